@@ -1,0 +1,23 @@
+# Everything comes from Debian 12 packages (tools/setup installs them). What is loaded into other
+# people's programs links liburing statically, so it adds no run-time dependency there.
+find_package(Threads REQUIRED)
+find_package(PkgConfig REQUIRED)
+find_package(Python3 3.9 REQUIRED COMPONENTS Interpreter)
+
+pkg_check_modules(LIBURING REQUIRED liburing>=2.3)
+find_library(TF_LIBURING_STATIC NAMES liburing.a REQUIRED)
+add_library(tf_liburing INTERFACE)
+target_include_directories(tf_liburing SYSTEM INTERFACE ${LIBURING_INCLUDE_DIRS})
+target_link_libraries(tf_liburing INTERFACE ${TF_LIBURING_STATIC})
+
+# The vendor's HIP headers (5.2.3 on Debian 12): types, enums and prototypes only, never linked.
+find_path(TF_HIP_INCLUDE hip/hip_runtime_api.h REQUIRED)
+add_library(tf_hip_headers INTERFACE)
+target_include_directories(tf_hip_headers SYSTEM INTERFACE ${TF_HIP_INCLUDE})
+target_compile_definitions(tf_hip_headers INTERFACE __HIP_PLATFORM_AMD__=1)
+
+find_package(CLI11 REQUIRED)
+find_package(fmt REQUIRED)
+if(TF_TESTS)
+  find_package(GTest REQUIRED)
+endif()

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// Messages of the functions whose bodies are written by hand (CUSTOM), and of the session itself.
+//
+// Parsed by tools/apigen, which emits protocol::<Name>Request / <Name>Reply with size and offset
+// assertions, an Op value, round-trip tests and fuzz entries. Also valid C++ as it stands.
+//   MESSAGE(opcode, call|post|notice, Name) { fields };   call: waits for REPLY. post: no reply; a failure
+//                                                        comes back as a Fault. notice: worker to client.
+//   REPLY(Name) { fields };                              follows the i32 error of every reply.
+//   TAIL(Name)                                           a variable tail of bytes follows the fields.
+// Fields are fixed-width and naturally aligned; padding is spelled `reserved...` and is zero on the wire.
+// `stream`, `event`, ... fields are protocol::Handle values; addresses are real device addresses.
+#pragma once
+
+// --- 0x00xx connection -------------------------------------------------------------------------------
+
+// The client is done; the worker drains the queue and ends the session.
+MESSAGE(0x0004, post, Goodbye) {
+  u64 reserved;
+};
+
+// A posted request failed. Sent once per failure, in order with the replies, so that a later
+// synchronizing call of the client finds the failure already noted.
+MESSAGE(0x0008, notice, Fault) {
+  i32 error;              // hipError_t
+  u32 failed_opcode;
+  u32 failed_request_id;
+  u32 device;
+  u64 stream;             // Handle of the stream concerned; 0 when none
+};
+
+// A host callback is due: the stream waits until the client has posted CallbackDone.
+MESSAGE(0x0009, notice, CallbackDue) {
+  u64 cookie;
+  i32 error;              // status of the stream, for hipStreamAddCallback
+  u32 reserved;
+};
+
+// --- 0x02xx memory -----------------------------------------------------------------------------------
+
+// Payload arrives on the bulk plane under `tag`, `bytes` long.
+MESSAGE(0x0210, post, CopyToDevice) {
+  u64 target;
+  u64 bytes;
+  u64 stream;
+  u64 tag;
+};
+
+// The payload is the tail of the message: small copies.
+MESSAGE(0x0211, post, CopyToDeviceInline) {
+  u64 target;
+  u64 stream;
+};
+TAIL(CopyToDeviceInline)
+
+// The worker sends `bytes` under `tag`, or aborts the tag with the hipError_t.
+MESSAGE(0x0212, post, CopyFromDevice) {
+  u64 source;
+  u64 bytes;
+  u64 stream;
+  u64 tag;
+};
+
+MESSAGE(0x0213, post, CopyOnDevice) {
+  u64 target;
+  u64 source;
+  u64 bytes;
+  u64 stream;
+};
+
+// Strided boxes: `width` bytes x `height` rows x `depth` slices. On the bulk plane rows are packed.
+// pitch: bytes from row to row; slice: bytes from slice to slice.
+MESSAGE(0x0214, post, CopyBoxToDevice) {
+  u64 target;
+  u64 target_pitch;
+  u64 target_slice;
+  u64 width;
+  u64 height;
+  u64 depth;
+  u64 stream;
+  u64 tag;
+};
+
+MESSAGE(0x0215, post, CopyBoxFromDevice) {
+  u64 source;
+  u64 source_pitch;
+  u64 source_slice;
+  u64 width;
+  u64 height;
+  u64 depth;
+  u64 stream;
+  u64 tag;
+};
+
+MESSAGE(0x0216, post, CopyBoxOnDevice) {
+  u64 target;
+  u64 target_pitch;
+  u64 target_slice;
+  u64 source;
+  u64 source_pitch;
+  u64 source_slice;
+  u64 width;
+  u64 height;
+  u64 depth;
+  u64 stream;
+};
+
+// Device memory is granted in leases; the client cuts hipMalloc from them (proxy/memory).
+MESSAGE(0x0240, call, LeaseMemory) {
+  u64 bytes;              // at least; the worker rounds up to its granularity
+};
+REPLY(LeaseMemory) {
+  u64 address;
+  u64 bytes;
+};
+
+MESSAGE(0x0241, post, ReturnLease) {
+  u64 address;
+};
+
+// hipFree of a block inside a lease: later requests run only after the device's earlier work is done,
+// so the client may hand the block out again at once.
+MESSAGE(0x0242, post, FreeMemory) {
+  u64 address;
+};
+
+// --- 0x03xx stream, 0x04xx event ---------------------------------------------------------------------
+
+MESSAGE(0x0300, call, SynchronizeDevice) {
+  u64 reserved;
+};
+
+MESSAGE(0x0304, call, SynchronizeStream) {
+  u64 stream;
+};
+
+MESSAGE(0x0305, call, QueryStream) {
+  u64 stream;
+};
+
+MESSAGE(0x0330, post, HostCallback) {
+  u64 stream;
+  u64 cookie;
+};
+
+MESSAGE(0x0331, post, CallbackDone) {
+  u64 cookie;
+};
+
+MESSAGE(0x0404, call, SynchronizeEvent) {
+  u64 event;
+};
+
+MESSAGE(0x0405, call, QueryEvent) {
+  u64 event;
+};
+
+// --- 0x05xx module and launch ------------------------------------------------------------------------
+
+// Does the worker's cache hold this code object? XXH3-128 of its bytes.
+MESSAGE(0x0500, call, ProbeModule) {
+  u64 hash_low;
+  u64 hash_high;
+  u64 bytes;
+};
+REPLY(ProbeModule) {
+  u32 have;
+  u32 reserved;
+};
+
+// With tag 0 the bytes come from the cache; otherwise from the bulk plane, and are checked against the hash.
+MESSAGE(0x0501, call, LoadModule) {
+  u64 module;
+  u64 hash_low;
+  u64 hash_high;
+  u64 bytes;
+  u64 tag;
+};
+
+MESSAGE(0x0502, post, UnloadModule) {
+  u64 module;
+};
+
+// Tail: the kernel's name, without terminator.
+MESSAGE(0x0503, post, GetFunction) {
+  u64 module;
+  u64 function;
+};
+TAIL(GetFunction)
+
+// Tail: the variable's name, without terminator.
+MESSAGE(0x0504, call, GetGlobal) {
+  u64 module;
+};
+TAIL(GetGlobal)
+REPLY(GetGlobal) {
+  u64 address;
+  u64 bytes;
+};
+
+// Tail: the explicit kernel arguments, laid out as the code object's metadata says.
+MESSAGE(0x0510, post, Launch) {
+  u64 function;
+  u64 stream;
+  u64 start_event;        // 0, or recorded right before the kernel
+  u64 stop_event;         // 0, or recorded right after it
+  u32 grid[3];            // in blocks
+  u32 block[3];           // in threads
+  u32 shared_bytes;
+  u32 flags;              // kLaunchCooperative
+};
+TAIL(Launch)

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// ApiCall: one HIP call on one application thread. The only thing generated stubs talk to.
+//
+// A stub constructs it, fills a request, and returns what post()/call()/finish() return. It connects the
+// process's session on first use, keeps the thread's last error as HIP prescribes, counts the call for
+// --stats, and never throws, exits or prints to stdout. Lives on the stack of the calling thread.
+#pragma once
+
+#include <hip/hip_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "protocol/gen/messages.h"
+#include "protocol/gen/op.h"
+#include "protocol/handle.h"
+
+namespace tf::proxy {
+
+class Session;
+
+class ApiCall {
+ public:
+  explicit ApiCall(protocol::Op op);
+  ApiCall(const ApiCall&) = delete;
+  ApiCall& operator=(const ApiCall&) = delete;
+
+  // False when there is no usable session (no worker, connection lost, forked child): return finish().
+  bool connected();
+  // REQUIRES: connected()
+  Session& session();
+  // The calling thread's current device.
+  int device() const;
+
+  // Notes `error` as the thread's last error (where HIP does so) and returns it. The form without
+  // argument returns why connected() or a translation below failed.
+  hipError_t finish(hipError_t error);
+  hipError_t finish();
+
+  // Application value -> handle on the wire. False: unknown handle; return finish(). 0, 1 and 2 pass for
+  // streams. hipStreamPerThread becomes the handle of the thread's own stream.
+  bool translate(protocol::HandleKind kind, const void* value, std::uint64_t& out);
+  // CREATE: a fresh handle, and what the application will see as its hipXxx_t. False: table full.
+  bool create(protocol::HandleKind kind, std::uint64_t& out, void*& value);
+  // A consuming parameter (destroy): the handle leaves the table. False: unknown handle.
+  bool consume(protocol::HandleKind kind, const void* value, std::uint64_t& out);
+
+  // POST/CREATE: queues the request and returns; hipSuccess unless the queue or session failed.
+  template <typename Request>
+  hipError_t post(const Request& request, std::span<const std::byte> tail = {}) {
+    return post_bytes(Request::kOp, std::as_bytes(std::span(&request, 1)), tail);
+  }
+  // CALL: waits for the reply; `reply` is filled when the result is hipSuccess (or hipErrorNotReady).
+  template <typename Request, typename Reply>
+  hipError_t call(const Request& request, Reply& reply, std::span<const std::byte> tail = {}) {
+    return call_bytes(Request::kOp, std::as_bytes(std::span(&request, 1)), tail,
+                      std::as_writable_bytes(std::span(&reply, 1)));
+  }
+  // CALL whose reply carries nothing but the error.
+  template <typename Request>
+  hipError_t call(const Request& request, std::span<const std::byte> tail = {}) {
+    return call_bytes(Request::kOp, std::as_bytes(std::span(&request, 1)), tail, {});
+  }
+
+ private:
+  hipError_t post_bytes(protocol::Op op, std::span<const std::byte> head, std::span<const std::byte> tail);
+  hipError_t call_bytes(protocol::Op op, std::span<const std::byte> head, std::span<const std::byte> tail,
+                        std::span<std::byte> reply);
+
+  protocol::Op op_;
+  hipError_t failure_ = hipSuccess;
+};
+
+}  // namespace tf::proxy

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// Endpoint: one connected pair of planes between a proxy and a worker. THE interface of a transport.
+//
+// Message plane: small frames (FrameHeader + payload), delivered whole, once and in order.
+// Bulk plane:    large payloads, named by a tag, moved straight between the two callers' memories.
+// The planes never delay each other: a payload that waits for its receiver stops no message.
+//
+// Threads. Three roles, each held by one thread at a time, the three freely concurrent:
+//   producer  reserve, publish, abandon          (RequestQueue lets many threads share it)
+//   consumer  poll
+//   mover     bulk().poll
+// wait() may be called by consumer and mover, also at the same time from two threads.
+// bulk().send/receive/discard/abort, fail() and status() may be called from any thread.
+//
+// Errors. The first failure is sticky: afterwards every call returns it, and every pending bulk
+// transfer completes with it. Nothing here blocks except wait(). Nothing throws or aborts.
+//
+// No hidden wake-ups are lost: whoever publishes wakes a peer that sleeps in wait(), and no timer ever
+// delays a message: publish() makes a lone message leave at once, without a further call. While the
+// wire is busy, published messages gather and leave together.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "transport/deadline.h"
+#include "transport/frame.h"
+#include "transport/status.h"
+
+namespace tf {
+
+// Largest message of any transport, header included. Larger data goes through the bulk plane.
+inline constexpr std::size_t kMessageBytesMax = 64 * 1024;
+
+struct Capabilities {
+  std::size_t max_message_bytes = kMessageBytesMax;  // largest reserve()
+  std::size_t bulk_chunk_bytes = 1 << 20;            // best size of one send(); larger ones are cut
+  bool shared_memory = false;                        // both sides can map the same pages
+  bool one_sided = false;                            // bulk needs no CPU on the far side
+};
+
+// Space for one message in the transport's own memory. Fill `bytes`, then publish or abandon.
+struct Slot {
+  std::span<std::byte> bytes;
+  std::uint64_t cookie = 0;  // the transport's own
+};
+
+class MessageSink {
+ public:
+  // `payload` dies when the call returns and may be changed by a hostile peer while it lasts: read each
+  // field once. A failure returned here becomes the endpoint's sticky failure.
+  virtual Status on_message(const FrameHeader& header, std::span<const std::byte> payload) = 0;
+
+ protected:
+  ~MessageSink() = default;
+};
+
+// The outcome of one bulk transfer. Owned by the caller; must outlive the transfer, which ends when
+// done() is true. complete() is called exactly once, by whichever thread moves the last byte.
+class BulkCompletion {
+ public:
+  bool done() const { return state_.load(std::memory_order_acquire) != 0; }  // pairs with complete()
+  // REQUIRES: done()
+  const Status& status() const { return status_; }
+  void complete(Status status) {
+    status_ = std::move(status);
+    state_.store(1, std::memory_order_release);  // after this the owner may free the object
+  }
+
+ private:
+  Status status_;
+  std::atomic<std::uint32_t> state_{0};
+};
+
+// Bulk plane of an endpoint. For each direction a tag names an ordered stream of bytes: the n-th byte
+// sent under a tag is the n-th byte received under it, however either side cuts its calls. Tags of one
+// direction are chosen by the two users so that they are never reused while in flight.
+//
+// Payload bytes for a tag that has no receive posted yet stop that direction of the bulk plane until
+// one is posted (back-pressure); receives may be posted in any order of tags.
+class BulkPlane {
+ public:
+  virtual ~BulkPlane() = default;
+
+  // Sends `source`. The memory must stay unchanged until `completion` is done; then it may be reused.
+  // At most kBulkPendingMax sends and as many receives are queued: kResourceExhausted beyond.
+  virtual Status send(std::uint64_t tag, std::span<const std::byte> source, BulkCompletion& completion) = 0;
+  // Receives the next target.size() bytes of `tag` straight into `target`.
+  virtual Status receive(std::uint64_t tag, std::span<std::byte> target, BulkCompletion& completion) = 0;
+  // Receives the next `bytes` of `tag` and throws them away.
+  virtual Status discard(std::uint64_t tag, std::uint64_t bytes, BulkCompletion& completion) = 0;
+  // Sender gives up on `tag`: receives of the peer posted for it complete with kClosed and `reason`
+  // (a number that both users understand, at most 32 bits) in BulkAbort's text form.
+  virtual Status abort(std::uint64_t tag, std::uint32_t reason) = 0;
+
+  // Moves what can be moved without blocking; returns the bytes moved (0: nothing to do now).
+  virtual Result<std::size_t> poll() = 0;
+};
+
+inline constexpr std::size_t kBulkPendingMax = 4096;
+
+// Status of a receive whose sender aborted; `abort_reason` gives the number back (0 if not an abort).
+Status bulk_aborted(std::uint32_t reason);
+std::uint32_t abort_reason(const Status& status);
+
+enum class Interest : std::uint8_t { kMessages = 1, kBulk = 2, kBoth = 3 };
+
+class Endpoint {
+ public:
+  // Closes: the peer's calls fail with kPeerLost after having delivered everything published before.
+  virtual ~Endpoint() = default;
+
+  virtual std::string_view transport() const = 0;  // "shm"
+  virtual const Capabilities& capabilities() const = 0;
+
+  // Reserves space for a message of `bytes` (header included). kWouldBlock: the peer is behind; drive
+  // the endpoint (poll, wait) and retry. At most one slot is out at a time.
+  virtual Result<Slot> reserve(std::size_t bytes) = 0;
+  // The message goes out. REQUIRES: a valid frame header whose payload_length fits the slot exactly.
+  virtual void publish(Slot slot) = 0;
+  virtual void abandon(Slot slot) = 0;
+
+  // Delivers at most `limit` messages to `sink`; returns how many (0: none waiting).
+  virtual Result<std::size_t> poll(MessageSink& sink, std::size_t limit) = 0;
+
+  virtual BulkPlane& bulk() = 0;
+
+  // Sleeps until poll() (kMessages) or bulk().poll() (kBulk) may do something, room for a reserve()
+  // that returned kWouldBlock may have appeared, the endpoint failed (returns that) or the deadline
+  // passed (kTimeout). Spins adaptively first. May return early.
+  virtual Status wait(Interest interest, Deadline deadline) = 0;
+
+  // Makes `reason` the sticky failure unless there is one already, and wakes every waiter.
+  virtual void fail(Status reason) = 0;
+  virtual Status status() const = 0;
+};
+
+}  // namespace tf

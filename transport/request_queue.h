@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// RequestQueue: many application threads share one endpoint.
+//
+// Posting holds a short producer lock: reserve, fill in place, publish. Waiting is leader and followers:
+// of the threads that wait for a reply or a bulk transfer one drives the endpoint (polls messages and
+// bulk, sleeps in wait()), and wakes those whose wait it ended; when it leaves, a follower takes over. There
+// is no hidden thread, so nothing of a reply's way costs a hand-over when one thread waits alone.
+//
+// All functions may be called from any thread. The first failure of the endpoint is sticky and ends every
+// wait. Full ring: post() drives the endpoint until there is room (back-pressure, never more memory).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "transport/endpoint.h"
+
+namespace tf {
+
+inline constexpr std::size_t kWaitersMax = 1024;  // threads waiting for replies at the same time
+
+struct Reply {
+  FrameHeader header;
+  std::size_t bytes = 0;  // payload bytes copied into the caller's buffer
+};
+
+class RequestQueue {
+ public:
+  // `endpoint` outlives the queue. `notices` gets every message that answers no waiting call, on whichever
+  // thread is driving, in order with the replies; it must not call back into the queue's waiting functions.
+  RequestQueue(Endpoint& endpoint, MessageSink& notices);
+  ~RequestQueue();
+
+  // Queues a message with a fresh request id (returned through `request_id` if wanted) and returns.
+  Status post(std::uint16_t opcode, std::uint32_t flags, std::span<const std::byte> head,
+              std::span<const std::byte> tail = {}, std::uint32_t* request_id = nullptr);
+  // The same, then waits for the message with flag RESPONSE and the same id, whose payload is copied into
+  // `reply`. A payload longer than `reply` is kProtocol. kTimeout leaves the call forgotten: a late
+  // reply is dropped.
+  Result<Reply> call(std::uint16_t opcode, std::uint32_t flags, std::span<const std::byte> head,
+                     std::span<const std::byte> tail, std::span<std::byte> reply, Deadline deadline);
+  // Worker side: answers `request` (same opcode and id, flag RESPONSE plus `flags`).
+  Status respond(const FrameHeader& request, std::uint32_t flags, std::span<const std::byte> head,
+                 std::span<const std::byte> tail = {});
+
+  // Drives the endpoint until the transfer is done, and returns its status. On kTimeout it is still pending.
+  Status await(const BulkCompletion& completion, Deadline deadline);
+  // Delivers what has come and moves what can move, without blocking. Nothing if another thread drives.
+  Status poll();
+
+  Endpoint& endpoint();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace tf

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Status and Result<T>: how every fallible function of the project below the HIP edge reports failure.
+//
+// The message is written once, at the place that knows what happened, and says what was wrong and,
+// where that helps, what is possible. kWouldBlock is a status, not an error: the peer is behind, make
+// progress and try again. Values are freely copied between threads; an object is not itself shared.
+#pragma once
+
+#include <cstdint>
+#include <new>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+namespace tf {
+
+enum class Code : std::uint8_t {
+  kOk = 0,
+  kWouldBlock,         // nothing wrong: no room or nothing to read right now
+  kInvalidArgument,    // the caller's mistake
+  kUnavailable,        // present in the build, unusable on this machine or not listening
+  kUnsupported,        // this implementation does not have the operation
+  kTimeout,            // a deadline passed
+  kClosed,             // closed by this side
+  kPeerLost,           // the other side died or the connection broke
+  kProtocol,           // the other side sent something that no correct peer sends
+  kResourceExhausted,  // a named limit was reached
+  kPermission,         // refused: credentials, key, or the kernel forbids it
+  kInternal,           // a defect of ours
+};
+
+std::string_view name(Code code);
+
+class [[nodiscard]] Status {
+ public:
+  Status() = default;
+  Status(Code code, std::string message) : code_(code), message_(std::move(message)) {}
+
+  static Status ok() { return {}; }
+  // Builds "<what>: <strerror(error_number)>" with the code that fits the errno value.
+  static Status from_errno(std::string_view what, int error_number);
+
+  bool is_ok() const { return code_ == Code::kOk; }
+  explicit operator bool() const { return is_ok(); }
+  Code code() const { return code_; }
+  const std::string& message() const { return message_; }
+  // "peer lost: the worker closed the queue lane"
+  std::string to_string() const;
+
+ private:
+  Code code_ = Code::kOk;
+  std::string message_;
+};
+
+inline Status would_block() { return {Code::kWouldBlock, {}}; }
+
+// A value or the Status that explains its absence (std::expected is missing in clang 14).
+template <typename T>
+class [[nodiscard]] Result {
+ public:
+  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}        // NOLINT: implicit on purpose
+  Result(Status status) : state_(std::in_place_index<1>, std::move(status)) {}  // NOLINT: REQUIRES: not ok
+
+  bool is_ok() const { return state_.index() == 0; }
+  explicit operator bool() const { return is_ok(); }
+  // REQUIRES: is_ok()
+  T& value() & { return *std::get_if<0>(&state_); }
+  const T& value() const& { return *std::get_if<0>(&state_); }
+  T&& value() && { return std::move(*std::get_if<0>(&state_)); }
+  T* operator->() { return std::get_if<0>(&state_); }
+  T& operator*() & { return value(); }
+  // Ok when there is a value.
+  Status status() const { return is_ok() ? Status::ok() : *std::get_if<1>(&state_); }
+  Code code() const { return is_ok() ? Code::kOk : std::get_if<1>(&state_)->code(); }
+
+ private:
+  std::variant<T, Status> state_;
+};
+
+}  // namespace tf
+
+// Leaves the enclosing function with the failure of `expression` (a Status), if it failed.
+#define TF_RETURN_IF_ERROR(expression)                          \
+  do {                                                          \
+    if (::tf::Status tf_status_ = (expression); !tf_status_.is_ok()) return tf_status_; \
+  } while (false)
