@@ -7,8 +7,7 @@ find_package(Python3 3.9 REQUIRED COMPONENTS Interpreter)
 pkg_check_modules(LIBURING REQUIRED liburing>=2.3)
 find_library(TF_LIBURING_STATIC NAMES liburing.a REQUIRED)
 add_library(tf_liburing INTERFACE)
-target_include_directories(tf_liburing SYSTEM INTERFACE ${LIBURING_INCLUDE_DIRS})
-target_link_libraries(tf_liburing INTERFACE ${TF_LIBURING_STATIC})
+target_link_libraries(tf_liburing INTERFACE -l:liburing.a)
 
 # The vendor's HIP headers (5.2.3 on Debian 12): types, enums and prototypes only, never linked.
 find_path(TF_HIP_INCLUDE hip/hip_runtime_api.h REQUIRED)

@@ -28,11 +28,17 @@ if(TF_SANITIZE)
 endif()
 target_include_directories(tf_options INTERFACE ${CMAKE_SOURCE_DIR})
 
+# LD_LIBRARY_PATH must win over the path of the build tree: that is how one program runs natively or remotely.
+add_link_options(-Wl,--enable-new-dtags)
+
 # Static library of one directory: tf_library(tf_shm SOURCES a.cc b.cc DEPENDS tf_net)
 function(tf_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;PRIVATE_DEPENDS" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})
-  target_link_libraries(${name} PUBLIC tf_options ${ARG_DEPENDS} PRIVATE ${ARG_PRIVATE_DEPENDS})
+  target_include_directories(${name} PUBLIC $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}>
+                             $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/hip-remote>)
+  target_link_libraries(${name} PRIVATE $<BUILD_INTERFACE:tf_options> ${ARG_PRIVATE_DEPENDS}
+                        PUBLIC ${ARG_DEPENDS})
 endfunction()
 
 function(tf_executable name)

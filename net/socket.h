@@ -3,6 +3,7 @@
 // All sockets made here are non-blocking, close-on-exec, and never raise SIGPIPE.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -43,6 +44,8 @@ class Listener {
   Result<OwnedFd> accept();
 
  private:
+  Listener() = default;
+
   OwnedFd fd_;
   Address address_;
 };
@@ -57,7 +60,8 @@ Status wait_writable(int socket, Deadline deadline);
 // Unix sockets only. `bytes` must not be empty; at most kFdsPerMessageMax descriptors, which the
 // receiver owns. Credentials are those of the peer at connect time (SO_PEERCRED).
 inline constexpr std::size_t kFdsPerMessageMax = 16;
-Status send_with_fds(int socket, std::span<const std::byte> bytes, std::span<const int> fds, Deadline deadline);
+Status send_with_fds(int socket, std::span<const std::byte> bytes, std::span<const int> fds,
+                     Deadline deadline);
 // Reads exactly bytes.size() bytes and all descriptors that came with them.
 Status receive_with_fds(int socket, std::span<std::byte> bytes, std::vector<OwnedFd>& fds, Deadline deadline);
 struct PeerCredentials {

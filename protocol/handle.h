@@ -40,7 +40,9 @@ class Handle {
 
   constexpr std::uint64_t raw() const { return raw_; }
   constexpr HandleKind kind() const { return static_cast<HandleKind>(raw_ >> 56); }
-  constexpr std::uint32_t generation() const { return static_cast<std::uint32_t>(raw_ >> 32) & kGenerationMask; }
+  constexpr std::uint32_t generation() const {
+    return static_cast<std::uint32_t>(raw_ >> 32) & kGenerationMask;
+  }
   constexpr std::uint32_t index() const { return static_cast<std::uint32_t>(raw_) - 1u; }
   constexpr bool is_constant() const { return raw_ <= 2; }
 

@@ -46,6 +46,9 @@ class ApiCall {
   // A consuming parameter (destroy): the handle leaves the table. False: unknown handle.
   bool consume(protocol::HandleKind kind, const void* value, std::uint64_t& out);
 
+  // A kernel's stub of a compiled program -> its function. False: not registered; return finish().
+  bool registered(const void* host_function, hipFunction_t& function);
+
   // POST/CREATE: queues the request and returns; hipSuccess unless the queue or session failed.
   template <typename Request>
   hipError_t post(const Request& request, std::span<const std::byte> tail = {}) {
@@ -69,6 +72,7 @@ class ApiCall {
                         std::span<std::byte> reply);
 
   protocol::Op op_;
+  Session* session_ = nullptr;
   hipError_t failure_ = hipSuccess;
 };
 

@@ -25,7 +25,8 @@ Status validate(const FrameHeader& header, std::uint64_t payload_bytes_max) {
 }
 
 Result<FrameHeader> read_header(std::span<const std::byte> bytes, std::uint64_t payload_bytes_max) {
-  if (bytes.size() < kFrameHeaderBytes) return mismatch("length", bytes.size(), "the header needs", kFrameHeaderBytes);
+  if (bytes.size() < kFrameHeaderBytes)
+    return mismatch("length", bytes.size(), "the header needs", kFrameHeaderBytes);
   FrameHeader header;
   std::memcpy(&header, bytes.data(), sizeof header);
   if (Status status = validate(header, payload_bytes_max); !status.is_ok()) return status;

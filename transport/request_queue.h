@@ -29,7 +29,8 @@ struct Reply {
 class RequestQueue {
  public:
   // `endpoint` outlives the queue. `notices` gets every message that answers no waiting call, on whichever
-  // thread is driving, in order with the replies; it must not call back into the queue's waiting functions.
+  // thread is driving, in order with the replies. It may post() and respond(), but call(), await() and
+  // drive() fail there.
   RequestQueue(Endpoint& endpoint, MessageSink& notices);
   ~RequestQueue();
 
@@ -45,10 +46,17 @@ class RequestQueue {
   Status respond(const FrameHeader& request, std::uint32_t flags, std::span<const std::byte> head,
                  std::span<const std::byte> tail = {});
 
-  // Drives the endpoint until the transfer is done, and returns its status. On kTimeout it is still pending.
+  // Drives the endpoint until the transfer is done, and returns its status. On kTimeout it is still pending,
+  // and only then: after a failure it returns once the transfer's memory is free.
   Status await(const BulkCompletion& completion, Deadline deadline);
+  // For threads that serve the endpoint: drives (or follows the driver) for one round, sleeping until there
+  // is something to deliver or move. May return early; kTimeout when the deadline passes.
+  Status drive(Deadline deadline);
   // Delivers what has come and moves what can move, without blocking. Nothing if another thread drives.
   Status poll();
+
+  // Responses that no call waited for: late answers of calls that timed out.
+  std::uint64_t dropped_replies() const;
 
   Endpoint& endpoint();
 

@@ -60,7 +60,7 @@ inline Status would_block() { return {Code::kWouldBlock, {}}; }
 template <typename T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}        // NOLINT: implicit on purpose
+  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}         // NOLINT: implicit on purpose
   Result(Status status) : state_(std::in_place_index<1>, std::move(status)) {}  // NOLINT: REQUIRES: not ok
 
   bool is_ok() const { return state_.index() == 0; }
@@ -82,7 +82,7 @@ class [[nodiscard]] Result {
 }  // namespace tf
 
 // Leaves the enclosing function with the failure of `expression` (a Status), if it failed.
-#define TF_RETURN_IF_ERROR(expression)                          \
-  do {                                                          \
+#define TF_RETURN_IF_ERROR(expression)                                                  \
+  do {                                                                                  \
     if (::tf::Status tf_status_ = (expression); !tf_status_.is_ok()) return tf_status_; \
   } while (false)

@@ -49,6 +49,10 @@ class Call {
   // Makes the request's device (frame flags) current on this thread. False: finished with the error.
   bool use_device();
 
+  // Does [address, address + bytes) lie in this session's device memory? False: finished with
+  // hipErrorInvalidValue. Whatever the runtime would dereference is asked first.
+  bool owns(std::uint64_t address, std::uint64_t bytes);
+
   // Handle -> runtime object. False: finished with hipErrorInvalidHandle (post: a Fault is sent).
   bool lookup(protocol::HandleKind kind, std::uint64_t raw, void*& object);
   // CREATE: binds the client's handle to the object just made. False: the handle was malformed or in use,

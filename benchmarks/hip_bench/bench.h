@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// hip_bench measures HIP calls as an application sees them. It links nothing but libamdhip64, so the same
+// binary runs natively on a runtime library or remotely through the proxy. One thread.
+#pragma once
+
+#include <hip/hip_runtime_api.h>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "benchmarks/report/report.h"
+
+namespace tf::bench {
+
+struct Options {
+  std::string transport = "native";  // label of the rows
+  bool json = false;
+  bool quick = false;
+  std::uint64_t bytes_max = std::uint64_t{1} << 30;
+  std::string limits_file;  // JSON lines of a native run: their values become the limits
+  std::string plot_file;
+  std::string metric;  // only metrics that start with this
+};
+
+// Values of another run by (metric, bytes).
+using Reference = std::map<std::pair<std::string, std::uint64_t>, double>;
+Reference read_reference(const std::string& path);
+
+// What the groups need: where rows go, which are wanted, and the limits measured so far.
+class Context {
+ public:
+  Context(const Options& options, Report& report);
+
+  const Options& options() const { return options_; }
+  bool wants(const std::string& metric) const { return metric.starts_with(options_.metric); }
+  double budget_s() const { return options_.quick ? 0.05 : 0.4; }
+  // Adds a row; the limit is `limit` if positive, else the native figure of --limits.
+  void add(const std::string& metric, std::uint64_t bytes, const char* unit, double p50, double p99,
+           double limit = 0, const char* limit_name = "");
+  bool over_tcp() const { return options_.transport == "tcp"; }
+
+ private:
+  const Options& options_;
+  Report& report_;
+  Reference reference_;
+};
+
+// Ends the program with a message when `error` is not success. A benchmark has nothing to save.
+void check(hipError_t error, const char* what);
+#define TF_CHECK(call) ::tf::bench::check((call), #call)
+
+void measure_calls(Context& context);
+void measure_launches(Context& context);
+void measure_copies(Context& context);
+
+}  // namespace tf::bench

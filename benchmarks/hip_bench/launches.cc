@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernel launches with four arguments: cost on the caller, drained rate, launch and wait.
+#include "benchmarks/hip_bench/bench.h"
+#include "benchmarks/report/statistics.h"
+
+// The code object of kernels.hip, embedded at build time.
+asm(".section .rodata\n.balign 4096\ntf_hip_bench_kernels:\n.incbin \"" KERNEL_FILE "\"\n.previous\n");
+extern "C" const unsigned char tf_hip_bench_kernels[];
+
+namespace tf::bench {
+namespace {
+
+constexpr int kLaunchBatch = 1000;
+
+class EmptyKernel {
+ public:
+  explicit EmptyKernel(hipStream_t stream) : stream_(stream) {
+    TF_CHECK(hipModuleLoadData(&module_, tf_hip_bench_kernels));
+    TF_CHECK(hipModuleGetFunction(&function_, module_, "empty_kernel"));
+    TF_CHECK(hipMalloc(&memory_, 4096));
+  }
+  ~EmptyKernel() {
+    (void)hipFree(memory_);
+    (void)hipModuleUnload(module_);
+  }
+  void launch() {
+    float scale = 2.0F;
+    int count = 1;
+    void* arguments[] = {&memory_, &memory_, &scale, &count};
+    TF_CHECK(hipModuleLaunchKernel(function_, 1, 1, 1, 1, 1, 1, 0, stream_, arguments, nullptr));
+  }
+
+ private:
+  hipStream_t stream_;
+  hipModule_t module_ = nullptr;
+  hipFunction_t function_ = nullptr;
+  void* memory_ = nullptr;
+};
+
+}  // namespace
+
+void measure_launches(Context& context) {
+  if (!context.wants("launch")) return;
+  hipStream_t stream = nullptr;
+  TF_CHECK(hipStreamCreate(&stream));
+  {
+    EmptyKernel kernel(stream);
+    kernel.launch();
+    TF_CHECK(hipStreamSynchronize(stream));
+    Samples caller;
+    Samples rate;
+    const std::size_t rounds = context.options().quick ? 20 : 100;
+    for (std::size_t round = 0; round < rounds; ++round) {
+      auto start = std::chrono::steady_clock::now();
+      for (int call = 0; call < kLaunchBatch; ++call) kernel.launch();
+      caller.add(seconds_since(start) / kLaunchBatch);
+      TF_CHECK(hipStreamSynchronize(stream));
+      rate.add(kLaunchBatch / seconds_since(start));
+    }
+    context.add("launch_caller", 0, "ns", caller.median() * 1e9, caller.quantile(0.99) * 1e9);
+    context.add("launch_drained", 0, "1/s", rate.median(), rate.quantile(0.01));
+    Samples both = repeat(context.budget_s(), 100, 100'000, [&] {
+      kernel.launch();
+      TF_CHECK(hipStreamSynchronize(stream));
+    });
+    context.add("launch_synchronize", 0, "ns", both.median() * 1e9, both.quantile(0.99) * 1e9);
+  }
+  TF_CHECK(hipStreamDestroy(stream));
+}
+
+}  // namespace tf::bench

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+
+#include "benchmarks/hip_bench/bench.h"
+
+namespace tf::bench {
+namespace {
+
+// The text after "key": in a flat JSON object that to_json() wrote.
+std::string field(const std::string& line, const std::string& key) {
+  std::size_t at = line.find("\"" + key + "\":");
+  if (at == std::string::npos) return {};
+  at += key.size() + 3;
+  if (line[at] == '"') return line.substr(at + 1, line.find('"', at + 1) - at - 1);
+  return line.substr(at, line.find_first_of(",}", at) - at);
+}
+
+}  // namespace
+
+Reference read_reference(const std::string& path) {
+  Reference reference;
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with('{')) continue;
+    auto bytes = std::strtoull(field(line, "bytes").c_str(), nullptr, 10);
+    reference[{field(line, "metric"), bytes}] = std::strtod(field(line, "value").c_str(), nullptr);
+  }
+  return reference;
+}
+
+Context::Context(const Options& options, Report& report) : options_(options), report_(report) {
+  if (!options.limits_file.empty()) reference_ = read_reference(options.limits_file);
+}
+
+void Context::add(const std::string& metric, std::uint64_t bytes, const char* unit, double p50, double p99,
+                  double limit, const char* limit_name) {
+  Row row{"hip_bench", options_.transport, metric, bytes, p50, unit, p50, p99, limit, limit_name};
+  if (auto native = reference_.find({metric, bytes}); limit <= 0 && native != reference_.end()) {
+    row.limit = native->second;
+    row.limit_name = "native";
+  }
+  report_.add(std::move(row));
+}
+
+void check(hipError_t error, const char* what) {
+  if (error == hipSuccess) return;
+  std::fprintf(stderr, "hip_bench: %s failed: %s (%d)\n", what, hipGetErrorString(error),
+               static_cast<int>(error));
+  std::exit(1);
+}
+
+}  // namespace tf::bench
+
+int main(int argc, char** argv) {
+  tf::bench::Options options;
+  if (const char* transport = std::getenv("TF_TRANSPORT"); transport != nullptr)
+    options.transport = transport;
+  CLI::App app{
+      "hip_bench: cost of HIP calls, launches and copies as the application sees them.\n"
+      "Runs on whatever libamdhip64 it finds: the CPU runtime, a vendor's, or the hip-remote proxy."};
+  app.add_option("--label", options.transport,
+                 "Name of this run in the rows (default: TF_TRANSPORT, else native)");
+  app.add_flag("--json", options.json, "One JSON object a line");
+  app.add_flag("--quick", options.quick, "Fewer sizes, shorter samples");
+  app.add_option("--max-bytes", options.bytes_max, "Largest copy (default 1 GiB)");
+  app.add_option("--limits", options.limits_file, "JSON lines of a native run: its values become the limits");
+  app.add_option("--plot", options.plot_file, "Write bandwidth over size as an SVG file");
+  app.add_option("--metric", options.metric, "Only metrics whose name starts with this");
+  CLI11_PARSE(app, argc, argv);
+
+  int devices = 0;
+  tf::bench::check(hipGetDeviceCount(&devices), "hipGetDeviceCount");
+  tf::bench::Report report(options.json);
+  tf::bench::Context context(options, report);
+  tf::bench::measure_calls(context);
+  tf::bench::measure_launches(context);
+  tf::bench::measure_copies(context);
+  report.finish();
+  if (!options.plot_file.empty() &&
+      !tf::bench::write_plot(options.plot_file, "hip_bench: " + options.transport, report.rows())) {
+    std::fprintf(stderr, "hip_bench: cannot write %s\n", options.plot_file.c_str());
+    return 1;
+  }
+  return 0;
+}

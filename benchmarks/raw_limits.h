@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// The physical limits of one host, measured where our own figures are measured: what two processes can do
+// through one cache line, and what one core can copy. Each call takes about `budget_s` seconds.
+#pragma once
+
+#include <cstdint>
+
+namespace tf::bench {
+
+// Median round trip of one cache line between two spinning processes, in nanoseconds. Where this thread is
+// pinned, the other process takes another processor if there is one.
+double raw_round_trip_ns(double budget_s);
+
+// memcpy of `bytes` by one core, median, in GB/s (1e9 bytes).
+double raw_memcpy_gb_per_s(std::uint64_t bytes, double budget_s);
+
+}  // namespace tf::bench

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "benchmarks/transport_bench/peer.h"
+
+#include <sched.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstring>
+#include <vector>
+
+#include "net/socket.h"
+#include "net/transport.h"
+#include "transport/factory/factory.h"
+
+namespace tf::bench {
+namespace {
+
+constexpr std::chrono::seconds kStepLimit{30};  // nothing here takes longer than this
+
+enum Opcode : std::uint16_t { kEcho = 1, kCount = 2, kReport = 3, kBulk = 4, kQuit = 5 };
+
+const net::Transport* find(const std::string& name) {
+  for (const net::Transport* transport : transports()) {
+    if (transport->name() == name) return transport;
+  }
+  return nullptr;
+}
+
+void pin_to(bool last) {
+  cpu_set_t allowed;
+  if (::sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
+  int chosen = -1;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (CPU_ISSET(cpu, &allowed) && (chosen < 0 || last)) chosen = cpu;
+  }
+  CPU_ZERO(&allowed);
+  CPU_SET(chosen, &allowed);
+  ::sched_setaffinity(0, sizeof allowed, &allowed);
+}
+
+Status post_message(Endpoint& endpoint, std::uint16_t opcode, std::size_t bytes, std::uint64_t argument,
+                    MessageSink& sink) {
+  const Deadline deadline = Deadline::after(kStepLimit);
+  for (;;) {
+    Result<Slot> slot = endpoint.reserve(bytes);
+    if (slot) {
+      FrameHeader header;
+      header.opcode = opcode;
+      header.payload_length = bytes - kFrameHeaderBytes;
+      write_header(header, slot->bytes.data());
+      if (bytes >= kFrameHeaderBytes + sizeof argument)
+        std::memcpy(slot->bytes.data() + kFrameHeaderBytes, &argument, sizeof argument);
+      endpoint.publish(*slot);
+      return Status::ok();
+    }
+    if (slot.code() != Code::kWouldBlock) return slot.status();
+    Result<std::size_t> polled = endpoint.poll(sink, 1);
+    if (!polled) return polled.status();
+    if (*polled == 0) TF_RETURN_IF_ERROR(endpoint.wait(Interest::kMessages, deadline));
+  }
+}
+
+// The peer process: serves until kQuit or a failure.
+class Server final : public MessageSink {
+ public:
+  explicit Server(Endpoint& endpoint) : endpoint_(endpoint) {}
+
+  Status serve() {
+    while (!quit_) {
+      Result<std::size_t> polled = endpoint_.poll(*this, 256);
+      if (!polled) return polled.status();
+      if (*polled > 0 || quit_) continue;
+      Status waited = endpoint_.wait(Interest::kMessages, Deadline::after(kStepLimit));
+      if (!waited.is_ok()) return waited;
+    }
+    return Status::ok();
+  }
+
+  Status on_message(const FrameHeader& header, std::span<const std::byte> payload) override {
+    std::uint64_t argument = 0;
+    if (payload.size() >= sizeof argument) std::memcpy(&argument, payload.data(), sizeof argument);
+    switch (header.opcode) {
+      case kEcho: return answer(kFrameHeaderBytes + payload.size(), argument);
+      case kCount: ++counted_; return Status::ok();
+      case kReport: return answer(kFrameHeaderBytes + sizeof counted_, counted_);
+      case kBulk: return receive(argument);
+      case kQuit: quit_ = true; return Status::ok();
+      default: return {Code::kProtocol, "unknown opcode"};
+    }
+  }
+
+ private:
+  Status answer(std::size_t bytes, std::uint64_t argument) {
+    return post_message(endpoint_, kEcho, bytes, argument, *this);
+  }
+
+  Status receive(std::uint64_t bytes) {
+    if (memory_.size() < bytes) memory_.resize(bytes);
+    BulkCompletion completion;
+    TF_RETURN_IF_ERROR(endpoint_.bulk().receive(++tag_, std::span(memory_).first(bytes), completion));
+    const Deadline deadline = Deadline::after(kStepLimit);
+    while (!completion.done()) {
+      Result<std::size_t> moved = endpoint_.bulk().poll();
+      if (!moved) return moved.status();
+      if (*moved == 0 && !completion.done()) TF_RETURN_IF_ERROR(endpoint_.wait(Interest::kBulk, deadline));
+    }
+    TF_RETURN_IF_ERROR(completion.status());
+    return answer(kFrameHeaderBytes + 8, bytes);
+  }
+
+  Endpoint& endpoint_;
+  std::vector<std::byte> memory_;
+  std::uint64_t counted_ = 0;
+  std::uint64_t tag_ = 0;
+  bool quit_ = false;
+};
+
+class ReplySink final : public MessageSink {
+ public:
+  Status on_message(const FrameHeader&, std::span<const std::byte>) override {
+    ++replies_;
+    return Status::ok();
+  }
+  bool empty() const { return replies_ == 0; }
+
+ private:
+  std::uint64_t replies_ = 0;
+};
+
+Status accept_lanes(net::Listener& listener, net::Acceptor& acceptor, std::unique_ptr<Endpoint>& endpoint) {
+  const Deadline deadline = Deadline::after(kStepLimit);
+  while (endpoint == nullptr) {
+    TF_RETURN_IF_ERROR(net::wait_readable(listener.fd(), deadline));
+    Result<net::OwnedFd> socket = listener.accept();
+    if (!socket) return socket.status();
+    Result<net::Attach> attach = net::read_attach(socket->get(), deadline);
+    if (!attach) return attach.status();
+    TF_RETURN_IF_ERROR(acceptor.attach(std::move(*socket), *attach));
+    Result<std::unique_ptr<Endpoint>> finished = acceptor.finish();
+    if (!finished) return finished.status();
+    endpoint = std::move(*finished);
+  }
+  return Status::ok();
+}
+
+int run_peer(net::Listener listener, const net::Transport& transport, const net::Token& token, bool pin) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (pin) pin_to(true);
+  std::unique_ptr<net::Acceptor> acceptor = transport.acceptor(token);
+  std::unique_ptr<Endpoint> endpoint;
+  Status status = accept_lanes(listener, *acceptor, endpoint);
+  if (status.is_ok()) status = Server(*endpoint).serve();
+  if (!status.is_ok()) std::fprintf(stderr, "transport_bench peer: %s\n", status.to_string().c_str());
+  return status.is_ok() ? 0 : 1;
+}
+
+}  // namespace
+
+Result<PeerPair> start_peer(const std::string& name, bool pin) {
+  const net::Transport* transport = find(name);
+  if (transport == nullptr) return Status{Code::kInvalidArgument, "no transport " + name};
+  TF_RETURN_IF_ERROR(transport->available());
+  const std::string unix_name = "@hip-remote-bench-" + std::to_string(::getpid());
+  Result<net::Listener> listener = net::Listener::open(name == "shm" ? net::Address::unix_socket(unix_name)
+                                                                     : net::Address::tcp("127.0.0.1", 0));
+  if (!listener) return listener.status();
+  Result<net::Token> token = net::Token::random();
+  if (!token) return token.status();
+  const net::Address address = listener->address();
+  PeerPair pair;
+  pair.child = ::fork();
+  if (pair.child < 0) return Status::from_errno("fork", errno);
+  if (pair.child == 0) ::_exit(run_peer(std::move(*listener), *transport, *token, pin));
+  if (pin) pin_to(false);
+  Result<std::unique_ptr<Endpoint>> endpoint =
+      transport->connect(address, *token, Deadline::after(kStepLimit));
+  if (!endpoint) {
+    ::kill(pair.child, SIGKILL);
+    ::waitpid(pair.child, nullptr, 0);
+    return endpoint.status();
+  }
+  pair.endpoint = std::move(*endpoint);
+  return pair;
+}
+
+void Client::post(std::uint16_t opcode, std::size_t bytes, std::uint64_t argument) {
+  ReplySink sink;
+  if (failure_.is_ok()) failure_ = post_message(endpoint_, opcode, bytes, argument, sink);
+}
+
+void Client::await_reply() {
+  ReplySink sink;
+  const Deadline deadline = Deadline::after(kStepLimit);
+  while (failure_.is_ok() && sink.empty()) {
+    Result<std::size_t> polled = endpoint_.poll(sink, 1);
+    if (!polled) {
+      failure_ = polled.status();
+    } else if (*polled == 0) {
+      failure_ = endpoint_.wait(Interest::kMessages, deadline);
+    }
+  }
+}
+
+void Client::round_trip(std::size_t bytes) {
+  post(kEcho, bytes, 0);
+  await_reply();
+}
+
+void Client::post_and_count(std::size_t bytes, std::uint64_t count) {
+  for (std::uint64_t message = 0; message < count && failure_.is_ok(); ++message)
+    post(kCount, bytes, message);
+  post(kReport, kFrameHeaderBytes + 8, 0);
+  await_reply();
+}
+
+void Client::send_bulk(std::span<const std::byte> memory) {
+  BulkCompletion completion;
+  post(kBulk, kFrameHeaderBytes + 8, memory.size());
+  if (failure_.is_ok()) failure_ = endpoint_.bulk().send(++tag_, memory, completion);
+  const Deadline deadline = Deadline::after(kStepLimit);
+  while (failure_.is_ok() && !completion.done()) {
+    Result<std::size_t> moved = endpoint_.bulk().poll();
+    if (!moved) {
+      failure_ = moved.status();
+    } else if (*moved == 0 && !completion.done()) {
+      failure_ = endpoint_.wait(Interest::kBulk, deadline);
+    }
+  }
+  await_reply();
+}
+
+void Client::quit() { post(kQuit, kFrameHeaderBytes + 8, 0); }
+
+}  // namespace tf::bench

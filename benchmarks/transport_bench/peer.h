@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// The two ends of transport_bench: a Client in this process and a forked peer that serves it.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "transport/endpoint.h"
+
+namespace tf::bench {
+
+struct PeerPair {
+  std::unique_ptr<Endpoint> endpoint;
+  pid_t child = -1;
+};
+
+// Forks a peer connected over `transport` ("shm", "tcp"). With `pin` this process runs on the first and
+// the peer on the last processor it may use. REQUIRES: no other thread yet.
+Result<PeerPair> start_peer(const std::string& transport, bool pin);
+
+// Drives one endpoint against the peer. After a failure every call returns at once.
+class Client {
+ public:
+  explicit Client(Endpoint& endpoint) : endpoint_(endpoint) {}
+
+  // One message of `bytes` (header included) there and one back.
+  void round_trip(std::size_t bytes);
+  // `count` messages one way; returns when the peer has counted them all.
+  void post_and_count(std::size_t bytes, std::uint64_t count);
+  // One payload one way; returns when the peer has it all.
+  void send_bulk(std::span<const std::byte> memory);
+  void quit();
+  const Status& failure() const { return failure_; }
+
+ private:
+  void post(std::uint16_t opcode, std::size_t bytes, std::uint64_t argument);
+  void await_reply();
+
+  Endpoint& endpoint_;
+  Status failure_;
+  std::uint64_t tag_ = 0;
+};
+
+}  // namespace tf::bench

@@ -1,0 +1,23 @@
+# What `cmake --install` lays out, and how others find it: find_package(hip-remote) or pkg-config hip-remote.
+#   hip-remote::transport   the transports as a static library with headers (for tools built on them)
+#   hip-remote::amdhip64    the proxy, a drop-in for AMD's libamdhip64.so.5
+include(CMakePackageConfigHelpers)
+
+set(TF_EXPORTED tf_transport tf_net tf_shm tf_tcp tf_transport_factory tf_liburing)
+install(TARGETS ${TF_EXPORTED} EXPORT hip-remote-targets
+        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}/hip-remote)
+install(EXPORT hip-remote-targets NAMESPACE hip-remote:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/hip-remote)
+foreach(folder transport transport/factory net shm tcp)
+  file(GLOB headers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${folder}/*.h)
+  install(FILES ${headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/hip-remote/${folder})
+endforeach()
+
+configure_package_config_file(${CMAKE_SOURCE_DIR}/cmake/hip-remote-config.cmake.in
+  ${CMAKE_BINARY_DIR}/hip-remote-config.cmake
+  INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/hip-remote PATH_VARS CMAKE_INSTALL_LIBDIR)
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/hip-remote-config-version.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_BINARY_DIR}/hip-remote-config.cmake ${CMAKE_BINARY_DIR}/hip-remote-config-version.cmake
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/hip-remote)
+configure_file(${CMAKE_SOURCE_DIR}/cmake/hip-remote.pc.in ${CMAKE_BINARY_DIR}/hip-remote.pc @ONLY)
+install(FILES ${CMAKE_BINARY_DIR}/hip-remote.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading little-endian numbers out of bytes that nobody has checked yet. Pure functions, any thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <span>
+
+namespace tf::codeobject {
+
+using Bytes = std::span<const std::byte>;
+
+// The part [offset, offset + size) of `bytes`, or nothing where that is not all inside.
+inline std::optional<Bytes> slice(Bytes bytes, std::uint64_t offset, std::uint64_t size) {
+  if (offset > bytes.size() || size > bytes.size() - offset) return std::nullopt;
+  return bytes.subspan(static_cast<std::size_t>(offset), static_cast<std::size_t>(size));
+}
+
+// The T at `offset`; REQUIRES: it lies inside.
+template <typename T>
+T load(Bytes bytes, std::size_t offset) {
+  T value;
+  std::memcpy(&value, bytes.data() + offset, sizeof value);
+  return value;
+}
+
+}  // namespace tf::codeobject

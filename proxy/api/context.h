@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Contexts: one primary context per device, all of it the client's own bookkeeping.
+// Words: proxy/api/words.h. Included after <hip/hip_runtime_api.h> and parsed by tools/apigen.
+#pragma once
+
+extern "C" {
+
+LOCAL hipError_t hipCtxCreate(OUT(ctx) hipCtx_t* ctx, unsigned int flags, hipDevice_t device);
+LOCAL hipError_t hipCtxDestroy(CONSUMES(ctx) hipCtx_t ctx);
+LOCAL hipError_t hipCtxPopCurrent(OUT(ctx) OPTIONAL hipCtx_t* ctx);
+LOCAL hipError_t hipCtxPushCurrent(IN(ctx) hipCtx_t ctx);
+LOCAL hipError_t hipCtxSetCurrent(IN(ctx) OPTIONAL hipCtx_t ctx);
+LOCAL hipError_t hipCtxGetCurrent(OUT(ctx) hipCtx_t* ctx);
+LOCAL hipError_t hipCtxGetDevice(OUT() hipDevice_t* device);
+LOCAL hipError_t hipCtxGetApiVersion(IN(ctx) hipCtx_t ctx, OUT() int* version);
+LOCAL hipError_t hipCtxGetFlags(OUT() unsigned int* flags);
+ALIAS(hipDeviceSynchronize) hipError_t hipCtxSynchronize();
+ALIAS(hipDeviceGetCacheConfig) hipError_t hipCtxGetCacheConfig(OUT() hipFuncCache_t* config);
+ALIAS(hipDeviceSetCacheConfig) hipError_t hipCtxSetCacheConfig(hipFuncCache_t config);
+ALIAS(hipDeviceGetSharedMemConfig) hipError_t hipCtxGetSharedMemConfig(OUT() hipSharedMemConfig* config);
+ALIAS(hipDeviceSetSharedMemConfig) hipError_t hipCtxSetSharedMemConfig(hipSharedMemConfig config);
+UNSUPPORTED hipError_t hipCtxEnablePeerAccess(IN(ctx) hipCtx_t peer, unsigned int flags);
+UNSUPPORTED hipError_t hipCtxDisablePeerAccess(IN(ctx) hipCtx_t peer);
+LOCAL hipError_t hipDevicePrimaryCtxGetState(hipDevice_t device, OUT() unsigned int* flags, OUT() int* active);
+LOCAL hipError_t hipDevicePrimaryCtxRelease(hipDevice_t device);
+LOCAL hipError_t hipDevicePrimaryCtxRetain(OUT(ctx) hipCtx_t* ctx, hipDevice_t device);
+LOCAL hipError_t hipDevicePrimaryCtxReset(hipDevice_t device);
+LOCAL hipError_t hipDevicePrimaryCtxSetFlags(hipDevice_t device, unsigned int flags);
+
+}  // extern "C"

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// Errors: strings, names and the calling thread's last one.
+// Words: proxy/api/words.h. Included after <hip/hip_runtime_api.h> and parsed by tools/apigen.
+#pragma once
+
+extern "C" {
+
+LOCAL const char* hipGetErrorName(hipError_t error);
+LOCAL const char* hipGetErrorString(hipError_t error);
+LOCAL hipError_t hipGetLastError();
+LOCAL hipError_t hipPeekAtLastError();
+
+}  // extern "C"

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Events.
+// Words: proxy/api/words.h. Included after <hip/hip_runtime_api.h> and parsed by tools/apigen.
+#pragma once
+
+extern "C" {
+
+CREATE(0x0410) hipError_t hipEventCreate(OUT(event) hipEvent_t* event);
+CREATE(0x0411)
+CHECK((flags & ~(hipEventBlockingSync | hipEventDisableTiming | hipEventInterprocess | hipEventReleaseToDevice |
+                 hipEventReleaseToSystem)) == 0)
+hipError_t hipEventCreateWithFlags(OUT(event) hipEvent_t* event, unsigned int flags);
+POST(0x0412) hipError_t hipEventDestroy(CONSUMES(event) hipEvent_t event);
+POST(0x0413) hipError_t hipEventRecord(IN(event) hipEvent_t event, IN(stream) hipStream_t stream);
+CALL(0x0414) hipError_t hipEventElapsedTime(OUT() float* milliseconds, IN(event) hipEvent_t start,
+                                            IN(event) hipEvent_t stop);
+CUSTOM hipError_t hipEventSynchronize(IN(event) hipEvent_t event);
+CUSTOM hipError_t hipEventQuery(IN(event) hipEvent_t event);
+
+}  // extern "C"

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// Device memory: allocation, copies, fills, what a pointer is.
+// Words: proxy/api/words.h. Included after <hip/hip_runtime_api.h> and parsed by tools/apigen.
+#pragma once
+
+extern "C" {
+
+// --- allocation: cut from the client's leases ---------------------------------------------------------
+
+CUSTOM hipError_t hipMalloc(OUT(device) void** pointer, size_t bytes);
+CUSTOM hipError_t hipExtMallocWithFlags(OUT(device) void** pointer, size_t bytes, unsigned int flags);
+CUSTOM hipError_t hipMallocPitch(OUT(device) void** pointer, OUT() size_t* pitch, size_t width, size_t height);
+CUSTOM hipError_t hipMemAllocPitch(OUT(device) hipDeviceptr_t* pointer, OUT() size_t* pitch, size_t width_bytes,
+                                   size_t height, unsigned int element_bytes);
+CUSTOM hipError_t hipMalloc3D(OUT() hipPitchedPtr* pointer, hipExtent extent);
+CUSTOM hipError_t hipFree(IN(device) OPTIONAL void* pointer);
+CUSTOM_CALL(0x0250) hipError_t hipMemGetInfo(OUT() size_t* free_bytes, OUT() size_t* total_bytes);
+UNSUPPORTED hipError_t hipMallocManaged(OUT(device) void** pointer, size_t bytes, unsigned int flags);
+UNSUPPORTED hipError_t hipMemPrefetchAsync(IN(device) const void* pointer, size_t bytes, int device,
+                                           IN(stream) hipStream_t stream);
+UNSUPPORTED hipError_t hipMemAdvise(IN(device) const void* pointer, size_t bytes, hipMemoryAdvise advice,
+                                    int device);
+
+// --- what a pointer is ---------------------------------------------------------------------------------
+
+LOCAL hipError_t hipPointerGetAttributes(OUT() hipPointerAttribute_t* attributes, IN(address) const void* pointer);
+LOCAL hipError_t hipPointerGetAttribute(OUT(opaque) void* data, hipPointer_attribute attribute,
+                                        IN(address) hipDeviceptr_t pointer);
+LOCAL hipError_t hipDrvPointerGetAttributes(unsigned int count, IN() ARRAY(count) hipPointer_attribute* attributes,
+                                            OUT(opaque) ARRAY(count) void** data,
+                                            IN(address) hipDeviceptr_t pointer);
+LOCAL hipError_t hipMemGetAddressRange(OUT(device) hipDeviceptr_t* base, OUT() size_t* bytes,
+                                       IN(device) hipDeviceptr_t pointer);
+LOCAL hipError_t hipMemPtrGetInfo(IN(device) void* pointer, OUT() size_t* bytes);
+
+// --- copies --------------------------------------------------------------------------------------------
+
+CUSTOM hipError_t hipMemcpy(IN(address) void* target, IN(address) const void* source, size_t bytes,
+                            hipMemcpyKind kind);
+CUSTOM hipError_t hipMemcpyAsync(IN(address) void* target, IN(address) const void* source, size_t bytes,
+                                 hipMemcpyKind kind, IN(stream) hipStream_t stream);
+CUSTOM hipError_t hipMemcpyWithStream(IN(address) void* target, IN(address) const void* source, size_t bytes,
+                                      hipMemcpyKind kind, IN(stream) hipStream_t stream);
+CUSTOM hipError_t hipMemcpyHtoD(IN(device) hipDeviceptr_t target, IN(host) void* source, size_t bytes);
+CUSTOM hipError_t hipMemcpyDtoH(IN(host) void* target, IN(device) hipDeviceptr_t source, size_t bytes);
+CUSTOM hipError_t hipMemcpyDtoD(IN(device) hipDeviceptr_t target, IN(device) hipDeviceptr_t source, size_t bytes);
+CUSTOM hipError_t hipMemcpyHtoDAsync(IN(device) hipDeviceptr_t target, IN(host) void* source, size_t bytes,
+                                     IN(stream) hipStream_t stream);
+CUSTOM hipError_t hipMemcpyDtoHAsync(IN(host) void* target, IN(device) hipDeviceptr_t source, size_t bytes,
+                                     IN(stream) hipStream_t stream);
+CUSTOM hipError_t hipMemcpyDtoDAsync(IN(device) hipDeviceptr_t target, IN(device) hipDeviceptr_t source,
+                                     size_t bytes, IN(stream) hipStream_t stream);
+CUSTOM hipError_t hipMemcpy2D(IN(address) void* target, size_t target_pitch, IN(address) const void* source,
+                              size_t source_pitch, size_t width, size_t height, hipMemcpyKind kind);
+CUSTOM hipError_t hipMemcpy2DAsync(IN(address) void* target, size_t target_pitch, IN(address) const void* source,
+                                   size_t source_pitch, size_t width, size_t height, hipMemcpyKind kind,
+                                   IN(stream) hipStream_t stream);
+CUSTOM hipError_t hipMemcpyParam2D(IN() const hip_Memcpy2D* copy);
+CUSTOM hipError_t hipMemcpyParam2DAsync(IN() const hip_Memcpy2D* copy, IN(stream) hipStream_t stream);
+CUSTOM hipError_t hipMemcpy3D(IN() const struct hipMemcpy3DParms* copy);
+CUSTOM hipError_t hipMemcpy3DAsync(IN() const struct hipMemcpy3DParms* copy, IN(stream) hipStream_t stream);
+CUSTOM hipError_t hipDrvMemcpy3D(IN() const HIP_MEMCPY3D* copy);
+CUSTOM hipError_t hipDrvMemcpy3DAsync(IN() const HIP_MEMCPY3D* copy, IN(stream) hipStream_t stream);
+CUSTOM hipError_t hipDrvMemcpy2DUnaligned(IN() const hip_Memcpy2D* copy);
+
+// --- __device__ variables of the program ---------------------------------------------------------------
+
+CUSTOM hipError_t hipGetSymbolAddress(OUT(device) void** pointer, IN(symbol) const void* symbol);
+CUSTOM hipError_t hipGetSymbolSize(OUT() size_t* bytes, IN(symbol) const void* symbol);
+CUSTOM hipError_t hipMemcpyToSymbol(IN(symbol) const void* symbol, IN(address) const void* source, size_t bytes,
+                                    size_t offset, hipMemcpyKind kind);
+CUSTOM hipError_t hipMemcpyToSymbolAsync(IN(symbol) const void* symbol, IN(address) const void* source,
+                                         size_t bytes, size_t offset, hipMemcpyKind kind,
+                                         IN(stream) hipStream_t stream);
+CUSTOM hipError_t hipMemcpyFromSymbol(IN(address) void* target, IN(symbol) const void* symbol, size_t bytes,
+                                      size_t offset, hipMemcpyKind kind);
+CUSTOM hipError_t hipMemcpyFromSymbolAsync(IN(address) void* target, IN(symbol) const void* symbol, size_t bytes,
+                                           size_t offset, hipMemcpyKind kind, IN(stream) hipStream_t stream);
+
+// --- fills: the forms without a stream are ordered on the null stream by the runtime itself ------------
+
+POST(0x0260) hipError_t hipMemset(IN(device, bytes) void* target, int value, size_t bytes);
+POST(0x0261) hipError_t hipMemsetAsync(IN(device, bytes) void* target, int value, size_t bytes,
+                                       IN(stream) hipStream_t stream);
+POST(0x0262) hipError_t hipMemsetD8(IN(device, count) hipDeviceptr_t target, unsigned char value, size_t count);
+POST(0x0263) hipError_t hipMemsetD8Async(IN(device, count) hipDeviceptr_t target, unsigned char value,
+                                         size_t count, IN(stream) hipStream_t stream);
+POST(0x0264) hipError_t hipMemsetD16(IN(device, elements(count, 2)) hipDeviceptr_t target, unsigned short value,
+                                     size_t count);
+POST(0x0265) hipError_t hipMemsetD16Async(IN(device, elements(count, 2)) hipDeviceptr_t target, unsigned short value,
+                                          size_t count, IN(stream) hipStream_t stream);
+POST(0x0266) hipError_t hipMemsetD32(IN(device, elements(count, 4)) hipDeviceptr_t target, int value, size_t count);
+POST(0x0267) hipError_t hipMemsetD32Async(IN(device, elements(count, 4)) hipDeviceptr_t target, int value, size_t count,
+                                          IN(stream) hipStream_t stream);
+POST(0x0268) hipError_t hipMemset2D(IN(device, rows(pitch, width, height)) void* target, size_t pitch, int value,
+                                    size_t width, size_t height);
+POST(0x0269) hipError_t hipMemset2DAsync(IN(device, rows(pitch, width, height)) void* target, size_t pitch,
+                                         int value, size_t width, size_t height, IN(stream) hipStream_t stream);
+POST(0x026a) hipError_t hipMemset3D(IN(device, slices(target, extent)) hipPitchedPtr target, int value,
+                                    hipExtent extent);
+POST(0x026b) hipError_t hipMemset3DAsync(IN(device, slices(target, extent)) hipPitchedPtr target, int value,
+                                         hipExtent extent, IN(stream) hipStream_t stream);
+
+// --- the same for programs built with one default stream per thread -------------------------------------
+
+ALIAS(hipMemcpyWithStream) hipError_t hipMemcpy_spt(IN(address) void* target, IN(address) const void* source,
+                                                    size_t bytes, hipMemcpyKind kind);
+ALIAS(hipMemcpyAsync) hipError_t hipMemcpyAsync_spt(IN(address) void* target, IN(address) const void* source,
+                                                    size_t bytes, hipMemcpyKind kind,
+                                                    IN(stream) hipStream_t stream);
+ALIAS(hipMemcpy2DAsync, then_synchronize)
+hipError_t hipMemcpy2D_spt(IN(address) void* target, size_t target_pitch, IN(address) const void* source,
+                           size_t source_pitch, size_t width, size_t height, hipMemcpyKind kind);
+ALIAS(hipMemcpy3DAsync, then_synchronize) hipError_t hipMemcpy3D_spt(IN() const struct hipMemcpy3DParms* copy);
+ALIAS(hipMemcpyToSymbolAsync, then_synchronize)
+hipError_t hipMemcpyToSymbol_spt(IN(symbol) const void* symbol, IN(address) const void* source, size_t bytes,
+                                 size_t offset, hipMemcpyKind kind);
+ALIAS(hipMemcpyFromSymbolAsync, then_synchronize)
+hipError_t hipMemcpyFromSymbol_spt(IN(address) void* target, IN(symbol) const void* symbol, size_t bytes,
+                                   size_t offset, hipMemcpyKind kind);
+ALIAS(hipMemsetAsync) hipError_t hipMemset_spt(IN(device) void* target, int value, size_t bytes);
+ALIAS(hipMemset2DAsync) hipError_t hipMemset2D_spt(IN(device) void* target, size_t pitch, int value, size_t width,
+                                                   size_t height);
+ALIAS(hipMemset3DAsync) hipError_t hipMemset3D_spt(IN(device) hipPitchedPtr target, int value, hipExtent extent);
+
+}  // extern "C"

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// hiprtc. Compiled on the client; in HIP 5.2 these live in libamdhip64 as well as in libhiprtc.
+// Words: proxy/api/words.h. Included after <hip/hip_runtime_api.h> and parsed by tools/apigen.
+#pragma once
+
+#include <hip/hiprtc.h>
+
+extern "C" {
+
+LOCAL const char* hiprtcGetErrorString(hiprtcResult result);
+LOCAL hiprtcResult hiprtcVersion(OUT() int* major, OUT() int* minor);
+LOCAL hiprtcResult hiprtcCreateProgram(OUT(opaque) hiprtcProgram* program, IN() STRING(0) const char* source,
+                                       IN() OPTIONAL STRING(4096) const char* name, int count,
+                                       IN(opaque) OPTIONAL ARRAY(count) const char** headers,
+                                       IN(opaque) OPTIONAL ARRAY(count) const char** include_names);
+LOCAL hiprtcResult hiprtcDestroyProgram(INOUT(opaque) hiprtcProgram* program);
+LOCAL hiprtcResult hiprtcAddNameExpression(IN(opaque) hiprtcProgram program, IN() STRING(4096) const char* name);
+LOCAL hiprtcResult hiprtcCompileProgram(IN(opaque) hiprtcProgram program, int count,
+                                        IN(opaque) OPTIONAL ARRAY(count) const char** options);
+LOCAL hiprtcResult hiprtcGetLoweredName(IN(opaque) hiprtcProgram program, IN() STRING(4096) const char* name,
+                                        OUT(opaque) const char** lowered_name);
+LOCAL hiprtcResult hiprtcGetProgramLog(IN(opaque) hiprtcProgram program, OUT(opaque) char* log);
+LOCAL hiprtcResult hiprtcGetProgramLogSize(IN(opaque) hiprtcProgram program, OUT() size_t* bytes);
+LOCAL hiprtcResult hiprtcGetCode(IN(opaque) hiprtcProgram program, OUT(opaque) char* code);
+LOCAL hiprtcResult hiprtcGetCodeSize(IN(opaque) hiprtcProgram program, OUT() size_t* bytes);
+
+}  // extern "C"

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// The words of the API description. The compiler sees nothing of them (that is how a signature that drifts from
+// the vendor's header becomes a compile error); tools/apigen reads them and refuses what is missing.
+//
+// How the call travels, in front of the prototype:
+//   CALL(op)          request and reply; the caller waits
+//   POST(op)          queued; a failure comes back as a Fault and is sticky
+//   CREATE(op)        a POST whose new handle the client chooses (the OUT(kind) parameter)
+//   CACHED(op)        a CALL whose successful answer is kept per device and arguments
+//   CUSTOM            the body is hand-written in proxy/custom and sends messages of proxy/api/messages.h
+//   CUSTOM_CALL(op)   as CUSTOM, but message and worker side are generated as for CALL
+//   LOCAL             the body is hand-written in proxy/local; answered without the worker
+//   ALIAS(target)     the same call under another name; see tools/apigen/README.md for ALIAS(target, ...)
+//   UNSUPPORTED       exported, fails with hipErrorNotSupported and says so once
+// More in front:
+//   CHECK(condition)  false: hipErrorInvalidValue at the call, before anything is sent
+//   SINCE(node)       version node of a symbol that the symbol lists do not name
+//   MANGLED(symbol)   C++ linkage under exactly this symbol
+// At a parameter; every pointer and handle needs one:
+//   IN(...) OUT(...) INOUT(...)   direction. In the brackets: nothing (a plain value behind the pointer), a
+//                     handle kind (stream event module function pool ctx), device (a device address;
+//                     `device, bytes` also checks the range), host, address (either), host_function (a kernel's
+//                     stub), symbol, callback, opaque, word(bytes) (up to 8 bytes behind a void*)
+//   ARRAY(count)      elements behind the pointer      STRING(max)   terminated text of at most max bytes
+//   OPTIONAL          null is fine                     CONSUMES(kind)  the handle is gone afterwards
+#pragma once
+
+#define CALL(...)
+#define POST(...)
+#define CREATE(...)
+#define CACHED(...)
+#define CUSTOM
+#define CUSTOM_CALL(...)
+#define LOCAL
+#define ALIAS(...)
+#define UNSUPPORTED
+#define CHECK(...)
+#define SINCE(...)
+#define MANGLED(...)
+#define IN(...)
+#define OUT(...)
+#define INOUT(...)
+#define ARRAY(...)
+#define STRING(...)
+#define OPTIONAL
+#define CONSUMES(...)

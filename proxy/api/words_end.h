@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Takes the words of proxy/api/words.h away again: names as short as IN must not reach other headers.
+// Included after the last description header of a file, hence no include guard.
+#undef CALL
+#undef POST
+#undef CREATE
+#undef CACHED
+#undef CUSTOM
+#undef CUSTOM_CALL
+#undef LOCAL
+#undef ALIAS
+#undef UNSUPPORTED
+#undef CHECK
+#undef SINCE
+#undef MANGLED
+#undef IN
+#undef OUT
+#undef INOUT
+#undef ARRAY
+#undef STRING
+#undef OPTIONAL
+#undef CONSUMES

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proxy/callbacks.h"
+
+#include <chrono>
+#include <utility>
+
+#include "proxy/session.h"
+#include "proxy/thread.h"
+
+namespace tf::proxy {
+namespace {
+
+// One round of driving; bounds how long stop() and a lost session wait for the pump.
+constexpr std::chrono::milliseconds kDriveRound(50);
+// An application thread usually waits for its copy soon; only then the pump steps in.
+constexpr std::chrono::milliseconds kTransferGrace(2);
+
+}  // namespace
+
+bool Callbacks::start_locked() {
+  if (stopping_) return false;
+  if (thread_.joinable()) return true;
+  return start_thread(thread_, "hip-pump", [this] { run(); });
+}
+
+hipError_t Callbacks::add(int device, std::uint64_t stream, Function function) {
+  std::uint64_t cookie = 0;
+  {
+    std::lock_guard lock(mutex_);
+    if (waiting_.size() >= kCallbacksMax || !start_locked()) return hipErrorOutOfMemory;
+    cookie = next_cookie_++;
+    waiting_.emplace(cookie, std::pair(device, std::move(function)));
+  }
+  protocol::HostCallbackRequest request{};
+  request.stream = stream;
+  request.cookie = cookie;
+  hipError_t error = session_.post(device, request);
+  if (error == hipSuccess) {
+    changed_.notify_one();
+  } else {
+    std::lock_guard lock(mutex_);
+    waiting_.erase(cookie);
+  }
+  return error;
+}
+
+void Callbacks::due(std::uint64_t cookie, hipError_t error) {
+  std::lock_guard lock(mutex_);
+  if (!waiting_.contains(cookie)) return;
+  due_.push_back({cookie, error});  // bounded by waiting_: run_due() takes an unknown cookie out
+  if (due_.size() > kCallbacksMax) due_.pop_front();
+  changed_.notify_one();
+}
+
+void Callbacks::transfer_started() {
+  std::lock_guard lock(mutex_);
+  if (transfers_running_) return;
+  transfers_running_ = start_locked();
+  changed_.notify_one();
+}
+
+void Callbacks::stop() {
+  std::unique_lock lock(mutex_);
+  stopping_ = true;
+  changed_.notify_one();
+  if (!thread_.joinable()) return;
+  std::thread thread = std::move(thread_);
+  lock.unlock();
+  thread.join();
+}
+
+// Runs one callback that is due. False: none is.
+bool Callbacks::run_due() {
+  Function function;
+  Due due{};
+  int device = 0;
+  {
+    std::lock_guard lock(mutex_);
+    if (due_.empty()) return false;
+    due = due_.front();
+    due_.pop_front();
+    auto found = waiting_.find(due.cookie);
+    if (found == waiting_.end()) return true;
+    device = found->second.first;
+    function = std::move(found->second.second);
+    waiting_.erase(found);
+  }
+  function(due.error);
+  protocol::CallbackDoneRequest done{};
+  done.cookie = due.cookie;
+  (void)session_.post(device, done);
+  return true;
+}
+
+void Callbacks::help_transfers(std::unique_lock<std::mutex>& lock) {
+  changed_.wait_for(lock, kTransferGrace, [this] { return stopping_ || !waiting_.empty(); });
+  lock.unlock();
+  bool running = session_.transfers().sweep();
+  if (running) (void)session_.queue().drive(Deadline::after(kDriveRound));
+  lock.lock();
+  transfers_running_ = running;
+}
+
+void Callbacks::run() {
+  std::unique_lock lock(mutex_);
+  while (!stopping_) {
+    if (session_.lost()) waiting_.clear();  // their streams are gone
+    if (!due_.empty()) {
+      lock.unlock();
+      while (run_due()) {
+      }
+      lock.lock();
+    } else if (!waiting_.empty()) {
+      lock.unlock();
+      // Somebody has to read the worker's notice; another thread that drives already does it for us.
+      Status status = session_.queue().drive(Deadline::after(kDriveRound));
+      if (!status.is_ok() && status.code() != Code::kTimeout) session_.lose(status);
+      lock.lock();
+    } else if (transfers_running_) {
+      help_transfers(lock);
+    } else {
+      changed_.wait(lock,
+                    [this] { return stopping_ || transfers_running_ || !waiting_.empty() || !due_.empty(); });
+    }
+  }
+}
+
+}  // namespace tf::proxy

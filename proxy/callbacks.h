@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Callbacks: host functions that a stream calls (hipLaunchHostFunc, hipStreamAddCallback).
+//
+// The worker says when one is due and holds the stream until CallbackDone. The functions run on one thread of
+// the library, the pump, started with the first callback; never under a lock, never while the endpoint is
+// driven. The pump also moves asynchronous copies along while no application thread waits for anything.
+#pragma once
+
+#include <hip/hip_runtime_api.h>
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <unordered_map>
+
+namespace tf::proxy {
+
+class Session;
+
+inline constexpr std::size_t kCallbacksMax = 65536;  // queued on streams at the same time
+
+class Callbacks {
+ public:
+  // Called with the stream's status.
+  using Function = std::function<void(hipError_t)>;
+
+  explicit Callbacks(Session& session) : session_(session) {}
+  ~Callbacks() { stop(); }
+
+  // Queues `function` on the stream. hipErrorOutOfMemory: too many, or no thread to run it.
+  hipError_t add(int device, std::uint64_t stream, Function function);
+  // From the session's sink: `cookie` may run. Unknown cookies are dropped.
+  void due(std::uint64_t cookie, hipError_t error);
+  // There is an asynchronous copy to move along should nobody wait for it.
+  void transfer_started();
+  void stop();
+
+ private:
+  struct Due {
+    std::uint64_t cookie;
+    hipError_t error;
+  };
+  bool start_locked();
+  void run();
+  bool run_due();
+  void help_transfers(std::unique_lock<std::mutex>& lock);
+
+  Session& session_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::unordered_map<std::uint64_t, std::pair<int, Function>> waiting_;  // by cookie: device, function
+  std::deque<Due> due_;
+  std::uint64_t next_cookie_ = 1;
+  bool transfers_running_ = false;
+  bool stopping_ = false;
+  std::thread thread_;
+};
+
+}  // namespace tf::proxy

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proxy/connect.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <string>
+
+#include "net/address.h"
+#include "net/socket.h"
+#include "net/transport.h"
+#include "protocol/gen/schema.h"
+#include "protocol/hello.h"
+#include "proxy/log.h"
+#include "transport/factory/factory.h"
+
+namespace tf::proxy {
+namespace {
+
+constexpr std::uint32_t kHipMajor = 5;  // of this library's soname
+
+const net::Transport* by_name(std::string_view name) {
+  for (const net::Transport* transport : transports()) {
+    if (transport->name() == name) return transport;
+  }
+  return nullptr;
+}
+
+Result<protocol::HelloReply> say_hello(int control, const net::Transport& transport, const net::Token& token,
+                                       Deadline deadline) {
+  protocol::HelloRequest hello;
+  hello.schema_hash = protocol::kSchemaHash;
+  hello.transport = std::string(transport.name());
+  hello.token = token;
+  hello.capabilities = protocol::kClientReservesWindow;
+  hello.hip_major = kHipMajor;
+  hello.pid = static_cast<std::uint32_t>(::getpid());
+  hello.program = std::string(program_invocation_short_name).substr(0, protocol::kProgramNameBytesMax);
+  TF_RETURN_IF_ERROR(protocol::send_hello(control, hello, deadline));
+  Result<protocol::HelloReply> reply = protocol::receive_hello_reply(control, deadline);
+  if (!reply) return reply.status();
+  if (reply->code != Code::kOk) return Status(reply->code, "the worker refuses: " + reply->message);
+  return reply;
+}
+
+}  // namespace
+
+Result<Session::Parts> connect(const Settings& settings) {
+  Deadline deadline = Deadline::after(settings.connect_timeout);
+  Result<net::Address> address = net::Address::parse(settings.worker);
+  if (!address) return address.status();
+  std::string_view wanted = settings.transport == "auto" ? std::string_view() : settings.transport;
+  Result<const net::Transport*> chosen = choose(wanted, *address);
+  if (!chosen) return chosen.status();
+  Result<net::Token> token = net::Token::random();
+  if (!token) return token.status();
+  Result<net::OwnedFd> control = net::dial_lane(*address, net::Attach{}, deadline);
+  if (!control) return control.status();
+  TF_RETURN_IF_ERROR(net::set_peer_timeout(control->get(), settings.io_timeout));
+  Result<protocol::HelloReply> reply = say_hello(control->get(), **chosen, *token, deadline);
+  if (!reply) return reply.status();
+  const net::Transport* granted = by_name(reply->transport);
+  if (granted == nullptr)
+    return Status(Code::kProtocol, "the worker granted transport '" + reply->transport + "'");
+  Result<std::unique_ptr<Endpoint>> endpoint = granted->connect(*address, *token, deadline);
+  if (!endpoint) return endpoint.status();
+  log_debug("connected to " + address->to_string() + " over " + reply->transport + ", runtime " +
+            reply->snapshot.runtime + ", " + std::to_string(reply->snapshot.devices.size()) + " device(s)");
+  Session::Parts parts;
+  parts.endpoint = std::move(*endpoint);
+  parts.snapshot = std::move(reply->snapshot);
+  parts.control = std::move(*control);
+  parts.only_device = settings.device;
+  return parts;
+}
+
+}  // namespace tf::proxy

@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proxy/custom/copy_engine.h"
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+namespace tf::proxy {
+namespace {
+
+enum class Way { kToDevice, kFromDevice, kOnDevice, kOnHost };
+
+// The way a copy goes, from what its ends are. hipErrorInvalidValue: the end is not what `kind` says, or
+// reaches beyond its allocation.
+hipError_t resolve(Session& session, std::uint64_t target, std::uint64_t target_bytes, std::uint64_t source,
+                   std::uint64_t source_bytes, hipMemcpyKind kind, Way& way) {
+  const DeviceMemory& memory = session.device_memory();
+  bool to = memory.is_device(target);
+  bool from = memory.is_device(source);
+  if (to && !memory.contains(target, target_bytes)) return hipErrorInvalidValue;
+  if (from && !memory.contains(source, source_bytes)) return hipErrorInvalidValue;
+  way = to ? (from ? Way::kOnDevice : Way::kToDevice) : (from ? Way::kFromDevice : Way::kOnHost);
+  switch (kind) {
+    case hipMemcpyHostToHost: return to || from ? hipErrorInvalidValue : hipSuccess;
+    case hipMemcpyHostToDevice: return to ? hipSuccess : hipErrorInvalidValue;
+    case hipMemcpyDeviceToHost: return from ? hipSuccess : hipErrorInvalidValue;
+    case hipMemcpyDeviceToDevice: return to && from ? hipSuccess : hipErrorInvalidValue;
+    case hipMemcpyDefault: return hipSuccess;
+  }
+  return hipErrorInvalidMemcpyDirection;
+}
+
+hipError_t synchronize(Session& session, const CopyMode& mode) {
+  protocol::SynchronizeStreamRequest request{};
+  request.stream = mode.stream;
+  return session.synchronized_stream(mode.device, mode.stream, session.call(mode.device, request));
+}
+
+// A synchronous copy has happened when it returns. Only streams that do not order themselves after the null
+// stream could tell the difference, so without any of them the copy stays posted.
+hipError_t settle(Session& session, const CopyMode& mode, hipError_t posted) {
+  if (posted != hipSuccess || !mode.wait) return posted;
+  if (mode.stream == 0 && !session.has_unordered_streams()) return hipSuccess;
+  return synchronize(session, mode);
+}
+
+// Starts one send or receive. The bulk plane takes kBulkPendingMax of them; then the oldest copies finish
+// first.
+template <typename Start>
+Status start(Session& session, Start start_transfer) {
+  for (;;) {
+    Status status = start_transfer();
+    if (status.code() != Code::kResourceExhausted) return status;
+    session.transfers().await_oldest();
+    TF_RETURN_IF_ERROR(session.queue().poll());
+  }
+}
+
+hipError_t failed(Session& session, const Status& status) {
+  session.lose(status);
+  return kLostError;
+}
+
+hipError_t to_device_inline(Session& session, const CopyMode& mode, std::uint64_t target, const void* source,
+                            std::uint64_t bytes) {
+  protocol::CopyToDeviceInlineRequest request{};
+  request.target = target;
+  request.stream = mode.stream;
+  return session.post(mode.device, request, {static_cast<const std::byte*>(source), bytes});
+}
+
+hipError_t to_device(Session& session, const CopyMode& mode, std::uint64_t target, const void* source,
+                     std::uint64_t bytes) {
+  if (bytes <= kInlineCopyBytesMax) return to_device_inline(session, mode, target, source, bytes);
+  protocol::CopyToDeviceRequest request{};
+  request.target = target;
+  request.bytes = bytes;
+  request.stream = mode.stream;
+  std::span data(static_cast<const std::byte*>(source), bytes);
+  bool leave_running = !mode.wait && session.host_memory().contains(source, bytes);
+  auto transfer =
+      leave_running ? session.transfers().add(mode.device, mode.stream) : std::make_shared<Transfer>();
+  hipError_t error = hipSuccess;
+  {
+    std::lock_guard order(session.send_order());
+    request.tag = session.next_tag();
+    Status started = start(session, [&] {
+      return session.queue().endpoint().bulk().send(request.tag, data, transfer->completion);
+    });
+    if (!started) {
+      if (leave_running) session.transfers().drop(transfer);
+      return failed(session, started);
+    }
+    error = session.post(mode.device, request);
+  }
+  if (leave_running && error == hipSuccess) {
+    session.callbacks().transfer_started();
+    return hipSuccess;
+  }
+  Status sent = session.queue().await(transfer->completion, Deadline::never());
+  return error != hipSuccess ? error : transfer_error(sent);
+}
+
+hipError_t from_device(Session& session, const CopyMode& mode, void* target, std::uint64_t source,
+                       std::uint64_t bytes) {
+  protocol::CopyFromDeviceRequest request{};
+  request.source = source;
+  request.bytes = bytes;
+  request.stream = mode.stream;
+  request.tag = session.next_tag();
+  std::span data(static_cast<std::byte*>(target), bytes);
+  auto transfer =
+      mode.wait ? std::make_shared<Transfer>() : session.transfers().add(mode.device, mode.stream);
+  Status started = start(session, [&] {
+    return session.queue().endpoint().bulk().receive(request.tag, data, transfer->completion);
+  });
+  if (!started) {
+    if (!mode.wait) session.transfers().drop(transfer);
+    return failed(session, started);
+  }
+  hipError_t error = session.post(mode.device, request);
+  if (!mode.wait && error == hipSuccess) {
+    session.callbacks().transfer_started();
+    return hipSuccess;
+  }
+  // Also when posting failed: the session is lost then, which ends the transfer and frees the memory.
+  Status received = session.queue().await(transfer->completion, Deadline::never());
+  if (error != hipSuccess) return error;
+  hipError_t copied = transfer_error(received);
+  hipError_t fault = session.synchronized_stream(mode.device, mode.stream, copied);
+  return copied != hipSuccess ? copied : fault;
+}
+
+hipError_t on_device(Session& session, const CopyMode& mode, std::uint64_t target, std::uint64_t source,
+                     std::uint64_t bytes) {
+  protocol::CopyOnDeviceRequest request{};
+  request.target = target;
+  request.source = source;
+  request.bytes = bytes;
+  request.stream = mode.stream;
+  return session.post(mode.device, request);
+}
+
+// --- boxes ----------------------------------------------------------------------------------------------
+
+// Two buffers of packed rows, so that one travels while the other is filled or emptied.
+class RowBatches {
+ public:
+  explicit RowBatches(const Box& box)
+      : rows_per_batch_(std::max<std::uint64_t>(1, std::min(box.rows(), kPackBytesMax / box.width))) {
+    for (Batch& batch : batches_) batch.bytes.resize(rows_per_batch_ * box.width);
+  }
+  struct Batch {
+    std::vector<std::byte> bytes;
+    std::shared_ptr<Transfer> transfer;
+    std::uint64_t first = 0;
+    std::uint64_t count = 0;
+  };
+  Batch& next() { return batches_[turn_++ % 2]; }
+  std::uint64_t rows_per_batch() const { return rows_per_batch_; }
+
+ private:
+  std::uint64_t rows_per_batch_;
+  std::uint64_t turn_ = 0;
+  Batch batches_[2];
+};
+
+Status finish(Session& session, RowBatches::Batch& batch) {
+  if (batch.transfer == nullptr) return Status::ok();
+  Status status = session.queue().await(batch.transfer->completion, Deadline::never());
+  batch.transfer = nullptr;
+  return status;
+}
+
+template <typename Request>
+void fill_common(Request& request, const CopyMode& mode, const Box& box) {
+  request.width = box.width;
+  request.height = box.height;
+  request.depth = box.depth;
+  request.stream = mode.stream;
+}
+
+hipError_t box_to_device(Session& session, const CopyMode& mode, const Box& box) {
+  protocol::CopyBoxToDeviceRequest request{};
+  fill_common(request, mode, box);
+  request.target = box.target.address;
+  request.target_pitch = box.target.pitch;
+  request.target_slice = box.target.slice;
+  RowBatches batches(box);
+  std::lock_guard order(session.send_order());  // rows of one tag are not interleaved with other payloads
+  request.tag = session.next_tag();
+  hipError_t error = session.post(mode.device, request);
+  if (error != hipSuccess) return error;
+  Status status;
+  for (std::uint64_t row = 0; row < box.rows() && status.is_ok(); row += batches.rows_per_batch()) {
+    RowBatches::Batch& batch = batches.next();
+    status = finish(session, batch);
+    if (!status) break;
+    batch.count = std::min(batches.rows_per_batch(), box.rows() - row);
+    std::span<std::byte> packed = std::span(batch.bytes).first(batch.count * box.width);
+    pack_rows(box, box.source, row, batch.count, packed);
+    batch.transfer = std::make_shared<Transfer>();
+    status = start(session, [&] {
+      return session.queue().endpoint().bulk().send(request.tag, packed, batch.transfer->completion);
+    });
+    if (!status) batch.transfer = nullptr;
+  }
+  for (int i = 0; i < 2; ++i) {  // both, whatever happened: their buffers die here
+    Status last = finish(session, batches.next());
+    if (status.is_ok()) status = last;
+  }
+  return status ? hipSuccess : transfer_error(status);
+}
+
+hipError_t box_from_device(Session& session, const CopyMode& mode, const Box& box) {
+  protocol::CopyBoxFromDeviceRequest request{};
+  fill_common(request, mode, box);
+  request.source = box.source.address;
+  request.source_pitch = box.source.pitch;
+  request.source_slice = box.source.slice;
+  request.tag = session.next_tag();
+  hipError_t error = session.post(mode.device, request);
+  if (error != hipSuccess) return error;
+  RowBatches batches(box);
+  Status status;
+  auto land = [&](RowBatches::Batch& batch) {
+    bool pending = batch.transfer != nullptr;
+    Status landed = finish(session, batch);
+    if (pending && landed) {
+      unpack_rows(box, box.target, batch.first, batch.count,
+                  std::span(batch.bytes).first(batch.count * box.width));
+    }
+    if (status.is_ok()) status = landed;
+  };
+  for (std::uint64_t row = 0; row < box.rows() && status.is_ok(); row += batches.rows_per_batch()) {
+    RowBatches::Batch& batch = batches.next();
+    land(batch);
+    if (!status) break;
+    batch.first = row;
+    batch.count = std::min(batches.rows_per_batch(), box.rows() - row);
+    batch.transfer = std::make_shared<Transfer>();
+    Status started = start(session, [&] {
+      return session.queue().endpoint().bulk().receive(
+          request.tag, std::span(batch.bytes).first(batch.count * box.width), batch.transfer->completion);
+    });
+    if (!started) {
+      batch.transfer = nullptr;
+      status = started;
+    }
+  }
+  for (int i = 0; i < 2; ++i) land(batches.next());
+  hipError_t copied = status ? hipSuccess : transfer_error(status);
+  return session.synchronized_stream(mode.device, mode.stream, copied);
+}
+
+hipError_t box_on_device(Session& session, const CopyMode& mode, const Box& box) {
+  protocol::CopyBoxOnDeviceRequest request{};
+  fill_common(request, mode, box);
+  request.target = box.target.address;
+  request.target_pitch = box.target.pitch;
+  request.target_slice = box.target.slice;
+  request.source = box.source.address;
+  request.source_pitch = box.source.pitch;
+  request.source_slice = box.source.slice;
+  return session.post(mode.device, request);
+}
+
+void box_on_host(const Box& box) {
+  BoxSide row = box.source;
+  Box one = box;
+  one.height = 1;
+  one.depth = 1;
+  for (std::uint64_t i = 0; i < box.rows(); ++i) {
+    row.address = box.source.address + i / box.height * box.source.slice + i % box.height * box.source.pitch;
+    std::uint64_t target =
+        box.target.address + i / box.height * box.target.slice + i % box.height * box.target.pitch;
+    pack_rows(one, row, 0, 1, {reinterpret_cast<std::byte*>(target), box.width});
+  }
+}
+
+}  // namespace
+
+hipError_t copy(Session& session, const CopyMode& mode, void* target, const void* source, std::uint64_t bytes,
+                hipMemcpyKind kind) {
+  if (bytes == 0) return hipSuccess;
+  if (target == nullptr || source == nullptr) return hipErrorInvalidValue;
+  std::uint64_t to = to_raw(target);
+  std::uint64_t from = to_raw(source);
+  Way way = Way::kOnHost;
+  if (hipError_t error = resolve(session, to, bytes, from, bytes, kind, way); error != hipSuccess)
+    return error;
+  switch (way) {
+    case Way::kToDevice: return settle(session, mode, to_device(session, mode, to, source, bytes));
+    case Way::kFromDevice: return from_device(session, mode, target, from, bytes);
+    case Way::kOnDevice: return settle(session, mode, on_device(session, mode, to, from, bytes));
+    case Way::kOnHost: break;
+  }
+  // In the order of the stream, as everything else on it.
+  if (hipError_t error = synchronize(session, mode); error != hipSuccess) return error;
+  std::memmove(target, source, bytes);
+  return hipSuccess;
+}
+
+hipError_t copy_box(Session& session, const CopyMode& mode, const Box& box, hipMemcpyKind kind) {
+  if (box.width == 0 || box.height == 0 || box.depth == 0) return hipSuccess;
+  if (box.target.address == 0 || box.source.address == 0) return hipErrorInvalidValue;
+  if (!is_valid(box)) return hipErrorInvalidPitchValue;
+  if (is_dense(box, box.target) && is_dense(box, box.source)) {
+    return copy(session, mode, reinterpret_cast<void*>(box.target.address),
+                reinterpret_cast<const void*>(box.source.address), box.bytes(), kind);
+  }
+  Way way = Way::kOnHost;
+  hipError_t error = resolve(session, box.target.address, extent(box, box.target), box.source.address,
+                             extent(box, box.source), kind, way);
+  if (error != hipSuccess) return error;
+  switch (way) {
+    case Way::kToDevice: return settle(session, mode, box_to_device(session, mode, box));
+    case Way::kFromDevice: return box_from_device(session, mode, box);
+    case Way::kOnDevice: return settle(session, mode, box_on_device(session, mode, box));
+    case Way::kOnHost: break;
+  }
+  if (error = synchronize(session, mode); error != hipSuccess) return error;
+  box_on_host(box);
+  return hipSuccess;
+}
+
+}  // namespace tf::proxy

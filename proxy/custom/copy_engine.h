@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// CopyEngine: every copy of the API comes down to these two functions.
+//
+// Where a copy goes is decided by what the pointers are; `kind` must agree. Pageable host memory may be
+// reused when a call returns; memory of hipHostMalloc and hipHostRegister only after the stream was
+// synchronized, if the copy is asynchronous. Any thread.
+#pragma once
+
+#include <hip/hip_runtime_api.h>
+
+#include <cstdint>
+
+#include "proxy/custom/box.h"
+#include "proxy/session.h"
+
+namespace tf::proxy {
+
+// Host-to-device copies up to this size travel inside their message.
+inline constexpr std::uint64_t kInlineCopyBytesMax = 8 * 1024;
+// Host rows packed at a time.
+inline constexpr std::uint64_t kPackBytesMax = 1 << 20;
+
+// How one copy is issued.
+struct CopyMode {
+  int device = 0;
+  std::uint64_t stream = 0;  // handle on the wire
+  bool wait = false;         // the synchronous forms
+};
+
+hipError_t copy(Session& session, const CopyMode& mode, void* target, const void* source, std::uint64_t bytes,
+                hipMemcpyKind kind);
+hipError_t copy_box(Session& session, const CopyMode& mode, const Box& box, hipMemcpyKind kind);
+
+}  // namespace tf::proxy

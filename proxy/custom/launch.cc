@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernel launches: shapes are checked and arguments packed here, then one message is posted.
+#include <algorithm>
+#include <cstdint>
+
+#include "proxy/custom/support.h"
+#include "proxy/gen/custom.h"
+
+namespace tf::proxy::custom {
+
+using protocol::HandleKind;
+
+namespace {
+
+constexpr std::uint32_t kLaunchCooperative = 1;  // LaunchRequest::flags
+
+struct Launch {
+  LaunchShape shape;
+  hipStream_t stream = nullptr;
+  void** arguments = nullptr;
+  void** extra = nullptr;
+  hipEvent_t start = nullptr;
+  hipEvent_t stop = nullptr;
+  bool cooperative = false;
+};
+
+// What AMD's runtime refuses at the call.
+hipError_t check_shape(const protocol::DeviceProperties& device, const KernelLayout& layout,
+                       const LaunchShape& shape) {
+  std::uint64_t threads = 1;
+  for (int axis = 0; axis < 3; ++axis) {
+    if (shape.grid[axis] == 0 || shape.block[axis] == 0) return hipErrorInvalidConfiguration;
+    auto most = static_cast<std::uint32_t>(device.max_threads_dim[static_cast<std::size_t>(axis)]);
+    if (shape.block[axis] > most) return hipErrorInvalidConfiguration;
+    if (std::uint64_t{shape.grid[axis]} * shape.block[axis] > UINT32_MAX) return hipErrorInvalidConfiguration;
+    threads *= shape.block[axis];
+  }
+  if (threads > static_cast<std::uint64_t>(device.max_threads_per_block)) return hipErrorInvalidConfiguration;
+  if (threads > layout.max_threads_per_block) return hipErrorLaunchFailure;
+  if (shape.shared_bytes > device.shared_mem_per_block ||
+      shape.shared_bytes + layout.static_shared_bytes > device.shared_mem_per_block)
+    return hipErrorInvalidValue;
+  return hipSuccess;
+}
+
+hipError_t pack(const KernelLayout& layout, const Launch& launch, PackedArguments& packed) {
+  if (launch.arguments != nullptr && launch.extra != nullptr) return hipErrorInvalidValue;
+  if (launch.extra != nullptr) return packed.pack_extra(layout, launch.extra);
+  return packed.pack(layout, launch.arguments);
+}
+
+// REQUIRES: call.connected()
+hipError_t launch(ApiCall& call, std::uint64_t function, const Launch& launch) {
+  Session& session = call.session();
+  auto facts = session.modules().facts(function);
+  if (facts == nullptr) return call.finish(hipErrorInvalidHandle);
+  protocol::LaunchRequest request{};
+  request.function = function;
+  if (!call.translate(HandleKind::kStream, launch.stream, request.stream)) return call.finish();
+  if (launch.start != nullptr && !call.translate(HandleKind::kEvent, launch.start, request.start_event))
+    return call.finish();
+  if (launch.stop != nullptr && !call.translate(HandleKind::kEvent, launch.stop, request.stop_event))
+    return call.finish();
+  const auto& device = session.snapshot().devices[static_cast<std::size_t>(facts->device)].properties;
+  hipError_t error = check_shape(device, *facts->layout, launch.shape);
+  PackedArguments packed;
+  if (error == hipSuccess) error = pack(*facts->layout, launch, packed);
+  if (error != hipSuccess) return call.finish(error);
+  std::copy_n(launch.shape.grid, 3, request.grid);
+  std::copy_n(launch.shape.block, 3, request.block);
+  request.shared_bytes = static_cast<std::uint32_t>(launch.shape.shared_bytes);
+  request.flags = launch.cooperative ? kLaunchCooperative : 0;
+  if (request.start_event != 0) session.note_recording(request.start_event, facts->device, request.stream);
+  if (request.stop_event != 0) session.note_recording(request.stop_event, facts->device, request.stream);
+  return call.finish(session.post(facts->device, request, packed.bytes()));
+}
+
+void set_shape(LaunchShape& shape, const dim3& grid, const dim3& block, std::uint64_t shared_bytes) {
+  shape = {{grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, shared_bytes};
+}
+
+hipError_t launch_host_function(ApiCall& call, const void* host_function, const Launch& what) {
+  if (host_function == nullptr) return call.finish(hipErrorInvalidDeviceFunction);
+  if (!call.connected()) return call.finish();
+  std::uint64_t function = 0;
+  hipError_t error = call.session().modules().registered_function(call.device(), host_function, function);
+  if (error != hipSuccess) return call.finish(error);
+  return launch(call, function, what);
+}
+
+// Sizes in threads instead of blocks: a partial last block is not a HIP launch, AMD's runtime refuses it too.
+bool blocks_of(const std::uint32_t (&global)[3], LaunchShape& shape) {
+  for (int axis = 0; axis < 3; ++axis) {
+    if (shape.block[axis] == 0 || global[axis] % shape.block[axis] != 0) return false;
+    shape.grid[axis] = global[axis] / shape.block[axis];
+  }
+  return true;
+}
+
+}  // namespace
+
+hipError_t hipLaunchKernel(ApiCall& call, const void* function, dim3 grid, dim3 block, void** arguments,
+                           size_t shared_bytes, hipStream_t stream) {
+  Launch what;
+  set_shape(what.shape, grid, block, shared_bytes);
+  what.stream = stream;
+  what.arguments = arguments;
+  return launch_host_function(call, function, what);
+}
+
+hipError_t hipExtLaunchKernel(ApiCall& call, const void* function, dim3 grid, dim3 block, void** arguments,
+                              size_t shared_bytes, hipStream_t stream, hipEvent_t start_event,
+                              hipEvent_t stop_event, int) {
+  Launch what;
+  set_shape(what.shape, grid, block, shared_bytes);
+  what.stream = stream;
+  what.arguments = arguments;
+  what.start = start_event;
+  what.stop = stop_event;
+  return launch_host_function(call, function, what);
+}
+
+hipError_t hipLaunchCooperativeKernel(ApiCall& call, const void* function, dim3 grid, dim3 block,
+                                      void** arguments, unsigned int shared_bytes, hipStream_t stream) {
+  Launch what;
+  set_shape(what.shape, grid, block, shared_bytes);
+  what.stream = stream;
+  what.arguments = arguments;
+  what.cooperative = true;
+  return launch_host_function(call, function, what);
+}
+
+hipError_t hipModuleLaunchKernel(ApiCall& call, hipFunction_t function, unsigned int grid_x,
+                                 unsigned int grid_y, unsigned int grid_z, unsigned int block_x,
+                                 unsigned int block_y, unsigned int block_z, unsigned int shared_bytes,
+                                 hipStream_t stream, void** arguments, void** extra) {
+  if (!call.connected()) return call.finish();
+  Launch what;
+  what.shape = {{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes};
+  what.stream = stream;
+  what.arguments = arguments;
+  what.extra = extra;
+  return launch(call, to_raw(function), what);
+}
+
+hipError_t hipModuleLaunchCooperativeKernel(ApiCall& call, hipFunction_t function, unsigned int grid_x,
+                                            unsigned int grid_y, unsigned int grid_z, unsigned int block_x,
+                                            unsigned int block_y, unsigned int block_z,
+                                            unsigned int shared_bytes, hipStream_t stream, void** arguments) {
+  if (!call.connected()) return call.finish();
+  Launch what;
+  what.shape = {{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes};
+  what.stream = stream;
+  what.arguments = arguments;
+  what.cooperative = true;
+  return launch(call, to_raw(function), what);
+}
+
+hipError_t hipExtModuleLaunchKernel(ApiCall& call, hipFunction_t function, uint32_t global_x,
+                                    uint32_t global_y, uint32_t global_z, uint32_t local_x, uint32_t local_y,
+                                    uint32_t local_z, size_t shared_bytes, hipStream_t stream,
+                                    void** arguments, void** extra, hipEvent_t start_event,
+                                    hipEvent_t stop_event, uint32_t) {
+  if (!call.connected()) return call.finish();
+  Launch what;
+  what.shape = {{1, 1, 1}, {local_x, local_y, local_z}, shared_bytes};
+  if (!blocks_of({global_x, global_y, global_z}, what.shape))
+    return call.finish(hipErrorInvalidConfiguration);
+  what.stream = stream;
+  what.arguments = arguments;
+  what.extra = extra;
+  what.start = start_event;
+  what.stop = stop_event;
+  return launch(call, to_raw(function), what);
+}
+
+hipError_t hipHccModuleLaunchKernel(ApiCall& call, hipFunction_t function, uint32_t global_x,
+                                    uint32_t global_y, uint32_t global_z, uint32_t local_x, uint32_t local_y,
+                                    uint32_t local_z, size_t shared_bytes, hipStream_t stream,
+                                    void** arguments, void** extra, hipEvent_t start_event,
+                                    hipEvent_t stop_event) {
+  return custom::hipExtModuleLaunchKernel(call, function, global_x, global_y, global_z, local_x, local_y,
+                                          local_z, shared_bytes, stream, arguments, extra, start_event,
+                                          stop_event, 0);
+}
+
+}  // namespace tf::proxy::custom

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// hipMalloc and its relatives: cut from leases, without asking the worker.
+#include <cstdint>
+
+#include "proxy/custom/support.h"
+#include "proxy/gen/custom.h"
+
+namespace tf::proxy::custom {
+namespace {
+
+// Rows of pitched allocations start on this boundary, as on AMD's devices.
+constexpr std::size_t kPitchAlignmentBytes = 256;
+
+hipError_t allocate(ApiCall& call, void** pointer, std::size_t bytes) {
+  if (pointer == nullptr) return call.finish(hipErrorInvalidValue);
+  if (!call.connected()) return call.finish();
+  *pointer = nullptr;
+  if (bytes == 0) return call.finish(hipSuccess);
+  std::uint64_t address = 0;
+  hipError_t error = call.session().device_memory().allocate(call.device(), bytes, address);
+  if (error == hipSuccess) *pointer = reinterpret_cast<void*>(address);
+  return call.finish(error);
+}
+
+// False: no such size exists.
+bool pitched_size(std::size_t width, std::size_t height, std::size_t depth, std::size_t& pitch,
+                  std::size_t& bytes) {
+  if (width > SIZE_MAX - kPitchAlignmentBytes) return false;
+  pitch = (width + kPitchAlignmentBytes - 1) / kPitchAlignmentBytes * kPitchAlignmentBytes;
+  return !__builtin_mul_overflow(pitch, height, &bytes) && !__builtin_mul_overflow(bytes, depth, &bytes);
+}
+
+hipError_t allocate_on_stream(ApiCall& call, void** pointer, std::size_t bytes, hipStream_t stream) {
+  if (pointer == nullptr) return call.finish(hipErrorInvalidValue);
+  if (!call.connected()) return call.finish();
+  std::uint64_t handle = 0;
+  if (!call.translate(protocol::HandleKind::kStream, stream, handle)) return call.finish();
+  *pointer = nullptr;
+  if (bytes == 0) return call.finish(hipSuccess);
+  std::uint64_t address = 0;
+  hipError_t error = call.session().device_memory().allocate_on_stream(call.device(), handle, bytes, address);
+  if (error == hipSuccess) *pointer = reinterpret_cast<void*>(address);
+  return call.finish(error);
+}
+
+}  // namespace
+
+hipError_t hipMalloc(ApiCall& call, void** pointer, size_t bytes) { return allocate(call, pointer, bytes); }
+
+hipError_t hipExtMallocWithFlags(ApiCall& call, void** pointer, size_t bytes, unsigned int flags) {
+  bool known = flags == hipDeviceMallocDefault || flags == hipDeviceMallocFinegrained;
+  // Signal memory is host-visible: not ours to hand out.
+  if (!known)
+    return call.finish(flags == hipMallocSignalMemory ? hipErrorNotSupported : hipErrorInvalidValue);
+  return allocate(call, pointer, bytes);
+}
+
+hipError_t hipMallocPitch(ApiCall& call, void** pointer, size_t* pitch, size_t width, size_t height) {
+  std::size_t bytes = 0;
+  std::size_t row = 0;
+  if (pointer == nullptr || pitch == nullptr) return call.finish(hipErrorInvalidValue);
+  if (!pitched_size(width, height, 1, row, bytes)) return call.finish(hipErrorOutOfMemory);
+  hipError_t error = allocate(call, pointer, bytes);
+  if (error == hipSuccess) *pitch = row;
+  return error;
+}
+
+hipError_t hipMemAllocPitch(ApiCall& call, hipDeviceptr_t* pointer, size_t* pitch, size_t width_bytes,
+                            size_t height, unsigned int) {
+  return custom::hipMallocPitch(call, pointer, pitch, width_bytes, height);
+}
+
+hipError_t hipMalloc3D(ApiCall& call, hipPitchedPtr* pointer, hipExtent extent) {
+  std::size_t bytes = 0;
+  std::size_t row = 0;
+  if (pointer == nullptr) return call.finish(hipErrorInvalidValue);
+  if (!pitched_size(extent.width, extent.height, extent.depth, row, bytes))
+    return call.finish(hipErrorOutOfMemory);
+  void* base = nullptr;
+  hipError_t error = allocate(call, &base, bytes);
+  if (error == hipSuccess) *pointer = hipPitchedPtr{base, row, extent.width, extent.height};
+  return error;
+}
+
+hipError_t hipFree(ApiCall& call, void* pointer) {
+  if (pointer == nullptr) return call.finish(hipSuccess);
+  if (!call.connected()) return call.finish();
+  Session& session = call.session();
+  std::uint64_t address = to_raw(pointer);
+  auto found = session.device_memory().find(address);
+  if (!found || found->base != address) return call.finish(hipErrorInvalidValue);
+  // Posted before the block can be handed out again; the worker runs what follows after the device's earlier
+  // work.
+  protocol::FreeMemoryRequest request{};
+  request.address = address;
+  hipError_t error = session.post(found->device, request);
+  hipError_t released = session.device_memory().release(address);
+  return call.finish(error != hipSuccess ? error : released);
+}
+
+hipError_t hipMemGetInfo(ApiCall& call, size_t* free_bytes, size_t* total_bytes) {
+  if (free_bytes == nullptr || total_bytes == nullptr) return call.finish(hipErrorInvalidValue);
+  if (!call.connected()) return call.finish();
+  // The worker would count our leases as used; what the program has allocated is known here.
+  std::uint64_t free_now = 0;
+  std::uint64_t total = 0;
+  call.session().device_memory().info(call.device(), free_now, total);
+  *free_bytes = free_now;
+  *total_bytes = total;
+  return call.finish(hipSuccess);
+}
+
+hipError_t hipMallocAsync(ApiCall& call, void** pointer, size_t bytes, hipStream_t stream) {
+  return allocate_on_stream(call, pointer, bytes, stream);
+}
+
+hipError_t hipMallocFromPoolAsync(ApiCall& call, void** pointer, size_t bytes, hipMemPool_t pool,
+                                  hipStream_t stream) {
+  if (!call.connected()) return call.finish();
+  std::uint64_t handle = 0;
+  if (!call.translate(protocol::HandleKind::kMemPool, pool, handle)) return call.finish(hipErrorInvalidValue);
+  return allocate_on_stream(call, pointer, bytes, stream);
+}
+
+hipError_t hipFreeAsync(ApiCall& call, void* pointer, hipStream_t stream) {
+  if (pointer == nullptr) return call.finish(hipErrorInvalidValue);
+  if (!call.connected()) return call.finish();
+  std::uint64_t handle = 0;
+  if (!call.translate(protocol::HandleKind::kStream, stream, handle)) return call.finish();
+  return call.finish(call.session().device_memory().release_on_stream(to_raw(pointer), handle));
+}
+
+}  // namespace tf::proxy::custom

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// Synchronizing and querying: the calls that return what posted calls left behind.
+#include "proxy/custom/support.h"
+#include "proxy/gen/custom.h"
+#include "proxy/thread_state.h"
+
+namespace tf::proxy::custom {
+
+using protocol::HandleKind;
+
+hipError_t hipDeviceSynchronize(ApiCall& call) {
+  if (!call.connected()) return call.finish();
+  Session& session = call.session();
+  hipError_t error = session.call(call.device(), protocol::SynchronizeDeviceRequest{});
+  return call.finish(session.synchronized_device(call.device(), error));
+}
+
+// Finishes the device's work and forgets its errors. Objects and memory stay the program's, as on AMD's
+// runtime.
+hipError_t hipDeviceReset(ApiCall& call) {
+  if (!call.connected()) return call.finish();
+  Session& session = call.session();
+  hipError_t error = session.call(call.device(), protocol::SynchronizeDeviceRequest{});
+  (void)session.synchronized_device(call.device(), error);
+  return call.finish(error == kLostError ? error : hipSuccess);
+}
+
+hipError_t hipStreamSynchronize(ApiCall& call, hipStream_t stream) {
+  if (!call.connected()) return call.finish();
+  protocol::SynchronizeStreamRequest request{};
+  if (!call.translate(HandleKind::kStream, stream, request.stream)) return call.finish();
+  Session& session = call.session();
+  hipError_t error = session.call(call.device(), request);
+  return call.finish(session.synchronized_stream(call.device(), request.stream, error));
+}
+
+hipError_t hipStreamQuery(ApiCall& call, hipStream_t stream) {
+  if (!call.connected()) return call.finish();
+  protocol::QueryStreamRequest request{};
+  if (!call.translate(HandleKind::kStream, stream, request.stream)) return call.finish();
+  Session& session = call.session();
+  hipError_t error = session.call(call.device(), request);
+  // Done there means that what it copied here is on its way: wait for the rest of it.
+  if (error == hipSuccess) error = session.synchronized_stream(call.device(), request.stream, error);
+  return call.finish(error);
+}
+
+namespace {
+
+// What an event that has been reached leaves to do: the copies recorded before it land here first. Those of
+// its own stream are bound to; of other streams they count when streams were joined, or for the null stream.
+void await_copies(Session& session, const EventRecording& recording) {
+  if (recording.transfers == 0) return;
+  if (recording.stream == 0 || session.has_joined_streams()) {
+    session.transfers().await_through(recording.transfers);
+  } else {
+    session.transfers().await_stream(recording.device, recording.stream, recording.transfers);
+  }
+}
+
+hipError_t event_reached(Session& session, std::uint64_t event, hipError_t error) {
+  if (error != hipSuccess) return error;
+  EventRecording recording = session.recording(event);
+  await_copies(session, recording);
+  return session.faults().take_stream(recording.device, recording.stream);
+}
+
+}  // namespace
+
+hipError_t hipEventSynchronize(ApiCall& call, hipEvent_t event) {
+  if (!call.connected()) return call.finish();
+  protocol::SynchronizeEventRequest request{};
+  if (!call.translate(HandleKind::kEvent, event, request.event)) return call.finish();
+  hipError_t error = call.session().call(call.device(), request);
+  return call.finish(event_reached(call.session(), request.event, error));
+}
+
+hipError_t hipEventQuery(ApiCall& call, hipEvent_t event) {
+  if (!call.connected()) return call.finish();
+  protocol::QueryEventRequest request{};
+  if (!call.translate(HandleKind::kEvent, event, request.event)) return call.finish();
+  hipError_t error = call.session().call(call.device(), request);
+  return call.finish(event_reached(call.session(), request.event, error));
+}
+
+hipError_t hipStreamAddCallback(ApiCall& call, hipStream_t stream, hipStreamCallback_t callback,
+                                void* user_data, unsigned int flags) {
+  if (callback == nullptr || flags != 0) return call.finish(hipErrorInvalidValue);
+  if (!call.connected()) return call.finish();
+  std::uint64_t handle = 0;
+  if (!call.translate(HandleKind::kStream, stream, handle)) return call.finish();
+  auto run = [=](hipError_t status) { callback(stream, status, user_data); };
+  return call.finish(call.session().callbacks().add(call.device(), handle, run));
+}
+
+hipError_t hipLaunchHostFunc(ApiCall& call, hipStream_t stream, hipHostFn_t function, void* user_data) {
+  if (function == nullptr) return call.finish(hipErrorInvalidValue);
+  if (!call.connected()) return call.finish();
+  std::uint64_t handle = 0;
+  if (!call.translate(HandleKind::kStream, stream, handle)) return call.finish();
+  auto run = [=](hipError_t) { function(user_data); };
+  return call.finish(call.session().callbacks().add(call.device(), handle, run));
+}
+
+}  // namespace tf::proxy::custom

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proxy/environment.h"
+
+#include <array>
+#include <charconv>
+#include <cstdlib>
+
+namespace tf::proxy {
+namespace {
+
+constexpr std::array kVariables = {
+    Variable{"TF_WORKER_HOST", "localhost", "Host of the worker: a name, an IPv4 or an IPv6 address"},
+    Variable{"TF_WORKER_PORT", "18515", "TCP port of the worker"},
+    Variable{"TF_WORKER_SOCKET", "",
+             "Unix socket of a worker on this host (path or @name); wins over host and port"},
+    Variable{"TF_TRANSPORT", "auto", "auto, shm, rdma or tcp; auto takes the best that both sides can do"},
+    Variable{"TF_DEBUG", "0", "1: tell on standard error what the library does"},
+    Variable{"TF_CONNECT_TIMEOUT", "10", "Seconds until an attempt to connect fails"},
+    Variable{"TF_IO_TIMEOUT", "30", "Seconds after which a host that has fallen silent counts as lost"},
+    Variable{"TF_DEVICE_ID", "", "Show the program this one device of the worker only (0, 1, ...)"},
+};
+
+constexpr long kSecondsMax = 86'400;
+
+// Whole decimal number in [least, most].
+Result<long> number(std::string_view name, long least, long most) {
+  std::string text = environment_value(name);
+  long value = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value < least || value > most) {
+    return Status(Code::kInvalidArgument, std::string(name) + "=" + text + ": expected a number from " +
+                                              std::to_string(least) + " to " + std::to_string(most));
+  }
+  return value;
+}
+
+}  // namespace
+
+std::span<const Variable> environment_variables() { return kVariables; }
+
+std::string environment_value(std::string_view name) {
+  std::string key(name);
+  if (const char* value = std::getenv(key.c_str()); value != nullptr && *value != '\0') return value;
+  for (const Variable& variable : kVariables) {
+    if (variable.name == name) return std::string(variable.default_value);
+  }
+  return {};
+}
+
+Result<Settings> read_settings() {
+  Settings settings;
+  Result<long> connect = number("TF_CONNECT_TIMEOUT", 1, kSecondsMax);
+  if (!connect) return connect.status();
+  Result<long> io = number("TF_IO_TIMEOUT", 1, kSecondsMax);
+  if (!io) return io.status();
+  settings.connect_timeout = std::chrono::seconds(*connect);
+  settings.io_timeout = std::chrono::seconds(*io);
+  settings.debug = environment_value("TF_DEBUG") != "0";
+  settings.transport = environment_value("TF_TRANSPORT");
+  if (!environment_value("TF_DEVICE_ID").empty()) {
+    Result<long> device = number("TF_DEVICE_ID", 0, 4095);
+    if (!device) return device.status();
+    settings.device = static_cast<int>(*device);
+  }
+  if (std::string path = environment_value("TF_WORKER_SOCKET"); !path.empty()) {
+    settings.worker = path.starts_with("unix:") ? path : "unix:" + path;
+    return settings;
+  }
+  Result<long> port = number("TF_WORKER_PORT", 1, 65535);
+  if (!port) return port.status();
+  std::string host = environment_value("TF_WORKER_HOST");
+  bool bare_ipv6 = host.find(':') != std::string::npos && !host.starts_with('[');
+  settings.worker = (bare_ipv6 ? "[" + host + "]" : host) + ":" + std::to_string(*port);
+  return settings;
+}
+
+}  // namespace tf::proxy

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// The client's side of protocol::Handle: which handles exist, and what the client knows about them.
+//
+// A slot's generation changes with every reuse, so a handle that was destroyed is recognised however long
+// ago. Any thread; lookups take a shared lock only.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <shared_mutex>
+#include <vector>
+
+#include "protocol/handle.h"
+
+namespace tf::proxy {
+
+// Facts about an object that the client keeps beside its handle. Immutable or guarded by itself.
+class Facts {
+ public:
+  virtual ~Facts() = default;
+};
+
+// Handles of one kind.
+class HandleTable {
+ public:
+  explicit HandleTable(protocol::HandleKind kind) : kind_(kind) {}
+
+  // Nothing when kHandleSlotsMax handles are out.
+  std::optional<protocol::Handle> create(int device, std::shared_ptr<Facts> facts = nullptr);
+  bool contains(std::uint64_t raw) const;
+  // The device that was current when the handle was made; -1 for unknown handles.
+  int device(std::uint64_t raw) const;
+  std::shared_ptr<Facts> facts(std::uint64_t raw) const;
+  // False: unknown handle.
+  bool set_facts(std::uint64_t raw, std::shared_ptr<Facts> facts);
+  // False: unknown handle. Afterwards it is.
+  bool remove(std::uint64_t raw);
+  std::vector<std::uint64_t> all() const;
+
+ private:
+  struct Slot {
+    std::uint32_t generation = 1;
+    bool used = false;
+    int device = -1;
+    std::shared_ptr<Facts> facts;
+  };
+  const Slot* find(std::uint64_t raw) const;  // REQUIRES: the lock
+
+  protocol::HandleKind kind_;
+  mutable std::shared_mutex mutex_;
+  std::vector<Slot> slots_;
+  std::deque<std::uint32_t> free_;  // oldest first, so that generations wear evenly
+};
+
+class Handles {
+ public:
+  Handles();
+  HandleTable& of(protocol::HandleKind kind) {
+    return *tables_[static_cast<std::size_t>(kind) % tables_.size()];
+  }
+
+ private:
+  std::vector<std::unique_ptr<HandleTable>> tables_;
+};
+
+// Handle <-> the pointer the application holds.
+inline void* to_pointer(protocol::Handle handle) { return reinterpret_cast<void*>(handle.raw()); }
+inline std::uint64_t to_raw(const void* value) { return reinterpret_cast<std::uint64_t>(value); }
+
+}  // namespace tf::proxy

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Names and texts of HIP's error codes. Constant data; any thread.
+#pragma once
+
+#include <hip/hip_runtime_api.h>
+
+namespace tf::proxy {
+
+struct ErrorText {
+  hipError_t code;
+  const char* name;
+  const char* text;
+};
+
+// Unknown codes are "unknown error".
+const ErrorText& error_text(hipError_t code);
+
+}  // namespace tf::proxy

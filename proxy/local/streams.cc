@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Facts about streams that need no worker. No stream ever captures: capture is refused where it would begin.
+#include "proxy/gen/local.h"
+#include "proxy/local/support.h"
+
+namespace tf::proxy::local {
+namespace {
+
+constexpr std::uint64_t kConstantStreamMax = 2;  // null, hipStreamLegacy, hipStreamPerThread
+
+hipError_t check_stream(hipStream_t stream) {
+  hipError_t error = hipSuccess;
+  Session* session = session_for(error);
+  if (session == nullptr) return error;
+  std::uint64_t raw = to_raw(stream);
+  bool known =
+      raw <= kConstantStreamMax || session->handles().of(protocol::HandleKind::kStream).contains(raw);
+  return known ? hipSuccess : hipErrorContextIsDestroyed;
+}
+
+}  // namespace
+
+int hipGetStreamDeviceId(hipStream_t stream) {
+  if (check_stream(stream) != hipSuccess) return -1;
+  std::uint64_t raw = to_raw(stream);
+  if (raw <= kConstantStreamMax) return thread_state().device;
+  return acquire_session()->handles().of(protocol::HandleKind::kStream).device(raw);
+}
+
+hipError_t hipStreamIsCapturing(hipStream_t stream, hipStreamCaptureStatus* status) {
+  if (status == nullptr) return note_error(hipErrorInvalidValue);
+  hipError_t error = check_stream(stream);
+  if (error == hipSuccess) *status = hipStreamCaptureStatusNone;
+  return note_error(error);
+}
+
+hipError_t hipStreamGetCaptureInfo(hipStream_t stream, hipStreamCaptureStatus* status,
+                                   unsigned long long* id) {
+  hipError_t error = local::hipStreamIsCapturing(stream, status);
+  if (error == hipSuccess && id != nullptr) *id = 0;
+  return error;
+}
+
+}  // namespace tf::proxy::local

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// AddressWindow reservation: keeps this process from ever using the worker's device addresses for itself, so
+// a host pointer cannot look like a device pointer. Released with the object.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include "transport/status.h"
+
+namespace tf::proxy {
+
+class ReservedWindow {
+ public:
+  ReservedWindow() = default;
+  ReservedWindow(ReservedWindow&& other) noexcept
+      : base_(std::exchange(other.base_, 0)), bytes_(std::exchange(other.bytes_, 0)) {}
+  ReservedWindow& operator=(ReservedWindow&& other) noexcept {
+    std::swap(base_, other.base_);
+    std::swap(bytes_, other.bytes_);
+    return *this;
+  }
+  ~ReservedWindow();
+
+  // Maps [base, base + bytes) without access rights. Fails when something of ours lives there already.
+  static Result<ReservedWindow> reserve(std::uint64_t base, std::uint64_t bytes);
+
+ private:
+  std::uint64_t base_ = 0;
+  std::uint64_t bytes_ = 0;
+};
+
+}  // namespace tf::proxy

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proxy/memory/device_memory.h"
+
+#include <algorithm>
+
+namespace tf::proxy {
+namespace {
+
+bool inside(const protocol::AddressWindow& window, const Lease& lease) {
+  if (window.bytes == 0) return true;
+  return lease.address >= window.base && lease.address - window.base <= window.bytes &&
+         lease.bytes <= window.bytes - (lease.address - window.base);
+}
+
+}  // namespace
+
+DeviceMemory::DeviceMemory(const protocol::WorkerSnapshot& snapshot, LeaseSource& source) : source_(source) {
+  for (const protocol::DeviceSnapshot& from : snapshot.devices) {
+    Device device;
+    device.total_bytes = from.total_memory;
+    device.free_at_start_bytes = std::min(from.free_memory, from.total_memory);
+    device.granularity_bytes = std::max<std::uint64_t>(from.lease_granularity_bytes, 1);
+    device.window = from.window;
+    devices_.push_back(std::move(device));
+  }
+}
+
+hipError_t DeviceMemory::allocate(int device, std::uint64_t bytes, std::uint64_t& address) {
+  if (device < 0 || static_cast<std::size_t>(device) >= devices_.size()) return hipErrorInvalidDevice;
+  Device& of = devices_[static_cast<std::size_t>(device)];
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    {
+      std::lock_guard lock(mutex_);
+      if (bytes > of.total_bytes) return hipErrorOutOfMemory;
+      if (auto block = of.ranges.allocate(bytes)) {
+        address = block->address;
+        return hipSuccess;
+      }
+    }
+    // Another thread may take the new lease's room first; then ask again.
+    if (hipError_t error = grow(device, bytes); error != hipSuccess) return error;
+  }
+  return hipErrorOutOfMemory;
+}
+
+hipError_t DeviceMemory::lease_once(int device, std::uint64_t bytes) {
+  Device& of = devices_[static_cast<std::size_t>(device)];
+  Lease lease;
+  if (hipError_t error = source_.lease(device, bytes, lease); error != hipSuccess) return error;
+  std::lock_guard lock(mutex_);
+  bool sane = lease.bytes >= bytes && inside(of.window, lease);
+  for (Device& other : devices_)  // a lease of another device there would make addresses ambiguous
+    sane = sane && !other.ranges.range_of(lease.address) &&
+           !other.ranges.range_of(lease.address + lease.bytes - 1);
+  return sane && of.ranges.add_range(lease.address, lease.bytes) ? hipSuccess : hipErrorUnknown;
+}
+
+hipError_t DeviceMemory::grow(int device, std::uint64_t bytes) {
+  Device& of = devices_[static_cast<std::size_t>(device)];
+  std::uint64_t slab = 0;
+  std::uint64_t exact = 0;
+  {
+    std::lock_guard lock(mutex_);
+    std::uint64_t unit = std::max(of.granularity_bytes, kAllocationAlignmentBytes);
+    exact = (bytes + unit - 1) / unit * unit;
+    slab = exact >= kOwnLeaseBytes ? exact : std::max(exact, of.next_slab_bytes);
+  }
+  hipError_t error = lease_once(device, slab);
+  if (error == hipSuccess) {
+    std::lock_guard lock(mutex_);
+    if (slab == of.next_slab_bytes) of.next_slab_bytes = std::min(slab * 2, kLargestSlabBytes);
+    return hipSuccess;
+  }
+  if (error != hipErrorOutOfMemory) return error;
+  if (slab != exact && lease_once(device, exact) == hipSuccess) return hipSuccess;
+  // Memory that only waits for its stream, and leases that nothing uses, come before giving up.
+  bool waiting = false;
+  {
+    std::lock_guard lock(mutex_);
+    waiting = !of.stream_blocks.empty();
+  }
+  if (waiting && source_.drain(device) == hipSuccess) device_idle(device);
+  return_unused(device);
+  return lease_once(device, exact);
+}
+
+bool DeviceMemory::return_unused(int device) {
+  std::vector<std::uint64_t> unused;
+  {
+    std::lock_guard lock(mutex_);
+    RangeAllocator& ranges = devices_[static_cast<std::size_t>(device)].ranges;
+    unused = ranges.unused_ranges();
+    for (std::uint64_t address : unused) ranges.remove_range(address);
+  }
+  for (std::uint64_t address : unused) source_.return_lease(device, address);
+  return !unused.empty();
+}
+
+hipError_t DeviceMemory::release(std::uint64_t address) {
+  int give_back = -1;
+  std::uint64_t lease = 0;
+  {
+    std::lock_guard lock(mutex_);
+    bool found = false;
+    for (std::size_t i = 0; i < devices_.size() && !found; ++i) {
+      Device& of = devices_[i];
+      auto block = of.ranges.release(address);
+      if (!block) continue;
+      found = true;
+      std::erase_if(of.stream_blocks, [&](const StreamBlock& kept) { return kept.address == address; });
+      auto range = of.ranges.range_of(address);
+      if (range && range->second >= kOwnLeaseBytes && block->reserved >= range->second / 2 &&
+          of.ranges.remove_range(range->first)) {
+        give_back = static_cast<int>(i);
+        lease = range->first;
+      }
+    }
+    if (!found) return hipErrorInvalidValue;
+  }
+  if (give_back >= 0) source_.return_lease(give_back, lease);
+  return hipSuccess;
+}
+
+hipError_t DeviceMemory::allocate_on_stream(int device, std::uint64_t stream, std::uint64_t bytes,
+                                            std::uint64_t& address) {
+  if (device < 0 || static_cast<std::size_t>(device) >= devices_.size()) return hipErrorInvalidDevice;
+  {
+    std::lock_guard lock(mutex_);
+    auto& blocks = devices_[static_cast<std::size_t>(device)].stream_blocks;
+    auto fits = std::find_if(blocks.begin(), blocks.end(), [&](const StreamBlock& kept) {
+      return kept.stream == stream && kept.block.bytes == bytes;
+    });
+    if (fits != blocks.end()) {
+      address = fits->address;
+      blocks.erase(fits);
+      return hipSuccess;
+    }
+  }
+  return allocate(device, bytes, address);
+}
+
+hipError_t DeviceMemory::release_on_stream(std::uint64_t address, std::uint64_t stream) {
+  std::lock_guard lock(mutex_);
+  for (Device& of : devices_) {
+    auto block = of.ranges.find(address);
+    if (!block || block->address != address) continue;
+    bool twice = std::any_of(of.stream_blocks.begin(), of.stream_blocks.end(),
+                             [&](const StreamBlock& kept) { return kept.address == address; });
+    if (twice) return hipErrorInvalidValue;
+    if (of.stream_blocks.size() >= kStreamBlocksMax) return hipErrorOutOfMemory;
+    of.stream_blocks.push_back({address, stream, *block});
+    return hipSuccess;
+  }
+  return hipErrorInvalidValue;
+}
+
+void DeviceMemory::stream_idle(int device, std::uint64_t stream) {
+  std::lock_guard lock(mutex_);
+  if (device < 0 || static_cast<std::size_t>(device) >= devices_.size()) return;
+  Device& of = devices_[static_cast<std::size_t>(device)];
+  std::erase_if(of.stream_blocks, [&](const StreamBlock& kept) {
+    if (kept.stream != stream) return false;
+    of.ranges.release(kept.address);
+    return true;
+  });
+}
+
+void DeviceMemory::device_idle(int device) {
+  std::lock_guard lock(mutex_);
+  if (device < 0 || static_cast<std::size_t>(device) >= devices_.size()) return;
+  Device& of = devices_[static_cast<std::size_t>(device)];
+  for (const StreamBlock& kept : of.stream_blocks) of.ranges.release(kept.address);
+  of.stream_blocks.clear();
+}
+
+std::optional<DevicePointer> DeviceMemory::find_locked(std::uint64_t address) const {
+  for (std::size_t i = 0; i < devices_.size(); ++i) {
+    if (auto block = devices_[i].ranges.find(address))
+      return DevicePointer{static_cast<int>(i), block->address, block->bytes};
+  }
+  auto next = variables_.upper_bound(address);
+  if (next == variables_.begin()) return std::nullopt;
+  const DevicePointer& variable = std::prev(next)->second;
+  if (address - variable.base >= variable.bytes) return std::nullopt;
+  return variable;
+}
+
+std::optional<DevicePointer> DeviceMemory::find(std::uint64_t address) const {
+  std::lock_guard lock(mutex_);
+  return find_locked(address);
+}
+
+bool DeviceMemory::contains(std::uint64_t address, std::uint64_t bytes) const {
+  if (bytes == 0) return true;
+  std::lock_guard lock(mutex_);
+  auto found = find_locked(address);
+  return found && bytes <= found->bytes - (address - found->base);
+}
+
+void DeviceMemory::add_variable(int device, std::uint64_t address, std::uint64_t bytes) {
+  std::lock_guard lock(mutex_);
+  variables_[address] = DevicePointer{device, address, bytes};
+}
+
+void DeviceMemory::remove_variable(std::uint64_t address) {
+  std::lock_guard lock(mutex_);
+  variables_.erase(address);
+}
+
+void DeviceMemory::info(int device, std::uint64_t& free_bytes, std::uint64_t& total_bytes) const {
+  std::lock_guard lock(mutex_);
+  const Device& of = devices_[static_cast<std::size_t>(device)];
+  std::uint64_t used = of.ranges.allocated_bytes();
+  total_bytes = of.total_bytes;
+  free_bytes = of.free_at_start_bytes > used ? of.free_at_start_bytes - used : 0;
+}
+
+}  // namespace tf::proxy

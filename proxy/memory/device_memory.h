@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// DeviceMemory: the device addresses this session holds, and what is allocated inside them.
+//
+// hipMalloc is cut here from leased slabs, without the worker; a lease is a grant, so what is given out
+// exists. Leases come through LeaseSource (the session; a model in tests), called without the lock held. Any
+// thread.
+#pragma once
+
+#include <hip/hip_runtime_api.h>
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "protocol/device_snapshot.h"
+#include "proxy/memory/range_allocator.h"
+
+namespace tf::proxy {
+
+inline constexpr std::uint64_t kFirstSlabBytes = 64ull << 20;  // doubles with every slab up to the next
+inline constexpr std::uint64_t kLargestSlabBytes = 1ull << 30;
+// Requests this large get a lease of their own, returned as soon as they are freed.
+inline constexpr std::uint64_t kOwnLeaseBytes = 256ull << 20;
+inline constexpr std::size_t kStreamBlocksMax = 4096;  // hipFreeAsync'd blocks kept per device
+
+struct Lease {
+  std::uint64_t address = 0;
+  std::uint64_t bytes = 0;
+};
+
+class LeaseSource {
+ public:
+  // Asks the worker for at least `bytes` on `device`.
+  virtual hipError_t lease(int device, std::uint64_t bytes, Lease& lease) = 0;
+  virtual void return_lease(int device, std::uint64_t address) = 0;
+  // Waits for the device, so that blocks freed on its streams are free.
+  virtual hipError_t drain(int device) = 0;
+
+ protected:
+  ~LeaseSource() = default;
+};
+
+// What a device address is part of.
+struct DevicePointer {
+  int device = -1;
+  std::uint64_t base = 0;
+  std::uint64_t bytes = 0;  // of the allocation or variable
+};
+
+class DeviceMemory {
+ public:
+  DeviceMemory(const protocol::WorkerSnapshot& snapshot, LeaseSource& source);
+
+  hipError_t allocate(int device, std::uint64_t bytes, std::uint64_t& address);
+  // hipErrorInvalidValue when no block starts there. `device` tells where it was. The caller has posted
+  // FreeMemory beforehand, so that whoever gets the addresses next comes after it in the queue.
+  hipError_t release(std::uint64_t address);
+
+  // Stream-ordered: a block freed on a stream is given out again on the same stream at once, and to others
+  // once the stream has been synchronized.
+  hipError_t allocate_on_stream(int device, std::uint64_t stream, std::uint64_t bytes,
+                                std::uint64_t& address);
+  hipError_t release_on_stream(std::uint64_t address, std::uint64_t stream);
+  void stream_idle(int device, std::uint64_t stream);
+  void device_idle(int device);
+
+  std::optional<DevicePointer> find(std::uint64_t address) const;
+  bool is_device(std::uint64_t address) const { return find(address).has_value(); }
+  // All of [address, address + bytes) lies inside one allocation or variable. Zero bytes: always.
+  bool contains(std::uint64_t address, std::uint64_t bytes) const;
+
+  // A __device__ variable at an address outside all leases; forgotten with its module.
+  void add_variable(int device, std::uint64_t address, std::uint64_t bytes);
+  void remove_variable(std::uint64_t address);
+
+  void info(int device, std::uint64_t& free_bytes, std::uint64_t& total_bytes) const;
+
+ private:
+  struct StreamBlock {
+    std::uint64_t address;
+    std::uint64_t stream;
+    Block block;
+  };
+  struct Device {
+    RangeAllocator ranges;
+    std::vector<StreamBlock> stream_blocks;
+    std::uint64_t next_slab_bytes = kFirstSlabBytes;
+    std::uint64_t total_bytes = 0;
+    std::uint64_t free_at_start_bytes = 0;
+    std::uint64_t granularity_bytes = 1;
+    protocol::AddressWindow window;
+  };
+
+  hipError_t grow(int device, std::uint64_t bytes);
+  hipError_t lease_once(int device, std::uint64_t bytes);
+  bool return_unused(int device);
+  std::optional<DevicePointer> find_locked(std::uint64_t address) const;
+
+  LeaseSource& source_;
+  mutable std::mutex mutex_;
+  std::vector<Device> devices_;
+  std::map<std::uint64_t, DevicePointer> variables_;
+};
+
+}  // namespace tf::proxy

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proxy/module/code_image.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "codeobject/fat_binary.h"
+#include "codeobject/metadata.h"
+#include "proxy/log.h"
+
+namespace tf::proxy {
+namespace {
+
+hipError_t image_error(const Status& status) {
+  log_debug("code object: " + status.to_string());
+  return status.code() == Code::kUnavailable ? hipErrorNoBinaryForGpu : hipErrorInvalidImage;
+}
+
+std::shared_ptr<const KernelLayout> layout_of(const codeobject::KernelInfo& kernel) {
+  auto layout = std::make_shared<KernelLayout>();
+  layout->name = kernel.name;
+  for (const codeobject::Argument& argument : kernel.arguments)
+    layout->arguments.push_back({argument.offset_bytes, argument.size_bytes});
+  layout->argument_bytes = kernel.explicit_argument_bytes;
+  layout->static_shared_bytes = kernel.static_shared_bytes;
+  layout->private_bytes = kernel.private_bytes;
+  layout->max_threads_per_block = kernel.max_threads_per_block;
+  layout->registers = kernel.vector_registers;
+  return layout;
+}
+
+}  // namespace
+
+CodeHash hash_code(std::span<const std::byte> bytes) {
+  XXH128_hash_t hash = XXH3_128bits(bytes.data(), bytes.size());
+  return {hash.low64, hash.high64};
+}
+
+hipError_t CodeImage::read(const void* image, std::string_view target,
+                           std::shared_ptr<const CodeImage>& read) {
+  if (Result<const void*> wrapped = codeobject::wrapped_image(image)) image = *wrapped;
+  Result<std::uint64_t> extent = codeobject::image_extent(image);
+  if (!extent) return image_error(extent.status());
+  codeobject::Bytes whole(static_cast<const std::byte*>(image), *extent);
+  Result<codeobject::Selected> selected = codeobject::select_code_object(whole, target);
+  if (!selected) return image_error(selected.status());
+  auto made = std::make_shared<CodeImage>();
+  made->bytes_.assign(selected->image.begin(), selected->image.end());
+  made->hash_ = hash_code(made->bytes_);
+  Result<std::vector<codeobject::KernelInfo>> kernels = codeobject::read_metadata(made->bytes_);
+  if (!kernels) return hipErrorInvalidImage;
+  for (const codeobject::KernelInfo& kernel : *kernels) {
+    auto layout = layout_of(kernel);
+    if (is_sane(*layout))
+      made->kernels_.emplace(layout->name, layout);  // the key views the layout's own name
+  }
+  read = std::move(made);
+  return hipSuccess;
+}
+
+std::shared_ptr<const KernelLayout> CodeImage::kernel(std::string_view name) const {
+  auto found = kernels_.find(name);
+  return found == kernels_.end() ? nullptr : found->second;
+}
+
+}  // namespace tf::proxy

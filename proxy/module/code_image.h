@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// CodeImage: the code object for one device, cut from what the program handed us, with its kernels' layouts.
+//
+// Reads the program's own memory (a fat binary, a file it loaded); nothing in it is trusted beyond its
+// bounds. Immutable; any thread.
+#pragma once
+
+#include <hip/hip_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "proxy/module/kernel_layout.h"
+
+namespace tf::proxy {
+
+struct CodeHash {
+  std::uint64_t low = 0;
+  std::uint64_t high = 0;
+  friend bool operator==(const CodeHash&, const CodeHash&) = default;
+};
+
+class CodeImage {
+ public:
+  // `image`: a code object, an offload bundle (compressed or not) or a fat binary wrapper; `target`: the
+  // device's gcnArchName. hipErrorInvalidImage: none of these. hipErrorNoBinaryForGpu: nothing for this
+  // device.
+  static hipError_t read(const void* image, std::string_view target, std::shared_ptr<const CodeImage>& read);
+
+  std::span<const std::byte> bytes() const { return bytes_; }
+  const CodeHash& hash() const { return hash_; }
+  // Null when there is no such kernel.
+  std::shared_ptr<const KernelLayout> kernel(std::string_view name) const;
+  std::size_t kernel_count() const { return kernels_.size(); }
+
+ private:
+  std::vector<std::byte> bytes_;  // a copy: the program may free or change its own
+  CodeHash hash_;
+  std::unordered_map<std::string_view, std::shared_ptr<const KernelLayout>> kernels_;
+};
+
+// XXH3-128, as ProbeModule and LoadModule carry it.
+CodeHash hash_code(std::span<const std::byte> bytes);
+
+}  // namespace tf::proxy

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proxy/module/kernel_layout.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace tf::proxy {
+namespace {
+
+constexpr std::size_t kExtraEntriesMax = 16;
+
+}  // namespace
+
+bool is_sane(const KernelLayout& layout) {
+  std::uint64_t end = 0;
+  for (const KernelArgument& argument : layout.arguments) {
+    if (argument.offset_bytes < end) return false;
+    end = std::uint64_t{argument.offset_bytes} + argument.size_bytes;
+    if (end > kArgumentBytesMax) return false;
+  }
+  return layout.argument_bytes >= end && layout.argument_bytes <= kArgumentBytesMax;
+}
+
+std::byte* PackedArguments::resize(std::size_t bytes) {
+  size_ = bytes;
+  if (bytes > small_.size()) large_.resize(bytes);
+  std::byte* data = bytes > small_.size() ? large_.data() : small_.data();
+  std::memset(data, 0, bytes);  // gaps between arguments: nothing of our stack travels
+  return data;
+}
+
+hipError_t PackedArguments::pack(const KernelLayout& layout, void* const* arguments) {
+  std::byte* target = resize(layout.argument_bytes);
+  if (layout.arguments.empty()) return hipSuccess;
+  if (arguments == nullptr) return hipErrorInvalidValue;
+  for (std::size_t i = 0; i < layout.arguments.size(); ++i) {
+    if (arguments[i] == nullptr) return hipErrorInvalidValue;
+    std::memcpy(target + layout.arguments[i].offset_bytes, arguments[i], layout.arguments[i].size_bytes);
+  }
+  return hipSuccess;
+}
+
+hipError_t PackedArguments::pack_extra(const KernelLayout& layout, void* const* extra) {
+  const void* buffer = nullptr;
+  std::size_t bytes = 0;
+  bool ended = false;
+  for (std::size_t i = 0; i < kExtraEntriesMax && !ended; i += 2) {
+    if (extra[i] == HIP_LAUNCH_PARAM_END) {
+      ended = true;
+    } else if (extra[i] == HIP_LAUNCH_PARAM_BUFFER_POINTER) {
+      buffer = extra[i + 1];
+    } else if (extra[i] == HIP_LAUNCH_PARAM_BUFFER_SIZE && extra[i + 1] != nullptr) {
+      std::memcpy(&bytes, extra[i + 1], sizeof bytes);
+    } else {
+      return hipErrorInvalidValue;
+    }
+  }
+  if (!ended || (buffer == nullptr && layout.argument_bytes != 0)) return hipErrorInvalidValue;
+  std::byte* target = resize(layout.argument_bytes);
+  // A caller may pad the end, and old ones leave the tail of the last argument away.
+  std::size_t used = std::min<std::size_t>(bytes, layout.argument_bytes);
+  if (used != 0) std::memcpy(target, buffer, used);
+  return hipSuccess;
+}
+
+}  // namespace tf::proxy

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proxy/module/module_cache.h"
+
+#include <vector>
+
+#include "proxy/module/registry.h"
+#include "proxy/session.h"
+
+namespace tf::proxy {
+namespace {
+
+using protocol::HandleKind;
+
+std::span<const std::byte> text(std::string_view name) { return std::as_bytes(std::span(name)); }
+
+}  // namespace
+
+hipError_t ModuleCache::load(int device, const void* image, std::uint64_t& module) {
+  auto facts = std::make_shared<ModuleFacts>();
+  facts->device = device;
+  const auto& properties = session_.snapshot().devices[static_cast<std::size_t>(device)].properties;
+  if (hipError_t error = CodeImage::read(image, properties.gcn_arch_name, facts->image); error != hipSuccess)
+    return error;
+  HandleTable& modules = session_.handles().of(HandleKind::kModule);
+  auto handle = modules.create(device, facts);
+  if (!handle) return hipErrorOutOfMemory;
+  hipError_t error = send_code(device, handle->raw(), *facts->image);
+  if (error != hipSuccess) {
+    modules.remove(handle->raw());
+    return error;
+  }
+  module = handle->raw();
+  return hipSuccess;
+}
+
+hipError_t ModuleCache::send_code(int device, std::uint64_t module, const CodeImage& image) {
+  protocol::ProbeModuleRequest probe{};
+  probe.hash_low = image.hash().low;
+  probe.hash_high = image.hash().high;
+  probe.bytes = image.bytes().size();
+  protocol::ProbeModuleReply known{};
+  if (hipError_t error = session_.call(device, probe, known); error != hipSuccess) return error;
+  protocol::LoadModuleRequest load{};
+  load.module = module;
+  load.hash_low = probe.hash_low;
+  load.hash_high = probe.hash_high;
+  load.bytes = probe.bytes;
+  if (known.have != 0) return session_.call(device, load);
+
+  BulkCompletion completion;
+  hipError_t error = hipSuccess;
+  {
+    // The call is answered only after the payload has arrived, so nobody else may send in between.
+    std::lock_guard order(session_.send_order());
+    load.tag = session_.next_tag();
+    Status status = session_.queue().endpoint().bulk().send(load.tag, image.bytes(), completion);
+    if (!status) return transfer_error(status);
+    error = session_.call(device, load);
+  }
+  Status sent = session_.queue().await(completion, Deadline::never());
+  return error != hipSuccess ? error : transfer_error(sent);
+}
+
+hipError_t ModuleCache::unload(std::uint64_t module) {
+  HandleTable& modules = session_.handles().of(HandleKind::kModule);
+  auto facts = std::dynamic_pointer_cast<ModuleFacts>(modules.facts(module));
+  if (facts == nullptr || !modules.remove(module)) return hipErrorInvalidHandle;
+  {
+    std::lock_guard lock(facts->mutex);
+    for (const auto& [name, function] : facts->functions)
+      session_.handles().of(HandleKind::kFunction).remove(function);
+    for (const auto& [name, variable] : facts->variables)
+      session_.device_memory().remove_variable(variable.address);
+  }
+  protocol::UnloadModuleRequest request{};
+  request.module = module;
+  return session_.post(facts->device, request);
+}
+
+hipError_t ModuleCache::function(std::uint64_t module, std::string_view name, std::uint64_t& function) {
+  auto facts =
+      std::dynamic_pointer_cast<ModuleFacts>(session_.handles().of(HandleKind::kModule).facts(module));
+  if (facts == nullptr) return hipErrorInvalidHandle;
+  std::lock_guard lock(facts->mutex);
+  if (auto known = facts->functions.find(name); known != facts->functions.end()) {
+    function = known->second;
+    return hipSuccess;
+  }
+  auto layout = facts->image->kernel(name);
+  if (layout == nullptr) return hipErrorNotFound;
+  auto made = std::make_shared<FunctionFacts>();
+  made->device = facts->device;
+  made->module = module;
+  made->layout = std::move(layout);
+  HandleTable& functions = session_.handles().of(HandleKind::kFunction);
+  auto handle = functions.create(facts->device, std::move(made));
+  if (!handle) return hipErrorOutOfMemory;
+  protocol::GetFunctionRequest request{};
+  request.module = module;
+  request.function = handle->raw();
+  if (hipError_t error = session_.post(facts->device, request, text(name)); error != hipSuccess) {
+    functions.remove(handle->raw());
+    return error;
+  }
+  facts->functions.emplace(name, handle->raw());
+  function = handle->raw();
+  return hipSuccess;
+}
+
+hipError_t ModuleCache::variable(std::uint64_t module, std::string_view name, DeviceVariable& variable) {
+  auto facts =
+      std::dynamic_pointer_cast<ModuleFacts>(session_.handles().of(HandleKind::kModule).facts(module));
+  if (facts == nullptr) return hipErrorInvalidHandle;
+  std::lock_guard lock(facts->mutex);
+  if (auto known = facts->variables.find(name); known != facts->variables.end()) {
+    variable = known->second;
+    return hipSuccess;
+  }
+  protocol::GetGlobalRequest request{};
+  request.module = module;
+  protocol::GetGlobalReply reply{};
+  if (hipError_t error = session_.call(facts->device, request, reply, text(name)); error != hipSuccess)
+    return error;
+  variable = DeviceVariable{reply.address, reply.bytes};
+  facts->variables.emplace(name, variable);
+  session_.device_memory().add_variable(facts->device, variable.address, variable.bytes);
+  return hipSuccess;
+}
+
+hipError_t ModuleCache::registered_module(int device, std::size_t binary, const void* wrapper,
+                                          std::uint64_t& module) {
+  std::lock_guard lock(load_mutex_);
+  auto key = std::pair(binary, device);
+  if (auto known = registered_.find(key); known != registered_.end()) {
+    module = known->second;
+    return hipSuccess;
+  }
+  hipError_t error = load(device, wrapper, module);
+  if (error == hipSuccess) registered_.emplace(key, module);
+  return error;
+}
+
+hipError_t ModuleCache::registered_function(int device, const void* host_function,
+                                            std::uint64_t& function_handle) {
+  auto key = std::pair(host_function, device);
+  {
+    std::shared_lock lock(function_mutex_);
+    if (auto known = by_host_function_.find(key); known != by_host_function_.end()) {
+      function_handle = known->second;
+      return hipSuccess;
+    }
+  }
+  auto symbol = Registry::instance().function(host_function);
+  if (!symbol) return hipErrorInvalidDeviceFunction;
+  std::uint64_t module = 0;
+  hipError_t error = registered_module(device, symbol->binary->index, symbol->binary->wrapper, module);
+  if (error == hipSuccess) error = function(module, symbol->name, function_handle);
+  if (error == hipErrorNotFound) return hipErrorInvalidDeviceFunction;
+  if (error != hipSuccess) return error;
+  std::unique_lock lock(function_mutex_);
+  by_host_function_.insert_or_assign(key, function_handle);
+  return hipSuccess;
+}
+
+hipError_t ModuleCache::registered_variable(int device, const void* symbol, DeviceVariable& found) {
+  auto registered = Registry::instance().variable(symbol);
+  if (!registered) return hipErrorInvalidSymbol;
+  std::uint64_t module = 0;
+  hipError_t error =
+      registered_module(device, registered->binary->index, registered->binary->wrapper, module);
+  if (error == hipSuccess) error = variable(module, registered->name, found);
+  return error == hipErrorNotFound ? hipErrorInvalidSymbol : error;
+}
+
+void ModuleCache::forget_registered() {
+  std::unique_lock lock(function_mutex_);
+  by_host_function_.clear();
+}
+
+std::shared_ptr<const FunctionFacts> ModuleCache::facts(std::uint64_t function) const {
+  return std::dynamic_pointer_cast<const FunctionFacts>(
+      session_.handles().of(HandleKind::kFunction).facts(function));
+}
+
+}  // namespace tf::proxy

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// ModuleCache: the modules of a session. Loads code objects (their bytes travel only when the worker does
+// not have them), and remembers functions and variables so that each is asked for once.
+//
+// Any thread. Loads of one registered fat binary on one device happen once; other threads wait for it.
+#pragma once
+
+#include <hip/hip_runtime_api.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <shared_mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "proxy/handles.h"
+#include "proxy/module/code_image.h"
+
+namespace tf::proxy {
+
+class Session;
+
+struct DeviceVariable {
+  std::uint64_t address = 0;
+  std::uint64_t bytes = 0;
+};
+
+// A module's facts. `mutex` guards the two maps.
+struct ModuleFacts final : Facts {
+  int device = 0;
+  std::shared_ptr<const CodeImage> image;
+  std::mutex mutex;
+  std::map<std::string, std::uint64_t, std::less<>> functions;  // name -> handle
+  std::map<std::string, DeviceVariable, std::less<>> variables;
+};
+
+struct FunctionFacts final : Facts {
+  int device = 0;
+  std::uint64_t module = 0;
+  std::shared_ptr<const KernelLayout> layout;
+};
+
+class ModuleCache {
+ public:
+  explicit ModuleCache(Session& session) : session_(session) {}
+
+  hipError_t load(int device, const void* image, std::uint64_t& module);
+  hipError_t unload(std::uint64_t module);
+  hipError_t function(std::uint64_t module, std::string_view name, std::uint64_t& function);
+  hipError_t variable(std::uint64_t module, std::string_view name, DeviceVariable& variable);
+
+  // By what the compiler registered.
+  hipError_t registered_function(int device, const void* host_function, std::uint64_t& function);
+  hipError_t registered_variable(int device, const void* symbol, DeviceVariable& variable);
+  // A library with registered kernels was unloaded: its stubs' addresses may come back as somebody else's.
+  void forget_registered();
+  std::shared_ptr<const FunctionFacts> facts(std::uint64_t function) const;
+
+ private:
+  hipError_t send_code(int device, std::uint64_t module, const CodeImage& image);
+  hipError_t registered_module(int device, std::size_t binary, const void* wrapper, std::uint64_t& module);
+
+  Session& session_;
+  std::mutex load_mutex_;                                            // one registered load at a time
+  std::map<std::pair<std::size_t, int>, std::uint64_t> registered_;  // {fat binary, device}; load_mutex_
+  mutable std::shared_mutex function_mutex_;
+  std::map<std::pair<const void*, int>, std::uint64_t> by_host_function_;
+};
+
+}  // namespace tf::proxy

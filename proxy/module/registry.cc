@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proxy/module/registry.h"
+
+namespace tf::proxy {
+
+Registry& Registry::instance() {
+  static Registry& registry = *new Registry;  // on purpose never freed: see the header
+  return registry;
+}
+
+FatBinary* Registry::known(const void* binary) {
+  auto found = by_address_.find(binary);
+  return found == by_address_.end() ? nullptr : found->second;
+}
+
+FatBinary* Registry::add_binary(const void* wrapper) {
+  std::lock_guard lock(mutex_);
+  binaries_.push_back(FatBinary{wrapper, binaries_.size(), true});
+  FatBinary* added = &binaries_.back();
+  by_address_.emplace(added, added);
+  return added;
+}
+
+void Registry::remove_binary(const void* binary) {
+  std::lock_guard lock(mutex_);
+  FatBinary* gone = known(binary);
+  if (gone == nullptr) return;
+  gone->registered = false;
+  std::erase_if(functions_, [gone](const auto& entry) { return entry.second.binary == gone; });
+  std::erase_if(variables_, [gone](const auto& entry) { return entry.second.binary == gone; });
+  by_address_.erase(gone);
+}
+
+void Registry::add_function(const void* binary, const void* host_function, const char* device_name) {
+  std::lock_guard lock(mutex_);
+  FatBinary* owner = known(binary);
+  if (owner != nullptr && device_name != nullptr)
+    functions_.insert_or_assign(host_function, RegisteredSymbol{owner, device_name, 0});
+}
+
+void Registry::add_variable(const void* binary, const void* variable, const char* device_name,
+                            std::size_t bytes) {
+  std::lock_guard lock(mutex_);
+  FatBinary* owner = known(binary);
+  if (owner != nullptr && device_name != nullptr)
+    variables_.insert_or_assign(variable, RegisteredSymbol{owner, device_name, bytes});
+}
+
+std::optional<RegisteredSymbol> Registry::function(const void* host_function) const {
+  std::lock_guard lock(mutex_);
+  auto found = functions_.find(host_function);
+  if (found == functions_.end()) return std::nullopt;
+  return found->second;
+}
+
+std::optional<RegisteredSymbol> Registry::variable(const void* variable) const {
+  std::lock_guard lock(mutex_);
+  auto found = variables_.find(variable);
+  if (found == variables_.end()) return std::nullopt;
+  return found->second;
+}
+
+}  // namespace tf::proxy

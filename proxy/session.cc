@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proxy/session.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <string>
+
+#include "proxy/thread.h"
+#include "proxy/thread_state.h"
+
+namespace tf::proxy {
+namespace {
+
+struct ErrorPrefix {
+  std::int32_t error = 0;
+  std::uint32_t reserved = 0;
+};
+constexpr std::size_t kReplyBytesMax = 1024;
+
+// hipStreamCreate's own streams order themselves after the null stream; of the others we do not look further.
+bool may_create_unordered_stream(protocol::Op op) {
+  constexpr std::string_view kCreate = "StreamCreateWith";
+  return protocol::name(op).starts_with(kCreate);
+}
+
+protocol::WorkerSnapshot visible(protocol::WorkerSnapshot snapshot, int only_device) {
+  if (only_device < 0) return snapshot;
+  auto index = static_cast<std::size_t>(only_device);
+  if (index >= snapshot.devices.size()) {
+    log_line("TF_DEVICE_ID=" + std::to_string(only_device) + ": the worker has " +
+             std::to_string(snapshot.devices.size()) + " device(s); the program sees none");
+    snapshot.devices.clear();
+    snapshot.peers.clear();
+    return snapshot;
+  }
+  protocol::PeerLink self = snapshot.peer(index, index);
+  protocol::DeviceSnapshot device = std::move(snapshot.devices[index]);
+  snapshot.devices.assign(1, std::move(device));
+  snapshot.peers.assign(1, self);
+  return snapshot;
+}
+
+}  // namespace
+
+Session::Session(Parts parts)
+    : endpoint_(std::move(parts.endpoint)),
+      snapshot_(visible(std::move(parts.snapshot), parts.only_device)),
+      control_(std::move(parts.control)),
+      device_base_(parts.only_device > 0 ? static_cast<std::uint32_t>(parts.only_device) : 0),
+      queue_(*endpoint_, *this),
+      transfers_(queue_, faults_),
+      device_memory_(snapshot_, *this),
+      modules_(*this),
+      callbacks_(*this) {
+  reserve_windows();
+  if (control_ && !start_thread(watcher_, "hip-control", [this] { watch_control(); }))
+    log_debug("no thread for the control connection: a lost worker is noticed at the next call only");
+}
+
+Session::~Session() {
+  callbacks_.stop();
+  if (control_) ::shutdown(control_.get(), SHUT_RDWR);
+  if (watcher_.joinable()) watcher_.join();
+  // A transfer still running refers to memory of ours; failing the endpoint ends it.
+  endpoint_->fail(Status(Code::kClosed, "the session ends"));
+  transfers_.await_through(UINT64_MAX);
+}
+
+void Session::reserve_windows() {
+  for (const protocol::DeviceSnapshot& device : snapshot_.devices) {
+    if (device.window.bytes == 0) continue;
+    Result<ReservedWindow> window = ReservedWindow::reserve(device.window.base, device.window.bytes);
+    if (window) {
+      windows_.push_back(std::move(*window));
+    } else {
+      // Addresses inside live allocations still decide; only a stray pointer could be taken for the other
+      // kind.
+      log_debug("going on without a reserved window: " + window.status().to_string());
+    }
+  }
+}
+
+void Session::watch_control() {
+  for (;;) {
+    pollfd entry{control_.get(), POLLIN | POLLRDHUP, 0};
+    int ready = ::poll(&entry, 1, -1);  // ends with the connection, at the latest in ~Session
+    if (ready < 0 && errno == EINTR) continue;
+    break;
+  }
+  // Nothing is ever sent on it after HELLO: readable means closed, or a worker that is none.
+  lose(Status(Code::kPeerLost, "the worker closed the control connection"));
+}
+
+void Session::lose(const Status& reason) {
+  bool first = !lost_.exchange(true, std::memory_order_acq_rel);  // pairs with lost()
+  if (!first) return;
+  endpoint_->fail(reason);
+  if (reason.code() != Code::kClosed) {
+    loss_told_.line("lost the worker: " + reason.to_string() +
+                    "; every HIP call now returns hipErrorDeinitialized");
+  }
+}
+
+void Session::goodbye() {
+  if (lost()) return;
+  loss_told_.silence();  // the worker hangs up now because we asked it to
+  protocol::GoodbyeRequest request{};
+  (void)post(0, request);
+  for (int i = 0; i < 64; ++i) (void)queue_.poll();
+}
+
+// Generated posts whose meaning the client needs later.
+void Session::observe(protocol::Op op, int device, std::span<const std::byte> head) {
+  if (op == protocol::EventRecordRequest::kOp && head.size() == sizeof(protocol::EventRecordRequest)) {
+    protocol::EventRecordRequest request;
+    std::memcpy(&request, head.data(), sizeof request);
+    note_recording(request.event, device, request.stream);
+  } else if (op == protocol::StreamWaitEventRequest::kOp) {
+    joined_streams_.store(true, std::memory_order_relaxed);
+  } else if (!has_unordered_streams() && may_create_unordered_stream(op)) {
+    unordered_streams_.store(true, std::memory_order_relaxed);
+  }
+}
+
+void Session::note_recording(std::uint64_t event, int device, std::uint64_t stream) {
+  auto recording = std::make_shared<EventRecording>();
+  recording->device = device;
+  recording->stream = stream;
+  recording->transfers = transfers_.last_sequence();
+  handles_.of(protocol::HandleKind::kEvent).set_facts(event, std::move(recording));
+}
+
+EventRecording Session::recording(std::uint64_t event) {
+  auto facts =
+      std::dynamic_pointer_cast<EventRecording>(handles_.of(protocol::HandleKind::kEvent).facts(event));
+  return facts == nullptr ? EventRecording{} : *facts;
+}
+
+hipError_t Session::send(protocol::Op op, int device, std::span<const std::byte> head,
+                         std::span<const std::byte> tail, std::uint32_t* request_id) {
+  observe(op, device, head);
+  std::uint32_t flags = kFlagNoReply | (tail.empty() ? 0 : kFlagInlineData) |
+                        (static_cast<std::uint32_t>(device) + device_base_) << kDeviceShift;
+  Status status = queue_.post(static_cast<std::uint16_t>(op), flags, head, tail, request_id);
+  if (status) return hipSuccess;
+  if (status.code() == Code::kInvalidArgument) return hipErrorInvalidValue;  // longer than a message
+  lose(status);
+  return kLostError;
+}
+
+hipError_t Session::exchange(protocol::Op op, int device, std::span<const std::byte> head,
+                             std::span<const std::byte> tail, std::span<std::byte> reply) {
+  std::array<std::byte, sizeof(ErrorPrefix) + kReplyBytesMax> buffer;
+  if (reply.size() > kReplyBytesMax) return hipErrorInvalidValue;
+  std::uint32_t flags = (tail.empty() ? 0 : kFlagInlineData) |
+                        (static_cast<std::uint32_t>(device) + device_base_) << kDeviceShift;
+  std::span<std::byte> target = std::span(buffer).first(sizeof(ErrorPrefix) + reply.size());
+  // How long a kernel runs is not ours to bound; a worker that dies closes the control connection.
+  Result<Reply> answer =
+      queue_.call(static_cast<std::uint16_t>(op), flags, head, tail, target, Deadline::never());
+  if (!answer) {
+    if (answer.code() == Code::kInvalidArgument) return hipErrorInvalidValue;
+    if (answer.code() == Code::kResourceExhausted) return hipErrorOutOfMemory;
+    lose(answer.status());
+    return kLostError;
+  }
+  ErrorPrefix prefix;
+  bool whole = answer->bytes == target.size();
+  if (answer->bytes < sizeof prefix || (!whole && answer->bytes != sizeof prefix)) {
+    lose(Status(Code::kProtocol, "a reply of " + std::to_string(answer->bytes) + " bytes, expected " +
+                                     std::to_string(target.size())));
+    return kLostError;
+  }
+  std::memcpy(&prefix, buffer.data(), sizeof prefix);
+  auto error = static_cast<hipError_t>(prefix.error);
+  if (error == hipSuccess && !whole) {
+    lose(Status(Code::kProtocol, "a reply without its fields"));
+    return kLostError;
+  }
+  if (whole && !reply.empty()) std::memcpy(reply.data(), buffer.data() + sizeof prefix, reply.size());
+  return error;
+}
+
+Status Session::on_message(const FrameHeader& header, std::span<const std::byte> payload) {
+  auto op = static_cast<protocol::Op>(header.opcode);
+  if (op == protocol::FaultRequest::kOp && payload.size() == sizeof(protocol::FaultRequest)) {
+    protocol::FaultRequest fault;
+    std::memcpy(&fault, payload.data(), sizeof fault);
+    return on_fault(fault);
+  }
+  if (op == protocol::CallbackDueRequest::kOp && payload.size() == sizeof(protocol::CallbackDueRequest)) {
+    protocol::CallbackDueRequest due;
+    std::memcpy(&due, payload.data(), sizeof due);
+    callbacks_.due(due.cookie, static_cast<hipError_t>(due.error));
+    return Status::ok();
+  }
+  return Status(Code::kProtocol, "the worker sent an unexpected message, opcode " +
+                                     std::to_string(header.opcode) + ", " + std::to_string(payload.size()) +
+                                     " bytes");
+}
+
+Status Session::on_fault(const protocol::FaultRequest& fault) {
+  auto error = static_cast<hipError_t>(fault.error);
+  auto device = static_cast<std::int64_t>(fault.device) - device_base_;
+  if (error == hipSuccess) return Status(Code::kProtocol, "a fault that reports success");
+  std::string call(protocol::name(static_cast<protocol::Op>(fault.failed_opcode)));
+  log_line("hip" + call + " (request " + std::to_string(fault.failed_request_id) + ", device " +
+           std::to_string(device) + ") failed later with " + std::to_string(fault.error) +
+           "; the next synchronizing call returns it");
+  faults_.note(static_cast<int>(device), fault.stream, error);
+  return Status::ok();
+}
+
+hipError_t Session::synchronized_stream(int device, std::uint64_t stream, hipError_t error) {
+  transfers_.await_stream(device, stream);
+  hipError_t fault = faults_.take_stream(device, stream);
+  if (error == hipSuccess) {
+    if (stream == 0) {
+      // The null stream waits for every blocking stream; what those left behind is reported there too.
+      fault = fault != hipSuccess ? fault : faults_.take_stream(device, 1);
+    }
+    device_memory_.stream_idle(device, stream);
+  }
+  return error != hipSuccess ? error : fault;
+}
+
+hipError_t Session::synchronized_device(int device, hipError_t error) {
+  transfers_.await_device(device);
+  hipError_t fault = faults_.take_device(device);
+  if (error == hipSuccess) device_memory_.device_idle(device);
+  return error != hipSuccess ? error : fault;
+}
+
+std::uint64_t Session::own_stream(int device) {
+  std::uint64_t& raw = thread_state().own_streams[static_cast<std::size_t>(device) % kThreadDevicesMax];
+  HandleTable& streams = handles_.of(protocol::HandleKind::kStream);
+  if (raw != 0 && streams.contains(raw)) return raw;
+  auto handle = streams.create(device);
+  if (!handle) return 0;
+  protocol::StreamCreateWithFlagsRequest request{};
+  request.stream = handle->raw();
+  request.flags = hipStreamDefault;
+  if (post(device, request) != hipSuccess) return 0;
+  raw = handle->raw();
+  return raw;
+}
+
+hipError_t Session::lease(int device, std::uint64_t bytes, Lease& lease) {
+  protocol::LeaseMemoryRequest request{};
+  request.bytes = bytes;
+  protocol::LeaseMemoryReply reply{};
+  hipError_t error = call(device, request, reply);
+  if (error == hipSuccess) lease = Lease{reply.address, reply.bytes};
+  return error;
+}
+
+void Session::return_lease(int device, std::uint64_t address) {
+  protocol::ReturnLeaseRequest request{};
+  request.address = address;
+  (void)post(device, request);
+}
+
+hipError_t Session::drain(int device) { return call(device, protocol::SynchronizeDeviceRequest{}); }
+
+}  // namespace tf::proxy

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// Session: one connection to a worker and everything the client knows through it.
+//
+// All functions may be called from any thread. A session is lost for good at its first transport failure or
+// when the control connection closes: the reason is printed once and every call from then on returns
+// hipErrorDeinitialized at once. (No worker from the start: hipErrorNotInitialized; see process.h.)
+#pragma once
+
+#include <hip/hip_runtime_api.h>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <thread>
+#include <vector>
+
+#include "net/fd.h"
+#include "protocol/device_snapshot.h"
+#include "protocol/gen/messages.h"
+#include "protocol/gen/op.h"
+#include "proxy/callbacks.h"
+#include "proxy/faults.h"
+#include "proxy/handles.h"
+#include "proxy/log.h"
+#include "proxy/memory/address_window.h"
+#include "proxy/memory/device_memory.h"
+#include "proxy/memory/host_memory.h"
+#include "proxy/module/module_cache.h"
+#include "proxy/transfers.h"
+#include "transport/request_queue.h"
+
+namespace tf::proxy {
+
+inline constexpr hipError_t kLostError = hipErrorDeinitialized;
+
+// Where and when an event was recorded last.
+struct EventRecording final : Facts {
+  int device = 0;
+  std::uint64_t stream = 0;
+  std::uint64_t transfers = 0;  // Transfers::last_sequence() at that moment
+};
+
+class Session final : private MessageSink, private LeaseSource {
+ public:
+  struct Parts {
+    std::unique_ptr<Endpoint> endpoint;
+    protocol::WorkerSnapshot snapshot;
+    net::OwnedFd control;  // may be missing in tests
+    int only_device = -1;  // TF_DEVICE_ID
+  };
+  explicit Session(Parts parts);
+  ~Session();
+
+  const protocol::WorkerSnapshot& snapshot() const { return snapshot_; }
+  int device_count() const { return static_cast<int>(snapshot_.devices.size()); }
+  RequestQueue& queue() { return queue_; }
+  Handles& handles() { return handles_; }
+  Faults& faults() { return faults_; }
+  Transfers& transfers() { return transfers_; }
+  DeviceMemory& device_memory() { return device_memory_; }
+  HostMemory& host_memory() { return host_memory_; }
+  ModuleCache& modules() { return modules_; }
+  Callbacks& callbacks() { return callbacks_; }
+
+  bool lost() const { return lost_.load(std::memory_order_acquire); }  // pairs with lose()
+  void lose(const Status& reason);
+  // Tells the worker that nothing more comes. Does not wait.
+  void goodbye();
+
+  // One message to `device`'s executor, posted or answered. `reply` gets what follows the error.
+  hipError_t send(protocol::Op op, int device, std::span<const std::byte> head,
+                  std::span<const std::byte> tail, std::uint32_t* request_id = nullptr);
+  hipError_t exchange(protocol::Op op, int device, std::span<const std::byte> head,
+                      std::span<const std::byte> tail, std::span<std::byte> reply);
+
+  template <typename Request>
+  hipError_t post(int device, const Request& request, std::span<const std::byte> tail = {}) {
+    return send(Request::kOp, device, std::as_bytes(std::span(&request, 1)), tail);
+  }
+  template <typename Request, typename Reply>
+  hipError_t call(int device, const Request& request, Reply& reply, std::span<const std::byte> tail = {}) {
+    return exchange(Request::kOp, device, std::as_bytes(std::span(&request, 1)), tail,
+                    std::as_writable_bytes(std::span(&reply, 1)));
+  }
+  template <typename Request>
+  hipError_t call(int device, const Request& request, std::span<const std::byte> tail = {}) {
+    return exchange(Request::kOp, device, std::as_bytes(std::span(&request, 1)), tail, {});
+  }
+
+  // Bulk tags, one counter for each direction: both start at 1.
+  std::uint64_t next_tag() { return next_tag_.fetch_add(1, std::memory_order_relaxed); }  // only uniqueness
+  // Held from starting a bulk send to posting its message: payloads leave in the order of their messages,
+  // so the worker's executor never waits for a payload that is stuck behind a later one.
+  std::mutex& send_order() { return send_order_; }
+
+  // What every synchronizing call does after the worker's answer: waits for the copies that belong to it,
+  // and returns the first of `error` and the faults noted.
+  hipError_t synchronized_stream(int device, std::uint64_t stream, hipError_t error);
+  hipError_t synchronized_device(int device, hipError_t error);
+
+  // A stream that does not wait for the null stream may exist (hipStreamNonBlocking).
+  bool has_unordered_streams() const {
+    return unordered_streams_.load(std::memory_order_relaxed);
+  }  // see send()
+
+  // hipStreamWaitEvent was used: an event may stand for copies of other streams than its own.
+  bool has_joined_streams() const { return joined_streams_.load(std::memory_order_relaxed); }  // see send()
+
+  void note_recording(std::uint64_t event, int device, std::uint64_t stream);
+  // Empty (no transfers) for events never recorded.
+  EventRecording recording(std::uint64_t event);
+
+  // hipSetDeviceFlags: kept, not acted upon. REQUIRES: 0 <= device < device_count()
+  unsigned device_flags(int device) const {
+    return device_flags_[static_cast<std::size_t>(device)].load(std::memory_order_relaxed);
+  }
+  void set_device_flags(int device, unsigned flags) {
+    device_flags_[static_cast<std::size_t>(device)].store(flags,
+                                                          std::memory_order_relaxed);  // a value of its own
+  }
+
+  // The calling thread's hipStreamPerThread on `device`. 0: no handle left or session lost.
+  std::uint64_t own_stream(int device);
+
+ private:
+  void observe(protocol::Op op, int device, std::span<const std::byte> head);
+  Status on_message(const FrameHeader& header, std::span<const std::byte> payload) override;
+  Status on_fault(const protocol::FaultRequest& fault);
+  hipError_t lease(int device, std::uint64_t bytes, Lease& lease) override;
+  void return_lease(int device, std::uint64_t address) override;
+  hipError_t drain(int device) override;
+  void reserve_windows();
+  void watch_control();
+
+  std::unique_ptr<Endpoint> endpoint_;
+  protocol::WorkerSnapshot snapshot_;
+  net::OwnedFd control_;
+  std::uint32_t device_base_ = 0;  // the worker's ordinal of our device 0
+  std::vector<ReservedWindow> windows_;
+  RequestQueue queue_;
+  Handles handles_;
+  Faults faults_;
+  Transfers transfers_;
+  DeviceMemory device_memory_;
+  HostMemory host_memory_;
+  ModuleCache modules_;
+  Callbacks callbacks_;
+  std::atomic<std::uint64_t> next_tag_{1};
+  std::mutex send_order_;
+  std::atomic<bool> lost_{false};
+  // Set before the creating message is queued; whoever uses the stream got its handle afterwards.
+  std::atomic<bool> unordered_streams_{false};
+  std::atomic<bool> joined_streams_{false};
+  std::array<std::atomic<unsigned>, protocol::kDevicesMax> device_flags_{};
+  LogOnce loss_told_;
+  std::thread watcher_;
+};
+
+}  // namespace tf::proxy

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// What HIP keeps per application thread: last error, current device, launch configurations, contexts.
+//
+// Each thread has its own; nothing here is shared. Constant-initialised and trivially destructible where the
+// last error is concerned, because static destructors call HIP after thread-local objects are gone.
+#pragma once
+
+#include <hip/hip_runtime_api.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace tf::proxy {
+
+inline constexpr std::size_t kCallConfigurationsMax = 16;  // nested <<<>>> of one thread
+inline constexpr std::size_t kContextsMax = 32;            // hipCtxPushCurrent depth of one thread
+inline constexpr std::size_t kThreadDevicesMax = 64;       // protocol::kDevicesMax
+
+struct CallConfiguration {
+  dim3 grid{};
+  dim3 block{};
+  std::size_t shared_bytes = 0;
+  hipStream_t stream = nullptr;
+};
+
+struct ThreadState {
+  hipError_t last_error = hipSuccess;
+  int device = 0;
+  unsigned configuration_count = 0;
+  unsigned context_count = 0;
+  std::array<CallConfiguration, kCallConfigurationsMax> configurations{};
+  std::array<int, kContextsMax> contexts{};                    // devices below the current one
+  std::array<std::uint64_t, kThreadDevicesMax> own_streams{};  // hipStreamPerThread: handle, 0 = none yet
+};
+
+ThreadState& thread_state();
+
+// HIP 5: every call leaves its result as the thread's last error, success included.
+inline hipError_t note_error(hipError_t error) {
+  thread_state().last_error = error;
+  return error;
+}
+
+}  // namespace tf::proxy

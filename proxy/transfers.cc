@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proxy/transfers.h"
+
+#include <vector>
+
+namespace tf::proxy {
+
+hipError_t transfer_error(const Status& status) {
+  if (status.is_ok()) return hipSuccess;
+  if (std::uint32_t reason = abort_reason(status); reason != 0) return static_cast<hipError_t>(reason);
+  return hipErrorDeinitialized;  // as session.h says of lost workers
+}
+
+std::shared_ptr<Transfer> Transfers::add(int device, std::uint64_t stream) {
+  for (;;) {
+    {
+      std::lock_guard lock(mutex_);
+      if (running_.size() < kTransfersMax) {
+        auto transfer = std::make_shared<Transfer>();
+        transfer->device = device;
+        transfer->stream = stream;
+        transfer->sequence = ++sequence_;
+        running_.push_back(transfer);
+        return transfer;
+      }
+    }
+    await_oldest();
+  }
+}
+
+void Transfers::drop(const std::shared_ptr<Transfer>& transfer) {
+  std::lock_guard lock(mutex_);
+  running_.remove(transfer);
+}
+
+std::uint64_t Transfers::last_sequence() const {
+  std::lock_guard lock(mutex_);
+  return sequence_;
+}
+
+void Transfers::finished(Transfer& transfer) {
+  hipError_t error = transfer_error(transfer.completion.status());
+  if (error == hipSuccess || transfer.reported.exchange(true, std::memory_order_relaxed)) return;
+  faults_.note(transfer.device, transfer.stream, error);
+}
+
+void Transfers::await_if(const Wanted& wanted) {
+  std::vector<std::shared_ptr<Transfer>> meant;
+  {
+    std::lock_guard lock(mutex_);
+    if (running_.empty()) return;
+    for (const auto& transfer : running_) {
+      if (wanted(*transfer)) meant.push_back(transfer);
+    }
+  }
+  for (const auto& transfer : meant) {
+    // Lives as long as the session: a lost worker completes every transfer.
+    (void)queue_.await(transfer->completion, Deadline::never());
+    finished(*transfer);
+  }
+  std::lock_guard lock(mutex_);
+  running_.remove_if([this](const auto& transfer) {
+    if (!transfer->completion.done()) return false;
+    finished(*transfer);
+    return true;
+  });
+}
+
+void Transfers::await_stream(int device, std::uint64_t stream, std::uint64_t through) {
+  await_if([&](const Transfer& transfer) {
+    return transfer.stream == stream && (stream > 2 || transfer.device == device) &&
+           transfer.sequence <= through;
+  });
+}
+
+void Transfers::await_device(int device) {
+  await_if([&](const Transfer& transfer) { return transfer.device == device; });
+}
+
+void Transfers::await_through(std::uint64_t through) {
+  await_if([&](const Transfer& transfer) { return transfer.sequence <= through; });
+}
+
+void Transfers::await_oldest() {
+  std::uint64_t oldest = 0;
+  {
+    std::lock_guard lock(mutex_);
+    if (running_.empty()) return;
+    oldest = running_.front()->sequence;
+  }
+  await_through(oldest);
+}
+
+bool Transfers::sweep() {
+  std::lock_guard lock(mutex_);
+  running_.remove_if([this](const auto& transfer) {
+    if (!transfer->completion.done()) return false;
+    finished(*transfer);
+    return true;
+  });
+  return !running_.empty();
+}
+
+}  // namespace tf::proxy

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Transfers: bulk transfers that a call left running (asynchronous copies), until a synchronizing call of
+// their stream, event or device waits for them. Failures become faults of their stream.
+//
+// Any thread. At most kTransfersMax are left running: the next one waits for the oldest.
+#pragma once
+
+#include <hip/hip_runtime_api.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <memory>
+#include <mutex>
+
+#include "proxy/faults.h"
+#include "transport/request_queue.h"
+
+namespace tf::proxy {
+
+inline constexpr std::size_t kTransfersMax = 1024;
+
+// The hipError_t a finished transfer stands for: the worker's own where it aborted.
+hipError_t transfer_error(const Status& status);
+
+struct Transfer {
+  BulkCompletion completion;
+  int device = 0;
+  std::uint64_t stream = 0;
+  std::uint64_t sequence = 0;
+  std::atomic<bool> reported{false};  // relaxed: only elects the thread that notes the failure
+};
+
+class Transfers {
+ public:
+  Transfers(RequestQueue& queue, Faults& faults) : queue_(queue), faults_(faults) {}
+
+  // A transfer to be started by the caller, who hands its completion to the bulk plane.
+  std::shared_ptr<Transfer> add(int device, std::uint64_t stream);
+  // The caller could not start it after all.
+  void drop(const std::shared_ptr<Transfer>& transfer);
+
+  // Sequence number of the transfer added last: what an event recorded now covers.
+  std::uint64_t last_sequence() const;
+
+  // Wait until the transfers meant are over. Their failures are noted as faults.
+  void await_stream(int device, std::uint64_t stream, std::uint64_t through = UINT64_MAX);
+  void await_device(int device);
+  void await_through(std::uint64_t through);
+  void await_oldest();
+
+  // Takes finished ones out. True: some are still running.
+  bool sweep();
+
+ private:
+  using Wanted = std::function<bool(const Transfer&)>;
+  void await_if(const Wanted& wanted);
+  void finished(Transfer& transfer);
+
+  RequestQueue& queue_;
+  Faults& faults_;
+  mutable std::mutex mutex_;
+  std::uint64_t sequence_ = 0;
+  std::list<std::shared_ptr<Transfer>> running_;
+};
+
+}  // namespace tf::proxy

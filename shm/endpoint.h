@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Endpoint over a shared segment. The lane's Unix socket carries nothing after the handshake: it is how
+// either side notices that the other is gone.
+#pragma once
+
+#include <memory>
+
+#include "net/fd.h"
+#include "shm/segment.h"
+#include "transport/endpoint.h"
+
+namespace tf::shm {
+
+Result<std::unique_ptr<tf::Endpoint>> make_endpoint(Segment segment, net::OwnedFd socket, Side side);
+
+}  // namespace tf::shm

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "shm/transport.h"
+
+#include <string>
+#include <utility>
+
+#include "net/socket.h"
+#include "shm/endpoint.h"
+#include "shm/handshake.h"
+
+namespace tf::shm {
+namespace {
+
+constexpr std::chrono::seconds kOfferTimeout{5};
+
+class ShmAcceptor final : public net::Acceptor {
+ public:
+  explicit ShmAcceptor(const net::Token& token) : token_(token) {}
+
+  Status attach(net::OwnedFd socket, const net::Attach& attach) override {
+    if (attach.token != token_) return {Code::kPermission, "shm: the lane names another endpoint"};
+    if (attach.kind != net::TransportKind::kShm) return {Code::kProtocol, "shm: a lane of another transport"};
+    if (attach.lane != 0) return {Code::kProtocol, "shm: there is only lane 0"};
+    if (attached_) return {Code::kProtocol, "shm: lane 0 is attached already"};
+    Result<Segment> segment = offer_segment(socket.get(), Deadline::after(kOfferTimeout));
+    if (!segment) return segment.status();
+    Result<std::unique_ptr<Endpoint>> endpoint =
+        make_endpoint(std::move(*segment), std::move(socket), Side::kWorker);
+    if (!endpoint) return endpoint.status();
+    endpoint_ = std::move(*endpoint);
+    attached_ = true;
+    return Status::ok();
+  }
+
+  Result<std::unique_ptr<Endpoint>> finish() override { return std::move(endpoint_); }
+
+ private:
+  net::Token token_;
+  bool attached_ = false;
+  std::unique_ptr<Endpoint> endpoint_;
+};
+
+class ShmTransport final : public net::Transport {
+ public:
+  std::string_view name() const override { return "shm"; }
+  Status available() const override { return segments_available(); }
+
+  Status reaches(const net::Address& address) const override {
+    if (address.is_unix()) return Status::ok();
+    return {Code::kUnavailable,
+            "shm needs a worker's Unix socket (unix:PATH), not the TCP address " + address.to_string()};
+  }
+
+  Result<std::unique_ptr<Endpoint>> connect(const net::Address& address, const net::Token& token,
+                                            Deadline deadline) const override {
+    TF_RETURN_IF_ERROR(reaches(address));
+    Result<net::OwnedFd> socket = net::dial_lane(address, {token, net::TransportKind::kShm, 0}, deadline);
+    if (!socket) return socket.status();
+    Result<Segment> segment = receive_segment(socket->get(), deadline);
+    if (!segment) return segment.status();
+    return make_endpoint(std::move(*segment), std::move(*socket), Side::kClient);
+  }
+
+  std::unique_ptr<net::Acceptor> acceptor(const net::Token& token) const override {
+    return std::make_unique<ShmAcceptor>(token);
+  }
+};
+
+}  // namespace
+
+const net::Transport& transport() {
+  static const ShmTransport instance;
+  return instance;
+}
+
+}  // namespace tf::shm

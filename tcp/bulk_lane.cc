@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tcp/bulk_lane.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace tf::tcp {
+namespace {
+
+constexpr std::size_t kMovedPerCallMax = 16 << 20;  // then other work of the caller gets its turn
+constexpr std::size_t kScratchBytes = 64 * 1024;
+
+Status malformed(const char* field, std::uint64_t value) {
+  return {Code::kProtocol,
+          std::string("bulk chunk: ") + field + " " + std::to_string(value) + " is not possible"};
+}
+
+}  // namespace
+
+Status validate(const ChunkHeader& header) {
+  if (header.magic != kChunkMagic) return malformed("magic", header.magic);
+  if (header.reserved != 0) return malformed("reserved field", header.reserved);
+  if (header.flags > kChunkAbort) return malformed("flags", header.flags);
+  const bool abort = header.flags == kChunkAbort;
+  if (header.bytes > kChunkBytesMax || (header.bytes == 0) != abort) return malformed("length", header.bytes);
+  if (!abort && header.reason != 0) return malformed("reason", header.reason);
+  return Status::ok();
+}
+
+Result<std::size_t> BulkLane::move() {
+  const std::lock_guard lock(mutex_);
+  if (!failure_.is_ok()) return failure_;
+  seen_.store(posts_.load(std::memory_order_seq_cst), std::memory_order_seq_cst);
+  std::size_t moved = 0;
+  std::size_t step = 1;
+  while (step > 0 && moved < kMovedPerCallMax) {
+    Result<std::size_t> in = move_in();
+    // A broken send alone ends nothing: what the peer sent before it went is still to be read.
+    Result<std::size_t> out = in ? move_out() : Result<std::size_t>(std::size_t{0});
+    if (!in || (!out && *in == 0 && stalled_.load(std::memory_order_relaxed))) {
+      end_locked(in ? out.status() : in.status());
+      return failure_;
+    }
+    step = *in + (out ? *out : 0);
+    moved += step;
+    if (!out && step == 0) {
+      end_locked(out.status());
+      return failure_;
+    }
+  }
+  // More may be there: whoever waits must not sleep.
+  if (moved >= kMovedPerCallMax) note_post();
+  return moved;
+}
+
+// --- In -------------------------------------------------------------------------------------------------
+
+Result<std::size_t> BulkLane::move_in() {
+  if (in_header_ < sizeof in_) return receive_header();
+  if (in_.flags == kChunkAbort) return take_abort();
+  return receive_body();
+}
+
+Result<std::size_t> BulkLane::receive_header() {
+  if (!io_.receiver->busy())
+    io_.receiver->start(std::as_writable_bytes(std::span(&in_, 1)).subspan(in_header_));
+  Result<std::size_t> got = io_.receiver->finish();
+  if (!got) return got;
+  in_header_ += *got;
+  if (*got == 0 && !io_.receiver->busy()) note_post();  // cancelled with the thread that began it: begin anew
+  if (in_header_ < sizeof in_) return got;
+  TF_RETURN_IF_ERROR(validate(in_));
+  in_body_ = in_.bytes;
+  return got;
+}
+
+Result<std::size_t> BulkLane::take_abort() {
+  TF_RETURN_IF_ERROR(queue_.abort_receive(in_.tag, in_.reason));
+  in_header_ = 0;
+  return std::size_t{1};
+}
+
+Result<std::size_t> BulkLane::receive_body() {
+  if (!io_.receiver->busy()) {
+    const std::optional<BulkQueue::Incoming> incoming = queue_.find_receive(in_.tag);
+    stalled_.store(!incoming.has_value(), std::memory_order_release);
+    if (!incoming) return std::size_t{0};
+    in_pinned_ = true;
+    const auto want = static_cast<std::size_t>(std::min<std::uint64_t>(in_body_, incoming->bytes));
+    if (incoming->is_discard) {
+      scratch_.resize(kScratchBytes);
+      io_.receiver->start(std::span(scratch_).first(std::min(want, kScratchBytes)));
+    } else {
+      io_.receiver->start(incoming->target.first(want));
+    }
+  }
+  Result<std::size_t> got = io_.receiver->finish();
+  if (!got || io_.receiver->busy()) return got;
+  if (*got == 0) note_post();
+  in_pinned_ = false;
+  in_body_ -= *got;
+  if (in_body_ == 0) in_header_ = 0;
+  queue_.advance_receive(in_.tag, *got);
+  return got;
+}
+
+// --- Out ------------------------------------------------------------------------------------------------
+
+Result<std::size_t> BulkLane::move_out() {
+  release_sent();
+  if (out_header_ == sizeof out_ && out_body_ == 0 && !next_chunk()) {
+    blocked_.store(!unreleased_.empty(), std::memory_order_release);
+    return std::size_t{0};
+  }
+  Result<std::size_t> step = out_header_ < sizeof out_ ? send_header() : send_body();
+  release_sent();
+  blocked_.store(step && *step == 0, std::memory_order_release);  // pairs with output()
+  return step;
+}
+
+bool BulkLane::next_chunk() {
+  const std::optional<BulkQueue::Outgoing> next = queue_.next_send();
+  if (!next) return false;
+  out_pinned_ = true;
+  out_ = {.tag = next->tag, .flags = next->is_abort ? kChunkAbort : 0, .reason = next->reason};
+  out_.bytes = static_cast<std::uint32_t>(std::min(next->source.size(), kChunkBytesMax));
+  out_header_ = 0;
+  out_body_ = out_.bytes;
+  return true;
+}
+
+Result<std::size_t> BulkLane::step_out(std::span<const std::byte> rest, bool is_body) {
+  if (!io_.sender->busy()) io_.sender->start(rest, !is_body && out_body_ > 0);
+  Result<std::size_t> sent = io_.sender->finish();
+  if (sent && *sent == 0 && !io_.sender->busy()) note_post();
+  if (sent && *sent > 0) unreleased_.push_back({.bytes = *sent, .is_body = is_body});
+  return sent;
+}
+
+Result<std::size_t> BulkLane::send_header() {
+  Result<std::size_t> sent = step_out(std::as_bytes(std::span(&out_, 1)).subspan(out_header_), false);
+  if (!sent) return sent;
+  out_header_ += *sent;
+  if (out_header_ == sizeof out_ && out_.flags == kChunkAbort) {
+    queue_.sent_abort();
+    out_pinned_ = false;
+  }
+  return sent;
+}
+
+Result<std::size_t> BulkLane::send_body() {
+  std::span<const std::byte> rest;
+  if (!io_.sender->busy()) {
+    const std::optional<BulkQueue::Outgoing> next = queue_.next_send();
+    if (!next) return std::size_t{0};  // failed meanwhile: the endpoint tells us
+    out_pinned_ = true;
+    rest = next->source.first(std::min(out_body_, next->source.size()));
+  }
+  Result<std::size_t> sent = step_out(rest, true);
+  if (!sent || *sent == 0) return sent;
+  out_body_ -= *sent;
+  queue_.hand_over_send(*sent);
+  out_pinned_ = false;
+  return sent;
+}
+
+// The engine frees memory in the order in which it was sent, headers included.
+void BulkLane::release_sent() {
+  std::size_t released = io_.sender->take_released();
+  std::size_t body = 0;
+  while (released > 0 && !unreleased_.empty()) {
+    Segment& oldest = unreleased_.front();
+    const std::size_t step = std::min(released, oldest.bytes);
+    if (oldest.is_body) body += step;
+    oldest.bytes -= step;
+    released -= step;
+    if (oldest.bytes == 0) unreleased_.pop_front();
+  }
+  if (body > 0) queue_.finish_send(body);
+}
+
+// --- Waiting and ending -----------------------------------------------------------------------------------
+
+pollfd BulkLane::input() const {
+  pollfd entry = io_.receiver->wait_for();
+  if (is_over() || is_stalled()) entry.fd = -1;
+  return entry;
+}
+
+pollfd BulkLane::output() const {
+  pollfd entry = io_.sender->wait_for();
+  if (is_over() || !blocked_.load(std::memory_order_acquire)) entry.fd = -1;  // pairs with move_out()
+  return entry;
+}
+
+void BulkLane::end_locked(const Status& status) {
+  if (!failure_.is_ok()) return;
+  failure_ = status;
+  io_.receiver->cancel();
+  io_.sender->cancel();
+  queue_.fail_all(status);
+  if (in_pinned_) queue_.advance_receive(in_.tag, 0);
+  if (out_pinned_) queue_.hand_over_send(0);
+  std::size_t held = 0;
+  for (const Segment& segment : unreleased_) held += segment.is_body ? segment.bytes : 0;
+  if (held > 0) queue_.finish_send(held);
+  over_.store(true, std::memory_order_release);
+}
+
+void BulkLane::fail(const Status& status) {
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (lock.owns_lock()) end_locked(status);
+}
+
+void BulkLane::stop(const Status& status) {
+  const std::lock_guard lock(mutex_);
+  end_locked(status);
+}
+
+}  // namespace tf::tcp

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// Payloads over one stream socket, from the sender's memory into the receiver's.
+//
+// On the wire, both directions: chunks, each a 32-byte header and its bytes.
+//   offset  size  field
+//   0       8     tag
+//   8       4     bytes     1..kChunkBytesMax; 0 with kChunkAbort
+//   12      4     flags     kChunkAbort or 0
+//   16      4     reason    of an abort, else 0
+//   20      4     magic     'HIPB'
+//   24      8     reserved  zero
+//
+// A chunk whose tag has no receive stops the reading of this lane until one is posted. move() takes both
+// directions in turn and never waits, so two sides that send to each other cannot lock.
+//
+// Threads: any; one mutex around the mover's work. Lock order: mutex_, then the BulkQueue's.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "tcp/engine.h"
+#include "transport/bulk_queue.h"
+#include "transport/endpoint.h"
+
+namespace tf::tcp {
+
+inline constexpr std::size_t kChunkBytesMax = 1 << 20;
+inline constexpr std::uint32_t kChunkMagic = 0x48495042;
+inline constexpr std::uint32_t kChunkAbort = 1;
+
+struct ChunkHeader {
+  std::uint64_t tag = 0;
+  std::uint32_t bytes = 0;
+  std::uint32_t flags = 0;
+  std::uint32_t reason = 0;
+  std::uint32_t magic = kChunkMagic;
+  std::uint64_t reserved = 0;
+};
+static_assert(sizeof(ChunkHeader) == 32 && std::has_unique_object_representations_v<ChunkHeader>);
+
+// kProtocol, with the field and its value.
+Status validate(const ChunkHeader& header);
+
+class BulkLane {
+ public:
+  explicit BulkLane(LaneIo io) : io_(std::move(io)) {}
+
+  BulkQueue& queue() { return queue_; }
+  // Something was posted or aborted: move() may find new work.
+  void note_post() { posts_.fetch_add(1, std::memory_order_seq_cst); }
+
+  // Bytes moved. kPeerLost at the end of the stream, after everything that came before it; then and after
+  // any other failure all transfers are ended and the failure is repeated.
+  Result<std::size_t> move();
+  // move() would find something that was posted since it last looked.
+  bool has_news() const {
+    return posts_.load(std::memory_order_seq_cst) != seen_.load(std::memory_order_seq_cst);
+  }
+  // For poll(2); an fd of -1 where there is nothing to wait for.
+  pollfd input() const;
+  pollfd output() const;
+  bool is_over() const { return over_.load(std::memory_order_acquire); }  // pairs with end_locked()
+  // Incoming bytes wait for a receive: only a post gets them moving.
+  bool is_stalled() const { return stalled_.load(std::memory_order_acquire); }  // pairs with move_in()
+
+  // Ends every transfer with `status`, unless a mover is at work, which then does so when it next looks:
+  // it must be told the failure, too. Any thread.
+  void fail(const Status& status);
+  // The same, and waits for the mover and the kernel. Nothing is held afterwards.
+  void stop(const Status& status);
+
+ private:
+  Result<std::size_t> move_in();
+  Result<std::size_t> receive_header();
+  Result<std::size_t> receive_body();
+  Result<std::size_t> take_abort();
+  Result<std::size_t> move_out();
+  bool next_chunk();
+  Result<std::size_t> send_header();
+  Result<std::size_t> send_body();
+  Result<std::size_t> step_out(std::span<const std::byte> rest, bool is_body);
+  void release_sent();
+  void end_locked(const Status& status);
+
+  BulkQueue queue_;
+  std::atomic<std::uint64_t> posts_{0};  // seq_cst with seen_: a post is seen by move() or by has_news()
+  std::atomic<std::uint64_t> seen_{0};
+
+  std::mutex mutex_;  // everything below
+  LaneIo io_;
+  Status failure_;
+  std::atomic<bool> over_{false};
+  // in
+  ChunkHeader in_;
+  std::size_t in_header_ = 0;       // bytes of it that are here
+  std::size_t in_body_ = 0;         // bytes of the chunk still to come
+  bool in_pinned_ = false;          // a receive of in_.tag is in the engine's hands
+  std::vector<std::byte> scratch_;  // where discarded bytes go
+  std::atomic<bool> stalled_{false};
+  // out
+  ChunkHeader out_;
+  std::size_t out_header_ = sizeof(ChunkHeader);  // bytes of it that are sent
+  std::size_t out_body_ = 0;                      // bytes of the chunk still to send
+  bool out_pinned_ = false;
+  struct Segment {
+    std::size_t bytes = 0;
+    bool is_body = false;
+  };
+  std::deque<Segment> unreleased_;    // sent, memory perhaps still read by the kernel; oldest first
+  std::atomic<bool> blocked_{false};  // there is more to send than the socket takes
+};
+
+}  // namespace tf::tcp

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loss. A peer that closes ends both lanes, not at the same instant, and what it sent before is still to be
+// delivered: the message lane's end makes the endpoint fail only when the bulk lane has ended too, or stands
+// still, or kLossGrace has passed. The bulk lane's end fails the transfers at once; messages go on to their
+// end.
+#include "tcp/endpoint.h"
+
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <mutex>
+#include <utility>
+
+#include "net/socket.h"
+#include "tcp/bulk_lane.h"
+#include "tcp/message_lane.h"
+#include "tcp/waker.h"
+
+namespace tf::tcp {
+namespace {
+
+constexpr std::chrono::milliseconds kLossGrace{1000};
+constexpr std::chrono::seconds kCloseLimit{2};
+constexpr int kLossSlice_ms = 5;    // while one lane has ended and the other has not
+constexpr int kNoSeatSlice_ms = 1;  // a third sleeper
+constexpr std::uint32_t kSpinMax_ns = 60'000;
+constexpr std::uint32_t kSpinMin_ns = 1'000;
+
+bool wants(Interest interest, Interest part) {
+  return (static_cast<unsigned>(interest) & static_cast<unsigned>(part)) != 0;
+}
+
+class TcpEndpoint final : public Endpoint, private BulkPlane {
+ public:
+  TcpEndpoint(net::OwnedFd message_socket, net::OwnedFd bulk_socket)
+      : message_socket_(std::move(message_socket)), bulk_socket_(std::move(bulk_socket)) {}
+
+  Status open(const Options& options) {
+    TF_RETURN_IF_ERROR(waker_.open());
+    Result<LaneIo> message_io = make_lane_io(message_socket_.get(), Lane::kMessage, options);
+    if (!message_io) return message_io.status();
+    Result<LaneIo> bulk_io = make_lane_io(bulk_socket_.get(), Lane::kBulk, options);
+    if (!bulk_io) return bulk_io.status();
+    Result<std::unique_ptr<MessageLane>> lane = MessageLane::create(std::move(*message_io), waker_);
+    if (!lane) return lane.status();
+    messages_ = std::move(*lane);
+    bulk_lane_ = std::make_unique<BulkLane>(std::move(*bulk_io));
+    return Status::ok();
+  }
+
+  ~TcpEndpoint() override {
+    if (bulk_lane_ == nullptr) return;
+    const Deadline deadline = Deadline::after(kCloseLimit);
+    const bool flushed = !failed() && messages_->drain(deadline);
+    messages_->stop();
+    bulk_lane_->stop({Code::kClosed, "the endpoint was closed with this bulk transfer pending"});
+    if (flushed) linger(deadline);
+  }
+
+  std::string_view transport() const override { return "tcp"; }
+  const Capabilities& capabilities() const override { return capabilities_; }
+
+  Result<Slot> reserve(std::size_t bytes) override {
+    if (failed()) return status();
+    return messages_->reserve(bytes);
+  }
+  void publish(Slot slot) override {
+    if (!failed()) messages_->publish(slot);
+  }
+  void abandon(Slot) override { messages_->abandon(); }
+
+  Result<std::size_t> poll(MessageSink& sink, std::size_t limit) override {
+    if (failed()) return status();
+    messages_->flush();
+    Result<std::size_t> delivered = messages_->poll(sink, limit);
+    if (delivered) return delivered;
+    if (delivered.code() != Code::kPeerLost) {
+      fail(delivered.status());
+      return status();
+    }
+    note_message_end(delivered.status());
+    settle();
+    return failed() ? Result<std::size_t>(status()) : Result<std::size_t>(std::size_t{0});
+  }
+
+  BulkPlane& bulk() override { return *this; }
+
+  Status wait(Interest interest, Deadline deadline) override {
+    messages_->flush();
+    const auto start = Deadline::Clock::now();
+    const std::chrono::nanoseconds budget(spin_ns_.load(std::memory_order_relaxed));
+    bool first = true;
+    for (;;) {
+      if (const Status now = look(interest); now.code() != Code::kWouldBlock) {
+        if (!first) learn(std::chrono::nanoseconds(Deadline::Clock::now() - start));
+        return now;
+      }
+      first = false;
+      if (deadline.passed()) return {Code::kTimeout, "nothing came over tcp before the deadline"};
+      if (Deadline::Clock::now() - start >= budget) sleep(interest, deadline);
+    }
+  }
+
+  void fail(Status reason) override {
+    {
+      const std::lock_guard lock(failure_mutex_);
+      if (failure_.is_ok()) failure_ = std::move(reason);
+    }
+    failed_.store(true, std::memory_order_seq_cst);  // pairs with failed(); before the lane's lock is tried
+    bulk_lane_->fail(status());
+    waker_.notify();
+  }
+
+  Status status() const override {
+    const std::lock_guard lock(failure_mutex_);
+    return failure_;
+  }
+
+ private:
+  // --- BulkPlane ---
+  Status send(std::uint64_t tag, std::span<const std::byte> source, BulkCompletion& completion) override {
+    return posted(bulk_lane_->queue().send(tag, source, completion));
+  }
+  Status receive(std::uint64_t tag, std::span<std::byte> target, BulkCompletion& completion) override {
+    return posted(bulk_lane_->queue().receive(tag, target, completion));
+  }
+  Status discard(std::uint64_t tag, std::uint64_t bytes, BulkCompletion& completion) override {
+    return posted(bulk_lane_->queue().discard(tag, bytes, completion));
+  }
+  Status abort(std::uint64_t tag, std::uint32_t reason) override {
+    return posted(bulk_lane_->queue().abort(tag, reason));
+  }
+  Result<std::size_t> poll() override {
+    Result<std::size_t> moved = bulk_lane_->move();
+    if (failed()) {  // fail() may have found the lane busy
+      bulk_lane_->fail(status());
+      return status();
+    }
+    if (moved) return moved;
+    if (moved.code() == Code::kPeerLost) {
+      settle_bulk_end(moved.status());
+    } else {
+      fail(moved.status());
+    }
+    return failed() ? Result<std::size_t>(status()) : Result<std::size_t>(std::size_t{0});
+  }
+
+  Status posted(Status result) {
+    bulk_lane_->note_post();
+    waker_.notify();
+    return result;
+  }
+
+  bool failed() const { return failed_.load(std::memory_order_seq_cst); }
+
+  // --- waiting ---
+  // kWouldBlock: nothing to do yet.
+  Status look(Interest interest) {
+    if (failed()) return status();
+    if (messages_->has_wanted_room()) return Status::ok();
+    if (message_ended_.load(std::memory_order_acquire)) {  // pairs with note_message_end()
+      settle();
+      if (failed()) return status();
+    } else if (wants(interest, Interest::kMessages) && messages_->look()) {
+      return Status::ok();
+    }
+    if (!wants(interest, Interest::kBulk)) return would_block();
+    if (bulk_lane_->is_over()) {
+      settle_bulk_end({Code::kPeerLost, "tcp: the peer closed the bulk lane"});
+      return failed() ? status() : would_block();
+    }
+    if (bulk_lane_->has_news()) return Status::ok();
+    std::array<pollfd, 2> entries = {bulk_lane_->input(), bulk_lane_->output()};
+    return ::poll(entries.data(), entries.size(), 0) > 0 ? Status::ok() : would_block();
+  }
+
+  void sleep(Interest interest, Deadline deadline) {
+    const int seat = waker_.arm();
+    if (look(interest).code() == Code::kWouldBlock) {
+      std::array<pollfd, 5> entries{};
+      for (pollfd& entry : entries) entry.fd = -1;
+      const bool ended = message_ended_.load(std::memory_order_acquire);
+      if (seat >= 0) entries[0] = {.fd = waker_.fd(seat), .events = POLLIN, .revents = 0};
+      if (wants(interest, Interest::kMessages) && !ended) entries[1] = messages_->input();
+      if (messages_->blocked()) entries[2] = messages_->output();
+      if (wants(interest, Interest::kBulk) || ended) entries[3] = bulk_lane_->input();
+      if (wants(interest, Interest::kBulk)) entries[4] = bulk_lane_->output();
+      int cap_ms = 60'000;
+      if (ended || bulk_lane_->is_over()) cap_ms = kLossSlice_ms;
+      if (seat < 0) cap_ms = kNoSeatSlice_ms;
+      ::poll(entries.data(), entries.size(), deadline.poll_timeout_ms(cap_ms));
+      if (entries[2].revents != 0) messages_->flush();
+    }
+    waker_.disarm(seat);
+  }
+
+  // Spins about twice as long as waits of late have taken; not at all worth it when they take long.
+  void learn(std::chrono::nanoseconds took) {
+    const std::uint32_t old = spin_ns_.load(std::memory_order_relaxed);
+    std::uint32_t next = old / 2;
+    if (took.count() < kSpinMax_ns)
+      next = (old * 3 + static_cast<std::uint32_t>(took.count()) * 2 + 2 * kSpinMin_ns) / 4;
+    next = std::clamp(next, kSpinMin_ns, kSpinMax_ns);
+    if (took.count() >= kSpinMax_ns / 2 && took.count() < kSpinMax_ns) next = kSpinMax_ns;
+    spin_ns_.store(next, std::memory_order_relaxed);
+  }
+
+  // --- loss ---
+  void note_message_end(const Status& reason) {
+    const std::lock_guard lock(failure_mutex_);
+    if (message_ended_.load(std::memory_order_relaxed)) return;
+    loss_ = reason;
+    loss_limit_ = Deadline::after(kLossGrace);
+    message_ended_.store(true, std::memory_order_release);
+  }
+
+  // After the message lane's end: moves what payload is left, then lets the endpoint fail.
+  void settle() {
+    Status loss;
+    bool late = false;
+    {
+      const std::lock_guard lock(failure_mutex_);
+      loss = loss_;
+      late = loss_limit_.passed();
+    }
+    Result<std::size_t> moved = bulk_lane_->move();
+    const bool more = moved && (*moved > 0 || !bulk_lane_->is_stalled());
+    if (!more || late) fail(loss);
+  }
+
+  // After the bulk lane's end, which has ended its transfers: the endpoint fails once all messages that came
+  // are delivered; at the latest after kLossGrace when the message lane goes on as if nothing were.
+  void settle_bulk_end(const Status& reason) {
+    Status why;
+    if (messages_->at_end(why)) {
+      note_message_end(why);
+      return settle();
+    }
+    bool late = false;
+    {
+      const std::lock_guard lock(failure_mutex_);
+      if (bulk_limit_.is_never()) bulk_limit_ = Deadline::after(kLossGrace);
+      late = bulk_limit_.passed();
+    }
+    if (late && !messages_->look()) fail(reason);
+  }
+
+  // Closing a TCP socket with unread input resets it, which would destroy what the peer has not fetched yet:
+  // say that we are done, and wait until the kernel has handed over the rest.
+  void linger(Deadline deadline) {
+    for (const int socket : {message_socket_.get(), bulk_socket_.get()}) ::shutdown(socket, SHUT_WR);
+    std::array<std::byte, 16 * 1024> sink;
+    for (const int socket : {message_socket_.get(), bulk_socket_.get()}) {
+      int family = 0;
+      socklen_t length = sizeof family;
+      ::getsockopt(socket, SOL_SOCKET, SO_DOMAIN, &family, &length);
+      int queued = family == AF_UNIX ? 0 : 1;  // Unix sockets keep what was sent
+      while (queued > 0 && !deadline.passed()) {
+        if (::ioctl(socket, SIOCOUTQ, &queued) != 0 || queued == 0) break;
+        if (::recv(socket, sink.data(), sink.size(), MSG_DONTWAIT) == 0) break;  // the peer left, too
+        ::poll(nullptr, 0, 1);
+      }
+    }
+  }
+
+  const Capabilities capabilities_{.bulk_chunk_bytes = kChunkBytesMax};
+  const net::OwnedFd message_socket_;
+  const net::OwnedFd bulk_socket_;
+  Waker waker_;
+  std::unique_ptr<MessageLane> messages_;
+  std::unique_ptr<BulkLane> bulk_lane_;
+  std::atomic<std::uint32_t> spin_ns_{20'000};  // relaxed: a hint
+  std::atomic<bool> failed_{false};             // seq_cst; stored after failure_
+  std::atomic<bool> message_ended_{false};      // release after loss_
+  mutable std::mutex failure_mutex_;            // guards:
+  Status failure_;
+  Status loss_;
+  Deadline loss_limit_ = Deadline::never();
+  Deadline bulk_limit_ = Deadline::never();
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Endpoint>> make_endpoint(net::OwnedFd message_socket, net::OwnedFd bulk_socket,
+                                                const Options& options) {
+  TF_RETURN_IF_ERROR(net::set_peer_timeout(message_socket.get(), options.peer_timeout));
+  TF_RETURN_IF_ERROR(net::set_peer_timeout(bulk_socket.get(), options.peer_timeout));
+  auto endpoint = std::make_unique<TcpEndpoint>(std::move(message_socket), std::move(bulk_socket));
+  TF_RETURN_IF_ERROR(endpoint->open(options));
+  return std::unique_ptr<Endpoint>(std::move(endpoint));
+}
+
+}  // namespace tf::tcp

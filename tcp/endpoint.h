@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tcp transport's Endpoint: a message lane and a bulk lane, each its own connection, so that neither
+// delays the other. Threads as in transport/endpoint.h.
+#pragma once
+
+#include <memory>
+
+#include "net/fd.h"
+#include "tcp/engine.h"
+#include "tcp/options.h"
+#include "transport/endpoint.h"
+
+namespace tf::tcp {
+
+// Takes over two connected sockets whose attach frames are done.
+Result<std::unique_ptr<Endpoint>> make_endpoint(net::OwnedFd message_socket, net::OwnedFd bulk_socket,
+                                                const Options& options);
+
+}  // namespace tf::tcp

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// Messages over one stream socket.
+//
+// Out: publish() appends to a ring. A lone message is sent by the publishing thread itself: a call pays no
+// thread hop. A thread that publishes again and again without the endpoint being polled in between is
+// streaming; then a sender thread takes over (started when first needed, asleep when idle) so that
+// publishing costs tens of nanoseconds, and what gathers leaves in large sends. The publisher helps
+// whenever kSelfFlushBytes have gathered, so throughput does not hang on when that thread gets a core.
+// In: bytes land in a ring and are checked frame by frame where they lie.
+//
+// Threads: producer (reserve, publish, abandon), consumer (poll), any (the rest).
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "tcp/engine.h"
+#include "tcp/mirror_buffer.h"
+#include "tcp/waker.h"
+#include "transport/endpoint.h"
+
+namespace tf::tcp {
+
+inline constexpr std::size_t kMessageRingBytes = 512 * 1024;  // per direction: stays in L2
+inline constexpr std::size_t kSelfFlushBytes = 16 * 1024;
+
+class MessageLane {
+ public:
+  // `waker` is notified when room appears for a refused reserve(), and outlives the lane.
+  static Result<std::unique_ptr<MessageLane>> create(LaneIo io, Waker& waker);
+  ~MessageLane();
+
+  Result<Slot> reserve(std::size_t bytes);
+  void publish(Slot slot);
+  void abandon();
+
+  // The end of the stream and every malformed frame is told after all messages before it were delivered;
+  // kPeerLost is then repeated at each call.
+  Result<std::size_t> poll(MessageSink& sink, std::size_t limit);
+
+  // Takes what has arrived; true if poll() has something to deliver or to tell.
+  bool look();
+  // Everything was delivered and nothing more will come: `why`.
+  bool at_end(Status& why);
+  // Sends what is queued, if nobody else is sending. Not blocking.
+  void flush();
+  // A reserve() was refused and would succeed now.
+  bool has_wanted_room() const;
+  // What to wait for: input, and with `blocked` room in the socket.
+  pollfd input() const { return receiver_->wait_for(); }
+  pollfd output() const { return sender_->wait_for(); }
+  bool blocked() const { return blocked_.load(std::memory_order_acquire); }  // pairs with send_some()
+
+  // For closing: waits until all that was published is with the kernel. False: the deadline passed or the
+  // connection is broken.
+  bool drain(Deadline deadline);
+  // Stops the sender thread; called before the socket goes away. The kernel holds nothing afterwards.
+  void stop();
+
+ private:
+  MessageLane(LaneIo io, Waker& waker, MirrorBuffer out, MirrorBuffer in);
+
+  std::uint64_t unsent() const;
+  void send_queued();
+  bool send_some();
+  void wake_sender();
+  bool start_sender();
+  void run_sender();
+  bool linger_for_more();
+  bool fill_locked();
+  void scan_locked();
+  Status take_ending();
+
+  std::unique_ptr<Receiver> receiver_;
+  std::unique_ptr<Sender> sender_;
+  Waker& waker_;
+  const MirrorBuffer out_;
+  const MirrorBuffer in_;
+
+  // --- out. published_ is written by the producer (release; pairs with send_some(), and seq_cst with the
+  // sender thread's falling asleep), sent_ under send_mutex_ (release; pairs with reserve()).
+  alignas(64) std::atomic<std::uint64_t> published_{0};
+  std::atomic<std::uint32_t> streak_{0};  // publishes since the last look; relaxed: a hint
+  std::atomic<std::uint64_t> wanted_{0};  // size of the refused reserve(), 0: none; seq_cst with sent_
+  alignas(64) std::atomic<std::uint64_t> sent_{0};
+  std::atomic<bool> blocked_{false};  // the socket is full
+  std::atomic<bool> broken_{false};   // release after broken_status_
+  Status broken_status_;
+  std::mutex send_mutex_;  // holder of the sender role
+  enum SenderState : std::uint32_t { kAsleep, kAwake };
+  std::atomic<std::uint32_t> sender_state_{kAsleep};  // seq_cst; see run_sender()
+  std::atomic<bool> stopping_{false};
+  std::atomic<bool> thread_refused_{false};  // the system gives no thread: publishers send themselves; a hint
+  std::atomic<bool> thread_started_{false};  // release after thread_; pairs with wake_sender()
+  std::mutex thread_mutex_;                  // guards starting it
+  std::thread thread_;
+  Waker thread_waker_;  // wakes it out of poll(2)
+
+  // --- in. receive_mutex_ guards receiving and scanning; [read_, complete_) is the consumer's.
+  std::mutex receive_mutex_;
+  std::uint64_t written_ = 0;                           // guarded
+  std::uint64_t scanned_ = 0;                           // guarded: start of the first incomplete frame
+  Status ending_;                                       // guarded: why nothing comes behind complete_
+  alignas(64) std::atomic<std::uint64_t> complete_{0};  // release; pairs with poll() and look()
+  std::atomic<bool> ended_{false};                      // release after ending_
+  std::atomic<std::uint64_t> read_{0};  // release; pairs with fill_locked(), which reuses the bytes
+};
+
+}  // namespace tf::tcp

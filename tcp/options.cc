@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tcp/options.h"
+
+#include <charconv>
+#include <cstdlib>
+#include <string>
+
+namespace tf::tcp {
+namespace {
+
+constexpr int kTimeoutMax_s = 24 * 3600;
+
+std::string_view environment(const char* name) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? std::string_view() : std::string_view(text);
+}
+
+Status refuse(std::string_view variable, std::string_view text, std::string_view possible) {
+  return {Code::kInvalidArgument, std::string(variable) + "=\"" + std::string(text.substr(0, 64)) +
+                                      "\" is not one of: " + std::string(possible)};
+}
+
+Result<std::chrono::milliseconds> parse_timeout(std::string_view text) {
+  int seconds = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  if (error != std::errc() || end != text.data() + text.size() || seconds < 1 || seconds > kTimeoutMax_s)
+    return refuse("TF_IO_TIMEOUT", text, "seconds from 1 to 86400");
+  return std::chrono::milliseconds(std::int64_t{seconds} * 1000);
+}
+
+}  // namespace
+
+Result<EngineKind> parse_engine(std::string_view text) {
+  if (text.empty() || text == "auto") return EngineKind::kAuto;
+  if (text == "uring" || text == "io_uring") return EngineKind::kUring;
+  if (text == "poll") return EngineKind::kPoll;
+  return refuse("TF_TCP_ENGINE", text, "auto, uring, poll");
+}
+
+Result<UringFeatures> parse_features(std::string_view text) {
+  UringFeatures features{.multishot_receive = false, .zero_copy_send = false, .registered_files = false};
+  while (!text.empty()) {
+    const std::size_t comma = text.find(',');
+    const std::string_view word = text.substr(0, comma);
+    text.remove_prefix(comma == std::string_view::npos ? text.size() : comma + 1);
+    if (word == "multishot") {
+      features.multishot_receive = true;
+    } else if (word == "send_zc") {
+      features.zero_copy_send = true;
+    } else if (word == "files") {
+      features.registered_files = true;
+    } else if (word != "none") {
+      return refuse("TF_TCP_FEATURES", word, "multishot, send_zc, files, none");
+    }
+  }
+  return features;
+}
+
+Result<Options> options_from_environment() {
+  Options options;
+  Result<EngineKind> engine = parse_engine(environment("TF_TCP_ENGINE"));
+  if (!engine) return engine.status();
+  options.engine = *engine;
+  if (const std::string_view text = environment("TF_TCP_FEATURES"); !text.empty()) {
+    Result<UringFeatures> features = parse_features(text);
+    if (!features) return features.status();
+    options.features = *features;
+  }
+  if (const std::string_view text = environment("TF_IO_TIMEOUT"); !text.empty()) {
+    Result<std::chrono::milliseconds> timeout = parse_timeout(text);
+    if (!timeout) return timeout.status();
+    options.peer_timeout = *timeout;
+  }
+  return options;
+}
+
+}  // namespace tf::tcp

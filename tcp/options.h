@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the tcp transport does its I/O. Plain values.
+#pragma once
+
+#include <chrono>
+#include <string_view>
+
+#include "transport/status.h"
+
+namespace tf::tcp {
+
+enum class EngineKind {
+  kAuto,   // per lane whatever measures faster; see engine.h
+  kUring,  // io_uring for every lane, or an error where it is not possible
+  kPoll,   // non-blocking system calls and poll(2)
+};
+
+// What the io_uring engine may use. A feature that the kernel lacks is off whatever this says.
+struct UringFeatures {
+  bool multishot_receive = true;  // one armed receive with provided buffers for many arrivals (message lane)
+  // SEND_ZC for large bulk bodies. Off unless asked for (TF_TCP_FEATURES): known to stall on loopback, where
+  // the kernel copies anyway; not yet measured on a real network.
+  bool zero_copy_send = false;
+  bool registered_files = true;  // the socket is registered with the ring
+};
+
+struct Options {
+  EngineKind engine = EngineKind::kAuto;
+  UringFeatures features;
+  // How long a dead host goes unnoticed.
+  std::chrono::milliseconds peer_timeout{30'000};
+};
+
+// From TF_TCP_ENGINE (auto, uring, poll), TF_TCP_FEATURES (names out of multishot,
+// send_zc, files with commas between; unset: multishot,files) and TF_IO_TIMEOUT (seconds). Unknown text is
+// kInvalidArgument.
+Result<Options> options_from_environment();
+Result<EngineKind> parse_engine(std::string_view text);
+Result<UringFeatures> parse_features(std::string_view text);
+
+}  // namespace tf::tcp

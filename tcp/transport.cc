@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tcp/transport.h"
+
+#include <array>
+#include <string>
+#include <utility>
+
+#include "net/socket.h"
+#include "tcp/endpoint.h"
+#include "tcp/engine.h"
+#include "tcp/probe.h"
+
+namespace tf::tcp {
+namespace {
+
+class TcpAcceptor final : public net::Acceptor {
+ public:
+  TcpAcceptor(const net::Token& token, Result<Options> options)
+      : token_(token), options_(std::move(options)) {}
+
+  Status attach(net::OwnedFd socket, const net::Attach& attach) override {
+    if (!options_) return options_.status();
+    if (attach.token != token_) return {Code::kPermission, "tcp: this lane names another endpoint"};
+    if (attach.kind != net::TransportKind::kTcp)
+      return {Code::kProtocol, "tcp: a lane of another kind of transport"};
+    if (attach.lane >= kLanes)
+      return {Code::kProtocol, "tcp: there is no lane " + std::to_string(attach.lane)};
+    net::OwnedFd& place = lanes_[attach.lane];
+    if (place || finished_)
+      return {Code::kProtocol, "tcp: lane " + std::to_string(attach.lane) + " was attached twice"};
+    place = std::move(socket);
+    return Status::ok();
+  }
+
+  Result<std::unique_ptr<Endpoint>> finish() override {
+    if (!options_) return options_.status();
+    if (!lanes_[0] || !lanes_[1]) return std::unique_ptr<Endpoint>();
+    finished_ = true;
+    return make_endpoint(std::move(lanes_[0]), std::move(lanes_[1]), options_.value());
+  }
+
+ private:
+  const net::Token token_;
+  const Result<Options> options_;
+  std::array<net::OwnedFd, kLanes> lanes_;
+  bool finished_ = false;
+};
+
+class TcpTransport final : public net::Transport {
+ public:
+  explicit TcpTransport(Result<Options> options) : options_(std::move(options)) {}
+
+  std::string_view name() const override { return "tcp"; }
+  Status available() const override {
+    if (!options_) return options_.status();
+    return options_.value().engine == EngineKind::kUring ? probe().available : Status::ok();
+  }
+  Status reaches(const net::Address&) const override { return Status::ok(); }
+
+  Result<std::unique_ptr<Endpoint>> connect(const net::Address& address, const net::Token& token,
+                                            Deadline deadline) const override {
+    TF_RETURN_IF_ERROR(available());
+    std::array<net::OwnedFd, kLanes> lanes;
+    for (unsigned lane = 0; lane < kLanes; ++lane) {
+      Result<net::OwnedFd> socket =
+          net::dial_lane(address, {.token = token, .kind = net::TransportKind::kTcp, .lane = lane}, deadline);
+      if (!socket) return socket.status();
+      lanes[lane] = std::move(*socket);
+    }
+    return make_endpoint(std::move(lanes[0]), std::move(lanes[1]), options_.value());
+  }
+
+  std::unique_ptr<net::Acceptor> acceptor(const net::Token& token) const override {
+    return std::make_unique<TcpAcceptor>(token, options_);
+  }
+
+ private:
+  const Result<Options> options_;
+};
+
+}  // namespace
+
+const net::Transport& transport() {
+  static const TcpTransport instance(options_from_environment());
+  return instance;
+}
+
+std::unique_ptr<net::Transport> make_transport(const Options& options) {
+  return std::make_unique<TcpTransport>(options);
+}
+
+}  // namespace tf::tcp

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tcp transport: two stream connections per endpoint, lane 0 messages, lane 1 bulk. Any thread.
+#pragma once
+
+#include <memory>
+
+#include "net/transport.h"
+#include "tcp/options.h"
+
+namespace tf::tcp {
+
+// With the options of the environment, read at the first call.
+const net::Transport& transport();
+std::unique_ptr<net::Transport> make_transport(const Options& options);
+
+}  // namespace tf::tcp

@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tcp/uring_engine.h"
+
+#include <fcntl.h>
+#include <liburing.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <deque>
+#include <utility>
+
+#include "tcp/poll_engine.h"
+#include "transport/deadline.h"
+
+namespace tf::tcp {
+namespace {
+
+constexpr unsigned kRingEntries = 16;
+constexpr unsigned kProvidedBuffers = 16;  // a power of two
+constexpr std::size_t kProvidedBytes = 16 * 1024;
+constexpr std::size_t kZeroCopyBytesMin = 64 * 1024;
+constexpr int kBufferGroup = 0;
+constexpr std::chrono::seconds kCancelLimit(5);
+// Newer than the headers of Debian 12; probed by use: EINVAL switches zero copy off.
+constexpr std::uint16_t kSendZcReportUsage = 1u << 3;
+constexpr std::uint32_t kNotifyCopied = 1u << 31;
+
+enum Mark : std::uint64_t { kOperation = 1, kCancel = 2 };
+
+// A ring and the one socket it works on.
+class Ring {
+ public:
+  Ring() = default;
+  Ring(const Ring&) = delete;
+  Ring& operator=(const Ring&) = delete;
+  ~Ring() {
+    if (open_) ::io_uring_queue_exit(&ring_);
+  }
+
+  Status open(int socket, bool register_file) {
+    const int result = ::io_uring_queue_init(kRingEntries, &ring_, IORING_SETUP_CLAMP);
+    if (result < 0) return Status::from_errno("io_uring_queue_init", -result);
+    open_ = true;
+    socket_ = socket;
+    fixed_ = register_file && ::io_uring_register_files(&ring_, &socket, 1) == 0;
+    return Status::ok();
+  }
+
+  io_uring* get() { return &ring_; }
+  int fd() const { return ring_.ring_fd; }
+  // To be passed to io_uring_prep_*, followed by submit(). At most two entries are ever queued.
+  int target() const { return fixed_ ? 0 : socket_; }
+
+  Status submit(io_uring_sqe* entry, std::uint64_t mark, unsigned flags = 0) {
+    entry->user_data = mark;
+    entry->flags |= static_cast<std::uint8_t>(flags | (fixed_ ? unsigned{IOSQE_FIXED_FILE} : 0u));
+    return submit_queued();
+  }
+  Status cancel_all() {
+    io_uring_sqe* entry = ::io_uring_get_sqe(&ring_);
+    if (entry == nullptr) return {Code::kInternal, "the io_uring is full"};
+    ::io_uring_prep_cancel64(entry, kOperation, IORING_ASYNC_CANCEL_ALL);
+    entry->user_data = kCancel;
+    return submit_queued();
+  }
+
+  // Next completion that is not a cancellation's own; false: none now.
+  bool take(io_uring_cqe& completion) {
+    io_uring_cqe* found = nullptr;
+    while (::io_uring_peek_cqe(&ring_, &found) == 0 && found != nullptr) {
+      completion = *found;
+      ::io_uring_cqe_seen(&ring_, found);
+      if (completion.user_data == kOperation) return true;
+    }
+    return false;
+  }
+  void wait_for_completion(std::chrono::milliseconds limit) {
+    pollfd entry{.fd = fd(), .events = POLLIN, .revents = 0};
+    ::poll(&entry, 1, static_cast<int>(limit.count()));
+  }
+
+ private:
+  Status submit_queued() {
+    for (;;) {
+      const int result = ::io_uring_submit(&ring_);
+      if (result >= 0) return Status::ok();
+      if (result != -EINTR && result != -EAGAIN && result != -EBUSY)
+        return Status::from_errno("io_uring_submit", -result);
+    }
+  }
+
+  io_uring ring_{};
+  bool open_ = false;
+  bool fixed_ = false;
+  int socket_ = -1;
+};
+
+bool is_pause(int error) {
+  return error == EAGAIN || error == EINTR || error == ECANCELED || error == ENOBUFS;
+}
+
+// --- Receiving straight into the target -------------------------------------------------------------------
+
+class DirectReceiver final : public Receiver {
+ public:
+  // `whole`: an operation ends when the target is full, not when something came.
+  DirectReceiver(int socket, bool whole) : socket_(socket), flags_(whole ? MSG_WAITALL : 0) {}
+  Status open(bool register_file) { return ring_.open(socket_, register_file); }
+
+  void start(std::span<std::byte> target) override {
+    target_ = target;
+    io_uring_sqe* entry = ::io_uring_get_sqe(ring_.get());
+    ::io_uring_prep_recv(entry, ring_.target(), target.data(), target.size(), flags_);
+    failure_ = ring_.submit(entry, kOperation);
+  }
+  bool busy() const override { return !target_.empty(); }
+
+  Result<std::size_t> finish() override {
+    if (!failure_.is_ok()) return failure_;
+    io_uring_cqe completion{};
+    if (!busy() || !ring_.take(completion)) return std::size_t{0};
+    target_ = {};
+    if (completion.res > 0) return static_cast<std::size_t>(completion.res);
+    if (completion.res == 0) return end_of_stream();
+    if (is_pause(-completion.res)) return std::size_t{0};
+    return io_failure("recv", -completion.res);
+  }
+
+  void cancel() override {
+    if (!busy() || !failure_.is_ok()) return;
+    (void)ring_.cancel_all();
+    const Deadline limit = Deadline::after(kCancelLimit);
+    io_uring_cqe completion{};
+    while (!ring_.take(completion) && !limit.passed())
+      ring_.wait_for_completion(std::chrono::milliseconds(10));
+    target_ = {};
+  }
+
+  pollfd wait_for() const override { return {.fd = ring_.fd(), .events = POLLIN, .revents = 0}; }
+  bool uses_ring() const override { return true; }
+
+ private:
+  const int socket_;
+  const int flags_;
+  Ring ring_;
+  Status failure_;
+  std::span<std::byte> target_;
+};
+
+// --- Receiving into provided buffers, armed once ----------------------------------------------------------
+
+class MultishotReceiver final : public Receiver {
+ public:
+  explicit MultishotReceiver(int socket) : socket_(socket) {}
+  ~MultishotReceiver() override {
+    MultishotReceiver::cancel();
+    if (memory_ != nullptr) ::munmap(memory_, kMemoryBytes);
+  }
+
+  Status open(bool register_file) {
+    TF_RETURN_IF_ERROR(ring_.open(socket_, register_file));
+    void* memory = ::mmap(nullptr, kMemoryBytes, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    if (memory == MAP_FAILED) return Status::from_errno("mmap of receive buffers", errno);
+    memory_ = static_cast<std::byte*>(memory);
+    buffers_ = static_cast<io_uring_buf_ring*>(memory);
+    io_uring_buf_reg request{};
+    request.ring_addr = reinterpret_cast<std::uintptr_t>(memory);
+    request.ring_entries = kProvidedBuffers;
+    request.bgid = kBufferGroup;
+    const int result = ::io_uring_register_buf_ring(ring_.get(), &request, 0);
+    if (result < 0) return Status::from_errno("io_uring_register_buf_ring", -result);
+    ::io_uring_buf_ring_init(buffers_);
+    for (unsigned index = 0; index < kProvidedBuffers; ++index) give_back(index);
+    return Status::ok();
+  }
+
+  void start(std::span<std::byte> target) override {
+    target_ = target;
+    arm();
+  }
+  bool busy() const override { return !target_.empty(); }
+
+  Result<std::size_t> finish() override {
+    if (!busy()) return std::size_t{0};
+    if (arrived_.empty() && failure_.is_ok()) take_completions();
+    if (arrived_.empty()) {
+      if (!failure_.is_ok()) return failure_;
+      arm();
+      return std::size_t{0};
+    }
+    std::size_t copied = 0;
+    while (!arrived_.empty() && copied < target_.size()) copied += copy_front(target_.subspan(copied));
+    target_ = {};
+    return copied;
+  }
+
+  void cancel() override {
+    const Deadline limit = Deadline::after(kCancelLimit);
+    if (armed_) (void)ring_.cancel_all();
+    while (armed_ && !limit.passed()) {
+      ring_.wait_for_completion(std::chrono::milliseconds(10));
+      take_completions();
+    }
+    target_ = {};
+  }
+
+  pollfd wait_for() const override { return {.fd = ring_.fd(), .events = POLLIN, .revents = 0}; }
+  bool uses_ring() const override { return true; }
+
+ private:
+  static constexpr std::size_t kRingPageBytes = 4096;
+  static constexpr std::size_t kMemoryBytes = kRingPageBytes + kProvidedBuffers * kProvidedBytes;
+
+  struct Arrival {
+    unsigned buffer = 0;
+    std::size_t bytes = 0;
+    std::size_t taken = 0;
+  };
+
+  std::byte* buffer(unsigned index) { return memory_ + kRingPageBytes + index * kProvidedBytes; }
+
+  void give_back(unsigned index) {
+    ::io_uring_buf_ring_add(buffers_, buffer(index), kProvidedBytes, static_cast<std::uint16_t>(index),
+                            ::io_uring_buf_ring_mask(kProvidedBuffers), 0);
+    ::io_uring_buf_ring_advance(buffers_, 1);
+  }
+
+  void arm() {
+    if (armed_ || !failure_.is_ok() || arrived_.size() == kProvidedBuffers) return;
+    io_uring_sqe* entry = ::io_uring_get_sqe(ring_.get());
+    ::io_uring_prep_recv_multishot(entry, ring_.target(), nullptr, 0, 0);
+    entry->buf_group = kBufferGroup;
+    failure_ = ring_.submit(entry, kOperation, IOSQE_BUFFER_SELECT);
+    armed_ = failure_.is_ok();
+  }
+
+  void take_completions() {
+    io_uring_cqe completion{};
+    while (ring_.take(completion)) {
+      if ((completion.flags & IORING_CQE_F_MORE) == 0) armed_ = false;
+      if (completion.res > 0) {
+        arrived_.push_back({.buffer = completion.flags >> IORING_CQE_BUFFER_SHIFT,
+                            .bytes = static_cast<std::size_t>(completion.res)});
+      } else if (completion.res == 0) {
+        failure_ = end_of_stream();
+      } else if (!is_pause(-completion.res)) {
+        failure_ = io_failure("recv", -completion.res);
+      }
+    }
+  }
+
+  std::size_t copy_front(std::span<std::byte> target) {
+    Arrival& front = arrived_.front();
+    const std::size_t step = std::min(target.size(), front.bytes - front.taken);
+    std::memcpy(target.data(), buffer(front.buffer) + front.taken, step);
+    front.taken += step;
+    if (front.taken == front.bytes) {
+      give_back(front.buffer);
+      arrived_.pop_front();
+    }
+    return step;
+  }
+
+  const int socket_;
+  Ring ring_;
+  std::byte* memory_ = nullptr;
+  io_uring_buf_ring* buffers_ = nullptr;
+  bool armed_ = false;
+  Status failure_;
+  std::deque<Arrival> arrived_;
+  std::span<std::byte> target_;
+};
+
+// --- Sending ----------------------------------------------------------------------------------------------
+
+class UringSender final : public Sender {
+ public:
+  UringSender(int socket, bool zero_copy) : socket_(socket), zero_copy_(zero_copy) {}
+  Status open(bool register_file) { return ring_.open(socket_, register_file); }
+
+  void start(std::span<const std::byte> source, bool more) override {
+    source_ = source;
+    is_zero_copy_ = zero_copy_ && source.size() >= kZeroCopyBytesMin && sent_.size() < kRingEntries;
+    const int flags = MSG_NOSIGNAL | (more ? MSG_MORE : 0);
+    io_uring_sqe* entry = ::io_uring_get_sqe(ring_.get());
+    if (is_zero_copy_) {
+      ::io_uring_prep_send_zc(entry, ring_.target(), source.data(), source.size(), flags, kSendZcReportUsage);
+    } else {
+      ::io_uring_prep_send(entry, ring_.target(), source.data(), source.size(), flags);
+    }
+    failure_ = ring_.submit(entry, kOperation);
+  }
+  bool busy() const override { return !source_.empty(); }
+
+  Result<std::size_t> finish() override {
+    if (!failure_.is_ok()) return failure_;
+    take_completions();
+    if (!done_) return std::size_t{0};
+    done_ = false;
+    source_ = {};
+    if (result_ > 0) return static_cast<std::size_t>(result_);
+    // Old kernels, Unix sockets, exhausted locked memory: go on with copying sends.
+    const bool refused =
+        result_ == -EINVAL || result_ == -EOPNOTSUPP || result_ == -ENOBUFS || result_ == -ENOMEM;
+    if (refused && is_zero_copy_) zero_copy_ = false;
+    if (result_ == 0 || is_pause(-result_) || (refused && is_zero_copy_)) return std::size_t{0};
+    failure_ = io_failure("send", -result_);
+    return failure_;
+  }
+
+  std::size_t take_released() override {
+    if (!sent_.empty()) take_completions();
+    std::size_t bytes = 0;
+    while (!sent_.empty() && sent_.front().free) {
+      bytes += sent_.front().bytes;
+      sent_.pop_front();
+    }
+    held_ -= bytes;
+    return bytes;
+  }
+  std::size_t held() const override { return held_; }
+
+  void cancel() override {
+    if (busy() && failure_.is_ok()) (void)ring_.cancel_all();
+    const auto unfree = [this] {
+      return std::any_of(sent_.begin(), sent_.end(), [](const Sent& sent) { return !sent.free; });
+    };
+    // Resets the connection, which makes the kernel drop the pages that a silent peer never acknowledges.
+    if (unfree()) {
+      const sockaddr disconnect{.sa_family = AF_UNSPEC, .sa_data = {}};
+      ::connect(socket_, &disconnect, sizeof disconnect);
+    }
+    const Deadline limit = Deadline::after(kCancelLimit);
+    while (((busy() && !done_ && failure_.is_ok()) || unfree()) && !limit.passed()) {
+      ring_.wait_for_completion(std::chrono::milliseconds(10));
+      take_completions();
+    }
+    source_ = {};
+  }
+
+  pollfd wait_for() const override { return {.fd = ring_.fd(), .events = POLLIN, .revents = 0}; }
+
+ private:
+  struct Sent {
+    std::size_t bytes = 0;
+    bool free = false;
+  };
+
+  void take_completions() {
+    io_uring_cqe completion{};
+    while (ring_.take(completion)) {
+      if ((completion.flags & IORING_CQE_F_NOTIF) != 0) {
+        note_freed(static_cast<std::uint32_t>(completion.res));
+        continue;
+      }
+      done_ = true;
+      result_ = completion.res;
+      const bool notice_follows = (completion.flags & IORING_CQE_F_MORE) != 0;
+      if (completion.res <= 0 && !notice_follows) continue;
+      const auto bytes = static_cast<std::size_t>(std::max(completion.res, 0));
+      sent_.push_back({.bytes = bytes, .free = !notice_follows});
+      held_ += bytes;
+    }
+  }
+
+  // Notices come in the order of their sends: TCP frees what was acknowledged.
+  void note_freed(std::uint32_t usage) {
+    if ((usage & kNotifyCopied) != 0) zero_copy_ = false;  // no use on this route: loopback, veth, old cards
+    const auto oldest = std::find_if(sent_.begin(), sent_.end(), [](const Sent& sent) { return !sent.free; });
+    if (oldest != sent_.end()) oldest->free = true;
+  }
+
+  const int socket_;
+  bool zero_copy_;
+  Ring ring_;
+  Status failure_;
+  std::span<const std::byte> source_;
+  bool is_zero_copy_ = false;
+  bool done_ = false;
+  int result_ = 0;
+  std::deque<Sent> sent_;  // reported bytes, oldest first
+  std::size_t held_ = 0;
+};
+
+}  // namespace
+
+Result<LaneIo> make_uring_io(int socket, Lane lane, const UringFeatures& features) {
+  // On a non-blocking socket the kernel would answer EAGAIN instead of waiting for us.
+  const int flags = ::fcntl(socket, F_GETFL);
+  if (flags < 0 || ::fcntl(socket, F_SETFL, flags & ~O_NONBLOCK) != 0)
+    return Status::from_errno("fcntl", errno);
+  LaneIo io;
+  if (lane == Lane::kMessage && features.multishot_receive) {
+    auto receiver = std::make_unique<MultishotReceiver>(socket);
+    TF_RETURN_IF_ERROR(receiver->open(features.registered_files));
+    io.receiver = std::move(receiver);
+  } else {
+    auto receiver = std::make_unique<DirectReceiver>(socket, lane == Lane::kBulk);
+    TF_RETURN_IF_ERROR(receiver->open(features.registered_files));
+    io.receiver = std::move(receiver);
+  }
+  auto sender = std::make_unique<UringSender>(socket, lane == Lane::kBulk && features.zero_copy_send);
+  TF_RETURN_IF_ERROR(sender->open(features.registered_files));
+  io.sender = std::move(sender);
+  return io;
+}
+
+}  // namespace tf::tcp

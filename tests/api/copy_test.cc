@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copies of every form: what arrives, and what is refused.
+#include <algorithm>
+
+#include "tests/api/hip_test.h"
+
+namespace tf::api_test {
+namespace {
+
+// Outside the enum: a conversion that the compiler must not see through.
+volatile int raw_badkind = 17;
+const auto kBadKind = static_cast<hipMemcpyKind>(raw_badkind);
+
+class LinearCopy : public ::testing::TestWithParam<std::size_t> {};
+
+TEST_P(LinearCopy, RoundTrip) {
+  const std::size_t bytes = GetParam();
+  std::vector<unsigned char> source(bytes);
+  for (std::size_t i = 0; i < bytes; ++i) source[i] = static_cast<unsigned char>(i * 7 + i / 256);
+  DeviceBuffer first(bytes);
+  DeviceBuffer second(bytes);
+  HIP_OK(hipMemcpy(first.get(), source.data(), bytes, hipMemcpyHostToDevice));
+  HIP_OK(hipMemcpy(second.get(), first.get(), bytes, hipMemcpyDeviceToDevice));
+  std::vector<unsigned char> back(bytes);
+  HIP_OK(hipMemcpy(back.data(), second.get(), bytes, hipMemcpyDefault));
+  EXPECT_TRUE(back == source);
+}
+
+TEST_P(LinearCopy, AsyncThroughPinnedMemory) {
+  const std::size_t bytes = GetParam();
+  PinnedBuffer source(bytes);
+  PinnedBuffer target(bytes);
+  auto* const from = source.as<unsigned char>();
+  for (std::size_t i = 0; i < bytes; ++i) from[i] = static_cast<unsigned char>(i * 3 + i / 512);
+  DeviceBuffer device(bytes);
+  TestStream stream;
+  HIP_OK(hipMemcpyAsync(device.get(), from, bytes, hipMemcpyHostToDevice, stream));
+  HIP_OK(hipMemcpyAsync(target.as<void>(), device.get(), bytes, hipMemcpyDeviceToHost, stream));
+  HIP_OK(hipStreamSynchronize(stream));
+  EXPECT_TRUE(std::equal(from, from + bytes, target.as<unsigned char>()));
+}
+
+INSTANTIATE_TEST_SUITE_P(Sizes, LinearCopy,
+                         ::testing::Values(1, 3, 4095, 4096, 65535, 65536, 65537, 1 << 20, (5 << 20) + 13));
+
+TEST(Copy, PageableSourceMayChangeAfterTheCall) {
+  constexpr std::size_t kCount = 8000;
+  DeviceBuffer device(kCount * 4);
+  TestStream stream;
+  Gate gate;
+  gate.close(stream);
+  std::vector<std::uint32_t> source = counting(kCount, 100);
+  HIP_OK(hipMemcpyAsync(device.get(), source.data(), kCount * 4, hipMemcpyHostToDevice, stream));
+  std::fill(source.begin(), source.end(), 0u);
+  gate.open();
+  HIP_OK(hipStreamSynchronize(stream));
+  std::vector<std::uint32_t> back(kCount);
+  HIP_OK(hipMemcpy(back.data(), device.get(), kCount * 4, hipMemcpyDeviceToHost));
+  EXPECT_EQ(back, counting(kCount, 100));
+}
+
+TEST(Copy, Offsets) {
+  DeviceBuffer device(1000);
+  HIP_OK(hipMemset(device.get(), 0, 1000));
+  const char text[] = "in the middle";
+  HIP_OK(hipMemcpy(device.at(501), text, sizeof text, hipMemcpyHostToDevice));
+  char back[sizeof text] = {};
+  HIP_OK(hipMemcpy(back, device.at(501), sizeof text, hipMemcpyDeviceToHost));
+  EXPECT_STREQ(back, text);
+}
+
+TEST(Copy, BadArgumentsAreRefused) {
+  DeviceBuffer device(1000);
+  char host[2000] = {};
+  EXPECT_EQ(hipMemcpy(nullptr, host, 10, hipMemcpyHostToDevice), hipErrorInvalidValue);
+  EXPECT_EQ(hipMemcpy(device.get(), nullptr, 10, hipMemcpyHostToDevice), hipErrorInvalidValue);
+  EXPECT_EQ(hipMemcpy(device.get(), host, 10, kBadKind),
+            hipErrorInvalidMemcpyDirection);
+  EXPECT_EQ(hipMemcpy(device.get(), host, 1001, hipMemcpyHostToDevice), hipErrorInvalidValue) << "too long";
+  EXPECT_EQ(hipMemcpy(host, device.at(500), 501, hipMemcpyDeviceToHost), hipErrorInvalidValue) << "too long";
+  HIP_OK(hipMemcpy(device.get(), host, 0, hipMemcpyHostToDevice));
+  HIP_OK(hipMemcpy(device.get(), host, 1000, hipMemcpyHostToDevice));
+}
+
+TEST(Copy, DriverForms) {
+  const auto values = counting(1000, 1);
+  std::vector<std::uint32_t> source = values;
+  std::vector<std::uint32_t> back(1000);
+  DeviceBuffer first(4000);
+  DeviceBuffer second(4000);
+  TestStream stream;
+  HIP_OK(hipMemcpyHtoD(first.get(), source.data(), 4000));
+  HIP_OK(hipMemcpyDtoD(second.get(), first.get(), 4000));
+  HIP_OK(hipMemcpyDtoH(back.data(), second.get(), 4000));
+  EXPECT_EQ(back, values);
+  std::fill(back.begin(), back.end(), 0u);
+  HIP_OK(hipMemset(second.get(), 0, 4000));
+  HIP_OK(hipMemcpyHtoDAsync(first.get(), source.data(), 4000, stream));
+  HIP_OK(hipMemcpyDtoDAsync(second.get(), first.get(), 4000, stream));
+  HIP_OK(hipMemcpyDtoHAsync(back.data(), second.get(), 4000, stream));
+  HIP_OK(hipStreamSynchronize(stream));
+  EXPECT_EQ(back, values);
+  std::fill(back.begin(), back.end(), 0u);
+  HIP_OK(hipMemcpyWithStream(back.data(), second.get(), 4000, hipMemcpyDeviceToHost, stream));
+  EXPECT_EQ(back, values);
+}
+
+TEST(Copy, Rows) {
+  constexpr std::size_t kWidth = 60;
+  constexpr std::size_t kHeight = 40;
+  constexpr std::size_t kHostPitch = 100;
+  void* device = nullptr;
+  std::size_t pitch = 0;
+  HIP_OK(hipMallocPitch(&device, &pitch, kWidth, kHeight));
+  std::vector<unsigned char> source(kHostPitch * kHeight);
+  for (std::size_t i = 0; i < source.size(); ++i) source[i] = static_cast<unsigned char>(i % 251);
+  HIP_OK(hipMemcpy2D(device, pitch, source.data(), kHostPitch, kWidth, kHeight, hipMemcpyHostToDevice));
+  std::vector<unsigned char> back(kWidth * kHeight, 0xee);
+  TestStream stream;
+  HIP_OK(
+      hipMemcpy2DAsync(back.data(), kWidth, device, pitch, kWidth, kHeight, hipMemcpyDeviceToHost, stream));
+  HIP_OK(hipStreamSynchronize(stream));
+  for (std::size_t row = 0; row < kHeight; ++row)
+    for (std::size_t x = 0; x < kWidth; ++x) ASSERT_EQ(back[row * kWidth + x], source[row * kHostPitch + x]);
+  EXPECT_EQ(hipMemcpy2D(device, pitch, source.data(), kWidth - 1, kWidth, kHeight, hipMemcpyHostToDevice),
+            hipErrorInvalidPitchValue);
+  EXPECT_EQ(hipMemcpy2D(nullptr, pitch, source.data(), kWidth, kWidth, kHeight, hipMemcpyHostToDevice),
+            hipErrorInvalidValue);
+  HIP_OK(hipMemcpy2D(device, pitch, source.data(), kWidth, 0, kHeight, hipMemcpyHostToDevice));
+  HIP_OK(hipFree(device));
+}
+
+TEST(Copy, RowsByParameters) {
+  std::vector<unsigned char> source(32 * 8);
+  for (std::size_t i = 0; i < source.size(); ++i) source[i] = static_cast<unsigned char>(i);
+  DeviceBuffer device(32 * 8);
+  HIP_OK(hipMemset(device.get(), 0xff, 32 * 8));
+  hip_Memcpy2D parameters = {};
+  parameters.srcMemoryType = hipMemoryTypeHost;
+  parameters.srcHost = source.data();
+  parameters.srcPitch = 32;
+  parameters.srcXInBytes = 4;
+  parameters.srcY = 1;
+  parameters.dstMemoryType = hipMemoryTypeDevice;
+  parameters.dstDevice = device.get();
+  parameters.dstPitch = 32;
+  parameters.WidthInBytes = 10;
+  parameters.Height = 3;
+  HIP_OK(hipMemcpyParam2D(&parameters));
+  std::vector<unsigned char> back(32 * 8);
+  HIP_OK(hipMemcpy(back.data(), device.get(), back.size(), hipMemcpyDeviceToHost));
+  for (std::size_t row = 0; row < 3; ++row)
+    for (std::size_t x = 0; x < 10; ++x) ASSERT_EQ(back[row * 32 + x], source[(row + 1) * 32 + x + 4]);
+  EXPECT_EQ(back[10], 0xff) << "written past the row";
+  EXPECT_EQ(back[3 * 32], 0xff) << "written past the last row";
+  EXPECT_EQ(hipMemcpyParam2D(nullptr), hipErrorInvalidValue);
+}
+
+TEST(Copy, Boxes) {
+  const hipExtent extent = make_hipExtent(20, 5, 4);
+  hipPitchedPtr device = {};
+  HIP_OK(hipMalloc3D(&device, extent));
+  std::vector<unsigned char> source(24 * 6 * 4);
+  for (std::size_t i = 0; i < source.size(); ++i) source[i] = static_cast<unsigned char>(i % 253);
+  hipMemcpy3DParms up = {};
+  up.srcPtr = make_hipPitchedPtr(source.data(), 24, 24, 6);
+  up.dstPtr = device;
+  up.extent = extent;
+  up.kind = hipMemcpyHostToDevice;
+  HIP_OK(hipMemcpy3D(&up));
+  std::vector<unsigned char> back(20 * 5 * 4);
+  hipMemcpy3DParms down = {};
+  down.srcPtr = device;
+  down.dstPtr = make_hipPitchedPtr(back.data(), 20, 20, 5);
+  down.extent = extent;
+  down.kind = hipMemcpyDeviceToHost;
+  HIP_OK(hipMemcpy3DAsync(&down, nullptr));
+  HIP_OK(hipStreamSynchronize(nullptr));
+  for (std::size_t z = 0; z < 4; ++z)
+    for (std::size_t y = 0; y < 5; ++y)
+      for (std::size_t x = 0; x < 20; ++x)
+        ASSERT_EQ(back[(z * 5 + y) * 20 + x], source[(z * 6 + y) * 24 + x]);
+  EXPECT_EQ(hipMemcpy3D(nullptr), hipErrorInvalidValue);
+  HIP_OK(hipFree(device.ptr));
+}
+
+}  // namespace
+}  // namespace tf::api_test

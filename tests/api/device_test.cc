@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// Devices: count, choice, properties, attributes, peers.
+#include <cstring>
+#include <string>
+
+#include "tests/api/hip_test.h"
+
+namespace tf::api_test {
+namespace {
+
+TEST(Device, CountAndCurrent) {
+  int count = 0;
+  HIP_OK(hipGetDeviceCount(&count));
+  ASSERT_GE(count, 1);
+  EXPECT_EQ(hipGetDeviceCount(nullptr), hipErrorInvalidValue);
+  for (int device = count - 1; device >= 0; --device) {
+    HIP_OK(hipSetDevice(device));
+    int current = -1;
+    HIP_OK(hipGetDevice(&current));
+    EXPECT_EQ(current, device);
+  }
+  EXPECT_EQ(hipSetDevice(count), hipErrorInvalidDevice);
+  EXPECT_EQ(hipSetDevice(-1), hipErrorInvalidDevice);
+  int current = -1;
+  HIP_OK(hipGetDevice(&current));
+  EXPECT_EQ(current, 0) << "a refused device must not become current";
+  EXPECT_EQ(hipGetDevice(nullptr), hipErrorInvalidValue);
+}
+
+TEST(Device, InitAndVersions) {
+  EXPECT_EQ(hipInit(0), hipSuccess);
+  EXPECT_EQ(hipInit(1), hipErrorInvalidValue);
+  int runtime = 0;
+  int driver = 0;
+  HIP_OK(hipRuntimeGetVersion(&runtime));
+  HIP_OK(hipDriverGetVersion(&driver));
+  EXPECT_GT(runtime, 0);
+  EXPECT_GT(driver, 0);
+  EXPECT_EQ(hipRuntimeGetVersion(nullptr), hipErrorInvalidValue);
+}
+
+TEST(Device, PropertiesAreCoherentWithAttributes) {
+  for (int device = 0; device < device_count(); ++device) {
+    hipDeviceProp_t properties;
+    HIP_OK(hipGetDeviceProperties(&properties, device));
+    EXPECT_GT(std::strlen(properties.name), 0u);
+    EXPECT_GT(std::strlen(properties.gcnArchName), 0u);
+    EXPECT_GT(properties.totalGlobalMem, 0u);
+    const auto attribute = [device](hipDeviceAttribute_t which) {
+      int value = -1;
+      EXPECT_EQ(hipDeviceGetAttribute(&value, which, device), hipSuccess) << which;
+      return value;
+    };
+    EXPECT_EQ(attribute(hipDeviceAttributeMaxThreadsPerBlock), properties.maxThreadsPerBlock);
+    EXPECT_EQ(attribute(hipDeviceAttributeWarpSize), properties.warpSize);
+    EXPECT_EQ(attribute(hipDeviceAttributeMultiprocessorCount), properties.multiProcessorCount);
+    EXPECT_EQ(attribute(hipDeviceAttributeMaxGridDimX), properties.maxGridSize[0]);
+    EXPECT_EQ(attribute(hipDeviceAttributeMaxBlockDimZ), properties.maxThreadsDim[2]);
+    EXPECT_EQ(attribute(hipDeviceAttributeClockRate), properties.clockRate);
+    EXPECT_EQ(attribute(hipDeviceAttributePciBusId), properties.pciBusID);
+    EXPECT_EQ(attribute(hipDeviceAttributeComputeCapabilityMajor), properties.major);
+    EXPECT_EQ(static_cast<std::size_t>(attribute(hipDeviceAttributeMaxSharedMemoryPerBlock)),
+              properties.sharedMemPerBlock);
+    std::size_t total = 0;
+    HIP_OK(hipDeviceTotalMem(&total, device));
+    EXPECT_EQ(total, properties.totalGlobalMem);
+  }
+}
+
+TEST(Device, BadQuestionsAreRefused) {
+  hipDeviceProp_t properties;
+  int value = 0;
+  const int count = device_count();
+  EXPECT_EQ(hipGetDeviceProperties(&properties, count), hipErrorInvalidDevice);
+  EXPECT_EQ(hipGetDeviceProperties(nullptr, 0), hipErrorInvalidValue);
+  EXPECT_EQ(hipDeviceGetAttribute(&value, hipDeviceAttributeWarpSize, count), hipErrorInvalidDevice);
+  EXPECT_EQ(hipDeviceGetAttribute(nullptr, hipDeviceAttributeWarpSize, 0), hipErrorInvalidValue);
+  EXPECT_EQ(hipDeviceGetAttribute(&value, static_cast<hipDeviceAttribute_t>(9998), 0), hipErrorInvalidValue);
+}
+
+TEST(Device, NamesAndBusIds) {
+  for (int device = 0; device < device_count(); ++device) {
+    char name[64] = {};
+    HIP_OK(hipDeviceGetName(name, sizeof name, device));
+    hipDeviceProp_t properties;
+    HIP_OK(hipGetDeviceProperties(&properties, device));
+    EXPECT_EQ(std::string(name), std::string(properties.name).substr(0, sizeof name - 1));
+    char bus[32] = {};
+    HIP_OK(hipDeviceGetPCIBusId(bus, sizeof bus, device));
+    int found = -1;
+    HIP_OK(hipDeviceGetByPCIBusId(&found, bus));
+    EXPECT_EQ(found, device);
+    hipUUID uuid;
+    HIP_OK(hipDeviceGetUuid(&uuid, device));
+    hipDevice_t handle = -1;
+    HIP_OK(hipDeviceGet(&handle, device));
+    EXPECT_EQ(handle, device);
+  }
+  int found = -1;
+  EXPECT_EQ(hipDeviceGetByPCIBusId(&found, "7fff:7f:7f.0"), hipErrorInvalidValue);
+}
+
+TEST(Device, Flags) {
+  unsigned flags = 77;
+  HIP_OK(hipSetDeviceFlags(hipDeviceScheduleYield));
+  HIP_OK(hipGetDeviceFlags(&flags));
+  EXPECT_EQ(flags & hipDeviceScheduleMask, static_cast<unsigned>(hipDeviceScheduleYield));
+  HIP_OK(hipSetDeviceFlags(hipDeviceScheduleAuto));
+  EXPECT_EQ(hipSetDeviceFlags(0x1000), hipErrorInvalidValue);
+}
+
+TEST(Device, Peers) {
+  int answer = -1;
+  HIP_OK(hipDeviceCanAccessPeer(&answer, 0, 0));
+  EXPECT_EQ(answer, 0);
+  EXPECT_EQ(hipDeviceCanAccessPeer(&answer, 0, device_count()), hipErrorInvalidDevice);
+  if (device_count() < 2) GTEST_SKIP() << "one device";
+  HIP_OK(hipDeviceCanAccessPeer(&answer, 0, 1));
+  if (answer == 0) GTEST_SKIP() << "no peer access";
+  HIP_OK(hipSetDevice(0));
+  HIP_OK(hipDeviceEnablePeerAccess(1, 0));
+  EXPECT_EQ(hipDeviceEnablePeerAccess(1, 0), hipErrorPeerAccessAlreadyEnabled);
+  HIP_OK(hipDeviceDisablePeerAccess(1));
+  EXPECT_EQ(hipDeviceDisablePeerAccess(1), hipErrorPeerAccessNotEnabled);
+}
+
+TEST(Device, PeerCopy) {
+  if (device_count() < 2) GTEST_SKIP() << "one device";
+  const auto values = counting(4096, 5);
+  const std::size_t bytes = values.size() * sizeof values[0];
+  HIP_OK(hipSetDevice(1));
+  DeviceBuffer second(bytes);
+  HIP_OK(hipSetDevice(0));
+  DeviceBuffer first(bytes);
+  HIP_OK(hipMemcpy(first.get(), values.data(), bytes, hipMemcpyHostToDevice));
+  HIP_OK(hipMemcpyPeer(second.get(), 1, first.get(), 0, bytes));
+  std::vector<std::uint32_t> back(values.size());
+  HIP_OK(hipMemcpy(back.data(), second.get(), bytes, hipMemcpyDeviceToHost));
+  EXPECT_EQ(back, values);
+  EXPECT_EQ(hipMemcpyPeer(second.get(), 99, first.get(), 0, bytes), hipErrorInvalidDevice);
+}
+
+}  // namespace
+}  // namespace tf::api_test

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// Events: recording, asking, times.
+#include <chrono>
+#include <thread>
+
+#include "tests/api/hip_test.h"
+
+namespace tf::api_test {
+namespace {
+
+TEST(Event, BadArgumentsAreRefused) {
+  hipEvent_t event = nullptr;
+  EXPECT_EQ(hipEventCreate(nullptr), hipErrorInvalidValue);
+  EXPECT_EQ(hipEventCreateWithFlags(&event, 0x800), hipErrorInvalidValue);
+  EXPECT_EQ(hipEventCreateWithFlags(&event, hipEventReleaseToDevice | hipEventReleaseToSystem),
+            hipErrorInvalidValue);
+  EXPECT_EQ(hipEventRecord(nullptr, nullptr), hipErrorInvalidHandle);
+  EXPECT_EQ(hipEventSynchronize(nullptr), hipErrorInvalidHandle);
+  EXPECT_EQ(hipEventQuery(nullptr), hipErrorInvalidHandle);
+  EXPECT_EQ(hipEventDestroy(nullptr), hipErrorInvalidHandle);
+}
+
+TEST(Event, NeverRecorded) {
+  TestEvent event;
+  TestEvent other;
+  HIP_OK(hipEventQuery(event));
+  HIP_OK(hipEventSynchronize(event));
+  float milliseconds = 0;
+  EXPECT_EQ(hipEventElapsedTime(&milliseconds, event, other), hipErrorInvalidHandle);
+}
+
+TEST(Event, QueryFollowsTheStream) {
+  TestStream stream;
+  TestEvent event;
+  Gate gate;
+  gate.close(stream);
+  HIP_OK(hipEventRecord(event, stream));
+  EXPECT_EQ(hipEventQuery(event), hipErrorNotReady);
+  gate.open();
+  HIP_OK(hipEventSynchronize(event));
+  HIP_OK(hipEventQuery(event));
+}
+
+TEST(Event, ElapsedTimeIsReal) {
+  TestStream stream;
+  TestEvent start;
+  TestEvent stop;
+  Gate gate;
+  HIP_OK(hipEventRecord(start, stream));
+  gate.close(stream);
+  HIP_OK(hipEventRecord(stop, stream));
+  float milliseconds = -1;
+  EXPECT_EQ(hipEventElapsedTime(&milliseconds, start, stop), hipErrorNotReady);
+  std::this_thread::sleep_for(std::chrono::milliseconds(30));
+  gate.open();
+  HIP_OK(hipEventSynchronize(stop));
+  HIP_OK(hipEventElapsedTime(&milliseconds, start, stop));
+  EXPECT_GE(milliseconds, 25.0f);
+  EXPECT_LT(milliseconds, 5000.0f);
+  float reverse = 0;
+  HIP_OK(hipEventElapsedTime(&reverse, stop, start));
+  EXPECT_FLOAT_EQ(reverse, -milliseconds);
+  EXPECT_EQ(hipEventElapsedTime(nullptr, start, stop), hipErrorInvalidValue);
+}
+
+TEST(Event, WithoutTimingHasNoTime) {
+  TestEvent timed;
+  TestEvent untimed(hipEventDisableTiming);
+  HIP_OK(hipEventRecord(timed, nullptr));
+  HIP_OK(hipEventRecord(untimed, nullptr));
+  HIP_OK(hipDeviceSynchronize());
+  float milliseconds = 0;
+  EXPECT_EQ(hipEventElapsedTime(&milliseconds, timed, untimed), hipErrorInvalidHandle);
+}
+
+TEST(Event, RecordedAgain) {
+  TestStream stream;
+  TestEvent start;
+  TestEvent event;
+  HIP_OK(hipEventRecord(start, stream));
+  float last = -1;
+  for (int i = 0; i < 5; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    HIP_OK(hipEventRecord(event, stream));
+    HIP_OK(hipEventSynchronize(event));
+    float milliseconds = 0;
+    HIP_OK(hipEventElapsedTime(&milliseconds, start, event));
+    EXPECT_GT(milliseconds, last);
+    last = milliseconds;
+  }
+}
+
+TEST(Event, DestroyedWhilePending) {
+  TestStream stream;
+  Gate gate;
+  gate.close(stream);
+  hipEvent_t event = nullptr;
+  HIP_OK(hipEventCreate(&event));
+  HIP_OK(hipEventRecord(event, stream));
+  HIP_OK(hipEventDestroy(event));
+  gate.open();
+  HIP_OK(hipStreamSynchronize(stream));
+  EXPECT_NE(hipEventQuery(event), hipSuccess);
+}
+
+TEST(Event, BelongsToItsDevice) {
+  if (device_count() < 2) GTEST_SKIP() << "one device";
+  TestEvent event;
+  HIP_OK(hipSetDevice(1));
+  {
+    TestStream stream;
+    EXPECT_EQ(hipEventRecord(event, stream), hipErrorInvalidHandle);
+  }
+  HIP_OK(hipSetDevice(0));
+}
+
+}  // namespace
+}  // namespace tf::api_test

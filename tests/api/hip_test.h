@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shared by the API tests: only the public HIP API, so that the same binary runs natively and remotely.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <hip/hip_runtime_api.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+#define HIP_OK(call) ASSERT_EQ(call, hipSuccess) << "last error: " << hipGetErrorName(hipPeekAtLastError())
+
+namespace tf::api_test {
+
+// Device memory that is freed at the end of a test.
+class DeviceBuffer {
+ public:
+  explicit DeviceBuffer(std::size_t bytes) { EXPECT_EQ(hipMalloc(&pointer_, bytes), hipSuccess); }
+  ~DeviceBuffer() { EXPECT_EQ(hipFree(pointer_), hipSuccess); }
+  DeviceBuffer(const DeviceBuffer&) = delete;
+  DeviceBuffer& operator=(const DeviceBuffer&) = delete;
+
+  void* get() const { return pointer_; }
+  std::byte* at(std::size_t offset) const { return static_cast<std::byte*>(pointer_) + offset; }
+
+ private:
+  void* pointer_ = nullptr;
+};
+
+class PinnedBuffer {
+ public:
+  explicit PinnedBuffer(std::size_t bytes) {
+    EXPECT_EQ(hipHostMalloc(&pointer_, bytes, hipHostMallocDefault), hipSuccess);
+  }
+  ~PinnedBuffer() { EXPECT_EQ(hipHostFree(pointer_), hipSuccess); }
+  PinnedBuffer(const PinnedBuffer&) = delete;
+  PinnedBuffer& operator=(const PinnedBuffer&) = delete;
+
+  template <typename Value>
+  Value* as() const {
+    return static_cast<Value*>(pointer_);
+  }
+
+ private:
+  void* pointer_ = nullptr;
+};
+
+class TestStream {
+ public:
+  explicit TestStream(unsigned flags = hipStreamDefault) {
+    EXPECT_EQ(hipStreamCreateWithFlags(&stream_, flags), hipSuccess);
+  }
+  ~TestStream() { EXPECT_EQ(hipStreamDestroy(stream_), hipSuccess); }
+  TestStream(const TestStream&) = delete;
+  TestStream& operator=(const TestStream&) = delete;
+
+  operator hipStream_t() const { return stream_; }  // NOLINT: used where a hipStream_t is
+
+ private:
+  hipStream_t stream_ = nullptr;
+};
+
+class TestEvent {
+ public:
+  explicit TestEvent(unsigned flags = hipEventDefault) {
+    EXPECT_EQ(hipEventCreateWithFlags(&event_, flags), hipSuccess);
+  }
+  ~TestEvent() { EXPECT_EQ(hipEventDestroy(event_), hipSuccess); }
+  TestEvent(const TestEvent&) = delete;
+  TestEvent& operator=(const TestEvent&) = delete;
+
+  operator hipEvent_t() const { return event_; }  // NOLINT: used where a hipEvent_t is
+
+ private:
+  hipEvent_t event_ = nullptr;
+};
+
+// Holds a stream at a point until opened; a forgotten one opens by itself, so a broken test fails and does
+// not hang.
+class Gate {
+ public:
+  Gate() = default;
+  ~Gate() { open(); }
+  Gate(const Gate&) = delete;
+  Gate& operator=(const Gate&) = delete;
+
+  void close(hipStream_t stream) {
+    ASSERT_EQ(hipStreamAddCallback(stream, &Gate::hold, this, 0), hipSuccess);
+  }
+  void open() {
+    const std::lock_guard lock(mutex_);
+    open_ = true;
+    changed_.notify_all();
+  }
+
+ private:
+  static void hold(hipStream_t, hipError_t, void* self) {
+    auto* const gate = static_cast<Gate*>(self);
+    std::unique_lock lock(gate->mutex_);
+    gate->changed_.wait_for(lock, std::chrono::seconds(10), [gate] { return gate->open_; });
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool open_ = false;
+};
+
+inline std::vector<std::uint32_t> counting(std::size_t count, std::uint32_t first) {
+  std::vector<std::uint32_t> values(count);
+  for (std::size_t i = 0; i < count; ++i) values[i] = first + static_cast<std::uint32_t>(i);
+  return values;
+}
+
+inline int device_count() {
+  int count = 0;
+  return hipGetDeviceCount(&count) == hipSuccess ? count : 0;
+}
+
+}  // namespace tf::api_test

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// Order between streams: the legacy default stream, non-blocking streams, per-thread streams, events.
+#include "tests/api/hip_test.h"
+
+namespace tf::api_test {
+namespace {
+
+TEST(StreamOrder, DefaultStreamWaitsForBlockingStreams) {
+  TestStream blocking;
+  DeviceBuffer device(4096);
+  Gate gate;
+  gate.close(blocking);
+  HIP_OK(hipMemsetAsync(device.get(), 1, 4096, blocking));
+  HIP_OK(hipMemsetAsync(device.get(), 2, 4096, nullptr));
+  EXPECT_EQ(hipStreamQuery(nullptr), hipErrorNotReady);
+  gate.open();
+  unsigned char back = 0;
+  HIP_OK(hipMemcpy(&back, device.get(), 1, hipMemcpyDeviceToHost));
+  EXPECT_EQ(back, 2);
+}
+
+TEST(StreamOrder, BlockingStreamsWaitForTheDefaultStream) {
+  TestStream blocking;
+  DeviceBuffer device(4096);
+  Gate gate;
+  gate.close(nullptr);
+  HIP_OK(hipMemsetAsync(device.get(), 1, 4096, nullptr));
+  HIP_OK(hipMemsetAsync(device.get(), 2, 4096, blocking));
+  EXPECT_EQ(hipStreamQuery(blocking), hipErrorNotReady);
+  gate.open();
+  HIP_OK(hipStreamSynchronize(blocking));
+  HIP_OK(hipDeviceSynchronize());
+  unsigned char back = 0;
+  HIP_OK(hipMemcpy(&back, device.get(), 1, hipMemcpyDeviceToHost));
+  EXPECT_EQ(back, 2);
+}
+
+TEST(StreamOrder, NonBlockingStreamsDoNot) {
+  TestStream apart(hipStreamNonBlocking);
+  DeviceBuffer device(4096);
+  PinnedBuffer host(4096);
+  Gate gate;
+  gate.close(nullptr);
+  HIP_OK(hipMemsetAsync(device.get(), 7, 4096, apart));
+  HIP_OK(hipMemcpyAsync(host.as<void>(), device.get(), 4096, hipMemcpyDeviceToHost, apart));
+  HIP_OK(hipStreamSynchronize(apart));  // hangs until the gate's limit when it waited for the default stream
+  EXPECT_EQ(host.as<unsigned char>()[4095], 7);
+  EXPECT_EQ(hipStreamQuery(nullptr), hipErrorNotReady);
+  gate.open();
+  HIP_OK(hipDeviceSynchronize());
+}
+
+TEST(StreamOrder, EventsOrderStreams) {
+  TestStream first(hipStreamNonBlocking);
+  TestStream second(hipStreamNonBlocking);
+  TestEvent event(hipEventDisableTiming);
+  DeviceBuffer device(1 << 16);
+  Gate gate;
+  gate.close(first);
+  HIP_OK(hipMemsetAsync(device.get(), 1, 1 << 16, first));
+  HIP_OK(hipEventRecord(event, first));
+  HIP_OK(hipStreamWaitEvent(second, event, 0));
+  HIP_OK(hipMemsetAsync(device.get(), 2, 1 << 16, second));
+  EXPECT_EQ(hipStreamQuery(second), hipErrorNotReady);
+  gate.open();
+  HIP_OK(hipStreamSynchronize(second));
+  HIP_OK(hipStreamQuery(first));
+  unsigned char back = 0;
+  HIP_OK(hipMemcpy(&back, device.at(65535), 1, hipMemcpyDeviceToHost));
+  EXPECT_EQ(back, 2);
+}
+
+TEST(StreamOrder, WaitsForWhatTheEventWasWhenAsked) {
+  TestStream first(hipStreamNonBlocking);
+  TestStream second(hipStreamNonBlocking);
+  TestEvent event(hipEventDisableTiming);
+  HIP_OK(hipEventRecord(event, first));
+  HIP_OK(hipEventSynchronize(event));
+  HIP_OK(hipStreamWaitEvent(second, event, 0));
+  Gate gate;
+  gate.close(first);
+  HIP_OK(hipEventRecord(event, first));  // later than the wait: no matter for it
+  HIP_OK(hipStreamSynchronize(second));
+  EXPECT_EQ(hipEventQuery(event), hipErrorNotReady);
+  gate.open();
+  HIP_OK(hipStreamSynchronize(first));
+}
+
+TEST(StreamOrder, WaitOnUnrecordedEventIsNothing) {
+  TestStream stream;
+  TestEvent event;
+  HIP_OK(hipStreamWaitEvent(stream, event, 0));
+  HIP_OK(hipStreamSynchronize(stream));
+  EXPECT_NE(hipStreamWaitEvent(stream, nullptr, 0), hipSuccess);
+}
+
+TEST(StreamOrder, PerThreadStream) {
+  DeviceBuffer device(4096);
+  HIP_OK(hipMemsetAsync(device.get(), 3, 4096, hipStreamPerThread));
+  HIP_OK(hipStreamSynchronize(hipStreamPerThread));
+  HIP_OK(hipStreamQuery(hipStreamPerThread));
+  unsigned char back = 0;
+  HIP_OK(hipMemcpy(&back, device.at(4000), 1, hipMemcpyDeviceToHost));
+  EXPECT_EQ(back, 3);
+  EXPECT_NE(hipStreamDestroy(hipStreamPerThread), hipSuccess);
+}
+
+TEST(StreamOrder, LongChainAcrossStreams) {
+  TestStream first(hipStreamNonBlocking);
+  TestStream second(hipStreamNonBlocking);
+  TestEvent forth(hipEventDisableTiming);
+  TestEvent back(hipEventDisableTiming);
+  DeviceBuffer device(256 * 256);
+  for (int i = 0; i < 200; ++i) {
+    HIP_OK(hipMemsetAsync(device.get(), i, 256 * 256, first));
+    HIP_OK(hipEventRecord(forth, first));
+    HIP_OK(hipStreamWaitEvent(second, forth, 0));
+    HIP_OK(hipMemcpyAsync(device.at(256 * 128), device.get(), 128, hipMemcpyDeviceToDevice, second));
+    HIP_OK(hipMemsetAsync(device.get(), 255 - i, 128, second));
+    HIP_OK(hipEventRecord(back, second));
+    HIP_OK(hipStreamWaitEvent(first, back, 0));
+  }
+  HIP_OK(hipDeviceSynchronize());
+  unsigned char bytes[2] = {};
+  HIP_OK(hipMemcpy(&bytes[0], device.get(), 1, hipMemcpyDeviceToHost));
+  HIP_OK(hipMemcpy(&bytes[1], device.at(256 * 128), 1, hipMemcpyDeviceToHost));
+  EXPECT_EQ(bytes[0], 255 - 199);
+  EXPECT_EQ(bytes[1], 199);
+}
+
+}  // namespace
+}  // namespace tf::api_test

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// Streams one by one: creation, waiting, callbacks.
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "tests/api/hip_test.h"
+
+namespace tf::api_test {
+namespace {
+
+TEST(Stream, CreateAndAsk) {
+  hipStream_t stream = nullptr;
+  HIP_OK(hipStreamCreateWithFlags(&stream, hipStreamNonBlocking));
+  unsigned flags = 77;
+  HIP_OK(hipStreamGetFlags(stream, &flags));
+  EXPECT_EQ(flags, static_cast<unsigned>(hipStreamNonBlocking));
+  HIP_OK(hipStreamQuery(stream));
+  HIP_OK(hipStreamSynchronize(stream));
+  HIP_OK(hipStreamDestroy(stream));
+  int least = 0;
+  int greatest = 0;
+  HIP_OK(hipDeviceGetStreamPriorityRange(&least, &greatest));
+  EXPECT_GE(least, greatest);
+  HIP_OK(hipStreamCreateWithPriority(&stream, hipStreamDefault, greatest));
+  int priority = 77;
+  HIP_OK(hipStreamGetPriority(stream, &priority));
+  EXPECT_EQ(priority, greatest);
+  HIP_OK(hipStreamDestroy(stream));
+}
+
+TEST(Stream, BadArgumentsAreRefused) {
+  hipStream_t stream = nullptr;
+  EXPECT_EQ(hipStreamCreate(nullptr), hipErrorInvalidValue);
+  EXPECT_EQ(hipStreamCreateWithFlags(&stream, 0x40), hipErrorInvalidValue);
+  EXPECT_EQ(hipStreamDestroy(nullptr), hipErrorInvalidHandle);
+  HIP_OK(hipStreamCreate(&stream));
+  HIP_OK(hipStreamDestroy(stream));
+  EXPECT_NE(hipStreamSynchronize(stream), hipSuccess) << "used after its end";
+  EXPECT_NE(hipStreamDestroy(stream), hipSuccess) << "destroyed twice";
+}
+
+TEST(Stream, QueryTellsBusyFromIdle) {
+  TestStream stream;
+  Gate gate;
+  gate.close(stream);
+  EXPECT_EQ(hipStreamQuery(stream), hipErrorNotReady);
+  gate.open();
+  HIP_OK(hipStreamSynchronize(stream));
+  HIP_OK(hipStreamQuery(stream));
+}
+
+TEST(Stream, CommandsReturnWhileTheStreamIsBusy) {
+  TestStream stream;
+  DeviceBuffer device(1 << 20);
+  PinnedBuffer host(1 << 20);
+  Gate gate;
+  gate.close(stream);
+  for (int i = 0; i < 100; ++i) HIP_OK(hipMemsetAsync(device.get(), i, 1 << 20, stream));
+  HIP_OK(hipMemcpyAsync(host.as<void>(), device.get(), 1 << 20, hipMemcpyDeviceToHost, stream));
+  EXPECT_EQ(hipStreamQuery(stream), hipErrorNotReady);
+  gate.open();
+  HIP_OK(hipStreamSynchronize(stream));
+  EXPECT_EQ(host.as<unsigned char>()[12345], 99);
+}
+
+struct Order {
+  std::atomic<int> next{0};
+  std::vector<int> seen = std::vector<int>(50, -1);
+};
+struct OrderEntry {
+  Order* order;
+  int number;
+};
+
+TEST(Stream, CallbacksRunInOrder) {
+  TestStream stream;
+  Order order;
+  std::vector<OrderEntry> entries;
+  for (int i = 0; i < 50; ++i) entries.push_back({&order, i});
+  const auto note = [](hipStream_t, hipError_t status, void* data) {
+    const auto* const entry = static_cast<OrderEntry*>(data);
+    const int position = entry->order->next.fetch_add(1, std::memory_order_relaxed);
+    entry->order->seen[static_cast<std::size_t>(position)] = status == hipSuccess ? entry->number : -2;
+  };
+  for (OrderEntry& entry : entries) HIP_OK(hipStreamAddCallback(stream, note, &entry, 0));
+  HIP_OK(hipStreamSynchronize(stream));
+  for (int i = 0; i < 50; ++i) EXPECT_EQ(order.seen[static_cast<std::size_t>(i)], i);
+  EXPECT_EQ(hipStreamAddCallback(stream, nullptr, nullptr, 0), hipErrorInvalidValue);
+}
+
+TEST(Stream, DestroyedWhileBusyStillFinishes) {
+  PinnedBuffer host(4096);
+  DeviceBuffer device(4096);
+  host.as<unsigned char>()[0] = 0;
+  Gate gate;
+  hipStream_t stream = nullptr;
+  HIP_OK(hipStreamCreateWithFlags(&stream, hipStreamNonBlocking));
+  gate.close(stream);
+  HIP_OK(hipMemsetAsync(device.get(), 42, 4096, stream));
+  HIP_OK(hipMemcpyAsync(host.as<void>(), device.get(), 4096, hipMemcpyDeviceToHost, stream));
+  std::thread opener([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    gate.open();
+  });
+  HIP_OK(hipStreamDestroy(stream));
+  opener.join();
+  HIP_OK(hipDeviceSynchronize());
+  EXPECT_EQ(host.as<unsigned char>()[0], 42);
+}
+
+TEST(Stream, ManyStreams) {
+  constexpr std::size_t kStreams = 64;
+  std::vector<hipStream_t> streams(kStreams);
+  DeviceBuffer device(kStreams * 256);
+  for (std::size_t i = 0; i < kStreams; ++i) {
+    HIP_OK(hipStreamCreateWithFlags(&streams[i], hipStreamNonBlocking));
+    HIP_OK(hipMemsetAsync(device.at(i * 256), static_cast<int>(i), 256, streams[i]));
+  }
+  HIP_OK(hipDeviceSynchronize());
+  std::vector<unsigned char> back(kStreams * 256);
+  HIP_OK(hipMemcpy(back.data(), device.get(), back.size(), hipMemcpyDeviceToHost));
+  for (std::size_t i = 0; i < back.size(); ++i) ASSERT_EQ(back[i], i / 256);
+  for (hipStream_t stream : streams) HIP_OK(hipStreamDestroy(stream));
+}
+
+}  // namespace
+}  // namespace tf::api_test

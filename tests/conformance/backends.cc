@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/conformance/backends.h"
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "shm/transport.h"
+#include "tcp/options.h"
+#include "tcp/transport.h"
+
+namespace tf::conformance {
+namespace {
+
+// tcp with settings of its own; the transport lives as long as the program.
+Backend tcp_variant(std::string name, const tcp::Options& options, Result<net::Listener> (*listen)()) {
+  const std::shared_ptr<const net::Transport> transport = tcp::make_transport(options);
+  return {.name = std::move(name),
+          .transport = [transport]() -> const net::Transport& { return *transport; },
+          .listen = listen};
+}
+
+tcp::Options with(tcp::EngineKind engine, tcp::UringFeatures features = {}) {
+  tcp::Options options;
+  options.engine = engine;
+  options.features = features;
+  return options;
+}
+
+std::vector<Backend> make_backends() {
+  using Kind = tcp::EngineKind;
+  constexpr tcp::UringFeatures kNoMultishot{.multishot_receive = false};
+  constexpr tcp::UringFeatures kNoZeroCopy{.zero_copy_send = false};
+  constexpr tcp::UringFeatures kMinimal{
+      .multishot_receive = false, .zero_copy_send = false, .registered_files = false};
+  return {
+      {.name = "loopback", .transport = {}, .listen = {}},
+      {.name = "shm", .transport = shm::transport, .listen = test::listen_unix},
+      tcp_variant("tcp", with(Kind::kAuto), test::listen_tcp),
+      tcp_variant("tcp_over_unix", with(Kind::kAuto), test::listen_unix),
+      tcp_variant("tcp_uring", with(Kind::kUring), test::listen_tcp),
+      tcp_variant("tcp_uring_no_multishot", with(Kind::kUring, kNoMultishot), test::listen_tcp),
+      tcp_variant("tcp_uring_no_send_zc", with(Kind::kUring, kNoZeroCopy), test::listen_tcp),
+      tcp_variant("tcp_uring_minimal", with(Kind::kUring, kMinimal), test::listen_tcp),
+      tcp_variant("tcp_poll", with(Kind::kPoll), test::listen_tcp),
+  };
+}
+
+}  // namespace
+
+std::span<const Backend> backends() {
+  static const std::vector<Backend> list = make_backends();
+  return list;
+}
+
+}  // namespace tf::conformance

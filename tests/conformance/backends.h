@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// The transports, and variants of them, that the conformance suite runs over.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+
+#include "tests/support/endpoint_pair.h"
+
+namespace tf::conformance {
+
+struct Backend {
+  std::string name;
+  // How its lanes are made; null for the loopback, which has none and lives in one process.
+  std::function<const net::Transport&()> transport;
+  std::function<Result<net::Listener>()> listen;
+};
+
+// The list is in backends.cc; a new transport is one line there.
+std::span<const Backend> backends();
+
+}  // namespace tf::conformance

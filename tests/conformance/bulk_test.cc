@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+// The bulk plane: exact bytes under every way of cutting, ordering and aborting transfers.
+#include <deque>
+#include <numeric>
+
+#include "tests/conformance/fixture.h"
+
+namespace tf::conformance {
+namespace {
+
+using test::Message;
+using test::Peer;
+
+class Bulk : public Conformance {};
+INSTANTIATE_TEST_SUITE_P(All, Bulk, testing::ValuesIn(all_cases()), case_name);
+
+// What every half ends with: both know that the other is done.
+void part(Peer& peer) {
+  ASSERT_OK(peer.send(0x0004, 1));
+  ASSERT_OK(peer.receive().status());
+}
+
+// After a failed assertion: ends the transfers before the memory that they use goes.
+class CloseOnFailure {
+ public:
+  explicit CloseOnFailure(Peer& peer) : peer_(peer) {}
+  ~CloseOnFailure() {
+    if (testing::Test::HasFatalFailure()) peer_.close();
+  }
+
+ private:
+  Peer& peer_;
+};
+
+// Sends pattern(total, tag) under `tag`, cut into pieces of these sizes, all pending at once.
+void send_in_pieces(Peer& peer, std::uint64_t tag, const std::vector<std::size_t>& pieces) {
+  const std::vector<std::byte> source =
+      test::pattern(std::accumulate(pieces.begin(), pieces.end(), std::size_t{0}), tag);
+  std::deque<BulkCompletion> done;
+  const CloseOnFailure guard(peer);
+  ASSERT_FALSE(peer.is_closed());
+  std::size_t at = 0;
+  for (const std::size_t piece : pieces) {
+    ASSERT_OK(peer.bulk().send(tag, std::span(source).subspan(at, piece), done.emplace_back()));
+    at += piece;
+  }
+  for (const BulkCompletion& completion : done) ASSERT_OK(peer.await(completion));
+}
+
+void receive_in_pieces(Peer& peer, std::uint64_t tag, const std::vector<std::size_t>& pieces) {
+  std::vector<std::byte> target(std::accumulate(pieces.begin(), pieces.end(), std::size_t{0}));
+  std::deque<BulkCompletion> done;
+  const CloseOnFailure guard(peer);
+  ASSERT_FALSE(peer.is_closed());
+  std::size_t at = 0;
+  for (const std::size_t piece : pieces) {
+    ASSERT_OK(peer.bulk().receive(tag, std::span(target).subspan(at, piece), done.emplace_back()));
+    at += piece;
+  }
+  for (const BulkCompletion& completion : done) ASSERT_OK(peer.await(completion));
+  ASSERT_EQ(test::find_mismatch(target, tag), test::kNoMismatch) << "tag " << tag;
+}
+
+constexpr std::size_t kMiB = 1 << 20;
+
+TEST_P(Bulk, EverySizeBothWays) {
+  const std::vector<std::size_t> sizes = {
+      1,     2,     7,      8,        63,   64,       4095,         4096,     4097,
+      65536, 65537, 262145, kMiB - 1, kMiB, kMiB + 1, 3 * kMiB + 5, 64 * kMiB};
+  const auto sender = [&](std::unique_ptr<Endpoint> endpoint) {
+    Peer peer(std::move(endpoint));
+    for (std::size_t index = 0; index < sizes.size(); ++index)
+      send_in_pieces(peer, index + 1, {sizes[index]});
+    part(peer);
+  };
+  const auto receiver = [&](std::unique_ptr<Endpoint> endpoint) {
+    Peer peer(std::move(endpoint));
+    for (std::size_t index = 0; index < sizes.size(); ++index)
+      receive_in_pieces(peer, index + 1, {sizes[index]});
+    part(peer);
+  };
+  run(sender, receiver);
+  run(receiver, sender);
+}
+
+TEST_P(Bulk, PiecesNeedNotMatch) {
+  const std::vector<std::size_t> whole = {2 * kMiB};
+  const std::vector<std::size_t> halves = {kMiB, kMiB};
+  const std::vector<std::size_t> odd = {1, 4095, 100'000, kMiB - 3, 2 * kMiB - 1 - 4095 - 100'000 - kMiB + 3};
+  std::vector<std::size_t> many(512, 4096);
+  const std::vector<std::vector<std::size_t>> cuts = {whole, halves, odd, many};
+  const auto tag_of = [](std::size_t from, std::size_t to) { return std::uint64_t{100} * (from + 1) + to; };
+  const auto client = [&](std::unique_ptr<Endpoint> endpoint) {
+    Peer peer(std::move(endpoint));
+    for (std::size_t from = 0; from < cuts.size(); ++from)
+      for (std::size_t to = 0; to < cuts.size(); ++to) send_in_pieces(peer, tag_of(from, to), cuts[from]);
+    part(peer);
+  };
+  const auto server = [&](std::unique_ptr<Endpoint> endpoint) {
+    Peer peer(std::move(endpoint));
+    for (std::size_t from = 0; from < cuts.size(); ++from)
+      for (std::size_t to = 0; to < cuts.size(); ++to) receive_in_pieces(peer, tag_of(from, to), cuts[to]);
+    part(peer);
+  };
+  run(client, server);
+}
+
+TEST_P(Bulk, ReceivesMayBePostedInAnyOrder) {
+  constexpr std::uint64_t kTags = 200;
+  const auto size_of = [](std::uint64_t tag) { return static_cast<std::size_t>(tag * tag * 17 + 1); };
+  const auto client = [&](std::unique_ptr<Endpoint> endpoint) {
+    Peer peer(std::move(endpoint));
+    std::deque<std::vector<std::byte>> sources;
+    std::deque<BulkCompletion> done;
+    for (std::uint64_t tag = 1; tag <= kTags; ++tag) {
+      sources.push_back(test::pattern(size_of(tag), tag));
+      ASSERT_OK(peer.bulk().send(tag, sources.back(), done.emplace_back()));
+    }
+    for (const BulkCompletion& completion : done) ASSERT_OK(peer.await(completion));
+    part(peer);
+  };
+  const auto server = [&](std::unique_ptr<Endpoint> endpoint) {
+    Peer peer(std::move(endpoint));
+    std::deque<std::vector<std::byte>> targets;
+    std::deque<BulkCompletion> done;
+    for (std::uint64_t tag = kTags; tag >= 1; --tag) {
+      targets.emplace_back(size_of(tag));
+      ASSERT_OK(peer.bulk().receive(tag, targets.back(), done.emplace_back()));
+    }
+    for (const BulkCompletion& completion : done) ASSERT_OK(peer.await(completion));
+    for (std::uint64_t tag = kTags; tag >= 1; --tag)
+      ASSERT_EQ(test::find_mismatch(targets[kTags - tag], tag), test::kNoMismatch);
+    part(peer);
+  };
+  run(client, server);
+}
+
+// Payload without a receiver stops neither messages nor the other direction.
+TEST_P(Bulk, WaitingPayloadStopsNoMessage) {
+  const auto client = [](std::unique_ptr<Endpoint> endpoint) {
+    Peer peer(std::move(endpoint));
+    const std::vector<std::byte> source = test::pattern(8 * kMiB, 1);
+    BulkCompletion done;
+    ASSERT_OK(peer.bulk().send(1, source, done));
+    for (std::uint32_t id = 1; id <= 200; ++id) {
+      ASSERT_OK(peer.send(0x0101, id, std::span(source).first(id)));
+      ASSERT_EQ(peer.receive().value().header.request_id, id);
+    }
+    EXPECT_FALSE(done.done()) << "8 MiB were accepted although nobody receives them";
+    receive_in_pieces(peer, 2, {kMiB});
+    ASSERT_OK(peer.send(0x0102, 1));
+    ASSERT_OK(peer.await(done));
+    part(peer);
+  };
+  const auto server = [](std::unique_ptr<Endpoint> endpoint) {
+    Peer peer(std::move(endpoint));
+    for (std::uint32_t id = 1; id <= 200; ++id) {
+      Result<Message> message = peer.receive();
+      ASSERT_OK(message.status());
+      ASSERT_OK(peer.send(0x0101, message->header.request_id, message->payload));
+    }
+    send_in_pieces(peer, 2, {kMiB});
+    ASSERT_OK(peer.receive().status());
+    receive_in_pieces(peer, 1, {8 * kMiB});
+    part(peer);
+  };
+  run(client, server);
+}
+
+TEST_P(Bulk, BothWaysAtOnceWithMessages) {
+  constexpr std::size_t kBytes = 8 * kMiB;
+  const auto half = [](std::unique_ptr<Endpoint> endpoint) {
+    Peer peer(std::move(endpoint));
+    const std::vector<std::byte> source = test::pattern(kBytes, 77);
+    std::vector<std::byte> target(kBytes);
+    BulkCompletion sent;
+    BulkCompletion received;
+    ASSERT_OK(peer.bulk().receive(9, target, received));
+    ASSERT_OK(peer.bulk().send(9, source, sent));
+    for (std::uint32_t id = 1; id <= 500; ++id)
+      ASSERT_OK(peer.send(0x0101, id, std::span(source).first(100)));
+    for (std::uint32_t id = 1; id <= 500; ++id) ASSERT_EQ(peer.receive().value().header.request_id, id);
+    ASSERT_OK(peer.await(sent));
+    ASSERT_OK(peer.await(received));
+    ASSERT_EQ(test::find_mismatch(target, 77), test::kNoMismatch);
+    part(peer);
+  };
+  run(half, half);
+}
+
+TEST_P(Bulk, DiscardSkipsExactly) {
+  constexpr std::size_t kBytes = 3 * kMiB;
+  const auto client = [](std::unique_ptr<Endpoint> endpoint) {
+    Peer peer(std::move(endpoint));
+    send_in_pieces(peer, 4, {kBytes});
+    part(peer);
+  };
+  const auto server = [](std::unique_ptr<Endpoint> endpoint) {
+    Peer peer(std::move(endpoint));
+    const std::vector<std::byte> expected = test::pattern(kBytes, 4);
+    std::vector<std::byte> target(kBytes);
+    BulkCompletion done[3];
+    const std::span<std::byte> first = std::span(target).first(1000);
+    const std::span<std::byte> last = std::span(target).subspan(kMiB + 1000);
+    ASSERT_OK(peer.bulk().receive(4, first, done[0]));
+    ASSERT_OK(peer.bulk().discard(4, kMiB, done[1]));
+    ASSERT_OK(peer.bulk().receive(4, last, done[2]));
+    for (const BulkCompletion& completion : done) ASSERT_OK(peer.await(completion));
+    EXPECT_EQ(std::memcmp(first.data(), expected.data(), first.size()), 0);
+    EXPECT_EQ(std::memcmp(last.data(), expected.data() + kMiB + 1000, last.size()), 0);
+    part(peer);
+  };
+  run(client, server);
+}
+
+TEST_P(Bulk, ZeroBytesCompleteWithoutThePeer) {
+  const auto half = [](std::unique_ptr<Endpoint> endpoint) {
+    Peer peer(std::move(endpoint));
+    BulkCompletion done[3];
+    ASSERT_OK(peer.bulk().send(1, {}, done[0]));
+    ASSERT_OK(peer.bulk().receive(1, {}, done[1]));
+    ASSERT_OK(peer.bulk().discard(1, 0, done[2]));
+    for (const BulkCompletion& completion : done) ASSERT_OK(peer.await(completion));
+    part(peer);
+  };
+  run(half, half);
+}
+
+TEST_P(Bulk, AbortReachesReceivesPostedBeforeAndAfter) {
+  constexpr std::uint32_t kReason = 719;
+  const Gate posted;
+  const Gate aborted;
+  const auto client = [&](std::unique_ptr<Endpoint> endpoint) {
+    Peer peer(std::move(endpoint));
+    ASSERT_TRUE(posted.wait());
+    send_in_pieces(peer, 1, {1000});  // then gives up: the receive asked for more
+    ASSERT_OK(peer.bulk().abort(1, kReason));
+    ASSERT_OK(peer.bulk().abort(2, kReason + 1));
+    send_in_pieces(peer, 3, {5000});  // other tags go on
+    part(peer);
+  };
+  const auto server = [&](std::unique_ptr<Endpoint> endpoint) {
+    Peer peer(std::move(endpoint));
+    std::vector<std::byte> target(4000);
+    BulkCompletion done[4];
+    ASSERT_OK(peer.bulk().receive(1, std::span(target).first(2000), done[0]));
+    ASSERT_OK(peer.bulk().receive(1, std::span(target).subspan(2000), done[1]));
+    posted.open();
+    for (int index = 0; index < 2; ++index) {
+      const Status status = peer.await(done[index]);
+      EXPECT_CODE(status, Code::kClosed);
+      EXPECT_EQ(abort_reason(status), kReason);
+    }
+    receive_in_pieces(peer, 3, {5000});  // behind the abort of 2, which has therefore come
+    ASSERT_OK(peer.bulk().receive(2, target, done[2]));
+    ASSERT_OK(peer.bulk().discard(2, 10, done[3]));
+    EXPECT_EQ(abort_reason(peer.await(done[2])), kReason + 1);
+    EXPECT_EQ(abort_reason(peer.await(done[3])), kReason + 1);
+    EXPECT_OK(peer.endpoint().status());
+    part(peer);
+  };
+  run(client, server);
+}
+
+TEST_P(Bulk, PendingTransfersAreBounded) {
+  const auto client = [](std::unique_ptr<Endpoint> endpoint) {
+    std::vector<std::byte> memory(64);
+    std::deque<BulkCompletion> done;
+    Peer peer(std::move(endpoint));
+    for (std::size_t count = 0; count < kBulkPendingMax; ++count)
+      ASSERT_OK(peer.bulk().receive(1000 + count % 7, memory, done.emplace_back()));
+    BulkCompletion refused;
+    EXPECT_CODE(peer.bulk().receive(1, memory, refused), Code::kResourceExhausted);
+    EXPECT_CODE(peer.bulk().discard(1, 10, refused), Code::kResourceExhausted);
+    EXPECT_FALSE(refused.done());
+    EXPECT_OK(peer.endpoint().status());
+    part(peer);
+    peer.close();
+    for (const BulkCompletion& completion : done) ASSERT_TRUE(completion.done());
+  };
+  const auto server = [](std::unique_ptr<Endpoint> endpoint) {
+    Peer peer(std::move(endpoint));
+    part(peer);
+  };
+  run(client, server);
+}
+
+}  // namespace
+}  // namespace tf::conformance

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two connected endpoints of any transport, made the way a worker and its client make them.
+#pragma once
+
+#include <memory>
+
+#include "net/socket.h"
+#include "net/transport.h"
+#include "transport/endpoint.h"
+
+namespace tf::test {
+
+inline constexpr std::chrono::seconds kConnectTimeout(10);
+
+// A listening address that nothing else in this machine uses: an abstract Unix socket, or a loopback port.
+Result<net::Listener> listen_unix();
+Result<net::Listener> listen_tcp();
+
+// Worker side: accepts lanes on `listener` until the endpoint that `token` names is complete.
+Result<std::unique_ptr<Endpoint>> accept_endpoint(net::Listener& listener, const net::Transport& transport,
+                                                  const net::Token& token, Deadline deadline);
+
+struct EndpointPair {
+  std::unique_ptr<Endpoint> client;
+  std::unique_ptr<Endpoint> server;
+};
+
+// Both ends in this process; a helper thread accepts and has ended when this returns.
+Result<EndpointPair> connect_pair(const net::Transport& transport, net::Listener& listener);
+
+}  // namespace tf::test

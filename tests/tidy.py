@@ -1,0 +1,158 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""House rules as a test: include direction, lengths, banned words, licence lines.
+
+Prints every violation as file:line: rule: what to do, and exits 1 if there is any.
+"""
+import argparse
+import pathlib
+import re
+import sys
+
+LINE_COLUMNS_MAX = 120
+FILE_LINES_MAX = 500
+FUNCTION_LINES_MAX = 70
+
+# Folder -> folders of ours it may include. The longest matching prefix of a file's folder decides.
+MAY_INCLUDE = {
+    "transport": {"transport"},
+    "net": {"net", "transport"},
+    "shm": {"shm", "net", "transport"},
+    "tcp": {"tcp", "net", "transport"},
+    "rdma": {"rdma", "net", "transport"},
+    "transport/factory": {"transport/factory", "transport", "net", "shm", "tcp", "rdma"},
+    "codeobject": {"codeobject", "transport"},
+    "protocol": {"protocol", "net", "transport"},
+    "proxy": {"proxy", "protocol", "codeobject", "transport", "net"},
+    "worker": {"worker", "protocol", "codeobject", "transport", "net"},
+    "worker/runtime/cpu": {"worker/runtime/cpu", "codeobject", "transport", "cpu"},
+    "worker/runtime/cuda": {"worker/runtime/cuda", "codeobject", "transport"},
+}
+FREE = ("tests", "benchmarks", "tools", "examples")  # may include anything; nothing may include them
+
+SOURCE_SUFFIXES = {".h", ".cc", ".cpp", ".hip"}
+SCRIPT_SUFFIXES = {".py", ".cmake", ".sh"}
+BANNED = [
+    (re.compile(r"\bFIXME\b|\bXXX\b"), "unfinished marker"),
+    (re.compile(r"^\s*#\s*include\s+<(iostream)>"), "iostream in a library pulls static initialisers"),
+]
+BANNED_IN_LIBRARIES = [
+    (re.compile(r"(^\s*|(?<![\w])::|std::)(abort|exit|_exit|quick_exit)\s*\("),
+     "the client library never ends the application"),
+    (re.compile(r"\bstd::cout\b|\bprintf\s*\(|\bputs\s*\("), "the client library never prints to stdout"),
+]
+LIBRARIES = ("transport", "net", "shm", "tcp", "rdma", "codeobject", "proxy")
+INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
+
+
+def folder_rule(path: str):
+    folder = path
+    while folder:
+        if folder in MAY_INCLUDE:
+            return folder, MAY_INCLUDE[folder]
+        folder = folder.rpartition("/")[0]
+    return None, None
+
+
+def included_folder(target: str) -> str:
+    """The rule folder that an include names; a generated file counts as its folder's."""
+    folder = target.rpartition("/")[0]
+    rule, _ = folder_rule(folder)
+    return rule or folder.partition("/")[0]
+
+
+def check_includes(path: str, lines, report):
+    rule, allowed = folder_rule(path.rpartition("/")[0])
+    if rule is None:
+        return
+    for number, line in enumerate(lines, 1):
+        match = INCLUDE.match(line)
+        if not match or "/" not in match.group(1):
+            continue
+        target = included_folder(match.group(1))
+        ok = target in allowed or any(target.startswith(a + "/") for a in allowed - {"transport", "worker"})
+        if rule in ("proxy", "worker") and target == "transport/factory":
+            ok = True
+        if not ok:
+            what = f"{rule} may include only {sorted(allowed)}, not {target}"
+            report(path, number, "include direction", what)
+
+
+def strip_code(line: str) -> str:
+    line = re.sub(r'"(\\.|[^"\\])*"', '""', line)
+    line = re.sub(r"'(\\.|[^'\\])'", "' '", line)
+    return line.split("//")[0]
+
+
+def check_functions(path: str, lines, report):
+    """Counts the lines from one that opens a function body to the closing brace in the same column."""
+    opener = re.compile(r"^(\s*)(?!namespace|class|struct|enum|union|extern|using|typedef|static_assert)"
+                        r"[\w~:<>*&,\s\[\]()=]*\)[\w\s:(){},.&*<>]*\{\s*$")
+    start, indent = None, 0
+    for number, line in enumerate(lines, 1):
+        if start is None:
+            match = opener.match(strip_code(line).rstrip())
+            if match and not re.match(r"\s*(if|for|while|switch|else|do|catch)\b", line):
+                start, indent = number, len(match.group(1))
+        elif line.startswith(" " * indent + "}") and len(line) - len(line.lstrip()) == indent:
+            if number - start > FUNCTION_LINES_MAX:
+                report(path, start, "function length", f"{number - start} lines, at most {FUNCTION_LINES_MAX}")
+            start = None
+
+
+def check_file(root: pathlib.Path, path: str, report):
+    text = (root / path).read_text(errors="replace")
+    lines = text.splitlines()
+    source = pathlib.Path(path).suffix in SOURCE_SUFFIXES
+    if source and "SPDX-License-Identifier: Apache-2.0" not in "\n".join(lines[:3]):
+        report(path, 1, "licence", "the first lines carry the SPDX identifier")
+    if len(lines) > FILE_LINES_MAX:
+        report(path, 1, "file length", f"{len(lines)} lines, at most {FILE_LINES_MAX}")
+    for number, line in enumerate(lines, 1):
+        if len(line) > LINE_COLUMNS_MAX and "http" not in line:
+            report(path, number, "line length", f"{len(line)} columns, at most {LINE_COLUMNS_MAX}")
+        if line.rstrip() != line:
+            report(path, number, "trailing blanks", "remove them")
+    if not source:
+        return
+    check_includes(path, lines, report)
+    check_functions(path, lines, report)
+    in_library = path.partition("/")[0] in LIBRARIES
+    for number, line in enumerate(lines, 1):
+        code = strip_code(line)
+        for pattern, why in BANNED + (BANNED_IN_LIBRARIES if in_library else []):
+            if pattern.search(code) and not path.startswith("tests/tidy"):
+                report(path, number, "banned", why)
+        if path.endswith(".h") and re.match(r"\s*using\s+namespace\b", code):
+            report(path, number, "using namespace", "not in a header")
+
+
+def tracked_files(root: pathlib.Path):
+    skip = {"build", ".git", ".cache"}
+    for path in sorted(root.rglob("*")):
+        relative = path.relative_to(root)
+        if path.is_file() and relative.parts[0] not in skip and "__pycache__" not in relative.parts:
+            if path.suffix in SOURCE_SUFFIXES | SCRIPT_SUFFIXES:
+                yield relative.as_posix()
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--root", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parent.parent)
+    root = parser.parse_args().root
+    violations = []
+
+    def report(path, line, rule, what):
+        violations.append(f"{path}:{line}: {rule}: {what}")
+
+    count = 0
+    for path in tracked_files(root):
+        count += 1
+        check_file(root, path, report)
+    print("\n".join(violations))
+    print(f"tidy: {count} files, {len(violations)} violations")
+    return 1 if violations else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels of the executor's test: one for each thing that a CPU code object has to get right.
+#include <assert.h>
+#include <hip/hip_fp16.h>
+#include <hip/hip_runtime.h>
+
+struct Mixed {
+  int a;
+  char b;
+  double c;
+};
+struct Big {
+  int values[40];
+};
+struct alignas(16) Aligned {
+  float x;
+};
+struct One {
+  short value;
+};
+
+__constant__ float coefficients[4];
+__device__ int counter = 5;
+__device__ unsigned long long total;
+
+__device__ __noinline__ float helper(float x, Big b) { return sinf(x) + static_cast<float>(b.values[39]); }
+
+extern "C" __global__ void vector_add(const float* a, const float* b, float* c, int n) {
+  const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (i < n) c[i] = a[i] + b[i];
+}
+
+extern "C" __global__ void every_argument(bool flag, Mixed m, short s, char c, double* out, size_t n,
+                                          float3 f, One one, Aligned q, Big big, float4 f4, long long wide,
+                                          __half h) {
+  if (threadIdx.x != 0) return;
+  const double values[] = {flag ? 1.0 : 0.0,
+                           double(m.a),
+                           double(m.b),
+                           m.c,
+                           double(s),
+                           double(c),
+                           double(n),
+                           f.x,
+                           f.y,
+                           f.z,
+                           double(one.value),
+                           q.x,
+                           double(big.values[0]),
+                           double(big.values[39]),
+                           f4.x,
+                           f4.w,
+                           double(wide),
+                           double(__half2float(h)),
+                           helper(0.0f, big)};
+  for (unsigned i = 0; i < sizeof values / sizeof values[0]; ++i) out[i] = values[i];
+}
+
+extern "C" __global__ void where_am_i(unsigned* out) {
+  const unsigned threads = blockDim.x * blockDim.y * blockDim.z;
+  const unsigned block = (blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
+  const unsigned thread = (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
+  out[block * threads + thread] = block * 10000 + thread;
+}
+
+// Shared memory, static and dynamic, and barriers: every block reverses its part, then adds its first
+// element.
+extern "C" __global__ void __launch_bounds__(256) reverse(const int* in, int* out) {
+  __shared__ int tile[256];
+  extern __shared__ int first[];
+  const int base = static_cast<int>(blockIdx.x * blockDim.x), t = static_cast<int>(threadIdx.x);
+  tile[t] = in[base + t];
+  if (t == 0) first[0] = in[base];
+  __syncthreads();
+  out[base + t] = tile[blockDim.x - 1 - t] + first[0];
+}
+
+template <typename T>
+__device__ T block_sum(T value) {
+  __shared__ T parts[16];
+  for (int step = warpSize / 2; step > 0; step /= 2) value += __shfl_down(value, step);
+  if (threadIdx.x % warpSize == 0) parts[threadIdx.x / warpSize] = value;
+  __syncthreads();
+  T sum = 0;
+  for (unsigned w = 0; w < (blockDim.x + warpSize - 1) / warpSize; ++w) sum += parts[w];
+  return sum;
+}
+template <typename T>
+__global__ void sum(const T* in, T* out) {
+  const T all = block_sum(in[blockIdx.x * blockDim.x + threadIdx.x]);
+  if (threadIdx.x == 0) out[blockIdx.x] = all;
+}
+template __global__ void sum<int>(const int*, int*);
+template __global__ void sum<double>(const double*, double*);
+
+extern "C" __global__ void atomics(int* i, float* f, double* d, unsigned* u) {
+  atomicAdd(i, 1);
+  atomicAdd(f, 1.0f);
+  atomicAdd(d, 0.5);
+  atomicMax(&u[0], threadIdx.x);
+  atomicMin(&u[1], threadIdx.x);
+  atomicInc(&u[2], 6);
+  atomicOr(&u[3], 1u << (threadIdx.x % 32));
+  int seen = counter, expected;
+  do {
+    expected = seen;
+    seen = atomicCAS(&counter, expected, expected + 2);
+  } while (seen != expected);
+  atomicAdd(&total, 1ull);
+}
+
+extern "C" __global__ void use_constants(float* out) { out[threadIdx.x] = coefficients[threadIdx.x] * 2.0f; }
+
+// Lanes diverge, exchange among themselves, and meet again.
+extern "C" __global__ void waves(unsigned* out, unsigned long long* votes) {
+  const unsigned t = threadIdx.x;
+  unsigned value = t;
+  if (t % 2 == 0) {
+    value = __shfl_xor(t, 2);
+  } else {
+    value = 1000 + __shfl(t, 5);
+  }
+  out[t] = value;
+  votes[t] = __ballot(t % 3 == 0);
+  out[blockDim.x + t] = __any(t == 7) + 2 * __all(t < 1000) + 4 * __syncthreads_or(t == 9) +
+                        8 * (__syncthreads_count(t < 10) == 10);
+}
+
+extern "C" __global__ void half_math(const float* in, float* out) {
+  const __half h = __float2half(in[threadIdx.x]);
+  out[threadIdx.x] = __half2float(hsqrt(h) + __float2half(1.0f));
+}
+
+extern "C" __global__ void print(int x) {
+  if (threadIdx.x < 2)
+    printf("kernel %d: %s %5.2f %c %ld 100%%\n", x + int(threadIdx.x), "text", 1.5, 'z', -7L);
+}
+
+extern "C" __global__ void fails(int* out, int which) {
+  out[0] = 1;
+  assert(int(threadIdx.x) != which);
+  __syncthreads();
+}
+
+extern "C" __global__ void fails_plainly(int which) {
+  if (int(threadIdx.x) == which) __builtin_trap();
+}
+
+// Every block reads what its neighbour wrote before all of them met.
+#include <hip/hip_cooperative_groups.h>
+extern "C" __global__ void grid_shift(unsigned* data, unsigned* out) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x, n = gridDim.x * blockDim.x;
+  data[i] = i;
+  cooperative_groups::this_grid().sync();
+  out[i] = data[(i + blockDim.x) % n];
+}

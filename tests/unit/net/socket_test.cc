@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "net/socket.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <thread>
+#include <vector>
+
+namespace tf::net {
+namespace {
+
+Deadline soon() { return Deadline::after(std::chrono::seconds(5)); }
+
+Result<OwnedFd> accept_one(Listener& listener) {
+  EXPECT_TRUE(wait_readable(listener.fd(), soon()).is_ok());
+  return listener.accept();
+}
+
+std::string socket_path(const char* name) {
+  return testing::TempDir() + "tf-" + std::to_string(::getpid()) + "-" + name;
+}
+
+class EveryFamily : public testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(All, EveryFamily,
+                         testing::Values("127.0.0.1:0", "[::1]:0", "localhost:0", "unix:@", "unix:"));
+
+Address test_address(std::string_view form) {
+  if (form == "unix:@") return Address::unix_socket("@tf-socket-test-" + std::to_string(::getpid()));
+  if (form == "unix:") return Address::unix_socket(socket_path("family"));
+  return Address::parse(form).value();
+}
+
+TEST_P(EveryFamily, ConnectsAndCarriesBytes) {
+  Result<Listener> listener = Listener::open(test_address(GetParam()));
+  if (listener.code() == Code::kUnavailable) GTEST_SKIP() << listener.status().message();  // no IPv6 here
+  ASSERT_TRUE(listener.is_ok()) << listener.status().to_string();
+  EXPECT_TRUE(listener->address().is_unix() || listener->address().port() != 0);
+  EXPECT_EQ(listener->accept().code(), Code::kWouldBlock);
+  Result<OwnedFd> client = dial(listener->address(), soon());
+  ASSERT_TRUE(client.is_ok()) << client.status().to_string();
+  Result<OwnedFd> server = accept_one(*listener);
+  ASSERT_TRUE(server.is_ok());
+  for (const int fd : {client->get(), server->get()}) {
+    EXPECT_NE(::fcntl(fd, F_GETFL) & O_NONBLOCK, 0);
+    EXPECT_NE(::fcntl(fd, F_GETFD) & FD_CLOEXEC, 0);
+    EXPECT_TRUE(set_peer_timeout(fd, std::chrono::seconds(10)).is_ok());
+  }
+  std::vector<std::byte> sent(3 << 20, std::byte{0x5a});  // more than the socket buffers
+  std::vector<std::byte> received(sent.size());
+  std::thread writer([&] { EXPECT_TRUE(write_all(client->get(), sent, soon()).is_ok()); });
+  EXPECT_TRUE(read_all(server->get(), received, soon()).is_ok());
+  writer.join();
+  EXPECT_EQ(sent, received);
+  client->reset();
+  EXPECT_EQ(read_all(server->get(), received, soon()).code(), Code::kPeerLost);
+}
+
+TEST(Socket, TcpIsTuned) {
+  Result<Listener> listener = Listener::open(Address::tcp("127.0.0.1", 0));
+  ASSERT_TRUE(listener.is_ok());
+  Result<OwnedFd> client = dial(listener->address(), soon());
+  Result<OwnedFd> server = accept_one(*listener);
+  ASSERT_TRUE(client.is_ok() && server.is_ok());
+  for (const int fd : {client->get(), server->get()}) {
+    int value = 0;
+    socklen_t length = sizeof value;
+    ASSERT_EQ(::getsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &value, &length), 0);
+    EXPECT_EQ(value, 1);
+    ASSERT_EQ(::getsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &value, &length), 0);
+    EXPECT_EQ(value, 1);
+    ASSERT_TRUE(set_peer_timeout(fd, std::chrono::seconds(7)).is_ok());
+    ASSERT_EQ(::getsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &value, &length), 0);
+    EXPECT_EQ(value, 7000);
+  }
+  EXPECT_EQ(set_peer_timeout(client->get(), std::chrono::seconds(0)).code(), Code::kInvalidArgument);
+}
+
+TEST(Socket, FailuresNameTheAddress) {
+  Result<Listener> listener = Listener::open(Address::tcp("127.0.0.1", 0));
+  ASSERT_TRUE(listener.is_ok());
+  const Address gone = listener->address();
+  { const Listener closing = std::move(*listener); }
+  const Result<OwnedFd> refused = dial(gone, soon());
+  EXPECT_EQ(refused.code(), Code::kUnavailable);
+  EXPECT_NE(refused.status().message().find(gone.to_string()), std::string::npos)
+      << refused.status().message();
+  const Result<OwnedFd> missing = dial(Address::unix_socket("/nonexistent/socket"), soon());
+  EXPECT_EQ(missing.code(), Code::kUnavailable);
+  Result<Listener> first = Listener::open(Address::tcp("127.0.0.1", 0));
+  ASSERT_TRUE(first.is_ok());
+  EXPECT_EQ(Listener::open(first->address()).code(), Code::kUnavailable);
+}
+
+TEST(Socket, DeadlinesHold) {
+  Result<Listener> listener =
+      Listener::open(Address::unix_socket("@tf-deadline-" + std::to_string(::getpid())));
+  ASSERT_TRUE(listener.is_ok());
+  Result<OwnedFd> client = dial(listener->address(), soon());
+  ASSERT_TRUE(client.is_ok());
+  const auto start = Deadline::Clock::now();
+  std::byte byte[1];
+  EXPECT_EQ(read_all(client->get(), byte, Deadline::after(std::chrono::milliseconds(30))).code(),
+            Code::kTimeout);
+  const std::vector<std::byte> much(8 << 20);
+  EXPECT_EQ(write_all(client->get(), much, Deadline::after(std::chrono::milliseconds(30))).code(),
+            Code::kTimeout);
+  EXPECT_GE(Deadline::Clock::now() - start, std::chrono::milliseconds(59));
+  EXPECT_LT(Deadline::Clock::now() - start, std::chrono::seconds(3));
+}
+
+TEST(Listener, ReplacesStaleFilesOnly) {
+  const std::string path = socket_path("stale");
+  const Address address = Address::unix_socket(path);
+  struct stat info {};
+  {
+    // A socket file whose owner died: bound, never unlinked.
+    const OwnedFd dead(::socket(AF_UNIX, SOCK_STREAM, 0));
+    const SocketAddress where = address.resolve().value().at(0);
+    ASSERT_EQ(::bind(dead.get(), reinterpret_cast<const sockaddr*>(&where.storage), where.length), 0);
+  }
+  ASSERT_EQ(::lstat(path.c_str(), &info), 0);
+  {
+    Result<Listener> listener = Listener::open(address);
+    ASSERT_TRUE(listener.is_ok()) << listener.status().to_string();
+    EXPECT_EQ(Listener::open(address).code(), Code::kUnavailable) << "stole the address of a living listener";
+    EXPECT_TRUE(dial(address, soon()).is_ok());
+  }
+  EXPECT_NE(::lstat(path.c_str(), &info), 0) << "the listener left its file behind";
+  const OwnedFd file(::open(path.c_str(), O_CREAT | O_WRONLY, 0600));
+  EXPECT_EQ(Listener::open(address).code(), Code::kUnavailable);
+  EXPECT_EQ(::lstat(path.c_str(), &info), 0) << "removed a file that is no socket";
+  ::unlink(path.c_str());
+}
+
+class Descriptors : public testing::Test {
+ protected:
+  void SetUp() override {
+    int ends[2];
+    ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends), 0);
+    here_ = OwnedFd(ends[0]);
+    there_ = OwnedFd(ends[1]);
+  }
+  OwnedFd here_;
+  OwnedFd there_;
+};
+
+TEST_F(Descriptors, TravelWithTheirBytes) {
+  int pipe_ends[2];
+  ASSERT_EQ(::pipe(pipe_ends), 0);
+  const OwnedFd reading(pipe_ends[0]);
+  OwnedFd writing(pipe_ends[1]);
+  const int sent[2] = {writing.get(), reading.get()};
+  const std::vector<std::byte> bytes(10, std::byte{3});
+  ASSERT_TRUE(send_with_fds(here_.get(), bytes, sent, soon()).is_ok());
+  std::vector<std::byte> got(10);
+  std::vector<OwnedFd> fds;
+  ASSERT_TRUE(receive_with_fds(there_.get(), got, fds, soon()).is_ok());
+  EXPECT_EQ(got, bytes);
+  ASSERT_EQ(fds.size(), 2u);
+  EXPECT_NE(::fcntl(fds[0].get(), F_GETFD) & FD_CLOEXEC, 0);
+  writing.reset();
+  ASSERT_EQ(::write(fds[0].get(), "x", 1), 1);
+  char letter = 0;
+  ASSERT_EQ(::read(reading.get(), &letter, 1), 1);
+  EXPECT_EQ(letter, 'x');
+}
+
+TEST_F(Descriptors, AreBounded) {
+  const std::vector<std::byte> bytes(1);
+  const std::vector<int> many(kFdsPerMessageMax + 1, 0);
+  EXPECT_EQ(send_with_fds(here_.get(), bytes, many, soon()).code(), Code::kInvalidArgument);
+  EXPECT_EQ(send_with_fds(here_.get(), {}, {}, soon()).code(), Code::kInvalidArgument);
+  // Two full messages where one is read: the second's descriptors are over the limit, and all are closed.
+  const std::vector<int> full(kFdsPerMessageMax, here_.get());
+  ASSERT_TRUE(send_with_fds(here_.get(), bytes, full, soon()).is_ok());
+  ASSERT_TRUE(send_with_fds(here_.get(), bytes, full, soon()).is_ok());
+  std::vector<std::byte> got(2);
+  std::vector<OwnedFd> fds;
+  EXPECT_EQ(receive_with_fds(there_.get(), got, fds, soon()).code(), Code::kProtocol);
+}
+
+TEST_F(Descriptors, KnowTheirPeer) {
+  const Result<PeerCredentials> peer = peer_credentials(here_.get());
+  ASSERT_TRUE(peer.is_ok());
+  EXPECT_EQ(peer.value().pid, ::getpid());
+  EXPECT_EQ(peer.value().uid, ::getuid());
+  Result<Listener> listener = Listener::open(Address::tcp("127.0.0.1", 0));
+  ASSERT_TRUE(listener.is_ok());
+  Result<OwnedFd> client = dial(listener->address(), soon());
+  ASSERT_TRUE(client.is_ok());
+  EXPECT_FALSE(peer_credentials(client->get()).is_ok());
+}
+
+}  // namespace
+}  // namespace tf::net

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Packing of rows, and which boxes are refused.
+#include "proxy/custom/box.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <numeric>
+#include <vector>
+
+namespace tf::proxy {
+namespace {
+
+Box box_over(std::vector<std::byte>& memory) {
+  Box box;
+  box.width = 5;
+  box.height = 3;
+  box.depth = 2;
+  box.source = {reinterpret_cast<std::uint64_t>(memory.data()), 8, 32};
+  box.target = {0x1000, 5, 15};
+  return box;
+}
+
+TEST(Box, PackAndUnpackAreInverse) {
+  std::vector<std::byte> memory(64);
+  for (std::size_t i = 0; i < memory.size(); ++i) memory[i] = static_cast<std::byte>(i);
+  Box box = box_over(memory);
+  ASSERT_TRUE(is_valid(box));
+  EXPECT_EQ(extent(box, box.source), 32u + 16 + 5);
+  std::vector<std::byte> packed(box.bytes());
+  pack_rows(box, box.source, 0, 4, std::span(packed).first(20));
+  pack_rows(box, box.source, 4, 2, std::span(packed).subspan(20));
+  EXPECT_EQ(packed[5], std::byte{8});
+  EXPECT_EQ(packed[15], std::byte{32});
+  EXPECT_EQ(packed[29], std::byte{32 + 16 + 4});
+  std::vector<std::byte> back(64, std::byte{0xff});
+  Box other = box_over(back);
+  unpack_rows(other, other.source, 0, 6, packed);
+  int untouched = 0;
+  for (std::size_t i = 0; i < back.size(); ++i) {
+    if (back[i] == std::byte{0xff})
+      ++untouched;
+    else
+      EXPECT_EQ(back[i], memory[i]);
+  }
+  EXPECT_EQ(untouched, 64 - 30) << "bytes between the rows were written";
+}
+
+TEST(Box, Refusals) {
+  std::vector<std::byte> memory(64);
+  Box box = box_over(memory);
+  box.source.pitch = 4;
+  EXPECT_FALSE(is_valid(box)) << "pitch below width";
+  box = box_over(memory);
+  box.source.slice = 20;
+  EXPECT_FALSE(is_valid(box)) << "slices overlap";
+  box = box_over(memory);
+  box.height = 1ull << 40;
+  box.width = 1ull << 40;
+  box.source.pitch = box.target.pitch = 1ull << 40;
+  EXPECT_FALSE(is_valid(box)) << "size overflows";
+  box = box_over(memory);
+  box.target.address = ~0ull - 10;
+  EXPECT_FALSE(is_valid(box)) << "wraps around the address space";
+}
+
+TEST(Box, Dense) {
+  std::vector<std::byte> memory(64);
+  Box box = box_over(memory);
+  EXPECT_TRUE(is_dense(box, box.target));
+  EXPECT_FALSE(is_dense(box, box.source));
+  box.height = 1;
+  box.depth = 1;
+  EXPECT_TRUE(is_dense(box, box.source));
+}
+
+}  // namespace
+}  // namespace tf::proxy

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proxy/environment.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+namespace tf::proxy {
+namespace {
+
+class Environment : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    for (const Variable& variable : environment_variables()) ::unsetenv(std::string(variable.name).c_str());
+  }
+  void TearDown() override { SetUp(); }
+};
+
+TEST_F(Environment, Defaults) {
+  Result<Settings> settings = read_settings();
+  ASSERT_TRUE(settings);
+  EXPECT_EQ(settings->worker, "localhost:18515");
+  EXPECT_EQ(settings->transport, "auto");
+  EXPECT_EQ(settings->connect_timeout, std::chrono::seconds(10));
+  EXPECT_FALSE(settings->debug);
+  EXPECT_EQ(settings->device, -1);
+}
+
+TEST_F(Environment, SocketWinsOverHost) {
+  ::setenv("TF_WORKER_HOST", "gpu7", 1);
+  EXPECT_EQ(read_settings()->worker, "gpu7:18515");
+  ::setenv("TF_WORKER_SOCKET", "/run/hip.sock", 1);
+  EXPECT_EQ(read_settings()->worker, "unix:/run/hip.sock");
+  ::setenv("TF_WORKER_SOCKET", "unix:@hip", 1);
+  EXPECT_EQ(read_settings()->worker, "unix:@hip");
+}
+
+TEST_F(Environment, Ipv6HostIsBracketed) {
+  ::setenv("TF_WORKER_HOST", "::1", 1);
+  EXPECT_EQ(read_settings()->worker, "[::1]:18515");
+}
+
+TEST_F(Environment, WrongNumbersNameTheVariable) {
+  for (const char* bad : {"0", "65536", "x", "12x", "-1"}) {
+    ::setenv("TF_WORKER_PORT", bad, 1);
+    Result<Settings> settings = read_settings();
+    ASSERT_FALSE(settings) << bad;
+    EXPECT_NE(settings.status().message().find("TF_WORKER_PORT"), std::string::npos);
+  }
+  ::unsetenv("TF_WORKER_PORT");
+  ::setenv("TF_CONNECT_TIMEOUT", "soon", 1);
+  EXPECT_FALSE(read_settings());
+}
+
+}  // namespace
+}  // namespace tf::proxy

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// FakeWorker: answers a proxy session over a loopback endpoint, in the same process, without any HIP runtime.
+//
+// Device memory is ordinary memory of the process; every stream is one ordered queue. Enough of a worker to
+// test what the proxy does with its answers: leases, copies, faults, callbacks, modules, launches.
+#pragma once
+
+#include <atomic>
+#include <deque>
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "protocol/device_snapshot.h"
+#include "protocol/gen/messages.h"
+#include "transport/endpoint.h"
+
+namespace tf::proxy {
+
+protocol::WorkerSnapshot fake_snapshot(std::uint64_t memory_bytes);
+
+class FakeWorker final : private MessageSink {
+ public:
+  explicit FakeWorker(std::unique_ptr<Endpoint> endpoint, std::uint64_t memory_bytes);
+  ~FakeWorker();
+
+  // Breaks the connection, as a dying worker does.
+  void die();
+
+  std::atomic<int> leases{0};
+  std::atomic<int> frees{0};
+  std::atomic<int> code_received{0};
+  std::atomic<int> launches{0};
+  std::atomic<int> calls{0};
+  std::atomic<bool> goodbye{false};
+  // The next CopyToDeviceInline fails with this instead of being done.
+  std::atomic<int> fail_next_copy{0};
+  // The next CopyFromDevice is aborted with this.
+  std::atomic<int> abort_next_copy{0};
+
+  std::vector<std::byte> last_arguments();
+
+ private:
+  // One queued piece of work; returns true when it is over.
+  using Step = std::function<bool()>;
+
+  Status on_message(const FrameHeader& header, std::span<const std::byte> payload) override;
+  void copy_to_device(std::span<const std::byte> payload);
+  void copy_from_device(std::span<const std::byte> payload);
+  void copy_box_to_device(std::span<const std::byte> payload);
+  void copy_box_from_device(std::span<const std::byte> payload);
+  void callback(std::span<const std::byte> payload);
+  void load_module(const FrameHeader& header, std::span<const std::byte> payload);
+  void lease(const FrameHeader& header, std::span<const std::byte> payload);
+  void inline_copy(const FrameHeader& header, std::span<const std::byte> payload);
+  void reply_later(const FrameHeader& header, std::int32_t error = 0);
+  void reply(const FrameHeader& header, std::int32_t error, std::span<const std::byte> body = {});
+  void send(FrameHeader header, std::span<const std::byte> payload);
+  void run();
+
+  std::unique_ptr<Endpoint> endpoint_;
+  std::uint64_t memory_left_;
+  std::map<std::uint64_t, std::unique_ptr<std::byte[]>> memory_;
+  std::deque<Step> steps_;
+  std::map<std::pair<std::uint64_t, std::uint64_t>, bool> known_code_;
+  std::map<std::uint64_t, bool> callbacks_;  // cookie -> done
+  std::mutex mutex_;
+  std::vector<std::byte> arguments_;
+  std::atomic<bool> stop_{false};
+  std::thread thread_;
+};
+
+}  // namespace tf::proxy

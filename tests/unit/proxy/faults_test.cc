@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proxy/faults.h"
+
+#include <gtest/gtest.h>
+
+namespace tf::proxy {
+namespace {
+
+TEST(Faults, FirstOneStaysUntilTaken) {
+  Faults faults;
+  faults.note(0, 77, hipErrorInvalidValue);
+  faults.note(0, 77, hipErrorIllegalAddress);
+  EXPECT_EQ(faults.take_stream(0, 78), hipSuccess);
+  EXPECT_EQ(faults.take_stream(0, 77), hipErrorInvalidValue);
+  EXPECT_EQ(faults.take_stream(0, 77), hipSuccess);
+}
+
+TEST(Faults, DeviceTakesAllOfItsStreams) {
+  Faults faults;
+  faults.note(0, 77, hipErrorInvalidValue);
+  faults.note(0, 0, hipErrorIllegalAddress);
+  faults.note(1, 0, hipErrorOutOfMemory);
+  EXPECT_EQ(faults.take_device(0), hipErrorInvalidValue);
+  EXPECT_EQ(faults.take_stream(0, 0), hipSuccess);
+  EXPECT_EQ(faults.take_stream(1, 0), hipErrorOutOfMemory) << "null streams belong to their device";
+}
+
+TEST(Faults, BoundedButNotLost) {
+  Faults faults;
+  for (std::uint64_t stream = 100; stream < 100 + 2 * kFaultsMax; ++stream)
+    faults.note(0, stream, hipErrorUnknown);
+  EXPECT_EQ(faults.take_device(0), hipErrorUnknown);
+}
+
+}  // namespace
+}  // namespace tf::proxy

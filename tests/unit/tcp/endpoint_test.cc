@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// An endpoint whose peer is a pair of bare sockets, so that it can misbehave.
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "net/socket.h"
+#include "tcp/bulk_lane.h"
+#include "tcp/endpoint.h"
+#include "tcp/probe.h"
+#include "tcp/transport.h"
+#include "tests/support/endpoint_pair.h"
+
+namespace tf::tcp {
+namespace {
+
+constexpr std::chrono::seconds kLimit(5);
+
+class Counter final : public MessageSink {
+ public:
+  Status on_message(const FrameHeader& header, std::span<const std::byte> payload) override {
+    ++count;
+    last = header;
+    bytes += payload.size();
+    return Status::ok();
+  }
+  int count = 0;
+  std::size_t bytes = 0;
+  FrameHeader last;
+};
+
+struct Bare {
+  std::unique_ptr<Endpoint> endpoint;
+  std::array<net::OwnedFd, 2> peer;
+};
+
+class BarePeer : public testing::TestWithParam<EngineKind> {
+ protected:
+  void SetUp() override {
+    if (GetParam() == EngineKind::kUring && !probe().available.is_ok())
+      GTEST_SKIP() << probe().available.message();
+  }
+  static Bare make() {
+    Bare bare;
+    std::array<net::OwnedFd, 2> ours;
+    for (std::size_t lane = 0; lane < 2; ++lane) {
+      int pair[2] = {-1, -1};
+      EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, pair), 0);
+      ours[lane] = net::OwnedFd(pair[0]);
+      bare.peer[lane] = net::OwnedFd(pair[1]);
+    }
+    Options options;
+    options.engine = GetParam();
+    Result<std::unique_ptr<Endpoint>> made = make_endpoint(std::move(ours[0]), std::move(ours[1]), options);
+    EXPECT_TRUE(made.is_ok()) << made.status().to_string();
+    bare.endpoint = std::move(*made);
+    return bare;
+  }
+  // Polls both planes until the endpoint fails.
+  static Status until_failure(Endpoint& endpoint, MessageSink& sink) {
+    const Deadline deadline = Deadline::after(kLimit);
+    while (endpoint.status().is_ok() && !deadline.passed()) {
+      (void)endpoint.poll(sink, 100).status();
+      (void)endpoint.bulk().poll().status();
+      (void)endpoint.wait(Interest::kBoth, Deadline::after(std::chrono::milliseconds(50)));
+    }
+    return endpoint.status();
+  }
+  static void write(const net::OwnedFd& socket, std::span<const std::byte> bytes) {
+    EXPECT_TRUE(net::write_all(socket.get(), bytes, Deadline::after(kLimit)).is_ok());
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Engines, BarePeer,
+                         testing::Values(EngineKind::kAuto, EngineKind::kUring, EngineKind::kPoll));
+
+TEST_P(BarePeer, FrameInSinglesArrivesWhole) {
+  Bare bare = make();
+  Counter sink;
+  std::array<std::byte, kFrameHeaderBytes + 40> frame{};
+  write_header({.opcode = 7, .request_id = 9, .payload_length = 40}, frame.data());
+  for (const std::byte& byte : frame) {
+    EXPECT_EQ(sink.count, 0);
+    write(bare.peer[0], std::span(&byte, 1));
+    (void)bare.endpoint->wait(Interest::kMessages, Deadline::after(std::chrono::milliseconds(1)));
+    EXPECT_TRUE(bare.endpoint->poll(sink, 10).is_ok());
+  }
+  const Deadline deadline = Deadline::after(kLimit);
+  while (sink.count == 0 && !deadline.passed()) EXPECT_TRUE(bare.endpoint->poll(sink, 10).is_ok());
+  EXPECT_EQ(sink.last.request_id, 9u);
+  EXPECT_EQ(sink.bytes, 40u);
+}
+
+TEST_P(BarePeer, GarbageIsNamedAfterWhatCameBefore) {
+  for (const FrameHeader& bad :
+       {FrameHeader{.magic = 1}, FrameHeader{.version = 99}, FrameHeader{.payload_length = kMessageBytesMax},
+        FrameHeader{.payload_length = ~0ull}}) {
+    Bare bare = make();
+    Counter sink;
+    std::array<std::byte, 2 * kFrameHeaderBytes> frames{};
+    write_header({.opcode = 7}, frames.data());
+    write_header(bad, frames.data() + kFrameHeaderBytes);
+    write(bare.peer[0], frames);
+    EXPECT_EQ(until_failure(*bare.endpoint, sink).code(), Code::kProtocol);
+    EXPECT_EQ(sink.count, 1);
+  }
+}
+
+TEST_P(BarePeer, GarbageOnTheBulkLaneEndsTransfers) {
+  Bare bare = make();
+  Counter sink;
+  std::vector<std::byte> target(100);
+  BulkCompletion done;
+  ASSERT_TRUE(bare.endpoint->bulk().receive(1, target, done).is_ok());
+  const ChunkHeader bad{.tag = 1, .bytes = kChunkBytesMax + 1};
+  write(bare.peer[1], std::as_bytes(std::span(&bad, 1)));
+  EXPECT_EQ(until_failure(*bare.endpoint, sink).code(), Code::kProtocol);
+  ASSERT_TRUE(done.done());
+  EXPECT_EQ(done.status().code(), Code::kProtocol);
+}
+
+TEST_P(BarePeer, OneLaneClosedAloneIsALoss) {
+  for (const std::size_t lane : {0u, 1u}) {
+    Bare bare = make();
+    Counter sink;
+    bare.peer[lane].reset();
+    EXPECT_EQ(until_failure(*bare.endpoint, sink).code(), Code::kPeerLost) << lane;
+  }
+}
+
+TEST(TcpTransport, ReachesEveryKindOfAddressAndRefusesOddLanes) {
+  for (const char* text : {"127.0.0.1:0", "[::1]:0", "unix:@hip-remote-tcp-test"}) {
+    Result<net::Listener> listener = net::Listener::open(net::Address::parse(text).value());
+    ASSERT_TRUE(listener.is_ok()) << listener.status().to_string();
+    Result<test::EndpointPair> pair = test::connect_pair(transport(), *listener);
+    ASSERT_TRUE(pair.is_ok()) << text << " " << pair.status().to_string();
+  }
+  const net::Token token = net::Token::random().value();
+  const auto acceptor = transport().acceptor(token);
+  const auto attach = [&](const net::Token& of, net::TransportKind kind, std::uint32_t lane) {
+    return acceptor->attach(net::OwnedFd(::socket(AF_INET, SOCK_STREAM, 0)), {of, kind, lane}).code();
+  };
+  EXPECT_EQ(attach({}, net::TransportKind::kTcp, 0), Code::kPermission);
+  EXPECT_EQ(attach(token, net::TransportKind::kShm, 0), Code::kProtocol);
+  EXPECT_EQ(attach(token, net::TransportKind::kTcp, 2), Code::kProtocol);
+  EXPECT_EQ(attach(token, net::TransportKind::kTcp, 1), Code::kOk);
+  EXPECT_EQ(attach(token, net::TransportKind::kTcp, 1), Code::kProtocol);
+  EXPECT_EQ(acceptor->finish().value(), nullptr);
+}
+
+}  // namespace
+}  // namespace tf::tcp

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Options, the io_uring probe's explanations, and the checks of a bulk chunk's header.
+#include <gtest/gtest.h>
+
+#include <cerrno>
+
+#include "tcp/bulk_lane.h"
+#include "tcp/mirror_buffer.h"
+#include "tcp/options.h"
+#include "tcp/probe.h"
+
+namespace tf::tcp {
+namespace {
+
+TEST(TcpOptions, EnginesAndFeatures) {
+  EXPECT_EQ(parse_engine("").value(), EngineKind::kAuto);
+  EXPECT_EQ(parse_engine("uring").value(), EngineKind::kUring);
+  EXPECT_EQ(parse_engine("poll").value(), EngineKind::kPoll);
+  EXPECT_EQ(parse_engine("epoll").code(), Code::kInvalidArgument);
+  EXPECT_TRUE(parse_features("multishot,files").value().multishot_receive);
+  EXPECT_FALSE(parse_features("multishot,files").value().zero_copy_send);
+  EXPECT_EQ(parse_features("multishot,sqpoll").code(), Code::kInvalidArgument);
+}
+
+TEST(TcpProbe, SaysWhyNot) {
+  EXPECT_NE(explain_setup_failure(EPERM, 2).message().find("io_uring_disabled=2"), std::string::npos);
+  EXPECT_NE(explain_setup_failure(EPERM, 0).message().find("seccomp"), std::string::npos);
+  EXPECT_NE(explain_setup_failure(ENOSYS, -1).message().find("ENOSYS"), std::string::npos);
+  for (const int error : {EPERM, ENOSYS, ENOMEM, EMFILE})
+    EXPECT_EQ(explain_setup_failure(error, 0).code(), Code::kUnavailable);
+}
+
+TEST(TcpProbe, RepeatsItself) { EXPECT_EQ(probe().available.code(), probe_now().available.code()); }
+
+TEST(TcpBulkChunk, OnlySoundHeadersPass) {
+  EXPECT_TRUE(validate(ChunkHeader{.tag = 1, .bytes = kChunkBytesMax}).is_ok());
+  EXPECT_TRUE(validate(ChunkHeader{.tag = 1, .flags = kChunkAbort, .reason = 7}).is_ok());
+  for (const ChunkHeader& bad :
+       {ChunkHeader{}, ChunkHeader{.bytes = kChunkBytesMax + 1}, ChunkHeader{.bytes = 1, .flags = 2},
+        ChunkHeader{.bytes = 1, .flags = kChunkAbort}, ChunkHeader{.bytes = 1, .reason = 1},
+        ChunkHeader{.bytes = 1, .magic = kFrameMagic}, ChunkHeader{.bytes = 1, .reserved = 1}})
+    EXPECT_EQ(validate(bad).code(), Code::kProtocol);
+}
+
+TEST(TcpMirrorBuffer, WrapsWithoutASeam) {
+  Result<MirrorBuffer> buffer = MirrorBuffer::create(65536);
+  ASSERT_TRUE(buffer.is_ok());
+  buffer->at(65535, 2)[1] = std::byte{7};
+  EXPECT_EQ(buffer->at(65536 * 5, 1)[0], std::byte{7});
+}
+
+}  // namespace
+}  // namespace tf::tcp

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+// A HIP runtime just large enough for the worker's tests: host memory as device memory, streams that run in
+// order on a thread each, events, callbacks, modules that only remember their bytes. Loaded with dlopen, like
+// any runtime. Its one kernel, "fill", writes its u32 argument `value` `count` times at `target`.
+//
+// FAKE_DEVICES: number of devices (default 1; 0: hipErrorNoDevice). FAKE_MEMORY: bytes per device.
+#include <hip/hip_runtime_api.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+namespace {
+
+class Queue {
+ public:
+  Queue() : thread_([this] { work(); }) {}
+  ~Queue() {
+    {
+      std::lock_guard lock(mutex_);
+      stopping_ = true;
+    }
+    changed_.notify_all();
+    thread_.join();
+  }
+  void add(std::function<void()> task) {
+    std::lock_guard lock(mutex_);
+    tasks_.push_back(std::move(task));
+    ++added_;
+    changed_.notify_all();
+  }
+  std::uint64_t added() {
+    std::lock_guard lock(mutex_);
+    return added_;
+  }
+  bool passed(std::uint64_t mark) {
+    std::lock_guard lock(mutex_);
+    return done_ >= mark;
+  }
+  void wait(std::uint64_t mark) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return done_ >= mark; });
+  }
+  bool idle() { return passed(added()); }
+
+ private:
+  void work() {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      changed_.wait(lock, [this] { return stopping_ || !tasks_.empty(); });
+      if (tasks_.empty()) return;
+      std::function<void()> task = std::move(tasks_.front());
+      tasks_.pop_front();
+      lock.unlock();
+      task();
+      lock.lock();
+      ++done_;
+      changed_.notify_all();
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::function<void()>> tasks_;
+  std::uint64_t added_ = 0;
+  std::uint64_t done_ = 0;
+  bool stopping_ = false;
+  std::thread thread_;
+};
+
+struct Event {
+  Queue* queue = nullptr;
+  std::uint64_t mark = 0;
+};
+
+int device_count() {
+  const char* text = std::getenv("FAKE_DEVICES");
+  return text == nullptr ? 1 : std::atoi(text);
+}
+
+std::size_t memory_bytes() {
+  const char* text = std::getenv("FAKE_MEMORY");
+  return text == nullptr ? std::size_t{256} << 20 : std::strtoull(text, nullptr, 10);
+}
+
+Queue& queue_of(hipStream_t stream) {
+  static Queue* null_stream = std::make_unique<Queue>().release();  // outlives every static
+  return stream == nullptr ? *null_stream : *reinterpret_cast<Queue*>(stream);
+}
+Event& event_of(hipEvent_t event) { return *reinterpret_cast<Event*>(event); }
+
+void copy_rows(void* target, std::size_t target_pitch, const void* source, std::size_t source_pitch,
+               std::size_t width, std::size_t height) {
+  for (std::size_t row = 0; row < height; ++row)
+    std::memcpy(static_cast<char*>(target) + row * target_pitch,
+                static_cast<const char*>(source) + row * source_pitch, width);
+}
+
+struct FillArguments {
+  std::uint32_t* target;
+  std::uint32_t value;
+  std::uint32_t count;
+};
+
+}  // namespace
+
+#define FAKE_API extern "C" __attribute__((visibility("default")))
+
+FAKE_API hipError_t hipInit(unsigned) { return device_count() > 0 ? hipSuccess : hipErrorNoDevice; }
+FAKE_API hipError_t hipGetDeviceCount(int* count) {
+  *count = device_count();
+  return *count > 0 ? hipSuccess : hipErrorNoDevice;
+}
+FAKE_API hipError_t hipSetDevice(int device) {
+  return device >= 0 && device < device_count() ? hipSuccess : hipErrorInvalidDevice;
+}
+FAKE_API hipError_t hipGetDeviceProperties(hipDeviceProp_t* properties, int device) {
+  std::memset(properties, 0, sizeof *properties);
+  std::strcpy(properties->name, "Fake Device");
+  std::strcpy(properties->gcnArchName, "fake");
+  properties->totalGlobalMem = memory_bytes();
+  properties->warpSize = 64;
+  properties->arch.hasDoubles = 1;
+  properties->pciBusID = device;
+  return hipSuccess;
+}
+FAKE_API hipError_t hipDeviceGetAttribute(int* value, hipDeviceAttribute_t attribute, int) {
+  if (attribute != hipDeviceAttributeWarpSize) return hipErrorInvalidValue;
+  *value = 64;
+  return hipSuccess;
+}
+FAKE_API hipError_t hipMemGetInfo(std::size_t* free, std::size_t* total) {
+  *free = *total = memory_bytes();
+  return hipSuccess;
+}
+FAKE_API hipError_t hipMalloc(void** pointer, std::size_t bytes) {
+  *pointer = std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
+  return *pointer != nullptr ? hipSuccess : hipErrorOutOfMemory;
+}
+FAKE_API hipError_t hipFree(void* pointer) {  // unlike the real one it does not wait for the device
+  std::free(pointer);
+  return hipSuccess;
+}
+FAKE_API hipError_t hipHostMalloc(void** pointer, std::size_t bytes, unsigned) {
+  return hipMalloc(pointer, bytes);
+}
+FAKE_API hipError_t hipHostFree(void* pointer) { return hipFree(pointer); }
+
+FAKE_API hipError_t hipStreamCreateWithFlags(hipStream_t* stream, unsigned) {
+  *stream = reinterpret_cast<hipStream_t>(std::make_unique<Queue>().release());
+  return hipSuccess;
+}
+FAKE_API hipError_t hipStreamCreate(hipStream_t* stream) { return hipStreamCreateWithFlags(stream, 0); }
+FAKE_API hipError_t hipStreamDestroy(hipStream_t stream) {
+  const std::unique_ptr<Queue> owned(reinterpret_cast<Queue*>(stream));
+  return hipSuccess;
+}
+FAKE_API hipError_t hipStreamQuery(hipStream_t stream) {
+  return queue_of(stream).idle() ? hipSuccess : hipErrorNotReady;
+}
+FAKE_API hipError_t hipStreamSynchronize(hipStream_t stream) {
+  Queue& queue = queue_of(stream);
+  queue.wait(queue.added());
+  return hipSuccess;
+}
+FAKE_API hipError_t hipDeviceSynchronize() { return hipStreamSynchronize(nullptr); }
+FAKE_API hipError_t hipStreamAddCallback(hipStream_t stream, hipStreamCallback_t callback, void* data,
+                                         unsigned) {
+  queue_of(stream).add([=] { callback(stream, hipSuccess, data); });
+  return hipSuccess;
+}
+
+FAKE_API hipError_t hipEventCreateWithFlags(hipEvent_t* event, unsigned) {
+  *event = reinterpret_cast<hipEvent_t>(std::make_unique<Event>().release());
+  return hipSuccess;
+}
+FAKE_API hipError_t hipEventCreate(hipEvent_t* event) { return hipEventCreateWithFlags(event, 0); }
+FAKE_API hipError_t hipEventDestroy(hipEvent_t event) {
+  const std::unique_ptr<Event> owned(&event_of(event));
+  return hipSuccess;
+}
+FAKE_API hipError_t hipEventRecord(hipEvent_t event, hipStream_t stream) {
+  Queue& queue = queue_of(stream);
+  event_of(event) = {&queue, queue.added()};
+  return hipSuccess;
+}
+FAKE_API hipError_t hipEventQuery(hipEvent_t event) {
+  const Event& state = event_of(event);
+  return state.queue == nullptr || state.queue->passed(state.mark) ? hipSuccess : hipErrorNotReady;
+}
+FAKE_API hipError_t hipEventSynchronize(hipEvent_t event) {
+  const Event state = event_of(event);
+  if (state.queue != nullptr) state.queue->wait(state.mark);
+  return hipSuccess;
+}
+
+FAKE_API hipError_t hipMemcpyAsync(void* target, const void* source, std::size_t bytes, hipMemcpyKind,
+                                   hipStream_t stream) {
+  queue_of(stream).add([=] { std::memmove(target, source, bytes); });
+  return hipSuccess;
+}
+FAKE_API hipError_t hipMemcpy2DAsync(void* target, std::size_t target_pitch, const void* source,
+                                     std::size_t source_pitch, std::size_t width, std::size_t height,
+                                     hipMemcpyKind, hipStream_t stream) {
+  if (target_pitch < width || source_pitch < width) return hipErrorInvalidValue;
+  queue_of(stream).add([=] { copy_rows(target, target_pitch, source, source_pitch, width, height); });
+  return hipSuccess;
+}
+
+FAKE_API hipError_t hipModuleLoadData(hipModule_t* module, const void* image) {
+  if (std::memcmp(image, "FAKE", 4) != 0) return hipErrorInvalidImage;
+  *module = reinterpret_cast<hipModule_t>(std::make_unique<std::string>("module").release());
+  return hipSuccess;
+}
+FAKE_API hipError_t hipModuleUnload(hipModule_t module) {
+  const std::unique_ptr<std::string> owned(reinterpret_cast<std::string*>(module));
+  return hipSuccess;
+}
+FAKE_API hipError_t hipModuleGetFunction(hipFunction_t* function, hipModule_t module, const char* name) {
+  if (std::strcmp(name, "fill") != 0) return hipErrorNotFound;
+  *function = reinterpret_cast<hipFunction_t>(module);
+  return hipSuccess;
+}
+FAKE_API hipError_t hipModuleLaunchKernel(hipFunction_t, unsigned, unsigned, unsigned, unsigned, unsigned,
+                                          unsigned, unsigned, hipStream_t stream, void**, void** extra) {
+  if (extra == nullptr || *static_cast<std::size_t*>(extra[3]) != sizeof(FillArguments))
+    return hipErrorInvalidValue;
+  FillArguments arguments;
+  std::memcpy(&arguments, extra[1], sizeof arguments);
+  queue_of(stream).add([=] { std::fill_n(arguments.target, arguments.count, arguments.value); });
+  return hipSuccess;
+}

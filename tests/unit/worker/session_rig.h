@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// A session on a loopback endpoint and the fake runtime, with the client's end in the test's hands.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstring>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <thread>
+#include <tuple>
+#include <vector>
+
+#include "protocol/gen/messages.h"
+#include "transport/loopback.h"
+#include "transport/request_queue.h"
+#include "worker/runtime_library.h"
+#include "worker/session.h"
+
+namespace tf::worker {
+
+// Path of the fake runtime, from the build.
+inline constexpr const char* kFakeRuntime = TF_FAKE_RUNTIME;
+
+class SessionRig final : public MessageSink {
+ public:
+  SessionRig() {
+    Result<RuntimeLibrary> runtime = RuntimeLibrary::load(kFakeRuntime);
+    EXPECT_TRUE(runtime.is_ok()) << runtime.status().to_string();
+    runtime_ = std::make_unique<RuntimeLibrary>(std::move(*runtime));
+    snapshot_ = take_snapshot(*runtime_);
+    reserve_windows(runtime_->hip(), runtime_->vmm(), snapshot_);
+    std::tie(client_end_, worker_end_) = make_loopback_pair();
+    queue_ = std::make_unique<RequestQueue>(*client_end_, *this);
+    session_ = std::make_unique<Session>(runtime_->hip(), runtime_->vmm(), snapshot_, *worker_end_);
+  }
+  ~SessionRig() { static_cast<void>(stop()); }
+
+  void start() {
+    thread_ = std::thread([this] { result_ = session_->run(); });
+  }
+  // Ends the session (if nothing else has) and returns what run() said.
+  Status stop() {
+    if (thread_.joinable()) {
+      if (!ended_by_itself_) session_->end({Code::kClosed, "test over"});
+      thread_.join();
+    }
+    return result_;
+  }
+  // Waits for run() to return on its own.
+  Status wait_end() {
+    ended_by_itself_ = true;
+    return stop();
+  }
+  void drop_client() {
+    queue_.reset();
+    client_end_.reset();
+  }
+
+  // Before start(): a stream under the handle that is returned.
+  std::uint64_t add_stream() {
+    hipStream_t stream = nullptr;
+    EXPECT_EQ(runtime_stream(&stream), hipSuccess);
+    const std::uint64_t raw = protocol::Handle(protocol::HandleKind::kStream, 1, streams_++).raw();
+    EXPECT_TRUE(session_->objects().bind(protocol::HandleKind::kStream, raw, {stream, 0}));
+    return raw;
+  }
+
+  template <typename Request>
+  void post(const Request& request, std::span<const std::byte> tail = {}) {
+    const Status posted = queue_->post(static_cast<std::uint16_t>(Request::kOp), kFlagNoReply,
+                                       std::as_bytes(std::span(&request, 1)), tail);
+    EXPECT_TRUE(posted.is_ok()) << posted.to_string();
+  }
+  // hipError_t of the reply; its body in `body`.
+  template <typename Request>
+  hipError_t call(const Request& request, std::span<const std::byte> tail = {}) {
+    return call_raw(static_cast<std::uint16_t>(Request::kOp), std::as_bytes(std::span(&request, 1)), tail);
+  }
+  hipError_t call_raw(std::uint16_t opcode, std::span<const std::byte> head,
+                      std::span<const std::byte> tail = {}) {
+    std::vector<std::byte> reply(4096);
+    Result<Reply> got = queue_->call(opcode, 0, head, tail, reply, Deadline::after(std::chrono::seconds(20)));
+    if (!got) {
+      last_ = got.status();
+      return hipErrorUnknown;
+    }
+    EXPECT_GE(got->bytes, 8u);
+    std::int32_t error = 0;
+    std::memcpy(&error, reply.data(), sizeof error);
+    body.assign(reply.begin() + 8, reply.begin() + static_cast<std::ptrdiff_t>(got->bytes));
+    return static_cast<hipError_t>(error);
+  }
+  template <typename Body>
+  Body reply_body() const {
+    Body value{};
+    EXPECT_EQ(body.size(), sizeof value);
+    if (body.size() == sizeof value) std::memcpy(&value, body.data(), sizeof value);
+    return value;
+  }
+
+  std::uint64_t lease(std::uint64_t bytes) {
+    protocol::LeaseMemoryRequest request{};
+    request.bytes = bytes;
+    EXPECT_EQ(call(request), hipSuccess);
+    return reply_body<protocol::LeaseMemoryReply>().address;
+  }
+  hipError_t synchronize(std::uint64_t stream) {
+    protocol::SynchronizeStreamRequest request{};
+    request.stream = stream;
+    return call(request);
+  }
+  Status await(const BulkCompletion& completion) {
+    return queue_->await(completion, Deadline::after(std::chrono::seconds(20)));
+  }
+  BulkPlane& bulk() { return client_end_->bulk(); }
+  RequestQueue& queue() { return *queue_; }
+  Session& session() { return *session_; }
+  const Status& last() const { return last_; }
+
+  std::vector<protocol::FaultNotice> faults() {
+    std::lock_guard lock(mutex_);
+    return faults_;
+  }
+  // The next callback that is due, waiting for it; 0 when none comes.
+  std::uint64_t callback_due() {
+    const Deadline deadline = Deadline::after(std::chrono::seconds(10));
+    while (!deadline.passed()) {
+      EXPECT_TRUE(queue_->poll().is_ok());
+      std::lock_guard lock(mutex_);
+      if (due_.empty()) continue;
+      const std::uint64_t cookie = due_.front();
+      due_.pop_front();
+      return cookie;
+    }
+    return 0;
+  }
+  void callback_done(std::uint64_t cookie) {
+    protocol::CallbackDoneRequest request{};
+    request.cookie = cookie;
+    post(request);
+  }
+
+  std::vector<std::byte> body;
+
+ private:
+  hipError_t runtime_stream(hipStream_t* stream) {
+    return runtime_->hip().hipStreamCreateWithFlags(stream, hipStreamNonBlocking);
+  }
+  Status on_message(const FrameHeader& header, std::span<const std::byte> payload) override {
+    std::lock_guard lock(mutex_);
+    if (header.opcode == static_cast<std::uint16_t>(protocol::FaultNotice::kOp)) {
+      protocol::FaultNotice fault{};
+      if (payload.size() != sizeof fault) return {Code::kProtocol, "fault of wrong size"};
+      std::memcpy(&fault, payload.data(), sizeof fault);
+      faults_.push_back(fault);
+    } else if (header.opcode == static_cast<std::uint16_t>(protocol::CallbackDueNotice::kOp)) {
+      protocol::CallbackDueNotice due{};
+      if (payload.size() != sizeof due) return {Code::kProtocol, "callback of wrong size"};
+      std::memcpy(&due, payload.data(), sizeof due);
+      due_.push_back(due.cookie);
+    }
+    return Status::ok();
+  }
+
+  std::unique_ptr<RuntimeLibrary> runtime_;
+  protocol::WorkerSnapshot snapshot_;
+  std::unique_ptr<Endpoint> client_end_;
+  std::unique_ptr<Endpoint> worker_end_;
+  std::unique_ptr<RequestQueue> queue_;
+  std::unique_ptr<Session> session_;
+  std::thread thread_;
+  Status result_;
+  Status last_;
+  bool ended_by_itself_ = false;
+  std::uint32_t streams_ = 0;
+  std::mutex mutex_;
+  std::vector<protocol::FaultNotice> faults_;
+  std::deque<std::uint64_t> due_;
+};
+
+}  // namespace tf::worker

@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Generates everything that follows from proxy/api: see README.md beside this file.
+
+usage: apigen.py --api DIR --out DIR [--list-outputs]
+"""
+import argparse
+import pathlib
+import sys
+
+import emit_protocol
+import emit_proxy
+import emit_tests
+import emit_worker
+from model import DescriptionError, message_of
+from parse import parse_messages, parse_prototypes
+
+NOT_PROTOTYPES = {"messages.h", "words.h", "words_end.h"}
+RTC = "rtc"
+
+
+def read_description(api):
+    paths = sorted(p for p in api.glob("*.h") if p.name not in NOT_PROTOTYPES)
+    functions = [f for path in paths for f in parse_prototypes(path, f"proxy/api/{path.name}")]
+    messages = parse_messages(api / "messages.h", "proxy/api/messages.h")
+    messages += [message_of(f) for f in functions if f.on_wire]
+    return paths, functions, sorted(messages, key=lambda m: m.opcode)
+
+
+def read_symbols(path):
+    rows = [line.split() for line in path.read_text().splitlines() if line and not line.startswith("#")]
+    return {row[0]: row[1] for row in rows}
+
+
+def check_unique(functions, messages):
+    for attribute, items in (("opcode", messages), ("name", messages), ("name", functions)):
+        seen = {}
+        for item in items:
+            value = getattr(item, attribute)
+            if value in seen:
+                shown = f"0x{value:04x}" if attribute == "opcode" else value
+                raise DescriptionError(f"{item.where}: {attribute} {shown} is taken by {seen[value].where}")
+            seen[value] = item
+
+
+def exports(functions, symbols):
+    """Symbol -> version node, of all that the library defines."""
+    result = dict(symbols)
+    for f in functions:
+        if f.domain == RTC and f.name not in symbols:
+            continue
+        name = f.mangled or f.name
+        if name in result:
+            continue
+        if not f.since:
+            raise DescriptionError(f"{f.where}: {f.name} is in no symbol list; give its node with SINCE(hip_x.y)")
+        result[name] = f.since
+    return result
+
+
+def generate(api):
+    paths, functions, messages = read_description(api)
+    symbols = read_symbols(api / "symbols_5.txt")
+    check_unique(functions, messages)
+    by_name = {f.name: f for f in functions}
+    table_header, table_source = emit_protocol.hip_table(functions)
+    dispatch_header, dispatch_source = emit_worker.dispatch(messages)
+    all_symbols = exports(functions, symbols)
+    described = {f.mangled or f.name for f in functions}
+    outputs = {
+        "protocol/gen/op.h": emit_protocol.op_header(messages),
+        "protocol/gen/messages.h": emit_protocol.messages_header(messages),
+        "protocol/gen/schema.h": emit_protocol.schema_header(messages),
+        "protocol/gen/hip_table.h": table_header,
+        "protocol/gen/hip_table.cc": table_source,
+        "proxy/gen/custom.h": emit_proxy.declarations(functions, ("CUSTOM", "CUSTOM_CALL"), "custom", "ApiCall& call"),
+        "proxy/gen/local.h": emit_proxy.declarations(functions, ("LOCAL",), "local", ""),
+        "proxy/gen/unsupported.cc": emit_proxy.unsupported_source(sorted(set(all_symbols) - described)),
+        "proxy/gen/description.cc": emit_proxy.description_check([p.name for p in paths]),
+        "proxy/gen/exports_5.map": emit_proxy.version_script(all_symbols),
+        "worker/gen/custom.h": emit_worker.custom_header(messages),
+        "worker/gen/handlers.h": emit_worker.handlers_header(messages),
+        "worker/gen/dispatch.h": dispatch_header,
+        "worker/gen/dispatch.cc": dispatch_source,
+        "tests/gen/messages_test.cc": emit_tests.roundtrip_test(messages),
+        "API.md": emit_tests.api_table(functions, all_symbols),
+    }
+    for path in paths:
+        own = [f for f in functions if f.domain == path.stem]
+        outputs[f"proxy/gen/client_{path.stem}.cc"] = emit_proxy.client_source(path.stem, own, by_name)
+    for number, title in emit_worker.RANGES.items():
+        own = [m for m in messages if m.opcode >> 8 == number and m.mode != "notice"]
+        outputs[f"worker/gen/handlers_{title}.cc"] = emit_worker.handlers_source(own)
+    return outputs
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    root = pathlib.Path(__file__).resolve().parents[2]
+    parser.add_argument("--api", type=pathlib.Path, default=root / "proxy/api")
+    parser.add_argument("--out", type=pathlib.Path, required=True)
+    parser.add_argument("--list-outputs", action="store_true", help="print the files that would be written")
+    options = parser.parse_args()
+    try:
+        outputs = generate(options.api)
+    except DescriptionError as error:
+        print(f"apigen: {error}", file=sys.stderr)
+        return 1
+    if options.list_outputs:
+        print("\n".join(sorted(outputs)))
+        return 0
+    for name, text in outputs.items():
+        path = options.out / name
+        if path.exists() and path.read_text() == text:
+            continue  # unchanged files keep their time, so nothing is compiled again
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

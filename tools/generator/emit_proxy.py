@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: Apache-2.0
+"""proxy/gen/: exported stubs by domain, declarations of hand-written bodies, unsupported ones, version script."""
+from emit_protocol import BANNER
+from model import STRUCTS, DescriptionError, flat
+
+RTC_DOMAIN = "rtc"
+
+
+def null_checks(function):
+    tests = []
+    for p in function.parameters:
+        if not p.is_pointer or p.optional or p.handle and p.direction != "OUT" or p.kind in ("opaque", "host_function"):
+            continue
+        if p.kind == "device" and p.direction == "IN":
+            continue  # the worker knows which addresses are good
+        tests.append(f"{p.name} == nullptr")
+    return tests
+
+
+def send_lines(function):
+    """Statements that fill `request` from the parameters."""
+    lines, tail = [], "{}"
+    for p in function.parameters:
+        if p.handle and p.direction == "OUT":
+            lines += [f"void* {p.name}_value = nullptr;",
+                      f"if (!call.create(protocol::HandleKind::{p.handle}, request.{p.name}, {p.name}_value)) "
+                      "return call.finish();"]
+        elif p.handle:
+            verb = "consume" if p.direction == "CONSUMES" else "translate"
+            lines.append(f"if (!call.{verb}(protocol::HandleKind::{p.handle}, {p.name}, request.{p.name})) "
+                         "return call.finish();")
+        elif p.direction == "OUT":
+            continue
+        elif "ARRAY" in p.words:
+            tail = f"std::as_bytes(std::span({p.name}, {p.words['ARRAY'][0]}))"
+        elif p.kind == "word":
+            lines.append(f"std::memcpy(&request.{p.name}, {p.name}, {p.words['IN'][0][len('word('):-1]});")
+        elif p.kind == "device" and p.ctype not in STRUCTS:
+            lines.append(f"request.{p.name} = reinterpret_cast<std::uint64_t>({p.name});")
+        elif p.ctype in STRUCTS or p.is_pointer and p.pointee in STRUCTS:
+            struct, access = (p.ctype, ".") if p.ctype in STRUCTS else (p.pointee, "->")
+            for name, _, member in flat(p.name, struct):
+                value = f"{p.name}{access}{member}"
+                value = f"reinterpret_cast<std::uint64_t>({value})" if member == "ptr" else value
+                cast = value if member == "ptr" else f"static_cast<decltype(request.{name})>({value})"
+                lines.append(f"request.{name} = {cast};")
+        else:
+            lines.append(f"request.{p.name} = static_cast<decltype(request.{p.name})>({p.name});")
+    return lines, tail
+
+
+def wire_stub(f):
+    name = f.message
+    lines, tail = [], ""
+    tests = null_checks(f)
+    lines.append(f"ApiCall call(protocol::Op::k{name});")
+    if tests:
+        lines.append(f"if ({' || '.join(tests)}) return call.finish(hipErrorInvalidValue);")
+    lines += [f"if (!({check})) return call.finish(hipErrorInvalidValue);" for check in f.checks]
+    lines += ["if (!call.connected()) return call.finish();", f"protocol::{name}Request request;"]
+    fill, tail = send_lines(f)
+    lines += fill
+    outs = [p for p in f.parameters if p.direction == "OUT" and not p.handle]
+    created = [p for p in f.parameters if p.direction == "OUT" and p.handle]
+    tail_argument = "" if tail == "{}" else f", {tail}"
+    if f.posted:
+        if not created:
+            return lines + [f"return call.post(request{tail_argument});"]
+        p = created[0]
+        return lines + [f"const hipError_t error = call.post(request{tail_argument});",
+                        f"if (error == hipSuccess) *{p.name} = static_cast<{p.pointee}>({p.name}_value);",
+                        "return error;"]
+    if not outs:
+        return lines + [f"return call.call(request{tail_argument});"]
+    lines += [f"protocol::{name}Reply reply;", f"const hipError_t error = call.call(request, reply{tail_argument});",
+              "if (error != hipSuccess) return error;"]
+    for p in outs:
+        if p.kind == "word":
+            lines.append(f"std::memcpy({p.name}, &reply.{p.name}, {p.words['OUT'][0][len('word('):-1]});")
+        else:
+            assign = f"*{p.name} = static_cast<{p.pointee}>(reply.{p.name});"
+            lines.append(f"if ({p.name} != nullptr) {assign}" if p.optional else assign)
+    return lines + ["return error;"]
+
+
+def alias_stub(f, by_name):
+    target = by_name.get(f.alias[0])
+    if target is None:
+        raise DescriptionError(f"{f.where}: ALIAS of unknown function '{f.alias[0]}'")
+    given = {p.name: p for p in f.parameters}
+    fixed = dict(part.split(" = ") for part in f.alias[1:] if " = " in part)
+    per_thread = f.name.endswith("_spt")
+    lines, passed = [], []
+    for p in target.parameters:
+        own = given.get(p.name)
+        if own is None and p.kind == "stream" and per_thread:
+            passed.append("hipStreamPerThread")
+        elif own is None and p.name in fixed:
+            passed.append(fixed[p.name])
+        elif own is None:
+            raise DescriptionError(f"{f.where}: {f.name}: nothing for '{p.name}' of {target.name}")
+        elif p.kind == "function" and own.kind == "host_function":
+            lines += [f"ApiCall call(protocol::Op::k{target.message});",
+                      "if (!call.connected()) return call.finish();",
+                      "hipFunction_t resolved = nullptr;",
+                      f"if (!call.registered({own.name}, resolved)) return call.finish();"]
+            passed.append("resolved")
+        elif p.kind == "stream" and per_thread:
+            passed.append(f"{p.name} == nullptr ? hipStreamPerThread : {p.name}")
+        else:
+            passed.append(own.name)
+    invoke = f"::{target.name}({', '.join(passed)})"
+    if "then_synchronize" in f.alias:
+        return lines + [f"const hipError_t error = {invoke};",
+                        "return error != hipSuccess ? error : ::hipStreamSynchronize(hipStreamPerThread);"]
+    return lines + [f"return {invoke};"]
+
+
+def stub(f, by_name):
+    arguments = [p.name for p in f.parameters]
+    returns = "" if f.result == "void" else "return "
+    if f.mode == "ALIAS":
+        lines = alias_stub(f, by_name)
+    elif f.mode == "LOCAL":
+        lines = [f"{returns}local::{f.name}({', '.join(arguments)});"]
+    elif f.mode in ("CUSTOM", "CUSTOM_CALL"):
+        lines = [f"ApiCall call(protocol::Op::kGoodbye);",
+                 f"{returns}custom::{f.name}({', '.join(['call'] + arguments)});"]
+        if f.mode == "CUSTOM_CALL":
+            lines[0] = f"ApiCall call(protocol::Op::k{f.message});"
+    elif f.mode == "UNSUPPORTED":
+        parameters = [p.name for p in f.parameters]
+        value = {"hipError_t": f'unsupported("{f.name}")'}.get(f.result)
+        lines = [f"static_cast<void>({name});" for name in parameters]
+        lines.append(f"return {value};" if value else f'static_cast<void>(unsupported("{f.name}"));')
+        if not value:
+            lines.append(f"return {{}};")
+    else:
+        lines = wire_stub(f)
+    linkage = 'extern "C" ' if f.c_linkage else ""
+    body = "\n  ".join(lines)
+    return f"// {f.where}\n{linkage}TF_API {f.declaration()} {{\n  {body}\n}}\n"
+
+
+def client_source(domain, functions, by_name):
+    body = "\n".join(stub(f, by_name) for f in functions)
+    return f"""{BANNER}#include <hip/hip_runtime_api.h>
+#include <hip/hip_ext.h>
+
+#include <cstring>
+#include <span>
+
+#include "proxy/api_call.h"
+#include "proxy/exported.h"
+#include "proxy/gen/custom.h"
+#include "proxy/gen/local.h"
+#include "proxy/pool_attributes.h"
+
+using namespace tf;         // NOLINT: the stubs are C functions, outside every namespace
+using namespace tf::proxy;  // NOLINT
+
+{body}"""
+
+
+def declarations(functions, mode_names, namespace, extra):
+    lines = "".join(f"{f.declaration(extra=extra)};\n" for f in functions if f.mode in mode_names)
+    return f"""{BANNER}// The hand-written bodies: proxy/{namespace} defines each of these.
+#pragma once
+
+#include <hip/hip_runtime_api.h>
+#include <hip/hiprtc.h>
+
+#include "proxy/api_call.h"
+
+namespace tf::proxy::{namespace} {{
+
+{lines}
+}}  // namespace tf::proxy::{namespace}
+"""
+
+
+def description_check(headers):
+    """A source that compiles the description after the vendor's headers: signature drift is an error."""
+    includes = "".join(f'#include "proxy/api/{h}"\n' for h in headers)
+    return f"""{BANNER}// The description compiled after the vendor's headers: a signature that drifts does not compile.
+#include <hip/hip_runtime_api.h>
+#include <hip/hip_ext.h>
+#include <hip/hiprtc.h>
+
+#include "proxy/api/words.h"
+{includes}#include "proxy/api/words_end.h"
+"""
+
+
+def unsupported_source(names):
+    one = ('extern "C" TF_API hipError_t tf_unsupported_{i}() __asm__("{n}");\n'
+           'extern "C" hipError_t tf_unsupported_{i}() {{ return tf::proxy::unsupported("{n}"); }}\n')
+    body = "".join(one.format(i=i, n=n) for i, n in enumerate(names))
+    return f"""{BANNER}// Symbols of the real library that the description does not have yet. Arguments are ignored.
+#include <hip/hip_runtime_api.h>
+
+#include "proxy/exported.h"
+
+{body}"""
+
+
+def node_key(node):
+    return [int(part) for part in node.removeprefix("hip_").split(".")]
+
+
+def version_script(symbols):
+    """One node per release, each inheriting from the one before; what is not listed stays inside."""
+    nodes = {}
+    for symbol, node in symbols.items():
+        nodes.setdefault(node, []).append(symbol)
+    text, previous = "", ""
+    for node in sorted(nodes, key=node_key):
+        names = "".join(f"    {name};\n" for name in sorted(nodes[node]))
+        local = "" if previous else "  local:\n    *;\n"
+        text += f"{node} {{\n  global:\n{names}{local}}}{previous};\n\n"
+        previous = f" {node}"
+    return text

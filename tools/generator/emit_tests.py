@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Round-trip tests and fuzz entry of every message, and API.md."""
+from collections import Counter
+
+from emit_protocol import BANNER
+from model import WIRE_TYPES
+
+
+def roundtrip_test(messages):
+    tests = ""
+    for m in messages:
+        for suffix, fields in (("Request", m.request), ("Reply", m.reply)):
+            if not fields:
+                continue
+            name = f"{m.name}{suffix}"
+            sets = "".join(f"  fill(sent.{f.name}, {index + 1});\n" for index, f in enumerate(fields))
+            checks = "".join(f"  EXPECT_TRUE(same(sent.{f.name}, received.{f.name})) << \"{f.name}\";\n"
+                             for f in fields)
+            reserved = any(f.name.startswith("reserved") for f in fields) and suffix == "Request"
+            refused = "  EXPECT_FALSE(validate(received));  // a reserved field is set\n" if reserved else ""
+            tests += f"""
+TEST(Messages, {name}) {{  // {m.where}
+  {name} sent;
+{sets}  std::array<std::byte, sizeof sent> wire;
+  std::memcpy(wire.data(), &sent, sizeof sent);
+  {name} received;
+  std::memcpy(&received, wire.data(), sizeof received);
+{checks}{refused}}}
+"""
+    return f"""{BANNER}// Every message through bytes and back, each field its own value; reserved fields are refused.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstring>
+
+#include "protocol/gen/messages.h"
+
+namespace tf::protocol {{
+namespace {{
+
+template <typename T>
+void fill(T& value, unsigned seed) {{
+  unsigned char bytes[sizeof(T)];
+  for (unsigned index = 0; index < sizeof bytes; ++index) bytes[index] = static_cast<unsigned char>(seed * 7 + index);
+  std::memcpy(&value, bytes, sizeof bytes);
+}}
+
+template <typename T>
+bool same(const T& left, const T& right) {{
+  return std::memcmp(&left, &right, sizeof left) == 0;
+}}
+{tests}
+TEST(Ops, AreSortedAndNamed) {{
+  for (std::size_t index = 1; index < kOps.size(); ++index) EXPECT_LT(kOps[index - 1].op, kOps[index].op);
+  for (const OpProperties& row : kOps) EXPECT_EQ(find_op(static_cast<std::uint16_t>(row.op)), &row);
+  EXPECT_EQ(find_op(0xffff), nullptr);
+}}
+
+}}  // namespace
+}}  // namespace tf::protocol
+"""
+
+
+def api_table(functions, symbols):
+    counts = Counter(f.mode for f in functions)
+    described = {f.name for f in functions} | {f.mangled for f in functions}
+    rest = sorted(set(symbols) - described)
+    rows = "".join(f"| `{f.name}` | {f.domain} | {f.mode}{' ' + f.alias[0] if f.alias else ''} | {f.where} |\n"
+                   for f in sorted(functions, key=lambda f: f.name))
+    totals = "".join(f"| {mode} | {count} |\n" for mode, count in sorted(counts.items()))
+    return f"""# API
+
+Generated from `proxy/api`. How each function travels is explained in `proxy/api/words.h`.
+
+| word | functions |
+|---|---|
+{totals}| not described (exported, answers hipErrorNotSupported) | {len(rest)} |
+
+| function | domain | travels | described at |
+|---|---|---|---|
+{rows}
+Not described yet: {', '.join(f'`{name}`' for name in rest)}
+"""

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// hip-remote bench: transport_bench, then hip_bench natively and through a private worker over each
+// transport. The native figures become the limits of the remote ones.
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+
+#include "tools/hip-remote/commands.h"
+#include "tools/hip-remote/local_worker.h"
+
+namespace tf::tools {
+namespace {
+
+int fail(const Status& status) {
+  fmt::print(stderr, "hip-remote bench: {}\n", status.to_string());
+  return 1;
+}
+
+// "plot.svg", "shm" -> "plot-shm.svg"
+std::string plot_name(const std::string& path, const std::string& transport) {
+  std::filesystem::path name(path);
+  return (name.parent_path() / (name.stem().string() + "-" + transport + name.extension().string())).string();
+}
+
+Command hip_bench(const Layout& layout, const BenchOptions& options, const std::filesystem::path& library,
+                  const std::string& label) {
+  Command command;
+  command.arguments = {layout.program("hip_bench").string(), "--label", label};
+  if (options.quick) command.arguments.push_back("--quick");
+  command.environment = {{"LD_LIBRARY_PATH", library.string()}, {"LD_PRELOAD", std::nullopt}};
+  return command;
+}
+
+Result<int> run_command(const Command& command) {
+  Result<pid_t> child = start(command);
+  if (!child) return child.status();
+  return wait_for(*child);
+}
+
+// The native run, as JSON lines in a temporary file.
+Result<std::string> native_reference(const Layout& layout, const BenchOptions& options) {
+  fmt::print(stderr, "hip_bench on the native CPU runtime ...\n");
+  Command command = hip_bench(layout, options, layout.native_lib(), "native");
+  command.arguments.push_back("--json");
+  int code = 0;
+  Result<std::string> text = capture(command, code);
+  if (!text) return text.status();
+  if (code != 0)
+    return Status{Code::kInternal, fmt::format("the native run of hip_bench ended with {}", code)};
+  std::string path = (std::filesystem::temp_directory_path() / "hip-remote-bench-XXXXXX").string();
+  int fd = ::mkstemp(path.data());
+  if (fd < 0) return Status::from_errno("mkstemp " + path, errno);
+  ::close(fd);
+  std::ofstream(path) << *text;
+  if (options.json) {
+    std::fputs(text->c_str(), stdout);
+    std::fflush(stdout);
+  }
+  return path;
+}
+
+Result<int> remote_run(const Layout& layout, const BenchOptions& options, const std::string& transport,
+                       const std::string& reference) {
+  fmt::print(stderr, "hip_bench through a worker over {} ...\n", transport);
+  Result<LocalWorker> worker = LocalWorker::start(layout, "cpu", false);
+  if (!worker) return worker.status();
+  Command command = hip_bench(layout, options, layout.lib, transport);
+  command.arguments.insert(command.arguments.end(), {"--limits", reference});
+  if (options.json) command.arguments.push_back("--json");
+  if (!options.plot.empty()) {
+    command.arguments.insert(command.arguments.end(), {"--plot", plot_name(options.plot, transport)});
+  }
+  for (auto& [name, value] : worker->environment(transport)) command.environment[name] = value;
+  return run_command(command);
+}
+
+}  // namespace
+
+int bench(const Layout& layout, const BenchOptions& options) {
+  Command transport_bench;
+  transport_bench.arguments = {layout.program("transport_bench").string()};
+  if (options.quick) transport_bench.arguments.push_back("--quick");
+  if (options.json) transport_bench.arguments.push_back("--json");
+  fmt::print(stderr, "transport_bench ...\n");
+  Result<int> code = run_command(transport_bench);
+  if (!code) return fail(code.status());
+  int worst = *code;
+  Result<std::string> reference = native_reference(layout, options);
+  if (!reference) return fail(reference.status());
+  std::vector<std::string> transports = options.transports;
+  if (transports.empty()) transports = {"shm", "tcp"};
+  for (const std::string& transport : transports) {
+    code = remote_run(layout, options, transport, *reference);
+    if (!code) return fail(code.status());
+    if (*code != 0) worst = *code;
+  }
+  std::error_code ignored;
+  std::filesystem::remove(*reference, ignored);
+  return worst;
+}
+
+}  // namespace tf::tools

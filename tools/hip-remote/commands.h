@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// The commands of hip-remote. Each returns the process's exit code.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tools/hip-remote/layout.h"
+
+namespace tf::tools {
+
+struct InfoOptions {
+  bool json = false;
+};
+int info(const Layout& layout, const InfoOptions& options);
+
+struct RunOptions {
+  std::string worker;     // HOST:PORT or unix:PATH; empty: as TF_WORKER_* say
+  std::string transport;  // empty: as TF_TRANSPORT says, else auto
+  std::string runtime;    // of the private worker
+  bool local = false;
+  bool native = false;  // run on the CPU runtime itself, without a worker
+  bool verbose = false;
+  std::vector<std::string> program;
+};
+int run(const Layout& layout, const RunOptions& options);
+
+struct BenchOptions {
+  std::vector<std::string> transports;  // shm, tcp
+  bool json = false;
+  bool quick = false;
+  std::string plot;  // SVG file; empty: none
+};
+int bench(const Layout& layout, const BenchOptions& options);
+
+}  // namespace tf::tools

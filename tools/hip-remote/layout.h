@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the parts of an installation (or build tree) lie, found from the running executable:
+// <prefix>/bin/{hip-remote,hip-worker,hip_bench,...} and
+// <prefix>/lib*/{libamdhip64.so.5,libhip_cpu.so,native/}.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace tf::tools {
+
+struct Layout {
+  std::filesystem::path bin;
+  std::filesystem::path lib;
+
+  std::filesystem::path program(const std::string& name) const { return bin / name; }
+  std::filesystem::path proxy_library() const { return lib / "libamdhip64.so.5"; }
+  std::filesystem::path cpu_runtime() const { return lib / "libhip_cpu.so"; }
+  // A directory whose libamdhip64.so.5 is the CPU runtime itself: programs run natively on it.
+  std::filesystem::path native_lib() const { return lib / "native"; }
+};
+
+Layout find_layout();
+
+}  // namespace tf::tools

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/hip-remote/local_worker.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <filesystem>
+#include <utility>
+
+#include "net/fd.h"
+
+namespace tf::tools {
+namespace {
+
+constexpr int kReadyTimeoutMs = 20'000;
+constexpr std::chrono::milliseconds kEndGrace{6'000};
+
+// Reads the worker's "ready <port> <socket>\n" line.
+Result<std::string> read_ready_line(int fd) {
+  std::string line;
+  char c = 0;
+  for (;;) {
+    pollfd waiter{fd, POLLIN, 0};
+    int ready = ::poll(&waiter, 1, kReadyTimeoutMs);
+    if (ready == 0) return Status{Code::kTimeout, "hip-worker did not get ready within 20 s"};
+    if (ready < 0 && errno == EINTR) continue;
+    ssize_t got = ::read(fd, &c, 1);
+    if (got <= 0)
+      return Status{Code::kUnavailable, "hip-worker ended before it was ready; see its messages above"};
+    if (c == '\n') return line;
+    line.push_back(c);
+  }
+}
+
+}  // namespace
+
+Result<LocalWorker> LocalWorker::start(const Layout& layout, const std::string& runtime, bool verbose) {
+  LocalWorker worker;
+  std::string pattern = (std::filesystem::temp_directory_path() / "hip-remote-XXXXXX").string();
+  if (::mkdtemp(pattern.data()) == nullptr) return Status::from_errno("mkdtemp " + pattern, errno);
+  worker.directory_ = pattern;
+  worker.socket_ = pattern + "/worker.sock";
+  int pipe_fds[2];
+  if (::pipe2(pipe_fds, O_CLOEXEC) != 0) return Status::from_errno("pipe", errno);
+  net::OwnedFd read_end(pipe_fds[0]);
+  net::OwnedFd write_end(pipe_fds[1]);
+  Command command;
+  command.arguments = {
+      layout.program("hip-worker").string(), "--port", "0", "--socket", worker.socket_, "--ready-fd",
+      std::to_string(write_end.get())};
+  if (!runtime.empty()) command.arguments.insert(command.arguments.end(), {"--runtime", runtime});
+  if (verbose) command.arguments.push_back("-v");
+  command.keep_fd = write_end.get();
+  // The worker loads the real runtime: it must not find our own proxy through the caller's settings.
+  command.environment = {{"LD_PRELOAD", std::nullopt}};
+  Result<pid_t> child = tf::tools::start(command);
+  if (!child) return child.status();
+  worker.pid_ = *child;
+  write_end.reset();
+  Result<std::string> line = read_ready_line(read_end.get());
+  if (!line) return line.status();
+  constexpr std::string_view kReady = "ready ";
+  if (!line->starts_with(kReady))
+    return Status{Code::kProtocol, "hip-worker said '" + *line + "', not 'ready'"};
+  std::from_chars(line->data() + kReady.size(), line->data() + line->size(), worker.port_);
+  if (worker.port_ == 0) return Status{Code::kProtocol, "hip-worker named no port in '" + *line + "'"};
+  return worker;
+}
+
+LocalWorker::LocalWorker(LocalWorker&& other) noexcept
+    : pid_(std::exchange(other.pid_, -1)),
+      port_(other.port_),
+      socket_(std::move(other.socket_)),
+      directory_(std::exchange(other.directory_, {})) {}
+
+LocalWorker::~LocalWorker() {
+  if (pid_ > 0) end(pid_, kEndGrace);
+  std::error_code ignored;
+  if (!directory_.empty()) std::filesystem::remove_all(directory_, ignored);
+}
+
+EnvironmentChanges LocalWorker::environment(const std::string& transport) const {
+  EnvironmentChanges changes{{"TF_WORKER_HOST", "127.0.0.1"},
+                             {"TF_WORKER_PORT", std::to_string(port_)},
+                             {"TF_WORKER_SOCKET", socket_},
+                             {"TF_TRANSPORT", transport}};
+  if (transport == "tcp") changes["TF_WORKER_SOCKET"] = std::nullopt;
+  return changes;
+}
+
+}  // namespace tf::tools

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// hip-remote run: an unmodified program with the proxy in place of AMD's libamdhip64.
+#include <fmt/core.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
+
+#include "net/address.h"
+#include "tools/hip-remote/commands.h"
+#include "tools/hip-remote/local_worker.h"
+
+namespace tf::tools {
+namespace {
+
+constexpr int kExitUsage = 2;
+constexpr int kExitFailed = 125;  // as env(1) and timeout(1): the failure is ours, not the program's
+
+std::string prepend(const std::string& entry, const char* variable, char separator) {
+  const char* old = std::getenv(variable);
+  return old != nullptr && *old != '\0' ? entry + separator + old : entry;
+}
+
+// LD_LIBRARY_PATH finds our library by name; LD_PRELOAD wins over a program's own RPATH.
+void use_library(EnvironmentChanges& environment, const std::filesystem::path& directory) {
+  environment["LD_LIBRARY_PATH"] = prepend(directory.string(), "LD_LIBRARY_PATH", ':');
+  environment["LD_PRELOAD"] = prepend((directory / "libamdhip64.so.5").string(), "LD_PRELOAD", ' ');
+}
+
+Status point_at_worker(const RunOptions& options, EnvironmentChanges& environment) {
+  if (options.worker.empty()) return Status::ok();
+  Result<net::Address> address = net::Address::parse(options.worker);
+  if (!address) return address.status();
+  if (address->is_unix()) {
+    environment["TF_WORKER_SOCKET"] = address->path();
+  } else {
+    environment["TF_WORKER_SOCKET"] = std::nullopt;
+    environment["TF_WORKER_HOST"] = address->host();
+    environment["TF_WORKER_PORT"] = std::to_string(address->port());
+  }
+  return Status::ok();
+}
+
+int fail(const Status& status) {
+  fmt::print(stderr, "hip-remote run: {}\n", status.to_string());
+  return status.code() == Code::kInvalidArgument ? kExitUsage : kExitFailed;
+}
+
+}  // namespace
+
+int run(const Layout& layout, const RunOptions& options) {
+  Command command;
+  command.arguments = options.program;
+  std::optional<LocalWorker> worker;
+  if (options.native) {
+    use_library(command.environment, layout.native_lib());
+  } else {
+    use_library(command.environment, layout.lib);
+    if (Status status = point_at_worker(options, command.environment); !status) return fail(status);
+    if (!options.transport.empty()) command.environment["TF_TRANSPORT"] = options.transport;
+    if (options.local) {
+      Result<LocalWorker> started = LocalWorker::start(layout, options.runtime, options.verbose);
+      if (!started) return fail(started.status());
+      worker.emplace(std::move(started).value());
+      const char* wanted = std::getenv("TF_TRANSPORT");
+      std::string transport = !options.transport.empty() ? options.transport
+                              : wanted != nullptr        ? wanted
+                                                         : "auto";
+      for (auto& [name, value] : worker->environment(transport)) command.environment[name] = value;
+    }
+  }
+  if (options.verbose) command.environment["TF_DEBUG"] = "1";
+  Result<pid_t> child = start(command);
+  if (!child) return fail(child.status());
+  Result<int> code = wait_for(*child);
+  return code ? *code : fail(code.status());
+}
+
+}  // namespace tf::tools

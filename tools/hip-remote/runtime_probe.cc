@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/hip-remote/runtime_probe.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <hip/hip_runtime_api.h>
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <sstream>
+
+#include "net/fd.h"
+
+namespace tf::tools {
+namespace {
+
+constexpr int kProbeTimeoutMs = 15'000;
+
+using CountFunction = hipError_t (*)(int*);
+using PropertiesFunction = hipError_t (*)(hipDeviceProp_t*, int);
+using ErrorFunction = const char* (*)(hipError_t);
+
+void write_text(int fd, const std::string& text) {
+  std::size_t done = 0;
+  while (done < text.size()) {
+    ssize_t written = ::write(fd, text.data() + done, text.size() - done);
+    if (written <= 0 && errno != EINTR) return;
+    if (written > 0) done += static_cast<std::size_t>(written);
+  }
+}
+
+// Runs in the child. One line a field: "error TEXT" or "device NAME\tARCH\tBYTES\tUNITS".
+std::string describe(const std::string& library) {
+  void* handle = ::dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) return std::string("error ") + ::dlerror() + "\n";
+  auto count_of = reinterpret_cast<CountFunction>(::dlsym(handle, "hipGetDeviceCount"));
+  auto properties_of = reinterpret_cast<PropertiesFunction>(::dlsym(handle, "hipGetDeviceProperties"));
+  auto text_of = reinterpret_cast<ErrorFunction>(::dlsym(handle, "hipGetErrorString"));
+  if (count_of == nullptr || properties_of == nullptr || text_of == nullptr)
+    return "error not a HIP runtime library: hipGetDeviceCount or hipGetDeviceProperties is missing\n";
+  int count = 0;
+  if (hipError_t error = count_of(&count); error != hipSuccess)
+    return std::string("error hipGetDeviceCount: ") + text_of(error) + "\n";
+  std::ostringstream text;
+  for (int device = 0; device < count; ++device) {
+    hipDeviceProp_t properties{};
+    if (properties_of(&properties, device) != hipSuccess) continue;
+    text << "device " << properties.name << '\t' << properties.gcnArchName << '\t'
+         << properties.totalGlobalMem << '\t' << properties.multiProcessorCount << '\n';
+  }
+  return text.str();
+}
+
+void parse_line(const std::string& line, ProbedRuntime& runtime) {
+  if (line.starts_with("error ")) runtime.unusable = line.substr(6);
+  if (!line.starts_with("device ")) return;
+  std::istringstream fields(line.substr(7));
+  ProbedDevice device;
+  std::string number;
+  std::getline(fields, device.name, '\t');
+  std::getline(fields, device.architecture, '\t');
+  if (std::getline(fields, number, '\t')) device.memory_bytes = std::strtoull(number.c_str(), nullptr, 10);
+  if (std::getline(fields, number, '\t')) device.compute_units = std::atoi(number.c_str());
+  runtime.devices.push_back(device);
+}
+
+std::string read_answer(int fd, pid_t child) {
+  std::string text;
+  char buffer[4096];
+  for (;;) {
+    pollfd waiter{fd, POLLIN, 0};
+    int ready = ::poll(&waiter, 1, kProbeTimeoutMs);
+    if (ready < 0 && errno == EINTR) continue;
+    if (ready <= 0) {
+      ::kill(child, SIGKILL);
+      return "error no answer within 15 s\n";
+    }
+    ssize_t got = ::read(fd, buffer, sizeof buffer);
+    if (got <= 0) return text;
+    text.append(buffer, static_cast<std::size_t>(got));
+  }
+}
+
+}  // namespace
+
+ProbedRuntime probe_runtime(const std::string& name, const std::string& library,
+                            const EnvironmentChanges& environment) {
+  ProbedRuntime runtime{name, library, {}, {}};
+  int pipe_fds[2];
+  if (::pipe2(pipe_fds, O_CLOEXEC) != 0) {
+    runtime.unusable = Status::from_errno("pipe", errno).to_string();
+    return runtime;
+  }
+  net::OwnedFd read_end(pipe_fds[0]);
+  net::OwnedFd write_end(pipe_fds[1]);
+  pid_t child = ::fork();  // this program has no threads here
+  if (child == 0) {
+    for (const auto& [variable, value] : environment) {
+      value ? ::setenv(variable.c_str(), value->c_str(), 1) : ::unsetenv(variable.c_str());
+    }
+    write_text(write_end.get(), describe(library));
+    ::_exit(0);
+  }
+  write_end.reset();
+  std::istringstream lines(read_answer(read_end.get(), child));
+  for (std::string line; std::getline(lines, line);) parse_line(line, runtime);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  if (runtime.unusable.empty() && WIFSIGNALED(status))
+    runtime.unusable = "the library crashed (signal " + std::to_string(WTERMSIG(status)) + ")";
+  if (runtime.unusable.empty() && runtime.devices.empty()) runtime.unusable = "no device";
+  return runtime;
+}
+
+}  // namespace tf::tools

@@ -1,0 +1,23 @@
+# Code objects and programs made by hipcc-cpu, for tests and examples.
+#   tf_cpu_code_object(kernels_co SOURCE k.hip OUTPUT k.co OPTIONS ...)   target kernels_co, file in the build
+#   tf_cpu_object(saxpy_o SOURCE saxpy.hip OUTPUT saxpy.o)    host object with its kernels embedded
+include_guard(GLOBAL)
+
+function(tf_hipcc_cpu name mode)
+  cmake_parse_arguments(ARG "" "SOURCE;OUTPUT" "OPTIONS" ${ARGN})
+  set(output ${CMAKE_CURRENT_BINARY_DIR}/${ARG_OUTPUT})
+  add_custom_command(OUTPUT ${output} DEPENDS ${ARG_SOURCE} hipcc_cpu
+                     COMMAND ${CMAKE_BINARY_DIR}/bin/hipcc-cpu ${mode} ${ARG_OPTIONS}
+                     ${CMAKE_CURRENT_SOURCE_DIR}/${ARG_SOURCE} -o ${output}
+                     COMMENT "hipcc-cpu ${mode} ${ARG_SOURCE}" VERBATIM)
+  add_custom_target(${name} DEPENDS ${output})
+  set_target_properties(${name} PROPERTIES TF_OUTPUT ${output})
+endfunction()
+
+function(tf_cpu_code_object name)
+  tf_hipcc_cpu(${name} --genco ${ARGN})
+endfunction()
+
+function(tf_cpu_object name)
+  tf_hipcc_cpu(${name} -c ${ARGN})
+endfunction()

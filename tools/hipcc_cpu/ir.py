@@ -1,0 +1,399 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rewrites the LLVM IR that clang makes of HIP device code for amdgcn into IR for the host.
+
+Why amdgcn: with that target every source argument of a kernel stays one IR argument, AMD's own headers
+compile unchanged, and shared memory, barriers and wave operations are visible by name. What changes:
+address spaces go, shared variables become thread-local (a block lives on one OS thread), target intrinsics
+become calls of worker/runtime/cpu/kernel/device, and every kernel gets `__hipr_run_<name>(arguments, first,
+end)` plus constants from which note.py reads the argument layout.
+"""
+import re
+
+LAYOUT = "e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-f80:128-n8:16:32:64-S128"
+TRIPLE = "x86_64-pc-linux-gnu"
+DYNAMIC_SHARED_BYTES = 65536  # HIPR_DYNAMIC_SHARED_BYTES
+DEVICE_ABI = 1                # HIPR_DEVICE_ABI
+TABLE_SECTION = ".hipr_table"
+
+NAME = r'(?:"(?:[^"]*)"|[-\w$.]+)'
+GLOBAL = re.compile(r'@(' + NAME + ')')
+# Calls that may park the calling HIP thread: kernels that reach one run on fibers.
+PARKS = re.compile(r'__hipr_amdgcn_(s_barrier|wave_barrier|ds_bpermute|ds_permute|ds_swizzle|'
+                   r'mov_dpp|update_dpp|readfirstlane|readlane|icmp|fcmp|read_exec|ballot)|'
+                   r'__ockl_(wgred|wfany|wfall|activelane|grid_sync|gws_barrier|multi_grid_sync)')
+
+
+class Unsupported(Exception):
+    """The source uses something that has no meaning on the host's cores."""
+
+
+class Kernel:
+    def __init__(self, name, parameters, max_threads):
+        self.name = name
+        self.parameters = parameters      # [(IR type, alignment or None, by reference)]
+        self.max_threads = max_threads
+        self.shared = []                  # names of its static shared variables
+        self.parks = False
+
+
+def unquote(name):
+    return name[1:-1] if name.startswith('"') else name
+
+
+def quote(name):
+    return '"%s"' % name
+
+
+def split_top(text):
+    """Splits at the commas that are in no bracket."""
+    parts, depth, start, quoted = [], 0, 0, False
+    for i, c in enumerate(text):
+        if c == '"':
+            quoted = not quoted
+        elif quoted:
+            continue
+        elif c in '([{<':
+            depth += 1
+        elif c in ')]}>':
+            depth -= 1
+        elif c == ',' and depth == 0:
+            parts.append(text[start:i].strip())
+            start = i + 1
+    if text[start:].strip():
+        parts.append(text[start:].strip())
+    return parts
+
+
+def closing(text, opening):
+    """Index of the bracket that closes the one at `opening`."""
+    depth, quoted = 0, False
+    for i in range(opening, len(text)):
+        c = text[i]
+        if c == '"':
+            quoted = not quoted
+        elif quoted:
+            continue
+        elif c in '([{<':
+            depth += 1
+        elif c in ')]}>':
+            depth -= 1
+            if depth == 0:
+                return i
+    raise Unsupported('unbalanced IR: ' + text[:80])
+
+
+def take_type(text):
+    """The IR type at the start of `text`."""
+    if text[0] in '[{<':
+        end = closing(text, 0) + 1
+    else:
+        match = re.match(r'%' + NAME + r'|[\w.]+', text)
+        end = match.end()
+    while True:
+        rest = text[end:]
+        if rest.startswith('*'):
+            end += 1
+        elif re.match(r'\s*\(', rest):  # function type, only ever behind a pointer
+            end += closing(rest, rest.index('(')) + 1
+        else:
+            return text[:end]
+
+
+def rename_intrinsic(match):
+    name = match.group(1)
+    if name.startswith('amdgcn.'):
+        return '@__hipr_' + name.replace('.', '_')
+    return '@llvm.' + re.sub(r'\.p[1-9]', '.p0', name)
+
+
+def strip_target(text):
+    """Everything that is done line by line, without looking at kernels."""
+    text = re.sub(r'^target datalayout = .*$', 'target datalayout = "%s"' % LAYOUT, text, flags=re.M)
+    text = re.sub(r'^target triple = .*$', 'target triple = "%s"' % TRIPLE, text, flags=re.M)
+    text = re.sub(r'(?<=[ ,])(syncscope\("[^"]*"\)) ', '', text)
+    text = re.sub(r'@llvm\.trap\(', '@__hipr_trap(', text)
+    text = re.sub(r'@llvm\.((?!compiler\.used|used|global)[\w.]+)', rename_intrinsic, text)
+    text = re.sub(r'\baddrspacecast \(', 'bitcast (', text)
+    text = re.sub(r'= addrspacecast ', '= bitcast ', text)
+    return text
+
+
+def clean_attributes(line):
+    target = r'"(target-cpu|target-features|amdgpu-[\w-]+|uniform-work-group-size)"="[^"]*"\s*'
+    line = re.sub(target, '', line)
+    # The index functions are "readnone" for the GPU; here they change from one turn of the loop to the next.
+    return re.sub(r'\b(readnone|readonly|speculatable|nosync)\b\s*', '', line)
+
+
+def drop_address_spaces(text):
+    text = re.sub(r', addrspace\(\d+\)(?=$|,|\n)', '', text)  # at the end of an alloca
+    return re.sub(r' ?\baddrspace\(\d+\)', '', text)
+
+
+def parse_globals(lines):
+    """Shared variables: {name: type}, and the lines without the extern ones (they become aliases)."""
+    static, dynamic, out = {}, {}, []
+    pattern = re.compile(r'^@(' + NAME + r') = (.*?)addrspace\(3\) (global|constant) (.*)$')
+    for line in lines:
+        match = pattern.match(line)
+        if not match:
+            out.append(line)
+            continue
+        name, head, _, rest = match.groups()
+        kind = take_type(drop_address_spaces(rest))
+        if re.search(r'\bexternal\b|\bextern_weak\b', head):
+            dynamic[name] = kind
+            continue
+        static[name] = kind
+        head = re.sub(r'\b(protected|externally_initialized|default) ', '', head)
+        out.append('@%s = %sthread_local global %s' % (name, head, rest))
+    if dynamic:
+        out.append('@__hipr_dynamic_shared = internal thread_local global [%d x i8] zeroinitializer, align 16'
+                   % DYNAMIC_SHARED_BYTES)
+    for name, kind in dynamic.items():
+        out.append('@%s = internal thread_local alias %s, bitcast ([%d x i8]* @__hipr_dynamic_shared to %s*)'
+                   % (name, kind, DYNAMIC_SHARED_BYTES, kind))
+    return static, out
+
+
+def parse_kernel(line, groups):
+    """A `define ... amdgpu_kernel` line: the Kernel and the line for the host."""
+    match = re.search(r'@(' + NAME + r')\(', line)
+    opening = match.end() - 1
+    end = closing(line, opening)
+    parameters = []
+    for text in split_top(drop_address_spaces(line[opening + 1:end])):
+        byref = re.search(r'\bbyref\(', text)
+        if byref:
+            close = closing(text, byref.end() - 1)
+            align = re.search(r'\balign (\d+)', text)
+            parameters.append((text[byref.end():close], int(align.group(1)) if align else None, True))
+        else:
+            parameters.append((take_type(text), None, False))
+    sizes = [groups.get(g, '') for g in re.findall(r'#(\d+)', line[end:])]
+    bound = re.search(r'"amdgpu-flat-work-group-size"="\d+,(\d+)"', ' '.join(sizes))
+    kernel = Kernel(unquote(match.group(1)), parameters, int(bound.group(1)) if bound else 1024)
+    # One definition in one code object, called by its run function only.
+    host = 'define internal void @%s(%s)%s' % (match.group(1), line[opening + 1:end],
+                                               re.sub(r' comdat(\(\$' + NAME + r'\))?', '', line[end + 1:]))
+    return kernel, host
+
+
+def size_of(kind):
+    return 'ptrtoint (%s* getelementptr (%s, %s* null, i32 1) to i64)' % (kind, kind, kind)
+
+
+def align_of(kind):
+    return ('ptrtoint (%s* getelementptr ({i1, %s}, {i1, %s}* null, i32 0, i32 1) to i64)'
+            % (kind, kind, kind))
+
+
+def layout(kernel):
+    """Constant expressions [(offset, size)], end of the block and its alignment."""
+    fields, end = [], '0'
+    for kind, alignment, _ in kernel.parameters:
+        align = str(alignment) if alignment else align_of(kind)
+        offset = ('and (i64 add (i64 %s, i64 sub (i64 %s, i64 1)), i64 sub (i64 0, i64 %s))'
+                  % (end, align, align))
+        size = size_of(kind)
+        fields.append((offset, size))
+        end = 'add (i64 %s, i64 %s)' % (offset, size)
+    return fields, end
+
+
+def run_function(kernel):
+    """void __hipr_run_<name>(i8* arguments, i32 first, i32 end): the threads of one row of a block."""
+    fields, _ = layout(kernel)
+    name = quote('__hipr_run_' + kernel.name)
+    lines = ['define void @%s(i8* %%arguments, i32 %%first, i32 %%end) {' % name, 'entry:']
+    passed = []
+    for i, ((kind, _, by_reference), (offset, _)) in enumerate(zip(kernel.parameters, fields)):
+        lines.append('  %%p%d = getelementptr i8, i8* %%arguments, i64 %s' % (i, offset))
+        if kind == 'i1':
+            lines += ['  %%b%d = load i8, i8* %%p%d, align 1' % (i, i),
+                      '  %%a%d = trunc i8 %%b%d to i1' % (i, i)]
+        elif by_reference:
+            lines.append('  %%a%d = bitcast i8* %%p%d to %s*' % (i, i, kind))
+        else:
+            lines += ['  %%c%d = bitcast i8* %%p%d to %s*' % (i, i, kind),
+                      '  %%a%d = load %s, %s* %%c%d' % (i, kind, kind, i)]
+        passed.append('%s%s %%a%d' % (kind, '*' if by_reference else '', i))
+    call = ', '.join(passed)
+    lines += ['  br label %test', 'test:', '  %x = phi i32 [ %first, %entry ], [ %next, %turn ]',
+              '  %more = icmp ult i32 %x, %end', '  br i1 %more, label %turn, label %done', 'turn:',
+              '  call void @__hipr_set_thread_x(i32 %x)',
+              '  call void @%s(%s)' % (quote(kernel.name), call),
+              '  %next = add i32 %x, 1', '  br label %test', 'done:', '  ret void', '}', '']
+    return lines
+
+
+def table(kernels, static):
+    """One constant array of i64 for the module; note.py walks it in the same order."""
+    words = []
+    for kernel in kernels:
+        fields, end = layout(kernel)
+        shared = '0'
+        for name in kernel.shared:
+            padded = 'and (i64 add (i64 %s, i64 15), i64 -16)' % size_of(static[name])
+            shared = 'add (i64 %s, i64 %s)' % (shared, padded)
+        words += [end, shared]
+        for offset, size in fields:
+            words += [offset, size]
+    body = ', '.join('i64 ' + w for w in words) or 'i64 0'
+    count = max(len(words), 1)
+    return ['@__hipr_table = constant [%d x i64] [%s], section "%s"' % (count, body, TABLE_SECTION)]
+
+
+def reach(kernels, bodies, static):
+    """Finds what each kernel reaches through calls and references: shared variables and parking calls."""
+    uses = {name: set(unquote(n) for n in GLOBAL.findall(text)) for name, text in bodies.items()}
+    pointer_call = re.compile(r'\bcall\b[^@\n]* %' + NAME + r'\(')
+    indirect = {name: bool(pointer_call.search(text)) for name, text in bodies.items()}
+    plain_static = {unquote(n): n for n in static}
+    for kernel in kernels:
+        seen, todo = set(), [kernel.name]
+        while todo:
+            name = todo.pop()
+            if name in seen:
+                continue
+            seen.add(name)
+            kernel.parks = kernel.parks or bool(PARKS.match(name)) or indirect.get(name, False)
+            todo += uses.get(name, ())
+        kernel.shared = sorted(plain_static[n] for n in seen if n in plain_static)
+
+
+HALF = re.compile(r'^declare (.*?)(half|<2 x half>|i32|<2 x i16>) @(__ocml_(\w+)_(2?f16)|'
+                  r'__hipr_amdgcn_(\w+)_f16)\((.*)\)')
+
+
+def half_function(line):
+    """Defines a half-precision math function by its float one. None: `line` declares no such function."""
+    match = HALF.match(line)
+    if not match:
+        return None
+    result, name = match.group(2), match.group(3)
+    single = '__ocml_%s_f32' % match.group(4) if match.group(4) else '__hipr_amdgcn_%s_f32' % match.group(6)
+    kinds = [take_type(p) for p in split_top(match.group(7))]
+    if result in ('<2 x half>', '<2 x i16>'):
+        return half_vector(name, result, kinds)
+    body, passed, types = [], [], []
+    for i, kind in enumerate(kinds):
+        if kind == 'half':
+            body.append('  %%f%d = fpext half %%a%d to float' % (i, i))
+            passed.append('float %%f%d' % i)
+            types.append('float')
+        else:
+            passed.append('%s %%a%d' % (kind, i))
+            types.append(kind)
+    returned = 'float' if result == 'half' else result
+    body.append('  %%r = call %s @%s(%s)' % (returned, single, ', '.join(passed)))
+    if result == 'half':
+        body += ['  %h = fptrunc float %r to half', '  ret half %h']
+    else:
+        body.append('  ret %s %%r' % result)
+    head = 'define internal %s @%s(%s) {' % (result, name, ', '.join('%s %%a%d' % k for k in zip(
+        kinds, range(len(kinds)))))
+    return [head] + body + ['}'], ['declare %s @%s(%s)' % (returned, single, ', '.join(types))]
+
+
+def half_vector(name, result, kinds):
+    scalar, needs = name.replace('_2f16', '_f16'), []
+    element = 'half' if result == '<2 x half>' else 'i32'
+    body, last = [], 'undef'
+    types = ['half' if k == '<2 x half>' else 'i16' if k.startswith('<') else k for k in kinds]
+    for lane in range(2):
+        passed = []
+        for i, kind in enumerate(kinds):
+            if kind.startswith('<'):
+                body.append('  %%e%d%d = extractelement %s %%a%d, i32 %d' % (lane, i, kind, i, lane))
+                passed.append('%s %%e%d%d' % (types[i], lane, i))
+            else:
+                passed.append('%s %%a%d' % (kind, i))
+        body.append('  %%r%d = call %s @%s(%s)' % (lane, element, scalar, ', '.join(passed)))
+        value = '%%r%d' % lane
+        if element == 'i32':  # a truth value per lane is all ones
+            body += ['  %%n%d = sub i32 0, %%r%d' % (lane, lane),
+                     '  %%t%d = trunc i32 %%n%d to i16' % (lane, lane)]
+            value = '%%t%d' % lane
+        body.append('  %%v%d = insertelement %s %s, %s %s, i32 %d'
+                    % (lane, result, last, 'half' if element == 'half' else 'i16', value, lane))
+        last = '%%v%d' % lane
+    head = 'define internal %s @%s(%s) {' % (result, name, ', '.join('%s %%a%d' % k for k in zip(
+        kinds, range(len(kinds)))))
+    needs.append('declare %s @%s(%s)' % (element, scalar, ', '.join(types)))
+    return [head] + body + ['  ret %s %s' % (result, last), '}'], needs
+
+
+def declarations(lines):
+    """The declarations once each, with half-precision functions defined. Returns lines."""
+    known, out, todo = set(), [], list(lines)
+    while todo:
+        line = re.sub(r'\b(hidden|protected) ', '', todo.pop(0))
+        name = re.search(r'@(' + NAME + r')\(', line).group(1)
+        if name in known:
+            continue
+        known.add(name)
+        half = half_function(line)
+        if half:
+            out += half[0]
+            todo += half[1]
+            continue
+        if not name.startswith('llvm.'):
+            line = re.sub(r'\bimmarg\b ?', '', line)
+        out.append(line)
+    return out
+
+
+def take_names(text):
+    """What each `__hipr_name_expr_<n>` of hiprtc points to, [(n, mangled)], and the text without them."""
+    names, kept = [], []
+    for line in text.split('\n'):
+        match = re.match(r'@__hipr_name_expr_(\d+) = ', line)
+        if not match:
+            # What keeps such variables alive in the GPU's object; here visibility does.
+            if not line.startswith('@llvm.compiler.used = '):
+                kept.append(line)
+            continue
+        found = GLOBAL.findall(line[match.end():])
+        if found:
+            names.append((int(match.group(1)), unquote(found[0])))
+    return names, '\n'.join(kept)
+
+
+def rewrite(text):
+    """The host's IR of a module and its kernels in table order."""
+    lines = strip_target(text).split('\n')
+    groups = dict(re.findall(r'^attributes #(\d+) = \{(.*)\}', '\n'.join(lines), flags=re.M))
+    static, lines = parse_globals(lines)
+    kernels, declares, bodies, out, inside = [], [], {}, [], None
+    dropped = set()
+    for line in lines:
+        if line.startswith('define '):
+            name = unquote(re.search(r'@(' + NAME + r')\(', line).group(1))
+            if ' amdgpu_kernel ' in line:
+                kernel, line = parse_kernel(line, groups)
+                kernels.append(kernel)
+                dropped.add(name)
+            inside, body = name, []
+        if line.startswith('declare '):
+            declares.append(drop_address_spaces(line))
+            continue
+        if line.startswith('attributes #'):
+            line = clean_attributes(line)
+        line = drop_address_spaces(line)
+        out.append(line)
+        if inside is not None:
+            body.append(line)
+            if line == '}':
+                bodies[inside] = '\n'.join(body[1:])
+                inside = None
+    out = [l for l in out if not (l.startswith('$') and unquote(l[1:].split(' = ')[0]) in dropped)]
+    out = [re.sub(r'#\d+$', '', l) if l.startswith('declare') else l for l in out]
+    reach(kernels, bodies, static)
+    out += declarations(declares + ['declare void @__hipr_set_thread_x(i32)',
+                                    'declare void @__hipr_enter(i8*)'])
+    out.append('@__hipr_module = constant {i64, void (i8*)*} {i64 %d, void (i8*)* @__hipr_enter}'
+               % DEVICE_ABI)
+    for kernel in kernels:
+        out += run_function(kernel)
+    return '\n'.join(out + table(kernels, static)) + '\n', kernels

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The kernel metadata note (NT_AMDGPU_METADATA) of a CPU code object: written as assembly, in the same
+MessagePack form that AMD's compiler writes, so that one reader serves both."""
+import struct
+
+NOTE_TYPE = 32  # NT_AMDGPU_METADATA
+WAVE_SIZE = 64
+
+
+def pack(value):
+    if isinstance(value, bool):
+        return b'\xc3' if value else b'\xc2'
+    if isinstance(value, int):
+        if value < 0:
+            return b'\xd3' + struct.pack('>q', value)
+        if value < 128:
+            return bytes([value])
+        return b'\xce' + struct.pack('>I', value) if value < 1 << 32 else b'\xcf' + struct.pack('>Q', value)
+    if isinstance(value, str):
+        data = value.encode()
+        if len(data) < 32:
+            return bytes([0xa0 | len(data)]) + data
+        return b'\xda' + struct.pack('>H', len(data)) + data if len(data) < 65536 else (
+            b'\xdb' + struct.pack('>I', len(data)) + data)
+    if isinstance(value, list):
+        return b'\xdd' + struct.pack('>I', len(value)) + b''.join(map(pack, value))
+    return b'\xdf' + struct.pack('>I', len(value)) + b''.join(pack(k) + pack(v) for k, v in value.items())
+
+
+def read_section(image, wanted):
+    """The bytes of a section of the ELF64 object that clang just wrote."""
+    table, = struct.unpack_from('<Q', image, 40)
+    entry, count, names = struct.unpack_from('<HHH', image, 58)
+    headers = [struct.unpack_from('<IIQQQQIIQQ', image, table + i * entry) for i in range(count)]
+    strings = headers[names][4]
+    for header in headers:
+        start = strings + header[0]
+        if image[start:image.index(b'\0', start)].decode() == wanted:
+            return image[header[4]:header[4] + header[5]]
+    raise ValueError('no section ' + wanted)
+
+
+def describe(kernels, words):
+    """The metadata of a module; `words` are the constants ir.table() laid down, in the same order."""
+    words, listed = iter(words), []
+    for kernel in kernels:
+        end, shared = next(words), next(words)
+        arguments = []
+        for kind, _, by_reference in kernel.parameters:
+            pointer = kind.endswith('*') and not by_reference
+            arguments.append({'.offset': next(words), '.size': next(words),
+                              '.value_kind': 'global_buffer' if pointer else 'by_value'})
+            if pointer:
+                arguments[-1]['.address_space'] = 'global'
+        listed.append({'.name': kernel.name, '.symbol': kernel.name + '.kd', '.args': arguments,
+                       '.kernarg_segment_size': end, '.kernarg_segment_align': 16,
+                       '.group_segment_fixed_size': shared, '.private_segment_fixed_size': 0,
+                       '.wavefront_size': WAVE_SIZE, '.max_flat_workgroup_size': kernel.max_threads,
+                       '.sgpr_count': 0, '.vgpr_count': 0, '.hipr_parks': kernel.parks})
+    return {'amdhsa.version': [1, 2], 'amdhsa.target': 'x86_64-unknown-linux-gnu--x86_64-cpu',
+            'amdhsa.kernels': listed}
+
+
+def assembly(metadata):
+    data = pack(metadata)
+    lines = ['.section .note.hipr,"a",@note', '.p2align 2', '.long 7', '.long %d' % len(data),
+             '.long %d' % NOTE_TYPE, '.asciz "AMDGPU"', '.p2align 2']
+    for i in range(0, len(data), 64):
+        lines.append('.byte ' + ','.join(map(str, data[i:i + 64])))
+    return '\n'.join(lines + ['.p2align 2', '.section .note.GNU-stack,"",@progbits']) + '\n'

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport/bulk_queue.h"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+namespace tf {
+namespace {
+
+constexpr std::string_view kAbortText = "bulk transfer aborted by its sender, reason ";
+
+}  // namespace
+
+Status bulk_aborted(std::uint32_t reason) {
+  return {Code::kClosed, std::string(kAbortText) + std::to_string(reason)};
+}
+
+std::uint32_t abort_reason(const Status& status) {
+  const std::string_view text = status.message();
+  if (status.code() != Code::kClosed || !text.starts_with(kAbortText)) return 0;
+  const std::string_view digits = text.substr(kAbortText.size());
+  std::uint32_t reason = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), reason);
+  return error == std::errc() && end == digits.data() + digits.size() ? reason : 0;
+}
+
+BulkQueue::~BulkQueue() {
+  const Status closed(Code::kClosed, "the endpoint was closed with this bulk transfer pending");
+  const Status& status = failure_.is_ok() ? closed : failure_;
+  for (Send& send : sends_)
+    if (send.completion != nullptr) send.completion->complete(status);
+  for (auto& [tag, queue] : receives_)
+    for (Receive& receive : queue) receive.completion->complete(status);
+}
+
+// --- Users ----------------------------------------------------------------------------------------------
+
+Status BulkQueue::send(std::uint64_t tag, std::span<const std::byte> source, BulkCompletion& completion) {
+  const std::lock_guard lock(mutex_);
+  if (!failure_.is_ok()) return failure_;
+  if (source.empty()) {
+    completion.complete(Status::ok());
+    return Status::ok();
+  }
+  if (sends_.size() - aborts_to_send_ >= kBulkPendingMax)
+    return {Code::kResourceExhausted, "kBulkPendingMax bulk sends are already queued"};
+  sends_.push_back({.tag = tag, .source = source, .completion = &completion});
+  count_sends();
+  return Status::ok();
+}
+
+Status BulkQueue::receive(std::uint64_t tag, std::span<std::byte> target, BulkCompletion& completion) {
+  return post_receive(tag, {.target = target.data(), .bytes = target.size(), .completion = &completion});
+}
+
+Status BulkQueue::discard(std::uint64_t tag, std::uint64_t bytes, BulkCompletion& completion) {
+  return post_receive(tag, {.bytes = bytes, .completion = &completion});
+}
+
+Status BulkQueue::post_receive(std::uint64_t tag, Receive receive) {
+  const std::lock_guard lock(mutex_);
+  if (!failure_.is_ok()) return failure_;
+  if (const auto aborted = aborted_.find(tag); aborted != aborted_.end()) {
+    aborted->second.claimed = true;
+    receive.completion->complete(bulk_aborted(aborted->second.reason));
+    return Status::ok();
+  }
+  if (receive.bytes == 0) {
+    receive.completion->complete(Status::ok());
+    return Status::ok();
+  }
+  if (receive_count_ >= kBulkPendingMax)
+    return {Code::kResourceExhausted, "kBulkPendingMax bulk receives are already posted"};
+  receives_[tag].push_back(receive);
+  ++receive_count_;
+  return Status::ok();
+}
+
+Status BulkQueue::abort(std::uint64_t tag, std::uint32_t reason) {
+  const std::lock_guard lock(mutex_);
+  if (!failure_.is_ok()) return failure_;
+  if (aborts_to_send_ >= kBulkPendingMax)
+    return {Code::kResourceExhausted, "kBulkPendingMax bulk aborts are already queued"};
+  sends_.push_back({.tag = tag, .source = {}, .completion = nullptr, .reason = reason});
+  ++aborts_to_send_;
+  count_sends();
+  return Status::ok();
+}
+
+// --- Outgoing -------------------------------------------------------------------------------------------
+
+std::optional<BulkQueue::Outgoing> BulkQueue::next_send() {
+  const std::lock_guard lock(mutex_);
+  if (!failure_.is_ok() || cursor_ == sends_.size()) return std::nullopt;
+  const Send& send = sends_[cursor_];
+  send_pinned_ = true;
+  return Outgoing{.tag = send.tag,
+                  .source = send.source.subspan(send.handed_over),
+                  .is_abort = send.completion == nullptr,
+                  .reason = send.reason};
+}
+
+void BulkQueue::advance_send(std::size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  advance_locked(bytes);
+  finish_locked(bytes);
+  if (!failure_.is_ok()) drop_failed_sends();
+}
+
+void BulkQueue::hand_over_send(std::size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  advance_locked(bytes);
+  if (!failure_.is_ok()) drop_failed_sends();
+}
+
+void BulkQueue::finish_send(std::size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  finish_locked(bytes);
+  if (!failure_.is_ok()) drop_failed_sends();
+}
+
+void BulkQueue::sent_abort() {
+  const std::lock_guard lock(mutex_);
+  send_pinned_ = false;
+  if (cursor_ < sends_.size() && sends_[cursor_].completion == nullptr) {
+    sends_.erase(sends_.begin() + static_cast<std::ptrdiff_t>(cursor_));
+    --aborts_to_send_;
+  }
+  count_sends();
+}
+
+void BulkQueue::advance_locked(std::size_t bytes) {
+  send_pinned_ = false;
+  if (cursor_ == sends_.size()) return;
+  Send& send = sends_[cursor_];
+  send.handed_over += std::min(bytes, send.source.size() - send.handed_over);
+  if (send.wholly_handed_over()) ++cursor_;
+  count_sends();
+}
+
+// Walks from the oldest send; completes those whose every byte is free again.
+void BulkQueue::finish_locked(std::size_t bytes) {
+  std::size_t index = 0;
+  while (bytes > 0 && index < sends_.size()) {
+    Send& send = sends_[index];
+    const std::size_t step = std::min(bytes, send.handed_over - send.finished);
+    send.finished += step;
+    bytes -= step;
+    ++index;
+  }
+  while (cursor_ > 0 && sends_.front().finished == sends_.front().source.size()) {
+    sends_.front().completion->complete(failure_);
+    sends_.pop_front();
+    --cursor_;
+  }
+}
+
+void BulkQueue::count_sends() {
+  to_send_.store(failure_.is_ok() ? sends_.size() - cursor_ : 0, std::memory_order_release);
+}
+
+// After a failure: completes every send whose memory nobody holds.
+void BulkQueue::drop_failed_sends() {
+  for (std::size_t index = 0; index < sends_.size();) {
+    Send& send = sends_[index];
+    const bool held = send.handed_over != send.finished || (send_pinned_ && index == cursor_);
+    if (held) {
+      ++index;
+      continue;
+    }
+    if (send.completion != nullptr)
+      send.completion->complete(failure_);
+    else
+      --aborts_to_send_;
+    sends_.erase(sends_.begin() + static_cast<std::ptrdiff_t>(index));
+    if (index < cursor_) --cursor_;
+  }
+  count_sends();
+}
+
+// --- Incoming -------------------------------------------------------------------------------------------
+
+std::optional<BulkQueue::Incoming> BulkQueue::find_receive(std::uint64_t tag) {
+  const std::lock_guard lock(mutex_);
+  const auto found = receives_.find(tag);
+  if (!failure_.is_ok() || found == receives_.end()) return std::nullopt;
+  Receive& receive = found->second.front();
+  receive.pinned = true;
+  Incoming incoming{
+      .target = {}, .bytes = receive.bytes - receive.received, .is_discard = receive.target == nullptr};
+  if (!incoming.is_discard)
+    incoming.target = {receive.target + receive.received, static_cast<std::size_t>(incoming.bytes)};
+  return incoming;
+}
+
+void BulkQueue::advance_receive(std::uint64_t tag, std::uint64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  const auto found = receives_.find(tag);
+  if (found == receives_.end()) return;
+  Receive& receive = found->second.front();
+  receive.pinned = false;
+  receive.received += std::min(bytes, receive.bytes - receive.received);
+  if (receive.received < receive.bytes && failure_.is_ok()) return;
+  receive.completion->complete(receive.received == receive.bytes ? Status::ok() : failure_);
+  found->second.pop_front();
+  --receive_count_;
+  if (found->second.empty()) receives_.erase(found);
+}
+
+bool BulkQueue::has_receive(std::uint64_t tag) const {
+  const std::lock_guard lock(mutex_);
+  return !failure_.is_ok() || receives_.contains(tag);
+}
+
+Status BulkQueue::abort_receive(std::uint64_t tag, std::uint32_t reason) {
+  const std::lock_guard lock(mutex_);
+  if (!failure_.is_ok()) return failure_;
+  Aborted aborted{.reason = reason};
+  if (const auto found = receives_.find(tag); found != receives_.end()) {
+    aborted.claimed = true;
+    receive_count_ -= found->second.size();
+    for (Receive& receive : found->second) receive.completion->complete(bulk_aborted(reason));
+    receives_.erase(found);
+  }
+  return remember_abort(tag, aborted);
+}
+
+Status BulkQueue::remember_abort(std::uint64_t tag, Aborted aborted) {
+  if (aborted_.contains(tag)) return Status::ok();  // the first reason stays
+  if (aborted_.size() >= kBulkAbortsMax) {
+    const auto claimed = std::find_if(aborted_order_.begin(), aborted_order_.end(),
+                                      [this](std::uint64_t old) { return aborted_.at(old).claimed; });
+    if (claimed == aborted_order_.end())
+      return {Code::kResourceExhausted, "the peer aborted kBulkAbortsMax tags that nobody receives"};
+    aborted_.erase(*claimed);
+    aborted_order_.erase(claimed);
+  }
+  aborted_.emplace(tag, aborted);
+  aborted_order_.push_back(tag);
+  return Status::ok();
+}
+
+// --- Failure --------------------------------------------------------------------------------------------
+
+void BulkQueue::fail_all(const Status& status) {
+  const std::lock_guard lock(mutex_);
+  if (!failure_.is_ok()) return;
+  failure_ = status;
+  drop_failed_sends();
+  for (auto tag = receives_.begin(); tag != receives_.end();) {
+    std::deque<Receive>& queue = tag->second;
+    const bool keep_first = queue.front().pinned;
+    for (std::size_t index = keep_first ? 1 : 0; index < queue.size(); ++index)
+      queue[index].completion->complete(failure_);
+    receive_count_ -= queue.size() - (keep_first ? 1 : 0);
+    if (keep_first)
+      queue.resize(1);
+    else
+      queue.clear();
+    tag = queue.empty() ? receives_.erase(tag) : std::next(tag);
+  }
+}
+
+}  // namespace tf

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// BulkQueue: the bookkeeping behind a BulkPlane, the same for every transport. It moves no bytes.
+//
+// Users post sends, receives and aborts from any thread (the functions of BulkPlane forward here). The
+// transport's mover asks what to put on the wire (next_send) and where what came from it belongs
+// (find_receive). One mutex, never held while bytes move.
+//
+// Pinning. Memory handed out by next_send() and find_receive() may be touched by the mover or by the kernel
+// until the matching advance_*(). A transfer so pinned is not completed by fail_all() from another thread
+// but by the advance that unpins it: no completion ever frees memory that is still being copied.
+//
+// Order. Sends and aborts go out first in, first out, and so does each tag's receives. A tag that was
+// aborted is not used again on the same endpoint: later receives for it complete with the abort.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <unordered_map>
+
+#include "transport/endpoint.h"
+
+namespace tf {
+
+// Aborted tags whose receive has not been posted yet. One more fails the endpoint.
+inline constexpr std::size_t kBulkAbortsMax = 4096;
+
+class BulkQueue {
+ public:
+  BulkQueue() = default;
+  BulkQueue(const BulkQueue&) = delete;
+  BulkQueue& operator=(const BulkQueue&) = delete;
+  // Completes what is left with kClosed. REQUIRES: neither mover nor kernel touches pinned memory any more.
+  ~BulkQueue();
+
+  // --- Users, any thread: see BulkPlane. Transfers of zero bytes complete at once. -----------------------
+  Status send(std::uint64_t tag, std::span<const std::byte> source, BulkCompletion& completion);
+  Status receive(std::uint64_t tag, std::span<std::byte> target, BulkCompletion& completion);
+  Status discard(std::uint64_t tag, std::uint64_t bytes, BulkCompletion& completion);
+  Status abort(std::uint64_t tag, std::uint32_t reason);
+
+  // --- Mover, outgoing ------------------------------------------------------------------------------------
+  struct Outgoing {
+    std::uint64_t tag = 0;
+    std::span<const std::byte> source;  // what is left of the oldest send; empty for an abort
+    bool is_abort = false;
+    std::uint32_t reason = 0;  // of the abort
+  };
+  // The oldest send or abort that is not wholly handed over; pins it until the next advance_send() or
+  // hand_over_send(), one of which must follow (0 bytes: nothing could be sent now).
+  std::optional<Outgoing> next_send();
+  // `bytes` of it are on the wire and its memory is no longer needed; an abort is removed by sent_abort().
+  void advance_send(std::size_t bytes);
+  void sent_abort();
+  // Zero-copy sends: hand_over_send() says that the kernel holds `bytes` more of the current send and lets
+  // next_send() go on behind them; finish_send() says that the oldest `bytes` handed over are free again.
+  void hand_over_send(std::size_t bytes);
+  void finish_send(std::size_t bytes);
+
+  // Cheap hint, any thread: something is waiting to be handed over.
+  bool has_send() const { return to_send_.load(std::memory_order_acquire) != 0; }  // pairs with count_sends()
+
+  // --- Mover, incoming ------------------------------------------------------------------------------------
+  struct Incoming {
+    std::span<std::byte> target;  // what is left of the oldest receive for the tag; empty for a discard
+    std::uint64_t bytes = 0;      // how many bytes it still takes
+    bool is_discard = false;
+  };
+  // The oldest receive posted for `tag`; none: stop reading this direction until one is posted. Pins it
+  // until advance_receive(), which must follow (0 bytes: nothing came).
+  std::optional<Incoming> find_receive(std::uint64_t tag);
+  // REQUIRES: bytes <= Incoming::bytes
+  void advance_receive(std::uint64_t tag, std::uint64_t bytes);
+  // find_receive() without pinning; also true once failed, so that nobody waits for a receive in vain.
+  bool has_receive(std::uint64_t tag) const;
+  // The peer gave up on `tag`: its receives, posted or yet to come, complete with bulk_aborted(reason).
+  // REQUIRES: no receive of the tag is pinned. A failure returned is the endpoint's to take.
+  Status abort_receive(std::uint64_t tag, std::uint32_t reason);
+
+  // --- Any thread
+  // ------------------------------------------------------------------------------------------- Completes
+  // everything that is not pinned with `status` and refuses what comes later. The first call counts.
+  void fail_all(const Status& status);
+
+ private:
+  struct Send {
+    std::uint64_t tag = 0;
+    std::span<const std::byte> source;
+    BulkCompletion* completion = nullptr;  // null: an abort
+    std::uint32_t reason = 0;
+    std::size_t handed_over = 0;  // bytes given to the wire or the kernel
+    std::size_t finished = 0;     // of these, bytes whose memory is free again
+    bool wholly_handed_over() const { return completion != nullptr && handed_over == source.size(); }
+  };
+  struct Receive {
+    std::byte* target = nullptr;  // null: discard
+    std::uint64_t bytes = 0;
+    BulkCompletion* completion = nullptr;
+    std::uint64_t received = 0;
+    bool pinned = false;
+  };
+  struct Aborted {
+    std::uint32_t reason = 0;
+    bool claimed = false;  // a receive has met it: may be forgotten when room is needed
+  };
+
+  Status post_receive(std::uint64_t tag, Receive receive);
+  void advance_locked(std::size_t bytes);
+  void finish_locked(std::size_t bytes);
+  void count_sends();
+  void drop_failed_sends();
+  Status remember_abort(std::uint64_t tag, Aborted aborted);
+
+  mutable std::mutex mutex_;
+  Status failure_;          // sticky
+  std::deque<Send> sends_;  // oldest first; those before cursor_ are wholly handed over
+  std::size_t cursor_ = 0;
+  std::size_t aborts_to_send_ = 0;
+  bool send_pinned_ = false;             // sends_[cursor_] is between next_send() and its advance
+  std::atomic<std::size_t> to_send_{0};  // sends_.size() - cursor_, or 0 once failed
+  std::unordered_map<std::uint64_t, std::deque<Receive>> receives_;  // no empty queues
+  std::size_t receive_count_ = 0;
+  std::unordered_map<std::uint64_t, Aborted> aborted_;
+  std::deque<std::uint64_t> aborted_order_;  // the keys of aborted_, oldest first
+};
+
+}  // namespace tf

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport/factory/factory.h"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <utility>
+
+#include "shm/transport.h"
+#include "tcp/transport.h"
+
+namespace tf {
+namespace {
+
+// Holds the place of the transport that this build lacks, so that asking for it gives a reason.
+class NoRdma final : public net::Transport {
+ public:
+  std::string_view name() const override { return "rdma"; }
+  Status available() const override {
+    return {Code::kUnavailable, "not built yet: this build has no rdma transport"};
+  }
+  Status reaches(const net::Address&) const override { return available(); }
+  Result<std::unique_ptr<Endpoint>> connect(const net::Address&, const net::Token&, Deadline) const override {
+    return available();
+  }
+  std::unique_ptr<net::Acceptor> acceptor(const net::Token&) const override {
+    return std::make_unique<Refusal>();
+  }
+
+ private:
+  class Refusal final : public net::Acceptor {
+   public:
+    Status attach(net::OwnedFd, const net::Attach&) override { return NoRdma().available(); }
+    Result<std::unique_ptr<Endpoint>> finish() override { return NoRdma().available(); }
+  };
+};
+
+// Ok, or why `transport` cannot be used towards `address`.
+Status possible(const net::Transport& transport, const net::Address& address) {
+  TF_RETURN_IF_ERROR(transport.available());
+  return transport.reaches(address);
+}
+
+Status refuse(Code code, std::string why, const net::Address& address) {
+  why += "; towards " + address.to_string() + ":\n" + describe_transports(address);
+  return {code, std::move(why)};
+}
+
+}  // namespace
+
+std::span<const net::Transport* const> transports() {
+  static const NoRdma no_rdma;
+  static const std::array<const net::Transport*, 3> list = {&shm::transport(), &no_rdma, &tcp::transport()};
+  return list;
+}
+
+Result<const net::Transport*> choose(std::string_view wanted, const net::Address& address) {
+  const bool any = wanted.empty() || wanted == "auto";
+  for (const net::Transport* transport : transports()) {
+    if (!any && transport->name() != wanted) continue;
+    const Status status = possible(*transport, address);
+    if (status.is_ok()) return transport;
+    if (!any)
+      return refuse(status.code(),
+                    "TF_TRANSPORT=" + std::string(wanted) + " is not possible: " + status.message(), address);
+  }
+  if (any) return refuse(Code::kUnavailable, "no transport is possible", address);
+  constexpr std::size_t kShownBytesMax = 64;
+  return refuse(Code::kInvalidArgument,
+                "TF_TRANSPORT=\"" + std::string(wanted.substr(0, kShownBytesMax)) +
+                    "\" is no transport (auto, or one of the list)",
+                address);
+}
+
+std::string describe_transports(const net::Address& address) {
+  std::string text;
+  for (const net::Transport* transport : transports()) {
+    const Status status = possible(*transport, address);
+    if (!text.empty()) text += '\n';
+    text += "  ";
+    text += transport->name();
+    text.append(6 - std::min<std::size_t>(transport->name().size(), 5), ' ');
+    text += status.is_ok() ? "possible" : "not possible: " + status.message();
+  }
+  return text;
+}
+
+const net::Transport* transport_of(net::TransportKind kind) {
+  switch (kind) {
+    case net::TransportKind::kShm: return transports()[0];
+    case net::TransportKind::kRdma: return transports()[1];
+    case net::TransportKind::kTcp: return transports()[2];
+    case net::TransportKind::kControl: break;
+  }
+  return nullptr;
+}
+
+}  // namespace tf

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// The transports of this build, in order of preference, and the meaning of TF_TRANSPORT.
+//
+// The list is written out in factory.cc; nothing registers itself. Any thread.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "net/address.h"
+#include "net/transport.h"
+#include "transport/status.h"
+
+namespace tf {
+
+// Best first: shm, rdma, tcp.
+std::span<const net::Transport* const> transports();
+
+// The transport to use towards `address`. `wanted` is the value of TF_TRANSPORT: "" or "auto" takes the
+// first one that is possible; a name takes that one or fails. A failure lists every transport with
+// "possible" or the reason why not.
+Result<const net::Transport*> choose(std::string_view wanted, const net::Address& address);
+
+// The list itself, one transport a line: "shm   not possible: ...".
+std::string describe_transports(const net::Address& address);
+
+// The transport of `kind`, as named by an attach frame; nullptr for kControl and unknown kinds.
+const net::Transport* transport_of(net::TransportKind kind);
+
+}  // namespace tf

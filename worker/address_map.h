@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// AddressMap: which device addresses this session may name. Whatever comes as an address from the client is
+// looked up here before the runtime sees it. Belongs to the executor thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+
+namespace tf::worker {
+
+inline constexpr std::size_t kAddressRangesMax = 1u << 20;  // leases, allocations and globals of a session
+
+class AddressMap {
+ public:
+  struct Range {
+    std::uint64_t bytes = 0;
+    std::int32_t device = 0;
+  };
+
+  // False when the range is empty, wraps, overlaps a known one, or there are too many.
+  bool add(std::uint64_t address, std::uint64_t bytes, std::int32_t device);
+  bool remove(std::uint64_t address);
+
+  // The range that holds all of [address, address + bytes); null when there is none. An empty span is looked
+  // up as one byte, and may also stand at the end of a range.
+  const Range* find(std::uint64_t address, std::uint64_t bytes) const;
+  // The same for `depth` slices of `height` rows of `width` bytes. False also when the numbers wrap.
+  bool holds_box(std::uint64_t address, std::uint64_t pitch, std::uint64_t slice, std::uint64_t width,
+                 std::uint64_t height, std::uint64_t depth) const;
+
+  std::size_t size() const { return ranges_.size(); }
+
+ private:
+  std::map<std::uint64_t, Range> ranges_;
+};
+
+}  // namespace tf::worker

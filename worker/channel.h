@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// The channel between the supervisor and one of its session processes: fixed-size envelopes over a Unix
+// seqpacket socket pair, connections travelling with them as descriptors. Both ends are ours; what arrives
+// is checked all the same, since a session process runs what its client makes it run.
+#pragma once
+
+#include <cstdint>
+
+#include "net/attach.h"
+#include "net/fd.h"
+#include "transport/deadline.h"
+#include "transport/status.h"
+
+namespace tf::worker {
+
+// The number of the channel's descriptor in a session process.
+inline constexpr int kSessionChannelFd = 3;
+
+enum class Envelope : std::uint32_t {
+  kReady = 1,    // session -> supervisor: warm, waiting for a client
+  kControl = 2,  // supervisor -> session: serve this control connection
+  kExpect = 3,   // session -> supervisor: lanes with this token are mine
+  kLane = 4,     // supervisor -> session: a lane of your endpoint
+  kDrain = 5,    // supervisor -> session: finish and exit
+};
+
+struct ChannelMessage {
+  Envelope kind = Envelope::kReady;
+  net::Attach attach;            // kExpect (token), kLane
+  std::uint64_t session_id = 0;  // kControl
+  bool is_local = false;         // kControl: came over the Unix socket
+  net::OwnedFd connection;       // kControl, kLane
+};
+
+struct ChannelPair {
+  net::OwnedFd supervisor;  // close-on-exec, non-blocking
+  net::OwnedFd session;
+};
+Result<ChannelPair> make_channel();
+
+// Sends without waiting longer than `deadline`. The caller keeps message.connection.
+Status send_message(int channel, const ChannelMessage& message, Deadline deadline);
+// kPeerLost when the other end is gone, kTimeout when nothing came.
+Result<ChannelMessage> receive_message(int channel, Deadline deadline);
+
+}  // namespace tf::worker

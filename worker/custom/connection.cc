@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// The session itself. Executor thread.
+#include "worker/call.h"
+#include "worker/gen/custom.h"
+#include "worker/session.h"
+
+namespace tf::worker::custom {
+
+void goodbye(Call& call, const protocol::GoodbyeRequest&) { call.session().drain(); }
+
+}  // namespace tf::worker::custom

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copies between the client's memory and the device, and on the device. Executor thread.
+//
+// Whatever is wrong with a request, its payload is accounted for: thrown away, or its tag aborted.
+#include <algorithm>
+
+#include "worker/call.h"
+#include "worker/copies.h"
+#include "worker/gen/custom.h"
+#include "worker/session.h"
+
+namespace tf::worker::custom {
+namespace {
+
+// Resolves the stream and makes the right device current: the stream's own, since events that mark its
+// progress must be of the same device.
+hipError_t enter_stream(Call& call, std::uint64_t raw, StreamRef& stream) {
+  Session& session = call.session();
+  hipError_t error = session.use_device(static_cast<int>(call.header().device()));
+  if (error != hipSuccess) return error;
+  if (!session.find_stream(raw, stream.stream, stream.device)) return hipErrorInvalidHandle;
+  return session.use_device(stream.device);
+}
+
+hipError_t check(Call& call, const Box& box) {
+  return call.session().addresses().holds_box(box.address, box.pitch, box.slice, box.width, box.height,
+                                              box.depth)
+             ? hipSuccess
+             : hipErrorInvalidValue;
+}
+
+void box_to_device(Call& call, const Box& box, std::uint64_t raw_stream, std::uint64_t tag) {
+  CopyEngine& copies = call.session().copies();
+  std::uint64_t bytes = 0;
+  if (!box.bytes(bytes)) {
+    call.reject("a box of more than 2^64 bytes");
+    return;
+  }
+  StreamRef stream;
+  hipError_t error = check(call, box);
+  if (error == hipSuccess) error = enter_stream(call, raw_stream, stream);
+  if (error == hipSuccess)
+    error = copies.to_device(box, stream, tag);
+  else if (bytes != 0)
+    copies.discard(tag, bytes);
+  call.finish(error, raw_stream);
+}
+
+void box_from_device(Call& call, const Box& box, std::uint64_t raw_stream, std::uint64_t tag) {
+  CopyEngine& copies = call.session().copies();
+  StreamRef stream;
+  hipError_t error = check(call, box);
+  if (error == hipSuccess) error = enter_stream(call, raw_stream, stream);
+  if (error == hipSuccess)
+    error = copies.from_device(box, stream, tag);
+  else
+    copies.abort(tag, error);
+  call.finish(error, raw_stream);
+}
+
+Box linear(std::uint64_t address, std::uint64_t bytes) { return {address, bytes, bytes, bytes, 1, 1}; }
+
+}  // namespace
+
+void copy_to_device(Call& call, const protocol::CopyToDeviceRequest& request) {
+  box_to_device(call, linear(request.target, request.bytes), request.stream, request.tag);
+}
+
+void copy_to_device_inline(Call& call, const protocol::CopyToDeviceInlineRequest& request) {
+  StreamRef stream;
+  hipError_t error = check(call, linear(request.target, call.tail().size()));
+  if (error == hipSuccess) error = enter_stream(call, request.stream, stream);
+  if (error == hipSuccess)
+    error = call.session().copies().inline_to_device(request.target, call.tail(), stream);
+  call.finish(error, request.stream);
+}
+
+void copy_from_device(Call& call, const protocol::CopyFromDeviceRequest& request) {
+  box_from_device(call, linear(request.source, request.bytes), request.stream, request.tag);
+}
+
+void copy_on_device(Call& call, const protocol::CopyOnDeviceRequest& request) {
+  StreamRef stream;
+  hipError_t error = check(call, linear(request.target, request.bytes));
+  if (error == hipSuccess) error = check(call, linear(request.source, request.bytes));
+  if (error == hipSuccess) error = enter_stream(call, request.stream, stream);
+  if (error == hipSuccess && request.bytes != 0)
+    error = call.hip().hipMemcpyAsync(reinterpret_cast<void*>(request.target),
+                                      reinterpret_cast<const void*>(request.source), request.bytes,
+                                      hipMemcpyDeviceToDevice, stream.stream);
+  call.finish(error, request.stream);
+}
+
+void copy_box_to_device(Call& call, const protocol::CopyBoxToDeviceRequest& request) {
+  box_to_device(call,
+                {request.target, request.target_pitch, request.target_slice, request.width, request.height,
+                 request.depth},
+                request.stream, request.tag);
+}
+
+void copy_box_from_device(Call& call, const protocol::CopyBoxFromDeviceRequest& request) {
+  box_from_device(call,
+                  {request.source, request.source_pitch, request.source_slice, request.width, request.height,
+                   request.depth},
+                  request.stream, request.tag);
+}
+
+void copy_box_on_device(Call& call, const protocol::CopyBoxOnDeviceRequest& request) {
+  const Box target{request.target, request.target_pitch, request.target_slice,
+                   request.width,  request.height,       request.depth};
+  const Box source{request.source, request.source_pitch, request.source_slice,
+                   request.width,  request.height,       request.depth};
+  StreamRef stream;
+  hipError_t error = check(call, target);
+  if (error == hipSuccess) error = check(call, source);
+  if (error == hipSuccess) error = enter_stream(call, request.stream, stream);
+  // Slice by slice: the three-dimensional call wants slices that are whole numbers of rows apart.
+  for (std::uint64_t slice = 0; error == hipSuccess && slice < request.depth && request.width != 0; ++slice) {
+    if (request.height == 0) break;
+    // With one row the pitch does not count, but the runtime insists on one that is wide enough.
+    error = call.hip().hipMemcpy2DAsync(
+        reinterpret_cast<void*>(request.target + slice * request.target_slice),
+        std::max(request.target_pitch, request.width),
+        reinterpret_cast<const void*>(request.source + slice * request.source_slice),
+        std::max(request.source_pitch, request.width), request.width, request.height, hipMemcpyDeviceToDevice,
+        stream.stream);
+  }
+  call.finish(error, request.stream);
+}
+
+}  // namespace tf::worker::custom

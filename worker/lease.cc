@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// See lease.h.
+#include "worker/lease.h"
+
+#include <algorithm>
+#include <bit>
+#include <vector>
+
+#include "worker/log.h"
+
+namespace tf::worker {
+namespace {
+
+// Where windows are asked for: low enough to be free in every process that we know of (heap, libraries and
+// stack of x86-64 Linux lie far above, sanitizer shadows below), apart from those of other runtimes.
+constexpr std::uint64_t kWindowBases[] = {0x2000'0000'0000, 0x4000'0000'0000, 0x3000'0000'0000};
+constexpr std::uint64_t kWindowBytesMin = 64ull << 30;
+constexpr std::uint64_t kWindowBytesMax = 1ull << 40;
+constexpr std::uint64_t kWindowPerMemory = 4;  // addresses per byte of memory, so that gaps do not matter
+constexpr std::uint64_t kPlainGranularityBytes = 2ull << 20;
+
+hipMemAllocationProp properties_for(int device) {
+  hipMemAllocationProp properties{};
+  properties.type = hipMemAllocationTypePinned;
+  properties.location.type = hipMemLocationTypeDevice;
+  properties.location.id = device;
+  return properties;
+}
+
+std::uint64_t window_bytes(const protocol::DeviceSnapshot& device) {
+  const std::uint64_t wanted =
+      std::min(device.total_memory, kWindowBytesMax / kWindowPerMemory) * kWindowPerMemory;
+  return std::clamp(std::bit_ceil(wanted), kWindowBytesMin, kWindowBytesMax);
+}
+
+bool reserve_at(const VmmFunctions& vmm, std::uint64_t base, std::uint64_t bytes, std::uint64_t granularity) {
+  void* address = nullptr;
+  void* wanted = reinterpret_cast<void*>(base);
+  if (vmm.address_reserve(&address, bytes, granularity, wanted, 0) != hipSuccess) return false;
+  if (address == wanted) return true;
+  static_cast<void>(vmm.address_free(address, bytes));
+  return false;
+}
+
+bool reserve_window(const VmmFunctions& vmm, int index, protocol::DeviceSnapshot& device,
+                    std::uint64_t& taken) {
+  const hipMemAllocationProp properties = properties_for(index);
+  std::size_t granularity = 0;
+  if (vmm.granularity(&granularity, &properties, hipMemAllocationGranularityRecommended) != hipSuccess ||
+      granularity == 0)
+    return false;
+  const std::uint64_t bytes = window_bytes(device);
+  for (const std::uint64_t base : kWindowBases) {
+    if (!reserve_at(vmm, base + taken, bytes, granularity)) continue;
+    device.window = {base + taken, bytes};
+    device.lease_granularity_bytes = granularity;
+    taken += bytes;
+    return true;
+  }
+  return false;
+}
+
+void reserve_all(const protocol::HipTable& hip, const VmmFunctions& vmm, protocol::WorkerSnapshot& snapshot) {
+  std::uint64_t taken = 0;
+  for (std::size_t index = 0; index < snapshot.devices.size(); ++index) {
+    const int device = static_cast<int>(index);
+    if (hip.hipSetDevice(device) == hipSuccess && reserve_window(vmm, device, snapshot.devices[index], taken))
+      continue;
+    for (protocol::DeviceSnapshot& done : snapshot.devices) {
+      if (done.window.bytes == 0) continue;
+      static_cast<void>(vmm.address_free(reinterpret_cast<void*>(done.window.base), done.window.bytes));
+      done.window = {};
+    }
+    return;
+  }
+  snapshot.vmm_leases = snapshot.devices.empty() ? 0 : 1;
+}
+
+}  // namespace
+
+void reserve_windows(const protocol::HipTable& hip, const VmmFunctions& vmm,
+                     protocol::WorkerSnapshot& snapshot) {
+  snapshot.vmm_leases = 0;
+  if (vmm.complete()) reserve_all(hip, vmm, snapshot);
+  if (snapshot.vmm_leases != 0) return;
+  for (protocol::DeviceSnapshot& device : snapshot.devices)
+    device.lease_granularity_bytes = kPlainGranularityBytes;
+}
+
+Leases::~Leases() {
+  for (const auto& [address, lease] : leases_) static_cast<void>(free_lease(address, lease));
+}
+
+bool Leases::find_gap(const protocol::AddressWindow& window, std::uint64_t bytes,
+                      std::uint64_t& address) const {
+  // Walks the leases in the window in address order; the first gap that is large enough.
+  std::uint64_t candidate = window.base;
+  for (auto lease = leases_.lower_bound(window.base); lease != leases_.end(); ++lease) {
+    if (lease->first >= window.base + window.bytes || lease->first - candidate >= bytes) break;
+    candidate = lease->first + lease->second.bytes;
+  }
+  address = candidate;
+  return window.base + window.bytes - candidate >= bytes;
+}
+
+hipError_t Leases::map_slab(int device, std::uint64_t address, Lease& lease) {
+  const hipMemAllocationProp properties = properties_for(device);
+  void* target = reinterpret_cast<void*>(address);
+  hipError_t error = vmm_.create(&lease.memory, lease.bytes, &properties, 0);
+  if (error != hipSuccess) return error;
+  error = vmm_.map(target, lease.bytes, 0, lease.memory, 0);
+  if (error != hipSuccess) {
+    static_cast<void>(vmm_.release(lease.memory));
+    return error;
+  }
+  // Every device that can reach the memory may: whether it does is decided by hipDeviceEnablePeerAccess.
+  std::vector<hipMemAccessDesc> access;
+  for (std::size_t other = 0; other < snapshot_.devices.size(); ++other) {
+    const auto from = static_cast<int>(other);
+    if (from != device && snapshot_.peer(other, static_cast<std::size_t>(device)).can_access == 0) continue;
+    hipMemAccessDesc entry{};
+    entry.location.type = hipMemLocationTypeDevice;
+    entry.location.id = from;
+    entry.flags = hipMemAccessFlagsProtReadWrite;
+    access.push_back(entry);
+  }
+  error = vmm_.set_access(target, lease.bytes, access.data(), access.size());
+  if (error == hipSuccess) return hipSuccess;
+  static_cast<void>(vmm_.unmap(target, lease.bytes));
+  static_cast<void>(vmm_.release(lease.memory));
+  return error;
+}
+
+hipError_t Leases::grant(int device, std::uint64_t bytes, std::uint64_t& address, std::uint64_t& granted) {
+  if (device < 0 || static_cast<std::size_t>(device) >= snapshot_.devices.size())
+    return hipErrorInvalidDevice;
+  const protocol::DeviceSnapshot& facts = snapshot_.devices[static_cast<std::size_t>(device)];
+  const std::uint64_t granularity = std::max<std::uint64_t>(facts.lease_granularity_bytes, 1);
+  std::uint64_t& leased = leased_bytes_[device];
+  if (bytes == 0) return hipErrorInvalidValue;
+  if (bytes > facts.total_memory || leases_.size() >= kLeasesMax) return hipErrorOutOfMemory;
+  Lease lease{(bytes + granularity - 1) / granularity * granularity, device, {}};
+  if (lease.bytes > facts.total_memory - std::min(leased, facts.total_memory)) return hipErrorOutOfMemory;
+
+  hipError_t error = hipSuccess;
+  if (snapshot_.vmm_leases != 0) {
+    if (!find_gap(facts.window, lease.bytes, address)) return hipErrorOutOfMemory;
+    error = map_slab(device, address, lease);
+  } else {
+    void* memory = nullptr;
+    error = hip_.hipMalloc(&memory, lease.bytes);
+    address = reinterpret_cast<std::uint64_t>(memory);
+  }
+  if (error != hipSuccess) return error;
+  if (!addresses_.add(address, lease.bytes, device)) {
+    static_cast<void>(free_lease(address, lease));
+    return hipErrorOutOfMemory;
+  }
+  leases_.emplace(address, lease);
+  leased += lease.bytes;
+  granted = lease.bytes;
+  return hipSuccess;
+}
+
+hipError_t Leases::free_lease(std::uint64_t address, const Lease& lease) {
+  void* memory = reinterpret_cast<void*>(address);
+  if (snapshot_.vmm_leases == 0) return hip_.hipFree(memory);
+  const hipError_t unmapped = vmm_.unmap(memory, lease.bytes);
+  const hipError_t released = vmm_.release(lease.memory);
+  return unmapped != hipSuccess ? unmapped : released;
+}
+
+int Leases::device_of(std::uint64_t address) const {
+  auto found = leases_.find(address);
+  return found == leases_.end() ? -1 : found->second.device;
+}
+
+hipError_t Leases::give_back(std::uint64_t address) {
+  auto found = leases_.find(address);
+  if (found == leases_.end()) return hipErrorInvalidValue;
+  const Lease lease = found->second;
+  leases_.erase(found);
+  addresses_.remove(address);
+  leased_bytes_[lease.device] -= lease.bytes;
+  return free_lease(address, lease);
+}
+
+}  // namespace tf::worker

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Leases: slabs of device memory that a session's client cuts its allocations from.
+//
+// With VMM functions every device has an address window, reserved once per process before a client comes, and
+// a lease is physical memory mapped into it; the client keeps the same range of its own addresses free.
+// Without them a lease is an ordinary allocation. Belongs to the executor thread.
+#pragma once
+
+#include <hip/hip_runtime_api.h>
+
+#include <cstdint>
+#include <map>
+
+#include "protocol/device_snapshot.h"
+#include "protocol/gen/hip_table.h"
+#include "worker/address_map.h"
+
+namespace tf::worker {
+
+inline constexpr std::size_t kLeasesMax = 65536;  // per session
+
+// Looked up by name (runtime_library.h): a runtime may lack them.
+struct VmmFunctions {
+  decltype(&::hipMemAddressReserve) address_reserve = nullptr;
+  decltype(&::hipMemAddressFree) address_free = nullptr;
+  decltype(&::hipMemCreate) create = nullptr;
+  decltype(&::hipMemRelease) release = nullptr;
+  decltype(&::hipMemMap) map = nullptr;
+  decltype(&::hipMemUnmap) unmap = nullptr;
+  decltype(&::hipMemSetAccess) set_access = nullptr;
+  decltype(&::hipMemGetAllocationGranularity) granularity = nullptr;
+
+  bool complete() const {
+    return address_reserve && address_free && create && release && map && unmap && set_access && granularity;
+  }
+};
+
+// Reserves every device's window and notes it in the snapshot; without effect (ordinary allocations) when any
+// device cannot have one. Called once, when the process is warming up.
+void reserve_windows(const protocol::HipTable& hip, const VmmFunctions& vmm,
+                     protocol::WorkerSnapshot& snapshot);
+
+class Leases {
+ public:
+  Leases(const protocol::HipTable& hip, const VmmFunctions& vmm, const protocol::WorkerSnapshot& snapshot,
+         AddressMap& addresses)
+      : hip_(hip), vmm_(vmm), snapshot_(snapshot), addresses_(addresses) {}
+  Leases(const Leases&) = delete;
+  Leases& operator=(const Leases&) = delete;
+  ~Leases();
+
+  // REQUIRES: `device` is current. `bytes` is rounded up to the granularity; at most the device's quota.
+  hipError_t grant(int device, std::uint64_t bytes, std::uint64_t& address, std::uint64_t& granted);
+  // REQUIRES: the device no longer uses it, and is current.
+  hipError_t give_back(std::uint64_t address);
+  // The device of the lease that starts at `address`; -1: there is none.
+  int device_of(std::uint64_t address) const;
+
+ private:
+  struct Lease {
+    std::uint64_t bytes = 0;
+    int device = 0;
+    hipMemGenericAllocationHandle_t memory{};  // with VMM
+  };
+
+  bool find_gap(const protocol::AddressWindow& window, std::uint64_t bytes, std::uint64_t& address) const;
+  hipError_t map_slab(int device, std::uint64_t address, Lease& lease);
+  hipError_t free_lease(std::uint64_t address, const Lease& lease);
+
+  const protocol::HipTable& hip_;
+  const VmmFunctions& vmm_;
+  const protocol::WorkerSnapshot& snapshot_;
+  AddressMap& addresses_;
+  std::map<std::uint64_t, Lease> leases_;
+  std::map<int, std::uint64_t> leased_bytes_;  // per device
+};
+
+}  // namespace tf::worker

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// See modules.h.
+#include "worker/modules.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <utility>
+
+namespace tf::worker {
+
+using protocol::HandleKind;
+
+CodeHash hash_of(const CodeBytes& code) {
+  const XXH128_hash_t hash = XXH3_128bits(code.data.get(), code.size);
+  return {hash.low64, hash.high64};
+}
+
+bool Modules::cached(const CodeHash& hash, std::uint64_t bytes) const {
+  auto found = cache_.find(hash);
+  return found != cache_.end() && found->second->size == bytes;
+}
+
+bool Modules::keep(const CodeHash& hash, CodeBytes code) {
+  if (cache_.contains(hash)) return true;
+  if (cache_.size() >= kModulesCachedMax || code.size > kModuleCacheBytesMax - cached_bytes_) return false;
+  cached_bytes_ += code.size;
+  cache_.emplace(hash, std::make_shared<const CodeBytes>(std::move(code)));
+  return true;
+}
+
+hipError_t Modules::load(ObjectTable& objects, std::uint64_t handle, const CodeHash& hash, int device) {
+  auto code = cache_.find(hash);
+  if (code == cache_.end()) return hipErrorInvalidImage;
+  hipModule_t module = nullptr;
+  const hipError_t error = hip_.hipModuleLoadData(&module, code->second->data.get());
+  if (error != hipSuccess) return error;
+  if (!objects.bind(HandleKind::kModule, handle, {module, device})) {
+    static_cast<void>(hip_.hipModuleUnload(module));
+    return hipErrorInvalidHandle;
+  }
+  loaded_[handle] = {code->second, {}, {}};
+  return hipSuccess;
+}
+
+hipError_t Modules::unload(ObjectTable& objects, AddressMap& addresses, std::uint64_t handle) {
+  Object module;
+  if (!objects.unbind(HandleKind::kModule, handle, module)) return hipErrorInvalidHandle;
+  auto loaded = loaded_.extract(handle);
+  if (!loaded.empty()) {
+    Object function;
+    for (const std::uint64_t raw : loaded.mapped().functions)
+      objects.unbind(HandleKind::kFunction, raw, function);
+    for (const std::uint64_t address : loaded.mapped().globals) addresses.remove(address);
+  }
+  return hip_.hipModuleUnload(static_cast<hipModule_t>(module.object));
+}
+
+hipError_t Modules::get_function(ObjectTable& objects, std::uint64_t module, std::uint64_t function,
+                                 const std::string& name) {
+  const Object* object = objects.find(HandleKind::kModule, module);
+  if (object == nullptr) return hipErrorInvalidHandle;
+  const int device = object->device;
+  hipFunction_t found = nullptr;
+  const hipError_t error =
+      hip_.hipModuleGetFunction(&found, static_cast<hipModule_t>(object->object), name.c_str());
+  if (error != hipSuccess) return error;
+  if (!objects.bind(HandleKind::kFunction, function, {found, device})) return hipErrorInvalidHandle;
+  loaded_[module].functions.push_back(function);
+  return hipSuccess;
+}
+
+hipError_t Modules::get_global(const ObjectTable& objects, AddressMap& addresses, std::uint64_t module,
+                               const std::string& name, std::uint64_t& address, std::uint64_t& bytes) {
+  const Object* object = objects.find(HandleKind::kModule, module);
+  if (object == nullptr) return hipErrorInvalidHandle;
+  hipDeviceptr_t found = nullptr;
+  std::size_t size = 0;
+  const hipError_t error =
+      hip_.hipModuleGetGlobal(&found, &size, static_cast<hipModule_t>(object->object), name.c_str());
+  if (error != hipSuccess) return error;
+  address = reinterpret_cast<std::uint64_t>(found);
+  bytes = size;
+  // Known already when it is asked for again; the client may copy to and from it either way.
+  if (addresses.add(address, bytes, object->device)) loaded_[module].globals.push_back(address);
+  return hipSuccess;
+}
+
+}  // namespace tf::worker

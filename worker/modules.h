@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Modules: code objects of a session, named by the hash of their bytes, so that the bytes travel once.
+//
+// The bytes of a module stay alive as long as it is loaded (runtimes may load lazily) and beyond that in the
+// cache. Belongs to the executor thread.
+#pragma once
+
+#include <hip/hip_runtime_api.h>
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "protocol/gen/hip_table.h"
+#include "worker/address_map.h"
+#include "worker/object_table.h"
+
+namespace tf::worker {
+
+inline constexpr std::uint64_t kModuleBytesMax = 1ull << 30;       // one code object
+inline constexpr std::uint64_t kModuleCacheBytesMax = 2ull << 30;  // all code objects of a session
+inline constexpr std::size_t kModulesCachedMax = 16384;
+inline constexpr std::size_t kSymbolNameBytesMax = 16384;  // mangled names get long
+
+struct CodeHash {
+  std::uint64_t low = 0;
+  std::uint64_t high = 0;
+  friend auto operator<=>(const CodeHash&, const CodeHash&) = default;
+};
+
+struct CodeBytes {
+  std::unique_ptr<std::byte[]> data;
+  std::size_t size = 0;
+};
+
+// XXH3-128 of the bytes.
+CodeHash hash_of(const CodeBytes& code);
+
+class Modules {
+ public:
+  explicit Modules(const protocol::HipTable& hip) : hip_(hip) {}
+
+  bool cached(const CodeHash& hash, std::uint64_t bytes) const;
+  // Keeps `code` under its hash. False when the cache is full.
+  bool keep(const CodeHash& hash, CodeBytes code);
+
+  // Loads the cached code object on the current device and binds `handle`.
+  hipError_t load(ObjectTable& objects, std::uint64_t handle, const CodeHash& hash, int device);
+  // Unloads; the module's functions and variables are gone with it.
+  hipError_t unload(ObjectTable& objects, AddressMap& addresses, std::uint64_t handle);
+  hipError_t get_function(ObjectTable& objects, std::uint64_t module, std::uint64_t function,
+                          const std::string& name);
+  hipError_t get_global(const ObjectTable& objects, AddressMap& addresses, std::uint64_t module,
+                        const std::string& name, std::uint64_t& address, std::uint64_t& bytes);
+
+ private:
+  struct Loaded {
+    std::shared_ptr<const CodeBytes> code;
+    std::vector<std::uint64_t> functions;  // handles
+    std::vector<std::uint64_t> globals;    // addresses added to the map
+  };
+
+  const protocol::HipTable& hip_;
+  std::map<CodeHash, std::shared_ptr<const CodeBytes>> cache_;
+  std::uint64_t cached_bytes_ = 0;
+  std::map<std::uint64_t, Loaded> loaded_;  // by module handle
+};
+
+}  // namespace tf::worker

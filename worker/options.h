@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// hip-worker's options: command line over environment over defaults.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "net/address.h"
+
+namespace tf::worker {
+
+struct Options {
+  std::uint16_t port = net::kDefaultPort;  // 0: the kernel chooses
+  std::string listen = "127.0.0.1";
+  std::string socket;  // Unix socket path or @name; empty: none
+  std::string runtime = "auto";
+  int device = -1;  // -1: all
+  std::size_t spares = 1;
+  std::size_t sessions_max = 64;
+  int ready_fd = -1;
+  bool verbose = false;
+  bool tcp = true;
+  bool is_session = false;  // internal: a session process of a supervisor
+};
+
+enum class ParseResult { kRun, kExitOk, kExitError };
+
+// Prints --help to stdout, errors to stderr. kRun: `options` is complete and consistent.
+ParseResult parse_options(int argc, char** argv, Options& options);
+
+}  // namespace tf::worker

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// 2D and 3D copies: every form of the API becomes a Box. Arrays are not supported.
+#include <cstdint>
+
+#include "worker/runtime/cpu/api.h"
+#include "worker/runtime/cpu/copy.h"
+#include "worker/runtime/cpu/runtime.h"
+
+namespace tf::cpu {
+namespace {
+
+std::byte* offset_of(const void* base, std::size_t x, std::size_t y, std::size_t z, std::size_t pitch,
+                     std::size_t slice) {
+  return static_cast<std::byte*>(const_cast<void*>(base)) + z * slice + y * pitch + x;
+}
+
+// One side of the driver-style copies.
+struct Side {
+  hipMemoryType type;
+  const void* host;
+  const void* device;
+  const void* array;
+
+  // Null: not given. Arrays were refused before.
+  const void* base() const { return type == hipMemoryTypeHost ? host : device; }
+};
+
+hipError_t check_side(const Side& side) {
+  if (side.type == hipMemoryTypeArray || side.array) return hipErrorNotSupported;
+  if (side.type != hipMemoryTypeHost && side.type != hipMemoryTypeDevice && side.type != hipMemoryTypeUnified)
+    return hipErrorInvalidValue;
+  return side.base() ? hipSuccess : hipErrorInvalidValue;
+}
+
+hipError_t submit_checked(const Box& box, hipStream_t stream_handle, Wait wait) {
+  std::shared_ptr<Stream> stream;
+  if (const hipError_t status = find_stream(stream_handle, stream)) return status;
+  return submit_copy(box, *stream, wait);
+}
+
+hipError_t copy_parameters_2d(const hip_Memcpy2D* p, hipStream_t stream, Wait wait) {
+  if (!p) return hipErrorInvalidValue;
+  if (p->WidthInBytes == 0 || p->Height == 0) return hipSuccess;
+  const Side source{p->srcMemoryType, p->srcHost, p->srcDevice, p->srcArray};
+  const Side target{p->dstMemoryType, p->dstHost, p->dstDevice, p->dstArray};
+  if (const hipError_t status = check_side(source)) return status;
+  if (const hipError_t status = check_side(target)) return status;
+  Box box;
+  box.width = p->WidthInBytes;
+  box.height = p->Height;
+  box.source_pitch = p->srcPitch ? p->srcPitch : p->srcXInBytes + p->WidthInBytes;
+  box.target_pitch = p->dstPitch ? p->dstPitch : p->dstXInBytes + p->WidthInBytes;
+  if (box.source_pitch < box.width || box.target_pitch < box.width) return hipErrorInvalidPitchValue;
+  box.source = offset_of(source.base(), p->srcXInBytes, p->srcY, 0, box.source_pitch, 0);
+  box.target = offset_of(target.base(), p->dstXInBytes, p->dstY, 0, box.target_pitch, 0);
+  return submit_checked(box, stream, wait);
+}
+
+hipError_t copy_parameters_3d(const HIP_MEMCPY3D* p, hipStream_t stream, Wait wait) {
+  if (!p) return hipErrorInvalidValue;
+  if (p->WidthInBytes == 0 || p->Height == 0 || p->Depth == 0) return hipSuccess;
+  const Side source{p->srcMemoryType, p->srcHost, p->srcDevice, p->srcArray};
+  const Side target{p->dstMemoryType, p->dstHost, p->dstDevice, p->dstArray};
+  if (const hipError_t status = check_side(source)) return status;
+  if (const hipError_t status = check_side(target)) return status;
+  Box box;
+  box.width = p->WidthInBytes;
+  box.height = p->Height;
+  box.depth = p->Depth;
+  box.source_pitch = p->srcPitch ? p->srcPitch : std::size_t{p->srcXInBytes} + p->WidthInBytes;
+  box.target_pitch = p->dstPitch ? p->dstPitch : std::size_t{p->dstXInBytes} + p->WidthInBytes;
+  if (box.source_pitch < box.width || box.target_pitch < box.width) return hipErrorInvalidPitchValue;
+  box.source_slice = box.source_pitch * (p->srcHeight ? p->srcHeight : p->Height);
+  box.target_slice = box.target_pitch * (p->dstHeight ? p->dstHeight : p->Height);
+  box.source = offset_of(source.base(), p->srcXInBytes, p->srcY, p->srcZ, box.source_pitch, box.source_slice);
+  box.target = offset_of(target.base(), p->dstXInBytes, p->dstY, p->dstZ, box.target_pitch, box.target_slice);
+  return submit_checked(box, stream, wait);
+}
+
+}  // namespace
+
+hipError_t copy_rows(void* target, std::size_t target_pitch, const void* source, std::size_t source_pitch,
+                     std::size_t width, std::size_t height, hipMemcpyKind kind, hipStream_t stream,
+                     Wait wait) {
+  if (!valid_kind(kind)) return hipErrorInvalidMemcpyDirection;
+  if (width == 0 || height == 0) return hipSuccess;
+  if (!target || !source) return hipErrorInvalidValue;
+  if (width > target_pitch || width > source_pitch) return hipErrorInvalidPitchValue;
+  Box box;
+  box.target = static_cast<std::byte*>(target);
+  box.source = static_cast<const std::byte*>(source);
+  box.target_pitch = target_pitch;
+  box.source_pitch = source_pitch;
+  box.width = width;
+  box.height = height;
+  return submit_checked(box, stream, wait);
+}
+
+hipError_t copy_3d(const hipMemcpy3DParms* p, hipStream_t stream, Wait wait) {
+  if (!p) return hipErrorInvalidValue;
+  if (!valid_kind(p->kind)) return hipErrorInvalidMemcpyDirection;
+  if (p->srcArray || p->dstArray) return hipErrorNotSupported;
+  const hipExtent& extent = p->extent;
+  if (extent.width == 0 || extent.height == 0 || extent.depth == 0) return hipSuccess;
+  if (!p->srcPtr.ptr || !p->dstPtr.ptr) return hipErrorInvalidValue;
+  if (p->srcPtr.pitch < extent.width || p->dstPtr.pitch < extent.width) return hipErrorInvalidPitchValue;
+  Box box;
+  box.width = extent.width;
+  box.height = extent.height;
+  box.depth = extent.depth;
+  box.source_pitch = p->srcPtr.pitch;
+  box.target_pitch = p->dstPtr.pitch;
+  if (__builtin_mul_overflow(p->srcPtr.pitch, p->srcPtr.ysize, &box.source_slice))
+    return hipErrorInvalidValue;
+  if (__builtin_mul_overflow(p->dstPtr.pitch, p->dstPtr.ysize, &box.target_slice))
+    return hipErrorInvalidValue;
+  box.source =
+      offset_of(p->srcPtr.ptr, p->srcPos.x, p->srcPos.y, p->srcPos.z, box.source_pitch, box.source_slice);
+  box.target =
+      offset_of(p->dstPtr.ptr, p->dstPos.x, p->dstPos.y, p->dstPos.z, box.target_pitch, box.target_slice);
+  return submit_checked(box, stream, wait);
+}
+
+}  // namespace tf::cpu
+
+using namespace tf::cpu;
+
+extern "C" {
+
+hipError_t hipMemcpy2D(void* target, size_t target_pitch, const void* source, size_t source_pitch,
+                       size_t width, size_t height, hipMemcpyKind kind) {
+  return api([&] {
+    return copy_rows(target, target_pitch, source, source_pitch, width, height, kind, nullptr, Wait::kYes);
+  });
+}
+
+hipError_t hipMemcpy2DAsync(void* target, size_t target_pitch, const void* source, size_t source_pitch,
+                            size_t width, size_t height, hipMemcpyKind kind, hipStream_t stream) {
+  return api([&] {
+    return copy_rows(target, target_pitch, source, source_pitch, width, height, kind, stream, Wait::kNo);
+  });
+}
+
+hipError_t hipMemcpy3D(const hipMemcpy3DParms* parameters) {
+  return api([&] { return copy_3d(parameters, nullptr, Wait::kYes); });
+}
+
+hipError_t hipMemcpy3DAsync(const hipMemcpy3DParms* parameters, hipStream_t stream) {
+  return api([&] { return copy_3d(parameters, stream, Wait::kNo); });
+}
+
+hipError_t hipMemcpyParam2D(const hip_Memcpy2D* parameters) {
+  return api([&] { return copy_parameters_2d(parameters, nullptr, Wait::kYes); });
+}
+
+hipError_t hipMemcpyParam2DAsync(const hip_Memcpy2D* parameters, hipStream_t stream) {
+  return api([&] { return copy_parameters_2d(parameters, stream, Wait::kNo); });
+}
+
+hipError_t hipDrvMemcpy2DUnaligned(const hip_Memcpy2D* parameters) {
+  return api([&] { return copy_parameters_2d(parameters, nullptr, Wait::kYes); });
+}
+
+hipError_t hipDrvMemcpy3D(const HIP_MEMCPY3D* parameters) {
+  return api([&] { return copy_parameters_3d(parameters, nullptr, Wait::kYes); });
+}
+
+hipError_t hipDrvMemcpy3DAsync(const HIP_MEMCPY3D* parameters, hipStream_t stream) {
+  return api([&] { return copy_parameters_3d(parameters, stream, Wait::kNo); });
+}
+
+}  // extern "C"

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/runtime/cpu/event.h"
+
+#include <utility>
+
+#include "worker/runtime/cpu/api.h"
+#include "worker/runtime/cpu/clock.h"
+#include "worker/runtime/cpu/pool.h"
+#include "worker/runtime/cpu/runtime.h"
+
+namespace tf::cpu {
+
+void Event::record(Stream& stream) {
+  const auto stamp = std::make_shared<std::atomic<std::uint64_t>>(0);
+  const std::lock_guard lock(mutex_);
+  point_ = stream.submit(
+      [stamp] {
+        stamp->store(now_ns(), std::memory_order_relaxed);
+        return hipSuccess;
+      },
+      Where::kCaller);
+  stamp_ = stamp;
+}
+
+Marker Event::point() const {
+  const std::lock_guard lock(mutex_);
+  return point_;
+}
+
+bool Event::recorded() const {
+  const std::lock_guard lock(mutex_);
+  return stamp_ != nullptr;
+}
+
+hipError_t Event::query() const { return point().done() ? hipSuccess : hipErrorNotReady; }
+
+hipError_t Event::synchronize() const {
+  const Marker marker = point();
+  marker.wait();
+  return marker.stream ? marker.stream->take_error() : hipSuccess;
+}
+
+std::uint64_t Event::time_ns() const {
+  const std::lock_guard lock(mutex_);
+  return stamp_ && point_.done() ? stamp_->load(std::memory_order_relaxed) : 0;
+}
+
+namespace {
+
+constexpr unsigned kKnownFlags = hipEventDefault | hipEventBlockingSync | hipEventDisableTiming |
+                                 hipEventInterprocess | hipEventReleaseToDevice | hipEventReleaseToSystem;
+
+hipError_t create(hipEvent_t* event, unsigned flags) {
+  if (!event || (flags & ~kKnownFlags)) return hipErrorInvalidValue;
+  if ((flags & hipEventReleaseToDevice) && (flags & hipEventReleaseToSystem)) return hipErrorInvalidValue;
+  if ((flags & hipEventInterprocess) && !(flags & hipEventDisableTiming)) return hipErrorInvalidValue;
+  Runtime& runtime = Runtime::get();
+  if (runtime.device_count() == 0) return hipErrorNoDevice;
+  *event = runtime.events.add(std::make_shared<Event>(thread_state().device, flags));
+  return *event ? hipSuccess : hipErrorOutOfMemory;
+}
+
+hipError_t record(hipEvent_t handle, hipStream_t stream_handle) {
+  const auto event = Runtime::get().events.find(handle);
+  if (!event) return hipErrorInvalidHandle;
+  std::shared_ptr<Stream> stream;
+  if (const hipError_t status = find_stream(stream_handle, stream)) return status;
+  if (stream->device().ordinal() != event->device()) return hipErrorInvalidHandle;
+  event->record(*stream);
+  return hipSuccess;
+}
+
+hipError_t elapsed(float* milliseconds, hipEvent_t start_handle, hipEvent_t stop_handle) {
+  if (!milliseconds) return hipErrorInvalidValue;
+  const auto start = Runtime::get().events.find(start_handle);
+  const auto stop = Runtime::get().events.find(stop_handle);
+  if (!start || !stop || !start->timed() || !stop->timed()) return hipErrorInvalidHandle;
+  if (start->device() != stop->device()) return hipErrorInvalidHandle;
+  if (!start->recorded() || !stop->recorded()) return hipErrorInvalidHandle;
+  const std::uint64_t from = start->time_ns();
+  const std::uint64_t to = stop->time_ns();
+  if (from == 0 || to == 0) return hipErrorNotReady;
+  *milliseconds = static_cast<float>(static_cast<double>(static_cast<std::int64_t>(to - from)) / 1e6);
+  return hipSuccess;
+}
+
+}  // namespace
+}  // namespace tf::cpu
+
+using namespace tf::cpu;
+
+extern "C" {
+
+hipError_t hipEventCreate(hipEvent_t* event) {
+  return api([&] { return create(event, hipEventDefault); });
+}
+
+hipError_t hipEventCreateWithFlags(hipEvent_t* event, unsigned flags) {
+  return api([&] { return create(event, flags); });
+}
+
+hipError_t hipEventRecord(hipEvent_t event, hipStream_t stream) {
+  return api([&] { return record(event, stream); });
+}
+
+// What was recorded stays in its stream; only the handle goes.
+hipError_t hipEventDestroy(hipEvent_t event) {
+  return api([&] { return Runtime::get().events.remove(event) ? hipSuccess : hipErrorInvalidHandle; });
+}
+
+hipError_t hipEventSynchronize(hipEvent_t handle) {
+  return api([&] {
+    const auto event = Runtime::get().events.find(handle);
+    if (!event) return hipErrorInvalidHandle;
+    const hipError_t status = event->synchronize();
+    release_unused_memory(Runtime::get().device(event->device()));
+    return status;
+  });
+}
+
+hipError_t hipEventQuery(hipEvent_t handle) {
+  return api([&] {
+    const auto event = Runtime::get().events.find(handle);
+    return event ? event->query() : hipErrorInvalidHandle;
+  });
+}
+
+hipError_t hipEventElapsedTime(float* ms, hipEvent_t start, hipEvent_t stop) {
+  return api([&] { return elapsed(ms, start, stop); });
+}
+
+}  // extern "C"

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Event: the last point at which it was recorded, and when the stream got there. Thread-safe.
+#pragma once
+
+#include <hip/hip_runtime_api.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+
+#include "worker/runtime/cpu/stream.h"
+
+namespace tf::cpu {
+
+class Event {
+ public:
+  Event(int device, unsigned flags) : device_(device), flags_(flags) {}
+
+  int device() const { return device_; }
+  bool timed() const { return !(flags_ & hipEventDisableTiming); }
+
+  // Stamps the event when the stream gets there. Forgets the previous recording.
+  void record(Stream& stream);
+  // The point of the last recording; done at once when there was none.
+  Marker point() const;
+  bool recorded() const;
+  hipError_t query() const;
+  hipError_t synchronize() const;
+  // When the stream got there; 0 when it has not, or nothing was recorded.
+  std::uint64_t time_ns() const;
+
+ private:
+  const int device_;
+  const unsigned flags_;
+  mutable std::mutex mutex_;
+  Marker point_;
+  // Of the current recording; shared with the task that writes it. Read after point_ is done, whose acquire
+  // orders it.
+  std::shared_ptr<std::atomic<std::uint64_t>> stamp_;
+};
+
+}  // namespace tf::cpu

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pinned and registered host memory, managed memory's advice, and what is known of a pointer.
+#include <cstdint>
+#include <cstring>
+
+#include "worker/runtime/cpu/api.h"
+#include "worker/runtime/cpu/memory.h"
+#include "worker/runtime/cpu/runtime.h"
+
+namespace tf::cpu {
+namespace {
+
+constexpr unsigned kHostMallocFlags = hipHostMallocPortable | hipHostMallocMapped |
+                                      hipHostMallocWriteCombined | hipHostMallocNumaUser |
+                                      hipHostMallocCoherent | hipHostMallocNonCoherent;
+constexpr unsigned kRegisterFlags = hipHostRegisterPortable | hipHostRegisterMapped |
+                                    hipHostRegisterIoMemory | hipExtHostRegisterCoarseGrained;
+
+hipError_t allocate_host(void** pointer, std::size_t bytes, unsigned flags) {
+  if (!pointer || (flags & ~kHostMallocFlags)) return hipErrorInvalidValue;
+  if ((flags & hipHostMallocCoherent) && (flags & hipHostMallocNonCoherent)) return hipErrorInvalidValue;
+  if (Runtime::get().device_count() == 0) return hipErrorNoDevice;
+  return allocate(current_device(), MemoryKind::kHost, flags, bytes, pointer);
+}
+
+hipError_t register_host(void* pointer, std::size_t bytes, unsigned flags) {
+  if (!pointer || bytes == 0 || (flags & ~kRegisterFlags)) return hipErrorInvalidValue;
+  if (bytes > UINTPTR_MAX - reinterpret_cast<std::uintptr_t>(pointer)) return hipErrorInvalidValue;
+  if (Runtime::get().device_count() == 0) return hipErrorNoDevice;
+  Allocation allocation;
+  allocation.base = reinterpret_cast<std::uintptr_t>(pointer);
+  allocation.bytes = bytes;
+  allocation.kind = MemoryKind::kRegistered;
+  allocation.device = thread_state().device;
+  allocation.flags = flags;
+  return Runtime::get().memory.add(allocation) ? hipSuccess : hipErrorHostMemoryAlreadyRegistered;
+}
+
+hipError_t unregister_host(void* pointer) {
+  Runtime& runtime = Runtime::get();
+  if (!pointer) return hipErrorInvalidValue;
+  const auto known = runtime.memory.find(pointer);
+  if (!known || known->kind != MemoryKind::kRegistered) return hipErrorHostMemoryNotRegistered;
+  if (known->base != reinterpret_cast<std::uintptr_t>(pointer)) return hipErrorHostMemoryNotRegistered;
+  for (int ordinal = 0; ordinal < runtime.device_count(); ++ordinal)
+    if (const hipError_t status = runtime.device(ordinal).synchronize()) return status;
+  return runtime.memory.remove(pointer) ? hipSuccess : hipErrorHostMemoryNotRegistered;
+}
+
+hipError_t device_pointer(void** device, void* host, unsigned flags) {
+  if (!device || !host || flags != 0) return hipErrorInvalidValue;
+  const auto known = Runtime::get().memory.find(host);
+  if (!known || !known->on_host()) return hipErrorInvalidValue;
+  *device = host;
+  return hipSuccess;
+}
+
+hipError_t host_flags(unsigned* flags, void* host) {
+  if (!flags || !host) return hipErrorInvalidValue;
+  const auto known = Runtime::get().memory.find(host);
+  if (!known || !known->on_host()) return hipErrorInvalidValue;
+  *flags = known->flags;
+  return hipSuccess;
+}
+
+hipError_t pointer_attributes(hipPointerAttribute_t* attributes, const void* pointer) {
+  if (!attributes || !pointer) return hipErrorInvalidValue;
+  const auto known = Runtime::get().memory.find(pointer);
+  if (!known) return hipErrorInvalidValue;
+  void* const address = const_cast<void*>(pointer);
+  std::memset(attributes, 0, sizeof *attributes);
+  attributes->memoryType = known->on_host() ? hipMemoryTypeHost : hipMemoryTypeDevice;
+  attributes->device = known->device;
+  attributes->devicePointer = address;
+  attributes->hostPointer = known->on_host() || known->kind == MemoryKind::kManaged ? address : nullptr;
+  attributes->isManaged = known->kind == MemoryKind::kManaged;
+  attributes->allocationFlags = known->flags;
+  return hipSuccess;
+}
+
+template <typename Value>
+hipError_t answer(void* data, Value value) {
+  std::memcpy(data, &value, sizeof value);
+  return hipSuccess;
+}
+
+hipError_t pointer_attribute(void* data, hipPointer_attribute attribute, void* pointer) {
+  if (!data || !pointer) return hipErrorInvalidValue;
+  const auto known = Runtime::get().memory.find(pointer);
+  if (!known) return hipErrorInvalidValue;
+  switch (attribute) {
+    case HIP_POINTER_ATTRIBUTE_CONTEXT: return answer(data, &Runtime::get().device(known->device));
+    case HIP_POINTER_ATTRIBUTE_MEMORY_TYPE:
+      return answer(data, known->on_host() ? hipMemoryTypeHost : hipMemoryTypeDevice);
+    case HIP_POINTER_ATTRIBUTE_DEVICE_POINTER: return answer(data, pointer);
+    case HIP_POINTER_ATTRIBUTE_HOST_POINTER:
+      if (!known->on_host() && known->kind != MemoryKind::kManaged) return hipErrorInvalidValue;
+      return answer(data, pointer);
+    case HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS: return answer(data, 0u);
+    case HIP_POINTER_ATTRIBUTE_BUFFER_ID: return answer(data, static_cast<unsigned long long>(known->base));
+    case HIP_POINTER_ATTRIBUTE_IS_MANAGED: return answer(data, known->kind == MemoryKind::kManaged);
+    case HIP_POINTER_ATTRIBUTE_DEVICE_ORDINAL: return answer(data, known->device);
+    case HIP_POINTER_ATTRIBUTE_RANGE_START_ADDR: return answer(data, known->base);
+    case HIP_POINTER_ATTRIBUTE_RANGE_SIZE: return answer(data, known->bytes);
+    case HIP_POINTER_ATTRIBUTE_MAPPED: return answer(data, true);
+    default: return hipErrorInvalidValue;
+  }
+}
+
+// The whole range lies in one managed allocation.
+bool managed(const void* pointer, std::size_t bytes) {
+  const auto known = Runtime::get().memory.find(pointer);
+  return known && known->kind == MemoryKind::kManaged && bytes > 0 &&
+         reinterpret_cast<std::uintptr_t>(pointer) - known->base + bytes <= known->bytes;
+}
+
+}  // namespace
+}  // namespace tf::cpu
+
+using namespace tf::cpu;
+
+extern "C" {
+
+hipError_t hipHostMalloc(void** pointer, size_t bytes, unsigned flags) {
+  return api([&] { return allocate_host(pointer, bytes, flags); });
+}
+
+hipError_t hipHostAlloc(void** pointer, size_t bytes, unsigned flags) {
+  return api([&] { return allocate_host(pointer, bytes, flags); });
+}
+
+hipError_t hipMallocHost(void** pointer, size_t bytes) {
+  return api([&] { return allocate_host(pointer, bytes, hipHostMallocDefault); });
+}
+
+hipError_t hipMemAllocHost(void** pointer, size_t bytes) {
+  return api([&] { return allocate_host(pointer, bytes, hipHostMallocDefault); });
+}
+
+hipError_t hipHostFree(void* pointer) {
+  return api([&] { return release(pointer); });
+}
+
+hipError_t hipFreeHost(void* pointer) {
+  return api([&] { return release(pointer); });
+}
+
+hipError_t hipHostRegister(void* pointer, size_t bytes, unsigned flags) {
+  return api([&] { return register_host(pointer, bytes, flags); });
+}
+
+hipError_t hipHostUnregister(void* pointer) {
+  return api([&] { return unregister_host(pointer); });
+}
+
+hipError_t hipHostGetDevicePointer(void** device, void* host, unsigned flags) {
+  return api([&] { return device_pointer(device, host, flags); });
+}
+
+hipError_t hipHostGetFlags(unsigned* flags, void* host) {
+  return api([&] { return host_flags(flags, host); });
+}
+
+hipError_t hipPointerGetAttributes(hipPointerAttribute_t* attributes, const void* pointer) {
+  return api([&] { return pointer_attributes(attributes, pointer); });
+}
+
+hipError_t hipPointerGetAttribute(void* data, hipPointer_attribute attribute, hipDeviceptr_t pointer) {
+  return api([&] { return pointer_attribute(data, attribute, pointer); });
+}
+
+hipError_t hipDrvPointerGetAttributes(unsigned count, hipPointer_attribute* attributes, void** data,
+                                      hipDeviceptr_t pointer) {
+  return api([&] {
+    if (!attributes || !data || !pointer || count == 0 || count > 64) return hipErrorInvalidValue;
+    for (unsigned i = 0; i < count; ++i)
+      static_cast<void>(
+          pointer_attribute(data[i], attributes[i], pointer));  // an unknown one stays as it was
+    return hipSuccess;
+  });
+}
+
+// One memory for all: there is nothing to move, only arguments to check.
+hipError_t hipMemPrefetchAsync(const void* pointer, size_t bytes, int device, hipStream_t stream_handle) {
+  return api([&] {
+    if (!managed(pointer, bytes)) return hipErrorInvalidValue;
+    if (device != hipCpuDeviceId && !Runtime::get().valid_device(device)) return hipErrorInvalidDevice;
+    std::shared_ptr<Stream> stream;
+    return find_stream(stream_handle, stream);
+  });
+}
+
+hipError_t hipMemAdvise(const void* pointer, size_t bytes, hipMemoryAdvise advice, int device) {
+  return api([&] {
+    if (!managed(pointer, bytes)) return hipErrorInvalidValue;
+    const bool known = (advice >= hipMemAdviseSetReadMostly && advice <= hipMemAdviseUnsetAccessedBy) ||
+                       advice == hipMemAdviseSetCoarseGrain || advice == hipMemAdviseUnsetCoarseGrain;
+    if (!known) return hipErrorInvalidValue;
+    return device == hipCpuDeviceId || Runtime::get().valid_device(device) ? hipSuccess
+                                                                           : hipErrorInvalidDevice;
+  });
+}
+
+}  // extern "C"

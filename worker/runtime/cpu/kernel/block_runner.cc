@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scheduling of one block's HIP threads; see block_runner.h.
+#include "worker/runtime/cpu/kernel/block_runner.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+
+namespace tf::cpu {
+
+const HiprServices BlockRunner::kServices = {&BlockRunner::barrier,      &BlockRunner::exchange,
+                                             &BlockRunner::grid_barrier, &BlockRunner::print,
+                                             &BlockRunner::trap,         &BlockRunner::clock_ns};
+
+BlockRunner::BlockRunner() {
+  bound_.runner = this;
+  bound_.context.services = &kServices;
+}
+
+void BlockRunner::begin(RunningGrid& grid) {
+  grid_ = &grid;
+  const Grid& shape = grid.shape();
+  HiprContext& c = bound_.context;
+  for (int axis = 0; axis < 3; ++axis) {
+    c.block_size[axis] = shape.threads[axis];
+    c.grid_size[axis] = shape.blocks[axis];
+    c.packet.workgroup_size[axis] = static_cast<std::uint16_t>(shape.threads[axis]);
+    c.packet.grid_size[axis] = shape.threads[axis] * shape.blocks[axis];
+  }
+  c.packet.setup = 3;
+  c.static_shared_bytes = grid.kernel().static_shared_bytes;
+  c.dynamic_shared_bytes = shape.dynamic_shared_bytes;
+  c.packet.group_bytes = c.static_shared_bytes + c.dynamic_shared_bytes;
+  c.cooperative = shape.cooperative ? 1 : 0;
+  grid.record().module->enter(&c);
+}
+
+void BlockRunner::run_block(std::uint64_t index) {
+  const Grid& shape = grid_->shape();
+  HiprContext& c = bound_.context;
+  c.block[0] = static_cast<std::uint32_t>(index % shape.blocks[0]);
+  c.block[1] = static_cast<std::uint32_t>(index / shape.blocks[0] % shape.blocks[1]);
+  c.block[2] = static_cast<std::uint32_t>(index / shape.blocks[0] / shape.blocks[1]);
+  trapped_ = false;
+  rows_mode_ = !grid_->record().parks;
+  if (rows_mode_) {
+    run_rows();
+  } else {
+    run_parking();
+  }
+  if (trapped_) grid_->fail(hipErrorLaunchFailure);
+  if (shape.cooperative) grid_->leave_grid();
+}
+
+// On a fiber as well: its stack has a known size and a trap can leave it.
+void BlockRunner::run_rows() {
+  running_fiber_ = take_fiber();
+  if (running_fiber_ == nullptr) return grid_->fail(hipErrorOutOfMemory);
+  running_fiber_->resume();
+  if (trapped_) running_fiber_->restart();
+  idle_.push_back(running_fiber_);
+}
+
+// What every fiber does for ever: the work of the moment, then back to the scheduler for more.
+void BlockRunner::fiber_body(void* runner) {
+  auto& self = *static_cast<BlockRunner*>(runner);
+  for (;;) {
+    Fiber* const fiber = self.running_fiber_;
+    self.run_current();
+    fiber->suspend();
+  }
+}
+
+void BlockRunner::run_current() {
+  const RunningGrid& grid = *grid_;
+  HiprContext& c = bound_.context;
+  if (!rows_mode_) {
+    grid.record().run(grid.arguments(), c.thread[0], c.thread[0] + 1);
+    threads_[current_].state = State::kDone;
+    return;
+  }
+  for (c.thread[2] = 0; c.thread[2] < c.block_size[2]; ++c.thread[2]) {
+    for (c.thread[1] = 0; c.thread[1] < c.block_size[1]; ++c.thread[1]) {
+      grid.record().run(grid.arguments(), 0, c.block_size[0]);
+    }
+  }
+}
+
+Fiber* BlockRunner::take_fiber() {
+  if (idle_.empty()) {
+    auto fiber = std::make_unique<Fiber>(&BlockRunner::fiber_body, this);
+    if (!fiber->prepare()) return nullptr;
+    idle_.push_back(fiber.get());
+    fibers_.push_back(std::move(fiber));
+  }
+  Fiber* const fiber = idle_.back();
+  idle_.pop_back();
+  return fiber;
+}
+
+void BlockRunner::place(std::uint32_t linear) {
+  HiprContext& c = bound_.context;
+  current_ = linear;
+  c.thread[0] = linear % c.block_size[0];
+  c.thread[1] = linear / c.block_size[0] % c.block_size[1];
+  c.thread[2] = linear / c.block_size[0] / c.block_size[1];
+}
+
+void BlockRunner::run_parking() {
+  threads_.assign(grid_->threads(), HipThread{});
+  waves_.resize((grid_->threads() + HIPR_WAVE_SIZE - 1) / HIPR_WAVE_SIZE);
+  done_ = 0;
+  operation_ = 0;
+  while (run_ready() && done_ < threads_.size()) {
+    if (release_waves() || release_barrier(State::kBlockBarrier)) continue;
+    if (release_barrier(State::kGridBarrier) && grid_->wait_for_grid()) continue;
+    // Some wait for the block and some for the grid: no program means that.
+    grid_->fail(hipErrorLaunchFailure);
+    break;
+  }
+  if (done_ < threads_.size()) abandon();
+}
+
+bool BlockRunner::run_ready() {
+  for (std::uint32_t i = 0; i < threads_.size(); ++i) {
+    HipThread& thread = threads_[i];
+    if (thread.state != State::kReady) continue;
+    if (thread.fiber == nullptr) thread.fiber = take_fiber();
+    if (thread.fiber == nullptr) {
+      grid_->fail(hipErrorOutOfMemory);
+      return false;
+    }
+    place(i);
+    running_fiber_ = thread.fiber;
+    thread.fiber->resume();
+    if (trapped_) return false;
+    if (thread.state != State::kDone) continue;
+    idle_.push_back(thread.fiber);
+    thread.fiber = nullptr;
+    ++done_;
+  }
+  return true;
+}
+
+// After a trap or failure: no thread of this block goes on.
+void BlockRunner::abandon() {
+  for (HipThread& thread : threads_) {
+    if (thread.fiber == nullptr) continue;
+    thread.fiber->restart();
+    idle_.push_back(thread.fiber);
+    thread.fiber = nullptr;
+  }
+}
+
+bool BlockRunner::release_waves() {
+  bool any = false;
+  const auto count = static_cast<std::uint32_t>(threads_.size());
+  for (std::uint32_t first = 0; first < count; first += HIPR_WAVE_SIZE) {
+    if (release_wave(first, std::min(first + HIPR_WAVE_SIZE, count))) any = true;
+  }
+  return any;
+}
+
+// Of lanes that diverged, those at the earliest instruction go on first, so that they meet the others where
+// the paths join again: how the hardware's execution mask behaves for structured code.
+bool BlockRunner::release_wave(std::uint32_t first, std::uint32_t end) {
+  const void* site = nullptr;
+  for (std::uint32_t i = first; i < end; ++i) {
+    const HipThread& thread = threads_[i];
+    if (thread.state != State::kWave) continue;
+    if (site == nullptr || std::less<const void*>()(thread.site, site)) site = thread.site;
+  }
+  if (site == nullptr) return false;
+  Wave& wave = waves_[first / HIPR_WAVE_SIZE];
+  std::uint64_t active = 0;
+  for (std::uint32_t i = first; i < end; ++i) {
+    if (threads_[i].state != State::kWave || threads_[i].site != site) continue;
+    active |= std::uint64_t{1} << (i - first);
+    wave.values[i - first] = threads_[i].offered;
+  }
+  for (std::uint32_t i = first; i < end; ++i) {
+    if (((active >> (i - first)) & 1) == 0) continue;
+    threads_[i].active = active;
+    threads_[i].state = State::kReady;
+  }
+  return true;
+}
+
+bool BlockRunner::release_barrier(State state) {
+  const auto waits = [state](const HipThread& t) { return t.state == state || t.state == State::kDone; };
+  if (!std::all_of(threads_.begin(), threads_.end(), waits)) return false;
+  for (HipThread& thread : threads_) {
+    if (thread.state == state) thread.state = State::kReady;
+  }
+  barrier_result_ = gathered_;
+  operation_ = 0;
+  return true;
+}
+
+// A code object whose note says that its threads never wait, and that waits nevertheless, is stopped here.
+void BlockRunner::park(State state) {
+  if (rows_mode_) trap(&bound_.context);
+  threads_[current_].state = state;
+  threads_[current_].fiber->suspend();
+}
+
+std::int32_t BlockRunner::barrier(HiprContext* context, std::uint32_t operation, std::int32_t value) {
+  BlockRunner& self = of(context);
+  if (self.operation_ == 0) self.gathered_ = operation == 2 ? 1 : 0;
+  if (operation != 0) self.operation_ = operation;
+  if (operation == 1)
+    self.gathered_ = static_cast<std::int32_t>(static_cast<std::uint32_t>(self.gathered_) +
+                                               static_cast<std::uint32_t>(value));
+  if (operation == 2) self.gathered_ &= value;
+  if (operation == 3) self.gathered_ |= value;
+  self.park(State::kBlockBarrier);
+  return self.barrier_result_;
+}
+
+HiprWave BlockRunner::exchange(HiprContext* context, std::uint64_t value) {
+  BlockRunner& self = of(context);
+  if (self.rows_mode_) trap(context);
+  HipThread& thread = self.threads_[self.current_];
+  thread.site = __builtin_return_address(0);
+  thread.offered = value;
+  const std::uint32_t wave = self.current_ / HIPR_WAVE_SIZE;
+  self.park(State::kWave);
+  return {thread.active, self.waves_[wave].values};
+}
+
+void BlockRunner::grid_barrier(HiprContext* context) { of(context).park(State::kGridBarrier); }
+
+// The application's kernels print where its process prints; one write a call keeps lines whole.
+void BlockRunner::print(HiprContext*, std::int32_t to_stderr, const char* text, std::uint64_t bytes) {
+  std::FILE* const stream = to_stderr != 0 ? stderr : stdout;
+  std::fwrite(text, 1, static_cast<std::size_t>(bytes), stream);
+  std::fflush(stream);
+}
+
+void BlockRunner::trap(HiprContext* context) {
+  BlockRunner& self = of(context);
+  self.trapped_ = true;
+  self.running_fiber_->suspend();  // never resumed
+}
+
+std::uint64_t BlockRunner::clock_ns() {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
+}
+
+}  // namespace tf::cpu

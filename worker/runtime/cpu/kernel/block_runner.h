@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs blocks of a grid on the calling OS thread.
+//
+// A kernel whose threads never wait for each other runs as a plain loop. Otherwise every HIP thread that
+// waits parks on its fiber and the next one runs; fibers of threads that have ended are used again. A runner
+// belongs to one OS thread and keeps its fibers from grid to grid.
+#pragma once
+
+#include "worker/runtime/cpu/kernel/device/context.h"
+#include "worker/runtime/cpu/kernel/fiber.h"
+#include "worker/runtime/cpu/kernel/grid.h"
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace tf::cpu {
+
+class BlockRunner {
+ public:
+  BlockRunner();
+  BlockRunner(const BlockRunner&) = delete;
+  BlockRunner& operator=(const BlockRunner&) = delete;
+
+  // Binds the runner to a grid; before run_block() of that grid. Another grid may follow later.
+  void begin(RunningGrid& grid);
+  // Runs one block to its end. Failures go to the grid.
+  void run_block(std::uint64_t index);
+
+ private:
+  enum class State : std::uint8_t { kReady, kBlockBarrier, kWave, kGridBarrier, kDone };
+  struct HipThread {
+    State state = State::kReady;
+    Fiber* fiber = nullptr;      // none before it starts and after it ends
+    const void* site = nullptr;  // of its wave operation
+    std::uint64_t offered = 0;
+    std::uint64_t active = 0;  // the lanes of the exchange it took part in
+  };
+  struct Wave {
+    std::uint64_t values[HIPR_WAVE_SIZE];
+  };
+
+  // Services of the running block; what `context.services` points to.
+  static std::int32_t barrier(HiprContext* context, std::uint32_t operation, std::int32_t value);
+  static HiprWave exchange(HiprContext* context, std::uint64_t value);
+  static void grid_barrier(HiprContext* context);
+  static void print(HiprContext* context, std::int32_t to_stderr, const char* text, std::uint64_t bytes);
+  static void trap(HiprContext* context);
+  static std::uint64_t clock_ns();
+  static const HiprServices kServices;
+
+  // context_ is the first member of this helper, so a context leads back to its runner.
+  struct Bound {
+    HiprContext context;
+    BlockRunner* runner;
+  };
+  static BlockRunner& of(HiprContext* context) { return *reinterpret_cast<Bound*>(context)->runner; }
+
+  static void fiber_body(void* runner);
+  void run_rows();
+  void run_current();
+  void park(State state);
+  void place(std::uint32_t linear);
+  Fiber* take_fiber();
+  void run_parking();
+  // One pass over the threads: runs each that can. False: no fiber to be had, or the grid has failed.
+  bool run_ready();
+  bool release_waves();
+  bool release_wave(std::uint32_t first, std::uint32_t end);
+  bool release_barrier(State state);
+  void abandon();
+
+  Bound bound_{};
+  RunningGrid* grid_ = nullptr;
+  std::vector<HipThread> threads_;
+  std::vector<Wave> waves_;
+  std::vector<std::unique_ptr<Fiber>> fibers_;  // all of this OS thread
+  std::vector<Fiber*> idle_;
+  std::uint32_t current_ = 0;  // linear number of the HIP thread that runs
+  Fiber* running_fiber_ = nullptr;
+  std::uint32_t done_ = 0;
+  bool rows_mode_ = false;  // the fiber runs whole rows, not single threads
+  bool trapped_ = false;
+  std::uint32_t operation_ = 0;  // of the block barrier being gathered
+  std::int32_t gathered_ = 0;
+  std::int32_t barrier_result_ = 0;
+};
+
+}  // namespace tf::cpu

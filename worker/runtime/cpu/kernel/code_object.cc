@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loads CPU code objects (CodeObject of kernel_api.h): from bytes to a shared object in an anonymous file.
+//
+// The image is native code: loading it gives it everything this process may do. Whoever may send kernels to
+// this worker is trusted that far; the worker's process per session is the boundary.
+#include "codeobject/elf.h"
+#include "codeobject/fat_binary.h"
+#include "codeobject/metadata.h"
+#include "worker/runtime/cpu/kernel/module.h"
+#include "worker/runtime/cpu/kernel_api.h"
+
+#include <dlfcn.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <string>
+
+namespace tf::cpu {
+namespace {
+
+using codeobject::Bytes;
+
+constexpr int kPathBits = 40;
+constexpr char kReservedPrefix[] = "__hipr_";
+
+// The loader takes two paths that read the same for the same library, and descriptors' numbers come again:
+// every load spells its path differently ("/." or "//." for each bit of a counter).
+std::string unique_path(int descriptor) {
+  static std::atomic<std::uint64_t> loads{0};
+  // relaxed: only uniqueness matters, nothing is published with it.
+  const std::uint64_t number = loads.fetch_add(1, std::memory_order_relaxed);
+  std::string path = "/proc/self/fd";
+  for (int bit = 0; bit < kPathBits; ++bit) path += ((number >> bit) & 1) != 0 ? "//." : "/.";
+  return path + "/" + std::to_string(descriptor);
+}
+
+bool write_all(int descriptor, Bytes bytes) {
+  while (!bytes.empty()) {
+    const ssize_t wrote = write(descriptor, bytes.data(), bytes.size());
+    if (wrote <= 0) return false;
+    bytes = bytes.subspan(static_cast<std::size_t>(wrote));
+  }
+  return true;
+}
+
+// The library handle, or null. The descriptor is not needed once the file is mapped.
+void* open_image(Bytes image) {
+  const int descriptor = memfd_create("hip-code-object", MFD_CLOEXEC);
+  if (descriptor < 0) return nullptr;
+  void* library = nullptr;
+  if (write_all(descriptor, image)) library = dlopen(unique_path(descriptor).c_str(), RTLD_NOW | RTLD_LOCAL);
+  close(descriptor);
+  return library;
+}
+
+struct LoadedKernel {
+  Kernel kernel;
+  KernelRecord record;
+};
+
+class LoadedObject final : public CodeObject {
+ public:
+  LoadedObject() = default;
+  ~LoadedObject() override {
+    if (library_ != nullptr) dlclose(library_);
+  }
+
+  hipError_t open(Bytes image) {
+    auto kernels = codeobject::read_metadata(image);
+    auto elf = codeobject::Elf::parse(image);
+    if (!kernels || !elf || elf->machine() != codeobject::kMachineX86_64) return hipErrorInvalidImage;
+    library_ = open_image(image);
+    if (library_ == nullptr) return hipErrorSharedObjectInitFailed;
+    const auto* module = static_cast<const HiprModule*>(dlsym(library_, "__hipr_module"));
+    if (module == nullptr || module->device_abi != HIPR_DEVICE_ABI) return hipErrorInvalidImage;
+    for (const codeobject::Symbol& symbol : elf->symbols()) {
+      const bool wanted = symbol.defined && symbol.type == 1 && !symbol.name.starts_with(kReservedPrefix);
+      if (wanted) variable_bytes_.emplace(symbol.name, symbol.size);
+    }
+    for (const codeobject::KernelInfo& info : *kernels) {
+      if (!add(info, *module)) return hipErrorInvalidImage;
+    }
+    return hipSuccess;
+  }
+
+  const Kernel* find(std::string_view name) const override {
+    const auto found = kernels_.find(name);
+    return found == kernels_.end() ? nullptr : &found->second.kernel;
+  }
+
+  void* global(std::string_view name, std::size_t& bytes) const override {
+    const auto found = variable_bytes_.find(name);
+    if (found == variable_bytes_.end()) return nullptr;
+    bytes = found->second;
+    return dlsym(library_, found->first.c_str());
+  }
+
+ private:
+  bool add(const codeobject::KernelInfo& info, const HiprModule& module) {
+    const std::string symbol = kReservedPrefix + ("run_" + info.name);
+    void* const entry = dlsym(library_, symbol.c_str());
+    if (entry == nullptr) return false;
+    LoadedKernel& loaded = kernels_[info.name];
+    loaded.record = {&module, reinterpret_cast<HiprRun>(entry), info.parks};
+    Kernel& kernel = loaded.kernel;
+    kernel.name = info.name;
+    kernel.argument_bytes = info.argument_bytes;
+    kernel.static_shared_bytes = info.static_shared_bytes;
+    kernel.private_bytes = info.private_bytes;
+    kernel.max_threads_per_block = std::min(info.max_threads_per_block, kMaxThreadsPerBlock);
+    kernel.entry = entry;
+    kernel.owner = &loaded.record;  // map nodes keep their address
+    for (const codeobject::Argument& a : info.arguments)
+      kernel.arguments.push_back({a.offset_bytes, a.size_bytes});
+    return true;
+  }
+
+  void* library_ = nullptr;
+  std::map<std::string, LoadedKernel, std::less<>> kernels_;
+  std::map<std::string, std::size_t, std::less<>> variable_bytes_;
+};
+
+}  // namespace
+
+hipError_t CodeObject::load(const void* image, std::unique_ptr<CodeObject>& loaded) {
+  auto extent = codeobject::image_extent(image);
+  if (!extent) return hipErrorInvalidImage;
+  const Bytes bytes{static_cast<const std::byte*>(image), static_cast<std::size_t>(*extent)};
+  auto selected = codeobject::select_code_object(bytes, kTargetName);
+  if (!selected) return selected.code() == Code::kUnavailable ? hipErrorNoBinaryForGpu : hipErrorInvalidImage;
+  auto object = std::make_unique<LoadedObject>();
+  const hipError_t result = object->open(selected->image);
+  if (result == hipSuccess) loaded = std::move(object);
+  return result;
+}
+
+}  // namespace tf::cpu

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+// AMD's math library names (__ocml_*) on the host's libm, for kernels on the CPU. Half precision variants are
+// written by hipcc-cpu itself in terms of the float ones. Linked as IR, clang only; no state, any thread.
+#include <math.h>
+#include <stdint.h>
+
+#define API extern "C" __attribute__((visibility("hidden")))
+
+#define UNARY_NAMED(name, host32, host64)                      \
+  API float __ocml_##name##_f32(float x) { return host32(x); } \
+  API double __ocml_##name##_f64(double x) { return host64(x); }
+#define UNARY(name) UNARY_NAMED(name, name##f, name)
+#define BINARY_NAMED(name, host32, host64)                                 \
+  API float __ocml_##name##_f32(float x, float y) { return host32(x, y); } \
+  API double __ocml_##name##_f64(double x, double y) { return host64(x, y); }
+#define BINARY(name) BINARY_NAMED(name, name##f, name)
+
+namespace {
+template <typename T>
+constexpr T kPi = static_cast<T>(3.14159265358979323846264338327950288);
+
+// sin and cos of pi*x with the argument reduced exactly first.
+template <typename T>
+T sin_pi(T x) {
+  const T r = fmod(x, static_cast<T>(2));
+  if (r == 0 || r == 1 || r == -1) return 0;
+  return static_cast<T>(sin(static_cast<double>(r) * kPi<double>));
+}
+template <typename T>
+T cos_pi(T x) {
+  const T r = fabs(fmod(x, static_cast<T>(2)));
+  if (r == static_cast<T>(0.5) || r == static_cast<T>(1.5)) return 0;
+  return static_cast<T>(cos(static_cast<double>(r) * kPi<double>));
+}
+// Power series; converges for every finite argument (terms fall after x/2 of them).
+double bessel_i(int order, double x) {
+  double term = order == 0 ? 1.0 : x / 2, sum = term;
+  for (int k = 1; k < 2000; ++k) {
+    term *= (x / 2) * (x / 2) / (static_cast<double>(k) * (k + order));
+    sum += term;
+    if (fabs(term) <= 1e-17 * fabs(sum)) break;
+  }
+  return sum;
+}
+// Quantile of the normal distribution: a rational start, then Newton steps on erfc.
+double normal_quantile(double p) {
+  if (!(p > 0 && p < 1)) return p == 0 ? -INFINITY : p == 1 ? INFINITY : NAN;
+  const double tail = p < 0.5 ? p : 1 - p;
+  const double t = sqrt(-2 * log(tail));
+  double x = t - (2.515517 + 0.802853 * t + 0.010328 * t * t) /
+                     (1 + 1.432788 * t + 0.189269 * t * t + 0.001308 * t * t * t);
+  for (int step = 0; step < 4; ++step) {
+    const double error = 0.5 * erfc(x / M_SQRT2) - tail;
+    x += error / (exp(-x * x / 2) / sqrt(2 * kPi<double>));
+  }
+  return p < 0.5 ? -x : x;
+}
+double erf_inverse(double x) { return normal_quantile((x + 1) / 2) / M_SQRT2; }
+double erfc_inverse(double x) { return -normal_quantile(x / 2) / M_SQRT2; }
+double erfc_scaled(double x) {
+  if (x < 25) return exp(x * x) * erfc(x);
+  const double r = 1 / (x * x);
+  return (1 / (x * sqrt(kPi<double>))) * (1 - r / 2 + 0.75 * r * r);
+}
+double distribution(double x) { return 0.5 * erfc(-x / M_SQRT2); }
+}  // namespace
+
+UNARY(acos)
+UNARY(acosh) UNARY(asin) UNARY(asinh) UNARY(atan) UNARY(atanh) UNARY(cbrt) UNARY(ceil) UNARY(cos) UNARY(cosh)
+    UNARY(erf) UNARY(erfc) UNARY(exp) UNARY(exp2) UNARY(expm1) UNARY(fabs) UNARY(floor) UNARY(j0) UNARY(j1)
+        UNARY(y0) UNARY(y1) UNARY(lgamma) UNARY(log) UNARY(log10) UNARY(log1p) UNARY(log2) UNARY(logb)
+            UNARY(nearbyint) UNARY(rint) UNARY(round) UNARY(sin) UNARY(sinh) UNARY(sqrt) UNARY(tan)
+                UNARY(tanh) UNARY(tgamma) UNARY(trunc) BINARY(atan2) BINARY(copysign) BINARY(fdim)
+                    BINARY(fmax) BINARY(fmin) BINARY(fmod) BINARY(hypot) BINARY(nextafter) BINARY(pow)
+                        BINARY(remainder) UNARY_NAMED(sinpi, sin_pi<float>, sin_pi<double>)
+                            UNARY_NAMED(cospi, cos_pi<float>, cos_pi<double>)
+                                UNARY_NAMED(exp10, exp10f, exp10) UNARY_NAMED(rsqrt, 1.0f / sqrtf, 1.0 / sqrt)
+                                    UNARY_NAMED(rcbrt, 1.0f / cbrtf, 1.0 / cbrt)
+#define BY_DOUBLE(name, function)                                                 \
+  API float __ocml_##name##_f32(float x) { return static_cast<float>(function); } \
+  API double __ocml_##name##_f64(double x) { return function; }
+                                        BY_DOUBLE(i0, bessel_i(0, x)) BY_DOUBLE(i1, bessel_i(1, x))
+                                            BY_DOUBLE(erfinv, erf_inverse(x))
+                                                BY_DOUBLE(erfcinv, erfc_inverse(x))
+                                                    BY_DOUBLE(erfcx, erfc_scaled(x))
+                                                        BY_DOUBLE(ncdf, distribution(x))
+                                                            BY_DOUBLE(ncdfinv, normal_quantile(x))
+
+                                                                API float __ocml_native_cos_f32(float x) {
+  return cosf(x);
+}
+API float __ocml_native_sin_f32(float x) { return sinf(x); }
+API float __ocml_native_exp_f32(float x) { return expf(x); }
+API float __ocml_native_exp10_f32(float x) { return exp10f(x); }
+API float __ocml_native_log_f32(float x) { return logf(x); }
+API float __ocml_native_log10_f32(float x) { return log10f(x); }
+API float __ocml_native_log2_f32(float x) { return log2f(x); }
+API float __ocml_native_sqrt_f32(float x) { return sqrtf(x); }
+
+#define TYPED(T, suffix, f)                                                                             \
+  API T __ocml_fma_##suffix(T a, T b, T c) { return __builtin_fma##f(a, b, c); }                        \
+  API T __ocml_frexp_##suffix(T x, int32_t* e) { return frexp##f(x, e); }                               \
+  API T __ocml_ldexp_##suffix(T x, int32_t e) { return ldexp##f(x, e); }                                \
+  API T __ocml_scalbn_##suffix(T x, int32_t e) { return scalbn##f(x, e); }                              \
+  API T __ocml_scalb_##suffix(T x, T e) { return x * exp2##f(e); }                                      \
+  API T __ocml_pown_##suffix(T x, int32_t n) { return static_cast<T>(pow(static_cast<double>(x), n)); } \
+  API T __ocml_modf_##suffix(T x, T* whole) { return modf##f(x, whole); }                               \
+  API T __ocml_remquo_##suffix(T x, T y, int32_t* q) { return remquo##f(x, y, q); }                     \
+  API T __ocml_rhypot_##suffix(T x, T y) { return 1 / hypot##f(x, y); }                                 \
+  API T __ocml_len3_##suffix(T x, T y, T z) { return hypot##f(hypot##f(x, y), z); }                     \
+  API T __ocml_len4_##suffix(T x, T y, T z, T w) { return hypot##f(hypot##f(x, y), hypot##f(z, w)); }   \
+  API T __ocml_rlen3_##suffix(T x, T y, T z) { return 1 / __ocml_len3_##suffix(x, y, z); }              \
+  API T __ocml_rlen4_##suffix(T x, T y, T z, T w) { return 1 / __ocml_len4_##suffix(x, y, z, w); }      \
+  API int32_t __ocml_ilogb_##suffix(T x) { return ilogb##f(x); }                                        \
+  API int32_t __ocml_isfinite_##suffix(T x) { return __builtin_isfinite(x); }                           \
+  API int32_t __ocml_isinf_##suffix(T x) { return __builtin_isinf(x) != 0; }                            \
+  API int32_t __ocml_isnan_##suffix(T x) { return __builtin_isnan(x); }                                 \
+  API int32_t __ocml_signbit_##suffix(T x) { return __builtin_signbit##f(x) != 0; }                     \
+  API T __ocml_sincos_##suffix(T x, T* cosine) {                                                        \
+    *cosine = cos##f(x);                                                                                \
+    return sin##f(x);                                                                                   \
+  }                                                                                                     \
+  API T __ocml_sincospi_##suffix(T x, T* cosine) {                                                      \
+    *cosine = cos_pi<T>(x);                                                                             \
+    return sin_pi<T>(x);                                                                                \
+  }
+TYPED(float, f32, f)
+TYPED(double, f64, )
+
+// Directed rounding: the float results come from exact (or wider) double arithmetic rounded once; doubles
+// take the step towards the wanted side when the error term says that the nearest value lies on the other
+// one.
+namespace {
+template <typename T>
+T sum_error(T a, T b, T s) {
+  const T v = s - a;
+  return (a - (s - v)) + (b - v);
+}
+inline float step(float x, float to) { return nextafterf(x, to); }
+inline double step(double x, double to) { return nextafter(x, to); }
+template <typename T>
+T directed(T nearest, T error, char mode) {
+  const T infinity = static_cast<T>(INFINITY);
+  const bool down = mode == 'n' || (mode == 'z' && nearest > 0);
+  const bool up = mode == 'p' || (mode == 'z' && nearest < 0);
+  if (error < 0 && down) return step(nearest, -infinity);
+  if (error > 0 && up) return step(nearest, infinity);
+  return nearest;
+}
+template <typename T>
+T add(T a, T b, char m) {
+  const T s = a + b;
+  return directed(s, sum_error(a, b, s), m);
+}
+template <typename T>
+T mul(T a, T b, char m) {
+  const T p = a * b;
+  return directed(
+      p, static_cast<T>(fma(static_cast<double>(a), static_cast<double>(b), -static_cast<double>(p))), m);
+}
+template <typename T>
+T div(T a, T b, char m) {
+  const T q = a / b;
+  const double rest = fma(-static_cast<double>(q), static_cast<double>(b), static_cast<double>(a));
+  return directed(q, static_cast<T>(b > 0 ? rest : -rest), m);
+}
+template <typename T>
+T root(T a, char m) {
+  const T r = static_cast<T>(sqrt(static_cast<double>(a)));
+  return directed(
+      r, static_cast<T>(fma(-static_cast<double>(r), static_cast<double>(r), static_cast<double>(a))), m);
+}
+template <typename T>
+T multiply_add(T a, T b, T c, char m) {
+  const T r = static_cast<T>(sizeof(T) == 4
+                                 ? fmaf(static_cast<float>(a), static_cast<float>(b), static_cast<float>(c))
+                                 : fma(a, b, c));
+  const T p = a * b;
+  const T low = static_cast<T>(fma(static_cast<double>(a), static_cast<double>(b), -static_cast<double>(p)));
+  const T s = p + c;
+  return directed(r, (s - r) + (sum_error(p, c, s) + low), m);
+}
+}  // namespace
+#define ROUNDED(T, suffix, mode, letter)                                         \
+  API T __ocml_add_##mode##_##suffix(T a, T b) { return add<T>(a, b, letter); }  \
+  API T __ocml_sub_##mode##_##suffix(T a, T b) { return add<T>(a, -b, letter); } \
+  API T __ocml_mul_##mode##_##suffix(T a, T b) { return mul<T>(a, b, letter); }  \
+  API T __ocml_div_##mode##_##suffix(T a, T b) { return div<T>(a, b, letter); }  \
+  API T __ocml_sqrt_##mode##_##suffix(T a) { return root<T>(a, letter); }        \
+  API T __ocml_fma_##mode##_##suffix(T a, T b, T c) { return multiply_add<T>(a, b, c, letter); }
+#define ROUNDED_BOTH(mode, letter) ROUNDED(float, f32, mode, letter) ROUNDED(double, f64, mode, letter)
+ROUNDED_BOTH(rte, 'e')
+ROUNDED_BOTH(rtn, 'n') ROUNDED_BOTH(rtp, 'p') ROUNDED_BOTH(rtz, 'z')
+
+    API float __hipr_amdgcn_rcp_f32(float x) {
+  return 1.0f / x;
+}
+API double __hipr_amdgcn_rcp_f64(double x) { return 1.0 / x; }
+API float __hipr_amdgcn_rsq_f32(float x) { return 1.0f / sqrtf(x); }
+API double __hipr_amdgcn_rsq_f64(double x) { return 1.0 / sqrt(x); }
+API float __hipr_amdgcn_sqrt_f32(float x) { return sqrtf(x); }
+API float __hipr_amdgcn_sin_f32(float turns) { return static_cast<float>(sin(2 * kPi<double> * turns)); }
+API float __hipr_amdgcn_cos_f32(float turns) { return static_cast<float>(cos(2 * kPi<double> * turns)); }
+API float __hipr_amdgcn_fract_f32(float x) { return x - floorf(x); }
+API float __hipr_amdgcn_fmed3_f32(float a, float b, float c) {
+  return fmaxf(fminf(a, b), fminf(fmaxf(a, b), c));
+}
+API float __hipr_amdgcn_ldexp_f32(float x, int32_t e) { return ldexpf(x, e); }
+API double __hipr_amdgcn_ldexp_f64(double x, int32_t e) { return ldexp(x, e); }

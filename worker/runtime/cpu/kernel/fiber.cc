@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stack switching; see fiber.h.
+#include "worker/runtime/cpu/kernel/fiber.h"
+
+#include <sys/mman.h>
+
+#include <cstdint>
+#include <cstring>
+
+// void tf_cpu_switch_stack(void** saved, void* next): pushes what the ABI says a callee keeps (registers, and
+// the rounding controls), stores the stack pointer in *saved and continues what `next` had saved.
+asm(R"(
+.text
+.p2align 4
+.globl tf_cpu_switch_stack
+.hidden tf_cpu_switch_stack
+.type tf_cpu_switch_stack, @function
+tf_cpu_switch_stack:
+  .cfi_startproc
+  pushq %rbp
+  pushq %rbx
+  pushq %r12
+  pushq %r13
+  pushq %r14
+  pushq %r15
+  subq $8, %rsp
+  stmxcsr (%rsp)
+  fnstcw 4(%rsp)
+  movq %rsp, (%rdi)
+  movq %rsi, %rsp
+  ldmxcsr (%rsp)
+  fldcw 4(%rsp)
+  addq $8, %rsp
+  popq %r15
+  popq %r14
+  popq %r13
+  popq %r12
+  popq %rbx
+  popq %rbp
+  ret
+  .cfi_endproc
+.size tf_cpu_switch_stack, .-tf_cpu_switch_stack
+.p2align 4
+.globl tf_cpu_fiber_entry
+.hidden tf_cpu_fiber_entry
+.type tf_cpu_fiber_entry, @function
+tf_cpu_fiber_entry:
+  .cfi_startproc
+  .cfi_undefined rip
+  movq %r12, %rdi
+  callq *%rbx
+  ud2
+  .cfi_endproc
+.size tf_cpu_fiber_entry, .-tf_cpu_fiber_entry
+)");
+
+extern "C" void tf_cpu_switch_stack(void** saved, void* next);
+extern "C" void tf_cpu_fiber_entry();
+
+namespace tf::cpu {
+namespace {
+
+// What tf_cpu_switch_stack pops, lowest address first.
+struct SavedFrame {
+  std::uint32_t mxcsr = 0x1f80;  // all exceptions masked, round to nearest
+  std::uint32_t x87_control = 0x37f;
+  std::uint64_t r15 = 0, r14 = 0, r13 = 0;
+  void* r12 = nullptr;  // argument of the entry
+  void* rbx = nullptr;  // the entry's function
+  std::uint64_t rbp = 0;
+  void* return_address = nullptr;
+  std::uint64_t end_of_frames[2] = {};
+};
+
+}  // namespace
+
+Fiber::~Fiber() {
+  sanitizer::destroy(sanitizer_);
+  if (mapping_ == nullptr) return;
+  sanitizer::forget(sanitizer_, mapping_ + kFiberGuardBytes, kFiberStackBytes);
+  munmap(mapping_, kFiberGuardBytes + kFiberStackBytes);
+}
+
+bool Fiber::prepare() {
+  const std::size_t bytes = kFiberGuardBytes + kFiberStackBytes;
+  const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK;
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
+  if (memory == MAP_FAILED) return false;
+  mapping_ = static_cast<std::byte*>(memory);
+  // The kernel limits the number of mappings; with very many fibers the guard page may not be had, and the
+  // fiber is still usable.
+  static_cast<void>(mprotect(mapping_, kFiberGuardBytes, PROT_NONE));
+  restart();
+  return true;
+}
+
+void Fiber::restart() {
+  std::byte* const top = mapping_ + kFiberGuardBytes + kFiberStackBytes;
+  sanitizer::forget(sanitizer_, mapping_ + kFiberGuardBytes, kFiberStackBytes);
+  static_assert(sizeof(SavedFrame) % 16 == 0, "the entry starts with an aligned stack");
+  SavedFrame frame;
+  frame.r12 = this;
+  frame.rbx = reinterpret_cast<void*>(+[](Fiber* self) {
+    sanitizer::on_fiber(self->sanitizer_);
+    self->body_(self->argument_);
+  });
+  frame.return_address = reinterpret_cast<void*>(&tf_cpu_fiber_entry);
+  std::memcpy(top - sizeof frame, &frame, sizeof frame);
+  stack_pointer_ = top - sizeof frame;
+}
+
+void Fiber::resume() {
+  sanitizer::before_resume(sanitizer_, mapping_ + kFiberGuardBytes, kFiberStackBytes);
+  tf_cpu_switch_stack(&resumer_pointer_, stack_pointer_);
+  sanitizer::after_resume(sanitizer_);
+}
+
+void Fiber::suspend() {
+  sanitizer::before_suspend(sanitizer_);
+  tf_cpu_switch_stack(&stack_pointer_, resumer_pointer_);
+  sanitizer::on_fiber(sanitizer_);
+}
+
+}  // namespace tf::cpu

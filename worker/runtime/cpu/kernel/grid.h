@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// One launched grid while it runs: what its blocks share. Blocks on several OS threads use it at once.
+#pragma once
+
+#include "worker/runtime/cpu/kernel/module.h"
+#include "worker/runtime/cpu/kernel_api.h"
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+
+namespace tf::cpu {
+
+class RunningGrid {
+ public:
+  RunningGrid(const Kernel& kernel, const Grid& grid, const void* arguments);
+
+  const Kernel& kernel() const { return kernel_; }
+  const KernelRecord& record() const { return record_; }
+  const Grid& shape() const { return grid_; }
+  const void* arguments() const { return arguments_; }
+  std::uint64_t blocks() const { return blocks_; }
+  std::uint32_t threads() const { return threads_; }
+
+  // The first failure stays; blocks that have not started are then left out.
+  void fail(hipError_t error);
+  // acquire, pairs with the release in fail().
+  bool failed() const { return error_.load(std::memory_order_acquire) != hipSuccess; }
+  hipError_t error() const { return static_cast<hipError_t>(error_.load(std::memory_order_acquire)); }
+
+  // Cooperative grids: a block waits here until every block that still runs does; a finished block leaves.
+  // False: the grid has failed and the wait is over for that reason.
+  bool wait_for_grid();
+  void leave_grid();
+
+ private:
+  const Kernel& kernel_;
+  const KernelRecord& record_;
+  const Grid& grid_;
+  const void* arguments_;
+  std::uint64_t blocks_;
+  std::uint32_t threads_;
+  std::atomic<int> error_{hipSuccess};
+
+  std::mutex mutex_;  // guards the rest
+  std::condition_variable released_;
+  std::uint64_t running_;
+  std::uint64_t waiting_ = 0;
+  std::uint64_t round_ = 0;
+};
+
+}  // namespace tf::cpu

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// The process-wide pool of OS threads that help streams to run grids. Any thread may call help().
+#pragma once
+
+#include "worker/runtime/cpu/kernel/block_runner.h"
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <list>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace tf::cpu {
+
+inline constexpr unsigned kMaxPoolThreads = 64;
+
+// A grid whose blocks are handed out piece by piece. Lives on the stack of the thread that launched it.
+class GridJob {
+ public:
+  explicit GridJob(RunningGrid& grid) : grid_(grid) {}
+
+  // Takes and runs blocks until none are left or `enough` says stop.
+  template <typename Enough>
+  void work(BlockRunner& runner, std::uint64_t at_once, Enough enough);
+  bool exhausted() const {
+    // relaxed: a hint; taking a piece decides.
+    return next_.load(std::memory_order_relaxed) >= grid_.blocks() || grid_.failed();
+  }
+  RunningGrid& grid() { return grid_; }
+
+ private:
+  friend class GridPool;
+  RunningGrid& grid_;
+  // relaxed: it only hands out numbers; results are published by the pool's mutex.
+  std::atomic<std::uint64_t> next_{0};
+  std::uint32_t helpers_ = 0;  // guarded by the pool's mutex
+};
+
+class GridPool {
+ public:
+  explicit GridPool(unsigned threads) : size_(threads) {}
+  GridPool(const GridPool&) = delete;
+  GridPool& operator=(const GridPool&) = delete;
+
+  // The one pool of the process, made at first use and never destroyed: streams may run until the very end.
+  static GridPool& process();
+
+  unsigned size() const { return size_; }
+  // Runs the rest of the job on the pool's threads and the caller; returns when every block is done.
+  void help(GridJob& job, BlockRunner& runner);
+
+ private:
+  void serve();
+  void start_threads();
+
+  const unsigned size_;
+  std::mutex mutex_;  // guards what follows, and GridJob::helpers_
+  std::condition_variable wanted_;
+  std::condition_variable left_;
+  std::list<GridJob*> jobs_;
+  std::vector<std::jthread> threads_;
+};
+
+template <typename Enough>
+void GridJob::work(BlockRunner& runner, std::uint64_t at_once, Enough enough) {
+  runner.begin(grid_);
+  while (!grid_.failed()) {
+    const std::uint64_t first = next_.fetch_add(at_once, std::memory_order_relaxed);
+    if (first >= grid_.blocks()) return;
+    const std::uint64_t end = first + at_once < grid_.blocks() ? first + at_once : grid_.blocks();
+    for (std::uint64_t block = first; block < end && !grid_.failed(); ++block) runner.run_block(block);
+    if (enough()) return;
+  }
+}
+
+}  // namespace tf::cpu

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// run_grid() of kernel_api.h: decides where the blocks of a grid run.
+#include "worker/runtime/cpu/kernel/grid_pool.h"
+
+#include <algorithm>
+#include <chrono>
+#include <system_error>
+
+namespace tf::cpu {
+namespace {
+
+// What ends within this time is done before a sleeping helper would have woken.
+constexpr std::chrono::microseconds kAlone{20};
+constexpr std::uint32_t kMaxCooperativeBlocks = 64;
+constexpr std::uint32_t kMaxCooperativeThreads = 16384;  // each keeps a stack for the whole grid
+
+// One per OS thread that launches: fibers are kept from launch to launch.
+BlockRunner& own_runner() {
+  thread_local BlockRunner runner;
+  return runner;
+}
+
+// All blocks at once, an OS thread each, so that they can wait for each other.
+void run_cooperative(RunningGrid& grid) {
+  std::vector<std::jthread> threads;
+  try {
+    for (std::uint64_t block = 0; block < grid.blocks(); ++block) {
+      threads.emplace_back([&grid, block] {
+        BlockRunner runner;
+        runner.begin(grid);
+        runner.run_block(block);
+      });
+    }
+  } catch (const std::system_error&) {
+    grid.fail(hipErrorOutOfMemory);  // those that started are released by it
+  }
+}
+
+}  // namespace
+
+std::uint32_t max_cooperative_blocks(std::uint32_t threads_per_block) {
+  return std::min(kMaxCooperativeBlocks, kMaxCooperativeThreads / std::max(1u, threads_per_block));
+}
+
+hipError_t run_grid(const Kernel& kernel, const Grid& shape, const void* arguments) {
+  RunningGrid grid(kernel, shape, arguments);
+  if (grid.blocks() == 0 || grid.threads() == 0) return hipErrorInvalidConfiguration;
+  if (grid.threads() > kernel.max_threads_per_block) return hipErrorInvalidConfiguration;
+  if (std::uint64_t{kernel.static_shared_bytes} + shape.dynamic_shared_bytes > kMaxSharedBytes) {
+    return hipErrorInvalidConfiguration;
+  }
+  if (shape.cooperative) {
+    if (grid.blocks() > max_cooperative_blocks(grid.threads())) return hipErrorCooperativeLaunchTooLarge;
+    run_cooperative(grid);
+    return grid.error();
+  }
+  GridJob job(grid);
+  BlockRunner& runner = own_runner();
+  const auto start = std::chrono::steady_clock::now();
+  job.work(runner, 1, [start] { return std::chrono::steady_clock::now() - start > kAlone; });
+  if (!job.exhausted()) GridPool::process().help(job, runner);
+  return grid.error();
+}
+
+}  // namespace tf::cpu

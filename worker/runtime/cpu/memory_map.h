@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// MemoryMap: every range of memory the runtime knows, by address; and where ranges come from.
+//
+// Thread-safe. Ranges never overlap.
+#pragma once
+
+#include <hip/hip_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <shared_mutex>
+#include <vector>
+
+namespace tf::cpu {
+
+class Pool;
+
+enum class MemoryKind {
+  kDevice,      // hipMalloc and pools
+  kManaged,     // hipMallocManaged
+  kHost,        // hipHostMalloc
+  kRegistered,  // the program's memory, hipHostRegister
+  kGlobal,      // a variable of a loaded code object
+  kMapped,      // hipMemMap
+};
+
+struct Allocation {
+  std::uintptr_t base = 0;
+  std::size_t bytes = 0;         // as asked for
+  std::size_t mapped_bytes = 0;  // as taken from the system; 0 when the memory is not ours to unmap
+  MemoryKind kind = MemoryKind::kDevice;
+  int device = 0;
+  unsigned flags = 0;
+  Pool* pool = nullptr;  // owner of the block, null when none
+
+  bool on_host() const { return kind == MemoryKind::kHost || kind == MemoryKind::kRegistered; }
+};
+
+class MemoryMap {
+ public:
+  static constexpr std::size_t kMaxAllocations = 1 << 22;
+
+  // False when it overlaps what is known, or the map is full.
+  bool add(const Allocation& allocation);
+  // The range that starts here.
+  std::optional<Allocation> remove(const void* base);
+  // The range that holds the address.
+  std::optional<Allocation> find(const void* address) const;
+  // False when `address` lies in a known range and the known ranges end before address + bytes.
+  bool covers(const void* address, std::size_t bytes) const;
+  // All ranges of a device that match; they are no longer known.
+  std::vector<Allocation> remove_all(int device, MemoryKind kind);
+
+ private:
+  mutable std::shared_mutex mutex_;
+  std::map<std::uintptr_t, Allocation> ranges_;  // by base
+};
+
+inline constexpr std::size_t kPage_bytes = 4096;
+inline constexpr std::size_t kHugePage_bytes = std::size_t{2} << 20;
+
+constexpr std::size_t round_up(std::size_t value, std::size_t unit) {
+  return (value + unit - 1) / unit * unit;
+}
+
+// Zeroed pages from the system, null when there are none. `bytes` is a multiple of the page size.
+void* map_pages(std::size_t bytes);
+void unmap_pages(void* base, std::size_t bytes);
+
+}  // namespace tf::cpu

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Module: a loaded code object on a device, its functions and variables; and the one way to launch.
+// Thread-safe.
+#pragma once
+
+#include <hip/hip_runtime_api.h>
+
+#include <atomic>
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+#include "worker/runtime/cpu/kernel_api.h"
+
+namespace tf::cpu {
+
+class Module;
+
+// What hipFunction_t points to. Owned by its module and by the table of live handles.
+class Function {
+ public:
+  Function(const Kernel& kernel, int device) : kernel_(kernel), device_(device) {}
+
+  const Kernel& kernel() const { return kernel_; }
+  int device() const { return device_; }
+  std::uint32_t max_dynamic_shared_bytes() const { return kMaxSharedBytes - kernel_.static_shared_bytes; }
+
+ private:
+  const Kernel& kernel_;  // of the module's code object
+  const int device_;
+};
+
+class Module {
+ public:
+  // See CodeObject::load() for the errors.
+  static hipError_t load(const void* image, int device, std::shared_ptr<Module>& loaded);
+  Module(std::unique_ptr<CodeObject> object, int device) : object_(std::move(object)), device_(device) {}
+  // The device is idle: nothing of the module runs.
+  ~Module();
+  Module(const Module&) = delete;
+  Module& operator=(const Module&) = delete;
+
+  int device() const { return device_; }
+  // Null when there is no such kernel, or no room for another handle.
+  hipFunction_t function(std::string_view name);
+  // The variable becomes known memory, so that copies and fills check it.
+  void* global(std::string_view name, std::size_t& bytes);
+
+ private:
+  std::unique_ptr<CodeObject> object_;
+  const int device_;
+  std::mutex mutex_;
+  std::map<std::string, std::shared_ptr<Function>, std::less<>> functions_;
+  std::map<std::string, void*, std::less<>> globals_;  // those that were added to the known memory
+};
+
+struct LaunchRequest {
+  Grid grid;
+  void** arguments = nullptr;  // one pointer an argument; or
+  void** extra = nullptr;      // HIP_LAUNCH_PARAM_BUFFER_*
+  hipStream_t stream = nullptr;
+  hipEvent_t start = nullptr;  // recorded right before and after the kernel
+  hipEvent_t stop = nullptr;
+};
+
+hipError_t launch(const Function& function, const LaunchRequest& request);
+
+// The shape in HIP's words; false when a number does not fit.
+bool set_grid(Grid& grid, const dim3& blocks, const dim3& threads, std::size_t shared_bytes);
+
+// What a function may be asked: hipFuncAttributes and hipFunction_attribute.
+hipError_t function_attributes(const Function& function, hipFuncAttributes* attributes);
+
+}  // namespace tf::cpu

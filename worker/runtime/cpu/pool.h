@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pool: stream-ordered memory. A freed block is handed out again to the same stream at once, to others when
+// the stream that freed it has got that far. Thread-safe.
+#pragma once
+
+#include <hip/hip_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+
+#include "worker/runtime/cpu/memory_map.h"
+#include "worker/runtime/cpu/stream.h"
+
+namespace tf::cpu {
+
+class Device;
+
+class Pool {
+ public:
+  explicit Pool(Device& device) : device_(device) {}
+  ~Pool();
+  Pool(const Pool&) = delete;
+  Pool& operator=(const Pool&) = delete;
+
+  Device& device() const { return device_; }
+
+  hipError_t allocate(std::size_t bytes, Stream& stream, void** pointer);
+  // The block is no longer known to the memory map. Whoever reuses it waits for `freed`.
+  void give_back(const Allocation& allocation, Marker freed);
+  // Returns finished free blocks to the system until at most this much is reserved.
+  void trim(std::size_t keep_bytes);
+  void trim_to_threshold();
+
+  hipError_t set_attribute(hipMemPoolAttr attribute, const void* value);
+  hipError_t get_attribute(hipMemPoolAttr attribute, void* value) const;
+  bool unused() const;
+
+ private:
+  struct FreeBlock {
+    void* base;
+    Marker freed;
+  };
+
+  void* reuse(std::size_t bytes, const Stream& stream);
+  void* reserve(std::size_t bytes);
+
+  Device& device_;
+  mutable std::mutex mutex_;
+  std::multimap<std::size_t, FreeBlock> free_;  // by size
+  std::uint64_t threshold_bytes_ = 0;
+  std::uint64_t reserved_bytes_ = 0;
+  std::uint64_t reserved_high_bytes_ = 0;
+  std::uint64_t used_bytes_ = 0;
+  std::uint64_t used_high_bytes_ = 0;
+  int reuse_rules_[3] = {1, 1, 1};  // hipMemPoolReuse...: kept for who asks; reuse is always safe here
+};
+
+// What a synchronization does for the device's pools: memory above their thresholds goes back.
+void release_unused_memory(Device& device);
+
+}  // namespace tf::cpu

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// What compiled programs call: registration before main, launch configurations, symbols by host address.
+#include <cstdint>
+#include <cstdio>
+
+#include "worker/runtime/cpu/api.h"
+#include "worker/runtime/cpu/copy.h"
+#include "worker/runtime/cpu/programs.h"
+#include "worker/runtime/cpu/runtime.h"
+
+namespace tf::cpu {
+namespace {
+
+// clang's __hip_fatbin_wrapper.
+struct FatBinaryWrapper {
+  std::uint32_t magic;
+  std::uint32_t version;
+  const void* binary;
+  const void* unused;
+};
+constexpr std::uint32_t kWrapperMagic = 0x48495046;  // "HIPF"
+
+constexpr std::size_t kMaxConfigurations = 1024;
+
+hipError_t push(const dim3& grid, const dim3& block, std::size_t shared_bytes, hipStream_t stream) {
+  auto& stack = thread_owned().configurations;
+  if (stack.size() >= kMaxConfigurations) return hipErrorOutOfMemory;
+  stack.push_back({grid, block, shared_bytes, stream});
+  return hipSuccess;
+}
+
+hipError_t pop(dim3* grid, dim3* block, std::size_t* shared_bytes, hipStream_t* stream) {
+  auto& stack = thread_owned().configurations;
+  if (!grid || !block || !shared_bytes || !stream) return hipErrorInvalidValue;
+  if (stack.empty()) return hipErrorMissingConfiguration;
+  *grid = stack.back().grid;
+  *block = stack.back().block;
+  *shared_bytes = stack.back().shared_bytes;
+  *stream = stack.back().stream;
+  stack.pop_back();
+  return hipSuccess;
+}
+
+// The part of the variable that a copy touches.
+hipError_t symbol_range(const void* symbol, std::size_t bytes, std::size_t offset, std::byte*& start) {
+  void* address = nullptr;
+  std::size_t size = 0;
+  if (!symbol) return hipErrorInvalidSymbol;
+  if (const hipError_t status = Runtime::get().programs().variable(symbol, &address, &size)) return status;
+  if (offset > size || bytes > size - offset) return hipErrorInvalidValue;
+  start = static_cast<std::byte*>(address) + offset;
+  return hipSuccess;
+}
+
+hipError_t copy_to_symbol(const void* symbol, const void* source, std::size_t bytes, std::size_t offset,
+                          hipMemcpyKind kind, hipStream_t stream, Wait wait) {
+  if (kind != hipMemcpyHostToDevice && kind != hipMemcpyDeviceToDevice && kind != hipMemcpyDefault)
+    return hipErrorInvalidMemcpyDirection;
+  std::byte* start = nullptr;
+  if (const hipError_t status = symbol_range(symbol, bytes, offset, start)) return status;
+  return copy_linear(start, source, bytes, kind, stream, wait);
+}
+
+hipError_t copy_from_symbol(void* target, const void* symbol, std::size_t bytes, std::size_t offset,
+                            hipMemcpyKind kind, hipStream_t stream, Wait wait) {
+  if (kind != hipMemcpyDeviceToHost && kind != hipMemcpyDeviceToDevice && kind != hipMemcpyDefault)
+    return hipErrorInvalidMemcpyDirection;
+  std::byte* start = nullptr;
+  if (const hipError_t status = symbol_range(symbol, bytes, offset, start)) return status;
+  return copy_linear(target, start, bytes, kind, stream, wait);
+}
+
+}  // namespace
+}  // namespace tf::cpu
+
+using namespace tf::cpu;
+
+extern "C" {
+
+TF_CPU_EXPORT void** __hipRegisterFatBinary(const void* data) {
+  const auto* const wrapper = static_cast<const FatBinaryWrapper*>(data);
+  const bool known = wrapper && wrapper->magic == kWrapperMagic && wrapper->version == 1;
+  return Runtime::get().programs().add_binary(known ? wrapper->binary : nullptr);
+}
+
+TF_CPU_EXPORT void __hipUnregisterFatBinary(void** handle) {
+  Runtime::get().programs().remove_binary(handle);
+}
+
+TF_CPU_EXPORT void __hipRegisterFunction(void** handle, const void* host, char*, const char* name, unsigned,
+                                         void*, void*, dim3*, dim3*, int*) {
+  Runtime::get().programs().add_function(handle, host, name);
+}
+
+TF_CPU_EXPORT void __hipRegisterVar(void** handle, void* host, char*, char* name, int, size_t bytes, int,
+                                    int) {
+  Runtime::get().programs().add_variable(handle, host, name, bytes);
+}
+
+// The three below have no way to say no: said once, loudly; using such a symbol then fails with its own
+// error.
+TF_CPU_EXPORT void __hipRegisterManagedVar(void*, void**, void*, const char* name, size_t, unsigned) {
+  std::fprintf(stderr, "hip-cpu: __managed__ variable %s is not supported\n", name ? name : "?");
+}
+
+TF_CPU_EXPORT void __hipRegisterSurface(void**, void*, char*, char* name, int, int) {
+  std::fprintf(stderr, "hip-cpu: surface reference %s is not supported\n", name ? name : "?");
+}
+
+TF_CPU_EXPORT void __hipRegisterTexture(void**, void*, char*, char* name, int, int, int) {
+  std::fprintf(stderr, "hip-cpu: texture reference %s is not supported\n", name ? name : "?");
+}
+
+hipError_t __hipPushCallConfiguration(dim3 grid, dim3 block, size_t shared_bytes, hipStream_t stream) {
+  return api([&] { return push(grid, block, shared_bytes, stream); });
+}
+
+hipError_t __hipPopCallConfiguration(dim3* grid, dim3* block, size_t* shared_bytes, hipStream_t* stream) {
+  return api([&] { return pop(grid, block, shared_bytes, stream); });
+}
+
+hipError_t hipGetSymbolAddress(void** address, const void* symbol) {
+  return api([&] {
+    if (!address) return hipErrorInvalidValue;
+    return Runtime::get().programs().variable(symbol, address, nullptr);
+  });
+}
+
+hipError_t hipGetSymbolSize(size_t* bytes, const void* symbol) {
+  return api([&] {
+    if (!bytes) return hipErrorInvalidValue;
+    return Runtime::get().programs().variable(symbol, nullptr, bytes);
+  });
+}
+
+hipError_t hipMemcpyToSymbol(const void* symbol, const void* source, size_t bytes, size_t offset,
+                             hipMemcpyKind kind) {
+  return api([&] { return copy_to_symbol(symbol, source, bytes, offset, kind, nullptr, Wait::kYes); });
+}
+
+hipError_t hipMemcpyToSymbolAsync(const void* symbol, const void* source, size_t bytes, size_t offset,
+                                  hipMemcpyKind kind, hipStream_t stream) {
+  return api([&] { return copy_to_symbol(symbol, source, bytes, offset, kind, stream, Wait::kNo); });
+}
+
+hipError_t hipMemcpyFromSymbol(void* target, const void* symbol, size_t bytes, size_t offset,
+                               hipMemcpyKind kind) {
+  return api([&] { return copy_from_symbol(target, symbol, bytes, offset, kind, nullptr, Wait::kYes); });
+}
+
+hipError_t hipMemcpyFromSymbolAsync(void* target, const void* symbol, size_t bytes, size_t offset,
+                                    hipMemcpyKind kind, hipStream_t stream) {
+  return api([&] { return copy_from_symbol(target, symbol, bytes, offset, kind, stream, Wait::kNo); });
+}
+
+hipError_t hipFuncGetAttributes(hipFuncAttributes* attributes, const void* host) {
+  return api([&] {
+    if (!attributes) return hipErrorInvalidValue;
+    std::shared_ptr<Function> function;
+    if (const hipError_t status = Runtime::get().programs().function(host, nullptr, function)) return status;
+    return function_attributes(*function, attributes);
+  });
+}
+
+hipError_t hipFuncSetAttribute(const void* host, hipFuncAttribute attribute, int value) {
+  return api([&] {
+    std::shared_ptr<Function> function;
+    if (const hipError_t status = Runtime::get().programs().function(host, nullptr, function)) return status;
+    if (attribute != hipFuncAttributeMaxDynamicSharedMemorySize)
+      return attribute == hipFuncAttributePreferredSharedMemoryCarveout ? hipSuccess : hipErrorInvalidValue;
+    // The limit is the device's whole shared memory already.
+    const bool fits = value >= 0 && static_cast<unsigned>(value) <= function->max_dynamic_shared_bytes();
+    return fits ? hipSuccess : hipErrorInvalidValue;
+  });
+}
+
+hipError_t hipFuncSetCacheConfig(const void* host, hipFuncCache_t) {
+  return api([&] { return host ? hipSuccess : hipErrorInvalidDeviceFunction; });
+}
+
+hipError_t hipFuncSetSharedMemConfig(const void* host, hipSharedMemConfig) {
+  return api([&] { return host ? hipSuccess : hipErrorInvalidDeviceFunction; });
+}
+
+const char* hipKernelNameRefByPtr(const void* host, hipStream_t) {
+  return Runtime::get().programs().name(host);
+}
+
+}  // extern "C"

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Source text to a CPU code object, by hipcc-cpu in a directory of its own. Any thread.
+#pragma once
+
+#include "transport/status.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace tf::cpu::rtc {
+
+inline constexpr int kCompileLimitSeconds = 300;
+
+struct Source {
+  std::string text;
+  std::string name;                            // shown in messages
+  std::map<std::string, std::string> headers;  // by the name they are included with
+  std::vector<std::string> name_expressions;
+};
+
+struct Compiled {
+  bool ok = false;
+  std::string log;
+  std::string code;
+  std::map<std::string, std::string> lowered_names;  // by expression
+};
+
+// A failing compilation is a value with ok == false and the compiler's words in the log; a Status says that
+// it could not even be tried.
+Result<Compiled> compile(const Source& source, const std::vector<std::string>& options);
+
+}  // namespace tf::cpu::rtc

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// The hiprtc C interface on compile.h. A program is used by one thread at a time, as the interface demands.
+#include "worker/runtime/cpu/rtc/compile.h"
+
+#include <hip/hiprtc.h>
+
+#include <cstring>
+#include <exception>
+#include <memory>
+
+#define EXPORT extern "C" __attribute__((visibility("default")))
+
+struct _hiprtcProgram {
+  tf::cpu::rtc::Source source;
+  tf::cpu::rtc::Compiled result;
+  bool tried = false;
+};
+
+namespace {
+
+// No exception leaves through the C interface.
+template <typename Body>
+hiprtcResult guarded(Body body) {
+  try {
+    return body();
+  } catch (const std::bad_alloc&) {
+    return HIPRTC_ERROR_OUT_OF_MEMORY;
+  } catch (const std::exception&) {
+    return HIPRTC_ERROR_INTERNAL_ERROR;
+  }
+}
+
+hiprtcResult copy_out(const std::string& from, char* to, bool with_end) {
+  if (to == nullptr) return HIPRTC_ERROR_INVALID_INPUT;
+  std::memcpy(to, from.c_str(), from.size() + (with_end ? 1 : 0));
+  return HIPRTC_SUCCESS;
+}
+
+}  // namespace
+
+EXPORT const char* hiprtcGetErrorString(hiprtcResult result) {
+  switch (static_cast<int>(result)) {
+    case HIPRTC_SUCCESS: return "HIPRTC_SUCCESS";
+    case HIPRTC_ERROR_OUT_OF_MEMORY: return "HIPRTC_ERROR_OUT_OF_MEMORY";
+    case HIPRTC_ERROR_PROGRAM_CREATION_FAILURE: return "HIPRTC_ERROR_PROGRAM_CREATION_FAILURE";
+    case HIPRTC_ERROR_INVALID_INPUT: return "HIPRTC_ERROR_INVALID_INPUT";
+    case HIPRTC_ERROR_INVALID_PROGRAM: return "HIPRTC_ERROR_INVALID_PROGRAM";
+    case HIPRTC_ERROR_INVALID_OPTION: return "HIPRTC_ERROR_INVALID_OPTION";
+    case HIPRTC_ERROR_COMPILATION: return "HIPRTC_ERROR_COMPILATION";
+    case HIPRTC_ERROR_BUILTIN_OPERATION_FAILURE: return "HIPRTC_ERROR_BUILTIN_OPERATION_FAILURE";
+    case HIPRTC_ERROR_NO_NAME_EXPRESSIONS_AFTER_COMPILATION:
+      return "HIPRTC_ERROR_NO_NAME_EXPRESSIONS_AFTER_COMPILATION";
+    case HIPRTC_ERROR_NO_LOWERED_NAMES_BEFORE_COMPILATION:
+      return "HIPRTC_ERROR_NO_LOWERED_NAMES_BEFORE_COMPILATION";
+    case HIPRTC_ERROR_NAME_EXPRESSION_NOT_VALID: return "HIPRTC_ERROR_NAME_EXPRESSION_NOT_VALID";
+    case HIPRTC_ERROR_INTERNAL_ERROR: return "HIPRTC_ERROR_INTERNAL_ERROR";
+    case 100: return "HIPRTC_ERROR_LINKING";
+    default: return "HIPRTC: unknown result";
+  }
+}
+
+EXPORT hiprtcResult hiprtcVersion(int* major, int* minor) {
+  if (major == nullptr || minor == nullptr) return HIPRTC_ERROR_INVALID_INPUT;
+  *major = 9;  // what AMD's library of HIP 5 answers: the compiler interface, not HIP's own number
+  *minor = 0;
+  return HIPRTC_SUCCESS;
+}
+
+EXPORT hiprtcResult hiprtcCreateProgram(hiprtcProgram* program, const char* text, const char* name,
+                                        int header_count, const char** headers, const char** include_names) {
+  if (program == nullptr || text == nullptr || header_count < 0) return HIPRTC_ERROR_INVALID_INPUT;
+  if (header_count > 0 && (headers == nullptr || include_names == nullptr)) return HIPRTC_ERROR_INVALID_INPUT;
+  return guarded([&] {
+    auto made = std::make_unique<_hiprtcProgram>();
+    made->source.text = text;
+    made->source.name = name != nullptr && *name != '\0' ? name : "CompileSourceXXXXXX";
+    for (int i = 0; i < header_count; ++i) {
+      if (headers[i] == nullptr || include_names[i] == nullptr) return HIPRTC_ERROR_INVALID_INPUT;
+      made->source.headers[include_names[i]] = headers[i];
+    }
+    *program = made.release();  // owned by the caller until hiprtcDestroyProgram
+    return HIPRTC_SUCCESS;
+  });
+}
+
+EXPORT hiprtcResult hiprtcDestroyProgram(hiprtcProgram* program) {
+  if (program == nullptr || *program == nullptr) return HIPRTC_ERROR_INVALID_INPUT;
+  const std::unique_ptr<_hiprtcProgram> owned(*program);
+  *program = nullptr;
+  return HIPRTC_SUCCESS;
+}
+
+EXPORT hiprtcResult hiprtcAddNameExpression(hiprtcProgram program, const char* expression) {
+  if (program == nullptr) return HIPRTC_ERROR_INVALID_PROGRAM;
+  if (expression == nullptr || *expression == '\0') return HIPRTC_ERROR_INVALID_INPUT;
+  if (program->tried) return HIPRTC_ERROR_NO_NAME_EXPRESSIONS_AFTER_COMPILATION;
+  return guarded([&] {
+    program->source.name_expressions.emplace_back(expression);
+    return HIPRTC_SUCCESS;
+  });
+}
+
+EXPORT hiprtcResult hiprtcCompileProgram(hiprtcProgram program, int option_count, const char** options) {
+  if (program == nullptr) return HIPRTC_ERROR_INVALID_PROGRAM;
+  if (option_count < 0 || (option_count > 0 && options == nullptr)) return HIPRTC_ERROR_INVALID_INPUT;
+  return guarded([&] {
+    std::vector<std::string> words;
+    for (int i = 0; i < option_count; ++i) {
+      if (options[i] == nullptr) return HIPRTC_ERROR_INVALID_OPTION;
+      words.emplace_back(options[i]);
+    }
+    program->tried = true;
+    auto compiled = tf::cpu::rtc::compile(program->source, words);
+    if (!compiled) {
+      program->result = {};
+      program->result.log = compiled.status().to_string();
+      return HIPRTC_ERROR_INTERNAL_ERROR;
+    }
+    program->result = std::move(*compiled);
+    return program->result.ok ? HIPRTC_SUCCESS : HIPRTC_ERROR_COMPILATION;
+  });
+}
+
+EXPORT hiprtcResult hiprtcGetLoweredName(hiprtcProgram program, const char* expression,
+                                         const char** lowered) {
+  if (program == nullptr) return HIPRTC_ERROR_INVALID_PROGRAM;
+  if (expression == nullptr || lowered == nullptr) return HIPRTC_ERROR_INVALID_INPUT;
+  if (!program->result.ok) return HIPRTC_ERROR_NO_LOWERED_NAMES_BEFORE_COMPILATION;
+  return guarded([&] {
+    const auto found = program->result.lowered_names.find(expression);
+    if (found == program->result.lowered_names.end()) return HIPRTC_ERROR_NAME_EXPRESSION_NOT_VALID;
+    *lowered = found->second.c_str();  // lives as long as the program
+    return HIPRTC_SUCCESS;
+  });
+}
+
+EXPORT hiprtcResult hiprtcGetProgramLogSize(hiprtcProgram program, size_t* bytes) {
+  if (program == nullptr) return HIPRTC_ERROR_INVALID_PROGRAM;
+  if (bytes == nullptr) return HIPRTC_ERROR_INVALID_INPUT;
+  *bytes = program->result.log.size() + (program->result.log.empty() ? 0 : 1);
+  return HIPRTC_SUCCESS;
+}
+
+EXPORT hiprtcResult hiprtcGetProgramLog(hiprtcProgram program, char* log) {
+  if (program == nullptr) return HIPRTC_ERROR_INVALID_PROGRAM;
+  return copy_out(program->result.log, log, !program->result.log.empty());
+}
+
+EXPORT hiprtcResult hiprtcGetCodeSize(hiprtcProgram program, size_t* bytes) {
+  if (program == nullptr) return HIPRTC_ERROR_INVALID_PROGRAM;
+  if (bytes == nullptr) return HIPRTC_ERROR_INVALID_INPUT;
+  if (!program->result.ok) return HIPRTC_ERROR_INVALID_PROGRAM;
+  *bytes = program->result.code.size();
+  return HIPRTC_SUCCESS;
+}
+
+EXPORT hiprtcResult hiprtcGetCode(hiprtcProgram program, char* code) {
+  if (program == nullptr || !program->result.ok) return HIPRTC_ERROR_INVALID_PROGRAM;
+  return copy_out(program->result.code, code, false);
+}

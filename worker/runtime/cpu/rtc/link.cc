@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// hiprtc's bitcode and linking calls (HIP 5.3 and later), as far as they have a meaning here: what stands for
+// bitcode is the finished code object, and linking exactly one of them gives it back. Linking several is
+// refused with HIPRTC_ERROR_LINKING. A link state is used by one thread at a time.
+#include <hip/hiprtc.h>
+
+#include <exception>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <vector>
+
+#define EXPORT extern "C" __attribute__((visibility("default")))
+
+namespace {
+
+constexpr int kErrorLinking = 100;  // HIPRTC_ERROR_LINKING, which HIP 5.2's enum does not have
+
+struct LinkState {
+  std::vector<std::string> inputs;
+};
+
+LinkState* state_of(void* handle) { return static_cast<LinkState*>(handle); }
+
+hiprtcResult add(void* handle, std::string input) {
+  if (handle == nullptr || input.empty()) return HIPRTC_ERROR_INVALID_INPUT;
+  state_of(handle)->inputs.push_back(std::move(input));
+  return HIPRTC_SUCCESS;
+}
+
+template <typename Body>
+hiprtcResult guarded(Body body) {
+  try {
+    return body();
+  } catch (const std::exception&) {
+    return HIPRTC_ERROR_OUT_OF_MEMORY;
+  }
+}
+
+}  // namespace
+
+// HIP 5.2's header does not declare these; the signatures are those of 5.3, enums passed as int.
+EXPORT hiprtcResult hiprtcGetBitcodeSize(hiprtcProgram program, size_t* bytes) {
+  return hiprtcGetCodeSize(program, bytes);
+}
+
+EXPORT hiprtcResult hiprtcGetBitcode(hiprtcProgram program, char* code) {
+  return hiprtcGetCode(program, code);
+}
+
+EXPORT hiprtcResult hiprtcLinkCreate(unsigned, int*, void**, void** state) {
+  if (state == nullptr) return HIPRTC_ERROR_INVALID_INPUT;
+  return guarded([state] {
+    *state = std::make_unique<LinkState>().release();  // owned by the caller until hiprtcLinkDestroy
+    return HIPRTC_SUCCESS;
+  });
+}
+
+EXPORT hiprtcResult hiprtcLinkAddData(void* state, int, void* image, size_t bytes, const char*, unsigned,
+                                      int*, void**) {
+  if (image == nullptr) return HIPRTC_ERROR_INVALID_INPUT;
+  return guarded([&] { return add(state, std::string(static_cast<const char*>(image), bytes)); });
+}
+
+EXPORT hiprtcResult hiprtcLinkAddFile(void* state, int, const char* path, unsigned, int*, void**) {
+  if (path == nullptr) return HIPRTC_ERROR_INVALID_INPUT;
+  return guarded([&] {
+    std::ifstream file(path, std::ios::binary);
+    return add(state, std::string(std::istreambuf_iterator<char>(file), {}));
+  });
+}
+
+EXPORT int hiprtcLinkComplete(void* state, void** image, size_t* bytes) {
+  if (state == nullptr || image == nullptr || bytes == nullptr) return HIPRTC_ERROR_INVALID_INPUT;
+  std::vector<std::string>& inputs = state_of(state)->inputs;
+  if (inputs.size() != 1) return kErrorLinking;
+  *image = inputs[0].data();  // lives as long as the link state
+  *bytes = inputs[0].size();
+  return HIPRTC_SUCCESS;
+}
+
+EXPORT hiprtcResult hiprtcLinkDestroy(void* state) {
+  if (state == nullptr) return HIPRTC_ERROR_INVALID_INPUT;
+  const std::unique_ptr<LinkState> owned(state_of(state));
+  return HIPRTC_SUCCESS;
+}

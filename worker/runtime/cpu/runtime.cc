@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/runtime/cpu/runtime.h"
+
+#include <sys/sysinfo.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+#include "worker/runtime/cpu/event.h"
+#include "worker/runtime/cpu/module.h"
+#include "worker/runtime/cpu/pool.h"
+#include "worker/runtime/cpu/programs.h"
+#include "worker/runtime/cpu/properties.h"
+#include "worker/runtime/cpu/virtual_memory.h"
+
+namespace tf::cpu {
+namespace {
+
+// The variable's value, `fallback` when it is unset, no number or outside the limits.
+unsigned long long setting(const char* name, unsigned long long fallback, unsigned long long low,
+                           unsigned long long high) {
+  const char* const text = std::getenv(name);
+  if (!text || *text < '0' || *text > '9') return fallback;
+  char* end = nullptr;
+  const unsigned long long value = std::strtoull(text, &end, 10);
+  return *end == '\0' && value >= low && value <= high ? value : fallback;
+}
+
+double copy_cost() {
+  const char* const text = std::getenv("HIP_CPU_COPY_GBPS");
+  const double gigabytes_per_second = text ? std::strtod(text, nullptr) : 0.0;
+  return gigabytes_per_second > 0.0 ? 1.0 / gigabytes_per_second : 0.0;
+}
+
+std::size_t half_of_memory(unsigned long long devices) {
+  struct sysinfo info = {};
+  if (::sysinfo(&info) != 0) return std::size_t{1} << 30;
+  return static_cast<std::size_t>(info.totalram) * info.mem_unit / 2 / devices;
+}
+
+}  // namespace
+
+Device::Device(int ordinal, std::size_t total_bytes, int devices)
+    : ordinal_(ordinal),
+      total_bytes_(total_bytes),
+      properties_(make_properties(ordinal, devices, total_bytes)),
+      default_pool_(std::make_unique<Pool>(*this)),
+      current_pool_(default_pool_.get()) {}
+
+Device::~Device() = default;
+
+bool Device::take_memory(std::size_t bytes) {
+  std::size_t used = used_bytes_.load(std::memory_order_relaxed);
+  do {
+    if (bytes > total_bytes_ - used) return false;
+  } while (!used_bytes_.compare_exchange_weak(used, used + bytes, std::memory_order_relaxed));
+  return true;
+}
+
+void Device::give_memory(std::size_t bytes) { used_bytes_.fetch_sub(bytes, std::memory_order_relaxed); }
+
+std::shared_ptr<Stream> Device::default_stream() {
+  const std::lock_guard lock(mutex_);
+  if (!default_stream_) {
+    default_stream_ = std::make_shared<Stream>(*this, hipStreamDefault, 0, true);
+    default_made_.store(true, std::memory_order_release);
+  }
+  return default_stream_;
+}
+
+std::shared_ptr<Stream> Device::default_stream_if_made() {
+  return default_made_.load(std::memory_order_acquire) ? default_stream() : nullptr;
+}
+
+std::vector<std::shared_ptr<Stream>> Device::blocking_streams() {
+  std::vector<std::shared_ptr<Stream>> blocking;
+  if (blocking_count_.load(std::memory_order_acquire) == 0) return blocking;
+  const std::lock_guard lock(mutex_);
+  blocking.reserve(streams_.size());
+  for (const auto& stream : streams_)
+    if (stream->is_blocking()) blocking.push_back(stream);
+  return blocking;
+}
+
+std::vector<std::shared_ptr<Stream>> Device::streams() {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::shared_ptr<Stream>> all = streams_;
+  if (default_stream_) all.push_back(default_stream_);
+  return all;
+}
+
+void Device::add(std::shared_ptr<Stream> stream) {
+  const std::lock_guard lock(mutex_);
+  if (stream->is_blocking()) blocking_count_.fetch_add(1, std::memory_order_release);
+  streams_.push_back(std::move(stream));
+}
+
+void Device::remove(const Stream& stream) {
+  std::shared_ptr<Stream> last;  // destroyed outside the lock
+  const std::lock_guard lock(mutex_);
+  const auto found =
+      std::find_if(streams_.begin(), streams_.end(), [&](const auto& held) { return held.get() == &stream; });
+  if (found == streams_.end()) return;
+  last = std::move(*found);
+  streams_.erase(found);
+  if (last->is_blocking()) blocking_count_.fetch_sub(1, std::memory_order_release);
+}
+
+hipError_t Device::synchronize() {
+  hipError_t first = hipSuccess;
+  for (const auto& stream : streams()) {
+    stream->last().wait();
+    const hipError_t status = stream->take_error();
+    if (first == hipSuccess) first = status;
+  }
+  return first;
+}
+
+Runtime& Runtime::get() {
+  static Runtime& runtime = *new Runtime;  // never destroyed, see the header
+  return runtime;
+}
+
+Runtime::Runtime()
+    : programs_(std::make_unique<Programs>()), virtual_memory_(std::make_unique<VirtualMemory>()) {
+  settings_.call_ns = setting("HIP_CPU_CALL_NS", 0, 0, 1'000'000'000);
+  settings_.copy_ns_per_byte = copy_cost();
+  const unsigned long long devices = setting("HIP_CPU_DEVICES", 1, 0, kMaxDevices);
+  if (devices == 0) return;
+  const std::size_t bytes =
+      setting("HIP_CPU_MEMORY_BYTES", half_of_memory(devices), kHugePage_bytes, std::size_t{1} << 46);
+  for (unsigned long long ordinal = 0; ordinal < devices; ++ordinal)
+    devices_.push_back(std::make_unique<Device>(static_cast<int>(ordinal), bytes, static_cast<int>(devices)));
+}
+
+Runtime::~Runtime() = default;
+
+ThreadOwned::~ThreadOwned() {
+  for (const auto& stream : streams)
+    if (stream) stream->close();
+}
+
+ThreadState& thread_state() {
+  static thread_local constinit ThreadState state;
+  return state;
+}
+
+ThreadOwned& thread_owned() {
+  static thread_local ThreadOwned owned;
+  return owned;
+}
+
+hipError_t find_stream(hipStream_t handle, std::shared_ptr<Stream>& stream) {
+  Runtime& runtime = Runtime::get();
+  if (runtime.device_count() == 0) return hipErrorNoDevice;
+  if (handle == nullptr || handle == kLegacyStream) {
+    stream = current_device().default_stream();
+    return hipSuccess;
+  }
+  if (handle != hipStreamPerThread) {
+    stream = runtime.streams.find(handle);
+    return stream ? hipSuccess : hipErrorContextIsDestroyed;
+  }
+  auto& own = thread_owned().streams[static_cast<std::size_t>(thread_state().device)];
+  if (!own) {
+    own = std::make_shared<Stream>(current_device(), hipStreamDefault, 0, false);
+    current_device().add(own);
+  }
+  stream = own;
+  return hipSuccess;
+}
+
+}  // namespace tf::cpu

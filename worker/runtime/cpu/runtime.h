@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// The state of the runtime: devices, live handles, known memory; and what each thread has of its own.
+//
+// There is one Runtime per process, made by the first call and never destroyed: programs call HIP from
+// destructors that run after main. Thread-safe.
+#pragma once
+
+#include <hip/hip_runtime_api.h>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "worker/runtime/cpu/handle_table.h"
+#include "worker/runtime/cpu/memory_map.h"
+#include "worker/runtime/cpu/stream.h"
+
+namespace tf::cpu {
+
+class Event;
+class Module;
+class Function;
+class Pool;
+class Programs;
+class VirtualMemory;
+
+inline constexpr int kMaxDevices = 16;
+
+class Device {
+ public:
+  Device(int ordinal, std::size_t total_bytes, int devices);
+  ~Device();
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
+
+  int ordinal() const { return ordinal_; }
+  const hipDeviceProp_t& properties() const { return properties_; }
+  std::size_t total_bytes() const { return total_bytes_; }
+  std::size_t used_bytes() const { return used_bytes_.load(std::memory_order_relaxed); }
+  // Books memory against the device's size. False: there is not that much left.
+  bool take_memory(std::size_t bytes);
+  void give_memory(std::size_t bytes);
+
+  // The legacy default stream, made when first needed.
+  std::shared_ptr<Stream> default_stream();
+  std::shared_ptr<Stream> default_stream_if_made();
+  std::vector<std::shared_ptr<Stream>> blocking_streams();
+  std::vector<std::shared_ptr<Stream>>
+  streams();  // all, the default one and closed ones that still run included
+  void add(std::shared_ptr<Stream> stream);
+  void remove(const Stream& stream);
+  // Waits for all streams and takes the first of their errors.
+  hipError_t synchronize();
+
+  Pool& default_pool() { return *default_pool_; }
+  Pool* current_pool() { return current_pool_.load(std::memory_order_acquire); }
+  // Release pairs with current_pool(): the pool is complete.
+  void set_current_pool(Pool* pool) { current_pool_.store(pool, std::memory_order_release); }
+
+  std::atomic<unsigned> flags{0};                     // hipSetDeviceFlags; relaxed, a setting
+  std::atomic<std::uint32_t> peers_enabled{0};        // bit per device; relaxed, a setting
+  std::atomic<bool> primary_context_retained{false};  // relaxed, a setting
+
+ private:
+  const int ordinal_;
+  const std::size_t total_bytes_;
+  hipDeviceProp_t properties_;
+  std::atomic<std::size_t> used_bytes_{0};  // relaxed: a count, orders nothing
+
+  std::mutex mutex_;  // the streams
+  std::shared_ptr<Stream> default_stream_;
+  std::vector<std::shared_ptr<Stream>> streams_;
+  // Written under mutex_, read without to skip the list. Release pairs with blocking_streams()'s acquire.
+  std::atomic<std::size_t> blocking_count_{0};
+  // As above, for default_stream_if_made().
+  std::atomic<bool> default_made_{false};
+
+  std::unique_ptr<Pool> default_pool_;
+  std::atomic<Pool*> current_pool_{nullptr};
+};
+
+struct Settings {
+  std::uint64_t call_ns = 0;      // HIP_CPU_CALL_NS: every API call takes at least this long
+  double copy_ns_per_byte = 0.0;  // HIP_CPU_COPY_GBPS
+};
+
+class Runtime {
+ public:
+  static Runtime& get();
+
+  int device_count() const { return static_cast<int>(devices_.size()); }
+  bool valid_device(int ordinal) const { return ordinal >= 0 && ordinal < device_count(); }
+  Device& device(int ordinal) { return *devices_[static_cast<std::size_t>(ordinal)]; }
+  const Settings& settings() const { return settings_; }
+
+  HandleTable<Stream, hipStream_t> streams;
+  HandleTable<Event, hipEvent_t> events;
+  HandleTable<Module, hipModule_t> modules;
+  HandleTable<Function, hipFunction_t> functions;
+  HandleTable<Pool, hipMemPool_t> pools;
+  MemoryMap memory;
+
+  Programs& programs() { return *programs_; }
+  VirtualMemory& virtual_memory() { return *virtual_memory_; }
+
+ private:
+  Runtime();
+  ~Runtime();
+
+  Settings settings_;
+  std::vector<std::unique_ptr<Device>> devices_;
+  std::unique_ptr<Programs> programs_;
+  std::unique_ptr<VirtualMemory> virtual_memory_;
+};
+
+struct LaunchConfiguration {
+  dim3 grid;
+  dim3 block;
+  std::size_t shared_bytes = 0;
+  hipStream_t stream = nullptr;
+};
+
+// What every call touches. Trivial, so that calls from destructors that run after main still find it.
+struct ThreadState {
+  int device = 0;
+  hipError_t last_error = hipSuccess;
+};
+ThreadState& thread_state();
+
+// What a thread has besides. Its per-thread streams are closed when it ends.
+struct ThreadOwned {
+  ~ThreadOwned();
+
+  std::vector<int> contexts;  // hipCtxPushCurrent: ordinals of the devices below the current one
+  std::vector<LaunchConfiguration> configurations;
+  std::array<std::shared_ptr<Stream>, kMaxDevices> streams;  // hipStreamPerThread
+};
+ThreadOwned& thread_owned();
+
+inline Device& current_device() { return Runtime::get().device(thread_state().device); }
+
+inline constexpr unsigned kMaxPerThreadPushes = 1024;
+inline const hipStream_t kLegacyStream = reinterpret_cast<hipStream_t>(1);
+
+// What a hipStream_t means on this thread: null and 1 the current device's default stream, 2 this thread's
+// own. hipErrorContextIsDestroyed when there is no such stream (any more), as AMD's runtime says.
+hipError_t find_stream(hipStream_t handle, std::shared_ptr<Stream>& stream);
+
+}  // namespace tf::cpu

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+// The exported functions of streams: creation, waiting, callbacks and memory operations in stream order.
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <thread>
+
+#include "worker/runtime/cpu/api.h"
+#include "worker/runtime/cpu/event.h"
+#include "worker/runtime/cpu/pool.h"
+#include "worker/runtime/cpu/runtime.h"
+
+namespace tf::cpu {
+namespace {
+
+constexpr int kLeastPriority = 1;
+constexpr int kGreatestPriority = -1;
+constexpr std::chrono::microseconds kWaitValuePause(20);
+
+hipError_t create(hipStream_t* handle, unsigned flags, int priority) {
+  if (!handle) return hipErrorInvalidValue;
+  if (flags != hipStreamDefault && flags != hipStreamNonBlocking) return hipErrorInvalidValue;
+  Runtime& runtime = Runtime::get();
+  if (runtime.device_count() == 0) return hipErrorNoDevice;
+  Device& device = current_device();
+  priority = std::clamp(priority, kGreatestPriority, kLeastPriority);
+  const auto stream = std::make_shared<Stream>(device, flags, priority, false);
+  *handle = runtime.streams.add(stream);
+  if (!*handle) return hipErrorOutOfMemory;
+  device.add(stream);
+  return hipSuccess;
+}
+
+bool constant_handle(hipStream_t handle) {
+  return !handle || handle == kLegacyStream || handle == hipStreamPerThread;
+}
+
+hipError_t destroy(hipStream_t handle) {
+  if (constant_handle(handle)) return hipErrorInvalidHandle;
+  const auto stream = Runtime::get().streams.remove(handle);
+  if (!stream) return hipErrorContextIsDestroyed;
+  stream->close();
+  return hipSuccess;
+}
+
+template <typename Body>
+hipError_t with_stream(hipStream_t handle, Body&& body) {
+  return api([&]() -> hipError_t {
+    std::shared_ptr<Stream> stream;
+    if (const hipError_t status = find_stream(handle, stream)) return status;
+    return body(*stream);
+  });
+}
+
+hipError_t wait_event(Stream& stream, hipEvent_t handle, unsigned flags) {
+  if (flags != 0) return hipErrorInvalidValue;
+  const auto event = Runtime::get().events.find(handle);
+  if (!event) return hipErrorInvalidHandle;
+  stream.submit_wait(event->point());
+  return hipSuccess;
+}
+
+// What the memory holds now; acquire pairs with whoever writes the value and what it stands for.
+template <typename Word>
+Word load(Word* address) {
+  return std::atomic_ref<Word>(*address).load(std::memory_order_acquire);
+}
+
+template <typename Word>
+bool satisfied(Word now, Word wanted, unsigned condition) {
+  switch (condition) {
+    case hipStreamWaitValueGte: return static_cast<std::make_signed_t<Word>>(now - wanted) >= 0;
+    case hipStreamWaitValueEq: return now == wanted;
+    case hipStreamWaitValueAnd: return (now & wanted) != 0;
+    default: return static_cast<Word>(~(now | wanted)) != 0;
+  }
+}
+
+template <typename Word>
+hipError_t wait_value(hipStream_t handle, void* pointer, Word wanted, unsigned condition, Word mask) {
+  return with_stream(handle, [&](Stream& stream) {
+    if (!pointer || condition > hipStreamWaitValueNor) return hipErrorInvalidValue;
+    if (reinterpret_cast<std::uintptr_t>(pointer) % sizeof(Word)) return hipErrorInvalidValue;
+    if (!Runtime::get().memory.find(pointer)) return hipErrorInvalidValue;
+    Word* const word = static_cast<Word*>(pointer);
+    // The program writes the value; as on a GPU it may take for ever.
+    const auto task = [=] {
+      while (!satisfied<Word>(load(word) & mask, wanted & mask, condition))
+        std::this_thread::sleep_for(kWaitValuePause);
+      return hipSuccess;
+    };
+    stream.submit(task, Where::kThread);
+    return hipSuccess;
+  });
+}
+
+template <typename Word>
+hipError_t write_value(hipStream_t handle, void* pointer, Word value) {
+  return with_stream(handle, [&](Stream& stream) {
+    if (!pointer || reinterpret_cast<std::uintptr_t>(pointer) % sizeof(Word)) return hipErrorInvalidValue;
+    if (!Runtime::get().memory.find(pointer)) return hipErrorInvalidValue;
+    Word* const word = static_cast<Word*>(pointer);
+    const auto task = [=] {
+      // Release pairs with load() and with a program that polls.
+      std::atomic_ref<Word>(*word).store(value, std::memory_order_release);
+      return hipSuccess;
+    };
+    stream.submit(task, Where::kCaller);
+    return hipSuccess;
+  });
+}
+
+}  // namespace
+}  // namespace tf::cpu
+
+using namespace tf::cpu;
+
+extern "C" {
+
+hipError_t hipStreamCreate(hipStream_t* stream) {
+  return api([&] { return create(stream, hipStreamDefault, 0); });
+}
+
+hipError_t hipStreamCreateWithFlags(hipStream_t* stream, unsigned flags) {
+  return api([&] { return create(stream, flags, 0); });
+}
+
+hipError_t hipStreamCreateWithPriority(hipStream_t* stream, unsigned flags, int priority) {
+  return api([&] { return create(stream, flags, priority); });
+}
+
+// The cores are not partitioned: a mask is checked and every core is used.
+hipError_t hipExtStreamCreateWithCUMask(hipStream_t* stream, uint32_t words, const uint32_t* mask) {
+  return api([&] { return words && mask ? create(stream, hipStreamDefault, 0) : hipErrorInvalidValue; });
+}
+
+hipError_t hipDeviceGetStreamPriorityRange(int* least, int* greatest) {
+  return api([&] {
+    if (least) *least = kLeastPriority;
+    if (greatest) *greatest = kGreatestPriority;
+    return hipSuccess;
+  });
+}
+
+hipError_t hipStreamDestroy(hipStream_t stream) {
+  return api([&] { return destroy(stream); });
+}
+
+hipError_t hipStreamQuery(hipStream_t handle) {
+  return with_stream(handle,
+                     [](Stream& stream) { return stream.idle() ? stream.take_error() : hipErrorNotReady; });
+}
+
+hipError_t hipStreamSynchronize(hipStream_t handle) {
+  return with_stream(handle, [](Stream& stream) {
+    const hipError_t status = stream.synchronize();
+    release_unused_memory(stream.device());
+    return status;
+  });
+}
+
+hipError_t hipStreamWaitEvent(hipStream_t handle, hipEvent_t event, unsigned flags) {
+  return with_stream(handle, [&](Stream& stream) { return wait_event(stream, event, flags); });
+}
+
+hipError_t hipStreamGetFlags(hipStream_t handle, unsigned* flags) {
+  return with_stream(handle, [&](Stream& stream) {
+    if (!flags) return hipErrorInvalidValue;
+    *flags = stream.flags();
+    return hipSuccess;
+  });
+}
+
+hipError_t hipStreamGetPriority(hipStream_t handle, int* priority) {
+  return with_stream(handle, [&](Stream& stream) {
+    if (!priority) return hipErrorInvalidValue;
+    *priority = stream.priority();
+    return hipSuccess;
+  });
+}
+
+int hipGetStreamDeviceId(hipStream_t handle) {
+  std::shared_ptr<Stream> stream;
+  return find_stream(handle, stream) == hipSuccess ? stream->device().ordinal() : -1;
+}
+
+hipError_t hipStreamAddCallback(hipStream_t handle, hipStreamCallback_t callback, void* data,
+                                unsigned flags) {
+  return with_stream(handle, [&](Stream& stream) {
+    if (!callback || flags != 0) return hipErrorInvalidValue;
+    Stream* const self = &stream;  // alive while it runs its tasks
+    const auto task = [=] {
+      callback(handle, self->error(), data);
+      return hipSuccess;
+    };
+    stream.submit(task, Where::kThread);
+    return hipSuccess;
+  });
+}
+
+TF_CPU_EXPORT hipError_t hipLaunchHostFunc(hipStream_t handle, hipHostFn_t function, void* data) {
+  return with_stream(handle, [&](Stream& stream) {
+    if (!function) return hipErrorInvalidValue;
+    stream.submit([=] { return function(data), hipSuccess; }, Where::kThread);
+    return hipSuccess;
+  });
+}
+
+hipError_t hipStreamWaitValue32(hipStream_t stream, void* pointer, uint32_t value, unsigned flags,
+                                uint32_t mask) {
+  return wait_value<std::uint32_t>(stream, pointer, value, flags, mask);
+}
+
+hipError_t hipStreamWaitValue64(hipStream_t stream, void* pointer, uint64_t value, unsigned flags,
+                                uint64_t mask) {
+  return wait_value<std::uint64_t>(stream, pointer, value, flags, mask);
+}
+
+hipError_t hipStreamWriteValue32(hipStream_t stream, void* pointer, uint32_t value, unsigned) {
+  return write_value<std::uint32_t>(stream, pointer, value);
+}
+
+hipError_t hipStreamWriteValue64(hipStream_t stream, void* pointer, uint64_t value, unsigned) {
+  return write_value<std::uint64_t>(stream, pointer, value);
+}
+
+// Nothing captures (yet), and that is what this says; graph functions themselves are not supported.
+hipError_t hipStreamIsCapturing(hipStream_t handle, hipStreamCaptureStatus* status) {
+  return with_stream(handle, [&](Stream&) {
+    if (!status) return hipErrorInvalidValue;
+    *status = hipStreamCaptureStatusNone;
+    return hipSuccess;
+  });
+}
+
+hipError_t hipStreamGetCaptureInfo(hipStream_t handle, hipStreamCaptureStatus* status,
+                                   unsigned long long* id) {
+  return with_stream(handle, [&](Stream&) {
+    if (!status) return hipErrorInvalidValue;
+    *status = hipStreamCaptureStatusNone;
+    if (id) *id = 0;
+    return hipSuccess;
+  });
+}
+
+}  // extern "C"

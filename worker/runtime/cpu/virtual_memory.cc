@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/runtime/cpu/virtual_memory.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <iterator>
+#include <utility>
+#include <vector>
+
+#include "worker/runtime/cpu/memory_map.h"
+#include "worker/runtime/cpu/runtime.h"
+
+namespace tf::cpu {
+namespace {
+
+constexpr std::size_t kMaxAlignment_bytes = std::size_t{1} << 40;
+
+std::uintptr_t address_of(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
+void* pointer_to(std::uintptr_t address) { return reinterpret_cast<void*>(address); }
+bool whole_pages(std::size_t value) { return value % kHugePage_bytes == 0; }
+
+constexpr int kReserveFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+
+// Address space without memory, at a multiple of `alignment`; null when there is none.
+void* reserve_anywhere(std::size_t bytes, std::size_t alignment) {
+  if (bytes > SIZE_MAX - alignment) return nullptr;
+  void* const base = ::mmap(nullptr, bytes + alignment, PROT_NONE, kReserveFlags, -1, 0);
+  if (base == MAP_FAILED) return nullptr;
+  const std::uintptr_t start = address_of(base);
+  const std::uintptr_t aligned = round_up(start, alignment);
+  if (aligned > start) ::munmap(base, aligned - start);
+  const std::uintptr_t end = start + bytes + alignment;
+  if (end > aligned + bytes) ::munmap(pointer_to(aligned + bytes), end - (aligned + bytes));
+  return pointer_to(aligned);
+}
+
+void* reserve_at(void* wish, std::size_t bytes) {
+  void* const base = ::mmap(wish, bytes, PROT_NONE, kReserveFlags | MAP_FIXED_NOREPLACE, -1, 0);
+  if (base == MAP_FAILED) return nullptr;
+  if (base == wish) return base;
+  ::munmap(base, bytes);  // a kernel that does not know the flag
+  return nullptr;
+}
+
+}  // namespace
+
+Physical::~Physical() {
+  ::close(descriptor_);
+  Runtime::get().device(device_).give_memory(bytes_);
+}
+
+hipError_t VirtualMemory::reserve(void** pointer, std::size_t bytes, std::size_t alignment, void* wish) {
+  if (alignment == 0) alignment = kHugePage_bytes;
+  if (!pointer || bytes == 0 || !whole_pages(bytes)) return hipErrorInvalidValue;
+  if ((alignment & (alignment - 1)) || alignment > kMaxAlignment_bytes) return hipErrorInvalidValue;
+  if (alignment < kHugePage_bytes) alignment = kHugePage_bytes;
+  const std::lock_guard lock(mutex_);
+  if (reservations_.size() >= kMaxRanges) return hipErrorOutOfMemory;
+  void* base = wish && address_of(wish) % alignment == 0 ? reserve_at(wish, bytes) : nullptr;
+  // The address is a wish: when it is taken, another one is as good as AMD's answer.
+  if (!base) base = reserve_anywhere(bytes, alignment);
+  if (!base) return hipErrorOutOfMemory;
+  reservations_.emplace(address_of(base), bytes);
+  *pointer = base;
+  return hipSuccess;
+}
+
+hipError_t VirtualMemory::unreserve(void* pointer, std::size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  const auto found = reservations_.find(address_of(pointer));
+  if (found == reservations_.end() || found->second != bytes) return hipErrorInvalidValue;
+  if (overlaps_mapping(found->first, bytes)) return hipErrorInvalidValue;
+  ::munmap(pointer, bytes);
+  reservations_.erase(found);
+  return hipSuccess;
+}
+
+hipError_t VirtualMemory::create(hipMemGenericAllocationHandle_t* handle, std::size_t bytes,
+                                 const hipMemAllocationProp& wish) {
+  Runtime& runtime = Runtime::get();
+  if (bytes == 0 || !whole_pages(bytes)) return hipErrorInvalidValue;
+  if (wish.type != hipMemAllocationTypePinned || wish.location.type != hipMemLocationTypeDevice)
+    return hipErrorInvalidValue;
+  if (!runtime.valid_device(wish.location.id)) return hipErrorInvalidValue;
+  Device& device = runtime.device(wish.location.id);
+  if (!device.take_memory(bytes)) return hipErrorOutOfMemory;
+  const int descriptor = ::memfd_create("hip-cpu", MFD_CLOEXEC);
+  if (descriptor < 0 || ::ftruncate(descriptor, static_cast<off_t>(bytes)) != 0) {
+    if (descriptor >= 0) ::close(descriptor);
+    device.give_memory(bytes);
+    return hipErrorOutOfMemory;
+  }
+  return adopt(handle, std::make_shared<Physical>(wish.location.id, descriptor, bytes, wish));
+}
+
+hipError_t VirtualMemory::adopt(hipMemGenericAllocationHandle_t* handle, std::shared_ptr<Physical> physical) {
+  const std::lock_guard lock(mutex_);
+  if (handles_.size() >= kMaxRanges) return hipErrorOutOfMemory;
+  Physical* const key = physical.get();
+  handles_.emplace(key, Handle{std::move(physical), 1});
+  *handle = reinterpret_cast<hipMemGenericAllocationHandle_t>(key);
+  return hipSuccess;
+}
+
+hipError_t VirtualMemory::release(hipMemGenericAllocationHandle_t handle) {
+  std::shared_ptr<Physical> last;  // freed outside the lock
+  const std::lock_guard lock(mutex_);
+  const auto found = handles_.find(handle);
+  if (found == handles_.end()) return hipErrorInvalidValue;
+  if (--found->second.references > 0) return hipSuccess;
+  last = std::move(found->second.physical);
+  handles_.erase(found);
+  return hipSuccess;
+}
+
+std::shared_ptr<Physical> VirtualMemory::find(hipMemGenericAllocationHandle_t handle) {
+  const std::lock_guard lock(mutex_);
+  const auto found = handles_.find(handle);
+  return found == handles_.end() ? nullptr : found->second.physical;
+}
+
+hipError_t VirtualMemory::retain(hipMemGenericAllocationHandle_t* handle, void* address) {
+  const std::lock_guard lock(mutex_);
+  auto mapping = mappings_.upper_bound(address_of(address));
+  if (mapping == mappings_.begin()) return hipErrorInvalidValue;
+  --mapping;
+  if (address_of(address) - mapping->first >= mapping->second.bytes) return hipErrorInvalidValue;
+  const std::shared_ptr<Physical>& physical = mapping->second.physical;
+  const auto [entry, fresh] = handles_.try_emplace(physical.get(), Handle{physical, 0});
+  ++entry->second.references;
+  *handle = reinterpret_cast<hipMemGenericAllocationHandle_t>(physical.get());
+  return hipSuccess;
+}
+
+bool VirtualMemory::reserved(std::uintptr_t base, std::size_t bytes) const {
+  auto range = reservations_.upper_bound(base);
+  if (range == reservations_.begin()) return false;
+  --range;
+  const std::uintptr_t offset = base - range->first;
+  return offset < range->second && bytes <= range->second - offset;
+}
+
+bool VirtualMemory::overlaps_mapping(std::uintptr_t base, std::size_t bytes) const {
+  const auto next = mappings_.lower_bound(base);
+  if (next != mappings_.end() && next->first - base < bytes) return true;
+  if (next == mappings_.begin()) return false;
+  const auto previous = std::prev(next);
+  return base - previous->first < previous->second.bytes;
+}
+
+bool VirtualMemory::mapped(std::uintptr_t base, std::size_t bytes) const {
+  std::size_t covered = 0;
+  for (auto range = mappings_.find(base); covered < bytes; ++range) {
+    if (range == mappings_.end() || range->first != base + covered) return false;
+    covered += range->second.bytes;
+  }
+  return covered == bytes && bytes > 0;
+}
+
+hipError_t VirtualMemory::map(void* pointer, std::size_t bytes, std::size_t offset,
+                              hipMemGenericAllocationHandle_t handle) {
+  const std::lock_guard lock(mutex_);
+  const auto found = handles_.find(handle);
+  if (found == handles_.end() || bytes == 0 || !whole_pages(bytes) || !whole_pages(offset))
+    return hipErrorInvalidValue;
+  const std::uintptr_t base = address_of(pointer);
+  const std::shared_ptr<Physical>& physical = found->second.physical;
+  if (offset > physical->bytes() || bytes > physical->bytes() - offset) return hipErrorInvalidValue;
+  if (!whole_pages(base) || !reserved(base, bytes) || overlaps_mapping(base, bytes))
+    return hipErrorInvalidValue;
+  if (mappings_.size() >= kMaxRanges) return hipErrorOutOfMemory;
+  Allocation allocation;
+  allocation.base = base;
+  allocation.bytes = bytes;
+  allocation.kind = MemoryKind::kMapped;
+  allocation.device = physical->device();
+  if (!Runtime::get().memory.add(allocation)) return hipErrorInvalidValue;
+  void* const at = ::mmap(pointer, bytes, PROT_NONE, MAP_SHARED | MAP_FIXED, physical->descriptor(),
+                          static_cast<off_t>(offset));
+  if (at == MAP_FAILED) {
+    Runtime::get().memory.remove(pointer);
+    return hipErrorMapFailed;
+  }
+  mappings_.emplace(base, Mapping{bytes, physical, hipMemAccessFlagsProtNone});
+  return hipSuccess;
+}
+
+hipError_t VirtualMemory::unmap(void* pointer, std::size_t bytes) {
+  std::vector<std::shared_ptr<Physical>> last;  // freed outside the lock
+  const std::lock_guard lock(mutex_);
+  const std::uintptr_t base = address_of(pointer);
+  if (!mapped(base, bytes)) return hipErrorInvalidValue;
+  // The reservation stays: no other mapping may slip in.
+  if (::mmap(pointer, bytes, PROT_NONE, kReserveFlags | MAP_FIXED, -1, 0) == MAP_FAILED)
+    return hipErrorUnmapFailed;
+  auto range = mappings_.find(base);
+  while (range != mappings_.end() && range->first - base < bytes) {
+    Runtime::get().memory.remove(pointer_to(range->first));
+    last.push_back(std::move(range->second.physical));
+    range = mappings_.erase(range);
+  }
+  return hipSuccess;
+}
+
+hipError_t VirtualMemory::set_access(void* pointer, std::size_t bytes, hipMemAccessFlags flags) {
+  const std::lock_guard lock(mutex_);
+  const std::uintptr_t base = address_of(pointer);
+  if (!mapped(base, bytes)) return hipErrorInvalidValue;
+  int protection = PROT_NONE;
+  if (flags == hipMemAccessFlagsProtRead) protection = PROT_READ;
+  if (flags == hipMemAccessFlagsProtReadWrite) protection = PROT_READ | PROT_WRITE;
+  if (::mprotect(pointer, bytes, protection) != 0) return hipErrorOutOfMemory;
+  for (auto range = mappings_.find(base); range != mappings_.end() && range->first - base < bytes; ++range)
+    range->second.access = flags;
+  return hipSuccess;
+}
+
+hipError_t VirtualMemory::get_access(unsigned long long* flags, void* pointer) {
+  const std::lock_guard lock(mutex_);
+  auto range = mappings_.upper_bound(address_of(pointer));
+  if (range == mappings_.begin()) return hipErrorInvalidValue;
+  --range;
+  if (address_of(pointer) - range->first >= range->second.bytes) return hipErrorInvalidValue;
+  *flags = range->second.access;
+  return hipSuccess;
+}
+
+}  // namespace tf::cpu

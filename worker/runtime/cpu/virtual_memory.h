@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// VirtualMemory: reserved address ranges and the physical allocations mapped into them. Thread-safe.
+#pragma once
+
+#include <hip/hip_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+
+namespace tf::cpu {
+
+// Memory without an address: a memfd, booked against its device. Freed with the last owner (handle or
+// mapping).
+class Physical {
+ public:
+  Physical(int device, int descriptor, std::size_t bytes, const hipMemAllocationProp& properties)
+      : device_(device), descriptor_(descriptor), bytes_(bytes), properties_(properties) {}
+  ~Physical();
+  Physical(const Physical&) = delete;
+  Physical& operator=(const Physical&) = delete;
+
+  int device() const { return device_; }
+  int descriptor() const { return descriptor_; }
+  std::size_t bytes() const { return bytes_; }
+  const hipMemAllocationProp& properties() const { return properties_; }
+
+ private:
+  const int device_;
+  const int descriptor_;
+  const std::size_t bytes_;
+  const hipMemAllocationProp properties_;
+};
+
+class VirtualMemory {
+ public:
+  static constexpr std::size_t kMaxRanges = 1 << 20;  // reservations, mappings and handles, each
+
+  hipError_t reserve(void** pointer, std::size_t bytes, std::size_t alignment, void* wish);
+  hipError_t unreserve(void* pointer, std::size_t bytes);
+  hipError_t create(hipMemGenericAllocationHandle_t* handle, std::size_t bytes,
+                    const hipMemAllocationProp& wish);
+  hipError_t adopt(hipMemGenericAllocationHandle_t* handle, std::shared_ptr<Physical> physical);
+  hipError_t release(hipMemGenericAllocationHandle_t handle);
+  std::shared_ptr<Physical> find(hipMemGenericAllocationHandle_t handle);
+  hipError_t retain(hipMemGenericAllocationHandle_t* handle, void* address);
+  hipError_t map(void* pointer, std::size_t bytes, std::size_t offset,
+                 hipMemGenericAllocationHandle_t handle);
+  hipError_t unmap(void* pointer, std::size_t bytes);
+  hipError_t set_access(void* pointer, std::size_t bytes, hipMemAccessFlags flags);
+  hipError_t get_access(unsigned long long* flags, void* pointer);
+
+ private:
+  struct Mapping {
+    std::size_t bytes = 0;
+    std::shared_ptr<Physical> physical;
+    hipMemAccessFlags access = hipMemAccessFlagsProtNone;
+  };
+  struct Handle {
+    std::shared_ptr<Physical> physical;
+    unsigned references = 1;
+  };
+
+  bool reserved(std::uintptr_t base, std::size_t bytes) const;
+  bool mapped(std::uintptr_t base, std::size_t bytes) const;  // exactly, by whole mappings side by side
+  bool overlaps_mapping(std::uintptr_t base, std::size_t bytes) const;
+
+  std::mutex mutex_;
+  std::map<std::uintptr_t, std::size_t> reservations_;
+  std::map<std::uintptr_t, Mapping> mappings_;
+  std::map<const void*, Handle> handles_;  // by the Physical's address
+};
+
+}  // namespace tf::cpu

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// See runtime_library.h.
+#include "worker/runtime_library.h"
+
+#include <dlfcn.h>
+
+#include <filesystem>
+#include <system_error>
+
+#include "worker/log.h"
+
+namespace tf::worker {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Where hip-worker's own libraries are: next to the executable's bin directory.
+fs::path own_library_directory() {
+  std::error_code error;
+  const fs::path executable = fs::read_symlink("/proc/self/exe", error);
+  return error ? fs::path() : executable.parent_path().parent_path() / "lib";
+}
+
+std::vector<std::string> candidates(std::string_view name) {
+  const fs::path own = own_library_directory();
+  if (name == "cpu") return {own / "libhip_cpu.so", own / "hip-remote" / "libhip_cpu.so", "libhip_cpu.so"};
+  if (name == "cuda")
+    return {own / "libhip_cuda.so", own / "hip-remote" / "libhip_cuda.so", "libhip_cuda.so"};
+  // Our message structs are HIP 5's; later majors change what some functions take.
+  return {"libamdhip64.so.5", "/opt/rocm/lib/libamdhip64.so.5", "libamdhip64.so.6", "libamdhip64.so.7"};
+}
+
+template <typename Function>
+void find(void* library, const char* name, Function*& function) {
+  function = reinterpret_cast<Function*>(::dlsym(library, name));
+}
+
+VmmFunctions find_vmm(void* library) {
+  VmmFunctions vmm;
+  find(library, "hipMemAddressReserve", vmm.address_reserve);
+  find(library, "hipMemAddressFree", vmm.address_free);
+  find(library, "hipMemCreate", vmm.create);
+  find(library, "hipMemRelease", vmm.release);
+  find(library, "hipMemMap", vmm.map);
+  find(library, "hipMemUnmap", vmm.unmap);
+  find(library, "hipMemSetAccess", vmm.set_access);
+  find(library, "hipMemGetAllocationGranularity", vmm.granularity);
+  return vmm;
+}
+
+std::string file_of(void* symbol) {
+  Dl_info info{};
+  return ::dladdr(symbol, &info) != 0 && info.dli_fname != nullptr ? info.dli_fname : std::string();
+}
+
+// The proxy has the name of AMD's library: a worker that runs with the proxy in its library path must not
+// become its own client.
+bool is_our_proxy(void* library) { return ::dlsym(library, "hip_remote_proxy_version") != nullptr; }
+
+bool lies_in(const std::string& file, const fs::path& directory) {
+  std::error_code error;
+  const fs::path real = fs::canonical(file, error);
+  return !error && !directory.empty() && real.parent_path() == fs::weakly_canonical(directory, error);
+}
+
+bool has_device(const RuntimeLibrary& runtime) {
+  int count = 0;
+  return runtime.hip().hipInit(0) == hipSuccess && runtime.hip().hipGetDeviceCount(&count) == hipSuccess &&
+         count > 0;
+}
+
+}  // namespace
+
+Result<RuntimeLibrary> RuntimeLibrary::load_file(std::string name, const std::string& file) {
+  void* library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) {
+    const char* why = ::dlerror();
+    return Status(Code::kUnavailable, why != nullptr ? why : file + ": cannot be loaded");
+  }
+  void* anchor = ::dlsym(library, "hipGetDeviceCount");
+  if (anchor == nullptr)
+    return Status(Code::kUnavailable, file + ": no HIP runtime (hipGetDeviceCount is missing)");
+  const std::string path = file_of(anchor);
+  if (is_our_proxy(library) || (name == "amd" && lies_in(path, own_library_directory())))
+    return Status(Code::kUnavailable, path + ": is hip-remote's own client library, not a runtime");
+
+  RuntimeLibrary runtime;
+  runtime.name_ = std::move(name);
+  runtime.path_ = path.empty() ? file : path;
+  runtime.missing_ = protocol::load(runtime.hip_, library);
+  runtime.vmm_ = find_vmm(library);
+  return runtime;
+}
+
+Result<RuntimeLibrary> RuntimeLibrary::load_named(std::string_view name) {
+  std::string tried;
+  for (const std::string& file : candidates(name)) {
+    Result<RuntimeLibrary> runtime = load_file(std::string(name), file);
+    if (runtime) return runtime;
+    tried += (tried.empty() ? "" : "; ") + runtime.status().message();
+  }
+  return Status(Code::kUnavailable, tried);
+}
+
+Result<RuntimeLibrary> RuntimeLibrary::load(std::string_view choice) {
+  if (choice == "amd" || choice == "cuda" || choice == "cpu") return load_named(choice);
+  if (choice != "auto" && !choice.empty()) return load_file(std::string(choice), std::string(choice));
+  std::string tried;
+  for (const char* name : {"amd", "cuda"}) {
+    Result<RuntimeLibrary> runtime = load_named(name);
+    if (runtime && has_device(*runtime)) return runtime;
+    tried += fmt::format("{}: {}; ", name, runtime ? "no device" : runtime.status().message());
+  }
+  Result<RuntimeLibrary> runtime = load_named("cpu");
+  if (runtime) return runtime;
+  return Status(Code::kUnavailable, tried + "cpu: " + runtime.status().message());
+}
+
+}  // namespace tf::worker

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// See sender.h.
+#include "worker/sender.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <string>
+#include <utility>
+
+namespace tf::worker {
+namespace {
+
+std::byte* append(std::byte* target, std::span<const std::byte> part) {
+  if (!part.empty()) std::memcpy(target, part.data(), part.size());
+  return target + part.size();
+}
+
+}  // namespace
+
+bool Sender::try_send(std::span<const std::byte> frame, std::span<const std::byte> head,
+                      std::span<const std::byte> tail) {
+  Result<Slot> slot = endpoint_.reserve(frame.size() + head.size() + tail.size());
+  if (slot.code() == Code::kWouldBlock) return false;
+  if (!slot) {
+    endpoint_.fail(slot.status());
+    return true;
+  }
+  append(append(append(slot->bytes.data(), frame), head), tail);
+  endpoint_.publish(*slot);
+  return true;
+}
+
+void Sender::send(FrameHeader header, std::span<const std::byte> head, std::span<const std::byte> tail) {
+  header.payload_length = head.size() + tail.size();
+  std::array<std::byte, kFrameHeaderBytes> frame;
+  write_header(header, frame.data());
+
+  std::lock_guard lock(mutex_);
+  if (outbox_.empty() && try_send(frame, head, tail)) return;
+  if (outbox_.size() >= kOutboxMessagesMax) {
+    endpoint_.fail({Code::kResourceExhausted, "the client does not read its replies"});
+    return;
+  }
+  std::vector<std::byte> message(frame.size() + head.size() + tail.size());
+  append(append(append(message.data(), frame), head), tail);
+  outbox_.push_back(std::move(message));
+  backlogged_.store(true, std::memory_order_release);  // pairs with backlogged()
+}
+
+bool Sender::flush() {
+  if (!backlogged()) return true;
+  std::lock_guard lock(mutex_);
+  while (!outbox_.empty() && try_send(outbox_.front(), {}, {})) outbox_.pop_front();
+  backlogged_.store(!outbox_.empty(), std::memory_order_release);  // pairs with backlogged()
+  return outbox_.empty();
+}
+
+}  // namespace tf::worker

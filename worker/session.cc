@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+// See session.h.
+#include "worker/session.h"
+
+#include <exception>
+#include <utility>
+
+#include "protocol/gen/messages.h"
+#include "protocol/gen/op.h"
+#include "worker/call.h"
+#include "worker/gen/dispatch.h"
+
+namespace tf::worker {
+namespace {
+
+using protocol::HandleKind;
+using namespace std::chrono_literals;
+
+constexpr auto kIdleWait = 100ms;  // upper bound of a sleep; wake-ups do not depend on it
+constexpr auto kBacklogWait = 1ms;
+constexpr unsigned kSpinRounds = 200;  // of wait_until(), before it sleeps
+constexpr auto kPauseSleep = 50us;
+constexpr auto kDrainTime = 4s;
+
+}  // namespace
+
+void Session::Batch::clear() {
+  bytes.clear();
+  entries.clear();
+  next = 0;
+}
+
+void Session::Batch::add(const FrameHeader& header, std::span<const std::byte> payload) {
+  entries.push_back({header, bytes.size()});
+  bytes.insert(bytes.end(), payload.begin(), payload.end());
+}
+
+std::span<const std::byte> Session::Batch::payload(const Entry& entry) const {
+  return std::span(bytes).subspan(entry.offset, static_cast<std::size_t>(entry.header.payload_length));
+}
+
+Session::Session(const protocol::HipTable& hip, const VmmFunctions& vmm,
+                 const protocol::WorkerSnapshot& snapshot, Endpoint& endpoint)
+    : hip_(hip),
+      snapshot_(snapshot),
+      endpoint_(endpoint),
+      sender_(endpoint),
+      leases_(hip, vmm, snapshot, addresses_),
+      callbacks_(sender_),
+      modules_(hip),
+      copies_(*this) {}
+
+Session::~Session() {
+  end({Code::kClosed, "session destroyed"});
+  if (mover_.joinable()) mover_.join();
+  release_objects();
+}
+
+// What the client left behind, when nothing uses it any more: staging and leases follow with the members.
+void Session::release_objects() {
+  for (int device = 0; device < device_count(); ++device)
+    if (use_device(device) == hipSuccess) static_cast<void>(hip_.hipDeviceSynchronize());
+  objects_.for_each(HandleKind::kStream, [this](std::uint64_t, const Object& object) {
+    static_cast<void>(hip_.hipStreamDestroy(static_cast<hipStream_t>(object.object)));
+  });
+  objects_.for_each(HandleKind::kEvent, [this](std::uint64_t, const Object& object) {
+    static_cast<void>(hip_.hipEventDestroy(static_cast<hipEvent_t>(object.object)));
+  });
+  objects_.for_each(HandleKind::kModule, [this](std::uint64_t, const Object& object) {
+    static_cast<void>(hip_.hipModuleUnload(static_cast<hipModule_t>(object.object)));
+  });
+}
+
+void Session::end(Status reason) {
+  ending_.store(true, std::memory_order_release);  // pairs with ending()
+  callbacks_.end();
+  endpoint_.fail(std::move(reason));
+}
+
+Status Session::run() {
+  mover_ = std::thread([this] { move_payload(); });
+  Status status = serve();
+  end(status.is_ok() ? Status(Code::kClosed, "the session has ended") : status);
+  mover_.join();
+  return status;
+}
+
+Status Session::serve() {
+  while (!draining_.load(std::memory_order_acquire)) {  // pairs with drain()
+    Status status = step();
+    if (!status.is_ok()) return draining_.load(std::memory_order_relaxed) ? Status::ok() : status;
+  }
+  // Replies and payload that are on their way still go out, for a bounded time.
+  const Deadline deadline = Deadline::after(kDrainTime);
+  wait_until([&] { return (!copies_.pending() && sender_.flush()) || deadline.passed(); });
+  return Status::ok();
+}
+
+// One round of the executor: replies first, then requests, then sleep.
+Status Session::step() {
+  if (ending()) return endpoint_.status().is_ok() ? Status(Code::kClosed, "ended") : endpoint_.status();
+  copies_.progress();
+  if (!sender_.flush()) {
+    Status waited = endpoint_.wait(Interest::kMessages, Deadline::after(kBacklogWait));
+    if (!waited.is_ok() && waited.code() != Code::kTimeout) return waited;
+    Result<std::size_t> driven = endpoint_.poll(*this, 0);
+    if (!driven) return driven.status();
+    std::this_thread::sleep_for(kPauseSleep);
+    return Status::ok();
+  }
+  if (current_.exhausted()) {
+    current_.clear();
+    std::swap(current_, lookahead_);
+  }
+  if (current_.exhausted()) {
+    Result<std::size_t> polled = endpoint_.poll(*this, kRequestBatchMax);
+    if (!polled) return polled.status();
+  }
+  if (current_.exhausted()) {
+    const std::chrono::nanoseconds patience = copies_.pending() ? copies_.patience() : kIdleWait;
+    Status waited = endpoint_.wait(Interest::kMessages, Deadline::after(patience));
+    return waited.code() == Code::kTimeout ? Status::ok() : waited;
+  }
+  const Batch::Entry entry = current_.entries[current_.next++];
+  execute(entry.header, current_.payload(entry));
+  return Status::ok();
+}
+
+// Inside poll(): only copies. Executing here would not be able to poll again, and what is copied a hostile
+// peer cannot change any more.
+Status Session::on_message(const FrameHeader& header, std::span<const std::byte> payload) {
+  if (header.has(kFlagResponse)) return {Code::kProtocol, "the client sent a response"};
+  (in_wait_ ? lookahead_ : current_).add(header, payload);
+  return Status::ok();
+}
+
+void Session::execute(const FrameHeader& header, std::span<const std::byte> payload) {
+  Call call(*this, header, payload);
+  Handler handler = find_handler(header.opcode);
+  if (handler == nullptr) {
+    // An unknown opcode says nothing about whether it is waited for; its flags do.
+    if (header.has(kFlagNoReply)) return fault(hipErrorNotSupported, header, 0);
+    return call.reply(hipErrorNotSupported);
+  }
+  try {
+    handler(call);
+  } catch (const std::exception& error) {
+    end({Code::kInternal, std::string("a request could not be executed: ") + error.what()});
+  }
+}
+
+void Session::pause(unsigned round) {
+  copies_.progress();
+  drive_bulk();
+  look_ahead();
+  sender_.flush();
+  if (round < kSpinRounds) {
+    std::this_thread::yield();
+  } else {
+    std::this_thread::sleep_for(kPauseSleep);
+  }
+}
+
+void Session::look_ahead() {
+  if (lookahead_.entries.size() >= kLookaheadMessagesMax || lookahead_.bytes.size() >= kLookaheadBytesMax)
+    return;
+  const std::size_t known = lookahead_.entries.size();
+  in_wait_ = true;
+  Result<std::size_t> polled = endpoint_.poll(*this, kRequestBatchMax);
+  in_wait_ = false;
+  if (!polled) return end(polled.status());
+  // Only CallbackDone is executed out of turn; it touches nothing but the callback that waits for it.
+  constexpr auto kDone = static_cast<std::uint16_t>(protocol::CallbackDoneRequest::kOp);
+  for (std::size_t index = known; index < lookahead_.entries.size(); ++index) {
+    const Batch::Entry& entry = lookahead_.entries[index];
+    if (entry.header.opcode != kDone) continue;
+    protocol::CallbackDoneRequest request;
+    if (entry.header.payload_length == sizeof request) {
+      std::memcpy(&request, lookahead_.payload(entry).data(), sizeof request);
+      callbacks_.done(request.cookie);  // and once more, harmlessly, when its turn comes
+    }
+  }
+}
+
+void Session::drive_bulk() {
+  std::unique_lock lock(mover_mutex_, std::try_to_lock);
+  if (!lock) return;
+  Result<std::size_t> moved = bulk().poll();
+  if (!moved) end(moved.status());
+}
+
+void Session::move_payload() {
+  while (!ending()) {
+    std::unique_lock lock(mover_mutex_);
+    Result<std::size_t> moved = bulk().poll();
+    lock.unlock();
+    if (!moved) return end(moved.status());
+    if (*moved != 0) continue;
+    Status waited = endpoint_.wait(Interest::kBulk, Deadline::after(kIdleWait));
+    if (!waited.is_ok() && waited.code() != Code::kTimeout) return end(std::move(waited));
+  }
+}
+
+hipError_t Session::use_device(int device) {
+  if (device == current_device_) return hipSuccess;
+  if (device < 0 || device >= device_count()) return hipErrorInvalidDevice;
+  const hipError_t error = hip_.hipSetDevice(device);
+  current_device_ = error == hipSuccess ? device : -1;
+  return error;
+}
+
+bool Session::find_stream(std::uint64_t raw, hipStream_t& stream, int& device) const {
+  if (raw <= 1) {
+    stream = nullptr;
+    device = current_device_;
+    return true;
+  }
+  const Object* object = objects_.find(HandleKind::kStream, raw);
+  if (object == nullptr) return false;
+  stream = static_cast<hipStream_t>(object->object);
+  device = object->device;
+  return true;
+}
+
+void Session::fault(hipError_t error, const FrameHeader& request, std::uint64_t stream) {
+  protocol::FaultNotice fault{};
+  fault.error = error;
+  fault.failed_opcode = request.opcode;
+  fault.failed_request_id = request.request_id;
+  fault.device = request.device();
+  fault.stream = stream;
+  FrameHeader header;
+  header.opcode = static_cast<std::uint16_t>(protocol::FaultNotice::kOp);
+  header.flags = kFlagNoReply;
+  sender_.send(header, std::as_bytes(std::span(&fault, 1)));
+}
+
+bool Session::device_idle(int device) {
+  if (use_device(device) != hipSuccess) return true;  // a device that cannot be used runs nothing
+  if (hip_.hipStreamQuery(nullptr) == hipErrorNotReady) return false;
+  bool idle = true;
+  objects_.for_each(HandleKind::kStream, [&](std::uint64_t, const Object& object) {
+    if (idle && object.device == device)
+      idle = hip_.hipStreamQuery(static_cast<hipStream_t>(object.object)) != hipErrorNotReady;
+  });
+  return idle;
+}
+
+bool Session::wait_device_idle(int device) {
+  const int before = current_device_;
+  const bool idle = wait_until([&] { return device_idle(device); });
+  if (before >= 0 && use_device(before) != hipSuccess) current_device_ = -1;
+  return idle;
+}
+
+}  // namespace tf::worker

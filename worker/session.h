@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// Session: one client's requests, executed strictly in order against one HIP runtime.
+//
+// Threads. The executor (whoever calls run()) takes requests, owns objects, addresses, leases, modules and
+// copies, and is the endpoint's consumer. A mover thread drives the bulk plane. Waiter threads sit in the
+// runtime's blocking calls. Callback threads are the runtime's. end(), drain(), sender() and ending() may be
+// used from any of them; everything else belongs to the executor.
+//
+// The executor never blocks for good: whatever waits for the device or for payload goes through
+// wait_until(), which keeps payload moving and takes CallbackDone ahead of its turn, since the stream that
+// is waited for may be the one that the callback holds up.
+#pragma once
+
+#include <hip/hip_runtime_api.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <mutex>
+#include <span>
+#include <thread>
+#include <vector>
+
+#include "protocol/device_snapshot.h"
+#include "protocol/gen/hip_table.h"
+#include "transport/endpoint.h"
+#include "worker/address_map.h"
+#include "worker/callbacks.h"
+#include "worker/copies.h"
+#include "worker/lease.h"
+#include "worker/modules.h"
+#include "worker/object_table.h"
+#include "worker/sender.h"
+#include "worker/waiters.h"
+
+namespace tf::worker {
+
+inline constexpr std::size_t kRequestBatchMax = 32;        // polled at once
+inline constexpr std::size_t kLookaheadMessagesMax = 256;  // taken from the ring while the executor waits
+inline constexpr std::size_t kLookaheadBytesMax = 4 << 20;
+
+class Session final : private MessageSink {
+ public:
+  // All three outlive the session. `vmm` may be empty: leases are then ordinary allocations.
+  Session(const protocol::HipTable& hip, const VmmFunctions& vmm, const protocol::WorkerSnapshot& snapshot,
+          Endpoint& endpoint);
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+  ~Session();
+
+  // Serves until the client says goodbye, its connection ends, or it breaks the protocol. Returns why: ok
+  // after Goodbye or drain().
+  Status run();
+  // Any thread: ends the session with `reason` (the first one counts).
+  void end(Status reason);
+  // Any thread: no further requests; run() returns when what was sent so far is done.
+  void drain() { draining_.store(true, std::memory_order_release); }       // pairs with run()
+  bool ending() const { return ending_.load(std::memory_order_acquire); }  // pairs with end()
+
+  const protocol::HipTable& hip() const { return hip_; }
+  Endpoint& endpoint() { return endpoint_; }
+  BulkPlane& bulk() { return endpoint_.bulk(); }
+  Sender& sender() { return sender_; }
+  ObjectTable& objects() { return objects_; }
+  AddressMap& addresses() { return addresses_; }
+  Leases& leases() { return leases_; }
+  CopyEngine& copies() { return copies_; }
+  Modules& modules() { return modules_; }
+  Callbacks& callbacks() { return callbacks_; }
+  WaiterPool& waiters() { return waiters_; }
+  int device_count() const { return static_cast<int>(snapshot_.devices.size()); }
+
+  // Makes `device` current on the executor thread; asks the runtime only on change.
+  hipError_t use_device(int device);
+  int current_device() const { return current_device_; }
+  // A handler changed the runtime's current device or reset it.
+  void forget_current_device() { current_device_ = -1; }
+
+  // Client's stream handle -> runtime stream and its device. False: unknown. 0 and 1 are the null stream.
+  bool find_stream(std::uint64_t raw, hipStream_t& stream, int& device) const;
+
+  // Tells the client that the posted `request` failed.
+  void fault(hipError_t error, const FrameHeader& request, std::uint64_t stream);
+
+  // Executor only. Waits until `done()`; false when the session ends instead.
+  template <typename Done>
+  bool wait_until(Done done) {
+    for (unsigned round = 0; !done(); ++round) {
+      if (ending()) return false;
+      pause(round);
+    }
+    return true;
+  }
+  // Whether every stream of `device` is idle; makes the device current.
+  bool device_idle(int device);
+  // Waits until it is. False when the session ends instead.
+  bool wait_device_idle(int device);
+  // Moves payload unless another thread is doing so.
+  void drive_bulk();
+
+ private:
+  struct Batch {
+    struct Entry {
+      FrameHeader header;
+      std::size_t offset = 0;
+    };
+    std::vector<std::byte> bytes;
+    std::vector<Entry> entries;
+    std::size_t next = 0;
+
+    bool exhausted() const { return next == entries.size(); }
+    void clear();
+    void add(const FrameHeader& header, std::span<const std::byte> payload);
+    std::span<const std::byte> payload(const Entry& entry) const;
+  };
+
+  Status on_message(const FrameHeader& header, std::span<const std::byte> payload) override;
+  Status serve();
+  Status step();
+  void execute(const FrameHeader& header, std::span<const std::byte> payload);
+  void pause(unsigned round);
+  void look_ahead();
+  void move_payload();
+  void release_objects();
+
+  const protocol::HipTable& hip_;
+  const protocol::WorkerSnapshot& snapshot_;
+  Endpoint& endpoint_;
+  Sender sender_;
+  ObjectTable objects_;
+  AddressMap addresses_;
+  Leases leases_;
+  Callbacks callbacks_;
+  Modules modules_;
+  CopyEngine copies_;
+  WaiterPool waiters_;
+
+  Batch current_;    // being executed
+  Batch lookahead_;  // taken from the ring while the executor waited
+  bool in_wait_ = false;
+  int current_device_ = -1;
+  std::atomic<bool> ending_{false};
+  std::atomic<bool> draining_{false};
+  std::mutex mover_mutex_;  // the endpoint's mover role
+  std::thread mover_;
+};
+
+}  // namespace tf::worker

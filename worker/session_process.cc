@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+// See session_process.h.
+#include "worker/session_process.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <cstdint>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "net/socket.h"
+#include "net/transport.h"
+#include "protocol/gen/schema.h"
+#include "protocol/hello.h"
+#include "transport/factory/factory.h"
+#include "worker/channel.h"
+#include "worker/log.h"
+#include "worker/runtime_library.h"
+#include "worker/session.h"
+
+namespace tf::worker {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kHelloTime = 5s;
+constexpr auto kLanesTime = 15s;       // from the HELLO reply to the last lane
+constexpr auto kEndGrace = 2s;         // for calls of the runtime that are under way when the client is gone
+constexpr auto kControlTimeout = 30s;  // an unreachable client host goes unnoticed no longer than this
+constexpr int kWatchPoll_ms = 500;
+
+struct Client {
+  net::OwnedFd control;
+  bool is_local = false;
+  std::uint64_t session_id = 0;
+  protocol::HelloRequest hello;
+  const net::Transport* transport = nullptr;
+};
+
+// The control connection carries nothing after HELLO, so any event on it is its end.
+bool control_ended(int control) {
+  pollfd polled{control, POLLIN, 0};
+  return ::poll(&polled, 1, 0) > 0;
+}
+
+std::string describe(const Client& client) {
+  return fmt::format("session {} ({}[{}] over {})", client.session_id, client.hello.program, client.hello.pid,
+                     client.transport != nullptr ? client.transport->name() : "no transport");
+}
+
+// Whether this client can be served, and through which transport.
+Status judge(const protocol::HelloRequest& hello, bool is_local, const net::Transport*& transport) {
+  if (hello.wire_version != kWireVersion)
+    return {Code::kUnsupported,
+            fmt::format("wire version {} of the client, {} of the worker", hello.wire_version, kWireVersion)};
+  if (hello.schema_hash != protocol::kSchemaHash)
+    return {
+        Code::kUnsupported,
+        fmt::format("the client was built from another API description ({:016x}, the worker has {:016x}): "
+                    "install the same hip-remote release on both sides",
+                    hello.schema_hash, protocol::kSchemaHash)};
+  if (!hello.key.empty()) return {Code::kPermission, "this worker has no key; connect without one"};
+  // Any address of the kind the client came by: what counts is only Unix or TCP.
+  const net::Address address =
+      is_local ? net::Address::unix_socket("@client") : net::Address::tcp("localhost", 1);
+  Result<const net::Transport*> chosen = choose(hello.transport, address);
+  if (!chosen) return chosen.status();
+  transport = *chosen;
+  return Status::ok();
+}
+
+Status greet(Client& client, const protocol::WorkerSnapshot& snapshot) {
+  const Deadline deadline = Deadline::after(kHelloTime);
+  Result<protocol::HelloRequest> hello = protocol::receive_hello(client.control.get(), deadline);
+  protocol::HelloReply reply;
+  Status verdict = hello.status();
+  if (hello) {
+    client.hello = std::move(*hello);
+    verdict = judge(client.hello, client.is_local, client.transport);
+  }
+  if (!verdict.is_ok()) {
+    reply.code = verdict.code();
+    reply.message = verdict.message().substr(0, protocol::kHelloMessageBytesMax);
+    static_cast<void>(protocol::send_hello_reply(client.control.get(), reply, deadline));
+    return verdict;
+  }
+  // The supervisor must know the token before the client learns that it may attach.
+  ChannelMessage expect;
+  expect.kind = Envelope::kExpect;
+  expect.attach.token = client.hello.token;
+  TF_RETURN_IF_ERROR(send_message(kSessionChannelFd, expect, deadline));
+  reply.transport = client.transport->name();
+  reply.session_id = client.session_id;
+  reply.snapshot = snapshot;
+  return protocol::send_hello_reply(client.control.get(), reply, deadline);
+}
+
+Result<std::unique_ptr<Endpoint>> gather_lanes(const Client& client) {
+  const Deadline deadline = Deadline::after(kLanesTime);
+  const std::unique_ptr<net::Acceptor> acceptor = client.transport->acceptor(client.hello.token);
+  for (;;) {
+    Result<std::unique_ptr<Endpoint>> endpoint = acceptor->finish();
+    if (!endpoint || *endpoint != nullptr) return endpoint;
+    if (deadline.passed()) return Status(Code::kTimeout, "the client did not open its lanes in time");
+    if (control_ended(client.control.get())) return Status(Code::kPeerLost, "the client went away again");
+    Result<ChannelMessage> message =
+        receive_message(kSessionChannelFd, deadline.sooner(Deadline::after(100ms)));
+    if (message.code() == Code::kTimeout) continue;
+    if (!message) return message.status();
+    if (message->kind == Envelope::kDrain) return Status(Code::kClosed, "the worker is stopping");
+    if (message->kind != Envelope::kLane) continue;
+    TF_RETURN_IF_ERROR(acceptor->attach(std::move(message->connection), message->attach));
+  }
+}
+
+// Ends the session when the client or the supervisor is gone; makes sure that the process ends even when a
+// call of the runtime never returns.
+class Watcher {
+ public:
+  Watcher(Session& session, int control)
+      : session_(session),
+        control_(control),
+        wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+        thread_([this] { watch(); }) {}
+  ~Watcher() {
+    finished_.store(true, std::memory_order_release);  // pairs with finished()
+    const std::uint64_t one = 1;
+    // Cannot fail on a fresh counter; without an eventfd the watcher looks up by itself.
+    [[maybe_unused]] const ssize_t written = ::write(wake_.get(), &one, sizeof one);
+    thread_.join();
+  }
+
+ private:
+  bool finished() const { return finished_.load(std::memory_order_acquire); }  // pairs with the destructor
+
+  void watch() {
+    while (!finished()) {
+      pollfd polled[3] = {{control_, POLLIN, 0}, {kSessionChannelFd, POLLIN, 0}, {wake_.get(), POLLIN, 0}};
+      if (::poll(polled, std::size(polled), kWatchPoll_ms) <= 0) continue;
+      if (polled[0].revents != 0) return stop({Code::kPeerLost, "the client's control connection ended"});
+      if (polled[1].revents != 0 && !read_channel()) return stop({Code::kPeerLost, "the supervisor ended"});
+    }
+  }
+
+  bool read_channel() {
+    Result<ChannelMessage> message = receive_message(kSessionChannelFd, Deadline::now());
+    if (message && message->kind == Envelope::kDrain) session_.drain();
+    // A further lane under a complete endpoint's token is nobody's: closed with the message.
+    return message.is_ok() || message.code() == Code::kTimeout;
+  }
+
+  void stop(Status reason) {
+    session_.end(std::move(reason));
+    const Deadline grace = Deadline::after(kEndGrace);
+    while (!finished()) {
+      if (grace.passed()) ::_exit(0);  // a kernel or call that does not end: it ends with the process
+      std::this_thread::sleep_for(10ms);
+    }
+  }
+
+  Session& session_;
+  const int control_;
+  const net::OwnedFd wake_;
+  std::atomic<bool> finished_{false};
+  std::thread thread_;
+};
+
+int serve(Client& client, const RuntimeLibrary& runtime, const protocol::WorkerSnapshot& snapshot,
+          bool verbose) {
+  Status status = greet(client, snapshot);
+  if (!status.is_ok()) {
+    log("{} refused: {}", describe(client), status.to_string());
+    return kExitNoClient;
+  }
+  Result<std::unique_ptr<Endpoint>> endpoint = gather_lanes(client);
+  if (!endpoint) {
+    log("{} did not come about: {}", describe(client), endpoint.status().to_string());
+    return kExitNoClient;
+  }
+  if (verbose) log("{} begins", describe(client));
+  // Never destroyed: waiter and callback threads may still be inside the runtime when the process leaves.
+  auto* session = std::make_unique<Session>(runtime.hip(), runtime.vmm(), snapshot, **endpoint).release();
+  {
+    Watcher watcher(*session, client.control.get());
+    status = session->run();
+  }
+  const bool normal = status.is_ok() || status.code() == Code::kPeerLost || status.code() == Code::kClosed;
+  if (!normal || verbose) log("{} ended: {}", describe(client), status.to_string());
+  endpoint->reset();  // what was published before still goes out, and the peer learns of the end
+  return normal ? 0 : kExitBroken;
+}
+
+// Waits, as long as it takes, for the supervisor to pass a client. Not ok: there will be none.
+Result<Client> wait_for_client() {
+  for (;;) {
+    Result<ChannelMessage> message = receive_message(kSessionChannelFd, Deadline::never());
+    if (!message) return message.status();
+    if (message->kind == Envelope::kDrain) return Status(Code::kClosed, "the worker is stopping");
+    if (message->kind != Envelope::kControl) continue;
+    Client client;
+    client.control = std::move(message->connection);
+    client.is_local = message->is_local;
+    client.session_id = message->session_id;
+    return client;
+  }
+}
+
+}  // namespace
+
+int run_session_process(const Options& options) {
+  if (::fcntl(kSessionChannelFd, F_SETFD, FD_CLOEXEC) != 0) {
+    log("--session is hip-worker's own option");
+    return 2;
+  }
+  if (options.device >= 0) ::setenv("HIP_VISIBLE_DEVICES", std::to_string(options.device).c_str(), 1);
+  Result<RuntimeLibrary> runtime = RuntimeLibrary::load(options.runtime);
+  if (!runtime) {
+    log("--runtime {}: {}", options.runtime, runtime.status().message());
+    return kExitNoRuntime;
+  }
+  protocol::WorkerSnapshot snapshot = take_snapshot(*runtime);
+  reserve_windows(runtime->hip(), runtime->vmm(), snapshot);
+  if (options.verbose)
+    log("runtime {} ({}), {} devices, leases {}, {} functions missing", runtime->name(), runtime->path(),
+        snapshot.devices.size(), snapshot.vmm_leases != 0 ? "in address windows" : "as allocations",
+        runtime->missing().size());
+
+  ChannelMessage ready;
+  ready.kind = Envelope::kReady;
+  if (!send_message(kSessionChannelFd, ready, Deadline::after(kHelloTime)).is_ok()) return 0;
+  Result<Client> client = wait_for_client();
+  if (!client) return 0;
+  static_cast<void>(
+      net::set_peer_timeout(client->control.get(), kControlTimeout));  // a tuning; works without
+  return serve(*client, *runtime, snapshot, options.verbose);
+}
+
+}  // namespace tf::worker

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Supervisor: the process that users start. Accepts connections and passes each to the session process that
+// it belongs to; one such process per client, some kept warm. Never touches a HIP runtime, so nothing that a
+// client or a GPU does reaches it.
+//
+// One thread, one poll loop, nothing in it blocks.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "net/fd.h"
+#include "net/socket.h"
+#include "transport/deadline.h"
+#include "transport/status.h"
+#include "worker/channel.h"
+#include "worker/intake.h"
+#include "worker/options.h"
+
+namespace tf::worker {
+
+inline constexpr std::chrono::seconds kShutdownTime{5};
+inline constexpr std::chrono::milliseconds kRespawnDelayMin{200};
+inline constexpr std::chrono::milliseconds kRespawnDelayMax{30000};
+
+class Supervisor {
+ public:
+  explicit Supervisor(Options options) : options_(std::move(options)) {}
+  Supervisor(const Supervisor&) = delete;
+  Supervisor& operator=(const Supervisor&) = delete;
+  ~Supervisor();
+
+  // Binds the sockets and takes over SIGTERM, SIGINT and SIGCHLD.
+  Status open();
+  // Serves until SIGTERM or SIGINT. Fails when no session process ever became ready.
+  Status run();
+
+ private:
+  enum class State { kStarting, kSpare, kServing };
+  struct Child {
+    net::OwnedFd channel;
+    State state = State::kStarting;
+    std::uint64_t session_id = 0;
+  };
+  using Children = std::map<pid_t, Child>;
+
+  Status open_listeners();
+  Status round();
+  void announce();
+  void accept_from(net::Listener& listener);
+  void take(Intake::Connection& connection);
+  void take_control(Intake::Connection& connection);
+  void take_lane(Intake::Connection& connection);
+  void refuse(Intake::Connection& connection, const std::string& why);
+  void read_channel(pid_t pid, Child& child);
+  void read_signals();
+  void reap();
+  void spawn_spares();
+  Status spawn();
+  Status shut_down();
+  std::size_t count(State state) const;
+
+  Options options_;
+  std::vector<net::Listener> listeners_;
+  net::OwnedFd signals_;
+  Intake intake_;
+  Children children_;
+  std::map<net::Token, pid_t> tokens_;
+  std::uint64_t next_session_id_ = 1;
+  bool announced_ = false;
+  bool stopping_ = false;
+  Status failure_;
+  Deadline respawn_at_ = Deadline::now();
+  std::chrono::milliseconds respawn_delay_ = kRespawnDelayMin;
+  Deadline accept_at_ = Deadline::now();  // later when descriptors ran out
+};
+
+}  // namespace tf::worker
