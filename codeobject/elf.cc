@@ -27,9 +27,9 @@ Status check_header(const Elf64_Ehdr& header) {
   return Status::ok();
 }
 
-// Grows `end` to offset + size; refuses what no real image has.
-Status reach(std::uint64_t& end, std::uint64_t offset, std::uint64_t size) {
-  if (offset > kMaxImageBytes || size > kMaxImageBytes - offset) return malformed("larger than 4 GiB");
+// Grows `end` to offset + size; refuses what lies beyond `limit`.
+Status reach(std::uint64_t& end, std::uint64_t offset, std::uint64_t size, std::uint64_t limit) {
+  if (offset > limit || size > limit - offset) return malformed("a part lies outside the image");
   end = std::max(end, offset + size);
   return Status::ok();
 }
@@ -53,23 +53,30 @@ bool Elf::has_magic(Bytes image) {
 }
 
 Result<std::uint64_t> Elf::extent(const void* image) {
-  const auto* bytes = static_cast<const std::byte*>(image);
-  const auto header = load<Elf64_Ehdr>({bytes, sizeof(Elf64_Ehdr)}, 0);
+  return extent(Bytes{static_cast<const std::byte*>(image), static_cast<std::size_t>(kMaxImageBytes)});
+}
+
+Result<std::uint64_t> Elf::extent(Bytes image) {
+  if (image.size() < sizeof(Elf64_Ehdr)) return malformed("shorter than a header");
+  const auto header = load<Elf64_Ehdr>(image, 0);
   TF_RETURN_IF_ERROR(check_header(header));
+  const auto sections =
+      slice(image, header.e_shnum != 0 ? header.e_shoff : 0, header.e_shnum * sizeof(Elf64_Shdr));
+  const auto segments =
+      slice(image, header.e_phnum != 0 ? header.e_phoff : 0, header.e_phnum * sizeof(Elf64_Phdr));
+  if (!sections || !segments) return malformed("the header tables lie outside");
   std::uint64_t end = sizeof header;
-  const std::uint64_t sections = std::uint64_t{header.e_shnum} * sizeof(Elf64_Shdr);
-  const std::uint64_t segments = std::uint64_t{header.e_phnum} * sizeof(Elf64_Phdr);
-  TF_RETURN_IF_ERROR(reach(end, header.e_shoff, sections));
-  TF_RETURN_IF_ERROR(reach(end, header.e_phoff, segments));
-  for (std::uint32_t i = 0; i < header.e_shnum; ++i) {
-    const Bytes table{bytes + header.e_shoff, static_cast<std::size_t>(sections)};
-    const auto section = load<Elf64_Shdr>(table, i * sizeof(Elf64_Shdr));
-    if (section.sh_type != SHT_NOBITS) TF_RETURN_IF_ERROR(reach(end, section.sh_offset, section.sh_size));
+  if (!sections->empty()) TF_RETURN_IF_ERROR(reach(end, header.e_shoff, sections->size(), image.size()));
+  if (!segments->empty()) TF_RETURN_IF_ERROR(reach(end, header.e_phoff, segments->size(), image.size()));
+  for (std::size_t i = 0; i < header.e_shnum; ++i) {
+    const auto section = load<Elf64_Shdr>(*sections, i * sizeof(Elf64_Shdr));
+    if (section.sh_type == SHT_NOBITS || section.sh_type == SHT_NULL) continue;
+    TF_RETURN_IF_ERROR(reach(end, section.sh_offset, section.sh_size, image.size()));
   }
-  for (std::uint32_t i = 0; i < header.e_phnum; ++i) {
-    const Bytes table{bytes + header.e_phoff, static_cast<std::size_t>(segments)};
-    const auto segment = load<Elf64_Phdr>(table, i * sizeof(Elf64_Phdr));
-    TF_RETURN_IF_ERROR(reach(end, segment.p_offset, segment.p_filesz));
+  for (std::size_t i = 0; i < header.e_phnum; ++i) {
+    const auto segment = load<Elf64_Phdr>(*segments, i * sizeof(Elf64_Phdr));
+    if (segment.p_filesz == 0) continue;
+    TF_RETURN_IF_ERROR(reach(end, segment.p_offset, segment.p_filesz, image.size()));
   }
   return end;
 }

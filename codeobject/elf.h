@@ -36,6 +36,9 @@ class Elf {
   // How many bytes the image takes, from its headers. REQUIRES of the caller: `image` points to a whole
   // image, as hipModuleLoadData promises; only the header itself decides how far is read.
   static Result<std::uint64_t> extent(const void* image);
+  // The same, reading nothing outside `image`. kProtocol when its headers, sections or segments lie outside:
+  // it is cut off, or lies about its size.
+  static Result<std::uint64_t> extent(Bytes image);
   static Result<Elf> parse(Bytes image);
 
   std::uint16_t machine() const { return machine_; }

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proxy/api_call.h"
 
+#include <array>
+#include <cstring>
+#include <mutex>
+
 #include "proxy/process.h"
 #include "proxy/session.h"
 #include "proxy/thread_state.h"
@@ -21,6 +25,10 @@ hipError_t unknown_handle(HandleKind kind) {
 }  // namespace
 
 ApiCall::ApiCall(protocol::Op op) : op_(op) {}
+
+ApiCall::~ApiCall() {
+  if (consumed_from_ != nullptr) consumed_from_->recycle(consumed_);
+}
 
 bool ApiCall::connected() {
   session_ = acquire_session();
@@ -75,11 +83,31 @@ bool ApiCall::consume(HandleKind kind, const void* value, std::uint64_t& out) {
   out = to_raw(value);
   if (kind == HandleKind::kStream && out > kPerThreadStream)
     session_->transfers().await_stream(device(), out);
-  if (session_->handles().of(kind).remove(out)) return true;
-  failure_ = hipErrorInvalidHandle;
+  HandleTable& table = session_->handles().of(kind);
+  if (consumed_from_ == nullptr && table.retire(out)) {
+    consumed_from_ = &table;
+    consumed_ = out;
+    return true;
+  }
+  failure_ = table.is_permanent(out) ? hipErrorInvalidValue : hipErrorInvalidHandle;
   if (kind == HandleKind::kStream)
     failure_ = out <= kPerThreadStream ? hipErrorInvalidHandle : unknown_handle(kind);
   return false;
+}
+
+bool ApiCall::owns(const void* pointer, std::uint64_t bytes) {
+  if (session_->device_memory().contains(to_raw(pointer), bytes)) return true;
+  failure_ = hipErrorInvalidValue;
+  return false;
+}
+
+bool ApiCall::ordinal(int device, std::int32_t& out) {
+  if (device < 0 || device >= session_->device_count()) {
+    failure_ = hipErrorInvalidDevice;
+    return false;
+  }
+  out = session_->worker_ordinal(device);
+  return true;
 }
 
 bool ApiCall::registered(const void* host_function, hipFunction_t& function) {
@@ -94,12 +122,42 @@ bool ApiCall::registered(const void* host_function, hipFunction_t& function) {
 
 hipError_t ApiCall::post_bytes(protocol::Op op, std::span<const std::byte> head,
                                std::span<const std::byte> tail) {
-  return session_->send(op, device(), head, tail);
+  return note_error(session_->send(op, device(), head, tail));
 }
 
 hipError_t ApiCall::call_bytes(protocol::Op op, std::span<const std::byte> head,
                                std::span<const std::byte> tail, std::span<std::byte> reply) {
-  return session_->exchange(op, device(), head, tail, reply);
+  return note_error(session_->exchange(op, device(), head, tail, reply));
+}
+
+hipError_t ApiCall::cached_bytes(protocol::Op op, std::span<const std::byte> head,
+                                 std::span<std::byte> reply) {
+  ReplyCache& cache = session_->replies();
+  if (cache.find(op, device(), head, reply)) return note_error(hipSuccess);
+  hipError_t error = call_bytes(op, head, {}, reply);
+  if (error == hipSuccess) cache.keep(op, device(), head, reply);
+  return error;
+}
+
+hipError_t ApiCall::create_once_bytes(HandleKind kind, protocol::Op op, std::span<const std::byte> head,
+                                      std::uint64_t& handle, void*& value) {
+  handle = 0;  // part of the key: the same for everybody who asks
+  std::array<std::byte, kCachedRequestBytesMax> key;
+  if (head.size() > key.size()) return finish(hipErrorInvalidValue);
+  std::memcpy(key.data(), head.data(), head.size());
+  const std::span<const std::byte> asked = std::span(key).first(head.size());
+  const std::lock_guard lock(session_->created_order());
+  ReplyCache& created = session_->created();
+  std::span<std::byte> raw = std::as_writable_bytes(std::span(&handle, 1));
+  if (created.find(op, ReplyCache::kEveryDevice, asked, raw)) {
+    value = to_pointer(protocol::Handle(handle));
+    return note_error(hipSuccess);
+  }
+  if (!create(kind, handle, value)) return finish();
+  session_->handles().of(kind).make_permanent(handle);
+  hipError_t error = post_bytes(op, head, {});
+  if (error == hipSuccess) created.keep(op, ReplyCache::kEveryDevice, asked, raw);
+  return error;
 }
 
 }  // namespace tf::proxy

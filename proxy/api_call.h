@@ -18,11 +18,13 @@
 
 namespace tf::proxy {
 
+class HandleTable;
 class Session;
 
 class ApiCall {
  public:
   explicit ApiCall(protocol::Op op);
+  ~ApiCall();
   ApiCall(const ApiCall&) = delete;
   ApiCall& operator=(const ApiCall&) = delete;
 
@@ -46,6 +48,10 @@ class ApiCall {
   // A consuming parameter (destroy): the handle leaves the table. False: unknown handle.
   bool consume(protocol::HandleKind kind, const void* value, std::uint64_t& out);
 
+  // All of [pointer, pointer + bytes) is one allocation of device memory. False: return finish().
+  bool owns(const void* pointer, std::uint64_t bytes);
+  // A device ordinal of the application -> the worker's. False: no such device; return finish().
+  bool ordinal(int device, std::int32_t& out);
   // A kernel's stub of a compiled program -> its function. False: not registered; return finish().
   bool registered(const void* host_function, hipFunction_t& function);
 
@@ -65,15 +71,34 @@ class ApiCall {
   hipError_t call(const Request& request, std::span<const std::byte> tail = {}) {
     return call_bytes(Request::kOp, std::as_bytes(std::span(&request, 1)), tail, {});
   }
+  // CACHED: as call(), but the worker is asked only once per device and request.
+  template <typename Request, typename Reply>
+  hipError_t cached(const Request& request, Reply& reply) {
+    return cached_bytes(Request::kOp, std::as_bytes(std::span(&request, 1)),
+                        std::as_writable_bytes(std::span(&reply, 1)));
+  }
+  // CREATE with CACHED(): the object exists once per arguments, for the life of the session; destroying it is
+  // refused. `handle` is the field of `request` that gets its handle.
+  template <typename Request>
+  hipError_t create_once(protocol::HandleKind kind, Request& request, std::uint64_t& handle, void*& value) {
+    return create_once_bytes(kind, Request::kOp, std::as_bytes(std::span(&request, 1)), handle, value);
+  }
 
  private:
   hipError_t post_bytes(protocol::Op op, std::span<const std::byte> head, std::span<const std::byte> tail);
   hipError_t call_bytes(protocol::Op op, std::span<const std::byte> head, std::span<const std::byte> tail,
                         std::span<std::byte> reply);
+  hipError_t cached_bytes(protocol::Op op, std::span<const std::byte> head, std::span<std::byte> reply);
+  // `head` shows the request that `handle` is part of.
+  hipError_t create_once_bytes(protocol::HandleKind kind, protocol::Op op, std::span<const std::byte> head,
+                               std::uint64_t& handle, void*& value);
 
   protocol::Op op_;
   Session* session_ = nullptr;
   hipError_t failure_ = hipSuccess;
+  // What consume() took: its slot is free for others only after this call has posted.
+  HandleTable* consumed_from_ = nullptr;
+  std::uint64_t consumed_ = 0;
 };
 
 }  // namespace tf::proxy

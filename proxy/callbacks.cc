@@ -29,7 +29,8 @@ hipError_t Callbacks::add(int device, std::uint64_t stream, Function function) {
     std::lock_guard lock(mutex_);
     if (waiting_.size() >= kCallbacksMax || !start_locked()) return hipErrorOutOfMemory;
     cookie = next_cookie_++;
-    waiting_.emplace(cookie, std::pair(device, std::move(function)));
+    waiting_.emplace(cookie,
+                     Waiting{device, stream, session_.transfers().last_sequence(), std::move(function)});
   }
   protocol::HostCallbackRequest request{};
   request.stream = stream;
@@ -71,9 +72,8 @@ void Callbacks::stop() {
 
 // Runs one callback that is due. False: none is.
 bool Callbacks::run_due() {
-  Function function;
+  Waiting waiting{};
   Due due{};
-  int device = 0;
   {
     std::lock_guard lock(mutex_);
     if (due_.empty()) return false;
@@ -81,14 +81,17 @@ bool Callbacks::run_due() {
     due_.pop_front();
     auto found = waiting_.find(due.cookie);
     if (found == waiting_.end()) return true;
-    device = found->second.first;
-    function = std::move(found->second.second);
+    waiting = std::move(found->second);
     waiting_.erase(found);
   }
-  function(due.error);
+  // The stream is past the copies queued before; their bytes may still be on the way, on the other plane.
+  // Only the stream's own are waited for: of another's copy it is not known here whether it needs this
+  // callback.
+  session_.transfers().await_stream(waiting.device, waiting.stream, waiting.transfers);
+  waiting.function(due.error);
   protocol::CallbackDoneRequest done{};
   done.cookie = due.cookie;
-  (void)session_.post(device, done);
+  (void)session_.post(waiting.device, done);
   return true;
 }
 

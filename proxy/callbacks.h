@@ -44,6 +44,12 @@ class Callbacks {
     std::uint64_t cookie;
     hipError_t error;
   };
+  struct Waiting {
+    int device;
+    std::uint64_t stream;
+    std::uint64_t transfers;  // Transfers::last_sequence() when it was queued
+    Function function;
+  };
   bool start_locked();
   void run();
   bool run_due();
@@ -52,7 +58,7 @@ class Callbacks {
   Session& session_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::unordered_map<std::uint64_t, std::pair<int, Function>> waiting_;  // by cookie: device, function
+  std::unordered_map<std::uint64_t, Waiting> waiting_;  // by cookie
   std::deque<Due> due_;
   std::uint64_t next_cookie_ = 1;
   bool transfers_running_ = false;

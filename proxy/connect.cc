@@ -4,7 +4,10 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <string>
+#include <thread>
+#include <utility>
 
 #include "net/address.h"
 #include "net/socket.h"
@@ -18,6 +21,8 @@ namespace tf::proxy {
 namespace {
 
 constexpr std::uint32_t kHipMajor = 5;  // of this library's soname
+constexpr int kGreetingsMax = 3;
+constexpr auto kGreetingPause = std::chrono::milliseconds(100);
 
 const net::Transport* by_name(std::string_view name) {
   for (const net::Transport* transport : transports()) {
@@ -43,6 +48,35 @@ Result<protocol::HelloReply> say_hello(int control, const net::Transport& transp
   return reply;
 }
 
+struct Greeted {
+  net::OwnedFd control;
+  net::Token token;  // a fresh one for each attempt: the last one's may still be somebody's
+  protocol::HelloReply reply;
+};
+
+Result<Greeted> greet_once(const Settings& settings, const net::Address& address,
+                           const net::Transport& transport, Deadline deadline) {
+  Result<net::Token> token = net::Token::random();
+  if (!token) return token.status();
+  Result<net::OwnedFd> control = net::dial_lane(address, net::Attach{}, deadline);
+  if (!control) return control.status();
+  TF_RETURN_IF_ERROR(net::set_peer_timeout(control->get(), settings.io_timeout));
+  Result<protocol::HelloReply> reply = say_hello(control->get(), transport, *token, deadline);
+  if (!reply) return reply.status();
+  return Greeted{std::move(*control), *token, std::move(*reply)};
+}
+
+// A worker's session process may die just as it is given our connection. The worker has another one soon, so
+// a connection that was accepted and ended without a word is tried again.
+Result<Greeted> greet(const Settings& settings, const net::Address& address, const net::Transport& transport,
+                      Deadline deadline) {
+  for (int attempt = 1;; ++attempt) {
+    Result<Greeted> greeted = greet_once(settings, address, transport, deadline);
+    if (greeted.code() != Code::kPeerLost || attempt == kGreetingsMax || deadline.passed()) return greeted;
+    std::this_thread::sleep_for(kGreetingPause);
+  }
+}
+
 }  // namespace
 
 Result<Session::Parts> connect(const Settings& settings) {
@@ -52,24 +86,20 @@ Result<Session::Parts> connect(const Settings& settings) {
   std::string_view wanted = settings.transport == "auto" ? std::string_view() : settings.transport;
   Result<const net::Transport*> chosen = choose(wanted, *address);
   if (!chosen) return chosen.status();
-  Result<net::Token> token = net::Token::random();
-  if (!token) return token.status();
-  Result<net::OwnedFd> control = net::dial_lane(*address, net::Attach{}, deadline);
-  if (!control) return control.status();
-  TF_RETURN_IF_ERROR(net::set_peer_timeout(control->get(), settings.io_timeout));
-  Result<protocol::HelloReply> reply = say_hello(control->get(), **chosen, *token, deadline);
-  if (!reply) return reply.status();
+  Result<Greeted> greeted = greet(settings, *address, **chosen, deadline);
+  if (!greeted) return greeted.status();
+  protocol::HelloReply* reply = &greeted->reply;
   const net::Transport* granted = by_name(reply->transport);
   if (granted == nullptr)
     return Status(Code::kProtocol, "the worker granted transport '" + reply->transport + "'");
-  Result<std::unique_ptr<Endpoint>> endpoint = granted->connect(*address, *token, deadline);
+  Result<std::unique_ptr<Endpoint>> endpoint = granted->connect(*address, greeted->token, deadline);
   if (!endpoint) return endpoint.status();
   log_debug("connected to " + address->to_string() + " over " + reply->transport + ", runtime " +
             reply->snapshot.runtime + ", " + std::to_string(reply->snapshot.devices.size()) + " device(s)");
   Session::Parts parts;
   parts.endpoint = std::move(*endpoint);
   parts.snapshot = std::move(reply->snapshot);
-  parts.control = std::move(*control);
+  parts.control = std::move(greeted->control);
   parts.only_device = settings.device;
   return parts;
 }

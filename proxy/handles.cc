@@ -59,16 +59,41 @@ bool HandleTable::set_facts(std::uint64_t raw, std::shared_ptr<Facts> facts) {
 }
 
 bool HandleTable::remove(std::uint64_t raw) {
+  if (!retire(raw)) return false;
+  recycle(raw);
+  return true;
+}
+
+bool HandleTable::retire(std::uint64_t raw) {
   std::shared_ptr<Facts> dying;  // destroyed after the lock: facts may own other handles
   std::unique_lock lock(mutex_);
-  if (find(raw) == nullptr) return false;
+  const Slot* found = find(raw);
+  if (found == nullptr || found->permanent) return false;
   std::uint32_t index = Handle(raw).index();
   Slot& slot = slots_[index];
   dying = std::move(slot.facts);
   slot.used = false;
-  slot.generation = (slot.generation + 1) & protocol::kGenerationMask;
-  free_.push_back(index);
   return true;
+}
+
+void HandleTable::recycle(std::uint64_t retired) {
+  std::unique_lock lock(mutex_);
+  std::uint32_t index = Handle(retired).index();
+  Slot& slot = slots_[index];
+  if (slot.generation >= generations_) return;  // used up: its next handle would look like an old one
+  ++slot.generation;
+  free_.push_back(index);
+}
+
+void HandleTable::make_permanent(std::uint64_t raw) {
+  std::unique_lock lock(mutex_);
+  if (find(raw) != nullptr) slots_[Handle(raw).index()].permanent = true;
+}
+
+bool HandleTable::is_permanent(std::uint64_t raw) const {
+  std::shared_lock lock(mutex_);
+  const Slot* slot = find(raw);
+  return slot != nullptr && slot->permanent;
 }
 
 std::vector<std::uint64_t> HandleTable::all() const {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The client's side of protocol::Handle: which handles exist, and what the client knows about them.
 //
-// A slot's generation changes with every reuse, so a handle that was destroyed is recognised however long
-// ago. Any thread; lookups take a shared lock only.
+// A slot's generation changes with every reuse and a slot whose generations are used up is retired, so a
+// handle that was destroyed is recognised however long ago. Any thread; lookups take a shared lock only.
 #pragma once
 
 #include <cstdint>
@@ -25,9 +25,11 @@ class Facts {
 // Handles of one kind.
 class HandleTable {
  public:
-  explicit HandleTable(protocol::HandleKind kind) : kind_(kind) {}
+  // `generations`: how often a slot is used (tests use fewer than the handle has room for).
+  explicit HandleTable(protocol::HandleKind kind, std::uint32_t generations = protocol::kGenerationMask)
+      : kind_(kind), generations_(generations) {}
 
-  // Nothing when kHandleSlotsMax handles are out.
+  // Nothing when kHandleSlotsMax slots are in use or retired.
   std::optional<protocol::Handle> create(int device, std::shared_ptr<Facts> facts = nullptr);
   bool contains(std::uint64_t raw) const;
   // The device that was current when the handle was made; -1 for unknown handles.
@@ -37,18 +39,29 @@ class HandleTable {
   bool set_facts(std::uint64_t raw, std::shared_ptr<Facts> facts);
   // False: unknown handle. Afterwards it is.
   bool remove(std::uint64_t raw);
+  // remove() in two steps, for handles that the worker knows: from retire() on the handle is unknown here,
+  // and only after recycle() its slot is used again. In between the message that destroys the object is
+  // queued; otherwise another thread's creation in the same slot could overtake it, and the worker would
+  // refuse it.
+  bool retire(std::uint64_t raw);
+  void recycle(std::uint64_t retired);
+  // The object belongs to the runtime, the application only looks at it: remove() refuses it from now on.
+  void make_permanent(std::uint64_t raw);
+  bool is_permanent(std::uint64_t raw) const;
   std::vector<std::uint64_t> all() const;
 
  private:
   struct Slot {
     std::uint32_t generation = 1;
     bool used = false;
+    bool permanent = false;
     int device = -1;
     std::shared_ptr<Facts> facts;
   };
   const Slot* find(std::uint64_t raw) const;  // REQUIRES: the lock
 
   protocol::HandleKind kind_;
+  std::uint32_t generations_;
   mutable std::shared_mutex mutex_;
   std::vector<Slot> slots_;
   std::deque<std::uint32_t> free_;  // oldest first, so that generations wear evenly

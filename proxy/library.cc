@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one thing that happens at the library's own end: after the program's destructors, which may still call
-// HIP, the worker is told that no more comes. Runs once, on the thread that ends the process or unloads the
-// library.
+// What the library is besides its HIP functions: its end, and the name that tells it from a runtime.
+//
+// After the program's destructors, which may still call HIP, the worker is told that no more comes: once, on
+// the thread that ends the process or unloads the library.
 #include "proxy/process.h"
+
+// A worker that finds this symbol refuses the library as a runtime: it would become its own client.
+extern "C" [[gnu::visibility("default")]] const char hip_remote_proxy_version[];
+extern "C" const char hip_remote_proxy_version[] = "0.1.0";
 
 namespace {
 

@@ -32,7 +32,10 @@ void after_fork_in_child() {
   Process& state = process();
   bool untouched = state.phase.load(std::memory_order_relaxed) == Phase::kFresh &&
                    !state.busy.load(std::memory_order_relaxed);  // single-threaded here
-  if (!untouched) state.phase.store(Phase::kForked, std::memory_order_relaxed);
+  if (untouched || state.phase.load(std::memory_order_relaxed) == Phase::kForked) return;
+  const Session* session = state.session.load(std::memory_order_relaxed);  // as above
+  if (session != nullptr) session->after_fork_in_child();
+  state.phase.store(Phase::kForked, std::memory_order_relaxed);
 }
 
 Process* make_process() {

@@ -54,6 +54,7 @@ Session::Session(Parts parts)
       queue_(*endpoint_, *this),
       transfers_(queue_, faults_),
       device_memory_(snapshot_, *this),
+      pools_(handles_.of(protocol::HandleKind::kMemPool)),
       modules_(*this),
       callbacks_(*this) {
   reserve_windows();
@@ -96,13 +97,17 @@ void Session::watch_control() {
 }
 
 void Session::lose(const Status& reason) {
-  bool first = !lost_.exchange(true, std::memory_order_acq_rel);  // pairs with lost()
-  if (!first) return;
-  endpoint_->fail(reason);
-  if (reason.code() != Code::kClosed) {
-    loss_told_.line("lost the worker: " + reason.to_string() +
-                    "; every HIP call now returns hipErrorDeinitialized");
+  {
+    // Told before any call can return the loss: the program may end at once when it sees it.
+    std::lock_guard lock(loss_mutex_);
+    if (lost()) return;
+    if (reason.code() != Code::kClosed) {
+      loss_told_.line("lost the worker: " + reason.to_string() +
+                      "; every HIP call now returns hipErrorDeinitialized");
+    }
+    lost_.store(true, std::memory_order_release);  // pairs with lost()
   }
+  endpoint_->fail(reason);
 }
 
 void Session::goodbye() {
@@ -113,17 +118,28 @@ void Session::goodbye() {
   for (int i = 0; i < 64; ++i) (void)queue_.poll();
 }
 
-// Generated posts whose meaning the client needs later.
-void Session::observe(protocol::Op op, int device, std::span<const std::byte> head) {
+// Generated posts whose meaning the client needs later, or that must fail at the call.
+hipError_t Session::observe(protocol::Op op, int device, std::span<const std::byte> head) {
   if (op == protocol::EventRecordRequest::kOp && head.size() == sizeof(protocol::EventRecordRequest)) {
     protocol::EventRecordRequest request;
     std::memcpy(&request, head.data(), sizeof request);
+    if (!may_record(request.event, device, request.stream)) return hipErrorInvalidHandle;
     note_recording(request.event, device, request.stream);
   } else if (op == protocol::StreamWaitEventRequest::kOp) {
     joined_streams_.store(true, std::memory_order_relaxed);
   } else if (!has_unordered_streams() && may_create_unordered_stream(op)) {
     unordered_streams_.store(true, std::memory_order_relaxed);
   }
+  return hipSuccess;
+}
+
+int Session::stream_device(int device, std::uint64_t stream) {
+  return protocol::Handle(stream).is_constant() ? device
+                                                : handles_.of(protocol::HandleKind::kStream).device(stream);
+}
+
+bool Session::may_record(std::uint64_t event, int device, std::uint64_t stream) {
+  return handles_.of(protocol::HandleKind::kEvent).device(event) == stream_device(device, stream);
 }
 
 void Session::note_recording(std::uint64_t event, int device, std::uint64_t stream) {
@@ -134,15 +150,14 @@ void Session::note_recording(std::uint64_t event, int device, std::uint64_t stre
   handles_.of(protocol::HandleKind::kEvent).set_facts(event, std::move(recording));
 }
 
-EventRecording Session::recording(std::uint64_t event) {
-  auto facts =
-      std::dynamic_pointer_cast<EventRecording>(handles_.of(protocol::HandleKind::kEvent).facts(event));
-  return facts == nullptr ? EventRecording{} : *facts;
+std::shared_ptr<const EventRecording> Session::recording(std::uint64_t event) {
+  return std::dynamic_pointer_cast<const EventRecording>(
+      handles_.of(protocol::HandleKind::kEvent).facts(event));
 }
 
 hipError_t Session::send(protocol::Op op, int device, std::span<const std::byte> head,
                          std::span<const std::byte> tail, std::uint32_t* request_id) {
-  observe(op, device, head);
+  if (hipError_t error = observe(op, device, head); error != hipSuccess) return error;
   std::uint32_t flags = kFlagNoReply | (tail.empty() ? 0 : kFlagInlineData) |
                         (static_cast<std::uint32_t>(device) + device_base_) << kDeviceShift;
   Status status = queue_.post(static_cast<std::uint16_t>(op), flags, head, tail, request_id);
@@ -224,6 +239,7 @@ hipError_t Session::synchronized_stream(int device, std::uint64_t stream, hipErr
       fault = fault != hipSuccess ? fault : faults_.take_stream(device, 1);
     }
     device_memory_.stream_idle(device, stream);
+    pools_.synchronized(device);
   }
   return error != hipSuccess ? error : fault;
 }
@@ -231,7 +247,10 @@ hipError_t Session::synchronized_stream(int device, std::uint64_t stream, hipErr
 hipError_t Session::synchronized_device(int device, hipError_t error) {
   transfers_.await_device(device);
   hipError_t fault = faults_.take_device(device);
-  if (error == hipSuccess) device_memory_.device_idle(device);
+  if (error == hipSuccess) {
+    device_memory_.device_idle(device);
+    pools_.synchronized(device);
+  }
   return error != hipSuccess ? error : fault;
 }
 

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <hip/hip_runtime_api.h>
+#include <unistd.h>
 
 #include <array>
 #include <atomic>
@@ -28,7 +29,9 @@
 #include "proxy/memory/address_window.h"
 #include "proxy/memory/device_memory.h"
 #include "proxy/memory/host_memory.h"
+#include "proxy/memory/pools.h"
 #include "proxy/module/module_cache.h"
+#include "proxy/reply_cache.h"
 #include "proxy/transfers.h"
 #include "transport/request_queue.h"
 
@@ -58,15 +61,28 @@ class Session final : private MessageSink, private LeaseSource {
   int device_count() const { return static_cast<int>(snapshot_.devices.size()); }
   RequestQueue& queue() { return queue_; }
   Handles& handles() { return handles_; }
+  ReplyCache& replies() { return replies_; }
+  // Objects that exist once per arguments, such as a device's default pool. `created_order` is held from
+  // looking to posting the creation, so that nobody uses a handle that the worker has not heard of.
+  ReplyCache& created() { return created_; }
+  std::mutex& created_order() { return created_order_; }
+  // The worker's ordinal of a device of ours. REQUIRES: 0 <= device < device_count()
+  int worker_ordinal(int device) const { return device + static_cast<int>(device_base_); }
   Faults& faults() { return faults_; }
   Transfers& transfers() { return transfers_; }
   DeviceMemory& device_memory() { return device_memory_; }
+  Pools& pools() { return pools_; }
   HostMemory& host_memory() { return host_memory_; }
   ModuleCache& modules() { return modules_; }
   Callbacks& callbacks() { return callbacks_; }
 
   bool lost() const { return lost_.load(std::memory_order_acquire); }  // pairs with lose()
   void lose(const Status& reason);
+  // In the child of fork(), which never uses the session again: gives up the child's copy of the control
+  // connection, so that the worker learns of the parent's end while the child lives on. Async-signal-safe.
+  void after_fork_in_child() const {
+    if (control_) ::close(control_.get());
+  }
   // Tells the worker that nothing more comes. Does not wait.
   void goodbye();
 
@@ -110,8 +126,12 @@ class Session final : private MessageSink, private LeaseSource {
   bool has_joined_streams() const { return joined_streams_.load(std::memory_order_relaxed); }  // see send()
 
   void note_recording(std::uint64_t event, int device, std::uint64_t stream);
-  // Empty (no transfers) for events never recorded.
-  EventRecording recording(std::uint64_t event);
+  // Null for events never recorded.
+  std::shared_ptr<const EventRecording> recording(std::uint64_t event);
+  // Event and stream are of the same device, as recording needs. `device`: of the calling thread.
+  bool may_record(std::uint64_t event, int device, std::uint64_t stream);
+  // The device that work on `stream` runs on.
+  int stream_device(int device, std::uint64_t stream);
 
   // hipSetDeviceFlags: kept, not acted upon. REQUIRES: 0 <= device < device_count()
   unsigned device_flags(int device) const {
@@ -126,7 +146,7 @@ class Session final : private MessageSink, private LeaseSource {
   std::uint64_t own_stream(int device);
 
  private:
-  void observe(protocol::Op op, int device, std::span<const std::byte> head);
+  hipError_t observe(protocol::Op op, int device, std::span<const std::byte> head);
   Status on_message(const FrameHeader& header, std::span<const std::byte> payload) override;
   Status on_fault(const protocol::FaultRequest& fault);
   hipError_t lease(int device, std::uint64_t bytes, Lease& lease) override;
@@ -142,9 +162,13 @@ class Session final : private MessageSink, private LeaseSource {
   std::vector<ReservedWindow> windows_;
   RequestQueue queue_;
   Handles handles_;
+  ReplyCache replies_;
+  ReplyCache created_{protocol::kHandleSlotsMax};  // never full: no more than there are handles
+  std::mutex created_order_;
   Faults faults_;
   Transfers transfers_;
   DeviceMemory device_memory_;
+  Pools pools_;
   HostMemory host_memory_;
   ModuleCache modules_;
   Callbacks callbacks_;
@@ -155,6 +179,7 @@ class Session final : private MessageSink, private LeaseSource {
   std::atomic<bool> unordered_streams_{false};
   std::atomic<bool> joined_streams_{false};
   std::array<std::atomic<unsigned>, protocol::kDevicesMax> device_flags_{};
+  std::mutex loss_mutex_;  // who loses the session tells it first; nothing is called under it
   LogOnce loss_told_;
   std::thread watcher_;
 };

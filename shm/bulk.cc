@@ -3,22 +3,19 @@
 
 #include <algorithm>
 #include <cstring>
-#include <utility>
+#include <string>
 
 namespace tf::shm {
 namespace {
 
 constexpr std::size_t kPollChunks = 8;  // per direction and poll(): both directions get their turn
 
+Status wrong(const char* what) { return {Code::kProtocol, std::string("shm: bulk ") + what}; }
+
 }  // namespace
 
-Bulk::Bulk(const Rings& rings, std::function<Status()> status, std::function<void(Status)> fail)
-    : out_(rings.bulk_out),
-      in_(rings.bulk_in),
-      own_(rings.own),
-      peer_(rings.peer),
-      status_(std::move(status)),
-      fail_(std::move(fail)) {}
+Bulk::Bulk(const Rings& rings, BulkOwner& owner)
+    : owner_(owner), out_(rings.bulk_out), in_(rings.bulk_in), own_(rings.own), peer_(rings.peer) {}
 
 // What another thread posted is work for a mover of ours that may be asleep.
 Status Bulk::posted(Status status) {
@@ -41,31 +38,34 @@ Status Bulk::discard(std::uint64_t tag, std::uint64_t bytes, BulkCompletion& com
 Status Bulk::abort(std::uint64_t tag, std::uint32_t reason) { return posted(queue_.abort(tag, reason)); }
 
 Result<std::size_t> Bulk::poll() {
-  if (Status failure = status_(); !failure.is_ok() && drained()) return failure;
+  TF_RETURN_IF_ERROR(owner_.status());
   const std::size_t sent = push();
-  Result<std::size_t> received = pull();
+  const Result<std::size_t> received = pull();
   if (!received) {
-    fail_(received.status());
-    return received;
+    owner_.fail(received.status());
+    return owner_.status();
   }
-  return sent + *received;
+  const std::size_t moved = sent + received.value();
+  if (moved == 0) TF_RETURN_IF_ERROR(owner_.look_now_and_then());
+  return moved;
 }
 
 std::size_t Bulk::push() {
   std::size_t moved = 0;
-  for (std::size_t chunk = 0; chunk < kPollChunks && queue_.has_send(); ++chunk) {
-    auto next = queue_.next_send();
+  for (std::size_t chunk = 0; chunk < kPollChunks && queue_.has_send() && !owner_.peer_gone(); ++chunk) {
+    const auto next = queue_.next_send();
     if (!next) break;
     const std::size_t bytes = std::min(next->source.size(), kChunkBytes);
-    Result<std::span<std::byte>> slot = out_.reserve(sizeof(ChunkHeader) + bytes);
-    if (!slot) {
+    const std::span<std::byte> slot = out_.reserve(sizeof(ChunkHeader) + bytes);
+    if (slot.empty()) {
       queue_.advance_send(0);
-      if (slot.code() != Code::kWouldBlock) fail_(slot.status());
+      if (out_.broken()) owner_.fail(wrong("ring: the consumer's position makes no sense"));
       break;
     }
-    const ChunkHeader header{next->tag, next->is_abort ? kChunkAbort : 0, next->reason};
-    std::memcpy(slot->data(), &header, sizeof header);
-    if (bytes != 0) std::memcpy(slot->data() + sizeof header, next->source.data(), bytes);
+    const ChunkHeader header{
+        .tag = next->tag, .flags = next->is_abort ? kChunkAbort : 0, .reason = next->reason};
+    std::memcpy(slot.data(), &header, sizeof header);
+    if (bytes != 0) std::memcpy(slot.data() + sizeof header, next->source.data(), bytes);
     out_.publish();
     peer_.ring();
     next->is_abort ? queue_.sent_abort() : queue_.advance_send(bytes);
@@ -76,48 +76,72 @@ std::size_t Bulk::push() {
 
 Result<std::size_t> Bulk::pull() {
   std::size_t moved = 0;
-  stalled_ = false;
-  for (std::size_t chunk = 0; chunk < kPollChunks;) {
-    Result<std::optional<std::span<const std::byte>>> record = in_.peek();
-    if (!record) return record.status();
-    if (!record->has_value()) break;
-    const std::span<const std::byte> bytes = **record;
-    ChunkHeader header;
-    if (bytes.size() < sizeof header) return Status{Code::kProtocol, "bulk chunk shorter than its header"};
-    std::memcpy(&header, bytes.data(), sizeof header);
-    const std::span<const std::byte> payload = bytes.subspan(sizeof header);
-    if ((header.flags & ~kChunkAbort) != 0) return Status{Code::kProtocol, "bulk chunk with unknown flags"};
-    if (header.flags == kChunkAbort) {
-      if (!payload.empty()) return Status{Code::kProtocol, "bulk abort with a payload"};
-      TF_RETURN_IF_ERROR(queue_.abort_receive(header.tag, header.reason));
-    } else if (taken_ < payload.size()) {
-      auto target = queue_.find_receive(header.tag);
-      if (!target) {
-        stalled_ = true;
-        stalled_tag_ = header.tag;
-        break;
-      }
-      const std::size_t part =
-          static_cast<std::size_t>(std::min<std::uint64_t>(target->bytes, payload.size() - taken_));
-      if (!target->is_discard) std::memcpy(target->target.data(), payload.data() + taken_, part);
-      queue_.advance_receive(header.tag, part);
-      taken_ += part;
-      moved += part;
-      if (taken_ < payload.size()) continue;
-    }
+  for (std::size_t chunk = 0; chunk < kPollChunks; ++chunk) {
+    const std::span<const std::byte> record = in_.peek();
+    if (record.empty()) break;
+    bool finished = false;
+    const Result<std::size_t> step = take(record, finished);
+    if (!step) return step;
+    moved += step.value();
+    if (!finished) break;
     taken_ = 0;
-    ++chunk;
-    moved = std::max<std::size_t>(moved, 1);
     in_.consume();
     in_.release();
+    (void)in_.take_released();
     peer_.ring();  // there is room again
+    moved = std::max<std::size_t>(moved, 1);
   }
+  if (in_.broken()) return wrong("ring: a record's length makes no sense");
   return moved;
 }
 
+// As much of the chunk as receives are posted for; `finished` when that is all.
+Result<std::size_t> Bulk::take(std::span<const std::byte> chunk, bool& finished) {
+  ChunkHeader header;
+  if (chunk.size() < sizeof header) return wrong("chunk shorter than its header");
+  std::memcpy(&header, chunk.data(), sizeof header);
+  const std::span<const std::byte> payload = chunk.subspan(sizeof header);
+  if ((header.flags & ~kChunkAbort) != 0) return wrong("chunk with unknown flags");
+  for (const std::uint64_t word : header.reserved)
+    if (word != 0) return wrong("chunk with a reserved field set");
+  if (header.flags != kChunkAbort) return take_payload(header.tag, payload, finished);
+  if (!payload.empty()) return wrong("abort with a payload");
+  TF_RETURN_IF_ERROR(queue_.abort_receive(header.tag, header.reason));
+  finished = true;
+  return std::size_t{0};
+}
+
+Result<std::size_t> Bulk::take_payload(std::uint64_t tag, std::span<const std::byte> payload,
+                                       bool& finished) {
+  std::size_t moved = 0;
+  while (taken_ < payload.size()) {
+    const auto target = queue_.find_receive(tag);
+    if (!target) {
+      stalled_tag_.store(tag, std::memory_order_relaxed);
+      stalled_at_.store(in_.position(), std::memory_order_release);  // pairs with can_deliver()
+      return moved;
+    }
+    const auto part =
+        static_cast<std::size_t>(std::min<std::uint64_t>(target->bytes, payload.size() - taken_));
+    if (!target->is_discard) std::memcpy(target->target.data(), payload.data() + taken_, part);
+    taken_ += part;
+    moved += part;
+    queue_.advance_receive(tag, part);
+  }
+  finished = true;
+  return moved;
+}
+
+bool Bulk::can_deliver() const {
+  if (!in_.has_record()) return false;
+  // Acquire: pairs with the mover's store. A mover that moves on meanwhile looks for itself.
+  if (stalled_at_.load(std::memory_order_acquire) != in_.position()) return true;
+  return queue_.has_receive(stalled_tag_.load(std::memory_order_relaxed));
+}
+
 bool Bulk::ready() const {
-  if (in_.has_record() && (!stalled_ || queue_.has_receive(stalled_tag_))) return true;
-  return queue_.has_send() && out_.room_for(sizeof(ChunkHeader) + kChunkBytes);
+  if (can_deliver()) return true;
+  return queue_.has_send() && !owner_.peer_gone() && out_.has_room(sizeof(ChunkHeader) + kChunkBytes);
 }
 
 }  // namespace tf::shm

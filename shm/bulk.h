@@ -3,12 +3,11 @@
 // straight into the posted target, by the receiver's. Chunks are small enough for both copies to stay in
 // the L2 caches, and the two processes copy at the same time.
 //
-// A chunk is a ring record: {tag u64, flags u32, reason u32} and the bytes.
+// A chunk is a ring record: a ChunkHeader, then the bytes, which so begin on a cache line.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
-#include <functional>
 
 #include "shm/segment.h"
 #include "transport/bulk_queue.h"
@@ -16,20 +15,33 @@
 
 namespace tf::shm {
 
-inline constexpr std::size_t kChunkBytes = 256 * 1024;
+inline constexpr std::size_t kChunkBytes = 64 * 1024;
 
 struct ChunkHeader {
   std::uint64_t tag = 0;
   std::uint32_t flags = 0;  // kChunkAbort
   std::uint32_t reason = 0;
+  std::uint64_t reserved[5] = {};  // zero
 };
 inline constexpr std::uint32_t kChunkAbort = 1;
-static_assert(sizeof(ChunkHeader) == 16 && std::has_unique_object_representations_v<ChunkHeader>);
+static_assert(sizeof(ChunkHeader) + kRingPrefixBytes == kRingLineBytes);
+static_assert(std::has_unique_object_representations_v<ChunkHeader>);
+
+// What the bulk plane needs of its endpoint.
+class BulkOwner {
+ public:
+  virtual Status status() const = 0;       // the sticky failure
+  virtual void fail(Status reason) = 0;    // sets it
+  virtual bool peer_gone() const = 0;      // nobody reads any more what would be sent
+  virtual Status look_now_and_then() = 0;  // nothing moved: the failure, if the peer's loss ends things now
+
+ protected:
+  ~BulkOwner() = default;
+};
 
 class Bulk final : public BulkPlane {
  public:
-  // `status` gives the endpoint's sticky failure, `fail` sets it.
-  Bulk(const Rings& rings, std::function<Status()> status, std::function<void(Status)> fail);
+  Bulk(const Rings& rings, BulkOwner& owner);
 
   Status send(std::uint64_t tag, std::span<const std::byte> source, BulkCompletion& completion) override;
   Status receive(std::uint64_t tag, std::span<std::byte> target, BulkCompletion& completion) override;
@@ -37,27 +49,34 @@ class Bulk final : public BulkPlane {
   Status abort(std::uint64_t tag, std::uint32_t reason) override;
   Result<std::size_t> poll() override;
 
-  // For the endpoint's wait(): would poll() move anything? Mover's thread.
+  // For the endpoint's wait(): would poll() move anything? Any thread.
   bool ready() const;
-  // Nothing of the peer's is left to be received. Mover's thread.
-  bool drained() const { return !in_.has_record(); }
+  // A chunk of the peer's is here and poll() has not found yet that nobody receives it. Any thread.
+  bool can_deliver() const;
+  // Where the next chunk is taken. Any thread.
+  std::uint64_t position() const { return in_.position(); }
   void fail_all(const Status& status) { queue_.fail_all(status); }
 
  private:
+  static constexpr std::uint64_t kNotStalled = ~std::uint64_t{0};
+
   Status posted(Status status);
   std::size_t push();
   Result<std::size_t> pull();
+  Result<std::size_t> take(std::span<const std::byte> chunk, bool& finished);
+  Result<std::size_t> take_payload(std::uint64_t tag, std::span<const std::byte> payload, bool& finished);
 
+  BulkOwner& owner_;
   BulkQueue queue_;
   RingProducer out_;
   RingConsumer in_;
   Doorbell own_;
   Doorbell peer_;
-  std::function<Status()> status_;
-  std::function<void(Status)> fail_;
-  std::size_t taken_ = 0;  // bytes of the record at hand that have been delivered
-  bool stalled_ = false;   // the record at hand waits for a receive of stalled_tag_
-  std::uint64_t stalled_tag_ = 0;
+  std::size_t taken_ = 0;  // mover's: bytes of the chunk at hand that have been delivered
+  // The chunk at this position waits for a receive of stalled_tag_. Written by the mover, the tag first;
+  // others look: stalled_at_ is stored with release, loaded with acquire.
+  std::atomic<std::uint64_t> stalled_at_{kNotStalled};
+  std::atomic<std::uint64_t> stalled_tag_{0};
 };
 
 }  // namespace tf::shm

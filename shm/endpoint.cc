@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+// How a lost peer ends the endpoint. Everything it had published is delivered first, on both planes. Each
+// role takes what is its own; whoever finds its own plane empty looks at the other plane (reading atomics
+// only), and the endpoint fails when neither plane has anything left that can be delivered: a chunk that
+// nobody receives does not count. Until then a role with nothing of its own to do sleeps. Should the other
+// role never come, the endpoint fails after kDrainPatience without progress.
 #include "shm/endpoint.h"
 
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <mutex>
@@ -14,11 +20,19 @@
 namespace tf::shm {
 namespace {
 
+using Clock = Deadline::Clock;
+
 constexpr std::chrono::milliseconds kSleepMax{100};  // then look whether the peer still lives
+constexpr std::chrono::seconds kDrainPatience{5};
 constexpr std::uint32_t kEmptyPollsPerCheck = 4096;  // for callers that poll and never wait
 constexpr std::uint32_t kSpinsPerClock = 16;
+constexpr std::uint32_t kSpinsBeforeClock = 64;  // most answers of a busy peer come sooner
 
-class ShmEndpoint final : public tf::Endpoint {
+bool wants(Interest interest, Interest part) {
+  return (static_cast<std::uint8_t>(interest) & static_cast<std::uint8_t>(part)) != 0;
+}
+
+class ShmEndpoint final : public tf::Endpoint, private BulkOwner {
  public:
   ShmEndpoint(Segment segment, net::OwnedFd socket, const Rings& rings)
       : segment_(std::move(segment)),
@@ -26,8 +40,7 @@ class ShmEndpoint final : public tf::Endpoint {
         rings_(rings),
         out_(rings.messages_out),
         in_(rings.messages_in),
-        bulk_(
-            rings, [this] { return status(); }, [this](Status reason) { fail(std::move(reason)); }) {}
+        bulk_(rings, *this) {}
 
   ~ShmEndpoint() override {
     ::shutdown(socket_.get(), SHUT_RDWR);
@@ -51,10 +64,27 @@ class ShmEndpoint final : public tf::Endpoint {
   Status status() const override;
 
  private:
-  bool ready(Interest interest) const;
-  bool spin(Interest interest, Deadline deadline);
-  Status check_peer();
+  // One for the waits of a consumer, one for those of a mover.
+  struct Waiter {
+    SpinBudget spin;
+    // The refusal (a value of blocked_at_) of which this waiter has been told that there is room again.
+    std::atomic<std::uint64_t> told{kNotBlocked};
+  };
+  static constexpr std::uint64_t kNotBlocked = ~std::uint64_t{0};
+
+  Waiter& waiter(Interest interest) { return waiters_[interest == Interest::kBulk ? 1 : 0]; }
+  bool ready(Interest interest, const Waiter& waiter) const;
+  std::uint64_t refusal_to_tell(const Waiter& waiter) const;
+  bool spin_without_clock(Interest interest, const Waiter& waiter) const;
+  bool spin(Interest interest, const Waiter& waiter, Deadline deadline) const;
+  Status sleep(Interest interest, const Waiter& waiter, Deadline deadline);
+  std::span<std::byte> reserve_when_full(std::size_t bytes, std::uint64_t consumed);
+  Result<std::size_t> deliver_all(MessageSink& sink, std::size_t limit);
   Status deliver(std::span<const std::byte> message, MessageSink& sink);
+  Status look_for_loss();
+  Status settle_loss();
+  bool peer_gone() const override { return peer_gone_.load(std::memory_order_relaxed); }
+  Status look_now_and_then() override;
 
   Segment segment_;
   net::OwnedFd socket_;
@@ -66,17 +96,19 @@ class ShmEndpoint final : public tf::Endpoint {
   RingProducer out_;
   RingConsumer in_;
   Bulk bulk_;
-  SpinBudget spin_messages_;
-  SpinBudget spin_bulk_;
-  // Position of the peer's consumer that left no room for a reserve(); kNotBlocked otherwise. Written by the
-  // producer, read by waiters; relaxed: the doorbell orders what matters.
-  static constexpr std::uint64_t kNotBlocked = ~std::uint64_t{0};
+  std::array<Waiter, 2> waiters_;
+  // Position of the peer's consumer when a reserve() found no room; kNotBlocked otherwise. Written by the
+  // producer, read by waiters; relaxed: fences order what matters, see reserve_when_full().
   std::atomic<std::uint64_t> blocked_at_{kNotBlocked};
-  std::uint32_t empty_polls_ = 0;  // consumer's
+  std::uint32_t empty_polls_ = 0;       // consumer's
+  std::uint32_t empty_bulk_polls_ = 0;  // mover's
   std::atomic<bool> peer_gone_{false};
   std::atomic<bool> failed_{false};  // release after failure_ is set, acquire before it is read
   mutable std::mutex failure_mutex_;
   Status failure_;
+  std::mutex loss_mutex_;                   // guards the two below
+  std::uint64_t loss_taken_ = kNotBlocked;  // how far both planes had been read...
+  Clock::time_point loss_since_;            // ... since when
 };
 
 Status ShmEndpoint::status() const {
@@ -96,24 +128,36 @@ void ShmEndpoint::fail(Status reason) {
   rings_.own.wake();
 }
 
+// --- Messages -------------------------------------------------------------------------------------------
+
 Result<Slot> ShmEndpoint::reserve(std::size_t bytes) {
   if (failed_.load(std::memory_order_acquire)) return status();
   if (bytes < kFrameHeaderBytes || bytes > capabilities_.max_message_bytes)
     return Status{Code::kInvalidArgument, "a message has 24 bytes to max_message_bytes"};
-  const std::uint64_t consumed = rings_.messages_out.consumed().load(std::memory_order_relaxed);
-  Result<std::span<std::byte>> slot = out_.reserve(bytes);
-  if (slot) {
+  std::span<std::byte> slot = out_.reserve(bytes);
+  if (slot.empty())
+    slot = reserve_when_full(bytes, rings_.messages_out.consumed().load(std::memory_order_relaxed));
+  if (!slot.empty()) {
     if (blocked_at_.load(std::memory_order_relaxed) != kNotBlocked)
       blocked_at_.store(kNotBlocked, std::memory_order_relaxed);
-    return Slot{*slot, 0};
+    return Slot{slot, 0};
   }
-  if (slot.code() == Code::kWouldBlock) {
-    if (peer_gone_.load(std::memory_order_relaxed)) return Status{Code::kPeerLost, "shm: the peer has gone"};
-    blocked_at_.store(consumed, std::memory_order_relaxed);
-  } else {
-    fail(slot.status());
+  if (out_.broken()) {
+    fail({Code::kProtocol, "shm: message ring: the consumer's position makes no sense"});
+    return status();
   }
-  return slot.status();
+  if (peer_gone()) return Status{Code::kPeerLost, "shm: the peer has gone"};
+  return would_block();
+}
+
+// Leaves word for the waiters, then looks once more: had room appeared before they could read that word,
+// nobody would wake them. The fence pairs with the one that the peer's doorbell has between its release of
+// room and its look for sleepers.
+std::span<std::byte> ShmEndpoint::reserve_when_full(std::size_t bytes, std::uint64_t consumed) {
+  if (out_.broken()) return {};
+  blocked_at_.store(consumed, std::memory_order_relaxed);
+  full_fence();
+  return out_.reserve(bytes);
 }
 
 Status ShmEndpoint::deliver(std::span<const std::byte> message, MessageSink& sink) {
@@ -126,96 +170,140 @@ Status ShmEndpoint::deliver(std::span<const std::byte> message, MessageSink& sin
   return sink.on_message(*header, payload);
 }
 
-Result<std::size_t> ShmEndpoint::poll(MessageSink& sink, std::size_t limit) {
+Result<std::size_t> ShmEndpoint::deliver_all(MessageSink& sink, std::size_t limit) {
   std::size_t delivered = 0;
   for (; delivered < limit; ++delivered) {
     if (failed_.load(std::memory_order_acquire)) {
       if (delivered != 0) break;
       return status();
     }
-    auto record = in_.peek();
-    if (!record) {
-      fail(record.status());
-      return record.status();
-    }
-    if (!record->has_value()) break;
-    const Status taken = deliver(**record, sink);
-    if (!taken.is_ok()) {
+    const std::span<const std::byte> record = in_.peek();
+    if (record.empty()) break;
+    if (Status taken = deliver(record, sink); !taken.is_ok()) {
       fail(taken);
       return taken;
     }
     in_.consume();
   }
-  if (delivered != 0) {
-    rings_.peer.ring();  // a producer of the peer may wait for room
-    empty_polls_ = 0;
-    return delivered;
-  }
-  if (peer_gone_.load(std::memory_order_relaxed) || ++empty_polls_ % kEmptyPollsPerCheck == 0) {
-    if (Status gone = check_peer(); !gone.is_ok()) {
-      if (in_.has_record()) return std::size_t{0};  // published before it went: the next poll delivers it
-      fail(gone);
-      return gone;
-    }
-  }
+  if (!in_.broken() || delivered != 0) return delivered;  // a broken ring is told at the next poll
+  fail({Code::kProtocol, "shm: message ring: a record's length makes no sense"});
+  return status();
+}
+
+Result<std::size_t> ShmEndpoint::poll(MessageSink& sink, std::size_t limit) {
+  Result<std::size_t> delivered = deliver_all(sink, limit);
+  if (in_.take_released()) rings_.peer.ring();  // a producer of the peer may wait for room
+  if (!delivered || delivered.value() != 0) return delivered;
+  if (peer_gone() || ++empty_polls_ % kEmptyPollsPerCheck == 0) TF_RETURN_IF_ERROR(look_for_loss());
   return std::size_t{0};
 }
 
-// A closed socket means that the peer closed its endpoint or died. What it had published stays readable.
-Status ShmEndpoint::check_peer() {
-  char byte = 0;
-  const ssize_t got = ::recv(socket_.get(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-  if (got > 0) return {Code::kProtocol, "shm: unexpected bytes on the lane's socket"};
-  if (got < 0 && (errno == EAGAIN || errno == EINTR)) return Status::ok();
-  peer_gone_.store(true, std::memory_order_relaxed);
-  return {Code::kPeerLost, "shm: the peer closed the endpoint or died"};
+// --- Loss -----------------------------------------------------------------------------------------------
+
+Status ShmEndpoint::look_now_and_then() {
+  if (!peer_gone() && ++empty_bulk_polls_ % kEmptyPollsPerCheck != 0) return Status::ok();
+  return look_for_loss();
 }
 
-bool ShmEndpoint::ready(Interest interest) const {
-  const auto wanted = static_cast<std::uint8_t>(interest);
-  if (failed_.load(std::memory_order_acquire)) return true;
-  if ((wanted & static_cast<std::uint8_t>(Interest::kMessages)) != 0 && in_.has_record()) return true;
-  if ((wanted & static_cast<std::uint8_t>(Interest::kBulk)) != 0 && bulk_.ready()) return true;
+// A closed socket means that the peer closed its endpoint or died. What it had published stays readable.
+// Returns the endpoint's failure, if it has one now.
+Status ShmEndpoint::look_for_loss() {
+  if (peer_gone()) return settle_loss();
+  char byte = 0;
+  const ssize_t got = ::recv(socket_.get(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+  if (got < 0 && (errno == EAGAIN || errno == EINTR)) return Status::ok();
+  if (got > 0) {
+    fail({Code::kProtocol, "shm: unexpected bytes on the lane's socket"});
+    return status();
+  }
+  peer_gone_.store(true, std::memory_order_relaxed);
+  return settle_loss();
+}
+
+// REQUIRES: the peer is gone. Consumer and mover.
+Status ShmEndpoint::settle_loss() {
+  // In this order: while a message is being delivered its handler may post the receive that lets a chunk
+  // move, and the message counts until its handler has returned.
+  const bool has_message = in_.has_record();
+  if (has_message || bulk_.can_deliver()) {
+    const std::lock_guard lock(loss_mutex_);
+    const std::uint64_t taken = in_.position() + bulk_.position();
+    const Clock::time_point now = Clock::now();
+    if (taken != loss_taken_) {
+      loss_taken_ = taken;
+      loss_since_ = now;
+    }
+    if (now - loss_since_ < kDrainPatience) return Status::ok();
+  }
+  fail({Code::kPeerLost, "shm: the peer closed the endpoint or died"});
+  return status();
+}
+
+// --- Waiting --------------------------------------------------------------------------------------------
+
+// The refusal since which room has appeared, if this waiter has not been told: once for each, or a producer
+// that gave up would keep the waiters awake. Else kNotBlocked.
+std::uint64_t ShmEndpoint::refusal_to_tell(const Waiter& waiter) const {
   const std::uint64_t blocked = blocked_at_.load(std::memory_order_relaxed);
-  return blocked != kNotBlocked && rings_.messages_out.consumed().load(std::memory_order_acquire) != blocked;
+  if (blocked == kNotBlocked || waiter.told.load(std::memory_order_relaxed) == blocked) return kNotBlocked;
+  const bool has_moved = rings_.messages_out.consumed().load(std::memory_order_acquire) != blocked;
+  return has_moved ? blocked : kNotBlocked;
+}
+
+bool ShmEndpoint::ready(Interest interest, const Waiter& waiter) const {
+  if (failed_.load(std::memory_order_acquire)) return true;
+  if (wants(interest, Interest::kMessages) && in_.has_record()) return true;
+  if (wants(interest, Interest::kBulk) && bulk_.ready()) return true;
+  return refusal_to_tell(waiter) != kNotBlocked;
+}
+
+bool ShmEndpoint::spin_without_clock(Interest interest, const Waiter& waiter) const {
+  if (ready(interest, waiter)) return true;
+  if (waiter.spin.current().count() == 0) return false;
+  for (std::uint32_t turn = 0; turn < kSpinsBeforeClock; ++turn) {
+    spin_pause();
+    if (ready(interest, waiter)) return true;
+  }
+  return false;
 }
 
 // True when something is ready within the budget.
-bool ShmEndpoint::spin(Interest interest, Deadline deadline) {
-  SpinBudget& budget = interest == Interest::kBulk ? spin_bulk_ : spin_messages_;
-  const Deadline until = Deadline::after(budget.current()).sooner(deadline);
-  for (;;) {
+bool ShmEndpoint::spin(Interest interest, const Waiter& waiter, Deadline deadline) const {
+  const Deadline until = Deadline::after(waiter.spin.current()).sooner(deadline);
+  while (!until.passed()) {
     for (std::uint32_t turn = 0; turn < kSpinsPerClock; ++turn) {
-      if (ready(interest)) return true;
+      if (ready(interest, waiter)) return true;
       spin_pause();
     }
-    if (until.passed()) return false;
   }
+  return false;
 }
 
-Status ShmEndpoint::wait(Interest interest, Deadline deadline) {
-  if (ready(interest)) return status();
-  SpinBudget& budget = interest == Interest::kBulk ? spin_bulk_ : spin_messages_;
-  const auto start = Deadline::Clock::now();
-  bool found = spin(interest, deadline);
-  while (!found) {
+// Until something is ready; kTimeout.
+Status ShmEndpoint::sleep(Interest interest, const Waiter& waiter, Deadline deadline) {
+  while (!ready(interest, waiter)) {
     if (deadline.passed()) return {Code::kTimeout, "shm: the deadline passed"};
-    if (Status gone = check_peer(); !gone.is_ok()) {
-      // The pollers report it once everything published before has been delivered.
-      if (in_.has_record() || (interest != Interest::kMessages && !bulk_.drained())) return Status::ok();
-      fail(gone);
-      return gone;
-    }
+    TF_RETURN_IF_ERROR(look_for_loss());
     const std::uint32_t seen = rings_.own.prepare();
-    if (ready(interest)) {
+    // What a lost peer published is all there by now, and what can be delivered of it is found here.
+    if (ready(interest, waiter)) {
       rings_.own.cancel();
       break;
     }
-    const auto limit = Deadline::after(kSleepMax).sooner(deadline);
-    rings_.own.sleep(seen, limit.remaining());
-    found = ready(interest);
+    rings_.own.sleep(seen, Deadline::after(kSleepMax).sooner(deadline).remaining());
   }
-  budget.learn(Deadline::Clock::now() - start);
+  return Status::ok();
+}
+
+Status ShmEndpoint::wait(Interest interest, Deadline deadline) {
+  Waiter& own = waiter(interest);
+  if (!spin_without_clock(interest, own)) {
+    const Clock::time_point start = Clock::now();
+    if (!spin(interest, own, deadline)) TF_RETURN_IF_ERROR(sleep(interest, own, deadline));
+    own.spin.learn(Clock::now() - start);
+  }
+  if (const std::uint64_t refusal = refusal_to_tell(own); refusal != kNotBlocked)
+    own.told.store(refusal, std::memory_order_relaxed);
   return status();
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shm/handshake.h"
 
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cstring>
@@ -12,12 +13,28 @@
 namespace tf::shm {
 namespace {
 
-struct Offer {
-  std::uint64_t magic = kSegmentMagic;
-  std::uint32_t version = kSegmentVersion;
-  std::uint32_t reserved = 0;
-};
-static_assert(sizeof(Offer) == 16 && std::has_unique_object_representations_v<Offer>);
+// The reason as the worker wrote it, fit to be logged: it may be anything.
+std::string printable(std::span<const char> text) {
+  std::string result;
+  for (const char letter : text) {
+    if (letter == 0) break;
+    result += letter >= ' ' && letter <= '~' ? letter : '?';
+  }
+  return result;
+}
+
+Status check_offer(const Offer& offer) {
+  const Offer expected;
+  if (offer.magic != expected.magic || offer.version != expected.version)
+    return {Code::kProtocol, "shm: the worker's offer has a wrong magic or version"};
+  if (offer.code == 0) {
+    if (std::memcmp(&offer, &expected, sizeof offer) == 0) return Status::ok();
+    return {Code::kProtocol, "shm: the worker's offer has a reason and no code"};
+  }
+  const bool is_known = offer.code <= static_cast<std::uint32_t>(Code::kInternal);
+  return {is_known ? static_cast<Code>(offer.code) : Code::kProtocol,
+          "shm: the worker refused: " + printable(offer.reason)};
+}
 
 }  // namespace
 
@@ -41,15 +58,21 @@ Result<Segment> offer_segment(int socket, Deadline deadline) {
   return segment;
 }
 
+void refuse_segment(int socket, const Status& reason) {
+  Offer offer;
+  offer.code = static_cast<std::uint32_t>(reason.code());
+  reason.message().copy(offer.reason, sizeof offer.reason - 1);
+  // The client gets it or sees the socket close: either ends its attempt.
+  (void)::send(socket, &offer, sizeof offer, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
 Result<Segment> receive_segment(int socket, Deadline deadline) {
   TF_RETURN_IF_ERROR(check_peer(socket));
   Offer offer;
   std::vector<net::OwnedFd> fds;
   TF_RETURN_IF_ERROR(
       net::receive_with_fds(socket, std::as_writable_bytes(std::span(&offer, 1)), fds, deadline));
-  const Offer expected;
-  if (std::memcmp(&offer, &expected, sizeof offer) != 0)
-    return Status{Code::kProtocol, "shm: the worker's offer has a wrong magic, version or reserved field"};
+  TF_RETURN_IF_ERROR(check_offer(offer));
   if (fds.size() != 1)
     return Status{Code::kProtocol, "shm: the worker's offer carries " + std::to_string(fds.size()) +
                                        " descriptors instead of one"};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How the two sides of a shm endpoint come to map one segment. Over the lane's Unix socket, after the attach
-// frame, the worker's side sends 16 bytes {magic u64, version u32, reserved u32} with the memfd.
+// frame, the worker's side sends one Offer with the memfd, or one that says why there is none.
 // Both sides check that the peer runs as the same user (or is root): SO_PEERCRED, which cannot be forged.
 #pragma once
 
@@ -11,11 +11,28 @@
 
 namespace tf::shm {
 
+// What travels with the memfd.
+//   offset  size  field
+//   0       8     magic      kSegmentMagic
+//   8       4     version    kSegmentVersion
+//   12      4     code       0, or the tf::Code with which the worker refuses (then without a memfd)
+//   16      112   reason     text, ends with the first zero; all zero with code 0
+struct Offer {
+  std::uint64_t magic = kSegmentMagic;
+  std::uint32_t version = kSegmentVersion;
+  std::uint32_t code = 0;
+  char reason[112] = {};
+};
+static_assert(sizeof(Offer) == 128 && offsetof(Offer, reason) == 16);
+static_assert(std::has_unique_object_representations_v<Offer>);
+
 // kPermission when the peer of a Unix socket is neither root nor of our user.
 Status check_peer(int socket);
 // Worker side: makes the segment and hands it over.
 Result<Segment> offer_segment(int socket, Deadline deadline);
-// Client side.
+// Worker side, instead of a segment: tells the client the reason. Best effort, and never waits.
+void refuse_segment(int socket, const Status& reason);
+// Client side. The reason, when the worker refused.
 Result<Segment> receive_segment(int socket, Deadline deadline);
 
 }  // namespace tf::shm

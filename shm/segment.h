@@ -5,8 +5,8 @@
 //   0x0000           4096                        SegmentHeader
 //   kClientRing      ring_bytes(512 KiB)         messages, client -> worker
 //   kWorkerRing      ring_bytes(256 KiB)         messages, worker -> client
-//   kClientBulk      ring_bytes(4 MiB)           payload chunks, client -> worker
-//   kWorkerBulk      ring_bytes(4 MiB)           payload chunks, worker -> client
+//   kClientBulk      ring_bytes(1 MiB)           payload chunks, client -> worker
+//   kWorkerBulk      ring_bytes(1 MiB)           payload chunks, worker -> client
 //
 // All offsets are multiples of 4096. The opener checks size, seals, and every header field; afterwards
 // only the rings and doorbells are read, and those check what they read.
@@ -25,11 +25,11 @@
 namespace tf::shm {
 
 inline constexpr std::uint64_t kSegmentMagic = 0x6d68'7372'7069'6831;
-inline constexpr std::uint32_t kSegmentVersion = 1;
+inline constexpr std::uint32_t kSegmentVersion = 2;
 inline constexpr std::size_t kPage = 4096;
 inline constexpr std::size_t kClientRingBytes = 512 * 1024;
 inline constexpr std::size_t kWorkerRingBytes = 256 * 1024;
-inline constexpr std::size_t kBulkRingBytes = 4 * 1024 * 1024;
+inline constexpr std::size_t kBulkRingBytes = 1024 * 1024;
 
 constexpr std::size_t pages(std::size_t bytes) { return (bytes + kPage - 1) / kPage * kPage; }
 inline constexpr std::size_t kClientRing = kPage;

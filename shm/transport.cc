@@ -18,10 +18,25 @@ class ShmAcceptor final : public net::Acceptor {
   explicit ShmAcceptor(const net::Token& token) : token_(token) {}
 
   Status attach(net::OwnedFd socket, const net::Attach& attach) override {
+    Status status = check(attach);
+    if (status.is_ok()) status = make(socket);
+    if (!status.is_ok()) refuse_segment(socket.get(), status);
+    return status;
+  }
+
+  Result<std::unique_ptr<Endpoint>> finish() override { return std::move(endpoint_); }
+
+ private:
+  Status check(const net::Attach& attach) const {
     if (attach.token != token_) return {Code::kPermission, "shm: the lane names another endpoint"};
     if (attach.kind != net::TransportKind::kShm) return {Code::kProtocol, "shm: a lane of another transport"};
     if (attach.lane != 0) return {Code::kProtocol, "shm: there is only lane 0"};
     if (attached_) return {Code::kProtocol, "shm: lane 0 is attached already"};
+    return Status::ok();
+  }
+
+  // Takes the socket when it succeeds.
+  Status make(net::OwnedFd& socket) {
     Result<Segment> segment = offer_segment(socket.get(), Deadline::after(kOfferTimeout));
     if (!segment) return segment.status();
     Result<std::unique_ptr<Endpoint>> endpoint =
@@ -32,9 +47,6 @@ class ShmAcceptor final : public net::Acceptor {
     return Status::ok();
   }
 
-  Result<std::unique_ptr<Endpoint>> finish() override { return std::move(endpoint_); }
-
- private:
   net::Token token_;
   bool attached_ = false;
   std::unique_ptr<Endpoint> endpoint_;

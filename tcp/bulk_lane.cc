@@ -34,6 +34,7 @@ Result<std::size_t> BulkLane::move() {
   seen_.store(posts_.load(std::memory_order_seq_cst), std::memory_order_seq_cst);
   std::size_t moved = 0;
   std::size_t step = 1;
+  released_ = false;
   while (step > 0 && moved < kMovedPerCallMax) {
     Result<std::size_t> in = move_in();
     // A broken send alone ends nothing: what the peer sent before it went is still to be read.
@@ -51,7 +52,8 @@ Result<std::size_t> BulkLane::move() {
   }
   // More may be there: whoever waits must not sleep.
   if (moved >= kMovedPerCallMax) note_post();
-  return moved;
+  // Released memory has perhaps ended a send: its owner must look at it before going to wait.
+  return moved == 0 && released_ ? std::size_t{1} : moved;
 }
 
 // --- In -------------------------------------------------------------------------------------------------
@@ -177,7 +179,9 @@ void BulkLane::release_sent() {
     released -= step;
     if (oldest.bytes == 0) unreleased_.pop_front();
   }
-  if (body > 0) queue_.finish_send(body);
+  if (body == 0) return;
+  queue_.finish_send(body);
+  released_ = true;
 }
 
 // --- Waiting and ending -----------------------------------------------------------------------------------

@@ -55,8 +55,9 @@ class BulkLane {
   // Something was posted or aborted: move() may find new work.
   void note_post() { posts_.fetch_add(1, std::memory_order_seq_cst); }
 
-  // Bytes moved. kPeerLost at the end of the stream, after everything that came before it; then and after
-  // any other failure all transfers are ended and the failure is repeated.
+  // Bytes moved; at least 1 if a transfer may have ended. kPeerLost at the end of the stream, after
+  // everything that came before it; then and after any other failure all transfers are ended and the failure
+  // is repeated.
   Result<std::size_t> move();
   // move() would find something that was posted since it last looked.
   bool has_news() const {
@@ -112,6 +113,7 @@ class BulkLane {
     std::size_t bytes = 0;
     bool is_body = false;
   };
+  bool released_ = false;             // some of it became free during this move()
   std::deque<Segment> unreleased_;    // sent, memory perhaps still read by the kernel; oldest first
   std::atomic<bool> blocked_{false};  // there is more to send than the socket takes
 };

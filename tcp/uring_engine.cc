@@ -28,7 +28,8 @@ constexpr std::chrono::seconds kCancelLimit(5);
 constexpr std::uint16_t kSendZcReportUsage = 1u << 3;
 constexpr std::uint32_t kNotifyCopied = 1u << 31;
 
-enum Mark : std::uint64_t { kOperation = 1, kCancel = 2 };
+// user_data. Senders count up from kOperation, so that a late notification names its send.
+enum Mark : std::uint64_t { kCancel = 1, kOperation = 2 };
 
 // A ring and the one socket it works on.
 class Ring {
@@ -59,10 +60,10 @@ class Ring {
     entry->flags |= static_cast<std::uint8_t>(flags | (fixed_ ? unsigned{IOSQE_FIXED_FILE} : 0u));
     return submit_queued();
   }
-  Status cancel_all() {
+  Status cancel(std::uint64_t mark) {
     io_uring_sqe* entry = ::io_uring_get_sqe(&ring_);
     if (entry == nullptr) return {Code::kInternal, "the io_uring is full"};
-    ::io_uring_prep_cancel64(entry, kOperation, IORING_ASYNC_CANCEL_ALL);
+    ::io_uring_prep_cancel64(entry, mark, IORING_ASYNC_CANCEL_ALL);
     entry->user_data = kCancel;
     return submit_queued();
   }
@@ -73,7 +74,7 @@ class Ring {
     while (::io_uring_peek_cqe(&ring_, &found) == 0 && found != nullptr) {
       completion = *found;
       ::io_uring_cqe_seen(&ring_, found);
-      if (completion.user_data == kOperation) return true;
+      if (completion.user_data != kCancel) return true;
     }
     return false;
   }
@@ -131,7 +132,7 @@ class DirectReceiver final : public Receiver {
 
   void cancel() override {
     if (!busy() || !failure_.is_ok()) return;
-    (void)ring_.cancel_all();
+    (void)ring_.cancel(kOperation);
     const Deadline limit = Deadline::after(kCancelLimit);
     io_uring_cqe completion{};
     while (!ring_.take(completion) && !limit.passed())
@@ -200,7 +201,7 @@ class MultishotReceiver final : public Receiver {
 
   void cancel() override {
     const Deadline limit = Deadline::after(kCancelLimit);
-    if (armed_) (void)ring_.cancel_all();
+    if (armed_) (void)ring_.cancel(kOperation);
     while (armed_ && !limit.passed()) {
       ring_.wait_for_completion(std::chrono::milliseconds(10));
       take_completions();
@@ -292,15 +293,19 @@ class UringSender final : public Sender {
     } else {
       ::io_uring_prep_send(entry, ring_.target(), source.data(), source.size(), flags);
     }
-    failure_ = ring_.submit(entry, kOperation);
+    sent_.push_back({.mark = next_mark_++});
+    failure_ = ring_.submit(entry, sent_.back().mark);
   }
   bool busy() const override { return !source_.empty(); }
 
   Result<std::size_t> finish() override {
     if (!failure_.is_ok()) return failure_;
+    if (!busy()) return std::size_t{0};
     take_completions();
-    if (!done_) return std::size_t{0};
-    done_ = false;
+    Sent& current = sent_.back();
+    if (!current.ended) return std::size_t{0};
+    current.reported = true;
+    held_ += current.bytes;
     source_ = {};
     if (result_ > 0) return static_cast<std::size_t>(result_);
     // Old kernels, Unix sockets, exhausted locked memory: go on with copying sends.
@@ -312,10 +317,12 @@ class UringSender final : public Sender {
     return failure_;
   }
 
+  // Never more than finish() has reported: a send whose completion lies in the ring already is not counted
+  // before the caller has heard of it.
   std::size_t take_released() override {
-    if (!sent_.empty()) take_completions();
+    if (held_ > 0) take_completions();
     std::size_t bytes = 0;
-    while (!sent_.empty() && sent_.front().free) {
+    while (!sent_.empty() && sent_.front().reported && !sent_.front().notice_due) {
       bytes += sent_.front().bytes;
       sent_.pop_front();
     }
@@ -325,17 +332,19 @@ class UringSender final : public Sender {
   std::size_t held() const override { return held_; }
 
   void cancel() override {
-    if (busy() && failure_.is_ok()) (void)ring_.cancel_all();
-    const auto unfree = [this] {
-      return std::any_of(sent_.begin(), sent_.end(), [](const Sent& sent) { return !sent.free; });
+    const auto in_kernel = [this] {
+      return std::any_of(sent_.begin(), sent_.end(),
+                         [](const Sent& sent) { return !sent.ended || sent.notice_due; });
     };
+    if (busy() && failure_.is_ok()) (void)ring_.cancel(sent_.back().mark);
+    take_completions();
     // Resets the connection, which makes the kernel drop the pages that a silent peer never acknowledges.
-    if (unfree()) {
+    if (std::any_of(sent_.begin(), sent_.end(), [](const Sent& sent) { return sent.notice_due; })) {
       const sockaddr disconnect{.sa_family = AF_UNSPEC, .sa_data = {}};
       ::connect(socket_, &disconnect, sizeof disconnect);
     }
     const Deadline limit = Deadline::after(kCancelLimit);
-    while (((busy() && !done_ && failure_.is_ok()) || unfree()) && !limit.passed()) {
+    while (in_kernel() && failure_.is_ok() && !limit.passed()) {
       ring_.wait_for_completion(std::chrono::milliseconds(10));
       take_completions();
     }
@@ -346,32 +355,31 @@ class UringSender final : public Sender {
 
  private:
   struct Sent {
+    std::uint64_t mark = 0;
     std::size_t bytes = 0;
-    bool free = false;
+    bool ended = false;       // the kernel has said how many bytes went
+    bool notice_due = false;  // and will say when it needs the memory no more
+    bool reported = false;    // by finish()
   };
 
   void take_completions() {
     io_uring_cqe completion{};
     while (ring_.take(completion)) {
+      const auto sent =
+          std::find_if(sent_.begin(), sent_.end(),
+                       [mark = completion.user_data](const Sent& each) { return each.mark == mark; });
+      if (sent == sent_.end()) continue;
       if ((completion.flags & IORING_CQE_F_NOTIF) != 0) {
-        note_freed(static_cast<std::uint32_t>(completion.res));
+        // No use on this route: loopback, veth, old cards.
+        if ((static_cast<std::uint32_t>(completion.res) & kNotifyCopied) != 0) zero_copy_ = false;
+        sent->notice_due = false;
         continue;
       }
-      done_ = true;
       result_ = completion.res;
-      const bool notice_follows = (completion.flags & IORING_CQE_F_MORE) != 0;
-      if (completion.res <= 0 && !notice_follows) continue;
-      const auto bytes = static_cast<std::size_t>(std::max(completion.res, 0));
-      sent_.push_back({.bytes = bytes, .free = !notice_follows});
-      held_ += bytes;
+      sent->ended = true;
+      sent->notice_due = (completion.flags & IORING_CQE_F_MORE) != 0;
+      sent->bytes = static_cast<std::size_t>(std::max(completion.res, 0));
     }
-  }
-
-  // Notices come in the order of their sends: TCP frees what was acknowledged.
-  void note_freed(std::uint32_t usage) {
-    if ((usage & kNotifyCopied) != 0) zero_copy_ = false;  // no use on this route: loopback, veth, old cards
-    const auto oldest = std::find_if(sent_.begin(), sent_.end(), [](const Sent& sent) { return !sent.free; });
-    if (oldest != sent_.end()) oldest->free = true;
   }
 
   const int socket_;
@@ -380,9 +388,9 @@ class UringSender final : public Sender {
   Status failure_;
   std::span<const std::byte> source_;
   bool is_zero_copy_ = false;
-  bool done_ = false;
-  int result_ = 0;
-  std::deque<Sent> sent_;  // reported bytes, oldest first
+  int result_ = 0;  // of the last send that ended
+  std::uint64_t next_mark_ = kOperation;
+  std::deque<Sent> sent_;  // oldest first; the last one is under way while busy()
   std::size_t held_ = 0;
 };
 

@@ -5,9 +5,8 @@
 //   offset  size      who writes   what
 //   0       8         creator      magic | layout version
 //   8       8         creator      capacity: bytes of the data area, a power of two
-//   128     8         producer     (private block of the producer: nothing shared but its cache line)
-//   256     8         consumer     consumed: position up to which the data area may be overwritten
-//   384     capacity  producer     records
+//   128     8         consumer     consumed: position up to which the data area may be overwritten
+//   256     capacity  producer     records
 //
 // Positions are 64-bit and only grow; a record lies at position % capacity, starts on a 64-byte line and
 // never wraps: a pad record fills the rest of the area. A record is
@@ -21,24 +20,26 @@
 // never look like a record, because before a record is published the first word of the line behind it is
 // zeroed, and a record's first word is never zero.
 // `consumed` is stored with release (R2) after the consumer has left the record, and loaded with acquire (A2)
-// by the producer before it overwrites. The producer caches it; the consumer stores it every quarter of the
-// ring and whenever it finds nothing more to read.
+// by the producer before it overwrites. The producer caches it; the consumer stores it whenever a quarter of
+// the ring has been read. A record and the pad before it take little more than half of the ring, so a
+// consumer that has read everything leaves room for any record, and an empty ring costs no store.
 //
-// The producer side and the consumer side may be used by one thread each, concurrently.
+// The producer side and the consumer side may be used by one thread each, concurrently. The functions marked
+// "any thread" are hints for waiters.
 #pragma once
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
+#include <utility>
 
 #include "transport/status.h"
 
 namespace tf {
 
 inline constexpr std::size_t kRingLineBytes = 64;
-inline constexpr std::size_t kRingHeaderBytes = 384;
+inline constexpr std::size_t kRingHeaderBytes = 256;
 inline constexpr std::size_t kRingPrefixBytes = 8;
 inline constexpr std::size_t kRingCapacityMin = 4096;
 inline constexpr std::size_t kRingCapacityMax = 1 << 24;
@@ -71,43 +72,61 @@ class RingProducer {
 
   // Largest message the ring takes.
   std::size_t bytes_max() const { return ring_.capacity() / 4; }
-  // Space for a message of `bytes`; empty when the consumer is behind. kProtocol once the consumer's position
-  // makes no sense. REQUIRES: 0 < bytes <= bytes_max(), no slot out.
-  Result<std::span<std::byte>> reserve(std::size_t bytes);
+  // Space for a message of `bytes`; empty when the consumer is behind, or broken(). REQUIRES: 0 < bytes <=
+  // bytes_max().
+  std::span<std::byte> reserve(std::size_t bytes);
   void publish();
   void abandon() { reserved_ = 0; }
-  // True when the last reserve() found no room and there is some now.
-  bool room_for(std::size_t bytes) const;
+  // The consumer's position makes no sense: nothing can be reserved any more.
+  bool broken() const { return broken_; }
+  // A reserve() of `bytes` may give something. Any thread.
+  bool has_room(std::size_t bytes) const;
 
  private:
-  bool refresh_consumed() const;
+  std::size_t to_end(std::uint64_t position) const {
+    return ring_.capacity() - static_cast<std::size_t>(position & (ring_.capacity() - 1));
+  }
+  std::size_t wanted(std::uint64_t position, std::size_t bytes) const;
+  bool refresh_consumed(std::uint64_t position);
+  void prefetch(std::uint64_t position) const;
 
   RingView ring_;
-  std::uint64_t position_ = 0;
-  mutable std::uint64_t consumed_ = 0;  // cached
-  mutable bool broken_ = false;
+  std::atomic<std::uint64_t> position_{0};  // written by the producer only; others look
+  std::uint64_t consumed_ = 0;              // cached
   std::size_t reserved_ = 0;
+  bool broken_ = false;
 };
 
 class RingConsumer {
  public:
   explicit RingConsumer(RingView ring) : ring_(ring) {}
 
-  // The oldest message not consumed yet, in place; none when the ring is empty; kProtocol when what stands
-  // there is no record.
-  Result<std::optional<std::span<const std::byte>>> peek();
+  // The oldest message not consumed yet, in place; empty when there is none, or broken().
+  std::span<const std::byte> peek();
+  // What stands there is no record: nothing can be read any more.
+  bool broken() const { return broken_; }
   // Done with the message that peek() gave.
   void consume();
   // Gives the producer all room back now.
   void release();
-  // Something may be there. Cheap; for waiters.
+  // Has room been given back since the last call? Then the producer's side is to be woken.
+  bool take_released() { return std::exchange(has_released_, false); }
+  // Something may be there. The consumer's thread, or any thread while the producer writes no more. A look by
+  // another thread beside live traffic is only a hint: the word may just be overwritten by a later payload.
   bool has_record() const;
+  // Where the next message is, or the one at hand. Any thread; what the consumer did before it moved on to
+  // this position has happened (acquire, pairs with the release in advance()).
+  std::uint64_t position() const { return position_.load(std::memory_order_acquire); }
 
  private:
+  void advance(std::size_t bytes);
+
   RingView ring_;
-  std::uint64_t position_ = 0;
+  std::atomic<std::uint64_t> position_{0};  // written by the consumer only; others look
   std::uint64_t released_ = 0;
   std::size_t current_ = 0;  // bytes of ring that peek()'s record takes
+  bool has_released_ = false;
+  bool broken_ = false;
 };
 
 }  // namespace tf

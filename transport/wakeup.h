@@ -24,7 +24,6 @@
 namespace tf {
 
 inline constexpr std::size_t kDoorbellBytes = 8;
-inline constexpr std::uint32_t kSleepersMax = 1u << 16;  // a peer's count above this is taken as "some"
 
 class Doorbell {
  public:

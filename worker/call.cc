@@ -53,6 +53,11 @@ bool Call::lookup(protocol::HandleKind kind, std::uint64_t raw, void*& object) {
 
 bool Call::bind(protocol::HandleKind kind, std::uint64_t raw, void* object) {
   if (session_.objects().bind(kind, raw, {object, session_.current_device()})) return true;
+  // A pool stays: it may be the device's own.
+  if (kind == protocol::HandleKind::kStream)
+    static_cast<void>(hip().hipStreamDestroy(static_cast<hipStream_t>(object)));
+  if (kind == protocol::HandleKind::kEvent)
+    static_cast<void>(hip().hipEventDestroy(static_cast<hipEvent_t>(object)));
   finish(hipErrorInvalidHandle);
   return false;
 }
@@ -68,6 +73,7 @@ bool Call::unbind(protocol::HandleKind kind, std::uint64_t raw, void*& object) {
 }
 
 void Call::reply(hipError_t error, std::span<const std::byte> body) {
+  if (header_.has(kFlagNoReply)) return finish(error);  // nobody waits for it
   struct {
     std::int32_t error;
     std::uint32_t reserved;

@@ -55,14 +55,15 @@ class Call {
 
   // Handle -> runtime object. False: finished with hipErrorInvalidHandle (post: a Fault is sent).
   bool lookup(protocol::HandleKind kind, std::uint64_t raw, void*& object);
-  // CREATE: binds the client's handle to the object just made. False: the handle was malformed or in use,
-  // finished with hipErrorInvalidHandle; the caller destroys the object.
+  // CREATE: binds the client's handle to the object just made. False: the handle was malformed or in use; the
+  // object is destroyed and the request finished with hipErrorInvalidHandle.
   bool bind(protocol::HandleKind kind, std::uint64_t raw, void* object);
   // Destroy: unbinds and returns the object. False: as lookup().
   bool unbind(protocol::HandleKind kind, std::uint64_t raw, void*& object);
 
-  // Ends the request. For a CALL: the reply {i32 error, u32 0} + body. For a POST: nothing on success,
-  // a Fault (with `stream`, the client's raw handle) on failure; hipErrorNotReady is no failure.
+  // Ends the request. The client's flags, not the kind of the request, say whether it waits: for a CALL the
+  // reply {i32 error, u32 0} + body; for a POST nothing on success, a Fault (with `stream`, the client's raw
+  // handle) on failure; hipErrorNotReady is no failure.
   void reply(hipError_t error, std::span<const std::byte> body = {});
   void finish(hipError_t error, std::uint64_t stream = 0);
 

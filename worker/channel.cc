@@ -20,7 +20,8 @@ struct Wire {
   std::uint32_t kind = 0;
   std::uint32_t transport = 0;
   std::uint32_t lane = 0;
-  std::uint32_t is_local = 0;
+  std::uint16_t is_local = 0;
+  std::uint16_t quiet = 0;
   std::uint64_t session_id = 0;
   std::array<std::uint8_t, 16> token{};
 };
@@ -43,6 +44,7 @@ Status send_message(int channel, const ChannelMessage& message, Deadline deadlin
   wire.transport = static_cast<std::uint32_t>(message.attach.kind);
   wire.lane = message.attach.lane;
   wire.is_local = message.is_local ? 1 : 0;
+  wire.quiet = message.quiet ? 1 : 0;
   wire.session_id = message.session_id;
   wire.token = message.attach.token.bytes;
   const int connection = message.connection.get();
@@ -65,6 +67,7 @@ Result<ChannelMessage> receive_message(int channel, Deadline deadline) {
   message.attach = {net::Token{wire.token}, static_cast<net::TransportKind>(wire.transport), wire.lane};
   message.session_id = wire.session_id;
   message.is_local = wire.is_local != 0;
+  message.quiet = wire.quiet != 0;
   if (!descriptors.empty()) message.connection = std::move(descriptors.front());
   return message;
 }

@@ -29,6 +29,7 @@ struct ChannelMessage {
   net::Attach attach;            // kExpect (token), kLane
   std::uint64_t session_id = 0;  // kControl
   bool is_local = false;         // kControl: came over the Unix socket
+  bool quiet = false;            // kControl: say nothing if no session comes about
   net::OwnedFd connection;       // kControl, kLane
 };
 

@@ -1,38 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sizes of strided memory that a request speaks of, for range checks. Numbers come from the client, so every
-// product and sum is checked; what is no 64-bit number becomes kNoExtent, which no range holds.
+// The words of the API description for sizes of strided memory, as the generated handlers spell them.
 #pragma once
 
-#include <hip/hip_runtime_api.h>
-
-#include <cstdint>
+#include "protocol/extent.h"
 
 namespace tf::worker {
 
-inline constexpr std::uint64_t kNoExtent = ~std::uint64_t{0};
-
-// `height` rows of `width` bytes, `pitch` bytes from row to row.
-constexpr std::uint64_t rows(std::uint64_t pitch, std::uint64_t width, std::uint64_t height) {
-  if (width == 0 || height == 0) return 0;
-  std::uint64_t extent = 0;
-  if (__builtin_mul_overflow(pitch, height - 1, &extent)) return kNoExtent;
-  return __builtin_add_overflow(extent, width, &extent) ? kNoExtent : extent;
-}
-
-// A box of pitched memory: `pitched.ysize` rows from slice to slice.
-constexpr std::uint64_t slices(const hipPitchedPtr& pitched, const hipExtent& box) {
-  std::uint64_t slice = 0;
-  if (__builtin_mul_overflow(pitched.pitch, pitched.ysize, &slice)) return kNoExtent;
-  const std::uint64_t last = rows(pitched.pitch, box.width, box.height);
-  if (box.depth == 0 || last == 0) return 0;
-  if (last == kNoExtent) return kNoExtent;
-  return rows(slice, last, box.depth);
-}
-
-// Bytes of `count` elements.
-constexpr std::uint64_t elements(std::uint64_t count, std::uint64_t size) {
-  std::uint64_t bytes = 0;
-  return __builtin_mul_overflow(count, size, &bytes) ? kNoExtent : bytes;
-}
+using protocol::elements;
+using protocol::rows;
+using protocol::slices;
 
 }  // namespace tf::worker

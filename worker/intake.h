@@ -15,6 +15,7 @@
 #include "net/attach.h"
 #include "net/fd.h"
 #include "transport/deadline.h"
+#include "worker/log_limit.h"
 
 namespace tf::worker {
 
@@ -44,6 +45,8 @@ class Intake {
   // Reads what has come. `take` sees lanes as soon as they are identified and control connections once their
   // HELLO begins, and again each time until it takes them or their time is up.
   void progress(const std::vector<pollfd>& polled, const Take& take);
+  // The log of what strangers cause: here and in the supervisor one budget.
+  LogLimit& log() { return log_; }
   // When the next connection's time is up.
   Deadline deadline() const;
   void clear() { connections_.clear(); }
@@ -53,6 +56,7 @@ class Intake {
   // False: to be closed, with a log line written.
   bool read_frame(Connection& connection);
 
+  LogLimit log_;
   std::list<Connection> connections_;
   std::size_t first_polled_ = 0;
   std::size_t polled_count_ = 0;  // of connections_, from the front, in the last watch()

@@ -2,10 +2,16 @@
 // See modules.h.
 #include "worker/modules.h"
 
+#include <elf.h>
+
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include <cstring>
 #include <utility>
+
+#include "codeobject/elf.h"
+#include "codeobject/fat_binary.h"
 
 namespace tf::worker {
 
@@ -14,6 +20,17 @@ using protocol::HandleKind;
 CodeHash hash_of(const CodeBytes& code) {
   const XXH128_hash_t hash = XXH3_128bits(code.data.get(), code.size);
   return {hash.low64, hash.high64};
+}
+
+bool is_self_contained(std::span<const std::byte> image) {
+  if (codeobject::Elf::has_magic(image)) return codeobject::Elf::extent(image).is_ok();
+  constexpr std::uint32_t kWrapperMagic = codeobject::kWrapperMagic;
+  if (image.size() >= sizeof kWrapperMagic &&
+      std::memcmp(image.data(), &kWrapperMagic, sizeof kWrapperMagic) == 0)
+    return false;
+  constexpr std::size_t kMagicBytes = 4;
+  if (image.size() < kMagicBytes || std::memcmp(image.data(), ELFMAG, SELFMAG) == 0) return false;
+  return !codeobject::is_bundle(image) && !codeobject::is_compressed_bundle(image);
 }
 
 bool Modules::cached(const CodeHash& hash, std::uint64_t bytes) const {

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,10 @@ struct CodeBytes {
 
 // XXH3-128 of the bytes.
 CodeHash hash_of(const CodeBytes& code);
+
+// Whether a runtime that goes by the image's own headers stays inside the image. False also for what holds
+// pointers or other images (a fat binary's wrapper, bundles): clients send the code object that they chose.
+bool is_self_contained(std::span<const std::byte> image);
 
 class Modules {
  public:

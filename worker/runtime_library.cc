@@ -4,6 +4,7 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <system_error>
 
@@ -14,18 +15,24 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Where hip-worker's own libraries are: next to the executable's bin directory.
-fs::path own_library_directory() {
+// Where hip-worker's own libraries may be: next to the executable's bin directory, in a build tree or an
+// installation (TF_INSTALL_LIBDIR; tools/hip-remote/layout.cc looks in the same places).
+std::vector<fs::path> own_library_directories() {
   std::error_code error;
   const fs::path executable = fs::read_symlink("/proc/self/exe", error);
-  return error ? fs::path() : executable.parent_path().parent_path() / "lib";
+  if (error) return {};
+  const fs::path prefix = executable.parent_path().parent_path();
+  return {prefix / "lib", prefix / TF_INSTALL_LIBDIR};
 }
 
 std::vector<std::string> candidates(std::string_view name) {
-  const fs::path own = own_library_directory();
-  if (name == "cpu") return {own / "libhip_cpu.so", own / "hip-remote" / "libhip_cpu.so", "libhip_cpu.so"};
-  if (name == "cuda")
-    return {own / "libhip_cuda.so", own / "hip-remote" / "libhip_cuda.so", "libhip_cuda.so"};
+  if (name == "cpu" || name == "cuda") {
+    const std::string file = "libhip_" + std::string(name) + ".so";
+    std::vector<std::string> files;
+    for (const fs::path& own : own_library_directories()) files.push_back(own / file);
+    files.push_back(file);
+    return files;
+  }
   // Our message structs are HIP 5's; later majors change what some functions take.
   return {"libamdhip64.so.5", "/opt/rocm/lib/libamdhip64.so.5", "libamdhip64.so.6", "libamdhip64.so.7"};
 }
@@ -57,10 +64,14 @@ std::string file_of(void* symbol) {
 // become its own client.
 bool is_our_proxy(void* library) { return ::dlsym(library, "hip_remote_proxy_version") != nullptr; }
 
-bool lies_in(const std::string& file, const fs::path& directory) {
+bool lies_among_our_own(const std::string& file) {
   std::error_code error;
   const fs::path real = fs::canonical(file, error);
-  return !error && !directory.empty() && real.parent_path() == fs::weakly_canonical(directory, error);
+  if (error) return false;
+  const std::vector<fs::path> own = own_library_directories();
+  return std::any_of(own.begin(), own.end(), [&](const fs::path& directory) {
+    return real.parent_path() == fs::weakly_canonical(directory, error);
+  });
 }
 
 bool has_device(const RuntimeLibrary& runtime) {
@@ -81,7 +92,7 @@ Result<RuntimeLibrary> RuntimeLibrary::load_file(std::string name, const std::st
   if (anchor == nullptr)
     return Status(Code::kUnavailable, file + ": no HIP runtime (hipGetDeviceCount is missing)");
   const std::string path = file_of(anchor);
-  if (is_our_proxy(library) || (name == "amd" && lies_in(path, own_library_directory())))
+  if (is_our_proxy(library) || (name == "amd" && lies_among_our_own(path)))
     return Status(Code::kUnavailable, path + ": is hip-remote's own client library, not a runtime");
 
   RuntimeLibrary runtime;

@@ -43,6 +43,7 @@ constexpr int kWatchPoll_ms = 500;
 struct Client {
   net::OwnedFd control;
   bool is_local = false;
+  bool quiet = false;  // refusals are not worth a line: the supervisor has seen too many
   std::uint64_t session_id = 0;
   protocol::HelloRequest hello;
   const net::Transport* transport = nullptr;
@@ -180,12 +181,12 @@ int serve(Client& client, const RuntimeLibrary& runtime, const protocol::WorkerS
           bool verbose) {
   Status status = greet(client, snapshot);
   if (!status.is_ok()) {
-    log("{} refused: {}", describe(client), status.to_string());
+    if (!client.quiet) log("{} refused: {}", describe(client), status.to_string());
     return kExitNoClient;
   }
   Result<std::unique_ptr<Endpoint>> endpoint = gather_lanes(client);
   if (!endpoint) {
-    log("{} did not come about: {}", describe(client), endpoint.status().to_string());
+    if (!client.quiet) log("{} did not come about: {}", describe(client), endpoint.status().to_string());
     return kExitNoClient;
   }
   if (verbose) log("{} begins", describe(client));
@@ -211,6 +212,7 @@ Result<Client> wait_for_client() {
     Client client;
     client.control = std::move(message->connection);
     client.is_local = message->is_local;
+    client.quiet = message->quiet;
     client.session_id = message->session_id;
     return client;
   }

@@ -17,6 +17,7 @@
 
 #include "protocol/hello.h"
 #include "worker/log.h"
+#include "worker/session_process.h"
 
 extern char** environ;
 
@@ -140,7 +141,7 @@ void Supervisor::accept_from(net::Listener& listener) {
     if (socket.code() == Code::kWouldBlock) return;
     if (!socket) {
       // Mostly out of descriptors: the listener stays readable, so without a pause this would spin.
-      log("accept: {}", socket.status().to_string());
+      intake_.log().line("accept: {}", socket.status().to_string());
       accept_at_ = Deadline::after(std::chrono::milliseconds(200));
       return;
     }
@@ -166,6 +167,7 @@ void Supervisor::take_control(Intake::Connection& connection) {
   message.kind = Envelope::kControl;
   message.session_id = next_session_id_;
   message.is_local = connection.is_local;
+  message.quiet = !options_.verbose && intake_.log().exhausted(LogLimit::Clock::now());
   message.connection = std::move(connection.socket);
   const Status sent = send_message(spare->second.channel.get(), message, Deadline::now());
   if (!sent.is_ok()) {
@@ -191,13 +193,14 @@ void Supervisor::take_lane(Intake::Connection& connection) {
   message.kind = Envelope::kLane;
   message.attach = connection.attach;
   message.connection = std::move(connection.socket);  // closed when this returns, unless passed on
-  if (found == tokens_.end()) return log("a lane refused: no session expects its token");
+  if (found == tokens_.end()) return intake_.log().line("a lane refused: no session expects its token");
   const Status sent = send_message(children_.at(found->second).channel.get(), message, Deadline::now());
-  if (!sent.is_ok()) log("a lane lost: session process {}: {}", found->second, sent.to_string());
+  if (!sent.is_ok())
+    intake_.log().line("a lane lost: session process {}: {}", found->second, sent.to_string());
 }
 
 void Supervisor::refuse(Intake::Connection& connection, const std::string& why) {
-  log("a client refused: {}", why);
+  intake_.log().line("a client refused: {}", why);
   const net::OwnedFd socket = std::move(connection.socket);
   // What is unread when a TCP socket closes resets the connection and the answer with it.
   std::byte hello[4096];
@@ -225,7 +228,7 @@ void Supervisor::read_channel(pid_t pid, Child& child) {
     } else if (message->kind == Envelope::kExpect && child.state == State::kServing) {
       // A token that another session uses already stays with that one.
       if (!tokens_.emplace(message->attach.token, pid).second)
-        log("session {}: its token is in use", child.session_id);
+        intake_.log().line("session {}: its token is in use", child.session_id);
     }
   }
 }
@@ -242,6 +245,16 @@ void Supervisor::read_signals() {
   }
 }
 
+// A client that was refused has had its line from the session process, unless that was told to be quiet;
+// either way it counts, so that a flood of them silences the next.
+void Supervisor::log_end(const Child& child, int status) {
+  const int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  if (options_.verbose) return log("session {} ended: {}", child.session_id, how_it_ended(status));
+  if (code == 0) return;
+  if (code == kExitNoClient) return static_cast<void>(intake_.log().allow(LogLimit::Clock::now()));
+  intake_.log().line("session {} ended: {}", child.session_id, how_it_ended(status));
+}
+
 void Supervisor::reap() {
   int status = 0;
   for (pid_t pid = ::waitpid(-1, &status, WNOHANG); pid > 0; pid = ::waitpid(-1, &status, WNOHANG)) {
@@ -250,9 +263,8 @@ void Supervisor::reap() {
     const Child child = std::move(found->second);
     children_.erase(found);
     std::erase_if(tokens_, [pid](const auto& entry) { return entry.second == pid; });
-    const bool clean = WIFEXITED(status) && WEXITSTATUS(status) == 0;
     if (child.state == State::kServing) {
-      if (!clean || options_.verbose) log("session {} ended: {}", child.session_id, how_it_ended(status));
+      log_end(child, status);
       continue;
     }
     if (stopping_) continue;

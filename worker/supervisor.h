@@ -60,6 +60,7 @@ class Supervisor {
   void read_channel(pid_t pid, Child& child);
   void read_signals();
   void reap();
+  void log_end(const Child& child, int status);
   void spawn_spares();
   Status spawn();
   Status shut_down();

@@ -9,6 +9,8 @@ CREATE(0x0410) hipError_t hipEventCreate(OUT(event) hipEvent_t* event);
 CREATE(0x0411)
 CHECK((flags & ~(hipEventBlockingSync | hipEventDisableTiming | hipEventInterprocess | hipEventReleaseToDevice |
                  hipEventReleaseToSystem)) == 0)
+CHECK((flags & hipEventReleaseToDevice) == 0 || (flags & hipEventReleaseToSystem) == 0)
+CHECK((flags & hipEventInterprocess) == 0 || (flags & hipEventDisableTiming) != 0)
 hipError_t hipEventCreateWithFlags(OUT(event) hipEvent_t* event, unsigned int flags);
 POST(0x0412) hipError_t hipEventDestroy(CONSUMES(event) hipEvent_t event);
 POST(0x0413) hipError_t hipEventRecord(IN(event) hipEvent_t event, IN(stream) hipStream_t stream);

@@ -85,20 +85,28 @@ POST(0x0261) hipError_t hipMemsetAsync(IN(device, bytes) void* target, int value
 POST(0x0262) hipError_t hipMemsetD8(IN(device, count) hipDeviceptr_t target, unsigned char value, size_t count);
 POST(0x0263) hipError_t hipMemsetD8Async(IN(device, count) hipDeviceptr_t target, unsigned char value,
                                          size_t count, IN(stream) hipStream_t stream);
-POST(0x0264) hipError_t hipMemsetD16(IN(device, elements(count, 2)) hipDeviceptr_t target, unsigned short value,
+POST(0x0264) CHECK(count == 0 || reinterpret_cast<std::uintptr_t>(target) % 2 == 0)
+hipError_t hipMemsetD16(IN(device, elements(count, 2)) hipDeviceptr_t target, unsigned short value,
                                      size_t count);
-POST(0x0265) hipError_t hipMemsetD16Async(IN(device, elements(count, 2)) hipDeviceptr_t target, unsigned short value,
+POST(0x0265) CHECK(count == 0 || reinterpret_cast<std::uintptr_t>(target) % 2 == 0)
+hipError_t hipMemsetD16Async(IN(device, elements(count, 2)) hipDeviceptr_t target, unsigned short value,
                                           size_t count, IN(stream) hipStream_t stream);
-POST(0x0266) hipError_t hipMemsetD32(IN(device, elements(count, 4)) hipDeviceptr_t target, int value, size_t count);
-POST(0x0267) hipError_t hipMemsetD32Async(IN(device, elements(count, 4)) hipDeviceptr_t target, int value, size_t count,
+POST(0x0266) CHECK(count == 0 || reinterpret_cast<std::uintptr_t>(target) % 4 == 0)
+hipError_t hipMemsetD32(IN(device, elements(count, 4)) hipDeviceptr_t target, int value, size_t count);
+POST(0x0267) CHECK(count == 0 || reinterpret_cast<std::uintptr_t>(target) % 4 == 0)
+hipError_t hipMemsetD32Async(IN(device, elements(count, 4)) hipDeviceptr_t target, int value, size_t count,
                                           IN(stream) hipStream_t stream);
-POST(0x0268) hipError_t hipMemset2D(IN(device, rows(pitch, width, height)) void* target, size_t pitch, int value,
+POST(0x0268) CHECK(width <= pitch || width == 0 || height == 0)
+hipError_t hipMemset2D(IN(device, rows(pitch, width, height)) void* target, size_t pitch, int value,
                                     size_t width, size_t height);
-POST(0x0269) hipError_t hipMemset2DAsync(IN(device, rows(pitch, width, height)) void* target, size_t pitch,
+POST(0x0269) CHECK(width <= pitch || width == 0 || height == 0)
+hipError_t hipMemset2DAsync(IN(device, rows(pitch, width, height)) void* target, size_t pitch,
                                          int value, size_t width, size_t height, IN(stream) hipStream_t stream);
-POST(0x026a) hipError_t hipMemset3D(IN(device, slices(target, extent)) hipPitchedPtr target, int value,
+POST(0x026a) CHECK(extent.width <= target.pitch || extent.width == 0 || extent.height == 0 || extent.depth == 0)
+hipError_t hipMemset3D(IN(device, slices(target, extent)) hipPitchedPtr target, int value,
                                     hipExtent extent);
-POST(0x026b) hipError_t hipMemset3DAsync(IN(device, slices(target, extent)) hipPitchedPtr target, int value,
+POST(0x026b) CHECK(extent.width <= target.pitch || extent.width == 0 || extent.height == 0 || extent.depth == 0)
+hipError_t hipMemset3DAsync(IN(device, slices(target, extent)) hipPitchedPtr target, int value,
                                          hipExtent extent, IN(stream) hipStream_t stream);
 
 // --- the same for programs built with one default stream per thread -------------------------------------

@@ -6,7 +6,8 @@
 //   CALL(op)          request and reply; the caller waits
 //   POST(op)          queued; a failure comes back as a Fault and is sticky
 //   CREATE(op)        a POST whose new handle the client chooses (the OUT(kind) parameter)
-//   CACHED(op)        a CALL whose successful answer is kept per device and arguments
+//   CACHED(op)        a CALL whose successful answer is kept per device and arguments. CREATE(op) CACHED(): one
+//                     object for the same arguments, for the life of the session; destroying it is refused
 //   CUSTOM            the body is hand-written in proxy/custom and sends messages of proxy/api/messages.h
 //   CUSTOM_CALL(op)   as CUSTOM, but message and worker side are generated as for CALL
 //   LOCAL             the body is hand-written in proxy/local; answered without the worker
@@ -18,11 +19,12 @@
 //   MANGLED(symbol)   C++ linkage under exactly this symbol
 // At a parameter; every pointer and handle needs one:
 //   IN(...) OUT(...) INOUT(...)   direction. In the brackets: nothing (a plain value behind the pointer), a
-//                     handle kind (stream event module function pool ctx), device (a device address;
+//                     handle kind (stream event module function pool graph ctx ...), device (a device address;
 //                     `device, bytes` also checks the range), host, address (either), host_function (a kernel's
 //                     stub), symbol, callback, opaque, word(bytes) (up to 8 bytes behind a void*)
 //   ARRAY(count)      elements behind the pointer      STRING(max)   terminated text of at most max bytes
 //   OPTIONAL          null is fine                     CONSUMES(kind)  the handle is gone afterwards
+//   ORDINAL           an int that names a device: checked in the client, the worker's ordinal on the wire
 #pragma once
 
 #define CALL(...)
@@ -43,4 +45,5 @@
 #define ARRAY(...)
 #define STRING(...)
 #define OPTIONAL
+#define ORDINAL
 #define CONSUMES(...)

@@ -19,4 +19,5 @@
 #undef ARRAY
 #undef STRING
 #undef OPTIONAL
+#undef ORDINAL
 #undef CONSUMES

@@ -61,10 +61,16 @@ hipError_t launch(ApiCall& call, std::uint64_t function, const Launch& launch) {
     return call.finish();
   if (launch.stop != nullptr && !call.translate(HandleKind::kEvent, launch.stop, request.stop_event))
     return call.finish();
+  if (session.stream_device(call.device(), request.stream) != facts->device)
+    return call.finish(hipErrorInvalidDevice);
   const auto& device = session.snapshot().devices[static_cast<std::size_t>(facts->device)].properties;
   hipError_t error = check_shape(device, *facts->layout, launch.shape);
   PackedArguments packed;
   if (error == hipSuccess) error = pack(*facts->layout, launch, packed);
+  for (std::uint64_t event : {request.start_event, request.stop_event}) {
+    if (error == hipSuccess && event != 0 && !session.may_record(event, call.device(), request.stream))
+      error = hipErrorInvalidHandle;
+  }
   if (error != hipSuccess) return call.finish(error);
   std::copy_n(launch.shape.grid, 3, request.grid);
   std::copy_n(launch.shape.block, 3, request.block);

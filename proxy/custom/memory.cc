@@ -30,19 +30,6 @@ bool pitched_size(std::size_t width, std::size_t height, std::size_t depth, std:
   return !__builtin_mul_overflow(pitch, height, &bytes) && !__builtin_mul_overflow(bytes, depth, &bytes);
 }
 
-hipError_t allocate_on_stream(ApiCall& call, void** pointer, std::size_t bytes, hipStream_t stream) {
-  if (pointer == nullptr) return call.finish(hipErrorInvalidValue);
-  if (!call.connected()) return call.finish();
-  std::uint64_t handle = 0;
-  if (!call.translate(protocol::HandleKind::kStream, stream, handle)) return call.finish();
-  *pointer = nullptr;
-  if (bytes == 0) return call.finish(hipSuccess);
-  std::uint64_t address = 0;
-  hipError_t error = call.session().device_memory().allocate_on_stream(call.device(), handle, bytes, address);
-  if (error == hipSuccess) *pointer = reinterpret_cast<void*>(address);
-  return call.finish(error);
-}
-
 }  // namespace
 
 hipError_t hipMalloc(ApiCall& call, void** pointer, size_t bytes) { return allocate(call, pointer, bytes); }
@@ -94,6 +81,7 @@ hipError_t hipFree(ApiCall& call, void* pointer) {
   protocol::FreeMemoryRequest request{};
   request.address = address;
   hipError_t error = session.post(found->device, request);
+  session.pools().freed(address);
   hipError_t released = session.device_memory().release(address);
   return call.finish(error != hipSuccess ? error : released);
 }
@@ -108,26 +96,6 @@ hipError_t hipMemGetInfo(ApiCall& call, size_t* free_bytes, size_t* total_bytes)
   *free_bytes = free_now;
   *total_bytes = total;
   return call.finish(hipSuccess);
-}
-
-hipError_t hipMallocAsync(ApiCall& call, void** pointer, size_t bytes, hipStream_t stream) {
-  return allocate_on_stream(call, pointer, bytes, stream);
-}
-
-hipError_t hipMallocFromPoolAsync(ApiCall& call, void** pointer, size_t bytes, hipMemPool_t pool,
-                                  hipStream_t stream) {
-  if (!call.connected()) return call.finish();
-  std::uint64_t handle = 0;
-  if (!call.translate(protocol::HandleKind::kMemPool, pool, handle)) return call.finish(hipErrorInvalidValue);
-  return allocate_on_stream(call, pointer, bytes, stream);
-}
-
-hipError_t hipFreeAsync(ApiCall& call, void* pointer, hipStream_t stream) {
-  if (pointer == nullptr) return call.finish(hipErrorInvalidValue);
-  if (!call.connected()) return call.finish();
-  std::uint64_t handle = 0;
-  if (!call.translate(protocol::HandleKind::kStream, stream, handle)) return call.finish();
-  return call.finish(call.session().device_memory().release_on_stream(to_raw(pointer), handle));
 }
 
 }  // namespace tf::proxy::custom

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Modules, their functions and variables, and the program's own __device__ variables.
-#include <sys/mman.h>
-#include <sys/stat.h>
-
 #include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <cerrno>
+#include <memory>
+#include <new>
+#include <span>
+
+#include "codeobject/fat_binary.h"
 #include "net/fd.h"
 #include "proxy/custom/support.h"
 #include "proxy/gen/custom.h"
@@ -15,39 +20,39 @@ using protocol::HandleKind;
 
 namespace {
 
-hipError_t load(ApiCall& call, hipModule_t* module, const void* image) {
+// `image`: a pointer, or all bytes of a file.
+template <typename Image>
+hipError_t load(ApiCall& call, hipModule_t* module, Image image) {
   std::uint64_t handle = 0;
   hipError_t error = call.session().modules().load(call.device(), image, handle);
   if (error == hipSuccess) *module = reinterpret_cast<hipModule_t>(handle);
   return call.finish(error);
 }
 
-// A mapped file; image parsers get whole pages, the rest of the last one reads as zero.
-class MappedFile {
+// The bytes of a file. Read, not mapped: a file that shrinks while it is mapped kills who looks at it.
+class FileBytes {
  public:
-  MappedFile() = default;
-  MappedFile(const MappedFile&) = delete;
-  MappedFile& operator=(const MappedFile&) = delete;
-  ~MappedFile() {
-    if (data_ != nullptr) ::munmap(data_, bytes_);
-  }
   hipError_t open(const char* path) {
     net::OwnedFd fd(::open(path, O_RDONLY | O_CLOEXEC));
     struct stat facts {};
     if (!fd || ::fstat(fd.get(), &facts) != 0 || !S_ISREG(facts.st_mode)) return hipErrorFileNotFound;
-    bytes_ = static_cast<std::size_t>(facts.st_size);
-    // Below the smallest header of any known image nothing can be read safely.
-    constexpr std::size_t kImageBytesMin = 64;
-    if (bytes_ < kImageBytesMin) return hipErrorInvalidImage;
-    void* mapped = ::mmap(nullptr, bytes_, PROT_READ, MAP_PRIVATE, fd.get(), 0);
-    if (mapped == MAP_FAILED) return hipErrorFileNotFound;
-    data_ = mapped;
+    const auto size = static_cast<std::uint64_t>(facts.st_size);
+    if (size == 0 || size > codeobject::kMaxImageBytes) return hipErrorInvalidImage;
+    data_.reset(new (std::nothrow) std::byte[static_cast<std::size_t>(size)]);
+    if (data_ == nullptr) return hipErrorOutOfMemory;
+    while (bytes_ < size) {
+      const ssize_t got = ::read(fd.get(), data_.get() + bytes_, static_cast<std::size_t>(size) - bytes_);
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) return hipErrorFileNotFound;
+      if (got == 0) break;  // it has become shorter
+      bytes_ += static_cast<std::size_t>(got);
+    }
     return hipSuccess;
   }
-  const void* data() const { return data_; }
+  std::span<const std::byte> bytes() const { return {data_.get(), bytes_}; }
 
  private:
-  void* data_ = nullptr;
+  std::unique_ptr<std::byte[]> data_;
   std::size_t bytes_ = 0;
 };
 
@@ -92,9 +97,9 @@ hipError_t from_symbol(ApiCall& call, void* target, const void* symbol, std::siz
 hipError_t hipModuleLoad(ApiCall& call, hipModule_t* module, const char* path) {
   if (module == nullptr || path == nullptr) return call.finish(hipErrorInvalidValue);
   if (!call.connected()) return call.finish();
-  MappedFile file;
+  FileBytes file;
   if (hipError_t error = file.open(path); error != hipSuccess) return call.finish(error);
-  return load(call, module, file.data());
+  return load(call, module, file.bytes());
 }
 
 hipError_t hipModuleLoadData(ApiCall& call, hipModule_t* module, const void* image) {

@@ -58,11 +58,16 @@ void await_copies(Session& session, const EventRecording& recording) {
   }
 }
 
-hipError_t event_reached(Session& session, std::uint64_t event, hipError_t error) {
+// Asks the worker about the event and takes what its stream left behind. An event that was never recorded
+// stands for nothing: it is done, and no failure is its own.
+template <typename Request>
+hipError_t ask_event(Session& session, int device, const Request& request) {
+  auto recording = session.recording(request.event);
+  if (recording == nullptr) return session.lost() ? kLostError : hipSuccess;
+  hipError_t error = session.call(device, request);
   if (error != hipSuccess) return error;
-  EventRecording recording = session.recording(event);
-  await_copies(session, recording);
-  return session.faults().take_stream(recording.device, recording.stream);
+  await_copies(session, *recording);
+  return session.faults().take_stream(recording->device, recording->stream);
 }
 
 }  // namespace
@@ -71,16 +76,14 @@ hipError_t hipEventSynchronize(ApiCall& call, hipEvent_t event) {
   if (!call.connected()) return call.finish();
   protocol::SynchronizeEventRequest request{};
   if (!call.translate(HandleKind::kEvent, event, request.event)) return call.finish();
-  hipError_t error = call.session().call(call.device(), request);
-  return call.finish(event_reached(call.session(), request.event, error));
+  return call.finish(ask_event(call.session(), call.device(), request));
 }
 
 hipError_t hipEventQuery(ApiCall& call, hipEvent_t event) {
   if (!call.connected()) return call.finish();
   protocol::QueryEventRequest request{};
   if (!call.translate(HandleKind::kEvent, event, request.event)) return call.finish();
-  hipError_t error = call.session().call(call.device(), request);
-  return call.finish(event_reached(call.session(), request.event, error));
+  return call.finish(ask_event(call.session(), call.device(), request));
 }
 
 hipError_t hipStreamAddCallback(ApiCall& call, hipStream_t stream, hipStreamCallback_t callback,

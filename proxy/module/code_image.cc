@@ -4,6 +4,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "codeobject/elf.h"
 #include "codeobject/fat_binary.h"
 #include "codeobject/metadata.h"
 #include "proxy/log.h"
@@ -41,9 +42,18 @@ hipError_t CodeImage::read(const void* image, std::string_view target,
   if (Result<const void*> wrapped = codeobject::wrapped_image(image)) image = *wrapped;
   Result<std::uint64_t> extent = codeobject::image_extent(image);
   if (!extent) return image_error(extent.status());
-  codeobject::Bytes whole(static_cast<const std::byte*>(image), *extent);
+  return CodeImage::read(std::span(static_cast<const std::byte*>(image), *extent), target, read);
+}
+
+hipError_t CodeImage::read(std::span<const std::byte> whole, std::string_view target,
+                           std::shared_ptr<const CodeImage>& read) {
   Result<codeobject::Selected> selected = codeobject::select_code_object(whole, target);
   if (!selected) return image_error(selected.status());
+  if (codeobject::Elf::has_magic(selected->image)) {
+    // Whoever loads it goes by its headers.
+    Result<std::uint64_t> inside = codeobject::Elf::extent(selected->image);
+    if (!inside) return image_error(inside.status());
+  }
   auto made = std::make_shared<CodeImage>();
   made->bytes_.assign(selected->image.begin(), selected->image.end());
   made->hash_ = hash_code(made->bytes_);

@@ -31,6 +31,9 @@ class CodeImage {
   // device's gcnArchName. hipErrorInvalidImage: none of these. hipErrorNoBinaryForGpu: nothing for this
   // device.
   static hipError_t read(const void* image, std::string_view target, std::shared_ptr<const CodeImage>& read);
+  // The same of an image whose length is known (a file): nothing outside it is read, so no wrapper.
+  static hipError_t read(std::span<const std::byte> whole, std::string_view target,
+                         std::shared_ptr<const CodeImage>& read);
 
   std::span<const std::byte> bytes() const { return bytes_; }
   const CodeHash& hash() const { return hash_; }

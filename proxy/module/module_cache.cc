@@ -15,16 +15,29 @@ std::span<const std::byte> text(std::string_view name) { return std::as_bytes(st
 
 }  // namespace
 
+const char* ModuleCache::target_of(int device) const {
+  return session_.snapshot().devices[static_cast<std::size_t>(device)].properties.gcn_arch_name.c_str();
+}
+
 hipError_t ModuleCache::load(int device, const void* image, std::uint64_t& module) {
   auto facts = std::make_shared<ModuleFacts>();
   facts->device = device;
-  const auto& properties = session_.snapshot().devices[static_cast<std::size_t>(device)].properties;
-  if (hipError_t error = CodeImage::read(image, properties.gcn_arch_name, facts->image); error != hipSuccess)
-    return error;
+  hipError_t error = CodeImage::read(image, target_of(device), facts->image);
+  return error == hipSuccess ? load(std::move(facts), module) : error;
+}
+
+hipError_t ModuleCache::load(int device, std::span<const std::byte> whole, std::uint64_t& module) {
+  auto facts = std::make_shared<ModuleFacts>();
+  facts->device = device;
+  hipError_t error = CodeImage::read(whole, target_of(device), facts->image);
+  return error == hipSuccess ? load(std::move(facts), module) : error;
+}
+
+hipError_t ModuleCache::load(std::shared_ptr<ModuleFacts> facts, std::uint64_t& module) {
   HandleTable& modules = session_.handles().of(HandleKind::kModule);
-  auto handle = modules.create(device, facts);
+  auto handle = modules.create(facts->device, facts);
   if (!handle) return hipErrorOutOfMemory;
-  hipError_t error = send_code(device, handle->raw(), *facts->image);
+  hipError_t error = send_code(facts->device, handle->raw(), *facts->image);
   if (error != hipSuccess) {
     modules.remove(handle->raw());
     return error;
@@ -64,23 +77,30 @@ hipError_t ModuleCache::send_code(int device, std::uint64_t module, const CodeIm
 hipError_t ModuleCache::unload(std::uint64_t module) {
   HandleTable& modules = session_.handles().of(HandleKind::kModule);
   auto facts = std::dynamic_pointer_cast<ModuleFacts>(modules.facts(module));
-  if (facts == nullptr || !modules.remove(module)) return hipErrorInvalidHandle;
+  if (facts == nullptr || !modules.retire(module)) return hipErrorInvalidValue;
+  HandleTable& functions = session_.handles().of(HandleKind::kFunction);
+  std::vector<std::uint64_t> gone;
   {
     std::lock_guard lock(facts->mutex);
-    for (const auto& [name, function] : facts->functions)
-      session_.handles().of(HandleKind::kFunction).remove(function);
+    for (const auto& [name, function] : facts->functions) {
+      if (functions.retire(function)) gone.push_back(function);
+    }
     for (const auto& [name, variable] : facts->variables)
       session_.device_memory().remove_variable(variable.address);
   }
   protocol::UnloadModuleRequest request{};
   request.module = module;
-  return session_.post(facts->device, request);
+  hipError_t error = session_.post(facts->device, request);
+  // Not earlier: whoever gets the slots next must come after the worker has let go of them.
+  modules.recycle(module);
+  for (std::uint64_t function : gone) functions.recycle(function);
+  return error;
 }
 
 hipError_t ModuleCache::function(std::uint64_t module, std::string_view name, std::uint64_t& function) {
   auto facts =
       std::dynamic_pointer_cast<ModuleFacts>(session_.handles().of(HandleKind::kModule).facts(module));
-  if (facts == nullptr) return hipErrorInvalidHandle;
+  if (facts == nullptr) return hipErrorInvalidValue;
   std::lock_guard lock(facts->mutex);
   if (auto known = facts->functions.find(name); known != facts->functions.end()) {
     function = known->second;
@@ -110,7 +130,7 @@ hipError_t ModuleCache::function(std::uint64_t module, std::string_view name, st
 hipError_t ModuleCache::variable(std::uint64_t module, std::string_view name, DeviceVariable& variable) {
   auto facts =
       std::dynamic_pointer_cast<ModuleFacts>(session_.handles().of(HandleKind::kModule).facts(module));
-  if (facts == nullptr) return hipErrorInvalidHandle;
+  if (facts == nullptr) return hipErrorInvalidValue;
   std::lock_guard lock(facts->mutex);
   if (auto known = facts->variables.find(name); known != facts->variables.end()) {
     variable = known->second;

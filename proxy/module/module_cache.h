@@ -7,11 +7,13 @@
 
 #include <hip/hip_runtime_api.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <shared_mutex>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -48,6 +50,8 @@ class ModuleCache {
   explicit ModuleCache(Session& session) : session_(session) {}
 
   hipError_t load(int device, const void* image, std::uint64_t& module);
+  // The same of an image whose length is known: nothing outside it is read.
+  hipError_t load(int device, std::span<const std::byte> whole, std::uint64_t& module);
   hipError_t unload(std::uint64_t module);
   hipError_t function(std::uint64_t module, std::string_view name, std::uint64_t& function);
   hipError_t variable(std::uint64_t module, std::string_view name, DeviceVariable& variable);
@@ -60,6 +64,8 @@ class ModuleCache {
   std::shared_ptr<const FunctionFacts> facts(std::uint64_t function) const;
 
  private:
+  const char* target_of(int device) const;
+  hipError_t load(std::shared_ptr<ModuleFacts> facts, std::uint64_t& module);
   hipError_t send_code(int device, std::uint64_t module, const CodeImage& image);
   hipError_t registered_module(int device, std::size_t binary, const void* wrapper, std::uint64_t& module);
 

@@ -74,8 +74,7 @@ TEST(Copy, BadArgumentsAreRefused) {
   char host[2000] = {};
   EXPECT_EQ(hipMemcpy(nullptr, host, 10, hipMemcpyHostToDevice), hipErrorInvalidValue);
   EXPECT_EQ(hipMemcpy(device.get(), nullptr, 10, hipMemcpyHostToDevice), hipErrorInvalidValue);
-  EXPECT_EQ(hipMemcpy(device.get(), host, 10, kBadKind),
-            hipErrorInvalidMemcpyDirection);
+  EXPECT_EQ(hipMemcpy(device.get(), host, 10, kBadKind), hipErrorInvalidMemcpyDirection);
   EXPECT_EQ(hipMemcpy(device.get(), host, 1001, hipMemcpyHostToDevice), hipErrorInvalidValue) << "too long";
   EXPECT_EQ(hipMemcpy(host, device.at(500), 501, hipMemcpyDeviceToHost), hipErrorInvalidValue) << "too long";
   HIP_OK(hipMemcpy(device.get(), host, 0, hipMemcpyHostToDevice));

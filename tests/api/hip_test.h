@@ -2,6 +2,7 @@
 // Shared by the API tests: only the public HIP API, so that the same binary runs natively and remotely.
 #pragma once
 
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <hip/hip_runtime_api.h>
 
@@ -25,6 +26,10 @@ class DeviceBuffer {
   DeviceBuffer& operator=(const DeviceBuffer&) = delete;
 
   void* get() const { return pointer_; }
+  template <typename Value>
+  Value* get() const {
+    return static_cast<Value*>(pointer_);
+  }
   std::byte* at(std::size_t offset) const { return static_cast<std::byte*>(pointer_) + offset; }
 
  private:
@@ -114,6 +119,9 @@ inline std::vector<std::uint32_t> counting(std::size_t count, std::uint32_t firs
   for (std::size_t i = 0; i < count; ++i) values[i] = first + static_cast<std::uint32_t>(i);
   return values;
 }
+
+// The library in the place of AMD's is hip-remote's client (library.cc of the proxy has the name).
+inline bool is_remote() { return dlsym(RTLD_DEFAULT, "hip_remote_proxy_version") != nullptr; }
 
 inline int device_count() {
   int count = 0;

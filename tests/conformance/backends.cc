@@ -30,7 +30,7 @@ tcp::Options with(tcp::EngineKind engine, tcp::UringFeatures features = {}) {
 std::vector<Backend> make_backends() {
   using Kind = tcp::EngineKind;
   constexpr tcp::UringFeatures kNoMultishot{.multishot_receive = false};
-  constexpr tcp::UringFeatures kNoZeroCopy{.zero_copy_send = false};
+  constexpr tcp::UringFeatures kZeroCopy{.zero_copy_send = true};
   constexpr tcp::UringFeatures kMinimal{
       .multishot_receive = false, .zero_copy_send = false, .registered_files = false};
   return {
@@ -40,7 +40,7 @@ std::vector<Backend> make_backends() {
       tcp_variant("tcp_over_unix", with(Kind::kAuto), test::listen_unix),
       tcp_variant("tcp_uring", with(Kind::kUring), test::listen_tcp),
       tcp_variant("tcp_uring_no_multishot", with(Kind::kUring, kNoMultishot), test::listen_tcp),
-      tcp_variant("tcp_uring_no_send_zc", with(Kind::kUring, kNoZeroCopy), test::listen_tcp),
+      tcp_variant("tcp_uring_send_zc", with(Kind::kUring, kZeroCopy), test::listen_tcp),
       tcp_variant("tcp_uring_minimal", with(Kind::kUring, kMinimal), test::listen_tcp),
       tcp_variant("tcp_poll", with(Kind::kPoll), test::listen_tcp),
   };

@@ -20,6 +20,7 @@ struct RunOptions {
   std::string runtime;    // of the private worker
   bool local = false;
   bool native = false;  // run on the CPU runtime itself, without a worker
+  bool preload = true;  // false: the program finds our library by its search path only
   bool verbose = false;
   std::vector<std::string> program;
 };

@@ -12,8 +12,10 @@ Layout find_layout() {
   Layout layout;
   layout.bin = self.parent_path();
   fs::path prefix = layout.bin.parent_path();
-  for (const char* candidate : {"lib", "lib64", "lib/x86_64-linux-gnu"}) {
-    if (fs::exists(prefix / candidate / "libamdhip64.so.5", error)) {
+  // A build tree, or an installation (worker/runtime_library.cc looks in the same places). Our own CPU
+  // runtime marks the directory: a libamdhip64.so.5 might be AMD's.
+  for (const char* candidate : {"lib", TF_INSTALL_LIBDIR}) {
+    if (fs::exists(prefix / candidate / "libhip_cpu.so", error)) {
       layout.lib = prefix / candidate;
       return layout;
     }

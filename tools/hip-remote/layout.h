@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the parts of an installation (or build tree) lie, found from the running executable:
 // <prefix>/bin/{hip-remote,hip-worker,hip_bench,...} and
-// <prefix>/lib*/{libamdhip64.so.5,libhip_cpu.so,native/}.
+// <prefix>/<libdir>/{libamdhip64.so.5,libhip_cpu.so,native/}; libdir is lib in a build tree.
 #pragma once
 
 #include <filesystem>

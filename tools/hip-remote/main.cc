@@ -28,6 +28,10 @@ void add_run(CLI::App& app, tf::tools::RunOptions& options) {
   CLI::Option* native = run->add_flag("--native", options.native,
                                       "No worker: run on the CPU runtime in the program's own process");
   native->excludes(local);
+  run->add_flag(
+      "!--no-preload", options.preload,
+      "Without LD_PRELOAD: LD_LIBRARY_PATH alone finds the proxy (for programs with a sanitizer, which must "
+      "be loaded first; not enough for programs with an RPATH to another libamdhip64)");
   run->add_flag("-v,--verbose", options.verbose, "Log what the worker and the proxy do (standard error)");
   run->add_option("program", options.program, "Program and its arguments, after --")->required();
   run->positionals_at_end();

@@ -22,8 +22,9 @@ std::string prepend(const std::string& entry, const char* variable, char separat
 }
 
 // LD_LIBRARY_PATH finds our library by name; LD_PRELOAD wins over a program's own RPATH.
-void use_library(EnvironmentChanges& environment, const std::filesystem::path& directory) {
+void use_library(EnvironmentChanges& environment, const std::filesystem::path& directory, bool preload) {
   environment["LD_LIBRARY_PATH"] = prepend(directory.string(), "LD_LIBRARY_PATH", ':');
+  if (!preload) return;
   environment["LD_PRELOAD"] = prepend((directory / "libamdhip64.so.5").string(), "LD_PRELOAD", ' ');
 }
 
@@ -53,9 +54,9 @@ int run(const Layout& layout, const RunOptions& options) {
   command.arguments = options.program;
   std::optional<LocalWorker> worker;
   if (options.native) {
-    use_library(command.environment, layout.native_lib());
+    use_library(command.environment, layout.native_lib(), options.preload);
   } else {
-    use_library(command.environment, layout.lib);
+    use_library(command.environment, layout.lib, options.preload);
     if (Status status = point_at_worker(options, command.environment); !status) return fail(status);
     if (!options.transport.empty()) command.environment["TF_TRANSPORT"] = options.transport;
     if (options.local) {

@@ -1,12 +1,13 @@
 # Code objects and programs made by hipcc-cpu, for tests and examples.
-#   tf_cpu_code_object(kernels_co SOURCE k.hip OUTPUT k.co OPTIONS ...)   target kernels_co, file in the build
+#   tf_cpu_code_object(kernels_co SOURCE k.hip OUTPUT k.co OPTIONS ... DEPENDS headers...)
+#                      target kernels_co, file in the build
 #   tf_cpu_object(saxpy_o SOURCE saxpy.hip OUTPUT saxpy.o)    host object with its kernels embedded
 include_guard(GLOBAL)
 
 function(tf_hipcc_cpu name mode)
-  cmake_parse_arguments(ARG "" "SOURCE;OUTPUT" "OPTIONS" ${ARGN})
+  cmake_parse_arguments(ARG "" "SOURCE;OUTPUT" "OPTIONS;DEPENDS" ${ARGN})
   set(output ${CMAKE_CURRENT_BINARY_DIR}/${ARG_OUTPUT})
-  add_custom_command(OUTPUT ${output} DEPENDS ${ARG_SOURCE} hipcc_cpu
+  add_custom_command(OUTPUT ${output} DEPENDS ${ARG_SOURCE} ${ARG_DEPENDS} hipcc_cpu
                      COMMAND ${CMAKE_BINARY_DIR}/bin/hipcc-cpu ${mode} ${ARG_OPTIONS}
                      ${CMAKE_CURRENT_SOURCE_DIR}/${ARG_SOURCE} -o ${output}
                      COMMENT "hipcc-cpu ${mode} ${ARG_SOURCE}" VERBATIM)

@@ -6,6 +6,9 @@
 
 namespace tf::worker::custom {
 
-void goodbye(Call& call, const protocol::GoodbyeRequest&) { call.session().drain(); }
+void goodbye(Call& call, const protocol::GoodbyeRequest&) {
+  call.session().drain();
+  call.finish(hipSuccess);
+}
 
 }  // namespace tf::worker::custom

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Code objects, functions, variables, launches. Executor thread.
+#include <cstring>
 #include <memory>
 #include <string>
 #include <utility>
@@ -12,6 +13,7 @@ namespace tf::worker::custom {
 namespace {
 
 constexpr std::uint32_t kLaunchCooperative = 1;
+constexpr std::size_t kImagePaddingBytes = 64;
 
 std::string name_of(Call& call) {
   const std::span<const std::byte> tail = call.tail();
@@ -26,11 +28,13 @@ bool usable_name(const std::string& name) {
 hipError_t receive_code(Session& session, const protocol::LoadModuleRequest& request) {
   CodeBytes code;
   code.size = static_cast<std::size_t>(request.bytes);
-  code.data = std::make_unique_for_overwrite<std::byte[]>(code.size);
+  // Zeros behind the image: text forms of code end with the first of them.
+  code.data = std::make_unique_for_overwrite<std::byte[]>(code.size + kImagePaddingBytes);
+  std::memset(code.data.get() + code.size, 0, kImagePaddingBytes);
   const hipError_t error = session.copies().receive(request.tag, {code.data.get(), code.size});
   if (error != hipSuccess) return error;
   const CodeHash hash{request.hash_low, request.hash_high};
-  if (hash_of(code) != hash) return hipErrorInvalidImage;
+  if (hash_of(code) != hash || !is_self_contained({code.data.get(), code.size})) return hipErrorInvalidImage;
   return session.modules().keep(hash, std::move(code)) ? hipSuccess : hipErrorOutOfMemory;
 }
 

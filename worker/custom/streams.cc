@@ -83,6 +83,7 @@ void host_callback(Call& call, const protocol::HostCallbackRequest& request) {
 // May come a second time: the executor takes it ahead of its turn while it waits (session.h).
 void callback_done(Call& call, const protocol::CallbackDoneRequest& request) {
   call.session().callbacks().done(request.cookie);
+  call.finish(hipSuccess);
 }
 
 }  // namespace tf::worker::custom

@@ -124,6 +124,12 @@ Status FakeWorker::on_message(const FrameHeader& header, std::span<const std::by
       reply(header, 0, bytes_of(known));
       break;
     }
+    case Op::kStreamGetFlags: {
+      protocol::StreamGetFlagsReply answer{};
+      answer.flags = static_cast<std::uint32_t>(stream_flags.load());
+      reply(header, stream_flags < 0 ? hipErrorInvalidHandle : hipSuccess, bytes_of(answer));
+      break;
+    }
     case Op::kLoadModule: load_module(header, payload); break;
     case Op::kLaunch: {
       std::lock_guard lock(mutex_);

@@ -42,6 +42,9 @@ class FakeWorker final : private MessageSink {
   // The next CopyFromDevice is aborted with this.
   std::atomic<int> abort_next_copy{0};
 
+  // What StreamGetFlags answers; negative: hipErrorInvalidHandle.
+  std::atomic<int> stream_flags{0};
+
   std::vector<std::byte> last_arguments();
 
  private:

@@ -131,7 +131,7 @@ TEST_F(LocalTest, UnknownHandlesAreRefusedHere) {
   auto nonsense = reinterpret_cast<hipStream_t>(0x1234567890ull);
   EXPECT_EQ(custom::hipStreamSynchronize(call_, nonsense), hipErrorContextIsDestroyed);
   EXPECT_EQ(custom::hipEventQuery(call_, reinterpret_cast<hipEvent_t>(nonsense)), hipErrorInvalidHandle);
-  EXPECT_EQ(custom::hipModuleUnload(call_, reinterpret_cast<hipModule_t>(nonsense)), hipErrorInvalidHandle);
+  EXPECT_EQ(custom::hipModuleUnload(call_, reinterpret_cast<hipModule_t>(nonsense)), hipErrorInvalidValue);
   EXPECT_EQ(worker_->calls, 0);
 }
 

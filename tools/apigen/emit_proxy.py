@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """proxy/gen/: exported stubs by domain, declarations of hand-written bodies, unsupported ones, version script."""
 from emit_protocol import BANNER
-from model import STRUCTS, DescriptionError, flat
+from model import STRUCTS, flat
 
 RTC_DOMAIN = "rtc"
 
@@ -18,17 +18,22 @@ def null_checks(function):
 
 
 def send_lines(function):
-    """Statements that fill `request` from the parameters."""
-    lines, tail = [], "{}"
+    """Statements that fill `request` from the parameters. What takes or gives away a handle comes last, so that
+    a parameter found wrong before it leaves the tables as they were."""
+    lines, last, tail = [], [], "{}"
     for p in function.parameters:
         if p.handle and p.direction == "OUT":
-            lines += [f"void* {p.name}_value = nullptr;",
-                      f"if (!call.create(protocol::HandleKind::{p.handle}, request.{p.name}, {p.name}_value)) "
-                      "return call.finish();"]
+            last.append(f"void* {p.name}_value = nullptr;")
+            if not function.cached:
+                last.append(f"if (!call.create(protocol::HandleKind::{p.handle}, request.{p.name}, {p.name}_value)) "
+                            "return call.finish();")
         elif p.handle:
-            verb = "consume" if p.direction == "CONSUMES" else "translate"
-            lines.append(f"if (!call.{verb}(protocol::HandleKind::{p.handle}, {p.name}, request.{p.name})) "
-                         "return call.finish();")
+            consumed = p.direction == "CONSUMES"
+            line = (f"if (!call.{'consume' if consumed else 'translate'}(protocol::HandleKind::{p.handle}, {p.name}, "
+                    f"request.{p.name})) return call.finish();")
+            (last if consumed else lines).append(line)
+        elif p.ordinal:
+            lines.append(f"if (!call.ordinal({p.name}, request.{p.name})) return call.finish();")
         elif p.direction == "OUT":
             continue
         elif "ARRAY" in p.words:
@@ -46,7 +51,17 @@ def send_lines(function):
                 lines.append(f"request.{name} = {cast};")
         else:
             lines.append(f"request.{p.name} = static_cast<decltype(request.{p.name})>({p.name});")
-    return lines, tail
+    return lines + last, tail
+
+
+def range_checks(function):
+    """Device memory that the call touches must be the program's, as far as the description says how much it is."""
+    lines = []
+    for p in function.parameters:
+        if p.kind == "device" and p.direction == "IN" and len(p.words["IN"]) > 1:
+            address = f"{p.name}.ptr" if p.ctype in STRUCTS else p.name
+            lines.append(f"if (!call.owns({address}, {p.words['IN'][1]})) return call.finish();")
+    return lines
 
 
 def wire_stub(f):
@@ -59,7 +74,7 @@ def wire_stub(f):
     lines += [f"if (!({check})) return call.finish(hipErrorInvalidValue);" for check in f.checks]
     lines += ["if (!call.connected()) return call.finish();", f"protocol::{name}Request request;"]
     fill, tail = send_lines(f)
-    lines += fill
+    lines += fill + range_checks(f)
     outs = [p for p in f.parameters if p.direction == "OUT" and not p.handle]
     created = [p for p in f.parameters if p.direction == "OUT" and p.handle]
     tail_argument = "" if tail == "{}" else f", {tail}"
@@ -67,12 +82,16 @@ def wire_stub(f):
         if not created:
             return lines + [f"return call.post(request{tail_argument});"]
         p = created[0]
-        return lines + [f"const hipError_t error = call.post(request{tail_argument});",
+        send = f"call.post(request{tail_argument})"
+        if f.cached:
+            send = f"call.create_once(protocol::HandleKind::{p.handle}, request, request.{p.name}, {p.name}_value)"
+        return lines + [f"const hipError_t error = {send};",
                         f"if (error == hipSuccess) *{p.name} = static_cast<{p.pointee}>({p.name}_value);",
                         "return error;"]
     if not outs:
         return lines + [f"return call.call(request{tail_argument});"]
-    lines += [f"protocol::{name}Reply reply;", f"const hipError_t error = call.call(request, reply{tail_argument});",
+    ask = "call.cached(request, reply)" if f.cached else f"call.call(request, reply{tail_argument})"
+    lines += [f"protocol::{name}Reply reply;", f"const hipError_t error = {ask};",
               "if (error != hipSuccess) return error;"]
     for p in outs:
         if p.kind == "word":
@@ -84,9 +103,7 @@ def wire_stub(f):
 
 
 def alias_stub(f, by_name):
-    target = by_name.get(f.alias[0])
-    if target is None:
-        raise DescriptionError(f"{f.where}: ALIAS of unknown function '{f.alias[0]}'")
+    target = by_name[f.alias[0]]  # check.py has seen to it that all the parameters fit
     given = {p.name: p for p in f.parameters}
     fixed = dict(part.split(" = ") for part in f.alias[1:] if " = " in part)
     per_thread = f.name.endswith("_spt")
@@ -95,10 +112,8 @@ def alias_stub(f, by_name):
         own = given.get(p.name)
         if own is None and p.kind == "stream" and per_thread:
             passed.append("hipStreamPerThread")
-        elif own is None and p.name in fixed:
-            passed.append(fixed[p.name])
         elif own is None:
-            raise DescriptionError(f"{f.where}: {f.name}: nothing for '{p.name}' of {target.name}")
+            passed.append(fixed[p.name])
         elif p.kind == "function" and own.kind == "host_function":
             lines += [f"ApiCall call(protocol::Op::k{target.message});",
                       "if (!call.connected()) return call.finish();",
@@ -124,17 +139,17 @@ def stub(f, by_name):
     elif f.mode == "LOCAL":
         lines = [f"{returns}local::{f.name}({', '.join(arguments)});"]
     elif f.mode in ("CUSTOM", "CUSTOM_CALL"):
-        lines = [f"ApiCall call(protocol::Op::kGoodbye);",
+        lines = ["ApiCall call(protocol::Op::kGoodbye);",
                  f"{returns}custom::{f.name}({', '.join(['call'] + arguments)});"]
         if f.mode == "CUSTOM_CALL":
             lines[0] = f"ApiCall call(protocol::Op::k{f.message});"
     elif f.mode == "UNSUPPORTED":
         parameters = [p.name for p in f.parameters]
-        value = {"hipError_t": f'unsupported("{f.name}")'}.get(f.result)
+        value = f'unsupported("{f.name}")' if f.result == "hipError_t" else None
         lines = [f"static_cast<void>({name});" for name in parameters]
         lines.append(f"return {value};" if value else f'static_cast<void>(unsupported("{f.name}"));')
         if not value:
-            lines.append(f"return {{}};")
+            lines.append("return {};")
     else:
         lines = wire_stub(f)
     linkage = 'extern "C" ' if f.c_linkage else ""
@@ -150,14 +165,17 @@ def client_source(domain, functions, by_name):
 #include <cstring>
 #include <span>
 
+#include "protocol/extent.h"
 #include "proxy/api_call.h"
 #include "proxy/exported.h"
 #include "proxy/gen/custom.h"
 #include "proxy/gen/local.h"
-#include "proxy/pool_attributes.h"
 
 using namespace tf;         // NOLINT: the stubs are C functions, outside every namespace
 using namespace tf::proxy;  // NOLINT
+using protocol::elements;
+using protocol::rows;
+using protocol::slices;
 
 {body}"""
 
@@ -179,9 +197,15 @@ namespace tf::proxy::{namespace} {{
 """
 
 
-def description_check(headers):
+def description_check(headers, functions):
     """A source that compiles the description after the vendor's headers: signature drift is an error."""
     includes = "".join(f'#include "proxy/api/{h}"\n' for h in headers)
+    overloads = "".join(f"using only_{f.name} = decltype(&{f.name});\n" for f in functions if f.mangled)
+    if overloads:
+        overloads = f"""
+// With C++ linkage a drifting signature is an overload; the address of an overloaded function has no type.
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+{overloads}"""
     return f"""{BANNER}// The description compiled after the vendor's headers: a signature that drifts does not compile.
 #include <hip/hip_runtime_api.h>
 #include <hip/hip_ext.h>
@@ -189,7 +213,7 @@ def description_check(headers):
 
 #include "proxy/api/words.h"
 {includes}#include "proxy/api/words_end.h"
-"""
+{overloads}"""
 
 
 def unsupported_source(names):
@@ -219,4 +243,5 @@ def version_script(symbols):
         local = "" if previous else "  local:\n    *;\n"
         text += f"{node} {{\n  global:\n{names}{local}}}{previous};\n\n"
         previous = f" {node}"
-    return text
+    # Not AMD's: by this name a worker knows that what it is about to load is its own client.
+    return text + "hip_remote {\n  global:\n    hip_remote_proxy_version;\n};\n"

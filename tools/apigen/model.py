@@ -3,8 +3,16 @@
 import re
 from dataclasses import dataclass, field
 
+# Handle kinds of the wire, by the word in the brackets.
 HANDLE_KINDS = {"stream": "kStream", "event": "kEvent", "module": "kModule", "function": "kFunction",
                 "pool": "kMemPool", "graph": "kGraph", "graph_exec": "kGraphExec", "graph_node": "kGraphNode"}
+# C types that are handles, and the word each needs. What HANDLE_KINDS lacks is the client's own business.
+HANDLE_TYPES = {"hipStream_t": "stream", "hipEvent_t": "event", "hipModule_t": "module", "hipFunction_t": "function",
+                "hipMemPool_t": "pool", "hipGraph_t": "graph", "hipGraphExec_t": "graph_exec",
+                "hipGraphNode_t": "graph_node", "hipCtx_t": "ctx", "hipMemGenericAllocationHandle_t": "allocation",
+                "hiprtcProgram": "opaque", "hipStreamCallback_t": "callback", "hipHostFn_t": "callback"}
+# What else may stand in the brackets of a direction.
+OTHER_KINDS = ("device", "host", "address", "host_function", "symbol", "opaque", "word")
 MODES = ("CALL", "POST", "CREATE", "CACHED", "CUSTOM", "CUSTOM_CALL", "LOCAL", "ALIAS", "UNSUPPORTED")
 ON_WIRE = ("CALL", "POST", "CREATE", "CACHED", "CUSTOM_CALL")  # message and worker side are generated
 
@@ -60,6 +68,22 @@ class Parameter:
     @property
     def handle(self):
         return HANDLE_KINDS.get(self.kind)
+
+    @property
+    def arguments(self):
+        """All that stands in the brackets of the direction."""
+        return self.words.get(self.direction, [])
+
+    @property
+    def handle_type(self):
+        """"hipStream_t" of `hipStream_t x`, and of `hipStream_t* x` that is OUT; None for other types."""
+        base = self.pointee if self.ctype.endswith("*") and self.direction == "OUT" else self.ctype
+        base = base.removeprefix("const ").strip()
+        return base if base in HANDLE_TYPES else None
+
+    @property
+    def ordinal(self):
+        return "ORDINAL" in self.words
 
     @property
     def optional(self):
@@ -142,6 +166,8 @@ def request_fields(function):
             fields.append(Field(p.name, "u64"))
         elif p.direction == "OUT" or "ARRAY" in p.words:
             continue
+        elif p.ordinal:
+            fields.append(Field(p.name, "i32"))
         elif p.ctype in STRUCTS or p.direction == "IN" and p.kind == "" and p.pointee in STRUCTS:
             struct = p.ctype if p.ctype in STRUCTS else p.pointee
             fields += [Field(name, wire) for name, wire, _ in flat(p.name, struct)]

@@ -6,12 +6,14 @@ usage: apigen.py --api DIR --out DIR [--list-outputs]
 """
 import argparse
 import pathlib
+import re
 import sys
 
 import emit_protocol
 import emit_proxy
 import emit_tests
 import emit_worker
+from check import check_functions, check_messages, check_unique
 from model import DescriptionError, message_of
 from parse import parse_messages, parse_prototypes
 
@@ -19,28 +21,26 @@ NOT_PROTOTYPES = {"messages.h", "words.h", "words_end.h"}
 RTC = "rtc"
 
 
-def read_description(api):
+def read_description(api, symbols):
     paths = sorted(p for p in api.glob("*.h") if p.name not in NOT_PROTOTYPES)
     functions = [f for path in paths for f in parse_prototypes(path, f"proxy/api/{path.name}")]
+    check_functions(functions, symbols)
     messages = parse_messages(api / "messages.h", "proxy/api/messages.h")
     messages += [message_of(f) for f in functions if f.on_wire]
     return paths, functions, sorted(messages, key=lambda m: m.opcode)
 
 
 def read_symbols(path):
-    rows = [line.split() for line in path.read_text().splitlines() if line and not line.startswith("#")]
-    return {row[0]: row[1] for row in rows}
-
-
-def check_unique(functions, messages):
-    for attribute, items in (("opcode", messages), ("name", messages), ("name", functions)):
-        seen = {}
-        for item in items:
-            value = getattr(item, attribute)
-            if value in seen:
-                shown = f"0x{value:04x}" if attribute == "opcode" else value
-                raise DescriptionError(f"{item.where}: {attribute} {shown} is taken by {seen[value].where}")
-            seen[value] = item
+    symbols = {}
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        if not line or line.startswith("#"):
+            continue
+        match = re.fullmatch(r"(\w+)\t(hip_\d+\.\d+)", line)
+        if not match or match.group(1) in symbols:
+            raise DescriptionError(f"proxy/api/{path.name}:{number}: not a symbol and its node, or there twice: "
+                                   f"'{line}'")
+        symbols[match.group(1)] = match.group(2)
+    return symbols
 
 
 def exports(functions, symbols):
@@ -59,9 +59,10 @@ def exports(functions, symbols):
 
 
 def generate(api):
-    paths, functions, messages = read_description(api)
     symbols = read_symbols(api / "symbols_5.txt")
+    paths, functions, messages = read_description(api, symbols)
     check_unique(functions, messages)
+    check_messages(messages, emit_worker.RANGES)
     by_name = {f.name: f for f in functions}
     table_header, table_source = emit_protocol.hip_table(functions)
     dispatch_header, dispatch_source = emit_worker.dispatch(messages)
@@ -76,7 +77,7 @@ def generate(api):
         "proxy/gen/custom.h": emit_proxy.declarations(functions, ("CUSTOM", "CUSTOM_CALL"), "custom", "ApiCall& call"),
         "proxy/gen/local.h": emit_proxy.declarations(functions, ("LOCAL",), "local", ""),
         "proxy/gen/unsupported.cc": emit_proxy.unsupported_source(sorted(set(all_symbols) - described)),
-        "proxy/gen/description.cc": emit_proxy.description_check([p.name for p in paths]),
+        "proxy/gen/description.cc": emit_proxy.description_check([p.name for p in paths], functions),
         "proxy/gen/exports_5.map": emit_proxy.version_script(all_symbols),
         "worker/gen/custom.h": emit_worker.custom_header(messages),
         "worker/gen/handlers.h": emit_worker.handlers_header(messages),

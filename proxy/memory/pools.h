@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pools: memory pools as the application sees them. The bytes themselves are cut from the session's leases
+// (device_memory.h), so a pool is its settings and its accounts, and the worker is asked for none of them.
+//
+// What a pool reserves follows the rules of a real one: memory freed stays reserved until a synchronizing
+// call finds more than the release threshold, or the application trims. Any thread.
+#pragma once
+
+#include <hip/hip_runtime_api.h>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "protocol/device_snapshot.h"
+#include "proxy/handles.h"
+
+namespace tf::proxy {
+
+inline constexpr std::uint64_t kPoolBlockBytes = 4096;  // what a pool accounts for is rounded up to this
+
+// Guarded by Pools::mutex_, but for `device`, which is constant.
+struct PoolFacts final : Facts {
+  int device = 0;
+  std::uint64_t threshold = 0;
+  std::uint64_t used = 0;
+  std::uint64_t used_high = 0;
+  std::uint64_t reserved = 0;
+  std::uint64_t reserved_high = 0;
+  std::array<int, 3> reuse_rules{1, 1, 1};  // hipMemPoolReuse...: kept for who asks
+};
+
+class Pools {
+ public:
+  explicit Pools(HandleTable& handles) : handles_(handles) {}
+
+  // A pool for memory of `device`. 0: no handle left.
+  std::uint64_t create(int device);
+  // hipErrorIllegalState while memory of it is allocated. The device falls back to its default pool.
+  hipError_t destroy(std::uint64_t pool);
+  // Null: no such pool, or a default pool that nobody has entered yet.
+  std::shared_ptr<PoolFacts> find(std::uint64_t pool) const;
+  // A default pool, which the session knows by its handle only. Null: no such handle.
+  std::shared_ptr<PoolFacts> enter(std::uint64_t pool, int device);
+
+  // The pool hipMallocAsync uses; 0: the default pool, which nobody has asked for yet.
+  std::uint64_t current(int device) const;
+  void set_current(int device, std::uint64_t pool);
+
+  hipError_t set_attribute(PoolFacts& pool, hipMemPoolAttr attribute, const void* value);
+  hipError_t get_attribute(const PoolFacts& pool, hipMemPoolAttr attribute, void* value) const;
+  void trim(PoolFacts& pool, std::uint64_t keep_bytes);
+
+  // Blocks of pool memory come and go; freed() ignores addresses that are of no pool.
+  void allocated(const std::shared_ptr<PoolFacts>& pool, std::uint64_t address, std::uint64_t bytes);
+  void freed(std::uint64_t address);
+  // A synchronizing call on the device: reserved memory beyond the thresholds goes.
+  void synchronized(int device);
+
+ private:
+  struct Block {
+    std::shared_ptr<PoolFacts> pool;
+    std::uint64_t bytes;
+  };
+  static void trim_locked(PoolFacts& pool, std::uint64_t keep_bytes);
+
+  HandleTable& handles_;
+  // Relaxed: lets programs without pools skip synchronized(); whoever made a pool sees its own store.
+  std::atomic<bool> any_{false};
+  mutable std::mutex mutex_;
+  std::array<std::uint64_t, protocol::kDevicesMax> current_{};
+  std::map<std::uint64_t, Block> blocks_;  // by address
+};
+
+}  // namespace tf::proxy

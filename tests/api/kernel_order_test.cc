@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels, copies, callbacks and events in the order of their streams, from one thread and from several.
+#include <atomic>
+#include <thread>
+
+#include "tests/api/hip_test.h"
+#include "tests/api/kernels.h"
+#include "tests/api/module_fixture.h"
+
+namespace tf::api_test {
+namespace {
+
+constexpr int kCount = 5000;
+constexpr std::size_t kBytes = kCount * sizeof(int);
+
+void increment(const LoadedModule& module, void* data, hipStream_t stream) {
+  int n = kCount;
+  void* arguments[] = {&data, &n};
+  ASSERT_EQ(hipModuleLaunchKernel(module.function("increment"), (kCount + 127) / 128, 1, 1, 128, 1, 1, 0,
+                                  stream, arguments, nullptr),
+            hipSuccess);
+}
+
+TEST(KernelOrder, ChainOnOneStream) {
+  LoadedModule module;
+  TestStream stream;
+  DeviceBuffer device(kBytes);
+  launch_fill(device.get<int>(), 0, kCount, stream);
+  for (int i = 0; i < 50; ++i) increment(module, device.get(), stream);
+  std::vector<int> back(kCount);
+  HIP_OK(hipMemcpyAsync(back.data(), device.get(), kBytes, hipMemcpyDeviceToHost, stream));
+  HIP_OK(hipStreamSynchronize(stream));
+  EXPECT_EQ(back, counting_ints(kCount, 50));
+}
+
+TEST(KernelOrder, EventsBetweenStreams) {
+  LoadedModule module;
+  TestStream first(hipStreamNonBlocking);
+  TestStream second(hipStreamNonBlocking);
+  TestEvent filled;
+  TestEvent incremented;
+  DeviceBuffer device(kBytes);
+  for (int round = 0; round < 10; ++round) {
+    Gate gate;
+    gate.close(first);
+    launch_fill(device.get<int>(), round, kCount, first);
+    HIP_OK(hipEventRecord(filled, first));
+    HIP_OK(hipStreamWaitEvent(second, filled, 0));
+    increment(module, device.get(), second);
+    HIP_OK(hipEventRecord(incremented, second));
+    EXPECT_EQ(hipEventQuery(incremented), hipErrorNotReady);
+    gate.open();
+    HIP_OK(hipEventSynchronize(incremented));
+    EXPECT_EQ(read_ints(device.get(), kCount), counting_ints(kCount, round + 1));
+  }
+}
+
+TEST(KernelOrder, NullStreamWaitsForBlockingStreams) {
+  LoadedModule module;
+  TestStream stream;
+  DeviceBuffer device(kBytes);
+  launch_fill(device.get<int>(), 10, kCount, stream);
+  increment(module, device.get(), nullptr);
+  increment(module, device.get(), stream);
+  increment(module, device.get(), nullptr);
+  EXPECT_EQ(read_ints(device.get(), kCount), counting_ints(kCount, 13));
+}
+
+struct Seen {
+  std::atomic<int> calls{0};
+  std::atomic<int> status{-1};
+  std::atomic<hipStream_t> stream{nullptr};
+  std::vector<int> values;
+};
+
+TEST(KernelOrder, CallbackAfterCopyAndKernel) {
+  TestStream stream;
+  DeviceBuffer device(kBytes);
+  PinnedBuffer host(kBytes);
+  struct Check {
+    Seen seen;
+    const int* values;
+  } check;
+  check.values = host.as<int>();
+  launch_fill(device.get<int>(), 21, kCount, stream);
+  HIP_OK(hipMemcpyAsync(host.as<int>(), device.get(), kBytes, hipMemcpyDeviceToHost, stream));
+  HIP_OK(hipStreamAddCallback(
+      stream,
+      [](hipStream_t where, hipError_t status, void* data) {
+        auto* const mine = static_cast<Check*>(data);
+        mine->seen.stream.store(where);
+        mine->seen.status.store(status);
+        mine->seen.values.assign(mine->values, mine->values + kCount);
+        mine->seen.calls.fetch_add(1);
+      },
+      &check, 0));
+  HIP_OK(hipStreamSynchronize(stream));
+  EXPECT_EQ(check.seen.calls.load(), 1);
+  EXPECT_EQ(check.seen.status.load(), hipSuccess);
+  EXPECT_EQ(check.seen.stream.load(), stream);
+  EXPECT_EQ(check.seen.values, counting_ints(kCount, 21));
+}
+
+TEST(KernelOrder, HostFunctionsHoldTheStream) {
+  TestStream stream;
+  std::vector<int> order;
+  struct Step {
+    std::vector<int>* order;
+    int number;
+  };
+  Step steps[20];
+  for (int i = 0; i < 20; ++i) {
+    steps[i] = {&order, i};
+    HIP_OK(hipLaunchHostFunc(
+        stream,
+        [](void* data) {
+          auto* const step = static_cast<Step*>(data);
+          step->order->push_back(step->number);
+        },
+        &steps[i]));
+  }
+  HIP_OK(hipStreamSynchronize(stream));
+  EXPECT_EQ(order, counting_ints(20, 0));
+  EXPECT_EQ(hipLaunchHostFunc(stream, nullptr, nullptr), hipErrorInvalidValue);
+  EXPECT_EQ(hipStreamAddCallback(stream, nullptr, nullptr, 0), hipErrorInvalidValue);
+}
+
+// --- several threads ------------------------------------------------------------------------------------
+
+constexpr int kThreads = 4;
+constexpr int kRounds = 25;
+
+template <typename Body>
+void on_threads(Body body) {
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kThreads; ++i) threads.emplace_back(body, i);
+  for (std::thread& thread : threads) thread.join();
+}
+
+bool round_trip(const LoadedModule& module, int* device, int first, hipStream_t stream) {
+  const std::vector<int> values = counting_ints(kCount, first);
+  std::vector<int> back(kCount);
+  void* data = device;
+  int n = kCount;
+  void* arguments[] = {&data, &n};
+  bool good = hipMemcpyAsync(device, values.data(), kBytes, hipMemcpyHostToDevice, stream) == hipSuccess;
+  good = good && hipModuleLaunchKernel(module.function("increment"), 40, 1, 1, 128, 1, 1, 0, stream,
+                                       arguments, nullptr) == hipSuccess;
+  good = good && hipMemcpyAsync(back.data(), device, kBytes, hipMemcpyDeviceToHost, stream) == hipSuccess;
+  good = good && hipStreamSynchronize(stream) == hipSuccess;
+  return good && back == counting_ints(kCount, first + 1);
+}
+
+TEST(KernelThread, KernelsAndCopiesOnOwnStreams) {
+  LoadedModule module;
+  std::atomic<int> failures{0};
+  on_threads([&](int number) {
+    DeviceBuffer device(kBytes);
+    TestStream stream;
+    for (int round = 0; round < kRounds; ++round) {
+      if (!round_trip(module, device.get<int>(), number * 1000 + round, stream)) failures.fetch_add(1);
+    }
+  });
+  EXPECT_EQ(failures.load(), 0);
+}
+
+TEST(KernelThread, ModulesComeAndGo) {
+  std::atomic<int> failures{0};
+  on_threads([&](int number) {
+    for (int round = 0; round < 8; ++round) {
+      LoadedModule module;
+      DeviceBuffer device(kBytes);
+      TestStream stream;
+      if (!round_trip(module, device.get<int>(), number * 1000 + round, stream)) failures.fetch_add(1);
+    }
+  });
+  EXPECT_EQ(failures.load(), 0);
+}
+
+TEST(KernelThread, FirstUseOfTheProgramsKernels) {
+  std::atomic<int> failures{0};
+  on_threads([&](int number) {
+    DeviceBuffer device(kBytes);
+    TestStream stream;
+    std::vector<int> back(kCount);
+    for (int round = 0; round < kRounds; ++round) {
+      launch_fill(device.get<int>(), number + round, kCount, stream);
+      bool good =
+          hipMemcpyAsync(back.data(), device.get(), kBytes, hipMemcpyDeviceToHost, stream) == hipSuccess;
+      good =
+          good && hipStreamSynchronize(stream) == hipSuccess && back == counting_ints(kCount, number + round);
+      if (!good) failures.fetch_add(1);
+    }
+  });
+  EXPECT_EQ(failures.load(), 0);
+}
+
+// Streams and events are destroyed and made on all threads at once: no handle may come to life twice.
+TEST(KernelThread, HandlesAreReused) {
+  std::atomic<int> failures{0};
+  on_threads([&](int) {
+    for (int round = 0; round < 300; ++round) {
+      hipStream_t stream = nullptr;
+      hipEvent_t event = nullptr;
+      bool good = hipStreamCreate(&stream) == hipSuccess && hipEventCreate(&event) == hipSuccess;
+      good = good && hipEventRecord(event, stream) == hipSuccess;
+      good = good && hipEventSynchronize(event) == hipSuccess;
+      good = good && hipEventDestroy(event) == hipSuccess && hipStreamDestroy(stream) == hipSuccess;
+      if (!good) failures.fetch_add(1);
+    }
+  });
+  EXPECT_EQ(failures.load(), 0);
+  HIP_OK(hipDeviceSynchronize());
+}
+
+}  // namespace
+}  // namespace tf::api_test

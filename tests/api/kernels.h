@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the API tests and their kernels share. Kernels of the program itself (program.hip) are reached through
+// functions, so that the tests are ordinary C++.
+#pragma once
+
+#include <hip/hip_runtime_api.h>
+
+namespace tf::api_test {
+
+// An argument with padding inside, and larger than what fits into registers.
+struct Mixed {
+  int a;
+  char b;
+  double c;
+  int values[10];
+};
+
+// --- program.hip -----------------------------------------------------------------------------------------
+
+// Kernels launched with <<<>>>: out[i] = value + i; data[i] *= factor of the program; table copied to out.
+void launch_fill(int* out, int value, int n, hipStream_t stream);
+void launch_scale(float* data, int n, hipStream_t stream);
+void launch_read_table(int* out, hipStream_t stream);
+void launch_add_to_counter(int value, hipStream_t stream);
+void launch_take_struct(const Mixed& mixed, long long* out);
+void launch_square(double* data, int n);  // an instance of a template
+
+// Their stubs and variables, as the API takes them.
+const void* fill_kernel();
+const void* bounded_kernel();  // at most 64 threads a block
+const void* shared_kernel();   // 1024 bytes of static shared memory
+const void* factor_symbol();   // __constant__ float
+const void* counter_symbol();  // __device__ int, 7 at the start
+const void* table_symbol();    // __device__ int[16]
+
+}  // namespace tf::api_test

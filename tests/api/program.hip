@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels and variables compiled into the test program, launched with <<<>>>.
+#include <hip/hip_runtime.h>
+
+#include "kernels.h"
+
+__constant__ float factor;
+__device__ int counter = 7;
+__device__ int table[16];
+
+__global__ void fill(int* out, int value, int n) {
+  const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (i < n) out[i] = value + i;
+}
+
+__global__ void scale(float* data, int n) {
+  const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (i < n) data[i] *= factor;
+}
+
+__global__ void read_table(int* out) { out[threadIdx.x] = table[threadIdx.x]; }
+
+__global__ void add_to_counter(int value) { counter += value; }
+
+__global__ void take_struct(tf::api_test::Mixed mixed, long long* out) {
+  out[0] = mixed.a;
+  out[1] = mixed.b;
+  out[2] = static_cast<long long>(mixed.c * 2);
+  out[3] = mixed.values[9];
+}
+
+template <typename T>
+__global__ void square(T* data, int n) {
+  const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (i < n) data[i] *= data[i];
+}
+
+__global__ void __launch_bounds__(64) bounded(int* out) { out[threadIdx.x] = 1; }
+
+__global__ void with_shared(int* data) {
+  __shared__ int parts[256];
+  parts[threadIdx.x] = data[threadIdx.x];
+  __syncthreads();
+  data[threadIdx.x] = parts[255 - threadIdx.x];
+}
+
+namespace tf::api_test {
+
+void launch_fill(int* out, int value, int n, hipStream_t stream) {
+  fill<<<(n + 127) / 128, 128, 0, stream>>>(out, value, n);
+}
+void launch_scale(float* data, int n, hipStream_t stream) {
+  scale<<<(n + 127) / 128, 128, 0, stream>>>(data, n);
+}
+void launch_read_table(int* out, hipStream_t stream) { read_table<<<1, 16, 0, stream>>>(out); }
+void launch_add_to_counter(int value, hipStream_t stream) { add_to_counter<<<1, 1, 0, stream>>>(value); }
+void launch_take_struct(const Mixed& mixed, long long* out) { take_struct<<<1, 1>>>(mixed, out); }
+void launch_square(double* data, int n) { square<double><<<(n + 127) / 128, 128>>>(data, n); }
+
+const void* fill_kernel() { return reinterpret_cast<const void*>(&fill); }
+const void* bounded_kernel() { return reinterpret_cast<const void*>(&bounded); }
+const void* shared_kernel() { return reinterpret_cast<const void*>(&with_shared); }
+const void* factor_symbol() { return &factor; }
+const void* counter_symbol() { return &counter; }
+const void* table_symbol() { return &table; }
+
+}  // namespace tf::api_test

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels and variables that the compiler put into the program: <<<>>>, symbols, attributes, occupancy.
+#include "tests/api/hip_test.h"
+#include "tests/api/kernels.h"
+#include "tests/api/module_fixture.h"
+
+namespace tf::api_test {
+namespace {
+
+constexpr int kCount = 3000;
+
+TEST(Program, Launches) {
+  DeviceBuffer device(kCount * sizeof(int));
+  launch_fill(device.get<int>(), 12, kCount, nullptr);
+  HIP_OK(hipGetLastError());
+  EXPECT_EQ(read_ints(device.get(), kCount), counting_ints(kCount, 12));
+  TestStream stream;
+  launch_fill(device.get<int>(), 13, kCount, stream);
+  HIP_OK(hipStreamSynchronize(stream));
+  EXPECT_EQ(read_ints(device.get(), kCount), counting_ints(kCount, 13));
+}
+
+TEST(Program, TemplatesAndStructs) {
+  DeviceBuffer device(100 * sizeof(double));
+  std::vector<double> values(100);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<double>(i);
+  HIP_OK(hipMemcpy(device.get(), values.data(), 800, hipMemcpyHostToDevice));
+  launch_square(device.get<double>(), 100);
+  HIP_OK(hipMemcpy(values.data(), device.get(), 800, hipMemcpyDeviceToHost));
+  for (std::size_t i = 0; i < values.size(); ++i) ASSERT_EQ(values[i], static_cast<double>(i * i));
+
+  launch_take_struct({7, 'q', 1.5, {9, 8, 7, 6, 5, 4, 3, 2, 1, -1}}, device.get<long long>());
+  long long back[4] = {};
+  HIP_OK(hipMemcpy(back, device.get(), sizeof back, hipMemcpyDeviceToHost));
+  EXPECT_EQ(std::vector<long long>(back, back + 4), (std::vector<long long>{7, 'q', 3, -1}));
+}
+
+TEST(Program, LaunchByStub) {
+  DeviceBuffer device(kCount * sizeof(int));
+  void* out = device.get();
+  int value = 4;
+  int n = kCount;
+  void* arguments[] = {&out, &value, &n};
+  HIP_OK(hipLaunchKernel(fill_kernel(), dim3(24), dim3(128), arguments, 0, nullptr));
+  EXPECT_EQ(read_ints(device.get(), kCount), counting_ints(kCount, 4));
+  EXPECT_EQ(hipLaunchKernel(nullptr, dim3(1), dim3(1), arguments, 0, nullptr), hipErrorInvalidDeviceFunction);
+  EXPECT_EQ(hipLaunchKernel(&value, dim3(1), dim3(1), arguments, 0, nullptr), hipErrorInvalidDeviceFunction);
+  EXPECT_EQ(hipLaunchKernel(fill_kernel(), dim3(0), dim3(1), arguments, 0, nullptr),
+            hipErrorInvalidConfiguration);
+  EXPECT_EQ(hipLaunchKernel(bounded_kernel(), dim3(1), dim3(65), arguments, 0, nullptr),
+            hipErrorLaunchFailure);
+  HIP_OK(hipDeviceSynchronize());
+}
+
+TEST(Program, RefusedLaunchIsTheLastError) {
+  (void)hipGetLastError();
+  void* nothing[] = {nullptr};
+  EXPECT_EQ(hipLaunchKernel(fill_kernel(), dim3(1), dim3(4096), nothing, 0, nullptr),
+            hipErrorInvalidConfiguration);
+  EXPECT_EQ(hipPeekAtLastError(), hipErrorInvalidConfiguration);
+  EXPECT_EQ(hipGetLastError(), hipErrorInvalidConfiguration);
+  EXPECT_EQ(hipGetLastError(), hipSuccess);
+}
+
+TEST(Program, ConstantsAreSetBySymbol) {
+  const float factor = 2.5f;
+  HIP_OK(hipMemcpyToSymbol(factor_symbol(), &factor, sizeof factor));
+  float back = 0;
+  HIP_OK(hipMemcpyFromSymbol(&back, factor_symbol(), sizeof back));
+  EXPECT_EQ(back, factor);
+  std::vector<float> values(kCount, 4.0f);
+  DeviceBuffer device(kCount * sizeof(float));
+  HIP_OK(hipMemcpy(device.get(), values.data(), kCount * sizeof(float), hipMemcpyHostToDevice));
+  launch_scale(device.get<float>(), kCount, nullptr);
+  HIP_OK(hipMemcpy(values.data(), device.get(), kCount * sizeof(float), hipMemcpyDeviceToHost));
+  EXPECT_EQ(values, std::vector<float>(kCount, 10.0f));
+}
+
+TEST(Program, VariablesKeepTheirValue) {
+  int before = 0;
+  HIP_OK(hipMemcpyFromSymbol(&before, counter_symbol(), sizeof before));
+  TestStream stream;
+  launch_add_to_counter(5, stream);
+  launch_add_to_counter(6, stream);
+  int after = 0;
+  HIP_OK(hipMemcpyFromSymbolAsync(&after, counter_symbol(), sizeof after, 0, hipMemcpyDeviceToHost, stream));
+  HIP_OK(hipStreamSynchronize(stream));
+  EXPECT_EQ(after, before + 11);
+}
+
+TEST(Program, SymbolsHaveAddressAndSize) {
+  void* address = nullptr;
+  std::size_t bytes = 0;
+  HIP_OK(hipGetSymbolAddress(&address, table_symbol()));
+  HIP_OK(hipGetSymbolSize(&bytes, table_symbol()));
+  EXPECT_EQ(bytes, 16 * sizeof(int));
+  const std::vector<int> values = counting_ints(16, 300);
+  HIP_OK(hipMemcpy(address, values.data(), bytes, hipMemcpyHostToDevice));
+  const int last = -1;
+  HIP_OK(hipMemcpyToSymbol(table_symbol(), &last, sizeof last, 15 * sizeof(int)));
+  DeviceBuffer device(bytes);
+  launch_read_table(device.get<int>(), nullptr);
+  std::vector<int> expected = values;
+  expected[15] = -1;
+  EXPECT_EQ(read_ints(device.get(), 16), expected);
+}
+
+TEST(Program, BadSymbolsAreRefused) {
+  int on_stack = 0;
+  void* address = nullptr;
+  std::size_t bytes = 0;
+  const void* const nobody = &on_stack;
+  EXPECT_EQ(hipGetSymbolAddress(&address, nobody), hipErrorInvalidSymbol);
+  EXPECT_EQ(hipGetSymbolSize(&bytes, nobody), hipErrorInvalidSymbol);
+  EXPECT_EQ(hipMemcpyToSymbol(nobody, &on_stack, 4), hipErrorInvalidSymbol);
+  EXPECT_EQ(hipMemcpyToSymbol(counter_symbol(), &on_stack, 4, 1), hipErrorInvalidValue) << "beyond its end";
+  EXPECT_EQ(hipMemcpyFromSymbol(&on_stack, counter_symbol(), 5), hipErrorInvalidValue);
+  EXPECT_EQ(hipMemcpyToSymbol(counter_symbol(), &on_stack, 4, 0, hipMemcpyDeviceToHost),
+            hipErrorInvalidMemcpyDirection);
+}
+
+TEST(Program, FunctionAttributes) {
+  hipFuncAttributes attributes = {};
+  HIP_OK(hipFuncGetAttributes(&attributes, bounded_kernel()));
+  EXPECT_EQ(attributes.maxThreadsPerBlock, 64);
+  EXPECT_EQ(attributes.sharedSizeBytes, 0u);
+  HIP_OK(hipFuncGetAttributes(&attributes, shared_kernel()));
+  EXPECT_EQ(attributes.sharedSizeBytes, 1024u);
+  EXPECT_EQ(hipFuncGetAttributes(nullptr, shared_kernel()), hipErrorInvalidValue);
+  EXPECT_EQ(hipFuncGetAttributes(&attributes, nullptr), hipErrorInvalidDeviceFunction);
+  HIP_OK(hipFuncSetCacheConfig(fill_kernel(), hipFuncCachePreferL1));
+}
+
+TEST(Program, Occupancy) {
+  int blocks = 0;
+  HIP_OK(hipOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, fill_kernel(), 256, 0));
+  EXPECT_GE(blocks, 1);
+  int grid = 0;
+  int block = 0;
+  HIP_OK(hipOccupancyMaxPotentialBlockSize(&grid, &block, bounded_kernel(), 0, 0));
+  EXPECT_GE(grid, 1);
+  EXPECT_GE(block, 1);
+  EXPECT_LE(block, 64);
+  EXPECT_EQ(hipOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, &block, 256, 0),
+            hipErrorInvalidDeviceFunction);
+}
+
+}  // namespace
+}  // namespace tf::api_test

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// hiprtc: compiling at run time, names, logs, and running what came out.
+#include <hip/hiprtc.h>
+
+#include <string>
+
+#include "tests/api/hip_test.h"
+#include "tests/api/module_fixture.h"
+
+namespace tf::api_test {
+namespace {
+
+constexpr char kSource[] = R"(
+template <typename T>
+__global__ void scale(T* data, T by, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) data[i] = data[i] * by + T(OFFSET);
+}
+extern "C" __global__ void plain(int* out) { out[threadIdx.x] = threadIdx.x; }
+)";
+
+class Program {
+ public:
+  explicit Program(const char* source) {
+    EXPECT_EQ(hiprtcCreateProgram(&program_, source, "test.hip", 0, nullptr, nullptr), HIPRTC_SUCCESS);
+  }
+  ~Program() { EXPECT_EQ(hiprtcDestroyProgram(&program_), HIPRTC_SUCCESS); }
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+  operator hiprtcProgram() const { return program_; }  // NOLINT: used where a hiprtcProgram is
+
+ private:
+  hiprtcProgram program_ = nullptr;
+};
+
+std::string log_of(hiprtcProgram program) {
+  std::size_t bytes = 0;
+  EXPECT_EQ(hiprtcGetProgramLogSize(program, &bytes), HIPRTC_SUCCESS);
+  std::string log(bytes, '\0');
+  const hiprtcResult got = bytes != 0 ? hiprtcGetProgramLog(program, log.data()) : HIPRTC_SUCCESS;
+  EXPECT_EQ(got, HIPRTC_SUCCESS);
+  return log;
+}
+
+TEST(Rtc, CompileLoadRun) {
+  Program program(kSource);
+  ASSERT_EQ(hiprtcAddNameExpression(program, "scale<int>"), HIPRTC_SUCCESS);
+  const char* options[] = {"-DOFFSET=10"};
+  ASSERT_EQ(hiprtcCompileProgram(program, 1, options), HIPRTC_SUCCESS) << log_of(program);
+  const char* lowered = nullptr;
+  ASSERT_EQ(hiprtcGetLoweredName(program, "scale<int>", &lowered), HIPRTC_SUCCESS);
+  const std::string name = lowered;
+  std::size_t bytes = 0;
+  ASSERT_EQ(hiprtcGetCodeSize(program, &bytes), HIPRTC_SUCCESS);
+  std::vector<char> code(bytes);
+  ASSERT_EQ(hiprtcGetCode(program, code.data()), HIPRTC_SUCCESS);
+
+  hipModule_t module = nullptr;
+  hipFunction_t scale = nullptr;
+  HIP_OK(hipModuleLoadData(&module, code.data()));
+  HIP_OK(hipModuleGetFunction(&scale, module, name.c_str()));
+  DeviceBuffer device(100 * sizeof(int));
+  const std::vector<int> values = counting_ints(100, 0);
+  HIP_OK(hipMemcpy(device.get(), values.data(), 400, hipMemcpyHostToDevice));
+  void* data = device.get();
+  int by = 3;
+  int n = 100;
+  void* arguments[] = {&data, &by, &n};
+  HIP_OK(hipModuleLaunchKernel(scale, 1, 1, 1, 128, 1, 1, 0, nullptr, arguments, nullptr));
+  const std::vector<int> back = read_ints(device.get(), 100);
+  for (std::size_t i = 0; i < back.size(); ++i) ASSERT_EQ(back[i], static_cast<int>(i) * 3 + 10);
+  HIP_OK(hipModuleUnload(module));
+}
+
+TEST(Rtc, ErrorsAreInTheLog) {
+  Program program("__global__ void broken(int* out) { out[0] = no_such_name; }");
+  EXPECT_EQ(hiprtcCompileProgram(program, 0, nullptr), HIPRTC_ERROR_COMPILATION);
+  EXPECT_NE(log_of(program).find("no_such_name"), std::string::npos);
+}
+
+TEST(Rtc, BadArgumentsAreRefused) {
+  hiprtcProgram program = nullptr;
+  EXPECT_EQ(hiprtcCreateProgram(nullptr, kSource, "x", 0, nullptr, nullptr), HIPRTC_ERROR_INVALID_INPUT);
+  EXPECT_EQ(hiprtcCompileProgram(nullptr, 0, nullptr), HIPRTC_ERROR_INVALID_PROGRAM);
+  EXPECT_EQ(hiprtcDestroyProgram(&program), HIPRTC_ERROR_INVALID_INPUT);
+  EXPECT_STREQ(hiprtcGetErrorString(HIPRTC_ERROR_COMPILATION), "HIPRTC_ERROR_COMPILATION");
+  int major = 0;
+  int minor = 0;
+  EXPECT_EQ(hiprtcVersion(&major, &minor), HIPRTC_SUCCESS);
+  EXPECT_GT(major, 0);
+}
+
+}  // namespace
+}  // namespace tf::api_test

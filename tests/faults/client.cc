@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+// The program of the fault tests: an ordinary HIP program, one scenario per run (first argument). It says on
+// standard output where it is, a line at a time, so that the driver can strike at the right moment, and it
+// ends by itself with what its calls returned.
+#include <hip/hip_runtime_api.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <thread>
+#include <vector>
+
+// The code object, as hipcc-cpu --genco --emit-bundle wrote it.
+asm(".section .rodata\n.p2align 12\n.globl kernel_image\nkernel_image:\n.incbin \"" KERNEL_FILE
+    "\"\n.previous\n");
+extern "C" const char kernel_image[];
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int kLaterCalls = 1000;
+
+void say(const char* what, long value = 0, long more = 0) {
+  std::printf("%s %ld %ld\n", what, value, more);
+  std::fflush(stdout);
+}
+
+long milliseconds_since(Clock::time_point start) {
+  return static_cast<long>(
+      std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - start).count());
+}
+
+// What every scenario ends with once a call has failed: later calls fail too, and at once.
+int report_loss(hipError_t error) {
+  say("error", error);
+  const auto start = Clock::now();
+  int failed = 0;
+  for (int call = 0; call < kLaterCalls; ++call) {
+    void* memory = nullptr;
+    failed += hipMalloc(&memory, 64) != hipSuccess ? 1 : 0;
+    failed += hipDeviceSynchronize() != hipSuccess ? 1 : 0;
+  }
+  say("later", failed, milliseconds_since(start));
+  return 0;
+}
+
+int hello() {
+  void* memory = nullptr;
+  int sent = 42;
+  int back = 0;
+  const auto start = Clock::now();
+  const hipError_t error = hipMalloc(&memory, sizeof sent);
+  if (error != hipSuccess) {
+    say("failed", error, milliseconds_since(start));
+    return 3;
+  }
+  if (hipMemcpy(memory, &sent, sizeof sent, hipMemcpyHostToDevice) != hipSuccess) return 4;
+  if (hipMemcpy(&back, memory, sizeof back, hipMemcpyDeviceToHost) != hipSuccess) return 4;
+  say("hello", back);
+  return back == sent ? 0 : 5;
+}
+
+// Holds device memory until the driver sends a line, then uses it.
+int hold(std::size_t bytes) {
+  void* memory = nullptr;
+  const hipError_t error = hipMalloc(&memory, bytes);
+  say("holding", error);
+  if (error != hipSuccess) return 3;
+  for (;;) {
+    const int letter = std::getchar();
+    if (letter == EOF) return 0;
+    if (letter != '\n') continue;
+    const hipError_t after = hipMemset(memory, 1, bytes);
+    const hipError_t synchronized = hipDeviceSynchronize();
+    if (after != hipSuccess || synchronized != hipSuccess)
+      return report_loss(after != hipSuccess ? after : synchronized);
+    say("alive");
+  }
+}
+
+int copy(std::size_t bytes, hipMemcpyKind kind) {
+  void* memory = nullptr;
+  std::vector<char> host(bytes, 'x');
+  if (hipMalloc(&memory, bytes) != hipSuccess) return 3;
+  const bool in = kind == hipMemcpyHostToDevice;
+  for (long round = 0;; ++round) {
+    if (round == 1) say("copying");  // one whole copy has gone through
+    const hipError_t error =
+        in ? hipMemcpy(memory, host.data(), bytes, kind) : hipMemcpy(host.data(), memory, bytes, kind);
+    if (error != hipSuccess) return report_loss(error);
+  }
+}
+
+hipError_t launch(unsigned long long steps) {
+  hipModule_t module = nullptr;
+  hipFunction_t function = nullptr;
+  void* memory = nullptr;
+  hipError_t error = hipModuleLoadData(&module, kernel_image);
+  if (error == hipSuccess) error = hipModuleGetFunction(&function, module, "spin");
+  if (error == hipSuccess) error = hipMalloc(&memory, 4096);
+  void* arguments[] = {&memory, &steps};
+  if (error == hipSuccess)
+    error = hipModuleLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, nullptr, arguments, nullptr);
+  return error;
+}
+
+int kernel(unsigned long long steps) {
+  hipError_t error = launch(steps);
+  if (error != hipSuccess) return 3;
+  while (hipStreamQuery(nullptr) == hipSuccess) std::this_thread::yield();
+  say("running");
+  error = hipDeviceSynchronize();
+  if (error != hipSuccess) return report_loss(error);
+  say("done");
+  return 0;
+}
+
+// The process ends while other threads are inside HIP calls.
+int exit_with_threads() {
+  for (int index = 0; index < 8; ++index) {
+    std::thread([index] {
+      void* memory = nullptr;
+      std::vector<char> host(1 << 20);
+      if (hipMalloc(&memory, host.size()) != hipSuccess) return;
+      for (;;) {
+        if (hipMemcpy(memory, host.data(), host.size(), hipMemcpyHostToDevice) != hipSuccess) return;
+        if (index % 2 == 0 && hipDeviceSynchronize() != hipSuccess) return;
+      }
+    }).detach();
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  say("exiting");
+  return 0;
+}
+
+int forked_child() {
+  void* memory = nullptr;
+  const hipError_t first = hipMalloc(&memory, 64);
+  const hipError_t second = hipDeviceSynchronize();
+  say("child", first, second);
+  return 0;
+}
+
+int fork_after_use() {
+  if (hello() != 0) return 3;
+  const pid_t child = ::fork();
+  if (child == 0) std::exit(forked_child());
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  say("child_ended", WIFEXITED(status) ? WEXITSTATUS(status) : -1);
+  return hello();
+}
+
+// The child outlives its parent, with the descriptors that it got.
+int fork_and_wait() {
+  if (hello() != 0) return 3;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    while (::getppid() != 1) ::usleep(20'000);
+    ::sleep(30);
+    ::_exit(0);
+  }
+  say("forked", child);
+  ::pause();
+  return 0;
+}
+
+// Loads a file under its own name; says what came of it.
+int load(const char* path) {
+  hipModule_t module = nullptr;
+  say("loaded", hipModuleLoad(&module, path));
+  return hello();
+}
+
+// HIP is called by destructors of statics, registered before the library's first use.
+struct AtTheEnd {
+  bool wanted = false;
+  ~AtTheEnd() {
+    if (!wanted) return;
+    void* memory = nullptr;
+    const hipError_t error = hipMalloc(&memory, 64);
+    say("destructor", error, hipDeviceSynchronize());
+    static_cast<void>(hipFree(memory));
+  }
+};
+AtTheEnd at_the_end;
+
+int static_destructors() {
+  at_the_end.wanted = true;
+  std::atexit([] { say("atexit", hipDeviceSynchronize()); });
+  return hello();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string scenario = argc > 1 ? argv[1] : "";
+  const char* text = argc > 2 ? argv[2] : "0";
+  const std::size_t number = std::strtoull(text, nullptr, 10);
+  if (scenario == "hello") return hello();
+  if (scenario == "hold") return hold(number);
+  if (scenario == "copy-in") return copy(number, hipMemcpyHostToDevice);
+  if (scenario == "copy-out") return copy(number, hipMemcpyDeviceToHost);
+  if (scenario == "kernel") return kernel(number);
+  if (scenario == "threads") return exit_with_threads();
+  if (scenario == "fork") return fork_after_use();
+  if (scenario == "fork-and-wait") return fork_and_wait();
+  if (scenario == "static") return static_destructors();
+  if (scenario == "load") return load(text);
+  std::fprintf(stderr, "unknown scenario '%s'\n", scenario.c_str());
+  return 2;
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fuzz entry: bytes of a hostile peer on the two lanes of a tcp endpoint. The endpoint delivers what is
+// whole, then tells of the end; it never waits for more.
+#include <sys/socket.h>
+
+#include <chrono>
+#include <memory>
+#include <vector>
+
+#include "input.h"
+#include "net/fd.h"
+#include "tcp/transport.h"
+#include "transport/endpoint.h"
+
+namespace {
+
+constexpr std::uint32_t kLanes = 2;
+constexpr std::size_t kLandingBytes = 4096;
+
+class Sink final : public tf::MessageSink {
+ public:
+  tf::Status on_message(const tf::FrameHeader& header, std::span<const std::byte> payload) override {
+    if (header.payload_length != payload.size() || payload.size() > tf::kMessageBytesMax) __builtin_trap();
+    return tf::Status::ok();
+  }
+};
+
+bool make_pair(tf::net::OwnedFd& near, tf::net::OwnedFd& far) {
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) != 0) return false;
+  near = tf::net::OwnedFd(ends[0]);
+  far = tf::net::OwnedFd(ends[1]);
+  return true;
+}
+
+void drive(tf::Endpoint& endpoint) {
+  Sink sink;
+  const tf::Deadline deadline = tf::Deadline::after(std::chrono::seconds(10));
+  for (;;) {
+    if (!endpoint.poll(sink, 16) || !endpoint.bulk().poll()) return;
+    if (deadline.passed()) __builtin_trap();
+    static_cast<void>(endpoint.wait(tf::Interest::kBoth, tf::Deadline::after(std::chrono::milliseconds(10))));
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  tf::fuzz::Input input(data, size);
+  tf::net::Token token;
+  token.bytes[0] = 1;
+  const std::unique_ptr<tf::net::Acceptor> acceptor = tf::tcp::transport().acceptor(token);
+  tf::net::OwnedFd far[kLanes];
+  const std::size_t first = input.take<std::uint16_t>();
+  const std::span<const std::byte> bytes[kLanes] = {input.take_bytes(first), input.rest()};
+  for (std::uint32_t lane = 0; lane < kLanes; ++lane) {
+    tf::net::OwnedFd near;
+    if (!make_pair(near, far[lane])) return 0;
+    if (!acceptor->attach(std::move(near), {token, tf::net::TransportKind::kTcp, lane}).is_ok()) return 0;
+    static_cast<void>(::send(far[lane].get(), bytes[lane].data(), bytes[lane].size(), MSG_NOSIGNAL));
+  }
+  tf::Result<std::unique_ptr<tf::Endpoint>> endpoint = acceptor->finish();
+  if (!endpoint || *endpoint == nullptr) __builtin_trap();  // both lanes are there
+  std::vector<std::byte> landing(kLandingBytes);
+  tf::BulkCompletion landed;
+  tf::BulkCompletion thrown_away;
+  const bool receiving = (*endpoint)->bulk().receive(1, landing, landed).is_ok();
+  const bool discarding = (*endpoint)->bulk().discard(2, std::uint64_t{1} << 60, thrown_away).is_ok();
+  for (tf::net::OwnedFd& lane : far) lane.reset();
+  drive(**endpoint);
+  endpoint->reset();
+  if ((receiving && !landed.done()) || (discarding && !thrown_away.done())) __builtin_trap();
+  return 0;
+}

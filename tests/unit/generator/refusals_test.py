@@ -1,0 +1,228 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Every description that cannot be carried is refused with file:line and the reason; none is ignored."""
+import unittest
+
+from description import MESSAGES, SYMBOLS, refusal
+
+ADDRESSED = "IN(device, bytes) void* p, size_t bytes"
+
+
+class Refusals(unittest.TestCase):
+    def refused(self, reason, where=None, **files):
+        """One description, refused at `where` ("stream.h:2" when not given) for `reason`."""
+        where = where or next(f"{name}.h:2" for name in files if name not in ("messages", "symbols", "raw"))
+        text = refusal(**files)
+        self.assertIsNotNone(text, f"taken, though: {reason}")
+        self.assertTrue(text.startswith(f"proxy/api/{where}:"), f"'{text}' does not start with {where}")
+        self.assertIn(reason, text)
+
+    def stream(self, text, reason, where=None):
+        self.refused(reason, where, stream=text)
+
+
+class Words(Refusals):
+    def test_pointer_without_direction(self):
+        self.stream("CALL(0x0310) hipError_t hipPlain(int* value);", "pointer 'value' needs a direction")
+        self.stream("CUSTOM hipError_t hipPlain(const void* p);", "pointer 'p' needs a direction")
+        self.stream("CUSTOM hipError_t hipPlain(hipDeviceptr_t p);", "pointer 'p' needs a direction")
+
+    def test_handle_without_direction(self):
+        self.stream("CUSTOM hipError_t hipPlain(hipStream_t s);", "handle 's' needs a direction: IN(stream)")
+
+    def test_unknown_words(self):
+        self.stream("CAL(0x0310) hipError_t hipPlain();", "unknown word 'CAL'")
+        self.stream("CALL(0x0310) CHEK(a) hipError_t hipPlain(int a);", "unknown word 'CHEK'")
+        self.stream("CALL(0x0310) hipError_t hipPlain(INN() int* a);", "unknown word 'INN'")
+        self.stream("CALL(0x0310) hipError_t hipPlain(IN() OPTIONL int* a);", "unknown word 'OPTIONL'")
+
+    def test_no_word_or_two(self):
+        self.stream("hipError_t hipPlain();", "no word says how the call travels")
+        self.stream("POST(0x0310) LOCAL hipError_t hipPlain();", "cannot travel in two ways: POST and LOCAL")
+        self.stream("CALL(0x0310) CACHED() hipError_t hipPlain(OUT() int* a);", "cannot travel in two ways")
+        self.stream("CUSTOM CUSTOM hipError_t hipPlain();", "CUSTOM is said twice")
+
+    def test_brackets(self):
+        self.stream("CALL hipError_t hipPlain();", "CALL needs brackets")
+        self.stream("LOCAL(0x0310) hipError_t hipPlain();", "LOCAL takes no brackets")
+        self.stream("CALL(0x0310) hipError_t hipPlain(OUT int* a);", "OUT needs brackets")
+        self.stream("CALL(0x0310) hipError_t hipPlain(OUT() OPTIONAL() int* a);", "OPTIONAL takes no brackets")
+        self.stream("CALL(0x0310 hipError_t hipPlain(int a);", "unbalanced brackets")
+
+    def test_opcodes(self):
+        for opcode in ("", "310", "0x310", "0x00310", "zebra"):
+            self.stream(f"CALL({opcode}) hipError_t hipPlain();", "is no opcode")
+
+    def test_directions(self):
+        self.stream("CUSTOM hipError_t hipPlain(IN() OUT() int* a);", "two directions: IN and OUT")
+        self.stream("CUSTOM hipError_t hipPlain(IN(stream) CONSUMES(stream) hipStream_t s);", "two directions")
+        self.stream("CUSTOM hipError_t hipPlain(CONSUMES() void* p);", "only a handle can be consumed")
+
+    def test_kinds(self):
+        self.stream("CUSTOM hipError_t hipPlain(IN(strem) hipStream_t s);", "unknown kind 'strem'")
+        self.stream("CUSTOM hipError_t hipPlain(IN(event) hipStream_t s);", "'hipStream_t s' cannot be 'event'")
+        self.stream("CUSTOM hipError_t hipPlain(IN(stream) void* s);", "'void* s' cannot be 'stream'")
+        self.stream("CUSTOM hipError_t hipPlain(OUT() hipEvent_t* e);", "'hipEvent_t* e' cannot be ''")
+        self.stream("CUSTOM hipError_t hipPlain(IN(device + 1) void* p);", "not a kind: 'device + 1'")
+        self.stream("CUSTOM hipError_t hipPlain(IN(host, 4) void* p);", "too much in the brackets of IN")
+        self.stream("CUSTOM hipError_t hipPlain(IN(word) void* p);", "word needs the number of bytes")
+
+    def test_array_string_ordinal(self):
+        self.stream("CUSTOM hipError_t hipPlain(IN() ARRAY() int* a);", "ARRAY needs one argument")
+        self.stream("CUSTOM hipError_t hipPlain(ARRAY(4) int a);", "ARRAY needs one argument, and a pointer")
+        self.stream("CUSTOM hipError_t hipPlain(IN() STRING(long) const char* s);", "STRING needs a number")
+        self.stream("POST(0x0310) hipError_t hipPlain(ORDINAL size_t d);", "ORDINAL is for an int")
+
+    def test_what_is_no_prototype(self):
+        self.stream("CALL(0x0310) hipError_t hipPlain;", "not a prototype")
+        self.stream("CALL(0x0310) hipError_t hipPlain() noexcept;", "'noexcept' after the prototype")
+        self.stream("CALL(0x0310) hipError_t hipPlain(int);", "not a parameter: 'int'")
+        self.stream("CALL(0x0310) hipError_t hipPlain(int values[4]);", "not a parameter")
+
+    def test_nothing_is_lost_for_want_of_a_semicolon(self):
+        self.stream("LOCAL hipError_t hipPlain()", "no ';' after")
+        self.stream("LOCAL hipError_t hipOther();\nLOCAL hipError_t hipPlain()", "no ';'", "stream.h:3")
+        self.refused("no ';'", "stream.h:1", raw=True, stream="LOCAL hipError_t hipPlain()")
+
+    def test_line_is_that_of_the_prototype(self):
+        self.stream("// two\n/* three\n four */\n\n  CALL(0x0310) hipError_t\n hipPlain(int* a);", "pointer",
+                    "stream.h:6")
+
+
+class Carrying(Refusals):
+    def test_opcode_out_of_the_domains_range(self):
+        self.stream("CALL(0x0410) hipError_t hipPlain();", "opcode 0x0410 is out of the range of stream.h: 0x03xx")
+        self.refused("out of the range of error.h: none", error="CALL(0x0110) hipError_t hipPlain();")
+        self.refused("no handlers are generated for its range", graph="CALL(0x0610) hipError_t hipPlain();")
+
+    def test_duplicates(self):
+        self.stream("POST(0x0310) hipError_t hipPlain();\nPOST(0x0310) hipError_t hipOther();",
+                    "opcode 0x0310 is taken by proxy/api/stream.h:2", "stream.h:3")
+        self.stream("LOCAL hipError_t hipPlain();\nLOCAL hipError_t hipPlain();",
+                    "name hipPlain is taken by proxy/api/stream.h:2", "stream.h:3")
+        self.refused("name Plain is taken by", "stream.h:2", stream="POST(0x0310) hipError_t hipPlain();",
+                     messages="MESSAGE(0x0301, post, Plain) { u64 reserved; };")
+        self.refused("opcode 0x0301 is taken by", "stream.h:2", stream="POST(0x0301) hipError_t hipPlain();",
+                     messages="MESSAGE(0x0301, post, Other) { u64 reserved; };")
+
+    def test_create(self):
+        self.stream("CREATE(0x0310) hipError_t hipPlain();", "CREATE needs exactly one OUT(handle), not 0")
+        self.stream("CREATE(0x0310) hipError_t hipPlain(OUT(stream) hipStream_t* a, OUT(event) hipEvent_t* b);",
+                    "CREATE needs exactly one OUT(handle), not 2")
+        self.stream("CREATE(0x0310) hipError_t hipPlain(OUT(stream) hipStream_t* a, OUT() int* b);", "use CALL")
+        self.stream("CALL(0x0310) hipError_t hipPlain(OUT(stream) hipStream_t* a);", "only CREATE gives one")
+
+    def test_posts_return_nothing(self):
+        self.stream("POST(0x0310) hipError_t hipPlain(OUT() int* a);", "'a' is OUT, but a POST is not answered")
+
+    def test_cached(self):
+        self.stream("CACHED(0x0310) hipError_t hipPlain(int a);", "CACHED without anything to keep")
+        self.stream("CACHED(0x0310) hipError_t hipPlain(OUT() int* a, unsigned n, IN() ARRAY(n) const int* b);",
+                    "a tail is no part of the key")
+
+    def test_parameters_that_no_message_carries(self):
+        for parameter, reason in (
+                ("unsigned n, OUT() ARRAY(n) int* a", "OUT ARRAY is not carried"),
+                ("IN() ARRAY(n) const int* a", "ARRAY(n) names no parameter"),
+                ("int n, IN() ARRAY(n) const int* a", "'int n' could be negative"),
+                ("unsigned n, IN() ARRAY(n) const int* a, IN() ARRAY(n) const int* b", "one tail: one ARRAY"),
+                ("unsigned n, IN(event) ARRAY(n) hipEvent_t* a", "cannot be 'event'"),
+                ("INOUT() int* a", "INOUT and STRING are not carried"),
+                ("IN() STRING(9) const char* a", "INOUT and STRING are not carried"),
+                ("IN(host) void* p", "kind 'host' is not carried"),
+                ("IN(ctx) hipCtx_t c", "handles of kind 'ctx' are not carried"),
+                ("OUT(device) void** p", "a returned address is not carried"),
+                ("IN() const hipDeviceProp_t* p", "cannot send"),
+                ("OUT() hipDeviceProp_t* p", "cannot return"),
+                ("hipChannelFormatDesc d", "cannot send")):
+            self.stream(f"CALL(0x0310) hipError_t hipPlain({parameter});", reason)
+
+    def test_device_addresses_need_their_extent(self):
+        self.stream("POST(0x0310) hipError_t hipPlain(IN(device) void* p);", "a device address needs its extent")
+        self.stream("POST(0x0310) hipError_t hipPlain(IN(device, bites) void* p, size_t bytes);",
+                    "the extent speaks of 'bites', which is no parameter")
+        self.assertIsNone(refusal(stream=f"POST(0x0310) hipError_t hipPlain({ADDRESSED});"))
+
+    def test_results(self):
+        self.stream("CALL(0x0310) hiprtcResult hipPlain();", "only hipError_t is carried")
+
+    def test_words_that_would_be_ignored(self):
+        self.stream("LOCAL CHECK(a) hipError_t hipPlain(int a);", "CHECK is not looked at in a LOCAL")
+        self.stream("CUSTOM_CALL(0x0310) CHECK(a) hipError_t hipPlain(int a);", "not looked at in a CUSTOM_CALL")
+        self.stream("CUSTOM hipError_t hipPlain(ORDINAL int a);", "ORDINAL is not looked at in a CUSTOM")
+
+
+class SymbolsAndAliases(Refusals):
+    TARGET = "CUSTOM hipError_t hipTarget(IN(address) void* p, size_t bytes, IN(stream) hipStream_t stream);\n"
+    ADDRESS = "IN(address) void* p"
+
+    def alias(self, text, reason):
+        self.stream(self.TARGET + text, reason, "stream.h:3")
+
+    def test_symbol_in_no_list(self):
+        self.stream("LOCAL hipError_t hipNew();", "hipNew is in no symbol list; give its node with SINCE")
+        self.stream("LOCAL SINCE(5.3) hipError_t hipNew();", "SINCE(5.3) is no version node")
+        self.stream("LOCAL SINCE(hip_4.2) hipError_t hipPlain();", "take SINCE away")
+        self.refused("not a symbol and its node", "symbols_5.txt:5", stream="", symbols=SYMBOLS.replace(
+            "hipTarget_spt\thip_5.2", "hipTarget_spt hip_5.2"))
+        self.refused("there twice", "symbols_5.txt:7", stream="", symbols=SYMBOLS + "hipPlain\thip_4.2\n")
+
+    def test_linkage(self):
+        self.stream("CUSTOM MANGLED(_Z7hipMangv) hipError_t hipMang();", "goes with C++ linkage")
+        self.refused("goes with C++ linkage", "launch.h:1", raw=True, launch="CUSTOM hipError_t hipPlain();")
+        self.refused("C++ linkage is for CUSTOM", "launch.h:1", raw=True,
+                     launch="CALL(0x0510) MANGLED(_Z7hipMangv) hipError_t hipMang();")
+
+    def test_alias_of_nothing(self):
+        self.stream("ALIAS(hipGone) hipError_t hipPlain();", "ALIAS of unknown function 'hipGone'")
+        self.stream("ALIAS() hipError_t hipPlain();", "ALIAS of unknown function ''")
+
+    def test_alias_parameters(self):
+        self.alias(f"ALIAS(hipTarget) hipError_t hipPlain({self.ADDRESS}, size_t bytes);", "nothing for 'stream'")
+        self.alias(f"ALIAS(hipTarget) hipError_t hipTarget_spt({self.ADDRESS});", "nothing for 'bytes'")
+        self.alias(f"ALIAS(hipTarget) hipError_t hipTarget_spt({self.ADDRESS}, size_t bytes, int more);",
+                   "'more' would get lost")
+        self.alias("ALIAS(hipTarget) int hipPlain();", "returns 'int', hipTarget returns 'hipError_t'")
+
+    def test_alias_options(self):
+        spt = f"hipError_t hipTarget_spt({self.ADDRESS}, size_t bytes);"
+        self.alias(f"ALIAS(hipTarget, then_synchronise) {spt}", "neither `name = value` nor then_synchronize")
+        self.alias(f"ALIAS(hipTarget, flags = 0) {spt}", "a parameter that only hipTarget has")
+        self.alias(f"ALIAS(hipTarget, bytes = 0) {spt}", "a parameter that only hipTarget has")
+
+    def test_alias_of_an_alias(self):
+        self.stream(self.TARGET + f"ALIAS(hipTarget) hipError_t hipTarget_spt({self.ADDRESS}, size_t bytes);\n"
+                    f"ALIAS(hipTarget_spt) hipError_t hipOther({self.ADDRESS}, size_t bytes);",
+                    "hipTarget_spt is an ALIAS itself; name hipTarget", "stream.h:4")
+
+
+class Messages(Refusals):
+    def message(self, text, reason, line=4):
+        self.refused(reason, f"messages.h:{line}", messages=MESSAGES + text)
+
+    def test_fields(self):
+        self.message("MESSAGE(0x0301, post, Plain) { u32 a; u64 b; u32 c; };", "field 'b' at offset 4 is not naturally")
+        self.message("MESSAGE(0x0301, post, Plain) { u64 a; u32 b; };", "spell the padding as `u32 reserved`")
+        self.message("MESSAGE(0x0301, post, Plain) { u16 a; };", "not a field: 'u16 a'")
+        self.message("MESSAGE(0x0301, post, Plain) { u32 a[0]; };", "not a field: 'u32 a[0]'")
+        self.message("MESSAGE(0x0301, post, Plain) { u32 a; u32 a; };", "field 'a' is there twice")
+        self.message("MESSAGE(0x0301, post, Plain) { };", "no fields")
+
+    def test_heads(self):
+        self.message("MESSAGE(0x0301, cast, Plain) { u64 a; };", "not a message")
+        self.message("MESAGE(0x0301, call, Plain) { u64 a; };", "not a message: 'MESAGE")
+        self.message("MESSAGE(301, call, Plain) { u64 a; };", "'301' is no opcode")
+        self.message("MESSAGE(0x0301, call, Plain) { u64 a; }", "not a message")
+        self.message("\nMESSAGE(0x0301, call, Goodbye) { u64 a; };", "name Goodbye is taken by", line=5)
+        self.message("MESSAGE(0x7001, call, Plain) { u64 a; };", "no handlers are generated for its range")
+
+    def test_replies_and_tails(self):
+        self.message("REPLY(Plain) { u64 a; };", "no message 'Plain' above")
+        self.message("TAIL(Plain)", "no message 'Plain' above")
+        self.message("REPLY(Goodbye) { u64 a; };", "Goodbye is a post: only a call is answered")
+        self.message("MESSAGE(0x0301, call, Plain) { u64 a; };\nREPLY(Plain) { u64 a; };\nREPLY(Plain) { u64 a; };",
+                     "Plain has a reply already", line=6)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,195 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What the generator makes of every word of the description."""
+import unittest
+
+import description
+from description import generate
+
+
+def stub(outputs, domain, name):
+    """The text of one exported function."""
+    source = outputs[f"proxy/gen/client_{domain}.cc"]
+    start = source.index(f" {name}(")
+    return source[start:source.index("\n}\n", start)]
+
+
+def handler(outputs, title, name):
+    source = outputs[f"worker/gen/handlers_{title}.cc"]
+    start = source.index(f"void handle_{name}(")
+    return source[start:source.index("\n}\n", start)]
+
+
+class Travel(unittest.TestCase):
+    def test_call(self):
+        outputs = generate(stream="CALL(0x0310) hipError_t hipPlain(IN(stream) hipStream_t s, OUT() int* value);")
+        text = stub(outputs, "stream", "hipPlain")
+        self.assertIn("call.call(request, reply)", text)
+        self.assertIn("*value = static_cast<int>(reply.value);", text)
+        self.assertIn("if (value == nullptr) return call.finish(hipErrorInvalidValue);", text)
+        self.assertIn("call.translate(protocol::HandleKind::kStream, s, request.s)", text)
+        self.assertIn("reply.value = static_cast<decltype(reply.value)>(value);", handler(outputs, "stream", "plain"))
+        self.assertIn("kPlain = 0x0310,  // call", outputs["protocol/gen/op.h"])
+
+    def test_post(self):
+        outputs = generate(stream="POST(0x0310) hipError_t hipPlain(IN(stream) hipStream_t s, int value);")
+        self.assertIn("return call.post(request);", stub(outputs, "stream", "hipPlain"))
+        self.assertIn("call.finish(error, request.s);", handler(outputs, "stream", "plain"))
+
+    def test_create(self):
+        outputs = generate(event="CREATE(0x0410) hipError_t hipPlain(OUT(event) hipEvent_t* e, "
+                                 "IN(stream) hipStream_t s);")
+        text = stub(outputs, "event", "hipPlain")
+        self.assertLess(text.index("call.translate("), text.index("call.create("), "a wrong stream would leak a handle")
+        self.assertIn("*e = static_cast<hipEvent_t>(e_value);", text)
+        self.assertIn("call.bind(protocol::HandleKind::kEvent, request.e, e)", handler(outputs, "event", "plain"))
+
+    def test_cached(self):
+        outputs = generate(stream="CACHED(0x0310) hipError_t hipPlain(IN(stream) hipStream_t s, OUT() int* value);")
+        self.assertIn("call.cached(request, reply)", stub(outputs, "stream", "hipPlain"))
+
+    def test_create_cached(self):
+        outputs = generate(pool="CREATE(0x0280) CACHED() hipError_t hipPlain(OUT(pool) hipMemPool_t* p, "
+                                "ORDINAL int device);")
+        text = stub(outputs, "pool", "hipPlain")
+        self.assertIn("call.create_once(protocol::HandleKind::kMemPool, request, request.p, p_value)", text)
+        self.assertNotIn("call.create(", text)
+        self.assertLess(text.index("call.ordinal(device, request.device)"), text.index("create_once"))
+
+    def test_custom_and_custom_call(self):
+        outputs = generate(stream="CUSTOM hipError_t hipPlain(int a);\n"
+                                  "CUSTOM_CALL(0x0311) hipError_t hipOther(OUT() int* b);")
+        self.assertIn("return custom::hipPlain(call, a);", stub(outputs, "stream", "hipPlain"))
+        self.assertIn("ApiCall call(protocol::Op::kOther);", stub(outputs, "stream", "hipOther"))
+        self.assertIn("hipError_t hipPlain(ApiCall& call, int a);", outputs["proxy/gen/custom.h"])
+        self.assertIn("call.hip().hipOther(&b)", handler(outputs, "stream", "other"))
+        self.assertNotIn("kPlain", outputs["protocol/gen/op.h"])
+
+    def test_local_and_unsupported(self):
+        outputs = generate(error="LOCAL const char* hipPlain(int a);\nUNSUPPORTED hipError_t hipOther(int b);")
+        self.assertIn("return local::hipPlain(a);", stub(outputs, "error", "hipPlain"))
+        self.assertIn("const char* hipPlain(int a);", outputs["proxy/gen/local.h"])
+        self.assertIn('return unsupported("hipOther");', stub(outputs, "error", "hipOther"))
+
+    def test_symbols_that_nobody_describes_are_exported(self):
+        outputs = generate(error="LOCAL hipError_t hipPlain();")
+        self.assertIn('__asm__("hipOther")', outputs["proxy/gen/unsupported.cc"])
+        self.assertNotIn('__asm__("hipPlain")', outputs["proxy/gen/unsupported.cc"])
+        self.assertIn("hip_5.2 {\n  global:\n    hipTarget_spt;\n} hip_4.2;", outputs["proxy/gen/exports_5.map"])
+
+
+class Alias(unittest.TestCase):
+    TARGET = "CUSTOM hipError_t hipTarget(IN(address) void* p, size_t bytes, IN(stream) hipStream_t stream);\n"
+
+    def alias(self, text):
+        return stub(generate(memory=self.TARGET + text), "memory", "hipTarget_spt")
+
+    def test_spt_with_a_stream(self):
+        text = self.alias("ALIAS(hipTarget) hipError_t hipTarget_spt(IN(address) void* p, size_t bytes, "
+                          "IN(stream) hipStream_t stream);")
+        self.assertIn("::hipTarget(p, bytes, stream == nullptr ? hipStreamPerThread : stream)", text)
+
+    def test_spt_without_a_stream(self):
+        text = self.alias("ALIAS(hipTarget, then_synchronize) hipError_t hipTarget_spt(IN(address) void* p, "
+                          "size_t bytes);")
+        self.assertIn("::hipTarget(p, bytes, hipStreamPerThread)", text)
+        self.assertIn("::hipStreamSynchronize(hipStreamPerThread)", text)
+
+    def test_fixed_value(self):
+        text = self.alias("ALIAS(hipTarget, bytes = 64) hipError_t hipTarget_spt(IN(address) void* p, "
+                          "IN(stream) hipStream_t stream);")
+        self.assertIn("::hipTarget(p, 64, ", text)
+
+    def test_kernel_stub_for_a_function(self):
+        text = generate(module="CALL(0x0510) hipError_t hipTarget(IN(function) hipFunction_t f, OUT() int* n);\n"
+                               "ALIAS(hipTarget) hipError_t hipPlain(IN(host_function) const void* f, OUT() int* n);")
+        text = stub(text, "module", "hipPlain")
+        self.assertIn("call.registered(f, resolved)", text)
+        self.assertIn("::hipTarget(resolved, n)", text)
+
+
+class FrontWords(unittest.TestCase):
+    def test_check_may_be_repeated(self):
+        text = stub(generate(stream="POST(0x0310) CHECK(a != 0) CHECK(a <\n 9) hipError_t hipPlain(int a);"),
+                    "stream", "hipPlain")
+        self.assertIn("if (!(a != 0)) return call.finish(hipErrorInvalidValue);", text)
+        self.assertIn("if (!(a < 9)) return call.finish(hipErrorInvalidValue);", text)
+
+    def test_since(self):
+        outputs = generate(error="LOCAL SINCE(hip_5.3) hipError_t hipNew();")
+        self.assertIn("hip_5.3 {\n  global:\n    hipNew;\n} hip_5.2;", outputs["proxy/gen/exports_5.map"])
+
+    def test_mangled(self):
+        outputs = generate(raw=True, launch="CUSTOM MANGLED(_Z7hipMangv) hipError_t hipMang();\n")
+        self.assertIn("TF_API hipError_t hipMang() {", outputs["proxy/gen/client_launch.cc"])
+        self.assertNotIn('extern "C" TF_API hipError_t hipMang()', outputs["proxy/gen/client_launch.cc"])
+        self.assertIn("using only_hipMang = decltype(&hipMang);", outputs["proxy/gen/description.cc"])
+        self.assertNotIn("(*hipMang)", outputs["protocol/gen/hip_table.h"])
+
+
+class ParameterWords(unittest.TestCase):
+    def test_device_extent_is_checked_by_the_worker(self):
+        outputs = generate(memory="POST(0x0260) hipError_t hipPlain(IN(device, rows(pitch, w, h)) void* p, "
+                                  "size_t pitch, size_t w, size_t h);")
+        self.assertIn("if (!call.owns(request.p, rows(request.pitch, request.w, request.h))) return;",
+                      handler(outputs, "memory", "plain"))
+
+    def test_array_becomes_the_tail(self):
+        outputs = generate(stream="POST(0x0310) hipError_t hipPlain(uint32_t n, IN() ARRAY(n) const uint32_t* mask);")
+        self.assertIn("call.post(request, std::as_bytes(std::span(mask, n)))", stub(outputs, "stream", "hipPlain"))
+        text = handler(outputs, "stream", "plain")
+        self.assertIn("call.tail().size() != std::size_t{request.n} * sizeof(uint32_t)", text)
+        self.assertIn("kHasTail = true", outputs["protocol/gen/messages.h"])
+
+    def test_optional(self):
+        text = stub(generate(stream="CALL(0x0310) hipError_t hipPlain(OUT() OPTIONAL int* a, OUT() int* b);"),
+                    "stream", "hipPlain")
+        self.assertIn("if (a != nullptr) *a = ", text)
+        self.assertIn("if (b == nullptr) return", text)
+
+    def test_consumes_comes_after_what_may_fail(self):
+        text = stub(generate(stream="POST(0x0310) hipError_t hipPlain(CONSUMES(event) hipEvent_t e, "
+                                    "IN(stream) hipStream_t s);"), "stream", "hipPlain")
+        self.assertLess(text.index("call.translate("), text.index("call.consume("))
+
+    def test_word_and_struct(self):
+        outputs = generate(pool="CALL(0x0285) hipError_t hipPlain(IN() const hipMemLocation* where, "
+                                "OUT(word(width(kind))) void* value, int kind);")
+        text = stub(outputs, "pool", "hipPlain")
+        self.assertIn("std::memcpy(value, &reply.value, width(kind));", text)
+        self.assertIn("request.where_type = ", text)
+        self.assertIn("where.id = ", handler(outputs, "memory", "plain"))
+
+    def test_fields_are_aligned_and_padded(self):
+        outputs = generate(stream="POST(0x0310) hipError_t hipPlain(int a, size_t b);")
+        text = outputs["protocol/gen/messages.h"]
+        for line in ("offsetof(PlainRequest, b) == 0", "offsetof(PlainRequest, a) == 8",
+                     "offsetof(PlainRequest, reserved) == 12", "sizeof(PlainRequest) == 16",
+                     "validate(const PlainRequest& request) { return request.reserved == 0; }"):
+            self.assertIn(line, text)
+
+    def test_capital_type_names_are_no_words(self):
+        outputs = generate(memory="CUSTOM hipError_t hipPlain(IN() HIP_ARRAY_DESCRIPTOR* d, OUT() HIP_MEMCPY3D* m);")
+        self.assertIn("HIP_ARRAY_DESCRIPTOR* d", outputs["proxy/gen/custom.h"])
+
+
+class Whole(unittest.TestCase):
+    def test_outputs_are_the_same_every_time(self):
+        api = description.ROOT / "proxy/api"
+        first, second = description.apigen.generate(api), description.apigen.generate(api)
+        self.assertEqual(first, second)
+        self.assertGreater(len(first), 20)
+
+    def test_schema_hash_sees_every_change_of_the_wire_and_nothing_else(self):
+        def schema(text):
+            return generate(stream=text)["protocol/gen/schema.h"]
+        base = schema("POST(0x0310) hipError_t hipPlain(int a);")
+        self.assertEqual(base, schema("// a comment\nPOST(0x0310) CHECK(a != 0) hipError_t hipPlain(int a);"))
+        for other in ("POST(0x0311) hipError_t hipPlain(int a);", "CALL(0x0310) hipError_t hipPlain(int a);",
+                      "POST(0x0310) hipError_t hipPlain(unsigned a);", "POST(0x0310) hipError_t hipPlain(int b);",
+                      "POST(0x0310) hipError_t hipPlain(int a, int b);", "POST(0x0310) hipError_t hipOther(int a);"):
+            self.assertNotEqual(base, schema(other), other)
+
+
+if __name__ == "__main__":
+    unittest.main()

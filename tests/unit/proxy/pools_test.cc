@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proxy/memory/pools.h"
+
+#include <gtest/gtest.h>
+
+namespace tf::proxy {
+namespace {
+
+class PoolsTest : public ::testing::Test {
+ protected:
+  std::uint64_t get(const PoolFacts& pool, hipMemPoolAttr attribute) {
+    std::uint64_t value = 0;
+    EXPECT_EQ(pools_.get_attribute(pool, attribute, &value), hipSuccess);
+    return value;
+  }
+  HandleTable handles_{protocol::HandleKind::kMemPool};
+  Pools pools_{handles_};
+};
+
+TEST_F(PoolsTest, AccountsFollowTheBlocks) {
+  auto pool = pools_.find(pools_.create(0));
+  ASSERT_NE(pool, nullptr);
+  pools_.allocated(pool, 0x10000, 1);
+  pools_.allocated(pool, 0x20000, kPoolBlockBytes + 1);
+  EXPECT_EQ(get(*pool, hipMemPoolAttrUsedMemCurrent), 3 * kPoolBlockBytes);
+  pools_.freed(0x20000);
+  pools_.freed(0x20000);
+  pools_.freed(0x30000);  // of no pool
+  EXPECT_EQ(get(*pool, hipMemPoolAttrUsedMemCurrent), kPoolBlockBytes);
+  EXPECT_EQ(get(*pool, hipMemPoolAttrUsedMemHigh), 3 * kPoolBlockBytes);
+  EXPECT_EQ(get(*pool, hipMemPoolAttrReservedMemCurrent), 3 * kPoolBlockBytes)
+      << "until somebody synchronizes";
+  pools_.synchronized(1);
+  EXPECT_EQ(get(*pool, hipMemPoolAttrReservedMemCurrent), 3 * kPoolBlockBytes) << "another device";
+  pools_.synchronized(0);
+  EXPECT_EQ(get(*pool, hipMemPoolAttrReservedMemCurrent), kPoolBlockBytes);
+  EXPECT_EQ(get(*pool, hipMemPoolAttrReservedMemHigh), 3 * kPoolBlockBytes);
+}
+
+TEST_F(PoolsTest, ThresholdAndTrim) {
+  auto pool = pools_.find(pools_.create(0));
+  std::uint64_t threshold = 4 * kPoolBlockBytes;
+  EXPECT_EQ(pools_.set_attribute(*pool, hipMemPoolAttrReleaseThreshold, &threshold), hipSuccess);
+  pools_.allocated(pool, 0x10000, 8 * kPoolBlockBytes);
+  pools_.freed(0x10000);
+  pools_.synchronized(0);
+  EXPECT_EQ(get(*pool, hipMemPoolAttrReservedMemCurrent), threshold);
+  pools_.trim(*pool, 8 * kPoolBlockBytes);
+  EXPECT_EQ(get(*pool, hipMemPoolAttrReservedMemCurrent), threshold) << "trimming never reserves";
+  pools_.trim(*pool, 0);
+  EXPECT_EQ(get(*pool, hipMemPoolAttrReservedMemCurrent), 0u);
+  std::uint64_t value = 1;
+  EXPECT_EQ(pools_.set_attribute(*pool, hipMemPoolAttrUsedMemHigh, &value), hipErrorInvalidValue);
+  value = 0;
+  EXPECT_EQ(pools_.set_attribute(*pool, hipMemPoolAttrUsedMemHigh, &value), hipSuccess);
+  EXPECT_EQ(get(*pool, hipMemPoolAttrUsedMemHigh), 0u);
+}
+
+TEST_F(PoolsTest, DestroyingOnesInUseAndForeignOnesIsRefused) {
+  std::uint64_t raw = pools_.create(2);
+  auto pool = pools_.find(raw);
+  pools_.set_current(2, raw);
+  pools_.allocated(pool, 0x10000, 1);
+  EXPECT_EQ(pools_.destroy(raw), hipErrorIllegalState);
+  pools_.freed(0x10000);
+  EXPECT_EQ(pools_.destroy(raw), hipSuccess);
+  EXPECT_EQ(pools_.current(2), 0u) << "back to the default pool";
+  EXPECT_EQ(pools_.destroy(raw), hipErrorInvalidValue);
+  EXPECT_EQ(pools_.find(raw), nullptr);
+
+  std::uint64_t fixed = handles_.create(0)->raw();  // as a device's default pool
+  handles_.make_permanent(fixed);
+  EXPECT_EQ(pools_.find(fixed), nullptr);
+  auto entered = pools_.enter(fixed, 1);
+  ASSERT_NE(entered, nullptr);
+  EXPECT_EQ(entered->device, 1);
+  EXPECT_EQ(pools_.enter(fixed, 0), entered);
+  EXPECT_EQ(pools_.destroy(fixed), hipErrorInvalidValue);
+  EXPECT_EQ(pools_.enter(0, 0), nullptr);
+}
+
+}  // namespace
+}  // namespace tf::proxy
