@@ -131,6 +131,14 @@ Status Session::step() {
 Status Session::on_message(const FrameHeader& header, std::span<const std::byte> payload) {
   if (header.has(kFlagResponse)) return {Code::kProtocol, "the client sent a response"};
   (in_wait_ ? lookahead_ : current_).add(header, payload);
+  // CallbackDone takes effect at once: what stands before it may wait for the stream that it holds up. It
+  // touches nothing but that callback, and is harmless once more when its turn comes.
+  protocol::CallbackDoneRequest request;
+  if (header.opcode == static_cast<std::uint16_t>(protocol::CallbackDoneRequest::kOp) &&
+      payload.size() == sizeof request) {
+    std::memcpy(&request, payload.data(), sizeof request);
+    callbacks_.done(request.cookie);
+  }
   return Status::ok();
 }
 
@@ -164,22 +172,10 @@ void Session::pause(unsigned round) {
 void Session::look_ahead() {
   if (lookahead_.entries.size() >= kLookaheadMessagesMax || lookahead_.bytes.size() >= kLookaheadBytesMax)
     return;
-  const std::size_t known = lookahead_.entries.size();
   in_wait_ = true;
   Result<std::size_t> polled = endpoint_.poll(*this, kRequestBatchMax);
   in_wait_ = false;
-  if (!polled) return end(polled.status());
-  // Only CallbackDone is executed out of turn; it touches nothing but the callback that waits for it.
-  constexpr auto kDone = static_cast<std::uint16_t>(protocol::CallbackDoneRequest::kOp);
-  for (std::size_t index = known; index < lookahead_.entries.size(); ++index) {
-    const Batch::Entry& entry = lookahead_.entries[index];
-    if (entry.header.opcode != kDone) continue;
-    protocol::CallbackDoneRequest request;
-    if (entry.header.payload_length == sizeof request) {
-      std::memcpy(&request, lookahead_.payload(entry).data(), sizeof request);
-      callbacks_.done(request.cookie);  // and once more, harmlessly, when its turn comes
-    }
-  }
+  if (!polled) end(polled.status());
 }
 
 void Session::drive_bulk() {

@@ -7,8 +7,8 @@
 // used from any of them; everything else belongs to the executor.
 //
 // The executor never blocks for good: whatever waits for the device or for payload goes through
-// wait_until(), which keeps payload moving and takes CallbackDone ahead of its turn, since the stream that
-// is waited for may be the one that the callback holds up.
+// wait_until(), which keeps payload moving and goes on taking requests from the ring. A CallbackDone takes
+// effect as it is taken, ahead of its turn: the stream that is waited for may be the one that it holds up.
 #pragma once
 
 #include <hip/hip_runtime_api.h>

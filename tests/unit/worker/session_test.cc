@@ -156,7 +156,6 @@ TEST(Session, AFaultPrecedesLaterReplies) {
 // The stream is held by a callback whose CallbackDone stands in the queue behind requests that need more
 // staging than there is: without looking ahead the session would wait for itself.
 TEST(Session, ACallbackBehindBlockedCopiesIsAnswered) {
-  GTEST_SKIP() << "open defect: about one run in three the session never sees the CallbackDone behind blocked copies";
   SessionRig rig;
   const std::uint64_t stream = rig.add_stream();
   rig.start();
