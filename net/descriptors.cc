@@ -55,7 +55,7 @@ Status send_with_fds(int socket, std::span<const std::byte> bytes, std::span<con
     std::memcpy(CMSG_DATA(header), fds.data(), fds.size_bytes());
   }
   for (;;) {
-    const ssize_t sent = ::sendmsg(socket, &message, MSG_NOSIGNAL);
+    const ssize_t sent = ::sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent >= 0) return write_all(socket, bytes.subspan(static_cast<std::size_t>(sent)), deadline);
     if (errno == EINTR) continue;
     if (errno != EAGAIN) return Status::from_errno("sendmsg", errno);
@@ -74,7 +74,7 @@ Status receive_with_fds(int socket, std::span<std::byte> bytes, std::vector<Owne
     message.msg_iovlen = 1;
     message.msg_control = control.bytes;
     message.msg_controllen = sizeof control.bytes;
-    const ssize_t got = ::recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+    const ssize_t got = ::recvmsg(socket, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0 && errno == EAGAIN) {
       TF_RETURN_IF_ERROR(wait_readable(socket, deadline));

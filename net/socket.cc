@@ -55,21 +55,6 @@ void set_flag(int socket, int level, int option) {
   ::setsockopt(socket, level, option, &on, sizeof on);  // a refused tuning option harms nothing
 }
 
-// Whether the peer is this host itself: a loopback address, or the same address at both ends.
-bool stays_on_host(int socket) {
-  SocketAddress own;
-  SocketAddress peer;
-  own.length = peer.length = sizeof own.storage;
-  if (::getsockname(socket, reinterpret_cast<sockaddr*>(&own.storage), &own.length) != 0) return false;
-  if (::getpeername(socket, reinterpret_cast<sockaddr*>(&peer.storage), &peer.length) != 0) return false;
-  if (own.storage.ss_family != peer.storage.ss_family) return false;
-  if (own.storage.ss_family == AF_INET)
-    return reinterpret_cast<sockaddr_in*>(&own.storage)->sin_addr.s_addr ==
-           reinterpret_cast<sockaddr_in*>(&peer.storage)->sin_addr.s_addr;
-  return std::memcmp(&reinterpret_cast<sockaddr_in6*>(&own.storage)->sin6_addr,
-                     &reinterpret_cast<sockaddr_in6*>(&peer.storage)->sin6_addr, sizeof(in6_addr)) == 0;
-}
-
 // What dialled and accepted TCP sockets have in common.
 void tune_tcp(int socket) {
   if (family_of(socket) == AF_UNIX) return;
@@ -118,6 +103,21 @@ Result<OwnedFd> dial_one(const SocketAddress& address, Deadline deadline) {
 }
 
 }  // namespace
+
+bool stays_on_host(int socket) {
+  SocketAddress own;
+  SocketAddress peer;
+  own.length = peer.length = sizeof own.storage;
+  if (::getsockname(socket, reinterpret_cast<sockaddr*>(&own.storage), &own.length) != 0) return false;
+  if (::getpeername(socket, reinterpret_cast<sockaddr*>(&peer.storage), &peer.length) != 0) return false;
+  if (own.storage.ss_family != peer.storage.ss_family) return false;
+  if (own.storage.ss_family == AF_UNIX) return true;
+  if (own.storage.ss_family == AF_INET)
+    return reinterpret_cast<sockaddr_in*>(&own.storage)->sin_addr.s_addr ==
+           reinterpret_cast<sockaddr_in*>(&peer.storage)->sin_addr.s_addr;
+  return std::memcmp(&reinterpret_cast<sockaddr_in6*>(&own.storage)->sin6_addr,
+                     &reinterpret_cast<sockaddr_in6*>(&peer.storage)->sin6_addr, sizeof(in6_addr)) == 0;
+}
 
 Result<OwnedFd> dial(const Address& address, Deadline deadline) {
   Result<std::vector<SocketAddress>> candidates = address.resolve();
@@ -245,7 +245,7 @@ Status wait_writable(int socket, Deadline deadline) { return wait_for(socket, PO
 
 Status write_all(int socket, std::span<const std::byte> bytes, Deadline deadline) {
   while (!bytes.empty()) {
-    const ssize_t sent = ::send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    const ssize_t sent = ::send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent >= 0) {
       bytes = bytes.subspan(static_cast<std::size_t>(sent));
       continue;
@@ -259,7 +259,7 @@ Status write_all(int socket, std::span<const std::byte> bytes, Deadline deadline
 
 Status read_all(int socket, std::span<std::byte> bytes, Deadline deadline) {
   while (!bytes.empty()) {
-    const ssize_t got = ::recv(socket, bytes.data(), bytes.size(), 0);
+    const ssize_t got = ::recv(socket, bytes.data(), bytes.size(), MSG_DONTWAIT);
     if (got > 0) {
       bytes = bytes.subspan(static_cast<std::size_t>(got));
       continue;

@@ -29,6 +29,10 @@ Result<OwnedFd> dial_lane(const Address& address, const Attach& attach, Deadline
 // on Unix sockets, whose peer's death is seen at once.
 Status set_peer_timeout(int socket, std::chrono::milliseconds timeout);
 
+// A Unix socket, or a connected TCP socket whose two ends have the same address. False when it cannot be
+// told.
+bool stays_on_host(int socket);
+
 // A bound, listening socket. A stale Unix socket file that nobody listens on is replaced.
 class Listener {
  public:

@@ -50,6 +50,7 @@ void declare(CLI::App& app, Options& options) {
   app.add_option("--ready-fd", options.ready_fd,
                  "When listening, write \"ready <tcp port> <socket>\" and a newline to this descriptor");
   app.add_flag("-v,--verbose", options.verbose, "Log every session's start and end")->envname("TF_DEBUG");
+  app.add_flag("-q,--quiet", options.quiet, "Log only what goes wrong");
   app.add_flag("--session", options.is_session, "")->group("");  // internal
 }
 

@@ -20,6 +20,7 @@ struct Options {
   std::size_t sessions_max = 64;
   int ready_fd = -1;
   bool verbose = false;
+  bool quiet = false;  // nothing but what went wrong
   bool tcp = true;
   bool is_session = false;  // internal: a session process of a supervisor
 };

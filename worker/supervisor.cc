@@ -81,7 +81,8 @@ Status Supervisor::open() {
   if (!signals_) return Status::from_errno("signalfd", errno);
   if (options_.ready_fd > STDERR_FILENO && ::fcntl(options_.ready_fd, F_SETFD, FD_CLOEXEC) != 0)
     return Status::from_errno("--ready-fd", errno);
-  for (const net::Listener& listener : listeners_) log("listening on {}", listener.address().to_string());
+  for (const net::Listener& listener : listeners_)
+    if (!options_.quiet) log("listening on {}", listener.address().to_string());
   return Status::ok();
 }
 
@@ -239,7 +240,7 @@ void Supervisor::read_signals() {
     if (info.ssi_signo == SIGCHLD) {
       reap();
     } else {
-      log("stopping: {}", ::strsignal(static_cast<int>(info.ssi_signo)));
+      if (!options_.quiet) log("stopping: {}", ::strsignal(static_cast<int>(info.ssi_signo)));
       stopping_ = true;
     }
   }

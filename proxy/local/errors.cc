@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Error names, strings, and the thread's last error with the meaning of HIP 5: every call sets it.
+#include "hipdata/error_text.h"
 #include "proxy/gen/local.h"
-#include "proxy/local/error_strings.h"
 #include "proxy/thread_state.h"
 
 namespace tf::proxy::local {
 
-const char* hipGetErrorName(hipError_t error) { return error_text(error).name; }
+const char* hipGetErrorName(hipError_t error) { return hipdata::error_text(error).name; }
 
-const char* hipGetErrorString(hipError_t error) { return error_text(error).text; }
+const char* hipGetErrorString(hipError_t error) { return hipdata::error_text(error).text; }
 
 hipError_t hipGetLastError() {
   hipError_t last = thread_state().last_error;

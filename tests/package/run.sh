@@ -30,9 +30,9 @@ for file in "$lib_dir"/libamdhip64.so{,.5} "$lib_dir"/libhip_cpu.so "$lib_dir"/n
 done
 
 # A copy, whose own search path leads nowhere: what it runs on can only be the installed libraries.
-[ -x "$build_dir/bin/examples/hello_hip" ] || { echo "hello_hip is not in this build: not run"; exit 0; }
+[ -x "$build_dir/bin/hello_hip" ] || { echo "hello_hip is not in this build: not run"; exit 0; }
 mkdir "$prefix/program"
-cp "$build_dir/bin/examples/hello_hip" "$prefix/program/"
+cp "$build_dir/bin/hello_hip" "$prefix/program/"
 unset LD_LIBRARY_PATH LD_PRELOAD TF_TRANSPORT TF_WORKER_HOST TF_WORKER_PORT TF_WORKER_SOCKET
 if "$prefix/program/hello_hip" >"$prefix/alone.log" 2>&1; then
   echo "hello_hip runs without the installed libraries: this test would prove nothing"

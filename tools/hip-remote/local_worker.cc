@@ -53,7 +53,7 @@ Result<LocalWorker> LocalWorker::start(const Layout& layout, const std::string& 
       layout.program("hip-worker").string(), "--port", "0", "--socket", worker.socket_, "--ready-fd",
       std::to_string(write_end.get())};
   if (!runtime.empty()) command.arguments.insert(command.arguments.end(), {"--runtime", runtime});
-  if (verbose) command.arguments.push_back("-v");
+  command.arguments.push_back(verbose ? "-v" : "--quiet");
   command.keep_fd = write_end.get();
   // The worker loads the real runtime: it must not find our own proxy through the caller's settings.
   command.environment = {{"LD_PRELOAD", std::nullopt}};

@@ -185,6 +185,16 @@ TEST_F(Descriptors, AreBounded) {
   EXPECT_EQ(receive_with_fds(there_.get(), got, fds, soon()).code(), Code::kProtocol);
 }
 
+// A socket that was not made here may block: the deadline holds all the same.
+TEST_F(Descriptors, KeepTheirDeadlineOnABlockingSocket) {
+  ASSERT_EQ(::fcntl(there_.get(), F_SETFL, ::fcntl(there_.get(), F_GETFL) & ~O_NONBLOCK), 0);
+  std::vector<std::byte> got(1);
+  std::vector<OwnedFd> fds;
+  const Deadline shortly = Deadline::after(std::chrono::milliseconds(20));
+  EXPECT_EQ(receive_with_fds(there_.get(), got, fds, shortly).code(), Code::kTimeout);
+  EXPECT_EQ(read_all(there_.get(), got, shortly).code(), Code::kTimeout);
+}
+
 TEST_F(Descriptors, KnowTheirPeer) {
   const Result<PeerCredentials> peer = peer_credentials(here_.get());
   ASSERT_TRUE(peer.is_ok());

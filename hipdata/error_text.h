@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names and texts of HIP's error codes. Constant data; any thread.
+// Names and texts of HIP's error codes, as AMD's runtime words them. Constant data; any thread.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
 
-namespace tf::proxy {
+namespace tf::hipdata {
 
 struct ErrorText {
   hipError_t code;
@@ -12,7 +12,7 @@ struct ErrorText {
   const char* text;
 };
 
-// Unknown codes are "unknown error".
+// Unknown codes are hipErrorUnknown, "unknown error".
 const ErrorText& error_text(hipError_t code);
 
-}  // namespace tf::proxy
+}  // namespace tf::hipdata

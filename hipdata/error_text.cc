@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "proxy/local/error_strings.h"
+#include "hipdata/error_text.h"
 
 #include <algorithm>
 #include <iterator>
 
-namespace tf::proxy {
+namespace tf::hipdata {
 namespace {
 
-// In ascending order of code; worded as AMD's runtime does.
+// In ascending order of code.
 constexpr ErrorText kErrors[] = {
     {hipSuccess, "hipSuccess", "no error"},
     {hipErrorInvalidValue, "hipErrorInvalidValue", "invalid argument"},
@@ -116,4 +116,4 @@ const ErrorText& error_text(hipError_t code) {
   return found != std::end(kErrors) && found->code == code ? *found : kUnknown;
 }
 
-}  // namespace tf::proxy
+}  // namespace tf::hipdata
