@@ -69,6 +69,8 @@ bool Call::unbind(protocol::HandleKind kind, std::uint64_t raw, void*& object) {
     return false;
   }
   object = found.object;
+  // A program may destroy what another of its threads waits for; the wait ends first.
+  session_.wait_until([&] { return !session_.waiters().uses(found.object); });
   return true;
 }
 

@@ -58,7 +58,7 @@ class Call {
   // CREATE: binds the client's handle to the object just made. False: the handle was malformed or in use; the
   // object is destroyed and the request finished with hipErrorInvalidHandle.
   bool bind(protocol::HandleKind kind, std::uint64_t raw, void* object);
-  // Destroy: unbinds and returns the object. False: as lookup().
+  // Destroy: unbinds and returns the object, once no waiter thread uses it. False: as lookup().
   bool unbind(protocol::HandleKind kind, std::uint64_t raw, void*& object);
 
   // Ends the request. The client's flags, not the kind of the request, say whether it waits: for a CALL the

@@ -53,6 +53,7 @@ Session::Session(const protocol::HipTable& hip, const VmmFunctions& vmm,
 Session::~Session() {
   end({Code::kClosed, "session destroyed"});
   if (mover_.joinable()) mover_.join();
+  waiters_.stop();  // they use the objects
   release_objects();
 }
 

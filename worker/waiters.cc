@@ -2,23 +2,25 @@
 // See waiters.h.
 #include "worker/waiters.h"
 
+#include <algorithm>
 #include <system_error>
 #include <utility>
 
 namespace tf::worker {
 
-WaiterPool::~WaiterPool() {
+void WaiterPool::stop() {
   {
     std::lock_guard lock(mutex_);
     stopping_ = true;
   }
   wake_.notify_all();
   for (std::thread& thread : threads_) thread.join();
+  threads_.clear();
 }
 
-bool WaiterPool::run(std::function<void()> job) {
+bool WaiterPool::run(const void* object, std::function<void()> job) {
   std::lock_guard lock(mutex_);
-  if (jobs_.size() >= kWaiterJobsMax) return false;
+  if (stopping_ || jobs_.size() >= kWaiterJobsMax) return false;
   if (idle_ <= jobs_.size() && threads_.size() < kWaiterThreadsMax) {
     try {
       threads_.emplace_back([this] { work(); });
@@ -26,9 +28,15 @@ bool WaiterPool::run(std::function<void()> job) {
       if (threads_.empty()) return false;  // otherwise one of those that run will come to it
     }
   }
-  jobs_.push_back(std::move(job));
+  if (object != nullptr) used_.push_back(object);
+  jobs_.push_back({object, std::move(job)});
   wake_.notify_one();
   return true;
+}
+
+bool WaiterPool::uses(const void* object) const {
+  std::lock_guard lock(mutex_);
+  return std::find(used_.begin(), used_.end(), object) != used_.end();
 }
 
 void WaiterPool::work() {
@@ -38,11 +46,12 @@ void WaiterPool::work() {
     wake_.wait(lock, [this] { return stopping_ || !jobs_.empty(); });
     --idle_;
     if (jobs_.empty()) return;
-    std::function<void()> job = std::move(jobs_.front());
+    Job job = std::move(jobs_.front());
     jobs_.pop_front();
     lock.unlock();
-    job();
+    job.run();
     lock.lock();
+    if (job.object != nullptr) used_.erase(std::find(used_.begin(), used_.end(), job.object));
   }
 }
 

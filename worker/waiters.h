@@ -23,18 +23,29 @@ class WaiterPool {
   WaiterPool() = default;
   WaiterPool(const WaiterPool&) = delete;
   WaiterPool& operator=(const WaiterPool&) = delete;
-  // Runs what is queued, then joins. REQUIRES: nothing a job waits for is stuck for ever.
-  ~WaiterPool();
+  ~WaiterPool() { stop(); }
 
   // False when kWaiterJobsMax jobs are queued already or no thread can be started. `job` must not throw.
-  bool run(std::function<void()> job);
+  // `object`: the runtime's object that the job uses, or null.
+  bool run(const void* object, std::function<void()> job);
+  // A job that has not ended uses `object`: it must not be destroyed yet. Any thread.
+  bool uses(const void* object) const;
+  // Runs what is queued, then joins; no job may come after it. REQUIRES: nothing a job waits for is stuck for
+  // ever.
+  void stop();
 
  private:
+  struct Job {
+    const void* object = nullptr;
+    std::function<void()> run;
+  };
+
   void work();
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable wake_;
-  std::deque<std::function<void()>> jobs_;
+  std::deque<Job> jobs_;
+  std::vector<const void*> used_;  // by jobs queued or running; one entry for each
   std::vector<std::thread> threads_;
   std::size_t idle_ = 0;
   bool stopping_ = false;

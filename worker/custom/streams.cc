@@ -12,12 +12,12 @@
 namespace tf::worker::custom {
 namespace {
 
-// Runs `wait` on a waiter thread with the device current there, then replies.
+// Runs `wait`, which uses `object`, on a waiter thread with the device current there, then replies.
 template <typename Wait>
-void wait_elsewhere(Call& call, int device, Wait wait) {
+void wait_elsewhere(Call& call, int device, const void* object, Wait wait) {
   Session& session = call.session();
   const FrameHeader header = call.header();
-  const bool running = session.waiters().run([&session, header, device, wait] {
+  const bool running = session.waiters().run(object, [&session, header, device, wait] {
     hipError_t error = session.hip().hipSetDevice(device);
     if (error == hipSuccess) error = wait(session.hip());
     Call(session, header, {}).reply(error);
@@ -31,7 +31,8 @@ void synchronize_device(Call& call, const protocol::SynchronizeDeviceRequest&) {
   if (!call.use_device()) return;
   const int device = call.session().current_device();
   if (call.session().device_idle(device)) return call.reply(call.hip().hipDeviceSynchronize());
-  wait_elsewhere(call, device, [](const protocol::HipTable& hip) { return hip.hipDeviceSynchronize(); });
+  wait_elsewhere(call, device, nullptr,
+                 [](const protocol::HipTable& hip) { return hip.hipDeviceSynchronize(); });
 }
 
 void synchronize_stream(Call& call, const protocol::SynchronizeStreamRequest& request) {
@@ -41,7 +42,7 @@ void synchronize_stream(Call& call, const protocol::SynchronizeStreamRequest& re
   if (!call.session().find_stream(request.stream, stream, device)) return call.reply(hipErrorInvalidHandle);
   const hipError_t now = call.hip().hipStreamQuery(stream);
   if (now != hipErrorNotReady) return call.reply(now);
-  wait_elsewhere(call, device,
+  wait_elsewhere(call, device, stream,
                  [stream](const protocol::HipTable& hip) { return hip.hipStreamSynchronize(stream); });
 }
 
@@ -60,7 +61,7 @@ void synchronize_event(Call& call, const protocol::SynchronizeEventRequest& requ
   const auto event = static_cast<hipEvent_t>(object->object);
   const hipError_t now = call.hip().hipEventQuery(event);
   if (now != hipErrorNotReady) return call.reply(now);
-  wait_elsewhere(call, object->device,
+  wait_elsewhere(call, object->device, event,
                  [event](const protocol::HipTable& hip) { return hip.hipEventSynchronize(event); });
 }
 

@@ -50,7 +50,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (header->payload_length > kPayloadMax) __builtin_trap();
   }
   std::array<std::byte, tf::net::kAttachFrameBytes> frame{};
-  std::memcpy(frame.data(), data, std::min(size, frame.size()));
+  std::copy_n(reinterpret_cast<const std::byte*>(data), std::min(size, frame.size()), frame.begin());
   auto attach = tf::net::decode_attach(frame);
   if (attach && attach->token.is_zero() != (attach->kind == tf::net::TransportKind::kControl))
     __builtin_trap();

@@ -185,6 +185,40 @@ TEST(Session, WaitingRequestsDoNotHoldUpOthers) {
   EXPECT_EQ(rig.call(protocol::QueryStreamRequest{held}), hipSuccess);
 }
 
+// What a waiter thread sits in outlives its destruction by the client, and the end of the session.
+TEST(Session, ADestroyedStreamThatIsWaitedForEndsItsWaitFirst) {
+  SessionRig rig;
+  const std::uint64_t held = rig.add_stream();
+  rig.start();
+  rig.post(protocol::HostCallbackRequest{held, 5});
+  ASSERT_EQ(rig.callback_due(), 5u);
+  hipError_t waited = hipErrorUnknown;
+  std::thread waiter([&] { waited = rig.synchronize(held); });
+  std::this_thread::sleep_for(20ms);  // most likely it waits by now
+  rig.post(protocol::StreamDestroyRequest{held});
+  std::this_thread::sleep_for(20ms);
+  rig.callback_done(5);
+  waiter.join();
+  EXPECT_TRUE(waited == hipSuccess || waited == hipErrorInvalidHandle) << waited;  // or it came too late
+  EXPECT_EQ(rig.call(protocol::QueryStreamRequest{held}), hipErrorInvalidHandle);
+  EXPECT_EQ(rig.synchronize(0), hipSuccess);
+}
+
+TEST(Session, AWaitThatTheSessionsEndCutsShortUsesLiveObjects) {
+  SessionRig rig;
+  const std::uint64_t held = rig.add_stream();
+  rig.start();
+  rig.post(protocol::HostCallbackRequest{held, 5});
+  ASSERT_EQ(rig.callback_due(), 5u);
+  ASSERT_TRUE(rig.queue()
+                  .post(static_cast<std::uint16_t>(protocol::SynchronizeStreamRequest::kOp), 0,
+                        std::as_bytes(std::span(&held, 1)))
+                  .is_ok());
+  std::this_thread::sleep_for(20ms);
+  rig.drop_client();
+  EXPECT_EQ(rig.wait_end().code(), Code::kPeerLost);
+}
+
 TEST(Session, ModulesAreCachedByTheirHash) {
   SessionRig rig;
   rig.start();
