@@ -30,6 +30,9 @@ if(TF_SANITIZE MATCHES undefined)
   # HIP is a C API: callers may pass any number where the prototype says enum, and the checks read it.
   target_compile_options(tf_options INTERFACE -fno-sanitize=enum)
 endif()
+if(TF_SANITIZE MATCHES thread)
+  target_compile_definitions(tf_options INTERFACE TF_THREAD_SANITIZER)  # gcc has a macro for it, clang has not
+endif()
 target_include_directories(tf_options INTERFACE ${CMAKE_SOURCE_DIR})
 
 # LD_LIBRARY_PATH must win over the path of the build tree: that is how one program runs natively or remotely.

@@ -1,17 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proxy/memory/address_window.h"
 
+#include <dlfcn.h>
 #include <sys/mman.h>
 
 #include <cerrno>
 
 namespace tf::proxy {
+namespace {
+
+// Such a program gets its addresses from fixed ranges, none of which is a window, and is ended when it maps
+// others: there is nothing to reserve.
+bool under_thread_sanitizer() { return ::dlsym(RTLD_DEFAULT, "__tsan_init") != nullptr; }
+
+}  // namespace
 
 ReservedWindow::~ReservedWindow() {
   if (bytes_ != 0) ::munmap(reinterpret_cast<void*>(base_), bytes_);
 }
 
 Result<ReservedWindow> ReservedWindow::reserve(std::uint64_t base, std::uint64_t bytes) {
+  if (under_thread_sanitizer()) return ReservedWindow();
   void* wanted = reinterpret_cast<void*>(base);
   constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
   void* got = ::mmap(wanted, bytes, PROT_NONE, kFlags, -1, 0);

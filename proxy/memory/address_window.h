@@ -23,6 +23,7 @@ class ReservedWindow {
   ~ReservedWindow();
 
   // Maps [base, base + bytes) without access rights. Fails when something of ours lives there already.
+  // Nothing is mapped in a program under the thread sanitizer, which never uses such addresses.
   static Result<ReservedWindow> reserve(std::uint64_t base, std::uint64_t bytes);
 
  private:
