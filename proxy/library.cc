@@ -2,7 +2,7 @@
 // What the library is besides its HIP functions: its end, and the name that tells it from a runtime.
 //
 // After the program's destructors, which may still call HIP, the worker is told that no more comes: once, on
-// the thread that ends the process or unloads the library.
+// the thread that ends the process.
 #include "proxy/process.h"
 
 // A worker that finds this symbol refuses the library as a runtime: it would become its own client.

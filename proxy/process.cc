@@ -103,7 +103,9 @@ void end_process() {
   Process& state = process();
   if (state.phase.load(std::memory_order_acquire) != Phase::kConnected) return;
   Session* session = state.session.load(std::memory_order_acquire);
-  if (session != nullptr) session->goodbye();
+  if (session == nullptr) return;
+  session->goodbye();
+  session->leave_threads();
 }
 
 void use_session(Session* session) {

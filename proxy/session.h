@@ -85,6 +85,10 @@ class Session final : private MessageSink, private LeaseSource {
   }
   // Tells the worker that nothing more comes. Does not wait.
   void goodbye();
+  // The process ends with the session in it: nobody will join its threads.
+  void leave_threads() {
+    if (watcher_.joinable()) watcher_.detach();
+  }
 
   // One message to `device`'s executor, posted or answered. `reply` gets what follows the error.
   hipError_t send(protocol::Op op, int device, std::span<const std::byte> head,

@@ -37,6 +37,7 @@ void Sender::send(FrameHeader header, std::span<const std::byte> head, std::span
   write_header(header, frame.data());
 
   std::lock_guard lock(mutex_);
+  if (closed_) return;
   if (outbox_.empty() && try_send(frame, head, tail)) return;
   if (outbox_.size() >= kOutboxMessagesMax) {
     endpoint_.fail({Code::kResourceExhausted, "the client does not read its replies"});
@@ -46,6 +47,11 @@ void Sender::send(FrameHeader header, std::span<const std::byte> head, std::span
   append(append(append(message.data(), frame), head), tail);
   outbox_.push_back(std::move(message));
   backlogged_.store(true, std::memory_order_release);  // pairs with backlogged()
+}
+
+void Sender::close() {
+  std::lock_guard lock(mutex_);
+  closed_ = true;
 }
 
 bool Sender::flush() {

@@ -28,6 +28,9 @@ class Sender {
   // Sends header + head + tail; payload_length is filled in. Failures become the endpoint's sticky failure.
   void send(FrameHeader header, std::span<const std::byte> head, std::span<const std::byte> tail = {});
 
+  // Nothing is sent any more, and no thread touches the endpoint through here.
+  void close();
+
   // Executor: moves the outbox into the ring as far as there is room. True when it is empty.
   bool flush();
   // Pairs with the release in send() and flush().
@@ -41,6 +44,7 @@ class Sender {
   Endpoint& endpoint_;
   std::mutex mutex_;  // the endpoint's producer role, and the outbox
   std::deque<std::vector<std::byte>> outbox_;
+  bool closed_ = false;
   std::atomic<bool> backlogged_{false};
 };
 

@@ -198,7 +198,8 @@ int serve(Client& client, const RuntimeLibrary& runtime, const protocol::WorkerS
   }
   const bool normal = status.is_ok() || status.code() == Code::kPeerLost || status.code() == Code::kClosed;
   if (!normal || verbose) log("{} ended: {}", describe(client), status.to_string());
-  endpoint->reset();  // what was published before still goes out, and the peer learns of the end
+  session->sender().close();  // those threads may still have replies
+  endpoint->reset();          // what was published before still goes out, and the peer learns of the end
   return normal ? 0 : kExitBroken;
 }
 
