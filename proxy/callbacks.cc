@@ -89,6 +89,7 @@ bool Callbacks::run_due() {
   // callback.
   session_.transfers().await_stream(waiting.device, waiting.stream, waiting.transfers);
   waiting.function(due.error);
+  finished_.fetch_add(1, std::memory_order_release);  // pairs with see_finished()
   protocol::CallbackDoneRequest done{};
   done.cookie = due.cookie;
   (void)session_.post(waiting.device, done);

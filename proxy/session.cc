@@ -183,6 +183,7 @@ hipError_t Session::exchange(protocol::Op op, int device, std::span<const std::b
     lose(answer.status());
     return kLostError;
   }
+  callbacks_.see_finished();
   ErrorPrefix prefix;
   bool whole = answer->bytes == target.size();
   if (answer->bytes < sizeof prefix || (!whole && answer->bytes != sizeof prefix)) {
