@@ -2,7 +2,6 @@
 #include "benchmarks/raw_limits.h"
 
 #include <immintrin.h>
-#include <sched.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -13,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "benchmarks/placement.h"
 #include "benchmarks/report/statistics.h"
 
 namespace tf::bench {
@@ -37,18 +37,6 @@ void return_balls(Line& line) {
       _mm_pause();
     }
   }
-}
-
-// Off the processor that the caller is pinned to, so that the two really run at the same time.
-void leave_to_another_processor() {
-  const int here = ::sched_getcpu();
-  cpu_set_t others;
-  CPU_ZERO(&others);
-  const auto count = static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
-  for (int cpu = 0; cpu < count; ++cpu) {
-    if (cpu != here) CPU_SET(cpu, &others);
-  }
-  ::sched_setaffinity(0, sizeof others, &others);
 }
 
 }  // namespace

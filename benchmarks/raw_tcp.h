@@ -9,8 +9,8 @@ namespace tf::bench {
 // Median round trip of 64 bytes, both ends spinning on non-blocking receives, in nanoseconds.
 double raw_tcp_round_trip_ns(double budget_s);
 
-// A stream of `bytes` from one buffer in writes of 1 MiB, received into one buffer, acknowledged by one
-// byte at the end; median, in GB/s. Congestion control is cubic, which loopback likes best.
+// A stream of `bytes` from one buffer, received into one buffer, acknowledged by one byte at the end; median
+// of the best of several piece sizes, in GB/s. Congestion control is cubic, which loopback likes best.
 double raw_tcp_stream_gb_per_s(std::uint64_t bytes, double budget_s);
 
 }  // namespace tf::bench

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "benchmarks/transport_bench/peer.h"
 
-#include <sched.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -10,6 +9,7 @@
 #include <cstring>
 #include <vector>
 
+#include "benchmarks/placement.h"
 #include "net/socket.h"
 #include "net/transport.h"
 #include "transport/factory/factory.h"
@@ -26,18 +26,6 @@ const net::Transport* find(const std::string& name) {
     if (transport->name() == name) return transport;
   }
   return nullptr;
-}
-
-void pin_to(bool last) {
-  cpu_set_t allowed;
-  if (::sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
-  int chosen = -1;
-  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-    if (CPU_ISSET(cpu, &allowed) && (chosen < 0 || last)) chosen = cpu;
-  }
-  CPU_ZERO(&allowed);
-  CPU_SET(chosen, &allowed);
-  ::sched_setaffinity(0, sizeof allowed, &allowed);
 }
 
 Status post_message(Endpoint& endpoint, std::uint16_t opcode, std::size_t bytes, std::uint64_t argument,
@@ -147,7 +135,7 @@ Status accept_lanes(net::Listener& listener, net::Acceptor& acceptor, std::uniqu
 
 int run_peer(net::Listener listener, const net::Transport& transport, const net::Token& token, bool pin) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (pin) pin_to(true);
+  if (pin) pin_to(Processor::kLast);
   std::unique_ptr<net::Acceptor> acceptor = transport.acceptor(token);
   std::unique_ptr<Endpoint> endpoint;
   Status status = accept_lanes(listener, *acceptor, endpoint);
@@ -173,7 +161,7 @@ Result<PeerPair> start_peer(const std::string& name, bool pin) {
   pair.child = ::fork();
   if (pair.child < 0) return Status::from_errno("fork", errno);
   if (pair.child == 0) ::_exit(run_peer(std::move(*listener), *transport, *token, pin));
-  if (pin) pin_to(false);
+  if (pin) pin_to(Processor::kFirst);
   Result<std::unique_ptr<Endpoint>> endpoint =
       transport->connect(address, *token, Deadline::after(kStepLimit));
   if (!endpoint) {

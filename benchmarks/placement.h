@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which processor a measuring process runs on. Without effect where the system refuses.
+#pragma once
+
+namespace tf::bench {
+
+enum class Processor { kFirst, kLast };
+
+// To the first or last processor that this thread may use.
+void pin_to(Processor which);
+
+// Off the processor that this thread (or the parent it was forked from) is pinned to, so that two ends really
+// run at the same time.
+void leave_to_another_processor();
+
+}  // namespace tf::bench
