@@ -22,12 +22,13 @@ MAY_INCLUDE = {
     "rdma": {"rdma", "net", "transport"},
     "transport/factory": {"transport/factory", "transport", "net", "shm", "tcp", "rdma"},
     "codeobject": {"codeobject", "transport"},
+    "graph": {"graph"},
     "hipdata": {"hipdata"},
     "protocol": {"protocol", "net", "transport"},
-    "proxy": {"proxy", "protocol", "codeobject", "hipdata", "transport", "net"},
+    "proxy": {"proxy", "protocol", "codeobject", "graph", "hipdata", "transport", "net"},
     "worker": {"worker", "protocol", "codeobject", "transport", "net"},
-    "worker/runtime/cpu": {"worker/runtime/cpu", "codeobject", "hipdata", "transport", "cpu"},
-    "worker/runtime/cuda": {"worker/runtime/cuda", "codeobject", "hipdata", "transport"},
+    "worker/runtime/cpu": {"worker/runtime/cpu", "codeobject", "graph", "hipdata", "transport", "cpu"},
+    "worker/runtime/cuda": {"worker/runtime/cuda", "codeobject", "graph", "hipdata", "transport"},
 }
 FREE = ("tests", "benchmarks", "tools", "examples")  # may include anything; nothing may include them
 
@@ -42,7 +43,7 @@ BANNED_IN_LIBRARIES = [
      "the client library never ends the application"),
     (re.compile(r"\bstd::cout\b|\bprintf\s*\(|\bputs\s*\("), "the client library never prints to stdout"),
 ]
-LIBRARIES = ("transport", "net", "shm", "tcp", "rdma", "codeobject", "hipdata", "proxy")
+LIBRARIES = ("transport", "net", "shm", "tcp", "rdma", "codeobject", "graph", "hipdata", "proxy")
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
 
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "worker/runtime/cpu/api.h"
+#include "worker/runtime/cpu/graphs.h"
 #include "worker/runtime/cpu/runtime.h"
 
 namespace tf::cpu {
@@ -26,15 +27,6 @@ void copy_slice(const Box& box, std::byte* target, const std::byte* source) {
     std::memmove(target + row * box.target_pitch, source + row * box.source_pitch, box.width);
 }
 
-hipError_t run_copy(const Box& box) {
-  const double cost = Runtime::get().settings().copy_ns_per_byte;
-  const std::uint64_t start = cost > 0.0 ? now_ns() : 0;
-  for (std::size_t slice = 0; slice < box.depth; ++slice)
-    copy_slice(box, box.target + slice * box.target_slice, box.source + slice * box.source_slice);
-  if (cost > 0.0) spin_until(start + static_cast<std::uint64_t>(cost * static_cast<double>(box.bytes())));
-  return hipSuccess;
-}
-
 // From the first byte to the last, gaps included. False when that is no number.
 bool reach(const Box& box, std::size_t pitch, std::size_t slice, std::size_t& bytes) {
   std::size_t rows = 0;
@@ -42,15 +34,6 @@ bool reach(const Box& box, std::size_t pitch, std::size_t slice, std::size_t& by
   return !__builtin_mul_overflow(pitch, box.height - 1, &rows) &&
          !__builtin_mul_overflow(slice, box.depth - 1, &slices) &&
          !__builtin_add_overflow(rows, slices, &bytes) && !__builtin_add_overflow(bytes, box.width, &bytes);
-}
-
-bool within_memory(const Box& box) {
-  std::size_t target_bytes = 0;
-  std::size_t source_bytes = 0;
-  if (!reach(box, box.target_pitch, box.target_slice, target_bytes)) return false;
-  if (!reach(box, box.source_pitch, box.source_slice, source_bytes)) return false;
-  const MemoryMap& memory = Runtime::get().memory;
-  return memory.covers(box.target, target_bytes) && memory.covers(box.source, source_bytes);
 }
 
 bool pageable(const void* pointer) { return !Runtime::get().memory.find(pointer); }
@@ -73,12 +56,47 @@ hipError_t submit_snapshot(const Box& box, Stream& stream) {
   return hipSuccess;
 }
 
+// Takes the copy into a capture, if the stream is being captured. One that is waited for cannot be.
+graph::Library::Verdict capture(graph::Library& graphs, const Box& box, const Stream& stream, Wait wait) {
+  if (wait == Wait::kYes) return graphs.refuse(reference(stream));
+  graph::CopyWork work;
+  work.target = {box.target, box.target_pitch, box.target_slice};
+  work.source = {const_cast<std::byte*>(box.source), box.source_pitch, box.source_slice};
+  work.width = box.width;
+  work.height = box.height;
+  work.depth = box.depth;
+  work.kind = box.kind;
+  work.linear = box.height == 1 && box.depth == 1;
+  return graphs.capture(reference(stream), work);
+}
+
 }  // namespace
+
+hipError_t run_copy(const Box& box) {
+  const double cost = Runtime::get().settings().copy_ns_per_byte;
+  const std::uint64_t start = cost > 0.0 ? now_ns() : 0;
+  for (std::size_t slice = 0; slice < box.depth; ++slice)
+    copy_slice(box, box.target + slice * box.target_slice, box.source + slice * box.source_slice);
+  if (cost > 0.0) spin_until(start + static_cast<std::uint64_t>(cost * static_cast<double>(box.bytes())));
+  return hipSuccess;
+}
+
+bool within_memory(const Box& box) {
+  std::size_t target_bytes = 0;
+  std::size_t source_bytes = 0;
+  if (!reach(box, box.target_pitch, box.target_slice, target_bytes)) return false;
+  if (!reach(box, box.source_pitch, box.source_slice, source_bytes)) return false;
+  const MemoryMap& memory = Runtime::get().memory;
+  return memory.covers(box.target, target_bytes) && memory.covers(box.source, source_bytes);
+}
 
 bool valid_kind(hipMemcpyKind kind) { return kind >= hipMemcpyHostToHost && kind <= hipMemcpyDefault; }
 
 hipError_t submit_copy(const Box& box, Stream& stream, Wait wait) {
   if (!within_memory(box)) return hipErrorInvalidValue;
+  if (graph::Library* graphs = capturing()) {
+    if (const auto verdict = capture(*graphs, box, stream, wait)) return *verdict;
+  }
   // As on a GPU: pageable memory cannot be used after the call returned.
   if (wait == Wait::kNo && pageable(box.target)) wait = Wait::kYes;
   if (wait == Wait::kNo && pageable(box.source)) {
@@ -105,6 +123,7 @@ hipError_t copy_linear(void* target, const void* source, std::size_t bytes, hipM
   box.target = static_cast<std::byte*>(target);
   box.source = static_cast<const std::byte*>(source);
   box.width = bytes;
+  box.kind = kind;
   box.target_pitch = box.source_pitch = bytes;
   return submit_copy(box, *stream, wait);
 }

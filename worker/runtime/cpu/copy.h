@@ -21,11 +21,17 @@ struct Box {
   std::size_t width = 0;
   std::size_t height = 1;
   std::size_t depth = 1;
+  hipMemcpyKind kind = hipMemcpyDefault;  // as the program said
 
   std::size_t bytes() const { return width * height * depth; }
 };
 
 enum class Wait { kNo, kYes };
+
+// Makes the copy, now.
+hipError_t run_copy(const Box& box);
+// The known memory at both ends reaches as far as the box.
+bool within_memory(const Box& box);
 
 bool valid_kind(hipMemcpyKind kind);
 

@@ -93,6 +93,7 @@ hipError_t copy_rows(void* target, std::size_t target_pitch, const void* source,
   box.source_pitch = source_pitch;
   box.width = width;
   box.height = height;
+  box.kind = kind;
   return submit_checked(box, stream, wait);
 }
 
@@ -108,6 +109,7 @@ hipError_t copy_3d(const hipMemcpy3DParms* p, hipStream_t stream, Wait wait) {
   box.width = extent.width;
   box.height = extent.height;
   box.depth = extent.depth;
+  box.kind = p->kind;
   box.source_pitch = p->srcPtr.pitch;
   box.target_pitch = p->dstPtr.pitch;
   if (__builtin_mul_overflow(p->srcPtr.pitch, p->srcPtr.ysize, &box.source_slice))

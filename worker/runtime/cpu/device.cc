@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "worker/runtime/cpu/api.h"
+#include "worker/runtime/cpu/graphs.h"
 #include "worker/runtime/cpu/memory.h"
 #include "worker/runtime/cpu/pool.h"
 #include "worker/runtime/cpu/properties.h"
@@ -94,6 +95,9 @@ hipError_t choose(int* ordinal, const hipDeviceProp_t* wish) {
 hipError_t synchronize_current() {
   if (Runtime::get().device_count() == 0) return hipErrorNoDevice;
   Device& device = current_device();
+  if (graph::Library* graphs = capturing()) {
+    if (const auto verdict = graphs->refuse_device(device.ordinal())) return *verdict;
+  }
   const hipError_t status = device.synchronize();
   release_unused_memory(device);
   return status;

@@ -5,6 +5,7 @@
 
 #include "worker/runtime/cpu/api.h"
 #include "worker/runtime/cpu/clock.h"
+#include "worker/runtime/cpu/graphs.h"
 #include "worker/runtime/cpu/pool.h"
 #include "worker/runtime/cpu/runtime.h"
 
@@ -61,12 +62,22 @@ hipError_t create(hipEvent_t* event, unsigned flags) {
 }
 
 hipError_t record(hipEvent_t handle, hipStream_t stream_handle) {
-  const auto event = Runtime::get().events.find(handle);
-  if (!event) return hipErrorInvalidHandle;
+  if (!Runtime::get().events.find(handle)) return hipErrorInvalidHandle;
   std::shared_ptr<Stream> stream;
   if (const hipError_t status = find_stream(stream_handle, stream)) return status;
-  if (stream->device().ordinal() != event->device()) return hipErrorInvalidHandle;
-  event->record(*stream);
+  return record_event(handle, *stream);
+}
+
+// Asking about an event that stands for a point in a capture is an error, and the end of the capture.
+hipError_t refuse_captured(const Event& event) {
+  graph::Library* const graphs = capturing();
+  return graphs ? graphs->refuse_event(reference(event)).value_or(hipSuccess) : hipSuccess;
+}
+
+hipError_t destroy(hipEvent_t handle) {
+  const auto event = Runtime::get().events.remove(handle);
+  if (!event) return hipErrorInvalidHandle;
+  if (graph::Library* graphs = capturing()) graphs->forget_event(reference(*event));
   return hipSuccess;
 }
 
@@ -85,6 +96,17 @@ hipError_t elapsed(float* milliseconds, hipEvent_t start_handle, hipEvent_t stop
 }
 
 }  // namespace
+
+hipError_t record_event(hipEvent_t handle, Stream& stream) {
+  const auto event = Runtime::get().events.find(handle);
+  if (!event || event->device() != stream.device().ordinal()) return hipErrorInvalidHandle;
+  if (graph::Library* graphs = capturing()) {
+    if (const auto verdict = graphs->capture_record(reference(stream), reference(*event))) return *verdict;
+  }
+  event->record(stream);
+  return hipSuccess;
+}
+
 }  // namespace tf::cpu
 
 using namespace tf::cpu;
@@ -105,13 +127,14 @@ hipError_t hipEventRecord(hipEvent_t event, hipStream_t stream) {
 
 // What was recorded stays in its stream; only the handle goes.
 hipError_t hipEventDestroy(hipEvent_t event) {
-  return api([&] { return Runtime::get().events.remove(event) ? hipSuccess : hipErrorInvalidHandle; });
+  return api([&] { return destroy(event); });
 }
 
 hipError_t hipEventSynchronize(hipEvent_t handle) {
   return api([&] {
     const auto event = Runtime::get().events.find(handle);
     if (!event) return hipErrorInvalidHandle;
+    if (const hipError_t refused = refuse_captured(*event)) return refused;
     const hipError_t status = event->synchronize();
     release_unused_memory(Runtime::get().device(event->device()));
     return status;
@@ -121,7 +144,9 @@ hipError_t hipEventSynchronize(hipEvent_t handle) {
 hipError_t hipEventQuery(hipEvent_t handle) {
   return api([&] {
     const auto event = Runtime::get().events.find(handle);
-    return event ? event->query() : hipErrorInvalidHandle;
+    if (!event) return hipErrorInvalidHandle;
+    if (const hipError_t refused = refuse_captured(*event)) return refused;
+    return event->query();
   });
 }
 

@@ -40,4 +40,7 @@ class Event {
   std::shared_ptr<std::atomic<std::uint64_t>> stamp_;
 };
 
+// As hipEventRecord: also where the stream is being captured.
+hipError_t record_event(hipEvent_t handle, Stream& stream);
+
 }  // namespace tf::cpu

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Launches: the shape is checked at the call, the arguments are taken along, the grid runs in stream order.
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstring>
@@ -9,6 +10,7 @@
 
 #include "worker/runtime/cpu/api.h"
 #include "worker/runtime/cpu/event.h"
+#include "worker/runtime/cpu/graphs.h"
 #include "worker/runtime/cpu/module.h"
 #include "worker/runtime/cpu/programs.h"
 #include "worker/runtime/cpu/runtime.h"
@@ -77,7 +79,27 @@ hipError_t pack(const Kernel& kernel, const LaunchRequest& request, Arguments& p
   return hipSuccess;
 }
 
-// In HIP 5's words.
+// Takes the launch into a capture, if the stream is being captured.
+graph::Library::Verdict capture(graph::Library& graphs, const Stream& stream, const Kernel& kernel,
+                                const LaunchRequest& request, const void* arguments) {
+  graph::KernelWork work;
+  work.function = request.named;
+  std::copy_n(request.grid.blocks, 3, work.grid);
+  std::copy_n(request.grid.threads, 3, work.threads);
+  work.shared_bytes = request.grid.dynamic_shared_bytes;
+  work.cooperative = request.grid.cooperative;
+  const auto* bytes = static_cast<const std::byte*>(arguments);
+  work.block.assign(bytes, bytes + kernel.argument_bytes);
+  work.point_at(graph_arguments(kernel));
+  return graphs.capture(reference(stream), std::move(work));
+}
+
+hipError_t record_around(hipEvent_t handle, Stream& stream) {
+  return handle ? record_event(handle, stream) : hipSuccess;
+}
+
+}  // namespace
+
 hipError_t check_shape(const Kernel& kernel, const Grid& grid) {
   std::uint64_t blocks = 1;
   std::uint64_t threads = 1;
@@ -100,16 +122,6 @@ hipError_t check_shape(const Kernel& kernel, const Grid& grid) {
   return hipSuccess;
 }
 
-hipError_t record_around(hipEvent_t handle, Stream& stream) {
-  if (!handle) return hipSuccess;
-  const auto event = Runtime::get().events.find(handle);
-  if (!event || event->device() != stream.device().ordinal()) return hipErrorInvalidHandle;
-  event->record(stream);
-  return hipSuccess;
-}
-
-}  // namespace
-
 hipError_t launch(const Function& function, const LaunchRequest& request) {
   const Kernel& kernel = function.kernel();
   std::shared_ptr<Stream> stream;
@@ -119,6 +131,10 @@ hipError_t launch(const Function& function, const LaunchRequest& request) {
   Arguments packed;
   if (const hipError_t status = pack(kernel, request, packed)) return status;
   if (const hipError_t status = record_around(request.start, *stream)) return status;
+  if (graph::Library* graphs = capturing()) {
+    const auto verdict = capture(*graphs, *stream, kernel, request, packed.data());
+    if (verdict) return *verdict != hipSuccess ? *verdict : record_around(request.stop, *stream);
+  }
   stream->submit([&kernel, grid = request.grid,
                   arguments = std::move(packed)] { return run_grid(kernel, grid, arguments.data()); },
                  Where::kThread);
@@ -139,8 +155,9 @@ bool set_grid(Grid& grid, const dim3& blocks, const dim3& threads, std::size_t s
 
 namespace {
 
-hipError_t launch_handle(hipFunction_t handle, const LaunchRequest& request) {
+hipError_t launch_handle(hipFunction_t handle, LaunchRequest request) {
   const auto function = Runtime::get().functions.find(handle);
+  request.named = handle;
   return function ? launch(*function, request) : hipErrorInvalidHandle;
 }
 
@@ -162,6 +179,7 @@ hipError_t launch_host(const void* host_function, const dim3& blocks, const dim3
     return status;
   if (!set_grid(request.grid, blocks, threads, shared_bytes)) return hipErrorInvalidValue;
   request.arguments = arguments;
+  request.named = host_function;
   return launch(*function, request);
 }
 

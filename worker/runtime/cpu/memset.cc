@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "worker/runtime/cpu/api.h"
+#include "worker/runtime/cpu/graphs.h"
 #include "worker/runtime/cpu/runtime.h"
 
 namespace tf::cpu {
@@ -29,6 +30,28 @@ void fill_row(std::byte* row, const Fill& wish, std::size_t bytes) {
   }
 }
 
+// Takes the fill into a capture, if the stream is being captured: one node for every slice that does not
+// follow the one before without a gap.
+graph::Library::Verdict capture(graph::Library& graphs, const Fill& wish, const Stream& stream, Wait wait) {
+  if (wait == Wait::kYes) return graphs.refuse(reference(stream));
+  const bool whole = wish.depth == 1 || wish.slice == wish.pitch * wish.height;
+  graph::Library::Verdict verdict;
+  for (std::size_t slice = 0; slice < (whole ? 1 : wish.depth); ++slice) {
+    graph::FillWork work;
+    work.target = wish.target + slice * wish.slice;
+    work.value = wish.value;
+    work.element_bytes = wish.element_bytes;
+    work.width = wish.width;
+    work.height = wish.height * (whole ? wish.depth : 1);
+    work.pitch = wish.pitch;
+    verdict = graphs.capture(reference(stream), work);
+    if (!verdict || *verdict != hipSuccess) break;
+  }
+  return verdict;
+}
+
+}  // namespace
+
 hipError_t run_fill(const Fill& wish) {
   for (std::size_t slice = 0; slice < wish.depth; ++slice) {
     std::byte* const start = wish.target + slice * wish.slice;
@@ -40,23 +63,28 @@ hipError_t run_fill(const Fill& wish) {
   return hipSuccess;
 }
 
-}  // namespace
+bool fillable(const Fill& wish) {
+  if (!wish.target || wish.width > wish.pitch) return false;
+  std::size_t rows = 0;
+  std::size_t bytes = 0;
+  if (__builtin_mul_overflow(wish.pitch, wish.height - 1, &rows)) return false;
+  if (__builtin_mul_overflow(wish.slice, wish.depth - 1, &bytes)) return false;
+  if (__builtin_add_overflow(bytes, rows, &bytes)) return false;
+  if (__builtin_add_overflow(bytes, wish.width, &bytes)) return false;
+  if (reinterpret_cast<std::uintptr_t>(wish.target) % wish.element_bytes != 0) return false;
+  // Only memory that the runtime knows can be filled; a plain host pointer is an error here as on a GPU.
+  const MemoryMap& memory = Runtime::get().memory;
+  return memory.find(wish.target) && memory.covers(wish.target, bytes);
+}
 
 hipError_t fill(const Fill& wish, hipStream_t stream_handle, Wait wait) {
   std::shared_ptr<Stream> stream;
   if (const hipError_t status = find_stream(stream_handle, stream)) return status;
   if (wish.width == 0 || wish.height == 0 || wish.depth == 0) return hipSuccess;
-  if (!wish.target || wish.width > wish.pitch) return hipErrorInvalidValue;
-  std::size_t rows = 0;
-  std::size_t bytes = 0;
-  if (__builtin_mul_overflow(wish.pitch, wish.height - 1, &rows)) return hipErrorInvalidValue;
-  if (__builtin_mul_overflow(wish.slice, wish.depth - 1, &bytes)) return hipErrorInvalidValue;
-  if (__builtin_add_overflow(bytes, rows, &bytes)) return hipErrorInvalidValue;
-  if (__builtin_add_overflow(bytes, wish.width, &bytes)) return hipErrorInvalidValue;
-  if (reinterpret_cast<std::uintptr_t>(wish.target) % wish.element_bytes != 0) return hipErrorInvalidValue;
-  // Only memory that the runtime knows can be filled; a plain host pointer is an error here as on a GPU.
-  const MemoryMap& memory = Runtime::get().memory;
-  if (!memory.find(wish.target) || !memory.covers(wish.target, bytes)) return hipErrorInvalidValue;
+  if (!fillable(wish)) return hipErrorInvalidValue;
+  if (graph::Library* graphs = capturing()) {
+    if (const auto verdict = capture(*graphs, wish, *stream, wait)) return *verdict;
+  }
   const bool here = wait == Wait::kYes || wish.width * wish.height * wish.depth <= kCallerFill_bytes;
   const Marker marker =
       stream->submit([wish] { return run_fill(wish); }, here ? Where::kCaller : Where::kThread);

@@ -22,6 +22,11 @@ struct Fill {
   std::size_t slice = 0;
 };
 
+// Fills, now.
+hipError_t run_fill(const Fill& wish);
+// Pointer, alignment and bounds. REQUIRES: no side of it is 0
+bool fillable(const Fill& wish);
+
 // Checks pointer, alignment, bounds and stream.
 hipError_t fill(const Fill& wish, hipStream_t stream, Wait wait);
 hipError_t fill_linear(void* target, std::uint32_t value, std::uint32_t element_bytes, std::size_t count,

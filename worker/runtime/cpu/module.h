@@ -59,6 +59,7 @@ class Module {
 
 struct LaunchRequest {
   Grid grid;
+  const void* named = nullptr;  // the kernel as the program named it
   void** arguments = nullptr;  // one pointer an argument; or
   void** extra = nullptr;      // HIP_LAUNCH_PARAM_BUFFER_*
   hipStream_t stream = nullptr;
@@ -67,6 +68,8 @@ struct LaunchRequest {
 };
 
 hipError_t launch(const Function& function, const LaunchRequest& request);
+// Whether this kernel can have this shape, in HIP 5's words.
+hipError_t check_shape(const Kernel& kernel, const Grid& grid);
 
 // The shape in HIP's words; false when a number does not fit.
 bool set_grid(Grid& grid, const dim3& blocks, const dim3& threads, std::size_t shared_bytes);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "worker/runtime/cpu/api.h"
+#include "worker/runtime/cpu/graphs.h"
 #include "worker/runtime/cpu/runtime.h"
 
 namespace tf::cpu {
@@ -186,6 +187,7 @@ hipError_t allocate_async(void** pointer, std::size_t bytes, Pool* pool, hipStre
   if (!pointer) return hipErrorInvalidValue;
   std::shared_ptr<Stream> stream;
   if (const hipError_t status = find_stream(stream_handle, stream)) return status;
+  if (const hipError_t refused = refuse_captured(*stream)) return refused;
   if (bytes == 0) {
     *pointer = nullptr;
     return hipSuccess;
@@ -197,6 +199,7 @@ hipError_t free_async(void* pointer, hipStream_t stream_handle) {
   if (!pointer) return hipErrorInvalidValue;
   std::shared_ptr<Stream> stream;
   if (const hipError_t status = find_stream(stream_handle, stream)) return status;
+  if (const hipError_t refused = refuse_captured(*stream)) return refused;
   Runtime& runtime = Runtime::get();
   const auto known = runtime.memory.find(pointer);
   if (!known || known->base != reinterpret_cast<std::uintptr_t>(pointer)) return hipErrorInvalidValue;

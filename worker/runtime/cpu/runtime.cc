@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "worker/runtime/cpu/event.h"
+#include "worker/runtime/cpu/graphs.h"
 #include "worker/runtime/cpu/module.h"
 #include "worker/runtime/cpu/pool.h"
 #include "worker/runtime/cpu/programs.h"
@@ -123,7 +124,9 @@ Runtime& Runtime::get() {
 }
 
 Runtime::Runtime()
-    : programs_(std::make_unique<Programs>()), virtual_memory_(std::make_unique<VirtualMemory>()) {
+    : programs_(std::make_unique<Programs>()),
+      virtual_memory_(std::make_unique<VirtualMemory>()),
+      graphs_(std::make_unique<Graphs>()) {
   settings_.call_ns = setting("HIP_CPU_CALL_NS", 0, 0, 1'000'000'000);
   settings_.copy_ns_per_byte = copy_cost();
   const unsigned long long devices = setting("HIP_CPU_DEVICES", 1, 0, kMaxDevices);
@@ -136,9 +139,14 @@ Runtime::Runtime()
 
 Runtime::~Runtime() = default;
 
+graph::Library& Runtime::graphs() { return graphs_->library(); }
+
 ThreadOwned::~ThreadOwned() {
-  for (const auto& stream : streams)
-    if (stream) stream->close();
+  for (const auto& stream : streams) {
+    if (!stream) continue;
+    if (graph::Library* graphs = capturing()) graphs->forget_stream(reference(*stream).id);
+    stream->close();
+  }
 }
 
 ThreadState& thread_state() {

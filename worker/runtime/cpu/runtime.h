@@ -19,11 +19,16 @@
 #include "worker/runtime/cpu/memory_map.h"
 #include "worker/runtime/cpu/stream.h"
 
+namespace tf::graph {
+class Library;
+}
+
 namespace tf::cpu {
 
 class Event;
 class Module;
 class Function;
+class Graphs;
 class Pool;
 class Programs;
 class VirtualMemory;
@@ -106,6 +111,7 @@ class Runtime {
 
   Programs& programs() { return *programs_; }
   VirtualMemory& virtual_memory() { return *virtual_memory_; }
+  graph::Library& graphs();
 
  private:
   Runtime();
@@ -115,6 +121,7 @@ class Runtime {
   std::vector<std::unique_ptr<Device>> devices_;
   std::unique_ptr<Programs> programs_;
   std::unique_ptr<VirtualMemory> virtual_memory_;
+  std::unique_ptr<Graphs> graphs_;
 };
 
 struct LaunchConfiguration {
@@ -128,6 +135,8 @@ struct LaunchConfiguration {
 struct ThreadState {
   int device = 0;
   hipError_t last_error = hipSuccess;
+  hipStreamCaptureMode capture_mode =
+      hipStreamCaptureModeGlobal;  // kept for the program, see graph/library.h
 };
 ThreadState& thread_state();
 

@@ -141,8 +141,4 @@ TF_CPU_EXPORT hipError_t hipLaunchHostFunc_spt(hipStream_t stream, hipHostFn_t f
   return hipLaunchHostFunc(own(stream), function, data);
 }
 
-TF_CPU_EXPORT hipError_t hipStreamIsCapturing_spt(hipStream_t stream, hipStreamCaptureStatus* status) {
-  return hipStreamIsCapturing(own(stream), status);
-}
-
 }  // extern "C"

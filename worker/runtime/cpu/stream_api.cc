@@ -8,6 +8,7 @@
 
 #include "worker/runtime/cpu/api.h"
 #include "worker/runtime/cpu/event.h"
+#include "worker/runtime/cpu/graphs.h"
 #include "worker/runtime/cpu/pool.h"
 #include "worker/runtime/cpu/runtime.h"
 
@@ -40,6 +41,7 @@ hipError_t destroy(hipStream_t handle) {
   if (constant_handle(handle)) return hipErrorInvalidHandle;
   const auto stream = Runtime::get().streams.remove(handle);
   if (!stream) return hipErrorContextIsDestroyed;
+  if (graph::Library* graphs = capturing()) graphs->forget_stream(reference(*stream).id);
   stream->close();
   return hipSuccess;
 }
@@ -57,6 +59,9 @@ hipError_t wait_event(Stream& stream, hipEvent_t handle, unsigned flags) {
   if (flags != 0) return hipErrorInvalidValue;
   const auto event = Runtime::get().events.find(handle);
   if (!event) return hipErrorInvalidHandle;
+  if (graph::Library* graphs = capturing()) {
+    if (const auto verdict = graphs->capture_wait(reference(stream), reference(*event))) return *verdict;
+  }
   stream.submit_wait(event->point());
   return hipSuccess;
 }
@@ -83,6 +88,7 @@ hipError_t wait_value(hipStream_t handle, void* pointer, Word wanted, unsigned c
     if (!pointer || condition > hipStreamWaitValueNor) return hipErrorInvalidValue;
     if (reinterpret_cast<std::uintptr_t>(pointer) % sizeof(Word)) return hipErrorInvalidValue;
     if (!Runtime::get().memory.find(pointer)) return hipErrorInvalidValue;
+    if (const hipError_t refused = refuse_captured(stream)) return refused;
     Word* const word = static_cast<Word*>(pointer);
     // The program writes the value; as on a GPU it may take for ever.
     const auto task = [=] {
@@ -100,6 +106,7 @@ hipError_t write_value(hipStream_t handle, void* pointer, Word value) {
   return with_stream(handle, [&](Stream& stream) {
     if (!pointer || reinterpret_cast<std::uintptr_t>(pointer) % sizeof(Word)) return hipErrorInvalidValue;
     if (!Runtime::get().memory.find(pointer)) return hipErrorInvalidValue;
+    if (const hipError_t refused = refuse_captured(stream)) return refused;
     Word* const word = static_cast<Word*>(pointer);
     const auto task = [=] {
       // Release pairs with load() and with a program that polls.
@@ -148,12 +155,15 @@ hipError_t hipStreamDestroy(hipStream_t stream) {
 }
 
 hipError_t hipStreamQuery(hipStream_t handle) {
-  return with_stream(handle,
-                     [](Stream& stream) { return stream.idle() ? stream.take_error() : hipErrorNotReady; });
+  return with_stream(handle, [](Stream& stream) {
+    if (const hipError_t refused = refuse_captured(stream)) return refused;
+    return stream.idle() ? stream.take_error() : hipErrorNotReady;
+  });
 }
 
 hipError_t hipStreamSynchronize(hipStream_t handle) {
   return with_stream(handle, [](Stream& stream) {
+    if (const hipError_t refused = refuse_captured(stream)) return refused;
     const hipError_t status = stream.synchronize();
     release_unused_memory(stream.device());
     return status;
@@ -189,6 +199,7 @@ hipError_t hipStreamAddCallback(hipStream_t handle, hipStreamCallback_t callback
                                 unsigned flags) {
   return with_stream(handle, [&](Stream& stream) {
     if (!callback || flags != 0) return hipErrorInvalidValue;
+    if (const hipError_t refused = refuse_captured(stream)) return refused;
     Stream* const self = &stream;  // alive while it runs its tasks
     const auto task = [=] {
       callback(handle, self->error(), data);
@@ -202,6 +213,10 @@ hipError_t hipStreamAddCallback(hipStream_t handle, hipStreamCallback_t callback
 TF_CPU_EXPORT hipError_t hipLaunchHostFunc(hipStream_t handle, hipHostFn_t function, void* data) {
   return with_stream(handle, [&](Stream& stream) {
     if (!function) return hipErrorInvalidValue;
+    if (tf::graph::Library* graphs = capturing()) {
+      if (const auto verdict = graphs->capture(reference(stream), tf::graph::HostWork{function, data}))
+        return *verdict;
+    }
     stream.submit([=] { return function(data), hipSuccess; }, Where::kThread);
     return hipSuccess;
   });
@@ -223,25 +238,6 @@ hipError_t hipStreamWriteValue32(hipStream_t stream, void* pointer, uint32_t val
 
 hipError_t hipStreamWriteValue64(hipStream_t stream, void* pointer, uint64_t value, unsigned) {
   return write_value<std::uint64_t>(stream, pointer, value);
-}
-
-// Nothing captures (yet), and that is what this says; graph functions themselves are not supported.
-hipError_t hipStreamIsCapturing(hipStream_t handle, hipStreamCaptureStatus* status) {
-  return with_stream(handle, [&](Stream&) {
-    if (!status) return hipErrorInvalidValue;
-    *status = hipStreamCaptureStatusNone;
-    return hipSuccess;
-  });
-}
-
-hipError_t hipStreamGetCaptureInfo(hipStream_t handle, hipStreamCaptureStatus* status,
-                                   unsigned long long* id) {
-  return with_stream(handle, [&](Stream&) {
-    if (!status) return hipErrorInvalidValue;
-    *status = hipStreamCaptureStatusNone;
-    if (id) *id = 0;
-    return hipSuccess;
-  });
 }
 
 }  // extern "C"

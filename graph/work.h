@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Work: what one node of a graph does. Made once, then shared and never changed: a node that gets other
+// parameters gets another Work, so executable graphs keep the one they were made with.
+#pragma once
+
+#include <hip/hip_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <variant>
+#include <vector>
+
+namespace tf::graph {
+
+class Graph;
+
+struct EmptyWork {};
+
+// One argument in the block that a kernel reads.
+struct Argument {
+  std::uint32_t offset_bytes = 0;
+  std::uint32_t size_bytes = 0;
+};
+
+// What has to be known of a kernel to take its arguments.
+struct KernelFacts {
+  std::vector<Argument> arguments;
+  std::size_t argument_bytes = 0;
+};
+
+struct KernelWork {
+  KernelWork() = default;
+  KernelWork(KernelWork&&) = default;
+  KernelWork& operator=(KernelWork&&) = default;
+  KernelWork(const KernelWork&) = delete;  // `pointers` lead into `block`
+  KernelWork& operator=(const KernelWork&) = delete;
+
+  KernelWork copy() const;
+  // Lets `pointers` lead to the arguments inside the block.
+  void point_at(const std::vector<Argument>& arguments);
+
+  const void* function = nullptr;  // as the program named it: a host stub or a hipFunction_t
+  std::uint32_t grid[3] = {1, 1, 1};
+  std::uint32_t threads[3] = {1, 1, 1};
+  std::uint32_t shared_bytes = 0;
+  bool cooperative = false;
+  std::vector<std::byte> block;  // the arguments, laid out
+  std::vector<void*> pointers;   // one into the block for each argument
+};
+
+struct CopySide {
+  std::byte* address = nullptr;
+  std::size_t pitch = 0;  // bytes from row to row
+  std::size_t slice = 0;  // bytes from slice to slice
+};
+
+struct CopyWork {
+  CopySide target;
+  CopySide source;
+  std::size_t width = 0;
+  std::size_t height = 1;
+  std::size_t depth = 1;
+  hipMemcpyKind kind = hipMemcpyDefault;
+  bool linear = true;  // made as a one-dimensional copy
+};
+
+struct FillWork {
+  std::byte* target = nullptr;
+  std::uint32_t value = 0;
+  std::uint32_t element_bytes = 1;
+  std::size_t width = 0;  // bytes in a row
+  std::size_t height = 1;
+  std::size_t pitch = 0;
+};
+
+struct HostWork {
+  hipHostFn_t function = nullptr;
+  void* data = nullptr;
+};
+
+struct EventWork {
+  hipEvent_t event = nullptr;
+  bool record = false;  // else waits
+};
+
+struct ChildWork {
+  std::shared_ptr<Graph> graph;  // a copy of its own
+};
+
+using Work = std::variant<EmptyWork, KernelWork, CopyWork, FillWork, HostWork, EventWork, ChildWork>;
+using SharedWork = std::shared_ptr<const Work>;
+
+hipGraphNodeType type_of(const Work& work);
+
+// The parameters as the API spells them, into work and back. hipErrorInvalidValue: they make no sense.
+hipError_t read_kernel(const hipKernelNodeParams& parameters, const KernelFacts& facts, KernelWork& work);
+void write_kernel(const KernelWork& work, hipKernelNodeParams& parameters);
+hipError_t read_copy(const hipMemcpy3DParms& parameters, CopyWork& work);
+void write_copy(const CopyWork& work, hipMemcpy3DParms& parameters);
+hipError_t read_copy_1d(void* target, const void* source, std::size_t bytes, hipMemcpyKind kind,
+                        CopyWork& work);
+hipError_t read_fill(const hipMemsetParams& parameters, FillWork& work);
+void write_fill(const FillWork& work, hipMemsetParams& parameters);
+
+}  // namespace tf::graph

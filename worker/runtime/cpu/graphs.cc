@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/runtime/cpu/graphs.h"
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+#include "worker/runtime/cpu/copy.h"
+#include "worker/runtime/cpu/event.h"
+#include "worker/runtime/cpu/memset.h"
+#include "worker/runtime/cpu/module.h"
+#include "worker/runtime/cpu/programs.h"
+
+namespace tf::cpu {
+namespace {
+
+// A kernel as a program names it in a graph: its function's handle, or the host stub.
+hipError_t resolve(const void* named, std::shared_ptr<Function>& function) {
+  Runtime& runtime = Runtime::get();
+  if (runtime.device_count() == 0) return hipErrorNoDevice;
+  function = runtime.functions.find(static_cast<hipFunction_t>(const_cast<void*>(named)));
+  return function ? hipSuccess : runtime.programs().function(named, nullptr, function);
+}
+
+Grid grid_of(const graph::KernelWork& work) {
+  Grid grid;
+  std::copy_n(work.grid, 3, grid.blocks);
+  std::copy_n(work.threads, 3, grid.threads);
+  grid.dynamic_shared_bytes = work.shared_bytes;
+  grid.cooperative = work.cooperative;
+  return grid;
+}
+
+Box box_of(const graph::CopyWork& work) {
+  Box box;
+  box.target = work.target.address;
+  box.target_pitch = work.target.pitch;
+  box.target_slice = work.target.slice;
+  box.source = work.source.address;
+  box.source_pitch = work.source.pitch;
+  box.source_slice = work.source.slice;
+  box.width = work.width;
+  box.height = work.height;
+  box.depth = work.depth;
+  box.kind = work.kind;
+  return box;
+}
+
+Fill fill_of(const graph::FillWork& work) {
+  Fill fill;
+  fill.target = work.target;
+  fill.value = work.value;
+  fill.element_bytes = work.element_bytes;
+  fill.width = work.width;
+  fill.height = work.height;
+  fill.pitch = work.pitch;
+  return fill;
+}
+
+std::shared_ptr<Event> event_of(const graph::EventWork& work) {
+  return Runtime::get().events.find(work.event);
+}
+
+using Body = std::function<hipError_t()>;
+
+// Bodies run one after the other; then the event, if there is one, is recorded or waited for.
+struct Step {
+  std::vector<Body> bodies;
+  std::shared_ptr<Event> event;
+  bool record = false;
+};
+using Steps = std::vector<Step>;
+
+hipError_t run(const Step& step) {
+  for (const Body& body : step.bodies)
+    if (const hipError_t status = body()) return status;
+  return hipSuccess;
+}
+
+hipError_t add_body(const graph::SharedWork& work, std::vector<Body>& bodies) {
+  if (const auto* kernel = std::get_if<graph::KernelWork>(work.get())) {
+    std::shared_ptr<Function> function;
+    if (const hipError_t status = resolve(kernel->function, function)) return status;
+    if (kernel->block.size() != function->kernel().argument_bytes) return hipErrorInvalidValue;
+    bodies.emplace_back([work, kernel, function, grid = grid_of(*kernel)] {
+      return run_grid(function->kernel(), grid, kernel->block.data());
+    });
+  } else if (const auto* copy = std::get_if<graph::CopyWork>(work.get())) {
+    bodies.emplace_back([box = box_of(*copy)] { return run_copy(box); });
+  } else if (const auto* fill = std::get_if<graph::FillWork>(work.get())) {
+    bodies.emplace_back([wish = fill_of(*fill)] { return run_fill(wish); });
+  } else if (const auto* host = std::get_if<graph::HostWork>(work.get())) {
+    bodies.emplace_back([call = *host] { return call.function(call.data), hipSuccess; });
+  }
+  return hipSuccess;
+}
+
+hipError_t make_steps(const graph::Plan& plan, std::shared_ptr<const Steps>& made) {
+  auto steps = std::make_shared<Steps>(1);
+  for (const graph::PlanItem& item : plan) {
+    if (const auto* event = std::get_if<graph::EventWork>(item.work.get())) {
+      steps->back().event = event_of(*event);
+      steps->back().record = event->record;
+      if (!steps->back().event) return hipErrorInvalidHandle;
+      steps->emplace_back();
+    } else if (const hipError_t status = add_body(item.work, steps->back().bodies)) {
+      return status;
+    }
+  }
+  made = std::move(steps);
+  return hipSuccess;
+}
+
+// One stream, in the order of the plan: the cores are shared by the blocks of each kernel anyway.
+class Program final : public graph::Executable {
+ public:
+  explicit Program(std::shared_ptr<const Steps> steps) : steps_(std::move(steps)) {}
+
+  hipError_t launch(const graph::StreamRef& reference) override {
+    Stream& stream = *reinterpret_cast<Stream*>(reference.id);  // the caller's, alive
+    const std::lock_guard lock(mutex_);
+    stream.submit_wait(last_);  // an executable graph does not overlap with itself
+    for (const Step& step : *steps_) {
+      if (!step.bodies.empty()) stream.submit([steps = steps_, &step] { return run(step); }, Where::kThread);
+      if (step.event && step.record) {
+        if (step.event->device() != stream.device().ordinal()) return hipErrorInvalidHandle;
+        step.event->record(stream);
+      } else if (step.event) {
+        stream.submit_wait(step.event->point());
+      }
+    }
+    last_ = stream.last();
+    return hipSuccess;
+  }
+
+  hipError_t update(const graph::Plan& plan) override {
+    std::shared_ptr<const Steps> steps;
+    if (const hipError_t status = make_steps(plan, steps)) return status;
+    const std::lock_guard lock(mutex_);
+    steps_ = std::move(steps);
+    return hipSuccess;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::shared_ptr<const Steps> steps_;
+  Marker last_;  // end of the last launch
+};
+
+}  // namespace
+
+std::vector<graph::Argument> graph_arguments(const Kernel& kernel) {
+  std::vector<graph::Argument> arguments;
+  arguments.reserve(kernel.arguments.size());
+  for (const KernelArgument& argument : kernel.arguments)
+    arguments.push_back({argument.offset_bytes, argument.size_bytes});
+  return arguments;
+}
+
+hipError_t Graphs::describe(const void* named, graph::KernelFacts& facts) {
+  std::shared_ptr<Function> function;
+  if (const hipError_t status = resolve(named, function)) return status;
+  facts.arguments = graph_arguments(function->kernel());
+  facts.argument_bytes = function->kernel().argument_bytes;
+  return hipSuccess;
+}
+
+hipError_t Graphs::check(const graph::Work& work) {
+  if (const auto* kernel = std::get_if<graph::KernelWork>(&work)) {
+    std::shared_ptr<Function> function;
+    if (const hipError_t status = resolve(kernel->function, function)) return status;
+    return check_shape(function->kernel(), grid_of(*kernel));
+  }
+  bool good = true;
+  if (const auto* copy = std::get_if<graph::CopyWork>(&work)) good = within_memory(box_of(*copy));
+  if (const auto* fill = std::get_if<graph::FillWork>(&work)) good = fillable(fill_of(*fill));
+  if (const auto* event = std::get_if<graph::EventWork>(&work)) good = event_of(*event) != nullptr;
+  return good ? hipSuccess : hipErrorInvalidValue;
+}
+
+hipError_t Graphs::instantiate(const graph::Plan& plan, std::shared_ptr<graph::Executable>& executable) {
+  std::shared_ptr<const Steps> steps;
+  if (const hipError_t status = make_steps(plan, steps)) return status;
+  executable = std::make_shared<Program>(std::move(steps));
+  return hipSuccess;
+}
+
+}  // namespace tf::cpu
