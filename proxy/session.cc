@@ -9,6 +9,7 @@
 #include <cstring>
 #include <string>
 
+#include "proxy/graphs/graphs.h"
 #include "proxy/thread.h"
 #include "proxy/thread_state.h"
 
@@ -21,10 +22,17 @@ struct ErrorPrefix {
 };
 constexpr std::size_t kReplyBytesMax = 1024;
 
-// hipStreamCreate's own streams order themselves after the null stream; of the others we do not look further.
-bool may_create_unordered_stream(protocol::Op op) {
-  constexpr std::string_view kCreate = "StreamCreateWith";
-  return protocol::name(op).starts_with(kCreate);
+// hipStreamCreate's own streams order themselves after the null stream; of the others the flags say it.
+bool creates_unordered_stream(protocol::Op op, std::span<const std::byte> head, std::uint64_t& stream) {
+  const auto flagged = [&]<typename Request>(Request request) {
+    if (head.size() != sizeof request) return false;
+    std::memcpy(&request, head.data(), sizeof request);
+    stream = request.stream;
+    return (request.flags & hipStreamNonBlocking) != 0;
+  };
+  if (op == protocol::Op::kStreamCreateWithFlags) return flagged(protocol::StreamCreateWithFlagsRequest{});
+  return op == protocol::Op::kStreamCreateWithPriority &&
+         flagged(protocol::StreamCreateWithPriorityRequest{});
 }
 
 protocol::WorkerSnapshot visible(protocol::WorkerSnapshot snapshot, int only_device) {
@@ -56,7 +64,8 @@ Session::Session(Parts parts)
       device_memory_(snapshot_, *this),
       pools_(handles_.of(protocol::HandleKind::kMemPool)),
       modules_(*this),
-      callbacks_(*this) {
+      callbacks_(*this),
+      graphs_(std::make_unique<Graphs>(*this)) {
   reserve_windows();
   if (control_ && !start_thread(watcher_, "hip-control", [this] { watch_control(); }))
     log_debug("no thread for the control connection: a lost worker is noticed at the next call only");
@@ -127,8 +136,11 @@ hipError_t Session::observe(protocol::Op op, int device, std::span<const std::by
     note_recording(request.event, device, request.stream);
   } else if (op == protocol::StreamWaitEventRequest::kOp) {
     joined_streams_.store(true, std::memory_order_relaxed);
-  } else if (!has_unordered_streams() && may_create_unordered_stream(op)) {
+  } else if (std::uint64_t stream = 0; creates_unordered_stream(op, head, stream)) {
     unordered_streams_.store(true, std::memory_order_relaxed);
+    auto facts = std::make_shared<StreamFacts>();
+    facts->blocking = false;
+    handles_.of(protocol::HandleKind::kStream).set_facts(stream, std::move(facts));
   }
   return hipSuccess;
 }
@@ -157,6 +169,9 @@ std::shared_ptr<const EventRecording> Session::recording(std::uint64_t event) {
 
 hipError_t Session::send(protocol::Op op, int device, std::span<const std::byte> head,
                          std::span<const std::byte> tail, std::uint32_t* request_id) {
+  if (graphs_->capturing()) {
+    if (const auto verdict = graphs_->offer(op, device, head)) return *verdict;
+  }
   if (hipError_t error = observe(op, device, head); error != hipSuccess) return error;
   std::uint32_t flags = kFlagNoReply | (tail.empty() ? 0 : kFlagInlineData) |
                         (static_cast<std::uint32_t>(device) + device_base_) << kDeviceShift;

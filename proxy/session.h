@@ -46,6 +46,8 @@ struct EventRecording final : Facts {
   std::uint64_t transfers = 0;  // Transfers::last_sequence() at that moment
 };
 
+class Graphs;
+
 class Session final : private MessageSink, private LeaseSource {
  public:
   struct Parts {
@@ -75,6 +77,7 @@ class Session final : private MessageSink, private LeaseSource {
   HostMemory& host_memory() { return host_memory_; }
   ModuleCache& modules() { return modules_; }
   Callbacks& callbacks() { return callbacks_; }
+  Graphs& graphs() { return *graphs_; }
 
   bool lost() const { return lost_.load(std::memory_order_acquire); }  // pairs with lose()
   void lose(const Status& reason);
@@ -186,6 +189,7 @@ class Session final : private MessageSink, private LeaseSource {
   std::mutex loss_mutex_;  // who loses the session tells it first; nothing is called under it
   LogOnce loss_told_;
   std::thread watcher_;
+  std::unique_ptr<Graphs> graphs_;  // first to go: executable graphs tell the worker
 };
 
 }  // namespace tf::proxy

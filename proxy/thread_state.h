@@ -27,6 +27,7 @@ struct CallConfiguration {
 struct ThreadState {
   hipError_t last_error = hipSuccess;
   int device = 0;
+  hipStreamCaptureMode capture_mode = hipStreamCaptureModeGlobal;  // kept for the program
   unsigned configuration_count = 0;
   unsigned context_count = 0;
   std::array<CallConfiguration, kCallConfigurationsMax> configurations{};

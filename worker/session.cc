@@ -48,6 +48,7 @@ Session::Session(const protocol::HipTable& hip, const VmmFunctions& vmm,
       leases_(hip, vmm, snapshot, addresses_),
       callbacks_(sender_),
       modules_(hip),
+      graphs_(hip, addresses_, objects_),
       copies_(*this) {}
 
 Session::~Session() {
@@ -61,6 +62,7 @@ Session::~Session() {
 void Session::release_objects() {
   for (int device = 0; device < device_count(); ++device)
     if (use_device(device) == hipSuccess) static_cast<void>(hip_.hipDeviceSynchronize());
+  graphs_.release();
   objects_.for_each(HandleKind::kStream, [this](std::uint64_t, const Object& object) {
     static_cast<void>(hip_.hipStreamDestroy(static_cast<hipStream_t>(object.object)));
   });

@@ -27,6 +27,7 @@
 #include "worker/address_map.h"
 #include "worker/callbacks.h"
 #include "worker/copies.h"
+#include "worker/graphs.h"
 #include "worker/lease.h"
 #include "worker/modules.h"
 #include "worker/object_table.h"
@@ -66,6 +67,7 @@ class Session final : private MessageSink {
   Leases& leases() { return leases_; }
   CopyEngine& copies() { return copies_; }
   Modules& modules() { return modules_; }
+  Graphs& graphs() { return graphs_; }
   Callbacks& callbacks() { return callbacks_; }
   WaiterPool& waiters() { return waiters_; }
   int device_count() const { return static_cast<int>(snapshot_.devices.size()); }
@@ -132,6 +134,7 @@ class Session final : private MessageSink {
   Leases leases_;
   Callbacks callbacks_;
   Modules modules_;
+  Graphs graphs_;
   CopyEngine copies_;
   WaiterPool waiters_;
 

@@ -209,3 +209,82 @@ MESSAGE(0x0510, post, Launch) {
   u32 flags;              // kLaunchCooperative
 };
 TAIL(Launch)
+
+// --- 0x06xx graphs -----------------------------------------------------------------------------------
+// Graphs and captures are the client's. What it cuts out of a graph for the device is built here, node by
+// node, and becomes one of the runtime's executable graphs. Nodes are numbered in the order in which they
+// come; what is wrong with one is told by InstantiateGraph.
+
+// Begins the graph from which `exec` will be made, or with which one will be updated.
+MESSAGE(0x0600, post, BuildGraph) {
+  u64 exec;
+};
+
+// Tail of every node: `dependencies` numbers (u32) of earlier nodes, filled up to a multiple of 8 bytes. Then,
+// of a kernel: the explicit arguments, as in Launch.
+MESSAGE(0x0601, post, BuildKernelNode) {
+  u64 exec;
+  u64 function;
+  u32 grid[3];            // in blocks
+  u32 block[3];           // in threads
+  u32 shared_bytes;
+  u32 flags;              // kLaunchCooperative
+  u32 dependencies;
+  u32 reserved;
+};
+TAIL(BuildKernelNode)
+
+MESSAGE(0x0602, post, BuildFillNode) {
+  u64 exec;
+  u64 target;
+  u64 width;              // in elements
+  u64 height;
+  u64 pitch;              // in bytes
+  u32 value;
+  u32 element_bytes;
+  u32 dependencies;
+  u32 reserved;
+};
+TAIL(BuildFillNode)
+
+MESSAGE(0x0603, post, BuildCopyNode) {
+  u64 exec;
+  u64 target;
+  u64 target_pitch;
+  u64 target_slice;
+  u64 source;
+  u64 source_pitch;
+  u64 source_slice;
+  u64 width;
+  u64 height;
+  u64 depth;
+  u32 dependencies;
+  u32 reserved;
+};
+TAIL(BuildCopyNode)
+
+MESSAGE(0x0604, post, BuildEmptyNode) {
+  u64 exec;
+  u32 dependencies;
+  u32 reserved;
+};
+TAIL(BuildEmptyNode)
+
+MESSAGE(0x0610, call, InstantiateGraph) {
+  u64 exec;
+};
+
+// `exec` becomes what was built as `built`: by the runtime's own update, or anew where it refuses.
+MESSAGE(0x0611, call, UpdateGraph) {
+  u64 exec;
+  u64 built;
+};
+
+MESSAGE(0x0612, post, LaunchGraph) {
+  u64 exec;
+  u64 stream;
+};
+
+MESSAGE(0x0613, post, DestroyGraph) {
+  u64 exec;
+};

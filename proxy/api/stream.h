@@ -36,9 +36,6 @@ CUSTOM hipError_t hipStreamAddCallback(IN(stream) hipStream_t stream, IN(callbac
 CUSTOM hipError_t hipLaunchHostFunc(IN(stream) hipStream_t stream, IN(callback) hipHostFn_t function,
                                     IN(opaque) OPTIONAL void* user_data);
 LOCAL int hipGetStreamDeviceId(IN(stream) hipStream_t stream);
-LOCAL hipError_t hipStreamIsCapturing(IN(stream) hipStream_t stream, OUT() hipStreamCaptureStatus* status);
-LOCAL hipError_t hipStreamGetCaptureInfo(IN(stream) hipStream_t stream, OUT() hipStreamCaptureStatus* status,
-                                         OUT() OPTIONAL unsigned long long* id);
 
 ALIAS(hipStreamQuery) hipError_t hipStreamQuery_spt(IN(stream) hipStream_t stream);
 ALIAS(hipStreamSynchronize) hipError_t hipStreamSynchronize_spt(IN(stream) hipStream_t stream);

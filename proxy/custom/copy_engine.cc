@@ -5,10 +5,12 @@
 #include <cstring>
 #include <vector>
 
+#include "proxy/graphs/graphs.h"
+
 namespace tf::proxy {
 namespace {
 
-enum class Way { kToDevice, kFromDevice, kOnDevice, kOnHost };
+using Way = CopyWay;
 
 // The way a copy goes, from what its ends are. hipErrorInvalidValue: the end is not what `kind` says, or
 // reaches beyond its allocation.
@@ -265,7 +267,19 @@ hipError_t box_on_device(Session& session, const CopyMode& mode, const Box& box)
   return session.post(mode.device, request);
 }
 
-void box_on_host(const Box& box) {
+// Is the copy captured instead of made?
+Graphs::Verdict offer(Session& session, const CopyMode& mode, const Box& box, hipMemcpyKind kind) {
+  return session.graphs().capturing() ? session.graphs().offer_copy(mode, box, kind) : std::nullopt;
+}
+
+}  // namespace
+
+hipError_t copy_way(Session& session, const Box& box, hipMemcpyKind kind, CopyWay& way) {
+  return resolve(session, box.target.address, extent(box, box.target), box.source.address,
+                 extent(box, box.source), kind, way);
+}
+
+void copy_on_host(const Box& box) {
   BoxSide row = box.source;
   Box one = box;
   one.height = 1;
@@ -278,8 +292,6 @@ void box_on_host(const Box& box) {
   }
 }
 
-}  // namespace
-
 hipError_t copy(Session& session, const CopyMode& mode, void* target, const void* source, std::uint64_t bytes,
                 hipMemcpyKind kind) {
   if (bytes == 0) return hipSuccess;
@@ -289,6 +301,8 @@ hipError_t copy(Session& session, const CopyMode& mode, void* target, const void
   Way way = Way::kOnHost;
   if (hipError_t error = resolve(session, to, bytes, from, bytes, kind, way); error != hipSuccess)
     return error;
+  const Box line{{to, bytes, bytes}, {from, bytes, bytes}, bytes, 1, 1};
+  if (const auto verdict = offer(session, mode, line, kind)) return *verdict;
   switch (way) {
     case Way::kToDevice: return settle(session, mode, to_device(session, mode, to, source, bytes));
     case Way::kFromDevice: return from_device(session, mode, target, from, bytes);
@@ -305,13 +319,16 @@ hipError_t copy_box(Session& session, const CopyMode& mode, const Box& box, hipM
   if (box.width == 0 || box.height == 0 || box.depth == 0) return hipSuccess;
   if (box.target.address == 0 || box.source.address == 0) return hipErrorInvalidValue;
   if (!is_valid(box)) return hipErrorInvalidPitchValue;
+  Way way = Way::kOnHost;
+  if (session.graphs().capturing()) {  // as the program said it, dense or not
+    if (hipError_t error = copy_way(session, box, kind, way); error != hipSuccess) return error;
+    if (const auto verdict = offer(session, mode, box, kind)) return *verdict;
+  }
   if (is_dense(box, box.target) && is_dense(box, box.source)) {
     return copy(session, mode, reinterpret_cast<void*>(box.target.address),
                 reinterpret_cast<const void*>(box.source.address), box.bytes(), kind);
   }
-  Way way = Way::kOnHost;
-  hipError_t error = resolve(session, box.target.address, extent(box, box.target), box.source.address,
-                             extent(box, box.source), kind, way);
+  hipError_t error = copy_way(session, box, kind, way);
   if (error != hipSuccess) return error;
   switch (way) {
     case Way::kToDevice: return settle(session, mode, box_to_device(session, mode, box));
@@ -320,7 +337,7 @@ hipError_t copy_box(Session& session, const CopyMode& mode, const Box& box, hipM
     case Way::kOnHost: break;
   }
   if (error = synchronize(session, mode); error != hipSuccess) return error;
-  box_on_host(box);
+  copy_on_host(box);
   return hipSuccess;
 }
 

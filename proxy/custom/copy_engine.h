@@ -27,6 +27,14 @@ struct CopyMode {
   bool wait = false;         // the synchronous forms
 };
 
+enum class CopyWay { kToDevice, kFromDevice, kOnDevice, kOnHost };
+
+// The way a copy goes, from what its ends are. hipErrorInvalidValue: an end is not what `kind` says, or
+// reaches beyond its allocation. REQUIRES: is_valid(box)
+hipError_t copy_way(Session& session, const Box& box, hipMemcpyKind kind, CopyWay& way);
+// Makes a copy within the client's memory, now.
+void copy_on_host(const Box& box);
+
 hipError_t copy(Session& session, const CopyMode& mode, void* target, const void* source, std::uint64_t bytes,
                 hipMemcpyKind kind);
 hipError_t copy_box(Session& session, const CopyMode& mode, const Box& box, hipMemcpyKind kind);

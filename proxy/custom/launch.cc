@@ -1,30 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernel launches: shapes are checked and arguments packed here, then one message is posted.
+#include "proxy/custom/launch.h"
+
 #include <algorithm>
 #include <cstdint>
+#include <utility>
+#include <vector>
 
 #include "proxy/custom/support.h"
 #include "proxy/gen/custom.h"
+#include "proxy/graphs/graphs.h"
 
-namespace tf::proxy::custom {
+namespace tf::proxy {
 
-using protocol::HandleKind;
-
-namespace {
-
-constexpr std::uint32_t kLaunchCooperative = 1;  // LaunchRequest::flags
-
-struct Launch {
-  LaunchShape shape;
-  hipStream_t stream = nullptr;
-  void** arguments = nullptr;
-  void** extra = nullptr;
-  hipEvent_t start = nullptr;
-  hipEvent_t stop = nullptr;
-  bool cooperative = false;
-};
-
-// What AMD's runtime refuses at the call.
 hipError_t check_shape(const protocol::DeviceProperties& device, const KernelLayout& layout,
                        const LaunchShape& shape) {
   std::uint64_t threads = 1;
@@ -43,10 +31,62 @@ hipError_t check_shape(const protocol::DeviceProperties& device, const KernelLay
   return hipSuccess;
 }
 
+LaunchShape shape_of(const graph::KernelWork& work) {
+  LaunchShape shape;
+  std::copy_n(work.grid, 3, shape.grid);
+  std::copy_n(work.threads, 3, shape.block);
+  shape.shared_bytes = work.shared_bytes;
+  return shape;
+}
+
+}  // namespace tf::proxy
+
+namespace tf::proxy::custom {
+
+using protocol::HandleKind;
+
+namespace {
+
+struct Launch {
+  LaunchShape shape;
+  const void* named = nullptr;  // the kernel as the program named it
+  hipStream_t stream = nullptr;
+  void** arguments = nullptr;
+  void** extra = nullptr;
+  hipEvent_t start = nullptr;
+  hipEvent_t stop = nullptr;
+  bool cooperative = false;
+};
+
 hipError_t pack(const KernelLayout& layout, const Launch& launch, PackedArguments& packed) {
   if (launch.arguments != nullptr && launch.extra != nullptr) return hipErrorInvalidValue;
   if (launch.extra != nullptr) return packed.pack_extra(layout, launch.extra);
   return packed.pack(layout, launch.arguments);
+}
+
+// Takes the launch into a capture, if its stream is being captured. REQUIRES: session.graphs().capturing()
+Graphs::Verdict capture(Session& session, int device, const Launch& launch, const KernelLayout& layout,
+                        const protocol::LaunchRequest& request, std::span<const std::byte> arguments) {
+  graph::Library& graphs = session.graphs().library();
+  const graph::StreamRef stream = session.graphs().reference(device, request.stream);
+  Graphs::Verdict verdict;
+  if (request.start_event != 0) verdict = graphs.capture_record(stream, request.start_event);
+  if (verdict.value_or(hipSuccess) != hipSuccess) return verdict;
+  graph::KernelWork work;
+  work.function = launch.named;
+  std::copy_n(request.grid, 3, work.grid);
+  std::copy_n(request.block, 3, work.threads);
+  work.shared_bytes = request.shared_bytes;
+  work.cooperative = launch.cooperative;
+  work.block.assign(arguments.begin(), arguments.end());
+  std::vector<graph::Argument> places;
+  for (const KernelArgument& argument : layout.arguments)
+    places.push_back({argument.offset_bytes, argument.size_bytes});
+  work.point_at(places);
+  verdict = graphs.capture(stream, std::move(work));
+  if (verdict == Graphs::Verdict(hipSuccess) && request.stop_event != 0)
+    return graphs.capture_record(stream, request.stop_event);
+  return verdict;
 }
 
 // REQUIRES: call.connected()
@@ -76,6 +116,10 @@ hipError_t launch(ApiCall& call, std::uint64_t function, const Launch& launch) {
   std::copy_n(launch.shape.block, 3, request.block);
   request.shared_bytes = static_cast<std::uint32_t>(launch.shape.shared_bytes);
   request.flags = launch.cooperative ? kLaunchCooperative : 0;
+  if (session.graphs().capturing()) {
+    const auto verdict = capture(session, call.device(), launch, *facts->layout, request, packed.bytes());
+    if (verdict) return call.finish(*verdict);
+  }
   if (request.start_event != 0) session.note_recording(request.start_event, facts->device, request.stream);
   if (request.stop_event != 0) session.note_recording(request.stop_event, facts->device, request.stream);
   return call.finish(session.post(facts->device, request, packed.bytes()));
@@ -85,13 +129,19 @@ void set_shape(LaunchShape& shape, const dim3& grid, const dim3& block, std::uin
   shape = {{grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, shared_bytes};
 }
 
-hipError_t launch_host_function(ApiCall& call, const void* host_function, const Launch& what) {
+hipError_t launch_host_function(ApiCall& call, const void* host_function, Launch what) {
   if (host_function == nullptr) return call.finish(hipErrorInvalidDeviceFunction);
   if (!call.connected()) return call.finish();
   std::uint64_t function = 0;
   hipError_t error = call.session().modules().registered_function(call.device(), host_function, function);
   if (error != hipSuccess) return call.finish(error);
+  what.named = host_function;
   return launch(call, function, what);
+}
+
+hipError_t launch_function(ApiCall& call, hipFunction_t function, Launch what) {
+  what.named = function;
+  return launch(call, to_raw(function), what);
 }
 
 // Sizes in threads instead of blocks: a partial last block is not a HIP launch, AMD's runtime refuses it too.
@@ -146,7 +196,7 @@ hipError_t hipModuleLaunchKernel(ApiCall& call, hipFunction_t function, unsigned
   what.stream = stream;
   what.arguments = arguments;
   what.extra = extra;
-  return launch(call, to_raw(function), what);
+  return launch_function(call, function, what);
 }
 
 hipError_t hipModuleLaunchCooperativeKernel(ApiCall& call, hipFunction_t function, unsigned int grid_x,
@@ -159,7 +209,7 @@ hipError_t hipModuleLaunchCooperativeKernel(ApiCall& call, hipFunction_t functio
   what.stream = stream;
   what.arguments = arguments;
   what.cooperative = true;
-  return launch(call, to_raw(function), what);
+  return launch_function(call, function, what);
 }
 
 hipError_t hipExtModuleLaunchKernel(ApiCall& call, hipFunction_t function, uint32_t global_x,
@@ -177,7 +227,7 @@ hipError_t hipExtModuleLaunchKernel(ApiCall& call, hipFunction_t function, uint3
   what.extra = extra;
   what.start = start_event;
   what.stop = stop_event;
-  return launch(call, to_raw(function), what);
+  return launch_function(call, function, what);
 }
 
 hipError_t hipHccModuleLaunchKernel(ApiCall& call, hipFunction_t function, uint32_t global_x,

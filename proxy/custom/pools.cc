@@ -67,6 +67,7 @@ hipError_t allocate(ApiCall& call, void** pointer, std::size_t bytes, std::share
   if (pointer == nullptr) return call.finish(hipErrorInvalidValue);
   std::uint64_t handle = 0;
   if (!call.translate(HandleKind::kStream, stream, handle)) return call.finish();
+  if (hipError_t refused = refuse_captured(call, handle); refused != hipSuccess) return call.finish(refused);
   *pointer = nullptr;
   if (bytes == 0) return call.finish(hipSuccess);
   int device = session.stream_device(call.device(), handle);
@@ -103,6 +104,7 @@ hipError_t hipFreeAsync(ApiCall& call, void* pointer, hipStream_t stream) {
   if (!call.connected()) return call.finish();
   std::uint64_t handle = 0;
   if (!call.translate(HandleKind::kStream, stream, handle)) return call.finish();
+  if (hipError_t refused = refuse_captured(call, handle); refused != hipSuccess) return call.finish(refused);
   hipError_t error = call.session().device_memory().release_on_stream(to_raw(pointer), handle);
   if (error == hipSuccess) call.session().pools().freed(to_raw(pointer));
   return call.finish(error);

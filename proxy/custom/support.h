@@ -7,6 +7,7 @@
 
 #include "proxy/api_call.h"
 #include "proxy/custom/copy_engine.h"
+#include "proxy/graphs/graphs.h"
 #include "proxy/session.h"
 
 namespace tf::proxy {
@@ -16,6 +17,14 @@ inline bool copy_mode(ApiCall& call, hipStream_t stream, bool wait, CopyMode& mo
   mode.device = call.device();
   mode.wait = wait;
   return call.translate(protocol::HandleKind::kStream, stream, mode.stream);
+}
+
+// For what no graph can hold, and what asks about a stream: an error if the stream is being captured, and the
+// end of the capture.
+inline hipError_t refuse_captured(ApiCall& call, std::uint64_t stream) {
+  Graphs& graphs = call.session().graphs();
+  if (!graphs.capturing()) return hipSuccess;
+  return graphs.library().refuse(graphs.reference(call.device(), stream)).value_or(hipSuccess);
 }
 
 }  // namespace tf::proxy

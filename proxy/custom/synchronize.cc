@@ -2,6 +2,7 @@
 // Synchronizing and querying: the calls that return what posted calls left behind.
 #include "proxy/custom/support.h"
 #include "proxy/gen/custom.h"
+#include "proxy/graphs/graphs.h"
 #include "proxy/thread_state.h"
 
 namespace tf::proxy::custom {
@@ -11,6 +12,10 @@ using protocol::HandleKind;
 hipError_t hipDeviceSynchronize(ApiCall& call) {
   if (!call.connected()) return call.finish();
   Session& session = call.session();
+  if (session.graphs().capturing()) {
+    if (const auto verdict = session.graphs().library().refuse_device(call.device()))
+      return call.finish(*verdict);
+  }
   hipError_t error = session.call(call.device(), protocol::SynchronizeDeviceRequest{});
   return call.finish(session.synchronized_device(call.device(), error));
 }
@@ -29,6 +34,8 @@ hipError_t hipStreamSynchronize(ApiCall& call, hipStream_t stream) {
   if (!call.connected()) return call.finish();
   protocol::SynchronizeStreamRequest request{};
   if (!call.translate(HandleKind::kStream, stream, request.stream)) return call.finish();
+  if (hipError_t refused = refuse_captured(call, request.stream); refused != hipSuccess)
+    return call.finish(refused);
   Session& session = call.session();
   hipError_t error = session.call(call.device(), request);
   return call.finish(session.synchronized_stream(call.device(), request.stream, error));
@@ -38,6 +45,8 @@ hipError_t hipStreamQuery(ApiCall& call, hipStream_t stream) {
   if (!call.connected()) return call.finish();
   protocol::QueryStreamRequest request{};
   if (!call.translate(HandleKind::kStream, stream, request.stream)) return call.finish();
+  if (hipError_t refused = refuse_captured(call, request.stream); refused != hipSuccess)
+    return call.finish(refused);
   Session& session = call.session();
   hipError_t error = session.call(call.device(), request);
   // Done there means that what it copied here is on its way: wait for the rest of it.
@@ -62,6 +71,9 @@ void await_copies(Session& session, const EventRecording& recording) {
 // stands for nothing: it is done, and no failure is its own.
 template <typename Request>
 hipError_t ask_event(Session& session, int device, const Request& request) {
+  if (session.graphs().capturing()) {
+    if (const auto verdict = session.graphs().library().refuse_event(request.event)) return *verdict;
+  }
   auto recording = session.recording(request.event);
   if (recording == nullptr) return session.lost() ? kLostError : hipSuccess;
   hipError_t error = session.call(device, request);
@@ -92,6 +104,7 @@ hipError_t hipStreamAddCallback(ApiCall& call, hipStream_t stream, hipStreamCall
   if (!call.connected()) return call.finish();
   std::uint64_t handle = 0;
   if (!call.translate(HandleKind::kStream, stream, handle)) return call.finish();
+  if (hipError_t refused = refuse_captured(call, handle); refused != hipSuccess) return call.finish(refused);
   auto run = [=](hipError_t status) { callback(stream, status, user_data); };
   return call.finish(call.session().callbacks().add(call.device(), handle, run));
 }
@@ -101,6 +114,11 @@ hipError_t hipLaunchHostFunc(ApiCall& call, hipStream_t stream, hipHostFn_t func
   if (!call.connected()) return call.finish();
   std::uint64_t handle = 0;
   if (!call.translate(HandleKind::kStream, stream, handle)) return call.finish();
+  if (Graphs& graphs = call.session().graphs(); graphs.capturing()) {
+    const auto verdict = graphs.library().capture(graphs.reference(call.device(), handle),
+                                                  graph::HostWork{function, user_data});
+    if (verdict) return call.finish(*verdict);
+  }
   auto run = [=](hipError_t) { function(user_data); };
   return call.finish(call.session().callbacks().add(call.device(), handle, run));
 }

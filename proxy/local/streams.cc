@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Facts about streams that need no worker. No stream ever captures: capture is refused where it would begin.
+// Facts about streams that need no worker.
 #include "proxy/gen/local.h"
 #include "proxy/local/support.h"
 
@@ -25,20 +25,6 @@ int hipGetStreamDeviceId(hipStream_t stream) {
   std::uint64_t raw = to_raw(stream);
   if (raw <= kConstantStreamMax) return thread_state().device;
   return acquire_session()->handles().of(protocol::HandleKind::kStream).device(raw);
-}
-
-hipError_t hipStreamIsCapturing(hipStream_t stream, hipStreamCaptureStatus* status) {
-  if (status == nullptr) return note_error(hipErrorInvalidValue);
-  hipError_t error = check_stream(stream);
-  if (error == hipSuccess) *status = hipStreamCaptureStatusNone;
-  return note_error(error);
-}
-
-hipError_t hipStreamGetCaptureInfo(hipStream_t stream, hipStreamCaptureStatus* status,
-                                   unsigned long long* id) {
-  hipError_t error = local::hipStreamIsCapturing(stream, status);
-  if (error == hipSuccess && id != nullptr) *id = 0;
-  return error;
 }
 
 }  // namespace tf::proxy::local

@@ -7,7 +7,8 @@ from model import SCALARS, STRUCTS, flat
 
 
 # Opcode range -> file of its handlers.
-RANGES = {0x00: "connection", 0x01: "device", 0x02: "memory", 0x03: "stream", 0x04: "event", 0x05: "module"}
+RANGES = {0x00: "connection", 0x01: "device", 0x02: "memory", 0x03: "stream", 0x04: "event", 0x05: "module",
+          0x06: "graph"}
 
 
 def snake(name):

@@ -7,12 +7,12 @@
 
 #include "worker/call.h"
 #include "worker/gen/custom.h"
+#include "worker/launch_shape.h"
 #include "worker/session.h"
 
 namespace tf::worker::custom {
 namespace {
 
-constexpr std::uint32_t kLaunchCooperative = 1;
 constexpr std::size_t kImagePaddingBytes = 64;
 
 std::string name_of(Call& call) {
@@ -38,27 +38,12 @@ hipError_t receive_code(Session& session, const protocol::LoadModuleRequest& req
   return session.modules().keep(hash, std::move(code)) ? hipSuccess : hipErrorOutOfMemory;
 }
 
-bool valid_shape(const protocol::LaunchRequest& request) {
-  std::uint64_t threads = 1;
-  for (int axis = 0; axis < 3; ++axis) {
-    if (request.grid[axis] == 0 || request.block[axis] == 0) return false;
-    if (__builtin_mul_overflow(threads, std::uint64_t{request.block[axis]}, &threads)) return false;
-  }
-  return threads <= 1u << 16;  // no device's limit; the runtime knows its own
-}
-
 hipError_t launch_kernel(Call& call, const protocol::LaunchRequest& request, hipFunction_t function,
                          hipStream_t stream) {
-  std::size_t bytes = call.tail().size();
-  // Runtimes copy the block, but not before they have looked at its alignment.
-  alignas(16) std::byte arguments[kMessageBytesMax];
-  if (bytes > sizeof arguments) return hipErrorInvalidValue;
-  if (bytes != 0) std::memcpy(arguments, call.tail().data(), bytes);
-  void* extra[] = {HIP_LAUNCH_PARAM_BUFFER_POINTER, arguments, HIP_LAUNCH_PARAM_BUFFER_SIZE, &bytes,
-                   HIP_LAUNCH_PARAM_END};
-  return call.hip().hipModuleLaunchKernel(
-      function, request.grid[0], request.grid[1], request.grid[2], request.block[0], request.block[1],
-      request.block[2], request.shared_bytes, stream, nullptr, bytes != 0 ? extra : nullptr);
+  ExtraArguments arguments(call.tail());
+  return call.hip().hipModuleLaunchKernel(function, request.grid[0], request.grid[1], request.grid[2],
+                                          request.block[0], request.block[1], request.block[2],
+                                          request.shared_bytes, stream, nullptr, arguments.get());
 }
 
 // 0, or an event of the session. False: unknown.
@@ -142,7 +127,7 @@ void launch(Call& call, const protocol::LaunchRequest& request) {
       !find_event(session, request.start_event, start) || !find_event(session, request.stop_event, stop))
     return call.finish(hipErrorInvalidHandle, request.stream);
   hipError_t error = hipSuccess;
-  if (!valid_shape(request)) error = hipErrorInvalidConfiguration;
+  if (!valid_shape(request.grid, request.block)) error = hipErrorInvalidConfiguration;
   if ((request.flags & ~kLaunchCooperative) != 0) error = hipErrorInvalidValue;
   if (error == hipSuccess && start != nullptr) error = call.hip().hipEventRecord(start, stream);
   if (error == hipSuccess)

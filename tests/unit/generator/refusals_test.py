@@ -93,7 +93,7 @@ class Carrying(Refusals):
     def test_opcode_out_of_the_domains_range(self):
         self.stream("CALL(0x0410) hipError_t hipPlain();", "opcode 0x0410 is out of the range of stream.h: 0x03xx")
         self.refused("out of the range of error.h: none", error="CALL(0x0110) hipError_t hipPlain();")
-        self.refused("no handlers are generated for its range", graph="CALL(0x0610) hipError_t hipPlain();")
+        self.refused("no handlers are generated for its range", graph="CALL(0x0710) hipError_t hipPlain();")
 
     def test_duplicates(self):
         self.stream("POST(0x0310) hipError_t hipPlain();\nPOST(0x0310) hipError_t hipOther();",

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proxy/graphs/executable.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "proxy/custom/copy_engine.h"
+#include "proxy/custom/launch.h"
+#include "proxy/graphs/graphs.h"
+#include "proxy/session.h"
+
+namespace tf::proxy {
+
+using protocol::HandleKind;
+
+GraphExecutable::~GraphExecutable() { destroy_segments(segments_); }
+
+// --- building -----------------------------------------------------------------------------------------
+
+Schedule GraphExecutable::schedule(const graph::Plan& plan) const {
+  return make_schedule(plan, [this](const graph::Work& work) {
+    if (std::holds_alternative<graph::HostWork>(work)) return ItemPlace::kOnHost;
+    if (std::holds_alternative<graph::EventWork>(work)) return ItemPlace::kEvent;
+    const auto* copy = std::get_if<graph::CopyWork>(&work);
+    if (copy == nullptr) return ItemPlace::kDevice;
+    const DeviceMemory& memory = session_.device_memory();
+    const bool to = memory.is_device(to_raw(copy->target.address));
+    const bool from = memory.is_device(to_raw(copy->source.address));
+    if (to) return from ? ItemPlace::kDevice : ItemPlace::kToDevice;
+    return from ? ItemPlace::kFromDevice : ItemPlace::kOnHost;
+  });
+}
+
+template <typename Request>
+hipError_t GraphExecutable::post_node(Request& request, const Dependencies& dependencies,
+                                      std::span<const std::byte> arguments) {
+  request.dependencies = static_cast<std::uint32_t>(dependencies.size());
+  const std::size_t numbers = dependencies.size() * sizeof(std::uint32_t);
+  std::vector<std::byte> tail(numbers);
+  if (numbers != 0) std::memcpy(tail.data(), dependencies.data(), numbers);
+  tail.resize((numbers + 7) / 8 * 8);
+  tail.insert(tail.end(), arguments.begin(), arguments.end());
+  return session_.post(device_, request, tail);
+}
+
+hipError_t GraphExecutable::build_kernel(std::uint64_t exec, const graph::KernelWork& work,
+                                         const Dependencies& dependencies) {
+  protocol::BuildKernelNodeRequest request{};
+  request.exec = exec;
+  const hipError_t error = session_.graphs().resolve(work.function, request.function);
+  if (error != hipSuccess) return error;
+  std::copy_n(work.grid, 3, request.grid);
+  std::copy_n(work.threads, 3, request.block);
+  request.shared_bytes = work.shared_bytes;
+  request.flags = work.cooperative ? kLaunchCooperative : 0;
+  return post_node(request, dependencies, work.block);
+}
+
+hipError_t GraphExecutable::build_node(std::uint64_t exec, const graph::Work& work,
+                                       const Dependencies& dependencies) {
+  if (const auto* kernel = std::get_if<graph::KernelWork>(&work))
+    return build_kernel(exec, *kernel, dependencies);
+  if (const auto* fill = std::get_if<graph::FillWork>(&work)) {
+    protocol::BuildFillNodeRequest request{};
+    request.exec = exec;
+    request.target = to_raw(fill->target);
+    request.value = fill->value;
+    request.element_bytes = fill->element_bytes;
+    request.width = fill->width / fill->element_bytes;
+    request.height = fill->height;
+    request.pitch = fill->pitch;
+    return post_node(request, dependencies);
+  }
+  if (const auto* copy = std::get_if<graph::CopyWork>(&work)) {
+    protocol::BuildCopyNodeRequest request{};
+    request.exec = exec;
+    request.target = to_raw(copy->target.address);
+    request.target_pitch = copy->target.pitch;
+    request.target_slice = copy->target.slice;
+    request.source = to_raw(copy->source.address);
+    request.source_pitch = copy->source.pitch;
+    request.source_slice = copy->source.slice;
+    request.width = copy->width;
+    request.height = copy->height;
+    request.depth = copy->depth;
+    return post_node(request, dependencies);
+  }
+  protocol::BuildEmptyNodeRequest request{};
+  request.exec = exec;
+  return post_node(request, dependencies);
+}
+
+hipError_t GraphExecutable::build(std::uint64_t exec, const std::vector<ScheduledItem>& segment) {
+  protocol::BuildGraphRequest request{};
+  request.exec = exec;
+  hipError_t error = session_.post(device_, request);
+  std::vector<std::uint32_t> number(segment.size());  // at the worker: gathering nodes count, too
+  std::uint32_t next = 0;
+  for (std::size_t i = 0; i < segment.size() && error == hipSuccess; ++i) {
+    Dependencies before;
+    for (std::uint32_t item : segment[i].dependencies) before.push_back(number[item]);
+    while (before.size() > kNodeDependenciesMax && error == hipSuccess) {
+      const auto end = before.begin() + kNodeDependenciesMax;
+      error = build_node(exec, graph::EmptyWork{}, Dependencies(before.begin(), end));
+      before.erase(before.begin(), end);
+      before.push_back(next++);
+    }
+    if (error == hipSuccess) error = build_node(exec, *segment[i].work, before);
+    number[i] = next++;
+  }
+  return error;
+}
+
+hipError_t GraphExecutable::make_segments(const Schedule& schedule, std::vector<std::uint64_t>& execs) {
+  HandleTable& table = session_.handles().of(HandleKind::kGraphExec);
+  hipError_t error = hipSuccess;
+  for (const ScheduleStep& step : schedule) {
+    if (step.place != ItemPlace::kDevice) continue;
+    const auto handle = table.create(device_);
+    if (!handle) return hipErrorOutOfMemory;
+    error = build(handle->raw(), step.segment);
+    protocol::InstantiateGraphRequest request{};
+    request.exec = handle->raw();
+    if (error == hipSuccess) error = session_.call(device_, request);
+    if (error != hipSuccess) {
+      table.remove(handle->raw());
+      return error;
+    }
+    execs.push_back(handle->raw());
+  }
+  return hipSuccess;
+}
+
+void GraphExecutable::destroy_segments(const std::vector<std::uint64_t>& execs) {
+  HandleTable& table = session_.handles().of(HandleKind::kGraphExec);
+  for (std::uint64_t exec : execs) {
+    if (!table.retire(exec)) continue;
+    protocol::DestroyGraphRequest request{};
+    request.exec = exec;
+    if (!session_.lost()) (void)session_.post(device_, request);
+    table.recycle(exec);
+  }
+}
+
+hipError_t GraphExecutable::prepare(const graph::Plan& plan) {
+  schedule_ = schedule(plan);
+  return make_segments(schedule_, segments_);
+}
+
+namespace {
+
+bool same_cuts(const Schedule& have, const Schedule& wanted) {
+  return std::equal(have.begin(), have.end(), wanted.begin(), wanted.end(),
+                    [](const ScheduleStep& one, const ScheduleStep& other) {
+                      return one.place == other.place && one.segment.size() == other.segment.size();
+                    });
+}
+
+}  // namespace
+
+// The same cuts: every segment is updated in place, under a name that is only there for the build.
+hipError_t GraphExecutable::change_segments(const Schedule& schedule) {
+  HandleTable& table = session_.handles().of(HandleKind::kGraphExec);
+  hipError_t error = hipSuccess;
+  std::size_t segment = 0;
+  for (const ScheduleStep& step : schedule) {
+    if (step.place != ItemPlace::kDevice) continue;
+    const auto handle = table.create(device_);
+    if (!handle) return hipErrorOutOfMemory;
+    error = build(handle->raw(), step.segment);
+    protocol::UpdateGraphRequest request{};
+    request.exec = segments_[segment++];
+    request.built = handle->raw();
+    if (error == hipSuccess) error = session_.call(device_, request);
+    table.remove(handle->raw());
+    if (error != hipSuccess) return error;
+  }
+  return hipSuccess;
+}
+
+hipError_t GraphExecutable::update(const graph::Plan& plan) {
+  Schedule wanted = schedule(plan);
+  const std::lock_guard lock(mutex_);
+  if (same_cuts(schedule_, wanted)) {
+    const hipError_t error = change_segments(wanted);
+    if (error == hipSuccess) schedule_ = std::move(wanted);
+    return error;
+  }
+  std::vector<std::uint64_t> execs;
+  const hipError_t error = make_segments(wanted, execs);
+  if (error == hipSuccess) {
+    std::swap(segments_, execs);
+    schedule_ = std::move(wanted);
+  }
+  destroy_segments(execs);
+  return error;
+}
+
+// --- running ------------------------------------------------------------------------------------------
+
+// Everything on the stream has happened, here too. What failed stays to be reported by the program's own
+// synchronizing call.
+void GraphExecutable::settle(std::uint64_t stream) {
+  protocol::SynchronizeStreamRequest request{};
+  request.stream = stream;
+  const hipError_t error = session_.call(device_, request);
+  if (error != hipSuccess && error != kLostError) session_.faults().note(device_, stream, error);
+  session_.transfers().await_stream(device_, stream);
+}
+
+hipError_t GraphExecutable::launch_on_host(const graph::Work& work, std::uint64_t stream) {
+  if (const auto* host = std::get_if<graph::HostWork>(&work))
+    return session_.callbacks().add(device_, stream,
+                                    [call = *host](hipError_t) { call.function(call.data); });
+  const Box box = box_of(std::get<graph::CopyWork>(work));
+  return session_.callbacks().add(device_, stream, [box](hipError_t) { copy_on_host(box); });
+}
+
+hipError_t GraphExecutable::launch_step(const ScheduleStep& step, std::uint64_t stream) {
+  if (step.place == ItemPlace::kOnHost) return launch_on_host(*step.work, stream);
+  if (step.place == ItemPlace::kEvent) {
+    const auto& event = std::get<graph::EventWork>(*step.work);
+    if (event.record) {
+      protocol::EventRecordRequest request{};
+      request.event = to_raw(event.event);
+      request.stream = stream;
+      return session_.post(device_, request);
+    }
+    protocol::StreamWaitEventRequest request{};
+    request.event = to_raw(event.event);
+    request.stream = stream;
+    return session_.post(device_, request);
+  }
+  const auto& copy = std::get<graph::CopyWork>(*step.work);
+  return copy_box(session_, {device_, stream, false}, box_of(copy), copy.kind);
+}
+
+hipError_t GraphExecutable::launch(const graph::StreamRef& stream) {
+  const std::lock_guard lock(mutex_);
+  hipError_t error = hipSuccess;
+  std::size_t segment = 0;
+  for (const ScheduleStep& step : schedule_) {
+    if (step.settle || (step.settle_previous && launched_)) {
+      if (last_stream_ != stream.id && launched_) settle(last_stream_);
+      settle(stream.id);
+    }
+    if (step.place == ItemPlace::kDevice) {
+      protocol::LaunchGraphRequest request{};
+      request.exec = segments_[segment++];
+      request.stream = stream.id;
+      error = session_.post(device_, request);
+    } else {
+      error = launch_step(step, stream.id);
+    }
+    if (error != hipSuccess) break;
+  }
+  launched_ = true;
+  last_stream_ = stream.id;
+  return error;
+}
+
+}  // namespace tf::proxy

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// GraphExecutable: a plan as a schedule, its segments built at the worker. Launching posts the steps in turn;
+// no launch waits for an earlier one, except where the client's memory is written and then read.
+//
+// Any thread; one launch or update at a time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "graph/library.h"
+#include "proxy/graphs/schedule.h"
+
+namespace tf::proxy {
+
+class Session;
+
+// More are gathered by empty nodes, so that a node fits a message.
+inline constexpr std::size_t kNodeDependenciesMax = 1024;
+
+class GraphExecutable final : public graph::Executable {
+ public:
+  GraphExecutable(Session& session, int device) : session_(session), device_(device) {}
+  GraphExecutable(const GraphExecutable&) = delete;
+  GraphExecutable& operator=(const GraphExecutable&) = delete;
+  ~GraphExecutable() override;
+
+  // Once, before anything else.
+  hipError_t prepare(const graph::Plan& plan);
+  hipError_t launch(const graph::StreamRef& stream) override;
+  hipError_t update(const graph::Plan& plan) override;
+
+ private:
+  using Dependencies = std::vector<std::uint32_t>;
+
+  Schedule schedule(const graph::Plan& plan) const;
+  hipError_t make_segments(const Schedule& schedule, std::vector<std::uint64_t>& execs);
+  hipError_t change_segments(const Schedule& schedule);
+  void destroy_segments(const std::vector<std::uint64_t>& execs);
+  // Sends the segment's nodes; what is wrong with them comes with the call that ends the build.
+  hipError_t build(std::uint64_t exec, const std::vector<ScheduledItem>& segment);
+  hipError_t build_node(std::uint64_t exec, const graph::Work& work, const Dependencies& dependencies);
+  hipError_t build_kernel(std::uint64_t exec, const graph::KernelWork& work,
+                          const Dependencies& dependencies);
+  template <typename Request>
+  hipError_t post_node(Request& request, const Dependencies& dependencies,
+                       std::span<const std::byte> arguments = {});
+  hipError_t launch_step(const ScheduleStep& step, std::uint64_t stream);
+  hipError_t launch_on_host(const graph::Work& work, std::uint64_t stream);
+  void settle(std::uint64_t stream);
+
+  Session& session_;
+  const int device_;
+  std::mutex mutex_;
+  Schedule schedule_;
+  std::vector<std::uint64_t> segments_;  // kGraphExec handles, in the order of the schedule
+  bool launched_ = false;
+  std::uint64_t last_stream_ = 0;  // of the last launch
+};
+
+}  // namespace tf::proxy

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proxy/graphs/graphs.h"
+
+#include <cstring>
+#include <utility>
+
+#include "proxy/custom/copy_engine.h"
+#include "proxy/custom/launch.h"
+#include "proxy/graphs/executable.h"
+#include "proxy/session.h"
+#include "proxy/thread_state.h"
+
+namespace tf::proxy {
+
+using protocol::HandleKind;
+using protocol::Op;
+
+namespace {
+
+template <typename Request>
+bool decode(std::span<const std::byte> head, Request& request) {
+  if (head.size() != sizeof request) return false;
+  std::memcpy(&request, head.data(), sizeof request);
+  return true;
+}
+
+// The forms without a stream are the null stream's.
+template <typename Request>
+std::uint64_t stream_of(const Request& request) {
+  if constexpr (requires { request.stream; }) {
+    return request.stream;
+  } else {
+    return 0;
+  }
+}
+
+}  // namespace
+
+Box box_of(const graph::CopyWork& work) {
+  Box box;
+  box.target = {to_raw(work.target.address), work.target.pitch, work.target.slice};
+  box.source = {to_raw(work.source.address), work.source.pitch, work.source.slice};
+  box.width = work.width;
+  box.height = work.height;
+  box.depth = work.depth;
+  return box;
+}
+
+graph::StreamRef Graphs::reference(int device, std::uint64_t stream) const {
+  if (stream == 0) return {0, device, true, true};
+  HandleTable& streams = session_.handles().of(HandleKind::kStream);
+  const auto facts = std::dynamic_pointer_cast<const StreamFacts>(streams.facts(stream));
+  return {stream, streams.device(stream), facts == nullptr || facts->blocking, false};
+}
+
+Graphs::Verdict Graphs::fill(const graph::StreamRef& stream, graph::FillWork work) {
+  if (work.width == 0 || work.height == 0) return std::nullopt;
+  return library_.capture(stream, work);
+}
+
+template <typename Request>
+Graphs::Verdict Graphs::offer_fill(int device, std::span<const std::byte> head, std::uint32_t element_bytes) {
+  Request request;
+  if (!decode(head, request)) return std::nullopt;
+  graph::FillWork work;
+  work.target = reinterpret_cast<std::byte*>(request.target);
+  work.value = static_cast<std::uint32_t>(request.value);
+  work.element_bytes = element_bytes;
+  if constexpr (requires { request.count; }) {
+    work.width = request.count * element_bytes;
+  } else {
+    work.width = request.bytes;
+  }
+  work.pitch = work.width;
+  return fill(reference(device, stream_of(request)), work);
+}
+
+template <typename Request>
+Graphs::Verdict Graphs::offer_rows(int device, std::span<const std::byte> head) {
+  Request request;
+  if (!decode(head, request)) return std::nullopt;
+  graph::FillWork work;
+  work.target = reinterpret_cast<std::byte*>(request.target);
+  work.value = static_cast<std::uint32_t>(request.value);
+  work.width = request.width;
+  work.height = request.height;
+  work.pitch = request.pitch;
+  return fill(reference(device, stream_of(request)), work);
+}
+
+// One node for every slice, unless they follow each other without a gap.
+template <typename Request>
+Graphs::Verdict Graphs::offer_box(int device, std::span<const std::byte> head) {
+  Request request;
+  if (!decode(head, request)) return std::nullopt;
+  const std::uint64_t slice_bytes = request.target_pitch * request.target_ysize;
+  const bool whole = request.extent_depth == 1 || request.extent_height == request.target_ysize;
+  Verdict verdict;
+  for (std::uint64_t slice = 0; slice < (whole ? 1 : request.extent_depth); ++slice) {
+    graph::FillWork work;
+    work.target = reinterpret_cast<std::byte*>(request.target_ptr + slice * slice_bytes);
+    work.value = static_cast<std::uint32_t>(request.value);
+    work.width = request.extent_width;
+    work.height = request.extent_height * (whole ? request.extent_depth : 1);
+    work.pitch = request.target_pitch;
+    verdict = fill(reference(device, stream_of(request)), work);
+    if (!verdict || *verdict != hipSuccess) break;
+  }
+  return verdict;
+}
+
+// The generated posts that have to do with a stream; the hand-written ones ask for themselves. A synchronous
+// form is the null stream's, whose work no capture takes in.
+Graphs::Verdict Graphs::offer(Op op, int device, std::span<const std::byte> head) {
+  switch (op) {
+    case Op::kMemset: return offer_fill<protocol::MemsetRequest>(device, head, 1);
+    case Op::kMemsetAsync: return offer_fill<protocol::MemsetAsyncRequest>(device, head, 1);
+    case Op::kMemsetD8: return offer_fill<protocol::MemsetD8Request>(device, head, 1);
+    case Op::kMemsetD8Async: return offer_fill<protocol::MemsetD8AsyncRequest>(device, head, 1);
+    case Op::kMemsetD16: return offer_fill<protocol::MemsetD16Request>(device, head, 2);
+    case Op::kMemsetD16Async: return offer_fill<protocol::MemsetD16AsyncRequest>(device, head, 2);
+    case Op::kMemsetD32: return offer_fill<protocol::MemsetD32Request>(device, head, 4);
+    case Op::kMemsetD32Async: return offer_fill<protocol::MemsetD32AsyncRequest>(device, head, 4);
+    case Op::kMemset2D: return offer_rows<protocol::Memset2DRequest>(device, head);
+    case Op::kMemset2DAsync: return offer_rows<protocol::Memset2DAsyncRequest>(device, head);
+    case Op::kMemset3D: return offer_box<protocol::Memset3DRequest>(device, head);
+    case Op::kMemset3DAsync: return offer_box<protocol::Memset3DAsyncRequest>(device, head);
+    case Op::kStreamWaitValue32:
+    case Op::kStreamWaitValue64:
+    case Op::kStreamWriteValue32:
+    case Op::kStreamWriteValue64: {
+      std::uint64_t stream = 0;  // their first field
+      static_assert(offsetof(protocol::StreamWaitValue32Request, stream) == 0);
+      static_assert(offsetof(protocol::StreamWaitValue64Request, stream) == 0);
+      static_assert(offsetof(protocol::StreamWriteValue32Request, stream) == 0);
+      static_assert(offsetof(protocol::StreamWriteValue64Request, stream) == 0);
+      std::memcpy(&stream, head.data(), sizeof stream);
+      return library_.refuse(reference(device, stream));
+    }
+    case Op::kEventRecord: {
+      protocol::EventRecordRequest request;
+      if (!decode(head, request)) return std::nullopt;
+      if (!session_.may_record(request.event, device, request.stream)) return hipErrorInvalidHandle;
+      return library_.capture_record(reference(device, request.stream), request.event);
+    }
+    case Op::kStreamWaitEvent: {
+      protocol::StreamWaitEventRequest request;
+      if (!decode(head, request)) return std::nullopt;
+      return library_.capture_wait(reference(device, request.stream), request.event);
+    }
+    case Op::kStreamDestroy: {
+      protocol::StreamDestroyRequest request;
+      if (decode(head, request)) library_.forget_stream(request.stream);
+      return std::nullopt;
+    }
+    case Op::kEventDestroy: {
+      protocol::EventDestroyRequest request;
+      if (decode(head, request)) library_.forget_event(request.event);
+      return std::nullopt;
+    }
+    default: return std::nullopt;
+  }
+}
+
+Graphs::Verdict Graphs::offer_copy(const CopyMode& mode, const Box& box, hipMemcpyKind kind) {
+  const graph::StreamRef stream = reference(mode.device, mode.stream);
+  if (mode.wait) return library_.refuse(stream);
+  graph::CopyWork work;
+  work.target = {reinterpret_cast<std::byte*>(box.target.address), box.target.pitch, box.target.slice};
+  work.source = {reinterpret_cast<std::byte*>(box.source.address), box.source.pitch, box.source.slice};
+  work.width = box.width;
+  work.height = box.height;
+  work.depth = box.depth;
+  work.kind = kind;
+  work.linear = box.height == 1 && box.depth == 1;
+  return library_.capture(stream, work);
+}
+
+hipError_t Graphs::resolve(const void* named, std::uint64_t& function) const {
+  function = to_raw(named);
+  if (session_.modules().facts(function) != nullptr) return hipSuccess;
+  return session_.modules().registered_function(thread_state().device, named, function);
+}
+
+hipError_t Graphs::describe(const void* named, graph::KernelFacts& facts) {
+  std::uint64_t function = 0;
+  const hipError_t error = resolve(named, function);
+  if (error != hipSuccess) return error;
+  const auto known = session_.modules().facts(function);
+  if (known == nullptr) return hipErrorInvalidHandle;
+  for (const KernelArgument& argument : known->layout->arguments)
+    facts.arguments.push_back({argument.offset_bytes, argument.size_bytes});
+  facts.argument_bytes = known->layout->argument_bytes;
+  return hipSuccess;
+}
+
+hipError_t Graphs::check(const graph::Work& work) {
+  if (const auto* kernel = std::get_if<graph::KernelWork>(&work)) {
+    std::uint64_t function = 0;
+    const hipError_t error = resolve(kernel->function, function);
+    if (error != hipSuccess) return error;
+    const auto facts = session_.modules().facts(function);
+    if (facts == nullptr) return hipErrorInvalidHandle;
+    const auto device = static_cast<std::size_t>(facts->device);
+    return check_shape(session_.snapshot().devices[device].properties, *facts->layout, shape_of(*kernel));
+  }
+  if (const auto* copy = std::get_if<graph::CopyWork>(&work)) {
+    const Box box = box_of(*copy);
+    CopyWay way = CopyWay::kOnHost;
+    return is_valid(box) ? copy_way(session_, box, copy->kind, way) : hipErrorInvalidPitchValue;
+  }
+  bool good = true;
+  if (const auto* fill = std::get_if<graph::FillWork>(&work)) {
+    std::uint64_t bytes = 0;
+    good = !__builtin_mul_overflow(fill->pitch, fill->height - 1, &bytes) &&
+           !__builtin_add_overflow(bytes, fill->width, &bytes) &&
+           session_.device_memory().contains(to_raw(fill->target), bytes);
+  } else if (const auto* event = std::get_if<graph::EventWork>(&work)) {
+    good = session_.handles().of(HandleKind::kEvent).contains(to_raw(event->event));
+  }
+  return good ? hipSuccess : hipErrorInvalidValue;
+}
+
+hipError_t Graphs::instantiate(const graph::Plan& plan, std::shared_ptr<graph::Executable>& executable) {
+  auto made = std::make_shared<GraphExecutable>(session_, thread_state().device);
+  const hipError_t error = made->prepare(plan);
+  if (error == hipSuccess) executable = std::move(made);
+  return error;
+}
+
+}  // namespace tf::proxy

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Schedule: a plan cut into what the worker runs as one graph (kernels, fills, copies on the device) and the
+// steps between that need the client: copies from and to its memory, host functions, events.
+//
+// The steps run one after the other on the launching stream. Ordinary stream operations carry the client's
+// part: its payload passes through the worker's staging as any copy's, and no buffer lasts longer than its
+// step. Graphs without such steps, the common case, are one segment. Pure functions; values.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "graph/graph.h"
+
+namespace tf::proxy {
+
+// What an item needs of the client.
+enum class ItemPlace {
+  kDevice,      // nothing: part of a segment
+  kToDevice,    // its memory is read
+  kFromDevice,  // its memory is written
+  kOnHost,      // it does all of it
+  kEvent,
+};
+using PlaceOf = std::function<ItemPlace(const graph::Work&)>;
+
+struct ScheduledItem {
+  graph::SharedWork work;
+  std::vector<std::uint32_t> dependencies;  // positions in the same segment
+};
+
+struct ScheduleStep {
+  ItemPlace place = ItemPlace::kDevice;
+  std::vector<ScheduledItem> segment;  // of kDevice
+  graph::SharedWork work;              // of the others
+  // Reads client memory that an earlier step writes: those are waited for first.
+  bool settle = false;
+  // The same, of steps of the launch before.
+  bool settle_previous = false;
+};
+using Schedule = std::vector<ScheduleStep>;
+
+Schedule make_schedule(const graph::Plan& plan, const PlaceOf& place_of);
+
+}  // namespace tf::proxy

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Graphs: the session's executable graphs, and those being built for them from the client's nodes.
+//
+// Everything that comes is checked before the runtime sees it; what is wrong with a node is remembered until
+// the graph is instantiated. Belongs to the executor thread.
+#pragma once
+
+#include <hip/hip_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "protocol/gen/hip_table.h"
+#include "protocol/gen/messages.h"
+#include "worker/address_map.h"
+#include "worker/object_table.h"
+
+namespace tf::worker {
+
+inline constexpr std::size_t kGraphBuildsMax = 64;             // begun and not instantiated
+inline constexpr std::size_t kGraphExecsMax = 1 << 14;         // of a session
+inline constexpr std::size_t kGraphNodesMax = 1 << 18;         // of one graph
+inline constexpr std::size_t kGraphSessionNodesMax = 1 << 20;  // of all graphs of a session
+inline constexpr std::size_t kGraphSessionEdgesMax = 1 << 23;
+
+class Graphs {
+ public:
+  Graphs(const protocol::HipTable& hip, const AddressMap& addresses, ObjectTable& objects)
+      : hip_(hip), addresses_(addresses), objects_(objects) {}
+  Graphs(const Graphs&) = delete;
+  Graphs& operator=(const Graphs&) = delete;
+
+  // Destroys everything. REQUIRES: the devices are idle
+  void release();
+  void begin(std::uint64_t exec);
+  void add(const protocol::BuildKernelNodeRequest& request, std::span<const std::byte> tail);
+  void add(const protocol::BuildFillNodeRequest& request, std::span<const std::byte> tail);
+  void add(const protocol::BuildCopyNodeRequest& request, std::span<const std::byte> tail);
+  void add(const protocol::BuildEmptyNodeRequest& request, std::span<const std::byte> tail);
+
+  // Both end the build, whatever comes of it. REQUIRES: its device is current.
+  hipError_t instantiate(std::uint64_t exec, int device);
+  hipError_t update(std::uint64_t exec, std::uint64_t built);
+  hipError_t launch(std::uint64_t exec, hipStream_t stream);
+  hipError_t destroy(std::uint64_t exec);
+
+ private:
+  struct Build {
+    hipGraph_t graph = nullptr;
+    std::vector<hipGraphNode_t> nodes;
+    std::size_t edges = 0;
+    hipError_t error = hipSuccess;  // the first
+  };
+  struct Size {
+    std::size_t nodes = 0;
+    std::size_t edges = 0;
+  };
+  using Builds = std::map<std::uint64_t, Build>;
+
+  // Where the next node of this build goes and what it depends on. Null: it cannot be, and the build knows
+  // why.
+  Build* prepare(std::uint64_t exec, std::uint32_t dependencies, std::span<const std::byte> tail,
+                 std::vector<hipGraphNode_t>& before);
+  void finish(Build& build, hipError_t error, hipGraphNode_t node, std::size_t edges);
+  void drop(Builds::iterator build);
+  void count(std::uint64_t exec, const Build& build);
+  void discount(std::uint64_t exec);
+
+  const protocol::HipTable& hip_;
+  const AddressMap& addresses_;
+  ObjectTable& objects_;  // kGraphExec are ours
+  Builds builds_;
+  std::map<std::uint64_t, Size> sizes_;  // of the executable graphs
+  Size total_;                           // of builds and executable graphs
+};
+
+}  // namespace tf::worker
