@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rules of capture: what it refuses, and what it says of itself.
+#include <thread>
+
+#include "tests/api/graph_fixture.h"
+
+namespace tf::api_test {
+namespace {
+
+// Ends a capture that is to have failed.
+void expect_end(hipStream_t stream, hipError_t error) {
+  hipGraph_t graph = nullptr;
+  EXPECT_EQ(hipStreamEndCapture(stream, &graph), error);
+  EXPECT_EQ(graph, nullptr);
+  EXPECT_EQ(capture_status(stream), hipStreamCaptureStatusNone);
+}
+
+TEST(Capture, NullArguments) {
+  TestStream stream;
+  hipGraph_t graph = nullptr;
+  EXPECT_EQ(hipStreamBeginCapture(nullptr, hipStreamCaptureModeGlobal), hipErrorStreamCaptureUnsupported);
+  EXPECT_EQ(hipStreamBeginCapture(stream, static_cast<hipStreamCaptureMode>(3)), hipErrorInvalidValue);
+  EXPECT_EQ(hipStreamEndCapture(stream, nullptr), hipErrorInvalidValue);
+  EXPECT_EQ(hipStreamEndCapture(stream, &graph), hipErrorIllegalState);
+  EXPECT_EQ(hipStreamIsCapturing(stream, nullptr), hipErrorInvalidValue);
+  EXPECT_EQ(hipStreamGetCaptureInfo(stream, nullptr, nullptr), hipErrorInvalidValue);
+  EXPECT_EQ(hipGraphInstantiate(nullptr, nullptr, nullptr, nullptr, 0), hipErrorInvalidValue);
+  hipGraphExec_t exec = nullptr;
+  EXPECT_EQ(hipGraphInstantiate(&exec, nullptr, nullptr, nullptr, 0), hipErrorInvalidValue);
+  EXPECT_EQ(hipGraphLaunch(nullptr, stream), hipErrorInvalidValue);
+  EXPECT_EQ(hipGraphExecDestroy(nullptr), hipErrorInvalidValue);
+  EXPECT_EQ(hipGraphDestroy(nullptr), hipErrorInvalidValue);
+  EXPECT_EQ(hipGraphGetNodes(nullptr, nullptr, nullptr), hipErrorInvalidValue);
+}
+
+TEST(Capture, CannotBeginTwice) {
+  TestStream stream;
+  begin_capture(stream);
+  EXPECT_EQ(hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal), hipErrorIllegalState);
+  TestGraph graph(stream);
+}
+
+TEST(Capture, SynchronizingInvalidates) {
+  TestStream stream;
+  DeviceBuffer device(64);
+  for (int i = 0; i < 3; ++i) {
+    begin_capture(stream);
+    const hipError_t refused = i == 0   ? hipStreamSynchronize(stream)
+                               : i == 1 ? hipStreamQuery(stream)
+                                        : hipDeviceSynchronize();
+    EXPECT_EQ(refused, hipErrorStreamCaptureUnsupported);
+    EXPECT_EQ(capture_status(stream), hipStreamCaptureStatusInvalidated);
+    EXPECT_EQ(hipMemsetAsync(device.get(), 1, 64, stream), hipErrorStreamCaptureInvalidated);
+    expect_end(stream, hipErrorStreamCaptureInvalidated);
+  }
+  HIP_OK(hipMemsetAsync(device.get(), 2, 64, stream));  // and works again
+  HIP_OK(hipStreamSynchronize(stream));
+}
+
+TEST(Capture, SynchronousCopyOnTheStreamInvalidates) {
+  TestStream stream;
+  DeviceBuffer device(64);
+  char host[64] = {};
+  begin_capture(stream);
+  EXPECT_EQ(hipMemcpyWithStream(device.get(), host, 64, hipMemcpyHostToDevice, stream),
+            hipErrorStreamCaptureUnsupported);
+  expect_end(stream, hipErrorStreamCaptureInvalidated);
+}
+
+TEST(Capture, CapturedEventsCannotBeAsked) {
+  TestStream stream;
+  TestEvent event;
+  begin_capture(stream);
+  HIP_OK(hipEventRecord(event, stream));
+  EXPECT_EQ(hipEventQuery(event), hipErrorCapturedEvent);
+  expect_end(stream, hipErrorStreamCaptureInvalidated);
+  begin_capture(stream);
+  HIP_OK(hipEventRecord(event, stream));
+  EXPECT_EQ(hipEventSynchronize(event), hipErrorCapturedEvent);
+  expect_end(stream, hipErrorStreamCaptureInvalidated);
+  HIP_OK(hipEventRecord(event, stream));
+  HIP_OK(hipEventSynchronize(event));
+}
+
+TEST(Capture, UnjoinedStreams) {
+  TestStream origin;
+  TestStream other;
+  TestEvent fork(hipEventDisableTiming);
+  DeviceBuffer device(64);
+  begin_capture(origin);
+  HIP_OK(hipMemsetAsync(device.get(), 1, 64, origin));
+  HIP_OK(hipEventRecord(fork, origin));
+  HIP_OK(hipStreamWaitEvent(other, fork, 0));
+  HIP_OK(hipMemsetAsync(device.get(), 2, 64, other));
+  hipGraph_t graph = nullptr;
+  EXPECT_EQ(hipStreamEndCapture(other, &graph), hipErrorStreamCaptureUnmatched);
+  EXPECT_EQ(capture_status(origin), hipStreamCaptureStatusActive);
+  expect_end(origin, hipErrorStreamCaptureUnjoined);
+  EXPECT_EQ(capture_status(other), hipStreamCaptureStatusNone);
+}
+
+TEST(Capture, DependenciesOnTheOutside) {
+  TestStream stream;
+  TestStream outside;
+  TestEvent event(hipEventDisableTiming);
+  HIP_OK(hipEventRecord(event, outside));
+  begin_capture(stream);
+  EXPECT_EQ(hipStreamWaitEvent(stream, event, 0), hipErrorStreamCaptureIsolation);
+  expect_end(stream, hipErrorStreamCaptureInvalidated);
+}
+
+TEST(Capture, MergingTwoCaptures) {
+  TestStream first;
+  TestStream second;
+  TestEvent event(hipEventDisableTiming);
+  begin_capture(first);
+  begin_capture(second);
+  HIP_OK(hipEventRecord(event, first));
+  EXPECT_EQ(hipStreamWaitEvent(second, event, 0), hipErrorStreamCaptureMerge);
+  expect_end(first, hipErrorStreamCaptureInvalidated);
+  expect_end(second, hipErrorStreamCaptureInvalidated);
+}
+
+TEST(Capture, TheLegacyStream) {
+  DeviceBuffer device(64);
+  char host[64] = {};
+  {
+    TestStream blocking;
+    begin_capture(blocking);
+    EXPECT_EQ(hipMemsetAsync(device.get(), 1, 64, nullptr), hipErrorStreamCaptureImplicit);
+    expect_end(blocking, hipErrorStreamCaptureInvalidated);
+    begin_capture(blocking);
+    EXPECT_EQ(hipMemcpy(device.get(), host, 64, hipMemcpyHostToDevice), hipErrorStreamCaptureImplicit);
+    expect_end(blocking, hipErrorStreamCaptureInvalidated);
+  }
+  TestStream apart(hipStreamNonBlocking);
+  begin_capture(apart);
+  HIP_OK(hipMemsetAsync(device.get(), 1, 64, nullptr));
+  HIP_OK(hipMemcpy(device.get(), host, 64, hipMemcpyHostToDevice));
+  EXPECT_EQ(capture_status(apart), hipStreamCaptureStatusActive);
+  TestGraph graph(apart);
+}
+
+TEST(Capture, OtherStreamsGoOn) {
+  TestStream captured;
+  TestStream other;
+  TestEvent event;
+  DeviceBuffer device(64);
+  begin_capture(captured);
+  HIP_OK(hipMemsetAsync(device.get(), 7, 64, other));
+  HIP_OK(hipEventRecord(event, other));
+  HIP_OK(hipEventSynchronize(event));
+  HIP_OK(hipStreamSynchronize(other));
+  HIP_OK(hipMemsetAsync(device.get(), 8, 64, captured));
+  TestGraph graph(captured);
+  EXPECT_EQ(graph.nodes().size(), 1u);
+  unsigned char back = 0;
+  HIP_OK(hipMemcpy(&back, device.get(), 1, hipMemcpyDeviceToHost));
+  EXPECT_EQ(back, 7);
+}
+
+TEST(Capture, EndsInItsThread) {
+  TestStream stream;
+  begin_capture(stream);
+  hipError_t error = hipSuccess;
+  const auto end = [&] {
+    hipGraph_t graph = nullptr;
+    error = hipStreamEndCapture(stream, &graph);
+    if (error == hipSuccess) error = hipGraphDestroy(graph);
+  };
+  std::thread(end).join();
+  EXPECT_EQ(error, hipErrorStreamCaptureWrongThread);
+  end();
+  EXPECT_EQ(error, hipSuccess);
+  HIP_OK(hipStreamBeginCapture(stream, hipStreamCaptureModeRelaxed));
+  std::thread(end).join();
+  EXPECT_EQ(error, hipSuccess);
+}
+
+TEST(Capture, DestroyingACapturedStream) {
+  hipStream_t origin = nullptr;
+  HIP_OK(hipStreamCreate(&origin));
+  begin_capture(origin);
+  HIP_OK(hipStreamDestroy(origin));
+  TestStream stream;
+  EXPECT_EQ(capture_status(stream), hipStreamCaptureStatusNone);
+  HIP_OK(hipDeviceSynchronize());
+}
+
+TEST(Capture, Info) {
+  TestStream stream;
+  DeviceBuffer device(64);
+  hipStreamCaptureStatus status = hipStreamCaptureStatusActive;
+  unsigned long long id = 0;
+  HIP_OK(hipStreamGetCaptureInfo(stream, &status, &id));
+  EXPECT_EQ(status, hipStreamCaptureStatusNone);
+  begin_capture(stream);
+  HIP_OK(hipMemsetAsync(device.get(), 1, 64, stream));
+  hipGraph_t graph = nullptr;
+  const hipGraphNode_t* dependencies = nullptr;
+  std::size_t count = 0;
+  HIP_OK(hipStreamGetCaptureInfo_v2(stream, &status, &id, &graph, &dependencies, &count));
+  EXPECT_EQ(status, hipStreamCaptureStatusActive);
+  EXPECT_NE(id, 0u);
+  ASSERT_EQ(count, 1u);
+  hipGraphNodeType type = hipGraphNodeTypeCount;
+  HIP_OK(hipGraphNodeGetType(dependencies[0], &type));
+  EXPECT_EQ(type, hipGraphNodeTypeMemset);
+  EXPECT_EQ(hipGraphDestroy(graph), hipErrorInvalidValue);  // the capture's still
+
+  // As RCCL does: a node of one's own in the middle of the capture.
+  hipGraphNode_t node = nullptr;
+  HIP_OK(hipGraphAddEmptyNode(&node, graph, dependencies, count));
+  HIP_OK(hipStreamUpdateCaptureDependencies(stream, &node, 1, hipStreamSetCaptureDependencies));
+  HIP_OK(hipMemsetAsync(device.get(), 2, 64, stream));
+  TestGraph captured(stream);
+  ASSERT_EQ(captured.nodes().size(), 3u);
+  count = 0;
+  HIP_OK(hipGraphNodeGetDependencies(captured.nodes()[2], nullptr, &count));
+  EXPECT_EQ(count, 1u);
+  EXPECT_EQ(hipStreamUpdateCaptureDependencies(stream, &node, 1, hipStreamSetCaptureDependencies),
+            hipErrorIllegalState);
+}
+
+TEST(Capture, ThreadMode) {
+  hipStreamCaptureMode mode = hipStreamCaptureModeRelaxed;
+  HIP_OK(hipThreadExchangeStreamCaptureMode(&mode));
+  EXPECT_EQ(mode, hipStreamCaptureModeGlobal);
+  HIP_OK(hipThreadExchangeStreamCaptureMode(&mode));
+  EXPECT_EQ(mode, hipStreamCaptureModeRelaxed);
+  EXPECT_EQ(hipThreadExchangeStreamCaptureMode(nullptr), hipErrorInvalidValue);
+}
+
+}  // namespace
+}  // namespace tf::api_test

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+// Graphs made node by node, their structure, and the parameters of nodes.
+#include <atomic>
+
+#include "tests/api/graph_fixture.h"
+
+namespace tf::api_test {
+namespace {
+
+constexpr int kCount = 256;
+constexpr std::size_t kBytes = kCount * sizeof(int);
+
+hipMemsetParams zeros(void* target) {
+  hipMemsetParams fill{};
+  fill.dst = target;
+  fill.elementSize = 4;
+  fill.width = kCount;
+  fill.height = 1;
+  return fill;
+}
+
+// increment() of the module, or fill() of the program.
+struct Increment {
+  Increment(const void* kernel, void* target) : data(target) {
+    parameters.func = const_cast<void*>(kernel);
+    parameters.gridDim = dim3(2, 1, 1);
+    parameters.blockDim = dim3(128, 1, 1);
+    parameters.kernelParams = arguments;
+  }
+  Increment(const Increment&) = delete;
+  Increment& operator=(const Increment&) = delete;
+
+  void* data = nullptr;
+  int count = kCount;
+  void* arguments[2] = {&data, &count};
+  hipKernelNodeParams parameters{};
+};
+
+struct Fill {
+  explicit Fill(void* target, int first) : data(target), value(first) {
+    parameters.func = const_cast<void*>(fill_kernel());
+    parameters.gridDim = dim3(2, 1, 1);
+    parameters.blockDim = dim3(128, 1, 1);
+    parameters.kernelParams = arguments;
+  }
+  Fill(const Fill&) = delete;
+  Fill& operator=(const Fill&) = delete;
+
+  void* data = nullptr;
+  int value = 0;
+  int count = kCount;
+  void* arguments[3] = {&data, &value, &count};
+  hipKernelNodeParams parameters{};
+};
+
+void launch(hipGraphExec_t exec, hipStream_t stream) {
+  ASSERT_EQ(hipGraphLaunch(exec, stream), hipSuccess);
+  ASSERT_EQ(hipStreamSynchronize(stream), hipSuccess);
+}
+
+TEST(GraphNodes, AllKinds) {
+  LoadedModule module;
+  TestStream stream;
+  TestEvent event(hipEventDisableTiming);
+  DeviceBuffer device(kBytes);
+  std::vector<int> out(kCount);
+  TestGraph graph;
+  hipGraphNode_t fill = nullptr;
+  hipGraphNode_t kernel = nullptr;
+  hipGraphNode_t empty = nullptr;
+  hipGraphNode_t record = nullptr;
+  hipGraphNode_t wait = nullptr;
+  hipGraphNode_t copy = nullptr;
+  hipGraphNode_t host = nullptr;
+  const hipMemsetParams zero = zeros(device.get());
+  Increment increment(module.function("increment"), device.get());
+  std::atomic<int> calls{0};
+  const hipHostNodeParams call{[](void* count) { ++*static_cast<std::atomic<int>*>(count); }, &calls};
+  HIP_OK(hipGraphAddMemsetNode(&fill, graph, nullptr, 0, &zero));
+  HIP_OK(hipGraphAddKernelNode(&kernel, graph, &fill, 1, &increment.parameters));
+  HIP_OK(hipGraphAddEmptyNode(&empty, graph, &kernel, 1));
+  HIP_OK(hipGraphAddEventRecordNode(&record, graph, &empty, 1, event));
+  HIP_OK(hipGraphAddEventWaitNode(&wait, graph, &record, 1, event));
+  HIP_OK(hipGraphAddMemcpyNode1D(&copy, graph, &wait, 1, out.data(), device.get(), kBytes,
+                                 hipMemcpyDeviceToHost));
+  HIP_OK(hipGraphAddHostNode(&host, graph, &copy, 1, &call));
+  const hipGraphNodeType expected[] = {
+      hipGraphNodeTypeMemset,    hipGraphNodeTypeKernel,   hipGraphNodeTypeEmpty, hipGraphNodeTypeEventRecord,
+      hipGraphNodeTypeWaitEvent, hipGraphNodeTypeMemcpy1D, hipGraphNodeTypeHost};
+  const std::vector<hipGraphNode_t> nodes = graph.nodes();
+  ASSERT_EQ(nodes.size(), std::size(expected));
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    hipGraphNodeType type = hipGraphNodeTypeCount;
+    HIP_OK(hipGraphNodeGetType(nodes[i], &type));
+    EXPECT_EQ(type, expected[i]) << i;
+  }
+  TestExec exec(graph);
+  for (int round = 1; round <= 3; ++round) {
+    std::fill(out.begin(), out.end(), -1);
+    launch(exec, stream);
+    EXPECT_EQ(out, std::vector<int>(kCount, 1));
+    EXPECT_EQ(calls, round);
+    HIP_OK(hipEventQuery(event));
+  }
+}
+
+TEST(GraphNodes, Structure) {
+  TestGraph graph;
+  hipGraphNode_t nodes[4] = {};
+  for (hipGraphNode_t& node : nodes) HIP_OK(hipGraphAddEmptyNode(&node, graph, nullptr, 0));
+  const hipGraphNode_t from[] = {nodes[0], nodes[0], nodes[1]};
+  const hipGraphNode_t to[] = {nodes[1], nodes[2], nodes[3]};
+  HIP_OK(hipGraphAddDependencies(graph, from, to, 3));
+  EXPECT_EQ(hipGraphAddDependencies(graph, from, to, 1), hipErrorInvalidValue);
+  std::size_t count = 0;
+  HIP_OK(hipGraphGetRootNodes(graph, nullptr, &count));
+  EXPECT_EQ(count, 1u);
+  HIP_OK(hipGraphNodeGetDependentNodes(nodes[0], nullptr, &count));
+  EXPECT_EQ(count, 2u);
+  hipGraphNode_t before[4] = {nodes[3], nodes[3], nodes[3], nodes[3]};
+  count = 4;
+  HIP_OK(hipGraphNodeGetDependencies(nodes[3], before, &count));
+  EXPECT_EQ(count, 1u);
+  EXPECT_EQ(before[0], nodes[1]);
+  EXPECT_EQ(before[1], nullptr);  // a longer array is filled up
+  HIP_OK(hipGraphRemoveDependencies(graph, from, to, 1));
+  HIP_OK(hipGraphGetEdges(graph, nullptr, nullptr, &count));
+  EXPECT_EQ(count, 2u);
+  HIP_OK(hipGraphDestroyNode(nodes[1]));
+  EXPECT_EQ(graph.nodes().size(), 3u);
+  HIP_OK(hipGraphGetEdges(graph, nullptr, nullptr, &count));
+  EXPECT_EQ(count, 1u);
+  hipGraphNodeType type = hipGraphNodeTypeCount;
+  EXPECT_EQ(hipGraphNodeGetType(nodes[1], &type), hipErrorInvalidValue);
+}
+
+TEST(GraphNodes, CirclesAreRefused) {
+  TestGraph graph;
+  hipGraphNode_t nodes[2] = {};
+  HIP_OK(hipGraphAddEmptyNode(&nodes[0], graph, nullptr, 0));
+  HIP_OK(hipGraphAddEmptyNode(&nodes[1], graph, &nodes[0], 1));
+  HIP_OK(hipGraphAddDependencies(graph, &nodes[1], &nodes[0], 1));
+  hipGraphExec_t exec = nullptr;
+  EXPECT_NE(hipGraphInstantiate(&exec, graph, nullptr, nullptr, 0), hipSuccess);
+}
+
+TEST(GraphNodes, ParametersOfANode) {
+  TestStream stream;
+  DeviceBuffer device(kBytes);
+  TestGraph graph;
+  hipGraphNode_t node = nullptr;
+  {
+    Fill fill(device.get(), 10);
+    HIP_OK(hipGraphAddKernelNode(&node, graph, nullptr, 0, &fill.parameters));
+  }  // the values were taken along
+  TestExec before(graph);
+  hipKernelNodeParams parameters{};
+  HIP_OK(hipGraphKernelNodeGetParams(node, &parameters));
+  EXPECT_EQ(*static_cast<int*>(parameters.kernelParams[1]), 10);
+  int value = 20;
+  void* arguments[] = {parameters.kernelParams[0], &value, parameters.kernelParams[2]};
+  parameters.kernelParams = arguments;
+  HIP_OK(hipGraphKernelNodeSetParams(node, &parameters));
+  TestExec after(graph);
+  launch(before, stream);
+  EXPECT_EQ(read_ints(device.get(), kCount), counting_ints(kCount, 10));
+  launch(after, stream);
+  EXPECT_EQ(read_ints(device.get(), kCount), counting_ints(kCount, 20));
+  Fill other(device.get(), 30);
+  HIP_OK(hipGraphExecKernelNodeSetParams(before, node, &other.parameters));
+  launch(before, stream);
+  EXPECT_EQ(read_ints(device.get(), kCount), counting_ints(kCount, 30));
+  launch(after, stream);
+  EXPECT_EQ(read_ints(device.get(), kCount), counting_ints(kCount, 20));
+  hipMemsetParams wrong{};
+  EXPECT_EQ(hipGraphMemsetNodeGetParams(node, &wrong), hipErrorInvalidValue);
+}
+
+TEST(GraphNodes, ParametersOfFillsAndCopies) {
+  TestStream stream;
+  DeviceBuffer device(kBytes);
+  DeviceBuffer second(kBytes);
+  std::vector<int> out(kCount);
+  TestGraph graph;
+  hipGraphNode_t fill = nullptr;
+  hipGraphNode_t copy = nullptr;
+  hipMemsetParams parameters = zeros(device.get());
+  parameters.value = 5;
+  HIP_OK(hipGraphAddMemsetNode(&fill, graph, nullptr, 0, &parameters));
+  HIP_OK(hipGraphAddMemcpyNode1D(&copy, graph, &fill, 1, out.data(), device.get(), kBytes,
+                                 hipMemcpyDeviceToHost));
+  TestExec exec(graph);
+  launch(exec, stream);
+  EXPECT_EQ(out, std::vector<int>(kCount, 5));
+  hipMemsetParams read{};
+  HIP_OK(hipGraphMemsetNodeGetParams(fill, &read));
+  EXPECT_EQ(read.dst, device.get());
+  EXPECT_EQ(read.value, 5u);
+  EXPECT_EQ(read.width, static_cast<std::size_t>(kCount));
+  read.value = 6;
+  HIP_OK(hipGraphExecMemsetNodeSetParams(exec, fill, &read));
+  launch(exec, stream);
+  EXPECT_EQ(out, std::vector<int>(kCount, 6));
+  std::vector<int> other(kCount);
+  HIP_OK(hipGraphExecMemcpyNodeSetParams1D(exec, copy, other.data(), device.get(), kBytes,
+                                           hipMemcpyDeviceToHost));
+  read.value = 7;
+  HIP_OK(hipGraphExecMemsetNodeSetParams(exec, fill, &read));
+  launch(exec, stream);
+  EXPECT_EQ(out, std::vector<int>(kCount, 6));
+  EXPECT_EQ(other, std::vector<int>(kCount, 7));
+  // What was a copy to the host may become one on the device.
+  HIP_OK(hipGraphExecMemcpyNodeSetParams1D(exec, copy, second.get(), device.get(), kBytes,
+                                           hipMemcpyDeviceToDevice));
+  launch(exec, stream);
+  EXPECT_EQ(read_ints(second.get(), kCount), std::vector<int>(kCount, 7));
+  hipMemcpy3DParms box{};
+  HIP_OK(hipGraphMemcpyNodeGetParams(copy, &box));
+  EXPECT_EQ(box.dstPtr.ptr, out.data());
+  EXPECT_EQ(box.extent.width, kBytes);
+  read.dst = nullptr;
+  EXPECT_EQ(hipGraphMemsetNodeSetParams(fill, &read), hipErrorInvalidValue);
+  EXPECT_NE(hipGraphMemcpyNodeSetParams1D(copy, device.at(4), device.get(), kBytes, hipMemcpyDeviceToDevice),
+            hipSuccess);
+}
+
+TEST(GraphNodes, ChildGraphs) {
+  LoadedModule module;
+  TestStream stream;
+  DeviceBuffer device(kBytes);
+  Increment increment(module.function("increment"), device.get());
+  TestGraph child;
+  hipGraphNode_t nodes[3] = {};
+  HIP_OK(hipGraphAddKernelNode(&nodes[0], child, nullptr, 0, &increment.parameters));
+  HIP_OK(hipGraphAddKernelNode(&nodes[1], child, &nodes[0], 1, &increment.parameters));
+  TestGraph graph;
+  const hipMemsetParams zero = zeros(device.get());
+  HIP_OK(hipGraphAddMemsetNode(&nodes[0], graph, nullptr, 0, &zero));
+  HIP_OK(hipGraphAddChildGraphNode(&nodes[1], graph, &nodes[0], 1, child));
+  HIP_OK(hipGraphAddChildGraphNode(&nodes[2], graph, &nodes[1], 1, child));
+  hipGraph_t embedded = nullptr;
+  HIP_OK(hipGraphChildGraphNodeGetGraph(nodes[1], &embedded));
+  std::size_t count = 0;
+  HIP_OK(hipGraphGetNodes(embedded, nullptr, &count));
+  EXPECT_EQ(count, 2u);
+  EXPECT_EQ(hipGraphDestroy(embedded), hipErrorInvalidValue);
+  TestExec exec(graph);
+  launch(exec, stream);
+  launch(exec, stream);
+  EXPECT_EQ(read_ints(device.get(), kCount), std::vector<int>(kCount, 4));
+}
+
+TEST(GraphNodes, Clones) {
+  TestStream stream;
+  DeviceBuffer device(kBytes);
+  TestGraph graph;
+  hipGraphNode_t node = nullptr;
+  Fill fill(device.get(), 1);
+  HIP_OK(hipGraphAddKernelNode(&node, graph, nullptr, 0, &fill.parameters));
+  hipGraph_t copy = nullptr;
+  HIP_OK(hipGraphClone(&copy, graph));
+  hipGraphNode_t twin = nullptr;
+  HIP_OK(hipGraphNodeFindInClone(&twin, node, copy));
+  EXPECT_NE(twin, node);
+  fill.value = 2;
+  HIP_OK(hipGraphKernelNodeSetParams(twin, &fill.parameters));
+  TestExec original(graph);
+  TestExec changed(copy);
+  HIP_OK(hipGraphDestroy(copy));
+  EXPECT_EQ(hipGraphDestroy(copy), hipErrorInvalidValue);
+  launch(original, stream);
+  EXPECT_EQ(read_ints(device.get(), kCount), counting_ints(kCount, 1));
+  launch(changed, stream);
+  EXPECT_EQ(read_ints(device.get(), kCount), counting_ints(kCount, 2));
+}
+
+TEST(GraphNodes, WrongArguments) {
+  TestGraph graph;
+  DeviceBuffer device(kBytes);
+  hipGraphNode_t node = nullptr;
+  Fill fill(device.get(), 1);
+  EXPECT_EQ(hipGraphAddKernelNode(nullptr, graph, nullptr, 0, &fill.parameters), hipErrorInvalidValue);
+  EXPECT_EQ(hipGraphAddKernelNode(&node, nullptr, nullptr, 0, &fill.parameters), hipErrorInvalidValue);
+  EXPECT_EQ(hipGraphAddKernelNode(&node, graph, nullptr, 1, &fill.parameters), hipErrorInvalidValue);
+  EXPECT_EQ(hipGraphAddKernelNode(&node, graph, nullptr, 0, nullptr), hipErrorInvalidValue);
+  fill.parameters.blockDim = dim3(0, 1, 1);
+  EXPECT_EQ(hipGraphAddKernelNode(&node, graph, nullptr, 0, &fill.parameters), hipErrorInvalidConfiguration);
+  fill.parameters.func = &fill;
+  EXPECT_NE(hipGraphAddKernelNode(&node, graph, nullptr, 0, &fill.parameters), hipSuccess);
+  hipMemsetParams beyond = zeros(device.get());
+  beyond.width = kCount + 1;
+  EXPECT_EQ(hipGraphAddMemsetNode(&node, graph, nullptr, 0, &beyond), hipErrorInvalidValue);
+  EXPECT_EQ(hipGraphAddEventRecordNode(&node, graph, nullptr, 0, nullptr), hipErrorInvalidValue);
+  EXPECT_TRUE(graph.nodes().empty());
+  EXPECT_EQ(hipGraphCreate(nullptr, 0), hipErrorInvalidValue);
+}
+
+}  // namespace
+}  // namespace tf::api_test
