@@ -25,6 +25,9 @@ struct Node {
   SharedWork work;
   std::vector<Node*> dependencies;
   std::vector<Node*> dependents;
+  // What hipGraphKernelNodeGetParams gave last. Programs set parameters with it long after: as old as the
+  // node.
+  std::unique_ptr<ShownArguments> shown;
 };
 
 class Graph {

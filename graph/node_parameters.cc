@@ -108,10 +108,13 @@ hipError_t Library::get(hipGraphNode_t node, Read read) {
 
 hipError_t Library::get_kernel(hipGraphNode_t node, hipKernelNodeParams* parameters) {
   if (parameters == nullptr) return hipErrorInvalidValue;
-  return get<KernelWork>(node, [&](const KernelWork& work) {
-    write_kernel(work, *parameters);
-    return hipSuccess;
-  });
+  const std::lock_guard lock(mutex_);
+  Node* found = nodes_.find(node);
+  const auto* work = found != nullptr ? std::get_if<KernelWork>(found->work.get()) : nullptr;
+  if (work == nullptr) return hipErrorInvalidValue;
+  if (found->shown == nullptr) found->shown = std::make_unique<ShownArguments>();
+  write_kernel(*work, *found->shown, *parameters);
+  return hipSuccess;
 }
 
 hipError_t Library::get_copy(hipGraphNode_t node, hipMemcpy3DParms* parameters) {
@@ -221,7 +224,7 @@ hipError_t Library::set_attribute(hipGraphNode_t node, hipKernelNodeAttrID attri
   KernelWork changed;
   const hipError_t error = get<KernelWork>(node, [&](const KernelWork& work) {
     if (attribute != hipKernelNodeAttributeCooperative) return hipErrorNotSupported;
-    changed = work.copy();
+    changed = work;
     changed.cooperative = value->cooperative != 0;
     return hipSuccess;
   });

@@ -32,24 +32,6 @@ hipError_t read_extra(void** extra, std::vector<std::byte>& block) {
 
 }  // namespace
 
-void KernelWork::point_at(const std::vector<Argument>& arguments) {
-  pointers.clear();
-  for (const Argument& argument : arguments) pointers.push_back(block.data() + argument.offset_bytes);
-}
-
-KernelWork KernelWork::copy() const {
-  KernelWork made;
-  made.function = function;
-  std::copy_n(grid, 3, made.grid);
-  std::copy_n(threads, 3, made.threads);
-  made.shared_bytes = shared_bytes;
-  made.cooperative = cooperative;
-  made.block = block;
-  for (const void* pointer : pointers)
-    made.pointers.push_back(made.block.data() + (static_cast<const std::byte*>(pointer) - block.data()));
-  return made;
-}
-
 hipGraphNodeType type_of(const Work& work) {
   if (std::holds_alternative<KernelWork>(work)) return hipGraphNodeTypeKernel;
   if (const auto* copy = std::get_if<CopyWork>(&work))
@@ -64,6 +46,7 @@ hipGraphNodeType type_of(const Work& work) {
 hipError_t read_kernel(const hipKernelNodeParams& parameters, const KernelFacts& facts, KernelWork& work) {
   if (parameters.kernelParams != nullptr && parameters.extra != nullptr) return hipErrorInvalidValue;
   work.function = parameters.func;
+  work.resolved = facts.resolved;
   work.shared_bytes = parameters.sharedMemBytes;
   const dim3 shapes[2] = {parameters.gridDim, parameters.blockDim};
   for (int which = 0; which < 2; ++which) {
@@ -73,24 +56,28 @@ hipError_t read_kernel(const hipKernelNodeParams& parameters, const KernelFacts&
     axes[2] = shapes[which].z;
   }
   work.block.assign(facts.argument_bytes, std::byte{0});
-  work.point_at(facts.arguments);
+  work.arguments = facts.arguments;
   if (parameters.extra != nullptr) return read_extra(parameters.extra, work.block);
   if (parameters.kernelParams == nullptr && !facts.arguments.empty()) return hipErrorInvalidValue;
   for (std::size_t i = 0; i < facts.arguments.size(); ++i) {
+    const Argument& place = facts.arguments[i];
     if (parameters.kernelParams[i] == nullptr) return hipErrorInvalidValue;
-    std::memcpy(work.pointers[i], parameters.kernelParams[i], facts.arguments[i].size_bytes);
+    std::memcpy(work.block.data() + place.offset_bytes, parameters.kernelParams[i], place.size_bytes);
   }
   return hipSuccess;
 }
 
-void write_kernel(const KernelWork& work, hipKernelNodeParams& parameters) {
+void write_kernel(const KernelWork& work, ShownArguments& shown, hipKernelNodeParams& parameters) {
   parameters = {};
   parameters.func = const_cast<void*>(work.function);
   parameters.gridDim = dim3(work.grid[0], work.grid[1], work.grid[2]);
   parameters.blockDim = dim3(work.threads[0], work.threads[1], work.threads[2]);
   parameters.sharedMemBytes = work.shared_bytes;
-  // As the API has it; the node's own values are not for writing.
-  parameters.kernelParams = work.pointers.empty() ? nullptr : const_cast<void**>(work.pointers.data());
+  shown.block = work.block;
+  shown.pointers.clear();
+  for (const Argument& place : work.arguments)
+    shown.pointers.push_back(shown.block.data() + place.offset_bytes);
+  parameters.kernelParams = shown.pointers.empty() ? nullptr : shown.pointers.data();
 }
 
 namespace {

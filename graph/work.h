@@ -25,28 +25,20 @@ struct Argument {
 
 // What has to be known of a kernel to take its arguments.
 struct KernelFacts {
+  hipFunction_t resolved = nullptr;
   std::vector<Argument> arguments;
   std::size_t argument_bytes = 0;
 };
 
 struct KernelWork {
-  KernelWork() = default;
-  KernelWork(KernelWork&&) = default;
-  KernelWork& operator=(KernelWork&&) = default;
-  KernelWork(const KernelWork&) = delete;  // `pointers` lead into `block`
-  KernelWork& operator=(const KernelWork&) = delete;
-
-  KernelWork copy() const;
-  // Lets `pointers` lead to the arguments inside the block.
-  void point_at(const std::vector<Argument>& arguments);
-
-  const void* function = nullptr;  // as the program named it: a host stub or a hipFunction_t
+  const void* function = nullptr;    // as the program named it: a host stub or a hipFunction_t
+  hipFunction_t resolved = nullptr;  // what that was, on the device of that moment
   std::uint32_t grid[3] = {1, 1, 1};
   std::uint32_t threads[3] = {1, 1, 1};
   std::uint32_t shared_bytes = 0;
   bool cooperative = false;
-  std::vector<std::byte> block;  // the arguments, laid out
-  std::vector<void*> pointers;   // one into the block for each argument
+  std::vector<std::byte> block;     // the arguments, laid out
+  std::vector<Argument> arguments;  // where they are in it
 };
 
 struct CopySide {
@@ -95,7 +87,12 @@ hipGraphNodeType type_of(const Work& work);
 
 // The parameters as the API spells them, into work and back. hipErrorInvalidValue: they make no sense.
 hipError_t read_kernel(const hipKernelNodeParams& parameters, const KernelFacts& facts, KernelWork& work);
-void write_kernel(const KernelWork& work, hipKernelNodeParams& parameters);
+// The arguments are shown in `shown`, through one pointer each: the program may change both as it likes.
+struct ShownArguments {
+  std::vector<std::byte> block;
+  std::vector<void*> pointers;
+};
+void write_kernel(const KernelWork& work, ShownArguments& shown, hipKernelNodeParams& parameters);
 hipError_t read_copy(const hipMemcpy3DParms& parameters, CopyWork& work);
 void write_copy(const CopyWork& work, hipMemcpy3DParms& parameters);
 hipError_t read_copy_1d(void* target, const void* source, std::size_t bytes, hipMemcpyKind kind,

@@ -237,6 +237,10 @@ hipError_t Graphs::launch(std::uint64_t exec, hipStream_t stream) {
 
 // What was launched runs to its end: the runtime keeps what it needs.
 hipError_t Graphs::destroy(std::uint64_t exec) {
+  if (const auto build = builds_.find(exec); build != builds_.end()) {
+    drop(build);  // given up before it was complete
+    return hipSuccess;
+  }
   Object found;
   if (!objects_.unbind(HandleKind::kGraphExec, exec, found)) return hipErrorInvalidHandle;
   discount(exec);

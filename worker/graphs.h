@@ -45,6 +45,7 @@ class Graphs {
   hipError_t instantiate(std::uint64_t exec, int device);
   hipError_t update(std::uint64_t exec, std::uint64_t built);
   hipError_t launch(std::uint64_t exec, hipStream_t stream);
+  // Also of what is still being built.
   hipError_t destroy(std::uint64_t exec);
 
  private:

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <utility>
-#include <vector>
 
 #include "proxy/custom/support.h"
 #include "proxy/gen/custom.h"
@@ -74,15 +73,13 @@ Graphs::Verdict capture(Session& session, int device, const Launch& launch, cons
   if (verdict.value_or(hipSuccess) != hipSuccess) return verdict;
   graph::KernelWork work;
   work.function = launch.named;
+  work.resolved = static_cast<hipFunction_t>(to_pointer(protocol::Handle(request.function)));
   std::copy_n(request.grid, 3, work.grid);
   std::copy_n(request.block, 3, work.threads);
   work.shared_bytes = request.shared_bytes;
   work.cooperative = launch.cooperative;
   work.block.assign(arguments.begin(), arguments.end());
-  std::vector<graph::Argument> places;
-  for (const KernelArgument& argument : layout.arguments)
-    places.push_back({argument.offset_bytes, argument.size_bytes});
-  work.point_at(places);
+  work.arguments = graph_arguments(layout);
   verdict = graphs.capture(stream, std::move(work));
   if (verdict == Graphs::Verdict(hipSuccess) && request.stop_event != 0)
     return graphs.capture_record(stream, request.stop_event);

@@ -48,8 +48,7 @@ hipError_t GraphExecutable::build_kernel(std::uint64_t exec, const graph::Kernel
                                          const Dependencies& dependencies) {
   protocol::BuildKernelNodeRequest request{};
   request.exec = exec;
-  const hipError_t error = session_.graphs().resolve(work.function, request.function);
-  if (error != hipSuccess) return error;
+  request.function = to_raw(work.resolved);
   std::copy_n(work.grid, 3, request.grid);
   std::copy_n(work.threads, 3, request.block);
   request.shared_bytes = work.shared_bytes;
@@ -108,6 +107,11 @@ hipError_t GraphExecutable::build(std::uint64_t exec, const std::vector<Schedule
     }
     if (error == hipSuccess) error = build_node(exec, *segment[i].work, before);
     number[i] = next++;
+  }
+  if (error != hipSuccess) {  // the worker does not go on with it
+    protocol::DestroyGraphRequest given_up{};
+    given_up.exec = exec;
+    if (!session_.lost()) (void)session_.post(device_, given_up);
   }
   return error;
 }
@@ -201,39 +205,39 @@ hipError_t GraphExecutable::update(const graph::Plan& plan) {
 
 // Everything on the stream has happened, here too. What failed stays to be reported by the program's own
 // synchronizing call.
-void GraphExecutable::settle(std::uint64_t stream) {
+void GraphExecutable::settle(const graph::StreamRef& stream) {
   protocol::SynchronizeStreamRequest request{};
-  request.stream = stream;
-  const hipError_t error = session_.call(device_, request);
-  if (error != hipSuccess && error != kLostError) session_.faults().note(device_, stream, error);
-  session_.transfers().await_stream(device_, stream);
+  request.stream = stream.id;
+  const hipError_t error = session_.call(stream.device, request);
+  if (error != hipSuccess && error != kLostError) session_.faults().note(stream.device, stream.id, error);
+  session_.transfers().await_stream(stream.device, stream.id);
 }
 
-hipError_t GraphExecutable::launch_on_host(const graph::Work& work, std::uint64_t stream) {
+hipError_t GraphExecutable::launch_on_host(const graph::Work& work, const graph::StreamRef& stream) {
   if (const auto* host = std::get_if<graph::HostWork>(&work))
-    return session_.callbacks().add(device_, stream,
+    return session_.callbacks().add(stream.device, stream.id,
                                     [call = *host](hipError_t) { call.function(call.data); });
   const Box box = box_of(std::get<graph::CopyWork>(work));
-  return session_.callbacks().add(device_, stream, [box](hipError_t) { copy_on_host(box); });
+  return session_.callbacks().add(stream.device, stream.id, [box](hipError_t) { copy_on_host(box); });
 }
 
-hipError_t GraphExecutable::launch_step(const ScheduleStep& step, std::uint64_t stream) {
+hipError_t GraphExecutable::launch_step(const ScheduleStep& step, const graph::StreamRef& stream) {
   if (step.place == ItemPlace::kOnHost) return launch_on_host(*step.work, stream);
   if (step.place == ItemPlace::kEvent) {
     const auto& event = std::get<graph::EventWork>(*step.work);
     if (event.record) {
       protocol::EventRecordRequest request{};
       request.event = to_raw(event.event);
-      request.stream = stream;
-      return session_.post(device_, request);
+      request.stream = stream.id;
+      return session_.post(stream.device, request);
     }
     protocol::StreamWaitEventRequest request{};
     request.event = to_raw(event.event);
-    request.stream = stream;
-    return session_.post(device_, request);
+    request.stream = stream.id;
+    return session_.post(stream.device, request);
   }
   const auto& copy = std::get<graph::CopyWork>(*step.work);
-  return copy_box(session_, {device_, stream, false}, box_of(copy), copy.kind);
+  return copy_box(session_, {stream.device, stream.id, false}, box_of(copy), copy.kind);
 }
 
 hipError_t GraphExecutable::launch(const graph::StreamRef& stream) {
@@ -242,21 +246,23 @@ hipError_t GraphExecutable::launch(const graph::StreamRef& stream) {
   std::size_t segment = 0;
   for (const ScheduleStep& step : schedule_) {
     if (step.settle || (step.settle_previous && launched_)) {
-      if (last_stream_ != stream.id && launched_) settle(last_stream_);
-      settle(stream.id);
+      const HandleTable& streams = session_.handles().of(HandleKind::kStream);
+      const bool elsewhere = launched_ && last_stream_.id != stream.id;
+      if (elsewhere && (last_stream_.legacy || streams.contains(last_stream_.id))) settle(last_stream_);
+      settle(stream);
     }
     if (step.place == ItemPlace::kDevice) {
       protocol::LaunchGraphRequest request{};
       request.exec = segments_[segment++];
       request.stream = stream.id;
-      error = session_.post(device_, request);
+      error = session_.post(stream.device, request);
     } else {
-      error = launch_step(step, stream.id);
+      error = launch_step(step, stream);
     }
     if (error != hipSuccess) break;
   }
   launched_ = true;
-  last_stream_ = stream.id;
+  last_stream_ = stream;
   return error;
 }
 

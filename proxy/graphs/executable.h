@@ -48,9 +48,9 @@ class GraphExecutable final : public graph::Executable {
   template <typename Request>
   hipError_t post_node(Request& request, const Dependencies& dependencies,
                        std::span<const std::byte> arguments = {});
-  hipError_t launch_step(const ScheduleStep& step, std::uint64_t stream);
-  hipError_t launch_on_host(const graph::Work& work, std::uint64_t stream);
-  void settle(std::uint64_t stream);
+  hipError_t launch_step(const ScheduleStep& step, const graph::StreamRef& stream);
+  hipError_t launch_on_host(const graph::Work& work, const graph::StreamRef& stream);
+  void settle(const graph::StreamRef& stream);
 
   Session& session_;
   const int device_;
@@ -58,7 +58,7 @@ class GraphExecutable final : public graph::Executable {
   Schedule schedule_;
   std::vector<std::uint64_t> segments_;  // kGraphExec handles, in the order of the schedule
   bool launched_ = false;
-  std::uint64_t last_stream_ = 0;  // of the last launch
+  graph::StreamRef last_stream_;  // of the last launch
 };
 
 }  // namespace tf::proxy

@@ -46,6 +46,14 @@ Box box_of(const graph::CopyWork& work) {
   return box;
 }
 
+std::vector<graph::Argument> graph_arguments(const KernelLayout& layout) {
+  std::vector<graph::Argument> arguments;
+  arguments.reserve(layout.arguments.size());
+  for (const KernelArgument& argument : layout.arguments)
+    arguments.push_back({argument.offset_bytes, argument.size_bytes});
+  return arguments;
+}
+
 graph::StreamRef Graphs::reference(int device, std::uint64_t stream) const {
   if (stream == 0) return {0, device, true, true};
   HandleTable& streams = session_.handles().of(HandleKind::kStream);
@@ -176,30 +184,25 @@ Graphs::Verdict Graphs::offer_copy(const CopyMode& mode, const Box& box, hipMemc
   return library_.capture(stream, work);
 }
 
-hipError_t Graphs::resolve(const void* named, std::uint64_t& function) const {
-  function = to_raw(named);
-  if (session_.modules().facts(function) != nullptr) return hipSuccess;
-  return session_.modules().registered_function(thread_state().device, named, function);
-}
-
+// By handle, or by host stub for the current device.
 hipError_t Graphs::describe(const void* named, graph::KernelFacts& facts) {
-  std::uint64_t function = 0;
-  const hipError_t error = resolve(named, function);
-  if (error != hipSuccess) return error;
-  const auto known = session_.modules().facts(function);
+  std::uint64_t function = to_raw(named);
+  auto known = session_.modules().facts(function);
+  if (known == nullptr) {
+    const hipError_t error = session_.modules().registered_function(thread_state().device, named, function);
+    if (error != hipSuccess) return error;
+    known = session_.modules().facts(function);
+  }
   if (known == nullptr) return hipErrorInvalidHandle;
-  for (const KernelArgument& argument : known->layout->arguments)
-    facts.arguments.push_back({argument.offset_bytes, argument.size_bytes});
+  facts.resolved = static_cast<hipFunction_t>(to_pointer(protocol::Handle(function)));
+  facts.arguments = graph_arguments(*known->layout);
   facts.argument_bytes = known->layout->argument_bytes;
   return hipSuccess;
 }
 
 hipError_t Graphs::check(const graph::Work& work) {
   if (const auto* kernel = std::get_if<graph::KernelWork>(&work)) {
-    std::uint64_t function = 0;
-    const hipError_t error = resolve(kernel->function, function);
-    if (error != hipSuccess) return error;
-    const auto facts = session_.modules().facts(function);
+    const auto facts = session_.modules().facts(to_raw(kernel->resolved));
     if (facts == nullptr) return hipErrorInvalidHandle;
     const auto device = static_cast<std::size_t>(facts->device);
     return check_shape(session_.snapshot().devices[device].properties, *facts->layout, shape_of(*kernel));

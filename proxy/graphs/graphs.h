@@ -9,11 +9,13 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "graph/library.h"
 #include "protocol/gen/op.h"
 #include "proxy/custom/box.h"
 #include "proxy/handles.h"
+#include "proxy/module/kernel_layout.h"
 
 namespace tf::proxy {
 
@@ -40,9 +42,6 @@ class Graphs final : private graph::Side {
   Verdict offer(protocol::Op op, int device, std::span<const std::byte> head);
   Verdict offer_copy(const CopyMode& mode, const Box& box, hipMemcpyKind kind);
 
-  // The function that a program names in a graph: by handle, or by host stub for the current device.
-  hipError_t resolve(const void* named, std::uint64_t& function) const;
-
  private:
   hipError_t describe(const void* function, graph::KernelFacts& facts) override;
   hipError_t check(const graph::Work& work) override;
@@ -61,5 +60,6 @@ class Graphs final : private graph::Side {
 };
 
 Box box_of(const graph::CopyWork& work);
+std::vector<graph::Argument> graph_arguments(const KernelLayout& layout);
 
 }  // namespace tf::proxy

@@ -176,6 +176,28 @@ TEST(GraphNodes, ParametersOfANode) {
   EXPECT_EQ(hipGraphMemsetNodeGetParams(node, &wrong), hipErrorInvalidValue);
 }
 
+// As ggml does between two launches: what GetParams gave is changed in place, and used for good.
+TEST(GraphNodes, ParametersAreKeptAndChangedInPlace) {
+  TestStream stream;
+  DeviceBuffer device(kBytes);
+  begin_capture(stream);
+  launch_fill(device.get<int>(), 1, kCount, stream);
+  TestGraph graph(stream);
+  TestExec exec(graph);
+  const hipGraphNode_t node = graph.nodes()[0];
+  hipKernelNodeParams parameters{};
+  HIP_OK(hipGraphKernelNodeGetParams(node, &parameters));
+  for (int value = 10; value < 13; ++value) {
+    parameters.kernelParams[1] = &value;
+    HIP_OK(hipGraphKernelNodeSetParams(node, &parameters));
+    hipGraphNode_t wrong = nullptr;
+    hipGraphExecUpdateResult result = hipGraphExecUpdateError;
+    HIP_OK(hipGraphExecUpdate(exec, graph, &wrong, &result));
+    launch(exec, stream);
+    EXPECT_EQ(read_ints(device.get(), kCount), counting_ints(kCount, value));
+  }
+}
+
 TEST(GraphNodes, ParametersOfFillsAndCopies) {
   TestStream stream;
   DeviceBuffer device(kBytes);

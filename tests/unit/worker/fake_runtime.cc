@@ -17,6 +17,8 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 namespace {
 
@@ -109,6 +111,19 @@ struct FillArguments {
   std::uint32_t value;
   std::uint32_t count;
 };
+
+using Tasks = std::vector<std::function<void()>>;
+
+// A node is its number; dependencies must come before it.
+hipError_t add_task(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* before, std::size_t count,
+                    std::function<void()> task) {
+  auto& tasks = *reinterpret_cast<Tasks*>(graph);
+  for (std::size_t i = 0; i < count; ++i)
+    if (reinterpret_cast<std::uintptr_t>(before[i]) > tasks.size()) return hipErrorInvalidValue;
+  tasks.push_back(std::move(task));
+  *node = reinterpret_cast<hipGraphNode_t>(tasks.size());
+  return hipSuccess;
+}
 
 }  // namespace
 
@@ -236,5 +251,45 @@ FAKE_API hipError_t hipModuleLaunchKernel(hipFunction_t, unsigned, unsigned, uns
   FillArguments arguments;
   std::memcpy(&arguments, extra[1], sizeof arguments);
   queue_of(stream).add([=] { std::fill_n(arguments.target, arguments.count, arguments.value); });
+  return hipSuccess;
+}
+
+// Graphs whose nodes run in the order in which they were added. Executable ones cannot be updated in place.
+FAKE_API hipError_t hipGraphCreate(hipGraph_t* graph, unsigned) {
+  *graph = reinterpret_cast<hipGraph_t>(std::make_unique<Tasks>().release());
+  return hipSuccess;
+}
+FAKE_API hipError_t hipGraphDestroy(hipGraph_t graph) {
+  const std::unique_ptr<Tasks> owned(reinterpret_cast<Tasks*>(graph));
+  return hipSuccess;
+}
+FAKE_API hipError_t hipGraphAddEmptyNode(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* before,
+                                         std::size_t count) {
+  return add_task(node, graph, before, count, [] {});
+}
+FAKE_API hipError_t hipGraphAddMemsetNode(hipGraphNode_t* node, hipGraph_t graph,
+                                          const hipGraphNode_t* before, std::size_t count,
+                                          const hipMemsetParams* fill) {
+  return add_task(node, graph, before, count, [fill = *fill] {
+    std::memset(fill.dst, static_cast<int>(fill.value), fill.width * fill.elementSize);
+  });
+}
+FAKE_API hipError_t hipGraphInstantiate(hipGraphExec_t* exec, hipGraph_t graph, hipGraphNode_t*, char*,
+                                        std::size_t) {
+  auto copy = std::make_unique<Tasks>(*reinterpret_cast<Tasks*>(graph));
+  *exec = reinterpret_cast<hipGraphExec_t>(copy.release());
+  return hipSuccess;
+}
+FAKE_API hipError_t hipGraphExecUpdate(hipGraphExec_t, hipGraph_t, hipGraphNode_t*,
+                                       hipGraphExecUpdateResult* result) {
+  *result = hipGraphExecUpdateErrorNotSupported;
+  return hipErrorGraphExecUpdateFailure;
+}
+FAKE_API hipError_t hipGraphExecDestroy(hipGraphExec_t exec) {
+  const std::unique_ptr<Tasks> owned(reinterpret_cast<Tasks*>(exec));
+  return hipSuccess;
+}
+FAKE_API hipError_t hipGraphLaunch(hipGraphExec_t exec, hipStream_t stream) {
+  for (const auto& task : *reinterpret_cast<Tasks*>(exec)) queue_of(stream).add(task);
   return hipSuccess;
 }

@@ -14,12 +14,17 @@
 namespace tf::cpu {
 namespace {
 
-// A kernel as a program names it in a graph: its function's handle, or the host stub.
+// A kernel as a program names it in a graph: its function's handle, or the host stub for the current device.
 hipError_t resolve(const void* named, std::shared_ptr<Function>& function) {
   Runtime& runtime = Runtime::get();
   if (runtime.device_count() == 0) return hipErrorNoDevice;
   function = runtime.functions.find(static_cast<hipFunction_t>(const_cast<void*>(named)));
   return function ? hipSuccess : runtime.programs().function(named, nullptr, function);
+}
+
+// Null when its module was unloaded meanwhile.
+std::shared_ptr<Function> function_of(const graph::KernelWork& work) {
+  return Runtime::get().functions.find(work.resolved);
 }
 
 Grid grid_of(const graph::KernelWork& work) {
@@ -79,8 +84,8 @@ hipError_t run(const Step& step) {
 
 hipError_t add_body(const graph::SharedWork& work, std::vector<Body>& bodies) {
   if (const auto* kernel = std::get_if<graph::KernelWork>(work.get())) {
-    std::shared_ptr<Function> function;
-    if (const hipError_t status = resolve(kernel->function, function)) return status;
+    const auto function = function_of(*kernel);
+    if (!function) return hipErrorInvalidHandle;
     if (kernel->block.size() != function->kernel().argument_bytes) return hipErrorInvalidValue;
     bodies.emplace_back([work, kernel, function, grid = grid_of(*kernel)] {
       return run_grid(function->kernel(), grid, kernel->block.data());
@@ -160,6 +165,7 @@ std::vector<graph::Argument> graph_arguments(const Kernel& kernel) {
 hipError_t Graphs::describe(const void* named, graph::KernelFacts& facts) {
   std::shared_ptr<Function> function;
   if (const hipError_t status = resolve(named, function)) return status;
+  facts.resolved = reinterpret_cast<hipFunction_t>(function.get());
   facts.arguments = graph_arguments(function->kernel());
   facts.argument_bytes = function->kernel().argument_bytes;
   return hipSuccess;
@@ -167,8 +173,8 @@ hipError_t Graphs::describe(const void* named, graph::KernelFacts& facts) {
 
 hipError_t Graphs::check(const graph::Work& work) {
   if (const auto* kernel = std::get_if<graph::KernelWork>(&work)) {
-    std::shared_ptr<Function> function;
-    if (const hipError_t status = resolve(kernel->function, function)) return status;
+    const auto function = function_of(*kernel);
+    if (!function) return hipErrorInvalidHandle;
     return check_shape(function->kernel(), grid_of(*kernel));
   }
   bool good = true;

@@ -80,17 +80,19 @@ hipError_t pack(const Kernel& kernel, const LaunchRequest& request, Arguments& p
 }
 
 // Takes the launch into a capture, if the stream is being captured.
-graph::Library::Verdict capture(graph::Library& graphs, const Stream& stream, const Kernel& kernel,
+graph::Library::Verdict capture(graph::Library& graphs, const Stream& stream, const Function& function,
                                 const LaunchRequest& request, const void* arguments) {
+  const Kernel& kernel = function.kernel();
   graph::KernelWork work;
   work.function = request.named;
+  work.resolved = reinterpret_cast<hipFunction_t>(const_cast<Function*>(&function));
   std::copy_n(request.grid.blocks, 3, work.grid);
   std::copy_n(request.grid.threads, 3, work.threads);
   work.shared_bytes = request.grid.dynamic_shared_bytes;
   work.cooperative = request.grid.cooperative;
   const auto* bytes = static_cast<const std::byte*>(arguments);
   work.block.assign(bytes, bytes + kernel.argument_bytes);
-  work.point_at(graph_arguments(kernel));
+  work.arguments = graph_arguments(kernel);
   return graphs.capture(reference(stream), std::move(work));
 }
 
@@ -132,7 +134,7 @@ hipError_t launch(const Function& function, const LaunchRequest& request) {
   if (const hipError_t status = pack(kernel, request, packed)) return status;
   if (const hipError_t status = record_around(request.start, *stream)) return status;
   if (graph::Library* graphs = capturing()) {
-    const auto verdict = capture(*graphs, *stream, kernel, request, packed.data());
+    const auto verdict = capture(*graphs, *stream, function, request, packed.data());
     if (verdict) return *verdict != hipSuccess ? *verdict : record_around(request.stop, *stream);
   }
   stream->submit([&kernel, grid = request.grid,
