@@ -50,7 +50,7 @@ void visit_device(Archive& a, Device& device) {
   visit_properties(a, device.properties);
   a.field(device.pci_bus_id, kPciBusIdBytesMax);
   fields(a, device.total_memory, device.free_memory, device.window.base, device.window.bytes,
-         device.lease_granularity_bytes);
+         device.lease_granularity_bytes, device.map_granularity_bytes);
   if (a.elements(device.attributes, kAttributesMax, kAttributeBytes))
     for (auto& entry : device.attributes) fields(a, entry.attribute, entry.error, entry.value);
   if (a.elements(device.limits, kLimitsMax, kLimitBytes))
@@ -61,7 +61,8 @@ template <typename Archive, typename Snapshot>
 void visit_snapshot(Archive& a, Snapshot& s) {
   a.field(s.runtime, kNameBytesMax);
   fields(a, s.runtime_version, s.driver_version, s.init_error, s.stream_priority_least,
-         s.stream_priority_greatest, s.vmm_leases);
+         s.stream_priority_greatest, s.vmm_leases, s.memory_shared, s.reservations.base,
+         s.reservations.bytes);
   if (a.elements(s.devices, kDevicesMax, kDeviceBytesMin))
     for (auto& device : s.devices) visit_device(a, device);
   if (a.elements(s.peers, kDevicesMax * kDevicesMax, kPeerBytes))
@@ -73,12 +74,17 @@ bool overlaps(const AddressWindow& a, const AddressWindow& b) {
   return a.bytes != 0 && b.bytes != 0 && a.base < b.base + b.bytes && b.base < a.base + a.bytes;
 }
 
+std::string check_range(const AddressWindow& window) {
+  if (window.bytes > kAddressMax || window.base > kAddressMax - window.bytes)
+    return "address window is no range of addresses";
+  return window.bytes != 0 && window.base == 0 ? "address window at 0" : "";
+}
+
 void check_window(Decoder& in, const WorkerSnapshot& snapshot, std::size_t index) {
   const AddressWindow& window = snapshot.devices[index].window;
-  if (window.bytes > kAddressMax || window.base > kAddressMax - window.bytes)
-    return in.fail("device " + std::to_string(index) + ": address window is no range of addresses");
-  if (window.bytes != 0 && window.base == 0)
-    return in.fail("device " + std::to_string(index) + ": address window at 0");
+  const std::string device = "device " + std::to_string(index);
+  if (const std::string wrong = check_range(window); !wrong.empty()) return in.fail(device + ": " + wrong);
+  if (overlaps(window, snapshot.reservations)) return in.fail(device + ": window overlaps the reservations");
   for (std::size_t other = 0; other < index; ++other) {
     if (overlaps(window, snapshot.devices[other].window))
       return in.fail("address windows of devices " + std::to_string(other) + " and " + std::to_string(index) +
@@ -102,6 +108,9 @@ void decode(Decoder& in, WorkerSnapshot& snapshot) {
   if (snapshot.vmm_leases > 1) return in.fail("vmm_leases is neither 0 nor 1");
   if (snapshot.peers.size() != snapshot.devices.size() * snapshot.devices.size())
     return in.fail("peer matrix does not fit the number of devices");
+  if (snapshot.memory_shared > 1) return in.fail("memory_shared is neither 0 nor 1");
+  if (const std::string wrong = check_range(snapshot.reservations); !wrong.empty())
+    return in.fail("reservations: " + wrong);
   for (std::size_t index = 0; index < snapshot.devices.size(); ++index) check_window(in, snapshot, index);
 }
 

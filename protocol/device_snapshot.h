@@ -131,6 +131,7 @@ struct DeviceSnapshot {
   std::uint64_t free_memory = 0;   // when the snapshot was taken
   AddressWindow window;
   std::uint64_t lease_granularity_bytes = 0;
+  std::uint64_t map_granularity_bytes = 0;  // of hipMemCreate and hipMemMap, at least; 0: there are none
   std::vector<AttributeValue> attributes;
   std::vector<LimitValue> limits;
 
@@ -155,7 +156,10 @@ struct WorkerSnapshot {
   std::int32_t init_error = 0;  // hipError_t of hipInit / hipGetDeviceCount on the worker
   std::int32_t stream_priority_least = 0;
   std::int32_t stream_priority_greatest = 0;
-  std::uint32_t vmm_leases = 0;  // 1: leases lie inside each device's window
+  std::uint32_t vmm_leases = 0;     // 1: leases lie inside each device's window
+  std::uint32_t memory_shared = 0;  // 1: memory can be handed to other sessions of the worker (IPC)
+  // The client cuts hipMemAddressReserve from this range as it likes. bytes 0: no virtual memory management.
+  AddressWindow reservations;
   std::vector<DeviceSnapshot> devices;
   std::vector<PeerLink> peers;  // devices.size() squared, row = accessing device
 

@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -92,6 +93,16 @@ void Session::reserve_windows() {
       log_debug("going on without a reserved window: " + window.status().to_string());
     }
   }
+  if (snapshot_.reservations.bytes == 0 || snapshot_.devices.empty()) return;
+  // These the program is told of before anything lives in them: no window, no virtual memory management.
+  const protocol::AddressWindow& range = snapshot_.reservations;
+  Result<ReservedWindow> window = ReservedWindow::reserve(range.base, range.bytes);
+  if (!window) return log_debug("no virtual memory management: " + window.status().to_string());
+  windows_.push_back(std::move(*window));
+  std::uint64_t unit = 0;
+  for (const protocol::DeviceSnapshot& device : snapshot_.devices)
+    unit = std::max(unit, device.map_granularity_bytes);
+  virtual_memory_.open(range, unit);
 }
 
 void Session::watch_control() {

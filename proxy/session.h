@@ -30,6 +30,7 @@
 #include "proxy/memory/device_memory.h"
 #include "proxy/memory/host_memory.h"
 #include "proxy/memory/pools.h"
+#include "proxy/memory/virtual_memory.h"
 #include "proxy/module/module_cache.h"
 #include "proxy/reply_cache.h"
 #include "proxy/transfers.h"
@@ -73,6 +74,7 @@ class Session final : private MessageSink, private LeaseSource {
   Faults& faults() { return faults_; }
   Transfers& transfers() { return transfers_; }
   DeviceMemory& device_memory() { return device_memory_; }
+  VirtualMemory& virtual_memory() { return virtual_memory_; }
   Pools& pools() { return pools_; }
   HostMemory& host_memory() { return host_memory_; }
   ModuleCache& modules() { return modules_; }
@@ -175,6 +177,7 @@ class Session final : private MessageSink, private LeaseSource {
   Faults faults_;
   Transfers transfers_;
   DeviceMemory device_memory_;
+  VirtualMemory virtual_memory_;
   Pools pools_;
   HostMemory host_memory_;
   ModuleCache modules_;

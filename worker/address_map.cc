@@ -16,7 +16,7 @@ bool advance(std::uint64_t count, std::uint64_t step, std::uint64_t& sum) {
 
 }  // namespace
 
-bool AddressMap::add(std::uint64_t address, std::uint64_t bytes, std::int32_t device) {
+bool AddressMap::add(std::uint64_t address, std::uint64_t bytes, std::int32_t device, Edge edge) {
   if (bytes == 0 || bytes > std::numeric_limits<std::uint64_t>::max() - address) return false;
   if (ranges_.size() >= kAddressRangesMax) return false;
   auto next = ranges_.lower_bound(address);
@@ -25,7 +25,7 @@ bool AddressMap::add(std::uint64_t address, std::uint64_t bytes, std::int32_t de
     auto before = std::prev(next);
     if (address - before->first < before->second.bytes) return false;
   }
-  ranges_.emplace_hint(next, address, Range{bytes, device});
+  ranges_.emplace_hint(next, address, Range{bytes, device, edge});
   return true;
 }
 
@@ -36,8 +36,19 @@ const AddressMap::Range* AddressMap::find(std::uint64_t address, std::uint64_t b
   if (after == ranges_.begin()) return nullptr;
   auto candidate = std::prev(after);
   const std::uint64_t offset = address - candidate->first;
-  if (offset > candidate->second.bytes || bytes > candidate->second.bytes - offset) return nullptr;
-  return &candidate->second;
+  if (offset > candidate->second.bytes) return nullptr;
+  const std::uint64_t here = candidate->second.bytes - offset;
+  return bytes <= here || continues(candidate, bytes - here) ? &candidate->second : nullptr;
+}
+
+bool AddressMap::continues(Ranges::const_iterator range, std::uint64_t bytes) const {
+  while (range->second.edge == Edge::kJoins) {
+    const std::uint64_t end = range->first + range->second.bytes;
+    if (++range == ranges_.end() || range->first != end || range->second.edge != Edge::kJoins) return false;
+    if (bytes <= range->second.bytes) return true;
+    bytes -= range->second.bytes;
+  }
+  return false;
 }
 
 bool AddressMap::holds_box(std::uint64_t address, std::uint64_t pitch, std::uint64_t slice,

@@ -13,16 +13,21 @@ inline constexpr std::size_t kAddressRangesMax = 1u << 20;  // leases, allocatio
 
 class AddressMap {
  public:
+  // kJoins: a span may run from this range into a neighbour of the same sort, as mappings of the client's own
+  // making allow it. kEnds: what is granted separately stays separate, however close it lies.
+  enum class Edge : std::uint8_t { kEnds, kJoins };
   struct Range {
     std::uint64_t bytes = 0;
     std::int32_t device = 0;
+    Edge edge = Edge::kEnds;
   };
 
   // False when the range is empty, wraps, overlaps a known one, or there are too many.
-  bool add(std::uint64_t address, std::uint64_t bytes, std::int32_t device);
+  bool add(std::uint64_t address, std::uint64_t bytes, std::int32_t device, Edge edge = Edge::kEnds);
   bool remove(std::uint64_t address);
 
-  // The range that holds all of [address, address + bytes); null when there is none. An empty span is looked
+  // The range that holds the start of [address, address + bytes), all of which is the session's; null when it
+  // is not: one range, or several that join. An empty span is looked
   // up as one byte, and may also stand at the end of a range.
   const Range* find(std::uint64_t address, std::uint64_t bytes) const;
   // The same for `depth` slices of `height` rows of `width` bytes. False also when the numbers wrap.
@@ -32,7 +37,11 @@ class AddressMap {
   std::size_t size() const { return ranges_.size(); }
 
  private:
-  std::map<std::uint64_t, Range> ranges_;
+  using Ranges = std::map<std::uint64_t, Range>;
+  // `bytes` beyond the end of `range` lie in neighbours that join it.
+  bool continues(Ranges::const_iterator range, std::uint64_t bytes) const;
+
+  Ranges ranges_;
 };
 
 }  // namespace tf::worker

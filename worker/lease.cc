@@ -23,6 +23,8 @@ constexpr std::uint64_t kWindowBytesMin = 64ull << 30;
 constexpr std::uint64_t kWindowBytesMax = 1ull << 40;
 constexpr std::uint64_t kWindowPerMemory = 4;  // addresses per byte of memory, so that gaps do not matter
 constexpr std::uint64_t kPlainGranularityBytes = 2ull << 20;
+// What hipMemAddressReserve is cut from; the largest that the runtime gives. Programs reserve generously.
+constexpr std::uint64_t kReservationBytes[] = {8ull << 40, 1ull << 40, 64ull << 30};
 
 hipMemAllocationProp properties_for(int device) {
   hipMemAllocationProp properties{};
@@ -54,15 +56,30 @@ bool reserve_window(const VmmFunctions& vmm, int index, protocol::DeviceSnapshot
   if (vmm.granularity(&granularity, &properties, hipMemAllocationGranularityRecommended) != hipSuccess ||
       granularity == 0)
     return false;
+  std::size_t smallest = 0;
+  if (vmm.granularity(&smallest, &properties, hipMemAllocationGranularityMinimum) != hipSuccess ||
+      smallest == 0)
+    smallest = granularity;
   const std::uint64_t bytes = window_bytes(device);
   for (const std::uint64_t base : kWindowBases) {
     if (!reserve_at(vmm, base + taken, bytes, granularity)) continue;
     device.window = {base + taken, bytes};
     device.lease_granularity_bytes = granularity;
+    device.map_granularity_bytes = smallest;
     taken += bytes;
     return true;
   }
   return false;
+}
+
+void reserve_for_client(const VmmFunctions& vmm, protocol::WorkerSnapshot& snapshot, std::uint64_t taken) {
+  for (const std::uint64_t bytes : kReservationBytes) {
+    for (const std::uint64_t base : kWindowBases) {
+      if (!reserve_at(vmm, base + taken, bytes, snapshot.devices[0].lease_granularity_bytes)) continue;
+      snapshot.reservations = {base + taken, bytes};
+      return;
+    }
+  }
 }
 
 void reserve_all(const protocol::HipTable& hip, const VmmFunctions& vmm, protocol::WorkerSnapshot& snapshot) {
@@ -78,7 +95,9 @@ void reserve_all(const protocol::HipTable& hip, const VmmFunctions& vmm, protoco
     }
     return;
   }
-  snapshot.vmm_leases = snapshot.devices.empty() ? 0 : 1;
+  if (snapshot.devices.empty()) return;
+  snapshot.vmm_leases = 1;
+  reserve_for_client(vmm, snapshot, taken);
 }
 
 }  // namespace
@@ -86,6 +105,7 @@ void reserve_all(const protocol::HipTable& hip, const VmmFunctions& vmm, protoco
 void reserve_windows(const protocol::HipTable& hip, const VmmFunctions& vmm,
                      protocol::WorkerSnapshot& snapshot) {
   snapshot.vmm_leases = 0;
+  snapshot.reservations = {};
   if (vmm.complete()) reserve_all(hip, vmm, snapshot);
   if (snapshot.vmm_leases != 0) return;
   for (protocol::DeviceSnapshot& device : snapshot.devices)
@@ -141,15 +161,21 @@ hipError_t Leases::grant(int device, std::uint64_t bytes, std::uint64_t& address
     return hipErrorInvalidDevice;
   const protocol::DeviceSnapshot& facts = snapshot_.devices[static_cast<std::size_t>(device)];
   const std::uint64_t granularity = std::max<std::uint64_t>(facts.lease_granularity_bytes, 1);
-  std::uint64_t& leased = leased_bytes_[device];
   if (bytes == 0) return hipErrorInvalidValue;
   if (bytes > facts.total_memory || leases_.size() >= kLeasesMax) return hipErrorOutOfMemory;
   Lease lease{(bytes + granularity - 1) / granularity * granularity, device, {}};
-  if (lease.bytes > facts.total_memory - std::min(leased, facts.total_memory)) return hipErrorOutOfMemory;
+  if (!quota_.take(device, lease.bytes)) return hipErrorOutOfMemory;
+  const hipError_t error = place(device, address, lease);
+  if (error == hipSuccess) granted = lease.bytes;
+  if (error != hipSuccess) quota_.give(device, lease.bytes);
+  return error;
+}
 
+hipError_t Leases::place(int device, std::uint64_t& address, Lease& lease) {
   hipError_t error = hipSuccess;
   if (snapshot_.vmm_leases != 0) {
-    if (!find_gap(facts.window, lease.bytes, address)) return hipErrorOutOfMemory;
+    const protocol::AddressWindow& window = snapshot_.devices[static_cast<std::size_t>(device)].window;
+    if (!find_gap(window, lease.bytes, address)) return hipErrorOutOfMemory;
     error = map_slab(device, address, lease);
   } else {
     void* memory = nullptr;
@@ -162,8 +188,6 @@ hipError_t Leases::grant(int device, std::uint64_t bytes, std::uint64_t& address
     return hipErrorOutOfMemory;
   }
   leases_.emplace(address, lease);
-  leased += lease.bytes;
-  granted = lease.bytes;
   return hipSuccess;
 }
 
@@ -186,7 +210,7 @@ hipError_t Leases::give_back(std::uint64_t address) {
   const Lease lease = found->second;
   leases_.erase(found);
   addresses_.remove(address);
-  leased_bytes_[lease.device] -= lease.bytes;
+  quota_.give(lease.device, lease.bytes);
   return free_lease(address, lease);
 }
 

@@ -14,6 +14,7 @@
 #include "protocol/device_snapshot.h"
 #include "protocol/gen/hip_table.h"
 #include "worker/address_map.h"
+#include "worker/quota.h"
 
 namespace tf::worker {
 
@@ -43,8 +44,8 @@ void reserve_windows(const protocol::HipTable& hip, const VmmFunctions& vmm,
 class Leases {
  public:
   Leases(const protocol::HipTable& hip, const VmmFunctions& vmm, const protocol::WorkerSnapshot& snapshot,
-         AddressMap& addresses)
-      : hip_(hip), vmm_(vmm), snapshot_(snapshot), addresses_(addresses) {}
+         AddressMap& addresses, MemoryQuota& quota)
+      : hip_(hip), vmm_(vmm), snapshot_(snapshot), addresses_(addresses), quota_(quota) {}
   Leases(const Leases&) = delete;
   Leases& operator=(const Leases&) = delete;
   ~Leases();
@@ -64,6 +65,8 @@ class Leases {
   };
 
   bool find_gap(const protocol::AddressWindow& window, std::uint64_t bytes, std::uint64_t& address) const;
+  // Finds `lease` its memory and address.
+  hipError_t place(int device, std::uint64_t& address, Lease& lease);
   hipError_t map_slab(int device, std::uint64_t address, Lease& lease);
   hipError_t free_lease(std::uint64_t address, const Lease& lease);
 
@@ -71,8 +74,8 @@ class Leases {
   const VmmFunctions& vmm_;
   const protocol::WorkerSnapshot& snapshot_;
   AddressMap& addresses_;
+  MemoryQuota& quota_;
   std::map<std::uint64_t, Lease> leases_;
-  std::map<int, std::uint64_t> leased_bytes_;  // per device
 };
 
 }  // namespace tf::worker

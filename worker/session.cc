@@ -45,7 +45,9 @@ Session::Session(const protocol::HipTable& hip, const VmmFunctions& vmm,
       snapshot_(snapshot),
       endpoint_(endpoint),
       sender_(endpoint),
-      leases_(hip, vmm, snapshot, addresses_),
+      quota_(snapshot),
+      leases_(hip, vmm, snapshot, addresses_, quota_),
+      virtual_memory_(hip, snapshot, addresses_, quota_),
       callbacks_(sender_),
       modules_(hip),
       graphs_(hip, addresses_, objects_),
@@ -250,6 +252,12 @@ bool Session::wait_device_idle(int device) {
   const bool idle = wait_until([&] { return device_idle(device); });
   if (before >= 0 && use_device(before) != hipSuccess) current_device_ = -1;
   return idle;
+}
+
+bool Session::wait_all_idle() {
+  for (int device = 0; device < device_count(); ++device)
+    if (!wait_device_idle(device)) return false;
+  return true;
 }
 
 }  // namespace tf::worker

@@ -31,7 +31,9 @@
 #include "worker/lease.h"
 #include "worker/modules.h"
 #include "worker/object_table.h"
+#include "worker/quota.h"
 #include "worker/sender.h"
+#include "worker/virtual_memory.h"
 #include "worker/waiters.h"
 
 namespace tf::worker {
@@ -65,6 +67,7 @@ class Session final : private MessageSink {
   ObjectTable& objects() { return objects_; }
   AddressMap& addresses() { return addresses_; }
   Leases& leases() { return leases_; }
+  VirtualMemory& virtual_memory() { return virtual_memory_; }
   CopyEngine& copies() { return copies_; }
   Modules& modules() { return modules_; }
   Graphs& graphs() { return graphs_; }
@@ -97,6 +100,7 @@ class Session final : private MessageSink {
   bool device_idle(int device);
   // Waits until it is. False when the session ends instead.
   bool wait_device_idle(int device);
+  bool wait_all_idle();
   // Moves payload unless another thread is doing so.
   void drive_bulk();
 
@@ -131,7 +135,9 @@ class Session final : private MessageSink {
   Sender sender_;
   ObjectTable objects_;
   AddressMap addresses_;
+  MemoryQuota quota_;
   Leases leases_;
+  VirtualMemory virtual_memory_;
   Callbacks callbacks_;
   Modules modules_;
   Graphs graphs_;

@@ -104,6 +104,48 @@ MESSAGE(0x0216, post, CopyBoxOnDevice) {
   u64 stream;
 };
 
+// Virtual memory management. The addresses are the client's choice, inside the snapshot's `reservations`.
+MESSAGE(0x0220, call, CreatePhysical) {
+  u64 memory;             // Handle of the new memory
+  u64 bytes;
+  i32 shared_as;          // hipMemAllocationHandleType
+  u32 reserved;
+};
+
+// Nothing refers to it any more, neither the program nor a mapping.
+MESSAGE(0x0221, post, ReleasePhysical) {
+  u64 memory;
+};
+
+MESSAGE(0x0222, call, MapPhysical) {
+  u64 address;
+  u64 bytes;
+  u64 offset;
+  u64 memory;
+};
+
+// Whole mappings, side by side. Waits until no device is busy.
+MESSAGE(0x0223, call, UnmapPhysical) {
+  u64 address;
+  u64 bytes;
+};
+
+// Tail: AccessWish structs.
+MESSAGE(0x0224, call, SetAccess) {
+  u64 address;
+  u64 bytes;
+};
+TAIL(SetAccess)
+
+MESSAGE(0x0225, call, GetAccess) {
+  u64 address;
+  i32 device;             // the worker's ordinal
+  u32 reserved;
+};
+REPLY(GetAccess) {
+  u64 flags;
+};
+
 // Device memory is granted in leases; the client cuts hipMalloc from them (proxy/memory).
 MESSAGE(0x0240, call, LeaseMemory) {
   u64 bytes;              // at least; the worker rounds up to its granularity

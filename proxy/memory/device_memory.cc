@@ -74,14 +74,18 @@ hipError_t DeviceMemory::grow(int device, std::uint64_t bytes) {
   if (error != hipErrorOutOfMemory) return error;
   if (slab != exact && lease_once(device, exact) == hipSuccess) return hipSuccess;
   // Memory that only waits for its stream, and leases that nothing uses, come before giving up.
+  give_back_unused(device);
+  return lease_once(device, exact);
+}
+
+bool DeviceMemory::give_back_unused(int device) {
   bool waiting = false;
   {
     std::lock_guard lock(mutex_);
-    waiting = !of.stream_blocks.empty();
+    waiting = !devices_[static_cast<std::size_t>(device)].stream_blocks.empty();
   }
   if (waiting && source_.drain(device) == hipSuccess) device_idle(device);
-  return_unused(device);
-  return lease_once(device, exact);
+  return return_unused(device);
 }
 
 bool DeviceMemory::return_unused(int device) {
@@ -178,11 +182,25 @@ std::optional<DevicePointer> DeviceMemory::find_locked(std::uint64_t address) co
     if (auto block = devices_[i].ranges.find(address))
       return DevicePointer{static_cast<int>(i), block->address, block->bytes};
   }
-  auto next = variables_.upper_bound(address);
-  if (next == variables_.begin()) return std::nullopt;
-  const DevicePointer& variable = std::prev(next)->second;
-  if (address - variable.base >= variable.bytes) return std::nullopt;
-  return variable;
+  for (const auto* others : {&variables_, &mappings_}) {
+    auto next = others->upper_bound(address);
+    if (next == others->begin()) continue;
+    const DevicePointer& candidate = std::prev(next)->second;
+    if (address - candidate.base < candidate.bytes) return candidate;
+  }
+  return std::nullopt;
+}
+
+// `bytes` beyond the end of the mapping lie in mappings that follow it without a gap.
+bool DeviceMemory::continues_locked(std::uint64_t mapping, std::uint64_t bytes) const {
+  auto range = mappings_.find(mapping);
+  while (range != mappings_.end()) {
+    std::uint64_t end = range->first + range->second.bytes;
+    if (++range == mappings_.end() || range->first != end) return false;
+    if (bytes <= range->second.bytes) return true;
+    bytes -= range->second.bytes;
+  }
+  return false;
 }
 
 std::optional<DevicePointer> DeviceMemory::find(std::uint64_t address) const {
@@ -194,7 +212,9 @@ bool DeviceMemory::contains(std::uint64_t address, std::uint64_t bytes) const {
   if (bytes == 0) return true;
   std::lock_guard lock(mutex_);
   auto found = find_locked(address);
-  return found && bytes <= found->bytes - (address - found->base);
+  if (!found) return false;
+  std::uint64_t here = found->bytes - (address - found->base);
+  return bytes <= here || continues_locked(found->base, bytes - here);
 }
 
 void DeviceMemory::add_variable(int device, std::uint64_t address, std::uint64_t bytes) {
@@ -207,10 +227,30 @@ void DeviceMemory::remove_variable(std::uint64_t address) {
   variables_.erase(address);
 }
 
+void DeviceMemory::add_mapping(int device, std::uint64_t address, std::uint64_t bytes) {
+  std::lock_guard lock(mutex_);
+  mappings_[address] = DevicePointer{device, address, bytes};
+}
+
+bool DeviceMemory::remove_mapping(std::uint64_t address) {
+  std::lock_guard lock(mutex_);
+  return mappings_.erase(address) != 0;
+}
+
+void DeviceMemory::book(int device, std::uint64_t bytes) {
+  std::lock_guard lock(mutex_);
+  devices_[static_cast<std::size_t>(device)].booked_bytes += bytes;
+}
+
+void DeviceMemory::unbook(int device, std::uint64_t bytes) {
+  std::lock_guard lock(mutex_);
+  devices_[static_cast<std::size_t>(device)].booked_bytes -= bytes;
+}
+
 void DeviceMemory::info(int device, std::uint64_t& free_bytes, std::uint64_t& total_bytes) const {
   std::lock_guard lock(mutex_);
   const Device& of = devices_[static_cast<std::size_t>(device)];
-  std::uint64_t used = of.ranges.allocated_bytes();
+  std::uint64_t used = of.ranges.allocated_bytes() + of.booked_bytes;
   total_bytes = of.total_bytes;
   free_bytes = of.free_at_start_bytes > used ? of.free_at_start_bytes - used : 0;
 }

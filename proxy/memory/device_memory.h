@@ -75,6 +75,16 @@ class DeviceMemory {
   void add_variable(int device, std::uint64_t address, std::uint64_t bytes);
   void remove_variable(std::uint64_t address);
 
+  // Memory that is mapped, not cut from a lease: the program's own mappings, and what other processes share.
+  // Mappings that stand side by side may be used as one.
+  void add_mapping(int device, std::uint64_t address, std::uint64_t bytes);
+  bool remove_mapping(std::uint64_t address);
+  // Memory of the device that is not cut from its leases counts as used.
+  void book(int device, std::uint64_t bytes);
+  void unbook(int device, std::uint64_t bytes);
+  // Returns leases that nothing uses, waiting for what only waits for its stream. False: there were none.
+  bool give_back_unused(int device);
+
   void info(int device, std::uint64_t& free_bytes, std::uint64_t& total_bytes) const;
 
  private:
@@ -90,6 +100,7 @@ class DeviceMemory {
     std::uint64_t total_bytes = 0;
     std::uint64_t free_at_start_bytes = 0;
     std::uint64_t granularity_bytes = 1;
+    std::uint64_t booked_bytes = 0;
     protocol::AddressWindow window;
   };
 
@@ -97,11 +108,13 @@ class DeviceMemory {
   hipError_t lease_once(int device, std::uint64_t bytes);
   bool return_unused(int device);
   std::optional<DevicePointer> find_locked(std::uint64_t address) const;
+  bool continues_locked(std::uint64_t mapping, std::uint64_t bytes) const;
 
   LeaseSource& source_;
   mutable std::mutex mutex_;
   std::vector<Device> devices_;
   std::map<std::uint64_t, DevicePointer> variables_;
+  std::map<std::uint64_t, DevicePointer> mappings_;
 };
 
 }  // namespace tf::proxy

@@ -28,8 +28,8 @@ inline constexpr const char* kFakeRuntime = TF_FAKE_RUNTIME;
 
 class SessionRig final : public MessageSink {
  public:
-  SessionRig() {
-    Result<RuntimeLibrary> runtime = RuntimeLibrary::load(kFakeRuntime);
+  explicit SessionRig(const char* library = kFakeRuntime) {
+    Result<RuntimeLibrary> runtime = RuntimeLibrary::load(library);
     EXPECT_TRUE(runtime.is_ok()) << runtime.status().to_string();
     runtime_ = std::make_unique<RuntimeLibrary>(std::move(*runtime));
     snapshot_ = take_snapshot(*runtime_);
@@ -38,7 +38,13 @@ class SessionRig final : public MessageSink {
     queue_ = std::make_unique<RequestQueue>(*client_end_, *this);
     session_ = std::make_unique<Session>(runtime_->hip(), runtime_->vmm(), snapshot_, *worker_end_);
   }
-  ~SessionRig() { static_cast<void>(stop()); }
+  ~SessionRig() {
+    end_session();
+    // A session process keeps its windows for life; the next rig wants them at the same place.
+    if (snapshot_.vmm_leases == 0) return;
+    free_window(snapshot_.reservations);
+    for (const protocol::DeviceSnapshot& device : snapshot_.devices) free_window(device.window);
+  }
 
   void start() {
     thread_ = std::thread([this] { result_ = session_->run(); });
@@ -55,6 +61,11 @@ class SessionRig final : public MessageSink {
   Status wait_end() {
     ended_by_itself_ = true;
     return stop();
+  }
+  // As when its process ends.
+  void end_session() {
+    static_cast<void>(stop());
+    session_.reset();
   }
   void drop_client() {
     queue_.reset();
@@ -121,6 +132,7 @@ class SessionRig final : public MessageSink {
   RequestQueue& queue() { return *queue_; }
   Session& session() { return *session_; }
   const Status& last() const { return last_; }
+  const protocol::WorkerSnapshot& snapshot() const { return snapshot_; }
 
   std::vector<protocol::FaultNotice> faults() {
     std::lock_guard lock(mutex_);
@@ -148,6 +160,10 @@ class SessionRig final : public MessageSink {
   std::vector<std::byte> body;
 
  private:
+  void free_window(const protocol::AddressWindow& window) {
+    if (window.bytes == 0) return;
+    EXPECT_EQ(runtime_->vmm().address_free(reinterpret_cast<void*>(window.base), window.bytes), hipSuccess);
+  }
   hipError_t runtime_stream(hipStream_t* stream) {
     return runtime_->hip().hipStreamCreateWithFlags(stream, hipStreamNonBlocking);
   }

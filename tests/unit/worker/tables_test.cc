@@ -64,6 +64,23 @@ TEST(AddressMap, FindsSpansInsideOneRangeOnly) {
   EXPECT_EQ(map.find(0x2000, 1)->device, 1);
 }
 
+TEST(AddressMap, MappingsJoinTheirNeighbours) {
+  AddressMap map;
+  using Edge = AddressMap::Edge;
+  ASSERT_TRUE(map.add(0x1000, 0x1000, 0, Edge::kJoins));
+  ASSERT_TRUE(map.add(0x2000, 0x1000, 0, Edge::kJoins));
+  ASSERT_TRUE(map.add(0x3000, 0x1000, 0));
+  ASSERT_TRUE(map.add(0x5000, 0x1000, 0, Edge::kJoins));
+  EXPECT_NE(map.find(0x1800, 0x1800), nullptr);
+  EXPECT_EQ(map.find(0x1800, 0x1801), nullptr);  // what follows is granted separately
+  EXPECT_EQ(map.find(0x3800, 0x1000), nullptr);
+  EXPECT_EQ(map.find(0x5800, 0x1000), nullptr);
+  EXPECT_EQ(map.find(0x1000, ~0ull), nullptr);
+  EXPECT_TRUE(map.holds_box(0x1000, 0x1000, 0, 0x800, 2, 1));
+  ASSERT_TRUE(map.remove(0x2000));
+  EXPECT_EQ(map.find(0x1800, 0x1000), nullptr);
+}
+
 TEST(AddressMap, RefusesOverlapsWrapsAndNothing) {
   AddressMap map;
   ASSERT_TRUE(map.add(0x1000, 0x1000, 0));

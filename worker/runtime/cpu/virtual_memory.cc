@@ -182,7 +182,7 @@ hipError_t VirtualMemory::map(void* pointer, std::size_t bytes, std::size_t offs
     Runtime::get().memory.remove(pointer);
     return hipErrorMapFailed;
   }
-  mappings_.emplace(base, Mapping{bytes, physical, hipMemAccessFlagsProtNone});
+  mappings_.emplace(base, Mapping{bytes, physical, {}});
   return hipSuccess;
 }
 
@@ -203,26 +203,32 @@ hipError_t VirtualMemory::unmap(void* pointer, std::size_t bytes) {
   return hipSuccess;
 }
 
-hipError_t VirtualMemory::set_access(void* pointer, std::size_t bytes, hipMemAccessFlags flags) {
+hipError_t VirtualMemory::set_access(void* pointer, std::size_t bytes,
+                                     std::span<const hipMemAccessDesc> wishes) {
   const std::lock_guard lock(mutex_);
   const std::uintptr_t base = address_of(pointer);
   if (!mapped(base, bytes)) return hipErrorInvalidValue;
-  int protection = PROT_NONE;
-  if (flags == hipMemAccessFlagsProtRead) protection = PROT_READ;
-  if (flags == hipMemAccessFlagsProtReadWrite) protection = PROT_READ | PROT_WRITE;
-  if (::mprotect(pointer, bytes, protection) != 0) return hipErrorOutOfMemory;
-  for (auto range = mappings_.find(base); range != mappings_.end() && range->first - base < bytes; ++range)
-    range->second.access = flags;
+  for (auto range = mappings_.find(base); range != mappings_.end() && range->first - base < bytes; ++range) {
+    Mapping& mapping = range->second;
+    for (const hipMemAccessDesc& wish : wishes)
+      mapping.access[static_cast<std::size_t>(wish.location.id)] = wish.flags;
+    int protection = PROT_NONE;
+    for (const hipMemAccessFlags flags : mapping.access) {
+      if (flags != hipMemAccessFlagsProtNone) protection |= PROT_READ;
+      if (flags == hipMemAccessFlagsProtReadWrite) protection |= PROT_WRITE;
+    }
+    if (::mprotect(pointer_to(range->first), mapping.bytes, protection) != 0) return hipErrorOutOfMemory;
+  }
   return hipSuccess;
 }
 
-hipError_t VirtualMemory::get_access(unsigned long long* flags, void* pointer) {
+hipError_t VirtualMemory::get_access(unsigned long long* flags, int device, void* pointer) {
   const std::lock_guard lock(mutex_);
   auto range = mappings_.upper_bound(address_of(pointer));
   if (range == mappings_.begin()) return hipErrorInvalidValue;
   --range;
   if (address_of(pointer) - range->first >= range->second.bytes) return hipErrorInvalidValue;
-  *flags = range->second.access;
+  *flags = range->second.access[static_cast<std::size_t>(device)];
   return hipSuccess;
 }
 

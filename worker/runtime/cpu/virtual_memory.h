@@ -4,11 +4,15 @@
 
 #include <hip/hip_runtime_api.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
+
+#include "worker/runtime/cpu/runtime.h"
 
 namespace tf::cpu {
 
@@ -49,14 +53,15 @@ class VirtualMemory {
   hipError_t map(void* pointer, std::size_t bytes, std::size_t offset,
                  hipMemGenericAllocationHandle_t handle);
   hipError_t unmap(void* pointer, std::size_t bytes);
-  hipError_t set_access(void* pointer, std::size_t bytes, hipMemAccessFlags flags);
-  hipError_t get_access(unsigned long long* flags, void* pointer);
+  // Every device reaches memory through this process, so a page allows what any device may do.
+  hipError_t set_access(void* pointer, std::size_t bytes, std::span<const hipMemAccessDesc> wishes);
+  hipError_t get_access(unsigned long long* flags, int device, void* pointer);
 
  private:
   struct Mapping {
     std::size_t bytes = 0;
     std::shared_ptr<Physical> physical;
-    hipMemAccessFlags access = hipMemAccessFlagsProtNone;
+    std::array<hipMemAccessFlags, kMaxDevices> access{};  // by device
   };
   struct Handle {
     std::shared_ptr<Physical> physical;

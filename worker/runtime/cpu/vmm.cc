@@ -38,7 +38,6 @@ hipError_t granularity_of(std::size_t* granularity, const hipMemAllocationProp* 
   return hipSuccess;
 }
 
-// Every device reaches the same memory, so what the last descriptor grants holds for all.
 hipError_t set_access(void* pointer, std::size_t bytes, const hipMemAccessDesc* descriptors,
                       std::size_t count) {
   if (!pointer || !descriptors || count == 0 || count > kMaxDevices) return hipErrorInvalidValue;
@@ -50,7 +49,7 @@ hipError_t set_access(void* pointer, std::size_t bytes, const hipMemAccessDesc* 
         wish.flags != hipMemAccessFlagsProtReadWrite)
       return hipErrorInvalidValue;
   }
-  return virtual_memory().set_access(pointer, bytes, descriptors[count - 1].flags);
+  return virtual_memory().set_access(pointer, bytes, {descriptors, count});
 }
 
 hipError_t export_handle(void* target, hipMemGenericAllocationHandle_t handle,
@@ -141,7 +140,7 @@ hipError_t hipMemGetAccess(unsigned long long* flags, const hipMemLocation* loca
   return api([&] {
     if (!flags || !location || location->type != hipMemLocationTypeDevice) return hipErrorInvalidValue;
     if (!Runtime::get().valid_device(location->id)) return hipErrorInvalidValue;
-    return virtual_memory().get_access(flags, pointer);
+    return virtual_memory().get_access(flags, location->id, pointer);
   });
 }
 

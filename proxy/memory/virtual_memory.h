@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// VirtualMemory: the program's reserved addresses, its physical memory and what is mapped where.
+//
+// Reservations are cut here from a range that the worker and this process both keep free, so they cost no
+// round trip. Of physical memory and mappings this is the account, with which the calls check what they are
+// asked before they ask the worker: errors are those of the runtime. Not thread-safe: whoever checks, asks
+// and notes holds order() all the while.
+#pragma once
+
+#include <hip/hip_runtime_api.h>
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "protocol/device_snapshot.h"
+
+namespace tf::proxy {
+
+inline constexpr std::size_t kReservationsMax = 1u << 20;
+inline constexpr std::uint64_t kReservationAlignmentMax = 1ull << 40;
+
+// Memory without an address. It lives as long as the program has references or it is mapped.
+struct PhysicalMemory {
+  int device = 0;
+  std::uint64_t bytes = 0;
+  hipMemAllocationProp properties{};
+  bool booked = true;  // counts as used on `device`; imported memory counts where it was made
+  unsigned references = 1;
+  std::size_t mappings = 0;
+};
+
+class VirtualMemory {
+ public:
+  using Memory = std::map<std::uint64_t, PhysicalMemory>;  // by handle
+
+  std::mutex& order() { return order_; }
+  // Once, before any other call. `unit`: what sizes and addresses are multiples of.
+  void open(const protocol::AddressWindow& window, std::uint64_t unit);
+  bool available() const { return window_.bytes != 0; }
+
+  hipError_t reserve(std::uint64_t bytes, std::uint64_t alignment, std::uint64_t wish,
+                     std::uint64_t& address);
+  hipError_t unreserve(std::uint64_t address, std::uint64_t bytes);
+
+  bool whole_units(std::uint64_t bytes) const { return bytes % unit_ == 0; }
+  void created(std::uint64_t handle, const PhysicalMemory& memory) { memory_.emplace(handle, memory); }
+  // Null: the program has no such handle (any more).
+  const PhysicalMemory* find(std::uint64_t handle) const;
+  // Another reference to the memory mapped at `address`.
+  hipError_t retain(std::uint64_t address, std::uint64_t& handle);
+  // One reference less. `gone` gets the memory if that was its last owner: the worker is to free it.
+  hipError_t release(std::uint64_t handle, Memory& gone);
+
+  hipError_t check_map(std::uint64_t address, std::uint64_t bytes, std::uint64_t offset,
+                       std::uint64_t handle) const;
+  void mapped(std::uint64_t address, std::uint64_t bytes, std::uint64_t handle);
+  // [address, address + bytes) is exactly some mappings side by side.
+  bool is_mapped(std::uint64_t address, std::uint64_t bytes) const;
+  // Forgets those mappings and returns their addresses. REQUIRES: is_mapped()
+  std::vector<std::uint64_t> unmapped(std::uint64_t address, std::uint64_t bytes, Memory& gone);
+
+ private:
+  struct Mapping {
+    std::uint64_t bytes = 0;
+    std::uint64_t handle = 0;
+  };
+
+  bool is_free(std::uint64_t address, std::uint64_t bytes) const;
+  std::optional<std::uint64_t> find_gap(std::uint64_t bytes, std::uint64_t alignment) const;
+  bool is_reserved(std::uint64_t address, std::uint64_t bytes) const;
+  bool overlaps_mapping(std::uint64_t address, std::uint64_t bytes) const;
+  std::map<std::uint64_t, Mapping>::const_iterator mapping_at(std::uint64_t address) const;
+  void let_go(Memory::iterator memory, Memory& gone);
+
+  std::mutex order_;
+  protocol::AddressWindow window_;
+  std::uint64_t unit_ = 1;
+  std::map<std::uint64_t, std::uint64_t> reservations_;  // address -> bytes
+  std::map<std::uint64_t, Mapping> mappings_;
+  Memory memory_;
+};
+
+}  // namespace tf::proxy

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// VirtualMemory: what the client makes with hipMemCreate, and where it has mapped it.
+//
+// The reserved range of the snapshot belongs to the client: which parts of it hipMemAddressReserve gave out
+// is its own business, and this class only sees to it that nothing is mapped outside of it or twice. Belongs
+// to the executor thread.
+#pragma once
+
+#include <hip/hip_runtime_api.h>
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "protocol/device_snapshot.h"
+#include "protocol/gen/hip_table.h"
+#include "worker/address_map.h"
+#include "worker/quota.h"
+
+namespace tf::worker {
+
+inline constexpr std::size_t kPhysicalMax = 65536;   // hipMemCreate'd and imported memory of a session
+inline constexpr std::size_t kMappingsMax = 262144;  // of a session
+
+class VirtualMemory {
+ public:
+  VirtualMemory(const protocol::HipTable& hip, const protocol::WorkerSnapshot& snapshot,
+                AddressMap& addresses, MemoryQuota& quota)
+      : hip_(hip), snapshot_(snapshot), addresses_(addresses), quota_(quota) {}
+  VirtualMemory(const VirtualMemory&) = delete;
+  VirtualMemory& operator=(const VirtualMemory&) = delete;
+  ~VirtualMemory();
+
+  // Physical memory under the handle `raw`, which the client chose. REQUIRES: `device` is current.
+  hipError_t create(std::uint64_t raw, int device, std::uint64_t bytes, hipMemAllocationHandleType shared_as);
+  // Frees it. hipErrorInvalidValue while it is mapped: the client counts its references.
+  hipError_t release(std::uint64_t raw);
+
+  hipError_t map(std::uint64_t address, std::uint64_t bytes, std::uint64_t offset, std::uint64_t raw);
+  // The three below speak of whole mappings that stand side by side. REQUIRES for unmap: no device is busy.
+  hipError_t unmap(std::uint64_t address, std::uint64_t bytes);
+  hipError_t set_access(std::uint64_t address, std::uint64_t bytes, std::span<const hipMemAccessDesc> wishes);
+  // Of the mapping that holds `address`.
+  hipError_t get_access(std::uint64_t address, int device, unsigned long long& flags) const;
+
+ private:
+  struct Physical {
+    hipMemGenericAllocationHandle_t memory{};
+    std::uint64_t bytes = 0;
+    int device = 0;
+    std::size_t mappings = 0;
+  };
+  struct Mapping {
+    std::uint64_t bytes = 0;
+    std::uint64_t physical = 0;  // its handle
+    bool reachable = false;      // some device may use it, so it is in the address map
+  };
+  using Mappings = std::map<std::uint64_t, Mapping>;
+
+  bool reserved(std::uint64_t address, std::uint64_t bytes) const;
+  bool overlaps(std::uint64_t address, std::uint64_t bytes) const;
+  bool is_mapped(std::uint64_t address, std::uint64_t bytes) const;
+  hipError_t show(Mappings::iterator mapping, bool reachable);
+
+  const protocol::HipTable& hip_;
+  const protocol::WorkerSnapshot& snapshot_;
+  AddressMap& addresses_;
+  MemoryQuota& quota_;
+  std::map<std::uint64_t, Physical> physical_;  // by handle, generation included
+  Mappings mappings_;
+};
+
+}  // namespace tf::worker
