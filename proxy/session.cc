@@ -310,6 +310,15 @@ void Session::return_lease(int device, std::uint64_t address) {
   (void)post(device, request);
 }
 
+void Session::unshare(int device, std::uint64_t base) {
+  auto key = shared_memory_.freed(base);
+  if (!key) return;
+  protocol::WithdrawSharedRequest request{};
+  request.key_low = key->low;
+  request.key_high = key->high;
+  (void)post(device, request);
+}
+
 hipError_t Session::drain(int device) { return call(device, protocol::SynchronizeDeviceRequest{}); }
 
 }  // namespace tf::proxy

@@ -30,6 +30,7 @@
 #include "proxy/memory/device_memory.h"
 #include "proxy/memory/host_memory.h"
 #include "proxy/memory/pools.h"
+#include "proxy/memory/shared_memory.h"
 #include "proxy/memory/virtual_memory.h"
 #include "proxy/module/module_cache.h"
 #include "proxy/reply_cache.h"
@@ -75,6 +76,9 @@ class Session final : private MessageSink, private LeaseSource {
   Transfers& transfers() { return transfers_; }
   DeviceMemory& device_memory() { return device_memory_; }
   VirtualMemory& virtual_memory() { return virtual_memory_; }
+  SharedMemory& shared_memory() { return shared_memory_; }
+  // The allocation at `base` is about to be freed: nobody can open it any more.
+  void unshare(int device, std::uint64_t base);
   Pools& pools() { return pools_; }
   HostMemory& host_memory() { return host_memory_; }
   ModuleCache& modules() { return modules_; }
@@ -178,6 +182,7 @@ class Session final : private MessageSink, private LeaseSource {
   Transfers transfers_;
   DeviceMemory device_memory_;
   VirtualMemory virtual_memory_;
+  SharedMemory shared_memory_;
   Pools pools_;
   HostMemory host_memory_;
   ModuleCache modules_;

@@ -24,10 +24,24 @@ struct Wire {
   std::uint16_t quiet = 0;
   std::uint64_t session_id = 0;
   std::array<std::uint8_t, 16> token{};
+  std::uint64_t number = 0;
+  std::uint32_t piece_kind = 0;
+  std::int32_t device = 0;
+  std::uint64_t whole_bytes = 0;
+  std::uint64_t first = 0;
+  std::uint64_t bytes = 0;
 };
-static_assert(sizeof(Wire) == 40 && std::has_unique_object_representations_v<Wire>);
+static_assert(sizeof(Wire) == 80 && std::has_unique_object_representations_v<Wire>);
 
-bool carries_connection(Envelope kind) { return kind == Envelope::kControl || kind == Envelope::kLane; }
+bool right_descriptors(Envelope kind, std::size_t count) {
+  switch (kind) {
+    case Envelope::kControl:
+    case Envelope::kLane:
+    case Envelope::kOffer: return count == 1;
+    case Envelope::kAnswer: return count <= 1;
+    default: return count == 0;
+  }
+}
 
 }  // namespace
 
@@ -47,6 +61,12 @@ Status send_message(int channel, const ChannelMessage& message, Deadline deadlin
   wire.quiet = message.quiet ? 1 : 0;
   wire.session_id = message.session_id;
   wire.token = message.attach.token.bytes;
+  wire.number = message.number;
+  wire.piece_kind = static_cast<std::uint32_t>(message.piece.kind);
+  wire.device = message.piece.device;
+  wire.whole_bytes = message.piece.whole_bytes;
+  wire.first = message.piece.first;
+  wire.bytes = message.piece.bytes;
   const int connection = message.connection.get();
   const std::span<const int> descriptors(&connection, message.connection ? 1 : 0);
   return net::send_with_fds(channel, std::as_bytes(std::span(&wire, 1)), descriptors, deadline);
@@ -60,14 +80,19 @@ Result<ChannelMessage> receive_message(int channel, Deadline deadline) {
   ChannelMessage message;
   message.kind = static_cast<Envelope>(wire.kind);
   if (wire.kind < static_cast<std::uint32_t>(Envelope::kReady) ||
-      wire.kind > static_cast<std::uint32_t>(Envelope::kDrain))
+      wire.kind > static_cast<std::uint32_t>(Envelope::kAnswer))
     return Status(Code::kProtocol, "unknown envelope on the session channel");
-  if (descriptors.size() != (carries_connection(message.kind) ? 1u : 0u))
+  if (!right_descriptors(message.kind, descriptors.size()))
     return Status(Code::kProtocol, "wrong number of descriptors on the session channel");
   message.attach = {net::Token{wire.token}, static_cast<net::TransportKind>(wire.transport), wire.lane};
   message.session_id = wire.session_id;
   message.is_local = wire.is_local != 0;
   message.quiet = wire.quiet != 0;
+  message.number = wire.number;
+  if (wire.piece_kind > static_cast<std::uint32_t>(SharedPiece::Kind::kPhysical))
+    return Status(Code::kProtocol, "unknown kind of memory on the session channel");
+  message.piece = {static_cast<SharedPiece::Kind>(wire.piece_kind), wire.device, wire.whole_bytes, wire.first,
+                   wire.bytes};
   if (!descriptors.empty()) message.connection = std::move(descriptors.front());
   return message;
 }

@@ -22,15 +22,32 @@ enum class Envelope : std::uint32_t {
   kExpect = 3,   // session -> supervisor: lanes with this token are mine
   kLane = 4,     // supervisor -> session: a lane of your endpoint
   kDrain = 5,    // supervisor -> session: finish and exit
+  // Memory that sessions of this worker share (offers.h, memory_broker.h); its name is attach.token.
+  kOffer = 6,     // session -> supervisor: keep this memory for who knows its name
+  kWithdraw = 7,  // session -> supervisor: no longer
+  kWant = 8,      // session -> supervisor: who knows the name asks for the memory
+  kAnswer = 9,    // supervisor -> session: to kOffer and kWant
+};
+
+// A part of some physical memory: what its owner shows of it.
+struct SharedPiece {
+  enum class Kind : std::uint32_t { kNone = 0, kLease = 1, kPhysical = 2 };
+  Kind kind = Kind::kNone;
+  std::int32_t device = 0;
+  std::uint64_t whole_bytes = 0;  // of the physical memory
+  std::uint64_t first = 0;
+  std::uint64_t bytes = 0;
 };
 
 struct ChannelMessage {
   Envelope kind = Envelope::kReady;
   net::Attach attach;            // kExpect (token), kLane
   std::uint64_t session_id = 0;  // kControl
+  std::uint64_t number = 0;      // kOffer, kWant and the kAnswer to them
+  SharedPiece piece;             // kOffer; kAnswer: kind is kNone when the answer is no
   bool is_local = false;         // kControl: came over the Unix socket
   bool quiet = false;            // kControl: say nothing if no session comes about
-  net::OwnedFd connection;       // kControl, kLane
+  net::OwnedFd connection;       // kControl, kLane; kOffer: the memory; kAnswer: the memory, if wanted
 };
 
 struct ChannelPair {

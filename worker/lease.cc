@@ -82,6 +82,21 @@ void reserve_for_client(const VmmFunctions& vmm, protocol::WorkerSnapshot& snaps
   }
 }
 
+// Whether memory of the first device can leave the process. Tried out, since a runtime may have the functions
+// and not the ability.
+bool can_share(const protocol::HipTable& hip, const VmmFunctions& vmm, std::uint64_t bytes) {
+  hipMemAllocationProp properties = properties_for(0);
+  properties.requestedHandleType = hipMemHandleTypePosixFileDescriptor;
+  hipMemGenericAllocationHandle_t memory{};
+  if (vmm.create(&memory, bytes, &properties, 0) != hipSuccess) return false;
+  int descriptor = -1;
+  const hipError_t exported =
+      hip.hipMemExportToShareableHandle(&descriptor, memory, hipMemHandleTypePosixFileDescriptor, 0);
+  const net::OwnedFd owned(descriptor);
+  static_cast<void>(vmm.release(memory));
+  return exported == hipSuccess && owned;
+}
+
 void reserve_all(const protocol::HipTable& hip, const VmmFunctions& vmm, protocol::WorkerSnapshot& snapshot) {
   std::uint64_t taken = 0;
   for (std::size_t index = 0; index < snapshot.devices.size(); ++index) {
@@ -97,6 +112,8 @@ void reserve_all(const protocol::HipTable& hip, const VmmFunctions& vmm, protoco
   }
   if (snapshot.devices.empty()) return;
   snapshot.vmm_leases = 1;
+  const std::uint64_t granularity = snapshot.devices[0].lease_granularity_bytes;
+  snapshot.memory_shared = hip.hipSetDevice(0) == hipSuccess && can_share(hip, vmm, granularity) ? 1 : 0;
   reserve_for_client(vmm, snapshot, taken);
 }
 
@@ -105,6 +122,7 @@ void reserve_all(const protocol::HipTable& hip, const VmmFunctions& vmm, protoco
 void reserve_windows(const protocol::HipTable& hip, const VmmFunctions& vmm,
                      protocol::WorkerSnapshot& snapshot) {
   snapshot.vmm_leases = 0;
+  snapshot.memory_shared = 0;
   snapshot.reservations = {};
   if (vmm.complete()) reserve_all(hip, vmm, snapshot);
   if (snapshot.vmm_leases != 0) return;
@@ -129,11 +147,15 @@ bool Leases::find_gap(const protocol::AddressWindow& window, std::uint64_t bytes
 }
 
 hipError_t Leases::map_slab(int device, std::uint64_t address, Lease& lease) {
-  const hipMemAllocationProp properties = properties_for(device);
+  hipMemAllocationProp properties = properties_for(device);
+  if (snapshot_.memory_shared != 0) properties.requestedHandleType = hipMemHandleTypePosixFileDescriptor;
+  const hipError_t error = vmm_.create(&lease.memory, lease.bytes, &properties, 0);
+  return error != hipSuccess ? error : map_memory(device, address, lease);
+}
+
+hipError_t Leases::map_memory(int device, std::uint64_t address, const Lease& lease) {
   void* target = reinterpret_cast<void*>(address);
-  hipError_t error = vmm_.create(&lease.memory, lease.bytes, &properties, 0);
-  if (error != hipSuccess) return error;
-  error = vmm_.map(target, lease.bytes, 0, lease.memory, 0);
+  hipError_t error = vmm_.map(target, lease.bytes, 0, lease.memory, 0);
   if (error != hipSuccess) {
     static_cast<void>(vmm_.release(lease.memory));
     return error;
@@ -163,11 +185,11 @@ hipError_t Leases::grant(int device, std::uint64_t bytes, std::uint64_t& address
   const std::uint64_t granularity = std::max<std::uint64_t>(facts.lease_granularity_bytes, 1);
   if (bytes == 0) return hipErrorInvalidValue;
   if (bytes > facts.total_memory || leases_.size() >= kLeasesMax) return hipErrorOutOfMemory;
-  Lease lease{(bytes + granularity - 1) / granularity * granularity, device, {}};
-  if (!quota_.take(device, lease.bytes)) return hipErrorOutOfMemory;
+  Lease lease{.bytes = (bytes + granularity - 1) / granularity * granularity, .device = device};
+  if (!quotas_.own.take(device, lease.bytes)) return hipErrorOutOfMemory;
   const hipError_t error = place(device, address, lease);
   if (error == hipSuccess) granted = lease.bytes;
-  if (error != hipSuccess) quota_.give(device, lease.bytes);
+  if (error != hipSuccess) quotas_.own.give(device, lease.bytes);
   return error;
 }
 
@@ -201,16 +223,69 @@ hipError_t Leases::free_lease(std::uint64_t address, const Lease& lease) {
 
 int Leases::device_of(std::uint64_t address) const {
   auto found = leases_.find(address);
-  return found == leases_.end() ? -1 : found->second.device;
+  return found == leases_.end() || found->second.adopted ? -1 : found->second.device;
+}
+
+bool Leases::find(std::uint64_t address, std::uint64_t bytes, std::uint64_t& lease,
+                  hipMemGenericAllocationHandle_t& memory, SharedPiece& piece) const {
+  auto found = leases_.upper_bound(address);
+  if (found == leases_.begin()) return false;
+  --found;
+  const std::uint64_t first = address - found->first;
+  const std::uint64_t whole = found->second.bytes;
+  if (found->second.adopted || bytes == 0 || first >= whole || bytes > whole - first) return false;
+  lease = found->first;
+  memory = found->second.memory;
+  piece = {SharedPiece::Kind::kLease, found->second.device, whole, first, bytes};
+  return true;
+}
+
+hipError_t Leases::adopt(hipMemGenericAllocationHandle_t memory, const SharedPiece& piece,
+                         std::uint64_t& address) {
+  const Lease lease{piece.whole_bytes, piece.device, memory, piece.first, true};
+  const protocol::DeviceSnapshot& facts = snapshot_.devices[static_cast<std::size_t>(piece.device)];
+  std::uint64_t base = 0;
+  const bool room = leases_.size() < kLeasesMax && piece.whole_bytes % facts.lease_granularity_bytes == 0 &&
+                    find_gap(facts.window, lease.bytes, base) &&
+                    quotas_.foreign.take(lease.device, lease.bytes);
+  if (!room) {
+    static_cast<void>(vmm_.release(memory));
+    return hipErrorOutOfMemory;
+  }
+  hipError_t error = map_memory(lease.device, base, lease);
+  if (error == hipSuccess && !addresses_.add(base + piece.first, piece.bytes, lease.device)) {
+    static_cast<void>(free_lease(base, lease));
+    error = hipErrorOutOfMemory;
+  }
+  if (error != hipSuccess) {
+    quotas_.foreign.give(lease.device, lease.bytes);
+    return error;
+  }
+  leases_.emplace(base, lease);
+  address = base + piece.first;
+  return hipSuccess;
+}
+
+hipError_t Leases::drop(std::uint64_t address) {
+  auto found = leases_.upper_bound(address);
+  if (found == leases_.begin()) return hipErrorInvalidValue;
+  --found;
+  const Lease lease = found->second;
+  const std::uint64_t base = found->first;
+  if (!lease.adopted || address - base != lease.adopted_first) return hipErrorInvalidValue;
+  leases_.erase(found);
+  addresses_.remove(address);
+  quotas_.foreign.give(lease.device, lease.bytes);
+  return free_lease(base, lease);
 }
 
 hipError_t Leases::give_back(std::uint64_t address) {
   auto found = leases_.find(address);
-  if (found == leases_.end()) return hipErrorInvalidValue;
+  if (found == leases_.end() || found->second.adopted) return hipErrorInvalidValue;
   const Lease lease = found->second;
   leases_.erase(found);
   addresses_.remove(address);
-  quota_.give(lease.device, lease.bytes);
+  quotas_.own.give(lease.device, lease.bytes);
   return free_lease(address, lease);
 }
 

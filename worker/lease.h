@@ -14,6 +14,7 @@
 #include "protocol/device_snapshot.h"
 #include "protocol/gen/hip_table.h"
 #include "worker/address_map.h"
+#include "worker/channel.h"
 #include "worker/quota.h"
 
 namespace tf::worker {
@@ -44,8 +45,8 @@ void reserve_windows(const protocol::HipTable& hip, const VmmFunctions& vmm,
 class Leases {
  public:
   Leases(const protocol::HipTable& hip, const VmmFunctions& vmm, const protocol::WorkerSnapshot& snapshot,
-         AddressMap& addresses, MemoryQuota& quota)
-      : hip_(hip), vmm_(vmm), snapshot_(snapshot), addresses_(addresses), quota_(quota) {}
+         AddressMap& addresses, Quotas quotas)
+      : hip_(hip), vmm_(vmm), snapshot_(snapshot), addresses_(addresses), quotas_(quotas) {}
   Leases(const Leases&) = delete;
   Leases& operator=(const Leases&) = delete;
   ~Leases();
@@ -54,7 +55,15 @@ class Leases {
   hipError_t grant(int device, std::uint64_t bytes, std::uint64_t& address, std::uint64_t& granted);
   // REQUIRES: the device no longer uses it, and is current.
   hipError_t give_back(std::uint64_t address);
-  // The device of the lease that starts at `address`; -1: there is none.
+  // The lease that holds [address, address + bytes): its memory, and the range as a piece of it.
+  bool find(std::uint64_t address, std::uint64_t bytes, std::uint64_t& lease,
+            hipMemGenericAllocationHandle_t& memory, SharedPiece& piece) const;
+  // Maps another session's lease, of which the client may use `piece`; `address` is the piece's. Takes the
+  // memory over, also when it fails.
+  hipError_t adopt(hipMemGenericAllocationHandle_t memory, const SharedPiece& piece, std::uint64_t& address);
+  // Gives an adopted piece back. REQUIRES: no device uses it
+  hipError_t drop(std::uint64_t address);
+  // The device of the session's own lease that starts at `address`; -1: there is none.
   int device_of(std::uint64_t address) const;
 
  private:
@@ -62,19 +71,23 @@ class Leases {
     std::uint64_t bytes = 0;
     int device = 0;
     hipMemGenericAllocationHandle_t memory{};  // with VMM
+    std::uint64_t adopted_first = 0;           // where in it an adopted piece starts
+    bool adopted = false;
   };
 
   bool find_gap(const protocol::AddressWindow& window, std::uint64_t bytes, std::uint64_t& address) const;
   // Finds `lease` its memory and address.
   hipError_t place(int device, std::uint64_t& address, Lease& lease);
   hipError_t map_slab(int device, std::uint64_t address, Lease& lease);
+  // Maps memory that there is; releases it when that fails.
+  hipError_t map_memory(int device, std::uint64_t address, const Lease& lease);
   hipError_t free_lease(std::uint64_t address, const Lease& lease);
 
   const protocol::HipTable& hip_;
   const VmmFunctions& vmm_;
   const protocol::WorkerSnapshot& snapshot_;
   AddressMap& addresses_;
-  MemoryQuota& quota_;
+  Quotas quotas_;
   std::map<std::uint64_t, Lease> leases_;
 };
 

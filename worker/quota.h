@@ -29,4 +29,11 @@ class MemoryQuota {
   std::map<int, std::uint64_t> used_;
 };
 
+// What is the session's own, and what it has mapped of other sessions: each at most a device's memory, so
+// that nobody keeps alive without end what others have freed.
+struct Quotas {
+  MemoryQuota& own;
+  MemoryQuota& foreign;
+};
+
 }  // namespace tf::worker

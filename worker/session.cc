@@ -40,14 +40,16 @@ std::span<const std::byte> Session::Batch::payload(const Entry& entry) const {
 }
 
 Session::Session(const protocol::HipTable& hip, const VmmFunctions& vmm,
-                 const protocol::WorkerSnapshot& snapshot, Endpoint& endpoint)
+                 const protocol::WorkerSnapshot& snapshot, Endpoint& endpoint, MemoryBroker* broker)
     : hip_(hip),
       snapshot_(snapshot),
       endpoint_(endpoint),
       sender_(endpoint),
       quota_(snapshot),
-      leases_(hip, vmm, snapshot, addresses_, quota_),
-      virtual_memory_(hip, snapshot, addresses_, quota_),
+      foreign_quota_(snapshot),
+      leases_(hip, vmm, snapshot, addresses_, {quota_, foreign_quota_}),
+      virtual_memory_(hip, snapshot, addresses_, {quota_, foreign_quota_}),
+      shared_memory_(*this, snapshot, broker),
       callbacks_(sender_),
       modules_(hip),
       graphs_(hip, addresses_, objects_),

@@ -33,6 +33,7 @@
 #include "worker/object_table.h"
 #include "worker/quota.h"
 #include "worker/sender.h"
+#include "worker/shared_memory.h"
 #include "worker/virtual_memory.h"
 #include "worker/waiters.h"
 
@@ -44,9 +45,10 @@ inline constexpr std::size_t kLookaheadBytesMax = 4 << 20;
 
 class Session final : private MessageSink {
  public:
-  // All three outlive the session. `vmm` may be empty: leases are then ordinary allocations.
+  // All outlive the session. `vmm` may be empty: leases are then ordinary allocations. Without `broker` the
+  // session shares no memory with others.
   Session(const protocol::HipTable& hip, const VmmFunctions& vmm, const protocol::WorkerSnapshot& snapshot,
-          Endpoint& endpoint);
+          Endpoint& endpoint, MemoryBroker* broker = nullptr);
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
   ~Session();
@@ -68,6 +70,7 @@ class Session final : private MessageSink {
   AddressMap& addresses() { return addresses_; }
   Leases& leases() { return leases_; }
   VirtualMemory& virtual_memory() { return virtual_memory_; }
+  SharedMemory& shared_memory() { return shared_memory_; }
   CopyEngine& copies() { return copies_; }
   Modules& modules() { return modules_; }
   Graphs& graphs() { return graphs_; }
@@ -136,8 +139,10 @@ class Session final : private MessageSink {
   ObjectTable objects_;
   AddressMap addresses_;
   MemoryQuota quota_;
+  MemoryQuota foreign_quota_;
   Leases leases_;
   VirtualMemory virtual_memory_;
+  SharedMemory shared_memory_;
   Callbacks callbacks_;
   Modules modules_;
   Graphs graphs_;

@@ -129,8 +129,9 @@ Result<std::unique_ptr<Endpoint>> gather_lanes(const Client& client) {
 // call of the runtime never returns.
 class Watcher {
  public:
-  Watcher(Session& session, int control)
+  Watcher(Session& session, MemoryBroker& broker, int control)
       : session_(session),
+        broker_(broker),
         control_(control),
         wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
         thread_([this] { watch(); }) {}
@@ -157,8 +158,10 @@ class Watcher {
   bool read_channel() {
     Result<ChannelMessage> message = receive_message(kSessionChannelFd, Deadline::now());
     if (message && message->kind == Envelope::kDrain) session_.drain();
+    const bool alive = message.is_ok() || message.code() == Code::kTimeout;
+    if (message && message->kind == Envelope::kAnswer) broker_.deliver(std::move(*message));
     // A further lane under a complete endpoint's token is nobody's: closed with the message.
-    return message.is_ok() || message.code() == Code::kTimeout;
+    return alive;
   }
 
   void stop(Status reason) {
@@ -171,6 +174,7 @@ class Watcher {
   }
 
   Session& session_;
+  MemoryBroker& broker_;
   const int control_;
   const net::OwnedFd wake_;
   std::atomic<bool> finished_{false};
@@ -191,9 +195,11 @@ int serve(Client& client, const RuntimeLibrary& runtime, const protocol::WorkerS
   }
   if (verbose) log("{} begins", describe(client));
   // Never destroyed: waiter and callback threads may still be inside the runtime when the process leaves.
-  auto* session = std::make_unique<Session>(runtime.hip(), runtime.vmm(), snapshot, **endpoint).release();
+  MemoryBroker broker(kSessionChannelFd);
+  auto* session =
+      std::make_unique<Session>(runtime.hip(), runtime.vmm(), snapshot, **endpoint, &broker).release();
   {
-    Watcher watcher(*session, client.control.get());
+    Watcher watcher(*session, broker, client.control.get());
     status = session->run();
   }
   const bool normal = status.is_ok() || status.code() == Code::kPeerLost || status.code() == Code::kClosed;

@@ -25,6 +25,7 @@ namespace tf::worker {
 namespace {
 
 constexpr int kPollMax_ms = 1000;
+constexpr int kMessagesPerTurn = 256;  // of one session process, so that none keeps the others waiting
 
 sigset_t handled_signals() {
   sigset_t set;
@@ -214,7 +215,7 @@ void Supervisor::refuse(Intake::Connection& connection, const std::string& why) 
 }
 
 void Supervisor::read_channel(pid_t pid, Child& child) {
-  while (child.channel) {
+  for (int count = 0; child.channel && count < kMessagesPerTurn; ++count) {
     Result<ChannelMessage> message = receive_message(child.channel.get(), Deadline::now());
     if (message.code() == Code::kTimeout) return;
     if (!message) {
@@ -222,16 +223,31 @@ void Supervisor::read_channel(pid_t pid, Child& child) {
       if (message.code() != Code::kPeerLost) ::kill(pid, SIGKILL);
       return;
     }
-    if (message->kind == Envelope::kReady && child.state == State::kStarting) {
-      child.state = State::kSpare;
-      respawn_delay_ = kRespawnDelayMin;
-      announce();
-    } else if (message->kind == Envelope::kExpect && child.state == State::kServing) {
-      // A token that another session uses already stays with that one.
-      if (!tokens_.emplace(message->attach.token, pid).second)
-        intake_.log().line("session {}: its token is in use", child.session_id);
-    }
+    take_message(pid, child, *message);
   }
+}
+
+void Supervisor::take_message(pid_t pid, Child& child, ChannelMessage& message) {
+  if (message.kind == Envelope::kReady && child.state == State::kStarting) {
+    child.state = State::kSpare;
+    respawn_delay_ = kRespawnDelayMin;
+    announce();
+  } else if (message.kind == Envelope::kExpect && child.state == State::kServing) {
+    // A token that another session uses already stays with that one.
+    if (!tokens_.emplace(message.attach.token, pid).second)
+      intake_.log().line("session {}: its token is in use", child.session_id);
+  } else if (child.state == State::kServing) {
+    share(pid, child, message);
+  }
+}
+
+void Supervisor::share(pid_t pid, Child& child, ChannelMessage& message) {
+  ChannelMessage answer;
+  offers_.handle(pid, message, answer);
+  if (message.kind != Envelope::kOffer && message.kind != Envelope::kWant) return;
+  // One that does not read its answers goes without.
+  static_cast<void>(send_message(child.channel.get(), answer, Deadline::now()));
+  offers_.sent(message.attach.token, answer);
 }
 
 void Supervisor::read_signals() {
@@ -264,6 +280,7 @@ void Supervisor::reap() {
     const Child child = std::move(found->second);
     children_.erase(found);
     std::erase_if(tokens_, [pid](const auto& entry) { return entry.second == pid; });
+    offers_.forget(pid);
     if (child.state == State::kServing) {
       log_end(child, status);
       continue;

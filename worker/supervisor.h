@@ -20,6 +20,7 @@
 #include "transport/status.h"
 #include "worker/channel.h"
 #include "worker/intake.h"
+#include "worker/offers.h"
 #include "worker/options.h"
 
 namespace tf::worker {
@@ -58,6 +59,8 @@ class Supervisor {
   void take_lane(Intake::Connection& connection);
   void refuse(Intake::Connection& connection, const std::string& why);
   void read_channel(pid_t pid, Child& child);
+  void take_message(pid_t pid, Child& child, ChannelMessage& message);
+  void share(pid_t pid, Child& child, ChannelMessage& message);
   void read_signals();
   void reap();
   void log_end(const Child& child, int status);
@@ -72,6 +75,7 @@ class Supervisor {
   Intake intake_;
   Children children_;
   std::map<net::Token, pid_t> tokens_;
+  Offers offers_;
   std::uint64_t next_session_id_ = 1;
   bool announced_ = false;
   bool stopping_ = false;

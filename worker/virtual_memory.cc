@@ -42,14 +42,19 @@ bool VirtualMemory::is_mapped(std::uint64_t address, std::uint64_t bytes) const 
   return bytes != 0 && covered == bytes;
 }
 
-hipError_t VirtualMemory::create(std::uint64_t raw, int device, std::uint64_t bytes,
-                                 hipMemAllocationHandleType shared_as) {
+hipError_t VirtualMemory::check_new(std::uint64_t raw, int device) const {
   if (device < 0 || static_cast<std::size_t>(device) >= snapshot_.devices.size())
     return hipErrorInvalidDevice;
   if (protocol::Handle(raw).kind() != protocol::HandleKind::kMemAllocation || physical_.contains(raw))
     return hipErrorInvalidHandle;
-  if (physical_.size() >= kPhysicalMax || !quota_.take(device, bytes)) return hipErrorOutOfMemory;
-  Physical physical{{}, bytes, device, 0};
+  return physical_.size() >= kPhysicalMax ? hipErrorOutOfMemory : hipSuccess;
+}
+
+hipError_t VirtualMemory::create(std::uint64_t raw, int device, std::uint64_t bytes,
+                                 hipMemAllocationHandleType shared_as) {
+  if (const hipError_t error = check_new(raw, device); error != hipSuccess) return error;
+  if (!quotas_.own.take(device, bytes)) return hipErrorOutOfMemory;
+  Physical physical{{}, bytes, device, 0, false};
   hipMemAllocationProp properties{};
   properties.type = hipMemAllocationTypePinned;
   properties.requestedHandleType = shared_as;
@@ -58,8 +63,29 @@ hipError_t VirtualMemory::create(std::uint64_t raw, int device, std::uint64_t by
   if (error == hipSuccess)
     physical_.emplace(raw, physical);
   else
-    quota_.give(device, bytes);
+    quotas_.own.give(device, bytes);
   return error;
+}
+
+hipError_t VirtualMemory::adopt(std::uint64_t raw, hipMemGenericAllocationHandle_t memory,
+                                const SharedPiece& piece) {
+  hipError_t error = check_new(raw, piece.device);
+  if (error == hipSuccess && !quotas_.foreign.take(piece.device, piece.whole_bytes))
+    error = hipErrorOutOfMemory;
+  if (error == hipSuccess)
+    physical_.emplace(raw, Physical{memory, piece.whole_bytes, piece.device, 0, true});
+  else
+    static_cast<void>(hip_.hipMemRelease(memory));
+  return error;
+}
+
+bool VirtualMemory::find(std::uint64_t raw, hipMemGenericAllocationHandle_t& memory,
+                         SharedPiece& piece) const {
+  const auto found = physical_.find(raw);
+  if (found == physical_.end() || found->second.adopted) return false;
+  memory = found->second.memory;
+  piece = {SharedPiece::Kind::kPhysical, found->second.device, found->second.bytes, 0, found->second.bytes};
+  return true;
 }
 
 hipError_t VirtualMemory::release(std::uint64_t raw) {
@@ -68,7 +94,7 @@ hipError_t VirtualMemory::release(std::uint64_t raw) {
   const Physical physical = found->second;
   if (physical.mappings != 0) return hipErrorInvalidValue;
   physical_.erase(found);
-  quota_.give(physical.device, physical.bytes);
+  quota_of(physical).give(physical.device, physical.bytes);
   return hip_.hipMemRelease(physical.memory);
 }
 

@@ -16,6 +16,7 @@
 #include "protocol/device_snapshot.h"
 #include "protocol/gen/hip_table.h"
 #include "worker/address_map.h"
+#include "worker/channel.h"
 #include "worker/quota.h"
 
 namespace tf::worker {
@@ -26,14 +27,18 @@ inline constexpr std::size_t kMappingsMax = 262144;  // of a session
 class VirtualMemory {
  public:
   VirtualMemory(const protocol::HipTable& hip, const protocol::WorkerSnapshot& snapshot,
-                AddressMap& addresses, MemoryQuota& quota)
-      : hip_(hip), snapshot_(snapshot), addresses_(addresses), quota_(quota) {}
+                AddressMap& addresses, Quotas quotas)
+      : hip_(hip), snapshot_(snapshot), addresses_(addresses), quotas_(quotas) {}
   VirtualMemory(const VirtualMemory&) = delete;
   VirtualMemory& operator=(const VirtualMemory&) = delete;
   ~VirtualMemory();
 
   // Physical memory under the handle `raw`, which the client chose. REQUIRES: `device` is current.
   hipError_t create(std::uint64_t raw, int device, std::uint64_t bytes, hipMemAllocationHandleType shared_as);
+  // Memory that another session made. Takes it over, also when it fails.
+  hipError_t adopt(std::uint64_t raw, hipMemGenericAllocationHandle_t memory, const SharedPiece& piece);
+  // False: no such handle, or the memory is another session's.
+  bool find(std::uint64_t raw, hipMemGenericAllocationHandle_t& memory, SharedPiece& piece) const;
   // Frees it. hipErrorInvalidValue while it is mapped: the client counts its references.
   hipError_t release(std::uint64_t raw);
 
@@ -50,6 +55,7 @@ class VirtualMemory {
     std::uint64_t bytes = 0;
     int device = 0;
     std::size_t mappings = 0;
+    bool adopted = false;
   };
   struct Mapping {
     std::uint64_t bytes = 0;
@@ -58,6 +64,8 @@ class VirtualMemory {
   };
   using Mappings = std::map<std::uint64_t, Mapping>;
 
+  MemoryQuota& quota_of(const Physical& physical) { return physical.adopted ? quotas_.foreign : quotas_.own; }
+  hipError_t check_new(std::uint64_t raw, int device) const;
   bool reserved(std::uint64_t address, std::uint64_t bytes) const;
   bool overlaps(std::uint64_t address, std::uint64_t bytes) const;
   bool is_mapped(std::uint64_t address, std::uint64_t bytes) const;
@@ -66,7 +74,7 @@ class VirtualMemory {
   const protocol::HipTable& hip_;
   const protocol::WorkerSnapshot& snapshot_;
   AddressMap& addresses_;
-  MemoryQuota& quota_;
+  Quotas quotas_;
   std::map<std::uint64_t, Physical> physical_;  // by handle, generation included
   Mappings mappings_;
 };

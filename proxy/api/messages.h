@@ -146,6 +146,60 @@ REPLY(GetAccess) {
   u64 flags;
 };
 
+// Memory for other sessions of the same worker. A key is known to the client that got it and to whom it tells.
+// [address, address + bytes) lies in one of the session's leases.
+MESSAGE(0x0230, call, ShareLease) {
+  u64 address;
+  u64 bytes;
+};
+REPLY(ShareLease) {
+  u64 key_low;
+  u64 key_high;
+};
+
+MESSAGE(0x0231, call, SharePhysical) {
+  u64 memory;
+};
+REPLY(SharePhysical) {
+  u64 key_low;
+  u64 key_high;
+};
+
+// What was shared with ShareLease: from now on nobody can open it any more.
+MESSAGE(0x0232, post, WithdrawShared) {
+  u64 key_low;
+  u64 key_high;
+};
+
+// Somebody else's lease, at an address in the window of its device.
+MESSAGE(0x0233, call, OpenShared) {
+  u64 key_low;
+  u64 key_high;
+};
+REPLY(OpenShared) {
+  u64 address;
+  u64 bytes;
+  i32 device;
+  u32 reserved;
+};
+
+// Waits until no device is busy.
+MESSAGE(0x0234, call, CloseShared) {
+  u64 address;
+};
+
+// Somebody else's physical memory under a handle of ours.
+MESSAGE(0x0235, call, ImportPhysical) {
+  u64 memory;
+  u64 key_low;
+  u64 key_high;
+};
+REPLY(ImportPhysical) {
+  u64 bytes;
+  i32 device;
+  u32 reserved;
+};
+
 // Device memory is granted in leases; the client cuts hipMalloc from them (proxy/memory).
 MESSAGE(0x0240, call, LeaseMemory) {
   u64 bytes;              // at least; the worker rounds up to its granularity

@@ -25,5 +25,10 @@ CUSTOM hipError_t hipMemGetAllocationPropertiesFromHandle(OUT() hipMemAllocation
                                                           IN(allocation) hipMemGenericAllocationHandle_t handle);
 CUSTOM hipError_t hipMemRetainAllocationHandle(OUT(allocation) hipMemGenericAllocationHandle_t* handle,
                                                IN(device) void* pointer);
+CUSTOM hipError_t hipMemExportToShareableHandle(OUT(opaque) void* target,
+                                                IN(allocation) hipMemGenericAllocationHandle_t handle,
+                                                hipMemAllocationHandleType type, unsigned long long flags);
+CUSTOM hipError_t hipMemImportFromShareableHandle(OUT(allocation) hipMemGenericAllocationHandle_t* handle,
+                                                  IN(opaque) void* os_handle, hipMemAllocationHandleType type);
 
 }  // extern "C"

@@ -76,6 +76,7 @@ hipError_t hipFree(ApiCall& call, void* pointer) {
   std::uint64_t address = to_raw(pointer);
   auto found = session.device_memory().find(address);
   if (!found || found->base != address) return call.finish(hipErrorInvalidValue);
+  session.unshare(found->device, address);
   // Posted before the block can be handed out again; the worker runs what follows after the device's earlier
   // work.
   protocol::FreeMemoryRequest request{};

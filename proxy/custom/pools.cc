@@ -105,6 +105,7 @@ hipError_t hipFreeAsync(ApiCall& call, void* pointer, hipStream_t stream) {
   std::uint64_t handle = 0;
   if (!call.translate(HandleKind::kStream, stream, handle)) return call.finish();
   if (hipError_t refused = refuse_captured(call, handle); refused != hipSuccess) return call.finish(refused);
+  call.session().unshare(call.device(), to_raw(pointer));
   hipError_t error = call.session().device_memory().release_on_stream(to_raw(pointer), handle);
   if (error == hipSuccess) call.session().pools().freed(to_raw(pointer));
   return call.finish(error);

@@ -71,6 +71,16 @@ hipError_t ask_for_physical(Session& session, int device, const protocol::Create
   return session.call(device, request);
 }
 
+// The descriptor itself in a pointer's clothes, as CUDA defines it, or pointed to, as AMD's runtimes up
+// to 7.0 read it. Nothing is mapped at addresses as low as descriptors are.
+int descriptor_in(const void* os_handle) {
+  constexpr std::uint64_t kDescriptorMax = 1 << 16;
+  if (to_raw(os_handle) < kDescriptorMax) return static_cast<int>(to_raw(os_handle));
+  int descriptor = -1;
+  std::memcpy(&descriptor, os_handle, sizeof descriptor);
+  return descriptor;
+}
+
 }  // namespace
 
 hipError_t hipMemAddressReserve(ApiCall& call, void** pointer, size_t bytes, size_t alignment, void* wanted,
@@ -241,6 +251,60 @@ hipError_t hipMemRetainAllocationHandle(ApiCall& call, hipMemGenericAllocationHa
   hipError_t error = entrance.memory().retain(to_raw(pointer), raw);
   if (error == hipSuccess) *handle = handle_of(raw);
   return call.finish(error);
+}
+
+hipError_t hipMemExportToShareableHandle(ApiCall& call, void* target, hipMemGenericAllocationHandle_t handle,
+                                         hipMemAllocationHandleType type, unsigned long long flags) {
+  Entrance entrance(call);
+  if (!entrance.open()) return entrance.failure();
+  const PhysicalMemory* memory = entrance.memory().find(raw_of(handle));
+  if (target == nullptr || type != hipMemHandleTypePosixFileDescriptor || flags != 0 || memory == nullptr)
+    return call.finish(hipErrorInvalidValue);
+  SharedKey key = memory->key;  // imported memory has one already
+  if (key == SharedKey{}) {
+    protocol::SharePhysicalRequest request{};
+    request.memory = raw_of(handle);
+    protocol::SharePhysicalReply reply{};
+    hipError_t error = call.session().call(memory->device, request, reply);
+    if (error != hipSuccess) return call.finish(error);
+    key = {reply.key_low, reply.key_high};
+  }
+  net::OwnedFd file = make_token_file(key);
+  if (!file) return call.finish(hipErrorOutOfMemory);
+  int descriptor = file.release();  // the program's from now on
+  std::memcpy(target, &descriptor, sizeof descriptor);
+  return call.finish(hipSuccess);
+}
+
+hipError_t hipMemImportFromShareableHandle(ApiCall& call, hipMemGenericAllocationHandle_t* handle,
+                                           void* os_handle, hipMemAllocationHandleType type) {
+  Entrance entrance(call);
+  if (!entrance.open()) return entrance.failure();
+  if (handle == nullptr || type != hipMemHandleTypePosixFileDescriptor)
+    return call.finish(hipErrorInvalidValue);
+  auto key = read_token_file(descriptor_in(os_handle));
+  if (!key) return call.finish(hipErrorInvalidValue);
+  Session& session = call.session();
+  HandleTable& handles = session.handles().of(protocol::HandleKind::kMemAllocation);
+  auto made = handles.create(call.device());
+  if (!made) return call.finish(hipErrorOutOfMemory);
+  protocol::ImportPhysicalRequest request{};
+  request.memory = made->raw();
+  request.key_low = key->low;
+  request.key_high = key->high;
+  protocol::ImportPhysicalReply reply{};
+  hipError_t error = session.call(call.device(), request, reply);
+  if (error != hipSuccess) {
+    handles.remove(made->raw());
+    return call.finish(error == hipErrorInvalidDevicePointer ? hipErrorInvalidValue : error);
+  }
+  PhysicalMemory memory{.device = call.device(), .bytes = reply.bytes, .booked = false, .key = *key};
+  memory.properties.type = hipMemAllocationTypePinned;
+  memory.properties.location = {hipMemLocationTypeDevice, memory.device};
+  memory.properties.requestedHandleType = type;
+  entrance.memory().created(made->raw(), memory);
+  *handle = handle_of(made->raw());
+  return call.finish(hipSuccess);
 }
 
 }  // namespace tf::proxy::custom

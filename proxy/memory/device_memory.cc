@@ -48,11 +48,17 @@ hipError_t DeviceMemory::lease_once(int device, std::uint64_t bytes) {
   Lease lease;
   if (hipError_t error = source_.lease(device, bytes, lease); error != hipSuccess) return error;
   std::lock_guard lock(mutex_);
-  bool sane = lease.bytes >= bytes && inside(of.window, lease);
-  for (Device& other : devices_)  // a lease of another device there would make addresses ambiguous
-    sane = sane && !other.ranges.range_of(lease.address) &&
-           !other.ranges.range_of(lease.address + lease.bytes - 1);
+  // A lease of another device there would make addresses ambiguous.
+  bool sane =
+      lease.bytes >= bytes && inside(of.window, lease) && !overlaps_range_locked(lease.address, lease.bytes);
   return sane && of.ranges.add_range(lease.address, lease.bytes) ? hipSuccess : hipErrorUnknown;
+}
+
+// Of ranges of any device, at either end; RangeAllocator sees to the rest.
+bool DeviceMemory::overlaps_range_locked(std::uint64_t address, std::uint64_t bytes) const {
+  return std::any_of(devices_.begin(), devices_.end(), [&](const Device& device) {
+    return device.ranges.range_of(address) || device.ranges.range_of(address + bytes - 1);
+  });
 }
 
 hipError_t DeviceMemory::grow(int device, std::uint64_t bytes) {
@@ -177,11 +183,21 @@ void DeviceMemory::device_idle(int device) {
   of.stream_blocks.clear();
 }
 
-std::optional<DevicePointer> DeviceMemory::find_locked(std::uint64_t address) const {
+std::optional<DevicePointer> DeviceMemory::find_block_locked(std::uint64_t address) const {
   for (std::size_t i = 0; i < devices_.size(); ++i) {
     if (auto block = devices_[i].ranges.find(address))
       return DevicePointer{static_cast<int>(i), block->address, block->bytes};
   }
+  return std::nullopt;
+}
+
+std::optional<DevicePointer> DeviceMemory::find_block(std::uint64_t address) const {
+  std::lock_guard lock(mutex_);
+  return find_block_locked(address);
+}
+
+std::optional<DevicePointer> DeviceMemory::find_locked(std::uint64_t address) const {
+  if (auto block = find_block_locked(address)) return block;
   for (const auto* others : {&variables_, &mappings_}) {
     auto next = others->upper_bound(address);
     if (next == others->begin()) continue;
@@ -230,6 +246,14 @@ void DeviceMemory::remove_variable(std::uint64_t address) {
 void DeviceMemory::add_mapping(int device, std::uint64_t address, std::uint64_t bytes) {
   std::lock_guard lock(mutex_);
   mappings_[address] = DevicePointer{device, address, bytes};
+}
+
+bool DeviceMemory::add_foreign(int device, std::uint64_t address, std::uint64_t bytes) {
+  std::lock_guard lock(mutex_);
+  const protocol::AddressWindow& window = devices_[static_cast<std::size_t>(device)].window;
+  if (window.bytes == 0 || bytes == 0 || !inside(window, {address, bytes})) return false;
+  if (overlaps_range_locked(address, bytes)) return false;
+  return mappings_.emplace(address, DevicePointer{device, address, bytes}).second;
 }
 
 bool DeviceMemory::remove_mapping(std::uint64_t address) {

@@ -67,6 +67,8 @@ class DeviceMemory {
   void device_idle(int device);
 
   std::optional<DevicePointer> find(std::uint64_t address) const;
+  // Only what was cut from a lease.
+  std::optional<DevicePointer> find_block(std::uint64_t address) const;
   bool is_device(std::uint64_t address) const { return find(address).has_value(); }
   // All of [address, address + bytes) lies inside one allocation or variable. Zero bytes: always.
   bool contains(std::uint64_t address, std::uint64_t bytes) const;
@@ -78,6 +80,8 @@ class DeviceMemory {
   // Memory that is mapped, not cut from a lease: the program's own mappings, and what other processes share.
   // Mappings that stand side by side may be used as one.
   void add_mapping(int device, std::uint64_t address, std::uint64_t bytes);
+  // Memory of another process. False: not inside the device's window, or over something of ours.
+  bool add_foreign(int device, std::uint64_t address, std::uint64_t bytes);
   bool remove_mapping(std::uint64_t address);
   // Memory of the device that is not cut from its leases counts as used.
   void book(int device, std::uint64_t bytes);
@@ -107,6 +111,8 @@ class DeviceMemory {
   hipError_t grow(int device, std::uint64_t bytes);
   hipError_t lease_once(int device, std::uint64_t bytes);
   bool return_unused(int device);
+  std::optional<DevicePointer> find_block_locked(std::uint64_t address) const;
+  bool overlaps_range_locked(std::uint64_t address, std::uint64_t bytes) const;
   std::optional<DevicePointer> find_locked(std::uint64_t address) const;
   bool continues_locked(std::uint64_t mapping, std::uint64_t bytes) const;
 

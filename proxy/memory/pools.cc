@@ -126,6 +126,11 @@ void Pools::freed(std::uint64_t address) {
   blocks_.erase(found);
 }
 
+bool Pools::owns(std::uint64_t address) const {
+  std::lock_guard lock(mutex_);
+  return blocks_.contains(address);
+}
+
 void Pools::synchronized(int device) {
   if (!any_.load(std::memory_order_relaxed)) return;
   std::lock_guard lock(mutex_);

@@ -58,6 +58,7 @@ class Pools {
   // Blocks of pool memory come and go; freed() ignores addresses that are of no pool.
   void allocated(const std::shared_ptr<PoolFacts>& pool, std::uint64_t address, std::uint64_t bytes);
   void freed(std::uint64_t address);
+  bool owns(std::uint64_t address) const;
   // A synchronizing call on the device: reserved memory beyond the thresholds goes.
   void synchronized(int device);
 

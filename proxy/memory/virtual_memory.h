@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "protocol/device_snapshot.h"
+#include "proxy/memory/shared_memory.h"
 
 namespace tf::proxy {
 
@@ -30,6 +31,7 @@ struct PhysicalMemory {
   bool booked = true;  // counts as used on `device`; imported memory counts where it was made
   unsigned references = 1;
   std::size_t mappings = 0;
+  SharedKey key{};  // of imported memory
 };
 
 class VirtualMemory {

@@ -20,6 +20,7 @@ void return_lease(Call& call, const protocol::ReturnLeaseRequest& request) {
   const int device = session.leases().device_of(request.address);
   if (device < 0) return call.finish(hipErrorInvalidValue);
   if (!session.wait_device_idle(device)) return;
+  session.shared_memory().withdraw_lease(request.address);
   const hipError_t error = session.use_device(device);
   call.finish(error != hipSuccess ? error : session.leases().give_back(request.address));
 }

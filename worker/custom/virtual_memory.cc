@@ -20,6 +20,7 @@ void create_physical(Call& call, const protocol::CreatePhysicalRequest& request)
 }
 
 void release_physical(Call& call, const protocol::ReleasePhysicalRequest& request) {
+  call.session().shared_memory().withdraw_physical(request.memory);
   call.finish(call.session().virtual_memory().release(request.memory));
 }
 

@@ -2,6 +2,8 @@
 // hipMalloc, hipFree and the questions about device memory.
 #include "worker/runtime/cpu/memory.h"
 
+#include <unistd.h>
+
 #include "worker/runtime/cpu/api.h"
 #include "worker/runtime/cpu/pool.h"
 #include "worker/runtime/cpu/properties.h"
@@ -42,6 +44,7 @@ void release_pages(const Allocation& allocation) {
     return;
   }
   unmap_pages(reinterpret_cast<void*>(allocation.base), allocation.mapped_bytes);
+  if (allocation.descriptor >= 0) ::close(allocation.descriptor);
   if (allocation.kind != MemoryKind::kHost)
     Runtime::get().device(allocation.device).give_memory(allocation.mapped_bytes);
 }

@@ -35,6 +35,12 @@ std::optional<Allocation> MemoryMap::remove(const void* base) {
   return removed;
 }
 
+void MemoryMap::set_descriptor(const void* base, int descriptor) {
+  const std::unique_lock lock(mutex_);
+  const auto found = ranges_.find(address_of(base));
+  if (found != ranges_.end()) found->second.descriptor = descriptor;
+}
+
 std::optional<Allocation> MemoryMap::find(const void* address) const {
   const std::shared_lock lock(mutex_);
   auto next = ranges_.upper_bound(address_of(address));

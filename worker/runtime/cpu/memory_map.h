@@ -24,6 +24,7 @@ enum class MemoryKind {
   kRegistered,  // the program's memory, hipHostRegister
   kGlobal,      // a variable of a loaded code object
   kMapped,      // hipMemMap
+  kShared,      // hipIpcOpenMemHandle
 };
 
 struct Allocation {
@@ -34,6 +35,7 @@ struct Allocation {
   int device = 0;
   unsigned flags = 0;
   Pool* pool = nullptr;  // owner of the block, null when none
+  int descriptor = -1;   // of the memory file behind the pages; -1: they are private
 
   bool on_host() const { return kind == MemoryKind::kHost || kind == MemoryKind::kRegistered; }
 };
@@ -46,6 +48,8 @@ class MemoryMap {
   bool add(const Allocation& allocation);
   // The range that starts here.
   std::optional<Allocation> remove(const void* base);
+  // Notes the memory file that the range that starts here now consists of.
+  void set_descriptor(const void* base, int descriptor);
   // The range that holds the address.
   std::optional<Allocation> find(const void* address) const;
   // False when `address` lies in a known range and the known ranges end before address + bytes.

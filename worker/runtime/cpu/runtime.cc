@@ -141,6 +141,15 @@ Runtime::~Runtime() = default;
 
 graph::Library& Runtime::graphs() { return graphs_->library(); }
 
+hipError_t Runtime::synchronize() {
+  hipError_t first = hipSuccess;
+  for (const std::unique_ptr<Device>& device : devices_) {
+    const hipError_t status = device->synchronize();
+    if (first == hipSuccess) first = status;
+  }
+  return first;
+}
+
 ThreadOwned::~ThreadOwned() {
   for (const auto& stream : streams) {
     if (!stream) continue;

@@ -101,6 +101,8 @@ class Runtime {
   bool valid_device(int ordinal) const { return ordinal >= 0 && ordinal < device_count(); }
   Device& device(int ordinal) { return *devices_[static_cast<std::size_t>(ordinal)]; }
   const Settings& settings() const { return settings_; }
+  // Waits for all devices; the first of their errors.
+  hipError_t synchronize();
 
   HandleTable<Stream, hipStream_t> streams;
   HandleTable<Event, hipEvent_t> events;
@@ -108,6 +110,7 @@ class Runtime {
   HandleTable<Function, hipFunction_t> functions;
   HandleTable<Pool, hipMemPool_t> pools;
   MemoryMap memory;
+  std::mutex sharing;  // held while an allocation becomes a memory file
 
   Programs& programs() { return *programs_; }
   VirtualMemory& virtual_memory() { return *virtual_memory_; }

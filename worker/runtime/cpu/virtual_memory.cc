@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "worker/runtime/cpu/memory_file.h"
 #include "worker/runtime/cpu/memory_map.h"
 #include "worker/runtime/cpu/runtime.h"
 
@@ -47,7 +48,7 @@ void* reserve_at(void* wish, std::size_t bytes) {
 
 Physical::~Physical() {
   ::close(descriptor_);
-  Runtime::get().device(device_).give_memory(bytes_);
+  if (booked_ == Booked::kYes) Runtime::get().device(device_).give_memory(bytes_);
 }
 
 hipError_t VirtualMemory::reserve(void** pointer, std::size_t bytes, std::size_t alignment, void* wish) {
@@ -85,13 +86,13 @@ hipError_t VirtualMemory::create(hipMemGenericAllocationHandle_t* handle, std::s
   if (!runtime.valid_device(wish.location.id)) return hipErrorInvalidValue;
   Device& device = runtime.device(wish.location.id);
   if (!device.take_memory(bytes)) return hipErrorOutOfMemory;
-  const int descriptor = ::memfd_create("hip-cpu", MFD_CLOEXEC);
-  if (descriptor < 0 || ::ftruncate(descriptor, static_cast<off_t>(bytes)) != 0) {
-    if (descriptor >= 0) ::close(descriptor);
+  const int descriptor = make_memory_file(bytes);
+  if (descriptor < 0) {
     device.give_memory(bytes);
     return hipErrorOutOfMemory;
   }
-  return adopt(handle, std::make_shared<Physical>(wish.location.id, descriptor, bytes, wish));
+  return adopt(handle,
+               std::make_shared<Physical>(wish.location.id, descriptor, bytes, wish, Physical::Booked::kYes));
 }
 
 hipError_t VirtualMemory::adopt(hipMemGenericAllocationHandle_t* handle, std::shared_ptr<Physical> physical) {

@@ -16,12 +16,14 @@
 
 namespace tf::cpu {
 
-// Memory without an address: a memfd, booked against its device. Freed with the last owner (handle or
+// Memory without an address: a memory file (memory_file.h). Freed with the last owner (handle or
 // mapping).
 class Physical {
  public:
-  Physical(int device, int descriptor, std::size_t bytes, const hipMemAllocationProp& properties)
-      : device_(device), descriptor_(descriptor), bytes_(bytes), properties_(properties) {}
+  enum class Booked { kNo, kYes };
+  Physical(int device, int descriptor, std::size_t bytes, const hipMemAllocationProp& properties,
+           Booked booked)
+      : device_(device), descriptor_(descriptor), bytes_(bytes), properties_(properties), booked_(booked) {}
   ~Physical();
   Physical(const Physical&) = delete;
   Physical& operator=(const Physical&) = delete;
@@ -36,6 +38,7 @@ class Physical {
   const int descriptor_;
   const std::size_t bytes_;
   const hipMemAllocationProp properties_;
+  const Booked booked_;  // against the device: memory of another process is not
 };
 
 class VirtualMemory {

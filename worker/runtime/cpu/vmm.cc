@@ -2,13 +2,14 @@
 // The exported functions of virtual memory management: arguments are checked here, the work is
 // VirtualMemory's.
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstdint>
 #include <cstring>
 #include <memory>
 
 #include "worker/runtime/cpu/api.h"
+#include "worker/runtime/cpu/memory_file.h"
 #include "worker/runtime/cpu/runtime.h"
 #include "worker/runtime/cpu/virtual_memory.h"
 
@@ -16,16 +17,6 @@ namespace tf::cpu {
 namespace {
 
 VirtualMemory& virtual_memory() { return Runtime::get().virtual_memory(); }
-
-hipError_t synchronize_all() {
-  Runtime& runtime = Runtime::get();
-  hipError_t first = hipSuccess;
-  for (int ordinal = 0; ordinal < runtime.device_count(); ++ordinal) {
-    const hipError_t status = runtime.device(ordinal).synchronize();
-    if (first == hipSuccess) first = status;
-  }
-  return first;
-}
 
 hipError_t granularity_of(std::size_t* granularity, const hipMemAllocationProp* prop,
                           hipMemAllocationGranularity_flags option) {
@@ -63,27 +54,35 @@ hipError_t export_handle(void* target, hipMemGenericAllocationHandle_t handle,
   return hipSuccess;
 }
 
-// `os_handle` is the descriptor itself in a pointer's clothes, as CUDA and HIP define it.
+// `os_handle` is the descriptor itself in a pointer's clothes, as CUDA defines it, or points to it, as AMD's
+// runtimes up to 7.0 read it. Nothing is mapped at addresses as low as descriptors are.
+int descriptor_in(void* os_handle) {
+  constexpr std::uintptr_t kDescriptorMax = 1 << 16;
+  const auto value = reinterpret_cast<std::uintptr_t>(os_handle);
+  if (value < kDescriptorMax) return static_cast<int>(value);
+  int descriptor = -1;
+  std::memcpy(&descriptor, os_handle, sizeof descriptor);
+  return descriptor;
+}
+
+// Imported memory is booked where it was made.
 hipError_t import_handle(hipMemGenericAllocationHandle_t* handle, void* os_handle,
                          hipMemAllocationHandleType type) {
   if (!handle || type != hipMemHandleTypePosixFileDescriptor) return hipErrorInvalidValue;
-  const int copy = ::fcntl(static_cast<int>(reinterpret_cast<std::intptr_t>(os_handle)), F_DUPFD_CLOEXEC, 0);
+  const int copy = ::fcntl(descriptor_in(os_handle), F_DUPFD_CLOEXEC, 0);
   if (copy < 0) return hipErrorInvalidValue;
-  struct stat status = {};
-  const bool sized = ::fstat(copy, &status) == 0 && status.st_size > 0 &&
-                     static_cast<std::size_t>(status.st_size) % kHugePage_bytes == 0;
-  const std::size_t bytes = sized ? static_cast<std::size_t>(status.st_size) : 0;
-  if (!sized || !current_device().take_memory(bytes)) {
+  const std::size_t bytes = memory_file_bytes(copy);
+  if (bytes == 0 || bytes % kHugePage_bytes != 0) {
     ::close(copy);
-    return sized ? hipErrorOutOfMemory : hipErrorInvalidValue;
+    return hipErrorInvalidValue;
   }
   hipMemAllocationProp properties;
   std::memset(&properties, 0, sizeof properties);
   properties.type = hipMemAllocationTypePinned;
   properties.location = {hipMemLocationTypeDevice, thread_state().device};
   properties.requestedHandleType = type;
-  return virtual_memory().adopt(handle,
-                                std::make_shared<Physical>(thread_state().device, copy, bytes, properties));
+  return virtual_memory().adopt(handle, std::make_shared<Physical>(thread_state().device, copy, bytes,
+                                                                   properties, Physical::Booked::kNo));
 }
 
 }  // namespace
@@ -126,7 +125,7 @@ hipError_t hipMemMap(void* pointer, size_t bytes, size_t offset, hipMemGenericAl
 
 hipError_t hipMemUnmap(void* pointer, size_t bytes) {
   return api([&] {
-    const hipError_t pending = synchronize_all();
+    const hipError_t pending = Runtime::get().synchronize();
     const hipError_t status = virtual_memory().unmap(pointer, bytes);
     return status != hipSuccess ? status : pending;
   });

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proxy/memory/shared_memory.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+#include <type_traits>
+
+namespace tf::proxy {
+namespace {
+
+constexpr std::array<char, 8> kHandleMagic = {'H', 'I', 'P', 'R', 'I', 'P', 'C', '1'};
+constexpr std::array<char, 8> kTokenMagic = {'H', 'I', 'P', 'R', 'M', 'E', 'M', '1'};
+
+// The layout of both; the same program may run on another host than its partner.
+struct Wire {
+  std::array<char, 8> magic{};
+  SharedKey key;
+  std::uint64_t offset = 0;
+};
+static_assert(sizeof(Wire) == 32 && sizeof(Wire) <= sizeof(hipIpcMemHandle_t) &&
+              std::is_trivially_copyable_v<Wire>);
+
+}  // namespace
+
+hipIpcMemHandle_t write_handle(const MemoryTicket& ticket) {
+  const Wire wire{kHandleMagic, ticket.key, ticket.offset};
+  hipIpcMemHandle_t handle{};
+  std::memcpy(handle.reserved, &wire, sizeof wire);
+  return handle;
+}
+
+std::optional<MemoryTicket> read_handle(const hipIpcMemHandle_t& handle) {
+  Wire wire;
+  std::memcpy(&wire, handle.reserved, sizeof wire);
+  if (wire.magic != kHandleMagic) return std::nullopt;
+  return MemoryTicket{wire.key, wire.offset};
+}
+
+net::OwnedFd make_token_file(const SharedKey& key) {
+  net::OwnedFd file(::memfd_create("hip-remote-memory", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  const Wire wire{kTokenMagic, key, 0};
+  constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL;
+  bool made = file && ::pwrite(file.get(), &wire, sizeof wire, 0) == static_cast<ssize_t>(sizeof wire) &&
+              ::fcntl(file.get(), F_ADD_SEALS, kSeals) == 0;
+  return made ? std::move(file) : net::OwnedFd();
+}
+
+std::optional<SharedKey> read_token_file(int descriptor) {
+  Wire wire;
+  if (::pread(descriptor, &wire, sizeof wire, 0) != static_cast<ssize_t>(sizeof wire)) return std::nullopt;
+  if (wire.magic != kTokenMagic) return std::nullopt;
+  return wire.key;
+}
+
+void SharedMemory::shared(std::uint64_t base, const SharedKey& key) {
+  std::lock_guard lock(mutex_);
+  any_.store(true, std::memory_order_relaxed);
+  keys_[base] = key;
+}
+
+std::optional<SharedKey> SharedMemory::key_of(std::uint64_t base) const {
+  std::lock_guard lock(mutex_);
+  auto found = keys_.find(base);
+  return found == keys_.end() ? std::nullopt : std::optional(found->second);
+}
+
+bool SharedMemory::is_ours(const SharedKey& key) const {
+  std::lock_guard lock(mutex_);
+  return std::any_of(keys_.begin(), keys_.end(), [&](const auto& entry) { return entry.second == key; });
+}
+
+std::optional<SharedKey> SharedMemory::freed(std::uint64_t base) {
+  if (!any_.load(std::memory_order_relaxed)) return std::nullopt;
+  std::lock_guard lock(mutex_);
+  auto found = keys_.find(base);
+  if (found == keys_.end()) return std::nullopt;
+  SharedKey key = found->second;
+  keys_.erase(found);
+  return key;
+}
+
+void SharedMemory::opened(std::uint64_t base, std::uint64_t bytes) {
+  std::lock_guard lock(mutex_);
+  opened_[base] = bytes;
+}
+
+std::optional<std::uint64_t> SharedMemory::close(std::uint64_t address) {
+  std::lock_guard lock(mutex_);
+  auto found = opened_.upper_bound(address);
+  if (found == opened_.begin()) return std::nullopt;
+  --found;
+  if (address - found->first >= found->second) return std::nullopt;
+  std::uint64_t base = found->first;
+  opened_.erase(found);
+  return base;
+}
+
+}  // namespace tf::proxy

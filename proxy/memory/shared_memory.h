@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// SharedMemory: the names under which other processes may open this one's device memory, and what this one
+// has opened of theirs.
+//
+// A name ("key") is random and only the worker's to give; it travels inside the handles of hipIpc and, for
+// hipMemExportToShareableHandle, in a small sealed file whose descriptor the program passes on. Any thread.
+#pragma once
+
+#include <hip/hip_runtime_api.h>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+
+#include "net/fd.h"
+
+namespace tf::proxy {
+
+struct SharedKey {
+  std::uint64_t low = 0;
+  std::uint64_t high = 0;
+  friend bool operator==(const SharedKey&, const SharedKey&) = default;
+};
+
+// What a hipIpcMemHandle_t says.
+struct MemoryTicket {
+  SharedKey key;
+  std::uint64_t offset = 0;  // of the exporter's pointer in its allocation
+};
+hipIpcMemHandle_t write_handle(const MemoryTicket& ticket);
+// Nothing: no handle of ours.
+std::optional<MemoryTicket> read_handle(const hipIpcMemHandle_t& handle);
+
+// A descriptor that names physical memory.
+net::OwnedFd make_token_file(const SharedKey& key);
+std::optional<SharedKey> read_token_file(int descriptor);
+
+class SharedMemory {
+ public:
+  void shared(std::uint64_t base, const SharedKey& key);
+  std::optional<SharedKey> key_of(std::uint64_t base) const;
+  bool is_ours(const SharedKey& key) const;
+  // The allocation at `base` is freed: its key, to be withdrawn.
+  std::optional<SharedKey> freed(std::uint64_t base);
+
+  void opened(std::uint64_t base, std::uint64_t bytes);
+  // The opened memory that holds `address`; it no longer counts as opened.
+  std::optional<std::uint64_t> close(std::uint64_t address);
+
+ private:
+  // Relaxed: lets hipFree skip the lock; whoever shared an allocation sees its own store, and frees it after.
+  std::atomic<bool> any_{false};
+  mutable std::mutex mutex_;
+  std::map<std::uint64_t, SharedKey> keys_;        // by the allocation's address
+  std::map<std::uint64_t, std::uint64_t> opened_;  // address -> bytes
+};
+
+}  // namespace tf::proxy

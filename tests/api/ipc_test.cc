@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory shared between processes. The partner is this program once more, started with a role in its
+// environment.
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "tests/api/hip_test.h"
+
+extern char** environ;
+
+namespace tf::api_test {
+namespace {
+
+constexpr std::size_t kCount = 300'000;
+constexpr std::size_t kBytes = kCount * sizeof(std::uint32_t);
+constexpr int kPartnerFd = 17;
+
+std::string hex(const hipIpcMemHandle_t& handle) {
+  std::string text;
+  for (const char byte : handle.reserved) {
+    text += "0123456789abcdef"[static_cast<unsigned char>(byte) >> 4];
+    text += "0123456789abcdef"[static_cast<unsigned char>(byte) & 15];
+  }
+  return text;
+}
+
+hipIpcMemHandle_t from_hex(const std::string& text) {
+  hipIpcMemHandle_t handle{};
+  for (std::size_t at = 0; at < sizeof handle.reserved && 2 * at + 1 < text.size(); ++at)
+    handle.reserved[at] = static_cast<char>(std::stoi(text.substr(2 * at, 2), nullptr, 16));
+  return handle;
+}
+
+// Runs a partner in `role` to its end: its exit code. `fd` becomes its kPartnerFd.
+int run_partner(const std::string& role, const std::string& handle, int fd = -1) {
+  const std::string role_setting = "HIP_TEST_PARTNER=" + role;
+  const std::string handle_setting = "HIP_TEST_HANDLE=" + handle;
+  std::vector<char*> settings = {const_cast<char*>(role_setting.c_str()),
+                                 const_cast<char*>(handle_setting.c_str())};
+  for (char** entry = environ; *entry != nullptr; ++entry) settings.push_back(*entry);
+  settings.push_back(nullptr);
+  std::string arguments[] = {"hip_api_test", "--gtest_filter=IpcPartner.DISABLED_Run",
+                             "--gtest_also_run_disabled_tests", "--gtest_brief=1"};
+  std::vector<char*> argv;
+  for (std::string& argument : arguments) argv.push_back(argument.data());
+  argv.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  ::posix_spawn_file_actions_init(&actions);
+  if (fd >= 0) ::posix_spawn_file_actions_adddup2(&actions, fd, kPartnerFd);
+  pid_t pid = -1;
+  const int failed = ::posix_spawn(&pid, "/proc/self/exe", &actions, nullptr, argv.data(), settings.data());
+  ::posix_spawn_file_actions_destroy(&actions);
+  EXPECT_EQ(failed, 0);
+  int status = -1;
+  if (failed == 0) ::waitpid(pid, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+bool physical_memory_is_offered(hipMemAllocationProp& properties, std::size_t& granularity) {
+  properties.type = hipMemAllocationTypePinned;
+  properties.location = {hipMemLocationTypeDevice, 0};
+  properties.requestedHandleType = hipMemHandleTypePosixFileDescriptor;
+  return hipMemGetAllocationGranularity(&granularity, &properties, hipMemAllocationGranularityMinimum) ==
+         hipSuccess;
+}
+
+// Reserved, mapped, accessible.
+void* map_physical(hipMemGenericAllocationHandle_t handle, std::size_t bytes) {
+  void* base = nullptr;
+  hipMemAccessDesc access = {};
+  access.location = {hipMemLocationTypeDevice, 0};
+  access.flags = hipMemAccessFlagsProtReadWrite;
+  EXPECT_EQ(hipMemAddressReserve(&base, bytes, 0, nullptr, 0), hipSuccess);
+  EXPECT_EQ(hipMemMap(base, bytes, 0, handle, 0), hipSuccess);
+  EXPECT_EQ(hipMemSetAccess(base, bytes, &access, 1), hipSuccess);
+  return base;
+}
+
+void unmap_physical(void* base, std::size_t bytes) {
+  EXPECT_EQ(hipMemUnmap(base, bytes), hipSuccess);
+  EXPECT_EQ(hipMemAddressFree(base, bytes), hipSuccess);
+}
+
+// --- what partners do -------------------------------------------------------------------------------------
+
+// Sees the exporter's numbers and leaves 42 in the last of them.
+void change(void* shared, std::size_t bytes) {
+  std::vector<std::uint32_t> seen(bytes / sizeof(std::uint32_t));
+  HIP_OK(hipMemcpy(seen.data(), shared, bytes, hipMemcpyDeviceToHost));
+  EXPECT_TRUE(seen == counting(seen.size(), 7));
+  hipPointerAttribute_t attributes = {};
+  HIP_OK(hipPointerGetAttributes(&attributes, shared));
+  EXPECT_EQ(attributes.memoryType, hipMemoryTypeDevice);
+  HIP_OK(hipMemsetD32(static_cast<std::byte*>(shared) + bytes - sizeof(std::uint32_t), 42, 1));
+  EXPECT_EQ(hipMemset(shared, 0, bytes + (64 << 20)), hipErrorInvalidValue) << "more than was shared";
+  HIP_OK(hipDeviceSynchronize());
+}
+
+void open_and_change(const hipIpcMemHandle_t& handle) {
+  void* shared = nullptr;
+  HIP_OK(hipIpcOpenMemHandle(&shared, handle, hipIpcMemLazyEnablePeerAccess));
+  change(shared, kBytes);
+  EXPECT_EQ(hipFree(shared), hipErrorInvalidValue) << "not ours to free";
+  HIP_OK(hipIpcCloseMemHandle(shared));
+  EXPECT_EQ(hipIpcCloseMemHandle(shared), hipErrorInvalidValue);
+  EXPECT_EQ(hipMemset(shared, 0, 1), hipErrorInvalidValue) << "closed";
+}
+
+void open_inside(const hipIpcMemHandle_t& handle) {
+  void* shared = nullptr;
+  HIP_OK(hipIpcOpenMemHandle(&shared, handle, hipIpcMemLazyEnablePeerAccess));
+  std::uint32_t seen = 0;
+  HIP_OK(hipMemcpy(&seen, shared, sizeof seen, hipMemcpyDeviceToHost));
+  EXPECT_EQ(seen, 7u + 1000);
+  void* again = nullptr;
+  HIP_OK(hipIpcOpenMemHandle(&again, handle, hipIpcMemLazyEnablePeerAccess)) << "twice is fine";
+  HIP_OK(hipMemcpy(&seen, again, sizeof seen, hipMemcpyDeviceToHost));
+  EXPECT_EQ(seen, 7u + 1000);
+  HIP_OK(hipIpcCloseMemHandle(shared));
+  HIP_OK(hipMemcpy(&seen, again, sizeof seen, hipMemcpyDeviceToHost));
+  HIP_OK(hipIpcCloseMemHandle(again));
+}
+
+void find_it_gone(const hipIpcMemHandle_t& handle) {
+  void* shared = nullptr;
+  EXPECT_EQ(hipIpcOpenMemHandle(&shared, handle, hipIpcMemLazyEnablePeerAccess),
+            hipErrorInvalidDevicePointer);
+}
+
+void leave_it_open(const hipIpcMemHandle_t& handle) {
+  void* shared = nullptr;
+  HIP_OK(hipIpcOpenMemHandle(&shared, handle, hipIpcMemLazyEnablePeerAccess));
+  change(shared, kBytes);
+}
+
+void import_and_change() {
+  hipMemAllocationProp properties = {};
+  std::size_t bytes = 0;
+  ASSERT_TRUE(physical_memory_is_offered(properties, bytes));
+  hipMemGenericAllocationHandle_t handle = nullptr;
+  void* const descriptor = reinterpret_cast<void*>(static_cast<std::intptr_t>(kPartnerFd));
+  HIP_OK(hipMemImportFromShareableHandle(&handle, descriptor, hipMemHandleTypePosixFileDescriptor));
+  void* const base = map_physical(handle, bytes);
+  HIP_OK(hipMemRelease(handle));
+  change(base, bytes);
+  unmap_physical(base, bytes);
+}
+
+TEST(IpcPartner, DISABLED_Run) {
+  const char* role = std::getenv("HIP_TEST_PARTNER");
+  const char* text = std::getenv("HIP_TEST_HANDLE");
+  if (role == nullptr || text == nullptr) GTEST_SKIP() << "only as somebody's partner";
+  const hipIpcMemHandle_t handle = from_hex(text);
+  const std::string wanted = role;
+  if (wanted == "change") return open_and_change(handle);
+  if (wanted == "inside") return open_inside(handle);
+  if (wanted == "gone") return find_it_gone(handle);
+  if (wanted == "leave") return leave_it_open(handle);
+  if (wanted == "import") return import_and_change();
+  FAIL() << wanted;
+}
+
+// --- what is tested ---------------------------------------------------------------------------------------
+
+class Ipc : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const hipError_t status = hipIpcGetMemHandle(&handle_, shared_.get());
+    if (TF_NO_ADDRESS_WINDOWS && is_remote() && status == hipErrorNotSupported)
+      GTEST_SKIP() << "the sanitizer leaves no room for address windows";
+    ASSERT_EQ(status, hipSuccess);
+    const std::vector<std::uint32_t> numbers = counting(kCount, 7);
+    HIP_OK(hipMemcpy(shared_.get(), numbers.data(), kBytes, hipMemcpyHostToDevice));
+    HIP_OK(hipDeviceSynchronize());
+  }
+  std::uint32_t last() {
+    std::uint32_t value = 0;
+    EXPECT_EQ(hipMemcpy(&value, shared_.at(kBytes - sizeof value), sizeof value, hipMemcpyDeviceToHost),
+              hipSuccess);
+    return value;
+  }
+
+  DeviceBuffer before_{1000};  // so that the memory does not start where a lease does
+  DeviceBuffer shared_{kBytes};
+  hipIpcMemHandle_t handle_{};
+};
+
+TEST_F(Ipc, AnotherProcessSeesAndChangesTheMemory) {
+  EXPECT_EQ(run_partner("change", hex(handle_)), 0);
+  EXPECT_EQ(last(), 42u);
+  hipIpcMemHandle_t again = {};
+  HIP_OK(hipIpcGetMemHandle(&again, shared_.get()));
+  const std::uint32_t seven = static_cast<std::uint32_t>(7 + kCount - 1);
+  HIP_OK(hipMemcpy(shared_.at(kBytes - sizeof seven), &seven, sizeof seven, hipMemcpyHostToDevice));
+  HIP_OK(hipDeviceSynchronize());
+  EXPECT_EQ(run_partner("change", hex(again)), 0);
+}
+
+TEST_F(Ipc, APointerInsideIsOpenedInside) {
+  hipIpcMemHandle_t inside = {};
+  HIP_OK(hipIpcGetMemHandle(&inside, shared_.at(1000 * sizeof(std::uint32_t))));
+  EXPECT_EQ(run_partner("inside", hex(inside)), 0);
+}
+
+TEST_F(Ipc, APartnerThatEndsLeavesTheMemoryAlone) {
+  EXPECT_EQ(run_partner("leave", hex(handle_)), 0);
+  EXPECT_EQ(last(), 42u);
+  HIP_OK(hipMemset(shared_.get(), 0, kBytes));
+  EXPECT_EQ(last(), 0u);
+}
+
+TEST_F(Ipc, ContentsSurviveTheExport) {
+  DeviceBuffer buffer(kBytes);
+  const std::vector<std::uint32_t> numbers = counting(kCount, 3);
+  HIP_OK(hipMemcpy(buffer.get(), numbers.data(), kBytes, hipMemcpyHostToDevice));
+  hipIpcMemHandle_t handle = {};
+  HIP_OK(hipIpcGetMemHandle(&handle, buffer.get()));
+  std::vector<std::uint32_t> back(kCount);
+  HIP_OK(hipMemcpy(back.data(), buffer.get(), kBytes, hipMemcpyDeviceToHost));
+  EXPECT_TRUE(back == numbers);
+}
+
+TEST_F(Ipc, FreedMemoryCannotBeOpened) {
+  void* pointer = nullptr;
+  HIP_OK(hipMalloc(&pointer, kBytes));
+  hipIpcMemHandle_t handle = {};
+  HIP_OK(hipIpcGetMemHandle(&handle, pointer));
+  HIP_OK(hipFree(pointer));
+  HIP_OK(hipDeviceSynchronize());
+  EXPECT_EQ(run_partner("gone", hex(handle)), 0);
+}
+
+TEST_F(Ipc, AProcessDoesNotOpenItsOwnMemory) {
+  void* pointer = nullptr;
+  EXPECT_EQ(hipIpcOpenMemHandle(&pointer, handle_, hipIpcMemLazyEnablePeerAccess), hipErrorInvalidContext);
+}
+
+TEST_F(Ipc, BadArgumentsAreRefused) {
+  hipIpcMemHandle_t handle = {};
+  EXPECT_EQ(hipIpcGetMemHandle(nullptr, shared_.get()), hipErrorInvalidValue);
+  EXPECT_EQ(hipIpcGetMemHandle(&handle, nullptr), hipErrorInvalidValue);
+  int on_stack = 0;
+  EXPECT_EQ(hipIpcGetMemHandle(&handle, &on_stack), hipErrorInvalidDevicePointer);
+  PinnedBuffer pinned(4096);
+  EXPECT_EQ(hipIpcGetMemHandle(&handle, pinned.as<void>()), hipErrorInvalidDevicePointer);
+  void* pooled = nullptr;
+  HIP_OK(hipMallocAsync(&pooled, 4096, nullptr));
+  EXPECT_EQ(hipIpcGetMemHandle(&handle, pooled), hipErrorInvalidDevicePointer);
+  HIP_OK(hipFreeAsync(pooled, nullptr));
+  void* pointer = nullptr;
+  EXPECT_EQ(hipIpcOpenMemHandle(nullptr, handle_, hipIpcMemLazyEnablePeerAccess), hipErrorInvalidValue);
+  EXPECT_EQ(hipIpcOpenMemHandle(&pointer, hipIpcMemHandle_t{}, hipIpcMemLazyEnablePeerAccess),
+            hipErrorInvalidValue);
+  EXPECT_EQ(hipIpcOpenMemHandle(&pointer, handle_, 7), hipErrorInvalidValue);
+  EXPECT_EQ(hipIpcCloseMemHandle(shared_.get()), hipErrorInvalidValue) << "not opened";
+  EXPECT_EQ(hipIpcCloseMemHandle(nullptr), hipErrorInvalidValue);
+}
+
+class SharedPhysical : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!physical_memory_is_offered(properties_, bytes_)) {
+      ASSERT_TRUE(TF_NO_ADDRESS_WINDOWS && is_remote());
+      GTEST_SKIP() << "the sanitizer leaves no room for address windows";
+    }
+    HIP_OK(hipMemCreate(&handle_, bytes_, &properties_, 0));
+    HIP_OK(hipMemExportToShareableHandle(&fd_, handle_, hipMemHandleTypePosixFileDescriptor, 0));
+    base_ = map_physical(handle_, bytes_);
+    const std::vector<std::uint32_t> numbers = counting(bytes_ / sizeof(std::uint32_t), 7);
+    HIP_OK(hipMemcpy(base_, numbers.data(), bytes_, hipMemcpyHostToDevice));
+    HIP_OK(hipDeviceSynchronize());
+  }
+  void TearDown() override {
+    if (base_ != nullptr) unmap_physical(base_, bytes_);
+    if (fd_ >= 0) ::close(fd_);
+  }
+  std::uint32_t last() {
+    std::uint32_t value = 0;
+    EXPECT_EQ(hipMemcpy(&value, static_cast<std::byte*>(base_) + bytes_ - sizeof value, sizeof value,
+                        hipMemcpyDeviceToHost),
+              hipSuccess);
+    return value;
+  }
+
+  hipMemAllocationProp properties_ = {};
+  std::size_t bytes_ = 0;
+  hipMemGenericAllocationHandle_t handle_ = nullptr;
+  int fd_ = -1;
+  void* base_ = nullptr;
+};
+
+TEST_F(SharedPhysical, AnotherProcessImportsAndChangesIt) {
+  HIP_OK(hipMemRelease(handle_)) << "what is mapped can still be imported";
+  EXPECT_EQ(run_partner("import", "", fd_), 0);
+  EXPECT_EQ(last(), 42u);
+}
+
+TEST_F(SharedPhysical, TheSameProcessCanImportItToo) {
+  hipMemGenericAllocationHandle_t again = nullptr;
+  std::size_t before = 0;
+  std::size_t after = 0;
+  std::size_t total = 0;
+  HIP_OK(hipMemGetInfo(&before, &total));
+  HIP_OK(hipMemImportFromShareableHandle(&again, &fd_, hipMemHandleTypePosixFileDescriptor))
+      << "by a pointer, as AMD's runtimes read it";
+  EXPECT_NE(again, handle_);
+  void* const second = map_physical(again, bytes_);
+  HIP_OK(hipMemGetInfo(&after, &total));
+  EXPECT_EQ(before, after) << "it is the same memory";
+  HIP_OK(hipMemsetD32(static_cast<std::byte*>(second) + bytes_ - 4, 99, 1));
+  EXPECT_EQ(last(), 99u);
+  hipMemAllocationProp properties = {};
+  HIP_OK(hipMemGetAllocationPropertiesFromHandle(&properties, again));
+  EXPECT_EQ(properties.requestedHandleType, hipMemHandleTypePosixFileDescriptor);
+  int fd = -1;
+  HIP_OK(hipMemExportToShareableHandle(&fd, again, hipMemHandleTypePosixFileDescriptor, 0));
+  EXPECT_GE(fd, 0);
+  ::close(fd);
+  HIP_OK(hipMemRelease(again));
+  unmap_physical(second, bytes_);
+  HIP_OK(hipMemRelease(handle_));
+}
+
+TEST_F(SharedPhysical, BadArgumentsAreRefused) {
+  int fd = -1;
+  constexpr auto kType = hipMemHandleTypePosixFileDescriptor;
+  EXPECT_EQ(hipMemExportToShareableHandle(nullptr, handle_, kType, 0), hipErrorInvalidValue);
+  EXPECT_EQ(hipMemExportToShareableHandle(&fd, nullptr, kType, 0), hipErrorInvalidValue);
+  EXPECT_EQ(hipMemExportToShareableHandle(&fd, handle_, hipMemHandleTypeNone, 0), hipErrorInvalidValue);
+  EXPECT_EQ(hipMemExportToShareableHandle(&fd, handle_, kType, 1), hipErrorInvalidValue);
+  hipMemGenericAllocationHandle_t imported = nullptr;
+  EXPECT_EQ(hipMemImportFromShareableHandle(nullptr, &fd_, kType), hipErrorInvalidValue);
+  EXPECT_EQ(hipMemImportFromShareableHandle(&imported, &fd_, hipMemHandleTypeNone), hipErrorInvalidValue);
+  int closed = 1000;
+  EXPECT_EQ(hipMemImportFromShareableHandle(&imported, &closed, kType), hipErrorInvalidValue);
+  int pipe_ends[2] = {-1, -1};
+  ASSERT_EQ(::pipe(pipe_ends), 0);
+  EXPECT_EQ(hipMemImportFromShareableHandle(&imported, &pipe_ends[0], kType), hipErrorInvalidValue);
+  ::close(pipe_ends[0]);
+  ::close(pipe_ends[1]);
+  HIP_OK(hipMemRelease(handle_));
+}
+
+}  // namespace
+}  // namespace tf::api_test

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// Device memory shared between processes (hipIpc*MemHandle).
+//
+// Ordinary allocations are private pages, which are faster to touch than a memory file's; one becomes a
+// memory file, at the same address, when it is first exported. The handle says where the exporter holds the
+// file. The kernel lets the same user's processes open it there, and they check that it is what the handle
+// speaks of.
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <mutex>
+#include <string>
+#include <type_traits>
+
+#include "worker/runtime/cpu/api.h"
+#include "worker/runtime/cpu/memory_file.h"
+#include "worker/runtime/cpu/runtime.h"
+
+namespace tf::cpu {
+namespace {
+
+constexpr std::array<char, 8> kMagic = {'H', 'I', 'P', 'C', 'P', 'U', 'I', '1'};
+
+struct Ticket {
+  std::array<char, 8> magic{};
+  std::int32_t process = 0;
+  std::int32_t descriptor = -1;
+  std::uint64_t file = 0;  // its inode: unlike the descriptor's number it is not used again
+  std::uint64_t bytes = 0;
+  std::uint64_t offset = 0;  // of the pointer in the allocation
+  std::int32_t device = 0;
+  std::uint32_t reserved = 0;
+};
+static_assert(sizeof(Ticket) <= sizeof(hipIpcMemHandle_t) && std::is_trivially_copyable_v<Ticket>);
+
+// Pages that were never written stay holes.
+void copy_pages(std::byte* target, const std::byte* source, std::size_t bytes) {
+  static constexpr std::array<std::byte, kPage_bytes> kZeroes{};
+  for (std::size_t at = 0; at < bytes; at += kPage_bytes) {
+    if (std::memcmp(source + at, kZeroes.data(), kPage_bytes) != 0)
+      std::memcpy(target + at, source + at, kPage_bytes);
+  }
+}
+
+// The descriptor behind the allocation's pages, which from now on are shared. REQUIRES: the devices are idle
+int share_pages(const Allocation& allocation) {
+  if (allocation.descriptor >= 0) return allocation.descriptor;
+  const int descriptor = make_memory_file(allocation.mapped_bytes);
+  if (descriptor < 0) return -1;
+  void* const base = reinterpret_cast<void*>(allocation.base);
+  const std::size_t bytes = allocation.mapped_bytes;
+  void* const copy = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+  if (copy == MAP_FAILED) {
+    ::close(descriptor);
+    return -1;
+  }
+  copy_pages(static_cast<std::byte*>(copy), static_cast<std::byte*>(base), bytes);
+  // The copy takes the place of the pages it was made of.
+  if (::mremap(copy, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, base) == MAP_FAILED) {
+    ::munmap(copy, bytes);
+    ::close(descriptor);
+    return -1;
+  }
+  Runtime::get().memory.set_descriptor(base, descriptor);
+  return descriptor;
+}
+
+hipError_t get_handle(hipIpcMemHandle_t* handle, void* pointer) {
+  if (!handle || !pointer) return hipErrorInvalidValue;
+  Runtime& runtime = Runtime::get();
+  const std::lock_guard lock(runtime.sharing);
+  const auto known = runtime.memory.find(pointer);
+  if (!known || known->kind != MemoryKind::kDevice || known->pool) return hipErrorInvalidDevicePointer;
+  if (const hipError_t pending = Runtime::get().synchronize(); pending != hipSuccess) return pending;
+  const int descriptor = share_pages(*known);
+  struct stat status = {};
+  if (descriptor < 0 || ::fstat(descriptor, &status) != 0) return hipErrorOutOfMemory;
+  const std::uint64_t offset = reinterpret_cast<std::uintptr_t>(pointer) - known->base;
+  const Ticket ticket{kMagic, ::getpid(), descriptor, status.st_ino, known->bytes, offset, known->device, 0};
+  std::memset(handle, 0, sizeof *handle);
+  std::memcpy(handle->reserved, &ticket, sizeof ticket);
+  return hipSuccess;
+}
+
+// -1: it is not there, or not what the ticket says. Nothing but memory files is ever opened: opening other
+// things can have effects.
+int open_file(const Ticket& ticket) {
+  const std::string path =
+      "/proc/" + std::to_string(ticket.process) + "/fd/" + std::to_string(ticket.descriptor);
+  const std::string wanted = std::string("/memfd:") + kMemoryFileName;
+  std::array<char, 64> name{};
+  const ssize_t length = ::readlink(path.c_str(), name.data(), name.size() - 1);
+  if (length <= 0 || std::string(name.data()).rfind(wanted, 0) != 0) return -1;
+  const int descriptor = ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK);
+  if (descriptor < 0) return -1;
+  struct stat status = {};
+  const bool same = ::fstat(descriptor, &status) == 0 && status.st_ino == ticket.file &&
+                    memory_file_bytes(descriptor) >= ticket.bytes;
+  if (same) return descriptor;
+  ::close(descriptor);
+  return -1;
+}
+
+hipError_t open_handle(void** pointer, const hipIpcMemHandle_t& handle, unsigned flags) {
+  Ticket ticket;
+  std::memcpy(&ticket, handle.reserved, sizeof ticket);
+  if (!pointer || flags != hipIpcMemLazyEnablePeerAccess) return hipErrorInvalidValue;
+  if (ticket.magic != kMagic || ticket.bytes == 0 || ticket.offset >= ticket.bytes)
+    return hipErrorInvalidValue;
+  if (ticket.process == ::getpid()) return hipErrorInvalidContext;
+  if (!Runtime::get().valid_device(ticket.device)) return hipErrorInvalidDevicePointer;
+  const int descriptor = open_file(ticket);
+  if (descriptor < 0) return hipErrorInvalidDevicePointer;
+  const std::size_t mapped_bytes = round_up(ticket.bytes, kPage_bytes);
+  void* const base = ::mmap(nullptr, mapped_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+  ::close(descriptor);
+  if (base == MAP_FAILED) return hipErrorMapFailed;
+  Allocation allocation;
+  allocation.base = reinterpret_cast<std::uintptr_t>(base);
+  allocation.bytes = ticket.bytes;
+  allocation.kind = MemoryKind::kShared;
+  allocation.device = ticket.device;
+  if (!Runtime::get().memory.add(allocation)) {
+    ::munmap(base, mapped_bytes);
+    return hipErrorOutOfMemory;
+  }
+  *pointer = static_cast<std::byte*>(base) + ticket.offset;
+  return hipSuccess;
+}
+
+hipError_t close_handle(void* pointer) {
+  Runtime& runtime = Runtime::get();
+  const auto known = runtime.memory.find(pointer);
+  if (!known || known->kind != MemoryKind::kShared) return hipErrorInvalidValue;
+  const hipError_t pending = Runtime::get().synchronize();
+  const auto removed = runtime.memory.remove(reinterpret_cast<void*>(known->base));
+  if (!removed) return hipErrorInvalidValue;  // another thread closed it meanwhile
+  ::munmap(reinterpret_cast<void*>(removed->base), round_up(removed->bytes, kPage_bytes));
+  return pending;
+}
+
+}  // namespace
+}  // namespace tf::cpu
+
+using namespace tf::cpu;
+
+extern "C" {
+
+hipError_t hipIpcGetMemHandle(hipIpcMemHandle_t* handle, void* pointer) {
+  return api([&] { return get_handle(handle, pointer); });
+}
+
+hipError_t hipIpcOpenMemHandle(void** pointer, hipIpcMemHandle_t handle, unsigned flags) {
+  return api([&] { return open_handle(pointer, handle, flags); });
+}
+
+hipError_t hipIpcCloseMemHandle(void* pointer) {
+  return api([&] { return close_handle(pointer); });
+}
+
+}  // extern "C"

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// See shared_memory.h.
+#include "worker/shared_memory.h"
+
+#include <algorithm>
+#include <chrono>
+#include <iterator>
+#include <utility>
+
+#include "worker/offers.h"
+#include "worker/session.h"
+
+namespace tf::worker {
+namespace {
+
+constexpr std::chrono::seconds kAnswerTime{5};
+
+}  // namespace
+
+hipError_t SharedMemory::ask(Status asked, ChannelMessage& answer) {
+  if (!asked.is_ok()) return hipErrorOperatingSystem;
+  const Deadline deadline = Deadline::after(kAnswerTime);
+  if (!session_.wait_until([&] { return broker_->answered() || deadline.passed(); })) return hipErrorUnknown;
+  if (!broker_->answered()) return hipErrorOperatingSystem;
+  answer = broker_->take();
+  return hipSuccess;
+}
+
+hipError_t SharedMemory::share(hipMemGenericAllocationHandle_t memory, const SharedPiece& piece,
+                               std::uint64_t of, net::Token& name) {
+  if (shared_.size() >= kOffersPerSessionMax) return hipErrorOutOfMemory;
+  int descriptor = -1;
+  const hipError_t error = session_.hip().hipMemExportToShareableHandle(
+      &descriptor, memory, hipMemHandleTypePosixFileDescriptor, 0);
+  if (error != hipSuccess) return error;
+  net::OwnedFd owned(descriptor);
+  Result<net::Token> random = net::Token::random();
+  if (!random) return hipErrorOperatingSystem;
+  ChannelMessage answer;
+  const hipError_t asked = ask(broker_->offer(*random, piece, std::move(owned)), answer);
+  if (asked != hipSuccess) return asked;
+  if (answer.piece.kind == SharedPiece::Kind::kNone) return hipErrorOutOfMemory;  // the supervisor is full
+  name = *random;
+  shared_.emplace(name, Shared{piece.kind, of});
+  return hipSuccess;
+}
+
+hipError_t SharedMemory::share_lease(std::uint64_t address, std::uint64_t bytes, net::Token& name) {
+  if (broker_ == nullptr || snapshot_.memory_shared == 0) return hipErrorNotSupported;
+  SharedPiece piece;
+  std::uint64_t lease = 0;
+  hipMemGenericAllocationHandle_t memory{};
+  if (!session_.leases().find(address, bytes, lease, memory, piece)) return hipErrorInvalidDevicePointer;
+  return share(memory, piece, lease, name);
+}
+
+hipError_t SharedMemory::share_physical(std::uint64_t raw, net::Token& name) {
+  if (broker_ == nullptr || snapshot_.memory_shared == 0) return hipErrorNotSupported;
+  for (const auto& [known, shared] : shared_) {
+    if (shared.kind != SharedPiece::Kind::kPhysical || shared.of != raw) continue;
+    name = known;
+    return hipSuccess;
+  }
+  SharedPiece piece;
+  hipMemGenericAllocationHandle_t memory{};
+  if (!session_.virtual_memory().find(raw, memory, piece)) return hipErrorInvalidValue;
+  return share(memory, piece, raw, name);
+}
+
+hipError_t SharedMemory::withdraw(const net::Token& name) {
+  if (shared_.erase(name) == 0) return hipErrorInvalidValue;
+  return broker_->withdraw(name).is_ok() ? hipSuccess : hipErrorOperatingSystem;
+}
+
+void SharedMemory::withdraw_of(SharedPiece::Kind kind, std::uint64_t of) {
+  for (auto entry = shared_.begin(); entry != shared_.end();) {
+    const bool match = entry->second.kind == kind && entry->second.of == of;
+    if (match) static_cast<void>(broker_->withdraw(entry->first));
+    entry = match ? shared_.erase(entry) : std::next(entry);
+  }
+}
+
+void SharedMemory::withdraw_lease(std::uint64_t address) { withdraw_of(SharedPiece::Kind::kLease, address); }
+
+void SharedMemory::withdraw_physical(std::uint64_t raw) { withdraw_of(SharedPiece::Kind::kPhysical, raw); }
+
+hipError_t SharedMemory::fetch(const net::Token& name, SharedPiece::Kind kind,
+                               hipMemGenericAllocationHandle_t& memory, SharedPiece& piece) {
+  if (broker_ == nullptr || snapshot_.memory_shared == 0) return hipErrorNotSupported;
+  ChannelMessage answer;
+  const hipError_t asked = ask(broker_->want(name), answer);
+  if (asked != hipSuccess) return asked;
+  piece = answer.piece;
+  // The other session's process may be under its client's control: nothing it says is believed.
+  const bool sane = piece.kind == kind && answer.connection && piece.bytes != 0 && piece.device >= 0 &&
+                    static_cast<std::size_t>(piece.device) < snapshot_.devices.size() &&
+                    piece.first <= piece.whole_bytes && piece.bytes <= piece.whole_bytes - piece.first;
+  if (!sane) return hipErrorInvalidDevicePointer;
+  const hipError_t error = session_.use_device(piece.device);
+  if (error != hipSuccess) return error;
+  int descriptor = answer.connection.get();
+  return session_.hip().hipMemImportFromShareableHandle(&memory, &descriptor,
+                                                        hipMemHandleTypePosixFileDescriptor);
+}
+
+hipError_t SharedMemory::open(const net::Token& name, std::uint64_t& address, SharedPiece& piece) {
+  hipMemGenericAllocationHandle_t memory{};
+  const hipError_t error = fetch(name, SharedPiece::Kind::kLease, memory, piece);
+  return error != hipSuccess ? error : session_.leases().adopt(memory, piece, address);
+}
+
+hipError_t SharedMemory::import(const net::Token& name, std::uint64_t raw, SharedPiece& piece) {
+  hipMemGenericAllocationHandle_t memory{};
+  const hipError_t error = fetch(name, SharedPiece::Kind::kPhysical, memory, piece);
+  return error != hipSuccess ? error : session_.virtual_memory().adopt(raw, memory, piece);
+}
+
+}  // namespace tf::worker
