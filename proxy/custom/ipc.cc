@@ -1,11 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 // Device memory shared between processes: the worker knows the memory by a key, which the handles carry.
+#include <mutex>
+
 #include "proxy/custom/support.h"
 #include "proxy/gen/custom.h"
 #include "proxy/memory/shared_memory.h"
 
 namespace tf::proxy::custom {
 namespace {
+
+// The name of an allocation, from the worker the first time.
+hipError_t key_of(Session& session, const DevicePointer& allocation, SharedKey& key) {
+  std::lock_guard lock(session.shared_memory().order());
+  if (auto known = session.shared_memory().key_of(allocation.base)) {
+    key = *known;
+    return hipSuccess;
+  }
+  protocol::ShareLeaseRequest request{};
+  request.address = allocation.base;
+  request.bytes = allocation.bytes;
+  protocol::ShareLeaseReply reply{};
+  hipError_t error = session.call(allocation.device, request, reply);
+  if (error != hipSuccess) return error;
+  key = {reply.key_low, reply.key_high};
+  session.shared_memory().shared(allocation.base, key);
+  return hipSuccess;
+}
 
 // Memory of another process at an address of ours.
 hipError_t open_shared(ApiCall& call, const MemoryTicket& ticket, void** pointer) {
@@ -40,21 +60,13 @@ hipError_t hipIpcGetMemHandle(ApiCall& call, hipIpcMemHandle_t* handle, void* po
   Session& session = call.session();
   auto found = session.device_memory().find_block(to_raw(pointer));
   if (!found || session.pools().owns(found->base)) return call.finish(hipErrorInvalidDevicePointer);
-  auto key = session.shared_memory().key_of(found->base);
-  if (!key) {
-    protocol::ShareLeaseRequest request{};
-    request.address = found->base;
-    request.bytes = found->bytes;
-    protocol::ShareLeaseReply reply{};
-    hipError_t error = session.call(found->device, request, reply);
-    if (error != hipSuccess) return call.finish(error);
-    key = SharedKey{reply.key_low, reply.key_high};
-    session.shared_memory().shared(found->base, *key);
-  }
+  SharedKey key;
+  hipError_t error = key_of(session, *found, key);
+  if (error != hipSuccess) return call.finish(error);
   // Whoever opens the memory sees what was written before: as the runtime does, wait for it.
-  hipError_t error = session.call(found->device, protocol::SynchronizeDeviceRequest{});
+  error = session.call(found->device, protocol::SynchronizeDeviceRequest{});
   error = session.synchronized_device(found->device, error);
-  if (error == hipSuccess) *handle = write_handle({*key, to_raw(pointer) - found->base});
+  if (error == hipSuccess) *handle = write_handle({key, to_raw(pointer) - found->base});
   return call.finish(error);
 }
 

@@ -40,6 +40,8 @@ std::optional<SharedKey> read_token_file(int descriptor);
 
 class SharedMemory {
  public:
+  // Held from looking for a key to noting the one that the worker gave: an allocation has one key.
+  std::mutex& order() { return order_; }
   void shared(std::uint64_t base, const SharedKey& key);
   std::optional<SharedKey> key_of(std::uint64_t base) const;
   bool is_ours(const SharedKey& key) const;
@@ -53,6 +55,7 @@ class SharedMemory {
  private:
   // Relaxed: lets hipFree skip the lock; whoever shared an allocation sees its own store, and frees it after.
   std::atomic<bool> any_{false};
+  std::mutex order_;
   mutable std::mutex mutex_;
   std::map<std::uint64_t, SharedKey> keys_;        // by the allocation's address
   std::map<std::uint64_t, std::uint64_t> opened_;  // address -> bytes

@@ -9,94 +9,14 @@
 #include <vector>
 
 #include "protocol/gen/messages.h"
-#include "protocol/gen/schema.h"
-#include "protocol/hello.h"
+#include "raw_client.h"
 #include "transport/factory/factory.h"
-#include "transport/request_queue.h"
 #include "worker_process.h"
 
 namespace tf::worker {
 namespace {
 
 using namespace std::chrono_literals;
-
-struct NoNotices final : MessageSink {
-  Status on_message(const FrameHeader& header, std::span<const std::byte>) override {
-    ++count;
-    last_opcode = header.opcode;
-    return Status::ok();
-  }
-  int count = 0;
-  int last_opcode = 0;
-};
-
-// What the proxy does, without a proxy.
-struct RawClient {
-  RawClient(const WorkerProcess& worker, const net::Transport& transport) {
-    const net::Address address =
-        transport.reaches(worker.tcp()).is_ok() ? worker.tcp() : worker.unix_socket();
-    status = connect(address, transport);
-  }
-  Status connect(const net::Address& address, const net::Transport& transport) {
-    const Deadline deadline = Deadline::after(20s);
-    Result<net::OwnedFd> socket = net::dial_lane(address, net::Attach{}, deadline);
-    if (!socket) return socket.status();
-    control = std::move(*socket);
-    Result<net::Token> token = net::Token::random();
-    if (!token) return token.status();
-    protocol::HelloRequest hello;
-    hello.schema_hash = protocol::kSchemaHash;
-    hello.transport = transport.name();
-    hello.token = *token;
-    hello.program = "remote_test";
-    TF_RETURN_IF_ERROR(protocol::send_hello(control.get(), hello, deadline));
-    Result<protocol::HelloReply> reply = protocol::receive_hello_reply(control.get(), deadline);
-    if (!reply) return reply.status();
-    if (reply->code != Code::kOk) return {reply->code, reply->message};
-    snapshot = reply->snapshot;
-    Result<std::unique_ptr<Endpoint>> made = transport.connect(address, *token, deadline);
-    if (!made) return made.status();
-    endpoint = std::move(*made);
-    queue = std::make_unique<RequestQueue>(*endpoint, notices);
-    return Status::ok();
-  }
-
-  template <typename Request>
-  Status post(const Request& request, std::span<const std::byte> tail = {}) {
-    return queue->post(static_cast<std::uint16_t>(Request::kOp), kFlagNoReply,
-                       std::as_bytes(std::span(&request, 1)), tail);
-  }
-  template <typename Request>
-  Status call(const Request& request, std::span<std::byte> reply) {
-    Result<Reply> got = queue->call(static_cast<std::uint16_t>(Request::kOp), 0,
-                                    std::as_bytes(std::span(&request, 1)), {}, reply, Deadline::after(20s));
-    return got.status();
-  }
-  std::uint64_t lease(std::uint64_t bytes) {
-    struct {
-      std::int32_t error;
-      std::uint32_t reserved;
-      protocol::LeaseMemoryReply body;
-    } reply{};
-    protocol::LeaseMemoryRequest request{};
-    request.bytes = bytes;
-    const Status called = call(request, std::as_writable_bytes(std::span(&reply, 1)));
-    EXPECT_TRUE(called.is_ok()) << called.to_string();
-    EXPECT_EQ(reply.error, 0);
-    return reply.body.address;
-  }
-  Status synchronize() {
-    std::byte reply[8];
-    return call(protocol::SynchronizeStreamRequest{}, reply);
-  }
-
-  net::OwnedFd control;
-  protocol::WorkerSnapshot snapshot;
-  NoNotices notices;
-  std::unique_ptr<Endpoint> endpoint;
-  std::unique_ptr<RequestQueue> queue;
-  Status status;
-};
 
 class Remote : public testing::TestWithParam<const char*> {
  protected:
