@@ -60,8 +60,8 @@ class Module {
 struct LaunchRequest {
   Grid grid;
   const void* named = nullptr;  // the kernel as the program named it
-  void** arguments = nullptr;  // one pointer an argument; or
-  void** extra = nullptr;      // HIP_LAUNCH_PARAM_BUFFER_*
+  void** arguments = nullptr;   // one pointer an argument; or
+  void** extra = nullptr;       // HIP_LAUNCH_PARAM_BUFFER_*
   hipStream_t stream = nullptr;
   hipEvent_t start = nullptr;  // recorded right before and after the kernel
   hipEvent_t stop = nullptr;
