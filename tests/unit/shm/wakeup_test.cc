@@ -96,7 +96,6 @@ TEST(ShmWakeup, RoomIsAnnouncedAtOnce) {
     }
     EXPECT_EQ(sink.count, kMessages);
   });
-  Counter none;
   int stalls = 0;
   for (std::uint32_t id = 1; id <= kMessages;) {
     const Status status = test::try_publish(*pair.client, 1, id, payload);
