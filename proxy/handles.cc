@@ -50,6 +50,11 @@ std::shared_ptr<Facts> HandleTable::facts(std::uint64_t raw) const {
   return slot == nullptr ? nullptr : slot->facts;
 }
 
+void HandleTable::set_device(std::uint64_t raw, int device) {
+  std::unique_lock lock(mutex_);
+  if (find(raw) != nullptr) slots_[Handle(raw).index()].device = device;
+}
+
 bool HandleTable::set_facts(std::uint64_t raw, std::shared_ptr<Facts> facts) {
   std::unique_lock lock(mutex_);
   const Slot* slot = find(raw);

@@ -34,6 +34,8 @@ class HandleTable {
   bool contains(std::uint64_t raw) const;
   // The device that was current when the handle was made; -1 for unknown handles.
   int device(std::uint64_t raw) const;
+  // For objects whose device is known only once they are made.
+  void set_device(std::uint64_t raw, int device);
   std::shared_ptr<Facts> facts(std::uint64_t raw) const;
   // False: unknown handle.
   bool set_facts(std::uint64_t raw, std::shared_ptr<Facts> facts);

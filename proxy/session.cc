@@ -170,6 +170,20 @@ void Session::note_recording(std::uint64_t event, int device, std::uint64_t stre
   recording->device = device;
   recording->stream = stream;
   recording->transfers = transfers_.last_sequence();
+  if (shared_events_.load(std::memory_order_relaxed)) {  // whoever uses a shared event got it afterwards
+    auto before = this->recording(event);
+    recording->shared = before != nullptr && before->shared;
+  }
+  handles_.of(protocol::HandleKind::kEvent).set_facts(event, std::move(recording));
+}
+
+void Session::note_shared(std::uint64_t event) {
+  shared_events_.store(true, std::memory_order_relaxed);
+  auto before = recording(event);
+  auto recording =
+      before != nullptr ? std::make_shared<EventRecording>(*before) : std::make_shared<EventRecording>();
+  recording->recorded = before != nullptr && before->recorded;
+  recording->shared = true;
   handles_.of(protocol::HandleKind::kEvent).set_facts(event, std::move(recording));
 }
 
@@ -187,10 +201,22 @@ hipError_t Session::send(protocol::Op op, int device, std::span<const std::byte>
   std::uint32_t flags = kFlagNoReply | (tail.empty() ? 0 : kFlagInlineData) |
                         (static_cast<std::uint32_t>(device) + device_base_) << kDeviceShift;
   Status status = queue_.post(static_cast<std::uint16_t>(op), flags, head, tail, request_id);
-  if (status) return hipSuccess;
+  if (status) return shared_events_.load(std::memory_order_relaxed) ? settle(op, device, head) : hipSuccess;
   if (status.code() == Code::kInvalidArgument) return hipErrorInvalidValue;  // longer than a message
   lose(status);
   return kLostError;
+}
+
+// The program may tell another process at once that it has recorded a shared event: the worker must know
+// first.
+hipError_t Session::settle(protocol::Op op, int device, std::span<const std::byte> head) {
+  if (op != protocol::EventRecordRequest::kOp) return hipSuccess;
+  protocol::EventRecordRequest recorded;
+  std::memcpy(&recorded, head.data(), sizeof recorded);
+  auto facts = recording(recorded.event);
+  if (facts == nullptr || !facts->shared) return hipSuccess;
+  hipError_t error = call(device, protocol::QueryEventRequest{recorded.event});
+  return error == hipErrorNotReady ? hipSuccess : error;
 }
 
 hipError_t Session::exchange(protocol::Op op, int device, std::span<const std::byte> head,

@@ -41,8 +41,10 @@ namespace tf::proxy {
 
 inline constexpr hipError_t kLostError = hipErrorDeinitialized;
 
-// Where and when an event was recorded last.
+// Where and when this process recorded an event last.
 struct EventRecording final : Facts {
+  bool recorded = true;
+  bool shared = false;  // other processes record it too: only the worker knows where it is
   int device = 0;
   std::uint64_t stream = 0;
   std::uint64_t transfers = 0;  // Transfers::last_sequence() at that moment
@@ -138,8 +140,10 @@ class Session final : private MessageSink, private LeaseSource {
   // hipStreamWaitEvent was used: an event may stand for copies of other streams than its own.
   bool has_joined_streams() const { return joined_streams_.load(std::memory_order_relaxed); }  // see send()
 
+  // Other processes have the event too, from now on.
+  void note_shared(std::uint64_t event);
   void note_recording(std::uint64_t event, int device, std::uint64_t stream);
-  // Null for events never recorded.
+  // Null for events never recorded, but for shared ones.
   std::shared_ptr<const EventRecording> recording(std::uint64_t event);
   // Event and stream are of the same device, as recording needs. `device`: of the calling thread.
   bool may_record(std::uint64_t event, int device, std::uint64_t stream);
@@ -159,6 +163,7 @@ class Session final : private MessageSink, private LeaseSource {
   std::uint64_t own_stream(int device);
 
  private:
+  hipError_t settle(protocol::Op op, int device, std::span<const std::byte> head);
   hipError_t observe(protocol::Op op, int device, std::span<const std::byte> head);
   Status on_message(const FrameHeader& header, std::span<const std::byte> payload) override;
   Status on_fault(const protocol::FaultRequest& fault);
@@ -193,6 +198,7 @@ class Session final : private MessageSink, private LeaseSource {
   // Set before the creating message is queued; whoever uses the stream got its handle afterwards.
   std::atomic<bool> unordered_streams_{false};
   std::atomic<bool> joined_streams_{false};
+  std::atomic<bool> shared_events_{false};
   std::array<std::atomic<unsigned>, protocol::kDevicesMax> device_flags_{};
   std::mutex loss_mutex_;  // who loses the session tells it first; nothing is called under it
   LogOnce loss_told_;

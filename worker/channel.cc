@@ -30,14 +30,15 @@ struct Wire {
   std::uint64_t whole_bytes = 0;
   std::uint64_t first = 0;
   std::uint64_t bytes = 0;
+  std::array<std::uint8_t, 64> ticket{};
 };
-static_assert(sizeof(Wire) == 80 && std::has_unique_object_representations_v<Wire>);
+static_assert(sizeof(Wire) == 144 && std::has_unique_object_representations_v<Wire>);
 
 bool right_descriptors(Envelope kind, std::size_t count) {
   switch (kind) {
     case Envelope::kControl:
-    case Envelope::kLane:
-    case Envelope::kOffer: return count == 1;
+    case Envelope::kLane: return count == 1;
+    case Envelope::kOffer:
     case Envelope::kAnswer: return count <= 1;
     default: return count == 0;
   }
@@ -67,6 +68,7 @@ Status send_message(int channel, const ChannelMessage& message, Deadline deadlin
   wire.whole_bytes = message.piece.whole_bytes;
   wire.first = message.piece.first;
   wire.bytes = message.piece.bytes;
+  wire.ticket = message.piece.ticket;
   const int connection = message.connection.get();
   const std::span<const int> descriptors(&connection, message.connection ? 1 : 0);
   return net::send_with_fds(channel, std::as_bytes(std::span(&wire, 1)), descriptors, deadline);
@@ -89,10 +91,14 @@ Result<ChannelMessage> receive_message(int channel, Deadline deadline) {
   message.is_local = wire.is_local != 0;
   message.quiet = wire.quiet != 0;
   message.number = wire.number;
-  if (wire.piece_kind > static_cast<std::uint32_t>(SharedPiece::Kind::kPhysical))
+  if (wire.piece_kind > static_cast<std::uint32_t>(SharedPiece::Kind::kEvent))
     return Status(Code::kProtocol, "unknown kind of memory on the session channel");
-  message.piece = {static_cast<SharedPiece::Kind>(wire.piece_kind), wire.device, wire.whole_bytes, wire.first,
-                   wire.bytes};
+  message.piece = {static_cast<SharedPiece::Kind>(wire.piece_kind),
+                   wire.device,
+                   wire.whole_bytes,
+                   wire.first,
+                   wire.bytes,
+                   wire.ticket};
   if (!descriptors.empty()) message.connection = std::move(descriptors.front());
   return message;
 }

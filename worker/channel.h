@@ -4,6 +4,7 @@
 // is checked all the same, since a session process runs what its client makes it run.
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "net/attach.h"
@@ -29,14 +30,15 @@ enum class Envelope : std::uint32_t {
   kAnswer = 9,    // supervisor -> session: to kOffer and kWant
 };
 
-// A part of some physical memory: what its owner shows of it.
+// What a session shows of its own: a part of some physical memory, or an event.
 struct SharedPiece {
-  enum class Kind : std::uint32_t { kNone = 0, kLease = 1, kPhysical = 2 };
+  enum class Kind : std::uint32_t { kNone = 0, kLease = 1, kPhysical = 2, kEvent = 3 };
   Kind kind = Kind::kNone;
   std::int32_t device = 0;
   std::uint64_t whole_bytes = 0;  // of the physical memory
   std::uint64_t first = 0;
   std::uint64_t bytes = 0;
+  std::array<std::uint8_t, 64> ticket{};  // kEvent: the runtime's hipIpcEventHandle_t; clients never see it
 };
 
 struct ChannelMessage {

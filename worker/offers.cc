@@ -11,7 +11,11 @@ bool Offers::keep(pid_t pid, ChannelMessage& message) {
   const auto own = std::count_if(offers_.begin(), offers_.end(),
                                  [pid](const auto& entry) { return entry.second.owner == pid; });
   const bool room = offers_.size() < kOffersMax && static_cast<std::size_t>(own) < kOffersPerSessionMax;
-  if (!room || message.piece.kind == SharedPiece::Kind::kNone || offers_.contains(message.attach.token))
+  const bool is_memory =
+      message.piece.kind == SharedPiece::Kind::kLease || message.piece.kind == SharedPiece::Kind::kPhysical;
+  const bool whole = is_memory == static_cast<bool>(message.connection);
+  if (!room || !whole || message.piece.kind == SharedPiece::Kind::kNone ||
+      offers_.contains(message.attach.token))
     return false;
   offers_.emplace(message.attach.token, Offer{pid, message.piece, std::move(message.connection)});
   return true;

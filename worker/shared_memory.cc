@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <iterator>
 #include <utility>
 
@@ -26,23 +27,51 @@ hipError_t SharedMemory::ask(Status asked, ChannelMessage& answer) {
   return hipSuccess;
 }
 
-hipError_t SharedMemory::share(hipMemGenericAllocationHandle_t memory, const SharedPiece& piece,
-                               std::uint64_t of, net::Token& name) {
+bool SharedMemory::known(SharedPiece::Kind kind, std::uint64_t of, net::Token& name) const {
+  const auto found = std::find_if(shared_.begin(), shared_.end(), [&](const auto& entry) {
+    return entry.second.kind == kind && entry.second.of == of;
+  });
+  if (found != shared_.end()) name = found->first;
+  return found != shared_.end();
+}
+
+hipError_t SharedMemory::offer(const SharedPiece& piece, net::OwnedFd memory, std::uint64_t of,
+                               net::Token& name) {
   if (shared_.size() >= kOffersPerSessionMax) return hipErrorOutOfMemory;
-  int descriptor = -1;
-  const hipError_t error = session_.hip().hipMemExportToShareableHandle(
-      &descriptor, memory, hipMemHandleTypePosixFileDescriptor, 0);
-  if (error != hipSuccess) return error;
-  net::OwnedFd owned(descriptor);
   Result<net::Token> random = net::Token::random();
   if (!random) return hipErrorOperatingSystem;
   ChannelMessage answer;
-  const hipError_t asked = ask(broker_->offer(*random, piece, std::move(owned)), answer);
+  const hipError_t asked = ask(broker_->offer(*random, piece, std::move(memory)), answer);
   if (asked != hipSuccess) return asked;
   if (answer.piece.kind == SharedPiece::Kind::kNone) return hipErrorOutOfMemory;  // the supervisor is full
   name = *random;
   shared_.emplace(name, Shared{piece.kind, of});
   return hipSuccess;
+}
+
+hipError_t SharedMemory::share(hipMemGenericAllocationHandle_t memory, const SharedPiece& piece,
+                               std::uint64_t of, net::Token& name) {
+  int descriptor = -1;
+  const hipError_t error = session_.hip().hipMemExportToShareableHandle(
+      &descriptor, memory, hipMemHandleTypePosixFileDescriptor, 0);
+  return error != hipSuccess ? error : offer(piece, net::OwnedFd(descriptor), of, name);
+}
+
+hipError_t SharedMemory::share_event(std::uint64_t raw, net::Token& name) {
+  if (broker_ == nullptr) return hipErrorNotSupported;
+  const Object* object = session_.objects().find(protocol::HandleKind::kEvent, raw);
+  if (object == nullptr) return hipErrorInvalidHandle;
+  if (known(SharedPiece::Kind::kEvent, raw, name)) return hipSuccess;
+  hipIpcEventHandle_t ticket{};
+  const hipError_t error =
+      session_.hip().hipIpcGetEventHandle(&ticket, static_cast<hipEvent_t>(object->object));
+  if (error != hipSuccess) return error;
+  SharedPiece piece;
+  piece.kind = SharedPiece::Kind::kEvent;
+  piece.device = object->device;
+  static_assert(sizeof ticket.reserved == sizeof piece.ticket);
+  std::memcpy(piece.ticket.data(), ticket.reserved, sizeof ticket.reserved);
+  return offer(piece, {}, raw, name);
 }
 
 hipError_t SharedMemory::share_lease(std::uint64_t address, std::uint64_t bytes, net::Token& name) {
@@ -56,11 +85,7 @@ hipError_t SharedMemory::share_lease(std::uint64_t address, std::uint64_t bytes,
 
 hipError_t SharedMemory::share_physical(std::uint64_t raw, net::Token& name) {
   if (broker_ == nullptr || snapshot_.memory_shared == 0) return hipErrorNotSupported;
-  for (const auto& [known, shared] : shared_) {
-    if (shared.kind != SharedPiece::Kind::kPhysical || shared.of != raw) continue;
-    name = known;
-    return hipSuccess;
-  }
+  if (known(SharedPiece::Kind::kPhysical, raw, name)) return hipSuccess;
   SharedPiece piece;
   hipMemGenericAllocationHandle_t memory{};
   if (!session_.virtual_memory().find(raw, memory, piece)) return hipErrorInvalidValue;
@@ -83,6 +108,8 @@ void SharedMemory::withdraw_of(SharedPiece::Kind kind, std::uint64_t of) {
 void SharedMemory::withdraw_lease(std::uint64_t address) { withdraw_of(SharedPiece::Kind::kLease, address); }
 
 void SharedMemory::withdraw_physical(std::uint64_t raw) { withdraw_of(SharedPiece::Kind::kPhysical, raw); }
+
+void SharedMemory::withdraw_event(std::uint64_t raw) { withdraw_of(SharedPiece::Kind::kEvent, raw); }
 
 hipError_t SharedMemory::fetch(const net::Token& name, SharedPiece::Kind kind,
                                hipMemGenericAllocationHandle_t& memory, SharedPiece& piece) {
@@ -107,6 +134,21 @@ hipError_t SharedMemory::open(const net::Token& name, std::uint64_t& address, Sh
   hipMemGenericAllocationHandle_t memory{};
   const hipError_t error = fetch(name, SharedPiece::Kind::kLease, memory, piece);
   return error != hipSuccess ? error : session_.leases().adopt(memory, piece, address);
+}
+
+hipError_t SharedMemory::open_event(const net::Token& name, hipEvent_t& event, int& device) {
+  if (broker_ == nullptr) return hipErrorNotSupported;
+  if (shared_.contains(name)) return hipErrorInvalidContext;
+  ChannelMessage answer;
+  hipError_t error = ask(broker_->want(name), answer);
+  if (error != hipSuccess) return error;
+  device = answer.piece.device;
+  if (answer.piece.kind != SharedPiece::Kind::kEvent) return hipErrorInvalidValue;
+  error = session_.use_device(device);
+  if (error != hipSuccess) return error;
+  hipIpcEventHandle_t ticket{};
+  std::memcpy(ticket.reserved, answer.piece.ticket.data(), sizeof ticket.reserved);
+  return session_.hip().hipIpcOpenEventHandle(&event, ticket);
 }
 
 hipError_t SharedMemory::import(const net::Token& name, std::uint64_t raw, SharedPiece& piece) {

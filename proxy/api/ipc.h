@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sharing device memory between processes. Events are not offered yet.
+// Sharing device memory and events between processes.
 // Words: proxy/api/words.h. Included after <hip/hip_runtime_api.h> and parsed by tools/apigen.
 #pragma once
 
@@ -8,7 +8,7 @@ extern "C" {
 CUSTOM hipError_t hipIpcGetMemHandle(OUT() hipIpcMemHandle_t* handle, IN(device) void* pointer);
 CUSTOM hipError_t hipIpcOpenMemHandle(OUT(device) void** pointer, hipIpcMemHandle_t handle, unsigned int flags);
 CUSTOM hipError_t hipIpcCloseMemHandle(IN(device) void* pointer);
-UNSUPPORTED hipError_t hipIpcGetEventHandle(OUT() hipIpcEventHandle_t* handle, IN(event) hipEvent_t event);
-UNSUPPORTED hipError_t hipIpcOpenEventHandle(OUT(event) hipEvent_t* event, hipIpcEventHandle_t handle);
+CUSTOM hipError_t hipIpcGetEventHandle(OUT() hipIpcEventHandle_t* handle, IN(event) hipEvent_t event);
+CUSTOM hipError_t hipIpcOpenEventHandle(OUT(event) hipEvent_t* event, hipIpcEventHandle_t handle);
 
 }  // extern "C"

@@ -200,6 +200,25 @@ REPLY(ImportPhysical) {
   u32 reserved;
 };
 
+// Made with hipEventInterprocess. While it exists others can open it.
+MESSAGE(0x0236, call, ShareEvent) {
+  u64 event;
+};
+REPLY(ShareEvent) {
+  u64 key_low;
+  u64 key_high;
+};
+
+MESSAGE(0x0237, call, OpenEvent) {
+  u64 event;              // Handle of the new event
+  u64 key_low;
+  u64 key_high;
+};
+REPLY(OpenEvent) {
+  i32 device;
+  u32 reserved;
+};
+
 // Device memory is granted in leases; the client cuts hipMalloc from them (proxy/memory).
 MESSAGE(0x0240, call, LeaseMemory) {
   u64 bytes;              // at least; the worker rounds up to its granularity

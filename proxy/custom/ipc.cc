@@ -94,4 +94,41 @@ hipError_t hipIpcCloseMemHandle(ApiCall& call, void* pointer) {
   return call.finish(error);
 }
 
+hipError_t hipIpcGetEventHandle(ApiCall& call, hipIpcEventHandle_t* handle, hipEvent_t event) {
+  if (handle == nullptr || event == nullptr) return call.finish(hipErrorInvalidValue);
+  if (!call.connected()) return call.finish();
+  protocol::ShareEventRequest request{};
+  if (!call.translate(protocol::HandleKind::kEvent, event, request.event)) return call.finish();
+  protocol::ShareEventReply reply{};
+  hipError_t error = call.session().call(call.device(), request, reply);
+  if (error != hipSuccess) return call.finish(error);
+  call.session().note_shared(request.event);
+  *handle = write_event_handle({reply.key_low, reply.key_high});
+  return call.finish(hipSuccess);
+}
+
+hipError_t hipIpcOpenEventHandle(ApiCall& call, hipEvent_t* event, hipIpcEventHandle_t handle) {
+  auto key = read_event_handle(handle);
+  if (event == nullptr || !key) return call.finish(hipErrorInvalidValue);
+  if (!call.connected()) return call.finish();
+  Session& session = call.session();
+  HandleTable& handles = session.handles().of(protocol::HandleKind::kEvent);
+  auto made = handles.create(call.device());
+  if (!made) return call.finish(hipErrorOutOfMemory);
+  protocol::OpenEventRequest request{};
+  request.event = made->raw();
+  request.key_low = key->low;
+  request.key_high = key->high;
+  protocol::OpenEventReply reply{};
+  hipError_t error = session.call(call.device(), request, reply);
+  if (error != hipSuccess) {
+    handles.remove(made->raw());
+    return call.finish(error);
+  }
+  handles.set_device(made->raw(), reply.device - session.worker_ordinal(0));
+  session.note_shared(made->raw());
+  *event = static_cast<hipEvent_t>(to_pointer(*made));
+  return call.finish(hipSuccess);
+}
+
 }  // namespace tf::proxy::custom

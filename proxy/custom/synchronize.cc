@@ -77,7 +77,7 @@ hipError_t ask_event(Session& session, int device, const Request& request) {
   auto recording = session.recording(request.event);
   if (recording == nullptr) return session.lost() ? kLostError : hipSuccess;
   hipError_t error = session.call(device, request);
-  if (error != hipSuccess) return error;
+  if (error != hipSuccess || !recording->recorded) return error;
   await_copies(session, *recording);
   return session.faults().take_stream(recording->device, recording->stream);
 }

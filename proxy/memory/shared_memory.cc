@@ -14,6 +14,7 @@ namespace tf::proxy {
 namespace {
 
 constexpr std::array<char, 8> kHandleMagic = {'H', 'I', 'P', 'R', 'I', 'P', 'C', '1'};
+constexpr std::array<char, 8> kEventMagic = {'H', 'I', 'P', 'R', 'E', 'V', 'T', '1'};
 constexpr std::array<char, 8> kTokenMagic = {'H', 'I', 'P', 'R', 'M', 'E', 'M', '1'};
 
 // The layout of both; the same program may run on another host than its partner.
@@ -39,6 +40,19 @@ std::optional<MemoryTicket> read_handle(const hipIpcMemHandle_t& handle) {
   std::memcpy(&wire, handle.reserved, sizeof wire);
   if (wire.magic != kHandleMagic) return std::nullopt;
   return MemoryTicket{wire.key, wire.offset};
+}
+
+hipIpcEventHandle_t write_event_handle(const SharedKey& key) {
+  const Wire wire{kEventMagic, key, 0};
+  hipIpcEventHandle_t handle{};
+  std::memcpy(handle.reserved, &wire, sizeof wire);
+  return handle;
+}
+
+std::optional<SharedKey> read_event_handle(const hipIpcEventHandle_t& handle) {
+  Wire wire;
+  std::memcpy(&wire, handle.reserved, sizeof wire);
+  return wire.magic == kEventMagic ? std::optional(wire.key) : std::nullopt;
 }
 
 net::OwnedFd make_token_file(const SharedKey& key) {

@@ -34,6 +34,9 @@ hipIpcMemHandle_t write_handle(const MemoryTicket& ticket);
 // Nothing: no handle of ours.
 std::optional<MemoryTicket> read_handle(const hipIpcMemHandle_t& handle);
 
+hipIpcEventHandle_t write_event_handle(const SharedKey& key);
+std::optional<SharedKey> read_event_handle(const hipIpcEventHandle_t& handle);
+
 // A descriptor that names physical memory.
 net::OwnedFd make_token_file(const SharedKey& key);
 std::optional<SharedKey> read_token_file(int descriptor);

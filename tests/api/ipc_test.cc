@@ -20,7 +20,8 @@ constexpr std::size_t kCount = 300'000;
 constexpr std::size_t kBytes = kCount * sizeof(std::uint32_t);
 constexpr int kPartnerFd = 17;
 
-std::string hex(const hipIpcMemHandle_t& handle) {
+template <typename Handle>
+std::string hex(const Handle& handle) {
   std::string text;
   for (const char byte : handle.reserved) {
     text += "0123456789abcdef"[static_cast<unsigned char>(byte) >> 4];
@@ -29,15 +30,16 @@ std::string hex(const hipIpcMemHandle_t& handle) {
   return text;
 }
 
-hipIpcMemHandle_t from_hex(const std::string& text) {
-  hipIpcMemHandle_t handle{};
+template <typename Handle = hipIpcMemHandle_t>
+Handle from_hex(const std::string& text) {
+  Handle handle{};
   for (std::size_t at = 0; at < sizeof handle.reserved && 2 * at + 1 < text.size(); ++at)
     handle.reserved[at] = static_cast<char>(std::stoi(text.substr(2 * at, 2), nullptr, 16));
   return handle;
 }
 
-// Runs a partner in `role` to its end: its exit code. `fd` becomes its kPartnerFd.
-int run_partner(const std::string& role, const std::string& handle, int fd = -1) {
+// Starts a partner in `role`; `fd` becomes its kPartnerFd.
+pid_t start_partner(const std::string& role, const std::string& handle, int fd = -1) {
   const std::string role_setting = "HIP_TEST_PARTNER=" + role;
   const std::string handle_setting = "HIP_TEST_HANDLE=" + handle;
   std::vector<char*> settings = {const_cast<char*>(role_setting.c_str()),
@@ -53,12 +55,20 @@ int run_partner(const std::string& role, const std::string& handle, int fd = -1)
   ::posix_spawn_file_actions_init(&actions);
   if (fd >= 0) ::posix_spawn_file_actions_adddup2(&actions, fd, kPartnerFd);
   pid_t pid = -1;
-  const int failed = ::posix_spawn(&pid, "/proc/self/exe", &actions, nullptr, argv.data(), settings.data());
+  EXPECT_EQ(::posix_spawn(&pid, "/proc/self/exe", &actions, nullptr, argv.data(), settings.data()), 0);
   ::posix_spawn_file_actions_destroy(&actions);
-  EXPECT_EQ(failed, 0);
+  return pid;
+}
+
+int exit_code(pid_t pid) {
   int status = -1;
-  if (failed == 0) ::waitpid(pid, &status, 0);
+  if (pid > 0) ::waitpid(pid, &status, 0);
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+// Runs a partner to its end: its exit code.
+int run_partner(const std::string& role, const std::string& handle, int fd = -1) {
+  return exit_code(start_partner(role, handle, fd));
 }
 
 bool physical_memory_is_offered(hipMemAllocationProp& properties, std::size_t& granularity) {
@@ -151,6 +161,53 @@ void import_and_change() {
   unmap_physical(base, bytes);
 }
 
+// The event is recorded behind a closed gate, which its owner opens when told.
+void wait_for_event(const std::string& handles) {
+  const auto memory = from_hex(handles.substr(0, handles.find(',')));
+  const auto handle = from_hex<hipIpcEventHandle_t>(handles.substr(handles.find(',') + 1));
+  void* shared = nullptr;
+  HIP_OK(hipIpcOpenMemHandle(&shared, memory, hipIpcMemLazyEnablePeerAccess));
+  hipEvent_t event = nullptr;
+  HIP_OK(hipIpcOpenEventHandle(&event, handle));
+  EXPECT_EQ(hipEventQuery(event), hipErrorNotReady);
+  TestStream stream(hipStreamNonBlocking);
+  HIP_OK(hipStreamWaitEvent(stream, event, 0));
+  PinnedBuffer seen(kBytes);
+  HIP_OK(hipMemcpyAsync(seen.as<void>(), shared, kBytes, hipMemcpyDeviceToHost, stream));
+  EXPECT_EQ(hipStreamQuery(stream), hipErrorNotReady);
+  ASSERT_EQ(::write(kPartnerFd, "!", 1), 1);
+  HIP_OK(hipEventSynchronize(event));
+  EXPECT_EQ(hipEventQuery(event), hipSuccess);
+  HIP_OK(hipStreamSynchronize(stream));
+  EXPECT_EQ(seen.as<std::uint32_t>()[0], 55u);
+  EXPECT_EQ(seen.as<std::uint32_t>()[kCount - 1], 55u);
+  // Recorded here, seen there.
+  HIP_OK(hipMemsetD32Async(shared, 66, kCount, stream));
+  HIP_OK(hipEventRecord(event, stream));
+  HIP_OK(hipEventSynchronize(event));
+  float time = 0;
+  EXPECT_NE(hipEventElapsedTime(&time, event, event), hipSuccess) << "shared events take no time";
+  HIP_OK(hipEventDestroy(event));
+  HIP_OK(hipIpcCloseMemHandle(shared));
+}
+
+// Ends with a recording of the event under way.
+void die_before_the_event(const std::string& text) {
+  hipEvent_t event = nullptr;
+  HIP_OK(hipIpcOpenEventHandle(&event, from_hex<hipIpcEventHandle_t>(text)));
+  TestStream stream;
+  HIP_OK(hipStreamAddCallback(
+      stream, [](hipStream_t, hipError_t, void*) { ::pause(); }, nullptr, 0));
+  HIP_OK(hipEventRecord(event, stream));
+  EXPECT_EQ(hipEventQuery(event), hipErrorNotReady);
+  ::_exit(::testing::Test::HasFailure() ? 1 : 0);
+}
+
+void find_event_gone(const std::string& text) {
+  hipEvent_t event = nullptr;
+  EXPECT_EQ(hipIpcOpenEventHandle(&event, from_hex<hipIpcEventHandle_t>(text)), hipErrorInvalidValue);
+}
+
 TEST(IpcPartner, DISABLED_Run) {
   const char* role = std::getenv("HIP_TEST_PARTNER");
   const char* text = std::getenv("HIP_TEST_HANDLE");
@@ -162,6 +219,9 @@ TEST(IpcPartner, DISABLED_Run) {
   if (wanted == "gone") return find_it_gone(handle);
   if (wanted == "leave") return leave_it_open(handle);
   if (wanted == "import") return import_and_change();
+  if (wanted == "event") return wait_for_event(text);
+  if (wanted == "event dies") return die_before_the_event(text);
+  if (wanted == "event gone") return find_event_gone(text);
   FAIL() << wanted;
 }
 
@@ -259,6 +319,62 @@ TEST_F(Ipc, BadArgumentsAreRefused) {
   EXPECT_EQ(hipIpcOpenMemHandle(&pointer, handle_, 7), hipErrorInvalidValue);
   EXPECT_EQ(hipIpcCloseMemHandle(shared_.get()), hipErrorInvalidValue) << "not opened";
   EXPECT_EQ(hipIpcCloseMemHandle(nullptr), hipErrorInvalidValue);
+}
+
+constexpr unsigned kSharedEvent = hipEventInterprocess | hipEventDisableTiming;
+
+TEST_F(Ipc, AnEventOrdersTwoProcesses) {
+  TestEvent event(kSharedEvent);
+  TestStream stream(hipStreamNonBlocking);
+  Gate gate;
+  gate.close(stream);
+  HIP_OK(hipMemsetD32Async(shared_.get(), 55, kCount, stream));
+  HIP_OK(hipEventRecord(event, stream));
+  hipIpcEventHandle_t handle = {};
+  HIP_OK(hipIpcGetEventHandle(&handle, event));
+  hipIpcEventHandle_t again = {};
+  HIP_OK(hipIpcGetEventHandle(&again, event));
+  EXPECT_EQ(hex(handle), hex(again));
+  int pipe_ends[2] = {-1, -1};
+  ASSERT_EQ(::pipe(pipe_ends), 0);
+  const pid_t partner = start_partner("event", hex(handle_) + "," + hex(handle), pipe_ends[1]);
+  ::close(pipe_ends[1]);
+  char told = 0;
+  EXPECT_EQ(::read(pipe_ends[0], &told, 1), 1) << "the partner got as far as waiting";
+  ::close(pipe_ends[0]);
+  EXPECT_EQ(hipEventQuery(event), hipErrorNotReady);
+  gate.open();
+  EXPECT_EQ(exit_code(partner), 0);
+  HIP_OK(hipEventSynchronize(event));
+  EXPECT_EQ(last(), 66u);
+}
+
+TEST_F(Ipc, ARecorderThatDiesHoldsNobodyUp) {
+  TestEvent event(kSharedEvent);
+  hipIpcEventHandle_t handle = {};
+  HIP_OK(hipIpcGetEventHandle(&handle, event));
+  EXPECT_EQ(hipEventQuery(event), hipSuccess) << "never recorded";
+  EXPECT_EQ(run_partner("event dies", hex(handle)), 0);
+  HIP_OK(hipEventSynchronize(event));
+}
+
+TEST_F(Ipc, BadEventsAreRefused) {
+  hipIpcEventHandle_t handle = {};
+  TestEvent plain;
+  EXPECT_EQ(hipIpcGetEventHandle(&handle, plain), hipErrorInvalidConfiguration);
+  EXPECT_EQ(hipIpcGetEventHandle(nullptr, plain), hipErrorInvalidValue);
+  EXPECT_EQ(hipIpcGetEventHandle(&handle, nullptr), hipErrorInvalidValue);
+  hipEvent_t shared = nullptr;
+  HIP_OK(hipEventCreateWithFlags(&shared, kSharedEvent));
+  HIP_OK(hipIpcGetEventHandle(&handle, shared));
+  hipEvent_t opened = nullptr;
+  EXPECT_EQ(hipIpcOpenEventHandle(&opened, handle), hipErrorInvalidContext) << "our own";
+  EXPECT_EQ(hipIpcOpenEventHandle(nullptr, handle), hipErrorInvalidValue);
+  EXPECT_EQ(hipIpcOpenEventHandle(&opened, hipIpcEventHandle_t{}), hipErrorInvalidValue);
+  HIP_OK(hipEventDestroy(shared));
+  EXPECT_EQ(hipIpcGetEventHandle(&handle, shared), hipErrorInvalidHandle);
+  HIP_OK(hipDeviceSynchronize());
+  EXPECT_EQ(run_partner("event gone", hex(handle)), 0);
 }
 
 class SharedPhysical : public ::testing::Test {

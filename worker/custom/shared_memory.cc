@@ -71,4 +71,21 @@ void import_physical(Call& call, const protocol::ImportPhysicalRequest& request)
   call.reply(error, std::as_bytes(std::span(&reply, 1)));
 }
 
+void share_event(Call& call, const protocol::ShareEventRequest& request) {
+  net::Token name;
+  const hipError_t error = call.session().shared_memory().share_event(request.event, name);
+  reply_name<protocol::ShareEventReply>(call, error, name);
+}
+
+void open_event(Call& call, const protocol::OpenEventRequest& request) {
+  if (!call.use_device()) return;
+  hipEvent_t event = nullptr;
+  int device = 0;
+  const hipError_t error = call.session().shared_memory().open_event(name_in(request), event, device);
+  if (error == hipSuccess && !call.bind(protocol::HandleKind::kEvent, request.event, event)) return;
+  protocol::OpenEventReply reply{};
+  reply.device = device;
+  call.reply(error, std::as_bytes(std::span(&reply, 1)));
+}
+
 }  // namespace tf::worker::custom

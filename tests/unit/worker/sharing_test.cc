@@ -209,6 +209,33 @@ TEST_F(Sharing, PhysicalMemoryGoesWithItsLastOwner) {
   EXPECT_EQ(other_->ask(protocol::MapPhysicalRequest{base, kUnit, 0, handle}), hipSuccess) << "still there";
 }
 
+TEST_F(Sharing, EventsAndMemoryAreNotMistakenForEachOther) {
+  const std::uint64_t event = protocol::Handle(protocol::HandleKind::kEvent, 1, 0).raw();
+  protocol::EventCreateWithFlagsRequest create{};
+  create.event = event;
+  create.flags = hipEventInterprocess | hipEventDisableTiming;
+  ASSERT_EQ(owner_->ask(create), hipSuccess);
+  protocol::ShareEventReply event_key{};
+  EXPECT_EQ(owner_->ask(protocol::ShareEventRequest{event + 1}, event_key), hipErrorInvalidHandle);
+  ASSERT_EQ(owner_->ask(protocol::ShareEventRequest{event}, event_key), hipSuccess);
+  protocol::ShareLeaseReply memory_key{};
+  ASSERT_EQ(share(*owner_, lease_, kUnit, memory_key), hipSuccess);
+  protocol::OpenSharedReply opened{};
+  EXPECT_EQ(open(*other_, event_key, opened), hipErrorInvalidDevicePointer);
+  protocol::OpenEventReply reply{};
+  const auto open_event = [&](RawClient& client, std::uint64_t handle, std::uint64_t low,
+                              std::uint64_t high) {
+    return client.ask(protocol::OpenEventRequest{handle, low, high}, reply);
+  };
+  EXPECT_EQ(open_event(*other_, event, memory_key.key_low, memory_key.key_high), hipErrorInvalidValue);
+  EXPECT_EQ(open_event(*other_, event, event_key.key_low, ~event_key.key_high), hipErrorInvalidValue);
+  EXPECT_EQ(open_event(*owner_, event + 1, event_key.key_low, event_key.key_high), hipErrorInvalidContext);
+  EXPECT_EQ(open_event(*other_, 3, event_key.key_low, event_key.key_high), hipErrorInvalidHandle);
+  EXPECT_EQ(open_event(*other_, event, event_key.key_low, event_key.key_high), hipSuccess);
+  ASSERT_EQ(owner_->ask(protocol::EventDestroyRequest{event}), hipSuccess);
+  EXPECT_EQ(open_event(*other_, event + 1, event_key.key_low, event_key.key_high), hipErrorInvalidValue);
+}
+
 TEST_F(Sharing, OffersEndWithTheSession) {
   protocol::ShareLeaseReply key{};
   ASSERT_EQ(share(*owner_, lease_, kUnit, key), hipSuccess);

@@ -14,13 +14,26 @@ namespace tf::cpu {
 void Event::record(Stream& stream) {
   const auto stamp = std::make_shared<std::atomic<std::uint64_t>>(0);
   const std::lock_guard lock(mutex_);
-  point_ = stream.submit(
-      [stamp] {
-        stamp->store(now_ns(), std::memory_order_relaxed);
-        return hipSuccess;
-      },
-      Where::kCaller);
   stamp_ = stamp;
+  if (!shared_) {
+    point_ = stream.submit(
+        [stamp] {
+          stamp->store(now_ns(), std::memory_order_relaxed);
+          return hipSuccess;
+        },
+        Where::kCaller);
+    return;
+  }
+  point_ = stream.submit(
+      [shared = shared_, number = shared_->begin_recording()] { return shared->reach(number), hipSuccess; },
+      Where::kCaller);
+}
+
+void Event::hold(Stream& stream) const {
+  if (!shared_) return stream.submit_wait(point());
+  const std::uint64_t number = shared_->last();
+  if (shared_->reached(number)) return;
+  stream.submit([shared = shared_, number] { return shared->wait(number), hipSuccess; }, Where::kThread);
 }
 
 Marker Event::point() const {
@@ -33,9 +46,13 @@ bool Event::recorded() const {
   return stamp_ != nullptr;
 }
 
-hipError_t Event::query() const { return point().done() ? hipSuccess : hipErrorNotReady; }
+hipError_t Event::query() const {
+  const bool done = shared_ ? shared_->reached(shared_->last()) : point().done();
+  return done ? hipSuccess : hipErrorNotReady;
+}
 
 hipError_t Event::synchronize() const {
+  if (shared_) shared_->wait(shared_->last());
   const Marker marker = point();
   marker.wait();
   return marker.stream ? marker.stream->take_error() : hipSuccess;
@@ -57,7 +74,9 @@ hipError_t create(hipEvent_t* event, unsigned flags) {
   if ((flags & hipEventInterprocess) && !(flags & hipEventDisableTiming)) return hipErrorInvalidValue;
   Runtime& runtime = Runtime::get();
   if (runtime.device_count() == 0) return hipErrorNoDevice;
-  *event = runtime.events.add(std::make_shared<Event>(thread_state().device, flags));
+  std::shared_ptr<SharedEvent> shared;
+  if ((flags & hipEventInterprocess) && !(shared = SharedEvent::make())) return hipErrorOutOfMemory;
+  *event = runtime.events.add(std::make_shared<Event>(thread_state().device, flags, std::move(shared)));
   return *event ? hipSuccess : hipErrorOutOfMemory;
 }
 

@@ -8,21 +8,28 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <utility>
 
+#include "worker/runtime/cpu/shared_event.h"
 #include "worker/runtime/cpu/stream.h"
 
 namespace tf::cpu {
 
 class Event {
  public:
-  Event(int device, unsigned flags) : device_(device), flags_(flags) {}
+  // `shared`: the state of an event of several processes, null for others.
+  Event(int device, unsigned flags, std::shared_ptr<SharedEvent> shared = nullptr)
+      : device_(device), flags_(flags), shared_(std::move(shared)) {}
 
   int device() const { return device_; }
+  const std::shared_ptr<SharedEvent>& shared() const { return shared_; }
   bool timed() const { return !(flags_ & hipEventDisableTiming); }
 
   // Stamps the event when the stream gets there. Forgets the previous recording.
   void record(Stream& stream);
-  // The point of the last recording; done at once when there was none.
+  // Makes the stream wait for the last recording.
+  void hold(Stream& stream) const;
+  // The point of the last recording by this process; done at once when there was none.
   Marker point() const;
   bool recorded() const;
   hipError_t query() const;
@@ -33,6 +40,7 @@ class Event {
  private:
   const int device_;
   const unsigned flags_;
+  const std::shared_ptr<SharedEvent> shared_;
   mutable std::mutex mutex_;
   Marker point_;
   // Of the current recording; shared with the task that writes it. Read after point_ is done, whose acquire

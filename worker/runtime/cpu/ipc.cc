@@ -5,38 +5,21 @@
 // memory file, at the same address, when it is first exported. The handle says where the exporter holds the
 // file. The kernel lets the same user's processes open it there, and they check that it is what the handle
 // speaks of.
-#include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
 #include <cstdint>
 #include <cstring>
 #include <mutex>
-#include <string>
-#include <type_traits>
 
 #include "worker/runtime/cpu/api.h"
+#include "worker/runtime/cpu/ipc_ticket.h"
 #include "worker/runtime/cpu/memory_file.h"
 #include "worker/runtime/cpu/runtime.h"
 
 namespace tf::cpu {
 namespace {
-
-constexpr std::array<char, 8> kMagic = {'H', 'I', 'P', 'C', 'P', 'U', 'I', '1'};
-
-struct Ticket {
-  std::array<char, 8> magic{};
-  std::int32_t process = 0;
-  std::int32_t descriptor = -1;
-  std::uint64_t file = 0;  // its inode: unlike the descriptor's number it is not used again
-  std::uint64_t bytes = 0;
-  std::uint64_t offset = 0;  // of the pointer in the allocation
-  std::int32_t device = 0;
-  std::uint32_t reserved = 0;
-};
-static_assert(sizeof(Ticket) <= sizeof(hipIpcMemHandle_t) && std::is_trivially_copyable_v<Ticket>);
 
 // Pages that were never written stay holes.
 void copy_pages(std::byte* target, const std::byte* source, std::size_t bytes) {
@@ -78,43 +61,23 @@ hipError_t get_handle(hipIpcMemHandle_t* handle, void* pointer) {
   if (!known || known->kind != MemoryKind::kDevice || known->pool) return hipErrorInvalidDevicePointer;
   if (const hipError_t pending = Runtime::get().synchronize(); pending != hipSuccess) return pending;
   const int descriptor = share_pages(*known);
-  struct stat status = {};
-  if (descriptor < 0 || ::fstat(descriptor, &status) != 0) return hipErrorOutOfMemory;
-  const std::uint64_t offset = reinterpret_cast<std::uintptr_t>(pointer) - known->base;
-  const Ticket ticket{kMagic, ::getpid(), descriptor, status.st_ino, known->bytes, offset, known->device, 0};
+  IpcTicket ticket = make_ticket(kIpcMemoryMagic, descriptor, known->bytes, known->device);
+  if (ticket.file == 0) return hipErrorOutOfMemory;
+  ticket.offset = reinterpret_cast<std::uintptr_t>(pointer) - known->base;
   std::memset(handle, 0, sizeof *handle);
   std::memcpy(handle->reserved, &ticket, sizeof ticket);
   return hipSuccess;
 }
 
-// -1: it is not there, or not what the ticket says. Nothing but memory files is ever opened: opening other
-// things can have effects.
-int open_file(const Ticket& ticket) {
-  const std::string path =
-      "/proc/" + std::to_string(ticket.process) + "/fd/" + std::to_string(ticket.descriptor);
-  const std::string wanted = std::string("/memfd:") + kMemoryFileName;
-  std::array<char, 64> name{};
-  const ssize_t length = ::readlink(path.c_str(), name.data(), name.size() - 1);
-  if (length <= 0 || std::string(name.data()).rfind(wanted, 0) != 0) return -1;
-  const int descriptor = ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK);
-  if (descriptor < 0) return -1;
-  struct stat status = {};
-  const bool same = ::fstat(descriptor, &status) == 0 && status.st_ino == ticket.file &&
-                    memory_file_bytes(descriptor) >= ticket.bytes;
-  if (same) return descriptor;
-  ::close(descriptor);
-  return -1;
-}
-
 hipError_t open_handle(void** pointer, const hipIpcMemHandle_t& handle, unsigned flags) {
-  Ticket ticket;
+  IpcTicket ticket;
   std::memcpy(&ticket, handle.reserved, sizeof ticket);
   if (!pointer || flags != hipIpcMemLazyEnablePeerAccess) return hipErrorInvalidValue;
-  if (ticket.magic != kMagic || ticket.bytes == 0 || ticket.offset >= ticket.bytes)
+  if (ticket.magic != kIpcMemoryMagic || ticket.bytes == 0 || ticket.offset >= ticket.bytes)
     return hipErrorInvalidValue;
   if (ticket.process == ::getpid()) return hipErrorInvalidContext;
   if (!Runtime::get().valid_device(ticket.device)) return hipErrorInvalidDevicePointer;
-  const int descriptor = open_file(ticket);
+  const int descriptor = open_ticket(ticket);
   if (descriptor < 0) return hipErrorInvalidDevicePointer;
   const std::size_t mapped_bytes = round_up(ticket.bytes, kPage_bytes);
   void* const base = ::mmap(nullptr, mapped_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);

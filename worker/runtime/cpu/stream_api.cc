@@ -62,7 +62,7 @@ hipError_t wait_event(Stream& stream, hipEvent_t handle, unsigned flags) {
   if (graph::Library* graphs = capturing()) {
     if (const auto verdict = graphs->capture_wait(reference(stream), reference(*event))) return *verdict;
   }
-  stream.submit_wait(event->point());
+  event->hold(stream);
   return hipSuccess;
 }
 

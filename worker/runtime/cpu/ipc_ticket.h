@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the handles of hipIpc say: where another process holds a memory file. Plain values.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <type_traits>
+
+namespace tf::cpu {
+
+struct IpcTicket {
+  std::array<char, 8> magic{};
+  std::int32_t process = 0;
+  std::int32_t descriptor = -1;
+  std::uint64_t file = 0;  // its inode: unlike the descriptor's number it is not used again
+  std::uint64_t bytes = 0;
+  std::uint64_t offset = 0;  // of the pointer in the allocation
+  std::int32_t device = 0;
+  std::uint32_t reserved = 0;
+};
+static_assert(sizeof(IpcTicket) <= 64 && std::is_trivially_copyable_v<IpcTicket>);
+
+inline constexpr std::array<char, 8> kIpcMemoryMagic = {'H', 'I', 'P', 'C', 'P', 'U', 'I', '1'};
+inline constexpr std::array<char, 8> kIpcEventMagic = {'H', 'I', 'P', 'C', 'P', 'U', 'E', '1'};
+
+// A ticket for this process's memory file; its `file` is 0 when there is no such file.
+IpcTicket make_ticket(const std::array<char, 8>& magic, int descriptor, std::uint64_t bytes, int device);
+// The file that the ticket speaks of; -1: it is not there, or not what the ticket says. Nothing but memory
+// files is ever opened: opening other things can have effects.
+int open_ticket(const IpcTicket& ticket);
+
+}  // namespace tf::cpu
