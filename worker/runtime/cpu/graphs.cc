@@ -131,7 +131,7 @@ class Program final : public graph::Executable {
         if (step.event->device() != stream.device().ordinal()) return hipErrorInvalidHandle;
         step.event->record(stream);
       } else if (step.event) {
-        stream.submit_wait(step.event->point());
+        step.event->hold(stream);
       }
     }
     last_ = stream.last();
