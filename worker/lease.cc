@@ -149,17 +149,17 @@ bool Leases::find_gap(const protocol::AddressWindow& window, std::uint64_t bytes
 hipError_t Leases::map_slab(int device, std::uint64_t address, Lease& lease) {
   hipMemAllocationProp properties = properties_for(device);
   if (snapshot_.memory_shared != 0) properties.requestedHandleType = hipMemHandleTypePosixFileDescriptor;
-  const hipError_t error = vmm_.create(&lease.memory, lease.bytes, &properties, 0);
-  return error != hipSuccess ? error : map_memory(device, address, lease);
+  hipError_t error = vmm_.create(&lease.memory, lease.bytes, &properties, 0);
+  if (error != hipSuccess) return error;
+  error = map_memory(device, address, lease);
+  if (error != hipSuccess) static_cast<void>(vmm_.release(lease.memory));
+  return error;
 }
 
 hipError_t Leases::map_memory(int device, std::uint64_t address, const Lease& lease) {
   void* target = reinterpret_cast<void*>(address);
-  hipError_t error = vmm_.map(target, lease.bytes, 0, lease.memory, 0);
-  if (error != hipSuccess) {
-    static_cast<void>(vmm_.release(lease.memory));
-    return error;
-  }
+  hipError_t error = vmm_.map(target, lease.bytes, lease.offset, lease.memory, 0);
+  if (error != hipSuccess) return error;
   // Every device that can reach the memory may: whether it does is decided by hipDeviceEnablePeerAccess.
   std::vector<hipMemAccessDesc> access;
   for (std::size_t other = 0; other < snapshot_.devices.size(); ++other) {
@@ -172,9 +172,7 @@ hipError_t Leases::map_memory(int device, std::uint64_t address, const Lease& le
     access.push_back(entry);
   }
   error = vmm_.set_access(target, lease.bytes, access.data(), access.size());
-  if (error == hipSuccess) return hipSuccess;
-  static_cast<void>(vmm_.unmap(target, lease.bytes));
-  static_cast<void>(vmm_.release(lease.memory));
+  if (error != hipSuccess) static_cast<void>(vmm_.unmap(target, lease.bytes));
   return error;
 }
 
@@ -240,30 +238,45 @@ bool Leases::find(std::uint64_t address, std::uint64_t bytes, std::uint64_t& lea
   return true;
 }
 
+hipError_t Leases::place_adopted(const Lease& lease, std::uint64_t shown_bytes, std::uint64_t& address) {
+  const protocol::DeviceSnapshot& facts = snapshot_.devices[static_cast<std::size_t>(lease.device)];
+  std::uint64_t base = 0;
+  if (!find_gap(facts.window, lease.bytes, base)) return hipErrorOutOfMemory;
+  const hipError_t error = map_memory(lease.device, base, lease);
+  if (error != hipSuccess) return error;
+  if (!addresses_.add(base + lease.adopted_first, shown_bytes, lease.device)) {
+    static_cast<void>(vmm_.unmap(reinterpret_cast<void*>(base), lease.bytes));
+    return hipErrorOutOfMemory;
+  }
+  leases_.emplace(base, lease);
+  address = base + lease.adopted_first;
+  return hipSuccess;
+}
+
 hipError_t Leases::adopt(hipMemGenericAllocationHandle_t memory, const SharedPiece& piece,
                          std::uint64_t& address) {
-  const Lease lease{piece.whole_bytes, piece.device, memory, piece.first, true};
-  const protocol::DeviceSnapshot& facts = snapshot_.devices[static_cast<std::size_t>(piece.device)];
-  std::uint64_t base = 0;
-  const bool room = leases_.size() < kLeasesMax && piece.whole_bytes % facts.lease_granularity_bytes == 0 &&
-                    find_gap(facts.window, lease.bytes, base) &&
-                    quotas_.foreign.take(lease.device, lease.bytes);
+  const std::uint64_t unit =
+      snapshot_.devices[static_cast<std::size_t>(piece.device)].lease_granularity_bytes;
+  const bool room = leases_.size() < kLeasesMax && piece.whole_bytes % unit == 0 &&
+                    quotas_.foreign.take(piece.device, piece.whole_bytes);
   if (!room) {
     static_cast<void>(vmm_.release(memory));
     return hipErrorOutOfMemory;
   }
-  hipError_t error = map_memory(lease.device, base, lease);
-  if (error == hipSuccess && !addresses_.add(base + piece.first, piece.bytes, lease.device)) {
-    static_cast<void>(free_lease(base, lease));
-    error = hipErrorOutOfMemory;
+  // The piece and no more of its owner's memory, where the runtime maps parts.
+  const std::uint64_t start = piece.first / unit * unit;
+  const std::uint64_t end = (piece.first + piece.bytes + unit - 1) / unit * unit;
+  Lease lease{end - start, piece.device, memory, start, piece.first - start, piece.whole_bytes, true};
+  hipError_t error = place_adopted(lease, piece.bytes, address);
+  if (error != hipSuccess && lease.bytes != piece.whole_bytes) {
+    lease = {piece.whole_bytes, piece.device, memory, 0, piece.first, piece.whole_bytes, true};
+    error = place_adopted(lease, piece.bytes, address);
   }
   if (error != hipSuccess) {
-    quotas_.foreign.give(lease.device, lease.bytes);
-    return error;
+    static_cast<void>(vmm_.release(memory));
+    quotas_.foreign.give(piece.device, piece.whole_bytes);
   }
-  leases_.emplace(base, lease);
-  address = base + piece.first;
-  return hipSuccess;
+  return error;
 }
 
 hipError_t Leases::drop(std::uint64_t address) {
@@ -275,7 +288,7 @@ hipError_t Leases::drop(std::uint64_t address) {
   if (!lease.adopted || address - base != lease.adopted_first) return hipErrorInvalidValue;
   leases_.erase(found);
   addresses_.remove(address);
-  quotas_.foreign.give(lease.device, lease.bytes);
+  quotas_.foreign.give(lease.device, lease.whole_bytes);
   return free_lease(base, lease);
 }
 

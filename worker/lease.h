@@ -71,7 +71,9 @@ class Leases {
     std::uint64_t bytes = 0;
     int device = 0;
     hipMemGenericAllocationHandle_t memory{};  // with VMM
-    std::uint64_t adopted_first = 0;           // where in it an adopted piece starts
+    std::uint64_t offset = 0;                  // of what is mapped, in the memory
+    std::uint64_t adopted_first = 0;           // where in what is mapped an adopted piece starts
+    std::uint64_t whole_bytes = 0;             // of the memory that the piece is of
     bool adopted = false;
   };
 
@@ -79,7 +81,7 @@ class Leases {
   // Finds `lease` its memory and address.
   hipError_t place(int device, std::uint64_t& address, Lease& lease);
   hipError_t map_slab(int device, std::uint64_t address, Lease& lease);
-  // Maps memory that there is; releases it when that fails.
+  hipError_t place_adopted(const Lease& lease, std::uint64_t shown_bytes, std::uint64_t& address);
   hipError_t map_memory(int device, std::uint64_t address, const Lease& lease);
   hipError_t free_lease(std::uint64_t address, const Lease& lease);
 
