@@ -170,7 +170,7 @@ void Session::note_recording(std::uint64_t event, int device, std::uint64_t stre
   recording->device = device;
   recording->stream = stream;
   recording->transfers = transfers_.last_sequence();
-  if (shared_events_.load(std::memory_order_relaxed)) {  // whoever uses a shared event got it afterwards
+  if (is_sharing()) {
     auto before = this->recording(event);
     recording->shared = before != nullptr && before->shared;
   }
@@ -178,7 +178,7 @@ void Session::note_recording(std::uint64_t event, int device, std::uint64_t stre
 }
 
 void Session::note_shared(std::uint64_t event) {
-  shared_events_.store(true, std::memory_order_relaxed);
+  note_sharing();
   auto before = recording(event);
   auto recording =
       before != nullptr ? std::make_shared<EventRecording>(*before) : std::make_shared<EventRecording>();
@@ -201,16 +201,26 @@ hipError_t Session::send(protocol::Op op, int device, std::span<const std::byte>
   std::uint32_t flags = kFlagNoReply | (tail.empty() ? 0 : kFlagInlineData) |
                         (static_cast<std::uint32_t>(device) + device_base_) << kDeviceShift;
   Status status = queue_.post(static_cast<std::uint16_t>(op), flags, head, tail, request_id);
-  if (status) return shared_events_.load(std::memory_order_relaxed) ? settle(op, device, head) : hipSuccess;
+  if (status) return is_sharing() ? settle(op, device, head) : hipSuccess;
   if (status.code() == Code::kInvalidArgument) return hipErrorInvalidValue;  // longer than a message
   lose(status);
   return kLostError;
 }
 
-// The program may tell another process at once that it has recorded a shared event: the worker must know
-// first.
+// Posts that other processes could see the late effect of: the fills without a stream, and recordings of
+// shared events.
 hipError_t Session::settle(protocol::Op op, int device, std::span<const std::byte> head) {
-  if (op != protocol::EventRecordRequest::kOp) return hipSuccess;
+  switch (op) {
+    case protocol::Op::kMemset:
+    case protocol::Op::kMemsetD8:
+    case protocol::Op::kMemsetD16:
+    case protocol::Op::kMemsetD32:
+    case protocol::Op::kMemset2D:
+    case protocol::Op::kMemset3D:
+      return synchronized_stream(device, 0, call(device, protocol::SynchronizeStreamRequest{0}));
+    case protocol::Op::kEventRecord: break;
+    default: return hipSuccess;
+  }
   protocol::EventRecordRequest recorded;
   std::memcpy(&recorded, head.data(), sizeof recorded);
   auto facts = recording(recorded.event);

@@ -140,6 +140,12 @@ class Session final : private MessageSink, private LeaseSource {
   // hipStreamWaitEvent was used: an event may stand for copies of other streams than its own.
   bool has_joined_streams() const { return joined_streams_.load(std::memory_order_relaxed); }  // see send()
 
+  // Memory or events of this session are other processes' too, from now on: what a synchronous call did must
+  // be done when it returns, since who is told of it by other means may look at once.
+  void note_sharing() { sharing_.store(true, std::memory_order_relaxed); }
+  bool is_sharing() const {
+    return sharing_.load(std::memory_order_relaxed);
+  }  // who shares gets it from a call
   // Other processes have the event too, from now on.
   void note_shared(std::uint64_t event);
   void note_recording(std::uint64_t event, int device, std::uint64_t stream);
@@ -198,7 +204,7 @@ class Session final : private MessageSink, private LeaseSource {
   // Set before the creating message is queued; whoever uses the stream got its handle afterwards.
   std::atomic<bool> unordered_streams_{false};
   std::atomic<bool> joined_streams_{false};
-  std::atomic<bool> shared_events_{false};
+  std::atomic<bool> sharing_{false};
   std::array<std::atomic<unsigned>, protocol::kDevicesMax> device_flags_{};
   std::mutex loss_mutex_;  // who loses the session tells it first; nothing is called under it
   LogOnce loss_told_;

@@ -39,10 +39,10 @@ hipError_t synchronize(Session& session, const CopyMode& mode) {
 }
 
 // A synchronous copy has happened when it returns. Only streams that do not order themselves after the null
-// stream could tell the difference, so without any of them the copy stays posted.
+// stream could tell the difference, and processes that share the memory; without any of them it stays posted.
 hipError_t settle(Session& session, const CopyMode& mode, hipError_t posted) {
   if (posted != hipSuccess || !mode.wait) return posted;
-  if (mode.stream == 0 && !session.has_unordered_streams()) return hipSuccess;
+  if (mode.stream == 0 && !session.has_unordered_streams() && !session.is_sharing()) return hipSuccess;
   return synchronize(session, mode);
 }
 

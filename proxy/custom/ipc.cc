@@ -24,6 +24,7 @@ hipError_t key_of(Session& session, const DevicePointer& allocation, SharedKey& 
   if (error != hipSuccess) return error;
   key = {reply.key_low, reply.key_high};
   session.shared_memory().shared(allocation.base, key);
+  session.note_sharing();
   return hipSuccess;
 }
 
@@ -48,6 +49,7 @@ hipError_t open_shared(ApiCall& call, const MemoryTicket& ticket, void** pointer
     return hipErrorInvalidDevicePointer;
   }
   session.shared_memory().opened(reply.address, reply.bytes);
+  session.note_sharing();
   *pointer = reinterpret_cast<void*>(reply.address + ticket.offset);
   return hipSuccess;
 }
@@ -125,7 +127,13 @@ hipError_t hipIpcOpenEventHandle(ApiCall& call, hipEvent_t* event, hipIpcEventHa
     handles.remove(made->raw());
     return call.finish(error);
   }
-  handles.set_device(made->raw(), reply.device - session.worker_ordinal(0));
+  int device = reply.device - session.worker_ordinal(0);
+  if (device < 0 || device >= session.device_count()) {  // one that this program does not see
+    (void)session.post(call.device(), protocol::EventDestroyRequest{made->raw()});
+    handles.remove(made->raw());
+    return call.finish(hipErrorInvalidValue);
+  }
+  handles.set_device(made->raw(), device);
   session.note_shared(made->raw());
   *event = static_cast<hipEvent_t>(to_pointer(*made));
   return call.finish(hipSuccess);

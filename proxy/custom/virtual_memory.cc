@@ -269,6 +269,7 @@ hipError_t hipMemExportToShareableHandle(ApiCall& call, void* target, hipMemGene
     if (error != hipSuccess) return call.finish(error);
     key = {reply.key_low, reply.key_high};
   }
+  call.session().note_sharing();
   net::OwnedFd file = make_token_file(key);
   if (!file) return call.finish(hipErrorOutOfMemory);
   int descriptor = file.release();  // the program's from now on
@@ -303,6 +304,7 @@ hipError_t hipMemImportFromShareableHandle(ApiCall& call, hipMemGenericAllocatio
   memory.properties.location = {hipMemLocationTypeDevice, memory.device};
   memory.properties.requestedHandleType = type;
   entrance.memory().created(made->raw(), memory);
+  session.note_sharing();
   *handle = handle_of(made->raw());
   return call.finish(hipSuccess);
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory shared between processes. The partner is this program once more, started with a role in its
-// environment.
-#include <spawn.h>
-#include <sys/wait.h>
+// Memory and events shared between processes.
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -10,66 +8,13 @@
 #include <string>
 
 #include "tests/api/hip_test.h"
-
-extern char** environ;
+#include "tests/api/partner.h"
 
 namespace tf::api_test {
 namespace {
 
 constexpr std::size_t kCount = 300'000;
 constexpr std::size_t kBytes = kCount * sizeof(std::uint32_t);
-constexpr int kPartnerFd = 17;
-
-template <typename Handle>
-std::string hex(const Handle& handle) {
-  std::string text;
-  for (const char byte : handle.reserved) {
-    text += "0123456789abcdef"[static_cast<unsigned char>(byte) >> 4];
-    text += "0123456789abcdef"[static_cast<unsigned char>(byte) & 15];
-  }
-  return text;
-}
-
-template <typename Handle = hipIpcMemHandle_t>
-Handle from_hex(const std::string& text) {
-  Handle handle{};
-  for (std::size_t at = 0; at < sizeof handle.reserved && 2 * at + 1 < text.size(); ++at)
-    handle.reserved[at] = static_cast<char>(std::stoi(text.substr(2 * at, 2), nullptr, 16));
-  return handle;
-}
-
-// Starts a partner in `role`; `fd` becomes its kPartnerFd.
-pid_t start_partner(const std::string& role, const std::string& handle, int fd = -1) {
-  const std::string role_setting = "HIP_TEST_PARTNER=" + role;
-  const std::string handle_setting = "HIP_TEST_HANDLE=" + handle;
-  std::vector<char*> settings = {const_cast<char*>(role_setting.c_str()),
-                                 const_cast<char*>(handle_setting.c_str())};
-  for (char** entry = environ; *entry != nullptr; ++entry) settings.push_back(*entry);
-  settings.push_back(nullptr);
-  std::string arguments[] = {"hip_api_test", "--gtest_filter=IpcPartner.DISABLED_Run",
-                             "--gtest_also_run_disabled_tests", "--gtest_brief=1"};
-  std::vector<char*> argv;
-  for (std::string& argument : arguments) argv.push_back(argument.data());
-  argv.push_back(nullptr);
-  posix_spawn_file_actions_t actions;
-  ::posix_spawn_file_actions_init(&actions);
-  if (fd >= 0) ::posix_spawn_file_actions_adddup2(&actions, fd, kPartnerFd);
-  pid_t pid = -1;
-  EXPECT_EQ(::posix_spawn(&pid, "/proc/self/exe", &actions, nullptr, argv.data(), settings.data()), 0);
-  ::posix_spawn_file_actions_destroy(&actions);
-  return pid;
-}
-
-int exit_code(pid_t pid) {
-  int status = -1;
-  if (pid > 0) ::waitpid(pid, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
-// Runs a partner to its end: its exit code.
-int run_partner(const std::string& role, const std::string& handle, int fd = -1) {
-  return exit_code(start_partner(role, handle, fd));
-}
 
 bool physical_memory_is_offered(hipMemAllocationProp& properties, std::size_t& granularity) {
   properties.type = hipMemAllocationTypePinned;
@@ -203,6 +148,21 @@ void die_before_the_event(const std::string& text) {
   ::_exit(::testing::Test::HasFailure() ? 1 : 0);
 }
 
+// What a synchronous call of the owner has done is there when the owner says so.
+void watch(const hipIpcMemHandle_t& handle) {
+  void* shared = nullptr;
+  HIP_OK(hipIpcOpenMemHandle(&shared, handle, hipIpcMemLazyEnablePeerAccess));
+  std::uint32_t told = 0;
+  while (::read(kPartnerFd, &told, sizeof told) == static_cast<ssize_t>(sizeof told)) {
+    std::uint32_t seen = 0;
+    HIP_OK(hipMemcpy(&seen, static_cast<std::byte*>(shared) + kBytes - sizeof seen, sizeof seen,
+                     hipMemcpyDeviceToHost));
+    EXPECT_EQ(seen, told);
+    ASSERT_EQ(::write(kPartnerFd, &seen, sizeof seen), static_cast<ssize_t>(sizeof seen));
+  }
+  HIP_OK(hipIpcCloseMemHandle(shared));
+}
+
 void find_event_gone(const std::string& text) {
   hipEvent_t event = nullptr;
   EXPECT_EQ(hipIpcOpenEventHandle(&event, from_hex<hipIpcEventHandle_t>(text)), hipErrorInvalidValue);
@@ -219,6 +179,7 @@ TEST(IpcPartner, DISABLED_Run) {
   if (wanted == "gone") return find_it_gone(handle);
   if (wanted == "leave") return leave_it_open(handle);
   if (wanted == "import") return import_and_change();
+  if (wanted == "watch") return watch(handle);
   if (wanted == "event") return wait_for_event(text);
   if (wanted == "event dies") return die_before_the_event(text);
   if (wanted == "event gone") return find_event_gone(text);
@@ -319,6 +280,28 @@ TEST_F(Ipc, BadArgumentsAreRefused) {
   EXPECT_EQ(hipIpcOpenMemHandle(&pointer, handle_, 7), hipErrorInvalidValue);
   EXPECT_EQ(hipIpcCloseMemHandle(shared_.get()), hipErrorInvalidValue) << "not opened";
   EXPECT_EQ(hipIpcCloseMemHandle(nullptr), hipErrorInvalidValue);
+}
+
+TEST_F(Ipc, WhatASynchronousCallDidThePartnerSees) {
+  int ends[2] = {-1, -1};
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+  const pid_t partner = start_partner("watch", hex(handle_), ends[1]);
+  ::close(ends[1]);
+  for (std::uint32_t round = 1; round <= 100; ++round) {
+    const std::uint32_t value = 0x01010101 * round;
+    if (round % 2 == 0) {
+      HIP_OK(hipMemset(shared_.get(), static_cast<int>(round), kBytes));
+    } else {
+      const std::vector<std::uint32_t> values(kCount, value);
+      HIP_OK(hipMemcpy(shared_.get(), values.data(), kBytes, hipMemcpyHostToDevice));
+    }
+    ASSERT_EQ(::write(ends[0], &value, sizeof value), static_cast<ssize_t>(sizeof value));
+    std::uint32_t seen = 0;
+    ASSERT_EQ(::read(ends[0], &seen, sizeof seen), static_cast<ssize_t>(sizeof seen));
+    ASSERT_EQ(seen, value) << round;
+  }
+  ::close(ends[0]);
+  EXPECT_EQ(exit_code(partner), 0);
 }
 
 constexpr unsigned kSharedEvent = hipEventInterprocess | hipEventDisableTiming;
