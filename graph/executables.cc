@@ -11,9 +11,9 @@ std::shared_ptr<Library::Exec> Library::find(hipGraphExec_t exec) const {
   return found == execs_.end() ? nullptr : found->second;
 }
 
-bool Library::has_executable(hipGraphExec_t exec) {
+hipError_t Library::upload(hipGraphExec_t exec) {
   const std::lock_guard lock(mutex_);
-  return find(exec) != nullptr;
+  return find(exec) != nullptr ? hipSuccess : hipErrorInvalidValue;
 }
 
 hipError_t Library::instantiate(hipGraphExec_t* exec, hipGraph_t graph, hipGraphNode_t* error_node, char* log,

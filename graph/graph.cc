@@ -136,7 +136,7 @@ hipGraphExecUpdateResult compare(const Plan& have, const Plan& wanted) {
   if (have.size() != wanted.size()) return hipGraphExecUpdateErrorTopologyChanged;
   for (std::size_t i = 0; i < have.size(); ++i) {
     if (have[i].dependencies != wanted[i].dependencies) return hipGraphExecUpdateErrorTopologyChanged;
-    if (type_of(*have[i].work) != type_of(*wanted[i].work)) return hipGraphExecUpdateErrorNodeTypeChanged;
+    if (!same_kind(*have[i].work, *wanted[i].work)) return hipGraphExecUpdateErrorNodeTypeChanged;
   }
   return hipGraphExecUpdateSuccess;
 }

@@ -38,6 +38,8 @@ class Side {
  public:
   virtual ~Side() = default;
   virtual hipError_t describe(const void* function, KernelFacts& facts) = 0;
+  // A variable of the program, on the current device.
+  virtual hipError_t find_symbol(const void* symbol, std::byte*& address, std::size_t& bytes) = 0;
   // Would this be accepted now: shapes, memory, events.
   virtual hipError_t check(const Work& work) = 0;
   virtual hipError_t instantiate(const Plan& plan, std::shared_ptr<Executable>& executable) = 0;
@@ -63,6 +65,9 @@ class Library {
   hipError_t remove_edges(hipGraph_t graph, const hipGraphNode_t* from, const hipGraphNode_t* to,
                           std::size_t count);
 
+  // Writes the graph as text for graphviz to a file of the program's.
+  hipError_t print(hipGraph_t graph, const char* path);
+
   // --- nodes
   hipError_t add(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies,
                  std::size_t count, Work work);
@@ -73,6 +78,9 @@ class Library {
   hipError_t add_copy_1d(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies,
                          std::size_t count, void* target, const void* source, std::size_t bytes,
                          hipMemcpyKind kind);
+  hipError_t add_symbol_copy(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies,
+                             std::size_t count, bool to_symbol, const void* symbol, const void* other,
+                             std::size_t bytes, std::size_t offset, hipMemcpyKind kind);
   hipError_t add_fill(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies,
                       std::size_t count, const hipMemsetParams* parameters);
   hipError_t add_host(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies,
@@ -102,6 +110,8 @@ class Library {
   hipError_t set_copy(hipGraphExec_t exec, hipGraphNode_t node, const hipMemcpy3DParms* parameters);
   hipError_t set_copy_1d(hipGraphExec_t exec, hipGraphNode_t node, void* target, const void* source,
                          std::size_t bytes, hipMemcpyKind kind);
+  hipError_t set_symbol_copy(hipGraphExec_t exec, hipGraphNode_t node, bool to_symbol, const void* symbol,
+                             const void* other, std::size_t bytes, std::size_t offset, hipMemcpyKind kind);
   hipError_t set_fill(hipGraphExec_t exec, hipGraphNode_t node, const hipMemsetParams* parameters);
   hipError_t set_host(hipGraphExec_t exec, hipGraphNode_t node, const hipHostNodeParams* parameters);
   hipError_t set_event(hipGraphExec_t exec, hipGraphNode_t node, hipEvent_t event, bool record);
@@ -114,8 +124,9 @@ class Library {
   hipError_t update(hipGraphExec_t exec, hipGraph_t graph, hipGraphNode_t* error_node,
                     hipGraphExecUpdateResult* result);
   hipError_t launch(hipGraphExec_t exec, const StreamRef& stream);
+  // Nothing is left to prepare once a graph is instantiated.
+  hipError_t upload(hipGraphExec_t exec);
   hipError_t destroy(hipGraphExec_t exec);
-  bool has_executable(hipGraphExec_t exec);
 
   // --- capture: relaxed load; nothing below concerns a call while it says no
   bool capturing() const { return captures_.any(); }
@@ -158,6 +169,8 @@ class Library {
 
   // These take the lock themselves.
   hipError_t make_kernel(const hipKernelNodeParams* parameters, Work& work);
+  hipError_t make_symbol_copy(bool to_symbol, const void* symbol, const void* other, std::size_t bytes,
+                              std::size_t offset, hipMemcpyKind kind, Work& work);
   hipError_t make_child(hipGraph_t child, Work& work);
   template <typename Kind, typename Read>
   hipError_t get(hipGraphNode_t node, Read read);

@@ -17,6 +17,18 @@ hipError_t Library::make_kernel(const hipKernelNodeParams* parameters, Work& wor
   return error;
 }
 
+hipError_t Library::make_symbol_copy(bool to_symbol, const void* symbol, const void* other, std::size_t bytes,
+                                     std::size_t offset, hipMemcpyKind kind, Work& work) {
+  std::byte* address = nullptr;
+  std::size_t symbol_bytes = 0;
+  hipError_t error = side_.find_symbol(symbol, address, symbol_bytes);
+  if (error != hipSuccess) return error;
+  CopyWork copy;
+  error = read_copy_symbol(to_symbol, address, symbol_bytes, other, bytes, offset, kind, copy);
+  if (error == hipSuccess) work = copy;
+  return error;
+}
+
 hipError_t Library::make_child(hipGraph_t child, Work& work) {
   const std::lock_guard lock(mutex_);
   const Graph* found = find(child);
@@ -61,6 +73,15 @@ hipError_t Library::add_copy_1d(hipGraphNode_t* node, hipGraph_t graph, const hi
   CopyWork work;
   const hipError_t error = read_copy_1d(target, source, bytes, kind, work);
   return error != hipSuccess ? error : add(node, graph, dependencies, count, work);
+}
+
+hipError_t Library::add_symbol_copy(hipGraphNode_t* node, hipGraph_t graph,
+                                    const hipGraphNode_t* dependencies, std::size_t count, bool to_symbol,
+                                    const void* symbol, const void* other, std::size_t bytes,
+                                    std::size_t offset, hipMemcpyKind kind) {
+  Work work;
+  const hipError_t error = make_symbol_copy(to_symbol, symbol, other, bytes, offset, kind, work);
+  return error != hipSuccess ? error : add(node, graph, dependencies, count, std::move(work));
 }
 
 hipError_t Library::add_fill(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies,
@@ -150,17 +171,6 @@ hipError_t Library::get_event(hipGraphNode_t node, hipEvent_t* event, bool recor
   });
 }
 
-namespace {
-
-// Only parameters change, never what kind of node it is.
-bool may_replace(const Work& have, const Work& wanted) {
-  if (have.index() != wanted.index()) return false;
-  const auto* event = std::get_if<EventWork>(&have);
-  return event == nullptr || event->record == std::get<EventWork>(wanted).record;
-}
-
-}  // namespace
-
 hipError_t Library::set(hipGraphExec_t exec, hipGraphNode_t node, Work work) {
   const hipError_t error = side_.check(work);
   if (error != hipSuccess) return error;
@@ -168,7 +178,7 @@ hipError_t Library::set(hipGraphExec_t exec, hipGraphNode_t node, Work work) {
   if (exec != nullptr) return set_in_exec(exec, node, std::move(shared));
   const std::lock_guard lock(mutex_);
   Node* found = nodes_.find(node);
-  if (found == nullptr || !may_replace(*found->work, *shared)) return hipErrorInvalidValue;
+  if (found == nullptr || !same_kind(*found->work, *shared)) return hipErrorInvalidValue;
   forget_child(*found->work);
   found->work = std::move(shared);
   return hipSuccess;
@@ -188,7 +198,7 @@ hipError_t Library::set_in_exec(hipGraphExec_t exec, hipGraphNode_t node, Shared
     const std::lock_guard lock(mutex_);
     found = find(exec);
     Node* copy = found != nullptr ? copy_of(*found, node) : nullptr;
-    if (copy == nullptr || !may_replace(*copy->work, *work)) return hipErrorInvalidValue;
+    if (copy == nullptr || !same_kind(*copy->work, *work)) return hipErrorInvalidValue;
     std::swap(copy->work, work);
     std::optional<Plan> made = flatten(*found->graph);
     if (!made || compare(found->plan, *made) != hipGraphExecUpdateSuccess) {
@@ -243,6 +253,14 @@ hipError_t Library::set_copy_1d(hipGraphExec_t exec, hipGraphNode_t node, void* 
   CopyWork work;
   const hipError_t error = read_copy_1d(target, source, bytes, kind, work);
   return error != hipSuccess ? error : set(exec, node, work);
+}
+
+hipError_t Library::set_symbol_copy(hipGraphExec_t exec, hipGraphNode_t node, bool to_symbol,
+                                    const void* symbol, const void* other, std::size_t bytes,
+                                    std::size_t offset, hipMemcpyKind kind) {
+  Work work;
+  const hipError_t error = make_symbol_copy(to_symbol, symbol, other, bytes, offset, kind, work);
+  return error != hipSuccess ? error : set(exec, node, std::move(work));
 }
 
 hipError_t Library::set_fill(hipGraphExec_t exec, hipGraphNode_t node, const hipMemsetParams* parameters) {

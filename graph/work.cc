@@ -34,13 +34,18 @@ hipError_t read_extra(void** extra, std::vector<std::byte>& block) {
 
 hipGraphNodeType type_of(const Work& work) {
   if (std::holds_alternative<KernelWork>(work)) return hipGraphNodeTypeKernel;
-  if (const auto* copy = std::get_if<CopyWork>(&work))
-    return copy->linear ? hipGraphNodeTypeMemcpy1D : hipGraphNodeTypeMemcpy;
+  if (const auto* copy = std::get_if<CopyWork>(&work)) return copy->type;
   if (std::holds_alternative<FillWork>(work)) return hipGraphNodeTypeMemset;
   if (std::holds_alternative<HostWork>(work)) return hipGraphNodeTypeHost;
   if (const auto* event = std::get_if<EventWork>(&work))
     return event->record ? hipGraphNodeTypeEventRecord : hipGraphNodeTypeWaitEvent;
   return std::holds_alternative<ChildWork>(work) ? hipGraphNodeTypeGraph : hipGraphNodeTypeEmpty;
+}
+
+bool same_kind(const Work& one, const Work& other) {
+  if (one.index() != other.index()) return false;
+  const auto* event = std::get_if<EventWork>(&one);
+  return event == nullptr || event->record == std::get<EventWork>(other).record;
 }
 
 hipError_t read_kernel(const hipKernelNodeParams& parameters, const KernelFacts& facts, KernelWork& work) {
@@ -111,7 +116,7 @@ hipError_t read_copy(const hipMemcpy3DParms& parameters, CopyWork& work) {
   if (parameters.srcArray != nullptr || parameters.dstArray != nullptr) return hipErrorNotSupported;
   const hipExtent& extent = parameters.extent;
   if (extent.width == 0 || extent.height == 0 || extent.depth == 0) return hipErrorInvalidValue;
-  work.linear = false;
+  work.type = hipGraphNodeTypeMemcpy;
   work.kind = parameters.kind;
   work.width = extent.width;
   work.height = extent.height;
@@ -141,6 +146,18 @@ hipError_t read_copy_1d(void* target, const void* source, std::size_t bytes, hip
   work.target = {static_cast<std::byte*>(target), bytes, bytes};
   work.source = {static_cast<std::byte*>(const_cast<void*>(source)), bytes, bytes};
   return hipSuccess;
+}
+
+hipError_t read_copy_symbol(bool to_symbol, std::byte* symbol, std::size_t symbol_bytes, const void* other,
+                            std::size_t bytes, std::size_t offset, hipMemcpyKind kind, CopyWork& work) {
+  if (offset > symbol_bytes || bytes > symbol_bytes - offset) return hipErrorInvalidValue;
+  const hipMemcpyKind wrong = to_symbol ? hipMemcpyDeviceToHost : hipMemcpyHostToDevice;
+  if (kind == wrong || kind == hipMemcpyHostToHost) return hipErrorInvalidMemcpyDirection;
+  std::byte* const place = symbol + offset;
+  void* const target = to_symbol ? place : const_cast<void*>(other);
+  const hipError_t error = read_copy_1d(target, to_symbol ? other : place, bytes, kind, work);
+  work.type = to_symbol ? hipGraphNodeTypeMemcpyToSymbol : hipGraphNodeTypeMemcpyFromSymbol;
+  return error;
 }
 
 hipError_t read_fill(const hipMemsetParams& parameters, FillWork& work) {

@@ -54,7 +54,7 @@ struct CopyWork {
   std::size_t height = 1;
   std::size_t depth = 1;
   hipMemcpyKind kind = hipMemcpyDefault;
-  bool linear = true;  // made as a one-dimensional copy
+  hipGraphNodeType type = hipGraphNodeTypeMemcpy1D;  // as it was made
 };
 
 struct FillWork {
@@ -84,6 +84,9 @@ using Work = std::variant<EmptyWork, KernelWork, CopyWork, FillWork, HostWork, E
 using SharedWork = std::shared_ptr<const Work>;
 
 hipGraphNodeType type_of(const Work& work);
+// One can take the other's place in a node: parameters change, never what kind of node it is. All copies are
+// one.
+bool same_kind(const Work& one, const Work& other);
 
 // The parameters as the API spells them, into work and back. hipErrorInvalidValue: they make no sense.
 hipError_t read_kernel(const hipKernelNodeParams& parameters, const KernelFacts& facts, KernelWork& work);
@@ -97,6 +100,9 @@ hipError_t read_copy(const hipMemcpy3DParms& parameters, CopyWork& work);
 void write_copy(const CopyWork& work, hipMemcpy3DParms& parameters);
 hipError_t read_copy_1d(void* target, const void* source, std::size_t bytes, hipMemcpyKind kind,
                         CopyWork& work);
+// To (or from) `symbol`, which is `symbol_bytes` long, at `offset`.
+hipError_t read_copy_symbol(bool to_symbol, std::byte* symbol, std::size_t symbol_bytes, const void* other,
+                            std::size_t bytes, std::size_t offset, hipMemcpyKind kind, CopyWork& work);
 hipError_t read_fill(const hipMemsetParams& parameters, FillWork& work);
 void write_fill(const FillWork& work, hipMemsetParams& parameters);
 

@@ -44,6 +44,7 @@ hipError_t hipStreamGetCaptureInfo_v2_spt(IN(stream) hipStream_t stream, OUT() h
 CUSTOM hipError_t hipGraphLaunch(IN(graph_exec) hipGraphExec_t exec, IN(stream) hipStream_t stream);
 ALIAS(hipGraphLaunch)
 hipError_t hipGraphLaunch_spt(IN(graph_exec) hipGraphExec_t exec, IN(stream) hipStream_t stream);
+CUSTOM hipError_t hipGraphUpload(IN(graph_exec) hipGraphExec_t exec, IN(stream) hipStream_t stream);
 LOCAL hipError_t hipGraphCreate(OUT(graph) hipGraph_t* graph, unsigned int flags);
 LOCAL hipError_t hipGraphDestroy(CONSUMES(graph) hipGraph_t graph);
 LOCAL hipError_t hipGraphClone(OUT(graph) hipGraph_t* copy, IN(graph) hipGraph_t graph);
@@ -78,6 +79,8 @@ LOCAL hipError_t hipGraphExecUpdate(IN(graph_exec) hipGraphExec_t exec, IN(graph
                                     OUT(graph_node) hipGraphNode_t* error_node,
                                     OUT() hipGraphExecUpdateResult* result);
 LOCAL hipError_t hipGraphExecDestroy(CONSUMES(graph_exec) hipGraphExec_t exec);
+LOCAL hipError_t hipGraphDebugDotPrint(IN(graph) hipGraph_t graph, IN() STRING(4096) const char* path,
+                                       unsigned int flags);
 
 // --- nodes ----------------------------------------------------------------------------------------------
 
@@ -163,5 +166,33 @@ LOCAL hipError_t hipGraphExecEventRecordNodeSetEvent(IN(graph_exec) hipGraphExec
 LOCAL hipError_t hipGraphExecEventWaitNodeSetEvent(IN(graph_exec) hipGraphExec_t exec,
                                                    IN(graph_node) hipGraphNode_t node,
                                                    IN(event) hipEvent_t event);
+LOCAL hipError_t hipGraphAddMemcpyNodeToSymbol(OUT(graph_node) hipGraphNode_t* node, IN(graph) hipGraph_t graph,
+                                               IN(opaque) OPTIONAL const hipGraphNode_t* dependencies,
+                                               size_t count, IN(symbol) const void* symbol,
+                                               IN(address) const void* source, size_t bytes, size_t offset,
+                                               hipMemcpyKind kind);
+LOCAL hipError_t hipGraphAddMemcpyNodeFromSymbol(OUT(graph_node) hipGraphNode_t* node,
+                                                 IN(graph) hipGraph_t graph,
+                                                 IN(opaque) OPTIONAL const hipGraphNode_t* dependencies,
+                                                 size_t count, IN(address) void* target,
+                                                 IN(symbol) const void* symbol, size_t bytes, size_t offset,
+                                                 hipMemcpyKind kind);
+LOCAL hipError_t hipGraphMemcpyNodeSetParamsToSymbol(IN(graph_node) hipGraphNode_t node,
+                                                     IN(symbol) const void* symbol,
+                                                     IN(address) const void* source, size_t bytes, size_t offset,
+                                                     hipMemcpyKind kind);
+LOCAL hipError_t hipGraphMemcpyNodeSetParamsFromSymbol(IN(graph_node) hipGraphNode_t node,
+                                                       IN(address) void* target, IN(symbol) const void* symbol,
+                                                       size_t bytes, size_t offset, hipMemcpyKind kind);
+LOCAL hipError_t hipGraphExecMemcpyNodeSetParamsToSymbol(IN(graph_exec) hipGraphExec_t exec,
+                                                         IN(graph_node) hipGraphNode_t node,
+                                                         IN(symbol) const void* symbol,
+                                                         IN(address) const void* source, size_t bytes,
+                                                         size_t offset, hipMemcpyKind kind);
+LOCAL hipError_t hipGraphExecMemcpyNodeSetParamsFromSymbol(IN(graph_exec) hipGraphExec_t exec,
+                                                           IN(graph_node) hipGraphNode_t node,
+                                                           IN(address) void* target,
+                                                           IN(symbol) const void* symbol, size_t bytes,
+                                                           size_t offset, hipMemcpyKind kind);
 
 }  // extern "C"

@@ -65,4 +65,8 @@ hipError_t hipGraphLaunch(ApiCall& call, hipGraphExec_t exec, hipStream_t stream
                      [&](Library& graphs, const StreamRef& on) { return graphs.launch(exec, on); });
 }
 
+hipError_t hipGraphUpload(ApiCall& call, hipGraphExec_t exec, hipStream_t stream) {
+  return with_stream(call, stream, [&](Library& graphs, const StreamRef&) { return graphs.upload(exec); });
+}
+
 }  // namespace tf::proxy::custom

@@ -180,7 +180,7 @@ Graphs::Verdict Graphs::offer_copy(const CopyMode& mode, const Box& box, hipMemc
   work.height = box.height;
   work.depth = box.depth;
   work.kind = kind;
-  work.linear = box.height == 1 && box.depth == 1;
+  if (box.height > 1 || box.depth > 1) work.type = hipGraphNodeTypeMemcpy;
   return library_.capture(stream, work);
 }
 
@@ -198,6 +198,14 @@ hipError_t Graphs::describe(const void* named, graph::KernelFacts& facts) {
   facts.arguments = graph_arguments(*known->layout);
   facts.argument_bytes = known->layout->argument_bytes;
   return hipSuccess;
+}
+
+hipError_t Graphs::find_symbol(const void* symbol, std::byte*& address, std::size_t& bytes) {
+  DeviceVariable variable;
+  const hipError_t error = session_.modules().registered_variable(thread_state().device, symbol, variable);
+  address = reinterpret_cast<std::byte*>(variable.address);
+  bytes = variable.bytes;
+  return error;
 }
 
 hipError_t Graphs::check(const graph::Work& work) {

@@ -44,6 +44,7 @@ class Graphs final : private graph::Side {
 
  private:
   hipError_t describe(const void* function, graph::KernelFacts& facts) override;
+  hipError_t find_symbol(const void* symbol, std::byte*& address, std::size_t& bytes) override;
   hipError_t check(const graph::Work& work) override;
   hipError_t instantiate(const graph::Plan& plan, std::shared_ptr<graph::Executable>& executable) override;
 

@@ -182,4 +182,54 @@ hipError_t hipGraphExecEventWaitNodeSetEvent(hipGraphExec_t exec, hipGraphNode_t
   return with_exec(exec, [&](graph::Library& graphs) { return graphs.set_event(exec, node, event, false); });
 }
 
+hipError_t hipGraphAddMemcpyNodeToSymbol(hipGraphNode_t* node, hipGraph_t graph,
+                                         const hipGraphNode_t* dependencies, size_t count, const void* symbol,
+                                         const void* source, size_t bytes, size_t offset,
+                                         hipMemcpyKind kind) {
+  return with_graphs([&](graph::Library& graphs) {
+    return graphs.add_symbol_copy(node, graph, dependencies, count, true, symbol, source, bytes, offset,
+                                  kind);
+  });
+}
+
+hipError_t hipGraphAddMemcpyNodeFromSymbol(hipGraphNode_t* node, hipGraph_t graph,
+                                           const hipGraphNode_t* dependencies, size_t count, void* target,
+                                           const void* symbol, size_t bytes, size_t offset,
+                                           hipMemcpyKind kind) {
+  return with_graphs([&](graph::Library& graphs) {
+    return graphs.add_symbol_copy(node, graph, dependencies, count, false, symbol, target, bytes, offset,
+                                  kind);
+  });
+}
+
+hipError_t hipGraphMemcpyNodeSetParamsToSymbol(hipGraphNode_t node, const void* symbol, const void* source,
+                                               size_t bytes, size_t offset, hipMemcpyKind kind) {
+  return with_graphs([&](graph::Library& graphs) {
+    return graphs.set_symbol_copy(nullptr, node, true, symbol, source, bytes, offset, kind);
+  });
+}
+
+hipError_t hipGraphMemcpyNodeSetParamsFromSymbol(hipGraphNode_t node, void* target, const void* symbol,
+                                                 size_t bytes, size_t offset, hipMemcpyKind kind) {
+  return with_graphs([&](graph::Library& graphs) {
+    return graphs.set_symbol_copy(nullptr, node, false, symbol, target, bytes, offset, kind);
+  });
+}
+
+hipError_t hipGraphExecMemcpyNodeSetParamsToSymbol(hipGraphExec_t exec, hipGraphNode_t node,
+                                                   const void* symbol, const void* source, size_t bytes,
+                                                   size_t offset, hipMemcpyKind kind) {
+  return with_exec(exec, [&](graph::Library& graphs) {
+    return graphs.set_symbol_copy(exec, node, true, symbol, source, bytes, offset, kind);
+  });
+}
+
+hipError_t hipGraphExecMemcpyNodeSetParamsFromSymbol(hipGraphExec_t exec, hipGraphNode_t node, void* target,
+                                                     const void* symbol, size_t bytes, size_t offset,
+                                                     hipMemcpyKind kind) {
+  return with_exec(exec, [&](graph::Library& graphs) {
+    return graphs.set_symbol_copy(exec, node, false, symbol, target, bytes, offset, kind);
+  });
+}
+
 }  // namespace tf::proxy::local

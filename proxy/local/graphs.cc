@@ -78,6 +78,10 @@ hipError_t hipGraphExecDestroy(hipGraphExec_t exec) {
   return with_graphs([&](graph::Library& graphs) { return graphs.destroy(exec); });
 }
 
+hipError_t hipGraphDebugDotPrint(hipGraph_t graph, const char* path, unsigned int) {
+  return with_graphs([&](graph::Library& graphs) { return graphs.print(graph, path); });
+}
+
 hipError_t hipThreadExchangeStreamCaptureMode(hipStreamCaptureMode* mode) {
   return note_error(graph::Library::exchange_mode(thread_state().capture_mode, mode));
 }

@@ -246,6 +246,35 @@ TEST(GraphNodes, ParametersOfFillsAndCopies) {
             hipSuccess);
 }
 
+TEST(GraphNodes, CopiesOfVariables) {
+  TestStream stream;
+  DeviceBuffer out(16 * sizeof(int));
+  std::vector<int> input = counting_ints(16, 5);
+  std::vector<int> output(15);
+  TestGraph graph;
+  hipGraphNode_t to = nullptr;
+  hipGraphNode_t from = nullptr;
+  HIP_OK(hipGraphAddMemcpyNodeToSymbol(&to, graph, nullptr, 0, table_symbol(), input.data(), 16 * sizeof(int),
+                                       0, hipMemcpyHostToDevice));
+  HIP_OK(hipGraphAddMemcpyNodeFromSymbol(&from, graph, &to, 1, output.data(), table_symbol(),
+                                         15 * sizeof(int), sizeof(int), hipMemcpyDeviceToHost));
+  hipGraphNodeType type = hipGraphNodeTypeCount;
+  HIP_OK(hipGraphNodeGetType(to, &type));
+  EXPECT_EQ(type, hipGraphNodeTypeMemcpyToSymbol);
+  EXPECT_EQ(hipGraphAddMemcpyNodeToSymbol(&to, graph, nullptr, 0, table_symbol(), input.data(),
+                                          16 * sizeof(int), 4, hipMemcpyHostToDevice),
+            hipErrorInvalidValue);
+  TestExec exec(graph);
+  launch(exec, stream);
+  EXPECT_EQ(output, counting_ints(15, 6));
+  for (int& value : input) value += 45;  // in place: the graph has the address
+  launch(exec, stream);
+  EXPECT_EQ(output, counting_ints(15, 51));
+  launch_read_table(out.get<int>(), stream);
+  HIP_OK(hipStreamSynchronize(stream));
+  EXPECT_EQ(read_ints(out.get(), 16), input);
+}
+
 TEST(GraphNodes, ChildGraphs) {
   LoadedModule module;
   TestStream stream;

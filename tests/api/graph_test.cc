@@ -318,6 +318,21 @@ TEST(Graph, LaunchedInsideACapture) {
   EXPECT_EQ(read_ints(device.get(), kCount), std::vector<int>(kCount, 3));
 }
 
+TEST(Graph, LaunchedOnTheConstantStreams) {
+  LoadedModule module;
+  DeviceBuffer device(kBytes);
+  HIP_OK(hipMemset(device.get(), 0, kBytes));
+  begin_capture(hipStreamPerThread);
+  launch_increment(module, device.get(), kCount, hipStreamPerThread);
+  TestGraph graph(hipStreamPerThread);
+  TestExec exec(graph);
+  HIP_OK(hipGraphLaunch(exec, nullptr));
+  HIP_OK(hipGraphLaunch(exec, hipStreamPerThread));
+  HIP_OK(hipGraphLaunch(exec, nullptr));
+  HIP_OK(hipStreamSynchronize(nullptr));
+  EXPECT_EQ(read_ints(device.get(), kCount), std::vector<int>(kCount, 3));
+}
+
 TEST(Graph, EmptyCapture) {
   TestStream stream;
   begin_capture(stream);

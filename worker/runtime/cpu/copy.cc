@@ -66,7 +66,7 @@ graph::Library::Verdict capture(graph::Library& graphs, const Box& box, const St
   work.height = box.height;
   work.depth = box.depth;
   work.kind = box.kind;
-  work.linear = box.height == 1 && box.depth == 1;
+  if (box.height > 1 || box.depth > 1) work.type = hipGraphNodeTypeMemcpy;
   return graphs.capture(reference(stream), work);
 }
 

@@ -98,6 +98,10 @@ hipError_t hipGraphExecDestroy(hipGraphExec_t exec) {
   return with_graphs([&](graph::Library& graphs) { return graphs.destroy(exec); });
 }
 
+TF_CPU_EXPORT hipError_t hipGraphDebugDotPrint(hipGraph_t graph, const char* path, unsigned int) {
+  return with_graphs([&](graph::Library& graphs) { return graphs.print(graph, path); });
+}
+
 hipError_t hipGraphLaunch(hipGraphExec_t exec, hipStream_t handle) {
   return with_stream(handle, [&](graph::Library& graphs, const graph::StreamRef& stream) {
     return graphs.launch(exec, stream);
@@ -142,6 +146,11 @@ hipError_t hipStreamUpdateCaptureDependencies(hipStream_t handle, hipGraphNode_t
   return with_stream(handle, [&](graph::Library& graphs, const graph::StreamRef& stream) {
     return graphs.update_capture(stream, nodes, count, flags);
   });
+}
+
+TF_CPU_EXPORT hipError_t hipGraphUpload(hipGraphExec_t exec, hipStream_t handle) {
+  return with_stream(handle,
+                     [&](graph::Library& graphs, const graph::StreamRef&) { return graphs.upload(exec); });
 }
 
 hipError_t hipThreadExchangeStreamCaptureMode(hipStreamCaptureMode* mode) {

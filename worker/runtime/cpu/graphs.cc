@@ -171,6 +171,13 @@ hipError_t Graphs::describe(const void* named, graph::KernelFacts& facts) {
   return hipSuccess;
 }
 
+hipError_t Graphs::find_symbol(const void* symbol, std::byte*& address, std::size_t& bytes) {
+  void* found = nullptr;
+  const hipError_t status = Runtime::get().programs().variable(symbol, &found, &bytes);
+  address = static_cast<std::byte*>(found);
+  return status;
+}
+
 hipError_t Graphs::check(const graph::Work& work) {
   if (const auto* kernel = std::get_if<graph::KernelWork>(&work)) {
     const auto function = function_of(*kernel);
