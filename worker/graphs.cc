@@ -17,25 +17,34 @@ void Graphs::release() {
   });
 }
 
+void Graphs::Size::add(const Size& other) {
+  nodes += other.nodes;
+  edges += other.edges;
+  bytes += other.bytes;
+}
+
+void Graphs::Size::subtract(const Size& other) {
+  nodes -= other.nodes;
+  edges -= other.edges;
+  bytes -= other.bytes;
+}
+
 void Graphs::drop(Builds::iterator build) {
-  total_.nodes -= build->second.nodes.size();
-  total_.edges -= build->second.edges;
+  total_.subtract(build->second.size);
   if (build->second.graph != nullptr) static_cast<void>(hip_.hipGraphDestroy(build->second.graph));
   builds_.erase(build);
 }
 
 void Graphs::count(std::uint64_t exec, const Build& build) {
   discount(exec);
-  sizes_[exec] = {build.nodes.size(), build.edges};
-  total_.nodes += build.nodes.size();
-  total_.edges += build.edges;
+  sizes_[exec] = build.size;
+  total_.add(build.size);
 }
 
 void Graphs::discount(std::uint64_t exec) {
   const auto size = sizes_.find(exec);
   if (size == sizes_.end()) return;
-  total_.nodes -= size->second.nodes;
-  total_.edges -= size->second.edges;
+  total_.subtract(size->second);
   sizes_.erase(size);
 }
 
@@ -55,7 +64,8 @@ Graphs::Build* Graphs::prepare(std::uint64_t exec, std::uint32_t dependencies,
   Build& build = found->second;
   if (build.error != hipSuccess) return nullptr;
   const bool room = build.nodes.size() < kGraphNodesMax && total_.nodes < kGraphSessionNodesMax &&
-                    total_.edges + dependencies <= kGraphSessionEdgesMax;
+                    total_.edges + dependencies <= kGraphSessionEdgesMax &&
+                    total_.bytes + tail.size() <= kGraphSessionBytesMax;
   if (!room) build.error = hipErrorOutOfMemory;
   if (tail.size() / sizeof(std::uint32_t) < dependencies) build.error = hipErrorInvalidValue;
   if (build.error != hipSuccess) return nullptr;
@@ -72,13 +82,12 @@ Graphs::Build* Graphs::prepare(std::uint64_t exec, std::uint32_t dependencies,
   return &build;
 }
 
-void Graphs::finish(Build& build, hipError_t error, hipGraphNode_t node, std::size_t edges) {
+void Graphs::finish(Build& build, hipError_t error, hipGraphNode_t node, const Size& added) {
   build.error = error;
   if (error != hipSuccess) return;
   build.nodes.push_back(node);
-  build.edges += edges;
-  total_.nodes += 1;
-  total_.edges += edges;
+  build.size.add(added);
+  total_.add(added);
 }
 
 void Graphs::add(const protocol::BuildKernelNodeRequest& request, std::span<const std::byte> tail) {
@@ -94,7 +103,7 @@ void Graphs::add(const protocol::BuildKernelNodeRequest& request, std::span<cons
     error = hipErrorInvalidValue;
   else if (!valid_shape(request.grid, request.block))
     error = hipErrorInvalidConfiguration;
-  if (error != hipSuccess) return finish(*build, error, nullptr, 0);
+  if (error != hipSuccess) return finish(*build, error, nullptr, {});
   ExtraArguments arguments(tail.subspan(start));
   hipKernelNodeParams parameters{};
   // HIP says a host stub; AMD's runtime, ours and the one for CUDA take a function's handle in its place.
@@ -110,7 +119,7 @@ void Graphs::add(const protocol::BuildKernelNodeRequest& request, std::span<cons
     value.cooperative = 1;
     error = hip_.hipGraphKernelNodeSetAttribute(node, hipKernelNodeAttributeCooperative, &value);
   }
-  finish(*build, error, node, before.size());
+  finish(*build, error, node, {1, before.size(), tail.size()});
 }
 
 void Graphs::add(const protocol::BuildFillNodeRequest& request, std::span<const std::byte> tail) {
@@ -123,7 +132,7 @@ void Graphs::add(const protocol::BuildFillNodeRequest& request, std::span<const 
                     request.height != 0 &&
                     !__builtin_mul_overflow(request.width, std::uint64_t{element}, &bytes) &&
                     addresses_.holds_box(request.target, request.pitch, 0, bytes, request.height, 1);
-  if (!sane) return finish(*build, hipErrorInvalidValue, nullptr, 0);
+  if (!sane) return finish(*build, hipErrorInvalidValue, nullptr, {});
   hipMemsetParams parameters{};
   parameters.dst = reinterpret_cast<void*>(request.target);
   parameters.elementSize = element;
@@ -134,7 +143,7 @@ void Graphs::add(const protocol::BuildFillNodeRequest& request, std::span<const 
   hipGraphNode_t node = nullptr;
   const hipError_t error =
       hip_.hipGraphAddMemsetNode(&node, build->graph, before.data(), before.size(), &parameters);
-  finish(*build, error, node, before.size());
+  finish(*build, error, node, {1, before.size(), tail.size()});
 }
 
 namespace {
@@ -161,7 +170,7 @@ void Graphs::add(const protocol::BuildCopyNodeRequest& request, std::span<const 
                                          request.width, request.height, request.depth) &&
                     addresses_.holds_box(request.source, request.source_pitch, request.source_slice,
                                          request.width, request.height, request.depth);
-  if (!sane) return finish(*build, hipErrorInvalidValue, nullptr, 0);
+  if (!sane) return finish(*build, hipErrorInvalidValue, nullptr, {});
   hipGraphNode_t node = nullptr;
   hipError_t error = hipErrorInvalidValue;
   hipMemcpy3DParms box{};
@@ -175,7 +184,7 @@ void Graphs::add(const protocol::BuildCopyNodeRequest& request, std::span<const 
     box.kind = hipMemcpyDeviceToDevice;
     error = hip_.hipGraphAddMemcpyNode(&node, build->graph, before.data(), before.size(), &box);
   }
-  finish(*build, error, node, before.size());
+  finish(*build, error, node, {1, before.size(), tail.size()});
 }
 
 void Graphs::add(const protocol::BuildEmptyNodeRequest& request, std::span<const std::byte> tail) {
@@ -184,7 +193,7 @@ void Graphs::add(const protocol::BuildEmptyNodeRequest& request, std::span<const
   if (build == nullptr) return;
   hipGraphNode_t node = nullptr;
   const hipError_t error = hip_.hipGraphAddEmptyNode(&node, build->graph, before.data(), before.size());
-  finish(*build, error, node, before.size());
+  finish(*build, error, node, {1, before.size(), tail.size()});
 }
 
 hipError_t Graphs::instantiate(std::uint64_t exec, int device) {

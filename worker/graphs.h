@@ -25,6 +25,7 @@ inline constexpr std::size_t kGraphExecsMax = 1 << 14;         // of a session
 inline constexpr std::size_t kGraphNodesMax = 1 << 18;         // of one graph
 inline constexpr std::size_t kGraphSessionNodesMax = 1 << 20;  // of all graphs of a session
 inline constexpr std::size_t kGraphSessionEdgesMax = 1 << 23;
+inline constexpr std::size_t kGraphSessionBytesMax = 256 << 20;  // of the nodes' messages
 
 class Graphs {
  public:
@@ -49,15 +50,19 @@ class Graphs {
   hipError_t destroy(std::uint64_t exec);
 
  private:
-  struct Build {
-    hipGraph_t graph = nullptr;
-    std::vector<hipGraphNode_t> nodes;
-    std::size_t edges = 0;
-    hipError_t error = hipSuccess;  // the first
-  };
   struct Size {
     std::size_t nodes = 0;
     std::size_t edges = 0;
+    std::size_t bytes = 0;
+
+    void add(const Size& other);
+    void subtract(const Size& other);
+  };
+  struct Build {
+    hipGraph_t graph = nullptr;
+    std::vector<hipGraphNode_t> nodes;
+    Size size;
+    hipError_t error = hipSuccess;  // the first
   };
   using Builds = std::map<std::uint64_t, Build>;
 
@@ -65,7 +70,7 @@ class Graphs {
   // why.
   Build* prepare(std::uint64_t exec, std::uint32_t dependencies, std::span<const std::byte> tail,
                  std::vector<hipGraphNode_t>& before);
-  void finish(Build& build, hipError_t error, hipGraphNode_t node, std::size_t edges);
+  void finish(Build& build, hipError_t error, hipGraphNode_t node, const Size& added);
   void drop(Builds::iterator build);
   void count(std::uint64_t exec, const Build& build);
   void discount(std::uint64_t exec);

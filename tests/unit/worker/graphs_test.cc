@@ -163,5 +163,28 @@ TEST(Graphs, BuildsThatAreNeverFinishedAreBounded) {
   EXPECT_EQ(graphs.instantiate(exec_handle(kGraphBuildsMax)), hipSuccess);
 }
 
+TEST(Graphs, TheirBytesAreBounded) {
+  GraphRig graphs;
+  const std::vector<std::byte> tail(60 << 10);
+  hipError_t error = hipSuccess;
+  std::uint32_t made = 0;
+  for (; error == hipSuccess && made < kGraphSessionBytesMax / tail.size() + 2000; made += 1000) {
+    graphs.begin(exec_handle(made));
+    for (int i = 0; i < 1000; ++i) {
+      protocol::BuildEmptyNodeRequest request{};
+      request.exec = exec_handle(made);
+      graphs.rig.post(request, tail);
+    }
+    error = graphs.instantiate(exec_handle(made));
+  }
+  EXPECT_EQ(error, hipErrorOutOfMemory);
+  protocol::DestroyGraphRequest destroy{};
+  destroy.exec = exec_handle(0);
+  EXPECT_EQ(graphs.rig.call(destroy), hipSuccess);
+  graphs.begin(exec_handle(0));  // now there is room
+  graphs.add_fill(exec_handle(0), 1);
+  EXPECT_EQ(graphs.instantiate(exec_handle(0)), hipSuccess);
+}
+
 }  // namespace
 }  // namespace tf::worker
