@@ -194,7 +194,8 @@ std::shared_ptr<const EventRecording> Session::recording(std::uint64_t event) {
 
 hipError_t Session::send(protocol::Op op, int device, std::span<const std::byte> head,
                          std::span<const std::byte> tail, std::uint32_t* request_id) {
-  if (graphs_->capturing()) {
+  // A launch has asked before, when it knew more; it is the call that must cost least.
+  if (op != protocol::Op::kLaunch && graphs_->capturing()) {
     if (const auto verdict = graphs_->offer(op, device, head)) return *verdict;
   }
   if (hipError_t error = observe(op, device, head); error != hipSuccess) return error;

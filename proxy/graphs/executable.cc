@@ -161,20 +161,31 @@ bool same_cuts(const Schedule& have, const Schedule& wanted) {
                     });
 }
 
+// Work is shared and never changed, so the same work is known by its address.
+bool same_work(const ScheduleStep& have, const ScheduleStep& wanted) {
+  return std::equal(have.segment.begin(), have.segment.end(), wanted.segment.begin(), wanted.segment.end(),
+                    [](const ScheduledItem& one, const ScheduledItem& other) {
+                      return one.work == other.work && one.dependencies == other.dependencies;
+                    });
+}
+
 }  // namespace
 
-// The same cuts: every segment is updated in place, under a name that is only there for the build.
+// The same cuts: segments that changed are updated in place, under a name that is only there for the build.
 hipError_t GraphExecutable::change_segments(const Schedule& schedule) {
   HandleTable& table = session_.handles().of(HandleKind::kGraphExec);
   hipError_t error = hipSuccess;
   std::size_t segment = 0;
-  for (const ScheduleStep& step : schedule) {
+  for (std::size_t i = 0; i < schedule.size(); ++i) {
+    const ScheduleStep& step = schedule[i];
     if (step.place != ItemPlace::kDevice) continue;
+    const std::uint64_t exec = segments_[segment++];
+    if (same_work(schedule_[i], step)) continue;
     const auto handle = table.create(device_);
     if (!handle) return hipErrorOutOfMemory;
     error = build(handle->raw(), step.segment);
     protocol::UpdateGraphRequest request{};
-    request.exec = segments_[segment++];
+    request.exec = exec;
     request.built = handle->raw();
     if (error == hipSuccess) error = session_.call(device_, request);
     table.remove(handle->raw());
@@ -186,9 +197,10 @@ hipError_t GraphExecutable::change_segments(const Schedule& schedule) {
 hipError_t GraphExecutable::update(const graph::Plan& plan) {
   Schedule wanted = schedule(plan);
   const std::lock_guard lock(mutex_);
-  if (same_cuts(schedule_, wanted)) {
+  if (!torn_ && same_cuts(schedule_, wanted)) {
     const hipError_t error = change_segments(wanted);
-    if (error == hipSuccess) schedule_ = std::move(wanted);
+    torn_ = error != hipSuccess;
+    if (!torn_) schedule_ = std::move(wanted);
     return error;
   }
   std::vector<std::uint64_t> execs;
@@ -196,6 +208,7 @@ hipError_t GraphExecutable::update(const graph::Plan& plan) {
   if (error == hipSuccess) {
     std::swap(segments_, execs);
     schedule_ = std::move(wanted);
+    torn_ = false;
   }
   destroy_segments(execs);
   return error;

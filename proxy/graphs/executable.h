@@ -57,6 +57,7 @@ class GraphExecutable final : public graph::Executable {
   std::mutex mutex_;
   Schedule schedule_;
   std::vector<std::uint64_t> segments_;  // kGraphExec handles, in the order of the schedule
+  bool torn_ = false;                    // an update failed half-way: the next one makes everything anew
   bool launched_ = false;
   graph::StreamRef last_stream_;  // of the last launch
 };

@@ -333,6 +333,27 @@ TEST(Graph, LaunchedOnTheConstantStreams) {
   EXPECT_EQ(read_ints(device.get(), kCount), std::vector<int>(kCount, 3));
 }
 
+TEST(Graph, KeepsTheDeviceOfItsCapture) {
+  if (device_count() < 2) GTEST_SKIP() << "needs two devices";
+  HIP_OK(hipSetDevice(1));
+  {
+    TestStream stream;
+    DeviceBuffer device(kBytes);
+    begin_capture(stream);
+    launch_fill(device.get<int>(), 9, kCount, stream);
+    HIP_OK(hipMemsetAsync(device.get(), 0, sizeof(int), stream));
+    TestGraph graph(stream);
+    HIP_OK(hipSetDevice(0));
+    TestExec exec(graph);
+    HIP_OK(hipGraphLaunch(exec, stream));
+    HIP_OK(hipStreamSynchronize(stream));
+    std::vector<int> expected = counting_ints(kCount, 9);
+    expected[0] = 0;
+    EXPECT_EQ(read_ints(device.get(), kCount), expected);
+  }
+  HIP_OK(hipSetDevice(0));
+}
+
 TEST(Graph, EmptyCapture) {
   TestStream stream;
   begin_capture(stream);
