@@ -148,6 +148,20 @@ void die_before_the_event(const std::string& text) {
   ::_exit(::testing::Test::HasFailure() ? 1 : 0);
 }
 
+// Memory of the second device, while the first is current.
+void see_the_second_device(const hipIpcMemHandle_t& handle) {
+  void* shared = nullptr;
+  HIP_OK(hipIpcOpenMemHandle(&shared, handle, hipIpcMemLazyEnablePeerAccess));
+  hipPointerAttribute_t attributes = {};
+  HIP_OK(hipPointerGetAttributes(&attributes, shared));
+  EXPECT_EQ(attributes.device, 1);
+  int current = -1;
+  HIP_OK(hipGetDevice(&current));
+  EXPECT_EQ(current, 0);
+  change(shared, kBytes);
+  HIP_OK(hipIpcCloseMemHandle(shared));
+}
+
 // What a synchronous call of the owner has done is there when the owner says so.
 void watch(const hipIpcMemHandle_t& handle) {
   void* shared = nullptr;
@@ -179,6 +193,7 @@ TEST(IpcPartner, DISABLED_Run) {
   if (wanted == "gone") return find_it_gone(handle);
   if (wanted == "leave") return leave_it_open(handle);
   if (wanted == "import") return import_and_change();
+  if (wanted == "second device") return see_the_second_device(handle);
   if (wanted == "watch") return watch(handle);
   if (wanted == "event") return wait_for_event(text);
   if (wanted == "event dies") return die_before_the_event(text);
@@ -244,6 +259,21 @@ TEST_F(Ipc, ContentsSurviveTheExport) {
   std::vector<std::uint32_t> back(kCount);
   HIP_OK(hipMemcpy(back.data(), buffer.get(), kBytes, hipMemcpyDeviceToHost));
   EXPECT_TRUE(back == numbers);
+}
+
+TEST_F(Ipc, MemoryOfAnyDeviceIsShared) {
+  if (device_count() < 2) GTEST_SKIP() << "one device";
+  HIP_OK(hipSetDevice(1));
+  DeviceBuffer buffer(kBytes);
+  const std::vector<std::uint32_t> numbers = counting(kCount, 7);
+  HIP_OK(hipMemcpy(buffer.get(), numbers.data(), kBytes, hipMemcpyHostToDevice));
+  HIP_OK(hipSetDevice(0));
+  hipIpcMemHandle_t handle = {};
+  HIP_OK(hipIpcGetMemHandle(&handle, buffer.get()));
+  EXPECT_EQ(run_partner("second device", hex(handle)), 0);
+  std::uint32_t value = 0;
+  HIP_OK(hipMemcpy(&value, buffer.at(kBytes - sizeof value), sizeof value, hipMemcpyDeviceToHost));
+  EXPECT_EQ(value, 42u);
 }
 
 TEST_F(Ipc, FreedMemoryCannotBeOpened) {
