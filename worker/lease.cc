@@ -14,17 +14,18 @@ namespace {
 #if defined(TF_THREAD_SANITIZER)
 // The thread sanitizer ends a process that maps other addresses than these.
 constexpr std::uint64_t kWindowBases[] = {0x10'0000'0000};
+constexpr std::uint64_t kReservationBytes[] = {64ull << 30};
 #else
 // Where windows are asked for: low enough to be free in every process that we know of (heap, libraries and
 // stack of x86-64 Linux lie far above, sanitizer shadows below), apart from those of other runtimes.
 constexpr std::uint64_t kWindowBases[] = {0x2000'0000'0000, 0x4000'0000'0000, 0x3000'0000'0000};
+// What hipMemAddressReserve is cut from; the largest that the runtime gives. Programs reserve generously.
+constexpr std::uint64_t kReservationBytes[] = {8ull << 40, 1ull << 40, 64ull << 30};
 #endif
 constexpr std::uint64_t kWindowBytesMin = 64ull << 30;
 constexpr std::uint64_t kWindowBytesMax = 1ull << 40;
 constexpr std::uint64_t kWindowPerMemory = 4;  // addresses per byte of memory, so that gaps do not matter
 constexpr std::uint64_t kPlainGranularityBytes = 2ull << 20;
-// What hipMemAddressReserve is cut from; the largest that the runtime gives. Programs reserve generously.
-constexpr std::uint64_t kReservationBytes[] = {8ull << 40, 1ull << 40, 64ull << 30};
 
 hipMemAllocationProp properties_for(int device) {
   hipMemAllocationProp properties{};

@@ -116,5 +116,23 @@ TEST(Memory, PointerAttributes) {
   EXPECT_EQ(type, hipMemoryTypeDevice);
 }
 
+// A program asks the attribute first; what it says must be so.
+TEST(Memory, IsManagedWhereTheDeviceSaysSo) {
+  int managed = -1;
+  HIP_OK(hipDeviceGetAttribute(&managed, hipDeviceAttributeManagedMemory, 0));
+  hipDeviceProp_t properties;
+  HIP_OK(hipGetDeviceProperties(&properties, 0));
+  EXPECT_EQ(properties.managedMemory, managed);
+  void* memory = nullptr;
+  const hipError_t status = hipMallocManaged(&memory, 4096, hipMemAttachGlobal);
+  if (managed == 0) {
+    EXPECT_EQ(status, hipErrorNotSupported);
+    return;
+  }
+  ASSERT_EQ(status, hipSuccess);
+  *static_cast<volatile int*>(memory) = 1;
+  HIP_OK(hipFree(memory));
+}
+
 }  // namespace
 }  // namespace tf::api_test
