@@ -9,9 +9,10 @@ STEP_STARTED=$SECONDS
 say() { printf '%s\n' "$*"; }
 headline() { printf '\n== %s ==\n' "$*"; }
 
-# step NAME COMMAND...: runs the command with its output in build/logs/NAME.log; a dot every 10 s.
+# step NAME COMMAND...: runs the command with its output in build/logs/NAME.log; a dot every 10 s, and every
+# minute how far it is, where the log says so ("[130/414] ...").
 step() {
-  local name=$1 log started=$SECONDS pid status=0
+  local name=$1 log started=$SECONDS pid status=0 reached
   shift
   log="$LOGS/$name.log"
   printf '  %-28s ' "$name"
@@ -22,6 +23,9 @@ step() {
     sleep 0.5
     ticks=$((ticks + 1))
     [ $((ticks % 20)) -eq 0 ] && printf '.'
+    [ $((ticks % 120)) -eq 0 ] || continue
+    reached=$(tail -n 3 "$log" | grep -oE '^\[[0-9]+/[0-9]+\]' | tail -n 1)
+    [ -n "$reached" ] && printf '%s' "$reached"
   done
   wait "$pid" || status=$?
   if [ "$status" -eq 0 ]; then
@@ -34,8 +38,8 @@ step() {
   return "$status"
 }
 
-# build PRESET: configures and builds one preset.
+# build PRESET [TARGET]: configures one preset and builds everything, or the target.
 build() {
   step "configure-$1" cmake -S "$ROOT" --preset "$1" || return 1
-  step "build-$1" cmake --build "$ROOT/build/$1" -j "$(nproc)"
+  step "build-$1" cmake --build "$ROOT/build/$1" -j "$(nproc)" --target "${2:-all}"
 }
