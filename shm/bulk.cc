@@ -19,7 +19,7 @@ Bulk::Bulk(const Rings& rings, BulkOwner& owner)
 
 // What another thread posted is work for a mover of ours that may be asleep.
 Status Bulk::posted(Status status) {
-  if (status.is_ok()) own_.ring();
+  if (status.is_ok()) own_.ring(kRingBulk);
   return status;
 }
 
@@ -67,7 +67,7 @@ std::size_t Bulk::push() {
     std::memcpy(slot.data(), &header, sizeof header);
     if (bytes != 0) std::memcpy(slot.data() + sizeof header, next->source.data(), bytes);
     out_.publish();
-    peer_.ring();
+    peer_.ring(kRingBulk);
     next->is_abort ? queue_.sent_abort() : queue_.advance_send(bytes);
     moved += std::max<std::size_t>(bytes, 1);
   }
@@ -88,7 +88,7 @@ Result<std::size_t> Bulk::pull() {
     in_.consume();
     in_.release();
     (void)in_.take_released();
-    peer_.ring();  // there is room again
+    peer_.ring(kRingBulk);  // there is room again
     moved = std::max<std::size_t>(moved, 1);
   }
   if (in_.broken()) return wrong("ring: a record's length makes no sense");

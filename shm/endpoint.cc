@@ -32,6 +32,12 @@ bool wants(Interest interest, Interest part) {
   return (static_cast<std::uint8_t>(interest) & static_cast<std::uint8_t>(part)) != 0;
 }
 
+// Room for a message is rung for everybody: whoever waits for it may wait for anything else besides.
+Ringing ringing(Interest interest) {
+  return (wants(interest, Interest::kMessages) ? kRingMessages : 0) |
+         (wants(interest, Interest::kBulk) ? kRingBulk : 0);
+}
+
 class ShmEndpoint final : public tf::Endpoint, private BulkOwner {
  public:
   ShmEndpoint(Segment segment, net::OwnedFd socket, const Rings& rings)
@@ -44,7 +50,7 @@ class ShmEndpoint final : public tf::Endpoint, private BulkOwner {
 
   ~ShmEndpoint() override {
     ::shutdown(socket_.get(), SHUT_RDWR);
-    rings_.peer.wake();
+    rings_.peer.wake(kRingAll);
     bulk_.fail_all({Code::kClosed, "the endpoint was closed with this bulk transfer pending"});
   }
 
@@ -54,7 +60,7 @@ class ShmEndpoint final : public tf::Endpoint, private BulkOwner {
   Result<Slot> reserve(std::size_t bytes) override;
   void publish(Slot) override {
     out_.publish();
-    rings_.peer.ring();
+    rings_.peer.ring(kRingMessages);
   }
   void abandon(Slot) override { out_.abandon(); }
   Result<std::size_t> poll(MessageSink& sink, std::size_t limit) override;
@@ -125,7 +131,7 @@ void ShmEndpoint::fail(Status reason) {
     failed_.store(true, std::memory_order_release);  // pairs with status()
   }
   bulk_.fail_all(status());
-  rings_.own.wake();
+  rings_.own.wake(kRingAll);
 }
 
 // --- Messages -------------------------------------------------------------------------------------------
@@ -192,7 +198,7 @@ Result<std::size_t> ShmEndpoint::deliver_all(MessageSink& sink, std::size_t limi
 
 Result<std::size_t> ShmEndpoint::poll(MessageSink& sink, std::size_t limit) {
   Result<std::size_t> delivered = deliver_all(sink, limit);
-  if (in_.take_released()) rings_.peer.ring();  // a producer of the peer may wait for room
+  if (in_.take_released()) rings_.peer.ring(kRingAll);  // a producer of the peer may wait for room
   if (!delivered || delivered.value() != 0) return delivered;
   if (peer_gone() || ++empty_polls_ % kEmptyPollsPerCheck == 0) TF_RETURN_IF_ERROR(look_for_loss());
   return std::size_t{0};
@@ -281,16 +287,17 @@ bool ShmEndpoint::spin(Interest interest, const Waiter& waiter, Deadline deadlin
 
 // Until something is ready; kTimeout.
 Status ShmEndpoint::sleep(Interest interest, const Waiter& waiter, Deadline deadline) {
+  const Ringing what = ringing(interest);
   while (!ready(interest, waiter)) {
     if (deadline.passed()) return {Code::kTimeout, "shm: the deadline passed"};
     TF_RETURN_IF_ERROR(look_for_loss());
-    const std::uint32_t seen = rings_.own.prepare();
+    const std::uint32_t seen = rings_.own.prepare(what);
     // What a lost peer published is all there by now, and what can be delivered of it is found here.
     if (ready(interest, waiter)) {
-      rings_.own.cancel();
+      rings_.own.cancel(what);
       break;
     }
-    rings_.own.sleep(seen, Deadline::after(kSleepMax).sooner(deadline).remaining());
+    rings_.own.sleep(seen, Deadline::after(kSleepMax).sooner(deadline).remaining(), what);
   }
   return Status::ok();
 }

@@ -22,17 +22,35 @@ bool one_processor() { return ::sysconf(_SC_NPROCESSORS_ONLN) < 2; }
 
 }  // namespace
 
-void Doorbell::sleep(std::uint32_t seen, std::chrono::nanoseconds timeout) const {
-  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(timeout);
-  timespec limit{seconds.count(), (timeout - seconds).count()};
-  const int operation = shared_ ? FUTEX_WAIT : FUTEX_WAIT_PRIVATE;
-  ::syscall(SYS_futex, words_, operation, seen, &limit, nullptr, 0);  // EAGAIN: rung meanwhile
-  cancel();
+std::uint32_t Doorbell::prepare(Ringing what) const {
+  const std::uint32_t seen = rings().load(std::memory_order_acquire);  // pairs with wake()
+  for (const Ringing one : {kRingMessages, kRingBulk})
+    if ((what & one) != 0) sleepers(one).fetch_add(1, std::memory_order_seq_cst);  // with the fence in ring()
+  full_fence();
+  return seen;
 }
 
-void Doorbell::wake() const {
+void Doorbell::cancel(Ringing what) const {
+  for (const Ringing one : {kRingMessages, kRingBulk})
+    if ((what & one) != 0) sleepers(one).fetch_sub(1, std::memory_order_relaxed);
+}
+
+void Doorbell::sleep(std::uint32_t seen, std::chrono::nanoseconds timeout, Ringing what) const {
+  // This operation takes a point of the monotonic clock.
+  timespec limit{};
+  ::clock_gettime(CLOCK_MONOTONIC, &limit);
+  const auto until = std::chrono::seconds(limit.tv_sec) + std::chrono::nanoseconds(limit.tv_nsec) + timeout;
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(until);
+  limit = {seconds.count(), (until - seconds).count()};
+  const int operation = FUTEX_WAIT_BITSET | (shared_ ? 0 : FUTEX_PRIVATE_FLAG);
+  ::syscall(SYS_futex, words_, operation, seen, &limit, nullptr, what);  // EAGAIN: rung meanwhile
+  cancel(what);
+}
+
+void Doorbell::wake(Ringing what) const {
   rings().fetch_add(1, std::memory_order_release);  // pairs with the acquire in prepare()
-  ::syscall(SYS_futex, words_, shared_ ? FUTEX_WAKE : FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
+  const int operation = FUTEX_WAKE_BITSET | (shared_ ? 0 : FUTEX_PRIVATE_FLAG);
+  ::syscall(SYS_futex, words_, operation, INT_MAX, nullptr, nullptr, what);
 }
 
 SpinBudget::SpinBudget() : max_ns_(one_processor() ? 0 : kSpinMaxNs), budget_ns_(max_ns_) {}

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "benchmarks/report/report.h"
 
+#include <unistd.h>
+
 #include <cinttypes>
 #include <cstdio>
 
@@ -53,7 +55,7 @@ void Report::add(Row row) {
   if (json_) {
     std::printf("%s\n", to_json(row).c_str());
     std::fflush(stdout);
-  } else {
+  } else if (::isatty(STDERR_FILENO) != 0) {
     std::fprintf(stderr, "\r  measured %-28s %-10s      ", row.metric.c_str(), bytes_text(row.bytes).c_str());
   }
   rows_.push_back(std::move(row));
@@ -61,7 +63,7 @@ void Report::add(Row row) {
 
 void Report::finish() {
   if (json_) return;
-  std::fprintf(stderr, "\r%60s\r", "");
+  if (::isatty(STDERR_FILENO) != 0) std::fprintf(stderr, "\r%60s\r", "");
   print_table();
 }
 
