@@ -11,6 +11,10 @@ namespace tf::bench {
 // pinned, the other process takes another processor if there is one.
 double raw_round_trip_ns(double budget_s);
 
+// Cache lines that one process can hand to another through a ring of them, per second: each carries its own
+// number, the reader gives room back a quarter of the ring at a time, and both ends spin.
+double raw_lines_per_s(double budget_s);
+
 // memcpy of `bytes` by one core, median, in GB/s (1e9 bytes).
 double raw_memcpy_gb_per_s(std::uint64_t bytes, double budget_s);
 

@@ -41,6 +41,11 @@ double bulk_limit(const std::string& transport, std::uint64_t bytes, double budg
   return transport == "tcp" ? raw_tcp_stream_gb_per_s(bytes, budget_s) : raw_memcpy_gb_per_s(bytes, budget_s);
 }
 
+// Small messages packed into a stream as tightly as can be.
+double tcp_lines_per_s(double budget_s) {
+  return raw_tcp_stream_gb_per_s(1 << 20, budget_s) * 1e9 / kSmallMessage;
+}
+
 void measure_messages(Client& client, const std::string& transport, const Options& options, Report& report) {
   const double budget = options.quick ? 0.2 : 1.0;
   const bool tcp = transport == "tcp";
@@ -57,7 +62,8 @@ void measure_messages(Client& client, const std::string& transport, const Option
     rates.add(static_cast<double>(count) / timed([&] { client.post_and_count(kSmallMessage, count); }));
   }
   report.add({"transport_bench", transport, "posted", kSmallMessage, rates.median(), "1/s", rates.median(),
-              rates.quantile(0.01), 0, ""});
+              rates.quantile(0.01), tcp ? tcp_lines_per_s(budget) : raw_lines_per_s(budget),
+              tcp ? "raw TCP stream" : "cache lines in a ring"});
 }
 
 void measure_bulk(Client& client, const std::string& transport, const Options& options, Report& report) {
