@@ -81,7 +81,8 @@ class ShmTransport final : public net::Transport {
 }  // namespace
 
 const net::Transport& transport() {
-  static const ShmTransport instance;
+  // Never destroyed: at the program's end its other threads may still connect.
+  static const ShmTransport& instance = *new ShmTransport;
   return instance;
 }
 

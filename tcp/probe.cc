@@ -87,7 +87,7 @@ Probe probe_now() {
 }
 
 const Probe& probe() {
-  static const Probe answer = probe_now();
+  static const Probe& answer = *new Probe(probe_now());  // never destroyed, as transport()
   return answer;
 }
 

@@ -81,7 +81,8 @@ class TcpTransport final : public net::Transport {
 }  // namespace
 
 const net::Transport& transport() {
-  static const TcpTransport instance(options_from_environment());
+  // Never destroyed: at the program's end its other threads may still connect.
+  static const TcpTransport& instance = *new TcpTransport(options_from_environment());
   return instance;
 }
 

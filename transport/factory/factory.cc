@@ -49,7 +49,8 @@ Status refuse(Code code, std::string why, const net::Address& address) {
 }  // namespace
 
 std::span<const net::Transport* const> transports() {
-  static const NoRdma no_rdma;
+  // Never destroyed: at the program's end its other threads may still connect.
+  static const NoRdma& no_rdma = *new NoRdma;
   static const std::array<const net::Transport*, 3> list = {&shm::transport(), &no_rdma, &tcp::transport()};
   return list;
 }
