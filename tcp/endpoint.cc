@@ -20,6 +20,7 @@
 #include "tcp/bulk_lane.h"
 #include "tcp/message_lane.h"
 #include "tcp/waker.h"
+#include "transport/wakeup.h"
 
 namespace tf::tcp {
 namespace {
@@ -28,8 +29,6 @@ constexpr std::chrono::milliseconds kLossGrace{1000};
 constexpr std::chrono::seconds kCloseLimit{2};
 constexpr int kLossSlice_ms = 5;    // while one lane has ended and the other has not
 constexpr int kNoSeatSlice_ms = 1;  // a third sleeper
-constexpr std::uint32_t kSpinMax_ns = 60'000;
-constexpr std::uint32_t kSpinMin_ns = 1'000;
 
 bool wants(Interest interest, Interest part) {
   return (static_cast<unsigned>(interest) & static_cast<unsigned>(part)) != 0;
@@ -93,11 +92,11 @@ class TcpEndpoint final : public Endpoint, private BulkPlane {
   Status wait(Interest interest, Deadline deadline) override {
     messages_->flush();
     const auto start = Deadline::Clock::now();
-    const std::chrono::nanoseconds budget(spin_ns_.load(std::memory_order_relaxed));
+    const std::chrono::nanoseconds budget = spin_.current();
     bool first = true;
     for (;;) {
       if (const Status now = look(interest); now.code() != Code::kWouldBlock) {
-        if (!first) learn(std::chrono::nanoseconds(Deadline::Clock::now() - start));
+        if (!first) spin_.learn(Deadline::Clock::now() - start);
         return now;
       }
       first = false;
@@ -199,17 +198,6 @@ class TcpEndpoint final : public Endpoint, private BulkPlane {
     waker_.disarm(seat);
   }
 
-  // Spins about twice as long as waits of late have taken; not at all worth it when they take long.
-  void learn(std::chrono::nanoseconds took) {
-    const std::uint32_t old = spin_ns_.load(std::memory_order_relaxed);
-    std::uint32_t next = old / 2;
-    if (took.count() < kSpinMax_ns)
-      next = (old * 3 + static_cast<std::uint32_t>(took.count()) * 2 + 2 * kSpinMin_ns) / 4;
-    next = std::clamp(next, kSpinMin_ns, kSpinMax_ns);
-    if (took.count() >= kSpinMax_ns / 2 && took.count() < kSpinMax_ns) next = kSpinMax_ns;
-    spin_ns_.store(next, std::memory_order_relaxed);
-  }
-
   // --- loss ---
   void note_message_end(const Status& reason) {
     const std::lock_guard lock(failure_mutex_);
@@ -274,10 +262,10 @@ class TcpEndpoint final : public Endpoint, private BulkPlane {
   Waker waker_;
   std::unique_ptr<MessageLane> messages_;
   std::unique_ptr<BulkLane> bulk_lane_;
-  std::atomic<std::uint32_t> spin_ns_{20'000};  // relaxed: a hint
-  std::atomic<bool> failed_{false};             // seq_cst; stored after failure_
-  std::atomic<bool> message_ended_{false};      // release after loss_
-  mutable std::mutex failure_mutex_;            // guards:
+  SpinBudget spin_;
+  std::atomic<bool> failed_{false};         // seq_cst; stored after failure_
+  std::atomic<bool> message_ended_{false};  // release after loss_
+  mutable std::mutex failure_mutex_;        // guards:
   Status failure_;
   Status loss_;
   Deadline loss_limit_ = Deadline::never();
