@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sizes of strided memory that a request speaks of, for range checks on both sides. Numbers come from a
-// program or from the client, so every product and sum is checked; what is no 64-bit number becomes
-// kNoExtent, which no range holds.
+// Sizes of strided memory that a request speaks of, and rows of mappings, for range checks on both sides.
+// Numbers come from a program or from the client, so every product and sum is checked; what is no 64-bit
+// number becomes kNoExtent, which no range holds.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
@@ -34,6 +34,18 @@ constexpr std::uint64_t slices(const hipPitchedPtr& pitched, const hipExtent& bo
 constexpr std::uint64_t elements(std::uint64_t count, std::uint64_t size) {
   std::uint64_t bytes = 0;
   return __builtin_mul_overflow(count, size, &bytes) ? kNoExtent : bytes;
+}
+
+// [address, address + bytes) is exactly a row of whole entries, side by side. `ranges`: a std::map by address
+// whose entries have `bytes`.
+template <typename Ranges>
+bool is_tiled(const Ranges& ranges, std::uint64_t address, std::uint64_t bytes) {
+  std::uint64_t covered = 0;
+  for (auto range = ranges.find(address); covered < bytes; ++range) {
+    if (range == ranges.end() || range->first != address + covered) return false;
+    covered += range->second.bytes;
+  }
+  return bytes != 0 && covered == bytes;
 }
 
 }  // namespace tf::protocol

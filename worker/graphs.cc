@@ -106,7 +106,7 @@ void Graphs::add(const protocol::BuildKernelNodeRequest& request, std::span<cons
   if (error != hipSuccess) return finish(*build, error, nullptr, {});
   ExtraArguments arguments(tail.subspan(start));
   hipKernelNodeParams parameters{};
-  // HIP says a host stub; AMD's runtime, ours and the one for CUDA take a function's handle in its place.
+  // HIP says a host stub; ours takes a function's handle in its place. That AMD's does has not been tried.
   parameters.func = function->object;
   parameters.gridDim = dim3(request.grid[0], request.grid[1], request.grid[2]);
   parameters.blockDim = dim3(request.block[0], request.block[1], request.block[2]);

@@ -4,6 +4,7 @@
 
 #include <iterator>
 
+#include "protocol/extent.h"
 #include "protocol/handle.h"
 
 namespace tf::worker {
@@ -34,12 +35,7 @@ bool VirtualMemory::overlaps(std::uint64_t address, std::uint64_t bytes) const {
 }
 
 bool VirtualMemory::is_mapped(std::uint64_t address, std::uint64_t bytes) const {
-  std::uint64_t covered = 0;
-  for (auto range = mappings_.find(address); covered < bytes; ++range) {
-    if (range == mappings_.end() || range->first != address + covered) return false;
-    covered += range->second.bytes;
-  }
-  return bytes != 0 && covered == bytes;
+  return protocol::is_tiled(mappings_, address, bytes);
 }
 
 hipError_t VirtualMemory::check_new(std::uint64_t raw, int device) const {

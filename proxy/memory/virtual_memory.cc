@@ -5,6 +5,8 @@
 #include <bit>
 #include <iterator>
 
+#include "protocol/extent.h"
+
 namespace tf::proxy {
 namespace {
 
@@ -131,12 +133,7 @@ void VirtualMemory::mapped(std::uint64_t address, std::uint64_t bytes, std::uint
 }
 
 bool VirtualMemory::is_mapped(std::uint64_t address, std::uint64_t bytes) const {
-  std::uint64_t covered = 0;
-  for (auto range = mappings_.find(address); covered < bytes; ++range) {
-    if (range == mappings_.end() || range->first != address + covered) return false;
-    covered += range->second.bytes;
-  }
-  return bytes != 0 && covered == bytes;
+  return protocol::is_tiled(mappings_, address, bytes);
 }
 
 std::vector<std::uint64_t> VirtualMemory::unmapped(std::uint64_t address, std::uint64_t bytes, Memory& gone) {
