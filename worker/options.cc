@@ -27,7 +27,8 @@ void declare(CLI::App& app, Options& options) {
   app.add_option("-p,--port", options.port, "TCP port; 0 lets the system choose (it is logged)")
       ->envname("TF_WORKER_PORT")
       ->capture_default_str();
-  app.add_option("--listen", options.listen, "TCP address to listen on; only loopback without a key")
+  app.add_option("--listen", options.listen,
+                 "TCP address to listen on; loopback only, since there is no authentication yet")
       ->capture_default_str();
   app.add_flag("!--no-tcp", options.tcp, "Serve the Unix socket only");
   app.add_option(
