@@ -27,7 +27,7 @@ enum class Envelope : std::uint32_t {
   kOffer = 6,     // session -> supervisor: keep this memory for who knows its name
   kWithdraw = 7,  // session -> supervisor: no longer
   kWant = 8,      // session -> supervisor: who knows the name asks for the memory
-  kAnswer = 9,    // supervisor -> session: to kOffer and kWant
+  kAnswer = 9,    // supervisor -> session: to each of these
 };
 
 // What a session shows of its own: a part of some physical memory, or an event.

@@ -41,7 +41,7 @@ Status MemoryBroker::withdraw(const net::Token& name) {
   ChannelMessage message;
   message.kind = Envelope::kWithdraw;
   message.attach.token = name;
-  return send_message(channel_, message, Deadline::after(kSendTime));
+  return ask(std::move(message));
 }
 
 bool MemoryBroker::answered() {

@@ -18,7 +18,7 @@ class MemoryBroker {
  public:
   explicit MemoryBroker(int channel) : channel_(channel) {}
 
-  // Both ask and return; the answer is there when answered().
+  // All ask and return; the answer is there when answered().
   Status offer(const net::Token& name, const SharedPiece& piece, net::OwnedFd memory);
   Status want(const net::Token& name);
   Status withdraw(const net::Token& name);

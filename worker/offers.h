@@ -18,8 +18,8 @@ inline constexpr std::size_t kOffersPerSessionMax = 128;
 
 class Offers {
  public:
-  // The answer to kOffer, kWithdraw or kWant of the session process `pid`; kind kAnswer, but for kWithdraw,
-  // which has none. The answer to kWant lends the descriptor: sent() takes it back.
+  // The answer to kOffer, kWithdraw or kWant of the session process `pid`: kind kAnswer, and nothing more for
+  // kWithdraw. The answer to kWant lends the descriptor: sent() takes it back.
   void handle(pid_t pid, ChannelMessage& message, ChannelMessage& answer);
   void sent(const net::Token& name, ChannelMessage& answer);
   void forget(pid_t pid);

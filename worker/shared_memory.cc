@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
-#include <iterator>
 #include <utility>
 
 #include "worker/offers.h"
@@ -92,16 +91,20 @@ hipError_t SharedMemory::share_physical(std::uint64_t raw, net::Token& name) {
   return share(memory, piece, raw, name);
 }
 
+// The answer is waited for: who is told that the memory is gone may ask the supervisor, on another session's
+// channel, before this session's message is read.
 hipError_t SharedMemory::withdraw(const net::Token& name) {
   if (shared_.erase(name) == 0) return hipErrorInvalidValue;
-  return broker_->withdraw(name).is_ok() ? hipSuccess : hipErrorOperatingSystem;
+  ChannelMessage answer;
+  return ask(broker_->withdraw(name), answer);
 }
 
 void SharedMemory::withdraw_of(SharedPiece::Kind kind, std::uint64_t of) {
-  for (auto entry = shared_.begin(); entry != shared_.end();) {
-    const bool match = entry->second.kind == kind && entry->second.of == of;
-    if (match) static_cast<void>(broker_->withdraw(entry->first));
-    entry = match ? shared_.erase(entry) : std::next(entry);
+  const auto match = [&](const auto& entry) { return entry.second.kind == kind && entry.second.of == of; };
+  auto entry = std::find_if(shared_.begin(), shared_.end(), match);
+  for (; entry != shared_.end(); entry = std::find_if(shared_.begin(), shared_.end(), match)) {
+    const net::Token name = entry->first;
+    static_cast<void>(withdraw(name));
   }
 }
 
