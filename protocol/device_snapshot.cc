@@ -3,6 +3,7 @@
 #include "protocol/device_snapshot.h"
 
 #include <algorithm>
+#include <type_traits>
 
 namespace tf::protocol {
 namespace {
@@ -61,8 +62,11 @@ template <typename Archive, typename Snapshot>
 void visit_snapshot(Archive& a, Snapshot& s) {
   a.field(s.runtime, kNameBytesMax);
   fields(a, s.runtime_version, s.driver_version, s.init_error, s.stream_priority_least,
-         s.stream_priority_greatest, s.vmm_leases, s.memory_shared, s.reservations.base,
-         s.reservations.bytes);
+         s.stream_priority_greatest, s.vmm_leases, s.memory_shared, s.reservations.base, s.reservations.bytes,
+         s.host_window.base, s.host_window.bytes);
+  auto access = static_cast<std::uint32_t>(s.host_access);
+  a.field(access);
+  if constexpr (!std::is_const_v<Snapshot>) s.host_access = static_cast<HostAccess>(access);
   if (a.elements(s.devices, kDevicesMax, kDeviceBytesMin))
     for (auto& device : s.devices) visit_device(a, device);
   if (a.elements(s.peers, kDevicesMax * kDevicesMax, kPeerBytes))
@@ -85,11 +89,23 @@ void check_window(Decoder& in, const WorkerSnapshot& snapshot, std::size_t index
   const std::string device = "device " + std::to_string(index);
   if (const std::string wrong = check_range(window); !wrong.empty()) return in.fail(device + ": " + wrong);
   if (overlaps(window, snapshot.reservations)) return in.fail(device + ": window overlaps the reservations");
+  if (overlaps(window, snapshot.host_window)) return in.fail(device + ": window overlaps the host window");
   for (std::size_t other = 0; other < index; ++other) {
     if (overlaps(window, snapshot.devices[other].window))
       return in.fail("address windows of devices " + std::to_string(other) + " and " + std::to_string(index) +
                      " overlap");
   }
+}
+
+void check_host_window(Decoder& in, const WorkerSnapshot& snapshot) {
+  const AddressWindow& window = snapshot.host_window;
+  if (const std::string wrong = check_range(window); !wrong.empty()) return in.fail("host window: " + wrong);
+  if (snapshot.host_access > HostAccess::kMirrored) return in.fail("unknown kind of host access");
+  if ((snapshot.host_access != HostAccess::kNone) != (window.bytes != 0))
+    return in.fail("host access without a window for it, or the reverse");
+  if (window.base % kHostPartBytes != 0 || window.bytes % kHostPartBytes != 0)
+    return in.fail("host window: not of whole parts");
+  if (overlaps(window, snapshot.reservations)) return in.fail("host window overlaps the reservations");
 }
 
 }  // namespace
@@ -111,6 +127,7 @@ void decode(Decoder& in, WorkerSnapshot& snapshot) {
   if (snapshot.memory_shared > 1) return in.fail("memory_shared is neither 0 nor 1");
   if (const std::string wrong = check_range(snapshot.reservations); !wrong.empty())
     return in.fail("reservations: " + wrong);
+  check_host_window(in, snapshot);
   for (std::size_t index = 0; index < snapshot.devices.size(); ++index) check_window(in, snapshot, index);
 }
 

@@ -19,6 +19,8 @@ inline constexpr std::size_t kDevicesMax = 64;      // per worker
 inline constexpr std::size_t kAttributesMax = 512;  // per device
 inline constexpr std::size_t kLimitsMax = 32;       // per device
 inline constexpr std::size_t kNameBytesMax = 255;   // device, architecture and runtime names
+// Parts of the host window start at and have multiples of this, the size of a huge page.
+inline constexpr std::uint64_t kHostPartBytes = 2ull << 20;
 
 // Bits of DeviceProperties::arch, in the order of hipDeviceArch_t's fields.
 enum ArchBit : std::uint32_t {
@@ -124,6 +126,13 @@ struct AddressWindow {
   friend bool operator==(const AddressWindow&, const AddressWindow&) = default;
 };
 
+// How host memory that the device uses comes to be at the same addresses on both sides.
+enum class HostAccess : std::uint32_t {
+  kNone = 0,
+  kShared = 1,    // one file that both map
+  kMirrored = 2,  // a copy on either side, brought up to date where HIP has the program wait
+};
+
 struct DeviceSnapshot {
   DeviceProperties properties;
   std::string pci_bus_id;          // "0000:03:00.0", as hipDeviceGetPCIBusId writes it
@@ -160,6 +169,9 @@ struct WorkerSnapshot {
   std::uint32_t memory_shared = 0;  // 1: memory can be handed to other sessions of the worker (IPC)
   // The client cuts hipMemAddressReserve from this range as it likes. bytes 0: no virtual memory management.
   AddressWindow reservations;
+  // The client opens parts of this range for its host memory; the device uses them at the same addresses.
+  AddressWindow host_window;
+  HostAccess host_access = HostAccess::kNone;  // kNone: there is no window
   std::vector<DeviceSnapshot> devices;
   std::vector<PeerLink> peers;  // devices.size() squared, row = accessing device
 

@@ -2,7 +2,8 @@
 // HELLO: the first exchange on a control connection, after the attach frame with the zero token.
 //
 // Client to worker: one frame, opcode kOpHello, payload = HelloRequest. Worker to client: one frame, the
-// same opcode, flag RESPONSE, payload = HelloReply. Nothing else ever travels on the control connection;
+// same opcode, flag RESPONSE, payload = HelloReply. When the snapshot says HostAccess::kShared, one byte
+// with the descriptor of the host window's file follows. Nothing else ever travels on the control connection;
 // its closing ends the session. The send/receive helpers block until their deadline.
 #pragma once
 
@@ -64,5 +65,9 @@ Result<HelloReply> receive_hello_reply(int socket, Deadline deadline);
 // Worker side.
 Result<HelloRequest> receive_hello(int socket, Deadline deadline);
 Status send_hello_reply(int socket, const HelloReply& reply, Deadline deadline);
+
+// After a reply with HostAccess::kShared, over a Unix socket.
+Status send_host_file(int socket, int file, Deadline deadline);
+Result<net::OwnedFd> receive_host_file(int socket, Deadline deadline);
 
 }  // namespace tf::protocol

@@ -96,7 +96,7 @@ bool ApiCall::consume(HandleKind kind, const void* value, std::uint64_t& out) {
 }
 
 bool ApiCall::owns(const void* pointer, std::uint64_t bytes) {
-  if (session_->device_memory().contains(to_raw(pointer), bytes)) return true;
+  if (session_->reaches(to_raw(pointer), bytes)) return true;
   failure_ = hipErrorInvalidValue;
   return false;
 }

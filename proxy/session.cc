@@ -10,6 +10,7 @@
 #include <cstring>
 #include <string>
 
+#include "proxy/device_view.h"
 #include "proxy/graphs/graphs.h"
 #include "proxy/thread.h"
 #include "proxy/thread_state.h"
@@ -36,38 +37,25 @@ bool creates_unordered_stream(protocol::Op op, std::span<const std::byte> head, 
          flagged(protocol::StreamCreateWithPriorityRequest{});
 }
 
-protocol::WorkerSnapshot visible(protocol::WorkerSnapshot snapshot, int only_device) {
-  if (only_device < 0) return snapshot;
-  auto index = static_cast<std::size_t>(only_device);
-  if (index >= snapshot.devices.size()) {
-    log_line("TF_DEVICE_ID=" + std::to_string(only_device) + ": the worker has " +
-             std::to_string(snapshot.devices.size()) + " device(s); the program sees none");
-    snapshot.devices.clear();
-    snapshot.peers.clear();
-    return snapshot;
-  }
-  protocol::PeerLink self = snapshot.peer(index, index);
-  protocol::DeviceSnapshot device = std::move(snapshot.devices[index]);
-  snapshot.devices.assign(1, std::move(device));
-  snapshot.peers.assign(1, self);
-  return snapshot;
-}
-
 }  // namespace
 
 Session::Session(Parts parts)
     : endpoint_(std::move(parts.endpoint)),
-      snapshot_(visible(std::move(parts.snapshot), parts.only_device)),
+      snapshot_(only_device(std::move(parts.snapshot), parts.only_device)),
       control_(std::move(parts.control)),
       device_base_(parts.only_device > 0 ? static_cast<std::uint32_t>(parts.only_device) : 0),
       queue_(*endpoint_, *this),
       transfers_(queue_, faults_),
       device_memory_(snapshot_, *this),
       pools_(handles_.of(protocol::HandleKind::kMemPool)),
+      host_window_(*this),
+      host_memory_(host_window_),
+      mirror_(*this),
       modules_(*this),
       callbacks_(*this),
       graphs_(std::make_unique<Graphs>(*this)) {
   reserve_windows();
+  map_host_window(parts.host_memory.get());
   if (control_ && !start_thread(watcher_, "hip-control", [this] { watch_control(); }))
     log_debug("no thread for the control connection: a lost worker is noticed at the next call only");
 }
@@ -103,6 +91,16 @@ void Session::reserve_windows() {
   for (const protocol::DeviceSnapshot& device : snapshot_.devices)
     unit = std::max(unit, device.map_granularity_bytes);
   virtual_memory_.open(range, unit);
+}
+
+// The mapping outlives the descriptor.
+void Session::map_host_window(int file) {
+  if (snapshot_.host_access != protocol::HostAccess::kNone) {
+    const Status mapped = host_window_.map(snapshot_.host_window, snapshot_.host_access, file);
+    if (!mapped.is_ok()) log_debug("kernels cannot use host memory: " + mapped.to_string());
+    snapshot_.host_access = host_window_.access();
+  }
+  describe_host_access(snapshot_);
 }
 
 void Session::watch_control() {
@@ -199,6 +197,9 @@ hipError_t Session::send(protocol::Op op, int device, std::span<const std::byte>
     if (const auto verdict = graphs_->offer(op, device, head)) return *verdict;
   }
   if (hipError_t error = observe(op, device, head); error != hipSuccess) return error;
+  if (mirror_.any()) {
+    if (hipError_t error = mirror_.before(op, device, head); error != hipSuccess) return error;
+  }
   std::uint32_t flags = kFlagNoReply | (tail.empty() ? 0 : kFlagInlineData) |
                         (static_cast<std::uint32_t>(device) + device_base_) << kDeviceShift;
   Status status = queue_.post(static_cast<std::uint16_t>(op), flags, head, tail, request_id);
@@ -304,6 +305,7 @@ hipError_t Session::synchronized_stream(int device, std::uint64_t stream, hipErr
     }
     device_memory_.stream_idle(device, stream);
     pools_.synchronized(device);
+    error = waited();
   }
   return error != hipSuccess ? error : fault;
 }
@@ -314,6 +316,7 @@ hipError_t Session::synchronized_device(int device, hipError_t error) {
   if (error == hipSuccess) {
     device_memory_.device_idle(device);
     pools_.synchronized(device);
+    error = waited();
   }
   return error != hipSuccess ? error : fault;
 }
@@ -354,6 +357,32 @@ void Session::unshare(int device, std::uint64_t base) {
   request.key_low = key->low;
   request.key_high = key->high;
   (void)post(device, request);
+}
+
+hipError_t Session::open_host_part(std::uint64_t address, std::uint64_t bytes) {
+  protocol::OpenHostPartRequest request{};
+  request.address = address;
+  request.bytes = bytes;
+  return call(0, request);
+}
+
+void Session::close_host_part(std::uint64_t address) {
+  protocol::CloseHostPartRequest request{};
+  request.address = address;
+  (void)post(0, request);
+}
+
+hipError_t Session::free_host(const HostRange& range) {
+  hipError_t error = hipSuccess;
+  for (int device = 0; range.reachable && device < device_count(); ++device) {
+    const hipError_t left = synchronized_device(device, call(device, protocol::SynchronizeDeviceRequest{}));
+    error = error != hipSuccess ? error : left;
+  }
+  // Copies may still read or write what only we reach.
+  if (!range.reachable) transfers_.await_through(UINT64_MAX);
+  mirror_.remove(range.base);
+  const hipError_t released = host_memory_.release(reinterpret_cast<void*>(range.base));
+  return error != hipSuccess ? error : released;
 }
 
 hipError_t Session::drain(int device) { return call(device, protocol::SynchronizeDeviceRequest{}); }

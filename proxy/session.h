@@ -29,9 +29,11 @@
 #include "proxy/memory/address_window.h"
 #include "proxy/memory/device_memory.h"
 #include "proxy/memory/host_memory.h"
+#include "proxy/memory/host_window.h"
 #include "proxy/memory/pools.h"
 #include "proxy/memory/shared_memory.h"
 #include "proxy/memory/virtual_memory.h"
+#include "proxy/mirror.h"
 #include "proxy/module/module_cache.h"
 #include "proxy/reply_cache.h"
 #include "proxy/transfers.h"
@@ -52,13 +54,14 @@ struct EventRecording final : Facts {
 
 class Graphs;
 
-class Session final : private MessageSink, private LeaseSource {
+class Session final : private MessageSink, private LeaseSource, private HostPartSource {
  public:
   struct Parts {
     std::unique_ptr<Endpoint> endpoint;
     protocol::WorkerSnapshot snapshot;
-    net::OwnedFd control;  // may be missing in tests
-    int only_device = -1;  // TF_DEVICE_ID
+    net::OwnedFd control;      // may be missing in tests
+    net::OwnedFd host_memory;  // the file of HostAccess::kShared
+    int only_device = -1;      // TF_DEVICE_ID
   };
   explicit Session(Parts parts);
   ~Session();
@@ -83,6 +86,16 @@ class Session final : private MessageSink, private LeaseSource {
   void unshare(int device, std::uint64_t base);
   Pools& pools() { return pools_; }
   HostMemory& host_memory() { return host_memory_; }
+  Mirror& mirror() { return mirror_; }
+  // Frees host memory of ours, when no device uses it any more: waits for them all.
+  hipError_t free_host(const HostRange& range);
+  // The worker finds all of [address, address + bytes) at the same addresses: device memory, or host memory
+  // that devices reach.
+  bool reaches(std::uint64_t address, std::uint64_t bytes) const {
+    return device_memory_.contains(address, bytes) || host_memory_.reaches(address, bytes);
+  }
+  // What every call does that has waited for some of the work, when it found no failure.
+  hipError_t waited() { return mirror_.any() ? mirror_.after_wait() : hipSuccess; }
   ModuleCache& modules() { return modules_; }
   Callbacks& callbacks() { return callbacks_; }
   Graphs& graphs() { return *graphs_; }
@@ -176,7 +189,10 @@ class Session final : private MessageSink, private LeaseSource {
   hipError_t lease(int device, std::uint64_t bytes, Lease& lease) override;
   void return_lease(int device, std::uint64_t address) override;
   hipError_t drain(int device) override;
+  hipError_t open_host_part(std::uint64_t address, std::uint64_t bytes) override;
+  void close_host_part(std::uint64_t address) override;
   void reserve_windows();
+  void map_host_window(int file);
   void watch_control();
 
   std::unique_ptr<Endpoint> endpoint_;
@@ -195,7 +211,9 @@ class Session final : private MessageSink, private LeaseSource {
   VirtualMemory virtual_memory_;
   SharedMemory shared_memory_;
   Pools pools_;
+  HostWindow host_window_;
   HostMemory host_memory_;
+  Mirror mirror_;
   ModuleCache modules_;
   Callbacks callbacks_;
   std::atomic<std::uint64_t> next_tag_{1};

@@ -131,29 +131,6 @@ void ask_limits(const HipTable& hip, DeviceSnapshot& snapshot) {
   }
 }
 
-// A program looks here before it lets kernels touch its own memory, which no transport carries yet: the
-// device is described as one that cannot.
-void hide_host_access(DeviceSnapshot& snapshot) {
-  snapshot.properties.can_map_host_memory = 0;
-  snapshot.properties.managed_memory = 0;
-  snapshot.properties.direct_managed_mem_access_from_host = 0;
-  snapshot.properties.concurrent_managed_access = 0;
-  snapshot.properties.pageable_memory_access = 0;
-  snapshot.properties.pageable_memory_access_uses_host_page_tables = 0;
-  for (protocol::AttributeValue& known : snapshot.attributes) {
-    switch (known.attribute) {
-      case hipDeviceAttributeCanMapHostMemory:
-      case hipDeviceAttributeCanUseHostPointerForRegisteredMem:
-      case hipDeviceAttributeManagedMemory:
-      case hipDeviceAttributeDirectManagedMemAccessFromHost:
-      case hipDeviceAttributeConcurrentManagedAccess:
-      case hipDeviceAttributePageableMemoryAccess:
-      case hipDeviceAttributePageableMemoryAccessUsesHostPageTables: known.value = 0; break;
-      default: break;
-    }
-  }
-}
-
 DeviceSnapshot ask_device(const HipTable& hip, int device) {
   DeviceSnapshot snapshot;
   hipDeviceProp_t properties{};
@@ -172,7 +149,6 @@ DeviceSnapshot ask_device(const HipTable& hip, int device) {
                  snapshot);
   ask_attributes(hip, device, hipDeviceAttributeAmdSpecificBegin, hipDeviceAttributeFineGrainSupport,
                  snapshot);
-  hide_host_access(snapshot);
   if (hip.hipSetDevice(device) != hipSuccess) return snapshot;
   ask_limits(hip, snapshot);
   std::size_t free = 0;

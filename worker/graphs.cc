@@ -171,17 +171,18 @@ void Graphs::add(const protocol::BuildCopyNodeRequest& request, std::span<const 
                     addresses_.holds_box(request.source, request.source_pitch, request.source_slice,
                                          request.width, request.height, request.depth);
   if (!sane) return finish(*build, hipErrorInvalidValue, nullptr, {});
+  const hipMemcpyKind kind = host_window_.kind(request.target, request.source);
   hipGraphNode_t node = nullptr;
   hipError_t error = hipErrorInvalidValue;
   hipMemcpy3DParms box{};
   if (request.height == 1 && request.depth == 1) {
-    error = hip_.hipGraphAddMemcpyNode1D(
-        &node, build->graph, before.data(), before.size(), reinterpret_cast<void*>(request.target),
-        reinterpret_cast<const void*>(request.source), request.width, hipMemcpyDeviceToDevice);
+    error = hip_.hipGraphAddMemcpyNode1D(&node, build->graph, before.data(), before.size(),
+                                         reinterpret_cast<void*>(request.target),
+                                         reinterpret_cast<const void*>(request.source), request.width, kind);
   } else if (pitched(request.target, request.target_pitch, request.target_slice, request, box.dstPtr) &&
              pitched(request.source, request.source_pitch, request.source_slice, request, box.srcPtr)) {
     box.extent = {request.width, request.height, request.depth};
-    box.kind = hipMemcpyDeviceToDevice;
+    box.kind = kind;
     error = hip_.hipGraphAddMemcpyNode(&node, build->graph, before.data(), before.size(), &box);
   }
   finish(*build, error, node, {1, before.size(), tail.size()});

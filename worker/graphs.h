@@ -16,6 +16,7 @@
 #include "protocol/gen/hip_table.h"
 #include "protocol/gen/messages.h"
 #include "worker/address_map.h"
+#include "worker/host_window.h"
 #include "worker/object_table.h"
 
 namespace tf::worker {
@@ -29,8 +30,9 @@ inline constexpr std::size_t kGraphSessionBytesMax = 256 << 20;  // of the nodes
 
 class Graphs {
  public:
-  Graphs(const protocol::HipTable& hip, const AddressMap& addresses, ObjectTable& objects)
-      : hip_(hip), addresses_(addresses), objects_(objects) {}
+  Graphs(const protocol::HipTable& hip, const AddressMap& addresses, const HostWindow& host_window,
+         ObjectTable& objects)
+      : hip_(hip), addresses_(addresses), host_window_(host_window), objects_(objects) {}
   Graphs(const Graphs&) = delete;
   Graphs& operator=(const Graphs&) = delete;
 
@@ -77,6 +79,7 @@ class Graphs {
 
   const protocol::HipTable& hip_;
   const AddressMap& addresses_;
+  const HostWindow& host_window_;
   ObjectTable& objects_;  // kGraphExec are ours
   Builds builds_;
   std::map<std::uint64_t, Size> sizes_;  // of the executable graphs

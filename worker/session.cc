@@ -49,10 +49,11 @@ Session::Session(const protocol::HipTable& hip, const VmmFunctions& vmm,
       foreign_quota_(snapshot),
       leases_(hip, vmm, snapshot, addresses_, {quota_, foreign_quota_}),
       virtual_memory_(hip, snapshot, addresses_, {quota_, foreign_quota_}),
+      host_window_(hip, snapshot, addresses_),
       shared_memory_(*this, snapshot, broker),
       callbacks_(sender_),
       modules_(hip),
-      graphs_(hip, addresses_, objects_),
+      graphs_(hip, addresses_, host_window_, objects_),
       copies_(*this) {}
 
 Session::~Session() {

@@ -28,6 +28,7 @@
 #include "worker/callbacks.h"
 #include "worker/copies.h"
 #include "worker/graphs.h"
+#include "worker/host_window.h"
 #include "worker/lease.h"
 #include "worker/modules.h"
 #include "worker/object_table.h"
@@ -70,6 +71,7 @@ class Session final : private MessageSink {
   AddressMap& addresses() { return addresses_; }
   Leases& leases() { return leases_; }
   VirtualMemory& virtual_memory() { return virtual_memory_; }
+  HostWindow& host_window() { return host_window_; }
   SharedMemory& shared_memory() { return shared_memory_; }
   CopyEngine& copies() { return copies_; }
   Modules& modules() { return modules_; }
@@ -142,6 +144,7 @@ class Session final : private MessageSink {
   MemoryQuota foreign_quota_;
   Leases leases_;
   VirtualMemory virtual_memory_;
+  HostWindow host_window_;
   SharedMemory shared_memory_;
   Callbacks callbacks_;
   Modules modules_;

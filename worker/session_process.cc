@@ -25,6 +25,7 @@
 #include "protocol/hello.h"
 #include "transport/factory/factory.h"
 #include "worker/channel.h"
+#include "worker/host_window.h"
 #include "worker/log.h"
 #include "worker/runtime_library.h"
 #include "worker/session.h"
@@ -81,7 +82,15 @@ Status judge(const protocol::HelloRequest& hello, bool is_local, const net::Tran
   return Status::ok();
 }
 
-Status greet(Client& client, const protocol::WorkerSnapshot& snapshot) {
+// Client and worker are on one host exactly when they can pass each other descriptors.
+net::OwnedFd give_host_window(const Client& client, protocol::WorkerSnapshot& snapshot) {
+  if (client.is_local) return share_host_window(snapshot);
+  mirror_host_window(snapshot);
+  return {};
+}
+
+// Makes the snapshot the client's own.
+Status greet(Client& client, protocol::WorkerSnapshot& snapshot) {
   const Deadline deadline = Deadline::after(kHelloTime);
   Result<protocol::HelloRequest> hello = protocol::receive_hello(client.control.get(), deadline);
   protocol::HelloReply reply;
@@ -103,8 +112,10 @@ Status greet(Client& client, const protocol::WorkerSnapshot& snapshot) {
   TF_RETURN_IF_ERROR(send_message(kSessionChannelFd, expect, deadline));
   reply.transport = client.transport->name();
   reply.session_id = client.session_id;
+  const net::OwnedFd host_file = give_host_window(client, snapshot);
   reply.snapshot = snapshot;
-  return protocol::send_hello_reply(client.control.get(), reply, deadline);
+  TF_RETURN_IF_ERROR(protocol::send_hello_reply(client.control.get(), reply, deadline));
+  return host_file ? protocol::send_host_file(client.control.get(), host_file.get(), deadline) : Status::ok();
 }
 
 Result<std::unique_ptr<Endpoint>> gather_lanes(const Client& client) {
@@ -181,8 +192,7 @@ class Watcher {
   std::thread thread_;
 };
 
-int serve(Client& client, const RuntimeLibrary& runtime, const protocol::WorkerSnapshot& snapshot,
-          bool verbose) {
+int serve(Client& client, const RuntimeLibrary& runtime, protocol::WorkerSnapshot& snapshot, bool verbose) {
   Status status = greet(client, snapshot);
   if (!status.is_ok()) {
     if (!client.quiet) log("{} refused: {}", describe(client), status.to_string());
@@ -240,6 +250,7 @@ int run_session_process(const Options& options) {
   }
   protocol::WorkerSnapshot snapshot = take_snapshot(*runtime);
   reserve_windows(runtime->hip(), runtime->vmm(), snapshot);
+  reserve_host_window(snapshot);
   if (options.verbose)
     log("runtime {} ({}), {} devices, leases {}, {} functions missing", runtime->name(), runtime->path(),
         snapshot.devices.size(), snapshot.vmm_leases != 0 ? "in address windows" : "as allocations",

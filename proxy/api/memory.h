@@ -15,11 +15,10 @@ CUSTOM hipError_t hipMemAllocPitch(OUT(device) hipDeviceptr_t* pointer, OUT() si
 CUSTOM hipError_t hipMalloc3D(OUT() hipPitchedPtr* pointer, hipExtent extent);
 CUSTOM hipError_t hipFree(IN(device) OPTIONAL void* pointer);
 CUSTOM_CALL(0x0250) hipError_t hipMemGetInfo(OUT() size_t* free_bytes, OUT() size_t* total_bytes);
-UNSUPPORTED hipError_t hipMallocManaged(OUT(device) void** pointer, size_t bytes, unsigned int flags);
-UNSUPPORTED hipError_t hipMemPrefetchAsync(IN(device) const void* pointer, size_t bytes, int device,
-                                           IN(stream) hipStream_t stream);
-UNSUPPORTED hipError_t hipMemAdvise(IN(device) const void* pointer, size_t bytes, hipMemoryAdvise advice,
-                                    int device);
+CUSTOM hipError_t hipMallocManaged(OUT(device) void** pointer, size_t bytes, unsigned int flags);
+CUSTOM hipError_t hipMemPrefetchAsync(IN(device) const void* pointer, size_t bytes, int device,
+                                      IN(stream) hipStream_t stream);
+LOCAL hipError_t hipMemAdvise(IN(device) const void* pointer, size_t bytes, hipMemoryAdvise advice, int device);
 
 // --- what a pointer is ---------------------------------------------------------------------------------
 

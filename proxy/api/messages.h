@@ -238,6 +238,30 @@ MESSAGE(0x0242, post, FreeMemory) {
   u64 address;
 };
 
+// A part of the host window (device_snapshot.h) comes into use: whole kHostPartBytes, none of them in use.
+MESSAGE(0x0243, call, OpenHostPart) {
+  u64 address;
+  u64 bytes;
+};
+
+// Its contents are gone. What is sent later runs only after the devices' earlier work is done.
+MESSAGE(0x0244, post, CloseHostPart) {
+  u64 address;
+};
+
+// HostAccess::kMirrored only: a piece of an open part, as the client has it, arrives under `tag`, at once and
+// not in the order of any stream; or is sent as the worker has it.
+MESSAGE(0x0245, post, WriteHostPart) {
+  u64 address;
+  u64 bytes;
+  u64 tag;
+};
+MESSAGE(0x0246, post, ReadHostPart) {
+  u64 address;
+  u64 bytes;
+  u64 tag;
+};
+
 // --- 0x03xx stream, 0x04xx event ---------------------------------------------------------------------
 
 MESSAGE(0x0300, call, SynchronizeDevice) {

@@ -12,21 +12,38 @@ namespace {
 
 using Way = CopyWay;
 
+// What stands at an end of a copy: device memory, host memory that devices reach too, or other memory.
+enum class End { kDevice, kReachedHost, kHost };
+
+End end_at(Session& session, std::uint64_t address) {
+  if (session.device_memory().is_device(address)) return End::kDevice;
+  return session.host_memory().reaches(address, 1) ? End::kReachedHost : End::kHost;
+}
+
+// With memory that only the client has on one side and host memory on the other, the client makes the copy.
+Way way_between(End to, End from) {
+  if (to != End::kHost && from != End::kHost) return Way::kOnDevice;
+  if (to == End::kDevice) return Way::kToDevice;
+  return from == End::kDevice ? Way::kFromDevice : Way::kOnHost;
+}
+
 // The way a copy goes, from what its ends are. hipErrorInvalidValue: the end is not what `kind` says, or
 // reaches beyond its allocation.
 hipError_t resolve(Session& session, std::uint64_t target, std::uint64_t target_bytes, std::uint64_t source,
                    std::uint64_t source_bytes, hipMemcpyKind kind, Way& way) {
-  const DeviceMemory& memory = session.device_memory();
-  bool to = memory.is_device(target);
-  bool from = memory.is_device(source);
-  if (to && !memory.contains(target, target_bytes)) return hipErrorInvalidValue;
-  if (from && !memory.contains(source, source_bytes)) return hipErrorInvalidValue;
-  way = to ? (from ? Way::kOnDevice : Way::kToDevice) : (from ? Way::kFromDevice : Way::kOnHost);
+  const End to = end_at(session, target);
+  const End from = end_at(session, source);
+  if (to != End::kHost && !session.reaches(target, target_bytes)) return hipErrorInvalidValue;
+  if (from != End::kHost && !session.reaches(source, source_bytes)) return hipErrorInvalidValue;
+  way = way_between(to, from);
+  // Host memory that devices reach may go by either name.
   switch (kind) {
-    case hipMemcpyHostToHost: return to || from ? hipErrorInvalidValue : hipSuccess;
-    case hipMemcpyHostToDevice: return to ? hipSuccess : hipErrorInvalidValue;
-    case hipMemcpyDeviceToHost: return from ? hipSuccess : hipErrorInvalidValue;
-    case hipMemcpyDeviceToDevice: return to && from ? hipSuccess : hipErrorInvalidValue;
+    case hipMemcpyHostToHost:
+      return to == End::kDevice || from == End::kDevice ? hipErrorInvalidValue : hipSuccess;
+    case hipMemcpyHostToDevice: return to != End::kHost ? hipSuccess : hipErrorInvalidValue;
+    case hipMemcpyDeviceToHost: return from != End::kHost ? hipSuccess : hipErrorInvalidValue;
+    case hipMemcpyDeviceToDevice:
+      return to != End::kHost && from != End::kHost ? hipSuccess : hipErrorInvalidValue;
     case hipMemcpyDefault: return hipSuccess;
   }
   return hipErrorInvalidMemcpyDirection;
@@ -133,6 +150,15 @@ hipError_t from_device(Session& session, const CopyMode& mode, void* target, std
   return copied != hipSuccess ? copied : fault;
 }
 
+// A synchronous copy that reads or writes host memory has done so when it returns.
+hipError_t settle_on_device(Session& session, const CopyMode& mode, std::uint64_t target,
+                            std::uint64_t source, hipError_t posted) {
+  const HostMemory& host = session.host_memory();
+  const bool touches_host = host.reaches(target, 1) || host.reaches(source, 1);
+  if (posted != hipSuccess || !mode.wait || !touches_host) return settle(session, mode, posted);
+  return synchronize(session, mode);
+}
+
 hipError_t on_device(Session& session, const CopyMode& mode, std::uint64_t target, std::uint64_t source,
                      std::uint64_t bytes) {
   protocol::CopyOnDeviceRequest request{};
@@ -140,7 +166,7 @@ hipError_t on_device(Session& session, const CopyMode& mode, std::uint64_t targe
   request.source = source;
   request.bytes = bytes;
   request.stream = mode.stream;
-  return session.post(mode.device, request);
+  return settle_on_device(session, mode, target, source, session.post(mode.device, request));
 }
 
 // --- boxes ----------------------------------------------------------------------------------------------
@@ -264,7 +290,7 @@ hipError_t box_on_device(Session& session, const CopyMode& mode, const Box& box)
   request.source = box.source.address;
   request.source_pitch = box.source.pitch;
   request.source_slice = box.source.slice;
-  return session.post(mode.device, request);
+  return settle_on_device(session, mode, request.target, request.source, session.post(mode.device, request));
 }
 
 // Is the copy captured instead of made?
@@ -273,6 +299,47 @@ Graphs::Verdict offer(Session& session, const CopyMode& mode, const Box& box, hi
 }
 
 }  // namespace
+
+CopyWay way_between(Session& session, std::uint64_t target, std::uint64_t source) {
+  return way_between(end_at(session, target), end_at(session, source));
+}
+
+hipError_t write_host_part(Session& session, std::uint64_t address, std::uint64_t bytes) {
+  protocol::WriteHostPartRequest request{};
+  request.address = address;
+  request.bytes = bytes;
+  Transfer transfer;
+  const std::span data(reinterpret_cast<const std::byte*>(address), bytes);
+  hipError_t error = hipSuccess;
+  {
+    std::lock_guard order(session.send_order());
+    request.tag = session.next_tag();
+    const Status started = start(session, [&] {
+      return session.queue().endpoint().bulk().send(request.tag, data, transfer.completion);
+    });
+    if (!started) return failed(session, started);
+    error = session.post(0, request);
+  }
+  const Status sent = session.queue().await(transfer.completion, Deadline::never());
+  return error != hipSuccess ? error : transfer_error(sent);
+}
+
+hipError_t read_host_part(Session& session, std::uint64_t address, std::uint64_t bytes) {
+  protocol::ReadHostPartRequest request{};
+  request.address = address;
+  request.bytes = bytes;
+  request.tag = session.next_tag();
+  Transfer transfer;
+  const std::span data(reinterpret_cast<std::byte*>(address), bytes);
+  const Status started = start(session, [&] {
+    return session.queue().endpoint().bulk().receive(request.tag, data, transfer.completion);
+  });
+  if (!started) return failed(session, started);
+  const hipError_t error = session.post(0, request);
+  // Also when posting failed: the session is lost then, which ends the transfer.
+  const Status received = session.queue().await(transfer.completion, Deadline::never());
+  return error != hipSuccess ? error : transfer_error(received);
+}
 
 hipError_t copy_way(Session& session, const Box& box, hipMemcpyKind kind, CopyWay& way) {
   return resolve(session, box.target.address, extent(box, box.target), box.source.address,
@@ -306,7 +373,7 @@ hipError_t copy(Session& session, const CopyMode& mode, void* target, const void
   switch (way) {
     case Way::kToDevice: return settle(session, mode, to_device(session, mode, to, source, bytes));
     case Way::kFromDevice: return from_device(session, mode, target, from, bytes);
-    case Way::kOnDevice: return settle(session, mode, on_device(session, mode, to, from, bytes));
+    case Way::kOnDevice: return on_device(session, mode, to, from, bytes);
     case Way::kOnHost: break;
   }
   // In the order of the stream, as everything else on it.
@@ -333,7 +400,7 @@ hipError_t copy_box(Session& session, const CopyMode& mode, const Box& box, hipM
   switch (way) {
     case Way::kToDevice: return settle(session, mode, box_to_device(session, mode, box));
     case Way::kFromDevice: return box_from_device(session, mode, box);
-    case Way::kOnDevice: return settle(session, mode, box_on_device(session, mode, box));
+    case Way::kOnDevice: return box_on_device(session, mode, box);
     case Way::kOnHost: break;
   }
   if (error = synchronize(session, mode); error != hipSuccess) return error;

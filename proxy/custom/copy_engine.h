@@ -29,9 +29,14 @@ struct CopyMode {
 
 enum class CopyWay { kToDevice, kFromDevice, kOnDevice, kOnHost };
 
-// The way a copy goes, from what its ends are. hipErrorInvalidValue: an end is not what `kind` says, or
+// The way a copy between these addresses goes.
+CopyWay way_between(Session& session, std::uint64_t target, std::uint64_t source);
+// The same for a whole copy. hipErrorInvalidValue: an end is not what `kind` says, or
 // reaches beyond its allocation. REQUIRES: is_valid(box)
 hipError_t copy_way(Session& session, const Box& box, hipMemcpyKind kind, CopyWay& way);
+// Carry a piece of mirrored memory (mirror.h), and have done so on return.
+hipError_t write_host_part(Session& session, std::uint64_t address, std::uint64_t bytes);
+hipError_t read_host_part(Session& session, std::uint64_t address, std::uint64_t bytes);
 // Makes a copy within the client's memory, now.
 void copy_on_host(const Box& box);
 

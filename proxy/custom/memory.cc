@@ -4,6 +4,7 @@
 
 #include "proxy/custom/support.h"
 #include "proxy/gen/custom.h"
+#include "proxy/log.h"
 
 namespace tf::proxy::custom {
 namespace {
@@ -69,11 +70,45 @@ hipError_t hipMalloc3D(ApiCall& call, hipPitchedPtr* pointer, hipExtent extent) 
   return error;
 }
 
+hipError_t hipMallocManaged(ApiCall& call, void** pointer, size_t bytes, unsigned int flags) {
+  const bool known = flags == hipMemAttachGlobal || flags == hipMemAttachHost;
+  if (pointer == nullptr || !known || bytes == 0) return call.finish(hipErrorInvalidValue);
+  if (!call.connected()) return call.finish();
+  Session& session = call.session();
+  *pointer = nullptr;
+  hipError_t error =
+      session.host_memory().allocate(HostRange::Kind::kManaged, call.device(), bytes, flags, *pointer);
+  if (error == hipErrorNotSupported) {
+    static LogOnce told;
+    told.line("hipMallocManaged: the host window is not free in this process (hipErrorNotSupported)");
+  }
+  if (error == hipSuccess && session.snapshot().host_access == protocol::HostAccess::kMirrored)
+    session.mirror().add(to_raw(*pointer), bytes);
+  return call.finish(error);
+}
+
+// The memory is the host's on either side: there is nothing to move, only arguments to check.
+hipError_t hipMemPrefetchAsync(ApiCall& call, const void* pointer, size_t bytes, int device,
+                               hipStream_t stream) {
+  if (!call.connected()) return call.finish();
+  const HostMemory& memory = call.session().host_memory();
+  const std::uint64_t address = to_raw(pointer);
+  if (bytes == 0 || !memory.is_managed(address) || !memory.reaches(address, bytes))
+    return call.finish(hipErrorInvalidValue);
+  std::int32_t ordinal = 0;
+  if (device != hipCpuDeviceId && !call.ordinal(device, ordinal)) return call.finish();
+  std::uint64_t handle = 0;
+  if (!call.translate(protocol::HandleKind::kStream, stream, handle)) return call.finish();
+  return call.finish(hipSuccess);
+}
+
 hipError_t hipFree(ApiCall& call, void* pointer) {
   if (pointer == nullptr) return call.finish(hipSuccess);
   if (!call.connected()) return call.finish();
   Session& session = call.session();
   std::uint64_t address = to_raw(pointer);
+  if (auto host = session.host_memory().find(pointer); host && host->kind == HostRange::Kind::kManaged)
+    return call.finish(host->base == address ? session.free_host(*host) : hipErrorInvalidValue);
   auto found = session.device_memory().find(address);
   if (!found || found->base != address) return call.finish(hipErrorInvalidValue);
   session.unshare(found->device, address);

@@ -79,6 +79,7 @@ hipError_t ask_event(Session& session, int device, const Request& request) {
   hipError_t error = session.call(device, request);
   if (error != hipSuccess || !recording->recorded) return error;
   await_copies(session, *recording);
+  if (hipError_t failed = session.waited(); failed != hipSuccess) return failed;
   return session.faults().take_stream(recording->device, recording->stream);
 }
 

@@ -24,11 +24,13 @@ Schedule GraphExecutable::schedule(const graph::Plan& plan) const {
     if (std::holds_alternative<graph::EventWork>(work)) return ItemPlace::kEvent;
     const auto* copy = std::get_if<graph::CopyWork>(&work);
     if (copy == nullptr) return ItemPlace::kDevice;
-    const DeviceMemory& memory = session_.device_memory();
-    const bool to = memory.is_device(to_raw(copy->target.address));
-    const bool from = memory.is_device(to_raw(copy->source.address));
-    if (to) return from ? ItemPlace::kDevice : ItemPlace::kToDevice;
-    return from ? ItemPlace::kFromDevice : ItemPlace::kOnHost;
+    switch (way_between(session_, to_raw(copy->target.address), to_raw(copy->source.address))) {
+      case CopyWay::kOnDevice: return ItemPlace::kDevice;
+      case CopyWay::kToDevice: return ItemPlace::kToDevice;
+      case CopyWay::kFromDevice: return ItemPlace::kFromDevice;
+      case CopyWay::kOnHost: break;
+    }
+    return ItemPlace::kOnHost;
   });
 }
 

@@ -225,7 +225,7 @@ hipError_t Graphs::check(const graph::Work& work) {
     std::uint64_t bytes = 0;
     good = !__builtin_mul_overflow(fill->pitch, fill->height - 1, &bytes) &&
            !__builtin_add_overflow(bytes, fill->width, &bytes) &&
-           session_.device_memory().contains(to_raw(fill->target), bytes);
+           session_.reaches(to_raw(fill->target), bytes);
   } else if (const auto* event = std::get_if<graph::EventWork>(&work)) {
     good = session_.handles().of(HandleKind::kEvent).contains(to_raw(event->event));
   }

@@ -20,20 +20,25 @@ constexpr unsigned kPointerAttributesMax = 64;  // of one hipDrvPointerGetAttrib
 // What is known about any pointer; false: nothing.
 struct Known {
   bool on_device = false;
+  bool on_host = false;  // managed memory is both
+  bool mapped = false;   // devices reach it
   int device = 0;
   std::uint64_t base = 0;
   std::uint64_t bytes = 0;
   unsigned flags = 0;
+
+  bool managed() const { return on_device && on_host; }
 };
 
 bool look_up(Session& session, const void* pointer, Known& known) {
   if (auto found = session.device_memory().find(to_raw(pointer))) {
-    known = {true, found->device, found->base, found->bytes, 0};
+    known = {true, false, true, found->device, found->base, found->bytes, 0};
     return true;
   }
   auto host = session.host_memory().find(pointer);
   if (!host) return false;
-  known = {false, host->device, host->base, host->bytes, host->flags};
+  const bool managed = host->kind == HostRange::Kind::kManaged;
+  known = {managed, true, host->reachable, host->device, host->base, host->bytes, host->flags};
   return true;
 }
 
@@ -48,14 +53,14 @@ hipError_t attribute_of(const Known& known, hipPointer_attribute attribute, cons
     case HIP_POINTER_ATTRIBUTE_MEMORY_TYPE:
       return answer(data, known.on_device ? hipMemoryTypeDevice : hipMemoryTypeHost);
     case HIP_POINTER_ATTRIBUTE_DEVICE_POINTER:
-      return known.on_device ? answer(data, pointer) : hipErrorInvalidValue;
+      return known.mapped ? answer(data, pointer) : hipErrorInvalidValue;
     case HIP_POINTER_ATTRIBUTE_HOST_POINTER:
-      return known.on_device ? hipErrorInvalidValue : answer(data, pointer);
+      return known.on_host ? answer(data, pointer) : hipErrorInvalidValue;
     case HIP_POINTER_ATTRIBUTE_DEVICE_ORDINAL: return answer(data, known.device);
     case HIP_POINTER_ATTRIBUTE_RANGE_START_ADDR: return answer(data, known.base);
     case HIP_POINTER_ATTRIBUTE_RANGE_SIZE: return answer(data, known.bytes);
-    case HIP_POINTER_ATTRIBUTE_IS_MANAGED: return answer(data, 0u);
-    case HIP_POINTER_ATTRIBUTE_MAPPED: return answer(data, known.on_device ? 1u : 0u);
+    case HIP_POINTER_ATTRIBUTE_IS_MANAGED: return answer(data, known.managed() ? 1u : 0u);
+    case HIP_POINTER_ATTRIBUTE_MAPPED: return answer(data, known.mapped ? 1u : 0u);
     default: return hipErrorInvalidValue;
   }
 }
@@ -71,7 +76,8 @@ hipError_t hipHostMalloc(void** pointer, size_t bytes, unsigned int flags) {
   if (session == nullptr) return note_error(error);
   *pointer = nullptr;
   if (bytes == 0) return note_error(hipSuccess);
-  return note_error(session->host_memory().allocate(thread_state().device, bytes, flags, *pointer));
+  return note_error(session->host_memory().allocate(HostRange::Kind::kPinned, thread_state().device, bytes,
+                                                    flags, *pointer));
 }
 
 hipError_t hipHostFree(void* pointer) {
@@ -80,22 +86,27 @@ hipError_t hipHostFree(void* pointer) {
   Session* session = session_for(error);
   if (session == nullptr) return note_error(error);
   auto found = session->host_memory().find(pointer);
-  if (!found || found->base != to_raw(pointer) || found->registered) return note_error(hipErrorInvalidValue);
-  // Asynchronous copies may still read or write it.
-  session->transfers().await_through(UINT64_MAX);
-  return note_error(session->host_memory().release(pointer));
+  const bool ours = found && found->base == to_raw(pointer) && found->kind != HostRange::Kind::kRegistered;
+  return note_error(ours ? session->free_host(*found) : hipErrorInvalidValue);
 }
 
-// Kernels cannot reach host memory yet: better said here than by a fault in the kernel.
+// A pointer that kernels could not follow would be worse than none.
 hipError_t hipHostGetDevicePointer(void** device_pointer, void* host_pointer, unsigned int flags) {
   if (device_pointer == nullptr || host_pointer == nullptr || flags != 0)
     return note_error(hipErrorInvalidValue);
   hipError_t error = hipSuccess;
   Session* session = session_for(error);
   if (session == nullptr) return note_error(error);
-  if (!session->host_memory().find(host_pointer)) return note_error(hipErrorInvalidValue);
+  auto found = session->host_memory().find(host_pointer);
+  if (!found || found->kind == HostRange::Kind::kManaged) return note_error(hipErrorInvalidValue);
+  if (found->reachable) {
+    *device_pointer = host_pointer;
+    return note_error(hipSuccess);
+  }
   static LogOnce told;
-  told.line("hipHostGetDevicePointer: kernels cannot access host memory remotely yet (hipErrorNotSupported)");
+  told.line(
+      "hipHostGetDevicePointer: devices reach host memory only of hipHostMalloc, and only with a worker "
+      "on this host (TF_TRANSPORT=shm) (hipErrorNotSupported)");
   return note_error(hipErrorNotSupported);
 }
 
@@ -128,6 +139,20 @@ hipError_t hipHostUnregister(void* pointer) {
   return note_error(session->host_memory().remove(pointer));
 }
 
+// Kept by nobody: the memory is the host's on either side.
+hipError_t hipMemAdvise(const void* pointer, size_t bytes, hipMemoryAdvise advice, int device) {
+  hipError_t error = hipSuccess;
+  Session* session = session_for(error);
+  if (session == nullptr) return note_error(error);
+  const HostMemory& memory = session->host_memory();
+  const bool managed = memory.is_managed(to_raw(pointer)) && memory.reaches(to_raw(pointer), bytes);
+  const bool known = (advice >= hipMemAdviseSetReadMostly && advice <= hipMemAdviseUnsetAccessedBy) ||
+                     advice == hipMemAdviseSetCoarseGrain || advice == hipMemAdviseUnsetCoarseGrain;
+  if (bytes == 0 || !managed || !known) return note_error(hipErrorInvalidValue);
+  const bool exists = device == hipCpuDeviceId || (device >= 0 && device < session->device_count());
+  return note_error(exists ? hipSuccess : hipErrorInvalidDevice);
+}
+
 hipError_t hipPointerGetAttributes(hipPointerAttribute_t* attributes, const void* pointer) {
   if (attributes == nullptr || pointer == nullptr) return note_error(hipErrorInvalidValue);
   hipError_t error = hipSuccess;
@@ -138,8 +163,9 @@ hipError_t hipPointerGetAttributes(hipPointerAttribute_t* attributes, const void
   *attributes = {};
   attributes->memoryType = known.on_device ? hipMemoryTypeDevice : hipMemoryTypeHost;
   attributes->device = known.device;
-  attributes->devicePointer = known.on_device ? const_cast<void*>(pointer) : nullptr;
-  attributes->hostPointer = known.on_device ? nullptr : const_cast<void*>(pointer);
+  attributes->devicePointer = known.mapped ? const_cast<void*>(pointer) : nullptr;
+  attributes->hostPointer = known.on_host ? const_cast<void*>(pointer) : nullptr;
+  attributes->isManaged = known.managed();
   attributes->allocationFlags = known.flags;
   return note_error(hipSuccess);
 }

@@ -9,18 +9,22 @@
 namespace tf::proxy {
 namespace {
 
-// Such a program gets its addresses from fixed ranges, none of which is a window, and is ended when it maps
-// others: there is nothing to reserve.
+// Such a program gets its addresses from fixed ranges and is ended when it maps others.
 bool under_thread_sanitizer() { return ::dlsym(RTLD_DEFAULT, "__tsan_init") != nullptr; }
+constexpr std::uint64_t kSanitizedAddressMax = 0x80'0000'0000;  // of the lowest such range
 
 }  // namespace
+
+bool may_map(std::uint64_t base, std::uint64_t bytes) {
+  return !under_thread_sanitizer() || (base < kSanitizedAddressMax && bytes <= kSanitizedAddressMax - base);
+}
 
 ReservedWindow::~ReservedWindow() {
   if (bytes_ != 0) ::munmap(reinterpret_cast<void*>(base_), bytes_);
 }
 
 Result<ReservedWindow> ReservedWindow::reserve(std::uint64_t base, std::uint64_t bytes) {
-  if (under_thread_sanitizer()) return ReservedWindow();
+  if (under_thread_sanitizer()) return ReservedWindow();  // none of its ranges is a window
   void* wanted = reinterpret_cast<void*>(base);
   constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
   void* got = ::mmap(wanted, bytes, PROT_NONE, kFlags, -1, 0);

@@ -10,6 +10,9 @@
 
 namespace tf::proxy {
 
+// False in a program under the thread sanitizer, for addresses that it does not allow.
+bool may_map(std::uint64_t base, std::uint64_t bytes);
+
 class ReservedWindow {
  public:
   ReservedWindow() = default;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// HostMemory: page-aligned host allocations, and ranges the program registered, for pointer queries and for
-// copies that need not wait (the program promised to leave such memory alone until the copy is done).
+// HostMemory: host allocations and ranges that the program registered, for pointer queries, for what devices
+// can reach, and for copies that need not wait (the program promised to leave such memory alone until the
+// copy is done).
 //
-// Any thread.
+// Memory comes from the window that the worker has too where there is one (host_window.h). Any thread.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
@@ -12,34 +13,48 @@
 #include <mutex>
 #include <optional>
 
+#include "proxy/memory/host_window.h"
+
 namespace tf::proxy {
 
 struct HostRange {
+  enum class Kind : std::uint8_t {
+    kPinned,      // hipHostMalloc
+    kManaged,     // hipMallocManaged
+    kRegistered,  // hipHostRegister: not ours to free
+  };
   std::uint64_t base = 0;
   std::uint64_t bytes = 0;
   unsigned flags = 0;
   int device = 0;
-  bool registered = false;  // hipHostRegister: not ours to free
+  Kind kind = Kind::kPinned;
+  bool reachable = false;  // by devices, at the same address
 };
 
 class HostMemory {
  public:
-  HostMemory() = default;
+  explicit HostMemory(HostWindow& window) : window_(window) {}
   HostMemory(const HostMemory&) = delete;
   HostMemory& operator=(const HostMemory&) = delete;
   ~HostMemory();
 
-  hipError_t allocate(int device, std::uint64_t bytes, unsigned flags, void*& pointer);
+  // REQUIRES: `kind` is not kRegistered. hipErrorNotSupported: managed memory, and there is no window.
+  hipError_t allocate(HostRange::Kind kind, int device, std::uint64_t bytes, unsigned flags, void*& pointer);
+  // REQUIRES: no device uses it any more
   hipError_t release(void* pointer);
   hipError_t add(int device, void* pointer, std::uint64_t bytes, unsigned flags);
   hipError_t remove(void* pointer);
   std::optional<HostRange> find(const void* pointer) const;
   // All of [pointer, pointer + bytes) is one such range.
   bool contains(const void* pointer, std::uint64_t bytes) const;
+  // The same, of memory that devices reach. Costs next to nothing for other addresses.
+  bool reaches(std::uint64_t address, std::uint64_t bytes) const;
+  bool is_managed(std::uint64_t address) const;
 
  private:
   std::optional<HostRange> find_locked(std::uint64_t address) const;
 
+  HostWindow& window_;
   mutable std::mutex mutex_;
   std::map<std::uint64_t, HostRange> ranges_;
 };

@@ -29,7 +29,7 @@ TEST(HostMemory, HasADevicePointer) {
   const hipError_t error = hipHostGetDevicePointer(&device, buffer.as<char>(), 0);
   // A pointer that kernels could not follow would be worse than none: the proxy says so instead.
   if (is_remote() && error == hipErrorNotSupported)
-    GTEST_SKIP() << "remote: kernels cannot access host memory yet, hipHostGetDevicePointer is refused";
+    GTEST_SKIP() << "devices do not reach host memory here, hipHostGetDevicePointer is refused";
   EXPECT_EQ(error, hipSuccess);
   EXPECT_NE(device, nullptr);
 }

@@ -85,9 +85,9 @@ void copy_on_device(Call& call, const protocol::CopyOnDeviceRequest& request) {
   if (error == hipSuccess) error = check(call, linear(request.source, request.bytes));
   if (error == hipSuccess) error = enter_stream(call, request.stream, stream);
   if (error == hipSuccess && request.bytes != 0)
-    error = call.hip().hipMemcpyAsync(reinterpret_cast<void*>(request.target),
-                                      reinterpret_cast<const void*>(request.source), request.bytes,
-                                      hipMemcpyDeviceToDevice, stream.stream);
+    error = call.hip().hipMemcpyAsync(
+        reinterpret_cast<void*>(request.target), reinterpret_cast<const void*>(request.source), request.bytes,
+        call.session().host_window().kind(request.target, request.source), stream.stream);
   call.finish(error, request.stream);
 }
 
@@ -114,6 +114,7 @@ void copy_box_on_device(Call& call, const protocol::CopyBoxOnDeviceRequest& requ
   hipError_t error = check(call, target);
   if (error == hipSuccess) error = check(call, source);
   if (error == hipSuccess) error = enter_stream(call, request.stream, stream);
+  const hipMemcpyKind kind = call.session().host_window().kind(request.target, request.source);
   // Slice by slice: the three-dimensional call wants slices that are whole numbers of rows apart.
   for (std::uint64_t slice = 0; error == hipSuccess && slice < request.depth && request.width != 0; ++slice) {
     if (request.height == 0) break;
@@ -122,8 +123,7 @@ void copy_box_on_device(Call& call, const protocol::CopyBoxOnDeviceRequest& requ
         reinterpret_cast<void*>(request.target + slice * request.target_slice),
         std::max(request.target_pitch, request.width),
         reinterpret_cast<const void*>(request.source + slice * request.source_slice),
-        std::max(request.source_pitch, request.width), request.width, request.height, hipMemcpyDeviceToDevice,
-        stream.stream);
+        std::max(request.source_pitch, request.width), request.width, request.height, kind, stream.stream);
   }
   call.finish(error, request.stream);
 }

@@ -5,7 +5,8 @@
 // Input: records {u16 opcode, u8 shape, u8 length, bytes}. The shape says whether the payload is cut or
 // padded to the opcode's own size (most are, or nothing would get past the size check) and whether the client
 // waits. So that requests meet real objects, an 8-byte word of a payload whose top byte is kAddressMark
-// becomes an address inside a lease, and one of kHandleMark a handle of low numbers.
+// becomes an address inside a lease, one of kHandleMark a handle of low numbers, and one of kHostMark an
+// address of the host window.
 #include <chrono>
 #include <cstdlib>
 #include <memory>
@@ -18,6 +19,7 @@
 #include "tests/fuzz/wire/input.h"
 #include "transport/loopback.h"
 #include "worker/gen/dispatch.h"
+#include "worker/host_window.h"
 #include "worker/runtime_library.h"
 #include "worker/session.h"
 
@@ -28,6 +30,7 @@ using namespace std::chrono_literals;
 
 constexpr std::uint8_t kAddressMark = 0x7e;
 constexpr std::uint8_t kHandleMark = 0x7d;
+constexpr std::uint8_t kHostMark = 0x7c;
 constexpr std::uint64_t kLeaseBytes = 1u << 20;
 constexpr auto kEndTime = 20s;  // far more than any session of this size takes
 
@@ -39,6 +42,8 @@ struct Runtime {
     library = std::make_unique<worker::RuntimeLibrary>(std::move(*loaded));
     snapshot = worker::take_snapshot(*library);
     worker::reserve_windows(library->hip(), library->vmm(), snapshot);
+    worker::reserve_host_window(snapshot);
+    worker::mirror_host_window(snapshot);
   }
   std::unique_ptr<worker::RuntimeLibrary> library;
   protocol::WorkerSnapshot snapshot;
@@ -97,12 +102,15 @@ class Client {
   std::uint32_t next_id_ = 0;
 };
 
-void make_meaningful(std::span<std::byte> payload, std::uint64_t lease) {
+void make_meaningful(std::span<std::byte> payload, std::uint64_t lease, std::uint64_t host_window) {
   for (std::size_t at = 0; at + 8 <= payload.size(); at += 8) {
     std::uint64_t word = 0;
     std::memcpy(&word, payload.data() + at, sizeof word);
     const auto mark = static_cast<std::uint8_t>(word >> 56);
     if (mark == kAddressMark) word = lease + word % kLeaseBytes;
+    // Often where a part may start.
+    if (mark == kHostMark)
+      word = host_window + (word % 2 == 0 ? word % 8 * protocol::kHostPartBytes : word % kLeaseBytes);
     if (mark == kHandleMark)
       word = protocol::Handle(static_cast<protocol::HandleKind>(1 + (word >> 8) % 10), 0,
                               static_cast<std::uint32_t>(word % 4))
@@ -122,7 +130,7 @@ void lease_something(Client& client) {
   }
 }
 
-void attack(Client& client, fuzz::Input input) {
+void attack(Client& client, fuzz::Input input, std::uint64_t host_window) {
   lease_something(client);
   while (!input.empty()) {
     const auto opcode = input.take<std::uint16_t>();
@@ -131,7 +139,7 @@ void attack(Client& client, fuzz::Input input) {
     const std::span<const std::byte> bytes = input.take_bytes(length);
     std::vector<std::byte> payload(bytes.begin(), bytes.end());
     if ((shape & 0x10) == 0) payload.resize(kRequestBytes[shape % std::size(kRequestBytes)]);
-    make_meaningful(payload, client.replies.address);
+    make_meaningful(payload, client.replies.address, host_window);
     const std::uint32_t no_reply = (shape & 0x20) != 0 ? 0 : kFlagNoReply;
     const std::uint32_t device = (shape & 0xc0) == 0xc0 ? 1u << kDeviceShift : 0;
     client.send(opcode, no_reply | device, payload);
@@ -155,7 +163,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   });
   {
     Client client(*client_end);
-    attack(client, fuzz::Input(data, size));
+    attack(client, fuzz::Input(data, size), runtime.snapshot.host_window.base);
   }
   client_end.reset();  // whatever it waits for does not come any more
   const Deadline deadline = Deadline::after(kEndTime);

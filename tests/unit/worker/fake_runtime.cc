@@ -168,6 +168,8 @@ FAKE_API hipError_t hipHostMalloc(void** pointer, std::size_t bytes, unsigned) {
   return hipMalloc(pointer, bytes);
 }
 FAKE_API hipError_t hipHostFree(void* pointer) { return hipFree(pointer); }
+FAKE_API hipError_t hipHostRegister(void*, std::size_t, unsigned) { return hipSuccess; }
+FAKE_API hipError_t hipHostUnregister(void*) { return hipSuccess; }
 
 FAKE_API hipError_t hipStreamCreateWithFlags(hipStream_t* stream, unsigned) {
   *stream = reinterpret_cast<hipStream_t>(std::make_unique<Queue>().release());

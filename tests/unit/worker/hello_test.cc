@@ -3,6 +3,7 @@
 #include "protocol/hello.h"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 
 #include <chrono>
@@ -159,6 +160,43 @@ TEST(Hello, OverlappingOrWrappingWindowsAreRefused) {
   reply = sample_reply();
   reply.snapshot.peers.pop_back();
   EXPECT_EQ(decode_hello_reply(bytes_of(reply)).code(), Code::kProtocol);
+}
+
+TEST(Hello, AHostWindowIsWholeAndApart) {
+  HelloReply reply = sample_reply();
+  const AddressWindow window{0x1800'0000'0000ull, 1ull << 35};
+  reply.snapshot.host_window = window;
+  reply.snapshot.host_access = HostAccess::kMirrored;
+  EXPECT_TRUE(decode_hello_reply(bytes_of(reply)).is_ok());
+  const auto refused = [&](AddressWindow wrong, HostAccess access) {
+    reply.snapshot.host_window = wrong;
+    reply.snapshot.host_access = access;
+    return decode_hello_reply(bytes_of(reply)).code() == Code::kProtocol;
+  };
+  EXPECT_TRUE(refused(window, HostAccess::kNone));
+  EXPECT_TRUE(refused({}, HostAccess::kShared));
+  EXPECT_TRUE(refused(window, static_cast<HostAccess>(3)));
+  EXPECT_TRUE(refused({window.base + 4096, window.bytes}, HostAccess::kShared));
+  EXPECT_TRUE(refused({window.base, window.bytes + 4096}, HostAccess::kShared));
+  EXPECT_TRUE(refused(reply.snapshot.devices[0].window, HostAccess::kShared));
+  reply.snapshot.reservations = {window.base + (1ull << 34), 1ull << 35};
+  EXPECT_TRUE(refused(window, HostAccess::kShared));
+}
+
+TEST(Hello, TheHostFileComesAlone) {
+  Pair pair = socket_pair();
+  const net::OwnedFd file(::memfd_create("hello", MFD_CLOEXEC));
+  ASSERT_TRUE(send_host_file(pair.b.get(), file.get(), Deadline::after(5s)).is_ok());
+  Result<net::OwnedFd> received = receive_host_file(pair.a.get(), Deadline::after(5s));
+  ASSERT_TRUE(received.is_ok()) << received.status().to_string();
+  EXPECT_TRUE(*received);
+  const std::byte mark{1};
+  ASSERT_TRUE(net::write_all(pair.b.get(), {&mark, 1}, Deadline::after(5s)).is_ok());
+  EXPECT_EQ(receive_host_file(pair.a.get(), Deadline::after(5s)).code(), Code::kProtocol) << "no descriptor";
+  const int two[] = {file.get(), file.get()};
+  ASSERT_TRUE(net::send_with_fds(pair.b.get(), {&mark, 1}, two, Deadline::after(5s)).is_ok());
+  EXPECT_EQ(receive_host_file(pair.a.get(), Deadline::after(5s)).code(), Code::kProtocol) << "two of them";
+  EXPECT_EQ(receive_host_file(pair.a.get(), Deadline::after(20ms)).code(), Code::kTimeout);
 }
 
 TEST(Hello, TravelsOverASocket) {

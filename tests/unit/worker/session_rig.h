@@ -3,6 +3,7 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include <chrono>
 #include <cstring>
@@ -18,6 +19,7 @@
 #include "protocol/gen/messages.h"
 #include "transport/loopback.h"
 #include "transport/request_queue.h"
+#include "worker/host_window.h"
 #include "worker/runtime_library.h"
 #include "worker/session.h"
 
@@ -34,6 +36,8 @@ class SessionRig final : public MessageSink {
     runtime_ = std::make_unique<RuntimeLibrary>(std::move(*runtime));
     snapshot_ = take_snapshot(*runtime_);
     reserve_windows(runtime_->hip(), runtime_->vmm(), snapshot_);
+    reserve_host_window(snapshot_);
+    mirror_host_window(snapshot_);
     std::tie(client_end_, worker_end_) = make_loopback_pair();
     queue_ = std::make_unique<RequestQueue>(*client_end_, *this);
     session_ = std::make_unique<Session>(runtime_->hip(), runtime_->vmm(), snapshot_, *worker_end_);
@@ -41,6 +45,8 @@ class SessionRig final : public MessageSink {
   ~SessionRig() {
     end_session();
     // A session process keeps its windows for life; the next rig wants them at the same place.
+    if (snapshot_.host_window.bytes != 0)
+      ::munmap(reinterpret_cast<void*>(snapshot_.host_window.base), snapshot_.host_window.bytes);
     if (snapshot_.vmm_leases == 0) return;
     free_window(snapshot_.reservations);
     for (const protocol::DeviceSnapshot& device : snapshot_.devices) free_window(device.window);

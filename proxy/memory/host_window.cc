@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proxy/memory/host_window.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "proxy/memory/address_window.h"
+
+namespace tf::proxy {
+namespace {
+
+std::uint64_t rounded(std::uint64_t bytes, std::uint64_t unit) { return (bytes + unit - 1) / unit * unit; }
+
+}  // namespace
+
+HostWindow::~HostWindow() {
+  if (access_ != protocol::HostAccess::kNone) ::munmap(reinterpret_cast<void*>(window_.base), window_.bytes);
+}
+
+Status HostWindow::map(const protocol::AddressWindow& window, protocol::HostAccess access, int file) {
+  if (!may_map(window.base, window.bytes))
+    return {Code::kUnavailable, "programs under the thread sanitizer cannot map the host window"};
+  void* wanted = reinterpret_cast<void*>(window.base);
+  const int backing = access == protocol::HostAccess::kShared ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;
+  const int flags = backing | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
+  void* got = ::mmap(wanted, window.bytes, PROT_READ | PROT_WRITE, flags, file, 0);
+  if (got == MAP_FAILED) return Status::from_errno("mapping the host window", errno);
+  if (got != wanted) {  // kernels before 4.17 take the address as a hint
+    ::munmap(got, window.bytes);
+    return {Code::kUnavailable, "the host window's addresses are in use in this process"};
+  }
+  // A core dump of the program shall hold its memory, not terabytes of holes; the kernel skips what has no
+  // pages. Huge pages where the system gives them.
+  (void)::madvise(got, window.bytes, MADV_HUGEPAGE);
+  window_ = window;
+  access_ = access;
+  return Status::ok();
+}
+
+// REQUIRES: the lock is held
+bool HostWindow::find_gap(std::uint64_t bytes, std::uint64_t& address) const {
+  address = window_.base;
+  for (const auto& [base, length] : parts_) {
+    if (base - address >= bytes) return true;
+    address = base + length;
+  }
+  return window_.bytes - (address - window_.base) >= bytes;
+}
+
+hipError_t HostWindow::grow(std::uint64_t bytes) {
+  std::uint64_t address = 0;
+  std::uint64_t part = 0;
+  {
+    std::lock_guard lock(mutex_);
+    part = bytes >= kOwnHostPartBytes ? rounded(bytes, protocol::kHostPartBytes)
+                                      : std::max(rounded(bytes, protocol::kHostPartBytes), next_part_bytes_);
+    if (!find_gap(part, address)) return hipErrorOutOfMemory;
+    parts_.emplace(address, part);
+  }
+  const hipError_t error = source_.open_host_part(address, part);
+  std::lock_guard lock(mutex_);
+  if (error == hipSuccess && blocks_.add_range(address, part)) {
+    if (part == next_part_bytes_) next_part_bytes_ = std::min(part * 2, kLargestHostPartBytes);
+    return hipSuccess;
+  }
+  parts_.erase(address);
+  return error != hipSuccess ? error : hipErrorOutOfMemory;
+}
+
+hipError_t HostWindow::allocate(std::uint64_t bytes, std::uint64_t& address) {
+  if (access_ == protocol::HostAccess::kNone) return hipErrorNotSupported;
+  if (bytes == 0 || bytes > window_.bytes) return hipErrorOutOfMemory;
+  const std::uint64_t whole = rounded(bytes, kHostPageBytes);
+  for (;;) {
+    {
+      std::lock_guard lock(mutex_);
+      if (auto block = blocks_.allocate(whole)) {
+        address = block->address;
+        return hipSuccess;
+      }
+    }
+    // Another thread may take what this one opens: then once more.
+    if (hipError_t error = grow(whole); error != hipSuccess) return error;
+  }
+}
+
+void HostWindow::release(std::uint64_t address) {
+  std::uint64_t unused = 0;
+  {
+    std::lock_guard lock(mutex_);
+    auto part = blocks_.range_of(address);
+    if (!blocks_.release(address) || !part) return;
+    if (part->second >= kOwnHostPartBytes && blocks_.remove_range(part->first)) unused = part->first;
+  }
+  if (unused == 0) return;
+  source_.close_host_part(unused);
+  // Only now: whoever opens the addresses again comes after the closing in the queue.
+  std::lock_guard lock(mutex_);
+  parts_.erase(unused);
+}
+
+}  // namespace tf::proxy

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// HostWindow: host memory that devices use at this process's own addresses, cut from a range that the worker
+// maps at the same place: the same pages for a worker on this host, a mirror of them (mirror.h) for others.
+//
+// Parts of the range are opened at the worker through HostPartSource (the session; a model in tests), called
+// without the lock held, and blocks are cut from them here. Any thread.
+#pragma once
+
+#include <hip/hip_runtime_api.h>
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+
+#include "protocol/device_snapshot.h"
+#include "proxy/memory/range_allocator.h"
+#include "transport/status.h"
+
+namespace tf::proxy {
+
+inline constexpr std::uint64_t kHostPageBytes = 4096;             // blocks are whole pages
+inline constexpr std::uint64_t kFirstHostPartBytes = 8ull << 20;  // doubles with every part up to the next
+inline constexpr std::uint64_t kLargestHostPartBytes = 256ull << 20;
+// Requests this large get a part of their own. Parts this large are closed as soon as they are unused.
+inline constexpr std::uint64_t kOwnHostPartBytes = 64ull << 20;
+
+class HostPartSource {
+ public:
+  virtual hipError_t open_host_part(std::uint64_t address, std::uint64_t bytes) = 0;
+  virtual void close_host_part(std::uint64_t address) = 0;
+
+ protected:
+  ~HostPartSource() = default;
+};
+
+class HostWindow {
+ public:
+  explicit HostWindow(HostPartSource& source) : source_(source) {}
+  HostWindow(const HostWindow&) = delete;
+  HostWindow& operator=(const HostWindow&) = delete;
+  ~HostWindow();
+
+  // Once, before any use. `file` is the worker's (kShared), -1 for a mirror. Not ok: something of this
+  // process lives there, and there is no window.
+  Status map(const protocol::AddressWindow& window, protocol::HostAccess access, int file);
+  protocol::HostAccess access() const { return access_; }
+  // Whether the address is one of the window's; nothing else ever lives there.
+  bool inside(std::uint64_t address) const { return address - window_.base < window_.bytes; }
+
+  hipError_t allocate(std::uint64_t bytes, std::uint64_t& address);
+  // REQUIRES: a block's address; no device uses it any more
+  void release(std::uint64_t address);
+
+ private:
+  hipError_t grow(std::uint64_t bytes);
+  bool find_gap(std::uint64_t bytes, std::uint64_t& address) const;
+
+  HostPartSource& source_;
+  protocol::AddressWindow window_;
+  protocol::HostAccess access_ = protocol::HostAccess::kNone;
+  std::mutex mutex_;
+  RangeAllocator blocks_;
+  std::map<std::uint64_t, std::uint64_t> parts_;  // address -> bytes; also those being opened
+  std::uint64_t next_part_bytes_ = kFirstHostPartBytes;
+};
+
+}  // namespace tf::proxy

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory that host and device both use: managed memory, and pinned memory through its device pointer.
+//
+// The host touches managed memory only after it has waited for the work, as the rule is for devices without
+// concurrentManagedAccess, so the tests hold for every device that has managed memory at all.
+#include <algorithm>
+#include <numeric>
+
+#include "tests/api/hip_test.h"
+#include "tests/api/kernels.h"
+#include "tests/api/module_fixture.h"
+
+namespace tf::api_test {
+namespace {
+
+constexpr int kCount = 10000;
+constexpr std::size_t kBytes = kCount * sizeof(int);
+
+int attribute(hipDeviceAttribute_t which) {
+  int value = 0;
+  EXPECT_EQ(hipDeviceGetAttribute(&value, which, 0), hipSuccess);
+  return value;
+}
+
+class Managed : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (attribute(hipDeviceAttributeManagedMemory) == 0) GTEST_SKIP() << "no managed memory";
+    ASSERT_EQ(hipMallocManaged(reinterpret_cast<void**>(&data_), kBytes, hipMemAttachGlobal), hipSuccess);
+  }
+  void TearDown() override { HIP_OK(hipFree(data_)); }
+  void increment(void* data, hipStream_t stream) {
+    int n = kCount;
+    void* arguments[] = {&data, &n};
+    ASSERT_EQ(hipModuleLaunchKernel(module_.function("increment"), (kCount + 127) / 128, 1, 1, 128, 1, 1, 0,
+                                    stream, arguments, nullptr),
+              hipSuccess);
+  }
+  std::vector<int> seen() const { return {data_, data_ + kCount}; }
+
+  LoadedModule module_;
+  int* data_ = nullptr;
+};
+
+TEST_F(Managed, GoesBackAndForthBetweenHostAndDevice) {
+  std::iota(data_, data_ + kCount, 7);
+  for (int round = 1; round <= 5; ++round) {
+    increment(data_, nullptr);
+    HIP_OK(hipDeviceSynchronize());
+    ASSERT_EQ(data_[0], 7 + 2 * round - 1);
+    ASSERT_EQ(data_[kCount - 1], kCount + 6 + 2 * round - 1);
+    for (int i = 0; i < kCount; ++i) ++data_[i];
+  }
+  EXPECT_EQ(seen(), counting_ints(kCount, 17));
+}
+
+// What the host may do after each kind of waiting.
+TEST_F(Managed, IsTheHostsAfterEveryKindOfWait) {
+  TestStream stream;
+  TestEvent event;
+  std::iota(data_, data_ + kCount, 0);
+  increment(data_, stream);
+  HIP_OK(hipStreamSynchronize(stream));
+  EXPECT_EQ(seen(), counting_ints(kCount, 1));
+  data_[0] += 100;
+  increment(data_, stream);
+  HIP_OK(hipEventRecord(event, stream));
+  HIP_OK(hipEventSynchronize(event));
+  EXPECT_EQ(data_[0], 102);
+  data_[0] += 100;
+  increment(data_, stream);
+  while (hipStreamQuery(stream) == hipErrorNotReady) continue;
+  EXPECT_EQ(data_[0], 203);
+  data_[0] -= 200;
+  increment(data_, stream);
+  HIP_OK(hipEventRecord(event, stream));
+  while (hipEventQuery(event) == hipErrorNotReady) continue;
+  EXPECT_EQ(seen(), counting_ints(kCount, 4));
+}
+
+TEST_F(Managed, WorkOfTwoStreamsIsKept) {
+  TestStream first(hipStreamNonBlocking);
+  TestStream second(hipStreamNonBlocking);
+  TestEvent event;
+  std::iota(data_, data_ + kCount, 0);
+  for (int round = 0; round < 4; ++round) {
+    increment(data_, first);
+    HIP_OK(hipEventRecord(event, first));
+    HIP_OK(hipStreamWaitEvent(second, event, 0));
+    increment(data_, second);
+    HIP_OK(hipStreamSynchronize(second));
+    EXPECT_EQ(data_[3], 3 + round * 12 + 2);
+    for (int i = 0; i < kCount; ++i) data_[i] += 10;
+  }
+  EXPECT_EQ(seen(), counting_ints(kCount, 48));
+}
+
+TEST_F(Managed, IsCopiedAndFilled) {
+  TestStream stream;
+  DeviceBuffer device(kBytes);
+  PinnedBuffer pinned(kBytes);
+  std::vector<int> pageable(kCount);
+  HIP_OK(hipMemsetD32Async(reinterpret_cast<hipDeviceptr_t>(data_), 5, kCount, stream));
+  HIP_OK(hipMemcpyAsync(device.get(), data_, kBytes, hipMemcpyDeviceToDevice, stream));
+  HIP_OK(hipMemcpyAsync(pinned.as<int>(), device.get(), kBytes, hipMemcpyDeviceToHost, stream));
+  HIP_OK(hipStreamSynchronize(stream));
+  EXPECT_EQ(data_[kCount - 1], 5);
+  EXPECT_EQ(pinned.as<int>()[kCount - 1], 5);
+  std::iota(data_, data_ + kCount, 30);
+  HIP_OK(hipMemcpy(pageable.data(), data_, kBytes, hipMemcpyDefault));
+  EXPECT_EQ(pageable, counting_ints(kCount, 30));
+  pageable[9] = -1;
+  HIP_OK(hipMemcpy(data_, pageable.data(), kBytes, hipMemcpyHostToDevice));
+  EXPECT_EQ(data_[9], -1);
+  HIP_OK(hipMemcpy(device.get(), data_, kBytes, hipMemcpyHostToDevice));
+  HIP_OK(hipMemset(data_, 0, kBytes));
+  HIP_OK(hipMemcpy(data_, device.get(), kBytes, hipMemcpyDefault));
+  EXPECT_EQ(data_[9], -1);
+  EXPECT_EQ(data_[10], 40);
+}
+
+TEST_F(Managed, InAGraph) {
+  TestStream stream;
+  DeviceBuffer device(kBytes);
+  std::iota(data_, data_ + kCount, 0);
+  HIP_OK(hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal));
+  HIP_OK(hipMemcpyAsync(device.get(), data_, kBytes, hipMemcpyDefault, stream));
+  increment(device.get(), stream);
+  HIP_OK(hipMemcpyAsync(data_, device.get(), kBytes, hipMemcpyDefault, stream));
+  hipGraph_t graph = nullptr;
+  HIP_OK(hipStreamEndCapture(stream, &graph));
+  hipGraphExec_t exec = nullptr;
+  HIP_OK(hipGraphInstantiate(&exec, graph, nullptr, nullptr, 0));
+  for (int round = 1; round <= 3; ++round) {
+    HIP_OK(hipGraphLaunch(exec, stream));
+    HIP_OK(hipStreamSynchronize(stream));
+    EXPECT_EQ(seen(), counting_ints(kCount, 2 * round - 1));
+    for (int i = 0; i < kCount; ++i) ++data_[i];
+  }
+  HIP_OK(hipGraphExecDestroy(exec));
+  HIP_OK(hipGraphDestroy(graph));
+}
+
+TEST_F(Managed, MoreIsAllocatedWhileWorkRuns) {
+  TestStream stream;
+  Gate gate;
+  std::iota(data_, data_ + kCount, 0);
+  gate.close(stream);
+  increment(data_, stream);
+  int* more = nullptr;
+  ASSERT_EQ(hipMallocManaged(reinterpret_cast<void**>(&more), kBytes, hipMemAttachGlobal), hipSuccess);
+  gate.open();
+  HIP_OK(hipStreamSynchronize(stream));
+  std::iota(more, more + kCount, 50);
+  increment(more, stream);
+  HIP_OK(hipStreamSynchronize(stream));
+  EXPECT_EQ(std::vector<int>(more, more + kCount), counting_ints(kCount, 51));
+  EXPECT_EQ(seen(), counting_ints(kCount, 1));
+  HIP_OK(hipFree(more));
+  EXPECT_EQ(seen(), counting_ints(kCount, 1));
+}
+
+// Longer than what is opened at a time, and many that share.
+TEST_F(Managed, LargeAndManyAllocations) {
+  char* large = nullptr;
+  constexpr std::size_t kLarge = 80 << 20;
+  ASSERT_EQ(hipMallocManaged(reinterpret_cast<void**>(&large), kLarge, hipMemAttachGlobal), hipSuccess);
+  large[0] = 1;
+  large[kLarge - 1] = 2;
+  HIP_OK(hipMemsetAsync(large + 1, 7, kLarge - 2, nullptr));
+  HIP_OK(hipDeviceSynchronize());
+  EXPECT_EQ(large[0], 1);
+  EXPECT_EQ(large[1], 7);
+  EXPECT_EQ(large[kLarge - 2], 7);
+  EXPECT_EQ(large[kLarge - 1], 2);
+  EXPECT_EQ(hipMemset(large + kLarge - 2, 0, 3), hipErrorInvalidValue) << "beyond the allocation";
+  HIP_OK(hipFree(large));
+  std::vector<int*> many(100);
+  for (int*& one : many)
+    ASSERT_EQ(hipMallocManaged(reinterpret_cast<void**>(&one), 300, hipMemAttachGlobal), hipSuccess);
+  std::vector<int*> sorted = many;
+  std::sort(sorted.begin(), sorted.end());
+  for (std::size_t i = 1; i < sorted.size(); ++i) EXPECT_GE(sorted[i] - sorted[i - 1], 75);
+  for (int* one : many) HIP_OK(hipFree(one));
+}
+
+TEST_F(Managed, IsWhatPointersSay) {
+  hipPointerAttribute_t attributes = {};
+  HIP_OK(hipPointerGetAttributes(&attributes, data_ + 10));
+  EXPECT_EQ(attributes.isManaged, 1);
+  EXPECT_EQ(attributes.devicePointer, data_ + 10);
+  EXPECT_EQ(attributes.hostPointer, data_ + 10);
+  unsigned managed = 0;
+  auto* const pointer = reinterpret_cast<hipDeviceptr_t>(data_);
+  HIP_OK(hipPointerGetAttribute(&managed, HIP_POINTER_ATTRIBUTE_IS_MANAGED, pointer));
+  EXPECT_EQ(managed, 1u);
+  std::size_t bytes = 0;
+  HIP_OK(hipMemPtrGetInfo(data_, &bytes));
+  EXPECT_EQ(bytes, kBytes);
+}
+
+TEST_F(Managed, PrefetchAndAdvice) {
+  TestStream stream;
+  std::iota(data_, data_ + kCount, 0);
+  HIP_OK(hipMemAdvise(data_, kBytes, hipMemAdviseSetReadMostly, 0));
+  HIP_OK(hipMemAdvise(data_, kBytes, hipMemAdviseSetPreferredLocation, hipCpuDeviceId));
+  HIP_OK(hipMemPrefetchAsync(data_, kBytes, 0, stream));
+  increment(data_, stream);
+  HIP_OK(hipMemPrefetchAsync(data_, kBytes, hipCpuDeviceId, stream));
+  HIP_OK(hipStreamSynchronize(stream));
+  EXPECT_EQ(seen(), counting_ints(kCount, 1));
+  EXPECT_EQ(hipMemPrefetchAsync(data_, kBytes + 1, 0, stream), hipErrorInvalidValue);
+  EXPECT_EQ(hipMemPrefetchAsync(data_, 0, 0, stream), hipErrorInvalidValue);
+  EXPECT_EQ(hipMemPrefetchAsync(data_, kBytes, 1000, stream), hipErrorInvalidDevice);
+  int on_stack = 0;
+  EXPECT_EQ(hipMemPrefetchAsync(&on_stack, sizeof on_stack, 0, stream), hipErrorInvalidValue);
+  EXPECT_EQ(hipMemAdvise(&on_stack, sizeof on_stack, hipMemAdviseSetReadMostly, 0), hipErrorInvalidValue);
+  EXPECT_EQ(hipMemAdvise(data_, kBytes, static_cast<hipMemoryAdvise>(77), 0), hipErrorInvalidValue);
+}
+
+TEST_F(Managed, EdgesOfAllocation) {
+  void* pointer = nullptr;
+  EXPECT_EQ(hipMallocManaged(static_cast<void**>(nullptr), 10, hipMemAttachGlobal), hipErrorInvalidValue);
+  EXPECT_EQ(hipMallocManaged(&pointer, 0, hipMemAttachGlobal), hipErrorInvalidValue);
+  EXPECT_EQ(hipMallocManaged(&pointer, 10, 0x40), hipErrorInvalidValue);
+  EXPECT_EQ(hipMallocManaged(&pointer, std::size_t{1} << 60, hipMemAttachGlobal), hipErrorOutOfMemory);
+  EXPECT_EQ(hipFree(data_ + 1), hipErrorInvalidValue);
+}
+
+class Mapped : public Managed {
+ protected:
+  void SetUp() override {
+    if (attribute(hipDeviceAttributeCanMapHostMemory) == 0)
+      GTEST_SKIP() << "devices do not reach host memory here";
+    ASSERT_EQ(hipHostMalloc(reinterpret_cast<void**>(&host_), kBytes, hipHostMallocMapped), hipSuccess);
+    ASSERT_EQ(hipHostGetDevicePointer(&device_, host_, 0), hipSuccess);
+  }
+  void TearDown() override { HIP_OK(hipHostFree(host_)); }
+  int* host_ = nullptr;
+  void* device_ = nullptr;
+};
+
+TEST_F(Mapped, KernelsUseTheHostsMemory) {
+  TestStream stream;
+  std::iota(host_, host_ + kCount, 3);
+  increment(device_, stream);
+  HIP_OK(hipStreamSynchronize(stream));
+  EXPECT_EQ(std::vector<int>(host_, host_ + kCount), counting_ints(kCount, 4));
+  HIP_OK(hipMemset(device_, 0, kBytes));
+  HIP_OK(hipDeviceSynchronize());
+  EXPECT_EQ(host_[77], 0);
+}
+
+// Work sees what the host wrote just before the stream came to it, as a GPU reading over the bus does.
+TEST_F(Mapped, CopiesReadWhenTheStreamIsThere) {
+  TestStream stream;
+  DeviceBuffer device(kBytes);
+  std::vector<int> back(kCount);
+  std::fill(host_, host_ + kCount, 1);
+  Gate gate;
+  gate.close(stream);
+  HIP_OK(hipMemcpyAsync(device.get(), host_, kBytes, hipMemcpyHostToDevice, stream));
+  std::fill(host_, host_ + kCount, 2);
+  gate.open();
+  HIP_OK(hipStreamSynchronize(stream));
+  HIP_OK(hipMemcpy(back.data(), device.get(), kBytes, hipMemcpyDeviceToHost));
+  EXPECT_EQ(back, std::vector<int>(kCount, 2));
+}
+
+// The memory may be used again for anything as soon as a synchronous copy has returned.
+TEST_F(Mapped, SynchronousCopiesHaveHappened) {
+  DeviceBuffer device(kBytes);
+  std::vector<int> back(kCount);
+  for (int round = 0; round < 20; ++round) {
+    std::fill(host_, host_ + kCount, round);
+    HIP_OK(hipMemcpy(device.get(), host_, kBytes, hipMemcpyHostToDevice));
+    std::fill(host_, host_ + kCount, -1);
+    HIP_OK(hipMemcpy(back.data(), device.get(), kBytes, hipMemcpyDeviceToHost));
+    ASSERT_EQ(back, std::vector<int>(kCount, round));
+    HIP_OK(hipMemcpy(host_, device.get(), kBytes, hipMemcpyDeviceToHost));
+    ASSERT_EQ(host_[kCount - 1], round);
+  }
+}
+
+TEST_F(Mapped, FreeingWaitsForTheDevice) {
+  TestStream stream;
+  DeviceBuffer device(kBytes);
+  for (int round = 0; round < 20; ++round) {
+    int* mine = nullptr;
+    HIP_OK(hipHostMalloc(reinterpret_cast<void**>(&mine), kBytes, hipHostMallocDefault));
+    std::fill(mine, mine + kCount, round);
+    HIP_OK(hipMemcpyAsync(device.get(), mine, kBytes, hipMemcpyHostToDevice, stream));
+    HIP_OK(hipHostFree(mine));
+    int* next = nullptr;  // likely in the same place
+    HIP_OK(hipHostMalloc(reinterpret_cast<void**>(&next), kBytes, hipHostMallocDefault));
+    std::fill(next, next + kCount, -1);
+    EXPECT_EQ(read_ints(device.get(), kCount), std::vector<int>(kCount, round));
+    HIP_OK(hipHostFree(next));
+  }
+}
+
+TEST_F(Mapped, BoxesFromAndToPinnedMemory) {
+  constexpr std::size_t kPitch = 400;
+  constexpr std::size_t kWidth = 300;
+  constexpr std::size_t kRows = 100;
+  DeviceBuffer device(kPitch * kRows);
+  auto* const bytes = reinterpret_cast<unsigned char*>(host_);
+  std::fill(bytes, bytes + kPitch * kRows, 9);
+  HIP_OK(hipMemset(device.get(), 0, kPitch * kRows));
+  HIP_OK(hipMemcpy2D(device.get(), kPitch, bytes, kWidth, kWidth, kRows, hipMemcpyHostToDevice));
+  std::fill(bytes, bytes + kPitch * kRows, 0);
+  HIP_OK(hipMemcpy2D(bytes, kPitch, device.get(), kPitch, kPitch, kRows, hipMemcpyDeviceToHost));
+  EXPECT_EQ(bytes[kWidth - 1], 9);
+  EXPECT_EQ(bytes[kWidth], 0);
+  EXPECT_EQ(bytes[(kRows - 1) * kPitch], 9);
+}
+
+}  // namespace
+}  // namespace tf::api_test

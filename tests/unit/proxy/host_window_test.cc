@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is cut from the host window, and what host memory says of it.
+#include "proxy/memory/host_window.h"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include <cstring>
+#include <map>
+#include <set>
+#include <thread>
+#include <vector>
+
+#include "proxy/memory/host_memory.h"
+
+namespace tf::proxy {
+namespace {
+
+// Grants everything up to a limit, once each.
+class Source final : public HostPartSource {
+ public:
+  hipError_t open_host_part(std::uint64_t address, std::uint64_t bytes) override {
+    std::lock_guard lock(mutex_);
+    if (bytes > left) return hipErrorOutOfMemory;
+    left -= bytes;
+    auto next = parts.lower_bound(address);
+    EXPECT_TRUE(next == parts.end() || next->first >= address + bytes);
+    if (next != parts.begin()) {
+      EXPECT_LE(std::prev(next)->first + std::prev(next)->second, address);
+    }
+    EXPECT_EQ(address % protocol::kHostPartBytes, 0u);
+    EXPECT_EQ(bytes % protocol::kHostPartBytes, 0u);
+    parts[address] = bytes;
+    ++opened;
+    return hipSuccess;
+  }
+  void close_host_part(std::uint64_t address) override {
+    std::lock_guard lock(mutex_);
+    ASSERT_TRUE(parts.contains(address));
+    left += parts[address];
+    parts.erase(address);
+  }
+  std::uint64_t left = 1ull << 30;
+  int opened = 0;
+  std::map<std::uint64_t, std::uint64_t> parts;
+
+ private:
+  std::mutex mutex_;
+};
+
+constexpr protocol::AddressWindow kWindow{0x50'0000'0000, 4ull << 30};
+
+class HostWindowTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const Status mapped = window_.map(kWindow, protocol::HostAccess::kMirrored, -1);
+    ASSERT_TRUE(mapped.is_ok()) << mapped.to_string();
+  }
+  Source source_;
+  HostWindow window_{source_};
+};
+
+TEST_F(HostWindowTest, BlocksArePagesOfFewParts) {
+  std::set<std::uint64_t> all;
+  for (int i = 0; i < 500; ++i) {
+    std::uint64_t address = 0;
+    ASSERT_EQ(window_.allocate(100 + static_cast<std::uint64_t>(i), address), hipSuccess);
+    EXPECT_EQ(address % kHostPageBytes, 0u);
+    EXPECT_TRUE(window_.inside(address));
+    EXPECT_TRUE(all.insert(address).second);
+    std::memset(reinterpret_cast<void*>(address), 1, 100);
+  }
+  EXPECT_EQ(source_.opened, 1);
+  for (const std::uint64_t address : all) window_.release(address);
+  std::uint64_t again = 0;
+  ASSERT_EQ(window_.allocate(4096 * 500, again), hipSuccess);
+  EXPECT_EQ(source_.opened, 1) << "what was freed is used again";
+}
+
+TEST_F(HostWindowTest, LargeOnesHavePartsOfTheirOwnAndGiveThemBack) {
+  std::uint64_t first = 0;
+  std::uint64_t second = 0;
+  ASSERT_EQ(window_.allocate(kOwnHostPartBytes + 1, first), hipSuccess);
+  ASSERT_EQ(window_.allocate(kOwnHostPartBytes + 1, second), hipSuccess);
+  EXPECT_EQ(source_.parts.size(), 2u);
+  window_.release(first);
+  EXPECT_EQ(source_.parts.size(), 1u);
+  std::uint64_t again = 0;
+  ASSERT_EQ(window_.allocate(kOwnHostPartBytes + 1, again), hipSuccess);
+  EXPECT_EQ(again, first) << "the gap is found";
+  EXPECT_EQ(window_.allocate(2ull << 30, again), hipErrorOutOfMemory);
+  EXPECT_EQ(window_.allocate(kWindow.bytes + 1, again), hipErrorOutOfMemory);
+  EXPECT_EQ(window_.allocate(0, again), hipErrorOutOfMemory);
+  EXPECT_EQ(source_.parts.size(), 2u) << "a refused part leaves nothing";
+}
+
+TEST_F(HostWindowTest, ManyThreads) {
+  std::vector<std::thread> threads;
+  for (int id = 0; id < 4; ++id) {
+    threads.emplace_back([this, id] {
+      std::vector<std::uint64_t> mine;
+      for (int i = 0; i < 300; ++i) {
+        std::uint64_t address = 0;
+        ASSERT_EQ(window_.allocate(i % 50 == 0 ? kOwnHostPartBytes : 20000, address), hipSuccess);
+        auto* const word = reinterpret_cast<int*>(address);
+        *word = id;
+        mine.push_back(address);
+        if (i % 3 != 0) continue;
+        EXPECT_EQ(*reinterpret_cast<int*>(mine.front()), id);
+        window_.release(mine.front());
+        mine.erase(mine.begin());
+      }
+      for (const std::uint64_t address : mine) window_.release(address);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+TEST_F(HostWindowTest, ItsAddressesMustBeFree) {
+  HostWindow second(source_);
+  EXPECT_FALSE(second.map(kWindow, protocol::HostAccess::kMirrored, -1).is_ok());
+  EXPECT_EQ(second.access(), protocol::HostAccess::kNone);
+  std::uint64_t address = 0;
+  EXPECT_EQ(second.allocate(10, address), hipErrorNotSupported);
+  EXPECT_FALSE(second.inside(kWindow.base));
+}
+
+// Pinned memory of a mirror is the program's alone; managed memory is not.
+TEST_F(HostWindowTest, HostMemoryOfAMirror) {
+  HostMemory memory(window_);
+  void* pinned = nullptr;
+  void* managed = nullptr;
+  ASSERT_EQ(memory.allocate(HostRange::Kind::kPinned, 0, 100, 0, pinned), hipSuccess);
+  ASSERT_EQ(memory.allocate(HostRange::Kind::kManaged, 0, 100, 1, managed), hipSuccess);
+  const auto raw = [](void* pointer) { return reinterpret_cast<std::uint64_t>(pointer); };
+  EXPECT_FALSE(memory.reaches(raw(pinned), 1));
+  EXPECT_TRUE(memory.reaches(raw(managed), 100));
+  EXPECT_FALSE(memory.reaches(raw(managed), 101));
+  EXPECT_FALSE(memory.reaches(raw(managed) + 1, 100));
+  EXPECT_TRUE(memory.is_managed(raw(managed) + 99));
+  EXPECT_FALSE(memory.is_managed(raw(pinned)));
+  EXPECT_EQ(memory.release(managed), hipSuccess);
+  EXPECT_EQ(memory.release(managed), hipErrorInvalidValue);
+  EXPECT_FALSE(memory.reaches(raw(managed), 1));
+  EXPECT_EQ(memory.release(pinned), hipSuccess);
+}
+
+TEST(HostMemoryAlone, ManagedNeedsAWindow) {
+  Source source;
+  HostWindow none(source);
+  HostMemory memory(none);
+  void* pointer = nullptr;
+  EXPECT_EQ(memory.allocate(HostRange::Kind::kManaged, 0, 100, 1, pointer), hipErrorNotSupported);
+  ASSERT_EQ(memory.allocate(HostRange::Kind::kPinned, 0, 100, 0, pointer), hipSuccess);
+  EXPECT_EQ(memory.release(pointer), hipSuccess);
+}
+
+}  // namespace
+}  // namespace tf::proxy

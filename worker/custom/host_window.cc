@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Host memory that devices use at the client's addresses. Executor thread.
+#include "worker/host_window.h"
+
+#include "worker/call.h"
+#include "worker/gen/custom.h"
+#include "worker/session.h"
+
+namespace tf::worker::custom {
+namespace {
+
+// Whether a piece of a mirror may be written or read.
+bool is_piece(Call& call, std::uint64_t address, std::uint64_t bytes) {
+  const HostWindow& window = call.session().host_window();
+  return bytes != 0 && window.is_mirror() && window.holds(address, bytes);
+}
+
+}  // namespace
+
+void open_host_part(Call& call, const protocol::OpenHostPartRequest& request) {
+  if (call.use_device()) call.reply(call.session().host_window().open(request.address, request.bytes));
+}
+
+void close_host_part(Call& call, const protocol::CloseHostPartRequest& request) {
+  Session& session = call.session();
+  HostWindow& window = session.host_window();
+  if (!session.wait_all_idle() || !session.wait_until([&] { return window.sweep(); })) return;
+  call.finish(window.close(request.address));
+}
+
+// The executor waits for the payload: whatever comes next may use it.
+void write_host_part(Call& call, const protocol::WriteHostPartRequest& request) {
+  CopyEngine& copies = call.session().copies();
+  if (!is_piece(call, request.address, request.bytes)) {
+    if (request.bytes != 0) copies.discard(request.tag, request.bytes);
+    return call.finish(hipErrorInvalidValue);
+  }
+  call.finish(copies.receive(request.tag, {reinterpret_cast<std::byte*>(request.address), request.bytes}));
+}
+
+void read_host_part(Call& call, const protocol::ReadHostPartRequest& request) {
+  Session& session = call.session();
+  HostWindow& window = session.host_window();
+  if (!is_piece(call, request.address, request.bytes)) {
+    session.copies().abort(request.tag, hipErrorInvalidValue);
+    return call.finish(hipErrorInvalidValue);
+  }
+  const auto has_room = [&] {
+    window.sweep();
+    return window.can_send();
+  };
+  if (!session.wait_until(has_room)) return;
+  Status sent = window.send(session.bulk(), request.tag, request.address, request.bytes);
+  if (!sent.is_ok()) session.end(std::move(sent));
+  session.drive_bulk();
+}
+
+}  // namespace tf::worker::custom
