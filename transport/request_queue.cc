@@ -1,22 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two locks. `producer_` makes one message: reserve, fill, publish; it is never held across a wait.
-// `mutex_` guards everything about waiting; it is never held while the endpoint is driven. Order: producer_,
-// mutex_.
+// `producer_` makes one message: reserve, fill, publish; it is never held across a wait.
 //
-// One thread at a time is the driver (consumer and mover of the endpoint). A thread with a goal drives if
-// nobody does, else sleeps on its own condition variable. Whoever stops driving with its goal reached wakes
-// a follower, so that there is a driver as long as anybody waits; and every round ends with a look at all
-// goals under `mutex_`, which is also held between a follower's look at its goal and its sleep.
+// One thread at a time is the driver (consumer and mover of the endpoint). A thread with a goal takes the
+// role if nobody has it, and drives until the goal is reached; else it sleeps as a follower. A lone caller
+// therefore takes no lock to wait for its reply.
+//
+// No wake-up is lost. A follower enters the list and counts itself (follow()) before it looks at its goal and
+// at the role for the last time; the driver reaches goals and gives the role back before it looks at the
+// count, with a full fence between. So either the follower sees that it need not sleep, or the driver sees
+// the follower, whose condition variable it signals under `mutex_`, which is held from that last look to the
+// sleep. Whoever gives the role back wakes a follower to take it.
 #include "transport/request_queue.h"
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <condition_variable>
+#include <cstring>
 #include <mutex>
 #include <string>
 #include <thread>
-#include <unordered_map>
 #include <utility>
 #include <vector>
+
+#include "transport/fence.h"
+#include "transport/pending_calls.h"
 
 namespace tf {
 namespace {
@@ -27,20 +35,6 @@ constexpr std::chrono::milliseconds kNestedWait(10);
 // After a failure: how often to look whether a transfer that the kernel still holds has ended.
 constexpr std::chrono::milliseconds kFailedTransferPause(1);
 
-struct Follower {
-  std::condition_variable wake;
-};
-
-// A call on its way. Lives on the caller's stack, registered in calls_ from before its publish on.
-struct PendingCall {
-  std::uint16_t opcode = 0;
-  std::span<std::byte> target;
-  Reply reply;
-  Status status;
-  bool done = false;
-  Follower* follower = nullptr;  // set while the caller sleeps
-};
-
 }  // namespace
 
 struct RequestQueue::State final : MessageSink {
@@ -48,13 +42,13 @@ struct RequestQueue::State final : MessageSink {
 
   // What a thread waits for: exactly one of the three.
   struct Goal {
-    PendingCall* call = nullptr;
+    const PendingCall* call = nullptr;
     const BulkCompletion* transfer = nullptr;
     std::uint64_t round = 0;  // a round other than this one has ended
   };
-  struct Waiting {
-    Follower follower;
+  struct Follower {
     const Goal& goal;
+    std::condition_variable wake;
   };
 
   struct Outgoing {
@@ -68,21 +62,24 @@ struct RequestQueue::State final : MessageSink {
   Status enqueue(Outgoing& message);
   Status publish(Outgoing& message);
   void give_turn_back();
-  bool this_thread_drives();
-  Status register_call(PendingCall& call, std::uint32_t& id);
   Status wait_for_room(std::uint64_t seen_round);
   Status wait_for_room_as_driver();
 
-  // REQUIRES of all below: `lock` holds mutex_.
   bool reached(const Goal& goal) const;
-  bool is_driver() const { return driving_ && driver_ == std::this_thread::get_id(); }
-  Status drive_until(std::unique_lock<std::mutex>& lock, const Goal& goal, Deadline deadline);
-  void follow(std::unique_lock<std::mutex>& lock, const Goal& goal, Deadline deadline);
-  void lead(std::unique_lock<std::mutex>& lock, const Goal& goal, Deadline deadline);
-  void end_round(const Status& status, bool progress);
-  void hand_over();
+  bool is_driver() const { return driver_.load(std::memory_order_relaxed) == std::this_thread::get_id(); }
+  bool take_role();
+  void give_role_back();
+  Status drive_until(const Goal& goal, Deadline deadline);
+  void follow(const Goal& goal, Deadline deadline);
+  void lead(const Goal& goal, Deadline deadline);
+  bool failed() const { return failed_.load(std::memory_order_acquire); }  // pairs with end_round()
+  Status failure();
 
-  // REQUIRES: this thread is the driver and does not hold mutex_.
+  // REQUIRES: this thread is the driver.
+  bool round(const Goal* goal, Deadline deadline);
+  void end_round(const Status& status, bool progress);
+  void look_for_followers();
+  void wake_followers();
   Status move(bool& progress);
   Status on_message(const FrameHeader& header, std::span<const std::byte> payload) override;
 
@@ -97,16 +94,20 @@ struct RequestQueue::State final : MessageSink {
   bool turn_taken_ = false;
   std::condition_variable turn_free_;
 
-  std::mutex mutex_;
-  bool driving_ = false;
-  std::thread::id driver_;  // meaningful while driving_
-  Status failure_;          // sticky
-  std::unordered_map<std::uint32_t, PendingCall*> calls_;
-  std::vector<Waiting*> followers_;  // asleep, in order of arrival
-  // Counts rounds in which anything moved or may have. Written under mutex_; read without it before a
-  // reserve().
+  PendingCalls calls_;  // entered under producer_, completed by the driver
+
+  std::atomic<bool> driving_{false};  // the role; taken with acquire, given back with release
+  // Written by the driver only. Others compare it with themselves: a value of another's is never theirs.
+  std::atomic<std::thread::id> driver_{};
+  // Counts rounds in which anything moved or may have. Written by the driver, read before a reserve().
   std::atomic<std::uint64_t> rounds_{0};
   std::atomic<std::uint64_t> dropped_replies_{0};
+
+  std::mutex mutex_;                  // guards the two below
+  Status failure_;                    // sticky
+  std::vector<Follower*> followers_;  // asleep, in order of arrival
+  std::atomic<bool> failed_{false};
+  std::atomic<std::size_t> follower_count_{0};  // sequentially consistent, see above
 };
 
 // --- Producing ------------------------------------------------------------------------------------------
@@ -121,7 +122,7 @@ Status RequestQueue::State::enqueue(Outgoing& message) {
     std::uint64_t seen_round = 0;
     {
       std::unique_lock producer(producer_);
-      if (!has_turn && turn_taken_ && !this_thread_drives())
+      if (!has_turn && turn_taken_ && !is_driver())
         turn_free_.wait(producer, [this] { return !turn_taken_; });
       // Read before reserve(): if room appears after a refusal, a later round ends, and the wait sees it.
       seen_round = rounds_.load(std::memory_order_acquire);  // pairs with end_round()
@@ -146,13 +147,11 @@ Status RequestQueue::State::publish(Outgoing& message) {
   if (!slot) return slot.status();
   if (message.fresh_id) {
     message.header.request_id = next_id_;
-    const Status status =
-        message.call == nullptr ? Status::ok() : register_call(*message.call, message.header.request_id);
-    if (!status.is_ok()) {
+    if (message.call != nullptr && !calls_.enter(*message.call, message.header.request_id)) {
       endpoint_.abandon(*slot);
-      return status;
+      return {Code::kResourceExhausted, "kWaitersMax calls are already waiting"};
     }
-    next_id_ = message.header.request_id == UINT32_MAX ? 1 : message.header.request_id + 1;
+    next_id_ = PendingCalls::after(message.header.request_id);
   }
   std::byte* target = slot->bytes.data();
   write_header(message.header, target);
@@ -170,29 +169,10 @@ void RequestQueue::State::give_turn_back() {
   turn_free_.notify_all();
 }
 
-bool RequestQueue::State::this_thread_drives() {
-  const std::lock_guard lock(mutex_);
-  return is_driver();
-}
-
-// Enters `call` under `id`, or under the next id that no waiting call has (ids wrap after 2^32 requests).
-Status RequestQueue::State::register_call(PendingCall& call, std::uint32_t& id) {
-  const std::lock_guard lock(mutex_);
-  if (calls_.size() >= kWaitersMax)
-    return {Code::kResourceExhausted, "kWaitersMax calls are already waiting"};
-  while (calls_.contains(id)) id = id == UINT32_MAX ? 1 : id + 1;
-  calls_.emplace(id, &call);
-  return Status::ok();
-}
-
 // Bounded by the life of the connection only: how long the peer may be behind is not this layer's to know.
 Status RequestQueue::State::wait_for_room(std::uint64_t seen_round) {
-  std::unique_lock lock(mutex_);
-  if (is_driver()) {
-    lock.unlock();
-    return wait_for_room_as_driver();
-  }
-  return drive_until(lock, {.call = nullptr, .transfer = nullptr, .round = seen_round}, Deadline::never());
+  if (is_driver()) return wait_for_room_as_driver();
+  return drive_until({.call = nullptr, .transfer = nullptr, .round = seen_round}, Deadline::never());
 }
 
 // The notices sink is posting: messages cannot be polled from within poll(), bulk can.
@@ -206,82 +186,113 @@ Status RequestQueue::State::wait_for_room_as_driver() {
 // --- Driving --------------------------------------------------------------------------------------------
 
 bool RequestQueue::State::reached(const Goal& goal) const {
-  if (goal.call != nullptr) return goal.call->done;
+  if (goal.call != nullptr) return goal.call->done();
   if (goal.transfer != nullptr) return goal.transfer->done();
-  return rounds_.load(std::memory_order_relaxed) != goal.round;  // under mutex_, like its writers
+  return rounds_.load(std::memory_order_acquire) != goal.round;  // pairs with end_round()
 }
 
-Status RequestQueue::State::drive_until(std::unique_lock<std::mutex>& lock, const Goal& goal,
-                                        Deadline deadline) {
-  Status status;
-  for (;;) {
-    if (reached(goal)) break;
-    if (is_driver()) {
-      status = {Code::kInvalidArgument, "the notices sink must not wait on its own queue"};
-      return status;
-    }
+Status RequestQueue::State::failure() {
+  const std::lock_guard lock(mutex_);
+  return failure_;
+}
+
+bool RequestQueue::State::take_role() {
+  if (driving_.load(std::memory_order_relaxed) || driving_.exchange(true, std::memory_order_acquire))
+    return false;
+  driver_.store(std::this_thread::get_id(), std::memory_order_relaxed);
+  return true;
+}
+
+// The exchange is the full fence between what was reached and given back, and the look for followers.
+void RequestQueue::State::give_role_back() {
+  driver_.store({}, std::memory_order_relaxed);
+  driving_.exchange(false, std::memory_order_seq_cst);
+  if (follower_count_.load(std::memory_order_seq_cst) == 0) return;
+  const std::lock_guard lock(mutex_);
+  wake_followers();
+  if (!followers_.empty()) followers_.front()->wake.notify_one();
+}
+
+Status RequestQueue::State::drive_until(const Goal& goal, Deadline deadline) {
+  while (!reached(goal)) {
+    if (is_driver()) return {Code::kInvalidArgument, "the notices sink must not wait on its own queue"};
     // A transfer is waited for even then: until it is done its memory may be in use.
-    if (!failure_.is_ok() && goal.transfer == nullptr) {
-      status = failure_;
-      break;
-    }
-    if (deadline.passed()) {
-      status = {Code::kTimeout, "the deadline passed while waiting for the peer"};
-      break;
-    }
-    if (driving_)
-      follow(lock, goal, deadline);
+    if (failed() && goal.transfer == nullptr) return failure();
+    if (deadline.passed()) return {Code::kTimeout, "the deadline passed while waiting for the peer"};
+    if (take_role())
+      lead(goal, deadline);
     else
-      lead(lock, goal, deadline);
+      follow(goal, deadline);
   }
-  hand_over();
-  return status;
+  return Status::ok();
 }
 
-void RequestQueue::State::follow(std::unique_lock<std::mutex>& lock, const Goal& goal, Deadline deadline) {
-  Waiting waiting{.follower = {}, .goal = goal};
-  followers_.push_back(&waiting);
-  if (goal.call != nullptr) goal.call->follower = &waiting.follower;
-  if (deadline.is_never())
-    waiting.follower.wake.wait(lock);
-  else
-    waiting.follower.wake.wait_for(lock, deadline.remaining());
-  if (goal.call != nullptr) goal.call->follower = nullptr;
-  followers_.erase(std::find(followers_.begin(), followers_.end(), &waiting));
+void RequestQueue::State::follow(const Goal& goal, Deadline deadline) {
+  Follower self{.goal = goal, .wake = {}};
+  std::unique_lock lock(mutex_);
+  followers_.push_back(&self);
+  follower_count_.fetch_add(1, std::memory_order_seq_cst);
+  const bool asleep = !reached(goal) && driving_.load(std::memory_order_seq_cst) &&
+                      (failure_.is_ok() || goal.transfer != nullptr);
+  if (asleep && deadline.is_never())
+    self.wake.wait(lock);
+  else if (asleep)
+    self.wake.wait_for(lock, deadline.remaining());
+  follower_count_.fetch_sub(1, std::memory_order_relaxed);  // too high a count is only looked at in vain
+  followers_.erase(std::find(followers_.begin(), followers_.end(), &self));
 }
 
-// One round as the driver: move what can be moved; if that was nothing and the goal is still open, sleep.
-void RequestQueue::State::lead(std::unique_lock<std::mutex>& lock, const Goal& goal, Deadline deadline) {
-  driving_ = true;
-  driver_ = std::this_thread::get_id();
-  lock.unlock();
+// REQUIRES: this thread has taken the role.
+void RequestQueue::State::lead(const Goal& goal, Deadline deadline) {
+  for (;;) {
+    const bool progress = round(&goal, deadline);
+    if (reached(goal) || deadline.passed() || (failed() && goal.transfer == nullptr)) break;
+    if (progress || failed()) look_for_followers();
+  }
+  give_role_back();
+}
+
+// Moves what can be moved; if that was nothing and the goal is still open, sleeps. No goal: never sleeps.
+// True: something has moved, or may have.
+bool RequestQueue::State::round(const Goal* goal, Deadline deadline) {
   bool progress = false;
   Status status = move(progress);
-  lock.lock();
-  end_round(status, progress);
-  if (!progress && !reached(goal)) {
-    lock.unlock();
-    if (status.is_ok())
-      status = endpoint_.wait(Interest::kBoth, deadline);
-    else
-      std::this_thread::sleep_for(kFailedTransferPause);
-    lock.lock();
-    end_round(status, true);
+  if (goal == nullptr || progress || reached(*goal)) {
+    end_round(status, progress);
+    return progress;
   }
-  driving_ = false;
+  if (status.is_ok()) {
+    status = endpoint_.wait(Interest::kBoth, deadline);
+  } else {
+    end_round(status, false);
+    std::this_thread::sleep_for(kFailedTransferPause);
+  }
+  end_round(status, true);
+  return true;
 }
 
 void RequestQueue::State::end_round(const Status& status, bool progress) {
   const bool fine = status.is_ok() || status.code() == Code::kTimeout;
-  if (!fine && failure_.is_ok()) failure_ = status;
-  if (progress) rounds_.fetch_add(1, std::memory_order_release);  // pairs with the load in enqueue()
-  for (Waiting* waiting : followers_)
-    if (!failure_.is_ok() || reached(waiting->goal)) waiting->follower.wake.notify_one();
+  if (!fine && !failed()) {
+    const std::lock_guard lock(mutex_);
+    failure_ = status;
+    failed_.store(true, std::memory_order_release);  // pairs with failed()
+  }
+  if (progress)  // the driver is the only writer; pairs with the load in enqueue()
+    rounds_.store(rounds_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
 }
 
-// Called by whoever leaves: if nobody drives now, the follower that came first shall.
-void RequestQueue::State::hand_over() {
-  if (!driving_ && !followers_.empty()) followers_.front()->follower.wake.notify_one();
+void RequestQueue::State::look_for_followers() {
+  full_fence();  // see the top of this file
+  if (follower_count_.load(std::memory_order_seq_cst) == 0) return;
+  const std::lock_guard lock(mutex_);
+  wake_followers();
+}
+
+// REQUIRES: mutex_ is held.
+void RequestQueue::State::wake_followers() {
+  for (Follower* follower : followers_)
+    if (!failure_.is_ok() || reached(follower->goal)) follower->wake.notify_one();
 }
 
 Status RequestQueue::State::move(bool& progress) {
@@ -298,29 +309,24 @@ Status RequestQueue::State::move(bool& progress) {
 
 Status RequestQueue::State::on_message(const FrameHeader& header, std::span<const std::byte> payload) {
   if (!header.has(kFlagResponse)) return notices_.on_message(header, payload);
-  const std::lock_guard lock(mutex_);
-  const auto found = calls_.find(header.request_id);
-  if (found == calls_.end()) {
-    // The answer to a call that timed out, or an invention of the peer; neither can harm.
-    dropped_replies_.fetch_add(1, std::memory_order_relaxed);
-    return Status::ok();
-  }
-  PendingCall& call = *found->second;
-  if (header.opcode != call.opcode)
-    return {Code::kProtocol, "request " + std::to_string(header.request_id) + " has opcode " +
-                                 std::to_string(call.opcode) + ", its reply " +
-                                 std::to_string(header.opcode)};
-  if (payload.size() > call.target.size()) {
-    call.status = {Code::kProtocol, "a reply of " + std::to_string(payload.size()) + " bytes where at most " +
-                                        std::to_string(call.target.size()) + " are expected"};
-  } else {
-    if (!payload.empty()) std::memcpy(call.target.data(), payload.data(), payload.size());
-    call.reply = {.header = header, .bytes = payload.size()};
-  }
-  call.done = true;
-  calls_.erase(found);  // a second reply is dropped
-  if (call.follower != nullptr) call.follower->wake.notify_one();
-  return Status::ok();
+  Status status;
+  const bool awaited = calls_.complete(header.request_id, [&](PendingCall& call) {
+    if (header.opcode != call.opcode) {
+      status = call.status = {Code::kProtocol, "request " + std::to_string(header.request_id) +
+                                                   " has opcode " + std::to_string(call.opcode) +
+                                                   ", its reply " + std::to_string(header.opcode)};
+    } else if (payload.size() > call.target.size()) {
+      call.status = {Code::kProtocol, "a reply of " + std::to_string(payload.size()) +
+                                          " bytes where at most " + std::to_string(call.target.size()) +
+                                          " are expected"};
+    } else {
+      if (!payload.empty()) std::memcpy(call.target.data(), payload.data(), payload.size());
+      call.reply = {.header = header, .bytes = payload.size()};
+    }
+  });
+  // The answer to a call that timed out, or an invention of the peer; neither can harm.
+  if (!awaited) dropped_replies_.fetch_add(1, std::memory_order_relaxed);
+  return status;
 }
 
 // --- The queue ------------------------------------------------------------------------------------------
@@ -347,10 +353,8 @@ Result<Reply> RequestQueue::call(std::uint16_t opcode, std::uint32_t flags, std:
   State::Outgoing message{
       .header = {.opcode = opcode, .flags = flags}, .head = head, .tail = tail, .call = &call};
   TF_RETURN_IF_ERROR(state_->enqueue(message));
-  std::unique_lock lock(state_->mutex_);
-  Status status = state_->drive_until(lock, {.call = &call}, deadline);
-  if (!call.done) state_->calls_.erase(message.header.request_id);
-  if (!status.is_ok()) return status;
+  Status status = state_->drive_until({.call = &call}, deadline);
+  if (!status.is_ok() && state_->calls_.give_up(call)) return status;
   if (!call.status.is_ok()) return call.status;
   return call.reply;
 }
@@ -366,32 +370,22 @@ Status RequestQueue::respond(const FrameHeader& request, std::uint32_t flags, st
 
 Status RequestQueue::await(const BulkCompletion& completion, Deadline deadline) {
   if (completion.done()) return completion.status();
-  std::unique_lock lock(state_->mutex_);
-  TF_RETURN_IF_ERROR(state_->drive_until(lock, {.transfer = &completion}, deadline));
+  TF_RETURN_IF_ERROR(state_->drive_until({.transfer = &completion}, deadline));
   return completion.status();
 }
 
 Status RequestQueue::drive(Deadline deadline) {
-  std::unique_lock lock(state_->mutex_);
-  const std::uint64_t seen_round = state_->rounds_.load(std::memory_order_relaxed);  // under mutex_
-  return state_->drive_until(lock, {.call = nullptr, .transfer = nullptr, .round = seen_round}, deadline);
+  const std::uint64_t seen_round = state_->rounds_.load(std::memory_order_acquire);  // pairs with end_round()
+  return state_->drive_until({.call = nullptr, .transfer = nullptr, .round = seen_round}, deadline);
 }
 
 Status RequestQueue::poll() {
   State& state = *state_;
-  std::unique_lock lock(state.mutex_);
-  if (!state.failure_.is_ok()) return state.failure_;
-  if (state.driving_) return Status::ok();
-  state.driving_ = true;
-  state.driver_ = std::this_thread::get_id();
-  lock.unlock();
-  bool progress = false;
-  const Status status = state.move(progress);
-  lock.lock();
-  state.driving_ = false;
-  state.end_round(status, progress);
-  state.hand_over();
-  return state.failure_;
+  if (state.failed()) return state.failure();
+  if (!state.take_role()) return Status::ok();
+  state.round(nullptr, Deadline::never());
+  state.give_role_back();
+  return state.failed() ? state.failure() : Status::ok();
 }
 
 std::uint64_t RequestQueue::dropped_replies() const {

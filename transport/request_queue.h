@@ -16,15 +16,9 @@
 #include <span>
 
 #include "transport/endpoint.h"
+#include "transport/pending_calls.h"
 
 namespace tf {
-
-inline constexpr std::size_t kWaitersMax = 1024;  // threads waiting for replies at the same time
-
-struct Reply {
-  FrameHeader header;
-  std::size_t bytes = 0;  // payload bytes copied into the caller's buffer
-};
 
 class RequestQueue {
  public:
