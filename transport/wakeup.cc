@@ -13,9 +13,9 @@
 namespace tf {
 namespace {
 
-// Not much longer than a round trip between two ends that both sleep, wake-ups included: 80 us in virtual
+// Longer than a round trip between two ends that both sleep, wake-ups included: 80 to 150 us in virtual
 // machines. Were it less, ends that once began to sleep would never find out that spinning pays.
-constexpr std::int64_t kSpinMaxNs = 100'000;
+constexpr std::int64_t kSpinMaxNs = 250'000;
 constexpr std::int64_t kSpinMinNs = 500;
 constexpr int kSpinHeadroom = 4;  // spin this many times the wait that ended lately
 
