@@ -101,7 +101,11 @@ class TcpEndpoint final : public Endpoint, private BulkPlane {
       }
       first = false;
       if (deadline.passed()) return {Code::kTimeout, "nothing came over tcp before the deadline"};
-      if (Deadline::Clock::now() - start >= budget) sleep(interest, deadline);
+      const auto spun = Deadline::Clock::now() - start;
+      if (spun >= budget)
+        sleep(interest, deadline);
+      else if (spun >= kSpinAlone)
+        spin_yield();
     }
   }
 

@@ -3,6 +3,7 @@
 
 #include <immintrin.h>
 #include <linux/futex.h>
+#include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -13,11 +14,14 @@
 namespace tf {
 namespace {
 
-// Longer than a round trip between two ends that both sleep, wake-ups included: 80 to 150 us in virtual
-// machines. Were it less, ends that once began to sleep would never find out that spinning pays.
+// Longer than an answer of an end that sleeps: 40 to 150 us in virtual machines.
 constexpr std::int64_t kSpinMaxNs = 250'000;
 constexpr std::int64_t kSpinMinNs = 500;
 constexpr int kSpinHeadroom = 4;  // spin this many times the wait that ended lately
+// One wait in so many spins for as long as any may. Two ends that both sleep answer each other so slowly that
+// neither would ever find out that spinning pays: this end now waits for one wake-up instead of two, the
+// other finds the next request sooner, and both learn from it.
+constexpr std::uint32_t kProbeEvery = 32;
 
 // Of the machine, not of this thread: ends pinned to one processor each still run at the same time.
 bool one_processor() { return ::sysconf(_SC_NPROCESSORS_ONLN) < 2; }
@@ -55,18 +59,24 @@ void Doorbell::wake(Ringing what) const {
   ::syscall(SYS_futex, words_, operation, INT_MAX, nullptr, nullptr, what);
 }
 
-SpinBudget::SpinBudget() : max_ns_(one_processor() ? 0 : kSpinMaxNs), budget_ns_(max_ns_) {}
+SpinBudget::SpinBudget()
+    : max_ns_(one_processor() ? 0 : kSpinMaxNs), learned_ns_(max_ns_), budget_ns_(max_ns_) {}
 
 void SpinBudget::learn(std::chrono::nanoseconds waited) {
-  const std::int64_t old = budget_ns_.load(std::memory_order_relaxed);
+  const std::int64_t old = learned_ns_.load(std::memory_order_relaxed);
   const std::int64_t spun = waited.count();
   // Longer than spinning can pay for: less of it next time. Otherwise up at once and down slowly, so that one
   // short wait among longer ones is no reason to sleep early.
   std::int64_t wanted = old - old / 8;
   if (spun <= kSpinMaxNs) wanted = std::max(spun * kSpinHeadroom, old - old / 16);
-  budget_ns_.store(std::min(max_ns_, std::clamp(wanted, kSpinMinNs, kSpinMaxNs)), std::memory_order_relaxed);
+  const std::int64_t learned = std::min(max_ns_, std::clamp(wanted, kSpinMinNs, kSpinMaxNs));
+  learned_ns_.store(learned, std::memory_order_relaxed);
+  const bool probe = waits_.fetch_add(1, std::memory_order_relaxed) % kProbeEvery == kProbeEvery - 1;
+  budget_ns_.store(probe ? max_ns_ : learned, std::memory_order_relaxed);
 }
 
 void spin_pause() { _mm_pause(); }
+
+void spin_yield() { ::sched_yield(); }
 
 }  // namespace tf

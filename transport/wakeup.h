@@ -79,10 +79,17 @@ class SpinBudget {
 
  private:
   std::int64_t max_ns_;
-  std::atomic<std::int64_t> budget_ns_;
+  std::atomic<std::int64_t> learned_ns_;
+  std::atomic<std::int64_t> budget_ns_;  // what was learned, or the most that is ever spun, now and then
+  std::atomic<std::uint32_t> waits_{0};
 };
 
 // Tells the processor that this is a spin loop.
 void spin_pause();
+
+// Whoever has spun this long lets others run: the peer may stand behind it in the queue of the same
+// processor, and would be let run only when the spinning ends.
+inline constexpr std::chrono::microseconds kSpinAlone{15};
+void spin_yield();
 
 }  // namespace tf
