@@ -12,9 +12,11 @@ void Faults::note(int device, std::uint64_t stream, hipError_t error) {
   });
   if (known || entries_.size() >= kFaultsMax) return;
   entries_.push_back({device, stream, error});
+  count();
 }
 
 hipError_t Faults::take_stream(int device, std::uint64_t stream) {
+  if (none()) return hipSuccess;
   std::lock_guard lock(mutex_);
   auto found = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) {
     // A created stream belongs to one device, so its handle alone decides.
@@ -23,10 +25,12 @@ hipError_t Faults::take_stream(int device, std::uint64_t stream) {
   if (found == entries_.end()) return hipSuccess;
   hipError_t error = found->error;
   entries_.erase(found);
+  count();
   return error;
 }
 
 hipError_t Faults::take_device(int device) {
+  if (none()) return hipSuccess;
   std::lock_guard lock(mutex_);
   hipError_t first = hipSuccess;
   std::erase_if(entries_, [&](const Entry& entry) {
@@ -34,6 +38,7 @@ hipError_t Faults::take_device(int device) {
     if (first == hipSuccess) first = entry.error;
     return true;
   });
+  count();
   return first;
 }
 

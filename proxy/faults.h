@@ -7,6 +7,7 @@
 
 #include <hip/hip_runtime_api.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
@@ -34,8 +35,12 @@ class Faults {
     hipError_t error;
   };
 
+  bool none() const { return count_.load(std::memory_order_acquire) == 0; }  // pairs with count()
+  void count() { count_.store(entries_.size(), std::memory_order_release); }
+
   std::mutex mutex_;
   std::vector<Entry> entries_;  // in order of arrival
+  std::atomic<std::size_t> count_{0};
 };
 
 }  // namespace tf::proxy

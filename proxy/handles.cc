@@ -8,11 +8,11 @@ namespace tf::proxy {
 using protocol::Handle;
 using protocol::HandleKind;
 
-const HandleTable::Slot* HandleTable::find(std::uint64_t raw) const {
-  Handle handle(raw);
-  if (handle.kind() != kind_ || handle.index() >= slots_.size()) return nullptr;
-  const Slot& slot = slots_[handle.index()];
-  return slot.used && slot.generation == handle.generation() ? &slot : nullptr;
+HandleTable::Slot* HandleTable::find(std::uint64_t raw) const {
+  const Handle handle(raw);
+  if (raw == 0 || handle.kind() != kind_) return nullptr;
+  Slot* slot = slots_.find(handle.index());
+  return slot != nullptr && slot->live.load(std::memory_order_acquire) == raw ? slot : nullptr;
 }
 
 std::optional<Handle> HandleTable::create(int device, std::shared_ptr<Facts> facts) {
@@ -22,26 +22,22 @@ std::optional<Handle> HandleTable::create(int device, std::shared_ptr<Facts> fac
     index = free_.front();
     free_.pop_front();
   } else {
-    if (slots_.size() >= protocol::kHandleSlotsMax) return std::nullopt;
-    index = static_cast<std::uint32_t>(slots_.size());
-    slots_.emplace_back();
+    if (slot_count_ >= protocol::kHandleSlotsMax) return std::nullopt;
+    index = slot_count_++;
   }
-  Slot& slot = slots_[index];
-  slot.used = true;
-  slot.device = device;
+  Slot& slot = slots_.grow(index);
+  slot.device.store(device, std::memory_order_relaxed);
   slot.facts = std::move(facts);
-  return Handle(kind_, slot.generation, index);
+  const Handle handle(kind_, slot.generation, index);
+  slot.live.store(handle.raw(), std::memory_order_release);  // pairs with find()
+  return handle;
 }
 
-bool HandleTable::contains(std::uint64_t raw) const {
-  std::shared_lock lock(mutex_);
-  return find(raw) != nullptr;
-}
+bool HandleTable::contains(std::uint64_t raw) const { return find(raw) != nullptr; }
 
 int HandleTable::device(std::uint64_t raw) const {
-  std::shared_lock lock(mutex_);
   const Slot* slot = find(raw);
-  return slot == nullptr ? -1 : slot->device;
+  return slot == nullptr ? -1 : slot->device.load(std::memory_order_relaxed);
 }
 
 std::shared_ptr<Facts> HandleTable::facts(std::uint64_t raw) const {
@@ -52,14 +48,14 @@ std::shared_ptr<Facts> HandleTable::facts(std::uint64_t raw) const {
 
 void HandleTable::set_device(std::uint64_t raw, int device) {
   std::unique_lock lock(mutex_);
-  if (find(raw) != nullptr) slots_[Handle(raw).index()].device = device;
+  if (Slot* slot = find(raw)) slot->device.store(device, std::memory_order_relaxed);
 }
 
 bool HandleTable::set_facts(std::uint64_t raw, std::shared_ptr<Facts> facts) {
   std::unique_lock lock(mutex_);
-  const Slot* slot = find(raw);
+  Slot* slot = find(raw);
   if (slot == nullptr) return false;
-  slots_[Handle(raw).index()].facts = std::move(facts);
+  slot->facts = std::move(facts);
   return true;
 }
 
@@ -72,19 +68,17 @@ bool HandleTable::remove(std::uint64_t raw) {
 bool HandleTable::retire(std::uint64_t raw) {
   std::shared_ptr<Facts> dying;  // destroyed after the lock: facts may own other handles
   std::unique_lock lock(mutex_);
-  const Slot* found = find(raw);
-  if (found == nullptr || found->permanent) return false;
-  std::uint32_t index = Handle(raw).index();
-  Slot& slot = slots_[index];
-  dying = std::move(slot.facts);
-  slot.used = false;
+  Slot* slot = find(raw);
+  if (slot == nullptr || slot->permanent) return false;
+  dying = std::move(slot->facts);
+  slot->live.store(0, std::memory_order_relaxed);  // nothing is read because of it
   return true;
 }
 
 void HandleTable::recycle(std::uint64_t retired) {
   std::unique_lock lock(mutex_);
   std::uint32_t index = Handle(retired).index();
-  Slot& slot = slots_[index];
+  Slot& slot = slots_.grow(index);
   if (slot.generation >= generations_) return;  // used up: its next handle would look like an old one
   ++slot.generation;
   free_.push_back(index);
@@ -92,7 +86,7 @@ void HandleTable::recycle(std::uint64_t retired) {
 
 void HandleTable::make_permanent(std::uint64_t raw) {
   std::unique_lock lock(mutex_);
-  if (find(raw) != nullptr) slots_[Handle(raw).index()].permanent = true;
+  if (Slot* slot = find(raw)) slot->permanent = true;
 }
 
 bool HandleTable::is_permanent(std::uint64_t raw) const {
@@ -104,8 +98,9 @@ bool HandleTable::is_permanent(std::uint64_t raw) const {
 std::vector<std::uint64_t> HandleTable::all() const {
   std::shared_lock lock(mutex_);
   std::vector<std::uint64_t> handles;
-  for (std::uint32_t i = 0; i < slots_.size(); ++i) {
-    if (slots_[i].used) handles.push_back(Handle(kind_, slots_[i].generation, i).raw());
+  for (std::uint32_t i = 0; i < slot_count_; ++i) {
+    const std::uint64_t live = slots_.find(i)->live.load(std::memory_order_relaxed);  // under the lock
+    if (live != 0) handles.push_back(live);
   }
   return handles;
 }

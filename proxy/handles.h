@@ -2,9 +2,11 @@
 // The client's side of protocol::Handle: which handles exist, and what the client knows about them.
 //
 // A slot's generation changes with every reuse and a slot whose generations are used up is retired, so a
-// handle that was destroyed is recognised however long ago. Any thread; lookups take a shared lock only.
+// handle that was destroyed is recognised however long ago. Any thread; asking whether a handle exists, and
+// of which device it is, takes no lock.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -13,6 +15,7 @@
 #include <vector>
 
 #include "protocol/handle.h"
+#include "proxy/slot_table.h"
 
 namespace tf::proxy {
 
@@ -54,18 +57,21 @@ class HandleTable {
 
  private:
   struct Slot {
+    // The handle in use, or 0. Release when it comes into use, acquire where it is looked up.
+    std::atomic<std::uint64_t> live{0};
+    std::atomic<int> device{-1};  // relaxed: set before `live`, or by who tells of it otherwise
+    // Under the lock:
     std::uint32_t generation = 1;
-    bool used = false;
     bool permanent = false;
-    int device = -1;
     std::shared_ptr<Facts> facts;
   };
-  const Slot* find(std::uint64_t raw) const;  // REQUIRES: the lock
+  Slot* find(std::uint64_t raw) const;
 
   protocol::HandleKind kind_;
   std::uint32_t generations_;
   mutable std::shared_mutex mutex_;
-  std::vector<Slot> slots_;
+  SlotTable<Slot, protocol::kHandleSlotsMax> slots_;
+  std::uint32_t slot_count_ = 0;
   std::deque<std::uint32_t> free_;  // oldest first, so that generations wear evenly
 };
 

@@ -164,30 +164,12 @@ bool Session::may_record(std::uint64_t event, int device, std::uint64_t stream) 
 }
 
 void Session::note_recording(std::uint64_t event, int device, std::uint64_t stream) {
-  auto recording = std::make_shared<EventRecording>();
-  recording->device = device;
-  recording->stream = stream;
-  recording->transfers = transfers_.last_sequence();
-  if (is_sharing()) {
-    auto before = this->recording(event);
-    recording->shared = before != nullptr && before->shared;
-  }
-  handles_.of(protocol::HandleKind::kEvent).set_facts(event, std::move(recording));
+  recordings_.record(event, device, stream, transfers_.last_sequence());
 }
 
 void Session::note_shared(std::uint64_t event) {
   note_sharing();
-  auto before = recording(event);
-  auto recording =
-      before != nullptr ? std::make_shared<EventRecording>(*before) : std::make_shared<EventRecording>();
-  recording->recorded = before != nullptr && before->recorded;
-  recording->shared = true;
-  handles_.of(protocol::HandleKind::kEvent).set_facts(event, std::move(recording));
-}
-
-std::shared_ptr<const EventRecording> Session::recording(std::uint64_t event) {
-  return std::dynamic_pointer_cast<const EventRecording>(
-      handles_.of(protocol::HandleKind::kEvent).facts(event));
+  recordings_.share(event);
 }
 
 hipError_t Session::send(protocol::Op op, int device, std::span<const std::byte> head,
@@ -225,8 +207,8 @@ hipError_t Session::settle(protocol::Op op, int device, std::span<const std::byt
   }
   protocol::EventRecordRequest recorded;
   std::memcpy(&recorded, head.data(), sizeof recorded);
-  auto facts = recording(recorded.event);
-  if (facts == nullptr || !facts->shared) return hipSuccess;
+  auto facts = recordings_.find(recorded.event);
+  if (!facts || !facts->shared) return hipSuccess;
   hipError_t error = call(device, protocol::QueryEventRequest{recorded.event});
   return error == hipErrorNotReady ? hipSuccess : error;
 }

@@ -23,6 +23,7 @@
 #include "protocol/gen/messages.h"
 #include "protocol/gen/op.h"
 #include "proxy/callbacks.h"
+#include "proxy/event_recordings.h"
 #include "proxy/faults.h"
 #include "proxy/handles.h"
 #include "proxy/log.h"
@@ -42,15 +43,6 @@
 namespace tf::proxy {
 
 inline constexpr hipError_t kLostError = hipErrorDeinitialized;
-
-// Where and when this process recorded an event last.
-struct EventRecording final : Facts {
-  bool recorded = true;
-  bool shared = false;  // other processes record it too: only the worker knows where it is
-  int device = 0;
-  std::uint64_t stream = 0;
-  std::uint64_t transfers = 0;  // Transfers::last_sequence() at that moment
-};
 
 class Graphs;
 
@@ -162,8 +154,7 @@ class Session final : private MessageSink, private LeaseSource, private HostPart
   // Other processes have the event too, from now on.
   void note_shared(std::uint64_t event);
   void note_recording(std::uint64_t event, int device, std::uint64_t stream);
-  // Null for events never recorded, but for shared ones.
-  std::shared_ptr<const EventRecording> recording(std::uint64_t event);
+  EventRecordings& recordings() { return recordings_; }
   // Event and stream are of the same device, as recording needs. `device`: of the calling thread.
   bool may_record(std::uint64_t event, int device, std::uint64_t stream);
   // The device that work on `stream` runs on.
@@ -202,6 +193,7 @@ class Session final : private MessageSink, private LeaseSource, private HostPart
   std::vector<ReservedWindow> windows_;
   RequestQueue queue_;
   Handles handles_;
+  EventRecordings recordings_;
   ReplyCache replies_;
   ReplyCache created_{protocol::kHandleSlotsMax};  // never full: no more than there are handles
   std::mutex created_order_;

@@ -19,8 +19,10 @@ std::shared_ptr<Transfer> Transfers::add(int device, std::uint64_t stream) {
         auto transfer = std::make_shared<Transfer>();
         transfer->device = device;
         transfer->stream = stream;
-        transfer->sequence = ++sequence_;
+        transfer->sequence = sequence_.load(std::memory_order_relaxed) + 1;
+        sequence_.store(transfer->sequence, std::memory_order_release);  // pairs with last_sequence()
         running_.push_back(transfer);
+        count();
         return transfer;
       }
     }
@@ -31,11 +33,7 @@ std::shared_ptr<Transfer> Transfers::add(int device, std::uint64_t stream) {
 void Transfers::drop(const std::shared_ptr<Transfer>& transfer) {
   std::lock_guard lock(mutex_);
   running_.remove(transfer);
-}
-
-std::uint64_t Transfers::last_sequence() const {
-  std::lock_guard lock(mutex_);
-  return sequence_;
+  count();
 }
 
 void Transfers::finished(Transfer& transfer) {
@@ -45,6 +43,7 @@ void Transfers::finished(Transfer& transfer) {
 }
 
 void Transfers::await_if(const Wanted& wanted) {
+  if (none_running()) return;
   std::vector<std::shared_ptr<Transfer>> meant;
   {
     std::lock_guard lock(mutex_);
@@ -64,6 +63,7 @@ void Transfers::await_if(const Wanted& wanted) {
     finished(*transfer);
     return true;
   });
+  count();
 }
 
 void Transfers::await_stream(int device, std::uint64_t stream, std::uint64_t through) {
@@ -98,6 +98,7 @@ bool Transfers::sweep() {
     finished(*transfer);
     return true;
   });
+  count();
   return !running_.empty();
 }
 

@@ -43,7 +43,7 @@ class Transfers {
   void drop(const std::shared_ptr<Transfer>& transfer);
 
   // Sequence number of the transfer added last: what an event recorded now covers.
-  std::uint64_t last_sequence() const;
+  std::uint64_t last_sequence() const { return sequence_.load(std::memory_order_acquire); }  // with add()
 
   // Wait until the transfers meant are over. Their failures are noted as faults.
   void await_stream(int device, std::uint64_t stream, std::uint64_t through = UINT64_MAX);
@@ -56,13 +56,17 @@ class Transfers {
 
  private:
   using Wanted = std::function<bool(const Transfer&)>;
+  bool none_running() const { return running_count_.load(std::memory_order_acquire) == 0; }  // with count()
+  void count() { running_count_.store(running_.size(), std::memory_order_release); }
   void await_if(const Wanted& wanted);
   void finished(Transfer& transfer);
 
   RequestQueue& queue_;
   Faults& faults_;
-  mutable std::mutex mutex_;
-  std::uint64_t sequence_ = 0;
+  std::mutex mutex_;
+  // Both written under the mutex. A thread finds its own transfers, and those it was told of, counted.
+  std::atomic<std::uint64_t> sequence_{0};
+  std::atomic<std::size_t> running_count_{0};
   std::list<std::shared_ptr<Transfer>> running_;
 };
 

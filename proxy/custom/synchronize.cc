@@ -74,8 +74,8 @@ hipError_t ask_event(Session& session, int device, const Request& request) {
   if (session.graphs().capturing()) {
     if (const auto verdict = session.graphs().library().refuse_event(request.event)) return *verdict;
   }
-  auto recording = session.recording(request.event);
-  if (recording == nullptr) return session.lost() ? kLostError : hipSuccess;
+  auto recording = session.recordings().find(request.event);
+  if (!recording) return session.lost() ? kLostError : hipSuccess;
   hipError_t error = session.call(device, request);
   if (error != hipSuccess || !recording->recorded) return error;
   await_copies(session, *recording);

@@ -118,6 +118,7 @@ hipError_t DeviceMemory::release(std::uint64_t address) {
       if (!block) continue;
       found = true;
       std::erase_if(of.stream_blocks, [&](const StreamBlock& kept) { return kept.address == address; });
+      count_waiting_locked();
       auto range = of.ranges.range_of(address);
       if (range && range->second >= kOwnLeaseBytes && block->reserved >= range->second / 2 &&
           of.ranges.remove_range(range->first)) {
@@ -143,6 +144,7 @@ hipError_t DeviceMemory::allocate_on_stream(int device, std::uint64_t stream, st
     if (fits != blocks.end()) {
       address = fits->address;
       blocks.erase(fits);
+      count_waiting_locked();
       return hipSuccess;
     }
   }
@@ -159,12 +161,20 @@ hipError_t DeviceMemory::release_on_stream(std::uint64_t address, std::uint64_t 
     if (twice) return hipErrorInvalidValue;
     if (of.stream_blocks.size() >= kStreamBlocksMax) return hipErrorOutOfMemory;
     of.stream_blocks.push_back({address, stream, *block});
+    count_waiting_locked();
     return hipSuccess;
   }
   return hipErrorInvalidValue;
 }
 
+void DeviceMemory::count_waiting_locked() {
+  std::size_t blocks = 0;
+  for (const Device& of : devices_) blocks += of.stream_blocks.size();
+  waiting_blocks_.store(blocks, std::memory_order_release);  // pairs with none_waiting()
+}
+
 void DeviceMemory::stream_idle(int device, std::uint64_t stream) {
+  if (none_waiting()) return;
   std::lock_guard lock(mutex_);
   if (device < 0 || static_cast<std::size_t>(device) >= devices_.size()) return;
   Device& of = devices_[static_cast<std::size_t>(device)];
@@ -173,14 +183,17 @@ void DeviceMemory::stream_idle(int device, std::uint64_t stream) {
     of.ranges.release(kept.address);
     return true;
   });
+  count_waiting_locked();
 }
 
 void DeviceMemory::device_idle(int device) {
+  if (none_waiting()) return;
   std::lock_guard lock(mutex_);
   if (device < 0 || static_cast<std::size_t>(device) >= devices_.size()) return;
   Device& of = devices_[static_cast<std::size_t>(device)];
   for (const StreamBlock& kept : of.stream_blocks) of.ranges.release(kept.address);
   of.stream_blocks.clear();
+  count_waiting_locked();
 }
 
 std::optional<DevicePointer> DeviceMemory::find_block_locked(std::uint64_t address) const {

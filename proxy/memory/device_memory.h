@@ -8,6 +8,7 @@
 
 #include <hip/hip_runtime_api.h>
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -108,6 +109,8 @@ class DeviceMemory {
     protocol::AddressWindow window;
   };
 
+  bool none_waiting() const { return waiting_blocks_.load(std::memory_order_acquire) == 0; }
+  void count_waiting_locked();
   hipError_t grow(int device, std::uint64_t bytes);
   hipError_t lease_once(int device, std::uint64_t bytes);
   bool return_unused(int device);
@@ -117,6 +120,9 @@ class DeviceMemory {
   bool continues_locked(std::uint64_t mapping, std::uint64_t bytes) const;
 
   LeaseSource& source_;
+  // Blocks that wait for their stream, on all devices. Written under the mutex, whoever freed one sees
+  // it.
+  std::atomic<std::size_t> waiting_blocks_{0};
   mutable std::mutex mutex_;
   std::vector<Device> devices_;
   std::map<std::uint64_t, DevicePointer> variables_;

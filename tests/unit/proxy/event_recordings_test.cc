@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proxy/event_recordings.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+namespace tf::proxy {
+namespace {
+
+std::uint64_t event(std::uint32_t index, std::uint32_t generation = 1) {
+  return protocol::Handle(protocol::HandleKind::kEvent, generation, index).raw();
+}
+
+TEST(EventRecordings, TheLastOneIsKept) {
+  EventRecordings recordings;
+  EXPECT_FALSE(recordings.find(event(0)));
+  recordings.record(event(5000), 3, 77, 12);
+  recordings.record(event(5000), 2, 78, 13);
+  const auto found = recordings.find(event(5000));
+  ASSERT_TRUE(found);
+  EXPECT_TRUE(found->recorded);
+  EXPECT_FALSE(found->shared);
+  EXPECT_EQ(found->device, 2);
+  EXPECT_EQ(found->stream, 78u);
+  EXPECT_EQ(found->transfers, 13u);
+  EXPECT_FALSE(recordings.find(event(4999)));
+}
+
+TEST(EventRecordings, AnotherEventOfTheSlotHasNone) {
+  EventRecordings recordings;
+  recordings.record(event(1), 0, 7, 1);
+  recordings.share(event(1));
+  EXPECT_FALSE(recordings.find(event(1, 2)));
+  recordings.record(event(1, 2), 0, 8, 2);
+  EXPECT_FALSE(recordings.find(event(1, 2))->shared);
+  EXPECT_FALSE(recordings.find(event(1)));
+}
+
+TEST(EventRecordings, SharedIsForGood) {
+  EventRecordings recordings;
+  recordings.share(event(1));
+  ASSERT_TRUE(recordings.find(event(1)));
+  EXPECT_FALSE(recordings.find(event(1))->recorded);
+  recordings.record(event(1), 0, 7, 1);
+  EXPECT_TRUE(recordings.find(event(1))->shared);
+  EXPECT_TRUE(recordings.find(event(1))->recorded);
+  recordings.share(event(1));
+  EXPECT_EQ(recordings.find(event(1))->stream, 7u);
+}
+
+// Whoever looks while others record sees one of their recordings, never a mixture.
+TEST(EventRecordings, NeverTorn) {
+  EventRecordings recordings;
+  recordings.record(event(9), 0, 0, 0);
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> writers;
+  for (int id = 1; id <= 2; ++id)
+    writers.emplace_back([&recordings, id] {
+      for (std::uint64_t i = 0; i < 50000; ++i)
+        recordings.record(event(9), id, i * 2 + static_cast<unsigned>(id), i * 2 + static_cast<unsigned>(id));
+    });
+  std::thread reader([&] {
+    while (!stop.load(std::memory_order_relaxed)) {
+      const auto seen = recordings.find(event(9));
+      ASSERT_TRUE(seen);
+      ASSERT_EQ(seen->stream, seen->transfers);
+      const auto parity = static_cast<unsigned>(seen->device) % 2;
+      ASSERT_EQ(seen->stream % 2, parity);
+    }
+  });
+  for (std::thread& writer : writers) writer.join();
+  stop.store(true, std::memory_order_relaxed);
+  reader.join();
+}
+
+}  // namespace
+}  // namespace tf::proxy
