@@ -5,6 +5,20 @@
 #include <unistd.h>
 
 namespace tf::bench {
+namespace {
+
+cpu_set_t allowed_at_start() {
+  cpu_set_t allowed;
+  if (::sched_getaffinity(0, sizeof allowed, &allowed) != 0) CPU_ZERO(&allowed);
+  return allowed;
+}
+
+}  // namespace
+
+void unpin() {
+  static const cpu_set_t kAllowed = allowed_at_start();
+  ::sched_setaffinity(0, sizeof kAllowed, &kAllowed);
+}
 
 void pin_to(Processor which) {
   cpu_set_t allowed;

@@ -23,20 +23,52 @@ constexpr std::uint32_t kStop = 0xffffffff;
 
 struct alignas(128) Line {
   std::atomic<std::uint32_t> ball{0};
+  std::uint32_t payload[15] = {};
 };
 
-// Both ends share one line: even numbers are served, odd ones returned.
-void return_balls(Line& line) {
+// Odd numbers are served over `there`, and returned as even ones over `back`, with `payload` words beside
+// each. Both may be one line. Neither end lets its processor pause: a pause is as long as a trip.
+void return_balls(Line& there, Line& back, int payload) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  for (;;) {
-    const std::uint32_t seen = line.ball.load(std::memory_order_acquire);
-    if (seen == kStop) return;
-    if (seen % 2 == 1) {
-      line.ball.store(seen + 1, std::memory_order_release);
-    } else {
-      _mm_pause();
-    }
+  for (std::uint32_t wanted = 1;; wanted += 2) {
+    std::uint32_t seen = 0;
+    while ((seen = there.ball.load(std::memory_order_acquire)) != wanted)
+      if (seen == kStop) return;
+    asm volatile("" : : "r"(there.payload[14]));  // what came is looked at
+    for (int word = 0; word < payload; ++word) back.payload[word] = wanted;
+    back.ball.store(wanted + 1, std::memory_order_release);
   }
+}
+
+void serve_balls(Line& there, Line& back, int payload, std::uint32_t& ball) {
+  for (int trip = 0; trip < kTripsPerSample; ++trip) {
+    for (int word = 0; word < payload; ++word) there.payload[word] = ball;
+    there.ball.store(ball + 1, std::memory_order_release);
+    ball += 2;
+    while (back.ball.load(std::memory_order_acquire) != ball) {
+    }
+    asm volatile("" : : "r"(back.payload[14]));
+  }
+}
+
+double ping_pong_ns(bool one_line, int payload, double budget_s) {
+  void* memory = ::mmap(nullptr, 2 * sizeof(Line), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return 0;
+  auto* lines = new (memory) Line[2];
+  Line& there = lines[0];
+  Line& back = lines[one_line ? 0 : 1];
+  const pid_t child = ::fork();
+  if (child == 0) {
+    leave_to_another_processor();
+    return_balls(there, back, payload);
+    ::_exit(0);
+  }
+  std::uint32_t ball = 0;
+  const Samples samples = repeat(budget_s, 20, 1'000'000, [&] { serve_balls(there, back, payload, ball); });
+  there.ball.store(kStop, std::memory_order_release);
+  ::waitpid(child, nullptr, 0);
+  ::munmap(memory, 2 * sizeof(Line));
+  return samples.median() / kTripsPerSample * 1e9;
 }
 
 constexpr std::uint64_t kRingLines = 4096;  // 256 KiB: fits the caches
@@ -102,29 +134,9 @@ double raw_lines_per_s(double budget_s) {
   return static_cast<double>(kLinesPerSample) / samples.median();
 }
 
-double raw_round_trip_ns(double budget_s) {
-  void* memory = ::mmap(nullptr, sizeof(Line), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) return 0;
-  auto* line = new (memory) Line;
-  const pid_t child = ::fork();
-  if (child == 0) {
-    leave_to_another_processor();
-    return_balls(*line);
-    ::_exit(0);
-  }
-  std::uint32_t ball = 0;
-  Samples samples = repeat(budget_s, 20, 1'000'000, [&] {
-    for (int trip = 0; trip < kTripsPerSample; ++trip) {
-      line->ball.store(ball + 1, std::memory_order_release);
-      ball += 2;
-      while (line->ball.load(std::memory_order_acquire) != ball) _mm_pause();
-    }
-  });
-  line->ball.store(kStop, std::memory_order_release);
-  ::waitpid(child, nullptr, 0);
-  ::munmap(memory, sizeof(Line));
-  return samples.median() / kTripsPerSample * 1e9;
-}
+double raw_round_trip_ns(double budget_s) { return ping_pong_ns(true, 0, budget_s); }
+
+double raw_message_trip_ns(double budget_s) { return ping_pong_ns(false, 15, budget_s); }
 
 double raw_memcpy_gb_per_s(std::uint64_t bytes, double budget_s) {
   auto* source = static_cast<std::byte*>(std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096));

@@ -10,6 +10,9 @@ namespace tf::bench {
 // Median round trip of one cache line between two spinning processes, in nanoseconds. Where this thread is
 // pinned, the other process takes another processor if there is one.
 double raw_round_trip_ns(double budget_s);
+// The same with 64 bytes each way, each way with a line of its own: what a line costs that the reader looks at
+// before the writer comes to write it.
+double raw_message_trip_ns(double budget_s);
 
 // Cache lines that one process can hand to another through a ring of them, per second: each carries its own
 // number, the reader gives room back a quarter of the ring at a time, and both ends spin.

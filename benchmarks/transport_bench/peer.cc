@@ -157,6 +157,7 @@ Result<PeerPair> start_peer(const std::string& name, bool pin) {
   Result<net::Token> token = net::Token::random();
   if (!token) return token.status();
   const net::Address address = listener->address();
+  unpin();
   PeerPair pair;
   pair.child = ::fork();
   if (pair.child < 0) return Status::from_errno("fork", errno);
