@@ -17,7 +17,8 @@
 namespace tf::bench {
 namespace {
 
-constexpr std::chrono::seconds kStepLimit{30};  // nothing here takes longer than this
+constexpr std::chrono::seconds kStepLimit{30};  // connecting takes no longer than this
+constexpr std::chrono::minutes kRunLimit{60};   // and no run than this
 
 enum Opcode : std::uint16_t { kEcho = 1, kCount = 2, kReport = 3, kBulk = 4, kQuit = 5 };
 
@@ -28,9 +29,9 @@ const net::Transport* find(const std::string& name) {
   return nullptr;
 }
 
+// The deadline comes from outside: to read the clock takes as long as to send a message.
 Status post_message(Endpoint& endpoint, std::uint16_t opcode, std::size_t bytes, std::uint64_t argument,
-                    MessageSink& sink) {
-  const Deadline deadline = Deadline::after(kStepLimit);
+                    MessageSink& sink, Deadline deadline) {
   for (;;) {
     Result<Slot> slot = endpoint.reserve(bytes);
     if (slot) {
@@ -60,7 +61,7 @@ class Server final : public MessageSink {
       Result<std::size_t> polled = endpoint_.poll(*this, 256);
       if (!polled) return polled.status();
       if (*polled > 0 || quit_) continue;
-      Status waited = endpoint_.wait(Interest::kMessages, Deadline::after(kStepLimit));
+      Status waited = endpoint_.wait(Interest::kMessages, deadline_);
       if (!waited.is_ok()) return waited;
     }
     return Status::ok();
@@ -81,24 +82,24 @@ class Server final : public MessageSink {
 
  private:
   Status answer(std::size_t bytes, std::uint64_t argument) {
-    return post_message(endpoint_, kEcho, bytes, argument, *this);
+    return post_message(endpoint_, kEcho, bytes, argument, *this, deadline_);
   }
 
   Status receive(std::uint64_t bytes) {
     if (memory_.size() < bytes) memory_.resize(bytes);
     BulkCompletion completion;
     TF_RETURN_IF_ERROR(endpoint_.bulk().receive(++tag_, std::span(memory_).first(bytes), completion));
-    const Deadline deadline = Deadline::after(kStepLimit);
     while (!completion.done()) {
       Result<std::size_t> moved = endpoint_.bulk().poll();
       if (!moved) return moved.status();
-      if (*moved == 0 && !completion.done()) TF_RETURN_IF_ERROR(endpoint_.wait(Interest::kBulk, deadline));
+      if (*moved == 0 && !completion.done()) TF_RETURN_IF_ERROR(endpoint_.wait(Interest::kBulk, deadline_));
     }
     TF_RETURN_IF_ERROR(completion.status());
     return answer(kFrameHeaderBytes + 8, bytes);
   }
 
   Endpoint& endpoint_;
+  Deadline deadline_ = Deadline::after(kRunLimit);
   std::vector<std::byte> memory_;
   std::uint64_t counted_ = 0;
   std::uint64_t tag_ = 0;
@@ -174,20 +175,21 @@ Result<PeerPair> start_peer(const std::string& name, bool pin) {
   return pair;
 }
 
+Client::Client(Endpoint& endpoint) : endpoint_(endpoint), deadline_(Deadline::after(kRunLimit)) {}
+
 void Client::post(std::uint16_t opcode, std::size_t bytes, std::uint64_t argument) {
   ReplySink sink;
-  if (failure_.is_ok()) failure_ = post_message(endpoint_, opcode, bytes, argument, sink);
+  if (failure_.is_ok()) failure_ = post_message(endpoint_, opcode, bytes, argument, sink, deadline_);
 }
 
 void Client::await_reply() {
   ReplySink sink;
-  const Deadline deadline = Deadline::after(kStepLimit);
   while (failure_.is_ok() && sink.empty()) {
     Result<std::size_t> polled = endpoint_.poll(sink, 1);
     if (!polled) {
       failure_ = polled.status();
     } else if (*polled == 0) {
-      failure_ = endpoint_.wait(Interest::kMessages, deadline);
+      failure_ = endpoint_.wait(Interest::kMessages, deadline_);
     }
   }
 }
@@ -208,13 +210,12 @@ void Client::send_bulk(std::span<const std::byte> memory) {
   BulkCompletion completion;
   post(kBulk, kFrameHeaderBytes + 8, memory.size());
   if (failure_.is_ok()) failure_ = endpoint_.bulk().send(++tag_, memory, completion);
-  const Deadline deadline = Deadline::after(kStepLimit);
   while (failure_.is_ok() && !completion.done()) {
     Result<std::size_t> moved = endpoint_.bulk().poll();
     if (!moved) {
       failure_ = moved.status();
     } else if (*moved == 0 && !completion.done()) {
-      failure_ = endpoint_.wait(Interest::kBulk, deadline);
+      failure_ = endpoint_.wait(Interest::kBulk, deadline_);
     }
   }
   await_reply();

@@ -25,7 +25,7 @@ Result<PeerPair> start_peer(const std::string& transport, bool pin);
 // Drives one endpoint against the peer. After a failure every call returns at once.
 class Client {
  public:
-  explicit Client(Endpoint& endpoint) : endpoint_(endpoint) {}
+  explicit Client(Endpoint& endpoint);
 
   // One message of `bytes` (header included) there and one back.
   void round_trip(std::size_t bytes);
@@ -41,6 +41,7 @@ class Client {
   void await_reply();
 
   Endpoint& endpoint_;
+  Deadline deadline_;
   Status failure_;
   std::uint64_t tag_ = 0;
 };
