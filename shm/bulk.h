@@ -7,6 +7,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 #include "shm/segment.h"
@@ -21,10 +22,11 @@ struct ChunkHeader {
   std::uint64_t tag = 0;
   std::uint32_t flags = 0;  // kChunkAbort
   std::uint32_t reason = 0;
+  std::uint64_t word = 0;          // the ring's
   std::uint64_t reserved[5] = {};  // zero
 };
 inline constexpr std::uint32_t kChunkAbort = 1;
-static_assert(sizeof(ChunkHeader) + kRingPrefixBytes == kRingLineBytes);
+static_assert(sizeof(ChunkHeader) == kRingLineBytes && offsetof(ChunkHeader, word) == kRingWordOffset);
 static_assert(std::has_unique_object_representations_v<ChunkHeader>);
 
 // What the bulk plane needs of its endpoint.

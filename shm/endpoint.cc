@@ -12,6 +12,8 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <cstddef>
+#include <cstring>
 #include <mutex>
 #include <utility>
 
@@ -166,14 +168,17 @@ std::span<std::byte> ShmEndpoint::reserve_when_full(std::size_t bytes, std::uint
   return out_.reserve(bytes);
 }
 
+// The ring's word stands where a frame says its payload's length, which is what the record has besides.
 Status ShmEndpoint::deliver(std::span<const std::byte> message, MessageSink& sink) {
-  Result<FrameHeader> header = read_header(message, kMessageBytesMax - kFrameHeaderBytes);
-  if (!header) return header.status();
-  const std::span<const std::byte> payload = message.subspan(kFrameHeaderBytes);
-  if (header->payload_length != payload.size())
-    return {Code::kProtocol, "frame payload_length is " + std::to_string(header->payload_length) +
-                                 ", the record holds " + std::to_string(payload.size())};
-  return sink.on_message(*header, payload);
+  static_assert(offsetof(FrameHeader, payload_length) == kRingWordOffset);
+  static_assert(kFrameHeaderBytes == kRingMessageMin);
+  FrameHeader header;
+  std::memcpy(&header, message.data(), sizeof header);
+  header.payload_length = message.size() - kFrameHeaderBytes;
+  constexpr std::uint64_t kPayloadMax = kMessageBytesMax - kFrameHeaderBytes;
+  if (!is_valid(header, kPayloadMax)) [[unlikely]]
+    return validate(header, kPayloadMax);
+  return sink.on_message(header, message.subspan(kFrameHeaderBytes));
 }
 
 Result<std::size_t> ShmEndpoint::deliver_all(MessageSink& sink, std::size_t limit) {

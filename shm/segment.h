@@ -25,7 +25,7 @@
 namespace tf::shm {
 
 inline constexpr std::uint64_t kSegmentMagic = 0x6d68'7372'7069'6831;
-inline constexpr std::uint32_t kSegmentVersion = 3;
+inline constexpr std::uint32_t kSegmentVersion = 4;
 inline constexpr std::size_t kPage = 4096;
 inline constexpr std::size_t kClientRingBytes = 512 * 1024;
 inline constexpr std::size_t kWorkerRingBytes = 256 * 1024;

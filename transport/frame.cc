@@ -15,13 +15,12 @@ Status mismatch(const char* field, unsigned long long got, const char* relation,
 }  // namespace
 
 Status validate(const FrameHeader& header, std::uint64_t payload_bytes_max) {
+  if (is_valid(header, payload_bytes_max)) return Status::ok();
   if (header.magic != kFrameMagic) return mismatch("magic", header.magic, "expected", kFrameMagic);
   if (header.version != kWireVersion) return mismatch("version", header.version, "expected", kWireVersion);
   if ((header.flags & 0xffff & ~kFlagsKnown) != 0)
     return mismatch("flags", header.flags, "known bits are", kFlagsKnown);
-  if (header.payload_length > payload_bytes_max)
-    return mismatch("payload_length", header.payload_length, "the limit is", payload_bytes_max);
-  return Status::ok();
+  return mismatch("payload_length", header.payload_length, "the limit is", payload_bytes_max);
 }
 
 Result<FrameHeader> read_header(std::span<const std::byte> bytes, std::uint64_t payload_bytes_max) {

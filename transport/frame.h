@@ -54,8 +54,13 @@ static_assert(std::has_unique_object_representations_v<FrameHeader>);
 
 inline constexpr std::size_t kFrameHeaderBytes = sizeof(FrameHeader);
 
-// Checks everything about a header that does not depend on the opcode: magic, version, unknown flags,
-// payload_length <= payload_bytes_max. The Status names the field and both values.
+// Is everything right about a header that does not depend on the opcode: magic, version, no unknown flags,
+// payload_length <= payload_bytes_max?
+constexpr bool is_valid(const FrameHeader& header, std::uint64_t payload_bytes_max) {
+  return header.magic == kFrameMagic && header.version == kWireVersion &&
+         (header.flags & 0xffff & ~kFlagsKnown) == 0 && header.payload_length <= payload_bytes_max;
+}
+// The same, said with the name of the field that is wrong and both values.
 Status validate(const FrameHeader& header, std::uint64_t payload_bytes_max);
 
 // Reads and validates the header at the start of `bytes`. kProtocol when it is short or wrong.

@@ -20,7 +20,8 @@ void expect_inside(const tf::RingView& ring, std::span<const std::byte> bytes) {
 
 void step(tf::fuzz::Input& input, const tf::RingView& ring, tf::RingProducer& producer,
           tf::RingConsumer& consumer) {
-  const std::size_t bytes = 1 + input.take<std::uint16_t>() % producer.bytes_max();
+  const std::size_t bytes =
+      tf::kRingMessageMin + input.take<std::uint16_t>() % (producer.bytes_max() - tf::kRingMessageMin + 1);
   const std::span<std::byte> slot = producer.reserve(bytes);
   expect_inside(ring, slot);
   if (!slot.empty()) {
@@ -55,9 +56,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   tf::RingProducer producer(*ring);
   tf::RingConsumer consumer(*ring);
   for (int steps = 0; steps < kStepsMax && !input.empty(); ++steps) {
-    if (input.take<std::uint8_t>() % 2 == 0) {  // the peer strikes: mostly words at the start of lines
+    if (input.take<std::uint8_t>() % 2 == 0) {  // the peer strikes: mostly commit words
       std::size_t at = input.take<std::uint16_t>() % (memory.size() - sizeof(std::uint64_t));
-      if (at % 4 != 0) at = at / tf::kRingLineBytes * tf::kRingLineBytes;
+      if (at % 4 != 0) at = at / tf::kRingLineBytes * tf::kRingLineBytes + tf::kRingWordOffset;
       const auto value = input.take<std::uint64_t>();
       std::memcpy(memory.data() + at, &value, sizeof value);
     }

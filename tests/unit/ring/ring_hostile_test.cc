@@ -15,9 +15,7 @@ using test::RingMemory;
 
 constexpr std::size_t kCapacity = 4096;
 
-constexpr std::uint64_t commit_word(std::uint32_t length, std::uint64_t position) {
-  return (position / kRingLineBytes + 1) << 32 | length;
-}
+constexpr std::uint64_t kShort = 30;  // of one line
 
 TEST(RingHostile, FormatChecksItsArguments) {
   RingMemory memory(kCapacity);
@@ -39,14 +37,15 @@ TEST(RingHostile, AttachChecksMagicAndCapacity) {
 }
 
 TEST(RingHostile, LengthsThatMakeNoSenseBreakTheConsumer) {
-  for (const std::uint32_t length :
-       {std::uint32_t{kCapacity / 4 + 1}, std::uint32_t{kCapacity}, 0x7fffffffu, 0x80000000u, 0xfffffffeu}) {
+  for (const std::uint64_t length :
+       {std::uint64_t{0}, std::uint64_t{kRingMessageMin - 1}, std::uint64_t{kCapacity / 4 + 1},
+        std::uint64_t{kCapacity}, std::uint64_t{0x80'0000}, kRingPadLength - 1}) {
     RingMemory memory(kCapacity);
     RingConsumer consumer(memory.view());
-    memory.write_word(0, commit_word(length, 0));
+    memory.write_word(0, ring_word(0, length));
     EXPECT_TRUE(consumer.peek().empty()) << length;
     EXPECT_TRUE(consumer.broken()) << length;
-    memory.write_word(0, commit_word(8, 0));
+    memory.write_word(0, ring_word(0, kShort));
     EXPECT_TRUE(consumer.peek().empty()) << "broken is for ever";
   }
 }
@@ -56,11 +55,11 @@ TEST(RingHostile, ARecordMustNotCrossTheEnd) {
   RingConsumer consumer(memory.view());
   std::uint64_t position = 0;
   for (; position < kCapacity - kRingLineBytes; position += kRingLineBytes) {
-    memory.write_word(position, commit_word(1, position));
-    ASSERT_EQ(consumer.peek().size(), 1u);
+    memory.write_word(position, ring_word(position, kShort));
+    ASSERT_EQ(consumer.peek().size(), kShort);
     consumer.consume();
   }
-  memory.write_word(position, commit_word(kRingLineBytes - kRingPrefixBytes + 1, position));
+  memory.write_word(position, ring_word(position, kRingLineBytes + 1));
   EXPECT_TRUE(consumer.peek().empty());
   EXPECT_TRUE(consumer.broken());
 }
@@ -68,18 +67,18 @@ TEST(RingHostile, ARecordMustNotCrossTheEnd) {
 TEST(RingHostile, PadsWithoutEndBreakTheConsumer) {
   RingMemory memory(kCapacity);
   RingConsumer consumer(memory.view());
-  memory.write_word(0, commit_word(0xffffffff, 0));
+  memory.write_word(0, ring_word(0, kRingPadLength));
   EXPECT_TRUE(consumer.peek().empty());  // one may be
   EXPECT_FALSE(consumer.broken());
-  memory.write_word(0, commit_word(0xffffffff, kCapacity));
+  memory.write_word(0, ring_word(kCapacity, kRingPadLength));
   EXPECT_TRUE(consumer.peek().empty());
   RingMemory twice(kCapacity);
   RingConsumer victim(twice.view());
-  twice.write_word(0, commit_word(1, 0));
-  ASSERT_EQ(victim.peek().size(), 1u);
+  twice.write_word(0, ring_word(0, kShort));
+  ASSERT_EQ(victim.peek().size(), kShort);
   victim.consume();
-  twice.write_word(64, commit_word(0xffffffff, 64));
-  twice.write_word(0, commit_word(0xffffffff, kCapacity));
+  twice.write_word(64, ring_word(64, kRingPadLength));
+  twice.write_word(0, ring_word(kCapacity, kRingPadLength));
   EXPECT_TRUE(victim.peek().empty());
   EXPECT_TRUE(victim.broken());
 }
@@ -87,8 +86,9 @@ TEST(RingHostile, PadsWithoutEndBreakTheConsumer) {
 TEST(RingHostile, WrongSequencesAreNoRecords) {
   RingMemory memory(kCapacity);
   RingConsumer consumer(memory.view());
-  for (const std::uint64_t word : {std::uint64_t{8}, commit_word(8, 64), commit_word(8, kCapacity),
-                                   commit_word(0, 0), ~std::uint64_t{0}}) {
+  for (const std::uint64_t word :
+       {kShort, kRingLengthMask, ring_word(64, kShort), ring_word(kCapacity, kShort),
+        ring_word(0, kShort) & ~kRingLive, ~std::uint64_t{0}}) {
     memory.write_word(0, word);
     EXPECT_FALSE(consumer.has_record()) << word;
     EXPECT_TRUE(consumer.peek().empty()) << word;
@@ -133,9 +133,11 @@ TEST(RingHostile, RandomWordsDoNoHarm) {
     RingMemory memory(kCapacity);
     RingConsumer consumer(memory.view());
     for (int step = 0; step < 300 && !consumer.broken(); ++step) {
-      const auto length = static_cast<std::uint32_t>(random() % 8 == 0 ? random() : random() % 1100);
+      const std::uint64_t length =
+          random() % 8 == 0 ? random() & kRingLengthMask : kRingMessageMin + random() % 1020;
       const bool is_pad = random() % 16 == 0;
-      memory.write_word(consumer.position(), commit_word(is_pad ? 0xffffffff : length, consumer.position()));
+      memory.write_word(consumer.position(),
+                        ring_word(consumer.position(), is_pad ? kRingPadLength : length));
       const std::span<const std::byte> record = consumer.peek();
       ASSERT_LE(record.size(), kCapacity / 4);
       if (record.empty()) continue;

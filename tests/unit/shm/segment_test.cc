@@ -37,9 +37,9 @@ TEST(Segment, CreatedIsOpenedAndHasRings) {
   ASSERT_TRUE(worker.is_ok() && client.is_ok());
   RingProducer producer(client->messages_out);
   RingConsumer consumer(worker->messages_in);
-  ASSERT_EQ(producer.reserve(5).size(), 5u);
+  ASSERT_EQ(producer.reserve(50).size(), 50u);
   producer.publish();
-  EXPECT_EQ(consumer.peek().size(), 5u);
+  EXPECT_EQ(consumer.peek().size(), 50u);
 }
 
 TEST(Segment, WrongSizesAreRefused) {
