@@ -28,7 +28,8 @@ constexpr std::chrono::milliseconds kSleepMax{100};  // then look whether the pe
 constexpr std::chrono::seconds kDrainPatience{5};
 constexpr std::uint32_t kEmptyPollsPerCheck = 4096;  // for callers that poll and never wait
 constexpr std::uint32_t kSpinsPerClock = 16;
-constexpr std::uint32_t kSpinsBeforeClock = 64;  // most answers of a busy peer come sooner
+constexpr std::uint32_t kLooksBeforePause = 256;  // a pause is as long as a line's way from cache to cache
+constexpr std::uint32_t kSpinsBeforeClock = 64;   // most answers of a busy peer come sooner
 
 bool wants(Interest interest, Interest part) {
   return (static_cast<std::uint8_t>(interest) & static_cast<std::uint8_t>(part)) != 0;
@@ -40,6 +41,12 @@ Ringing ringing(Interest interest) {
          (wants(interest, Interest::kBulk) ? kRingBulk : 0);
 }
 
+bool offer_barriers(const Doorbell& own) {
+  if (!register_for_barriers()) return false;
+  own.offer_barriers();
+  return true;
+}
+
 class ShmEndpoint final : public tf::Endpoint, private BulkOwner {
  public:
   ShmEndpoint(Segment segment, net::OwnedFd socket, const Rings& rings)
@@ -48,6 +55,7 @@ class ShmEndpoint final : public tf::Endpoint, private BulkOwner {
         rings_(rings),
         out_(rings.messages_out),
         in_(rings.messages_in),
+        ringer_(rings.peer, offer_barriers(rings.own)),
         bulk_(rings, *this) {}
 
   ~ShmEndpoint() override {
@@ -62,7 +70,7 @@ class ShmEndpoint final : public tf::Endpoint, private BulkOwner {
   Result<Slot> reserve(std::size_t bytes) override;
   void publish(Slot) override {
     out_.publish();
-    rings_.peer.ring(kRingMessages);
+    ringer_.ring();
   }
   void abandon(Slot) override { out_.abandon(); }
   Result<std::size_t> poll(MessageSink& sink, std::size_t limit) override;
@@ -103,6 +111,7 @@ class ShmEndpoint final : public tf::Endpoint, private BulkOwner {
                              .one_sided = false};
   RingProducer out_;
   RingConsumer in_;
+  MessageRinger ringer_;
   Bulk bulk_;
   std::array<Waiter, 2> waiters_;
   // Position of the peer's consumer when a reserve() found no room; kNotBlocked otherwise. Written by the
@@ -271,6 +280,8 @@ bool ShmEndpoint::ready(Interest interest, const Waiter& waiter) const {
 bool ShmEndpoint::spin_without_clock(Interest interest, const Waiter& waiter) const {
   if (ready(interest, waiter)) return true;
   if (waiter.spin.current().count() == 0) return false;
+  for (std::uint32_t look = 0; look < kLooksBeforePause; ++look)
+    if (ready(interest, waiter)) return true;
   for (std::uint32_t turn = 0; turn < kSpinsBeforeClock; ++turn) {
     spin_pause();
     if (ready(interest, waiter)) return true;

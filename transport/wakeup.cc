@@ -3,6 +3,7 @@
 
 #include <immintrin.h>
 #include <linux/futex.h>
+#include <linux/membarrier.h>
 #include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -10,6 +11,7 @@
 #include <algorithm>
 #include <climits>
 #include <ctime>
+#include <utility>
 
 namespace tf {
 namespace {
@@ -23,6 +25,9 @@ constexpr int kSpinHeadroom = 4;  // spin this many times the wait that ended la
 // other finds the next request sooner, and both learn from it.
 constexpr std::uint32_t kProbeEvery = 32;
 
+// False when it did not happen: no memory, just now.
+bool fence_everywhere() { return ::syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0) == 0; }
+
 // Of the machine, not of this thread: ends pinned to one processor each still run at the same time.
 bool one_processor() { return ::sysconf(_SC_NPROCESSORS_ONLN) < 2; }
 
@@ -33,7 +38,9 @@ std::uint32_t Doorbell::prepare(Ringing what) const {
   for (const Ringing one : {kRingMessages, kRingBulk})
     if ((what & one) != 0) sleepers(one).fetch_add(1, std::memory_order_seq_cst);  // with the fence in ring()
   full_fence();
-  return seen;
+  // Acquire: pairs with the release in MessageRinger::wake().
+  if ((what & kRingMessages) == 0 || unfenced().load(std::memory_order_acquire) == 0) return seen;
+  return fence_everywhere() ? seen : seen - 1;  // what was never rung: sleep() returns at once
 }
 
 void Doorbell::cancel(Ringing what) const {
@@ -57,6 +64,28 @@ void Doorbell::wake(Ringing what) const {
   rings().fetch_add(1, std::memory_order_release);  // pairs with the acquire in prepare()
   const int operation = FUTEX_WAKE_BITSET | (shared_ ? 0 : FUTEX_PRIVATE_FLAG);
   ::syscall(SYS_futex, words_, operation, INT_MAX, nullptr, nullptr, what);
+}
+
+bool register_for_barriers() {
+  return ::syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0;
+}
+
+// Whoever slept once may do so again: with fences until it has been quiet for long.
+void MessageRinger::wake() {
+  quiet_ = 0;
+  if (std::exchange(unfenced_, false)) {
+    full_fence();
+    bell_.unfenced().store(0, std::memory_order_release);  // pairs with prepare()
+  }
+  bell_.wake(kRingMessages);
+}
+
+void MessageRinger::leave_out_fences() {
+  quiet_ = 0;
+  if (!registered_ || bell_.barriers().load(std::memory_order_acquire) == 0) return;
+  bell_.unfenced().store(1, std::memory_order_relaxed);
+  full_fence();
+  unfenced_ = true;
 }
 
 SpinBudget::SpinBudget()

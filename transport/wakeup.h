@@ -1,17 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-// Doorbell: the only place that sleeps. Four 32-bit words in memory that both sides map.
+// Doorbell: the only place that sleeps. Five 32-bit words in memory that both sides map.
 //
-//   offset  size  what
-//   0       4     rings     counts up when somebody is woken; the futex word
-//   4       4     sleepers  threads about to sleep or asleep that wait for messages
-//   8       4     sleepers  the same, for payload
-//   12      4     reserved
+//   offset  size  who writes  what
+//   0       4     ringer      rings     counts up when somebody is woken; the futex word
+//   4       4     waiter      sleepers  threads about to sleep or asleep that wait for messages
+//   8       4     waiter      sleepers  the same, for payload
+//   12      4     waiter      barriers  1: whoever waits here has all processors fence where `unfenced` says
+//   so 16      4     ringer      unfenced  1: the ringer of messages looks for sleepers without a fence 20 12
+//   reserved
 //
 // Waiter: look for work; spin a while; then ++sleepers (seq_cst) of what it waits for, look again, futex-wait
 // on `rings`, --sleepers. Ringer: publish the work (release), fence (seq_cst), and only if somebody sleeps
 // for that kind of work: ++rings, wake those. The fence pairs with the waiter's seq_cst increment (Dekker):
 // either the ringer sees the sleeper or the waiter's second look sees the work. A ringer with nobody asleep
 // pays one fence and one load; a thread asleep for payload costs a message nothing.
+//
+// That fence waits until the published line has been fetched back from a peer that polls it, message by
+// message: it, and nothing else, would say how many messages a second pass. So the ringer of messages does
+// without when nobody has slept for a while (MessageRinger), and the waiter's side pays: the system call
+// membarrier() has every processor that runs a thread of a registered process fence. Nothing is lost:
+//   - The ringer stores `unfenced` = 1 and fences before the first message it rings for without, and fences
+//     before it stores 0 again. The waiter reads `unfenced` after its increment and a fence.
+//   - Say that a ringer without a fence misses the increment. Then its look, and so `unfenced` = 1, came
+//     before the increment, and the waiter reads 1, or the 0 that was stored later. If 0, the message was
+//     visible before that 0 was (release, acquire): the second look finds it.
+//   - If 1, the waiter has the ringer's processor fence, after the increment and before the second look. If
+//     that fence lies behind the publishing, the second look finds the message; if before it, the ringer's
+//     look came after it, and does not miss the increment.
 //
 // The peer may write anything into the words: the worst it gets is a waiter that looks in vain or sleeps
 // until its timeout, so every sleep here has one.
@@ -26,7 +41,7 @@
 
 namespace tf {
 
-inline constexpr std::size_t kDoorbellBytes = 16;
+inline constexpr std::size_t kDoorbellBytes = 32;
 
 // What is rung or waited for: bits.
 using Ringing = std::uint32_t;
@@ -54,9 +69,17 @@ class Doorbell {
   void sleep(std::uint32_t seen, std::chrono::nanoseconds timeout, Ringing what) const;
   void wake(Ringing what) const;
 
+  // Waiter's side, before it waits: lets the ringer of messages do without fences. REQUIRES:
+  // register_for_barriers() in this process.
+  void offer_barriers() const { barriers().store(1, std::memory_order_release); }
+
  private:
+  friend class MessageRinger;
+
   std::atomic_ref<std::uint32_t> rings() const { return std::atomic_ref(words_[0]); }
   std::atomic_ref<std::uint32_t> sleepers(Ringing one) const { return std::atomic_ref(words_[one]); }
+  std::atomic_ref<std::uint32_t> barriers() const { return std::atomic_ref(words_[3]); }
+  std::atomic_ref<std::uint32_t> unfenced() const { return std::atomic_ref(words_[4]); }
   bool has_sleepers(Ringing what) const {
     return ((what & kRingMessages) != 0 && sleepers(kRingMessages).load(std::memory_order_relaxed) != 0) ||
            ((what & kRingBulk) != 0 && sleepers(kRingBulk).load(std::memory_order_relaxed) != 0);
@@ -64,6 +87,42 @@ class Doorbell {
 
   std::uint32_t* words_;
   bool shared_;
+};
+
+// Lets barriers of other processes reach this one's threads. False where the kernel, or who confines us, does
+// not know them. Cheap but for the first time in a process with threads (10 ms).
+bool register_for_barriers();
+
+// The one ringer of a doorbell for messages: leaves out the fence while nobody sleeps. One thread at a time.
+class MessageRinger {
+ public:
+  // `registered`: what register_for_barriers() said.
+  MessageRinger(Doorbell bell, bool registered) : bell_(bell), registered_(registered) {}
+
+  // After the caller has published a message.
+  void ring() {
+    if (unfenced_)
+      std::atomic_signal_fence(std::memory_order_seq_cst);  // the waiter's barrier finds this order
+    else
+      full_fence();  // pairs with prepare()
+    if (bell_.has_sleepers(kRingMessages)) [[unlikely]] {
+      wake();
+    } else if (!unfenced_ && ++quiet_ == kQuietRings) [[unlikely]] {
+      leave_out_fences();
+    }
+  }
+
+ private:
+  // So many messages that found nobody asleep pay for the barrier of the next who falls asleep.
+  static constexpr std::uint32_t kQuietRings = 64;
+
+  void wake();
+  void leave_out_fences();
+
+  Doorbell bell_;
+  bool registered_;
+  bool unfenced_ = false;    // what the word says; the word itself is the peer's to spoil
+  std::uint32_t quiet_ = 0;  // messages since somebody was woken
 };
 
 // How long to spin before sleeping, learned from how long waits have lasted lately: worth it while waits end
