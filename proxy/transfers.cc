@@ -42,6 +42,7 @@ void Transfers::finished(Transfer& transfer) {
   faults_.note(transfer.device, transfer.stream, error);
 }
 
+template <typename Wanted>
 void Transfers::await_if(const Wanted& wanted) {
   if (none_running()) return;
   std::vector<std::shared_ptr<Transfer>> meant;

@@ -10,7 +10,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <list>
 #include <memory>
 #include <mutex>
@@ -55,9 +54,9 @@ class Transfers {
   bool sweep();
 
  private:
-  using Wanted = std::function<bool(const Transfer&)>;
   bool none_running() const { return running_count_.load(std::memory_order_acquire) == 0; }  // with count()
   void count() { running_count_.store(running_.size(), std::memory_order_release); }
+  template <typename Wanted>
   void await_if(const Wanted& wanted);
   void finished(Transfer& transfer);
 

@@ -292,7 +292,9 @@ bool ShmEndpoint::spin_without_clock(Interest interest, const Waiter& waiter) co
 // True when something is ready within the budget.
 bool ShmEndpoint::spin(Interest interest, const Waiter& waiter, Deadline deadline) const {
   const Deadline until = Deadline::after(waiter.spin.current()).sooner(deadline);
+  const Deadline alone = Deadline::after(kSpinAlone);
   while (!until.passed()) {
+    if (alone.passed()) spin_yield();
     for (std::uint32_t turn = 0; turn < kSpinsPerClock; ++turn) {
       if (ready(interest, waiter)) return true;
       spin_pause();

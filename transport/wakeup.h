@@ -148,7 +148,7 @@ void spin_pause();
 
 // Whoever has spun this long lets others run: the peer may stand behind it in the queue of the same
 // processor, and would be let run only when the spinning ends.
-inline constexpr std::chrono::microseconds kSpinAlone{15};
+inline constexpr std::chrono::microseconds kSpinAlone{10};
 void spin_yield();
 
 }  // namespace tf

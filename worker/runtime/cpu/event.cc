@@ -80,11 +80,21 @@ hipError_t create(hipEvent_t* event, unsigned flags) {
   return *event ? hipSuccess : hipErrorOutOfMemory;
 }
 
+hipError_t record_found(Event& event, Stream& stream) {
+  if (event.device() != stream.device().ordinal()) return hipErrorInvalidHandle;
+  if (graph::Library* graphs = capturing()) {
+    if (const auto verdict = graphs->capture_record(reference(stream), reference(event))) return *verdict;
+  }
+  event.record(stream);
+  return hipSuccess;
+}
+
 hipError_t record(hipEvent_t handle, hipStream_t stream_handle) {
-  if (!Runtime::get().events.find(handle)) return hipErrorInvalidHandle;
+  const auto event = Runtime::get().events.find(handle);
+  if (!event) return hipErrorInvalidHandle;
   std::shared_ptr<Stream> stream;
   if (const hipError_t status = find_stream(stream_handle, stream)) return status;
-  return record_event(handle, *stream);
+  return record_found(*event, *stream);
 }
 
 // Asking about an event that stands for a point in a capture is an error, and the end of the capture.
@@ -118,12 +128,7 @@ hipError_t elapsed(float* milliseconds, hipEvent_t start_handle, hipEvent_t stop
 
 hipError_t record_event(hipEvent_t handle, Stream& stream) {
   const auto event = Runtime::get().events.find(handle);
-  if (!event || event->device() != stream.device().ordinal()) return hipErrorInvalidHandle;
-  if (graph::Library* graphs = capturing()) {
-    if (const auto verdict = graphs->capture_record(reference(stream), reference(*event))) return *verdict;
-  }
-  event->record(stream);
-  return hipSuccess;
+  return event ? record_found(*event, stream) : hipErrorInvalidHandle;
 }
 
 }  // namespace tf::cpu

@@ -9,7 +9,6 @@
 #include <cstddef>
 #include <memory>
 #include <mutex>
-#include <shared_mutex>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -23,19 +22,19 @@ class HandleTable {
 
   // Null when the table is full.
   Handle add(std::shared_ptr<Object> object) {
-    const std::unique_lock lock(mutex_);
+    const std::lock_guard lock(mutex_);
     if (objects_.size() >= kMaxHandles) return nullptr;
     void* const key = object.get();
     objects_.emplace(key, std::move(object));
     return reinterpret_cast<Handle>(key);
   }
   std::shared_ptr<Object> find(Handle handle) const {
-    const std::shared_lock lock(mutex_);
+    const std::lock_guard lock(mutex_);
     const auto found = objects_.find(reinterpret_cast<void*>(handle));
     return found == objects_.end() ? nullptr : found->second;
   }
   std::shared_ptr<Object> remove(Handle handle) {
-    const std::unique_lock lock(mutex_);
+    const std::lock_guard lock(mutex_);
     const auto found = objects_.find(reinterpret_cast<void*>(handle));
     if (found == objects_.end()) return nullptr;
     std::shared_ptr<Object> object = std::move(found->second);
@@ -43,7 +42,7 @@ class HandleTable {
     return object;
   }
   std::vector<std::shared_ptr<Object>> all() const {
-    const std::shared_lock lock(mutex_);
+    const std::lock_guard lock(mutex_);
     std::vector<std::shared_ptr<Object>> objects;
     objects.reserve(objects_.size());
     for (const auto& entry : objects_) objects.push_back(entry.second);
@@ -51,7 +50,7 @@ class HandleTable {
   }
 
  private:
-  mutable std::shared_mutex mutex_;
+  mutable std::mutex mutex_;  // held for a look-up only, which a shared lock would make dearer, not shorter
   std::unordered_map<void*, std::shared_ptr<Object>> objects_;
 };
 
