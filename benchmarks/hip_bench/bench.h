@@ -9,8 +9,10 @@
 #include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "benchmarks/report/report.h"
+#include "benchmarks/report/statistics.h"
 
 namespace tf::bench {
 
@@ -19,7 +21,8 @@ struct Options {
   bool json = false;
   bool quick = false;
   std::uint64_t bytes_max = std::uint64_t{1} << 30;
-  std::string limits_file;  // JSON lines of a native run: their values become the limits
+  std::vector<std::uint64_t> sizes;  // of copies; empty: a choice of ours
+  std::string limits_file;           // JSON lines of a native run: their values become the limits
   std::string plot_file;
   std::string metric;  // only metrics that start with this
 };
@@ -50,6 +53,26 @@ class Context {
 // Ends the program with a message when `error` is not success. A benchmark has nothing to save.
 void check(hipError_t error, const char* what);
 #define TF_CHECK(call) ::tf::bench::check((call), #call)
+
+// Posts batches with `post` and waits for each: what a call costs the caller ("NAME_caller"), and how fast
+// the stream takes them ("NAME_drained").
+template <typename Post>
+void posted_calls(Context& context, const std::string& name, std::uint64_t bytes, hipStream_t stream,
+                  Post&& post) {
+  constexpr int kBatch = 1000;
+  Samples caller;
+  Samples rate;
+  const int rounds = context.options().quick ? 20 : 100;
+  for (int round = 0; round < rounds; ++round) {
+    const auto start = std::chrono::steady_clock::now();
+    for (int call = 0; call < kBatch; ++call) post();
+    caller.add(seconds_since(start) / kBatch);
+    TF_CHECK(hipStreamSynchronize(stream));
+    rate.add(kBatch / seconds_since(start));
+  }
+  context.add(name + "_caller", bytes, "ns", caller.median() * 1e9, caller.quantile(0.99) * 1e9);
+  context.add(name + "_drained", bytes, "1/s", rate.median(), rate.quantile(0.01));
+}
 
 void measure_calls(Context& context);
 void measure_launches(Context& context);

@@ -8,10 +8,10 @@
 namespace tf::bench {
 namespace {
 
-constexpr int kPostedBatch = 1000;
 constexpr std::size_t kMebibyte = 1 << 20;
+constexpr std::size_t kSmallFill = 256;
 
-void sync_calls(Context& context, hipStream_t stream, hipEvent_t event) {
+void sync_calls(Context& context, hipStream_t stream) {
   const bool tcp = context.over_tcp();
   const double limit =
       tcp ? raw_tcp_round_trip_ns(context.budget_s()) : raw_round_trip_ns(context.budget_s());
@@ -20,26 +20,29 @@ void sync_calls(Context& context, hipStream_t stream, hipEvent_t event) {
   Samples queries = repeat(context.budget_s(), 200, 200'000, [&] { (void)hipStreamQuery(stream); });
   context.add("stream_query", 0, "ns", queries.median() * 1e9, queries.quantile(0.99) * 1e9, limit,
               limit_name);
-  TF_CHECK(hipEventRecord(event, stream));
-  TF_CHECK(hipEventSynchronize(event));
   Samples waits = repeat(context.budget_s(), 200, 200'000, [&] { TF_CHECK(hipStreamSynchronize(stream)); });
   context.add("stream_synchronize_idle", 0, "ns", waits.median() * 1e9, waits.quantile(0.99) * 1e9, limit,
               limit_name);
 }
 
-void posted_calls(Context& context, hipStream_t stream, hipEvent_t event) {
-  Samples caller;
-  Samples rate;
-  const std::size_t rounds = context.options().quick ? 20 : 100;
-  for (std::size_t round = 0; round < rounds; ++round) {
-    auto start = std::chrono::steady_clock::now();
-    for (int call = 0; call < kPostedBatch; ++call) (void)hipEventRecord(event, stream);
-    caller.add(seconds_since(start) / kPostedBatch);
-    TF_CHECK(hipStreamSynchronize(stream));
-    rate.add(kPostedBatch / seconds_since(start));
-  }
-  context.add("event_record_caller", 0, "ns", caller.median() * 1e9, caller.quantile(0.99) * 1e9);
-  context.add("event_record_drained", 0, "1/s", rate.median(), rate.quantile(0.01));
+void event_query(Context& context, hipStream_t stream, hipEvent_t event) {
+  const bool tcp = context.over_tcp();
+  const double limit =
+      tcp ? raw_tcp_round_trip_ns(context.budget_s()) : raw_round_trip_ns(context.budget_s());
+  TF_CHECK(hipEventRecord(event, stream));
+  TF_CHECK(hipEventSynchronize(event));
+  Samples queries = repeat(context.budget_s(), 200, 200'000, [&] { (void)hipEventQuery(event); });
+  context.add("event_query", 0, "ns", queries.median() * 1e9, queries.quantile(0.99) * 1e9, limit,
+              tcp ? "raw TCP ping-pong" : "cache-line ping-pong");
+}
+
+// A fill so small that the call is the cost.
+void small_fills(Context& context, hipStream_t stream) {
+  void* memory = nullptr;
+  TF_CHECK(hipMalloc(&memory, kSmallFill));
+  posted_calls(context, "memset", kSmallFill, stream,
+               [&] { (void)hipMemsetAsync(memory, 0, kSmallFill, stream); });
+  TF_CHECK(hipFree(memory));
 }
 
 void allocations(Context& context) {
@@ -55,13 +58,19 @@ void allocations(Context& context) {
 }  // namespace
 
 void measure_calls(Context& context) {
-  if (!context.wants("stream") && !context.wants("event") && !context.wants("malloc")) return;
+  if (!context.wants("stream") && !context.wants("event") && !context.wants("memset") &&
+      !context.wants("malloc"))
+    return;
   hipStream_t stream = nullptr;
   hipEvent_t event = nullptr;
   TF_CHECK(hipStreamCreate(&stream));
   TF_CHECK(hipEventCreate(&event));
-  if (context.wants("stream")) sync_calls(context, stream, event);
-  if (context.wants("event")) posted_calls(context, stream, event);
+  if (context.wants("stream")) sync_calls(context, stream);
+  if (context.wants("event")) {
+    event_query(context, stream, event);
+    posted_calls(context, "event_record", 0, stream, [&] { (void)hipEventRecord(event, stream); });
+  }
+  if (context.wants("memset")) small_fills(context, stream);
   if (context.wants("malloc")) allocations(context);
   TF_CHECK(hipEventDestroy(event));
   TF_CHECK(hipStreamDestroy(stream));

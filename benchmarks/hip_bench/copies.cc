@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::uint64_t kSizes[] = {4096, 64 << 10, 1 << 20, 16 << 20, 64 << 20, 256 << 20, 1 << 30};
 constexpr std::uint64_t kQuickSizes[] = {4096, 1 << 20, 64 << 20};
+constexpr int kTurns = 3;
 
 struct Buffer {
   explicit Buffer(std::uint64_t byte_count, bool use_pinned) : bytes(byte_count), pinned(use_pinned) {
@@ -42,56 +43,96 @@ struct Buffer {
 
 double gb_per_s(std::uint64_t bytes, double seconds) { return static_cast<double>(bytes) / seconds / 1e9; }
 
-void add_copy(Context& context, const std::string& metric, std::uint64_t bytes, const Samples& samples,
-              double limit) {
-  context.add(metric, bytes, "GB/s", gb_per_s(bytes, samples.median()),
-              gb_per_s(bytes, samples.quantile(0.99)), limit,
-              context.over_tcp() ? "raw TCP stream" : "memcpy");
+// One size, one kind of memory: what goes up and what comes down.
+class Copies {
+ public:
+  Copies(std::uint64_t bytes, bool pinned) : host_(bytes, pinned) {
+    TF_CHECK(hipMalloc(&device_, bytes));
+    check_values();
+  }
+  Copies(const Copies&) = delete;
+  Copies& operator=(const Copies&) = delete;
+  ~Copies() { (void)hipFree(device_); }
+
+  void measure(double budget_s) {
+    // A pageable copy up may return before the device has the bytes: the synchronize is part of the price.
+    collect(up_, budget_s, [&] {
+      up();
+      TF_CHECK(hipDeviceSynchronize());
+    });
+    collect(down_, budget_s, [&] { down(); });
+  }
+  void report(Context& context, double limit) const {
+    const std::string suffix = host_.pinned ? "_pinned" : "_pageable";
+    add(context, "h2d" + suffix, up_, limit);
+    add(context, "d2h" + suffix, down_, limit);
+  }
+
+ private:
+  void up() { TF_CHECK(hipMemcpy(device_, host_.memory, host_.bytes, hipMemcpyHostToDevice)); }
+  void down() { TF_CHECK(hipMemcpy(host_.memory, device_, host_.bytes, hipMemcpyDeviceToHost)); }
+
+  // A pattern goes up, the buffer is cleared, the pattern must come down.
+  void check_values() {
+    auto* words = static_cast<std::uint64_t*>(host_.memory);
+    const std::uint64_t count = host_.bytes / 8;
+    auto pattern = [&](std::uint64_t index) { return index * 0x9e3779b97f4a7c15U + host_.bytes; };
+    for (std::uint64_t index = 0; index < count; ++index) words[index] = pattern(index);
+    up();
+    std::memset(host_.memory, 0, host_.bytes);
+    down();
+    for (std::uint64_t index = 0; index < count; ++index) {
+      if (words[index] != pattern(index)) check(hipErrorUnknown, "copied data came back wrong");
+    }
+  }
+
+  template <typename Body>
+  void collect(Samples& samples, double budget_s, Body&& body) const {
+    samples.add(repeat(budget_s, 1, host_.bytes < (1 << 20) ? 20'000 : 200, body));
+  }
+
+  void add(Context& context, const std::string& metric, const Samples& samples, double limit) const {
+    context.add(metric, host_.bytes, "GB/s", gb_per_s(host_.bytes, samples.median()),
+                gb_per_s(host_.bytes, samples.quantile(0.99)), limit,
+                context.over_tcp() ? "raw TCP stream" : "memcpy");
+  }
+
+  Buffer host_;
+  void* device_ = nullptr;
+  Samples up_;
+  Samples down_;
+};
+
+double raw_limit(const Context& context, std::uint64_t bytes, double budget_s) {
+  return context.over_tcp() ? raw_tcp_stream_gb_per_s(bytes, budget_s) : raw_memcpy_gb_per_s(bytes, budget_s);
 }
 
-void copy_both_ways(Context& context, std::uint64_t bytes, bool pinned, double limit) {
-  const std::string suffix = pinned ? "_pinned" : "_pageable";
-  Buffer host(bytes, pinned);
-  void* device = nullptr;
-  TF_CHECK(hipMalloc(&device, bytes));
-  const std::size_t count_max = bytes < (1 << 20) ? 20'000 : 200;
-  auto up = [&] { TF_CHECK(hipMemcpy(device, host.memory, bytes, hipMemcpyHostToDevice)); };
-  auto down = [&] { TF_CHECK(hipMemcpy(host.memory, device, bytes, hipMemcpyDeviceToHost)); };
-  // The value must arrive, too: a pattern goes up, the buffer is cleared, the pattern comes down.
-  auto* words = static_cast<std::uint64_t*>(host.memory);
-  for (std::uint64_t index = 0; index < bytes / 8; ++index)
-    words[index] = index * 0x9e3779b97f4a7c15U + bytes;
-  up();
-  std::memset(host.memory, 0, bytes);
-  down();
-  for (std::uint64_t index = 0; index < bytes / 8; ++index) {
-    if (words[index] != index * 0x9e3779b97f4a7c15U + bytes)
-      check(hipErrorUnknown, "copied data came back wrong");
+// The limit and the copies take turns, so that a machine that changes its speed changes it for all of them.
+void measure_size(Context& context, std::uint64_t bytes) {
+  Copies pinned(bytes, true);
+  Copies pageable(bytes, false);
+  Samples limits;
+  const double budget_s = context.budget_s() / kTurns;
+  for (int turn = 0; turn < kTurns; ++turn) {
+    limits.add(raw_limit(context, bytes, budget_s));
+    pinned.measure(budget_s);
+    pageable.measure(budget_s);
   }
-  // A pageable copy up may return before the device has the bytes: the synchronize is part of the price.
-  add_copy(context, "h2d" + suffix, bytes,
-           repeat(context.budget_s(), 3, count_max,
-                  [&] {
-                    up();
-                    TF_CHECK(hipDeviceSynchronize());
-                  }),
-           limit);
-  add_copy(context, "d2h" + suffix, bytes, repeat(context.budget_s(), 3, count_max, down), limit);
-  TF_CHECK(hipFree(device));
+  pinned.report(context, limits.median());
+  pageable.report(context, limits.median());
 }
 
 }  // namespace
 
 void measure_copies(Context& context) {
   if (!context.wants("h2d") && !context.wants("d2h")) return;
-  std::vector<std::uint64_t> sizes(std::begin(kSizes), std::end(kSizes));
-  if (context.options().quick) sizes.assign(std::begin(kQuickSizes), std::end(kQuickSizes));
+  std::vector<std::uint64_t> sizes = context.options().sizes;
+  if (sizes.empty()) sizes.assign(std::begin(kSizes), std::end(kSizes));
+  if (context.options().quick && context.options().sizes.empty())
+    sizes.assign(std::begin(kQuickSizes), std::end(kQuickSizes));
   for (std::uint64_t bytes : sizes) {
     if (bytes > context.options().bytes_max) continue;
-    const double limit = context.over_tcp() ? raw_tcp_stream_gb_per_s(bytes, context.budget_s())
-                                            : raw_memcpy_gb_per_s(bytes, context.budget_s());
-    copy_both_ways(context, bytes, true, limit);
-    copy_both_ways(context, bytes, false, limit);
+    measure_size(context, bytes);
   }
 }
 

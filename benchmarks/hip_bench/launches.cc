@@ -10,8 +10,6 @@ extern "C" const unsigned char tf_hip_bench_kernels[];
 namespace tf::bench {
 namespace {
 
-constexpr int kLaunchBatch = 1000;
-
 class EmptyKernel {
  public:
   explicit EmptyKernel(hipStream_t stream) : stream_(stream) {
@@ -47,18 +45,7 @@ void measure_launches(Context& context) {
     EmptyKernel kernel(stream);
     kernel.launch();
     TF_CHECK(hipStreamSynchronize(stream));
-    Samples caller;
-    Samples rate;
-    const std::size_t rounds = context.options().quick ? 20 : 100;
-    for (std::size_t round = 0; round < rounds; ++round) {
-      auto start = std::chrono::steady_clock::now();
-      for (int call = 0; call < kLaunchBatch; ++call) kernel.launch();
-      caller.add(seconds_since(start) / kLaunchBatch);
-      TF_CHECK(hipStreamSynchronize(stream));
-      rate.add(kLaunchBatch / seconds_since(start));
-    }
-    context.add("launch_caller", 0, "ns", caller.median() * 1e9, caller.quantile(0.99) * 1e9);
-    context.add("launch_drained", 0, "1/s", rate.median(), rate.quantile(0.01));
+    posted_calls(context, "launch", 0, stream, [&] { kernel.launch(); });
     Samples both = repeat(context.budget_s(), 100, 100'000, [&] {
       kernel.launch();
       TF_CHECK(hipStreamSynchronize(stream));

@@ -67,6 +67,8 @@ int main(int argc, char** argv) {
   app.add_flag("--json", options.json, "One JSON object a line");
   app.add_flag("--quick", options.quick, "Fewer sizes, shorter samples");
   app.add_option("--max-bytes", options.bytes_max, "Largest copy (default 1 GiB)");
+  app.add_option("--sizes", options.sizes, "Bytes of the copies, as 4096,1048576 (default: 4 KiB to 1 GiB)")
+      ->delimiter(',');
   app.add_option("--limits", options.limits_file, "JSON lines of a native run: its values become the limits");
   app.add_option("--plot", options.plot_file, "Write bandwidth over size as an SVG file");
   app.add_option("--metric", options.metric, "Only metrics whose name starts with this");

@@ -12,6 +12,7 @@ namespace tf::bench {
 class Samples {
  public:
   void add(double value) { values_.push_back(value); }
+  void add(const Samples& more) { values_.insert(values_.end(), more.values_.begin(), more.values_.end()); }
   std::size_t count() const { return values_.size(); }
   // 0 <= fraction <= 1; nearest rank. REQUIRES: count() > 0
   double quantile(double fraction) const {
