@@ -17,12 +17,11 @@ void sync_calls(Context& context, hipStream_t stream) {
       tcp ? raw_tcp_round_trip_ns(context.budget_s()) : raw_round_trip_ns(context.budget_s());
   const char* limit_name = tcp ? "raw TCP ping-pong" : "cache-line ping-pong";
   TF_CHECK(hipStreamSynchronize(stream));
-  Samples queries = repeat(context.budget_s(), 200, 200'000, [&] { (void)hipStreamQuery(stream); });
-  context.add("stream_query", 0, "ns", queries.median() * 1e9, queries.quantile(0.99) * 1e9, limit,
-              limit_name);
-  Samples waits = repeat(context.budget_s(), 200, 200'000, [&] { TF_CHECK(hipStreamSynchronize(stream)); });
-  context.add("stream_synchronize_idle", 0, "ns", waits.median() * 1e9, waits.quantile(0.99) * 1e9, limit,
-              limit_name);
+  const ShortOperation query = measure_short(context.budget_s(), [&] { (void)hipStreamQuery(stream); });
+  context.add("stream_query", 0, "ns", query.median_s * 1e9, query.p99_s * 1e9, limit, limit_name);
+  const ShortOperation wait =
+      measure_short(context.budget_s(), [&] { TF_CHECK(hipStreamSynchronize(stream)); });
+  context.add("stream_synchronize_idle", 0, "ns", wait.median_s * 1e9, wait.p99_s * 1e9, limit, limit_name);
 }
 
 void event_query(Context& context, hipStream_t stream, hipEvent_t event) {
@@ -31,8 +30,8 @@ void event_query(Context& context, hipStream_t stream, hipEvent_t event) {
       tcp ? raw_tcp_round_trip_ns(context.budget_s()) : raw_round_trip_ns(context.budget_s());
   TF_CHECK(hipEventRecord(event, stream));
   TF_CHECK(hipEventSynchronize(event));
-  Samples queries = repeat(context.budget_s(), 200, 200'000, [&] { (void)hipEventQuery(event); });
-  context.add("event_query", 0, "ns", queries.median() * 1e9, queries.quantile(0.99) * 1e9, limit,
+  const ShortOperation query = measure_short(context.budget_s(), [&] { (void)hipEventQuery(event); });
+  context.add("event_query", 0, "ns", query.median_s * 1e9, query.p99_s * 1e9, limit,
               tcp ? "raw TCP ping-pong" : "cache-line ping-pong");
 }
 

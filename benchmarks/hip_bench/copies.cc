@@ -16,6 +16,7 @@ namespace {
 constexpr std::uint64_t kSizes[] = {4096, 64 << 10, 1 << 20, 16 << 20, 64 << 20, 256 << 20, 1 << 30};
 constexpr std::uint64_t kQuickSizes[] = {4096, 1 << 20, 64 << 20};
 constexpr int kTurns = 3;
+constexpr std::uint64_t kOneTurnBytes = 256 << 20;  // from here on one turn is long enough
 
 struct Buffer {
   explicit Buffer(std::uint64_t byte_count, bool use_pinned) : bytes(byte_count), pinned(use_pinned) {
@@ -112,8 +113,9 @@ void measure_size(Context& context, std::uint64_t bytes) {
   Copies pinned(bytes, true);
   Copies pageable(bytes, false);
   Samples limits;
-  const double budget_s = context.budget_s() / kTurns;
-  for (int turn = 0; turn < kTurns; ++turn) {
+  const int turns = bytes < kOneTurnBytes ? kTurns : 1;
+  const double budget_s = context.budget_s() / turns;
+  for (int turn = 0; turn < turns; ++turn) {
     limits.add(raw_limit(context, bytes, budget_s));
     pinned.measure(budget_s);
     pageable.measure(budget_s);

@@ -15,7 +15,7 @@ class Iperf3(peer.Peer):
     name = 'iperf3'
     packages = ('iperf3',)
     transports = ('tcp',)
-    note = 'a stream without answers; what it receives is not kept; pieces of 1 MiB at most, so one figure for all sizes'
+    note = 'a stream without answers, not kept by the receiver, in pieces of 1 MiB at most'
 
     def version(self):
         text = subprocess.run(['iperf3', '--version'], capture_output=True, text=True).stdout

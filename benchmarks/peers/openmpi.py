@@ -15,7 +15,7 @@ class OpenMpi(peer.Peer):
     name = 'Open MPI'
     packages = ('openmpi-bin', 'libopenmpi-dev')
     transports = ('shm', 'tcp')
-    note = 'windows of 64 messages one way; a byte comes back for each bulk payload'
+    note = 'windows of 64 messages one way; a byte answers each payload'
 
     def prepare(self, directory):
         self.program = os.path.join(directory, 'mpi_peer')

@@ -51,8 +51,8 @@ def repetitions(transport, metric, size, share):
     return max(4, int(count * share))
 
 
-def compile_helper(command, source):
-    done = subprocess.run([*command, str(source)], capture_output=True, text=True)
+def compile_helper(command, source, libraries=()):
+    done = subprocess.run([*command, str(source), *libraries], capture_output=True, text=True)
     if done.returncode != 0:
         raise Unavailable('%s does not compile: %s' % (source.name, (done.stderr.strip().splitlines() or ['?'])[0]))
 

@@ -15,12 +15,12 @@ class ZeroMq(peer.Peer):
     name = 'ZeroMQ'
     packages = ('libzmq3-dev',)
     transports = ('shm', 'tcp')
-    note = 'ipc is a Unix socket; an I/O thread at each end shares the core where pinned; a byte comes back for each bulk payload'
+    note = 'ipc is a Unix socket; an I/O thread at each end, on the same core where pinned; a byte answers each payload'
 
     def prepare(self, directory):
         self.directory = directory
         self.program = os.path.join(directory, 'zeromq_peer')
-        peer.compile_helper(['cc', '-O2', '-o', self.program, '-x', 'c', str(SOURCE), '-x', 'none'], pathlib.Path('-lzmq'))
+        peer.compile_helper(['cc', '-O2', '-o', self.program], SOURCE, ['-lzmq'])
 
     def measure(self, transport, metric, size, placement, share=1.0):
         count = peer.repetitions('tcp', metric, size, share * SHARES[metric])

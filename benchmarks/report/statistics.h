@@ -49,4 +49,20 @@ Samples repeat(double budget_s, std::size_t count_min, std::size_t count_max, Bo
   return samples;
 }
 
+// What a short operation takes: the median over batches, in which the clock costs nothing worth naming, and
+// the tail of single executions.
+struct ShortOperation {
+  double median_s = 0;
+  double p99_s = 0;
+};
+template <typename Body>
+ShortOperation measure_short(double budget_s, Body&& body) {
+  constexpr int kBatch = 100;
+  const Samples batches = repeat(budget_s / 2, 10, 1'000'000, [&] {
+    for (int execution = 0; execution < kBatch; ++execution) body();
+  });
+  const Samples single = repeat(budget_s / 2, 1000, 1'000'000, body);
+  return {batches.median() / kBatch, single.quantile(0.99)};
+}
+
 }  // namespace tf::bench
