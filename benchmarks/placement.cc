@@ -44,4 +44,12 @@ void leave_to_another_processor() {
   ::sched_setaffinity(0, sizeof others, &others);
 }
 
+PinnedHere::PinnedHere() : valid_(::sched_getaffinity(0, sizeof before_, &before_) == 0) {
+  pin_to(Processor::kFirst);
+}
+
+PinnedHere::~PinnedHere() {
+  if (valid_) ::sched_setaffinity(0, sizeof before_, &before_);
+}
+
 }  // namespace tf::bench

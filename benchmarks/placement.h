@@ -2,6 +2,8 @@
 // Which processor a measuring process runs on. Without effect where the system refuses.
 #pragma once
 
+#include <sched.h>
+
 namespace tf::bench {
 
 enum class Processor { kFirst, kLast };
@@ -14,5 +16,19 @@ void unpin();
 // Off the processor that this thread (or the parent it was forked from) is pinned to, so that two ends really
 // run at the same time.
 void leave_to_another_processor();
+
+// Keeps this thread on the first processor it may use for as long as the object lives: a limit that two spinning
+// ends share would be no limit while the scheduler has them on one processor.
+class PinnedHere {
+ public:
+  PinnedHere();
+  PinnedHere(const PinnedHere&) = delete;
+  PinnedHere& operator=(const PinnedHere&) = delete;
+  ~PinnedHere();
+
+ private:
+  cpu_set_t before_;
+  bool valid_;
+};
 
 }  // namespace tf::bench

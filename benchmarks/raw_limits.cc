@@ -114,6 +114,7 @@ void put_lines(LineRing& ring, std::uint64_t first, std::uint64_t last) {
 }  // namespace
 
 double raw_lines_per_s(double budget_s) {
+  const PinnedHere pinned;
   void* memory = ::mmap(nullptr, sizeof(LineRing), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return 0;
   auto* ring = new (memory) LineRing;

@@ -7,8 +7,8 @@
 
 namespace tf::bench {
 
-// Median round trip of one cache line between two spinning processes, in nanoseconds. Where this thread is
-// pinned, the other process takes another processor if there is one.
+// Median round trip of one cache line between two spinning processes, in nanoseconds, each on a processor of its
+// own where there are two.
 double raw_round_trip_ns(double budget_s);
 // The same with 64 bytes each way, each way with a line of its own: what a line costs that the reader looks at
 // before the writer comes to write it.

@@ -127,6 +127,7 @@ double stream_rate(std::vector<char>& memory, std::size_t piece, double budget_s
 }  // namespace
 
 double raw_tcp_round_trip_ns(double budget_s) {
+  const PinnedHere pinned;
   pid_t child = -1;
   const int socket = start_server(
       [](int peer) {
@@ -146,6 +147,7 @@ double raw_tcp_round_trip_ns(double budget_s) {
 }
 
 double raw_tcp_stream_gb_per_s(std::uint64_t bytes, double budget_s) {
+  const PinnedHere pinned;
   std::vector<char> memory(bytes, 'x');
   double best = 0;
   for (const std::size_t piece : kPieces)
