@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The order of a run: peers and transports in turns, HIP calls and copies in turns, then the loads."""
+from harness import network, ours
+from harness.processes import PINNED, UNPINNED, Unavailable
+from peers import measure as peers_measure
+
+from . import figures as figures_module
+from . import loads, rows
+
+LOAD_ROWS = ('idle session', 'processor time', 'threads posting', 'many clients')
+POSTS = ('event', 'memset', 'launch')
+
+
+def row_names():
+    names = []
+    for spec in rows.all_specs():
+        if spec.row not in names:
+            names.append(spec.row)
+    return names + list(LOAD_ROWS)
+
+
+class Run:
+    def __init__(self, programs, options, say):
+        self.programs, self.options, self.say = programs, options, say
+        self.figures = figures_module.Figures()
+        self.reasons = {}
+        self.specs = [spec for spec in rows.all_specs() if self.wants(spec.row)]
+
+    def wants(self, row):
+        return row.startswith(self.options.only)
+
+    def needs(self, bench, transport):
+        return any((spec.bench, spec.transport) == (bench, transport) for spec in self.specs)
+
+    # Peers, and transport_bench pinned before each of them.
+    def peers(self):
+        wanted = peers_measure.Options((), self.options.transports, self.options.turns, self.options.quick,
+                                       not self.options.no_install)
+        peer_rows, own_runs = peers_measure.compare(self.programs, PINNED, wanted, self.say, self.private_network)
+        self.figures.peer_rows = peer_rows
+        for row in peer_rows:
+            if row['value'] is None:
+                self.say('peer %s %s %s: not measured: %s' % (row['peer'], row['transport'] or '', row['metric'] or '',
+                                                              row['why']))
+        for own in own_runs:
+            self.figures.add(own, 'pinned')
+
+    def private_network(self):
+        reason = network.enter_private_network()
+        if reason:
+            self.say(reason + '; measured on the loopback of this machine')
+
+    def transports(self):
+        wanted = [name for name in self.options.transports if self.needs('transport_bench', name)]
+        for turn in range(self.options.turns):
+            for placement in (UNPINNED,) if self.figures.peer_rows else (PINNED, UNPINNED):
+                for transport in wanted:
+                    self.say('transport_bench, turn %d: %s, %s' % (turn + 1, transport, placement.name))
+                    self.attempt('transport_bench', transport, placement, lambda: ours.transport_bench(
+                        self.programs, placement, ['--quick', '--transport', transport]))
+
+    def attempt(self, bench, transport, placement, measure):
+        try:
+            self.figures.add(measure(), placement.name)
+        except Unavailable as error:
+            self.reasons[bench, transport, placement.name] = str(error)
+            self.say('%s over %s failed: %s' % (bench, transport, error))
+
+    def hip_calls(self):
+        sizes = ['--sizes', ','.join(str(size) for size in rows.COPY_SIZES)]
+        quick = ['--quick'] if self.options.quick else []
+        wanted = [name for name in self.options.transports if self.needs('hip_bench', name)]
+        for turn in range(self.options.turns if wanted else 0):
+            self.say('hip_bench, turn %d: native' % (turn + 1))
+            for group in POSTS:
+                self.attempt('hip_bench', 'native', PINNED, lambda: ours.hip_bench(
+                    self.programs, 'native', PINNED, None, ['--metric', group, *quick]))
+            for transport in wanted:
+                for placement in (PINNED, UNPINNED):
+                    self.say('hip_bench, turn %d: %s, %s' % (turn + 1, transport, placement.name))
+                    self.attempt('hip_bench', transport, placement,
+                                 lambda: self.one_hip_bench(transport, placement, [*sizes, *quick]))
+
+    def one_hip_bench(self, transport, placement, arguments):
+        with ours.Worker(self.programs, placement) as worker:
+            return ours.hip_bench(self.programs, transport, placement, worker, arguments)
+
+    def watched(self):
+        """The rows of loads.py."""
+        transports, turns, quick = self.options.transports, self.options.turns, self.options.quick
+        lines = []
+        if self.wants('idle session'):
+            for transport in transports:
+                self.say('idle session over ' + transport)
+                lines += loads.idle(self.programs, transport, quick)
+        if self.wants('processor time'):
+            lines += loads.costs(self.programs, transports, self.figures, turns, self.say)
+        if self.wants('threads posting'):
+            lines += loads.threads(self.programs, transports, turns, quick, self.say)
+        if self.wants('many clients'):
+            lines += loads.clients(self.programs, transports, quick, self.say)
+        return lines
+
+
+def everything(programs, options, say):
+    """All lines of the table."""
+    run = Run(programs, options, say)
+    if options.no_peers:
+        run.private_network()
+    else:
+        run.peers()
+    run.transports()
+    run.hip_calls()
+    lines = figures_module.lines_of(run.figures, run.reasons, options.transports)
+    lines = [line for line in lines if run.wants(line['row'])]
+    lines += run.watched()
+    say('done')
+    return lines
