@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The order of a run: peers and transports in turns, HIP calls and copies in turns, then the loads."""
-from harness import network, ours
+from harness import network, ours, quiet
 from harness.processes import PINNED, UNPINNED, Unavailable
 from peers import measure as peers_measure
 
@@ -32,6 +32,9 @@ class Run:
     def needs(self, bench, transport):
         return any((spec.bench, spec.transport) == (bench, transport) for spec in self.specs)
 
+    def needs_peers(self):
+        return self.wants('processor time') or any(spec.peers for spec in self.specs)
+
     # Peers, and transport_bench pinned before each of them.
     def peers(self):
         wanted = peers_measure.Options((), self.options.transports, self.options.turns, self.options.quick,
@@ -61,7 +64,8 @@ class Run:
 
     def attempt(self, bench, transport, placement, measure):
         try:
-            self.figures.add(measure(), placement.name)
+            with quiet.step():
+                self.figures.add(measure(), placement.name)
         except Unavailable as error:
             self.reasons[bench, transport, placement.name] = str(error)
             self.say('%s over %s failed: %s' % (bench, transport, error))
@@ -88,31 +92,29 @@ class Run:
     def watched(self):
         """The rows of loads.py."""
         transports, turns, quick = self.options.transports, self.options.turns, self.options.quick
-        lines = []
         if self.wants('idle session'):
             for transport in transports:
                 self.say('idle session over ' + transport)
-                lines += loads.idle(self.programs, transport, quick)
+                with quiet.step():
+                    yield from loads.idle(self.programs, transport, quick)
         if self.wants('processor time'):
-            lines += loads.costs(self.programs, transports, self.figures, turns, self.say)
+            yield from loads.costs(self.programs, transports, self.figures, turns, self.say)
         if self.wants('threads posting'):
-            lines += loads.threads(self.programs, transports, turns, quick, self.say)
+            yield from loads.threads(self.programs, transports, turns, quick, self.say)
         if self.wants('many clients'):
-            lines += loads.clients(self.programs, transports, quick, self.say)
-        return lines
+            yield from loads.clients(self.programs, transports, quick, self.say)
 
 
 def everything(programs, options, say):
-    """All lines of the table."""
+    """All lines of the table, as they become known."""
     run = Run(programs, options, say)
-    if options.no_peers:
+    if options.no_peers or not run.needs_peers():
         run.private_network()
     else:
         run.peers()
     run.transports()
     run.hip_calls()
     lines = figures_module.lines_of(run.figures, run.reasons, options.transports)
-    lines = [line for line in lines if run.wants(line['row'])]
-    lines += run.watched()
+    yield from (line for line in lines if run.wants(line['row']))
+    yield from run.watched()
     say('done')
-    return lines

@@ -3,7 +3,7 @@
 import statistics
 import time
 
-from harness import ours
+from harness import ours, quiet
 from harness.processes import PINNED, UNPINNED, Unavailable
 from peers import peer
 
@@ -57,7 +57,12 @@ def idle(programs, transport, quick):
 
 
 def cost_of(programs, transport, arguments, unit_amount):
-    """Processor seconds of both sides per unit, and what ran."""
+    """Processor seconds of both sides per unit."""
+    with quiet.step():
+        return cost_now(programs, transport, arguments, unit_amount)
+
+
+def cost_now(programs, transport, arguments, unit_amount):
     worker = None if transport == 'native' else ours.Worker(programs, PINNED)
     try:
         load = ours.HipLoad(programs, transport, PINNED, worker, arguments)
@@ -77,7 +82,7 @@ def cost_of(programs, transport, arguments, unit_amount):
 
 def costs(programs, transports, figures, turns, say):
     """Processor time per GiB and per million calls, both sides together, beside native and the peers."""
-    lines = []
+    found = {}
     for load, arguments, count, metric, peers_metric in COST_LOADS:
         per_gib = metric.startswith('cpu_per_gib')
         field = 'cpu_s_per_gib' if per_gib else 'cpu_s_per_million'
@@ -92,17 +97,20 @@ def costs(programs, transports, figures, turns, say):
             peers = figures.peers(transport, *peers_metric, field=field)
             spec = spec_of('processor time', transport, metric, 's/GiB' if per_gib else 's/million',
                            rows.Target(rows.LOWER, ahead=True), 64 * rows.MIB if per_gib else 0)
-            try:
-                value = statistics.median(cost_of(programs, transport, words, amount) for _ in range(turns))
-            except Unavailable as error:
-                lines.append(figures_module.not_measured(spec, 'pinned', str(error)))
-                continue
-            found = figures_module.line(spec, 'pinned', value, native, 'native runtime', value / native, peers)
-            if not peers:
-                found['holds'] = None
-                found['note'] = 'no peer was measured'
-            lines.append(found)
-    return lines
+            found[transport, metric] = cost_line(spec, native, peers, lambda: statistics.median(
+                cost_of(programs, transport, words, amount) for _ in range(turns)))
+    return [found[key] for key in sorted(found, key=lambda key: transports.index(key[0]))]
+
+
+def cost_line(spec, native, peers, measure):
+    try:
+        value = measure()
+    except Unavailable as error:
+        return figures_module.not_measured(spec, 'pinned', str(error))
+    line = figures_module.line(spec, 'pinned', value, native, 'native runtime', value / native, peers)
+    if not peers:
+        line.update(holds=None, note='no peer was measured')
+    return line
 
 
 def thread_rate(programs, transport, threads, seconds):
@@ -128,15 +136,16 @@ def threads(programs, transports, turns, quick, say):
     for transport in ('native', *transports):
         say('threads posting: ' + transport)
         for count in THREAD_COUNTS:
-            rates[transport, count] = statistics.median(
-                thread_rate(programs, transport, count, 0.5 if quick else 1) for _ in range(turns))
+            with quiet.step():
+                rates[transport, count] = statistics.median(
+                    thread_rate(programs, transport, count, 0.5 if quick else 1) for _ in range(turns))
     for transport in transports:
         for count in THREAD_COUNTS:
             fewer = [rates[transport, one] for one in THREAD_COUNTS if one < count]
             limit = max(fewer) if fewer else None
             rate = rates[transport, count]
             target = rows.at_least(1 - THREAD_NOISE) if fewer else rows.REPORTED_HIGH
-            spec = spec_of('threads posting', transport, 'posted_by_%d_threads' % count, '1/s', target)
+            spec = spec_of('threads posting', transport, '%d_threads' % count, '1/s', target)
             found = figures_module.line(spec, 'unpinned', rate, limit, 'fewer threads' if limit else '',
                                         rate / limit if limit else None, {'native': rates['native', count]})
             if fewer:
@@ -172,7 +181,8 @@ def clients(programs, transports, quick, say):
             fair = spec_of('many clients', transport, metric + '_max_over_min', 'x', rows.Target(rows.LOWER, value=1.5))
             tail = spec_of('many clients', transport, metric + '_step_p99', 'ns', rows.REPORTED_LOW)
             try:
-                results = run_clients(programs, transport, count, 2 if quick else 4)
+                with quiet.step():
+                    results = run_clients(programs, transport, count, 2 if quick else 4)
             except Unavailable as error:
                 lines += [figures_module.not_measured(spec, 'unpinned', str(error)) for spec in (fair, tail)]
                 continue

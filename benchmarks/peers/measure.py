@@ -3,7 +3,7 @@
 import statistics
 import tempfile
 
-from harness import ours, packages
+from harness import ours, packages, quiet
 from harness.processes import Unavailable
 
 from . import ALL, peer
@@ -84,14 +84,15 @@ def measure(programs, placement, options, ready, say):
     for turn in range(options.turns):
         for one in ready:
             say('peers, turn %d of %d: %s' % (turn + 1, options.turns, one.name))
-            own = ours.transport_bench(programs, placement, arguments)
-            own_runs.append(own)
-            for transport in [name for name in one.transports if name in options.transports]:
-                if (one.name, transport) not in startup:
-                    startup[one.name, transport] = startup_cpu(one, transport, placement)
-                for metric, size in peer.TASKS:
-                    entry = series.setdefault((one.name, transport, metric, size), Series())
-                    measure_one(one, transport, metric, size, placement, options.share, own, entry)
+            with quiet.step():
+                own = ours.transport_bench(programs, placement, arguments)
+                own_runs.append(own)
+                for transport in [name for name in one.transports if name in options.transports]:
+                    if (one.name, transport) not in startup:
+                        startup[one.name, transport] = startup_cpu(one, transport, placement)
+                    for metric, size in peer.TASKS:
+                        entry = series.setdefault((one.name, transport, metric, size), Series())
+                        measure_one(one, transport, metric, size, placement, options.share, own, entry)
     rows = [row_of(key, entry, startup, placement) for key, entry in series.items()]
     return rows, own_runs
 
