@@ -25,6 +25,7 @@ lib_dir=$(dirname "$(find "$prefix/usr" -name libhip_cpu.so)")
 for file in "$lib_dir"/libamdhip64.so{,.5} "$lib_dir"/libhip_cpu.so "$lib_dir"/native/libamdhip64.so{,.5} \
             "$lib_dir"/native/libhiprtc.so{,.5} "$prefix"/usr/bin/{hip-remote,hip-worker,hip_bench,transport_bench} \
             "$prefix"/usr/bin/hipcc-cpu "$prefix"/usr/share/hip-remote/hipcc_cpu/driver.py \
+            "$prefix"/usr/bin/hip_load "$prefix"/usr/share/hip-remote/benchmarks/{compare,peers}/run \
             "$prefix"/usr/share/bash-completion/completions/hip-remote; do
   [ -e "$file" ] || { echo "not installed: ${file#"$prefix"}"; exit 1; }
 done

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // hip-remote bench: transport_bench, then hip_bench natively and through a private worker over each
-// transport. The native figures become the limits of the remote ones.
+// transport. The native figures become the limits of the remote ones. --compare and --peers hand over to
+// scripts.
 #include <fmt/core.h>
 #include <unistd.h>
 
@@ -77,9 +78,26 @@ Result<int> remote_run(const Layout& layout, const BenchOptions& options, const 
   return run_command(command);
 }
 
+// benchmarks/compare and benchmarks/peers are scripts: they conduct, and measure nothing themselves.
+int conduct(const Layout& layout, const BenchOptions& options, const std::string& folder) {
+  Command command;
+  command.arguments = {"python3", layout.script(fmt::format("benchmarks/{}/run", folder)).string(), "--bin",
+                       layout.bin.string()};
+  if (options.json) command.arguments.push_back("--json");
+  if (options.quick) command.arguments.push_back("--quick");
+  for (const std::string& transport : options.transports)
+    command.arguments.insert(command.arguments.end(), {"--transport", transport});
+  if (!options.plot.empty()) command.arguments.insert(command.arguments.end(), {"--plot", options.plot});
+  if (!options.lock.empty()) command.arguments.insert(command.arguments.end(), {"--lock", options.lock});
+  Result<int> code = run_command(command);
+  return code ? *code : fail(code.status());
+}
+
 }  // namespace
 
 int bench(const Layout& layout, const BenchOptions& options) {
+  if (options.compare) return conduct(layout, options, "compare");
+  if (options.peers) return conduct(layout, options, "peers");
   Command transport_bench;
   transport_bench.arguments = {layout.program("transport_bench").string()};
   if (options.quick) transport_bench.arguments.push_back("--quick");

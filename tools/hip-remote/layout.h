@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the parts of an installation (or build tree) lie, found from the running executable:
 // <prefix>/bin/{hip-remote,hip-worker,hip_bench,...} and
-// <prefix>/<libdir>/{libamdhip64.so.5,libhip_cpu.so,native/}; libdir is lib in a build tree.
+// <prefix>/<libdir>/{libamdhip64.so.5,libhip_cpu.so,native/}; libdir is lib in a build tree; scripts lie in
+// <prefix>/share/hip-remote.
 #pragma once
 
 #include <filesystem>
@@ -14,6 +15,9 @@ struct Layout {
   std::filesystem::path lib;
 
   std::filesystem::path program(const std::string& name) const { return bin / name; }
+  std::filesystem::path script(const std::string& name) const {
+    return bin.parent_path() / "share" / "hip-remote" / name;
+  }
   std::filesystem::path proxy_library() const { return lib / "libamdhip64.so.5"; }
   std::filesystem::path cpu_runtime() const { return lib / "libhip_cpu.so"; }
   // A directory whose libamdhip64.so.5 is the CPU runtime itself: programs run natively on it.

@@ -11,7 +11,8 @@ constexpr const char* kFooter = R"(Examples:
   hip-remote run --local -- ./hello_hip                     a private worker, same host
   hip-remote run --worker gpuhost:18515 -- python3 train.py
   hip-remote run --worker unix:/run/hip.sock --transport shm -- ./app
-  hip-remote bench --plot bandwidth.svg)";
+  hip-remote bench --plot bandwidth.svg
+  hip-remote bench --compare --json > run.jsonl             then: tools/bench-gate run.jsonl)";
 
 void add_run(CLI::App& app, tf::tools::RunOptions& options) {
   CLI::App* run = app.add_subcommand("run", "Run a program with its HIP calls sent to a worker");
@@ -44,7 +45,15 @@ void add_bench(CLI::App& app, tf::tools::BenchOptions& options) {
       ->check(CLI::IsMember({"shm", "tcp"}));
   bench->add_flag("--json", options.json, "One JSON object a line instead of tables");
   bench->add_flag("--quick", options.quick, "Fewer sizes and repetitions (about ten seconds)");
-  bench->add_option("--plot", options.plot, "Write bandwidth over size as an SVG file");
+  CLI::Option* plot = bench->add_option("--plot", options.plot, "Write bandwidth over size as an SVG file");
+  CLI::Option* compare = bench->add_flag(
+      "--compare", options.compare,
+      "Every target of the project beside its limit and the peers, pinned and unpinned (about 15 minutes)");
+  CLI::Option* peers =
+      bench->add_flag("--peers", options.peers,
+                      "UCX, Open MPI and others beside our transports (about 5 minutes; uses apt-get)");
+  compare->excludes(peers)->excludes(plot);
+  bench->add_option("--lock", options.lock, "With --compare, --peers: hold this lock file during each step");
 }
 
 }  // namespace
