@@ -76,7 +76,16 @@ def measured(figures, spec, placement, runs):
     limits = [triple[1] for triple in triples if triple[1]]
     limit = statistics.median(limits) if limits else None
     ratio = statistics.median(triple[0] / triple[1] for triple in triples if triple[1]) if limits else None
-    return line(spec, placement, value, limit, triples[0][2], ratio, peers)
+    result = line(spec, placement, value, limit, triples[0][2], ratio, peers)
+    result['spread'] = spread([triple[0] / triple[1] for triple in triples if triple[1]])
+    return result
+
+
+def spread(ratios):
+    """How far the turns are apart, as a share of their median: what the noise is, for tools/bench-gate."""
+    if len(ratios) < 2 or not statistics.median(ratios):
+        return None
+    return round((max(ratios) - min(ratios)) / statistics.median(ratios), 3)
 
 
 def own_limit(figures, spec, placement, row):

@@ -1,0 +1,113 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""tools/bench-gate: what it takes for a regression and what not, as users call it."""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+GATE = pathlib.Path(__file__).resolve().parents[3] / "tools" / "bench-gate"
+
+
+def row(ratio, metric="stream_query", better="lower", limit=80.0, limit_name="cache-line ping-pong", **more):
+    return {"row": "shm synchronous call", "bench": "hip_bench", "transport": "shm", "metric": metric, "bytes": 0,
+            "value": None if ratio is None else ratio * limit, "unit": "ns", "limit": limit, "limit_name": limit_name,
+            "ratio": ratio, "better": better, "target": "ratio <= 1.6", "holds": False, "peers": {},
+            "placement": "pinned", **more}
+
+
+class Gate(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.baseline = pathlib.Path(self.folder.name) / "baseline.json"
+
+    def run_file(self, *rows):
+        path = pathlib.Path(self.folder.name) / f"run{len(list(pathlib.Path(self.folder.name).iterdir()))}.jsonl"
+        path.write_text("progress is no row\n" + "\n".join(json.dumps(one) for one in rows) + "\n")
+        return str(path)
+
+    def gate(self, *words):
+        done = subprocess.run([sys.executable, str(GATE), "--baseline", str(self.baseline), *words],
+                              capture_output=True, text=True)
+        return done.returncode, done.stdout + done.stderr
+
+    def update(self, *rows):
+        code, text = self.gate("--update", self.run_file(*rows))
+        self.assertEqual(code, 0, text)
+        return json.loads(self.baseline.read_text())["rows"]
+
+    def passes(self, *rows):
+        code, text = self.gate(self.run_file(*rows))
+        self.assertEqual(code, 0, text)
+        return text
+
+    def fails(self, word, *rows):
+        code, text = self.gate(self.run_file(*rows))
+        self.assertEqual(code, 1, text)
+        self.assertIn(word, text)
+
+    def test_noise_is_no_regression(self):
+        self.update(row(2.0, spread=0.1))
+        self.passes(row(2.0))
+        self.passes(row(2.25))
+
+    def test_latency_that_grows_falls_behind(self):
+        self.update(row(2.0, spread=0.1))
+        self.fails("BEHIND", row(2.4))
+
+    def test_bandwidth_that_shrinks_falls_behind(self):
+        self.update(row(0.9, better="higher", spread=0.0))
+        self.fails("BEHIND", row(0.7, better="higher"))
+        self.passes(row(1.2, better="higher"))
+
+    def test_slower_machine_is_no_regression(self):
+        self.update(row(2.0, limit=80))
+        self.passes(row(2.0, limit=120))
+
+    def test_another_class_of_machine_is_not_compared(self):
+        self.update(row(8.0, limit=80))
+        self.assertIn("OTHER", self.passes(row(20.0, limit=370)))
+
+    def test_limit_of_our_own_making_excuses_nothing(self):
+        self.update(row(1.0, better="higher", limit=8e6, limit_name="fewer threads"))
+        self.fails("BEHIND", row(0.5, better="higher", limit=2e6, limit_name="fewer threads"))
+
+    def test_good_side_of_a_floor_is_unchanged(self):
+        entries = self.update(row(0.0, limit=0.1, limit_name="allowed"))
+        self.assertEqual(entries[0]["floor"], 1.0)
+        self.passes(row(0.9, limit=0.1, limit_name="allowed"))
+        self.fails("BEHIND", row(1.1, limit=0.1, limit_name="allowed"))
+
+    def test_margin_follows_the_spread_and_stays(self):
+        self.assertEqual(self.update(row(2.0, spread=0.4))[0]["margin"], 0.6)
+        self.assertEqual(self.update(row(1.0, spread=0.0))[0]["margin"], 0.6)
+
+    def test_missing_row_fails_unless_partial(self):
+        self.update(row(2.0), row(3.0, metric="event_query"))
+        self.fails("MISSING", row(2.0))
+        self.fails("MISSING", row(2.0), row(None, metric="event_query"))
+        code, text = self.gate("--partial", self.run_file(row(2.0)))
+        self.assertEqual(code, 0, text)
+
+    def test_median_of_runs(self):
+        self.update(row(2.0, spread=0.0))
+        files = [self.run_file(row(ratio)) for ratio in (2.0, 2.1, 9.0)]
+        self.assertEqual(self.gate(*files)[0], 0)
+
+    def test_wrong_files_say_what_would_be_right(self):
+        code, text = self.gate(self.run_file(row(1.0)))
+        self.assertEqual(code, 2)
+        self.assertIn("make one with --update", text)
+        code, text = self.gate(self.run_file())
+        self.assertEqual(code, 2)
+        self.assertIn("--compare --json", text)
+        self.assertEqual(self.gate("/nowhere.jsonl")[0], 2)
+        self.baseline.write_text("[]")
+        self.assertEqual(self.gate(self.run_file(row(1.0)))[0], 2)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""benchmarks/compare: which figures become which lines, and when a target holds."""
+import pathlib
+import sys
+import unittest
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "benchmarks"))
+
+from compare import figures, rows  # noqa: E402
+from peers import measure, peer  # noqa: E402
+
+
+def run_row(bench, transport, metric, size, value, limit, name="memcpy"):
+    return {"bench": bench, "transport": transport, "metric": metric, "bytes": size, "value": value, "limit": limit,
+            "limit_name": name}
+
+
+def peer_row(name, transport, metric, size, value):
+    return {"peer": name, "transport": transport, "metric": metric, "bytes": size, "value": value}
+
+
+class Targets(unittest.TestCase):
+    def test_ratio(self):
+        self.assertTrue(rows.holds(rows.at_most(1.6), 100, 1.6, {}))
+        self.assertFalse(rows.holds(rows.at_most(1.6), 100, 1.7, {}))
+        self.assertTrue(rows.holds(rows.at_least(0.95), 1, 0.95, {}))
+        self.assertFalse(rows.holds(rows.at_least(0.95), 1, None, {}))
+
+    def test_value_and_peers(self):
+        target = rows.Target(rows.HIGHER, value=25e6, ahead=True)
+        self.assertTrue(rows.holds(target, 26e6, None, {"UCX": 11e6}))
+        self.assertFalse(rows.holds(target, 26e6, None, {"UCX": 27e6}))
+        self.assertFalse(rows.holds(target, 24e6, None, {}))
+
+    def test_reported_rows_hold_nothing(self):
+        self.assertIsNone(rows.holds(rows.REPORTED_LOW, 5, None, {"UCX": 1}))
+        self.assertEqual(rows.text(rows.REPORTED_LOW), "reported")
+
+    def test_every_row_of_the_table_is_there(self):
+        names = {spec.row for spec in rows.all_specs()}
+        self.assertEqual(len(names), 9)
+        for spec in rows.all_specs():
+            self.assertIn(spec.limit, figures.LIMITS)
+
+
+class Lines(unittest.TestCase):
+    def setUp(self):
+        self.figures = figures.Figures()
+
+    def line(self, transport, metric, size, placement="pinned"):
+        lines = figures.lines_of(self.figures, {}, ["shm", "tcp"])
+        return next(one for one in lines if (one["transport"], one["metric"], one["bytes"], one["placement"])
+                    == (transport, metric, size, placement))
+
+    def test_what_was_not_run_says_so_and_has_no_number(self):
+        line = self.line("shm", "stream_query", 0)
+        self.assertIsNone(line["value"])
+        self.assertIsNone(line["holds"])
+        self.assertTrue(line["why"])
+
+    def test_median_of_ratios_within_runs(self):
+        for value, limit in ((100, 50), (300, 100), (90, 90)):
+            self.figures.add([run_row("hip_bench", "shm", "stream_query", 0, value, limit)], "pinned")
+        line = self.line("shm", "stream_query", 0)
+        self.assertEqual((line["value"], line["limit"], line["ratio"]), (100, 90, 2.0))
+        self.assertAlmostEqual(line["spread"], 1.0)
+
+    def test_native_run_is_the_limit_of_posted_calls(self):
+        self.figures.add([run_row("hip_bench", "native", "launch_caller", 0, 100, None)], "pinned")
+        self.figures.add([run_row("hip_bench", "shm", "launch_caller", 0, 50, None)], "pinned")
+        line = self.line("shm", "launch_caller", 0)
+        self.assertEqual((line["limit_name"], line["ratio"], line["holds"]), ("native runtime", 0.5, True))
+
+    def test_small_copy_is_a_time_beside_trip_and_memcpy(self):
+        self.figures.add([run_row("hip_bench", "shm", "stream_query", 0, 600, 100),
+                          run_row("hip_bench", "shm", "h2d_pinned", 4096, 4.096, 40.96)], "pinned")
+        line = self.line("shm", "h2d_pinned", 4096)
+        self.assertAlmostEqual(line["value"], 1000)
+        self.assertAlmostEqual(line["limit"], 200)
+        self.assertAlmostEqual(line["ratio"], 5)
+
+    def test_faster_of_iperf3_and_our_own_sender_is_the_limit(self):
+        self.figures.add([run_row("hip_bench", "tcp", "h2d_pinned", rows.MIB, 4, 5, "raw TCP stream")], "pinned")
+        self.assertEqual(self.line("tcp", "h2d_pinned", rows.MIB)["limit_name"], "raw TCP stream")
+        self.figures.peer_rows = [peer_row("iperf3", "tcp", "bulk", rows.MIB, 8)]
+        line = self.line("tcp", "h2d_pinned", rows.MIB)
+        self.assertEqual((line["limit"], line["limit_name"], line["ratio"]), (8, "iperf3", 0.5))
+
+    def test_peers_are_shown_where_they_measure_the_same(self):
+        self.figures.add([run_row("transport_bench", "shm", "posted", 64, 30e6, 60e6)], "pinned")
+        self.figures.peer_rows = [peer_row("UCX", "shm", "one_way", 64, 11e6), peer_row("X", "tcp", "one_way", 64, 1)]
+        line = self.line("shm", "posted", 64)
+        self.assertEqual((line["peers"], line["holds"]), ({"UCX": 11e6}, True))
+
+
+class Leads(unittest.TestCase):
+    def test_above_one_is_ahead(self):
+        self.assertEqual(measure.lead(peer.ROUND_TRIP, 100, 200), 2)
+        self.assertEqual(measure.lead(peer.ONE_WAY, 100, 200), 0.5)
+
+
+if __name__ == "__main__":
+    unittest.main()
