@@ -8,27 +8,10 @@
 #include "benchmarks/hip_bench/bench.h"
 
 namespace tf::bench {
-namespace {
-
-// The text after "key": in a flat JSON object that to_json() wrote.
-std::string field(const std::string& line, const std::string& key) {
-  std::size_t at = line.find("\"" + key + "\":");
-  if (at == std::string::npos) return {};
-  at += key.size() + 3;
-  if (line[at] == '"') return line.substr(at + 1, line.find('"', at + 1) - at - 1);
-  return line.substr(at, line.find_first_of(",}", at) - at);
-}
-
-}  // namespace
-
 Reference read_reference(const std::string& path) {
   Reference reference;
   std::ifstream file(path);
-  for (std::string line; std::getline(file, line);) {
-    if (!line.starts_with('{')) continue;
-    auto bytes = std::strtoull(field(line, "bytes").c_str(), nullptr, 10);
-    reference[{field(line, "metric"), bytes}] = std::strtod(field(line, "value").c_str(), nullptr);
-  }
+  for (const Row& row : read_rows(file)) reference[{row.metric, row.bytes}] = row.value;
   return reference;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A small SVG plot: bandwidth over size, logarithmic on both axes.
+// A small SVG plot: bandwidth or time over size, logarithmic on both axes.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -84,13 +84,14 @@ void draw_series(std::ostream& out, const Axes& axes, const Series& series, bool
 
 }  // namespace
 
-bool write_plot(const std::string& path, const std::string& title, const std::vector<Row>& rows) {
+bool write_plot(const std::string& path, const std::string& title, const std::vector<Row>& rows,
+                const std::string& unit) {
   Series measured;
   Series limits;
   Range x;
   Range y;
   for (const Row& row : rows) {
-    if (row.unit != "GB/s" || row.bytes == 0 || row.value <= 0) continue;
+    if (row.unit != unit || row.bytes == 0 || row.value <= 0) continue;
     auto bytes = static_cast<double>(row.bytes);
     measured[row.transport + " " + row.metric].emplace_back(bytes, row.value);
     x.include(std::floor(std::log2(bytes)));
@@ -109,7 +110,7 @@ bool write_plot(const std::string& path, const std::string& title, const std::ve
       << "' font-family='sans-serif' font-size='12'>\n<rect width='100%' height='100%' fill='white'/>\n<text "
          "x='"
       << kLeft << "' y='28' font-size='16'>" << title << "</text>\n<text x='16' y='" << kHeight / 2
-      << "' transform='rotate(-90 16 " << kHeight / 2 << ")'>GB/s</text>\n";
+      << "' transform='rotate(-90 16 " << kHeight / 2 << ")'>" << unit << "</text>\n";
   draw_grid(out, axes);
   std::size_t line = 0;
   draw_series(out, axes, measured, false, line);

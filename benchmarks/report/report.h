@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <iosfwd>
 #include <string>
 #include <vector>
 
@@ -42,8 +43,12 @@ class Report {
   std::vector<Row> rows_;
 };
 
-// Writes GB/s over bytes (both logarithmic), one line per transport and metric, limits dashed.
-// Rows of other units are left out. False when the file cannot be written.
-bool write_plot(const std::string& path, const std::string& title, const std::vector<Row>& rows);
+// The rows that to_json() wrote, one a line; other lines are left out.
+std::vector<Row> read_rows(std::istream& in);
+
+// Writes value over bytes (both logarithmic), one line per transport and metric, limits dashed.
+// Rows of other units are left out. False when there is nothing to draw or the file cannot be written.
+bool write_plot(const std::string& path, const std::string& title, const std::vector<Row>& rows,
+                const std::string& unit = "GB/s");
 
 }  // namespace tf::bench

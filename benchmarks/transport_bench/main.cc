@@ -31,6 +31,7 @@ struct Options {
   bool json = false;
   bool quick = false;
   bool pin = true;
+  std::vector<std::size_t> trip_sizes;
   std::string plot;
 };
 
