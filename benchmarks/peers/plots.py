@@ -10,7 +10,7 @@ from harness.processes import Unavailable
 
 from . import measure, peer
 
-TRIP_SIZES = (64, 1024, 4096, 16384, 49152)
+TRIP_SIZES = (64, 1024, 4096, 16384, 32768)
 BULK_SIZES = (64 << 10, 1 << 20, 16 << 20, 64 << 20)
 KINDS = (('bandwidth', 'GB/s'), ('latency', 'ns'))
 SHARE = 0.2
