@@ -117,4 +117,4 @@ def everything(programs, options, say):
     lines = figures_module.lines_of(run.figures, run.reasons, options.transports)
     yield from (line for line in lines if run.wants(line['row']))
     yield from run.watched()
-    say('done')
+    say('done' + (', of which %d s of waiting for the lock' % quiet.waited_s if quiet.waited_s else ''))
