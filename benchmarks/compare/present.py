@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The lines of a run as a table for people."""
+"""The lines of a run as a table for people, or as the tables of docs/performance.md."""
 from harness import report
 from harness.processes import PINNED
 
 VERDICTS = {True: 'yes', False: 'NO', None: '-'}
+PEERS_SHOWN = 2
 HEAD = ('what', 'size', 'where', 'median', 'unit', 'limit', 'ratio', 'holds', 'target; limit; peers')
 
 
 def peers_text(line):
     best = sorted(line['peers'].items(), key=lambda item: item[1], reverse=line['better'] == 'higher')
-    return ', '.join('%s %s' % (name, report.number(value)) for name, value in best[:3])
+    return ', '.join('%s %s' % (name, report.number(value)) for name, value in best[:PEERS_SHOWN])
 
 
 def cells(line):
@@ -35,3 +36,38 @@ def table(lines):
     held = [line['holds'] for line in lines]
     print('%d hold, %d do not, %d are reported only or not measured' % (held.count(True), held.count(False),
                                                                        held.count(None)))
+
+
+MARKDOWN_HEAD = ('what', 'pinned / unpinned', 'limit', 'ratio, pinned / unpinned', 'target', 'holds', 'best peers')
+
+
+def pair(placements, field):
+    """The figures of both placements as "a / b", of one as "a"."""
+    show = VERDICTS.get if field == 'holds' else report.number
+    return ' / '.join(show(placements[name][field]) for name in ('pinned', 'unpinned') if name in placements)
+
+
+def markdown_cells(placements):
+    line = next(iter(placements.values()))
+    what = line['metric'].replace('_', ' ')
+    if line['bytes'] and not what.startswith('cpu'):
+        what += ' ' + report.size(line['bytes'])
+    what = line['transport'] + ': ' + what
+    if line['value'] is None:
+        return (what, 'not measured: ' + line['why'], '', '', line['target'], '', '')
+    limit = '%s %s' % (report.number(line['limit']), line['limit_name']) if line['limit'] else '-'
+    return (what, pair(placements, 'value') + ' ' + line['unit'], limit, pair(placements, 'ratio'), line['target'],
+            pair(placements, 'holds').lower(), peers_text(line))
+
+
+def markdown(lines):
+    """One table a row of the targets; the placements of a figure side by side."""
+    tables = {}
+    for line in lines:
+        figures = tables.setdefault(line['row'], {})
+        key = (line['transport'], line['metric'], line['bytes'])
+        figures.setdefault(key, {})[line['placement']] = line
+    for row, figures in tables.items():
+        print("\n### %s\n\n`benchmarks/compare/run --only '%s'`\n" % (row, row))
+        for cells in (MARKDOWN_HEAD, ('---',) * len(MARKDOWN_HEAD), *map(markdown_cells, figures.values())):
+            print('| %s |' % ' | '.join(cells))

@@ -2,6 +2,7 @@
 """The table of targets: what is measured for each row, against which limit, and when it holds."""
 import collections
 
+from harness import report
 from peers import peer
 
 LOWER, HIGHER = 'lower', 'higher'
@@ -35,7 +36,7 @@ def text(target):
     if target.ratio is not None:
         parts.append('ratio %s %g' % (sign, target.ratio))
     if target.value is not None:
-        parts.append('value %s %g' % (sign, target.value))
+        parts.append('value %s %s' % (sign, report.number(target.value)))
     if target.ahead:
         parts.append('no worse than the best peer')
     return ', '.join(parts) or 'reported'
