@@ -44,11 +44,9 @@ void leave_to_another_processor() {
   ::sched_setaffinity(0, sizeof others, &others);
 }
 
-PinnedHere::PinnedHere() : valid_(::sched_getaffinity(0, sizeof before_, &before_) == 0) {
-  pin_to(Processor::kFirst);
-}
+KeepPlacement::KeepPlacement() : valid_(::sched_getaffinity(0, sizeof before_, &before_) == 0) {}
 
-PinnedHere::~PinnedHere() {
+KeepPlacement::~KeepPlacement() {
   if (valid_) ::sched_setaffinity(0, sizeof before_, &before_);
 }
 

@@ -17,18 +17,27 @@ void unpin();
 // run at the same time.
 void leave_to_another_processor();
 
-// Keeps this thread on the first processor it may use for as long as the object lives: a limit that two spinning
-// ends share would be no limit while the scheduler has them on one processor.
-class PinnedHere {
+// Where this thread may run is again as it was when the object goes.
+class KeepPlacement {
  public:
-  PinnedHere();
-  PinnedHere(const PinnedHere&) = delete;
-  PinnedHere& operator=(const PinnedHere&) = delete;
-  ~PinnedHere();
+  KeepPlacement();
+  KeepPlacement(const KeepPlacement&) = delete;
+  KeepPlacement& operator=(const KeepPlacement&) = delete;
+  ~KeepPlacement();
 
  private:
   cpu_set_t before_;
   bool valid_;
+};
+
+// Keeps this thread on the first processor it may use for as long as the object lives: a limit that two
+// spinning ends share would be no limit while the scheduler has them on one processor.
+class PinnedHere {
+ public:
+  PinnedHere() { pin_to(Processor::kFirst); }
+
+ private:
+  KeepPlacement kept_;
 };
 
 }  // namespace tf::bench

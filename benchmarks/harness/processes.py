@@ -1,18 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
 """Child processes with a place to run, a deadline and an account of the processor time they took."""
+import ctypes
 import os
 import select
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 
 CORES = sorted(os.sched_getaffinity(0))
 GRACE_S = 5
+PR_SET_PDEATHSIG = 1
+_libc = ctypes.CDLL(None)
 
 
 class Unavailable(Exception):
     """This cannot be measured here; the message says why."""
+
+
+def end_in_order():
+    """From now on SIGTERM and SIGINT unwind this program, so that all it started is ended."""
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda which, _: sys.exit(128 + which))
 
 
 class Placement:
@@ -49,11 +59,16 @@ class Process:
                 self.command, env=variables, stdout=self.output, stderr=self.errors,
                 stdin=subprocess.PIPE if pipes else subprocess.DEVNULL, text=True,
                 pass_fds=() if keep_fd is None else (keep_fd,),
-                preexec_fn=lambda: os.sched_setaffinity(0, cores))
+                preexec_fn=lambda: self._in_child(cores))
         except OSError as error:
             raise Unavailable('cannot run %s: %s' % (self.command[0], error.strerror)) from error
         self.pid = self.child.pid
         self.cpu_seconds = 0.0
+
+    @staticmethod
+    def _in_child(cores):
+        os.sched_setaffinity(0, cores)
+        _libc.prctl(PR_SET_PDEATHSIG, signal.SIGTERM)  # it does not outlive this program, whatever ends that
 
     def wait(self, timeout_s):
         """Waits for the end; raises Unavailable where the deadline passes or the exit code is not 0."""
@@ -106,7 +121,10 @@ class Process:
 def run(command, cores, environment=None, timeout_s=60):
     """Runs to the end; returns (standard output, processor seconds)."""
     process = Process(command, cores, environment)
-    process.wait(timeout_s)
+    try:
+        process.wait(timeout_s)
+    finally:
+        process.end()
     return process.text(), process.cpu_seconds
 
 

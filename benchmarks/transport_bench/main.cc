@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "benchmarks/placement.h"
 #include "benchmarks/raw_limits.h"
 #include "benchmarks/raw_tcp.h"
 #include "benchmarks/report/report.h"
