@@ -43,9 +43,8 @@ def json_lines(text):
 
 def transport_bench(programs, placement, arguments=(), timeout_s=120):
     """Rows of one run. The program pins its two ends itself (to the first and the last core)."""
-    command = [programs.path('transport_bench'), '--json', *arguments]
-    if placement.name == 'unpinned':
-        command.append('--no-pin')
+    where = 'unpinned' if placement.name == 'unpinned' else 'pinned'
+    command = [programs.path('transport_bench'), '--json', '--placement', where, *arguments]
     text, _ = run(command, placement.client | placement.server, timeout_s=timeout_s)
     return json_lines(text)
 

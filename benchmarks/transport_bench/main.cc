@@ -31,8 +31,11 @@ struct Options {
   std::vector<std::string> transports{"shm", "tcp"};
   bool json = false;
   bool quick = false;
-  bool pin = true;
+  std::string placement = "both";
   std::vector<std::size_t> trip_sizes;
+
+  // With both placements in one run the names of the unpinned figures say so.
+  bool both() const { return placement == "both"; }
   std::string plot;
 };
 
@@ -102,6 +105,15 @@ void measure_raw_message(const Options& options, const std::string& placement, R
               turns.ours.median(), turns.ours.quantile(0.99), turns.limit.median(), "cache-line ping-pong"});
 }
 
+// Round trips of other sizes; no limit is known for them.
+void measure_trips(Client& client, const std::string& transport, const Options& options, Report& report) {
+  for (const std::size_t bytes : options.trip_sizes) {
+    const ShortOperation trip = measure_short(0.2, [&] { client.round_trip(bytes); });
+    report.add({"transport_bench", transport, "round_trip", bytes, trip.median_s * 1e9, "ns",
+                trip.median_s * 1e9, trip.p99_s * 1e9, 0, ""});
+  }
+}
+
 void measure_bulk(Client& client, const std::string& transport, const Options& options, Report& report) {
   std::vector<std::uint64_t> sizes(std::begin(kBulkSizes), std::end(kBulkSizes));
   if (options.quick) sizes.assign(std::begin(kQuickBulkSizes), std::end(kQuickBulkSizes));
@@ -118,17 +130,22 @@ void measure_bulk(Client& client, const std::string& transport, const Options& o
 }
 
 int measure(const std::string& transport, bool pin, const Options& options, Report& report) {
+  // start_peer() pins this process, and the peer of the next transport must not inherit that.
+  const KeepPlacement kept;
   Result<PeerPair> pair = start_peer(transport, pin);
   if (!pair) {
     std::fprintf(stderr, "transport_bench: %s: %s\n", transport.c_str(), pair.status().to_string().c_str());
     return 1;
   }
-  const std::string placement = pin ? "" : "_unpinned";
+  const std::string placement = pin || !options.both() ? "" : "_unpinned";
   Client client(*pair->endpoint);
   if (transport == "shm") measure_raw_message(options, placement, report);
   measure_round_trip(client, transport, options, placement, report);
   measure_posted(client, transport, options, placement, report);
-  if (pin || !options.pin) measure_bulk(client, transport, options, report);
+  if (pin || !options.both()) {
+    measure_trips(client, transport, options, report);
+    measure_bulk(client, transport, options, report);
+  }
   client.quit();
   int status = 0;
   ::waitpid(pair->child, &status, 0);
@@ -152,14 +169,22 @@ int main(int argc, char** argv) {
       ->check(CLI::IsMember({"shm", "tcp"}));
   app.add_flag("--json", options.json, "One JSON object a line");
   app.add_flag("--quick", options.quick, "Shorter samples, fewer sizes");
-  app.add_flag("!--no-pin", options.pin, "Only with the two processes where the kernel puts them");
+  app.add_option("--placement", options.placement,
+                 "pinned (a processor for each end), unpinned (where the kernel puts them) or both (default; "
+                 "payload pinned only)")
+      ->check(CLI::IsMember({"pinned", "unpinned", "both"}));
+  app.add_option("--trip-sizes", options.trip_sizes, "Round trips of these bytes, too, as 1024,4096")
+      ->delimiter(',')
+      ->check(CLI::Range(64, 60'000));
   app.add_option("--plot", options.plot, "Write bandwidth over size as an SVG file");
   CLI11_PARSE(app, argc, argv);
   tf::bench::Report report(options.json);
   int worst = 0;
   for (const std::string& transport : options.transports) {
-    if (options.pin) worst = std::max(worst, tf::bench::measure(transport, true, options, report));
-    worst = std::max(worst, tf::bench::measure(transport, false, options, report));
+    for (const bool pin : {true, false}) {
+      if (!options.both() && pin != (options.placement == "pinned")) continue;
+      worst = std::max(worst, tf::bench::measure(transport, pin, options, report));
+    }
   }
   report.finish();
   if (!options.plot.empty() && !tf::bench::write_plot(options.plot, "transport_bench", report.rows())) {
