@@ -51,6 +51,7 @@ Session::Session(Parts parts)
       host_window_(*this),
       host_memory_(host_window_),
       mirror_(*this),
+      staging_(*this),
       modules_(*this),
       callbacks_(*this),
       graphs_(std::make_unique<Graphs>(*this)) {

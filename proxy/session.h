@@ -37,6 +37,7 @@
 #include "proxy/mirror.h"
 #include "proxy/module/module_cache.h"
 #include "proxy/reply_cache.h"
+#include "proxy/staging.h"
 #include "proxy/transfers.h"
 #include "transport/request_queue.h"
 
@@ -78,7 +79,9 @@ class Session final : private MessageSink, private LeaseSource, private HostPart
   void unshare(int device, std::uint64_t base);
   Pools& pools() { return pools_; }
   HostMemory& host_memory() { return host_memory_; }
+  HostWindow& host_window() { return host_window_; }
   Mirror& mirror() { return mirror_; }
+  Staging& staging() { return staging_; }
   // Frees host memory of ours, when no device uses it any more: waits for them all.
   hipError_t free_host(const HostRange& range);
   // The worker finds all of [address, address + bytes) at the same addresses: device memory, or host memory
@@ -206,6 +209,7 @@ class Session final : private MessageSink, private LeaseSource, private HostPart
   HostWindow host_window_;
   HostMemory host_memory_;
   Mirror mirror_;
+  Staging staging_;
   ModuleCache modules_;
   Callbacks callbacks_;
   std::atomic<std::uint64_t> next_tag_{1};

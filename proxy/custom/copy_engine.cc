@@ -91,6 +91,9 @@ hipError_t to_device_inline(Session& session, const CopyMode& mode, std::uint64_
 hipError_t to_device(Session& session, const CopyMode& mode, std::uint64_t target, const void* source,
                      std::uint64_t bytes) {
   if (bytes <= kInlineCopyBytesMax) return to_device_inline(session, mode, target, source, bytes);
+  hipError_t staged = hipSuccess;
+  if (session.staging().to_device(mode, target, source, bytes, staged) == Staging::Outcome::kDone)
+    return staged;
   protocol::CopyToDeviceRequest request{};
   request.target = target;
   request.bytes = bytes;
@@ -122,6 +125,10 @@ hipError_t to_device(Session& session, const CopyMode& mode, std::uint64_t targe
 
 hipError_t from_device(Session& session, const CopyMode& mode, void* target, std::uint64_t source,
                        std::uint64_t bytes) {
+  hipError_t staged = hipSuccess;
+  if (mode.wait &&
+      session.staging().from_device(mode, target, source, bytes, staged) == Staging::Outcome::kDone)
+    return session.synchronized_stream(mode.device, mode.stream, staged);
   protocol::CopyFromDeviceRequest request{};
   request.source = source;
   request.bytes = bytes;
@@ -156,6 +163,9 @@ hipError_t settle_on_device(Session& session, const CopyMode& mode, std::uint64_
   const HostMemory& host = session.host_memory();
   const bool touches_host = host.reaches(target, 1) || host.reaches(source, 1);
   if (posted != hipSuccess || !mode.wait || !touches_host) return settle(session, mode, posted);
+  hipError_t waited = hipSuccess;
+  if (session.staging().wait(mode, waited) == Staging::Outcome::kDone)
+    return session.synchronized_stream(mode.device, mode.stream, waited);
   return synchronize(session, mode);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies of every form: what arrives, and what is refused.
 #include <algorithm>
+#include <thread>
 
 #include "tests/api/hip_test.h"
 
@@ -42,6 +43,60 @@ TEST_P(LinearCopy, AsyncThroughPinnedMemory) {
 
 INSTANTIATE_TEST_SUITE_P(Sizes, LinearCopy,
                          ::testing::Values(1, 3, 4095, 4096, 65535, 65536, 65537, 1 << 20, (5 << 20) + 13));
+
+// Sources that are taken along with their copies, on a stream that stands still; copies on other streams,
+// from this thread and others, are none the worse for it.
+TEST(Copy, PageableCopiesWhileAnotherStreamStandsStill) {
+  constexpr std::size_t kPiece = 40000;
+  constexpr std::size_t kPieces = 6;
+  constexpr std::size_t kOther = (3 << 20) + 5;
+  DeviceBuffer held(kPiece * kPieces);
+  DeviceBuffer other(kOther);
+  TestStream still(hipStreamNonBlocking);
+  TestStream moving(hipStreamNonBlocking);
+  Gate gate;
+  gate.close(still);
+  std::vector<unsigned char> piece(kPiece);
+  for (std::size_t i = 0; i < kPieces; ++i) {
+    std::fill(piece.begin(), piece.end(), static_cast<unsigned char>(i + 1));
+    HIP_OK(hipMemcpyAsync(held.at(i * kPiece), piece.data(), kPiece, hipMemcpyHostToDevice, still));
+  }
+  std::vector<unsigned char> source(kOther);
+  for (std::size_t i = 0; i < kOther; ++i) source[i] = static_cast<unsigned char>(i * 11 + i / 1000);
+  std::vector<unsigned char> back(kOther);
+  HIP_OK(hipMemcpyWithStream(other.get(), source.data(), kOther, hipMemcpyHostToDevice, moving));
+  HIP_OK(hipMemcpyWithStream(back.data(), other.get(), kOther, hipMemcpyDeviceToHost, moving));
+  EXPECT_TRUE(back == source);
+  EXPECT_EQ(hipStreamQuery(still), hipErrorNotReady);
+  gate.open();
+  HIP_OK(hipStreamSynchronize(still));
+  std::vector<unsigned char> all(kPiece * kPieces);
+  HIP_OK(hipMemcpy(all.data(), held.get(), all.size(), hipMemcpyDeviceToHost));
+  for (std::size_t i = 0; i < all.size(); ++i) ASSERT_EQ(all[i], i / kPiece + 1) << i;
+}
+
+TEST(Copy, PageableCopiesOfManyThreads) {
+  constexpr std::size_t kBytes = 1'500'001;
+  std::vector<std::thread> threads;
+  for (int id = 0; id < 4; ++id) {
+    threads.emplace_back([id] {
+      DeviceBuffer device(kBytes);
+      TestStream stream(hipStreamNonBlocking);
+      std::vector<unsigned char> source(kBytes);
+      std::vector<unsigned char> back(kBytes);
+      for (int round = 0; round < 10; ++round) {
+        for (std::size_t i = 0; i < kBytes; i += 97)
+          source[i] = static_cast<unsigned char>(i + static_cast<std::size_t>(id * 50 + round));
+        ASSERT_EQ(hipMemcpyWithStream(device.get(), source.data(), kBytes, hipMemcpyHostToDevice, stream),
+                  hipSuccess);
+        ASSERT_EQ(hipMemcpyWithStream(back.data(), device.get(), kBytes, hipMemcpyDeviceToHost, stream),
+                  hipSuccess);
+        ASSERT_TRUE(back == source) << id << ' ' << round;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
 
 TEST(Copy, PageableSourceMayChangeAfterTheCall) {
   constexpr std::size_t kCount = 8000;

@@ -13,8 +13,9 @@
 namespace tf::cpu {
 namespace {
 
-// Asynchronous copies up to this size are made by the caller when the stream is idle.
-constexpr std::size_t kCallerCopy_bytes = 16 << 10;
+// Asynchronous copies up to this size are made by the caller when the stream is idle: the stream's thread, if
+// it sleeps, would be awake only when they could be done.
+constexpr std::size_t kCallerCopy_bytes = 1 << 20;
 // Pageable sources up to this size are taken along with the command; larger ones make the call wait.
 constexpr std::size_t kSnapshot_bytes = 64 << 10;
 

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proxy/staging.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <thread>
+
+#include "proxy/custom/copy_engine.h"
+#include "proxy/session.h"
+#include "transport/wakeup.h"
+
+namespace tf::proxy {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::uint64_t kWordStride = 64;  // a line each
+constexpr unsigned kLooksBeforePause = 64;
+constexpr unsigned kLooksPerClock = 32;
+constexpr auto kLongWait = std::chrono::milliseconds(1);  // from then on look less often
+constexpr auto kLongPause = std::chrono::microseconds(20);
+constexpr auto kQuestion = std::chrono::milliseconds(20);  // ask the worker whether there is still work
+
+}  // namespace
+
+// Acquire: what the stream did before is seen. The worker's store is a plain one behind the data, by whatever
+// the device is; x86 keeps their order.
+bool Staging::DoneWord::done() const {
+  return std::atomic_ref(*reinterpret_cast<std::uint32_t*>(address)).load(std::memory_order_acquire) ==
+         expected;
+}
+
+bool Staging::ready() {
+  const int state = state_.load(std::memory_order_acquire);  // pairs with set_up()
+  return state != 0 ? state > 0 : set_up();
+}
+
+bool Staging::set_up() {
+  if (session_.snapshot().host_access != protocol::HostAccess::kShared) return false;
+  const std::lock_guard lock(copying_);
+  if (const int state = state_.load(std::memory_order_relaxed); state != 0) return state > 0;
+  constexpr std::uint64_t kBytes = kStagingChunks * kStagingChunkBytes;
+  constexpr std::uint64_t kWords = kStagingChunks + kDoneWordsMax;
+  std::uint64_t base = 0;
+  const bool made = session_.host_window().allocate(kBytes + kWords * kWordStride, base) == hipSuccess;
+  if (made) {
+    std::memset(reinterpret_cast<void*>(base), 0, kBytes + kWords * kWordStride);
+    std::uint64_t word = base + kBytes;
+    for (Chunk& chunk : chunks_) {
+      chunk.address = base;
+      chunk.word.address = word;
+      base += kStagingChunkBytes;
+      word += kWordStride;
+    }
+    for (std::size_t i = 0; i < kDoneWordsMax; ++i, word += kWordStride) free_words_.push_back({word, 0});
+  }
+  state_.store(made ? 1 : -1, std::memory_order_release);  // pairs with ready()
+  return made;
+}
+
+hipError_t Staging::post(const CopyMode& mode, std::uint64_t target, std::uint64_t source,
+                         std::uint64_t bytes) {
+  protocol::CopyOnDeviceRequest request{};
+  request.target = target;
+  request.source = source;
+  request.bytes = bytes;
+  request.stream = mode.stream;
+  return session_.post(mode.device, request);
+}
+
+// The word will hold a value it has not held lately once the stream is there.
+hipError_t Staging::mark(const CopyMode& mode, DoneWord& word) {
+  protocol::MemsetD32AsyncRequest request{};
+  request.target = word.address;
+  request.count = 1;
+  request.stream = mode.stream;
+  request.value = static_cast<std::int32_t>(++word.expected);
+  return session_.post(mode.device, request);
+}
+
+hipError_t Staging::move(const CopyMode& mode, Chunk& chunk, std::uint64_t target, std::uint64_t source,
+                         std::uint64_t bytes) {
+  chunk.device = mode.device;
+  chunk.stream = mode.stream;
+  const hipError_t error = post(mode, target, source, bytes);
+  return error != hipSuccess ? error : mark(mode, chunk.word);
+}
+
+// Host callbacks may hold the stream up, so messages are looked for too. A stream that has failed may never
+// fill the word: now and then the worker is asked.
+hipError_t Staging::await(const DoneWord& word, int device, std::uint64_t stream) {
+  for (unsigned look = 0; look < kLooksBeforePause; ++look)
+    if (word.done()) return hipSuccess;
+  const auto start = Clock::now();
+  auto question = start + kQuestion;
+  for (;;) {
+    for (unsigned look = 0; look < kLooksPerClock; ++look) {
+      if (word.done()) return hipSuccess;
+      spin_pause();
+    }
+    if (session_.lost() || !session_.queue().poll()) return kLostError;
+    const auto now = Clock::now();
+    if (now - start > kLongWait)
+      std::this_thread::sleep_for(kLongPause);
+    else if (now - start > kSpinAlone)
+      spin_yield();
+    if (now < question) continue;
+    question = now + kQuestion;
+    protocol::QueryStreamRequest request{};
+    request.stream = stream;
+    const hipError_t error = session_.call(device, request);
+    if (error == hipErrorNotReady) continue;
+    if (word.done()) return hipSuccess;
+    return error != hipSuccess ? error : hipErrorUnknown;
+  }
+}
+
+// The buffers, for a copy on this stream. What other streams still do with them is not waited for: it may
+// depend on what this thread does next. Nor is this stream, by a call that need not wait.
+bool Staging::claim(const CopyMode& mode, std::unique_lock<std::mutex>& lock) {
+  if (!ready()) return false;
+  lock = std::unique_lock(copying_, std::try_to_lock);
+  if (!lock.owns_lock()) return false;
+  return std::all_of(chunks_.begin(), chunks_.end(), [&](const Chunk& chunk) {
+    return chunk.word.done() || (mode.wait && chunk.stream == mode.stream && chunk.device == mode.device);
+  });
+}
+
+Staging::Outcome Staging::to_device(const CopyMode& mode, std::uint64_t target, const void* source,
+                                    std::uint64_t bytes, hipError_t& error) {
+  std::unique_lock<std::mutex> lock;
+  if (!claim(mode, lock)) return Outcome::kNotTaken;
+  const auto* from = static_cast<const std::byte*>(source);
+  error = hipSuccess;
+  for (std::uint64_t at = 0; at < bytes && error == hipSuccess; at += kStagingChunkBytes) {
+    Chunk& chunk = chunks_[turn_++ % kStagingChunks];
+    const std::uint64_t part = std::min<std::uint64_t>(kStagingChunkBytes, bytes - at);
+    error = await(chunk.word, chunk.device, chunk.stream);
+    if (error != hipSuccess) break;
+    std::memcpy(memory(chunk), from + at, part);
+    error = move(mode, chunk, target + at, chunk.address, part);
+  }
+  return Outcome::kDone;
+}
+
+Staging::Outcome Staging::from_device(const CopyMode& mode, void* target, std::uint64_t source,
+                                      std::uint64_t bytes, hipError_t& error) {
+  std::unique_lock<std::mutex> lock;
+  if (!claim(mode, lock)) return Outcome::kNotTaken;
+  auto* to = static_cast<std::byte*>(target);
+  const std::uint64_t chunks = (bytes + kStagingChunkBytes - 1) / kStagingChunkBytes;
+  const auto part = [&](std::uint64_t n) {
+    return std::min<std::uint64_t>(kStagingChunkBytes, bytes - n * kStagingChunkBytes);
+  };
+  const std::size_t first = turn_;
+  turn_ += chunks;
+  error = hipSuccess;
+  std::uint64_t asked = 0;
+  for (std::uint64_t landed = 0; landed < chunks && error == hipSuccess; ++landed) {
+    for (; asked < chunks && asked < landed + kStagingChunks && error == hipSuccess; ++asked) {
+      Chunk& next = chunks_[(first + asked) % kStagingChunks];
+      error = await(next.word, next.device, next.stream);
+      if (error == hipSuccess)
+        error = move(mode, next, next.address, source + asked * kStagingChunkBytes, part(asked));
+    }
+    const Chunk& chunk = chunks_[(first + landed) % kStagingChunks];
+    if (error == hipSuccess) error = await(chunk.word, chunk.device, chunk.stream);
+    if (error == hipSuccess) std::memcpy(to + landed * kStagingChunkBytes, memory(chunk), part(landed));
+  }
+  return Outcome::kDone;
+}
+
+Staging::Outcome Staging::wait(const CopyMode& mode, hipError_t& error) {
+  if (!ready()) return Outcome::kNotTaken;
+  DoneWord word;
+  {
+    const std::lock_guard lock(words_mutex_);
+    if (free_words_.empty()) return Outcome::kNotTaken;
+    word = free_words_.back();
+    free_words_.pop_back();
+  }
+  error = mark(mode, word);
+  if (error == hipSuccess) error = await(word, mode.device, mode.stream);
+  // One that was given up may still be filled: it is not used again.
+  if (error != hipSuccess) return Outcome::kDone;
+  const std::lock_guard lock(words_mutex_);
+  free_words_.push_back(word);
+  return Outcome::kDone;
+}
+
+}  // namespace tf::proxy

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Staging: pageable copies over memory that the worker shares (HostAccess::kShared), and waiting for copies
+// by looking at memory.
+//
+// A copy goes in chunks through a few buffers of the host window: this thread copies between the program's
+// memory and one buffer while the worker copies between another and the device. Behind each chunk the stream
+// fills a word next to the buffers, so that its end is seen here without a message. The payload of such a
+// copy never passes the bulk plane. Any thread; one copy at a time has the buffers, others go by the bulk
+// plane.
+#pragma once
+
+#include <hip/hip_runtime_api.h>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+namespace tf::proxy {
+
+class Session;
+struct CopyMode;
+
+inline constexpr std::size_t kStagingChunkBytes = 256 << 10;
+inline constexpr std::size_t kStagingChunks = 4;
+inline constexpr std::size_t kDoneWordsMax = 64;  // threads that wait for a copy by looking
+
+class Staging {
+ public:
+  enum class Outcome { kDone, kNotTaken };
+
+  explicit Staging(Session& session) : session_(session) {}
+
+  // Copies between pageable memory and the device. kNotTaken: nothing has happened, for want of shared memory
+  // or because the buffers are in use; else `error` is the result. The source may be reused on return; the
+  // target holds the bytes.
+  Outcome to_device(const CopyMode& mode, std::uint64_t target, const void* source, std::uint64_t bytes,
+                    hipError_t& error);
+  Outcome from_device(const CopyMode& mode, void* target, std::uint64_t source, std::uint64_t bytes,
+                      hipError_t& error);
+  // Waits until the stream has done what was posted to it so far, looking at a word of shared memory.
+  Outcome wait(const CopyMode& mode, hipError_t& error);
+
+ private:
+  // A word that a stream fills. Ends when it holds `expected`.
+  struct DoneWord {
+    std::uint64_t address = 0;
+    std::uint32_t expected = 0;
+
+    bool done() const;
+  };
+  struct Chunk {
+    std::uint64_t address = 0;
+    DoneWord word;  // of the work that used it last
+    int device = 0;
+    std::uint64_t stream = 0;
+  };
+
+  bool ready();
+  bool set_up();
+  bool claim(const CopyMode& mode, std::unique_lock<std::mutex>& lock);
+  std::byte* memory(const Chunk& chunk) const { return reinterpret_cast<std::byte*>(chunk.address); }
+  hipError_t post(const CopyMode& mode, std::uint64_t target, std::uint64_t source, std::uint64_t bytes);
+  hipError_t mark(const CopyMode& mode, DoneWord& word);
+  hipError_t move(const CopyMode& mode, Chunk& chunk, std::uint64_t target, std::uint64_t source,
+                  std::uint64_t bytes);
+  hipError_t await(const DoneWord& word, int device, std::uint64_t stream);
+
+  Session& session_;
+  std::atomic<int> state_{0};  // 0: not tried, 1: ready, -1: impossible; release after the members below
+  std::mutex copying_;         // the chunks
+  std::array<Chunk, kStagingChunks> chunks_;
+  std::size_t turn_ = 0;
+  std::mutex words_mutex_;
+  std::vector<DoneWord> free_words_;
+};
+
+}  // namespace tf::proxy
