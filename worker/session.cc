@@ -2,6 +2,7 @@
 // See session.h.
 #include "worker/session.h"
 
+#include <algorithm>
 #include <exception>
 #include <utility>
 
@@ -68,6 +69,7 @@ void Session::release_objects() {
   for (int device = 0; device < device_count(); ++device)
     if (use_device(device) == hipSuccess) static_cast<void>(hip_.hipDeviceSynchronize());
   graphs_.release();
+  for (const Finishing& entry : finishing_) static_cast<void>(hip_.hipStreamDestroy(entry.stream));
   objects_.for_each(HandleKind::kStream, [this](std::uint64_t, const Object& object) {
     static_cast<void>(hip_.hipStreamDestroy(static_cast<hipStream_t>(object.object)));
   });
@@ -108,6 +110,7 @@ Status Session::serve() {
 Status Session::step() {
   if (ending()) return endpoint_.status().is_ok() ? Status(Code::kClosed, "ended") : endpoint_.status();
   copies_.progress();
+  if (!finishing_.empty()) sweep_finishing();
   if (!sender_.flush()) {
     Status waited = endpoint_.wait(Interest::kMessages, Deadline::after(kBacklogWait));
     if (!waited.is_ok() && waited.code() != Code::kTimeout) return waited;
@@ -239,9 +242,31 @@ void Session::fault(hipError_t error, const FrameHeader& request, std::uint64_t 
   sender_.send(header, std::as_bytes(std::span(&fault, 1)));
 }
 
+hipError_t Session::let_finish(hipStream_t stream, int device) {
+  const auto has_room = [this] {
+    sweep_finishing();
+    return finishing_.size() < kFinishingStreamsMax;
+  };
+  if (!wait_until(has_room)) return hipErrorUnknown;
+  if (hip_.hipStreamQuery(stream) != hipErrorNotReady) return hip_.hipStreamDestroy(stream);
+  finishing_.push_back({stream, device});
+  return hipSuccess;
+}
+
+void Session::sweep_finishing() {
+  std::erase_if(finishing_, [this](const Finishing& entry) {
+    if (hip_.hipStreamQuery(entry.stream) == hipErrorNotReady) return false;
+    static_cast<void>(hip_.hipStreamDestroy(entry.stream));
+    return true;
+  });
+}
+
 bool Session::device_idle(int device) {
   if (use_device(device) != hipSuccess) return true;  // a device that cannot be used runs nothing
   if (hip_.hipStreamQuery(nullptr) == hipErrorNotReady) return false;
+  sweep_finishing();
+  for (const Finishing& entry : finishing_)
+    if (entry.device == device) return false;
   bool idle = true;
   objects_.for_each(HandleKind::kStream, [&](std::uint64_t, const Object& object) {
     if (idle && object.device == device)

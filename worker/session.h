@@ -43,6 +43,7 @@ namespace tf::worker {
 inline constexpr std::size_t kRequestBatchMax = 32;        // polled at once
 inline constexpr std::size_t kLookaheadMessagesMax = 256;  // taken from the ring while the executor waits
 inline constexpr std::size_t kLookaheadBytesMax = 4 << 20;
+inline constexpr std::size_t kFinishingStreamsMax = 1024;  // destroyed by the client and still at work
 
 class Session final : private MessageSink {
  public:
@@ -101,6 +102,8 @@ class Session final : private MessageSink {
     }
     return true;
   }
+  // Destroys the stream, once it is idle: until then its device is not.
+  hipError_t let_finish(hipStream_t stream, int device);
   // Whether every stream of `device` is idle; makes the device current.
   bool device_idle(int device);
   // Waits until it is. False when the session ends instead.
@@ -133,6 +136,7 @@ class Session final : private MessageSink {
   void look_ahead();
   void move_payload();
   void release_objects();
+  void sweep_finishing();
 
   const protocol::HipTable& hip_;
   const protocol::WorkerSnapshot& snapshot_;
@@ -151,6 +155,14 @@ class Session final : private MessageSink {
   Graphs graphs_;
   CopyEngine copies_;
   WaiterPool waiters_;
+
+  // Streams that the client has destroyed and that still have work: were they the runtime's to finish, nobody
+  // here could tell when a device is idle.
+  struct Finishing {
+    hipStream_t stream = nullptr;
+    int device = 0;
+  };
+  std::vector<Finishing> finishing_;
 
   Batch current_;    // being executed
   Batch lookahead_;  // taken from the ring while the executor waited

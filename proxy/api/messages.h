@@ -276,6 +276,11 @@ MESSAGE(0x0305, call, QueryStream) {
   u64 stream;
 };
 
+// What was sent on the stream before is still done.
+MESSAGE(0x0314, post, DestroyStream) {
+  u64 stream;
+};
+
 MESSAGE(0x0330, post, HostCallback) {
   u64 stream;
   u64 cookie;

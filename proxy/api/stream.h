@@ -15,7 +15,7 @@ hipError_t hipExtStreamCreateWithCUMask(OUT(stream) hipStream_t* stream, uint32_
                                         IN() ARRAY(mask_words) const uint32_t* mask);
 UNSUPPORTED hipError_t hipExtStreamGetCUMask(IN(stream) hipStream_t stream, uint32_t mask_words,
                                              OUT() ARRAY(mask_words) uint32_t* mask);
-POST(0x0314) hipError_t hipStreamDestroy(CONSUMES(stream) hipStream_t stream);
+CUSTOM hipError_t hipStreamDestroy(CONSUMES(stream) hipStream_t stream);
 POST(0x0315) CHECK(flags == 0)
 hipError_t hipStreamWaitEvent(IN(stream) hipStream_t stream, IN(event) hipEvent_t event, unsigned int flags);
 CACHED(0x0316) hipError_t hipStreamGetFlags(IN(stream) hipStream_t stream, OUT() unsigned int* flags);

@@ -41,6 +41,13 @@ hipError_t hipStreamSynchronize(ApiCall& call, hipStream_t stream) {
   return call.finish(session.synchronized_stream(call.device(), request.stream, error));
 }
 
+hipError_t hipStreamDestroy(ApiCall& call, hipStream_t stream) {
+  if (!call.connected()) return call.finish();
+  protocol::DestroyStreamRequest request{};
+  if (!call.consume(HandleKind::kStream, stream, request.stream)) return call.finish();
+  return call.finish(call.session().post(call.device(), request));
+}
+
 hipError_t hipStreamQuery(ApiCall& call, hipStream_t stream) {
   if (!call.connected()) return call.finish();
   protocol::QueryStreamRequest request{};

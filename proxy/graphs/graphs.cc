@@ -156,8 +156,8 @@ Graphs::Verdict Graphs::offer(Op op, int device, std::span<const std::byte> head
       if (!decode(head, request)) return std::nullopt;
       return library_.capture_wait(reference(device, request.stream), request.event);
     }
-    case Op::kStreamDestroy: {
-      protocol::StreamDestroyRequest request;
+    case Op::kDestroyStream: {
+      protocol::DestroyStreamRequest request;
       if (decode(head, request)) library_.forget_stream(request.stream);
       return std::nullopt;
     }

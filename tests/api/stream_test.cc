@@ -104,8 +104,8 @@ TEST(Stream, DestroyedWhileBusyStillFinishes) {
     gate.open();
   });
   HIP_OK(hipStreamDestroy(stream));
+  HIP_OK(hipDeviceSynchronize());  // as a rule before the gate opens
   opener.join();
-  HIP_OK(hipDeviceSynchronize());
   EXPECT_EQ(host.as<unsigned char>()[0], 42);
 }
 

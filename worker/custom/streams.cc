@@ -46,6 +46,17 @@ void synchronize_stream(Call& call, const protocol::SynchronizeStreamRequest& re
                  [stream](const protocol::HipTable& hip) { return hip.hipStreamSynchronize(stream); });
 }
 
+void destroy_stream(Call& call, const protocol::DestroyStreamRequest& request) {
+  if (!call.use_device()) return;
+  Object object;
+  if (!call.session().objects().unbind(protocol::HandleKind::kStream, request.stream, object))
+    return call.finish(hipErrorInvalidHandle);
+  const auto stream = static_cast<hipStream_t>(object.object);
+  // A program may destroy what another of its threads waits for; the wait ends first.
+  call.session().wait_until([&] { return !call.session().waiters().uses(stream); });
+  call.finish(call.session().let_finish(stream, object.device));
+}
+
 void query_stream(Call& call, const protocol::QueryStreamRequest& request) {
   if (!call.use_device()) return;
   hipStream_t stream = nullptr;

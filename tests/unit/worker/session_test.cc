@@ -195,7 +195,7 @@ TEST(Session, ADestroyedStreamThatIsWaitedForEndsItsWaitFirst) {
   hipError_t waited = hipErrorUnknown;
   std::thread waiter([&] { waited = rig.synchronize(held); });
   std::this_thread::sleep_for(20ms);  // most likely it waits by now
-  rig.post(protocol::StreamDestroyRequest{held});
+  rig.post(protocol::DestroyStreamRequest{held});
   std::this_thread::sleep_for(20ms);
   rig.callback_done(5);
   waiter.join();
