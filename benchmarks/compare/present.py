@@ -48,7 +48,8 @@ def pair(placements, field):
 
 
 def markdown_cells(placements):
-    line = next(iter(placements.values()))
+    measured = [line for line in placements.values() if line['value'] is not None]
+    line = (measured or list(placements.values()))[0]
     what = line['metric'].replace('_', ' ')
     if line['bytes'] and not what.startswith('cpu'):
         what += ' ' + report.size(line['bytes'])
