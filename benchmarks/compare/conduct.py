@@ -9,6 +9,7 @@ from . import loads, rows
 
 LOAD_ROWS = ('idle session', 'processor time', 'threads posting', 'many clients')
 POSTS = ('event', 'memset', 'launch')
+COPIES = ('h2d', 'd2h')
 
 
 def row_names():
@@ -71,23 +72,36 @@ class Run:
             self.say('%s over %s failed: %s' % (bench, transport, error))
 
     def hip_calls(self):
-        sizes = ['--sizes', ','.join(str(size) for size in rows.COPY_SIZES)]
         quick = ['--quick'] if self.options.quick else []
         wanted = [name for name in self.options.transports if self.needs('hip_bench', name)]
         for turn in range(self.options.turns if wanted else 0):
             self.say('hip_bench, turn %d: native' % (turn + 1))
-            for group in POSTS:
+            for group in sorted(set(POSTS) & {group for name in wanted for group in self.groups(name)}):
                 self.attempt('hip_bench', 'native', PINNED, lambda: ours.hip_bench(
                     self.programs, 'native', PINNED, None, ['--metric', group, *quick]))
             for transport in wanted:
                 for placement in (PINNED, UNPINNED):
                     self.say('hip_bench, turn %d: %s, %s' % (turn + 1, transport, placement.name))
                     self.attempt('hip_bench', transport, placement,
-                                 lambda: self.one_hip_bench(transport, placement, [*sizes, *quick]))
+                                 lambda: self.one_hip_bench(transport, placement, quick))
+
+    def groups(self, transport):
+        """What hip_bench must measure: metrics by their first word. All copies go in one."""
+        words = {spec.metric.split('_')[0] for spec in self.specs
+                 if (spec.bench, spec.transport) == ('hip_bench', transport)}
+        if words & set(COPIES):
+            words = words - set(COPIES) | {COPIES[0], 'stream'}  # the round trip is part of a small copy's limit
+        return sorted(words)
 
     def one_hip_bench(self, transport, placement, arguments):
+        sizes = sorted({spec.bytes for spec in self.specs if spec.metric.split('_')[0] in COPIES
+                        and spec.transport == transport})
+        words = ['--sizes', ','.join(map(str, sizes)), *arguments] if sizes else arguments
+        found = []
         with ours.Worker(self.programs, placement) as worker:
-            return ours.hip_bench(self.programs, transport, placement, worker, arguments)
+            for group in self.groups(transport):
+                found += ours.hip_bench(self.programs, transport, placement, worker, ['--metric', group, *words])
+        return found
 
     def watched(self):
         """The rows of loads.py."""

@@ -7,7 +7,6 @@ from peers import peer
 
 LOWER, HIGHER = 'lower', 'higher'
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
-COPY_SIZES = (4 * KIB, 64 * KIB, MIB, 64 * MIB, GIB)
 BOTH = ('pinned', 'unpinned')
 NOTES = {'shm posted records': 'Aeron IPC is not a Debian package and is not in this run'}
 

@@ -3,12 +3,13 @@
 """benchmarks/compare: which figures become which lines, and when a target holds."""
 import pathlib
 import sys
+import types
 import unittest
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "benchmarks"))
 
-from compare import figures, rows  # noqa: E402
+from compare import conduct, figures, rows  # noqa: E402
 from peers import measure, peer  # noqa: E402
 
 
@@ -93,6 +94,22 @@ class Lines(unittest.TestCase):
         self.figures.peer_rows = [peer_row("UCX", "shm", "one_way", 64, 11e6), peer_row("X", "tcp", "one_way", 64, 1)]
         line = self.line("shm", "posted", 64)
         self.assertEqual((line["peers"], line["holds"]), ({"UCX": 11e6}, True))
+
+
+class Selection(unittest.TestCase):
+    def run_of(self, only):
+        return conduct.Run(None, types.SimpleNamespace(only=only, transports=["shm", "tcp"]), print)
+
+    def test_only_what_the_rows_need_is_run(self):
+        self.assertEqual(self.run_of("shm synchronous").groups("shm"), ["event", "stream"])
+        self.assertEqual(self.run_of("shm synchronous").groups("tcp"), [])
+        self.assertEqual(self.run_of("shm small").groups("shm"), ["h2d", "stream"])
+        self.assertEqual(self.run_of("").groups("shm"), ["event", "h2d", "launch", "memset", "stream"])
+
+    def test_peers_run_where_a_row_shows_them(self):
+        self.assertFalse(self.run_of("idle").needs_peers())
+        self.assertTrue(self.run_of("processor").needs_peers())
+        self.assertTrue(self.run_of("shm posted").needs_peers())
 
 
 class Leads(unittest.TestCase):
