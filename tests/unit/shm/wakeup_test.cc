@@ -2,6 +2,8 @@
 // No wake-up is lost between two processes. The one sign of a lost one is a wait that ends only with the
 // sleep's own limit of 100 ms, so every round trip is timed.
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 #include <random>
 #include <thread>
 
@@ -110,6 +112,86 @@ TEST(ShmWakeup, RoomIsAnnouncedAtOnce) {
   }
   reader.join();
   EXPECT_LE(stalls, kStallsForgiven);
+}
+
+// Bursts long enough for the ringer to leave out its fences, each followed by a pause in which the other side
+// falls asleep or is about to: the last message of a burst must be answered at once.
+class Answering final : public MessageSink {
+ public:
+  explicit Answering(Endpoint& endpoint) : endpoint_(endpoint) {}
+  Status on_message(const FrameHeader& header, std::span<const std::byte>) override {
+    if (header.opcode != kLast) return Status::ok();
+    return test::try_publish(endpoint_, kLast, header.request_id, {});
+  }
+  static constexpr std::uint16_t kLast = 2;
+
+ private:
+  Endpoint& endpoint_;
+};
+
+void answer_bursts(Endpoint& endpoint) {
+  Answering sink(endpoint);
+  for (;;) {
+    Result<std::size_t> polled = endpoint.poll(sink, 64);
+    if (!polled) return;
+    if (polled.value() != 0) continue;
+    const Status waited = endpoint.wait(Interest::kMessages, Deadline::after(seconds(20)));
+    if (!waited.is_ok()) return;
+  }
+}
+
+Status post_burst(Endpoint& endpoint, std::uint32_t messages, Deadline deadline) {
+  for (std::uint32_t left = messages; left != 0;) {
+    const Status posted = test::try_publish(endpoint, left == 1 ? Answering::kLast : 1, left, {});
+    if (posted.is_ok()) --left;
+    if (!posted.is_ok() && posted.code() != Code::kWouldBlock) return posted;
+    if (deadline.passed()) return {Code::kTimeout, "the ring stays full"};
+  }
+  return Status::ok();
+}
+
+std::chrono::seconds stress_time() {
+  const char* const wanted = std::getenv("TF_STRESS_SECONDS");  // for more than a test's time
+  return wanted == nullptr ? kStress : std::chrono::seconds(std::atoi(wanted));
+}
+
+TEST(ShmWakeup, NoneIsLostAfterBursts) {
+  auto [ours, theirs] = socket_pair();
+  net::OwnedFd file;
+  Result<Segment> segment = Segment::create(file);
+  ASSERT_TRUE(segment.is_ok());
+  test::PeerProcess child = test::PeerProcess::start([&, socket = &theirs, parents = &ours] {
+    parents->reset();
+    Result<Segment> opened = Segment::open(file);
+    ASSERT_TRUE(opened.is_ok());
+    auto endpoint = make_endpoint(std::move(*opened), std::move(*socket), Side::kClient);
+    ASSERT_TRUE(endpoint.is_ok());
+    answer_bursts(**endpoint);
+  });
+  ASSERT_TRUE(child.started());
+  theirs.reset();
+  auto endpoint = make_endpoint(std::move(*segment), std::move(ours), Side::kWorker);
+  ASSERT_TRUE(endpoint.is_ok());
+  Counter sink;
+  std::minstd_rand random(3);
+  int stalls = 0;
+  std::uint32_t bursts = 0;
+  for (const Deadline end = Deadline::after(stress_time()); !end.passed(); ++bursts) {
+    ASSERT_TRUE(
+        post_burst(**endpoint, 1 + static_cast<std::uint32_t>(random() % 200), Deadline::after(seconds(10)))
+            .is_ok());
+    const auto start = Deadline::Clock::now();
+    const Status status = next(**endpoint, sink, Deadline::after(seconds(10)));
+    ASSERT_TRUE(status.is_ok()) << status.to_string();
+    if (Deadline::Clock::now() - start > kStall) ++stalls;
+    const microseconds time(random() % 2 == 0 ? random() % 3 : 250 + random() % 300);
+    for (const Deadline until = Deadline::after(time); !until.passed();) continue;
+  }
+  EXPECT_GT(bursts, 50u);
+  EXPECT_LE(stalls, kStallsForgiven) << "of " << bursts << " bursts";
+  std::printf("%u bursts, %d of them answered late\n", bursts, stalls);
+  endpoint->reset();
+  EXPECT_EQ(child.wait(seconds(10)), 0);
 }
 
 }  // namespace
