@@ -324,8 +324,10 @@ Status ShmEndpoint::wait(Interest interest, Deadline deadline) {
   Waiter& own = waiter(interest);
   if (!spin_without_clock(interest, own)) {
     const Clock::time_point start = Clock::now();
-    if (!spin(interest, own, deadline)) TF_RETURN_IF_ERROR(sleep(interest, own, deadline));
-    own.spin.learn(Clock::now() - start);
+    Status slept;
+    if (!spin(interest, own, deadline)) slept = sleep(interest, own, deadline);
+    own.spin.learn(Clock::now() - start);  // also when nothing came: an idle end shall not spin
+    TF_RETURN_IF_ERROR(slept);
   }
   if (const std::uint64_t refusal = refusal_to_tell(own); refusal != kNotBlocked)
     own.told.store(refusal, std::memory_order_relaxed);

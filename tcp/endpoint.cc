@@ -100,7 +100,10 @@ class TcpEndpoint final : public Endpoint, private BulkPlane {
         return now;
       }
       first = false;
-      if (deadline.passed()) return {Code::kTimeout, "nothing came over tcp before the deadline"};
+      if (deadline.passed()) {
+        spin_.learn(Deadline::Clock::now() - start);  // an idle end shall not spin
+        return {Code::kTimeout, "nothing came over tcp before the deadline"};
+      }
       const auto spun = Deadline::Clock::now() - start;
       if (spun >= budget)
         sleep(interest, deadline);

@@ -17,7 +17,7 @@ namespace {
 using protocol::HandleKind;
 using namespace std::chrono_literals;
 
-constexpr auto kIdleWait = 100ms;  // upper bound of a sleep; wake-ups do not depend on it
+constexpr auto kIdleWait = 1s;  // upper bound of a sleep; wake-ups do not depend on it
 constexpr auto kBacklogWait = 1ms;
 constexpr unsigned kSpinRounds = 200;  // of wait_until(), before it sleeps
 constexpr auto kPauseSleep = 50us;
