@@ -59,16 +59,6 @@ bool Staging::set_up() {
   return made;
 }
 
-hipError_t Staging::post(const CopyMode& mode, std::uint64_t target, std::uint64_t source,
-                         std::uint64_t bytes) {
-  protocol::CopyOnDeviceRequest request{};
-  request.target = target;
-  request.source = source;
-  request.bytes = bytes;
-  request.stream = mode.stream;
-  return session_.post(mode.device, request);
-}
-
 // The word will hold a value it has not held lately once the stream is there.
 hipError_t Staging::mark(const CopyMode& mode, DoneWord& word) {
   protocol::MemsetD32AsyncRequest request{};
@@ -83,7 +73,7 @@ hipError_t Staging::move(const CopyMode& mode, Chunk& chunk, std::uint64_t targe
                          std::uint64_t bytes) {
   chunk.device = mode.device;
   chunk.stream = mode.stream;
-  const hipError_t error = post(mode, target, source, bytes);
+  const hipError_t error = post_copy(session_, mode, target, source, bytes);
   return error != hipSuccess ? error : mark(mode, chunk.word);
 }
 

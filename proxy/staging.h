@@ -62,7 +62,6 @@ class Staging {
   bool set_up();
   bool claim(const CopyMode& mode, std::unique_lock<std::mutex>& lock);
   std::byte* memory(const Chunk& chunk) const { return reinterpret_cast<std::byte*>(chunk.address); }
-  hipError_t post(const CopyMode& mode, std::uint64_t target, std::uint64_t source, std::uint64_t bytes);
   hipError_t mark(const CopyMode& mode, DoneWord& word);
   hipError_t move(const CopyMode& mode, Chunk& chunk, std::uint64_t target, std::uint64_t source,
                   std::uint64_t bytes);

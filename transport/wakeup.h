@@ -5,9 +5,9 @@
 //   0       4     ringer      rings     counts up when somebody is woken; the futex word
 //   4       4     waiter      sleepers  threads about to sleep or asleep that wait for messages
 //   8       4     waiter      sleepers  the same, for payload
-//   12      4     waiter      barriers  1: whoever waits here has all processors fence where `unfenced` says
-//   so 16      4     ringer      unfenced  1: the ringer of messages looks for sleepers without a fence 20 12
-//   reserved
+//   12      4     waiter      barriers  1: whoever waits here has all processors fence if `unfenced` is set
+//   16      4     ringer      unfenced  1: the ringer of messages looks for sleepers without a fence
+//   20      12    nobody      reserved
 //
 // Waiter: look for work; spin a while; then ++sleepers (seq_cst) of what it waits for, look again, futex-wait
 // on `rings`, --sleepers. Ringer: publish the work (release), fence (seq_cst), and only if somebody sleeps

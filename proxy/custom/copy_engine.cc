@@ -171,12 +171,7 @@ hipError_t settle_on_device(Session& session, const CopyMode& mode, std::uint64_
 
 hipError_t on_device(Session& session, const CopyMode& mode, std::uint64_t target, std::uint64_t source,
                      std::uint64_t bytes) {
-  protocol::CopyOnDeviceRequest request{};
-  request.target = target;
-  request.source = source;
-  request.bytes = bytes;
-  request.stream = mode.stream;
-  return settle_on_device(session, mode, target, source, session.post(mode.device, request));
+  return settle_on_device(session, mode, target, source, post_copy(session, mode, target, source, bytes));
 }
 
 // --- boxes ----------------------------------------------------------------------------------------------
@@ -309,6 +304,16 @@ Graphs::Verdict offer(Session& session, const CopyMode& mode, const Box& box, hi
 }
 
 }  // namespace
+
+hipError_t post_copy(Session& session, const CopyMode& mode, std::uint64_t target, std::uint64_t source,
+                     std::uint64_t bytes) {
+  protocol::CopyOnDeviceRequest request{};
+  request.target = target;
+  request.source = source;
+  request.bytes = bytes;
+  request.stream = mode.stream;
+  return session.post(mode.device, request);
+}
 
 CopyWay way_between(Session& session, std::uint64_t target, std::uint64_t source) {
   return way_between(end_at(session, target), end_at(session, source));

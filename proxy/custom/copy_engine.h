@@ -34,6 +34,9 @@ CopyWay way_between(Session& session, std::uint64_t target, std::uint64_t source
 // The same for a whole copy. hipErrorInvalidValue: an end is not what `kind` says, or
 // reaches beyond its allocation. REQUIRES: is_valid(box)
 hipError_t copy_way(Session& session, const Box& box, hipMemcpyKind kind, CopyWay& way);
+// Posts a copy between addresses that the worker reaches (Session::reaches), and does not wait.
+hipError_t post_copy(Session& session, const CopyMode& mode, std::uint64_t target, std::uint64_t source,
+                     std::uint64_t bytes);
 // Carry a piece of mirrored memory (mirror.h), and have done so on return.
 hipError_t write_host_part(Session& session, std::uint64_t address, std::uint64_t bytes);
 hipError_t read_host_part(Session& session, std::uint64_t address, std::uint64_t bytes);
