@@ -69,7 +69,9 @@ struct RequestQueue::State final : MessageSink {
   bool is_driver() const { return driver_.load(std::memory_order_relaxed) == std::this_thread::get_id(); }
   bool take_role();
   void give_role_back();
+  void hand_over();
   Status drive_until(const Goal& goal, Deadline deadline);
+  Status drive_or_follow(const Goal& goal, Deadline deadline, bool& followed);
   void follow(const Goal& goal, Deadline deadline);
   void lead(const Goal& goal, Deadline deadline);
   bool failed() const { return failed_.load(std::memory_order_acquire); }  // pairs with end_round()
@@ -213,16 +215,33 @@ void RequestQueue::State::give_role_back() {
   if (!followers_.empty()) followers_.front()->wake.notify_one();
 }
 
+// A follower that was woken to take the role and finds its goal reached passes the wake-up on.
+void RequestQueue::State::hand_over() {
+  if (follower_count_.load(std::memory_order_seq_cst) == 0 || driving_.load(std::memory_order_seq_cst))
+    return;
+  const std::lock_guard lock(mutex_);
+  if (!followers_.empty()) followers_.front()->wake.notify_one();
+}
+
 Status RequestQueue::State::drive_until(const Goal& goal, Deadline deadline) {
+  bool followed = false;
+  Status status = drive_or_follow(goal, deadline, followed);
+  if (followed) hand_over();
+  return status;
+}
+
+Status RequestQueue::State::drive_or_follow(const Goal& goal, Deadline deadline, bool& followed) {
   while (!reached(goal)) {
     if (is_driver()) return {Code::kInvalidArgument, "the notices sink must not wait on its own queue"};
     // A transfer is waited for even then: until it is done its memory may be in use.
     if (failed() && goal.transfer == nullptr) return failure();
     if (deadline.passed()) return {Code::kTimeout, "the deadline passed while waiting for the peer"};
-    if (take_role())
+    if (take_role()) {
       lead(goal, deadline);
-    else
+    } else {
+      followed = true;
       follow(goal, deadline);
+    }
   }
   return Status::ok();
 }
