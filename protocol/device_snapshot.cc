@@ -66,7 +66,12 @@ void visit_snapshot(Archive& a, Snapshot& s) {
          s.host_window.base, s.host_window.bytes);
   auto access = static_cast<std::uint32_t>(s.host_access);
   a.field(access);
-  if constexpr (!std::is_const_v<Snapshot>) s.host_access = static_cast<HostAccess>(access);
+  auto device_access = static_cast<std::uint32_t>(s.device_access);
+  a.field(device_access);
+  if constexpr (!std::is_const_v<Snapshot>) {
+    s.host_access = static_cast<HostAccess>(access);
+    s.device_access = static_cast<DeviceAccess>(device_access);
+  }
   if (a.elements(s.devices, kDevicesMax, kDeviceBytesMin))
     for (auto& device : s.devices) visit_device(a, device);
   if (a.elements(s.peers, kDevicesMax * kDevicesMax, kPeerBytes))
@@ -128,6 +133,9 @@ void decode(Decoder& in, WorkerSnapshot& snapshot) {
   if (const std::string wrong = check_range(snapshot.reservations); !wrong.empty())
     return in.fail("reservations: " + wrong);
   check_host_window(in, snapshot);
+  if (snapshot.device_access > DeviceAccess::kMapped) return in.fail("unknown kind of device access");
+  if (snapshot.device_access != DeviceAccess::kNone && snapshot.vmm_leases == 0)
+    return in.fail("mapped leases without windows for them");
   for (std::size_t index = 0; index < snapshot.devices.size(); ++index) check_window(in, snapshot, index);
 }
 

@@ -123,6 +123,9 @@ struct LimitValue {
 struct AddressWindow {
   std::uint64_t base = 0;
   std::uint64_t bytes = 0;
+  bool contains(std::uint64_t address, std::uint64_t length) const {
+    return address >= base && address - base <= bytes && length <= bytes - (address - base);
+  }
   friend bool operator==(const AddressWindow&, const AddressWindow&) = default;
 };
 
@@ -131,6 +134,12 @@ enum class HostAccess : std::uint32_t {
   kNone = 0,
   kShared = 1,    // one file that both map
   kMirrored = 2,  // a copy on either side, brought up to date where HIP has the program wait
+};
+
+// How the memory of leases is there for the client itself, besides for the device.
+enum class DeviceAccess : std::uint32_t {
+  kNone = 0,
+  kMapped = 1,  // every lease comes with a file that the client maps at the same addresses
 };
 
 struct DeviceSnapshot {
@@ -172,6 +181,7 @@ struct WorkerSnapshot {
   // The client opens parts of this range for its host memory; the device uses them at the same addresses.
   AddressWindow host_window;
   HostAccess host_access = HostAccess::kNone;  // kNone: there is no window
+  DeviceAccess device_access = DeviceAccess::kNone;
   std::vector<DeviceSnapshot> devices;
   std::vector<PeerLink> peers;  // devices.size() squared, row = accessing device
 

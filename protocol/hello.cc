@@ -135,18 +135,4 @@ Status send_hello_reply(int socket, const HelloReply& reply, Deadline deadline) 
   return send_frame(socket, kFlagResponse, *payload, deadline);
 }
 
-Status send_host_file(int socket, int file, Deadline deadline) {
-  const std::byte mark{1};
-  return net::send_with_fds(socket, {&mark, 1}, {&file, 1}, deadline);
-}
-
-Result<net::OwnedFd> receive_host_file(int socket, Deadline deadline) {
-  std::byte mark{};
-  std::vector<net::OwnedFd> files;
-  TF_RETURN_IF_ERROR(net::receive_with_fds(socket, {&mark, 1}, files, deadline));
-  if (files.size() == 1) return std::move(files[0]);
-  return Status(Code::kProtocol,
-                std::to_string(files.size()) + " descriptors came for the host window instead of one");
-}
-
 }  // namespace tf::protocol

@@ -2,9 +2,9 @@
 // HELLO: the first exchange on a control connection, after the attach frame with the zero token.
 //
 // Client to worker: one frame, opcode kOpHello, payload = HelloRequest. Worker to client: one frame, the
-// same opcode, flag RESPONSE, payload = HelloReply. When the snapshot says HostAccess::kShared, one byte
-// with the descriptor of the host window's file follows. Nothing else ever travels on the control connection;
-// its closing ends the session. The send/receive helpers block until their deadline.
+// same opcode, flag RESPONSE, payload = HelloReply, and behind it the descriptors of shared_files.h. Nothing
+// else ever travels on the control connection; its closing ends the session. The send/receive helpers block
+// until their deadline.
 #pragma once
 
 #include <cstddef>
@@ -65,9 +65,5 @@ Result<HelloReply> receive_hello_reply(int socket, Deadline deadline);
 // Worker side.
 Result<HelloRequest> receive_hello(int socket, Deadline deadline);
 Status send_hello_reply(int socket, const HelloReply& reply, Deadline deadline);
-
-// After a reply with HostAccess::kShared, over a Unix socket.
-Status send_host_file(int socket, int file, Deadline deadline);
-Result<net::OwnedFd> receive_host_file(int socket, Deadline deadline);
 
 }  // namespace tf::protocol

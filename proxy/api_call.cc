@@ -121,8 +121,10 @@ bool ApiCall::registered(const void* host_function, hipFunction_t& function) {
 }
 
 hipError_t ApiCall::post_bytes(protocol::Op op, std::span<const std::byte> head,
-                               std::span<const std::byte> tail) {
-  return note_error(session_->send(op, device(), head, tail));
+                               std::span<const std::byte> tail, Trace trace) {
+  const hipError_t error = session_->send(op, device(), head, tail);
+  session_->pending_work().note(device(), trace);
+  return note_error(error);
 }
 
 hipError_t ApiCall::call_bytes(protocol::Op op, std::span<const std::byte> head,
@@ -155,7 +157,7 @@ hipError_t ApiCall::create_once_bytes(HandleKind kind, protocol::Op op, std::spa
   }
   if (!create(kind, handle, value)) return finish();
   session_->handles().of(kind).make_permanent(handle);
-  hipError_t error = post_bytes(op, head, {});
+  hipError_t error = post_bytes(op, head, {}, Trace{});
   if (error == hipSuccess) created.keep(op, ReplyCache::kEveryDevice, asked, raw);
   return error;
 }

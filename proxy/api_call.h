@@ -15,6 +15,7 @@
 #include "protocol/gen/messages.h"
 #include "protocol/gen/op.h"
 #include "protocol/handle.h"
+#include "proxy/pending_work.h"
 
 namespace tf::proxy {
 
@@ -58,7 +59,7 @@ class ApiCall {
   // POST/CREATE: queues the request and returns; hipSuccess unless the queue or session failed.
   template <typename Request>
   hipError_t post(const Request& request, std::span<const std::byte> tail = {}) {
-    return post_bytes(Request::kOp, std::as_bytes(std::span(&request, 1)), tail);
+    return post_bytes(Request::kOp, std::as_bytes(std::span(&request, 1)), tail, trace_of(request));
   }
   // CALL: waits for the reply; `reply` is filled when the result is hipSuccess (or hipErrorNotReady).
   template <typename Request, typename Reply>
@@ -85,7 +86,8 @@ class ApiCall {
   }
 
  private:
-  hipError_t post_bytes(protocol::Op op, std::span<const std::byte> head, std::span<const std::byte> tail);
+  hipError_t post_bytes(protocol::Op op, std::span<const std::byte> head, std::span<const std::byte> tail,
+                        Trace trace);
   hipError_t call_bytes(protocol::Op op, std::span<const std::byte> head, std::span<const std::byte> tail,
                         std::span<std::byte> reply);
   hipError_t cached_bytes(protocol::Op op, std::span<const std::byte> head, std::span<std::byte> reply);

@@ -14,6 +14,7 @@
 #include "net/transport.h"
 #include "protocol/gen/schema.h"
 #include "protocol/hello.h"
+#include "protocol/shared_files.h"
 #include "proxy/log.h"
 #include "transport/factory/factory.h"
 
@@ -52,7 +53,7 @@ struct Greeted {
   net::OwnedFd control;
   net::Token token;  // a fresh one for each attempt: the last one's may still be somebody's
   protocol::HelloReply reply;
-  net::OwnedFd host_file;
+  protocol::SharedFiles files;
 };
 
 Result<Greeted> greet_once(const Settings& settings, const net::Address& address,
@@ -64,13 +65,10 @@ Result<Greeted> greet_once(const Settings& settings, const net::Address& address
   TF_RETURN_IF_ERROR(net::set_peer_timeout(control->get(), settings.io_timeout));
   Result<protocol::HelloReply> reply = say_hello(control->get(), transport, *token, deadline);
   if (!reply) return reply.status();
-  net::OwnedFd host_file;
-  if (reply->snapshot.host_access == protocol::HostAccess::kShared) {
-    Result<net::OwnedFd> received = protocol::receive_host_file(control->get(), deadline);
-    if (!received) return received.status();
-    host_file = std::move(*received);
-  }
-  return Greeted{std::move(*control), *token, std::move(*reply), std::move(host_file)};
+  Result<protocol::SharedFiles> files =
+      protocol::receive_shared_files(control->get(), reply->snapshot, deadline);
+  if (!files) return files.status();
+  return Greeted{std::move(*control), *token, std::move(*reply), std::move(*files)};
 }
 
 // A worker's session process may die just as it is given our connection. The worker has another one soon, so
@@ -107,7 +105,7 @@ Result<Session::Parts> connect(const Settings& settings) {
   parts.endpoint = std::move(*endpoint);
   parts.snapshot = std::move(reply->snapshot);
   parts.control = std::move(greeted->control);
-  parts.host_memory = std::move(greeted->host_file);
+  parts.files = std::move(greeted->files);
   parts.only_device = settings.device;
   return parts;
 }

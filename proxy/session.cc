@@ -55,8 +55,8 @@ Session::Session(Parts parts)
       modules_(*this),
       callbacks_(*this),
       graphs_(std::make_unique<Graphs>(*this)) {
-  reserve_windows();
-  map_host_window(parts.host_memory.get());
+  map_leases(std::move(parts.files.leases), reserve_windows());
+  map_host_window(parts.files.host_window.get());
   if (control_ && !start_thread(watcher_, "hip-control", [this] { watch_control(); }))
     log_debug("no thread for the control connection: a lost worker is noticed at the next call only");
 }
@@ -70,10 +70,13 @@ Session::~Session() {
   transfers_.await_through(UINT64_MAX);
 }
 
-void Session::reserve_windows() {
+// False: a device's window could not be reserved.
+bool Session::reserve_windows() {
+  bool all = true;
   for (const protocol::DeviceSnapshot& device : snapshot_.devices) {
     if (device.window.bytes == 0) continue;
     Result<ReservedWindow> window = ReservedWindow::reserve(device.window.base, device.window.bytes);
+    all = all && window && *window;
     if (window) {
       windows_.push_back(std::move(*window));
     } else {
@@ -82,16 +85,25 @@ void Session::reserve_windows() {
       log_debug("going on without a reserved window: " + window.status().to_string());
     }
   }
-  if (snapshot_.reservations.bytes == 0 || snapshot_.devices.empty()) return;
+  if (snapshot_.reservations.bytes == 0 || snapshot_.devices.empty()) return all;
   // These the program is told of before anything lives in them: no window, no virtual memory management.
   const protocol::AddressWindow& range = snapshot_.reservations;
   Result<ReservedWindow> window = ReservedWindow::reserve(range.base, range.bytes);
-  if (!window) return log_debug("no virtual memory management: " + window.status().to_string());
+  if (!window) {
+    log_debug("no virtual memory management: " + window.status().to_string());
+    return all;
+  }
   windows_.push_back(std::move(*window));
   std::uint64_t unit = 0;
   for (const protocol::DeviceSnapshot& device : snapshot_.devices)
     unit = std::max(unit, device.map_granularity_bytes);
   virtual_memory_.open(range, unit);
+  return all;
+}
+
+void Session::map_leases(net::OwnedFd socket, bool reserved) {
+  if (reserved) lease_mappings_.open(std::move(socket));
+  if (!lease_mappings_.complete()) snapshot_.device_access = protocol::DeviceAccess::kNone;
 }
 
 // The mapping outlives the descriptor.
@@ -278,6 +290,25 @@ Status Session::on_fault(const protocol::FaultRequest& fault) {
   return Status::ok();
 }
 
+hipError_t Session::synchronize_stream(int device, std::uint64_t stream) {
+  if (pending_work_.quiet()) return synchronized_stream(device, stream, lost() ? kLostError : hipSuccess);
+  return synchronize_stream(device, stream, [&] {
+    protocol::SynchronizeStreamRequest request{};
+    request.stream = stream;
+    return call(device, request);
+  });
+}
+
+hipError_t Session::synchronize_device(int device) {
+  if (pending_work_.quiet()) return synchronized_device(device, lost() ? kLostError : hipSuccess);
+  const PendingWork::Proof proof =
+      pending_work_.begin(PendingWork::mark_of(device, 0), device_count() == 1);
+  const hipError_t error =
+      synchronized_device(device, call(device, protocol::SynchronizeDeviceRequest{}));
+  pending_work_.end(proof, error == hipSuccess);
+  return error;
+}
+
 hipError_t Session::synchronized_stream(int device, std::uint64_t stream, hipError_t error) {
   transfers_.await_stream(device, stream);
   hipError_t fault = faults_.take_stream(device, stream);
@@ -322,12 +353,19 @@ hipError_t Session::lease(int device, std::uint64_t bytes, Lease& lease) {
   protocol::LeaseMemoryRequest request{};
   request.bytes = bytes;
   protocol::LeaseMemoryReply reply{};
-  hipError_t error = call(device, request, reply);
-  if (error == hipSuccess) lease = Lease{reply.address, reply.bytes};
-  return error;
+  const std::lock_guard order(lease_mappings_.order());
+  const hipError_t error = call(device, request, reply);
+  if (error != hipSuccess) return error;
+  lease = Lease{reply.address, reply.bytes};
+  const protocol::AddressWindow& window = snapshot_.devices[static_cast<std::size_t>(device)].window;
+  const bool mapped = reply.mapped != 0 && window.contains(lease.address, lease.bytes);
+  const Status taken = lease_mappings_.take(lease.address, lease.bytes, mapped);
+  if (!taken.is_ok()) log_debug("device memory is not mapped here any more: " + taken.to_string());
+  return hipSuccess;
 }
 
 void Session::return_lease(int device, std::uint64_t address) {
+  lease_mappings_.drop(address);
   protocol::ReturnLeaseRequest request{};
   request.address = address;
   (void)post(device, request);

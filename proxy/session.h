@@ -22,6 +22,7 @@
 #include "protocol/device_snapshot.h"
 #include "protocol/gen/messages.h"
 #include "protocol/gen/op.h"
+#include "protocol/shared_files.h"
 #include "proxy/callbacks.h"
 #include "proxy/event_recordings.h"
 #include "proxy/faults.h"
@@ -31,11 +32,13 @@
 #include "proxy/memory/device_memory.h"
 #include "proxy/memory/host_memory.h"
 #include "proxy/memory/host_window.h"
+#include "proxy/memory/lease_mappings.h"
 #include "proxy/memory/pools.h"
 #include "proxy/memory/shared_memory.h"
 #include "proxy/memory/virtual_memory.h"
 #include "proxy/mirror.h"
 #include "proxy/module/module_cache.h"
+#include "proxy/pending_work.h"
 #include "proxy/reply_cache.h"
 #include "proxy/staging.h"
 #include "proxy/transfers.h"
@@ -52,9 +55,9 @@ class Session final : private MessageSink, private LeaseSource, private HostPart
   struct Parts {
     std::unique_ptr<Endpoint> endpoint;
     protocol::WorkerSnapshot snapshot;
-    net::OwnedFd control;      // may be missing in tests
-    net::OwnedFd host_memory;  // the file of HostAccess::kShared
-    int only_device = -1;      // TF_DEVICE_ID
+    net::OwnedFd control;  // may be missing in tests
+    protocol::SharedFiles files;
+    int only_device = -1;  // TF_DEVICE_ID
   };
   explicit Session(Parts parts);
   ~Session();
@@ -73,6 +76,8 @@ class Session final : private MessageSink, private LeaseSource, private HostPart
   Faults& faults() { return faults_; }
   Transfers& transfers() { return transfers_; }
   DeviceMemory& device_memory() { return device_memory_; }
+  const LeaseMappings& lease_mappings() const { return lease_mappings_; }
+  PendingWork& pending_work() { return pending_work_; }
   VirtualMemory& virtual_memory() { return virtual_memory_; }
   SharedMemory& shared_memory() { return shared_memory_; }
   // The allocation at `base` is about to be freed: nobody can open it any more.
@@ -117,7 +122,9 @@ class Session final : private MessageSink, private LeaseSource, private HostPart
 
   template <typename Request>
   hipError_t post(int device, const Request& request, std::span<const std::byte> tail = {}) {
-    return send(Request::kOp, device, std::as_bytes(std::span(&request, 1)), tail);
+    const hipError_t error = send(Request::kOp, device, std::as_bytes(std::span(&request, 1)), tail);
+    pending_work_.note(device, trace_of(request));
+    return error;
   }
   template <typename Request, typename Reply>
   hipError_t call(int device, const Request& request, Reply& reply, std::span<const std::byte> tail = {}) {
@@ -134,6 +141,21 @@ class Session final : private MessageSink, private LeaseSource, private HostPart
   // Held from starting a bulk send to posting its message: payloads leave in the order of their messages,
   // so the worker's executor never waits for a payload that is stuck behind a later one.
   std::mutex& send_order() { return send_order_; }
+
+  // Asks the worker to wait for the stream or the device, unless nothing is left to wait for or to hear of.
+  hipError_t synchronize_stream(int device, std::uint64_t stream);
+  hipError_t synchronize_device(int device);
+  // The same, where `wait` does the waiting and returns what came of it; hipErrorNotReady: nothing did.
+  template <typename Wait>
+  hipError_t synchronize_stream(int device, std::uint64_t stream, Wait wait) {
+    // The null stream waits for every stream that was not made to go its own ways.
+    const bool all = stream == 0 && device_count() == 1 && !has_unordered_streams();
+    const PendingWork::Proof proof = pending_work_.begin(PendingWork::mark_of(device, stream), all);
+    hipError_t error = wait();
+    if (error != hipErrorNotReady) error = synchronized_stream(device, stream, error);
+    pending_work_.end(proof, error == hipSuccess);
+    return error;
+  }
 
   // What every synchronizing call does after the worker's answer: waits for the copies that belong to it,
   // and returns the first of `error` and the faults noted.
@@ -185,7 +207,8 @@ class Session final : private MessageSink, private LeaseSource, private HostPart
   hipError_t drain(int device) override;
   hipError_t open_host_part(std::uint64_t address, std::uint64_t bytes) override;
   void close_host_part(std::uint64_t address) override;
-  void reserve_windows();
+  bool reserve_windows();
+  void map_leases(net::OwnedFd socket, bool reserved);
   void map_host_window(int file);
   void watch_control();
 
@@ -203,6 +226,8 @@ class Session final : private MessageSink, private LeaseSource, private HostPart
   Faults faults_;
   Transfers transfers_;
   DeviceMemory device_memory_;
+  LeaseMappings lease_mappings_;
+  PendingWork pending_work_;
   VirtualMemory virtual_memory_;
   SharedMemory shared_memory_;
   Pools pools_;

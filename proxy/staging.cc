@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <span>
 #include <thread>
 
 #include "proxy/custom/copy_engine.h"
@@ -66,7 +67,8 @@ hipError_t Staging::mark(const CopyMode& mode, DoneWord& word) {
   request.count = 1;
   request.stream = mode.stream;
   request.value = static_cast<std::int32_t>(++word.expected);
-  return session_.post(mode.device, request);
+  // Not by post(): the word is no work to wait for.
+  return session_.send(request.kOp, mode.device, std::as_bytes(std::span(&request, 1)), {});
 }
 
 hipError_t Staging::move(const CopyMode& mode, Chunk& chunk, std::uint64_t target, std::uint64_t source,
@@ -174,6 +176,7 @@ Staging::Outcome Staging::wait(const CopyMode& mode, hipError_t& error) {
   if (error == hipSuccess) error = await(word, mode.device, mode.stream);
   // One that was given up may still be filled: it is not used again.
   if (error != hipSuccess) return Outcome::kDone;
+  if (!session_.queue().poll()) error = kLostError;
   const std::lock_guard lock(words_mutex_);
   free_words_.push_back(word);
   return Outcome::kDone;

@@ -33,6 +33,9 @@ class Staging {
 
   explicit Staging(Session& session) : session_(session) {}
 
+  // There is shared memory for it.
+  bool ready();
+
   // Copies between pageable memory and the device. kNotTaken: nothing has happened, for want of shared memory
   // or because the buffers are in use; else `error` is the result. The source may be reused on return; the
   // target holds the bytes.
@@ -40,7 +43,8 @@ class Staging {
                     hipError_t& error);
   Outcome from_device(const CopyMode& mode, void* target, std::uint64_t source, std::uint64_t bytes,
                       hipError_t& error);
-  // Waits until the stream has done what was posted to it so far, looking at a word of shared memory.
+  // Waits until the stream has done what was posted to it so far, looking at a word of shared memory. What the
+  // worker had to say until then has been heard.
   Outcome wait(const CopyMode& mode, hipError_t& error);
 
  private:
@@ -58,7 +62,6 @@ class Staging {
     std::uint64_t stream = 0;
   };
 
-  bool ready();
   bool set_up();
   bool claim(const CopyMode& mode, std::unique_lock<std::mutex>& lock);
   std::byte* memory(const Chunk& chunk) const { return reinterpret_cast<std::byte*>(chunk.address); }

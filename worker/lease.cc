@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "worker/log.h"
+#include "worker/memory_probe.h"
 
 namespace tf::worker {
 namespace {
@@ -83,21 +84,6 @@ void reserve_for_client(const VmmFunctions& vmm, protocol::WorkerSnapshot& snaps
   }
 }
 
-// Whether memory of the first device can leave the process. Tried out, since a runtime may have the functions
-// and not the ability.
-bool can_share(const protocol::HipTable& hip, const VmmFunctions& vmm, std::uint64_t bytes) {
-  hipMemAllocationProp properties = properties_for(0);
-  properties.requestedHandleType = hipMemHandleTypePosixFileDescriptor;
-  hipMemGenericAllocationHandle_t memory{};
-  if (vmm.create(&memory, bytes, &properties, 0) != hipSuccess) return false;
-  int descriptor = -1;
-  const hipError_t exported =
-      hip.hipMemExportToShareableHandle(&descriptor, memory, hipMemHandleTypePosixFileDescriptor, 0);
-  const net::OwnedFd owned(descriptor);
-  static_cast<void>(vmm.release(memory));
-  return exported == hipSuccess && owned;
-}
-
 void reserve_all(const protocol::HipTable& hip, const VmmFunctions& vmm, protocol::WorkerSnapshot& snapshot) {
   std::uint64_t taken = 0;
   for (std::size_t index = 0; index < snapshot.devices.size(); ++index) {
@@ -114,7 +100,11 @@ void reserve_all(const protocol::HipTable& hip, const VmmFunctions& vmm, protoco
   if (snapshot.devices.empty()) return;
   snapshot.vmm_leases = 1;
   const std::uint64_t granularity = snapshot.devices[0].lease_granularity_bytes;
-  snapshot.memory_shared = hip.hipSetDevice(0) == hipSuccess && can_share(hip, vmm, granularity) ? 1 : 0;
+  if (hip.hipSetDevice(0) == hipSuccess) {
+    const MemoryAbilities can = probe_memory(hip, vmm, snapshot.devices[0].window.base, granularity);
+    snapshot.memory_shared = can.shared ? 1 : 0;
+    snapshot.device_access = can.mapped ? protocol::DeviceAccess::kMapped : protocol::DeviceAccess::kNone;
+  }
   reserve_for_client(vmm, snapshot, taken);
 }
 
@@ -124,6 +114,7 @@ void reserve_windows(const protocol::HipTable& hip, const VmmFunctions& vmm,
                      protocol::WorkerSnapshot& snapshot) {
   snapshot.vmm_leases = 0;
   snapshot.memory_shared = 0;
+  snapshot.device_access = protocol::DeviceAccess::kNone;
   snapshot.reservations = {};
   if (vmm.complete()) reserve_all(hip, vmm, snapshot);
   if (snapshot.vmm_leases != 0) return;
@@ -218,6 +209,13 @@ hipError_t Leases::free_lease(std::uint64_t address, const Lease& lease) {
   const hipError_t unmapped = vmm_.unmap(memory, lease.bytes);
   const hipError_t released = vmm_.release(lease.memory);
   return unmapped != hipSuccess ? unmapped : released;
+}
+
+bool Leases::memory_at(std::uint64_t address, hipMemGenericAllocationHandle_t& memory) const {
+  const auto found = leases_.find(address);
+  if (snapshot_.vmm_leases == 0 || found == leases_.end() || found->second.adopted) return false;
+  memory = found->second.memory;
+  return true;
 }
 
 int Leases::device_of(std::uint64_t address) const {

@@ -41,7 +41,8 @@ std::span<const std::byte> Session::Batch::payload(const Entry& entry) const {
 }
 
 Session::Session(const protocol::HipTable& hip, const VmmFunctions& vmm,
-                 const protocol::WorkerSnapshot& snapshot, Endpoint& endpoint, MemoryBroker* broker)
+                 const protocol::WorkerSnapshot& snapshot, Endpoint& endpoint, MemoryBroker* broker,
+                 net::OwnedFd lease_socket)
     : hip_(hip),
       snapshot_(snapshot),
       endpoint_(endpoint),
@@ -49,6 +50,7 @@ Session::Session(const protocol::HipTable& hip, const VmmFunctions& vmm,
       quota_(snapshot),
       foreign_quota_(snapshot),
       leases_(hip, vmm, snapshot, addresses_, {quota_, foreign_quota_}),
+      lease_files_(hip, std::move(lease_socket)),
       virtual_memory_(hip, snapshot, addresses_, {quota_, foreign_quota_}),
       host_window_(hip, snapshot, addresses_),
       shared_memory_(*this, snapshot, broker),

@@ -30,6 +30,7 @@
 #include "worker/graphs.h"
 #include "worker/host_window.h"
 #include "worker/lease.h"
+#include "worker/lease_files.h"
 #include "worker/modules.h"
 #include "worker/object_table.h"
 #include "worker/quota.h"
@@ -48,9 +49,9 @@ inline constexpr std::size_t kFinishingStreamsMax = 1024;  // destroyed by the c
 class Session final : private MessageSink {
  public:
   // All outlive the session. `vmm` may be empty: leases are then ordinary allocations. Without `broker` the
-  // session shares no memory with others.
+  // session shares no memory with others; without `lease_socket` its client does not map leases.
   Session(const protocol::HipTable& hip, const VmmFunctions& vmm, const protocol::WorkerSnapshot& snapshot,
-          Endpoint& endpoint, MemoryBroker* broker = nullptr);
+          Endpoint& endpoint, MemoryBroker* broker = nullptr, net::OwnedFd lease_socket = {});
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
   ~Session();
@@ -71,6 +72,7 @@ class Session final : private MessageSink {
   ObjectTable& objects() { return objects_; }
   AddressMap& addresses() { return addresses_; }
   Leases& leases() { return leases_; }
+  LeaseFiles& lease_files() { return lease_files_; }
   VirtualMemory& virtual_memory() { return virtual_memory_; }
   HostWindow& host_window() { return host_window_; }
   SharedMemory& shared_memory() { return shared_memory_; }
@@ -147,6 +149,7 @@ class Session final : private MessageSink {
   MemoryQuota quota_;
   MemoryQuota foreign_quota_;
   Leases leases_;
+  LeaseFiles lease_files_;
   VirtualMemory virtual_memory_;
   HostWindow host_window_;
   SharedMemory shared_memory_;

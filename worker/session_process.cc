@@ -23,6 +23,7 @@
 #include "net/transport.h"
 #include "protocol/gen/schema.h"
 #include "protocol/hello.h"
+#include "protocol/shared_files.h"
 #include "transport/factory/factory.h"
 #include "worker/channel.h"
 #include "worker/host_window.h"
@@ -48,6 +49,7 @@ struct Client {
   std::uint64_t session_id = 0;
   protocol::HelloRequest hello;
   const net::Transport* transport = nullptr;
+  net::OwnedFd lease_socket;  // our end
 };
 
 // The control connection carries nothing after HELLO, so any event on it is its end.
@@ -83,10 +85,23 @@ Status judge(const protocol::HelloRequest& hello, bool is_local, const net::Tran
 }
 
 // Client and worker are on one host exactly when they can pass each other descriptors.
-net::OwnedFd give_host_window(const Client& client, protocol::WorkerSnapshot& snapshot) {
-  if (client.is_local) return share_host_window(snapshot);
-  mirror_host_window(snapshot);
-  return {};
+protocol::SharedFiles share_memory(Client& client, protocol::WorkerSnapshot& snapshot) {
+  protocol::SharedFiles files;
+  if (!client.is_local) {
+    mirror_host_window(snapshot);
+    snapshot.device_access = protocol::DeviceAccess::kNone;
+    return files;
+  }
+  files.host_window = share_host_window(snapshot);
+  if (snapshot.device_access == protocol::DeviceAccess::kNone) return files;
+  Result<protocol::LeaseSocket> socket = protocol::make_lease_socket();
+  if (socket) {
+    client.lease_socket = std::move(socket->worker);
+    files.leases = std::move(socket->client);
+  } else {
+    snapshot.device_access = protocol::DeviceAccess::kNone;
+  }
+  return files;
 }
 
 // Makes the snapshot the client's own.
@@ -112,10 +127,10 @@ Status greet(Client& client, protocol::WorkerSnapshot& snapshot) {
   TF_RETURN_IF_ERROR(send_message(kSessionChannelFd, expect, deadline));
   reply.transport = client.transport->name();
   reply.session_id = client.session_id;
-  const net::OwnedFd host_file = give_host_window(client, snapshot);
+  const protocol::SharedFiles files = share_memory(client, snapshot);
   reply.snapshot = snapshot;
   TF_RETURN_IF_ERROR(protocol::send_hello_reply(client.control.get(), reply, deadline));
-  return host_file ? protocol::send_host_file(client.control.get(), host_file.get(), deadline) : Status::ok();
+  return protocol::send_shared_files(client.control.get(), snapshot, files, deadline);
 }
 
 Result<std::unique_ptr<Endpoint>> gather_lanes(const Client& client) {
@@ -206,8 +221,9 @@ int serve(Client& client, const RuntimeLibrary& runtime, protocol::WorkerSnapsho
   if (verbose) log("{} begins", describe(client));
   // Never destroyed: waiter and callback threads may still be inside the runtime when the process leaves.
   MemoryBroker broker(kSessionChannelFd);
-  auto* session =
-      std::make_unique<Session>(runtime.hip(), runtime.vmm(), snapshot, **endpoint, &broker).release();
+  auto* session = std::make_unique<Session>(runtime.hip(), runtime.vmm(), snapshot, **endpoint, &broker,
+                                            std::move(client.lease_socket))
+                      .release();
   {
     Watcher watcher(*session, broker, client.control.get());
     status = session->run();

@@ -226,6 +226,8 @@ MESSAGE(0x0240, call, LeaseMemory) {
 REPLY(LeaseMemory) {
   u64 address;
   u64 bytes;
+  u32 mapped;             // 1: its file follows on the lease socket
+  u32 reserved;
 };
 
 MESSAGE(0x0241, post, ReturnLease) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <vector>
 
 #include "proxy/graphs/graphs.h"
@@ -15,9 +16,22 @@ using Way = CopyWay;
 // What stands at an end of a copy: device memory, host memory that devices reach too, or other memory.
 enum class End { kDevice, kReachedHost, kHost };
 
-End end_at(Session& session, std::uint64_t address) {
-  if (session.device_memory().is_device(address)) return End::kDevice;
-  return session.host_memory().reaches(address, 1) ? End::kReachedHost : End::kHost;
+struct Look {
+  End end = End::kHost;
+  bool whole = true;  // the copy stays inside one allocation
+  bool here = true;   // it is memory of this process too
+};
+
+Look look(Session& session, std::uint64_t address, std::uint64_t bytes) {
+  using Place = DeviceMemory::Place;
+  switch (session.device_memory().look(address, bytes)) {
+    case Place::kLease: return {End::kDevice, true, session.lease_mappings().complete()};
+    case Place::kOther: return {End::kDevice, true, false};
+    case Place::kBeyond: return {End::kDevice, false, false};
+    case Place::kNone: break;
+  }
+  if (!session.host_memory().reaches(address, 1)) return {};
+  return {End::kReachedHost, bytes <= 1 || session.host_memory().reaches(address, bytes), true};
 }
 
 // With memory that only the client has on one side and host memory on the other, the client makes the copy.
@@ -29,12 +43,10 @@ Way way_between(End to, End from) {
 
 // The way a copy goes, from what its ends are. hipErrorInvalidValue: the end is not what `kind` says, or
 // reaches beyond its allocation.
-hipError_t resolve(Session& session, std::uint64_t target, std::uint64_t target_bytes, std::uint64_t source,
-                   std::uint64_t source_bytes, hipMemcpyKind kind, Way& way) {
-  const End to = end_at(session, target);
-  const End from = end_at(session, source);
-  if (to != End::kHost && !session.reaches(target, target_bytes)) return hipErrorInvalidValue;
-  if (from != End::kHost && !session.reaches(source, source_bytes)) return hipErrorInvalidValue;
+hipError_t resolve(const Look& target, const Look& source, hipMemcpyKind kind, Way& way) {
+  if (!target.whole || !source.whole) return hipErrorInvalidValue;
+  const End to = target.end;
+  const End from = source.end;
   way = way_between(to, from);
   // Host memory that devices reach may go by either name.
   switch (kind) {
@@ -50,9 +62,34 @@ hipError_t resolve(Session& session, std::uint64_t target, std::uint64_t target_
 }
 
 hipError_t synchronize(Session& session, const CopyMode& mode) {
-  protocol::SynchronizeStreamRequest request{};
-  request.stream = mode.stream;
-  return session.synchronized_stream(mode.device, mode.stream, session.call(mode.device, request));
+  return session.synchronize_stream(mode.device, mode.stream);
+}
+
+// Waits until the stream has done what was posted to it so far, looking at shared memory where there is some.
+hipError_t await_stream(Session& session, const CopyMode& mode) {
+  if (session.pending_work().quiet() || !session.staging().ready()) return synchronize(session, mode);
+  return session.synchronize_stream(mode.device, mode.stream, [&] {
+    hipError_t error = hipSuccess;
+    if (session.staging().wait(mode, error) == Staging::Outcome::kDone) return error;
+    protocol::SynchronizeStreamRequest request{};
+    request.stream = mode.stream;
+    return session.call(mode.device, request);
+  });
+}
+
+// Whether this thread makes a copy itself, between memory that is all its own: nothing, or hipSuccess when the
+// stream has come to it, or why it will not. What the stream must do first is waited for where the call waits
+// anyhow; copies to the device that a program may make while it keeps a stream busy are left to that stream.
+std::optional<hipError_t> turn_here(Session& session, const CopyMode& mode, Way way, std::uint64_t bytes) {
+  if (session.pending_work().idle()) {
+    if (session.lost()) return kLostError;
+    // A call that need not wait does not keep its caller for longer than a message would.
+    const bool pageable = way == Way::kToDevice || way == Way::kFromDevice;
+    if (mode.wait || pageable || bytes <= kBriefCopyBytesMax) return hipSuccess;
+    return std::nullopt;
+  }
+  if (!mode.wait || (way == Way::kToDevice && bytes <= kPostedCopyBytesMax)) return std::nullopt;
+  return await_stream(session, mode);
 }
 
 // A synchronous copy has happened when it returns. Only streams that do not order themselves after the null
@@ -163,10 +200,7 @@ hipError_t settle_on_device(Session& session, const CopyMode& mode, std::uint64_
   const HostMemory& host = session.host_memory();
   const bool touches_host = host.reaches(target, 1) || host.reaches(source, 1);
   if (posted != hipSuccess || !mode.wait || !touches_host) return settle(session, mode, posted);
-  hipError_t waited = hipSuccess;
-  if (session.staging().wait(mode, waited) == Staging::Outcome::kDone)
-    return session.synchronized_stream(mode.device, mode.stream, waited);
-  return synchronize(session, mode);
+  return await_stream(session, mode);
 }
 
 hipError_t on_device(Session& session, const CopyMode& mode, std::uint64_t target, std::uint64_t source,
@@ -316,7 +350,7 @@ hipError_t post_copy(Session& session, const CopyMode& mode, std::uint64_t targe
 }
 
 CopyWay way_between(Session& session, std::uint64_t target, std::uint64_t source) {
-  return way_between(end_at(session, target), end_at(session, source));
+  return way_between(look(session, target, 1).end, look(session, source, 1).end);
 }
 
 hipError_t write_host_part(Session& session, std::uint64_t address, std::uint64_t bytes) {
@@ -357,8 +391,8 @@ hipError_t read_host_part(Session& session, std::uint64_t address, std::uint64_t
 }
 
 hipError_t copy_way(Session& session, const Box& box, hipMemcpyKind kind, CopyWay& way) {
-  return resolve(session, box.target.address, extent(box, box.target), box.source.address,
-                 extent(box, box.source), kind, way);
+  return resolve(look(session, box.target.address, extent(box, box.target)),
+                 look(session, box.source.address, extent(box, box.source)), kind, way);
 }
 
 void copy_on_host(const Box& box) {
@@ -381,10 +415,18 @@ hipError_t copy(Session& session, const CopyMode& mode, void* target, const void
   std::uint64_t to = to_raw(target);
   std::uint64_t from = to_raw(source);
   Way way = Way::kOnHost;
-  if (hipError_t error = resolve(session, to, bytes, from, bytes, kind, way); error != hipSuccess)
-    return error;
+  const Look there = look(session, to, bytes);
+  const Look here = look(session, from, bytes);
+  if (hipError_t error = resolve(there, here, kind, way); error != hipSuccess) return error;
   const Box line{{to, bytes, bytes}, {from, bytes, bytes}, bytes, 1, 1};
   if (const auto verdict = offer(session, mode, line, kind)) return *verdict;
+  const bool among_devices = there.end == End::kDevice && here.end == End::kDevice;
+  if (there.here && here.here && !among_devices) {
+    if (const auto turn = turn_here(session, mode, way, bytes)) {
+      if (*turn == hipSuccess) std::memmove(target, source, bytes);
+      return *turn;
+    }
+  }
   switch (way) {
     case Way::kToDevice: return settle(session, mode, to_device(session, mode, to, source, bytes));
     case Way::kFromDevice: return from_device(session, mode, target, from, bytes);

@@ -27,6 +27,12 @@ struct CopyMode {
   bool wait = false;         // the synchronous forms
 };
 
+// Copies that the client can make itself (between memory that is all its own):
+// at most this many bytes when the call need not wait and nothing is pending, what about a message costs;
+inline constexpr std::uint64_t kBriefCopyBytesMax = 16 << 10;
+// up to so many go to a busy stream, which takes them when it gets there, and the caller goes on.
+inline constexpr std::uint64_t kPostedCopyBytesMax = 1 << 20;
+
 enum class CopyWay { kToDevice, kFromDevice, kOnDevice, kOnHost };
 
 // The way a copy between these addresses goes.

@@ -16,29 +16,23 @@ hipError_t hipDeviceSynchronize(ApiCall& call) {
     if (const auto verdict = session.graphs().library().refuse_device(call.device()))
       return call.finish(*verdict);
   }
-  hipError_t error = session.call(call.device(), protocol::SynchronizeDeviceRequest{});
-  return call.finish(session.synchronized_device(call.device(), error));
+  return call.finish(session.synchronize_device(call.device()));
 }
 
 // Finishes the device's work and forgets its errors. Objects and memory stay the program's, as on AMD's
 // runtime.
 hipError_t hipDeviceReset(ApiCall& call) {
   if (!call.connected()) return call.finish();
-  Session& session = call.session();
-  hipError_t error = session.call(call.device(), protocol::SynchronizeDeviceRequest{});
-  (void)session.synchronized_device(call.device(), error);
+  const hipError_t error = call.session().synchronize_device(call.device());
   return call.finish(error == kLostError ? error : hipSuccess);
 }
 
 hipError_t hipStreamSynchronize(ApiCall& call, hipStream_t stream) {
   if (!call.connected()) return call.finish();
-  protocol::SynchronizeStreamRequest request{};
-  if (!call.translate(HandleKind::kStream, stream, request.stream)) return call.finish();
-  if (hipError_t refused = refuse_captured(call, request.stream); refused != hipSuccess)
-    return call.finish(refused);
-  Session& session = call.session();
-  hipError_t error = session.call(call.device(), request);
-  return call.finish(session.synchronized_stream(call.device(), request.stream, error));
+  std::uint64_t handle = 0;
+  if (!call.translate(HandleKind::kStream, stream, handle)) return call.finish();
+  if (hipError_t refused = refuse_captured(call, handle); refused != hipSuccess) return call.finish(refused);
+  return call.finish(call.session().synchronize_stream(call.device(), handle));
 }
 
 hipError_t hipStreamDestroy(ApiCall& call, hipStream_t stream) {
@@ -55,10 +49,11 @@ hipError_t hipStreamQuery(ApiCall& call, hipStream_t stream) {
   if (hipError_t refused = refuse_captured(call, request.stream); refused != hipSuccess)
     return call.finish(refused);
   Session& session = call.session();
-  hipError_t error = session.call(call.device(), request);
-  // Done there means that what it copied here is on its way: wait for the rest of it.
-  if (error == hipSuccess) error = session.synchronized_stream(call.device(), request.stream, error);
-  return call.finish(error);
+  if (session.pending_work().quiet())
+    return call.finish(session.synchronize_stream(call.device(), request.stream));
+  // Done there means that what it copied here is on its way: the rest of it is waited for.
+  return call.finish(session.synchronize_stream(call.device(), request.stream,
+                                                [&] { return session.call(call.device(), request); }));
 }
 
 namespace {
@@ -83,7 +78,9 @@ hipError_t ask_event(Session& session, int device, const Request& request) {
   }
   auto recording = session.recordings().find(request.event);
   if (!recording) return session.lost() ? kLostError : hipSuccess;
-  hipError_t error = session.call(device, request);
+  // Recorded before the last wait that left nothing to do, the event has been reached.
+  const bool reached = !recording->shared && session.pending_work().quiet() && !session.lost();
+  const hipError_t error = reached ? hipSuccess : session.call(device, request);
   if (error != hipSuccess || !recording->recorded) return error;
   await_copies(session, *recording);
   if (hipError_t failed = session.waited(); failed != hipSuccess) return failed;

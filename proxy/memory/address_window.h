@@ -25,6 +25,9 @@ class ReservedWindow {
   }
   ~ReservedWindow();
 
+  // False: nothing is reserved.
+  explicit operator bool() const { return bytes_ != 0; }
+
   // Maps [base, base + bytes) without access rights. Fails when something of ours lives there already.
   // Nothing is mapped in a program under the thread sanitizer, which never uses such addresses.
   static Result<ReservedWindow> reserve(std::uint64_t base, std::uint64_t bytes);

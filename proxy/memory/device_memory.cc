@@ -7,9 +7,7 @@ namespace tf::proxy {
 namespace {
 
 bool inside(const protocol::AddressWindow& window, const Lease& lease) {
-  if (window.bytes == 0) return true;
-  return lease.address >= window.base && lease.address - window.base <= window.bytes &&
-         lease.bytes <= window.bytes - (lease.address - window.base);
+  return window.bytes == 0 || window.contains(lease.address, lease.bytes);
 }
 
 }  // namespace
@@ -230,6 +228,16 @@ bool DeviceMemory::continues_locked(std::uint64_t mapping, std::uint64_t bytes) 
     bytes -= range->second.bytes;
   }
   return false;
+}
+
+DeviceMemory::Place DeviceMemory::look(std::uint64_t address, std::uint64_t bytes) const {
+  std::lock_guard lock(mutex_);
+  const auto block = find_block_locked(address);
+  const auto found = block ? block : find_locked(address);
+  if (!found) return Place::kNone;
+  const std::uint64_t here = found->bytes - (address - found->base);
+  if (bytes > here && !continues_locked(found->base, bytes - here)) return Place::kBeyond;
+  return block ? Place::kLease : Place::kOther;
 }
 
 std::optional<DevicePointer> DeviceMemory::find(std::uint64_t address) const {

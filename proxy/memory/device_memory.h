@@ -71,6 +71,10 @@ class DeviceMemory {
   // Only what was cut from a lease.
   std::optional<DevicePointer> find_block(std::uint64_t address) const;
   bool is_device(std::uint64_t address) const { return find(address).has_value(); }
+  // What [address, address + bytes) is: none of device memory, part of a block that was cut from a lease, of
+  // something else of the device, or of either and beyond its end.
+  enum class Place : std::uint8_t { kNone, kLease, kOther, kBeyond };
+  Place look(std::uint64_t address, std::uint64_t bytes) const;
   // All of [address, address + bytes) lies inside one allocation or variable. Zero bytes: always.
   bool contains(std::uint64_t address, std::uint64_t bytes) const;
 

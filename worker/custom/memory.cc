@@ -12,6 +12,9 @@ void lease_memory(Call& call, const protocol::LeaseMemoryRequest& request) {
   const hipError_t error = call.session().leases().grant(static_cast<int>(call.header().device()),
                                                          request.bytes, reply.address, reply.bytes);
   if (error != hipSuccess) return call.reply(error);
+  hipMemGenericAllocationHandle_t memory{};
+  if (call.session().leases().memory_at(reply.address, memory))
+    reply.mapped = call.session().lease_files().pass(reply.address, memory) ? 1 : 0;
   call.reply(hipSuccess, std::as_bytes(std::span(&reply, 1)));
 }
 

@@ -13,6 +13,7 @@
 
 #include "net/fd.h"
 #include "net/socket.h"
+#include "protocol/shared_files.h"
 
 namespace tf::protocol {
 namespace {
@@ -183,20 +184,65 @@ TEST(Hello, AHostWindowIsWholeAndApart) {
   EXPECT_TRUE(refused(window, HostAccess::kShared));
 }
 
-TEST(Hello, TheHostFileComesAlone) {
+WorkerSnapshot sharing_snapshot() {
+  WorkerSnapshot snapshot = sample_reply().snapshot;
+  snapshot.host_access = HostAccess::kShared;
+  snapshot.device_access = DeviceAccess::kMapped;
+  return snapshot;
+}
+
+TEST(Hello, ExactlyTheDescriptorsSpokenOfFollow) {
   Pair pair = socket_pair();
-  const net::OwnedFd file(::memfd_create("hello", MFD_CLOEXEC));
-  ASSERT_TRUE(send_host_file(pair.b.get(), file.get(), Deadline::after(5s)).is_ok());
-  Result<net::OwnedFd> received = receive_host_file(pair.a.get(), Deadline::after(5s));
+  const WorkerSnapshot both = sharing_snapshot();
+  SharedFiles files;
+  files.host_window = net::OwnedFd(::memfd_create("host", MFD_CLOEXEC));
+  files.leases = net::OwnedFd(::memfd_create("leases", MFD_CLOEXEC));
+  ASSERT_TRUE(send_shared_files(pair.b.get(), both, files, Deadline::after(5s)).is_ok());
+  Result<SharedFiles> received = receive_shared_files(pair.a.get(), both, Deadline::after(5s));
   ASSERT_TRUE(received.is_ok()) << received.status().to_string();
-  EXPECT_TRUE(*received);
+  EXPECT_TRUE(received->host_window && received->leases);
+
+  WorkerSnapshot one = both;
+  one.device_access = DeviceAccess::kNone;
+  ASSERT_TRUE(send_shared_files(pair.b.get(), one, files, Deadline::after(5s)).is_ok());
+  EXPECT_EQ(receive_shared_files(pair.a.get(), both, Deadline::after(5s)).code(), Code::kProtocol);
+  ASSERT_TRUE(send_shared_files(pair.b.get(), both, files, Deadline::after(5s)).is_ok());
+  EXPECT_EQ(receive_shared_files(pair.a.get(), one, Deadline::after(5s)).code(), Code::kProtocol);
   const std::byte mark{1};
   ASSERT_TRUE(net::write_all(pair.b.get(), {&mark, 1}, Deadline::after(5s)).is_ok());
-  EXPECT_EQ(receive_host_file(pair.a.get(), Deadline::after(5s)).code(), Code::kProtocol) << "no descriptor";
-  const int two[] = {file.get(), file.get()};
-  ASSERT_TRUE(net::send_with_fds(pair.b.get(), {&mark, 1}, two, Deadline::after(5s)).is_ok());
-  EXPECT_EQ(receive_host_file(pair.a.get(), Deadline::after(5s)).code(), Code::kProtocol) << "two of them";
-  EXPECT_EQ(receive_host_file(pair.a.get(), Deadline::after(20ms)).code(), Code::kTimeout);
+  EXPECT_EQ(receive_shared_files(pair.a.get(), one, Deadline::after(5s)).code(), Code::kProtocol);
+  EXPECT_EQ(receive_shared_files(pair.a.get(), one, Deadline::after(20ms)).code(), Code::kTimeout);
+  EXPECT_TRUE(receive_shared_files(pair.a.get(), sample_reply().snapshot, Deadline::now()).is_ok());
+}
+
+TEST(Hello, ALeaseFileIsThatOfItsLease) {
+  Result<LeaseSocket> socket = make_lease_socket();
+  ASSERT_TRUE(socket.is_ok()) << socket.status().to_string();
+  const net::OwnedFd file(::memfd_create("lease", MFD_CLOEXEC));
+  constexpr std::uint64_t kAddress = 0x2000'0000'0000;
+  const int worker = socket->worker.get();
+  ASSERT_TRUE(send_lease_file(worker, kAddress, file.get(), Deadline::after(5s)).is_ok());
+  EXPECT_TRUE(receive_lease_file(socket->client.get(), kAddress, Deadline::after(5s)).is_ok());
+  ASSERT_TRUE(send_lease_file(worker, kAddress, file.get(), Deadline::after(5s)).is_ok());
+  EXPECT_EQ(receive_lease_file(socket->client.get(), kAddress + 4096, Deadline::after(5s)).code(),
+            Code::kProtocol);
+  ASSERT_TRUE(net::write_all(worker, std::as_bytes(std::span(&kAddress, 1)), Deadline::after(5s)).is_ok());
+  EXPECT_EQ(receive_lease_file(socket->client.get(), kAddress, Deadline::after(5s)).code(), Code::kProtocol)
+      << "no descriptor";
+  socket->worker.reset();
+  EXPECT_EQ(receive_lease_file(socket->client.get(), kAddress, Deadline::after(5s)).code(), Code::kPeerLost);
+}
+
+TEST(Hello, MappedLeasesNeedWindows) {
+  HelloReply reply = sample_reply();
+  reply.snapshot.device_access = DeviceAccess::kMapped;
+  EXPECT_TRUE(decode_hello_reply(bytes_of(reply)).is_ok());
+  reply.snapshot.device_access = static_cast<DeviceAccess>(2);
+  EXPECT_FALSE(decode_hello_reply(bytes_of(reply)).is_ok());
+  reply.snapshot.device_access = DeviceAccess::kMapped;
+  reply.snapshot.vmm_leases = 0;
+  for (DeviceSnapshot& device : reply.snapshot.devices) device.window = {};
+  EXPECT_FALSE(decode_hello_reply(bytes_of(reply)).is_ok());
 }
 
 TEST(Hello, TravelsOverASocket) {

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proxy/memory/lease_mappings.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <chrono>
+#include <utility>
+
+#include "protocol/shared_files.h"
+
+namespace tf::proxy {
+namespace {
+
+constexpr std::chrono::seconds kFileTime{5};  // the worker has sent it before it answered
+
+// As large as the lease, and for ever: nobody can take pages away under a copy.
+bool is_whole(int file, std::uint64_t bytes) {
+  struct stat facts = {};
+  const int seals = ::fcntl(file, F_GET_SEALS);
+  return seals >= 0 && (seals & F_SEAL_SHRINK) != 0 && ::fstat(file, &facts) == 0 && facts.st_size > 0 &&
+         static_cast<std::uint64_t>(facts.st_size) >= bytes;
+}
+
+}  // namespace
+
+void LeaseMappings::open(net::OwnedFd socket) {
+  const std::lock_guard lock(order_);
+  socket_ = std::move(socket);
+  complete_.store(static_cast<bool>(socket_), std::memory_order_release);  // pairs with complete()
+}
+
+Status LeaseMappings::take(std::uint64_t address, std::uint64_t bytes, bool has_file) {
+  if (!socket_) return Status::ok();
+  Status status = has_file ? map(address, bytes)
+                           : Status(Code::kUnavailable, "the worker did not pass the memory of a lease");
+  if (!status.is_ok()) give_up();
+  return status;
+}
+
+Status LeaseMappings::map(std::uint64_t address, std::uint64_t bytes) {
+  Result<net::OwnedFd> file =
+      protocol::receive_lease_file(socket_.get(), address, Deadline::after(kFileTime));
+  if (!file) return file.status();
+  if (!is_whole(file->get(), bytes))
+    return {Code::kProtocol, "the file of a lease is smaller than the lease, or may become so"};
+  void* const wanted = reinterpret_cast<void*>(address);
+  // Over the reservation of the window.
+  const int flags = MAP_SHARED | MAP_FIXED | MAP_NORESERVE;
+  if (::mmap(wanted, bytes, PROT_READ | PROT_WRITE, flags, file->get(), 0) != wanted)
+    return Status::from_errno("mapping a lease", errno);
+  static_cast<void>(::madvise(wanted, bytes, MADV_HUGEPAGE));  // where the system gives them
+  const std::lock_guard lock(mutex_);
+  mapped_[address] = bytes;
+  return Status::ok();
+}
+
+// The worker, which finds the other end closed, passes no more.
+void LeaseMappings::give_up() {
+  complete_.store(false, std::memory_order_release);  // pairs with complete()
+  socket_.reset();
+}
+
+void LeaseMappings::drop(std::uint64_t address) {
+  const std::lock_guard lock(mutex_);
+  const auto found = mapped_.find(address);
+  if (found == mapped_.end()) return;
+  // The addresses stay reserved. Should it fail, the pages stay, which nobody looks at.
+  constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
+  static_cast<void>(::mmap(reinterpret_cast<void*>(address), found->second, PROT_NONE, kFlags, -1, 0));
+  mapped_.erase(found);
+}
+
+}  // namespace tf::proxy

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// LeaseMappings: device memory that this process has too, at the device's addresses (DeviceAccess::kMapped). Copies
+// between it and host memory are then a matter of this process alone.
+//
+// Any thread.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <mutex>
+
+#include "net/fd.h"
+#include "transport/status.h"
+
+namespace tf::proxy {
+
+class LeaseMappings {
+ public:
+  LeaseMappings() = default;
+  LeaseMappings(const LeaseMappings&) = delete;
+  LeaseMappings& operator=(const LeaseMappings&) = delete;
+
+  // Once, before any use: where files come from. REQUIRES: the devices' windows are reserved in this process
+  void open(net::OwnedFd socket);
+  // Every lease is mapped.
+  bool complete() const { return complete_.load(std::memory_order_acquire); }  // pairs with open(), give_up()
+
+  // Held from asking for a lease to taking its file: files come in the order of the answers.
+  std::mutex& order() { return order_; }
+  // Maps a fresh lease, inside its device's window. `has_file`: the worker says that its file follows. Not ok: no
+  // lease counts as mapped any more. REQUIRES: order() is held
+  Status take(std::uint64_t address, std::uint64_t bytes, bool has_file);
+  // Before the lease is given back: nothing of it can be reached here any more.
+  void drop(std::uint64_t address);
+
+ private:
+  Status map(std::uint64_t address, std::uint64_t bytes);
+  void give_up();
+
+  std::mutex order_;
+  net::OwnedFd socket_;  // under order_
+  std::atomic<bool> complete_{false};
+  std::mutex mutex_;
+  std::map<std::uint64_t, std::uint64_t> mapped_;  // address -> bytes; under mutex_
+};
+
+}  // namespace tf::proxy
