@@ -411,6 +411,10 @@ std::uint64_t RequestQueue::dropped_replies() const {
   return state_->dropped_replies_.load(std::memory_order_relaxed);  // a statistic
 }
 
+std::size_t RequestQueue::followers() const {
+  return state_->follower_count_.load(std::memory_order_relaxed);  // a statistic
+}
+
 Endpoint& RequestQueue::endpoint() { return state_->endpoint_; }
 
 }  // namespace tf

@@ -51,6 +51,8 @@ class RequestQueue {
 
   // Responses that no call waited for: late answers of calls that timed out.
   std::uint64_t dropped_replies() const;
+  // Threads that wait while another one drives. Each is asleep, or about to be.
+  std::size_t followers() const;
 
   Endpoint& endpoint();
 
