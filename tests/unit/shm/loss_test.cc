@@ -3,7 +3,6 @@
 // nothing hangs, nobody spins.
 #include <thread>
 
-#include "tests/support/peer_process.h"
 #include "tests/unit/shm/pair.h"
 
 namespace tf::shm {
@@ -165,29 +164,18 @@ TEST(ShmLoss, BothRolesMayWatchBothPlanes) {
 
 // A process that is killed while its peer sleeps.
 TEST(ShmLoss, AKilledProcessIsNoticed) {
-  auto [ours, theirs] = socket_pair();
-  net::OwnedFd file;
-  Result<Segment> segment = Segment::create(file);
-  ASSERT_TRUE(segment.is_ok());
-  test::PeerProcess child = test::PeerProcess::start([&, socket = &theirs, parents = &ours] {
-    parents->reset();
-    Result<Segment> opened = Segment::open(file);
-    ASSERT_TRUE(opened.is_ok());
-    auto endpoint = make_endpoint(std::move(*opened), std::move(*socket), Side::kClient);
-    ASSERT_TRUE(test::try_publish(**endpoint, 1, 1, {}).is_ok());
-    (void)(*endpoint)->wait(Interest::kBoth, Deadline::after(seconds(20)));
+  ProcessPair pair = start_client([](Endpoint& endpoint) {
+    ASSERT_TRUE(test::try_publish(endpoint, 1, 1, {}).is_ok());
+    (void)endpoint.wait(Interest::kBoth, Deadline::after(seconds(20)));
   });
-  ASSERT_TRUE(child.started());
-  theirs.reset();
-  auto endpoint = make_endpoint(std::move(*segment), std::move(ours), Side::kWorker);
-  ASSERT_TRUE(endpoint.is_ok());
+  ASSERT_NE(pair.worker, nullptr);
   Counter sink;
-  ASSERT_TRUE((*endpoint)->wait(Interest::kMessages, Deadline::after(seconds(10))).is_ok());
-  ASSERT_TRUE((*endpoint)->poll(sink, 1).is_ok());
+  ASSERT_TRUE(pair.worker->wait(Interest::kMessages, Deadline::after(seconds(10))).is_ok());
+  ASSERT_TRUE(pair.worker->poll(sink, 1).is_ok());
   ASSERT_EQ(sink.count, 1u);
-  child.kill();
+  pair.client.kill();
   const auto start = Deadline::Clock::now();
-  EXPECT_EQ((*endpoint)->wait(Interest::kBoth, Deadline::after(seconds(10))).code(), Code::kPeerLost);
+  EXPECT_EQ(pair.worker->wait(Interest::kBoth, Deadline::after(seconds(10))).code(), Code::kPeerLost);
   EXPECT_LT(Deadline::Clock::now() - start, seconds(2));
 }
 

@@ -7,7 +7,6 @@
 #include <random>
 #include <thread>
 
-#include "tests/support/peer_process.h"
 #include "tests/unit/shm/pair.h"
 
 namespace tf::shm {
@@ -49,38 +48,24 @@ void echo(Endpoint& endpoint) {
 }
 
 TEST(ShmWakeup, NoneIsLostBetweenTwoProcesses) {
-  auto [ours, theirs] = socket_pair();
-  net::OwnedFd file;
-  Result<Segment> segment = Segment::create(file);
-  ASSERT_TRUE(segment.is_ok());
-  test::PeerProcess child = test::PeerProcess::start([&, socket = &theirs, parents = &ours] {
-    parents->reset();
-    Result<Segment> opened = Segment::open(file);
-    ASSERT_TRUE(opened.is_ok());
-    auto endpoint = make_endpoint(std::move(*opened), std::move(*socket), Side::kClient);
-    ASSERT_TRUE(endpoint.is_ok());
-    echo(**endpoint);
-  });
-  ASSERT_TRUE(child.started());
-  theirs.reset();
-  auto endpoint = make_endpoint(std::move(*segment), std::move(ours), Side::kWorker);
-  ASSERT_TRUE(endpoint.is_ok());
+  ProcessPair pair = start_client(echo);
+  ASSERT_NE(pair.worker, nullptr);
   Counter sink;
   std::minstd_rand random(1);
   int stalls = 0;
   const Deadline end = Deadline::after(kStress);
   for (std::uint32_t round = 1; !end.passed(); ++round) {
     const auto start = Deadline::Clock::now();
-    ASSERT_TRUE(test::try_publish(**endpoint, 1, round, {}).is_ok());
-    const Status status = next(**endpoint, sink, Deadline::after(seconds(10)));
+    ASSERT_TRUE(test::try_publish(*pair.worker, 1, round, {}).is_ok());
+    const Status status = next(*pair.worker, sink, Deadline::after(seconds(10)));
     ASSERT_TRUE(status.is_ok()) << status.to_string();
     if (Deadline::Clock::now() - start > kStall) ++stalls;
     pause(random);
   }
   EXPECT_GT(sink.count, 50u);
   EXPECT_LE(stalls, kStallsForgiven) << "of " << sink.count << " round trips";
-  endpoint->reset();
-  EXPECT_EQ(child.wait(seconds(10)), 0);
+  pair.worker.reset();
+  EXPECT_EQ(pair.client.wait(seconds(10)), 0);
 }
 
 // A reader on a full ring: each time it makes room the sleeping writer must hear of it at once.
@@ -156,32 +141,17 @@ std::chrono::seconds stress_time() {
 }
 
 TEST(ShmWakeup, NoneIsLostAfterBursts) {
-  auto [ours, theirs] = socket_pair();
-  net::OwnedFd file;
-  Result<Segment> segment = Segment::create(file);
-  ASSERT_TRUE(segment.is_ok());
-  test::PeerProcess child = test::PeerProcess::start([&, socket = &theirs, parents = &ours] {
-    parents->reset();
-    Result<Segment> opened = Segment::open(file);
-    ASSERT_TRUE(opened.is_ok());
-    auto endpoint = make_endpoint(std::move(*opened), std::move(*socket), Side::kClient);
-    ASSERT_TRUE(endpoint.is_ok());
-    answer_bursts(**endpoint);
-  });
-  ASSERT_TRUE(child.started());
-  theirs.reset();
-  auto endpoint = make_endpoint(std::move(*segment), std::move(ours), Side::kWorker);
-  ASSERT_TRUE(endpoint.is_ok());
+  ProcessPair pair = start_client(answer_bursts);
+  ASSERT_NE(pair.worker, nullptr);
   Counter sink;
   std::minstd_rand random(3);
   int stalls = 0;
   std::uint32_t bursts = 0;
   for (const Deadline end = Deadline::after(stress_time()); !end.passed(); ++bursts) {
-    ASSERT_TRUE(
-        post_burst(**endpoint, 1 + static_cast<std::uint32_t>(random() % 200), Deadline::after(seconds(10)))
-            .is_ok());
+    const auto messages = 1 + static_cast<std::uint32_t>(random() % 200);
+    ASSERT_TRUE(post_burst(*pair.worker, messages, Deadline::after(seconds(10))).is_ok());
     const auto start = Deadline::Clock::now();
-    const Status status = next(**endpoint, sink, Deadline::after(seconds(10)));
+    const Status status = next(*pair.worker, sink, Deadline::after(seconds(10)));
     ASSERT_TRUE(status.is_ok()) << status.to_string();
     if (Deadline::Clock::now() - start > kStall) ++stalls;
     const microseconds time(random() % 2 == 0 ? random() % 3 : 250 + random() % 300);
@@ -190,8 +160,8 @@ TEST(ShmWakeup, NoneIsLostAfterBursts) {
   EXPECT_GT(bursts, 50u);
   EXPECT_LE(stalls, kStallsForgiven) << "of " << bursts << " bursts";
   std::printf("%u bursts, %d of them answered late\n", bursts, stalls);
-  endpoint->reset();
-  EXPECT_EQ(child.wait(seconds(10)), 0);
+  pair.worker.reset();
+  EXPECT_EQ(pair.client.wait(seconds(10)), 0);
 }
 
 }  // namespace
