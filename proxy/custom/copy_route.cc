@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proxy/custom/copy_route.h"
+
+#include "proxy/custom/copy_steps.h"
+
+namespace tf::proxy {
+namespace {
+
+using Way = CopyWay;
+
+// What stands at an end of a copy: device memory, host memory that devices reach too, or other memory.
+enum class End { kDevice, kReachedHost, kHost };
+
+struct Look {
+  End end = End::kHost;
+  bool whole = true;  // the copy stays inside one allocation
+  bool here = true;   // it is memory of this process too
+};
+
+Look look(Session& session, const CopyEnd& at) {
+  using Place = DeviceMemory::Place;
+  switch (session.device_memory().look(at.address, at.bytes)) {
+    case Place::kLease: return {End::kDevice, true, session.lease_mappings().complete()};
+    case Place::kOther: return {End::kDevice, true, false};
+    case Place::kBeyond: return {End::kDevice, false, false};
+    case Place::kNone: break;
+  }
+  if (!session.host_memory().reaches(at.address, 1)) return {};
+  return {End::kReachedHost, at.bytes <= 1 || session.host_memory().reaches(at.address, at.bytes), true};
+}
+
+// With memory that only the client has on one side and host memory on the other, the client makes the copy.
+Way way_between(End to, End from) {
+  if (to != End::kHost && from != End::kHost) return Way::kOnDevice;
+  if (to == End::kDevice) return Way::kToDevice;
+  return from == End::kDevice ? Way::kFromDevice : Way::kOnHost;
+}
+
+// Host memory that devices reach may go by either name.
+hipError_t check_kind(End to, End from, hipMemcpyKind kind) {
+  switch (kind) {
+    case hipMemcpyHostToHost:
+      return to == End::kDevice || from == End::kDevice ? hipErrorInvalidValue : hipSuccess;
+    case hipMemcpyHostToDevice: return to != End::kHost ? hipSuccess : hipErrorInvalidValue;
+    case hipMemcpyDeviceToHost: return from != End::kHost ? hipSuccess : hipErrorInvalidValue;
+    case hipMemcpyDeviceToDevice:
+      return to != End::kHost && from != End::kHost ? hipSuccess : hipErrorInvalidValue;
+    case hipMemcpyDefault: return hipSuccess;
+  }
+  return hipErrorInvalidMemcpyDirection;
+}
+
+}  // namespace
+
+hipError_t find_route(Session& session, const CopyEnd& target, const CopyEnd& source, hipMemcpyKind kind,
+                      Route& route) {
+  const Look to = look(session, target);
+  const Look from = look(session, source);
+  if (!to.whole || !from.whole) return hipErrorInvalidValue;
+  const bool among_devices = to.end == End::kDevice && from.end == End::kDevice;
+  route = {way_between(to.end, from.end), to.here && from.here && !among_devices};
+  return check_kind(to.end, from.end, kind);
+}
+
+CopyWay way_between(Session& session, std::uint64_t target, std::uint64_t source) {
+  return way_between(look(session, {target, 1}).end, look(session, {source, 1}).end);
+}
+
+hipError_t copy_way(Session& session, const Box& box, hipMemcpyKind kind, CopyWay& way) {
+  Route route;
+  const hipError_t error = find_route(session, {box.target.address, extent(box, box.target)},
+                                      {box.source.address, extent(box, box.source)}, kind, route);
+  way = route.way;
+  return error;
+}
+
+std::optional<hipError_t> turn_here(Session& session, const CopyMode& mode, const Route& route,
+                                    std::uint64_t bytes) {
+  if (!route.here) return std::nullopt;
+  if (session.pending_work().idle()) {
+    if (session.lost()) return kLostError;
+    // A call that need not wait does not keep its caller for longer than a message would.
+    const bool pageable = route.way == Way::kToDevice || route.way == Way::kFromDevice;
+    if (mode.wait || pageable || bytes <= kBriefCopyBytesMax) return hipSuccess;
+    return std::nullopt;
+  }
+  if (!mode.wait || (route.way == Way::kToDevice && bytes <= kPostedCopyBytesMax)) return std::nullopt;
+  return await_stream(session, mode);
+}
+
+}  // namespace tf::proxy

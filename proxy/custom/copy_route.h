@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where a copy goes, from what stands at its ends, and whether the calling thread makes it itself. Any thread.
+#pragma once
+
+#include <hip/hip_runtime_api.h>
+
+#include <cstdint>
+#include <optional>
+
+#include "proxy/custom/copy_engine.h"
+#include "proxy/session.h"
+
+namespace tf::proxy {
+
+// [address, address + bytes)
+struct CopyEnd {
+  std::uint64_t address = 0;
+  std::uint64_t bytes = 0;
+};
+
+struct Route {
+  CopyWay way = CopyWay::kOnHost;
+  bool here = false;  // both ends are memory of this process too, and one is the host's
+};
+
+// hipErrorInvalidValue: an end is not what `kind` says, or reaches beyond its allocation.
+hipError_t find_route(Session& session, const CopyEnd& target, const CopyEnd& source, hipMemcpyKind kind,
+                      Route& route);
+
+// Whether this thread makes a copy itself: nothing, or hipSuccess when it is its turn in the stream, or why it
+// never will be. What the stream must do first is waited for where the call waits anyhow; copies to the device
+// that a program may make while it keeps a stream busy are left to that stream.
+std::optional<hipError_t> turn_here(Session& session, const CopyMode& mode, const Route& route,
+                                    std::uint64_t bytes);
+
+}  // namespace tf::proxy

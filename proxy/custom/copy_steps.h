@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// What linear and strided copies have in common: waiting as the call promised, starting payload, capture.
+#pragma once
+
+#include <hip/hip_runtime_api.h>
+
+#include <cstdint>
+
+#include "proxy/custom/copy_engine.h"
+#include "proxy/graphs/graphs.h"
+#include "proxy/session.h"
+
+namespace tf::proxy {
+
+// Waits for the stream.
+hipError_t synchronize(Session& session, const CopyMode& mode);
+// The same, looking at shared memory where there is some.
+hipError_t await_stream(Session& session, const CopyMode& mode);
+// A synchronous copy has happened when it returns. Only streams that do not order themselves after the null
+// stream could tell the difference, and processes that share the memory; without any of them it stays posted.
+hipError_t settle(Session& session, const CopyMode& mode, hipError_t posted);
+// The same of a copy between addresses that the worker reaches. One that reads or writes host memory has done
+// so when a synchronous call returns.
+hipError_t settle_on_device(Session& session, const CopyMode& mode, std::uint64_t target,
+                            std::uint64_t source, hipError_t posted);
+// Is the copy captured instead of made?
+Graphs::Verdict offer(Session& session, const CopyMode& mode, const Box& box, hipMemcpyKind kind);
+
+// Starts one send or receive. The bulk plane takes kBulkPendingMax of them; then the oldest copies finish
+// first.
+template <typename Start>
+Status start(Session& session, Start start_transfer) {
+  for (;;) {
+    Status status = start_transfer();
+    if (status.code() != Code::kResourceExhausted) return status;
+    session.transfers().await_oldest();
+    TF_RETURN_IF_ERROR(session.queue().poll());
+  }
+}
+
+}  // namespace tf::proxy
