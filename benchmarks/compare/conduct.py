@@ -40,7 +40,7 @@ class Run:
     def peers(self):
         wanted = peers_measure.Options((), self.options.transports, self.options.turns, self.options.quick,
                                        not self.options.no_install)
-        peer_rows, own_runs = peers_measure.compare(self.programs, PINNED, wanted, self.say, self.private_network)
+        peer_rows, own_runs = peers_measure.compare(self.programs, PINNED, wanted, self.say, self.network_of_peers)
         self.figures.peer_rows = peer_rows
         for row in peer_rows:
             if row['value'] is None:
@@ -50,9 +50,16 @@ class Run:
             self.figures.add(own, 'pinned')
 
     def private_network(self):
+        # Our own servers listen on loopback addresses only.
         reason = network.enter_private_network()
         if reason:
             self.say(reason + '; measured on the loopback of this machine')
+
+    def network_of_peers(self):
+        reason = network.enter_private_network()
+        if reason:
+            raise Unavailable(reason + '; some peers listen on every interface, so they run in one of their own only: '
+                              'run as root or allow user namespaces, or leave the peers out with --no-peers')
 
     def transports(self):
         wanted = [name for name in self.options.transports if self.needs('transport_bench', name)]

@@ -5,11 +5,13 @@ import pathlib
 import sys
 import types
 import unittest
+import unittest.mock
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "benchmarks"))
 
 from compare import conduct, figures, rows  # noqa: E402
+from harness.processes import Unavailable  # noqa: E402
 from peers import measure, peer  # noqa: E402
 
 
@@ -44,6 +46,27 @@ class Targets(unittest.TestCase):
         self.assertEqual(len(names), 9)
         for spec in rows.all_specs():
             self.assertIn(spec.limit, figures.LIMITS)
+
+
+class Network(unittest.TestCase):
+    def run_without_namespace(self, no_peers):
+        said = []
+        options = types.SimpleNamespace(only="shm sync", transports=["shm"], turns=1, quick=True, no_install=True,
+                                        no_peers=no_peers)
+        peers = lambda programs, placement, wanted, say, private_network: (private_network(), ([], []))[1]
+        with unittest.mock.patch.object(conduct.network, "enter_private_network", return_value="no namespace"), \
+                unittest.mock.patch.object(conduct.peers_measure, "compare", peers), \
+                unittest.mock.patch.multiple(conduct.Run, transports=unittest.mock.DEFAULT,
+                                             hip_calls=unittest.mock.DEFAULT, watched=lambda self: ()):
+            list(conduct.everything(None, options, said.append))
+        return said
+
+    def test_peers_do_not_run_on_the_loopback_that_others_share(self):
+        with self.assertRaisesRegex(Unavailable, "every interface.*--no-peers"):
+            self.run_without_namespace(no_peers=False)
+
+    def test_our_own_programs_do(self):
+        self.assertIn("loopback of this machine", self.run_without_namespace(no_peers=True)[0])
 
 
 class Lines(unittest.TestCase):
