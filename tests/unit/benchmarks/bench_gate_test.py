@@ -85,6 +85,19 @@ class Gate(unittest.TestCase):
         self.assertEqual(self.update(row(2.0, spread=0.4))[0]["margin"], 0.6)
         self.assertEqual(self.update(row(1.0, spread=0.0))[0]["margin"], 0.6)
 
+    def test_margins_from_two_runs(self):
+        self.update(row(2.0, spread=0.6), row(3.0, metric="event_query", spread=0.6))
+        first = self.run_file(row(2.0, spread=0.9), row(3.0, metric="event_query"))
+        second = self.run_file(row(2.4, spread=0.9), row(3.0, metric="event_query"), row(1.0, metric="new"))
+        code, text = self.gate("--update", "--margins", first, second)
+        self.assertEqual(code, 0, text)
+        margins = {one["metric"]: one["margin"] for one in json.loads(self.baseline.read_text())["rows"]}
+        self.assertEqual(margins, {"stream_query": 0.27, "event_query": 0.15, "new": 0.3})
+        for words in (("--update", "--margins", first), ("--margins", first, second)):
+            code, text = self.gate(*words)
+            self.assertEqual(code, 2)
+            self.assertIn("two runs", text)
+
     def test_missing_row_fails_unless_partial(self):
         self.update(row(2.0), row(3.0, metric="event_query"))
         self.fails("MISSING", row(2.0))
