@@ -21,6 +21,7 @@
 namespace tf::proxy {
 
 class Session;
+struct Box;
 struct CopyMode;
 
 inline constexpr std::size_t kStagingChunkBytes = 256 << 10;
@@ -43,6 +44,9 @@ class Staging {
                     hipError_t& error);
   Outcome from_device(const CopyMode& mode, void* target, std::uint64_t source, std::uint64_t bytes,
                       hipError_t& error);
+  // The same for strided copies, packed in the buffers. REQUIRES: is_valid(box), and nothing in it is 0
+  Outcome box_to_device(const CopyMode& mode, const Box& box, hipError_t& error);
+  Outcome box_from_device(const CopyMode& mode, const Box& box, hipError_t& error);
   // Waits until the stream has done what was posted to it so far, looking at a word of shared memory. What the
   // worker had to say until then has been heard.
   Outcome wait(const CopyMode& mode, hipError_t& error);
@@ -68,6 +72,8 @@ class Staging {
   hipError_t mark(const CopyMode& mode, DoneWord& word);
   hipError_t move(const CopyMode& mode, Chunk& chunk, std::uint64_t target, std::uint64_t source,
                   std::uint64_t bytes);
+  // Rows of the device's memory and of a chunk.
+  hipError_t move_box(const CopyMode& mode, Chunk& chunk, const Box& box);
   hipError_t await(const DoneWord& word, int device, std::uint64_t stream);
 
   Session& session_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proxy/custom/box.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace tf::proxy {
@@ -23,6 +24,20 @@ bool side_valid(const Box& box, const BoxSide& side) {
   return !__builtin_add_overflow(end, slice_extent, &end) && !__builtin_add_overflow(end, side.address, &end);
 }
 
+// Slices that follow each other as rows do are rows, on both sides.
+Box flattened(Box box) {
+  if (box.height == 1) {
+    box.target.pitch = box.target.slice;
+    box.source.pitch = box.source.slice;
+  } else if (box.target.slice != box.target.pitch * box.height ||
+             box.source.slice != box.source.pitch * box.height) {
+    return box;
+  }
+  box.height *= box.depth;
+  box.depth = 1;
+  return box;
+}
+
 }  // namespace
 
 bool is_valid(const Box& box) {
@@ -43,6 +58,46 @@ bool is_dense(const Box& box, const BoxSide& side) {
   bool rows = box.height == 1 || side.pitch == box.width;
   bool slices = box.depth == 1 || side.slice == box.width * box.height;
   return rows && slices;
+}
+
+BoxPieces::BoxPieces(const Box& box, std::uint64_t bytes_max)
+    : box_(box.depth > 1 ? flattened(box) : box), bytes_max_(bytes_max) {}
+
+Box BoxPieces::placed(Box part) const {
+  for (BoxSide* side : {&part.target, &part.source})
+    side->address += slice_ * side->slice + row_ * side->pitch + column_;
+  return part;
+}
+
+std::optional<Box> BoxPieces::next() {
+  if (slice_ == box_.depth) return std::nullopt;
+  Box part = box_;
+  if (box_.width * box_.height <= bytes_max_) {
+    part.depth = std::min(bytes_max_ / (box_.width * box_.height), box_.depth - slice_);
+    part = placed(part);
+    slice_ += part.depth;
+    return part;
+  }
+  part.depth = 1;
+  if (box_.width <= bytes_max_) {
+    part.height = std::min(bytes_max_ / box_.width, box_.height - row_);
+    part = placed(part);
+    row_ += part.height;
+  } else {
+    part.height = 1;
+    part.width = std::min(bytes_max_, box_.width - column_);
+    part = placed(part);
+    column_ += part.width;
+    if (column_ == box_.width) {
+      column_ = 0;
+      ++row_;
+    }
+  }
+  if (row_ == box_.height) {
+    row_ = 0;
+    ++slice_;
+  }
+  return part;
 }
 
 void pack_rows(const Box& box, const BoxSide& side, std::uint64_t first, std::uint64_t count,

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 namespace tf::proxy {
@@ -33,6 +34,25 @@ bool is_valid(const Box& box);
 std::uint64_t extent(const Box& box, const BoxSide& side);
 // Rows follow each other without gaps on this side.
 bool is_dense(const Box& box, const BoxSide& side);
+
+// Cuts a box into boxes of at most `bytes_max` packed bytes, in order: whole slices, else rows of one slice,
+// else pieces of a row. REQUIRES: is_valid(box), nothing in it is 0, bytes_max > 0
+class BoxPieces {
+ public:
+  BoxPieces(const Box& box, std::uint64_t bytes_max);
+
+  std::optional<Box> next();
+
+ private:
+  // `part` as it lies at the place reached.
+  Box placed(Box part) const;
+
+  Box box_;
+  std::uint64_t bytes_max_;
+  std::uint64_t slice_ = 0;
+  std::uint64_t row_ = 0;
+  std::uint64_t column_ = 0;
+};
 
 // Copies rows [first, first + count) between the strided side in host memory and packed bytes.
 // REQUIRES: packed.size() == count * width

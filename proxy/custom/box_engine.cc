@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The strided copies of the copy engine: rows are packed into batches on the way.
+// The strided copies of the copy engine. Between pageable memory and the device their rows are packed:
+// through shared buffers where there are some (staging.h), else into batches for the bulk plane.
 #include <algorithm>
 #include <cstddef>
 #include <memory>
@@ -50,6 +51,8 @@ void fill_common(Request& request, const CopyMode& mode, const Box& box) {
 }
 
 hipError_t box_to_device(Session& session, const CopyMode& mode, const Box& box) {
+  hipError_t staged = hipSuccess;
+  if (session.staging().box_to_device(mode, box, staged) == Staging::Outcome::kDone) return staged;
   protocol::CopyBoxToDeviceRequest request{};
   fill_common(request, mode, box);
   request.target = box.target.address;
@@ -81,7 +84,11 @@ hipError_t box_to_device(Session& session, const CopyMode& mode, const Box& box)
   return status ? hipSuccess : transfer_error(status);
 }
 
+// Always waits, also when the call need not.
 hipError_t box_from_device(Session& session, const CopyMode& mode, const Box& box) {
+  hipError_t staged = hipSuccess;
+  if (session.staging().box_from_device(mode, box, staged) == Staging::Outcome::kDone)
+    return session.synchronized_stream(mode.device, mode.stream, staged);
   protocol::CopyBoxFromDeviceRequest request{};
   fill_common(request, mode, box);
   request.source = box.source.address;
@@ -123,6 +130,13 @@ hipError_t box_from_device(Session& session, const CopyMode& mode, const Box& bo
 }
 
 hipError_t box_on_device(Session& session, const CopyMode& mode, const Box& box) {
+  return settle_on_device(session, mode, box.target.address, box.source.address,
+                          post_box(session, mode, box));
+}
+
+}  // namespace
+
+hipError_t post_box(Session& session, const CopyMode& mode, const Box& box) {
   protocol::CopyBoxOnDeviceRequest request{};
   fill_common(request, mode, box);
   request.target = box.target.address;
@@ -131,10 +145,8 @@ hipError_t box_on_device(Session& session, const CopyMode& mode, const Box& box)
   request.source = box.source.address;
   request.source_pitch = box.source.pitch;
   request.source_slice = box.source.slice;
-  return settle_on_device(session, mode, request.target, request.source, session.post(mode.device, request));
+  return session.post(mode.device, request);
 }
-
-}  // namespace
 
 void copy_on_host(const Box& box) {
   BoxSide row = box.source;

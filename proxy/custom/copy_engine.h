@@ -43,6 +43,8 @@ hipError_t copy_way(Session& session, const Box& box, hipMemcpyKind kind, CopyWa
 // Posts a copy between addresses that the worker reaches (Session::reaches), and does not wait.
 hipError_t post_copy(Session& session, const CopyMode& mode, std::uint64_t target, std::uint64_t source,
                      std::uint64_t bytes);
+// The same for a strided copy.
+hipError_t post_box(Session& session, const CopyMode& mode, const Box& box);
 // Carry a piece of mirrored memory (mirror.h), and have done so on return.
 hipError_t write_host_part(Session& session, std::uint64_t address, std::uint64_t bytes);
 hipError_t read_host_part(Session& session, std::uint64_t address, std::uint64_t bytes);

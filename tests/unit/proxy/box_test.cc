@@ -6,6 +6,7 @@
 
 #include <cstring>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 namespace tf::proxy {
@@ -72,6 +73,63 @@ TEST(Box, Dense) {
   box.height = 1;
   box.depth = 1;
   EXPECT_TRUE(is_dense(box, box.source));
+}
+
+// Fills the target piece by piece, and counts the pieces.
+int copy_in_pieces(const Box& box, std::uint64_t bytes_max) {
+  int count = 0;
+  BoxPieces pieces(box, bytes_max);
+  while (const auto piece = pieces.next()) {
+    EXPECT_LE(piece->bytes(), bytes_max);
+    std::vector<std::byte> packed(piece->bytes());
+    pack_rows(*piece, piece->source, 0, piece->rows(), packed);
+    unpack_rows(*piece, piece->target, 0, piece->rows(), packed);
+    ++count;
+  }
+  return count;
+}
+
+TEST(BoxPieces, MakeUpTheBox) {
+  std::vector<std::byte> from(4096);
+  for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<std::byte>(i % 251 + 1);
+  for (const auto& [height, depth] : {std::pair{1, 1}, {1, 5}, {5, 1}, {4, 5}}) {
+    for (const std::uint64_t source_slice : {80u, 100u}) {  // rows without a gap between slices, or with one
+      Box box;
+      box.width = 17;
+      box.height = static_cast<std::uint64_t>(height);
+      box.depth = static_cast<std::uint64_t>(depth);
+      for (std::uint64_t bytes_max = 1; bytes_max < 400; bytes_max += 7) {
+        std::vector<std::byte> whole(1000, std::byte{0});
+        std::vector<std::byte> pieces = whole;
+        box.source = {reinterpret_cast<std::uint64_t>(from.data()), 20, source_slice};
+        box.target = {reinterpret_cast<std::uint64_t>(whole.data()), 30, box.height * 30};
+        ASSERT_TRUE(is_valid(box));
+        std::vector<std::byte> packed(box.bytes());
+        pack_rows(box, box.source, 0, box.rows(), packed);
+        unpack_rows(box, box.target, 0, box.rows(), packed);
+        box.target.address = reinterpret_cast<std::uint64_t>(pieces.data());
+        copy_in_pieces(box, bytes_max);
+        EXPECT_EQ(pieces, whole) << height << ' ' << depth << ' ' << source_slice << ' ' << bytes_max;
+      }
+    }
+  }
+}
+
+// A message a piece: rows, and slices of few rows, travel together.
+TEST(BoxPieces, AreFew) {
+  std::vector<std::byte> from(64 << 10);
+  std::vector<std::byte> to(64 << 10);
+  Box box;
+  box.width = 8;
+  box.height = 4;
+  box.depth = 1000;
+  box.source = {reinterpret_cast<std::uint64_t>(from.data()), 12, 50};
+  box.target = {reinterpret_cast<std::uint64_t>(to.data()), 10, 40};
+  EXPECT_EQ(copy_in_pieces(box, 16000), 2) << "slices with gaps";
+  box.source.slice = 48;
+  EXPECT_EQ(copy_in_pieces(box, 16000), 2) << "all rows";
+  box.height = 1;
+  EXPECT_EQ(copy_in_pieces(box, 16000), 1) << "a row a slice";
 }
 
 }  // namespace
