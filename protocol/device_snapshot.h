@@ -142,6 +142,13 @@ enum class DeviceAccess : std::uint32_t {
   kMapped = 1,  // every lease comes with a file that the client maps at the same addresses
 };
 
+// The part of a shared host window in which files of the client's are mapped (MapHostFile); the rest is cut
+// into parts (OpenHostPart).
+constexpr AddressWindow host_files_of(const AddressWindow& window) {
+  const std::uint64_t bytes = window.bytes / 4 / kHostPartBytes * kHostPartBytes;
+  return {window.base + window.bytes - bytes, bytes};
+}
+
 struct DeviceSnapshot {
   DeviceProperties properties;
   std::string pci_bus_id;          // "0000:03:00.0", as hipDeviceGetPCIBusId writes it

@@ -2,9 +2,9 @@
 // HELLO: the first exchange on a control connection, after the attach frame with the zero token.
 //
 // Client to worker: one frame, opcode kOpHello, payload = HelloRequest. Worker to client: one frame, the
-// same opcode, flag RESPONSE, payload = HelloReply, and behind it the descriptors of shared_files.h. Nothing
-// else ever travels on the control connection; its closing ends the session. The send/receive helpers block
-// until their deadline.
+// same opcode, flag RESPONSE, payload = HelloReply, and behind it the descriptors of shared_files.h. Afterwards
+// the client may pass files (passed_file.h); nothing else ever travels on the control connection, and its closing
+// ends the session. The send/receive helpers block until their deadline.
 #pragma once
 
 #include <cstddef>

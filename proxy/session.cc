@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <string>
 
@@ -23,6 +24,7 @@ struct ErrorPrefix {
   std::uint32_t reserved = 0;
 };
 constexpr std::size_t kReplyBytesMax = 1024;
+constexpr std::chrono::seconds kPassTime{5};  // for a message of a few bytes
 
 // hipStreamCreate's own streams order themselves after the null stream; of the others the flags say it.
 bool creates_unordered_stream(protocol::Op op, std::span<const std::byte> head, std::uint64_t& stream) {
@@ -393,12 +395,53 @@ void Session::close_host_part(std::uint64_t address) {
   (void)post(0, request);
 }
 
-hipError_t Session::free_host(const HostRange& range) {
+// The file is on its way before the request that names it.
+hipError_t Session::map_host_file(std::uint64_t address, std::uint64_t bytes, int file,
+                                  std::uint64_t offset) {
+  if (!control_) return hipErrorNotSupported;
+  protocol::MapHostFileRequest request{};
+  request.address = address;
+  request.bytes = bytes;
+  request.offset = offset;
+  files_under_way_.acquire();
+  Status passed;
+  {
+    std::lock_guard lock(passing_);
+    request.number = ++files_passed_;
+    passed = protocol::send_passed_file(control_.get(), request.number, file, Deadline::after(kPassTime));
+  }
+  if (!passed) lose(passed);
+  const hipError_t error = passed ? call(0, request) : kLostError;
+  files_under_way_.release();
+  return error;
+}
+
+void Session::unmap_host_file(std::uint64_t address) {
+  protocol::UnmapHostFileRequest request{};
+  request.address = address;
+  (void)post(0, request);
+}
+
+hipError_t Session::wait_for_devices() {
   hipError_t error = hipSuccess;
-  for (int device = 0; range.reachable && device < device_count(); ++device) {
+  for (int device = 0; device < device_count(); ++device) {
     const hipError_t left = synchronized_device(device, call(device, protocol::SynchronizeDeviceRequest{}));
     error = error != hipSuccess ? error : left;
   }
+  return error;
+}
+
+hipError_t Session::unregister_host(void* pointer) {
+  const auto range = host_memory_.find(pointer);
+  const bool shared = range && range->kind == HostRange::Kind::kRegistered && range->other != 0;
+  const hipError_t error = shared ? wait_for_devices() : hipSuccess;
+  transfers_.await_through(UINT64_MAX);
+  const hipError_t removed = host_memory_.remove(pointer);
+  return error != hipSuccess ? error : removed;
+}
+
+hipError_t Session::free_host(const HostRange& range) {
+  const hipError_t error = range.reachable ? wait_for_devices() : hipSuccess;
   // Copies may still read or write what only we reach.
   if (!range.reachable) transfers_.await_through(UINT64_MAX);
   mirror_.remove(range.base);

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <semaphore>
 #include <span>
 #include <thread>
 #include <vector>
@@ -22,6 +23,7 @@
 #include "protocol/device_snapshot.h"
 #include "protocol/gen/messages.h"
 #include "protocol/gen/op.h"
+#include "protocol/passed_file.h"
 #include "protocol/shared_files.h"
 #include "proxy/callbacks.h"
 #include "proxy/event_recordings.h"
@@ -89,6 +91,8 @@ class Session final : private MessageSink, private LeaseSource, private HostPart
   Staging& staging() { return staging_; }
   // Frees host memory of ours, when no device uses it any more: waits for them all.
   hipError_t free_host(const HostRange& range);
+  // hipHostUnregister, which waits for the devices as well.
+  hipError_t unregister_host(void* pointer);
   // The worker finds all of [address, address + bytes) at the same addresses: device memory, or host memory
   // that devices reach.
   bool reaches(std::uint64_t address, std::uint64_t bytes) const {
@@ -209,12 +213,19 @@ class Session final : private MessageSink, private LeaseSource, private HostPart
   void close_host_part(std::uint64_t address) override;
   bool reserve_windows();
   void map_leases(net::OwnedFd socket, bool reserved);
+  hipError_t map_host_file(std::uint64_t address, std::uint64_t bytes, int file,
+                           std::uint64_t offset) override;
+  void unmap_host_file(std::uint64_t address) override;
+  hipError_t wait_for_devices();
   void map_host_window(int file);
   void watch_control();
 
   std::unique_ptr<Endpoint> endpoint_;
   protocol::WorkerSnapshot snapshot_;
   net::OwnedFd control_;
+  std::mutex passing_;  // of files on the control connection
+  std::uint64_t files_passed_ = 0;
+  std::counting_semaphore<> files_under_way_{protocol::kPassedFilesMax};
   std::uint32_t device_base_ = 0;  // the worker's ordinal of our device 0
   std::vector<ReservedWindow> windows_;
   RequestQueue queue_;

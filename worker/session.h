@@ -3,8 +3,8 @@
 //
 // Threads. The executor (whoever calls run()) takes requests, owns objects, addresses, leases, modules and
 // copies, and is the endpoint's consumer. A mover thread drives the bulk plane. Waiter threads sit in the
-// runtime's blocking calls. Callback threads are the runtime's. end(), drain(), sender() and ending() may be
-// used from any of them; everything else belongs to the executor.
+// runtime's blocking calls. Callback threads are the runtime's. end(), drain(), sender(), passed_files() and
+// ending() may be used from any of them; everything else belongs to the executor.
 //
 // The executor never blocks for good: whatever waits for the device or for payload goes through
 // wait_until(), which keeps payload moving and goes on taking requests from the ring. A CallbackDone takes
@@ -33,6 +33,7 @@
 #include "worker/lease_files.h"
 #include "worker/modules.h"
 #include "worker/object_table.h"
+#include "worker/passed_files.h"
 #include "worker/quota.h"
 #include "worker/sender.h"
 #include "worker/shared_memory.h"
@@ -75,6 +76,7 @@ class Session final : private MessageSink {
   LeaseFiles& lease_files() { return lease_files_; }
   VirtualMemory& virtual_memory() { return virtual_memory_; }
   HostWindow& host_window() { return host_window_; }
+  PassedFiles& passed_files() { return passed_files_; }
   SharedMemory& shared_memory() { return shared_memory_; }
   CopyEngine& copies() { return copies_; }
   Modules& modules() { return modules_; }
@@ -152,6 +154,7 @@ class Session final : private MessageSink {
   LeaseFiles lease_files_;
   VirtualMemory virtual_memory_;
   HostWindow host_window_;
+  PassedFiles passed_files_;
   SharedMemory shared_memory_;
   Callbacks callbacks_;
   Modules modules_;

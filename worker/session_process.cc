@@ -23,6 +23,7 @@
 #include "net/transport.h"
 #include "protocol/gen/schema.h"
 #include "protocol/hello.h"
+#include "protocol/passed_file.h"
 #include "protocol/shared_files.h"
 #include "transport/factory/factory.h"
 #include "worker/channel.h"
@@ -40,6 +41,7 @@ constexpr auto kHelloTime = 5s;
 constexpr auto kLanesTime = 15s;       // from the HELLO reply to the last lane
 constexpr auto kEndGrace = 2s;         // for calls of the runtime that are under way when the client is gone
 constexpr auto kControlTimeout = 30s;  // an unreachable client host goes unnoticed no longer than this
+constexpr auto kPassedFileTime = 1s;   // from the first byte to the last
 constexpr int kWatchPoll_ms = 500;
 
 struct Client {
@@ -52,7 +54,7 @@ struct Client {
   net::OwnedFd lease_socket;  // our end
 };
 
-// The control connection carries nothing after HELLO, so any event on it is its end.
+// The control connection carries nothing from HELLO to the last lane, so any event on it is its end.
 bool control_ended(int control) {
   pollfd polled{control, POLLIN, 0};
   return ::poll(&polled, 1, 0) > 0;
@@ -176,9 +178,20 @@ class Watcher {
     while (!finished()) {
       pollfd polled[3] = {{control_, POLLIN, 0}, {kSessionChannelFd, POLLIN, 0}, {wake_.get(), POLLIN, 0}};
       if (::poll(polled, std::size(polled), kWatchPoll_ms) <= 0) continue;
-      if (polled[0].revents != 0) return stop({Code::kPeerLost, "the client's control connection ended"});
+      if (polled[0].revents != 0) {
+        if (Status read = read_control(); !read.is_ok()) return stop(std::move(read));
+      }
       if (polled[1].revents != 0 && !read_channel()) return stop({Code::kPeerLost, "the supervisor ended"});
     }
+  }
+
+  // A file for the session, or the end.
+  Status read_control() {
+    Result<protocol::PassedFile> passed =
+        protocol::receive_passed_file(control_, Deadline::after(kPassedFileTime));
+    if (passed) return session_.passed_files().deliver(std::move(*passed));
+    if (passed.code() == Code::kProtocol) return passed.status();
+    return {Code::kPeerLost, "the client's control connection ended"};
   }
 
   bool read_channel() {

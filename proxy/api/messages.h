@@ -251,6 +251,20 @@ MESSAGE(0x0244, post, CloseHostPart) {
   u64 address;
 };
 
+// HostAccess::kShared only: pages of a file that the client has passed under `number` (passed_file.h) come to be at
+// `address`, among the window's host_files_of(); what else the last kHostPartBytes of them would hold stays unused.
+MESSAGE(0x0247, call, MapHostFile) {
+  u64 number;
+  u64 address;
+  u64 bytes;
+  u64 offset;
+};
+
+// As CloseHostPart; the pages stay the client's.
+MESSAGE(0x0248, post, UnmapHostFile) {
+  u64 address;
+};
+
 // HostAccess::kMirrored only: a piece of an open part, as the client has it, arrives under `tag`, at once and
 // not in the order of any stream; or is sent as the worker has it.
 MESSAGE(0x0245, post, WriteHostPart) {

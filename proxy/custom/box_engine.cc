@@ -174,12 +174,15 @@ hipError_t copy_box(Session& session, const CopyMode& mode, const Box& box, hipM
     return copy(session, mode, reinterpret_cast<void*>(box.target.address),
                 reinterpret_cast<const void*>(box.source.address), box.bytes(), kind);
   }
-  hipError_t error = copy_way(session, box, kind, way);
+  Box seen = box;
+  for (BoxSide* side : {&seen.target, &seen.source})
+    side->address = session.host_memory().seen_by_devices(side->address, extent(box, *side));
+  hipError_t error = copy_way(session, seen, kind, way);
   if (error != hipSuccess) return error;
   switch (way) {
-    case CopyWay::kToDevice: return settle(session, mode, box_to_device(session, mode, box));
-    case CopyWay::kFromDevice: return box_from_device(session, mode, box);
-    case CopyWay::kOnDevice: return box_on_device(session, mode, box);
+    case CopyWay::kToDevice: return settle(session, mode, box_to_device(session, mode, seen));
+    case CopyWay::kFromDevice: return box_from_device(session, mode, seen);
+    case CopyWay::kOnDevice: return box_on_device(session, mode, seen);
     case CopyWay::kOnHost: break;
   }
   if (error = synchronize(session, mode); error != hipSuccess) return error;

@@ -153,10 +153,12 @@ hipError_t copy(Session& session, const CopyMode& mode, void* target, const void
   if (target == nullptr || source == nullptr) return hipErrorInvalidValue;
   std::uint64_t to = to_raw(target);
   std::uint64_t from = to_raw(source);
+  const Box line{{to, bytes, bytes}, {from, bytes, bytes}, bytes, 1, 1};
+  to = session.host_memory().seen_by_devices(to, bytes);
+  from = session.host_memory().seen_by_devices(from, bytes);
   Route route;
   if (hipError_t error = find_route(session, {to, bytes}, {from, bytes}, kind, route); error != hipSuccess)
     return error;
-  const Box line{{to, bytes, bytes}, {from, bytes, bytes}, bytes, 1, 1};
   if (const auto verdict = offer(session, mode, line, kind)) return *verdict;
   if (const auto turn = turn_here(session, mode, route, bytes)) {
     if (*turn == hipSuccess) std::memmove(target, source, bytes);

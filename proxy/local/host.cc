@@ -21,24 +21,36 @@ constexpr unsigned kPointerAttributesMax = 64;  // of one hipDrvPointerGetAttrib
 struct Known {
   bool on_device = false;
   bool on_host = false;  // managed memory is both
-  bool mapped = false;   // devices reach it
   int device = 0;
   std::uint64_t base = 0;
   std::uint64_t bytes = 0;
   unsigned flags = 0;
+  std::uint64_t device_address = 0;  // where devices reach it; 0: nowhere
+  std::uint64_t host_address = 0;    // where the program has it
 
   bool managed() const { return on_device && on_host; }
 };
 
+// Where devices reach the memory at `address`, of this range; 0: nowhere.
+std::uint64_t reached_at(const HostRange& range, std::uint64_t address) {
+  if (range.reachable) return address;
+  return range.other != 0 ? range.other + (address - range.base) : 0;
+}
+
 bool look_up(Session& session, const void* pointer, Known& known) {
   if (auto found = session.device_memory().find(to_raw(pointer))) {
-    known = {true, false, true, found->device, found->base, found->bytes, 0};
+    known = {true, false, found->device, found->base, found->bytes, 0, to_raw(pointer), 0};
     return true;
   }
   auto host = session.host_memory().find(pointer);
   if (!host) return false;
   const bool managed = host->kind == HostRange::Kind::kManaged;
-  known = {managed, true, host->reachable, host->device, host->base, host->bytes, host->flags};
+  const std::uint64_t address = to_raw(pointer);
+  const bool alias = host->kind == HostRange::Kind::kAlias;
+  const std::uint64_t program_has_it = alias ? host->other + (address - host->base) : address;
+  const std::uint64_t devices_have_it = reached_at(*host, address);
+  known = {managed,     true,        host->device,    host->base,
+           host->bytes, host->flags, devices_have_it, program_has_it};
   return true;
 }
 
@@ -48,19 +60,19 @@ hipError_t answer(void* data, Value value) {
   return hipSuccess;
 }
 
-hipError_t attribute_of(const Known& known, hipPointer_attribute attribute, const void* pointer, void* data) {
+hipError_t attribute_of(const Known& known, hipPointer_attribute attribute, void* data) {
   switch (attribute) {
     case HIP_POINTER_ATTRIBUTE_MEMORY_TYPE:
       return answer(data, known.on_device ? hipMemoryTypeDevice : hipMemoryTypeHost);
     case HIP_POINTER_ATTRIBUTE_DEVICE_POINTER:
-      return known.mapped ? answer(data, pointer) : hipErrorInvalidValue;
+      return known.device_address != 0 ? answer(data, known.device_address) : hipErrorInvalidValue;
     case HIP_POINTER_ATTRIBUTE_HOST_POINTER:
-      return known.on_host ? answer(data, pointer) : hipErrorInvalidValue;
+      return known.on_host ? answer(data, known.host_address) : hipErrorInvalidValue;
     case HIP_POINTER_ATTRIBUTE_DEVICE_ORDINAL: return answer(data, known.device);
     case HIP_POINTER_ATTRIBUTE_RANGE_START_ADDR: return answer(data, known.base);
     case HIP_POINTER_ATTRIBUTE_RANGE_SIZE: return answer(data, known.bytes);
     case HIP_POINTER_ATTRIBUTE_IS_MANAGED: return answer(data, known.managed() ? 1u : 0u);
-    case HIP_POINTER_ATTRIBUTE_MAPPED: return answer(data, known.mapped ? 1u : 0u);
+    case HIP_POINTER_ATTRIBUTE_MAPPED: return answer(data, known.device_address != 0 ? 1u : 0u);
     default: return hipErrorInvalidValue;
   }
 }
@@ -86,7 +98,7 @@ hipError_t hipHostFree(void* pointer) {
   Session* session = session_for(error);
   if (session == nullptr) return note_error(error);
   auto found = session->host_memory().find(pointer);
-  const bool ours = found && found->base == to_raw(pointer) && found->kind != HostRange::Kind::kRegistered;
+  const bool ours = found && found->base == to_raw(pointer) && found->owned();
   return note_error(ours ? session->free_host(*found) : hipErrorInvalidValue);
 }
 
@@ -99,14 +111,15 @@ hipError_t hipHostGetDevicePointer(void** device_pointer, void* host_pointer, un
   if (session == nullptr) return note_error(error);
   auto found = session->host_memory().find(host_pointer);
   if (!found || found->kind == HostRange::Kind::kManaged) return note_error(hipErrorInvalidValue);
-  if (found->reachable) {
-    *device_pointer = host_pointer;
+  const std::uint64_t reached = reached_at(*found, to_raw(host_pointer));
+  if (reached != 0) {
+    *device_pointer = reinterpret_cast<void*>(reached);
     return note_error(hipSuccess);
   }
   static LogOnce told;
   told.line(
-      "hipHostGetDevicePointer: devices reach host memory only of hipHostMalloc, and only with a worker "
-      "on this host (TF_TRANSPORT=shm) (hipErrorNotSupported)");
+      "hipHostGetDevicePointer: devices reach host memory only of hipHostMalloc, and registered memory of "
+      "shared mappings, and only with a worker on this host (TF_TRANSPORT=shm) (hipErrorNotSupported)");
   return note_error(hipErrorNotSupported);
 }
 
@@ -135,8 +148,7 @@ hipError_t hipHostUnregister(void* pointer) {
   hipError_t error = hipSuccess;
   Session* session = session_for(error);
   if (session == nullptr) return note_error(error);
-  session->transfers().await_through(UINT64_MAX);
-  return note_error(session->host_memory().remove(pointer));
+  return note_error(session->unregister_host(pointer));
 }
 
 // Kept by nobody: the memory is the host's on either side.
@@ -163,8 +175,8 @@ hipError_t hipPointerGetAttributes(hipPointerAttribute_t* attributes, const void
   *attributes = {};
   attributes->memoryType = known.on_device ? hipMemoryTypeDevice : hipMemoryTypeHost;
   attributes->device = known.device;
-  attributes->devicePointer = known.mapped ? const_cast<void*>(pointer) : nullptr;
-  attributes->hostPointer = known.on_host ? const_cast<void*>(pointer) : nullptr;
+  attributes->devicePointer = reinterpret_cast<void*>(known.device_address);
+  attributes->hostPointer = known.on_host ? reinterpret_cast<void*>(known.host_address) : nullptr;
   attributes->isManaged = known.managed();
   attributes->allocationFlags = known.flags;
   return note_error(hipSuccess);
@@ -177,7 +189,7 @@ hipError_t hipPointerGetAttribute(void* data, hipPointer_attribute attribute, hi
   if (session == nullptr) return note_error(error);
   Known known;
   if (!look_up(*session, pointer, known)) return note_error(hipErrorInvalidValue);
-  return note_error(attribute_of(known, attribute, pointer, data));
+  return note_error(attribute_of(known, attribute, data));
 }
 
 // Attributes that do not apply are left zero; only an unknown pointer is an error.
@@ -192,7 +204,7 @@ hipError_t hipDrvPointerGetAttributes(unsigned int count, hipPointer_attribute* 
   if (!look_up(*session, pointer, known)) return note_error(hipErrorInvalidValue);
   for (unsigned i = 0; i < count; ++i) {
     if (data[i] == nullptr) return note_error(hipErrorInvalidValue);
-    (void)attribute_of(known, attributes[i], pointer, data[i]);
+    (void)attribute_of(known, attributes[i], data[i]);
   }
   return note_error(hipSuccess);
 }

@@ -3,6 +3,8 @@
 
 #include <sys/mman.h>
 
+#include "proxy/memory/shared_file.h"
+
 namespace tf::proxy {
 namespace {
 
@@ -23,7 +25,7 @@ hipError_t map_private(std::uint64_t bytes, std::uint64_t& address) {
 
 HostMemory::~HostMemory() {
   for (const auto& [base, range] : ranges_) {
-    const bool own_pages = range.kind != HostRange::Kind::kRegistered && !range.reachable;
+    const bool own_pages = range.owned() && !range.reachable;
     if (own_pages) ::munmap(reinterpret_cast<void*>(base), mapped_bytes(range.bytes));
   }
 }
@@ -32,7 +34,7 @@ hipError_t HostMemory::allocate(HostRange::Kind kind, int device, std::uint64_t 
                                 void*& pointer) {
   if (mapped_bytes(bytes) < bytes) return hipErrorOutOfMemory;
   const bool managed = kind == HostRange::Kind::kManaged;
-  HostRange range{0, bytes, flags, device, kind, false};
+  HostRange range{0, bytes, flags, device, kind, false, 0};
   // Of a mirror only managed memory can be part: the program says when it uses that, but not when it uses
   // pinned memory.
   const bool from_window = managed || window_.access() == protocol::HostAccess::kShared;
@@ -51,8 +53,7 @@ hipError_t HostMemory::release(void* pointer) {
   {
     std::lock_guard lock(mutex_);
     auto found = ranges_.find(reinterpret_cast<std::uint64_t>(pointer));
-    if (found == ranges_.end() || found->second.kind == HostRange::Kind::kRegistered)
-      return hipErrorInvalidValue;
+    if (found == ranges_.end() || !found->second.owned()) return hipErrorInvalidValue;
     range = found->second;
     ranges_.erase(found);
   }
@@ -64,23 +65,70 @@ hipError_t HostMemory::release(void* pointer) {
 }
 
 hipError_t HostMemory::add(int device, void* pointer, std::uint64_t bytes, unsigned flags) {
-  std::lock_guard lock(mutex_);
   auto base = reinterpret_cast<std::uint64_t>(pointer);
   if (base + bytes < base) return hipErrorInvalidValue;
-  auto next = ranges_.lower_bound(base);
-  bool overlaps = next != ranges_.end() && next->first < base + bytes;
-  if (overlaps || find_locked(base)) return hipErrorHostMemoryAlreadyRegistered;
-  ranges_[base] = HostRange{base, bytes, flags, device, HostRange::Kind::kRegistered, false};
+  const HostRange range{base, bytes, flags, device, HostRange::Kind::kRegistered, false, 0};
+  {
+    std::lock_guard lock(mutex_);
+    auto next = ranges_.lower_bound(base);
+    bool overlaps = next != ranges_.end() && next->first < base + bytes;
+    if (overlaps || find_locked(base)) return hipErrorHostMemoryAlreadyRegistered;
+    ranges_[base] = range;
+  }
+  if (window_.access() == protocol::HostAccess::kShared) share(range);
   return hipSuccess;
 }
 
+// Puts the pages into the window, if they can be shared: whole pages around the range.
+void HostMemory::share(const HostRange& range) {
+  const std::uint64_t first = range.base & ~(kHostPageBytes - 1);
+  const std::uint64_t bytes = mapped_bytes(range.base + range.bytes - first);
+  if (bytes == 0) return;
+  const auto shared = find_shared_file(first, bytes);
+  std::uint64_t pages = 0;
+  if (!shared || window_.map_file(shared->file.get(), shared->offset, bytes, pages) != hipSuccess) return;
+  HostRange alias = range;
+  alias.base = pages + (range.base - first);
+  alias.kind = HostRange::Kind::kAlias;
+  alias.reachable = true;
+  alias.other = range.base;
+  {
+    std::lock_guard lock(mutex_);
+    auto found = ranges_.find(range.base);
+    const bool still = found != ranges_.end() && found->second.kind == HostRange::Kind::kRegistered &&
+                       found->second.bytes == range.bytes && found->second.other == 0;
+    if (still) {
+      found->second.other = alias.base;
+      ranges_[alias.base] = alias;
+      has_aliases_.store(true, std::memory_order_relaxed);
+      return;
+    }
+  }
+  window_.unmap_file(pages);  // another thread has removed the range meanwhile
+}
+
 hipError_t HostMemory::remove(void* pointer) {
-  std::lock_guard lock(mutex_);
-  auto found = ranges_.find(reinterpret_cast<std::uint64_t>(pointer));
-  if (found == ranges_.end() || found->second.kind != HostRange::Kind::kRegistered)
-    return hipErrorHostMemoryNotRegistered;
-  ranges_.erase(found);
+  std::uint64_t alias = 0;
+  {
+    std::lock_guard lock(mutex_);
+    auto found = ranges_.find(reinterpret_cast<std::uint64_t>(pointer));
+    if (found == ranges_.end() || found->second.kind != HostRange::Kind::kRegistered)
+      return hipErrorHostMemoryNotRegistered;
+    alias = found->second.other;
+    ranges_.erase(found);
+    ranges_.erase(alias);
+  }
+  if (alias != 0) window_.unmap_file(alias & ~(kHostPageBytes - 1));
   return hipSuccess;
+}
+
+std::uint64_t HostMemory::seen_by_devices(std::uint64_t address, std::uint64_t bytes) const {
+  if (!has_aliases_.load(std::memory_order_relaxed)) return address;
+  std::lock_guard lock(mutex_);
+  const auto found = find_locked(address);
+  const bool shared = found && found->kind == HostRange::Kind::kRegistered && found->other != 0 &&
+                      bytes <= found->bytes - (address - found->base);
+  return shared ? found->other + (address - found->base) : address;
 }
 
 std::optional<HostRange> HostMemory::find_locked(std::uint64_t address) const {

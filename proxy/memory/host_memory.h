@@ -3,11 +3,13 @@
 // can reach, and for copies that need not wait (the program promised to leave such memory alone until the
 // copy is done).
 //
-// Memory comes from the window that the worker has too where there is one (host_window.h). Any thread.
+// Memory comes from the window that the worker has too where there is one (host_window.h); the pages of
+// shared mappings that the program registers are put there as well (an alias). Any thread.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -22,13 +24,18 @@ struct HostRange {
     kPinned,      // hipHostMalloc
     kManaged,     // hipMallocManaged
     kRegistered,  // hipHostRegister: not ours to free
+    kAlias,       // where devices reach what was registered, in the window
   };
   std::uint64_t base = 0;
   std::uint64_t bytes = 0;
   unsigned flags = 0;
   int device = 0;
   Kind kind = Kind::kPinned;
-  bool reachable = false;  // by devices, at the same address
+  bool reachable = false;   // by devices, at the same address
+  std::uint64_t other = 0;  // kRegistered: its alias, if there is one; kAlias: what was registered
+
+  // Allocated here.
+  bool owned() const { return kind == Kind::kPinned || kind == Kind::kManaged; }
 };
 
 class HostMemory {
@@ -38,12 +45,16 @@ class HostMemory {
   HostMemory& operator=(const HostMemory&) = delete;
   ~HostMemory();
 
-  // REQUIRES: `kind` is not kRegistered. hipErrorNotSupported: managed memory, and there is no window.
+  // REQUIRES: `kind` is one that is allocated. hipErrorNotSupported: managed memory, and there is no window.
   hipError_t allocate(HostRange::Kind kind, int device, std::uint64_t bytes, unsigned flags, void*& pointer);
   // REQUIRES: no device uses it any more
   hipError_t release(void* pointer);
+  // Memory of the program. Devices reach it too, at another address, where its pages can be shared.
   hipError_t add(int device, void* pointer, std::uint64_t bytes, unsigned flags);
+  // REQUIRES: no device uses it any more
   hipError_t remove(void* pointer);
+  // Where devices reach [address, address + bytes) if all of that was registered and shared, else `address`.
+  std::uint64_t seen_by_devices(std::uint64_t address, std::uint64_t bytes) const;
   std::optional<HostRange> find(const void* pointer) const;
   // All of [pointer, pointer + bytes) is one such range.
   bool contains(const void* pointer, std::uint64_t bytes) const;
@@ -53,10 +64,12 @@ class HostMemory {
 
  private:
   std::optional<HostRange> find_locked(std::uint64_t address) const;
+  void share(const HostRange& range);
 
   HostWindow& window_;
   mutable std::mutex mutex_;
   std::map<std::uint64_t, HostRange> ranges_;
+  std::atomic<bool> has_aliases_{false};  // relaxed: who registered memory sees its own store
 };
 
 }  // namespace tf::proxy

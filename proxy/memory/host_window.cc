@@ -2,6 +2,7 @@
 #include "proxy/memory/host_window.h"
 
 #include <sys/mman.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -12,6 +13,13 @@ namespace tf::proxy {
 namespace {
 
 std::uint64_t rounded(std::uint64_t bytes, std::uint64_t unit) { return (bytes + unit - 1) / unit * unit; }
+
+// A mapping of larger pages than a part would reach beyond it.
+bool has_small_pages(int file) {
+  struct stat facts {};
+  return ::fstat(file, &facts) == 0 &&
+         static_cast<std::uint64_t>(facts.st_blksize) <= protocol::kHostPartBytes;
+}
 
 }  // namespace
 
@@ -36,17 +44,22 @@ Status HostWindow::map(const protocol::AddressWindow& window, protocol::HostAcce
   (void)::madvise(got, window.bytes, MADV_HUGEPAGE);
   window_ = window;
   access_ = access;
+  parts_window_ = window;
+  if (access != protocol::HostAccess::kShared) return Status::ok();
+  files_window_ = protocol::host_files_of(window);
+  parts_window_.bytes -= files_window_.bytes;
   return Status::ok();
 }
 
 // REQUIRES: the lock is held
-bool HostWindow::find_gap(std::uint64_t bytes, std::uint64_t& address) const {
-  address = window_.base;
-  for (const auto& [base, length] : parts_) {
+bool HostWindow::find_gap(const protocol::AddressWindow& window, const Ranges& ranges, std::uint64_t bytes,
+                          std::uint64_t& address) {
+  address = window.base;
+  for (const auto& [base, length] : ranges) {
     if (base - address >= bytes) return true;
     address = base + length;
   }
-  return window_.bytes - (address - window_.base) >= bytes;
+  return window.bytes - (address - window.base) >= bytes;
 }
 
 hipError_t HostWindow::grow(std::uint64_t bytes) {
@@ -56,7 +69,7 @@ hipError_t HostWindow::grow(std::uint64_t bytes) {
     std::lock_guard lock(mutex_);
     part = bytes >= kOwnHostPartBytes ? rounded(bytes, protocol::kHostPartBytes)
                                       : std::max(rounded(bytes, protocol::kHostPartBytes), next_part_bytes_);
-    if (!find_gap(part, address)) return hipErrorOutOfMemory;
+    if (!find_gap(parts_window_, parts_, part, address)) return hipErrorOutOfMemory;
     parts_.emplace(address, part);
   }
   const hipError_t error = source_.open_host_part(address, part);
@@ -99,6 +112,38 @@ void HostWindow::release(std::uint64_t address) {
   // Only now: whoever opens the addresses again comes after the closing in the queue.
   std::lock_guard lock(mutex_);
   parts_.erase(unused);
+}
+
+hipError_t HostWindow::map_file(int file, std::uint64_t offset, std::uint64_t bytes, std::uint64_t& address) {
+  const std::uint64_t room = rounded(bytes, protocol::kHostPartBytes);
+  {
+    std::lock_guard lock(mutex_);
+    if (bytes > files_window_.bytes || !find_gap(files_window_, files_, room, address))
+      return hipErrorOutOfMemory;
+    files_.emplace(address, room);
+  }
+  void* const wanted = reinterpret_cast<void*>(address);
+  const bool mapped =
+      has_small_pages(file) && ::mmap(wanted, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file,
+                                      static_cast<off_t>(offset)) != MAP_FAILED;
+  const hipError_t error =
+      mapped ? source_.map_host_file(address, bytes, file, offset) : hipErrorNotSupported;
+  if (error != hipSuccess) forget_file(address);
+  return error;
+}
+
+void HostWindow::unmap_file(std::uint64_t address) {
+  source_.unmap_host_file(address);
+  forget_file(address);
+}
+
+// Whoever maps something there again tells the worker after what it was told before.
+void HostWindow::forget_file(std::uint64_t address) {
+  std::lock_guard lock(mutex_);
+  const auto found = files_.find(address);
+  constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
+  (void)::mmap(reinterpret_cast<void*>(address), found->second, PROT_NONE, kFlags, -1, 0);
+  files_.erase(found);
 }
 
 }  // namespace tf::proxy

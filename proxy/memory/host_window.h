@@ -28,6 +28,10 @@ class HostPartSource {
  public:
   virtual hipError_t open_host_part(std::uint64_t address, std::uint64_t bytes) = 0;
   virtual void close_host_part(std::uint64_t address) = 0;
+  // Pages of a file of ours, at the same address there.
+  virtual hipError_t map_host_file(std::uint64_t address, std::uint64_t bytes, int file,
+                                   std::uint64_t offset) = 0;
+  virtual void unmap_host_file(std::uint64_t address) = 0;
 
  protected:
   ~HostPartSource() = default;
@@ -51,16 +55,28 @@ class HostWindow {
   // REQUIRES: a block's address; no device uses it any more
   void release(std::uint64_t address);
 
+  // Whole pages of a file, at a further address that devices reach too, for HostAccess::kShared.
+  hipError_t map_file(int file, std::uint64_t offset, std::uint64_t bytes, std::uint64_t& address);
+  // REQUIRES: of map_file(); no device uses it any more
+  void unmap_file(std::uint64_t address);
+
  private:
+  using Ranges = std::map<std::uint64_t, std::uint64_t>;  // address -> bytes
+
   hipError_t grow(std::uint64_t bytes);
-  bool find_gap(std::uint64_t bytes, std::uint64_t& address) const;
+  void forget_file(std::uint64_t address);
+  static bool find_gap(const protocol::AddressWindow& window, const Ranges& ranges, std::uint64_t bytes,
+                       std::uint64_t& address);
 
   HostPartSource& source_;
   protocol::AddressWindow window_;
   protocol::HostAccess access_ = protocol::HostAccess::kNone;
   std::mutex mutex_;
   RangeAllocator blocks_;
-  std::map<std::uint64_t, std::uint64_t> parts_;  // address -> bytes; also those being opened
+  Ranges parts_;  // also those being opened
+  protocol::AddressWindow parts_window_;
+  protocol::AddressWindow files_window_;  // of shared windows
+  Ranges files_;
   std::uint64_t next_part_bytes_ = kFirstHostPartBytes;
 };
 

@@ -2,12 +2,17 @@
 // Host memory that devices use at the client's addresses. Executor thread.
 #include "worker/host_window.h"
 
+#include <chrono>
+
+#include "transport/deadline.h"
 #include "worker/call.h"
 #include "worker/gen/custom.h"
 #include "worker/session.h"
 
 namespace tf::worker::custom {
 namespace {
+
+constexpr std::chrono::seconds kFileTime{2};
 
 // Whether a piece of a mirror may be written or read.
 bool is_piece(Call& call, std::uint64_t address, std::uint64_t bytes) {
@@ -19,6 +24,26 @@ bool is_piece(Call& call, std::uint64_t address, std::uint64_t bytes) {
 
 void open_host_part(Call& call, const protocol::OpenHostPartRequest& request) {
   if (call.use_device()) call.reply(call.session().host_window().open(request.address, request.bytes));
+}
+
+// The file comes by another way than the request, and may be later than it.
+void map_host_file(Call& call, const protocol::MapHostFileRequest& request) {
+  if (!call.use_device()) return;
+  Session& session = call.session();
+  const Deadline deadline = Deadline::after(kFileTime);
+  net::OwnedFd file;
+  const auto has_come = [&] {
+    file = session.passed_files().take(request.number);
+    return file || deadline.passed();
+  };
+  if (!session.wait_until(has_come)) return;
+  call.reply(file ? session.host_window().map_file(request.address, request.bytes, file.get(), request.offset)
+                  : hipErrorInvalidHandle);
+}
+
+void unmap_host_file(Call& call, const protocol::UnmapHostFileRequest& request) {
+  Session& session = call.session();
+  if (session.wait_all_idle()) call.finish(session.host_window().unmap_file(request.address));
 }
 
 void close_host_part(Call& call, const protocol::CloseHostPartRequest& request) {

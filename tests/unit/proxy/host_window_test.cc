@@ -40,6 +40,10 @@ class Source final : public HostPartSource {
     left += parts[address];
     parts.erase(address);
   }
+  hipError_t map_host_file(std::uint64_t, std::uint64_t, int, std::uint64_t) override {
+    return hipErrorNotSupported;
+  }
+  void unmap_host_file(std::uint64_t) override {}
   std::uint64_t left = 1ull << 30;
   int opened = 0;
   std::map<std::uint64_t, std::uint64_t> parts;
