@@ -9,6 +9,8 @@
 #include <cstring>
 #include <utility>
 
+#include "shm/huge_pages.h"
+
 namespace tf::shm {
 namespace {
 
@@ -21,9 +23,10 @@ Result<net::OwnedFd> make_memfd() {
 }
 
 Result<std::byte*> map(int fd) {
-  // Populated now: a first touch costs 1 to 2 us a page, and the data path must never fault.
-  void* memory = ::mmap(nullptr, kSegmentBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
+  void* memory = ::mmap(nullptr, kSegmentBytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (memory == MAP_FAILED) return Status::from_errno("mmap of the shared segment", errno);
+  populate(memory,
+           kSegmentBytes);  // a first touch costs 1 to 2 us a page, and the data path must never fault
   ::madvise(memory, kSegmentBytes,
             MADV_DONTFORK);  // a forked child must not see, and so not disturb, the rings
   return static_cast<std::byte*>(memory);

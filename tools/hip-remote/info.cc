@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "proxy/environment.h"
+#include "shm/huge_pages.h"
 #include "tools/hip-remote/commands.h"
 #include "tools/hip-remote/json.h"
 #include "tools/hip-remote/runtime_probe.h"
@@ -51,6 +52,7 @@ void print_text(const std::vector<ProbedRuntime>& runtimes, const std::vector<Pr
     Status status = transport->available();
     fmt::print("  {:<8} {:<5} {}\n", transport->name(), status ? "yes" : "no", status.message());
   }
+  fmt::print("  huge pages for shared memory: {}\n", shm::describe_huge_pages());
   fmt::print("\nRuntimes a worker on this machine could use (hip-worker --runtime)\n");
   for (const ProbedRuntime& runtime : runtimes) print_runtime(runtime);
   if (!workers.empty()) {
@@ -111,6 +113,7 @@ void print_json(const std::vector<ProbedRuntime>& runtimes, const std::vector<Pr
   }
   fmt::print("{}\n", JsonObject()
                          .add_raw("transports", json_array(transport_items))
+                         .add("huge_pages", shm::describe_huge_pages())
                          .add_raw("runtimes", runtimes_json(runtimes))
                          .add_raw("workers", runtimes_json(workers))
                          .add_raw("environment", json_array(variable_items))

@@ -5,10 +5,16 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
+#include <cstdlib>
 #include <cstring>
+#include <string>
+#include <utility>
+
+#include "shm/huge_pages.h"
 
 namespace tf::shm {
 namespace {
@@ -40,6 +46,33 @@ TEST(Segment, CreatedIsOpenedAndHasRings) {
   ASSERT_EQ(producer.reserve(50).size(), 50u);
   producer.publish();
   EXPECT_EQ(consumer.peek().size(), 50u);
+}
+
+// Whether or not the system gives huge pages.
+TEST(Segment, HasItsPagesFromTheStart) {
+  net::OwnedFd file;
+  Result<Segment> made = Segment::create(file);
+  ASSERT_TRUE(made.is_ok());
+  struct stat facts {};
+  ASSERT_EQ(::fstat(file.get(), &facts), 0);
+  EXPECT_EQ(static_cast<std::size_t>(facts.st_blocks) * 512, kSegmentBytes);
+}
+
+TEST(HugePages, AreDescribed) {
+  std::string name = "/tmp/hip-remote-huge-pages-XXXXXX";
+  net::OwnedFd file(::mkostemp(name.data(), O_CLOEXEC));
+  ASSERT_TRUE(file);
+  EXPECT_EQ(describe_huge_pages(name.c_str()).substr(0, 2), "no") << "an empty file";
+  for (const auto& [text, said] : {std::pair{"always within_size advise [never] deny force\n", "no"},
+                                   {"always within_size [advise] never deny force\n", "yes (advise)"},
+                                   {"[always] within_size advise never deny force\n", "yes (always)"},
+                                   {"] odd [", "no"}}) {
+    ASSERT_EQ(::ftruncate(file.get(), 0), 0);
+    ASSERT_EQ(::pwrite(file.get(), text, std::strlen(text), 0), static_cast<ssize_t>(std::strlen(text)));
+    EXPECT_EQ(describe_huge_pages(name.c_str()).rfind(said, 0), 0u) << text;
+  }
+  ::unlink(name.c_str());
+  EXPECT_EQ(describe_huge_pages(name.c_str()).substr(0, 2), "no") << "no such file";
 }
 
 TEST(Segment, WrongSizesAreRefused) {
