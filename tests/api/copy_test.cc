@@ -238,5 +238,47 @@ TEST(Copy, Boxes) {
   HIP_OK(hipFree(device.ptr));
 }
 
+hipMemcpy3DParms box_copy(const hipPitchedPtr& target, const hipPitchedPtr& source, hipExtent extent,
+                          hipMemcpyKind kind) {
+  hipMemcpy3DParms copy = {};
+  copy.srcPtr = source;
+  copy.dstPtr = target;
+  copy.extent = extent;
+  copy.kind = kind;
+  return copy;
+}
+
+// Rows longer than any buffer on the way, many rows, slices that lie apart, one row a slice.
+TEST(Copy, LargeBoxes) {
+  TestStream stream;
+  for (const hipExtent extent : {make_hipExtent(700'001, 3, 2), make_hipExtent(999, 3000, 1),
+                                 make_hipExtent(100, 50, 300), make_hipExtent(64, 1, 9000)}) {
+    const std::size_t pitch = extent.width + 9;
+    const std::size_t rows = extent.height + 1;
+    hipPitchedPtr device = {};
+    HIP_OK(hipMalloc3D(&device, extent));
+    std::vector<unsigned char> source(pitch * rows * extent.depth);
+    for (std::size_t i = 0; i < source.size(); ++i) source[i] = static_cast<unsigned char>(i % 251 + 1);
+    std::vector<unsigned char> back(source.size(), 0);
+    const auto up = box_copy(device, make_hipPitchedPtr(source.data(), pitch, pitch, rows), extent,
+                             hipMemcpyHostToDevice);
+    const auto down =
+        box_copy(make_hipPitchedPtr(back.data(), pitch, pitch, rows), device, extent, hipMemcpyDeviceToHost);
+    for (const bool wait : {true, false}) {
+      std::fill(back.begin(), back.end(), static_cast<unsigned char>(0));
+      HIP_OK(hipMemset(device.ptr, 0, device.pitch * extent.height * extent.depth));
+      HIP_OK(hipDeviceSynchronize());
+      HIP_OK(wait ? hipMemcpy3D(&up) : hipMemcpy3DAsync(&up, stream));
+      HIP_OK(wait ? hipMemcpy3D(&down) : hipMemcpy3DAsync(&down, stream));
+      HIP_OK(hipStreamSynchronize(stream));
+      for (std::size_t i = 0; i < back.size(); ++i) {
+        const bool inside = i % pitch < extent.width && i / pitch % rows < extent.height;
+        ASSERT_EQ(back[i], inside ? source[i] : 0) << i << " of " << extent.width << 'x' << extent.height;
+      }
+    }
+    HIP_OK(hipFree(device.ptr));
+  }
+}
+
 }  // namespace
 }  // namespace tf::api_test

@@ -104,6 +104,7 @@ void FakeWorker::reply_later(const FrameHeader& header, std::int32_t error) {
 }
 
 Status FakeWorker::on_message(const FrameHeader& header, std::span<const std::byte> payload) {
+  ++messages;
   if (!header.has(kFlagNoReply)) ++calls;
   switch (static_cast<Op>(header.opcode)) {
     case Op::kGoodbye: goodbye = true; break;

@@ -36,6 +36,7 @@ class FakeWorker final : private MessageSink {
   std::atomic<int> code_received{0};
   std::atomic<int> launches{0};
   std::atomic<int> calls{0};
+  std::atomic<int> messages{0};
   std::atomic<bool> goodbye{false};
   // The next CopyToDeviceInline fails with this instead of being done.
   std::atomic<int> fail_next_copy{0};

@@ -91,6 +91,7 @@ TEST_F(SessionTest, BoxesThereAndBack) {
   void* device = allocate(device_pitch * 20 * 3);
   box.source = {to_raw(data.data()), host_pitch, host_pitch * 22};
   box.target = {to_raw(device), device_pitch, device_pitch * 20};
+  const int before = worker_->messages;
   ASSERT_EQ(copy_box(*session_, wait_, box, hipMemcpyHostToDevice), hipSuccess);
   std::vector<std::byte> back(data.size(), std::byte{0});
   Box reverse = box;
@@ -102,6 +103,7 @@ TEST_F(SessionTest, BoxesThereAndBack) {
     ASSERT_EQ(std::memcmp(&back[at], &data[at], box.width), 0) << row;
     ASSERT_EQ(back[at + box.width], std::byte{0}) << "wrote between rows";
   }
+  EXPECT_EQ(worker_->messages, before + 2) << "one a copy, whatever its rows";
   box.target.address += device_pitch;
   EXPECT_EQ(copy_box(*session_, wait_, box, hipMemcpyHostToDevice), hipErrorInvalidValue)
       << "beyond the allocation";
