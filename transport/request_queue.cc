@@ -35,10 +35,27 @@ constexpr std::chrono::milliseconds kNestedWait(10);
 // After a failure: how often to look whether a transfer that the kernel still holds has ended.
 constexpr std::chrono::milliseconds kFailedTransferPause(1);
 
+class Observed {
+ public:
+  Observed(WaitObserver* observer, Waiting what) : observer_(observer), what_(what) {
+    if (observer_ != nullptr) observer_->wait_begins(what_);
+  }
+  ~Observed() {
+    if (observer_ != nullptr) observer_->wait_ends(what_);
+  }
+  Observed(const Observed&) = delete;
+  Observed& operator=(const Observed&) = delete;
+
+ private:
+  WaitObserver* observer_;
+  Waiting what_;
+};
+
 }  // namespace
 
 struct RequestQueue::State final : MessageSink {
-  State(Endpoint& endpoint, MessageSink& notices) : endpoint_(endpoint), notices_(notices) {}
+  State(Endpoint& endpoint, MessageSink& notices, WaitObserver* observer)
+      : endpoint_(endpoint), notices_(notices), observer_(observer) {}
 
   // What a thread waits for: exactly one of the three.
   struct Goal {
@@ -87,6 +104,7 @@ struct RequestQueue::State final : MessageSink {
 
   Endpoint& endpoint_;
   MessageSink& notices_;
+  WaitObserver* const observer_;  // may be null
 
   std::mutex producer_;
   // All guarded by producer_. Of the threads whose reserve() was refused one has the turn to retry; nobody
@@ -173,6 +191,7 @@ void RequestQueue::State::give_turn_back() {
 
 // Bounded by the life of the connection only: how long the peer may be behind is not this layer's to know.
 Status RequestQueue::State::wait_for_room(std::uint64_t seen_round) {
+  const Observed observed(observer_, Waiting::kRoom);
   if (is_driver()) return wait_for_room_as_driver();
   return drive_until({.call = nullptr, .transfer = nullptr, .round = seen_round}, Deadline::never());
 }
@@ -350,8 +369,8 @@ Status RequestQueue::State::on_message(const FrameHeader& header, std::span<cons
 
 // --- The queue ------------------------------------------------------------------------------------------
 
-RequestQueue::RequestQueue(Endpoint& endpoint, MessageSink& notices)
-    : state_(std::make_unique<State>(endpoint, notices)) {}
+RequestQueue::RequestQueue(Endpoint& endpoint, MessageSink& notices, WaitObserver* observer)
+    : state_(std::make_unique<State>(endpoint, notices, observer)) {}
 
 RequestQueue::~RequestQueue() = default;
 
@@ -371,6 +390,7 @@ Result<Reply> RequestQueue::call(std::uint16_t opcode, std::uint32_t flags, std:
   call.target = reply;
   State::Outgoing message{
       .header = {.opcode = opcode, .flags = flags}, .head = head, .tail = tail, .call = &call};
+  const Observed observed(state_->observer_, Waiting::kReply);
   TF_RETURN_IF_ERROR(state_->enqueue(message));
   Status status = state_->drive_until({.call = &call}, deadline);
   if (!status.is_ok() && state_->calls_.give_up(call)) return status;
@@ -389,6 +409,7 @@ Status RequestQueue::respond(const FrameHeader& request, std::uint32_t flags, st
 
 Status RequestQueue::await(const BulkCompletion& completion, Deadline deadline) {
   if (completion.done()) return completion.status();
+  const Observed observed(state_->observer_, Waiting::kTransfer);
   TF_RETURN_IF_ERROR(state_->drive_until({.transfer = &completion}, deadline));
   return completion.status();
 }

@@ -20,12 +20,29 @@
 
 namespace tf {
 
+// What a thread waits for.
+enum class Waiting : std::uint8_t {
+  kReply,     // of a call
+  kTransfer,  // await()
+  kRoom,      // the peer is behind
+};
+
+// Told of every wait on the thread that waits, and of what it waits inside of another wait. Must be quick.
+class WaitObserver {
+ public:
+  virtual void wait_begins(Waiting what) = 0;
+  virtual void wait_ends(Waiting what) = 0;
+
+ protected:
+  ~WaitObserver() = default;
+};
+
 class RequestQueue {
  public:
   // `endpoint` outlives the queue. `notices` gets every message that answers no waiting call, on whichever
   // thread is driving, in order with the replies. It may post() and respond(), but call(), await() and
-  // drive() fail there.
-  RequestQueue(Endpoint& endpoint, MessageSink& notices);
+  // drive() fail there. `observer`, if there is one, outlives the queue too.
+  RequestQueue(Endpoint& endpoint, MessageSink& notices, WaitObserver* observer = nullptr);
   ~RequestQueue();
 
   // Queues a message with a fresh request id (returned through `request_id` if wanted) and returns.
