@@ -2,8 +2,8 @@
 // ApiCall: one HIP call on one application thread. The only thing generated stubs talk to.
 //
 // A stub constructs it, fills a request, and returns what post()/call()/finish() return. It connects the
-// process's session on first use, keeps the thread's last error as HIP prescribes, counts the call for
-// --stats, and never throws, exits or prints to stdout. Lives on the stack of the calling thread.
+// process's session on first use, keeps the thread's last error as HIP prescribes, and never throws, exits or
+// prints to stdout. Lives on the stack of the calling thread.
 #pragma once
 
 #include <hip/hip_runtime_api.h>

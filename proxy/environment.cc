@@ -17,6 +17,8 @@ constexpr std::array kVariables = {
     Variable{"TF_DEBUG", "0", "1: tell on standard error what the library does"},
     Variable{"TF_CONNECT_TIMEOUT", "10", "Seconds until an attempt to connect fails"},
     Variable{"TF_IO_TIMEOUT", "30", "Seconds after which a host that has fallen silent counts as lost"},
+    Variable{"TF_STATS", "",
+             "Existing directory in which each process leaves its counts (hip-remote run --stats)"},
     Variable{"TF_DEVICE_ID", "", "Show the program this one device of the worker only (0, 1, ...)"},
 };
 

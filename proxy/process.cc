@@ -11,6 +11,7 @@
 #include "proxy/connect.h"
 #include "proxy/environment.h"
 #include "proxy/log.h"
+#include "proxy/stats/counting.h"
 
 namespace tf::proxy {
 namespace {
@@ -55,9 +56,11 @@ void connect_first(Process& state) {
   state.busy.store(true, std::memory_order_relaxed);
   Result<Settings> settings = read_settings();
   if (settings) set_debug(settings->debug);
+  const stats::WaitScope waiting(stats::Wait::kConnect);
   Result<Session::Parts> parts = settings ? connect(*settings) : Result<Session::Parts>(settings.status());
   Phase next = Phase::kFailed;
   if (parts) {
+    stats::note_transport(parts->endpoint->transport());
     auto session = std::make_unique<Session>(std::move(*parts));
     state.session.store(session.release(), std::memory_order_release);  // pairs with acquire_session()
     next = Phase::kConnected;
@@ -100,6 +103,7 @@ hipError_t no_session_error() {
 }
 
 void end_process() {
+  stats::note_end();
   Process& state = process();
   if (state.phase.load(std::memory_order_acquire) != Phase::kConnected) return;
   Session* session = state.session.load(std::memory_order_acquire);

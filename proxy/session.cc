@@ -13,6 +13,7 @@
 
 #include "proxy/device_view.h"
 #include "proxy/graphs/graphs.h"
+#include "proxy/stats/counting.h"
 #include "proxy/thread.h"
 #include "proxy/thread_state.h"
 
@@ -46,7 +47,7 @@ Session::Session(Parts parts)
       snapshot_(only_device(std::move(parts.snapshot), parts.only_device)),
       control_(std::move(parts.control)),
       device_base_(parts.only_device > 0 ? static_cast<std::uint32_t>(parts.only_device) : 0),
-      queue_(*endpoint_, *this),
+      queue_(*endpoint_, *this, stats::queue_observer()),
       transfers_(queue_, faults_),
       device_memory_(snapshot_, *this),
       pools_(handles_.of(protocol::HandleKind::kMemPool)),
@@ -137,6 +138,7 @@ void Session::lose(const Status& reason) {
     if (reason.code() != Code::kClosed) {
       loss_told_.line("lost the worker: " + reason.to_string() +
                       "; every HIP call now returns hipErrorDeinitialized");
+      stats::note_lost();
     }
     lost_.store(true, std::memory_order_release);  // pairs with lost()
   }
@@ -200,7 +202,11 @@ hipError_t Session::send(protocol::Op op, int device, std::span<const std::byte>
   std::uint32_t flags = kFlagNoReply | (tail.empty() ? 0 : kFlagInlineData) |
                         (static_cast<std::uint32_t>(device) + device_base_) << kDeviceShift;
   Status status = queue_.post(static_cast<std::uint16_t>(op), flags, head, tail, request_id);
-  if (status) return is_sharing() ? settle(op, device, head) : hipSuccess;
+  if (status) {
+    if (stats::counting()) [[unlikely]]
+      stats::count_post();
+    return is_sharing() ? settle(op, device, head) : hipSuccess;
+  }
   if (status.code() == Code::kInvalidArgument) return hipErrorInvalidValue;  // longer than a message
   lose(status);
   return kLostError;

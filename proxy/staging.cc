@@ -9,6 +9,7 @@
 
 #include "proxy/custom/copy_engine.h"
 #include "proxy/session.h"
+#include "proxy/stats/counting.h"
 #include "transport/wakeup.h"
 
 namespace tf::proxy {
@@ -82,6 +83,8 @@ hipError_t Staging::move(const CopyMode& mode, Chunk& chunk, std::uint64_t targe
 // Host callbacks may hold the stream up, so messages are looked for too. A stream that has failed may never
 // fill the word: now and then the worker is asked.
 hipError_t Staging::await(const DoneWord& word, int device, std::uint64_t stream) {
+  if (word.done()) return hipSuccess;
+  const stats::WaitScope waiting(stats::Wait::kWord);
   for (unsigned look = 0; look < kLooksBeforePause; ++look)
     if (word.done()) return hipSuccess;
   const auto start = Clock::now();

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "proxy/custom/copy_route.h"
 #include "proxy/custom/copy_steps.h"
 
 namespace tf::proxy {
@@ -165,8 +166,8 @@ hipError_t copy_box(Session& session, const CopyMode& mode, const Box& box, hipM
   if (box.width == 0 || box.height == 0 || box.depth == 0) return hipSuccess;
   if (box.target.address == 0 || box.source.address == 0) return hipErrorInvalidValue;
   if (!is_valid(box)) return hipErrorInvalidPitchValue;
-  CopyWay way = CopyWay::kOnHost;
   if (session.graphs().capturing()) {  // as the program said it, dense or not
+    CopyWay way = CopyWay::kOnHost;
     if (hipError_t error = copy_way(session, box, kind, way); error != hipSuccess) return error;
     if (const auto verdict = offer(session, mode, box, kind)) return *verdict;
   }
@@ -177,9 +178,16 @@ hipError_t copy_box(Session& session, const CopyMode& mode, const Box& box, hipM
   Box seen = box;
   for (BoxSide* side : {&seen.target, &seen.source})
     side->address = session.host_memory().seen_by_devices(side->address, extent(box, *side));
-  hipError_t error = copy_way(session, seen, kind, way);
+  Route route;
+  hipError_t error = find_route(session, {seen.target.address, extent(box, box.target)},
+                                {seen.source.address, extent(box, box.source)}, kind, route);
   if (error != hipSuccess) return error;
-  switch (way) {
+  count_copy(session, box.target.address, box.source.address, box.bytes());
+  if (const auto turn = turn_here(session, mode, route, box.bytes())) {
+    if (*turn == hipSuccess) copy_on_host(box);
+    return *turn;
+  }
+  switch (route.way) {
     case CopyWay::kToDevice: return settle(session, mode, box_to_device(session, mode, seen));
     case CopyWay::kFromDevice: return box_from_device(session, mode, seen);
     case CopyWay::kOnDevice: return box_on_device(session, mode, seen);

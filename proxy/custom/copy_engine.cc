@@ -160,6 +160,7 @@ hipError_t copy(Session& session, const CopyMode& mode, void* target, const void
   if (hipError_t error = find_route(session, {to, bytes}, {from, bytes}, kind, route); error != hipSuccess)
     return error;
   if (const auto verdict = offer(session, mode, line, kind)) return *verdict;
+  count_copy(session, to, from, bytes);
   if (const auto turn = turn_here(session, mode, route, bytes)) {
     if (*turn == hipSuccess) std::memmove(target, source, bytes);
     return *turn;

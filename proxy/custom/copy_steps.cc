@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proxy/custom/copy_steps.h"
 
+#include "proxy/stats/counting.h"
+
 namespace tf::proxy {
 
 hipError_t synchronize(Session& session, const CopyMode& mode) {
@@ -30,6 +32,14 @@ hipError_t settle_on_device(Session& session, const CopyMode& mode, std::uint64_
   const bool touches_host = host.reaches(target, 1) || host.reaches(source, 1);
   if (posted != hipSuccess || !mode.wait || !touches_host) return settle(session, mode, posted);
   return await_stream(session, mode);
+}
+
+void count_copy(Session& session, std::uint64_t target, std::uint64_t source, std::uint64_t bytes) {
+  if (!stats::counting()) return;
+  const bool to_device = session.device_memory().is_device(target);
+  const bool from_device = session.device_memory().is_device(source);
+  if (to_device && !from_device) stats::count_to_device(bytes);
+  if (from_device && !to_device) stats::count_from_device(bytes);
 }
 
 Graphs::Verdict offer(Session& session, const CopyMode& mode, const Box& box, hipMemcpyKind kind) {

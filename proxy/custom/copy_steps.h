@@ -23,6 +23,8 @@ hipError_t settle(Session& session, const CopyMode& mode, hipError_t posted);
 // so when a synchronous call returns.
 hipError_t settle_on_device(Session& session, const CopyMode& mode, std::uint64_t target,
                             std::uint64_t source, hipError_t posted);
+// For TF_STATS, when the copy is about to be made.
+void count_copy(Session& session, std::uint64_t target, std::uint64_t source, std::uint64_t bytes);
 // Is the copy captured instead of made?
 Graphs::Verdict offer(Session& session, const CopyMode& mode, const Box& box, hipMemcpyKind kind);
 

@@ -76,6 +76,7 @@ def generate(api):
         "protocol/gen/hip_table.cc": table_source,
         "proxy/gen/custom.h": emit_proxy.declarations(functions, ("CUSTOM", "CUSTOM_CALL"), "custom", "ApiCall& call"),
         "proxy/gen/local.h": emit_proxy.declarations(functions, ("LOCAL",), "local", ""),
+        "proxy/gen/functions.h": emit_proxy.function_list(functions),
         "proxy/gen/unsupported.cc": emit_proxy.unsupported_source(sorted(set(all_symbols) - described)),
         "proxy/gen/description.cc": emit_proxy.description_check([p.name for p in paths], functions),
         "proxy/gen/exports_5.map": emit_proxy.version_script(all_symbols),

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """proxy/gen/: exported stubs by domain, declarations of hand-written bodies, unsupported ones, version script."""
+import hashlib
+
 from emit_protocol import BANNER
 from model import STRUCTS, flat
 
@@ -152,6 +154,8 @@ def stub(f, by_name):
             lines.append("return {};")
     else:
         lines = wire_stub(f)
+    if f.mode != "UNSUPPORTED":
+        lines.insert(0, f"const stats::CallScope scope(Function::{enumerator(f.name)});")
     linkage = 'extern "C" ' if f.c_linkage else ""
     body = "\n  ".join(lines)
     return f"// {f.where}\n{linkage}TF_API {f.declaration()} {{\n  {body}\n}}\n"
@@ -170,6 +174,7 @@ def client_source(domain, functions, by_name):
 #include "proxy/exported.h"
 #include "proxy/gen/custom.h"
 #include "proxy/gen/local.h"
+#include "proxy/stats/counting.h"
 
 using namespace tf;         // NOLINT: the stubs are C functions, outside every namespace
 using namespace tf::proxy;  // NOLINT
@@ -178,6 +183,39 @@ using protocol::rows;
 using protocol::slices;
 
 {body}"""
+
+
+def enumerator(name):
+    """hipMemcpy -> kHipMemcpy, out of the way of macros by the functions' names."""
+    bare = name.lstrip("_")
+    return f"k{bare[0].upper()}{bare[1:]}"
+
+
+def function_list(functions):
+    """A number and a name for each exported function that does something: what proxy/stats counts by."""
+    names = list(dict.fromkeys(f.name for f in functions if f.mode != "UNSUPPORTED"))
+    values = "".join(f"  {enumerator(name)},\n" for name in names)
+    texts = "".join(f'    "{name}",\n' for name in names)
+    digest = hashlib.sha256(repr(names).encode()).hexdigest()[:16]
+    return f"""{BANNER}#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace tf::proxy {{
+
+enum class Function : std::uint16_t {{
+{values}}};
+
+inline constexpr std::array<std::string_view, {len(names)}> kFunctionNames = {{
+{texts}}};
+
+// Of all names in their order: two builds with the same hash mean the same by a number.
+inline constexpr std::uint64_t kFunctionsHash = 0x{digest};
+
+}}  // namespace tf::proxy
+"""
 
 
 def declarations(functions, mode_names, namespace, extra):

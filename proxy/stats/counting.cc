@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+// The mapping of a record is never undone: threads may be in calls when the process ends. In the child of
+// fork() the parent's is left alone and the child decides anew at its first call.
+#include "proxy/stats/counting.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <mutex>
+#include <new>
+
+#include "net/fd.h"
+#include "proxy/environment.h"
+#include "proxy/log.h"
+
+namespace tf::proxy::stats {
+
+constinit std::atomic<Switch> detail::counting{Switch::kUndecided};
+
+namespace {
+
+// Of one thread. Constant-initialised and trivially destructible: calls come from destructors too.
+struct ThreadCounts {
+  FunctionCount* function = nullptr;  // of the program's call; null: none
+  unsigned calls = 0;                 // open ones, nested
+  unsigned waits = 0;
+  bool sent = false;  // the open call has sent a message
+  std::uint64_t wait_started_ns = 0;
+};
+
+struct Counting {
+  std::mutex deciding;  // never taken in the child of fork() before it is made anew
+  std::atomic<Record*> record{nullptr};
+  std::string directory;  // from restart(); empty: as TF_STATS says
+  std::string path;
+};
+
+ThreadCounts& thread_counts() {
+  static thread_local constinit ThreadCounts counts{};
+  return counts;
+}
+
+void after_fork_in_child();
+
+Counting* make_counting() {
+  pthread_atfork(nullptr, nullptr, after_fork_in_child);
+  return new Counting;
+}
+
+// Owned by the process: on purpose never freed.
+Counting& state() {
+  static Counting& counting = *make_counting();
+  return counting;
+}
+
+// Registered by state(), which exists therefore. Only one thread here.
+void after_fork_in_child() {
+  new (&state().deciding) std::mutex;  // another thread of the parent may have held it
+  state().record.store(nullptr, std::memory_order_relaxed);
+  detail::counting.store(Switch::kUndecided, std::memory_order_relaxed);
+  thread_counts() = {};
+}
+
+Record* record() { return state().record.load(std::memory_order_acquire); }  // pairs with decide()
+
+std::uint64_t now_ns() {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+// Of no order with anything: they are only counts.
+void add(std::uint64_t& counter, std::uint64_t value) {
+  std::atomic_ref(counter).fetch_add(value, std::memory_order_relaxed);
+}
+void set(std::uint64_t& target, std::uint64_t value) {
+  std::atomic_ref(target).store(value, std::memory_order_relaxed);
+}
+void raise(std::uint64_t& maximum, std::uint64_t value) {
+  std::atomic_ref target(maximum);
+  std::uint64_t seen = target.load(std::memory_order_relaxed);
+  while (seen < value && !target.compare_exchange_weak(seen, value, std::memory_order_relaxed)) {
+  }
+}
+
+void copy_text(std::array<char, kTextBytes>& target, std::string_view text) {
+  std::memcpy(target.data(), text.data(), std::min(text.size(), kTextBytes - 1));
+}
+
+// A file of this process alone, with its blocks reserved: a full disk must not strike at a store.
+Result<Record*> make_record(const std::string& path) {
+  const net::OwnedFd file(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  if (!file) return Status::from_errno("cannot make " + path, errno);
+  if (const int error = ::posix_fallocate(file.get(), 0, sizeof(Record)); error != 0) {
+    ::unlink(path.c_str());
+    return Status::from_errno("no room for " + path, error);
+  }
+  void* memory = ::mmap(nullptr, sizeof(Record), PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
+  if (memory == MAP_FAILED) return Status::from_errno("cannot map " + path, errno);
+  return new (memory) Record;
+}
+
+void decide() {
+  Counting& counting = state();
+  const std::lock_guard lock(counting.deciding);
+  if (detail::counting.load(std::memory_order_relaxed) != Switch::kUndecided) return;
+  const std::string directory =
+      counting.directory.empty() ? environment_value("TF_STATS") : counting.directory;
+  if (directory.empty()) return detail::counting.store(Switch::kOff, std::memory_order_relaxed);
+  const std::uint64_t started = now_ns();
+  counting.path = directory + "/hip-" + std::to_string(::getpid()) + "-" + std::to_string(started);
+  Result<Record*> made = make_record(counting.path);
+  if (!made) {
+    log_line("TF_STATS=" + directory + ": " + made.status().message() + "; nothing is counted");
+    counting.path.clear();
+    return detail::counting.store(Switch::kOff, std::memory_order_relaxed);
+  }
+  Record& fresh = **made;
+  fresh.pid = static_cast<std::uint64_t>(::getpid());
+  fresh.started_ns = fresh.last_ns = started;
+  copy_text(fresh.program, program_invocation_short_name);
+  counting.record.store(&fresh, std::memory_order_release);  // pairs with record()
+  detail::counting.store(Switch::kOn, std::memory_order_relaxed);
+}
+
+FunctionCount& current(Record& counts) {
+  FunctionCount* function = thread_counts().function;
+  return function != nullptr ? *function : counts.outside;
+}
+
+class QueueObserver final : public WaitObserver {
+ public:
+  void wait_begins(Waiting) override { detail::begin_wait(); }
+  void wait_ends(Waiting what) override { detail::end_wait(kind(what)); }
+
+ private:
+  static Wait kind(Waiting what) {
+    switch (what) {
+      case Waiting::kReply: return Wait::kReply;
+      case Waiting::kTransfer: return Wait::kTransfer;
+      case Waiting::kRoom: break;
+    }
+    return Wait::kRoom;
+  }
+};
+
+}  // namespace
+
+void detail::begin_call(Function function) {
+  if (counting.load(std::memory_order_relaxed) == Switch::kUndecided) decide();
+  Record* counts = record();
+  ThreadCounts& own = thread_counts();
+  if (own.calls++ != 0 || counts == nullptr) return;
+  own.function = &counts->functions[static_cast<std::size_t>(function)];
+  own.sent = false;
+}
+
+void detail::end_call() {
+  ThreadCounts& own = thread_counts();
+  if (own.calls == 0 || --own.calls != 0 || own.function == nullptr) return;
+  add(own.function->calls, 1);
+  if (!own.sent) add(own.function->local, 1);
+  own.function = nullptr;
+  if (Record* counts = record(); counts != nullptr) raise(counts->last_ns, now_ns());
+}
+
+void detail::begin_wait() {
+  ThreadCounts& own = thread_counts();
+  own.sent = true;
+  if (own.waits++ == 0) own.wait_started_ns = now_ns();
+}
+
+void detail::end_wait(Wait kind) {
+  ThreadCounts& own = thread_counts();
+  if (own.waits == 0 || --own.waits != 0) return;
+  Record* counts = record();
+  if (counts == nullptr) return;
+  const std::uint64_t now = now_ns();
+  WaitCount& wait = current(*counts).waits[static_cast<std::size_t>(kind)];
+  add(wait.count, 1);
+  add(wait.total_ns, now - own.wait_started_ns);
+  raise(wait.longest_ns, now - own.wait_started_ns);
+  raise(counts->last_ns, now);
+}
+
+WaitObserver* queue_observer() {
+  static constinit QueueObserver observer;
+  return counting() ? &observer : nullptr;
+}
+
+void count_post() {
+  Record* counts = record();
+  if (counts == nullptr) return;
+  thread_counts().sent = true;
+  add(current(*counts).posts, 1);
+}
+
+void count_to_device(std::uint64_t bytes) {
+  Record* counts = record();
+  if (counts == nullptr) return;
+  add(counts->to_device.count, 1);
+  add(counts->to_device.bytes, bytes);
+}
+
+void count_from_device(std::uint64_t bytes) {
+  Record* counts = record();
+  if (counts == nullptr) return;
+  add(counts->from_device.count, 1);
+  add(counts->from_device.bytes, bytes);
+}
+
+void note_transport(std::string_view name) {
+  if (!counting()) return;
+  if (Record* counts = record(); counts != nullptr) copy_text(counts->transport, name);
+}
+
+void note_lost() {
+  if (!counting()) return;
+  if (Record* counts = record(); counts != nullptr) set(counts->lost, 1);
+}
+
+void note_end() {
+  if (!counting()) return;
+  Record* counts = record();
+  if (counts == nullptr) return;
+  set(counts->ended, 1);
+  raise(counts->last_ns, now_ns());
+}
+
+void restart(const std::string& directory) {
+  Counting& counting = state();
+  const std::lock_guard lock(counting.deciding);
+  counting.directory = directory;
+  counting.path.clear();
+  counting.record.store(nullptr, std::memory_order_release);  // pairs with record()
+  detail::counting.store(Switch::kUndecided, std::memory_order_relaxed);
+  thread_counts() = {};
+}
+
+std::string record_path() {
+  Counting& counting = state();
+  const std::lock_guard lock(counting.deciding);
+  return counting.path;
+}
+
+}  // namespace tf::proxy::stats

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// Counting what calls cost: how often and how long each HIP function waited, what it posted, what it copied.
+//
+// Switched on by TF_STATS, the directory in which every process leaves its record (record.h); read at the
+// process's first call. Off, a call pays a load and a branch that is never taken. On, it pays clock reads and
+// relaxed additions to its record. A child of fork() has a record of its own. All functions: any thread.
+//
+// A wait belongs to the function that the program called, however deep in the library it happens; a wait
+// inside another one is part of it.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "proxy/gen/functions.h"
+#include "proxy/stats/record.h"
+#include "transport/request_queue.h"
+
+namespace tf::proxy::stats {
+
+enum class Switch : std::uint8_t { kUndecided, kOff, kOn };
+
+namespace detail {
+// Relaxed: who finds it on takes the record with acquire.
+extern std::atomic<Switch> counting;
+void begin_call(Function function);
+void end_call();
+void begin_wait();
+void end_wait(Wait kind);
+}  // namespace detail
+
+inline bool counting() { return detail::counting.load(std::memory_order_relaxed) == Switch::kOn; }
+
+// One call of the program; calls that a function makes of others are part of it.
+class CallScope {
+ public:
+  explicit CallScope(Function function) {
+    if (detail::counting.load(std::memory_order_relaxed) == Switch::kOff) [[likely]]
+      return;
+    open_ = true;
+    detail::begin_call(function);
+  }
+  ~CallScope() {
+    if (open_) [[unlikely]]
+      detail::end_call();
+  }
+  CallScope(const CallScope&) = delete;
+  CallScope& operator=(const CallScope&) = delete;
+
+ private:
+  bool open_ = false;
+};
+
+class WaitScope {
+ public:
+  explicit WaitScope(Wait kind) : kind_(kind), open_(counting()) {
+    if (open_) [[unlikely]]
+      detail::begin_wait();
+  }
+  ~WaitScope() {
+    if (open_) [[unlikely]]
+      detail::end_wait(kind_);
+  }
+  WaitScope(const WaitScope&) = delete;
+  WaitScope& operator=(const WaitScope&) = delete;
+
+ private:
+  Wait kind_;
+  bool open_;
+};
+
+// Tells of the queue's waits; null while nothing is counted.
+WaitObserver* queue_observer();
+
+void count_post();
+void count_to_device(std::uint64_t bytes);
+void count_from_device(std::uint64_t bytes);
+void note_transport(std::string_view name);
+void note_lost();
+// The process ends in order.
+void note_end();
+
+// Tests: count into records under `directory`, or (empty) decide anew at the next call.
+void restart(const std::string& directory);
+// The file of this process's record; empty: none.
+std::string record_path();
+
+}  // namespace tf::proxy::stats

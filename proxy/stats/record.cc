@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proxy/stats/record.h"
+
+#include <fstream>
+
+namespace tf::proxy::stats {
+
+Result<Record> read_record(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return Status(Code::kUnavailable, path + " cannot be opened");
+  Record record;
+  file.read(reinterpret_cast<char*>(&record), sizeof record);
+  if (static_cast<std::size_t>(file.gcount()) != sizeof record ||
+      file.peek() != std::ifstream::traits_type::eof())
+    return Status(Code::kProtocol, path + " does not have the size of a record");
+  if (record.magic != kRecordMagic || record.functions_hash != kFunctionsHash)
+    return Status(Code::kProtocol, path + " is no record, or of another version of libamdhip64");
+  record.program.back() = '\0';
+  record.transport.back() = '\0';
+  return record;
+}
+
+}  // namespace tf::proxy::stats

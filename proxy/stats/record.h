@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Record: what one process counted of its calls, as it lies in a file that the process maps.
+//
+// The process adds to the mapping while it runs, so the file tells how it was whatever way the process ended.
+// Whoever reads it takes it for hostile: read_record() looks at the size, the marks and the text fields.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+
+#include "proxy/gen/functions.h"
+#include "transport/status.h"
+
+namespace tf::proxy::stats {
+
+// What a call waits for.
+enum class Wait : std::uint8_t {
+  kReply,     // the answer of a synchronous call
+  kTransfer,  // payload on the bulk plane
+  kWord,      // a word of shared memory that a stream fills behind a copy
+  kRoom,      // the worker is behind: the ring is full
+  kConnect,   // the first call of a process: connection, HELLO, snapshot
+};
+inline constexpr std::size_t kWaitKinds = 5;
+
+struct WaitCount {
+  std::uint64_t count = 0;
+  std::uint64_t total_ns = 0;
+  std::uint64_t longest_ns = 0;
+};
+
+struct FunctionCount {
+  std::uint64_t calls = 0;
+  std::uint64_t local = 0;  // of them answered without a message
+  std::uint64_t posts = 0;  // messages that nobody waited for
+  std::array<WaitCount, kWaitKinds> waits{};
+};
+
+struct CopyCount {
+  std::uint64_t count = 0;
+  std::uint64_t bytes = 0;
+};
+
+inline constexpr std::uint64_t kRecordMagic = 0x3153544154534648;  // "HFSTATS1"
+inline constexpr std::size_t kTextBytes = 64;
+
+struct Record {
+  std::uint64_t magic = kRecordMagic;
+  std::uint64_t functions_hash = kFunctionsHash;
+  std::uint64_t pid = 0;
+  std::uint64_t started_ns = 0;  // CLOCK_MONOTONIC, as the next
+  std::uint64_t last_ns = 0;     // end of the last call, or of the process
+  std::uint64_t ended = 0;       // 1: the process said that it ends
+  std::uint64_t lost = 0;        // 1: it lost its worker
+  std::array<char, kTextBytes> program{};
+  std::array<char, kTextBytes> transport{};
+  CopyCount to_device;
+  CopyCount from_device;
+  FunctionCount outside;  // by no call: threads of the library's own, the end of the process
+  std::array<FunctionCount, kFunctionNames.size()> functions{};
+};
+static_assert(std::is_trivially_copyable_v<Record> && std::is_standard_layout_v<Record>);
+
+// kProtocol: the file holds no record of this version.
+Result<Record> read_record(const std::string& path);
+
+}  // namespace tf::proxy::stats

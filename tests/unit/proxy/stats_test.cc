@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is counted for TF_STATS, and where: on a session against a fake worker, and in records alone.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <thread>
+#include <vector>
+
+#include "proxy/session.h"
+#include "proxy/stats/counting.h"
+#include "tests/unit/proxy/fake_worker.h"
+#include "transport/loopback.h"
+
+namespace tf::proxy::stats {
+namespace {
+
+class Stats : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = (std::filesystem::temp_directory_path() / "hip-stats-XXXXXX").string();
+    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
+    directory_ = pattern;
+    restart(directory_);
+  }
+  void TearDown() override {
+    restart("");
+    std::filesystem::remove_all(directory_);
+  }
+  std::size_t files() const {
+    const auto range = std::filesystem::directory_iterator(directory_);
+    return static_cast<std::size_t>(std::distance(begin(range), end(range)));
+  }
+  static Record read() {
+    Result<Record> record = read_record(record_path());
+    EXPECT_TRUE(record) << record.status().to_string();
+    return record ? *record : Record{};
+  }
+  static const FunctionCount& of(const Record& record, Function function) {
+    return record.functions[static_cast<std::size_t>(function)];
+  }
+  static std::uint64_t waits(const FunctionCount& counts, Wait kind) {
+    return counts.waits[static_cast<std::size_t>(kind)].count;
+  }
+
+  std::string directory_;
+};
+
+TEST_F(Stats, ACallIsTheOutermostOne) {
+  {
+    const CallScope outer(Function::kHipMemcpy_spt);
+    const CallScope inner(Function::kHipMemcpyAsync);
+    count_post();
+  }
+  { const CallScope local(Function::kHipGetDevice); }
+  const Record record = read();
+  EXPECT_EQ(of(record, Function::kHipMemcpy_spt).calls, 1u);
+  EXPECT_EQ(of(record, Function::kHipMemcpy_spt).posts, 1u);
+  EXPECT_EQ(of(record, Function::kHipMemcpy_spt).local, 0u);
+  EXPECT_EQ(of(record, Function::kHipMemcpyAsync).calls, 0u);
+  EXPECT_EQ(of(record, Function::kHipGetDevice).local, 1u);
+}
+
+TEST_F(Stats, AWaitInsideAnotherIsPartOfIt) {
+  {
+    const CallScope call(Function::kHipMemcpy);
+    const WaitScope outer(Wait::kWord);
+    const WaitScope inner(Wait::kReply);
+  }
+  const FunctionCount& counts = of(read(), Function::kHipMemcpy);
+  EXPECT_EQ(waits(counts, Wait::kWord), 1u);
+  EXPECT_EQ(waits(counts, Wait::kReply), 0u);
+}
+
+TEST_F(Stats, ThreadsCountIntoOneRecordAndTheLibrarysOwnApart) {
+  { const CallScope first(Function::kHipGetDevice); }
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i)
+    threads.emplace_back([] {
+      for (int call = 0; call < 1000; ++call) {
+        const CallScope scope(Function::kHipStreamQuery);
+        const WaitScope wait(Wait::kReply);
+      }
+      const WaitScope outside(Wait::kTransfer);
+    });
+  for (std::thread& thread : threads) thread.join();
+  const Record record = read();
+  EXPECT_EQ(of(record, Function::kHipStreamQuery).calls, 4000u);
+  EXPECT_EQ(waits(of(record, Function::kHipStreamQuery), Wait::kReply), 4000u);
+  EXPECT_EQ(waits(record.outside, Wait::kTransfer), 4u);
+  EXPECT_EQ(files(), 1u);
+}
+
+TEST_F(Stats, AForkedChildHasARecordOfItsOwn) {
+  const CallScope during(Function::kHipGetDevice);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    { const CallScope scope(Function::kHipStreamQuery); }
+    const bool right = read().pid == static_cast<std::uint64_t>(::getpid()) &&
+                       of(read(), Function::kHipStreamQuery).calls == 1;
+    ::_exit(right ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(files(), 2u);
+  EXPECT_EQ(of(read(), Function::kHipStreamQuery).calls, 0u);
+}
+
+TEST_F(Stats, ADirectoryThatIsMissingSwitchesItOff) {
+  restart(directory_ + "/missing");
+  { const CallScope scope(Function::kHipGetDevice); }
+  EXPECT_FALSE(counting());
+  EXPECT_EQ(record_path(), "");
+  EXPECT_EQ(queue_observer(), nullptr);
+}
+
+TEST_F(Stats, NothingIsCountedWithoutTheVariable) {
+  restart("");
+  { const CallScope scope(Function::kHipGetDevice); }
+  EXPECT_FALSE(counting());
+  count_post();
+  count_to_device(1);
+  note_end();
+  EXPECT_EQ(files(), 0u);
+}
+
+TEST_F(Stats, ForeignFilesAreNoRecords) {
+  { const CallScope scope(Function::kHipGetDevice); }
+  const std::string whole = record_path();
+  EXPECT_EQ(read_record(directory_ + "/none").code(), Code::kUnavailable);
+  EXPECT_EQ(read_record(directory_).code(), Code::kProtocol);
+  const std::string cut = directory_ + "/cut";
+  std::filesystem::copy(whole, cut);
+  std::filesystem::resize_file(cut, sizeof(Record) - 1);
+  EXPECT_EQ(read_record(cut).code(), Code::kProtocol);
+  std::filesystem::resize_file(cut, sizeof(Record) + 1);
+  EXPECT_EQ(read_record(cut).code(), Code::kProtocol);
+  std::filesystem::resize_file(cut, sizeof(Record));
+  EXPECT_EQ(read_record(cut).code(), Code::kOk);
+  std::ofstream(cut, std::ios::in | std::ios::binary) << "another";
+  EXPECT_EQ(read_record(cut).code(), Code::kProtocol);
+}
+
+TEST_F(Stats, ASessionsWaitsAndPosts) {
+  { const CallScope deciding(Function::kHipInit); }
+  auto [client, server] = make_loopback_pair();
+  FakeWorker worker(std::move(server), std::uint64_t{1} << 30);
+  Session::Parts parts;
+  parts.endpoint = std::move(client);
+  parts.snapshot = fake_snapshot(std::uint64_t{1} << 30);
+  Session session(std::move(parts));
+  {
+    const CallScope scope(Function::kHipStreamSynchronize);
+    EXPECT_EQ(session.call(0, protocol::SynchronizeStreamRequest{0}), hipSuccess);
+  }
+  {
+    const CallScope scope(Function::kHipEventDestroy);
+    EXPECT_EQ(session.post(0, protocol::EventDestroyRequest{}), hipSuccess);
+  }
+  worker.die();
+  {
+    const CallScope scope(Function::kHipDeviceSynchronize);
+    EXPECT_EQ(session.call(0, protocol::SynchronizeDeviceRequest{}), kLostError);
+  }
+  const Record record = read();
+  EXPECT_EQ(waits(of(record, Function::kHipStreamSynchronize), Wait::kReply), 1u);
+  EXPECT_EQ(of(record, Function::kHipStreamSynchronize).local, 0u);
+  EXPECT_EQ(of(record, Function::kHipEventDestroy).posts, 1u);
+  EXPECT_EQ(waits(of(record, Function::kHipEventDestroy), Wait::kReply), 0u);
+  EXPECT_EQ(waits(of(record, Function::kHipDeviceSynchronize), Wait::kReply), 1u);
+  EXPECT_EQ(record.lost, 1u);
+}
+
+}  // namespace
+}  // namespace tf::proxy::stats
