@@ -22,6 +22,7 @@ struct RunOptions {
   bool native = false;  // run on the CPU runtime itself, without a worker
   bool preload = true;  // false: the program finds our library by its search path only
   bool verbose = false;
+  std::string stats;  // what the calls cost: a JSON file; "-": a table on standard error; empty: not counted
   std::vector<std::string> program;
 };
 int run(const Layout& layout, const RunOptions& options);

@@ -12,7 +12,7 @@ _hip_remote() {
   esac
   case "$command" in
     info) mapfile -t COMPREPLY < <(compgen -W "--json --help" -- "$current") ;;
-    run) mapfile -t COMPREPLY < <(compgen -W "--worker --transport --local --native --runtime --no-preload --verbose --help --" -- "$current") ;;
+    run) mapfile -t COMPREPLY < <(compgen -W "--worker --transport --local --native --runtime --no-preload --stats --verbose --help --" -- "$current") ;;
     bench) mapfile -t COMPREPLY < <(compgen -W "--transport --json --quick --plot --compare --peers --lock --help" -- "$current") ;;
   esac
 }

@@ -10,6 +10,7 @@ constexpr const char* kFooter = R"(Examples:
   hip-remote info
   hip-remote run --local -- ./hello_hip                     a private worker, same host
   hip-remote run --worker gpuhost:18515 -- python3 train.py
+  hip-remote run --local --stats -- ./app                   which calls wait for the worker, and how long
   hip-remote run --worker unix:/run/hip.sock --transport shm -- ./app
   hip-remote bench --plot bandwidth.svg
   hip-remote bench --compare --json > run.jsonl             then: tools/bench-gate run.jsonl)";
@@ -33,6 +34,11 @@ void add_run(CLI::App& app, tf::tools::RunOptions& options) {
       "!--no-preload", options.preload,
       "Without LD_PRELOAD: LD_LIBRARY_PATH alone finds the proxy (for programs with a sanitizer, which must "
       "be loaded first; not enough for programs with an RPATH to another libamdhip64)");
+  run->add_flag(
+         "--stats{-}", options.stats,
+         "Tell at the end which HIP calls waited for the worker, how often and how long: --stats prints a "
+         "table on standard error, --stats=FILE writes JSON")
+      ->excludes(native);
   run->add_flag("-v,--verbose", options.verbose, "Log what the worker and the proxy do (standard error)");
   run->add_option("program", options.program, "Program and its arguments, after --")->required();
   run->positionals_at_end();

@@ -9,6 +9,7 @@
 #include "net/address.h"
 #include "tools/hip-remote/commands.h"
 #include "tools/hip-remote/local_worker.h"
+#include "tools/hip-remote/stats.h"
 
 namespace tf::tools {
 namespace {
@@ -71,10 +72,21 @@ int run(const Layout& layout, const RunOptions& options) {
     }
   }
   if (options.verbose) command.environment["TF_DEBUG"] = "1";
+  std::optional<Stats> stats;
+  if (!options.stats.empty()) {
+    Result<Stats> made = Stats::make();
+    if (!made) return fail(made.status());
+    stats.emplace(std::move(made).value());
+    command.environment["TF_STATS"] = stats->directory();
+  }
   Result<pid_t> child = start(command);
   if (!child) return fail(child.status());
   Result<int> code = wait_for(*child);
-  return code ? *code : fail(code.status());
+  if (!code) return fail(code.status());
+  if (stats) {
+    if (Status told = stats->report(options.stats); !told) return fail(told);
+  }
+  return *code;
 }
 
 }  // namespace tf::tools

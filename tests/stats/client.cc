@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// A program whose calls are known by number, for stats_test.py, and the ways in which programs end.
+//
+// usage: stats_client MODE    calls | leave | abandoned | fork | exec | threads
+#include <hip/hip_runtime_api.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+constexpr std::size_t kBytes = 1 << 20;
+
+void check(hipError_t error, const char* what) {
+  if (error == hipSuccess) return;
+  std::fprintf(stderr, "stats_client: %s: %d\n", what, static_cast<int>(error));
+  std::_Exit(1);
+}
+#define CHECK(call) check((call), #call)
+
+void query(int times) {
+  for (int i = 0; i < times; ++i) CHECK(hipStreamQuery(nullptr));
+}
+
+// 3 hipGetDevice, 5 hipMemsetAsync, 7 hipStreamQuery, 2 copies up, 1 down, all of 1 MiB.
+void calls() {
+  std::vector<char> host(kBytes, 'x');
+  void* memory = nullptr;
+  CHECK(hipMalloc(&memory, kBytes));
+  int device = -1;
+  for (int i = 0; i < 3; ++i) CHECK(hipGetDevice(&device));
+  for (int i = 0; i < 5; ++i) CHECK(hipMemsetAsync(memory, i, kBytes, nullptr));
+  CHECK(hipDeviceSynchronize());
+  query(7);
+  for (int i = 0; i < 2; ++i) CHECK(hipMemcpy(memory, host.data(), kBytes, hipMemcpyHostToDevice));
+  CHECK(hipMemcpy(host.data(), memory, kBytes, hipMemcpyDeviceToHost));
+  CHECK(hipFree(memory));
+}
+
+// The child starts HIP itself; the parent has not called it yet.
+int forked() {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    query(4);
+    return 0;
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  query(2);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+}
+
+void threads() {
+  std::vector<std::thread> running;
+  for (int i = 0; i < 4; ++i) running.emplace_back([] { query(50); });
+  for (std::thread& thread : running) thread.join();
+}
+
+}  // namespace
+
+int main(int, char** arguments) {
+  const std::string mode = arguments[1] != nullptr ? arguments[1] : "";
+  if (mode == "calls") calls();
+  if (mode == "fork") return forked();
+  if (mode == "threads") threads();
+  if (mode == "leave") {
+    query(6);
+    ::_exit(0);
+  }
+  if (mode == "abandoned") {
+    query(6);
+    ::raise(SIGKILL);
+  }
+  if (mode == "exec") {
+    query(3);
+    ::execl("/proc/self/exe", "stats_client", "leave", nullptr);
+    return 1;
+  }
+  return 0;
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stats: what the processes of one run counted (TF_STATS, proxy/stats), from their records to one report.
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "transport/status.h"
+
+namespace tf::tools {
+
+inline constexpr std::size_t kRecordsMax = 1024;  // processes that one report covers
+
+class Stats {
+ public:
+  // Makes the directory for the records, and notes the time: the run begins.
+  static Result<Stats> make();
+  Stats(Stats&& other) noexcept;
+  Stats& operator=(Stats&&) = delete;
+  ~Stats();  // removes the directory; a process that still runs goes on in a file without a name
+
+  const std::string& directory() const { return directory_; }
+  // The run has ended. `where`: "-" for a table on standard error, else a file that gets JSON.
+  Status report(const std::string& where) const;
+
+ private:
+  Stats() = default;
+
+  std::string directory_;
+  std::chrono::steady_clock::time_point started_;
+};
+
+}  // namespace tf::tools
