@@ -20,12 +20,13 @@ MAY_INCLUDE = {
     "shm": {"shm", "net", "transport"},
     "tcp": {"tcp", "net", "transport"},
     "rdma": {"rdma", "net", "transport"},
+    "shaper": {"shaper", "transport"},
     "transport/factory": {"transport/factory", "transport", "net", "shm", "tcp", "rdma"},
     "codeobject": {"codeobject", "transport"},
     "graph": {"graph"},
     "hipdata": {"hipdata"},
     "protocol": {"protocol", "net", "transport"},
-    "proxy": {"proxy", "protocol", "codeobject", "graph", "hipdata", "transport", "net"},
+    "proxy": {"proxy", "protocol", "codeobject", "graph", "hipdata", "transport", "net", "shaper"},
     "worker": {"worker", "protocol", "codeobject", "transport", "net"},
     "worker/runtime/cpu": {"worker/runtime/cpu", "codeobject", "graph", "hipdata", "transport", "cpu"},
     "worker/runtime/cuda": {"worker/runtime/cuda", "codeobject", "graph", "hipdata", "transport"},
@@ -43,7 +44,7 @@ BANNED_IN_LIBRARIES = [
      "the client library never ends the application"),
     (re.compile(r"\bstd::cout\b|\bprintf\s*\(|\bputs\s*\("), "the client library never prints to stdout"),
 ]
-LIBRARIES = ("transport", "net", "shm", "tcp", "rdma", "codeobject", "graph", "hipdata", "proxy")
+LIBRARIES = ("transport", "net", "shm", "tcp", "rdma", "shaper", "codeobject", "graph", "hipdata", "proxy")
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
 
 

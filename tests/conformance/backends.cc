@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "shaper/endpoint.h"
 #include "shm/transport.h"
 #include "tcp/options.h"
 #include "tcp/transport.h"
@@ -27,6 +28,20 @@ tcp::Options with(tcp::EngineKind engine, tcp::UringFeatures features = {}) {
   return options;
 }
 
+// Far enough that everything is under way for a while, near enough for a suite of so many messages.
+std::unique_ptr<Endpoint> shaped(std::unique_ptr<Endpoint> endpoint) {
+  Result<shaper::Shape> shape = shaper::parse_shape("rtt=40us,rate=20Gbit");
+  if (!shape) return nullptr;
+  Result<std::unique_ptr<Endpoint>> made = shaper::make_shaped(std::move(endpoint), *shape);
+  return made ? std::move(*made) : nullptr;
+}
+
+Backend shaped_tcp() {
+  Backend backend = tcp_variant("shaped_tcp", with(tcp::EngineKind::kAuto), test::listen_tcp);
+  backend.wrap = shaped;
+  return backend;
+}
+
 std::vector<Backend> make_backends() {
   using Kind = tcp::EngineKind;
   constexpr tcp::UringFeatures kNoMultishot{.multishot_receive = false};
@@ -43,6 +58,9 @@ std::vector<Backend> make_backends() {
       tcp_variant("tcp_uring_send_zc", with(Kind::kUring, kZeroCopy), test::listen_tcp),
       tcp_variant("tcp_uring_minimal", with(Kind::kUring, kMinimal), test::listen_tcp),
       tcp_variant("tcp_poll", with(Kind::kPoll), test::listen_tcp),
+      {.name = "shaped_loopback", .transport = {}, .listen = {}, .wrap = shaped},
+      {.name = "shaped_shm", .transport = shm::transport, .listen = test::listen_unix, .wrap = shaped},
+      shaped_tcp(),
   };
 }
 

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "tests/support/endpoint_pair.h"
 
@@ -15,6 +17,12 @@ struct Backend {
   // How its lanes are made; null for the loopback, which has none and lives in one process.
   std::function<const net::Transport&()> transport;
   std::function<Result<net::Listener>()> listen;
+  // What the client's end is wrapped in; null: nothing.
+  std::function<std::unique_ptr<Endpoint>(std::unique_ptr<Endpoint>)> wrap = {};
+
+  std::unique_ptr<Endpoint> client(std::unique_ptr<Endpoint> endpoint) const {
+    return wrap ? wrap(std::move(endpoint)) : std::move(endpoint);
+  }
 };
 
 // The list is in backends.cc; a new transport is one line there.

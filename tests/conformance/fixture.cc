@@ -90,14 +90,15 @@ test::EndpointPair Conformance::make_pair() const {
   const Backend& backend = *GetParam().backend;
   if (!backend.transport) {
     auto [client, server] = make_loopback_pair();
-    return {.client = std::move(client), .server = std::move(server)};
+    return {.client = backend.client(std::move(client)), .server = std::move(server)};
   }
   Result<net::Listener> listener = backend.listen();
   EXPECT_OK(listener.status());
   if (!listener) return {};
   Result<test::EndpointPair> pair = test::connect_pair(backend.transport(), *listener);
   EXPECT_OK(pair.status());
-  return pair ? std::move(*pair) : test::EndpointPair{};
+  if (!pair) return {};
+  return {.client = backend.client(std::move(pair->client)), .server = std::move(pair->server)};
 }
 
 void Conformance::run(const Half& client, const Half& server) const {
@@ -131,7 +132,7 @@ void Conformance::run_and_kill(const ClientWithKill& client, const Half& server)
       backend.transport().connect(listener->address(), token, deadline);
   ASSERT_OK(endpoint.status());
   bool killed = false;
-  client(std::move(*endpoint), [&] {
+  client(backend.client(std::move(*endpoint)), [&] {
     killed = true;
     peer.kill();
   });
