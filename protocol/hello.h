@@ -30,6 +30,7 @@ inline constexpr std::size_t kHelloMessageBytesMax = 4096;
 
 // Client capabilities (HelloRequest::capabilities).
 inline constexpr std::uint64_t kClientReservesWindow = 1u << 0;  // it will reserve the address windows
+inline constexpr std::uint64_t kClientIsFar = 1u << 1;  // no memory is shared with it, also on the same host
 
 struct HelloRequest {
   std::uint16_t wire_version = kWireVersion;

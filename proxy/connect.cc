@@ -16,6 +16,7 @@
 #include "protocol/hello.h"
 #include "protocol/shared_files.h"
 #include "proxy/log.h"
+#include "shaper/endpoint.h"
 #include "transport/factory/factory.h"
 
 namespace tf::proxy {
@@ -33,12 +34,12 @@ const net::Transport* by_name(std::string_view name) {
 }
 
 Result<protocol::HelloReply> say_hello(int control, const net::Transport& transport, const net::Token& token,
-                                       Deadline deadline) {
+                                       bool is_far, Deadline deadline) {
   protocol::HelloRequest hello;
   hello.schema_hash = protocol::kSchemaHash;
   hello.transport = std::string(transport.name());
   hello.token = token;
-  hello.capabilities = protocol::kClientReservesWindow;
+  hello.capabilities = protocol::kClientReservesWindow | (is_far ? protocol::kClientIsFar : 0);
   hello.hip_major = kHipMajor;
   hello.pid = static_cast<std::uint32_t>(::getpid());
   hello.program = std::string(program_invocation_short_name).substr(0, protocol::kProgramNameBytesMax);
@@ -63,7 +64,8 @@ Result<Greeted> greet_once(const Settings& settings, const net::Address& address
   Result<net::OwnedFd> control = net::dial_lane(address, net::Attach{}, deadline);
   if (!control) return control.status();
   TF_RETURN_IF_ERROR(net::set_peer_timeout(control->get(), settings.io_timeout));
-  Result<protocol::HelloReply> reply = say_hello(control->get(), transport, *token, deadline);
+  Result<protocol::HelloReply> reply =
+      say_hello(control->get(), transport, *token, settings.shape.has_value(), deadline);
   if (!reply) return reply.status();
   Result<protocol::SharedFiles> files =
       protocol::receive_shared_files(control->get(), reply->snapshot, deadline);
@@ -98,6 +100,8 @@ Result<Session::Parts> connect(const Settings& settings) {
   if (granted == nullptr)
     return Status(Code::kProtocol, "the worker granted transport '" + reply->transport + "'");
   Result<std::unique_ptr<Endpoint>> endpoint = granted->connect(*address, greeted->token, deadline);
+  if (!endpoint) return endpoint.status();
+  if (settings.shape) endpoint = shaper::make_shaped(std::move(*endpoint), *settings.shape);
   if (!endpoint) return endpoint.status();
   log_debug("connected to " + address->to_string() + " over " + reply->transport + ", runtime " +
             reply->snapshot.runtime + ", " + std::to_string(reply->snapshot.devices.size()) + " device(s)");

@@ -19,6 +19,8 @@ constexpr std::array kVariables = {
     Variable{"TF_IO_TIMEOUT", "30", "Seconds after which a host that has fallen silent counts as lost"},
     Variable{"TF_STATS", "",
              "Existing directory in which each process leaves its counts (hip-remote run --stats)"},
+    Variable{"TF_SHAPE", "",
+             "As if the worker were as far away: rtt=TIME,rate=BITS, as in rtt=100us,rate=10Gbit"},
     Variable{"TF_DEVICE_ID", "", "Show the program this one device of the worker only (0, 1, ...)"},
 };
 
@@ -63,6 +65,11 @@ Result<Settings> read_settings() {
     Result<long> device = number("TF_DEVICE_ID", 0, 4095);
     if (!device) return device.status();
     settings.device = static_cast<int>(*device);
+  }
+  if (const std::string text = environment_value("TF_SHAPE"); !text.empty()) {
+    const Result<shaper::Shape> shape = shaper::parse_shape(text);
+    if (!shape) return Status(Code::kInvalidArgument, "TF_SHAPE: " + shape.status().message());
+    settings.shape = shape.value();
   }
   if (std::string path = environment_value("TF_WORKER_SOCKET"); !path.empty()) {
     settings.worker = path.starts_with("unix:") ? path : "unix:" + path;

@@ -6,10 +6,12 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 
+#include "shaper/shape.h"
 #include "transport/status.h"
 
 namespace tf::proxy {
@@ -33,6 +35,7 @@ struct Settings {
   std::chrono::milliseconds connect_timeout{10'000};
   std::chrono::milliseconds io_timeout{30'000};
   int device = -1;  // -1: all devices of the worker are visible
+  std::optional<shaper::Shape> shape;
 };
 
 // kInvalidArgument names the variable and what it takes.

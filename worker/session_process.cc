@@ -89,7 +89,8 @@ Status judge(const protocol::HelloRequest& hello, bool is_local, const net::Tran
 // Client and worker are on one host exactly when they can pass each other descriptors.
 protocol::SharedFiles share_memory(Client& client, protocol::WorkerSnapshot& snapshot) {
   protocol::SharedFiles files;
-  if (!client.is_local) {
+  const bool is_far = (client.hello.capabilities & protocol::kClientIsFar) != 0;
+  if (!client.is_local || is_far) {
     mirror_host_window(snapshot);
     snapshot.device_access = protocol::DeviceAccess::kNone;
     return files;

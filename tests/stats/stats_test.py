@@ -16,9 +16,9 @@ TRANSPORTS = ("shm", "tcp")
 MIB = 1 << 20
 
 
-def run(transport, *program, stats, code=0):
-    """(what came to standard error, JSON) of one run under hip-remote."""
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("TF_")}
+def run(transport, *program, stats, code=0, **variables):
+    """What came to standard error of one run under hip-remote."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("TF_")} | variables
     command = [HIP_REMOTE, "run", "--local", "--runtime", "cpu", "--transport", transport, *PRELOAD, stats, "--",
                *program]
     done = subprocess.run(command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -30,10 +30,10 @@ def run(transport, *program, stats, code=0):
     return done.stderr
 
 
-def counted(transport, *program, code=0):
+def counted(transport, *program, code=0, **variables):
     with tempfile.TemporaryDirectory() as directory:
         path = os.path.join(directory, "stats.json")
-        run(transport, *program, stats=f"--stats={path}", code=code)
+        run(transport, *program, stats=f"--stats={path}", code=code, **variables)
         with open(path, encoding="utf-8") as file:
             return json.load(file)
 
@@ -124,6 +124,27 @@ class Telling(unittest.TestCase):
     def test_a_file_that_cannot_be_written(self):
         text = run("shm", "true", stats="--stats=/nonexistent/stats.json", code=125)
         self.assertIn("/nonexistent/stats.json", text)
+
+
+class Distance(unittest.TestCase):
+    """TF_SHAPE, seen by what the calls wait for."""
+
+    def test_every_round_trip_takes_its_time(self):
+        for transport in TRANSPORTS:
+            with self.subTest(transport):
+                stats = counted(transport, CLIENT, "calls", TF_SHAPE="rtt=20ms,rate=1Gbit")
+                query = stats["functions"]["hipStreamQuery"]["waits"]["reply"]
+                self.assertEqual(query["count"], 7)
+                self.assertGreaterEqual(query["mean_ns"], 20e6)
+                # 3 MiB at a gigabit a second, and two waits for payload at least; nothing shared to look at.
+                copies = stats["functions"]["hipMemcpy"]
+                self.assertNotIn("shared_word", copies["waits"])
+                self.assertGreaterEqual(copies["waited_ns"], 3 * MIB * 8)
+
+    def test_a_wrong_shape_says_what_is_possible(self):
+        text = run("shm", CLIENT, "calls", stats="--stats", code=1, TF_SHAPE="rtt=far")
+        self.assertIn("TF_SHAPE", text)
+        self.assertIn("rtt=100us,rate=10Gbit", text)
 
 
 if __name__ == "__main__":

@@ -52,5 +52,15 @@ TEST_F(Environment, WrongNumbersNameTheVariable) {
   EXPECT_FALSE(read_settings());
 }
 
+TEST_F(Environment, ShapeOfTheNetwork) {
+  EXPECT_FALSE(read_settings()->shape);
+  ::setenv("TF_SHAPE", "rtt=1ms", 1);
+  EXPECT_EQ(read_settings()->shape->rtt, std::chrono::milliseconds(1));
+  ::setenv("TF_SHAPE", "far", 1);
+  Result<Settings> settings = read_settings();
+  ASSERT_FALSE(settings);
+  EXPECT_NE(settings.status().message().find("TF_SHAPE"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace tf::proxy
