@@ -24,7 +24,10 @@ struct Options {
   std::vector<std::uint64_t> sizes;  // of copies; empty: a choice of ours
   std::string limits_file;           // JSON lines of a native run: their values become the limits
   std::string plot_file;
-  std::string metric;  // only metrics that start with this
+  std::string metric;             // only metrics that start with this
+  bool steps = false;             // the steps of programs, instead of the other groups
+  std::vector<std::string> rtts;  // distances to run the steps at: "100us"; empty: none
+  std::string rate;               // of the network between, "10Gbit"; empty: unlimited
 };
 
 // Values of another run by (metric, bytes).
@@ -77,5 +80,27 @@ void posted_calls(Context& context, const std::string& name, std::uint64_t bytes
 void measure_calls(Context& context);
 void measure_launches(Context& context);
 void measure_copies(Context& context);
+// What programs do and then wait for, a few times each, whatever a round trip takes. Rows in ns.
+void measure_steps(Context& context);
+
+// An empty kernel with four arguments, for whoever launches it.
+class EmptyKernel {
+ public:
+  explicit EmptyKernel(hipStream_t stream);
+  EmptyKernel(const EmptyKernel&) = delete;
+  EmptyKernel& operator=(const EmptyKernel&) = delete;
+  ~EmptyKernel();
+  void launch();
+
+ private:
+  hipStream_t stream_;
+  hipModule_t module_ = nullptr;
+  hipFunction_t function_ = nullptr;
+  void* memory_ = nullptr;
+};
+
+// Runs the steps in a process of its own at each distance (TF_SHAPE), and prints cost against distance.
+// Returns the exit code.
+int measure_distances(const Options& options);
 
 }  // namespace tf::bench

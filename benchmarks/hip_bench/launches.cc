@@ -8,34 +8,24 @@ asm(".section .rodata\n.balign 4096\ntf_hip_bench_kernels:\n.incbin \"" KERNEL_F
 extern "C" const unsigned char tf_hip_bench_kernels[];
 
 namespace tf::bench {
-namespace {
 
-class EmptyKernel {
- public:
-  explicit EmptyKernel(hipStream_t stream) : stream_(stream) {
-    TF_CHECK(hipModuleLoadData(&module_, tf_hip_bench_kernels));
-    TF_CHECK(hipModuleGetFunction(&function_, module_, "empty_kernel"));
-    TF_CHECK(hipMalloc(&memory_, 4096));
-  }
-  ~EmptyKernel() {
-    (void)hipFree(memory_);
-    (void)hipModuleUnload(module_);
-  }
-  void launch() {
-    float scale = 2.0F;
-    int count = 1;
-    void* arguments[] = {&memory_, &memory_, &scale, &count};
-    TF_CHECK(hipModuleLaunchKernel(function_, 1, 1, 1, 1, 1, 1, 0, stream_, arguments, nullptr));
-  }
+EmptyKernel::EmptyKernel(hipStream_t stream) : stream_(stream) {
+  TF_CHECK(hipModuleLoadData(&module_, tf_hip_bench_kernels));
+  TF_CHECK(hipModuleGetFunction(&function_, module_, "empty_kernel"));
+  TF_CHECK(hipMalloc(&memory_, 4096));
+}
 
- private:
-  hipStream_t stream_;
-  hipModule_t module_ = nullptr;
-  hipFunction_t function_ = nullptr;
-  void* memory_ = nullptr;
-};
+EmptyKernel::~EmptyKernel() {
+  (void)hipFree(memory_);
+  (void)hipModuleUnload(module_);
+}
 
-}  // namespace
+void EmptyKernel::launch() {
+  float scale = 2.0F;
+  int count = 1;
+  void* arguments[] = {&memory_, &memory_, &scale, &count};
+  TF_CHECK(hipModuleLaunchKernel(function_, 1, 1, 1, 1, 1, 1, 0, stream_, arguments, nullptr));
+}
 
 void measure_launches(Context& context) {
   if (!context.wants("launch")) return;

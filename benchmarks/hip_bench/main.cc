@@ -55,15 +55,28 @@ int main(int argc, char** argv) {
   app.add_option("--limits", options.limits_file, "JSON lines of a native run: its values become the limits");
   app.add_option("--plot", options.plot_file, "Write bandwidth over size as an SVG file");
   app.add_option("--metric", options.metric, "Only metrics whose name starts with this");
+  app.add_flag("--steps", options.steps, "What programs do and then wait for, instead of the other rows");
+  CLI::Option* rtt =
+      app.add_option("--rtt", options.rtts,
+                     "The steps as if the worker were as far away: 5us,100us,1ms,30ms. Prints cost "
+                     "against distance, and how many round trips each step has")
+          ->delimiter(',');
+  app.add_option("--rate", options.rate, "With --rtt: of the network, as 10Gbit (default: without limit)")
+      ->needs(rtt);
   CLI11_PARSE(app, argc, argv);
+  if (!options.rtts.empty()) return tf::bench::measure_distances(options);
 
   int devices = 0;
   tf::bench::check(hipGetDeviceCount(&devices), "hipGetDeviceCount");
   tf::bench::Report report(options.json);
   tf::bench::Context context(options, report);
-  tf::bench::measure_calls(context);
-  tf::bench::measure_launches(context);
-  tf::bench::measure_copies(context);
+  if (options.steps) {
+    tf::bench::measure_steps(context);
+  } else {
+    tf::bench::measure_calls(context);
+    tf::bench::measure_launches(context);
+    tf::bench::measure_copies(context);
+  }
   report.finish();
   if (!options.plot_file.empty() &&
       !tf::bench::write_plot(options.plot_file, "hip_bench: " + options.transport, report.rows())) {

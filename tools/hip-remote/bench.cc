@@ -78,6 +78,20 @@ Result<int> remote_run(const Layout& layout, const BenchOptions& options, const 
   return run_command(command);
 }
 
+// Cost against distance, through a private worker.
+Result<int> distances(const Layout& layout, const BenchOptions& options, const std::string& transport) {
+  Result<LocalWorker> worker = LocalWorker::start(layout, "cpu", false);
+  if (!worker) return worker.status();
+  Command command = hip_bench(layout, options, layout.lib, transport);
+  std::string rtts;
+  for (const std::string& rtt : options.rtts) rtts += (rtts.empty() ? "" : ",") + rtt;
+  command.arguments.insert(command.arguments.end(), {"--rtt", rtts});
+  if (!options.rate.empty()) command.arguments.insert(command.arguments.end(), {"--rate", options.rate});
+  if (options.json) command.arguments.push_back("--json");
+  for (auto& [name, value] : worker->environment(transport)) command.environment[name] = value;
+  return run_command(command);
+}
+
 // benchmarks/compare and benchmarks/peers are scripts: they conduct, and measure nothing themselves.
 int conduct(const Layout& layout, const BenchOptions& options, const std::string& folder) {
   Command command;
@@ -98,6 +112,14 @@ int conduct(const Layout& layout, const BenchOptions& options, const std::string
 int bench(const Layout& layout, const BenchOptions& options) {
   if (options.compare) return conduct(layout, options, "compare");
   if (options.peers) return conduct(layout, options, "peers");
+  std::vector<std::string> transports = options.transports;
+  if (transports.empty()) transports = {"shm", "tcp"};
+  if (!options.rtts.empty()) {
+    for (const std::string& transport : transports)
+      if (Result<int> code = distances(layout, options, transport); !code || *code != 0)
+        return code ? *code : fail(code.status());
+    return 0;
+  }
   Command transport_bench;
   transport_bench.arguments = {layout.program("transport_bench").string()};
   if (options.quick) transport_bench.arguments.push_back("--quick");
@@ -108,8 +130,6 @@ int bench(const Layout& layout, const BenchOptions& options) {
   int worst = *code;
   Result<std::string> reference = native_reference(layout, options);
   if (!reference) return fail(reference.status());
-  std::vector<std::string> transports = options.transports;
-  if (transports.empty()) transports = {"shm", "tcp"};
   for (const std::string& transport : transports) {
     code = remote_run(layout, options, transport, *reference);
     if (!code) return fail(code.status());

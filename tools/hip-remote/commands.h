@@ -31,10 +31,12 @@ struct BenchOptions {
   std::vector<std::string> transports;  // shm, tcp
   bool json = false;
   bool quick = false;
-  std::string plot;      // SVG file; empty: none
-  bool compare = false;  // every target with its limit and the peers
-  bool peers = false;    // other people's transports beside ours
-  std::string lock;      // of a machine shared with others, held for each step of --compare and --peers
+  std::string plot;               // SVG file; empty: none
+  bool compare = false;           // every target with its limit and the peers
+  bool peers = false;             // other people's transports beside ours
+  std::vector<std::string> rtts;  // distances: cost against them instead of the other measurements
+  std::string rate;               // of the network between
+  std::string lock;  // of a machine shared with others, held for each step of --compare and --peers
 };
 int bench(const Layout& layout, const BenchOptions& options);
 

@@ -13,7 +13,7 @@ _hip_remote() {
   case "$command" in
     info) mapfile -t COMPREPLY < <(compgen -W "--json --help" -- "$current") ;;
     run) mapfile -t COMPREPLY < <(compgen -W "--worker --transport --local --native --runtime --no-preload --stats --verbose --help --" -- "$current") ;;
-    bench) mapfile -t COMPREPLY < <(compgen -W "--transport --json --quick --plot --compare --peers --lock --help" -- "$current") ;;
+    bench) mapfile -t COMPREPLY < <(compgen -W "--transport --json --quick --plot --compare --peers --rtt --rate --lock --help" -- "$current") ;;
   esac
 }
 complete -F _hip_remote hip-remote

@@ -13,6 +13,7 @@ constexpr const char* kFooter = R"(Examples:
   hip-remote run --local --stats -- ./app                   which calls wait for the worker, and how long
   hip-remote run --worker unix:/run/hip.sock --transport shm -- ./app
   hip-remote bench --plot bandwidth.svg
+  hip-remote bench --rtt 5us,100us,1ms,30ms --rate 10Gbit   what distance costs
   hip-remote bench --compare --json > run.jsonl             then: tools/bench-gate run.jsonl)";
 
 void add_run(CLI::App& app, tf::tools::RunOptions& options) {
@@ -59,6 +60,17 @@ void add_bench(CLI::App& app, tf::tools::BenchOptions& options) {
       bench->add_flag("--peers", options.peers,
                       "UCX, Open MPI and others beside our transports (about 5 minutes; uses apt-get)");
   compare->excludes(peers)->excludes(plot);
+  CLI::Option* rtt =
+      bench
+          ->add_option("--rtt", options.rtts,
+                       "What program steps cost as if the worker were as far away, and how many "
+                       "round trips they have: 5us,100us,1ms,30ms (about a minute)")
+          ->delimiter(',')
+          ->excludes(peers)
+          ->excludes(compare)
+          ->excludes(plot);
+  bench->add_option("--rate", options.rate, "With --rtt: of the network, as 10Gbit (default: without limit)")
+      ->needs(rtt);
   bench->add_option("--lock", options.lock, "With --compare, --peers: hold this lock file during each step");
 }
 
