@@ -92,7 +92,7 @@ class ShmEndpoint final : public tf::Endpoint, private BulkOwner {
   bool ready(Interest interest, const Waiter& waiter) const;
   std::uint64_t refusal_to_tell(const Waiter& waiter) const;
   bool spin_without_clock(Interest interest, const Waiter& waiter) const;
-  bool spin(Interest interest, const Waiter& waiter, Deadline deadline) const;
+  bool spin(Interest interest, Waiter& waiter, Clock::time_point start, Deadline deadline) const;
   Status sleep(Interest interest, const Waiter& waiter, Deadline deadline);
   std::span<std::byte> reserve_when_full(std::size_t bytes, std::uint64_t consumed);
   Result<std::size_t> deliver_all(MessageSink& sink, std::size_t limit);
@@ -279,7 +279,7 @@ bool ShmEndpoint::ready(Interest interest, const Waiter& waiter) const {
 
 bool ShmEndpoint::spin_without_clock(Interest interest, const Waiter& waiter) const {
   if (ready(interest, waiter)) return true;
-  if (waiter.spin.current().count() == 0) return false;
+  if (waiter.spin.current().count() == 0 || waiter.spin.crowded()) return false;
   for (std::uint32_t look = 0; look < kLooksBeforePause; ++look)
     if (ready(interest, waiter)) return true;
   for (std::uint32_t turn = 0; turn < kSpinsBeforeClock; ++turn) {
@@ -289,18 +289,16 @@ bool ShmEndpoint::spin_without_clock(Interest interest, const Waiter& waiter) co
   return false;
 }
 
-// True when something is ready within the budget.
-bool ShmEndpoint::spin(Interest interest, const Waiter& waiter, Deadline deadline) const {
-  const Deadline until = Deadline::after(waiter.spin.current()).sooner(deadline);
-  const Deadline alone = Deadline::after(kSpinAlone);
-  while (!until.passed()) {
-    if (alone.passed()) spin_yield();
+// True when something is ready before it is time to sleep.
+bool ShmEndpoint::spin(Interest interest, Waiter& waiter, Clock::time_point start, Deadline deadline) const {
+  Spin spin(waiter.spin, start);
+  for (Clock::time_point now = start; spin.go_on(now) && !deadline.passed(); now = Clock::now()) {
     for (std::uint32_t turn = 0; turn < kSpinsPerClock; ++turn) {
       if (ready(interest, waiter)) return true;
       spin_pause();
     }
   }
-  return false;
+  return ready(interest, waiter);
 }
 
 // Until something is ready; kTimeout.
@@ -325,7 +323,7 @@ Status ShmEndpoint::wait(Interest interest, Deadline deadline) {
   if (!spin_without_clock(interest, own)) {
     const Clock::time_point start = Clock::now();
     Status slept;
-    if (!spin(interest, own, deadline)) slept = sleep(interest, own, deadline);
+    if (!spin(interest, own, start, deadline)) slept = sleep(interest, own, deadline);
     own.spin.learn(Clock::now() - start);  // also when nothing came: an idle end shall not spin
     TF_RETURN_IF_ERROR(slept);
   }

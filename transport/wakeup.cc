@@ -25,6 +25,13 @@ constexpr int kSpinHeadroom = 4;  // spin this many times the wait that ended la
 // other finds the next request sooner, and both learn from it.
 constexpr std::uint32_t kProbeEvery = 32;
 
+// A yield that takes longer has let another thread run: alone it takes a third of a microsecond.
+constexpr std::chrono::microseconds kYieldAlone{3};
+// To ask costs up to a slice of every other thread, since whoever yields is put last: so seldom that it does
+// not matter, and for so long at most that nobody sleeps much longer than the others are there.
+constexpr int kCrowdedTimes = 64;
+constexpr std::chrono::nanoseconds kCrowdedMax = std::chrono::seconds(1);
+
 // False when it did not happen: no memory, just now.
 bool fence_everywhere() { return ::syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0) == 0; }
 
@@ -102,6 +109,38 @@ void SpinBudget::learn(std::chrono::nanoseconds waited) {
   learned_ns_.store(learned, std::memory_order_relaxed);
   const bool probe = waits_.fetch_add(1, std::memory_order_relaxed) % kProbeEvery == kProbeEvery - 1;
   budget_ns_.store(probe ? max_ns_ : learned, std::memory_order_relaxed);
+}
+
+void SpinBudget::lost(Clock::time_point now, std::chrono::nanoseconds time) {
+  const auto until = now.time_since_epoch() + std::min(time * kCrowdedTimes, kCrowdedMax);
+  crowded_until_ns_.store(std::chrono::nanoseconds(until).count(), std::memory_order_relaxed);
+}
+
+SpinBudget::Crowd SpinBudget::crowd(Clock::time_point now) const {
+  const std::int64_t until = crowded_until_ns_.load(std::memory_order_relaxed);
+  if (until == 0) return Crowd::kNone;
+  return std::chrono::nanoseconds(now.time_since_epoch()).count() < until ? Crowd::kSure : Crowd::kAsk;
+}
+
+Spin::Spin(SpinBudget& budget, Clock::time_point start, void (*yield)())
+    : budget_(budget), yield_(yield), until_(start + budget.current()), next_yield_(start + kSpinAlone) {
+  const SpinBudget::Crowd crowd = budget.crowd(start);
+  if (crowd == SpinBudget::Crowd::kSure) until_ = start;
+  if (crowd == SpinBudget::Crowd::kAsk) next_yield_ = start;
+}
+
+bool Spin::go_on(Clock::time_point now) {
+  if (now >= until_) return false;
+  if (now < next_yield_) return true;
+  yield_();
+  const Clock::time_point after = Clock::now();
+  if (after - now > kYieldAlone) {
+    budget_.lost(after, after - now);
+    return false;
+  }
+  budget_.alone();
+  next_yield_ = after + kSpinAlone;
+  return true;
 }
 
 void spin_pause() { _mm_pause(); }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long to spin, in a model of two ends on a machine where waking a sleeper takes its time.
+// How long to spin, in a model of two ends on a machine where waking a sleeper takes its time; and whether to
+// spin at all, where others want the processor.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <chrono>
+#include <thread>
 
 #include "transport/wakeup.h"
 
@@ -62,6 +64,47 @@ TEST_F(SpinBudgetTest, TwoSleepersFindOutThatSpinningPays) {
     last = wait(client, request, kWake);
   }
   EXPECT_LT(last, 5us);
+}
+
+using Crowd = SpinBudget::Crowd;
+
+// Whoever lost its processor to others leaves them alone for longer than it lost, and asks afterwards.
+TEST_F(SpinBudgetTest, WhoeverLostTheProcessorSleepsForAWhile) {
+  SpinBudget budget;
+  const SpinBudget::Clock::time_point now{1h};
+  EXPECT_EQ(budget.crowd(now), Crowd::kNone);
+  budget.lost(now, 3ms);
+  EXPECT_EQ(budget.crowd(now), Crowd::kSure);
+  EXPECT_EQ(budget.crowd(now + 64 * 3ms - 1us), Crowd::kSure);
+  EXPECT_EQ(budget.crowd(now + 64 * 3ms), Crowd::kAsk);
+  budget.alone();
+  EXPECT_EQ(budget.crowd(now), Crowd::kNone);
+  budget.lost(now, 10s);
+  EXPECT_EQ(budget.crowd(now + 1s), Crowd::kAsk) << "not for much longer than the others are there";
+}
+
+int yields = 0;
+void late_yield() {
+  ++yields;
+  std::this_thread::sleep_for(1ms);
+}
+
+// A yield from which it takes long to return is the sign of others.
+TEST_F(SpinBudgetTest, SpinningEndsWhereOthersWantToRun) {
+  SpinBudget budget;
+  const auto now = SpinBudget::Clock::now();
+  yields = 0;
+  Spin first(budget, now, late_yield);
+  EXPECT_TRUE(first.go_on(now + 1us));
+  EXPECT_EQ(yields, 0) << "an answer that comes soon costs no yield";
+  EXPECT_FALSE(first.go_on(now + kSpinAlone));
+  EXPECT_EQ(yields, 1);
+  Spin second(budget, now + 1ms, late_yield);
+  EXPECT_FALSE(second.go_on(now + 1ms));
+  EXPECT_EQ(yields, 1) << "it is known that there are others";
+  Spin third(budget, now + 1h, late_yield);
+  EXPECT_FALSE(third.go_on(now + 1h));
+  EXPECT_EQ(yields, 2) << "it asks before it spins again";
 }
 
 }  // namespace
