@@ -23,6 +23,12 @@ constexpr unsigned kSpinRounds = 200;  // of wait_until(), before it sleeps
 constexpr auto kPauseSleep = 50us;
 constexpr auto kDrainTime = 4s;
 
+// Copies that DirectCopies may take: it settles what came before itself.
+bool begins_copy(std::uint16_t opcode) {
+  return opcode == static_cast<std::uint16_t>(protocol::Op::kCopyToDevice) ||
+         opcode == static_cast<std::uint16_t>(protocol::Op::kCopyFromDevice);
+}
+
 }  // namespace
 
 void Session::Batch::clear() {
@@ -57,7 +63,8 @@ Session::Session(const protocol::HipTable& hip, const VmmFunctions& vmm,
       callbacks_(sender_),
       modules_(hip),
       graphs_(hip, addresses_, host_window_, objects_),
-      copies_(*this) {}
+      copies_(*this),
+      direct_copies_(*this) {}
 
 Session::~Session() {
   end({Code::kClosed, "session destroyed"});
@@ -104,7 +111,9 @@ Status Session::serve() {
   }
   // Replies and payload that are on their way still go out, for a bounded time.
   const Deadline deadline = Deadline::after(kDrainTime);
-  wait_until([&] { return (!copies_.pending() && sender_.flush()) || deadline.passed(); });
+  wait_until([&] {
+    return (!copies_.pending() && !direct_copies_.pending() && sender_.flush()) || deadline.passed();
+  });
   return Status::ok();
 }
 
@@ -112,6 +121,7 @@ Status Session::serve() {
 Status Session::step() {
   if (ending()) return endpoint_.status().is_ok() ? Status(Code::kClosed, "ended") : endpoint_.status();
   copies_.progress();
+  direct_copies_.collect();
   if (!finishing_.empty()) sweep_finishing();
   if (!sender_.flush()) {
     Status waited = endpoint_.wait(Interest::kMessages, Deadline::after(kBacklogWait));
@@ -163,6 +173,7 @@ void Session::execute(const FrameHeader& header, std::span<const std::byte> payl
     if (header.has(kFlagNoReply)) return fault(hipErrorNotSupported, header, 0);
     return call.reply(hipErrorNotSupported);
   }
+  if (!begins_copy(header.opcode)) direct_copies_.settle();
   try {
     handler(call);
   } catch (const std::exception& error) {
@@ -208,6 +219,15 @@ void Session::move_payload() {
     Status waited = endpoint_.wait(Interest::kBulk, Deadline::after(kIdleWait));
     if (!waited.is_ok() && waited.code() != Code::kTimeout) return end(std::move(waited));
   }
+}
+
+bool Session::host_addresses(std::uint64_t address, std::uint64_t bytes) const {
+  const AddressMap::Range* range = addresses_.find(address, bytes);
+  if (range == nullptr || range->edge != AddressMap::Edge::kEnds) return false;
+  // The first alone, a card behind a bus: reading its memory from here is slower than asking it to copy.
+  const protocol::DeviceProperties& properties =
+      snapshot_.devices[static_cast<std::size_t>(range->device)].properties;
+  return properties.is_large_bar != 0 && properties.integrated != 0;
 }
 
 hipError_t Session::use_device(int device) {

@@ -27,6 +27,7 @@
 #include "worker/address_map.h"
 #include "worker/callbacks.h"
 #include "worker/copies.h"
+#include "worker/direct_copies.h"
 #include "worker/graphs.h"
 #include "worker/host_window.h"
 #include "worker/lease.h"
@@ -79,11 +80,16 @@ class Session final : private MessageSink {
   PassedFiles& passed_files() { return passed_files_; }
   SharedMemory& shared_memory() { return shared_memory_; }
   CopyEngine& copies() { return copies_; }
+  DirectCopies& direct_copies() { return direct_copies_; }
   Modules& modules() { return modules_; }
   Graphs& graphs() { return graphs_; }
   Callbacks& callbacks() { return callbacks_; }
   WaiterPool& waiters() { return waiters_; }
   int device_count() const { return static_cast<int>(snapshot_.devices.size()); }
+
+  // This process may read and write these bytes of the session's memory like its own. Not what the client has
+  // mapped itself: that may be without rights.
+  bool host_addresses(std::uint64_t address, std::uint64_t bytes) const;
 
   // Makes `device` current on the executor thread; asks the runtime only on change.
   hipError_t use_device(int device);
@@ -160,6 +166,7 @@ class Session final : private MessageSink {
   Modules modules_;
   Graphs graphs_;
   CopyEngine copies_;
+  DirectCopies direct_copies_;
   WaiterPool waiters_;
 
   // Streams that the client has destroyed and that still have work: were they the runtime's to finish, nobody

@@ -6,6 +6,7 @@
 
 #include "worker/call.h"
 #include "worker/copies.h"
+#include "worker/direct_copies.h"
 #include "worker/gen/custom.h"
 #include "worker/session.h"
 
@@ -29,6 +30,20 @@ hipError_t check(Call& call, const Box& box) {
              : hipErrorInvalidValue;
 }
 
+// Starts a linear copy without staging, where that is possible. What is then left to wait for is the
+// transfer.
+bool start_direct(Call& call, DirectCopies::Way way, const Box& box, StreamRef stream,
+                  std::uint64_t raw_stream, std::uint64_t tag) {
+  DirectCopies& direct = call.session().direct_copies();
+  if (box.height != 1 || box.depth != 1 || box.width == 0 || !call.header().has(kFlagNoReply)) {
+    direct.settle();
+    return false;
+  }
+  auto* memory = reinterpret_cast<std::byte*>(box.address);
+  return direct.start({way, {memory, static_cast<std::size_t>(box.width)}, tag, call.header(), raw_stream},
+                      stream);
+}
+
 void box_to_device(Call& call, const Box& box, std::uint64_t raw_stream, std::uint64_t tag) {
   CopyEngine& copies = call.session().copies();
   std::uint64_t bytes = 0;
@@ -39,6 +54,8 @@ void box_to_device(Call& call, const Box& box, std::uint64_t raw_stream, std::ui
   StreamRef stream;
   hipError_t error = check(call, box);
   if (error == hipSuccess) error = enter_stream(call, raw_stream, stream);
+  if (error == hipSuccess && start_direct(call, DirectCopies::Way::kToDevice, box, stream, raw_stream, tag))
+    return;
   if (error == hipSuccess)
     error = copies.to_device(box, stream, tag);
   else if (bytes != 0)
@@ -51,6 +68,8 @@ void box_from_device(Call& call, const Box& box, std::uint64_t raw_stream, std::
   StreamRef stream;
   hipError_t error = check(call, box);
   if (error == hipSuccess) error = enter_stream(call, raw_stream, stream);
+  if (error == hipSuccess && start_direct(call, DirectCopies::Way::kFromDevice, box, stream, raw_stream, tag))
+    return;
   if (error == hipSuccess)
     error = copies.from_device(box, stream, tag);
   else

@@ -78,6 +78,11 @@ class SessionRig final : public MessageSink {
     client_end_.reset();
   }
 
+  // Before start(): as on a device that shares the host's memory.
+  void let_host_address_devices() {
+    for (protocol::DeviceSnapshot& device : snapshot_.devices)
+      device.properties.integrated = device.properties.is_large_bar = 1;
+  }
   // Before start(): a stream under the handle that is returned.
   std::uint64_t add_stream() {
     hipStream_t stream = nullptr;

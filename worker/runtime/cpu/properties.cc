@@ -59,7 +59,7 @@ void set_architecture(hipDeviceProp_t& properties) {
 
 }  // namespace
 
-hipDeviceProp_t make_properties(int ordinal, int devices, std::size_t total_bytes) {
+hipDeviceProp_t make_properties(int ordinal, int devices, std::size_t total_bytes, bool behind_bus) {
   hipDeviceProp_t p;
   std::memset(&p, 0, sizeof p);
   std::snprintf(p.name, sizeof p.name, "%s", cpu_name().c_str());
@@ -94,7 +94,7 @@ hipDeviceProp_t make_properties(int ordinal, int devices, std::size_t total_byte
   p.memPitch = INT_MAX;
   p.textureAlignment = kPitchAlignment_bytes;
   p.texturePitchAlignment = kPitchAlignment_bytes;
-  p.isLargeBar = 1;
+  p.isLargeBar = behind_bus ? 0 : 1;
   p.managedMemory = 1;
   p.directManagedMemAccessFromHost = 1;
   p.concurrentManagedAccess = 1;

@@ -42,10 +42,10 @@ std::size_t half_of_memory(unsigned long long devices) {
 
 }  // namespace
 
-Device::Device(int ordinal, std::size_t total_bytes, int devices)
+Device::Device(int ordinal, std::size_t total_bytes, int devices, bool behind_bus)
     : ordinal_(ordinal),
       total_bytes_(total_bytes),
-      properties_(make_properties(ordinal, devices, total_bytes)),
+      properties_(make_properties(ordinal, devices, total_bytes, behind_bus)),
       default_pool_(std::make_unique<Pool>(*this)),
       current_pool_(default_pool_.get()) {}
 
@@ -133,8 +133,11 @@ Runtime::Runtime()
   if (devices == 0) return;
   const std::size_t bytes =
       setting("HIP_CPU_MEMORY_BYTES", half_of_memory(devices), kHugePage_bytes, std::size_t{1} << 46);
+  // Copies that take as long as a bus would: then nobody goes around them.
+  const bool behind_bus = settings_.copy_ns_per_byte > 0.0;
   for (unsigned long long ordinal = 0; ordinal < devices; ++ordinal)
-    devices_.push_back(std::make_unique<Device>(static_cast<int>(ordinal), bytes, static_cast<int>(devices)));
+    devices_.push_back(
+        std::make_unique<Device>(static_cast<int>(ordinal), bytes, static_cast<int>(devices), behind_bus));
 }
 
 Runtime::~Runtime() = default;

@@ -37,7 +37,7 @@ inline constexpr int kMaxDevices = 16;
 
 class Device {
  public:
-  Device(int ordinal, std::size_t total_bytes, int devices);
+  Device(int ordinal, std::size_t total_bytes, int devices, bool behind_bus);
   ~Device();
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// See direct_copies.h.
+#include "worker/direct_copies.h"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include "transport/deadline.h"
+#include "worker/session.h"
+
+namespace tf::worker {
+namespace {
+
+using namespace std::chrono_literals;
+
+// What is left of a copy when the next request comes is mostly in the socket already, and a gate costs a
+// wake-up of the stream's thread.
+constexpr auto kSettleTime = 2ms;
+constexpr auto kGatePauseMin = std::chrono::microseconds(20us);
+constexpr auto kGatePauseMax = std::chrono::microseconds(500us);
+
+hipError_t error_of(const Status& status) {
+  const std::uint32_t reason = abort_reason(status);
+  return reason != 0 ? static_cast<hipError_t>(reason) : hipErrorUnknown;
+}
+
+}  // namespace
+
+bool DirectCopies::Batch::ended() const {
+  return std::all_of(transfers.begin(), transfers.end(),
+                     [](const Transfer& transfer) { return transfer.completion.done(); });
+}
+
+DirectCopies::~DirectCopies() {
+  // The endpoint has failed: what is under way ends, but perhaps not yet. The memory is the transport's till
+  // then.
+  if (lent_ != nullptr) gated_.push_back(std::move(lent_));
+  for (const std::shared_ptr<Batch>& batch : gated_)
+    while (!batch->ended()) std::this_thread::sleep_for(1ms);
+  for (hipEvent_t event : events_)
+    if (event != nullptr) static_cast<void>(session_.hip().hipEventDestroy(event));
+}
+
+// Marks the stream's end and looks whether it is there. That takes along what a stream waits for implicitly.
+bool DirectCopies::reached(StreamRef stream) {
+  const auto index = static_cast<std::size_t>(stream.device);
+  if (events_.size() <= index) events_.resize(index + 1);
+  hipEvent_t& event = events_[index];
+  if (event == nullptr &&
+      session_.hip().hipEventCreateWithFlags(&event, hipEventDisableTiming) != hipSuccess) {
+    event = nullptr;
+    return false;
+  }
+  return session_.hip().hipEventRecord(event, stream.stream) == hipSuccess &&
+         session_.hip().hipEventQuery(event) == hipSuccess;
+}
+
+bool DirectCopies::start(const Order& order, StreamRef stream) {
+  const bool goes_on = lent_ != nullptr && lent_->stream == stream.stream && lent_->device == stream.device &&
+                       lent_->way == order.way;
+  const bool addressed =
+      session_.host_addresses(reinterpret_cast<std::uintptr_t>(order.memory.data()), order.memory.size());
+  if (!goes_on || !addressed) {
+    settle();
+    if (!addressed || !reached(stream)) return false;
+    lent_ = std::make_shared<Batch>(Batch{stream.stream, stream.device, order.way, {}});
+  }
+  Batch& batch = *lent_;
+  forget_ended(batch);
+  if (batch.transfers.size() >= kDirectPendingMax &&
+      !session_.wait_until([&] { return batch.transfers.front().completion.done(); }))
+    return true;  // the session ends
+  Transfer& transfer = batch.transfers.emplace_back();
+  transfer.request = order.request;
+  transfer.raw_stream = order.raw_stream;
+  const Status started = order.way == Way::kToDevice
+                             ? session_.bulk().receive(order.tag, order.memory, transfer.completion)
+                             : session_.bulk().send(order.tag, order.memory, transfer.completion);
+  if (started.is_ok()) return true;
+  batch.transfers.pop_back();
+  session_.end(started);
+  return true;
+}
+
+void DirectCopies::gate(hipStream_t, hipError_t, void* argument) {
+  const std::unique_ptr<std::shared_ptr<Batch>> batch(static_cast<std::shared_ptr<Batch>*>(argument));
+  for (auto pause = kGatePauseMin; !(*batch)->ended(); pause = std::min(pause * 2, kGatePauseMax))
+    std::this_thread::sleep_for(pause);
+}
+
+void DirectCopies::settle_lent() {
+  const std::shared_ptr<Batch> batch = std::exchange(lent_, nullptr);
+  const Deadline patience = Deadline::after(kSettleTime);
+  const bool alive = session_.wait_until([&] { return batch->ended() || patience.passed(); });
+  if (alive && batch->ended()) return forget_ended(*batch);
+  gated_.push_back(batch);
+  if (!alive) return;
+  const int before = session_.current_device();
+  auto held = std::make_unique<std::shared_ptr<Batch>>(batch);
+  if (session_.use_device(batch->device) == hipSuccess &&
+      session_.hip().hipStreamAddCallback(batch->stream, &DirectCopies::gate, held.get(), 0) == hipSuccess) {
+    held.release();  // gate() takes it back
+  } else {
+    static_cast<void>(session_.wait_until([&] { return batch->ended(); }));
+  }
+  if (before >= 0) static_cast<void>(session_.use_device(before));
+}
+
+void DirectCopies::report(const Transfer& transfer) {
+  const Status& status = transfer.completion.status();
+  if (!status.is_ok()) session_.fault(error_of(status), transfer.request, transfer.raw_stream);
+}
+
+// REQUIRES: no gate looks at the batch.
+void DirectCopies::forget_ended(Batch& batch) {
+  while (!batch.transfers.empty() && batch.transfers.front().completion.done()) {
+    report(batch.transfers.front());
+    batch.transfers.pop_front();
+  }
+}
+
+void DirectCopies::collect() {
+  std::erase_if(gated_, [this](const std::shared_ptr<Batch>& batch) {
+    if (!batch->ended()) return false;
+    for (const Transfer& transfer : batch->transfers) report(transfer);
+    return true;
+  });
+}
+
+bool DirectCopies::pending() {
+  collect();
+  return !gated_.empty() || (lent_ != nullptr && !lent_->ended());
+}
+
+}  // namespace tf::worker

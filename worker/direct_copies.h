@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// DirectCopies: payload straight between the bulk plane and device memory, where the host can address it.
+//
+// Only on a stream that has reached the copy: what is received lands in the memory at once. Until the last
+// byte has moved, the stream is *lent*: it must not run what comes later. As long as only further copies of
+// the same stream and direction come, nothing has to be done for that: the bulk plane moves them in order.
+// Before anything else is executed, settle() waits a little for the end, and then puts a gate into the
+// stream, a callback that returns when the bytes have moved. So the executor never waits long for the
+// client's payload. Belongs to the executor thread; the gates run on the runtime's threads and touch nothing
+// but their Batch.
+#pragma once
+
+#include <hip/hip_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "transport/endpoint.h"
+#include "transport/frame.h"
+
+namespace tf::worker {
+
+class Session;
+struct StreamRef;
+
+inline constexpr std::size_t kDirectPendingMax = 1024;  // of one lent stream; more wait for the first to end
+
+class DirectCopies {
+ public:
+  explicit DirectCopies(Session& session) : session_(session) {}
+  DirectCopies(const DirectCopies&) = delete;
+  DirectCopies& operator=(const DirectCopies&) = delete;
+  ~DirectCopies();
+
+  enum class Way { kToDevice, kFromDevice };
+  struct Order {
+    Way way = Way::kToDevice;
+    std::span<std::byte> memory;  // on the device; not empty
+    std::uint64_t tag = 0;
+    FrameHeader request;           // what a later failure is reported for
+    std::uint64_t raw_stream = 0;  // the client's handle
+  };
+  // Starts the copy. False: the host cannot address the memory, or the stream has other work to do first;
+  // then no stream is lent any more. REQUIRES: the memory is the session's, the stream's device is current.
+  bool start(const Order& order, StreamRef stream);
+
+  // To be called before anything but start() uses a stream.
+  void settle() {
+    if (lent_ != nullptr) settle_lent();
+  }
+  // Reports the copies that failed and forgets those that have ended.
+  void collect();
+  // Payload is still under way.
+  bool pending();
+
+ private:
+  struct Transfer {
+    BulkCompletion completion;
+    FrameHeader request;
+    std::uint64_t raw_stream = 0;
+  };
+  // Shared with a gate, which may outlive the session. The list does not change once the gate stands.
+  struct Batch {
+    hipStream_t stream = nullptr;
+    int device = 0;
+    Way way = Way::kToDevice;
+    std::list<Transfer> transfers;
+
+    bool ended() const;
+  };
+
+  static void gate(hipStream_t stream, hipError_t error, void* argument);
+  bool reached(StreamRef stream);
+  void settle_lent();
+  void report(const Transfer& transfer);
+  void forget_ended(Batch& batch);
+
+  Session& session_;
+  std::shared_ptr<Batch> lent_;
+  std::list<std::shared_ptr<Batch>> gated_;
+  std::vector<hipEvent_t> events_;  // one for each device, made when first needed
+};
+
+}  // namespace tf::worker
