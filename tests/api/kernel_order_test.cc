@@ -33,6 +33,28 @@ TEST(KernelOrder, ChainOnOneStream) {
   EXPECT_EQ(back, counting_ints(kCount, 50));
 }
 
+// More than a runtime may keep waiting, behind a kernel that takes its time.
+TEST(KernelOrder, MoreThanAQueueHolds) {
+  constexpr int kLaunches = 70'000;
+  LoadedModule module;
+  TestStream stream;
+  DeviceBuffer device(2 * sizeof(int));
+  HIP_OK(hipMemset(device.get(), 0, 2 * sizeof(int)));
+  void* busy = device.at(sizeof(int));
+  int value = 1;
+  int rounds = 50'000'000;
+  void* slow[] = {&busy, &value, &rounds};
+  HIP_OK(hipModuleLaunchKernel(module.function("slow"), 1, 1, 1, 1, 1, 1, 0, stream, slow, nullptr));
+  void* counter = device.get();
+  int one = 1;
+  void* arguments[] = {&counter, &one};
+  const hipFunction_t function = module.function("increment");
+  for (int i = 0; i < kLaunches; ++i)
+    HIP_OK(hipModuleLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, stream, arguments, nullptr));
+  HIP_OK(hipStreamSynchronize(stream));
+  EXPECT_EQ(read_ints(device.get(), 1)[0], kLaunches);
+}
+
 TEST(KernelOrder, EventsBetweenStreams) {
   LoadedModule module;
   TestStream first(hipStreamNonBlocking);

@@ -51,6 +51,35 @@ TEST(Thread, OwnStreamsAndMemory) {
   EXPECT_EQ(failures.load(std::memory_order_relaxed), 0);
 }
 
+// Copies that the caller makes itself, fills behind them, and one event recorded by all.
+TEST(Thread, CallersAndTheStreamTakeTurns) {
+  constexpr std::size_t kBytes = 256 << 10;
+  TestStream stream(hipStreamNonBlocking);
+  TestEvent event;
+  PinnedBuffer host(kBytes);
+  DeviceBuffer device(kThreads * kBytes);
+  std::atomic<int> failures{0};
+  on_threads([&](int number) {
+    std::byte* const mine = device.at(static_cast<std::size_t>(number) * kBytes);
+    for (int round = 0; round < kRounds; ++round) {
+      bool good = hipMemcpyAsync(mine, host.as<void>(), kBytes, hipMemcpyHostToDevice, stream) == hipSuccess;
+      good = good && hipMemsetAsync(mine, round, 64, stream) == hipSuccess;
+      good = good && hipEventRecord(event, stream) == hipSuccess;
+      good = good && hipMemsetAsync(mine + 64, round, kBytes - 64, stream) == hipSuccess;
+      good = good && hipEventSynchronize(event) == hipSuccess;
+      unsigned char back[2] = {};
+      good = good && hipStreamSynchronize(stream) == hipSuccess;
+      good = good && hipMemcpy(&back[0], mine, 1, hipMemcpyDeviceToHost) == hipSuccess;
+      good = good && hipMemcpy(&back[1], mine + kBytes - 1, 1, hipMemcpyDeviceToHost) == hipSuccess;
+      if (!good || back[0] != round || back[1] != round) failures.fetch_add(1, std::memory_order_relaxed);
+    }
+  });
+  EXPECT_EQ(failures.load(std::memory_order_relaxed), 0);
+  float milliseconds = -1;
+  HIP_OK(hipEventElapsedTime(&milliseconds, event, event));
+  EXPECT_FLOAT_EQ(milliseconds, 0.0f);
+}
+
 TEST(Thread, OneStreamForAll) {
   TestStream stream(hipStreamNonBlocking);
   DeviceBuffer device(kThreads * 1024);

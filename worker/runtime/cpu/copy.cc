@@ -105,10 +105,10 @@ hipError_t submit_copy(const Box& box, Stream& stream, Wait wait) {
     wait = Wait::kYes;
   }
   const bool here = wait == Wait::kYes || box.bytes() <= kCallerCopy_bytes;
-  const Marker marker =
+  const std::uint64_t position =
       stream.submit([box] { return run_copy(box); }, here ? Where::kCaller : Where::kThread);
   if (wait == Wait::kNo) return hipSuccess;
-  marker.wait();
+  stream.wait(position);
   return stream.take_error();
 }
 

@@ -12,21 +12,45 @@
 namespace tf::cpu {
 
 void Event::record(Stream& stream) {
-  const auto stamp = std::make_shared<std::atomic<std::uint64_t>>(0);
-  const std::lock_guard lock(mutex_);
-  stamp_ = stamp;
-  if (!shared_) {
-    point_ = stream.submit(
-        [stamp] {
-          stamp->store(now_ns(), std::memory_order_relaxed);
-          return hipSuccess;
-        },
-        Where::kCaller);
-    return;
+  if (shared_) return record_shared(stream);
+  const auto here = [&](std::uint64_t position) {
+    const std::uint64_t now = timed() ? now_ns() : 1;
+    const std::lock_guard lock(mutex_);
+    ++recordings_;
+    stamp_ns_ = now;
+    set_point(stream, position);
+    return hipSuccess;
+  };
+  if (stream.run_if_idle(here)) return;
+  std::uint64_t recording = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    recording = ++recordings_;
   }
-  point_ = stream.submit(
+  const std::uint64_t position = stream.submit(
+      [self = shared_from_this(), recording] { return self->reach(recording), hipSuccess; }, Where::kThread);
+  const std::lock_guard lock(mutex_);
+  if (recordings_ == recording) set_point(stream, position);  // else another thread has recorded it meanwhile
+}
+
+void Event::record_shared(Stream& stream) {
+  const std::uint64_t position = stream.submit(
       [shared = shared_, number = shared_->begin_recording()] { return shared->reach(number), hipSuccess; },
-      Where::kCaller);
+      Where::kAtOnce);
+  const std::lock_guard lock(mutex_);
+  ++recordings_;
+  set_point(stream, position);
+}
+
+void Event::reach(std::uint64_t recording) {
+  const std::uint64_t now = timed() ? now_ns() : 1;
+  const std::lock_guard lock(mutex_);
+  if (recordings_ == recording) stamp_ns_ = now;
+}
+
+void Event::set_point(Stream& stream, std::uint64_t position) {
+  if (point_.stream.get() != &stream) point_.stream = stream.shared_from_this();
+  point_.position = position;
 }
 
 void Event::hold(Stream& stream) const {
@@ -43,7 +67,7 @@ Marker Event::point() const {
 
 bool Event::recorded() const {
   const std::lock_guard lock(mutex_);
-  return stamp_ != nullptr;
+  return recordings_ != 0;
 }
 
 hipError_t Event::query() const {
@@ -60,7 +84,7 @@ hipError_t Event::synchronize() const {
 
 std::uint64_t Event::time_ns() const {
   const std::lock_guard lock(mutex_);
-  return stamp_ && point_.done() ? stamp_->load(std::memory_order_relaxed) : 0;
+  return recordings_ != 0 && point_.done() ? stamp_ns_ : 0;
 }
 
 namespace {

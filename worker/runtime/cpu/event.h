@@ -15,7 +15,7 @@
 
 namespace tf::cpu {
 
-class Event {
+class Event : public std::enable_shared_from_this<Event> {
  public:
   // `shared`: the state of an event of several processes, null for others.
   Event(int device, unsigned flags, std::shared_ptr<SharedEvent> shared = nullptr)
@@ -38,14 +38,18 @@ class Event {
   std::uint64_t time_ns() const;
 
  private:
+  void record_shared(Stream& stream);
   const int device_;
   const unsigned flags_;
   const std::shared_ptr<SharedEvent> shared_;
-  mutable std::mutex mutex_;
-  Marker point_;
-  // Of the current recording; shared with the task that writes it. Read after point_ is done, whose acquire
-  // orders it.
-  std::shared_ptr<std::atomic<std::uint64_t>> stamp_;
+  void reach(std::uint64_t recording);
+  // REQUIRES: mutex_ is held.
+  void set_point(Stream& stream, std::uint64_t position);
+
+  mutable std::mutex mutex_;  // never held while something is submitted: a stream's thread takes it
+  std::uint64_t recordings_ = 0;
+  Marker point_;                // of the last recording
+  std::uint64_t stamp_ns_ = 0;  // when that was reached; means something when point_ is done
 };
 
 // As hipEventRecord: also where the stream is being captured.

@@ -3,13 +3,17 @@
 // crash.
 //
 // The handle is the object's address. Thread-safe; the returned shared_ptr keeps the object through a racing
-// destroy.
+// destroy. Looking one up is part of every call: the handles are spread over many buckets, so that threads
+// with objects of their own do not meet, and a bucket rarely holds more than one.
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <mutex>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -22,36 +26,65 @@ class HandleTable {
 
   // Null when the table is full.
   Handle add(std::shared_ptr<Object> object) {
-    const std::lock_guard lock(mutex_);
-    if (objects_.size() >= kMaxHandles) return nullptr;
+    // relaxed: a count, orders nothing
+    if (count_.fetch_add(1, std::memory_order_relaxed) >= kMaxHandles) {
+      count_.fetch_sub(1, std::memory_order_relaxed);
+      return nullptr;
+    }
     void* const key = object.get();
-    objects_.emplace(key, std::move(object));
+    Bucket& bucket = bucket_of(key);
+    const std::lock_guard lock(bucket.mutex);
+    bucket.objects.push_back(std::move(object));
     return reinterpret_cast<Handle>(key);
   }
   std::shared_ptr<Object> find(Handle handle) const {
-    const std::lock_guard lock(mutex_);
-    const auto found = objects_.find(reinterpret_cast<void*>(handle));
-    return found == objects_.end() ? nullptr : found->second;
+    const Bucket& bucket = bucket_of(handle);
+    const std::lock_guard lock(bucket.mutex);
+    for (const std::shared_ptr<Object>& object : bucket.objects)
+      if (is(object, handle)) return object;
+    return nullptr;
   }
   std::shared_ptr<Object> remove(Handle handle) {
-    const std::lock_guard lock(mutex_);
-    const auto found = objects_.find(reinterpret_cast<void*>(handle));
-    if (found == objects_.end()) return nullptr;
-    std::shared_ptr<Object> object = std::move(found->second);
-    objects_.erase(found);
+    Bucket& bucket = bucket_of(handle);
+    const std::lock_guard lock(bucket.mutex);
+    const auto found = std::find_if(bucket.objects.begin(), bucket.objects.end(),
+                                    [handle](const auto& object) { return is(object, handle); });
+    if (found == bucket.objects.end()) return nullptr;
+    std::shared_ptr<Object> object = std::move(*found);
+    *found = std::move(bucket.objects.back());
+    bucket.objects.pop_back();
+    count_.fetch_sub(1, std::memory_order_relaxed);
     return object;
   }
   std::vector<std::shared_ptr<Object>> all() const {
-    const std::lock_guard lock(mutex_);
     std::vector<std::shared_ptr<Object>> objects;
-    objects.reserve(objects_.size());
-    for (const auto& entry : objects_) objects.push_back(entry.second);
+    for (const Bucket& bucket : buckets_) {
+      const std::lock_guard lock(bucket.mutex);
+      objects.insert(objects.end(), bucket.objects.begin(), bucket.objects.end());
+    }
     return objects;
   }
 
  private:
-  mutable std::mutex mutex_;  // held for a look-up only, which a shared lock would make dearer, not shorter
-  std::unordered_map<void*, std::shared_ptr<Object>> objects_;
+  struct Bucket {
+    mutable std::mutex mutex;  // held for a look-up only
+    std::vector<std::shared_ptr<Object>> objects;
+  };
+  static constexpr unsigned kBucketBits = 9;
+
+  static bool is(const std::shared_ptr<Object>& object, Handle handle) {
+    return static_cast<const void*>(object.get()) == reinterpret_cast<const void*>(handle);
+  }
+  // Fibonacci hashing: the upper bits of the product are those that all of the address has mixed into.
+  static std::size_t index_of(const void* key) {
+    constexpr std::uint64_t kGoldenRatio = 0x9e3779b97f4a7c15;
+    return (reinterpret_cast<std::uintptr_t>(key) * kGoldenRatio) >> (64 - kBucketBits);
+  }
+  Bucket& bucket_of(const void* key) { return buckets_[index_of(key)]; }
+  const Bucket& bucket_of(const void* key) const { return buckets_[index_of(key)]; }
+
+  std::array<Bucket, std::size_t{1} << kBucketBits> buckets_;
+  std::atomic<std::size_t> count_{0};
 };
 
 }  // namespace tf::cpu

@@ -43,22 +43,32 @@ void MemoryMap::set_descriptor(const void* base, int descriptor) {
 
 std::optional<Allocation> MemoryMap::find(const void* address) const {
   const std::shared_lock lock(mutex_);
-  auto next = ranges_.upper_bound(address_of(address));
-  if (next == ranges_.begin()) return std::nullopt;
-  const Allocation& candidate = std::prev(next)->second;
-  if (address_of(address) - candidate.base >= candidate.bytes) return std::nullopt;
-  return candidate;
+  const auto range = holder(address_of(address));
+  return range == ranges_.end() ? std::nullopt : std::optional(range->second);
+}
+
+MemoryMap::Ranges::const_iterator MemoryMap::holder(std::uintptr_t address) const {
+  const auto next = ranges_.upper_bound(address);
+  if (next == ranges_.begin()) return ranges_.end();
+  const auto candidate = std::prev(next);
+  return address - candidate->second.base < candidate->second.bytes ? candidate : ranges_.end();
+}
+
+bool MemoryMap::holds(const void* address, std::size_t bytes) const {
+  const std::shared_lock lock(mutex_);
+  const auto range = holder(address_of(address));
+  return range != ranges_.end() && reaches(range, address_of(address), bytes);
 }
 
 bool MemoryMap::covers(const void* address, std::size_t bytes) const {
   const std::shared_lock lock(mutex_);
-  std::uintptr_t at = address_of(address);
-  auto range = ranges_.upper_bound(at);
-  if (range == ranges_.begin()) return true;
-  --range;
-  if (at - range->second.base >= range->second.bytes) return true;  // unknown memory: the program's own
+  const auto range = holder(address_of(address));
+  return range == ranges_.end() || reaches(range, address_of(address), bytes);  // unknown: the program's own
+}
+
+// Mapped ranges may stand side by side and be used as one.
+bool MemoryMap::reaches(Ranges::const_iterator range, std::uintptr_t at, std::size_t bytes) const {
   std::size_t left = bytes;
-  // Mapped ranges may stand side by side and be used as one.
   while (range != ranges_.end() && at >= range->second.base) {
     const std::size_t here = range->second.bytes - (at - range->second.base);
     if (left <= here) return true;

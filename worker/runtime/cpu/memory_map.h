@@ -52,14 +52,22 @@ class MemoryMap {
   void set_descriptor(const void* base, int descriptor);
   // The range that holds the address.
   std::optional<Allocation> find(const void* address) const;
+  // A known range holds the address, and covers(address, bytes).
+  bool holds(const void* address, std::size_t bytes) const;
   // False when `address` lies in a known range and the known ranges end before address + bytes.
   bool covers(const void* address, std::size_t bytes) const;
   // All ranges of a device that match; they are no longer known.
   std::vector<Allocation> remove_all(int device, MemoryKind kind);
 
  private:
+  using Ranges = std::map<std::uintptr_t, Allocation>;
+
+  // REQUIRES for both: mutex_ is held. The range that holds the address, or the end.
+  Ranges::const_iterator holder(std::uintptr_t address) const;
+  bool reaches(Ranges::const_iterator range, std::uintptr_t at, std::size_t bytes) const;
+
   mutable std::shared_mutex mutex_;
-  std::map<std::uintptr_t, Allocation> ranges_;  // by base
+  Ranges ranges_;  // by base
 };
 
 inline constexpr std::size_t kPage_bytes = 4096;

@@ -73,8 +73,7 @@ bool fillable(const Fill& wish) {
   if (__builtin_add_overflow(bytes, wish.width, &bytes)) return false;
   if (reinterpret_cast<std::uintptr_t>(wish.target) % wish.element_bytes != 0) return false;
   // Only memory that the runtime knows can be filled; a plain host pointer is an error here as on a GPU.
-  const MemoryMap& memory = Runtime::get().memory;
-  return memory.find(wish.target) && memory.covers(wish.target, bytes);
+  return Runtime::get().memory.holds(wish.target, bytes);
 }
 
 hipError_t fill(const Fill& wish, hipStream_t stream_handle, Wait wait) {
@@ -85,11 +84,11 @@ hipError_t fill(const Fill& wish, hipStream_t stream_handle, Wait wait) {
   if (graph::Library* graphs = capturing()) {
     if (const auto verdict = capture(*graphs, wish, *stream, wait)) return *verdict;
   }
-  const bool here = wait == Wait::kYes || wish.width * wish.height * wish.depth <= kCallerFill_bytes;
-  const Marker marker =
-      stream->submit([wish] { return run_fill(wish); }, here ? Where::kCaller : Where::kThread);
+  const bool is_small = wish.width * wish.height * wish.depth <= kCallerFill_bytes;
+  const Where where = is_small ? Where::kAtOnce : wait == Wait::kYes ? Where::kCaller : Where::kThread;
+  const std::uint64_t position = stream->submit([wish] { return run_fill(wish); }, where);
   if (wait == Wait::kNo) return hipSuccess;
-  marker.wait();
+  stream->wait(position);
   return stream->take_error();
 }
 

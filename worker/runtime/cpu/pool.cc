@@ -207,7 +207,7 @@ hipError_t free_async(void* pointer, hipStream_t stream_handle) {
   if (!known->pool) return hipFree(pointer);
   const auto removed = runtime.memory.remove(pointer);
   if (!removed) return hipErrorInvalidValue;  // another thread freed it meanwhile
-  removed->pool->give_back(*removed, stream->submit([] { return hipSuccess; }, Where::kCaller));
+  removed->pool->give_back(*removed, stream->at(stream->submit([] { return hipSuccess; }, Where::kAtOnce)));
   return hipSuccess;
 }
 

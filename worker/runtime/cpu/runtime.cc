@@ -62,26 +62,31 @@ bool Device::take_memory(std::size_t bytes) {
 void Device::give_memory(std::size_t bytes) { used_bytes_.fetch_sub(bytes, std::memory_order_relaxed); }
 
 std::shared_ptr<Stream> Device::default_stream() {
+  if (Stream* const made = default_stream_if_made()) return made->shared_from_this();
   const std::lock_guard lock(mutex_);
   if (!default_stream_) {
     default_stream_ = std::make_shared<Stream>(*this, hipStreamDefault, 0, true);
-    default_made_.store(true, std::memory_order_release);
+    made_default_.store(default_stream_.get(), std::memory_order_release);
   }
   return default_stream_;
 }
 
-std::shared_ptr<Stream> Device::default_stream_if_made() {
-  return default_made_.load(std::memory_order_acquire) ? default_stream() : nullptr;
+std::vector<std::shared_ptr<Stream>> Device::blocking_streams() {
+  return streams_that([](const Stream& stream) { return stream.is_blocking(); });
 }
 
-std::vector<std::shared_ptr<Stream>> Device::blocking_streams() {
-  std::vector<std::shared_ptr<Stream>> blocking;
-  if (blocking_count_.load(std::memory_order_acquire) == 0) return blocking;
+std::vector<std::shared_ptr<Stream>> Device::busy_streams() {
+  return streams_that([](const Stream& stream) { return stream.is_blocking() && !stream.done(); });
+}
+
+template <typename Wanted>
+std::vector<std::shared_ptr<Stream>> Device::streams_that(Wanted wanted) {
+  std::vector<std::shared_ptr<Stream>> found;
+  if (blocking_count_.load(std::memory_order_acquire) == 0) return found;
   const std::lock_guard lock(mutex_);
-  blocking.reserve(streams_.size());
   for (const auto& stream : streams_)
-    if (stream->is_blocking()) blocking.push_back(stream);
-  return blocking;
+    if (wanted(*stream)) found.push_back(stream);
+  return found;
 }
 
 std::vector<std::shared_ptr<Stream>> Device::streams() {

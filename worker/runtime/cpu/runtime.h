@@ -52,8 +52,10 @@ class Device {
 
   // The legacy default stream, made when first needed.
   std::shared_ptr<Stream> default_stream();
-  std::shared_ptr<Stream> default_stream_if_made();
+  Stream* default_stream_if_made() { return made_default_.load(std::memory_order_acquire); }
   std::vector<std::shared_ptr<Stream>> blocking_streams();
+  // Those of the blocking streams that have work left.
+  std::vector<std::shared_ptr<Stream>> busy_streams();
   std::vector<std::shared_ptr<Stream>>
   streams();  // all, the default one and closed ones that still run included
   void add(std::shared_ptr<Stream> stream);
@@ -71,6 +73,10 @@ class Device {
   std::atomic<bool> primary_context_retained{false};  // relaxed, a setting
 
  private:
+  // Of the blocking streams.
+  template <typename Wanted>
+  std::vector<std::shared_ptr<Stream>> streams_that(Wanted wanted);
+
   const int ordinal_;
   const std::size_t total_bytes_;
   hipDeviceProp_t properties_;
@@ -79,10 +85,10 @@ class Device {
   std::mutex mutex_;  // the streams
   std::shared_ptr<Stream> default_stream_;
   std::vector<std::shared_ptr<Stream>> streams_;
-  // Written under mutex_, read without to skip the list. Release pairs with blocking_streams()'s acquire.
+  // Written under mutex_, read without to skip the list. Release pairs with the acquire of who lists.
   std::atomic<std::size_t> blocking_count_{0};
-  // As above, for default_stream_if_made().
-  std::atomic<bool> default_made_{false};
+  // default_stream_, which lives as long as the device. Release pairs with default_stream_if_made().
+  std::atomic<Stream*> made_default_{nullptr};
 
   std::unique_ptr<Pool> default_pool_;
   std::atomic<Pool*> current_pool_{nullptr};

@@ -23,11 +23,6 @@ constexpr std::uint64_t kWaitSpin_ns = 5'000;
 Stream::Stream(Device& device, unsigned flags, int priority, bool is_default)
     : device_(device), flags_(flags), priority_(priority), is_default_(is_default) {}
 
-Marker Stream::submit(Task task, Where where) {
-  order_behind_peers();
-  return Marker{shared_from_this(), push(std::move(task), where)};
-}
-
 void Stream::submit_wait(const Marker& marker) {
   if (marker.done() || marker.stream.get() == this) return;
   push([marker] { return marker.wait(), hipSuccess; }, Where::kThread);
@@ -38,15 +33,15 @@ void Stream::submit_wait(const Marker& marker) {
 void Stream::order_behind_peers() {
   if (!is_blocking()) return;
   if (!is_default_) {
-    const std::shared_ptr<Stream> first = device_.default_stream_if_made();
+    Stream* const first = device_.default_stream_if_made();
     if (!first) return;
-    const Marker last = first->last();
-    if (last.done() || we_wait_for_default_.load(std::memory_order_acquire) >= last.position) return;
-    submit_wait(last);
-    we_wait_for_default_.store(last.position, std::memory_order_release);
+    const std::uint64_t last = first->submitted();
+    if (first->reached(last) || we_wait_for_default_.load(std::memory_order_acquire) >= last) return;
+    submit_wait(first->at(last));
+    we_wait_for_default_.store(last, std::memory_order_release);
     return;
   }
-  for (const std::shared_ptr<Stream>& peer : device_.blocking_streams()) {
+  for (const std::shared_ptr<Stream>& peer : device_.busy_streams()) {
     const Marker last = peer->last();
     if (last.done() || peer->default_waits_for_us_.load(std::memory_order_acquire) >= last.position) continue;
     submit_wait(last);
@@ -54,53 +49,35 @@ void Stream::order_behind_peers() {
   }
 }
 
-std::uint64_t Stream::push(Task task, Where where) {
-  std::unique_lock lock(mutex_);
-  const std::uint64_t done = completed_.load(std::memory_order_acquire);
-  const std::uint64_t before = submitted_.load(std::memory_order_relaxed);
-  if (where == Where::kCaller && before == done && !caller_runs_) {
-    submitted_.store(before + 1, std::memory_order_release);
-    run_in_caller(lock, task);
-    return before + 1;
+// A task may submit to its own stream only from a callback, which HIP forbids; so this always ends.
+void Stream::wait_for_space(Lock& lock) {
+  while (submitted() - completed_.load(std::memory_order_acquire) >= kMaxQueuedTasks) {
+    const std::uint64_t half = submitted() - kMaxQueuedTasks / 2;
+    lock.unlock();
+    wait(half);
+    lock.lock();
   }
-  // A task may submit to its own stream only from a callback, which HIP forbids; so this wait always ends.
-  space_.wait(lock, [this] { return queue_.size() < kMaxQueuedTasks; });
-  if (!started_) start_thread();
-  queue_.push_back(std::move(task));
-  const std::uint64_t position = submitted_.load(std::memory_order_relaxed) + 1;
-  submitted_.store(position, std::memory_order_release);
-  const bool wake = sleeping_ && !caller_runs_;
-  lock.unlock();
-  if (wake) wake_.notify_one();
-  return position;
 }
 
-void Stream::run_in_caller(std::unique_lock<std::mutex>& lock, Task& task) {
-  caller_runs_ = true;
-  lock.unlock();
-  const hipError_t status = task();
-  task.reset();
-  int none = hipSuccess;
-  if (status != hipSuccess) error_.compare_exchange_strong(none, status, std::memory_order_acq_rel);
-  complete();
-  lock.lock();
-  caller_runs_ = false;
-  const bool wake = sleeping_ && (!queue_.empty() || closing_);
-  lock.unlock();
-  if (wake) wake_.notify_one();
-}
-
-// Called with mutex_ held. The thread keeps the stream alive until it has drained.
+// The thread keeps the stream alive until it has drained.
 void Stream::start_thread() {
   std::thread([self = shared_from_this()] { self->run_thread(); }).detach();
   started_ = true;
 }
 
+// Lets the thread have what is queued, unless a caller is at work; unlocks.
+void Stream::show_queued(Lock& lock) {
+  if (caller_runs_) return lock.unlock();
+  const bool wake = (queue_.publish() || closing_) && sleeping_;
+  if (wake) sleeping_ = false;  // one wake-up is enough
+  lock.unlock();
+  if (wake) wake_.notify_one();
+}
+
 bool Stream::spin_for_work(std::uint64_t& budget_ns) const {
   const std::uint64_t until = now_ns() + budget_ns;
-  const std::uint64_t done = completed_.load(std::memory_order_relaxed);
   do {
-    if (submitted_.load(std::memory_order_acquire) != done) {
+    if (queue_.has_next()) {
       budget_ns = std::min(budget_ns * 2, kMaxSpin_ns);
       return true;
     }
@@ -111,34 +88,41 @@ bool Stream::spin_for_work(std::uint64_t& budget_ns) const {
 }
 
 void Stream::run_thread() {
-  std::vector<Task> batch;
   std::uint64_t spin_ns = kMinSpin_ns;
   thread_state().device = device_.ordinal();
   for (;;) {
-    spin_for_work(spin_ns);
-    std::unique_lock lock(mutex_);
-    sleeping_ = true;
-    wake_.wait(lock, [this] { return (!queue_.empty() || closing_) && !caller_runs_; });
-    sleeping_ = false;
-    if (queue_.empty()) break;
-    batch.swap(queue_);
-    lock.unlock();
-    space_.notify_all();
-    run_batch(batch);
+    run_queued();
+    if (!spin_for_work(spin_ns) && !wait_for_work()) break;
   }
   device_.remove(*this);
 }
 
-void Stream::run_batch(std::vector<Task>& batch) {
-  for (Task& task : batch) {
-    const hipError_t status = task();
-    task.reset();  // what it holds is released before anyone sees it done
-    int none = hipSuccess;
-    // Release pairs with the acquire of error() and take_error().
-    if (status != hipSuccess) error_.compare_exchange_strong(none, status, std::memory_order_acq_rel);
+// False: nothing more will come.
+bool Stream::wait_for_work() {
+  Lock lock(mutex_);
+  while (!queue_.has_next()) {
+    if (closing_ && !caller_runs_) return false;
+    sleeping_ = true;
+    wake_.wait(lock);
+  }
+  sleeping_ = false;
+  return true;
+}
+
+void Stream::run_queued() {
+  while (Task* const task = queue_.front()) {
+    const hipError_t status = (*task)();
+    task->reset();  // what it holds is released before anyone sees it done
+    note(status);
+    queue_.pop();
     complete();
   }
-  batch.clear();
+}
+
+void Stream::note(hipError_t status) {
+  int none = hipSuccess;
+  // Release pairs with the acquire of error() and take_error().
+  if (status != hipSuccess) error_.compare_exchange_strong(none, status, std::memory_order_acq_rel);
 }
 
 void Stream::complete() {
@@ -164,21 +148,14 @@ void Stream::wait(std::uint64_t position) {
   waiters_.fetch_sub(1, std::memory_order_relaxed);
 }
 
-Marker Stream::last() { return Marker{shared_from_this(), submitted_.load(std::memory_order_acquire)}; }
-
-bool Stream::idle() {
-  if (!last().done()) return false;
-  if (!is_default_) return true;
-  const auto peers = device_.blocking_streams();
-  return std::all_of(peers.begin(), peers.end(), [](const auto& peer) { return peer->last().done(); });
-}
+bool Stream::idle() { return done() && (!is_default_ || device_.busy_streams().empty()); }
 
 hipError_t Stream::synchronize() {
-  last().wait();
+  wait(submitted());
   hipError_t first = take_error();
   if (!is_default_) return first;
   for (const std::shared_ptr<Stream>& peer : device_.blocking_streams()) {
-    peer->last().wait();
+    peer->wait(peer->submitted());
     const hipError_t status = peer->take_error();
     if (first == hipSuccess) first = status;
   }

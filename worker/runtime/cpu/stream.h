@@ -13,9 +13,10 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <vector>
+#include <optional>
+#include <utility>
 
-#include "worker/runtime/cpu/task.h"
+#include "worker/runtime/cpu/task_queue.h"
 
 namespace tf::cpu {
 
@@ -34,6 +35,7 @@ struct Marker {
 enum class Where {
   kThread,  // on the stream's thread
   kCaller,  // by the caller when the stream is idle: short tasks, or the caller would wait anyway
+  kAtOnce,  // the same for what takes a microsecond or less, which others who submit may as well wait for
 };
 
 class Stream : public std::enable_shared_from_this<Stream> {
@@ -53,8 +55,16 @@ class Stream : public std::enable_shared_from_this<Stream> {
   // Takes part in the ordering with the device's default stream.
   bool is_blocking() const { return !(flags_ & hipStreamNonBlocking); }
 
-  // Appends the task behind everything it must follow (its own stream; the legacy default stream's rule).
-  Marker submit(Task task, Where where);
+  // Appends a task, hipError_t body(), behind everything it must follow (its own stream; the legacy default
+  // stream's rule), and returns its position.
+  template <typename Body>
+  std::uint64_t submit(Body&& body, Where where) {
+    order_behind_peers();
+    return push(std::forward<Body>(body), where);
+  }
+  // Runs body(position) as the next task, as kAtOnce does; nothing when the stream is busy.
+  template <typename Body>
+  std::optional<std::uint64_t> run_if_idle(Body&& body);
   // Appends a wait for another stream's point. Nothing to do when it is done or our own.
   void submit_wait(const Marker& marker);
 
@@ -66,7 +76,10 @@ class Stream : public std::enable_shared_from_this<Stream> {
   hipError_t take_error();
   hipError_t error() const { return static_cast<hipError_t>(error_.load(std::memory_order_acquire)); }
 
-  Marker last();
+  std::uint64_t submitted() const { return submitted_.load(std::memory_order_acquire); }
+  Marker at(std::uint64_t position) { return Marker{shared_from_this(), position}; }
+  Marker last() { return at(submitted()); }
+  bool done() const { return reached(submitted()); }
   // No more tasks will come: what is queued runs, then the thread ends and the stream leaves its device.
   void close();
 
@@ -77,30 +90,42 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void wait(std::uint64_t position);
 
  private:
-  std::uint64_t push(Task task, Where where);
-  void order_behind_peers();
-  void run_in_caller(std::unique_lock<std::mutex>& lock, Task& task);
-  void run_thread();
-  void run_batch(std::vector<Task>& batch);
-  bool spin_for_work(std::uint64_t& budget_ns) const;
-  void complete();
+  using Lock = std::unique_lock<std::mutex>;
+
+  template <typename Body>
+  std::uint64_t push(Body&& body, Where where);
+  // REQUIRES for these: mutex_ is held.
+  bool is_free() const { return !caller_runs_ && done(); }
+  template <typename Body>
+  std::uint64_t run_at_once(Body&& body);
+  template <typename Body>
+  std::uint64_t run_in_caller(Body&& body, Lock& lock);
+  void wait_for_space(Lock& lock);
   void start_thread();
+  void show_queued(Lock& lock);
+
+  void order_behind_peers();
+  void run_thread();
+  bool wait_for_work();
+  void run_queued();
+  bool spin_for_work(std::uint64_t& budget_ns) const;
+  void note(hipError_t status);
+  void complete();
 
   Device& device_;
   const unsigned flags_;
   const int priority_;
   const bool is_default_;
 
-  std::mutex mutex_;  // the queue
+  std::mutex mutex_;  // who submits: the producer's side of queue_, and the flags
   std::condition_variable wake_;
-  std::condition_variable space_;
-  std::vector<Task> queue_;
+  TaskQueue queue_;
   bool started_ = false;
-  bool sleeping_ = false;
+  bool sleeping_ = false;  // the thread, and nobody has woken it yet
   bool closing_ = false;
-  bool caller_runs_ = false;
+  bool caller_runs_ = false;  // meanwhile nothing that is queued is shown to the thread
 
-  // Written under mutex_; read without by idle checks, pairing with nothing but itself.
+  // Written under mutex_; release, so that idle checks see what was submitted before.
   std::atomic<std::uint64_t> submitted_{0};
   // Written by whoever runs the tasks; see reached().
   std::atomic<std::uint64_t> completed_{0};
@@ -120,6 +145,51 @@ class Stream : public std::enable_shared_from_this<Stream> {
 inline bool Marker::done() const { return !stream || stream->reached(position); }
 inline void Marker::wait() const {
   if (stream) stream->wait(position);
+}
+
+template <typename Body>
+std::optional<std::uint64_t> Stream::run_if_idle(Body&& body) {
+  order_behind_peers();
+  const Lock lock(mutex_);
+  if (!is_free()) return std::nullopt;
+  return run_at_once([&] { return body(submitted() + 1); });
+}
+
+template <typename Body>
+std::uint64_t Stream::push(Body&& body, Where where) {
+  Lock lock(mutex_);
+  if (where != Where::kThread && is_free())
+    return where == Where::kAtOnce ? run_at_once(body) : run_in_caller(body, lock);
+  wait_for_space(lock);
+  if (!started_) start_thread();
+  queue_.push(std::forward<Body>(body));
+  const std::uint64_t position = submitted() + 1;
+  submitted_.store(position, std::memory_order_release);
+  show_queued(lock);
+  return position;
+}
+
+template <typename Body>
+std::uint64_t Stream::run_at_once(Body&& body) {
+  note(body());
+  const std::uint64_t position = submitted() + 1;
+  submitted_.store(position, std::memory_order_release);
+  complete();
+  return position;
+}
+
+template <typename Body>
+std::uint64_t Stream::run_in_caller(Body&& body, Lock& lock) {
+  const std::uint64_t position = submitted() + 1;
+  submitted_.store(position, std::memory_order_release);
+  caller_runs_ = true;
+  lock.unlock();
+  note(body());
+  complete();
+  lock.lock();
+  caller_runs_ = false;
+  show_queued(lock);
+  return position;
 }
 
 }  // namespace tf::cpu

@@ -113,7 +113,7 @@ hipError_t write_value(hipStream_t handle, void* pointer, Word value) {
       std::atomic_ref<Word>(*word).store(value, std::memory_order_release);
       return hipSuccess;
     };
-    stream.submit(task, Where::kCaller);
+    stream.submit(task, Where::kAtOnce);
     return hipSuccess;
   });
 }

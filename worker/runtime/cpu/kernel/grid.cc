@@ -10,37 +10,42 @@ RunningGrid::RunningGrid(const Kernel& kernel, const Grid& grid, const void* arg
       grid_(grid),
       arguments_(arguments),
       blocks_(std::uint64_t{grid.blocks[0]} * grid.blocks[1] * grid.blocks[2]),
-      threads_(grid.threads[0] * grid.threads[1] * grid.threads[2]),
-      running_(blocks_) {}
+      threads_(grid.threads[0] * grid.threads[1] * grid.threads[2]) {
+  if (grid.cooperative) meeting_.emplace().running = blocks_;
+}
 
 void RunningGrid::fail(hipError_t error) {
   int none = hipSuccess;
   // release, pairs with failed() and error().
   error_.compare_exchange_strong(none, error, std::memory_order_release, std::memory_order_relaxed);
-  const std::lock_guard lock(mutex_);
-  released_.notify_all();
+  if (!meeting_) return;
+  const std::lock_guard lock(meeting_->mutex);
+  meeting_->released.notify_all();
 }
 
 bool RunningGrid::wait_for_grid() {
-  std::unique_lock lock(mutex_);
-  const std::uint64_t round = round_;
-  if (++waiting_ == running_) {
-    waiting_ = 0;
-    ++round_;
-    released_.notify_all();
+  if (!meeting_) return blocks_ == 1;
+  Meeting& meeting = *meeting_;
+  std::unique_lock lock(meeting.mutex);
+  const std::uint64_t round = meeting.round;
+  if (++meeting.waiting == meeting.running) {
+    meeting.waiting = 0;
+    ++meeting.round;
+    meeting.released.notify_all();
     return !failed();
   }
-  released_.wait(lock, [&] { return round_ != round || failed(); });
+  meeting.released.wait(lock, [&] { return meeting.round != round || failed(); });
   return !failed();
 }
 
 void RunningGrid::leave_grid() {
-  const std::lock_guard lock(mutex_);
-  --running_;
-  if (waiting_ == 0 || waiting_ != running_) return;
-  waiting_ = 0;
-  ++round_;
-  released_.notify_all();
+  Meeting& meeting = *meeting_;
+  const std::lock_guard lock(meeting.mutex);
+  --meeting.running;
+  if (meeting.waiting == 0 || meeting.waiting != meeting.running) return;
+  meeting.waiting = 0;
+  ++meeting.round;
+  meeting.released.notify_all();
 }
 
 }  // namespace tf::cpu

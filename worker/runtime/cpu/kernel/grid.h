@@ -9,6 +9,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 
 namespace tf::cpu {
 
@@ -30,7 +31,8 @@ class RunningGrid {
   hipError_t error() const { return static_cast<hipError_t>(error_.load(std::memory_order_acquire)); }
 
   // Cooperative grids: a block waits here until every block that still runs does; a finished block leaves.
-  // False: the grid has failed and the wait is over for that reason.
+  // False: the grid has failed and the wait is over for that reason; or it is not cooperative, where blocks
+  // run one after the other and cannot wait for each other.
   bool wait_for_grid();
   void leave_grid();
 
@@ -43,11 +45,16 @@ class RunningGrid {
   std::uint32_t threads_;
   std::atomic<int> error_{hipSuccess};
 
-  std::mutex mutex_;  // guards the rest
-  std::condition_variable released_;
-  std::uint64_t running_;
-  std::uint64_t waiting_ = 0;
-  std::uint64_t round_ = 0;
+  // Where the blocks of a cooperative grid meet; other grids, most of which are over sooner than this is
+  // made, have none.
+  struct Meeting {
+    std::mutex mutex;  // guards the rest
+    std::condition_variable released;
+    std::uint64_t running = 0;
+    std::uint64_t waiting = 0;
+    std::uint64_t round = 0;
+  };
+  std::optional<Meeting> meeting_;
 };
 
 }  // namespace tf::cpu

@@ -54,8 +54,13 @@ hipError_t run_grid(const Kernel& kernel, const Grid& shape, const void* argumen
     run_cooperative(grid);
     return grid.error();
   }
-  GridJob job(grid);
   BlockRunner& runner = own_runner();
+  if (grid.blocks() == 1) {
+    runner.begin(grid);
+    runner.run_block(0);
+    return grid.error();
+  }
+  GridJob job(grid);
   const auto start = std::chrono::steady_clock::now();
   job.work(runner, 1, [start] { return std::chrono::steady_clock::now() - start > kAlone; });
   if (!job.exhausted()) GridPool::process().help(job, runner);
