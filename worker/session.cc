@@ -138,6 +138,7 @@ Status Session::step() {
   if (current_.exhausted()) {
     Result<std::size_t> polled = endpoint_.poll(*this, kRequestBatchMax);
     if (!polled) return polled.status();
+    if (*polled != 0) return Status::ok();
   }
   if (current_.exhausted()) {
     const std::chrono::nanoseconds patience = copies_.pending() ? copies_.patience() : kIdleWait;
@@ -145,14 +146,19 @@ Status Session::step() {
     return waited.code() == Code::kTimeout ? Status::ok() : waited;
   }
   const Batch::Entry entry = current_.entries[current_.next++];
-  execute(entry.header, current_.payload(entry));
+  execute(find_handler(entry.header.opcode).handler, entry.header, current_.payload(entry));
   return Status::ok();
 }
 
-// Inside poll(): only copies. Executing here would not be able to poll again, and what is copied a hostile
-// peer cannot change any more.
+// Inside poll(), where executing cannot poll again and the payload is the client's to change: what is prompt
+// bears both and is executed here, unless something stands before it; of the rest a copy is taken.
 Status Session::on_message(const FrameHeader& header, std::span<const std::byte> payload) {
   if (header.has(kFlagResponse)) return {Code::kProtocol, "the client sent a response"};
+  const Dispatch dispatch = find_handler(header.opcode);
+  if (dispatch.is_prompt && !in_wait_ && current_.exhausted()) {
+    execute(dispatch.handler, header, payload);
+    return ending() ? endpoint_.status() : Status::ok();
+  }
   (in_wait_ ? lookahead_ : current_).add(header, payload);
   // CallbackDone takes effect at once: what stands before it may wait for the stream that it holds up. It
   // touches nothing but that callback, and is harmless once more when its turn comes.
@@ -165,9 +171,8 @@ Status Session::on_message(const FrameHeader& header, std::span<const std::byte>
   return Status::ok();
 }
 
-void Session::execute(const FrameHeader& header, std::span<const std::byte> payload) {
+void Session::execute(Handler handler, const FrameHeader& header, std::span<const std::byte> payload) {
   Call call(*this, header, payload);
-  Handler handler = find_handler(header.opcode);
   if (handler == nullptr) {
     // An unknown opcode says nothing about whether it is waited for; its flags do.
     if (header.has(kFlagNoReply)) return fault(hipErrorNotSupported, header, 0);

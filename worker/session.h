@@ -25,6 +25,7 @@
 #include "protocol/gen/hip_table.h"
 #include "transport/endpoint.h"
 #include "worker/address_map.h"
+#include "worker/call.h"
 #include "worker/callbacks.h"
 #include "worker/copies.h"
 #include "worker/direct_copies.h"
@@ -43,7 +44,7 @@
 
 namespace tf::worker {
 
-inline constexpr std::size_t kRequestBatchMax = 32;        // polled at once
+inline constexpr std::size_t kRequestBatchMax = 32;        // polled at once, and executed if prompt
 inline constexpr std::size_t kLookaheadMessagesMax = 256;  // taken from the ring while the executor waits
 inline constexpr std::size_t kLookaheadBytesMax = 4 << 20;
 inline constexpr std::size_t kFinishingStreamsMax = 1024;  // destroyed by the client and still at work
@@ -141,7 +142,7 @@ class Session final : private MessageSink {
   Status on_message(const FrameHeader& header, std::span<const std::byte> payload) override;
   Status serve();
   Status step();
-  void execute(const FrameHeader& header, std::span<const std::byte> payload);
+  void execute(Handler handler, const FrameHeader& header, std::span<const std::byte> payload);
   void pause(unsigned round);
   void look_ahead();
   void move_payload();
@@ -177,7 +178,7 @@ class Session final : private MessageSink {
   };
   std::vector<Finishing> finishing_;
 
-  Batch current_;    // being executed
+  Batch current_;    // being executed: what was not executed as it was polled
   Batch lookahead_;  // taken from the ring while the executor waited
   bool in_wait_ = false;
   int current_device_ = -1;

@@ -10,6 +10,9 @@ from model import SCALARS, STRUCTS, flat
 RANGES = {0x00: "connection", 0x01: "device", 0x02: "memory", 0x03: "stream", 0x04: "event", 0x05: "module",
           0x06: "graph"}
 
+# Hand-written bodies that keep the rule of is_prompt().
+PROMPT = {"Launch", "QueryEvent", "QueryStream"}
+
 
 def snake(name):
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
@@ -164,9 +167,20 @@ class Call;
 """
 
 
+def is_prompt(message):
+    """Whether the handler never waits through the session and reads each byte of its payload once: it may then run
+    inside poll(). What is generated is so, except that giving up a handle waits for who uses it."""
+    if message.function is None:
+        return message.name in PROMPT
+    return all(p.direction != "CONSUMES" for p in message.function.parameters)
+
+
 def dispatch(messages):
-    rows = "".join(f"    {{0x{m.opcode:04x}, handle_{snake(m.name)}}},\n" for m in messages if m.mode != "notice")
-    count = sum(m.mode != "notice" for m in messages)
+    requests = [m for m in messages if m.mode != "notice"]
+    columns = max(m.opcode & 0xff for m in requests) + 1
+    rows = max(m.opcode >> 8 for m in requests) + 1
+    fill = "".join(f"  at(table, 0x{m.opcode:04x}) = {{handle_{snake(m.name)}, {str(is_prompt(m)).lower()}}};\n"
+                   for m in requests)
     header = f"""{BANNER}#pragma once
 
 #include <cstdint>
@@ -175,36 +189,44 @@ def dispatch(messages):
 
 namespace tf::worker {{
 
-// Null for what is no request of this version.
-Handler find_handler(std::uint16_t opcode);
+struct Dispatch {{
+  Handler handler = nullptr;  // null for what is no request of this version
+  bool is_prompt = false;     // never waits through the session, and reads what the client sent once
+}};
+Dispatch find_handler(std::uint16_t opcode);
 
 }}  // namespace tf::worker
 """
     source = f"""{BANNER}#include "worker/gen/dispatch.h"
 
-#include <algorithm>
 #include <array>
+#include <cstddef>
 
 #include "worker/gen/handlers.h"
 
 namespace tf::worker {{
 namespace {{
 
-struct Entry {{
-  std::uint16_t opcode;
-  Handler handler;
-}};
+constexpr std::size_t kColumns = {columns};  // of the low byte
+using Table = std::array<Dispatch, {rows} * kColumns>;
 
-// Sorted by opcode.
-constexpr std::array<Entry, {count}> kHandlers = {{{{
-{rows}}}}};
+constexpr Dispatch& at(Table& table, std::size_t opcode) {{
+  return table[(opcode >> 8) * kColumns + (opcode & 0xff)];
+}}
+
+constexpr Table make_table() {{
+  Table table{{}};
+{fill}  return table;
+}}
+
+constexpr Table kTable = make_table();
 
 }}  // namespace
 
-Handler find_handler(std::uint16_t opcode) {{
-  auto less = [](const Entry& entry, std::uint16_t value) {{ return entry.opcode < value; }};
-  auto found = std::lower_bound(kHandlers.begin(), kHandlers.end(), opcode, less);
-  return found != kHandlers.end() && found->opcode == opcode ? found->handler : nullptr;
+Dispatch find_handler(std::uint16_t opcode) {{
+  const std::size_t column = opcode & 0xff;
+  const std::size_t index = (opcode >> 8) * kColumns + column;
+  return column < kColumns && index < kTable.size() ? kTable[index] : Dispatch{{}};
 }}
 
 }}  // namespace tf::worker
