@@ -48,9 +48,11 @@ class DirectCopies {
   // then no stream is lent any more. REQUIRES: the memory is the session's, the stream's device is current.
   bool start(const Order& order, StreamRef stream);
 
+  // settle() has something to do, and may wait.
+  bool is_lent() const { return lent_ != nullptr; }
   // To be called before anything but start() uses a stream.
   void settle() {
-    if (lent_ != nullptr) settle_lent();
+    if (is_lent()) settle_lent();
   }
   // Reports the copies that failed and forgets those that have ended.
   void collect();

@@ -155,7 +155,8 @@ Status Session::step() {
 Status Session::on_message(const FrameHeader& header, std::span<const std::byte> payload) {
   if (header.has(kFlagResponse)) return {Code::kProtocol, "the client sent a response"};
   const Dispatch dispatch = find_handler(header.opcode);
-  if (dispatch.is_prompt && !in_wait_ && current_.exhausted()) {
+  // A lent copy is settled before anything else, which may wait.
+  if (dispatch.is_prompt && !in_wait_ && current_.exhausted() && !direct_copies_.is_lent()) {
     execute(dispatch.handler, header, payload);
     return ending() ? endpoint_.status() : Status::ok();
   }
