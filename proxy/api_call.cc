@@ -24,11 +24,7 @@ hipError_t unknown_handle(HandleKind kind) {
 
 }  // namespace
 
-ApiCall::ApiCall(protocol::Op op) : op_(op) {}
-
-ApiCall::~ApiCall() {
-  if (consumed_from_ != nullptr) consumed_from_->recycle(consumed_);
-}
+void ApiCall::recycle() { consumed_from_->recycle(consumed_); }
 
 bool ApiCall::connected() {
   session_ = acquire_session();

@@ -24,8 +24,10 @@ class Session;
 
 class ApiCall {
  public:
-  explicit ApiCall(protocol::Op op);
-  ~ApiCall();
+  explicit ApiCall(protocol::Op op) : op_(op) {}
+  ~ApiCall() {
+    if (consumed_from_ != nullptr) recycle();
+  }
   ApiCall(const ApiCall&) = delete;
   ApiCall& operator=(const ApiCall&) = delete;
 
@@ -86,6 +88,7 @@ class ApiCall {
   }
 
  private:
+  void recycle();
   hipError_t post_bytes(protocol::Op op, std::span<const std::byte> head, std::span<const std::byte> tail,
                         Trace trace);
   hipError_t call_bytes(protocol::Op op, std::span<const std::byte> head, std::span<const std::byte> tail,

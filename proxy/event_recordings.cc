@@ -28,6 +28,19 @@ class Writing {
 
 }  // namespace
 
+// Most events are recorded on the same stream again and again: nothing to write then.
+bool EventRecordings::says(const Slot& slot, std::uint64_t event, int device, std::uint64_t stream,
+                           std::uint64_t transfers) {
+  const std::uint32_t before = slot.version.load(std::memory_order_acquire);
+  const std::uint32_t marks = static_cast<std::uint32_t>(device) << 2 | kRecorded;
+  // Acquire: the version is read again only after these.
+  const bool same = slot.event.load(std::memory_order_acquire) == event &&
+                    slot.stream.load(std::memory_order_acquire) == stream &&
+                    slot.transfers.load(std::memory_order_acquire) == transfers &&
+                    (slot.device_and_marks.load(std::memory_order_acquire) & ~kShared) == marks;
+  return same && before % 2 == 0 && slot.version.load(std::memory_order_relaxed) == before;
+}
+
 EventRecordings::Slot& EventRecordings::slot_of(std::uint64_t event) {
   const std::size_t index = protocol::Handle(event).index();
   if (Slot* slot = slots_.find(index)) return *slot;
@@ -37,6 +50,7 @@ EventRecordings::Slot& EventRecordings::slot_of(std::uint64_t event) {
 
 void EventRecordings::record(std::uint64_t event, int device, std::uint64_t stream, std::uint64_t transfers) {
   Slot& slot = slot_of(event);
+  if (says(slot, event, device, stream, transfers)) return;
   const Writing writing(slot.version);
   // Stores are releases, so that a reader who sees one of them sees the version odd.
   const std::uint32_t marks = slot.event.load(std::memory_order_relaxed) == event

@@ -43,6 +43,8 @@ class EventRecordings {
   static constexpr std::uint32_t kShared = 2;
 
   Slot& slot_of(std::uint64_t event);
+  static bool says(const Slot& slot, std::uint64_t event, int device, std::uint64_t stream,
+                   std::uint64_t transfers);
 
   SlotTable<Slot, protocol::kHandleSlotsMax> slots_;
   std::mutex growing_;

@@ -8,13 +8,6 @@ namespace tf::proxy {
 using protocol::Handle;
 using protocol::HandleKind;
 
-HandleTable::Slot* HandleTable::find(std::uint64_t raw) const {
-  const Handle handle(raw);
-  if (raw == 0 || handle.kind() != kind_) return nullptr;
-  Slot* slot = slots_.find(handle.index());
-  return slot != nullptr && slot->live.load(std::memory_order_acquire) == raw ? slot : nullptr;
-}
-
 std::optional<Handle> HandleTable::create(int device, std::shared_ptr<Facts> facts) {
   std::unique_lock lock(mutex_);
   std::uint32_t index = 0;
@@ -27,23 +20,19 @@ std::optional<Handle> HandleTable::create(int device, std::shared_ptr<Facts> fac
   }
   Slot& slot = slots_.grow(index);
   slot.device.store(device, std::memory_order_relaxed);
-  slot.facts = std::move(facts);
   const Handle handle(kind_, slot.generation, index);
+  const std::lock_guard facts_lock(slot.facts_mutex);
+  slot.facts = std::move(facts);
   slot.live.store(handle.raw(), std::memory_order_release);  // pairs with find()
   return handle;
 }
 
-bool HandleTable::contains(std::uint64_t raw) const { return find(raw) != nullptr; }
-
-int HandleTable::device(std::uint64_t raw) const {
-  const Slot* slot = find(raw);
-  return slot == nullptr ? -1 : slot->device.load(std::memory_order_relaxed);
-}
-
 std::shared_ptr<Facts> HandleTable::facts(std::uint64_t raw) const {
-  std::shared_lock lock(mutex_);
-  const Slot* slot = find(raw);
-  return slot == nullptr ? nullptr : slot->facts;
+  Slot* slot = find(raw);
+  if (slot == nullptr) return nullptr;
+  const std::lock_guard lock(slot->facts_mutex);
+  // Looked up again under the lock: the slot may be another handle's by now, and the facts with it.
+  return slot->live.load(std::memory_order_relaxed) == raw ? slot->facts : nullptr;
 }
 
 void HandleTable::set_device(std::uint64_t raw, int device) {
@@ -55,7 +44,8 @@ bool HandleTable::set_facts(std::uint64_t raw, std::shared_ptr<Facts> facts) {
   std::unique_lock lock(mutex_);
   Slot* slot = find(raw);
   if (slot == nullptr) return false;
-  slot->facts = std::move(facts);
+  const std::lock_guard facts_lock(slot->facts_mutex);
+  slot->facts.swap(facts);  // the old ones go when the locks are given back
   return true;
 }
 
@@ -70,6 +60,7 @@ bool HandleTable::retire(std::uint64_t raw) {
   std::unique_lock lock(mutex_);
   Slot* slot = find(raw);
   if (slot == nullptr || slot->permanent) return false;
+  const std::lock_guard facts_lock(slot->facts_mutex);
   dying = std::move(slot->facts);
   slot->live.store(0, std::memory_order_relaxed);  // nothing is read because of it
   return true;
@@ -107,7 +98,7 @@ std::vector<std::uint64_t> HandleTable::all() const {
 
 Handles::Handles() {
   for (unsigned kind = 0; kind < protocol::kHandleKinds; ++kind)
-    tables_.push_back(std::make_unique<HandleTable>(static_cast<HandleKind>(kind)));
+    tables_[kind] = std::make_unique<HandleTable>(static_cast<HandleKind>(kind));
 }
 
 }  // namespace tf::proxy

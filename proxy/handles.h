@@ -6,10 +6,12 @@
 // of which device it is, takes no lock.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <shared_mutex>
 #include <vector>
@@ -34,9 +36,12 @@ class HandleTable {
 
   // Nothing when kHandleSlotsMax slots are in use or retired.
   std::optional<protocol::Handle> create(int device, std::shared_ptr<Facts> facts = nullptr);
-  bool contains(std::uint64_t raw) const;
+  bool contains(std::uint64_t raw) const { return find(raw) != nullptr; }
   // The device that was current when the handle was made; -1 for unknown handles.
-  int device(std::uint64_t raw) const;
+  int device(std::uint64_t raw) const {
+    const Slot* slot = find(raw);
+    return slot == nullptr ? -1 : slot->device.load(std::memory_order_relaxed);
+  }
   // For objects whose device is known only once they are made.
   void set_device(std::uint64_t raw, int device);
   std::shared_ptr<Facts> facts(std::uint64_t raw) const;
@@ -57,15 +62,23 @@ class HandleTable {
 
  private:
   struct Slot {
-    // The handle in use, or 0. Release when it comes into use, acquire where it is looked up.
+    // The handle in use, or 0.
     std::atomic<std::uint64_t> live{0};
     std::atomic<int> device{-1};  // relaxed: set before `live`, or by who tells of it otherwise
-    // Under the lock:
+    // Under the table's lock:
     std::uint32_t generation = 1;
     bool permanent = false;
+    // Under a lock of its own, which is taken after the table's: launches look at their function's.
+    std::mutex facts_mutex;
     std::shared_ptr<Facts> facts;
   };
-  Slot* find(std::uint64_t raw) const;
+  Slot* find(std::uint64_t raw) const {
+    const protocol::Handle handle(raw);
+    if (raw == 0 || handle.kind() != kind_) return nullptr;
+    Slot* slot = slots_.find(handle.index());
+    // Acquire pairs with create().
+    return slot != nullptr && slot->live.load(std::memory_order_acquire) == raw ? slot : nullptr;
+  }
 
   protocol::HandleKind kind_;
   std::uint32_t generations_;
@@ -79,11 +92,11 @@ class Handles {
  public:
   Handles();
   HandleTable& of(protocol::HandleKind kind) {
-    return *tables_[static_cast<std::size_t>(kind) % tables_.size()];
+    return *tables_[static_cast<std::size_t>(kind) % protocol::kHandleKinds];
   }
 
  private:
-  std::vector<std::unique_ptr<HandleTable>> tables_;
+  std::array<std::unique_ptr<HandleTable>, protocol::kHandleKinds> tables_;
 };
 
 // Handle <-> the pointer the application holds.

@@ -75,6 +75,8 @@ void connect_first(Process& state) {
 }  // namespace
 
 Session* acquire_session() {
+  if (Session* session = current_session()) [[likely]]
+    return session;
   Process& state = process();
   Phase phase = state.phase.load(std::memory_order_acquire);  // pairs with connect_first()
   if (phase == Phase::kFresh) {

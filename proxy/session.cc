@@ -171,15 +171,6 @@ hipError_t Session::observe(protocol::Op op, int device, std::span<const std::by
   return hipSuccess;
 }
 
-int Session::stream_device(int device, std::uint64_t stream) {
-  return protocol::Handle(stream).is_constant() ? device
-                                                : handles_.of(protocol::HandleKind::kStream).device(stream);
-}
-
-bool Session::may_record(std::uint64_t event, int device, std::uint64_t stream) {
-  return handles_.of(protocol::HandleKind::kEvent).device(event) == stream_device(device, stream);
-}
-
 void Session::note_recording(std::uint64_t event, int device, std::uint64_t stream) {
   recordings_.record(event, device, stream, transfers_.last_sequence());
 }

@@ -185,9 +185,14 @@ class Session final : private MessageSink, private LeaseSource, private HostPart
   void note_recording(std::uint64_t event, int device, std::uint64_t stream);
   EventRecordings& recordings() { return recordings_; }
   // Event and stream are of the same device, as recording needs. `device`: of the calling thread.
-  bool may_record(std::uint64_t event, int device, std::uint64_t stream);
+  bool may_record(std::uint64_t event, int device, std::uint64_t stream) {
+    return handles_.of(protocol::HandleKind::kEvent).device(event) == stream_device(device, stream);
+  }
   // The device that work on `stream` runs on.
-  int stream_device(int device, std::uint64_t stream);
+  int stream_device(int device, std::uint64_t stream) {
+    const bool is_constant = protocol::Handle(stream).is_constant();
+    return is_constant ? device : handles_.of(protocol::HandleKind::kStream).device(stream);
+  }
 
   // hipSetDeviceFlags: kept, not acted upon. REQUIRES: 0 <= device < device_count()
   unsigned device_flags(int device) const {

@@ -35,7 +35,17 @@ struct ThreadState {
   std::array<std::uint64_t, kThreadDevicesMax> own_streams{};  // hipStreamPerThread: handle, 0 = none yet
 };
 
-ThreadState& thread_state();
+namespace internal {
+// The calling thread's state once it has asked for it. A pointer, since every call looks: what a library that
+// is loaded late finds without a call must be small.
+extern constinit thread_local ThreadState* own_thread_state __attribute__((tls_model("initial-exec")));
+ThreadState& make_thread_state();
+}  // namespace internal
+
+inline ThreadState& thread_state() {
+  ThreadState* const own = internal::own_thread_state;
+  return own != nullptr ? *own : internal::make_thread_state();
+}
 
 // HIP 5: every call leaves its result as the thread's last error, success included.
 inline hipError_t note_error(hipError_t error) {

@@ -9,6 +9,17 @@ namespace {
 
 constexpr std::size_t kExtraEntriesMax = 16;
 
+// Nearly all arguments are as long as a pointer or an int, which takes no call to copy.
+void copy_argument(std::byte* target, const void* source, std::size_t bytes) {
+  if (bytes == 8) {
+    std::memcpy(target, source, 8);
+  } else if (bytes == 4) {
+    std::memcpy(target, source, 4);
+  } else {
+    std::memcpy(target, source, bytes);
+  }
+}
+
 }  // namespace
 
 bool is_sane(const KernelLayout& layout) {
@@ -33,9 +44,10 @@ hipError_t PackedArguments::pack(const KernelLayout& layout, void* const* argume
   std::byte* target = resize(layout.argument_bytes);
   if (layout.arguments.empty()) return hipSuccess;
   if (arguments == nullptr) return hipErrorInvalidValue;
-  for (std::size_t i = 0; i < layout.arguments.size(); ++i) {
-    if (arguments[i] == nullptr) return hipErrorInvalidValue;
-    std::memcpy(target + layout.arguments[i].offset_bytes, arguments[i], layout.arguments[i].size_bytes);
+  for (const KernelArgument& argument : layout.arguments) {
+    const void* const source = *arguments++;
+    if (source == nullptr) return hipErrorInvalidValue;
+    copy_argument(target + argument.offset_bytes, source, argument.size_bytes);
   }
   return hipSuccess;
 }

@@ -198,7 +198,8 @@ void ModuleCache::forget_registered() {
 }
 
 std::shared_ptr<const FunctionFacts> ModuleCache::facts(std::uint64_t function) const {
-  return std::dynamic_pointer_cast<const FunctionFacts>(
+  // Handles of functions are made here only, with these facts.
+  return std::static_pointer_cast<const FunctionFacts>(
       session_.handles().of(HandleKind::kFunction).facts(function));
 }
 
