@@ -15,6 +15,10 @@ inline std::uint64_t now_ns() {
 
 inline void cpu_relax() { __builtin_ia32_pause(); }
 
+// A spinning thread lets others run when it has spun this long: what it waits for may stand behind it in the
+// queue of the same processor.
+inline constexpr std::uint64_t kSpinAlone_ns = 2'000;
+
 inline void spin_until(std::uint64_t deadline_ns) {
   while (now_ns() < deadline_ns) cpu_relax();
 }

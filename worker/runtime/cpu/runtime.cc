@@ -166,10 +166,7 @@ ThreadOwned::~ThreadOwned() {
   }
 }
 
-ThreadState& thread_state() {
-  static thread_local constinit ThreadState state;
-  return state;
-}
+constinit thread_local ThreadState internal::own_thread_state;
 
 ThreadOwned& thread_owned() {
   static thread_local ThreadOwned owned;

@@ -147,7 +147,11 @@ struct ThreadState {
   hipStreamCaptureMode capture_mode =
       hipStreamCaptureModeGlobal;  // kept for the program, see graph/library.h
 };
-ThreadState& thread_state();
+namespace internal {
+// Every call looks, so it is found without a call: small enough to have a place in a library loaded late.
+extern constinit thread_local ThreadState own_thread_state __attribute__((tls_model("initial-exec")));
+}  // namespace internal
+inline ThreadState& thread_state() { return internal::own_thread_state; }
 
 // What a thread has besides. Its per-thread streams are closed when it ends.
 struct ThreadOwned {

@@ -18,6 +18,20 @@ constexpr std::uint64_t kMinSpin_ns = 500;
 // How long a waiter looks before it sleeps.
 constexpr std::uint64_t kWaitSpin_ns = 5'000;
 
+// False: the time is over, and it has not come.
+template <typename Done>
+bool spin(Done done, std::uint64_t budget_ns) {
+  const std::uint64_t start = now_ns();
+  for (std::uint64_t spun = 0; spun < budget_ns; spun = now_ns() - start) {
+    if (done()) return true;
+    if (spun < kSpinAlone_ns)
+      cpu_relax();
+    else
+      std::this_thread::yield();
+  }
+  return false;
+}
+
 }  // namespace
 
 Stream::Stream(Device& device, unsigned flags, int priority, bool is_default)
@@ -75,14 +89,10 @@ void Stream::show_queued(Lock& lock) {
 }
 
 bool Stream::spin_for_work(std::uint64_t& budget_ns) const {
-  const std::uint64_t until = now_ns() + budget_ns;
-  do {
-    if (queue_.has_next()) {
-      budget_ns = std::min(budget_ns * 2, kMaxSpin_ns);
-      return true;
-    }
-    cpu_relax();
-  } while (now_ns() < until);
+  if (spin([this] { return queue_.has_next(); }, budget_ns)) {
+    budget_ns = std::min(budget_ns * 2, kMaxSpin_ns);
+    return true;
+  }
   budget_ns = std::max(budget_ns / 2, kMinSpin_ns);
   return false;
 }
@@ -134,12 +144,7 @@ void Stream::complete() {
 }
 
 void Stream::wait(std::uint64_t position) {
-  if (reached(position)) return;
-  const std::uint64_t until = now_ns() + kWaitSpin_ns;
-  while (now_ns() < until) {
-    if (reached(position)) return;
-    cpu_relax();
-  }
+  if (reached(position) || spin([&] { return reached(position); }, kWaitSpin_ns)) return;
   waiters_.fetch_add(1, std::memory_order_seq_cst);
   {
     std::unique_lock lock(done_mutex_);
