@@ -23,8 +23,13 @@ namespace tf::bench {
 namespace {
 
 constexpr std::size_t kMessage = 64;
-// Bytes of one send() and recv(). What is best depends on caches: a stream is tried with each.
-constexpr std::size_t kPieces[] = {64 << 10, 128 << 10, 256 << 10, 1 << 20};
+// How a stream is sent and received. What is best depends on caches and on the host's cores: each is tried.
+struct Manner {
+  std::size_t piece;  // bytes of one send() and recv()
+  bool spin;          // the receiver looks for more instead of sleeping
+};
+constexpr Manner kManners[] = {{64 << 10, false}, {128 << 10, false}, {256 << 10, false}, {1 << 20, false},
+                               {64 << 10, true},  {256 << 10, true},  {1 << 20, true}};
 constexpr std::size_t kPieceMax = 1 << 20;
 
 void tune(int socket) {
@@ -101,21 +106,21 @@ void stop(int socket, pid_t child) {
   if (child > 0) ::waitpid(child, nullptr, 0);
 }
 
-// Median rate of `bytes` streamed in pieces, in GB/s; 0 when the connection fails.
-double stream_rate(std::vector<char>& memory, std::size_t piece, double budget_s) {
+// Median rate of `bytes` streamed, in GB/s; 0 when the connection fails.
+double stream_rate(std::vector<char>& memory, Manner manner, double budget_s) {
   const std::size_t bytes = memory.size();
   pid_t child = -1;
   const int socket = start_server(
-      [bytes, piece](int peer) {
+      [bytes, manner](int peer) {
         std::vector<char> target(bytes);
-        while (receive_all(peer, target.data(), bytes, false, piece) && send_all(peer, "!", 1)) {
+        while (receive_all(peer, target.data(), bytes, manner.spin, manner.piece) && send_all(peer, "!", 1)) {
         }
       },
       child);
   char acknowledged = 0;
   bool alive = socket >= 0;
   auto once = [&] {
-    alive = alive && send_all(socket, memory.data(), bytes, piece) &&
+    alive = alive && send_all(socket, memory.data(), bytes, manner.piece) &&
             receive_all(socket, &acknowledged, 1, false);
   };
   once();
@@ -150,8 +155,8 @@ double raw_tcp_stream_gb_per_s(std::uint64_t bytes, double budget_s) {
   const PinnedHere pinned;
   std::vector<char> memory(bytes, 'x');
   double best = 0;
-  for (const std::size_t piece : kPieces)
-    best = std::max(best, stream_rate(memory, piece, budget_s / static_cast<double>(std::size(kPieces))));
+  for (const Manner& manner : kManners)
+    best = std::max(best, stream_rate(memory, manner, budget_s / static_cast<double>(std::size(kManners))));
   return best;
 }
 
