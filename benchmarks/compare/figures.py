@@ -106,7 +106,7 @@ def best_raw_stream(figures, spec, placement, row):
 
 def trip_and_memcpy(figures, spec, placement, row):
     """A small copy as a time: nothing can be faster than one round trip and one memcpy."""
-    trip = figures.median('hip_bench', spec.transport, placement, 'stream_query', 0, 'limit')
+    trip = figures.median('hip_bench', spec.transport, placement, 'sync_call', 0, 'limit')
     limit = trip + spec.bytes / row['limit'] if trip and row['limit'] else None
     return spec.bytes / row['value'], limit, 'cache-line ping-pong + memcpy'
 

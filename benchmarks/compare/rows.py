@@ -57,7 +57,7 @@ def holds(target, value, ratio, peers):
 def synchronous_calls(transport, call_ratio, trip_ratio):
     row = transport + ' synchronous call'
     specs = [Spec(row, 'hip_bench', transport, metric, 0, 'ns', at_most(call_ratio), (peer.ROUND_TRIP, 64))
-             for metric in ('stream_query', 'event_query')]
+             for metric in ('sync_call', 'stream_query_busy', 'event_query_pending', 'stream_query', 'event_query')]
     specs.append(Spec(row, 'transport_bench', transport, 'round_trip', 64, 'ns', at_most(trip_ratio),
                       (peer.ROUND_TRIP, 64)))
     return specs

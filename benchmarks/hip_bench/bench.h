@@ -57,6 +57,12 @@ class Context {
 void check(hipError_t error, const char* what);
 #define TF_CHECK(call) ::tf::bench::check((call), #call)
 
+// A call that cannot be answered without the worker.
+inline void ask_worker() {
+  hipSharedMemConfig config = hipSharedMemBankSizeDefault;
+  TF_CHECK(hipDeviceGetSharedMemConfig(&config));
+}
+
 // Posts batches with `post` and waits for each: what a call costs the caller ("NAME_caller"), and how fast
 // the stream takes them ("NAME_drained").
 template <typename Post>

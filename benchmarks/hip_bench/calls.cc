@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Synchronous calls, posted calls, allocation.
+#include <condition_variable>
+#include <mutex>
+
 #include "benchmarks/hip_bench/bench.h"
 #include "benchmarks/raw_limits.h"
 #include "benchmarks/raw_tcp.h"
@@ -11,28 +14,64 @@ namespace {
 constexpr std::size_t kMebibyte = 1 << 20;
 constexpr std::size_t kSmallFill = 256;
 
-void sync_calls(Context& context, hipStream_t stream) {
+// Keeps a stream busy without using a processor.
+class Hold {
+ public:
+  explicit Hold(hipStream_t stream) { TF_CHECK(hipLaunchHostFunc(stream, &Hold::wait, this)); }
+  Hold(const Hold&) = delete;
+  Hold& operator=(const Hold&) = delete;
+  ~Hold() { release(); }
+
+  void release() {
+    const std::lock_guard lock(mutex_);
+    released_ = true;
+    changed_.notify_all();
+  }
+
+ private:
+  static void wait(void* self) {
+    auto* const hold = static_cast<Hold*>(self);
+    std::unique_lock lock(hold->mutex_);
+    hold->changed_.wait(lock, [hold] { return hold->released_; });
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool released_ = false;
+};
+
+template <typename Call>
+void add_call(Context& context, const char* metric, Call&& call) {
   const bool tcp = context.over_tcp();
   const double limit =
       tcp ? raw_tcp_round_trip_ns(context.budget_s()) : raw_round_trip_ns(context.budget_s());
-  const char* limit_name = tcp ? "raw TCP ping-pong" : "cache-line ping-pong";
+  const ShortOperation cost = measure_short(context.budget_s(), call);
+  context.add(metric, 0, "ns", cost.median_s * 1e9, cost.p99_s * 1e9, limit,
+              tcp ? "raw TCP ping-pong" : "cache-line ping-pong");
+}
+
+// With nothing pending, queries and waits are a matter of the client. While the stream is busy, the worker is
+// asked, as it is for what only it knows.
+void sync_calls(Context& context, hipStream_t stream) {
+  add_call(context, "sync_call", [] { ask_worker(); });
   TF_CHECK(hipStreamSynchronize(stream));
-  const ShortOperation query = measure_short(context.budget_s(), [&] { (void)hipStreamQuery(stream); });
-  context.add("stream_query", 0, "ns", query.median_s * 1e9, query.p99_s * 1e9, limit, limit_name);
-  const ShortOperation wait =
-      measure_short(context.budget_s(), [&] { TF_CHECK(hipStreamSynchronize(stream)); });
-  context.add("stream_synchronize_idle", 0, "ns", wait.median_s * 1e9, wait.p99_s * 1e9, limit, limit_name);
+  add_call(context, "stream_query", [&] { (void)hipStreamQuery(stream); });
+  add_call(context, "stream_synchronize_idle", [&] { TF_CHECK(hipStreamSynchronize(stream)); });
+  Hold hold(stream);
+  add_call(context, "stream_query_busy", [&] { (void)hipStreamQuery(stream); });
+  hold.release();
+  TF_CHECK(hipStreamSynchronize(stream));
 }
 
 void event_query(Context& context, hipStream_t stream, hipEvent_t event) {
-  const bool tcp = context.over_tcp();
-  const double limit =
-      tcp ? raw_tcp_round_trip_ns(context.budget_s()) : raw_round_trip_ns(context.budget_s());
   TF_CHECK(hipEventRecord(event, stream));
   TF_CHECK(hipEventSynchronize(event));
-  const ShortOperation query = measure_short(context.budget_s(), [&] { (void)hipEventQuery(event); });
-  context.add("event_query", 0, "ns", query.median_s * 1e9, query.p99_s * 1e9, limit,
-              tcp ? "raw TCP ping-pong" : "cache-line ping-pong");
+  add_call(context, "event_query", [&] { (void)hipEventQuery(event); });
+  Hold hold(stream);
+  TF_CHECK(hipEventRecord(event, stream));
+  add_call(context, "event_query_pending", [&] { (void)hipEventQuery(event); });
+  hold.release();
+  TF_CHECK(hipStreamSynchronize(stream));
 }
 
 // A fill so small that the call is the cost.
@@ -57,14 +96,14 @@ void allocations(Context& context) {
 }  // namespace
 
 void measure_calls(Context& context) {
-  if (!context.wants("stream") && !context.wants("event") && !context.wants("memset") &&
-      !context.wants("malloc"))
+  if (!context.wants("sync") && !context.wants("stream") && !context.wants("event") &&
+      !context.wants("memset") && !context.wants("malloc"))
     return;
   hipStream_t stream = nullptr;
   hipEvent_t event = nullptr;
   TF_CHECK(hipStreamCreate(&stream));
   TF_CHECK(hipEventCreate(&event));
-  if (context.wants("stream")) sync_calls(context, stream);
+  if (context.wants("sync") || context.wants("stream")) sync_calls(context, stream);
   if (context.wants("event")) {
     event_query(context, stream, event);
     posted_calls(context, "event_record", 0, stream, [&] { (void)hipEventRecord(event, stream); });

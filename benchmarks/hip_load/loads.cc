@@ -31,7 +31,11 @@ class Lane {
 
   void post() { (void)hipEventRecord(event_, stream_); }
   void wait() { TF_CHECK(hipStreamSynchronize(stream_)); }
-  void query() { (void)hipStreamQuery(stream_); }
+  // What only the worker can answer.
+  void ask() {
+    hipSharedMemConfig config = hipSharedMemBankSizeDefault;
+    TF_CHECK(hipDeviceGetSharedMemConfig(&config));
+  }
 
  private:
   hipStream_t stream_ = nullptr;
@@ -60,7 +64,7 @@ class Calls final : public Load {
   explicit Calls(const LoadOptions& options) : count_(options.count) {}
   LoadFigures run() override {
     const double seconds = timed([&] {
-      for (std::uint64_t call = 0; call < count_; ++call) lane_.query();
+      for (std::uint64_t call = 0; call < count_; ++call) lane_.ask();
     });
     return {.operations = count_, .seconds = seconds};
   }
@@ -190,7 +194,7 @@ const std::vector<LoadKind>& load_kinds() {
   static const std::vector<LoadKind> kinds{
       {"idle", "a connected program that does nothing for --seconds",
        [](const LoadOptions& options) -> Load* { return new Idle(options); }},
-      {"calls", "--count hipStreamQuery, each waits for its answer",
+      {"calls", "--count calls that only the worker can answer, each waits for its answer",
        [](const LoadOptions& options) -> Load* { return new Calls(options); }},
       {"posts", "--count hipEventRecord, a wait after every thousand",
        [](const LoadOptions& options) -> Load* { return new Posts(options); }},

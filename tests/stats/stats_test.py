@@ -46,7 +46,7 @@ class Counts(unittest.TestCase):
 
     def check_known(self, stats, transport):
         functions = stats["functions"]
-        query = functions["hipStreamQuery"]
+        query = functions["hipDeviceGetSharedMemConfig"]
         self.assertEqual((query["calls"], query["local"], query["posts"], query["round_trips"]), (7, 0, 0, 7))
         self.assertEqual(query["waits"].keys(), {"reply"})
         waited = query["waits"]["reply"]
@@ -76,7 +76,7 @@ class Counts(unittest.TestCase):
 
     def test_threads_add_up(self):
         for transport in TRANSPORTS:
-            query = counted(transport, CLIENT, "threads")["functions"]["hipStreamQuery"]
+            query = counted(transport, CLIENT, "threads")["functions"]["hipDeviceGetSharedMemConfig"]
             self.assertEqual((query["calls"], query["waits"]["reply"]["count"]), (200, query["round_trips"]))
             self.assertEqual(query["round_trips"], 200)
 
@@ -87,7 +87,7 @@ class Ends(unittest.TestCase):
         for transport in TRANSPORTS:
             with self.subTest(transport):
                 stats = counted(transport, CLIENT, mode, code=code)
-                self.assertEqual(stats["functions"]["hipStreamQuery"]["calls"], queries)
+                self.assertEqual(stats["functions"]["hipDeviceGetSharedMemConfig"]["calls"], queries)
                 self.assertEqual([process["ended"] for process in stats["processes"]], ended)
 
     def test_without_destructors(self):
@@ -104,7 +104,7 @@ class Ends(unittest.TestCase):
 
     def test_children_of_a_shell(self):
         stats = counted("shm", "sh", "-c", f"{CLIENT} leave; {CLIENT} calls")
-        self.assertEqual(stats["functions"]["hipStreamQuery"]["calls"], 6 + 7)
+        self.assertEqual(stats["functions"]["hipDeviceGetSharedMemConfig"]["calls"], 6 + 7)
         self.assertEqual(len(stats["processes"]), 2)  # the shell calls no HIP
 
 
@@ -113,7 +113,7 @@ class Telling(unittest.TestCase):
         for transport in TRANSPORTS:
             text = run(transport, CLIENT, "calls", stats="--stats")
             rows = {line.split()[0]: line.split()[1:] for line in text.splitlines() if line.strip()}
-            self.assertEqual(rows["hipStreamQuery"][:5], ["7", "0", "0", "7", "reply"], text)
+            self.assertEqual(rows["hipDeviceGetSharedMemConfig"][:5], ["7", "0", "0", "7", "reply"], text)
             self.assertEqual(rows["hipGetDevice"][:4], ["3", "3", "0", "-"], text)
             self.assertIn("copied to the device 2.0 MiB in 2 copies, from the device 1.0 MiB in 1", text)
 
@@ -133,7 +133,7 @@ class Distance(unittest.TestCase):
         for transport in TRANSPORTS:
             with self.subTest(transport):
                 stats = counted(transport, CLIENT, "calls", TF_SHAPE="rtt=20ms,rate=1Gbit")
-                query = stats["functions"]["hipStreamQuery"]["waits"]["reply"]
+                query = stats["functions"]["hipDeviceGetSharedMemConfig"]["waits"]["reply"]
                 self.assertEqual(query["count"], 7)
                 self.assertGreaterEqual(query["mean_ns"], 20e6)
                 # 3 MiB at a gigabit a second, and two waits for payload at least; nothing shared to look at.
