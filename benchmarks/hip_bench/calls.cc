@@ -52,8 +52,7 @@ void add_call(Context& context, const char* metric, Call&& call) {
 
 // With nothing pending, queries and waits are a matter of the client. While the stream is busy, the worker is
 // asked, as it is for what only it knows.
-void sync_calls(Context& context, hipStream_t stream) {
-  add_call(context, "sync_call", [] { ask_worker(); });
+void stream_calls(Context& context, hipStream_t stream) {
   TF_CHECK(hipStreamSynchronize(stream));
   add_call(context, "stream_query", [&] { (void)hipStreamQuery(stream); });
   add_call(context, "stream_synchronize_idle", [&] { TF_CHECK(hipStreamSynchronize(stream)); });
@@ -103,7 +102,8 @@ void measure_calls(Context& context) {
   hipEvent_t event = nullptr;
   TF_CHECK(hipStreamCreate(&stream));
   TF_CHECK(hipEventCreate(&event));
-  if (context.wants("sync") || context.wants("stream")) sync_calls(context, stream);
+  if (context.wants("sync")) add_call(context, "sync_call", [] { ask_worker(); });
+  if (context.wants("stream")) stream_calls(context, stream);
   if (context.wants("event")) {
     event_query(context, stream, event);
     posted_calls(context, "event_record", 0, stream, [&] { (void)hipEventRecord(event, stream); });

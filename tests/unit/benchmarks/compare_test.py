@@ -98,7 +98,7 @@ class Lines(unittest.TestCase):
         self.assertEqual((line["limit_name"], line["ratio"], line["holds"]), ("native runtime", 0.5, True))
 
     def test_small_copy_is_a_time_beside_trip_and_memcpy(self):
-        self.figures.add([run_row("hip_bench", "shm", "stream_query", 0, 600, 100),
+        self.figures.add([run_row("hip_bench", "shm", "sync_call", 0, 600, 100),
                           run_row("hip_bench", "shm", "h2d_pinned", 4096, 4.096, 40.96)], "pinned")
         line = self.line("shm", "h2d_pinned", 4096)
         self.assertAlmostEqual(line["value"], 1000)
@@ -124,7 +124,7 @@ class Selection(unittest.TestCase):
         return conduct.Run(None, types.SimpleNamespace(only=only, transports=["shm", "tcp"]), print)
 
     def test_only_what_the_rows_need_is_run(self):
-        self.assertEqual(self.run_of("shm synchronous").groups("shm"), ["event", "stream"])
+        self.assertEqual(self.run_of("shm synchronous").groups("shm"), ["event", "stream", "sync"])
         self.assertEqual(self.run_of("shm synchronous").groups("tcp"), [])
         self.assertEqual(self.run_of("shm small").groups("shm"), ["h2d", "stream"])
         self.assertEqual(self.run_of("").groups("shm"), ["event", "h2d", "launch", "memset", "stream"])
