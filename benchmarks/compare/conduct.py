@@ -97,7 +97,7 @@ class Run:
         words = {spec.metric.split('_')[0] for spec in self.specs
                  if (spec.bench, spec.transport) == ('hip_bench', transport)}
         if words & set(COPIES):
-            words = words - set(COPIES) | {COPIES[0], 'stream'}  # the round trip is part of a small copy's limit
+            words = words - set(COPIES) | {COPIES[0], 'sync'}  # the round trip is part of a small copy's limit
         return sorted(words)
 
     def one_hip_bench(self, transport, placement, arguments):

@@ -126,7 +126,7 @@ class Selection(unittest.TestCase):
     def test_only_what_the_rows_need_is_run(self):
         self.assertEqual(self.run_of("shm synchronous").groups("shm"), ["event", "stream", "sync"])
         self.assertEqual(self.run_of("shm synchronous").groups("tcp"), [])
-        self.assertEqual(self.run_of("shm small").groups("shm"), ["h2d", "stream"])
+        self.assertEqual(self.run_of("shm small").groups("shm"), ["h2d", "sync"])
         self.assertEqual(self.run_of("").groups("shm"), ["event", "h2d", "launch", "memset", "stream"])
 
     def test_peers_run_where_a_row_shows_them(self):
