@@ -127,7 +127,7 @@ class Selection(unittest.TestCase):
         self.assertEqual(self.run_of("shm synchronous").groups("shm"), ["event", "stream", "sync"])
         self.assertEqual(self.run_of("shm synchronous").groups("tcp"), [])
         self.assertEqual(self.run_of("shm small").groups("shm"), ["h2d", "sync"])
-        self.assertEqual(self.run_of("").groups("shm"), ["event", "h2d", "launch", "memset", "stream"])
+        self.assertEqual(self.run_of("").groups("shm"), ["event", "h2d", "launch", "memset", "stream", "sync"])
 
     def test_peers_run_where_a_row_shows_them(self):
         self.assertFalse(self.run_of("idle").needs_peers())
