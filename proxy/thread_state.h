@@ -36,9 +36,9 @@ struct ThreadState {
 };
 
 namespace internal {
-// The calling thread's state once it has asked for it. A pointer, since every call looks: what a library that
-// is loaded late finds without a call must be small.
-extern constinit thread_local ThreadState* own_thread_state __attribute__((tls_model("initial-exec")));
+// The calling thread's state once it has asked for it. Not of the initial-exec model: that would take all of the
+// library's thread-local memory from the little that a process keeps for libraries loaded late.
+extern constinit thread_local ThreadState* own_thread_state;
 ThreadState& make_thread_state();
 }  // namespace internal
 

@@ -148,8 +148,7 @@ struct ThreadState {
       hipStreamCaptureModeGlobal;  // kept for the program, see graph/library.h
 };
 namespace internal {
-// Every call looks, so it is found without a call: small enough to have a place in a library loaded late.
-extern constinit thread_local ThreadState own_thread_state __attribute__((tls_model("initial-exec")));
+extern constinit thread_local ThreadState own_thread_state;
 }  // namespace internal
 inline ThreadState& thread_state() { return internal::own_thread_state; }
 
