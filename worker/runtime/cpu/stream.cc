@@ -11,13 +11,6 @@
 namespace tf::cpu {
 namespace {
 
-// How long a stream's thread looks for more work before it sleeps: doubled when work came in time, halved
-// when not.
-constexpr std::uint64_t kMaxSpin_ns = 20'000;
-constexpr std::uint64_t kMinSpin_ns = 500;
-// How long a waiter looks before it sleeps.
-constexpr std::uint64_t kWaitSpin_ns = 5'000;
-
 // False: the time is over, and it has not come.
 template <typename Done>
 bool spin(Done done, std::uint64_t budget_ns) {
@@ -88,21 +81,14 @@ void Stream::show_queued(Lock& lock) {
   if (wake) wake_.notify_one();
 }
 
-bool Stream::spin_for_work(std::uint64_t& budget_ns) const {
-  if (spin([this] { return queue_.has_next(); }, budget_ns)) {
-    budget_ns = std::min(budget_ns * 2, kMaxSpin_ns);
-    return true;
-  }
-  budget_ns = std::max(budget_ns / 2, kMinSpin_ns);
-  return false;
-}
-
 void Stream::run_thread() {
-  std::uint64_t spin_ns = kMinSpin_ns;
+  SpinBudget patience;
   thread_state().device = device_.ordinal();
   for (;;) {
     run_queued();
-    if (!spin_for_work(spin_ns) && !wait_for_work()) break;
+    const std::uint64_t start = now_ns();
+    if (!spin([this] { return queue_.has_next(); }, patience.current_ns()) && !wait_for_work()) break;
+    patience.learn(now_ns() - start);
   }
   device_.remove(*this);
 }
@@ -144,7 +130,13 @@ void Stream::complete() {
 }
 
 void Stream::wait(std::uint64_t position) {
-  if (reached(position) || spin([&] { return reached(position); }, kWaitSpin_ns)) return;
+  if (reached(position)) return;
+  const std::uint64_t start = now_ns();
+  if (!spin([&] { return reached(position); }, wait_patience_.current_ns())) sleep_until(position);
+  wait_patience_.learn(now_ns() - start);
+}
+
+void Stream::sleep_until(std::uint64_t position) {
   waiters_.fetch_add(1, std::memory_order_seq_cst);
   {
     std::unique_lock lock(done_mutex_);

@@ -16,6 +16,7 @@
 #include <optional>
 #include <utility>
 
+#include "worker/runtime/cpu/spin_budget.h"
 #include "worker/runtime/cpu/task_queue.h"
 
 namespace tf::cpu {
@@ -108,7 +109,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void run_thread();
   bool wait_for_work();
   void run_queued();
-  bool spin_for_work(std::uint64_t& budget_ns) const;
+  void sleep_until(std::uint64_t position);
   void note(hipError_t status);
   void complete();
 
@@ -132,6 +133,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   // Raised by waiters before they look at completed_, read by complete() after it wrote: both seq_cst, so one
   // of the two sees the other and no wakeup is lost.
   std::atomic<std::uint32_t> waiters_{0};
+  SpinBudget wait_patience_;
   std::mutex done_mutex_;
   std::condition_variable done_;
   std::atomic<int> error_{hipSuccess};
