@@ -70,7 +70,7 @@ bool Call::unbind(protocol::HandleKind kind, std::uint64_t raw, void*& object) {
   }
   object = found.object;
   // A program may destroy what another of its threads waits for; the wait ends first.
-  session_.wait_until([&] { return !session_.waiters().uses(found.object); });
+  session_.wait_until([&] { return !session_.is_awaited(found.object); });
   if (kind == protocol::HandleKind::kEvent) session_.shared_memory().withdraw_event(raw);
   return true;
 }

@@ -111,9 +111,10 @@ Status Session::serve() {
   }
   // Replies and payload that are on their way still go out, for a bounded time.
   const Deadline deadline = Deadline::after(kDrainTime);
-  wait_until([&] {
-    return (!copies_.pending() && !direct_copies_.pending() && sender_.flush()) || deadline.passed();
-  });
+  const auto nothing_pending = [&] {
+    return !copies_.pending() && !direct_copies_.pending() && short_waits_.empty();
+  };
+  wait_until([&] { return (nothing_pending() && sender_.flush()) || deadline.passed(); });
   return Status::ok();
 }
 
@@ -122,6 +123,7 @@ Status Session::step() {
   if (ending()) return endpoint_.status().is_ok() ? Status(Code::kClosed, "ended") : endpoint_.status();
   copies_.progress();
   direct_copies_.collect();
+  short_waits_.progress();
   if (!finishing_.empty()) sweep_finishing();
   if (!sender_.flush()) {
     Status waited = endpoint_.wait(Interest::kMessages, Deadline::after(kBacklogWait));
@@ -139,6 +141,10 @@ Status Session::step() {
     Result<std::size_t> polled = endpoint_.poll(*this, kRequestBatchMax);
     if (!polled) return polled.status();
     if (*polled != 0) return Status::ok();
+  }
+  if (current_.exhausted() && !short_waits_.empty()) {
+    std::this_thread::yield();  // to the stream's thread, if it waits for this processor
+    return Status::ok();
   }
   if (current_.exhausted()) {
     const std::chrono::nanoseconds patience = copies_.pending() ? copies_.patience() : kIdleWait;
@@ -189,6 +195,7 @@ void Session::execute(Handler handler, const FrameHeader& header, std::span<cons
 
 void Session::pause(unsigned round) {
   copies_.progress();
+  short_waits_.progress();
   drive_bulk();
   look_ahead();
   sender_.flush();

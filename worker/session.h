@@ -39,6 +39,7 @@
 #include "worker/quota.h"
 #include "worker/sender.h"
 #include "worker/shared_memory.h"
+#include "worker/short_waits.h"
 #include "worker/virtual_memory.h"
 #include "worker/waiters.h"
 
@@ -86,6 +87,9 @@ class Session final : private MessageSink {
   Graphs& graphs() { return graphs_; }
   Callbacks& callbacks() { return callbacks_; }
   WaiterPool& waiters() { return waiters_; }
+  ShortWaits& short_waits() { return short_waits_; }
+  // A request that waits uses the runtime's `object`: it must not be destroyed yet.
+  bool is_awaited(const void* object) const { return short_waits_.uses(object) || waiters_.uses(object); }
   int device_count() const { return static_cast<int>(snapshot_.devices.size()); }
 
   // This process may read and write these bytes of the session's memory like its own. Not what the client has
@@ -169,6 +173,7 @@ class Session final : private MessageSink {
   CopyEngine copies_;
   DirectCopies direct_copies_;
   WaiterPool waiters_;
+  ShortWaits short_waits_;
 
   // Streams that the client has destroyed and that still have work: were they the runtime's to finish, nobody
   // here could tell when a device is idle.

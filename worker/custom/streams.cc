@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Synchronize, query and host callbacks. Executor thread, except for the jobs given to waiter threads.
 //
-// What is done already is answered at once; what is not is waited for on another thread, so that requests
-// of the application's other threads go on.
+// What is done already is answered at once; what is not is looked at between other requests for a while, and
+// then waited for on another thread.
 #include <utility>
 
 #include "worker/call.h"
@@ -12,17 +12,41 @@
 namespace tf::worker::custom {
 namespace {
 
-// Runs `wait`, which uses `object`, on a waiter thread with the device current there, then replies.
+// Answers `header` with what `wait`, which uses `object`, returns on a waiter thread with the device current
+// there.
 template <typename Wait>
-void wait_elsewhere(Call& call, int device, const void* object, Wait wait) {
-  Session& session = call.session();
-  const FrameHeader header = call.header();
+void wait_elsewhere(Session& session, const FrameHeader& header, int device, const void* object, Wait wait) {
   const bool running = session.waiters().run(object, [&session, header, device, wait] {
     hipError_t error = session.hip().hipSetDevice(device);
     if (error == hipSuccess) error = wait(session.hip());
     Call(session, header, {}).reply(error);
   });
-  if (!running) call.reply(hipErrorOutOfMemory);
+  if (!running) Call(session, header, {}).reply(hipErrorOutOfMemory);
+}
+
+// The request waits for `object` of `device`: `query` asks without waiting, `wait` waits.
+template <typename Query, typename Wait>
+void answer_when_done(Call& call, int device, const void* object, Query query, Wait wait) {
+  const hipError_t now = query(call.hip());
+  if (now != hipErrorNotReady) return call.reply(now);
+  Session& session = call.session();
+  const FrameHeader header = call.header();
+  ShortWaits::Wait pending;
+  pending.object = object;
+  pending.answer = [&session, header, device, query] {
+    // Whoever waits in between has made a device current and relies on it.
+    const int before = session.current_device();
+    hipError_t error = session.use_device(device);
+    if (error == hipSuccess) error = query(session.hip());
+    if (before >= 0 && session.use_device(before) != hipSuccess) session.forget_current_device();
+    if (error == hipErrorNotReady) return false;
+    Call(session, header, {}).reply(error);
+    return true;
+  };
+  pending.hand_over = [&session, header, device, object, wait] {
+    wait_elsewhere(session, header, device, object, wait);
+  };
+  session.short_waits().add(std::move(pending));
 }
 
 }  // namespace
@@ -31,7 +55,7 @@ void synchronize_device(Call& call, const protocol::SynchronizeDeviceRequest&) {
   if (!call.use_device()) return;
   const int device = call.session().current_device();
   if (call.session().device_idle(device)) return call.reply(call.hip().hipDeviceSynchronize());
-  wait_elsewhere(call, device, nullptr,
+  wait_elsewhere(call.session(), call.header(), device, nullptr,
                  [](const protocol::HipTable& hip) { return hip.hipDeviceSynchronize(); });
 }
 
@@ -40,10 +64,9 @@ void synchronize_stream(Call& call, const protocol::SynchronizeStreamRequest& re
   hipStream_t stream = nullptr;
   int device = 0;
   if (!call.session().find_stream(request.stream, stream, device)) return call.reply(hipErrorInvalidHandle);
-  const hipError_t now = call.hip().hipStreamQuery(stream);
-  if (now != hipErrorNotReady) return call.reply(now);
-  wait_elsewhere(call, device, stream,
-                 [stream](const protocol::HipTable& hip) { return hip.hipStreamSynchronize(stream); });
+  answer_when_done(
+      call, device, stream, [stream](const protocol::HipTable& hip) { return hip.hipStreamQuery(stream); },
+      [stream](const protocol::HipTable& hip) { return hip.hipStreamSynchronize(stream); });
 }
 
 void destroy_stream(Call& call, const protocol::DestroyStreamRequest& request) {
@@ -53,7 +76,7 @@ void destroy_stream(Call& call, const protocol::DestroyStreamRequest& request) {
     return call.finish(hipErrorInvalidHandle);
   const auto stream = static_cast<hipStream_t>(object.object);
   // A program may destroy what another of its threads waits for; the wait ends first.
-  call.session().wait_until([&] { return !call.session().waiters().uses(stream); });
+  call.session().wait_until([&] { return !call.session().is_awaited(stream); });
   call.finish(call.session().let_finish(stream, object.device));
 }
 
@@ -70,10 +93,10 @@ void synchronize_event(Call& call, const protocol::SynchronizeEventRequest& requ
   const Object* object = call.session().objects().find(protocol::HandleKind::kEvent, request.event);
   if (object == nullptr) return call.reply(hipErrorInvalidHandle);
   const auto event = static_cast<hipEvent_t>(object->object);
-  const hipError_t now = call.hip().hipEventQuery(event);
-  if (now != hipErrorNotReady) return call.reply(now);
-  wait_elsewhere(call, object->device, event,
-                 [event](const protocol::HipTable& hip) { return hip.hipEventSynchronize(event); });
+  answer_when_done(
+      call, object->device, event,
+      [event](const protocol::HipTable& hip) { return hip.hipEventQuery(event); },
+      [event](const protocol::HipTable& hip) { return hip.hipEventSynchronize(event); });
 }
 
 void query_event(Call& call, const protocol::QueryEventRequest& request) {
