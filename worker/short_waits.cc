@@ -15,11 +15,13 @@ void ShortWaits::add(Wait wait) {
 
 void ShortWaits::progress() {
   std::erase_if(waits_, [this](const Wait& wait) {
-    if (wait.answer()) {
-      learn(true);
+    const bool answered = wait.answer();
+    const auto waited = Clock::now() - wait.since;
+    if (answered) {
+      learn(waited <= kPatienceMax);  // letting others run may have taken long: then a thread is woken sooner
       return true;
     }
-    if (Clock::now() - wait.since < patience_) return false;
+    if (waited < patience_) return false;
     learn(false);
     wait.hand_over();
     return true;

@@ -11,18 +11,22 @@
 namespace tf::cpu {
 namespace {
 
-// False: the time is over, and it has not come.
+// Looks from `start` on. False: sleeping is better, and it has not come.
 template <typename Done>
-bool spin(Done done, std::uint64_t budget_ns) {
-  const std::uint64_t start = now_ns();
-  for (std::uint64_t spun = 0; spun < budget_ns; spun = now_ns() - start) {
+bool spin(Done done, std::uint64_t start, SpinBudget& patience) {
+  const std::uint64_t budget = patience.at(start);
+  std::uint64_t spun = 0;
+  while (spun < budget) {
     if (done()) return true;
-    if (spun < kSpinAlone_ns)
+    const std::uint64_t before = spun;
+    if (before < kSpinAlone_ns)
       cpu_relax();
     else
       std::this_thread::yield();
+    spun = now_ns() - start;
+    if (before >= kSpinAlone_ns && patience.yielded(start + spun, spun - before)) break;
   }
-  return false;
+  return done();
 }
 
 }  // namespace
@@ -87,7 +91,7 @@ void Stream::run_thread() {
   for (;;) {
     run_queued();
     const std::uint64_t start = now_ns();
-    if (!spin([this] { return queue_.has_next(); }, patience.current_ns()) && !wait_for_work()) break;
+    if (!spin([this] { return queue_.has_next(); }, start, patience) && !wait_for_work()) break;
     patience.learn(now_ns() - start);
   }
   device_.remove(*this);
@@ -132,7 +136,7 @@ void Stream::complete() {
 void Stream::wait(std::uint64_t position) {
   if (reached(position)) return;
   const std::uint64_t start = now_ns();
-  if (!spin([&] { return reached(position); }, wait_patience_.current_ns())) sleep_until(position);
+  if (!spin([&] { return reached(position); }, start, wait_patience_)) sleep_until(position);
   wait_patience_.learn(now_ns() - start);
 }
 
