@@ -18,7 +18,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::uint64_t kBase = 0x11'0000'0000;  // low enough for every sanitizer
 constexpr std::uint64_t kBytes = 4ull << 20;
 
 net::OwnedFd make_file(std::uint64_t bytes, bool sealed) {
@@ -35,21 +34,23 @@ class LeaseMappingsTest : public testing::Test {
     Result<protocol::LeaseSocket> made = protocol::make_lease_socket();
     ASSERT_TRUE(made.is_ok());
     socket_ = std::move(*made);
-    constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
-    void* const wanted = reinterpret_cast<void*>(kBase);
-    ASSERT_EQ(::mmap(wanted, kBytes, PROT_NONE, kFlags, -1, 0), wanted);
+    void* const got = ::mmap(nullptr, kBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    ASSERT_NE(got, MAP_FAILED);
+    base_ = reinterpret_cast<std::uint64_t>(got);
     mappings_.open(std::move(socket_.client));
   }
-  void TearDown() override { ::munmap(reinterpret_cast<void*>(kBase), kBytes); }
+  void TearDown() override { ::munmap(reinterpret_cast<void*>(base_), kBytes); }
 
-  void pass(const net::OwnedFd& file, std::uint64_t address = kBase) {
-    ASSERT_TRUE(protocol::send_lease_file(socket_.worker.get(), address, file.get(), Deadline::after(5s)));
+  void pass(const net::OwnedFd& file, std::uint64_t further = 0) {
+    ASSERT_TRUE(
+        protocol::send_lease_file(socket_.worker.get(), base_ + further, file.get(), Deadline::after(5s)));
   }
   Status take(std::uint64_t bytes, bool has_file = true) {
     const std::lock_guard lock(mappings_.order());
-    return mappings_.take(kBase, bytes, has_file);
+    return mappings_.take(base_, bytes, has_file);
   }
 
+  std::uint64_t base_ = 0;  // reserved
   protocol::LeaseSocket socket_;
   LeaseMappings mappings_;
 };
@@ -59,15 +60,15 @@ TEST_F(LeaseMappingsTest, ALeaseIsTheFilesMemoryAtItsAddress) {
   pass(file);
   ASSERT_TRUE(take(kBytes).is_ok());
   EXPECT_TRUE(mappings_.complete());
-  std::memcpy(reinterpret_cast<void*>(kBase + 5), "lease", 5);
+  std::memcpy(reinterpret_cast<void*>(base_ + 5), "lease", 5);
   char seen[5] = {};
   ASSERT_EQ(::pread(file.get(), seen, sizeof seen, 5), 5);
   EXPECT_EQ(std::memcmp(seen, "lease", 5), 0);
-  mappings_.drop(kBase);
+  mappings_.drop(base_);
   EXPECT_TRUE(mappings_.complete());
   std::byte first{};
   const int pipe = ::memfd_create("probe", MFD_CLOEXEC);
-  EXPECT_LT(::write(pipe, reinterpret_cast<void*>(kBase), sizeof first), 0) << "still readable";
+  EXPECT_LT(::write(pipe, reinterpret_cast<void*>(base_), sizeof first), 0) << "still readable";
   ::close(pipe);
 }
 
@@ -75,7 +76,7 @@ TEST_F(LeaseMappingsTest, AWorkerThatPassesNothingEndsIt) {
   ASSERT_FALSE(take(kBytes, false).is_ok());
   EXPECT_FALSE(mappings_.complete());
   const std::lock_guard lock(mappings_.order());
-  EXPECT_TRUE(mappings_.take(kBase, kBytes, true).is_ok()) << "nothing is expected any more";
+  EXPECT_TRUE(mappings_.take(base_, kBytes, true).is_ok()) << "nothing is expected any more";
 }
 
 TEST_F(LeaseMappingsTest, AFileThatIsTooSmallIsNotMapped) {
@@ -90,7 +91,7 @@ TEST_F(LeaseMappingsTest, AFileThatMayShrinkIsNotMapped) {
 }
 
 TEST_F(LeaseMappingsTest, AnotherLeasesFileIsNotMapped) {
-  pass(make_file(kBytes, true), kBase + kBytes);
+  pass(make_file(kBytes, true), kBytes);
   EXPECT_EQ(take(kBytes).code(), Code::kProtocol);
   EXPECT_FALSE(mappings_.complete());
 }

@@ -69,7 +69,8 @@ TEST_F(Stats, AWaitInsideAnotherIsPartOfIt) {
     const WaitScope outer(Wait::kWord);
     const WaitScope inner(Wait::kReply);
   }
-  const FunctionCount& counts = of(read(), Function::kHipMemcpy);
+  const Record record = read();
+  const FunctionCount& counts = of(record, Function::kHipMemcpy);
   EXPECT_EQ(waits(counts, Wait::kWord), 1u);
   EXPECT_EQ(waits(counts, Wait::kReply), 0u);
 }
