@@ -138,7 +138,7 @@ void Session::lose(const Status& reason) {
     if (reason.code() != Code::kClosed) {
       loss_told_.line("lost the worker: " + reason.to_string() +
                       "; every HIP call now returns hipErrorDeinitialized");
-      stats::note_lost();
+      if (!leaving_.load(std::memory_order_relaxed)) stats::note_lost();  // it hangs up when it is told to
     }
     lost_.store(true, std::memory_order_release);  // pairs with lost()
   }
@@ -147,6 +147,7 @@ void Session::lose(const Status& reason) {
 
 void Session::goodbye() {
   if (lost()) return;
+  leaving_.store(true, std::memory_order_relaxed);
   loss_told_.silence();  // the worker hangs up now because we asked it to
   protocol::GoodbyeRequest request{};
   (void)post(0, request);

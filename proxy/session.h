@@ -256,6 +256,7 @@ class Session final : private MessageSink, private LeaseSource, private HostPart
   std::atomic<std::uint64_t> next_tag_{1};
   std::mutex send_order_;
   std::atomic<bool> lost_{false};
+  std::atomic<bool> leaving_{false};  // the worker has been told so, or is being told
   // Set before the creating message is queued; whoever uses the stream got its handle afterwards.
   std::atomic<bool> unordered_streams_{false};
   std::atomic<bool> joined_streams_{false};
