@@ -12,8 +12,8 @@
 
 namespace tf::protocol {
 
-inline constexpr std::size_t kPassedFilesMax =
-    16;  // on the way or not yet named by a request; more end the session
+// On the way or not yet named by a request; more end the session.
+inline constexpr std::size_t kPassedFilesMax = 16;
 
 struct PassedFile {
   std::uint64_t number = 0;

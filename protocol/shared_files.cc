@@ -3,10 +3,8 @@
 
 #include <sys/socket.h>
 
-#include <array>
 #include <cerrno>
 #include <cstddef>
-#include <cstring>
 #include <span>
 #include <string>
 #include <utility>

@@ -25,8 +25,8 @@ Result<net::OwnedFd> make_memfd() {
 Result<std::byte*> map(int fd) {
   void* memory = ::mmap(nullptr, kSegmentBytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (memory == MAP_FAILED) return Status::from_errno("mmap of the shared segment", errno);
-  populate(memory,
-           kSegmentBytes);  // a first touch costs 1 to 2 us a page, and the data path must never fault
+  // A first touch costs 1 to 2 us a page, and the data path must never fault.
+  populate(memory, kSegmentBytes);
   ::madvise(memory, kSegmentBytes,
             MADV_DONTFORK);  // a forked child must not see, and so not disturb, the rings
   return static_cast<std::byte*>(memory);
