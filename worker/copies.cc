@@ -20,12 +20,12 @@ constexpr std::size_t kOutgoingPerCopyMax = kLargeSlots - 2;
 constexpr auto kPatienceMin = std::chrono::nanoseconds(10us);
 constexpr auto kPatienceMax = std::chrono::nanoseconds(500us);
 
-hipError_t error_of(const Status& status) {
+}  // namespace
+
+hipError_t transfer_error(const Status& status) {
   const std::uint32_t reason = abort_reason(status);
   return reason != 0 ? static_cast<hipError_t>(reason) : hipErrorUnknown;
 }
-
-}  // namespace
 
 bool Box::bytes(std::uint64_t& total) const {
   return !__builtin_mul_overflow(width, height, &total) && !__builtin_mul_overflow(total, depth, &total);
@@ -131,7 +131,8 @@ hipError_t CopyEngine::land(const Incoming& incoming, StreamRef stream, hipError
   Staging::Slot* slot = incoming.slot;
   if (!session_.wait_until([&] { return slot->transfer->done(); })) return hipErrorUnknown;  // slot stays out
   hipError_t error = so_far;
-  if (error == hipSuccess && !slot->transfer->status().is_ok()) error = error_of(slot->transfer->status());
+  if (error == hipSuccess && !slot->transfer->status().is_ok())
+    error = transfer_error(slot->transfer->status());
   if (error == hipSuccess) error = copy(incoming.piece, slot->memory().data(), hipMemcpyHostToDevice, stream);
   if (error == hipSuccess && staging_.record(slot, stream.stream, stream.device) == hipSuccess) {
     staging_.release_when_done(slot);
@@ -247,7 +248,7 @@ hipError_t CopyEngine::receive(std::uint64_t tag, std::span<std::byte> target) {
     while (!transfer->done()) std::this_thread::sleep_for(1ms);  // the endpoint has failed: it will complete
     return hipErrorUnknown;
   }
-  return transfer->status().is_ok() ? hipSuccess : error_of(transfer->status());
+  return transfer->status().is_ok() ? hipSuccess : transfer_error(transfer->status());
 }
 
 // Returns true when the job has ended and its slot is free again.

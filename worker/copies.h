@@ -41,6 +41,9 @@ struct StreamRef {
   int device = 0;
 };
 
+// What the client is told of payload that did not arrive: the reason its other end gave, if any.
+hipError_t transfer_error(const Status& status);
+
 class CopyEngine {
  public:
   explicit CopyEngine(Session& session);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "transport/deadline.h"
+#include "worker/copies.h"
 #include "worker/session.h"
 
 namespace tf::worker {
@@ -20,11 +21,6 @@ using namespace std::chrono_literals;
 constexpr auto kSettleTime = 2ms;
 constexpr auto kGatePauseMin = std::chrono::microseconds(20us);
 constexpr auto kGatePauseMax = std::chrono::microseconds(500us);
-
-hipError_t error_of(const Status& status) {
-  const std::uint32_t reason = abort_reason(status);
-  return reason != 0 ? static_cast<hipError_t>(reason) : hipErrorUnknown;
-}
 
 }  // namespace
 
@@ -110,7 +106,7 @@ void DirectCopies::settle_lent() {
 
 void DirectCopies::report(const Transfer& transfer) {
   const Status& status = transfer.completion.status();
-  if (!status.is_ok()) session_.fault(error_of(status), transfer.request, transfer.raw_stream);
+  if (!status.is_ok()) session_.fault(transfer_error(status), transfer.request, transfer.raw_stream);
 }
 
 // REQUIRES: no gate looks at the batch.
