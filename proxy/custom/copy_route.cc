@@ -25,8 +25,9 @@ Look look(Session& session, const CopyEnd& at) {
     case Place::kBeyond: return {End::kDevice, false, false};
     case Place::kNone: break;
   }
-  if (!session.host_memory().reaches(at.address, 1)) return {};
-  return {End::kReachedHost, at.bytes <= 1 || session.host_memory().reaches(at.address, at.bytes), true};
+  const HostMemory::Reach reach = session.host_memory().look(at.address, at.bytes);
+  if (reach == HostMemory::Reach::kNone) return {};
+  return {End::kReachedHost, reach == HostMemory::Reach::kWhole, true};
 }
 
 // With memory that only the client has on one side and host memory on the other, the client makes the copy.

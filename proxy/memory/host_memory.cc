@@ -151,11 +151,12 @@ bool HostMemory::contains(const void* pointer, std::uint64_t bytes) const {
   return found && bytes <= found->bytes - (address - found->base);
 }
 
-bool HostMemory::reaches(std::uint64_t address, std::uint64_t bytes) const {
-  if (!window_.inside(address)) return false;
+HostMemory::Reach HostMemory::look(std::uint64_t address, std::uint64_t bytes) const {
+  if (!window_.inside(address)) return Reach::kNone;
   std::lock_guard lock(mutex_);
   auto found = find_locked(address);
-  return found && found->reachable && bytes <= found->bytes - (address - found->base);
+  if (!found || !found->reachable) return Reach::kNone;
+  return bytes <= found->bytes - (address - found->base) ? Reach::kWhole : Reach::kBeyond;
 }
 
 bool HostMemory::is_managed(std::uint64_t address) const {
