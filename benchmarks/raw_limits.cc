@@ -9,10 +9,9 @@
 
 #include <atomic>
 #include <csignal>
-#include <cstdlib>
-#include <cstring>
 
 #include "benchmarks/placement.h"
+#include "benchmarks/raw_memory.h"
 #include "benchmarks/report/statistics.h"
 
 namespace tf::bench {
@@ -140,21 +139,9 @@ double raw_round_trip_ns(double budget_s) { return ping_pong_ns(true, 0, budget_
 double raw_message_trip_ns(double budget_s) { return ping_pong_ns(false, 15, budget_s); }
 
 double raw_memcpy_gb_per_s(std::uint64_t bytes, double budget_s) {
-  auto* source = static_cast<std::byte*>(std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096));
-  auto* target = static_cast<std::byte*>(std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096));
-  double rate = 0;
-  if (source != nullptr && target != nullptr) {
-    std::memset(source, 1, bytes);
-    std::memset(target, 2, bytes);
-    Samples samples = repeat(budget_s, 3, 100'000, [&] {
-      std::memcpy(target, source, bytes);
-      asm volatile("" : : "r"(target) : "memory");  // the copy is wanted
-    });
-    rate = static_cast<double>(bytes) / samples.median() / 1e9;
-  }
-  std::free(source);
-  std::free(target);
-  return rate;
+  const RawMemory source(Pages::kHeap, bytes);
+  const RawMemory target(Pages::kHeap, bytes);
+  return memcpy_gb_per_s(target, source, budget_s);
 }
 
 }  // namespace tf::bench

@@ -15,6 +15,7 @@
 #include "benchmarks/raw_tcp.h"
 #include "benchmarks/report/report.h"
 #include "benchmarks/report/statistics.h"
+#include "benchmarks/transport_bench/memory.h"
 #include "benchmarks/transport_bench/peer.h"
 
 namespace tf::bench {
@@ -33,6 +34,7 @@ struct Options {
   bool quick = false;
   std::string placement = "both";
   std::vector<std::size_t> trip_sizes;
+  bool memory = false;
 
   // With both placements in one run the names of the unpinned figures say so.
   bool both() const { return placement == "both"; }
@@ -176,10 +178,18 @@ int main(int argc, char** argv) {
   app.add_option("--trip-sizes", options.trip_sizes, "Round trips of these bytes, too, as 1024,4096")
       ->delimiter(',')
       ->check(CLI::Range(64, 60'000));
+  app.add_flag(
+      "--memory", options.memory,
+      "Instead: memcpy between kinds of pages, and between addresses that a processor's cache takes for "
+      "the same ones");
   app.add_option("--plot", options.plot, "Write bandwidth over size as an SVG file");
   CLI11_PARSE(app, argc, argv);
   tf::bench::Report report(options.json);
   int worst = 0;
+  if (options.memory) {
+    tf::bench::measure_memory(options.quick, report);
+    options.transports.clear();
+  }
   for (const std::string& transport : options.transports) {
     for (const bool pin : {true, false}) {
       if (!options.both() && pin != (options.placement == "pinned")) continue;

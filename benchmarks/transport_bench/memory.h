@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// What one core copies between kinds of memory: why a copy may be slower than another of the same size.
+#pragma once
+
+#include "benchmarks/report/report.h"
+
+namespace tf::bench {
+
+// Rows "memcpy_KIND_KIND" of transport "raw", beside a memcpy within the heap; they alternate. Pinned.
+void measure_memory(bool quick, Report& report);
+
+}  // namespace tf::bench
