@@ -53,6 +53,14 @@ class HostWindowOf : public ::testing::Test {
   std::uint64_t tag_ = 0;
 };
 
+// Else copies between buffers that lie at the same offsets take up to three times as long on some processors.
+TEST_F(HostWindowOf, ACacheThatHashesAddressesTellsItsOffsetsFromThoseOfADevice) {
+  constexpr std::uint64_t kBitsHashed = 0x0fe0'0000;
+  ASSERT_FALSE(rig_.snapshot().devices.empty());
+  for (const protocol::DeviceSnapshot& device : rig_.snapshot().devices)
+    EXPECT_NE((device.window.base ^ base_) & kBitsHashed, 0u);
+}
+
 TEST_F(HostWindowOf, OnlyWholeFreePartsAreOpened) {
   ASSERT_EQ(open(base_ + 2 * kUnit, 2 * kUnit), hipSuccess);
   for (const auto& [address, bytes] : {std::pair{base_, 0ul},
