@@ -17,17 +17,19 @@ struct Look {
   bool here = true;   // it is memory of this process too
 };
 
+// Host memory first: that an address is not in its window costs a comparison, and where it is, nothing else
+// can be.
 Look look(Session& session, const CopyEnd& at) {
   using Place = DeviceMemory::Place;
+  const HostMemory::Reach reach = session.host_memory().look(at.address, at.bytes);
+  if (reach != HostMemory::Reach::kNone) return {End::kReachedHost, reach == HostMemory::Reach::kWhole, true};
   switch (session.device_memory().look(at.address, at.bytes)) {
     case Place::kLease: return {End::kDevice, true, session.lease_mappings().complete()};
     case Place::kOther: return {End::kDevice, true, false};
     case Place::kBeyond: return {End::kDevice, false, false};
     case Place::kNone: break;
   }
-  const HostMemory::Reach reach = session.host_memory().look(at.address, at.bytes);
-  if (reach == HostMemory::Reach::kNone) return {};
-  return {End::kReachedHost, reach == HostMemory::Reach::kWhole, true};
+  return {};
 }
 
 // With memory that only the client has on one side and host memory on the other, the client makes the copy.
