@@ -111,6 +111,7 @@ Result<Session::Parts> connect(const Settings& settings) {
   parts.control = std::move(greeted->control);
   parts.files = std::move(greeted->files);
   parts.only_device = settings.device;
+  parts.copy_helpers = settings.copy_threads ? *settings.copy_threads - 1 : CopyThreads::helpers_to_spare();
   return parts;
 }
 

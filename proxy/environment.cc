@@ -5,6 +5,8 @@
 #include <charconv>
 #include <cstdlib>
 
+#include "proxy/copy_threads.h"
+
 namespace tf::proxy {
 namespace {
 
@@ -19,6 +21,10 @@ constexpr std::array kVariables = {
     Variable{"TF_IO_TIMEOUT", "30", "Seconds after which a host that has fallen silent counts as lost"},
     Variable{"TF_STATS", "",
              "Existing directory in which each process leaves its counts (hip-remote run --stats)"},
+    Variable{
+        "TF_COPY_THREADS", "auto",
+        "Threads that make one large copy on this host together, 1 to 16; auto leaves half of the processors "
+        "alone"},
     Variable{"TF_SHAPE", "",
              "As if the worker were as far away: rtt=TIME,rate=BITS, as in rtt=100us,rate=10Gbit"},
     Variable{"TF_DEVICE_ID", "", "Show the program this one device of the worker only (0, 1, ...)"},
@@ -65,6 +71,11 @@ Result<Settings> read_settings() {
     Result<long> device = number("TF_DEVICE_ID", 0, 4095);
     if (!device) return device.status();
     settings.device = static_cast<int>(*device);
+  }
+  if (environment_value("TF_COPY_THREADS") != "auto") {
+    Result<long> threads = number("TF_COPY_THREADS", 1, kCopyThreadsMax);
+    if (!threads) return threads.status();
+    settings.copy_threads = static_cast<unsigned>(*threads);
   }
   if (const std::string text = environment_value("TF_SHAPE"); !text.empty()) {
     const Result<shaper::Shape> shape = shaper::parse_shape(text);

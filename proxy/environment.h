@@ -35,6 +35,7 @@ struct Settings {
   std::chrono::milliseconds connect_timeout{10'000};
   std::chrono::milliseconds io_timeout{30'000};
   int device = -1;  // -1: all devices of the worker are visible
+  std::optional<unsigned> copy_threads;
   std::optional<shaper::Shape> shape;
 };
 

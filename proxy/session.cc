@@ -54,6 +54,7 @@ Session::Session(Parts parts)
       host_window_(*this),
       host_memory_(host_window_),
       mirror_(*this),
+      copy_threads_(parts.copy_helpers),
       staging_(*this),
       modules_(*this),
       callbacks_(*this),
@@ -301,10 +302,8 @@ hipError_t Session::synchronize_stream(int device, std::uint64_t stream) {
 
 hipError_t Session::synchronize_device(int device) {
   if (pending_work_.quiet()) return synchronized_device(device, lost() ? kLostError : hipSuccess);
-  const PendingWork::Proof proof =
-      pending_work_.begin(PendingWork::mark_of(device, 0), device_count() == 1);
-  const hipError_t error =
-      synchronized_device(device, call(device, protocol::SynchronizeDeviceRequest{}));
+  const PendingWork::Proof proof = pending_work_.begin(PendingWork::mark_of(device, 0), device_count() == 1);
+  const hipError_t error = synchronized_device(device, call(device, protocol::SynchronizeDeviceRequest{}));
   pending_work_.end(proof, error == hipSuccess);
   return error;
 }

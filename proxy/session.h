@@ -26,6 +26,7 @@
 #include "protocol/passed_file.h"
 #include "protocol/shared_files.h"
 #include "proxy/callbacks.h"
+#include "proxy/copy_threads.h"
 #include "proxy/event_recordings.h"
 #include "proxy/faults.h"
 #include "proxy/handles.h"
@@ -59,7 +60,8 @@ class Session final : private MessageSink, private LeaseSource, private HostPart
     protocol::WorkerSnapshot snapshot;
     net::OwnedFd control;  // may be missing in tests
     protocol::SharedFiles files;
-    int only_device = -1;  // TF_DEVICE_ID
+    int only_device = -1;       // TF_DEVICE_ID
+    unsigned copy_helpers = 0;  // TF_COPY_THREADS
   };
   explicit Session(Parts parts);
   ~Session();
@@ -89,6 +91,7 @@ class Session final : private MessageSink, private LeaseSource, private HostPart
   HostWindow& host_window() { return host_window_; }
   Mirror& mirror() { return mirror_; }
   Staging& staging() { return staging_; }
+  CopyThreads& copy_threads() { return copy_threads_; }
   // Frees host memory of ours, when no device uses it any more: waits for them all.
   hipError_t free_host(const HostRange& range);
   // hipHostUnregister, which waits for the devices as well.
@@ -116,6 +119,7 @@ class Session final : private MessageSink, private LeaseSource, private HostPart
   // The process ends with the session in it: nobody will join its threads.
   void leave_threads() {
     if (watcher_.joinable()) watcher_.detach();
+    copy_threads_.leave();
   }
 
   // One message to `device`'s executor, posted or answered. `reply` gets what follows the error.
@@ -250,6 +254,7 @@ class Session final : private MessageSink, private LeaseSource, private HostPart
   HostWindow host_window_;
   HostMemory host_memory_;
   Mirror mirror_;
+  CopyThreads copy_threads_;
   Staging staging_;
   ModuleCache modules_;
   Callbacks callbacks_;

@@ -33,6 +33,17 @@ bool Staging::DoneWord::done() const {
          expected;
 }
 
+std::uint64_t Staging::chunk_bytes(std::uint64_t bytes) const {
+  return session_.copy_threads().worth(bytes) ? kSharedChunkBytes : kStagingChunkBytes;
+}
+
+void Staging::carry(std::uint64_t bytes, void* target, const void* source, std::uint64_t part) {
+  if (session_.copy_threads().worth(bytes))
+    session_.copy_threads().copy_part(target, source, part);
+  else
+    std::memcpy(target, source, part);
+}
+
 bool Staging::ready() {
   const int state = state_.load(std::memory_order_acquire);  // pairs with set_up()
   return state != 0 ? state > 0 : set_up();
@@ -42,17 +53,19 @@ bool Staging::set_up() {
   if (session_.snapshot().host_access != protocol::HostAccess::kShared) return false;
   const std::lock_guard lock(copying_);
   if (const int state = state_.load(std::memory_order_relaxed); state != 0) return state > 0;
-  constexpr std::uint64_t kBytes = kStagingChunks * kStagingChunkBytes;
+  const std::uint64_t chunk_bytes =
+      session_.copy_threads().helpers() > 0 ? kSharedChunkBytes : kStagingChunkBytes;
+  const std::uint64_t bytes = kStagingChunks * chunk_bytes;
   constexpr std::uint64_t kWords = kStagingChunks + kDoneWordsMax;
   std::uint64_t base = 0;
-  const bool made = session_.host_window().allocate(kBytes + kWords * kWordStride, base) == hipSuccess;
+  const bool made = session_.host_window().allocate(bytes + kWords * kWordStride, base) == hipSuccess;
   if (made) {
-    std::memset(reinterpret_cast<void*>(base), 0, kBytes + kWords * kWordStride);
-    std::uint64_t word = base + kBytes;
+    std::memset(reinterpret_cast<void*>(base), 0, bytes + kWords * kWordStride);
+    std::uint64_t word = base + bytes;
     for (Chunk& chunk : chunks_) {
       chunk.address = base;
       chunk.word.address = word;
-      base += kStagingChunkBytes;
+      base += chunk_bytes;
       word += kWordStride;
     }
     for (std::size_t i = 0; i < kDoneWordsMax; ++i, word += kWordStride) free_words_.push_back({word, 0});
@@ -127,13 +140,14 @@ Staging::Outcome Staging::to_device(const CopyMode& mode, std::uint64_t target, 
   std::unique_lock<std::mutex> lock;
   if (!claim(mode, lock)) return Outcome::kNotTaken;
   const auto* from = static_cast<const std::byte*>(source);
+  const std::uint64_t whole = chunk_bytes(bytes);
   error = hipSuccess;
-  for (std::uint64_t at = 0; at < bytes && error == hipSuccess; at += kStagingChunkBytes) {
+  for (std::uint64_t at = 0; at < bytes && error == hipSuccess; at += whole) {
     Chunk& chunk = chunks_[turn_++ % kStagingChunks];
-    const std::uint64_t part = std::min<std::uint64_t>(kStagingChunkBytes, bytes - at);
+    const std::uint64_t part = std::min(whole, bytes - at);
     error = await(chunk.word, chunk.device, chunk.stream);
     if (error != hipSuccess) break;
-    std::memcpy(memory(chunk), from + at, part);
+    carry(bytes, memory(chunk), from + at, part);
     error = move(mode, chunk, target + at, chunk.address, part);
   }
   return Outcome::kDone;
@@ -144,10 +158,9 @@ Staging::Outcome Staging::from_device(const CopyMode& mode, void* target, std::u
   std::unique_lock<std::mutex> lock;
   if (!claim(mode, lock)) return Outcome::kNotTaken;
   auto* to = static_cast<std::byte*>(target);
-  const std::uint64_t chunks = (bytes + kStagingChunkBytes - 1) / kStagingChunkBytes;
-  const auto part = [&](std::uint64_t n) {
-    return std::min<std::uint64_t>(kStagingChunkBytes, bytes - n * kStagingChunkBytes);
-  };
+  const std::uint64_t whole = chunk_bytes(bytes);
+  const std::uint64_t chunks = (bytes + whole - 1) / whole;
+  const auto part = [&](std::uint64_t n) { return std::min(whole, bytes - n * whole); };
   const std::size_t first = turn_;
   turn_ += chunks;
   error = hipSuccess;
@@ -156,12 +169,11 @@ Staging::Outcome Staging::from_device(const CopyMode& mode, void* target, std::u
     for (; asked < chunks && asked < landed + kStagingChunks && error == hipSuccess; ++asked) {
       Chunk& next = chunks_[(first + asked) % kStagingChunks];
       error = await(next.word, next.device, next.stream);
-      if (error == hipSuccess)
-        error = move(mode, next, next.address, source + asked * kStagingChunkBytes, part(asked));
+      if (error == hipSuccess) error = move(mode, next, next.address, source + asked * whole, part(asked));
     }
     const Chunk& chunk = chunks_[(first + landed) % kStagingChunks];
     if (error == hipSuccess) error = await(chunk.word, chunk.device, chunk.stream);
-    if (error == hipSuccess) std::memcpy(to + landed * kStagingChunkBytes, memory(chunk), part(landed));
+    if (error == hipSuccess) carry(bytes, to + landed * whole, memory(chunk), part(landed));
   }
   return Outcome::kDone;
 }

@@ -25,6 +25,7 @@ struct Box;
 struct CopyMode;
 
 inline constexpr std::size_t kStagingChunkBytes = 256 << 10;
+inline constexpr std::size_t kSharedChunkBytes = 1 << 20;  // of copies that several threads make
 inline constexpr std::size_t kStagingChunks = 4;
 inline constexpr std::size_t kDoneWordsMax = 64;  // threads that wait for a copy by looking
 
@@ -47,8 +48,8 @@ class Staging {
   // The same for strided copies, packed in the buffers. REQUIRES: is_valid(box), and nothing in it is 0
   Outcome box_to_device(const CopyMode& mode, const Box& box, hipError_t& error);
   Outcome box_from_device(const CopyMode& mode, const Box& box, hipError_t& error);
-  // Waits until the stream has done what was posted to it so far, looking at a word of shared memory. What the
-  // worker had to say until then has been heard.
+  // Waits until the stream has done what was posted to it so far, looking at a word of shared memory. What
+  // the worker had to say until then has been heard.
   Outcome wait(const CopyMode& mode, hipError_t& error);
 
  private:
@@ -68,6 +69,10 @@ class Staging {
 
   bool set_up();
   bool claim(const CopyMode& mode, std::unique_lock<std::mutex>& lock);
+  // How much of a copy of so many bytes goes through one buffer at a time.
+  std::uint64_t chunk_bytes(std::uint64_t bytes) const;
+  // Between the program's memory and a buffer: `part` bytes of a copy of `bytes`.
+  void carry(std::uint64_t bytes, void* target, const void* source, std::uint64_t part);
   std::byte* memory(const Chunk& chunk) const { return reinterpret_cast<std::byte*>(chunk.address); }
   hipError_t mark(const CopyMode& mode, DoneWord& word);
   hipError_t move(const CopyMode& mode, Chunk& chunk, std::uint64_t target, std::uint64_t source,

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proxy/custom/copy_engine.h"
 
-#include <cstring>
-
 #include "proxy/custom/copy_route.h"
 #include "proxy/custom/copy_steps.h"
 
@@ -162,7 +160,7 @@ hipError_t copy(Session& session, const CopyMode& mode, void* target, const void
   if (const auto verdict = offer(session, mode, line, kind)) return *verdict;
   count_copy(session, to, from, bytes);
   if (const auto turn = turn_here(session, mode, route, bytes)) {
-    if (*turn == hipSuccess) std::memmove(target, source, bytes);
+    if (*turn == hipSuccess) session.copy_threads().copy(target, source, bytes);
     return *turn;
   }
   switch (route.way) {
@@ -173,7 +171,7 @@ hipError_t copy(Session& session, const CopyMode& mode, void* target, const void
   }
   // In the order of the stream, as everything else on it.
   if (hipError_t error = synchronize(session, mode); error != hipSuccess) return error;
-  std::memmove(target, source, bytes);
+  session.copy_threads().copy(target, source, bytes);
   return hipSuccess;
 }
 

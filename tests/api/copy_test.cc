@@ -17,7 +17,8 @@ class LinearCopy : public ::testing::TestWithParam<std::size_t> {};
 TEST_P(LinearCopy, RoundTrip) {
   const std::size_t bytes = GetParam();
   std::vector<unsigned char> source(bytes);
-  for (std::size_t i = 0; i < bytes; ++i) source[i] = static_cast<unsigned char>(i * 7 + i / 256);
+  for (std::size_t i = 0; i < bytes; ++i)
+    source[i] = static_cast<unsigned char>(i * 7 + i / 256 + i / 65536 * 13);
   DeviceBuffer first(bytes);
   DeviceBuffer second(bytes);
   HIP_OK(hipMemcpy(first.get(), source.data(), bytes, hipMemcpyHostToDevice));
@@ -32,7 +33,8 @@ TEST_P(LinearCopy, AsyncThroughPinnedMemory) {
   PinnedBuffer source(bytes);
   PinnedBuffer target(bytes);
   auto* const from = source.as<unsigned char>();
-  for (std::size_t i = 0; i < bytes; ++i) from[i] = static_cast<unsigned char>(i * 3 + i / 512);
+  for (std::size_t i = 0; i < bytes; ++i)
+    from[i] = static_cast<unsigned char>(i * 3 + i / 512 + i / 65536 * 13);
   DeviceBuffer device(bytes);
   TestStream stream;
   HIP_OK(hipMemcpyAsync(device.get(), from, bytes, hipMemcpyHostToDevice, stream));
@@ -42,7 +44,8 @@ TEST_P(LinearCopy, AsyncThroughPinnedMemory) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Sizes, LinearCopy,
-                         ::testing::Values(1, 3, 4095, 4096, 65535, 65536, 65537, 1 << 20, (5 << 20) + 13));
+                         ::testing::Values(1, 3, 4095, 4096, 65535, 65536, 65537, 1 << 20, (5 << 20) + 13,
+                                           (9 << 20) + 4093));
 
 // Sources that are taken along with their copies, on a stream that stands still; copies on other streams,
 // from this thread and others, are none the worse for it.

@@ -52,6 +52,18 @@ TEST_F(Environment, WrongNumbersNameTheVariable) {
   EXPECT_FALSE(read_settings());
 }
 
+TEST_F(Environment, ThreadsOfACopy) {
+  EXPECT_FALSE(read_settings()->copy_threads);
+  ::setenv("TF_COPY_THREADS", "3", 1);
+  EXPECT_EQ(read_settings()->copy_threads, 3u);
+  ::setenv("TF_COPY_THREADS", "auto", 1);
+  EXPECT_FALSE(read_settings()->copy_threads);
+  for (const char* bad : {"0", "17", "many"}) {
+    ::setenv("TF_COPY_THREADS", bad, 1);
+    EXPECT_NE(read_settings().status().message().find("TF_COPY_THREADS"), std::string::npos) << bad;
+  }
+}
+
 TEST_F(Environment, ShapeOfTheNetwork) {
   EXPECT_FALSE(read_settings()->shape);
   ::setenv("TF_SHAPE", "rtt=1ms", 1);
