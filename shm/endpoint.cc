@@ -24,7 +24,10 @@ namespace {
 
 using Clock = Deadline::Clock;
 
-constexpr std::chrono::milliseconds kSleepMax{100};  // then look whether the peer still lives
+// After so long a sleeper looks whether the peer still lives: who has just been busy sooner than who sleeps
+// on.
+constexpr std::chrono::milliseconds kNapFirst{100};
+constexpr std::chrono::milliseconds kNapMax{1000};
 constexpr std::chrono::seconds kDrainPatience{5};
 constexpr std::uint32_t kEmptyPollsPerCheck = 4096;  // for callers that poll and never wait
 constexpr std::uint32_t kSpinsPerClock = 16;
@@ -85,6 +88,7 @@ class ShmEndpoint final : public tf::Endpoint, private BulkOwner {
     SpinBudget spin;
     // The refusal (a value of blocked_at_) of which this waiter has been told that there is room again.
     std::atomic<std::uint64_t> told{kNotBlocked};
+    std::atomic<std::chrono::milliseconds> nap{kNapFirst};  // the next; relaxed, races only cost accuracy
   };
   static constexpr std::uint64_t kNotBlocked = ~std::uint64_t{0};
 
@@ -93,7 +97,7 @@ class ShmEndpoint final : public tf::Endpoint, private BulkOwner {
   std::uint64_t refusal_to_tell(const Waiter& waiter) const;
   bool spin_without_clock(Interest interest, const Waiter& waiter) const;
   bool spin(Interest interest, Waiter& waiter, Clock::time_point start, Deadline deadline) const;
-  Status sleep(Interest interest, const Waiter& waiter, Deadline deadline);
+  Status sleep(Interest interest, Waiter& waiter, Deadline deadline);
   std::span<std::byte> reserve_when_full(std::size_t bytes, std::uint64_t consumed);
   Result<std::size_t> deliver_all(MessageSink& sink, std::size_t limit);
   Status deliver(std::span<const std::byte> message, MessageSink& sink);
@@ -302,7 +306,7 @@ bool ShmEndpoint::spin(Interest interest, Waiter& waiter, Clock::time_point star
 }
 
 // Until something is ready; kTimeout.
-Status ShmEndpoint::sleep(Interest interest, const Waiter& waiter, Deadline deadline) {
+Status ShmEndpoint::sleep(Interest interest, Waiter& waiter, Deadline deadline) {
   const Ringing what = ringing(interest);
   while (!ready(interest, waiter)) {
     if (deadline.passed()) return {Code::kTimeout, "shm: the deadline passed"};
@@ -313,8 +317,11 @@ Status ShmEndpoint::sleep(Interest interest, const Waiter& waiter, Deadline dead
       rings_.own.cancel(what);
       break;
     }
-    rings_.own.sleep(seen, Deadline::after(kSleepMax).sooner(deadline).remaining(), what);
+    const std::chrono::milliseconds nap = waiter.nap.load(std::memory_order_relaxed);
+    rings_.own.sleep(seen, Deadline::after(nap).sooner(deadline).remaining(), what);
+    waiter.nap.store(std::min(2 * nap, kNapMax), std::memory_order_relaxed);
   }
+  waiter.nap.store(kNapFirst, std::memory_order_relaxed);
   return Status::ok();
 }
 

@@ -42,7 +42,7 @@ constexpr auto kLanesTime = 15s;       // from the HELLO reply to the last lane
 constexpr auto kEndGrace = 2s;         // for calls of the runtime that are under way when the client is gone
 constexpr auto kControlTimeout = 30s;  // an unreachable client host goes unnoticed no longer than this
 constexpr auto kPassedFileTime = 1s;   // from the first byte to the last
-constexpr int kWatchPoll_ms = 500;
+constexpr int kWatchPoll_ms = 500;     // without an eventfd
 
 struct Client {
   net::OwnedFd control;
@@ -178,7 +178,7 @@ class Watcher {
   void watch() {
     while (!finished()) {
       pollfd polled[3] = {{control_, POLLIN, 0}, {kSessionChannelFd, POLLIN, 0}, {wake_.get(), POLLIN, 0}};
-      if (::poll(polled, std::size(polled), kWatchPoll_ms) <= 0) continue;
+      if (::poll(polled, std::size(polled), wake_ ? -1 : kWatchPoll_ms) <= 0) continue;
       if (polled[0].revents != 0) {
         if (Status read = read_control(); !read.is_ok()) return stop(std::move(read));
       }

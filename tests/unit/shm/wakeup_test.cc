@@ -68,6 +68,17 @@ TEST(ShmWakeup, NoneIsLostBetweenTwoProcesses) {
   EXPECT_EQ(pair.client.wait(seconds(10)), 0);
 }
 
+// Whoever has waited in vain for long looks seldom whether the peer still lives.
+TEST(ShmWakeup, AnIdleWaiterSleepsOn) {
+  const Pair pair = make_pair();
+  rusage before{};
+  rusage after{};
+  ASSERT_EQ(::getrusage(RUSAGE_THREAD, &before), 0);
+  EXPECT_EQ(pair.worker->wait(Interest::kMessages, Deadline::after(seconds(3))).code(), Code::kTimeout);
+  ASSERT_EQ(::getrusage(RUSAGE_THREAD, &after), 0);
+  EXPECT_LE(after.ru_nvcsw - before.ru_nvcsw, 8);  // a nap of 100 ms each were 30
+}
+
 // A reader on a full ring: each time it makes room the sleeping writer must hear of it at once.
 TEST(ShmWakeup, RoomIsAnnouncedAtOnce) {
   Pair pair = make_pair();
