@@ -154,26 +154,56 @@ def threads(programs, transports, turns, quick, say):
     return lines
 
 
+def client_seconds(count, quick):
+    """So long that every client has had some hundred turns of a processor, or luck alone would tell them apart."""
+    return (2 if quick else 4) * (3 if count > 16 else 1)
+
+
+def run_together(loads, seconds):
+    """Figures of loads that run at the same time; ends them."""
+    try:
+        for load in loads:
+            load.wait_until_ready(60)
+        for load in loads:
+            load.go()
+        return [load.figures(60 + seconds) for load in loads]
+    finally:
+        for load in loads:
+            load.end()
+
+
 def run_clients(programs, transport, count, seconds):
     """Figures of `count` clients that run at the same time on one worker."""
     with ours.Worker(programs, UNPINNED, ['--sessions-max', str(2 * max(CLIENT_COUNTS))]) as worker:
-        loads = []
-        try:
-            for _ in range(count):
-                loads.append(ours.HipLoad(programs, transport, UNPINNED, worker, ['steps', '--seconds', str(seconds)]))
-            for load in loads:
-                load.wait_until_ready(60)
-            for load in loads:
-                load.go()
-            return [load.figures(60 + seconds) for load in loads]
-        finally:
-            for load in loads:
-                load.end()
+        words = ['steps', '--seconds', str(seconds)]
+        return run_together([ours.HipLoad(programs, transport, UNPINNED, worker, words) for _ in range(count)], seconds)
+
+
+def max_over_min(results):
+    steps = [result['operations'] for result in results]
+    return max(steps) / max(1, min(steps))
+
+
+def kernel_shares(programs, count, seconds):
+    """How unequal the kernel alone makes `count` processes that compute, and pairs that wait for each other."""
+    found = {}
+    for load, name in (('compute', 'kernel, computing'), ('turns', 'kernel, pairs')):
+        words = [load, '--seconds', str(seconds)]
+        with quiet.step():
+            loads = [ours.HipLoad(programs, 'native', UNPINNED, None, words) for _ in range(count)]
+            found[name] = max_over_min(run_together(loads, seconds))
+    return found
 
 
 def clients(programs, transports, quick, say):
     """Ten posts and a wait, over and over, by 1 to 64 processes."""
-    lines = []
+    lines, kernel = [], {}
+    for count in CLIENT_COUNTS[1:]:
+        say('%d processes without HIP' % count)
+        try:
+            kernel[count] = kernel_shares(programs, count, client_seconds(count, quick))
+        except Unavailable as error:
+            say('the kernel\'s own shares: ' + str(error))
     for transport in transports:
         for count in CLIENT_COUNTS:
             say('%d clients on one worker over %s' % (count, transport))
@@ -182,14 +212,14 @@ def clients(programs, transports, quick, say):
             tail = spec_of('many clients', transport, metric + '_step_p99', 'ns', rows.REPORTED_LOW)
             try:
                 with quiet.step():
-                    results = run_clients(programs, transport, count, 2 if quick else 4)
+                    results = run_clients(programs, transport, count, client_seconds(count, quick))
             except Unavailable as error:
                 lines += [figures_module.not_measured(spec, 'unpinned', str(error)) for spec in (fair, tail)]
                 continue
-            steps = [result['operations'] for result in results]
-            spread = max(steps) / max(1, min(steps))
+            spread = max_over_min(results)
             if count > 1:
-                lines.append(figures_module.line(fair, 'unpinned', spread, 1.0, 'equal shares', spread, {}))
+                lines.append(figures_module.line(fair, 'unpinned', spread, 1.0, 'equal shares', spread,
+                                                 kernel.get(count, {})))
             p99 = max(result['p99_ns'] for result in results)
             share = count * statistics.median(result['p50_ns'] for result in results)
             lines.append(figures_module.line(tail, 'unpinned', p99, None, '', None, {}))

@@ -206,6 +206,9 @@ const std::vector<LoadKind>& load_kinds() {
        [](const LoadOptions& options) -> Load* { return new Threads(options); }},
       {"steps", "ten posts and a wait, over and over for --seconds",
        [](const LoadOptions& options) -> Load* { return new Steps(options); }},
+      {"compute", "no HIP: some microseconds of work, over and over for --seconds", make_compute},
+      {"turns", "no HIP: the same, and a message to a second process that does as much and answers",
+       make_turns},
   };
   return kinds;
 }

@@ -50,4 +50,8 @@ struct LoadKind {
 };
 const std::vector<LoadKind>& load_kinds();
 
+// Without HIP (kernel_loads.cc). The caller owns them.
+Load* make_compute(const LoadOptions& options);
+Load* make_turns(const LoadOptions& options);
+
 }  // namespace tf::bench
