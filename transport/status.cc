@@ -62,11 +62,16 @@ Status Status::from_errno(std::string_view what, int error_number) {
   return {code_of_errno(error_number), std::move(message)};
 }
 
+const std::string& Status::message() const {
+  static const std::string none;
+  return message_ == nullptr ? none : *message_;
+}
+
 std::string Status::to_string() const {
   std::string text(name(code_));
-  if (!message_.empty()) {
+  if (message_ != nullptr) {
     text += ": ";
-    text += message_;
+    text += *message_;
   }
   return text;
 }

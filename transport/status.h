@@ -4,9 +4,11 @@
 // The message is written once, at the place that knows what happened, and says what was wrong and,
 // where that helps, what is possible. kWouldBlock is a status, not an error: the peer is behind, make
 // progress and try again. Values are freely copied between threads; an object is not itself shared.
+// A Status without a message is one word and needs no memory: ok() is what every message returns on its way.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <new>
 #include <string>
 #include <string_view>
@@ -36,7 +38,17 @@ std::string_view name(Code code);
 class [[nodiscard]] Status {
  public:
   Status() = default;
-  Status(Code code, std::string message) : code_(code), message_(std::move(message)) {}
+  explicit Status(Code code) : code_(code) {}
+  Status(Code code, std::string message) : code_(code), message_(keep(std::move(message))) {}
+  Status(const Status& other) : code_(other.code_), message_(copy(other.message_)) {}
+  Status(Status&&) noexcept = default;
+  Status& operator=(const Status& other) {
+    code_ = other.code_;
+    message_ = copy(other.message_);
+    return *this;
+  }
+  Status& operator=(Status&&) noexcept = default;
+  ~Status() = default;
 
   static Status ok() { return {}; }
   // Builds "<what>: <strerror(error_number)>" with the code that fits the errno value.
@@ -45,16 +57,24 @@ class [[nodiscard]] Status {
   bool is_ok() const { return code_ == Code::kOk; }
   explicit operator bool() const { return is_ok(); }
   Code code() const { return code_; }
-  const std::string& message() const { return message_; }
+  const std::string& message() const;
   // "peer lost: the worker closed the queue lane"
   std::string to_string() const;
 
  private:
+  using Message = std::unique_ptr<const std::string>;  // null: empty
+  static Message keep(std::string message) {
+    return message.empty() ? nullptr : std::make_unique<const std::string>(std::move(message));
+  }
+  static Message copy(const Message& other) {
+    return other == nullptr ? nullptr : std::make_unique<const std::string>(*other);
+  }
+
   Code code_ = Code::kOk;
-  std::string message_;
+  Message message_;
 };
 
-inline Status would_block() { return {Code::kWouldBlock, {}}; }
+inline Status would_block() { return Status(Code::kWouldBlock); }
 
 // A value or the Status that explains its absence (std::expected is missing in clang 14).
 template <typename T>
