@@ -114,9 +114,9 @@ hipError_t record_found(Event& event, Stream& stream) {
 }
 
 hipError_t record(hipEvent_t handle, hipStream_t stream_handle) {
-  const auto event = Runtime::get().events.find(handle);
+  const Found<Event> event = find_event(handle);
   if (!event) return hipErrorInvalidHandle;
-  std::shared_ptr<Stream> stream;
+  Found<Stream> stream;
   if (const hipError_t status = find_stream(stream_handle, stream)) return status;
   return record_found(*event, *stream);
 }
@@ -151,7 +151,7 @@ hipError_t elapsed(float* milliseconds, hipEvent_t start_handle, hipEvent_t stop
 }  // namespace
 
 hipError_t record_event(hipEvent_t handle, Stream& stream) {
-  const auto event = Runtime::get().events.find(handle);
+  const Found<Event> event = find_event(handle);
   return event ? record_found(*event, stream) : hipErrorInvalidHandle;
 }
 

@@ -54,8 +54,11 @@ class HandleTable {
     *found = std::move(bucket.objects.back());
     bucket.objects.pop_back();
     count_.fetch_sub(1, std::memory_order_relaxed);
+    removals_.fetch_add(1, std::memory_order_release);  // pairs with removals()
     return object;
   }
+  // How many have been removed. What was found at this count is still alive while it stays.
+  std::uint64_t removals() const { return removals_.load(std::memory_order_acquire); }  // pairs with remove()
   std::vector<std::shared_ptr<Object>> all() const {
     std::vector<std::shared_ptr<Object>> objects;
     for (const Bucket& bucket : buckets_) {
@@ -85,6 +88,53 @@ class HandleTable {
 
   std::array<Bucket, std::size_t{1} << kBucketBits> buckets_;
   std::atomic<std::size_t> count_{0};
+  std::atomic<std::uint64_t> removals_{0};
+};
+
+// An object looked up for one call: kept alive by this, or by the thread's RecentHandles.
+template <typename Object>
+class Found {
+ public:
+  Found() = default;
+  explicit Found(Object* kept) : object_(kept) {}
+  explicit Found(std::shared_ptr<Object> own) : object_(own.get()), own_(std::move(own)) {}
+  explicit operator bool() const { return object_ != nullptr; }
+  Object& operator*() const { return *object_; }
+  Object* operator->() const { return object_; }
+
+ private:
+  Object* object_ = nullptr;
+  std::shared_ptr<Object> own_;
+};
+
+// The handles that one thread used last: finding one again takes no lock and counts nothing. Keeps the
+// objects alive until it meets another removal, so a destroyed one may live on, unused, while its thread
+// makes no call.
+template <typename Object, typename Handle>
+class RecentHandles {
+ public:
+  // Valid until the next find() here. Null: no such handle.
+  Object* find(const HandleTable<Object, Handle>& table, Handle handle) {
+    const std::uint64_t removals = table.removals();
+    if (removals != removals_) [[unlikely]] {
+      for (std::shared_ptr<Object>& object : objects_) object.reset();
+      removals_ = removals;
+    }
+    std::shared_ptr<Object>& place = objects_[index_of(handle)];
+    if (place.get() != reinterpret_cast<Object*>(handle) || !place) [[unlikely]]
+      place = table.find(handle);
+    return place.get();
+  }
+
+ private:
+  static constexpr std::size_t kKept = 16;
+  static std::size_t index_of(Handle handle) {
+    const auto address = reinterpret_cast<std::uintptr_t>(handle);
+    return (address >> 4 ^ address >> 9 ^ address >> 14) % kKept;
+  }
+
+  std::uint64_t removals_ = 0;
+  std::array<std::shared_ptr<Object>, kKept> objects_;
 };
 
 }  // namespace tf::cpu

@@ -126,7 +126,7 @@ hipError_t check_shape(const Kernel& kernel, const Grid& grid) {
 
 hipError_t launch(const Function& function, const LaunchRequest& request) {
   const Kernel& kernel = function.kernel();
-  std::shared_ptr<Stream> stream;
+  Found<Stream> stream;
   if (const hipError_t status = find_stream(request.stream, stream)) return status;
   if (stream->device().ordinal() != function.device()) return hipErrorInvalidDevice;
   if (const hipError_t status = check_shape(kernel, request.grid)) return status;
@@ -157,8 +157,8 @@ bool set_grid(Grid& grid, const dim3& blocks, const dim3& threads, std::size_t s
 
 namespace {
 
-hipError_t launch_handle(hipFunction_t handle, LaunchRequest request) {
-  const auto function = Runtime::get().functions.find(handle);
+hipError_t launch_handle(hipFunction_t handle, LaunchRequest& request) {
+  const Found<Function> function = find_function(handle);
   request.named = handle;
   return function ? launch(*function, request) : hipErrorInvalidHandle;
 }

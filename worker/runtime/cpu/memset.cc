@@ -77,7 +77,7 @@ bool fillable(const Fill& wish) {
 }
 
 hipError_t fill(const Fill& wish, hipStream_t stream_handle, Wait wait) {
-  std::shared_ptr<Stream> stream;
+  Found<Stream> stream;
   if (const hipError_t status = find_stream(stream_handle, stream)) return status;
   if (wish.width == 0 || wish.height == 0 || wish.depth == 0) return hipSuccess;
   if (!fillable(wish)) return hipErrorInvalidValue;

@@ -159,6 +159,7 @@ hipError_t Runtime::synchronize() {
 }
 
 ThreadOwned::~ThreadOwned() {
+  thread_state().has_ended = true;
   for (const auto& stream : streams) {
     if (!stream) continue;
     if (graph::Library* graphs = capturing()) graphs->forget_stream(reference(*stream).id);
@@ -191,6 +192,36 @@ hipError_t find_stream(hipStream_t handle, std::shared_ptr<Stream>& stream) {
   }
   stream = own;
   return hipSuccess;
+}
+
+namespace {
+
+template <typename Object, typename Handle>
+Found<Object> find_again(const HandleTable<Object, Handle>& table,
+                         RecentHandles<Object, Handle> ThreadOwned::*recent, Handle handle) {
+  if (thread_state().has_ended) return Found<Object>(table.find(handle));
+  return Found<Object>((thread_owned().*recent).find(table, handle));
+}
+
+}  // namespace
+
+hipError_t find_stream(hipStream_t handle, Found<Stream>& stream) {
+  if (handle == nullptr || handle == kLegacyStream || handle == hipStreamPerThread) {
+    std::shared_ptr<Stream> found;
+    const hipError_t status = find_stream(handle, found);
+    stream = Found<Stream>(std::move(found));
+    return status;
+  }
+  stream = find_again(Runtime::get().streams, &ThreadOwned::recent_streams, handle);
+  return stream ? hipSuccess : hipErrorContextIsDestroyed;
+}
+
+Found<Event> find_event(hipEvent_t handle) {
+  return find_again(Runtime::get().events, &ThreadOwned::recent_events, handle);
+}
+
+Found<Function> find_function(hipFunction_t handle) {
+  return find_again(Runtime::get().functions, &ThreadOwned::recent_functions, handle);
 }
 
 }  // namespace tf::cpu

@@ -146,6 +146,7 @@ struct ThreadState {
   hipError_t last_error = hipSuccess;
   hipStreamCaptureMode capture_mode =
       hipStreamCaptureModeGlobal;  // kept for the program, see graph/library.h
+  bool has_ended = false;          // what it owned is gone; calls may still come
 };
 namespace internal {
 extern constinit thread_local ThreadState own_thread_state;
@@ -159,6 +160,9 @@ struct ThreadOwned {
   std::vector<int> contexts;  // hipCtxPushCurrent: ordinals of the devices below the current one
   std::vector<LaunchConfiguration> configurations;
   std::array<std::shared_ptr<Stream>, kMaxDevices> streams;  // hipStreamPerThread
+  RecentHandles<Stream, hipStream_t> recent_streams;
+  RecentHandles<Event, hipEvent_t> recent_events;
+  RecentHandles<Function, hipFunction_t> recent_functions;
 };
 ThreadOwned& thread_owned();
 
@@ -170,5 +174,10 @@ inline const hipStream_t kLegacyStream = reinterpret_cast<hipStream_t>(1);
 // What a hipStream_t means on this thread: null and 1 the current device's default stream, 2 this thread's
 // own. hipErrorContextIsDestroyed when there is no such stream (any more), as AMD's runtime says.
 hipError_t find_stream(hipStream_t handle, std::shared_ptr<Stream>& stream);
+// The same for the calls that must cost least. What they give is valid until this thread's next call of the
+// kind, and not to be kept.
+hipError_t find_stream(hipStream_t handle, Found<Stream>& stream);
+Found<Event> find_event(hipEvent_t handle);
+Found<Function> find_function(hipFunction_t handle);
 
 }  // namespace tf::cpu

@@ -24,7 +24,8 @@ bool spin(Done done, std::uint64_t start, SpinBudget& patience) {
     else
       std::this_thread::yield();
     spun = now_ns() - start;
-    if (before >= kSpinAlone_ns && patience.yielded(start + spun, spun - before)) break;
+    // Who has run meanwhile may have been whom we wait for, and then looking again is what pays.
+    if (before >= kSpinAlone_ns && !done() && patience.yielded(start + spun, spun - before)) break;
   }
   return done();
 }
