@@ -71,6 +71,12 @@ class ShmEndpoint final : public tf::Endpoint, private BulkOwner {
   const Capabilities& capabilities() const override { return capabilities_; }
 
   Result<Slot> reserve(std::size_t bytes) override;
+  Slot try_reserve(std::size_t bytes) override {
+    const bool usual = !failed_.load(std::memory_order_acquire) && bytes >= kFrameHeaderBytes &&
+                       bytes <= kMessageBytesMax &&
+                       blocked_at_.load(std::memory_order_relaxed) == kNotBlocked;
+    return usual ? Slot{out_.reserve(bytes), 0} : Slot{};
+  }
   void publish(Slot) override {
     out_.publish();
     ringer_.ring();

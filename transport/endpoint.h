@@ -120,6 +120,12 @@ class Endpoint {
   // Reserves space for a message of `bytes` (header included). kWouldBlock: the peer is behind; drive
   // the endpoint (poll, wait) and retry. At most one slot is out at a time.
   virtual Result<Slot> reserve(std::size_t bytes) = 0;
+  // The same where it can be had at once; a slot without bytes: reserve() says why, or has it. What costs
+  // least, for the messages that go without saying.
+  virtual Slot try_reserve(std::size_t bytes) {
+    static_cast<void>(bytes);
+    return {};
+  }
   // The message goes out. REQUIRES: a valid frame header whose payload_length fits the slot exactly.
   virtual void publish(Slot slot) = 0;
   virtual void abandon(Slot slot) = 0;

@@ -23,8 +23,11 @@
 #include <utility>
 #include <vector>
 
+#include "transport/biased_mutex.h"
 #include "transport/fence.h"
 #include "transport/pending_calls.h"
+#include "transport/small_copy.h"
+#include "transport/wakeup.h"
 
 namespace tf {
 namespace {
@@ -51,6 +54,14 @@ class Observed {
   Waiting what_;
 };
 
+void fill(const Slot& slot, const FrameHeader& header, std::span<const std::byte> head,
+          std::span<const std::byte> tail) {
+  std::byte* const target = slot.bytes.data();
+  write_header(header, target);
+  copy_small(target + kFrameHeaderBytes, head.data(), head.size());
+  if (!tail.empty()) copy_small(target + kFrameHeaderBytes + head.size(), tail.data(), tail.size());
+}
+
 }  // namespace
 
 struct RequestQueue::State final : MessageSink {
@@ -76,6 +87,7 @@ struct RequestQueue::State final : MessageSink {
     PendingCall* call = nullptr;  // null: nobody waits for an answer
   };
 
+  bool send_at_once(Outgoing& message);
   Status enqueue(Outgoing& message);
   Status publish(Outgoing& message);
   void give_turn_back();
@@ -95,7 +107,7 @@ struct RequestQueue::State final : MessageSink {
   Status failure();
 
   // REQUIRES: this thread is the driver.
-  bool round(const Goal* goal, Deadline deadline);
+  void wait_to_move(Deadline deadline);
   void end_round(const Status& status, bool progress);
   void look_for_followers();
   void wake_followers();
@@ -106,13 +118,13 @@ struct RequestQueue::State final : MessageSink {
   MessageSink& notices_;
   WaitObserver* const observer_;  // may be null
 
-  std::mutex producer_;
+  BiasedMutex producer_{register_for_barriers()};
   // All guarded by producer_. Of the threads whose reserve() was refused one has the turn to retry; nobody
   // else reserves meanwhile (but the driver, from inside the sink), so no small message overtakes a large one
   // for ever, and no success makes the endpoint forget that somebody waits for room.
   std::uint32_t next_id_ = 1;
   bool turn_taken_ = false;
-  std::condition_variable turn_free_;
+  std::condition_variable_any turn_free_;
 
   PendingCalls calls_;  // entered under producer_, completed by the driver
 
@@ -131,6 +143,28 @@ struct RequestQueue::State final : MessageSink {
 };
 
 // --- Producing ------------------------------------------------------------------------------------------
+
+// What enqueue() does when nothing stands in the way; false: it did not, and enqueue() finds out why.
+bool RequestQueue::State::send_at_once(Outgoing& message) {
+  const std::size_t bytes = message.head.size() + message.tail.size();
+  if (message.head.size() > kMessageBytesMax || message.tail.size() > kMessageBytesMax) return false;
+  message.header.payload_length = bytes;
+  const std::lock_guard<BiasedMutex> producer(producer_);
+  if (turn_taken_) [[unlikely]]
+    return false;
+  const Slot slot = endpoint_.try_reserve(kFrameHeaderBytes + bytes);
+  if (slot.bytes.empty()) [[unlikely]]
+    return false;
+  message.header.request_id = next_id_;
+  if (message.call != nullptr && !calls_.enter(*message.call, message.header.request_id)) [[unlikely]] {
+    endpoint_.abandon(slot);
+    return false;
+  }
+  next_id_ = PendingCalls::after(message.header.request_id);
+  fill(slot, message.header, message.head, message.tail);
+  endpoint_.publish(slot);
+  return true;
+}
 
 Status RequestQueue::State::enqueue(Outgoing& message) {
   const std::size_t bytes_max = endpoint_.capabilities().max_message_bytes - kFrameHeaderBytes;
@@ -154,7 +188,7 @@ Status RequestQueue::State::enqueue(Outgoing& message) {
       if (!turn_taken_) turn_taken_ = has_turn = true;
     }
     if (Status status = wait_for_room(seen_round); !status.is_ok()) {
-      const std::lock_guard producer(producer_);
+      const std::lock_guard<BiasedMutex> producer(producer_);
       if (has_turn) give_turn_back();
       return status;
     }
@@ -173,12 +207,7 @@ Status RequestQueue::State::publish(Outgoing& message) {
     }
     next_id_ = PendingCalls::after(message.header.request_id);
   }
-  std::byte* target = slot->bytes.data();
-  write_header(message.header, target);
-  target += kFrameHeaderBytes;
-  if (!message.head.empty()) std::memcpy(target, message.head.data(), message.head.size());
-  if (!message.tail.empty())
-    std::memcpy(target + message.head.size(), message.tail.data(), message.tail.size());
+  fill(*slot, message.header, message.head, message.tail);
   endpoint_.publish(*slot);
   return Status::ok();
 }
@@ -280,33 +309,30 @@ void RequestQueue::State::follow(const Goal& goal, Deadline deadline) {
   followers_.erase(std::find(followers_.begin(), followers_.end(), &self));
 }
 
-// REQUIRES: this thread has taken the role.
+// REQUIRES: this thread has taken the role. Waits first: what is there already ends the wait at once.
+// Followers that a wake-up concerns (room) are looked for behind what it brought, so that a lone caller pays
+// for no fence.
 void RequestQueue::State::lead(const Goal& goal, Deadline deadline) {
-  for (;;) {
-    const bool progress = round(&goal, deadline);
-    if (reached(goal) || deadline.passed() || (failed() && goal.transfer == nullptr)) break;
-    if (progress || failed()) look_for_followers();
+  const auto is_over = [&] {
+    return reached(goal) || deadline.passed() || (failed() && goal.transfer == nullptr);
+  };
+  while (!is_over()) {
+    wait_to_move(deadline);
+    bool progress = false;
+    const Status status = move(progress);
+    end_round(status, true);
+    if (is_over()) break;
+    look_for_followers();
   }
   give_role_back();
 }
 
-// Moves what can be moved; if that was nothing and the goal is still open, sleeps. No goal: never sleeps.
-// True: something has moved, or may have.
-bool RequestQueue::State::round(const Goal* goal, Deadline deadline) {
-  bool progress = false;
-  Status status = move(progress);
-  if (goal == nullptr || progress || reached(*goal)) {
-    end_round(status, progress);
-    return progress;
-  }
-  if (status.is_ok()) {
-    status = endpoint_.wait(Interest::kBoth, deadline);
-  } else {
-    end_round(status, false);
-    std::this_thread::sleep_for(kFailedTransferPause);
-  }
-  end_round(status, true);
-  return true;
+// REQUIRES: this thread is the driver.
+void RequestQueue::State::wait_to_move(Deadline deadline) {
+  // A transfer that the kernel still holds: the endpoint cannot be waited for any more.
+  if (failed()) return std::this_thread::sleep_for(kFailedTransferPause);
+  const Status status = endpoint_.wait(Interest::kBoth, deadline);
+  if (!status.is_ok()) end_round(status, false);
 }
 
 void RequestQueue::State::end_round(const Status& status, bool progress) {
@@ -375,11 +401,11 @@ RequestQueue::RequestQueue(Endpoint& endpoint, MessageSink& notices, WaitObserve
 RequestQueue::~RequestQueue() = default;
 
 Status RequestQueue::post(std::uint16_t opcode, std::uint32_t flags, std::span<const std::byte> head,
-                          std::span<const std::byte> tail, std::uint32_t* request_id) {
+                          std::span<const std::byte> tail) {
   State::Outgoing message{.header = {.opcode = opcode, .flags = flags}, .head = head, .tail = tail};
-  TF_RETURN_IF_ERROR(state_->enqueue(message));
-  if (request_id != nullptr) *request_id = message.header.request_id;
-  return Status::ok();
+  if (state_->send_at_once(message)) [[likely]]
+    return Status::ok();
+  return state_->enqueue(message);
 }
 
 Result<Reply> RequestQueue::call(std::uint16_t opcode, std::uint32_t flags, std::span<const std::byte> head,
@@ -391,7 +417,7 @@ Result<Reply> RequestQueue::call(std::uint16_t opcode, std::uint32_t flags, std:
   State::Outgoing message{
       .header = {.opcode = opcode, .flags = flags}, .head = head, .tail = tail, .call = &call};
   const Observed observed(state_->observer_, Waiting::kReply);
-  TF_RETURN_IF_ERROR(state_->enqueue(message));
+  if (!state_->send_at_once(message)) TF_RETURN_IF_ERROR(state_->enqueue(message));
   Status status = state_->drive_until({.call = &call}, deadline);
   if (!status.is_ok() && state_->calls_.give_up(call)) return status;
   if (!call.status.is_ok()) return call.status;
@@ -423,7 +449,9 @@ Status RequestQueue::poll() {
   State& state = *state_;
   if (state.failed()) return state.failure();
   if (!state.take_role()) return Status::ok();
-  state.round(nullptr, Deadline::never());
+  bool progress = false;
+  const Status status = state.move(progress);
+  state.end_round(status, progress);
   state.give_role_back();
   return state.failed() ? state.failure() : Status::ok();
 }

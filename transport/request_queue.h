@@ -45,9 +45,9 @@ class RequestQueue {
   RequestQueue(Endpoint& endpoint, MessageSink& notices, WaitObserver* observer = nullptr);
   ~RequestQueue();
 
-  // Queues a message with a fresh request id (returned through `request_id` if wanted) and returns.
+  // Queues a message with a fresh request id and returns.
   Status post(std::uint16_t opcode, std::uint32_t flags, std::span<const std::byte> head,
-              std::span<const std::byte> tail = {}, std::uint32_t* request_id = nullptr);
+              std::span<const std::byte> tail = {});
   // The same, then waits for the message with flag RESPONSE and the same id, whose payload is copied into
   // `reply`. A payload longer than `reply` is kProtocol. kTimeout leaves the call forgotten: a late
   // reply is dropped.

@@ -32,9 +32,6 @@ constexpr std::chrono::microseconds kYieldAlone{3};
 constexpr int kCrowdedTimes = 64;
 constexpr std::chrono::nanoseconds kCrowdedMax = std::chrono::seconds(1);
 
-// False when it did not happen: no memory, just now.
-bool fence_everywhere() { return ::syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0) == 0; }
-
 // Of the machine, not of this thread: ends pinned to one processor each still run at the same time.
 bool one_processor() { return ::sysconf(_SC_NPROCESSORS_ONLN) < 2; }
 
@@ -76,6 +73,8 @@ void Doorbell::wake(Ringing what) const {
 bool register_for_barriers() {
   return ::syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0;
 }
+
+bool fence_everywhere() { return ::syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0) == 0; }
 
 // Whoever slept once may do so again: with fences until it has been quiet for long.
 void MessageRinger::wake() {

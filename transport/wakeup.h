@@ -92,6 +92,9 @@ class Doorbell {
 // Lets barriers of other processes reach this one's threads. False where the kernel, or who confines us, does
 // not know them. Cheap but for the first time in a process with threads (10 ms).
 bool register_for_barriers();
+// Every processor that runs a thread of a registered process fences. False when it did not happen: no memory,
+// just now. REQUIRES: this process is registered.
+bool fence_everywhere();
 
 // The one ringer of a doorbell for messages: leaves out the fence while nobody sleeps. One thread at a time.
 class MessageRinger {

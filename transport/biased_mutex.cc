@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport/biased_mutex.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "transport/fence.h"
+#include "transport/wakeup.h"
+
+namespace tf {
+namespace {
+
+constexpr unsigned kSpins = 64;  // before others are let run
+constexpr unsigned kYields = 1024;
+constexpr std::chrono::microseconds kPause{50};  // the holder has lost its processor
+
+}  // namespace
+
+void BiasedMutex::lock_slowly(std::thread::id self) {
+  mutex_.lock();
+  if (bias_.load(std::memory_order_relaxed) != std::thread::id{}) take_bias_away();
+  by_bias_ = false;
+  alone_ = last_ == self ? alone_ + 1 : 0;
+  last_ = self;
+  if (alone_ < alone_wanted_) return;
+  alone_ = 0;
+  bias_.store(self, std::memory_order_relaxed);  // from the next time on: this time mutex_ is held
+}
+
+// REQUIRES: mutex_ is held.
+void BiasedMutex::take_bias_away() {
+  bias_.store({}, std::memory_order_relaxed);
+  losses_.fetch_add(1, std::memory_order_relaxed);
+  for (unsigned round = 0; !fence_everywhere(); ++round)  // no memory, just now
+    if (round >= kSpins) std::this_thread::sleep_for(kPause);
+  // Acquire: what the holder did is seen here (pairs with unlock()).
+  for (unsigned round = 0; held_.load(std::memory_order_acquire); ++round) {
+    if (round < kSpins)
+      spin_pause();
+    else if (round < kYields)
+      std::this_thread::yield();
+    else
+      std::this_thread::sleep_for(kPause);
+  }
+  alone_wanted_ = std::min(alone_wanted_ * 2, kAloneMax);
+}
+
+}  // namespace tf
