@@ -4,15 +4,17 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
+#include <mutex>
 #include <string>
 #include <utility>
+
+#include "transport/small_copy.h"
 
 namespace tf::worker {
 namespace {
 
 std::byte* append(std::byte* target, std::span<const std::byte> part) {
-  if (!part.empty()) std::memcpy(target, part.data(), part.size());
+  copy_small(target, part.data(), part.size());
   return target + part.size();
 }
 
@@ -20,14 +22,19 @@ std::byte* append(std::byte* target, std::span<const std::byte> part) {
 
 bool Sender::try_send(std::span<const std::byte> frame, std::span<const std::byte> head,
                       std::span<const std::byte> tail) {
-  Result<Slot> slot = endpoint_.reserve(frame.size() + head.size() + tail.size());
-  if (slot.code() == Code::kWouldBlock) return false;
-  if (!slot) {
-    endpoint_.fail(slot.status());
-    return true;
+  const std::size_t bytes = frame.size() + head.size() + tail.size();
+  Slot slot = endpoint_.try_reserve(bytes);
+  if (slot.bytes.empty()) {
+    const Result<Slot> reserved = endpoint_.reserve(bytes);
+    if (reserved.code() == Code::kWouldBlock) return false;
+    if (!reserved) {
+      endpoint_.fail(reserved.status());
+      return true;
+    }
+    slot = reserved.value();
   }
-  append(append(append(slot->bytes.data(), frame), head), tail);
-  endpoint_.publish(*slot);
+  append(append(append(slot.bytes.data(), frame), head), tail);
+  endpoint_.publish(slot);
   return true;
 }
 
@@ -36,7 +43,7 @@ void Sender::send(FrameHeader header, std::span<const std::byte> head, std::span
   std::array<std::byte, kFrameHeaderBytes> frame;
   write_header(header, frame.data());
 
-  std::lock_guard lock(mutex_);
+  const std::lock_guard<BiasedMutex> lock(mutex_);
   if (closed_) return;
   if (outbox_.empty() && try_send(frame, head, tail)) return;
   if (outbox_.size() >= kOutboxMessagesMax) {
@@ -50,13 +57,13 @@ void Sender::send(FrameHeader header, std::span<const std::byte> head, std::span
 }
 
 void Sender::close() {
-  std::lock_guard lock(mutex_);
+  const std::lock_guard<BiasedMutex> lock(mutex_);
   closed_ = true;
 }
 
 bool Sender::flush() {
   if (!backlogged()) return true;
-  std::lock_guard lock(mutex_);
+  const std::lock_guard<BiasedMutex> lock(mutex_);
   while (!outbox_.empty() && try_send(outbox_.front(), {}, {})) outbox_.pop_front();
   backlogged_.store(!outbox_.empty(), std::memory_order_release);  // pairs with backlogged()
   return outbox_.empty();

@@ -11,11 +11,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <mutex>
 #include <span>
 #include <vector>
 
+#include "transport/biased_mutex.h"
 #include "transport/endpoint.h"
+#include "transport/wakeup.h"
 
 namespace tf::worker {
 
@@ -42,7 +43,7 @@ class Sender {
                 std::span<const std::byte> tail);
 
   Endpoint& endpoint_;
-  std::mutex mutex_;  // the endpoint's producer role, and the outbox
+  BiasedMutex mutex_{register_for_barriers()};  // the endpoint's producer role, and the outbox
   std::deque<std::vector<std::byte>> outbox_;
   bool closed_ = false;
   std::atomic<bool> backlogged_{false};
