@@ -7,7 +7,6 @@
 
 #include "proxy/process.h"
 #include "proxy/session.h"
-#include "proxy/thread_state.h"
 
 namespace tf::proxy {
 
@@ -28,40 +27,28 @@ void ApiCall::recycle() { consumed_from_->recycle(consumed_); }
 
 bool ApiCall::connected() {
   session_ = acquire_session();
-  if (session_ == nullptr) {
-    failure_ = no_session_error();
-    return false;
+  if (session_ != nullptr && session_->has_devices()) [[likely]] {
+    handles_ = &session_->handles();
+    return true;
   }
-  if (session_->device_count() == 0) {
-    failure_ = hipErrorNoDevice;
-    return false;
-  }
-  return true;
+  failure_ = session_ == nullptr ? no_session_error() : hipErrorNoDevice;
+  return false;
 }
 
 Session& ApiCall::session() { return *session_; }
 
-int ApiCall::device() const { return thread_state().device; }
-
-hipError_t ApiCall::finish(hipError_t error) { return note_error(error); }
-
-hipError_t ApiCall::finish() { return note_error(failure_); }
-
-bool ApiCall::translate(HandleKind kind, const void* value, std::uint64_t& out) {
-  std::uint64_t raw = to_raw(value);
-  if (kind == HandleKind::kStream && raw <= kPerThreadStream) {
-    // hipStreamLegacy is the null stream by another name.
-    out = raw == kPerThreadStream ? session_->own_stream(device()) : 0;
-    if (raw != kPerThreadStream || out != 0) return true;
-    failure_ = session_->lost() ? kLostError : hipErrorOutOfMemory;
-    return false;
-  }
-  if (!session_->handles().of(kind).contains(raw)) {
+// What is no handle in use: a stream that has a name instead, or an error.
+bool ApiCall::translate_constant(HandleKind kind, std::uint64_t& handle) {
+  if (kind != HandleKind::kStream || handle > kPerThreadStream) {
     failure_ = unknown_handle(kind);
     return false;
   }
-  out = raw;
-  return true;
+  // hipStreamLegacy is the null stream by another name.
+  const bool own = handle == kPerThreadStream;
+  handle = own ? session_->own_stream(device()) : 0;
+  if (!own || handle != 0) return true;
+  failure_ = session_->lost() ? kLostError : hipErrorOutOfMemory;
+  return false;
 }
 
 bool ApiCall::create(HandleKind kind, std::uint64_t& out, void*& value) {
@@ -120,18 +107,18 @@ hipError_t ApiCall::post_bytes(protocol::Op op, std::span<const std::byte> head,
                                std::span<const std::byte> tail, Trace trace) {
   const hipError_t error = session_->send(op, device(), head, tail);
   session_->pending_work().note(device(), trace);
-  return note_error(error);
+  return finish(error);
 }
 
 hipError_t ApiCall::call_bytes(protocol::Op op, std::span<const std::byte> head,
                                std::span<const std::byte> tail, std::span<std::byte> reply) {
-  return note_error(session_->exchange(op, device(), head, tail, reply));
+  return finish(session_->exchange(op, device(), head, tail, reply));
 }
 
 hipError_t ApiCall::cached_bytes(protocol::Op op, std::span<const std::byte> head,
                                  std::span<std::byte> reply) {
   ReplyCache& cache = session_->replies();
-  if (cache.find(op, device(), head, reply)) return note_error(hipSuccess);
+  if (cache.find(op, device(), head, reply)) return finish(hipSuccess);
   hipError_t error = call_bytes(op, head, {}, reply);
   if (error == hipSuccess) cache.keep(op, device(), head, reply);
   return error;
@@ -149,7 +136,7 @@ hipError_t ApiCall::create_once_bytes(HandleKind kind, protocol::Op op, std::spa
   std::span<std::byte> raw = std::as_writable_bytes(std::span(&handle, 1));
   if (created.find(op, ReplyCache::kEveryDevice, asked, raw)) {
     value = to_pointer(protocol::Handle(handle));
-    return note_error(hipSuccess);
+    return finish(hipSuccess);
   }
   if (!create(kind, handle, value)) return finish();
   session_->handles().of(kind).make_permanent(handle);

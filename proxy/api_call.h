@@ -15,11 +15,12 @@
 #include "protocol/gen/messages.h"
 #include "protocol/gen/op.h"
 #include "protocol/handle.h"
+#include "proxy/handles.h"
 #include "proxy/pending_work.h"
+#include "proxy/thread_state.h"
 
 namespace tf::proxy {
 
-class HandleTable;
 class Session;
 
 class ApiCall {
@@ -36,16 +37,22 @@ class ApiCall {
   // REQUIRES: connected()
   Session& session();
   // The calling thread's current device.
-  int device() const;
+  int device() const { return thread_.device; }
 
   // Notes `error` as the thread's last error (where HIP does so) and returns it. The form without
   // argument returns why connected() or a translation below failed.
-  hipError_t finish(hipError_t error);
-  hipError_t finish();
+  hipError_t finish(hipError_t error) {
+    thread_.last_error = error;
+    return error;
+  }
+  hipError_t finish() { return finish(failure_); }
 
   // Application value -> handle on the wire. False: unknown handle; return finish(). 0, 1 and 2 pass for
   // streams. hipStreamPerThread becomes the handle of the thread's own stream.
-  bool translate(protocol::HandleKind kind, const void* value, std::uint64_t& out);
+  bool translate(protocol::HandleKind kind, const void* value, std::uint64_t& out) {
+    out = to_raw(value);
+    return handles_->of(kind).contains(out) || translate_constant(kind, out);
+  }
   // CREATE: a fresh handle, and what the application will see as its hipXxx_t. False: table full.
   bool create(protocol::HandleKind kind, std::uint64_t& out, void*& value);
   // A consuming parameter (destroy): the handle leaves the table. False: unknown handle.
@@ -89,6 +96,7 @@ class ApiCall {
 
  private:
   void recycle();
+  bool translate_constant(protocol::HandleKind kind, std::uint64_t& handle);
   hipError_t post_bytes(protocol::Op op, std::span<const std::byte> head, std::span<const std::byte> tail,
                         Trace trace);
   hipError_t call_bytes(protocol::Op op, std::span<const std::byte> head, std::span<const std::byte> tail,
@@ -99,7 +107,9 @@ class ApiCall {
                                std::uint64_t& handle, void*& value);
 
   protocol::Op op_;
+  ThreadState& thread_ = thread_state();
   Session* session_ = nullptr;
+  Handles* handles_ = nullptr;  // the session's
   hipError_t failure_ = hipSuccess;
   // What consume() took: its slot is free for others only after this call has posted.
   HandleTable* consumed_from_ = nullptr;

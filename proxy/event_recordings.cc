@@ -17,7 +17,8 @@ class Writing {
       if (before_ % 2 != 0) std::this_thread::yield();  // another thread records the same event
     }
   }
-  ~Writing() { version_.store(before_ + 2, std::memory_order_release); }
+  ~Writing() { version_.store(after(), std::memory_order_release); }
+  std::uint32_t after() const { return before_ + 2; }
   Writing(const Writing&) = delete;
   Writing& operator=(const Writing&) = delete;
 
@@ -32,7 +33,7 @@ class Writing {
 bool EventRecordings::says(const Slot& slot, std::uint64_t event, int device, std::uint64_t stream,
                            std::uint64_t transfers) {
   const std::uint32_t before = slot.version.load(std::memory_order_acquire);
-  const std::uint32_t marks = static_cast<std::uint32_t>(device) << 2 | kRecorded;
+  const std::uint32_t marks = static_cast<std::uint32_t>(device) << kDeviceShift | kRecorded;
   // Acquire: the version is read again only after these.
   const bool same = slot.event.load(std::memory_order_acquire) == event &&
                     slot.stream.load(std::memory_order_acquire) == stream &&
@@ -59,7 +60,7 @@ void EventRecordings::record(std::uint64_t event, int device, std::uint64_t stre
   slot.event.store(event, std::memory_order_release);
   slot.stream.store(stream, std::memory_order_release);
   slot.transfers.store(transfers, std::memory_order_release);
-  slot.device_and_marks.store(static_cast<std::uint32_t>(device) << 2 | kRecorded | marks,
+  slot.device_and_marks.store(static_cast<std::uint32_t>(device) << kDeviceShift | kRecorded | marks,
                               std::memory_order_release);
 }
 
@@ -74,6 +75,31 @@ void EventRecordings::share(std::uint64_t event) {
   slot.device_and_marks.store(marks | kShared, std::memory_order_release);
 }
 
+EventRecordings::Question EventRecordings::ask(std::uint64_t event) {
+  Slot& slot = slot_of(event);
+  const std::uint32_t before = slot.version.load(std::memory_order_acquire);
+  // Who asks again and again, or beside others, writes nothing.
+  const bool asked = (slot.device_and_marks.load(std::memory_order_acquire) & kAsked) != 0 &&
+                     slot.event.load(std::memory_order_acquire) == event;
+  if (asked && before % 2 == 0 && slot.version.load(std::memory_order_relaxed) == before) return before;
+  const Writing writing(slot.version);
+  if (slot.event.load(std::memory_order_relaxed) == event)
+    slot.device_and_marks.store(slot.device_and_marks.load(std::memory_order_relaxed) | kAsked,
+                                std::memory_order_release);
+  return writing.after();
+}
+
+void EventRecordings::note_reached(std::uint64_t event, Question question) {
+  Slot& slot = slot_of(event);
+  std::uint32_t expected = question;
+  if (!slot.version.compare_exchange_strong(expected, question + 1, std::memory_order_acq_rel)) return;
+  const std::uint32_t marks = slot.device_and_marks.load(std::memory_order_relaxed);
+  // The marks tell recordings from questions: a record() that finds them changed writes, and so is seen here.
+  if (slot.event.load(std::memory_order_relaxed) == event && (marks & kAsked) != 0)
+    slot.device_and_marks.store(marks | kReached, std::memory_order_release);
+  slot.version.store(question + 2, std::memory_order_release);
+}
+
 std::optional<EventRecording> EventRecordings::find(std::uint64_t event) const {
   const Slot* slot = slots_.find(protocol::Handle(event).index());
   if (slot == nullptr) return std::nullopt;
@@ -82,7 +108,10 @@ std::optional<EventRecording> EventRecordings::find(std::uint64_t event) const {
     // Acquire: the version is read again only after these.
     const std::uint64_t whose = slot->event.load(std::memory_order_acquire);
     const std::uint32_t marks = slot->device_and_marks.load(std::memory_order_acquire);
-    EventRecording recording{(marks & kRecorded) != 0, (marks & kShared) != 0, static_cast<int>(marks >> 2),
+    EventRecording recording{(marks & kRecorded) != 0,
+                             (marks & kShared) != 0,
+                             (marks & kReached) != 0,
+                             static_cast<int>(marks >> kDeviceShift),
                              slot->stream.load(std::memory_order_acquire),
                              slot->transfers.load(std::memory_order_acquire)};
     if (before % 2 == 0 && slot->version.load(std::memory_order_relaxed) == before)

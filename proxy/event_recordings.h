@@ -18,6 +18,7 @@ namespace tf::proxy {
 struct EventRecording {
   bool recorded = false;
   bool shared = false;  // other processes record it too: only the worker knows where it is
+  bool reached = false;
   int device = 0;
   std::uint64_t stream = 0;
   std::uint64_t transfers = 0;  // Transfers::last_sequence() at that moment
@@ -31,6 +32,13 @@ class EventRecordings {
   // Nothing: neither recorded nor shared.
   std::optional<EventRecording> find(std::uint64_t event) const;
 
+  // Around asking the worker whether the event's recording was reached: what was asked holds if nobody has
+  // recorded it since. Recordings are noted when they have been posted, so that none passes between a
+  // question and its answer unnoticed.
+  using Question = std::uint32_t;
+  Question ask(std::uint64_t event);
+  void note_reached(std::uint64_t event, Question question);
+
  private:
   struct Slot {
     std::atomic<std::uint32_t> version{0};
@@ -41,6 +49,9 @@ class EventRecordings {
   };
   static constexpr std::uint32_t kRecorded = 1;
   static constexpr std::uint32_t kShared = 2;
+  static constexpr std::uint32_t kAsked = 4;  // since it was recorded
+  static constexpr std::uint32_t kReached = 8;
+  static constexpr unsigned kDeviceShift = 4;
 
   Slot& slot_of(std::uint64_t event);
   static bool says(const Slot& slot, std::uint64_t event, int device, std::uint64_t stream,

@@ -22,6 +22,7 @@ std::optional<Handle> HandleTable::create(int device, std::shared_ptr<Facts> fac
   slot.device.store(device, std::memory_order_relaxed);
   const Handle handle(kind_, slot.generation, index);
   const std::lock_guard facts_lock(slot.facts_mutex);
+  slot.first_facts.store(facts.get(), std::memory_order_relaxed);
   slot.facts = std::move(facts);
   slot.live.store(handle.raw(), std::memory_order_release);  // pairs with find()
   return handle;

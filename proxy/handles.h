@@ -45,6 +45,12 @@ class HandleTable {
   // For objects whose device is known only once they are made.
   void set_device(std::uint64_t raw, int device);
   std::shared_ptr<Facts> facts(std::uint64_t raw) const;
+  // The same without taking part in owning them: theirs to keep alive who retires the handle. Those given to
+  // create(), whatever was set later.
+  const Facts* look_at_facts(std::uint64_t raw) const {
+    const Slot* slot = find(raw);
+    return slot == nullptr ? nullptr : slot->first_facts.load(std::memory_order_relaxed);
+  }
   // False: unknown handle.
   bool set_facts(std::uint64_t raw, std::shared_ptr<Facts> facts);
   // False: unknown handle. Afterwards it is.
@@ -65,6 +71,7 @@ class HandleTable {
     // The handle in use, or 0.
     std::atomic<std::uint64_t> live{0};
     std::atomic<int> device{-1};  // relaxed: set before `live`, or by who tells of it otherwise
+    std::atomic<const Facts*> first_facts{nullptr};  // likewise
     // Under the table's lock:
     std::uint32_t generation = 1;
     bool permanent = false;

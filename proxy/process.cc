@@ -14,7 +14,12 @@
 #include "proxy/stats/counting.h"
 
 namespace tf::proxy {
+
+constinit std::atomic<Session*> internal::connected_session{nullptr};
+
 namespace {
+
+using internal::connected_session;
 
 enum class Phase : int { kFresh, kConnected, kFailed, kForked };
 
@@ -22,7 +27,6 @@ struct Process {
   std::mutex mutex;  // connecting; never taken in a forked child
   std::atomic<Phase> phase{Phase::kFresh};
   std::atomic<bool> busy{false};  // a thread is connecting right now; guards against fork in between
-  std::atomic<Session*> session{nullptr};
   LogOnce forked_told;
 };
 
@@ -34,7 +38,7 @@ void after_fork_in_child() {
   bool untouched = state.phase.load(std::memory_order_relaxed) == Phase::kFresh &&
                    !state.busy.load(std::memory_order_relaxed);  // single-threaded here
   if (untouched || state.phase.load(std::memory_order_relaxed) == Phase::kForked) return;
-  const Session* session = state.session.load(std::memory_order_relaxed);  // as above
+  const Session* session = connected_session.exchange(nullptr, std::memory_order_relaxed);  // as above
   if (session != nullptr) session->after_fork_in_child();
   state.phase.store(Phase::kForked, std::memory_order_relaxed);
 }
@@ -62,7 +66,7 @@ void connect_first(Process& state) {
   if (parts) {
     stats::note_transport(parts->endpoint->transport());
     auto session = std::make_unique<Session>(std::move(*parts));
-    state.session.store(session.release(), std::memory_order_release);  // pairs with acquire_session()
+    connected_session.store(session.release(), std::memory_order_release);  // pairs with acquire_session()
     next = Phase::kConnected;
   } else {
     std::string where = settings ? " (worker " + settings->worker + ")" : "";
@@ -74,9 +78,7 @@ void connect_first(Process& state) {
 
 }  // namespace
 
-Session* acquire_session() {
-  if (Session* session = current_session()) [[likely]]
-    return session;
+Session* internal::acquire_first_session() {
   Process& state = process();
   Phase phase = state.phase.load(std::memory_order_acquire);  // pairs with connect_first()
   if (phase == Phase::kFresh) {
@@ -93,9 +95,7 @@ Session* acquire_session() {
 }
 
 Session* current_session() {
-  Process& state = process();
-  if (state.phase.load(std::memory_order_acquire) != Phase::kConnected) return nullptr;
-  Session* session = state.session.load(std::memory_order_acquire);  // both pair with connect_first()
+  Session* session = connected_session.load(std::memory_order_acquire);  // pairs with connect_first()
   return session != nullptr && !session->lost() ? session : nullptr;
 }
 
@@ -108,7 +108,7 @@ void end_process() {
   stats::note_end();
   Process& state = process();
   if (state.phase.load(std::memory_order_acquire) != Phase::kConnected) return;
-  Session* session = state.session.load(std::memory_order_acquire);
+  Session* session = connected_session.load(std::memory_order_acquire);
   if (session == nullptr) return;
   session->goodbye();
   session->leave_threads();
@@ -117,7 +117,7 @@ void end_process() {
 void use_session(Session* session) {
   Process& state = process();
   std::lock_guard lock(state.mutex);
-  state.session.store(session, std::memory_order_release);
+  connected_session.store(session, std::memory_order_release);
   state.phase.store(session != nullptr ? Phase::kConnected : Phase::kFresh, std::memory_order_release);
 }
 

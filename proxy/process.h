@@ -8,14 +8,24 @@
 
 #include <hip/hip_runtime_api.h>
 
+#include <atomic>
 #include <memory>
 
 #include "proxy/session.h"
 
 namespace tf::proxy {
 
+namespace internal {
+// The session once it is connected. Null again in the child of fork(). Release pairs with acquire_session().
+extern constinit std::atomic<Session*> connected_session;
+Session* acquire_first_session();
+}  // namespace internal
+
 // The session, connecting if this is the first time; null when there is none.
-Session* acquire_session();
+inline Session* acquire_session() {
+  Session* const session = internal::connected_session.load(std::memory_order_acquire);
+  return session != nullptr && !session->lost() ? session : internal::acquire_first_session();
+}
 
 // The session if there is a usable one already; never connects.
 Session* current_session();

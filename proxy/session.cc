@@ -40,6 +40,12 @@ bool creates_unordered_stream(protocol::Op op, std::span<const std::byte> head, 
          flagged(protocol::StreamCreateWithPriorityRequest{});
 }
 
+// What observe() has an eye on.
+constexpr bool is_observed(protocol::Op op) {
+  return op == protocol::Op::kStreamWaitEvent || op == protocol::Op::kStreamCreateWithFlags ||
+         op == protocol::Op::kStreamCreateWithPriority;
+}
+
 }  // namespace
 
 Session::Session(Parts parts)
@@ -155,14 +161,19 @@ void Session::goodbye() {
   for (int i = 0; i < 64; ++i) (void)queue_.poll();
 }
 
-// Generated posts whose meaning the client needs later, or that must fail at the call.
-hipError_t Session::observe(protocol::Op op, int device, std::span<const std::byte> head) {
-  if (op == protocol::EventRecordRequest::kOp && head.size() == sizeof(protocol::EventRecordRequest)) {
-    protocol::EventRecordRequest request;
-    std::memcpy(&request, head.data(), sizeof request);
-    if (!may_record(request.event, device, request.stream)) return hipErrorInvalidHandle;
-    note_recording(request.event, device, request.stream);
-  } else if (op == protocol::StreamWaitEventRequest::kOp) {
+hipError_t Session::record_event(int device, std::span<const std::byte> head) {
+  protocol::EventRecordRequest request;
+  if (head.size() != sizeof request) return hipErrorInvalidValue;
+  std::memcpy(&request, head.data(), sizeof request);
+  if (!may_record(request.event, device, request.stream)) return hipErrorInvalidHandle;
+  const hipError_t error = transmit(request.kOp, device, head, {});
+  note_recording(request.event, device, request.stream);
+  return error;
+}
+
+// Generated posts whose meaning the client needs later.
+void Session::observe(protocol::Op op, std::span<const std::byte> head) {
+  if (op == protocol::StreamWaitEventRequest::kOp) {
     joined_streams_.store(true, std::memory_order_relaxed);
   } else if (std::uint64_t stream = 0; creates_unordered_stream(op, head, stream)) {
     unordered_streams_.store(true, std::memory_order_relaxed);
@@ -170,9 +181,9 @@ hipError_t Session::observe(protocol::Op op, int device, std::span<const std::by
     facts->blocking = false;
     handles_.of(protocol::HandleKind::kStream).set_facts(stream, std::move(facts));
   }
-  return hipSuccess;
 }
 
+// Behind the message: see EventRecordings::ask().
 void Session::note_recording(std::uint64_t event, int device, std::uint64_t stream) {
   recordings_.record(event, device, stream, transfers_.last_sequence());
 }
@@ -182,24 +193,47 @@ void Session::note_shared(std::uint64_t event) {
   recordings_.share(event);
 }
 
+// Something is going on besides that messages may have to do with.
+bool Session::takes_care() const {
+  return graphs_->capturing() || mirror_.any() || is_sharing() || stats::counting();
+}
+
 hipError_t Session::send(protocol::Op op, int device, std::span<const std::byte> head,
-                         std::span<const std::byte> tail, std::uint32_t* request_id) {
-  // A launch has asked before, when it knew more; it is the call that must cost least.
+                         std::span<const std::byte> tail) {
+  if (takes_care()) [[unlikely]]
+    return send_with_care(op, device, head, tail);
+  return send_observed(op, device, head, tail);
+}
+
+hipError_t Session::send_observed(protocol::Op op, int device, std::span<const std::byte> head,
+                                  std::span<const std::byte> tail) {
+  if (op == protocol::Op::kEventRecord) return record_event(device, head);
+  if (is_observed(op)) observe(op, head);
+  return transmit(op, device, head, tail);
+}
+
+hipError_t Session::send_with_care(protocol::Op op, int device, std::span<const std::byte> head,
+                                   std::span<const std::byte> tail) {
+  // A launch has asked before, when it knew more.
   if (op != protocol::Op::kLaunch && graphs_->capturing()) {
     if (const auto verdict = graphs_->offer(op, device, head)) return *verdict;
   }
-  if (hipError_t error = observe(op, device, head); error != hipSuccess) return error;
   if (mirror_.any()) {
     if (hipError_t error = mirror_.before(op, device, head); error != hipSuccess) return error;
   }
-  std::uint32_t flags = kFlagNoReply | (tail.empty() ? 0 : kFlagInlineData) |
-                        (static_cast<std::uint32_t>(device) + device_base_) << kDeviceShift;
-  Status status = queue_.post(static_cast<std::uint16_t>(op), flags, head, tail, request_id);
-  if (status) {
-    if (stats::counting()) [[unlikely]]
-      stats::count_post();
-    return is_sharing() ? settle(op, device, head) : hipSuccess;
-  }
+  const hipError_t error = send_observed(op, device, head, tail);
+  if (error != hipSuccess) return error;
+  if (stats::counting()) stats::count_post();
+  return is_sharing() ? settle(op, device, head) : hipSuccess;
+}
+
+hipError_t Session::transmit(protocol::Op op, int device, std::span<const std::byte> head,
+                             std::span<const std::byte> tail) {
+  const std::uint32_t flags = kFlagNoReply | (tail.empty() ? 0 : kFlagInlineData) |
+                              (static_cast<std::uint32_t>(device) + device_base_) << kDeviceShift;
+  const Status status = queue_.post(static_cast<std::uint16_t>(op), flags, head, tail);
+  if (status.is_ok()) [[likely]]
+    return hipSuccess;
   if (status.code() == Code::kInvalidArgument) return hipErrorInvalidValue;  // longer than a message
   lose(status);
   return kLostError;

@@ -68,6 +68,7 @@ class Session final : private MessageSink, private LeaseSource, private HostPart
 
   const protocol::WorkerSnapshot& snapshot() const { return snapshot_; }
   int device_count() const { return static_cast<int>(snapshot_.devices.size()); }
+  bool has_devices() const { return !snapshot_.devices.empty(); }
   RequestQueue& queue() { return queue_; }
   Handles& handles() { return handles_; }
   ReplyCache& replies() { return replies_; }
@@ -124,7 +125,7 @@ class Session final : private MessageSink, private LeaseSource, private HostPart
 
   // One message to `device`'s executor, posted or answered. `reply` gets what follows the error.
   hipError_t send(protocol::Op op, int device, std::span<const std::byte> head,
-                  std::span<const std::byte> tail, std::uint32_t* request_id = nullptr);
+                  std::span<const std::byte> tail);
   hipError_t exchange(protocol::Op op, int device, std::span<const std::byte> head,
                       std::span<const std::byte> tail, std::span<std::byte> reply);
 
@@ -211,8 +212,16 @@ class Session final : private MessageSink, private LeaseSource, private HostPart
   std::uint64_t own_stream(int device);
 
  private:
+  bool takes_care() const;
+  hipError_t send_with_care(protocol::Op op, int device, std::span<const std::byte> head,
+                            std::span<const std::byte> tail);
+  hipError_t transmit(protocol::Op op, int device, std::span<const std::byte> head,
+                      std::span<const std::byte> tail);
   hipError_t settle(protocol::Op op, int device, std::span<const std::byte> head);
-  hipError_t observe(protocol::Op op, int device, std::span<const std::byte> head);
+  hipError_t send_observed(protocol::Op op, int device, std::span<const std::byte> head,
+                           std::span<const std::byte> tail);
+  void observe(protocol::Op op, std::span<const std::byte> head);
+  hipError_t record_event(int device, std::span<const std::byte> head);
   Status on_message(const FrameHeader& header, std::span<const std::byte> payload) override;
   Status on_fault(const protocol::FaultRequest& fault);
   hipError_t lease(int device, std::uint64_t bytes, Lease& lease) override;

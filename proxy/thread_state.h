@@ -16,12 +16,21 @@ namespace tf::proxy {
 inline constexpr std::size_t kCallConfigurationsMax = 16;  // nested <<<>>> of one thread
 inline constexpr std::size_t kContextsMax = 32;            // hipCtxPushCurrent depth of one thread
 inline constexpr std::size_t kThreadDevicesMax = 64;       // protocol::kDevicesMax
+inline constexpr std::size_t kKnownKernels = 64;           // kernels that one thread launches in turn
 
 struct CallConfiguration {
   dim3 grid{};
   dim3 block{};
   std::size_t shared_bytes = 0;
   hipStream_t stream = nullptr;
+};
+
+// A kernel of a compiled program that the thread has launched, as ModuleCache knows it.
+struct KnownKernel {
+  const void* host_function = nullptr;
+  std::uint64_t function = 0;
+  std::uint64_t registrations = 0;  // of ModuleCache, when it was looked up
+  int device = 0;
 };
 
 struct ThreadState {
@@ -33,11 +42,18 @@ struct ThreadState {
   std::array<CallConfiguration, kCallConfigurationsMax> configurations{};
   std::array<int, kContextsMax> contexts{};                    // devices below the current one
   std::array<std::uint64_t, kThreadDevicesMax> own_streams{};  // hipStreamPerThread: handle, 0 = none yet
+  std::array<KnownKernel, kKnownKernels> known_kernels{};
+
+  // Where the kernel is kept, if it is.
+  KnownKernel& known_kernel(const void* host_function) {
+    const auto address = reinterpret_cast<std::uintptr_t>(host_function);
+    return known_kernels[(address >> 4 ^ address >> 10) % kKnownKernels];
+  }
 };
 
 namespace internal {
-// The calling thread's state once it has asked for it. Not of the initial-exec model: that would take all of the
-// library's thread-local memory from the little that a process keeps for libraries loaded late.
+// The calling thread's state once it has asked for it. Not of the initial-exec model: that would take all of
+// the library's thread-local memory from the little that a process keeps for libraries loaded late.
 extern constinit thread_local ThreadState* own_thread_state;
 ThreadState& make_thread_state();
 }  // namespace internal

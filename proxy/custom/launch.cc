@@ -89,7 +89,7 @@ Graphs::Verdict capture(Session& session, int device, const Launch& launch, cons
 // REQUIRES: call.connected()
 hipError_t launch(ApiCall& call, std::uint64_t function, const Launch& launch) {
   Session& session = call.session();
-  auto facts = session.modules().facts(function);
+  const FunctionFacts* const facts = session.modules().look_at_facts(function);
   if (facts == nullptr) return call.finish(hipErrorInvalidHandle);
   protocol::LaunchRequest request{};
   request.function = function;
@@ -117,16 +117,17 @@ hipError_t launch(ApiCall& call, std::uint64_t function, const Launch& launch) {
     const auto verdict = capture(session, call.device(), launch, *facts->layout, request, packed.bytes());
     if (verdict) return call.finish(*verdict);
   }
+  error = session.post(facts->device, request, packed.bytes());
   if (request.start_event != 0) session.note_recording(request.start_event, facts->device, request.stream);
   if (request.stop_event != 0) session.note_recording(request.stop_event, facts->device, request.stream);
-  return call.finish(session.post(facts->device, request, packed.bytes()));
+  return call.finish(error);
 }
 
 void set_shape(LaunchShape& shape, const dim3& grid, const dim3& block, std::uint64_t shared_bytes) {
   shape = {{grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, shared_bytes};
 }
 
-hipError_t launch_host_function(ApiCall& call, const void* host_function, Launch what) {
+hipError_t launch_host_function(ApiCall& call, const void* host_function, Launch& what) {
   if (host_function == nullptr) return call.finish(hipErrorInvalidDeviceFunction);
   if (!call.connected()) return call.finish();
   std::uint64_t function = 0;
@@ -136,7 +137,7 @@ hipError_t launch_host_function(ApiCall& call, const void* host_function, Launch
   return launch(call, function, what);
 }
 
-hipError_t launch_function(ApiCall& call, hipFunction_t function, Launch what) {
+hipError_t launch_function(ApiCall& call, hipFunction_t function, Launch& what) {
   what.named = function;
   return launch(call, to_raw(function), what);
 }

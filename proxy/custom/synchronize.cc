@@ -78,9 +78,16 @@ hipError_t ask_event(Session& session, int device, const Request& request) {
   }
   auto recording = session.recordings().find(request.event);
   if (!recording) return session.lost() ? kLostError : hipSuccess;
-  // Recorded before the last wait that left nothing to do, the event has been reached.
-  const bool reached = !recording->shared && session.pending_work().quiet() && !session.lost();
-  const hipError_t error = reached ? hipSuccess : session.call(device, request);
+  // Recorded before the last wait that left nothing to do, the event has been reached; or the worker has said
+  // so.
+  const bool reached =
+      !recording->shared && !session.lost() && (recording->reached || session.pending_work().quiet());
+  hipError_t error = hipSuccess;
+  if (!reached) {
+    const EventRecordings::Question question = session.recordings().ask(request.event);
+    error = session.call(device, request);
+    if (error == hipSuccess) session.recordings().note_reached(request.event, question);
+  }
   if (error != hipSuccess || !recording->recorded) return error;
   await_copies(session, *recording);
   if (hipError_t failed = session.waited(); failed != hipSuccess) return failed;

@@ -34,10 +34,14 @@ bool is_sane(const KernelLayout& layout) {
 
 std::byte* PackedArguments::resize(std::size_t bytes) {
   size_ = bytes;
-  if (bytes > small_.size()) large_.resize(bytes);
-  std::byte* data = bytes > small_.size() ? large_.data() : small_.data();
-  std::memset(data, 0, bytes);  // gaps between arguments: nothing of our stack travels
-  return data;
+  // Zeros in the gaps between arguments: nothing of our stack travels.
+  if (bytes > small_.size()) {
+    large_.assign(bytes, std::byte{0});
+    return large_.data();
+  }
+  constexpr std::size_t kWide = 16;
+  for (std::size_t at = 0; at < bytes; at += kWide) std::memset(&small_[at], 0, kWide);
+  return small_.data();
 }
 
 hipError_t PackedArguments::pack(const KernelLayout& layout, void* const* arguments) {

@@ -50,7 +50,7 @@ class PackedArguments {
   std::byte* resize(std::size_t bytes);
 
   std::size_t size_ = 0;
-  std::array<std::byte, 512> small_;
+  alignas(16) std::array<std::byte, 512> small_;
   std::vector<std::byte> large_;
 };
 

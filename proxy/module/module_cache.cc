@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proxy/module/module_cache.h"
 
-#include <vector>
-
 #include "proxy/module/registry.h"
 #include "proxy/session.h"
+#include "proxy/thread_state.h"
 
 namespace tf::proxy {
 namespace {
@@ -13,7 +12,14 @@ using protocol::HandleKind;
 
 std::span<const std::byte> text(std::string_view name) { return std::as_bytes(std::span(name)); }
 
+std::uint64_t next_registrations() {
+  static constinit std::atomic<std::uint64_t> last{0};
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;  // only uniqueness
+}
+
 }  // namespace
+
+ModuleCache::ModuleCache(Session& session) : session_(session), registrations_(next_registrations()) {}
 
 const char* ModuleCache::target_of(int device) const {
   return session_.snapshot().devices[static_cast<std::size_t>(device)].properties.gcn_arch_name.c_str();
@@ -78,23 +84,29 @@ hipError_t ModuleCache::unload(std::uint64_t module) {
   HandleTable& modules = session_.handles().of(HandleKind::kModule);
   auto facts = std::dynamic_pointer_cast<ModuleFacts>(modules.facts(module));
   if (facts == nullptr || !modules.retire(module)) return hipErrorInvalidValue;
-  HandleTable& functions = session_.handles().of(HandleKind::kFunction);
   std::vector<std::uint64_t> gone;
-  {
-    std::lock_guard lock(facts->mutex);
-    for (const auto& [name, function] : facts->functions) {
-      if (functions.retire(function)) gone.push_back(function);
-    }
-    for (const auto& [name, variable] : facts->variables)
-      session_.device_memory().remove_variable(variable.address);
-  }
+  retire_functions(*facts, gone);
   protocol::UnloadModuleRequest request{};
   request.module = module;
   hipError_t error = session_.post(facts->device, request);
   // Not earlier: whoever gets the slots next must come after the worker has let go of them.
   modules.recycle(module);
-  for (std::uint64_t function : gone) functions.recycle(function);
+  for (std::uint64_t function : gone) session_.handles().of(HandleKind::kFunction).recycle(function);
   return error;
+}
+
+// Functions and variables of a module that is being unloaded.
+void ModuleCache::retire_functions(ModuleFacts& module, std::vector<std::uint64_t>& gone) {
+  HandleTable& functions = session_.handles().of(HandleKind::kFunction);
+  const std::lock_guard lock(module.mutex);
+  const std::lock_guard retired_lock(retired_mutex_);
+  for (const auto& [name, function] : module.functions) {
+    retired_.push_back(functions.facts(function));
+    if (retired_.size() > kFactsKept) retired_.pop_front();
+    if (functions.retire(function)) gone.push_back(function);
+  }
+  for (const auto& [name, variable] : module.variables)
+    session_.device_memory().remove_variable(variable.address);
 }
 
 hipError_t ModuleCache::function(std::uint64_t module, std::string_view name, std::uint64_t& function) {
@@ -162,6 +174,20 @@ hipError_t ModuleCache::registered_module(int device, std::size_t binary, const 
 
 hipError_t ModuleCache::registered_function(int device, const void* host_function,
                                             std::uint64_t& function_handle) {
+  const std::uint64_t registrations = registrations_.load(std::memory_order_relaxed);
+  KnownKernel& known = thread_state().known_kernel(host_function);
+  if (known.host_function == host_function && known.device == device &&
+      known.registrations == registrations) {
+    function_handle = known.function;
+    return hipSuccess;
+  }
+  const hipError_t error = find_registered(device, host_function, function_handle);
+  if (error == hipSuccess) known = {host_function, function_handle, registrations, device};
+  return error;
+}
+
+hipError_t ModuleCache::find_registered(int device, const void* host_function,
+                                        std::uint64_t& function_handle) {
   auto key = std::pair(host_function, device);
   {
     std::shared_lock lock(function_mutex_);
@@ -195,12 +221,18 @@ hipError_t ModuleCache::registered_variable(int device, const void* symbol, Devi
 void ModuleCache::forget_registered() {
   std::unique_lock lock(function_mutex_);
   by_host_function_.clear();
+  registrations_.store(next_registrations(), std::memory_order_relaxed);
 }
 
 std::shared_ptr<const FunctionFacts> ModuleCache::facts(std::uint64_t function) const {
   // Handles of functions are made here only, with these facts.
   return std::static_pointer_cast<const FunctionFacts>(
       session_.handles().of(HandleKind::kFunction).facts(function));
+}
+
+const FunctionFacts* ModuleCache::look_at_facts(std::uint64_t function) const {
+  return static_cast<const FunctionFacts*>(
+      session_.handles().of(HandleKind::kFunction).look_at_facts(function));
 }
 
 }  // namespace tf::proxy

@@ -7,8 +7,10 @@
 
 #include <hip/hip_runtime_api.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -17,6 +19,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "proxy/handles.h"
 #include "proxy/module/code_image.h"
@@ -45,9 +48,12 @@ struct FunctionFacts final : Facts {
   std::shared_ptr<const KernelLayout> layout;
 };
 
+// Of unloaded modules: how many functions' facts are kept for a thread that still looks at them.
+inline constexpr std::size_t kFactsKept = 1024;
+
 class ModuleCache {
  public:
-  explicit ModuleCache(Session& session) : session_(session) {}
+  explicit ModuleCache(Session& session);
 
   hipError_t load(int device, const void* image, std::uint64_t& module);
   // The same of an image whose length is known: nothing outside it is read.
@@ -62,11 +68,16 @@ class ModuleCache {
   // A library with registered kernels was unloaded: its stubs' addresses may come back as somebody else's.
   void forget_registered();
   std::shared_ptr<const FunctionFacts> facts(std::uint64_t function) const;
+  // For launches, which are many: no lock, nothing counted. Valid for as long as nobody unloads the module,
+  // which no program may while it launches; one that does meets the facts of kFactsKept unloaded functions.
+  const FunctionFacts* look_at_facts(std::uint64_t function) const;
 
  private:
   const char* target_of(int device) const;
   hipError_t load(std::shared_ptr<ModuleFacts> facts, std::uint64_t& module);
   hipError_t send_code(int device, std::uint64_t module, const CodeImage& image);
+  void retire_functions(ModuleFacts& module, std::vector<std::uint64_t>& gone);
+  hipError_t find_registered(int device, const void* host_function, std::uint64_t& function);
   hipError_t registered_module(int device, std::size_t binary, const void* wrapper, std::uint64_t& module);
 
   Session& session_;
@@ -74,6 +85,11 @@ class ModuleCache {
   std::map<std::pair<std::size_t, int>, std::uint64_t> registered_;  // {fat binary, device}; load_mutex_
   mutable std::shared_mutex function_mutex_;
   std::map<std::pair<const void*, int>, std::uint64_t> by_host_function_;
+  // Of what is registered; another one in every session. Threads keep kernels they have found (ThreadState),
+  // and believe them while it stays. Relaxed: who unregisters says so to who launches, or is at fault.
+  std::atomic<std::uint64_t> registrations_;
+  std::mutex retired_mutex_;
+  std::deque<std::shared_ptr<Facts>> retired_;  // the last kFactsKept
 };
 
 }  // namespace tf::proxy

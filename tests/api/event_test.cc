@@ -41,6 +41,29 @@ TEST(Event, QueryFollowsTheStream) {
   HIP_OK(hipEventQuery(event));
 }
 
+// While other work keeps the device busy, what is known of an event must not outlive its recording.
+TEST(Event, RecordedAgainItIsAnotherMatter) {
+  TestStream busy;
+  TestStream stream;
+  TestEvent event;
+  Gate background;
+  background.close(busy);
+  for (int round = 0; round < 3; ++round) {
+    Gate gate;
+    gate.close(stream);
+    HIP_OK(hipEventRecord(event, stream));
+    EXPECT_EQ(hipEventQuery(event), hipErrorNotReady) << "round " << round;
+    EXPECT_EQ(hipEventQuery(event), hipErrorNotReady);
+    gate.open();
+    HIP_OK(hipEventSynchronize(event));
+    HIP_OK(hipEventQuery(event));
+    HIP_OK(hipEventQuery(event));
+    HIP_OK(hipEventSynchronize(event));
+  }
+  background.open();
+  HIP_OK(hipStreamSynchronize(busy));
+}
+
 TEST(Event, ElapsedTimeIsReal) {
   TestStream stream;
   TestEvent start;

@@ -51,6 +51,32 @@ TEST(EventRecordings, SharedIsForGood) {
   EXPECT_EQ(recordings.find(event(1))->stream, 7u);
 }
 
+TEST(EventRecordings, WhatWasReachedIsRememberedUntilItIsRecordedAgain) {
+  EventRecordings recordings;
+  recordings.record(event(3), 1, 7, 1);
+  EXPECT_FALSE(recordings.find(event(3))->reached);
+  recordings.note_reached(event(3), recordings.ask(event(3)));
+  EXPECT_TRUE(recordings.find(event(3))->reached);
+  EXPECT_EQ(recordings.find(event(3))->device, 1);
+  recordings.record(event(3), 1, 7, 1);
+  EXPECT_FALSE(recordings.find(event(3))->reached) << "the same stream again, and yet another recording";
+}
+
+// The answer is of the recording before.
+TEST(EventRecordings, AnAnswerThatARecordingOvertookSaysNothing) {
+  EventRecordings recordings;
+  recordings.record(event(3), 0, 7, 1);
+  const auto question = recordings.ask(event(3));
+  EXPECT_EQ(recordings.ask(event(3)), question) << "two threads ask";
+  recordings.record(event(3), 0, 7, 1);
+  recordings.note_reached(event(3), question);
+  EXPECT_FALSE(recordings.find(event(3))->reached);
+  const auto of_old_handle = recordings.ask(event(3));
+  recordings.record(event(3, 2), 0, 7, 1);
+  recordings.note_reached(event(3), of_old_handle);
+  EXPECT_FALSE(recordings.find(event(3, 2))->reached);
+}
+
 // Whoever looks while others record sees one of their recordings, never a mixture.
 TEST(EventRecordings, NeverTorn) {
   EventRecordings recordings;
