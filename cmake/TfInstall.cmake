@@ -6,7 +6,7 @@
 # The prefix should be one of our own or /usr/local: in /usr the proxy would take the place of AMD's library.
 include(CMakePackageConfigHelpers)
 
-set(TF_EXPORTED tf_transport tf_net tf_shm tf_tcp tf_transport_factory tf_liburing)
+set(TF_EXPORTED tf_concurrency tf_transport tf_net tf_shm tf_tcp tf_transport_factory tf_liburing)
 install(TARGETS ${TF_EXPORTED} EXPORT hip-remote-targets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}/hip-remote)
 set(libraries amdhip64_5 hip_cpu)
@@ -18,7 +18,7 @@ endif()
 install(TARGETS ${libraries} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS ${native_libraries} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/native)
 install(EXPORT hip-remote-targets NAMESPACE hip-remote:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/hip-remote)
-foreach(folder transport transport/factory net shm tcp)
+foreach(folder concurrency transport transport/factory net shm tcp)
   file(GLOB headers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${folder}/*.h)
   install(FILES ${headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/hip-remote/${folder})
 endforeach()

@@ -78,15 +78,24 @@ function(tf_executable name)
   target_link_libraries(${name} PRIVATE tf_options ${ARG_DEPENDS})
 endfunction()
 
+# Sets a variable to so many seconds, or more where a sanitizer makes everything slower.
+function(tf_test_seconds variable seconds)
+  if(TF_SANITIZE MATCHES thread)
+    math(EXPR seconds "${seconds} * 4")
+  endif()
+  set(${variable} ${seconds} PARENT_SCOPE)
+endfunction()
+
 # GoogleTest program registered with ctest as one test: tf_test(ring_test SOURCES ... DEPENDS ... LABELS unit)
 function(tf_test name)
   cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;DEPENDS;LABELS;ARGS" ${ARGN})
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 120)
   endif()
+  tf_test_seconds(limit_s ${ARG_TIMEOUT})
   tf_executable(${name} SOURCES ${ARG_SOURCES} DEPENDS ${ARG_DEPENDS} GTest::gtest GTest::gtest_main)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin/tests)
   add_test(NAME ${name} COMMAND ${name} ${ARG_ARGS})
-  set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}"
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${limit_s} LABELS "${ARG_LABELS}"
                        SKIP_REGULAR_EXPRESSION "^all tests skipped")
 endfunction()

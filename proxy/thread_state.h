@@ -29,9 +29,24 @@ struct CallConfiguration {
 struct KnownKernel {
   const void* host_function = nullptr;
   std::uint64_t function = 0;
-  std::uint64_t registrations = 0;  // of ModuleCache, when it was looked up
+  std::uint64_t epoch = 0;  // of ModuleCache, when it was looked up
   int device = 0;
 };
+
+// An allocation that the thread has used, as DeviceMemory knows it.
+struct KnownRange {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+  std::uint64_t epoch = 0;  // of DeviceMemory, when it was looked up
+
+  bool holds(std::uint64_t address, std::uint64_t bytes) const {
+    return address >= begin && address <= end && bytes <= end - address;
+  }
+};
+
+// What threads keep of a shared table they believe while its epoch is the one they saw. No two epochs are the
+// same, of whatever table or session.
+std::uint64_t next_epoch();
 
 struct ThreadState {
   hipError_t last_error = hipSuccess;
@@ -43,6 +58,7 @@ struct ThreadState {
   std::array<int, kContextsMax> contexts{};                    // devices below the current one
   std::array<std::uint64_t, kThreadDevicesMax> own_streams{};  // hipStreamPerThread: handle, 0 = none yet
   std::array<KnownKernel, kKnownKernels> known_kernels{};
+  KnownRange known_range;
 
   // Where the kernel is kept, if it is.
   KnownKernel& known_kernel(const void* host_function) {

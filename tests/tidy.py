@@ -15,21 +15,22 @@ FUNCTION_LINES_MAX = 70
 
 # Folder -> folders of ours it may include. The longest matching prefix of a file's folder decides.
 MAY_INCLUDE = {
-    "transport": {"transport"},
-    "net": {"net", "transport"},
-    "shm": {"shm", "net", "transport"},
-    "tcp": {"tcp", "net", "transport"},
-    "rdma": {"rdma", "net", "transport"},
-    "shaper": {"shaper", "transport"},
+    "concurrency": {"concurrency"},
+    "transport": {"transport", "concurrency"},
+    "net": {"net", "transport", "concurrency"},
+    "shm": {"shm", "net", "transport", "concurrency"},
+    "tcp": {"tcp", "net", "transport", "concurrency"},
+    "rdma": {"rdma", "net", "transport", "concurrency"},
+    "shaper": {"shaper", "transport", "concurrency"},
     "transport/factory": {"transport/factory", "transport", "net", "shm", "tcp", "rdma"},
     "codeobject": {"codeobject", "transport"},
     "graph": {"graph"},
     "hipdata": {"hipdata"},
     "protocol": {"protocol", "net", "transport"},
-    "proxy": {"proxy", "protocol", "codeobject", "graph", "hipdata", "transport", "net", "shaper"},
-    "worker": {"worker", "protocol", "codeobject", "transport", "net"},
-    "worker/runtime/cpu": {"worker/runtime/cpu", "codeobject", "graph", "hipdata", "transport", "cpu"},
-    "worker/runtime/cuda": {"worker/runtime/cuda", "codeobject", "graph", "hipdata", "transport"},
+    "proxy": {"proxy", "protocol", "codeobject", "graph", "hipdata", "transport", "net", "shaper", "concurrency"},
+    "worker": {"worker", "protocol", "codeobject", "transport", "net", "concurrency"},
+    "worker/runtime/cpu": {"worker/runtime/cpu", "codeobject", "graph", "hipdata", "transport", "concurrency", "cpu"},
+    "worker/runtime/cuda": {"worker/runtime/cuda", "codeobject", "graph", "hipdata", "transport", "concurrency"},
 }
 FREE = ("tests", "benchmarks", "tools", "examples")  # may include anything; nothing may include them
 
@@ -44,7 +45,7 @@ BANNED_IN_LIBRARIES = [
      "the client library never ends the application"),
     (re.compile(r"\bstd::cout\b|\bprintf\s*\(|\bputs\s*\("), "the client library never prints to stdout"),
 ]
-LIBRARIES = ("transport", "net", "shm", "tcp", "rdma", "shaper", "codeobject", "graph", "hipdata", "proxy")
+LIBRARIES = ("concurrency", "transport", "net", "shm", "tcp", "rdma", "shaper", "codeobject", "graph", "hipdata", "proxy")
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
 
 

@@ -23,11 +23,10 @@
 #include <utility>
 #include <vector>
 
-#include "transport/biased_mutex.h"
-#include "transport/fence.h"
+#include "concurrency/biased_mutex.h"
+#include "concurrency/fence.h"
 #include "transport/pending_calls.h"
 #include "transport/small_copy.h"
-#include "transport/wakeup.h"
 
 namespace tf {
 namespace {
@@ -118,7 +117,7 @@ struct RequestQueue::State final : MessageSink {
   MessageSink& notices_;
   WaitObserver* const observer_;  // may be null
 
-  BiasedMutex producer_{register_for_barriers()};
+  BiasedMutex producer_;
   // All guarded by producer_. Of the threads whose reserve() was refused one has the turn to retry; nobody
   // else reserves meanwhile (but the driver, from inside the sink), so no small message overtakes a large one
   // for ever, and no success makes the endpoint forget that somebody waits for room.

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transport/wakeup.h"
 
-#include <immintrin.h>
 #include <linux/futex.h>
-#include <linux/membarrier.h>
 #include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -70,12 +68,6 @@ void Doorbell::wake(Ringing what) const {
   ::syscall(SYS_futex, words_, operation, INT_MAX, nullptr, nullptr, what);
 }
 
-bool register_for_barriers() {
-  return ::syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0;
-}
-
-bool fence_everywhere() { return ::syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0) == 0; }
-
 // Whoever slept once may do so again: with fences until it has been quiet for long.
 void MessageRinger::wake() {
   quiet_ = 0;
@@ -141,8 +133,6 @@ bool Spin::go_on(Clock::time_point now) {
   next_yield_ = after + kSpinAlone;
   return true;
 }
-
-void spin_pause() { _mm_pause(); }
 
 void spin_yield() { ::sched_yield(); }
 

@@ -37,7 +37,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "transport/fence.h"
+#include "concurrency/barriers.h"
+#include "concurrency/fence.h"
+#include "concurrency/pause.h"
 
 namespace tf {
 
@@ -88,13 +90,6 @@ class Doorbell {
   std::uint32_t* words_;
   bool shared_;
 };
-
-// Lets barriers of other processes reach this one's threads. False where the kernel, or who confines us, does
-// not know them. Cheap but for the first time in a process with threads (10 ms).
-bool register_for_barriers();
-// Every processor that runs a thread of a registered process fences. False when it did not happen: no memory,
-// just now. REQUIRES: this process is registered.
-bool fence_everywhere();
 
 // The one ringer of a doorbell for messages: leaves out the fence while nobody sleeps. One thread at a time.
 class MessageRinger {
@@ -166,9 +161,6 @@ class SpinBudget {
   std::atomic<std::uint32_t> waits_{0};
   std::atomic<std::int64_t> crowded_until_ns_{0};  // of the clock; 0: not that anybody knew
 };
-
-// Tells the processor that this is a spin loop.
-void spin_pause();
 
 // Whoever has spun this long lets others run: the peer may stand behind it in the queue of the same
 // processor, and would be let run only when the spinning ends.

@@ -14,9 +14,8 @@
 #include <span>
 #include <vector>
 
-#include "transport/biased_mutex.h"
+#include "concurrency/biased_mutex.h"
 #include "transport/endpoint.h"
-#include "transport/wakeup.h"
 
 namespace tf::worker {
 
@@ -43,7 +42,7 @@ class Sender {
                 std::span<const std::byte> tail);
 
   Endpoint& endpoint_;
-  BiasedMutex mutex_{register_for_barriers()};  // the endpoint's producer role, and the outbox
+  BiasedMutex mutex_;  // the endpoint's producer role, and the outbox
   std::deque<std::vector<std::byte>> outbox_;
   bool closed_ = false;
   std::atomic<bool> backlogged_{false};

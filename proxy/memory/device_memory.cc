@@ -125,6 +125,7 @@ hipError_t DeviceMemory::release(std::uint64_t address) {
       }
     }
     if (!found) return hipErrorInvalidValue;
+    blocks_gone();
   }
   if (give_back >= 0) source_.return_lease(give_back, lease);
   return hipSuccess;
@@ -181,6 +182,7 @@ void DeviceMemory::stream_idle(int device, std::uint64_t stream) {
     of.ranges.release(kept.address);
     return true;
   });
+  blocks_gone();
   count_waiting_locked();
 }
 
@@ -191,6 +193,7 @@ void DeviceMemory::device_idle(int device) {
   Device& of = devices_[static_cast<std::size_t>(device)];
   for (const StreamBlock& kept : of.stream_blocks) of.ranges.release(kept.address);
   of.stream_blocks.clear();
+  blocks_gone();
   count_waiting_locked();
 }
 
@@ -245,10 +248,16 @@ std::optional<DevicePointer> DeviceMemory::find(std::uint64_t address) const {
   return find_locked(address);
 }
 
-bool DeviceMemory::contains(std::uint64_t address, std::uint64_t bytes) const {
+bool DeviceMemory::find_whole(std::uint64_t address, std::uint64_t bytes) const {
   if (bytes == 0) return true;
   std::lock_guard lock(mutex_);
-  auto found = find_locked(address);
+  const auto block = find_block_locked(address);
+  if (block && bytes <= block->bytes - (address - block->base)) {
+    thread_state().known_range = {block->base, block->base + block->bytes,
+                                  epoch_.load(std::memory_order_relaxed)};  // written under the mutex
+    return true;
+  }
+  auto found = block ? block : find_locked(address);
   if (!found) return false;
   std::uint64_t here = found->bytes - (address - found->base);
   return bytes <= here || continues_locked(found->base, bytes - here);

@@ -17,6 +17,7 @@
 
 #include "protocol/device_snapshot.h"
 #include "proxy/memory/range_allocator.h"
+#include "proxy/thread_state.h"
 
 namespace tf::proxy {
 
@@ -75,8 +76,13 @@ class DeviceMemory {
   // something else of the device, or of either and beyond its end.
   enum class Place : std::uint8_t { kNone, kLease, kOther, kBeyond };
   Place look(std::uint64_t address, std::uint64_t bytes) const;
-  // All of [address, address + bytes) lies inside one allocation or variable. Zero bytes: always.
-  bool contains(std::uint64_t address, std::uint64_t bytes) const;
+  // All of [address, address + bytes) lies inside one allocation or variable. Zero bytes: always. Takes no lock
+  // for the allocation that this thread has asked for last.
+  bool contains(std::uint64_t address, std::uint64_t bytes) const {
+    const KnownRange& known = thread_state().known_range;
+    const bool is_current = known.epoch == epoch_.load(std::memory_order_acquire);  // pairs with blocks_gone()
+    return (is_current && known.holds(address, bytes)) || find_whole(address, bytes);
+  }
 
   // A __device__ variable at an address outside all leases; forgotten with its module.
   void add_variable(int device, std::uint64_t address, std::uint64_t bytes);
@@ -114,6 +120,8 @@ class DeviceMemory {
   };
 
   bool none_waiting() const { return waiting_blocks_.load(std::memory_order_acquire) == 0; }
+  bool find_whole(std::uint64_t address, std::uint64_t bytes) const;
+  void blocks_gone() { epoch_.store(next_epoch(), std::memory_order_release); }
   void count_waiting_locked();
   hipError_t grow(int device, std::uint64_t bytes);
   hipError_t lease_once(int device, std::uint64_t bytes);
@@ -127,6 +135,8 @@ class DeviceMemory {
   // Blocks that wait for their stream, on all devices. Written under the mutex, whoever freed one sees
   // it.
   std::atomic<std::size_t> waiting_blocks_{0};
+  // Of the blocks (see next_epoch()): another one whenever some of them are gone.
+  std::atomic<std::uint64_t> epoch_{next_epoch()};
   mutable std::mutex mutex_;
   std::vector<Device> devices_;
   std::map<std::uint64_t, DevicePointer> variables_;

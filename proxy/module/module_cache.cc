@@ -12,14 +12,9 @@ using protocol::HandleKind;
 
 std::span<const std::byte> text(std::string_view name) { return std::as_bytes(std::span(name)); }
 
-std::uint64_t next_registrations() {
-  static constinit std::atomic<std::uint64_t> last{0};
-  return last.fetch_add(1, std::memory_order_relaxed) + 1;  // only uniqueness
-}
-
 }  // namespace
 
-ModuleCache::ModuleCache(Session& session) : session_(session), registrations_(next_registrations()) {}
+ModuleCache::ModuleCache(Session& session) : session_(session), epoch_(next_epoch()) {}
 
 const char* ModuleCache::target_of(int device) const {
   return session_.snapshot().devices[static_cast<std::size_t>(device)].properties.gcn_arch_name.c_str();
@@ -174,15 +169,15 @@ hipError_t ModuleCache::registered_module(int device, std::size_t binary, const 
 
 hipError_t ModuleCache::registered_function(int device, const void* host_function,
                                             std::uint64_t& function_handle) {
-  const std::uint64_t registrations = registrations_.load(std::memory_order_relaxed);
+  const std::uint64_t epoch = epoch_.load(std::memory_order_relaxed);
   KnownKernel& known = thread_state().known_kernel(host_function);
   if (known.host_function == host_function && known.device == device &&
-      known.registrations == registrations) {
+      known.epoch == epoch) {
     function_handle = known.function;
     return hipSuccess;
   }
   const hipError_t error = find_registered(device, host_function, function_handle);
-  if (error == hipSuccess) known = {host_function, function_handle, registrations, device};
+  if (error == hipSuccess) known = {host_function, function_handle, epoch, device};
   return error;
 }
 
@@ -221,7 +216,7 @@ hipError_t ModuleCache::registered_variable(int device, const void* symbol, Devi
 void ModuleCache::forget_registered() {
   std::unique_lock lock(function_mutex_);
   by_host_function_.clear();
-  registrations_.store(next_registrations(), std::memory_order_relaxed);
+  epoch_.store(next_epoch(), std::memory_order_relaxed);
 }
 
 std::shared_ptr<const FunctionFacts> ModuleCache::facts(std::uint64_t function) const {

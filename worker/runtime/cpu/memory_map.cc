@@ -32,6 +32,7 @@ std::optional<Allocation> MemoryMap::remove(const void* base) {
   if (found == ranges_.end()) return std::nullopt;
   const Allocation removed = found->second;
   ranges_.erase(found);
+  removals_.fetch_add(1, std::memory_order_release);
   return removed;
 }
 
@@ -60,6 +61,18 @@ bool MemoryMap::holds(const void* address, std::size_t bytes) const {
   return range != ranges_.end() && reaches(range, address_of(address), bytes);
 }
 
+bool MemoryMap::holds(const void* address, std::size_t bytes, KnownRange& known) const {
+  const std::uintptr_t at = address_of(address);
+  const bool is_current = known.removals == removals_.load(std::memory_order_acquire);
+  if (is_current && at >= known.begin && at <= known.end && bytes <= known.end - at) return true;
+  const std::shared_lock lock(mutex_);
+  const auto range = holder(at);
+  if (range == ranges_.end()) return false;
+  const Allocation& allocation = range->second;
+  known = {allocation.base, allocation.base + allocation.bytes, removals_.load(std::memory_order_relaxed)};
+  return reaches(range, at, bytes);
+}
+
 bool MemoryMap::covers(const void* address, std::size_t bytes) const {
   const std::shared_lock lock(mutex_);
   const auto range = holder(address_of(address));
@@ -81,6 +94,7 @@ bool MemoryMap::reaches(Ranges::const_iterator range, std::uintptr_t at, std::si
 
 std::vector<Allocation> MemoryMap::remove_all(int device, MemoryKind kind) {
   const std::unique_lock lock(mutex_);
+  removals_.fetch_add(1, std::memory_order_release);
   std::vector<Allocation> removed;
   for (auto range = ranges_.begin(); range != ranges_.end();) {
     const bool match = range->second.device == device && range->second.kind == kind;

@@ -6,6 +6,7 @@
 
 #include <hip/hip_runtime_api.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -40,6 +41,13 @@ struct Allocation {
   bool on_host() const { return kind == MemoryKind::kHost || kind == MemoryKind::kRegistered; }
 };
 
+// A range that a thread has asked for, as it was after so many removals from the map.
+struct KnownRange {
+  std::uintptr_t begin = 0;
+  std::uintptr_t end = 0;
+  std::uint64_t removals = ~std::uint64_t{0};
+};
+
 class MemoryMap {
  public:
   static constexpr std::size_t kMaxAllocations = 1 << 22;
@@ -54,6 +62,8 @@ class MemoryMap {
   std::optional<Allocation> find(const void* address) const;
   // A known range holds the address, and covers(address, bytes).
   bool holds(const void* address, std::size_t bytes) const;
+  // The same without a lock while it is `known`, which is the calling thread's.
+  bool holds(const void* address, std::size_t bytes, KnownRange& known) const;
   // False when `address` lies in a known range and the known ranges end before address + bytes.
   bool covers(const void* address, std::size_t bytes) const;
   // All ranges of a device that match; they are no longer known.
@@ -67,7 +77,8 @@ class MemoryMap {
   bool reaches(Ranges::const_iterator range, std::uintptr_t at, std::size_t bytes) const;
 
   mutable std::shared_mutex mutex_;
-  Ranges ranges_;  // by base
+  Ranges ranges_;                           // by base
+  std::atomic<std::uint64_t> removals_{0};  // written under mutex_; release, pairs with holds()
 };
 
 inline constexpr std::size_t kPage_bytes = 4096;

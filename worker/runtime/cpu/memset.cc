@@ -73,7 +73,7 @@ bool fillable(const Fill& wish) {
   if (__builtin_add_overflow(bytes, wish.width, &bytes)) return false;
   if (reinterpret_cast<std::uintptr_t>(wish.target) % wish.element_bytes != 0) return false;
   // Only memory that the runtime knows can be filled; a plain host pointer is an error here as on a GPU.
-  return Runtime::get().memory.holds(wish.target, bytes);
+  return Runtime::get().memory.holds(wish.target, bytes, thread_state().filled);
 }
 
 hipError_t fill(const Fill& wish, hipStream_t stream_handle, Wait wait) {

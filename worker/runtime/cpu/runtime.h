@@ -147,6 +147,7 @@ struct ThreadState {
   hipStreamCaptureMode capture_mode =
       hipStreamCaptureModeGlobal;  // kept for the program, see graph/library.h
   bool has_ended = false;          // what it owned is gone; calls may still come
+  KnownRange filled;               // last
 };
 namespace internal {
 extern constinit thread_local ThreadState own_thread_state;

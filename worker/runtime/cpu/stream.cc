@@ -63,7 +63,9 @@ void Stream::order_behind_peers() {
 
 // A task may submit to its own stream only from a callback, which HIP forbids; so this always ends.
 void Stream::wait_for_space(Lock& lock) {
-  while (submitted() - completed_.load(std::memory_order_acquire) >= kMaxQueuedTasks) {
+  while (submitted() - known_completed_ >= kMaxQueuedTasks) {
+    known_completed_ = completed_.load(std::memory_order_acquire);
+    if (submitted() - known_completed_ < kMaxQueuedTasks) return;
     const std::uint64_t half = submitted() - kMaxQueuedTasks / 2;
     lock.unlock();
     wait(half);
@@ -80,10 +82,19 @@ void Stream::start_thread() {
 // Lets the thread have what is queued, unless a caller is at work; unlocks.
 void Stream::show_queued(Lock& lock) {
   if (caller_runs_) return lock.unlock();
-  const bool wake = (queue_.publish() || closing_) && sleeping_;
-  if (wake) sleeping_ = false;  // one wake-up is enough
+  const bool has_news = queue_.publish() || closing_.load(std::memory_order_relaxed);
   lock.unlock();
-  if (wake) wake_.notify_one();
+  if (!has_news) return;
+  fence_.light();  // pairs with sleep_for_work()
+  if (sleeping_.load(std::memory_order_relaxed)) wake();
+}
+
+void Stream::wake() {
+  {
+    const std::lock_guard lock(sleep_mutex_);
+    sleeping_.store(false, std::memory_order_relaxed);
+  }
+  wake_.notify_one();
 }
 
 void Stream::run_thread() {
@@ -100,14 +111,29 @@ void Stream::run_thread() {
 
 // False: nothing more will come.
 bool Stream::wait_for_work() {
-  Lock lock(mutex_);
   while (!queue_.has_next()) {
-    if (closing_ && !caller_runs_) return false;
-    sleeping_ = true;
-    wake_.wait(lock);
+    if (has_ended()) return false;
+    sleep_for_work();
   }
-  sleeping_ = false;
   return true;
+}
+
+// A caller that still runs a task looks for the thread afterwards.
+bool Stream::has_ended() {
+  if (!closing_.load(std::memory_order_relaxed)) return false;
+  const Lock lock(mutex_);
+  return !caller_runs_ && !queue_.has_next();
+}
+
+void Stream::sleep_for_work() {
+  std::unique_lock lock(sleep_mutex_);
+  sleeping_.store(true, std::memory_order_relaxed);
+  fence_.heavy();  // pairs with show_queued() and close()
+  if (queue_.has_next() || has_ended()) {
+    sleeping_.store(false, std::memory_order_relaxed);
+    return;
+  }
+  wake_.wait(lock, [this] { return !sleeping_.load(std::memory_order_relaxed); });
 }
 
 void Stream::run_queued() {
@@ -127,9 +153,10 @@ void Stream::note(hipError_t status) {
 }
 
 void Stream::complete() {
-  // One executor at a time, so load and store do not race; the store is seq_cst for waiters_, see there.
-  completed_.store(completed_.load(std::memory_order_relaxed) + 1, std::memory_order_seq_cst);
-  if (waiters_.load(std::memory_order_seq_cst) == 0) return;
+  // One executor at a time, so load and store do not race. Release: what the tasks wrote, see reached().
+  completed_.store(completed_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+  fence_.light();  // pairs with sleep_until()
+  if (waiters_.load(std::memory_order_relaxed) == 0) return;
   const std::lock_guard lock(done_mutex_);
   done_.notify_all();
 }
@@ -142,10 +169,11 @@ void Stream::wait(std::uint64_t position) {
 }
 
 void Stream::sleep_until(std::uint64_t position) {
-  waiters_.fetch_add(1, std::memory_order_seq_cst);
+  waiters_.fetch_add(1, std::memory_order_relaxed);
+  fence_.heavy();  // pairs with complete()
   {
     std::unique_lock lock(done_mutex_);
-    done_.wait(lock, [&] { return completed_.load(std::memory_order_seq_cst) >= position; });
+    done_.wait(lock, [&] { return reached(position); });
   }
   waiters_.fetch_sub(1, std::memory_order_relaxed);
 }
@@ -172,11 +200,12 @@ hipError_t Stream::take_error() {
 void Stream::close() {
   bool threadless = false;
   {
-    const std::lock_guard lock(mutex_);
-    closing_ = true;
+    const Lock lock(mutex_);
+    closing_.store(true, std::memory_order_relaxed);
     threadless = !started_;
   }
-  wake_.notify_one();
+  fence_.light();  // pairs with sleep_for_work()
+  if (sleeping_.load(std::memory_order_relaxed)) wake();
   if (threadless) device_.remove(*this);
 }
 

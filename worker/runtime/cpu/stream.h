@@ -16,6 +16,7 @@
 #include <optional>
 #include <utility>
 
+#include "concurrency/biased_mutex.h"
 #include "worker/runtime/cpu/spin_budget.h"
 #include "worker/runtime/cpu/task_queue.h"
 
@@ -91,7 +92,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void wait(std::uint64_t position);
 
  private:
-  using Lock = std::unique_lock<std::mutex>;
+  using Lock = std::unique_lock<BiasedMutex>;
 
   template <typename Body>
   std::uint64_t push(Body&& body, Where where);
@@ -107,7 +108,10 @@ class Stream : public std::enable_shared_from_this<Stream> {
 
   void order_behind_peers();
   void run_thread();
+  void wake();
   bool wait_for_work();
+  bool has_ended();
+  void sleep_for_work();
   void run_queued();
   void sleep_until(std::uint64_t position);
   void note(hipError_t status);
@@ -118,21 +122,27 @@ class Stream : public std::enable_shared_from_this<Stream> {
   const int priority_;
   const bool is_default_;
 
-  std::mutex mutex_;  // who submits: the producer's side of queue_, and the flags
-  std::condition_variable wake_;
+  // Who submits and who completes are in a hurry, and look for sleepers behind the light fence; who is about
+  // to sleep says so and looks once more behind the heavy one. One of the two sees the other.
+  const AsymmetricFence fence_;
+
+  // From here to the next line of the cache who submits writes; what the thread reads for each task is not among it.
+  alignas(64) BiasedMutex mutex_;  // who submits: the producer's side of queue_, and the flags
   TaskQueue queue_;
   bool started_ = false;
-  bool sleeping_ = false;  // the thread, and nobody has woken it yet
-  bool closing_ = false;
-  bool caller_runs_ = false;  // meanwhile nothing that is queued is shown to the thread
+  bool caller_runs_ = false;           // meanwhile nothing that is queued is shown to the thread
+  std::uint64_t known_completed_ = 0;  // at least so many: asked for seldom, since it is the thread's to write
+  std::atomic<bool> closing_{false};   // relaxed: set under mutex_, and looked at again under it
+
+  std::mutex sleep_mutex_;  // of the thread's sleep, with wake_
+  std::condition_variable wake_;
+  std::atomic<bool> sleeping_{false};  // the thread, and nobody has woken it yet; see fence_
 
   // Written under mutex_; release, so that idle checks see what was submitted before.
   std::atomic<std::uint64_t> submitted_{0};
   // Written by whoever runs the tasks; see reached().
-  std::atomic<std::uint64_t> completed_{0};
-  // Raised by waiters before they look at completed_, read by complete() after it wrote: both seq_cst, so one
-  // of the two sees the other and no wakeup is lost.
-  std::atomic<std::uint32_t> waiters_{0};
+  alignas(64) std::atomic<std::uint64_t> completed_{0};
+  std::atomic<std::uint32_t> waiters_{0};  // for completed_; see fence_
   SpinBudget wait_patience_;
   std::mutex done_mutex_;
   std::condition_variable done_;

@@ -19,12 +19,15 @@
 #include <mutex>
 #include <thread>
 
+#include "concurrency/barriers.h"
+
 namespace tf {
 
 class BiasedMutex {
  public:
   // `barriers`: what register_for_barriers() said; without, it is a mutex like any other.
-  explicit BiasedMutex(bool barriers) : alone_wanted_(barriers ? kAloneMin : kNever) {}
+  explicit BiasedMutex(bool barriers = register_for_barriers())
+      : alone_wanted_(barriers ? kAloneMin : kNever) {}
   BiasedMutex(const BiasedMutex&) = delete;
   BiasedMutex& operator=(const BiasedMutex&) = delete;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "transport/biased_mutex.h"
+#include "concurrency/biased_mutex.h"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,6 @@
 #include <mutex>
 #include <thread>
 #include <vector>
-
-#include "transport/wakeup.h"
 
 namespace tf {
 namespace {

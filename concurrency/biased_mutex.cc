@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "transport/biased_mutex.h"
+#include "concurrency/biased_mutex.h"
 
 #include <algorithm>
 #include <chrono>
 
-#include "transport/fence.h"
-#include "transport/wakeup.h"
+#include "concurrency/pause.h"
 
 namespace tf {
 namespace {

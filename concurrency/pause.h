@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// spin_pause(): tells the processor that this is a spin loop.
+#pragma once
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace tf {
+
+#if defined(__x86_64__)
+inline void spin_pause() { _mm_pause(); }
+#else
+inline void spin_pause() {}
+#endif
+
+}  // namespace tf
