@@ -18,8 +18,9 @@ enum class EngineKind {
 // What the io_uring engine may use. A feature that the kernel lacks is off whatever this says.
 struct UringFeatures {
   bool multishot_receive = true;  // one armed receive with provided buffers for many arrivals (message lane)
-  // SEND_ZC for large bulk bodies. Off unless asked for (TF_TCP_FEATURES): known to stall on loopback, where
-  // the kernel copies anyway; not yet measured on a real network.
+  // SEND_ZC for large bulk bodies, until the kernel says that it copied nevertheless (zero_copy.h). Off unless
+  // asked for (TF_TCP_FEATURES): slower than copying on loopback and veth (docs/performance.md), never measured
+  // on a real link, and the memory of a copy to the device is free a round trip later.
   bool zero_copy_send = false;
   bool registered_files = true;  // the socket is registered with the ring
 };

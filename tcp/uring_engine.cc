@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "tcp/poll_engine.h"
+#include "tcp/zero_copy.h"
 #include "transport/deadline.h"
 
 namespace tf::tcp {
@@ -21,12 +22,8 @@ namespace {
 constexpr unsigned kRingEntries = 16;
 constexpr unsigned kProvidedBuffers = 16;  // a power of two
 constexpr std::size_t kProvidedBytes = 16 * 1024;
-constexpr std::size_t kZeroCopyBytesMin = 64 * 1024;
 constexpr int kBufferGroup = 0;
 constexpr std::chrono::seconds kCancelLimit(5);
-// Newer than the headers of Debian 12; probed by use: EINVAL switches zero copy off.
-constexpr std::uint16_t kSendZcReportUsage = 1u << 3;
-constexpr std::uint32_t kNotifyCopied = 1u << 31;
 
 // user_data. Senders count up from kOperation, so that a late notification names its send.
 enum Mark : std::uint64_t { kCancel = 1, kOperation = 2 };
@@ -285,7 +282,7 @@ class UringSender final : public Sender {
 
   void start(std::span<const std::byte> source, bool more) override {
     source_ = source;
-    is_zero_copy_ = zero_copy_ && source.size() >= kZeroCopyBytesMin && sent_.size() < kRingEntries;
+    is_zero_copy_ = zero_copy_.takes(source.size()) && sent_.size() < kRingEntries;
     const int flags = MSG_NOSIGNAL | (more ? MSG_MORE : 0);
     io_uring_sqe* entry = ::io_uring_get_sqe(ring_.get());
     if (is_zero_copy_) {
@@ -308,11 +305,8 @@ class UringSender final : public Sender {
     held_ += current.bytes;
     source_ = {};
     if (result_ > 0) return static_cast<std::size_t>(result_);
-    // Old kernels, Unix sockets, exhausted locked memory: go on with copying sends.
-    const bool refused =
-        result_ == -EINVAL || result_ == -EOPNOTSUPP || result_ == -ENOBUFS || result_ == -ENOMEM;
-    if (refused && is_zero_copy_) zero_copy_ = false;
-    if (result_ == 0 || is_pause(-result_) || (refused && is_zero_copy_)) return std::size_t{0};
+    const bool refused = is_zero_copy_ && zero_copy_.on_result(result_);
+    if (result_ == 0 || is_pause(-result_) || refused) return std::size_t{0};
     failure_ = io_failure("send", -result_);
     return failure_;
   }
@@ -370,8 +364,7 @@ class UringSender final : public Sender {
                        [mark = completion.user_data](const Sent& each) { return each.mark == mark; });
       if (sent == sent_.end()) continue;
       if ((completion.flags & IORING_CQE_F_NOTIF) != 0) {
-        // No use on this route: loopback, veth, old cards.
-        if ((static_cast<std::uint32_t>(completion.res) & kNotifyCopied) != 0) zero_copy_ = false;
+        zero_copy_.on_notification(static_cast<std::uint32_t>(completion.res));
         sent->notice_due = false;
         continue;
       }
@@ -383,7 +376,7 @@ class UringSender final : public Sender {
   }
 
   const int socket_;
-  bool zero_copy_;
+  ZeroCopyPolicy zero_copy_;
   Ring ring_;
   Status failure_;
   std::span<const std::byte> source_;
