@@ -398,7 +398,7 @@ hipError_t Session::lease(int device, std::uint64_t bytes, Lease& lease) {
 }
 
 void Session::return_lease(int device, std::uint64_t address) {
-  lease_mappings_.drop(address);
+  huge_pages_.forget(address, lease_mappings_.drop(address));
   protocol::ReturnLeaseRequest request{};
   request.address = address;
   (void)post(device, request);
@@ -420,7 +420,8 @@ hipError_t Session::open_host_part(std::uint64_t address, std::uint64_t bytes) {
   return call(0, request);
 }
 
-void Session::close_host_part(std::uint64_t address) {
+void Session::close_host_part(std::uint64_t address, std::uint64_t bytes) {
+  huge_pages_.forget(address, bytes);
   protocol::CloseHostPartRequest request{};
   request.address = address;
   (void)post(0, request);

@@ -35,6 +35,7 @@
 #include "proxy/memory/device_memory.h"
 #include "proxy/memory/host_memory.h"
 #include "proxy/memory/host_window.h"
+#include "proxy/memory/huge_pages.h"
 #include "proxy/memory/lease_mappings.h"
 #include "proxy/memory/pools.h"
 #include "proxy/memory/shared_memory.h"
@@ -82,6 +83,7 @@ class Session final : private MessageSink, private LeaseSource, private HostPart
   Transfers& transfers() { return transfers_; }
   DeviceMemory& device_memory() { return device_memory_; }
   const LeaseMappings& lease_mappings() const { return lease_mappings_; }
+  HugePages& huge_pages() { return huge_pages_; }
   PendingWork& pending_work() { return pending_work_; }
   VirtualMemory& virtual_memory() { return virtual_memory_; }
   SharedMemory& shared_memory() { return shared_memory_; }
@@ -228,7 +230,7 @@ class Session final : private MessageSink, private LeaseSource, private HostPart
   void return_lease(int device, std::uint64_t address) override;
   hipError_t drain(int device) override;
   hipError_t open_host_part(std::uint64_t address, std::uint64_t bytes) override;
-  void close_host_part(std::uint64_t address) override;
+  void close_host_part(std::uint64_t address, std::uint64_t bytes) override;
   bool reserve_windows();
   void map_leases(net::OwnedFd socket, bool reserved);
   hipError_t map_host_file(std::uint64_t address, std::uint64_t bytes, int file,
@@ -256,6 +258,7 @@ class Session final : private MessageSink, private LeaseSource, private HostPart
   Transfers transfers_;
   DeviceMemory device_memory_;
   LeaseMappings lease_mappings_;
+  HugePages huge_pages_;
   PendingWork pending_work_;
   VirtualMemory virtual_memory_;
   SharedMemory shared_memory_;

@@ -45,7 +45,8 @@ BANNED_IN_LIBRARIES = [
      "the client library never ends the application"),
     (re.compile(r"\bstd::cout\b|\bprintf\s*\(|\bputs\s*\("), "the client library never prints to stdout"),
 ]
-LIBRARIES = ("concurrency", "transport", "net", "shm", "tcp", "rdma", "shaper", "codeobject", "graph", "hipdata", "proxy")
+LIBRARIES = ("concurrency", "transport", "net", "shm", "tcp", "rdma", "shaper", "codeobject", "graph", "hipdata",
+             "proxy")
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
 
 

@@ -145,6 +145,21 @@ hipError_t read_host_part(Session& session, std::uint64_t address, std::uint64_t
   return error != hipSuccess ? error : transfer_error(received);
 }
 
+namespace {
+
+// REQUIRES: find_route() says that both ends are here.
+void copy_here(Session& session, std::uint64_t to, std::uint64_t from, void* target, const void* source,
+               std::uint64_t bytes) {
+  for (const std::uint64_t end : {to, from}) {
+    if (bytes < kHugeCopyBytesMin) break;
+    const bool is_ours = session.host_window().is_ours(end) || session.device_memory().find_block(end);
+    if (is_ours) session.huge_pages().use(end, bytes);
+  }
+  session.copy_threads().copy(target, source, bytes);
+}
+
+}  // namespace
+
 hipError_t copy(Session& session, const CopyMode& mode, void* target, const void* source, std::uint64_t bytes,
                 hipMemcpyKind kind) {
   if (bytes == 0) return hipSuccess;
@@ -160,7 +175,7 @@ hipError_t copy(Session& session, const CopyMode& mode, void* target, const void
   if (const auto verdict = offer(session, mode, line, kind)) return *verdict;
   count_copy(session, to, from, bytes);
   if (const auto turn = turn_here(session, mode, route, bytes)) {
-    if (*turn == hipSuccess) session.copy_threads().copy(target, source, bytes);
+    if (*turn == hipSuccess) copy_here(session, to, from, target, source, bytes);
     return *turn;
   }
   switch (route.way) {

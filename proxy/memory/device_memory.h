@@ -76,11 +76,12 @@ class DeviceMemory {
   // something else of the device, or of either and beyond its end.
   enum class Place : std::uint8_t { kNone, kLease, kOther, kBeyond };
   Place look(std::uint64_t address, std::uint64_t bytes) const;
-  // All of [address, address + bytes) lies inside one allocation or variable. Zero bytes: always. Takes no lock
-  // for the allocation that this thread has asked for last.
+  // All of [address, address + bytes) lies inside one allocation or variable. Zero bytes: always. Takes no
+  // lock for the allocation that this thread has asked for last.
   bool contains(std::uint64_t address, std::uint64_t bytes) const {
     const KnownRange& known = thread_state().known_range;
-    const bool is_current = known.epoch == epoch_.load(std::memory_order_acquire);  // pairs with blocks_gone()
+    const bool is_current =
+        known.epoch == epoch_.load(std::memory_order_acquire);  // pairs with blocks_gone()
     return (is_current && known.holds(address, bytes)) || find_whole(address, bytes);
   }
 

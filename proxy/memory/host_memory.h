@@ -58,8 +58,8 @@ class HostMemory {
   std::optional<HostRange> find(const void* pointer) const;
   // All of [pointer, pointer + bytes) is one such range.
   bool contains(const void* pointer, std::uint64_t bytes) const;
-  // What [address, address + bytes) is: memory that devices reach, in one range; such memory and beyond its end; or
-  // neither. Costs next to nothing for other addresses.
+  // What [address, address + bytes) is: memory that devices reach, in one range; such memory and beyond its
+  // end; or neither. Costs next to nothing for other addresses.
   enum class Reach : std::uint8_t { kNone, kWhole, kBeyond };
   Reach look(std::uint64_t address, std::uint64_t bytes) const;
   bool reaches(std::uint64_t address, std::uint64_t bytes) const {

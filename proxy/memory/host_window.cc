@@ -101,14 +101,16 @@ hipError_t HostWindow::allocate(std::uint64_t bytes, std::uint64_t& address) {
 
 void HostWindow::release(std::uint64_t address) {
   std::uint64_t unused = 0;
+  std::uint64_t bytes = 0;
   {
     std::lock_guard lock(mutex_);
     auto part = blocks_.range_of(address);
     if (!blocks_.release(address) || !part) return;
+    bytes = part->second;
     if (part->second >= kOwnHostPartBytes && blocks_.remove_range(part->first)) unused = part->first;
   }
   if (unused == 0) return;
-  source_.close_host_part(unused);
+  source_.close_host_part(unused, bytes);
   // Only now: whoever opens the addresses again comes after the closing in the queue.
   std::lock_guard lock(mutex_);
   parts_.erase(unused);

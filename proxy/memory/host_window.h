@@ -27,7 +27,7 @@ inline constexpr std::uint64_t kOwnHostPartBytes = 64ull << 20;
 class HostPartSource {
  public:
   virtual hipError_t open_host_part(std::uint64_t address, std::uint64_t bytes) = 0;
-  virtual void close_host_part(std::uint64_t address) = 0;
+  virtual void close_host_part(std::uint64_t address, std::uint64_t bytes) = 0;
   // Pages of a file of ours, at the same address there.
   virtual hipError_t map_host_file(std::uint64_t address, std::uint64_t bytes, int file,
                                    std::uint64_t offset) = 0;
@@ -50,6 +50,11 @@ class HostWindow {
   protocol::HostAccess access() const { return access_; }
   // Whether the address is one of the window's; nothing else ever lives there.
   bool inside(std::uint64_t address) const { return address - window_.base < window_.bytes; }
+
+  // It is memory that is allocated here: of the worker's file, which both sides map from the window's base.
+  bool is_ours(std::uint64_t address) const {
+    return access_ == protocol::HostAccess::kShared && address - parts_window_.base < parts_window_.bytes;
+  }
 
   hipError_t allocate(std::uint64_t bytes, std::uint64_t& address);
   // REQUIRES: a block's address; no device uses it any more

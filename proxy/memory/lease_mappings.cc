@@ -63,14 +63,16 @@ void LeaseMappings::give_up() {
   socket_.reset();
 }
 
-void LeaseMappings::drop(std::uint64_t address) {
+std::uint64_t LeaseMappings::drop(std::uint64_t address) {
   const std::lock_guard lock(mutex_);
   const auto found = mapped_.find(address);
-  if (found == mapped_.end()) return;
+  if (found == mapped_.end()) return 0;
+  const std::uint64_t bytes = found->second;
   // The addresses stay reserved. Should it fail, the pages stay, which nobody looks at.
   constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
-  static_cast<void>(::mmap(reinterpret_cast<void*>(address), found->second, PROT_NONE, kFlags, -1, 0));
+  static_cast<void>(::mmap(reinterpret_cast<void*>(address), bytes, PROT_NONE, kFlags, -1, 0));
   mapped_.erase(found);
+  return bytes;
 }
 
 }  // namespace tf::proxy

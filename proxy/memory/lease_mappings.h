@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// LeaseMappings: device memory that this process has too, at the device's addresses (DeviceAccess::kMapped). Copies
-// between it and host memory are then a matter of this process alone.
+// LeaseMappings: device memory that this process has too, at the device's addresses (DeviceAccess::kMapped).
+// Copies between it and host memory are then a matter of this process alone.
 //
 // Any thread.
 #pragma once
@@ -28,11 +28,11 @@ class LeaseMappings {
 
   // Held from asking for a lease to taking its file: files come in the order of the answers.
   std::mutex& order() { return order_; }
-  // Maps a fresh lease, inside its device's window. `has_file`: the worker says that its file follows. Not ok: no
-  // lease counts as mapped any more. REQUIRES: order() is held
+  // Maps a fresh lease, inside its device's window. `has_file`: the worker says that its file follows. Not
+  // ok: no lease counts as mapped any more. REQUIRES: order() is held
   Status take(std::uint64_t address, std::uint64_t bytes, bool has_file);
-  // Before the lease is given back: nothing of it can be reached here any more.
-  void drop(std::uint64_t address);
+  // Before the lease is given back: nothing of it can be reached here any more. Returns the bytes that could.
+  std::uint64_t drop(std::uint64_t address);
 
  private:
   Status map(std::uint64_t address, std::uint64_t bytes);

@@ -34,7 +34,7 @@ class Source final : public HostPartSource {
     ++opened;
     return hipSuccess;
   }
-  void close_host_part(std::uint64_t address) override {
+  void close_host_part(std::uint64_t address, std::uint64_t) override {
     std::lock_guard lock(mutex_);
     ASSERT_TRUE(parts.contains(address));
     left += parts[address];
