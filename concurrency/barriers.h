@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fences for two sides of which only one is in a hurry.
 //
-// Two threads that each store and then look at what the other stores (Dekker) need a full fence in between, or
-// both may miss the other's store. It makes a processor wait until all its stores have left it. Where one side
-// does this for every message and the other only before it sleeps, the first does without: the second has every
-// processor that runs a thread of ours fence, by the system call membarrier().
+// Two threads that each store and then look at what the other stores (Dekker) need a full fence in between,
+// or both may miss the other's store. It makes a processor wait until all its stores have left it. Where one
+// side does this for every message and the other only before it sleeps, the first does without: the second
+// has every processor that runs a thread of ours fence, by the system call membarrier().
 //   quick side:  store A; light_fence(); load B          slow side:  store B; heavy_fence(); load A
-// If the heavy fence finds the quick side behind its store, the slow side sees A; if before it, the quick side's
-// load comes later and sees B.
+// If the heavy fence finds the quick side behind its store, the slow side sees A; if before it, the quick
+// side's load comes later and sees B.
 #pragma once
 
 #include <atomic>

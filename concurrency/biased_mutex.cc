@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <new>
 
 #include "concurrency/pause.h"
 
@@ -17,23 +18,34 @@ constexpr std::chrono::microseconds kPause{50};  // the holder has lost its proc
 
 void BiasedMutex::lock_slowly(std::thread::id self) {
   mutex_.lock();
-  if (bias_.load(std::memory_order_relaxed) != std::thread::id{}) take_bias_away();
-  by_bias_ = false;
+  if (Bias* const bias = bias_.load(std::memory_order_relaxed)) take_bias_away(*bias);
+  locked_by_ = nullptr;
   alone_ = last_ == self ? alone_ + 1 : 0;
   last_ = self;
-  if (alone_ < alone_wanted_) return;
+  if (alone_ >= alone_wanted_) give_bias(self);
+}
+
+// From the next time on: this time mutex_ is held. REQUIRES: it is.
+void BiasedMutex::give_bias(std::thread::id self) {
   alone_ = 0;
-  bias_.store(self, std::memory_order_relaxed);  // from the next time on: this time mutex_ is held
+  if (++biases_ >= kBiasesMax) alone_wanted_ = kNever;
+  auto* const bias = new (std::nothrow) Bias(self, std::move(latest_));
+  if (bias == nullptr) {
+    alone_wanted_ = kNever;  // no memory: better without
+    return;
+  }
+  latest_.reset(bias);
+  bias_.store(bias, std::memory_order_release);  // pairs with lock()
 }
 
 // REQUIRES: mutex_ is held.
-void BiasedMutex::take_bias_away() {
-  bias_.store({}, std::memory_order_relaxed);
+void BiasedMutex::take_bias_away(Bias& bias) {
+  bias_.store(nullptr, std::memory_order_relaxed);
   losses_.fetch_add(1, std::memory_order_relaxed);
   for (unsigned round = 0; !fence_everywhere(); ++round)  // no memory, just now
     if (round >= kSpins) std::this_thread::sleep_for(kPause);
   // Acquire: what the holder did is seen here (pairs with unlock()).
-  for (unsigned round = 0; held_.load(std::memory_order_acquire); ++round) {
+  for (unsigned round = 0; bias.held.load(std::memory_order_acquire); ++round) {
     if (round < kSpins)
       spin_pause();
     else if (round < kYields)
@@ -41,7 +53,7 @@ void BiasedMutex::take_bias_away() {
     else
       std::this_thread::sleep_for(kPause);
   }
-  alone_wanted_ = std::min(alone_wanted_ * 2, kAloneMax);
+  if (alone_wanted_ != kNever) alone_wanted_ = std::min(alone_wanted_ * 2, kAloneMax);
 }
 
 }  // namespace tf
