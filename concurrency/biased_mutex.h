@@ -76,6 +76,7 @@ class BiasedMutex {
   };
 
   void lock_slowly(std::thread::id self);
+  void lock_mutex();
   void give_bias(std::thread::id self);
   void take_bias_away(Bias& bias);
 
