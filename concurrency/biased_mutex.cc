@@ -11,14 +11,14 @@ namespace tf {
 namespace {
 
 constexpr unsigned kPausesMax = 256;  // between two looks at a mutex that others have
-constexpr unsigned kSpins = 64;  // before others are let run
+constexpr unsigned kSpins = 64;       // before others are let run
 constexpr unsigned kYields = 1024;
 constexpr std::chrono::microseconds kPause{50};  // the holder has lost its processor
 
 }  // namespace
 
-// Who finds it taken looks again ever more seldom: what it guards is short, a sleep and a wake-up are long, and
-// whoever has what it guards in his cache may go on for a while.
+// Who finds it taken looks again ever more seldom: what it guards is short, a sleep and a wake-up are long,
+// and whoever has what it guards in his cache may go on for a while.
 void BiasedMutex::lock_mutex() {
   for (unsigned pauses = 1; pauses <= kPausesMax; pauses *= 2) {
     if (mutex_.try_lock()) return;
