@@ -10,19 +10,23 @@
 namespace tf {
 namespace {
 
-constexpr unsigned kPausesMax = 256;  // between two looks at a mutex that others have
-constexpr unsigned kSpins = 64;       // before others are let run
+// Between two looks at a mutex that others have: so long that its holder may post a dozen times meanwhile.
+// Every look takes the line of the mutex from him, and every change of hands takes all that it guards.
+constexpr unsigned kPausesMin = 64;
+constexpr unsigned kPausesMax = 512;
+constexpr unsigned kLooks = 8;   // together about a wake-up; then it sleeps
+constexpr unsigned kSpins = 64;  // before others are let run
 constexpr unsigned kYields = 1024;
 constexpr std::chrono::microseconds kPause{50};  // the holder has lost its processor
 
 }  // namespace
 
-// Who finds it taken looks again ever more seldom: what it guards is short, a sleep and a wake-up are long,
-// and whoever has what it guards in his cache may go on for a while.
 void BiasedMutex::lock_mutex() {
-  for (unsigned pauses = 1; pauses <= kPausesMax; pauses *= 2) {
+  unsigned pauses = kPausesMin;
+  for (unsigned look = 0; look < kLooks; ++look) {
     if (mutex_.try_lock()) return;
     for (unsigned pause = 0; pause < pauses; ++pause) spin_pause();
+    pauses = std::min(pauses * 2, kPausesMax);
   }
   mutex_.lock();
 }
