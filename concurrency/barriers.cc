@@ -12,6 +12,8 @@ namespace tf {
 namespace {
 
 constexpr std::chrono::microseconds kRetry{50};
+constexpr unsigned kRetriesMax = 64;  // no memory, just now; or never again
+constexpr std::chrono::milliseconds kStoresLeave{20};
 
 }  // namespace
 
@@ -21,9 +23,12 @@ bool register_for_barriers() {
 
 bool fence_everywhere() { return ::syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0) == 0; }
 
-void AsymmetricFence::heavy() const {
-  full_fence();
-  while (barriers_ && !fence_everywhere()) std::this_thread::sleep_for(kRetry);
+void fence_everywhere_surely() {
+  for (unsigned retry = 0; retry < kRetriesMax; ++retry) {
+    if (fence_everywhere()) return;
+    std::this_thread::sleep_for(kRetry);
+  }
+  std::this_thread::sleep_for(kStoresLeave);
 }
 
 }  // namespace tf

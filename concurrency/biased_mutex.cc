@@ -57,8 +57,7 @@ void BiasedMutex::give_bias(std::thread::id self) {
 void BiasedMutex::take_bias_away(Bias& bias) {
   bias_.store(nullptr, std::memory_order_relaxed);
   losses_.fetch_add(1, std::memory_order_relaxed);
-  for (unsigned round = 0; !fence_everywhere(); ++round)  // no memory, just now
-    if (round >= kSpins) std::this_thread::sleep_for(kPause);
+  fence_everywhere_surely();
   // Acquire: what the holder did is seen here (pairs with unlock()).
   for (unsigned round = 0; bias.held.load(std::memory_order_acquire); ++round) {
     if (round < kSpins)

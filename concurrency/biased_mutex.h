@@ -10,8 +10,7 @@
 //     `held`. If the fence on the owner's processor lies behind its store, the other sees `held`; if before
 //     it, the owner's load comes after the fence and sees that the bias is gone (Dekker).
 //   - An owner may have looked long ago when it marks its bias, which is then nobody's any more. So every
-//   bias is an
-//     object of its own, and never used again: what is done to an old one concerns nobody.
+//     bias is an object of its own, and never used again: what is done to an old one concerns nobody.
 //   - From then on all take `mutex_`, until one thread has again been alone for long; after every loss for
 //     longer, so that two threads that take turns pay for few such losses.
 // What it guards must never be held across a wait: the other spins, and yields, until it is free.
@@ -42,8 +41,7 @@ class BiasedMutex {
     Bias* const bias = bias_.load(std::memory_order_acquire);  // pairs with give_bias()
     if (bias != nullptr && bias->owner == self) [[likely]] {
       bias->held.store(true, std::memory_order_relaxed);
-      std::atomic_signal_fence(
-          std::memory_order_seq_cst);  // the barrier in take_bias_away() finds this order
+      std::atomic_signal_fence(std::memory_order_seq_cst);  // take_bias_away()'s barrier finds this order
       if (bias_.load(std::memory_order_relaxed) == bias) [[likely]] {
         locked_by_ = bias;
         return;
