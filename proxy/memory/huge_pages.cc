@@ -18,7 +18,8 @@ void HugePages::use(std::uint64_t address, std::uint64_t bytes) {
   if (bytes < kHugeCopyBytesMin || hopeless_.load(std::memory_order_relaxed)) return;
   const std::uint64_t begin = (address + kHugePageBytes - 1) / kHugePageBytes * kHugePageBytes;
   const std::uint64_t end = (address + bytes) / kHugePageBytes * kHugePageBytes;
-  const std::lock_guard lock(mutex_);
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock.owns_lock()) return;  // another copy is asking, which takes a while; this one goes as it is
   for (std::uint64_t unit = first_not_asked(begin); unit < end; unit = first_not_asked(unit)) {
     ask(unit);
     note_asked(unit, unit + kHugePageBytes);
