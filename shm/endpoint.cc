@@ -24,8 +24,7 @@ namespace {
 
 using Clock = Deadline::Clock;
 
-// After so long a sleeper looks whether the peer still lives: who has just been busy sooner than who sleeps
-// on.
+// After so long a sleeper looks whether the peer still lives; who sleeps on looks ever more seldom.
 constexpr std::chrono::milliseconds kNapFirst{100};
 constexpr std::chrono::milliseconds kNapMax{1000};
 constexpr std::chrono::seconds kDrainPatience{5};

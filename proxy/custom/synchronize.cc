@@ -78,8 +78,7 @@ hipError_t ask_event(Session& session, int device, const Request& request) {
   }
   auto recording = session.recordings().find(request.event);
   if (!recording) return session.lost() ? kLostError : hipSuccess;
-  // Recorded before the last wait that left nothing to do, the event has been reached; or the worker has said
-  // so.
+  // Reached: recorded before the last wait that left nothing to do, or the worker has said so.
   const bool reached =
       !recording->shared && !session.lost() && (recording->reached || session.pending_work().quiet());
   hipError_t error = hipSuccess;
