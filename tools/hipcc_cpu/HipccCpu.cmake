@@ -2,11 +2,15 @@
 #   tf_cpu_code_object(kernels_co SOURCE k.hip OUTPUT k.co OPTIONS ... DEPENDS headers...)
 #                      target kernels_co, file in the build
 #   tf_cpu_object(saxpy_o SOURCE saxpy.hip OUTPUT saxpy.o)    host object with its kernels embedded
+# PORTABLE: for all of TF_KERNEL_TARGETS (with NVIDIA GPUs, where this LLVM can), not for the host's cores alone.
 include_guard(GLOBAL)
 
 function(tf_hipcc_cpu name mode)
-  cmake_parse_arguments(ARG "" "SOURCE;OUTPUT" "OPTIONS;DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "PORTABLE" "SOURCE;OUTPUT" "OPTIONS;DEPENDS" ${ARGN})
   set(output ${CMAKE_CURRENT_BINARY_DIR}/${ARG_OUTPUT})
+  if(ARG_PORTABLE)
+    list(APPEND ARG_OPTIONS --offload-arch=${TF_KERNEL_TARGETS})
+  endif()
   add_custom_command(OUTPUT ${output} DEPENDS ${ARG_SOURCE} ${ARG_DEPENDS} hipcc_cpu
                      COMMAND ${CMAKE_BINARY_DIR}/bin/hipcc-cpu ${mode} ${ARG_OPTIONS}
                      ${CMAKE_CURRENT_SOURCE_DIR}/${ARG_SOURCE} -o ${output}
