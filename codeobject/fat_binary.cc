@@ -4,6 +4,7 @@
 
 #include "codeobject/compressed.h"
 #include "codeobject/elf.h"
+#include "codeobject/nvidia.h"
 
 #include <algorithm>
 #include <string>
@@ -21,6 +22,8 @@ struct Wrapper {
   const void* unused;
 };
 static_assert(sizeof(Wrapper) == 24);
+
+constexpr const char* kUnknownForm = "code object: neither ELF nor PTX nor an offload bundle";
 
 Status malformed(const char* what) { return {Code::kProtocol, std::string("offload bundle: ") + what}; }
 
@@ -61,8 +64,11 @@ Result<Bytes> best_entry(Bytes bundle, std::string_view device_target) {
   if (!entries) return entries.status();
   const BundleEntry* best = nullptr;
   int best_score = -1;
+  const bool nvidia = sm_version(device_target).has_value();
   for (const BundleEntry& entry : *entries) {
-    const int score = match_target(target_of_entry(entry.id), device_target);
+    const std::string_view target = target_of_entry(entry.id);
+    const int score =
+        nvidia ? match_nvidia(target, entry.image, device_target) : match_target(target, device_target);
     if (score <= best_score || entry.image.empty()) continue;
     best = &entry;
     best_score = score;
@@ -100,10 +106,11 @@ Result<std::uint64_t> image_extent(const void* image) {
   const auto* bytes = static_cast<const std::byte*>(image);
   if (std::memcmp(bytes, "\177ELF", 4) == 0) return Elf::extent(image);
   if (std::memcmp(bytes, "CCOB", 4) == 0) return compressed_extent(image);
-  if (std::strncmp(static_cast<const char*>(image), kBundleMagic.data(), kBundleMagic.size()) == 0) {
-    return bundle_extent(bytes);
-  }
-  return Status{Code::kInvalidArgument, "code object: neither ELF nor an offload bundle"};
+  const char* const text = static_cast<const char*>(image);
+  if (std::strncmp(text, kBundleMagic.data(), kBundleMagic.size()) == 0) return bundle_extent(bytes);
+  if (load<std::uint32_t>({bytes, 4}, 0) == kCudaFatbinMagic) return cuda_fatbin_extent(image);
+  if (starts_ptx(text, kMaxPtxHeadBytes)) return ptx_extent(text);
+  return Status{Code::kInvalidArgument, kUnknownForm};
 }
 
 Result<std::vector<BundleEntry>> read_bundle(Bytes image) {
@@ -152,7 +159,11 @@ int match_target(std::string_view entry_target, std::string_view device_target) 
 
 Result<Selected> select_code_object(Bytes image, std::string_view device_target) {
   Selected selected;
-  if (Elf::has_magic(image)) {
+  const bool nvidia = is_nvidia_code(image);
+  if (nvidia || Elf::has_magic(image)) {
+    if (nvidia != sm_version(device_target).has_value()) {
+      return Status{Code::kUnavailable, "a bare code object that is not for " + std::string(device_target)};
+    }
     selected.image = image;
     return selected;
   }
@@ -163,8 +174,7 @@ Result<Selected> select_code_object(Bytes image, std::string_view device_target)
     selected.storage = std::move(*unpacked);
     bundle = selected.storage;  // a moved vector keeps its address
   }
-  if (!is_bundle(bundle))
-    return Status{Code::kInvalidArgument, "code object: neither ELF nor an offload bundle"};
+  if (!is_bundle(bundle)) return Status{Code::kInvalidArgument, kUnknownForm};
   auto entry = best_entry(bundle, device_target);
   if (!entry) return entry.status();
   selected.image = *entry;

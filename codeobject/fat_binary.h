@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What __hipRegisterFatBinary and hipModuleLoadData are given: the HIPF wrapper, offload bundles, compressed
-// bundles and bare code objects. Finds how long an image is and which of its code objects fits a device.
+// bundles and bare code objects (ELF; PTX and CUDA's fat binaries, see nvidia.h). Finds how long an image is
+// and which of its code objects fits a device.
 //
 // Input is hostile. Nothing here keeps state: any thread.
 #pragma once
@@ -52,7 +53,8 @@ int match_target(std::string_view entry_target, std::string_view device_target);
 std::string_view target_of_entry(std::string_view id);
 
 // The code object for the device: the best entry of a bundle, or the image itself when it is a bare code
-// object. kUnavailable: no entry for this device. kInvalidArgument: not an image.
+// object. Whether it is NVIDIA's kind of code must be as the device's. kUnavailable: none for this device.
+// kInvalidArgument: not an image.
 Result<Selected> select_code_object(Bytes image, std::string_view device_target);
 
 }  // namespace tf::codeobject

@@ -12,6 +12,7 @@
 
 #include "codeobject/elf.h"
 #include "codeobject/fat_binary.h"
+#include "codeobject/nvidia.h"
 
 namespace tf::worker {
 
@@ -24,13 +25,15 @@ CodeHash hash_of(const CodeBytes& code) {
 
 bool is_self_contained(std::span<const std::byte> image) {
   if (codeobject::Elf::has_magic(image)) return codeobject::Elf::extent(image).is_ok();
-  constexpr std::uint32_t kWrapperMagic = codeobject::kWrapperMagic;
-  if (image.size() >= sizeof kWrapperMagic &&
-      std::memcmp(image.data(), &kWrapperMagic, sizeof kWrapperMagic) == 0)
-    return false;
+  if (codeobject::is_cuda_fatbin(image)) return codeobject::cuda_fatbin_extent(image).is_ok();
   constexpr std::size_t kMagicBytes = 4;
   if (image.size() < kMagicBytes || std::memcmp(image.data(), ELFMAG, SELFMAG) == 0) return false;
-  return !codeobject::is_bundle(image) && !codeobject::is_compressed_bundle(image);
+  std::uint32_t magic = 0;
+  std::memcpy(&magic, image.data(), sizeof magic);
+  // Text, and what is unknown to us, ends with the zeros that lie behind the image (receive_code()).
+  return magic != codeobject::kWrapperMagic && magic != codeobject::kCudaWrapperMagic &&
+         magic != codeobject::kCudaFatbinMagic && !codeobject::is_bundle(image) &&
+         !codeobject::is_compressed_bundle(image);
 }
 
 bool Modules::cached(const CodeHash& hash, std::uint64_t bytes) const {

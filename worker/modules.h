@@ -41,7 +41,8 @@ struct CodeBytes {
 // XXH3-128 of the bytes.
 CodeHash hash_of(const CodeBytes& code);
 
-// Whether a runtime that goes by the image's own headers stays inside the image. False also for what holds
+// Whether a runtime that goes by the image's own headers, or reads text up to a zero, stays inside the image and the
+// zeros behind it. False also for what holds
 // pointers or other images (a fat binary's wrapper, bundles): clients send the code object that they chose.
 bool is_self_contained(std::span<const std::byte> image);
 

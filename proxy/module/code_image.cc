@@ -7,6 +7,7 @@
 #include "codeobject/elf.h"
 #include "codeobject/fat_binary.h"
 #include "codeobject/metadata.h"
+#include "codeobject/nvidia.h"
 #include "proxy/log.h"
 
 namespace tf::proxy {
@@ -55,6 +56,11 @@ hipError_t CodeImage::read(std::span<const std::byte> whole, std::string_view ta
     if (!inside) return image_error(inside.status());
   }
   auto made = std::make_shared<CodeImage>();
+  if (codeobject::is_nvidia_code(selected->image)) {
+    if (hipError_t error = made->take_nvidia_code(selected->image); error != hipSuccess) return error;
+    read = std::move(made);
+    return hipSuccess;
+  }
   made->bytes_.assign(selected->image.begin(), selected->image.end());
   made->hash_ = hash_code(made->bytes_);
   Result<std::vector<codeobject::KernelInfo>> kernels = codeobject::read_metadata(made->bytes_);
@@ -65,6 +71,21 @@ hipError_t CodeImage::read(std::span<const std::byte> whole, std::string_view ta
       made->kernels_.emplace(layout->name, layout);  // the key views the layout's own name
   }
   read = std::move(made);
+  return hipSuccess;
+}
+
+hipError_t CodeImage::take_nvidia_code(std::span<const std::byte> code) {
+  if (codeobject::is_cuda_fatbin(code)) {
+    Result<std::uint64_t> inside = codeobject::cuda_fatbin_extent(code);
+    if (!inside) return image_error(inside.status());
+    code = code.first(static_cast<std::size_t>(*inside));
+  }
+  const bool text = codeobject::is_ptx(code);
+  if (text) code = codeobject::ptx_text(code);
+  bytes_.assign(code.begin(), code.end());
+  if (text) bytes_.push_back(std::byte{});  // who loads it reads up to there
+  hash_ = hash_code(bytes_);
+  describes_kernels_ = false;
   return hipSuccess;
 }
 

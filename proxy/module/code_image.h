@@ -27,9 +27,9 @@ struct CodeHash {
 
 class CodeImage {
  public:
-  // `image`: a code object, an offload bundle (compressed or not) or a fat binary wrapper; `target`: the
-  // device's gcnArchName. hipErrorInvalidImage: none of these. hipErrorNoBinaryForGpu: nothing for this
-  // device.
+  // `image`: a code object (ELF, PTX, CUDA's fat binary), an offload bundle (compressed or not) or a fat
+  // binary wrapper; `target`: the device's gcnArchName. hipErrorInvalidImage: none of these.
+  // hipErrorNoBinaryForGpu: nothing for this device.
   static hipError_t read(const void* image, std::string_view target, std::shared_ptr<const CodeImage>& read);
   // The same of an image whose length is known (a file): nothing outside it is read, so no wrapper.
   static hipError_t read(std::span<const std::byte> whole, std::string_view target,
@@ -37,11 +37,17 @@ class CodeImage {
 
   std::span<const std::byte> bytes() const { return bytes_; }
   const CodeHash& hash() const { return hash_; }
+  // Whether the image says what its kernels take. NVIDIA's code does not in a form that we read: only the
+  // runtime that loaded it knows its kernels then, and kernel() has none.
+  bool describes_kernels() const { return describes_kernels_; }
   // Null when there is no such kernel.
   std::shared_ptr<const KernelLayout> kernel(std::string_view name) const;
   std::size_t kernel_count() const { return kernels_.size(); }
 
  private:
+  hipError_t take_nvidia_code(std::span<const std::byte> code);
+
+  bool describes_kernels_ = true;
   std::vector<std::byte> bytes_;  // a copy: the program may free or change its own
   CodeHash hash_;
   std::unordered_map<std::string_view, std::shared_ptr<const KernelLayout>> kernels_;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fuzz entry: offload bundles, plain and compressed. What is selected must lie inside what was given.
+// Fuzz entry: offload bundles, plain and compressed, and bare code for NVIDIA GPUs. What is selected, and how
+// long a CUDA fat binary says it is, must lie inside what was given.
 #include "codeobject/fat_binary.h"
+#include "codeobject/nvidia.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -8,9 +10,15 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace tf::codeobject;
   const Bytes input{reinterpret_cast<const std::byte*>(data), size};
-  auto selected = select_code_object(input, "gfx90a:sramecc+:xnack-");
-  if (!selected || !selected->storage.empty()) return 0;
-  const std::byte* const begin = selected->image.data();
-  if (begin < input.data() || begin + selected->image.size() > input.data() + input.size()) __builtin_trap();
+  for (const char* device : {"gfx90a:sramecc+:xnack-", "sm_90"}) {
+    auto selected = select_code_object(input, device);
+    if (!selected || !selected->storage.empty()) continue;
+    const std::byte* const begin = selected->image.data();
+    if (begin < input.data() || begin + selected->image.size() > input.data() + input.size())
+      __builtin_trap();
+    const Bytes image = selected->image;
+    if (is_ptx(image) && ptx_text(image).size() > image.size()) __builtin_trap();
+    if (auto extent = cuda_fatbin_extent(image); extent && *extent > image.size()) __builtin_trap();
+  }
   return 0;
 }

@@ -5,6 +5,7 @@
 #include "codeobject/fat_binary.h"
 #include "codeobject/metadata.h"
 #include "tests/unit/codeobject/builder.h"
+#include "tests/unit/codeobject/paths.h"
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>
@@ -16,8 +17,6 @@ namespace tf::codeobject {
 namespace {
 
 using namespace testing;
-
-std::string cpu_code_object;  // path, set once by main()
 
 std::string kernel_note() {
   const std::string arguments =
@@ -207,6 +206,7 @@ TEST(HipccCpu, ItsCodeObjectsReadLikeAmds) {
 
 int main(int argc, char** argv) {
   ::testing::InitGoogleTest(&argc, argv);
-  if (argc > 1) tf::codeobject::cpu_code_object = argv[1];
+  if (argc > 1) tf::codeobject::testing::cpu_code_object = argv[1];
+  if (argc > 2) tf::codeobject::testing::portable_bundle = argv[2];
   return RUN_ALL_TESTS();
 }

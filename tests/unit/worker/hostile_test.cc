@@ -43,15 +43,22 @@ std::vector<std::byte> elf_of(const Elf64_Ehdr& header, std::size_t bytes) {
   return image;
 }
 
-TEST(CodeObjects, HeadersThatPointOutsideAreRefused) {
+constexpr std::size_t kBytes = 4096;
+
+Elf64_Ehdr elf_header() {
   Elf64_Ehdr header{};
   std::memcpy(header.e_ident, ELFMAG, SELFMAG);
   header.e_ident[EI_CLASS] = ELFCLASS64;
   header.e_ident[EI_DATA] = ELFDATA2LSB;
-  header.e_phnum = 1;
   header.e_phentsize = sizeof(Elf64_Phdr);
+  header.e_shentsize = sizeof(Elf64_Shdr);
+  return header;
+}
+
+TEST(CodeObjects, HeadersThatPointOutsideAreRefused) {
+  Elf64_Ehdr header = elf_header();
+  header.e_phnum = 1;
   header.e_phoff = sizeof header;
-  constexpr std::size_t kBytes = 4096;
   std::vector<std::byte> image = elf_of(header, kBytes);
   Elf64_Phdr segment{};
   segment.p_type = PT_LOAD;
@@ -70,7 +77,6 @@ TEST(CodeObjects, HeadersThatPointOutsideAreRefused) {
   EXPECT_FALSE(is_self_contained(elf_of(header, kBytes)));
   header.e_phnum = 0;
   header.e_shnum = 0xffff;
-  header.e_shentsize = sizeof(Elf64_Shdr);
   EXPECT_FALSE(is_self_contained(elf_of(header, kBytes)));
 }
 
@@ -86,6 +92,50 @@ TEST(CodeObjects, WrappersAndBundlesAreRefused) {
   EXPECT_FALSE(is_self_contained(image));
   std::memcpy(image.data(), ELFMAG, SELFMAG);
   EXPECT_FALSE(is_self_contained(std::span(image).first(16)));
+}
+
+TEST(CodeObjects, OfNvidiaStayInsideTheirBytes) {
+  // Text ends with the zeros behind it, if it has none itself.
+  const std::string_view ptx = "//\n.version 6.3\n.target sm_70\n.address_size 64\n";
+  EXPECT_TRUE(is_self_contained(std::as_bytes(std::span(ptx))));
+  Elf64_Ehdr header = elf_header();
+  header.e_machine = 190;
+  EXPECT_TRUE(is_self_contained(elf_of(header, kBytes)));
+  header.e_shnum = 1;
+  header.e_shoff = kBytes - 1;
+  EXPECT_FALSE(is_self_contained(elf_of(header, kBytes)));
+
+  std::array<std::byte, 64> image{};
+  const std::uint32_t pointers = 0x466243b1, magic = 0xba55ed50;
+  std::memcpy(image.data(), &pointers, sizeof pointers);
+  EXPECT_FALSE(is_self_contained(image)) << "CUDA's wrapper";
+  struct {
+    std::uint32_t magic;
+    std::uint16_t version, head_bytes;
+    std::uint64_t body_bytes;
+    std::uint16_t kind, unknown;
+    std::uint32_t part_head_bytes;
+    std::uint64_t part_bytes;
+  } fatbin{magic, 1, 16, 48, 2, 0, 16, 32};
+  const auto contained = [&] {
+    std::memcpy(image.data(), &fatbin, sizeof fatbin);
+    return is_self_contained(image);
+  };
+  EXPECT_TRUE(contained());
+  EXPECT_FALSE(is_self_contained(std::span(image).first(63)));
+  EXPECT_FALSE(is_self_contained(std::span(image).first(15)));
+  fatbin.part_bytes = 33;
+  EXPECT_FALSE(contained());
+  fatbin.part_bytes = ~std::uint64_t{0};
+  EXPECT_FALSE(contained());
+  fatbin.part_bytes = 31;  // one byte is left, which is no header
+  EXPECT_FALSE(contained());
+  fatbin.part_bytes = 32;
+  fatbin.part_head_bytes = 0;
+  EXPECT_FALSE(contained());
+  fatbin.part_head_bytes = 16;
+  fatbin.body_bytes = ~std::uint64_t{0};
+  EXPECT_FALSE(contained());
 }
 
 TEST(LogLimit, AFloodLeavesABurstAndACount) {
