@@ -15,27 +15,12 @@
 #include "protocol/gen/hip_table.h"
 #include "worker/address_map.h"
 #include "worker/channel.h"
+#include "worker/optional_functions.h"
 #include "worker/quota.h"
 
 namespace tf::worker {
 
 inline constexpr std::size_t kLeasesMax = 65536;  // per session
-
-// Looked up by name (runtime_library.h): a runtime may lack them.
-struct VmmFunctions {
-  decltype(&::hipMemAddressReserve) address_reserve = nullptr;
-  decltype(&::hipMemAddressFree) address_free = nullptr;
-  decltype(&::hipMemCreate) create = nullptr;
-  decltype(&::hipMemRelease) release = nullptr;
-  decltype(&::hipMemMap) map = nullptr;
-  decltype(&::hipMemUnmap) unmap = nullptr;
-  decltype(&::hipMemSetAccess) set_access = nullptr;
-  decltype(&::hipMemGetAllocationGranularity) granularity = nullptr;
-
-  bool complete() const {
-    return address_reserve && address_free && create && release && map && unmap && set_access && granularity;
-  }
-};
 
 // Reserves every device's window and notes it in the snapshot; without effect (ordinary allocations) when any
 // device cannot have one. Called once, when the process is warming up.

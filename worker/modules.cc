@@ -7,7 +7,9 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <utility>
 
 #include "codeobject/elf.h"
@@ -87,6 +89,37 @@ hipError_t Modules::get_function(ObjectTable& objects, std::uint64_t module, std
   if (error != hipSuccess) return error;
   if (!objects.bind(HandleKind::kFunction, function, {found, device})) return hipErrorInvalidHandle;
   loaded_[module].functions.push_back(function);
+  return hipSuccess;
+}
+
+hipError_t Modules::describe(const ObjectTable& objects, std::uint64_t function,
+                             std::uint32_t first_argument, protocol::DescribeFunctionReply& reply) const {
+  const Object* object = objects.find(HandleKind::kFunction, function);
+  if (object == nullptr) return hipErrorInvalidHandle;
+  if (optional_.kernel_parameter == nullptr) return hipErrorNotSupported;
+  const auto found = static_cast<hipFunction_t>(object->object);
+  const auto attribute = [&](hipFunction_attribute which, std::uint32_t& value) {
+    int told = 0;
+    const hipError_t error = hip_.hipFuncGetAttribute(&told, which, found);
+    value = static_cast<std::uint32_t>(std::max(told, 0));
+    return error;
+  };
+  hipError_t error = attribute(HIP_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, reply.static_shared_bytes);
+  if (error == hipSuccess) error = attribute(HIP_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, reply.private_bytes);
+  if (error == hipSuccess)
+    error = attribute(HIP_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, reply.max_threads_per_block);
+  if (error == hipSuccess) error = attribute(HIP_FUNC_ATTRIBUTE_NUM_REGS, reply.registers);
+  if (error != hipSuccess) return error;
+  for (std::uint32_t i = 0; i < std::size(reply.sizes); ++i) {
+    std::size_t offset = 0;
+    std::size_t bytes = 0;
+    error = optional_.kernel_parameter(found, std::size_t{first_argument} + i, &offset, &bytes);
+    if (error == hipErrorInvalidValue) return hipSuccess;  // there are no more
+    if (error != hipSuccess) return error;
+    reply.offsets[i] = static_cast<std::uint32_t>(offset);
+    reply.sizes[i] = static_cast<std::uint32_t>(bytes);
+    ++reply.arguments;
+  }
   return hipSuccess;
 }
 

@@ -17,8 +17,10 @@
 #include <vector>
 
 #include "protocol/gen/hip_table.h"
+#include "protocol/gen/messages.h"
 #include "worker/address_map.h"
 #include "worker/object_table.h"
+#include "worker/optional_functions.h"
 
 namespace tf::worker {
 
@@ -48,7 +50,8 @@ bool is_self_contained(std::span<const std::byte> image);
 
 class Modules {
  public:
-  explicit Modules(const protocol::HipTable& hip) : hip_(hip) {}
+  // Both outlive it.
+  Modules(const protocol::HipTable& hip, const OptionalFunctions& optional) : hip_(hip), optional_(optional) {}
 
   bool cached(const CodeHash& hash, std::uint64_t bytes) const;
   // Keeps `code` under its hash. False when the cache is full.
@@ -60,6 +63,10 @@ class Modules {
   hipError_t unload(ObjectTable& objects, AddressMap& addresses, std::uint64_t handle);
   hipError_t get_function(ObjectTable& objects, std::uint64_t module, std::uint64_t function,
                           const std::string& name);
+  // What launching a bound function takes to know; `reply` gets the facts and as many arguments from
+  // `first_argument` on as it holds. hipErrorNotSupported: the runtime does not tell.
+  hipError_t describe(const ObjectTable& objects, std::uint64_t function, std::uint32_t first_argument,
+                      protocol::DescribeFunctionReply& reply) const;
   hipError_t get_global(const ObjectTable& objects, AddressMap& addresses, std::uint64_t module,
                         const std::string& name, std::uint64_t& address, std::uint64_t& bytes);
 
@@ -71,6 +78,7 @@ class Modules {
   };
 
   const protocol::HipTable& hip_;
+  const OptionalFunctions& optional_;
   std::map<CodeHash, std::shared_ptr<const CodeBytes>> cache_;
   std::uint64_t cached_bytes_ = 0;
   std::map<std::uint64_t, Loaded> loaded_;  // by module handle

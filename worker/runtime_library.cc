@@ -42,8 +42,9 @@ void find(void* library, const char* name, Function*& function) {
   function = reinterpret_cast<Function*>(::dlsym(library, name));
 }
 
-VmmFunctions find_vmm(void* library) {
-  VmmFunctions vmm;
+OptionalFunctions find_optional(void* library) {
+  OptionalFunctions optional;
+  VmmFunctions& vmm = optional.vmm;
   find(library, "hipMemAddressReserve", vmm.address_reserve);
   find(library, "hipMemAddressFree", vmm.address_free);
   find(library, "hipMemCreate", vmm.create);
@@ -52,7 +53,9 @@ VmmFunctions find_vmm(void* library) {
   find(library, "hipMemUnmap", vmm.unmap);
   find(library, "hipMemSetAccess", vmm.set_access);
   find(library, "hipMemGetAllocationGranularity", vmm.granularity);
-  return vmm;
+  find(library, "hipRemoteKernelParameter", optional.kernel_parameter);
+  find(library, "hipRemoteUnavailableReason", optional.unavailable_reason);
+  return optional;
 }
 
 std::string file_of(void* symbol) {
@@ -80,6 +83,12 @@ bool has_device(const RuntimeLibrary& runtime) {
          count > 0;
 }
 
+std::string why_unusable(const RuntimeLibrary& runtime) {
+  const auto reason = runtime.optional().unavailable_reason;
+  const char* const why = reason != nullptr ? reason() : nullptr;
+  return why != nullptr ? why : "no device";
+}
+
 }  // namespace
 
 Result<RuntimeLibrary> RuntimeLibrary::load_file(std::string name, const std::string& file) {
@@ -99,7 +108,7 @@ Result<RuntimeLibrary> RuntimeLibrary::load_file(std::string name, const std::st
   runtime.name_ = std::move(name);
   runtime.path_ = path.empty() ? file : path;
   runtime.missing_ = protocol::load(runtime.hip_, library);
-  runtime.vmm_ = find_vmm(library);
+  runtime.optional_ = find_optional(library);
   return runtime;
 }
 
@@ -120,7 +129,7 @@ Result<RuntimeLibrary> RuntimeLibrary::load(std::string_view choice) {
   for (const char* name : {"amd", "cuda"}) {
     Result<RuntimeLibrary> runtime = load_named(name);
     if (runtime && has_device(*runtime)) return runtime;
-    tried += fmt::format("{}: {}; ", name, runtime ? "no device" : runtime.status().message());
+    tried += fmt::format("{}: {}; ", name, runtime ? why_unusable(*runtime) : runtime.status().message());
   }
   Result<RuntimeLibrary> runtime = load_named("cpu");
   if (runtime) return runtime;

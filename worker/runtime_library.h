@@ -12,7 +12,7 @@
 #include "protocol/device_snapshot.h"
 #include "protocol/gen/hip_table.h"
 #include "transport/status.h"
-#include "worker/lease.h"
+#include "worker/optional_functions.h"
 
 namespace tf::worker {
 
@@ -25,7 +25,7 @@ class RuntimeLibrary {
   const std::string& name() const { return name_; }  // "amd", "cuda", "cpu" or the path
   const std::string& path() const { return path_; }  // of the file loaded
   const protocol::HipTable& hip() const { return hip_; }
-  const VmmFunctions& vmm() const { return vmm_; }
+  const OptionalFunctions& optional() const { return optional_; }
   // Functions that the library lacks; calling them answers hipErrorNotSupported.
   const std::vector<std::string>& missing() const { return missing_; }
 
@@ -38,7 +38,7 @@ class RuntimeLibrary {
   std::string name_;
   std::string path_;
   protocol::HipTable hip_{};
-  VmmFunctions vmm_;
+  OptionalFunctions optional_;
   std::vector<std::string> missing_;
 };
 

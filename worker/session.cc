@@ -46,7 +46,7 @@ std::span<const std::byte> Session::Batch::payload(const Entry& entry) const {
   return std::span(bytes).subspan(entry.offset, static_cast<std::size_t>(entry.header.payload_length));
 }
 
-Session::Session(const protocol::HipTable& hip, const VmmFunctions& vmm,
+Session::Session(const protocol::HipTable& hip, const OptionalFunctions& optional,
                  const protocol::WorkerSnapshot& snapshot, Endpoint& endpoint, MemoryBroker* broker,
                  net::OwnedFd lease_socket)
     : hip_(hip),
@@ -55,13 +55,13 @@ Session::Session(const protocol::HipTable& hip, const VmmFunctions& vmm,
       sender_(endpoint),
       quota_(snapshot),
       foreign_quota_(snapshot),
-      leases_(hip, vmm, snapshot, addresses_, {quota_, foreign_quota_}),
+      leases_(hip, optional.vmm, snapshot, addresses_, {quota_, foreign_quota_}),
       lease_files_(hip, std::move(lease_socket)),
       virtual_memory_(hip, snapshot, addresses_, {quota_, foreign_quota_}),
       host_window_(hip, snapshot, addresses_),
       shared_memory_(*this, snapshot, broker),
       callbacks_(sender_),
-      modules_(hip),
+      modules_(hip, optional),
       graphs_(hip, addresses_, host_window_, objects_),
       copies_(*this),
       direct_copies_(*this) {}

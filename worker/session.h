@@ -52,9 +52,9 @@ inline constexpr std::size_t kFinishingStreamsMax = 1024;  // destroyed by the c
 
 class Session final : private MessageSink {
  public:
-  // All outlive the session. `vmm` may be empty: leases are then ordinary allocations. Without `broker` the
+  // All outlive the session. Without `optional.vmm` leases are ordinary allocations. Without `broker` the
   // session shares no memory with others; without `lease_socket` its client does not map leases.
-  Session(const protocol::HipTable& hip, const VmmFunctions& vmm, const protocol::WorkerSnapshot& snapshot,
+  Session(const protocol::HipTable& hip, const OptionalFunctions& optional, const protocol::WorkerSnapshot& snapshot,
           Endpoint& endpoint, MemoryBroker* broker = nullptr, net::OwnedFd lease_socket = {});
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;

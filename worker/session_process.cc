@@ -235,7 +235,7 @@ int serve(Client& client, const RuntimeLibrary& runtime, protocol::WorkerSnapsho
   if (verbose) log("{} begins", describe(client));
   // Never destroyed: waiter and callback threads may still be inside the runtime when the process leaves.
   MemoryBroker broker(kSessionChannelFd);
-  auto* session = std::make_unique<Session>(runtime.hip(), runtime.vmm(), snapshot, **endpoint, &broker,
+  auto* session = std::make_unique<Session>(runtime.hip(), runtime.optional(), snapshot, **endpoint, &broker,
                                             std::move(client.lease_socket))
                       .release();
   {
@@ -279,7 +279,7 @@ int run_session_process(const Options& options) {
     return kExitNoRuntime;
   }
   protocol::WorkerSnapshot snapshot = take_snapshot(*runtime);
-  reserve_windows(runtime->hip(), runtime->vmm(), snapshot);
+  reserve_windows(runtime->hip(), runtime->optional().vmm, snapshot);
   reserve_host_window(snapshot);
   if (options.verbose)
     log("runtime {} ({}), {} devices, leases {}, {} functions missing", runtime->name(), runtime->path(),

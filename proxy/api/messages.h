@@ -347,6 +347,31 @@ MESSAGE(0x0503, post, GetFunction) {
 };
 TAIL(GetFunction)
 
+// The same with an answer, for code objects that do not say themselves which kernels they have.
+MESSAGE(0x0505, call, FindFunction) {
+  u64 module;
+  u64 function;
+};
+TAIL(FindFunction)
+
+// What launching such a kernel takes to know. As many arguments as the reply holds, from first_argument on;
+// fewer: there are no more.
+MESSAGE(0x0506, call, DescribeFunction) {
+  u64 function;
+  u32 first_argument;
+  u32 reserved;
+};
+REPLY(DescribeFunction) {
+  u32 static_shared_bytes;
+  u32 private_bytes;
+  u32 max_threads_per_block;
+  u32 registers;
+  u32 arguments;
+  u32 reserved;
+  u32 offsets[48];
+  u32 sizes[48];
+};
+
 // Tail: the variable's name, without terminator.
 MESSAGE(0x0504, call, GetGlobal) {
   u64 module;

@@ -113,24 +113,67 @@ hipError_t ModuleCache::function(std::uint64_t module, std::string_view name, st
     function = known->second;
     return hipSuccess;
   }
-  auto layout = facts->image->kernel(name);
-  if (layout == nullptr) return hipErrorNotFound;
   auto made = std::make_shared<FunctionFacts>();
   made->device = facts->device;
   made->module = module;
-  made->layout = std::move(layout);
+  made->layout = facts->image->kernel(name);
+  if (made->layout == nullptr && facts->image->describes_kernels()) return hipErrorNotFound;
   HandleTable& functions = session_.handles().of(HandleKind::kFunction);
-  auto handle = functions.create(facts->device, std::move(made));
+  auto handle = functions.create(facts->device, made);
   if (!handle) return hipErrorOutOfMemory;
-  protocol::GetFunctionRequest request{};
-  request.module = module;
-  request.function = handle->raw();
-  if (hipError_t error = session_.post(facts->device, request, text(name)); error != hipSuccess) {
+  hipError_t error = make_function(*facts, module, handle->raw(), name, made->layout != nullptr);
+  if (error != hipSuccess) {
     functions.remove(handle->raw());
+    return error;
+  }
+  if (made->layout == nullptr) error = describe(facts->device, handle->raw(), name, made->layout);
+  if (error != hipSuccess) {
+    functions.retire(handle->raw());  // the worker has it: its slot stays taken
     return error;
   }
   facts->functions.emplace(name, handle->raw());
   function = handle->raw();
+  return hipSuccess;
+}
+
+hipError_t ModuleCache::make_function(const ModuleFacts& module, std::uint64_t handle, std::uint64_t function,
+                                      std::string_view name, bool is_known) {
+  if (is_known) {
+    protocol::GetFunctionRequest request{};
+    request.module = handle;
+    request.function = function;
+    return session_.post(module.device, request, text(name));
+  }
+  protocol::FindFunctionRequest request{};
+  request.module = handle;
+  request.function = function;
+  return session_.call(module.device, request, text(name));
+}
+
+hipError_t ModuleCache::describe(int device, std::uint64_t function, std::string_view name,
+                                 std::shared_ptr<const KernelLayout>& described) {
+  auto made = std::make_shared<KernelLayout>();
+  KernelLayout& layout = *made;
+  layout.name = name;
+  protocol::DescribeFunctionReply reply{};
+  do {
+    protocol::DescribeFunctionRequest request{};
+    request.function = function;
+    request.first_argument = static_cast<std::uint32_t>(layout.arguments.size());
+    if (hipError_t error = session_.call(device, request, reply); error != hipSuccess) return error;
+    if (reply.arguments > std::size(reply.sizes)) return hipErrorInvalidImage;
+    for (std::uint32_t i = 0; i < reply.arguments; ++i)
+      layout.arguments.push_back({reply.offsets[i], reply.sizes[i]});
+    if (layout.arguments.size() > kArgumentBytesMax) return hipErrorInvalidImage;
+  } while (reply.arguments == std::size(reply.sizes));
+  layout.static_shared_bytes = reply.static_shared_bytes;
+  layout.private_bytes = reply.private_bytes;
+  layout.max_threads_per_block = reply.max_threads_per_block;
+  layout.registers = reply.registers;
+  if (!layout.arguments.empty())
+    layout.argument_bytes = layout.arguments.back().offset_bytes + layout.arguments.back().size_bytes;
+  if (!is_sane(layout)) return hipErrorInvalidImage;
+  described = std::move(made);
   return hipSuccess;
 }
 

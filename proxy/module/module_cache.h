@@ -75,6 +75,12 @@ class ModuleCache {
  private:
   const char* target_of(int device) const;
   hipError_t load(std::shared_ptr<ModuleFacts> facts, std::uint64_t& module);
+  // Makes the function in the worker: without a round trip when it is known to be in the module.
+  hipError_t make_function(const ModuleFacts& module, std::uint64_t handle, std::uint64_t function,
+                           std::string_view name, bool is_known);
+  // Asks the worker what the code object does not say.
+  hipError_t describe(int device, std::uint64_t function, std::string_view name,
+                      std::shared_ptr<const KernelLayout>& described);
   hipError_t send_code(int device, std::uint64_t module, const CodeImage& image);
   void retire_functions(ModuleFacts& module, std::vector<std::uint64_t>& gone);
   hipError_t find_registered(int device, const void* host_function, std::uint64_t& function);

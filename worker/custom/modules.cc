@@ -103,6 +103,24 @@ void get_function(Call& call, const protocol::GetFunctionRequest& request) {
   call.finish(session.modules().get_function(session.objects(), request.module, request.function, name));
 }
 
+void find_function(Call& call, const protocol::FindFunctionRequest& request) {
+  if (!call.use_device()) return;
+  Session& session = call.session();
+  const std::string name = name_of(call);
+  if (!usable_name(name)) return call.reply(hipErrorInvalidValue);
+  call.reply(session.modules().get_function(session.objects(), request.module, request.function, name));
+}
+
+void describe_function(Call& call, const protocol::DescribeFunctionRequest& request) {
+  if (!call.use_device()) return;
+  Session& session = call.session();
+  protocol::DescribeFunctionReply reply{};
+  const hipError_t error =
+      session.modules().describe(session.objects(), request.function, request.first_argument, reply);
+  if (error != hipSuccess) return call.reply(error);
+  call.reply(hipSuccess, std::as_bytes(std::span(&reply, 1)));
+}
+
 void get_global(Call& call, const protocol::GetGlobalRequest& request) {
   if (!call.use_device()) return;
   Session& session = call.session();

@@ -154,7 +154,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::unique_ptr<Endpoint> client_end;
   std::unique_ptr<Endpoint> worker_end;
   std::tie(client_end, worker_end) = make_loopback_pair();
-  auto session = std::make_unique<worker::Session>(runtime.library->hip(), runtime.library->vmm(),
+  auto session = std::make_unique<worker::Session>(runtime.library->hip(), runtime.library->optional(),
                                                    runtime.snapshot, *worker_end);
   std::atomic<bool> ended{false};
   std::thread executor([&] {
