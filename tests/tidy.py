@@ -28,9 +28,12 @@ MAY_INCLUDE = {
     "hipdata": {"hipdata"},
     "protocol": {"protocol", "net", "transport"},
     "proxy": {"proxy", "protocol", "codeobject", "graph", "hipdata", "transport", "net", "shaper", "concurrency"},
-    "worker": {"worker", "protocol", "codeobject", "transport", "net", "concurrency"},
-    "worker/runtime/cpu": {"worker/runtime/cpu", "codeobject", "graph", "hipdata", "transport", "concurrency", "cpu"},
-    "worker/runtime/cuda": {"worker/runtime/cuda", "codeobject", "graph", "hipdata", "transport", "concurrency"},
+    "worker": {"worker", "worker/runtime/common", "protocol", "codeobject", "transport", "net", "concurrency"},
+    "worker/runtime/common": {"worker/runtime/common", "hipdata"},
+    "worker/runtime/cpu": {"worker/runtime/cpu", "worker/runtime/common", "codeobject", "graph", "hipdata", "transport",
+                           "concurrency", "cpu"},
+    "worker/runtime/cuda": {"worker/runtime/cuda", "worker/runtime/common", "codeobject", "hipdata", "transport",
+                            "concurrency"},
 }
 FREE = ("tests", "benchmarks", "tools", "examples")  # may include anything; nothing may include them
 

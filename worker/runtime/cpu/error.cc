@@ -4,35 +4,19 @@
 #include "worker/runtime/cpu/api.h"
 #include "worker/runtime/cpu/runtime.h"
 
+namespace tf::cpu {
+namespace {
+
+hipError_t& last_error() { return thread_state().last_error; }
+
+}  // namespace
+}  // namespace tf::cpu
+
 using namespace tf::cpu;
 using tf::hipdata::error_text;
 
 extern "C" {
 
-hipError_t hipGetLastError() {
-  ThreadState& self = thread_state();
-  const hipError_t last = self.last_error;
-  self.last_error = hipSuccess;
-  return last;
-}
-
-hipError_t hipPeekAtLastError() { return thread_state().last_error; }
-
-const char* hipGetErrorName(hipError_t code) { return error_text(code).name; }
-
-const char* hipGetErrorString(hipError_t code) { return error_text(code).text; }
-
-// The driver API's forms of the two above.
-TF_CPU_EXPORT hipError_t hipDrvGetErrorName(hipError_t code, const char** name) {
-  if (!name) return hipErrorInvalidValue;
-  *name = error_text(code).name;
-  return error_text(code).code == code ? hipSuccess : hipErrorInvalidValue;
-}
-
-TF_CPU_EXPORT hipError_t hipDrvGetErrorString(hipError_t code, const char** text) {
-  if (!text) return hipErrorInvalidValue;
-  *text = error_text(code).text;
-  return error_text(code).code == code ? hipSuccess : hipErrorInvalidValue;
-}
+#include "worker/runtime/common/error_functions.inc"
 
 }  // extern "C"

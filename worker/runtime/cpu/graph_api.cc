@@ -31,8 +31,6 @@ hipError_t with_stream(hipStream_t handle, Body&& body) {
   });
 }
 
-hipStream_t own(hipStream_t stream) { return stream ? stream : hipStreamPerThread; }
-
 }  // namespace
 }  // namespace tf::cpu
 
@@ -100,33 +98,6 @@ TF_CPU_EXPORT hipError_t hipGraphUpload(hipGraphExec_t exec, hipStream_t handle)
 
 hipError_t hipThreadExchangeStreamCaptureMode(hipStreamCaptureMode* mode) {
   return api([&] { return graph::Library::exchange_mode(thread_state().capture_mode, mode); });
-}
-
-TF_CPU_EXPORT hipError_t hipGraphLaunch_spt(hipGraphExec_t exec, hipStream_t handle) {
-  return hipGraphLaunch(exec, own(handle));
-}
-
-TF_CPU_EXPORT hipError_t hipStreamBeginCapture_spt(hipStream_t handle, hipStreamCaptureMode mode) {
-  return hipStreamBeginCapture(own(handle), mode);
-}
-
-TF_CPU_EXPORT hipError_t hipStreamEndCapture_spt(hipStream_t handle, hipGraph_t* graph) {
-  return hipStreamEndCapture(own(handle), graph);
-}
-
-TF_CPU_EXPORT hipError_t hipStreamIsCapturing_spt(hipStream_t handle, hipStreamCaptureStatus* status) {
-  return hipStreamIsCapturing(own(handle), status);
-}
-
-TF_CPU_EXPORT hipError_t hipStreamGetCaptureInfo_spt(hipStream_t handle, hipStreamCaptureStatus* status,
-                                                     unsigned long long* id) {
-  return hipStreamGetCaptureInfo(own(handle), status, id);
-}
-
-TF_CPU_EXPORT hipError_t hipStreamGetCaptureInfo_v2_spt(hipStream_t handle, hipStreamCaptureStatus* status,
-                                                        unsigned long long* id, hipGraph_t* graph,
-                                                        const hipGraphNode_t** dependencies, size_t* count) {
-  return hipStreamGetCaptureInfo_v2(own(handle), status, id, graph, dependencies, count);
 }
 
 }  // extern "C"

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <cstdio>
 
+#include "codeobject/fat_binary.h"
 #include "worker/runtime/cpu/api.h"
 #include "worker/runtime/cpu/copy.h"
 #include "worker/runtime/cpu/programs.h"
@@ -10,36 +11,6 @@
 
 namespace tf::cpu {
 namespace {
-
-// clang's __hip_fatbin_wrapper.
-struct FatBinaryWrapper {
-  std::uint32_t magic;
-  std::uint32_t version;
-  const void* binary;
-  const void* unused;
-};
-constexpr std::uint32_t kWrapperMagic = 0x48495046;  // "HIPF"
-
-constexpr std::size_t kMaxConfigurations = 1024;
-
-hipError_t push(const dim3& grid, const dim3& block, std::size_t shared_bytes, hipStream_t stream) {
-  auto& stack = thread_owned().configurations;
-  if (stack.size() >= kMaxConfigurations) return hipErrorOutOfMemory;
-  stack.push_back({grid, block, shared_bytes, stream});
-  return hipSuccess;
-}
-
-hipError_t pop(dim3* grid, dim3* block, std::size_t* shared_bytes, hipStream_t* stream) {
-  auto& stack = thread_owned().configurations;
-  if (!grid || !block || !shared_bytes || !stream) return hipErrorInvalidValue;
-  if (stack.empty()) return hipErrorMissingConfiguration;
-  *grid = stack.back().grid;
-  *block = stack.back().block;
-  *shared_bytes = stack.back().shared_bytes;
-  *stream = stack.back().stream;
-  stack.pop_back();
-  return hipSuccess;
-}
 
 // The part of the variable that a copy touches.
 hipError_t symbol_range(const void* symbol, std::size_t bytes, std::size_t offset, std::byte*& start) {
@@ -78,9 +49,8 @@ using namespace tf::cpu;
 extern "C" {
 
 TF_CPU_EXPORT void** __hipRegisterFatBinary(const void* data) {
-  const auto* const wrapper = static_cast<const FatBinaryWrapper*>(data);
-  const bool known = wrapper && wrapper->magic == kWrapperMagic && wrapper->version == 1;
-  return Runtime::get().programs().add_binary(known ? wrapper->binary : nullptr);
+  const auto image = tf::codeobject::wrapped_image(data);
+  return Runtime::get().programs().add_binary(image ? image.value() : nullptr);
 }
 
 TF_CPU_EXPORT void __hipUnregisterFatBinary(void** handle) {
@@ -112,11 +82,11 @@ TF_CPU_EXPORT void __hipRegisterTexture(void**, void*, char*, char* name, int, i
 }
 
 hipError_t __hipPushCallConfiguration(dim3 grid, dim3 block, size_t shared_bytes, hipStream_t stream) {
-  return api([&] { return push(grid, block, shared_bytes, stream); });
+  return api([&] { return thread_owned().configurations.push({grid, block, shared_bytes, stream}); });
 }
 
 hipError_t __hipPopCallConfiguration(dim3* grid, dim3* block, size_t* shared_bytes, hipStream_t* stream) {
-  return api([&] { return pop(grid, block, shared_bytes, stream); });
+  return api([&] { return thread_owned().configurations.pop(grid, block, shared_bytes, stream); });
 }
 
 hipError_t hipGetSymbolAddress(void** address, const void* symbol) {

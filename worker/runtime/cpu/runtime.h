@@ -15,6 +15,7 @@
 #include <mutex>
 #include <vector>
 
+#include "worker/runtime/common/call_configurations.h"
 #include "worker/runtime/cpu/handle_table.h"
 #include "worker/runtime/cpu/memory_map.h"
 #include "worker/runtime/cpu/stream.h"
@@ -133,13 +134,6 @@ class Runtime {
   std::unique_ptr<Graphs> graphs_;
 };
 
-struct LaunchConfiguration {
-  dim3 grid;
-  dim3 block;
-  std::size_t shared_bytes = 0;
-  hipStream_t stream = nullptr;
-};
-
 // What every call touches. Trivial, so that calls from destructors that run after main still find it.
 struct ThreadState {
   int device = 0;
@@ -159,7 +153,7 @@ struct ThreadOwned {
   ~ThreadOwned();
 
   std::vector<int> contexts;  // hipCtxPushCurrent: ordinals of the devices below the current one
-  std::vector<LaunchConfiguration> configurations;
+  runtime::CallConfigurations configurations;
   std::array<std::shared_ptr<Stream>, kMaxDevices> streams;  // hipStreamPerThread
   RecentHandles<Stream, hipStream_t> recent_streams;
   RecentHandles<Event, hipEvent_t> recent_events;
