@@ -1,15 +1,15 @@
 # What `cmake --install` lays out, and how others find it: find_package(hip-remote) or pkg-config hip-remote.
 #   hip-remote::transport   the transports as a static library with headers (for tools built on them)
 #   hip-remote::amdhip64    the proxy, a drop-in for AMD's libamdhip64.so.5
-# The libraries lie in <libdir>: libamdhip64.so.5 (the proxy), libhip_cpu.so (the CPU runtime, for hip-worker) and
-# native/ (the CPU runtime under AMD's names). Programs and tools are installed by their own folders.
+# The libraries lie in <libdir>: libamdhip64.so.5 (the proxy), libhip_cpu.so and libhip_cuda.so (hip-worker's
+# runtimes) and native/ (the CPU runtime under AMD's names). Programs and tools are installed by their own folders.
 # The prefix should be one of our own or /usr/local: in /usr the proxy would take the place of AMD's library.
 include(CMakePackageConfigHelpers)
 
 set(TF_EXPORTED tf_concurrency tf_transport tf_net tf_shm tf_tcp tf_transport_factory tf_liburing)
 install(TARGETS ${TF_EXPORTED} EXPORT hip-remote-targets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}/hip-remote)
-set(libraries amdhip64_5 hip_cpu)
+set(libraries amdhip64_5 hip_cpu hip_cuda)
 set(native_libraries hip_cpu_native)
 if(TARGET tf_hiprtc)
   list(APPEND native_libraries tf_hiprtc)

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// Linear copies. The driver tells by the addresses what memory they are in; what the program says about the
+// direction is only checked for sense.
+#include "worker/runtime/cuda/copy.h"
+
+#include "worker/runtime/cuda/api.h"
+#include "worker/runtime/cuda/convert.h"
+
+namespace tf::cuda {
+
+hipError_t copy_linear(void* target, const void* source, std::size_t bytes, hipMemcpyKind kind,
+                       hipStream_t stream, Wait wait) {
+  if (!valid_kind(kind)) return hipErrorInvalidMemcpyDirection;
+  if (bytes == 0) return hipSuccess;
+  if (!target || !source) return hipErrorInvalidValue;
+  if (target == source) return hipSuccess;
+  void* const from = const_cast<void*>(source);
+  if (wait == Wait::kYes && !stream) return check(cu().Memcpy(target, from, bytes));
+  const driver::Result result = cu().MemcpyAsync(target, from, bytes, stream);
+  if (result != driver::Result::SUCCESS || wait == Wait::kNo) return check(result);
+  return check(cu().StreamSynchronize(stream));
+}
+
+namespace {
+
+hipError_t copy_between_devices(void* target, int target_device, const void* source, int source_device,
+                                std::size_t bytes, hipStream_t stream, Wait wait) {
+  Runtime& runtime = Runtime::get();
+  if (!runtime.valid_device(target_device) || !runtime.valid_device(source_device))
+    return hipErrorInvalidDevice;
+  if (bytes == 0) return hipSuccess;
+  if (!target || !source) return hipErrorInvalidValue;
+  driver::Context to = nullptr;
+  driver::Context from = nullptr;
+  if (const hipError_t status = runtime.context(target_device, to)) return status;
+  if (const hipError_t status = runtime.context(source_device, from)) return status;
+  void* const start = const_cast<void*>(source);
+  return check(wait == Wait::kYes ? cu().MemcpyPeer(target, to, start, from, bytes)
+                                  : cu().MemcpyPeerAsync(target, to, start, from, bytes, stream));
+}
+
+}  // namespace
+}  // namespace tf::cuda
+
+using namespace tf::cuda;
+
+extern "C" {
+
+hipError_t hipMemcpy(void* target, const void* source, size_t bytes, hipMemcpyKind kind) {
+  return api([&] { return copy_linear(target, source, bytes, kind, nullptr, Wait::kYes); });
+}
+
+hipError_t hipMemcpyAsync(void* target, const void* source, size_t bytes, hipMemcpyKind kind,
+                          hipStream_t stream) {
+  return api([&] { return copy_linear(target, source, bytes, kind, stream, Wait::kNo); });
+}
+
+hipError_t hipMemcpyWithStream(void* target, const void* source, size_t bytes, hipMemcpyKind kind,
+                               hipStream_t stream) {
+  return api([&] { return copy_linear(target, source, bytes, kind, stream, Wait::kYes); });
+}
+
+hipError_t hipMemcpyHtoD(hipDeviceptr_t target, void* source, size_t bytes) {
+  return api([&] { return copy_linear(target, source, bytes, hipMemcpyHostToDevice, nullptr, Wait::kYes); });
+}
+
+hipError_t hipMemcpyDtoH(void* target, hipDeviceptr_t source, size_t bytes) {
+  return api([&] { return copy_linear(target, source, bytes, hipMemcpyDeviceToHost, nullptr, Wait::kYes); });
+}
+
+hipError_t hipMemcpyDtoD(hipDeviceptr_t target, hipDeviceptr_t source, size_t bytes) {
+  return api(
+      [&] { return copy_linear(target, source, bytes, hipMemcpyDeviceToDevice, nullptr, Wait::kYes); });
+}
+
+hipError_t hipMemcpyHtoDAsync(hipDeviceptr_t target, void* source, size_t bytes, hipStream_t stream) {
+  return api([&] { return copy_linear(target, source, bytes, hipMemcpyHostToDevice, stream, Wait::kNo); });
+}
+
+hipError_t hipMemcpyDtoHAsync(void* target, hipDeviceptr_t source, size_t bytes, hipStream_t stream) {
+  return api([&] { return copy_linear(target, source, bytes, hipMemcpyDeviceToHost, stream, Wait::kNo); });
+}
+
+hipError_t hipMemcpyDtoDAsync(hipDeviceptr_t target, hipDeviceptr_t source, size_t bytes,
+                              hipStream_t stream) {
+  return api([&] { return copy_linear(target, source, bytes, hipMemcpyDeviceToDevice, stream, Wait::kNo); });
+}
+
+hipError_t hipMemcpyPeer(void* target, int target_device, const void* source, int source_device,
+                         size_t bytes) {
+  return api([&] {
+    return copy_between_devices(target, target_device, source, source_device, bytes, nullptr, Wait::kYes);
+  });
+}
+
+hipError_t hipMemcpyPeerAsync(void* target, int target_device, const void* source, int source_device,
+                              size_t bytes, hipStream_t stream) {
+  return api([&] {
+    return copy_between_devices(target, target_device, source, source_device, bytes, stream, Wait::kNo);
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copies between any two places, as hipMemcpy* checks and makes them. REQUIRES: the thread is ready.
+#pragma once
+
+#include <hip/hip_runtime_api.h>
+
+#include <cstddef>
+
+#include "worker/runtime/cuda/driver_types.h"
+
+namespace tf::cuda {
+
+enum class Wait { kNo, kYes };
+
+hipError_t copy_linear(void* target, const void* source, std::size_t bytes, hipMemcpyKind kind,
+                       hipStream_t stream, Wait wait);
+
+// Says of pageable host memory that it is the host's: the driver demands that for boxes, and in graphs.
+void tell_pageable(driver::Copy2D& copy);
+void tell_pageable(driver::Copy3D& copy);
+// Says for both ends whether it is the host's memory or the device's, as graphs want it.
+void tell_places(driver::Copy3D& copy);
+
+}  // namespace tf::cuda

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+// The part of the CUDA driver's binary interface that the runtime uses: types, layouts and numbers, declared
+// by ourselves, so that nothing of CUDA is needed to build. abi_check.cc compares all of it with NVIDIA's
+// cuda.h where there is one.
+//
+// HIP's handles are the driver's handles, so the types are HIP's own: all are pointers to what only the
+// driver knows. Addresses are pointers here where CUDA writes a 64-bit number; they are passed the same way.
+#pragma once
+
+#include <hip/hip_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace tf::cuda::driver {
+
+// CUresult. Any number may come back from a newer driver; results.inc names those that we know.
+enum class Result : int {
+#define TF_CUDA_RESULT(name, number, hip) name = number,
+#include "worker/runtime/cuda/results.inc"
+#undef TF_CUDA_RESULT
+};
+
+using Device = int;  // CUdevice: the ordinal in the driver's order
+using Context = hipCtx_t;
+using Stream = hipStream_t;
+using Event = hipEvent_t;
+using Module = hipModule_t;
+using Function = hipFunction_t;
+using Graph = hipGraph_t;
+using GraphNode = hipGraphNode_t;
+using GraphExec = hipGraphExec_t;
+using MemoryPool = hipMemPool_t;
+using MemoryHandle = hipMemGenericAllocationHandle_t;
+using Address = void*;
+using HostFunction = void (*)(void*);
+using StreamCallback = void (*)(Stream, Result, void*);
+using SharedBytesOfBlock = std::size_t (*)(int);
+
+struct ByteId {  // CUuuid
+  char bytes[16];
+};
+
+inline constexpr std::size_t kIpcHandleBytes = 64;
+struct IpcMemoryHandle {
+  char reserved[kIpcHandleBytes];
+};
+struct IpcEventHandle {
+  char reserved[kIpcHandleBytes];
+};
+
+enum MemoryType : unsigned { kMemoryHost = 1, kMemoryDevice = 2, kMemoryArray = 3, kMemoryUnified = 4 };
+
+struct Copy2D {  // CUDA_MEMCPY2D, second version
+  std::size_t source_x_bytes, source_y;
+  MemoryType source_type;
+  const void* source_host;
+  Address source_device;
+  void* source_array;
+  std::size_t source_pitch;
+  std::size_t target_x_bytes, target_y;
+  MemoryType target_type;
+  void* target_host;
+  Address target_device;
+  void* target_array;
+  std::size_t target_pitch;
+  std::size_t width_bytes, height;
+};
+
+struct Copy3D {  // CUDA_MEMCPY3D, second version
+  std::size_t source_x_bytes, source_y, source_z, source_level;
+  MemoryType source_type;
+  const void* source_host;
+  Address source_device;
+  void* source_array;
+  void* reserved_source;
+  std::size_t source_pitch, source_height;
+  std::size_t target_x_bytes, target_y, target_z, target_level;
+  MemoryType target_type;
+  void* target_host;
+  Address target_device;
+  void* target_array;
+  void* reserved_target;
+  std::size_t target_pitch, target_height;
+  std::size_t width_bytes, height, depth;
+};
+
+struct Location {  // CUmemLocation
+  int type;
+  int id;
+};
+inline constexpr int kLocationDevice = 1;
+
+struct AllocationProperties {  // CUmemAllocationProp
+  int type;
+  int handle_types;
+  Location location;
+  void* win32_metadata;
+  struct {
+    unsigned char compression;
+    unsigned char rdma_capable;
+    unsigned short usage;
+    unsigned char reserved[4];
+  } flags;
+};
+
+struct AccessDescription {  // CUmemAccessDesc
+  Location location;
+  int flags;
+};
+
+struct PoolProperties {  // CUmemPoolProps
+  int type;
+  int handle_types;
+  Location location;
+  void* win32_security;
+  std::size_t size_max;
+  unsigned short usage;
+  unsigned char reserved[54];
+};
+
+struct KernelNode {  // CUDA_KERNEL_NODE_PARAMS, first version
+  Function function;
+  unsigned grid_x, grid_y, grid_z;
+  unsigned block_x, block_y, block_z;
+  unsigned shared_bytes;
+  void** arguments;
+  void** extra;
+};
+
+struct FillNode {  // CUDA_MEMSET_NODE_PARAMS
+  Address target;
+  std::size_t pitch;
+  unsigned value;
+  unsigned element_bytes;
+  std::size_t width;  // in elements
+  std::size_t height;
+};
+
+struct HostNode {  // CUDA_HOST_NODE_PARAMS
+  HostFunction function;
+  void* data;
+};
+
+struct AccessPolicy {  // CUaccessPolicyWindow
+  void* base;
+  std::size_t bytes;
+  float hit_ratio;
+  int hit;
+  int miss;
+};
+
+union NodeAttributeValue {  // CUlaunchAttributeValue
+  char whole[64];
+  AccessPolicy access_policy;
+  int cooperative;
+};
+
+// CUlaunchAttributeID
+inline constexpr int kNodeAttributeAccessPolicy = 1;
+inline constexpr int kNodeAttributeCooperative = 2;
+
+// The ends of the lists that a launch takes in place of argument pointers. HIP's are 1, 2 and 3.
+inline constexpr std::uintptr_t kLaunchEnd = 0;
+inline constexpr std::uintptr_t kLaunchBufferPointer = 1;
+inline constexpr std::uintptr_t kLaunchBufferSize = 2;
+
+inline constexpr unsigned kHostPortable = 1;  // of CU_MEMHOSTALLOC_* and CU_MEMHOSTREGISTER_* alike
+inline constexpr unsigned kHostMapped = 2;
+inline constexpr unsigned kHostWriteCombined = 4;
+inline constexpr unsigned kIpcLazyPeerAccess = 1;
+inline constexpr std::uint64_t kProcLegacyStream = 1;  // CU_GET_PROC_ADDRESS_LEGACY_STREAM
+
+// CUfunction_attribute
+inline constexpr int kFunctionThreadsMax = 0;
+inline constexpr int kFunctionStaticSharedBytes = 1;
+inline constexpr int kFunctionConstBytes = 2;
+inline constexpr int kFunctionLocalBytes = 3;
+inline constexpr int kFunctionRegisters = 4;
+inline constexpr int kFunctionPtxVersion = 5;
+inline constexpr int kFunctionBinaryVersion = 6;
+inline constexpr int kFunctionCacheModeCa = 7;
+inline constexpr int kFunctionDynamicSharedBytesMax = 8;
+inline constexpr int kFunctionSharedCarveout = 9;
+
+// CUpointer_attribute
+inline constexpr int kPointerContext = 1;
+inline constexpr int kPointerMemoryType = 2;
+inline constexpr int kPointerDevicePointer = 3;
+inline constexpr int kPointerHostPointer = 4;
+inline constexpr int kPointerIsManaged = 8;
+inline constexpr int kPointerDeviceOrdinal = 9;
+inline constexpr int kPointerRangeStart = 11;
+inline constexpr int kPointerRangeBytes = 12;
+
+// CUlimit
+inline constexpr int kLimitStackBytes = 0;
+inline constexpr int kLimitPrintfFifoBytes = 1;
+inline constexpr int kLimitMallocHeapBytes = 2;
+
+// CUjit_option
+inline constexpr int kJitErrorLogBuffer = 5;
+inline constexpr int kJitErrorLogBufferBytes = 6;
+
+// CUgraphNodeType
+inline constexpr int kNodeKernel = 0;
+inline constexpr int kNodeCopy = 1;
+inline constexpr int kNodeFill = 2;
+inline constexpr int kNodeHost = 3;
+inline constexpr int kNodeGraph = 4;
+inline constexpr int kNodeEmpty = 5;
+inline constexpr int kNodeWaitEvent = 6;
+inline constexpr int kNodeEventRecord = 7;
+
+}  // namespace tf::cuda::driver

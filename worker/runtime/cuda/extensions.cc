@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/runtime/common/extensions.h"
+
+#include "worker/runtime/cuda/api.h"
+
+using namespace tf::cuda;
+
+extern "C" {
+
+TF_CUDA_EXPORT hipError_t hipRemoteKernelParameter(hipFunction_t function, size_t index, size_t* offset,
+                                                   size_t* bytes) {
+  ThreadState& self = thread_state();
+  const hipError_t last = self.last_error;
+  const hipError_t status = api([&] {
+    if (!function || !offset || !bytes) return hipErrorInvalidValue;
+    return check(cu().FuncGetParamInfo(function, index, offset, bytes));
+  });
+  self.last_error = last;
+  return status;
+}
+
+TF_CUDA_EXPORT const char* hipRemoteUnavailableReason(void) {
+  const Runtime& runtime = Runtime::get();
+  return runtime.status() == hipSuccess ? nullptr : runtime.reason().c_str();
+}
+
+}  // extern "C"

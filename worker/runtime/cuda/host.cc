@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// Host memory that devices reach: allocated here, or registered by the program. And what a pointer is.
+//
+// All of it is portable and mapped whatever the flags say, as on AMD's runtime, and has one address
+// everywhere.
+#include <cstring>
+
+#include "worker/runtime/cuda/api.h"
+
+namespace tf::cuda {
+namespace {
+
+constexpr unsigned kHostMallocFlags = hipHostMallocPortable | hipHostMallocMapped |
+                                      hipHostMallocWriteCombined | hipHostMallocNumaUser |
+                                      hipHostMallocCoherent | hipHostMallocNonCoherent;
+constexpr unsigned kRegisterFlags = hipHostRegisterPortable | hipHostRegisterMapped |
+                                    hipHostRegisterIoMemory | hipExtHostRegisterCoarseGrained;
+constexpr unsigned kAlways = driver::kHostPortable | driver::kHostMapped;
+
+hipError_t allocate_host(void** pointer, std::size_t bytes, unsigned flags) {
+  if (!pointer || (flags & ~kHostMallocFlags)) return hipErrorInvalidValue;
+  if ((flags & hipHostMallocCoherent) && (flags & hipHostMallocNonCoherent)) return hipErrorInvalidValue;
+  *pointer = nullptr;
+  if (bytes == 0) return hipSuccess;
+  const unsigned combined = flags & hipHostMallocWriteCombined ? driver::kHostWriteCombined : 0;
+  const hipError_t status = check(cu().MemHostAlloc(pointer, bytes, kAlways | combined));
+  if (status == hipSuccess) Runtime::get().host_memory.add(*pointer, bytes, flags);
+  return status;
+}
+
+hipError_t register_host(void* pointer, std::size_t bytes, unsigned flags) {
+  if (!pointer || bytes == 0 || (flags & ~kRegisterFlags)) return hipErrorInvalidValue;
+  if (bytes > UINTPTR_MAX - reinterpret_cast<std::uintptr_t>(pointer)) return hipErrorInvalidValue;
+  const hipError_t status =
+      check(cu().MemHostRegister(pointer, bytes, kAlways | (flags & hipHostRegisterIoMemory)));
+  if (status == hipSuccess) Runtime::get().host_memory.add(pointer, bytes, flags);
+  return status;
+}
+
+hipError_t unregister_host(void* pointer) {
+  if (!pointer) return hipErrorInvalidValue;
+  const driver::Result result = cu().MemHostUnregister(pointer);
+  if (result == driver::Result::SUCCESS) Runtime::get().host_memory.remove(pointer);
+  return result == driver::Result::INVALID_VALUE ? hipErrorHostMemoryNotRegistered : check(result);
+}
+
+hipError_t device_pointer(void** device, void* host, unsigned flags) {
+  if (!device || !host || flags != 0) return hipErrorInvalidValue;
+  return check(cu().MemHostGetDevicePointer(device, host, 0));
+}
+
+hipError_t host_flags(unsigned* flags, void* host) {
+  if (!flags || !host) return hipErrorInvalidValue;
+  if (Runtime::get().host_memory.flags(host, *flags)) return hipSuccess;
+  return check(cu().MemHostGetFlags(flags, host));
+}
+
+template <typename Value>
+bool ask(void* pointer, int attribute, Value& value) {
+  return cu().PointerGetAttribute(&value, attribute, pointer) == driver::Result::SUCCESS;
+}
+
+hipError_t pointer_attributes(hipPointerAttribute_t* attributes, void* pointer) {
+  unsigned type = 0;
+  if (!attributes || !pointer || !ask(pointer, driver::kPointerMemoryType, type)) return hipErrorInvalidValue;
+  std::memset(attributes, 0, sizeof *attributes);
+  unsigned managed = 0;
+  static_cast<void>(ask(pointer, driver::kPointerIsManaged, managed));
+  const bool on_host = type == driver::kMemoryHost && !managed;
+  attributes->memoryType = on_host ? hipMemoryTypeHost : hipMemoryTypeDevice;
+  attributes->isManaged = managed != 0;
+  static_cast<void>(ask(pointer, driver::kPointerDeviceOrdinal, attributes->device));
+  if (!ask(pointer, driver::kPointerDevicePointer, attributes->devicePointer))
+    attributes->devicePointer = pointer;
+  if (on_host || managed) attributes->hostPointer = pointer;
+  if (on_host) static_cast<void>(host_flags(&attributes->allocationFlags, pointer));
+  if (managed) attributes->allocationFlags = hipMemAttachGlobal;
+  return hipSuccess;
+}
+
+// HIP's numbers of the attributes are CUDA's, and all but one have the same values.
+hipError_t pointer_attribute(void* data, hipPointer_attribute attribute, void* pointer) {
+  if (!data || !pointer) return hipErrorInvalidValue;
+  if (attribute < HIP_POINTER_ATTRIBUTE_CONTEXT || attribute > HIP_POINTER_ATTRIBUTE_MEMPOOL_HANDLE)
+    return hipErrorInvalidValue;
+  if (attribute != HIP_POINTER_ATTRIBUTE_MEMORY_TYPE)
+    return check(cu().PointerGetAttribute(data, attribute, pointer));
+  hipPointerAttribute_t all;
+  if (const hipError_t status = pointer_attributes(&all, pointer)) return status;
+  std::memcpy(data, &all.memoryType, sizeof all.memoryType);
+  return hipSuccess;
+}
+
+}  // namespace
+}  // namespace tf::cuda
+
+using namespace tf::cuda;
+
+extern "C" {
+
+hipError_t hipHostMalloc(void** pointer, size_t bytes, unsigned flags) {
+  return api([&] { return allocate_host(pointer, bytes, flags); });
+}
+
+hipError_t hipHostAlloc(void** pointer, size_t bytes, unsigned flags) {
+  return api([&] { return allocate_host(pointer, bytes, flags); });
+}
+
+hipError_t hipMallocHost(void** pointer, size_t bytes) {
+  return api([&] { return allocate_host(pointer, bytes, hipHostMallocDefault); });
+}
+
+hipError_t hipMemAllocHost(void** pointer, size_t bytes) {
+  return api([&] { return allocate_host(pointer, bytes, hipHostMallocDefault); });
+}
+
+// hipFree takes both kinds.
+hipError_t hipHostFree(void* pointer) { return hipFree(pointer); }
+hipError_t hipFreeHost(void* pointer) { return hipFree(pointer); }
+
+hipError_t hipHostRegister(void* pointer, size_t bytes, unsigned flags) {
+  return api([&] { return register_host(pointer, bytes, flags); });
+}
+
+hipError_t hipHostUnregister(void* pointer) {
+  return api([&] { return unregister_host(pointer); });
+}
+
+hipError_t hipHostGetDevicePointer(void** device, void* host, unsigned flags) {
+  return api([&] { return device_pointer(device, host, flags); });
+}
+
+hipError_t hipHostGetFlags(unsigned* flags, void* host) {
+  return api([&] { return host_flags(flags, host); });
+}
+
+hipError_t hipPointerGetAttributes(hipPointerAttribute_t* attributes, const void* pointer) {
+  return api([&] { return pointer_attributes(attributes, const_cast<void*>(pointer)); });
+}
+
+hipError_t hipPointerGetAttribute(void* data, hipPointer_attribute attribute, hipDeviceptr_t pointer) {
+  return api([&] { return pointer_attribute(data, attribute, pointer); });
+}
+
+hipError_t hipDrvPointerGetAttributes(unsigned count, hipPointer_attribute* attributes, void** data,
+                                      hipDeviceptr_t pointer) {
+  return api([&] {
+    if (!attributes || !data || !pointer || count == 0 || count > 64) return hipErrorInvalidValue;
+    for (unsigned i = 0; i < count; ++i)  // an unknown one stays as it was
+      static_cast<void>(pointer_attribute(data[i], attributes[i], pointer));
+    return hipSuccess;
+  });
+}
+
+}  // extern "C"

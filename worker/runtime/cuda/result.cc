@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/runtime/cuda/result.h"
+
+namespace tf::cuda {
+
+hipError_t hip_error(driver::Result result) {
+  switch (result) {
+#define TF_CUDA_RESULT(name, number, hip) \
+  case driver::Result::name:              \
+    return hip;
+#include "worker/runtime/cuda/results.inc"
+#undef TF_CUDA_RESULT
+  }
+  return hipErrorUnknown;
+}
+
+}  // namespace tf::cuda

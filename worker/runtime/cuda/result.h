@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the driver answered, in HIP's words. Any thread.
+#pragma once
+
+#include "worker/runtime/cuda/driver_types.h"
+
+namespace tf::cuda {
+
+// hipErrorUnknown for numbers that this release does not know.
+hipError_t hip_error(driver::Result result);
+
+inline hipError_t check(driver::Result result) {
+  return result == driver::Result::SUCCESS ? hipSuccess : hip_error(result);
+}
+
+}  // namespace tf::cuda

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/runtime/cuda/runtime.h"
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "worker/runtime/cuda/properties.h"
+
+namespace tf::cuda {
+
+namespace internal {
+constinit driver::Driver table{};
+constinit std::atomic<std::uint32_t> epoch{1};
+constinit thread_local ThreadState own_thread_state{};
+}  // namespace internal
+
+Runtime& Runtime::get() {
+  static Runtime* const runtime = new Runtime;  // for ever, see the header
+  return *runtime;
+}
+
+Runtime::Runtime() {
+  reason_ = driver::load(internal::table);
+  int count = 0;
+  if (reason_.empty()) {
+    driver::Result result = cu().Init(0);
+    if (result == driver::Result::SUCCESS) result = cu().DeviceGetCount(&count);
+    if (result != driver::Result::SUCCESS) {
+      status_ = hip_error(result);
+      reason_ = "the CUDA driver does not start: error " + std::to_string(static_cast<int>(result));
+    } else if (count <= 0) {
+      reason_ = "the CUDA driver has no device";
+    }
+  }
+  for (int ordinal = 0; ordinal < count; ++ordinal) {
+    auto device = std::make_unique<Device>();
+    if (cu().DeviceGet(&device->handle, ordinal) != driver::Result::SUCCESS) break;
+    device->properties = make_properties(cu(), device->handle);
+    static_cast<void>(cu().DeviceGetUuid(&device->uuid, device->handle));
+    devices_.push_back(std::move(device));
+  }
+  if (!devices_.empty()) status_ = hipSuccess;
+  if (status_ != hipSuccess && std::getenv("HIP_CUDA_VERBOSE"))
+    std::fprintf(stderr, "hip-cuda: %s\n", reason_.c_str());
+}
+
+hipError_t Runtime::context(int ordinal, driver::Context& context) {
+  Device& device = *devices_[static_cast<std::size_t>(ordinal)];
+  // Acquire pairs with the release below: the context is complete.
+  context = device.context.load(std::memory_order_acquire);
+  if (context) return hipSuccess;
+  const std::lock_guard lock(mutex_);
+  context = device.context.load(std::memory_order_relaxed);
+  if (context) return hipSuccess;
+  const driver::Result result = cu().DevicePrimaryCtxRetain(&context, device.handle);
+  if (result != driver::Result::SUCCESS) return hip_error(result);
+  device.context.store(context, std::memory_order_release);
+  return hipSuccess;
+}
+
+int Runtime::ordinal_of(driver::Context context) const {
+  for (std::size_t ordinal = 0; context && ordinal < devices_.size(); ++ordinal)
+    if (devices_[ordinal]->context.load(std::memory_order_relaxed) == context)
+      return static_cast<int>(ordinal);
+  return -1;
+}
+
+hipError_t Runtime::make_ready(ThreadState& self) {
+  if (status_ != hipSuccess) return status_;
+  const std::uint32_t epoch = internal::epoch.load(std::memory_order_relaxed);
+  driver::Context wanted = nullptr;
+  if (const hipError_t error = context(self.device, wanted)) return error;
+  if (const hipError_t error = check(cu().CtxSetCurrent(wanted))) return error;
+  self.ready_epoch = epoch;
+  return hipSuccess;
+}
+
+hipError_t Runtime::reset(int ordinal) {
+  Device& device = *devices_[static_cast<std::size_t>(ordinal)];
+  programs().forget_modules(ordinal);
+  host_memory.clear();
+  const std::lock_guard lock(mutex_);
+  device.flags.store(0, std::memory_order_relaxed);
+  if (!device.context.load(std::memory_order_relaxed)) return hipSuccess;
+  const hipError_t error = check(cu().DevicePrimaryCtxReset(device.handle));
+  // Ours was the one reference: the next one makes it anew.
+  static_cast<void>(cu().DevicePrimaryCtxRelease(device.handle));
+  device.context.store(nullptr, std::memory_order_release);
+  internal::epoch.fetch_add(1, std::memory_order_relaxed);
+  return error;
+}
+
+hipError_t Runtime::synchronize_all() {
+  ThreadState& self = thread_state();
+  hipError_t first = hipSuccess;
+  for (std::size_t ordinal = 0; ordinal < devices_.size(); ++ordinal) {
+    const driver::Context context = devices_[ordinal]->context.load(std::memory_order_acquire);
+    if (!context) continue;
+    const bool is_mine = static_cast<int>(ordinal) == self.device;
+    if (!is_mine) {
+      self.ready_epoch = 0;
+      if (cu().CtxSetCurrent(context) != driver::Result::SUCCESS) continue;
+    }
+    const hipError_t error = check(cu().CtxSynchronize());
+    if (first == hipSuccess) first = error;
+  }
+  const hipError_t again = is_ready(self) ? hipSuccess : make_ready(self);
+  return first != hipSuccess ? first : again;
+}
+
+}  // namespace tf::cuda

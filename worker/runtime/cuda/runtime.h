@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// The state of the runtime: the driver, its devices and their contexts, and what each thread has of its own.
+//
+// There is one Runtime per process, made by the first call and never destroyed: programs call HIP from
+// destructors that run after main. Thread-safe.
+#pragma once
+
+#include <hip/hip_runtime_api.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "worker/runtime/cuda/driver.h"
+#include "worker/runtime/cuda/host_memory.h"
+#include "worker/runtime/cuda/programs.h"
+#include "worker/runtime/cuda/result.h"
+
+namespace tf::cuda {
+
+struct Device {
+  driver::Device handle = 0;
+  hipDeviceProp_t properties{};
+  driver::ByteId uuid{};
+  std::atomic<unsigned> flags{0};                 // hipSetDeviceFlags; relaxed, a setting
+  std::atomic<driver::Context> context{nullptr};  // the primary one, once retained; see Runtime::context()
+};
+
+// What every call touches. Trivial, so that calls from destructors that run after main still find it.
+struct ThreadState {
+  int device = 0;
+  hipError_t last_error = hipSuccess;
+  std::uint32_t ready_epoch = 0;  // the device's context is current while this is the runtime's epoch
+};
+
+namespace internal {
+extern driver::Driver table;
+// Grows when contexts that threads have made current are gone. Relaxed: a thread whose context another one
+// resets at the same time has lost either way.
+extern std::atomic<std::uint32_t> epoch;
+extern constinit thread_local ThreadState own_thread_state;
+}  // namespace internal
+
+// Filled when a thread is ready, or after Runtime::get().
+inline const driver::Driver& cu() { return internal::table; }
+inline ThreadState& thread_state() { return internal::own_thread_state; }
+
+class Runtime {
+ public:
+  static Runtime& get();
+
+  // hipSuccess when there are devices; else what the calls that need one answer, and why in words.
+  hipError_t status() const { return status_; }
+  const std::string& reason() const { return reason_; }
+
+  int device_count() const { return static_cast<int>(devices_.size()); }
+  bool valid_device(int ordinal) const { return ordinal >= 0 && ordinal < device_count(); }
+  Device& device(int ordinal) { return *devices_[static_cast<std::size_t>(ordinal)]; }
+
+  // The device's primary context, which is made when it is first needed.
+  hipError_t context(int ordinal, driver::Context& context);
+  // -1 when it is no device's.
+  int ordinal_of(driver::Context context) const;
+  // Makes the context of the thread's device current. Slow: for threads that are not ready.
+  hipError_t make_ready(ThreadState& self);
+  // Everything on the device goes; the next call makes a new context.
+  hipError_t reset(int ordinal);
+  // Waits for every device that has a context. The thread's device stays current.
+  hipError_t synchronize_all();
+
+  HostMemory host_memory;
+
+ private:
+  Runtime();
+
+  hipError_t status_ = hipErrorNoDevice;
+  std::string reason_;
+  std::vector<std::unique_ptr<Device>> devices_;
+  std::mutex mutex_;  // making and resetting contexts
+};
+
+inline bool is_ready(const ThreadState& self) {
+  return self.ready_epoch == internal::epoch.load(std::memory_order_relaxed);
+}
+
+// Makes another device current for the calling thread; its context follows with the next call that needs it.
+inline void select_device(ThreadState& self, int ordinal) {
+  if (self.device == ordinal) return;
+  self.device = ordinal;
+  self.ready_epoch = 0;
+}
+
+inline Device& current_device() { return Runtime::get().device(thread_state().device); }
+
+inline const hipStream_t kLegacyStream = reinterpret_cast<hipStream_t>(1);
+
+}  // namespace tf::cuda

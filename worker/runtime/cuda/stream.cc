@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// Streams: creation, waiting, callbacks and memory operations in stream order.
+#include <cstdint>
+#include <memory>
+
+#include "worker/runtime/cuda/api.h"
+#include "worker/runtime/cuda/convert.h"
+
+namespace tf::cuda {
+namespace {
+
+hipError_t create(hipStream_t* stream, unsigned flags, int priority) {
+  if (!stream) return hipErrorInvalidValue;
+  if (flags != hipStreamDefault && flags != hipStreamNonBlocking) return hipErrorInvalidValue;
+  return check(cu().StreamCreateWithPriority(stream, flags, priority));
+}
+
+bool constant_handle(hipStream_t stream) {
+  return !stream || stream == kLegacyStream || stream == hipStreamPerThread;
+}
+
+// What a callback of HIP's needs where the driver calls one of its own.
+struct Callback {
+  hipStreamCallback_t function;
+  void* data;
+};
+
+void call_back(hipStream_t stream, driver::Result result, void* data) {
+  const std::unique_ptr<Callback> callback(static_cast<Callback*>(data));
+  callback->function(stream, check(result), callback->data);
+}
+
+hipError_t add_callback(hipStream_t stream, hipStreamCallback_t function, void* data, unsigned flags) {
+  if (!function || flags != 0) return hipErrorInvalidValue;
+  auto callback = std::make_unique<Callback>(Callback{function, data});
+  const driver::Result result = cu().StreamAddCallback(stream, call_back, callback.get(), 0);
+  if (result == driver::Result::SUCCESS) static_cast<void>(callback.release());  // call_back() deletes it
+  return check(result);
+}
+
+template <typename Word>
+hipError_t check_word(void* pointer) {
+  return pointer && reinterpret_cast<std::uintptr_t>(pointer) % sizeof(Word) == 0 ? hipSuccess
+                                                                                  : hipErrorInvalidValue;
+}
+
+template <typename Word>
+hipError_t wait_value(driver::Result (*wait)(hipStream_t, void*, Word, unsigned), hipStream_t stream,
+                      void* pointer, Word wanted, unsigned condition, Word mask) {
+  if (const hipError_t status = check_word<Word>(pointer)) return status;
+  std::uint64_t value = wanted;
+  if (const hipError_t status = mask_wait_value(value, condition, mask, Word(-1))) return status;
+  return check(wait(stream, pointer, static_cast<Word>(value), condition));
+}
+
+template <typename Word>
+hipError_t write_value(driver::Result (*write)(hipStream_t, void*, Word, unsigned), hipStream_t stream,
+                       void* pointer, Word value) {
+  if (const hipError_t status = check_word<Word>(pointer)) return status;
+  return check(write(stream, pointer, value, 0));
+}
+
+}  // namespace
+}  // namespace tf::cuda
+
+using namespace tf::cuda;
+
+extern "C" {
+
+hipError_t hipStreamCreate(hipStream_t* stream) {
+  return api([&] { return create(stream, hipStreamDefault, 0); });
+}
+
+hipError_t hipStreamCreateWithFlags(hipStream_t* stream, unsigned flags) {
+  return api([&] { return create(stream, flags, 0); });
+}
+
+hipError_t hipStreamCreateWithPriority(hipStream_t* stream, unsigned flags, int priority) {
+  return api([&] { return create(stream, flags, priority); });
+}
+
+// The multiprocessors are not partitioned: a mask is checked and all are used.
+hipError_t hipExtStreamCreateWithCUMask(hipStream_t* stream, uint32_t words, const uint32_t* mask) {
+  return api([&] { return words && mask ? create(stream, hipStreamDefault, 0) : hipErrorInvalidValue; });
+}
+
+hipError_t hipDeviceGetStreamPriorityRange(int* least, int* greatest) {
+  return api([&] { return check(cu().CtxGetStreamPriorityRange(least, greatest)); });
+}
+
+hipError_t hipStreamDestroy(hipStream_t stream) {
+  return api(
+      [&] { return constant_handle(stream) ? hipErrorInvalidHandle : check(cu().StreamDestroy(stream)); });
+}
+
+hipError_t hipStreamQuery(hipStream_t stream) {
+  return api([&] { return check(cu().StreamQuery(stream)); });
+}
+
+hipError_t hipStreamSynchronize(hipStream_t stream) {
+  return api([&] { return check(cu().StreamSynchronize(stream)); });
+}
+
+hipError_t hipStreamWaitEvent(hipStream_t stream, hipEvent_t event, unsigned flags) {
+  return api([&] {
+    if (flags != 0) return hipErrorInvalidValue;
+    return event ? check(cu().StreamWaitEvent(stream, event, 0)) : hipErrorInvalidHandle;
+  });
+}
+
+hipError_t hipStreamGetFlags(hipStream_t stream, unsigned* flags) {
+  return api([&] { return flags ? check(cu().StreamGetFlags(stream, flags)) : hipErrorInvalidValue; });
+}
+
+hipError_t hipStreamGetPriority(hipStream_t stream, int* priority) {
+  return api(
+      [&] { return priority ? check(cu().StreamGetPriority(stream, priority)) : hipErrorInvalidValue; });
+}
+
+int hipGetStreamDeviceId(hipStream_t stream) {
+  if (constant_handle(stream)) return thread_state().device;
+  driver::Context context = nullptr;
+  const hipError_t status = api([&] { return check(cu().StreamGetCtx(stream, &context)); });
+  return status == hipSuccess ? Runtime::get().ordinal_of(context) : -1;
+}
+
+hipError_t hipStreamAddCallback(hipStream_t stream, hipStreamCallback_t callback, void* data,
+                                unsigned flags) {
+  return api([&] { return add_callback(stream, callback, data, flags); });
+}
+
+TF_CUDA_EXPORT hipError_t hipLaunchHostFunc(hipStream_t stream, hipHostFn_t function, void* data) {
+  return api(
+      [&] { return function ? check(cu().LaunchHostFunc(stream, function, data)) : hipErrorInvalidValue; });
+}
+
+hipError_t hipStreamWaitValue32(hipStream_t stream, void* pointer, uint32_t value, unsigned flags,
+                                uint32_t mask) {
+  return api([&] { return wait_value(cu().StreamWaitValue32, stream, pointer, value, flags, mask); });
+}
+
+hipError_t hipStreamWaitValue64(hipStream_t stream, void* pointer, uint64_t value, unsigned flags,
+                                uint64_t mask) {
+  return api([&] { return wait_value(cu().StreamWaitValue64, stream, pointer, value, flags, mask); });
+}
+
+hipError_t hipStreamWriteValue32(hipStream_t stream, void* pointer, uint32_t value, unsigned) {
+  return api([&] { return write_value(cu().StreamWriteValue32, stream, pointer, value); });
+}
+
+hipError_t hipStreamWriteValue64(hipStream_t stream, void* pointer, uint64_t value, unsigned) {
+  return api([&] { return write_value(cu().StreamWriteValue64, stream, pointer, value); });
+}
+
+}  // extern "C"
