@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/support/fake_cuda_driver.h"
+
+#include <cstdio>
+#include <cstring>
+#include <string_view>
+
+#include "worker/runtime/cuda/driver.h"
+
+namespace tf::fake_cuda {
+namespace {
+
+using namespace cuda::driver;  // NOLINT: the driver's own words
+
+State& state() {
+  static State all;
+  return all;
+}
+
+// Counts the call; what a failing function answers.
+Result asked(const char* name) {
+  ++state().calls[name];
+  const auto failure = state().failures.find(name);
+  return failure == state().failures.end() ? Result::SUCCESS : failure->second;
+}
+
+template <typename Handle>
+Handle handle(std::uintptr_t number) {
+  return reinterpret_cast<Handle>(number);
+}
+
+// Where the functions are that do more than count; the others stay null.
+Driver special_functions() {
+  Driver d{};
+  d.DeviceGetCount = [](int* count) {
+    *count = State::kDevices;
+    return asked("DeviceGetCount");
+  };
+  d.DeviceGet = [](int* device, int ordinal) {
+    *device = ordinal;
+    return asked("DeviceGet");
+  };
+  d.DeviceGetName = [](char* name, int length, int) {
+    std::snprintf(name, static_cast<std::size_t>(length), "Fake GPU");
+    return asked("DeviceGetName");
+  };
+  d.DeviceTotalMem = [](std::size_t* bytes, int) {
+    *bytes = std::size_t{80} << 30;
+    return asked("DeviceTotalMem");
+  };
+  d.DeviceGetAttribute = [](int* value, int attribute, int) {
+    constexpr int kMajor = 75, kMinor = 76, kOptIn = 97, kWarp = 10, kThreads = 1;
+    *value = attribute == kMajor     ? 9
+             : attribute == kMinor   ? 0
+             : attribute == kOptIn   ? State::kSharedMax
+             : attribute == kWarp    ? 32
+             : attribute == kThreads ? 1024
+                                     : 4096;
+    return asked("DeviceGetAttribute");
+  };
+  d.DevicePrimaryCtxRetain = [](hipCtx_t* context, int device) {
+    *context = handle<hipCtx_t>(0x1000 + static_cast<std::uintptr_t>(device));
+    return asked("DevicePrimaryCtxRetain");
+  };
+  d.CtxSetCurrent = [](hipCtx_t context) {
+    state().current = context;
+    return asked("CtxSetCurrent");
+  };
+  d.ModuleLoadDataEx = [](hipModule_t* module, const void* image, unsigned, int*, void**) {
+    *module = handle<hipModule_t>(0x2000);
+    state().image = static_cast<const char*>(image);
+    return asked("ModuleLoadDataEx");
+  };
+  d.ModuleGetFunction = [](hipFunction_t* function, hipModule_t, const char* name) {
+    *function = handle<hipFunction_t>(0x3000 + std::strlen(name));
+    return asked("ModuleGetFunction");
+  };
+  return d;
+}
+
+void add_more(Driver& d) {
+  d.FuncGetAttribute = [](int* value, int attribute, hipFunction_t) {
+    *value = attribute == kFunctionDynamicSharedBytesMax ? state().dynamic_shared_max
+             : attribute == kFunctionStaticSharedBytes   ? State::kStaticShared
+                                                         : 0;
+    return asked("FuncGetAttribute");
+  };
+  d.FuncSetAttribute = [](hipFunction_t, int attribute, int value) {
+    if (attribute == kFunctionDynamicSharedBytesMax) state().dynamic_shared_max = value;
+    return asked("FuncSetAttribute");
+  };
+  d.LaunchKernel = [](hipFunction_t function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+                      unsigned bz, unsigned shared, hipStream_t stream, void** arguments, void** extra) {
+    const Result result = asked("LaunchKernel");
+    if (static_cast<int>(shared) > state().dynamic_shared_max) return Result::INVALID_VALUE;
+    Launch launch{function, {gx, gy, gz, bx, by, bz}, shared, stream, arguments, {}};
+    if (extra) launch.extra.assign(extra, extra + 5);
+    state().launches.push_back(launch);
+    return result;
+  };
+  d.PointerGetAttribute = [](void* value, int, void* pointer) {
+    // Addresses below 1 GiB are the device's, others are pageable.
+    if (reinterpret_cast<std::uintptr_t>(pointer) >= (1u << 30)) return Result::INVALID_VALUE;
+    const unsigned type = kMemoryDevice;
+    std::memcpy(value, &type, sizeof type);
+    return asked("PointerGetAttribute");
+  };
+  d.Memcpy2DAsync = [](const Copy2D* copy, hipStream_t) {
+    state().copy_2d = *copy;
+    return asked("Memcpy2DAsync");
+  };
+  d.GraphAddMemcpyNode = [](hipGraphNode_t*, hipGraph_t, const hipGraphNode_t*, std::size_t,
+                            const Copy3D* copy, hipCtx_t) {
+    state().copy_3d = *copy;
+    return asked("GraphAddMemcpyNode");
+  };
+  d.GraphAddKernelNode = [](hipGraphNode_t*, hipGraph_t, const hipGraphNode_t*, std::size_t,
+                            const KernelNode* node) {
+    state().kernel_node = *node;
+    return asked("GraphAddKernelNode");
+  };
+  d.MemsetD2D8Async = [](void* target, std::size_t, unsigned char, std::size_t, std::size_t rows,
+                         hipStream_t) {
+    state().filled.push_back(target);
+    state().filled_rows.push_back(rows);
+    return asked("MemsetD2D8Async");
+  };
+  d.MemHostRegister = [](void*, std::size_t, unsigned flags) {
+    state().host_flags = flags;
+    return asked("MemHostRegister");
+  };
+}
+
+// What only counts. One instance per function, since none of them knows its own name otherwise.
+template <std::size_t Index, typename... Parameters>
+struct Counter {
+  static inline const char* name = "";
+  static Result call(Parameters...) { return asked(name); }
+};
+
+template <std::size_t Index, typename... Parameters>
+void* find(Result (*special)(Parameters...), const char* name) {
+  Counter<Index, Parameters...>::name = name;
+  return reinterpret_cast<void*>(special ? special : &Counter<Index, Parameters...>::call);
+}
+
+void* find(std::string_view wanted) {
+  static const Driver special = [] {
+    Driver d = special_functions();
+    add_more(d);
+    return d;
+  }();
+#define TF_CUDA_FUNCTION(name, version, parameters) \
+  if (wanted == "cu" #name) return find<__COUNTER__>(special.name, #name);
+#include "worker/runtime/cuda/driver_functions.inc"
+#undef TF_CUDA_FUNCTION
+  return nullptr;
+}
+
+}  // namespace
+}  // namespace tf::fake_cuda
+
+#define EXPORT extern "C" __attribute__((visibility("default")))
+
+EXPORT tf::fake_cuda::State* fake_cuda_state() { return &tf::fake_cuda::state(); }
+
+EXPORT int cuGetProcAddress_v2(const char* name, void** found, int, std::uint64_t, int*) {
+  // As an older driver: the newest of the functions is not there.
+  *found = std::string_view(name) == "cuFuncGetParamInfo" ? nullptr : tf::fake_cuda::find(name);
+  return *found ? 0 : 500;
+}

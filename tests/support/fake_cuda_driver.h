@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// A CUDA driver that remembers what it was asked: a library for HIP_CUDA_DRIVER. Every function counts its
+// calls and succeeds; those that tests need do a little more. One thread at a time.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "worker/runtime/cuda/driver_types.h"
+
+namespace tf::fake_cuda {
+
+struct Launch {
+  hipFunction_t function = nullptr;
+  unsigned shape[6] = {};
+  unsigned shared_bytes = 0;
+  hipStream_t stream = nullptr;
+  void** arguments = nullptr;
+  std::vector<void*> extra;  // with its end
+};
+
+struct State {
+  static constexpr int kDevices = 2;
+  static constexpr int kSharedMax = 232448;  // bytes; of a device for which a kernel asks
+  static constexpr int kStaticShared = 1024;
+
+  std::map<std::string, int> calls;                      // by name without cu
+  std::map<std::string, cuda::driver::Result> failures;  // answered in place of success
+  std::vector<Launch> launches;
+  int dynamic_shared_max = 47 << 10;  // of every kernel
+  hipCtx_t current = nullptr;
+  std::string image;  // the last one loaded, as text
+  cuda::driver::Copy2D copy_2d{};
+  cuda::driver::Copy3D copy_3d{};
+  std::vector<void*> filled;  // starts of MemsetD2D8
+  std::vector<std::size_t> filled_rows;
+  cuda::driver::KernelNode kernel_node{};
+  unsigned host_flags = 0;
+};
+
+}  // namespace tf::fake_cuda
+
+// Of the loaded library; lives as long as it.
+extern "C" tf::fake_cuda::State* fake_cuda_state();

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// HIP's parameters in the driver's words.
+#include "worker/runtime/cuda/convert.h"
+
+#include <gtest/gtest.h>
+
+#include "hipdata/error_text.h"
+#include "worker/runtime/cuda/result.h"
+
+namespace tf::cuda {
+namespace {
+
+void* at(std::uintptr_t address) { return reinterpret_cast<void*>(address); }
+
+TEST(CudaResult, EveryNumberHasAnErrorThatHipKnows) {
+  struct Row {
+    driver::Result result;
+    hipError_t hip;
+  };
+  constexpr Row kRows[] = {
+#define TF_CUDA_RESULT(name, number, hip) {driver::Result::name, hip},
+#include "worker/runtime/cuda/results.inc"
+#undef TF_CUDA_RESULT
+  };
+  for (const Row& row : kRows) {
+    EXPECT_EQ(hip_error(row.result), row.hip);
+    EXPECT_EQ(hipdata::error_text(row.hip).code, row.hip) << static_cast<int>(row.result);
+    EXPECT_EQ(row.hip == hipSuccess, row.result == driver::Result::SUCCESS);
+  }
+  EXPECT_EQ(hip_error(static_cast<driver::Result>(12345)), hipErrorUnknown);
+  EXPECT_EQ(hip_error(driver::Result::ILLEGAL_ADDRESS), hipErrorIllegalAddress);
+  EXPECT_EQ(hip_error(driver::Result::LAUNCH_FAILED), hipErrorLaunchFailure);
+}
+
+TEST(CudaConvert, RowsKeepPitchesAndAreUnified) {
+  driver::Copy2D copy;
+  ASSERT_EQ(convert_rows(copy, at(0x1000), 64, at(0x2000), 32, 16, 3), hipSuccess);
+  EXPECT_EQ(copy.target_type, driver::kMemoryUnified);
+  EXPECT_EQ(copy.source_type, driver::kMemoryUnified);
+  EXPECT_EQ(copy.target_device, at(0x1000));
+  EXPECT_EQ(copy.source_device, at(0x2000));
+  EXPECT_EQ(copy.target_pitch, 64u);
+  EXPECT_EQ(copy.source_pitch, 32u);
+  EXPECT_EQ(copy.width_bytes, 16u);
+  EXPECT_EQ(copy.height, 3u);
+  EXPECT_EQ(convert_rows(copy, at(0x1000), 8, at(0x2000), 32, 16, 3), hipErrorInvalidPitchValue);
+  EXPECT_EQ(convert_rows(copy, nullptr, 64, at(0x2000), 32, 16, 3), hipErrorInvalidValue);
+}
+
+TEST(CudaConvert, BoxThereAndBack) {
+  hipMemcpy3DParms p{};
+  p.srcPtr = make_hipPitchedPtr(at(0x1000), 128, 64, 10);
+  p.dstPtr = make_hipPitchedPtr(at(0x9000), 256, 64, 20);
+  p.srcPos = {1, 2, 3};
+  p.dstPos = {4, 5, 6};
+  p.extent = {32, 4, 2};
+  p.kind = hipMemcpyDeviceToDevice;
+  driver::Copy3D copy;
+  ASSERT_EQ(convert_box(copy, p), hipSuccess);
+  EXPECT_EQ(copy.source_height, 10u);
+  EXPECT_EQ(copy.target_height, 20u);
+  const hipMemcpy3DParms back = convert_back(copy);
+  EXPECT_EQ(back.srcPtr.ptr, p.srcPtr.ptr);
+  EXPECT_EQ(back.dstPtr.pitch, 256u);
+  EXPECT_EQ(back.dstPos.z, 6u);
+  EXPECT_EQ(back.srcPos.x, 1u);
+  EXPECT_EQ(back.extent.depth, 2u);
+  p.kind = static_cast<hipMemcpyKind>(5);
+  EXPECT_EQ(convert_box(copy, p), hipErrorInvalidMemcpyDirection);
+}
+
+TEST(CudaConvert, OneSliceNeedsNoHeight) {
+  hipMemcpy3DParms p{};
+  p.srcPtr = make_hipPitchedPtr(at(0x1000), 128, 64, 0);
+  p.dstPtr = make_hipPitchedPtr(at(0x9000), 128, 64, 0);
+  p.extent = {32, 4, 1};
+  p.kind = hipMemcpyDefault;
+  driver::Copy3D copy;
+  ASSERT_EQ(convert_box(copy, p), hipSuccess);
+  EXPECT_EQ(copy.source_height, 4u);
+  EXPECT_EQ(copy.target_height, 4u);
+}
+
+TEST(CudaConvert, DriverRowsTakeTheSideThatIsNamed) {
+  hip_Memcpy2D p{};
+  p.srcMemoryType = hipMemoryTypeHost;
+  p.srcHost = at(0x7000);
+  p.srcDevice = at(0x1);
+  p.dstMemoryType = hipMemoryTypeDevice;
+  p.dstDevice = at(0x8000);
+  p.srcXInBytes = 4;
+  p.WidthInBytes = 16;
+  p.Height = 2;
+  driver::Copy2D copy;
+  ASSERT_EQ(convert_driver_rows(copy, p), hipSuccess);
+  EXPECT_EQ(copy.source_device, at(0x7000));
+  EXPECT_EQ(copy.source_pitch, 20u);
+  p.dstMemoryType = hipMemoryTypeArray;
+  EXPECT_EQ(convert_driver_rows(copy, p), hipErrorNotSupported);
+}
+
+TEST(CudaConvert, FillsAreJoinedWhereSlicesTouch) {
+  FillPlan plan;
+  const hipPitchedPtr whole = make_hipPitchedPtr(at(0x1000), 64, 48, 8);
+  ASSERT_EQ(plan_fill(plan, whole, make_hipExtent(48, 8, 5)), hipSuccess);
+  EXPECT_EQ(plan.count, 1u);
+  EXPECT_EQ(plan.rows, 40u);
+  ASSERT_EQ(plan_fill(plan, whole, make_hipExtent(48, 6, 5)), hipSuccess);
+  EXPECT_EQ(plan.count, 5u);
+  EXPECT_EQ(plan.rows, 6u);
+  EXPECT_EQ(plan.slice, 512u);
+  EXPECT_EQ(plan_fill(plan, whole, make_hipExtent(65, 6, 5)), hipErrorInvalidValue);
+}
+
+TEST(CudaConvert, LaunchExtraHasTheDriversEnd) {
+  int block[2] = {1, 2};
+  std::size_t bytes = sizeof block;
+  void* hip[] = {HIP_LAUNCH_PARAM_BUFFER_SIZE, &bytes, HIP_LAUNCH_PARAM_BUFFER_POINTER, block,
+                 HIP_LAUNCH_PARAM_END};
+  LaunchExtra extra;
+  ASSERT_EQ(extra.read(hip), hipSuccess);
+  void** list = extra.get();
+  ASSERT_NE(list, nullptr);
+  EXPECT_EQ(list[0], at(driver::kLaunchBufferPointer));
+  EXPECT_EQ(list[1], block);
+  EXPECT_EQ(list[2], at(driver::kLaunchBufferSize));
+  EXPECT_EQ(list[3], &bytes);
+  EXPECT_EQ(list[4], nullptr);
+  bytes = 0;
+  ASSERT_EQ(extra.read(hip), hipSuccess);
+  EXPECT_EQ(extra.get(), nullptr);
+  void* wrong[] = {at(9), block, HIP_LAUNCH_PARAM_END};
+  EXPECT_EQ(extra.read(wrong), hipErrorInvalidValue);
+  EXPECT_EQ(extra.read(nullptr), hipSuccess);
+  EXPECT_EQ(extra.get(), nullptr);
+}
+
+TEST(CudaConvert, OnlyAndTakesAMask) {
+  std::uint64_t value = 0xff;
+  EXPECT_EQ(mask_wait_value(value, hipStreamWaitValueGte, 0xffffffff, 0xffffffff), hipSuccess);
+  EXPECT_EQ(value, 0xffu);
+  EXPECT_EQ(mask_wait_value(value, hipStreamWaitValueEq, 0xf, 0xffffffff), hipErrorNotSupported);
+  EXPECT_EQ(mask_wait_value(value, hipStreamWaitValueAnd, 0xf, 0xffffffff), hipSuccess);
+  EXPECT_EQ(value, 0xfu);
+  EXPECT_EQ(mask_wait_value(value, 7, ~0ull, ~0ull), hipErrorInvalidValue);
+}
+
+TEST(CudaConvert, PropertiesOfPhysicalMemoryThereAndBack) {
+  hipMemAllocationProp p{};
+  p.type = hipMemAllocationTypePinned;
+  p.requestedHandleType = hipMemHandleTypePosixFileDescriptor;
+  p.location = {hipMemLocationTypeDevice, 3};
+  const driver::AllocationProperties to = convert(p);
+  EXPECT_EQ(to.location.id, 3);
+  EXPECT_EQ(to.handle_types, hipMemHandleTypePosixFileDescriptor);
+  const hipMemAllocationProp back = convert_back(to);
+  EXPECT_EQ(back.type, p.type);
+  EXPECT_EQ(back.location.id, 3);
+}
+
+TEST(CudaConvert, AttributesOfNodes) {
+  hipKernelNodeAttrValue value{};
+  value.accessPolicyWindow.base_ptr = at(0x100);
+  value.accessPolicyWindow.num_bytes = 4096;
+  value.accessPolicyWindow.hitRatio = 0.5f;
+  const auto to = convert(hipKernelNodeAttributeAccessPolicyWindow, value);
+  EXPECT_EQ(to.access_policy.bytes, 4096u);
+  const auto back = convert_back(hipKernelNodeAttributeAccessPolicyWindow, to);
+  EXPECT_EQ(back.accessPolicyWindow.base_ptr, at(0x100));
+  EXPECT_EQ(back.accessPolicyWindow.hitRatio, 0.5f);
+  EXPECT_EQ(convert_node_type(driver::kNodeKernel), hipGraphNodeTypeKernel);
+  EXPECT_EQ(convert_node_type(10), hipGraphNodeTypeEmpty);
+}
+
+}  // namespace
+}  // namespace tf::cuda
