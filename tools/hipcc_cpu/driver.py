@@ -33,7 +33,7 @@ NVIDIA_ID = 'hipv4-nvptx64-nvidia-cuda--'
 ARCH_OPTION = re.compile(r'^--(?:offload-arch|amdgpu-target|gpu-architecture)=(.*)$')
 PAGE_BYTES = 4096
 DEVICE_SOURCES = ('printf', 'math', 'support')  # in link order: each may need the next
-NVIDIA_SOURCES = ('support',)
+NVIDIA_SOURCES = ('ocml', 'special', 'elementary', 'support')
 
 
 class Failed(Exception):

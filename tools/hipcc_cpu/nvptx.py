@@ -246,6 +246,9 @@ def rewrite_global(line):
     name = re.match(r'^@(' + ir.NAME + r') = ', line).group(1)
     if '__HIP_Coordinates' in name:  # stands for an index register, is never looked at
         return re.sub(r'= (?:weak|linkonce)\w* (?:hidden |protected )?', '= internal ', line)
+    # There is one module: nobody has another copy of what inline functions and templates hold.
+    line = re.sub(r'^(@' + ir.NAME + r' = )(?:weak|linkonce)(?:_odr)? (?:hidden |protected )?',
+                  r'\1internal ' if SHARED in line else r'\1', line)
     local = re.match(r'^@\S+ = (?:internal|private) ', line)
     if not local and not PTX_NAME.match(ir.unquote(name)):
         raise ir.Unsupported('PTX cannot spell the variable %s: give it external linkage' % ir.unquote(name))
@@ -364,8 +367,9 @@ def rewrite(text):
 
 
 def strip_targets(text):
-    """Without what functions say of the processor: they all get one, and functions that differ are not inlined."""
-    return re.sub(r'"(?:target-cpu|target-features)"="[^"]*"\s*', '', text)
+    """Without what functions say of the processor and of the C library: functions that differ are not inlined. All
+    get one processor, and there is no C library: the device support has names of its own."""
+    return re.sub(r'"(?:target-cpu|target-features)"="[^"]*"\s*|"no-builtins"\s*', '', text)
 
 
 def missing(ptx):
