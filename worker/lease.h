@@ -48,8 +48,8 @@ class Leases {
   hipError_t adopt(hipMemGenericAllocationHandle_t memory, const SharedPiece& piece, std::uint64_t& address);
   // Gives an adopted piece back. REQUIRES: no device uses it
   hipError_t drop(std::uint64_t address);
-  // The memory of the session's own lease that starts at `address`. False: there is none, or it is an ordinary
-  // allocation.
+  // The memory of the session's own lease that starts at `address`. False: there is none, or it is an
+  // ordinary allocation.
   bool memory_at(std::uint64_t address, hipMemGenericAllocationHandle_t& memory) const;
   // The device of the session's own lease that starts at `address`; -1: there is none.
   int device_of(std::uint64_t address) const;

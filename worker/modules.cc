@@ -92,8 +92,8 @@ hipError_t Modules::get_function(ObjectTable& objects, std::uint64_t module, std
   return hipSuccess;
 }
 
-hipError_t Modules::describe(const ObjectTable& objects, std::uint64_t function,
-                             std::uint32_t first_argument, protocol::DescribeFunctionReply& reply) const {
+hipError_t Modules::describe(const ObjectTable& objects, std::uint64_t function, std::uint32_t first_argument,
+                             protocol::DescribeFunctionReply& reply) const {
   const Object* object = objects.find(HandleKind::kFunction, function);
   if (object == nullptr) return hipErrorInvalidHandle;
   if (optional_.kernel_parameter == nullptr) return hipErrorNotSupported;

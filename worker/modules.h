@@ -43,15 +43,16 @@ struct CodeBytes {
 // XXH3-128 of the bytes.
 CodeHash hash_of(const CodeBytes& code);
 
-// Whether a runtime that goes by the image's own headers, or reads text up to a zero, stays inside the image and the
-// zeros behind it. False also for what holds
-// pointers or other images (a fat binary's wrapper, bundles): clients send the code object that they chose.
+// Whether a runtime that goes by the image's own headers, or reads text up to a zero, stays inside the image
+// and the zeros behind it. False also for what holds pointers or other images (a fat binary's wrapper,
+// bundles): clients send the code object that they chose.
 bool is_self_contained(std::span<const std::byte> image);
 
 class Modules {
  public:
   // Both outlive it.
-  Modules(const protocol::HipTable& hip, const OptionalFunctions& optional) : hip_(hip), optional_(optional) {}
+  Modules(const protocol::HipTable& hip, const OptionalFunctions& optional)
+      : hip_(hip), optional_(optional) {}
 
   bool cached(const CodeHash& hash, std::uint64_t bytes) const;
   // Keeps `code` under its hash. False when the cache is full.

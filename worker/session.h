@@ -54,8 +54,9 @@ class Session final : private MessageSink {
  public:
   // All outlive the session. Without `optional.vmm` leases are ordinary allocations. Without `broker` the
   // session shares no memory with others; without `lease_socket` its client does not map leases.
-  Session(const protocol::HipTable& hip, const OptionalFunctions& optional, const protocol::WorkerSnapshot& snapshot,
-          Endpoint& endpoint, MemoryBroker* broker = nullptr, net::OwnedFd lease_socket = {});
+  Session(const protocol::HipTable& hip, const OptionalFunctions& optional,
+          const protocol::WorkerSnapshot& snapshot, Endpoint& endpoint, MemoryBroker* broker = nullptr,
+          net::OwnedFd lease_socket = {});
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
   ~Session();

@@ -244,7 +244,8 @@ void Supervisor::take_message(pid_t pid, Child& child, ChannelMessage& message) 
 void Supervisor::share(pid_t pid, Child& child, ChannelMessage& message) {
   ChannelMessage answer;
   offers_.handle(pid, message, answer);
-  if (message.kind != Envelope::kOffer && message.kind != Envelope::kWant && message.kind != Envelope::kWithdraw)
+  if (message.kind != Envelope::kOffer && message.kind != Envelope::kWant &&
+      message.kind != Envelope::kWithdraw)
     return;
   // One that does not read its answers goes without.
   static_cast<void>(send_message(child.channel.get(), answer, Deadline::now()));

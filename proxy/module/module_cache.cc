@@ -214,8 +214,7 @@ hipError_t ModuleCache::registered_function(int device, const void* host_functio
                                             std::uint64_t& function_handle) {
   const std::uint64_t epoch = epoch_.load(std::memory_order_relaxed);
   KnownKernel& known = thread_state().known_kernel(host_function);
-  if (known.host_function == host_function && known.device == device &&
-      known.epoch == epoch) {
+  if (known.host_function == host_function && known.device == device && known.epoch == epoch) {
     function_handle = known.function;
     return hipSuccess;
   }

@@ -91,7 +91,8 @@ class ModuleCache {
   std::map<std::pair<std::size_t, int>, std::uint64_t> registered_;  // {fat binary, device}; load_mutex_
   mutable std::shared_mutex function_mutex_;
   std::map<std::pair<const void*, int>, std::uint64_t> by_host_function_;
-  // Of what is registered (see next_epoch()). Relaxed: who unregisters says so to who launches, or is at fault.
+  // Of what is registered (see next_epoch()). Relaxed: who unregisters says so to who launches, or is at
+  // fault.
   std::atomic<std::uint64_t> epoch_;
   std::mutex retired_mutex_;
   std::deque<std::shared_ptr<Facts>> retired_;  // the last kFactsKept

@@ -17,9 +17,9 @@ int info(const Layout& layout, const InfoOptions& options);
 struct RunOptions {
   std::string worker;     // HOST:PORT or unix:PATH; empty: as TF_WORKER_* say
   std::string transport;  // empty: as TF_TRANSPORT says, else auto
-  std::string runtime;    // of the private worker
+  std::string runtime;    // of the private worker; with `native` of the program
   bool local = false;
-  bool native = false;  // run on the CPU runtime itself, without a worker
+  bool native = false;  // run on the runtime itself, without a worker
   bool preload = true;  // false: the program finds our library by its search path only
   bool verbose = false;
   std::string stats;  // what the calls cost: a JSON file; "-": a table on standard error; empty: not counted

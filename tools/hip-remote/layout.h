@@ -20,8 +20,9 @@ struct Layout {
   }
   std::filesystem::path proxy_library() const { return lib / "libamdhip64.so.5"; }
   std::filesystem::path cpu_runtime() const { return lib / "libhip_cpu.so"; }
-  // A directory whose libamdhip64.so.5 is the CPU runtime itself: programs run natively on it.
+  // A directory whose libamdhip64.so.5 is one of our runtimes itself: programs run natively on it.
   std::filesystem::path native_lib() const { return lib / "native"; }
+  std::filesystem::path native_cuda_lib() const { return lib / "native-cuda"; }
 };
 
 Layout find_layout();

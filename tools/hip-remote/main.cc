@@ -25,11 +25,11 @@ void add_run(CLI::App& app, tf::tools::RunOptions& options) {
                   "auto, shm, rdma or tcp (default: TF_TRANSPORT, else auto)")
       ->check(CLI::IsMember({"auto", "shm", "rdma", "tcp"}));
   CLI::Option* local = run->add_flag("-l,--local", options.local, "Start a private worker for the program");
-  run->add_option("-r,--runtime", options.runtime,
-                  "Runtime of the private worker: auto, cpu, cuda, amd or a path")
-      ->needs(local);
+  run->add_option(
+      "-r,--runtime", options.runtime,
+      "With --local: runtime of the worker, auto, cpu, cuda, amd or a path; with --native: cpu or cuda");
   CLI::Option* native = run->add_flag("--native", options.native,
-                                      "No worker: run on the CPU runtime in the program's own process");
+                                      "No worker: run on the runtime itself in the program's own process");
   native->excludes(local);
   run->add_flag(
       "!--no-preload", options.preload,

@@ -48,14 +48,28 @@ int fail(const Status& status) {
   return status.code() == Code::kInvalidArgument ? kExitUsage : kExitFailed;
 }
 
+// A runtime is chosen for the worker that is started, or for the program itself.
+Status check_runtime(const RunOptions& options) {
+  if (options.runtime.empty() || options.local) return Status::ok();
+  if (!options.native) return {Code::kInvalidArgument, "--runtime goes with --local or --native"};
+  if (options.runtime == "cpu" || options.runtime == "cuda") return Status::ok();
+  return {Code::kInvalidArgument,
+          "--native --runtime " + options.runtime + ": cpu or cuda (on AMD's, start the program as it is)"};
+}
+
+std::filesystem::path native_library(const Layout& layout, const std::string& runtime) {
+  return runtime == "cuda" ? layout.native_cuda_lib() : layout.native_lib();
+}
+
 }  // namespace
 
 int run(const Layout& layout, const RunOptions& options) {
+  if (Status status = check_runtime(options); !status) return fail(status);
   Command command;
   command.arguments = options.program;
   std::optional<LocalWorker> worker;
   if (options.native) {
-    use_library(command.environment, layout.native_lib(), options.preload);
+    use_library(command.environment, native_library(layout, options.runtime), options.preload);
   } else {
     use_library(command.environment, layout.lib, options.preload);
     if (Status status = point_at_worker(options, command.environment); !status) return fail(status);
