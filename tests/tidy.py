@@ -29,7 +29,7 @@ MAY_INCLUDE = {
     "protocol": {"protocol", "net", "transport"},
     "proxy": {"proxy", "protocol", "codeobject", "graph", "hipdata", "transport", "net", "shaper", "concurrency"},
     "worker": {"worker", "worker/runtime/common", "protocol", "codeobject", "transport", "net", "concurrency"},
-    "worker/runtime/common": {"worker/runtime/common", "hipdata"},
+    "worker/runtime/common": {"worker/runtime/common", "hipdata", "transport"},
     "worker/runtime/cpu": {"worker/runtime/cpu", "worker/runtime/common", "codeobject", "graph", "hipdata", "transport",
                            "concurrency", "cpu"},
     "worker/runtime/cuda": {"worker/runtime/cuda", "worker/runtime/common", "codeobject", "hipdata", "transport",

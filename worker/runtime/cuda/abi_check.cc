@@ -3,11 +3,13 @@
 // with cudaTypedefs.h; no part of any library.
 #include <cuda.h>
 #include <cudaTypedefs.h>
+#include <nvrtc.h>
 
 #include <cstddef>
 #include <type_traits>
 
 #include "worker/runtime/cuda/driver.h"
+#include "worker/runtime/cuda/rtc/nvrtc.h"
 
 namespace tf::cuda::driver {
 namespace {
@@ -290,8 +292,8 @@ constexpr bool passed_alike() {
   }
 }
 
-template <typename... Ours, typename... Theirs>
-constexpr bool called_alike(Result (*)(Ours...), CUresult (*)(Theirs...)) {
+template <typename Answer, typename... Ours, typename Given, typename... Theirs>
+constexpr bool called_alike(Answer (*)(Ours...), Given (*)(Theirs...)) {
   if constexpr (sizeof...(Ours) != sizeof...(Theirs))
     return false;
   else
@@ -304,6 +306,16 @@ constexpr bool called_alike(Result (*)(Ours...), CUresult (*)(Theirs...)) {
                 "cu" #name);
 #include "worker/runtime/cuda/driver_functions.inc"
 #undef TF_CUDA_FUNCTION
+
+#define TF_NVRTC_FUNCTION(name, answer, parameters)                              \
+  static_assert(called_alike(static_cast<decltype(nvrtc::Nvrtc::name)>(nullptr), \
+                             static_cast<decltype(&::nvrtc##name)>(nullptr)),    \
+                "nvrtc" #name);
+TF_NVRTC_FUNCTIONS(TF_NVRTC_FUNCTION)
+#undef TF_NVRTC_FUNCTION
+static_assert(nvrtc::kSuccess == NVRTC_SUCCESS);
+static_assert(nvrtc::kCompilationError == NVRTC_ERROR_COMPILATION);
+static_assert(nvrtc::kNameNotValid == NVRTC_ERROR_NAME_EXPRESSION_NOT_VALID);
 
 }  // namespace
 }  // namespace tf::cuda::driver

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runtime compilation; see compile.h. The compiler is found by TF_HIPCC_CPU, else in a bin/ beside or above
-// the library this is part of, else on PATH.
-#include "worker/runtime/cpu/rtc/compile.h"
+// Runtime compilation by hipcc-cpu, in a directory of its own; see compile.h. The compiler is found by
+// TF_HIPCC_CPU, else in a bin/ beside or above the library this is part of, else on PATH.
+#include "worker/runtime/common/rtc/compile.h"
 
 #include "worker/runtime/cpu/rtc/process.h"
 
@@ -15,10 +15,13 @@
 #include <sstream>
 #include <system_error>
 
-namespace tf::cpu::rtc {
+namespace tf::runtime::rtc {
 namespace {
 
 namespace fs = std::filesystem;
+using cpu::rtc::run_command;
+
+constexpr int kCompileLimitSeconds = 300;
 
 constexpr int kLevelsAbove =
     4;  // lib/native/x.so under the build folder, lib/x86_64-linux-gnu/x.so under a prefix
@@ -136,4 +139,4 @@ Result<Compiled> compile(const Source& source, const std::vector<std::string>& o
   return compiled;
 }
 
-}  // namespace tf::cpu::rtc
+}  // namespace tf::runtime::rtc

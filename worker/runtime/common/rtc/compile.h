@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Source text to a CPU code object, by hipcc-cpu in a directory of its own. Any thread.
+// Source text to a code object: what each of our runtimes does in its own way behind the hiprtc interface,
+// which they share (hiprtc.cc, link.cc). Any thread.
 #pragma once
 
 #include "transport/status.h"
@@ -8,9 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace tf::cpu::rtc {
-
-inline constexpr int kCompileLimitSeconds = 300;
+namespace tf::runtime::rtc {
 
 struct Source {
   std::string text;
@@ -30,4 +29,4 @@ struct Compiled {
 // it could not even be tried.
 Result<Compiled> compile(const Source& source, const std::vector<std::string>& options);
 
-}  // namespace tf::cpu::rtc
+}  // namespace tf::runtime::rtc

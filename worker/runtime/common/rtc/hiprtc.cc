@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The hiprtc C interface on compile.h. A program is used by one thread at a time, as the interface demands.
-#include "worker/runtime/cpu/rtc/compile.h"
+#include "worker/runtime/common/rtc/compile.h"
 
 #include <hip/hiprtc.h>
 
@@ -11,8 +11,8 @@
 #define EXPORT extern "C" __attribute__((visibility("default")))
 
 struct _hiprtcProgram {
-  tf::cpu::rtc::Source source;
-  tf::cpu::rtc::Compiled result;
+  tf::runtime::rtc::Source source;
+  tf::runtime::rtc::Compiled result;
   bool tried = false;
 };
 
@@ -110,7 +110,7 @@ EXPORT hiprtcResult hiprtcCompileProgram(hiprtcProgram program, int option_count
       words.emplace_back(options[i]);
     }
     program->tried = true;
-    auto compiled = tf::cpu::rtc::compile(program->source, words);
+    auto compiled = tf::runtime::rtc::compile(program->source, words);
     if (!compiled) {
       program->result = {};
       program->result.log = compiled.status().to_string();
