@@ -11,6 +11,8 @@
 #include "worker/runtime/cuda/driver.h"
 #include "worker/runtime/cuda/rtc/nvrtc.h"
 
+#if CUDA_VERSION >= 13000
+
 namespace tf::cuda::driver {
 namespace {
 
@@ -319,3 +321,5 @@ static_assert(nvrtc::kNameNotValid == NVRTC_ERROR_NAME_EXPRESSION_NOT_VALID);
 
 }  // namespace
 }  // namespace tf::cuda::driver
+
+#endif
