@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compares driver_types.h and the lists with NVIDIA's cuda.h, at compile time. Built where there is a cuda.h
-// with cudaTypedefs.h; no part of any library.
+// with cudaTypedefs.h; no part of any library. Headers before CUDA 13 lack some of the names and are passed
+// over.
 #include <cuda.h>
 #include <cudaTypedefs.h>
 #include <nvrtc.h>

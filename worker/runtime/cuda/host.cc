@@ -28,6 +28,14 @@ hipError_t allocate_host(void** pointer, std::size_t bytes, unsigned flags) {
   return status;
 }
 
+// As hipFree, whichever kind it is; asked in the likely order.
+hipError_t free_host(void* pointer) {
+  if (!pointer) return hipSuccess;
+  const driver::Result result = cu().MemFreeHost(pointer);
+  if (result == driver::Result::SUCCESS) Runtime::get().host_memory.remove(pointer);
+  return result == driver::Result::INVALID_VALUE ? check(cu().MemFree(pointer)) : check(result);
+}
+
 hipError_t register_host(void* pointer, std::size_t bytes, unsigned flags) {
   if (!pointer || bytes == 0 || (flags & ~kRegisterFlags)) return hipErrorInvalidValue;
   if (bytes > UINTPTR_MAX - reinterpret_cast<std::uintptr_t>(pointer)) return hipErrorInvalidValue;
@@ -78,11 +86,25 @@ hipError_t pointer_attributes(hipPointerAttribute_t* attributes, void* pointer) 
   return hipSuccess;
 }
 
-// HIP's numbers of the attributes are CUDA's, and all but one have the same values.
+// Yes or no: a bool of HIP's, where the driver may write a whole word.
+bool is_flag(hipPointer_attribute attribute) {
+  return attribute == HIP_POINTER_ATTRIBUTE_IS_MANAGED || attribute == HIP_POINTER_ATTRIBUTE_MAPPED ||
+         attribute == HIP_POINTER_ATTRIBUTE_IS_LEGACY_HIP_IPC_CAPABLE ||
+         attribute == HIP_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE;
+}
+
+// HIP's numbers of the attributes are CUDA's, and but for the kind of memory they have the same values.
 hipError_t pointer_attribute(void* data, hipPointer_attribute attribute, void* pointer) {
   if (!data || !pointer) return hipErrorInvalidValue;
   if (attribute < HIP_POINTER_ATTRIBUTE_CONTEXT || attribute > HIP_POINTER_ATTRIBUTE_MEMPOOL_HANDLE)
     return hipErrorInvalidValue;
+  if (is_flag(attribute)) {
+    std::uint64_t word = 0;
+    const hipError_t status = check(cu().PointerGetAttribute(&word, attribute, pointer));
+    const bool flag = word != 0;
+    if (status == hipSuccess) std::memcpy(data, &flag, sizeof flag);
+    return status;
+  }
   if (attribute != HIP_POINTER_ATTRIBUTE_MEMORY_TYPE)
     return check(cu().PointerGetAttribute(data, attribute, pointer));
   hipPointerAttribute_t all;
@@ -114,9 +136,13 @@ hipError_t hipMemAllocHost(void** pointer, size_t bytes) {
   return api([&] { return allocate_host(pointer, bytes, hipHostMallocDefault); });
 }
 
-// hipFree takes both kinds.
-hipError_t hipHostFree(void* pointer) { return hipFree(pointer); }
-hipError_t hipFreeHost(void* pointer) { return hipFree(pointer); }
+hipError_t hipHostFree(void* pointer) {
+  return api([&] { return free_host(pointer); });
+}
+
+hipError_t hipFreeHost(void* pointer) {
+  return api([&] { return free_host(pointer); });
+}
 
 hipError_t hipHostRegister(void* pointer, size_t bytes, unsigned flags) {
   return api([&] { return register_host(pointer, bytes, flags); });

@@ -3,6 +3,7 @@
 
 #include <elf.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
@@ -57,6 +58,7 @@ hipError_t load_bare(hipModule_t& module, const void* image, const JitOptions& o
   }
   const driver::Result result =
       cu().ModuleLoadDataEx(&module, image, static_cast<unsigned>(names.size()), names.data(), values.data());
+  std::copy_n(values.begin(), options.names.size(), options.values);  // some options answer in their value
   if (result != driver::Result::SUCCESS) complain(log.data());
   return check(result);
 }
@@ -65,10 +67,11 @@ hipError_t load_bare(hipModule_t& module, const void* image, const JitOptions& o
 
 hipError_t load_image(hipModule_t& module, const void* image, const JitOptions& options) {
   if (const auto wrapped = codeobject::wrapped_image(image)) image = wrapped.value();
-  // What says how long it is, is a bundle or a cubin; of the others the driver knows it.
+  if (std::memcmp(image, ELFMAG, SELFMAG) == 0) return load_bare(module, image, options);
+  // Bundles say how long they are. What is neither is the driver's: PTX, or a fat binary of NVIDIA's.
   const Result<std::uint64_t> bytes = codeobject::image_extent(image);
-  if (!bytes && bytes.code() != Code::kInvalidArgument) return hipErrorInvalidImage;
-  if (!bytes || std::memcmp(image, ELFMAG, SELFMAG) == 0) return load_bare(module, image, options);
+  if (!bytes && bytes.code() == Code::kInvalidArgument) return load_bare(module, image, options);
+  if (!bytes) return hipErrorInvalidImage;
   codeobject::Selected selected;
   const codeobject::Bytes bundle(static_cast<const std::byte*>(image),
                                  static_cast<std::size_t>(bytes.value()));

@@ -27,7 +27,7 @@ Runtime::Runtime() {
     if (result == driver::Result::SUCCESS) result = cu().DeviceGetCount(&count);
     if (result != driver::Result::SUCCESS) {
       status_ = hip_error(result);
-      reason_ = "the CUDA driver does not start: error " + std::to_string(static_cast<int>(result));
+      reason_ = "the CUDA driver does not start: " + name_of(result);
     } else if (count <= 0) {
       reason_ = "the CUDA driver has no device";
     }
