@@ -2,7 +2,7 @@
 #   hip-remote::transport   the transports as a static library with headers (for tools built on them)
 #   hip-remote::amdhip64    the proxy, a drop-in for AMD's libamdhip64.so.5
 # The libraries lie in <libdir>: libamdhip64.so.5 (the proxy), libhip_cpu.so and libhip_cuda.so (hip-worker's
-# runtimes) and native/ (the CPU runtime under AMD's names). Programs and tools are installed by their own folders.
+# runtimes), native/ and native-cuda/ (those under AMD's names). Programs and tools are installed by their own folders.
 # The prefix should be one of our own or /usr/local: in /usr the proxy would take the place of AMD's library.
 include(CMakePackageConfigHelpers)
 
@@ -17,6 +17,7 @@ if(TARGET tf_hiprtc)
 endif()
 install(TARGETS ${libraries} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS ${native_libraries} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/native)
+install(TARGETS hip_cuda_native LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/native-cuda)
 install(EXPORT hip-remote-targets NAMESPACE hip-remote:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/hip-remote)
 foreach(folder concurrency transport transport/factory net shm tcp)
   file(GLOB headers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${folder}/*.h)
