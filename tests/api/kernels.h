@@ -33,4 +33,12 @@ const void* factor_symbol();   // __constant__ float
 const void* counter_symbol();  // __device__ int, 7 at the start
 const void* table_symbol();    // __device__ int[16]
 
+// --- device_functions.hip: see there and device_functions_test.cc ------------------------------------------
+
+void launch_warp_functions(int* out, unsigned long long* votes, int threads);
+void launch_atomic_functions(int* i, unsigned* u, unsigned long long* wide, float* f, double* d, int blocks,
+                             int threads);
+void launch_math_functions(const float* x, float* single, const double* y, double* wide, int threads);
+void launch_print_values(int x);
+
 }  // namespace tf::api_test

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// What kernels call: warp operations, atomics, math, half precision, printf. Written for any width of a wave.
+#include <hip/hip_fp16.h>
+#include <hip/hip_runtime.h>
+#include <stdio.h>
+
+#include "kernels.h"
+
+// out: one row of values a thread, as device_functions_test.cc expects them.
+__global__ void warp_functions(int* out, unsigned long long* votes) {
+  const int i = static_cast<int>(threadIdx.x), lane = i % warpSize;
+  out[i] = __shfl(i, 5);
+  out[blockDim.x + i] = __shfl_xor(i, 1);
+  out[2 * blockDim.x + i] = __shfl_down(i, 2, 8);
+  int sum = i;
+  for (int step = warpSize / 2; step > 0; step /= 2) sum += __shfl_xor(sum, step);
+  out[3 * blockDim.x + i] = sum;
+  out[4 * blockDim.x + i] = __any(lane == 3) + 2 * __all(lane < warpSize) + 4 * __any(lane == warpSize) +
+                            8 * __syncthreads_or(i == 9) + 16 * (__syncthreads_count(i < 10) == 10) +
+                            32 * (__popcll(__ballot(lane < 6)) == 6);
+  votes[i] = __ballot(lane % 3 == 0);
+  // Lanes that part and meet again exchange among those that are there.
+  int value = 0;
+  if (lane % 2 == 0) {
+    value = __shfl_xor(i, 2);
+  } else {
+    value = 1000 + __shfl_xor(i, 4);
+  }
+  out[5 * blockDim.x + i] = value;
+}
+
+__global__ void atomic_functions(int* i, unsigned* u, unsigned long long* wide, float* f, double* d) {
+  const unsigned all = blockIdx.x * blockDim.x + threadIdx.x;
+  atomicAdd(&i[0], 1);
+  atomicSub(&i[1], 2);
+  atomicMin(&i[2], -static_cast<int>(all));
+  atomicMax(&i[3], static_cast<int>(all));
+  atomicXor(&i[4], static_cast<int>(all));
+  atomicAdd_system(&i[5], 3);
+  __hip_atomic_fetch_add(&i[6], 1, __ATOMIC_SEQ_CST, __HIP_MEMORY_SCOPE_SYSTEM);
+  atomicInc(&u[0], 6);
+  atomicOr(&u[1], 1u << (all % 32));
+  atomicAnd(&u[2], ~(1u << (all % 8)));
+  atomicAdd(&wide[0], 1ull << 33);
+  unsigned long long seen = wide[1], expected = 0;
+  do {
+    expected = seen;
+    seen = atomicCAS(&wide[1], expected, expected + 5);
+  } while (seen != expected);
+  atomicAdd(f, 0.5f);
+  atomicAdd(d, 0.25);
+}
+
+__global__ void math_functions(const float* x, float* single, const double* y, double* wide) {
+  const float a = x[threadIdx.x];
+  const double b = y[threadIdx.x];
+  const unsigned n = blockDim.x;
+  float* f = single + threadIdx.x;
+  f[0 * n] = sinf(a);
+  f[1 * n] = expf(a);
+  f[2 * n] = logf(a);
+  f[3 * n] = powf(a, 1.5f);
+  f[4 * n] = tanhf(a);
+  f[5 * n] = sqrtf(a);
+  f[6 * n] = floorf(a) + fminf(a, 2.0f) + fabsf(-a);
+  f[7 * n] = __half2float(__hadd(__float2half(a), __float2half(0.5f)));
+  double* d = wide + threadIdx.x;
+  d[0 * n] = sin(b);
+  d[1 * n] = exp(b);
+  d[2 * n] = log(b);
+  d[3 * n] = pow(b, 1.5);
+  d[4 * n] = atan2(b, 2.0);
+  d[5 * n] = cbrt(b);
+  d[6 * n] = erf(b);
+  d[7 * n] = fmod(b, 0.75) + rint(b) + fma(b, b, 1.0);
+}
+
+__global__ void print_values(int x) {
+  if (threadIdx.x < 2)
+    printf("device says %d %s %5.2f %c %ld\n", x + int(threadIdx.x), "text", 1.5, 'z', -7L);
+}
+
+namespace tf::api_test {
+
+void launch_warp_functions(int* out, unsigned long long* votes, int threads) {
+  warp_functions<<<1, threads>>>(out, votes);
+}
+void launch_atomic_functions(int* i, unsigned* u, unsigned long long* wide, float* f, double* d, int blocks,
+                             int threads) {
+  atomic_functions<<<blocks, threads>>>(i, u, wide, f, d);
+}
+void launch_math_functions(const float* x, float* single, const double* y, double* wide, int threads) {
+  math_functions<<<1, threads>>>(x, single, y, wide);
+}
+void launch_print_values(int x) { print_values<<<1, 32>>>(x); }
+
+}  // namespace tf::api_test

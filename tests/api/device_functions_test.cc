@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// What kernels may call gives the same on every kind of device: warp operations, atomics, math, half
+// precision.
+#include <cmath>
+
+#include "tests/api/hip_test.h"
+#include "tests/api/kernels.h"
+#include "tests/api/module_fixture.h"
+
+namespace tf::api_test {
+namespace {
+
+constexpr int kThreads = 128;
+
+template <typename Value>
+std::vector<Value> read(const void* device, std::size_t count) {
+  std::vector<Value> values(count);
+  EXPECT_EQ(hipMemcpy(values.data(), device, count * sizeof(Value), hipMemcpyDeviceToHost), hipSuccess);
+  return values;
+}
+
+int wave_size() {
+  int size = 0;
+  EXPECT_EQ(hipDeviceGetAttribute(&size, hipDeviceAttributeWarpSize, 0), hipSuccess);
+  return size;
+}
+
+TEST(DeviceFunctions, WarpsExchange) {
+  const int wave = wave_size();
+  ASSERT_TRUE(wave == 32 || wave == 64) << wave;
+  DeviceBuffer out(6 * kThreads * sizeof(int)), votes(kThreads * sizeof(unsigned long long));
+  launch_warp_functions(out.get<int>(), votes.get<unsigned long long>(), kThreads);
+  HIP_OK(hipDeviceSynchronize());
+  const auto rows = read<int>(out.get(), 6 * kThreads);
+  const auto ballots = read<unsigned long long>(votes.get(), kThreads);
+  unsigned long long thirds = 0;
+  for (int lane = 0; lane < wave; lane += 3) thirds |= 1ull << lane;
+  for (int i = 0; i < kThreads; ++i) {
+    const int first = i / wave * wave, lane = i - first;
+    const auto row = [&](int n) { return rows[static_cast<std::size_t>(n * kThreads + i)]; };
+    EXPECT_EQ(row(0), first + 5) << i;
+    EXPECT_EQ(row(1), i ^ 1) << i;
+    EXPECT_EQ(row(2), i % 8 < 6 ? i + 2 : i) << i;
+    EXPECT_EQ(row(3), wave * first + wave * (wave - 1) / 2) << i;
+    EXPECT_EQ(row(4), 1 + 2 + 8 + 16 + 32) << i;
+    EXPECT_EQ(row(5), lane % 2 == 0 ? i ^ 2 : 1000 + (i ^ 4)) << i;
+    EXPECT_EQ(ballots[static_cast<std::size_t>(i)], thirds) << i;
+  }
+}
+
+TEST(DeviceFunctions, AtomicsLoseNothing) {
+  constexpr int kBlocks = 16, kAll = kBlocks * kThreads;
+  DeviceBuffer memory(512);
+  HIP_OK(hipMemset(memory.get(), 0, 512));
+  HIP_OK(hipMemset(memory.at(64 + 8), 0xff, 4));  // for atomicAnd
+  launch_atomic_functions(memory.get<int>(), reinterpret_cast<unsigned*>(memory.at(64)),
+                          reinterpret_cast<unsigned long long*>(memory.at(128)),
+                          reinterpret_cast<float*>(memory.at(192)), reinterpret_cast<double*>(memory.at(256)),
+                          kBlocks, kThreads);
+  HIP_OK(hipDeviceSynchronize());
+  int mixed = 0;
+  for (int i = 0; i < kAll; ++i) mixed ^= i;
+  EXPECT_EQ(read<int>(memory.get(), 7),
+            (std::vector<int>{kAll, -2 * kAll, -(kAll - 1), kAll - 1, mixed, 3 * kAll, kAll}));
+  EXPECT_EQ(read<unsigned>(memory.at(64), 3), (std::vector<unsigned>{kAll % 7, ~0u, ~0xffu}));
+  EXPECT_EQ(read<unsigned long long>(memory.at(128), 2),
+            (std::vector<unsigned long long>{static_cast<unsigned long long>(kAll) << 33, 5ull * kAll}));
+  EXPECT_EQ(read<float>(memory.at(192), 1)[0], 0.5f * kAll);
+  EXPECT_EQ(read<double>(memory.at(256), 1)[0], 0.25 * kAll);
+}
+
+TEST(DeviceFunctions, MathIsAsExactAsTheHosts) {
+  std::vector<float> x(kThreads);
+  std::vector<double> y(kThreads);
+  for (std::size_t i = 0; i < x.size(); ++i) y[i] = x[i] = 0.0625f + static_cast<float>(i) * 0.171875f;
+  constexpr std::size_t kRows = 8;
+  DeviceBuffer on_x(kThreads * 4), on_y(kThreads * 8), single(kRows * kThreads * 4),
+      wide(kRows * kThreads * 8);
+  HIP_OK(hipMemcpy(on_x.get(), x.data(), kThreads * 4, hipMemcpyHostToDevice));
+  HIP_OK(hipMemcpy(on_y.get(), y.data(), kThreads * 8, hipMemcpyHostToDevice));
+  launch_math_functions(on_x.get<float>(), single.get<float>(), on_y.get<double>(), wide.get<double>(),
+                        kThreads);
+  HIP_OK(hipDeviceSynchronize());
+  const auto singles = read<float>(single.get(), kRows * kThreads);
+  const auto doubles = read<double>(wide.get(), kRows * kThreads);
+  for (std::size_t i = 0; i < kThreads; ++i) {
+    const double a = y[i];
+    const double expected[2][kRows] = {
+        {std::sin(a), std::exp(a), std::log(a), std::pow(a, 1.5), std::tanh(a), std::sqrt(a),
+         std::floor(a) + std::fmin(a, 2.0) + a, a + 0.5},
+        {std::sin(a), std::exp(a), std::log(a), std::pow(a, 1.5), std::atan2(a, 2.0), std::cbrt(a),
+         std::erf(a), std::fmod(a, 0.75) + std::rint(a) + std::fma(a, a, 1.0)}};
+    for (std::size_t row = 0; row < kRows; ++row) {
+      const double off = row == 7 ? 1.0 / 1024 : 4e-7;  // the last one is in half precision
+      EXPECT_NEAR(singles[row * kThreads + i], expected[0][row], off * std::fabs(expected[0][row]) + 1e-7)
+          << row << " of " << a;
+      EXPECT_NEAR(doubles[row * kThreads + i], expected[1][row], 4e-15 * std::fabs(expected[1][row]) + 1e-16)
+          << row << " of " << a;
+    }
+  }
+}
+
+TEST(DeviceFunctions, PrintingDisturbsNothing) {
+  launch_print_values(40);
+  HIP_OK(hipDeviceSynchronize());
+}
+
+}  // namespace
+}  // namespace tf::api_test
