@@ -11,7 +11,8 @@ function(tf_hipcc_cpu name mode)
   if(ARG_PORTABLE)
     list(APPEND ARG_OPTIONS --offload-arch=${TF_KERNEL_TARGETS})
   endif()
-  add_custom_command(OUTPUT ${output} DEPENDS ${ARG_SOURCE} ${ARG_DEPENDS} hipcc_cpu
+  get_property(tool_files GLOBAL PROPERTY TF_HIPCC_CPU_FILES)  # made anew when the compiler changes
+  add_custom_command(OUTPUT ${output} DEPENDS ${ARG_SOURCE} ${ARG_DEPENDS} hipcc_cpu ${tool_files}
                      COMMAND ${CMAKE_BINARY_DIR}/bin/hipcc-cpu ${mode} ${ARG_OPTIONS}
                      ${CMAKE_CURRENT_SOURCE_DIR}/${ARG_SOURCE} -o ${output}
                      COMMENT "hipcc-cpu ${mode} ${ARG_SOURCE}" VERBATIM)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The hipcc-cpu command: HIP source to code objects (--genco), an object file (-c) or a program, with kernels for
-the host's cores, for NVIDIA GPUs or for both."""
+"""The hipcc-cpu command: HIP source to code objects (--genco), an object file (-c) or a program, with kernels
+for the host's cores, for NVIDIA GPUs or for both."""
 import os
 import re
 import shutil
@@ -271,8 +271,9 @@ def make_bundle(entries):
     header = b'__CLANG_OFFLOAD_BUNDLE__' + struct.pack('<Q', len(entries))
     body = b''
     for name, image in entries:
+        body = body.ljust(-(-len(body) // PAGE_BYTES) * PAGE_BYTES, b'\0')
         header += struct.pack('<QQQ', PAGE_BYTES + len(body), len(image), len(name)) + name.encode()
-        body += image.ljust(-(-len(image) // PAGE_BYTES) * PAGE_BYTES, b'\0')
+        body += image
     assert len(header) <= PAGE_BYTES
     return header.ljust(PAGE_BYTES, b'\0') + body
 

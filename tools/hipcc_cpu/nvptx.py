@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rewrites the LLVM IR that clang makes of HIP device code for amdgcn into IR for NVIDIA GPUs, and knows which
-PTX to make of it.
+"""Rewrites the LLVM IR that clang makes of HIP device code for amdgcn into IR for NVIDIA GPUs, and knows
+which PTX to make of it.
 
-Why by way of amdgcn (gfx1030: waves of 32, as on NVIDIA's GPUs): AMD's own headers compile unchanged, as for the
-host's cores (ir.py). What changes: address spaces go, except the one of shared memory; target intrinsics become
-calls of worker/runtime/cuda/device; kernels get a PTX entry whose parameters are the source's; printf becomes
-vprintf; atomics that are more than relaxed and of the device become PTX with its own order and scope.
+Why by way of amdgcn (gfx1030: waves of 32, as on NVIDIA's GPUs): AMD's own headers compile unchanged, as for
+the host's cores (ir.py). What changes: address spaces go, except the one of shared memory; target intrinsics
+become calls of worker/runtime/cuda/device; kernels get a PTX entry whose parameters are the source's; printf
+becomes vprintf; atomics that are more than relaxed and of the device become PTX with its own order and scope.
 """
 import re
 
@@ -265,8 +265,8 @@ def rewrite_define(line):
 
 
 def entry(kernel, number):
-    """The PTX entry of a kernel, which calls its body, and its limit of threads. Every kernel takes as many as HIP
-    promises: without a limit PTX is free to use more registers than 1024 threads have."""
+    """The PTX entry of a kernel, which calls its body, and its limit of threads. Every kernel takes as many as
+    HIP promises: without a limit PTX is free to use more registers than 1024 threads have."""
     parameters, passed, lines = [], [], []
     for i, (kind, alignment, by_reference) in enumerate(kernel.parameters):
         if by_reference:
@@ -367,8 +367,8 @@ def rewrite(text):
 
 
 def strip_targets(text):
-    """Without what functions say of the processor and of the C library: functions that differ are not inlined. All
-    get one processor, and there is no C library: the device support has names of its own."""
+    """Without what functions say of the processor and of the C library: functions that differ are not inlined.
+    All get one processor, and there is no C library: the device support has names of its own."""
     return re.sub(r'"(?:target-cpu|target-features)"="[^"]*"\s*|"no-builtins"\s*', '', text)
 
 
