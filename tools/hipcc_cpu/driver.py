@@ -173,14 +173,14 @@ class Compiler:
             file.write('#include <hip/hip_runtime.h>\n#define __HIPCC_RTC__ 1\n')
         return prelude
 
-    def device_ir(self, source, target, extra):
+    def device_ir(self, source, target, first=(), last=()):
         """What clang makes of the device code, as text; for AMD's `target`, whose headers know it."""
         optimize, device = self.options.optimize, self.path('device.ll')
         head = ['-include', self.rtc_prelude()] if self.options.rtc else []
         # Not optimised for that GPU; -O1 at least, so that clang leaves out "optnone".
         run([self.clang, '--cuda-device-only', '--offload-arch=' + target, '-S', '-emit-llvm',
-             '-O1' if optimize == '-O0' else optimize, '-Xclang', '-disable-llvm-passes'] + extra + head
-            + self.language() + [source, '-o', device])
+             '-O1' if optimize == '-O0' else optimize, '-Xclang', '-disable-llvm-passes', *first]
+            + head + self.language() + [*last, source, '-o', device])
         with open(device, encoding='utf-8') as file:
             names, text = ir.take_names(file.read())
         if self.options.names:
@@ -190,7 +190,7 @@ class Compiler:
 
     def cpu_code_object(self, source, output):
         """Kernels of one source as an ELF shared object with its metadata note."""
-        text, kernels = ir.rewrite(self.device_ir(source, 'gfx90a', []))
+        text, kernels = ir.rewrite(self.device_ir(source, 'gfx90a'))
         host = self.path('cpu.ll')
         with open(host, 'w', encoding='utf-8') as file:
             file.write(text)
@@ -215,7 +215,7 @@ class Compiler:
         with open(prelude, 'w', encoding='utf-8') as file:
             file.write(nvptx.PRELUDE)
         text, _ = nvptx.rewrite(self.device_ir(
-            source, nvptx.WAVE32_TARGET, ['-fno-builtin-printf', '-g0', '-include', prelude]))
+            source, nvptx.WAVE32_TARGET, ['-fno-builtin-printf', '-include', prelude], ['-g0']))
         with open(rewritten, 'w', encoding='utf-8') as file:
             file.write(text)
         linked, made = self.path('linked.ll'), self.path('made.ptx')

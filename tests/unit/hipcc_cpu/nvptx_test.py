@@ -109,6 +109,10 @@ class CommandLine(unittest.TestCase):
             self.assertIn(b'.target sm_80', bundle)
         self.assertTrue(self.make('--offload-arch=sm_70', '--emit-bundle').startswith(b'__CLANG_OFFLOAD_BUNDLE__\2'))
 
+    def test_debug_information_is_left_out(self):
+        made = self.make('--offload-arch=sm_70', '-g')
+        self.assertFalse(b'.file' in made or b'debug' in made)
+
     def test_newer_gpus_get_the_newest_that_can_be_made(self):
         self.assertIn(b'.target sm_86', self.make('--offload-arch=sm_90a'))
 
