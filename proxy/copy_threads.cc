@@ -31,6 +31,20 @@ bool overlap(const std::byte* target, const std::byte* source, std::uint64_t byt
   return to < from ? from - to < bytes : to - from < bytes;
 }
 
+// A copy between memory of this process.
+struct Pieces {
+  std::byte* target;
+  const std::byte* source;
+  std::uint64_t bytes;
+  std::uint64_t piece_bytes;
+
+  static void copy(void* self, std::uint64_t piece) {
+    const Pieces& all = *static_cast<const Pieces*>(self);
+    const std::uint64_t at = piece * all.piece_bytes;
+    std::memcpy(all.target + at, all.source + at, std::min(all.piece_bytes, all.bytes - at));
+  }
+};
+
 // Programs that guard their pages handle the fault wherever they are touched: a helper that blocked the
 // signal would end the process instead.
 void let_faults_be_handled() {
@@ -46,7 +60,7 @@ void let_faults_be_handled() {
 CopyThreads::CopyThreads(unsigned helpers) : helpers_(std::min(helpers, kCopyThreadsMax - 1)) {}
 
 CopyThreads::~CopyThreads() {
-  ended_.store(true, std::memory_order_release);  // pairs with await_copy()
+  ended_.store(true, std::memory_order_release);  // pairs with await_job()
   bell_.wake(kRingMessages);
   for (std::thread& thread : threads_)
     if (thread.joinable()) thread.join();
@@ -67,18 +81,22 @@ unsigned CopyThreads::helpers_to_spare() {
 }
 
 void CopyThreads::copy(void* target, const void* source, std::uint64_t bytes) {
-  if (worth(bytes) && !overlap(static_cast<std::byte*>(target), static_cast<const std::byte*>(source), bytes))
-    copy_part(target, source, bytes);
-  else
+  auto* const to = static_cast<std::byte*>(target);
+  const auto* const from = static_cast<const std::byte*>(source);
+  if (!worth(bytes) || overlap(to, from, bytes)) {
     std::memmove(target, source, bytes);
+    return;
+  }
+  Pieces pieces{to, from, bytes, piece_bytes_of(bytes, helpers_ + 1)};
+  const std::uint64_t count = (bytes + pieces.piece_bytes - 1) / pieces.piece_bytes;
+  if (!together(count, &Pieces::copy, &pieces)) std::memmove(target, source, bytes);
 }
 
-void CopyThreads::copy_part(void* target, const void* source, std::uint64_t bytes) {
+bool CopyThreads::together(std::uint64_t pieces, void (*work)(void*, std::uint64_t), void* context) {
   const std::unique_lock lock(copying_, std::try_to_lock);
-  if (lock.owns_lock() && start())
-    share(static_cast<std::byte*>(target), static_cast<const std::byte*>(source), bytes);
-  else
-    std::memcpy(target, source, bytes);
+  if (!lock.owns_lock() || !start()) return false;
+  share(pieces, work, context);
+  return true;
 }
 
 // REQUIRES: copying_ is held
@@ -97,53 +115,44 @@ bool CopyThreads::start() {
 }
 
 // REQUIRES: copying_ is held
-void CopyThreads::share(std::byte* target, const std::byte* source, std::uint64_t bytes) {
+void CopyThreads::share(std::uint64_t pieces, void (*work)(void*, std::uint64_t), void* context) {
   const std::uint64_t number =
       (turn_.load(std::memory_order_relaxed) >> 32) + 1;  // only written under the lock
-  // Release, each: who sees any of it sees that the copy before is closed (copy_next_piece()).
+  // Release, each: who sees any of it sees that the job before is closed (do_next_piece()).
   turn_.store(number << 32 | kNotYet, std::memory_order_release);
-  work_.target.store(target, std::memory_order_release);
-  work_.source.store(source, std::memory_order_release);
-  work_.bytes.store(bytes, std::memory_order_release);
-  work_.piece_bytes.store(piece_bytes_of(bytes, threads_.size() + 1), std::memory_order_release);
+  job_.work.store(work, std::memory_order_release);
+  job_.context.store(context, std::memory_order_release);
+  job_.pieces.store(pieces, std::memory_order_release);
   pieces_done_.store(0, std::memory_order_relaxed);
   turn_.store(number << 32, std::memory_order_release);
   bell_.ring(kRingMessages);
-  while (copy_next_piece()) {
+  while (do_next_piece()) {
   }
   // What is left is in the hands of helpers, each of which may have lost its processor.
-  const std::uint64_t pieces = work_.pieces();
   const auto start = Clock::now();
-  while (pieces_done_.load(std::memory_order_acquire) != pieces) {  // pairs with copy_next_piece()
+  while (pieces_done_.load(std::memory_order_acquire) != pieces) {  // pairs with do_next_piece()
     for (unsigned look = 0; look < kLooksPerClock; ++look) spin_pause();
     if (Clock::now() - start > kSpinAlone) spin_yield();
   }
 }
 
 // Acquire, each: pairs with share().
-std::uint64_t CopyThreads::Work::pieces() const {
-  const std::uint64_t piece = piece_bytes.load(std::memory_order_acquire);
-  return (bytes.load(std::memory_order_acquire) + piece - 1) / piece;
-}
-
 bool CopyThreads::is_open() const {
-  return (turn_.load(std::memory_order_acquire) & kPieceMask) < work_.pieces();
+  return (turn_.load(std::memory_order_acquire) & kPieceMask) < job_.pieces.load(std::memory_order_acquire);
 }
 
 // False: there is none.
-bool CopyThreads::copy_next_piece() {
+bool CopyThreads::do_next_piece() {
   std::uint64_t turn = turn_.load(std::memory_order_acquire);
   for (;;) {
-    // Acquire, each: were any of it of a later copy, the exchange would find that this one is closed.
-    std::byte* const target = work_.target.load(std::memory_order_acquire);
-    const std::byte* const source = work_.source.load(std::memory_order_acquire);
-    const std::uint64_t bytes = work_.bytes.load(std::memory_order_acquire);
-    const std::uint64_t piece_bytes = work_.piece_bytes.load(std::memory_order_acquire);
-    const std::uint64_t at = (turn & kPieceMask) * piece_bytes;
-    if (at >= bytes) return false;
+    // Acquire, each: were any of it of a later job, the exchange would find that this one is closed.
+    const auto work = job_.work.load(std::memory_order_acquire);
+    void* const context = job_.context.load(std::memory_order_acquire);
+    const std::uint64_t piece = turn & kPieceMask;
+    if (piece >= job_.pieces.load(std::memory_order_acquire)) return false;
     if (!turn_.compare_exchange_weak(turn, turn + 1, std::memory_order_acq_rel, std::memory_order_acquire))
       continue;
-    std::memcpy(target + at, source + at, std::min(piece_bytes, bytes - at));
+    work(context, piece);
     pieces_done_.fetch_add(1, std::memory_order_release);  // pairs with share()
     return true;
   }
@@ -152,13 +161,13 @@ bool CopyThreads::copy_next_piece() {
 void CopyThreads::help() {
   let_faults_be_handled();
   while (!ended_.load(std::memory_order_acquire)) {
-    while (copy_next_piece()) pieces_helped_.fetch_add(1, std::memory_order_relaxed);
-    await_copy();
+    while (do_next_piece()) pieces_helped_.fetch_add(1, std::memory_order_relaxed);
+    await_job();
   }
 }
 
 // Looks for a while, then sleeps.
-void CopyThreads::await_copy() {
+void CopyThreads::await_job() {
   const auto over = [this] { return is_open() || ended_.load(std::memory_order_acquire); };
   const auto until = Clock::now() + kHelperSpin;
   do {

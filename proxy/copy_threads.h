@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CopyThreads: large copies within this process, shared between the caller and a few helper threads.
+// CopyThreads: large copies, shared between the caller and a few helper threads of this process.
 //
 // One core copies what one core can, a fraction of what the memory of a large machine gives. A copy is cut
 // into pieces, and whoever is awake takes the next one: the caller begins at once and never waits for a
@@ -7,8 +7,8 @@
 // small ones, are plain ones. Helpers start with the first large copy, look for another one for a moment
 // after each, and sleep.
 //
-// A piece is claimed by one exchange of `turn_`, which holds the number of the copy and the next piece: a
-// helper that was late finds another number, and what it had read of the copy does not count. Any thread;
+// A piece is claimed by one exchange of `turn_`, which holds the number of the job and the next piece: a
+// helper that was late finds another number, and what it had read of the job does not count. Any thread;
 // never in a child of fork(), which has no helpers.
 #pragma once
 
@@ -26,7 +26,7 @@
 namespace tf::proxy {
 
 inline constexpr unsigned kCopyThreadsMax = 16;        // for one copy, the caller among them
-inline constexpr unsigned kCopyHelpersUnaskedMax = 4;  // where nobody has said how many
+inline constexpr unsigned kCopyHelpersUnaskedMax = 7;  // where nobody has said how many
 // On two cores copies of 4 MiB, which fit in a cache, gained nothing, 8 MiB and more did.
 inline constexpr std::uint64_t kSharedCopyBytesMin = 8 << 20;
 inline constexpr std::uint64_t kPieceBytesMin = 64 << 10;
@@ -51,8 +51,9 @@ class CopyThreads {
   bool worth(std::uint64_t bytes) const { return helpers_ > 0 && bytes >= kSharedCopyBytesMin; }
   // std::memmove().
   void copy(void* target, const void* source, std::uint64_t bytes);
-  // std::memcpy() of a part of a copy that is worth it, right after the part before.
-  void copy_part(void* target, const void* source, std::uint64_t bytes);
+  // Calls work(context, n) for every n below `pieces`, in the caller and in helpers, and returns when all
+  // calls have. False: the helpers are busy or could not be had, and nothing has happened.
+  bool together(std::uint64_t pieces, void (*work)(void* context, std::uint64_t piece), void* context);
   // The process ends with this in it: nobody will join the helpers. Does not wait.
   void leave();
   // Pieces that helpers have copied so far.
@@ -60,34 +61,31 @@ class CopyThreads {
 
  private:
   static constexpr std::uint64_t kPieceMask = 0xffff'ffff;
-  static constexpr std::uint64_t kNotYet = kPieceMask;  // the next piece of a copy that is being set up
+  static constexpr std::uint64_t kNotYet = kPieceMask;  // the next piece of a job that is being set up
 
-  // What is being copied. Written before the copy's number is open, and read before a piece of it is claimed:
+  // What is to be done. Written before the job's number is open, and read before a piece of it is claimed:
   // by the exchange that claims it, the number was open all the time.
-  struct Work {
-    std::atomic<std::byte*> target{nullptr};
-    std::atomic<const std::byte*> source{nullptr};
-    std::atomic<std::uint64_t> bytes{0};
-    std::atomic<std::uint64_t> piece_bytes{kPieceBytesMin};
-
-    std::uint64_t pieces() const;
+  struct Job {
+    std::atomic<void (*)(void*, std::uint64_t)> work{nullptr};
+    std::atomic<void*> context{nullptr};
+    std::atomic<std::uint64_t> pieces{0};
   };
 
   bool start();
-  void share(std::byte* target, const std::byte* source, std::uint64_t bytes);
-  bool copy_next_piece();
+  void share(std::uint64_t pieces, void (*work)(void*, std::uint64_t), void* context);
+  bool do_next_piece();
   bool is_open() const;
   void help();
-  void await_copy();
+  void await_job();
 
   const unsigned helpers_;
-  std::mutex copying_;  // who shares a copy; tried, never waited for
+  std::mutex copying_;  // who shares a job; tried, never waited for
   std::vector<std::thread> threads_;
   bool started_ = false;
   std::atomic<bool> ended_{false};
-  Work work_;
-  alignas(64) std::atomic<std::uint64_t> turn_{kNotYet};   // number of the copy << 32 | next piece
-  alignas(64) std::atomic<std::uint64_t> pieces_done_{0};  // of this copy
+  Job job_;
+  alignas(64) std::atomic<std::uint64_t> turn_{kNotYet};   // number of the job << 32 | next piece
+  alignas(64) std::atomic<std::uint64_t> pieces_done_{0};  // of this job
   std::atomic<std::uint64_t> pieces_helped_{0};
   alignas(8) std::array<std::byte, kDoorbellBytes> bell_words_{};
   Doorbell bell_{bell_words_.data(), false};

@@ -20,7 +20,12 @@ using Clock = std::chrono::steady_clock;
 constexpr std::uint64_t kWordStride = 64;  // a line each
 constexpr unsigned kLooksBeforePause = 64;
 constexpr unsigned kLooksPerClock = 32;
-constexpr auto kLongWait = std::chrono::milliseconds(1);  // from then on look less often
+// From then on look less often: where others want the processor, and anyhow. A sleep takes up to 70 us more
+// than the device does, which a copy of a few milliseconds would show.
+constexpr auto kShortWait = std::chrono::milliseconds(1);
+constexpr auto kLongWait = std::chrono::milliseconds(10);
+constexpr auto kYieldAlone =
+    std::chrono::microseconds(3);  // a yield that takes longer let another thread run
 constexpr auto kLongPause = std::chrono::microseconds(20);
 constexpr auto kQuestion = std::chrono::milliseconds(20);  // ask the worker whether there is still work
 
@@ -33,43 +38,36 @@ bool Staging::DoneWord::done() const {
          expected;
 }
 
-std::uint64_t Staging::chunk_bytes(std::uint64_t bytes) const {
-  return session_.copy_threads().worth(bytes) ? kSharedChunkBytes : kStagingChunkBytes;
-}
-
-void Staging::carry(std::uint64_t bytes, void* target, const void* source, std::uint64_t part) {
-  if (session_.copy_threads().worth(bytes))
-    session_.copy_threads().copy_part(target, source, part);
-  else
-    std::memcpy(target, source, part);
-}
-
 bool Staging::ready() {
   const int state = state_.load(std::memory_order_acquire);  // pairs with set_up()
   return state != 0 ? state > 0 : set_up();
+}
+
+// Buffers of `bytes` each, and `words` words from `word` on besides theirs.
+bool Staging::allocate_chunks(std::uint64_t bytes, std::span<Chunk> chunks, std::uint64_t words,
+                              std::uint64_t& word) {
+  const std::uint64_t words_bytes = (chunks.size() + words) * kWordStride;
+  std::uint64_t base = 0;
+  if (session_.host_window().allocate(chunks.size() * bytes + words_bytes, base) != hipSuccess) return false;
+  word = base + chunks.size() * bytes;
+  std::memset(reinterpret_cast<void*>(word), 0, words_bytes);
+  for (Chunk& chunk : chunks) {
+    chunk.address = base;
+    chunk.word.address = word;
+    base += bytes;
+    word += kWordStride;
+  }
+  return true;
 }
 
 bool Staging::set_up() {
   if (session_.snapshot().host_access != protocol::HostAccess::kShared) return false;
   const std::lock_guard lock(copying_);
   if (const int state = state_.load(std::memory_order_relaxed); state != 0) return state > 0;
-  const std::uint64_t chunk_bytes =
-      session_.copy_threads().helpers() > 0 ? kSharedChunkBytes : kStagingChunkBytes;
-  const std::uint64_t bytes = kStagingChunks * chunk_bytes;
-  constexpr std::uint64_t kWords = kStagingChunks + kDoneWordsMax;
-  std::uint64_t base = 0;
-  const bool made = session_.host_window().allocate(bytes + kWords * kWordStride, base) == hipSuccess;
-  if (made) {
-    std::memset(reinterpret_cast<void*>(base), 0, bytes + kWords * kWordStride);
-    std::uint64_t word = base + bytes;
-    for (Chunk& chunk : chunks_) {
-      chunk.address = base;
-      chunk.word.address = word;
-      base += chunk_bytes;
-      word += kWordStride;
-    }
-    for (std::size_t i = 0; i < kDoneWordsMax; ++i, word += kWordStride) free_words_.push_back({word, 0});
-  }
+  std::uint64_t word = 0;
+  const bool made = allocate_chunks(kStagingChunkBytes, chunks_, kDoneWordsMax, word);
+  for (std::size_t i = 0; made && i < kDoneWordsMax; ++i, word += kWordStride)
+    free_words_.push_back({word, 0});
   state_.store(made ? 1 : -1, std::memory_order_release);  // pairs with ready()
   return made;
 }
@@ -102,6 +100,7 @@ hipError_t Staging::await(const DoneWord& word, int device, std::uint64_t stream
     if (word.done()) return hipSuccess;
   const auto start = Clock::now();
   auto question = start + kQuestion;
+  bool others_run = false;
   for (;;) {
     for (unsigned look = 0; look < kLooksPerClock; ++look) {
       if (word.done()) return hipSuccess;
@@ -109,10 +108,12 @@ hipError_t Staging::await(const DoneWord& word, int device, std::uint64_t stream
     }
     if (session_.lost() || !session_.queue().poll()) return kLostError;
     const auto now = Clock::now();
-    if (now - start > kLongWait)
+    if (now - start > kLongWait || (now - start > kShortWait && others_run)) {
       std::this_thread::sleep_for(kLongPause);
-    else if (now - start > kSpinAlone)
+    } else if (now - start > kSpinAlone) {
       spin_yield();
+      others_run = Clock::now() - now > kYieldAlone;
+    }
     if (now < question) continue;
     question = now + kQuestion;
     protocol::QueryStreamRequest request{};
@@ -130,9 +131,11 @@ bool Staging::claim(const CopyMode& mode, std::unique_lock<std::mutex>& lock) {
   if (!ready()) return false;
   lock = std::unique_lock(copying_, std::try_to_lock);
   if (!lock.owns_lock()) return false;
-  return std::all_of(chunks_.begin(), chunks_.end(), [&](const Chunk& chunk) {
+  const auto usable = [&](const Chunk& chunk) {
     return chunk.word.done() || (mode.wait && chunk.stream == mode.stream && chunk.device == mode.device);
-  });
+  };
+  return std::all_of(chunks_.begin(), chunks_.end(), usable) &&
+         std::all_of(joint_chunks_.begin(), joint_chunks_.end(), usable);
 }
 
 Staging::Outcome Staging::to_device(const CopyMode& mode, std::uint64_t target, const void* source,
@@ -140,14 +143,16 @@ Staging::Outcome Staging::to_device(const CopyMode& mode, std::uint64_t target, 
   std::unique_lock<std::mutex> lock;
   if (!claim(mode, lock)) return Outcome::kNotTaken;
   const auto* from = static_cast<const std::byte*>(source);
-  const std::uint64_t whole = chunk_bytes(bytes);
+  constexpr std::uint64_t whole = kStagingChunkBytes;
   error = hipSuccess;
+  if (jointly(mode, Direction::kToDevice, const_cast<std::byte*>(from), target, bytes, error))
+    return Outcome::kDone;
   for (std::uint64_t at = 0; at < bytes && error == hipSuccess; at += whole) {
     Chunk& chunk = chunks_[turn_++ % kStagingChunks];
     const std::uint64_t part = std::min(whole, bytes - at);
     error = await(chunk.word, chunk.device, chunk.stream);
     if (error != hipSuccess) break;
-    carry(bytes, memory(chunk), from + at, part);
+    std::memcpy(memory(chunk), from + at, part);
     error = move(mode, chunk, target + at, chunk.address, part);
   }
   return Outcome::kDone;
@@ -158,12 +163,13 @@ Staging::Outcome Staging::from_device(const CopyMode& mode, void* target, std::u
   std::unique_lock<std::mutex> lock;
   if (!claim(mode, lock)) return Outcome::kNotTaken;
   auto* to = static_cast<std::byte*>(target);
-  const std::uint64_t whole = chunk_bytes(bytes);
+  error = hipSuccess;
+  if (jointly(mode, Direction::kFromDevice, to, source, bytes, error)) return Outcome::kDone;
+  constexpr std::uint64_t whole = kStagingChunkBytes;
   const std::uint64_t chunks = (bytes + whole - 1) / whole;
   const auto part = [&](std::uint64_t n) { return std::min(whole, bytes - n * whole); };
   const std::size_t first = turn_;
   turn_ += chunks;
-  error = hipSuccess;
   std::uint64_t asked = 0;
   for (std::uint64_t landed = 0; landed < chunks && error == hipSuccess; ++landed) {
     for (; asked < chunks && asked < landed + kStagingChunks && error == hipSuccess; ++asked) {
@@ -173,7 +179,7 @@ Staging::Outcome Staging::from_device(const CopyMode& mode, void* target, std::u
     }
     const Chunk& chunk = chunks_[(first + landed) % kStagingChunks];
     if (error == hipSuccess) error = await(chunk.word, chunk.device, chunk.stream);
-    if (error == hipSuccess) carry(bytes, to + landed * whole, memory(chunk), part(landed));
+    if (error == hipSuccess) std::memcpy(to + landed * whole, memory(chunk), part(landed));
   }
   return Outcome::kDone;
 }

@@ -4,9 +4,9 @@
 //
 // A copy goes in chunks through a few buffers of the host window: this thread copies between the program's
 // memory and one buffer while the worker copies between another and the device. Behind each chunk the stream
-// fills a word next to the buffers, so that its end is seen here without a message. The payload of such a
-// copy never passes the bulk plane. Any thread; one copy at a time has the buffers, others go by the bulk
-// plane.
+// fills a word next to the buffers, so that its end is seen here without a message. Large copies are made by
+// several threads (CopyThreads), since one core is slower than the device. The payload of such a copy never
+// passes the bulk plane. Any thread; one copy at a time has the buffers, others go by the bulk plane.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <span>
 #include <vector>
 
 namespace tf::proxy {
@@ -25,8 +26,13 @@ struct Box;
 struct CopyMode;
 
 inline constexpr std::size_t kStagingChunkBytes = 256 << 10;
-inline constexpr std::size_t kSharedChunkBytes = 1 << 20;  // of copies that several threads make
 inline constexpr std::size_t kStagingChunks = 4;
+// Of copies that several threads make: each has buffers of its own, copies between them and the program's
+// memory, and posts the device's part.
+inline constexpr std::size_t kJointChunkBytesMin = 128 << 10;
+inline constexpr std::size_t kJointChunkBytesMax = 2 << 20;
+inline constexpr std::size_t kJointChunksPerThread = 3;
+inline constexpr std::uint64_t kJointCopyBytesMin = 1 << 20;
 inline constexpr std::size_t kDoneWordsMax = 64;  // threads that wait for a copy by looking
 
 class Staging {
@@ -69,10 +75,14 @@ class Staging {
 
   bool set_up();
   bool claim(const CopyMode& mode, std::unique_lock<std::mutex>& lock);
-  // How much of a copy of so many bytes goes through one buffer at a time.
-  std::uint64_t chunk_bytes(std::uint64_t bytes) const;
-  // Between the program's memory and a buffer: `part` bytes of a copy of `bytes`.
-  void carry(std::uint64_t bytes, void* target, const void* source, std::uint64_t part);
+  struct Joint;
+  enum class Direction { kToDevice, kFromDevice };
+  // False: not taken, since it is small, or there are no helpers or no memory for it.
+  bool jointly(const CopyMode& mode, Direction direction, std::byte* host, std::uint64_t device,
+               std::uint64_t bytes, hipError_t& error);
+  bool set_up_joint();
+  bool allocate_chunks(std::uint64_t bytes, std::span<Chunk> chunks, std::uint64_t words,
+                       std::uint64_t& word);
   std::byte* memory(const Chunk& chunk) const { return reinterpret_cast<std::byte*>(chunk.address); }
   hipError_t mark(const CopyMode& mode, DoneWord& word);
   hipError_t move(const CopyMode& mode, Chunk& chunk, std::uint64_t target, std::uint64_t source,
@@ -86,6 +96,8 @@ class Staging {
   std::mutex copying_;         // the chunks
   std::array<Chunk, kStagingChunks> chunks_;
   std::size_t turn_ = 0;
+  std::vector<Chunk> joint_chunks_;  // kJointChunksPerThread of each thread
+  bool joint_impossible_ = false;
   std::mutex words_mutex_;
   std::vector<DoneWord> free_words_;
 };

@@ -18,6 +18,20 @@ namespace {
 constexpr std::uint64_t kLarge = kSharedCopyBytesMin + 12345;
 constexpr std::chrono::seconds kLong{60};
 
+// A copy small enough to be made often.
+struct Job {
+  static constexpr std::uint64_t kPiece = kPieceBytesMin;
+  std::byte* target;
+  const std::byte* source;
+  std::uint64_t bytes;
+
+  static void copy(void* self, std::uint64_t piece) {
+    const Job& job = *static_cast<const Job*>(self);
+    const std::uint64_t at = piece * kPiece;
+    std::memcpy(job.target + at, job.source + at, std::min(kPiece, job.bytes - at));
+  }
+};
+
 std::vector<std::byte> numbered(std::uint64_t bytes, unsigned first) {
   std::vector<std::byte> memory(bytes);
   for (std::uint64_t at = 0; at < bytes; ++at)
@@ -66,7 +80,10 @@ TEST(CopyThreads, WithoutHelpersEverythingIsThePlainCopy) {
   const std::vector<std::byte> source = numbered(kLarge, 2);
   std::vector<std::byte> target(kLarge);
   threads.copy(target.data(), source.data(), kLarge);
-  threads.copy_part(target.data(), source.data(), 100);
+  bool called = false;
+  EXPECT_FALSE(threads.together(
+      1, [](void* self, std::uint64_t) { *static_cast<bool*>(self) = true; }, &called));
+  EXPECT_FALSE(called);
   EXPECT_EQ(target, source);
   EXPECT_EQ(threads.pieces_helped(), 0u);
 }
@@ -82,7 +99,9 @@ TEST(CopyThreads, CallersDoNotDisturbEachOther) {
     for (unsigned turn = 0; turn < 300; ++turn) {
       const std::uint64_t bytes = kPart - turn;
       std::fill(target.begin(), target.end(), std::byte{0});
-      threads.copy_part(target.data() + turn % 64, source.data(), bytes);
+      Job job{target.data() + turn % 64, source.data(), bytes};
+      if (!threads.together((bytes + Job::kPiece - 1) / Job::kPiece, &Job::copy, &job))
+        std::memcpy(job.target, job.source, bytes);
       ASSERT_EQ(std::memcmp(target.data() + turn % 64, source.data(), bytes), 0) << seed << " " << turn;
     }
   };

@@ -25,7 +25,18 @@ hipError_t fill_shorts(void* target, unsigned short value, std::size_t count, hi
   return fill(cu().MemsetD16, cu().MemsetD16Async, target, value, count, stream, wait);
 }
 
+// One word: what the stream itself writes is there sooner than what a kernel writes, which a fill of the
+// driver's is. A capture wants the fill: it becomes a node of that kind.
+bool write_word(void* target, unsigned value, hipStream_t stream) {
+  const bool aligned = reinterpret_cast<std::uintptr_t>(target) % sizeof value == 0;
+  if (!target || !aligned || !cu().StreamWriteValue32) return false;
+  int capturing = 0;
+  if (cu().StreamIsCapturing(stream, &capturing) != driver::Result::SUCCESS || capturing != 0) return false;
+  return cu().StreamWriteValue32(stream, target, value, 0) == driver::Result::SUCCESS;
+}
+
 hipError_t fill_words(void* target, unsigned value, std::size_t count, hipStream_t stream, Wait wait) {
+  if (count == 1 && wait == Wait::kNo && write_word(target, value, stream)) return hipSuccess;
   return fill(cu().MemsetD32, cu().MemsetD32Async, target, value, count, stream, wait);
 }
 
