@@ -170,6 +170,7 @@ TEST_F(CudaRuntime, RegisteredKernelsAreLoadedWhenFirstLaunched) {
     EXPECT_EQ(hipLaunchKernel(&stub, dim3(1), dim3(1), nullptr, 0, stream_), hipSuccess);
   EXPECT_EQ(calls("ModuleLoadDataEx"), 1);
   EXPECT_EQ(calls("ModuleGetFunction"), 1);
+  EXPECT_EQ(calls("FuncLoad"), 1);
   EXPECT_EQ(driver_->launches.back().function, at(0x3006));
   hipKernelNodeParams node{};
   node.func = const_cast<char*>(&stub);

@@ -79,6 +79,13 @@ hipError_t load_image(hipModule_t& module, const void* image, const JitOptions& 
   return load_bare(module, selected.image.data(), options);
 }
 
+driver::Result find_function(hipFunction_t& function, hipModule_t module, const char* name) {
+  const driver::Result result = cu().ModuleGetFunction(&function, module, name);
+  // Drivers before CUDA 12.4 cannot be asked.
+  if (result == driver::Result::SUCCESS) static_cast<void>(cu().FuncLoad(function));
+  return result;
+}
+
 namespace {
 
 hipError_t load_data(hipModule_t* module, const void* image, const JitOptions& options) {
@@ -114,7 +121,7 @@ hipError_t load_with_options(hipModule_t* module, const void* image, unsigned co
 
 hipError_t get_function(hipFunction_t* function, hipModule_t module, const char* name) {
   if (!function || !module || !name || !*name) return hipErrorInvalidValue;
-  return check(cu().ModuleGetFunction(function, module, name));
+  return check(find_function(*function, module, name));
 }
 
 hipError_t get_global(hipDeviceptr_t* pointer, std::size_t* bytes, hipModule_t module, const char* name) {
@@ -145,8 +152,10 @@ hipError_t hipModuleLoadDataEx(hipModule_t* module, const void* image, unsigned 
 hipError_t hipModuleUnload(hipModule_t module) {
   return api([&] {
     if (!module) return hipErrorInvalidValue;
+    const hipError_t pending = check(cu().CtxSynchronize());  // nothing of the module may still run
     forget_shared();
-    return check(cu().ModuleUnload(module));
+    const hipError_t status = check(cu().ModuleUnload(module));
+    return status != hipSuccess ? status : pending;
   });
 }
 

@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <span>
 
+#include "worker/runtime/cuda/driver_types.h"
+
 namespace tf::cuda {
 
 // Loads an image on the current device: PTX (with a zero at its end), a cubin, NVIDIA's fat binaries, clang's
@@ -18,6 +20,11 @@ struct JitOptions {
   void** values = nullptr;
 };
 hipError_t load_image(hipModule_t& module, const void* image, const JitOptions& options);
+
+// The module's kernel, loaded: the driver would do that with the first launch, where it may wait for
+// everything that runs, and HIP programs let streams wait for what they are going to do next. The driver's
+// answer.
+driver::Result find_function(hipFunction_t& function, hipModule_t module, const char* name);
 
 // A kernel can have more than 48 KiB of dynamic shared memory once it was asked for; HIP programs do not ask.
 // Asks for as much as the device has left beside the kernel's static shared memory. Cheap for the kernel that

@@ -114,7 +114,7 @@ hipError_t Programs::find(const void* host, int device, hipFunction_t& found) {
   }
   hipModule_t module = nullptr;
   if (const hipError_t status = load(*binary, device, module)) return status;
-  if (cu().ModuleGetFunction(&found, module, name.c_str()) != driver::Result::SUCCESS)
+  if (find_function(found, module, name.c_str()) != driver::Result::SUCCESS)
     return hipErrorInvalidDeviceFunction;
   const std::unique_lock lock(mutex_);
   const auto known = functions_.find(host);
