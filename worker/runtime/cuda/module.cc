@@ -66,7 +66,12 @@ hipError_t load_bare(hipModule_t& module, const void* image, const JitOptions& o
 }  // namespace
 
 hipError_t load_image(hipModule_t& module, const void* image, const JitOptions& options) {
-  if (const auto wrapped = codeobject::wrapped_image(image)) image = wrapped.value();
+  constexpr std::uint32_t kWrapperMagic = codeobject::kWrapperMagic;
+  if (std::memcmp(image, &kWrapperMagic, sizeof kWrapperMagic) == 0) {
+    const auto wrapped = codeobject::wrapped_image(image);
+    if (!wrapped) return hipErrorInvalidImage;
+    image = wrapped.value();
+  }
   if (std::memcmp(image, ELFMAG, SELFMAG) == 0) return load_bare(module, image, options);
   // Bundles say how long they are. What is neither is the driver's: PTX, or a fat binary of NVIDIA's.
   const Result<std::uint64_t> bytes = codeobject::image_extent(image);

@@ -119,6 +119,17 @@ using ::uintptr_t;
 }
 )";
 
+constexpr std::string_view kSizes = R"(#pragma once
+namespace std {
+using ::size_t;
+using ::ptrdiff_t;
+}
+)";
+
+constexpr std::string_view kAssert = R"(#pragma once
+#define assert(condition) ((condition) ? static_cast<void>(0) : __trap())
+)";
+
 constexpr std::string_view kHalf = "#pragma once\n#include <cuda_fp16.h>\n";
 constexpr std::string_view kBrainFloat =
     "#pragma once\n#include <cuda_bf16.h>\ntypedef __nv_bfloat16 __hip_bfloat16;\n"
@@ -131,11 +142,17 @@ std::string_view prelude() { return kPrelude; }
 const std::map<std::string, std::string>& headers() {
   static const std::map<std::string, std::string>* const all = [] {
     auto* const made = new std::map<std::string, std::string>;  // for ever
-    for (const char* name : {"hip/hip_runtime.h", "hip/hip_runtime_api.h", "hip/hip_vector_types.h",
-                             "hip/device_functions.h", "hip/math_functions.h", "hip/hip_common.h"})
+    for (const char* name :
+         {"hip/hip_runtime.h", "hip/hip_runtime_api.h", "hip/hip_vector_types.h", "hip/device_functions.h",
+          "hip/math_functions.h", "hip/hip_common.h", "math.h", "stdio.h", "cstdio"})
       made->emplace(name, kEmpty);
     made->emplace("stdint.h", kIntegers);
     made->emplace("cstdint", kIntegers);
+    made->emplace("stddef.h", kSizes);
+    made->emplace("cstddef", kSizes);
+    made->emplace("assert.h", kAssert);
+    made->emplace("cassert", kAssert);
+    made->emplace("hip/hip_cooperative_groups.h", "#pragma once\n#include <cooperative_groups.h>\n");
     made->emplace("hip/hip_fp16.h", kHalf);
     made->emplace("hip/hip_bf16.h", kBrainFloat);
     return made;
