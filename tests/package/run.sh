@@ -22,7 +22,8 @@ echo "installed package: works with CMake and pkg-config"
 
 # What the layout promises (cmake/TfInstall.cmake); libdir is wherever this configuration puts it.
 lib_dir=$(dirname "$(find "$prefix/usr" -name libhip_cpu.so)")
-for file in "$lib_dir"/libamdhip64.so{,.5} "$lib_dir"/libhip_{cpu,cuda}.so "$lib_dir"/native{,-cuda}/libamdhip64.so{,.5} \
+for file in "$lib_dir"/libamdhip64.so{,.5} "$lib_dir"/libhip_{cpu,cuda}.so \
+            "$lib_dir"/native{,-cuda}/libamdhip64.so{,.5} \
             "$lib_dir"/native/libhiprtc.so{,.5} "$prefix"/usr/bin/{hip-remote,hip-worker,hip_bench,transport_bench} \
             "$prefix"/usr/bin/hipcc-cpu "$prefix"/usr/share/hip-remote/hipcc_cpu/driver.py \
             "$prefix"/usr/bin/hip_load "$prefix"/usr/share/hip-remote/benchmarks/{compare,peers}/run \
