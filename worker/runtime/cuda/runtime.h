@@ -42,7 +42,9 @@ extern driver::Driver table;
 // Grows when contexts that threads have made current are gone. Relaxed: a thread whose context another one
 // resets at the same time has lost either way.
 extern std::atomic<std::uint32_t> epoch;
-extern constinit thread_local ThreadState own_thread_state;
+// As if it were the program's own: found without a call, which every function would make. The loader keeps
+// room for things as small in libraries that are opened late.
+extern constinit thread_local ThreadState own_thread_state __attribute__((tls_model("initial-exec")));
 }  // namespace internal
 
 // Filled when a thread is ready, or after Runtime::get().
