@@ -98,6 +98,21 @@ void add_more(Driver& d) {
     state().launches.push_back(launch);
     return result;
   };
+  d.LaunchKernelEx = [](const LaunchConfig* config, hipFunction_t function, void** arguments, void** extra) {
+    Launch launch{
+        function,
+        {config->grid_x, config->grid_y, config->grid_z, config->block_x, config->block_y, config->block_z},
+        config->shared_bytes,
+        config->stream,
+        arguments,
+        {}};
+    if (extra) launch.extra.assign(extra, extra + 5);
+    const LaunchAttribute* const attribute = config->attributes;
+    launch.is_cooperative = config->attribute_count == 1 && attribute->id == kNodeAttributeCooperative &&
+                            attribute->value.cooperative == 1;
+    state().launches.push_back(launch);
+    return asked("LaunchKernelEx");
+  };
   d.PointerGetAttribute = [](void* value, int, void* pointer) {
     // Addresses below 1 GiB are the device's, others are pageable.
     if (reinterpret_cast<std::uintptr_t>(pointer) >= (1u << 30)) return Result::INVALID_VALUE;

@@ -18,6 +18,7 @@ struct Launch {
   hipStream_t stream = nullptr;
   void** arguments = nullptr;
   std::vector<void*> extra;  // with its end
+  bool is_cooperative = false;
 };
 
 struct State {

@@ -97,6 +97,22 @@ TEST_F(CudaRuntime, PackedArgumentsGetTheDriversSentinels) {
   EXPECT_EQ(launch(nullptr, 0), hipErrorInvalidHandle);
 }
 
+TEST_F(CudaRuntime, CooperativeLaunchesTakePackedArgumentsToo) {
+  int block = 5;
+  std::size_t bytes = sizeof block;
+  void* extra[] = {HIP_LAUNCH_PARAM_BUFFER_POINTER, &block, HIP_LAUNCH_PARAM_BUFFER_SIZE, &bytes,
+                   HIP_LAUNCH_PARAM_END};
+  ASSERT_EQ(hipRemoteLaunchCooperative(kernel_, dim3(2, 3, 4), dim3(5, 6, 7), 64, stream_, extra),
+            hipSuccess);
+  const Launch& seen = driver_->launches.at(0);
+  EXPECT_TRUE(seen.is_cooperative);
+  EXPECT_EQ(std::vector<unsigned>(seen.shape, seen.shape + 6), (std::vector<unsigned>{2, 3, 4, 5, 6, 7}));
+  EXPECT_EQ(seen.extra.at(1), &block);
+  EXPECT_EQ(seen.stream, stream_);
+  ASSERT_EQ(hipRemoteLaunchCooperative(kernel_, dim3(1), dim3(1), 0, stream_, nullptr), hipSuccess);
+  EXPECT_TRUE(driver_->launches.at(1).extra.empty());
+}
+
 TEST_F(CudaRuntime, MoreSharedMemoryIsAskedForOnce) {
   EXPECT_EQ(launch(kernel_, 100 << 10), hipSuccess);
   EXPECT_EQ(driver_->dynamic_shared_max, State::kSharedMax - State::kStaticShared);

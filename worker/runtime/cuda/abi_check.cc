@@ -266,6 +266,18 @@ static_assert(sizeof(NodeAttributeValue) == sizeof(CUlaunchAttributeValue) &&
 TF_FIELD(NodeAttributeValue, access_policy, CUlaunchAttributeValue, accessPolicyWindow);
 TF_FIELD(NodeAttributeValue, cooperative, CUlaunchAttributeValue, cooperative);
 
+static_assert(sizeof(LaunchAttribute) == sizeof(CUlaunchAttribute));
+TF_FIELD(LaunchAttribute, id, CUlaunchAttribute, id);
+TF_FIELD(LaunchAttribute, value, CUlaunchAttribute, value);
+
+static_assert(sizeof(LaunchConfig) == sizeof(CUlaunchConfig));
+TF_FIELD(LaunchConfig, grid_x, CUlaunchConfig, gridDimX);
+TF_FIELD(LaunchConfig, block_z, CUlaunchConfig, blockDimZ);
+TF_FIELD(LaunchConfig, shared_bytes, CUlaunchConfig, sharedMemBytes);
+TF_FIELD(LaunchConfig, stream, CUlaunchConfig, hStream);
+TF_FIELD(LaunchConfig, attributes, CUlaunchConfig, attrs);
+TF_FIELD(LaunchConfig, attribute_count, CUlaunchConfig, numAttrs);
+
 // --- functions ---------------------------------------------------------------------------------------------
 
 template <typename T>

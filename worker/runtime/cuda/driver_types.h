@@ -156,6 +156,21 @@ union NodeAttributeValue {  // CUlaunchAttributeValue
   int cooperative;
 };
 
+struct LaunchAttribute {  // CUlaunchAttribute
+  int id;
+  char reserved[4];
+  NodeAttributeValue value;
+};
+
+struct LaunchConfig {  // CUlaunchConfig
+  unsigned grid_x, grid_y, grid_z;
+  unsigned block_x, block_y, block_z;
+  unsigned shared_bytes;
+  Stream stream;
+  LaunchAttribute* attributes;
+  unsigned attribute_count;
+};
+
 // CUlaunchAttributeID
 inline constexpr int kNodeAttributeAccessPolicy = 1;
 inline constexpr int kNodeAttributeCooperative = 2;

@@ -2,6 +2,7 @@
 // Launches. The driver takes the arguments along, in either of HIP's forms.
 #include <cstdint>
 
+#include "worker/runtime/common/extensions.h"
 #include "worker/runtime/cuda/api.h"
 #include "worker/runtime/cuda/convert.h"
 #include "worker/runtime/cuda/module.h"
@@ -62,6 +63,24 @@ hipError_t launch_cooperative(hipFunction_t function, const Shape& shape, std::s
   const driver::Result result = cu().LaunchCooperativeKernel(
       function, shape.blocks.x, shape.blocks.y, shape.blocks.z, shape.threads.x, shape.threads.y,
       shape.threads.z, static_cast<unsigned>(shared_bytes), stream, arguments);
+  return result == driver::Result::SUCCESS ? hipSuccess : explain(result, shape);
+}
+
+// The same with packed arguments, which only the general form of the driver's launch takes.
+hipError_t launch_cooperative_packed(hipFunction_t function, const Shape& shape, unsigned shared_bytes,
+                                     hipStream_t stream, void** extra) {
+  if (!function) return hipErrorInvalidHandle;
+  LaunchExtra packed;
+  if (const hipError_t status = packed.read(extra)) return status;
+  if (shared_bytes > kPlainSharedBytes)
+    if (const hipError_t status = allow_shared(function, shared_bytes)) return status;
+  driver::LaunchAttribute cooperative{};
+  cooperative.id = driver::kNodeAttributeCooperative;
+  cooperative.value.cooperative = 1;
+  const driver::LaunchConfig config{
+      shape.blocks.x,  shape.blocks.y, shape.blocks.z, shape.threads.x, shape.threads.y,
+      shape.threads.z, shared_bytes,   stream,         &cooperative,    1};
+  const driver::Result result = cu().LaunchKernelEx(&config, function, nullptr, packed.get());
   return result == driver::Result::SUCCESS ? hipSuccess : explain(result, shape);
 }
 
@@ -142,6 +161,12 @@ hipError_t hipLaunchCooperativeKernel(const void* host, dim3 blocks, dim3 thread
     if (const hipError_t status = find_host(host, function)) return status;
     return launch_cooperative(function, {blocks, threads}, shared_bytes, stream, arguments);
   });
+}
+
+TF_CUDA_EXPORT hipError_t hipRemoteLaunchCooperative(hipFunction_t function, dim3 grid, dim3 block,
+                                                     unsigned shared_bytes, hipStream_t stream,
+                                                     void** extra) {
+  return api([&] { return launch_cooperative_packed(function, {grid, block}, shared_bytes, stream, extra); });
 }
 
 }  // extern "C"
