@@ -214,6 +214,17 @@ TEST_F(CudaRuntime, PageableEndsOfBoxesAreTheHosts) {
   EXPECT_EQ(driver_->copy_3d.width_bytes, 64u);
 }
 
+TEST_F(CudaRuntime, HostMemoryThatTheDriverDoesNotTakeIsCopiedHere) {
+  driver_->failures["MemcpyAsync"] = cuda::driver::Result::INVALID_VALUE;
+  const int from = 42;
+  int to = 0;
+  EXPECT_EQ(hipMemcpyAsync(&to, &from, sizeof to, hipMemcpyDefault, stream_), hipErrorInvalidValue);
+  EXPECT_EQ(to, 0);
+  EXPECT_EQ(hipMemcpyAsync(&to, &from, sizeof to, hipMemcpyHostToHost, stream_), hipSuccess);
+  EXPECT_EQ(to, 42);
+  EXPECT_EQ(calls("StreamSynchronize"), 1);
+}
+
 TEST_F(CudaRuntime, FillsOfBoxesGoSliceBySlice) {
   ASSERT_EQ(hipMemset3DAsync(make_hipPitchedPtr(at(0x4000), 64, 48, 8), 1, make_hipExtent(48, 4, 3), stream_),
             hipSuccess);

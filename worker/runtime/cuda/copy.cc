@@ -3,10 +3,25 @@
 // direction is only checked for sense.
 #include "worker/runtime/cuda/copy.h"
 
+#include <cstring>
+
 #include "worker/runtime/cuda/api.h"
 #include "worker/runtime/cuda/convert.h"
 
 namespace tf::cuda {
+
+namespace {
+
+// Where the driver takes no part in a copy between host memory that it does not know. Only when the program
+// says that it is such a copy: an address that is nobody's any more would look the same.
+hipError_t copy_on_host(void* target, const void* source, std::size_t bytes, hipStream_t stream) {
+  const driver::Result result = cu().StreamSynchronize(stream);
+  if (result != driver::Result::SUCCESS) return hip_error(result);
+  std::memmove(target, source, bytes);
+  return hipSuccess;
+}
+
+}  // namespace
 
 hipError_t copy_linear(void* target, const void* source, std::size_t bytes, hipMemcpyKind kind,
                        hipStream_t stream, Wait wait) {
@@ -15,9 +30,12 @@ hipError_t copy_linear(void* target, const void* source, std::size_t bytes, hipM
   if (!target || !source) return hipErrorInvalidValue;
   if (target == source) return hipSuccess;
   void* const from = const_cast<void*>(source);
-  if (wait == Wait::kYes && !stream) return check(cu().Memcpy(target, from, bytes));
-  const driver::Result result = cu().MemcpyAsync(target, from, bytes, stream);
-  if (result != driver::Result::SUCCESS || wait == Wait::kNo) return check(result);
+  const bool is_sync = wait == Wait::kYes && !stream;
+  const driver::Result result =
+      is_sync ? cu().Memcpy(target, from, bytes) : cu().MemcpyAsync(target, from, bytes, stream);
+  if (result == driver::Result::INVALID_VALUE && kind == hipMemcpyHostToHost) [[unlikely]]
+    return copy_on_host(target, source, bytes, stream);
+  if (result != driver::Result::SUCCESS || is_sync || wait == Wait::kNo) return check(result);
   return check(cu().StreamSynchronize(stream));
 }
 
