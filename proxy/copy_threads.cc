@@ -169,18 +169,22 @@ void CopyThreads::help() {
 // Looks for a while, then sleeps.
 void CopyThreads::await_job() {
   const auto over = [this] { return is_open() || ended_.load(std::memory_order_acquire); };
-  const auto until = Clock::now() + kHelperSpin;
-  do {
-    for (unsigned look = 0; look < kLooksPerClock; ++look) {
-      if (over()) return;
+  const auto start = Clock::now();
+  bool found = false;
+  for (Spin spin(spin_, start); !found && spin.go_on(Clock::now());) {
+    for (unsigned look = 0; look < kLooksPerClock && !found; ++look) {
+      found = over();
       spin_pause();
     }
-  } while (Clock::now() < until);
-  const std::uint32_t seen = bell_.prepare(kRingMessages);
-  if (over())
-    bell_.cancel(kRingMessages);
-  else
-    bell_.sleep(seen, kHelperSleep, kRingMessages);
+  }
+  if (!found) {
+    const std::uint32_t seen = bell_.prepare(kRingMessages);
+    if (over())
+      bell_.cancel(kRingMessages);
+    else
+      bell_.sleep(seen, kHelperSleep, kRingMessages);
+  }
+  spin_.learn(Clock::now() - start);
 }
 
 }  // namespace tf::proxy

@@ -4,8 +4,8 @@
 // One core copies what one core can, a fraction of what the memory of a large machine gives. A copy is cut
 // into pieces, and whoever is awake takes the next one: the caller begins at once and never waits for a
 // helper to wake up, only for pieces that one has taken. One copy at a time has the helpers; others, and
-// small ones, are plain ones. Helpers start with the first large copy, look for another one for a moment
-// after each, and sleep.
+// small ones, are plain ones. Helpers start with the first large copy, look for another one after each, for
+// as long as copies lately followed each other, and sleep.
 //
 // A piece is claimed by one exchange of `turn_`, which holds the number of the job and the next piece: a
 // helper that was late finds another number, and what it had read of the job does not count. Any thread;
@@ -32,7 +32,6 @@ inline constexpr std::uint64_t kSharedCopyBytesMin = 8 << 20;
 inline constexpr std::uint64_t kPieceBytesMin = 64 << 10;
 inline constexpr std::uint64_t kPieceBytesMax = 1 << 20;
 inline constexpr std::uint64_t kPiecesPerThread = 4;  // about: whoever is slow leaves the rest to others
-inline constexpr std::chrono::microseconds kHelperSpin{50};  // for the next copy of a series
 
 class CopyThreads {
  public:
@@ -87,6 +86,7 @@ class CopyThreads {
   alignas(64) std::atomic<std::uint64_t> turn_{kNotYet};   // number of the job << 32 | next piece
   alignas(64) std::atomic<std::uint64_t> pieces_done_{0};  // of this job
   std::atomic<std::uint64_t> pieces_helped_{0};
+  SpinBudget spin_;  // of helpers, for the next job of a series
   alignas(8) std::array<std::byte, kDoorbellBytes> bell_words_{};
   Doorbell bell_{bell_words_.data(), false};
 };

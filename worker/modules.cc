@@ -10,11 +10,13 @@
 #include <algorithm>
 #include <cstring>
 #include <iterator>
+#include <tuple>
 #include <utility>
 
 #include "codeobject/elf.h"
 #include "codeobject/fat_binary.h"
 #include "codeobject/nvidia.h"
+#include "worker/launch_shape.h"
 
 namespace tf::worker {
 
@@ -121,6 +123,18 @@ hipError_t Modules::describe(const ObjectTable& objects, std::uint64_t function,
     ++reply.arguments;
   }
   return hipSuccess;
+}
+
+hipError_t Modules::launch(const protocol::LaunchRequest& request, hipFunction_t function, hipStream_t stream,
+                           std::span<const std::byte> arguments) const {
+  ExtraArguments extra(arguments);
+  const auto& [grid, block] = std::tie(request.grid, request.block);
+  if ((request.flags & kLaunchCooperative) != 0 && optional_.launch_cooperative != nullptr) [[unlikely]]
+    return optional_.launch_cooperative(function, dim3(grid[0], grid[1], grid[2]),
+                                        dim3(block[0], block[1], block[2]), request.shared_bytes, stream,
+                                        extra.get());
+  return hip_.hipModuleLaunchKernel(function, grid[0], grid[1], grid[2], block[0], block[1], block[2],
+                                    request.shared_bytes, stream, nullptr, extra.get());
 }
 
 hipError_t Modules::get_global(const ObjectTable& objects, AddressMap& addresses, std::uint64_t module,

@@ -68,6 +68,10 @@ class Modules {
   // `first_argument` on as it holds. hipErrorNotSupported: the runtime does not tell.
   hipError_t describe(const ObjectTable& objects, std::uint64_t function, std::uint32_t first_argument,
                       protocol::DescribeFunctionReply& reply) const;
+  // With packed arguments. Where the runtime has no cooperative form of it, and an ordinary launch is all
+  // there is, whether the blocks run at the same time is up to the device.
+  hipError_t launch(const protocol::LaunchRequest& request, hipFunction_t function, hipStream_t stream,
+                    std::span<const std::byte> arguments) const;
   hipError_t get_global(const ObjectTable& objects, AddressMap& addresses, std::uint64_t module,
                         const std::string& name, std::uint64_t& address, std::uint64_t& bytes);
 

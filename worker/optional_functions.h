@@ -27,6 +27,7 @@ struct OptionalFunctions {
   VmmFunctions vmm;
   // Beyond HIP (worker/runtime/common/extensions.h).
   decltype(&::hipRemoteKernelParameter) kernel_parameter = nullptr;
+  decltype(&::hipRemoteLaunchCooperative) launch_cooperative = nullptr;
   decltype(&::hipRemoteUnavailableReason) unavailable_reason = nullptr;
 };
 

@@ -54,6 +54,7 @@ OptionalFunctions find_optional(void* library) {
   find(library, "hipMemSetAccess", vmm.set_access);
   find(library, "hipMemGetAllocationGranularity", vmm.granularity);
   find(library, "hipRemoteKernelParameter", optional.kernel_parameter);
+  find(library, "hipRemoteLaunchCooperative", optional.launch_cooperative);
   find(library, "hipRemoteUnavailableReason", optional.unavailable_reason);
   return optional;
 }

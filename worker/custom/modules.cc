@@ -38,14 +38,6 @@ hipError_t receive_code(Session& session, const protocol::LoadModuleRequest& req
   return session.modules().keep(hash, std::move(code)) ? hipSuccess : hipErrorOutOfMemory;
 }
 
-hipError_t launch_kernel(Call& call, const protocol::LaunchRequest& request, hipFunction_t function,
-                         hipStream_t stream) {
-  ExtraArguments arguments(call.tail());
-  return call.hip().hipModuleLaunchKernel(function, request.grid[0], request.grid[1], request.grid[2],
-                                          request.block[0], request.block[1], request.block[2],
-                                          request.shared_bytes, stream, nullptr, arguments.get());
-}
-
 // 0, or an event of the session. False: unknown.
 bool find_event(Session& session, std::uint64_t raw, hipEvent_t& event) {
   if (raw == 0) return true;
@@ -149,7 +141,8 @@ void launch(Call& call, const protocol::LaunchRequest& request) {
   if ((request.flags & ~kLaunchCooperative) != 0) error = hipErrorInvalidValue;
   if (error == hipSuccess && start != nullptr) error = call.hip().hipEventRecord(start, stream);
   if (error == hipSuccess)
-    error = launch_kernel(call, request, static_cast<hipFunction_t>(function->object), stream);
+    error =
+        session.modules().launch(request, static_cast<hipFunction_t>(function->object), stream, call.tail());
   if (error == hipSuccess && stop != nullptr) error = call.hip().hipEventRecord(stop, stream);
   call.finish(error, request.stream);
 }
