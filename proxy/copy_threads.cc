@@ -92,10 +92,11 @@ void CopyThreads::copy(void* target, const void* source, std::uint64_t bytes) {
   if (!together(count, &Pieces::copy, &pieces)) std::memmove(target, source, bytes);
 }
 
-bool CopyThreads::together(std::uint64_t pieces, void (*work)(void*, std::uint64_t), void* context) {
+bool CopyThreads::together(std::uint64_t pieces, void (*work)(void*, std::uint64_t), void* context,
+                           void (*lead)(void*)) {
   const std::unique_lock lock(copying_, std::try_to_lock);
   if (!lock.owns_lock() || !start()) return false;
-  share(pieces, work, context);
+  share(pieces, work, context, lead);
   return true;
 }
 
@@ -115,7 +116,8 @@ bool CopyThreads::start() {
 }
 
 // REQUIRES: copying_ is held
-void CopyThreads::share(std::uint64_t pieces, void (*work)(void*, std::uint64_t), void* context) {
+void CopyThreads::share(std::uint64_t pieces, void (*work)(void*, std::uint64_t), void* context,
+                        void (*lead)(void*)) {
   const std::uint64_t number =
       (turn_.load(std::memory_order_relaxed) >> 32) + 1;  // only written under the lock
   // Release, each: who sees any of it sees that the job before is closed (do_next_piece()).
@@ -126,6 +128,7 @@ void CopyThreads::share(std::uint64_t pieces, void (*work)(void*, std::uint64_t)
   pieces_done_.store(0, std::memory_order_relaxed);
   turn_.store(number << 32, std::memory_order_release);
   bell_.ring(kRingMessages);
+  if (lead != nullptr) lead(context);
   while (do_next_piece()) {
   }
   // What is left is in the hands of helpers, each of which may have lost its processor.

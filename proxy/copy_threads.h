@@ -51,8 +51,10 @@ class CopyThreads {
   // std::memmove().
   void copy(void* target, const void* source, std::uint64_t bytes);
   // Calls work(context, n) for every n below `pieces`, in the caller and in helpers, and returns when all
-  // calls have. False: the helpers are busy or could not be had, and nothing has happened.
-  bool together(std::uint64_t pieces, void (*work)(void* context, std::uint64_t piece), void* context);
+  // calls have. Before the caller takes any it calls lead(context), if there is one. False: the helpers are
+  // busy or could not be had, and nothing has happened.
+  bool together(std::uint64_t pieces, void (*work)(void* context, std::uint64_t piece), void* context,
+                void (*lead)(void* context) = nullptr);
   // The process ends with this in it: nobody will join the helpers. Does not wait.
   void leave();
   // Pieces that helpers have copied so far.
@@ -71,7 +73,7 @@ class CopyThreads {
   };
 
   bool start();
-  void share(std::uint64_t pieces, void (*work)(void*, std::uint64_t), void* context);
+  void share(std::uint64_t pieces, void (*work)(void*, std::uint64_t), void* context, void (*lead)(void*));
   bool do_next_piece();
   bool is_open() const;
   void help();

@@ -35,7 +35,7 @@ constexpr auto kQuestion = std::chrono::milliseconds(20);  // ask the worker whe
 // the device is; x86 keeps their order.
 bool Staging::DoneWord::done() const {
   return std::atomic_ref(*reinterpret_cast<std::uint32_t*>(address)).load(std::memory_order_acquire) ==
-         expected;
+         std::atomic_ref(const_cast<std::uint32_t&>(expected)).load(std::memory_order_relaxed);
 }
 
 bool Staging::ready() {
@@ -78,7 +78,9 @@ hipError_t Staging::mark(const CopyMode& mode, DoneWord& word) {
   request.target = word.address;
   request.count = 1;
   request.stream = mode.stream;
-  request.value = static_cast<std::int32_t>(++word.expected);
+  const std::uint32_t value = word.expected + 1;
+  std::atomic_ref(word.expected).store(value, std::memory_order_relaxed);
+  request.value = static_cast<std::int32_t>(value);
   // Not by post(): the word is no work to wait for.
   return session_.send(request.kOp, mode.device, std::as_bytes(std::span(&request, 1)), {});
 }

@@ -27,8 +27,7 @@ struct CopyMode;
 
 inline constexpr std::size_t kStagingChunkBytes = 256 << 10;
 inline constexpr std::size_t kStagingChunks = 4;
-// Of copies that several threads make: each has buffers of its own, copies between them and the program's
-// memory, and posts the device's part.
+// Of copies that several threads make.
 inline constexpr std::size_t kJointChunkBytesMin = 128 << 10;
 inline constexpr std::size_t kJointChunkBytesMax = 2 << 20;
 inline constexpr std::size_t kJointChunksPerThread = 3;
@@ -62,7 +61,7 @@ class Staging {
   // A word that a stream fills. Ends when it holds `expected`.
   struct DoneWord {
     std::uint64_t address = 0;
-    std::uint32_t expected = 0;
+    std::uint32_t expected = 0;  // helpers of a copy may look at a word whose turn is over
 
     bool done() const;
   };
@@ -75,7 +74,11 @@ class Staging {
 
   bool set_up();
   bool claim(const CopyMode& mode, std::unique_lock<std::mutex>& lock);
-  struct Joint;
+  struct JointCopy;
+  // Of a buffer in such a copy: the number of the chunk, plus one, that was carried last.
+  struct alignas(64) Carried {
+    std::atomic<std::uint64_t> turn{0};
+  };
   enum class Direction { kToDevice, kFromDevice };
   // False: not taken, since it is small, or there are no helpers or no memory for it.
   bool jointly(const CopyMode& mode, Direction direction, std::byte* host, std::uint64_t device,
@@ -96,7 +99,8 @@ class Staging {
   std::mutex copying_;         // the chunks
   std::array<Chunk, kStagingChunks> chunks_;
   std::size_t turn_ = 0;
-  std::vector<Chunk> joint_chunks_;  // kJointChunksPerThread of each thread
+  std::vector<Chunk> joint_chunks_;  // kJointChunksPerThread for each thread
+  std::vector<Carried> carried_;     // of each
   bool joint_impossible_ = false;
   std::mutex words_mutex_;
   std::vector<DoneWord> free_words_;

@@ -1,87 +1,162 @@
 // SPDX-License-Identifier: Apache-2.0
-// The copies of Staging that several threads make. Each takes the next chunk of the copy, carries it between
-// the program's memory and a buffer of its own, and posts the device's part; in which order chunks reach the
-// device does not matter, since the copy as a whole ends when all of them have.
+// The copies of Staging that several threads make. The copy is cut into chunks that go through the buffers in
+// turn. Helpers carry chunks between the program's memory and the buffers. The caller posts the device's part
+// of each, in order and alone, since threads that take turns at the request queue hold each other up;
+// meanwhile it carries chunks that need no waiting.
+//
+// A chunk's buffer passes from hand to hand: to the device, the caller has posted the chunk that used it
+// before and the device has read that (its word); a helper fills it; the caller posts it. From the device,
+// the chunk before has been carried away; the caller posts the next; when its word is there a helper carries
+// it away.
 #include <algorithm>
-#include <array>
+#include <chrono>
 #include <cstring>
 
+#include "proxy/custom/copy_engine.h"
 #include "proxy/session.h"
 #include "proxy/staging.h"
+#include "transport/wakeup.h"
 
 namespace tf::proxy {
+namespace {
 
-// One copy. `next` and `error` are shared by its threads (relaxed: what the chunks hold is ordered by their
-// words and by CopyThreads).
-struct Staging::Joint {
+using Clock = std::chrono::steady_clock;
+
+constexpr unsigned kLooksPerClock = 32;
+
+}  // namespace
+
+struct Staging::JointCopy {
   Staging& staging;
   const CopyMode& mode;
-  std::byte* host;
-  std::uint64_t device;
-  std::uint64_t bytes;
-  std::uint64_t chunk_bytes;
-  std::atomic<std::uint64_t> next{0};
+  const Direction direction;
+  std::byte* const host;
+  const std::uint64_t device;
+  const std::uint64_t bytes;
+  const std::uint64_t chunk_bytes;
+  const std::uint64_t chunks = (bytes + chunk_bytes - 1) / chunk_bytes;
+  const std::uint64_t buffers = staging.joint_chunks_.size();
+
+  std::atomic<std::uint64_t> next{0};     // the first chunk that nobody carries yet; relaxed
+  std::atomic<std::uint64_t> posted{0};   // chunks; written by the caller with release, for the words
+  std::atomic<std::uint64_t> carried{0};  // chunks, from the device; release, for whoever waits for the end
   std::atomic<hipError_t> error{hipSuccess};
 
-  // CopyThreads' piece: the part of one thread, which has the buffers of this number.
-  static void send_piece(void* self, std::uint64_t thread) { static_cast<Joint*>(self)->send(thread); }
-  static void fetch_piece(void* self, std::uint64_t thread) { static_cast<Joint*>(self)->fetch(thread); }
+  // CopyThreads' pieces: all are alike, each carries whatever chunk is next.
+  static void help(void* self, std::uint64_t) { static_cast<JointCopy*>(self)->help(); }
+  static void lead(void* self) {
+    auto& copy = *static_cast<JointCopy*>(self);
+    copy.direction == Direction::kToDevice ? copy.lead_up() : copy.lead_down();
+  }
 
-  void send(std::uint64_t thread);
-  void fetch(std::uint64_t thread);
-  bool take(std::uint64_t& at, std::uint64_t& part);
-  Chunk& chunk(std::uint64_t thread, std::uint64_t turn) {
-    return staging.joint_chunks_[thread * kJointChunksPerThread + turn % kJointChunksPerThread];
-  }
-  bool keep(hipError_t seen) {
-    if (seen != hipSuccess) error.store(seen, std::memory_order_relaxed);
-    return seen == hipSuccess;
-  }
+  Chunk& buffer(std::uint64_t chunk) { return staging.joint_chunks_[chunk % buffers]; }
+  std::atomic<std::uint64_t>& turn(std::uint64_t chunk) { return staging.carried_[chunk % buffers].turn; }
+  std::uint64_t part(std::uint64_t chunk) const { return std::min(chunk_bytes, bytes - chunk * chunk_bytes); }
+  bool failed() const { return error.load(std::memory_order_relaxed) != hipSuccess; }
+  void fail(hipError_t seen) { error.store(seen, std::memory_order_relaxed); }
+
+  bool may_carry(std::uint64_t chunk);
+  void carry(std::uint64_t chunk);
+  bool carry_next_if_ready();
+  bool post(std::uint64_t chunk);
+  void await_device(std::uint64_t chunk);
+  void help();
+  void lead_up();
+  void lead_down();
 };
 
-// The next chunk of the copy. False: there is none, or it has failed.
-bool Staging::Joint::take(std::uint64_t& at, std::uint64_t& part) {
-  if (error.load(std::memory_order_relaxed) != hipSuccess) return false;
-  at = next.fetch_add(1, std::memory_order_relaxed) * chunk_bytes;
-  if (at >= bytes) return false;
-  part = std::min(chunk_bytes, bytes - at);
-  return true;
+// Whether the chunk's buffer is the carrier's: the caller has posted what comes before, and the device is
+// done.
+bool Staging::JointCopy::may_carry(std::uint64_t chunk) {
+  const std::uint64_t before = direction == Direction::kFromDevice ? chunk + 1
+                               : chunk >= buffers                  ? chunk - buffers + 1
+                                                                   : 0;
+  return posted.load(std::memory_order_acquire) >= before && buffer(chunk).word.done();  // pairs with post()
 }
 
-void Staging::Joint::send(std::uint64_t thread) {
-  std::uint64_t at = 0;
-  std::uint64_t part = 0;
-  for (std::uint64_t turn = 0; take(at, part); ++turn) {
-    Chunk& own = chunk(thread, turn);
-    if (!keep(staging.await(own.word, own.device, own.stream))) return;
-    std::memcpy(staging.memory(own), host + at, part);
-    if (!keep(staging.move(mode, own, device + at, own.address, part))) return;
+// REQUIRES: may_carry(chunk), and `next` has passed it.
+void Staging::JointCopy::carry(std::uint64_t chunk) {
+  std::byte* const here = host + chunk * chunk_bytes;
+  std::byte* const there = staging.memory(buffer(chunk));
+  if (direction == Direction::kToDevice)
+    std::memcpy(there, here, part(chunk));
+  else
+    std::memcpy(here, there, part(chunk));
+  turn(chunk).store(chunk + 1, std::memory_order_release);  // pairs with the caller's look at it
+  carried.fetch_add(1, std::memory_order_release);          // pairs with lead_down()
+}
+
+bool Staging::JointCopy::carry_next_if_ready() {
+  std::uint64_t chunk = next.load(std::memory_order_relaxed);
+  while (chunk < chunks && may_carry(chunk)) {
+    if (!next.compare_exchange_weak(chunk, chunk + 1, std::memory_order_relaxed)) continue;
+    carry(chunk);
+    return true;
+  }
+  return false;
+}
+
+void Staging::JointCopy::help() {
+  for (;;) {
+    const auto start = Clock::now();
+    while (!carry_next_if_ready()) {
+      if (failed() || next.load(std::memory_order_relaxed) >= chunks) return;
+      for (unsigned look = 0; look < kLooksPerClock; ++look) spin_pause();
+      if (Clock::now() - start > kSpinAlone) spin_yield();
+    }
   }
 }
 
-void Staging::Joint::fetch(std::uint64_t thread) {
-  struct Place {
-    std::uint64_t at = 0;
-    std::uint64_t part = 0;
-  };
-  std::array<Place, kJointChunksPerThread> places;
-  bool more = true;
-  std::uint64_t asked = 0;
-  for (std::uint64_t landed = 0;; ++landed) {
-    while (more && asked - landed < kJointChunksPerThread) {
-      Place& place = places[asked % kJointChunksPerThread];
-      more = take(place.at, place.part);
-      if (!more) break;
-      Chunk& own = chunk(thread, asked);
-      if (!keep(staging.await(own.word, own.device, own.stream))) return;
-      if (!keep(staging.move(mode, own, own.address, device + place.at, place.part))) return;
-      ++asked;
+// REQUIRES: caller
+bool Staging::JointCopy::post(std::uint64_t chunk) {
+  Chunk& own = buffer(chunk);
+  const std::uint64_t far = device + chunk * chunk_bytes;
+  const bool up = direction == Direction::kToDevice;
+  const hipError_t seen =
+      staging.move(mode, own, up ? far : own.address, up ? own.address : far, part(chunk));
+  if (seen != hipSuccess) fail(seen);
+  posted.store(chunk + 1, std::memory_order_release);  // pairs with may_carry()
+  return seen == hipSuccess;
+}
+
+// With deadlines and questions, which helpers leave to the caller.
+void Staging::JointCopy::await_device(std::uint64_t chunk) {
+  const Chunk& own = buffer(chunk);
+  if (const hipError_t seen = staging.await(own.word, own.device, own.stream); seen != hipSuccess) fail(seen);
+}
+
+void Staging::JointCopy::lead_up() {
+  for (std::uint64_t chunk = 0; chunk < chunks && !failed();) {
+    if (turn(chunk).load(std::memory_order_acquire) == chunk + 1) {  // pairs with carry()
+      if (!post(chunk)) return;
+      ++chunk;
+    } else if (!carry_next_if_ready()) {
+      // Either a helper is at it, or all wait for the device to read a buffer: of a chunk that is posted.
+      const std::uint64_t wanted = next.load(std::memory_order_relaxed);
+      if (wanted == chunk)
+        await_device(wanted);
+      else
+        spin_pause();
     }
-    if (landed == asked) return;
-    const Chunk& own = chunk(thread, landed);
-    const Place& place = places[landed % kJointChunksPerThread];
-    if (!keep(staging.await(own.word, own.device, own.stream))) return;
-    std::memcpy(host + place.at, staging.memory(own), place.part);
+  }
+}
+
+void Staging::JointCopy::lead_down() {
+  std::uint64_t chunk = 0;
+  while (carried.load(std::memory_order_acquire) < chunks && !failed()) {  // pairs with carry()
+    const bool is_free =
+        chunk < buffers || turn(chunk).load(std::memory_order_acquire) == chunk - buffers + 1;
+    if (chunk < chunks && is_free) {
+      if (chunk < buffers) await_device(chunk);  // what a copy before did with it, on this stream
+      if (failed() || !post(chunk)) return;
+      ++chunk;
+    } else if (!carry_next_if_ready()) {
+      const std::uint64_t wanted = next.load(std::memory_order_relaxed);
+      if (wanted < chunk)
+        await_device(wanted);
+      else
+        spin_pause();
+    }
   }
 }
 
@@ -92,8 +167,10 @@ bool Staging::set_up_joint() {
   std::vector<Chunk> chunks((session_.copy_threads().helpers() + 1) * kJointChunksPerThread);
   std::uint64_t word = 0;
   joint_impossible_ = !allocate_chunks(kJointChunkBytesMax, chunks, 0, word);
-  if (!joint_impossible_) joint_chunks_ = std::move(chunks);
-  return !joint_impossible_;
+  if (joint_impossible_) return false;
+  carried_ = std::vector<Carried>(chunks.size());
+  joint_chunks_ = std::move(chunks);
+  return true;
 }
 
 bool Staging::jointly(const CopyMode& mode, Direction direction, std::byte* host, std::uint64_t device,
@@ -102,14 +179,15 @@ bool Staging::jointly(const CopyMode& mode, Direction direction, std::byte* host
   if (threads == 1 || bytes < kJointCopyBytesMin || !set_up_joint()) return false;
   constexpr std::uint64_t kPageBytes = 4096;
   const std::uint64_t fair = bytes / (threads * 2) & ~(kPageBytes - 1);
-  Joint copy{.staging = *this,
-             .mode = mode,
-             .host = host,
-             .device = device,
-             .bytes = bytes,
-             .chunk_bytes = std::clamp<std::uint64_t>(fair, kJointChunkBytesMin, kJointChunkBytesMax)};
-  const auto work = direction == Direction::kToDevice ? &Joint::send_piece : &Joint::fetch_piece;
-  if (!session_.copy_threads().together(threads, work, &copy)) return false;
+  JointCopy copy{.staging = *this,
+                 .mode = mode,
+                 .direction = direction,
+                 .host = host,
+                 .device = device,
+                 .bytes = bytes,
+                 .chunk_bytes = std::clamp<std::uint64_t>(fair, kJointChunkBytesMin, kJointChunkBytesMax)};
+  for (Carried& carried : carried_) carried.turn.store(0, std::memory_order_relaxed);
+  if (!session_.copy_threads().together(threads, &JointCopy::help, &copy, &JointCopy::lead)) return false;
   error = copy.error.load(std::memory_order_relaxed);
   return true;
 }
