@@ -41,7 +41,7 @@ struct Runtime {
     if (!loaded) __builtin_trap();
     library = std::make_unique<worker::RuntimeLibrary>(std::move(*loaded));
     snapshot = worker::take_snapshot(*library);
-    worker::reserve_windows(library->hip(), library->vmm(), snapshot);
+    worker::reserve_windows(library->hip(), library->optional().vmm, snapshot);
     worker::reserve_host_window(snapshot);
     worker::mirror_host_window(snapshot);
   }

@@ -35,12 +35,12 @@ class SessionRig final : public MessageSink {
     EXPECT_TRUE(runtime.is_ok()) << runtime.status().to_string();
     runtime_ = std::make_unique<RuntimeLibrary>(std::move(*runtime));
     snapshot_ = take_snapshot(*runtime_);
-    reserve_windows(runtime_->hip(), runtime_->vmm(), snapshot_);
+    reserve_windows(runtime_->hip(), runtime_->optional().vmm, snapshot_);
     reserve_host_window(snapshot_);
     mirror_host_window(snapshot_);
     std::tie(client_end_, worker_end_) = make_loopback_pair();
     queue_ = std::make_unique<RequestQueue>(*client_end_, *this);
-    session_ = std::make_unique<Session>(runtime_->hip(), runtime_->vmm(), snapshot_, *worker_end_);
+    session_ = std::make_unique<Session>(runtime_->hip(), runtime_->optional(), snapshot_, *worker_end_);
   }
   ~SessionRig() {
     end_session();
@@ -173,7 +173,8 @@ class SessionRig final : public MessageSink {
  private:
   void free_window(const protocol::AddressWindow& window) {
     if (window.bytes == 0) return;
-    EXPECT_EQ(runtime_->vmm().address_free(reinterpret_cast<void*>(window.base), window.bytes), hipSuccess);
+    EXPECT_EQ(runtime_->optional().vmm.address_free(reinterpret_cast<void*>(window.base), window.bytes),
+              hipSuccess);
   }
   hipError_t runtime_stream(hipStream_t* stream) {
     return runtime_->hip().hipStreamCreateWithFlags(stream, hipStreamNonBlocking);
