@@ -4,6 +4,7 @@
 
 #include <hip/hip_runtime_api.h>
 
+#include "worker/rtc_functions.h"
 #include "worker/runtime/common/extensions.h"
 
 namespace tf::worker {
@@ -25,6 +26,7 @@ struct VmmFunctions {
 
 struct OptionalFunctions {
   VmmFunctions vmm;
+  RtcFunctions rtc;
   // Beyond HIP (worker/runtime/common/extensions.h).
   decltype(&::hipRemoteKernelParameter) kernel_parameter = nullptr;
   decltype(&::hipRemoteLaunchCooperative) launch_cooperative = nullptr;

@@ -42,8 +42,23 @@ void find(void* library, const char* name, Function*& function) {
   function = reinterpret_cast<Function*>(::dlsym(library, name));
 }
 
+RtcFunctions find_rtc(void* library) {
+  RtcFunctions rtc;
+  find(library, "hiprtcCreateProgram", rtc.create);
+  find(library, "hiprtcDestroyProgram", rtc.destroy);
+  find(library, "hiprtcAddNameExpression", rtc.add_name);
+  find(library, "hiprtcCompileProgram", rtc.compile);
+  find(library, "hiprtcGetLoweredName", rtc.lowered_name);
+  find(library, "hiprtcGetProgramLogSize", rtc.log_size);
+  find(library, "hiprtcGetProgramLog", rtc.log);
+  find(library, "hiprtcGetCodeSize", rtc.code_size);
+  find(library, "hiprtcGetCode", rtc.code);
+  return rtc;
+}
+
 OptionalFunctions find_optional(void* library) {
   OptionalFunctions optional;
+  optional.rtc = find_rtc(library);
   VmmFunctions& vmm = optional.vmm;
   find(library, "hipMemAddressReserve", vmm.address_reserve);
   find(library, "hipMemAddressFree", vmm.address_free);

@@ -64,7 +64,8 @@ Session::Session(const protocol::HipTable& hip, const OptionalFunctions& optiona
       modules_(hip, optional),
       graphs_(hip, addresses_, host_window_, objects_),
       copies_(*this),
-      direct_copies_(*this) {}
+      direct_copies_(*this),
+      compiles_(*this, optional.rtc) {}
 
 Session::~Session() {
   end({Code::kClosed, "session destroyed"});
@@ -112,7 +113,8 @@ Status Session::serve() {
   // Replies and payload that are on their way still go out, for a bounded time.
   const Deadline deadline = Deadline::after(kDrainTime);
   const auto nothing_pending = [&] {
-    return !copies_.pending() && !direct_copies_.pending() && short_waits_.empty();
+    compiles_.sweep();
+    return !copies_.pending() && !direct_copies_.pending() && short_waits_.empty() && !compiles_.sending();
   };
   wait_until([&] { return (nothing_pending() && sender_.flush()) || deadline.passed(); });
   return Status::ok();
@@ -125,6 +127,7 @@ Status Session::step() {
   direct_copies_.collect();
   short_waits_.progress();
   if (!finishing_.empty()) sweep_finishing();
+  if (compiles_.sending()) compiles_.sweep();
   if (!sender_.flush()) {
     Status waited = endpoint_.wait(Interest::kMessages, Deadline::after(kBacklogWait));
     if (!waited.is_ok() && waited.code() != Code::kTimeout) return waited;

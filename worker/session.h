@@ -3,8 +3,9 @@
 //
 // Threads. The executor (whoever calls run()) takes requests, owns objects, addresses, leases, modules and
 // copies, and is the endpoint's consumer. A mover thread drives the bulk plane. Waiter threads sit in the
-// runtime's blocking calls. Callback threads are the runtime's. end(), drain(), sender(), passed_files() and
-// ending() may be used from any of them; everything else belongs to the executor.
+// runtime's blocking calls, compiling threads in its hiprtc. Callback threads are the runtime's. end(),
+// drain(), sender(), passed_files() and ending() may be used from any of them; everything else belongs to the
+// executor.
 //
 // The executor never blocks for good: whatever waits for the device or for payload goes through
 // wait_until(), which keeps payload moving and goes on taking requests from the ring. A CallbackDone takes
@@ -27,6 +28,7 @@
 #include "worker/address_map.h"
 #include "worker/call.h"
 #include "worker/callbacks.h"
+#include "worker/compiles.h"
 #include "worker/copies.h"
 #include "worker/direct_copies.h"
 #include "worker/graphs.h"
@@ -86,6 +88,7 @@ class Session final : private MessageSink {
   DirectCopies& direct_copies() { return direct_copies_; }
   Modules& modules() { return modules_; }
   Graphs& graphs() { return graphs_; }
+  Compiles& compiles() { return compiles_; }
   Callbacks& callbacks() { return callbacks_; }
   WaiterPool& waiters() { return waiters_; }
   ShortWaits& short_waits() { return short_waits_; }
@@ -175,6 +178,7 @@ class Session final : private MessageSink {
   DirectCopies direct_copies_;
   WaiterPool waiters_;
   ShortWaits short_waits_;
+  Compiles compiles_;
 
   // Streams that the client has destroyed and that still have work: were they the runtime's to finish, nobody
   // here could tell when a device is idle.

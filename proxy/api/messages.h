@@ -372,6 +372,27 @@ REPLY(DescribeFunction) {
   u32 sizes[48];
 };
 
+// hiprtc on the worker. The program, as protocol/rtc_program.h encodes it, comes on the bulk plane under `tag`,
+// by which it is called from then on. What is wrong with it is told by CompileProgram.
+MESSAGE(0x0507, post, SendProgram) {
+  u64 tag;
+  u64 bytes;
+};
+
+// Compiles it for the device of the call. Answered when that is done, however long it takes; others go on.
+MESSAGE(0x0508, call, CompileProgram) {
+  u64 program;
+};
+REPLY(CompileProgram) {
+  u64 bytes;              // of the encoded result, which the worker keeps for a while
+};
+
+// The worker sends the result under `tag` and forgets it, or aborts the tag with a hipError_t.
+MESSAGE(0x0509, post, FetchProgram) {
+  u64 program;
+  u64 tag;
+};
+
 // Tail: the variable's name, without terminator.
 MESSAGE(0x0504, call, GetGlobal) {
   u64 module;

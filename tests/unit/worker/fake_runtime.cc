@@ -93,6 +93,8 @@ std::size_t memory_bytes() {
   return text == nullptr ? std::size_t{256} << 20 : std::strtoull(text, nullptr, 10);
 }
 
+thread_local int current_device = 0;
+
 Queue& queue_of(hipStream_t stream) {
   static Queue* null_stream = std::make_unique<Queue>().release();  // outlives every static
   return stream == nullptr ? *null_stream : *reinterpret_cast<Queue*>(stream);
@@ -135,7 +137,13 @@ FAKE_API hipError_t hipGetDeviceCount(int* count) {
   return *count > 0 ? hipSuccess : hipErrorNoDevice;
 }
 FAKE_API hipError_t hipSetDevice(int device) {
-  return device >= 0 && device < device_count() ? hipSuccess : hipErrorInvalidDevice;
+  if (device < 0 || device >= device_count()) return hipErrorInvalidDevice;
+  current_device = device;
+  return hipSuccess;
+}
+FAKE_API hipError_t hipGetDevice(int* device) {
+  *device = current_device;
+  return hipSuccess;
 }
 FAKE_API hipError_t hipGetDeviceProperties(hipDeviceProp_t* properties, int device) {
   std::memset(properties, 0, sizeof *properties);
