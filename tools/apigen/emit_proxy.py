@@ -6,6 +6,8 @@ from emit_protocol import BANNER
 from model import STRUCTS, flat
 
 RTC_DOMAIN = "rtc"
+# What the library exports besides the API.
+OWN_SYMBOLS = ("hip_remote_proxy_version", "hip_remote_rtc_compile", "hip_remote_rtc_target")
 
 
 def null_checks(function):
@@ -281,5 +283,7 @@ def version_script(symbols):
         local = "" if previous else "  local:\n    *;\n"
         text += f"{node} {{\n  global:\n{names}{local}}}{previous};\n\n"
         previous = f" {node}"
-    # Not AMD's: by this name a worker knows that what it is about to load is its own client.
-    return text + "hip_remote {\n  global:\n    hip_remote_proxy_version;\n};\n"
+    # Not AMD's: by the version a worker knows that what it is about to load is its own client; the others are
+    # libhiprtc's way to the worker.
+    own = "".join(f"    {name};\n" for name in OWN_SYMBOLS)
+    return text + f"hip_remote {{\n  global:\n{own}}};\n"

@@ -5,6 +5,9 @@
 
 #include <chrono>
 #include <cstring>
+#include <string>
+
+#include "protocol/rtc_program.h"
 
 namespace tf::proxy {
 namespace {
@@ -131,6 +134,9 @@ Status FakeWorker::on_message(const FrameHeader& header, std::span<const std::by
       reply(header, stream_flags < 0 ? hipErrorInvalidHandle : hipSuccess, bytes_of(answer));
       break;
     }
+    case Op::kSendProgram: receive_program(payload); break;
+    case Op::kCompileProgram: compile_program(header, payload); break;
+    case Op::kFetchProgram: send_result(payload); break;
     case Op::kLoadModule: load_module(header, payload); break;
     case Op::kLaunch: {
       std::lock_guard lock(mutex_);
@@ -273,6 +279,53 @@ void FakeWorker::load_module(const FrameHeader& header, std::span<const std::byt
     reply(header, 0);
     return true;
   });
+}
+
+void FakeWorker::receive_program(std::span<const std::byte> payload) {
+  auto request = as<protocol::SendProgramRequest>(payload);
+  programs_[request.tag].resize(request.bytes);
+  auto completion = std::make_shared<BulkCompletion>();
+  (void)endpoint_->bulk().receive(request.tag, programs_[request.tag], *completion);
+  steps_.push_back([=] { return completion->done(); });
+}
+
+// The code is the source backwards, the log its options.
+void FakeWorker::compile_program(const FrameHeader& header, std::span<const std::byte> payload) {
+  auto request = as<protocol::CompileProgramRequest>(payload);
+  steps_.push_back([=, this] {
+    if (compile_for_ever) {
+      compiling = true;
+      return false;
+    }
+    if (int error = fail_next_compile.exchange(0); error != 0) {
+      reply(header, error);
+      return true;
+    }
+    std::vector<std::byte>& bytes = programs_[request.program];
+    auto program = protocol::decode_rtc_program(bytes);
+    protocol::RtcResult result;
+    if (program) {
+      result.code.assign(program->text.rbegin(), program->text.rend());
+      for (const std::string& option : program->options) result.log += option;
+    }
+    bytes = protocol::encode(result).value();
+    protocol::CompileProgramReply answer{};
+    answer.bytes = bytes.size();
+    if (const std::uint64_t claimed = claim_result_bytes.exchange(0); claimed != 0) answer.bytes = claimed;
+    reply(header, 0, bytes_of(answer));
+    return true;
+  });
+}
+
+void FakeWorker::send_result(std::span<const std::byte> payload) {
+  auto request = as<protocol::FetchProgramRequest>(payload);
+  if (int error = abort_next_fetch.exchange(0); error != 0) {
+    (void)endpoint_->bulk().abort(request.tag, static_cast<std::uint32_t>(error));
+    return;
+  }
+  auto completion = std::make_shared<BulkCompletion>();
+  (void)endpoint_->bulk().send(request.tag, programs_[request.program], *completion);
+  steps_.push_back([=] { return completion->done(); });
 }
 
 }  // namespace tf::proxy

@@ -43,6 +43,14 @@ class FakeWorker final : private MessageSink {
   // The next CopyFromDevice is aborted with this.
   std::atomic<int> abort_next_copy{0};
 
+  // What comes of the next program to be compiled, or of fetching its result: a hipError_t.
+  std::atomic<int> fail_next_compile{0};
+  // Compiling takes for ever; `compiling` says that it has begun.
+  std::atomic<bool> compile_for_ever{false};
+  std::atomic<bool> compiling{false};
+  std::atomic<std::uint64_t> claim_result_bytes{0};  // in place of its size
+  std::atomic<int> abort_next_fetch{0};
+
   // What StreamGetFlags answers; negative: hipErrorInvalidHandle.
   std::atomic<int> stream_flags{0};
 
@@ -59,6 +67,9 @@ class FakeWorker final : private MessageSink {
   void copy_box_from_device(std::span<const std::byte> payload);
   void callback(std::span<const std::byte> payload);
   void load_module(const FrameHeader& header, std::span<const std::byte> payload);
+  void receive_program(std::span<const std::byte> payload);
+  void compile_program(const FrameHeader& header, std::span<const std::byte> payload);
+  void send_result(std::span<const std::byte> payload);
   void lease(const FrameHeader& header, std::span<const std::byte> payload);
   void inline_copy(const FrameHeader& header, std::span<const std::byte> payload);
   void reply_later(const FrameHeader& header, std::int32_t error = 0);
@@ -71,7 +82,8 @@ class FakeWorker final : private MessageSink {
   std::map<std::uint64_t, std::unique_ptr<std::byte[]>> memory_;
   std::deque<Step> steps_;
   std::map<std::pair<std::uint64_t, std::uint64_t>, bool> known_code_;
-  std::map<std::uint64_t, bool> callbacks_;  // cookie -> done
+  std::map<std::uint64_t, std::vector<std::byte>> programs_;  // and what they became
+  std::map<std::uint64_t, bool> callbacks_;                   // cookie -> done
   std::mutex mutex_;
   std::vector<std::byte> arguments_;
   std::atomic<bool> stop_{false};
