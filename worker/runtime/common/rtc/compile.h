@@ -5,6 +5,8 @@
 
 #include "transport/status.h"
 
+#include <hip/hiprtc.h>
+
 #include <map>
 #include <string>
 #include <vector>
@@ -20,6 +22,7 @@ struct Source {
 
 struct Compiled {
   bool ok = false;
+  hiprtcResult result = HIPRTC_ERROR_COMPILATION;  // where it is not ok
   std::string log;
   std::string code;
   std::map<std::string, std::string> lowered_names;  // by expression

@@ -117,7 +117,7 @@ EXPORT hiprtcResult hiprtcCompileProgram(hiprtcProgram program, int option_count
       return HIPRTC_ERROR_INTERNAL_ERROR;
     }
     program->result = std::move(*compiled);
-    return program->result.ok ? HIPRTC_SUCCESS : HIPRTC_ERROR_COMPILATION;
+    return program->result.ok ? HIPRTC_SUCCESS : program->result.result;
   });
 }
 
