@@ -5,7 +5,8 @@ namespace tf::cpu::rtc {
 namespace {
 
 constexpr std::string_view kCores = "x86_64-cpu";
-constexpr std::string_view kArchitectures[] = {"--offload-arch=", "--gpu-architecture=", "-arch="};
+constexpr std::string_view kArchitectures[] = {
+    "--offload-arch=", "--gpu-architecture=", "--cuda-gpu-arch=", "-arch="};
 
 bool is_nvidia(std::string_view architecture) {
   return architecture.starts_with("sm_") || architecture.starts_with("compute_");
