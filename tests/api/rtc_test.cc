@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// hiprtc: compiling at run time, names, logs, and running what came out.
+// hiprtc: compiling at run time, names, headers, logs, and running what came out, on whatever device there
+// is.
 #include <hip/hiprtc.h>
 
 #include <string>
@@ -21,8 +22,11 @@ extern "C" __global__ void plain(int* out) { out[threadIdx.x] = threadIdx.x; }
 
 class Program {
  public:
-  explicit Program(const char* source) {
-    EXPECT_EQ(hiprtcCreateProgram(&program_, source, "test.hip", 0, nullptr, nullptr), HIPRTC_SUCCESS);
+  explicit Program(const char* source) : Program(source, {}, {}) {}
+  Program(const char* source, std::vector<const char*> headers, std::vector<const char*> names) {
+    EXPECT_EQ(hiprtcCreateProgram(&program_, source, "test.hip", static_cast<int>(headers.size()),
+                                  headers.data(), names.data()),
+              HIPRTC_SUCCESS);
   }
   ~Program() { EXPECT_EQ(hiprtcDestroyProgram(&program_), HIPRTC_SUCCESS); }
   Program(const Program&) = delete;
@@ -42,6 +46,14 @@ std::string log_of(hiprtcProgram program) {
   return log;
 }
 
+std::vector<char> code_of(hiprtcProgram program) {
+  std::size_t bytes = 0;
+  EXPECT_EQ(hiprtcGetCodeSize(program, &bytes), HIPRTC_SUCCESS);
+  std::vector<char> code(bytes);
+  EXPECT_EQ(hiprtcGetCode(program, code.data()), HIPRTC_SUCCESS);
+  return code;
+}
+
 TEST(Rtc, CompileLoadRun) {
   Program program(kSource);
   ASSERT_EQ(hiprtcAddNameExpression(program, "scale<int>"), HIPRTC_SUCCESS);
@@ -50,10 +62,7 @@ TEST(Rtc, CompileLoadRun) {
   const char* lowered = nullptr;
   ASSERT_EQ(hiprtcGetLoweredName(program, "scale<int>", &lowered), HIPRTC_SUCCESS);
   const std::string name = lowered;
-  std::size_t bytes = 0;
-  ASSERT_EQ(hiprtcGetCodeSize(program, &bytes), HIPRTC_SUCCESS);
-  std::vector<char> code(bytes);
-  ASSERT_EQ(hiprtcGetCode(program, code.data()), HIPRTC_SUCCESS);
+  const std::vector<char> code = code_of(program);
 
   hipModule_t module = nullptr;
   hipFunction_t scale = nullptr;
@@ -70,6 +79,42 @@ TEST(Rtc, CompileLoadRun) {
   const std::vector<int> back = read_ints(device.get(), 100);
   for (std::size_t i = 0; i < back.size(); ++i) ASSERT_EQ(back[i], static_cast<int>(i) * 3 + 10);
   HIP_OK(hipModuleUnload(module));
+}
+
+TEST(Rtc, HeadersAndTheArchitectureOfTheDevice) {
+  Program program(
+      "#include \"twice.h\"\nextern \"C\" __global__ void fill(int* out) { out[threadIdx.x] = "
+      "twice(threadIdx.x); }",
+      {"__device__ inline int twice(int value) { return 2 * value; }"}, {"twice.h"});
+  hipDeviceProp_t properties{};
+  HIP_OK(hipGetDeviceProperties(&properties, 0));
+  const std::string architecture = std::string("--offload-arch=") + properties.gcnArchName;
+  const char* options[] = {architecture.c_str(), "-O2"};
+  ASSERT_EQ(hiprtcCompileProgram(program, 2, options), HIPRTC_SUCCESS) << log_of(program);
+  hipModule_t module = nullptr;
+  hipFunction_t fill = nullptr;
+  HIP_OK(hipModuleLoadData(&module, code_of(program).data()));
+  HIP_OK(hipModuleGetFunction(&fill, module, "fill"));
+  DeviceBuffer device(64 * sizeof(int));
+  void* data = device.get();
+  void* arguments[] = {&data};
+  HIP_OK(hipModuleLaunchKernel(fill, 1, 1, 1, 64, 1, 1, 0, nullptr, arguments, nullptr));
+  const std::vector<int> back = read_ints(device.get(), 64);
+  for (std::size_t i = 0; i < back.size(); ++i) ASSERT_EQ(back[i], static_cast<int>(i) * 2);
+  HIP_OK(hipModuleUnload(module));
+}
+
+TEST(Rtc, NamesAndCodeComeWithCompiling) {
+  Program program(kSource);
+  ASSERT_EQ(hiprtcAddNameExpression(program, "scale<float>"), HIPRTC_SUCCESS);
+  const char* lowered = nullptr;
+  std::size_t bytes = 0;
+  EXPECT_NE(hiprtcGetLoweredName(program, "scale<float>", &lowered), HIPRTC_SUCCESS);
+  EXPECT_NE(hiprtcGetCodeSize(program, &bytes), HIPRTC_SUCCESS);
+  const char* options[] = {"-DOFFSET=1"};
+  ASSERT_EQ(hiprtcCompileProgram(program, 1, options), HIPRTC_SUCCESS) << log_of(program);
+  EXPECT_EQ(hiprtcGetLoweredName(program, "scale<double>", &lowered), HIPRTC_ERROR_NAME_EXPRESSION_NOT_VALID);
+  EXPECT_EQ(hiprtcAddNameExpression(program, "plain"), HIPRTC_ERROR_NO_NAME_EXPRESSIONS_AFTER_COMPILATION);
 }
 
 TEST(Rtc, ErrorsAreInTheLog) {
