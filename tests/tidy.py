@@ -33,8 +33,8 @@ MAY_INCLUDE = {
     "worker/runtime/cpu": {"worker/runtime/cpu", "worker/runtime/common", "codeobject", "graph", "hipdata", "transport",
                            "concurrency", "cpu"},
     "worker/runtime/cpu/rtc": {"worker/runtime/cpu/rtc", "worker/runtime/common", "protocol", "transport"},
-    "worker/runtime/cuda": {"worker/runtime/cuda", "worker/runtime/common", "codeobject", "hipdata", "transport",
-                            "concurrency"},
+    "worker/runtime/cuda": {"worker/runtime/cuda", "worker/runtime/common", "codeobject", "graph", "hipdata",
+                            "transport", "concurrency"},
 }
 FREE = ("tests", "benchmarks", "tools", "examples")  # may include anything; nothing may include them
 

@@ -66,6 +66,10 @@ Driver special_functions() {
     state().current = context;
     return asked("CtxSetCurrent");
   };
+  d.StreamCreateWithPriority = [](hipStream_t* stream, unsigned, int) {
+    *stream = handle<hipStream_t>(State::kFirstStream + 64 * static_cast<std::uintptr_t>(state().streams++));
+    return asked("StreamCreateWithPriority");
+  };
   d.ModuleLoadDataEx = [](hipModule_t* module, const void* image, unsigned, int*, void**) {
     *module = handle<hipModule_t>(0x2000);
     state().image = static_cast<const char*>(image);
@@ -82,6 +86,7 @@ void add_more(Driver& d) {
   d.FuncGetAttribute = [](int* value, int attribute, hipFunction_t) {
     *value = attribute == kFunctionDynamicSharedBytesMax ? state().dynamic_shared_max
              : attribute == kFunctionStaticSharedBytes   ? State::kStaticShared
+             : attribute == kFunctionThreadsMax          ? state().threads_max
                                                          : 0;
     return asked("FuncGetAttribute");
   };
@@ -124,16 +129,6 @@ void add_more(Driver& d) {
     state().copy_2d = *copy;
     return asked("Memcpy2DAsync");
   };
-  d.GraphAddMemcpyNode = [](hipGraphNode_t*, hipGraph_t, const hipGraphNode_t*, std::size_t,
-                            const Copy3D* copy, hipCtx_t) {
-    state().copy_3d = *copy;
-    return asked("GraphAddMemcpyNode");
-  };
-  d.GraphAddKernelNode = [](hipGraphNode_t*, hipGraph_t, const hipGraphNode_t*, std::size_t,
-                            const KernelNode* node) {
-    state().kernel_node = *node;
-    return asked("GraphAddKernelNode");
-  };
   d.MemsetD2D8Async = [](void* target, std::size_t, unsigned char, std::size_t, std::size_t rows,
                          hipStream_t) {
     state().filled.push_back(target);
@@ -143,6 +138,57 @@ void add_more(Driver& d) {
   d.MemHostRegister = [](void*, std::size_t, unsigned flags) {
     state().host_flags = flags;
     return asked("MemHostRegister");
+  };
+}
+
+// A graph's node is its number, from 1 on, and what it depends on.
+Result add_node(const char* name, hipGraphNode_t* node, const hipGraphNode_t* before, std::size_t count) {
+  const Result result = asked(name);
+  if (result != Result::SUCCESS) return result;
+  Node made{name, {}};
+  for (std::size_t i = 0; i < count; ++i)
+    made.before.push_back(static_cast<int>(reinterpret_cast<std::uintptr_t>(before[i])));
+  state().nodes.push_back(made);
+  *node = handle<hipGraphNode_t>(state().nodes.size());
+  return result;
+}
+
+void add_graphs(Driver& d) {
+  d.GraphCreate = [](hipGraph_t* graph, unsigned) {
+    *graph = handle<hipGraph_t>(0x5000);
+    state().nodes.clear();
+    return asked("GraphCreate");
+  };
+  d.GraphAddEmptyNode = [](hipGraphNode_t* node, hipGraph_t, const hipGraphNode_t* before,
+                           std::size_t count) { return add_node("GraphAddEmptyNode", node, before, count); };
+  d.GraphAddMemcpyNode = [](hipGraphNode_t* node, hipGraph_t, const hipGraphNode_t* before, std::size_t count,
+                            const Copy3D* copy, hipCtx_t) {
+    state().copy_3d = *copy;
+    return add_node("GraphAddMemcpyNode", node, before, count);
+  };
+  d.GraphAddMemsetNode = [](hipGraphNode_t* node, hipGraph_t, const hipGraphNode_t* before, std::size_t count,
+                            const FillNode* fill, hipCtx_t) {
+    state().fill_node = *fill;
+    return add_node("GraphAddMemsetNode", node, before, count);
+  };
+  d.GraphAddKernelNode = [](hipGraphNode_t* node, hipGraph_t, const hipGraphNode_t* before, std::size_t count,
+                            const KernelNode* kernel) {
+    state().kernel_node = *kernel;
+    state().first_argument = kernel->arguments ? *static_cast<const int*>(kernel->arguments[0]) : 0;
+    return add_node("GraphAddKernelNode", node, before, count);
+  };
+  d.GraphAddHostNode = [](hipGraphNode_t* node, hipGraph_t, const hipGraphNode_t* before, std::size_t count,
+                          const HostNode*) { return add_node("GraphAddHostNode", node, before, count); };
+  d.GraphInstantiateWithFlags = [](hipGraphExec_t* exec, hipGraph_t, unsigned long long) {
+    *exec = handle<hipGraphExec_t>(0x6000);
+    return asked("GraphInstantiateWithFlags");
+  };
+  d.FuncGetParamInfo = [](hipFunction_t, std::size_t index, std::size_t* offset, std::size_t* bytes) {
+    const Result result = asked("FuncGetParamInfo");
+    if (index >= State::kParameters) return Result::INVALID_VALUE;
+    *offset = 8 * index;
+    *bytes = sizeof(int);
+    return result;
   };
 }
 
@@ -163,6 +209,7 @@ void* find(std::string_view wanted) {
   static const Driver special = [] {
     Driver d = special_functions();
     add_more(d);
+    add_graphs(d);
     return d;
   }();
 #define TF_CUDA_FUNCTION(name, version, parameters) \
@@ -180,7 +227,7 @@ void* find(std::string_view wanted) {
 EXPORT tf::fake_cuda::State* fake_cuda_state() { return &tf::fake_cuda::state(); }
 
 EXPORT int cuGetProcAddress_v2(const char* name, void** found, int, std::uint64_t, int*) {
-  // As an older driver: the newest of the functions is not there.
-  *found = std::string_view(name) == "cuFuncGetParamInfo" ? nullptr : tf::fake_cuda::find(name);
+  // As an older driver: one of the functions is not there.
+  *found = std::string_view(name) == "cuMemPoolTrimTo" ? nullptr : tf::fake_cuda::find(name);
   return *found ? 0 : 500;
 }

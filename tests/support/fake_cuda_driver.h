@@ -3,6 +3,7 @@
 // calls and succeeds; those that tests need do a little more. One thread at a time.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -21,14 +22,22 @@ struct Launch {
   bool is_cooperative = false;
 };
 
+struct Node {  // of the graph made last
+  std::string name;
+  std::vector<int> before;  // numbers from 1 on
+};
+
 struct State {
   static constexpr int kDevices = 2;
   static constexpr int kSharedMax = 232448;  // bytes; of a device for which a kernel asks
   static constexpr int kStaticShared = 1024;
+  static constexpr std::uintptr_t kFirstStream = 0x8800;
+  static constexpr std::size_t kParameters = 2;  // of every kernel: ints, 8 bytes apart
 
   std::map<std::string, int> calls;                      // by name without cu
   std::map<std::string, cuda::driver::Result> failures;  // answered in place of success
   std::vector<Launch> launches;
+  int threads_max = 1024;             // of every kernel
   int dynamic_shared_max = 47 << 10;  // of every kernel
   hipCtx_t current = nullptr;
   std::string image;  // the last one loaded, as text
@@ -37,6 +46,10 @@ struct State {
   std::vector<void*> filled;  // starts of MemsetD2D8
   std::vector<std::size_t> filled_rows;
   cuda::driver::KernelNode kernel_node{};
+  cuda::driver::FillNode fill_node{};
+  int first_argument = 0;  // of the kernel node
+  std::vector<Node> nodes;
+  int streams = 0;
   unsigned host_flags = 0;
 };
 

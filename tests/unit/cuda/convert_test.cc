@@ -59,12 +59,20 @@ TEST(CudaConvert, BoxThereAndBack) {
   ASSERT_EQ(convert_box(copy, p), hipSuccess);
   EXPECT_EQ(copy.source_height, 10u);
   EXPECT_EQ(copy.target_height, 20u);
-  const hipMemcpy3DParms back = convert_back(copy);
-  EXPECT_EQ(back.srcPtr.ptr, p.srcPtr.ptr);
-  EXPECT_EQ(back.dstPtr.pitch, 256u);
-  EXPECT_EQ(back.dstPos.z, 6u);
-  EXPECT_EQ(back.srcPos.x, 1u);
-  EXPECT_EQ(back.extent.depth, 2u);
+  const graph::CopyWork work = convert_back(copy, p.kind);
+  EXPECT_EQ(work.source.address, at(0x1000 + 3 * 1280 + 2 * 128 + 1));
+  EXPECT_EQ(work.target.address, at(0x9000 + 6 * 5120 + 5 * 256 + 4));
+  EXPECT_EQ(work.target.slice, 5120u);
+  EXPECT_EQ(work.depth, 2u);
+  driver::Copy3D back;
+  ASSERT_EQ(convert_copy(back, work), hipSuccess);
+  EXPECT_EQ(back.source_device, work.source.address);
+  EXPECT_EQ(back.source_height, 10u);
+  EXPECT_EQ(back.target_height, 20u);
+  EXPECT_EQ(back.width_bytes, 32u);
+  graph::CopyWork uneven = work;
+  uneven.target.slice += 1;
+  EXPECT_EQ(convert_copy(back, uneven), hipErrorInvalidValue);
   p.kind = static_cast<hipMemcpyKind>(5);
   EXPECT_EQ(convert_box(copy, p), hipErrorInvalidMemcpyDirection);
 }
@@ -158,18 +166,18 @@ TEST(CudaConvert, PropertiesOfPhysicalMemoryThereAndBack) {
   EXPECT_EQ(back.location.id, 3);
 }
 
-TEST(CudaConvert, AttributesOfNodes) {
-  hipKernelNodeAttrValue value{};
-  value.accessPolicyWindow.base_ptr = at(0x100);
-  value.accessPolicyWindow.num_bytes = 4096;
-  value.accessPolicyWindow.hitRatio = 0.5f;
-  const auto to = convert(hipKernelNodeAttributeAccessPolicyWindow, value);
-  EXPECT_EQ(to.access_policy.bytes, 4096u);
-  const auto back = convert_back(hipKernelNodeAttributeAccessPolicyWindow, to);
-  EXPECT_EQ(back.accessPolicyWindow.base_ptr, at(0x100));
-  EXPECT_EQ(back.accessPolicyWindow.hitRatio, 0.5f);
-  EXPECT_EQ(convert_node_type(driver::kNodeKernel), hipGraphNodeTypeKernel);
-  EXPECT_EQ(convert_node_type(10), hipGraphNodeTypeEmpty);
+TEST(CudaConvert, FillsOfNodesCountElements) {
+  graph::FillWork work;
+  work.target = static_cast<std::byte*>(at(0x100));
+  work.element_bytes = 4;
+  work.width = 64;
+  work.height = 3;
+  work.pitch = 128;
+  const driver::FillNode node = convert_fill(work);
+  EXPECT_EQ(node.target, at(0x100));
+  EXPECT_EQ(node.width, 16u);
+  EXPECT_EQ(node.height, 3u);
+  EXPECT_EQ(node.pitch, 128u);
 }
 
 }  // namespace

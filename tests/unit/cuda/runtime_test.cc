@@ -37,7 +37,12 @@ class CudaRuntime : public ::testing::Test {
     EXPECT_EQ(hipSetDevice(0), hipSuccess);
     EXPECT_EQ(hipDeviceSynchronize(), hipSuccess);  // from here on the thread is ready
     *driver_ = State();
+    EXPECT_EQ(hipStreamCreate(&stream_), hipSuccess);
+    EXPECT_EQ(hipModuleLoadData(&module_, ".version 8.0"), hipSuccess);
+    EXPECT_EQ(hipModuleGetFunction(&kernel_, module_, "kernel"), hipSuccess);
+    driver_->calls.clear();
   }
+  ~CudaRuntime() override { static_cast<void>(hipStreamDestroy(stream_)); }
 
   int calls(const char* name) { return driver_->calls[name]; }
   hipError_t launch(hipFunction_t function, unsigned shared_bytes, void** arguments = nullptr,
@@ -46,8 +51,9 @@ class CudaRuntime : public ::testing::Test {
   }
 
   State* driver_ = nullptr;
-  const hipFunction_t kernel_ = static_cast<hipFunction_t>(at(0x777));
-  const hipStream_t stream_ = static_cast<hipStream_t>(at(0x888));
+  hipStream_t stream_ = nullptr;
+  hipModule_t module_ = nullptr;
+  hipFunction_t kernel_ = nullptr;
 };
 
 TEST_F(CudaRuntime, AReadyThreadAsksForNoContext) {
@@ -134,6 +140,57 @@ TEST_F(CudaRuntime, ABadShapeIsCalledThat) {
             hipErrorInvalidConfiguration);
   EXPECT_EQ(hipModuleLaunchKernel(kernel_, 1, 1, 1, 64, 1, 1, 0, stream_, nullptr, nullptr),
             hipErrorInvalidValue);
+  driver_->threads_max = 63;
+  EXPECT_EQ(hipModuleLaunchKernel(kernel_, 1, 1, 1, 64, 1, 1, 0, stream_, nullptr, nullptr),
+            hipErrorLaunchFailure)
+      << "more than the kernel takes";
+  const int before = calls("LaunchKernel");
+  EXPECT_EQ(hipModuleLaunchKernel(kernel_, 1 << 24, 1, 1, 256, 1, 1, 0, stream_, nullptr, nullptr),
+            hipErrorInvalidConfiguration)
+      << "2^32 threads";
+  EXPECT_EQ(calls("LaunchKernel"), before);
+}
+
+TEST_F(CudaRuntime, StreamsThatAreNoneDoNotReachTheDriver) {
+  hipStream_t gone = nullptr;
+  ASSERT_EQ(hipStreamCreate(&gone), hipSuccess);
+  ASSERT_EQ(hipStreamQuery(gone), hipSuccess);
+  ASSERT_EQ(hipStreamDestroy(gone), hipSuccess);
+  driver_->calls.clear();
+  for (const hipStream_t stream : {gone, static_cast<hipStream_t>(at(0x123))}) {
+    EXPECT_EQ(hipModuleLaunchKernel(kernel_, 1, 1, 1, 1, 1, 1, 0, stream, nullptr, nullptr),
+              hipErrorContextIsDestroyed);
+    EXPECT_EQ(hipStreamSynchronize(stream), hipErrorContextIsDestroyed);
+    EXPECT_EQ(hipStreamDestroy(stream), hipErrorContextIsDestroyed);
+    EXPECT_EQ(hipMemcpyAsync(at(1), at(2), 8, hipMemcpyDefault, stream), hipErrorContextIsDestroyed);
+    EXPECT_EQ(hipMemsetAsync(at(1), 0, 8, stream), hipErrorContextIsDestroyed);
+    EXPECT_EQ(hipMemsetD32Async(at(4), 0, 1, stream), hipErrorContextIsDestroyed);
+    EXPECT_EQ(hipEventRecord(static_cast<hipEvent_t>(at(3)), stream), hipErrorContextIsDestroyed);
+    EXPECT_EQ(hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal), hipErrorContextIsDestroyed);
+  }
+  EXPECT_TRUE(driver_->calls.empty());
+  EXPECT_EQ(hipStreamSynchronize(hipStreamPerThread), hipSuccess);
+  EXPECT_EQ(hipStreamSynchronize(stream_), hipSuccess);
+  std::thread([&] { EXPECT_EQ(hipStreamSynchronize(stream_), hipSuccess); }).join();
+}
+
+TEST_F(CudaRuntime, UnloadedModulesAreUnknown) {
+  EXPECT_EQ(hipModuleUnload(module_), hipSuccess);
+  driver_->calls.clear();
+  hipFunction_t function = nullptr;
+  hipDeviceptr_t pointer = nullptr;
+  EXPECT_EQ(hipModuleUnload(module_), hipErrorInvalidValue);
+  EXPECT_EQ(hipModuleGetFunction(&function, module_, "kernel"), hipErrorInvalidValue);
+  EXPECT_EQ(hipModuleGetGlobal(&pointer, nullptr, module_, "variable"), hipErrorInvalidValue);
+  hipGraph_t graph = nullptr;
+  hipGraphNode_t node = nullptr;
+  hipKernelNodeParams parameters{};
+  parameters.func = kernel_;
+  parameters.gridDim = parameters.blockDim = dim3(1);
+  EXPECT_EQ(hipGraphCreate(&graph, 0), hipSuccess);
+  EXPECT_EQ(hipGraphAddKernelNode(&node, graph, nullptr, 0, &parameters), hipErrorInvalidDeviceFunction);
+  EXPECT_EQ(hipGraphDestroy(graph), hipSuccess);
+  EXPECT_TRUE(driver_->calls.empty());
 }
 
 TEST_F(CudaRuntime, GlobalSizesCountThreads) {
@@ -157,16 +214,17 @@ TEST_F(CudaRuntime, BundlesGiveTheEntryForTheDevice) {
   const std::uint64_t count = 2;
   bundle.append(reinterpret_cast<const char*>(&count), sizeof count);
   entry(bundle, 512, 8, "hipv4-amdgcn-amd-amdhsa--gfx90a");
-  entry(bundle, 520, 8, "hipv4-nvptx64-nvidia-cuda--sm_90");
+  const std::string ptx = ".version 8.0 // for sm_90";
+  entry(bundle, 520, ptx.size() + 1, "hipv4-nvptx64-nvidia-cuda--sm_90");
   bundle.resize(512);
   bundle += "for AMD";
   bundle.push_back('\0');
-  bundle += "for sm9";
+  bundle += ptx;
   bundle.push_back('\0');
   hipModule_t module = nullptr;
   ASSERT_EQ(hipModuleLoadData(&module, bundle.data()), hipSuccess);
-  EXPECT_EQ(driver_->image, "for sm9");
-  bundle[bundle.find("sm_90") + 3] = '8';
+  EXPECT_EQ(driver_->image, ptx);
+  bundle[bundle.find("sm_90") + 3] = 'x';
   EXPECT_EQ(hipModuleLoadData(&module, bundle.data()), hipErrorNoBinaryForGpu);
   ASSERT_EQ(hipModuleLoadData(&module, ".version 8.0"), hipSuccess);
   EXPECT_EQ(driver_->image, ".version 8.0");
@@ -190,9 +248,19 @@ TEST_F(CudaRuntime, RegisteredKernelsAreLoadedWhenFirstLaunched) {
   EXPECT_EQ(driver_->launches.back().function, at(0x3006));
   hipKernelNodeParams node{};
   node.func = const_cast<char*>(&stub);
+  int first = 5;
+  int second = 6;
+  void* arguments[] = {&first, &second};
+  node.gridDim = node.blockDim = dim3(1);
+  node.kernelParams = arguments;
+  hipGraph_t graph = nullptr;
   hipGraphNode_t made = nullptr;
-  EXPECT_EQ(hipGraphAddKernelNode(&made, static_cast<hipGraph_t>(at(1)), nullptr, 0, &node), hipSuccess);
+  hipGraphExec_t exec = nullptr;
+  ASSERT_EQ(hipGraphCreate(&graph, 0), hipSuccess);
+  ASSERT_EQ(hipGraphAddKernelNode(&made, graph, nullptr, 0, &node), hipSuccess);
+  ASSERT_EQ(hipGraphInstantiate(&exec, graph, nullptr, nullptr, 0), hipSuccess);
   EXPECT_EQ(driver_->kernel_node.function, at(0x3006));
+  EXPECT_EQ(driver_->first_argument, 5);
   __hipUnregisterFatBinary(program);
   EXPECT_EQ(calls("ModuleUnload"), 1);
   EXPECT_EQ(hipLaunchKernel(&stub, dim3(1), dim3(1), nullptr, 0, stream_), hipErrorInvalidDeviceFunction);
@@ -205,10 +273,12 @@ TEST_F(CudaRuntime, PageableEndsOfBoxesAreTheHosts) {
   EXPECT_EQ(driver_->copy_2d.source_type, cuda::driver::kMemoryHost);
   EXPECT_EQ(driver_->copy_2d.source_host, host.data());
   EXPECT_EQ(driver_->copy_2d.target_type, cuda::driver::kMemoryUnified);
+  hipGraph_t graph = nullptr;
   hipGraphNode_t node = nullptr;
-  ASSERT_EQ(hipGraphAddMemcpyNode1D(&node, static_cast<hipGraph_t>(at(1)), nullptr, 0, host.data(),
-                                    at(0x4000), 64, hipMemcpyDeviceToHost),
-            hipSuccess);
+  ASSERT_EQ(hipGraphCreate(&graph, 0), hipSuccess);
+  ASSERT_EQ(
+      hipGraphAddMemcpyNode1D(&node, graph, nullptr, 0, host.data(), at(0x4000), 64, hipMemcpyDeviceToHost),
+      hipSuccess);
   EXPECT_EQ(driver_->copy_3d.source_type, cuda::driver::kMemoryDevice);
   EXPECT_EQ(driver_->copy_3d.target_type, cuda::driver::kMemoryHost);
   EXPECT_EQ(driver_->copy_3d.width_bytes, 64u);
@@ -259,17 +329,114 @@ TEST_F(CudaRuntime, WhatTheDriverLacksIsNotSupported) {
   ASSERT_EQ(launch(nullptr, 0), hipErrorInvalidHandle);
   std::size_t offset = 0;
   std::size_t bytes = 0;
-  EXPECT_EQ(hipRemoteKernelParameter(kernel_, 0, &offset, &bytes), hipErrorNotSupported);
+  EXPECT_EQ(hipRemoteKernelParameter(kernel_, 1, &offset, &bytes), hipSuccess);
+  EXPECT_EQ(offset, 8u);
+  EXPECT_EQ(hipRemoteKernelParameter(kernel_, 2, &offset, &bytes), hipErrorInvalidValue);
   EXPECT_EQ(hipPeekAtLastError(), hipErrorInvalidHandle) << "the extension keeps out of it";
+  EXPECT_EQ(hipMemPoolTrimTo(static_cast<hipMemPool_t>(at(1)), 0), hipErrorNotSupported);
 }
 
 TEST_F(CudaRuntime, AResetMakesANewContext) {
   ASSERT_EQ(hipDeviceReset(), hipSuccess);
   EXPECT_EQ(calls("DevicePrimaryCtxReset"), 1);
   EXPECT_EQ(calls("DevicePrimaryCtxRelease"), 1);
-  EXPECT_EQ(hipStreamQuery(stream_), hipSuccess);
+  EXPECT_EQ(hipStreamQuery(stream_), hipErrorContextIsDestroyed) << "its streams are gone";
+  EXPECT_EQ(hipModuleUnload(module_), hipErrorInvalidValue) << "and its modules";
+  EXPECT_EQ(hipStreamQuery(nullptr), hipSuccess);
   EXPECT_EQ(calls("DevicePrimaryCtxRetain"), 1);
   EXPECT_EQ(calls("CtxSetCurrent"), 1);
+}
+
+TEST_F(CudaRuntime, ACaptureIsNoneOfTheDriversUntilItIsInstantiated) {
+  int numbers[2] = {5, 6};
+  void* arguments[] = {&numbers[0], &numbers[1]};
+  hipStream_t other = nullptr;
+  ASSERT_EQ(hipStreamCreate(&other), hipSuccess);
+  ASSERT_EQ(hipStreamBeginCapture(stream_, hipStreamCaptureModeGlobal), hipSuccess);
+  ASSERT_EQ(hipMemsetD32Async(at(0x4000), 9, 1, stream_), hipSuccess);
+  ASSERT_EQ(launch(kernel_, 64, arguments), hipSuccess);
+  numbers[0] = 7;  // the launch has taken its arguments
+  ASSERT_EQ(hipMemcpyAsync(at(0x5000), at(0x4000), 64, hipMemcpyDeviceToDevice, stream_), hipSuccess);
+  EXPECT_EQ(calls("LaunchKernel") + calls("MemsetD32Async") + calls("MemcpyAsync"), 0);
+  EXPECT_EQ(hipMemsetAsync(at(0x4000), 1, 8, other), hipSuccess);
+  EXPECT_EQ(calls("MemsetD8Async"), 1) << "others go on";
+  hipGraph_t graph = nullptr;
+  ASSERT_EQ(hipStreamEndCapture(stream_, &graph), hipSuccess);
+  hipGraphExec_t exec = nullptr;
+  ASSERT_EQ(hipGraphInstantiate(&exec, graph, nullptr, nullptr, 0), hipSuccess);
+  EXPECT_EQ(hipGraphDestroy(graph), hipSuccess);
+  ASSERT_EQ(driver_->nodes.size(), 3u);
+  EXPECT_EQ(driver_->nodes[0].name, "GraphAddMemsetNode");
+  EXPECT_EQ(driver_->fill_node.value, 9u);
+  EXPECT_EQ(driver_->nodes[1].name, "GraphAddKernelNode");
+  EXPECT_EQ(driver_->nodes[1].before, std::vector<int>{1});
+  EXPECT_EQ(driver_->first_argument, 5);
+  EXPECT_EQ(driver_->kernel_node.shared_bytes, 64u);
+  EXPECT_EQ(driver_->nodes[2].name, "GraphAddMemcpyNode");
+  EXPECT_EQ(driver_->nodes[2].before, std::vector<int>{2});
+  EXPECT_EQ(driver_->copy_3d.width_bytes, 64u);
+  driver_->calls.clear();
+  EXPECT_EQ(hipGraphLaunch(exec, stream_), hipSuccess);
+  EXPECT_EQ(driver_->calls, (std::map<std::string, int>{{"GraphLaunch", 1}}));
+  EXPECT_EQ(hipGraphExecDestroy(exec), hipSuccess);
+  EXPECT_EQ(calls("GraphExecDestroy"), 1);
+}
+
+TEST_F(CudaRuntime, WhatACaptureRefusesDoesNotReachTheDriver) {
+  const auto event = static_cast<hipEvent_t>(at(0x51));
+  hipGraph_t graph = nullptr;
+  ASSERT_EQ(hipStreamBeginCapture(stream_, hipStreamCaptureModeGlobal), hipSuccess);
+  EXPECT_EQ(hipEventRecord(event, stream_), hipSuccess);
+  EXPECT_EQ(calls("EventRecord"), 0);
+  EXPECT_EQ(hipEventQuery(event), hipErrorCapturedEvent);
+  EXPECT_EQ(hipStreamEndCapture(stream_, &graph), hipErrorStreamCaptureInvalidated);
+  const auto refused = [&](auto&& call) {
+    EXPECT_EQ(hipStreamBeginCapture(stream_, hipStreamCaptureModeGlobal), hipSuccess);
+    driver_->calls.clear();
+    EXPECT_NE(call(), hipSuccess);
+    for (const char* name : {"StreamSynchronize", "StreamQuery", "CtxSynchronize", "MemcpyAsync",
+                             "MemAllocAsync", "MemsetD8", "StreamAddCallback", "StreamWriteValue32"})
+      EXPECT_EQ(calls(name), 0) << name;
+    EXPECT_EQ(hipStreamEndCapture(stream_, &graph), hipErrorStreamCaptureInvalidated);
+  };
+  void* pointer = nullptr;
+  refused([&] { return hipStreamSynchronize(stream_); });
+  refused([&] { return hipStreamQuery(stream_); });
+  refused([&] { return hipDeviceSynchronize(); });
+  refused([&] { return hipMemcpyWithStream(at(4), at(8), 4, hipMemcpyDefault, stream_); });
+  refused([&] { return hipMallocAsync(&pointer, 64, stream_); });
+  refused([&] { return hipMemset(at(4), 0, 64); });
+  refused([&] {
+    return hipStreamAddCallback(
+        stream_, [](hipStream_t, hipError_t, void*) {}, nullptr, 0);
+  });
+  refused([&] { return hipStreamWriteValue32(stream_, at(4), 0, 0); });
+}
+
+TEST_F(CudaRuntime, AGraphThatCannotBeChangedInPlaceIsMadeAnew) {
+  hipGraph_t graph = nullptr;
+  hipGraphNode_t node = nullptr;
+  hipGraphExec_t exec = nullptr;
+  hipMemsetParams fill{};
+  fill.dst = at(0x4000);
+  fill.elementSize = 1;
+  fill.width = 16;
+  fill.height = 1;
+  ASSERT_EQ(hipGraphCreate(&graph, 0), hipSuccess);
+  ASSERT_EQ(hipGraphAddMemsetNode(&node, graph, nullptr, 0, &fill), hipSuccess);
+  ASSERT_EQ(hipGraphInstantiate(&exec, graph, nullptr, nullptr, 0), hipSuccess);
+  fill.value = 3;
+  EXPECT_EQ(hipGraphExecMemsetNodeSetParams(exec, node, &fill), hipSuccess);
+  EXPECT_EQ(calls("GraphExecUpdate"), 1);
+  EXPECT_EQ(calls("GraphInstantiateWithFlags"), 1);
+  driver_->failures["GraphExecUpdate"] = cuda::driver::Result::GRAPH_EXEC_UPDATE_FAILURE;
+  EXPECT_EQ(hipGraphExecMemsetNodeSetParams(exec, node, &fill), hipSuccess);
+  EXPECT_EQ(calls("GraphInstantiateWithFlags"), 2);
+  EXPECT_EQ(calls("GraphExecDestroy"), 1);
+  EXPECT_EQ(driver_->fill_node.value, 3u);
+  EXPECT_EQ(hipGraphExecDestroy(exec), hipSuccess);
+  EXPECT_EQ(hipGraphLaunch(exec, stream_), hipErrorInvalidValue);
+  EXPECT_EQ(calls("GraphCreate"), calls("GraphDestroy"));
 }
 
 }  // namespace

@@ -38,7 +38,6 @@ static_assert(same<kMemoryDevice, CU_MEMORYTYPE_DEVICE>());
 static_assert(same<kMemoryArray, CU_MEMORYTYPE_ARRAY>());
 static_assert(same<kMemoryUnified, CU_MEMORYTYPE_UNIFIED>());
 static_assert(same<kLocationDevice, CU_MEM_LOCATION_TYPE_DEVICE>());
-static_assert(same<kNodeAttributeAccessPolicy, CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW>());
 static_assert(same<kNodeAttributeCooperative, CU_LAUNCH_ATTRIBUTE_COOPERATIVE>());
 static_assert(same<kHostPortable, CU_MEMHOSTALLOC_PORTABLE>());
 static_assert(same<kHostMapped, CU_MEMHOSTALLOC_DEVICEMAP>());
@@ -68,14 +67,6 @@ static_assert(same<kLimitPrintfFifoBytes, CU_LIMIT_PRINTF_FIFO_SIZE>());
 static_assert(same<kLimitMallocHeapBytes, CU_LIMIT_MALLOC_HEAP_SIZE>());
 static_assert(same<kJitErrorLogBuffer, CU_JIT_ERROR_LOG_BUFFER>());
 static_assert(same<kJitErrorLogBufferBytes, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES>());
-static_assert(same<kNodeKernel, CU_GRAPH_NODE_TYPE_KERNEL>());
-static_assert(same<kNodeCopy, CU_GRAPH_NODE_TYPE_MEMCPY>());
-static_assert(same<kNodeFill, CU_GRAPH_NODE_TYPE_MEMSET>());
-static_assert(same<kNodeHost, CU_GRAPH_NODE_TYPE_HOST>());
-static_assert(same<kNodeGraph, CU_GRAPH_NODE_TYPE_GRAPH>());
-static_assert(same<kNodeEmpty, CU_GRAPH_NODE_TYPE_EMPTY>());
-static_assert(same<kNodeWaitEvent, CU_GRAPH_NODE_TYPE_WAIT_EVENT>());
-static_assert(same<kNodeEventRecord, CU_GRAPH_NODE_TYPE_EVENT_RECORD>());
 static_assert(same<hipStreamNonBlocking, CU_STREAM_NON_BLOCKING>());
 static_assert(same<hipEventBlockingSync, CU_EVENT_BLOCKING_SYNC>());
 static_assert(same<hipEventDisableTiming, CU_EVENT_DISABLE_TIMING>());
@@ -102,16 +93,6 @@ static_assert(
     same<hipMemPoolReuseFollowEventDependencies, CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES>());
 static_assert(same<hipMemPoolAttrReleaseThreshold, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD>());
 static_assert(same<hipMemPoolAttrUsedMemHigh, CU_MEMPOOL_ATTR_USED_MEM_HIGH>());
-static_assert(same<hipStreamCaptureModeRelaxed, CU_STREAM_CAPTURE_MODE_RELAXED>());
-static_assert(same<hipStreamCaptureModeThreadLocal, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL>());
-static_assert(same<hipStreamCaptureStatusActive, CU_STREAM_CAPTURE_STATUS_ACTIVE>());
-static_assert(same<hipStreamCaptureStatusInvalidated, CU_STREAM_CAPTURE_STATUS_INVALIDATED>());
-static_assert(same<hipStreamSetCaptureDependencies, CU_STREAM_SET_CAPTURE_DEPENDENCIES>());
-static_assert(same<hipGraphExecUpdateErrorUnsupportedFunctionChange,
-                   CU_GRAPH_EXEC_UPDATE_ERROR_UNSUPPORTED_FUNCTION_CHANGE>());
-static_assert(same<hipGraphExecUpdateErrorTopologyChanged, CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED>());
-static_assert(
-    same<hipGraphInstantiateFlagAutoFreeOnLaunch, CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH>());
 static_assert(same<hipMemAdviseSetReadMostly, CU_MEM_ADVISE_SET_READ_MOSTLY>());
 static_assert(same<hipMemAdviseUnsetAccessedBy, CU_MEM_ADVISE_UNSET_ACCESSED_BY>());
 static_assert(same<hipCpuDeviceId, CU_DEVICE_CPU>());
@@ -253,17 +234,8 @@ static_assert(sizeof(HostNode) == sizeof(CUDA_HOST_NODE_PARAMS) &&
 TF_FIELD(HostNode, function, CUDA_HOST_NODE_PARAMS, fn);
 TF_FIELD(HostNode, data, CUDA_HOST_NODE_PARAMS, userData);
 
-static_assert(sizeof(AccessPolicy) == sizeof(CUaccessPolicyWindow) &&
-              alignof(AccessPolicy) == alignof(CUaccessPolicyWindow));
-TF_FIELD(AccessPolicy, base, CUaccessPolicyWindow, base_ptr);
-TF_FIELD(AccessPolicy, bytes, CUaccessPolicyWindow, num_bytes);
-TF_FIELD(AccessPolicy, hit_ratio, CUaccessPolicyWindow, hitRatio);
-TF_FIELD(AccessPolicy, hit, CUaccessPolicyWindow, hitProp);
-TF_FIELD(AccessPolicy, miss, CUaccessPolicyWindow, missProp);
-
 static_assert(sizeof(NodeAttributeValue) == sizeof(CUlaunchAttributeValue) &&
               alignof(NodeAttributeValue) == alignof(CUlaunchAttributeValue));
-TF_FIELD(NodeAttributeValue, access_policy, CUlaunchAttributeValue, accessPolicyWindow);
 TF_FIELD(NodeAttributeValue, cooperative, CUlaunchAttributeValue, cooperative);
 
 static_assert(sizeof(LaunchAttribute) == sizeof(CUlaunchAttribute));

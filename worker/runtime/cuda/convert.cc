@@ -116,30 +116,72 @@ hipError_t convert_driver_box(driver::Copy3D& copy, const HIP_MEMCPY3D& p) {
   return fits ? hipSuccess : hipErrorInvalidPitchValue;
 }
 
-driver::Copy3D convert_line(void* target, const void* source, std::size_t bytes) {
-  driver::Copy3D copy = between<driver::Copy3D>(target, source);
-  copy.width_bytes = copy.source_pitch = copy.target_pitch = bytes;
-  copy.height = copy.depth = copy.source_height = copy.target_height = 1;
-  return copy;
+namespace {
+
+// Slices of the driver's boxes are whole rows apart.
+bool rows_of(const graph::CopyWork& work, const graph::CopySide& side, std::size_t& rows) {
+  rows = work.height;
+  if (work.depth == 1) return true;
+  if (side.pitch == 0 || side.slice % side.pitch != 0) return false;
+  rows = side.slice / side.pitch;
+  return true;
 }
 
-hipMemcpy3DParms convert_back(const driver::Copy3D& copy) {
-  hipMemcpy3DParms p{};
-  const bool from_host = copy.source_type == driver::kMemoryHost;
-  const bool to_host = copy.target_type == driver::kMemoryHost;
-  p.srcPtr.ptr = from_host ? const_cast<void*>(copy.source_host) : copy.source_device;
-  p.srcPtr.pitch = copy.source_pitch;
-  p.srcPtr.xsize = copy.width_bytes;
-  p.srcPtr.ysize = copy.source_height;
-  p.srcPos = {copy.source_x_bytes, copy.source_y, copy.source_z};
-  p.dstPtr.ptr = to_host ? copy.target_host : copy.target_device;
-  p.dstPtr.pitch = copy.target_pitch;
-  p.dstPtr.xsize = copy.width_bytes;
-  p.dstPtr.ysize = copy.target_height;
-  p.dstPos = {copy.target_x_bytes, copy.target_y, copy.target_z};
-  p.extent = {copy.width_bytes, copy.height, copy.depth};
-  p.kind = hipMemcpyDefault;
-  return p;
+std::byte* start_of(void* address, std::size_t x_bytes, std::size_t y, std::size_t pitch) {
+  return static_cast<std::byte*>(address) + y * pitch + x_bytes;
+}
+
+graph::CopyWork make_work(std::size_t width, std::size_t height, std::size_t depth, hipMemcpyKind kind) {
+  graph::CopyWork work;
+  work.width = width;
+  work.height = height;
+  work.depth = depth;
+  work.kind = kind;
+  if (height > 1 || depth > 1) work.type = hipGraphNodeTypeMemcpy;
+  return work;
+}
+
+}  // namespace
+
+hipError_t convert_copy(driver::Copy3D& copy, const graph::CopyWork& work) {
+  copy = between<driver::Copy3D>(work.target.address, work.source.address);
+  copy.source_pitch = work.source.pitch;
+  copy.target_pitch = work.target.pitch;
+  copy.width_bytes = work.width;
+  copy.height = work.height;
+  copy.depth = work.depth;
+  const bool whole =
+      rows_of(work, work.source, copy.source_height) && rows_of(work, work.target, copy.target_height);
+  return whole ? hipSuccess : hipErrorInvalidValue;
+}
+
+graph::CopyWork convert_back(const driver::Copy2D& copy, hipMemcpyKind kind) {
+  graph::CopyWork work = make_work(copy.width_bytes, copy.height, 1, kind);
+  work.source.address = start_of(copy.source_device, copy.source_x_bytes, copy.source_y, copy.source_pitch);
+  work.source.pitch = copy.source_pitch;
+  work.source.slice = copy.source_pitch * copy.height;
+  work.target.address = start_of(copy.target_device, copy.target_x_bytes, copy.target_y, copy.target_pitch);
+  work.target.pitch = copy.target_pitch;
+  work.target.slice = copy.target_pitch * copy.height;
+  return work;
+}
+
+graph::CopyWork convert_back(const driver::Copy3D& copy, hipMemcpyKind kind) {
+  graph::CopyWork work = make_work(copy.width_bytes, copy.height, copy.depth, kind);
+  work.source.pitch = copy.source_pitch;
+  work.source.slice = copy.source_pitch * copy.source_height;
+  work.source.address = start_of(copy.source_device, copy.source_x_bytes, copy.source_y, copy.source_pitch) +
+                        copy.source_z * work.source.slice;
+  work.target.pitch = copy.target_pitch;
+  work.target.slice = copy.target_pitch * copy.target_height;
+  work.target.address = start_of(copy.target_device, copy.target_x_bytes, copy.target_y, copy.target_pitch) +
+                        copy.target_z * work.target.slice;
+  return work;
+}
+
+driver::FillNode convert_fill(const graph::FillWork& work) {
+  return {work.target, work.pitch, work.value, work.element_bytes, work.width / work.element_bytes,
+          work.height};
 }
 
 hipError_t plan_fill(FillPlan& plan, const hipPitchedPtr& target, const hipExtent& extent) {
@@ -217,62 +259,6 @@ driver::PoolProperties convert(const hipMemPoolProps& p) {
   to.location = {p.location.type, p.location.id};
   to.win32_security = p.win32SecurityAttributes;
   return to;
-}
-
-driver::NodeAttributeValue convert(hipKernelNodeAttrID attribute, const hipKernelNodeAttrValue& value) {
-  driver::NodeAttributeValue to;
-  std::memset(&to, 0, sizeof to);
-  if (attribute == hipKernelNodeAttributeCooperative) {
-    to.cooperative = value.cooperative;
-  } else {
-    const hipAccessPolicyWindow& from = value.accessPolicyWindow;
-    to.access_policy = {from.base_ptr, from.num_bytes, from.hitRatio, from.hitProp, from.missProp};
-  }
-  return to;
-}
-
-hipKernelNodeAttrValue convert_back(hipKernelNodeAttrID attribute, const driver::NodeAttributeValue& value) {
-  hipKernelNodeAttrValue to;
-  std::memset(&to, 0, sizeof to);
-  if (attribute == hipKernelNodeAttributeCooperative) {
-    to.cooperative = value.cooperative;
-    return to;
-  }
-  const driver::AccessPolicy& from = value.access_policy;
-  to.accessPolicyWindow.base_ptr = from.base;
-  to.accessPolicyWindow.num_bytes = from.bytes;
-  to.accessPolicyWindow.hitRatio = from.hit_ratio;
-  to.accessPolicyWindow.hitProp = static_cast<hipAccessProperty>(from.hit);
-  to.accessPolicyWindow.missProp = static_cast<hipAccessProperty>(from.miss);
-  return to;
-}
-
-driver::FillNode convert(const hipMemsetParams& p) {
-  return {p.dst, p.pitch, p.value, p.elementSize, p.width, p.height};
-}
-
-hipMemsetParams convert_back(const driver::FillNode& node) {
-  hipMemsetParams p{};
-  p.dst = node.target;
-  p.pitch = node.pitch;
-  p.value = node.value;
-  p.elementSize = node.element_bytes;
-  p.width = node.width;
-  p.height = node.height;
-  return p;
-}
-
-hipGraphNodeType convert_node_type(int type) {
-  switch (type) {
-    case driver::kNodeKernel: return hipGraphNodeTypeKernel;
-    case driver::kNodeCopy: return hipGraphNodeTypeMemcpy;
-    case driver::kNodeFill: return hipGraphNodeTypeMemset;
-    case driver::kNodeHost: return hipGraphNodeTypeHost;
-    case driver::kNodeGraph: return hipGraphNodeTypeGraph;
-    case driver::kNodeWaitEvent: return hipGraphNodeTypeWaitEvent;
-    case driver::kNodeEventRecord: return hipGraphNodeTypeEventRecord;
-    default: return hipGraphNodeTypeEmpty;
-  }
 }
 
 }  // namespace tf::cuda

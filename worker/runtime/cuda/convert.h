@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "graph/work.h"
 #include "worker/runtime/cuda/driver_types.h"
 
 namespace tf::cuda {
@@ -22,10 +23,12 @@ hipError_t convert_rows(driver::Copy2D& copy, void* target, std::size_t target_p
 hipError_t convert_box(driver::Copy3D& copy, const hipMemcpy3DParms& parameters);
 hipError_t convert_driver_rows(driver::Copy2D& copy, const hip_Memcpy2D& parameters);
 hipError_t convert_driver_box(driver::Copy3D& copy, const HIP_MEMCPY3D& parameters);
-// Contiguous bytes as the box that a graph's node wants.
-driver::Copy3D convert_line(void* target, const void* source, std::size_t bytes);
-// The way back, for who asks a node. The kind is not kept: hipMemcpyDefault.
-hipMemcpy3DParms convert_back(const driver::Copy3D& copy);
+// The work of a graph's nodes. hipErrorInvalidValue where slices are not whole rows apart.
+hipError_t convert_copy(driver::Copy3D& copy, const graph::CopyWork& work);
+driver::FillNode convert_fill(const graph::FillWork& work);
+// The way back, for captures. REQUIRES: both ends are given by address.
+graph::CopyWork convert_back(const driver::Copy2D& copy, hipMemcpyKind kind);
+graph::CopyWork convert_back(const driver::Copy3D& copy, hipMemcpyKind kind);
 
 // A fill of a box: `count` fills of rows, each `slice` bytes after the one before.
 struct FillPlan {
@@ -54,12 +57,5 @@ hipError_t mask_wait_value(std::uint64_t& value, unsigned condition, std::uint64
 driver::AllocationProperties convert(const hipMemAllocationProp& properties);
 hipMemAllocationProp convert_back(const driver::AllocationProperties& properties);
 driver::PoolProperties convert(const hipMemPoolProps& properties);
-
-driver::NodeAttributeValue convert(hipKernelNodeAttrID attribute, const hipKernelNodeAttrValue& value);
-hipKernelNodeAttrValue convert_back(hipKernelNodeAttrID attribute, const driver::NodeAttributeValue& value);
-driver::FillNode convert(const hipMemsetParams& parameters);
-hipMemsetParams convert_back(const driver::FillNode& node);
-// HIP's types count from 1, and it has none for what only CUDA has: those are empty ones.
-hipGraphNodeType convert_node_type(int type);
 
 }  // namespace tf::cuda

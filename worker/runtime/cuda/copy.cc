@@ -7,6 +7,8 @@
 
 #include "worker/runtime/cuda/api.h"
 #include "worker/runtime/cuda/convert.h"
+#include "worker/runtime/cuda/graphs.h"
+#include "worker/runtime/cuda/streams.h"
 
 namespace tf::cuda {
 
@@ -21,14 +23,25 @@ hipError_t copy_on_host(void* target, const void* source, std::size_t bytes, hip
   return hipSuccess;
 }
 
+graph::Library::Verdict capture_line(graph::Library& library, void* target, const void* source,
+                                     std::size_t bytes, hipMemcpyKind kind, hipStream_t stream, Wait wait) {
+  graph::CopyWork work;
+  if (const hipError_t status = graph::read_copy_1d(target, source, bytes, kind, work)) return status;
+  return capture(library, stream, work, wait);
+}
+
 }  // namespace
 
 hipError_t copy_linear(void* target, const void* source, std::size_t bytes, hipMemcpyKind kind,
                        hipStream_t stream, Wait wait) {
   if (!valid_kind(kind)) return hipErrorInvalidMemcpyDirection;
+  if (!is_stream(stream)) return kUnknownStream;
   if (bytes == 0) return hipSuccess;
   if (!target || !source) return hipErrorInvalidValue;
   if (target == source) return hipSuccess;
+  if (graph::Library* const library = capturing()) [[unlikely]]
+    if (const auto verdict = capture_line(*library, target, source, bytes, kind, stream, wait))
+      return *verdict;
   void* const from = const_cast<void*>(source);
   const bool is_sync = wait == Wait::kYes && !stream;
   const driver::Result result =
@@ -46,8 +59,12 @@ hipError_t copy_between_devices(void* target, int target_device, const void* sou
   Runtime& runtime = Runtime::get();
   if (!runtime.valid_device(target_device) || !runtime.valid_device(source_device))
     return hipErrorInvalidDevice;
+  if (!is_stream(stream)) return kUnknownStream;
   if (bytes == 0) return hipSuccess;
   if (!target || !source) return hipErrorInvalidValue;
+  if (graph::Library* const library = capturing()) [[unlikely]]
+    if (const auto verdict = capture_line(*library, target, source, bytes, hipMemcpyDefault, stream, wait))
+      return *verdict;
   driver::Context to = nullptr;
   driver::Context from = nullptr;
   if (const hipError_t status = runtime.context(target_device, to)) return status;

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "worker/runtime/cuda/api.h"
+#include "worker/runtime/cuda/graphs.h"
 #include "worker/runtime/cuda/properties.h"
 
 namespace tf::cuda {
@@ -90,6 +91,12 @@ int driver_limit(hipLimit_t limit) {
     case hipLimitPrintfFifoSize: return driver::kLimitPrintfFifoBytes;
     default: return -1;
   }
+}
+
+hipError_t synchronize_current() {
+  if (graph::Library* const library = capturing()) [[unlikely]]
+    if (const auto verdict = library->refuse_device(thread_state().device)) return *verdict;
+  return check(cu().CtxSynchronize());
 }
 
 template <typename Body>
@@ -210,7 +217,7 @@ hipError_t hipChooseDevice(int* device, const hipDeviceProp_t* wish) {
 }
 
 hipError_t hipDeviceSynchronize() {
-  return api([] { return check(cu().CtxSynchronize()); });
+  return api([] { return synchronize_current(); });
 }
 
 hipError_t hipDeviceReset() {

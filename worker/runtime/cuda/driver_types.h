@@ -142,17 +142,9 @@ struct HostNode {  // CUDA_HOST_NODE_PARAMS
   void* data;
 };
 
-struct AccessPolicy {  // CUaccessPolicyWindow
-  void* base;
-  std::size_t bytes;
-  float hit_ratio;
-  int hit;
-  int miss;
-};
-
 union NodeAttributeValue {  // CUlaunchAttributeValue
   char whole[64];
-  AccessPolicy access_policy;
+  void* aligned;  // others hold addresses
   int cooperative;
 };
 
@@ -172,7 +164,6 @@ struct LaunchConfig {  // CUlaunchConfig
 };
 
 // CUlaunchAttributeID
-inline constexpr int kNodeAttributeAccessPolicy = 1;
 inline constexpr int kNodeAttributeCooperative = 2;
 
 // The ends of the lists that a launch takes in place of argument pointers. HIP's are 1, 2 and 3.
@@ -216,15 +207,5 @@ inline constexpr int kLimitMallocHeapBytes = 2;
 // CUjit_option
 inline constexpr int kJitErrorLogBuffer = 5;
 inline constexpr int kJitErrorLogBufferBytes = 6;
-
-// CUgraphNodeType
-inline constexpr int kNodeKernel = 0;
-inline constexpr int kNodeCopy = 1;
-inline constexpr int kNodeFill = 2;
-inline constexpr int kNodeHost = 3;
-inline constexpr int kNodeGraph = 4;
-inline constexpr int kNodeEmpty = 5;
-inline constexpr int kNodeWaitEvent = 6;
-inline constexpr int kNodeEventRecord = 7;
 
 }  // namespace tf::cuda::driver

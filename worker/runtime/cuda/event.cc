@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Events.
 #include "worker/runtime/cuda/api.h"
+#include "worker/runtime/cuda/graphs.h"
+#include "worker/runtime/cuda/streams.h"
 
 namespace tf::cuda {
 namespace {
@@ -14,6 +16,12 @@ hipError_t create(hipEvent_t* event, unsigned flags) {
   if ((flags & kReleases) == kReleases) return hipErrorInvalidValue;
   if ((flags & hipEventInterprocess) && !(flags & hipEventDisableTiming)) return hipErrorInvalidValue;
   return check(cu().EventCreate(event, flags & kDriverFlags));
+}
+
+hipError_t destroy(hipEvent_t event) {
+  if (!event) return hipErrorInvalidHandle;
+  if (graph::Library* const library = capturing()) library->forget_event(reference(event));
+  return check(cu().EventDestroy(event));
 }
 
 }  // namespace
@@ -32,19 +40,30 @@ hipError_t hipEventCreateWithFlags(hipEvent_t* event, unsigned flags) {
 }
 
 hipError_t hipEventRecord(hipEvent_t event, hipStream_t stream) {
-  return api([&] { return event ? check(cu().EventRecord(event, stream)) : hipErrorInvalidHandle; });
+  return api([&] {
+    if (!event) return hipErrorInvalidHandle;
+    return is_stream(stream) ? record_event(event, stream) : kUnknownStream;
+  });
 }
 
 hipError_t hipEventDestroy(hipEvent_t event) {
-  return api([&] { return event ? check(cu().EventDestroy(event)) : hipErrorInvalidHandle; });
+  return api([&] { return destroy(event); });
 }
 
 hipError_t hipEventSynchronize(hipEvent_t event) {
-  return api([&] { return event ? check(cu().EventSynchronize(event)) : hipErrorInvalidHandle; });
+  return api([&] {
+    if (!event) return hipErrorInvalidHandle;
+    if (const hipError_t refused = refuse_captured(event)) return refused;
+    return check(cu().EventSynchronize(event));
+  });
 }
 
 hipError_t hipEventQuery(hipEvent_t event) {
-  return api([&] { return event ? check(cu().EventQuery(event)) : hipErrorInvalidHandle; });
+  return api([&] {
+    if (!event) return hipErrorInvalidHandle;
+    if (const hipError_t refused = refuse_captured(event)) return refused;
+    return check(cu().EventQuery(event));
+  });
 }
 
 hipError_t hipEventElapsedTime(float* milliseconds, hipEvent_t start, hipEvent_t stop) {

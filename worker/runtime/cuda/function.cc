@@ -46,6 +46,22 @@ hipError_t allow_shared(hipFunction_t function, std::size_t bytes) {
 
 void forget_shared() { unloads.fetch_add(1, std::memory_order_relaxed); }
 
+hipError_t check_shape(hipFunction_t function, const Shape& shape) {
+  const hipDeviceProp_t& limit = current_device().properties;
+  const unsigned blocks[] = {shape.blocks.x, shape.blocks.y, shape.blocks.z};
+  const unsigned threads[] = {shape.threads.x, shape.threads.y, shape.threads.z};
+  for (int axis = 0; axis < 3; ++axis) {
+    if (blocks[axis] == 0 || blocks[axis] > static_cast<unsigned>(limit.maxGridSize[axis]) ||
+        threads[axis] == 0 || threads[axis] > static_cast<unsigned>(limit.maxThreadsDim[axis]))
+      return hipErrorInvalidConfiguration;
+  }
+  if (is_too_large(shape)) return hipErrorInvalidConfiguration;
+  const std::uint64_t count = std::uint64_t{threads[0]} * threads[1] * threads[2];
+  if (count > static_cast<std::uint64_t>(limit.maxThreadsPerBlock)) return hipErrorInvalidConfiguration;
+  const int most = attribute_of(function, driver::kFunctionThreadsMax);
+  return most > 0 && count > static_cast<std::uint64_t>(most) ? hipErrorLaunchFailure : hipSuccess;
+}
+
 hipError_t function_attributes(hipFunction_t function, hipFuncAttributes* attributes) {
   int threads = 0;
   const driver::Result result = cu().FuncGetAttribute(&threads, driver::kFunctionThreadsMax, function);

@@ -1,323 +1,150 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nodes of graphs, but for copies: kernels, fills, host functions, graphs in graphs, events.
+#include "worker/runtime/cuda/graph_nodes.h"
+
+#include <algorithm>
+#include <vector>
+
 #include "worker/runtime/cuda/api.h"
 #include "worker/runtime/cuda/convert.h"
+#include "worker/runtime/cuda/copy.h"
 #include "worker/runtime/cuda/module.h"
+#include "worker/runtime/cuda/modules.h"
 
 namespace tf::cuda {
 namespace {
 
-// A kernel node in the driver's words, and what they point to.
-class Kernel {
- public:
-  // The kernel is a host stub that was registered, or a hipFunction_t.
-  hipError_t read(const hipKernelNodeParams* p) {
-    if (!p || !p->func || (p->kernelParams && p->extra)) return hipErrorInvalidValue;
-    node_.function = static_cast<hipFunction_t>(p->func);
-    if (programs().is_registered(p->func))
-      if (const hipError_t status = programs().function(p->func, node_.function)) return status;
-    if (const hipError_t status = packed_.read(p->extra)) return status;
-    node_.grid_x = p->gridDim.x;
-    node_.grid_y = p->gridDim.y;
-    node_.grid_z = p->gridDim.z;
-    node_.block_x = p->blockDim.x;
-    node_.block_y = p->blockDim.y;
-    node_.block_z = p->blockDim.z;
-    node_.shared_bytes = p->sharedMemBytes;
-    node_.arguments = p->kernelParams;
-    node_.extra = packed_.get();
-    return p->sharedMemBytes > kPlainSharedBytes ? allow_shared(node_.function, p->sharedMemBytes)
-                                                 : hipSuccess;
-  }
-
-  // `call` with the node; once more where static and dynamic shared memory together were too much.
-  template <typename Call>
-  hipError_t hand_to(Call&& call) {
-    driver::Result result = call(&node_);
-    if (result == driver::Result::INVALID_VALUE && node_.shared_bytes != 0 &&
-        allow_shared(node_.function, node_.shared_bytes) == hipSuccess)
-      result = call(&node_);
-    return check(result);
-  }
-
- private:
-  driver::KernelNode node_{};
-  LaunchExtra packed_;
+// Where a node goes.
+struct Place {
+  hipGraph_t graph = nullptr;
+  driver::Context context = nullptr;
+  std::vector<hipGraphNode_t> before;
+  hipGraphNode_t node = nullptr;  // once it is made
 };
 
-template <typename Call>
-hipError_t with_kernel(const hipKernelNodeParams* parameters, Call&& call) {
-  Kernel kernel;
-  const hipError_t status = kernel.read(parameters);
-  return status == hipSuccess ? kernel.hand_to(call) : status;
+Shape shape_of(const graph::KernelWork& work) {
+  return {dim3(work.grid[0], work.grid[1], work.grid[2]),
+          dim3(work.threads[0], work.threads[1], work.threads[2])};
 }
 
-hipError_t get_kernel(hipGraphNode_t node, hipKernelNodeParams* p) {
-  if (!node || !p) return hipErrorInvalidValue;
-  driver::KernelNode found{};
-  if (const hipError_t status = check(cu().GraphKernelNodeGetParams(node, &found))) return status;
-  const void* const host = programs().host_of(found.function);
-  *p = {};
-  p->func = host ? const_cast<void*>(host) : found.function;
-  p->gridDim = dim3(found.grid_x, found.grid_y, found.grid_z);
-  p->blockDim = dim3(found.block_x, found.block_y, found.block_z);
-  p->sharedMemBytes = found.shared_bytes;
-  p->kernelParams = found.arguments;
-  // The driver shows the arguments by pointers, whichever way they came.
-  p->extra = nullptr;
-  return hipSuccess;
+hipError_t add(Place& place, const graph::KernelWork& work) {
+  // Its module may be gone since the program named it.
+  if (!is_function(work.function) && !programs().is_registered(work.function)) return hipErrorInvalidHandle;
+  // The driver copies the arguments while it adds the node.
+  std::vector<void*> arguments;
+  for (const graph::Argument& argument : work.arguments)
+    arguments.push_back(const_cast<std::byte*>(work.block.data() + argument.offset_bytes));
+  const driver::KernelNode node{work.resolved,    work.grid[0],    work.grid[1],    work.grid[2],
+                                work.threads[0],  work.threads[1], work.threads[2], work.shared_bytes,
+                                arguments.data(), nullptr};
+  const auto run = [&] {
+    return cu().GraphAddKernelNode(&place.node, place.graph, place.before.data(), place.before.size(), &node);
+  };
+  if (work.shared_bytes > kPlainSharedBytes)
+    if (const hipError_t status = allow_shared(work.resolved, work.shared_bytes)) return status;
+  driver::Result result = run();
+  // 48 KiB are the limit of static and dynamic memory together.
+  if (result == driver::Result::INVALID_VALUE && work.shared_bytes != 0 &&
+      allow_shared(work.resolved, work.shared_bytes) == hipSuccess)
+    result = run();
+  if (result != driver::Result::SUCCESS || !work.cooperative) return check(result);
+  driver::NodeAttributeValue value{};
+  value.cooperative = 1;
+  return check(cu().GraphKernelNodeSetAttribute(place.node, driver::kNodeAttributeCooperative, &value));
 }
 
-bool valid_attribute(hipKernelNodeAttrID attribute) {
-  return attribute == hipKernelNodeAttributeAccessPolicyWindow ||
-         attribute == hipKernelNodeAttributeCooperative;
+hipError_t add(Place& place, const graph::CopyWork& work) {
+  driver::Copy3D copy;
+  if (const hipError_t status = convert_copy(copy, work)) return status;
+  tell_places(copy);
+  return check(cu().GraphAddMemcpyNode(&place.node, place.graph, place.before.data(), place.before.size(),
+                                       &copy, place.context));
 }
 
-hipError_t get_attribute(hipGraphNode_t node, hipKernelNodeAttrID attribute, hipKernelNodeAttrValue* value) {
-  if (!node || !value || !valid_attribute(attribute)) return hipErrorInvalidValue;
-  driver::NodeAttributeValue found{};
-  const hipError_t status = check(cu().GraphKernelNodeGetAttribute(node, attribute, &found));
-  if (status == hipSuccess) *value = convert_back(attribute, found);
-  return status;
+hipError_t add(Place& place, const graph::FillWork& work) {
+  const driver::FillNode fill = convert_fill(work);
+  return check(cu().GraphAddMemsetNode(&place.node, place.graph, place.before.data(), place.before.size(),
+                                       &fill, place.context));
 }
 
-hipError_t set_attribute(hipGraphNode_t node, hipKernelNodeAttrID attribute,
-                         const hipKernelNodeAttrValue* value) {
-  if (!node || !value || !valid_attribute(attribute)) return hipErrorInvalidValue;
-  const driver::NodeAttributeValue wish = convert(attribute, *value);
-  return check(cu().GraphKernelNodeSetAttribute(node, attribute, &wish));
+hipError_t add(Place& place, const graph::HostWork& work) {
+  const driver::HostNode host{work.function, work.data};
+  return check(
+      cu().GraphAddHostNode(&place.node, place.graph, place.before.data(), place.before.size(), &host));
 }
 
-// The fill, and the context that it runs in.
-template <typename Call>
-hipError_t with_fill(const hipMemsetParams* p, Call&& call) {
-  if (!p || !p->dst) return hipErrorInvalidValue;
-  driver::Context context = nullptr;
-  if (const hipError_t status = Runtime::get().context(thread_state().device, context)) return status;
-  const driver::FillNode node = convert(*p);
-  return check(call(&node, context));
+hipError_t add(Place& place, const graph::EventWork& work) {
+  const auto call = work.record ? cu().GraphAddEventRecordNode : cu().GraphAddEventWaitNode;
+  return check(call(&place.node, place.graph, place.before.data(), place.before.size(), work.event));
 }
 
-hipError_t get_fill(hipGraphNode_t node, hipMemsetParams* p) {
-  if (!node || !p) return hipErrorInvalidValue;
-  driver::FillNode found{};
-  const hipError_t status = check(cu().GraphMemsetNodeGetParams(node, &found));
-  if (status == hipSuccess) *p = convert_back(found);
-  return status;
+hipError_t add(Place& place, const graph::EmptyWork&) {
+  return check(cu().GraphAddEmptyNode(&place.node, place.graph, place.before.data(), place.before.size()));
 }
 
-template <typename Call>
-hipError_t with_host(const hipHostNodeParams* p, Call&& call) {
-  if (!p || !p->fn) return hipErrorInvalidValue;
-  const driver::HostNode node{p->fn, p->userData};
-  return check(call(&node));
-}
+// Plans have none: their graphs were put in their places.
+hipError_t add(Place&, const graph::ChildWork&) { return hipErrorInvalidValue; }
 
-hipError_t get_host(hipGraphNode_t node, hipHostNodeParams* p) {
-  if (!node || !p) return hipErrorInvalidValue;
-  driver::HostNode found{};
-  const hipError_t status = check(cu().GraphHostNodeGetParams(node, &found));
-  if (status == hipSuccess) *p = {found.function, found.data};
-  return status;
+// Whether the driver takes the node, found by giving it one.
+hipError_t try_out(const graph::Work& work) {
+  graph::Plan plan(1);
+  plan[0].work = std::make_shared<const graph::Work>(work);
+  return DriverGraph().build(plan);
 }
 
 }  // namespace
+
+DriverGraph::~DriverGraph() {
+  if (graph_) static_cast<void>(cu().GraphDestroy(graph_));
+}
+
+hipError_t DriverGraph::build(const graph::Plan& plan) {
+  Place place;
+  if (const hipError_t status = Runtime::get().context(thread_state().device, place.context)) return status;
+  if (const hipError_t status = check(cu().GraphCreate(&graph_, 0))) return status;
+  place.graph = graph_;
+  std::vector<hipGraphNode_t> nodes;
+  nodes.reserve(plan.size());
+  for (const graph::PlanItem& item : plan) {
+    place.before.clear();
+    for (const std::uint32_t index : item.dependencies) place.before.push_back(nodes[index]);
+    const hipError_t status = std::visit([&](const auto& work) { return add(place, work); }, *item.work);
+    if (status != hipSuccess) return status;
+    nodes.push_back(place.node);
+  }
+  return hipSuccess;
+}
+
+hipError_t describe_kernel(const void* named, graph::KernelFacts& facts) {
+  hipFunction_t function = static_cast<hipFunction_t>(const_cast<void*>(named));
+  if (!is_function(named))
+    if (const hipError_t status = programs().function(named, function)) return status;
+  return describe_function(function, facts);
+}
+
+hipError_t describe_function(hipFunction_t function, graph::KernelFacts& facts) {
+  facts.resolved = function;
+  for (std::size_t index = 0;; ++index) {
+    std::size_t offset = 0;
+    std::size_t bytes = 0;
+    const driver::Result result = cu().FuncGetParamInfo(function, index, &offset, &bytes);
+    if (result == driver::Result::INVALID_VALUE) return hipSuccess;  // there are no more
+    if (result != driver::Result::SUCCESS) return hip_error(result);
+    facts.arguments.push_back({static_cast<std::uint32_t>(offset), static_cast<std::uint32_t>(bytes)});
+    facts.argument_bytes = std::max(facts.argument_bytes, offset + bytes);
+  }
+}
+
+hipError_t check_work(const graph::Work& work) {
+  if (const auto* kernel = std::get_if<graph::KernelWork>(&work)) {
+    if (const hipError_t status = check_shape(kernel->resolved, shape_of(*kernel))) return status;
+    return kernel->shared_bytes > kPlainSharedBytes ? allow_shared(kernel->resolved, kernel->shared_bytes)
+                                                    : hipSuccess;
+  }
+  if (const auto* event = std::get_if<graph::EventWork>(&work))
+    return event->event ? hipSuccess : hipErrorInvalidValue;
+  const bool has_memory =
+      std::holds_alternative<graph::CopyWork>(work) || std::holds_alternative<graph::FillWork>(work);
+  return has_memory ? try_out(work) : hipSuccess;
+}
+
 }  // namespace tf::cuda
-
-using namespace tf::cuda;
-using tf::cuda::driver::FillNode;
-using tf::cuda::driver::HostNode;
-using tf::cuda::driver::KernelNode;
-
-extern "C" {
-
-hipError_t hipGraphAddEmptyNode(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies,
-                                size_t count) {
-  return api([&] {
-    return node && graph ? check(cu().GraphAddEmptyNode(node, graph, dependencies, count))
-                         : hipErrorInvalidValue;
-  });
-}
-
-hipError_t hipGraphAddKernelNode(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies,
-                                 size_t count, const hipKernelNodeParams* parameters) {
-  return api([&] {
-    if (!node || !graph) return hipErrorInvalidValue;
-    return with_kernel(parameters, [&](const KernelNode* kernel) {
-      return cu().GraphAddKernelNode(node, graph, dependencies, count, kernel);
-    });
-  });
-}
-
-hipError_t hipGraphKernelNodeGetParams(hipGraphNode_t node, hipKernelNodeParams* parameters) {
-  return api([&] { return get_kernel(node, parameters); });
-}
-
-hipError_t hipGraphKernelNodeSetParams(hipGraphNode_t node, const hipKernelNodeParams* parameters) {
-  return api([&] {
-    if (!node) return hipErrorInvalidValue;
-    return with_kernel(parameters,
-                       [&](const KernelNode* kernel) { return cu().GraphKernelNodeSetParams(node, kernel); });
-  });
-}
-
-hipError_t hipGraphExecKernelNodeSetParams(hipGraphExec_t exec, hipGraphNode_t node,
-                                           const hipKernelNodeParams* parameters) {
-  return api([&] {
-    if (!exec || !node) return hipErrorInvalidValue;
-    return with_kernel(parameters, [&](const KernelNode* kernel) {
-      return cu().GraphExecKernelNodeSetParams(exec, node, kernel);
-    });
-  });
-}
-
-hipError_t hipGraphKernelNodeGetAttribute(hipGraphNode_t node, hipKernelNodeAttrID attribute,
-                                          hipKernelNodeAttrValue* value) {
-  return api([&] { return get_attribute(node, attribute, value); });
-}
-
-hipError_t hipGraphKernelNodeSetAttribute(hipGraphNode_t node, hipKernelNodeAttrID attribute,
-                                          const hipKernelNodeAttrValue* value) {
-  return api([&] { return set_attribute(node, attribute, value); });
-}
-
-hipError_t hipGraphAddMemsetNode(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies,
-                                 size_t count, const hipMemsetParams* parameters) {
-  return api([&] {
-    if (!node || !graph) return hipErrorInvalidValue;
-    return with_fill(parameters, [&](const FillNode* fill, hipCtx_t context) {
-      return cu().GraphAddMemsetNode(node, graph, dependencies, count, fill, context);
-    });
-  });
-}
-
-hipError_t hipGraphMemsetNodeGetParams(hipGraphNode_t node, hipMemsetParams* parameters) {
-  return api([&] { return get_fill(node, parameters); });
-}
-
-hipError_t hipGraphMemsetNodeSetParams(hipGraphNode_t node, const hipMemsetParams* parameters) {
-  return api([&] {
-    if (!node) return hipErrorInvalidValue;
-    return with_fill(parameters, [&](const FillNode* fill, hipCtx_t) {
-      return cu().GraphMemsetNodeSetParams(node, fill);
-    });
-  });
-}
-
-hipError_t hipGraphExecMemsetNodeSetParams(hipGraphExec_t exec, hipGraphNode_t node,
-                                           const hipMemsetParams* parameters) {
-  return api([&] {
-    if (!exec || !node) return hipErrorInvalidValue;
-    return with_fill(parameters, [&](const FillNode* fill, hipCtx_t context) {
-      return cu().GraphExecMemsetNodeSetParams(exec, node, fill, context);
-    });
-  });
-}
-
-hipError_t hipGraphAddHostNode(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies,
-                               size_t count, const hipHostNodeParams* parameters) {
-  return api([&] {
-    if (!node || !graph) return hipErrorInvalidValue;
-    return with_host(parameters, [&](const HostNode* host) {
-      return cu().GraphAddHostNode(node, graph, dependencies, count, host);
-    });
-  });
-}
-
-hipError_t hipGraphHostNodeGetParams(hipGraphNode_t node, hipHostNodeParams* parameters) {
-  return api([&] { return get_host(node, parameters); });
-}
-
-hipError_t hipGraphHostNodeSetParams(hipGraphNode_t node, const hipHostNodeParams* parameters) {
-  return api([&] {
-    if (!node) return hipErrorInvalidValue;
-    return with_host(parameters,
-                     [&](const HostNode* host) { return cu().GraphHostNodeSetParams(node, host); });
-  });
-}
-
-hipError_t hipGraphExecHostNodeSetParams(hipGraphExec_t exec, hipGraphNode_t node,
-                                         const hipHostNodeParams* parameters) {
-  return api([&] {
-    if (!exec || !node) return hipErrorInvalidValue;
-    return with_host(parameters,
-                     [&](const HostNode* host) { return cu().GraphExecHostNodeSetParams(exec, node, host); });
-  });
-}
-
-hipError_t hipGraphAddChildGraphNode(hipGraphNode_t* node, hipGraph_t graph,
-                                     const hipGraphNode_t* dependencies, size_t count, hipGraph_t child) {
-  return api([&] {
-    if (!node || !graph || !child) return hipErrorInvalidValue;
-    return check(cu().GraphAddChildGraphNode(node, graph, dependencies, count, child));
-  });
-}
-
-hipError_t hipGraphChildGraphNodeGetGraph(hipGraphNode_t node, hipGraph_t* graph) {
-  return api([&] {
-    return node && graph ? check(cu().GraphChildGraphNodeGetGraph(node, graph)) : hipErrorInvalidValue;
-  });
-}
-
-hipError_t hipGraphExecChildGraphNodeSetParams(hipGraphExec_t exec, hipGraphNode_t node, hipGraph_t child) {
-  return api([&] {
-    if (!exec || !node || !child) return hipErrorInvalidValue;
-    return check(cu().GraphExecChildGraphNodeSetParams(exec, node, child));
-  });
-}
-
-hipError_t hipGraphAddEventRecordNode(hipGraphNode_t* node, hipGraph_t graph,
-                                      const hipGraphNode_t* dependencies, size_t count, hipEvent_t event) {
-  return api([&] {
-    if (!node || !graph || !event) return hipErrorInvalidValue;
-    return check(cu().GraphAddEventRecordNode(node, graph, dependencies, count, event));
-  });
-}
-
-hipError_t hipGraphAddEventWaitNode(hipGraphNode_t* node, hipGraph_t graph,
-                                    const hipGraphNode_t* dependencies, size_t count, hipEvent_t event) {
-  return api([&] {
-    if (!node || !graph || !event) return hipErrorInvalidValue;
-    return check(cu().GraphAddEventWaitNode(node, graph, dependencies, count, event));
-  });
-}
-
-hipError_t hipGraphEventRecordNodeGetEvent(hipGraphNode_t node, hipEvent_t* event) {
-  return api([&] {
-    return node && event ? check(cu().GraphEventRecordNodeGetEvent(node, event)) : hipErrorInvalidValue;
-  });
-}
-
-hipError_t hipGraphEventRecordNodeSetEvent(hipGraphNode_t node, hipEvent_t event) {
-  return api([&] {
-    return node && event ? check(cu().GraphEventRecordNodeSetEvent(node, event)) : hipErrorInvalidValue;
-  });
-}
-
-hipError_t hipGraphExecEventRecordNodeSetEvent(hipGraphExec_t exec, hipGraphNode_t node, hipEvent_t event) {
-  return api([&] {
-    if (!exec || !node || !event) return hipErrorInvalidValue;
-    return check(cu().GraphExecEventRecordNodeSetEvent(exec, node, event));
-  });
-}
-
-hipError_t hipGraphEventWaitNodeGetEvent(hipGraphNode_t node, hipEvent_t* event) {
-  return api([&] {
-    return node && event ? check(cu().GraphEventWaitNodeGetEvent(node, event)) : hipErrorInvalidValue;
-  });
-}
-
-hipError_t hipGraphEventWaitNodeSetEvent(hipGraphNode_t node, hipEvent_t event) {
-  return api([&] {
-    return node && event ? check(cu().GraphEventWaitNodeSetEvent(node, event)) : hipErrorInvalidValue;
-  });
-}
-
-hipError_t hipGraphExecEventWaitNodeSetEvent(hipGraphExec_t exec, hipGraphNode_t node, hipEvent_t event) {
-  return api([&] {
-    if (!exec || !node || !event) return hipErrorInvalidValue;
-    return check(cu().GraphExecEventWaitNodeSetEvent(exec, node, event));
-  });
-}
-
-}  // extern "C"

@@ -5,36 +5,58 @@
 #include "worker/runtime/common/extensions.h"
 #include "worker/runtime/cuda/api.h"
 #include "worker/runtime/cuda/convert.h"
+#include "worker/runtime/cuda/graphs.h"
 #include "worker/runtime/cuda/module.h"
+#include "worker/runtime/cuda/streams.h"
 
 namespace tf::cuda {
 namespace {
 
-struct Shape {
-  dim3 blocks;
-  dim3 threads;
-};
-
 // In HIP's words what was wrong, where the driver says no more than that something was.
-hipError_t explain(driver::Result result, const Shape& shape) {
+hipError_t explain(driver::Result result, hipFunction_t function, const Shape& shape) {
   const hipError_t error = hip_error(result);
-  if (error != hipErrorInvalidValue) return error;
-  const hipDeviceProp_t& limit = current_device().properties;
-  const auto out = [](unsigned wish, int most) { return wish == 0 || wish > static_cast<unsigned>(most); };
-  const bool bad =
-      out(shape.blocks.x, limit.maxGridSize[0]) || out(shape.blocks.y, limit.maxGridSize[1]) ||
-      out(shape.blocks.z, limit.maxGridSize[2]) || out(shape.threads.x, limit.maxThreadsDim[0]) ||
-      out(shape.threads.y, limit.maxThreadsDim[1]) || out(shape.threads.z, limit.maxThreadsDim[2]) ||
-      std::uint64_t{shape.threads.x} * shape.threads.y * shape.threads.z >
-          static_cast<std::uint64_t>(limit.maxThreadsPerBlock);
-  return bad ? hipErrorInvalidConfiguration : error;
+  if (error != hipErrorInvalidValue && error != hipErrorLaunchOutOfResources) return error;
+  const hipError_t status = check_shape(function, shape);
+  return status != hipSuccess ? status : error;
 }
 
-hipError_t launch(hipFunction_t function, const Shape& shape, std::size_t shared_bytes, hipStream_t stream,
-                  void** arguments, void** extra) {
-  if (!function) return hipErrorInvalidHandle;
-  if (arguments && extra) return hipErrorInvalidValue;
+// A kernel to launch, as the program named it: its handle, or the host stub.
+struct Kernel {
+  hipFunction_t function = nullptr;
+  const void* named = nullptr;
+};
+
+// The launch, if the stream is being captured.
+graph::Library::Verdict capture(graph::Library& library, const Kernel& kernel, const Shape& shape,
+                                std::size_t shared_bytes, hipStream_t stream, void** arguments, void** extra,
+                                bool cooperative) {
+  hipKernelNodeParams parameters{};
+  parameters.func = const_cast<void*>(kernel.named);
+  parameters.gridDim = shape.blocks;
+  parameters.blockDim = shape.threads;
+  parameters.sharedMemBytes = static_cast<unsigned>(shared_bytes);
+  parameters.kernelParams = arguments;
+  parameters.extra = extra;
+  return capture_launch(library, stream, kernel.function, parameters, cooperative);
+}
+
+// What is wrong with a launch whatever the kernel is, looked at where the driver does not.
+hipError_t check_launch(const Kernel& kernel, const Shape& shape, std::size_t shared_bytes,
+                        hipStream_t stream) {
+  if (!kernel.function) return hipErrorInvalidHandle;
+  if (!is_stream(stream)) return kUnknownStream;
   if (shared_bytes > UINT32_MAX) return hipErrorInvalidValue;
+  return is_too_large(shape) ? hipErrorInvalidConfiguration : hipSuccess;
+}
+
+hipError_t launch(const Kernel& kernel, const Shape& shape, std::size_t shared_bytes, hipStream_t stream,
+                  void** arguments, void** extra) {
+  if (const hipError_t status = check_launch(kernel, shape, shared_bytes, stream)) return status;
+  if (arguments && extra) return hipErrorInvalidValue;
+  if (graph::Library* const library = capturing()) [[unlikely]]
+    if (const auto verdict = capture(*library, kernel, shape, shared_bytes, stream, arguments, extra, false))
+      return *verdict;
+  const hipFunction_t function = kernel.function;
   LaunchExtra packed;
   if (const hipError_t status = packed.read(extra)) return status;
   if (shared_bytes > kPlainSharedBytes) [[unlikely]] {
@@ -51,25 +73,34 @@ hipError_t launch(hipFunction_t function, const Shape& shape, std::size_t shared
   // 48 KiB are the limit of static and dynamic memory together.
   const bool may_be_shared = result == driver::Result::INVALID_VALUE && shared_bytes != 0;
   if (may_be_shared && allow_shared(function, shared_bytes) == hipSuccess) result = run();
-  return result == driver::Result::SUCCESS ? hipSuccess : explain(result, shape);
+  return result == driver::Result::SUCCESS ? hipSuccess : explain(result, function, shape);
 }
 
-hipError_t launch_cooperative(hipFunction_t function, const Shape& shape, std::size_t shared_bytes,
+hipError_t launch_cooperative(const Kernel& kernel, const Shape& shape, std::size_t shared_bytes,
                               hipStream_t stream, void** arguments) {
-  if (!function) return hipErrorInvalidHandle;
-  if (shared_bytes > UINT32_MAX) return hipErrorInvalidValue;
+  if (const hipError_t status = check_launch(kernel, shape, shared_bytes, stream)) return status;
+  if (graph::Library* const library = capturing()) [[unlikely]]
+    if (const auto verdict = capture(*library, kernel, shape, shared_bytes, stream, arguments, nullptr, true))
+      return *verdict;
+  const hipFunction_t function = kernel.function;
   if (shared_bytes > kPlainSharedBytes)
     if (const hipError_t status = allow_shared(function, shared_bytes)) return status;
   const driver::Result result = cu().LaunchCooperativeKernel(
       function, shape.blocks.x, shape.blocks.y, shape.blocks.z, shape.threads.x, shape.threads.y,
       shape.threads.z, static_cast<unsigned>(shared_bytes), stream, arguments);
-  return result == driver::Result::SUCCESS ? hipSuccess : explain(result, shape);
+  return result == driver::Result::SUCCESS ? hipSuccess : explain(result, function, shape);
 }
 
 // The same with packed arguments, which only the general form of the driver's launch takes.
 hipError_t launch_cooperative_packed(hipFunction_t function, const Shape& shape, unsigned shared_bytes,
                                      hipStream_t stream, void** extra) {
-  if (!function) return hipErrorInvalidHandle;
+  if (const hipError_t status = check_launch({function, function}, shape, shared_bytes, stream))
+    return status;
+  if (graph::Library* const library = capturing()) [[unlikely]] {
+    const Kernel kernel{function, function};
+    if (const auto verdict = capture(*library, kernel, shape, shared_bytes, stream, nullptr, extra, true))
+      return *verdict;
+  }
   LaunchExtra packed;
   if (const hipError_t status = packed.read(extra)) return status;
   if (shared_bytes > kPlainSharedBytes)
@@ -81,16 +112,17 @@ hipError_t launch_cooperative_packed(hipFunction_t function, const Shape& shape,
       shape.blocks.x,  shape.blocks.y, shape.blocks.z, shape.threads.x, shape.threads.y,
       shape.threads.z, shared_bytes,   stream,         &cooperative,    1};
   const driver::Result result = cu().LaunchKernelEx(&config, function, nullptr, packed.get());
-  return result == driver::Result::SUCCESS ? hipSuccess : explain(result, shape);
+  return result == driver::Result::SUCCESS ? hipSuccess : explain(result, function, shape);
 }
 
 // With the events that the launch is recorded between, where there are any.
 template <typename Launch>
 hipError_t between(hipEvent_t start, hipEvent_t stop, hipStream_t stream, Launch&& run) {
+  if (!is_stream(stream)) return kUnknownStream;
   if (start)
-    if (const hipError_t status = check(cu().EventRecord(start, stream))) return status;
+    if (const hipError_t status = record_event(start, stream)) return status;
   if (const hipError_t status = run()) return status;
-  return stop ? check(cu().EventRecord(stop, stream)) : hipSuccess;
+  return stop ? record_event(stop, stream) : hipSuccess;
 }
 
 hipError_t find_host(const void* host, hipFunction_t& function) {
@@ -101,7 +133,7 @@ hipError_t launch_host(const void* host, const Shape& shape, void** arguments, s
                        hipStream_t stream) {
   hipFunction_t function = nullptr;
   if (const hipError_t status = find_host(host, function)) return status;
-  return launch(function, shape, shared_bytes, stream, arguments, nullptr);
+  return launch({function, host}, shape, shared_bytes, stream, arguments, nullptr);
 }
 
 // `global` counts threads, not blocks; the last block may not be partial here.
@@ -124,7 +156,7 @@ hipError_t hipModuleLaunchKernel(hipFunction_t function, unsigned grid_x, unsign
                                  hipStream_t stream, void** arguments, void** extra) {
   return api([&] {
     const Shape shape{dim3(grid_x, grid_y, grid_z), dim3(block_x, block_y, block_z)};
-    return launch(function, shape, shared_bytes, stream, arguments, extra);
+    return launch({function, function}, shape, shared_bytes, stream, arguments, extra);
   });
 }
 
@@ -135,7 +167,7 @@ TF_CUDA_EXPORT hipError_t hipModuleLaunchCooperativeKernel(hipFunction_t functio
                                                            void** arguments) {
   return api([&] {
     const Shape shape{dim3(grid_x, grid_y, grid_z), dim3(block_x, block_y, block_z)};
-    return launch_cooperative(function, shape, shared_bytes, stream, arguments);
+    return launch_cooperative({function, function}, shape, shared_bytes, stream, arguments);
   });
 }
 
@@ -159,7 +191,7 @@ hipError_t hipLaunchCooperativeKernel(const void* host, dim3 blocks, dim3 thread
   return api([&] {
     hipFunction_t function = nullptr;
     if (const hipError_t status = find_host(host, function)) return status;
-    return launch_cooperative(function, {blocks, threads}, shared_bytes, stream, arguments);
+    return launch_cooperative({function, host}, {blocks, threads}, shared_bytes, stream, arguments);
   });
 }
 
@@ -182,8 +214,9 @@ TF_CUDA_EXPORT hipError_t hipExtModuleLaunchKernel(hipFunction_t function, uint3
     const hipError_t status =
         blocks_of(dim3(global_x, global_y, global_z), dim3(local_x, local_y, local_z), shape);
     if (status != hipSuccess) return status;
-    return between(start, stop, stream,
-                   [&] { return launch(function, shape, shared_bytes, stream, arguments, extra); });
+    return between(start, stop, stream, [&] {
+      return launch({function, function}, shape, shared_bytes, stream, arguments, extra);
+    });
   });
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // hipMalloc, hipFree, managed memory and the questions about device memory.
 #include "worker/runtime/cuda/api.h"
+#include "worker/runtime/cuda/graphs.h"
+#include "worker/runtime/cuda/streams.h"
 
 namespace tf::cuda {
 namespace {
@@ -137,6 +139,8 @@ hipError_t hipMemPrefetchAsync(const void* pointer, size_t bytes, int device, hi
   return api([&] {
     if (!pointer || bytes == 0) return hipErrorInvalidValue;
     if (!valid_place(device)) return hipErrorInvalidDevice;
+    if (!is_stream(stream)) return kUnknownStream;
+    if (const hipError_t refused = refuse_captured(stream)) return refused;
     return check(cu().MemPrefetchAsync(const_cast<void*>(pointer), bytes, place(device), stream));
   });
 }

@@ -3,6 +3,8 @@
 #include "worker/runtime/cuda/api.h"
 #include "worker/runtime/cuda/convert.h"
 #include "worker/runtime/cuda/copy.h"
+#include "worker/runtime/cuda/graphs.h"
+#include "worker/runtime/cuda/streams.h"
 
 namespace tf::cuda {
 namespace {
@@ -12,8 +14,18 @@ template <typename Value>
 hipError_t fill(driver::Result (*now)(void*, Value, std::size_t),
                 driver::Result (*later)(void*, Value, std::size_t, hipStream_t), void* target, Value value,
                 std::size_t count, hipStream_t stream, Wait wait) {
+  if (!is_stream(stream)) return kUnknownStream;
   if (count == 0) return hipSuccess;
   if (!target) return hipErrorInvalidValue;
+  if (graph::Library* const library = capturing()) [[unlikely]] {
+    graph::FillWork work;
+    if (__builtin_mul_overflow(count, sizeof value, &work.width)) return hipErrorInvalidValue;
+    work.target = static_cast<std::byte*>(target);
+    work.value = value;
+    work.element_bytes = sizeof value;
+    work.pitch = work.width;
+    if (const auto verdict = capture(*library, stream, work, wait)) return *verdict;
+  }
   return check(wait == Wait::kYes ? now(target, value, count) : later(target, value, count, stream));
 }
 
@@ -29,9 +41,7 @@ hipError_t fill_shorts(void* target, unsigned short value, std::size_t count, hi
 // driver's is. A capture wants the fill: it becomes a node of that kind.
 bool write_word(void* target, unsigned value, hipStream_t stream) {
   const bool aligned = reinterpret_cast<std::uintptr_t>(target) % sizeof value == 0;
-  if (!target || !aligned || !cu().StreamWriteValue32) return false;
-  int capturing = 0;
-  if (cu().StreamIsCapturing(stream, &capturing) != driver::Result::SUCCESS || capturing != 0) return false;
+  if (!target || !aligned || !is_stream(stream) || capturing()) return false;
   return cu().StreamWriteValue32(stream, target, value, 0) == driver::Result::SUCCESS;
 }
 
@@ -40,12 +50,33 @@ hipError_t fill_words(void* target, unsigned value, std::size_t count, hipStream
   return fill(cu().MemsetD32, cu().MemsetD32Async, target, value, count, stream, wait);
 }
 
+// One node for each slice that does not follow the one before without a gap.
+graph::Library::Verdict capture_box(graph::Library& library, const hipPitchedPtr& target, unsigned char byte,
+                                    std::size_t width, const FillPlan& plan, hipStream_t stream, Wait wait) {
+  graph::Library::Verdict verdict;
+  for (std::size_t slice = 0; slice < plan.count; ++slice) {
+    graph::FillWork work;
+    work.target = static_cast<std::byte*>(target.ptr) + slice * plan.slice;
+    work.value = byte;
+    work.width = width;
+    work.height = plan.rows;
+    work.pitch = target.pitch;
+    verdict = capture(library, stream, work, wait);
+    if (!verdict || *verdict != hipSuccess) break;
+  }
+  return verdict;
+}
+
 hipError_t fill_3d(const hipPitchedPtr& target, int value, const hipExtent& extent, hipStream_t stream,
                    Wait wait) {
+  if (!is_stream(stream)) return kUnknownStream;
   if (extent.width == 0 || extent.height == 0 || extent.depth == 0) return hipSuccess;
   FillPlan plan;
   if (const hipError_t status = plan_fill(plan, target, extent)) return status;
   const auto byte = static_cast<unsigned char>(value);
+  if (graph::Library* const library = capturing()) [[unlikely]]
+    if (const auto verdict = capture_box(*library, target, byte, extent.width, plan, stream, wait))
+      return *verdict;
   driver::Result result = driver::Result::SUCCESS;
   for (std::size_t slice = 0; slice < plan.count && result == driver::Result::SUCCESS; ++slice) {
     void* const start = static_cast<std::byte*>(target.ptr) + slice * plan.slice;

@@ -15,6 +15,7 @@
 
 #include "codeobject/fat_binary.h"
 #include "worker/runtime/cuda/api.h"
+#include "worker/runtime/cuda/modules.h"
 #include "worker/runtime/cuda/properties.h"
 
 namespace tf::cuda {
@@ -96,7 +97,9 @@ namespace {
 hipError_t load_data(hipModule_t* module, const void* image, const JitOptions& options) {
   if (!module || !image) return hipErrorInvalidValue;
   *module = nullptr;
-  return load_image(*module, image, options);
+  const hipError_t status = load_image(*module, image, options);
+  if (status == hipSuccess) add_module(*module, thread_state().device);
+  return status;
 }
 
 hipError_t load_file(hipModule_t* module, const char* path) {
@@ -125,12 +128,14 @@ hipError_t load_with_options(hipModule_t* module, const void* image, unsigned co
 }
 
 hipError_t get_function(hipFunction_t* function, hipModule_t module, const char* name) {
-  if (!function || !module || !name || !*name) return hipErrorInvalidValue;
-  return check(find_function(*function, module, name));
+  if (!function || !is_module(module) || !name || !*name) return hipErrorInvalidValue;
+  const hipError_t status = check(find_function(*function, module, name));
+  if (status == hipSuccess) add_function(module, *function);
+  return status;
 }
 
 hipError_t get_global(hipDeviceptr_t* pointer, std::size_t* bytes, hipModule_t module, const char* name) {
-  if ((!pointer && !bytes) || !module || !name || !*name) return hipErrorInvalidValue;
+  if ((!pointer && !bytes) || !is_module(module) || !name || !*name) return hipErrorInvalidValue;
   return check(cu().ModuleGetGlobal(pointer, bytes, module, name));
 }
 
@@ -156,7 +161,7 @@ hipError_t hipModuleLoadDataEx(hipModule_t* module, const void* image, unsigned 
 
 hipError_t hipModuleUnload(hipModule_t module) {
   return api([&] {
-    if (!module) return hipErrorInvalidValue;
+    if (!remove_module(module)) return hipErrorInvalidValue;
     const hipError_t pending = check(cu().CtxSynchronize());  // nothing of the module may still run
     forget_shared();
     const hipError_t status = check(cu().ModuleUnload(module));

@@ -5,6 +5,7 @@
 #include <hip/hip_runtime_api.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 #include "worker/runtime/cuda/driver_types.h"
@@ -33,6 +34,20 @@ inline constexpr std::size_t kPlainSharedBytes = 48 << 10;
 hipError_t allow_shared(hipFunction_t function, std::size_t bytes);
 // Modules are gone, and with them what is known of their kernels.
 void forget_shared();
+
+struct Shape {
+  dim3 blocks;
+  dim3 threads;
+};
+// More threads than the launch counts, in 32 bits along each axis.
+inline bool is_too_large(const Shape& shape) {
+  const std::uint64_t x = std::uint64_t{shape.blocks.x} * shape.threads.x;
+  const std::uint64_t y = std::uint64_t{shape.blocks.y} * shape.threads.y;
+  const std::uint64_t z = std::uint64_t{shape.blocks.z} * shape.threads.z;
+  return ((x | y | z) >> 32) != 0;
+}
+// What AMD's runtime says of a shape for the kernel on the current device.
+hipError_t check_shape(hipFunction_t function, const Shape& shape);
 
 hipError_t function_attributes(hipFunction_t function, hipFuncAttributes* attributes);
 

@@ -4,6 +4,8 @@
 
 #include "worker/runtime/cuda/api.h"
 #include "worker/runtime/cuda/convert.h"
+#include "worker/runtime/cuda/graphs.h"
+#include "worker/runtime/cuda/streams.h"
 
 namespace tf::cuda {
 namespace {
@@ -38,6 +40,11 @@ hipError_t get_access(hipMemAccessFlags* flags, hipMemPool_t pool, const hipMemL
   return status;
 }
 
+// Of what is to happen on a stream and in no graph.
+hipError_t check_free(hipStream_t stream) {
+  return is_stream(stream) ? refuse_captured(stream) : kUnknownStream;
+}
+
 template <typename Body>
 hipError_t with_device(int ordinal, Body&& body) {
   return api([&]() -> hipError_t {
@@ -58,6 +65,7 @@ hipError_t hipMallocAsync(void** pointer, size_t bytes, hipStream_t stream) {
   return api([&] {
     if (!pointer) return hipErrorInvalidValue;
     *pointer = nullptr;
+    if (const hipError_t status = check_free(stream)) return status;
     return bytes == 0 ? hipSuccess : check(cu().MemAllocAsync(pointer, bytes, stream));
   });
 }
@@ -66,12 +74,17 @@ hipError_t hipMallocFromPoolAsync(void** pointer, size_t bytes, hipMemPool_t poo
   return api([&] {
     if (!pointer || !pool) return hipErrorInvalidValue;
     *pointer = nullptr;
+    if (const hipError_t status = check_free(stream)) return status;
     return bytes == 0 ? hipSuccess : check(cu().MemAllocFromPoolAsync(pointer, bytes, pool, stream));
   });
 }
 
 hipError_t hipFreeAsync(void* pointer, hipStream_t stream) {
-  return api([&] { return pointer ? check(cu().MemFreeAsync(pointer, stream)) : hipErrorInvalidValue; });
+  return api([&] {
+    if (!pointer) return hipErrorInvalidValue;
+    if (const hipError_t status = check_free(stream)) return status;
+    return check(cu().MemFreeAsync(pointer, stream));
+  });
 }
 
 hipError_t hipMemPoolCreate(hipMemPool_t* pool, const hipMemPoolProps* properties) {

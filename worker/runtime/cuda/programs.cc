@@ -62,10 +62,6 @@ void Programs::remove_binary(void** handle) {
     last = std::move(found->second);
     binaries_.erase(found);
     const auto belongs = [&](const auto& entry) { return entry.second.binary == last; };
-    std::erase_if(hosts_, [&](const auto& entry) {
-      const auto symbol = functions_.find(entry.second);
-      return symbol == functions_.end() || symbol->second.binary == last;
-    });
     std::erase_if(functions_, belongs);
     std::erase_if(variables_, belongs);
     version_.fetch_add(1, std::memory_order_release);
@@ -120,7 +116,6 @@ hipError_t Programs::find(const void* host, int device, hipFunction_t& found) {
   const auto known = functions_.find(host);
   if (known == functions_.end() || known->second.binary != binary) return hipSuccess;
   put(known->second.functions, device, found);
-  hosts_[found] = host;
   return hipSuccess;
 }
 
@@ -165,12 +160,6 @@ const char* Programs::name(const void* host) const {
   return known == functions_.end() ? nullptr : known->second.name.c_str();
 }
 
-const void* Programs::host_of(hipFunction_t function) const {
-  const std::shared_lock lock(mutex_);
-  const auto known = hosts_.find(function);
-  return known == hosts_.end() ? nullptr : known->second;
-}
-
 void Programs::forget_modules(int device) {
   const std::unique_lock lock(mutex_);
   for (auto& entry : binaries_) {
@@ -178,10 +167,7 @@ void Programs::forget_modules(int device) {
     if (at(entry.second->modules, device)) put(entry.second->modules, device, hipModule_t{});
   }
   for (auto& entry : functions_) {
-    const hipFunction_t function = at(entry.second.functions, device);
-    if (!function) continue;
-    hosts_.erase(function);
-    put(entry.second.functions, device, hipFunction_t{});
+    if (at(entry.second.functions, device)) put(entry.second.functions, device, hipFunction_t{});
   }
   version_.fetch_add(1, std::memory_order_release);
 }

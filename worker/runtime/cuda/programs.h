@@ -36,8 +36,6 @@ class Programs {
   bool is_registered(const void* host) const;
   // The registered name, null when unknown. Lives until its fat binary is unregistered.
   const char* name(const void* host) const;
-  // The host address of a kernel that function() has found; null for others.
-  const void* host_of(hipFunction_t function) const;
   // The device's context is gone, and with it what was loaded there.
   void forget_modules(int device);
 
@@ -60,7 +58,6 @@ class Programs {
   std::unordered_map<void**, std::shared_ptr<Binary>> binaries_;
   std::unordered_map<const void*, Symbol> functions_;
   std::unordered_map<const void*, Symbol> variables_;
-  std::unordered_map<hipFunction_t, const void*> hosts_;
   // Grows when something found before is no longer so. Release pairs with the acquire of who looks.
   std::atomic<std::uint64_t> version_{1};
 };

@@ -4,7 +4,9 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "worker/runtime/cuda/modules.h"
 #include "worker/runtime/cuda/properties.h"
+#include "worker/runtime/cuda/streams.h"
 
 namespace tf::cuda {
 
@@ -78,6 +80,8 @@ hipError_t Runtime::make_ready(ThreadState& self) {
 hipError_t Runtime::reset(int ordinal) {
   Device& device = *devices_[static_cast<std::size_t>(ordinal)];
   programs().forget_modules(ordinal);
+  remove_modules(ordinal);
+  remove_streams(ordinal);
   host_memory.clear();
   const std::lock_guard lock(mutex_);
   device.flags.store(0, std::memory_order_relaxed);

@@ -34,6 +34,7 @@ struct Device {
 struct ThreadState {
   int device = 0;
   hipError_t last_error = hipSuccess;
+  hipStreamCaptureMode capture_mode = hipStreamCaptureModeGlobal;
   std::uint32_t ready_epoch = 0;  // the device's context is current while this is the runtime's epoch
 };
 

@@ -5,6 +5,8 @@
 
 #include "worker/runtime/cuda/api.h"
 #include "worker/runtime/cuda/convert.h"
+#include "worker/runtime/cuda/graphs.h"
+#include "worker/runtime/cuda/streams.h"
 
 namespace tf::cuda {
 namespace {
@@ -12,11 +14,54 @@ namespace {
 hipError_t create(hipStream_t* stream, unsigned flags, int priority) {
   if (!stream) return hipErrorInvalidValue;
   if (flags != hipStreamDefault && flags != hipStreamNonBlocking) return hipErrorInvalidValue;
-  return check(cu().StreamCreateWithPriority(stream, flags, priority));
+  const hipError_t status = check(cu().StreamCreateWithPriority(stream, flags, priority));
+  if (status == hipSuccess) add_stream(*stream, thread_state().device);
+  return status;
 }
 
 bool constant_handle(hipStream_t stream) {
   return !stream || stream == kLegacyStream || stream == hipStreamPerThread;
+}
+
+hipError_t destroy(hipStream_t stream) {
+  if (constant_handle(stream)) return hipErrorInvalidHandle;
+  if (!remove_stream(stream)) return kUnknownStream;
+  if (graph::Library* const library = capturing()) library->forget_stream(short_reference(stream).id);
+  return check(cu().StreamDestroy(stream));
+}
+
+// The frame of what is asked of a stream.
+template <typename Body>
+hipError_t with_stream(hipStream_t stream, Body&& body) {
+  return api([&]() -> hipError_t { return is_stream(stream) ? body() : kUnknownStream; });
+}
+
+// The same for what no graph can hold.
+template <typename Body>
+hipError_t with_free_stream(hipStream_t stream, Body&& body) {
+  return with_stream(stream, [&]() -> hipError_t {
+    const hipError_t refused = refuse_captured(stream);
+    return refused != hipSuccess ? refused : body();
+  });
+}
+
+hipError_t wait_event(hipStream_t stream, hipEvent_t event, unsigned flags) {
+  if (flags != 0) return hipErrorInvalidValue;
+  if (!event) return hipErrorInvalidHandle;
+  if (graph::Library* const library = capturing()) [[unlikely]] {
+    const auto verdict = library->capture_wait(reference(stream), reference(event));
+    if (verdict) return *verdict;
+  }
+  return check(cu().StreamWaitEvent(stream, event, 0));
+}
+
+hipError_t launch_host_function(hipStream_t stream, hipHostFn_t function, void* data) {
+  if (!function) return hipErrorInvalidValue;
+  if (graph::Library* const library = capturing()) [[unlikely]] {
+    const auto verdict = capture(*library, stream, graph::HostWork{function, data}, Wait::kNo);
+    if (verdict) return *verdict;
+  }
+  return check(cu().LaunchHostFunc(stream, function, data));
 }
 
 // What a callback of HIP's needs where the driver calls one of its own.
@@ -89,67 +134,68 @@ hipError_t hipDeviceGetStreamPriorityRange(int* least, int* greatest) {
 }
 
 hipError_t hipStreamDestroy(hipStream_t stream) {
-  return api(
-      [&] { return constant_handle(stream) ? hipErrorInvalidHandle : check(cu().StreamDestroy(stream)); });
+  return api([&] { return destroy(stream); });
 }
 
 hipError_t hipStreamQuery(hipStream_t stream) {
-  return api([&] { return check(cu().StreamQuery(stream)); });
+  return with_free_stream(stream, [&] { return check(cu().StreamQuery(stream)); });
 }
 
 hipError_t hipStreamSynchronize(hipStream_t stream) {
-  return api([&] { return check(cu().StreamSynchronize(stream)); });
+  return with_free_stream(stream, [&] { return check(cu().StreamSynchronize(stream)); });
 }
 
 hipError_t hipStreamWaitEvent(hipStream_t stream, hipEvent_t event, unsigned flags) {
-  return api([&] {
-    if (flags != 0) return hipErrorInvalidValue;
-    return event ? check(cu().StreamWaitEvent(stream, event, 0)) : hipErrorInvalidHandle;
-  });
+  return with_stream(stream, [&] { return wait_event(stream, event, flags); });
 }
 
 hipError_t hipStreamGetFlags(hipStream_t stream, unsigned* flags) {
-  return api([&] { return flags ? check(cu().StreamGetFlags(stream, flags)) : hipErrorInvalidValue; });
+  return with_stream(
+      stream, [&] { return flags ? check(cu().StreamGetFlags(stream, flags)) : hipErrorInvalidValue; });
 }
 
 hipError_t hipStreamGetPriority(hipStream_t stream, int* priority) {
-  return api(
-      [&] { return priority ? check(cu().StreamGetPriority(stream, priority)) : hipErrorInvalidValue; });
+  return with_stream(stream, [&] {
+    return priority ? check(cu().StreamGetPriority(stream, priority)) : hipErrorInvalidValue;
+  });
 }
 
 int hipGetStreamDeviceId(hipStream_t stream) {
   if (constant_handle(stream)) return thread_state().device;
   driver::Context context = nullptr;
-  const hipError_t status = api([&] { return check(cu().StreamGetCtx(stream, &context)); });
+  const hipError_t status = with_stream(stream, [&] { return check(cu().StreamGetCtx(stream, &context)); });
   return status == hipSuccess ? Runtime::get().ordinal_of(context) : -1;
 }
 
 hipError_t hipStreamAddCallback(hipStream_t stream, hipStreamCallback_t callback, void* data,
                                 unsigned flags) {
-  return api([&] { return add_callback(stream, callback, data, flags); });
+  return with_free_stream(stream, [&] { return add_callback(stream, callback, data, flags); });
 }
 
 TF_CUDA_EXPORT hipError_t hipLaunchHostFunc(hipStream_t stream, hipHostFn_t function, void* data) {
-  return api(
-      [&] { return function ? check(cu().LaunchHostFunc(stream, function, data)) : hipErrorInvalidValue; });
+  return with_stream(stream, [&] { return launch_host_function(stream, function, data); });
 }
 
 hipError_t hipStreamWaitValue32(hipStream_t stream, void* pointer, uint32_t value, unsigned flags,
                                 uint32_t mask) {
-  return api([&] { return wait_value(cu().StreamWaitValue32, stream, pointer, value, flags, mask); });
+  return with_free_stream(
+      stream, [&] { return wait_value(cu().StreamWaitValue32, stream, pointer, value, flags, mask); });
 }
 
 hipError_t hipStreamWaitValue64(hipStream_t stream, void* pointer, uint64_t value, unsigned flags,
                                 uint64_t mask) {
-  return api([&] { return wait_value(cu().StreamWaitValue64, stream, pointer, value, flags, mask); });
+  return with_free_stream(
+      stream, [&] { return wait_value(cu().StreamWaitValue64, stream, pointer, value, flags, mask); });
 }
 
 hipError_t hipStreamWriteValue32(hipStream_t stream, void* pointer, uint32_t value, unsigned) {
-  return api([&] { return write_value(cu().StreamWriteValue32, stream, pointer, value); });
+  return with_free_stream(stream,
+                          [&] { return write_value(cu().StreamWriteValue32, stream, pointer, value); });
 }
 
 hipError_t hipStreamWriteValue64(hipStream_t stream, void* pointer, uint64_t value, unsigned) {
-  return api([&] { return write_value(cu().StreamWriteValue64, stream, pointer, value); });
+  return with_free_stream(stream,
+                          [&] { return write_value(cu().StreamWriteValue64, stream, pointer, value); });
 }
 
 }  // extern "C"

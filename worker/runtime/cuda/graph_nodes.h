@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a graph's nodes do, as nodes of the driver's. REQUIRES everywhere: the thread is ready.
+#pragma once
+
+#include <hip/hip_runtime_api.h>
+
+#include "graph/graph.h"
+
+namespace tf::cuda {
+
+// A graph of the driver's, for as long as it takes to instantiate it.
+class DriverGraph {
+ public:
+  DriverGraph() = default;
+  ~DriverGraph();
+  DriverGraph(const DriverGraph&) = delete;
+  DriverGraph& operator=(const DriverGraph&) = delete;
+
+  // Once.
+  hipError_t build(const graph::Plan& plan);
+  hipGraph_t get() const { return graph_; }
+
+ private:
+  hipGraph_t graph_ = nullptr;
+};
+
+// A kernel as a program names it in a graph, its function's handle or the host stub, for the current device.
+hipError_t describe_kernel(const void* named, graph::KernelFacts& facts);
+hipError_t describe_function(hipFunction_t function, graph::KernelFacts& facts);
+
+// Would the driver take it: shapes, memory.
+hipError_t check_work(const graph::Work& work);
+
+}  // namespace tf::cuda
