@@ -70,6 +70,10 @@ Driver special_functions() {
     *stream = handle<hipStream_t>(State::kFirstStream + 64 * static_cast<std::uintptr_t>(state().streams++));
     return asked("StreamCreateWithPriority");
   };
+  d.EventCreate = [](hipEvent_t* event, unsigned) {
+    *event = handle<hipEvent_t>(State::kEvent);
+    return asked("EventCreate");
+  };
   d.ModuleLoadDataEx = [](hipModule_t* module, const void* image, unsigned, int*, void**) {
     *module = handle<hipModule_t>(0x2000);
     state().image = static_cast<const char*>(image);
@@ -192,6 +196,48 @@ void add_graphs(Driver& d) {
   };
 }
 
+// Of physical memory. No number is used twice, in any test.
+std::uintptr_t last_handle = 0;
+
+// Addresses are given where they are wished for, else at 1 MiB; handles are numbers that count up.
+void add_memory(Driver& d) {
+  d.MemAddressReserve = [](void** address, std::size_t, std::size_t, void* wish, unsigned long long) {
+    *address = wish ? wish : handle<void*>(1 << 20);
+    return asked("MemAddressReserve");
+  };
+  d.MemCreate = [](hipMemGenericAllocationHandle_t* made, std::size_t, const AllocationProperties*,
+                   unsigned long long) {
+    *made = handle<hipMemGenericAllocationHandle_t>(++last_handle);
+    return asked("MemCreate");
+  };
+  d.MemImportFromShareableHandle = [](hipMemGenericAllocationHandle_t* made, void*, int) {
+    *made = handle<hipMemGenericAllocationHandle_t>(++last_handle);
+    return asked("MemImportFromShareableHandle");
+  };
+  d.MemRetainAllocationHandle = [](hipMemGenericAllocationHandle_t* found, void*) {
+    *found = handle<hipMemGenericAllocationHandle_t>(last_handle);
+    return asked("MemRetainAllocationHandle");
+  };
+  d.MemGetAddressRange = [](void** base, std::size_t* bytes, void*) {
+    *base = handle<void*>(State::kAllocation);
+    *bytes = 4096;
+    return asked("MemGetAddressRange");
+  };
+  d.IpcGetMemHandle = [](IpcMemoryHandle* made, void* address) {
+    std::memset(made, 7, sizeof *made);
+    std::memcpy(made, &address, sizeof address);
+    return asked("IpcGetMemHandle");
+  };
+  d.IpcOpenMemHandle = [](void** address, IpcMemoryHandle wanted, unsigned) {
+    std::memcpy(address, &wanted, sizeof *address);
+    return asked("IpcOpenMemHandle");
+  };
+  d.IpcCloseMemHandle = [](void* address) {
+    state().closed = address;
+    return asked("IpcCloseMemHandle");
+  };
+}
+
 // What only counts. One instance per function, since none of them knows its own name otherwise.
 template <std::size_t Index, typename... Parameters>
 struct Counter {
@@ -210,6 +256,7 @@ void* find(std::string_view wanted) {
     Driver d = special_functions();
     add_more(d);
     add_graphs(d);
+    add_memory(d);
     return d;
   }();
 #define TF_CUDA_FUNCTION(name, version, parameters) \

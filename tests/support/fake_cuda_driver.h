@@ -32,7 +32,9 @@ struct State {
   static constexpr int kSharedMax = 232448;  // bytes; of a device for which a kernel asks
   static constexpr int kStaticShared = 1024;
   static constexpr std::uintptr_t kFirstStream = 0x8800;
-  static constexpr std::size_t kParameters = 2;  // of every kernel: ints, 8 bytes apart
+  static constexpr std::uintptr_t kEvent = 0x9900;       // every event
+  static constexpr std::uintptr_t kAllocation = 0x4000;  // where every allocation begins
+  static constexpr std::size_t kParameters = 2;          // of every kernel: ints, 8 bytes apart
 
   std::map<std::string, int> calls;                      // by name without cu
   std::map<std::string, cuda::driver::Result> failures;  // answered in place of success
@@ -50,6 +52,7 @@ struct State {
   int first_argument = 0;  // of the kernel node
   std::vector<Node> nodes;
   int streams = 0;
+  void* closed = nullptr;  // by IpcCloseMemHandle
   unsigned host_flags = 0;
 };
 

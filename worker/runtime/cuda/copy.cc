@@ -3,6 +3,7 @@
 // direction is only checked for sense.
 #include "worker/runtime/cuda/copy.h"
 
+#include <atomic>
 #include <cstring>
 
 #include "worker/runtime/cuda/api.h"
@@ -32,6 +33,18 @@ graph::Library::Verdict capture_line(graph::Library& library, void* target, cons
 
 }  // namespace
 
+namespace {
+// Relaxed: whoever shares memory tells the others by means that order more than this.
+std::atomic<bool> is_memory_shared{false};
+}  // namespace
+
+void share_memory() { is_memory_shared.store(true, std::memory_order_relaxed); }
+
+driver::Result settle(driver::Result result) {
+  if (result != driver::Result::SUCCESS || !is_memory_shared.load(std::memory_order_relaxed)) return result;
+  return cu().StreamSynchronize(nullptr);
+}
+
 hipError_t copy_linear(void* target, const void* source, std::size_t bytes, hipMemcpyKind kind,
                        hipStream_t stream, Wait wait) {
   if (!valid_kind(kind)) return hipErrorInvalidMemcpyDirection;
@@ -45,7 +58,7 @@ hipError_t copy_linear(void* target, const void* source, std::size_t bytes, hipM
   void* const from = const_cast<void*>(source);
   const bool is_sync = wait == Wait::kYes && !stream;
   const driver::Result result =
-      is_sync ? cu().Memcpy(target, from, bytes) : cu().MemcpyAsync(target, from, bytes, stream);
+      is_sync ? settle(cu().Memcpy(target, from, bytes)) : cu().MemcpyAsync(target, from, bytes, stream);
   if (result == driver::Result::INVALID_VALUE && kind == hipMemcpyHostToHost) [[unlikely]]
     return copy_on_host(target, source, bytes, stream);
   if (result != driver::Result::SUCCESS || is_sync || wait == Wait::kNo) return check(result);

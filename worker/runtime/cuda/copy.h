@@ -15,6 +15,12 @@ enum class Wait { kNo, kYes };
 hipError_t copy_linear(void* target, const void* source, std::size_t bytes, hipMemcpyKind kind,
                        hipStream_t stream, Wait wait);
 
+// Memory is shared with other processes: from then on what a synchronous call did is there when it returns,
+// as in HIP. The driver's return earlier where no one in this process could tell.
+void share_memory();
+// The end of a synchronous fill or copy on the legacy stream.
+driver::Result settle(driver::Result result);
+
 // Says of pageable host memory that it is the host's: the driver demands that for boxes, and in graphs.
 void tell_pageable(driver::Copy2D& copy);
 void tell_pageable(driver::Copy3D& copy);

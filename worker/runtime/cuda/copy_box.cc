@@ -33,11 +33,11 @@ void tell_pageable_ends(Copy& copy) {
 }
 
 driver::Result hand_over(const driver::Copy2D& copy, hipStream_t stream, Wait wait) {
-  return wait == Wait::kYes ? cu().Memcpy2DUnaligned(&copy) : cu().Memcpy2DAsync(&copy, stream);
+  return wait == Wait::kYes ? settle(cu().Memcpy2DUnaligned(&copy)) : cu().Memcpy2DAsync(&copy, stream);
 }
 
 driver::Result hand_over(const driver::Copy3D& copy, hipStream_t stream, Wait wait) {
-  return wait == Wait::kYes ? cu().Memcpy3D(&copy) : cu().Memcpy3DAsync(&copy, stream);
+  return wait == Wait::kYes ? settle(cu().Memcpy3D(&copy)) : cu().Memcpy3DAsync(&copy, stream);
 }
 
 template <typename Copy>

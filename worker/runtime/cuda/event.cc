@@ -1,10 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 // Events.
+#include "worker/runtime/cuda/events.h"
+
+#include <mutex>
+#include <unordered_set>
+
 #include "worker/runtime/cuda/api.h"
 #include "worker/runtime/cuda/graphs.h"
 #include "worker/runtime/cuda/streams.h"
 
 namespace tf::cuda {
+namespace {
+
+struct Events {
+  std::mutex mutex;
+  std::unordered_set<hipEvent_t> all;
+};
+
+Events& events() {
+  static Events* const known = new Events;  // for ever, as the Runtime
+  return *known;
+}
+
+}  // namespace
+
+void add_event(hipEvent_t event) {
+  const std::lock_guard lock(events().mutex);
+  events().all.insert(event);
+}
+
+void remove_event(hipEvent_t event) {
+  const std::lock_guard lock(events().mutex);
+  events().all.erase(event);
+}
+
+bool is_event(hipEvent_t event) {
+  const std::lock_guard lock(events().mutex);
+  return events().all.contains(event);
+}
+
 namespace {
 
 constexpr unsigned kReleases = hipEventReleaseToDevice | hipEventReleaseToSystem;
@@ -15,12 +49,15 @@ hipError_t create(hipEvent_t* event, unsigned flags) {
   if (!event || (flags & ~(kDriverFlags | kReleases))) return hipErrorInvalidValue;
   if ((flags & kReleases) == kReleases) return hipErrorInvalidValue;
   if ((flags & hipEventInterprocess) && !(flags & hipEventDisableTiming)) return hipErrorInvalidValue;
-  return check(cu().EventCreate(event, flags & kDriverFlags));
+  const hipError_t status = check(cu().EventCreate(event, flags & kDriverFlags));
+  if (status == hipSuccess) add_event(*event);
+  return status;
 }
 
 hipError_t destroy(hipEvent_t event) {
   if (!event) return hipErrorInvalidHandle;
   if (graph::Library* const library = capturing()) library->forget_event(reference(event));
+  remove_event(event);
   return check(cu().EventDestroy(event));
 }
 

@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory and events shared between processes. The driver's handles are as large as HIP's and travel as they
-// are.
+// are, but for those of pointers inside an allocation.
+#include <algorithm>
 #include <cstring>
+#include <mutex>
+#include <unordered_map>
 
 #include "worker/runtime/cuda/api.h"
+#include "worker/runtime/cuda/copy.h"
+#include "worker/runtime/cuda/events.h"
+#include "worker/runtime/cuda/ipc_inside.h"
 
 namespace tf::cuda {
 namespace {
@@ -11,18 +17,93 @@ namespace {
 static_assert(sizeof(hipIpcMemHandle_t) == sizeof(driver::IpcMemoryHandle));
 static_assert(sizeof(hipIpcEventHandle_t) == sizeof(driver::IpcEventHandle));
 
+template <typename Handle>
+bool is_empty(const Handle& handle) {
+  const char* const bytes = reinterpret_cast<const char*>(&handle);
+  return std::all_of(bytes, bytes + sizeof handle, [](char byte) { return byte == 0; });
+}
+
+// Pointers inside memory that was opened, and where that begins.
+struct Opened {
+  struct Pointer {
+    void* base = nullptr;
+    std::size_t count = 0;
+  };
+  std::mutex mutex;
+  std::unordered_map<void*, Pointer> pointers;
+};
+
+Opened& opened() {
+  static Opened* const all = new Opened;  // for ever, as the Runtime
+  return *all;
+}
+
+hipError_t get_memory(hipIpcMemHandle_t* handle, void* pointer) {
+  if (!handle || !pointer) return hipErrorInvalidValue;
+  void* base = nullptr;
+  std::size_t bytes = 0;
+  if (cu().MemGetAddressRange(&base, &bytes, pointer) != driver::Result::SUCCESS) base = pointer;
+  driver::IpcMemoryHandle ours{};
+  const hipError_t status = check(cu().IpcGetMemHandle(&ours, base));
+  if (status != hipSuccess) return status == hipErrorInvalidValue ? hipErrorInvalidDevicePointer : status;
+  share_memory();
+  const std::ptrdiff_t offset = static_cast<std::byte*>(pointer) - static_cast<std::byte*>(base);
+  if (base && offset > 0) return make_inside_handle(ours, static_cast<std::uint64_t>(offset), *handle);
+  std::memcpy(handle, &ours, sizeof ours);
+  return hipSuccess;
+}
+
 hipError_t open_memory(void** pointer, const hipIpcMemHandle_t& handle, unsigned flags) {
-  if (!pointer || flags != hipIpcMemLazyEnablePeerAccess) return hipErrorInvalidValue;
+  if (!pointer || flags != hipIpcMemLazyEnablePeerAccess || is_empty(handle)) return hipErrorInvalidValue;
   driver::IpcMemoryHandle theirs;
+  std::uint64_t offset = 0;
   std::memcpy(&theirs, &handle, sizeof theirs);
-  return check(cu().IpcOpenMemHandle(pointer, theirs, driver::kIpcLazyPeerAccess));
+  if (is_inside_handle(handle))
+    if (const hipError_t status = read_inside_handle(handle, theirs, offset)) return status;
+  void* base = nullptr;
+  const hipError_t status = check(cu().IpcOpenMemHandle(&base, theirs, driver::kIpcLazyPeerAccess));
+  // The driver says no more of memory that is gone.
+  if (status != hipSuccess) return status == hipErrorInvalidValue ? hipErrorInvalidDevicePointer : status;
+  share_memory();
+  *pointer = static_cast<std::byte*>(base) + offset;
+  if (offset == 0) return hipSuccess;
+  const std::lock_guard lock(opened().mutex);
+  Opened::Pointer& entry = opened().pointers[*pointer];
+  entry.base = base;
+  ++entry.count;
+  return hipSuccess;
+}
+
+hipError_t close_memory(void* pointer) {
+  if (!pointer) return hipErrorInvalidValue;
+  {
+    const std::lock_guard lock(opened().mutex);
+    const auto inside = opened().pointers.find(pointer);
+    if (inside != opened().pointers.end()) {
+      pointer = inside->second.base;
+      if (--inside->second.count == 0) opened().pointers.erase(inside);
+    }
+  }
+  return check(cu().IpcCloseMemHandle(pointer));
+}
+
+hipError_t get_event(hipIpcEventHandle_t* handle, hipEvent_t event) {
+  if (!handle || !event) return hipErrorInvalidValue;
+  if (!is_event(event)) return hipErrorInvalidHandle;
+  driver::IpcEventHandle ours{};
+  const hipError_t status = check(cu().IpcGetEventHandle(&ours, event));
+  if (status == hipSuccess) std::memcpy(handle, &ours, sizeof ours);
+  // It is an event, so it is one that was not made to be shared.
+  return status == hipErrorInvalidHandle ? hipErrorInvalidConfiguration : status;
 }
 
 hipError_t open_event(hipEvent_t* event, const hipIpcEventHandle_t& handle) {
-  if (!event) return hipErrorInvalidValue;
+  if (!event || is_empty(handle)) return hipErrorInvalidValue;
   driver::IpcEventHandle theirs;
   std::memcpy(&theirs, &handle, sizeof theirs);
-  return check(cu().IpcOpenEventHandle(event, theirs));
+  const hipError_t status = check(cu().IpcOpenEventHandle(event, theirs));
+  if (status == hipSuccess) add_event(*event);
+  return status == hipErrorMapFailed || status == hipErrorInvalidHandle ? hipErrorInvalidValue : status;
 }
 
 }  // namespace
@@ -33,13 +114,7 @@ using namespace tf::cuda;
 extern "C" {
 
 hipError_t hipIpcGetMemHandle(hipIpcMemHandle_t* handle, void* pointer) {
-  return api([&] {
-    if (!handle || !pointer) return hipErrorInvalidValue;
-    driver::IpcMemoryHandle ours{};
-    const hipError_t status = check(cu().IpcGetMemHandle(&ours, pointer));
-    if (status == hipSuccess) std::memcpy(handle, &ours, sizeof ours);
-    return status == hipErrorInvalidValue ? hipErrorInvalidDevicePointer : status;
-  });
+  return api([&] { return get_memory(handle, pointer); });
 }
 
 hipError_t hipIpcOpenMemHandle(void** pointer, hipIpcMemHandle_t handle, unsigned flags) {
@@ -47,17 +122,11 @@ hipError_t hipIpcOpenMemHandle(void** pointer, hipIpcMemHandle_t handle, unsigne
 }
 
 hipError_t hipIpcCloseMemHandle(void* pointer) {
-  return api([&] { return pointer ? check(cu().IpcCloseMemHandle(pointer)) : hipErrorInvalidValue; });
+  return api([&] { return close_memory(pointer); });
 }
 
 hipError_t hipIpcGetEventHandle(hipIpcEventHandle_t* handle, hipEvent_t event) {
-  return api([&] {
-    if (!handle || !event) return hipErrorInvalidValue;
-    driver::IpcEventHandle ours{};
-    const hipError_t status = check(cu().IpcGetEventHandle(&ours, event));
-    if (status == hipSuccess) std::memcpy(handle, &ours, sizeof ours);
-    return status;
-  });
+  return api([&] { return get_event(handle, event); });
 }
 
 hipError_t hipIpcOpenEventHandle(hipEvent_t* event, hipIpcEventHandle_t handle) {

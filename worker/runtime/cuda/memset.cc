@@ -26,7 +26,7 @@ hipError_t fill(driver::Result (*now)(void*, Value, std::size_t),
     work.pitch = work.width;
     if (const auto verdict = capture(*library, stream, work, wait)) return *verdict;
   }
-  return check(wait == Wait::kYes ? now(target, value, count) : later(target, value, count, stream));
+  return check(wait == Wait::kYes ? settle(now(target, value, count)) : later(target, value, count, stream));
 }
 
 hipError_t fill_bytes(void* target, unsigned char value, std::size_t count, hipStream_t stream, Wait wait) {
@@ -84,7 +84,7 @@ hipError_t fill_3d(const hipPitchedPtr& target, int value, const hipExtent& exte
                  ? cu().MemsetD2D8(start, target.pitch, byte, extent.width, plan.rows)
                  : cu().MemsetD2D8Async(start, target.pitch, byte, extent.width, plan.rows, stream);
   }
-  return check(result);
+  return check(wait == Wait::kYes ? settle(result) : result);
 }
 
 hipError_t fill_rows(void* target, std::size_t pitch, int value, std::size_t width, std::size_t height,

@@ -5,6 +5,7 @@
 
 #include "worker/runtime/cuda/api.h"
 #include "worker/runtime/cuda/convert.h"
+#include "worker/runtime/cuda/virtual_memory.h"
 
 namespace tf::cuda {
 namespace {
@@ -34,31 +35,35 @@ hipError_t set_access(void* pointer, std::size_t bytes, const hipMemAccessDesc* 
   std::vector<driver::AccessDescription> access;
   for (std::size_t i = 0; i < count; ++i) {
     if (wishes[i].location.type != hipMemLocationTypeDevice) return hipErrorInvalidValue;
+    if (!Runtime::get().valid_device(wishes[i].location.id)) return hipErrorInvalidValue;
     access.push_back({{wishes[i].location.type, wishes[i].location.id}, wishes[i].flags});
   }
+  if (!virtual_memory().is_mapped(pointer, bytes)) return hipErrorInvalidValue;
   return check(cu().MemSetAccess(pointer, bytes, access.data(), count));
 }
 
 hipError_t get_access(unsigned long long* flags, const hipMemLocation* location, void* pointer) {
   if (!flags || !location || location->type != hipMemLocationTypeDevice) return hipErrorInvalidValue;
+  if (!Runtime::get().valid_device(location->id)) return hipErrorInvalidValue;
   const driver::Location place{location->type, location->id};
   return check(cu().MemGetAccess(flags, &place, pointer));
 }
 
 // `os_handle` is the descriptor itself in a pointer's clothes, as CUDA defines it, or points to it, as AMD's
 // runtimes up to 7.0 read it. Nothing is mapped at addresses as low as descriptors are.
-void* descriptor_in(void* os_handle) {
+int descriptor_in(void* os_handle) {
   constexpr std::uintptr_t kDescriptorMax = 1 << 16;
-  if (reinterpret_cast<std::uintptr_t>(os_handle) < kDescriptorMax) return os_handle;
+  const auto number = reinterpret_cast<std::uintptr_t>(os_handle);
+  if (number < kDescriptorMax) return static_cast<int>(number);
   int descriptor = -1;
   std::memcpy(&descriptor, os_handle, sizeof descriptor);
-  return reinterpret_cast<void*>(static_cast<std::intptr_t>(descriptor));
+  return descriptor;
 }
 
 // Nothing of what is mapped may still run, as with AMD's runtime; the driver leaves that to its caller.
 hipError_t unmap(void* pointer, std::size_t bytes) {
   const hipError_t pending = Runtime::get().synchronize_all();
-  const hipError_t status = check(cu().MemUnmap(pointer, bytes));
+  const hipError_t status = virtual_memory().unmap(pointer, bytes);
   return status != hipSuccess ? status : pending;
 }
 
@@ -69,37 +74,35 @@ using namespace tf::cuda;
 
 extern "C" {
 
-// As the driver: where the wish cannot be had, another range.
 hipError_t hipMemAddressReserve(void** pointer, size_t bytes, size_t alignment, void* wish,
                                 unsigned long long flags) {
   return api([&] {
     if (!pointer || flags != 0) return hipErrorInvalidValue;
-    return check(cu().MemAddressReserve(pointer, bytes, alignment, wish, 0));
+    return virtual_memory().reserve(pointer, bytes, alignment, wish);
   });
 }
 
 hipError_t hipMemAddressFree(void* pointer, size_t bytes) {
-  return api([&] { return check(cu().MemAddressFree(pointer, bytes)); });
+  return api([&] { return virtual_memory().free(pointer, bytes); });
 }
 
 hipError_t hipMemCreate(hipMemGenericAllocationHandle_t* handle, size_t bytes,
                         const hipMemAllocationProp* properties, unsigned long long flags) {
   return api([&] {
     if (!handle || flags != 0 || !valid_properties(properties)) return hipErrorInvalidValue;
-    const driver::AllocationProperties wish = convert(*properties);
-    return check(cu().MemCreate(handle, bytes, &wish, 0));
+    return virtual_memory().create(handle, bytes, *properties);
   });
 }
 
 hipError_t hipMemRelease(hipMemGenericAllocationHandle_t handle) {
-  return api([&] { return check(cu().MemRelease(handle)); });
+  return api([&] { return virtual_memory().release(handle); });
 }
 
 hipError_t hipMemMap(void* pointer, size_t bytes, size_t offset, hipMemGenericAllocationHandle_t handle,
                      unsigned long long flags) {
   return api([&] {
     if (!pointer || flags != 0) return hipErrorInvalidValue;
-    return check(cu().MemMap(pointer, bytes, offset, handle, 0));
+    return virtual_memory().map(pointer, bytes, offset, handle);
   });
 }
 
@@ -122,26 +125,20 @@ hipError_t hipMemGetAllocationGranularity(size_t* granularity, const hipMemAlloc
 
 hipError_t hipMemGetAllocationPropertiesFromHandle(hipMemAllocationProp* properties,
                                                    hipMemGenericAllocationHandle_t handle) {
-  return api([&] {
-    if (!properties) return hipErrorInvalidValue;
-    driver::AllocationProperties found{};
-    const hipError_t status = check(cu().MemGetAllocationPropertiesFromHandle(&found, handle));
-    if (status == hipSuccess) *properties = convert_back(found);
-    return status;
-  });
+  return api(
+      [&] { return properties ? virtual_memory().properties(properties, handle) : hipErrorInvalidValue; });
 }
 
 hipError_t hipMemRetainAllocationHandle(hipMemGenericAllocationHandle_t* handle, void* address) {
-  return api([&] {
-    return handle && address ? check(cu().MemRetainAllocationHandle(handle, address)) : hipErrorInvalidValue;
-  });
+  return api(
+      [&] { return handle && address ? virtual_memory().retain(handle, address) : hipErrorInvalidValue; });
 }
 
 hipError_t hipMemExportToShareableHandle(void* target, hipMemGenericAllocationHandle_t handle,
                                          hipMemAllocationHandleType type, unsigned long long flags) {
   return api([&] {
     if (!target || flags != 0 || type != hipMemHandleTypePosixFileDescriptor) return hipErrorInvalidValue;
-    return check(cu().MemExportToShareableHandle(target, handle, type, 0));
+    return virtual_memory().export_to(static_cast<int*>(target), handle);
   });
 }
 
@@ -149,7 +146,7 @@ hipError_t hipMemImportFromShareableHandle(hipMemGenericAllocationHandle_t* hand
                                            hipMemAllocationHandleType type) {
   return api([&] {
     if (!handle || type != hipMemHandleTypePosixFileDescriptor) return hipErrorInvalidValue;
-    return check(cu().MemImportFromShareableHandle(handle, descriptor_in(os_handle), type));
+    return virtual_memory().import(handle, descriptor_in(os_handle));
   });
 }
 

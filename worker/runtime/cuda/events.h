@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which events there are, for calls that the driver answers for events that were destroyed. Thread-safe.
+#pragma once
+
+#include <hip/hip_runtime_api.h>
+
+namespace tf::cuda {
+
+void add_event(hipEvent_t event);
+void remove_event(hipEvent_t event);
+bool is_event(hipEvent_t event);
+
+}  // namespace tf::cuda

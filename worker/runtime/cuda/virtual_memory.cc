@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/runtime/cuda/virtual_memory.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <iterator>
+#include <utility>
+
+#include "worker/runtime/cuda/convert.h"
+#include "worker/runtime/cuda/runtime.h"
+
+namespace tf::cuda {
+namespace {
+
+// Where reservations go whose address is the library's to choose. The driver's own places lie between what it
+// has already, and it does not give them again when a program wishes for one that it had: these it does.
+constexpr std::uintptr_t kProposalsStart = std::uintptr_t{0x48} << 40;
+constexpr std::uintptr_t kProposalsEnd = std::uintptr_t{0x50} << 40;
+constexpr std::uintptr_t kProposalAlignment = std::uintptr_t{1} << 21;
+
+std::uintptr_t address_of(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
+
+}  // namespace
+
+VirtualMemory& virtual_memory() {
+  static VirtualMemory* const all = new VirtualMemory;
+  return *all;
+}
+
+VirtualMemory::Physical::~Physical() {
+  if (descriptor >= 0) ::close(descriptor);
+}
+
+// Null: the driver chooses.
+void* VirtualMemory::propose(std::size_t bytes, std::size_t alignment) {
+  const std::uintptr_t step = alignment > kProposalAlignment ? alignment : kProposalAlignment;
+  if ((step & (step - 1)) != 0) return nullptr;
+  if (next_ == 0) next_ = kProposalsStart;
+  const std::uintptr_t start = (next_ + step - 1) & ~(step - 1);
+  if (start >= kProposalsEnd || bytes > kProposalsEnd - start) return nullptr;
+  next_ = start + bytes;
+  return reinterpret_cast<void*>(start);
+}
+
+// As the driver: where the wish cannot be had, another range.
+hipError_t VirtualMemory::reserve(void** pointer, std::size_t bytes, std::size_t alignment, void* wish) {
+  const std::lock_guard lock(mutex_);
+  if (!wish) wish = propose(bytes, alignment);
+  const hipError_t status = check(cu().MemAddressReserve(pointer, bytes, alignment, wish, 0));
+  if (status == hipSuccess) reservations_[address_of(*pointer)] = bytes;
+  return status;
+}
+
+hipError_t VirtualMemory::free(void* pointer, std::size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  const auto reserved = reservations_.find(address_of(pointer));
+  if (reserved == reservations_.end() || reserved->second != bytes || !is_free(address_of(pointer), bytes))
+    return hipErrorInvalidValue;
+  const hipError_t status = check(cu().MemAddressFree(pointer, bytes));
+  if (status == hipSuccess) reservations_.erase(reserved);
+  return status;
+}
+
+void VirtualMemory::add(hipMemGenericAllocationHandle_t handle, std::shared_ptr<Physical> physical) {
+  Handle& entry = handles_[handle];
+  entry.physical = std::move(physical);
+  ++entry.owners;
+}
+
+VirtualMemory::Physical* VirtualMemory::find(hipMemGenericAllocationHandle_t handle) const {
+  const auto found = handles_.find(handle);
+  return found == handles_.end() ? nullptr : found->second.physical.get();
+}
+
+hipError_t VirtualMemory::create(hipMemGenericAllocationHandle_t* handle, std::size_t bytes,
+                                 const hipMemAllocationProp& properties) {
+  const driver::AllocationProperties wish = convert(properties);
+  auto physical = std::make_shared<Physical>();
+  physical->properties = properties;
+  physical->bytes = bytes;
+  const std::lock_guard lock(mutex_);
+  const hipError_t status = check(cu().MemCreate(handle, bytes, &wish, 0));
+  if (status == hipSuccess) add(*handle, std::move(physical));
+  return status;
+}
+
+hipError_t VirtualMemory::import(hipMemGenericAllocationHandle_t* handle, int descriptor) {
+  auto physical = std::make_shared<Physical>();
+  physical->descriptor = ::fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+  if (physical->descriptor < 0) return hipErrorInvalidValue;
+  void* const number = reinterpret_cast<void*>(static_cast<std::intptr_t>(descriptor));
+  const std::lock_guard lock(mutex_);
+  const hipError_t status =
+      check(cu().MemImportFromShareableHandle(handle, number, hipMemHandleTypePosixFileDescriptor));
+  // What the driver says of a file that is not memory of its.
+  if (status == hipErrorUnknown || status == hipErrorInvalidHandle) return hipErrorInvalidValue;
+  if (status != hipSuccess) return status;
+  driver::AllocationProperties found{};
+  if (cu().MemGetAllocationPropertiesFromHandle(&found, *handle) == driver::Result::SUCCESS)
+    physical->properties = convert_back(found);
+  physical->properties.requestedHandleType = hipMemHandleTypePosixFileDescriptor;
+  add(*handle, std::move(physical));
+  return hipSuccess;
+}
+
+hipError_t VirtualMemory::export_to(int* descriptor, hipMemGenericAllocationHandle_t handle) {
+  const std::lock_guard lock(mutex_);
+  const Physical* const physical = find(handle);
+  if (!physical) return hipErrorInvalidValue;
+  if (physical->descriptor < 0)
+    return check(cu().MemExportToShareableHandle(descriptor, handle, hipMemHandleTypePosixFileDescriptor, 0));
+  const int copy = ::fcntl(physical->descriptor, F_DUPFD_CLOEXEC, 0);
+  if (copy < 0) return hipErrorOperatingSystem;
+  *descriptor = copy;
+  return hipSuccess;
+}
+
+hipError_t VirtualMemory::properties(hipMemAllocationProp* properties,
+                                     hipMemGenericAllocationHandle_t handle) {
+  const std::lock_guard lock(mutex_);
+  const Physical* const physical = find(handle);
+  if (!physical) return hipErrorInvalidValue;
+  *properties = physical->properties;
+  return hipSuccess;
+}
+
+const VirtualMemory::Mapping* VirtualMemory::mapping_of(std::uintptr_t address) const {
+  auto after = mappings_.upper_bound(address);
+  if (after == mappings_.begin()) return nullptr;
+  --after;
+  return address - after->first < after->second.bytes ? &after->second : nullptr;
+}
+
+hipError_t VirtualMemory::retain(hipMemGenericAllocationHandle_t* handle, void* address) {
+  const std::lock_guard lock(mutex_);
+  const Mapping* const mapping = mapping_of(address_of(address));
+  if (!mapping) return hipErrorInvalidValue;
+  const hipError_t status = check(cu().MemRetainAllocationHandle(handle, address));
+  if (status == hipSuccess) add(*handle, mapping->physical);
+  return status;
+}
+
+hipError_t VirtualMemory::release(hipMemGenericAllocationHandle_t handle) {
+  const std::lock_guard lock(mutex_);
+  const auto found = handles_.find(handle);
+  if (found == handles_.end()) return hipErrorInvalidValue;
+  if (--found->second.owners == 0) handles_.erase(found);
+  return check(cu().MemRelease(handle));
+}
+
+bool VirtualMemory::is_free(std::uintptr_t address, std::size_t bytes) const {
+  const auto next = mappings_.lower_bound(address);
+  return !mapping_of(address) && (next == mappings_.end() || next->first - address >= bytes);
+}
+
+hipError_t VirtualMemory::map(void* pointer, std::size_t bytes, std::size_t offset,
+                              hipMemGenericAllocationHandle_t handle) {
+  const std::uintptr_t address = address_of(pointer);
+  const std::lock_guard lock(mutex_);
+  const auto found = handles_.find(handle);
+  if (found == handles_.end() || bytes == 0) return hipErrorInvalidValue;
+  const std::size_t whole = found->second.physical->bytes;
+  if (whole != 0 && (offset > whole || bytes > whole - offset)) return hipErrorInvalidValue;
+  auto reserved = reservations_.upper_bound(address);
+  if (reserved == reservations_.begin()) return hipErrorInvalidValue;
+  --reserved;
+  const std::size_t inside = address - reserved->first;
+  if (inside > reserved->second || bytes > reserved->second - inside || !is_free(address, bytes))
+    return hipErrorInvalidValue;
+  const hipError_t status = check(cu().MemMap(pointer, bytes, offset, handle, 0));
+  if (status == hipSuccess) mappings_[address] = {found->second.physical, bytes};
+  return status;
+}
+
+bool VirtualMemory::covered(std::uintptr_t address, std::size_t bytes) const {
+  auto at = mappings_.find(address);
+  std::size_t done = 0;
+  while (at != mappings_.end() && at->first == address + done && done < bytes) {
+    done += at->second.bytes;
+    ++at;
+  }
+  return bytes != 0 && done == bytes;
+}
+
+bool VirtualMemory::is_mapped(const void* pointer, std::size_t bytes) const {
+  const std::lock_guard lock(mutex_);
+  return covered(address_of(pointer), bytes);
+}
+
+hipError_t VirtualMemory::unmap(void* pointer, std::size_t bytes) {
+  const std::uintptr_t address = address_of(pointer);
+  const std::lock_guard lock(mutex_);
+  if (!covered(address, bytes)) return hipErrorInvalidValue;
+  const hipError_t status = check(cu().MemUnmap(pointer, bytes));
+  if (status != hipSuccess) return status;
+  mappings_.erase(mappings_.find(address), mappings_.lower_bound(address + bytes));
+  return hipSuccess;
+}
+
+}  // namespace tf::cuda

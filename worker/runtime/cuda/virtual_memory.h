@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// VirtualMemory: which addresses are reserved, which physical memory there is, and where it is mapped. The
+// driver does it; it lets things pass that HIP refuses, and forgets who owns a handle. Thread-safe.
+#pragma once
+
+#include <hip/hip_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+
+namespace tf::cuda {
+
+class VirtualMemory {
+ public:
+  // REQUIRES for all: the thread is ready.
+  hipError_t reserve(void** pointer, std::size_t bytes, std::size_t alignment, void* wish);
+  hipError_t free(void* pointer, std::size_t bytes);
+
+  hipError_t create(hipMemGenericAllocationHandle_t* handle, std::size_t bytes,
+                    const hipMemAllocationProp& properties);
+  hipError_t import(hipMemGenericAllocationHandle_t* handle, int descriptor);
+  hipError_t export_to(int* descriptor, hipMemGenericAllocationHandle_t handle);
+  hipError_t properties(hipMemAllocationProp* properties, hipMemGenericAllocationHandle_t handle);
+  // One more owner of the handle behind a mapping.
+  hipError_t retain(hipMemGenericAllocationHandle_t* handle, void* address);
+  // One owner less. Mappings keep the memory, not the handle.
+  hipError_t release(hipMemGenericAllocationHandle_t handle);
+
+  // Part of a handle is the driver's to refuse: hipErrorNotSupported.
+  hipError_t map(void* pointer, std::size_t bytes, std::size_t offset,
+                 hipMemGenericAllocationHandle_t handle);
+  // Whole mappings, without gaps.
+  hipError_t unmap(void* pointer, std::size_t bytes);
+  bool is_mapped(const void* pointer, std::size_t bytes) const;
+
+ private:
+  struct Physical {
+    Physical() = default;
+    ~Physical();
+    Physical(const Physical&) = delete;
+    Physical& operator=(const Physical&) = delete;
+
+    hipMemAllocationProp properties{};
+    std::size_t bytes = 0;  // 0: not known, of imported memory
+    int descriptor = -1;    // by which it was imported: the driver exports such memory to nobody
+  };
+  struct Handle {
+    std::shared_ptr<Physical> physical;
+    std::size_t owners = 0;
+  };
+  struct Mapping {
+    std::shared_ptr<Physical> physical;
+    std::size_t bytes = 0;
+  };
+
+  // REQUIRES for all: the lock
+  void add(hipMemGenericAllocationHandle_t handle, std::shared_ptr<Physical> physical);
+  Physical* find(hipMemGenericAllocationHandle_t handle) const;
+  const Mapping* mapping_of(std::uintptr_t address) const;
+  bool is_free(std::uintptr_t address, std::size_t bytes) const;
+  bool covered(std::uintptr_t address, std::size_t bytes) const;
+  void* propose(std::size_t bytes, std::size_t alignment);
+
+  mutable std::mutex mutex_;
+  std::map<std::uintptr_t, std::size_t> reservations_;
+  std::map<std::uintptr_t, Mapping> mappings_;
+  std::map<hipMemGenericAllocationHandle_t, Handle> handles_;
+  std::uintptr_t next_ = 0;  // what to propose next; 0: nothing yet
+};
+
+// For ever, as the Runtime.
+VirtualMemory& virtual_memory();
+
+}  // namespace tf::cuda
