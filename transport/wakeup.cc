@@ -36,9 +36,8 @@ constexpr std::chrono::nanoseconds kCrowdedMax = std::chrono::seconds(1);
 
 // Of the machine, not of this thread: ends pinned to one processor each still run at the same time.
 std::int64_t spin_max_ns() {
-  const long processors = ::sysconf(_SC_NPROCESSORS_ONLN);
-  if (processors < 2) return 0;
-  return processors < kManyProcessors ? kSpinMaxNs : kSpinMaxAmongManyNs;
+  if (::sysconf(_SC_NPROCESSORS_ONLN) < 2) return 0;
+  return many_processors() ? kSpinMaxAmongManyNs : kSpinMaxNs;
 }
 
 }  // namespace
@@ -142,5 +141,7 @@ bool Spin::go_on(Clock::time_point now) {
 }
 
 void spin_yield() { ::sched_yield(); }
+
+bool many_processors() { return ::sysconf(_SC_NPROCESSORS_ONLN) >= kManyProcessors; }
 
 }  // namespace tf

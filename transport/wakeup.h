@@ -167,6 +167,10 @@ class SpinBudget {
 inline constexpr std::chrono::microseconds kSpinAlone{10};
 void spin_yield();
 
+// Whether this machine has so many processors that a thread which looks at something for a few milliseconds,
+// letting others run now and then, takes nothing from them.
+bool many_processors();
+
 // The spinning of one wait.
 class Spin {
  public:

@@ -8,7 +8,7 @@
 namespace tf::worker {
 
 void ShortWaits::add(Wait wait) {
-  if (patience_ < kPatienceMin && ++handed_over_ % kProbeEvery == 0) patience_ = kPatienceMax;
+  if (patience_ < kPatienceMin && ++handed_over_ % kProbeEvery == 0) patience_ = patience_max_;
   if (patience_ < kPatienceMin || waits_.size() >= kShortWaitsMax) return wait.hand_over();
   waits_.push_back(std::move(wait));
 }
@@ -18,7 +18,8 @@ void ShortWaits::progress() {
     const bool answered = wait.answer();
     const auto waited = Clock::now() - wait.since;
     if (answered) {
-      learn(waited <= kPatienceMax);  // letting others run may have taken long: then a thread is woken sooner
+      learn(waited <=
+            patience_max_);  // letting others run may have taken long: then a thread is woken sooner
       return true;
     }
     if (waited < patience_) return false;
@@ -34,7 +35,7 @@ bool ShortWaits::uses(const void* object) const {
 
 void ShortWaits::learn(bool was_short) {
   if (was_short)
-    patience_ = std::min<std::chrono::nanoseconds>(patience_ * 2, kPatienceMax);
+    patience_ = std::min(patience_ * 2, patience_max_);
   else
     patience_ /= 2;
 }

@@ -13,6 +13,8 @@
 #include <functional>
 #include <vector>
 
+#include "transport/wakeup.h"
+
 namespace tf::worker {
 
 inline constexpr std::size_t kShortWaitsMax = 64;  // the next one is a waiter thread's at once
@@ -40,12 +42,15 @@ class ShortWaits {
   void learn(bool was_short);
 
   std::vector<Wait> waits_;
-  std::chrono::nanoseconds patience_{kPatienceMax};
+  const std::chrono::nanoseconds patience_max_{many_processors() ? kPatienceAmongMany : kPatienceMax};
+  std::chrono::nanoseconds patience_{patience_max_};
   unsigned handed_over_ = 0;
 
   static constexpr std::chrono::microseconds kPatienceMax{100};  // two wake-ups and a little
-  static constexpr std::chrono::microseconds kPatienceMin{2};    // below it is none
-  static constexpr unsigned kProbeEvery = 64;                    // then one is looked at after all
+  static constexpr std::chrono::microseconds kPatienceAmongMany{
+      2000};                                                   // where the look takes nothing from others
+  static constexpr std::chrono::microseconds kPatienceMin{2};  // below it is none
+  static constexpr unsigned kProbeEvery = 64;                  // then one is looked at after all
 };
 
 }  // namespace tf::worker

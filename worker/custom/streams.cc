@@ -53,10 +53,14 @@ void answer_when_done(Call& call, int device, const void* object, Query query, W
 
 void synchronize_device(Call& call, const protocol::SynchronizeDeviceRequest&) {
   if (!call.use_device()) return;
-  const int device = call.session().current_device();
-  if (call.session().device_idle(device)) return call.reply(call.hip().hipDeviceSynchronize());
-  wait_elsewhere(call.session(), call.header(), device, nullptr,
-                 [](const protocol::HipTable& hip) { return hip.hipDeviceSynchronize(); });
+  Session& session = call.session();
+  const int device = session.current_device();
+  answer_when_done(
+      call, device, nullptr,
+      [&session, device](const protocol::HipTable& hip) {
+        return session.device_idle(device) ? hip.hipDeviceSynchronize() : hipErrorNotReady;
+      },
+      [](const protocol::HipTable& hip) { return hip.hipDeviceSynchronize(); });
 }
 
 void synchronize_stream(Call& call, const protocol::SynchronizeStreamRequest& request) {
