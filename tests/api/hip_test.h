@@ -10,6 +10,7 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <mutex>
 #include <vector>
 
@@ -122,6 +123,13 @@ inline std::vector<std::uint32_t> counting(std::size_t count, std::uint32_t firs
 
 // The library in the place of AMD's is hip-remote's client (library.cc of the proxy has the name).
 inline bool is_remote() { return dlsym(RTLD_DEFAULT, "hip_remote_proxy_version") != nullptr; }
+
+// The devices are NVIDIA's, here or at the worker: some of what their driver does HIP cannot mend.
+inline bool is_nvidia() {
+  hipDeviceProp_t properties = {};
+  return hipGetDeviceProperties(&properties, 0) == hipSuccess &&
+         std::strncmp(properties.gcnArchName, "sm_", 3) == 0;
+}
 
 inline int device_count() {
   int count = 0;

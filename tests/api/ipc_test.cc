@@ -360,6 +360,8 @@ TEST_F(Ipc, AnEventOrdersTwoProcesses) {
 }
 
 TEST_F(Ipc, ARecorderThatDiesHoldsNobodyUp) {
+  if (is_nvidia() && !is_remote())
+    GTEST_SKIP() << "NVIDIA's driver never completes an event whose recorder died";
   TestEvent event(kSharedEvent);
   hipIpcEventHandle_t handle = {};
   HIP_OK(hipIpcGetEventHandle(&handle, event));

@@ -119,7 +119,13 @@ TEST_F(VirtualMemory, CopiesInEveryDirectionAndAcrossTheSeam) {
   hipMemGenericAllocationHandle_t handle = nullptr;
   HIP_OK(hipMemCreate(&handle, bytes, &prop_, 0));
   void* const half = static_cast<char*>(base) + granularity_;
-  HIP_OK(hipMemMap(half, granularity_, 0, handle, 0));  // the halves change places
+  const hipError_t error = hipMemMap(half, granularity_, 0, handle, 0);  // the halves change places
+  if (error == hipErrorNotSupported && is_nvidia()) {
+    HIP_OK(hipMemRelease(handle));
+    HIP_OK(hipMemAddressFree(base, bytes));
+    GTEST_SKIP() << "NVIDIA's driver maps a handle only whole";
+  }
+  HIP_OK(error);
   HIP_OK(hipMemMap(base, granularity_, granularity_, handle, 0));
   HIP_OK(allow(base, bytes));
   const std::vector<std::uint32_t> sent = counting(bytes / 4, 1);
