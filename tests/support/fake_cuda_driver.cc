@@ -122,11 +122,13 @@ void add_more(Driver& d) {
     state().launches.push_back(launch);
     return asked("LaunchKernelEx");
   };
-  d.PointerGetAttribute = [](void* value, int, void* pointer) {
+  d.PointerGetAttribute = [](void* value, int attribute, void* pointer) {
     // Addresses below 1 GiB are the device's, others are pageable.
     if (reinterpret_cast<std::uintptr_t>(pointer) >= (1u << 30)) return Result::INVALID_VALUE;
-    const unsigned type = kMemoryDevice;
-    std::memcpy(value, &type, sizeof type);
+    // The upper half is the second device's.
+    const int device = reinterpret_cast<std::uintptr_t>(pointer) >= (1u << 29) ? 1 : 0;
+    const int number = attribute == kPointerDeviceOrdinal ? device : static_cast<int>(kMemoryDevice);
+    std::memcpy(value, &number, sizeof number);
     return asked("PointerGetAttribute");
   };
   d.Memcpy2DAsync = [](const Copy2D* copy, hipStream_t) {
@@ -171,8 +173,9 @@ void add_graphs(Driver& d) {
     return add_node("GraphAddMemcpyNode", node, before, count);
   };
   d.GraphAddMemsetNode = [](hipGraphNode_t* node, hipGraph_t, const hipGraphNode_t* before, std::size_t count,
-                            const FillNode* fill, hipCtx_t) {
+                            const FillNode* fill, hipCtx_t context) {
     state().fill_node = *fill;
+    state().fill_context = context;
     return add_node("GraphAddMemsetNode", node, before, count);
   };
   d.GraphAddKernelNode = [](hipGraphNode_t* node, hipGraph_t, const hipGraphNode_t* before, std::size_t count,

@@ -49,6 +49,7 @@ struct State {
   std::vector<std::size_t> filled_rows;
   cuda::driver::KernelNode kernel_node{};
   cuda::driver::FillNode fill_node{};
+  hipCtx_t fill_context = nullptr;
   int first_argument = 0;  // of the kernel node
   std::vector<Node> nodes;
   int streams = 0;

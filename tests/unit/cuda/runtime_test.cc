@@ -390,6 +390,8 @@ TEST_F(CudaRuntime, AGraphThatCannotBeChangedInPlaceIsMadeAnew) {
   ASSERT_EQ(hipGraphCreate(&graph, 0), hipSuccess);
   ASSERT_EQ(hipGraphAddMemsetNode(&node, graph, nullptr, 0, &fill), hipSuccess);
   ASSERT_EQ(hipGraphInstantiate(&exec, graph, nullptr, nullptr, 0), hipSuccess);
+  EXPECT_EQ(driver_->fill_context, at(0x1000));
+  fill.dst = at(0x20000000);
   fill.value = 3;
   EXPECT_EQ(hipGraphExecMemsetNodeSetParams(exec, node, &fill), hipSuccess);
   EXPECT_EQ(calls("GraphExecUpdate"), 1);
@@ -399,6 +401,7 @@ TEST_F(CudaRuntime, AGraphThatCannotBeChangedInPlaceIsMadeAnew) {
   EXPECT_EQ(calls("GraphInstantiateWithFlags"), 2);
   EXPECT_EQ(calls("GraphExecDestroy"), 1);
   EXPECT_EQ(driver_->fill_node.value, 3u);
+  EXPECT_EQ(driver_->fill_context, at(0x1001)) << "of the memory's device";
   EXPECT_EQ(hipGraphExecDestroy(exec), hipSuccess);
   EXPECT_EQ(hipGraphLaunch(exec, stream_), hipErrorInvalidValue);
   EXPECT_EQ(calls("GraphCreate"), calls("GraphDestroy"));

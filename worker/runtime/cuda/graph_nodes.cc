@@ -26,6 +26,19 @@ Shape shape_of(const graph::KernelWork& work) {
           dim3(work.threads[0], work.threads[1], work.threads[2])};
 }
 
+// The context of the device whose memory it is; else of the current one. A capture may span devices.
+driver::Context context_of(void* pointer, driver::Context current) {
+  unsigned type = 0;
+  int ordinal = -1;
+  if (cu().PointerGetAttribute(&type, driver::kPointerMemoryType, pointer) != driver::Result::SUCCESS ||
+      type != driver::kMemoryDevice ||
+      cu().PointerGetAttribute(&ordinal, driver::kPointerDeviceOrdinal, pointer) != driver::Result::SUCCESS ||
+      !Runtime::get().valid_device(ordinal))
+    return current;
+  driver::Context context = nullptr;
+  return Runtime::get().context(ordinal, context) == hipSuccess ? context : current;
+}
+
 hipError_t add(Place& place, const graph::KernelWork& work) {
   // Its module may be gone since the program named it.
   if (!is_function(work.function) && !programs().is_registered(work.function)) return hipErrorInvalidHandle;
@@ -56,14 +69,17 @@ hipError_t add(Place& place, const graph::CopyWork& work) {
   driver::Copy3D copy;
   if (const hipError_t status = convert_copy(copy, work)) return status;
   tell_places(copy);
+  const bool to_host = copy.target_type == driver::kMemoryHost;
+  const driver::Context context =
+      context_of(to_host ? work.source.address : work.target.address, place.context);
   return check(cu().GraphAddMemcpyNode(&place.node, place.graph, place.before.data(), place.before.size(),
-                                       &copy, place.context));
+                                       &copy, context));
 }
 
 hipError_t add(Place& place, const graph::FillWork& work) {
   const driver::FillNode fill = convert_fill(work);
   return check(cu().GraphAddMemsetNode(&place.node, place.graph, place.before.data(), place.before.size(),
-                                       &fill, place.context));
+                                       &fill, context_of(work.target, place.context)));
 }
 
 hipError_t add(Place& place, const graph::HostWork& work) {
@@ -121,6 +137,7 @@ hipError_t describe_kernel(const void* named, graph::KernelFacts& facts) {
   return describe_function(function, facts);
 }
 
+// Drivers before CUDA 12.4 cannot be asked: hipErrorNotSupported.
 hipError_t describe_function(hipFunction_t function, graph::KernelFacts& facts) {
   facts.resolved = function;
   for (std::size_t index = 0;; ++index) {
