@@ -150,6 +150,11 @@ TEST_F(CudaMemory, EventsThatCannotBeSharedSaySo) {
   EXPECT_EQ(hipEventDestroy(event), hipSuccess);
   EXPECT_EQ(hipIpcGetEventHandle(&handle, event), hipErrorInvalidHandle);
   EXPECT_EQ(calls("IpcGetEventHandle"), 1);
+  hipGraph_t graph = nullptr;
+  hipGraphNode_t node = nullptr;
+  ASSERT_EQ(hipGraphCreate(&graph, 0), hipSuccess);
+  EXPECT_EQ(hipGraphAddEventRecordNode(&node, graph, nullptr, 0, event), hipErrorInvalidValue);
+  EXPECT_EQ(hipGraphDestroy(graph), hipSuccess);
   EXPECT_EQ(hipIpcOpenEventHandle(&event, hipIpcEventHandle_t{}), hipErrorInvalidValue) << "empty";
   std::memset(&handle, 1, sizeof handle);
   driver_->failures["IpcOpenEventHandle"] = cuda::driver::Result::MAP_FAILED;

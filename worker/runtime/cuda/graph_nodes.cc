@@ -7,6 +7,7 @@
 #include "worker/runtime/cuda/api.h"
 #include "worker/runtime/cuda/convert.h"
 #include "worker/runtime/cuda/copy.h"
+#include "worker/runtime/cuda/events.h"
 #include "worker/runtime/cuda/module.h"
 #include "worker/runtime/cuda/modules.h"
 
@@ -89,6 +90,7 @@ hipError_t add(Place& place, const graph::HostWork& work) {
 }
 
 hipError_t add(Place& place, const graph::EventWork& work) {
+  if (!is_event(work.event)) return hipErrorInvalidHandle;
   const auto call = work.record ? cu().GraphAddEventRecordNode : cu().GraphAddEventWaitNode;
   return check(call(&place.node, place.graph, place.before.data(), place.before.size(), work.event));
 }
@@ -158,7 +160,7 @@ hipError_t check_work(const graph::Work& work) {
                                                     : hipSuccess;
   }
   if (const auto* event = std::get_if<graph::EventWork>(&work))
-    return event->event ? hipSuccess : hipErrorInvalidValue;
+    return is_event(event->event) ? hipSuccess : hipErrorInvalidValue;
   const bool has_memory =
       std::holds_alternative<graph::CopyWork>(work) || std::holds_alternative<graph::FillWork>(work);
   return has_memory ? try_out(work) : hipSuccess;
