@@ -385,6 +385,16 @@ TEST_F(Ipc, BadEventsAreRefused) {
   EXPECT_EQ(hipIpcOpenEventHandle(&opened, hipIpcEventHandle_t{}), hipErrorInvalidValue);
   HIP_OK(hipEventDestroy(shared));
   EXPECT_EQ(hipIpcGetEventHandle(&handle, shared), hipErrorInvalidHandle);
+}
+
+TEST_F(Ipc, EventsThatAreGoneAreNotOpened) {
+  if (is_nvidia() && !is_remote())
+    GTEST_SKIP() << "NVIDIA's driver opens the handle of an event that was destroyed";
+  hipIpcEventHandle_t handle = {};
+  hipEvent_t shared = nullptr;
+  HIP_OK(hipEventCreateWithFlags(&shared, kSharedEvent));
+  HIP_OK(hipIpcGetEventHandle(&handle, shared));
+  HIP_OK(hipEventDestroy(shared));
   HIP_OK(hipDeviceSynchronize());
   EXPECT_EQ(run_partner("event gone", hex(handle)), 0);
 }
