@@ -108,6 +108,8 @@ void copy_rows(void* target, std::size_t target_pitch, const void* source, std::
                 static_cast<const char*>(source) + row * source_pitch, width);
 }
 
+std::size_t many_arguments = 100;  // its address is the kernel "many"
+
 struct FillArguments {
   std::uint32_t* target;
   std::uint32_t value;
@@ -249,9 +251,26 @@ FAKE_API hipError_t hipModuleUnload(hipModule_t module) {
   const std::unique_ptr<std::string> owned(reinterpret_cast<std::string*>(module));
   return hipSuccess;
 }
+// "fill" has FillArguments, "many" a hundred numbers of eight bytes.
 FAKE_API hipError_t hipModuleGetFunction(hipFunction_t* function, hipModule_t module, const char* name) {
+  if (std::strcmp(name, "many") == 0) {
+    *function = reinterpret_cast<hipFunction_t>(&many_arguments);
+    return hipSuccess;
+  }
   if (std::strcmp(name, "fill") != 0) return hipErrorNotFound;
   *function = reinterpret_cast<hipFunction_t>(module);
+  return hipSuccess;
+}
+FAKE_API hipError_t hipRemoteKernelParameter(hipFunction_t function, std::size_t index, std::size_t* offset,
+                                             std::size_t* bytes) {
+  const bool is_many = function == reinterpret_cast<hipFunction_t>(&many_arguments);
+  if (index >= (is_many ? many_arguments : 3)) return hipErrorInvalidValue;
+  *offset = is_many || index == 0 ? 8 * index : 4 + 4 * index;
+  *bytes = is_many || index == 0 ? 8 : 4;
+  return hipSuccess;
+}
+FAKE_API hipError_t hipFuncGetAttribute(int* value, hipFunction_attribute attribute, hipFunction_t) {
+  *value = 100 + static_cast<int>(attribute);
   return hipSuccess;
 }
 FAKE_API hipError_t hipModuleLaunchKernel(hipFunction_t, unsigned, unsigned, unsigned, unsigned, unsigned,

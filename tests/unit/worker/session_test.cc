@@ -251,22 +251,64 @@ TEST(Session, ModulesAreCachedByTheirHash) {
   EXPECT_EQ(rig.call(protocol::LoadModuleRequest{again, hash.low, hash.high, code.size, 0}), hipSuccess);
 }
 
-TEST(Session, LaunchesRunAndDieWithTheirModule) {
-  SessionRig rig;
-  rig.start();
-  const std::uint64_t memory = rig.lease(kMiB);
+// A module with the fake runtime's kernels. Its handle.
+std::uint64_t load_module(SessionRig& rig) {
   CodeBytes code;
   code.size = 16;
   code.data = std::make_unique<std::byte[]>(code.size);
   std::memcpy(code.data.get(), "FAKE", 4);
   const CodeHash hash = hash_of(code);
   const std::uint64_t module = protocol::Handle(protocol::HandleKind::kModule, 0, 0).raw();
+  BulkCompletion sent;
+  EXPECT_TRUE(rig.bulk().send(1, {code.data.get(), code.size}, sent).is_ok());
+  EXPECT_EQ(rig.call(protocol::LoadModuleRequest{module, hash.low, hash.high, code.size, 1}), hipSuccess);
+  EXPECT_TRUE(rig.await(sent).is_ok());
+  return module;
+}
+
+TEST(Session, FunctionsAreFoundAndDescribed) {
+  SessionRig rig;
+  rig.start();
+  const std::uint64_t module = load_module(rig);
+  const auto function = [](std::uint32_t index) {
+    return protocol::Handle(protocol::HandleKind::kFunction, 0, index).raw();
+  };
+  EXPECT_EQ(rig.call(protocol::FindFunctionRequest{module, function(0)}, text("fill")), hipSuccess);
+  EXPECT_EQ(rig.call(protocol::FindFunctionRequest{module, function(1)}, text("many")), hipSuccess);
+  EXPECT_EQ(rig.call(protocol::FindFunctionRequest{module, function(2)}, text("nobody")), hipErrorNotFound);
+  EXPECT_EQ(rig.call(protocol::FindFunctionRequest{module + 1, function(2)}, text("fill")),
+            hipErrorInvalidHandle);
+  EXPECT_EQ(rig.call(protocol::DescribeFunctionRequest{function(2), 0, 0}), hipErrorInvalidHandle);
+
+  ASSERT_EQ(rig.call(protocol::DescribeFunctionRequest{function(0), 0, 0}), hipSuccess);
+  const auto fill = rig.reply_body<protocol::DescribeFunctionReply>();
+  EXPECT_EQ(fill.max_threads_per_block, 100u + HIP_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
+  EXPECT_EQ(fill.static_shared_bytes, 100u + HIP_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES);
+  EXPECT_EQ(fill.private_bytes, 100u + HIP_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES);
+  EXPECT_EQ(fill.registers, 100u + HIP_FUNC_ATTRIBUTE_NUM_REGS);
+  ASSERT_EQ(fill.arguments, 3u);
+  EXPECT_EQ(std::vector<std::uint32_t>(fill.offsets, fill.offsets + 3),
+            (std::vector<std::uint32_t>{0, 8, 12}));
+  EXPECT_EQ(std::vector<std::uint32_t>(fill.sizes, fill.sizes + 3), (std::vector<std::uint32_t>{8, 4, 4}));
+
+  std::uint32_t known = 0;
+  for (std::uint32_t got = 1; got != 0 && known < 1000; known += got) {
+    ASSERT_EQ(rig.call(protocol::DescribeFunctionRequest{function(1), known, 0}), hipSuccess);
+    const auto page = rig.reply_body<protocol::DescribeFunctionReply>();
+    got = page.arguments;
+    for (std::uint32_t i = 0; i < got; ++i) ASSERT_EQ(page.offsets[i], (known + i) * 8);
+  }
+  EXPECT_EQ(known, 100u);
+  EXPECT_TRUE(rig.faults().empty()) << "what was not found was asked for, not posted";
+}
+
+TEST(Session, LaunchesRunAndDieWithTheirModule) {
+  SessionRig rig;
+  rig.start();
+  const std::uint64_t memory = rig.lease(kMiB);
+  const std::uint64_t module = load_module(rig);
   const std::uint64_t function = protocol::Handle(protocol::HandleKind::kFunction, 0, 0).raw();
   const std::uint64_t missing = protocol::Handle(protocol::HandleKind::kFunction, 0, 1).raw();
-  BulkCompletion sent;
-  ASSERT_TRUE(rig.bulk().send(1, {code.data.get(), code.size}, sent).is_ok());
-  ASSERT_EQ(rig.call(protocol::LoadModuleRequest{module, hash.low, hash.high, code.size, 1}), hipSuccess);
-  ASSERT_TRUE(rig.await(sent).is_ok());
   rig.post(protocol::GetFunctionRequest{module, function}, text("fill"));
   rig.post(protocol::GetFunctionRequest{module, missing}, text("no_such_kernel"));
 
