@@ -34,8 +34,14 @@ constexpr auto kQuestion = std::chrono::milliseconds(20);  // ask the worker whe
 // Acquire: what the stream did before is seen. The worker's store is a plain one behind the data, by whatever
 // the device is; x86 keeps their order.
 bool Staging::DoneWord::done() const {
-  return std::atomic_ref(*reinterpret_cast<std::uint32_t*>(address)).load(std::memory_order_acquire) ==
+  const auto at = std::atomic_ref(const_cast<std::uint64_t&>(address)).load(std::memory_order_relaxed);
+  return std::atomic_ref(*reinterpret_cast<std::uint32_t*>(at)).load(std::memory_order_acquire) ==
          std::atomic_ref(const_cast<std::uint32_t&>(expected)).load(std::memory_order_relaxed);
+}
+
+void Staging::DoneWord::become(const DoneWord& other) {
+  std::atomic_ref(address).store(other.address, std::memory_order_relaxed);
+  std::atomic_ref(expected).store(other.expected, std::memory_order_relaxed);
 }
 
 bool Staging::ready() {
@@ -53,7 +59,7 @@ bool Staging::allocate_chunks(std::uint64_t bytes, std::span<Chunk> chunks, std:
   std::memset(reinterpret_cast<void*>(word), 0, words_bytes);
   for (Chunk& chunk : chunks) {
     chunk.address = base;
-    chunk.word.address = word;
+    chunk.own.address = chunk.word.address = word;
     base += bytes;
     word += kWordStride;
   }
@@ -78,19 +84,28 @@ hipError_t Staging::mark(const CopyMode& mode, DoneWord& word) {
   request.target = word.address;
   request.count = 1;
   request.stream = mode.stream;
-  const std::uint32_t value = word.expected + 1;
-  std::atomic_ref(word.expected).store(value, std::memory_order_relaxed);
-  request.value = static_cast<std::int32_t>(value);
+  request.value = static_cast<std::int32_t>(++word.expected);
   // Not by post(): the word is no work to wait for.
   return session_.send(request.kOp, mode.device, std::as_bytes(std::span(&request, 1)), {});
 }
 
-hipError_t Staging::move(const CopyMode& mode, Chunk& chunk, std::uint64_t target, std::uint64_t source,
-                         std::uint64_t bytes) {
+hipError_t Staging::mark(const CopyMode& mode, Chunk& chunk) {
+  const hipError_t error = mark(mode, chunk.own);
+  chunk.word.become(chunk.own);
+  return error;
+}
+
+hipError_t Staging::post_chunk(const CopyMode& mode, Chunk& chunk, std::uint64_t target, std::uint64_t source,
+                               std::uint64_t bytes) {
   chunk.device = mode.device;
   chunk.stream = mode.stream;
-  const hipError_t error = post_copy(session_, mode, target, source, bytes);
-  return error != hipSuccess ? error : mark(mode, chunk.word);
+  return post_copy(session_, mode, target, source, bytes);
+}
+
+hipError_t Staging::move(const CopyMode& mode, Chunk& chunk, std::uint64_t target, std::uint64_t source,
+                         std::uint64_t bytes) {
+  const hipError_t error = post_chunk(mode, chunk, target, source, bytes);
+  return error != hipSuccess ? error : mark(mode, chunk);
 }
 
 // Host callbacks may hold the stream up, so messages are looked for too. A stream that has failed may never

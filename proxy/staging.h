@@ -61,13 +61,16 @@ class Staging {
   // A word that a stream fills. Ends when it holds `expected`.
   struct DoneWord {
     std::uint64_t address = 0;
-    std::uint32_t expected = 0;  // helpers of a copy may look at a word whose turn is over
+    std::uint32_t expected = 0;
 
     bool done() const;
+    // Helpers of a copy may look at a buffer whose turn is over.
+    void become(const DoneWord& other);
   };
   struct Chunk {
     std::uint64_t address = 0;
-    DoneWord word;  // of the work that used it last
+    DoneWord own;   // its word
+    DoneWord word;  // what must be done before it is used again: its own, or that of a chunk behind it
     int device = 0;
     std::uint64_t stream = 0;
   };
@@ -88,8 +91,11 @@ class Staging {
                        std::uint64_t& word);
   std::byte* memory(const Chunk& chunk) const { return reinterpret_cast<std::byte*>(chunk.address); }
   hipError_t mark(const CopyMode& mode, DoneWord& word);
+  hipError_t post_chunk(const CopyMode& mode, Chunk& chunk, std::uint64_t target, std::uint64_t source,
+                        std::uint64_t bytes);
   hipError_t move(const CopyMode& mode, Chunk& chunk, std::uint64_t target, std::uint64_t source,
                   std::uint64_t bytes);
+  hipError_t mark(const CopyMode& mode, Chunk& chunk);
   // Rows of the device's memory and of a chunk.
   hipError_t move_box(const CopyMode& mode, Chunk& chunk, const Box& box);
   hipError_t await(const DoneWord& word, int device, std::uint64_t stream);

@@ -19,7 +19,7 @@ hipError_t Staging::move_box(const CopyMode& mode, Chunk& chunk, const Box& box)
   chunk.device = mode.device;
   chunk.stream = mode.stream;
   const hipError_t error = post_box(session_, mode, box);
-  return error != hipSuccess ? error : mark(mode, chunk.word);
+  return error != hipSuccess ? error : mark(mode, chunk);
 }
 
 Staging::Outcome Staging::box_to_device(const CopyMode& mode, const Box& box, hipError_t& error) {

@@ -4,6 +4,9 @@
 // of each, in order and alone, since threads that take turns at the request queue hold each other up;
 // meanwhile it carries chunks that need no waiting.
 //
+// Between a copy and the word behind it the device changes from one of its engines to another and back,
+// several microseconds: so only every few chunks that go to the device are followed by one.
+//
 // A chunk's buffer passes from hand to hand: to the device, the caller has posted the chunk that used it
 // before and the device has read that (its word); a helper fills it; the caller posts it. From the device,
 // the chunk before has been carried away; the caller posts the next; when its word is there a helper carries
@@ -37,8 +40,13 @@ struct Staging::JointCopy {
   const std::uint64_t chunks = (bytes + chunk_bytes - 1) / chunk_bytes;
   const std::uint64_t buffers = staging.joint_chunks_.size();
 
-  std::atomic<std::uint64_t> next{0};     // the first chunk that nobody carries yet; relaxed
-  std::atomic<std::uint64_t> posted{0};   // chunks; written by the caller with release, for the words
+  const std::uint64_t chunks_per_word =
+      direction == Direction::kToDevice ? std::max<std::uint64_t>(buffers / 4, 1) : 1;
+  std::uint64_t marked = 0;  // chunks; the caller's
+
+  std::atomic<std::uint64_t> next{0};  // the first chunk that nobody carries yet; relaxed
+  std::atomic<std::uint64_t> posted{
+      0};  // `marked`, for helpers; written by the caller with release, for the words
   std::atomic<std::uint64_t> carried{0};  // chunks, from the device; release, for whoever waits for the end
   std::atomic<hipError_t> error{hipSuccess};
 
@@ -59,6 +67,7 @@ struct Staging::JointCopy {
   void carry(std::uint64_t chunk);
   bool carry_next_if_ready();
   bool post(std::uint64_t chunk);
+  void mark_through(std::uint64_t chunk);
   void await_device(std::uint64_t chunk);
   void help();
   void lead_up();
@@ -107,16 +116,25 @@ void Staging::JointCopy::help() {
   }
 }
 
+// REQUIRES: caller, and the chunk is posted
+void Staging::JointCopy::mark_through(std::uint64_t chunk) {
+  const Chunk& last = buffer(chunk);
+  if (const hipError_t seen = staging.mark(mode, buffer(chunk)); seen != hipSuccess) fail(seen);
+  for (; marked < chunk; ++marked) buffer(marked).word.become(last.own);
+  marked = chunk + 1;
+  posted.store(marked, std::memory_order_release);  // pairs with may_carry()
+}
+
 // REQUIRES: caller
 bool Staging::JointCopy::post(std::uint64_t chunk) {
   Chunk& own = buffer(chunk);
   const std::uint64_t far = device + chunk * chunk_bytes;
   const bool up = direction == Direction::kToDevice;
-  const hipError_t seen =
-      staging.move(mode, own, up ? far : own.address, up ? own.address : far, part(chunk));
+  hipError_t seen =
+      staging.post_chunk(mode, own, up ? far : own.address, up ? own.address : far, part(chunk));
   if (seen != hipSuccess) fail(seen);
-  posted.store(chunk + 1, std::memory_order_release);  // pairs with may_carry()
-  return seen == hipSuccess;
+  if (failed() || chunk + 1 == chunks || chunk + 1 - marked >= chunks_per_word) mark_through(chunk);
+  return !failed();
 }
 
 // With deadlines and questions, which helpers leave to the caller.
@@ -126,7 +144,8 @@ void Staging::JointCopy::await_device(std::uint64_t chunk) {
 }
 
 void Staging::JointCopy::lead_up() {
-  for (std::uint64_t chunk = 0; chunk < chunks && !failed();) {
+  std::uint64_t chunk = 0;
+  while (chunk < chunks && !failed()) {
     if (turn(chunk).load(std::memory_order_acquire) == chunk + 1) {  // pairs with carry()
       if (!post(chunk)) return;
       ++chunk;
@@ -139,6 +158,8 @@ void Staging::JointCopy::lead_up() {
         spin_pause();
     }
   }
+  // After a failure too: what the device still reads must not be taken for free.
+  if (chunk > marked) mark_through(chunk - 1);
 }
 
 void Staging::JointCopy::lead_down() {
