@@ -81,12 +81,21 @@ Result<Bytes> best_entry(Bytes bundle, std::string_view device_target) {
   return best->image;
 }
 
+// Byte after byte: what is no wrapper may be a text that ends sooner than one.
+bool begins_with_magic(const void* wrapper) {
+  const auto* at = static_cast<const unsigned char*>(wrapper);
+  for (unsigned i = 0; i < sizeof kWrapperMagic; ++i)
+    if (at[i] != (kWrapperMagic >> 8 * i & 0xff)) return false;
+  return true;
+}
+
 }  // namespace
 
 Result<const void*> wrapped_image(const void* wrapper) {
   if (wrapper == nullptr) return Status{Code::kInvalidArgument, "fat binary: null"};
+  if (!begins_with_magic(wrapper)) return Status{Code::kInvalidArgument, "fat binary: no HIPF wrapper"};
   const auto head = load<Wrapper>({static_cast<const std::byte*>(wrapper), sizeof(Wrapper)}, 0);
-  if (head.magic != kWrapperMagic || head.version != 1 || head.image == nullptr) {
+  if (head.version != 1 || head.image == nullptr) {
     return Status{Code::kInvalidArgument, "fat binary: no HIPF wrapper of version 1"};
   }
   return head.image;

@@ -39,8 +39,10 @@ int compile(void* library, const char* text, hiprtcResult expected, const std::s
   if (log != expected_log + '\0') return std::fprintf(stderr, "%s\n", log.c_str()), failed(6);
   const char* lowered = nullptr;
   const hiprtcResult named = IN(library, hiprtcGetLoweredName)(program, "f<int>", &lowered);
-  if (expected != HIPRTC_SUCCESS)
-    return named == HIPRTC_ERROR_NO_LOWERED_NAMES_BEFORE_COMPILATION ? 0 : failed(7);
+  if (expected != HIPRTC_SUCCESS) {
+    if (named != HIPRTC_ERROR_NO_LOWERED_NAMES_BEFORE_COMPILATION) return failed(7);
+    return IN(library, hiprtcDestroyProgram)(&program) == HIPRTC_SUCCESS ? 0 : failed(12);
+  }
   if (named != HIPRTC_SUCCESS || std::strcmp(lowered, "_Zf<int>") != 0) return failed(8);
   if (IN(library, hiprtcGetCodeSize)(program, &bytes) != HIPRTC_SUCCESS) return failed(9);
   std::string code(bytes, 'x');
