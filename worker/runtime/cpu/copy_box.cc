@@ -38,7 +38,7 @@ hipError_t submit_checked(const Box& box, hipStream_t stream_handle, Wait wait) 
   return submit_copy(box, *stream, wait);
 }
 
-hipError_t copy_parameters_2d(const hip_Memcpy2D* p, hipStream_t stream, Wait wait) {
+hipError_t copy_parameters(const hip_Memcpy2D* p, hipStream_t stream, Wait wait) {
   if (!p) return hipErrorInvalidValue;
   if (p->WidthInBytes == 0 || p->Height == 0) return hipSuccess;
   const Side source{p->srcMemoryType, p->srcHost, p->srcDevice, p->srcArray};
@@ -56,7 +56,7 @@ hipError_t copy_parameters_2d(const hip_Memcpy2D* p, hipStream_t stream, Wait wa
   return submit_checked(box, stream, wait);
 }
 
-hipError_t copy_parameters_3d(const HIP_MEMCPY3D* p, hipStream_t stream, Wait wait) {
+hipError_t copy_parameters(const HIP_MEMCPY3D* p, hipStream_t stream, Wait wait) {
   if (!p) return hipErrorInvalidValue;
   if (p->WidthInBytes == 0 || p->Height == 0 || p->Depth == 0) return hipSuccess;
   const Side source{p->srcMemoryType, p->srcHost, p->srcDevice, p->srcArray};
@@ -129,46 +129,6 @@ using namespace tf::cpu;
 
 extern "C" {
 
-hipError_t hipMemcpy2D(void* target, size_t target_pitch, const void* source, size_t source_pitch,
-                       size_t width, size_t height, hipMemcpyKind kind) {
-  return api([&] {
-    return copy_rows(target, target_pitch, source, source_pitch, width, height, kind, nullptr, Wait::kYes);
-  });
-}
-
-hipError_t hipMemcpy2DAsync(void* target, size_t target_pitch, const void* source, size_t source_pitch,
-                            size_t width, size_t height, hipMemcpyKind kind, hipStream_t stream) {
-  return api([&] {
-    return copy_rows(target, target_pitch, source, source_pitch, width, height, kind, stream, Wait::kNo);
-  });
-}
-
-hipError_t hipMemcpy3D(const hipMemcpy3DParms* parameters) {
-  return api([&] { return copy_3d(parameters, nullptr, Wait::kYes); });
-}
-
-hipError_t hipMemcpy3DAsync(const hipMemcpy3DParms* parameters, hipStream_t stream) {
-  return api([&] { return copy_3d(parameters, stream, Wait::kNo); });
-}
-
-hipError_t hipMemcpyParam2D(const hip_Memcpy2D* parameters) {
-  return api([&] { return copy_parameters_2d(parameters, nullptr, Wait::kYes); });
-}
-
-hipError_t hipMemcpyParam2DAsync(const hip_Memcpy2D* parameters, hipStream_t stream) {
-  return api([&] { return copy_parameters_2d(parameters, stream, Wait::kNo); });
-}
-
-hipError_t hipDrvMemcpy2DUnaligned(const hip_Memcpy2D* parameters) {
-  return api([&] { return copy_parameters_2d(parameters, nullptr, Wait::kYes); });
-}
-
-hipError_t hipDrvMemcpy3D(const HIP_MEMCPY3D* parameters) {
-  return api([&] { return copy_parameters_3d(parameters, nullptr, Wait::kYes); });
-}
-
-hipError_t hipDrvMemcpy3DAsync(const HIP_MEMCPY3D* parameters, hipStream_t stream) {
-  return api([&] { return copy_parameters_3d(parameters, stream, Wait::kNo); });
-}
+#include "worker/runtime/common/copy_box_functions.inc"
 
 }  // extern "C"

@@ -114,6 +114,8 @@ bool managed(const void* pointer, std::size_t bytes) {
          reinterpret_cast<std::uintptr_t>(pointer) - known->base + bytes <= known->bytes;
 }
 
+hipError_t free_host(void* pointer) { return release(pointer); }
+
 }  // namespace
 }  // namespace tf::cpu
 
@@ -121,64 +123,7 @@ using namespace tf::cpu;
 
 extern "C" {
 
-hipError_t hipHostMalloc(void** pointer, size_t bytes, unsigned flags) {
-  return api([&] { return allocate_host(pointer, bytes, flags); });
-}
-
-hipError_t hipHostAlloc(void** pointer, size_t bytes, unsigned flags) {
-  return api([&] { return allocate_host(pointer, bytes, flags); });
-}
-
-hipError_t hipMallocHost(void** pointer, size_t bytes) {
-  return api([&] { return allocate_host(pointer, bytes, hipHostMallocDefault); });
-}
-
-hipError_t hipMemAllocHost(void** pointer, size_t bytes) {
-  return api([&] { return allocate_host(pointer, bytes, hipHostMallocDefault); });
-}
-
-hipError_t hipHostFree(void* pointer) {
-  return api([&] { return release(pointer); });
-}
-
-hipError_t hipFreeHost(void* pointer) {
-  return api([&] { return release(pointer); });
-}
-
-hipError_t hipHostRegister(void* pointer, size_t bytes, unsigned flags) {
-  return api([&] { return register_host(pointer, bytes, flags); });
-}
-
-hipError_t hipHostUnregister(void* pointer) {
-  return api([&] { return unregister_host(pointer); });
-}
-
-hipError_t hipHostGetDevicePointer(void** device, void* host, unsigned flags) {
-  return api([&] { return device_pointer(device, host, flags); });
-}
-
-hipError_t hipHostGetFlags(unsigned* flags, void* host) {
-  return api([&] { return host_flags(flags, host); });
-}
-
-hipError_t hipPointerGetAttributes(hipPointerAttribute_t* attributes, const void* pointer) {
-  return api([&] { return pointer_attributes(attributes, pointer); });
-}
-
-hipError_t hipPointerGetAttribute(void* data, hipPointer_attribute attribute, hipDeviceptr_t pointer) {
-  return api([&] { return pointer_attribute(data, attribute, pointer); });
-}
-
-hipError_t hipDrvPointerGetAttributes(unsigned count, hipPointer_attribute* attributes, void** data,
-                                      hipDeviceptr_t pointer) {
-  return api([&] {
-    if (!attributes || !data || !pointer || count == 0 || count > 64) return hipErrorInvalidValue;
-    for (unsigned i = 0; i < count; ++i)
-      static_cast<void>(
-          pointer_attribute(data[i], attributes[i], pointer));  // an unknown one stays as it was
-    return hipSuccess;
-  });
-}
+#include "worker/runtime/common/host_functions.inc"
 
 // One memory for all: there is nothing to move, only arguments to check.
 hipError_t hipMemPrefetchAsync(const void* pointer, size_t bytes, int device, hipStream_t stream_handle) {

@@ -12,33 +12,8 @@
 namespace tf::cpu {
 namespace {
 
-// The part of the variable that a copy touches.
-hipError_t symbol_range(const void* symbol, std::size_t bytes, std::size_t offset, std::byte*& start) {
-  void* address = nullptr;
-  std::size_t size = 0;
-  if (!symbol) return hipErrorInvalidSymbol;
-  if (const hipError_t status = Runtime::get().programs().variable(symbol, &address, &size)) return status;
-  if (offset > size || bytes > size - offset) return hipErrorInvalidValue;
-  start = static_cast<std::byte*>(address) + offset;
-  return hipSuccess;
-}
-
-hipError_t copy_to_symbol(const void* symbol, const void* source, std::size_t bytes, std::size_t offset,
-                          hipMemcpyKind kind, hipStream_t stream, Wait wait) {
-  if (kind != hipMemcpyHostToDevice && kind != hipMemcpyDeviceToDevice && kind != hipMemcpyDefault)
-    return hipErrorInvalidMemcpyDirection;
-  std::byte* start = nullptr;
-  if (const hipError_t status = symbol_range(symbol, bytes, offset, start)) return status;
-  return copy_linear(start, source, bytes, kind, stream, wait);
-}
-
-hipError_t copy_from_symbol(void* target, const void* symbol, std::size_t bytes, std::size_t offset,
-                            hipMemcpyKind kind, hipStream_t stream, Wait wait) {
-  if (kind != hipMemcpyDeviceToHost && kind != hipMemcpyDeviceToDevice && kind != hipMemcpyDefault)
-    return hipErrorInvalidMemcpyDirection;
-  std::byte* start = nullptr;
-  if (const hipError_t status = symbol_range(symbol, bytes, offset, start)) return status;
-  return copy_linear(target, start, bytes, kind, stream, wait);
+hipError_t variable_of(const void* symbol, void*& address, std::size_t& bytes) {
+  return Runtime::get().programs().variable(symbol, &address, &bytes);
 }
 
 }  // namespace
@@ -89,39 +64,7 @@ hipError_t __hipPopCallConfiguration(dim3* grid, dim3* block, size_t* shared_byt
   return api([&] { return thread_owned().configurations.pop(grid, block, shared_bytes, stream); });
 }
 
-hipError_t hipGetSymbolAddress(void** address, const void* symbol) {
-  return api([&] {
-    if (!address) return hipErrorInvalidValue;
-    return Runtime::get().programs().variable(symbol, address, nullptr);
-  });
-}
-
-hipError_t hipGetSymbolSize(size_t* bytes, const void* symbol) {
-  return api([&] {
-    if (!bytes) return hipErrorInvalidValue;
-    return Runtime::get().programs().variable(symbol, nullptr, bytes);
-  });
-}
-
-hipError_t hipMemcpyToSymbol(const void* symbol, const void* source, size_t bytes, size_t offset,
-                             hipMemcpyKind kind) {
-  return api([&] { return copy_to_symbol(symbol, source, bytes, offset, kind, nullptr, Wait::kYes); });
-}
-
-hipError_t hipMemcpyToSymbolAsync(const void* symbol, const void* source, size_t bytes, size_t offset,
-                                  hipMemcpyKind kind, hipStream_t stream) {
-  return api([&] { return copy_to_symbol(symbol, source, bytes, offset, kind, stream, Wait::kNo); });
-}
-
-hipError_t hipMemcpyFromSymbol(void* target, const void* symbol, size_t bytes, size_t offset,
-                               hipMemcpyKind kind) {
-  return api([&] { return copy_from_symbol(target, symbol, bytes, offset, kind, nullptr, Wait::kYes); });
-}
-
-hipError_t hipMemcpyFromSymbolAsync(void* target, const void* symbol, size_t bytes, size_t offset,
-                                    hipMemcpyKind kind, hipStream_t stream) {
-  return api([&] { return copy_from_symbol(target, symbol, bytes, offset, kind, stream, Wait::kNo); });
-}
+#include "worker/runtime/common/symbol_functions.inc"
 
 hipError_t hipFuncGetAttributes(hipFuncAttributes* attributes, const void* host) {
   return api([&] {

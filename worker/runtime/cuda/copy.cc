@@ -94,58 +94,6 @@ using namespace tf::cuda;
 
 extern "C" {
 
-hipError_t hipMemcpy(void* target, const void* source, size_t bytes, hipMemcpyKind kind) {
-  return api([&] { return copy_linear(target, source, bytes, kind, nullptr, Wait::kYes); });
-}
-
-hipError_t hipMemcpyAsync(void* target, const void* source, size_t bytes, hipMemcpyKind kind,
-                          hipStream_t stream) {
-  return api([&] { return copy_linear(target, source, bytes, kind, stream, Wait::kNo); });
-}
-
-hipError_t hipMemcpyWithStream(void* target, const void* source, size_t bytes, hipMemcpyKind kind,
-                               hipStream_t stream) {
-  return api([&] { return copy_linear(target, source, bytes, kind, stream, Wait::kYes); });
-}
-
-hipError_t hipMemcpyHtoD(hipDeviceptr_t target, void* source, size_t bytes) {
-  return api([&] { return copy_linear(target, source, bytes, hipMemcpyHostToDevice, nullptr, Wait::kYes); });
-}
-
-hipError_t hipMemcpyDtoH(void* target, hipDeviceptr_t source, size_t bytes) {
-  return api([&] { return copy_linear(target, source, bytes, hipMemcpyDeviceToHost, nullptr, Wait::kYes); });
-}
-
-hipError_t hipMemcpyDtoD(hipDeviceptr_t target, hipDeviceptr_t source, size_t bytes) {
-  return api(
-      [&] { return copy_linear(target, source, bytes, hipMemcpyDeviceToDevice, nullptr, Wait::kYes); });
-}
-
-hipError_t hipMemcpyHtoDAsync(hipDeviceptr_t target, void* source, size_t bytes, hipStream_t stream) {
-  return api([&] { return copy_linear(target, source, bytes, hipMemcpyHostToDevice, stream, Wait::kNo); });
-}
-
-hipError_t hipMemcpyDtoHAsync(void* target, hipDeviceptr_t source, size_t bytes, hipStream_t stream) {
-  return api([&] { return copy_linear(target, source, bytes, hipMemcpyDeviceToHost, stream, Wait::kNo); });
-}
-
-hipError_t hipMemcpyDtoDAsync(hipDeviceptr_t target, hipDeviceptr_t source, size_t bytes,
-                              hipStream_t stream) {
-  return api([&] { return copy_linear(target, source, bytes, hipMemcpyDeviceToDevice, stream, Wait::kNo); });
-}
-
-hipError_t hipMemcpyPeer(void* target, int target_device, const void* source, int source_device,
-                         size_t bytes) {
-  return api([&] {
-    return copy_between_devices(target, target_device, source, source_device, bytes, nullptr, Wait::kYes);
-  });
-}
-
-hipError_t hipMemcpyPeerAsync(void* target, int target_device, const void* source, int source_device,
-                              size_t bytes, hipStream_t stream) {
-  return api([&] {
-    return copy_between_devices(target, target_device, source, source_device, bytes, stream, Wait::kNo);
-  });
-}
+#include "worker/runtime/common/copy_functions.inc"
 
 }  // extern "C"

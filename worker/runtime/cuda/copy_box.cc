@@ -109,46 +109,6 @@ using namespace tf::cuda;
 
 extern "C" {
 
-hipError_t hipMemcpy2D(void* target, size_t target_pitch, const void* source, size_t source_pitch,
-                       size_t width, size_t height, hipMemcpyKind kind) {
-  return api([&] {
-    return copy_rows(target, target_pitch, source, source_pitch, width, height, kind, nullptr, Wait::kYes);
-  });
-}
-
-hipError_t hipMemcpy2DAsync(void* target, size_t target_pitch, const void* source, size_t source_pitch,
-                            size_t width, size_t height, hipMemcpyKind kind, hipStream_t stream) {
-  return api([&] {
-    return copy_rows(target, target_pitch, source, source_pitch, width, height, kind, stream, Wait::kNo);
-  });
-}
-
-hipError_t hipMemcpy3D(const hipMemcpy3DParms* parameters) {
-  return api([&] { return copy_3d(parameters, nullptr, Wait::kYes); });
-}
-
-hipError_t hipMemcpy3DAsync(const hipMemcpy3DParms* parameters, hipStream_t stream) {
-  return api([&] { return copy_3d(parameters, stream, Wait::kNo); });
-}
-
-hipError_t hipMemcpyParam2D(const hip_Memcpy2D* parameters) {
-  return api([&] { return copy_parameters(parameters, nullptr, Wait::kYes); });
-}
-
-hipError_t hipMemcpyParam2DAsync(const hip_Memcpy2D* parameters, hipStream_t stream) {
-  return api([&] { return copy_parameters(parameters, stream, Wait::kNo); });
-}
-
-hipError_t hipDrvMemcpy2DUnaligned(const hip_Memcpy2D* parameters) {
-  return api([&] { return copy_parameters(parameters, nullptr, Wait::kYes); });
-}
-
-hipError_t hipDrvMemcpy3D(const HIP_MEMCPY3D* parameters) {
-  return api([&] { return copy_parameters(parameters, nullptr, Wait::kYes); });
-}
-
-hipError_t hipDrvMemcpy3DAsync(const HIP_MEMCPY3D* parameters, hipStream_t stream) {
-  return api([&] { return copy_parameters(parameters, stream, Wait::kNo); });
-}
+#include "worker/runtime/common/copy_box_functions.inc"
 
 }  // extern "C"

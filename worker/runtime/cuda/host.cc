@@ -68,7 +68,8 @@ bool ask(void* pointer, int attribute, Value& value) {
   return cu().PointerGetAttribute(&value, attribute, pointer) == driver::Result::SUCCESS;
 }
 
-hipError_t pointer_attributes(hipPointerAttribute_t* attributes, void* pointer) {
+hipError_t pointer_attributes(hipPointerAttribute_t* attributes, const void* address) {
+  void* const pointer = const_cast<void*>(address);
   unsigned type = 0;
   if (!attributes || !pointer || !ask(pointer, driver::kPointerMemoryType, type)) return hipErrorInvalidValue;
   std::memset(attributes, 0, sizeof *attributes);
@@ -120,62 +121,6 @@ using namespace tf::cuda;
 
 extern "C" {
 
-hipError_t hipHostMalloc(void** pointer, size_t bytes, unsigned flags) {
-  return api([&] { return allocate_host(pointer, bytes, flags); });
-}
-
-hipError_t hipHostAlloc(void** pointer, size_t bytes, unsigned flags) {
-  return api([&] { return allocate_host(pointer, bytes, flags); });
-}
-
-hipError_t hipMallocHost(void** pointer, size_t bytes) {
-  return api([&] { return allocate_host(pointer, bytes, hipHostMallocDefault); });
-}
-
-hipError_t hipMemAllocHost(void** pointer, size_t bytes) {
-  return api([&] { return allocate_host(pointer, bytes, hipHostMallocDefault); });
-}
-
-hipError_t hipHostFree(void* pointer) {
-  return api([&] { return free_host(pointer); });
-}
-
-hipError_t hipFreeHost(void* pointer) {
-  return api([&] { return free_host(pointer); });
-}
-
-hipError_t hipHostRegister(void* pointer, size_t bytes, unsigned flags) {
-  return api([&] { return register_host(pointer, bytes, flags); });
-}
-
-hipError_t hipHostUnregister(void* pointer) {
-  return api([&] { return unregister_host(pointer); });
-}
-
-hipError_t hipHostGetDevicePointer(void** device, void* host, unsigned flags) {
-  return api([&] { return device_pointer(device, host, flags); });
-}
-
-hipError_t hipHostGetFlags(unsigned* flags, void* host) {
-  return api([&] { return host_flags(flags, host); });
-}
-
-hipError_t hipPointerGetAttributes(hipPointerAttribute_t* attributes, const void* pointer) {
-  return api([&] { return pointer_attributes(attributes, const_cast<void*>(pointer)); });
-}
-
-hipError_t hipPointerGetAttribute(void* data, hipPointer_attribute attribute, hipDeviceptr_t pointer) {
-  return api([&] { return pointer_attribute(data, attribute, pointer); });
-}
-
-hipError_t hipDrvPointerGetAttributes(unsigned count, hipPointer_attribute* attributes, void** data,
-                                      hipDeviceptr_t pointer) {
-  return api([&] {
-    if (!attributes || !data || !pointer || count == 0 || count > 64) return hipErrorInvalidValue;
-    for (unsigned i = 0; i < count; ++i)  // an unknown one stays as it was
-      static_cast<void>(pointer_attribute(data[i], attributes[i], pointer));
-    return hipSuccess;
-  });
-}
+#include "worker/runtime/common/host_functions.inc"
 
 }  // extern "C"

@@ -15,33 +15,8 @@ runtime::CallConfigurations& configurations() {
   return mine;
 }
 
-// The part of the variable that a copy touches.
-hipError_t symbol_range(const void* symbol, std::size_t bytes, std::size_t offset, std::byte*& start) {
-  void* address = nullptr;
-  std::size_t size = 0;
-  if (!symbol) return hipErrorInvalidSymbol;
-  if (const hipError_t status = programs().variable(symbol, address, size)) return status;
-  if (offset > size || bytes > size - offset) return hipErrorInvalidValue;
-  start = static_cast<std::byte*>(address) + offset;
-  return hipSuccess;
-}
-
-hipError_t copy_to_symbol(const void* symbol, const void* source, std::size_t bytes, std::size_t offset,
-                          hipMemcpyKind kind, hipStream_t stream, Wait wait) {
-  if (kind != hipMemcpyHostToDevice && kind != hipMemcpyDeviceToDevice && kind != hipMemcpyDefault)
-    return hipErrorInvalidMemcpyDirection;
-  std::byte* start = nullptr;
-  if (const hipError_t status = symbol_range(symbol, bytes, offset, start)) return status;
-  return copy_linear(start, source, bytes, kind, stream, wait);
-}
-
-hipError_t copy_from_symbol(void* target, const void* symbol, std::size_t bytes, std::size_t offset,
-                            hipMemcpyKind kind, hipStream_t stream, Wait wait) {
-  if (kind != hipMemcpyDeviceToHost && kind != hipMemcpyDeviceToDevice && kind != hipMemcpyDefault)
-    return hipErrorInvalidMemcpyDirection;
-  std::byte* start = nullptr;
-  if (const hipError_t status = symbol_range(symbol, bytes, offset, start)) return status;
-  return copy_linear(target, start, bytes, kind, stream, wait);
+hipError_t variable_of(const void* symbol, void*& address, std::size_t& bytes) {
+  return programs().variable(symbol, address, bytes);
 }
 
 }  // namespace
@@ -90,38 +65,6 @@ hipError_t __hipPopCallConfiguration(dim3* grid, dim3* block, size_t* shared_byt
   return host_api([&] { return configurations().pop(grid, block, shared_bytes, stream); });
 }
 
-hipError_t hipGetSymbolAddress(void** address, const void* symbol) {
-  return api([&] {
-    std::size_t bytes = 0;
-    return address ? programs().variable(symbol, *address, bytes) : hipErrorInvalidValue;
-  });
-}
-
-hipError_t hipGetSymbolSize(size_t* bytes, const void* symbol) {
-  return api([&] {
-    void* address = nullptr;
-    return bytes ? programs().variable(symbol, address, *bytes) : hipErrorInvalidValue;
-  });
-}
-
-hipError_t hipMemcpyToSymbol(const void* symbol, const void* source, size_t bytes, size_t offset,
-                             hipMemcpyKind kind) {
-  return api([&] { return copy_to_symbol(symbol, source, bytes, offset, kind, nullptr, Wait::kYes); });
-}
-
-hipError_t hipMemcpyToSymbolAsync(const void* symbol, const void* source, size_t bytes, size_t offset,
-                                  hipMemcpyKind kind, hipStream_t stream) {
-  return api([&] { return copy_to_symbol(symbol, source, bytes, offset, kind, stream, Wait::kNo); });
-}
-
-hipError_t hipMemcpyFromSymbol(void* target, const void* symbol, size_t bytes, size_t offset,
-                               hipMemcpyKind kind) {
-  return api([&] { return copy_from_symbol(target, symbol, bytes, offset, kind, nullptr, Wait::kYes); });
-}
-
-hipError_t hipMemcpyFromSymbolAsync(void* target, const void* symbol, size_t bytes, size_t offset,
-                                    hipMemcpyKind kind, hipStream_t stream) {
-  return api([&] { return copy_from_symbol(target, symbol, bytes, offset, kind, stream, Wait::kNo); });
-}
+#include "worker/runtime/common/symbol_functions.inc"
 
 }  // extern "C"
