@@ -1,20 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compiles a templated kernel at run time with hiprtc, asks for its mangled name, loads and runs it.
-#include "check.h"
-
-#include <hip/hiprtc.h>
+#include "check_rtc.h"
 
 #include <string>
 #include <vector>
-
-#define CHECK_RTC(call)                                                           \
-  do {                                                                            \
-    const hiprtcResult check_result = (call);                                     \
-    if (check_result != HIPRTC_SUCCESS) {                                         \
-      std::printf("FAILED: %s: %s\n", #call, hiprtcGetErrorString(check_result)); \
-      std::exit(1);                                                               \
-    }                                                                             \
-  } while (false)
 
 static const char kSource[] = R"(
 template <typename T>

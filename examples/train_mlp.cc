@@ -3,9 +3,7 @@
 // the program starts. Prints the loss and, at the end, a checksum of the bits of all weights, which is the
 // same natively and remotely; how long a step takes goes to standard error.
 //   train_mlp [HIDDEN [BATCH [STEPS]]]    neurons between the layers, samples of a step, steps
-#include "check.h"
-
-#include <hip/hiprtc.h>
+#include "check_rtc.h"
 
 #include <chrono>
 #include <cmath>
@@ -14,15 +12,6 @@
 #include <cstring>
 #include <string>
 #include <vector>
-
-#define CHECK_RTC(call)                                                           \
-  do {                                                                            \
-    const hiprtcResult check_result = (call);                                     \
-    if (check_result != HIPRTC_SUCCESS) {                                         \
-      std::printf("FAILED: %s: %s\n", #call, hiprtcGetErrorString(check_result)); \
-      std::exit(1);                                                               \
-    }                                                                             \
-  } while (false)
 
 static const char kSource[] = R"(
 #define TILE 16
