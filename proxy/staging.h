@@ -28,8 +28,14 @@ struct CopyMode;
 inline constexpr std::size_t kStagingChunkBytes = 256 << 10;
 inline constexpr std::size_t kStagingChunks = 4;
 // Of copies that several threads make.
-inline constexpr std::size_t kJointChunkBytesMin = 128 << 10;
-inline constexpr std::size_t kJointChunkBytesMax = 2 << 20;
+inline constexpr std::uint64_t kJointChunks = 8;  // about: each costs the device more than its bytes
+inline constexpr std::uint64_t kJointChunkBytesMin = 512 << 10;
+inline constexpr std::uint64_t kJointChunkBytesMax = 2 << 20;
+inline constexpr std::uint64_t kJointPieceBytesMin = 32 << 10;
+// Copies that are streamed past the caches: one core streams slower than it copies, so many must, and of
+// large copies the caches have dropped what the device comes to read.
+inline constexpr std::uint64_t kStreamingBytesMax = 16 << 20;
+inline constexpr unsigned kStreamingThreadsMin = 4;
 inline constexpr std::size_t kJointChunksPerThread = 3;
 inline constexpr std::uint64_t kJointCopyBytesMin = 1 << 20;
 inline constexpr std::size_t kDoneWordsMax = 64;  // threads that wait for a copy by looking
@@ -78,9 +84,9 @@ class Staging {
   bool set_up();
   bool claim(const CopyMode& mode, std::unique_lock<std::mutex>& lock);
   struct JointCopy;
-  // Of a buffer in such a copy: the number of the chunk, plus one, that was carried last.
+  // Of a buffer in such a copy: how many pieces have been carried to it or from it.
   struct alignas(64) Carried {
-    std::atomic<std::uint64_t> turn{0};
+    std::atomic<std::uint64_t> pieces{0};
   };
   enum class Direction { kToDevice, kFromDevice };
   // False: not taken, since it is small, or there are no helpers or no memory for it.

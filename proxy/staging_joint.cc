@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// The copies of Staging that several threads make. The copy is cut into chunks that go through the buffers in
-// turn. Helpers carry chunks between the program's memory and the buffers. The caller posts the device's part
-// of each, in order and alone, since threads that take turns at the request queue hold each other up;
-// meanwhile it carries chunks that need no waiting.
+// The copies of Staging that several threads make. The copy is cut into chunks, which the device takes one by
+// one and which go through the buffers in turn, and chunks into pieces, which helpers carry between the
+// program's memory and the buffers: few chunks, since each costs the device a few microseconds more than its
+// bytes, and small pieces, so that the first chunk is soon full and the last soon empty. The caller posts the
+// device's part of each chunk, in order and alone, since threads that take turns at the request queue hold
+// each other up; meanwhile it carries pieces that need no waiting.
 //
 // Between a copy and the word behind it the device changes from one of its engines to another and back,
 // several microseconds: so only every few chunks that go to the device are followed by one.
 //
 // A chunk's buffer passes from hand to hand: to the device, the caller has posted the chunk that used it
-// before and the device has read that (its word); a helper fills it; the caller posts it. From the device,
-// the chunk before has been carried away; the caller posts the next; when its word is there a helper carries
-// it away.
+// before and the device has read that (its word); helpers fill it; the caller posts it. From the device, the
+// chunk before has been carried away; the caller posts the next; when its word is there helpers carry it
+// away.
 #include <algorithm>
 #include <chrono>
 #include <cstring>
@@ -18,6 +20,7 @@
 #include "proxy/custom/copy_engine.h"
 #include "proxy/session.h"
 #include "proxy/staging.h"
+#include "proxy/streaming_copy.h"
 #include "transport/wakeup.h"
 
 namespace tf::proxy {
@@ -37,20 +40,24 @@ struct Staging::JointCopy {
   const std::uint64_t device;
   const std::uint64_t bytes;
   const std::uint64_t chunk_bytes;
+  const std::uint64_t pieces_per_chunk;
+  const bool streams;  // past the caches, to the device
+  const std::uint64_t piece_bytes = chunk_bytes / pieces_per_chunk;
   const std::uint64_t chunks = (bytes + chunk_bytes - 1) / chunk_bytes;
+  const std::uint64_t pieces = (bytes + piece_bytes - 1) / piece_bytes;
   const std::uint64_t buffers = staging.joint_chunks_.size();
 
   const std::uint64_t chunks_per_word =
       direction == Direction::kToDevice ? std::max<std::uint64_t>(buffers / 4, 1) : 1;
   std::uint64_t marked = 0;  // chunks; the caller's
 
-  std::atomic<std::uint64_t> next{0};  // the first chunk that nobody carries yet; relaxed
+  std::atomic<std::uint64_t> next{0};  // the first piece that nobody carries yet; relaxed
   std::atomic<std::uint64_t> posted{
       0};  // `marked`, for helpers; written by the caller with release, for the words
-  std::atomic<std::uint64_t> carried{0};  // chunks, from the device; release, for whoever waits for the end
+  std::atomic<std::uint64_t> carried{0};  // pieces; release, for whoever waits for the end
   std::atomic<hipError_t> error{hipSuccess};
 
-  // CopyThreads' pieces: all are alike, each carries whatever chunk is next.
+  // What CopyThreads is given: all are alike, each carries whatever piece is next.
   static void help(void* self, std::uint64_t) { static_cast<JointCopy*>(self)->help(); }
   static void lead(void* self) {
     auto& copy = *static_cast<JointCopy*>(self);
@@ -58,14 +65,19 @@ struct Staging::JointCopy {
   }
 
   Chunk& buffer(std::uint64_t chunk) { return staging.joint_chunks_[chunk % buffers]; }
-  std::atomic<std::uint64_t>& turn(std::uint64_t chunk) { return staging.carried_[chunk % buffers].turn; }
   std::uint64_t part(std::uint64_t chunk) const { return std::min(chunk_bytes, bytes - chunk * chunk_bytes); }
+  // Whether all pieces of the chunk have been carried.
+  bool is_carried(std::uint64_t chunk) {
+    const std::uint64_t own = std::min(pieces_per_chunk, pieces - chunk * pieces_per_chunk);
+    return staging.carried_[chunk % buffers].pieces.load(std::memory_order_acquire) >=  // pairs with carry()
+           chunk / buffers * pieces_per_chunk + own;
+  }
   bool failed() const { return error.load(std::memory_order_relaxed) != hipSuccess; }
   void fail(hipError_t seen) { error.store(seen, std::memory_order_relaxed); }
 
   bool may_carry(std::uint64_t chunk);
-  void carry(std::uint64_t chunk);
-  bool carry_next_if_ready();
+  void carry(std::uint64_t piece);
+  bool carry_next_if_ready(std::uint64_t end);
   bool post(std::uint64_t chunk);
   void mark_through(std::uint64_t chunk);
   void await_device(std::uint64_t chunk);
@@ -83,23 +95,29 @@ bool Staging::JointCopy::may_carry(std::uint64_t chunk) {
   return posted.load(std::memory_order_acquire) >= before && buffer(chunk).word.done();  // pairs with post()
 }
 
-// REQUIRES: may_carry(chunk), and `next` has passed it.
-void Staging::JointCopy::carry(std::uint64_t chunk) {
-  std::byte* const here = host + chunk * chunk_bytes;
-  std::byte* const there = staging.memory(buffer(chunk));
-  if (direction == Direction::kToDevice)
-    std::memcpy(there, here, part(chunk));
+// REQUIRES: may_carry() of its chunk, and `next` has passed it.
+void Staging::JointCopy::carry(std::uint64_t piece) {
+  const std::uint64_t chunk = piece / pieces_per_chunk;
+  const std::uint64_t at = piece * piece_bytes;
+  const std::uint64_t size = std::min(piece_bytes, bytes - at);
+  std::byte* const there = staging.memory(buffer(chunk)) + (at - chunk * chunk_bytes);
+  if (direction == Direction::kFromDevice)
+    std::memcpy(host + at, there, size);
+  else if (streams)
+    streaming_copy(there, host + at, size);
   else
-    std::memcpy(here, there, part(chunk));
-  turn(chunk).store(chunk + 1, std::memory_order_release);  // pairs with the caller's look at it
-  carried.fetch_add(1, std::memory_order_release);          // pairs with lead_down()
+    std::memcpy(there, host + at, size);
+  staging.carried_[chunk % buffers].pieces.fetch_add(1,
+                                                     std::memory_order_release);  // pairs with is_carried()
+  carried.fetch_add(1, std::memory_order_release);                                // pairs with lead_down()
 }
 
-bool Staging::JointCopy::carry_next_if_ready() {
-  std::uint64_t chunk = next.load(std::memory_order_relaxed);
-  while (chunk < chunks && may_carry(chunk)) {
-    if (!next.compare_exchange_weak(chunk, chunk + 1, std::memory_order_relaxed)) continue;
-    carry(chunk);
+// The next piece, if it is below `end` and its buffer ready.
+bool Staging::JointCopy::carry_next_if_ready(std::uint64_t end) {
+  std::uint64_t piece = next.load(std::memory_order_relaxed);
+  while (piece < end && may_carry(piece / pieces_per_chunk)) {
+    if (!next.compare_exchange_weak(piece, piece + 1, std::memory_order_relaxed)) continue;
+    carry(piece);
     return true;
   }
   return false;
@@ -108,8 +126,8 @@ bool Staging::JointCopy::carry_next_if_ready() {
 void Staging::JointCopy::help() {
   for (;;) {
     const auto start = Clock::now();
-    while (!carry_next_if_ready()) {
-      if (failed() || next.load(std::memory_order_relaxed) >= chunks) return;
+    while (!carry_next_if_ready(pieces)) {
+      if (failed() || next.load(std::memory_order_relaxed) >= pieces) return;
       for (unsigned look = 0; look < kLooksPerClock; ++look) spin_pause();
       if (Clock::now() - start > kSpinAlone) spin_yield();
     }
@@ -146,13 +164,15 @@ void Staging::JointCopy::await_device(std::uint64_t chunk) {
 void Staging::JointCopy::lead_up() {
   std::uint64_t chunk = 0;
   while (chunk < chunks && !failed()) {
-    if (turn(chunk).load(std::memory_order_acquire) == chunk + 1) {  // pairs with carry()
+    if (is_carried(chunk)) {
       if (!post(chunk)) return;
       ++chunk;
-    } else if (!carry_next_if_ready()) {
-      // Either a helper is at it, or all wait for the device to read a buffer: of a chunk that is posted.
-      const std::uint64_t wanted = next.load(std::memory_order_relaxed);
-      if (wanted == chunk)
+    } else if (!carry_next_if_ready(std::min((chunk + 1) * pieces_per_chunk, pieces))) {
+      // Pieces of later chunks are left to others: whoever is at one when this chunk is full posts it late.
+      // Either a helper is at this one, or all wait for the device to read a buffer: of a chunk that is
+      // posted.
+      const std::uint64_t wanted = next.load(std::memory_order_relaxed) / pieces_per_chunk;
+      if (wanted == chunk && !may_carry(wanted))
         await_device(wanted);
       else
         spin_pause();
@@ -164,15 +184,13 @@ void Staging::JointCopy::lead_up() {
 
 void Staging::JointCopy::lead_down() {
   std::uint64_t chunk = 0;
-  while (carried.load(std::memory_order_acquire) < chunks && !failed()) {  // pairs with carry()
-    const bool is_free =
-        chunk < buffers || turn(chunk).load(std::memory_order_acquire) == chunk - buffers + 1;
-    if (chunk < chunks && is_free) {
+  while (carried.load(std::memory_order_acquire) < pieces && !failed()) {  // pairs with carry()
+    if (chunk < chunks && (chunk < buffers || is_carried(chunk - buffers))) {
       if (chunk < buffers) await_device(chunk);  // what a copy before did with it, on this stream
       if (failed() || !post(chunk)) return;
       ++chunk;
-    } else if (!carry_next_if_ready()) {
-      const std::uint64_t wanted = next.load(std::memory_order_relaxed);
+    } else if (!carry_next_if_ready(pieces)) {
+      const std::uint64_t wanted = next.load(std::memory_order_relaxed) / pieces_per_chunk;
       if (wanted < chunk)
         await_device(wanted);
       else
@@ -199,15 +217,19 @@ bool Staging::jointly(const CopyMode& mode, Direction direction, std::byte* host
   const std::uint64_t threads = session_.copy_threads().helpers() + 1;
   if (threads == 1 || bytes < kJointCopyBytesMin || !set_up_joint()) return false;
   constexpr std::uint64_t kPageBytes = 4096;
-  const std::uint64_t fair = bytes / (threads * 2) & ~(kPageBytes - 1);
+  const std::uint64_t chunk_bytes =
+      std::clamp(bytes / kJointChunks & ~(kPageBytes - 1), kJointChunkBytesMin, kJointChunkBytesMax);
+  const std::uint64_t pieces = std::clamp<std::uint64_t>(chunk_bytes / kJointPieceBytesMin, 1, threads);
   JointCopy copy{.staging = *this,
                  .mode = mode,
                  .direction = direction,
                  .host = host,
                  .device = device,
                  .bytes = bytes,
-                 .chunk_bytes = std::clamp<std::uint64_t>(fair, kJointChunkBytesMin, kJointChunkBytesMax)};
-  for (Carried& carried : carried_) carried.turn.store(0, std::memory_order_relaxed);
+                 .chunk_bytes = (chunk_bytes / pieces & ~(kPageBytes - 1)) * pieces,
+                 .pieces_per_chunk = pieces,
+                 .streams = threads >= kStreamingThreadsMin && bytes <= kStreamingBytesMax};
+  for (Carried& carried : carried_) carried.pieces.store(0, std::memory_order_relaxed);
   if (!session_.copy_threads().together(threads, &JointCopy::help, &copy, &JointCopy::lead)) return false;
   error = copy.error.load(std::memory_order_relaxed);
   return true;
