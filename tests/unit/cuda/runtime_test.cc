@@ -57,6 +57,14 @@ TEST_F(CudaRuntime, ALaunchPassesThrough) {
   EXPECT_TRUE(seen.extra.empty());
 }
 
+// The driver calls the kernel's handle invalid on any device but the one that it was loaded for.
+TEST_F(CudaRuntime, ALaunchOnAnotherDeviceThanTheKernelsSaysSo) {
+  driver_->failures["LaunchKernel"] = cuda::driver::Result::INVALID_HANDLE;
+  EXPECT_EQ(launch(kernel_, 0), hipErrorInvalidDevice);
+  driver_->failures["FuncGetAttribute"] = cuda::driver::Result::INVALID_HANDLE;
+  EXPECT_EQ(launch(kernel_, 0), hipErrorInvalidHandle) << "no kernel at all";
+}
+
 TEST_F(CudaRuntime, PackedArgumentsGetTheDriversSentinels) {
   int block = 5;
   std::size_t bytes = sizeof block;

@@ -15,6 +15,11 @@ namespace {
 // In HIP's words what was wrong, where the driver says no more than that something was.
 hipError_t explain(driver::Result result, hipFunction_t function, const Shape& shape) {
   const hipError_t error = hip_error(result);
+  // The stream is one; and a kernel that has attributes is one too, but of another device's module.
+  int threads = 0;
+  if (result == driver::Result::INVALID_HANDLE &&
+      cu().FuncGetAttribute(&threads, driver::kFunctionThreadsMax, function) == driver::Result::SUCCESS)
+    return hipErrorInvalidDevice;
   if (error != hipErrorInvalidValue && error != hipErrorLaunchOutOfResources) return error;
   const hipError_t status = check_shape(function, shape);
   return status != hipSuccess ? status : error;
