@@ -29,7 +29,8 @@ inline constexpr std::size_t kStagingChunkBytes = 256 << 10;
 inline constexpr std::size_t kStagingChunks = 4;
 // Of copies that several threads make.
 inline constexpr std::uint64_t kJointChunks = 8;  // about: each costs the device more than its bytes
-inline constexpr std::uint64_t kJointChunkBytesMin = 512 << 10;
+inline constexpr std::uint64_t kJointChunkUpBytesMin = 512 << 10;
+inline constexpr std::uint64_t kJointChunkDownBytesMin = 256 << 10;
 inline constexpr std::uint64_t kJointChunkBytesMax = 2 << 20;
 inline constexpr std::uint64_t kJointPieceBytesMin = 32 << 10;
 // Copies that are streamed past the caches: one core streams slower than it copies, so many must, and of

@@ -217,8 +217,10 @@ bool Staging::jointly(const CopyMode& mode, Direction direction, std::byte* host
   const std::uint64_t threads = session_.copy_threads().helpers() + 1;
   if (threads == 1 || bytes < kJointCopyBytesMin || !set_up_joint()) return false;
   constexpr std::uint64_t kPageBytes = 4096;
+  const std::uint64_t least =
+      direction == Direction::kToDevice ? kJointChunkUpBytesMin : kJointChunkDownBytesMin;
   const std::uint64_t chunk_bytes =
-      std::clamp(bytes / kJointChunks & ~(kPageBytes - 1), kJointChunkBytesMin, kJointChunkBytesMax);
+      std::clamp(bytes / kJointChunks & ~(kPageBytes - 1), least, kJointChunkBytesMax);
   const std::uint64_t pieces = std::clamp<std::uint64_t>(chunk_bytes / kJointPieceBytesMin, 1, threads);
   JointCopy copy{.staging = *this,
                  .mode = mode,
