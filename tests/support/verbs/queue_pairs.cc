@@ -169,6 +169,8 @@ int modify_qp(ibv_qp* base, ibv_qp_attr* attributes, int mask) {
   if ((mask & IBV_QP_CUR_STATE) != 0 && attributes->cur_qp_state != qp->now) return EINVAL;
   if (!is_allowed(qp->now, to, mask)) return EINVAL;
   if (!is_valid(static_cast<Context*>(qp->context)->of->facts, *qp, *attributes, mask)) return EINVAL;
+  if ((mask & IBV_QP_AV) != 0 && attributes->ah_attr.is_global != 0 && attributes->ah_attr.grh.hop_limit == 0)
+    core.violate("modify_qp: hop_limit 0 goes nowhere");
   keep(qp->set, *attributes, mask);
   qp->state = to;
   if (to == IBV_QPS_ERR)

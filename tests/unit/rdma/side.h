@@ -196,6 +196,8 @@ class Side {
 class FabricTest : public ::testing::Test {
  protected:
   void connect(SideOptions left_options = {}, SideOptions right_options = {.device = 1}) {
+    left.reset();
+    right.reset();
     left = std::make_unique<Side>(fabric, left_options);
     right = std::make_unique<Side>(fabric, right_options);
     left->connect(*right);
