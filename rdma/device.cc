@@ -33,8 +33,7 @@ Status refuse(const char* variable, const std::string& text, const char* possibl
           std::string(variable) + "=\"" + text.substr(0, 64) + "\" is not " + possible};
 }
 
-// --- Which GID
-// ----------------------------------------------------------------------------------------------
+// --- Which GID -------------------------------------------------------------------------------------------
 
 bool is_ipv4(const ibv_gid& gid) {
   static constexpr std::uint8_t kMapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
@@ -67,8 +66,7 @@ Result<Gid> choose_gid(const Port& port, const DeviceOptions& options) {
                            [](const Gid& a, const Gid& b) { return rank(a) < rank(b); });
 }
 
-// --- Which port and device
-// ----------------------------------------------------------------------------------
+// --- Which port and device -------------------------------------------------------------------------------
 
 Result<Path> choose_path(const Port& port, const DeviceOptions& options) {
   if (!port.is_active())
@@ -154,8 +152,7 @@ DeviceLimits read_limits(const DeviceFacts& facts, const Path& path) {
 
 }  // namespace
 
-// --- Options
-// ------------------------------------------------------------------------------------------------
+// --- Options ---------------------------------------------------------------------------------------------
 
 Result<DeviceOptions> parse_device_options(const std::string& device, const std::string& gid_index) {
   DeviceOptions options;
@@ -179,8 +176,7 @@ Result<DeviceOptions> device_options_from_environment() {
   return parse_device_options(environment(kDeviceVariable), environment(kGidVariable));
 }
 
-// --- Device
-// -------------------------------------------------------------------------------------------------
+// --- Device ----------------------------------------------------------------------------------------------
 
 Device::Device(const Verbs& verbs, OpenDevice device, const Path& path)
     : verbs_(verbs),

@@ -87,6 +87,7 @@ struct Send {
   ibv_send_wr wr{};  // sg_list is not ours to follow
   std::vector<ibv_sge> pieces;
   std::vector<std::byte> inline_bytes;
+  std::vector<std::byte> watched;  // the first bytes that it sends, as they were when it was posted
   std::uint64_t bytes = 0;
   std::uint64_t sequence = 0;
   Clock::time_point execute_at{};
@@ -175,7 +176,7 @@ class Core {
   std::uint32_t next_qp = 0x11;
   std::uint32_t next_key = 0x1000;
 
-  bool paused = false, ending = false;
+  bool paused = false, ending = false, watching = true;
   std::chrono::nanoseconds execution_delay{0}, completion_delay{0}, read_lateness{0};
   std::chrono::nanoseconds retry_time{std::chrono::milliseconds(20)};
   std::chrono::nanoseconds rnr_time{std::chrono::milliseconds(1)};
@@ -187,6 +188,15 @@ class Core {
  private:
   std::thread nic_;  // last: runs over all of the above
 };
+
+// Of each request that is not inline so many bytes are watched, see FakeFabric::set_watching().
+inline constexpr std::uint64_t kWatchedMax = 65536;
+// The first bytes that `send` sends; empty where its local keys do not fit. posting.cc
+std::vector<std::byte> look_at_source(Core& core, const Qp& qp, const Send& send);
+
+// Memory that users may look at while it moves: see fake_fabric.h. nic.cc
+void read_memory(const std::byte* memory, std::uint64_t bytes, std::byte* out);
+void write_memory(std::byte* memory, std::uint64_t bytes, const std::byte* from);
 
 // nic.cc: one turn over all queue pairs. When to look again at the latest, or nothing when there is nothing.
 struct Turn {

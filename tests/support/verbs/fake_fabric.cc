@@ -102,8 +102,7 @@ FakeFabric::~FakeFabric() = default;
 
 const rdma::Verbs* FakeFabric::verbs() const { return &core_->table; }
 
-// --- Looking
-// ------------------------------------------------------------------------------------------------
+// --- Looking ---------------------------------------------------------------------------------------------
 
 std::vector<std::string> FakeFabric::violations() const {
   const Lock lock(core_->mutex);
@@ -136,8 +135,12 @@ bool FakeFabric::wait_idle(std::chrono::milliseconds limit) const {
   return core_->idle.wait_for(lock, limit, [&] { return fake::is_idle(*core_); });
 }
 
-// --- Time
-// ---------------------------------------------------------------------------------------------------
+void FakeFabric::set_watching(bool watching) {
+  const Lock lock(core_->mutex);
+  core_->watching = watching;
+}
+
+// --- Time ------------------------------------------------------------------------------------------------
 
 void FakeFabric::pause() {
   const Lock lock(core_->mutex);
@@ -177,8 +180,7 @@ void FakeFabric::set_read_lateness(Nanoseconds lateness) {
   core_->wake();
 }
 
-// --- Faults
-// -------------------------------------------------------------------------------------------------
+// --- Faults ----------------------------------------------------------------------------------------------
 
 void FakeFabric::fail_next(ibv_wr_opcode opcode, ibv_wc_status status, unsigned skip) {
   const Lock lock(core_->mutex);

@@ -102,8 +102,7 @@ class FakeFabric {
 
   const rdma::Verbs* verbs() const;
 
-  // --- Looking
-  // ----------------------------------------------------------------------------------------------
+  // --- Looking -------------------------------------------------------------------------------------------
   std::vector<std::string> violations() const;
   FakeCounters counters() const;  // of all queue pairs, also destroyed ones
   FakeCounters counters(std::uint32_t qp_num) const;
@@ -114,9 +113,12 @@ class FakeFabric {
   // tried again (no receive, no peer), or behind pause(), count as waiting.
   bool wait_idle(std::chrono::milliseconds limit = std::chrono::seconds(10)) const;
 
-  // --- Time
-  // ------------------------------------------------------------------------------------------------- While
-  // paused nothing is executed, completed or flushed.
+  // On from the start: that the (first 64 KiB of) bytes of a request which is not inline change between its
+  // post and its completion is a violation.
+  void set_watching(bool watching);
+
+  // --- Time ------------------------------------------------------------------------------------------
+  // While paused nothing is executed, completed or flushed.
   void pause();
   void resume();
   void set_execution_delay(Nanoseconds delay);   // from the post
@@ -126,9 +128,8 @@ class FakeFabric {
   // READs are executed so much later, and requests behind them that have no fence pass them, as is allowed.
   void set_read_lateness(Nanoseconds lateness);
 
-  // --- Faults
-  // ----------------------------------------------------------------------------------------------- The next
-  // request of this kind, after `skip` others, ends with `status` and without effect.
+  // --- Faults ----------------------------------------------------------------------------------------
+  // The next request of this kind, after `skip` others, ends with `status` and without effect.
   void fail_next(ibv_wr_opcode opcode, ibv_wc_status status, unsigned skip = 0);
   // Nothing passes between the two devices (which may be the same).
   void cut_link(const std::string& device, const std::string& other);

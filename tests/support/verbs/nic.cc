@@ -12,36 +12,10 @@ namespace {
 constexpr std::uint8_t kForEver = 7;      // of retry_cnt (as Linux's soft-RoCE has it) and rnr_retry
 constexpr std::uint64_t kWordsUpTo = 64;  // bytes that are moved as words, see fake_fabric.h
 
-// --- Bytes
-// --------------------------------------------------------------------------------------------------
+// --- Bytes -----------------------------------------------------------------------------------------------
 
 bool is_words(const std::byte* memory, std::uint64_t bytes) {
   return bytes <= kWordsUpTo && bytes % 8 == 0 && reinterpret_cast<std::uintptr_t>(memory) % 8 == 0;
-}
-
-void read_memory(const std::byte* memory, std::uint64_t bytes, std::byte* out) {
-  if (!is_words(memory, bytes)) {
-    std::memcpy(out, memory, bytes);
-    return;
-  }
-  auto* const words = reinterpret_cast<std::uint64_t*>(const_cast<std::byte*>(memory));
-  for (std::uint64_t i = 0; i < bytes / 8; ++i) {
-    const std::uint64_t word = std::atomic_ref(words[i]).load(std::memory_order_seq_cst);
-    std::memcpy(out + i * 8, &word, 8);
-  }
-}
-
-void write_memory(std::byte* memory, std::uint64_t bytes, const std::byte* from) {
-  if (!is_words(memory, bytes)) {
-    std::memcpy(memory, from, bytes);
-    return;
-  }
-  auto* const words = reinterpret_cast<std::uint64_t*>(memory);
-  for (std::uint64_t i = 0; i < bytes / 8; ++i) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, from + i * 8, 8);
-    std::atomic_ref(words[i]).store(word, std::memory_order_seq_cst);
-  }
 }
 
 std::vector<std::byte> gather(Core& core, const Qp& qp, const Send& send) {
@@ -74,8 +48,7 @@ bool are_allowed(Core& core, const Qp& qp, const std::vector<ibv_sge>& pieces, i
   });
 }
 
-// --- The peer
-// -----------------------------------------------------------------------------------------------
+// --- The peer --------------------------------------------------------------------------------------------
 
 const FakeDevice& facts_of(const Qp& qp) { return static_cast<Context*>(qp.context)->of->facts; }
 const FakePort& port_of(const Qp& qp) { return facts_of(qp).ports[qp.set.port_num - 1u]; }
@@ -121,8 +94,7 @@ void fail_responder(Core& core, Qp& responder, ibv_event_type type) {
   core.raise(*static_cast<Context*>(responder.context), event);
 }
 
-// --- One request
-// --------------------------------------------------------------------------------------------
+// --- One request -----------------------------------------------------------------------------------------
 
 // What came of trying: a status, or nothing yet.
 using Outcome = std::optional<ibv_wc_status>;
@@ -260,8 +232,7 @@ Outcome execute(Core& core, Qp& qp, Send& send, Clock::time_point now) {
   return status;
 }
 
-// --- One queue pair
-// -----------------------------------------------------------------------------------------
+// --- One queue pair --------------------------------------------------------------------------------------
 
 void look_again(Turn& turn, Clock::time_point at) { turn.next = std::min(turn.next.value_or(at), at); }
 
@@ -311,6 +282,9 @@ void complete(Core& core, Qp& qp, Clock::time_point now, Turn& turn) {
     const Send send = std::move(qp.sends.front());
     qp.sends.pop_front();
     turn.did_something = true;
+    if (send.status == IBV_WC_SUCCESS && !send.watched.empty() &&
+        send.watched != look_at_source(core, qp, send))
+      core.violate("bytes of a request changed before it was complete");
     core.complete_send(qp, send, send.status);
     if (send.status != IBV_WC_SUCCESS) core.to_error(qp);
   }
@@ -336,6 +310,31 @@ void serve(Core& core, Qp& qp, Clock::time_point now, Turn& turn) {
 }
 
 }  // namespace
+
+void read_memory(const std::byte* memory, std::uint64_t bytes, std::byte* out) {
+  if (!is_words(memory, bytes)) {
+    std::memcpy(out, memory, bytes);
+    return;
+  }
+  auto* const words = reinterpret_cast<std::uint64_t*>(const_cast<std::byte*>(memory));
+  for (std::uint64_t i = 0; i < bytes / 8; ++i) {
+    const std::uint64_t word = std::atomic_ref(words[i]).load(std::memory_order_seq_cst);
+    std::memcpy(out + i * 8, &word, 8);
+  }
+}
+
+void write_memory(std::byte* memory, std::uint64_t bytes, const std::byte* from) {
+  if (!is_words(memory, bytes)) {
+    std::memcpy(memory, from, bytes);
+    return;
+  }
+  auto* const words = reinterpret_cast<std::uint64_t*>(memory);
+  for (std::uint64_t i = 0; i < bytes / 8; ++i) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, from + i * 8, 8);
+    std::atomic_ref(words[i]).store(word, std::memory_order_seq_cst);
+  }
+}
 
 Turn take_turn(Core& core) {
   Turn turn;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -61,6 +62,7 @@ int post_send(ibv_qp* base, ibv_send_wr* requests, ibv_send_wr** bad) {
       keep_inline_bytes(send);
     else
       core.count_uses(send.pieces, 1);
+    if (core.watching) send.watched = look_at_source(core, *qp, send);
     send.sequence = ++qp->sends_posted;
     send.execute_at = Clock::now() + core.execution_delay;
     qp->sends.push_back(std::move(send));
@@ -114,6 +116,19 @@ int post_recv(ibv_qp* base, ibv_recv_wr* requests, ibv_recv_wr** bad) {
 }
 
 }  // namespace
+
+std::vector<std::byte> look_at_source(Core& core, const Qp& qp, const Send& send) {
+  std::vector<std::byte> seen;
+  if (send.is_inline() || send.is_read()) return seen;
+  for (const ibv_sge& piece : send.pieces) {
+    const Mr* const mr = core.find_local(qp, piece, 0);
+    if (mr == nullptr) return {};
+    const std::uint64_t part = std::min<std::uint64_t>(piece.length, kWatchedMax - seen.size());
+    seen.resize(seen.size() + part);
+    read_memory(mr->at(piece.addr), part, seen.data() + seen.size() - part);
+  }
+  return seen;
+}
 
 void fill_posting_functions(rdma::Verbs& table) {
   table.post_send = post_send;

@@ -214,6 +214,19 @@ TEST_F(FabricRules, MemoryOfARequestStaysRegistered) {
                          "dereg_mr: requests that are not finished use 1 pieces of the region"};
 }
 
+TEST_F(FabricRules, BytesUnderWayStayAsTheyAre) {
+  connect();
+  fabric.pause();
+  left->fill(0, "old");
+  ASSERT_EQ(left->post(*right, IBV_WR_RDMA_WRITE, 0, 8), 0);
+  ASSERT_EQ(left->post(*right, IBV_WR_RDMA_WRITE, 0, 8, 8, 2, IBV_SEND_SIGNALED | IBV_SEND_INLINE), 0);
+  left->fill(7, "new");
+  fabric.resume();
+  left->next();
+  left->next();
+  expected_violations = {"bytes of a request changed before it was complete"};
+}
+
 TEST_F(FabricRules, AQueuePairTakesItsCompletionsWithIt) {
   connect();
   ASSERT_EQ(left->post(*right, IBV_WR_RDMA_WRITE, 0, 8), 0);

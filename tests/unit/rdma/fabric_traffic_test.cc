@@ -100,6 +100,7 @@ TEST_F(FabricTraffic, SeveralPiecesAreGathered) {
 
 TEST_F(FabricTraffic, BytesAreReadWhenExecutedButInlineOnesWhenPosted) {
   connect();
+  fabric.set_watching(false);
   fabric.pause();
   left->fill(0, "old");
   ASSERT_EQ(left->post(*right, IBV_WR_RDMA_WRITE, 0, 3, 0, 1, 0), 0);

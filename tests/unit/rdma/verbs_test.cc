@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rdma/verbs.h"
 
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 namespace tf::rdma {
 namespace {
+
+const bool linked = ::dlopen("libibverbs.so.1", RTLD_NOW | RTLD_NOLOAD) != nullptr;
+
+TEST(VerbsTest, NothingIsLoadedBeforeSomebodyAsks) { EXPECT_FALSE(linked); }
 
 // The library may be missing here; then the reason names it. With it every function is there.
 TEST(VerbsTest, LoadsOrSaysWhatIsMissing) {
