@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Side: one end of a connection over FakeFabric, with everything that it takes.
+// Side: one end of a connection, over FakeFabric or over real verbs, with everything that it takes.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -29,7 +29,9 @@ struct SideOptions {
 
 class Side {
  public:
-  explicit Side(FakeFabric& fabric, SideOptions options = {}) : verbs(*fabric.verbs()) {
+  explicit Side(FakeFabric& fabric, SideOptions options = {}) : Side(*fabric.verbs(), options) {}
+  // Also over the library's table.
+  explicit Side(const rdma::Verbs& table, SideOptions options = {}) : verbs(table) {
     ibv_device** const list = verbs.get_device_list(nullptr);
     context = verbs.open_device(list[options.device]);
     verbs.free_device_list(list);
@@ -62,10 +64,15 @@ class Side {
     EXPECT_EQ(verbs.close_device(context), 0);
   }
 
-  ibv_gid gid() const {
-    ibv_gid_entry entry{};
-    EXPECT_EQ(verbs.query_gid_ex(context, 1, 2, &entry), 0);
-    return entry.gid;
+  // The one with an IPv4 address, of RoCE v2.
+  ibv_gid_entry gid() const {
+    for (std::uint32_t i = 0; i < 256; ++i) {
+      ibv_gid_entry entry{};
+      if (verbs.query_gid_ex(context, 1, i, &entry) != 0) continue;
+      if (entry.gid_type == IBV_GID_TYPE_ROCE_V2 && entry.gid.raw[10] == 0xff) return entry;
+    }
+    ADD_FAILURE() << "no such GID";
+    return {};
   }
 
   int to_init() {
@@ -87,8 +94,8 @@ class Side {
     wanted.max_dest_rd_atomic = 4;
     wanted.min_rnr_timer = 12;
     wanted.ah_attr.is_global = 1;
-    wanted.ah_attr.grh.dgid = peer.gid();
-    wanted.ah_attr.grh.sgid_index = 2;
+    wanted.ah_attr.grh.dgid = peer.gid().gid;
+    wanted.ah_attr.grh.sgid_index = static_cast<std::uint8_t>(gid().gid_index);
     wanted.ah_attr.grh.hop_limit = 64;
     wanted.ah_attr.port_num = 1;
     return wanted;
