@@ -118,6 +118,7 @@ int req_notify_cq(ibv_cq* base, int solicited_only) {
   auto* const cq = static_cast<Cq*>(base);
   Core& core = core_of(cq);
   const Lock lock(core.mutex);
+  ++core.totals.armings;
   if (cq->channel == nullptr) core.violate("req_notify_cq: the queue has no channel");
   if (solicited_only == 0)
     cq->armed = Cq::Armed::kNext;
@@ -130,6 +131,7 @@ int poll_cq(ibv_cq* base, int entries, ibv_wc* completions) {
   auto* const cq = static_cast<Cq*>(base);
   Core& core = core_of(cq);
   const Lock lock(core.mutex);
+  ++core.totals.polls;
   if (cq->dead) return -1;
   int count = 0;
   for (; count < entries && !cq->entries.empty(); ++count) {
@@ -203,6 +205,7 @@ void Core::push(Cq& cq, Qp& qp, Completion completion) {
   cq.armed = Cq::Armed::kNo;
   auto* const channel = static_cast<Channel*>(cq.channel);
   if (channel == nullptr) return;
+  ++totals.events;
   channel->events.push_back(&cq);
   signal_event_fd(channel->fd);
 }

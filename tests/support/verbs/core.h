@@ -17,6 +17,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <random>
 #include <set>
 #include <string>
 #include <thread>
@@ -177,7 +178,9 @@ class Core {
   std::uint32_t next_key = 0x1000;
 
   bool paused = false, ending = false, watching = true;
-  std::chrono::nanoseconds execution_delay{0}, completion_delay{0}, read_lateness{0};
+  std::chrono::nanoseconds execution_delay{0}, completion_delay{0}, read_lateness{0}, jitter{0};
+  std::minstd_rand random;
+  std::chrono::nanoseconds some_jitter();
   std::chrono::nanoseconds retry_time{std::chrono::milliseconds(20)};
   std::chrono::nanoseconds rnr_time{std::chrono::milliseconds(1)};
   std::vector<Fault> faults;

@@ -163,6 +163,12 @@ void FakeFabric::set_completion_delay(Nanoseconds delay) {
   core_->completion_delay = delay;
 }
 
+void FakeFabric::set_jitter(Nanoseconds most, unsigned seed) {
+  const Lock lock(core_->mutex);
+  core_->jitter = most;
+  core_->random.seed(seed);
+}
+
 void FakeFabric::set_retry_time(Nanoseconds time) {
   const Lock lock(core_->mutex);
   core_->retry_time = time;

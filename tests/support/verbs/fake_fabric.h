@@ -86,6 +86,11 @@ struct FakeCounters {
   std::uint64_t completions = 0;    // entries made in completion queues, of sends
   std::uint64_t receive_completions = 0;
   std::uint64_t rnr = 0;  // times that the peer had no receive ready
+  // Of all only, not by queue pair: what callers do instead of waiting, and registrations.
+  std::uint64_t polls = 0;
+  std::uint64_t armings = 0;        // req_notify_cq
+  std::uint64_t events = 0;         // of completion channels
+  std::uint64_t registrations = 0;  // that succeeded
 };
 
 class FakeFabric {
@@ -123,6 +128,8 @@ class FakeFabric {
   void resume();
   void set_execution_delay(Nanoseconds delay);   // from the post
   void set_completion_delay(Nanoseconds delay);  // from the execution; the next request does not wait for it
+  // Every request and every completion is late by up to `most` more, so that queue pairs overtake each other.
+  void set_jitter(Nanoseconds most, unsigned seed = 1);
   void set_retry_time(Nanoseconds time);  // until a peer that does not answer is given up; default 20 ms
   void set_rnr_time(Nanoseconds time);    // between tries; default 1 ms
   // READs are executed so much later, and requests behind them that have no fence pass them, as is allowed.

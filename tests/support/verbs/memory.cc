@@ -71,6 +71,7 @@ Mr* add_region(Core& core, Pd& pd, std::uint64_t start, std::byte* memory, std::
   core.remote_keys.emplace(mr->rkey, mr);
   if ((access & IBV_ACCESS_ON_DEMAND) == 0) core.registered += bytes;
   ++core.objects;
+  ++core.totals.registrations;
   ++pd.children;
   return mr;
 }

@@ -296,7 +296,7 @@ void serve(Core& core, Qp& qp, Clock::time_point now, Turn& turn) {
       if (const Outcome outcome = execute(core, qp, *send, now)) {
         send->executed = true;
         send->status = *outcome;
-        send->complete_at = now + core.completion_delay;
+        send->complete_at = now + core.completion_delay + core.some_jitter();
         turn.did_something = true;
       } else {
         look_again(turn, send->silent_since
@@ -334,6 +334,12 @@ void write_memory(std::byte* memory, std::uint64_t bytes, const std::byte* from)
     std::memcpy(&word, from + i * 8, 8);
     std::atomic_ref(words[i]).store(word, std::memory_order_seq_cst);
   }
+}
+
+std::chrono::nanoseconds Core::some_jitter() {
+  if (jitter.count() <= 0) return std::chrono::nanoseconds(0);
+  return std::chrono::nanoseconds(
+      std::uniform_int_distribution<std::chrono::nanoseconds::rep>(0, jitter.count())(random));
 }
 
 Turn take_turn(Core& core) {

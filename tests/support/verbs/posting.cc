@@ -64,7 +64,7 @@ int post_send(ibv_qp* base, ibv_send_wr* requests, ibv_send_wr** bad) {
       core.count_uses(send.pieces, 1);
     if (core.watching) send.watched = look_at_source(core, *qp, send);
     send.sequence = ++qp->sends_posted;
-    send.execute_at = Clock::now() + core.execution_delay;
+    send.execute_at = Clock::now() + core.execution_delay + core.some_jitter();
     qp->sends.push_back(std::move(send));
     ++qp->counters.work_requests;
     ++core.totals.work_requests;

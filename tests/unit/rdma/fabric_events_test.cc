@@ -50,6 +50,8 @@ TEST_F(FabricEvents, OneEventForEachTimeOfArming) {
   EXPECT_TRUE(is_readable(right->channel->fd));
   get_event(*right);
   EXPECT_FALSE(is_readable(right->channel->fd));
+  EXPECT_EQ(fabric.counters().armings, 1u);
+  EXPECT_EQ(fabric.counters().events, 1u);
   right->verbs.ack_cq_events(right->cq, 1);
 }
 

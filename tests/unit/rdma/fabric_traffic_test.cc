@@ -203,6 +203,13 @@ TEST_F(FabricTraffic, ExecutionCanBeDelayed) {
   fabric.set_execution_delay(std::chrono::nanoseconds(0));
 }
 
+TEST_F(FabricTraffic, JitterKeepsTheOrderOfAQueuePair) {
+  connect();
+  fabric.set_jitter(std::chrono::microseconds(50), 3);
+  for (std::uint64_t i = 0; i < 16; ++i) ASSERT_EQ(left->post(*right, IBV_WR_RDMA_WRITE, 0, 8, 0, i), 0);
+  for (std::uint64_t i = 0; i < 16; ++i) EXPECT_EQ(left->next().wr_id, i);
+}
+
 TEST_F(FabricTraffic, BothWaysAtOnceOverOneDevice) {
   connect({}, {});
   left->fill(0, "L");
@@ -241,6 +248,11 @@ TEST_F(FabricTraffic, Counters) {
   EXPECT_EQ(fabric.counters(right->qp->qp_num).receives, 1u);
   EXPECT_EQ(fabric.counters(right->qp->qp_num).receive_completions, 1u);
   EXPECT_EQ(fabric.counters().rnr, 0u);
+  EXPECT_EQ(fabric.counters().registrations, 2u);
+  EXPECT_EQ(fabric.counters().armings, 0u);
+  const std::uint64_t polls = fabric.counters().polls;
+  EXPECT_TRUE(left->is_empty());
+  EXPECT_EQ(fabric.counters().polls, polls + 1);
 }
 
 }  // namespace
