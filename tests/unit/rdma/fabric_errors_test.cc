@@ -78,6 +78,26 @@ TEST_F(FabricErrors, MemoryThatIsGoneAtThePeer) {
   EXPECT_EQ(left->next().status, IBV_WC_REM_ACCESS_ERR);
 }
 
+TEST_F(FabricErrors, KeysCountInTheirDomainOnly) {
+  for (const bool remote : {true, false}) {
+    connect();
+    Side& owner = remote ? *right : *left;
+    ibv_pd* const other = owner.verbs.alloc_pd(owner.context);
+    ibv_mr* const mr = owner.verbs.reg_mr(other, owner.memory.data(), owner.memory.size(), kAllAccess);
+    ibv_sge sge = left->piece(0, 8);
+    if (!remote) sge.lkey = mr->lkey;
+    ibv_send_wr wr{};
+    wr.sg_list = &sge;
+    wr.num_sge = 1;
+    wr.opcode = IBV_WR_RDMA_WRITE;
+    wr.wr.rdma = {reinterpret_cast<std::uintptr_t>(right->memory.data()), (remote ? mr : right->mr)->rkey};
+    ASSERT_EQ(left->post(wr), 0);
+    EXPECT_EQ(left->next().status, remote ? IBV_WC_REM_ACCESS_ERR : IBV_WC_LOC_PROT_ERR);
+    EXPECT_EQ(owner.verbs.dereg_mr(mr), 0);
+    EXPECT_EQ(owner.verbs.dealloc_pd(other), 0);
+  }
+}
+
 TEST_F(FabricErrors, TheQueuePairMustAllowItToo) {
   connect();
   ibv_qp_attr wanted{};

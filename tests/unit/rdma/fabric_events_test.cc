@@ -71,6 +71,14 @@ TEST_F(FabricEvents, SolicitedOnly) {
   right->verbs.ack_cq_events(right->cq, 1);
 }
 
+TEST_F(FabricEvents, ArmingForSolicitedOnesDoesNotTakeBackArmingForAll) {
+  connect_with_channel();
+  ASSERT_EQ(right->verbs.req_notify_cq(right->cq, 0), 0);
+  ASSERT_EQ(right->verbs.req_notify_cq(right->cq, 1), 0);
+  tell(false);
+  EXPECT_TRUE(is_readable(right->channel->fd));
+}
+
 TEST_F(FabricEvents, GettingWaitsUnlessTheDescriptorDoesNot) {
   connect_with_channel();
   ASSERT_EQ(right->verbs.req_notify_cq(right->cq, 0), 0);
@@ -134,6 +142,15 @@ TEST_F(FabricEvents, AQueuePairFails) {
   EXPECT_EQ(left->verbs.destroy_qp(left->qp), EBUSY);
   left->verbs.ack_async_event(&event);
   expected_violations = {"destroy_qp: 1 events were not acknowledged (libibverbs would wait for ever)"};
+}
+
+TEST_F(FabricEvents, AnAsynchronousEventThatNobodyGotGoesWithItsQueuePair) {
+  connect();
+  fabric.fail_qp(left->qp->qp_num);
+  EXPECT_TRUE(is_readable(left->context->async_fd));
+  ASSERT_EQ(left->verbs.destroy_qp(left->qp), 0);
+  left->qp = nullptr;
+  EXPECT_FALSE(is_readable(left->context->async_fd));
 }
 
 TEST_F(FabricEvents, ADeviceFails) {

@@ -183,6 +183,15 @@ TEST_F(FabricTraffic, LateReadsAreOvertakenUnlessFenced) {
   EXPECT_EQ(left->text(100, 3), "old");
 }
 
+TEST_F(FabricTraffic, NoMoreReadsAreUnderWayThanAgreed) {
+  connect();
+  fabric.set_read_lateness(std::chrono::hours(1));
+  for (std::uint64_t i = 0; i < 5; ++i) ASSERT_EQ(left->post(*right, IBV_WR_RDMA_READ, 0, 8, 0, i), 0);
+  EXPECT_EQ(left->next().wr_id, 0u) << "the fifth has to wait for it";
+  EXPECT_FALSE(fabric.wait_idle(milliseconds(2)));
+  EXPECT_TRUE(left->is_empty());
+}
+
 TEST_F(FabricTraffic, DelayedCompletionsDoNotDelayExecution) {
   connect();
   fabric.set_completion_delay(std::chrono::hours(1));
