@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -35,19 +36,49 @@ struct Options {
   std::string placement = "both";
   std::vector<std::size_t> trip_sizes;
   bool memory = false;
+  std::vector<std::string> only;  // parts; all of them when empty
+  std::vector<std::uint64_t> bulk_sizes;
+  std::vector<std::string> peer_environment;
 
+  bool wants(const char* part) const {
+    return only.empty() || std::find(only.begin(), only.end(), part) != only.end();
+  }
   // With both placements in one run the names of the unpinned figures say so.
   bool both() const { return placement == "both"; }
   std::string plot;
 };
 
+// What bounds a transport. Of rdma nothing is known here: perftest on the same devices tells (tools/rdma-vm).
+struct LimitNames {
+  const char* trip;
+  const char* posted;
+  const char* bulk;
+};
+
+LimitNames limits_of(const std::string& transport) {
+  if (transport == "rdma") return {"", "", ""};
+  if (transport == "tcp") return {"raw TCP ping-pong", "raw TCP stream", "raw TCP stream"};
+  return {"cache-line ping-pong", "cache lines in a ring", "memcpy"};
+}
+
+double trip_limit(const std::string& transport, double budget_s) {
+  if (transport == "rdma") return 0;
+  return transport == "tcp" ? raw_tcp_round_trip_ns(budget_s) : raw_round_trip_ns(budget_s);
+}
+
 double bulk_limit(const std::string& transport, std::uint64_t bytes, double budget_s) {
+  if (transport == "rdma") return 0;
   return transport == "tcp" ? raw_tcp_stream_gb_per_s(bytes, budget_s) : raw_memcpy_gb_per_s(bytes, budget_s);
 }
 
 // Small messages packed into a stream as tightly as can be.
 double tcp_lines_per_s(double budget_s) {
   return raw_tcp_stream_gb_per_s(1 << 20, budget_s) * 1e9 / kSmallMessage;
+}
+
+double posted_limit(const std::string& transport, double budget_s) {
+  if (transport == "rdma") return 0;
+  return transport == "tcp" ? tcp_lines_per_s(budget_s) : raw_lines_per_s(budget_s);
 }
 
 // Figures and limits are taken in turns, and the medians compared: where the two processors lie in a virtual
@@ -62,12 +93,11 @@ struct Turns {
 void measure_round_trip(Client& client, const std::string& transport, const Options& options,
                         const std::string& placement, Report& report) {
   const double budget = (options.quick ? 0.2 : 1.0) / kRounds;
-  const bool tcp = transport == "tcp";
   for (int warm_up = 0; warm_up < 1000; ++warm_up) client.round_trip(kSmallMessage);
   Turns turns;
   Samples singles;
   for (int round = 0; round < kRounds; ++round) {
-    turns.limit.add(tcp ? raw_tcp_round_trip_ns(budget) : raw_round_trip_ns(budget));
+    turns.limit.add(trip_limit(transport, budget));
     const Samples trips = repeat(budget, 10, 1'000'000, [&] {
       for (int trip = 0; trip < kTripsPerSample; ++trip) client.round_trip(kSmallMessage);
     });
@@ -77,22 +107,21 @@ void measure_round_trip(Client& client, const std::string& transport, const Opti
   }
   report.add({"transport_bench", transport, "round_trip" + placement, kSmallMessage, turns.ours.median(),
               "ns", turns.ours.median(), singles.quantile(0.99), turns.limit.median(),
-              tcp ? "raw TCP ping-pong" : "cache-line ping-pong"});
+              limits_of(transport).trip});
 }
 
 void measure_posted(Client& client, const std::string& transport, const Options& options,
                     const std::string& placement, Report& report) {
   const double budget = (options.quick ? 0.2 : 1.0) / kRounds;
-  const bool tcp = transport == "tcp";
   const std::uint64_t count = options.quick ? 100'000 : 1'000'000;
   Turns turns;
   for (int round = 0; round < kRounds; ++round) {
-    turns.limit.add(tcp ? tcp_lines_per_s(budget) : raw_lines_per_s(budget));
+    turns.limit.add(posted_limit(transport, budget));
     turns.ours.add(static_cast<double>(count) / timed([&] { client.post_and_count(kSmallMessage, count); }));
   }
   report.add({"transport_bench", transport, "posted" + placement, kSmallMessage, turns.ours.median(), "1/s",
               turns.ours.median(), turns.ours.quantile(0.01), turns.limit.median(),
-              tcp ? "raw TCP stream" : "cache lines in a ring"});
+              limits_of(transport).posted});
 }
 
 // What no transport through shared memory can be faster than.
@@ -119,34 +148,43 @@ void measure_trips(Client& client, const std::string& transport, const Options& 
 void measure_bulk(Client& client, const std::string& transport, const Options& options, Report& report) {
   std::vector<std::uint64_t> sizes(std::begin(kBulkSizes), std::end(kBulkSizes));
   if (options.quick) sizes.assign(std::begin(kQuickBulkSizes), std::end(kQuickBulkSizes));
+  if (!options.bulk_sizes.empty()) sizes = options.bulk_sizes;
   const double budget = options.quick ? 0.1 : 0.5;
   for (std::uint64_t bytes : sizes) {
     std::vector<std::byte> memory(bytes, std::byte{0x5a});
     client.send_bulk(memory);
     Samples samples = repeat(budget, 3, 500, [&] { client.send_bulk(memory); });
     auto rate = [&](double seconds) { return static_cast<double>(bytes) / seconds / 1e9; };
+    const double limit = bulk_limit(transport, bytes, budget);
     report.add({"transport_bench", transport, "bulk_send", bytes, rate(samples.median()), "GB/s",
-                rate(samples.median()), rate(samples.quantile(0.99)), bulk_limit(transport, bytes, budget),
-                transport == "tcp" ? "raw TCP stream" : "memcpy"});
+                rate(samples.median()), rate(samples.quantile(0.99)), limit, limits_of(transport).bulk});
+    // The other way only where it is another mechanism: one end reads, and writes, the other's memory.
+    if (transport != "rdma") continue;
+    client.receive_bulk(memory);
+    samples = repeat(budget, 3, 500, [&] { client.receive_bulk(memory); });
+    report.add({"transport_bench", transport, "bulk_receive", bytes, rate(samples.median()), "GB/s",
+                rate(samples.median()), rate(samples.quantile(0.99)), limit, limits_of(transport).bulk});
   }
 }
 
 int measure(const std::string& transport, bool pin, const Options& options, Report& report) {
   // start_peer() pins this process, and the peer of the next transport must not inherit that.
   const KeepPlacement kept;
-  Result<PeerPair> pair = start_peer(transport, pin);
+  Result<PeerPair> pair = start_peer(transport, pin, options.peer_environment);
   if (!pair) {
     std::fprintf(stderr, "transport_bench: %s: %s\n", transport.c_str(), pair.status().to_string().c_str());
     return 1;
   }
   const std::string placement = pin || !options.both() ? "" : "_unpinned";
   Client client(*pair->endpoint);
-  if (transport == "shm") measure_raw_message(options, placement, report);
-  measure_round_trip(client, transport, options, placement, report);
-  measure_posted(client, transport, options, placement, report);
+  if (options.wants("round_trip")) {
+    if (transport == "shm") measure_raw_message(options, placement, report);
+    measure_round_trip(client, transport, options, placement, report);
+  }
+  if (options.wants("posted")) measure_posted(client, transport, options, placement, report);
   if (pin || !options.both()) {
     measure_trips(client, transport, options, report);
-    measure_bulk(client, transport, options, report);
+    if (options.wants("bulk")) measure_bulk(client, transport, options, report);
   }
   client.quit();
   int status = 0;
@@ -167,8 +205,8 @@ int main(int argc, char** argv) {
   CLI::App app{
       "transport_bench: round trip, posted messages and bulk payloads of each transport, between two\n"
       "processes, beside the physical limits measured in the same run"};
-  app.add_option("-t,--transport", options.transports, "shm and/or tcp (default: both)")
-      ->check(CLI::IsMember({"shm", "tcp"}));
+  app.add_option("-t,--transport", options.transports, "shm, tcp and/or rdma (default: shm and tcp)")
+      ->check(CLI::IsMember({"shm", "tcp", "rdma"}));
   app.add_flag("--json", options.json, "One JSON object a line");
   app.add_flag("--quick", options.quick, "Shorter samples, fewer sizes");
   app.add_option("--placement", options.placement,
@@ -178,6 +216,14 @@ int main(int argc, char** argv) {
   app.add_option("--trip-sizes", options.trip_sizes, "Round trips of these bytes, too, as 1024,4096")
       ->delimiter(',')
       ->check(CLI::Range(64, 60'000));
+  app.add_option("--only", options.only, "Only round_trip, posted and/or bulk (default: all three)")
+      ->check(CLI::IsMember({"round_trip", "posted", "bulk"}))
+      ->delimiter(',');
+  app.add_option("--bulk-sizes", options.bulk_sizes, "Payloads of these bytes, as 1048576,16777216")
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 32))
+      ->delimiter(',');
+  app.add_option("--peer-env", options.peer_environment,
+                 "NAME=VALUE in the environment of the peer alone, as TF_RDMA_DEVICE=rxe0 (may be repeated)");
   app.add_flag(
       "--memory", options.memory,
       "Instead: memcpy between kinds of pages, and between addresses that a processor's cache takes for "

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <vector>
 
@@ -20,7 +21,7 @@ namespace {
 constexpr std::chrono::seconds kStepLimit{30};  // connecting takes no longer than this
 constexpr std::chrono::minutes kRunLimit{60};   // and no run than this
 
-enum Opcode : std::uint16_t { kEcho = 1, kCount = 2, kReport = 3, kBulk = 4, kQuit = 5 };
+enum Opcode : std::uint16_t { kEcho = 1, kCount = 2, kReport = 3, kBulk = 4, kQuit = 5, kFetch = 6 };
 
 const net::Transport* find(const std::string& name) {
   for (const net::Transport* transport : transports()) {
@@ -75,6 +76,7 @@ class Server final : public MessageSink {
       case kCount: ++counted_; return Status::ok();
       case kReport: return answer(kFrameHeaderBytes + sizeof counted_, counted_);
       case kBulk: return receive(argument);
+      case kFetch: return send(argument);
       case kQuit: quit_ = true; return Status::ok();
       default: return {Code::kProtocol, "unknown opcode"};
     }
@@ -89,13 +91,24 @@ class Server final : public MessageSink {
     if (memory_.size() < bytes) memory_.resize(bytes);
     BulkCompletion completion;
     TF_RETURN_IF_ERROR(endpoint_.bulk().receive(++tag_, std::span(memory_).first(bytes), completion));
+    TF_RETURN_IF_ERROR(finish(completion));
+    return answer(kFrameHeaderBytes + 8, bytes);
+  }
+
+  Status send(std::uint64_t bytes) {
+    if (memory_.size() < bytes) memory_.resize(bytes);
+    BulkCompletion completion;
+    TF_RETURN_IF_ERROR(endpoint_.bulk().send(++send_tag_, std::span(memory_).first(bytes), completion));
+    return finish(completion);
+  }
+
+  Status finish(const BulkCompletion& completion) {
     while (!completion.done()) {
       Result<std::size_t> moved = endpoint_.bulk().poll();
       if (!moved) return moved.status();
       if (*moved == 0 && !completion.done()) TF_RETURN_IF_ERROR(endpoint_.wait(Interest::kBulk, deadline_));
     }
-    TF_RETURN_IF_ERROR(completion.status());
-    return answer(kFrameHeaderBytes + 8, bytes);
+    return completion.status();
   }
 
   Endpoint& endpoint_;
@@ -103,6 +116,7 @@ class Server final : public MessageSink {
   std::vector<std::byte> memory_;
   std::uint64_t counted_ = 0;
   std::uint64_t tag_ = 0;
+  std::uint64_t send_tag_ = 0;
   bool quit_ = false;
 };
 
@@ -145,9 +159,16 @@ int run_peer(net::Listener listener, const net::Transport& transport, const net:
   return status.is_ok() ? 0 : 1;
 }
 
+void set_environment(const std::vector<std::string>& environment) {
+  for (const std::string& word : environment) {
+    const std::size_t equals = word.find('=');
+    if (equals != std::string::npos) ::setenv(word.substr(0, equals).c_str(), word.c_str() + equals + 1, 1);
+  }
+}
+
 }  // namespace
 
-Result<PeerPair> start_peer(const std::string& name, bool pin) {
+Result<PeerPair> start_peer(const std::string& name, bool pin, const std::vector<std::string>& environment) {
   const net::Transport* transport = find(name);
   if (transport == nullptr) return Status{Code::kInvalidArgument, "no transport " + name};
   TF_RETURN_IF_ERROR(transport->available());
@@ -162,7 +183,10 @@ Result<PeerPair> start_peer(const std::string& name, bool pin) {
   PeerPair pair;
   pair.child = ::fork();
   if (pair.child < 0) return Status::from_errno("fork", errno);
-  if (pair.child == 0) ::_exit(run_peer(std::move(*listener), *transport, *token, pin));
+  if (pair.child == 0) {
+    set_environment(environment);
+    ::_exit(run_peer(std::move(*listener), *transport, *token, pin));
+  }
   if (pin) pin_to(Processor::kFirst);
   Result<std::unique_ptr<Endpoint>> endpoint =
       transport->connect(address, *token, Deadline::after(kStepLimit));
@@ -206,10 +230,7 @@ void Client::post_and_count(std::size_t bytes, std::uint64_t count) {
   await_reply();
 }
 
-void Client::send_bulk(std::span<const std::byte> memory) {
-  BulkCompletion completion;
-  post(kBulk, kFrameHeaderBytes + 8, memory.size());
-  if (failure_.is_ok()) failure_ = endpoint_.bulk().send(++tag_, memory, completion);
+void Client::await_bulk(const BulkCompletion& completion) {
   while (failure_.is_ok() && !completion.done()) {
     Result<std::size_t> moved = endpoint_.bulk().poll();
     if (!moved) {
@@ -218,7 +239,21 @@ void Client::send_bulk(std::span<const std::byte> memory) {
       failure_ = endpoint_.wait(Interest::kBulk, deadline_);
     }
   }
+}
+
+void Client::send_bulk(std::span<const std::byte> memory) {
+  BulkCompletion completion;
+  post(kBulk, kFrameHeaderBytes + 8, memory.size());
+  if (failure_.is_ok()) failure_ = endpoint_.bulk().send(++tag_, memory, completion);
+  await_bulk(completion);
   await_reply();
+}
+
+void Client::receive_bulk(std::span<std::byte> memory) {
+  BulkCompletion completion;
+  if (failure_.is_ok()) failure_ = endpoint_.bulk().receive(++receive_tag_, memory, completion);
+  post(kFetch, kFrameHeaderBytes + 8, memory.size());
+  await_bulk(completion);
 }
 
 void Client::quit() { post(kQuit, kFrameHeaderBytes + 8, 0); }

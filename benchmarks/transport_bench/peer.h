@@ -8,6 +8,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "transport/endpoint.h"
 
@@ -18,9 +19,11 @@ struct PeerPair {
   pid_t child = -1;
 };
 
-// Forks a peer connected over `transport` ("shm", "tcp"). With `pin` this process runs on the first and
-// the peer on the last processor it may use. REQUIRES: no other thread yet.
-Result<PeerPair> start_peer(const std::string& transport, bool pin);
+// Forks a peer connected over `transport` ("shm", "tcp", "rdma"). With `pin` this process runs on the first
+// and the peer on the last processor it may use. `environment`: NAME=VALUE for the peer alone, which is how
+// the two ends get a device each. REQUIRES: no other thread yet.
+Result<PeerPair> start_peer(const std::string& transport, bool pin,
+                            const std::vector<std::string>& environment);
 
 // Drives one endpoint against the peer. After a failure every call returns at once.
 class Client {
@@ -33,17 +36,21 @@ class Client {
   void post_and_count(std::size_t bytes, std::uint64_t count);
   // One payload one way; returns when the peer has it all.
   void send_bulk(std::span<const std::byte> memory);
+  // One payload the other way; returns when it is all in `memory`.
+  void receive_bulk(std::span<std::byte> memory);
   void quit();
   const Status& failure() const { return failure_; }
 
  private:
   void post(std::uint16_t opcode, std::size_t bytes, std::uint64_t argument);
   void await_reply();
+  void await_bulk(const BulkCompletion& completion);
 
   Endpoint& endpoint_;
   Deadline deadline_;
   Status failure_;
   std::uint64_t tag_ = 0;
+  std::uint64_t receive_tag_ = 0;
 };
 
 }  // namespace tf::bench
