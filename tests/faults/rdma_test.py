@@ -1,0 +1,205 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Links that are cut, peers that die and memory that may not be locked, over rdma on real verbs.
+
+Runs as root where rxe0 (interface v0, 10.9.0.1) and rxe1 (v1) are joined by a wire: `tools/rdma-vm --faults`. Workers
+have rxe0, clients rxe1. TF_FAULT_TRANSPORT=tcp runs what does not need rdma over tcp, which tests the tests.
+"""
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+
+import harness  # noqa: E402
+from harness import MIB, FaultTest, Worker, eventually  # noqa: E402
+
+TRANSPORT = os.environ.get("TF_FAULT_TRANSPORT", "rdma")
+NEAR = "10.9.0.1"
+INTERFACES = ("v0", "v1")
+CLIENT_ENVIRONMENT = {"TF_RDMA_DEVICE": "rxe1", "TF_IO_TIMEOUT": "10"}
+NOTICE_S = 5  # a queue pair gives up after about two seconds; emulation is slow, and the harness allows four times this
+LOCKED_BYTES = 64 << 10
+# Root may lock what it likes, whatever the limit, unless it has lost that capability.
+FEW_LOCKED = ["setpriv", "--bounding-set=-ipc_lock", "prlimit", f"--memlock={LOCKED_BYTES}:{LOCKED_BYTES}"]
+TEST_LIMIT_S = 150  # for one test, whatever it waits for
+needs_rdma = unittest.skipUnless(TRANSPORT == "rdma", "tcp does not use that link")
+
+
+def command(*words):
+    subprocess.run(words, check=True, capture_output=True, timeout=20)
+
+
+def cut(share):
+    """Loses so much of what crosses the wire, as "100%", each way."""
+    for interface in INTERFACES:
+        command("tc", "qdisc", "replace", "dev", interface, "root", "netem", "loss", share)
+
+
+def active():
+    text = subprocess.run(["rdma", "link"], capture_output=True, text=True, timeout=20).stdout
+    return text.count("state ACTIVE") == len(INTERFACES)
+
+
+def listening(port):
+    tables = [pathlib.Path("/proc/net/" + name).read_text(encoding="ascii") for name in ("tcp", "tcp6")]
+    return any(f":{port:04X} " in line and " 0A " in line for line in "".join(tables).splitlines())
+
+
+def heal():
+    for interface in INTERFACES:
+        subprocess.run(["tc", "qdisc", "del", "dev", interface, "root"], capture_output=True, timeout=20)
+        command("ip", "link", "set", interface, "up")
+    if not eventually(active, 10):
+        raise AssertionError("the devices did not come back")
+
+
+def on_alarm(*_):
+    raise AssertionError(f"the test did not end within {TEST_LIMIT_S} s")
+
+
+class RdmaFaults(FaultTest):
+    def setUp(self):
+        signal.signal(signal.SIGALRM, on_alarm)
+        signal.alarm(TEST_LIMIT_S)
+        self.addCleanup(signal.alarm, 0)
+        os.environ["TF_RDMA_DEVICE"] = "rxe0"  # the workers'
+        os.environ["TF_IO_TIMEOUT"] = CLIENT_ENVIRONMENT["TF_IO_TIMEOUT"]
+        self.addCleanup(heal)
+
+    def client(self, worker, *arguments):
+        return worker.client(TRANSPORT, *arguments, **CLIENT_ENVIRONMENT)
+
+    def expect_next_session(self, worker):
+        with self.client(worker, "hello") as client:
+            self.assertEqual(client.wait(15), 0, client.errors())
+
+    def strike_during(self, scenario, strike):
+        """`strike(worker, session)` happens in the middle of `scenario`; the next session is fine."""
+        with Worker() as worker:
+            self.assertTrue(eventually(worker.idle, 10))
+            before = worker.children()
+            with self.client(worker, scenario, 4 * MIB) as client:
+                client.expect("copying", 30)
+                session = self.session_of(worker, before)
+                strike(worker, session)
+                self.expect_loss(client, NOTICE_S)
+            self.expect_ends(session, 5)
+            heal()
+            self.expect_next_session(worker)
+
+    def ping_pong(self, then):
+        """ibv_rc_pingpong over the wire, which repeats what is lost for ever; `then` gets its client."""
+        words = ["ibv_rc_pingpong", "-g", "1", "-n", "200", "-p", "18700"]
+        with tempfile.TemporaryFile() as output:
+            server = subprocess.Popen([*words, "-d", "rxe0"], stdout=output, stderr=output)
+            try:
+                self.assertTrue(eventually(lambda: listening(18700), 10))
+                client = subprocess.Popen([*words, "-d", "rxe1", NEAR], stdout=output, stderr=output)
+                try:
+                    then(client)
+                    status = client.wait(30)
+                    output.seek(0)
+                    self.assertEqual(status, 0, output.read())
+                finally:
+                    client.kill()
+                    client.wait()
+            finally:
+                server.kill()
+                server.wait()
+
+    @needs_rdma
+    def test_the_wire_that_is_cut_is_the_one_in_use(self):
+        def watch(client):
+            time.sleep(3)
+            self.assertIsNone(client.poll(), "nothing should get through")
+            heal()
+
+        self.ping_pong(lambda _: None)  # the ends know each other's Ethernet addresses from here on
+        cut("100%")
+        self.ping_pong(watch)
+
+    @needs_rdma
+    def test_link_cut_during_copies_in(self):
+        self.strike_during("copy-in", lambda *_: cut("100%"))
+
+    @needs_rdma
+    def test_link_cut_during_copies_out(self):
+        self.strike_during("copy-out", lambda *_: cut("100%"))
+
+    @needs_rdma
+    def test_interface_down_during_copies(self):
+        self.strike_during("copy-in", lambda *_: command("ip", "link", "set", INTERFACES[1], "down"))
+
+    @needs_rdma
+    def test_link_cut_while_nothing_happens(self):
+        with Worker() as worker:
+            with self.client(worker, "hold", MIB) as client:
+                client.expect("holding", 30)
+                cut("100%")
+                client.poke()
+                self.expect_loss(client, NOTICE_S)
+            heal()
+            self.expect_next_session(worker)
+
+    @needs_rdma
+    def test_lossy_link_loses_nothing(self):
+        with Worker() as worker:
+            cut("1%")
+            for _ in range(3):
+                self.expect_next_session(worker)
+
+    def test_session_killed_during_copies_in(self):
+        self.strike_during("copy-in", lambda _, session: os.kill(session, signal.SIGKILL))
+
+    def test_session_killed_during_copies_out(self):
+        self.strike_during("copy-out", lambda _, session: os.kill(session, signal.SIGKILL))
+
+    def test_client_killed_during_copies(self):
+        with Worker() as worker:
+            self.assertTrue(eventually(worker.idle, 10))
+            before = worker.children()
+            with self.client(worker, "copy-in", 4 * MIB) as client:
+                client.expect("copying", 30)
+                session = self.session_of(worker, before)
+                client.kill()
+            self.expect_ends(session, 5)
+            self.expect_next_session(worker)
+
+    @needs_rdma
+    def test_client_that_may_not_lock_memory(self):
+        with Worker() as worker:
+            environment = {**os.environ, **worker.environment(TRANSPORT), **CLIENT_ENVIRONMENT,
+                           "LD_LIBRARY_PATH": os.path.join(harness.BUILD, "lib")}
+            done = subprocess.run([*FEW_LOCKED, harness.CLIENT, "hello"], env=environment, capture_output=True,
+                                  text=True, timeout=60)
+            self.expect_told_or_served(done.returncode, done.stderr)
+            self.expect_next_session(worker)
+
+    @needs_rdma
+    def test_worker_that_may_not_lock_memory(self):
+        with tempfile.TemporaryDirectory() as folder:
+            program = os.path.join(folder, "hip-worker")
+            with open(program, "w", encoding="ascii") as script:
+                script.write("#!/bin/sh\nexec " + " ".join(FEW_LOCKED) + f" {harness.BUILD}/bin/hip-worker \"$@\"\n")
+            os.chmod(program, 0o755)
+            with Worker(program=program) as worker:
+                with self.client(worker, "hello") as client:
+                    status = client.wait(30)
+                    self.expect_told_or_served(status, "\n".join(client.errors()) + worker.log())
+        with Worker() as worker:
+            self.expect_next_session(worker)
+
+    def expect_told_or_served(self, status, text):
+        """Either so little memory is enough, or the reason says what to raise."""
+        if status != 0:
+            self.assertRegex(text.lower(), "memlock|ulimit -l")
+
+
+if __name__ == "__main__":
+    harness.main()

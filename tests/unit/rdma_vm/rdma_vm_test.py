@@ -1,0 +1,246 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""tools/rdma-vm without its machine: parsers, rows, module order, and the words of its refusals."""
+import contextlib
+import io
+import json
+import os
+import pathlib
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TOOLS = pathlib.Path(__file__).resolve().parents[3] / "tools"
+sys.path.insert(0, str(TOOLS))
+
+from rdma_vm import figures, image, packages, report  # noqa: E402
+from rdma_vm.errors import Impossible  # noqa: E402
+
+# As the tools of Debian 12 print it, shortened.
+WRITE_LAT = """                    RDMA_Write Latency Test
+ TX depth        : 1
+ #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]    t_avg[usec]    t_stdev[usec]   \
+99% percentile[usec]   99.9% percentile[usec]
+ 64      1000          23.03          183.78       23.47    \t       25.81       \t9.55   \t\t86.66   \t\t183.78
+---------------------------------------------------------------------------------------
+"""
+READ_BW = """ Outstand reads  : 128
+ #bytes     #iterations    BW peak[MB/sec]    BW average[MB/sec]   MsgRate[Mpps]
+ 1048576    60               87.36              83.32  \t\t   0.000083
+---------------------------------------------------------------------------------------
+"""
+UCX_LAT = """iterations,50.0_percentile_lat,avg_lat,overall_lat,avg_bw,overall_bw,avg_mr,overall_mr
+500,34.000,42.000,42.000,1.40,1.40,24000,24000
+1000,34.500,41.621,41.621,1.47,1.47,24026,24026
+"""
+UCX_BW = """iterations,50.0_percentile_lat,avg_lat,overall_lat,avg_bw,overall_bw,avg_mr,overall_mr
+  60,73.000,24578.317,24578.317,40.69,40.69,41,41
+"""
+GTEST = """[ RUN      ] All/Conformance.Echo/rdma_verbs
+[       OK ] All/Conformance.Echo/rdma_verbs (12 ms)
+[ RUN      ] All/Conformance.Bulk/rdma_verbs
+something else
+[  FAILED  ] All/Conformance.Bulk/rdma_verbs, where GetParam() = 16-byte object <00-00> (3 ms)
+[ RUN      ] All/Conformance.Kill/rdma_verbs
+[  SKIPPED ] All/Conformance.Kill/rdma_verbs (0 ms)
+"""
+GTEST_END = """[  FAILED  ] 1 test, listed below:
+[  FAILED  ] All/Conformance.Bulk/rdma_verbs, where GetParam() = 16-byte object <00-00>
+"""
+
+
+def our_row(metric, size, value, unit):
+    return json.dumps({"bench": "transport_bench", "transport": "rdma", "metric": metric, "bytes": size, "value": value,
+                       "unit": unit, "limit": None, "ratio": None, "limit_name": ""})
+
+
+class Parsers(unittest.TestCase):
+    def test_perftest(self):
+        self.assertAlmostEqual(figures.perftest_round_trip(WRITE_LAT), 46.94)
+        self.assertAlmostEqual(figures.perftest_bandwidth(READ_BW), 83.32 * 1.048576e-3)
+
+    def test_one_kind_is_not_taken_for_the_other(self):
+        self.assertIsNone(figures.perftest_round_trip(READ_BW))
+        self.assertIsNone(figures.perftest_bandwidth(WRITE_LAT))
+
+    def test_ucx_counts_the_last_line(self):
+        self.assertAlmostEqual(figures.ucx_round_trip(UCX_LAT), 69.0)
+        self.assertAlmostEqual(figures.ucx_bandwidth(UCX_BW), 40.69 * 1.048576e-3)
+
+    def test_ours(self):
+        rows = [our_row("round_trip", 64, 41000, "ns"), our_row("bulk_send", 1048576, 0.08, "GB/s")]
+        text = "\n".join(["progress", *rows])
+        self.assertEqual(figures.our_round_trip(text), 41.0)
+        self.assertEqual(figures.our_bandwidth(text, "bulk_send", 1048576), 0.08)
+        self.assertIsNone(figures.our_bandwidth(text, "bulk_receive", 1048576))
+
+    def test_no_figure_is_none_and_no_crash(self):
+        for reader in (figures.perftest_round_trip, figures.perftest_bandwidth, figures.ucx_round_trip,
+                       figures.ucx_bandwidth, figures.our_round_trip):
+            for text in ("", "Couldn't connect to 10.9.0.1:19001\n", "#bytes\n 1 2 3\n", "a,b,c,d,e,f,g,h\n",
+                         '{"metric":3}', WRITE_LAT.splitlines()[2] + "\n", "{broken\n"):
+                self.assertIsNone(reader(text), (reader, text))
+
+    def test_gtest(self):
+        counts = figures.gtest_counts(GTEST + GTEST_END)
+        self.assertEqual((counts["passed"], counts["failed"], counts["skipped"]), (1, 1, 1))
+        self.assertEqual(counts["names"], ["All/Conformance.Bulk/rdma_verbs"])
+        self.assertIsNone(counts["running"])
+
+    def test_gtest_that_ended_in_a_test(self):
+        counts = figures.gtest_counts(GTEST + "[ RUN      ] All/Conformance.Wait/rdma_verbs\n")
+        self.assertEqual(counts["running"], "All/Conformance.Wait/rdma_verbs")
+
+
+class Rows(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.out = pathlib.Path(folder.name)
+
+    def leave(self, name, text, status=0):
+        path = self.out / (name + ".txt")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        (self.out / (name + ".status")).write_text(f"{status}\n")
+
+    def conformance(self, tests, text="", status=0):
+        self.leave("conformance_list", tests)
+        self.leave("conformance", text, status)
+        return report.rows_of_conformance(self.out)[0]
+
+    def test_a_suite_without_such_tests_fails(self):
+        row = self.conformance("")
+        self.assertEqual((row["result"], row["note"]), ("FAILED", "no rdma_verbs tests in this build"))
+
+    def test_a_suite_that_skips_everything_fails(self):
+        row = self.conformance("All/Conformance.\n  Kill/rdma_verbs\n", "\n".join(GTEST.splitlines()[-2:]))
+        self.assertEqual(row["result"], "FAILED")
+
+    def test_a_suite_that_passes(self):
+        row = self.conformance("All/Conformance.\n  Echo/rdma_verbs\n", "\n".join(GTEST.splitlines()[:2]))
+        self.assertEqual(row["result"], "passed")
+
+    def test_hello(self):
+        self.leave("hello_rdma", "PASSED: all 1024 elements correct\n")
+        self.leave("hello_tcp", "", 124)
+        self.assertEqual([row["result"] for row in report.rows_of_hello(self.out)], ["passed", "FAILED"])
+        self.assertIn("limit", report.rows_of_hello(self.out)[1]["note"])
+
+    def measure(self, trips=(40000, 44000, 90000), write=READ_BW):
+        for number, trip in enumerate(trips, 1):
+            self.leave(f"figures/{number}/ib_write_lat", WRITE_LAT)
+            self.leave(f"figures/{number}/ib_read_bw", READ_BW)
+            self.leave(f"figures/{number}/ib_write_bw", write, 0 if write else 1)
+            self.leave(f"figures/{number}/ib_send_lat", WRITE_LAT)
+            self.leave(f"figures/{number}/ucx_tag_lat", UCX_LAT)
+            self.leave(f"figures/{number}/ucx_put_bw", UCX_BW)
+            self.leave(f"figures/{number}/ucx_get", UCX_BW)
+            self.leave(f"figures/{number}/ours_trip", our_row("round_trip", 64, trip, "ns"))
+            self.leave(f"figures/{number}/ours_bulk", "\n".join(
+                our_row(metric, size, 0.05, "GB/s") for metric in ("bulk_send", "bulk_receive")
+                for size in (report.BULK, report.LARGE)))
+        return report.rows_of_figures(self.out, quick=False)
+
+    def test_figures_are_medians_with_ratios(self):
+        rows = {row["name"]: row for row in self.measure()}
+        trip = rows["64 B round trip"]
+        self.assertEqual(trip["ours"], 44.0)
+        self.assertAlmostEqual(trip["ratio"], 44 / 46.94)
+        self.assertTrue(trip["ahead"])
+        bulk = rows["client to worker, 1 MiB"]
+        self.assertAlmostEqual(bulk["ratio"], 0.05 / (83.32 * 1.048576e-3))
+        self.assertTrue(bulk["ahead"])
+        self.assertEqual(len(rows), 6)
+        with contextlib.redirect_stdout(io.StringIO()) as shown:
+            report.show(list(rows.values()))
+        self.assertIn("everything passed", shown.getvalue())
+
+    def test_a_tool_without_a_figure_is_a_failure(self):
+        rows = self.measure(write="")
+        failures = [row["name"] for row in rows if row.get("result") == "FAILED"]
+        self.assertEqual(failures, ["measuring with ib_write_bw"])
+
+    def test_faults(self):
+        self.leave("faults", "", 1)
+        (self.out / "faults.err").write_text("test_one_thing (__main__.F.test_one_thing) ... ok\n"
+                                             "test_two (__main__.F.test_two) ... FAIL\nRan 2 tests\n")
+        rows = report.rows_of_faults(self.out)
+        self.assertEqual([(row["name"], row["result"]) for row in rows], [("one thing", "passed"), ("two", "FAILED")])
+
+    def test_faults_that_ended_early_fail(self):
+        self.leave("faults", "", 124)
+        self.assertEqual(report.rows_of_faults(self.out)[-1]["result"], "FAILED")
+
+
+class Image(unittest.TestCase):
+    @staticmethod
+    def module(*depends):
+        return b"\x7fELF..license=GPL\0depends=" + ",".join(depends).encode() + b"\0name=x\0"
+
+    def test_modules_come_behind_what_they_need(self):
+        modules = {"rxe": self.module("core", "udp-tunnel"), "core": self.module(), "udp_tunnel": self.module("core")}
+        self.assertEqual(image.load_order(["rxe"], modules, set()), ["core", "udp_tunnel", "rxe"])
+
+    def test_what_is_built_in_is_left_out(self):
+        self.assertEqual(image.load_order(["rxe", "virtio"], {"rxe": self.module("core")}, {"core", "virtio"}), ["rxe"])
+
+    def test_a_missing_module_and_a_circle_are_told(self):
+        with self.assertRaisesRegex(Impossible, "core"):
+            image.load_order(["rxe"], {"rxe": self.module("core")}, set())
+        with self.assertRaises(Impossible):
+            image.load_order(["a"], {"a": self.module("b"), "b": self.module("a")}, set())
+
+    def test_an_unknown_kernel_is_booted_as_it_is(self):
+        self.assertIsNone(image.plain_kernel(b"no kernel"))
+        packed = bytearray(4096)
+        packed[0x202:0x206] = b"HdrS"
+        struct.pack_into("<II", packed, 0x248, 16, 64)
+        self.assertIsNone(image.plain_kernel(bytes(packed)))
+
+    def test_no_disk_space_is_told(self):
+        class Full:
+            free = 1 << 20
+        with tempfile.TemporaryDirectory() as folder:
+            usage, image.shutil.disk_usage = image.shutil.disk_usage, lambda _: Full
+            self.addCleanup(setattr, image.shutil, "disk_usage", usage)
+            with self.assertRaisesRegex(Impossible, "1 MiB free"):
+                image.build(pathlib.Path(folder), lambda _: None)
+
+
+class Packages(unittest.TestCase):
+    def test_missing_ones_are_named(self):
+        self.addCleanup(os.environ.pop, "TF_SKIP_SETUP", None)
+        os.environ["TF_SKIP_SETUP"] = "1"
+        with self.assertRaisesRegex(Impossible, "apt-get install .*no-such-package-of-debian"):
+            packages.require(["no-such-package-of-debian"], lambda _: None)
+
+
+class CommandLine(unittest.TestCase):
+    def refuses(self, word, *words):
+        done = subprocess.run([sys.executable, str(TOOLS / "rdma-vm"), *words], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn(word, done.stderr)
+        self.assertNotIn("Traceback", done.stderr)
+
+    def test_wrong_words(self):
+        self.refuses("which script", "run")
+        self.refuses("no such file", "run", "/nonexistent.sh")
+        self.refuses("only run takes a script", "build", str(TOOLS / "test"))
+        self.refuses("not allowed with", "--quick", "--faults")
+        self.refuses("belong to the tests", "run", str(TOOLS / "test"), "--quick")
+        self.refuses("from 256", "--memory", "3")
+        self.refuses("nothing else", "--two", "--only", "hello")
+        self.refuses("invalid choice", "boot")
+
+    def test_help_teaches(self):
+        done = subprocess.run([sys.executable, str(TOOLS / "rdma-vm"), "--help"], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0)
+        for word in ("tools/rdma-vm --quick", "run my_script.sh", "exit codes", "soft-RoCE"):
+            self.assertIn(word, done.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

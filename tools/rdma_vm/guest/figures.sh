@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+# Other people's figures and ours on the same two devices, one after the other in each round, so that a host that gets
+# slower for a while does so for all of them. Sourced by suite.sh.
+TRIP_BYTES=64
+BULK_BYTES=1048576
+LARGE_BYTES=16777216
+port=19000
+
+next_port() { port=$((port + 1)); }
+
+# perftest NAME TOOL BYTES COUNT: GID 1 is the IPv4 address. -F: the frequency of an emulated processor is no news.
+perftest() {
+  local words=("$2" -F -x 1 -s "$3" -n "$4")
+  next_port
+  pair "$1" 60 "$port" "${words[@]}" -d rxe0 -p "$port" -- "${words[@]}" -d rxe1 -p "$port" "$NEAR"
+}
+
+# ucx NAME TEST BYTES COUNT: rc_verbs with ud_verbs to find the peer by, which needs GID 0 (the IPv6 one) here.
+ucx() {
+  local common=(env UCX_TLS=rc_v,self UCX_IB_GID_INDEX=0 UCX_LOG_LEVEL=error)
+  next_port
+  pair "$1" 60 "$port" "${common[@]}" UCX_NET_DEVICES=rxe0:1 ucx_perftest -p "$port" -- \
+    "${common[@]}" UCX_NET_DEVICES=rxe1:1 ucx_perftest -p "$port" "$NEAR" -t "$2" -s "$3" -n "$4" -w 10 -f -v
+}
+
+ours() { # NAME PARTS BULK-SIZES
+  TF_RDMA_DEVICE=rxe1 record "$1" 120 "$BUILD/bin/transport_bench" --json --quick -t rdma --placement pinned \
+    --only "$2" --bulk-sizes "$3" --peer-env TF_RDMA_DEVICE=rxe0
+}
+
+few_figures() { # FOLDER
+  perftest "$1/ib_write_lat" ib_write_lat $TRIP_BYTES 1000
+  ours "$1/ours" round_trip,bulk $BULK_BYTES
+  perftest "$1/ib_write_bw" ib_write_bw $BULK_BYTES 40
+  perftest "$1/ib_read_bw" ib_read_bw $BULK_BYTES 40
+}
+
+all_figures() { # FOLDER
+  perftest "$1/ib_write_lat" ib_write_lat $TRIP_BYTES 1000
+  ours "$1/ours_trip" round_trip $BULK_BYTES
+  ucx "$1/ucx_tag_lat" tag_lat $TRIP_BYTES 1000
+  perftest "$1/ib_send_lat" ib_send_lat $TRIP_BYTES 1000
+  perftest "$1/ib_write_bw" ib_write_bw $BULK_BYTES 60
+  ours "$1/ours_bulk" bulk $BULK_BYTES,$LARGE_BYTES
+  perftest "$1/ib_read_bw" ib_read_bw $BULK_BYTES 60
+  ucx "$1/ucx_put_bw" ucp_put_bw $BULK_BYTES 60
+  ucx "$1/ucx_get" ucp_get $BULK_BYTES 60
+}
+
+figures() {
+  local round
+  for ((round = 1; round <= ROUNDS; round++)); do
+    progress "figures, round $round of $ROUNDS"
+    if [ "$QUICK" = 1 ]; then few_figures "figures/$round"; else all_figures "figures/$round"; fi
+  done
+}

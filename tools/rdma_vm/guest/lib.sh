@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+# What the guest's scripts share. Every wait has a limit; processes are ended by their own id.
+OUT=$VM/out
+NEAR=10.9.0.1 # the address of rxe0, where workers and servers run
+CONTROL_PORT=18515
+
+progress() { echo "+ $*"; }
+
+listening() { # PORT: whether somebody listens on it, over either version of IP
+  cat /proc/net/tcp /proc/net/tcp6 2>/dev/null | grep -qE "^ *[0-9]+: [0-9A-F]+:$(printf %04X "$1") 0+:0000 0A "
+}
+
+wait_listening() { # PORT SECONDS PID: until PORT is listened on, or PID is gone
+  local tick
+  for ((tick = 0; tick < $2 * 20; tick++)); do
+    listening "$1" && return 0
+    kill -0 "$3" 2>/dev/null || return 1
+    sleep 0.05
+  done
+  return 1
+}
+
+end() { # PID: in order, and after three seconds by force
+  local tick
+  kill -TERM "$1" 2>/dev/null || return 0
+  for ((tick = 0; tick < 60; tick++)); do
+    kill -0 "$1" 2>/dev/null || return 0
+    sleep 0.05
+  done
+  kill -KILL "$1" 2>/dev/null
+}
+
+# record NAME SECONDS COMMAND...: output in NAME.txt, exit status in NAME.status (124: the limit).
+record() {
+  local name=$1 limit=$2
+  shift 2
+  mkdir -p "$(dirname "$OUT/$name")"
+  timeout -k 5 "$limit" "$@" >"$OUT/$name.txt" 2>"$OUT/$name.err"
+  echo $? >"$OUT/$name.status"
+}
+
+# pair NAME SECONDS PORT SERVER-COMMAND... -- CLIENT-COMMAND...: a server on the first processor, recorded client on the
+# last, as transport_bench places its ends. The client starts when the server listens on PORT.
+pair() {
+  local name=$1 limit=$2 port=$3 server=() pid
+  shift 3
+  while [ "$1" != -- ]; do server+=("$1"); shift; done
+  shift
+  mkdir -p "$(dirname "$OUT/$name")"
+  timeout -k 5 "$limit" taskset -c 0 "${server[@]}" >"$OUT/$name.server" 2>&1 &
+  pid=$!
+  if wait_listening "$port" 20 "$pid"; then
+    record "$name" "$limit" taskset -c "$(($(nproc) - 1))" "$@"
+  else
+    echo "the server did not listen: $(tail -n 2 "$OUT/$name.server" | tr '\n' ' ')" >"$OUT/$name.err"
+    echo 1 >"$OUT/$name.status"
+  fi
+  end "$pid"
+  wait "$pid" 2>/dev/null
+}
+
+# with_worker NAME COMMAND...: runs COMMAND while a worker of the CPU runtime, on rxe0, listens on CONTROL_PORT of
+# loopback (the only place where it may listen). What the worker says is in NAME.worker.
+with_worker() {
+  local name=$1 pid
+  shift
+  TF_RDMA_DEVICE=rxe0 HIP_CPU_MEMORY_BYTES=$((256 << 20)) \
+    "$BUILD/bin/hip-worker" --runtime cpu --port "$CONTROL_PORT" -v >"$OUT/$name.worker" 2>&1 &
+  pid=$!
+  if wait_listening "$CONTROL_PORT" 30 "$pid"; then
+    "$@"
+  else
+    echo "the worker did not start: $(tail -n 2 "$OUT/$name.worker" | tr '\n' ' ')" >"$OUT/$name.err"
+    echo 1 >"$OUT/$name.status"
+  fi
+  end "$pid"
+  wait "$pid" 2>/dev/null
+}
+
+# remote NAME SECONDS TRANSPORT PROGRAM...: a HIP program whose end of the wire is rxe1.
+remote() {
+  local name=$1 limit=$2 transport=$3
+  shift 3
+  TF_RDMA_DEVICE=${CLIENT_DEVICE:-rxe1} record "$name" "$limit" \
+    "$BUILD/bin/hip-remote" run --worker "${WORKER_AT:-127.0.0.1:$CONTROL_PORT}" --transport "$transport" -- "$@"
+}

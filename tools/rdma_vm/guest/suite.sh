@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+# The tests in the guest. From config: BUILD (folder of binaries), PARTS, FILTER, ROUNDS, QUICK (1: few figures).
+# Everything is written into files; the host reads, judges and prints them.
+source "$VM/config"
+source "$VM/guest/lib.sh"
+source "$VM/guest/figures.sh"
+
+conformance() {
+  local program=$BUILD/bin/tests/conformance
+  record conformance_list 60 "$program" "--gtest_filter=$FILTER" --gtest_list_tests
+  grep -q '^  ' "$OUT/conformance_list.txt" || { echo "+ there is no such test"; return; }
+  TF_RDMA_DEVICE=rxe0 record conformance "$CONFORMANCE_LIMIT" "$program" "--gtest_filter=$FILTER" --gtest_color=no
+}
+
+hello() {
+  with_worker hello_rdma remote hello_rdma 60 rdma "$BUILD/bin/hello_hip"
+  with_worker hello_tcp remote hello_tcp 60 tcp "$BUILD/bin/hello_hip"
+}
+
+hip_bench_rows() { # NAME TRANSPORT
+  local metric
+  for metric in sync launch h2d; do # h2d: copies both ways
+    remote "$1/$metric" 120 "$2" "$BUILD/bin/hip_bench" --json --quick --metric "$metric" --sizes 4096 1048576
+  done
+}
+
+hip_bench() {
+  local transport
+  for transport in rdma tcp; do
+    progress "hip_bench over $transport"
+    with_worker "hip_bench_$transport" hip_bench_rows "hip_bench_$transport" "$transport"
+  done
+}
+
+for part in $PARTS; do
+  progress "$part"
+  "$part"
+done
+exit 0

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+# Two machines: a worker in the near one, a program in the far one. Each has one device, rxe0. From config: BUILD, ROLE.
+# The worker listens on loopback only, so relay.py carries the connections from the wire to it; what RDMA carries goes
+# from device to device.
+source "$VM/config"
+source "$VM/guest/lib.sh"
+RELAY_PORT=18516
+
+VERBS_PORT=18600
+
+serve() { # until the host says that the far machine has ended
+  local relay verbs tick
+  python3 "$VM/guest/relay.py" "$NEAR" "$RELAY_PORT" "$CONTROL_PORT" >"$OUT/relay.txt" 2>&1 &
+  relay=$!
+  timeout 120 ibv_rc_pingpong -d rxe0 -g 1 -p "$VERBS_PORT" -n 100 >"$OUT/verbs.txt" 2>&1 &
+  verbs=$!
+  wait_listening "$VERBS_PORT" 20 "$verbs" || return 1
+  wait_listening "$RELAY_PORT" 20 "$relay" || return 1
+  for ((tick = 0; tick < 2400; tick++)); do
+    [ -e "$VM/stop" ] && break
+    sleep 0.1
+  done
+  end "$relay"
+  end "$verbs"
+}
+
+reachable() { timeout 2 bash -c ": </dev/tcp/$NEAR/$RELAY_PORT" 2>/dev/null; }
+
+if [ "$ROLE" = near ]; then
+  with_worker serve serve
+  exit 0
+fi
+for ((try = 0; try < 60; try++)); do
+  reachable && break
+  sleep 0.5
+done
+progress "ibv_rc_pingpong"
+record verbs 60 ibv_rc_pingpong -d rxe0 -g 1 -p "$VERBS_PORT" -n 100 "$NEAR"
+CLIENT_DEVICE=rxe0 WORKER_AT=$NEAR:$RELAY_PORT
+for transport in tcp rdma; do
+  progress "hello_hip over $transport"
+  remote "hello_$transport" 60 "$transport" "$BUILD/bin/hello_hip"
+done
+exit 0

@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rows out of the files that the guest's scripts left, and the table of them."""
+import statistics
+import time
+
+from . import figures
+
+BULK, LARGE = 1 << 20, 16 << 20
+NOTE_COLUMNS = 300
+SIZES = {BULK: '1 MiB', LARGE: '16 MiB'}
+
+
+def read(path):
+    try:
+        return path.read_text(errors='replace')
+    except OSError:
+        return ''
+
+
+def status_of(path):
+    try:
+        return int(path.with_name(path.name + '.status').read_text())
+    except (OSError, ValueError):
+        return None
+
+
+def text_of(out, name):
+    return read(out / (name + '.txt'))
+
+
+def why(out, name):
+    """The last words of what failed."""
+    status = status_of(out / name)
+    words = ' '.join((read(out / (name + '.txt')) + read(out / (name + '.err'))).split()[-60:])[-NOTE_COLUMNS:]
+    if status is None:
+        return 'it did not run'
+    return ('it met its limit; ' if status in (124, 137) else f'exit status {status}; ') + words
+
+
+def check(name, good, note):
+    return {'row': 'check', 'name': name, 'result': 'passed' if good else 'FAILED', 'note': note}
+
+
+def failed(name, note):
+    return check(name, False, note)
+
+
+def rows_of_conformance(out):
+    name = 'conformance, real verbs'
+    if status_of(out / 'conformance_list') != 0:
+        return [failed(name, why(out, 'conformance_list'))]
+    if figures.gtest_tests(text_of(out, 'conformance_list')) == 0:
+        return [failed(name, 'no rdma_verbs tests in this build')]
+    counts = figures.gtest_counts(text_of(out, 'conformance'))
+    note = f'{counts["passed"]} passed, {counts["failed"]} failed, {counts["skipped"]} skipped'
+    status = status_of(out / 'conformance')
+    if counts['running']:
+        note += f'; it ended (status {status}) in {counts["running"]}'
+    if counts['names']:
+        note += ': ' + ', '.join(counts['names'])
+    # A suite that skips everything proves nothing.
+    return [check(name, status == 0 and counts['passed'] > 0, note)]
+
+
+def rows_of_hello(out):
+    rows = []
+    for transport in ('rdma', 'tcp'):
+        name = f'hello_{transport}'
+        good = status_of(out / name) == 0 and 'PASSED: all' in text_of(out, name)
+        rows.append(check(f'hello_hip over {transport}', good, '' if good else why(out, name)))
+    return rows
+
+
+def rows_of_verbs(out):
+    good = status_of(out / 'verbs') == 0 and 'iters in' in text_of(out, 'verbs')
+    return [check('verbs between the machines', good, '' if good else why(out, 'verbs'))]
+
+
+def rows_of_hip_bench(out):
+    found, broken = {}, []
+    for transport in ('rdma', 'tcp'):
+        for path in sorted((out / f'hip_bench_{transport}').glob('*.txt')):
+            name = f'hip_bench_{transport}/{path.stem}'
+            rows = figures.our_rows(read(path))
+            if status_of(out / name) != 0 or not rows:
+                broken.append(failed(f'hip_bench {path.stem} over {transport}', why(out, name)))
+            for key, value in rows.items():
+                found.setdefault(key, {})[transport] = value
+        if not any(transport in values for values in found.values()) and not broken:
+            broken.append(failed(f'hip_bench over {transport}', why(out, f'hip_bench_{transport}')))
+    rows = []
+    for (metric, size), values in found.items():
+        row = {'row': 'figure', 'name': 'hip_bench ' + metric + (f', {size} bytes' if size else ''),
+               'unit': next(iter(values.values()))[1], 'ours': values.get('rdma', (None,))[0],
+               'limit': values.get('tcp', (None,))[0], 'limit_name': 'ours over tcp, not on that wire', 'ucx': None}
+        rows.append(with_ratio(row))
+    return broken + rows
+
+
+def with_ratio(row):
+    """Adds ratio (ours over the limit) and whether ours is ahead of UCX."""
+    ours, limit, ucx = row['ours'], row['limit'], row['ucx']
+    row['ratio'] = ours / limit if ours is not None and limit else None
+    row['ahead'] = None
+    if ours is not None and ucx is not None:
+        row['ahead'] = ours > ucx if row['unit'] == 'GB/s' else ours < ucx
+    return row
+
+
+def median_of(out, names, reader):
+    """The median over the rounds of what `reader` finds in the first file of `names` that has it; None: in none."""
+    found = []
+    for folder in sorted((out / 'figures').glob('*')):
+        values = (reader(read(folder / (name + '.txt'))) for name in names)
+        value = next((value for value in values if value is not None), None)
+        if value is not None:
+            found.append(value)
+    return statistics.median(found) if found else None
+
+
+def rows_of_figures(out, quick):
+    def bulk(metric, size):
+        return lambda text: figures.our_bandwidth(text, metric, size)
+
+    write = median_of(out, ['ib_write_bw'], figures.perftest_bandwidth)
+    fetch = median_of(out, ['ib_read_bw'], figures.perftest_bandwidth)
+    trip = median_of(out, ['ib_write_lat'], figures.perftest_round_trip)
+    tag = median_of(out, ['ucx_tag_lat'], figures.ucx_round_trip)
+    ours = median_of(out, ['ours_trip', 'ours'], figures.our_round_trip)
+    rows = [{'name': '64 B round trip', 'unit': 'us', 'ours': ours, 'limit': trip, 'limit_name': '2 x ib_write_lat',
+             'ucx': tag, 'ucx_name': '2 x tag_lat'}]
+    if not quick:
+        sent = median_of(out, ['ib_send_lat'], figures.perftest_round_trip)
+        rows.append(dict(rows[0], name='64 B round trip, two-sided', limit=sent, limit_name='2 x ib_send_lat'))
+    put = median_of(out, ['ucx_put_bw'], figures.ucx_bandwidth)
+    get = median_of(out, ['ucx_get'], figures.ucx_bandwidth)
+    for size in (BULK,) if quick else (BULK, LARGE):
+        for name, metric, limit, limit_name, ucx, ucx_name in (
+                ('client to worker', 'bulk_send', fetch, 'ib_read_bw', get, 'ucp_get'),
+                ('worker to client', 'bulk_receive', write, 'ib_write_bw', put, 'ucp_put_bw')):
+            rows.append({'name': f'{name}, {SIZES[size]}', 'unit': 'GB/s',
+                         'ours': median_of(out, ['ours_bulk', 'ours'], bulk(metric, size)), 'limit': limit,
+                         'limit_name': limit_name + ', 1 MiB', 'ucx': ucx, 'ucx_name': ucx_name + ', 1 MiB'})
+    rows = [with_ratio({'row': 'figure', **row}) for row in rows]
+    return rows + missing_figures(out, rows)
+
+
+def missing_figures(out, rows):
+    """A check for what gave no figure, with its own words."""
+    broken = {}
+    for folder in sorted((out / 'figures').glob('*')):
+        for path in folder.glob('*.status'):
+            name = path.stem
+            if status_of(folder / name) != 0:
+                broken[name] = why(folder, name)
+    found = [failed('measuring with ' + name.replace('ours', 'transport_bench over rdma: '), note)
+             for name, note in sorted(broken.items())]
+    if not found and any(row['ours'] is None or row['limit'] is None for row in rows):
+        found.append(failed('measuring', 'a figure is missing, and no program said why (--keep shows their output)'))
+    return found
+
+
+def rows_of_tests(out, parts, quick):
+    rows = []
+    if 'conformance' in parts:
+        rows += rows_of_conformance(out)
+    if 'hello' in parts:
+        rows += rows_of_hello(out)
+    if 'hip_bench' in parts:
+        rows += rows_of_hip_bench(out)
+    if 'figures' in parts:
+        rows += rows_of_figures(out, quick)
+    return rows
+
+
+def rows_of_faults(out):
+    """From unittest's own lines: "test_name (class) ... ok", with what failed told at the end."""
+    rows, text = [], text_of(out, 'faults') + read(out / 'faults.err')
+    for line in text.splitlines():
+        name, middle, result = line.rpartition(' ... ')
+        if not middle or not name.startswith('test_'):
+            continue
+        shown = name.split()[0][len('test_'):].replace('_', ' ')
+        rows.append({'row': 'check', 'name': shown, 'note': result if result != 'ok' else '',
+                     'result': 'passed' if result == 'ok' else 'skipped' if result.startswith('skipped') else 'FAILED'})
+    if not rows or (status_of(out / 'faults') != 0 and all(row['result'] == 'passed' for row in rows)):
+        rows.append(failed('fault tests', why(out, 'faults')))
+    return rows
+
+
+def eventually(condition, seconds):
+    deadline = time.monotonic() + seconds
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return condition()
+
+
+def number(value):
+    return '-' if value is None else f'{value:.4g}'
+
+
+def cells(row):
+    if row['row'] == 'check':
+        return [row['name'], row['result'], '', '', '', '', row['note']]
+    ahead = {True: 'yes', False: 'no', None: '-'}[row['ahead']]
+    note = 'limit: ' + row['limit_name'] + (f'; UCX: {row["ucx_name"]}' if row['ucx'] else '')
+    return [row['name'], f'{number(row["ours"])} {row["unit"]}', number(row['limit']), number(row['ratio']),
+            number(row['ucx']), ahead, note]
+
+
+def show(rows):
+    """ONE table: checks and figures."""
+    lines = [['what', 'result', 'limit', 'ratio', 'UCX', 'ahead', '']] + [cells(row) for row in rows]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]) - 1)]
+    for line in lines:
+        print('  '.join([cell.ljust(width) for cell, width in zip(line, widths)] + line[-1:]).rstrip())
+    bad = sum(1 for row in rows if row.get('result') == 'FAILED')
+    print(f'rdma-vm: {bad} FAILED' if bad else 'rdma-vm: everything passed')

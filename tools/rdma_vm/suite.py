@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tests of tools/rdma-vm: runs the guest's scripts and makes rows of what they left behind.
+
+A row is a check (`result`: passed, FAILED) or a figure (`ours` beside `limit` and `ucx`).
+"""
+import time
+
+from . import report
+from .errors import FAILED, NoResult
+from .image import GUEST
+from .machine import Machine
+
+CONFORMANCE_LIMIT_S = {'quick': 180, 'full': 600}
+SILENCE_S = 30  # without a word: progress says where it is
+PARTS = {'quick': ('conformance', 'hello', 'figures'), 'full': ('conformance', 'hello', 'hip_bench', 'figures')}
+
+
+def watch(machine, say, label=''):
+    """Passes progress on until the machine ends; True when it ended by itself with a status."""
+    last, told = 'booting', time.monotonic()
+    try:
+        for line in machine.lines():
+            now = time.monotonic()
+            if line is not None:
+                last, told = line[2:] if line.startswith('+ ') else line, now
+                say(label + last)
+            elif now - told > SILENCE_S:
+                told = now
+                say(f'{label}still at: {last}')
+        machine.status()
+        return True
+    except NoResult as why:
+        say(f'{label}{why}')
+        for line in machine.kernel_says():
+            say(f'{label}kernel: {line}')
+        return False
+
+
+def finish(machine, options, say):
+    machine.end()
+    say(f'the guest was up after {machine.booted_s()} s; {machine.seconds:.1f} s in all, '
+        f'{machine.peak_mib} MiB of memory')
+    if options.keep:
+        say(f'results are in {machine.out}')
+    machine.remove()
+
+
+def run_one(script, settings, rows_of, options, folder, work, say):
+    """One machine with `script`; `rows_of(out)` makes the rows."""
+    machine = Machine(work, options, GUEST / script, settings=settings)
+    try:
+        say(f'starting the machine ({options.cpus} processors, {options.memory} MiB)')
+        machine.start(folder)
+        ended = watch(machine, say)
+        rows = rows_of(machine.out)
+    finally:
+        finish(machine, options, say)
+    return rows if ended else rows + [report.failed('machine', 'it gave no result in the end, see above')]
+
+
+def run_tests(built, options, folder, work, say):
+    parts = [part for part in PARTS[options.kind] if not options.only or part in options.only]
+    quick = options.kind == 'quick'
+    settings = {'BUILD': built, 'PARTS': ' '.join(parts), 'FILTER': options.filter, 'QUICK': int(quick),
+                'ROUNDS': 1 if quick else options.rounds, 'CONFORMANCE_LIMIT': CONFORMANCE_LIMIT_S[options.kind]}
+
+    def rows_of(out):
+        return report.rows_of_tests(out, parts, quick)
+    return run_one('suite.sh', settings, rows_of, options, folder, work, say)
+
+
+def run_faults(root, built, options, folder, work, say):
+    settings = {'BUILD': built, 'TESTS': root / 'tests' / 'faults', 'TRANSPORT': options.transport,
+                'FAULTS_LIMIT': max(30, int(options.limit) - 60)}
+    return run_one('faults.sh', settings, report.rows_of_faults, options, folder, work, say)
+
+
+def run_two(built, options, folder, work, say):
+    """The near machine serves until the far one has ended."""
+    wire = work / f'wire.{id(options)}'
+    machines = []
+    for role in ('near', 'far'):
+        settings = {'BUILD': built, 'ROLE': role}
+        machines.append(Machine(work, options, GUEST / 'two.sh', network=role, wire=wire, settings=settings))
+    near, far = machines
+    try:
+        say('starting two machines')
+        near.start(folder)
+        report.eventually(wire.exists, 10)
+        far.start(folder)
+        ended = watch(far, say, 'far: ')
+        (near.share / 'stop').touch()
+        ended = watch(near, say, 'near: ') and ended
+        rows = report.rows_of_verbs(far.out) + report.rows_of_hello(far.out)
+    finally:
+        for machine in machines:
+            finish(machine, options, say)
+        wire.unlink(missing_ok=True)
+    return rows if ended else rows + [report.failed('machines', 'one gave no result, see above')]
+
+
+def run(root, built, options, folder, work, say):
+    if options.kind == 'faults':
+        return run_faults(root, built, options, folder, work, say)
+    if options.kind == 'two':
+        return run_two(built, options, folder, work, say)
+    return run_tests(built, options, folder, work, say)
+
+
+def verdict(rows):
+    return FAILED if any(row.get('result') == 'FAILED' for row in rows) else 0
