@@ -125,6 +125,17 @@ def run_script(options, folder, work, say):
         suite.finish(machine, options, say)
 
 
+def results_folder():
+    work = ROOT / 'build' / 'rdma-vm'
+    try:
+        work.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Impossible(f'cannot make {work}: {error.strerror}') from error
+    if not os.access(work, os.W_OK):
+        raise Impossible(f'{work} belongs to somebody else and cannot be written to')
+    return work
+
+
 def conduct(options, say):
     wanted = packages.MACHINE + (() if options.kind in ('build', 'run') else packages.TOOLS)
     packages.require(wanted, say)
@@ -132,8 +143,7 @@ def conduct(options, say):
     if options.kind == 'build':
         say(f'the machine is in {folder}')
         return 0
-    work = ROOT / 'build' / 'rdma-vm'
-    work.mkdir(parents=True, exist_ok=True)
+    work = results_folder()
     if options.kind == 'run':
         return run_script(options, folder, work, say)
     built = programs.build(ROOT, options, say)
