@@ -117,7 +117,7 @@ class Machine:
         except (OSError, ValueError):
             return None
 
-    def kernel_says(self, count=12):
+    def kernel_says(self, count=40):
         """The end of the kernel's own output."""
         try:
             return (self.share / 'kernel.log').read_text(errors='replace').splitlines()[-count:]

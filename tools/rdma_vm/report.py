@@ -7,6 +7,7 @@ from . import figures
 
 BULK, LARGE = 1 << 20, 16 << 20
 NOTE_COLUMNS = 300
+OURS = {'ours': 'transport_bench', 'ours_trip': 'transport_bench (trips)', 'ours_bulk': 'transport_bench (bulk)'}
 SIZES = {BULK: '1 MiB', LARGE: '16 MiB'}
 
 
@@ -153,8 +154,7 @@ def missing_figures(out, rows):
             name = path.stem
             if status_of(folder / name) != 0:
                 broken[name] = why(folder, name)
-    found = [failed('measuring with ' + name.replace('ours', 'transport_bench over rdma: '), note)
-             for name, note in sorted(broken.items())]
+    found = [failed('measuring with ' + OURS.get(name, name), note) for name, note in sorted(broken.items())]
     if not found and any(row['ours'] is None or row['limit'] is None for row in rows):
         found.append(failed('measuring', 'a figure is missing, and no program said why (--keep shows their output)'))
     return found
