@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// Consumer: the receiving half of a stream (stream.h). Functions are the consumer's role's, one thread at a
+// time, where they do not say otherwise.
+//
+// What it does at a time, while the producer holds: at most one chain of READs is under way, which fetches
+// what the last line told of and the line once more. Records of before are handled meanwhile.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "rdma/queue_pair.h"
+#include "rdma/stream.h"
+#include "transport/status.h"
+
+namespace tf::rdma {
+
+struct Record {
+  FrameHeader header;  // a copy, validated
+  std::span<const std::byte> payload;
+};
+
+class Consumer {
+ public:
+  struct Queues {
+    QueuePair* pair = nullptr;
+    ibv_cq* completions = nullptr;  // of sends and receives
+  };
+  Consumer(const Verbs& verbs, const Queues& queues, const ConsumerMemory& memory);
+
+  // Takes completions and posts what follows from them. A failure is the endpoint's; what has come until then
+  // can still be had from peek().
+  Status poll();
+  bool has_record() const { return own_consumed() != known_; }
+  // The oldest record; none: nothing there. `payload_max`: longer ones are kProtocol.
+  Result<std::optional<Record>> peek(std::uint64_t payload_max);
+  // It has been handled. REQUIRES: peek() gave it.
+  void consume() { progress_.consumed.store(next_, std::memory_order_release); }
+  // After some have been handled: tells the producer, and goes on fetching.
+  Status advance();
+
+  // The peer has closed and said that all it published, up to `position`, is in the ring. False: the push
+  // that ends it has not come yet.
+  bool finish(std::uint64_t position);
+
+  // What the immediates told of the opposite stream, in lines mod 2^16, since the last time; the newest only.
+  std::optional<std::uint32_t> take_told() { return std::exchange(opposite_told_, std::nullopt); }
+
+  // --- Payload of the bulk plane, on the same queue pair
+  // ----------------------------------------------------
+  bool may_post_payload() const { return queues_.pair->room() > kPayloadReserve; }
+  Status post_payload(ibv_send_wr request);
+  unsigned take_payload() { return std::exchange(payload_done_, 0); }
+
+  // For the producer of the opposite stream. Any thread.
+  Progress& progress() { return progress_; }
+  std::uint64_t consumed() const { return progress_.consumed.load(std::memory_order_acquire); }
+  // The producer holds, as far as we know. The consumer's.
+  bool is_fetching() const { return seen_ != granted_; }
+
+ private:
+  static constexpr unsigned kRoomMin = 8;          // requests: a chain of READs, a credit and a kick
+  static constexpr unsigned kPayloadReserve = 24;  // slots that payload leaves to the above
+
+  std::size_t capacity() const { return memory_.ring.size(); }
+  std::size_t offset(std::uint64_t position) const { return position & (capacity() - 1); }
+  std::uint64_t own_consumed() const { return progress_.consumed.load(std::memory_order_relaxed); }
+  bool fits(std::uint64_t end) const { return end - own_consumed() <= capacity(); }
+  Status take_completion(const ibv_wc& completion);
+  Status take_immediate(std::uint32_t immediate);
+  Status count_push(std::uint64_t end);
+  Status take_chain();
+  Status take_line();
+  void settle();
+  bool should_tell();
+  void add_credit();
+  void add_kick();
+  void add_read(std::uint64_t begin, std::uint64_t end);
+  Status post_chain(std::uint64_t end, bool with_line);
+
+  const Verbs& verbs_;
+  const Queues queues_;
+  const ConsumerMemory memory_;
+
+  Progress progress_;
+  std::uint64_t next_ = 0;        // behind the record that peek() gave
+  std::uint64_t known_ = 0;       // in the ring up to here
+  std::uint64_t pushed_end_ = 0;  // the immediates told of this much
+
+  std::uint16_t seen_ = 0;     // epochs of holding that have begun
+  std::uint16_t granted_ = 0;  // and ended
+  bool settling_ = false;      // granted, but what the READ behind that tells of is not fetched yet
+  bool reading_ = false;       // a chain is under way
+  bool chain_has_line_ = false;
+  std::uint64_t chain_end_ = 0;
+  bool look_again_ = false;  // the line is to be READ (once more)
+
+  std::uint64_t waiting_ = 0;     // the producer's question, as far as we know it
+  std::uint64_t kicked_ = 0;      // the last that was answered
+  bool told_since_kick_ = false;  // a write of the credit has not been followed by a kick
+
+  // Ends of pushes that the credit has not told of, oldest first.
+  std::array<std::uint64_t, kConsumerReceives> batches_{};
+  unsigned first_batch_ = 0;
+  unsigned batch_count_ = 0;
+  std::optional<std::uint32_t> opposite_told_;
+  // Requests that are being put together, at most kRequestsMax.
+  static constexpr unsigned kRequestsMax = 6;
+  std::array<ibv_send_wr, kRequestsMax> requests_{};
+  std::array<ibv_sge, kRequestsMax> pieces_{};
+  unsigned request_count_ = 0;
+  Status failure_;  // of a request or the queue; nothing is posted after it
+  unsigned payload_done_ = 0;
+};
+
+}  // namespace tf::rdma

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rdma/producer.h"
+
+#include <arpa/inet.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <thread>
+
+#include "concurrency/fence.h"
+
+namespace tf::rdma {
+namespace {
+
+constexpr std::uint32_t kPayloadCookie = 1;
+constexpr int kCompletionsAtOnce = 16;
+constexpr unsigned kRangesMax = 3;
+
+Status wrong(const char* what) { return {Code::kProtocol, std::string("rdma: ") + what}; }
+
+std::uint64_t consumed_of(std::uint64_t credit) { return (credit & kCreditMask) * kLineBytes; }
+
+}  // namespace
+
+Producer::Producer(const Verbs& verbs, const Queues& queues, const ProducerMemory& memory, Progress& opposite)
+    : verbs_(verbs), queues_(queues), memory_(memory), opposite_(opposite) {}
+
+// --- Reserving --------------------------------------------------------------------------------------------
+
+std::span<std::byte> Producer::reserve(std::size_t bytes) {
+  return refused() ? std::span<std::byte>() : place(bytes);
+}
+
+std::span<std::byte> Producer::place(std::size_t bytes) {
+  const std::uint64_t begin = position_.load(std::memory_order_relaxed);
+  const std::size_t to_end = capacity() - offset(begin);
+  const std::uint64_t start = round_to_lines(bytes) > to_end ? begin + to_end : begin;
+  if (start + round_to_lines(bytes) - limit_ > capacity() || queues_.pair->room() < kRoomMin) return {};
+  slot_begin_ = begin;
+  slot_start_ = start;
+  slot_bytes_ = bytes;
+  return memory_.mirror.subspan(offset(start), bytes);
+}
+
+std::uint64_t Producer::peer_consumed() const {
+  // Acquire, both: what the peer has consumed is ours to overwrite.
+  return std::max(told_.load(std::memory_order_acquire),
+                  consumed_of(word_at(memory_.credit).load(std::memory_order_acquire)));
+}
+
+bool Producer::is_granted() const {
+  return word_at(memory_.credit).load(std::memory_order_acquire) >> kGrantShift == epoch_;
+}
+
+// The mirror up to here is in no request that may still read it.
+std::uint64_t Producer::reusable_to() const {
+  const QueuePair& pair = *queues_.pair;
+  return pair.done() == pair.posted() ? position_.load(std::memory_order_relaxed)
+                                      : begins_[(pair.done() + 1) % kSendDepth];
+}
+
+// What the peer has consumed since we last looked.
+Status Producer::refresh() {
+  const std::uint64_t consumed = peer_consumed();
+  if (consumed > position_.load(std::memory_order_relaxed))
+    return wrong("the peer has consumed what was never published");
+  while (batch_count_ > 0 && batches_[first_batch_] <= consumed) {
+    first_batch_ = (first_batch_ + 1) % kBatchesMax;
+    --batch_count_;
+  }
+  limit_ = std::max(limit_, std::min(consumed, reusable_to()));
+  return Status::ok();
+}
+
+Result<std::span<std::byte>> Producer::reserve_slowly(std::size_t bytes) {
+  TF_RETURN_IF_ERROR(reap());
+  TF_RETURN_IF_ERROR(refresh());
+  std::span<std::byte> slot = place(bytes);
+  if (slot.empty()) {
+    const bool short_of_sends = queues_.pair->room() < kRoomMin || limit_ < peer_consumed();
+    short_of_sends_.store(short_of_sends, std::memory_order_relaxed);
+    if (short_of_sends) return slot;
+    if (!holding_) TF_RETURN_IF_ERROR(push({}, true, true));
+    ask();
+    TF_RETURN_IF_ERROR(refresh());
+    slot = place(bytes);
+  }
+  if (!slot.empty()) stop_asking();
+  return slot;
+}
+
+// The peer's consumer finds the number when it reads the line behind a write of the credit; if that was
+// before, the write is seen by whoever looks at the credit after this. The fence makes it one or the other.
+void Producer::ask() {
+  refused_at_.store(peer_consumed(), std::memory_order_relaxed);
+  {
+    const std::lock_guard lock(ask_mutex_);
+    if (asked_ == kicked_) ++asked_;
+    word_at(memory_.line + offsetof(Line, waiting)).store(asked_, std::memory_order_release);
+  }
+  full_fence();
+}
+
+void Producer::stop_asking() {
+  short_of_sends_.store(false, std::memory_order_relaxed);
+  if (!refused()) return;
+  refused_at_.store(kNotRefused, std::memory_order_relaxed);
+  const std::lock_guard lock(ask_mutex_);
+  word_at(memory_.line + offsetof(Line, waiting)).store(0, std::memory_order_release);
+}
+
+// --- Publishing -------------------------------------------------------------------------------------------
+
+Status Producer::publish() {
+  if (slot_start_ != slot_begin_) {
+    const FrameHeader pad{.magic = kPadMagic};
+    std::memcpy(memory_.mirror.data() + offset(slot_begin_), &pad, sizeof pad);
+  }
+  const std::uint64_t end = slot_start_ + round_to_lines(slot_bytes_);
+  position_.store(end, std::memory_order_release);  // pairs with position()
+  // Release: the record is there for whoever reads this.
+  word_at(memory_.line).store(end, std::memory_order_release);
+  if (!holding_) return push_slot();
+  full_fence();  // between published and the look at the credit, see stream.h
+  if (!is_granted()) return Status::ok();
+  holding_ = false;
+  return push_slot();
+}
+
+Status Producer::push_slot() {
+  if (queues_.pair->room() < kReapAt) TF_RETURN_IF_ERROR(reap());
+  TF_RETURN_IF_ERROR(refresh());
+  const bool hold = batch_count_ + 1 >= kPushedMax || queues_.pair->room() < 2 * kRoomMin;
+  const Range record{slot_start_, slot_bytes_};
+  if (slot_start_ == slot_begin_) return push(std::span(&record, 1), hold, hold);
+  const std::array<Range, 2> both = {Range{slot_begin_, kFrameHeaderBytes}, record};
+  return push(both, hold, hold);
+}
+
+// Tells the peer that everything published is in its ring; no range runs over the ring's end.
+Status Producer::push(std::span<const Range> ranges, bool hold, bool signal) {
+  std::array<ibv_send_wr, kRangesMax> requests{};
+  std::array<ibv_sge, kRangesMax> pieces{};
+  const std::uint64_t end = position_.load(std::memory_order_relaxed);
+  std::uint64_t begin = end;
+  for (std::size_t index = 0; index < ranges.size(); ++index) {
+    const Range& range = ranges[index];
+    begin = std::min(begin, range.begin);
+    pieces[index] = {.addr = reinterpret_cast<std::uintptr_t>(memory_.mirror.data() + offset(range.begin)),
+                     .length = static_cast<std::uint32_t>(range.bytes),
+                     .lkey = memory_.mirror_key};
+    ibv_send_wr& request = requests[index];
+    request.opcode = IBV_WR_RDMA_WRITE;
+    request.sg_list = &pieces[index];
+    request.num_sge = 1;
+    request.send_flags = range.bytes <= queues_.pair->inline_bytes() ? IBV_SEND_INLINE : 0;
+    request.wr.rdma.remote_addr = memory_.ring.address + offset(range.begin);
+    request.wr.rdma.rkey = memory_.ring.key;
+  }
+  const std::size_t count = std::max<std::size_t>(ranges.size(), 1);
+  ibv_send_wr& last = requests[count - 1];
+  last.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
+  // Acquire: our consumer is done with what is told, and the peer may overwrite it.
+  const std::uint64_t consumed = opposite_.consumed.load(std::memory_order_acquire);
+  opposite_.told.store(consumed, std::memory_order_relaxed);
+  last.imm_data = htonl(make_immediate(hold, end, consumed));
+  if (ranges.empty()) {
+    last.wr.rdma.remote_addr = memory_.ring.address;
+    last.wr.rdma.rkey = memory_.ring.key;
+  }
+  for (std::size_t index = 1; index <= count; ++index)
+    begins_[(queues_.pair->posted() + index) % kSendDepth] = begin;
+  batches_[(first_batch_ + batch_count_) % batches_.size()] = end;
+  ++batch_count_;
+  if (hold) {
+    holding_ = true;
+    ++epoch_;
+  }
+  return queues_.pair->post(std::span(requests).first(count), signal);
+}
+
+// While it held the peer may have fetched some of this: it gets the same bytes once more.
+Status Producer::finish(Deadline deadline) {
+  while (queues_.pair->room() < kRoomMin) {
+    if (deadline.passed()) return {Code::kTimeout, "rdma: the peer's device took nothing while closing"};
+    TF_RETURN_IF_ERROR(reap());
+    std::this_thread::yield();
+  }
+  TF_RETURN_IF_ERROR(refresh());
+  std::array<Range, 2> ranges;
+  std::size_t count = 0;
+  const std::uint64_t end = position_.load(std::memory_order_relaxed);
+  for (std::uint64_t at = holding_ ? peer_consumed() : end; at < end && count < ranges.size(); ++count) {
+    const std::uint64_t bytes = std::min<std::uint64_t>(end - at, capacity() - offset(at));
+    ranges[count] = {at, bytes};
+    at += bytes;
+  }
+  TF_RETURN_IF_ERROR(push(std::span(ranges).first(count), false, true));
+  while (queues_.pair->done() != queues_.pair->posted()) {
+    if (deadline.passed()) return {Code::kTimeout, "rdma: the peer's device did not answer while closing"};
+    TF_RETURN_IF_ERROR(reap());
+    std::this_thread::yield();
+  }
+  return Status::ok();
+}
+
+// --- Completions ------------------------------------------------------------------------------------------
+
+Status Producer::take_completion(const ibv_wc& completion) {
+  if (completion.status != IBV_WC_SUCCESS) return work_failed(verbs_, "sending a record", completion.status);
+  queues_.pair->note_done(completion.wr_id);
+  if (queues_.pair->cookie(completion.wr_id) == kPayloadCookie) ++payload_done_;
+  return Status::ok();
+}
+
+Status Producer::reap() {
+  std::array<ibv_wc, kCompletionsAtOnce> completions;
+  for (;;) {
+    const int count = verbs_.poll_cq(queues_.sends, kCompletionsAtOnce, completions.data());
+    if (count < 0) return {Code::kInternal, "rdma: a completion queue failed"};
+    for (int index = 0; index < count; ++index)
+      TF_RETURN_IF_ERROR(take_completion(completions[static_cast<std::size_t>(index)]));
+    if (count < kCompletionsAtOnce) return Status::ok();
+  }
+}
+
+Status Producer::post_payload(ibv_send_wr request) {
+  begins_[(queues_.pair->posted() + 1) % kSendDepth] = position_.load(std::memory_order_relaxed);
+  return queues_.pair->post(std::span(&request, 1), true, kPayloadCookie);
+}
+
+// --- Any thread -------------------------------------------------------------------------------------------
+
+Status Producer::note_told(std::uint32_t consumed_lines) {
+  const std::uint64_t known = peer_consumed();
+  const std::uint32_t ahead =
+      (consumed_lines - static_cast<std::uint32_t>(known / kLineBytes)) & kConsumedMask;
+  if (ahead == 0 || ahead > (kConsumedMask + 1) / 2) return Status::ok();  // the credit said more already
+  const std::uint64_t consumed = known + std::uint64_t{ahead} * kLineBytes;
+  if (consumed > position()) return wrong("an immediate tells of more than was published");
+  told_.store(consumed, std::memory_order_release);  // pairs with peer_consumed()
+  return Status::ok();
+}
+
+std::uint64_t Producer::refusal_to_tell() const {
+  const std::uint64_t refused_at = refused_at_.load(std::memory_order_relaxed);
+  return refused_at != kNotRefused && peer_consumed() != refused_at ? refused_at : kNotRefused;
+}
+
+// A kick that brought no room answered a question of before: asks anew, in place of a reserve_slowly() that
+// may not come before there is room.
+Status Producer::take_kicks() {
+  const std::lock_guard lock(ask_mutex_);
+  std::array<ibv_wc, kKickReceives> completions;
+  const int count = verbs_.poll_cq(queues_.kicks, kKickReceives, completions.data());
+  if (count < 0) return {Code::kInternal, "rdma: a completion queue failed"};
+  if (count == 0) return Status::ok();
+  for (int index = 0; index < count; ++index) {
+    const ibv_wc& completion = completions[static_cast<std::size_t>(index)];
+    if (completion.status != IBV_WC_SUCCESS)
+      return work_failed(verbs_, "the queue pair of records", completion.status);
+    TF_RETURN_IF_ERROR(queues_.pair->post_receives(1));
+    ++kicked_;
+  }
+  if (kicked_ > asked_) return wrong("a kick that nobody asked for");
+  const auto waiting = word_at(memory_.line + offsetof(Line, waiting));
+  if (asked_ == kicked_ && waiting.load(std::memory_order_relaxed) != 0) {
+    waiting.store(++asked_, std::memory_order_release);
+    full_fence();
+  }
+  return Status::ok();
+}
+
+}  // namespace tf::rdma

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// Producer: the sending half of a stream (stream.h). Functions are the producer's role's, one thread at a
+// time, where they do not say otherwise.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <span>
+#include <utility>
+
+#include "rdma/queue_pair.h"
+#include "rdma/stream.h"
+#include "transport/deadline.h"
+#include "transport/status.h"
+
+namespace tf::rdma {
+
+class Producer {
+ public:
+  struct Queues {
+    QueuePair* pair = nullptr;
+    ibv_cq* sends = nullptr;  // the producer's alone
+    ibv_cq* kicks = nullptr;  // where the pair's receives complete
+  };
+  // `opposite`: told with every push. All outlive it.
+  Producer(const Verbs& verbs, const Queues& queues, const ProducerMemory& memory, Progress& opposite);
+
+  // Space for a record of `bytes`, header included; empty: reserve_slowly() says why, or has it.
+  // REQUIRES: at most a quarter of the ring.
+  std::span<std::byte> reserve(std::size_t bytes);
+  // Empty: no room. Whoever waits is told by has_news() and a completion in the queue of kicks.
+  Result<std::span<std::byte>> reserve_slowly(std::size_t bytes);
+  // The record leaves, or is held. A failure is the endpoint's.
+  Status publish();
+  void abandon() {}
+
+  // Makes sure that the peer has everything that was published, by the deadline. Nothing is published after.
+  Status finish(Deadline deadline);
+  // Takes completions of the send queue: room for requests, and what they hold.
+  Status reap();
+
+  // --- Payload of the bulk plane, on the same queue pair (completed in take_payload())
+  // ----------------------
+  bool may_post_payload() const { return queues_.pair->room() > kPayloadReserve; }
+  Status post_payload(ibv_send_wr request);
+  unsigned take_payload() { return std::exchange(payload_done_, 0); }
+
+  // --- Any thread
+  // -------------------------------------------------------------------------------------------- The peer's
+  // consumer says so in an immediate. One thread at a time.
+  Status note_told(std::uint32_t consumed_lines);
+  // Room may have appeared since reserve_slowly() found none; the number of that refusal, else kNotRefused.
+  static constexpr std::uint64_t kNotRefused = ~std::uint64_t{0};
+  std::uint64_t refusal_to_tell() const;
+  bool refused() const { return refused_at_.load(std::memory_order_relaxed) != kNotRefused; }
+  // The refusal was for want of completions of our own, which nobody is woken for: look again soon.
+  bool short_of_sends() const { return short_of_sends_.load(std::memory_order_relaxed); }
+  Status take_kicks();
+  std::uint64_t position() const { return position_.load(std::memory_order_acquire); }
+  bool holding() const { return holding_; }  // the producer's; tests
+
+ private:
+  static constexpr unsigned kRoomMin = 4;          // requests: a push in two pieces, a hold
+  static constexpr unsigned kReapAt = 24;          // slots left
+  static constexpr unsigned kPayloadReserve = 24;  // slots that payload leaves to records
+
+  struct Range {
+    std::uint64_t begin = 0;
+    std::uint64_t bytes = 0;
+  };
+
+  std::size_t capacity() const { return memory_.mirror.size(); }
+  std::size_t offset(std::uint64_t position) const { return position & (capacity() - 1); }
+  std::span<std::byte> place(std::size_t bytes);
+  std::uint64_t peer_consumed() const;
+  std::uint64_t reusable_to() const;
+  bool is_granted() const;
+  Status refresh();
+  Status push_slot();
+  Status push(std::span<const Range> ranges, bool hold, bool signal);
+  Status take_completion(const ibv_wc& completion);
+  void ask();
+  void stop_asking();
+
+  const Verbs& verbs_;
+  const Queues queues_;
+  const ProducerMemory memory_;
+  Progress& opposite_;
+
+  std::atomic<std::uint64_t> position_{0};  // published; written by the producer, others look
+  std::uint64_t limit_ = 0;                 // cached: everything before it may be overwritten
+  std::uint64_t slot_begin_ = 0;            // of the slot that is out: its pad, if it has one,
+  std::uint64_t slot_start_ = 0;            // the record,
+  std::uint64_t slot_bytes_ = 0;            // so long
+  bool holding_ = false;
+  std::uint16_t epoch_ = 0;
+  // Ends of the pushes that are not known to be consumed, oldest first.
+  static constexpr unsigned kBatchesMax = kPushedMax + 2;
+  std::array<std::uint64_t, kBatchesMax> batches_{};
+  unsigned first_batch_ = 0;
+  unsigned batch_count_ = 0;
+  std::array<std::uint64_t, kSendDepth> begins_{};  // by request: the first byte of the mirror that it needs
+  unsigned payload_done_ = 0;
+
+  std::atomic<std::uint64_t> told_{0};  // consumed by the peer, as its immediates say; note_told()'s
+
+  std::atomic<std::uint64_t> refused_at_{kNotRefused};  // what was consumed when there was no room
+  std::atomic<bool> short_of_sends_{false};
+  std::mutex ask_mutex_;      // guards the two below, Line::waiting and the receives
+  std::uint64_t asked_ = 0;   // the last number asked with
+  std::uint64_t kicked_ = 0;  // kicks met
+};
+
+}  // namespace tf::rdma

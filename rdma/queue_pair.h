@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// QueuePair: one reliable connected queue pair, and the account of its send queue.
+//
+// Who posts. The send queue belongs to one role (a producer's or a consumer's, producer.h and consumer.h); no
+// lock here. Receives are posted by whoever polls their completions, one thread at a time. to_error(): any
+// thread.
+//
+// Requests are numbered from 1; the number is the wr_id. Only every kSignalEvery-th makes a completion,
+// unless its poster wants one; a completion ends all requests before it, too. A slot of the queue is free
+// again, and memory that a request reads is its owner's again, when such a completion has been polled:
+// note_done().
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "rdma/verbs.h"
+#include "transport/status.h"
+
+namespace tf::rdma {
+
+inline constexpr unsigned kSendDepth = 64;
+inline constexpr unsigned kSignalEvery = 8;
+inline constexpr std::uint64_t kReceiveMark = std::uint64_t{1} << 63;  // the wr_id of every receive
+
+// What the peer has to know of a queue pair.
+struct QueueAddress {
+  std::uint32_t number = 0;
+  std::uint32_t first_packet = 0;  // 24 bits
+};
+
+// How the two ends reach each other.
+struct Route {
+  std::uint8_t port = 1;
+  std::uint8_t gid_index = 0;
+  bool global = true;  // by GID (always so on RoCE); else by LID
+  ibv_gid peer_gid{};
+  std::uint16_t peer_lid = 0;
+  ibv_mtu mtu = IBV_MTU_1024;
+  std::uint8_t reads_out = 1;     // READs under way that we start
+  std::uint8_t reads_in = 1;      // and that the peer may start
+  std::uint8_t ack_timeout = 14;  // 4.096 us * 2^n
+};
+
+// "what: the verbs status (meaning)". kPeerLost where the peer does not answer.
+Status work_failed(const Verbs& verbs, const char* what, ibv_wc_status status);
+
+class QueuePair {
+ public:
+  struct Plan {
+    ibv_pd* pd = nullptr;
+    ibv_cq* sends = nullptr;
+    ibv_cq* receives = nullptr;
+    unsigned receive_depth = 1;
+    std::uint8_t port = 1;
+    unsigned inline_bytes = 0;  // that the device is known to take
+  };
+  // In state INIT, with all its receives posted. The peer may read and write what is registered for it.
+  static Result<std::unique_ptr<QueuePair>> create(const Verbs& verbs, const Plan& plan);
+  QueuePair(const QueuePair&) = delete;
+  QueuePair& operator=(const QueuePair&) = delete;
+  ~QueuePair();
+
+  QueueAddress address() const { return {queue_->qp_num, first_packet_}; }
+  // INIT to RTS.
+  Status connect(const Route& route, const QueueAddress& peer);
+  // Nothing of the peer's is executed any more; what is under way ends with a flush.
+  void to_error();
+  unsigned inline_bytes() const { return inline_bytes_; }
+
+  // --- The sender's role -------------------------------------------------------------------------------
+  unsigned room() const { return kSendDepth - static_cast<unsigned>(posted_ - done_); }
+  std::uint64_t posted() const { return posted_; }
+  std::uint64_t done() const { return done_; }
+  // Posts the requests as a chain with one doorbell; sets their wr_id, links and signal. With `signal` the
+  // last makes a completion, for which cookie() gives `cookie`. REQUIRES: chain.size() <= room().
+  Status post(std::span<ibv_send_wr> chain, bool signal, std::uint32_t cookie = 0);
+  std::uint32_t cookie(std::uint64_t number) const { return cookies_[number % kSendDepth]; }
+  // Request `number` and all before it have completed.
+  void note_done(std::uint64_t number);
+
+  // Empty receives: of an immediate there is nothing to store.
+  Status post_receives(unsigned count);
+
+ private:
+  QueuePair(const Verbs& verbs, std::uint32_t first_packet) : verbs_(verbs), first_packet_(first_packet) {}
+
+  const Verbs& verbs_;
+  const std::uint32_t first_packet_;
+  ibv_qp* queue_ = nullptr;
+  unsigned inline_bytes_ = 0;
+  std::uint64_t posted_ = 0;
+  std::uint64_t done_ = 0;
+  std::uint64_t signalled_ = 0;  // the last that makes a completion
+  std::array<std::uint32_t, kSendDepth> cookies_{};
+};
+
+}  // namespace tf::rdma

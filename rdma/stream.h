@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// A stream: one direction of records between two ends, over a queue pair of its own. What both halves agree
+// on; the halves are producer.h and consumer.h. A record is a frame (transport/frame.h): header and payload.
+//
+//   producer's end                                     consumer's end
+//   mirror  C bytes, read by the consumer              ring  C bytes, written by the producer
+//   Line    published, waiting: read by the consumer
+//   credit  written by the consumer
+//
+// Records have the same offset in mirror and ring, begin on a line of 64 bytes and never wrap: a pad record
+// (its magic says so) fills the end. Positions are bytes since the start, multiples of 64, and never go back.
+//
+// Push. publish() WRITEs the record into the ring, with an immediate (as the completion has it, host order):
+//   bit  31     hold, see below
+//   bits 30-16  end of what is now in the ring, in lines mod 2^15
+//   bits 15-0   what the poster has consumed of the opposite stream, in lines mod 2^16
+// Only an immediate guarantees that the bytes before it can be seen, and wakes who sleeps.
+//
+// Hold. When kPushedMax pushes are not known to be consumed the last of them says "hold", and epoch e begins:
+// publish() stores Line::published, fences, looks at the credit; that is all. The consumer READs the line,
+// and what it tells of, until it finds nothing new and has consumed everything: it WRITEs the credit with
+// grant = e and behind it READs the line once more. A producer that sees its grant pushes again, beginning
+// with the record at hand. Nothing is lost between the two: the producer publishes, fences, looks at the
+// credit; the consumer writes the credit, then reads what is published. Pushes that come before that READ are
+// noted and count when what it told of has been fetched, too.
+//
+// Credit. consumed (in lines, low 48 bits) and grant (high 16). While the producer pushes, the immediates of
+// the opposite stream say what is consumed; the credit word is written for kTellBatches pushes or a quarter
+// of the ring that they have not told of. A push's receive is posted anew before what it brought is told as
+// consumed, and kPushedMax + 2 pushes at most are not known to be consumed: kConsumerReceives are always
+// enough.
+//
+// Room. A producer that found none holds, stores a number in Line::waiting, fences, and looks at the credit
+// again. The consumer, having read the line behind a write of the credit, answers each such number with one
+// empty push the other way, the kick, which wakes the producer's end. The producer's end asks anew only when
+// it has met the kick of its last question, so that kicks never lack a receive either.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "transport/frame.h"
+
+namespace tf::rdma {
+
+inline constexpr std::size_t kLineBytes = 64;
+inline constexpr std::size_t kRingLinesMax = 16384;  // so that an end mod 2^15 is either new or old
+inline constexpr unsigned kPushedMax = 16;
+inline constexpr unsigned kTellBatches = kPushedMax / 2;
+inline constexpr unsigned kConsumerReceives = 32;
+inline constexpr unsigned kKickReceives = 4;
+
+inline constexpr std::uint32_t kPadMagic = 0x44415048;  // "HPAD", where a frame has its magic
+
+inline constexpr std::uint32_t kHoldBit = std::uint32_t{1} << 31;
+inline constexpr std::uint32_t kEndMask = 0x7fff;
+inline constexpr std::uint32_t kConsumedMask = 0xffff;
+
+inline constexpr unsigned kGrantShift = 48;
+inline constexpr std::uint64_t kCreditMask = (std::uint64_t{1} << kGrantShift) - 1;
+
+constexpr std::uint64_t round_to_lines(std::uint64_t bytes) {
+  return (bytes + kLineBytes - 1) / kLineBytes * kLineBytes;
+}
+
+constexpr std::uint32_t make_immediate(bool hold, std::uint64_t end, std::uint64_t consumed) {
+  const auto end_lines = static_cast<std::uint32_t>(end / kLineBytes) & kEndMask;
+  const auto consumed_lines = static_cast<std::uint32_t>(consumed / kLineBytes) & kConsumedMask;
+  return (hold ? kHoldBit : 0) | end_lines << 16 | consumed_lines;
+}
+
+// What the consumer READs of the producer's end, in one piece.
+struct Line {
+  std::uint64_t published = 0;
+  std::uint64_t waiting = 0;  // 0: nobody
+};
+static_assert(sizeof(Line) == 16);
+
+// Memory of the other side.
+struct RemoteMemory {
+  std::uint64_t address = 0;
+  std::uint32_t key = 0;
+};
+
+// Where the halves of a stream at one end have their memory; owned by the endpoint. `mirror` and `ring` have
+// the stream's capacity, a power of two; `line`, `credit` and `fetched_line` lie on lines of their own.
+struct ProducerMemory {
+  std::span<std::byte> mirror;
+  std::uint32_t mirror_key = 0;  // local
+  std::byte* line = nullptr;     // a Line
+  std::byte* credit = nullptr;   // 8 bytes
+  RemoteMemory ring;
+};
+struct ConsumerMemory {
+  std::span<std::byte> ring;
+  std::uint32_t ring_key = 0;          // local
+  std::byte* fetched_line = nullptr;   // where a Line is READ to
+  std::byte* credit_source = nullptr;  // where the credit is written from, 8 bytes
+  std::uint32_t scratch_key = 0;       // local, of both
+  RemoteMemory mirror;
+  RemoteMemory line;
+  RemoteMemory credit;
+};
+
+// How far a stream's consumer has come, for the producer of the opposite stream at the same end.
+struct Progress {
+  // Everything before has been handled. Written by the consumer: release, so that the producer may say so.
+  std::atomic<std::uint64_t> consumed{0};
+  // The peer has been told of so much, by either. Relaxed; that one may set it back costs a message at most.
+  std::atomic<std::uint64_t> told{0};
+};
+
+inline std::atomic_ref<std::uint64_t> word_at(std::byte* memory) {
+  return std::atomic_ref(*reinterpret_cast<std::uint64_t*>(memory));
+}
+
+}  // namespace tf::rdma
