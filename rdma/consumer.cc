@@ -41,12 +41,16 @@ Status Consumer::poll() {
 
 Status Consumer::take_completion(const ibv_wc& completion) {
   const bool is_receive = (completion.wr_id & kReceiveMark) != 0;
+  std::uint32_t cookie = 0;
+  if (!is_receive) {
+    queues_.pair->note_done(completion.wr_id);
+    cookie = queues_.pair->cookie(completion.wr_id);
+    if (cookie == kPayloadCookie) ++payload_done_;  // failed or not: its memory is free
+  }
   if (completion.status != IBV_WC_SUCCESS)
-    return work_failed(verbs_, is_receive ? "receiving records" : "fetching records", completion.status);
+    return work_failed(verbs_, is_receive ? "receiving records" : "fetching from the peer",
+                       completion.status);
   if (is_receive) return take_immediate(ntohl(completion.imm_data));
-  queues_.pair->note_done(completion.wr_id);
-  const std::uint32_t cookie = queues_.pair->cookie(completion.wr_id);
-  if (cookie == kPayloadCookie) ++payload_done_;
   return cookie == kChainCookie ? take_chain() : Status::ok();
 }
 

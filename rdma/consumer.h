@@ -55,6 +55,7 @@ class Consumer {
   // ----------------------------------------------------
   bool may_post_payload() const { return queues_.pair->room() > kPayloadReserve; }
   Status post_payload(ibv_send_wr request);
+  bool has_payload() const { return payload_done_ != 0; }
   unsigned take_payload() { return std::exchange(payload_done_, 0); }
 
   // For the producer of the opposite stream. Any thread.

@@ -134,8 +134,7 @@ Result<ibv_cq*> Plane::make_queue(unsigned entries, bool wakes) {
 }
 
 Plane::~Plane() {
-  out_.reset();  // first, so that no device reaches for what goes next
-  in_.reset();
+  destroy_queues();  // first, so that no device reaches for what goes next
   for (ibv_cq* queue : {arrivals_, sends_, kicks_})
     if (queue != nullptr) verbs_.destroy_cq(queue);
   if (channel_ != nullptr) verbs_.destroy_comp_channel(channel_);
@@ -197,6 +196,11 @@ Status Plane::connect(const Route& route, const PlaneFacts& peer) {
 void Plane::to_error() {
   out_->to_error();
   in_->to_error();
+}
+
+void Plane::destroy_queues() {
+  out_.reset();
+  in_.reset();
 }
 
 // --- Sleeping ---------------------------------------------------------------------------------------------

@@ -103,6 +103,9 @@ class Plane {
   // Nothing of the peer's gets in or out any more. Any thread.
   void to_error();
 
+  // No device touches any memory afterwards, and neither producer nor consumer may be used.
+  void destroy_queues();
+
   // Sleeping: arm(), look once more, poll(2) on fd(), take_events(). Any thread; an event taken by one
   // sleeper is none to the others.
   Status arm();

@@ -82,6 +82,7 @@ Result<std::span<std::byte>> Producer::reserve_slowly(std::size_t bytes) {
     short_of_sends_.store(short_of_sends, std::memory_order_relaxed);
     if (short_of_sends) return slot;
     if (!holding_) TF_RETURN_IF_ERROR(push({}, true, true));
+    TF_RETURN_IF_ERROR(take_kicks());  // so that this is a new question
     ask();
     TF_RETURN_IF_ERROR(refresh());
     slot = place(bytes);
@@ -208,20 +209,22 @@ Status Producer::finish(Deadline deadline) {
 // --- Completions ------------------------------------------------------------------------------------------
 
 Status Producer::take_completion(const ibv_wc& completion) {
-  if (completion.status != IBV_WC_SUCCESS) return work_failed(verbs_, "sending a record", completion.status);
   queues_.pair->note_done(completion.wr_id);
   if (queues_.pair->cookie(completion.wr_id) == kPayloadCookie) ++payload_done_;
-  return Status::ok();
+  if (completion.status == IBV_WC_SUCCESS) return Status::ok();
+  return work_failed(verbs_, "writing to the peer", completion.status);
 }
 
 Status Producer::reap() {
   std::array<ibv_wc, kCompletionsAtOnce> completions;
   for (;;) {
     const int count = verbs_.poll_cq(queues_.sends, kCompletionsAtOnce, completions.data());
-    if (count < 0) return {Code::kInternal, "rdma: a completion queue failed"};
-    for (int index = 0; index < count; ++index)
-      TF_RETURN_IF_ERROR(take_completion(completions[static_cast<std::size_t>(index)]));
-    if (count < kCompletionsAtOnce) return Status::ok();
+    if (count < 0 && failure_.is_ok()) failure_ = {Code::kInternal, "rdma: a completion queue failed"};
+    for (int index = 0; index < count; ++index) {
+      Status status = take_completion(completions[static_cast<std::size_t>(index)]);
+      if (failure_.is_ok() && !status.is_ok()) failure_ = std::move(status);
+    }
+    if (count < kCompletionsAtOnce) return failure_;
   }
 }
 
@@ -248,6 +251,19 @@ std::uint64_t Producer::refusal_to_tell() const {
   return refused_at != kNotRefused && peer_consumed() != refused_at ? refused_at : kNotRefused;
 }
 
+// A receive that was flushed: the reason is among the sends, which nobody else may look at before it
+// publishes again. What their account misses by that does not matter any more.
+Status Producer::find_cause(const ibv_wc& kick) const {
+  std::array<ibv_wc, kCompletionsAtOnce> completions;
+  const int count = verbs_.poll_cq(queues_.sends, kCompletionsAtOnce, completions.data());
+  for (int index = 0; index < count; ++index) {
+    const ibv_wc_status status = completions[static_cast<std::size_t>(index)].status;
+    if (status != IBV_WC_SUCCESS && status != IBV_WC_WR_FLUSH_ERR)
+      return work_failed(verbs_, "writing to the peer", status);
+  }
+  return work_failed(verbs_, "the queue pair of what is sent", kick.status);
+}
+
 // A kick that brought no room answered a question of before: asks anew, in place of a reserve_slowly() that
 // may not come before there is room.
 Status Producer::take_kicks() {
@@ -258,8 +274,7 @@ Status Producer::take_kicks() {
   if (count == 0) return Status::ok();
   for (int index = 0; index < count; ++index) {
     const ibv_wc& completion = completions[static_cast<std::size_t>(index)];
-    if (completion.status != IBV_WC_SUCCESS)
-      return work_failed(verbs_, "the queue pair of records", completion.status);
+    if (completion.status != IBV_WC_SUCCESS) return find_cause(completion);
     TF_RETURN_IF_ERROR(queues_.pair->post_receives(1));
     ++kicked_;
   }

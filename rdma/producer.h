@@ -39,13 +39,15 @@ class Producer {
 
   // Makes sure that the peer has everything that was published, by the deadline. Nothing is published after.
   Status finish(Deadline deadline);
-  // Takes completions of the send queue: room for requests, and what they hold.
+  // Takes completions of the send queue: room for requests, and what they hold. A failure is returned ever
+  // after.
   Status reap();
 
   // --- Payload of the bulk plane, on the same queue pair (completed in take_payload())
   // ----------------------
   bool may_post_payload() const { return queues_.pair->room() > kPayloadReserve; }
   Status post_payload(ibv_send_wr request);
+  bool has_payload() const { return payload_done_ != 0; }
   unsigned take_payload() { return std::exchange(payload_done_, 0); }
 
   // --- Any thread
@@ -82,6 +84,7 @@ class Producer {
   Status push_slot();
   Status push(std::span<const Range> ranges, bool hold, bool signal);
   Status take_completion(const ibv_wc& completion);
+  Status find_cause(const ibv_wc& kick) const;
   void ask();
   void stop_asking();
 
@@ -104,6 +107,7 @@ class Producer {
   unsigned batch_count_ = 0;
   std::array<std::uint64_t, kSendDepth> begins_{};  // by request: the first byte of the mirror that it needs
   unsigned payload_done_ = 0;
+  Status failure_;  // of a request; sticky
 
   std::atomic<std::uint64_t> told_{0};  // consumed by the peer, as its immediates say; note_told()'s
 

@@ -19,7 +19,7 @@
 #include "net/socket.h"
 #include "tcp/bulk_lane.h"
 #include "tcp/message_lane.h"
-#include "tcp/waker.h"
+#include "net/waker.h"
 #include "transport/wakeup.h"
 
 namespace tf::tcp {
@@ -266,7 +266,7 @@ class TcpEndpoint final : public Endpoint, private BulkPlane {
   const Capabilities capabilities_{.bulk_chunk_bytes = kChunkBytesMax};
   const net::OwnedFd message_socket_;
   const net::OwnedFd bulk_socket_;
-  Waker waker_;
+  net::Waker waker_;
   std::unique_ptr<MessageLane> messages_;
   std::unique_ptr<BulkLane> bulk_lane_;
   SpinBudget spin_;

@@ -23,7 +23,7 @@ constexpr std::size_t kPayloadBytesMax = kMessageBytesMax - kFrameHeaderBytes;
 
 }  // namespace
 
-Result<std::unique_ptr<MessageLane>> MessageLane::create(LaneIo io, Waker& waker) {
+Result<std::unique_ptr<MessageLane>> MessageLane::create(LaneIo io, net::Waker& waker) {
   Result<MirrorBuffer> out = MirrorBuffer::create(kMessageRingBytes);
   if (!out) return out.status();
   Result<MirrorBuffer> in = MirrorBuffer::create(kMessageRingBytes);
@@ -33,7 +33,7 @@ Result<std::unique_ptr<MessageLane>> MessageLane::create(LaneIo io, Waker& waker
   return lane;
 }
 
-MessageLane::MessageLane(LaneIo io, Waker& waker, MirrorBuffer out, MirrorBuffer in)
+MessageLane::MessageLane(LaneIo io, net::Waker& waker, MirrorBuffer out, MirrorBuffer in)
     : receiver_(std::move(io.receiver)),
       sender_(std::move(io.sender)),
       waker_(waker),

@@ -19,7 +19,7 @@
 
 #include "tcp/engine.h"
 #include "tcp/mirror_buffer.h"
-#include "tcp/waker.h"
+#include "net/waker.h"
 #include "transport/endpoint.h"
 
 namespace tf::tcp {
@@ -30,7 +30,7 @@ inline constexpr std::size_t kSelfFlushBytes = 16 * 1024;
 class MessageLane {
  public:
   // `waker` is notified when room appears for a refused reserve(), and outlives the lane.
-  static Result<std::unique_ptr<MessageLane>> create(LaneIo io, Waker& waker);
+  static Result<std::unique_ptr<MessageLane>> create(LaneIo io, net::Waker& waker);
   ~MessageLane();
 
   Result<Slot> reserve(std::size_t bytes);
@@ -61,7 +61,7 @@ class MessageLane {
   void stop();
 
  private:
-  MessageLane(LaneIo io, Waker& waker, MirrorBuffer out, MirrorBuffer in);
+  MessageLane(LaneIo io, net::Waker& waker, MirrorBuffer out, MirrorBuffer in);
 
   std::uint64_t unsent() const;
   void send_queued();
@@ -76,7 +76,7 @@ class MessageLane {
 
   std::unique_ptr<Receiver> receiver_;
   std::unique_ptr<Sender> sender_;
-  Waker& waker_;
+  net::Waker& waker_;
   const MirrorBuffer out_;
   const MirrorBuffer in_;
 
@@ -97,7 +97,7 @@ class MessageLane {
   std::atomic<bool> thread_started_{false};  // release after thread_; pairs with wake_sender()
   std::mutex thread_mutex_;                  // guards starting it
   std::thread thread_;
-  Waker thread_waker_;  // wakes it out of poll(2)
+  net::Waker thread_waker_;  // wakes it out of poll(2)
 
   // --- in. receive_mutex_ guards receiving and scanning; [read_, complete_) is the consumer's.
   std::mutex receive_mutex_;

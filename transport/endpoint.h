@@ -97,6 +97,11 @@ class BulkPlane {
   // (a number that both users understand, at most 32 bits) in BulkAbort's text form.
   virtual Status abort(std::uint64_t tag, std::uint32_t reason) = 0;
 
+  // Hints: transfers from and to `memory` will be many, so that it may pay to register it with a device once.
+  // forget() with the same span before the memory goes; no transfer of it is pending then. Any thread.
+  virtual void remember(std::span<std::byte> memory) { static_cast<void>(memory); }
+  virtual void forget(std::span<std::byte> memory) { static_cast<void>(memory); }
+
   // Moves what can be moved without blocking; returns the bytes moved (0: nothing to do now).
   virtual Result<std::size_t> poll() = 0;
 };

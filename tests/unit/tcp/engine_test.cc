@@ -13,7 +13,7 @@
 #include "tcp/bulk_lane.h"
 #include "tcp/probe.h"
 #include "tcp/uring_engine.h"
-#include "tcp/waker.h"
+#include "net/waker.h"
 
 namespace tf::tcp {
 namespace {
@@ -131,14 +131,14 @@ TEST_F(UringSend, ReleasesOnlyWhatWasReported) {
   EXPECT_EQ(io_.sender->held(), 0u);
 }
 
-bool is_rung(const Waker& waker, int seat) {
+bool is_rung(const net::Waker& waker, int seat) {
   pollfd entry{.fd = waker.fd(seat), .events = POLLIN, .revents = 0};
   return ::poll(&entry, 1, 0) == 1;
 }
 
 // What a notifier writes after its sleeper has left wakes the next one early, once and no more.
 TEST(TcpWaker, LateRingIsHeardOnce) {
-  Waker waker;
+  net::Waker waker;
   ASSERT_TRUE(waker.open().is_ok());
   const int seat = waker.arm();
   ASSERT_EQ(seat, 0);

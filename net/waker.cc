@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tcp/waker.h"
+#include "net/waker.h"
 
 #include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <cerrno>
 
-namespace tf::tcp {
+namespace tf::net {
 
 Status Waker::open() {
   for (Seat& seat : seats_) {
@@ -48,4 +48,4 @@ void Waker::notify() {
   }
 }
 
-}  // namespace tf::tcp
+}  // namespace tf::net

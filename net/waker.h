@@ -10,7 +10,7 @@
 #include "net/fd.h"
 #include "transport/status.h"
 
-namespace tf::tcp {
+namespace tf::net {
 
 // Consumer and mover; a further sleeper gets no seat and must sleep in short slices.
 inline constexpr int kSeats = 2;
@@ -35,4 +35,4 @@ class Waker {
   std::array<Seat, kSeats> seats_;
 };
 
-}  // namespace tf::tcp
+}  // namespace tf::net

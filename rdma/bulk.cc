@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rdma/bulk.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <thread>
+
+namespace tf::rdma {
+namespace {
+
+constexpr std::chrono::seconds kFlushLimit{2};
+
+Status wrong(const char* what) { return {Code::kProtocol, std::string("rdma: bulk ") + what}; }
+
+}  // namespace
+
+// --- Users ------------------------------------------------------------------------------------------------
+
+Status Bulk::send(std::uint64_t tag, std::span<const std::byte> source, BulkCompletion& completion) {
+  return posted(queue_.send(tag, source, completion));
+}
+
+Status Bulk::receive(std::uint64_t tag, std::span<std::byte> target, BulkCompletion& completion) {
+  return posted(queue_.receive(tag, target, completion));
+}
+
+Status Bulk::discard(std::uint64_t tag, std::uint64_t bytes, BulkCompletion& completion) {
+  return posted(queue_.discard(tag, bytes, completion));
+}
+
+Status Bulk::abort(std::uint64_t tag, std::uint32_t reason) { return posted(queue_.abort(tag, reason)); }
+
+void Bulk::note_post() {
+  news_.store(true, std::memory_order_release);  // pairs with look() and poll()
+  owner_.wake();
+}
+
+// --- Movers -----------------------------------------------------------------------------------------------
+
+Result<std::size_t> Bulk::poll() {
+  TF_RETURN_IF_ERROR(owner_.status());
+  const std::size_t moved = drain();
+  if (moved == 0) TF_RETURN_IF_ERROR(owner_.look_now_and_then());
+  return moved;
+}
+
+std::size_t Bulk::drain() {
+  Result<std::size_t> moved = std::size_t{0};
+  {
+    const std::lock_guard lock(mutex_);
+    news_.exchange(false, std::memory_order_acq_rel);  // pairs with note_post()
+    moved = move_all();
+  }
+  if (moved) return moved.value();
+  if (moved.code() == Code::kPeerLost)
+    owner_.take_failure(moved.status());
+  else
+    owner_.fail(moved.status());
+  return 0;
+}
+
+Result<std::size_t> Bulk::move_all() {
+  Consumer& consumer = plane_.consumer();
+  const Status arrived = consumer.poll();
+  broken_ = broken_ || !arrived.is_ok();
+  if (const auto told = consumer.take_told()) TF_RETURN_IF_ERROR(plane_.producer().note_told(*told));
+  Result<std::size_t> taken = take_records();
+  if (!taken) return taken;
+  if (broken_) return taken.value() == 0 && !arrived.is_ok() ? Result<std::size_t>(arrived) : taken;
+  Status status = plane_.producer().reap();
+  if (status.is_ok() && plane_.producer().refused()) status = plane_.producer().take_kicks();
+  Result<std::size_t> moved = status.is_ok() ? move() : Result<std::size_t>(status);
+  if (!moved) {
+    broken_ = true;
+    return moved;
+  }
+  return moved.value() + taken.value();
+}
+
+Result<std::size_t> Bulk::take_records() {
+  std::size_t count = 0;
+  for (;;) {
+    Result<std::optional<Record>> record = plane_.consumer().peek(sizeof(BulkNote));
+    if (!record) return record.status();
+    if (!record->has_value()) break;
+    BulkNote note;
+    if ((*record)->payload.size() != sizeof note) return wrong("record of another length");
+    std::memcpy(&note, (*record)->payload.data(), sizeof note);
+    TF_RETURN_IF_ERROR(take(static_cast<BulkOp>((*record)->header.opcode), note));
+    plane_.consumer().consume();
+    ++count;
+  }
+  if (count != 0 && !broken_) {
+    const Status advanced = plane_.consumer().advance();
+    broken_ = !advanced.is_ok();
+  }
+  return count;
+}
+
+Result<bool> Bulk::say(BulkOp op, const BulkNote& note) {
+  Producer& producer = plane_.producer();
+  constexpr std::size_t kBytes = kFrameHeaderBytes + sizeof(BulkNote);
+  std::span<std::byte> slot = producer.reserve(kBytes);
+  if (slot.empty()) {
+    Result<std::span<std::byte>> slow = producer.reserve_slowly(kBytes);
+    if (!slow) return slow.status();
+    if (slow->empty()) return false;
+    slot = *slow;
+  }
+  write_header({.opcode = static_cast<std::uint16_t>(op), .payload_length = sizeof note}, slot.data());
+  std::memcpy(slot.data() + kFrameHeaderBytes, &note, sizeof note);
+  TF_RETURN_IF_ERROR(producer.publish());
+  return true;
+}
+
+bool Bulk::look() {
+  if (news_.load(std::memory_order_acquire)) return true;
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock.owns_lock() || broken_) return false;  // whoever has it looks
+  Consumer& consumer = plane_.consumer();
+  Producer& producer = plane_.producer();
+  // A failure poll() meets again.
+  const bool failed = !consumer.poll().is_ok() || !producer.reap().is_ok() ||
+                      (producer.refused() && !producer.take_kicks().is_ok());
+  const bool came = consumer.has_record() || consumer.has_payload() || producer.has_payload();
+  // For want of completions of our own: not for long.
+  const bool short_of_sends =
+      producer.short_of_sends() || !producer.may_post_payload() || !consumer.may_post_payload();
+  const bool room = producer.refusal_to_tell() != Producer::kNotRefused;
+  if (!failed && !came && !short_of_sends && !room) return false;
+  news_.store(true, std::memory_order_release);
+  return true;
+}
+
+// --- The end ----------------------------------------------------------------------------------------------
+
+bool Bulk::finish(std::uint64_t position) {
+  const std::lock_guard lock(mutex_);
+  return plane_.consumer().finish(position) && !plane_.consumer().has_record();
+}
+
+// The queue pairs flush what was under way, at once: then no device touches memory any more. Nothing
+// completes before that; what cannot be flushed stays pinned until the queue pairs are destroyed.
+void Bulk::fail_all(const Status& status) {
+  const std::lock_guard lock(mutex_);
+  broken_ = true;
+  const Deadline deadline = Deadline::after(kFlushLimit);
+  bool flushed = is_flushed();
+  for (; !flushed && !deadline.passed(); flushed = is_flushed()) {
+    (void)plane_.consumer().poll();
+    (void)plane_.producer().reap();
+    std::this_thread::yield();
+  }
+  if (flushed) release_memory();
+  queue_.fail_all(status);
+  if (flushed) unpin();
+}
+
+}  // namespace tf::rdma

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// The bulk plane. The client announces its memory, the worker's device reads and writes it: payload moves
+// while the client's threads do something else. Control records travel on the plane's streams, frames whose
+// opcode is a BulkOp:
+//   client to worker   source, target (or one that is thrown away), abort
+//   worker to client   source done, target done, abort, want
+// Sources are taken in the order of their announcing, and told as done, whole, in that order. Targets are
+// announced as their receives are posted, kPiecesMax at a time; for a tag that has none the worker says
+// "want", and the client announces that tag's next before all others. Payload is WRITTEN on the queue pair
+// that then brings the record of it.
+//
+// Everything here is guarded by a mutex: any thread may move. The queue has its own.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <type_traits>
+
+#include "rdma/plane.h"
+#include "rdma/regions.h"
+#include "transport/bulk_queue.h"
+#include "transport/endpoint.h"
+
+namespace tf::rdma {
+
+inline constexpr std::size_t kPiecesMax = 16;  // announced at a time, of each direction
+
+enum class BulkOp : std::uint16_t {
+  kSource = 1,
+  kTarget = 2,
+  kDiscard = 3,
+  kAbort = 4,
+  kSourceDone = 5,
+  kTargetDone = 6,
+  kWant = 7,
+};
+
+// The payload of every record; what an op does not need is zero.
+struct BulkNote {
+  std::uint64_t tag = 0;
+  std::uint64_t address = 0;
+  std::uint64_t bytes = 0;
+  std::uint32_t key = 0;
+  std::uint32_t reason = 0;  // of an abort
+};
+static_assert(sizeof(BulkNote) == 32 && std::has_unique_object_representations_v<BulkNote>);
+
+// What the bulk plane needs of its endpoint. Any thread.
+class BulkOwner {
+ public:
+  virtual Status status() const = 0;             // the sticky failure
+  virtual void fail(Status reason) = 0;          // sets it
+  virtual void take_failure(Status reason) = 0;  // of a queue pair: perhaps the peer has closed
+  virtual void wake() = 0;                       // a mover that sleeps
+  virtual Status look_now_and_then() = 0;  // nothing moved: the failure, if the peer's loss ends things now
+
+ protected:
+  ~BulkOwner() = default;
+};
+
+// What client and worker have in common.
+class Bulk : public BulkPlane {
+ public:
+  Status send(std::uint64_t tag, std::span<const std::byte> source, BulkCompletion& completion) override;
+  Status discard(std::uint64_t tag, std::uint64_t bytes, BulkCompletion& completion) override;
+  Status receive(std::uint64_t tag, std::span<std::byte> target, BulkCompletion& completion) override;
+  Status abort(std::uint64_t tag, std::uint32_t reason) override;
+  Result<std::size_t> poll() override;
+  void remember(std::span<std::byte> memory) override { regions_->remember(memory); }
+  void forget(std::span<std::byte> memory) override { regions_->forget(memory); }
+
+  // For wait(): poll() may do something. Any thread.
+  bool look();
+  // Moves without a look at the failure. After the peer's loss: nothing, when all that can be has been.
+  std::size_t drain();
+  // The peer has closed with its stream at `position`. True: all records of it are here and handled.
+  bool finish(std::uint64_t position);
+  // The queue pairs are in error: ends what is under way, and all transfers.
+  void fail_all(const Status& status);
+  void note_post();
+
+ protected:
+  Bulk(Plane& plane, BulkOwner& owner, std::unique_ptr<Regions> regions)
+      : plane_(plane), owner_(owner), regions_(std::move(regions)) {}
+
+  // All with mutex_ held.
+  virtual Status take(BulkOp op, const BulkNote& note) = 0;
+  virtual Result<std::size_t> move() = 0;  // starts and ends what can be
+  virtual Status posted(Status result) = 0;
+  virtual bool is_flushed() = 0;              // after an error: the device has finished with all memory,
+  virtual void release_memory() = 0;          // of which no device needs to know any more,
+  virtual void unpin() = 0;                   // nor the queue
+  bool is_broken() const { return broken_; }  // a queue pair failed
+  // False: no room now; a move() follows when there is some.
+  Result<bool> say(BulkOp op, const BulkNote& note);
+
+  Plane& plane_;
+  BulkOwner& owner_;
+  BulkQueue queue_;
+  std::mutex mutex_;
+  std::unique_ptr<Regions> regions_;
+
+ private:
+  Result<std::size_t> move_all();
+  Result<std::size_t> take_records();
+
+  std::atomic<bool> news_{false};  // poll() has something to look at
+  bool broken_ = false;
+};
+
+std::unique_ptr<Bulk> make_client_bulk(Plane& plane, BulkOwner& owner, std::unique_ptr<Regions> regions);
+std::unique_ptr<Bulk> make_worker_bulk(Plane& plane, BulkOwner& owner, std::unique_ptr<Regions> regions);
+
+}  // namespace tf::rdma

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+// The announcing end. It touches payload only where that goes through a slot.
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "rdma/bulk.h"
+
+namespace tf::rdma {
+namespace {
+
+Status wrong(const char* what) { return {Code::kProtocol, std::string("rdma: bulk ") + what}; }
+
+// Announced, and not yet wholly moved by the peer.
+struct Piece {
+  std::uint64_t tag = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t done = 0;
+  Lease lease;
+};
+
+// A receive, or what is left of it to announce.
+struct Posted {
+  std::uint64_t tag = 0;
+  std::byte* target = nullptr;  // null: discard
+  std::uint64_t bytes = 0;
+};
+
+class ClientBulk final : public Bulk {
+ public:
+  ClientBulk(Plane& plane, BulkOwner& owner, std::unique_ptr<Regions> regions)
+      : Bulk(plane, owner, std::move(regions)) {}
+
+  Status receive(std::uint64_t tag, std::span<std::byte> target, BulkCompletion& completion) override {
+    return post({tag, target.data(), target.size()}, [&] { return queue_.receive(tag, target, completion); });
+  }
+  Status discard(std::uint64_t tag, std::uint64_t bytes, BulkCompletion& completion) override {
+    return post({tag, nullptr, bytes}, [&] { return queue_.discard(tag, bytes, completion); });
+  }
+
+ private:
+  template <typename Queue>
+  Status post(const Posted& posted, Queue&& queue);
+  Status posted(Status result) override;
+  Status take(BulkOp op, const BulkNote& note) override;
+  Result<std::size_t> move() override;
+  bool is_flushed() override { return true; }  // the peer's device moves, and ours lets it no more
+  void release_memory() override;
+  void unpin() override;
+
+  Result<bool> announce_send();
+  Result<bool> announce_target(std::deque<Posted>::iterator posted);
+  Result<std::size_t> announce_targets();
+  Status take_source_done(const BulkNote& note);
+  Status take_target_done(const BulkNote& note);
+  Status take_abort(const BulkNote& note);
+  void take_want(std::uint64_t tag);
+
+  std::deque<Piece> sources_;
+  std::deque<Piece> targets_;
+  std::deque<Posted> posted_;
+  std::optional<std::uint64_t> wanted_;
+};
+
+// In the caller's thread, so that the peer may begin while nobody drives this end. A failure is the movers'
+// to find again.
+Status ClientBulk::posted(Status result) {
+  if (result.is_ok() && queue_.has_send()) {
+    const std::unique_lock lock(mutex_, std::try_to_lock);
+    if (lock.owns_lock() && !is_broken()) (void)move();
+  }
+  note_post();
+  return result;
+}
+
+template <typename Queue>
+Status ClientBulk::post(const Posted& posted, Queue&& queue) {
+  Status result;
+  {
+    const std::lock_guard lock(mutex_);
+    result = queue();
+    // Otherwise it has completed at once: there was nothing to receive, or the tag is aborted.
+    if (result.is_ok() && posted.bytes != 0 && queue_.has_receive(posted.tag)) {
+      posted_.push_back(posted);
+      if (!is_broken()) (void)announce_targets();
+    }
+  }
+  note_post();
+  return result;
+}
+
+// --- Announcing -------------------------------------------------------------------------------------------
+
+Result<std::size_t> ClientBulk::move() {
+  std::size_t count = 0;
+  while (queue_.has_send() && sources_.size() < kPiecesMax) {
+    Result<bool> announced = announce_send();
+    if (!announced) return announced.status();
+    if (!announced.value()) break;
+    ++count;
+  }
+  Result<std::size_t> targets = announce_targets();
+  if (!targets) return targets;
+  return count + targets.value();
+}
+
+Result<bool> ClientBulk::announce_send() {
+  const auto next = queue_.next_send();
+  if (!next) return false;
+  if (next->is_abort) {
+    Result<bool> said = say(BulkOp::kAbort, {.tag = next->tag, .reason = next->reason});
+    if (!said || !said.value()) {
+      queue_.advance_send(0);
+      return said;
+    }
+    queue_.sent_abort();
+    sources_.push_back({.tag = next->tag, .bytes = 0, .done = 0, .lease = {}});
+    return true;
+  }
+  // The peer only reads it.
+  const std::span<std::byte> source(const_cast<std::byte*>(next->source.data()), next->source.size());
+  std::optional<Lease> lease = regions_->lease(source, Direction::kOut);
+  if (!lease) {
+    queue_.advance_send(0);
+    if (!sources_.empty()) return false;  // some will be free again
+    return Status{Code::kResourceExhausted, "rdma: memory to be sent cannot be registered"};
+  }
+  const BulkNote note{.tag = next->tag,
+                      .address = reinterpret_cast<std::uintptr_t>(lease->memory),
+                      .bytes = lease->bytes,
+                      .key = lease->remote_key};
+  Result<bool> said = say(BulkOp::kSource, note);
+  if (!said || !said.value()) {
+    lease->release();
+    queue_.advance_send(0);
+    return said;
+  }
+  queue_.hand_over_send(lease->bytes);
+  sources_.push_back({next->tag, note.bytes, 0, std::move(*lease)});
+  return true;
+}
+
+// First what the peer asked for, then in the order of posting.
+Result<std::size_t> ClientBulk::announce_targets() {
+  std::size_t count = 0;
+  if (wanted_ && targets_.size() < 2 * kPiecesMax) {
+    const auto found = std::find_if(posted_.begin(), posted_.end(),
+                                    [this](const Posted& each) { return each.tag == *wanted_; });
+    if (found != posted_.end()) {
+      Result<bool> announced = announce_target(found);
+      if (!announced) return announced.status();
+      if (!announced.value()) return count;
+      wanted_.reset();
+      ++count;
+    }
+  }
+  while (!posted_.empty() && targets_.size() < kPiecesMax) {
+    Result<bool> announced = announce_target(posted_.begin());
+    if (!announced) return announced.status();
+    if (!announced.value()) break;
+    ++count;
+  }
+  return count;
+}
+
+Result<bool> ClientBulk::announce_target(std::deque<Posted>::iterator posted) {
+  Piece piece{.tag = posted->tag, .bytes = posted->bytes, .done = 0, .lease = {}};
+  BulkNote note{.tag = posted->tag};
+  if (posted->target != nullptr) {
+    std::optional<Lease> lease =
+        regions_->lease({posted->target, static_cast<std::size_t>(posted->bytes)}, Direction::kIn);
+    if (!lease) {
+      if (!targets_.empty()) return false;
+      return Status{Code::kResourceExhausted, "rdma: memory to receive into cannot be registered"};
+    }
+    piece.bytes = lease->bytes;
+    note.address = reinterpret_cast<std::uintptr_t>(lease->memory);
+    note.key = lease->remote_key;
+    piece.lease = std::move(*lease);
+  }
+  note.bytes = piece.bytes;
+  Result<bool> said = say(posted->target != nullptr ? BulkOp::kTarget : BulkOp::kDiscard, note);
+  if (!said || !said.value()) return said;
+  posted->bytes -= piece.bytes;
+  if (posted->target != nullptr) posted->target += piece.bytes;
+  if (posted->bytes == 0) posted_.erase(posted);
+  targets_.push_back(std::move(piece));
+  return true;
+}
+
+// --- What the peer tells ----------------------------------------------------------------------------------
+
+Status ClientBulk::take(BulkOp op, const BulkNote& note) {
+  switch (op) {
+    case BulkOp::kSourceDone: return take_source_done(note);
+    case BulkOp::kTargetDone: return take_target_done(note);
+    case BulkOp::kAbort: return take_abort(note);
+    case BulkOp::kWant: take_want(note.tag); return Status::ok();
+    default: return wrong("record that a worker does not send");
+  }
+}
+
+Status ClientBulk::take_source_done(const BulkNote& note) {
+  if (sources_.empty() || note.bytes != sources_.front().bytes) return wrong("end of what was not announced");
+  sources_.front().lease.release();
+  sources_.pop_front();
+  if (note.bytes != 0) queue_.finish_send(note.bytes);
+  return Status::ok();
+}
+
+Status ClientBulk::take_target_done(const BulkNote& note) {
+  const auto piece =
+      std::find_if(targets_.begin(), targets_.end(), [&](const Piece& each) { return each.tag == note.tag; });
+  if (piece == targets_.end() || note.bytes == 0 || note.bytes > piece->bytes - piece->done)
+    return wrong("payload for what was not announced");
+  const auto receive = queue_.find_receive(note.tag);
+  if (!receive) return Status::ok();  // all have failed meanwhile
+  if (note.bytes > receive->bytes) return wrong("payload beyond its receive");
+  if (piece->lease.is_slot() && !receive->is_discard)
+    std::memcpy(receive->target.data(), piece->lease.memory + piece->done, note.bytes);
+  piece->done += note.bytes;
+  if (piece->done == piece->bytes) targets_.erase(piece);  // and deregisters it before anybody is told
+  queue_.advance_receive(note.tag, note.bytes);
+  return Status::ok();
+}
+
+// Where one is announced the two have crossed on their way.
+void ClientBulk::take_want(std::uint64_t tag) {
+  if (std::none_of(targets_.begin(), targets_.end(), [&](const Piece& each) { return each.tag == tag; }))
+    wanted_ = tag;
+}
+
+// The peer has written for the last time to what was announced for the tag.
+Status ClientBulk::take_abort(const BulkNote& note) {
+  std::erase_if(targets_, [&](const Piece& each) { return each.tag == note.tag; });
+  std::erase_if(posted_, [&](const Posted& each) { return each.tag == note.tag; });
+  if (wanted_ == note.tag) wanted_.reset();
+  return queue_.abort_receive(note.tag, note.reason);
+}
+
+void ClientBulk::release_memory() {
+  for (Piece& piece : sources_) piece.lease.release();
+  targets_.clear();
+  posted_.clear();
+}
+
+void ClientBulk::unpin() {
+  for (; !sources_.empty(); sources_.pop_front()) queue_.finish_send(sources_.front().bytes);
+}
+
+}  // namespace
+
+std::unique_ptr<Bulk> make_client_bulk(Plane& plane, BulkOwner& owner, std::unique_ptr<Regions> regions) {
+  return std::make_unique<ClientBulk>(plane, owner, std::move(regions));
+}
+
+}  // namespace tf::rdma

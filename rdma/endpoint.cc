@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a lost peer ends the endpoint: rdma/loss.h says that it is lost; what came before is delivered first.
+// The consumer, when it finds no more messages, moves what payload is left, too, and then lets the endpoint
+// fail. Should no consumer come, a mover does so after a while.
+#include "rdma/endpoint.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include "net/socket.h"
+#include "net/waker.h"
+#include "rdma/bulk.h"
+#include "rdma/handshake.h"
+#include "rdma/loss.h"
+#include "transport/wakeup.h"
+
+namespace tf::rdma {
+namespace {
+
+using Clock = Deadline::Clock;
+
+constexpr std::chrono::seconds kCloseLimit{2};
+constexpr int kLossSlice_ms = 2;                     // while the peer is lost and not all is delivered
+constexpr int kShortSlice_ms = 1;                    // a third sleeper, or one that nobody would wake
+constexpr std::uint32_t kEmptyPollsPerCheck = 1024;  // of the socket and the device's events
+constexpr std::uint64_t kPayloadMax = kMessageBytesMax - kFrameHeaderBytes;
+
+bool wants(Interest interest, Interest part) {
+  return (static_cast<std::uint8_t>(interest) & static_cast<std::uint8_t>(part)) != 0;
+}
+
+class RdmaEndpoint final : public tf::Endpoint, private BulkOwner {
+ public:
+  explicit RdmaEndpoint(Parts parts)
+      : device_(std::move(parts.device)),
+        messages_(std::move(parts.messages)),
+        bulk_plane_(std::move(parts.bulk)),
+        loss_(std::move(parts.socket)),
+        out_(messages_->producer()),
+        in_(messages_->consumer()) {}
+
+  Status open(Side side);
+  ~RdmaEndpoint() override;
+
+  std::string_view transport() const override { return "rdma"; }
+  const Capabilities& capabilities() const override { return capabilities_; }
+
+  Result<Slot> reserve(std::size_t bytes) override;
+  Slot try_reserve(std::size_t bytes) override {
+    const bool usual =
+        !failed_.load(std::memory_order_acquire) && bytes >= kFrameHeaderBytes && bytes <= kMessageBytesMax;
+    return usual ? Slot{out_.reserve(bytes), 0} : Slot{};
+  }
+  void publish(Slot) override {
+    if (Status status = out_.publish(); !status.is_ok()) take_failure(std::move(status));
+  }
+  void abandon(Slot) override { out_.abandon(); }
+  Result<std::size_t> poll(MessageSink& sink, std::size_t limit) override;
+  BulkPlane& bulk() override { return *bulk_; }
+  Status wait(Interest interest, Deadline deadline) override;
+  void fail(Status reason) override;
+  Status status() const override;
+
+ private:
+  // One for the waits of a consumer, one for those of a mover.
+  struct Waiter {
+    SpinBudget spin;
+    // The refusal of which this waiter has been told that there is room again.
+    std::atomic<std::uint64_t> told{Producer::kNotRefused};
+  };
+  struct Sleep {
+    std::array<pollfd, 5> entries{};
+    int cap_ms = 60'000;
+  };
+
+  bool failed() const { return failed_.load(std::memory_order_acquire); }
+  Waiter& waiter(Interest interest) { return waiters_[interest == Interest::kBulk ? 1 : 0]; }
+  Status arrive();
+  Result<std::size_t> deliver(MessageSink& sink, std::size_t limit);
+  bool has_news(Interest interest, Waiter& waiter);
+  Status look(Interest interest, Waiter& waiter);
+  Status spin(Interest interest, Waiter& waiter, Clock::time_point start, Deadline deadline);
+  Status sleep(Interest interest, Waiter& waiter, Deadline deadline);
+  Sleep prepare(Interest interest, int seat) const;
+  Status rise(const Sleep& sleep);
+
+  // --- Loss
+  bool is_lost() const { return loss_.is_gone() || loss_.is_broken(); }
+  void look_at_peer();
+  Status take_events();
+  void settle_messages();
+  void settle_bulk();
+  void take_failure(Status reason) override;
+  Status look_now_and_then() override;
+  void wake() override { waker_.notify(); }
+
+  Capabilities capabilities_{.max_message_bytes = kMessageBytesMax,
+                             .bulk_chunk_bytes = kPieceBytes,
+                             .shared_memory = false,
+                             .one_sided = true};
+  std::unique_ptr<Device> device_;
+  std::unique_ptr<Plane> messages_;
+  std::unique_ptr<Plane> bulk_plane_;
+  Loss loss_;
+  net::Waker waker_;
+  Producer& out_;
+  Consumer& in_;
+  std::unique_ptr<Bulk> bulk_;
+  std::array<Waiter, 2> waiters_;
+  std::uint32_t empty_polls_ = 0;                   // consumer's
+  std::atomic<std::uint32_t> empty_bulk_polls_{0};  // movers'
+  std::mutex events_mutex_;                         // whoever fetches the device's events
+  std::atomic<bool> failed_{false};  // release after failure_ is set, acquire before it is read
+  mutable std::mutex failure_mutex_;
+  Status failure_;
+};
+
+Status RdmaEndpoint::open(Side side) {
+  TF_RETURN_IF_ERROR(waker_.open());
+  const int flags = ::fcntl(device_->context()->async_fd, F_GETFL);
+  if (flags < 0 || ::fcntl(device_->context()->async_fd, F_SETFL, flags | O_NONBLOCK) != 0)
+    return Status::from_errno("rdma: the descriptor of the device's events", errno);
+  Result<std::unique_ptr<Regions>> regions =
+      Regions::make(device_->verbs(), device_->pd(), side == Side::kClient);
+  if (!regions) return regions.status();
+  bulk_ = side == Side::kClient ? make_client_bulk(*bulk_plane_, *this, std::move(*regions))
+                                : make_worker_bulk(*bulk_plane_, *this, std::move(*regions));
+  return Status::ok();
+}
+
+// Brings over what is held, says Bye. A peer that has failed or gone gets nothing.
+RdmaEndpoint::~RdmaEndpoint() {
+  if (bulk_ == nullptr) return;
+  look_at_peer();
+  if (!failed() && !is_lost()) {
+    const Deadline deadline = Deadline::after(kCloseLimit);
+    const bool flushed = out_.finish(deadline).is_ok() && bulk_plane_->producer().finish(deadline).is_ok();
+    const Bye bye{.messages = out_.position(), .bulk = bulk_plane_->producer().position()};
+    if (flushed) (void)::send(loss_.socket(), &bye, sizeof bye, MSG_DONTWAIT | MSG_NOSIGNAL);
+  }
+  ::shutdown(loss_.socket(), SHUT_RDWR);
+  fail({Code::kClosed, "the endpoint was closed with this bulk transfer pending"});
+  bulk_plane_->destroy_queues();  // what could not be flushed is unpinned by this
+  messages_->destroy_queues();
+}
+
+Status RdmaEndpoint::status() const {
+  if (!failed()) return Status::ok();
+  const std::lock_guard lock(failure_mutex_);
+  return failure_;
+}
+
+// First no device of the peer's gets at payload memory any more, then its owners are told.
+void RdmaEndpoint::fail(Status reason) {
+  {
+    const std::lock_guard lock(failure_mutex_);
+    if (failed()) return;
+    failure_ = std::move(reason);
+    failed_.store(true, std::memory_order_release);  // pairs with failed()
+  }
+  bulk_plane_->to_error();
+  bulk_->fail_all(status());
+  waker_.notify();
+}
+
+// --- Messages ---------------------------------------------------------------------------------------------
+
+Result<Slot> RdmaEndpoint::reserve(std::size_t bytes) {
+  if (failed()) return status();
+  if (bytes < kFrameHeaderBytes || bytes > capabilities_.max_message_bytes)
+    return Status{Code::kInvalidArgument, "a message has 24 bytes to max_message_bytes"};
+  if (is_lost()) return Status{Code::kPeerLost, "rdma: the peer has gone"};
+  std::span<std::byte> slot = out_.reserve(bytes);
+  if (!slot.empty()) return Slot{slot, 0};
+  Result<std::span<std::byte>> slow = out_.reserve_slowly(bytes);
+  if (!slow) {
+    take_failure(slow.status());
+    return slow.status();
+  }
+  if (slow->empty()) return would_block();
+  return Slot{*slow, 0};
+}
+
+// Completions of the message plane.
+Status RdmaEndpoint::arrive() {
+  Status status = in_.poll();
+  if (const auto told = in_.take_told()) {
+    const Status noted = out_.note_told(*told);
+    if (status.is_ok()) status = noted;
+  }
+  if (!status.is_ok()) take_failure(status);
+  return status;
+}
+
+Result<std::size_t> RdmaEndpoint::deliver(MessageSink& sink, std::size_t limit) {
+  std::size_t delivered = 0;
+  for (; delivered < limit && !failed(); ++delivered) {
+    const Result<std::optional<Record>> record = in_.peek(kPayloadMax);
+    if (!record) {
+      fail(record.status());
+      break;
+    }
+    if (!record.value().has_value()) break;
+    if (Status taken = sink.on_message(record.value()->header, record.value()->payload); !taken.is_ok()) {
+      fail(taken);
+      return taken;
+    }
+    in_.consume();
+  }
+  if (delivered == 0 && failed()) return status();
+  if (delivered != 0 && !is_lost()) {
+    if (Status status = in_.advance(); !status.is_ok()) take_failure(std::move(status));
+  }
+  return delivered;
+}
+
+Result<std::size_t> RdmaEndpoint::poll(MessageSink& sink, std::size_t limit) {
+  if (failed()) return status();
+  (void)arrive();
+  Result<std::size_t> delivered = deliver(sink, limit);
+  if (!delivered || delivered.value() != 0) return delivered;
+  if (!is_lost() && ++empty_polls_ % kEmptyPollsPerCheck != 0) return delivered;
+  look_at_peer();
+  if (is_lost()) settle_messages();
+  return failed() ? Result<std::size_t>(status()) : delivered;
+}
+
+// --- Loss -------------------------------------------------------------------------------------------------
+
+// What a queue pair that failed, or the peer's records, say.
+void RdmaEndpoint::take_failure(Status reason) {
+  if (reason.code() != Code::kPeerLost) return fail(std::move(reason));
+  loss_.note_broken(std::move(reason));
+  waker_.notify();
+}
+
+void RdmaEndpoint::look_at_peer() {
+  Status status = loss_.look();
+  if (status.is_ok()) status = take_events();
+  if (!status.is_ok()) fail(std::move(status));
+}
+
+// The device's events. Ports come and go; what that does to a queue pair its requests tell.
+Status RdmaEndpoint::take_events() {
+  const std::unique_lock lock(events_mutex_, std::try_to_lock);
+  if (!lock.owns_lock()) return Status::ok();
+  const Verbs& verbs = device_->verbs();
+  ibv_async_event event{};
+  while (verbs.get_async_event(device_->context(), &event) == 0) {
+    const ibv_event_type type = event.event_type;
+    verbs.ack_async_event(&event);
+    const std::string what = "rdma: " + device_->describe() + ": " + verbs.event_type_str(type);
+    if (type == IBV_EVENT_DEVICE_FATAL || type == IBV_EVENT_CQ_ERR) return {Code::kInternal, what};
+    if (type == IBV_EVENT_QP_FATAL || type == IBV_EVENT_QP_REQ_ERR || type == IBV_EVENT_QP_ACCESS_ERR)
+      take_failure({Code::kPeerLost, what});
+  }
+  return Status::ok();
+}
+
+// The consumer's, with the peer lost: delivers what is left, then fails.
+void RdmaEndpoint::settle_messages() {
+  if (Status overdue = loss_.overdue(); !overdue.is_ok()) return fail(std::move(overdue));
+  if (!loss_.is_gone()) return;
+  const std::optional<Bye> bye = loss_.bye();
+  (void)in_.poll();
+  const bool have_all = !bye || in_.finish(bye->messages) || loss_.is_late();
+  if (in_.has_record() || !have_all) return;
+  if (bye) (void)bulk_->finish(bye->bulk);
+  const std::size_t moved = bulk_->drain();
+  const bool bulk_over = !bye || bulk_->finish(bye->bulk) || loss_.is_late();
+  if (moved == 0 && bulk_over) fail({Code::kPeerLost, "rdma: the peer closed the endpoint or died"});
+}
+
+// A mover's. The consumer is the one to say that it is over, if it comes.
+void RdmaEndpoint::settle_bulk() {
+  if (Status overdue = loss_.overdue(); !overdue.is_ok()) return fail(std::move(overdue));
+  if (!loss_.is_gone()) return;
+  if (const std::optional<Bye> bye = loss_.bye(); bye) (void)bulk_->finish(bye->bulk);
+  (void)bulk_->drain();
+  if (loss_.is_late()) fail({Code::kPeerLost, "rdma: the peer closed the endpoint or died"});
+}
+
+Status RdmaEndpoint::look_now_and_then() {
+  const std::uint32_t polls = empty_bulk_polls_.fetch_add(1, std::memory_order_relaxed) + 1;
+  if (!is_lost() && polls % kEmptyPollsPerCheck != 0) return Status::ok();
+  look_at_peer();
+  if (is_lost()) settle_bulk();
+  return status();
+}
+
+// --- Waiting ----------------------------------------------------------------------------------------------
+
+// Room, or something that came.
+bool RdmaEndpoint::has_news(Interest interest, Waiter& waiter) {
+  const std::uint64_t refusal = out_.refusal_to_tell();
+  if (refusal != Producer::kNotRefused && waiter.told.load(std::memory_order_relaxed) != refusal) {
+    waiter.told.store(refusal, std::memory_order_relaxed);
+    return true;
+  }
+  if (wants(interest, Interest::kMessages)) {
+    (void)arrive();
+    if (in_.has_record()) return true;
+  }
+  return wants(interest, Interest::kBulk) && bulk_->look();
+}
+
+// kWouldBlock: nothing to do yet.
+Status RdmaEndpoint::look(Interest interest, Waiter& waiter) {
+  if (failed()) return status();
+  const bool news = has_news(interest, waiter);
+  if (failed()) return status();
+  if (news) return Status::ok();
+  if (!is_lost()) return would_block();
+  look_at_peer();
+  if (wants(interest, Interest::kMessages)) {
+    settle_messages();
+    if (in_.has_record()) return Status::ok();
+  } else {
+    settle_bulk();
+  }
+  return failed() ? status() : would_block();
+}
+
+Status RdmaEndpoint::spin(Interest interest, Waiter& waiter, Clock::time_point start, Deadline deadline) {
+  Spin spin(waiter.spin, start);
+  Status seen = look(interest, waiter);
+  for (Clock::time_point now = start;
+       seen.code() == Code::kWouldBlock && !deadline.passed() && spin.go_on(now); now = Clock::now())
+    seen = look(interest, waiter);
+  return seen;
+}
+
+// What a sleeper polls.
+RdmaEndpoint::Sleep RdmaEndpoint::prepare(Interest interest, int seat) const {
+  Sleep sleep;
+  for (pollfd& entry : sleep.entries) entry = {.fd = -1, .events = POLLIN, .revents = 0};
+  if (seat >= 0) sleep.entries[0].fd = waker_.fd(seat);
+  if (wants(interest, Interest::kMessages) || out_.refused()) sleep.entries[1].fd = messages_->fd();
+  if (wants(interest, Interest::kBulk)) sleep.entries[2].fd = bulk_plane_->fd();
+  if (!loss_.is_gone()) sleep.entries[3].fd = loss_.socket();
+  sleep.entries[4].fd = device_->context()->async_fd;
+  if (is_lost()) sleep.cap_ms = kLossSlice_ms;
+  if (seat < 0 || out_.short_of_sends()) sleep.cap_ms = kShortSlice_ms;
+  return sleep;
+}
+
+// Events that one sleeper takes are none to the others: they are woken to look for themselves.
+Status RdmaEndpoint::rise(const Sleep& sleep) {
+  Status status;
+  if (sleep.entries[1].revents != 0) status = messages_->take_events();
+  if (status.is_ok() && sleep.entries[2].revents != 0) status = bulk_plane_->take_events();
+  if (sleep.entries[1].revents != 0 || sleep.entries[2].revents != 0) waker_.notify();
+  if (status.is_ok() && (out_.refused() || sleep.entries[1].revents != 0)) status = out_.take_kicks();
+  if (sleep.entries[3].revents != 0 || sleep.entries[4].revents != 0) look_at_peer();
+  return status;
+}
+
+Status RdmaEndpoint::sleep(Interest interest, Waiter& waiter, Deadline deadline) {
+  const int seat = waker_.arm();
+  Status status;
+  if (wants(interest, Interest::kMessages) || out_.refused()) status = messages_->arm();
+  if (status.is_ok() && wants(interest, Interest::kBulk)) status = bulk_plane_->arm();
+  // One that came before needs no event.
+  if (status.is_ok() && out_.refused()) status = out_.take_kicks();
+  if (!status.is_ok()) take_failure(status);
+  Status seen = look(interest, waiter);
+  Sleep sleep;
+  if (seen.code() == Code::kWouldBlock) {
+    sleep = prepare(interest, seat);
+    ::poll(sleep.entries.data(), sleep.entries.size(), deadline.poll_timeout_ms(sleep.cap_ms));
+  }
+  waker_.disarm(seat);
+  if (seen.code() != Code::kWouldBlock) return seen;
+  if (status = rise(sleep); !status.is_ok()) take_failure(std::move(status));
+  // Completions of our own wake nobody: the producer is to look for itself.
+  return out_.short_of_sends() ? Status::ok() : would_block();
+}
+
+Status RdmaEndpoint::wait(Interest interest, Deadline deadline) {
+  Waiter& own = waiter(interest);
+  const Clock::time_point start = Clock::now();
+  Status seen = spin(interest, own, start, deadline);
+  while (seen.code() == Code::kWouldBlock) {
+    if (deadline.passed()) {
+      seen = {Code::kTimeout, "nothing came over rdma before the deadline"};
+      break;
+    }
+    seen = sleep(interest, own, deadline);
+  }
+  own.spin.learn(Clock::now() - start);  // also when nothing came: an idle end shall not spin
+  return seen;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<tf::Endpoint>> make_endpoint(Parts parts, Side side) {
+  auto endpoint = std::make_unique<RdmaEndpoint>(std::move(parts));
+  TF_RETURN_IF_ERROR(endpoint->open(side));
+  return std::unique_ptr<tf::Endpoint>(std::move(endpoint));
+}
+
+}  // namespace tf::rdma

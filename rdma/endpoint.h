@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+
+#include "net/fd.h"
+#include "rdma/device.h"
+#include "rdma/plane.h"
+#include "transport/endpoint.h"
+
+namespace tf::rdma {
+
+enum class Side : std::uint8_t { kClient, kWorker };
+
+// What an endpoint is made of; the planes are connected.
+struct Parts {
+  std::unique_ptr<Device> device;
+  std::unique_ptr<Plane> messages;
+  std::unique_ptr<Plane> bulk;
+  net::OwnedFd socket;
+};
+
+Result<std::unique_ptr<tf::Endpoint>> make_endpoint(Parts parts, Side side);
+
+}  // namespace tf::rdma

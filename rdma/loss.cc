@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rdma/loss.h"
+
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace tf::rdma {
+namespace {
+
+constexpr std::chrono::milliseconds kSocketPatience{300};
+constexpr std::chrono::seconds kDrainPatience{5};
+
+}  // namespace
+
+Status Loss::look() {
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock.owns_lock() || is_gone()) return Status::ok();  // whoever has it looks
+  for (;;) {
+    std::byte extra{};
+    const bool full = have_ == bytes_.size();
+    const ssize_t got =
+        full ? ::recv(socket_.get(), &extra, 1, MSG_DONTWAIT)
+             : ::recv(socket_.get(), bytes_.data() + have_, bytes_.size() - have_, MSG_DONTWAIT);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return Status::ok();
+    if (got <= 0) break;
+    if (full) return {Code::kProtocol, "rdma: bytes behind the peer's Bye"};
+    have_ += static_cast<std::size_t>(got);
+    std::uint64_t magic = 0;
+    std::memcpy(&magic, bytes_.data(), sizeof magic);
+    if (have_ >= sizeof magic && magic != kByeMagic)
+      return {Code::kProtocol, "rdma: unexpected bytes on the lane's socket"};
+  }
+  late_ = Deadline::after(kDrainPatience);
+  gone_.store(true, std::memory_order_release);
+  return Status::ok();
+}
+
+std::optional<Bye> Loss::bye() const {
+  const std::lock_guard lock(mutex_);
+  if (have_ != bytes_.size()) return std::nullopt;
+  Bye bye;
+  std::memcpy(&bye, bytes_.data(), sizeof bye);
+  return bye;
+}
+
+bool Loss::is_late() const {
+  const std::lock_guard lock(mutex_);
+  return late_.passed();
+}
+
+void Loss::note_broken(Status reason) {
+  const std::lock_guard lock(mutex_);
+  if (is_broken()) return;
+  reason_ = std::move(reason);
+  patience_ = Deadline::after(kSocketPatience);
+  broken_.store(true, std::memory_order_release);
+}
+
+Status Loss::overdue() const {
+  const std::lock_guard lock(mutex_);
+  return patience_.passed() && !is_gone() ? reason_ : Status::ok();
+}
+
+}  // namespace tf::rdma

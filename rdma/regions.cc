@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rdma/regions.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <utility>
+
+namespace tf::rdma {
+namespace {
+
+constexpr int kAnything = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE;
+
+std::uintptr_t address_of(std::span<std::byte> span) { return reinterpret_cast<std::uintptr_t>(span.data()); }
+
+}  // namespace
+
+Lease& Lease::operator=(Lease&& other) noexcept {
+  if (this == &other) return *this;
+  release();
+  memory = other.memory;
+  bytes = other.bytes;
+  local_key = other.local_key;
+  remote_key = other.remote_key;
+  own_ = std::move(other.own_);
+  regions_ = std::exchange(other.regions_, nullptr);
+  direction_ = other.direction_;
+  slot_ = other.slot_;
+  return *this;
+}
+
+void Lease::release() {
+  own_.reset();
+  if (regions_ != nullptr) regions_->pool(direction_).free |= 1u << slot_;
+  regions_ = nullptr;
+}
+
+Result<std::unique_ptr<Regions>> Regions::make(const Verbs& verbs, ibv_pd* pd, bool remote) {
+  std::unique_ptr<Regions> made(new Regions(verbs, pd, remote));
+  constexpr std::size_t kPoolBytes = kSlots * kSlotBytes;
+  Result<Pages> pages = Pages::map(2 * kPoolBytes);
+  if (!pages) return pages.status();
+  made->pages_ = std::move(*pages);
+  for (const Direction direction : {Direction::kOut, Direction::kIn}) {
+    Pool& pool = made->pool(direction);
+    pool.memory = made->pages_.memory().subspan(direction == Direction::kOut ? 0 : kPoolBytes, kPoolBytes);
+    Result<Registration> region = Registration::make(verbs, pd, pool.memory, made->access(direction));
+    if (!region) return region.status();
+    pool.region = std::move(*region);
+  }
+  return made;
+}
+
+int Regions::access(Direction direction) const {
+  if (direction == Direction::kOut) return remote_ ? IBV_ACCESS_REMOTE_READ : 0;
+  return remote_ ? IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE : IBV_ACCESS_LOCAL_WRITE;
+}
+
+std::optional<Lease> Regions::lease(std::span<std::byte> span, Direction direction) {
+  Lease lease;
+  lease.direction_ = direction;
+  if (find_remembered(span, lease)) return lease;
+  if (span.size() <= kSlotBytes && take_slot(span, direction, lease)) return lease;
+  const std::span<std::byte> piece = span.first(std::min(span.size(), kPieceBytes));
+  Result<Registration> own = Registration::make(verbs_, pd_, piece, access(direction));
+  if (!own) {  // memory that no device may have, or too much of it
+    if (!take_slot(span, direction, lease)) return std::nullopt;
+    return lease;
+  }
+  lease.own_ = std::move(*own);
+  lease.memory = piece.data();
+  lease.bytes = piece.size();
+  lease.local_key = lease.own_.local_key();
+  lease.remote_key = lease.own_.remote_key();
+  return lease;
+}
+
+bool Regions::take_slot(std::span<std::byte> span, Direction direction, Lease& lease) {
+  Pool& from = pool(direction);
+  if (from.free == 0) return false;
+  lease.slot_ = static_cast<unsigned>(std::countr_zero(from.free));
+  from.free &= ~(1u << lease.slot_);
+  lease.regions_ = this;
+  lease.memory = from.memory.data() + lease.slot_ * kSlotBytes;
+  lease.bytes = std::min(span.size(), kSlotBytes);
+  lease.local_key = from.region.local_key();
+  lease.remote_key = from.region.remote_key();
+  if (direction == Direction::kOut) std::memcpy(lease.memory, span.data(), lease.bytes);
+  return true;
+}
+
+bool Regions::find_remembered(std::span<std::byte> span, Lease& lease) {
+  const std::lock_guard lock(mutex_);
+  const std::uintptr_t begin = address_of(span);
+  auto found = remembered_.upper_bound(begin);
+  if (found == remembered_.begin()) return false;
+  --found;
+  const std::uintptr_t end = found->first + found->second.bytes;
+  if (begin >= end) return false;
+  lease.memory = span.data();
+  lease.bytes = std::min({span.size(), static_cast<std::size_t>(end - begin), kDirectBytesMax});
+  lease.local_key = found->second.region.local_key();
+  lease.remote_key = found->second.region.remote_key();
+  return true;
+}
+
+void Regions::remember(std::span<std::byte> span) {
+  if (span.empty()) return;
+  const std::lock_guard lock(mutex_);
+  if (remembered_.size() >= kRememberedMax || remembered_.contains(address_of(span))) return;
+  Result<Registration> region = Registration::make(verbs_, pd_, span, kAnything);
+  if (!region) return;  // every transfer then does what it does for other memory
+  remembered_.emplace(address_of(span), Remembered{span.size(), std::move(*region)});
+}
+
+void Regions::forget(std::span<std::byte> span) {
+  const std::lock_guard lock(mutex_);
+  remembered_.erase(address_of(span));
+}
+
+}  // namespace tf::rdma

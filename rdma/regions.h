@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// Regions: how payload memory comes to be registered. What its user told of (remember()) is registered once;
+// small pieces of other memory go through slots that are registered from the start; large ones are registered
+// for the transfer. Registering costs more than copying up to about a slot's size.
+//
+// remember() and forget(): any thread. The rest: one thread at a time.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <span>
+
+#include "rdma/plane.h"
+
+namespace tf::rdma {
+
+inline constexpr std::size_t kSlotBytes = std::size_t{256} << 10;
+inline constexpr unsigned kSlots = 4;                                 // for each direction
+inline constexpr std::size_t kPieceBytes = std::size_t{1} << 20;      // of memory registered for a transfer
+inline constexpr std::size_t kDirectBytesMax = std::size_t{8} << 20;  // of memory that is registered anyway
+inline constexpr std::size_t kRememberedMax = 4096;                   // spans
+
+enum class Direction : std::uint8_t { kOut, kIn };  // bytes leave the memory, or come into it
+
+// Registered memory for (the first part of) a span. Gives back what it took when it goes.
+class Regions;
+class Lease {
+ public:
+  Lease() = default;
+  Lease(Lease&& other) noexcept { *this = std::move(other); }
+  Lease& operator=(Lease&& other) noexcept;
+  ~Lease() { release(); }
+  // Deregisters what was registered for it. Of no use afterwards.
+  void release();
+
+  std::byte* memory = nullptr;  // the span's, or a slot's
+  std::size_t bytes = 0;
+  std::uint32_t local_key = 0;
+  std::uint32_t remote_key = 0;
+  bool is_slot() const { return regions_ != nullptr; }
+
+ private:
+  friend class Regions;
+  Registration own_;
+  Regions* regions_ = nullptr;  // a slot of these
+  Direction direction_ = Direction::kOut;
+  unsigned slot_ = 0;
+};
+
+class Regions {
+ public:
+  // `remote`: it is the peer that reads and writes.
+  static Result<std::unique_ptr<Regions>> make(const Verbs& verbs, ibv_pd* pd, bool remote);
+
+  // For as much of `span` as goes at a time; nothing: all slots are out, and registering failed. What leaves
+  // is copied to a slot here, what came in is copied from it by the caller.
+  std::optional<Lease> lease(std::span<std::byte> span, Direction direction);
+
+  void remember(std::span<std::byte> span);
+  void forget(std::span<std::byte> span);
+
+ private:
+  friend class Lease;
+  struct Pool {
+    std::span<std::byte> memory;
+    Registration region;
+    std::uint32_t free = (1u << kSlots) - 1;  // bits
+  };
+
+  Regions(const Verbs& verbs, ibv_pd* pd, bool remote) : verbs_(verbs), pd_(pd), remote_(remote) {}
+  int access(Direction direction) const;
+  Pool& pool(Direction direction) { return pools_[direction == Direction::kOut ? 0 : 1]; }
+  bool find_remembered(std::span<std::byte> span, Lease& lease);
+  bool take_slot(std::span<std::byte> span, Direction direction, Lease& lease);
+
+  const Verbs& verbs_;
+  ibv_pd* const pd_;
+  const bool remote_;
+  Pages pages_;
+  std::array<Pool, 2> pools_;
+  struct Remembered {
+    std::size_t bytes = 0;
+    Registration region;
+  };
+  std::mutex mutex_;
+  std::map<std::uintptr_t, Remembered> remembered_;  // by begin
+};
+
+}  // namespace tf::rdma

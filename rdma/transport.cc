@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rdma/transport.h"
+
+#include <string>
+#include <utility>
+
+#include "net/socket.h"
+#include "rdma/endpoint.h"
+#include "rdma/handshake.h"
+
+namespace tf::rdma {
+namespace {
+
+constexpr std::chrono::seconds kHelloTimeout{5};
+
+// Verbs and options, or why there are none.
+struct Setup {
+  const Verbs* verbs = nullptr;
+  Options options;
+};
+
+Result<std::unique_ptr<Plane>> make_plane(const Device& device, std::size_t ring_bytes, bool wake_for_sends) {
+  return Plane::create(device.verbs(), {.context = device.context(),
+                                        .pd = device.pd(),
+                                        .port = device.path().port,
+                                        .inline_bytes = device.limits().inline_bytes,
+                                        .ring_bytes = ring_bytes,
+                                        .wake_for_sends = wake_for_sends});
+}
+
+// One end on its way to an endpoint.
+class Opening {
+ public:
+  static Result<Opening> make(const Setup& setup) {
+    Result<std::unique_ptr<Device>> device = Device::open(*setup.verbs, setup.options.device);
+    if (!device) return device.status();
+    Result<std::unique_ptr<Plane>> messages = make_plane(**device, kMessageRingBytes, false);
+    if (!messages) return messages.status();
+    Result<std::unique_ptr<Plane>> bulk = make_plane(**device, kBulkRingBytes, true);
+    if (!bulk) return bulk.status();
+    Opening made;
+    made.ack_timeout_ = setup.options.ack_timeout;
+    made.parts_ = {.device = std::move(*device),
+                   .messages = std::move(*messages),
+                   .bulk = std::move(*bulk),
+                   .socket = {}};
+    return made;
+  }
+
+  Hello hello() const { return make_hello(*parts_.device, parts_.messages->facts(), parts_.bulk->facts()); }
+
+  Status connect(const Hello& peer) {
+    TF_RETURN_IF_ERROR(parts_.messages->check_facts(peer.messages));
+    TF_RETURN_IF_ERROR(parts_.bulk->check_facts(peer.bulk));
+    const Result<Route> route = route_between(*parts_.device, peer, ack_timeout_);
+    if (!route) return route.status();
+    TF_RETURN_IF_ERROR(parts_.messages->connect(route.value(), peer.messages));
+    return parts_.bulk->connect(route.value(), peer.bulk);
+  }
+
+  // That the fabric brings anything to the peer, whose queue pairs are ready.
+  Status probe(Deadline deadline) {
+    Status status = parts_.messages->producer().finish(deadline);
+    if (status.is_ok()) return status;
+    return {status.code(), status.message() + "; from " + parts_.device->describe()};
+  }
+
+  // Takes the socket.
+  Result<std::unique_ptr<Endpoint>> finish(net::OwnedFd& socket, Side side) {
+    parts_.socket = std::move(socket);
+    return make_endpoint(std::move(parts_), side);
+  }
+
+ private:
+  Parts parts_;
+  std::uint8_t ack_timeout_ = 0;
+};
+
+class RdmaAcceptor final : public net::Acceptor {
+ public:
+  RdmaAcceptor(const net::Token& token, Result<Setup> setup) : token_(token), setup_(std::move(setup)) {}
+
+  Status attach(net::OwnedFd socket, const net::Attach& attach) override {
+    Status status = check(attach);
+    if (status.is_ok()) status = make(socket);
+    if (!status.is_ok() && socket) refuse(socket.get(), status);
+    return status;
+  }
+
+  Result<std::unique_ptr<Endpoint>> finish() override { return std::move(endpoint_); }
+
+ private:
+  Status check(const net::Attach& attach) const {
+    if (!setup_) return setup_.status();
+    if (attach.token != token_) return {Code::kPermission, "rdma: the lane names another endpoint"};
+    if (attach.kind != net::TransportKind::kRdma)
+      return {Code::kProtocol, "rdma: a lane of another transport"};
+    if (attach.lane != 0) return {Code::kProtocol, "rdma: there is only lane 0"};
+    if (attached_) return {Code::kProtocol, "rdma: lane 0 is attached already"};
+    return Status::ok();
+  }
+
+  // Takes the socket when it succeeds.
+  Status make(net::OwnedFd& socket) {
+    attached_ = true;
+    const Deadline deadline = Deadline::after(kHelloTimeout);
+    const Result<Hello> peer = receive_hello(socket.get(), deadline);
+    if (!peer) return peer.status();
+    Result<Opening> opening = Opening::make(setup_.value());
+    if (!opening) return opening.status();
+    TF_RETURN_IF_ERROR(opening->connect(peer.value()));
+    TF_RETURN_IF_ERROR(send_hello(socket.get(), opening->hello(), deadline));
+    TF_RETURN_IF_ERROR(receive_ready(socket.get(), deadline));
+    Result<std::unique_ptr<Endpoint>> endpoint = opening->finish(socket, Side::kWorker);
+    if (!endpoint) return endpoint.status();
+    endpoint_ = std::move(*endpoint);
+    return Status::ok();
+  }
+
+  const net::Token token_;
+  const Result<Setup> setup_;
+  bool attached_ = false;
+  std::unique_ptr<Endpoint> endpoint_;
+};
+
+class RdmaTransport final : public net::Transport {
+ public:
+  explicit RdmaTransport(Result<Setup> setup) : setup_(std::move(setup)) {}
+
+  std::string_view name() const override { return "rdma"; }
+
+  Status available() const override {
+    if (!setup_) return setup_.status();
+    return Device::open(*setup_.value().verbs, setup_.value().options.device).status();
+  }
+
+  Status reaches(const net::Address& address) const override {
+    if (!address.is_unix()) return Status::ok();
+    return {Code::kUnavailable, "rdma needs a worker's TCP address (host:port), not " + address.to_string()};
+  }
+
+  Result<std::unique_ptr<Endpoint>> connect(const net::Address& address, const net::Token& token,
+                                            Deadline deadline) const override {
+    if (!setup_) return setup_.status();
+    TF_RETURN_IF_ERROR(reaches(address));
+    Result<Opening> opening = Opening::make(setup_.value());
+    if (!opening) return opening.status();
+    Result<net::OwnedFd> socket = net::dial_lane(address, {token, net::TransportKind::kRdma, 0}, deadline);
+    if (!socket) return socket.status();
+    TF_RETURN_IF_ERROR(send_hello(socket->get(), opening->hello(), deadline));
+    const Result<Hello> peer = receive_hello(socket->get(), deadline);
+    if (!peer) return peer.status();
+    TF_RETURN_IF_ERROR(opening->connect(peer.value()));
+    TF_RETURN_IF_ERROR(opening->probe(deadline));
+    TF_RETURN_IF_ERROR(send_ready(socket->get(), deadline));
+    return opening->finish(*socket, Side::kClient);
+  }
+
+  std::unique_ptr<net::Acceptor> acceptor(const net::Token& token) const override {
+    return std::make_unique<RdmaAcceptor>(token, setup_);
+  }
+
+ private:
+  const Result<Setup> setup_;
+};
+
+Result<Setup> setup_from_environment() {
+  const Result<const Verbs*> verbs = load_verbs();
+  if (!verbs) return verbs.status();
+  Result<DeviceOptions> device = device_options_from_environment();
+  if (!device) return device.status();
+  return Setup{verbs.value(), {.device = std::move(*device)}};
+}
+
+}  // namespace
+
+const net::Transport& transport() {
+  // Never destroyed: at the program's end its other threads may still connect.
+  static const RdmaTransport& instance = *new RdmaTransport(setup_from_environment());
+  return instance;
+}
+
+std::unique_ptr<net::Transport> make_transport(const Verbs& verbs, const Options& options) {
+  return std::make_unique<RdmaTransport>(Setup{&verbs, options});
+}
+
+}  // namespace tf::rdma
