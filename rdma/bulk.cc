@@ -5,6 +5,7 @@
 #include <cstring>
 #include <string>
 #include <thread>
+#include <utility>
 
 namespace tf::rdma {
 namespace {
@@ -95,7 +96,7 @@ Result<std::size_t> Bulk::take_records() {
     const Status advanced = plane_.consumer().advance();
     broken_ = !advanced.is_ok();
   }
-  return count;
+  return count + std::exchange(told_bytes_, 0u);
 }
 
 Result<bool> Bulk::say(BulkOp op, const BulkNote& note) {

@@ -101,6 +101,7 @@ class Bulk : public BulkPlane {
 
   Plane& plane_;
   BulkOwner& owner_;
+  std::size_t told_bytes_ = 0;  // moved, by the records that have been taken
   BulkQueue queue_;
   std::mutex mutex_;
   std::unique_ptr<Regions> regions_;

@@ -205,6 +205,7 @@ Status ClientBulk::take_source_done(const BulkNote& note) {
   if (sources_.empty() || note.bytes != sources_.front().bytes) return wrong("end of what was not announced");
   sources_.front().lease.release();
   sources_.pop_front();
+  told_bytes_ += note.bytes;
   if (note.bytes != 0) queue_.finish_send(note.bytes);
   return Status::ok();
 }
@@ -220,6 +221,7 @@ Status ClientBulk::take_target_done(const BulkNote& note) {
   if (piece->lease.is_slot() && !receive->is_discard)
     std::memcpy(receive->target.data(), piece->lease.memory + piece->done, note.bytes);
   piece->done += note.bytes;
+  told_bytes_ += note.bytes;
   if (piece->done == piece->bytes) targets_.erase(piece);  // and deregisters it before anybody is told
   queue_.advance_receive(note.tag, note.bytes);
   return Status::ok();

@@ -186,7 +186,10 @@ Result<Slot> RdmaEndpoint::reserve(std::size_t bytes) {
     take_failure(slow.status());
     return slow.status();
   }
-  if (slow->empty()) return would_block();
+  if (slow->empty()) {
+    if (out_.short_of_sends()) waker_.notify();  // who sleeps for longer than that lasts
+    return would_block();
+  }
   return Slot{*slow, 0};
 }
 
@@ -382,7 +385,7 @@ Status RdmaEndpoint::sleep(Interest interest, Waiter& waiter, Deadline deadline)
   if (seen.code() != Code::kWouldBlock) return seen;
   if (status = rise(sleep); !status.is_ok()) take_failure(std::move(status));
   // Completions of our own wake nobody: the producer is to look for itself.
-  return out_.short_of_sends() ? Status::ok() : would_block();
+  return out_.take_short_of_sends() ? Status::ok() : would_block();
 }
 
 Status RdmaEndpoint::wait(Interest interest, Deadline deadline) {

@@ -49,6 +49,11 @@ std::uint64_t Producer::peer_consumed() const {
                   consumed_of(word_at(memory_.credit).load(std::memory_order_acquire)));
 }
 
+// Another value whenever the peer has told anything.
+std::uint64_t Producer::signs() const {
+  return told_.load(std::memory_order_acquire) + word_at(memory_.credit).load(std::memory_order_acquire);
+}
+
 bool Producer::is_granted() const {
   return word_at(memory_.credit).load(std::memory_order_acquire) >> kGrantShift == epoch_;
 }
@@ -81,6 +86,8 @@ Result<std::span<std::byte>> Producer::reserve_slowly(std::size_t bytes) {
     const bool short_of_sends = queues_.pair->room() < kRoomMin || limit_ < peer_consumed();
     short_of_sends_.store(short_of_sends, std::memory_order_relaxed);
     if (short_of_sends) return slot;
+    // Granted with a full ring: a consumer that we push to does not read our questions.
+    if (holding_ && is_granted()) holding_ = false;
     if (!holding_) TF_RETURN_IF_ERROR(push({}, true, true));
     TF_RETURN_IF_ERROR(take_kicks());  // so that this is a new question
     ask();
@@ -248,7 +255,7 @@ Status Producer::note_told(std::uint32_t consumed_lines) {
 
 std::uint64_t Producer::refusal_to_tell() const {
   const std::uint64_t refused_at = refused_at_.load(std::memory_order_relaxed);
-  return refused_at != kNotRefused && peer_consumed() != refused_at ? refused_at : kNotRefused;
+  return refused_at != kNotRefused && signs() != refused_at ? refused_at : kNotRefused;
 }
 
 // A receive that was flushed: the reason is among the sends, which nobody else may look at before it

@@ -60,6 +60,9 @@ class Producer {
   bool refused() const { return refused_at_.load(std::memory_order_relaxed) != kNotRefused; }
   // The refusal was for want of completions of our own, which nobody is woken for: look again soon.
   bool short_of_sends() const { return short_of_sends_.load(std::memory_order_relaxed); }
+  bool take_short_of_sends() {
+    return short_of_sends() && short_of_sends_.exchange(false, std::memory_order_relaxed);
+  }
   Status take_kicks();
   std::uint64_t position() const { return position_.load(std::memory_order_acquire); }
   bool holding() const { return holding_; }  // the producer's; tests
@@ -78,6 +81,7 @@ class Producer {
   std::size_t offset(std::uint64_t position) const { return position & (capacity() - 1); }
   std::span<std::byte> place(std::size_t bytes);
   std::uint64_t peer_consumed() const;
+  std::uint64_t signs() const;
   std::uint64_t reusable_to() const;
   bool is_granted() const;
   Status refresh();
@@ -111,7 +115,7 @@ class Producer {
 
   std::atomic<std::uint64_t> told_{0};  // consumed by the peer, as its immediates say; note_told()'s
 
-  std::atomic<std::uint64_t> refused_at_{kNotRefused};  // what was consumed when there was no room
+  std::atomic<std::uint64_t> refused_at_{kNotRefused};  // signs() when there was no room
   std::atomic<bool> short_of_sends_{false};
   std::mutex ask_mutex_;      // guards the two below, Line::waiting and the receives
   std::uint64_t asked_ = 0;   // the last number asked with

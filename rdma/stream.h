@@ -33,7 +33,9 @@
 // Room. A producer that found none holds, stores a number in Line::waiting, fences, and looks at the credit
 // again. The consumer, having read the line behind a write of the credit, answers each such number with one
 // empty push the other way, the kick, which wakes the producer's end. The producer's end asks anew only when
-// it has met the kick of its last question, so that kicks never lack a receive either.
+// it has met the kick of its last question, so that kicks never lack a receive either. A consumer that has
+// granted reads the line no more: a producer that finds its grant while it has no room holds anew, by an
+// empty push.
 #pragma once
 
 #include <atomic>

@@ -48,7 +48,7 @@ std::vector<Backend> make_backends() {
   constexpr tcp::UringFeatures kZeroCopy{.zero_copy_send = true};
   constexpr tcp::UringFeatures kMinimal{
       .multishot_receive = false, .zero_copy_send = false, .registered_files = false};
-  return {
+  std::vector<Backend> list = {
       {.name = "loopback", .transport = {}, .listen = {}},
       {.name = "shm", .transport = shm::transport, .listen = test::listen_unix},
       tcp_variant("tcp", with(Kind::kAuto), test::listen_tcp),
@@ -62,6 +62,8 @@ std::vector<Backend> make_backends() {
       {.name = "shaped_shm", .transport = shm::transport, .listen = test::listen_unix, .wrap = shaped},
       shaped_tcp(),
   };
+  for (Backend& backend : rdma_backends()) list.push_back(std::move(backend));
+  return list;
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "tests/support/endpoint_pair.h"
 
@@ -19,11 +20,18 @@ struct Backend {
   std::function<Result<net::Listener>()> listen;
   // What the client's end is wrapped in; null: nothing.
   std::function<std::unique_ptr<Endpoint>(std::unique_ptr<Endpoint>)> wrap = {};
+  // Why it cannot be run as two processes; empty: it can.
+  std::string one_process_only = {};
+  // At the end of every test; null: nothing.
+  std::function<void()> check = {};
 
   std::unique_ptr<Endpoint> client(std::unique_ptr<Endpoint> endpoint) const {
     return wrap ? wrap(std::move(endpoint)) : std::move(endpoint);
   }
 };
+
+// Of this build; none where it has no rdma (rdma_backends.cc, no_rdma_backends.cc).
+std::vector<Backend> rdma_backends();
 
 // The list is in backends.cc; a new transport is one line there.
 std::span<const Backend> backends();

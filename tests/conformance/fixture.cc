@@ -81,9 +81,15 @@ bool Gate::is_open() const {
 
 void Conformance::SetUp() {
   const Backend& backend = *GetParam().backend;
+  if (two_processes() && !backend.one_process_only.empty())
+    GTEST_SKIP() << backend.name << ": " << backend.one_process_only;
   if (!backend.transport) return;
   const Status available = backend.transport().available();
   if (!available.is_ok()) GTEST_SKIP() << backend.name << ": " << available.message();
+}
+
+void Conformance::TearDown() {
+  if (GetParam().backend->check) GetParam().backend->check();
 }
 
 test::EndpointPair Conformance::make_pair() const {

@@ -51,6 +51,7 @@ class Conformance : public testing::TestWithParam<Case> {
   using Half = std::function<void(std::unique_ptr<Endpoint>)>;
 
   void SetUp() override;
+  void TearDown() override;
   // Runs both halves, the server's on a thread or in a child process, and waits for them.
   void run(const Half& client, const Half& server) const;
   // Two processes only: the client half also gets a function that kills the server's process.
