@@ -7,6 +7,9 @@
 include(CMakePackageConfigHelpers)
 
 set(TF_EXPORTED tf_concurrency tf_transport tf_net tf_shm tf_tcp tf_transport_factory tf_liburing)
+if(TARGET tf_rdma)
+  list(APPEND TF_EXPORTED tf_rdma)
+endif()
 install(TARGETS ${TF_EXPORTED} EXPORT hip-remote-targets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}/hip-remote)
 set(libraries amdhip64_5 hip_cpu hip_cuda)

@@ -83,12 +83,13 @@ Result<std::span<std::byte>> Producer::reserve_slowly(std::size_t bytes) {
   TF_RETURN_IF_ERROR(refresh());
   std::span<std::byte> slot = place(bytes);
   if (slot.empty()) {
+    // Granted with a full ring: a consumer that we push to does not read our questions. The push also brings
+    // the completion of all before it, which may be all that is missing.
+    if (holding_ && is_granted()) holding_ = false;
+    if (!holding_ && queues_.pair->room() >= kRoomMin) TF_RETURN_IF_ERROR(push({}, true, true));
     const bool short_of_sends = queues_.pair->room() < kRoomMin || limit_ < peer_consumed();
     short_of_sends_.store(short_of_sends, std::memory_order_relaxed);
     if (short_of_sends) return slot;
-    // Granted with a full ring: a consumer that we push to does not read our questions.
-    if (holding_ && is_granted()) holding_ = false;
-    if (!holding_) TF_RETURN_IF_ERROR(push({}, true, true));
     TF_RETURN_IF_ERROR(take_kicks());  // so that this is a new question
     ask();
     TF_RETURN_IF_ERROR(refresh());
@@ -101,7 +102,7 @@ Result<std::span<std::byte>> Producer::reserve_slowly(std::size_t bytes) {
 // The peer's consumer finds the number when it reads the line behind a write of the credit; if that was
 // before, the write is seen by whoever looks at the credit after this. The fence makes it one or the other.
 void Producer::ask() {
-  refused_at_.store(peer_consumed(), std::memory_order_relaxed);
+  refused_at_.store(signs(), std::memory_order_relaxed);  // before the question: what comes after it is news
   {
     const std::lock_guard lock(ask_mutex_);
     if (asked_ == kicked_) ++asked_;

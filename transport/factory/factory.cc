@@ -8,32 +8,10 @@
 
 #include "shm/transport.h"
 #include "tcp/transport.h"
+#include "transport/factory/rdma_transport.h"
 
 namespace tf {
 namespace {
-
-// Holds the place of the transport that this build lacks, so that asking for it gives a reason.
-class NoRdma final : public net::Transport {
- public:
-  std::string_view name() const override { return "rdma"; }
-  Status available() const override {
-    return {Code::kUnavailable, "not built yet: this build has no rdma transport"};
-  }
-  Status reaches(const net::Address&) const override { return available(); }
-  Result<std::unique_ptr<Endpoint>> connect(const net::Address&, const net::Token&, Deadline) const override {
-    return available();
-  }
-  std::unique_ptr<net::Acceptor> acceptor(const net::Token&) const override {
-    return std::make_unique<Refusal>();
-  }
-
- private:
-  class Refusal final : public net::Acceptor {
-   public:
-    Status attach(net::OwnedFd, const net::Attach&) override { return NoRdma().available(); }
-    Result<std::unique_ptr<Endpoint>> finish() override { return NoRdma().available(); }
-  };
-};
 
 // Ok, or why `transport` cannot be used towards `address`.
 Status possible(const net::Transport& transport, const net::Address& address) {
@@ -49,9 +27,8 @@ Status refuse(Code code, std::string why, const net::Address& address) {
 }  // namespace
 
 std::span<const net::Transport* const> transports() {
-  // Never destroyed: at the program's end its other threads may still connect.
-  static const NoRdma& no_rdma = *new NoRdma;
-  static const std::array<const net::Transport*, 3> list = {&shm::transport(), &no_rdma, &tcp::transport()};
+  static const std::array<const net::Transport*, 3> list = {&shm::transport(), &rdma_transport(),
+                                                            &tcp::transport()};
   return list;
 }
 
