@@ -9,6 +9,7 @@ include(CMakePackageConfigHelpers)
 set(TF_EXPORTED tf_concurrency tf_transport tf_net tf_shm tf_tcp tf_transport_factory tf_liburing)
 if(TARGET tf_rdma)
   list(APPEND TF_EXPORTED tf_rdma)
+  set(TF_RDMA_LIBS " -ltf_rdma")  # before what it needs itself
 endif()
 install(TARGETS ${TF_EXPORTED} EXPORT hip-remote-targets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}/hip-remote)

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the transport asks of the device: requests, doorbells and completions for each posted message under
+// load, for each synchronous call, and for each MiB of payload. Printed, and bounded.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <thread>
+
+#include "rdma/transport.h"
+#include "tests/support/endpoint_pair.h"
+#include "tests/support/peer.h"
+#include "tests/support/verbs/fake_fabric.h"
+
+namespace tf::rdma {
+namespace {
+
+using test::Peer;
+
+struct Cost {
+  double requests = 0;
+  double doorbells = 0;
+  double completions = 0;
+};
+
+class CostTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    transport_ = make_transport(*fabric_.verbs(), {});
+    Result<net::Listener> listener = test::listen_tcp();
+    ASSERT_TRUE(listener.is_ok());
+    Result<test::EndpointPair> pair = test::connect_pair(*transport_, *listener);
+    ASSERT_TRUE(pair.is_ok()) << pair.status().to_string();
+    pair_ = std::move(pair.value());
+    before_ = fabric_.counters();
+  }
+  void TearDown() override {
+    pair_ = {};
+    EXPECT_EQ(fabric_.violations(), std::vector<std::string>{});
+    EXPECT_EQ(fabric_.counters().rnr, 0u);
+    EXPECT_EQ(fabric_.live_objects(), 0u);
+  }
+
+  // Of both ends since the start.
+  Cost cost(const char* what, double units) {
+    EXPECT_TRUE(fabric_.wait_idle());
+    const test::FakeCounters now = fabric_.counters();
+    const Cost cost{static_cast<double>(now.work_requests - before_.work_requests) / units,
+                    static_cast<double>(now.doorbells - before_.doorbells) / units,
+                    static_cast<double>(now.completions - before_.completions) / units};
+    std::printf("per %s: %.3f requests, %.3f doorbells, %.3f completions of sends\n", what, cost.requests,
+                cost.doorbells, cost.completions);
+    return cost;
+  }
+
+  test::FakeFabric fabric_;
+  std::unique_ptr<net::Transport> transport_;
+  test::EndpointPair pair_;
+  test::FakeCounters before_;
+};
+
+TEST_F(CostTest, PostedMessagesUnderLoad) {
+  constexpr std::uint32_t kBurst = 1000;
+  constexpr std::uint32_t kBursts = 20;
+  Peer client(std::move(pair_.client));
+  Peer worker(std::move(pair_.server));
+  const std::vector<std::byte> payload(100);
+  for (std::uint32_t burst = 0; burst < kBursts; ++burst) {
+    for (std::uint32_t id = 1; id <= kBurst; ++id) ASSERT_TRUE(client.send(1, id, payload).is_ok());
+    for (std::uint32_t id = 1; id <= kBurst; ++id) ASSERT_EQ(worker.receive().value().header.request_id, id);
+  }
+  const Cost each = cost("posted message under load", kBurst * kBursts);
+  EXPECT_LE(each.requests, 0.1);
+  EXPECT_LE(each.doorbells, 0.1);
+  EXPECT_LE(each.completions, 0.05);
+}
+
+TEST_F(CostTest, SynchronousCalls) {
+  constexpr std::uint32_t kCalls = 2000;
+  Peer client(std::move(pair_.client));
+  Peer worker(std::move(pair_.server));
+  const std::vector<std::byte> payload(100);
+  for (std::uint32_t id = 1; id <= kCalls; ++id) {
+    ASSERT_TRUE(client.send(1, id, payload).is_ok());
+    ASSERT_EQ(worker.receive().value().header.request_id, id);
+    ASSERT_TRUE(worker.send(1, id, payload).is_ok());
+    ASSERT_EQ(client.receive().value().header.request_id, id);
+  }
+  const Cost each = cost("synchronous call", kCalls);
+  EXPECT_LE(each.requests, 2.01);  // and a pad now and then
+  EXPECT_LE(each.doorbells, 2.01);
+  EXPECT_LE(each.completions, 0.3);
+}
+
+TEST_F(CostTest, Payload) {
+  constexpr std::size_t kBytes = std::size_t{64} << 20;
+  const std::vector<std::byte> source = test::pattern(kBytes, 1);
+  std::vector<std::byte> target(kBytes);
+  for (const bool to_worker : {true, false}) {
+    for (const bool remembered : {true, false}) {
+      before_ = fabric_.counters();
+      Endpoint& from = to_worker ? *pair_.client : *pair_.server;
+      Endpoint& to = to_worker ? *pair_.server : *pair_.client;
+      const std::span<std::byte> out(const_cast<std::byte*>(source.data()), kBytes);
+      if (remembered) {
+        from.bulk().remember(out);
+        to.bulk().remember(target);
+      }
+      std::fill(target.begin(), target.end(), std::byte{0});
+      BulkCompletion sent, received;
+      ASSERT_TRUE(to.bulk().receive(7, target, received).is_ok());
+      ASSERT_TRUE(from.bulk().send(7, source, sent).is_ok());
+      const Deadline deadline = Deadline::after(std::chrono::seconds(60));
+      while (!(sent.done() && received.done()) && !deadline.passed()) {
+        ASSERT_TRUE(from.bulk().poll().is_ok());
+        ASSERT_TRUE(to.bulk().poll().is_ok());
+      }
+      ASSERT_TRUE(sent.done() && received.done());
+      EXPECT_EQ(test::find_mismatch(target, 1), test::kNoMismatch);
+      const Cost each = cost(remembered ? "MiB of remembered memory" : "MiB of other memory", kBytes >> 20);
+      EXPECT_LE(each.requests, remembered ? 0.6 : 4.0);
+      EXPECT_LE(each.doorbells, remembered ? 0.6 : 4.0);
+      if (remembered) {
+        from.bulk().forget(out);
+        to.bulk().forget(target);
+      }
+    }
+  }
+  EXPECT_TRUE(fabric_.wait_idle());
+}
+
+}  // namespace
+}  // namespace tf::rdma
