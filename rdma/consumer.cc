@@ -56,7 +56,9 @@ Status Consumer::take_completion(const ibv_wc& completion) {
 
 Status Consumer::take_immediate(std::uint32_t immediate) {
   if (failure_.is_ok()) TF_RETURN_IF_ERROR(queues_.pair->post_receives(1));
-  opposite_told_ = immediate & kConsumedMask;
+  // Each in turn: an immediate tells at most kConsumedMask lines more than the one before it.
+  opposite_lines_ += (immediate - static_cast<std::uint32_t>(opposite_lines_)) & kConsumedMask;
+  has_told_ = true;
   const auto known_lines = static_cast<std::uint32_t>(known_ / kLineBytes);
   const std::uint32_t ahead = ((immediate >> 16) - known_lines) & kEndMask;
   const std::uint64_t end = known_ + std::uint64_t{ahead} * kLineBytes;

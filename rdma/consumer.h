@@ -48,8 +48,10 @@ class Consumer {
   // that ends it has not come yet.
   bool finish(std::uint64_t position);
 
-  // What the immediates told of the opposite stream, in lines mod 2^16, since the last time; the newest only.
-  std::optional<std::uint32_t> take_told() { return std::exchange(opposite_told_, std::nullopt); }
+  // What the immediates told of the opposite stream, if anything new.
+  std::optional<std::uint64_t> take_told() {
+    return std::exchange(has_told_, false) ? std::optional(opposite_lines_ * kLineBytes) : std::nullopt;
+  }
 
   // --- Payload of the bulk plane, on the same queue pair
   // ----------------------------------------------------
@@ -109,7 +111,8 @@ class Consumer {
   std::array<std::uint64_t, kConsumerReceives> batches_{};
   unsigned first_batch_ = 0;
   unsigned batch_count_ = 0;
-  std::optional<std::uint32_t> opposite_told_;
+  std::uint64_t opposite_lines_ = 0;  // consumed of the opposite stream, as the immediates add up
+  bool has_told_ = false;
   // Requests that are being put together, at most kRequestsMax.
   static constexpr unsigned kRequestsMax = 6;
   std::array<ibv_send_wr, kRequestsMax> requests_{};

@@ -172,8 +172,12 @@ Status Producer::push(std::span<const Range> ranges, bool hold, bool signal) {
   last.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
   // Acquire: our consumer is done with what is told, and the peer may overwrite it.
   const std::uint64_t consumed = opposite_.consumed.load(std::memory_order_acquire);
-  opposite_.told.store(consumed, std::memory_order_relaxed);
-  last.imm_data = htonl(make_immediate(hold, end, consumed));
+  // The peer adds the differences up, so no push may tell of more at once than its bits can say. It may get
+  // the credit, which goes another way, long before this.
+  told_in_pushes_ = std::min(consumed, told_in_pushes_ + std::uint64_t{kConsumedMask} * kLineBytes);
+  if (told_in_pushes_ > opposite_.told.load(std::memory_order_relaxed))
+    opposite_.told.store(told_in_pushes_, std::memory_order_relaxed);
+  last.imm_data = htonl(make_immediate(hold, end, told_in_pushes_));
   if (ranges.empty()) {
     last.wr.rdma.remote_addr = memory_.ring.address;
     last.wr.rdma.rkey = memory_.ring.key;
@@ -243,14 +247,10 @@ Status Producer::post_payload(ibv_send_wr request) {
 
 // --- Any thread -------------------------------------------------------------------------------------------
 
-Status Producer::note_told(std::uint32_t consumed_lines) {
-  const std::uint64_t known = peer_consumed();
-  const std::uint32_t ahead =
-      (consumed_lines - static_cast<std::uint32_t>(known / kLineBytes)) & kConsumedMask;
-  if (ahead == 0 || ahead > (kConsumedMask + 1) / 2) return Status::ok();  // the credit said more already
-  const std::uint64_t consumed = known + std::uint64_t{ahead} * kLineBytes;
+Status Producer::note_told(std::uint64_t consumed) {
   if (consumed > position()) return wrong("an immediate tells of more than was published");
-  told_.store(consumed, std::memory_order_release);  // pairs with peer_consumed()
+  if (consumed > told_.load(std::memory_order_relaxed))
+    told_.store(consumed, std::memory_order_release);  // pairs with peer_consumed()
   return Status::ok();
 }
 

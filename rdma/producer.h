@@ -53,7 +53,7 @@ class Producer {
   // --- Any thread
   // -------------------------------------------------------------------------------------------- The peer's
   // consumer says so in an immediate. One thread at a time.
-  Status note_told(std::uint32_t consumed_lines);
+  Status note_told(std::uint64_t consumed);
   // Room may have appeared since reserve_slowly() found none; the number of that refusal, else kNotRefused.
   static constexpr std::uint64_t kNotRefused = ~std::uint64_t{0};
   std::uint64_t refusal_to_tell() const;
@@ -110,6 +110,7 @@ class Producer {
   unsigned first_batch_ = 0;
   unsigned batch_count_ = 0;
   std::array<std::uint64_t, kSendDepth> begins_{};  // by request: the first byte of the mirror that it needs
+  std::uint64_t told_in_pushes_ = 0;                // of the opposite stream
   unsigned payload_done_ = 0;
   Status failure_;  // of a request; sticky
 

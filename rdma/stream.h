@@ -13,7 +13,8 @@
 // Push. publish() WRITEs the record into the ring, with an immediate (as the completion has it, host order):
 //   bit  31     hold, see below
 //   bits 30-16  end of what is now in the ring, in lines mod 2^15
-//   bits 15-0   what the poster has consumed of the opposite stream, in lines mod 2^16
+//   bits 15-0   what the poster has consumed of the opposite stream, in lines mod 2^16; never more than
+//               2^16 - 1 lines beyond what its push before told, so that the differences add up
 // Only an immediate guarantees that the bytes before it can be seen, and wakes who sleeps.
 //
 // Hold. When kPushedMax pushes are not known to be consumed the last of them says "hold", and epoch e begins:
