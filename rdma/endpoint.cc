@@ -29,6 +29,7 @@ namespace {
 using Clock = Deadline::Clock;
 
 constexpr std::chrono::seconds kCloseLimit{2};
+constexpr int kRoomSlice_ms = 5;
 constexpr int kLossSlice_ms = 2;                     // while the peer is lost and not all is delivered
 constexpr int kShortSlice_ms = 1;                    // a third sleeper, or one that nobody would wake
 constexpr std::uint32_t kEmptyPollsPerCheck = 1024;  // of the socket and the device's events
@@ -90,7 +91,7 @@ class RdmaEndpoint final : public tf::Endpoint, private BulkOwner {
   Status look(Interest interest, Waiter& waiter);
   Status spin(Interest interest, Waiter& waiter, Clock::time_point start, Deadline deadline);
   Status sleep(Interest interest, Waiter& waiter, Deadline deadline);
-  Sleep prepare(Interest interest, int seat) const;
+  Sleep prepare(Interest interest, const Waiter& waiter, int seat) const;
   Status rise(const Sleep& sleep);
 
   // --- Loss
@@ -187,7 +188,7 @@ Result<Slot> RdmaEndpoint::reserve(std::size_t bytes) {
     return slow.status();
   }
   if (slow->empty()) {
-    if (out_.short_of_sends()) waker_.notify();  // who sleeps for longer than that lasts
+    waker_.notify();  // who fell asleep without knowing of the refusal
     return would_block();
   }
   return Slot{*slow, 0};
@@ -343,7 +344,7 @@ Status RdmaEndpoint::spin(Interest interest, Waiter& waiter, Clock::time_point s
 }
 
 // What a sleeper polls.
-RdmaEndpoint::Sleep RdmaEndpoint::prepare(Interest interest, int seat) const {
+RdmaEndpoint::Sleep RdmaEndpoint::prepare(Interest interest, const Waiter& waiter, int seat) const {
   Sleep sleep;
   for (pollfd& entry : sleep.entries) entry = {.fd = -1, .events = POLLIN, .revents = 0};
   if (seat >= 0) sleep.entries[0].fd = waker_.fd(seat);
@@ -351,6 +352,10 @@ RdmaEndpoint::Sleep RdmaEndpoint::prepare(Interest interest, int seat) const {
   if (wants(interest, Interest::kBulk)) sleep.entries[2].fd = bulk_plane_->fd();
   if (!loss_.is_gone()) sleep.entries[3].fd = loss_.socket();
   sleep.entries[4].fd = device_->context()->async_fd;
+  // The kick comes when the peer polls again, which may be in the midst of something long: the credit is
+  // here.
+  if (out_.refused() && out_.refusal() != waiter.told.load(std::memory_order_relaxed))
+    sleep.cap_ms = kRoomSlice_ms;
   if (is_lost()) sleep.cap_ms = kLossSlice_ms;
   if (seat < 0 || out_.short_of_sends()) sleep.cap_ms = kShortSlice_ms;
   return sleep;
@@ -378,7 +383,7 @@ Status RdmaEndpoint::sleep(Interest interest, Waiter& waiter, Deadline deadline)
   Status seen = look(interest, waiter);
   Sleep sleep;
   if (seen.code() == Code::kWouldBlock) {
-    sleep = prepare(interest, seat);
+    sleep = prepare(interest, waiter, seat);
     ::poll(sleep.entries.data(), sleep.entries.size(), deadline.poll_timeout_ms(sleep.cap_ms));
   }
   waker_.disarm(seat);

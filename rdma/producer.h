@@ -57,6 +57,7 @@ class Producer {
   // Room may have appeared since reserve_slowly() found none; the number of that refusal, else kNotRefused.
   static constexpr std::uint64_t kNotRefused = ~std::uint64_t{0};
   std::uint64_t refusal_to_tell() const;
+  std::uint64_t refusal() const { return refused_at_.load(std::memory_order_relaxed); }
   bool refused() const { return refused_at_.load(std::memory_order_relaxed) != kNotRefused; }
   // The refusal was for want of completions of our own, which nobody is woken for: look again soon.
   bool short_of_sends() const { return short_of_sends_.load(std::memory_order_relaxed); }
