@@ -82,7 +82,7 @@ hipError_t box_to_device(Session& session, const CopyMode& mode, const Box& box)
     Status last = finish(session, batches.next());
     if (status.is_ok()) status = last;
   }
-  return status ? hipSuccess : transfer_error(status);
+  return status ? hipSuccess : session.transferred(status);
 }
 
 // Always waits, also when the call need not.
@@ -126,7 +126,7 @@ hipError_t box_from_device(Session& session, const CopyMode& mode, const Box& bo
     }
   }
   for (int i = 0; i < 2; ++i) land(batches.next());
-  hipError_t copied = status ? hipSuccess : transfer_error(status);
+  hipError_t copied = status ? hipSuccess : session.transferred(status);
   return session.synchronized_stream(mode.device, mode.stream, copied);
 }
 

@@ -54,7 +54,7 @@ hipError_t to_device(Session& session, const CopyMode& mode, std::uint64_t targe
     return hipSuccess;
   }
   Status sent = session.queue().await(transfer->completion, Deadline::never());
-  return error != hipSuccess ? error : transfer_error(sent);
+  return error != hipSuccess ? error : session.transferred(sent);
 }
 
 hipError_t from_device(Session& session, const CopyMode& mode, void* target, std::uint64_t source,
@@ -86,7 +86,7 @@ hipError_t from_device(Session& session, const CopyMode& mode, void* target, std
   // Also when posting failed: the session is lost then, which ends the transfer and frees the memory.
   Status received = session.queue().await(transfer->completion, Deadline::never());
   if (error != hipSuccess) return error;
-  hipError_t copied = transfer_error(received);
+  hipError_t copied = session.transferred(received);
   hipError_t fault = session.synchronized_stream(mode.device, mode.stream, copied);
   return copied != hipSuccess ? copied : fault;
 }
@@ -125,7 +125,7 @@ hipError_t write_host_part(Session& session, std::uint64_t address, std::uint64_
     error = session.post(0, request);
   }
   const Status sent = session.queue().await(transfer.completion, Deadline::never());
-  return error != hipSuccess ? error : transfer_error(sent);
+  return error != hipSuccess ? error : session.transferred(sent);
 }
 
 hipError_t read_host_part(Session& session, std::uint64_t address, std::uint64_t bytes) {
@@ -142,7 +142,7 @@ hipError_t read_host_part(Session& session, std::uint64_t address, std::uint64_t
   const hipError_t error = session.post(0, request);
   // Also when posting failed: the session is lost then, which ends the transfer.
   const Status received = session.queue().await(transfer.completion, Deadline::never());
-  return error != hipSuccess ? error : transfer_error(received);
+  return error != hipSuccess ? error : session.transferred(received);
 }
 
 namespace {

@@ -68,11 +68,11 @@ hipError_t ModuleCache::send_code(int device, std::uint64_t module, const CodeIm
     std::lock_guard order(session_.send_order());
     load.tag = session_.next_tag();
     Status status = session_.queue().endpoint().bulk().send(load.tag, image.bytes(), completion);
-    if (!status) return transfer_error(status);
+    if (!status) return session_.transferred(status);
     error = session_.call(device, load);
   }
   Status sent = session_.queue().await(completion, Deadline::never());
-  return error != hipSuccess ? error : transfer_error(sent);
+  return error != hipSuccess ? error : session_.transferred(sent);
 }
 
 hipError_t ModuleCache::unload(std::uint64_t module) {

@@ -49,7 +49,7 @@ hipError_t send(Session& session, int device, std::span<const std::byte> program
   }
   // Also when posting failed: the session is lost then, which ends the transfer and frees the memory.
   const Status sent = session.queue().await(completion, Deadline::never());
-  return error != hipSuccess ? error : transfer_error(sent);
+  return error != hipSuccess ? error : session.transferred(sent);
 }
 
 hipError_t fetch(Session& session, int device, std::uint64_t program, std::span<std::byte> result) {
@@ -62,7 +62,7 @@ hipError_t fetch(Session& session, int device, std::uint64_t program, std::span<
   if (!started) return lost(session, started);
   const hipError_t error = session.post(device, request);
   const Status received = session.queue().await(completion, Deadline::never());
-  return error != hipSuccess ? error : transfer_error(received);
+  return error != hipSuccess ? error : session.transferred(received);
 }
 
 }  // namespace

@@ -70,6 +70,7 @@ void FakeWorker::run() {
     while (!steps_.empty() && steps_.front()()) steps_.pop_front();
     (void)endpoint_->wait(Interest::kBoth, Deadline::after(std::chrono::milliseconds(1)));
   }
+  if (die_of_next_copy) endpoint_.reset();
 }
 
 void FakeWorker::send(FrameHeader header, std::span<const std::byte> payload) {
@@ -200,6 +201,10 @@ void FakeWorker::copy_to_device(std::span<const std::byte> payload) {
 }
 
 void FakeWorker::copy_from_device(std::span<const std::byte> payload) {
+  if (die_of_next_copy) {
+    stop_ = true;
+    return;
+  }
   auto request = as<protocol::CopyFromDeviceRequest>(payload);
   if (int error = abort_next_copy.exchange(0); error != 0) {
     (void)endpoint_->bulk().abort(request.tag, static_cast<std::uint32_t>(error));

@@ -42,6 +42,8 @@ class FakeWorker final : private MessageSink {
   std::atomic<int> fail_next_copy{0};
   // The next CopyFromDevice is aborted with this.
   std::atomic<int> abort_next_copy{0};
+  // The next CopyFromDevice is the last that is heard of the worker.
+  std::atomic<bool> die_of_next_copy{false};
 
   // What comes of the next program to be compiled, or of fetching its result: a hipError_t.
   std::atomic<int> fail_next_compile{0};

@@ -192,6 +192,16 @@ TEST_F(SessionTest, LostWorkerEndsEveryCall) {
   EXPECT_EQ(no_session_error(), hipErrorNotInitialized);
 }
 
+// Whoever waits for the payload learns of the loss before anybody reads messages: the next call, which is
+// only posted, must not succeed.
+TEST_F(SessionTest, LossInACopyEndsEveryLaterCall) {
+  void* device = allocate(1 << 20);
+  std::vector<std::byte> back(1 << 20);
+  worker_->die_of_next_copy = true;
+  EXPECT_EQ(copy(*session_, wait_, back.data(), device, back.size(), hipMemcpyDeviceToHost), kLostError);
+  EXPECT_TRUE(session_->lost());
+}
+
 TEST_F(SessionTest, GoodbyeArrives) {
   session_->goodbye();
   for (int i = 0; i < 2000 && !worker_->goodbye; ++i)
