@@ -152,6 +152,14 @@ void Session::lose(const Status& reason) {
   endpoint_->fail(reason);
 }
 
+hipError_t Session::transferred(const Status& status) {
+  const hipError_t error = transfer_error(status);
+  // Before anybody is told of it: no later call may succeed.
+  if (error == kLostError)
+    if (const Status now = endpoint_->status(); !now.is_ok()) lose(now);
+  return error;
+}
+
 void Session::goodbye() {
   if (lost()) return;
   leaving_.store(true, std::memory_order_relaxed);
@@ -452,33 +460,6 @@ void Session::unmap_host_file(std::uint64_t address) {
   protocol::UnmapHostFileRequest request{};
   request.address = address;
   (void)post(0, request);
-}
-
-hipError_t Session::wait_for_devices() {
-  hipError_t error = hipSuccess;
-  for (int device = 0; device < device_count(); ++device) {
-    const hipError_t left = synchronized_device(device, call(device, protocol::SynchronizeDeviceRequest{}));
-    error = error != hipSuccess ? error : left;
-  }
-  return error;
-}
-
-hipError_t Session::unregister_host(void* pointer) {
-  const auto range = host_memory_.find(pointer);
-  const bool shared = range && range->kind == HostRange::Kind::kRegistered && range->other != 0;
-  const hipError_t error = shared ? wait_for_devices() : hipSuccess;
-  transfers_.await_through(UINT64_MAX);
-  const hipError_t removed = host_memory_.remove(pointer);
-  return error != hipSuccess ? error : removed;
-}
-
-hipError_t Session::free_host(const HostRange& range) {
-  const hipError_t error = range.reachable ? wait_for_devices() : hipSuccess;
-  // Copies may still read or write what only we reach.
-  if (!range.reachable) transfers_.await_through(UINT64_MAX);
-  mirror_.remove(range.base);
-  const hipError_t released = host_memory_.release(reinterpret_cast<void*>(range.base));
-  return error != hipSuccess ? error : released;
 }
 
 hipError_t Session::drain(int device) { return call(device, protocol::SynchronizeDeviceRequest{}); }

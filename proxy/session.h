@@ -95,6 +95,10 @@ class Session final : private MessageSink, private LeaseSource, private HostPart
   Mirror& mirror() { return mirror_; }
   Staging& staging() { return staging_; }
   CopyThreads& copy_threads() { return copy_threads_; }
+  // As HostMemory's functions, and the transport is told.
+  hipError_t allocate_host(HostRange::Kind kind, int device, std::uint64_t bytes, unsigned flags,
+                           void*& pointer);
+  hipError_t register_host(int device, void* pointer, std::uint64_t bytes, unsigned flags);
   // Frees host memory of ours, when no device uses it any more: waits for them all.
   hipError_t free_host(const HostRange& range);
   // hipHostUnregister, which waits for the devices as well.
@@ -112,6 +116,9 @@ class Session final : private MessageSink, private LeaseSource, private HostPart
 
   bool lost() const { return lost_.load(std::memory_order_acquire); }  // pairs with lose()
   void lose(const Status& reason);
+  // What a bulk transfer's status means to the program. A broken connection found by it is the session's
+  // loss.
+  hipError_t transferred(const Status& status);
   // In the child of fork(), which never uses the session again: gives up the child's copy of the control
   // connection, so that the worker learns of the parent's end while the child lives on. Async-signal-safe.
   void after_fork_in_child() const {

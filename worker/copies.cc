@@ -99,7 +99,7 @@ struct CopyEngine::Incoming {
 };
 
 CopyEngine::CopyEngine(Session& session)
-    : session_(session), staging_(session.hip()), patience_(kPatienceMin) {}
+    : session_(session), staging_(session.hip(), session.endpoint().bulk()), patience_(kPatienceMin) {}
 
 CopyEngine::~CopyEngine() = default;
 

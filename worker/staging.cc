@@ -11,6 +11,7 @@ Staging::~Staging() {
     for (const auto& slot : size->all)
       if (slot->event_ != nullptr) static_cast<void>(hip_.hipEventDestroy(slot->event_));
     if (size->block == nullptr) continue;
+    bulk_.forget({size->block, size->slot_bytes * size->slots});
     if (size->pinned)
       static_cast<void>(hip_.hipHostFree(size->block));
     else
@@ -28,6 +29,7 @@ hipError_t Staging::allocate(Size& size) {
     if (block == MAP_FAILED) return hipErrorOutOfMemory;
   }
   size.block = static_cast<std::byte*>(block);
+  bulk_.remember({size.block, bytes});
   for (std::size_t index = 0; index < size.slots; ++index) {
     auto slot = std::make_unique<Slot>();
     slot->memory_ = {size.block + index * size.slot_bytes, size.slot_bytes};

@@ -20,7 +20,7 @@
 namespace tf::worker {
 
 inline constexpr std::size_t kLargeSlotBytes = 1 << 20;
-inline constexpr std::size_t kLargeSlots = 8;
+inline constexpr std::size_t kLargeSlots = 16;
 inline constexpr std::size_t kSmallSlotBytes = 16 << 10;
 inline constexpr std::size_t kSmallSlots = 256;
 
@@ -39,7 +39,8 @@ class Staging {
     int event_device_ = -1;
   };
 
-  explicit Staging(const protocol::HipTable& hip) : hip_(hip) {}
+  // `bulk`, which is told of the memory, and `hip` outlive it.
+  Staging(const protocol::HipTable& hip, BulkPlane& bulk) : hip_(hip), bulk_(bulk) {}
   Staging(const Staging&) = delete;
   Staging& operator=(const Staging&) = delete;
   ~Staging();
@@ -72,6 +73,7 @@ class Staging {
   Size& size_of(const Slot* slot) { return slot->memory_.size() == kSmallSlotBytes ? small_ : large_; }
 
   const protocol::HipTable& hip_;
+  BulkPlane& bulk_;
   Size small_{kSmallSlotBytes, kSmallSlots, nullptr, false, {}, {}, {}};
   Size large_{kLargeSlotBytes, kLargeSlots, nullptr, false, {}, {}, {}};
 };

@@ -76,8 +76,7 @@ hipError_t hipMallocManaged(ApiCall& call, void** pointer, size_t bytes, unsigne
   if (!call.connected()) return call.finish();
   Session& session = call.session();
   *pointer = nullptr;
-  hipError_t error =
-      session.host_memory().allocate(HostRange::Kind::kManaged, call.device(), bytes, flags, *pointer);
+  hipError_t error = session.allocate_host(HostRange::Kind::kManaged, call.device(), bytes, flags, *pointer);
   if (error == hipErrorNotSupported) {
     static LogOnce told;
     told.line("hipMallocManaged: the host window is not free in this process (hipErrorNotSupported)");

@@ -88,8 +88,8 @@ hipError_t hipHostMalloc(void** pointer, size_t bytes, unsigned int flags) {
   if (session == nullptr) return note_error(error);
   *pointer = nullptr;
   if (bytes == 0) return note_error(hipSuccess);
-  return note_error(session->host_memory().allocate(HostRange::Kind::kPinned, thread_state().device, bytes,
-                                                    flags, *pointer));
+  return note_error(
+      session->allocate_host(HostRange::Kind::kPinned, thread_state().device, bytes, flags, *pointer));
 }
 
 hipError_t hipHostFree(void* pointer) {
@@ -140,7 +140,7 @@ hipError_t hipHostRegister(void* pointer, size_t bytes, unsigned int flags) {
   hipError_t error = hipSuccess;
   Session* session = session_for(error);
   if (session == nullptr) return note_error(error);
-  return note_error(session->host_memory().add(thread_state().device, pointer, bytes, flags));
+  return note_error(session->register_host(thread_state().device, pointer, bytes, flags));
 }
 
 hipError_t hipHostUnregister(void* pointer) {
