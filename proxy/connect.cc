@@ -84,26 +84,19 @@ Result<Greeted> greet(const Settings& settings, const net::Address& address, con
   }
 }
 
-}  // namespace
-
-Result<Session::Parts> connect(const Settings& settings) {
-  Deadline deadline = Deadline::after(settings.connect_timeout);
-  Result<net::Address> address = net::Address::parse(settings.worker);
-  if (!address) return address.status();
-  std::string_view wanted = settings.transport == "auto" ? std::string_view() : settings.transport;
-  Result<const net::Transport*> chosen = choose(wanted, *address);
-  if (!chosen) return chosen.status();
-  Result<Greeted> greeted = greet(settings, *address, **chosen, deadline);
+Result<Session::Parts> connect_over(const Settings& settings, const net::Address& address,
+                                    const net::Transport& transport, Deadline deadline) {
+  Result<Greeted> greeted = greet(settings, address, transport, deadline);
   if (!greeted) return greeted.status();
   protocol::HelloReply* reply = &greeted->reply;
   const net::Transport* granted = by_name(reply->transport);
   if (granted == nullptr)
     return Status(Code::kProtocol, "the worker granted transport '" + reply->transport + "'");
-  Result<std::unique_ptr<Endpoint>> endpoint = granted->connect(*address, greeted->token, deadline);
+  Result<std::unique_ptr<Endpoint>> endpoint = granted->connect(address, greeted->token, deadline);
   if (!endpoint) return endpoint.status();
   if (settings.shape) endpoint = shaper::make_shaped(std::move(*endpoint), *settings.shape);
   if (!endpoint) return endpoint.status();
-  log_debug("connected to " + address->to_string() + " over " + reply->transport + ", runtime " +
+  log_debug("connected to " + address.to_string() + " over " + reply->transport + ", runtime " +
             reply->snapshot.runtime + ", " + std::to_string(reply->snapshot.devices.size()) + " device(s)");
   Session::Parts parts;
   parts.endpoint = std::move(*endpoint);
@@ -113,6 +106,28 @@ Result<Session::Parts> connect(const Settings& settings) {
   parts.only_device = settings.device;
   parts.copy_helpers = settings.copy_threads ? *settings.copy_threads - 1 : CopyThreads::helpers_to_spare();
   return parts;
+}
+
+}  // namespace
+
+Result<Session::Parts> connect(const Settings& settings) {
+  const Deadline deadline = Deadline::after(settings.connect_timeout);
+  Result<net::Address> address = net::Address::parse(settings.worker);
+  if (!address) return address.status();
+  Result<const net::Transport*> chosen = choose(settings.transport, *address);
+  if (!chosen) return chosen.status();
+  if (!is_any(settings.transport)) return connect_over(settings, *address, **chosen, deadline);
+  // What this machine can do the worker's may not, nor the network between them.
+  for (const net::Transport* transport = *chosen;;) {
+    log_debug("transport " + std::string(transport->name()) + "; towards " + address->to_string() + ":\n" +
+              describe_transports(*address));
+    const net::Transport* const next = next_possible(*transport, *address);
+    const Deadline own = next == nullptr ? deadline : Deadline::after(deadline.remaining() / 2);
+    Result<Session::Parts> parts = connect_over(settings, *address, *transport, own);
+    if (parts || next == nullptr || deadline.passed()) return parts;
+    log_debug(std::string(transport->name()) + " cannot be used: " + parts.status().message());
+    transport = next;
+  }
 }
 
 }  // namespace tf::proxy

@@ -33,6 +33,16 @@ TEST(Factory, AutoTakesTheBestPossible) {
   }
 }
 
+TEST(Factory, BehindTheBestComesTheNextPossible) {
+  EXPECT_TRUE(is_any(""));
+  EXPECT_TRUE(is_any("auto"));
+  EXPECT_FALSE(is_any("tcp"));
+  const net::Transport& tcp = *transports()[2];
+  EXPECT_EQ(next_possible(*transports()[1], kFar), &tcp);
+  EXPECT_EQ(next_possible(*transports()[0], kNear), &tcp) << "rdma needs a TCP address";
+  EXPECT_EQ(next_possible(tcp, kFar), nullptr);
+}
+
 TEST(Factory, ExplicitChoiceFailsWithTheReasonAndTheList) {
   EXPECT_EQ(choose("tcp", kFar).value()->name(), "tcp");
   const Result<const net::Transport*> shm = choose("shm", kFar);

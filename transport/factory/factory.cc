@@ -33,7 +33,7 @@ std::span<const net::Transport* const> transports() {
 }
 
 Result<const net::Transport*> choose(std::string_view wanted, const net::Address& address) {
-  const bool any = wanted.empty() || wanted == "auto";
+  const bool any = is_any(wanted);
   for (const net::Transport* transport : transports()) {
     if (!any && transport->name() != wanted) continue;
     const Status status = possible(*transport, address);
@@ -48,6 +48,16 @@ Result<const net::Transport*> choose(std::string_view wanted, const net::Address
                 "TF_TRANSPORT=\"" + std::string(wanted.substr(0, kShownBytesMax)) +
                     "\" is no transport (auto, or one of the list)",
                 address);
+}
+
+bool is_any(std::string_view wanted) { return wanted.empty() || wanted == "auto"; }
+
+const net::Transport* next_possible(const net::Transport& transport, const net::Address& address) {
+  const auto all = transports();
+  auto next = std::find(all.begin(), all.end(), &transport);
+  if (next != all.end()) ++next;
+  while (next != all.end() && !possible(**next, address).is_ok()) ++next;
+  return next == all.end() ? nullptr : *next;
 }
 
 std::string describe_transports(const net::Address& address) {

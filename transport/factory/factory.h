@@ -22,6 +22,11 @@ std::span<const net::Transport* const> transports();
 // "possible" or the reason why not.
 Result<const net::Transport*> choose(std::string_view wanted, const net::Address& address);
 
+// "" or "auto".
+bool is_any(std::string_view wanted);
+// The best one that is possible towards `address` of those behind `transport` in the list; nullptr: none.
+const net::Transport* next_possible(const net::Transport& transport, const net::Address& address);
+
 // The list itself, one transport a line: "shm   not possible: ...".
 std::string describe_transports(const net::Address& address);
 
