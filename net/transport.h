@@ -8,7 +8,9 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "net/address.h"
 #include "net/attach.h"
@@ -33,6 +35,8 @@ class Transport {
   virtual std::string_view name() const = 0;
   // Ok, or why this machine cannot use it ("io_uring is disabled by sysctl", "no RDMA device").
   virtual Status available() const = 0;
+  // For people: what it finds on this machine, a line each.
+  virtual std::vector<std::string> details() const { return {}; }
   // Ok, or why a worker at `address` cannot be reached this way ("a TCP address; shm needs unix:").
   virtual Status reaches(const Address& address) const = 0;
   // Client side: dials, attaches every lane under `token`, returns the ready endpoint. Blocks.

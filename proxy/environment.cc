@@ -27,6 +27,8 @@ constexpr std::array kVariables = {
         "alone"},
     Variable{"TF_SHAPE", "",
              "As if the worker were as far away: rtt=TIME,rate=BITS, as in rtt=100us,rate=10Gbit"},
+    Variable{"TF_RDMA_DEVICE", "", "The RDMA device to use: mlx5_0, or with its port mlx5_0:1"},
+    Variable{"TF_RDMA_GID_INDEX", "", "Which GID of its port: a number of the table"},
     Variable{"TF_DEVICE_ID", "", "Show the program this one device of the worker only (0, 1, ...)"},
 };
 

@@ -35,10 +35,6 @@ constexpr int kShortSlice_ms = 1;                    // a third sleeper, or one 
 constexpr std::uint32_t kEmptyPollsPerCheck = 1024;  // of the socket and the device's events
 constexpr std::uint64_t kPayloadMax = kMessageBytesMax - kFrameHeaderBytes;
 
-bool wants(Interest interest, Interest part) {
-  return (static_cast<std::uint8_t>(interest) & static_cast<std::uint8_t>(part)) != 0;
-}
-
 class RdmaEndpoint final : public tf::Endpoint, private BulkOwner {
  public:
   explicit RdmaEndpoint(Parts parts)

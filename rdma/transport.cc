@@ -134,6 +134,10 @@ class RdmaTransport final : public net::Transport {
     return Device::open(*setup_.value().verbs, setup_.value().options.device).status();
   }
 
+  std::vector<std::string> details() const override {
+    return setup_ ? describe_devices(*setup_.value().verbs) : std::vector<std::string>();
+  }
+
   Status reaches(const net::Address& address) const override {
     if (!address.is_unix()) return Status::ok();
     return {Code::kUnavailable, "rdma needs a worker's TCP address (host:port), not " + address.to_string()};

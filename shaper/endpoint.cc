@@ -10,10 +10,10 @@
 
 #include <pthread.h>
 #include <sys/prctl.h>
-#include <csignal>
 
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <condition_variable>
 #include <mutex>
 #include <system_error>
@@ -43,10 +43,6 @@ class SteadyClock final : public Clock {
 };
 // Trivially destructible: threads go on looking at it while the process ends.
 constinit const SteadyClock kSteady;
-
-bool wants(Interest interest, Interest one) {
-  return (static_cast<unsigned>(interest) & static_cast<unsigned>(one)) != 0;
-}
 
 class ShapedEndpoint final : public Endpoint, private BulkPlane, private MessageSink {
  public:
@@ -83,6 +79,9 @@ class ShapedEndpoint final : public Endpoint, private BulkPlane, private Message
   Status discard(std::uint64_t tag, std::uint64_t bytes, BulkCompletion& completion) override;
   Status abort(std::uint64_t tag, std::uint32_t reason) override;
   Result<std::size_t> poll() override;
+
+  void remember(std::span<std::byte> memory) override { inside_->bulk().remember(memory); }
+  void forget(std::span<std::byte> memory) override { inside_->bulk().forget(memory); }
 
   // --- MessageSink of the endpoint inside ---
   Status on_message(const FrameHeader& header, std::span<const std::byte> payload) override;

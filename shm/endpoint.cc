@@ -33,10 +33,6 @@ constexpr std::uint32_t kSpinsPerClock = 16;
 constexpr std::uint32_t kLooksBeforePause = 256;  // a pause is as long as a line's way from cache to cache
 constexpr std::uint32_t kSpinsBeforeClock = 64;   // most answers of a busy peer come sooner
 
-bool wants(Interest interest, Interest part) {
-  return (static_cast<std::uint8_t>(interest) & static_cast<std::uint8_t>(part)) != 0;
-}
-
 // Room for a message is rung for everybody: whoever waits for it may wait for anything else besides.
 Ringing ringing(Interest interest) {
   return (wants(interest, Interest::kMessages) ? kRingMessages : 0) |

@@ -30,10 +30,6 @@ constexpr std::chrono::seconds kCloseLimit{2};
 constexpr int kLossSlice_ms = 5;    // while one lane has ended and the other has not
 constexpr int kNoSeatSlice_ms = 1;  // a third sleeper
 
-bool wants(Interest interest, Interest part) {
-  return (static_cast<unsigned>(interest) & static_cast<unsigned>(part)) != 0;
-}
-
 class TcpEndpoint final : public Endpoint, private BulkPlane {
  public:
   TcpEndpoint(net::OwnedFd message_socket, net::OwnedFd bulk_socket)

@@ -114,6 +114,10 @@ std::uint32_t abort_reason(const Status& status);
 
 enum class Interest : std::uint8_t { kMessages = 1, kBulk = 2, kBoth = 3 };
 
+constexpr bool wants(Interest interest, Interest part) {
+  return (static_cast<unsigned>(interest) & static_cast<unsigned>(part)) != 0;
+}
+
 class Endpoint {
  public:
   // Closes: the peer's calls fail with kPeerLost after having delivered everything published before.

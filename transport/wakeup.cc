@@ -27,8 +27,12 @@ constexpr int kSpinHeadroom = 4;  // spin this many times the wait that ended la
 // other finds the next request sooner, and both learn from it.
 constexpr std::uint32_t kProbeEvery = 32;
 
-// A yield that takes longer has let another thread run: alone it takes a third of a microsecond.
-constexpr std::chrono::microseconds kYieldAlone{3};
+// A yield that takes longer has let another thread run: alone it takes a third of a microsecond. On emulated
+// processors it takes ten: so it is several times as long as the quickest that was seen, but never as long as
+// another thread's slice.
+constexpr std::int64_t kYieldAloneNs = 3'000;
+constexpr std::int64_t kYieldAloneMaxNs = 100'000;
+constexpr int kYieldHeadroom = 4;
 // To ask costs up to a slice of every other thread, since whoever yields is put last: so seldom that it does
 // not matter, and for so long at most that nobody sleeps much longer than the others are there.
 constexpr int kCrowdedTimes = 64;
@@ -113,6 +117,15 @@ void SpinBudget::lost(Clock::time_point now, std::chrono::nanoseconds time) {
   crowded_until_ns_.store(std::chrono::nanoseconds(until).count(), std::memory_order_relaxed);
 }
 
+bool SpinBudget::others_ran(std::chrono::nanoseconds time) {
+  const std::int64_t took = time.count();
+  // Threads that share a budget may overwrite each other's: the next yield is as quick.
+  const std::int64_t quickest = std::min(quickest_yield_ns_.load(std::memory_order_relaxed), took);
+  quickest_yield_ns_.store(quickest, std::memory_order_relaxed);
+  const std::int64_t alone = std::min(quickest, kYieldAloneMaxNs) * kYieldHeadroom;
+  return took > std::clamp(alone, kYieldAloneNs, kYieldAloneMaxNs);
+}
+
 SpinBudget::Crowd SpinBudget::crowd(Clock::time_point now) const {
   const std::int64_t until = crowded_until_ns_.load(std::memory_order_relaxed);
   if (until == 0) return Crowd::kNone;
@@ -131,7 +144,7 @@ bool Spin::go_on(Clock::time_point now) {
   if (now < next_yield_) return true;
   yield_();
   const Clock::time_point after = Clock::now();
-  if (after - now > kYieldAlone) {
+  if (budget_.others_ran(after - now)) {
     budget_.lost(after, after - now);
     return false;
   }

@@ -148,6 +148,8 @@ class SpinBudget {
   // Whether there were others when last seen: then not even a look or two is for free, since two ends that
   // are awake at the same time need no more than that to keep both processors.
   bool crowded() const { return crowded_until_ns_.load(std::memory_order_relaxed) != 0; }
+  // Whether a yield that took `time` has let another thread run.
+  bool others_ran(std::chrono::nanoseconds time);
   // Nobody else wanted to run.
   void alone() {
     if (crowded()) crowded_until_ns_.store(0, std::memory_order_relaxed);
@@ -155,11 +157,14 @@ class SpinBudget {
   Crowd crowd(Clock::time_point now) const;
 
  private:
+  static constexpr std::int64_t kNoYield = INT64_MAX;
+
   std::int64_t max_ns_;
   std::atomic<std::int64_t> learned_ns_;
   std::atomic<std::int64_t> budget_ns_;  // what was learned, or the most that is ever spun, now and then
   std::atomic<std::uint32_t> waits_{0};
   std::atomic<std::int64_t> crowded_until_ns_{0};  // of the clock; 0: not that anybody knew
+  std::atomic<std::int64_t> quickest_yield_ns_{kNoYield};
 };
 
 // Whoever has spun this long lets others run: the peer may stand behind it in the queue of the same

@@ -51,6 +51,7 @@ void print_text(const std::vector<ProbedRuntime>& runtimes, const std::vector<Pr
   for (const net::Transport* transport : transports()) {
     Status status = transport->available();
     fmt::print("  {:<8} {:<5} {}\n", transport->name(), status ? "yes" : "no", status.message());
+    for (const std::string& line : transport->details()) fmt::print("           {}\n", line);
   }
   fmt::print("  huge pages for shared memory: {}\n", shm::describe_huge_pages());
   fmt::print("\nRuntimes a worker on this machine could use (hip-worker --runtime)\n");
@@ -95,10 +96,13 @@ void print_json(const std::vector<ProbedRuntime>& runtimes, const std::vector<Pr
   std::vector<std::string> transport_items;
   for (const net::Transport* transport : transports()) {
     Status status = transport->available();
+    std::vector<std::string> details;
+    for (const std::string& line : transport->details()) details.push_back(json_string(line));
     transport_items.push_back(JsonObject()
                                   .add("name", std::string(transport->name()))
                                   .add("available", status.is_ok())
                                   .add("why_not", status.message())
+                                  .add_raw("details", json_array(details))
                                   .text());
   }
   std::vector<std::string> variable_items;

@@ -83,6 +83,22 @@ TEST_F(SpinBudgetTest, WhoeverLostTheProcessorSleepsForAWhile) {
   EXPECT_EQ(budget.crowd(now + 1s), Crowd::kAsk) << "not for much longer than the others are there";
 }
 
+// What a yield costs depends on the machine, what a slice of another thread takes does not.
+TEST_F(SpinBudgetTest, AYieldIsLateByWhatTheQuickestTook) {
+  SpinBudget native;
+  EXPECT_FALSE(native.others_ran(300ns));
+  EXPECT_FALSE(native.others_ran(3us));
+  EXPECT_TRUE(native.others_ran(4us));
+  SpinBudget emulated;
+  EXPECT_FALSE(emulated.others_ran(12us));
+  EXPECT_FALSE(emulated.others_ran(40us));
+  EXPECT_TRUE(emulated.others_ran(60us));
+  EXPECT_FALSE(emulated.others_ran(10us));
+  EXPECT_TRUE(emulated.others_ran(45us));
+  SpinBudget crowded;
+  EXPECT_TRUE(crowded.others_ran(1ms)) << "the first already";
+}
+
 int yields = 0;
 void late_yield() {
   ++yields;
