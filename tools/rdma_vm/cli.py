@@ -32,7 +32,7 @@ The first run installs packages (as root; TF_SKIP_SETUP=1 leaves them alone), fe
 it never installs, and builds hip-remote. In a script: $VM/out is a folder whose files come back (--keep).
 exit codes: 0 all passed, 1 something failed, 2 wrong command, 3 the machine cannot be made here (the reason is
 printed), 99 the guest gave no result; run: the script's own."""
-PARTS = ('conformance', 'hello', 'hip_bench', 'figures')
+PARTS = ('conformance', 'hello', 'api', 'hip_bench', 'figures')
 LIMITS_S = {'run': 600, 'quick': 600, 'full': 2400, 'faults': 900, 'two': 300}
 
 

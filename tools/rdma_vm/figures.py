@@ -86,18 +86,22 @@ def our_bandwidth(text, metric, size):
 def gtest_counts(text):
     """{'passed', 'failed', 'skipped': numbers, 'names': failed tests, 'running': the one that never ended}."""
     counts = {'passed': 0, 'failed': 0, 'skipped': 0, 'names': [], 'running': None}
+    running = []  # a test may run others in a process of their own
     for line in text.splitlines():
         match = re.match(r'\[\s+(RUN|OK|FAILED|SKIPPED)\s+\] (\S+?)(?:,.*)?(?: \(\d+ ms\))?$', line)
         if match is None or '.' not in match.group(2):
             continue
         word, test = match.groups()
         if word == 'RUN':
-            counts['running'] = test
-        elif counts['running'] == test:
-            counts['running'] = None
+            running.append(test)
+        elif test in running:
+            del running[running.index(test):]
+            if running:
+                continue  # the outer one's business
             counts[{'OK': 'passed', 'FAILED': 'failed', 'SKIPPED': 'skipped'}[word]] += 1
             if word == 'FAILED':
                 counts['names'].append(test)
+    counts['running'] = running[-1] if running else None
     return counts
 
 

@@ -52,15 +52,21 @@ def rows_of_conformance(out):
         return [failed(name, why(out, 'conformance_list'))]
     if figures.gtest_tests(text_of(out, 'conformance_list')) == 0:
         return [failed(name, 'no rdma_verbs tests in this build')]
-    counts = figures.gtest_counts(text_of(out, 'conformance'))
+    return [row_of_suite(out, 'conformance', name)]
+
+
+def row_of_suite(out, part, name):
+    counts = figures.gtest_counts(text_of(out, part))
     note = f'{counts["passed"]} passed, {counts["failed"]} failed, {counts["skipped"]} skipped'
-    status = status_of(out / 'conformance')
+    status = status_of(out / part)
     if counts['running']:
         note += f'; it ended (status {status}) in {counts["running"]}'
     if counts['names']:
         note += ': ' + ', '.join(counts['names'])
+    if counts['passed'] + counts['failed'] == 0:
+        note += '; ' + why(out, part)
     # A suite that skips everything proves nothing.
-    return [check(name, status == 0 and counts['passed'] > 0, note)]
+    return check(name, status == 0 and counts['passed'] > 0, note)
 
 
 def rows_of_hello(out):
@@ -166,6 +172,8 @@ def rows_of_tests(out, parts, quick):
         rows += rows_of_conformance(out)
     if 'hello' in parts:
         rows += rows_of_hello(out)
+    if 'api' in parts:
+        rows.append(row_of_suite(out, 'api', 'API tests over rdma'))
     if 'hip_bench' in parts:
         rows += rows_of_hip_bench(out)
     if 'figures' in parts:

@@ -89,6 +89,11 @@ class Parsers(unittest.TestCase):
         self.assertEqual(counts["names"], ["All/Conformance.Bulk/rdma_verbs"])
         self.assertIsNone(counts["running"])
 
+    def test_gtest_within_a_test(self):
+        inner = "[ RUN      ] Partner.Works\n[       OK ] Partner.Works (1 ms)\n"
+        counts = figures.gtest_counts("[ RUN      ] Ipc.A\n" + inner + inner + "[       OK ] Ipc.A (9 ms)\n")
+        self.assertEqual((counts["passed"], counts["failed"], counts["running"]), (1, 0, None))
+
     def test_gtest_that_ended_in_a_test(self):
         counts = figures.gtest_counts(GTEST + "[ RUN      ] All/Conformance.Wait/rdma_verbs\n")
         self.assertEqual(counts["running"], "All/Conformance.Wait/rdma_verbs")

@@ -7,6 +7,7 @@ export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/r
 ulimit -l unlimited
 ulimit -c 0
 hostname hip-remote-vm
+ln -s /proc/self/fd /dev/fd # for <(...) of scripts
 source "$VM/config" # NETWORK: pair, or the end of a wire between two machines: near (10.9.0.1), far (10.9.0.2)
 
 while read -r module; do
@@ -49,4 +50,4 @@ awk '/^MemAvailable/ {print int($2 / 1024)}' /proc/meminfo >"$VM/memory_left"
 echo "$status" >"$VM/status"
 sync
 echo o >/proc/sysrq-trigger
-sleep 30
+while :; do :; done # until it is off; programs can no longer be started

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# The tests in the guest. From config: BUILD (folder of binaries), PARTS, FILTER, ROUNDS, QUICK (1: few figures).
+# The tests in the guest. From config: BUILD (folder of binaries), PARTS, FILTER, API_FILTER, ROUNDS, QUICK (1: few
+# figures), CONFORMANCE_LIMIT and API_LIMIT in seconds.
 # Everything is written into files; the host reads, judges and prints them.
 source "$VM/config"
 source "$VM/guest/lib.sh"
@@ -15,6 +16,11 @@ conformance() {
 hello() {
   with_worker hello_rdma remote hello_rdma 60 rdma "$BUILD/bin/hello_hip"
   with_worker hello_tcp remote hello_tcp 60 tcp "$BUILD/bin/hello_hip"
+}
+
+api() {
+  with_worker api remote api "$API_LIMIT" rdma \
+    "$BUILD/bin/tests/hip_api_test" "--gtest_filter=$API_FILTER" --gtest_color=no
 }
 
 hip_bench_rows() { # NAME TRANSPORT
