@@ -23,7 +23,9 @@
 // grant = e and behind it READs the line once more. A producer that sees its grant pushes again, beginning
 // with the record at hand. Nothing is lost between the two: the producer publishes, fences, looks at the
 // credit; the consumer writes the credit, then reads what is published. Pushes that come before that READ are
-// noted and count when what it told of has been fetched, too.
+// noted and count when what it told of has been fetched, too. A record may so be fetched and pushed, and come
+// twice, even while it is being handled: the bytes are the same, and the producer changes none of them before
+// both the credit and the push's completion have come.
 //
 // Credit. consumed (in lines, low 48 bits) and grant (high 16). While the producer pushes, the immediates of
 // the opposite stream say what is consumed; the credit word is written for kTellBatches pushes or a quarter

@@ -9,7 +9,8 @@
 namespace tf::test::fake {
 namespace {
 
-constexpr std::uint8_t kForEver = 7;      // of retry_cnt (as Linux's soft-RoCE has it) and rnr_retry
+constexpr std::uint8_t kForEver = 7;  // of retry_cnt (as Linux's soft-RoCE has it) and rnr_retry
+constexpr std::uint64_t kWrittenAtOnce = 64;
 constexpr std::uint64_t kWordsUpTo = 64;  // bytes that are moved as words, see fake_fabric.h
 
 // --- Bytes -----------------------------------------------------------------------------------------------
@@ -325,7 +326,12 @@ void read_memory(const std::byte* memory, std::uint64_t bytes, std::byte* out) {
 
 void write_memory(std::byte* memory, std::uint64_t bytes, const std::byte* from) {
   if (!is_words(memory, bytes)) {
-    std::memcpy(memory, from, bytes);
+    // Bytes that are there already are left alone: to write them again is nothing that anybody could see, but
+    // for a sanitizer. (What a consumer has fetched may also be pushed, and then comes twice.)
+    for (std::uint64_t at = 0; at < bytes; at += kWrittenAtOnce) {
+      const std::uint64_t part = std::min(kWrittenAtOnce, bytes - at);
+      if (std::memcmp(memory + at, from + at, part) != 0) std::memcpy(memory + at, from + at, part);
+    }
     return;
   }
   auto* const words = reinterpret_cast<std::uint64_t*>(memory);
