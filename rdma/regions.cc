@@ -35,8 +35,8 @@ void Lease::release() {
   regions_ = nullptr;
 }
 
-Result<std::unique_ptr<Regions>> Regions::make(const Verbs& verbs, ibv_pd* pd, bool remote) {
-  std::unique_ptr<Regions> made(new Regions(verbs, pd, remote));
+Result<std::unique_ptr<Regions>> Regions::make(const Verbs& verbs, const Plan& plan) {
+  std::unique_ptr<Regions> made(new Regions(verbs, plan));
   constexpr std::size_t kPoolBytes = kSlots * kSlotBytes;
   Result<Pages> pages = Pages::map(2 * kPoolBytes);
   if (!pages) return pages.status();
@@ -44,7 +44,7 @@ Result<std::unique_ptr<Regions>> Regions::make(const Verbs& verbs, ibv_pd* pd, b
   for (const Direction direction : {Direction::kOut, Direction::kIn}) {
     Pool& pool = made->pool(direction);
     pool.memory = made->pages_.memory().subspan(direction == Direction::kOut ? 0 : kPoolBytes, kPoolBytes);
-    Result<Registration> region = Registration::make(verbs, pd, pool.memory, made->access(direction));
+    Result<Registration> region = made->enter(pool.memory, made->access(direction));
     if (!region) return region.status();
     pool.region = std::move(*region);
   }
@@ -52,8 +52,15 @@ Result<std::unique_ptr<Regions>> Regions::make(const Verbs& verbs, ibv_pd* pd, b
 }
 
 int Regions::access(Direction direction) const {
-  if (direction == Direction::kOut) return remote_ ? IBV_ACCESS_REMOTE_READ : 0;
-  return remote_ ? IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE : IBV_ACCESS_LOCAL_WRITE;
+  if (direction == Direction::kOut) return plan_.remote ? IBV_ACCESS_REMOTE_READ : 0;
+  return plan_.remote ? IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE : IBV_ACCESS_LOCAL_WRITE;
+}
+
+Result<Registration> Regions::enter(std::span<std::byte> memory, int access) const {
+  Result<Registration> pinned = Registration::make(verbs_, plan_.pd, memory, access);
+  if (pinned || !plan_.on_demand) return pinned;
+  Result<Registration> paged = Registration::make(verbs_, plan_.pd, memory, access | IBV_ACCESS_ON_DEMAND);
+  return paged ? std::move(paged) : std::move(pinned);
 }
 
 std::optional<Lease> Regions::lease(std::span<std::byte> span, Direction direction) {
@@ -62,7 +69,7 @@ std::optional<Lease> Regions::lease(std::span<std::byte> span, Direction directi
   if (find_remembered(span, lease)) return lease;
   if (span.size() <= kSlotBytes && take_slot(span, direction, lease)) return lease;
   const std::span<std::byte> piece = span.first(std::min(span.size(), kPieceBytes));
-  Result<Registration> own = Registration::make(verbs_, pd_, piece, access(direction));
+  Result<Registration> own = enter(piece, access(direction));
   if (!own) {  // memory that no device may have, or too much of it
     if (!take_slot(span, direction, lease)) return std::nullopt;
     return lease;
@@ -108,7 +115,7 @@ void Regions::remember(std::span<std::byte> span) {
   if (span.empty()) return;
   const std::lock_guard lock(mutex_);
   if (remembered_.size() >= kRememberedMax || remembered_.contains(address_of(span))) return;
-  Result<Registration> region = Registration::make(verbs_, pd_, span, kAnything);
+  Result<Registration> region = enter(span, kAnything);
   if (!region) return;  // every transfer then does what it does for other memory
   remembered_.emplace(address_of(span), Remembered{span.size(), std::move(*region)});
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Regions: how payload memory comes to be registered. What its user told of (remember()) is registered once;
 // small pieces of other memory go through slots that are registered from the start; large ones are registered
-// for the transfer. Registering costs more than copying up to about a slot's size.
+// for the transfer. Registering costs more than copying up to about a slot's size. Memory that may not be
+// pinned (ulimit -l) is registered on demand where the device can fetch pages when it comes to them; else it
+// goes through slots.
 //
 // remember() and forget(): any thread. The rest: one thread at a time.
 #pragma once
@@ -53,8 +55,12 @@ class Lease {
 
 class Regions {
  public:
-  // `remote`: it is the peer that reads and writes.
-  static Result<std::unique_ptr<Regions>> make(const Verbs& verbs, ibv_pd* pd, bool remote);
+  struct Plan {
+    ibv_pd* pd = nullptr;
+    bool remote = false;     // it is the peer that reads and writes
+    bool on_demand = false;  // the device has on-demand paging for both
+  };
+  static Result<std::unique_ptr<Regions>> make(const Verbs& verbs, const Plan& plan);
 
   // For as much of `span` as goes at a time; nothing: all slots are out, and registering failed. What leaves
   // is copied to a slot here, what came in is copied from it by the caller.
@@ -71,15 +77,15 @@ class Regions {
     std::uint32_t free = (1u << kSlots) - 1;  // bits
   };
 
-  Regions(const Verbs& verbs, ibv_pd* pd, bool remote) : verbs_(verbs), pd_(pd), remote_(remote) {}
+  Regions(const Verbs& verbs, const Plan& plan) : verbs_(verbs), plan_(plan) {}
+  Result<Registration> enter(std::span<std::byte> memory, int access) const;
   int access(Direction direction) const;
   Pool& pool(Direction direction) { return pools_[direction == Direction::kOut ? 0 : 1]; }
   bool find_remembered(std::span<std::byte> span, Lease& lease);
   bool take_slot(std::span<std::byte> span, Direction direction, Lease& lease);
 
   const Verbs& verbs_;
-  ibv_pd* const pd_;
-  const bool remote_;
+  const Plan plan_;
   Pages pages_;
   std::array<Pool, 2> pools_;
   struct Remembered {

@@ -28,7 +28,8 @@ class BulkHostile : public StreamTest {
   // The right end is honest, the left one ours.
   void open_bulk(MakeBulk make, bool remote) {
     open(kBulkRingBytes);
-    Result<std::unique_ptr<Regions>> regions = Regions::make(*fabric.verbs(), pair->right_device.pd, remote);
+    Result<std::unique_ptr<Regions>> regions =
+        Regions::make(*fabric.verbs(), {.pd = pair->right_device.pd, .remote = remote});
     ASSERT_TRUE(regions.is_ok()) << regions.status().to_string();
     bulk = make(*pair->right, owner, std::move(*regions));
   }

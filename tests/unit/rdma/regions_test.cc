@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rdma/regions.h"
+
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <vector>
+
+#include "tests/unit/rdma/plane_pair.h"
+
+namespace tf::rdma {
+namespace {
+
+class RegionsTest : public testing::Test {
+ protected:
+  void SetUp() override { open({}); }
+  void TearDown() override {
+    regions.reset();
+    device.reset();
+    EXPECT_EQ(fabric->violations(), std::vector<std::string>{});
+    EXPECT_EQ(fabric->live_objects(), 0u);
+  }
+  void open(const ibv_odp_caps& paging) {
+    regions.reset();
+    device.reset();
+    std::vector<test::FakeDevice> devices{test::FakeDevice::make(0)};
+    devices[0].attributes.odp_caps = paging;
+    fabric = std::make_unique<test::FakeFabric>(std::move(devices));
+    device.emplace(*fabric->verbs(), 0);
+    make(false);
+  }
+  void make(bool on_demand) {
+    regions.reset();
+    auto made = Regions::make(*fabric->verbs(), {.pd = device->pd, .remote = true, .on_demand = on_demand});
+    ASSERT_TRUE(made.is_ok()) << made.status().to_string();
+    regions = std::move(*made);
+  }
+  bool is_direct(const std::optional<Lease>& lease, const std::byte* memory) const {
+    return lease && !lease->is_slot() && lease->memory == memory;
+  }
+
+  std::unique_ptr<test::FakeFabric> fabric;
+  std::optional<Opened> device;
+  std::unique_ptr<Regions> regions;
+  std::vector<std::byte> memory = std::vector<std::byte>(16u << 20);
+};
+
+TEST_F(RegionsTest, WhatIsRememberedIsRegisteredOnce) {
+  regions->remember(memory);
+  const std::uint64_t registrations = fabric->counters().registrations;
+  for (int time = 0; time < 3; ++time) {
+    const std::optional<Lease> lease = regions->lease(std::span(memory).subspan(5000, 100), Direction::kOut);
+    ASSERT_TRUE(is_direct(lease, memory.data() + 5000));
+    EXPECT_EQ(lease->bytes, 100u);
+  }
+  // As much as goes at a time.
+  EXPECT_EQ(regions->lease(memory, Direction::kIn)->bytes, kDirectBytesMax);
+  EXPECT_EQ(fabric->counters().registrations, registrations);
+  regions->forget(memory);
+  const std::optional<Lease> later = regions->lease(std::span(memory).first(100), Direction::kOut);
+  EXPECT_TRUE(later && later->is_slot());
+}
+
+TEST_F(RegionsTest, OnlyUpToTheEndOfWhatIsRemembered) {
+  const std::span<std::byte> known = std::span(memory).first(8192);
+  regions->remember(known);
+  EXPECT_EQ(regions->lease(std::span(memory).subspan(8000, 1000), Direction::kOut)->bytes, 192u);
+  EXPECT_FALSE(
+      is_direct(regions->lease(std::span(memory).subspan(8192, 64), Direction::kOut), memory.data() + 8192));
+}
+
+TEST_F(RegionsTest, SmallPiecesGoThroughSlotsAndTakeTheirBytesAlong) {
+  std::vector<Lease> out;
+  for (unsigned slot = 0; slot < kSlots; ++slot) {
+    memory[slot] = static_cast<std::byte>(slot + 1);
+    std::optional<Lease> lease = regions->lease(std::span(memory).subspan(slot, 10), Direction::kOut);
+    ASSERT_TRUE(lease && lease->is_slot());
+    EXPECT_EQ(lease->memory[0], static_cast<std::byte>(slot + 1));
+    out.push_back(std::move(*lease));
+  }
+  // With all slots out it is registered for itself; the other direction has slots of its own.
+  EXPECT_TRUE(is_direct(regions->lease(std::span(memory).first(10), Direction::kOut), memory.data()));
+  EXPECT_TRUE(regions->lease(std::span(memory).first(10), Direction::kIn)->is_slot());
+  out.clear();
+  EXPECT_TRUE(regions->lease(std::span(memory).first(10), Direction::kOut)->is_slot());
+}
+
+TEST_F(RegionsTest, LargePiecesAreRegisteredForTheirTime) {
+  const std::uint64_t live = fabric->live_objects();
+  {
+    const std::optional<Lease> lease = regions->lease(memory, Direction::kIn);
+    ASSERT_TRUE(is_direct(lease, memory.data()));
+    EXPECT_EQ(lease->bytes, kPieceBytes);
+    EXPECT_EQ(fabric->live_objects(), live + 1);
+  }
+  EXPECT_EQ(fabric->live_objects(), live);
+}
+
+TEST_F(RegionsTest, WhatMayNotBePinnedGoesThroughSlots) {
+  fabric->refuse_reg_mr(ENOMEM, 100);
+  regions->remember(memory);
+  std::vector<Lease> out;
+  for (unsigned slot = 0; slot < kSlots; ++slot) {
+    std::optional<Lease> lease = regions->lease(memory, Direction::kOut);
+    ASSERT_TRUE(lease && lease->is_slot());
+    EXPECT_EQ(lease->bytes, kSlotBytes);
+    out.push_back(std::move(*lease));
+  }
+  EXPECT_FALSE(regions->lease(memory, Direction::kOut).has_value()) << "none is left";
+}
+
+TEST_F(RegionsTest, OrIsPagedWhereTheDeviceCan) {
+  ibv_odp_caps paging{};
+  paging.general_caps = IBV_ODP_SUPPORT;
+  open(paging);
+  make(true);
+  fabric->set_memory_limit(0);
+  EXPECT_TRUE(is_direct(regions->lease(memory, Direction::kOut), memory.data()));
+  regions->remember(memory);
+  EXPECT_EQ(regions->lease(memory, Direction::kIn)->bytes, kDirectBytesMax);
+  make(true);  // the slots themselves, too
+  EXPECT_TRUE(regions->lease(std::span(memory).first(10), Direction::kIn)->is_slot());
+}
+
+}  // namespace
+}  // namespace tf::rdma
