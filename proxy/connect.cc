@@ -119,8 +119,9 @@ Result<Session::Parts> connect(const Settings& settings) {
   if (!is_any(settings.transport)) return connect_over(settings, *address, **chosen, deadline);
   // What this machine can do the worker's may not, nor the network between them.
   for (const net::Transport* transport = *chosen;;) {
-    log_debug("transport " + std::string(transport->name()) + "; towards " + address->to_string() + ":\n" +
-              describe_transports(*address));
+    if (is_debug())
+      log_debug("transport " + std::string(transport->name()) + "; towards " + address->to_string() + ":\n" +
+                describe_transports(*address));
     const net::Transport* const next = next_possible(*transport, *address);
     const Deadline own = next == nullptr ? deadline : Deadline::after(deadline.remaining() / 2);
     Result<Session::Parts> parts = connect_over(settings, *address, *transport, own);

@@ -21,8 +21,10 @@ void log_line(std::string_view text) {
 }
 
 void log_debug(std::string_view text) {
-  if (debug_on.load(std::memory_order_relaxed)) log_line(text);
+  if (is_debug()) log_line(text);
 }
+
+bool is_debug() { return debug_on.load(std::memory_order_relaxed); }
 
 void set_debug(bool on) { debug_on.store(on, std::memory_order_relaxed); }
 

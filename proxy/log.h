@@ -13,6 +13,8 @@ void log_line(std::string_view text);
 
 // The same, if TF_DEBUG asked for it.
 void log_debug(std::string_view text);
+// For texts that cost something to make.
+bool is_debug();
 void set_debug(bool on);
 
 // Prints only the first time, however many threads come here.
