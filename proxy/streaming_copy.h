@@ -22,7 +22,7 @@ inline void streaming_copy(std::byte* target, const std::byte* source, std::size
   constexpr std::size_t kWord = sizeof(__m128i);
   const std::size_t head = -reinterpret_cast<std::uintptr_t>(target) % kWord;
   if (bytes < kLine + head) {
-    std::memcpy(target, source, bytes);
+    if (bytes != 0) std::memcpy(target, source, bytes);  // no bytes may be nowhere
     return;
   }
   std::memcpy(target, source, head);
