@@ -35,8 +35,8 @@ class RegionsTest : public testing::Test {
     ASSERT_TRUE(made.is_ok()) << made.status().to_string();
     regions = std::move(*made);
   }
-  bool is_direct(const std::optional<Lease>& lease, const std::byte* memory) const {
-    return lease && !lease->is_slot() && lease->memory == memory;
+  bool is_direct(const std::optional<Lease>& lease, const std::byte* place) const {
+    return lease && !lease->is_slot() && lease->memory == place;
   }
 
   std::unique_ptr<test::FakeFabric> fabric;
