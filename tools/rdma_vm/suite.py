@@ -10,7 +10,7 @@ from .errors import FAILED, NoResult
 from .image import GUEST
 from .machine import Machine
 
-CONFORMANCE_LIMIT_S = {'quick': 180, 'full': 600}
+CONFORMANCE_LIMIT_S = {'quick': 480, 'full': 900}
 SILENCE_S = 30  # without a word: progress says where it is
 API_LIMIT_S = 600
 # Of the API tests all but those that compile, which takes an emulated processor minutes, that need more memory than
