@@ -16,22 +16,6 @@ Status wrong(const char* what) { return {Code::kProtocol, std::string("rdma: bul
 
 }  // namespace
 
-// --- Users ------------------------------------------------------------------------------------------------
-
-Status Bulk::send(std::uint64_t tag, std::span<const std::byte> source, BulkCompletion& completion) {
-  return posted(queue_.send(tag, source, completion));
-}
-
-Status Bulk::receive(std::uint64_t tag, std::span<std::byte> target, BulkCompletion& completion) {
-  return posted(queue_.receive(tag, target, completion));
-}
-
-Status Bulk::discard(std::uint64_t tag, std::uint64_t bytes, BulkCompletion& completion) {
-  return posted(queue_.discard(tag, bytes, completion));
-}
-
-Status Bulk::abort(std::uint64_t tag, std::uint32_t reason) { return posted(queue_.abort(tag, reason)); }
-
 void Bulk::note_post() {
   news_.store(true, std::memory_order_release);  // pairs with look() and poll()
   owner_.wake();

@@ -64,12 +64,8 @@ class BulkOwner {
 };
 
 // What client and worker have in common.
-class Bulk : public BulkPlane {
+class Bulk : public QueuedBulkPlane {
  public:
-  Status send(std::uint64_t tag, std::span<const std::byte> source, BulkCompletion& completion) override;
-  Status discard(std::uint64_t tag, std::uint64_t bytes, BulkCompletion& completion) override;
-  Status receive(std::uint64_t tag, std::span<std::byte> target, BulkCompletion& completion) override;
-  Status abort(std::uint64_t tag, std::uint32_t reason) override;
   Result<std::size_t> poll() override;
   void remember(std::span<std::byte> memory) override { regions_->remember(memory); }
   void forget(std::span<std::byte> memory) override { regions_->forget(memory); }
@@ -90,8 +86,7 @@ class Bulk : public BulkPlane {
 
   // All with mutex_ held.
   virtual Status take(BulkOp op, const BulkNote& note) = 0;
-  virtual Result<std::size_t> move() = 0;  // starts and ends what can be
-  virtual Status posted(Status result) = 0;
+  virtual Result<std::size_t> move() = 0;     // starts and ends what can be
   virtual bool is_flushed() = 0;              // after an error: the device has finished with all memory,
   virtual void release_memory() = 0;          // of which no device needs to know any more,
   virtual void unpin() = 0;                   // nor the queue
@@ -107,6 +102,7 @@ class Bulk : public BulkPlane {
   std::unique_ptr<Regions> regions_;
 
  private:
+  BulkQueue& bulk_queue() override { return queue_; }
   Result<std::size_t> move_all();
   Result<std::size_t> take_records();
 

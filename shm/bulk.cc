@@ -23,20 +23,6 @@ Status Bulk::posted(Status status) {
   return status;
 }
 
-Status Bulk::send(std::uint64_t tag, std::span<const std::byte> source, BulkCompletion& completion) {
-  return posted(queue_.send(tag, source, completion));
-}
-
-Status Bulk::receive(std::uint64_t tag, std::span<std::byte> target, BulkCompletion& completion) {
-  return posted(queue_.receive(tag, target, completion));
-}
-
-Status Bulk::discard(std::uint64_t tag, std::uint64_t bytes, BulkCompletion& completion) {
-  return posted(queue_.discard(tag, bytes, completion));
-}
-
-Status Bulk::abort(std::uint64_t tag, std::uint32_t reason) { return posted(queue_.abort(tag, reason)); }
-
 Result<std::size_t> Bulk::poll() {
   TF_RETURN_IF_ERROR(owner_.status());
   const std::size_t sent = push();

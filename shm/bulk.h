@@ -41,14 +41,10 @@ class BulkOwner {
   ~BulkOwner() = default;
 };
 
-class Bulk final : public BulkPlane {
+class Bulk final : public QueuedBulkPlane {
  public:
   Bulk(const Rings& rings, BulkOwner& owner);
 
-  Status send(std::uint64_t tag, std::span<const std::byte> source, BulkCompletion& completion) override;
-  Status receive(std::uint64_t tag, std::span<std::byte> target, BulkCompletion& completion) override;
-  Status discard(std::uint64_t tag, std::uint64_t bytes, BulkCompletion& completion) override;
-  Status abort(std::uint64_t tag, std::uint32_t reason) override;
   Result<std::size_t> poll() override;
 
   // For the endpoint's wait(): would poll() move anything? Any thread.
@@ -62,7 +58,8 @@ class Bulk final : public BulkPlane {
  private:
   static constexpr std::uint64_t kNotStalled = ~std::uint64_t{0};
 
-  Status posted(Status status);
+  BulkQueue& bulk_queue() override { return queue_; }
+  Status posted(Status status) override;
   std::size_t push();
   Result<std::size_t> pull();
   Result<std::size_t> take(std::span<const std::byte> chunk, bool& finished);

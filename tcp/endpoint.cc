@@ -17,9 +17,9 @@
 #include <utility>
 
 #include "net/socket.h"
+#include "net/waker.h"
 #include "tcp/bulk_lane.h"
 #include "tcp/message_lane.h"
-#include "net/waker.h"
 #include "transport/wakeup.h"
 
 namespace tf::tcp {
@@ -30,7 +30,7 @@ constexpr std::chrono::seconds kCloseLimit{2};
 constexpr int kLossSlice_ms = 5;    // while one lane has ended and the other has not
 constexpr int kNoSeatSlice_ms = 1;  // a third sleeper
 
-class TcpEndpoint final : public Endpoint, private BulkPlane {
+class TcpEndpoint final : public Endpoint, private QueuedBulkPlane {
  public:
   TcpEndpoint(net::OwnedFd message_socket, net::OwnedFd bulk_socket)
       : message_socket_(std::move(message_socket)), bulk_socket_(std::move(bulk_socket)) {}
@@ -124,19 +124,8 @@ class TcpEndpoint final : public Endpoint, private BulkPlane {
   }
 
  private:
-  // --- BulkPlane ---
-  Status send(std::uint64_t tag, std::span<const std::byte> source, BulkCompletion& completion) override {
-    return posted(bulk_lane_->queue().send(tag, source, completion));
-  }
-  Status receive(std::uint64_t tag, std::span<std::byte> target, BulkCompletion& completion) override {
-    return posted(bulk_lane_->queue().receive(tag, target, completion));
-  }
-  Status discard(std::uint64_t tag, std::uint64_t bytes, BulkCompletion& completion) override {
-    return posted(bulk_lane_->queue().discard(tag, bytes, completion));
-  }
-  Status abort(std::uint64_t tag, std::uint32_t reason) override {
-    return posted(bulk_lane_->queue().abort(tag, reason));
-  }
+  // --- QueuedBulkPlane ---
+  BulkQueue& bulk_queue() override { return bulk_lane_->queue(); }
   Result<std::size_t> poll() override {
     Result<std::size_t> moved = bulk_lane_->move();
     if (failed()) {  // fail() may have found the lane busy
@@ -152,7 +141,7 @@ class TcpEndpoint final : public Endpoint, private BulkPlane {
     return failed() ? Result<std::size_t>(status()) : Result<std::size_t>(std::size_t{0});
   }
 
-  Status posted(Status result) {
+  Status posted(Status result) override {
     bulk_lane_->note_post();
     waker_.notify();
     return result;

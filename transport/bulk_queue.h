@@ -128,4 +128,26 @@ class BulkQueue {
   std::deque<std::uint64_t> aborted_order_;  // the keys of aborted_, oldest first
 };
 
+// A bulk plane whose users' side is a BulkQueue: hands every call to it, and tells the transport.
+class QueuedBulkPlane : public BulkPlane {
+ public:
+  Status send(std::uint64_t tag, std::span<const std::byte> source, BulkCompletion& completion) override {
+    return posted(bulk_queue().send(tag, source, completion));
+  }
+  Status receive(std::uint64_t tag, std::span<std::byte> target, BulkCompletion& completion) override {
+    return posted(bulk_queue().receive(tag, target, completion));
+  }
+  Status discard(std::uint64_t tag, std::uint64_t bytes, BulkCompletion& completion) override {
+    return posted(bulk_queue().discard(tag, bytes, completion));
+  }
+  Status abort(std::uint64_t tag, std::uint32_t reason) override {
+    return posted(bulk_queue().abort(tag, reason));
+  }
+
+ private:
+  virtual BulkQueue& bulk_queue() = 0;
+  // The queue's answer: there may be something for a mover, who may be asleep. Returns what the user gets.
+  virtual Status posted(Status result) = 0;
+};
+
 }  // namespace tf

@@ -53,7 +53,7 @@ struct Pair {
   std::array<Side, 2> sides;
 };
 
-class LoopbackEndpoint final : public Endpoint, private BulkPlane {
+class LoopbackEndpoint final : public Endpoint, private QueuedBulkPlane {
  public:
   LoopbackEndpoint(std::shared_ptr<Pair> pair, std::size_t side)
       : pair_(std::move(pair)), own_(pair_->sides[side]), peer_(pair_->sides[1 - side]) {}
@@ -145,19 +145,8 @@ class LoopbackEndpoint final : public Endpoint, private BulkPlane {
   }
 
  private:
-  // --- BulkPlane ---
-  Status send(std::uint64_t tag, std::span<const std::byte> source, BulkCompletion& completion) override {
-    return posted(own_.bulk.send(tag, source, completion));
-  }
-  Status receive(std::uint64_t tag, std::span<std::byte> target, BulkCompletion& completion) override {
-    return posted(own_.bulk.receive(tag, target, completion));
-  }
-  Status discard(std::uint64_t tag, std::uint64_t bytes, BulkCompletion& completion) override {
-    return posted(own_.bulk.discard(tag, bytes, completion));
-  }
-  Status abort(std::uint64_t tag, std::uint32_t reason) override {
-    return posted(own_.bulk.abort(tag, reason));
-  }
+  // --- QueuedBulkPlane ---
+  BulkQueue& bulk_queue() override { return own_.bulk; }
 
   Result<std::size_t> poll() override {
     const std::size_t sent = push_chunks();
@@ -176,7 +165,7 @@ class LoopbackEndpoint final : public Endpoint, private BulkPlane {
 
   // Wakes our own sleeping mover after a user posted something. The empty critical section orders the post
   // before the sleeper's look at it or after its sleep has begun.
-  Status posted(Status status) {
+  Status posted(Status status) override {
     { const std::lock_guard lock(pair_->mutex); }
     own_.wake.notify_all();
     return status;
