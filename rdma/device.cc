@@ -130,7 +130,6 @@ Result<Choice> choose(const std::vector<OpenDevice>& devices, const DeviceOption
   return Status(why.code(), why.message() + list_all(devices));
 }
 
-std::uint32_t positive(int value) { return static_cast<std::uint32_t>(std::max(value, 0)); }
 std::uint8_t reads(int value) { return static_cast<std::uint8_t>(std::clamp(value, 0, 255)); }
 
 DeviceLimits read_limits(const DeviceFacts& facts, const Path& path) {
@@ -138,15 +137,11 @@ DeviceLimits read_limits(const DeviceFacts& facts, const Path& path) {
   const ibv_odp_caps& paging = facts.attributes.odp_caps;
   constexpr std::uint32_t kNeeded = IBV_ODP_SUPPORT_WRITE | IBV_ODP_SUPPORT_READ;
   DeviceLimits limits;
-  limits.requests = positive(device.max_qp_wr);
-  limits.completions = positive(device.max_cqe);
   limits.reads_asked = reads(device.max_qp_init_rd_atom);
   limits.reads_answered = reads(device.max_qp_rd_atom);
-  limits.region_bytes = device.max_mr_size;
   limits.message_bytes = facts.ports[path.port - 1u].attributes.max_msg_sz;
   limits.on_demand = (paging.general_caps & IBV_ODP_SUPPORT) != 0 &&
                      (paging.per_transport_caps.rc_odp_caps & kNeeded) == kNeeded;
-  limits.on_demand_everything = limits.on_demand && (paging.general_caps & IBV_ODP_SUPPORT_IMPLICIT) != 0;
   return limits;
 }
 

@@ -31,15 +31,11 @@ Result<DeviceOptions> device_options_from_environment();
 Result<DeviceOptions> parse_device_options(const std::string& device, const std::string& gid_index);
 
 struct DeviceLimits {
-  std::uint32_t requests = 0;         // of a send or receive queue
-  std::uint32_t completions = 0;      // entries of a completion queue
-  std::uint32_t inline_bytes = 0;     // in one request of a queue pair with up to kPiecesPerRequest pieces
-  std::uint8_t reads_asked = 0;       // READs under way at a time, as the one who asks (max_rd_atomic)
-  std::uint8_t reads_answered = 0;    // and as the one who answers (max_dest_rd_atomic)
-  std::uint64_t region_bytes = 0;     // of one registration
-  std::uint64_t message_bytes = 0;    // of one request
-  bool on_demand = false;             // memory may be registered without being pinned: READ and WRITE over RC
-  bool on_demand_everything = false;  // and all of the address space at once
+  std::uint32_t inline_bytes = 0;   // in one request of a queue pair with up to kPiecesPerRequest pieces
+  std::uint8_t reads_asked = 0;     // READs under way at a time, as the one who asks (max_rd_atomic)
+  std::uint8_t reads_answered = 0;  // and as the one who answers (max_dest_rd_atomic)
+  std::uint64_t message_bytes = 0;  // of one request
+  bool on_demand = false;           // memory may be registered without being pinned: READ and WRITE over RC
 };
 
 // How others find this end.

@@ -126,9 +126,11 @@ Status RdmaEndpoint::open(Side side) {
   const int flags = ::fcntl(device_->context()->async_fd, F_GETFL);
   if (flags < 0 || ::fcntl(device_->context()->async_fd, F_SETFL, flags | O_NONBLOCK) != 0)
     return Status::from_errno("rdma: the descriptor of the device's events", errno);
-  Result<std::unique_ptr<Regions>> regions = Regions::make(
-      device_->verbs(),
-      {.pd = device_->pd(), .remote = side == Side::kClient, .on_demand = device_->limits().on_demand});
+  Result<std::unique_ptr<Regions>> regions =
+      Regions::make(device_->verbs(), {.pd = device_->pd(),
+                                       .remote = side == Side::kClient,
+                                       .on_demand = device_->limits().on_demand,
+                                       .request_bytes = device_->limits().message_bytes});
   if (!regions) return regions.status();
   bulk_ = side == Side::kClient ? make_client_bulk(*bulk_plane_, *this, std::move(*regions))
                                 : make_worker_bulk(*bulk_plane_, *this, std::move(*regions));

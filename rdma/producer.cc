@@ -149,8 +149,9 @@ Status Producer::push_slot() {
 
 // Tells the peer that everything published is in its ring; no range runs over the ring's end.
 Status Producer::push(std::span<const Range> ranges, bool hold, bool signal) {
-  std::array<ibv_send_wr, kRangesMax> requests{};
-  std::array<ibv_sge, kRangesMax> pieces{};
+  std::array<ibv_send_wr, kRangesMax> requests;  // those that are used are set below
+  std::array<ibv_sge, kRangesMax> pieces;
+  requests[0] = {};
   const std::uint64_t end = position_.load(std::memory_order_relaxed);
   std::uint64_t begin = end;
   for (std::size_t index = 0; index < ranges.size(); ++index) {
@@ -160,6 +161,7 @@ Status Producer::push(std::span<const Range> ranges, bool hold, bool signal) {
                      .length = static_cast<std::uint32_t>(range.bytes),
                      .lkey = memory_.mirror_key};
     ibv_send_wr& request = requests[index];
+    request = {};
     request.opcode = IBV_WR_RDMA_WRITE;
     request.sg_list = &pieces[index];
     request.num_sge = 1;

@@ -68,7 +68,7 @@ std::optional<Lease> Regions::lease(std::span<std::byte> span, Direction directi
   lease.direction_ = direction;
   if (find_remembered(span, lease)) return lease;
   if (span.size() <= kSlotBytes && take_slot(span, direction, lease)) return lease;
-  const std::span<std::byte> piece = span.first(std::min(span.size(), kPieceBytes));
+  const std::span<std::byte> piece = span.first(std::min({span.size(), kPieceBytes, plan_.request_bytes}));
   Result<Registration> own = enter(piece, access(direction));
   if (!own) {  // memory that no device may have, or too much of it
     if (!take_slot(span, direction, lease)) return std::nullopt;
@@ -105,7 +105,8 @@ bool Regions::find_remembered(std::span<std::byte> span, Lease& lease) {
   const std::uintptr_t end = found->first + found->second.bytes;
   if (begin >= end) return false;
   lease.memory = span.data();
-  lease.bytes = std::min({span.size(), static_cast<std::size_t>(end - begin), kDirectBytesMax});
+  lease.bytes =
+      std::min({span.size(), static_cast<std::size_t>(end - begin), kDirectBytesMax, plan_.request_bytes});
   lease.local_key = found->second.region.local_key();
   lease.remote_key = found->second.region.remote_key();
   return true;

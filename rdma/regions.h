@@ -57,8 +57,9 @@ class Regions {
  public:
   struct Plan {
     ibv_pd* pd = nullptr;
-    bool remote = false;     // it is the peer that reads and writes
-    bool on_demand = false;  // the device has on-demand paging for both
+    bool remote = false;                          // it is the peer that reads and writes
+    bool on_demand = false;                       // the device has on-demand paging for both
+    std::size_t request_bytes = kDirectBytesMax;  // that one request of the device may move
   };
   static Result<std::unique_ptr<Regions>> make(const Verbs& verbs, const Plan& plan);
 

@@ -69,6 +69,16 @@ TEST_F(RegionsTest, OnlyUpToTheEndOfWhatIsRemembered) {
       is_direct(regions->lease(std::span(memory).subspan(8192, 64), Direction::kOut), memory.data() + 8192));
 }
 
+TEST_F(RegionsTest, NoMoreThanARequestOfTheDeviceMoves) {
+  regions.reset();
+  auto made = Regions::make(*fabric->verbs(), {.pd = device->pd, .remote = true, .request_bytes = 300'000});
+  ASSERT_TRUE(made.is_ok());
+  regions = std::move(*made);
+  EXPECT_EQ(regions->lease(memory, Direction::kOut)->bytes, 300'000u);
+  regions->remember(memory);
+  EXPECT_EQ(regions->lease(memory, Direction::kOut)->bytes, 300'000u);
+}
+
 TEST_F(RegionsTest, SmallPiecesGoThroughSlotsAndTakeTheirBytesAlong) {
   std::vector<Lease> out;
   for (unsigned slot = 0; slot < kSlots; ++slot) {
