@@ -35,7 +35,7 @@ class Transport {
   virtual std::string_view name() const = 0;
   // Ok, or why this machine cannot use it ("io_uring is disabled by sysctl", "no RDMA device").
   virtual Status available() const = 0;
-  // For people: what it finds on this machine, a line each.
+  // For people: what it finds on this machine, a line each. Where it is not available, the reason says more.
   virtual std::vector<std::string> details() const { return {}; }
   // Ok, or why a worker at `address` cannot be reached this way ("a TCP address; shm needs unix:").
   virtual Status reaches(const Address& address) const = 0;

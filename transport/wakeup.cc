@@ -120,8 +120,8 @@ void SpinBudget::lost(Clock::time_point now, std::chrono::nanoseconds time) {
 bool SpinBudget::others_ran(std::chrono::nanoseconds time) {
   const std::int64_t took = time.count();
   // Threads that share a budget may overwrite each other's: the next yield is as quick.
-  const std::int64_t quickest = std::min(quickest_yield_ns_.load(std::memory_order_relaxed), took);
-  quickest_yield_ns_.store(quickest, std::memory_order_relaxed);
+  std::int64_t quickest = quickest_yield_ns_.load(std::memory_order_relaxed);
+  if (took < quickest) quickest_yield_ns_.store(quickest = took, std::memory_order_relaxed);
   const std::int64_t alone = std::min(quickest, kYieldAloneMaxNs) * kYieldHeadroom;
   return took > std::clamp(alone, kYieldAloneNs, kYieldAloneMaxNs);
 }

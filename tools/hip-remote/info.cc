@@ -51,6 +51,7 @@ void print_text(const std::vector<ProbedRuntime>& runtimes, const std::vector<Pr
   for (const net::Transport* transport : transports()) {
     Status status = transport->available();
     fmt::print("  {:<8} {:<5} {}\n", transport->name(), status ? "yes" : "no", status.message());
+    if (!status) continue;
     for (const std::string& line : transport->details()) fmt::print("           {}\n", line);
   }
   fmt::print("  huge pages for shared memory: {}\n", shm::describe_huge_pages());

@@ -147,6 +147,8 @@ def conduct(options, say):
     if options.kind == 'run':
         return run_script(options, folder, work, say)
     built = programs.build(ROOT, options, say)
+    if options.preset == 'dev' and not options.build:
+        say('figures will be of an unoptimised build (--preset dev)')
     rows = suite.run(ROOT, built, options, folder, work, say)
     if options.json:
         for row in rows:
