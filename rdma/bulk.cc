@@ -139,7 +139,7 @@ void Bulk::fail_all(const Status& status) {
   }
   if (flushed) release_memory();
   queue_.fail_all(status);
-  if (flushed) unpin();
+  if (flushed) queue_.let_go();
 }
 
 }  // namespace tf::rdma

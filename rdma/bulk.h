@@ -88,8 +88,7 @@ class Bulk : public QueuedBulkPlane {
   virtual Status take(BulkOp op, const BulkNote& note) = 0;
   virtual Result<std::size_t> move() = 0;     // starts and ends what can be
   virtual bool is_flushed() = 0;              // after an error: the device has finished with all memory,
-  virtual void release_memory() = 0;          // of which no device needs to know any more,
-  virtual void unpin() = 0;                   // nor the queue
+  virtual void release_memory() = 0;          // of which no device needs to know any more
   bool is_broken() const { return broken_; }  // a queue pair failed
   // False: no room now; a move() follows when there is some.
   Result<bool> say(BulkOp op, const BulkNote& note);

@@ -47,7 +47,6 @@ class ClientBulk final : public Bulk {
   Result<std::size_t> move() override;
   bool is_flushed() override { return true; }  // the peer's device moves, and ours lets it no more
   void release_memory() override;
-  void unpin() override;
 
   Result<bool> announce_send();
   Result<bool> announce_target(std::deque<Posted>::iterator posted);
@@ -242,13 +241,9 @@ Status ClientBulk::take_abort(const BulkNote& note) {
 }
 
 void ClientBulk::release_memory() {
-  for (Piece& piece : sources_) piece.lease.release();
+  sources_.clear();
   targets_.clear();
   posted_.clear();
-}
-
-void ClientBulk::unpin() {
-  for (; !sources_.empty(); sources_.pop_front()) queue_.finish_send(sources_.front().bytes);
 }
 
 }  // namespace

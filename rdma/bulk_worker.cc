@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The moving end: one transfer in each direction is under way at a time, whole or a large piece of it.
+// The moving end: a few transfers in each direction are under way at a time (under_way.h), and end in order.
 #include <algorithm>
 #include <cstring>
 #include <string>
@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "rdma/bulk.h"
+#include "rdma/under_way.h"
 
 namespace tf::rdma {
 namespace {
@@ -22,26 +23,20 @@ struct Source {
   std::uint64_t tag = 0;
   RemoteMemory memory = {};
   std::uint64_t bytes = 0;
-  std::uint64_t done = 0;
-  bool is_abort = false;
+  std::uint64_t started = 0;  // bytes that are being read, or have been
+  std::uint64_t done = 0;     // that have been
+  bool is_abort = false;      // until its receives have heard
   std::uint32_t reason = 0;
+  bool is_started() const { return !is_abort && started == bytes; }
+  bool is_done() const { return !is_abort && done == bytes; }
 };
 
 struct Target {
   RemoteMemory memory;
   std::uint64_t bytes = 0;
-  std::uint64_t done = 0;
+  std::uint64_t started = 0;
+  std::uint64_t done = 0;  // and told
   bool is_discard = false;
-};
-
-// A READ or a WRITE.
-struct Transfer {
-  bool posted = false;    // the device has it
-  bool finished = false;  // it is to be told
-  std::uint64_t tag = 0;
-  std::uint64_t bytes = 0;
-  Lease lease;
-  std::byte* target = nullptr;  // of a READ through a slot
 };
 
 class WorkerBulk final : public Bulk {
@@ -58,20 +53,22 @@ class WorkerBulk final : public Bulk {
   Result<std::size_t> move() override;
   bool is_flushed() override;
   void release_memory() override;
-  void unpin() override;
 
   Status take_source(const Source& source);
   Status take_target(BulkOp op, const BulkNote& note);
   Result<std::size_t> move_in();
   Result<bool> tell_source_done();
-  void end_read();
+  std::uint64_t end_read();
   Result<std::size_t> start_read();
+  Result<std::size_t> read_into(std::span<std::byte> target, Source& source);
   Result<std::size_t> move_out();
   Result<bool> tell_written();
   Result<bool> send_abort(const BulkQueue::Outgoing& next);
   Result<std::size_t> start_write();
-  Result<std::size_t> write_to(const BulkQueue::Outgoing& next, Target& target);
-  Target* find_target(std::uint64_t tag);
+  Result<bool> write_next(const BulkQueue::Outgoing& next);
+  Result<bool> ask_for(std::uint64_t tag);
+  Result<bool> write_to(const BulkQueue::Outgoing& next, Target& target);
+  void begin_write(Transfer write, Target& target);
   static ibv_send_wr make_request(ibv_sge& piece, const Lease& lease, const RemoteMemory& memory,
                                   std::uint64_t offset);
 
@@ -81,8 +78,8 @@ class WorkerBulk final : public Bulk {
   std::unordered_set<std::uint64_t> aborted_;
   std::deque<std::uint64_t> aborted_order_;
   std::optional<std::uint64_t> wanted_;  // the tag last asked for
-  Transfer read_;
-  Transfer write_;
+  UnderWay reads_;
+  UnderWay writes_;  // and targets that take none
 };
 
 // --- What the peer tells ----------------------------------------------------------------------------------
@@ -141,25 +138,22 @@ ibv_send_wr WorkerBulk::make_request(ibv_sge& piece, const Lease& lease, const R
 
 Result<std::size_t> WorkerBulk::move_in() {
   std::size_t moved = 0;
+  reads_.end(plane_.consumer().take_payload());
+  while (reads_.has_ended()) moved += end_read();
   for (;;) {
-    if (plane_.consumer().take_payload() != 0 && read_.posted) {
-      moved += read_.bytes;
-      end_read();
-    }
-    if (read_.posted) return moved;
     Result<bool> told = tell_source_done();
     if (!told) return told.status();
     if (!told.value()) return moved;
     Result<std::size_t> started = start_read();
     if (!started) return started;
+    if (started.value() == 0) return moved;
     moved += started.value();
-    if (started.value() == 0 || read_.posted) return moved;
   }
 }
 
 // What is wholly read is told before anything else. False: no room to tell it.
 Result<bool> WorkerBulk::tell_source_done() {
-  while (!sources_.empty() && !sources_.front().is_abort && sources_.front().done == sources_.front().bytes) {
+  while (!sources_.empty() && sources_.front().is_done()) {
     Result<bool> said =
         say(BulkOp::kSourceDone, {.tag = sources_.front().tag, .bytes = sources_.front().bytes});
     if (!said || !said.value()) return said;
@@ -168,52 +162,63 @@ Result<bool> WorkerBulk::tell_source_done() {
   return true;
 }
 
-void WorkerBulk::end_read() {
-  if (read_.target != nullptr) std::memcpy(read_.target, read_.lease.memory, read_.bytes);
-  read_.lease.release();
-  sources_.front().done += read_.bytes;
-  read_.posted = false;
-  queue_.advance_receive(read_.tag, read_.bytes);
+// The oldest READ is over; it was of the oldest source that is not done. Returns its bytes.
+std::uint64_t WorkerBulk::end_read() {
+  const Transfer& read = reads_.oldest();
+  const std::uint64_t bytes = read.bytes;
+  if (read.target != nullptr) std::memcpy(read.target, read.lease.memory, bytes);
+  const auto source =
+      std::find_if(sources_.begin(), sources_.end(), [](const Source& each) { return !each.is_done(); });
+  if (source != sources_.end()) source->done += bytes;
+  queue_.finish_receive(read.tag, bytes);
+  reads_.remove();
+  return bytes;
 }
 
-// Bytes (of aborts: one) that moved without a READ, or the READ is posted. 0 and no READ: nothing can be
-// done.
+// 1: something has been done, or a READ has begun. 0: nothing can be done now.
 Result<std::size_t> WorkerBulk::start_read() {
-  if (sources_.empty()) return std::size_t{0};
-  Source& source = sources_.front();
-  if (source.is_abort) {
-    TF_RETURN_IF_ERROR(queue_.abort_receive(source.tag, source.reason));
-    source.is_abort = false;  // a source of no bytes, to be told as done
+  const auto next =
+      std::find_if(sources_.begin(), sources_.end(), [](const Source& each) { return !each.is_started(); });
+  if (next == sources_.end()) return std::size_t{0};
+  if (next->is_abort) {
+    if (!reads_.empty()) return std::size_t{0};  // they may be for the same tag
+    TF_RETURN_IF_ERROR(queue_.abort_receive(next->tag, next->reason));
+    next->is_abort = false;  // a source of no bytes, to be told as done
     return std::size_t{1};
   }
-  if (!plane_.consumer().may_post_payload()) return std::size_t{0};
-  const auto receive = queue_.find_receive(source.tag);
+  if (!reads_.may_add() || !plane_.consumer().may_post_payload()) return std::size_t{0};
+  const auto receive = queue_.find_receive(next->tag);
   if (!receive) return std::size_t{0};
-  const std::uint64_t bytes = std::min(receive->bytes, source.bytes - source.done);
-  if (receive->is_discard) {
-    source.done += bytes;
-    queue_.advance_receive(source.tag, bytes);
-    return static_cast<std::size_t>(bytes);
-  }
-  const std::span<std::byte> target = receive->target.first(static_cast<std::size_t>(bytes));
+  const std::uint64_t bytes = std::min(receive->bytes, next->bytes - next->started);
+  if (!receive->is_discard) return read_into(receive->target.first(static_cast<std::size_t>(bytes)), *next);
+  // The tag's bytes end in order.
+  const std::uint64_t dropped = reads_.empty() ? bytes : 0;
+  next->started += dropped;
+  next->done += dropped;
+  queue_.advance_receive(next->tag, dropped);
+  return std::size_t{dropped != 0 ? 1u : 0u};
+}
+
+// `target` is pinned.
+Result<std::size_t> WorkerBulk::read_into(std::span<std::byte> target, Source& source) {
   std::optional<Lease> lease = regions_->lease(target, Direction::kIn);
   if (!lease) {
     queue_.advance_receive(source.tag, 0);
+    if (!reads_.empty()) return std::size_t{0};  // some will be free again
     return Status{Code::kResourceExhausted, "rdma: memory to receive into cannot be registered"};
   }
-  read_ = {.posted = true,
-           .tag = source.tag,
-           .bytes = lease->bytes,
-           .lease = std::move(*lease),
-           .target = nullptr};
-  if (read_.lease.is_slot()) read_.target = target.data();
   ibv_sge piece{};
-  ibv_send_wr request = make_request(piece, read_.lease, source.memory, source.done);
+  ibv_send_wr request = make_request(piece, *lease, source.memory, source.started);
   request.opcode = IBV_WR_RDMA_READ;
   if (Status refused = plane_.consumer().post_payload(request); !refused.is_ok()) {
-    read_.posted = false;
+    queue_.advance_receive(source.tag, 0);
     return refused;
   }
+  const std::uint64_t bytes = lease->bytes;
+  std::byte* const copy_to = lease->is_slot() ? target.data() : nullptr;
+  queue_.hand_over_receive(source.tag, bytes);
+  source.started += bytes;
+  reads_.add({.tag = source.tag, .bytes = bytes, .lease = std::move(*lease), .target = copy_to});
   return std::size_t{1};
 }
 
@@ -221,55 +226,47 @@ Result<std::size_t> WorkerBulk::start_read() {
 
 Result<std::size_t> WorkerBulk::move_out() {
   std::size_t moved = 0;
+  writes_.end(plane_.producer().take_payload());
   for (;;) {
-    if (plane_.producer().take_payload() != 0 && write_.posted) {
-      write_.posted = false;
-      write_.finished = true;
-      write_.lease.release();
-    }
-    if (write_.posted) return moved;
-    if (write_.finished) {
+    while (writes_.has_ended()) {
+      const std::uint64_t bytes = writes_.oldest().bytes;
       Result<bool> told = tell_written();
       if (!told) return told.status();
       if (!told.value()) return moved;
-      moved += write_.bytes;
+      moved += bytes;
     }
     Result<std::size_t> started = start_write();
     if (!started) return started;
+    if (started.value() == 0) return moved;
     moved += started.value();
-    if (started.value() == 0 || write_.posted) return moved;
   }
 }
 
-// Before the send is complete: whoever closes then has told.
+// The oldest WRITE is over. Told before the send is complete: whoever closes then has told.
 Result<bool> WorkerBulk::tell_written() {
-  Result<bool> said = say(BulkOp::kTargetDone, {.tag = write_.tag, .bytes = write_.bytes});
+  const std::uint64_t tag = writes_.oldest().tag;
+  const std::uint64_t bytes = writes_.oldest().bytes;
+  Result<bool> said = say(BulkOp::kTargetDone, {.tag = tag, .bytes = bytes});
   if (!said || !said.value()) return said;
-  write_.finished = false;
-  if (Target* const target = find_target(write_.tag); target != nullptr) {
-    target->done += write_.bytes;
-    if (target->done == target->bytes) {
-      const auto queue = targets_.find(write_.tag);
+  writes_.remove();
+  if (const auto queue = targets_.find(tag); queue != targets_.end()) {
+    Target& target = queue->second.front();
+    target.done += bytes;
+    if (target.done == target.bytes) {
       queue->second.pop_front();
       --target_count_;
       if (queue->second.empty()) targets_.erase(queue);
     }
   }
-  queue_.advance_send(write_.bytes);
+  queue_.finish_send(bytes);
   return true;
 }
 
-Target* WorkerBulk::find_target(std::uint64_t tag) {
-  const auto found = targets_.find(tag);
-  return found == targets_.end() ? nullptr : &found->second.front();
-}
-
+// After it nothing is written to the tag's targets.
 Result<bool> WorkerBulk::send_abort(const BulkQueue::Outgoing& next) {
+  if (!writes_.empty()) return false;
   Result<bool> said = say(BulkOp::kAbort, {.tag = next.tag, .reason = next.reason});
-  if (!said || !said.value()) {
-    queue_.advance_send(0);
-    return said;
-  }
+  if (!said || !said.value()) return said;
   if (const auto found = targets_.find(next.tag); found != targets_.end()) {
     target_count_ -= found->second.size();
     targets_.erase(found);
@@ -284,68 +281,81 @@ Result<bool> WorkerBulk::send_abort(const BulkQueue::Outgoing& next) {
   return true;
 }
 
+// 1: something has been done, or a WRITE has begun. 0: nothing can be done now.
 Result<std::size_t> WorkerBulk::start_write() {
+  if (!writes_.may_add() || !plane_.producer().may_post_payload()) return std::size_t{0};
   const auto next = queue_.next_send();
   if (!next) return std::size_t{0};
-  if (next->is_abort) {
-    Result<bool> sent = send_abort(*next);
-    if (!sent) return sent.status();
-    return std::size_t{sent.value() ? 1u : 0u};
-  }
-  Target* const target = find_target(next->tag);
-  if (target != nullptr && plane_.producer().may_post_payload()) return write_to(*next, *target);
-  Result<bool> said = true;
-  if (target == nullptr && wanted_ != next->tag) {
-    said = say(BulkOp::kWant, {.tag = next->tag});
-    if (said && said.value()) wanted_ = next->tag;
-  }
-  queue_.advance_send(0);
-  if (!said) return said.status();
-  return std::size_t{0};
+  Result<bool> begun = next->is_abort ? send_abort(*next) : write_next(*next);
+  if (!begun || !begun.value()) queue_.advance_send(0);
+  if (!begun) return begun.status();
+  return std::size_t{begun.value() ? 1u : 0u};
 }
 
-Result<std::size_t> WorkerBulk::write_to(const BulkQueue::Outgoing& next, Target& target) {
-  const std::uint64_t bytes = std::min<std::uint64_t>(next.source.size(), target.bytes - target.done);
-  write_ = {.posted = false, .finished = true, .tag = next.tag, .bytes = bytes, .lease = {}};
-  if (target.is_discard) return static_cast<std::size_t>(bytes);
+// False: later. So of all that follow.
+Result<bool> WorkerBulk::write_next(const BulkQueue::Outgoing& next) {
+  const auto queue = targets_.find(next.tag);
+  if (queue == targets_.end()) {
+    Result<bool> asked = ask_for(next.tag);
+    return asked ? Result<bool>(false) : asked;
+  }
+  const auto target = std::find_if(queue->second.begin(), queue->second.end(),
+                                   [](const Target& each) { return each.started != each.bytes; });
+  return target != queue->second.end() ? write_to(next, *target) : Result<bool>(false);
+}
+
+// Nothing is announced for the tag. The client's answer finds nothing of it either: all there was has been
+// told as done.
+Result<bool> WorkerBulk::ask_for(std::uint64_t tag) {
+  if (wanted_ == tag) return true;
+  Result<bool> said = say(BulkOp::kWant, {.tag = tag});
+  if (said && said.value()) wanted_ = tag;
+  return said;
+}
+
+// False: later.
+Result<bool> WorkerBulk::write_to(const BulkQueue::Outgoing& next, Target& target) {
+  const std::uint64_t bytes = std::min<std::uint64_t>(next.source.size(), target.bytes - target.started);
+  if (target.is_discard) {
+    if (!writes_.empty()) return false;  // what is under way is told first
+    begin_write({.tag = next.tag, .bytes = bytes, .lease = {}, .target = nullptr}, target);
+    writes_.end(1);
+    return true;
+  }
   // The device only reads it.
   const std::span<std::byte> source(const_cast<std::byte*>(next.source.data()),
                                     static_cast<std::size_t>(bytes));
   std::optional<Lease> lease = regions_->lease(source, Direction::kOut);
   if (!lease) {
-    write_.finished = false;
-    queue_.advance_send(0);
+    if (!writes_.empty()) return false;  // some will be free again
     return Status{Code::kResourceExhausted, "rdma: memory to be sent cannot be registered"};
   }
-  write_.posted = true;
-  write_.finished = false;
-  write_.bytes = lease->bytes;
-  write_.lease = std::move(*lease);
   ibv_sge piece{};
-  ibv_send_wr request = make_request(piece, write_.lease, target.memory, target.done);
+  ibv_send_wr request = make_request(piece, *lease, target.memory, target.started);
   request.opcode = IBV_WR_RDMA_WRITE;
-  if (Status refused = plane_.producer().post_payload(request); !refused.is_ok()) {
-    write_.posted = false;
-    return refused;
-  }
-  return std::size_t{1};
+  TF_RETURN_IF_ERROR(plane_.producer().post_payload(request));
+  const std::uint64_t leased = lease->bytes;
+  begin_write({.tag = next.tag, .bytes = leased, .lease = std::move(*lease), .target = nullptr}, target);
+  return true;
+}
+
+void WorkerBulk::begin_write(Transfer write, Target& target) {
+  target.started += write.bytes;
+  queue_.hand_over_send(write.bytes);
+  writes_.add(std::move(write));
 }
 
 // --- The end ----------------------------------------------------------------------------------------------
 
 bool WorkerBulk::is_flushed() {
-  if (plane_.consumer().take_payload() != 0) read_.posted = false;
-  if (plane_.producer().take_payload() != 0) write_.posted = false;
-  return !read_.posted && !write_.posted;
+  reads_.end(plane_.consumer().take_payload());
+  writes_.end(plane_.producer().take_payload());
+  return reads_.all_ended() && writes_.all_ended();
 }
 
 void WorkerBulk::release_memory() {
-  for (Transfer* const transfer : {&read_, &write_}) transfer->lease.release();
-}
-
-void WorkerBulk::unpin() {
-  queue_.advance_receive(read_.tag, 0);
-  queue_.advance_send(0);
+  for (UnderWay* const transfers : {&reads_, &writes_})
+    while (transfers->has_ended()) transfers->remove();
 }
 
 }  // namespace

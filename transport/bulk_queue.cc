@@ -185,12 +185,14 @@ std::optional<BulkQueue::Incoming> BulkQueue::find_receive(std::uint64_t tag) {
   const std::lock_guard lock(mutex_);
   const auto found = receives_.find(tag);
   if (!failure_.is_ok() || found == receives_.end()) return std::nullopt;
-  Receive& receive = found->second.front();
-  receive.pinned = true;
+  const auto next = std::find_if(found->second.begin(), found->second.end(),
+                                 [](const Receive& each) { return !each.wholly_handed_over(); });
+  if (next == found->second.end()) return std::nullopt;
+  next->pinned = true;
   Incoming incoming{
-      .target = {}, .bytes = receive.bytes - receive.received, .is_discard = receive.target == nullptr};
+      .target = {}, .bytes = next->bytes - next->handed_over, .is_discard = next->target == nullptr};
   if (!incoming.is_discard)
-    incoming.target = {receive.target + receive.received, static_cast<std::size_t>(incoming.bytes)};
+    incoming.target = {next->target + next->handed_over, static_cast<std::size_t>(incoming.bytes)};
   return incoming;
 }
 
@@ -198,19 +200,65 @@ void BulkQueue::advance_receive(std::uint64_t tag, std::uint64_t bytes) {
   const std::lock_guard lock(mutex_);
   const auto found = receives_.find(tag);
   if (found == receives_.end()) return;
-  Receive& receive = found->second.front();
-  receive.pinned = false;
-  receive.received += std::min(bytes, receive.bytes - receive.received);
-  if (receive.received < receive.bytes && failure_.is_ok()) return;
-  receive.completion->complete(receive.received == receive.bytes ? Status::ok() : failure_);
-  found->second.pop_front();
-  --receive_count_;
-  if (found->second.empty()) receives_.erase(found);
+  hand_over_locked(found->second, bytes);
+  finish_locked(found, bytes);
+}
+
+void BulkQueue::hand_over_receive(std::uint64_t tag, std::uint64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  const auto found = receives_.find(tag);
+  if (found != receives_.end()) hand_over_locked(found->second, bytes);
+}
+
+void BulkQueue::finish_receive(std::uint64_t tag, std::uint64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  const auto found = receives_.find(tag);
+  if (found != receives_.end()) finish_locked(found, bytes);
+}
+
+void BulkQueue::hand_over_locked(std::deque<Receive>& queue, std::uint64_t bytes) {
+  const auto pinned =
+      std::find_if(queue.begin(), queue.end(), [](const Receive& each) { return each.pinned; });
+  if (pinned == queue.end()) return;
+  pinned->pinned = false;
+  pinned->handed_over += std::min(bytes, pinned->bytes - pinned->handed_over);
+}
+
+// Walks from the tag's oldest receive.
+void BulkQueue::finish_locked(Receives::iterator tag, std::uint64_t bytes) {
+  for (Receive& receive : tag->second) {
+    if (bytes == 0) break;
+    const std::uint64_t step = std::min(bytes, receive.handed_over - receive.finished);
+    receive.finished += step;
+    bytes -= step;
+  }
+  drop_ended(tag);
+}
+
+// Completes what is whole; after a failure also what nobody holds. Returns the tag's place, or the next one's
+// where nothing is left of it.
+BulkQueue::Receives::iterator BulkQueue::drop_ended(Receives::iterator tag) {
+  std::deque<Receive>& queue = tag->second;
+  for (std::size_t index = 0; index < queue.size();) {
+    const Receive& receive = queue[index];
+    const bool whole = receive.finished == receive.bytes;
+    if (!whole && (failure_.is_ok() || receive.held())) {
+      if (failure_.is_ok()) break;  // first in, first out
+      ++index;
+      continue;
+    }
+    receive.completion->complete(whole ? Status::ok() : failure_);
+    queue.erase(queue.begin() + static_cast<std::ptrdiff_t>(index));
+    --receive_count_;
+  }
+  return queue.empty() ? receives_.erase(tag) : std::next(tag);
 }
 
 bool BulkQueue::has_receive(std::uint64_t tag) const {
   const std::lock_guard lock(mutex_);
-  return !failure_.is_ok() || receives_.contains(tag);
+  if (!failure_.is_ok()) return true;
+  const auto found = receives_.find(tag);
+  return found != receives_.end() && !found->second.back().wholly_handed_over();
 }
 
 Status BulkQueue::abort_receive(std::uint64_t tag, std::uint32_t reason) {
@@ -248,17 +296,20 @@ void BulkQueue::fail_all(const Status& status) {
   if (!failure_.is_ok()) return;
   failure_ = status;
   drop_failed_sends();
+  for (auto tag = receives_.begin(); tag != receives_.end();) tag = drop_ended(tag);
+}
+
+void BulkQueue::let_go() {
+  const std::lock_guard lock(mutex_);
+  for (Send& send : sends_) send.finished = send.handed_over;
+  send_pinned_ = false;
+  drop_failed_sends();
   for (auto tag = receives_.begin(); tag != receives_.end();) {
-    std::deque<Receive>& queue = tag->second;
-    const bool keep_first = queue.front().pinned;
-    for (std::size_t index = keep_first ? 1 : 0; index < queue.size(); ++index)
-      queue[index].completion->complete(failure_);
-    receive_count_ -= queue.size() - (keep_first ? 1 : 0);
-    if (keep_first)
-      queue.resize(1);
-    else
-      queue.clear();
-    tag = queue.empty() ? receives_.erase(tag) : std::next(tag);
+    for (Receive& receive : tag->second) {
+      receive.pinned = false;
+      receive.handed_over = receive.finished;
+    }
+    tag = drop_ended(tag);
   }
 }
 

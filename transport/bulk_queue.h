@@ -5,9 +5,10 @@
 // transport's mover asks what to put on the wire (next_send) and where what came from it belongs
 // (find_receive). One mutex, never held while bytes move.
 //
-// Pinning. Memory handed out by next_send() and find_receive() may be touched by the mover or by the kernel
-// until the matching advance_*(). A transfer so pinned is not completed by fail_all() from another thread
-// but by the advance that unpins it: no completion ever frees memory that is still being copied.
+// Pinning. Memory handed out by next_send() and find_receive() may be touched by the mover, the kernel or a
+// device until the matching advance_*(), or, when it was handed over, until the matching finish_*(). A
+// transfer so pinned is not completed by fail_all() from another thread but by what unpins it: no completion
+// ever frees memory that is still being copied.
 //
 // Order. Sends and aborts go out first in, first out, and so does each tag's receives. A tag that was
 // aborted is not used again on the same endpoint: later receives for it complete with the abort.
@@ -70,21 +71,28 @@ class BulkQueue {
     std::uint64_t bytes = 0;      // how many bytes it still takes
     bool is_discard = false;
   };
-  // The oldest receive posted for `tag`; none: stop reading this direction until one is posted. Pins it
-  // until advance_receive(), which must follow (0 bytes: nothing came).
+  // The oldest receive posted for `tag` that is not wholly handed over; none: stop reading this direction
+  // until one is posted. Pins it until advance_receive() or hand_over_receive(), one of which must follow (0
+  // bytes: nothing came).
   std::optional<Incoming> find_receive(std::uint64_t tag);
   // REQUIRES: bytes <= Incoming::bytes
   void advance_receive(std::uint64_t tag, std::uint64_t bytes);
+  // A device puts the next `bytes` where find_receive() said; it goes on behind them. They are there, and the
+  // tag's oldest `bytes` handed over are their owner's again, with finish_receive().
+  void hand_over_receive(std::uint64_t tag, std::uint64_t bytes);
+  void finish_receive(std::uint64_t tag, std::uint64_t bytes);
   // find_receive() without pinning; also true once failed, so that nobody waits for a receive in vain.
   bool has_receive(std::uint64_t tag) const;
   // The peer gave up on `tag`: its receives, posted or yet to come, complete with bulk_aborted(reason).
   // REQUIRES: no receive of the tag is pinned. A failure returned is the endpoint's to take.
   Status abort_receive(std::uint64_t tag, std::uint32_t reason);
 
-  // --- Any thread
-  // ------------------------------------------------------------------------------------------- Completes
-  // everything that is not pinned with `status` and refuses what comes later. The first call counts.
+  // --- Any thread ------------------------------------------------------------------------------------------
+  // Completes everything that is not pinned with `status` and refuses what comes later. The first call
+  // counts.
   void fail_all(const Status& status);
+  // Nobody will touch what was handed over: completes it with the failure. REQUIRES: fail_all() came before
+  void let_go();
 
  private:
   struct Send {
@@ -100,9 +108,13 @@ class BulkQueue {
     std::byte* target = nullptr;  // null: discard
     std::uint64_t bytes = 0;
     BulkCompletion* completion = nullptr;
-    std::uint64_t received = 0;
-    bool pinned = false;
+    std::uint64_t handed_over = 0;  // bytes that have come, or that a device puts there
+    std::uint64_t finished = 0;     // of these, bytes that have come
+    bool pinned = false;            // between find_receive() and what follows
+    bool wholly_handed_over() const { return handed_over == bytes; }
+    bool held() const { return pinned || handed_over != finished; }
   };
+  using Receives = std::unordered_map<std::uint64_t, std::deque<Receive>>;
   struct Aborted {
     std::uint32_t reason = 0;
     bool claimed = false;  // a receive has met it: may be forgotten when room is needed
@@ -111,6 +123,9 @@ class BulkQueue {
   Status post_receive(std::uint64_t tag, Receive receive);
   void advance_locked(std::size_t bytes);
   void finish_locked(std::size_t bytes);
+  void hand_over_locked(std::deque<Receive>& queue, std::uint64_t bytes);
+  void finish_locked(Receives::iterator tag, std::uint64_t bytes);
+  Receives::iterator drop_ended(Receives::iterator tag);
   void count_sends();
   void drop_failed_sends();
   Status remember_abort(std::uint64_t tag, Aborted aborted);
@@ -122,7 +137,7 @@ class BulkQueue {
   std::size_t aborts_to_send_ = 0;
   bool send_pinned_ = false;             // sends_[cursor_] is between next_send() and its advance
   std::atomic<std::size_t> to_send_{0};  // sends_.size() - cursor_, or 0 once failed
-  std::unordered_map<std::uint64_t, std::deque<Receive>> receives_;  // no empty queues
+  Receives receives_;                    // no empty queues
   std::size_t receive_count_ = 0;
   std::unordered_map<std::uint64_t, Aborted> aborted_;
   std::deque<std::uint64_t> aborted_order_;  // the keys of aborted_, oldest first

@@ -6,10 +6,8 @@
 #include <cstdio>
 #include <thread>
 
-#include "rdma/transport.h"
-#include "tests/support/endpoint_pair.h"
 #include "tests/support/peer.h"
-#include "tests/support/verbs/fake_fabric.h"
+#include "tests/unit/rdma/endpoints_fixture.h"
 
 namespace tf::rdma {
 namespace {
@@ -22,22 +20,11 @@ struct Cost {
   double completions = 0;
 };
 
-class CostTest : public testing::Test {
+class CostTest : public EndpointsTest {
  protected:
   void SetUp() override {
-    transport_ = make_transport(*fabric_.verbs(), {});
-    Result<net::Listener> listener = test::listen_tcp();
-    ASSERT_TRUE(listener.is_ok());
-    Result<test::EndpointPair> pair = test::connect_pair(*transport_, *listener);
-    ASSERT_TRUE(pair.is_ok()) << pair.status().to_string();
-    pair_ = std::move(pair.value());
+    EndpointsTest::SetUp();
     before_ = fabric_.counters();
-  }
-  void TearDown() override {
-    pair_ = {};
-    EXPECT_EQ(fabric_.violations(), std::vector<std::string>{});
-    EXPECT_EQ(fabric_.counters().rnr, 0u);
-    EXPECT_EQ(fabric_.live_objects(), 0u);
   }
 
   // Of both ends since the start.
@@ -52,9 +39,6 @@ class CostTest : public testing::Test {
     return cost;
   }
 
-  test::FakeFabric fabric_;
-  std::unique_ptr<net::Transport> transport_;
-  test::EndpointPair pair_;
   test::FakeCounters before_;
 };
 

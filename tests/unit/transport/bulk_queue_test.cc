@@ -112,6 +112,62 @@ TEST_F(BulkQueueTest, FailureSparesTheReceiveBeingFilled) {
   EXPECT_FALSE(queue_.find_receive(1).has_value());
 }
 
+TEST_F(BulkQueueTest, ReceivesAreHandedOverAheadOfTheirEnd) {
+  BulkCompletion& first = receive(1, 100);
+  BulkCompletion& second = receive(1, 50);
+  EXPECT_EQ(queue_.find_receive(1)->bytes, 100u);
+  queue_.hand_over_receive(1, 60);
+  const auto rest = queue_.find_receive(1);
+  EXPECT_EQ(rest->target.data(), memory_.data() + 60);
+  EXPECT_EQ(rest->bytes, 40u);
+  queue_.hand_over_receive(1, 40);
+  EXPECT_TRUE(queue_.has_receive(1));
+  EXPECT_EQ(queue_.find_receive(1)->bytes, 50u);
+  queue_.hand_over_receive(1, 50);
+  EXPECT_FALSE(queue_.has_receive(1)) << "all are handed over";
+  EXPECT_FALSE(queue_.find_receive(1).has_value());
+  queue_.finish_receive(1, 99);
+  EXPECT_FALSE(first.done());
+  queue_.finish_receive(1, 2);
+  EXPECT_TRUE(first.done() && first.status().is_ok());
+  EXPECT_FALSE(second.done());
+  queue_.finish_receive(1, 49);
+  EXPECT_TRUE(second.done() && second.status().is_ok());
+}
+
+TEST_F(BulkQueueTest, FailureSparesReceivesThatADeviceFills) {
+  BulkCompletion& filled = receive(1, 100);
+  BulkCompletion& half = receive(1, 100);
+  BulkCompletion& waiting = receive(1, 100);
+  (void)queue_.find_receive(1);
+  queue_.hand_over_receive(1, 100);
+  (void)queue_.find_receive(1);
+  queue_.hand_over_receive(1, 30);
+  queue_.fail_all(kBroken);
+  EXPECT_TRUE(waiting.done());
+  EXPECT_FALSE(filled.done() || half.done());
+  queue_.finish_receive(1, 100);
+  EXPECT_TRUE(filled.done() && filled.status().is_ok());
+  EXPECT_FALSE(half.done()) << "the device has a part of it";
+  queue_.let_go();
+  EXPECT_TRUE(half.done());
+  EXPECT_EQ(half.status().code(), Code::kPeerLost);
+}
+
+TEST_F(BulkQueueTest, LettingGoEndsSendsThatWereHandedOver) {
+  BulkCompletion& first = send(1, 100);
+  BulkCompletion& second = send(1, 100);
+  (void)queue_.next_send();
+  queue_.hand_over_send(100);
+  (void)queue_.next_send();
+  queue_.hand_over_send(10);
+  queue_.fail_all(kBroken);
+  EXPECT_FALSE(first.done() || second.done());
+  queue_.let_go();
+  EXPECT_EQ(first.status().code(), Code::kPeerLost);
+  EXPECT_EQ(second.status().code(), Code::kPeerLost);
+}
+
 TEST_F(BulkQueueTest, ReceivesOfATagQueueUp) {
   EXPECT_FALSE(queue_.find_receive(1).has_value());
   EXPECT_FALSE(queue_.has_receive(1));
@@ -179,6 +235,7 @@ TEST_F(BulkQueueTest, PendingCountsAreBounded) {
   EXPECT_EQ(queue_.receive(1, memory_, refused).code(), Code::kResourceExhausted);
   EXPECT_EQ(queue_.discard(1, 1, refused).code(), Code::kResourceExhausted);
   EXPECT_EQ(queue_.abort(1, 1).code(), Code::kResourceExhausted);
+  (void)queue_.find_receive(0);
   queue_.advance_receive(0, 1);
   EXPECT_TRUE(queue_.receive(1, memory_, done_.emplace_back()).is_ok());
 }

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// How many READs and WRITEs of payload the worker's device has at a time, and what becomes of them.
+#include "rdma/under_way.h"
+
+#include <array>
+#include <deque>
+
+#include "tests/support/peer.h"
+#include "tests/unit/rdma/endpoints_fixture.h"
+
+namespace tf::rdma {
+namespace {
+
+constexpr std::size_t kTransfers = 12;
+
+// Twelve transfers of a size, each with its tag, in one direction; the memory is known from the start.
+class UnderWayTest : public EndpointsTest {
+ protected:
+  void post(std::size_t bytes, bool to_worker) {
+    source_ = test::pattern(bytes * kTransfers, 1);
+    target_.assign(bytes * kTransfers, std::byte{0});
+    Endpoint& from = to_worker ? *pair_.client : *pair_.server;
+    Endpoint& to = to_worker ? *pair_.server : *pair_.client;
+    from.bulk().remember(source_);
+    to.bulk().remember(target_);
+    for (std::uint64_t tag = 0; tag < kTransfers; ++tag) {
+      ASSERT_TRUE(to.bulk()
+                      .receive(tag, std::span(target_).subspan(tag * bytes, bytes), received_.emplace_back())
+                      .is_ok());
+      ASSERT_TRUE(from.bulk()
+                      .send(tag, std::span(source_).subspan(tag * bytes, bytes), sent_.emplace_back())
+                      .is_ok());
+    }
+  }
+  // Transfers that the worker's mover posts while the device executes none; what was announced has come.
+  std::uint64_t posted_at_once() {
+    EXPECT_TRUE(fabric_.wait_idle());
+    fabric_.pause();
+    const std::uint64_t before = fabric_.counters().work_requests;
+    for (int turn = 0; turn < 4; ++turn) EXPECT_TRUE(pair_.server->bulk().poll().is_ok());
+    constexpr std::uint64_t kCredit = 1;  // for the announcements
+    return fabric_.counters().work_requests - before - kCredit;
+  }
+  void expect_all_arrive() {
+    fabric_.resume();
+    EXPECT_TRUE(move_until_done(sent_) && move_until_done(received_));
+    EXPECT_EQ(test::find_mismatch(target_, 1), test::kNoMismatch);
+    EXPECT_TRUE(fabric_.wait_idle());
+  }
+
+  std::vector<std::byte> source_, target_;
+  std::deque<BulkCompletion> sent_, received_;
+};
+
+TEST_F(UnderWayTest, SmallReadsUpToTheirNumber) {
+  post(4096, true);
+  EXPECT_EQ(posted_at_once(), kTransfersMax);
+  expect_all_arrive();
+}
+
+TEST_F(UnderWayTest, LargeReadsUpToTheirBytes) {
+  post(std::size_t{1} << 20, true);
+  EXPECT_EQ(posted_at_once(), kUnderWayBytes >> 20);
+  expect_all_arrive();
+}
+
+TEST_F(UnderWayTest, SmallWritesUpToTheirNumber) {
+  post(4096, false);
+  EXPECT_EQ(posted_at_once(), kTransfersMax);
+  expect_all_arrive();
+}
+
+TEST_F(UnderWayTest, LargeWritesUpToTheirBytes) {
+  post(std::size_t{1} << 20, false);
+  EXPECT_EQ(posted_at_once(), kUnderWayBytes >> 20);
+  expect_all_arrive();
+}
+
+// The device has them: nobody may be told of the end before it lets go, and then all are.
+TEST_F(UnderWayTest, AFailureEndsAllOfThem) {
+  for (const bool to_worker : {true, false}) {
+    post(4096, to_worker);
+    EXPECT_EQ(posted_at_once(), kTransfersMax);
+    fabric_.resume();
+    pair_.server->fail({Code::kPeerLost, "failed by the test"});
+    pair_.client->fail({Code::kPeerLost, "failed by the test"});
+    for (const auto* const ends : {&sent_, &received_}) {
+      for (const BulkCompletion& end : *ends) EXPECT_TRUE(end.done());
+    }
+    TearDown();
+    sent_.clear();
+    received_.clear();
+    SetUp();
+  }
+}
+
+// An abort behind payload of its tag ends what is left of the receive, and no byte comes after it.
+TEST_F(UnderWayTest, AnAbortWaitsForWhatIsBeforeIt) {
+  for (const bool to_worker : {true, false}) {
+    Endpoint& from = to_worker ? *pair_.client : *pair_.server;
+    Endpoint& to = to_worker ? *pair_.server : *pair_.client;
+    const std::vector<std::byte> source = test::pattern(4096, 2);
+    std::vector<std::byte> target(3 * source.size());
+    std::array<BulkCompletion, 3> ends;
+    ASSERT_TRUE(to.bulk().receive(50, target, ends[0]).is_ok());
+    ASSERT_TRUE(from.bulk().send(50, source, ends[1]).is_ok());
+    ASSERT_TRUE(from.bulk().send(50, source, ends[2]).is_ok());
+    ASSERT_TRUE(from.bulk().abort(50, 9).is_ok());
+    EXPECT_TRUE(move_until_done(ends));
+    EXPECT_TRUE(ends[1].status().is_ok() && ends[2].status().is_ok());
+    EXPECT_EQ(abort_reason(ends[0].status()), 9u);
+    const std::vector<std::byte> seen = target;
+    EXPECT_EQ(test::find_mismatch(std::span(target).first(source.size()), 2), test::kNoMismatch);
+    EXPECT_TRUE(fabric_.wait_idle());
+    EXPECT_EQ(seen, target);
+    TearDown();
+    SetUp();
+  }
+}
+
+// Pieces of one tag that somebody wants and that nobody wants, in turns.
+TEST_F(UnderWayTest, DiscardedPiecesKeepTheirPlace) {
+  constexpr std::size_t kBytes = 4096;
+  for (const bool to_worker : {true, false}) {
+    Endpoint& from = to_worker ? *pair_.client : *pair_.server;
+    Endpoint& to = to_worker ? *pair_.server : *pair_.client;
+    const std::vector<std::byte> source = test::pattern(kBytes * kTransfers, 3);
+    std::vector<std::byte> target(source.size());
+    std::deque<BulkCompletion> ends;
+    for (std::size_t piece = 0; piece < kTransfers; ++piece) {
+      const auto place = std::span(target).subspan(piece * kBytes, kBytes);
+      ASSERT_TRUE((piece % 3 == 2 ? to.bulk().discard(60, kBytes, ends.emplace_back())
+                                  : to.bulk().receive(60, place, ends.emplace_back()))
+                      .is_ok());
+    }
+    ASSERT_TRUE(from.bulk().send(60, source, ends.emplace_back()).is_ok());
+    EXPECT_TRUE(move_until_done(ends));
+    for (std::size_t piece = 0; piece < kTransfers; ++piece) {
+      const auto place = std::span(target).subspan(piece * kBytes, kBytes);
+      const auto sent = std::span(source).subspan(piece * kBytes, kBytes);
+      EXPECT_EQ(std::equal(place.begin(), place.end(), sent.begin()), piece % 3 != 2) << piece;
+    }
+    TearDown();
+    SetUp();
+  }
+}
+
+}  // namespace
+}  // namespace tf::rdma
