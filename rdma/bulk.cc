@@ -66,13 +66,17 @@ Result<std::size_t> Bulk::move_all() {
 Result<std::size_t> Bulk::take_records() {
   std::size_t count = 0;
   for (;;) {
-    Result<std::optional<Record>> record = plane_.consumer().peek(sizeof(BulkNote));
+    Result<std::optional<Record>> record = plane_.consumer().peek(sizeof(BulkNote) + kSmallBytes);
     if (!record) return record.status();
     if (!record->has_value()) break;
+    const auto op = static_cast<BulkOp>((*record)->header.opcode);
+    const std::span<const std::byte> payload = (*record)->payload;
     BulkNote note;
-    if ((*record)->payload.size() != sizeof note) return wrong("record of another length");
-    std::memcpy(&note, (*record)->payload.data(), sizeof note);
-    TF_RETURN_IF_ERROR(take(static_cast<BulkOp>((*record)->header.opcode), note));
+    if (payload.size() < sizeof note) return wrong("record of another length");
+    std::memcpy(&note, payload.data(), sizeof note);
+    const std::span<const std::byte> data = payload.subspan(sizeof note);
+    if (data.size() != (op == BulkOp::kData ? note.bytes : 0)) return wrong("record of another length");
+    TF_RETURN_IF_ERROR(take(op, note, data));
     plane_.consumer().consume();
     ++count;
   }
@@ -83,18 +87,19 @@ Result<std::size_t> Bulk::take_records() {
   return count + std::exchange(told_bytes_, 0u);
 }
 
-Result<bool> Bulk::say(BulkOp op, const BulkNote& note) {
+Result<bool> Bulk::say(BulkOp op, const BulkNote& note, std::span<const std::byte> data) {
   Producer& producer = plane_.producer();
-  constexpr std::size_t kBytes = kFrameHeaderBytes + sizeof(BulkNote);
-  std::span<std::byte> slot = producer.reserve(kBytes);
+  const std::size_t payload = sizeof note + data.size();
+  std::span<std::byte> slot = producer.reserve(kFrameHeaderBytes + payload);
   if (slot.empty()) {
-    Result<std::span<std::byte>> slow = producer.reserve_slowly(kBytes);
+    Result<std::span<std::byte>> slow = producer.reserve_slowly(kFrameHeaderBytes + payload);
     if (!slow) return slow.status();
     if (slow->empty()) return false;
     slot = *slow;
   }
-  write_header({.opcode = static_cast<std::uint16_t>(op), .payload_length = sizeof note}, slot.data());
+  write_header({.opcode = static_cast<std::uint16_t>(op), .payload_length = payload}, slot.data());
   std::memcpy(slot.data() + kFrameHeaderBytes, &note, sizeof note);
+  if (!data.empty()) std::memcpy(slot.data() + kFrameHeaderBytes + sizeof note, data.data(), data.size());
   TF_RETURN_IF_ERROR(producer.publish());
   return true;
 }

@@ -2,12 +2,14 @@
 // The bulk plane. The client announces its memory, the worker's device reads and writes it: payload moves
 // while the client's threads do something else. Control records travel on the plane's streams, frames whose
 // opcode is a BulkOp:
-//   client to worker   source, target (or one that is thrown away), abort
-//   worker to client   source done, target done, abort, want
+//   client to worker   source, target (or a small one, or one that is thrown away), abort
+//   worker to client   source done, target done, data, abort, want
 // Sources are taken in the order of their announcing, and told as done, whole, in that order. Targets are
 // announced as their receives are posted, kPiecesMax at a time; for a tag that has none the worker says
 // "want", and the client announces that tag's next before all others. Payload is WRITTEN on the queue pair
-// that then brings the record of it.
+// that then brings the record of it. For small targets it comes in that record: a record may not overtake
+// what was WRITTEN before, so it has to wait until the device says that this is there; a copy takes less than
+// that round trip, and neither end has to register anything.
 //
 // Everything here is guarded by a mutex: any thread may move. The queue has its own.
 #pragma once
@@ -29,6 +31,8 @@
 namespace tf::rdma {
 
 inline constexpr std::size_t kPiecesMax = 16;  // announced at a time, of each direction
+inline constexpr std::size_t kSmallBytes = std::size_t{8}
+                                           << 10;  // of a target whose payload comes in a record
 
 enum class BulkOp : std::uint16_t {
   kSource = 1,
@@ -38,9 +42,11 @@ enum class BulkOp : std::uint16_t {
   kSourceDone = 5,
   kTargetDone = 6,
   kWant = 7,
+  kSmallTarget = 8,
+  kData = 9,
 };
 
-// The payload of every record; what an op does not need is zero.
+// The payload of every record; what an op does not need is zero. Behind that of kData come its bytes.
 struct BulkNote {
   std::uint64_t tag = 0;
   std::uint64_t address = 0;
@@ -85,13 +91,14 @@ class Bulk : public QueuedBulkPlane {
       : plane_(plane), owner_(owner), regions_(std::move(regions)) {}
 
   // All with mutex_ held.
-  virtual Status take(BulkOp op, const BulkNote& note) = 0;
+  // `data` is empty but for kData.
+  virtual Status take(BulkOp op, const BulkNote& note, std::span<const std::byte> data) = 0;
   virtual Result<std::size_t> move() = 0;     // starts and ends what can be
   virtual bool is_flushed() = 0;              // after an error: the device has finished with all memory,
   virtual void release_memory() = 0;          // of which no device needs to know any more
   bool is_broken() const { return broken_; }  // a queue pair failed
   // False: no room now; a move() follows when there is some.
-  Result<bool> say(BulkOp op, const BulkNote& note);
+  Result<bool> say(BulkOp op, const BulkNote& note, std::span<const std::byte> data = {});
 
   Plane& plane_;
   BulkOwner& owner_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The announcing end. It touches payload only where that goes through a slot.
+// The announcing end. It touches payload only where that goes through a slot or comes in a record.
 #include <algorithm>
 #include <cstring>
 #include <string>
@@ -17,7 +17,8 @@ struct Piece {
   std::uint64_t tag = 0;
   std::uint64_t bytes = 0;
   std::uint64_t done = 0;
-  Lease lease;
+  Lease lease = {};
+  bool is_small = false;  // its payload comes in records
 };
 
 // A receive, or what is left of it to announce.
@@ -43,7 +44,7 @@ class ClientBulk final : public Bulk {
   template <typename Queue>
   Status post(const Posted& posted, Queue&& queue);
   Status posted(Status result) override;
-  Status take(BulkOp op, const BulkNote& note) override;
+  Status take(BulkOp op, const BulkNote& note, std::span<const std::byte> data) override;
   Result<std::size_t> move() override;
   bool is_flushed() override { return true; }  // the peer's device moves, and ours lets it no more
   void release_memory() override;
@@ -52,7 +53,7 @@ class ClientBulk final : public Bulk {
   Result<bool> announce_target(std::deque<Posted>::iterator posted);
   Result<std::size_t> announce_targets();
   Status take_source_done(const BulkNote& note);
-  Status take_target_done(const BulkNote& note);
+  Status take_target_done(BulkOp op, const BulkNote& note, std::span<const std::byte> data);
   Status take_abort(const BulkNote& note);
   void take_want(std::uint64_t tag);
 
@@ -114,7 +115,7 @@ Result<bool> ClientBulk::announce_send() {
       return said;
     }
     queue_.sent_abort();
-    sources_.push_back({.tag = next->tag, .bytes = 0, .done = 0, .lease = {}});
+    sources_.push_back({.tag = next->tag});
     return true;
   }
   // The peer only reads it.
@@ -136,7 +137,7 @@ Result<bool> ClientBulk::announce_send() {
     return said;
   }
   queue_.hand_over_send(lease->bytes);
-  sources_.push_back({next->tag, note.bytes, 0, std::move(*lease)});
+  sources_.push_back({.tag = next->tag, .bytes = note.bytes, .lease = std::move(*lease)});
   return true;
 }
 
@@ -164,9 +165,14 @@ Result<std::size_t> ClientBulk::announce_targets() {
 }
 
 Result<bool> ClientBulk::announce_target(std::deque<Posted>::iterator posted) {
-  Piece piece{.tag = posted->tag, .bytes = posted->bytes, .done = 0, .lease = {}};
+  Piece piece{.tag = posted->tag, .bytes = posted->bytes};
   BulkNote note{.tag = posted->tag};
-  if (posted->target != nullptr) {
+  BulkOp op = BulkOp::kDiscard;
+  if (posted->target != nullptr && posted->bytes <= kSmallBytes) {
+    op = BulkOp::kSmallTarget;
+    piece.is_small = true;
+  } else if (posted->target != nullptr) {
+    op = BulkOp::kTarget;
     std::optional<Lease> lease =
         regions_->lease({posted->target, static_cast<std::size_t>(posted->bytes)}, Direction::kIn);
     if (!lease) {
@@ -179,7 +185,7 @@ Result<bool> ClientBulk::announce_target(std::deque<Posted>::iterator posted) {
     piece.lease = std::move(*lease);
   }
   note.bytes = piece.bytes;
-  Result<bool> said = say(posted->target != nullptr ? BulkOp::kTarget : BulkOp::kDiscard, note);
+  Result<bool> said = say(op, note);
   if (!said || !said.value()) return said;
   posted->bytes -= piece.bytes;
   if (posted->target != nullptr) posted->target += piece.bytes;
@@ -190,10 +196,11 @@ Result<bool> ClientBulk::announce_target(std::deque<Posted>::iterator posted) {
 
 // --- What the peer tells ----------------------------------------------------------------------------------
 
-Status ClientBulk::take(BulkOp op, const BulkNote& note) {
+Status ClientBulk::take(BulkOp op, const BulkNote& note, std::span<const std::byte> data) {
   switch (op) {
     case BulkOp::kSourceDone: return take_source_done(note);
-    case BulkOp::kTargetDone: return take_target_done(note);
+    case BulkOp::kTargetDone:
+    case BulkOp::kData: return take_target_done(op, note, data);
     case BulkOp::kAbort: return take_abort(note);
     case BulkOp::kWant: take_want(note.tag); return Status::ok();
     default: return wrong("record that a worker does not send");
@@ -209,16 +216,20 @@ Status ClientBulk::take_source_done(const BulkNote& note) {
   return Status::ok();
 }
 
-Status ClientBulk::take_target_done(const BulkNote& note) {
+// Payload is in its place already, or in a slot, or here.
+Status ClientBulk::take_target_done(BulkOp op, const BulkNote& note, std::span<const std::byte> data) {
   const auto piece =
       std::find_if(targets_.begin(), targets_.end(), [&](const Piece& each) { return each.tag == note.tag; });
   if (piece == targets_.end() || note.bytes == 0 || note.bytes > piece->bytes - piece->done)
     return wrong("payload for what was not announced");
+  if (piece->is_small != (op == BulkOp::kData)) return wrong("payload by another way than was announced");
   const auto receive = queue_.find_receive(note.tag);
   if (!receive) return Status::ok();  // all have failed meanwhile
   if (note.bytes > receive->bytes) return wrong("payload beyond its receive");
-  if (piece->lease.is_slot() && !receive->is_discard)
-    std::memcpy(receive->target.data(), piece->lease.memory + piece->done, note.bytes);
+  const std::byte* from = nullptr;
+  if (piece->is_small) from = data.data();
+  if (piece->lease.is_slot()) from = piece->lease.memory + piece->done;
+  if (from != nullptr && !receive->is_discard) std::memcpy(receive->target.data(), from, note.bytes);
   piece->done += note.bytes;
   told_bytes_ += note.bytes;
   if (piece->done == piece->bytes) targets_.erase(piece);  // and deregisters it before anybody is told

@@ -36,7 +36,7 @@ struct Target {
   std::uint64_t bytes = 0;
   std::uint64_t started = 0;
   std::uint64_t done = 0;  // and told
-  bool is_discard = false;
+  BulkOp kind = BulkOp::kTarget;
 };
 
 class WorkerBulk final : public Bulk {
@@ -49,7 +49,7 @@ class WorkerBulk final : public Bulk {
     note_post();
     return result;
   }
-  Status take(BulkOp op, const BulkNote& note) override;
+  Status take(BulkOp op, const BulkNote& note, std::span<const std::byte> data) override;
   Result<std::size_t> move() override;
   bool is_flushed() override;
   void release_memory() override;
@@ -61,6 +61,7 @@ class WorkerBulk final : public Bulk {
   std::uint64_t end_read();
   Result<std::size_t> start_read();
   Result<std::size_t> read_into(std::span<std::byte> target, Source& source);
+  void begin_read(Transfer read, Source& source);
   Result<std::size_t> move_out();
   Result<bool> tell_written();
   Result<bool> send_abort(const BulkQueue::Outgoing& next);
@@ -84,13 +85,14 @@ class WorkerBulk final : public Bulk {
 
 // --- What the peer tells ----------------------------------------------------------------------------------
 
-Status WorkerBulk::take(BulkOp op, const BulkNote& note) {
+Status WorkerBulk::take(BulkOp op, const BulkNote& note, std::span<const std::byte>) {
   switch (op) {
     case BulkOp::kSource:
       if (note.bytes == 0) return wrong("source without bytes");
       return take_source({.tag = note.tag, .memory = {note.address, note.key}, .bytes = note.bytes});
     case BulkOp::kAbort: return take_source({.tag = note.tag, .is_abort = true, .reason = note.reason});
     case BulkOp::kTarget:
+    case BulkOp::kSmallTarget:
     case BulkOp::kDiscard: return take_target(op, note);
     default: return wrong("record that a client does not send");
   }
@@ -105,9 +107,9 @@ Status WorkerBulk::take_source(const Source& source) {
 Status WorkerBulk::take_target(BulkOp op, const BulkNote& note) {
   if (aborted_.contains(note.tag)) return Status::ok();  // it has not heard of that yet
   if (note.bytes == 0) return wrong("target without bytes");
+  if (op == BulkOp::kSmallTarget && note.bytes > kSmallBytes) return wrong("small target of many bytes");
   if (target_count_ >= kTargetsMax) return wrong("targets of more than kPiecesMax");
-  targets_[note.tag].push_back(
-      {.memory = {note.address, note.key}, .bytes = note.bytes, .is_discard = op == BulkOp::kDiscard});
+  targets_[note.tag].push_back({.memory = {note.address, note.key}, .bytes = note.bytes, .kind = op});
   ++target_count_;
   if (wanted_ == note.tag) wanted_.reset();
   return Status::ok();
@@ -139,8 +141,8 @@ ibv_send_wr WorkerBulk::make_request(ibv_sge& piece, const Lease& lease, const R
 Result<std::size_t> WorkerBulk::move_in() {
   std::size_t moved = 0;
   reads_.end(plane_.consumer().take_payload());
-  while (reads_.has_ended()) moved += end_read();
   for (;;) {
+    while (reads_.has_ended()) moved += end_read();
     Result<bool> told = tell_source_done();
     if (!told) return told.status();
     if (!told.value()) return moved;
@@ -191,12 +193,8 @@ Result<std::size_t> WorkerBulk::start_read() {
   if (!receive) return std::size_t{0};
   const std::uint64_t bytes = std::min(receive->bytes, next->bytes - next->started);
   if (!receive->is_discard) return read_into(receive->target.first(static_cast<std::size_t>(bytes)), *next);
-  // The tag's bytes end in order.
-  const std::uint64_t dropped = reads_.empty() ? bytes : 0;
-  next->started += dropped;
-  next->done += dropped;
-  queue_.advance_receive(next->tag, dropped);
-  return std::size_t{dropped != 0 ? 1u : 0u};
+  begin_read({.tag = next->tag, .bytes = bytes}, *next);
+  return std::size_t{1};
 }
 
 // `target` is pinned.
@@ -214,12 +212,17 @@ Result<std::size_t> WorkerBulk::read_into(std::span<std::byte> target, Source& s
     queue_.advance_receive(source.tag, 0);
     return refused;
   }
-  const std::uint64_t bytes = lease->bytes;
-  std::byte* const copy_to = lease->is_slot() ? target.data() : nullptr;
-  queue_.hand_over_receive(source.tag, bytes);
-  source.started += bytes;
-  reads_.add({.tag = source.tag, .bytes = bytes, .lease = std::move(*lease), .target = copy_to});
+  Transfer read{.tag = source.tag, .bytes = lease->bytes, .posted = true};
+  read.target = lease->is_slot() ? target.data() : nullptr;
+  read.lease = std::move(*lease);
+  begin_read(std::move(read), source);
   return std::size_t{1};
+}
+
+void WorkerBulk::begin_read(Transfer read, Source& source) {
+  queue_.hand_over_receive(read.tag, read.bytes);
+  source.started += read.bytes;
+  reads_.add(std::move(read));
 }
 
 // --- To the client ----------------------------------------------------------------------------------------
@@ -242,11 +245,14 @@ Result<std::size_t> WorkerBulk::move_out() {
   }
 }
 
-// The oldest WRITE is over. Told before the send is complete: whoever closes then has told.
+// The oldest WRITE is over, or what goes in a record is next. Told before the send is complete: whoever
+// closes then has told.
 Result<bool> WorkerBulk::tell_written() {
-  const std::uint64_t tag = writes_.oldest().tag;
-  const std::uint64_t bytes = writes_.oldest().bytes;
-  Result<bool> said = say(BulkOp::kTargetDone, {.tag = tag, .bytes = bytes});
+  const Transfer& oldest = writes_.oldest();
+  const std::uint64_t tag = oldest.tag;
+  const std::uint64_t bytes = oldest.bytes;
+  const BulkOp op = oldest.small.empty() ? BulkOp::kTargetDone : BulkOp::kData;
+  Result<bool> said = say(op, {.tag = tag, .bytes = bytes}, oldest.small);
   if (!said || !said.value()) return said;
   writes_.remove();
   if (const auto queue = targets_.find(tag); queue != targets_.end()) {
@@ -316,10 +322,10 @@ Result<bool> WorkerBulk::ask_for(std::uint64_t tag) {
 // False: later.
 Result<bool> WorkerBulk::write_to(const BulkQueue::Outgoing& next, Target& target) {
   const std::uint64_t bytes = std::min<std::uint64_t>(next.source.size(), target.bytes - target.started);
-  if (target.is_discard) {
-    if (!writes_.empty()) return false;  // what is under way is told first
-    begin_write({.tag = next.tag, .bytes = bytes, .lease = {}, .target = nullptr}, target);
-    writes_.end(1);
+  Transfer write{.tag = next.tag, .bytes = bytes};
+  if (target.kind != BulkOp::kTarget) {
+    if (target.kind == BulkOp::kSmallTarget) write.small = next.source.first(static_cast<std::size_t>(bytes));
+    begin_write(std::move(write), target);
     return true;
   }
   // The device only reads it.
@@ -334,8 +340,10 @@ Result<bool> WorkerBulk::write_to(const BulkQueue::Outgoing& next, Target& targe
   ibv_send_wr request = make_request(piece, *lease, target.memory, target.started);
   request.opcode = IBV_WR_RDMA_WRITE;
   TF_RETURN_IF_ERROR(plane_.producer().post_payload(request));
-  const std::uint64_t leased = lease->bytes;
-  begin_write({.tag = next.tag, .bytes = leased, .lease = std::move(*lease), .target = nullptr}, target);
+  write.bytes = lease->bytes;
+  write.lease = std::move(*lease);
+  write.posted = true;
+  begin_write(std::move(write), target);
   return true;
 }
 

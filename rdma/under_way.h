@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// UnderWay: the READs or WRITEs of payload that the device has, oldest first; it ends them in this order.
-// Enough of them that the device always has the next when it ends one; no more, since records wait behind
-// them in the same queue. One thread at a time.
+// UnderWay: transfers of payload in one direction, oldest first: READs or WRITEs that the device has, which
+// ends them in this order, and between them what keeps its place without the device. Enough of them that the
+// device always has the next when it ends one; no more, since records wait behind them in the same queue. One
+// thread at a time.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <utility>
 
 #include "rdma/regions.h"
@@ -21,8 +22,10 @@ inline constexpr std::uint64_t kUnderWayBytes = std::uint64_t{2} << 20;
 struct Transfer {
   std::uint64_t tag = 0;
   std::uint64_t bytes = 0;
-  Lease lease;
-  std::byte* target = nullptr;  // of a READ through a slot
+  Lease lease = {};
+  std::byte* target = nullptr;            // of a READ through a slot
+  std::span<const std::byte> small = {};  // of what goes in a record
+  bool posted = false;                    // the device has it
 };
 
 class UnderWay {
@@ -32,13 +35,22 @@ class UnderWay {
   // REQUIRES: may_add()
   void add(Transfer transfer) {
     bytes_ += transfer.bytes;
-    transfers_[(first_ + count_) % kTransfersMax] = std::move(transfer);
-    ++count_;
+    at(count_++) = std::move(transfer);
   }
-  // The device has finished with `count` more, the oldest of those that it had.
-  void end(unsigned count) { ended_ = std::min(ended_ + count, count_); }
-  bool has_ended() const { return ended_ != 0; }
-  bool all_ended() const { return ended_ == count_; }
+  // The device has finished with `count` more, the oldest of those that it has.
+  void end(unsigned count) {
+    for (unsigned index = 0; index < count_ && count != 0; ++index) {
+      Transfer& transfer = at(index);
+      if (std::exchange(transfer.posted, false)) --count;
+    }
+  }
+  bool has_ended() const { return count_ != 0 && !transfers_[first_].posted; }
+  // The device has none of them.
+  bool all_ended() {
+    for (unsigned index = 0; index < count_; ++index)
+      if (at(index).posted) return false;
+    return true;
+  }
   // REQUIRES: !empty()
   Transfer& oldest() { return transfers_[first_]; }
   // Removes the oldest, and gives back what it leased. REQUIRES: has_ended()
@@ -47,14 +59,14 @@ class UnderWay {
     oldest().lease.release();
     first_ = (first_ + 1) % kTransfersMax;
     --count_;
-    --ended_;
   }
 
  private:
+  Transfer& at(unsigned index) { return transfers_[(first_ + index) % kTransfersMax]; }
+
   std::array<Transfer, kTransfersMax> transfers_;
   unsigned first_ = 0;
   unsigned count_ = 0;
-  unsigned ended_ = 0;
   std::uint64_t bytes_ = 0;
 };
 

@@ -74,22 +74,25 @@ TEST_P(WorkerMeets, WhatNoClientSends) {
   EXPECT_EQ(outcome(), Code::kProtocol);
 }
 
-INSTANTIATE_TEST_SUITE_P(Records, WorkerMeets,
-                         testing::Values(std::pair{BulkOp::kSource, BulkNote{.tag = 1}},
-                                         std::pair{BulkOp::kTarget, BulkNote{.tag = 1}},
-                                         std::pair{BulkOp::kDiscard, BulkNote{.tag = 1}},
-                                         std::pair{BulkOp::kSourceDone, BulkNote{.tag = 1, .bytes = 1}},
-                                         std::pair{BulkOp::kTargetDone, BulkNote{.tag = 1, .bytes = 1}},
-                                         std::pair{BulkOp::kWant, BulkNote{.tag = 1}},
-                                         std::pair{BulkOp{0}, BulkNote{.tag = 1}},
-                                         std::pair{BulkOp{999}, BulkNote{.tag = 1}}));
+INSTANTIATE_TEST_SUITE_P(
+    Records, WorkerMeets,
+    testing::Values(std::pair{BulkOp::kSource, BulkNote{.tag = 1}},
+                    std::pair{BulkOp::kTarget, BulkNote{.tag = 1}},
+                    std::pair{BulkOp::kDiscard, BulkNote{.tag = 1}},
+                    std::pair{BulkOp::kSourceDone, BulkNote{.tag = 1, .bytes = 1}},
+                    std::pair{BulkOp::kTargetDone, BulkNote{.tag = 1, .bytes = 1}},
+                    std::pair{BulkOp::kWant, BulkNote{.tag = 1}},
+                    std::pair{BulkOp::kSmallTarget, BulkNote{.tag = 1}},
+                    std::pair{BulkOp::kSmallTarget, BulkNote{.tag = 1, .bytes = kSmallBytes + 1}},
+                    std::pair{BulkOp::kData, BulkNote{.tag = 1}}, std::pair{BulkOp{0}, BulkNote{.tag = 1}},
+                    std::pair{BulkOp{999}, BulkNote{.tag = 1}}));
 
 class ClientMeets : public BulkHostile, public testing::WithParamInterface<std::pair<BulkOp, BulkNote>> {};
 
 TEST_P(ClientMeets, WhatNoWorkerSends) {
   open_client();
   BulkCompletion received;
-  std::vector<std::byte> target(100);
+  std::vector<std::byte> target(kSmallBytes + 100);
   ASSERT_TRUE(bulk->receive(7, target, received).is_ok());
   say(GetParam().first, GetParam().second);
   EXPECT_EQ(outcome(), Code::kProtocol);
@@ -98,17 +101,49 @@ TEST_P(ClientMeets, WhatNoWorkerSends) {
   EXPECT_TRUE(received.done());
 }
 
-INSTANTIATE_TEST_SUITE_P(Records, ClientMeets,
-                         testing::Values(std::pair{BulkOp::kSourceDone, BulkNote{.tag = 7, .bytes = 100}},
-                                         std::pair{BulkOp::kTargetDone, BulkNote{.tag = 8, .bytes = 100}},
-                                         std::pair{BulkOp::kTargetDone, BulkNote{.tag = 7}},
-                                         std::pair{BulkOp::kTargetDone, BulkNote{.tag = 7, .bytes = 101}},
-                                         std::pair{BulkOp::kTargetDone,
-                                                   BulkNote{.tag = 7, .bytes = ~std::uint64_t{0}}},
-                                         std::pair{BulkOp::kSource, BulkNote{.tag = 7, .bytes = 100}},
-                                         std::pair{BulkOp::kTarget, BulkNote{.tag = 7, .bytes = 100}},
-                                         std::pair{BulkOp::kDiscard, BulkNote{.tag = 7, .bytes = 100}},
-                                         std::pair{BulkOp{999}, BulkNote{.tag = 7}}));
+INSTANTIATE_TEST_SUITE_P(
+    Records, ClientMeets,
+    testing::Values(std::pair{BulkOp::kSourceDone, BulkNote{.tag = 7, .bytes = 100}},
+                    std::pair{BulkOp::kTargetDone, BulkNote{.tag = 8, .bytes = 100}},
+                    std::pair{BulkOp::kTargetDone, BulkNote{.tag = 7}},
+                    std::pair{BulkOp::kTargetDone, BulkNote{.tag = 7, .bytes = kSmallBytes + 101}},
+                    std::pair{BulkOp::kTargetDone, BulkNote{.tag = 7, .bytes = ~std::uint64_t{0}}},
+                    std::pair{BulkOp::kSource, BulkNote{.tag = 7, .bytes = 100}},
+                    std::pair{BulkOp::kTarget, BulkNote{.tag = 7, .bytes = 100}},
+                    std::pair{BulkOp::kDiscard, BulkNote{.tag = 7, .bytes = 100}},
+                    std::pair{BulkOp{999}, BulkNote{.tag = 7}}));
+
+// Whether payload comes in records is the client's to say, and how much there is the record's.
+TEST_F(BulkHostile, DataOfAnotherKindOrLength) {
+  struct Case {
+    const char* what;
+    std::size_t receive, told, carried;
+    BulkOp op;
+  };
+  constexpr std::size_t kLarge = kSmallBytes + 100;
+  const std::array<Case, 6> cases{{{"for a large target", kLarge, 8, 8, BulkOp::kData},
+                                   {"a small target told as written", 100, 100, 0, BulkOp::kTargetDone},
+                                   {"fewer bytes than told", 100, 100, 99, BulkOp::kData},
+                                   {"more bytes than told", 100, 99, 100, BulkOp::kData},
+                                   {"more than the target takes", 100, 101, 101, BulkOp::kData},
+                                   {"nothing", 100, 0, 0, BulkOp::kData}}};
+  for (const Case& each : cases) {
+    SCOPED_TRACE(each.what);
+    open_client();
+    BulkCompletion received;
+    std::vector<std::byte> target(each.receive);
+    ASSERT_TRUE(bulk->receive(7, target, received).is_ok());
+    const BulkNote note{.tag = 7, .bytes = each.told};
+    std::vector<std::byte> record(sizeof note + each.carried, std::byte{1});
+    std::memcpy(record.data(), &note, sizeof note);
+    say_bytes(static_cast<std::uint16_t>(each.op), record);
+    EXPECT_EQ(outcome(), Code::kProtocol);
+    TearDown();
+    EXPECT_TRUE(received.done());
+    EXPECT_EQ(target, std::vector<std::byte>(each.receive));
+    owner.failure = Status::ok();
+  }
+}
 
 TEST_F(BulkHostile, ARecordOfAnotherLength) {
   open_worker();

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
+#include <deque>
 #include <thread>
 
 #include "tests/support/peer.h"
@@ -73,6 +74,23 @@ TEST_F(CostTest, SynchronousCalls) {
   EXPECT_LE(each.requests, 2.01);  // and a pad now and then
   EXPECT_LE(each.doorbells, 2.01);
   EXPECT_LE(each.completions, 0.3);
+}
+
+// A request of the client, and the bytes that it asks for.
+TEST_F(CostTest, SmallCopiesFromTheWorker) {
+  constexpr std::uint32_t kCopies = 1000;
+  const std::vector<std::byte> source = test::pattern(4096, 5);
+  std::vector<std::byte> target(source.size());
+  for (std::uint32_t copy = 0; copy < kCopies; ++copy) {
+    std::deque<BulkCompletion> ends(2);
+    ASSERT_TRUE(pair_.client->bulk().receive(copy, target, ends[0]).is_ok());
+    ASSERT_TRUE(pair_.server->bulk().send(copy, source, ends[1]).is_ok());
+    ASSERT_TRUE(move_until_done(ends));
+  }
+  EXPECT_EQ(target, source);
+  const Cost each = cost("small copy from the worker", kCopies);
+  EXPECT_LE(each.requests, 2.3);  // an announcement, the bytes
+  EXPECT_LE(each.completions, 0.5);
 }
 
 TEST_F(CostTest, Payload) {

@@ -5,6 +5,7 @@
 #include <array>
 #include <deque>
 
+#include "rdma/bulk.h"
 #include "tests/support/peer.h"
 #include "tests/unit/rdma/endpoints_fixture.h"
 
@@ -12,6 +13,7 @@ namespace tf::rdma {
 namespace {
 
 constexpr std::size_t kTransfers = 12;
+constexpr std::size_t kSmall = 2 * kSmallBytes;  // and yet READ or WRITTEN
 
 // Twelve transfers of a size, each with its tag, in one direction; the memory is known from the start.
 class UnderWayTest : public EndpointsTest {
@@ -53,7 +55,7 @@ class UnderWayTest : public EndpointsTest {
 };
 
 TEST_F(UnderWayTest, SmallReadsUpToTheirNumber) {
-  post(4096, true);
+  post(kSmall, true);
   EXPECT_EQ(posted_at_once(), kTransfersMax);
   expect_all_arrive();
 }
@@ -65,7 +67,7 @@ TEST_F(UnderWayTest, LargeReadsUpToTheirBytes) {
 }
 
 TEST_F(UnderWayTest, SmallWritesUpToTheirNumber) {
-  post(4096, false);
+  post(kSmall, false);
   EXPECT_EQ(posted_at_once(), kTransfersMax);
   expect_all_arrive();
 }
@@ -79,7 +81,7 @@ TEST_F(UnderWayTest, LargeWritesUpToTheirBytes) {
 // The device has them: nobody may be told of the end before it lets go, and then all are.
 TEST_F(UnderWayTest, AFailureEndsAllOfThem) {
   for (const bool to_worker : {true, false}) {
-    post(4096, to_worker);
+    post(kSmall, to_worker);
     EXPECT_EQ(posted_at_once(), kTransfersMax);
     fabric_.resume();
     pair_.server->fail({Code::kPeerLost, "failed by the test"});
@@ -99,7 +101,7 @@ TEST_F(UnderWayTest, AnAbortWaitsForWhatIsBeforeIt) {
   for (const bool to_worker : {true, false}) {
     Endpoint& from = to_worker ? *pair_.client : *pair_.server;
     Endpoint& to = to_worker ? *pair_.server : *pair_.client;
-    const std::vector<std::byte> source = test::pattern(4096, 2);
+    const std::vector<std::byte> source = test::pattern(kSmall, 2);
     std::vector<std::byte> target(3 * source.size());
     std::array<BulkCompletion, 3> ends;
     ASSERT_TRUE(to.bulk().receive(50, target, ends[0]).is_ok());
@@ -120,7 +122,7 @@ TEST_F(UnderWayTest, AnAbortWaitsForWhatIsBeforeIt) {
 
 // Pieces of one tag that somebody wants and that nobody wants, in turns.
 TEST_F(UnderWayTest, DiscardedPiecesKeepTheirPlace) {
-  constexpr std::size_t kBytes = 4096;
+  constexpr std::size_t kBytes = kSmall;
   for (const bool to_worker : {true, false}) {
     Endpoint& from = to_worker ? *pair_.client : *pair_.server;
     Endpoint& to = to_worker ? *pair_.server : *pair_.client;
@@ -143,6 +145,31 @@ TEST_F(UnderWayTest, DiscardedPiecesKeepTheirPlace) {
     TearDown();
     SetUp();
   }
+}
+
+// Of 12 receives every third is so small that its payload comes in a record; all keep their order.
+TEST_F(UnderWayTest, SmallTargetsComeInRecordsInTheirPlace) {
+  std::vector<std::byte> source, target;
+  std::vector<std::size_t> sizes;
+  for (std::size_t piece = 0; piece < kTransfers; ++piece)
+    sizes.push_back(piece % 3 == 0 ? kSmallBytes - piece : kSmallBytes + 1 + piece);
+  source = test::pattern(kTransfers * kSmall, 4);
+  target.resize(source.size());
+  std::deque<BulkCompletion> ends;
+  std::size_t place = 0;
+  for (const std::size_t bytes : sizes) {
+    ASSERT_TRUE(pair_.client->bulk()
+                    .receive(70, std::span(target).subspan(place, bytes), ends.emplace_back())
+                    .is_ok());
+    place += bytes;
+  }
+  ASSERT_TRUE(pair_.server->bulk().send(70, std::span(source).first(place), ends.emplace_back()).is_ok());
+  const std::uint64_t written = fabric_.counters().executed[IBV_WR_RDMA_WRITE];
+  EXPECT_TRUE(move_until_done(ends));
+  EXPECT_TRUE(
+      std::equal(target.begin(), target.begin() + static_cast<std::ptrdiff_t>(place), source.begin()));
+  EXPECT_TRUE(fabric_.wait_idle());
+  EXPECT_GE(fabric_.counters().executed[IBV_WR_RDMA_WRITE] - written, 8u) << "the others are WRITTEN";
 }
 
 }  // namespace
