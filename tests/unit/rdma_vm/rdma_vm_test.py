@@ -6,6 +6,7 @@ import io
 import json
 import os
 import pathlib
+import shutil
 import struct
 import subprocess
 import sys
@@ -225,7 +226,7 @@ class Packages(unittest.TestCase):
 
 class CommandLine(unittest.TestCase):
     def refuses(self, word, *words):
-        done = subprocess.run([sys.executable, str(TOOLS / "rdma-vm"), *words], capture_output=True, text=True)
+        done = subprocess.run([str(TOOLS / "rdma-vm"), *words], capture_output=True, text=True)
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertIn(word, done.stderr)
         self.assertNotIn("Traceback", done.stderr)
@@ -241,10 +242,19 @@ class CommandLine(unittest.TestCase):
         self.refuses("invalid choice", "boot")
 
     def test_help_teaches(self):
-        done = subprocess.run([sys.executable, str(TOOLS / "rdma-vm"), "--help"], capture_output=True, text=True)
+        done = subprocess.run([str(TOOLS / "rdma-vm"), "--help"], capture_output=True, text=True)
         self.assertEqual(done.returncode, 0)
         for word in ("tools/rdma-vm --quick", "run my_script.sh", "exit codes", "soft-RoCE"):
             self.assertIn(word, done.stdout)
+
+    def test_without_python(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for word in ("bash", "dirname", "id"):
+                os.symlink(shutil.which(word), pathlib.Path(folder) / word)
+            done = subprocess.run([shutil.which("bash"), str(TOOLS / "rdma-vm"), "--help"], capture_output=True,
+                                  text=True, env={"PATH": folder, "TF_SKIP_SETUP": "1"})
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("as root: tools/setup", done.stderr)
 
 
 if __name__ == "__main__":
