@@ -28,7 +28,7 @@ namespace {
 
 using Clock = Deadline::Clock;
 
-constexpr std::chrono::seconds kCloseLimit{2};
+constexpr std::chrono::seconds kCloseLimit{3};  // what is lost on the way may be sent again
 constexpr int kRoomSlice_ms = 5;
 constexpr int kLossSlice_ms = 2;                     // while the peer is lost and not all is delivered
 constexpr int kShortSlice_ms = 1;                    // a third sleeper, or one that nobody would wake

@@ -85,7 +85,7 @@ Status receive_ready(int socket, Deadline deadline) {
   return ready.magic == kReadyMagic ? Status::ok() : malformed("these bytes are no Ready");
 }
 
-Result<Route> route_between(const Device& own, const Hello& peer, std::uint8_t ack_timeout) {
+Result<Route> route_between(const Device& own, const Hello& peer, const Retries& retries) {
   const Path& path = own.path();
   if (path.is_global != (peer.global == 1))
     return Status{Code::kUnavailable,
@@ -102,7 +102,7 @@ Result<Route> route_between(const Device& own, const Hello& peer, std::uint8_t a
   const DeviceLimits& limits = own.limits();
   route.reads_out = std::min({limits.reads_asked, peer.reads_answered, kReadsMax});
   route.reads_in = std::min(limits.reads_answered, kReadsMax);
-  route.ack_timeout = ack_timeout;
+  route.retries = retries;
   if (route.reads_out == 0) return Status{Code::kUnavailable, "rdma: " + own.describe() + " starts no READs"};
   return route;
 }

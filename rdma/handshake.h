@@ -11,6 +11,7 @@
 
 #include "rdma/device.h"
 #include "rdma/plane.h"
+#include "rdma/retries.h"
 #include "transport/deadline.h"
 #include "transport/status.h"
 
@@ -76,6 +77,6 @@ Status send_ready(int socket, Deadline deadline);
 Status receive_ready(int socket, Deadline deadline);
 
 // kUnavailable: the two ports are of networks that do not meet.
-Result<Route> route_between(const Device& own, const Hello& peer, std::uint8_t ack_timeout);
+Result<Route> route_between(const Device& own, const Hello& peer, const Retries& retries);
 
 }  // namespace tf::rdma

@@ -198,7 +198,7 @@ Status Producer::push(std::span<const Range> ranges, bool hold, bool signal) {
 // While it held the peer may have fetched some of this: it gets the same bytes once more.
 Status Producer::finish(Deadline deadline) {
   while (queues_.pair->room() < kRoomMin) {
-    if (deadline.passed()) return {Code::kTimeout, "rdma: the peer's device took nothing while closing"};
+    if (deadline.passed()) return {Code::kTimeout, "rdma: the peer's device took nothing in time"};
     TF_RETURN_IF_ERROR(reap());
     std::this_thread::yield();
   }
@@ -213,7 +213,7 @@ Status Producer::finish(Deadline deadline) {
   }
   TF_RETURN_IF_ERROR(push(std::span(ranges).first(count), false, true));
   while (queues_.pair->done() != queues_.pair->posted()) {
-    if (deadline.passed()) return {Code::kTimeout, "rdma: the peer's device did not answer while closing"};
+    if (deadline.passed()) return {Code::kTimeout, "rdma: the peer's device did not answer in time"};
     TF_RETURN_IF_ERROR(reap());
     std::this_thread::yield();
   }

@@ -11,8 +11,6 @@ namespace tf::rdma {
 namespace {
 
 constexpr int kAccess = IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE;
-// 7 would mean for ever to some drivers.
-constexpr std::uint8_t kRetries = 6;
 constexpr std::uint8_t kReceiverRetries = 6;  // never needed: a receive is always posted first
 constexpr std::uint8_t kReceiverDelay = 12;   // 0.64 ms
 constexpr std::uint8_t kHopLimit = 64;
@@ -101,8 +99,8 @@ Status QueuePair::connect(const Route& route, const QueueAddress& peer) {
   if (error != 0) return Status::from_errno("rdma: a queue pair to RTR", error);
   attributes = {};
   attributes.qp_state = IBV_QPS_RTS;
-  attributes.timeout = route.ack_timeout;
-  attributes.retry_cnt = kRetries;
+  attributes.timeout = route.retries.ack_timeout;
+  attributes.retry_cnt = route.retries.count;
   attributes.rnr_retry = kReceiverRetries;
   attributes.sq_psn = first_packet_;
   attributes.max_rd_atomic = route.reads_out;

@@ -16,6 +16,7 @@
 #include <memory>
 #include <span>
 
+#include "rdma/retries.h"
 #include "rdma/verbs.h"
 #include "transport/status.h"
 
@@ -39,9 +40,9 @@ struct Route {
   ibv_gid peer_gid{};
   std::uint16_t peer_lid = 0;
   ibv_mtu mtu = IBV_MTU_1024;
-  std::uint8_t reads_out = 1;     // READs under way that we start
-  std::uint8_t reads_in = 1;      // and that the peer may start
-  std::uint8_t ack_timeout = 14;  // 4.096 us * 2^n
+  std::uint8_t reads_out = 1;  // READs under way that we start
+  std::uint8_t reads_in = 1;   // and that the peer may start
+  Retries retries;
 };
 
 // "what: the verbs status (meaning)". kPeerLost where the peer does not answer.

@@ -12,6 +12,9 @@ namespace tf::rdma {
 namespace {
 
 constexpr std::chrono::seconds kHelloTimeout{5};
+// Of the first request: three tries of the longest ack timeout, and less than the worker waits for Ready. How
+// patient the queue pairs are later says nothing about whether there is a way at all.
+constexpr std::chrono::seconds kProbeLimit{4};
 
 // Verbs and options, or why there are none.
 struct Setup {
@@ -39,7 +42,7 @@ class Opening {
     Result<std::unique_ptr<Plane>> bulk = make_plane(**device, kBulkRingBytes, true);
     if (!bulk) return bulk.status();
     Opening made;
-    made.ack_timeout_ = setup.options.ack_timeout;
+    made.retries_ = setup.options.retries;
     made.parts_ = {.device = std::move(*device),
                    .messages = std::move(*messages),
                    .bulk = std::move(*bulk),
@@ -52,7 +55,7 @@ class Opening {
   Status connect(const Hello& peer) {
     TF_RETURN_IF_ERROR(parts_.messages->check_facts(peer.messages));
     TF_RETURN_IF_ERROR(parts_.bulk->check_facts(peer.bulk));
-    const Result<Route> route = route_between(*parts_.device, peer, ack_timeout_);
+    const Result<Route> route = route_between(*parts_.device, peer, retries_);
     if (!route) return route.status();
     TF_RETURN_IF_ERROR(parts_.messages->connect(route.value(), peer.messages));
     return parts_.bulk->connect(route.value(), peer.bulk);
@@ -60,7 +63,7 @@ class Opening {
 
   // That the fabric brings anything to the peer, whose queue pairs are ready.
   Status probe(Deadline deadline) {
-    Status status = parts_.messages->producer().finish(deadline);
+    Status status = parts_.messages->producer().finish(deadline.sooner(Deadline::after(kProbeLimit)));
     if (status.is_ok()) return status;
     return {status.code(), status.message() + "; from " + parts_.device->describe()};
   }
@@ -73,7 +76,7 @@ class Opening {
 
  private:
   Parts parts_;
-  std::uint8_t ack_timeout_ = 0;
+  Retries retries_;
 };
 
 class RdmaAcceptor final : public net::Acceptor {
@@ -173,7 +176,9 @@ Result<Setup> setup_from_environment() {
   if (!verbs) return verbs.status();
   Result<DeviceOptions> device = device_options_from_environment();
   if (!device) return device.status();
-  return Setup{verbs.value(), {.device = std::move(*device)}};
+  const Result<Retries> retries = retries_from_environment();
+  if (!retries) return retries.status();
+  return Setup{verbs.value(), {.device = std::move(*device), .retries = retries.value()}};
 }
 
 }  // namespace

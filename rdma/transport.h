@@ -7,14 +7,14 @@
 
 #include "net/transport.h"
 #include "rdma/device.h"
+#include "rdma/retries.h"
 #include "rdma/verbs.h"
 
 namespace tf::rdma {
 
 struct Options {
   DeviceOptions device;
-  // A packet that is not acknowledged is sent again after 4.096 us * 2^n, six times.
-  std::uint8_t ack_timeout = 14;
+  Retries retries;
 };
 
 // With the system's libibverbs and the options of the environment, read at the first call.

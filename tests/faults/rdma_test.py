@@ -7,6 +7,7 @@ have rxe0, clients rxe1. TF_FAULT_TRANSPORT=tcp runs what does not need rdma ove
 """
 import os
 import pathlib
+import select
 import signal
 import subprocess
 import sys
@@ -23,7 +24,8 @@ TRANSPORT = os.environ.get("TF_FAULT_TRANSPORT", "rdma")
 NEAR = "10.9.0.1"
 INTERFACES = ("v0", "v1")
 CLIENT_ENVIRONMENT = {"TF_RDMA_DEVICE": "rxe1", "TF_IO_TIMEOUT": "10"}
-NOTICE_S = 5  # a queue pair gives up after about two seconds; emulation is slow, and the harness allows four times this
+NOTICE_S = 5  # with 10 s queue pairs give up after two; emulation is slow, and the harness allows four times this
+SHORT_CUT_S = 4  # which queue pairs outlast that may take 30 s: rdma/retries.h
 LOCKED_BYTES = 64 << 10
 # Root may lock what it likes, whatever the limit, unless it has lost that capability.
 FEW_LOCKED = ["setpriv", "--bounding-set=-ipc_lock", "prlimit", f"--memlock={LOCKED_BYTES}:{LOCKED_BYTES}"]
@@ -72,8 +74,8 @@ class RdmaFaults(FaultTest):
         os.environ["TF_IO_TIMEOUT"] = CLIENT_ENVIRONMENT["TF_IO_TIMEOUT"]
         self.addCleanup(heal)
 
-    def client(self, worker, *arguments):
-        return worker.client(TRANSPORT, *arguments, **CLIENT_ENVIRONMENT)
+    def client(self, worker, *arguments, **changes):
+        return worker.client(TRANSPORT, *arguments, **{**CLIENT_ENVIRONMENT, **changes})
 
     def expect_next_session(self, worker):
         with self.client(worker, "hello") as client:
@@ -146,6 +148,18 @@ class RdmaFaults(FaultTest):
                 self.expect_loss(client, NOTICE_S)
             heal()
             self.expect_next_session(worker)
+
+    @needs_rdma
+    def test_link_cut_for_less_than_the_timeout_ends_nothing(self):
+        os.environ["TF_IO_TIMEOUT"] = "30"  # the worker's
+        with Worker() as worker, self.client(worker, "hold", MIB, TF_IO_TIMEOUT="30") as client:
+            client.expect("holding", 30)
+            cut("100%")
+            client.poke()
+            time.sleep(SHORT_CUT_S)
+            self.assertEqual(select.select([client.process.stdout], [], [], 0)[0], [], "nothing should get through")
+            heal()
+            client.expect("alive", NOTICE_S)
 
     @needs_rdma
     def test_lossy_link_loses_nothing(self):
