@@ -7,12 +7,6 @@
 #include <cstring>
 
 namespace tf::rdma {
-namespace {
-
-constexpr std::chrono::milliseconds kSocketPatience{300};
-constexpr std::chrono::seconds kDrainPatience{5};
-
-}  // namespace
 
 Status Loss::look() {
   const std::unique_lock lock(mutex_, std::try_to_lock);
@@ -33,7 +27,7 @@ Status Loss::look() {
     if (have_ >= sizeof magic && magic != kByeMagic)
       return {Code::kProtocol, "rdma: unexpected bytes on the lane's socket"};
   }
-  late_ = Deadline::after(kDrainPatience);
+  late_at_ = Deadline::after(patience_.drain);
   gone_.store(true, std::memory_order_release);
   return Status::ok();
 }
@@ -48,20 +42,20 @@ std::optional<Bye> Loss::bye() const {
 
 bool Loss::is_late() const {
   const std::lock_guard lock(mutex_);
-  return late_.passed();
+  return late_at_.passed();
 }
 
 void Loss::note_broken(Status reason) {
   const std::lock_guard lock(mutex_);
   if (is_broken()) return;
   reason_ = std::move(reason);
-  patience_ = Deadline::after(kSocketPatience);
+  overdue_at_ = Deadline::after(patience_.socket);
   broken_.store(true, std::memory_order_release);
 }
 
 Status Loss::overdue() const {
   const std::lock_guard lock(mutex_);
-  return patience_.passed() && !is_gone() ? reason_ : Status::ok();
+  return overdue_at_.passed() && !is_gone() ? reason_ : Status::ok();
 }
 
 }  // namespace tf::rdma

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <mutex>
 #include <optional>
@@ -17,9 +18,15 @@
 
 namespace tf::rdma {
 
+struct LossPatience {
+  std::chrono::milliseconds socket{300};  // that it has to say why a queue pair failed
+  std::chrono::milliseconds drain{5000};  // until what a peer left behind need not be fetched any more
+};
+
 class Loss {
  public:
-  explicit Loss(net::OwnedFd socket) : socket_(std::move(socket)) {}
+  explicit Loss(net::OwnedFd socket, const LossPatience& patience = {})
+      : socket_(std::move(socket)), patience_(patience) {}
 
   int socket() const { return socket_.get(); }
   // Reads what the socket has. kProtocol: bytes that are no Bye.
@@ -38,14 +45,15 @@ class Loss {
 
  private:
   net::OwnedFd socket_;
+  const LossPatience patience_;
   std::atomic<bool> gone_{false};
   std::atomic<bool> broken_{false};
   mutable std::mutex mutex_;  // guards:
   std::array<std::byte, sizeof(Bye)> bytes_{};
   std::size_t have_ = 0;
   Status reason_;
-  Deadline patience_ = Deadline::never();  // of a queue pair's failure
-  Deadline late_ = Deadline::never();
+  Deadline overdue_at_ = Deadline::never();
+  Deadline late_at_ = Deadline::never();
 };
 
 }  // namespace tf::rdma
