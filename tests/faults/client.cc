@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -169,6 +170,104 @@ int fork_and_wait() {
   return 0;
 }
 
+// Posts more than any queue holds, from many threads, each with a stream of its own: every other one launches
+// kernels that count, the rest copies both ways.
+class Flood {
+ public:
+  explicit Flood(int threads) : threads_(threads) {}
+
+  int run() {
+    hipModule_t module = nullptr;
+    if (hipModuleLoadData(&module, kernel_image) != hipSuccess ||
+        hipModuleGetFunction(&count_, module, "spin") != hipSuccess)
+      return 3;
+    std::vector<std::thread> threads;
+    for (int index = 0; index < threads_; ++index)
+      threads.emplace_back([this, index] { index % 2 == 0 ? launch_many() : copy_many(index); });
+    while (ready_ < threads_) std::this_thread::yield();
+    say("ready");
+    for (int letter = 0; letter != '\n' && letter != EOF;) letter = std::getchar();
+    go_ = true;
+    watch();
+    for (std::thread& thread : threads) thread.join();
+    say("flooded", failed_, wrong_);
+    return failed_ + wrong_ == 0 ? 0 : 4;
+  }
+
+ private:
+  static constexpr long kLaunches = 4000;  // of a thread; three fill a ring of 1 MiB
+  static constexpr long kCopies = 100;     // and back
+  static constexpr std::size_t kCopyBytes = 192 << 10;
+
+  // Says so when nothing has gone on for a while.
+  void watch() {
+    const long total = (threads_ + 1) / 2 * kLaunches + threads_ / 2 * kCopies * 2;
+    long before = -1;
+    for (int same = 0; ended_ < threads_ && same < 10;) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      const long now = posted_;
+      same = now == before ? same + 1 : 0;
+      before = now;
+      if (same == 10) say("stuck", now, total);
+    }
+  }
+  bool post(hipError_t error) {
+    ++posted_;
+    if (error != hipSuccess) ++failed_;
+    return error == hipSuccess;
+  }
+  // This thread's stream and memory; then all begin at once.
+  bool begin(hipStream_t& stream, void** memory, std::size_t bytes) {
+    const bool made = hipStreamCreate(&stream) == hipSuccess && hipMalloc(memory, bytes) == hipSuccess &&
+                      hipMemset(*memory, 0, bytes) == hipSuccess && hipDeviceSynchronize() == hipSuccess;
+    if (!made) ++failed_;
+    ++ready_;
+    while (!go_) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return made;
+  }
+
+  void launch_many() {
+    hipStream_t stream = nullptr;
+    void* memory = nullptr;
+    unsigned long long steps = 1, counted = 0;
+    void* arguments[] = {&memory, &steps};
+    bool fine = begin(stream, &memory, sizeof counted);
+    for (long index = 0; fine && index < kLaunches; ++index)
+      fine = post(hipModuleLaunchKernel(count_, 1, 1, 1, 1, 1, 1, 0, stream, arguments, nullptr));
+    if (fine) fine = hipStreamSynchronize(stream) == hipSuccess;
+    if (fine) fine = hipMemcpy(&counted, memory, sizeof counted, hipMemcpyDeviceToHost) == hipSuccess;
+    if (fine && counted != kLaunches) ++wrong_;
+    finish(fine);
+  }
+
+  void copy_many(int index) {
+    hipStream_t stream = nullptr;
+    void* memory = nullptr;
+    std::vector<char> source(kCopyBytes), back(kCopyBytes);
+    bool fine = begin(stream, &memory, kCopyBytes);
+    for (long round = 0; fine && round < kCopies; ++round) {
+      for (std::size_t at = 0; at < kCopyBytes; ++at)
+        source[at] = static_cast<char>(at * 7 + static_cast<std::size_t>(round * 31 + index));
+      fine = post(hipMemcpyAsync(memory, source.data(), kCopyBytes, hipMemcpyHostToDevice, stream)) &&
+             post(hipMemcpyAsync(back.data(), memory, kCopyBytes, hipMemcpyDeviceToHost, stream));
+      if (fine) fine = hipStreamSynchronize(stream) == hipSuccess;
+      if (fine && back != source) ++wrong_;
+    }
+    finish(fine);
+  }
+
+  void finish(bool fine) {
+    if (!fine) ++failed_;
+    ++ended_;
+  }
+
+  const int threads_;
+  hipFunction_t count_ = nullptr;
+  std::atomic<int> ready_{0}, ended_{0};
+  std::atomic<bool> go_{false};
+  std::atomic<long> posted_{0}, failed_{0}, wrong_{0};
+};
+
 // Loads a file under its own name; says what came of it.
 int load(const char* path) {
   hipModule_t module = nullptr;
@@ -211,6 +310,7 @@ int main(int argc, char** argv) {
   if (scenario == "fork-and-wait") return fork_and_wait();
   if (scenario == "static") return static_destructors();
   if (scenario == "load") return load(text);
+  if (scenario == "flood") return Flood(static_cast<int>(number)).run();
   std::fprintf(stderr, "unknown scenario '%s'\n", scenario.c_str());
   return 2;
 }

@@ -29,6 +29,8 @@ SHORT_CUT_S = 4  # which queue pairs outlast that may take 30 s: rdma/retries.h
 LOCKED_BYTES = 64 << 10
 # Root may lock what it likes, whatever the limit, unless it has lost that capability.
 FEW_LOCKED = ["setpriv", "--bounding-set=-ipc_lock", "prlimit", f"--memlock={LOCKED_BYTES}:{LOCKED_BYTES}"]
+THREADS = 8  # of a flood
+STOPPED_S = 4
 TEST_LIMIT_S = 150  # for one test, whatever it waits for
 needs_rdma = unittest.skipUnless(TRANSPORT == "rdma", "tcp does not use that link")
 
@@ -183,6 +185,27 @@ class RdmaFaults(FaultTest):
                 session = self.session_of(worker, before)
                 client.kill()
             self.expect_ends(session, 5)
+            self.expect_next_session(worker)
+
+    def test_session_stopped_while_everything_fills(self):
+        with Worker() as worker:
+            self.assertTrue(eventually(worker.idle, 10))
+            before = worker.children()
+            with self.client(worker, "flood", THREADS) as client:
+                client.expect("ready", 30)
+                session = self.session_of(worker, before)
+                os.kill(session, signal.SIGSTOP)
+                try:
+                    client.poke()
+                    posted, total = client.expect("stuck", 30)
+                    self.assertLess(posted, total)
+                    time.sleep(STOPPED_S)
+                    self.assertIsNone(client.process.poll(), client.errors())
+                finally:
+                    os.kill(session, signal.SIGCONT)
+                self.assertEqual(client.expect("flooded", 30), [0, 0], client.errors())
+                self.assertEqual(client.wait(), 0)
+                self.assertEqual(client.errors(), [])
             self.expect_next_session(worker)
 
     @needs_rdma
