@@ -63,6 +63,27 @@ def heal():
         raise AssertionError("the devices did not come back")
 
 
+def workers():
+    """Processes of hip-worker, whose ever they are."""
+    def name(folder):
+        try:
+            return (folder / "comm").read_text(encoding="ascii").strip()
+        except OSError:
+            return ""
+    pids = [int(folder.name) for folder in pathlib.Path("/proc").iterdir() if folder.name.isdigit() and
+            name(folder) == "hip-worker"]
+    return [pid for pid in pids if harness.is_running(pid)]
+
+
+def holdings():
+    """What is only there while somebody uses it: processes, shared memory, objects of the RDMA devices."""
+    objects = ""
+    if TRANSPORT == "rdma":
+        objects = subprocess.run(["rdma", "resource", "show"], check=True, capture_output=True, text=True,
+                                 timeout=20).stdout
+    return {"workers": len(workers()), "/dev/shm": sorted(os.listdir("/dev/shm")), "rdma": objects}
+
+
 def on_alarm(*_):
     raise AssertionError(f"the test did not end within {TEST_LIMIT_S} s")
 
@@ -74,7 +95,12 @@ class RdmaFaults(FaultTest):
         self.addCleanup(signal.alarm, 0)
         os.environ["TF_RDMA_DEVICE"] = "rxe0"  # the workers'
         os.environ["TF_IO_TIMEOUT"] = CLIENT_ENVIRONMENT["TF_IO_TIMEOUT"]
+        self.addCleanup(self.expect_nothing_left, holdings())
         self.addCleanup(heal)
+
+    def expect_nothing_left(self, before):
+        eventually(lambda: holdings() == before, 5)
+        self.assertEqual(holdings(), before)
 
     def client(self, worker, *arguments, **changes):
         return worker.client(TRANSPORT, *arguments, **{**CLIENT_ENVIRONMENT, **changes})
@@ -206,6 +232,27 @@ class RdmaFaults(FaultTest):
                 self.assertEqual(client.expect("flooded", 30), [0, 0], client.errors())
                 self.assertEqual(client.wait(), 0)
                 self.assertEqual(client.errors(), [])
+            self.expect_next_session(worker)
+
+    def test_supervisor_killed_during_copies(self):
+        with Worker() as worker:
+            self.assertTrue(eventually(worker.idle, 10))
+            with self.client(worker, "copy-in", 4 * MIB) as client:
+                client.expect("copying", 30)
+                self.assertTrue(eventually(lambda: len(worker.children()) == 2, 10))  # the session and a spare
+                children = worker.children()
+                worker.process.kill()
+                worker.process.wait()
+                self.expect_loss(client, NOTICE_S)
+            for pid in children:
+                self.expect_ends(pid, 5)
+            with self.client(worker, "hello") as client:
+                client.expect("failed", NOTICE_S)
+                self.assertEqual(client.wait(), 3)
+                told = [line for line in client.errors() if line.startswith("hip-remote:")]
+                self.assertEqual(len(told), 1, told)
+                self.assertIn("refused", told[0])
+        with Worker() as worker:
             self.expect_next_session(worker)
 
     @needs_rdma
