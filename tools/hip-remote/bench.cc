@@ -5,12 +5,14 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 
 #include "tools/hip-remote/commands.h"
 #include "tools/hip-remote/local_worker.h"
+#include "transport/factory/factory.h"
 
 namespace tf::tools {
 namespace {
@@ -92,8 +94,28 @@ Result<int> distances(const Layout& layout, const BenchOptions& options, const s
   return run_command(command);
 }
 
+// Those that were asked for, or all that are possible. Both ends are on this host, so what is possible here
+// is possible.
+Result<std::vector<std::string>> choose_transports(const BenchOptions& options) {
+  std::vector<std::string> chosen;
+  for (const net::Transport* const transport : transports()) {
+    const std::string name(transport->name());
+    const bool asked = std::ranges::find(options.transports, name) != options.transports.end();
+    if (!asked && !options.transports.empty()) continue;
+    const Status possible = transport->available();
+    if (possible.is_ok())
+      chosen.push_back(name);
+    else if (asked)
+      return Status{possible.code(), fmt::format("{} cannot be used here: {}", name, possible.message())};
+  }
+  return chosen;
+}
+
 // benchmarks/compare and benchmarks/peers are scripts: they conduct, and measure nothing themselves.
 int conduct(const Layout& layout, const BenchOptions& options, const std::string& folder) {
+  if (std::ranges::find(options.transports, "rdma") != options.transports.end())
+    return fail({Code::kInvalidArgument,
+                 fmt::format("--{} measures shm and tcp; rdma beside its peers: tools/rdma-vm", folder)});
   Command command;
   command.arguments = {"python3", layout.script(fmt::format("benchmarks/{}/run", folder)).string(), "--bin",
                        layout.bin.string()};
@@ -112,10 +134,10 @@ int conduct(const Layout& layout, const BenchOptions& options, const std::string
 int bench(const Layout& layout, const BenchOptions& options) {
   if (options.compare) return conduct(layout, options, "compare");
   if (options.peers) return conduct(layout, options, "peers");
-  std::vector<std::string> transports = options.transports;
-  if (transports.empty()) transports = {"shm", "tcp"};
+  Result<std::vector<std::string>> transports = choose_transports(options);
+  if (!transports) return fail(transports.status());
   if (!options.rtts.empty()) {
-    for (const std::string& transport : transports)
+    for (const std::string& transport : *transports)
       if (Result<int> code = distances(layout, options, transport); !code || *code != 0)
         return code ? *code : fail(code.status());
     return 0;
@@ -124,13 +146,15 @@ int bench(const Layout& layout, const BenchOptions& options) {
   transport_bench.arguments = {layout.program("transport_bench").string()};
   if (options.quick) transport_bench.arguments.push_back("--quick");
   if (options.json) transport_bench.arguments.push_back("--json");
+  for (const std::string& transport : *transports)
+    transport_bench.arguments.insert(transport_bench.arguments.end(), {"--transport", transport});
   fmt::print(stderr, "transport_bench ...\n");
   Result<int> code = run_command(transport_bench);
   if (!code) return fail(code.status());
   int worst = *code;
   Result<std::string> reference = native_reference(layout, options);
   if (!reference) return fail(reference.status());
-  for (const std::string& transport : transports) {
+  for (const std::string& transport : *transports) {
     code = remote_run(layout, options, transport, *reference);
     if (!code) return fail(code.status());
     if (*code != 0) worst = *code;

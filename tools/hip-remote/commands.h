@@ -28,7 +28,7 @@ struct RunOptions {
 int run(const Layout& layout, const RunOptions& options);
 
 struct BenchOptions {
-  std::vector<std::string> transports;  // shm, tcp
+  std::vector<std::string> transports;  // shm, rdma, tcp; empty: all that are possible
   bool json = false;
   bool quick = false;
   std::string plot;               // SVG file; empty: none

@@ -88,7 +88,7 @@ EnvironmentChanges LocalWorker::environment(const std::string& transport) const 
                              {"TF_WORKER_PORT", std::to_string(port_)},
                              {"TF_WORKER_SOCKET", socket_},
                              {"TF_TRANSPORT", transport}};
-  if (transport == "tcp") changes["TF_WORKER_SOCKET"] = std::nullopt;
+  if (transport == "tcp" || transport == "rdma") changes["TF_WORKER_SOCKET"] = std::nullopt;
   return changes;
 }
 

@@ -48,8 +48,10 @@ void add_run(CLI::App& app, tf::tools::RunOptions& options) {
 void add_bench(CLI::App& app, tf::tools::BenchOptions& options) {
   CLI::App* bench =
       app.add_subcommand("bench", "Measure calls and copies beside the physical limits, in one run");
-  bench->add_option("-t,--transport", options.transports, "shm and/or tcp (default: both)")
-      ->check(CLI::IsMember({"shm", "tcp"}));
+  bench
+      ->add_option("-t,--transport", options.transports,
+                   "shm, rdma and/or tcp (default: all that this host can)")
+      ->check(CLI::IsMember({"shm", "rdma", "tcp"}));
   bench->add_flag("--json", options.json, "One JSON object a line instead of tables");
   bench->add_flag("--quick", options.quick, "Fewer sizes and repetitions (about ten seconds)");
   CLI::Option* plot = bench->add_option("--plot", options.plot, "Write bandwidth over size as an SVG file");
