@@ -132,6 +132,11 @@ bool Bulk::finish(std::uint64_t position) {
 
 // The queue pairs flush what was under way, at once: then no device touches memory any more. Nothing
 // completes before that; what cannot be flushed stays pinned until the queue pairs are destroyed.
+// Only the worker's end waits, whose device moves the payload: for microseconds, also where the peer does not
+// answer, since an error ends retries. kFlushLimit passes only with a device that has failed itself (it takes
+// no change of state, or gives no completions). Then a thread of the session stands here, or the one that
+// watches over it, and what they would do else waits with them: the session ends so much later. No thread of
+// a program ever does.
 void Bulk::fail_all(const Status& status) {
   const std::lock_guard lock(mutex_);
   broken_ = true;

@@ -159,7 +159,8 @@ Status RdmaEndpoint::status() const {
   return failure_;
 }
 
-// First no device of the peer's gets at payload memory any more, then its owners are told.
+// First no device of the peer's gets at payload memory any more, then its owners are told. At the worker's
+// end this waits for the device to let go: Bulk::fail_all().
 void RdmaEndpoint::fail(Status reason) {
   {
     const std::lock_guard lock(failure_mutex_);

@@ -262,15 +262,21 @@ std::uint64_t Producer::refusal_to_tell() const {
 }
 
 // A receive that was flushed: the reason is among the sends, which nobody else may look at before it
-// publishes again. What their account misses by that does not matter any more.
-Status Producer::find_cause(const ibv_wc& kick) const {
+// publishes again. What their account misses by that does not matter any more, but for payload, of which
+// somebody waits until the device has let go: only the bulk plane has any, and takes kicks with its mutex
+// held.
+Status Producer::find_cause(const ibv_wc& kick) {
   std::array<ibv_wc, kCompletionsAtOnce> completions;
   const int count = verbs_.poll_cq(queues_.sends, kCompletionsAtOnce, completions.data());
+  ibv_wc_status cause = IBV_WC_SUCCESS;
   for (int index = 0; index < count; ++index) {
-    const ibv_wc_status status = completions[static_cast<std::size_t>(index)].status;
-    if (status != IBV_WC_SUCCESS && status != IBV_WC_WR_FLUSH_ERR)
-      return work_failed(verbs_, "writing to the peer", status);
+    const ibv_wc& send = completions[static_cast<std::size_t>(index)];
+    if (queues_.pair->cookie(send.wr_id) == kPayloadCookie) ++payload_done_;
+    const bool first = cause == IBV_WC_SUCCESS || cause == IBV_WC_WR_FLUSH_ERR;
+    if (first && send.status != IBV_WC_SUCCESS) cause = send.status;
   }
+  if (cause != IBV_WC_SUCCESS && cause != IBV_WC_WR_FLUSH_ERR)
+    return work_failed(verbs_, "writing to the peer", cause);
   return work_failed(verbs_, "the queue pair of what is sent", kick.status);
 }
 

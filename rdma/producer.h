@@ -89,7 +89,7 @@ class Producer {
   Status push_slot();
   Status push(std::span<const Range> ranges, bool hold, bool signal);
   Status take_completion(const ibv_wc& completion);
-  Status find_cause(const ibv_wc& kick) const;
+  Status find_cause(const ibv_wc& kick);
   void ask();
   void stop_asking();
 

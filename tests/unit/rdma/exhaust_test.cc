@@ -321,5 +321,26 @@ TEST_F(StreamTest, SendQueuesFullOfPayloadAndRecords) {
   EXPECT_EQ(pair->left->producer().take_payload() + pair->right->producer().take_payload(), payload);
 }
 
+// A producer without room finds the failure by its kicks; the payload that was flushed with them is told all
+// the same, since its memory is free now.
+TEST_F(StreamTest, PayloadIsFlushedAlsoWhereKicksTellOfTheFailure) {
+  open(1 << 12);
+  Producer& producer = pair->left->producer();
+  Status status;
+  for (std::uint32_t id = 1; status.is_ok(); ++id) status = try_send(producer, id, 500);
+  ASSERT_EQ(status.code(), Code::kWouldBlock) << status.to_string();
+  ASSERT_TRUE(fabric.wait_idle());
+  ASSERT_TRUE(producer.reap().is_ok() && producer.refused());
+  fabric.pause();
+  ibv_send_wr nothing{};
+  nothing.opcode = IBV_WR_RDMA_WRITE;
+  for (int count = 0; count < 2; ++count) ASSERT_TRUE(producer.post_payload(nothing).is_ok());
+  pair->left->to_error();
+  fabric.resume();
+  ASSERT_TRUE(fabric.wait_idle());
+  EXPECT_EQ(producer.take_kicks().code(), Code::kPeerLost);
+  EXPECT_EQ(producer.take_payload(), 2u);
+}
+
 }  // namespace
 }  // namespace tf::rdma
