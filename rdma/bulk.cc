@@ -46,6 +46,7 @@ std::size_t Bulk::drain() {
 }
 
 Result<std::size_t> Bulk::move_all() {
+  if (over_) return std::size_t{0};
   Consumer& consumer = plane_.consumer();
   const Status arrived = consumer.poll();
   broken_ = broken_ || !arrived.is_ok();
@@ -127,29 +128,29 @@ bool Bulk::look() {
 
 bool Bulk::finish(std::uint64_t position) {
   const std::lock_guard lock(mutex_);
-  return plane_.consumer().finish(position) && !plane_.consumer().has_record();
+  return over_ || (plane_.consumer().finish(position) && !plane_.consumer().has_record());
 }
 
-// The queue pairs flush what was under way, at once: then no device touches memory any more. Nothing
-// completes before that; what cannot be flushed stays pinned until the queue pairs are destroyed.
-// Only the worker's end waits, whose device moves the payload: for microseconds, also where the peer does not
-// answer, since an error ends retries. kFlushLimit passes only with a device that has failed itself (it takes
-// no change of state, or gives no completions). Then a thread of the session stands here, or the one that
-// watches over it, and what they would do else waits with them: the session ends so much later. No thread of
-// a program ever does.
+// The queue pairs flush what was under way, at once: then no device touches memory any more, and nothing
+// completes before that. Only the worker's end waits, whose device moves the payload: for microseconds, also
+// where the peer does not answer, since an error ends retries. kFlushLimit passes only with a device that has
+// failed itself (it takes no change of state, or gives no completions); a thread of the session stands here
+// so long, no thread of a program ever does. Then the queue pairs are destroyed, which lets go of memory too:
+// whoever waits for the completions, before the endpoint goes, would wait for ever.
 void Bulk::fail_all(const Status& status) {
   const std::lock_guard lock(mutex_);
   broken_ = true;
   const Deadline deadline = Deadline::after(kFlushLimit);
-  bool flushed = is_flushed();
-  for (; !flushed && !deadline.passed(); flushed = is_flushed()) {
+  while (!is_flushed() && !over_) {
+    over_ = deadline.passed();
     (void)plane_.consumer().poll();
     (void)plane_.producer().reap();
     std::this_thread::yield();
   }
-  if (flushed) release_memory();
+  if (over_) plane_.destroy_queues();
+  release_memory();
   queue_.fail_all(status);
-  if (flushed) queue_.let_go();
+  queue_.let_go();
 }
 
 }  // namespace tf::rdma

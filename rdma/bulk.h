@@ -95,7 +95,7 @@ class Bulk : public QueuedBulkPlane {
   virtual Status take(BulkOp op, const BulkNote& note, std::span<const std::byte> data) = 0;
   virtual Result<std::size_t> move() = 0;     // starts and ends what can be
   virtual bool is_flushed() = 0;              // after an error: the device has finished with all memory,
-  virtual void release_memory() = 0;          // of which no device needs to know any more
+  virtual void release_memory() = 0;          // that no device touches any more
   bool is_broken() const { return broken_; }  // a queue pair failed
   // False: no room now; a move() follows when there is some.
   Result<bool> say(BulkOp op, const BulkNote& note, std::span<const std::byte> data = {});
@@ -114,6 +114,7 @@ class Bulk : public QueuedBulkPlane {
 
   std::atomic<bool> news_{false};  // poll() has something to look at
   bool broken_ = false;
+  bool over_ = false;  // and there are no queue pairs any more
 };
 
 std::unique_ptr<Bulk> make_client_bulk(Plane& plane, BulkOwner& owner, std::unique_ptr<Regions> regions);

@@ -363,7 +363,7 @@ bool WorkerBulk::is_flushed() {
 
 void WorkerBulk::release_memory() {
   for (UnderWay* const transfers : {&reads_, &writes_})
-    while (transfers->has_ended()) transfers->remove();
+    while (!transfers->empty()) transfers->remove();
 }
 
 }  // namespace

@@ -149,7 +149,7 @@ RdmaEndpoint::~RdmaEndpoint() {
   }
   ::shutdown(loss_.socket(), SHUT_RDWR);
   fail({Code::kClosed, "the endpoint was closed with this bulk transfer pending"});
-  bulk_plane_->destroy_queues();  // what could not be flushed is unpinned by this
+  bulk_plane_->destroy_queues();
   messages_->destroy_queues();
 }
 

@@ -53,7 +53,7 @@ class UnderWay {
   }
   // REQUIRES: !empty()
   Transfer& oldest() { return transfers_[first_]; }
-  // Removes the oldest, and gives back what it leased. REQUIRES: has_ended()
+  // Removes the oldest, and gives back what it leased. REQUIRES: !empty(), and the device does not have it
   void remove() {
     bytes_ -= oldest().bytes;
     oldest().lease.release();

@@ -84,6 +84,8 @@ TEST_F(CostTest, SmallCopiesFromTheWorker) {
   for (std::uint32_t copy = 0; copy < kCopies; ++copy) {
     std::deque<BulkCompletion> ends(2);
     ASSERT_TRUE(pair_.client->bulk().receive(copy, target, ends[0]).is_ok());
+    ASSERT_TRUE(
+        fabric_.wait_idle());  // or the worker would ask for it; the client announces before it requests
     ASSERT_TRUE(pair_.server->bulk().send(copy, source, ends[1]).is_ok());
     ASSERT_TRUE(move_until_done(ends));
   }

@@ -96,6 +96,19 @@ TEST_F(UnderWayTest, AFailureEndsAllOfThem) {
   }
 }
 
+// A device that gives no completions any more: what it had ends all the same, while the endpoint is there.
+TEST_F(UnderWayTest, AFailureEndsWhatADeadDeviceHas) {
+  post(kSmall, true);
+  EXPECT_EQ(posted_at_once(), kTransfersMax);  // and stays paused
+  pair_.server->fail({Code::kPeerLost, "failed by the test"});
+  for (const BulkCompletion& end : received_) {
+    EXPECT_TRUE(end.done());
+    EXPECT_EQ(end.status().code(), Code::kPeerLost);
+  }
+  EXPECT_FALSE(pair_.server->bulk().poll().is_ok());
+  fabric_.resume();
+}
+
 // An abort behind payload of its tag ends what is left of the receive, and no byte comes after it.
 TEST_F(UnderWayTest, AnAbortWaitsForWhatIsBeforeIt) {
   for (const bool to_worker : {true, false}) {
