@@ -102,6 +102,21 @@ class BulkPlane {
   virtual void remember(std::span<std::byte> memory) { static_cast<void>(memory); }
   virtual void forget(std::span<std::byte> memory) { static_cast<void>(memory); }
 
+  // Memory of a device, whole pages, which is at `memory` for that device while no processor need be able to
+  // address it: what lies `offset` bytes into the dma-buf `dmabuf`. Afterwards transfers may name it; it then
+  // moves between the wire and that device and is touched by nobody here. Ends with forget(), as above. The
+  // descriptor stays the caller's. kUnsupported: this transport cannot; kInvalidArgument: the span overlaps
+  // one that is remembered; other failures say why the transport's own device refuses. Any thread.
+  virtual Status remember_device(std::span<std::byte> memory, int dmabuf, std::uint64_t offset) {
+    static_cast<void>(memory), static_cast<void>(dmabuf), static_cast<void>(offset);
+    return {Code::kUnsupported, "this transport does not reach the memory of devices"};
+  }
+  // Whether all of `memory` is that of devices, remembered, so that transfers may name it. Any thread.
+  virtual bool reaches(std::span<const std::byte> memory) const {
+    static_cast<void>(memory);
+    return false;
+  }
+
   // Moves what can be moved without blocking; returns the bytes moved (0: nothing to do now).
   virtual Result<std::size_t> poll() = 0;
 };
