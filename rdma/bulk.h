@@ -75,6 +75,10 @@ class Bulk : public QueuedBulkPlane {
   Result<std::size_t> poll() override;
   void remember(std::span<std::byte> memory) override { regions_->remember(memory); }
   void forget(std::span<std::byte> memory) override { regions_->forget(memory); }
+  Status remember_device(std::span<std::byte> memory, int dmabuf, std::uint64_t offset) override {
+    return regions_->remember_device(memory, {dmabuf, offset});
+  }
+  bool reaches(std::span<const std::byte> memory) const override { return regions_->reaches(memory); }
 
   // For wait(): poll() may do something. Any thread.
   bool look();

@@ -44,6 +44,21 @@ Result<Registration> Registration::make(const Verbs& verbs, ibv_pd* pd, std::spa
   return Status::from_errno(what, error);
 }
 
+Result<Registration> Registration::make(const Verbs& verbs, ibv_pd* pd, std::span<std::byte> memory,
+                                        int access, const DeviceMemory& device) {
+  Registration made;
+  errno = 0;
+  made.region_ = verbs.reg_dmabuf_mr(pd, device.offset, memory.size(),
+                                     reinterpret_cast<std::uintptr_t>(memory.data()), device.file, access);
+  made.verbs_ = &verbs;
+  if (made.region_ != nullptr) return made;
+  const int error = errno;
+  if (error == EOPNOTSUPP || error == ENOSYS)
+    return Status{Code::kUnsupported, "rdma: the kernel or the RDMA device registers no dma-bufs"};
+  return Status::from_errno("rdma: registering a dma-buf of " + std::to_string(memory.size()) + " bytes",
+                            error);
+}
+
 Registration::Registration(Registration&& other) noexcept
     : verbs_(other.verbs_), region_(std::exchange(other.region_, nullptr)) {}
 

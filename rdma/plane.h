@@ -41,11 +41,20 @@ struct PlaneFacts {
 };
 static_assert(sizeof(PlaneFacts) == 48 && std::has_unique_object_representations_v<PlaneFacts>);
 
+// A place in a dma-buf: memory of another device than this one.
+struct DeviceMemory {
+  int file = -1;
+  std::uint64_t offset = 0;
+};
+
 // Memory of ours, registered as long as this lives. Addresses and keys of `mr` are as libibverbs has them.
 class Registration {
  public:
   Registration() = default;
   static Result<Registration> make(const Verbs& verbs, ibv_pd* pd, std::span<std::byte> memory, int access);
+  // What lies in `device`, as if it were at `memory`, where nobody looks. The file may be closed afterwards.
+  static Result<Registration> make(const Verbs& verbs, ibv_pd* pd, std::span<std::byte> memory, int access,
+                                   const DeviceMemory& device);
   Registration(Registration&& other) noexcept;
   Registration& operator=(Registration&& other) noexcept;
   ~Registration() { reset(); }

@@ -11,7 +11,11 @@ namespace {
 
 constexpr int kAnything = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE;
 
-std::uintptr_t address_of(std::span<std::byte> span) { return reinterpret_cast<std::uintptr_t>(span.data()); }
+constexpr std::uintptr_t kPageMask = 4095;  // the smallest pages that kernels have
+
+std::uintptr_t address_of(std::span<const std::byte> span) {
+  return reinterpret_cast<std::uintptr_t>(span.data());
+}
 
 }  // namespace
 
@@ -67,6 +71,7 @@ std::optional<Lease> Regions::lease(std::span<std::byte> span, Direction directi
   Lease lease;
   lease.direction_ = direction;
   if (find_remembered(span, lease)) return lease;
+  span = host_part(span);
   if (span.size() <= kSlotBytes && take_slot(span, direction, lease)) return lease;
   const std::span<std::byte> piece = span.first(std::min({span.size(), kPieceBytes, plan_.request_bytes}));
   Result<Registration> own = enter(piece, access(direction));
@@ -96,12 +101,16 @@ bool Regions::take_slot(std::span<std::byte> span, Direction direction, Lease& l
   return true;
 }
 
+Regions::RememberedMap::const_iterator Regions::at_or_before(std::uintptr_t address) const {
+  const auto after = remembered_.upper_bound(address);
+  return after == remembered_.begin() ? remembered_.end() : std::prev(after);
+}
+
 bool Regions::find_remembered(std::span<std::byte> span, Lease& lease) {
   const std::lock_guard lock(mutex_);
   const std::uintptr_t begin = address_of(span);
-  auto found = remembered_.upper_bound(begin);
-  if (found == remembered_.begin()) return false;
-  --found;
+  const auto found = at_or_before(begin);
+  if (found == remembered_.end()) return false;
   const std::uintptr_t end = found->first + found->second.bytes;
   if (begin >= end) return false;
   lease.memory = span.data();
@@ -112,13 +121,64 @@ bool Regions::find_remembered(std::span<std::byte> span, Lease& lease) {
   return true;
 }
 
+std::span<std::byte> Regions::host_part(std::span<std::byte> span) const {
+  const std::lock_guard lock(mutex_);
+  const std::uintptr_t begin = address_of(span);
+  for (auto next = remembered_.upper_bound(begin);
+       next != remembered_.end() && next->first - begin < span.size(); ++next)
+    if (next->second.is_device) return span.first(next->first - begin);
+  return span;
+}
+
+// --- What users tell of -----------------------------------------------------------------------------------
+
+bool Regions::overlaps(std::span<std::byte> span, bool devices_only) const {
+  const std::uintptr_t begin = address_of(span);
+  const std::uintptr_t end = begin + span.size();
+  // Spans of the host's memory may lie in each other, so any that begins before `end` may reach into this.
+  return std::any_of(remembered_.begin(), remembered_.lower_bound(end), [&](const auto& entry) {
+    return begin < entry.first + entry.second.bytes && (entry.second.is_device || !devices_only);
+  });
+}
+
 void Regions::remember(std::span<std::byte> span) {
   if (span.empty()) return;
   const std::lock_guard lock(mutex_);
   if (remembered_.size() >= kRememberedMax || remembered_.contains(address_of(span))) return;
+  if (overlaps(span, true)) return;
   Result<Registration> region = enter(span, kAnything);
   if (!region) return;  // every transfer then does what it does for other memory
   remembered_.emplace(address_of(span), Remembered{span.size(), std::move(*region)});
+}
+
+Status Regions::remember_device(std::span<std::byte> span, const DeviceMemory& device) {
+  const std::uintptr_t begin = address_of(span);
+  // The kernel asks for the same of both.
+  const bool fits = ((begin | span.size() | device.offset) & kPageMask) == 0;
+  if (span.empty() || begin > UINTPTR_MAX - span.size() || !fits)
+    return {Code::kInvalidArgument, "rdma: memory of a device has whole pages"};
+  const std::lock_guard lock(mutex_);
+  if (overlaps(span, false)) return {Code::kInvalidArgument, "rdma: this memory is known already"};
+  if (remembered_.size() >= kRememberedMax)
+    return {Code::kResourceExhausted, "rdma: more pieces of memory than can be kept registered"};
+  const int access = plan_.remote ? kAnything : IBV_ACCESS_LOCAL_WRITE;
+  Result<Registration> region = Registration::make(verbs_, plan_.pd, span, access, device);
+  if (!region) return region.status();
+  remembered_.emplace(begin, Remembered{span.size(), std::move(*region), true});
+  return Status::ok();
+}
+
+bool Regions::reaches(std::span<const std::byte> span) const {
+  const std::lock_guard lock(mutex_);
+  const std::uintptr_t begin = address_of(span);
+  std::size_t done = 0;
+  for (auto at = at_or_before(begin); done < span.size(); ++at) {
+    if (at == remembered_.end() || !at->second.is_device || at->first > begin + done) return false;
+    const std::uintptr_t end = at->first + at->second.bytes;
+    if (end <= begin + done) return false;
+    done = end - begin;
+  }
+  return !span.empty();
 }
 
 void Regions::forget(std::span<std::byte> span) {

@@ -5,7 +5,10 @@
 // pinned (ulimit -l) is registered on demand where the device can fetch pages when it comes to them; else it
 // goes through slots.
 //
-// remember() and forget(): any thread. The rest: one thread at a time.
+// Memory of other devices (remember_device()) is only ever moved by its own registration: what is copied here
+// or registered for a transfer ends where such memory begins. Its spans overlap no other.
+//
+// remember(), remember_device(), forget() and reaches(): any thread. The rest: one thread at a time.
 #pragma once
 
 #include <array>
@@ -68,7 +71,10 @@ class Regions {
   std::optional<Lease> lease(std::span<std::byte> span, Direction direction);
 
   void remember(std::span<std::byte> span);
+  // See BulkPlane. kResourceExhausted: kRememberedMax.
+  Status remember_device(std::span<std::byte> span, const DeviceMemory& device);
   void forget(std::span<std::byte> span);
+  bool reaches(std::span<const std::byte> span) const;
 
  private:
   friend class Lease;
@@ -82,6 +88,8 @@ class Regions {
   Result<Registration> enter(std::span<std::byte> memory, int access) const;
   int access(Direction direction) const;
   Pool& pool(Direction direction) { return pools_[direction == Direction::kOut ? 0 : 1]; }
+  // What there is of the span before memory of a device begins.
+  std::span<std::byte> host_part(std::span<std::byte> span) const;
   bool find_remembered(std::span<std::byte> span, Lease& lease);
   bool take_slot(std::span<std::byte> span, Direction direction, Lease& lease);
 
@@ -92,9 +100,15 @@ class Regions {
   struct Remembered {
     std::size_t bytes = 0;
     Registration region;
+    bool is_device = false;
   };
-  std::mutex mutex_;
-  std::map<std::uintptr_t, Remembered> remembered_;  // by begin
+  using RememberedMap = std::map<std::uintptr_t, Remembered>;  // by begin
+  // REQUIRES for both: the lock
+  bool overlaps(std::span<std::byte> span, bool devices_only) const;
+  RememberedMap::const_iterator at_or_before(std::uintptr_t address) const;
+
+  mutable std::mutex mutex_;
+  RememberedMap remembered_;
 };
 
 }  // namespace tf::rdma

@@ -8,6 +8,7 @@
 namespace tf::test::fake {
 namespace {
 
+constexpr std::uint64_t kPageBytes = 4096;
 constexpr int kRemoteWrites = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC;
 constexpr int kKnownAccess = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
                              IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_ON_DEMAND | IBV_ACCESS_HUGETLB;
@@ -100,6 +101,7 @@ ibv_mr* reg_dmabuf_mr(ibv_pd* base, std::uint64_t offset, std::size_t bytes, std
   if (core.refused_mrs.take()) return nullptr;
   const FakeDevice& facts = static_cast<Context*>(pd->context)->of->facts;
   int error = facts.dmabuf ? check_registration(core, facts, nullptr, bytes, access) : EOPNOTSUPP;
+  if (error == 0 && (offset ^ iova) % kPageBytes != 0) error = EINVAL;  // as the kernel has it
   void* memory = MAP_FAILED;
   if (error == 0) {
     memory = ::mmap(nullptr, offset + bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
