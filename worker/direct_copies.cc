@@ -29,6 +29,14 @@ bool DirectCopies::Batch::ended() const {
                      [](const Transfer& transfer) { return transfer.completion.done(); });
 }
 
+bool DirectCopies::Batch::uses(std::uint64_t address, std::uint64_t bytes) const {
+  return std::any_of(transfers.begin(), transfers.end(), [=](const Transfer& transfer) {
+    const auto begin = reinterpret_cast<std::uintptr_t>(transfer.memory.data());
+    const bool overlaps = begin - address < bytes || address - begin < transfer.memory.size();
+    return overlaps && !transfer.completion.done();
+  });
+}
+
 DirectCopies::~DirectCopies() {
   // The endpoint has failed: what is under way ends, but perhaps not yet. The memory is the transport's till
   // then.
@@ -56,19 +64,23 @@ bool DirectCopies::reached(StreamRef stream) {
 bool DirectCopies::start(const Order& order, StreamRef stream) {
   const bool goes_on = lent_ != nullptr && lent_->stream == stream.stream && lent_->device == stream.device &&
                        lent_->way == order.way;
-  const bool addressed =
-      session_.host_addresses(reinterpret_cast<std::uintptr_t>(order.memory.data()), order.memory.size());
-  if (!goes_on || !addressed) {
+  const auto address = reinterpret_cast<std::uintptr_t>(order.memory.data());
+  const bool in_reach =
+      session_.host_addresses(address, order.memory.size()) || session_.bulk().reaches(order.memory);
+  if (!goes_on || !in_reach) {
     settle();
-    if (!addressed || !reached(stream)) return false;
-    lent_ = std::make_shared<Batch>(Batch{stream.stream, stream.device, order.way, {}});
+    if (!in_reach || !reached(stream)) return false;
+    lent_ = std::make_shared<Batch>(Batch{stream.stream, stream.device, order.way, {}, {}});
   }
   Batch& batch = *lent_;
+  if (order.way == Way::kToDevice)
+    session_.device_regions().note_writes(address, order.memory.size(), batch.to_flush);
   forget_ended(batch);
   if (batch.transfers.size() >= kDirectPendingMax &&
       !session_.wait_until([&] { return batch.transfers.front().completion.done(); }))
     return true;  // the session ends
   Transfer& transfer = batch.transfers.emplace_back();
+  transfer.memory = order.memory;
   transfer.request = order.request;
   transfer.raw_stream = order.raw_stream;
   const Status started = order.way == Way::kToDevice
@@ -80,6 +92,13 @@ bool DirectCopies::start(const Order& order, StreamRef stream) {
   return true;
 }
 
+void DirectCopies::flush(Batch& batch) {
+  for (const int device : batch.to_flush)
+    if (!session_.device_regions().flush(device))
+      session_.end({Code::kInternal, "what the transport wrote to a device cannot be made visible"});
+  batch.to_flush.clear();
+}
+
 void DirectCopies::gate(hipStream_t, hipError_t, void* argument) {
   const std::unique_ptr<std::shared_ptr<Batch>> batch(static_cast<std::shared_ptr<Batch>*>(argument));
   for (auto pause = kGatePauseMin; !(*batch)->ended(); pause = std::min(pause * 2, kGatePauseMax))
@@ -89,8 +108,13 @@ void DirectCopies::gate(hipStream_t, hipError_t, void* argument) {
 void DirectCopies::settle_lent() {
   const std::shared_ptr<Batch> batch = std::exchange(lent_, nullptr);
   const Deadline patience = Deadline::after(kSettleTime);
-  const bool alive = session_.wait_until([&] { return batch->ended() || patience.passed(); });
-  if (alive && batch->ended()) return forget_ended(*batch);
+  // What must be flushed is waited for: what stands behind a gate begins before anybody could flush.
+  const bool may_gate = batch->to_flush.empty();
+  const bool alive = session_.wait_until([&] { return batch->ended() || (may_gate && patience.passed()); });
+  if (alive && batch->ended()) {
+    flush(*batch);
+    return forget_ended(*batch);
+  }
   gated_.push_back(batch);
   if (!alive) return;
   const int before = session_.current_device();
@@ -123,6 +147,12 @@ void DirectCopies::collect() {
     for (const Transfer& transfer : batch->transfers) report(transfer);
     return true;
   });
+}
+
+bool DirectCopies::uses(std::uint64_t address, std::uint64_t bytes) const {
+  return (lent_ != nullptr && lent_->uses(address, bytes)) ||
+         std::any_of(gated_.begin(), gated_.end(),
+                     [=](const std::shared_ptr<Batch>& batch) { return batch->uses(address, bytes); });
 }
 
 bool DirectCopies::pending() {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// DirectCopies: payload straight between the bulk plane and device memory, where the host can address it.
+// DirectCopies: payload straight between the bulk plane and device memory, where the host can address it or
+// the transport's device reaches it (device_regions.h).
 //
 // Only on a stream that has reached the copy: what is received lands in the memory at once. Until the last
 // byte has moved, the stream is *lent*: it must not run what comes later. As long as only further copies of
@@ -44,8 +45,9 @@ class DirectCopies {
     FrameHeader request;           // what a later failure is reported for
     std::uint64_t raw_stream = 0;  // the client's handle
   };
-  // Starts the copy. False: the host cannot address the memory, or the stream has other work to do first;
-  // then no stream is lent any more. REQUIRES: the memory is the session's, the stream's device is current.
+  // Starts the copy. False: neither the host nor the transport reaches the memory, or the stream has other
+  // work to do first; then no stream is lent any more. REQUIRES: the memory is the session's, the stream's
+  // device is current.
   bool start(const Order& order, StreamRef stream);
 
   // settle() has something to do, and may wait.
@@ -58,10 +60,13 @@ class DirectCopies {
   void collect();
   // Payload is still under way.
   bool pending();
+  // To or from part of this memory.
+  bool uses(std::uint64_t address, std::uint64_t bytes) const;
 
  private:
   struct Transfer {
     BulkCompletion completion;
+    std::span<const std::byte> memory;
     FrameHeader request;
     std::uint64_t raw_stream = 0;
   };
@@ -71,13 +76,16 @@ class DirectCopies {
     int device = 0;
     Way way = Way::kToDevice;
     std::list<Transfer> transfers;
+    std::vector<int> to_flush;  // devices: see DeviceRegions::note_writes(). The executor's
 
     bool ended() const;
+    bool uses(std::uint64_t address, std::uint64_t bytes) const;
   };
 
   static void gate(hipStream_t stream, hipError_t error, void* argument);
   bool reached(StreamRef stream);
   void settle_lent();
+  void flush(Batch& batch);
   void report(const Transfer& transfer);
   void forget_ended(Batch& batch);
 

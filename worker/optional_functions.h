@@ -27,7 +27,9 @@ struct VmmFunctions {
 struct OptionalFunctions {
   VmmFunctions vmm;
   RtcFunctions rtc;
-  // Beyond HIP (worker/runtime/common/extensions.h).
+  // Of later versions of HIP than our headers, or beyond it (worker/runtime/common/extensions.h).
+  decltype(&::hipMemGetHandleForAddressRange) range_handle = nullptr;
+  decltype(&::hipRemoteFlushWrites) flush_writes = nullptr;
   decltype(&::hipRemoteKernelParameter) kernel_parameter = nullptr;
   decltype(&::hipRemoteLaunchCooperative) launch_cooperative = nullptr;
   decltype(&::hipRemoteUnavailableReason) unavailable_reason = nullptr;

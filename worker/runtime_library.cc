@@ -68,6 +68,8 @@ OptionalFunctions find_optional(void* library) {
   find(library, "hipMemUnmap", vmm.unmap);
   find(library, "hipMemSetAccess", vmm.set_access);
   find(library, "hipMemGetAllocationGranularity", vmm.granularity);
+  find(library, "hipMemGetHandleForAddressRange", optional.range_handle);
+  find(library, "hipRemoteFlushWrites", optional.flush_writes);
   find(library, "hipRemoteKernelParameter", optional.kernel_parameter);
   find(library, "hipRemoteLaunchCooperative", optional.launch_cooperative);
   find(library, "hipRemoteUnavailableReason", optional.unavailable_reason);

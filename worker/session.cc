@@ -60,6 +60,7 @@ Session::Session(const protocol::HipTable& hip, const OptionalFunctions& optiona
       virtual_memory_(hip, snapshot, addresses_, {quota_, foreign_quota_}),
       host_window_(hip, snapshot, addresses_),
       shared_memory_(*this, snapshot, broker),
+      device_regions_(*this, optional),
       callbacks_(sender_),
       modules_(hip, optional),
       graphs_(hip, addresses_, host_window_, objects_),
@@ -239,10 +240,13 @@ void Session::move_payload() {
 
 bool Session::host_addresses(std::uint64_t address, std::uint64_t bytes) const {
   const AddressMap::Range* range = addresses_.find(address, bytes);
-  if (range == nullptr || range->edge != AddressMap::Edge::kEnds) return false;
+  return range != nullptr && range->edge == AddressMap::Edge::kEnds && host_addresses_device(range->device);
+}
+
+bool Session::host_addresses_device(int device) const {
   // The first alone, a card behind a bus: reading its memory from here is slower than asking it to copy.
   const protocol::DeviceProperties& properties =
-      snapshot_.devices[static_cast<std::size_t>(range->device)].properties;
+      snapshot_.devices[static_cast<std::size_t>(device)].properties;
   return properties.is_large_bar != 0 && properties.integrated != 0;
 }
 

@@ -30,6 +30,7 @@
 #include "worker/callbacks.h"
 #include "worker/compiles.h"
 #include "worker/copies.h"
+#include "worker/device_regions.h"
 #include "worker/direct_copies.h"
 #include "worker/graphs.h"
 #include "worker/host_window.h"
@@ -84,6 +85,7 @@ class Session final : private MessageSink {
   HostWindow& host_window() { return host_window_; }
   PassedFiles& passed_files() { return passed_files_; }
   SharedMemory& shared_memory() { return shared_memory_; }
+  DeviceRegions& device_regions() { return device_regions_; }
   CopyEngine& copies() { return copies_; }
   DirectCopies& direct_copies() { return direct_copies_; }
   Modules& modules() { return modules_; }
@@ -99,6 +101,8 @@ class Session final : private MessageSink {
   // This process may read and write these bytes of the session's memory like its own. Not what the client has
   // mapped itself: that may be without rights.
   bool host_addresses(std::uint64_t address, std::uint64_t bytes) const;
+  // So it is with what the worker allocates on this device.
+  bool host_addresses_device(int device) const;
 
   // Makes `device` current on the executor thread; asks the runtime only on change.
   hipError_t use_device(int device);
@@ -171,6 +175,7 @@ class Session final : private MessageSink {
   HostWindow host_window_;
   PassedFiles passed_files_;
   SharedMemory shared_memory_;
+  DeviceRegions device_regions_;  // after all that frees device memory, before all that uses it
   Callbacks callbacks_;
   Modules modules_;
   Graphs graphs_;

@@ -46,6 +46,15 @@ class VirtualMemory {
   // The three below speak of whole mappings that stand side by side. REQUIRES for unmap: no device is busy.
   hipError_t unmap(std::uint64_t address, std::uint64_t bytes);
   hipError_t set_access(std::uint64_t address, std::uint64_t bytes, std::span<const hipMemAccessDesc> wishes);
+  // Of the mappings that begin in the range: address, bytes and device of those of memory that is not another
+  // session's.
+  template <typename Visit>
+  void for_each_own(std::uint64_t address, std::uint64_t bytes, Visit&& visit) const {
+    for (auto mapping = mappings_.lower_bound(address);
+         mapping != mappings_.end() && mapping->first - address < bytes; ++mapping)
+      if (const Physical& physical = physical_.at(mapping->second.physical); !physical.adopted)
+        visit(mapping->first, mapping->second.bytes, physical.device);
+  }
   // Of the mapping that holds `address`.
   hipError_t get_access(std::uint64_t address, int device, unsigned long long& flags) const;
 

@@ -15,6 +15,7 @@ void lease_memory(Call& call, const protocol::LeaseMemoryRequest& request) {
   hipMemGenericAllocationHandle_t memory{};
   if (call.session().leases().memory_at(reply.address, memory))
     reply.mapped = call.session().lease_files().pass(reply.address, memory) ? 1 : 0;
+  call.session().device_regions().add(reply.address, reply.bytes, static_cast<int>(call.header().device()));
   call.reply(hipSuccess, std::as_bytes(std::span(&reply, 1)));
 }
 
@@ -22,7 +23,8 @@ void return_lease(Call& call, const protocol::ReturnLeaseRequest& request) {
   Session& session = call.session();
   const int device = session.leases().device_of(request.address);
   if (device < 0) return call.finish(hipErrorInvalidValue);
-  if (!session.wait_device_idle(device)) return;
+  const std::uint64_t bytes = session.addresses().find(request.address, 1)->bytes;
+  if (!session.wait_device_idle(device) || !session.device_regions().remove(request.address, bytes)) return;
   session.shared_memory().withdraw_lease(request.address);
   const hipError_t error = session.use_device(device);
   call.finish(error != hipSuccess ? error : session.leases().give_back(request.address));

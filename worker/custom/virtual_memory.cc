@@ -11,6 +11,20 @@
 #include "worker/session.h"
 
 namespace tf::worker::custom {
+namespace {
+
+// What the memory's own device may write now, the transport may: its copies stand in for that device's. Stays
+// so until it is unmapped, whatever rights kernels have later.
+void tell_transport(Session& session, std::uint64_t address, std::uint64_t bytes) {
+  const VirtualMemory& memory = session.virtual_memory();
+  memory.for_each_own(address, bytes, [&](std::uint64_t start, std::uint64_t length, int device) {
+    unsigned long long flags = 0;
+    if (memory.get_access(start, device, flags) == hipSuccess && flags == hipMemAccessFlagsProtReadWrite)
+      session.device_regions().add(start, length, device);
+  });
+}
+
+}  // namespace
 
 void create_physical(Call& call, const protocol::CreatePhysicalRequest& request) {
   if (!call.use_device()) return;
@@ -32,7 +46,8 @@ void map_physical(Call& call, const protocol::MapPhysicalRequest& request) {
 // The runtime would wait too, but callbacks of the client that hold up its streams would never be done then.
 void unmap_physical(Call& call, const protocol::UnmapPhysicalRequest& request) {
   Session& session = call.session();
-  if (session.wait_all_idle()) call.reply(session.virtual_memory().unmap(request.address, request.bytes));
+  if (session.wait_all_idle() && session.device_regions().remove(request.address, request.bytes))
+    call.reply(session.virtual_memory().unmap(request.address, request.bytes));
 }
 
 void set_access(Call& call, const protocol::SetAccessRequest& request) {
@@ -52,7 +67,10 @@ void set_access(Call& call, const protocol::SetAccessRequest& request) {
     entry.flags = static_cast<hipMemAccessFlags>(wish.flags);
     wishes.push_back(entry);
   }
-  call.reply(call.session().virtual_memory().set_access(request.address, request.bytes, wishes));
+  VirtualMemory& memory = call.session().virtual_memory();
+  const hipError_t error = memory.set_access(request.address, request.bytes, wishes);
+  if (error == hipSuccess) tell_transport(call.session(), request.address, request.bytes);
+  call.reply(error);
 }
 
 void get_access(Call& call, const protocol::GetAccessRequest& request) {

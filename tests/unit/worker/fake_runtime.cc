@@ -4,7 +4,14 @@
 // any runtime. Its one kernel, "fill", writes its u32 argument `value` `count` times at `target`.
 //
 // FAKE_DEVICES: number of devices (default 1; 0: hipErrorNoDevice). FAKE_MEMORY: bytes per device.
+// FAKE_FAR: device memory is at addresses that the host may not touch. "export": as dma-bufs others may have
+// it, and see at once what they write; "flush": after hipRemoteFlushWrites; "unseen": not even then; "only":
+// there are no dma-bufs.
+#include "tests/unit/worker/fake_runtime.h"
+
 #include <hip/hip_runtime_api.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <condition_variable>
@@ -13,12 +20,15 @@
 #include <cstring>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
+
+#include "worker/runtime/common/extensions.h"
 
 namespace {
 
@@ -95,6 +105,60 @@ std::size_t memory_bytes() {
 
 thread_local int current_device = 0;
 
+std::string far_mode() {
+  const char* const text = std::getenv("FAKE_FAR");
+  return text == nullptr ? std::string() : text;
+}
+
+// Memory whose address the host may not touch, and where this file does.
+struct Far {
+  char* view = nullptr;
+  std::size_t bytes = 0;
+  int file = -1;
+};
+std::mutex far_mutex;
+std::map<char*, Far> far_memory;
+
+tf::worker::FakeRuntimeState& state() {
+  static tf::worker::FakeRuntimeState all;
+  return all;
+}
+
+void* allocate_far(std::size_t bytes) {
+  Far far;
+  far.bytes = bytes;
+  far.file = ::memfd_create("fake device", MFD_CLOEXEC);
+  if (::ftruncate(far.file, static_cast<off_t>(bytes)) != 0) return nullptr;
+  far.view = static_cast<char*>(::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, far.file, 0));
+  void* const place = ::mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  const std::lock_guard lock(far_mutex);
+  far_memory[static_cast<char*>(place)] = far;
+  return place;
+}
+
+bool free_far(void* place) {
+  const std::lock_guard lock(far_mutex);
+  const auto found = far_memory.find(static_cast<char*>(place));
+  if (found == far_memory.end()) return false;
+  ::munmap(found->second.view, found->second.bytes);
+  ::munmap(place, found->second.bytes);
+  ::close(found->second.file);
+  far_memory.erase(found);
+  return true;
+}
+
+template <typename T>
+T* seen(T* address) {
+  auto* const wanted = const_cast<char*>(static_cast<const char*>(static_cast<const void*>(address)));
+  const std::lock_guard lock(far_mutex);
+  auto found = far_memory.upper_bound(wanted);
+  if (found == far_memory.begin()) return address;
+  --found;
+  const auto offset = static_cast<std::size_t>(wanted - found->first);
+  if (offset >= found->second.bytes) return address;
+  return static_cast<T*>(static_cast<void*>(found->second.view + offset));
+}
+
 Queue& queue_of(hipStream_t stream) {
   static Queue* null_stream = std::make_unique<Queue>().release();  // outlives every static
   return stream == nullptr ? *null_stream : *reinterpret_cast<Queue*>(stream);
@@ -166,18 +230,42 @@ FAKE_API hipError_t hipMemGetInfo(std::size_t* free, std::size_t* total) {
   *free = *total = memory_bytes();
   return hipSuccess;
 }
-FAKE_API hipError_t hipMalloc(void** pointer, std::size_t bytes) {
+FAKE_API hipError_t hipHostMalloc(void** pointer, std::size_t bytes, unsigned) {
   *pointer = std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
   return *pointer != nullptr ? hipSuccess : hipErrorOutOfMemory;
 }
-FAKE_API hipError_t hipFree(void* pointer) {  // unlike the real one it does not wait for the device
+FAKE_API hipError_t hipHostFree(void* pointer) {
   std::free(pointer);
   return hipSuccess;
 }
-FAKE_API hipError_t hipHostMalloc(void** pointer, std::size_t bytes, unsigned) {
-  return hipMalloc(pointer, bytes);
+FAKE_API hipError_t hipMalloc(void** pointer, std::size_t bytes) {
+  if (far_mode().empty()) return hipHostMalloc(pointer, bytes, 0);
+  *pointer = allocate_far((bytes + 4095) / 4096 * 4096);
+  return *pointer != nullptr ? hipSuccess : hipErrorOutOfMemory;
 }
-FAKE_API hipError_t hipHostFree(void* pointer) { return hipFree(pointer); }
+FAKE_API hipError_t hipFree(void* pointer) {  // unlike the real one it does not wait for the device
+  if (const auto tell = state().on_free.load(); tell != nullptr) tell(pointer);
+  if (!free_far(pointer)) std::free(pointer);
+  return hipSuccess;
+}
+FAKE_API hipError_t hipMemGetHandleForAddressRange(void* handle, hipDeviceptr_t pointer, std::size_t bytes,
+                                                   int type, unsigned long long flags) {
+  ++state().exports;
+  const std::lock_guard lock(far_mutex);
+  const auto found = far_memory.find(static_cast<char*>(pointer));
+  if (far_mode() == "only" || found == far_memory.end()) return hipErrorNotSupported;
+  if (type != kHipMemRangeHandleTypeDmaBufFd || flags != 0 || bytes != found->second.bytes)
+    return hipErrorInvalidValue;
+  *static_cast<int*>(handle) = ::dup(found->second.file);
+  return hipSuccess;
+}
+FAKE_API hipError_t hipRemoteFlushWrites(int, int* always) {
+  ++state().flushes;
+  *always = far_mode() == "flush" ? 0 : 1;
+  return far_mode() == "unseen" ? hipErrorNotSupported : hipSuccess;
+}
+FAKE_API tf::worker::FakeRuntimeState* fake_runtime_state() { return &state(); }
+FAKE_API void* fake_runtime_seen(void* address) { return seen(address); }
 FAKE_API hipError_t hipHostRegister(void*, std::size_t, unsigned) { return hipSuccess; }
 FAKE_API hipError_t hipHostUnregister(void*) { return hipSuccess; }
 
@@ -231,14 +319,18 @@ FAKE_API hipError_t hipEventSynchronize(hipEvent_t event) {
 
 FAKE_API hipError_t hipMemcpyAsync(void* target, const void* source, std::size_t bytes, hipMemcpyKind,
                                    hipStream_t stream) {
-  queue_of(stream).add([=] { std::memmove(target, source, bytes); });
+  ++state().copies;
+  queue_of(stream).add([=, to = seen(target), from = seen(source)] { std::memmove(to, from, bytes); });
   return hipSuccess;
 }
 FAKE_API hipError_t hipMemcpy2DAsync(void* target, std::size_t target_pitch, const void* source,
                                      std::size_t source_pitch, std::size_t width, std::size_t height,
                                      hipMemcpyKind, hipStream_t stream) {
   if (target_pitch < width || source_pitch < width) return hipErrorInvalidValue;
-  queue_of(stream).add([=] { copy_rows(target, target_pitch, source, source_pitch, width, height); });
+  ++state().copies;
+  queue_of(stream).add([=, to = seen(target), from = seen(source)] {
+    copy_rows(to, target_pitch, from, source_pitch, width, height);
+  });
   return hipSuccess;
 }
 
@@ -279,7 +371,7 @@ FAKE_API hipError_t hipModuleLaunchKernel(hipFunction_t, unsigned, unsigned, uns
     return hipErrorInvalidValue;
   FillArguments arguments;
   std::memcpy(&arguments, extra[1], sizeof arguments);
-  queue_of(stream).add([=] { std::fill_n(arguments.target, arguments.count, arguments.value); });
+  queue_of(stream).add([=] { std::fill_n(seen(arguments.target), arguments.count, arguments.value); });
   return hipSuccess;
 }
 

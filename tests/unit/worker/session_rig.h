@@ -8,12 +8,14 @@
 #include <chrono>
 #include <cstring>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <span>
 #include <string>
 #include <thread>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "protocol/gen/messages.h"
@@ -30,7 +32,13 @@ inline constexpr const char* kFakeRuntime = TF_FAKE_RUNTIME;
 
 class SessionRig final : public MessageSink {
  public:
-  explicit SessionRig(const char* library = kFakeRuntime) {
+  using Ends = std::pair<std::unique_ptr<Endpoint>, std::unique_ptr<Endpoint>>;  // the client's, the worker's
+
+  // `adjust` may change what the session is made from.
+  using Adjust = std::function<void(OptionalFunctions&, protocol::WorkerSnapshot&)>;
+
+  explicit SessionRig(const char* library = kFakeRuntime, Ends ends = make_loopback_pair(),
+                      const Adjust& adjust = {}) {
     Result<RuntimeLibrary> runtime = RuntimeLibrary::load(library);
     EXPECT_TRUE(runtime.is_ok()) << runtime.status().to_string();
     runtime_ = std::make_unique<RuntimeLibrary>(std::move(*runtime));
@@ -38,9 +46,11 @@ class SessionRig final : public MessageSink {
     reserve_windows(runtime_->hip(), runtime_->optional().vmm, snapshot_);
     reserve_host_window(snapshot_);
     mirror_host_window(snapshot_);
-    std::tie(client_end_, worker_end_) = make_loopback_pair();
+    std::tie(client_end_, worker_end_) = std::move(ends);
+    optional_ = runtime_->optional();
+    if (adjust) adjust(optional_, snapshot_);
     queue_ = std::make_unique<RequestQueue>(*client_end_, *this);
-    session_ = std::make_unique<Session>(runtime_->hip(), runtime_->optional(), snapshot_, *worker_end_);
+    session_ = std::make_unique<Session>(runtime_->hip(), optional_, snapshot_, *worker_end_);
   }
   ~SessionRig() {
     end_session();
@@ -140,6 +150,7 @@ class SessionRig final : public MessageSink {
     return queue_->await(completion, Deadline::after(std::chrono::seconds(20)));
   }
   BulkPlane& bulk() { return client_end_->bulk(); }
+  BulkPlane& worker_bulk() { return worker_end_->bulk(); }
   RequestQueue& queue() { return *queue_; }
   Session& session() { return *session_; }
   const Status& last() const { return last_; }
@@ -196,6 +207,7 @@ class SessionRig final : public MessageSink {
   }
 
   std::unique_ptr<RuntimeLibrary> runtime_;
+  OptionalFunctions optional_;
   protocol::WorkerSnapshot snapshot_;
   std::unique_ptr<Endpoint> client_end_;
   std::unique_ptr<Endpoint> worker_end_;
