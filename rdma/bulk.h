@@ -7,9 +7,9 @@
 // Sources are taken in the order of their announcing, and told as done, whole, in that order. Targets are
 // announced as their receives are posted, kPiecesMax at a time; for a tag that has none the worker says
 // "want", and the client announces that tag's next before all others. Payload is WRITTEN on the queue pair
-// that then brings the record of it. For small targets it comes in that record: a record may not overtake
+// that then brings the record of it. For small targets it may come in that record: a record must not overtake
 // what was WRITTEN before, so it has to wait until the device says that this is there; a copy takes less than
-// that round trip, and neither end has to register anything.
+// that round trip. (Not from memory that no processor can read.)
 //
 // Everything here is guarded by a mutex: any thread may move. The queue has its own.
 #pragma once
@@ -31,8 +31,6 @@
 namespace tf::rdma {
 
 inline constexpr std::size_t kPiecesMax = 16;  // announced at a time, of each direction
-inline constexpr std::size_t kSmallBytes = std::size_t{8}
-                                           << 10;  // of a target whose payload comes in a record
 
 enum class BulkOp : std::uint16_t {
   kSource = 1,

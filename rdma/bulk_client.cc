@@ -18,7 +18,7 @@ struct Piece {
   std::uint64_t bytes = 0;
   std::uint64_t done = 0;
   Lease lease = {};
-  bool is_small = false;  // its payload comes in records
+  bool is_small = false;  // its payload may come in records
 };
 
 // A receive, or what is left of it to announce.
@@ -168,11 +168,10 @@ Result<bool> ClientBulk::announce_target(std::deque<Posted>::iterator posted) {
   Piece piece{.tag = posted->tag, .bytes = posted->bytes};
   BulkNote note{.tag = posted->tag};
   BulkOp op = BulkOp::kDiscard;
-  if (posted->target != nullptr && posted->bytes <= kSmallBytes) {
-    op = BulkOp::kSmallTarget;
-    piece.is_small = true;
-  } else if (posted->target != nullptr) {
-    op = BulkOp::kTarget;
+  if (posted->target != nullptr) {
+    const std::span<const std::byte> target(posted->target, static_cast<std::size_t>(posted->bytes));
+    piece.is_small = posted->bytes <= kSmallBytes && !regions_->has_device(target);
+    op = piece.is_small ? BulkOp::kSmallTarget : BulkOp::kTarget;
     std::optional<Lease> lease =
         regions_->lease({posted->target, static_cast<std::size_t>(posted->bytes)}, Direction::kIn);
     if (!lease) {
@@ -222,13 +221,15 @@ Status ClientBulk::take_target_done(BulkOp op, const BulkNote& note, std::span<c
       std::find_if(targets_.begin(), targets_.end(), [&](const Piece& each) { return each.tag == note.tag; });
   if (piece == targets_.end() || note.bytes == 0 || note.bytes > piece->bytes - piece->done)
     return wrong("payload for what was not announced");
-  if (piece->is_small != (op == BulkOp::kData)) return wrong("payload by another way than was announced");
+  if (op == BulkOp::kData && !piece->is_small) return wrong("data for a target that is not small");
   const auto receive = queue_.find_receive(note.tag);
   if (!receive) return Status::ok();  // all have failed meanwhile
   if (note.bytes > receive->bytes) return wrong("payload beyond its receive");
   const std::byte* from = nullptr;
-  if (piece->is_small) from = data.data();
-  if (piece->lease.is_slot()) from = piece->lease.memory + piece->done;
+  if (op == BulkOp::kData)
+    from = data.data();
+  else if (piece->lease.is_slot())
+    from = piece->lease.memory + piece->done;
   if (from != nullptr && !receive->is_discard) std::memcpy(receive->target.data(), from, note.bytes);
   piece->done += note.bytes;
   told_bytes_ += note.bytes;

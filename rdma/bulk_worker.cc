@@ -323,14 +323,15 @@ Result<bool> WorkerBulk::ask_for(std::uint64_t tag) {
 Result<bool> WorkerBulk::write_to(const BulkQueue::Outgoing& next, Target& target) {
   const std::uint64_t bytes = std::min<std::uint64_t>(next.source.size(), target.bytes - target.started);
   Transfer write{.tag = next.tag, .bytes = bytes};
-  if (target.kind != BulkOp::kTarget) {
-    if (target.kind == BulkOp::kSmallTarget) write.small = next.source.first(static_cast<std::size_t>(bytes));
+  const std::span<const std::byte> part = next.source.first(static_cast<std::size_t>(bytes));
+  const bool is_small = target.kind == BulkOp::kSmallTarget && !regions_->has_device(part);
+  if (is_small || target.kind == BulkOp::kDiscard) {
+    if (is_small) write.small = part;
     begin_write(std::move(write), target);
     return true;
   }
   // The device only reads it.
-  const std::span<std::byte> source(const_cast<std::byte*>(next.source.data()),
-                                    static_cast<std::size_t>(bytes));
+  const std::span<std::byte> source(const_cast<std::byte*>(part.data()), part.size());
   std::optional<Lease> lease = regions_->lease(source, Direction::kOut);
   if (!lease) {
     if (!writes_.empty()) return false;  // some will be free again

@@ -27,32 +27,40 @@ Lease& Lease::operator=(Lease&& other) noexcept {
   local_key = other.local_key;
   remote_key = other.remote_key;
   own_ = std::move(other.own_);
-  regions_ = std::exchange(other.regions_, nullptr);
-  direction_ = other.direction_;
+  slots_ = std::exchange(other.slots_, nullptr);
   slot_ = other.slot_;
   return *this;
 }
 
 void Lease::release() {
   own_.reset();
-  if (regions_ != nullptr) regions_->pool(direction_).free |= 1u << slot_;
-  regions_ = nullptr;
+  if (slots_ != nullptr) slots_->free |= 1u << slot_;
+  slots_ = nullptr;
 }
 
 Result<std::unique_ptr<Regions>> Regions::make(const Verbs& verbs, const Plan& plan) {
   std::unique_ptr<Regions> made(new Regions(verbs, plan));
-  constexpr std::size_t kPoolBytes = kSlots * kSlotBytes;
-  Result<Pages> pages = Pages::map(2 * kPoolBytes);
+  constexpr std::size_t kBytes = kSlots * kSlotBytes;
+  constexpr std::size_t kSmall = kSmallSlots * kSmallBytes;
+  Result<Pages> pages = Pages::map(2 * kBytes + kSmall);
   if (!pages) return pages.status();
   made->pages_ = std::move(*pages);
-  for (const Direction direction : {Direction::kOut, Direction::kIn}) {
-    Pool& pool = made->pool(direction);
-    pool.memory = made->pages_.memory().subspan(direction == Direction::kOut ? 0 : kPoolBytes, kPoolBytes);
-    Result<Registration> region = made->enter(pool.memory, made->access(direction));
-    if (!region) return region.status();
-    pool.region = std::move(*region);
-  }
+  const int out = made->access(Direction::kOut);
+  const int in = made->access(Direction::kIn);
+  TF_RETURN_IF_ERROR(made->make_slots(made->out_, 0, kSlots, kSlotBytes, out));
+  TF_RETURN_IF_ERROR(made->make_slots(made->in_, kBytes, kSlots, kSlotBytes, in));
+  TF_RETURN_IF_ERROR(made->make_slots(made->small_in_, 2 * kBytes, kSmallSlots, kSmallBytes, in));
   return made;
+}
+
+Status Regions::make_slots(Slots& slots, std::size_t place, unsigned count, std::size_t bytes, int access) {
+  slots.memory = pages_.memory().subspan(place, count * bytes);
+  slots.bytes = bytes;
+  slots.free = ~std::uint32_t{0} >> (32 - count);
+  Result<Registration> region = enter(slots.memory, access);
+  if (!region) return region.status();
+  slots.region = std::move(*region);
+  return Status::ok();
 }
 
 int Regions::access(Direction direction) const {
@@ -69,35 +77,38 @@ Result<Registration> Regions::enter(std::span<std::byte> memory, int access) con
 
 std::optional<Lease> Regions::lease(std::span<std::byte> span, Direction direction) {
   Lease lease;
-  lease.direction_ = direction;
   if (find_remembered(span, lease)) return lease;
   span = host_part(span);
-  if (span.size() <= kSlotBytes && take_slot(span, direction, lease)) return lease;
-  const std::span<std::byte> piece = span.first(std::min({span.size(), kPieceBytes, plan_.request_bytes}));
-  Result<Registration> own = enter(piece, access(direction));
-  if (!own) {  // memory that no device may have, or too much of it
-    if (!take_slot(span, direction, lease)) return std::nullopt;
-    return lease;
+  const bool out = direction == Direction::kOut;
+  Slots& slots = out ? out_ : in_;
+  bool taken = !out && span.size() <= kSmallBytes && take_slot(small_in_, span, lease);
+  taken = taken || (span.size() <= kSlotBytes && take_slot(slots, span, lease));
+  if (!taken) {
+    const std::span<std::byte> piece = span.first(std::min({span.size(), kPieceBytes, plan_.request_bytes}));
+    if (Result<Registration> own = enter(piece, access(direction)); own) {
+      lease.own_ = std::move(*own);
+      lease.memory = piece.data();
+      lease.bytes = piece.size();
+      lease.local_key = lease.own_.local_key();
+      lease.remote_key = lease.own_.remote_key();
+      return lease;
+    }
+    // Memory that no device may have, or too much of it.
+    if (!take_slot(slots, span, lease)) return std::nullopt;
   }
-  lease.own_ = std::move(*own);
-  lease.memory = piece.data();
-  lease.bytes = piece.size();
-  lease.local_key = lease.own_.local_key();
-  lease.remote_key = lease.own_.remote_key();
+  if (out) std::memcpy(lease.memory, span.data(), lease.bytes);
   return lease;
 }
 
-bool Regions::take_slot(std::span<std::byte> span, Direction direction, Lease& lease) {
-  Pool& from = pool(direction);
-  if (from.free == 0) return false;
-  lease.slot_ = static_cast<unsigned>(std::countr_zero(from.free));
-  from.free &= ~(1u << lease.slot_);
-  lease.regions_ = this;
-  lease.memory = from.memory.data() + lease.slot_ * kSlotBytes;
-  lease.bytes = std::min(span.size(), kSlotBytes);
-  lease.local_key = from.region.local_key();
-  lease.remote_key = from.region.remote_key();
-  if (direction == Direction::kOut) std::memcpy(lease.memory, span.data(), lease.bytes);
+bool Regions::take_slot(Slots& slots, std::span<std::byte> span, Lease& lease) {
+  if (slots.free == 0) return false;
+  lease.slot_ = static_cast<unsigned>(std::countr_zero(slots.free));
+  slots.free &= ~(1u << lease.slot_);
+  lease.slots_ = &slots;
+  lease.memory = slots.memory.data() + lease.slot_ * slots.bytes;
+  lease.bytes = std::min(span.size(), slots.bytes);
+  lease.local_key = slots.region.local_key();
+  lease.remote_key = slots.region.remote_key();
   return true;
 }
 
@@ -179,6 +190,20 @@ bool Regions::reaches(std::span<const std::byte> span) const {
     done = end - begin;
   }
   return !span.empty();
+}
+
+// From the end to the last piece that begins before the span: what begins before that ends before it as well,
+// if it is a device's.
+bool Regions::has_device(std::span<const std::byte> span) const {
+  const std::lock_guard lock(mutex_);
+  const std::uintptr_t begin = address_of(span);
+  auto next = remembered_.lower_bound(begin + span.size());
+  while (next != remembered_.begin()) {
+    --next;
+    if (next->second.is_device && next->first + next->second.bytes > begin) return true;
+    if (next->first <= begin) return false;
+  }
+  return false;
 }
 
 void Regions::forget(std::span<std::byte> span) {

@@ -24,15 +24,24 @@
 namespace tf::rdma {
 
 inline constexpr std::size_t kSlotBytes = std::size_t{256} << 10;
-inline constexpr unsigned kSlots = 4;                                 // for each direction
-inline constexpr std::size_t kPieceBytes = std::size_t{1} << 20;      // of memory registered for a transfer
+inline constexpr unsigned kSlots = 4;                             // for each direction
+inline constexpr std::size_t kSmallBytes = std::size_t{8} << 10;  // what comes in has slots of this size, too
+inline constexpr unsigned kSmallSlots = 32;                       // for what comes in
+inline constexpr std::size_t kPieceBytes = std::size_t{1} << 20;  // of memory registered for a transfer
 inline constexpr std::size_t kDirectBytesMax = std::size_t{8} << 20;  // of memory that is registered anyway
 inline constexpr std::size_t kRememberedMax = 4096;                   // spans
 
 enum class Direction : std::uint8_t { kOut, kIn };  // bytes leave the memory, or come into it
 
-// Registered memory for (the first part of) a span. Gives back what it took when it goes.
-class Regions;
+// A pool of places that are registered from the start.
+struct Slots {
+  std::span<std::byte> memory;
+  std::size_t bytes = 0;  // of each
+  Registration region;
+  std::uint32_t free = 0;  // bits
+};
+
+// Registered memory for (the first part of) a span. Gives back what it took when it goes, before its Regions.
 class Lease {
  public:
   Lease() = default;
@@ -46,13 +55,12 @@ class Lease {
   std::size_t bytes = 0;
   std::uint32_t local_key = 0;
   std::uint32_t remote_key = 0;
-  bool is_slot() const { return regions_ != nullptr; }
+  bool is_slot() const { return slots_ != nullptr; }
 
  private:
   friend class Regions;
   Registration own_;
-  Regions* regions_ = nullptr;  // a slot of these
-  Direction direction_ = Direction::kOut;
+  Slots* slots_ = nullptr;  // one of these
   unsigned slot_ = 0;
 };
 
@@ -75,28 +83,23 @@ class Regions {
   Status remember_device(std::span<std::byte> span, const DeviceMemory& device);
   void forget(std::span<std::byte> span);
   bool reaches(std::span<const std::byte> span) const;
+  // There are bytes in it that no processor may touch.
+  bool has_device(std::span<const std::byte> span) const;
 
  private:
-  friend class Lease;
-  struct Pool {
-    std::span<std::byte> memory;
-    Registration region;
-    std::uint32_t free = (1u << kSlots) - 1;  // bits
-  };
-
   Regions(const Verbs& verbs, const Plan& plan) : verbs_(verbs), plan_(plan) {}
   Result<Registration> enter(std::span<std::byte> memory, int access) const;
   int access(Direction direction) const;
-  Pool& pool(Direction direction) { return pools_[direction == Direction::kOut ? 0 : 1]; }
+  Status make_slots(Slots& slots, std::size_t place, unsigned count, std::size_t bytes, int access);
   // What there is of the span before memory of a device begins.
   std::span<std::byte> host_part(std::span<std::byte> span) const;
   bool find_remembered(std::span<std::byte> span, Lease& lease);
-  bool take_slot(std::span<std::byte> span, Direction direction, Lease& lease);
+  static bool take_slot(Slots& slots, std::span<std::byte> span, Lease& lease);
 
   const Verbs& verbs_;
   const Plan plan_;
   Pages pages_;
-  std::array<Pool, 2> pools_;
+  Slots out_, in_, small_in_;
   struct Remembered {
     std::size_t bytes = 0;
     Registration region;

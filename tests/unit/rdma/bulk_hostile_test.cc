@@ -122,7 +122,7 @@ TEST_F(BulkHostile, DataOfAnotherKindOrLength) {
   };
   constexpr std::size_t kLarge = kSmallBytes + 100;
   const std::array<Case, 6> cases{{{"for a large target", kLarge, 8, 8, BulkOp::kData},
-                                   {"a small target told as written", 100, 100, 0, BulkOp::kTargetDone},
+                                   {"a small target written with data", 100, 100, 100, BulkOp::kTargetDone},
                                    {"fewer bytes than told", 100, 100, 99, BulkOp::kData},
                                    {"more bytes than told", 100, 99, 100, BulkOp::kData},
                                    {"more than the target takes", 100, 101, 101, BulkOp::kData},
