@@ -21,6 +21,9 @@ constexpr std::int64_t kSpinMaxNs = 250'000;
 constexpr std::int64_t kSpinMaxAmongManyNs = 2'000'000;
 constexpr long kManyProcessors = 8;
 constexpr std::int64_t kSpinMinNs = 500;
+// What a sleep and a wake-up cost, in yields: both go through the scheduler. Where a yield alone takes 10 us,
+// on emulated processors, an end that sleeps answers after most of a millisecond.
+constexpr std::int64_t kSpinMaxYields = 100;
 constexpr int kSpinHeadroom = 4;  // spin this many times the wait that ended lately
 // One wait in so many spins for as long as any may. Two ends that both sleep answer each other so slowly that
 // neither would ever find out that spinning pays: this end now waits for one wake-up instead of two, the
@@ -99,17 +102,24 @@ void MessageRinger::leave_out_fences() {
 
 SpinBudget::SpinBudget() : max_ns_(spin_max_ns()), learned_ns_(max_ns_), budget_ns_(max_ns_) {}
 
+std::int64_t SpinBudget::max_ns() const {
+  const std::int64_t quickest = quickest_yield_ns_.load(std::memory_order_relaxed);
+  if (max_ns_ == 0 || quickest == kNoYield) return max_ns_;
+  return std::max(max_ns_, std::min(quickest, kSpinMaxAmongManyNs / kSpinMaxYields) * kSpinMaxYields);
+}
+
 void SpinBudget::learn(std::chrono::nanoseconds waited) {
+  const std::int64_t most = max_ns();
   const std::int64_t old = learned_ns_.load(std::memory_order_relaxed);
   const std::int64_t spun = waited.count();
   // Longer than spinning can pay for: less of it next time. Otherwise up at once and down slowly, so that one
   // short wait among longer ones is no reason to sleep early.
   std::int64_t wanted = old - old / 8;
-  if (spun <= max_ns_) wanted = std::max(spun * kSpinHeadroom, old - old / 16);
-  const std::int64_t learned = std::min(max_ns_, std::max(wanted, kSpinMinNs));
+  if (spun <= most) wanted = std::max(spun * kSpinHeadroom, old - old / 16);
+  const std::int64_t learned = std::min(most, std::max(wanted, kSpinMinNs));
   learned_ns_.store(learned, std::memory_order_relaxed);
   const bool probe = waits_.fetch_add(1, std::memory_order_relaxed) % kProbeEvery == kProbeEvery - 1;
-  budget_ns_.store(probe ? max_ns_ : learned, std::memory_order_relaxed);
+  budget_ns_.store(probe ? most : learned, std::memory_order_relaxed);
 }
 
 void SpinBudget::lost(Clock::time_point now, std::chrono::nanoseconds time) {

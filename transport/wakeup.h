@@ -159,7 +159,9 @@ class SpinBudget {
  private:
   static constexpr std::int64_t kNoYield = INT64_MAX;
 
-  std::int64_t max_ns_;
+  std::int64_t max_ns() const;
+
+  std::int64_t max_ns_;  // 0: never; more where a yield takes long
   std::atomic<std::int64_t> learned_ns_;
   std::atomic<std::int64_t> budget_ns_;  // what was learned, or the most that is ever spun, now and then
   std::atomic<std::uint32_t> waits_{0};
