@@ -78,6 +78,22 @@ class RdmaEndpoint final : public tf::Endpoint, private BulkOwner {
     std::array<pollfd, 5> entries{};
     int cap_ms = 60'000;
   };
+  // Whoever sleeps on a plane's completions, from before it asks for events.
+  class OnPlane {
+   public:
+    OnPlane(std::atomic<unsigned>& sleepers, bool sleeps) : sleepers_(sleepers), sleeps_(sleeps) {
+      if (sleeps_) sleepers_.fetch_add(1, std::memory_order_seq_cst);
+    }
+    ~OnPlane() { end(); }
+    void end() {
+      if (std::exchange(sleeps_, false)) sleepers_.fetch_sub(1, std::memory_order_seq_cst);
+    }
+    bool sleeps() const { return sleeps_; }
+
+   private:
+    std::atomic<unsigned>& sleepers_;
+    bool sleeps_;
+  };
 
   bool failed() const { return failed_.load(std::memory_order_acquire); }
   Waiter& waiter(Interest interest) { return waiters_[interest == Interest::kBulk ? 1 : 0]; }
@@ -87,7 +103,7 @@ class RdmaEndpoint final : public tf::Endpoint, private BulkOwner {
   Status look(Interest interest, Waiter& waiter);
   Status spin(Interest interest, Waiter& waiter, Clock::time_point start, Deadline deadline);
   Status sleep(Interest interest, Waiter& waiter, Deadline deadline);
-  Sleep prepare(Interest interest, const Waiter& waiter, int seat) const;
+  Sleep prepare(const Waiter& waiter, int seat, bool on_messages, bool on_bulk) const;
   Status rise(const Sleep& sleep);
 
   // --- Loss
@@ -113,9 +129,10 @@ class RdmaEndpoint final : public tf::Endpoint, private BulkOwner {
   Consumer& in_;
   std::unique_ptr<Bulk> bulk_;
   std::array<Waiter, 2> waiters_;
-  std::uint32_t empty_polls_ = 0;                   // consumer's
-  std::atomic<std::uint32_t> empty_bulk_polls_{0};  // movers'
-  std::mutex events_mutex_;                         // whoever fetches the device's events
+  std::array<std::atomic<unsigned>, 2> sleepers_{};  // on the completions of messages, and of payload
+  std::uint32_t empty_polls_ = 0;                    // consumer's
+  std::atomic<std::uint32_t> empty_bulk_polls_{0};   // movers'
+  std::mutex events_mutex_;                          // whoever fetches the device's events
   std::atomic<bool> failed_{false};  // release after failure_ is set, acquire before it is read
   mutable std::mutex failure_mutex_;
   Status failure_;
@@ -344,12 +361,13 @@ Status RdmaEndpoint::spin(Interest interest, Waiter& waiter, Clock::time_point s
 }
 
 // What a sleeper polls.
-RdmaEndpoint::Sleep RdmaEndpoint::prepare(Interest interest, const Waiter& waiter, int seat) const {
+RdmaEndpoint::Sleep RdmaEndpoint::prepare(const Waiter& waiter, int seat, bool on_messages,
+                                          bool on_bulk) const {
   Sleep sleep;
   for (pollfd& entry : sleep.entries) entry = {.fd = -1, .events = POLLIN, .revents = 0};
   if (seat >= 0) sleep.entries[0].fd = waker_.fd(seat);
-  if (wants(interest, Interest::kMessages) || out_.refused()) sleep.entries[1].fd = messages_->fd();
-  if (wants(interest, Interest::kBulk)) sleep.entries[2].fd = bulk_plane_->fd();
+  if (on_messages) sleep.entries[1].fd = messages_->fd();
+  if (on_bulk) sleep.entries[2].fd = bulk_plane_->fd();
   if (!loss_.is_gone()) sleep.entries[3].fd = loss_.socket();
   sleep.entries[4].fd = device_->context()->async_fd;
   // The kick comes when the peer polls again, which may be in the midst of something long: the credit is
@@ -361,12 +379,16 @@ RdmaEndpoint::Sleep RdmaEndpoint::prepare(Interest interest, const Waiter& waite
   return sleep;
 }
 
-// Events that one sleeper takes are none to the others: they are woken to look for themselves.
+// Events that one sleeper takes are none to the others of the same plane: they are woken to look for
+// themselves. Not for each message, though, who waits for payload only.
 Status RdmaEndpoint::rise(const Sleep& sleep) {
   Status status;
   if (sleep.entries[1].revents != 0) status = messages_->take_events();
   if (status.is_ok() && sleep.entries[2].revents != 0) status = bulk_plane_->take_events();
-  if (sleep.entries[1].revents != 0 || sleep.entries[2].revents != 0) waker_.notify();
+  const auto taken_from_others = [&](std::size_t plane) {
+    return sleep.entries[1 + plane].revents != 0 && sleepers_[plane].load(std::memory_order_seq_cst) != 0;
+  };
+  if (taken_from_others(0) || taken_from_others(1)) waker_.notify();
   if (status.is_ok() && (out_.refused() || sleep.entries[1].revents != 0)) status = out_.take_kicks();
   if (sleep.entries[3].revents != 0 || sleep.entries[4].revents != 0) look_at_peer();
   return status;
@@ -374,19 +396,23 @@ Status RdmaEndpoint::rise(const Sleep& sleep) {
 
 Status RdmaEndpoint::sleep(Interest interest, Waiter& waiter, Deadline deadline) {
   const int seat = waker_.arm();
+  OnPlane messages(sleepers_[0], wants(interest, Interest::kMessages) || out_.refused());
+  OnPlane bulk(sleepers_[1], wants(interest, Interest::kBulk));
   Status status;
-  if (wants(interest, Interest::kMessages) || out_.refused()) status = messages_->arm();
-  if (status.is_ok() && wants(interest, Interest::kBulk)) status = bulk_plane_->arm();
+  if (messages.sleeps()) status = messages_->arm();
+  if (status.is_ok() && bulk.sleeps()) status = bulk_plane_->arm();
   // One that came before needs no event.
   if (status.is_ok() && out_.refused()) status = out_.take_kicks();
   if (!status.is_ok()) take_failure(status);
   Status seen = look(interest, waiter);
   Sleep sleep;
   if (seen.code() == Code::kWouldBlock) {
-    sleep = prepare(interest, waiter, seat);
+    sleep = prepare(waiter, seat, messages.sleeps(), bulk.sleeps());
     ::poll(sleep.entries.data(), sleep.entries.size(), deadline.poll_timeout_ms(sleep.cap_ms));
   }
   waker_.disarm(seat);
+  messages.end();
+  bulk.end();
   if (seen.code() != Code::kWouldBlock) return seen;
   if (status = rise(sleep); !status.is_ok()) take_failure(std::move(status));
   // Completions of our own wake nobody: the producer is to look for itself.
