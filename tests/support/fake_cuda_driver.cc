@@ -56,6 +56,8 @@ Driver special_functions() {
              : attribute == kWarp    ? 32
              : attribute == kThreads ? 1024
                                      : 4096;
+    if (const auto set = state().attributes.find(attribute); set != state().attributes.end())
+      *value = set->second;
     return asked("DeviceGetAttribute");
   };
   d.DevicePrimaryCtxRetain = [](hipCtx_t* context, int device) {
@@ -208,10 +210,26 @@ void add_memory(Driver& d) {
     *address = wish ? wish : handle<void*>(1 << 20);
     return asked("MemAddressReserve");
   };
-  d.MemCreate = [](hipMemGenericAllocationHandle_t* made, std::size_t, const AllocationProperties*,
+  d.MemCreate = [](hipMemGenericAllocationHandle_t* made, std::size_t, const AllocationProperties* wish,
                    unsigned long long) {
+    state().physical = *wish;
     *made = handle<hipMemGenericAllocationHandle_t>(++last_handle);
     return asked("MemCreate");
+  };
+  d.MemGetAllocationGranularity = [](std::size_t* bytes, const AllocationProperties* wish, int) {
+    state().granular = *wish;
+    *bytes = 2 << 20;
+    return asked("MemGetAllocationGranularity");
+  };
+  d.MemGetHandleForAddressRange = [](void* made, void*, std::size_t, int type, unsigned long long) {
+    std::memcpy(made, &State::kRangeHandle, sizeof State::kRangeHandle);
+    state().range_type = type;
+    return asked("MemGetHandleForAddressRange");
+  };
+  d.FlushGPUDirectRDMAWrites = [](int, int scope) {
+    state().flush_scope = scope;
+    state().flushed = state().current;
+    return asked("FlushGPUDirectRDMAWrites");
   };
   d.MemImportFromShareableHandle = [](hipMemGenericAllocationHandle_t* made, void*, int) {
     *made = handle<hipMemGenericAllocationHandle_t>(++last_handle);

@@ -55,6 +55,13 @@ struct State {
   int streams = 0;
   void* closed = nullptr;  // by IpcCloseMemHandle
   unsigned host_flags = 0;
+  std::map<int, int> attributes;                  // of every device, besides those that tests seldom change
+  cuda::driver::AllocationProperties physical{};  // of MemCreate
+  cuda::driver::AllocationProperties granular{};  // of MemGetAllocationGranularity
+  int range_type = 0;                             // of MemGetHandleForAddressRange
+  static constexpr int kRangeHandle = 77;         // its descriptor
+  int flush_scope = 0;
+  hipCtx_t flushed = nullptr;  // the context that was current
 };
 
 }  // namespace tf::fake_cuda

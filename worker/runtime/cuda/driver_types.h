@@ -104,6 +104,18 @@ struct AllocationProperties {  // CUmemAllocationProp
   } flags;
 };
 
+// CUdevice_attribute: numbers beyond those that HIP has
+inline constexpr int kAttributeRdmaOfMapped = 110;      // GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED
+inline constexpr int kAttributeRdmaFlushOptions = 117;  // GPU_DIRECT_RDMA_FLUSH_WRITES_OPTIONS
+inline constexpr int kAttributeRdmaOrdering = 118;      // GPU_DIRECT_RDMA_WRITES_ORDERING
+inline constexpr int kAttributeDmaBuf = 124;            // DMA_BUF_SUPPORTED
+inline constexpr int kRangeDmaBuf = 1;                  // CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD
+inline constexpr int kFlushByHost = 1;                  // CU_FLUSH_GPU_DIRECT_RDMA_WRITES_OPTION_HOST
+inline constexpr int kFlushCurrentContext = 0;          // CUflushGPUDirectRDMAWritesTarget
+// CUGPUDirectRDMAWritesOrdering, and CUflushGPUDirectRDMAWritesScope alike
+inline constexpr int kSeenByOwner = 100;
+inline constexpr int kSeenByAll = 200;
+
 struct AccessDescription {  // CUmemAccessDesc
   Location location;
   int flags;

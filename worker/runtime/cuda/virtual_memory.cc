@@ -23,6 +23,16 @@ std::uintptr_t address_of(const void* pointer) { return reinterpret_cast<std::ui
 
 }  // namespace
 
+// HIP has no word for what network devices may reach: whatever can be is.
+driver::AllocationProperties wish_for(const hipMemAllocationProp& properties) {
+  driver::AllocationProperties wish = convert(properties);
+  int able = 0;
+  const driver::Device device = Runtime::get().device(properties.location.id).handle;
+  if (cu().DeviceGetAttribute(&able, driver::kAttributeRdmaOfMapped, device) == driver::Result::SUCCESS)
+    wish.flags.rdma_capable = able != 0 ? 1 : 0;
+  return wish;
+}
+
 VirtualMemory& virtual_memory() {
   static VirtualMemory* const all = new VirtualMemory;
   return *all;
@@ -75,7 +85,7 @@ VirtualMemory::Physical* VirtualMemory::find(hipMemGenericAllocationHandle_t han
 
 hipError_t VirtualMemory::create(hipMemGenericAllocationHandle_t* handle, std::size_t bytes,
                                  const hipMemAllocationProp& properties) {
-  const driver::AllocationProperties wish = convert(properties);
+  const driver::AllocationProperties wish = wish_for(properties);
   auto physical = std::make_shared<Physical>();
   physical->properties = properties;
   physical->bytes = bytes;

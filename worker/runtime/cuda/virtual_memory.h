@@ -11,6 +11,8 @@
 #include <memory>
 #include <mutex>
 
+#include "worker/runtime/cuda/driver_types.h"
+
 namespace tf::cuda {
 
 class VirtualMemory {
@@ -70,6 +72,9 @@ class VirtualMemory {
   std::map<hipMemGenericAllocationHandle_t, Handle> handles_;
   std::uintptr_t next_ = 0;  // what to propose next; 0: nothing yet
 };
+
+// What to ask the driver for. REQUIRES: valid properties
+driver::AllocationProperties wish_for(const hipMemAllocationProp& properties);
 
 // For ever, as the Runtime.
 VirtualMemory& virtual_memory();

@@ -26,7 +26,7 @@ hipError_t granularity_of(std::size_t* granularity, const hipMemAllocationProp* 
   if (!granularity || !valid_properties(p)) return hipErrorInvalidValue;
   if (option != hipMemAllocationGranularityMinimum && option != hipMemAllocationGranularityRecommended)
     return hipErrorInvalidValue;
-  const driver::AllocationProperties properties = convert(*p);
+  const driver::AllocationProperties properties = wish_for(*p);
   return check(cu().MemGetAllocationGranularity(granularity, &properties, option));
 }
 
