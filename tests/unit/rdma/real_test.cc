@@ -35,11 +35,9 @@ TEST_F(RealVerbs, ADeviceOpens) {
   const Result<std::unique_ptr<rdma::Device>> opened = rdma::Device::open(*verbs, {});
   ASSERT_TRUE(opened.is_ok()) << opened.status().to_string();
   const rdma::DeviceLimits& limits = opened.value()->limits();
-  EXPECT_GE(limits.requests, 64u);
   EXPECT_GE(limits.inline_bytes, 32u);
   EXPECT_GE(limits.reads_asked, 1);
   EXPECT_GE(limits.reads_answered, 1);
-  EXPECT_GE(limits.region_bytes, 1u << 20);
   EXPECT_GE(limits.message_bytes, 1u << 20);
   EXPECT_GE(rdma::mtu_bytes(opened.value()->path().mtu), 256u);
 }
