@@ -27,12 +27,17 @@ Lease& Lease::operator=(Lease&& other) noexcept {
   local_key = other.local_key;
   remote_key = other.remote_key;
   own_ = std::move(other.own_);
+  linger_ = std::exchange(other.linger_, nullptr);
   slots_ = std::exchange(other.slots_, nullptr);
   slot_ = other.slot_;
   return *this;
 }
 
 void Lease::release() {
+  if (own_ && linger_ != nullptr) {
+    const std::lock_guard lock(linger_->mutex_);
+    linger_->retire(std::move(own_), bytes);
+  }
   own_.reset();
   if (slots_ != nullptr) slots_->free |= 1u << slot_;
   slots_ = nullptr;
@@ -75,6 +80,17 @@ Result<Registration> Regions::enter(std::span<std::byte> memory, int access) con
   return paged ? std::move(paged) : std::move(pinned);
 }
 
+// Where too much is locked, what lingers makes room.
+Result<Registration> Regions::enter_for_now(std::span<std::byte> memory, int access) {
+  Result<Registration> region = enter(memory, access);
+  if (region) return region;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!end_lingering(0)) return region;
+  }
+  return enter(memory, access);
+}
+
 std::optional<Lease> Regions::lease(std::span<std::byte> span, Direction direction) {
   Lease lease;
   if (find_remembered(span, lease)) return lease;
@@ -85,7 +101,8 @@ std::optional<Lease> Regions::lease(std::span<std::byte> span, Direction directi
   taken = taken || (span.size() <= kSlotBytes && take_slot(slots, span, lease));
   if (!taken) {
     const std::span<std::byte> piece = span.first(std::min({span.size(), kPieceBytes, plan_.request_bytes}));
-    if (Result<Registration> own = enter(piece, access(direction)); own) {
+    if (Result<Registration> own = enter_for_now(piece, access(direction)); own) {
+      lease.linger_ = out && plan_.remote ? this : nullptr;
       lease.own_ = std::move(*own);
       lease.memory = piece.data();
       lease.bytes = piece.size();
@@ -208,7 +225,25 @@ bool Regions::has_device(std::span<const std::byte> span) const {
 
 void Regions::forget(std::span<std::byte> span) {
   const std::lock_guard lock(mutex_);
-  remembered_.erase(address_of(span));
+  const auto found = remembered_.find(address_of(span));
+  if (found == remembered_.end()) return;
+  if (plan_.remote && !found->second.is_device) retire(std::move(found->second.region), found->second.bytes);
+  remembered_.erase(found);
+}
+
+void Regions::retire(Registration region, std::size_t bytes) {
+  lingering_.push_back({std::move(region), bytes, Deadline::after(kLingerTime)});
+  lingering_bytes_ += bytes;
+  end_lingering(kLingerBytes);
+}
+
+bool Regions::end_lingering(std::size_t most_bytes) {
+  const std::size_t before = lingering_.size();
+  while (!lingering_.empty() && (lingering_bytes_ > most_bytes || lingering_.front().until.passed())) {
+    lingering_bytes_ -= lingering_.front().bytes;
+    lingering_.pop_front();
+  }
+  return lingering_.size() != before;
 }
 
 }  // namespace tf::rdma

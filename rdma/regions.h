@@ -12,14 +12,17 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <span>
 
 #include "rdma/plane.h"
+#include "transport/deadline.h"
 
 namespace tf::rdma {
 
@@ -30,6 +33,12 @@ inline constexpr unsigned kSmallSlots = 32;                       // for what co
 inline constexpr std::size_t kPieceBytes = std::size_t{1} << 20;  // of memory registered for a transfer
 inline constexpr std::size_t kDirectBytesMax = std::size_t{8} << 20;  // of memory that is registered anyway
 inline constexpr std::size_t kRememberedMax = 4096;                   // spans
+// What the peer has read stays registered for a moment: a device that believed an answer lost has asked
+// again, and the repetition may come when the answer has come after all and all is told as done. Memory that
+// is gone by then is no mere waste to the queue pair but its end. (Writes are not executed twice.) The oldest
+// go when there are more bytes.
+inline constexpr std::chrono::milliseconds kLingerTime{500};
+inline constexpr std::size_t kLingerBytes = std::size_t{16} << 20;
 
 enum class Direction : std::uint8_t { kOut, kIn };  // bytes leave the memory, or come into it
 
@@ -40,6 +49,8 @@ struct Slots {
   Registration region;
   std::uint32_t free = 0;  // bits
 };
+
+class Regions;
 
 // Registered memory for (the first part of) a span. Gives back what it took when it goes, before its Regions.
 class Lease {
@@ -60,7 +71,8 @@ class Lease {
  private:
   friend class Regions;
   Registration own_;
-  Slots* slots_ = nullptr;  // one of these
+  Regions* linger_ = nullptr;  // where it goes when it goes
+  Slots* slots_ = nullptr;     // one of these
   unsigned slot_ = 0;
 };
 
@@ -87,8 +99,11 @@ class Regions {
   bool has_device(std::span<const std::byte> span) const;
 
  private:
+  friend class Lease;
+
   Regions(const Verbs& verbs, const Plan& plan) : verbs_(verbs), plan_(plan) {}
   Result<Registration> enter(std::span<std::byte> memory, int access) const;
+  Result<Registration> enter_for_now(std::span<std::byte> memory, int access);
   int access(Direction direction) const;
   Status make_slots(Slots& slots, std::size_t place, unsigned count, std::size_t bytes, int access);
   // What there is of the span before memory of a device begins.
@@ -110,8 +125,20 @@ class Regions {
   bool overlaps(std::span<std::byte> span, bool devices_only) const;
   RememberedMap::const_iterator at_or_before(std::uintptr_t address) const;
 
+  // No longer asked for by us. REQUIRES: the lock
+  void retire(Registration region, std::size_t bytes);
+  // True: something went.
+  bool end_lingering(std::size_t most_bytes);
+
   mutable std::mutex mutex_;
   RememberedMap remembered_;
+  struct Lingering {
+    Registration region;
+    std::size_t bytes = 0;
+    Deadline until = Deadline::never();
+  };
+  std::deque<Lingering> lingering_;  // oldest first
+  std::size_t lingering_bytes_ = 0;
 };
 
 }  // namespace tf::rdma

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
+#include <thread>
 #include <vector>
 
 #include "tests/unit/rdma/plane_pair.h"
@@ -59,6 +60,39 @@ TEST_F(RegionsTest, WhatIsRememberedIsRegisteredOnce) {
   regions->forget(memory);
   const std::optional<Lease> later = regions->lease(std::span(memory).first(100), Direction::kOut);
   EXPECT_TRUE(later && later->is_slot());
+}
+
+// A device may repeat a READ whose answer it has got after all.
+TEST_F(RegionsTest, WhatThePeerHasReadLingersForAMoment) {
+  const std::size_t before = fabric->registered_bytes();
+  regions->lease(memory, Direction::kOut)->release();
+  EXPECT_EQ(fabric->registered_bytes(), before + kPieceBytes);
+  regions->lease(memory, Direction::kIn)->release();
+  EXPECT_EQ(fabric->registered_bytes(), before + kPieceBytes) << "WRITEs are not done twice";
+  for (std::size_t piece = 0; piece < 2 * kLingerBytes / kPieceBytes; ++piece)
+    regions->lease(memory, Direction::kOut)->release();
+  EXPECT_EQ(fabric->registered_bytes(), before + kLingerBytes);
+  std::this_thread::sleep_for(kLingerTime);
+  regions->lease(memory, Direction::kOut)->release();
+  EXPECT_EQ(fabric->registered_bytes(), before + kPieceBytes) << "the others had their time";
+}
+
+TEST_F(RegionsTest, WhatIsForgottenLingersToo) {
+  const std::size_t before = fabric->registered_bytes();
+  const std::span<std::byte> part = std::span(memory).first(kPieceBytes);
+  regions->remember(part);
+  regions->forget(part);
+  EXPECT_EQ(fabric->registered_bytes(), before + kPieceBytes);
+  std::vector<std::byte> large(kLingerBytes + 1);
+  regions->remember(large);
+  regions->forget(large);
+  EXPECT_EQ(fabric->registered_bytes(), before) << "too large to be kept";
+}
+
+TEST_F(RegionsTest, WhatLingersMakesRoomForWhatIsNeeded) {
+  fabric->set_memory_limit(fabric->registered_bytes() + kPieceBytes);
+  for (int time = 0; time < 3; ++time)
+    EXPECT_TRUE(is_direct(regions->lease(memory, Direction::kOut), memory.data())) << time;
 }
 
 TEST_F(RegionsTest, OnlyUpToTheEndOfWhatIsRemembered) {
