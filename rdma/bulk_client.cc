@@ -18,7 +18,8 @@ struct Piece {
   std::uint64_t bytes = 0;
   std::uint64_t done = 0;
   Lease lease = {};
-  bool is_small = false;  // its payload may come in records
+  const std::byte* target = nullptr;  // null: discard
+  bool is_small = false;              // its payload may come in records
 };
 
 // A receive, or what is left of it to announce.
@@ -52,6 +53,7 @@ class ClientBulk final : public Bulk {
   Result<bool> announce_send();
   Result<bool> announce_target(std::deque<Posted>::iterator posted);
   Result<std::size_t> announce_targets();
+  bool is_awaited(const Posted& posted) const;
   Status take_source_done(const BulkNote& note);
   Status take_target_done(BulkOp op, const BulkNote& note, std::span<const std::byte> data);
   Status take_abort(const BulkNote& note);
@@ -155,13 +157,23 @@ Result<std::size_t> ClientBulk::announce_targets() {
       ++count;
     }
   }
-  while (!posted_.empty() && targets_.size() < kPiecesMax) {
+  while (!posted_.empty() && targets_.size() < kPiecesMax && !is_awaited(posted_.front())) {
     Result<bool> announced = announce_target(posted_.begin());
     if (!announced) return announced.status();
     if (!announced.value()) break;
     ++count;
   }
   return count;
+}
+
+// Bytes are to come to the same place, by any way, which those of `posted` may not overtake. (Where the peer
+// wants the latter first there is no order between them.)
+bool ClientBulk::is_awaited(const Posted& posted) const {
+  const auto begin = reinterpret_cast<std::uintptr_t>(posted.target);
+  return posted.target != nullptr && std::any_of(targets_.begin(), targets_.end(), [&](const Piece& each) {
+           const auto place = reinterpret_cast<std::uintptr_t>(each.target);
+           return each.target != nullptr && (begin - place < each.bytes || place - begin < posted.bytes);
+         });
 }
 
 Result<bool> ClientBulk::announce_target(std::deque<Posted>::iterator posted) {
@@ -179,6 +191,7 @@ Result<bool> ClientBulk::announce_target(std::deque<Posted>::iterator posted) {
       return Status{Code::kResourceExhausted, "rdma: memory to receive into cannot be registered"};
     }
     piece.bytes = lease->bytes;
+    piece.target = posted->target;
     note.address = reinterpret_cast<std::uintptr_t>(lease->memory);
     note.key = lease->remote_key;
     piece.lease = std::move(*lease);

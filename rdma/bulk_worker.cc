@@ -199,6 +199,11 @@ Result<std::size_t> WorkerBulk::start_read() {
 
 // `target` is pinned.
 Result<std::size_t> WorkerBulk::read_into(std::span<std::byte> target, Source& source) {
+  const std::uint64_t place = reinterpret_cast<std::uintptr_t>(target.data());
+  if (reads_.overlaps(place, target.size())) {
+    queue_.advance_receive(source.tag, 0);
+    return std::size_t{0};
+  }
   std::optional<Lease> lease = regions_->lease(target, Direction::kIn);
   if (!lease) {
     queue_.advance_receive(source.tag, 0);
@@ -212,7 +217,7 @@ Result<std::size_t> WorkerBulk::read_into(std::span<std::byte> target, Source& s
     queue_.advance_receive(source.tag, 0);
     return refused;
   }
-  Transfer read{.tag = source.tag, .bytes = lease->bytes, .posted = true};
+  Transfer read{.tag = source.tag, .bytes = lease->bytes, .place = place, .posted = true};
   read.target = lease->is_slot() ? target.data() : nullptr;
   read.lease = std::move(*lease);
   begin_read(std::move(read), source);
@@ -330,6 +335,8 @@ Result<bool> WorkerBulk::write_to(const BulkQueue::Outgoing& next, Target& targe
     begin_write(std::move(write), target);
     return true;
   }
+  write.place = target.memory.address + target.started;
+  if (writes_.overlaps(write.place, bytes)) return false;
   // The device only reads it.
   const std::span<std::byte> source(const_cast<std::byte*>(part.data()), part.size());
   std::optional<Lease> lease = regions_->lease(source, Direction::kOut);

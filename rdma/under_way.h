@@ -22,6 +22,7 @@ inline constexpr std::uint64_t kUnderWayBytes = std::uint64_t{2} << 20;
 struct Transfer {
   std::uint64_t tag = 0;
   std::uint64_t bytes = 0;
+  std::uint64_t place = 0;  // where the bytes will be in the end, here or there; 0: nowhere
   Lease lease = {};
   std::byte* target = nullptr;            // of a READ through a slot
   std::span<const std::byte> small = {};  // of what goes in a record
@@ -43,6 +44,15 @@ class UnderWay {
       Transfer& transfer = at(index);
       if (std::exchange(transfer.posted, false)) --count;
     }
+  }
+  // What is to be there may come from a slot or from the device: two for the same place would not keep their
+  // order.
+  bool overlaps(std::uint64_t place, std::uint64_t bytes) const {
+    for (unsigned index = 0; index < count_; ++index) {
+      const Transfer& other = transfers_[(first_ + index) % kTransfersMax];
+      if (other.place != 0 && (place - other.place < other.bytes || other.place - place < bytes)) return true;
+    }
+    return false;
   }
   bool has_ended() const { return count_ != 0 && !transfers_[first_].posted; }
   // The device has none of them.

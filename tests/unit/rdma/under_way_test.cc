@@ -133,6 +133,52 @@ TEST_F(UnderWayTest, AnAbortWaitsForWhatIsBeforeIt) {
   }
 }
 
+// Many copies to one place: the last one counts, whether it goes through a slot or not.
+TEST_F(UnderWayTest, WhatGoesToTheSamePlaceKeepsItsOrder) {
+  std::vector<std::byte> target(kSmall);
+  std::deque<std::vector<std::byte>> sources;
+  std::deque<BulkCompletion> ends;
+  for (std::uint64_t tag = 0; tag < kTransfersMax; ++tag) {
+    sources.push_back(test::pattern(kSmall, 80 + tag));
+    ASSERT_TRUE(pair_.server->bulk().receive(tag, target, ends.emplace_back()).is_ok());
+    ASSERT_TRUE(pair_.client->bulk().send(tag, sources.back(), ends.emplace_back()).is_ok());
+  }
+  EXPECT_TRUE(fabric_.wait_idle());
+  while (!ends.back().done()) {  // all that is under way ends before the worker looks
+    ASSERT_TRUE(pair_.server->bulk().poll().is_ok());
+    EXPECT_TRUE(fabric_.wait_idle());
+    ASSERT_TRUE(pair_.client->bulk().poll().is_ok());
+  }
+  EXPECT_EQ(test::find_mismatch(target, 80 + kTransfersMax - 1), test::kNoMismatch);
+}
+
+TEST_F(UnderWayTest, SoItDoesAtTheClient) {
+  constexpr std::size_t kLarge = kSlotBytes + 1;
+  std::vector<std::byte> target(kLarge);
+  std::deque<std::vector<std::byte>> sources;
+  std::deque<BulkCompletion> ends;
+  for (const bool remembered : {false, true}) {
+    if (remembered) pair_.client->bulk().remember(target);
+    for (std::uint64_t tag = 0; tag < kTransfers; ++tag) {
+      const std::size_t bytes = tag % 3 == 0 ? kSmallBytes : tag % 3 == 1 ? kSmall : kLarge;
+      sources.push_back(test::pattern(bytes, 90 + tag));
+      ASSERT_TRUE(
+          pair_.client->bulk().receive(tag, std::span(target).first(bytes), ends.emplace_back()).is_ok());
+      ASSERT_TRUE(pair_.server->bulk().send(tag, sources.back(), ends.emplace_back()).is_ok());
+    }
+    while (!ends.back().done()) {  // all that the worker can do is done before the client looks
+      for (int turn = 0; turn < 4; ++turn) {
+        ASSERT_TRUE(pair_.server->bulk().poll().is_ok());
+        EXPECT_TRUE(fabric_.wait_idle());
+      }
+      ASSERT_TRUE(pair_.client->bulk().poll().is_ok());
+    }
+    ASSERT_TRUE(move_until_done(ends));
+    EXPECT_EQ(test::find_mismatch(target, 90 + kTransfers - 1), test::kNoMismatch) << remembered;
+  }
+  pair_.client->bulk().forget(target);
+}
+
 // Pieces of one tag that somebody wants and that nobody wants, in turns.
 TEST_F(UnderWayTest, DiscardedPiecesKeepTheirPlace) {
   constexpr std::size_t kBytes = kSmall;
