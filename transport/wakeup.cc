@@ -36,6 +36,8 @@ constexpr std::uint32_t kProbeEvery = 32;
 constexpr std::int64_t kYieldAloneNs = 3'000;
 constexpr std::int64_t kYieldAloneMaxNs = 100'000;
 constexpr int kYieldHeadroom = 4;
+// And what comes while it yields waits for its end: so most of the time it looks.
+constexpr int kSpinPerYield = 4;
 // To ask costs up to a slice of every other thread, since whoever yields is put last: so seldom that it does
 // not matter, and for so long at most that nobody sleeps much longer than the others are there.
 constexpr int kCrowdedTimes = 64;
@@ -159,7 +161,7 @@ bool Spin::go_on(Clock::time_point now) {
     return false;
   }
   budget_.alone();
-  next_yield_ = after + kSpinAlone;
+  next_yield_ = after + std::max<Clock::duration>(kSpinAlone, (after - now) * kSpinPerYield);
   return true;
 }
 
