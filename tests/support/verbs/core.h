@@ -133,6 +133,14 @@ struct Fault {
   unsigned skip;
 };
 
+// A READ that will be asked for again.
+struct Repeat {
+  std::uint32_t requester = 0, responder = 0;  // numbers of queue pairs
+  std::uint32_t key = 0;
+  std::uint64_t address = 0, bytes = 0;
+  Clock::time_point at{};
+};
+
 struct Refusal {
   int error = 0;
   unsigned count = 0;
@@ -184,6 +192,8 @@ class Core {
   std::chrono::nanoseconds retry_time{std::chrono::milliseconds(20)};
   std::chrono::nanoseconds rnr_time{std::chrono::milliseconds(1)};
   std::vector<Fault> faults;
+  std::optional<std::chrono::nanoseconds> repeat_delay;
+  std::deque<Repeat> repeats;                          // by time
   std::set<std::pair<std::string, std::string>> cuts;  // names in order
   Refusal refused_qps, refused_cqs, refused_mrs;
   std::size_t memory_limit = std::numeric_limits<std::size_t>::max();

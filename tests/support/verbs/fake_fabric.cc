@@ -43,10 +43,11 @@ Core::~Core() {
 namespace {
 
 bool is_idle(const Core& core) {
-  return std::all_of(core.queue_pairs.begin(), core.queue_pairs.end(), [](const auto& entry) {
-    const Qp& qp = *entry.second;
-    return qp.sends.empty() && (qp.now != IBV_QPS_ERR || qp.receives.empty());
-  });
+  return core.repeats.empty() &&
+         std::all_of(core.queue_pairs.begin(), core.queue_pairs.end(), [](const auto& entry) {
+           const Qp& qp = *entry.second;
+           return qp.sends.empty() && (qp.now != IBV_QPS_ERR || qp.receives.empty());
+         });
 }
 
 std::vector<FakeDevice> two_devices() { return {FakeDevice::make(0), FakeDevice::make(1)}; }
@@ -184,6 +185,11 @@ void FakeFabric::set_read_lateness(Nanoseconds lateness) {
   const Lock lock(core_->mutex);
   core_->read_lateness = lateness;
   core_->wake();
+}
+
+void FakeFabric::repeat_reads_after(Nanoseconds delay) {
+  const Lock lock(core_->mutex);
+  core_->repeat_delay = delay;
 }
 
 // --- Faults ----------------------------------------------------------------------------------------------

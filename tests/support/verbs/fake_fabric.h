@@ -85,7 +85,8 @@ struct FakeCounters {
   std::uint64_t bytes_read = 0;     // by READ
   std::uint64_t completions = 0;    // entries made in completion queues, of sends
   std::uint64_t receive_completions = 0;
-  std::uint64_t rnr = 0;  // times that the peer had no receive ready
+  std::uint64_t rnr = 0;             // times that the peer had no receive ready
+  std::uint64_t repeated_reads = 0;  // that met memory they may read
   // Of all only, not by queue pair: what callers do instead of waiting, and registrations.
   std::uint64_t polls = 0;
   std::uint64_t armings = 0;        // req_notify_cq
@@ -115,7 +116,7 @@ class FakeFabric {
   std::size_t live_objects() const;
   std::size_t registered_bytes() const;
   // Returns when nothing posted waits for execution or completion; false after `limit`. Requests that are
-  // tried again (no receive, no peer), or behind pause(), count as waiting.
+  // tried again (no receive, no peer), or behind pause(), count as waiting, and so do READs to be repeated.
   bool wait_idle(std::chrono::milliseconds limit = std::chrono::seconds(10)) const;
 
   // On from the start: that the (first 64 KiB of) bytes of a request which is not inline change between its
@@ -134,6 +135,9 @@ class FakeFabric {
   void set_rnr_time(Nanoseconds time);    // between tries; default 1 ms
   // READs are executed so much later, and requests behind them that have no fence pass them, as is allowed.
   void set_read_lateness(Nanoseconds lateness);
+  // From now on every READ is asked for once more, so much after it was executed, and its bytes thrown away:
+  // a requester does so that took an answer for lost. Memory that is gone by then ends the peer's queue pair.
+  void repeat_reads_after(Nanoseconds delay);
 
   // --- Faults ----------------------------------------------------------------------------------------
   // The next request of this kind, after `skip` others, ends with `status` and without effect.

@@ -13,6 +13,8 @@ constexpr std::uint8_t kForEver = 7;  // of retry_cnt (as Linux's soft-RoCE has 
 constexpr std::uint64_t kWrittenAtOnce = 64;
 constexpr std::uint64_t kWordsUpTo = 64;  // bytes that are moved as words, see fake_fabric.h
 
+void look_again(Turn& turn, Clock::time_point at) { turn.next = std::min(turn.next.value_or(at), at); }
+
 // --- Bytes -----------------------------------------------------------------------------------------------
 
 bool is_words(const std::byte* memory, std::uint64_t bytes) {
@@ -152,7 +154,32 @@ ibv_wc_status read(Core& core, Qp& qp, const Send& send, Qp& responder) {
   scatter(core, qp, send.pieces, bytes);
   qp.counters.bytes_read += send.bytes;
   core.totals.bytes_read += send.bytes;
+  if (core.repeat_delay)
+    core.repeats.push_back({.requester = qp.qp_num,
+                            .responder = responder.qp_num,
+                            .key = remote.rkey,
+                            .address = remote.remote_addr,
+                            .bytes = send.bytes,
+                            .at = Clock::now() + *core.repeat_delay});
   return IBV_WC_SUCCESS;
+}
+
+// What two queue pairs that are still connected have to repeat by `now`.
+void repeat_reads(Core& core, Clock::time_point now, Turn& turn) {
+  for (; !core.repeats.empty() && core.repeats.front().at <= now; turn.did_something = true) {
+    const Repeat again = core.repeats.front();
+    core.repeats.pop_front();
+    Qp* const qp = core.find_qp(again.requester);
+    if (qp == nullptr || qp->now != IBV_QPS_RTS) continue;
+    Qp* const responder = find_responder(core, *qp);
+    if (responder == nullptr || responder->qp_num != again.responder) continue;
+    if (core.find_remote(*responder, again.key, again.address, again.bytes, IBV_ACCESS_REMOTE_READ) !=
+        nullptr)
+      ++core.totals.repeated_reads;
+    else
+      fail_responder(core, *responder, IBV_EVENT_QP_ACCESS_ERR);
+  }
+  if (!core.repeats.empty()) look_again(turn, core.repeats.front().at);
 }
 
 // The first receive, out of the queue and completed.
@@ -234,8 +261,6 @@ Outcome execute(Core& core, Qp& qp, Send& send, Clock::time_point now) {
 }
 
 // --- One queue pair --------------------------------------------------------------------------------------
-
-void look_again(Turn& turn, Clock::time_point at) { turn.next = std::min(turn.next.value_or(at), at); }
 
 // Which request is to be executed next: the first, or one that may pass the READs before it.
 Send* choose(const Core& core, Qp& qp, Clock::time_point now, Turn& turn) {
@@ -352,6 +377,7 @@ Turn take_turn(Core& core) {
   Turn turn;
   const Clock::time_point now = Clock::now();
   for (const auto& [number, qp] : core.queue_pairs) serve(core, *qp, now, turn);
+  repeat_reads(core, now, turn);
   return turn;
 }
 

@@ -78,6 +78,30 @@ TEST_F(FabricErrors, MemoryThatIsGoneAtThePeer) {
   EXPECT_EQ(left->next().status, IBV_WC_REM_ACCESS_ERR);
 }
 
+TEST_F(FabricErrors, MemoryThatIsGoneWhenAReadIsRepeated) {
+  for (const bool gone : {false, true}) {
+    connect();
+    fabric.repeat_reads_after(std::chrono::milliseconds(gone ? 300 : 0));
+    const std::uint64_t before = fabric.counters().repeated_reads;
+    right->fill(0, "once");
+    ASSERT_EQ(left->post(*right, IBV_WR_RDMA_READ, 0, 4), 0);
+    EXPECT_EQ(left->next().status, IBV_WC_SUCCESS);
+    if (gone) {
+      ASSERT_EQ(right->verbs.dereg_mr(right->mr), 0);
+      right->mr = nullptr;
+    }
+    ASSERT_TRUE(fabric.wait_idle());
+    EXPECT_EQ(fabric.counters().repeated_reads - before, gone ? 0u : 1u);
+    EXPECT_EQ(left->text(0, 4), "once");
+    if (!gone) continue;
+    expect_dead(*right);
+    ibv_async_event event{};
+    ASSERT_EQ(right->verbs.get_async_event(right->context, &event), 0);
+    EXPECT_EQ(event.event_type, IBV_EVENT_QP_ACCESS_ERR);
+    right->verbs.ack_async_event(&event);
+  }
+}
+
 TEST_F(FabricErrors, KeysCountInTheirDomainOnly) {
   for (const bool remote : {true, false}) {
     connect();

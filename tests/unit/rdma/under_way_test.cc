@@ -179,6 +179,27 @@ TEST_F(UnderWayTest, SoItDoesAtTheClient) {
   pair_.client->bulk().forget(target);
 }
 
+// A device that took an answer for lost asks again, also when both ends know all as done and the client has
+// let go of the memory.
+TEST_F(UnderWayTest, AReadIsRepeatedWhenAllIsDone) {
+  fabric_.repeat_reads_after(std::chrono::milliseconds(20));
+  std::vector<std::byte> source = test::pattern(2 * kPieceBytes + kSmall, 5);
+  for (const bool remembered : {false, true}) {
+    std::vector<std::byte> target(source.size());
+    std::array<BulkCompletion, 2> ends;
+    if (remembered) pair_.client->bulk().remember(source);
+    ASSERT_TRUE(pair_.server->bulk().receive(65, target, ends[0]).is_ok());
+    ASSERT_TRUE(pair_.client->bulk().send(65, source, ends[1]).is_ok());
+    ASSERT_TRUE(move_until_done(ends));
+    EXPECT_TRUE(ends[0].status().is_ok() && ends[1].status().is_ok()) << ends[0].status().to_string();
+    if (remembered) pair_.client->bulk().forget(source);
+    EXPECT_EQ(test::find_mismatch(target, 5), test::kNoMismatch);
+    EXPECT_TRUE(fabric_.wait_idle());
+  }
+  const test::FakeCounters counters = fabric_.counters();
+  EXPECT_EQ(counters.repeated_reads, counters.executed[IBV_WR_RDMA_READ]);
+}
+
 // Pieces of one tag that somebody wants and that nobody wants, in turns.
 TEST_F(UnderWayTest, DiscardedPiecesKeepTheirPlace) {
   constexpr std::size_t kBytes = kSmall;
