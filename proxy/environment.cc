@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cstdlib>
 
+#include "net/io_timeout.h"
 #include "proxy/copy_threads.h"
 
 namespace tf::proxy {
@@ -63,10 +64,10 @@ Result<Settings> read_settings() {
   Settings settings;
   Result<long> connect = number("TF_CONNECT_TIMEOUT", 1, kSecondsMax);
   if (!connect) return connect.status();
-  Result<long> io = number("TF_IO_TIMEOUT", 1, kSecondsMax);
+  Result<std::chrono::seconds> io = net::parse_io_timeout(environment_value("TF_IO_TIMEOUT"));
   if (!io) return io.status();
   settings.connect_timeout = std::chrono::seconds(*connect);
-  settings.io_timeout = std::chrono::seconds(*io);
+  settings.io_timeout = *io;
   settings.debug = environment_value("TF_DEBUG") != "0";
   settings.transport = environment_value("TF_TRANSPORT");
   if (!environment_value("TF_DEVICE_ID").empty()) {

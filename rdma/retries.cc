@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rdma/retries.h"
 
-#include <charconv>
-#include <cstdlib>
-#include <string>
+#include "net/io_timeout.h"
 
 namespace tf::rdma {
 namespace {
 
-constexpr const char* kTimeoutVariable = "TF_IO_TIMEOUT";
-constexpr std::chrono::seconds kTimeoutMax{86'400};
 constexpr std::chrono::nanoseconds kAckUnit{4096};
 
 }  // namespace
@@ -30,21 +26,8 @@ Retries retries_within(std::chrono::milliseconds io_timeout) {
   return {.ack_timeout = kAckTimeoutMin, .count = kRetriesMax};
 }
 
-Result<std::chrono::seconds> parse_io_timeout(std::string_view text) {
-  if (text.empty()) return kIoTimeout;
-  int seconds = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-  if (error != std::errc() || end != text.data() + text.size() || seconds < 1 ||
-      seconds > kTimeoutMax.count())
-    return Status{Code::kInvalidArgument, std::string(kTimeoutVariable) + "=\"" +
-                                              std::string(text.substr(0, 64)) +
-                                              "\" is not seconds from 1 to 86400"};
-  return std::chrono::seconds(seconds);
-}
-
 Result<Retries> retries_from_environment() {
-  const char* const text = std::getenv(kTimeoutVariable);
-  const Result<std::chrono::seconds> timeout = parse_io_timeout(text == nullptr ? "" : text);
+  const Result<std::chrono::seconds> timeout = net::io_timeout_from_environment();
   if (!timeout) return timeout.status();
   return retries_within(timeout.value());
 }

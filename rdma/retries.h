@@ -5,7 +5,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <string_view>
 
 #include "transport/status.h"
 
@@ -21,7 +20,6 @@ inline constexpr std::uint8_t kAckTimeoutMax = 18;  // 1.07 s
 inline constexpr std::uint8_t kRetriesMin = 5;
 inline constexpr std::uint8_t kRetriesMax = 6;  // 7 means for ever to some drivers
 inline constexpr int kAckTimeoutStretch = 4;    // an ack timeout may take a device so many times as long
-inline constexpr std::chrono::seconds kIoTimeout{30};  // where TF_IO_TIMEOUT says nothing
 
 // As patient as a host may be silent: what is lost for a shorter time (a switch that looks for another way)
 // shall not end a session. All retries together, stretched as far as devices may, stay within `io_timeout`,
@@ -29,8 +27,7 @@ inline constexpr std::chrono::seconds kIoTimeout{30};  // where TF_IO_TIMEOUT sa
 // stretch.
 Retries retries_within(std::chrono::milliseconds io_timeout);
 
-// TF_IO_TIMEOUT as the environment has it, seconds. Empty: kIoTimeout; other text is kInvalidArgument.
-Result<std::chrono::seconds> parse_io_timeout(std::string_view text);
+// Of TF_IO_TIMEOUT (net/io_timeout.h).
 Result<Retries> retries_from_environment();
 
 }  // namespace tf::rdma

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tcp/options.h"
 
-#include <charconv>
 #include <cstdlib>
 #include <string>
 
+#include "net/io_timeout.h"
+
 namespace tf::tcp {
 namespace {
-
-constexpr int kTimeoutMax_s = 24 * 3600;
 
 std::string_view environment(const char* name) {
   const char* text = std::getenv(name);
@@ -18,14 +17,6 @@ std::string_view environment(const char* name) {
 Status refuse(std::string_view variable, std::string_view text, std::string_view possible) {
   return {Code::kInvalidArgument, std::string(variable) + "=\"" + std::string(text.substr(0, 64)) +
                                       "\" is not one of: " + std::string(possible)};
-}
-
-Result<std::chrono::milliseconds> parse_timeout(std::string_view text) {
-  int seconds = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-  if (error != std::errc() || end != text.data() + text.size() || seconds < 1 || seconds > kTimeoutMax_s)
-    return refuse("TF_IO_TIMEOUT", text, "seconds from 1 to 86400");
-  return std::chrono::milliseconds(std::int64_t{seconds} * 1000);
 }
 
 }  // namespace
@@ -66,11 +57,9 @@ Result<Options> options_from_environment() {
     if (!features) return features.status();
     options.features = *features;
   }
-  if (const std::string_view text = environment("TF_IO_TIMEOUT"); !text.empty()) {
-    Result<std::chrono::milliseconds> timeout = parse_timeout(text);
-    if (!timeout) return timeout.status();
-    options.peer_timeout = *timeout;
-  }
+  const Result<std::chrono::seconds> timeout = net::io_timeout_from_environment();
+  if (!timeout) return timeout.status();
+  options.peer_timeout = timeout.value();
   return options;
 }
 

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <string_view>
 
+#include "net/io_timeout.h"
 #include "transport/status.h"
 
 namespace tf::tcp {
@@ -18,9 +19,9 @@ enum class EngineKind {
 // What the io_uring engine may use. A feature that the kernel lacks is off whatever this says.
 struct UringFeatures {
   bool multishot_receive = true;  // one armed receive with provided buffers for many arrivals (message lane)
-  // SEND_ZC for large bulk bodies, until the kernel says that it copied nevertheless (zero_copy.h). Off unless
-  // asked for (TF_TCP_FEATURES): slower than copying on loopback and veth (docs/performance.md), never measured
-  // on a real link, and the memory of a copy to the device is free a round trip later.
+  // SEND_ZC for large bulk bodies, until the kernel says that it copied nevertheless (zero_copy.h). Off
+  // unless asked for (TF_TCP_FEATURES): slower than copying on loopback and veth (docs/performance.md), never
+  // measured on a real link, and the memory of a copy to the device is free a round trip later.
   bool zero_copy_send = false;
   bool registered_files = true;  // the socket is registered with the ring
 };
@@ -29,7 +30,7 @@ struct Options {
   EngineKind engine = EngineKind::kAuto;
   UringFeatures features;
   // How long a dead host goes unnoticed.
-  std::chrono::milliseconds peer_timeout{30'000};
+  std::chrono::milliseconds peer_timeout = net::kIoTimeout;
 };
 
 // From TF_TCP_ENGINE (auto, uring, poll), TF_TCP_FEATURES (names out of multishot,

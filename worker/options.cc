@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "net/io_timeout.h"
 #include "worker/log.h"
 
 namespace tf::worker {
@@ -20,6 +21,8 @@ constexpr const char* kAbout =
     "Same machine, through shared memory instead of TCP (several times faster):\n"
     "  hip-worker --socket /tmp/hip.sock\n"
     "  TF_WORKER_SOCKET=/tmp/hip.sock LD_LIBRARY_PATH=.../lib ./program\n"
+    "\n"
+    "TF_IO_TIMEOUT, TF_RDMA_DEVICE, TF_RDMA_GID_INDEX and TF_TCP_ENGINE count here too (hip-remote info).\n"
     "\n"
     "Every client gets a process of its own; SIGTERM or Ctrl-C ends the worker in order.";
 
@@ -56,6 +59,12 @@ void declare(CLI::App& app, Options& options) {
 }
 
 bool check(Options& options) {
+  const Result<std::chrono::seconds> timeout = net::io_timeout_from_environment();
+  if (!timeout) {
+    log("{}", timeout.status().message());
+    return false;
+  }
+  options.io_timeout = timeout.value();
   if (options.is_session) return true;
   if (!options.tcp && options.socket.empty()) {
     log("nothing to listen on: --no-tcp without --socket");

@@ -2,6 +2,7 @@
 // hip-worker's options: command line over environment over defaults.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -19,6 +20,7 @@ struct Options {
   std::size_t spares = 1;
   std::size_t sessions_max = 64;
   int ready_fd = -1;
+  std::chrono::seconds io_timeout{};  // TF_IO_TIMEOUT, for the supervisor and its sessions alike
   bool verbose = false;
   bool quiet = false;  // nothing but what went wrong
   bool tcp = true;

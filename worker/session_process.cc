@@ -38,11 +38,10 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kHelloTime = 5s;
-constexpr auto kLanesTime = 15s;       // from the HELLO reply to the last lane
-constexpr auto kEndGrace = 2s;         // for calls of the runtime that are under way when the client is gone
-constexpr auto kControlTimeout = 30s;  // an unreachable client host goes unnoticed no longer than this
-constexpr auto kPassedFileTime = 1s;   // from the first byte to the last
-constexpr int kWatchPoll_ms = 500;     // without an eventfd
+constexpr auto kLanesTime = 15s;      // from the HELLO reply to the last lane
+constexpr auto kEndGrace = 2s;        // for calls of the runtime that are under way when the client is gone
+constexpr auto kPassedFileTime = 1s;  // from the first byte to the last
+constexpr int kWatchPoll_ms = 500;    // without an eventfd
 
 struct Client {
   net::OwnedFd control;
@@ -291,8 +290,8 @@ int run_session_process(const Options& options) {
   if (!send_message(kSessionChannelFd, ready, Deadline::after(kHelloTime)).is_ok()) return 0;
   Result<Client> client = wait_for_client();
   if (!client) return 0;
-  static_cast<void>(
-      net::set_peer_timeout(client->control.get(), kControlTimeout));  // a tuning; works without
+  // How long an unreachable client host goes unnoticed: a tuning; works without.
+  static_cast<void>(net::set_peer_timeout(client->control.get(), options.io_timeout));
   return serve(*client, *runtime, snapshot, options.verbose);
 }
 

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <string>
+#include "net/io_timeout.h"
 
 namespace tf::rdma {
 namespace {
@@ -25,7 +25,7 @@ TEST(Retries, StayWithinTheTimeout) {
 }
 
 TEST(Retries, OutlastAShortLoss) {
-  EXPECT_GT(patience(retries_within(kIoTimeout)), seconds(6));
+  EXPECT_GT(patience(retries_within(net::kIoTimeout)), seconds(6));
   EXPECT_GT(patience(retries_within(seconds(15))), seconds(3));
   EXPECT_GT(patience(retries_within(seconds(10))), milliseconds(1800));
 }
@@ -44,17 +44,6 @@ TEST(Retries, GrowWithTheTimeoutAndHaveBounds) {
   EXPECT_EQ(retries_within(seconds(86'400)).ack_timeout, kAckTimeoutMax);
   EXPECT_EQ(retries_within(milliseconds(1)).ack_timeout, kAckTimeoutMin);
   EXPECT_EQ(retries_within(milliseconds(0)).ack_timeout, kAckTimeoutMin);
-}
-
-TEST(Retries, TheTimeoutIsReadAsItIsElsewhere) {
-  EXPECT_EQ(parse_io_timeout("").value(), kIoTimeout);
-  EXPECT_EQ(parse_io_timeout("1").value(), seconds(1));
-  EXPECT_EQ(parse_io_timeout("86400").value(), seconds(86'400));
-  for (const char* const text : {"0", "-1", "86401", "soon", "3s", " 3", "1.5", "99999999999999999999"}) {
-    const Result<seconds> refused = parse_io_timeout(text);
-    EXPECT_EQ(refused.code(), Code::kInvalidArgument) << text;
-    EXPECT_NE(refused.status().message().find("TF_IO_TIMEOUT=\"" + std::string(text)), std::string::npos);
-  }
 }
 
 }  // namespace

@@ -2,8 +2,12 @@
 // A real hip-worker and clients that do not behave: silence, garbage, half frames, sudden death.
 #include <gtest/gtest.h>
 #include <hip/hip_runtime_api.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <random>
 
@@ -233,6 +237,55 @@ TEST(Supervisor, AmdsRuntimeWithoutAGpuIsServedAsSuch) {
 
 TEST(Supervisor, OffLoopbackIsRefusedWithoutAKey) {
   WorkerProcess worker({"--listen", "0.0.0.0"});
+  EXPECT_FALSE(worker.ready());
+  const int status = worker.wait();
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 2) << status;
+}
+
+// --- TF_IO_TIMEOUT ----------------------------------------------------------------------------------------
+
+class IoTimeout : public testing::Test {
+ protected:
+  static void set(const char* text) { ::setenv("TF_IO_TIMEOUT", text, 1); }
+  void TearDown() override { ::unsetenv("TF_IO_TIMEOUT"); }
+
+  // A copy of the session process's end of `control`; none where processes may not be looked into.
+  static net::OwnedFd far_end(const WorkerProcess& worker, int control) {
+    const std::uint16_t port = port_of(control, ::getsockname);
+    for (const pid_t pid : worker.children()) {
+      const net::OwnedFd process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+      for (int number = 0; number < 64; ++number) {
+        net::OwnedFd copy(static_cast<int>(::syscall(SYS_pidfd_getfd, process.get(), number, 0)));
+        if (copy.get() >= 0 && port_of(copy.get(), ::getpeername) == port) return copy;
+      }
+    }
+    return {};
+  }
+  static std::uint16_t port_of(int socket, int (*ask)(int, sockaddr*, socklen_t*)) {
+    sockaddr_in address{};
+    socklen_t bytes = sizeof address;
+    if (ask(socket, reinterpret_cast<sockaddr*>(&address), &bytes) != 0) return 0;
+    return address.sin_family == AF_INET ? address.sin_port : std::uint16_t{0};
+  }
+};
+
+TEST_F(IoTimeout, CountsForTheControlConnectionsOfTheWorker) {
+  set("77");
+  WorkerProcess worker;
+  ASSERT_TRUE(worker.ready());
+  net::OwnedFd control;
+  ASSERT_TRUE(greet(worker.tcp(), request_for("tcp"), control).is_ok());
+  const net::OwnedFd end = far_end(worker, control.get());
+  if (end.get() < 0) GTEST_SKIP() << "this system does not let a process look into another (pidfd_getfd)";
+  unsigned milliseconds = 0;
+  socklen_t bytes = sizeof milliseconds;
+  ASSERT_EQ(::getsockopt(end.get(), IPPROTO_TCP, TCP_USER_TIMEOUT, &milliseconds, &bytes), 0);
+  EXPECT_EQ(milliseconds, 77'000u);
+}
+
+TEST_F(IoTimeout, OtherTextIsRefusedAtTheStart) {
+  set("soon");
+  WorkerProcess worker;
   EXPECT_FALSE(worker.ready());
   const int status = worker.wait();
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 2) << status;
