@@ -7,6 +7,7 @@
 #include <csignal>
 #include <cstring>
 
+#include "concurrency/pause.h"
 #include "proxy/log.h"
 #include "proxy/thread.h"
 
@@ -135,7 +136,7 @@ void CopyThreads::share(std::uint64_t pieces, void (*work)(void*, std::uint64_t)
   const auto start = Clock::now();
   while (pieces_done_.load(std::memory_order_acquire) != pieces) {  // pairs with do_next_piece()
     for (unsigned look = 0; look < kLooksPerClock; ++look) spin_pause();
-    if (Clock::now() - start > kSpinAlone) spin_yield();
+    if (Clock::now() - start > kSpinAlone) std::this_thread::yield();
   }
 }
 

@@ -21,6 +21,7 @@
 #include <thread>
 #include <vector>
 
+#include "concurrency/spin.h"
 #include "transport/wakeup.h"
 
 namespace tf::proxy {

@@ -7,10 +7,11 @@
 #include <span>
 #include <thread>
 
+#include "concurrency/pause.h"
+#include "concurrency/spin.h"
 #include "proxy/custom/copy_engine.h"
 #include "proxy/session.h"
 #include "proxy/stats/counting.h"
-#include "transport/wakeup.h"
 
 namespace tf::proxy {
 namespace {
@@ -128,7 +129,7 @@ hipError_t Staging::await(const DoneWord& word, int device, std::uint64_t stream
     if (now - start > kLongWait || (now - start > kShortWait && others_run)) {
       std::this_thread::sleep_for(kLongPause);
     } else if (now - start > kSpinAlone) {
-      spin_yield();
+      std::this_thread::yield();
       others_run = Clock::now() - now > kYieldAlone;
     }
     if (now < question) continue;

@@ -16,12 +16,14 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <thread>
 
+#include "concurrency/pause.h"
+#include "concurrency/spin.h"
 #include "proxy/custom/copy_engine.h"
 #include "proxy/session.h"
 #include "proxy/staging.h"
 #include "proxy/streaming_copy.h"
-#include "transport/wakeup.h"
 
 namespace tf::proxy {
 namespace {
@@ -129,7 +131,7 @@ void Staging::JointCopy::help() {
     while (!carry_next_if_ready(pieces)) {
       if (failed() || next.load(std::memory_order_relaxed) >= pieces) return;
       for (unsigned look = 0; look < kLooksPerClock; ++look) spin_pause();
-      if (Clock::now() - start > kSpinAlone) spin_yield();
+      if (Clock::now() - start > kSpinAlone) std::this_thread::yield();
     }
   }
 }

@@ -16,12 +16,12 @@
 #include <string>
 #include <utility>
 
+#include "concurrency/spin.h"
 #include "net/socket.h"
 #include "net/waker.h"
 #include "rdma/bulk.h"
 #include "rdma/handshake.h"
 #include "rdma/loss.h"
-#include "transport/wakeup.h"
 
 namespace tf::rdma {
 namespace {

@@ -13,17 +13,17 @@
 
 #include <algorithm>
 #include <array>
-#include <csignal>
 #include <condition_variable>
+#include <csignal>
 #include <mutex>
 #include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "concurrency/spin.h"
 #include "shaper/incoming.h"
 #include "shaper/outgoing.h"
-#include "transport/wakeup.h"
 
 namespace tf::shaper {
 namespace {
@@ -405,7 +405,7 @@ Status ShapedEndpoint::look(Interest interest, Deadline deadline, Lock& lock) {
     const bool soon = next && *next - now < kSpin;
     if (deadline.passed() || (spinning.passed() && !soon)) return would_block();
     lock.unlock();
-    if (alone.passed()) spin_yield();
+    if (alone.passed()) std::this_thread::yield();
     pump();
     lock.lock();
   }

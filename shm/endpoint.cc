@@ -17,6 +17,8 @@
 #include <mutex>
 #include <utility>
 
+#include "concurrency/pause.h"
+#include "concurrency/spin.h"
 #include "shm/bulk.h"
 
 namespace tf::shm {

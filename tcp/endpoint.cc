@@ -14,13 +14,14 @@
 #include <array>
 #include <atomic>
 #include <mutex>
+#include <thread>
 #include <utility>
 
+#include "concurrency/spin.h"
 #include "net/socket.h"
 #include "net/waker.h"
 #include "tcp/bulk_lane.h"
 #include "tcp/message_lane.h"
-#include "transport/wakeup.h"
 
 namespace tf::tcp {
 namespace {
@@ -104,7 +105,7 @@ class TcpEndpoint final : public Endpoint, private QueuedBulkPlane {
       if (spun >= budget)
         sleep(interest, deadline);
       else if (spun >= kSpinAlone)
-        spin_yield();
+        std::this_thread::yield();
     }
   }
 

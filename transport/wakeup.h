@@ -39,7 +39,6 @@
 
 #include "concurrency/barriers.h"
 #include "concurrency/fence.h"
-#include "concurrency/pause.h"
 
 namespace tf {
 
@@ -121,77 +120,6 @@ class MessageRinger {
   bool registered_;
   bool unfenced_ = false;    // what the word says; the word itself is the peer's to spoil
   std::uint32_t quiet_ = 0;  // messages since somebody was woken
-};
-
-// How long to spin before sleeping, learned from how long waits have lasted lately: worth it while waits end
-// within what a sleep and a wake-up cost. One per waiting thread role; relaxed, so races only cost accuracy.
-//
-// And whether to spin at all. With more threads at work than processors, a client and its session that happen
-// to run at the same time answer each other without sleeping, and keep both processors until the scheduler
-// takes them away; whoever spins alone meanwhile wastes its turn. Where all sleep while they wait, the
-// scheduler divides what there is. So whoever found out that others want its processor sleeps at once for
-// many times as long as it cost to find out, and asks (a yield) before it spins again.
-class SpinBudget {
- public:
-  using Clock = std::chrono::steady_clock;
-  enum class Crowd : std::uint8_t { kNone, kAsk, kSure };  // spin; yield first; sleep
-
-  SpinBudget();
-  std::chrono::nanoseconds current() const {
-    return std::chrono::nanoseconds(budget_ns_.load(std::memory_order_relaxed));
-  }
-  // A wait ended after `waited`, spinning or asleep.
-  void learn(std::chrono::nanoseconds waited);
-
-  // Others ran for `time` until `now`, while this thread would have spun.
-  void lost(Clock::time_point now, std::chrono::nanoseconds time);
-  // Whether there were others when last seen: then not even a look or two is for free, since two ends that
-  // are awake at the same time need no more than that to keep both processors.
-  bool crowded() const { return crowded_until_ns_.load(std::memory_order_relaxed) != 0; }
-  // Whether a yield that took `time` has let another thread run.
-  bool others_ran(std::chrono::nanoseconds time);
-  // Nobody else wanted to run.
-  void alone() {
-    if (crowded()) crowded_until_ns_.store(0, std::memory_order_relaxed);
-  }
-  Crowd crowd(Clock::time_point now) const;
-
- private:
-  static constexpr std::int64_t kNoYield = INT64_MAX;
-
-  std::int64_t max_ns() const;
-
-  std::int64_t max_ns_;  // 0: never; more where a yield takes long
-  std::atomic<std::int64_t> learned_ns_;
-  std::atomic<std::int64_t> budget_ns_;  // what was learned, or the most that is ever spun, now and then
-  std::atomic<std::uint32_t> waits_{0};
-  std::atomic<std::int64_t> crowded_until_ns_{0};  // of the clock; 0: not that anybody knew
-  std::atomic<std::int64_t> quickest_yield_ns_{kNoYield};
-};
-
-// Whoever has spun this long lets others run: the peer may stand behind it in the queue of the same
-// processor, and would be let run only when the spinning ends.
-inline constexpr std::chrono::microseconds kSpinAlone{10};
-void spin_yield();
-
-// Whether this machine has so many processors that a thread which looks at something for a few milliseconds,
-// letting others run now and then, takes nothing from them.
-bool many_processors();
-
-// The spinning of one wait.
-class Spin {
- public:
-  using Clock = SpinBudget::Clock;
-  // `budget` outlives it. `yield`: for tests.
-  Spin(SpinBudget& budget, Clock::time_point start, void (*yield)() = spin_yield);
-  // Between two looks, with the time: false when it is time to sleep. Lets others run now and then.
-  bool go_on(Clock::time_point now);
-
- private:
-  SpinBudget& budget_;
-  void (*yield_)();
-  Clock::time_point until_;
-  Clock::time_point next_yield_;
 };
 
 }  // namespace tf

@@ -13,7 +13,7 @@
 #include <functional>
 #include <vector>
 
-#include "transport/wakeup.h"
+#include "concurrency/spin.h"
 
 namespace tf::worker {
 

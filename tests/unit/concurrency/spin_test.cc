@@ -7,7 +7,7 @@
 #include <chrono>
 #include <thread>
 
-#include "transport/wakeup.h"
+#include "concurrency/spin.h"
 
 namespace tf {
 namespace {
@@ -72,11 +72,11 @@ TEST_F(SpinBudgetTest, TwoSleepersFindOutThatSpinningPays) {
 // On emulated processors everything takes longer, and so does what a sleep is weighed against.
 TEST_F(SpinBudgetTest, WhereYieldsAreSlowSpinningPaysForLonger) {
   SpinBudget client, server;
-  client.others_ran(10us);
-  server.others_ran(10us);
+  client.yield_cost().others_ran(10us, false);
+  server.yield_cost().others_ran(10us, false);
   EXPECT_LT(answer_each_other(client, server, 450us), 5us);
   SpinBudget native;
-  native.others_ran(300ns);
+  native.yield_cost().others_ran(300ns, false);
   native.learn(1ms);
   const nanoseconds before = native.current();
   native.learn(900us);
@@ -100,46 +100,47 @@ TEST_F(SpinBudgetTest, WhoeverLostTheProcessorSleepsForAWhile) {
   EXPECT_EQ(budget.crowd(now + 1s), Crowd::kAsk) << "not for much longer than the others are there";
 }
 
-// What a yield costs depends on the machine, what a slice of another thread takes does not.
-TEST_F(SpinBudgetTest, AYieldIsLateByWhatTheQuickestTook) {
-  SpinBudget native;
-  EXPECT_FALSE(native.others_ran(300ns));
-  EXPECT_FALSE(native.others_ran(3us));
-  EXPECT_TRUE(native.others_ran(4us));
-  SpinBudget emulated;
-  EXPECT_FALSE(emulated.others_ran(12us));
-  EXPECT_FALSE(emulated.others_ran(40us));
-  EXPECT_TRUE(emulated.others_ran(60us));
-  EXPECT_FALSE(emulated.others_ran(10us));
-  EXPECT_TRUE(emulated.others_ran(45us));
-  SpinBudget crowded;
-  EXPECT_TRUE(crowded.others_ran(1ms)) << "the first already";
-}
-
 int yields = 0;
 void late_yield() {
   ++yields;
   std::this_thread::sleep_for(1ms);
 }
+constexpr Scheduler kCrowded{.yield = late_yield, .displacements = [] { return std::uint64_t(yields); }};
+// As slow, but of its own.
+constexpr Scheduler kSlow{.yield = late_yield, .displacements = [] { return std::uint64_t{0}; }};
 
 // A yield from which it takes long to return is the sign of others.
 TEST_F(SpinBudgetTest, SpinningEndsWhereOthersWantToRun) {
   SpinBudget budget;
   const auto now = SpinBudget::Clock::now();
   yields = 0;
-  Spin first(budget, now, late_yield);
+  Spin first(budget, now, kCrowded);
   EXPECT_TRUE(first.go_on(now + 1us));
   EXPECT_EQ(yields, 0) << "an answer that comes soon costs no yield";
   EXPECT_FALSE(first.go_on(now + kSpinAlone));
   EXPECT_EQ(yields, 1);
-  Spin second(budget, now + 1ms, late_yield);
+  Spin second(budget, now + 1ms, kCrowded);
   EXPECT_FALSE(second.go_on(now + 1ms));
   EXPECT_EQ(yields, 1) << "it is known that there are others";
   budget.lost(now - 1h, 1ms);
   const auto later = SpinBudget::Clock::now();
-  Spin third(budget, later, late_yield);
+  Spin third(budget, later, kCrowded);
   EXPECT_FALSE(third.go_on(later));
   EXPECT_EQ(yields, 2) << "it asks before it spins again";
+}
+
+// A machine on which every yield is slow: the first looks like others, and that is the end of it.
+TEST_F(SpinBudgetTest, SpinningGoesOnWhereNobodyElseWantsTo) {
+  SpinBudget budget;
+  const auto now = SpinBudget::Clock::now();
+  Spin first(budget, now, kSlow);
+  EXPECT_FALSE(first.go_on(now + kSpinAlone)) << "nobody knows yet";
+  EXPECT_TRUE(budget.crowded());
+  budget.lost(now - 1h, 1ms);
+  const auto later = SpinBudget::Clock::now();
+  Spin second(budget, later, kSlow);
+  EXPECT_TRUE(second.go_on(later));
+  EXPECT_FALSE(budget.crowded());
 }
 
 }  // namespace

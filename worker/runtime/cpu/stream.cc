@@ -15,17 +15,18 @@ namespace {
 template <typename Done>
 bool spin(Done done, std::uint64_t start, SpinBudget& patience) {
   const std::uint64_t budget = patience.at(start);
-  std::uint64_t spun = 0;
-  while (spun < budget) {
+  Yields yields(patience.yield_cost());
+  for (std::uint64_t spun = 0; spun < budget; spun = now_ns() - start) {
     if (done()) return true;
-    const std::uint64_t before = spun;
-    if (before < kSpinAlone_ns)
+    if (spun < kSpinAlone_ns) {
       cpu_relax();
-    else
-      std::this_thread::yield();
-    spun = now_ns() - start;
+      continue;
+    }
+    const Yields::Outcome yielded = yields.yield();
     // Who has run meanwhile may have been whom we wait for, and then looking again is what pays.
-    if (before >= kSpinAlone_ns && !done() && patience.yielded(start + spun, spun - before)) break;
+    if (!yielded.others || done()) continue;
+    patience.lost(now_ns(), static_cast<std::uint64_t>(std::chrono::nanoseconds(yielded.time).count()));
+    break;
   }
   return done();
 }
