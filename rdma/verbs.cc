@@ -37,7 +37,8 @@
   X(ibv_create_qp, "IBVERBS_1.1")            \
   X(ibv_modify_qp, "IBVERBS_1.1")            \
   X(ibv_query_qp, "IBVERBS_1.1")             \
-  X(ibv_destroy_qp, "IBVERBS_1.1")
+  X(ibv_destroy_qp, "IBVERBS_1.1")           \
+  X(ibv_fork_init, "IBVERBS_1.1")
 
 // The same, but the library may be too old for it.
 #define TF_RDMA_OPTIONAL_FUNCTIONS(X) X(ibv_reg_dmabuf_mr, "IBVERBS_1.12")
@@ -185,7 +186,12 @@ Loaded load() {
     return result;
   }
   result.failure = find_all(library, result.symbols);
-  if (result.failure.is_ok()) result.verbs = make_table(result.symbols);
+  if (!result.failure.is_ok()) return result;
+  result.verbs = make_table(result.symbols);
+  // Programs fork. Kernels before 5.12 then give the parent another page where it writes next, and the device
+  // goes on with the old one; this keeps registered pages from children there, and does nothing on newer
+  // kernels. Too late where the program has used verbs itself, whose choice then counts.
+  (void)(result.symbols.ibv_fork_init)();
   return result;
 }
 
