@@ -9,8 +9,6 @@
 namespace tf::rdma {
 namespace {
 
-constexpr int kAnything = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE;
-
 constexpr std::uintptr_t kPageMask = 4095;  // the smallest pages that kernels have
 
 std::uintptr_t address_of(std::span<const std::byte> span) {
@@ -62,9 +60,9 @@ Status Regions::make_slots(Slots& slots, std::size_t place, unsigned count, std:
   slots.memory = pages_.memory().subspan(place, count * bytes);
   slots.bytes = bytes;
   slots.free = ~std::uint32_t{0} >> (32 - count);
-  Result<Registration> region = enter(slots.memory, access);
-  if (!region) return region.status();
-  slots.region = std::move(*region);
+  Result<Entered> entered = enter(slots.memory, access);
+  if (!entered) return entered.status();
+  slots.region = std::move(entered->region);
   return Status::ok();
 }
 
@@ -73,20 +71,25 @@ int Regions::access(Direction direction) const {
   return plan_.remote ? IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE : IBV_ACCESS_LOCAL_WRITE;
 }
 
-Result<Registration> Regions::enter(std::span<std::byte> memory, int access) const {
+// Both directions: what it is remembered for is not known yet.
+int Regions::remembered_access() const { return access(Direction::kIn) | access(Direction::kOut); }
+
+Result<Regions::Entered> Regions::enter(std::span<std::byte> memory, int access) const {
   Result<Registration> pinned = Registration::make(verbs_, plan_.pd, memory, access);
-  if (pinned || !plan_.on_demand) return pinned;
+  if (pinned) return Entered{std::move(*pinned)};
+  if (!plan_.on_demand) return pinned.status();
   Result<Registration> paged = Registration::make(verbs_, plan_.pd, memory, access | IBV_ACCESS_ON_DEMAND);
-  return paged ? std::move(paged) : std::move(pinned);
+  if (!paged) return pinned.status();
+  return Entered{std::move(*paged), true};
 }
 
 // Where too much is locked, what lingers makes room.
-Result<Registration> Regions::enter_for_now(std::span<std::byte> memory, int access) {
-  Result<Registration> region = enter(memory, access);
-  if (region) return region;
+Result<Regions::Entered> Regions::enter_for_now(std::span<std::byte> memory, int access) {
+  Result<Entered> entered = enter(memory, access);
+  if (entered) return entered;
   {
     const std::lock_guard lock(mutex_);
-    if (!end_lingering(0)) return region;
+    if (!end_lingering(0)) return entered;
   }
   return enter(memory, access);
 }
@@ -101,9 +104,9 @@ std::optional<Lease> Regions::lease(std::span<std::byte> span, Direction directi
   taken = taken || (span.size() <= kSlotBytes && take_slot(slots, span, lease));
   if (!taken) {
     const std::span<std::byte> piece = span.first(std::min({span.size(), kPieceBytes, plan_.request_bytes}));
-    if (Result<Registration> own = enter_for_now(piece, access(direction)); own) {
-      lease.linger_ = out && plan_.remote ? this : nullptr;
-      lease.own_ = std::move(*own);
+    if (Result<Entered> own = enter_for_now(piece, access(direction)); own) {
+      lease.linger_ = out && plan_.remote && !own->is_paged ? this : nullptr;
+      lease.own_ = std::move(own->region);
       lease.memory = piece.data();
       lease.bytes = piece.size();
       lease.local_key = lease.own_.local_key();
@@ -115,6 +118,11 @@ std::optional<Lease> Regions::lease(std::span<std::byte> span, Direction directi
   }
   if (out) std::memcpy(lease.memory, span.data(), lease.bytes);
   return lease;
+}
+
+std::optional<Lease> Regions::lease_small(std::span<std::byte> span) {
+  Lease lease;
+  return take_slot(small_in_, host_part(span), lease) ? std::optional(std::move(lease)) : std::nullopt;
 }
 
 bool Regions::take_slot(Slots& slots, std::span<std::byte> span, Lease& lease) {
@@ -174,9 +182,10 @@ void Regions::remember(std::span<std::byte> span) {
   const std::lock_guard lock(mutex_);
   if (remembered_.size() >= kRememberedMax || remembered_.contains(address_of(span))) return;
   if (overlaps(span, true)) return;
-  Result<Registration> region = enter(span, kAnything);
-  if (!region) return;  // every transfer then does what it does for other memory
-  remembered_.emplace(address_of(span), Remembered{span.size(), std::move(*region)});
+  Result<Entered> entered = enter(span, remembered_access());
+  if (!entered) return;  // every transfer then does what it does for other memory
+  remembered_.emplace(address_of(span),
+                      Remembered{span.size(), std::move(entered->region), false, entered->is_paged});
 }
 
 Status Regions::remember_device(std::span<std::byte> span, const DeviceMemory& device) {
@@ -189,8 +198,7 @@ Status Regions::remember_device(std::span<std::byte> span, const DeviceMemory& d
   if (overlaps(span, false)) return {Code::kInvalidArgument, "rdma: this memory is known already"};
   if (remembered_.size() >= kRememberedMax)
     return {Code::kResourceExhausted, "rdma: more pieces of memory than can be kept registered"};
-  const int access = plan_.remote ? kAnything : IBV_ACCESS_LOCAL_WRITE;
-  Result<Registration> region = Registration::make(verbs_, plan_.pd, span, access, device);
+  Result<Registration> region = Registration::make(verbs_, plan_.pd, span, remembered_access(), device);
   if (!region) return region.status();
   remembered_.emplace(begin, Remembered{span.size(), std::move(*region), true});
   return Status::ok();
@@ -227,14 +235,21 @@ void Regions::forget(std::span<std::byte> span) {
   const std::lock_guard lock(mutex_);
   const auto found = remembered_.find(address_of(span));
   if (found == remembered_.end()) return;
-  if (plan_.remote && !found->second.is_device) retire(std::move(found->second.region), found->second.bytes);
+  Remembered& memory = found->second;
+  if (plan_.remote && !memory.is_device && !memory.is_paged) retire(std::move(memory.region), memory.bytes);
   remembered_.erase(found);
 }
 
 void Regions::retire(Registration region, std::size_t bytes) {
-  lingering_.push_back({std::move(region), bytes, Deadline::after(kLingerTime)});
+  end_lingering(bytes < kLingerBytes ? kLingerBytes - bytes : 0);
+  lingering_.push_back({std::move(region), bytes, Deadline::after(plan_.linger_time)});
   lingering_bytes_ += bytes;
-  end_lingering(kLingerBytes);
+  has_lingering_.store(true, std::memory_order_relaxed);
+}
+
+void Regions::end_overdue() {
+  const std::lock_guard lock(mutex_);
+  end_lingering(SIZE_MAX);
 }
 
 bool Regions::end_lingering(std::size_t most_bytes) {
@@ -243,6 +258,7 @@ bool Regions::end_lingering(std::size_t most_bytes) {
     lingering_bytes_ -= lingering_.front().bytes;
     lingering_.pop_front();
   }
+  if (lingering_.empty()) has_lingering_.store(false, std::memory_order_relaxed);
   return lingering_.size() != before;
 }
 

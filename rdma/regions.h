@@ -8,10 +8,12 @@
 // Memory of other devices (remember_device()) is only ever moved by its own registration: what is copied here
 // or registered for a transfer ends where such memory begins. Its spans overlap no other.
 //
-// remember(), remember_device(), forget() and reaches(): any thread. The rest: one thread at a time.
+// remember(), remember_device(), forget(), reaches() and end_overdue(): any thread. The rest: one thread at a
+// time.
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -36,7 +38,8 @@ inline constexpr std::size_t kRememberedMax = 4096;                   // spans
 // What the peer has read stays registered for a moment: a device that believed an answer lost has asked
 // again, and the repetition may come when the answer has come after all and all is told as done. Memory that
 // is gone by then is no mere waste to the queue pair but its end. (Writes are not executed twice.) The oldest
-// go when there are more bytes.
+// go when there are more bytes, but for the last one. Memory that is paged on demand goes at once: its key is
+// good for whatever the program maps there next.
 inline constexpr std::chrono::milliseconds kLingerTime{500};
 inline constexpr std::size_t kLingerBytes = std::size_t{16} << 20;
 
@@ -83,12 +86,15 @@ class Regions {
     bool remote = false;                          // it is the peer that reads and writes
     bool on_demand = false;                       // the device has on-demand paging for both
     std::size_t request_bytes = kDirectBytesMax;  // that one request of the device may move
+    std::chrono::milliseconds linger_time = kLingerTime;
   };
   static Result<std::unique_ptr<Regions>> make(const Verbs& verbs, const Plan& plan);
 
   // For as much of `span` as goes at a time; nothing: all slots are out, and registering failed. What leaves
   // is copied to a slot here, what came in is copied from it by the caller.
   std::optional<Lease> lease(std::span<std::byte> span, Direction direction);
+  // A small slot for what comes in, whatever the span.
+  std::optional<Lease> lease_small(std::span<std::byte> span);
 
   void remember(std::span<std::byte> span);
   // See BulkPlane. kResourceExhausted: kRememberedMax.
@@ -98,13 +104,23 @@ class Regions {
   // There are bytes in it that no processor may touch.
   bool has_device(std::span<const std::byte> span) const;
 
+  // Something lingers. Whoever moves or waits ends from time to time what has lingered long enough; nobody
+  // does while the program calls nothing. Any thread.
+  bool has_lingering() const { return has_lingering_.load(std::memory_order_relaxed); }
+  void end_overdue();
+
  private:
   friend class Lease;
 
   Regions(const Verbs& verbs, const Plan& plan) : verbs_(verbs), plan_(plan) {}
-  Result<Registration> enter(std::span<std::byte> memory, int access) const;
-  Result<Registration> enter_for_now(std::span<std::byte> memory, int access);
+  struct Entered {
+    Registration region;
+    bool is_paged = false;  // on demand
+  };
+  Result<Entered> enter(std::span<std::byte> memory, int access) const;
+  Result<Entered> enter_for_now(std::span<std::byte> memory, int access);
   int access(Direction direction) const;
+  int remembered_access() const;
   Status make_slots(Slots& slots, std::size_t place, unsigned count, std::size_t bytes, int access);
   // What there is of the span before memory of a device begins.
   std::span<std::byte> host_part(std::span<std::byte> span) const;
@@ -119,6 +135,7 @@ class Regions {
     std::size_t bytes = 0;
     Registration region;
     bool is_device = false;
+    bool is_paged = false;
   };
   using RememberedMap = std::map<std::uintptr_t, Remembered>;  // by begin
   // REQUIRES for both: the lock
@@ -127,7 +144,7 @@ class Regions {
 
   // No longer asked for by us. REQUIRES: the lock
   void retire(Registration region, std::size_t bytes);
-  // True: something went.
+  // The oldest go until `most_bytes` are left, and whatever is overdue. True: something went.
   bool end_lingering(std::size_t most_bytes);
 
   mutable std::mutex mutex_;
@@ -139,6 +156,7 @@ class Regions {
   };
   std::deque<Lingering> lingering_;  // oldest first
   std::size_t lingering_bytes_ = 0;
+  std::atomic<bool> has_lingering_{false};
 };
 
 }  // namespace tf::rdma

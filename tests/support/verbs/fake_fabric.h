@@ -89,9 +89,10 @@ struct FakeCounters {
   std::uint64_t repeated_reads = 0;  // that met memory they may read
   // Of all only, not by queue pair: what callers do instead of waiting, and registrations.
   std::uint64_t polls = 0;
-  std::uint64_t armings = 0;        // req_notify_cq
-  std::uint64_t events = 0;         // of completion channels
-  std::uint64_t registrations = 0;  // that succeeded
+  std::uint64_t armings = 0;               // req_notify_cq
+  std::uint64_t events = 0;                // of completion channels
+  std::uint64_t registrations = 0;         // that succeeded
+  std::uint64_t remote_registrations = 0;  // of those: that let a peer in
 };
 
 class FakeFabric {
@@ -153,6 +154,10 @@ class FakeFabric {
   void refuse_create_qp(int error, unsigned count = 1);
   void refuse_create_cq(int error, unsigned count = 1);
   void refuse_reg_mr(int error, unsigned count = 1);
+  // What some drivers do: post_send() and post_recv() refuse a queue pair in error (EINVAL); receives that
+  // are flushed raise no completion event.
+  void set_refusing_posts_in_error(bool refusing);
+  void set_silent_flushes(bool silent);
   // Registrations beyond this many bytes in all fail with ENOMEM.
   void set_memory_limit(std::size_t bytes);
 

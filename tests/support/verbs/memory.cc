@@ -73,6 +73,7 @@ Mr* add_region(Core& core, Pd& pd, std::uint64_t start, std::byte* memory, std::
   if ((access & IBV_ACCESS_ON_DEMAND) == 0) core.registered += bytes;
   ++core.objects;
   ++core.totals.registrations;
+  if ((access & (IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE)) != 0) ++core.totals.remote_registrations;
   ++pd.children;
   return mr;
 }

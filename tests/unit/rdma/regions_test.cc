@@ -30,9 +30,12 @@ class RegionsTest : public testing::Test {
     device.emplace(*fabric->verbs(), 0);
     make(false);
   }
-  void make(bool on_demand) {
+  void make(bool on_demand, std::chrono::milliseconds linger_time = std::chrono::hours(1)) {
+    make({.pd = device->pd, .remote = true, .on_demand = on_demand, .linger_time = linger_time});
+  }
+  void make(const Regions::Plan& plan) {
     regions.reset();
-    auto made = Regions::make(*fabric->verbs(), {.pd = device->pd, .remote = true, .on_demand = on_demand});
+    auto made = Regions::make(*fabric->verbs(), plan);
     ASSERT_TRUE(made.is_ok()) << made.status().to_string();
     regions = std::move(*made);
   }
@@ -72,11 +75,22 @@ TEST_F(RegionsTest, WhatThePeerHasReadLingersForAMoment) {
   for (std::size_t piece = 0; piece < 2 * kLingerBytes / kPieceBytes; ++piece)
     regions->lease(memory, Direction::kOut)->release();
   EXPECT_EQ(fabric->registered_bytes(), before + kLingerBytes);
-  std::this_thread::sleep_for(kLingerTime);
-  regions->lease(memory, Direction::kOut)->release();
-  EXPECT_EQ(fabric->registered_bytes(), before + kPieceBytes) << "the others had their time";
+  EXPECT_TRUE(regions->has_lingering());
+  regions->end_overdue();
+  EXPECT_EQ(fabric->registered_bytes(), before + kLingerBytes) << "none is";
 }
 
+TEST_F(RegionsTest, WhatHasLingeredLongEnoughGoesWhenSomebodyLooks) {
+  make(false, std::chrono::milliseconds(0));
+  const std::size_t before = fabric->registered_bytes();
+  regions->lease(memory, Direction::kOut)->release();
+  EXPECT_TRUE(regions->has_lingering());
+  regions->end_overdue();
+  EXPECT_FALSE(regions->has_lingering());
+  EXPECT_EQ(fabric->registered_bytes(), before);
+}
+
+// The last counts whatever its size: it may have been read a moment ago.
 TEST_F(RegionsTest, WhatIsForgottenLingersToo) {
   const std::size_t before = fabric->registered_bytes();
   const std::span<std::byte> part = std::span(memory).first(kPieceBytes);
@@ -86,7 +100,23 @@ TEST_F(RegionsTest, WhatIsForgottenLingersToo) {
   std::vector<std::byte> large(kLingerBytes + 1);
   regions->remember(large);
   regions->forget(large);
-  EXPECT_EQ(fabric->registered_bytes(), before) << "too large to be kept";
+  EXPECT_EQ(fabric->registered_bytes(), before + large.size());
+  regions->remember(part);
+  regions->forget(part);
+  EXPECT_EQ(fabric->registered_bytes(), before + kPieceBytes);
+}
+
+// The worker's own device moves: nothing is the peer's to read, and nothing lingers.
+TEST_F(RegionsTest, OfTheMovingEndNothingIsOpenToThePeer) {
+  make({.pd = device->pd, .remote = false});
+  const std::uint64_t open = fabric->counters().remote_registrations;
+  const std::size_t before = fabric->registered_bytes();
+  regions->remember(memory);
+  regions->forget(memory);
+  regions->lease(memory, Direction::kOut)->release();
+  regions->lease(memory, Direction::kIn)->release();
+  EXPECT_EQ(fabric->counters().remote_registrations, open);
+  EXPECT_EQ(fabric->registered_bytes(), before);
 }
 
 TEST_F(RegionsTest, WhatLingersMakesRoomForWhatIsNeeded) {
@@ -162,6 +192,10 @@ TEST_F(RegionsTest, OrIsPagedWhereTheDeviceCan) {
   EXPECT_TRUE(is_direct(regions->lease(memory, Direction::kOut), memory.data()));
   regions->remember(memory);
   EXPECT_EQ(regions->lease(memory, Direction::kIn)->bytes, kDirectBytesMax);
+  const std::size_t live = fabric->live_objects();
+  regions->forget(memory);
+  EXPECT_FALSE(regions->has_lingering()) << "the key would be good for what is mapped there next";
+  EXPECT_EQ(fabric->live_objects(), live - 1);
   make(true);  // the slots themselves, too
   EXPECT_TRUE(regions->lease(std::span(memory).first(10), Direction::kIn)->is_slot());
 }
