@@ -26,7 +26,9 @@ void Bulk::note_post() {
 Result<std::size_t> Bulk::poll() {
   TF_RETURN_IF_ERROR(owner_.status());
   const std::size_t moved = drain();
-  if (moved == 0) TF_RETURN_IF_ERROR(owner_.look_now_and_then());
+  if (moved != 0) return moved;
+  end_overdue();
+  TF_RETURN_IF_ERROR(owner_.look_now_and_then());
   return moved;
 }
 
@@ -88,27 +90,39 @@ Result<std::size_t> Bulk::take_records() {
   return count + std::exchange(told_bytes_, 0u);
 }
 
-Result<bool> Bulk::say(BulkOp op, const BulkNote& note, std::span<const std::byte> data) {
+// Empty: none now.
+Result<std::span<std::byte>> Bulk::room_for(std::size_t payload) {
   Producer& producer = plane_.producer();
+  const std::span<std::byte> slot = producer.reserve(kFrameHeaderBytes + payload);
+  return slot.empty() ? producer.reserve_slowly(kFrameHeaderBytes + payload) : slot;
+}
+
+Result<bool> Bulk::has_room() {
+  const Result<std::span<std::byte>> slot = room_for(sizeof(BulkNote));
+  return slot ? Result<bool>(!slot.value().empty()) : Result<bool>(slot.status());
+}
+
+Result<bool> Bulk::say(BulkOp op, const BulkNote& note, std::span<const std::byte> data) {
   const std::size_t payload = sizeof note + data.size();
-  std::span<std::byte> slot = producer.reserve(kFrameHeaderBytes + payload);
-  if (slot.empty()) {
-    Result<std::span<std::byte>> slow = producer.reserve_slowly(kFrameHeaderBytes + payload);
-    if (!slow) return slow.status();
-    if (slow->empty()) return false;
-    slot = *slow;
-  }
+  const Result<std::span<std::byte>> room = room_for(payload);
+  if (!room) return room.status();
+  const std::span<std::byte> slot = room.value();
+  if (slot.empty()) return false;
   write_header({.opcode = static_cast<std::uint16_t>(op), .payload_length = payload}, slot.data());
   std::memcpy(slot.data() + kFrameHeaderBytes, &note, sizeof note);
   if (!data.empty()) std::memcpy(slot.data() + kFrameHeaderBytes + sizeof note, data.data(), data.size());
-  TF_RETURN_IF_ERROR(producer.publish());
+  TF_RETURN_IF_ERROR(plane_.producer().publish());
   return true;
 }
 
-bool Bulk::look() {
+bool Bulk::look(Look how) {
   if (news_.load(std::memory_order_acquire)) return true;
-  const std::unique_lock lock(mutex_, std::try_to_lock);
-  if (!lock.owns_lock() || broken_) return false;  // whoever has it looks
+  std::unique_lock lock(mutex_, std::defer_lock);
+  if (how == Look::kAlways)
+    lock.lock();
+  else if (!lock.try_lock())
+    return false;
+  if (broken_) return false;
   Consumer& consumer = plane_.consumer();
   Producer& producer = plane_.producer();
   // A failure poll() meets again.

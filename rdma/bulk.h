@@ -78,8 +78,10 @@ class Bulk : public QueuedBulkPlane {
   }
   bool reaches(std::span<const std::byte> memory) const override { return regions_->reaches(memory); }
 
-  // For wait(): poll() may do something. Any thread.
-  bool look();
+  // For wait(): poll() may do something. Any thread. kIfFree: what another thread is just looking at is left
+  // to it. Whoever then sleeps has to be sure: the other may have looked before what came gave no event.
+  enum class Look : std::uint8_t { kIfFree, kAlways };
+  bool look(Look how);
   // Moves without a look at the failure. After the peer's loss: nothing, when all that can be has been.
   std::size_t drain();
   // The peer has closed with its stream at `position`. True: all records of it are here and handled.
@@ -87,6 +89,11 @@ class Bulk : public QueuedBulkPlane {
   // The queue pairs are in error: ends what is under way, and all transfers.
   void fail_all(const Status& status);
   void note_post();
+  // Memory that lingers wants somebody to look again (Regions).
+  bool has_lingering() const { return regions_->has_lingering(); }
+  void end_overdue() {
+    if (has_lingering()) regions_->end_overdue();
+  }
 
  protected:
   Bulk(Plane& plane, BulkOwner& owner, std::unique_ptr<Regions> regions)
@@ -100,6 +107,7 @@ class Bulk : public QueuedBulkPlane {
   virtual void release_memory() = 0;          // that no device touches any more
   bool is_broken() const { return broken_; }  // a queue pair failed
   // False: no room now; a move() follows when there is some.
+  Result<bool> has_room();  // for a record without data
   Result<bool> say(BulkOp op, const BulkNote& note, std::span<const std::byte> data = {});
 
   Plane& plane_;
@@ -111,6 +119,7 @@ class Bulk : public QueuedBulkPlane {
 
  private:
   BulkQueue& bulk_queue() override { return queue_; }
+  Result<std::span<std::byte>> room_for(std::size_t payload);
   Result<std::size_t> move_all();
   Result<std::size_t> take_records();
 

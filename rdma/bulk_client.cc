@@ -10,6 +10,9 @@
 namespace tf::rdma {
 namespace {
 
+// Announced: those that were wanted have places of their own.
+constexpr std::size_t kTargetsMax = 2 * kPiecesMax;
+
 Status wrong(const char* what) { return {Code::kProtocol, std::string("rdma: bulk ") + what}; }
 
 // Announced, and not yet wholly moved by the peer.
@@ -51,7 +54,7 @@ class ClientBulk final : public Bulk {
   void release_memory() override;
 
   Result<bool> announce_send();
-  Result<bool> announce_target(std::deque<Posted>::iterator posted);
+  Result<bool> announce_target(std::deque<Posted>::iterator posted, bool is_wanted);
   Result<std::size_t> announce_targets();
   bool is_awaited(const Posted& posted) const;
   Status take_source_done(const BulkNote& note);
@@ -107,7 +110,10 @@ Result<std::size_t> ClientBulk::move() {
   return count + targets.value();
 }
 
+// What is registered for a transfer is not to be registered in vain: room first.
 Result<bool> ClientBulk::announce_send() {
+  Result<bool> room = has_room();
+  if (!room || !room.value()) return room;
   const auto next = queue_.next_send();
   if (!next) return false;
   if (next->is_abort) {
@@ -146,11 +152,11 @@ Result<bool> ClientBulk::announce_send() {
 // First what the peer asked for, then in the order of posting.
 Result<std::size_t> ClientBulk::announce_targets() {
   std::size_t count = 0;
-  if (wanted_ && targets_.size() < 2 * kPiecesMax) {
+  if (wanted_ && targets_.size() < kTargetsMax) {
     const auto found = std::find_if(posted_.begin(), posted_.end(),
                                     [this](const Posted& each) { return each.tag == *wanted_; });
     if (found != posted_.end()) {
-      Result<bool> announced = announce_target(found);
+      Result<bool> announced = announce_target(found, true);
       if (!announced) return announced.status();
       if (!announced.value()) return count;
       wanted_.reset();
@@ -158,7 +164,7 @@ Result<std::size_t> ClientBulk::announce_targets() {
     }
   }
   while (!posted_.empty() && targets_.size() < kPiecesMax && !is_awaited(posted_.front())) {
-    Result<bool> announced = announce_target(posted_.begin());
+    Result<bool> announced = announce_target(posted_.begin(), false);
     if (!announced) return announced.status();
     if (!announced.value()) break;
     ++count;
@@ -176,7 +182,12 @@ bool ClientBulk::is_awaited(const Posted& posted) const {
          });
 }
 
-Result<bool> ClientBulk::announce_target(std::deque<Posted>::iterator posted) {
+// What the peer wants cannot wait for places that others have: those may be for what the peer sends after it.
+// There are as many small places as targets at most, so one is free.
+Result<bool> ClientBulk::announce_target(std::deque<Posted>::iterator posted, bool is_wanted) {
+  static_assert(kSmallSlots >= kTargetsMax);
+  Result<bool> room = has_room();
+  if (!room || !room.value()) return room;
   Piece piece{.tag = posted->tag, .bytes = posted->bytes};
   BulkNote note{.tag = posted->tag};
   BulkOp op = BulkOp::kDiscard;
@@ -184,8 +195,9 @@ Result<bool> ClientBulk::announce_target(std::deque<Posted>::iterator posted) {
     const std::span<const std::byte> target(posted->target, static_cast<std::size_t>(posted->bytes));
     piece.is_small = posted->bytes <= kSmallBytes && !regions_->has_device(target);
     op = piece.is_small ? BulkOp::kSmallTarget : BulkOp::kTarget;
-    std::optional<Lease> lease =
-        regions_->lease({posted->target, static_cast<std::size_t>(posted->bytes)}, Direction::kIn);
+    const std::span<std::byte> memory(posted->target, static_cast<std::size_t>(posted->bytes));
+    std::optional<Lease> lease = regions_->lease(memory, Direction::kIn);
+    if (!lease && is_wanted) lease = regions_->lease_small(memory);
     if (!lease) {
       if (!targets_.empty()) return false;
       return Status{Code::kResourceExhausted, "rdma: memory to receive into cannot be registered"};

@@ -261,11 +261,17 @@ Status Consumer::post_chain(std::uint64_t end, bool with_line) {
     chain_end_ = end;
   }
   const unsigned count = std::exchange(request_count_, 0u);
-  return queues_.pair->post(std::span(requests_).first(count), reads, kChainCookie);
+  return keep(queues_.pair->post(std::span(requests_).first(count), reads, kChainCookie));
 }
 
 Status Consumer::post_payload(ibv_send_wr request) {
-  return queues_.pair->post(std::span(&request, 1), true, kPayloadCookie);
+  return keep(queues_.pair->post(std::span(&request, 1), true, kPayloadCookie));
+}
+
+// What could not be posted is missing for good.
+Status Consumer::keep(Status posted) {
+  if (failure_.is_ok()) failure_ = posted;
+  return posted;
 }
 
 }  // namespace tf::rdma

@@ -74,6 +74,7 @@ class Consumer {
   std::size_t offset(std::uint64_t position) const { return position & (capacity() - 1); }
   std::uint64_t own_consumed() const { return progress_.consumed.load(std::memory_order_relaxed); }
   bool fits(std::uint64_t end) const { return end - own_consumed() <= capacity(); }
+  Status keep(Status posted);
   Status take_completion(const ibv_wc& completion);
   Status take_immediate(std::uint32_t immediate);
   Status count_push(std::uint64_t end);

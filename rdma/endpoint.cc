@@ -30,6 +30,7 @@ using Clock = Deadline::Clock;
 
 constexpr std::chrono::seconds kCloseLimit{3};  // what is lost on the way may be sent again
 constexpr int kRoomSlice_ms = 5;
+constexpr int kLingerSlice_ms = 100;
 constexpr int kLossSlice_ms = 2;                     // while the peer is lost and not all is delivered
 constexpr int kShortSlice_ms = 1;                    // a third sleeper, or one that nobody would wake
 constexpr std::uint32_t kEmptyPollsPerCheck = 1024;  // of the socket and the device's events
@@ -99,8 +100,8 @@ class RdmaEndpoint final : public tf::Endpoint, private BulkOwner {
   Waiter& waiter(Interest interest) { return waiters_[interest == Interest::kBulk ? 1 : 0]; }
   Status arrive();
   Result<std::size_t> deliver(MessageSink& sink, std::size_t limit);
-  bool has_news(Interest interest, Waiter& waiter);
-  Status look(Interest interest, Waiter& waiter);
+  bool has_news(Interest interest, Waiter& waiter, Bulk::Look how);
+  Status look(Interest interest, Waiter& waiter, Bulk::Look how = Bulk::Look::kIfFree);
   Status spin(Interest interest, Waiter& waiter, Clock::time_point start, Deadline deadline);
   Status sleep(Interest interest, Waiter& waiter, Deadline deadline);
   Sleep prepare(const Waiter& waiter, int seat, bool on_messages, bool on_bulk) const;
@@ -321,7 +322,7 @@ Status RdmaEndpoint::look_now_and_then() {
 // --- Waiting ----------------------------------------------------------------------------------------------
 
 // Room, or something that came.
-bool RdmaEndpoint::has_news(Interest interest, Waiter& waiter) {
+bool RdmaEndpoint::has_news(Interest interest, Waiter& waiter, Bulk::Look how) {
   const std::uint64_t refusal = out_.refusal_to_tell();
   if (refusal != Producer::kNotRefused && waiter.told.load(std::memory_order_relaxed) != refusal) {
     waiter.told.store(refusal, std::memory_order_relaxed);
@@ -331,13 +332,13 @@ bool RdmaEndpoint::has_news(Interest interest, Waiter& waiter) {
     (void)arrive();
     if (in_.has_record()) return true;
   }
-  return wants(interest, Interest::kBulk) && bulk_->look();
+  return wants(interest, Interest::kBulk) && bulk_->look(how);
 }
 
 // kWouldBlock: nothing to do yet.
-Status RdmaEndpoint::look(Interest interest, Waiter& waiter) {
+Status RdmaEndpoint::look(Interest interest, Waiter& waiter, Bulk::Look how) {
   if (failed()) return status();
-  const bool news = has_news(interest, waiter);
+  const bool news = has_news(interest, waiter, how);
   if (failed()) return status();
   if (news) return Status::ok();
   if (!is_lost()) return would_block();
@@ -374,6 +375,7 @@ RdmaEndpoint::Sleep RdmaEndpoint::prepare(const Waiter& waiter, int seat, bool o
   // here.
   if (out_.refused() && out_.refusal() != waiter.told.load(std::memory_order_relaxed))
     sleep.cap_ms = kRoomSlice_ms;
+  if (bulk_->has_lingering()) sleep.cap_ms = std::min(sleep.cap_ms, kLingerSlice_ms);
   if (is_lost()) sleep.cap_ms = kLossSlice_ms;
   if (seat < 0 || out_.short_of_sends()) sleep.cap_ms = kShortSlice_ms;
   return sleep;
@@ -383,8 +385,12 @@ RdmaEndpoint::Sleep RdmaEndpoint::prepare(const Waiter& waiter, int seat, bool o
 // themselves. Not for each message, though, who waits for payload only.
 Status RdmaEndpoint::rise(const Sleep& sleep) {
   Status status;
-  if (sleep.entries[1].revents != 0) status = messages_->take_events();
-  if (status.is_ok() && sleep.entries[2].revents != 0) status = bulk_plane_->take_events();
+  if (sleep.entries[1].revents != 0) {
+    const Result<bool> of_sends = messages_->take_events();
+    status = of_sends.status();
+    if (of_sends.is_ok() && of_sends.value()) status = out_.find_failure();
+  }
+  if (status.is_ok() && sleep.entries[2].revents != 0) status = bulk_plane_->take_events().status();
   const auto taken_from_others = [&](std::size_t plane) {
     return sleep.entries[1 + plane].revents != 0 && sleepers_[plane].load(std::memory_order_seq_cst) != 0;
   };
@@ -395,16 +401,17 @@ Status RdmaEndpoint::rise(const Sleep& sleep) {
 }
 
 Status RdmaEndpoint::sleep(Interest interest, Waiter& waiter, Deadline deadline) {
+  bulk_->end_overdue();
   const int seat = waker_.arm();
   OnPlane messages(sleepers_[0], wants(interest, Interest::kMessages) || out_.refused());
   OnPlane bulk(sleepers_[1], wants(interest, Interest::kBulk));
   Status status;
   if (messages.sleeps()) status = messages_->arm();
   if (status.is_ok() && bulk.sleeps()) status = bulk_plane_->arm();
-  // One that came before needs no event.
-  if (status.is_ok() && out_.refused()) status = out_.take_kicks();
+  // One that came before needs no event, and neither does what was flushed before.
+  if (status.is_ok() && messages.sleeps()) status = out_.take_kicks();
   if (!status.is_ok()) take_failure(status);
-  Status seen = look(interest, waiter);
+  Status seen = look(interest, waiter, Bulk::Look::kAlways);
   Sleep sleep;
   if (seen.code() == Code::kWouldBlock) {
     sleep = prepare(waiter, seat, messages.sleeps(), bulk.sleeps());

@@ -89,13 +89,12 @@ Result<std::unique_ptr<Plane>> Plane::create(const Verbs& verbs, const Plan& pla
   struct Wanted {
     ibv_cq*& queue;
     unsigned entries;
-    bool wakes;
   };
-  const std::array<Wanted, 3> wanted = {Wanted{made->arrivals_, kConsumerReceives + kSendDepth, true},
-                                        Wanted{made->sends_, kSendDepth, plan.wake_for_sends},
-                                        Wanted{made->kicks_, kKickReceives, true}};
+  const std::array<Wanted, 3> wanted = {Wanted{made->arrivals_, kConsumerReceives + kSendDepth},
+                                        Wanted{made->sends_, kSendDepth},
+                                        Wanted{made->kicks_, kKickReceives}};
   for (const Wanted& each : wanted) {
-    Result<ibv_cq*> queue = made->make_queue(each.entries, each.wakes);
+    Result<ibv_cq*> queue = made->make_queue(each.entries);
     if (!queue) return queue.status();
     each.queue = *queue;
   }
@@ -141,9 +140,8 @@ Status Plane::map() {
   return Status::ok();
 }
 
-Result<ibv_cq*> Plane::make_queue(unsigned entries, bool wakes) {
-  ibv_cq* const made =
-      verbs_.create_cq(plan_.context, static_cast<int>(entries), nullptr, wakes ? channel_ : nullptr, 0);
+Result<ibv_cq*> Plane::make_queue(unsigned entries) {
+  ibv_cq* const made = verbs_.create_cq(plan_.context, static_cast<int>(entries), nullptr, channel_, 0);
   if (made == nullptr) return Status::from_errno("rdma: a completion queue", errno);
   return made;
 }
@@ -220,20 +218,26 @@ void Plane::destroy_queues() {
 
 // --- Sleeping ---------------------------------------------------------------------------------------------
 
+// Of completions of sends that nobody waits for only failures are events (by the specification, to who asks
+// for solicited ones): not every driver also flushes receives with an event.
 Status Plane::arm() {
-  for (ibv_cq* queue : {arrivals_, kicks_, plan_.wake_for_sends ? sends_ : nullptr}) {
-    if (queue == nullptr) continue;
-    if (const int error = verbs_.req_notify_cq(queue, 0); error != 0)
+  const int failures_only = plan_.wake_for_sends ? 0 : 1;
+  for (const auto& [queue, solicited] :
+       {std::pair(arrivals_, 0), std::pair(kicks_, 0), std::pair(sends_, failures_only)})
+    if (const int error = verbs_.req_notify_cq(queue, solicited); error != 0)
       return Status::from_errno("rdma: asking for events", error);
-  }
   return Status::ok();
 }
 
-Status Plane::take_events() {
+Result<bool> Plane::take_events() {
   ibv_cq* queue = nullptr;
   void* user = nullptr;
-  while (verbs_.get_cq_event(channel_, &queue, &user) == 0) verbs_.ack_cq_events(queue, 1);
-  if (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR) return Status::ok();
+  bool of_sends = false;
+  while (verbs_.get_cq_event(channel_, &queue, &user) == 0) {
+    of_sends = of_sends || queue == sends_;
+    verbs_.ack_cq_events(queue, 1);
+  }
+  if (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR) return of_sends;
   return Status::from_errno("rdma: the completion channel", errno);
 }
 

@@ -93,7 +93,7 @@ class Plane {
     std::uint8_t port = 1;
     unsigned inline_bytes = 0;
     std::size_t ring_bytes = kMessageRingBytes;  // a power of two
-    bool wake_for_sends = false;                 // completions of the producer's queue pair are events, too
+    bool wake_for_sends = false;  // completions of the producer's requests are events, not only failures
   };
   static Result<std::unique_ptr<Plane>> create(const Verbs& verbs, const Plan& plan);
   Plane(const Plane&) = delete;
@@ -116,15 +116,15 @@ class Plane {
   void destroy_queues();
 
   // Sleeping: arm(), look once more, poll(2) on fd(), take_events(). Any thread; an event taken by one
-  // sleeper is none to the others.
+  // sleeper is none to the others. True: one is of the producer's requests.
   Status arm();
   int fd() const { return channel_->fd; }
-  Status take_events();
+  Result<bool> take_events();
 
  private:
   Plane(const Verbs& verbs, const Plan& plan) : verbs_(verbs), plan_(plan) {}
   Status map();
-  Result<ibv_cq*> make_queue(unsigned entries, bool wakes);
+  Result<ibv_cq*> make_queue(unsigned entries);
 
   const Verbs& verbs_;
   const Plan plan_;

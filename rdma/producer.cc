@@ -192,7 +192,13 @@ Status Producer::push(std::span<const Range> ranges, bool hold, bool signal) {
     holding_ = true;
     ++epoch_;
   }
-  return queues_.pair->post(std::span(requests).first(count), signal);
+  return keep(queues_.pair->post(std::span(requests).first(count), signal));
+}
+
+// What could not be posted is missing for good.
+Status Producer::keep(Status posted) {
+  if (failure_.is_ok()) failure_ = posted;
+  return posted;
 }
 
 // While it held the peer may have fetched some of this: it gets the same bytes once more.
@@ -244,7 +250,7 @@ Status Producer::reap() {
 
 Status Producer::post_payload(ibv_send_wr request) {
   begins_[(queues_.pair->posted() + 1) % kSendDepth] = position_.load(std::memory_order_relaxed);
-  return queues_.pair->post(std::span(&request, 1), true, kPayloadCookie);
+  return keep(queues_.pair->post(std::span(&request, 1), true, kPayloadCookie));
 }
 
 // --- Any thread -------------------------------------------------------------------------------------------
@@ -261,11 +267,10 @@ std::uint64_t Producer::refusal_to_tell() const {
   return refused_at != kNotRefused && signs() != refused_at ? refused_at : kNotRefused;
 }
 
-// A receive that was flushed: the reason is among the sends, which nobody else may look at before it
-// publishes again. What their account misses by that does not matter any more, but for payload, of which
-// somebody waits until the device has let go: only the bulk plane has any, and takes kicks with its mutex
-// held.
-Status Producer::find_cause(const ibv_wc& kick) {
+// The queue pair has failed: the reason is among the sends, which nobody else may look at before it publishes
+// again. What their account misses by that does not matter any more, but for payload, of which somebody waits
+// until the device has let go: only the bulk plane has any, and looks for failures with its mutex held.
+Status Producer::find_cause(const char* what, ibv_wc_status otherwise) {
   std::array<ibv_wc, kCompletionsAtOnce> completions;
   const int count = verbs_.poll_cq(queues_.sends, kCompletionsAtOnce, completions.data());
   ibv_wc_status cause = IBV_WC_SUCCESS;
@@ -277,7 +282,13 @@ Status Producer::find_cause(const ibv_wc& kick) {
   }
   if (cause != IBV_WC_SUCCESS && cause != IBV_WC_WR_FLUSH_ERR)
     return work_failed(verbs_, "writing to the peer", cause);
-  return work_failed(verbs_, "the queue pair of what is sent", kick.status);
+  return work_failed(verbs_, what, otherwise);
+}
+
+Status Producer::find_failure() {
+  if (!queues_.pair->has_failed()) return Status::ok();
+  const std::lock_guard lock(ask_mutex_);
+  return find_cause("writing to the peer", IBV_WC_WR_FLUSH_ERR);
 }
 
 // A kick that brought no room answered a question of before: asks anew, in place of a reserve_slowly() that
@@ -290,7 +301,8 @@ Status Producer::take_kicks() {
   if (count == 0) return Status::ok();
   for (int index = 0; index < count; ++index) {
     const ibv_wc& completion = completions[static_cast<std::size_t>(index)];
-    if (completion.status != IBV_WC_SUCCESS) return find_cause(completion);
+    if (completion.status != IBV_WC_SUCCESS)
+      return find_cause("the queue pair of what is sent", completion.status);
     TF_RETURN_IF_ERROR(queues_.pair->post_receives(1));
     ++kicked_;
   }

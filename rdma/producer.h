@@ -65,6 +65,8 @@ class Producer {
     return short_of_sends() && short_of_sends_.exchange(false, std::memory_order_relaxed);
   }
   Status take_kicks();
+  // A request may have failed, says an event. The failure, if that is so.
+  Status find_failure();
   std::uint64_t position() const { return position_.load(std::memory_order_acquire); }
   bool holding() const { return holding_; }  // the producer's; tests
 
@@ -88,8 +90,9 @@ class Producer {
   Status refresh();
   Status push_slot();
   Status push(std::span<const Range> ranges, bool hold, bool signal);
+  Status keep(Status posted);
   Status take_completion(const ibv_wc& completion);
-  Status find_cause(const ibv_wc& kick);
+  Status find_cause(const char* what, ibv_wc_status otherwise);
   void ask();
   void stop_asking();
 

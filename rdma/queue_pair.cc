@@ -73,6 +73,20 @@ Result<std::unique_ptr<QueuePair>> QueuePair::create(const Verbs& verbs, const P
   return made;
 }
 
+// Some devices refuse whatever is posted once the queue pair has failed.
+Status QueuePair::post_failed(const char* what, int error) const {
+  if (has_failed())
+    return {Code::kPeerLost, std::string("rdma: ") + what + ": the queue pair had failed before"};
+  return {Code::kInternal, Status::from_errno(std::string("rdma: ") + what, error).message()};
+}
+
+bool QueuePair::has_failed() const {
+  ibv_qp_attr attributes{};
+  ibv_qp_init_attr init{};
+  const int error = verbs_.query_qp(queue_, &attributes, IBV_QP_STATE, &init);
+  return error == 0 && attributes.qp_state == IBV_QPS_ERR;
+}
+
 QueuePair::~QueuePair() {
   if (queue_ != nullptr) verbs_.destroy_qp(queue_);
 }
@@ -130,7 +144,7 @@ Status QueuePair::post(std::span<ibv_send_wr> chain, bool signal, std::uint32_t 
   }
   ibv_send_wr* bad = nullptr;
   const int error = verbs_.post_send(queue_, chain.data(), &bad);
-  return error == 0 ? Status::ok() : Status::from_errno("rdma: posting a request", error);
+  return error == 0 ? Status::ok() : post_failed("posting a request", error);
 }
 
 void QueuePair::note_done(std::uint64_t number) {
@@ -143,7 +157,7 @@ Status QueuePair::post_receives(unsigned count) {
     receive.wr_id = kReceiveMark;
     ibv_recv_wr* bad = nullptr;
     const int error = verbs_.post_recv(queue_, &receive, &bad);
-    if (error != 0) return Status::from_errno("rdma: posting a receive", error);
+    if (error != 0) return post_failed("posting a receive", error);
   }
   return Status::ok();
 }

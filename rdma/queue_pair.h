@@ -76,7 +76,8 @@ class QueuePair {
   std::uint64_t posted() const { return posted_; }
   std::uint64_t done() const { return done_; }
   // Posts the requests as a chain with one doorbell; sets their wr_id, links and signal. With `signal` the
-  // last makes a completion, for which cookie() gives `cookie`. REQUIRES: chain.size() <= room().
+  // last makes a completion, for which cookie() gives `cookie`. kPeerLost: the queue pair had failed.
+  // REQUIRES: chain.size() <= room().
   Status post(std::span<ibv_send_wr> chain, bool signal, std::uint32_t cookie = 0);
   std::uint32_t cookie(std::uint64_t number) const { return cookies_[number % kSendDepth]; }
   // Request `number` and all before it have completed.
@@ -85,7 +86,11 @@ class QueuePair {
   // Empty receives: of an immediate there is nothing to store.
   Status post_receives(unsigned count);
 
+  // It is in error, as the device says: a system call. Any thread.
+  bool has_failed() const;
+
  private:
+  Status post_failed(const char* what, int error) const;
   QueuePair(const Verbs& verbs, std::uint32_t first_packet) : verbs_(verbs), first_packet_(first_packet) {}
 
   const Verbs& verbs_;

@@ -201,7 +201,8 @@ void Core::push(Cq& cq, Qp& qp, Completion completion) {
   cq.entries.push_back(completion);
   ++(completion.of_receive ? qp.counters.receive_completions : qp.counters.completions);
   ++(completion.of_receive ? totals.receive_completions : totals.completions);
-  if (!rings) return;
+  const bool silent = silent_flushes && completion.of_receive && completion.wc.status == IBV_WC_WR_FLUSH_ERR;
+  if (!rings || silent) return;
   cq.armed = Cq::Armed::kNo;
   auto* const channel = static_cast<Channel*>(cq.channel);
   if (channel == nullptr) return;

@@ -186,6 +186,7 @@ class Core {
   std::uint32_t next_key = 0x1000;
 
   bool paused = false, ending = false, watching = true;
+  bool refuses_in_error = false, silent_flushes = false;
   std::chrono::nanoseconds execution_delay{0}, completion_delay{0}, read_lateness{0}, jitter{0};
   std::minstd_rand random;
   std::chrono::nanoseconds some_jitter();

@@ -258,6 +258,16 @@ void FakeFabric::refuse_reg_mr(int error, unsigned count) {
   core_->refused_mrs = {error, count};
 }
 
+void FakeFabric::set_refusing_posts_in_error(bool refusing) {
+  const Lock lock(core_->mutex);
+  core_->refuses_in_error = refusing;
+}
+
+void FakeFabric::set_silent_flushes(bool silent) {
+  const Lock lock(core_->mutex);
+  core_->silent_flushes = silent;
+}
+
 void FakeFabric::set_memory_limit(std::size_t bytes) {
   const Lock lock(core_->mutex);
   core_->memory_limit = bytes;

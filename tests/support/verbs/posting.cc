@@ -16,7 +16,8 @@ bool is_known(ibv_wr_opcode opcode) {
 }
 
 // 0 or errno: what a driver looks at before it takes a request.
-int check_send(const Qp& qp, const ibv_send_wr& wr, const Send& send) {
+int check_send(const Core& core, const Qp& qp, const ibv_send_wr& wr, const Send& send) {
+  if (qp.now == IBV_QPS_ERR && core.refuses_in_error) return EINVAL;
   if (qp.now != IBV_QPS_RTS && qp.now != IBV_QPS_ERR) return EINVAL;
   if (!is_known(wr.opcode) || (wr.send_flags & ~kKnownFlags) != 0) return EINVAL;
   if (wr.num_sge < 0 || static_cast<unsigned>(wr.num_sge) > qp.cap.max_send_sge) return EINVAL;
@@ -53,7 +54,7 @@ int post_send(ibv_qp* base, ibv_send_wr* requests, ibv_send_wr** bad) {
   bool rung = false;
   for (ibv_send_wr* wr = requests; wr != nullptr; wr = wr->next) {
     Send send = make_send(*wr);
-    error = check_send(*qp, *wr, send);
+    error = check_send(core, *qp, *wr, send);
     if (error != 0) {
       *bad = wr;
       break;
@@ -78,7 +79,8 @@ int post_send(ibv_qp* base, ibv_send_wr* requests, ibv_send_wr** bad) {
   return error;
 }
 
-int check_receive(const Qp& qp, const ibv_recv_wr& wr) {
+int check_receive(const Core& core, const Qp& qp, const ibv_recv_wr& wr) {
+  if (qp.now == IBV_QPS_ERR && core.refuses_in_error) return EINVAL;
   if (qp.now == IBV_QPS_RESET) return EINVAL;
   if (wr.num_sge < 0 || static_cast<unsigned>(wr.num_sge) > qp.cap.max_recv_sge) return EINVAL;
   if (qp.receives_posted - qp.receives_retired >= qp.cap.max_recv_wr) return ENOMEM;
@@ -92,7 +94,7 @@ int post_recv(ibv_qp* base, ibv_recv_wr* requests, ibv_recv_wr** bad) {
   int error = 0;
   bool rung = false;
   for (ibv_recv_wr* wr = requests; wr != nullptr; wr = wr->next) {
-    error = check_receive(*qp, *wr);
+    error = check_receive(core, *qp, *wr);
     if (error != 0) {
       *bad = wr;
       break;

@@ -18,8 +18,9 @@ namespace tf::rdma {
 
 class EndpointsTest : public testing::Test {
  protected:
-  void SetUp() override {
-    transport_ = make_transport(*fabric_.verbs(), {});
+  void SetUp() override { connect(*fabric_.verbs()); }
+  void connect(const Verbs& verbs) {
+    transport_ = make_transport(verbs, {});
     Result<net::Listener> listener = test::listen_tcp();
     ASSERT_TRUE(listener.is_ok());
     Result<test::EndpointPair> pair = test::connect_pair(*transport_, *listener);

@@ -194,7 +194,7 @@ TEST_F(StreamTest, KickWakesWhoWaitsForRoom) {
   ASSERT_OK(pair->left->producer().take_kicks());
   ASSERT_OK(try_send(pair->left->producer(), id, 1000));
   receive_all(*pair->right, ids, id);
-  ASSERT_OK(pair->left->take_events());
+  ASSERT_OK(pair->left->take_events().status());
 }
 
 TEST_F(StreamTest, FinishBringsWhatWasHeld) {
