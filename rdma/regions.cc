@@ -44,8 +44,7 @@ void Lease::release() {
 Result<std::unique_ptr<Regions>> Regions::make(const Verbs& verbs, const Plan& plan) {
   std::unique_ptr<Regions> made(new Regions(verbs, plan));
   constexpr std::size_t kBytes = kSlots * kSlotBytes;
-  constexpr std::size_t kSmall = kSmallSlots * kSmallBytes;
-  Result<Pages> pages = Pages::map(2 * kBytes + kSmall);
+  Result<Pages> pages = Pages::map(kSlotsBytes);
   if (!pages) return pages.status();
   made->pages_ = std::move(*pages);
   const int out = made->access(Direction::kOut);

@@ -32,6 +32,8 @@ inline constexpr std::size_t kSlotBytes = std::size_t{256} << 10;
 inline constexpr unsigned kSlots = 4;                             // for each direction
 inline constexpr std::size_t kSmallBytes = std::size_t{8} << 10;  // what comes in has slots of this size, too
 inline constexpr unsigned kSmallSlots = 32;                       // for what comes in
+// All slots together: registered from the start.
+inline constexpr std::size_t kSlotsBytes = 2 * kSlots * kSlotBytes + kSmallSlots * kSmallBytes;
 inline constexpr std::size_t kPieceBytes = std::size_t{1} << 20;  // of memory registered for a transfer
 inline constexpr std::size_t kDirectBytesMax = std::size_t{8} << 20;  // of memory that is registered anyway
 inline constexpr std::size_t kRememberedMax = 4096;                   // spans

@@ -7,6 +7,7 @@
 #include "net/socket.h"
 #include "rdma/endpoint.h"
 #include "rdma/handshake.h"
+#include "rdma/regions.h"
 
 namespace tf::rdma {
 namespace {
@@ -29,6 +30,14 @@ Result<std::unique_ptr<Plane>> make_plane(const Device& device, std::size_t ring
                                         .inline_bytes = device.limits().inline_bytes,
                                         .ring_bytes = ring_bytes,
                                         .wake_for_sends = wake_for_sends});
+}
+
+// That there may be as much locked memory as an endpoint has from the start.
+Status check_memory(const Device& device) {
+  const std::size_t slots = device.limits().on_demand ? 0 : kSlotsBytes;
+  Result<Pages> pages = Pages::map(2 * (kMessageRingBytes + kBulkRingBytes) + slots);
+  if (!pages) return pages.status();
+  return Registration::make(device.verbs(), device.pd(), pages->memory(), IBV_ACCESS_LOCAL_WRITE).status();
 }
 
 // One end on its way to an endpoint.
@@ -134,7 +143,9 @@ class RdmaTransport final : public net::Transport {
 
   Status available() const override {
     if (!setup_) return setup_.status();
-    return Device::open(*setup_.value().verbs, setup_.value().options.device).status();
+    Result<std::unique_ptr<Device>> device =
+        Device::open(*setup_.value().verbs, setup_.value().options.device);
+    return device ? check_memory(**device) : device.status();
   }
 
   std::vector<std::string> details() const override {

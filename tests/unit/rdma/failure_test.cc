@@ -74,6 +74,15 @@ TEST_F(FailureTest, OfAPostOfPayloadEndsTheTransfers) {
   for (const BulkCompletion& end : ends) expect_lost(end.status());
 }
 
+// Said before anything is connected, and that it is a limit of the system which can be raised.
+TEST_F(FailureTest, OfTheLimitOfLockedMemoryIsKnownBeforehand) {
+  EXPECT_TRUE(transport_->available().is_ok());
+  fabric_.set_memory_limit(fabric_.registered_bytes() + 2 * kMessageRingBytes);
+  const Status status = transport_->available();
+  EXPECT_FALSE(status.is_ok());
+  EXPECT_NE(status.message().find("ulimit -l"), std::string::npos) << status.to_string();
+}
+
 // --- Places for what comes in -----------------------------------------------------------------------------
 
 // Nothing can be registered any more, all places have been given to what the worker sends last.
