@@ -88,4 +88,15 @@ Result<Attach> decode_attach(const std::array<std::byte, kAttachFrameBytes>& fra
   return attach;
 }
 
+Status check_lane(const Attach& lane, std::string_view transport, const Token& token, TransportKind kind,
+                  std::uint32_t lanes) {
+  const auto refuse = [&](Code code, const std::string& why) {
+    return Status{code, std::string(transport) + ": " + why};
+  };
+  if (lane.token != token) return refuse(Code::kPermission, "the lane names another endpoint");
+  if (lane.kind != kind) return refuse(Code::kProtocol, "a lane of another transport");
+  if (lane.lane >= lanes) return refuse(Code::kProtocol, "there is no lane " + std::to_string(lane.lane));
+  return Status::ok();
+}
+
 }  // namespace tf::net

@@ -12,6 +12,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string_view>
 
 #include "net/fd.h"
 #include "transport/deadline.h"
@@ -40,6 +41,11 @@ struct Attach {
 };
 
 inline constexpr std::size_t kAttachFrameBytes = 24 + 32;
+
+// What every transport asks of a lane: it is of the endpoint `token`, of its `kind`, and numbered below
+// `lanes`. `transport` is named in the refusal.
+Status check_lane(const Attach& lane, std::string_view transport, const Token& token, TransportKind kind,
+                  std::uint32_t lanes);
 
 // Writes the attach frame on a fresh connection; reads and validates one. Block until `deadline`.
 // read_attach consumes exactly kAttachFrameBytes and nothing after them.

@@ -22,6 +22,7 @@
 #include "rdma/bulk.h"
 #include "rdma/handshake.h"
 #include "rdma/loss.h"
+#include "transport/sticky_failure.h"
 
 namespace tf::rdma {
 namespace {
@@ -54,8 +55,7 @@ class RdmaEndpoint final : public tf::Endpoint, private BulkOwner {
 
   Result<Slot> reserve(std::size_t bytes) override;
   Slot try_reserve(std::size_t bytes) override {
-    const bool usual =
-        !failed_.load(std::memory_order_acquire) && bytes >= kFrameHeaderBytes && bytes <= kMessageBytesMax;
+    const bool usual = !failure_.is_set() && bytes >= kFrameHeaderBytes && bytes <= kMessageBytesMax;
     return usual ? Slot{out_.reserve(bytes), 0} : Slot{};
   }
   void publish(Slot) override {
@@ -66,7 +66,7 @@ class RdmaEndpoint final : public tf::Endpoint, private BulkOwner {
   BulkPlane& bulk() override { return *bulk_; }
   Status wait(Interest interest, Deadline deadline) override;
   void fail(Status reason) override;
-  Status status() const override;
+  Status status() const override { return failure_.get(); }
 
  private:
   // One for the waits of a consumer, one for those of a mover.
@@ -96,7 +96,7 @@ class RdmaEndpoint final : public tf::Endpoint, private BulkOwner {
     bool sleeps_;
   };
 
-  bool failed() const { return failed_.load(std::memory_order_acquire); }
+  bool failed() const { return failure_.is_set(); }
   Waiter& waiter(Interest interest) { return waiters_[interest == Interest::kBulk ? 1 : 0]; }
   Status arrive();
   Result<std::size_t> deliver(MessageSink& sink, std::size_t limit);
@@ -134,9 +134,7 @@ class RdmaEndpoint final : public tf::Endpoint, private BulkOwner {
   std::uint32_t empty_polls_ = 0;                    // consumer's
   std::atomic<std::uint32_t> empty_bulk_polls_{0};   // movers'
   std::mutex events_mutex_;                          // whoever fetches the device's events
-  std::atomic<bool> failed_{false};  // release after failure_ is set, acquire before it is read
-  mutable std::mutex failure_mutex_;
-  Status failure_;
+  StickyFailure failure_;
 };
 
 Status RdmaEndpoint::open(Side side) {
@@ -171,21 +169,10 @@ RdmaEndpoint::~RdmaEndpoint() {
   messages_->destroy_queues();
 }
 
-Status RdmaEndpoint::status() const {
-  if (!failed()) return Status::ok();
-  const std::lock_guard lock(failure_mutex_);
-  return failure_;
-}
-
 // First no device of the peer's gets at payload memory any more, then its owners are told. At the worker's
 // end this waits for the device to let go: Bulk::fail_all().
 void RdmaEndpoint::fail(Status reason) {
-  {
-    const std::lock_guard lock(failure_mutex_);
-    if (failed()) return;
-    failure_ = std::move(reason);
-    failed_.store(true, std::memory_order_release);  // pairs with failed()
-  }
+  if (!failure_.set(std::move(reason))) return;
   bulk_plane_->to_error();
   bulk_->fail_all(status());
   waker_.notify();

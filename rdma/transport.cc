@@ -104,10 +104,7 @@ class RdmaAcceptor final : public net::Acceptor {
  private:
   Status check(const net::Attach& attach) const {
     if (!setup_) return setup_.status();
-    if (attach.token != token_) return {Code::kPermission, "rdma: the lane names another endpoint"};
-    if (attach.kind != net::TransportKind::kRdma)
-      return {Code::kProtocol, "rdma: a lane of another transport"};
-    if (attach.lane != 0) return {Code::kProtocol, "rdma: there is only lane 0"};
+    TF_RETURN_IF_ERROR(net::check_lane(attach, "rdma", token_, net::TransportKind::kRdma, 1));
     if (attached_) return {Code::kProtocol, "rdma: lane 0 is attached already"};
     return Status::ok();
   }

@@ -20,6 +20,7 @@
 #include "concurrency/pause.h"
 #include "concurrency/spin.h"
 #include "shm/bulk.h"
+#include "transport/sticky_failure.h"
 
 namespace tf::shm {
 namespace {
@@ -69,8 +70,7 @@ class ShmEndpoint final : public tf::Endpoint, private BulkOwner {
 
   Result<Slot> reserve(std::size_t bytes) override;
   Slot try_reserve(std::size_t bytes) override {
-    const bool usual = !failed_.load(std::memory_order_acquire) && bytes >= kFrameHeaderBytes &&
-                       bytes <= kMessageBytesMax &&
+    const bool usual = !failure_.is_set() && bytes >= kFrameHeaderBytes && bytes <= kMessageBytesMax &&
                        blocked_at_.load(std::memory_order_relaxed) == kNotBlocked;
     return usual ? Slot{out_.reserve(bytes), 0} : Slot{};
   }
@@ -83,7 +83,7 @@ class ShmEndpoint final : public tf::Endpoint, private BulkOwner {
   BulkPlane& bulk() override { return bulk_; }
   Status wait(Interest interest, Deadline deadline) override;
   void fail(Status reason) override;
-  Status status() const override;
+  Status status() const override { return failure_.get(); }
 
  private:
   // One for the waits of a consumer, one for those of a mover.
@@ -127,27 +127,14 @@ class ShmEndpoint final : public tf::Endpoint, private BulkOwner {
   std::uint32_t empty_polls_ = 0;       // consumer's
   std::uint32_t empty_bulk_polls_ = 0;  // mover's
   std::atomic<bool> peer_gone_{false};
-  std::atomic<bool> failed_{false};  // release after failure_ is set, acquire before it is read
-  mutable std::mutex failure_mutex_;
-  Status failure_;
+  StickyFailure failure_;
   std::mutex loss_mutex_;                   // guards the two below
   std::uint64_t loss_taken_ = kNotBlocked;  // how far both planes had been read...
   Clock::time_point loss_since_;            // ... since when
 };
 
-Status ShmEndpoint::status() const {
-  if (!failed_.load(std::memory_order_acquire)) return Status::ok();  // pairs with fail()
-  const std::lock_guard lock(failure_mutex_);
-  return failure_;
-}
-
 void ShmEndpoint::fail(Status reason) {
-  {
-    const std::lock_guard lock(failure_mutex_);
-    if (failed_.load(std::memory_order_relaxed)) return;
-    failure_ = std::move(reason);
-    failed_.store(true, std::memory_order_release);  // pairs with status()
-  }
+  if (!failure_.set(std::move(reason))) return;
   bulk_.fail_all(status());
   rings_.own.wake(kRingAll);
 }
@@ -155,7 +142,7 @@ void ShmEndpoint::fail(Status reason) {
 // --- Messages -------------------------------------------------------------------------------------------
 
 Result<Slot> ShmEndpoint::reserve(std::size_t bytes) {
-  if (failed_.load(std::memory_order_acquire)) return status();
+  if (failure_.is_set()) return status();
   if (bytes < kFrameHeaderBytes || bytes > capabilities_.max_message_bytes)
     return Status{Code::kInvalidArgument, "a message has 24 bytes to max_message_bytes"};
   std::span<std::byte> slot = out_.reserve(bytes);
@@ -200,7 +187,7 @@ Status ShmEndpoint::deliver(std::span<const std::byte> message, MessageSink& sin
 Result<std::size_t> ShmEndpoint::deliver_all(MessageSink& sink, std::size_t limit) {
   std::size_t delivered = 0;
   for (; delivered < limit; ++delivered) {
-    if (failed_.load(std::memory_order_acquire)) {
+    if (failure_.is_set()) {
       if (delivered != 0) break;
       return status();
     }
@@ -278,7 +265,7 @@ std::uint64_t ShmEndpoint::refusal_to_tell(const Waiter& waiter) const {
 }
 
 bool ShmEndpoint::ready(Interest interest, const Waiter& waiter) const {
-  if (failed_.load(std::memory_order_acquire)) return true;
+  if (failure_.is_set()) return true;
   if (wants(interest, Interest::kMessages) && in_.has_record()) return true;
   if (wants(interest, Interest::kBulk) && bulk_.ready()) return true;
   return refusal_to_tell(waiter) != kNotBlocked;

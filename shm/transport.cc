@@ -28,9 +28,7 @@ class ShmAcceptor final : public net::Acceptor {
 
  private:
   Status check(const net::Attach& attach) const {
-    if (attach.token != token_) return {Code::kPermission, "shm: the lane names another endpoint"};
-    if (attach.kind != net::TransportKind::kShm) return {Code::kProtocol, "shm: a lane of another transport"};
-    if (attach.lane != 0) return {Code::kProtocol, "shm: there is only lane 0"};
+    TF_RETURN_IF_ERROR(net::check_lane(attach, "shm", token_, net::TransportKind::kShm, 1));
     if (attached_) return {Code::kProtocol, "shm: lane 0 is attached already"};
     return Status::ok();
   }

@@ -20,11 +20,7 @@ class TcpAcceptor final : public net::Acceptor {
 
   Status attach(net::OwnedFd socket, const net::Attach& attach) override {
     if (!options_) return options_.status();
-    if (attach.token != token_) return {Code::kPermission, "tcp: this lane names another endpoint"};
-    if (attach.kind != net::TransportKind::kTcp)
-      return {Code::kProtocol, "tcp: a lane of another kind of transport"};
-    if (attach.lane >= kLanes)
-      return {Code::kProtocol, "tcp: there is no lane " + std::to_string(attach.lane)};
+    TF_RETURN_IF_ERROR(net::check_lane(attach, "tcp", token_, net::TransportKind::kTcp, kLanes));
     net::OwnedFd& place = lanes_[attach.lane];
     if (place || finished_)
       return {Code::kProtocol, "tcp: lane " + std::to_string(attach.lane) + " was attached twice"};

@@ -57,6 +57,21 @@ TEST_F(AttachTest, ControlConnectionHasAZeroToken) {
   EXPECT_EQ(decode_attach(frame_of(named)).code(), Code::kProtocol);
 }
 
+TEST_F(AttachTest, ALaneIsOfItsEndpointItsKindAndANumber) {
+  const Token token = Token::random().value();
+  const auto check = [&](const Attach& lane) {
+    return check_lane(lane, "tcp", token, TransportKind::kTcp, 2);
+  };
+  EXPECT_TRUE(check({.token = token, .kind = TransportKind::kTcp, .lane = 0}).is_ok());
+  EXPECT_TRUE(check({.token = token, .kind = TransportKind::kTcp, .lane = 1}).is_ok());
+  EXPECT_EQ(check({.token = Token::random().value(), .kind = TransportKind::kTcp, .lane = 0}).code(),
+            Code::kPermission);
+  EXPECT_EQ(check({.token = token, .kind = TransportKind::kShm, .lane = 0}).code(), Code::kProtocol);
+  const Status beyond = check({.token = token, .kind = TransportKind::kTcp, .lane = 2});
+  EXPECT_EQ(beyond.code(), Code::kProtocol);
+  EXPECT_EQ(beyond.message(), "tcp: there is no lane 2");
+}
+
 TEST_F(AttachTest, EveryFlippedBitOutsideTokenAndLaneIsRefused) {
   const auto good = frame_of({.token = Token::random().value(), .kind = TransportKind::kTcp, .lane = 0});
   ASSERT_TRUE(decode_attach(good).is_ok());
