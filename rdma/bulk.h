@@ -31,6 +31,9 @@
 namespace tf::rdma {
 
 inline constexpr std::size_t kPiecesMax = 16;  // announced at a time, of each direction
+// Targets with those that were wanted. A worker that sent the first parts of so many tags, and then the second
+// parts of all, would wait for ever; ours leaves no more half sent than it has places of staging, 16.
+inline constexpr std::size_t kTargetsMax = 256;
 
 enum class BulkOp : std::uint16_t {
   kSource = 1,

@@ -10,9 +10,6 @@
 namespace tf::rdma {
 namespace {
 
-// Announced: those that were wanted have places of their own.
-constexpr std::size_t kTargetsMax = 2 * kPiecesMax;
-
 Status wrong(const char* what) { return {Code::kProtocol, std::string("rdma: bulk ") + what}; }
 
 // Announced, and not yet wholly moved by the peer.
@@ -183,9 +180,9 @@ bool ClientBulk::is_awaited(const Posted& posted) const {
 }
 
 // What the peer wants cannot wait for places that others have: those may be for what the peer sends after it.
-// There are as many small places as targets at most, so one is free.
+// So where nothing can be registered it gets a small place, of which there are more than a worker leaves half
+// filled.
 Result<bool> ClientBulk::announce_target(std::deque<Posted>::iterator posted, bool is_wanted) {
-  static_assert(kSmallSlots >= kTargetsMax);
   Result<bool> room = has_room();
   if (!room || !room.value()) return room;
   Piece piece{.tag = posted->tag, .bytes = posted->bytes};

@@ -13,8 +13,6 @@
 namespace tf::rdma {
 namespace {
 
-// Targets: kPiecesMax and those that were wanted.
-constexpr std::size_t kTargetsMax = 4 * kPiecesMax;
 constexpr std::size_t kAbortedMax = 4096;  // tags whose late targets are dropped
 
 Status wrong(const char* what) { return {Code::kProtocol, std::string("rdma: bulk ") + what}; }
@@ -108,7 +106,7 @@ Status WorkerBulk::take_target(BulkOp op, const BulkNote& note) {
   if (aborted_.contains(note.tag)) return Status::ok();  // it has not heard of that yet
   if (note.bytes == 0) return wrong("target without bytes");
   if (op == BulkOp::kSmallTarget && note.bytes > kSmallBytes) return wrong("small target of many bytes");
-  if (target_count_ >= kTargetsMax) return wrong("targets of more than kPiecesMax");
+  if (target_count_ >= kTargetsMax) return wrong("targets of more than kTargetsMax");
   targets_[note.tag].push_back({.memory = {note.address, note.key}, .bytes = note.bytes, .kind = op});
   ++target_count_;
   if (wanted_ == note.tag) wanted_.reset();

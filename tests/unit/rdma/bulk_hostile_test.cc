@@ -163,7 +163,7 @@ TEST_F(BulkHostile, MoreSourcesThanThereMayBe) {
 
 TEST_F(BulkHostile, MoreTargetsThanThereMayBe) {
   open_worker();
-  for (std::size_t count = 0; count < 4 * kPiecesMax; ++count) {
+  for (std::size_t count = 0; count < kTargetsMax; ++count) {
     say(BulkOp::kTarget, {.tag = count, .address = 64, .bytes = 64, .key = 1});
     if (count % 8 == 7) {
       ASSERT_EQ(outcome(), Code::kOk);

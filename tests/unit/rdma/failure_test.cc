@@ -5,6 +5,7 @@
 #include <functional>
 #include <thread>
 
+#include "rdma/bulk.h"
 #include "rdma/regions.h"
 #include "tests/support/peer.h"
 #include "tests/unit/rdma/endpoints_fixture.h"
@@ -102,6 +103,27 @@ TEST_F(FailureTest, OfRegistrationsLeavesAWayForWhatIsWantedFirst) {
   EXPECT_EQ(test::find_mismatch(other, 2), test::kNoMismatch);
   EXPECT_EQ(test::find_mismatch(large, 3), test::kNoMismatch);
   fabric_.refuse_reg_mr(0, 0);
+}
+
+// However the worker cuts what it sends: here every tag once, and then every tag again.
+TEST_F(FailureTest, IsNotWhatManyTagsHalfSentAre) {
+  constexpr std::size_t kTags = 3 * kPiecesMax;
+  constexpr std::size_t kBytes = 2 * kSmallBytes;
+  const std::vector<std::byte> source = test::pattern(kTags * kBytes, 5);
+  std::vector<std::byte> target(source.size());
+  std::deque<BulkCompletion> ends;
+  for (std::uint64_t tag = 0; tag < kTags; ++tag)
+    ASSERT_TRUE(pair_.client->bulk()
+                    .receive(tag, std::span(target).subspan(tag * kBytes, kBytes), ends.emplace_back())
+                    .is_ok());
+  for (const std::size_t half : {std::size_t{0}, kBytes / 2})
+    for (std::uint64_t tag = 0; tag < kTags; ++tag)
+      ASSERT_TRUE(
+          pair_.server->bulk()
+              .send(tag, std::span(source).subspan(tag * kBytes + half, kBytes / 2), ends.emplace_back())
+              .is_ok());
+  ASSERT_TRUE(move_until_done(ends));
+  EXPECT_EQ(test::find_mismatch(target, 5), test::kNoMismatch);
 }
 
 // --- A mover that sleeps ----------------------------------------------------------------------------------
