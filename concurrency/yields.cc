@@ -28,12 +28,13 @@ bool YieldCost::others_ran(Nanoseconds time, std::optional<bool> displaced) {
   const std::int64_t took = time.count();
   const bool slow = !is_quick(time);
   was_slow_.store(slow, std::memory_order_relaxed);
-  const std::int64_t late = std::clamp(alone().count() * kHeadroom, kQuickNs, kLateMaxNs);
-  if (!slow || displaced == false) {
-    learn(took);
-    return false;
-  }
-  return took > late;
+  if (!slow || displaced == false) learn(took);
+  if (!slow) return false;
+  const std::int64_t usual = alone().count();
+  // Where they are quick by and large, and this one was not although nobody displaced it, the machine itself
+  // has others to run.
+  if (displaced == false && !is_quick(alone())) return false;
+  return took > std::clamp(usual * kHeadroom, kQuickNs, kLateMaxNs);
 }
 
 // A yield in the midst of which the whole machine stood still is one among many.

@@ -2,11 +2,10 @@
 // Yields: letting others run while this thread looks for something, and finding out whether there are any.
 //
 // A yield that nobody makes use of takes a third of a microsecond, or ten where processors are emulated; one
-// that lets another thread run takes as long as that runs. The time alone does not tell them apart: the same
-// yield on an emulated processor takes 1.5 us at one time and 8 us at another. So the system is asked, after
-// a yield that was not quick, whether the thread was displaced at all. Displaced for no longer than a few
-// yields take, it was the kernel that did its work (packets, for one), which is not what anybody should make
-// room for by sleeping.
+// that lets another thread run takes as long as that runs. Where yields are slow the time alone does not tell
+// them apart: one takes 1.5 us and most take 5 to 8. There the system is asked whether the thread was
+// displaced at all. Displaced for no longer than a few yields take, it was the kernel that did its work
+// (packets, for one), which nobody should make room for by sleeping.
 #pragma once
 
 #include <atomic>

@@ -24,21 +24,30 @@ TEST(YieldCost, AQuickOneIsNobodysWhateverTheSystemSays) {
   }
 }
 
-TEST(YieldCost, ASlowOneIsOthersUnlessTheSystemKnowsBetter) {
+TEST(YieldCost, ASlowOneAmongQuickOnesIsOthers) {
   for (const auto time : {4us, 50us, 1000us}) {
     YieldCost cost;
+    for (int i = 0; i < 20; ++i) EXPECT_FALSE(cost.others_ran(400ns, std::nullopt));
     EXPECT_TRUE(cost.others_ran(time, std::nullopt));
     EXPECT_TRUE(cost.was_slow());
     EXPECT_TRUE(cost.others_ran(time, true));
-    EXPECT_FALSE(cost.others_ran(time, false));
   }
+  YieldCost machine;
+  for (int i = 0; i < 20; ++i) EXPECT_FALSE(machine.others_ran(400ns, std::nullopt));
+  EXPECT_TRUE(machine.others_ran(5us, false)) << "a hypervisor's other guests";
 }
 
 // 1.5 us now and then, 4 to 8 us most of the time, and 20 us while the kernel handles packets: nobody else.
 TEST(YieldCost, EmulatedProcessorsAreLearned) {
   YieldCost cost;
   EXPECT_FALSE(cost.others_ran(1500ns, std::nullopt));
-  for (const auto time : {5us, 8us, 4us, 6us, 7us, 5us, 8us, 6us}) EXPECT_FALSE(cost.others_ran(time, false));
+  EXPECT_TRUE(cost.others_ran(8us, std::nullopt)) << "nobody knows yet";
+  int taken_for_others = 0;
+  for (const auto time : {5us, 8us, 4us, 6us, 7us, 5us, 8us, 6us})
+    taken_for_others += cost.others_ran(time, false);
+  EXPECT_LE(taken_for_others, 4) << "until it is known";
+  for (const auto time : {5us, 8us, 4us, 30us, 7us, 5us, 8us, 6us})
+    EXPECT_FALSE(cost.others_ran(time, false));
   EXPECT_GT(cost.alone(), 3us);
   EXPECT_LT(cost.alone(), 8us);
   EXPECT_FALSE(cost.others_ran(12us, true)) << "the kernel's own work";
@@ -51,7 +60,7 @@ TEST(YieldCost, EmulatedProcessorsAreLearned) {
 TEST(YieldCost, APauseOfTheMachineIsForgotten) {
   YieldCost cost;
   for (int i = 0; i < 20; ++i) EXPECT_FALSE(cost.others_ran(400ns, std::nullopt));
-  EXPECT_FALSE(cost.others_ran(5ms, false));
+  (void)cost.others_ran(5ms, false);
   for (int i = 0; i < 40; ++i) EXPECT_FALSE(cost.others_ran(400ns, std::nullopt));
   EXPECT_LT(cost.alone(), 600ns);
   EXPECT_TRUE(cost.others_ran(4us, true));
