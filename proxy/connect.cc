@@ -15,6 +15,7 @@
 #include "protocol/gen/schema.h"
 #include "protocol/hello.h"
 #include "protocol/shared_files.h"
+#include "proxy/best_transport.h"
 #include "proxy/log.h"
 #include "shaper/endpoint.h"
 #include "transport/factory/factory.h"
@@ -114,21 +115,12 @@ Result<Session::Parts> connect(const Settings& settings) {
   const Deadline deadline = Deadline::after(settings.connect_timeout);
   Result<net::Address> address = net::Address::parse(settings.worker);
   if (!address) return address.status();
+  const auto attempt = [&](const net::Transport& transport, Deadline own) {
+    return connect_over(settings, *address, transport, own);
+  };
+  if (is_any(settings.transport)) return connect_over_best(transports(), *address, attempt, deadline);
   Result<const net::Transport*> chosen = choose(settings.transport, *address);
-  if (!chosen) return chosen.status();
-  if (!is_any(settings.transport)) return connect_over(settings, *address, **chosen, deadline);
-  // What this machine can do the worker's may not, nor the network between them.
-  for (const net::Transport* transport = *chosen;;) {
-    if (is_debug())
-      log_debug("transport " + std::string(transport->name()) + "; towards " + address->to_string() + ":\n" +
-                describe_transports(*address));
-    const net::Transport* const next = next_possible(*transport, *address);
-    const Deadline own = next == nullptr ? deadline : Deadline::after(deadline.remaining() / 2);
-    Result<Session::Parts> parts = connect_over(settings, *address, *transport, own);
-    if (parts || next == nullptr || deadline.passed()) return parts;
-    log_debug(std::string(transport->name()) + " cannot be used: " + parts.status().message());
-    transport = next;
-  }
+  return chosen ? attempt(**chosen, deadline) : Result<Session::Parts>(chosen.status());
 }
 
 }  // namespace tf::proxy

@@ -4,6 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+
+#include "tests/support/fake_transport.h"
+
 namespace tf {
 namespace {
 
@@ -22,15 +26,41 @@ TEST(Factory, ListsTransportsBestFirst) {
   EXPECT_EQ(transport_of(net::TransportKind::kControl), nullptr);
 }
 
-TEST(Factory, AutoTakesTheBestPossible) {
+// Auto and what follows, over any set of transports that may be there.
+TEST(Factory, AutoTakesTheFirstThatIsThereAndReaches) {
+  const Status no_device(Code::kUnavailable, "no device");
+  const Status not_there(Code::kUnavailable, "not that way");
+  const test::FakeTransport absent("absent", no_device), elsewhere("elsewhere", Status::ok(), not_there);
+  const test::FakeTransport good("good"), worse("worse");
+  const std::array<const net::Transport*, 4> all{&absent, &elsewhere, &good, &worse};
   for (const char* wanted : {"", "auto"}) {
-    const Result<const net::Transport*> far = choose(wanted, kFar);
-    ASSERT_TRUE(far.is_ok()) << far.status().to_string();
-    EXPECT_EQ(far.value()->name(), transports()[1]->available().is_ok() ? "rdma" : "tcp");
-    const Result<const net::Transport*> near = choose(wanted, kNear);
-    ASSERT_TRUE(near.is_ok()) << near.status().to_string();
-    EXPECT_EQ(near.value()->name(), transports()[0]->available().is_ok() ? "shm" : "tcp");
+    const Result<const net::Transport*> chosen = choose(wanted, kFar, all);
+    ASSERT_TRUE(chosen.is_ok()) << chosen.status().to_string();
+    EXPECT_EQ(chosen.value(), &good);
   }
+  EXPECT_EQ(next_possible(absent, kFar, all), &good);
+  EXPECT_EQ(next_possible(good, kFar, all), &worse);
+  EXPECT_EQ(next_possible(worse, kFar, all), nullptr);
+  EXPECT_EQ(choose("worse", kFar, all).value(), &worse);
+  EXPECT_EQ(choose("absent", kFar, all).code(), Code::kUnavailable);
+  const Result<const net::Transport*> none = choose("auto", kFar, TransportList(all).first(2));
+  ASSERT_EQ(none.code(), Code::kUnavailable);
+  for (const char* line : {"\n  absent not possible: no device", "\n  elsewhere not possible: not that way"})
+    EXPECT_NE(none.status().message().find(line), std::string::npos) << none.status().message();
+}
+
+// Everything that this machine has reaches what it should. tcp is always there.
+TEST(Factory, AutoOnThisMachine) {
+  const auto there = [](std::size_t place) { return transports()[place]->available().is_ok(); };
+  for (const char* wanted : {"", "auto"}) {
+    EXPECT_EQ(choose(wanted, kFar).value()->name(), there(1) ? "rdma" : "tcp");
+    EXPECT_EQ(choose(wanted, kNear).value()->name(), there(0) ? "shm" : "tcp");
+  }
+  EXPECT_FALSE(transports()[0]->reaches(kFar).is_ok());
+  EXPECT_TRUE(transports()[0]->reaches(kNear).is_ok());
+  EXPECT_TRUE(transports()[2]->reaches(kFar).is_ok());
+  EXPECT_TRUE(transports()[2]->reaches(kNear).is_ok());
+  EXPECT_TRUE(there(2));
 }
 
 TEST(Factory, BehindTheBestComesTheNextPossible) {

@@ -19,50 +19,52 @@ Status possible(const net::Transport& transport, const net::Address& address) {
   return transport.reaches(address);
 }
 
-Status refuse(Code code, std::string why, const net::Address& address) {
-  why += "; towards " + address.to_string() + ":\n" + describe_transports(address);
+Status refuse(Code code, std::string why, const net::Address& address, TransportList list) {
+  why += "; towards " + address.to_string() + ":\n" + describe_transports(address, list);
   return {code, std::move(why)};
 }
 
 }  // namespace
 
-std::span<const net::Transport* const> transports() {
+TransportList transports() {
   static const std::array<const net::Transport*, 3> list = {&shm::transport(), &rdma_transport(),
                                                             &tcp::transport()};
   return list;
 }
 
-Result<const net::Transport*> choose(std::string_view wanted, const net::Address& address) {
+Result<const net::Transport*> choose(std::string_view wanted, const net::Address& address,
+                                     TransportList list) {
   const bool any = is_any(wanted);
-  for (const net::Transport* transport : transports()) {
+  for (const net::Transport* transport : list) {
     if (!any && transport->name() != wanted) continue;
     const Status status = possible(*transport, address);
     if (status.is_ok()) return transport;
     if (!any)
       return refuse(status.code(),
-                    "TF_TRANSPORT=" + std::string(wanted) + " is not possible: " + status.message(), address);
+                    "TF_TRANSPORT=" + std::string(wanted) + " is not possible: " + status.message(), address,
+                    list);
   }
-  if (any) return refuse(Code::kUnavailable, "no transport is possible", address);
+  if (any) return refuse(Code::kUnavailable, "no transport is possible", address, list);
   constexpr std::size_t kShownBytesMax = 64;
   return refuse(Code::kInvalidArgument,
                 "TF_TRANSPORT=\"" + std::string(wanted.substr(0, kShownBytesMax)) +
                     "\" is no transport (auto, or one of the list)",
-                address);
+                address, list);
 }
 
 bool is_any(std::string_view wanted) { return wanted.empty() || wanted == "auto"; }
 
-const net::Transport* next_possible(const net::Transport& transport, const net::Address& address) {
-  const auto all = transports();
-  auto next = std::find(all.begin(), all.end(), &transport);
-  if (next != all.end()) ++next;
-  while (next != all.end() && !possible(**next, address).is_ok()) ++next;
-  return next == all.end() ? nullptr : *next;
+const net::Transport* next_possible(const net::Transport& transport, const net::Address& address,
+                                    TransportList list) {
+  auto next = std::find(list.begin(), list.end(), &transport);
+  if (next != list.end()) ++next;
+  while (next != list.end() && !possible(**next, address).is_ok()) ++next;
+  return next == list.end() ? nullptr : *next;
 }
 
-std::string describe_transports(const net::Address& address) {
+std::string describe_transports(const net::Address& address, TransportList list) {
   std::string text;
-  for (const net::Transport* transport : transports()) {
+  for (const net::Transport* transport : list) {
     const Status status = possible(*transport, address);
     if (!text.empty()) text += '\n';
     text += "  ";
