@@ -21,7 +21,7 @@ In it: the conformance suite on real verbs, a HIP program from one device to the
 of perftest and UCX on the same two devices. An emulated machine is slow: ratios count, never the figures themselves."""
 EXAMPLES = """examples:
   tools/rdma-vm                        everything, one table at the end (about ten minutes, most of it building)
-  tools/rdma-vm --quick                conformance, one HIP program, a few figures (about three minutes): for CI
+  tools/rdma-vm --quick                conformance, verbs, one HIP program, a few figures (three minutes): for CI
   tools/rdma-vm --json > rdma.jsonl    the table as one JSON object a line; progress is on standard error
   tools/rdma-vm --faults               cut links, killed peers, no memory to lock
   tools/rdma-vm --two                  two machines with a device each: worker in one, program in the other
@@ -32,7 +32,7 @@ The first run installs packages (as root; TF_SKIP_SETUP=1 leaves them alone), fe
 it never installs, and builds hip-remote. In a script: $VM/out is a folder whose files come back (--keep).
 exit codes: 0 all passed, 1 something failed, 2 wrong command, 3 the machine cannot be made here (the reason is
 printed), 99 the guest gave no result; run: the script's own."""
-PARTS = ('conformance', 'hello', 'api', 'hip_bench', 'figures')
+PARTS = ('conformance', 'verbs', 'hello', 'api', 'hip_bench', 'figures')
 LIMITS_S = {'run': 600, 'quick': 900, 'full': 2400, 'faults': 900, 'two': 300}
 
 
@@ -51,7 +51,7 @@ def parser():
     made.add_argument('command', nargs='?', choices=('build', 'run'), help='build: the machine only; run: a script')
     made.add_argument('script', nargs='?', type=pathlib.Path, metavar='FILE.sh', help='with run: the script')
     kind = made.add_mutually_exclusive_group()
-    kind.add_argument('--quick', action='store_true', help='conformance, hello_hip and a few figures')
+    kind.add_argument('--quick', action='store_true', help='conformance, verbs, hello_hip and a few figures')
     kind.add_argument('--faults', action='store_true', help='failures instead: links, peers, locked memory')
     kind.add_argument('--two', action='store_true', help='two machines instead of one')
     made.add_argument('--only', action='append', choices=PARTS, help='this part (may be repeated; default: all)')

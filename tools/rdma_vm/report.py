@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rows out of the files that the guest's scripts left, and the table of them."""
+import json
 import statistics
 import time
 
@@ -76,6 +77,37 @@ def rows_of_hello(out):
         good = status_of(out / name) == 0 and 'PASSED: all' in text_of(out, name)
         rows.append(check(f'hello_hip over {transport}', good, '' if good else why(out, name)))
     return rows
+
+
+# Of auto: file, what it is about, the transport that it takes, and what it says of one that it does not take.
+AUTO = (('auto', 'auto', 'rdma', ''),
+        ('auto_no_device', 'auto, no such device', 'tcp', 'there is no device "none_of_these"'),
+        ('auto_refused', 'auto, no device at the worker', 'tcp', 'rdma cannot be used: the worker refuses'),
+        ('auto_cut', 'auto, the wire cut', 'tcp', 'rdma cannot be used: '),
+        ('auto_socket', 'auto, on one host', 'shm', ''))
+
+
+def rows_of_auto(out, wanted=AUTO):
+    rows = []
+    for name, what, transport, reason in wanted:
+        said = read(out / (name + '.err'))
+        good = status_of(out / name) == 0 and 'PASSED: all' in text_of(out, name)
+        good = good and f' over {transport}, ' in said and reason in said
+        note = '' if good else f'wanted "over {transport}"' + (f' and "{reason}"' if reason else '')
+        rows.append(check(f'hello_hip over {what}: {transport}', good, note and f'{note}; {why(out, name)}'))
+    return rows
+
+
+def rows_of_info(out):
+    """That hip-remote info lists both devices as they are."""
+    try:
+        transports = {row['name']: row for row in json.loads(text_of(out, 'info'))['transports']}
+        good = transports['rdma']['available'] and all(
+            any(line.startswith(f'{name}: port 1 active') and address in line for line in transports['rdma']['details'])
+            for name, address in (('rxe0', '10.9.0.1'), ('rxe1', '10.9.0.2')))
+    except (ValueError, KeyError, TypeError):
+        good = False
+    return [check('devices in hip-remote info', good, '' if good else why(out, 'info'))]
 
 
 def rows_of_verbs(out):
@@ -170,8 +202,10 @@ def rows_of_tests(out, parts, quick):
     rows = []
     if 'conformance' in parts:
         rows += rows_of_conformance(out)
+    if 'verbs' in parts:
+        rows.append(row_of_suite(out, 'real_verbs', 'verbs on a device'))
     if 'hello' in parts:
-        rows += rows_of_hello(out)
+        rows += rows_of_hello(out) + rows_of_auto(out) + rows_of_info(out)
     if 'api' in parts:
         rows.append(row_of_suite(out, 'api', 'API tests over rdma'))
     if 'hip_bench' in parts:

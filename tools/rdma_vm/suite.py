@@ -16,7 +16,8 @@ API_LIMIT_S = 600
 # Of the API tests all but those that compile, which takes an emulated processor minutes, that need more memory than
 # the guest has, or that compare thousands of values of device functions, which has nothing to do with the transport.
 API_FILTER = '-*Rtc*:*Program*:Large*:*DeviceFunctions*'
-PARTS = {'quick': ('conformance', 'hello', 'figures'), 'full': ('conformance', 'hello', 'api', 'hip_bench', 'figures')}
+PARTS = {'quick': ('conformance', 'verbs', 'hello', 'figures'),
+         'full': ('conformance', 'verbs', 'hello', 'api', 'hip_bench', 'figures')}
 
 
 def watch(machine, say, label=''):
@@ -96,7 +97,8 @@ def run_two(built, options, folder, work, say):
         ended = watch(far, say, 'far: ')
         (near.share / 'stop').touch()
         ended = watch(near, say, 'near: ') and ended
-        rows = report.rows_of_verbs(far.out) + report.rows_of_hello(far.out)
+        rows = (report.rows_of_verbs(far.out) + report.rows_of_hello(far.out) +
+                report.rows_of_auto(far.out, report.AUTO[:1]))
     finally:
         for machine in machines:
             finish(machine, options, say)

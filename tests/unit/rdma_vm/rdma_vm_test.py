@@ -135,6 +135,45 @@ class Rows(unittest.TestCase):
         self.assertEqual([row["result"] for row in report.rows_of_hello(self.out)], ["passed", "FAILED"])
         self.assertIn("limit", report.rows_of_hello(self.out)[1]["note"])
 
+    def leave_auto(self, name, transport, reason="", text="PASSED: all 1024 elements correct\n"):
+        self.leave(name, text)
+        (self.out / (name + ".err")).write_text(
+            f"hip-remote: {reason}\nhip-remote: connected to 127.0.0.1:18515 over {transport}, runtime cpu, 1 device\n")
+
+    def test_auto(self):
+        for name, _, transport, reason in report.AUTO:
+            self.leave_auto(name, transport, reason)
+        self.assertEqual({row["result"] for row in report.rows_of_auto(self.out)}, {"passed"})
+        self.leave_auto("auto", "tcp")
+        self.leave_auto("auto_no_device", "tcp")
+        self.leave_auto("auto_refused", "tcp", "rdma cannot be used: the worker refuses", text="")
+        (self.out / "auto_cut.status").write_text("1\n")
+        rows = report.rows_of_auto(self.out)
+        self.assertEqual([row["result"] for row in rows], ["FAILED"] * 4 + ["passed"])
+        self.assertIn('wanted "over rdma"', rows[0]["note"])
+        self.assertIn("over tcp, runtime", rows[0]["note"])
+
+    def test_verbs_that_meet_no_device_fail(self):
+        skipped = "[ RUN      ] RealVerbs.ADeviceOpens\n[  SKIPPED ] RealVerbs.ADeviceOpens (0 ms)\n"
+        self.leave("real_verbs", skipped)
+        self.assertEqual(report.rows_of_tests(self.out, ("verbs",), True)[0]["result"], "FAILED")
+        self.leave("real_verbs", skipped.replace("[  SKIPPED ]", "[       OK ]"))
+        self.assertEqual(report.rows_of_tests(self.out, ("verbs",), True)[0]["result"], "passed")
+
+    def test_info(self):
+        def result(details, available=True):
+            self.leave("info", json.dumps({"transports": [{"name": "rdma", "available": available,
+                                                           "details": details}]}))
+            return report.rows_of_info(self.out)[0]["result"]
+        good = ["rxe0: port 1 active, Ethernet, MTU 4096; GID 0 fe80::1 (RoCE v2), GID 1 ::ffff:10.9.0.1 (RoCE v2)",
+                "rxe1: port 1 active, Ethernet, MTU 4096; GID 0 fe80::2 (RoCE v2), GID 1 ::ffff:10.9.0.2 (RoCE v2)"]
+        self.assertEqual(result(good), "passed")
+        self.assertEqual(result(good[:1]), "FAILED")
+        self.assertEqual(result(good, available=False), "FAILED")
+        self.assertEqual(result([good[0], good[1].replace("active", "down")]), "FAILED")
+        self.leave("info", "no JSON")
+        self.assertEqual(report.rows_of_info(self.out)[0]["result"], "FAILED")
+
     def measure(self, trips=(40000, 44000, 90000), write=READ_BW):
         for number, trip in enumerate(trips, 1):
             self.leave(f"figures/{number}/ib_write_lat", WRITE_LAT)

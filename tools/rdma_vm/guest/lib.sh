@@ -3,6 +3,7 @@
 OUT=$VM/out
 NEAR=10.9.0.1 # the address of rxe0, where workers and servers run
 CONTROL_PORT=18515
+WORKER_SOCKET=/run/hip-worker.sock
 
 progress() { echo "+ $*"; }
 
@@ -39,6 +40,23 @@ record() {
   echo $? >"$OUT/$name.status"
 }
 
+# broken NAME WHY LOG: that NAME failed, with the last words of what it is about.
+broken() {
+  mkdir -p "$(dirname "$OUT/$1")"
+  echo "$2: $(tail -n 2 "$3" 2>/dev/null | tr '\n' ' ')" >>"$OUT/$1.err"
+  echo 1 >"$OUT/$1.status"
+}
+
+# What crosses the wire, each way: nothing of so much of it, as in 100%; all of it again.
+wire_loses() {
+  local interface
+  for interface in v0 v1; do tc qdisc replace dev "$interface" root netem loss "$1"; done
+}
+wire_heals() {
+  local interface
+  for interface in v0 v1; do tc qdisc del dev "$interface" root; done
+}
+
 # pair NAME SECONDS PORT SERVER-COMMAND... -- CLIENT-COMMAND...: a server on the first processor, recorded client on the
 # last, as transport_bench places its ends. The client starts when the server listens on PORT.
 pair() {
@@ -52,26 +70,27 @@ pair() {
   if wait_listening "$port" 20 "$pid"; then
     record "$name" "$limit" taskset -c "$(($(nproc) - 1))" "$@"
   else
-    echo "the server did not listen: $(tail -n 2 "$OUT/$name.server" | tr '\n' ' ')" >"$OUT/$name.err"
-    echo 1 >"$OUT/$name.status"
+    broken "$name" "the server did not listen" "$OUT/$name.server"
   fi
   end "$pid"
   wait "$pid" 2>/dev/null
 }
 
-# with_worker NAME COMMAND...: runs COMMAND while a worker of the CPU runtime, on rxe0, listens on CONTROL_PORT of
-# loopback (the only place where it may listen). What the worker says is in NAME.worker.
+# with_worker NAME COMMAND...: runs COMMAND while a worker of the CPU runtime, on rxe0 (or WORKER_DEVICE), listens on
+# CONTROL_PORT of loopback (the only place where it may listen) and WORKER_SOCKET. What it says is in NAME.worker. It
+# failed when it ends before it is told to.
 with_worker() {
   local name=$1 pid
   shift
-  TF_RDMA_DEVICE=rxe0 HIP_CPU_MEMORY_BYTES=$((256 << 20)) \
-    "$BUILD/bin/hip-worker" --runtime cpu --port "$CONTROL_PORT" -v >"$OUT/$name.worker" 2>&1 &
+  TF_RDMA_DEVICE=${WORKER_DEVICE:-rxe0} HIP_CPU_MEMORY_BYTES=$((256 << 20)) \
+    "$BUILD/bin/hip-worker" --runtime cpu --port "$CONTROL_PORT" --socket "$WORKER_SOCKET" -v \
+    >"$OUT/$name.worker" 2>&1 &
   pid=$!
   if wait_listening "$CONTROL_PORT" 30 "$pid"; then
     "$@"
+    kill -0 "$pid" 2>/dev/null || broken "$name" "the worker ended" "$OUT/$name.worker"
   else
-    echo "the worker did not start: $(tail -n 2 "$OUT/$name.worker" | tr '\n' ' ')" >"$OUT/$name.err"
-    echo 1 >"$OUT/$name.status"
+    broken "$name" "the worker did not start" "$OUT/$name.worker"
   fi
   end "$pid"
   wait "$pid" 2>/dev/null

@@ -13,10 +13,36 @@ conformance() {
   TF_RDMA_DEVICE=rxe0 record conformance "$CONFORMANCE_LIMIT" "$program" "--gtest_filter=$FILTER" --gtest_color=no
 }
 
+# The library's own verbs: tests that meet no device are skipped, and count for nothing.
+verbs() {
+  record real_verbs 120 "$BUILD/bin/tests/rdma_verbs_test" '--gtest_filter=RealVerbs.*' --gtest_color=no
+}
+
 hello() {
   with_worker hello_rdma remote hello_rdma 60 rdma "$BUILD/bin/hello_hip"
   with_worker hello_tcp remote hello_tcp 60 tcp "$BUILD/bin/hello_hip"
+  auto
+  record info 60 "$BUILD/bin/hip-remote" info --json
 }
+
+# What auto takes, and what it says of what it does not take. The wire that is cut is not the one of tcp here.
+auto() {
+  progress "hello_hip over auto"
+  automatic auto
+  CLIENT_DEVICE=none_of_these automatic auto_no_device
+  WORKER_DEVICE=none_of_these automatic auto_refused
+  WORKER_AT=unix:$WORKER_SOCKET automatic auto_socket
+  wire_loses 100%
+  automatic auto_cut
+  wire_heals
+}
+
+automatic() { # NAME
+  with_worker "$1" remote_debugged "$1"
+}
+
+# Emulated it may be slow, and half of the time is for what fails.
+remote_debugged() { TF_DEBUG=1 TF_CONNECT_TIMEOUT=40 remote "$1" 90 auto "$BUILD/bin/hello_hip"; }
 
 api() {
   with_worker api remote api "$API_LIMIT" rdma \

@@ -41,4 +41,6 @@ for transport in tcp rdma; do
   progress "hello_hip over $transport"
   remote "hello_$transport" 60 "$transport" "$BUILD/bin/hello_hip"
 done
+progress "hello_hip over auto"
+TF_DEBUG=1 remote auto 60 auto "$BUILD/bin/hello_hip"
 exit 0
