@@ -110,6 +110,12 @@ def rows_of_info(out):
     return [check('devices in hip-remote info', good, '' if good else why(out, 'info'))]
 
 
+def rows_of_serving(out):
+    """Of the near machine: worker, relay, and the server of the verbs."""
+    good = status_of(out / 'serve') == 0
+    return [check('serving at the near machine', good, '' if good else why(out, 'serve'))]
+
+
 def rows_of_verbs(out):
     good = status_of(out / 'verbs') == 0 and 'iters in' in text_of(out, 'verbs')
     return [check('verbs between the machines', good, '' if good else why(out, 'verbs'))]

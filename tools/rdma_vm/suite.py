@@ -97,7 +97,7 @@ def run_two(built, options, folder, work, say):
         ended = watch(far, say, 'far: ')
         (near.share / 'stop').touch()
         ended = watch(near, say, 'near: ') and ended
-        rows = (report.rows_of_verbs(far.out) + report.rows_of_hello(far.out) +
+        rows = (report.rows_of_serving(near.out) + report.rows_of_verbs(far.out) + report.rows_of_hello(far.out) +
                 report.rows_of_auto(far.out, report.AUTO[:1]))
     finally:
         for machine in machines:

@@ -174,6 +174,16 @@ class Rows(unittest.TestCase):
         self.leave("info", "no JSON")
         self.assertEqual(report.rows_of_info(self.out)[0]["result"], "FAILED")
 
+    def test_serving(self):
+        self.assertIn("did not run", report.rows_of_serving(self.out)[0]["note"])
+        self.leave("serve", "", 1)
+        (self.out / "serve.err").write_text("the relay ended: OSError: no such address\n")
+        row = report.rows_of_serving(self.out)[0]
+        self.assertEqual(row["result"], "FAILED")
+        self.assertIn("the relay ended: OSError", row["note"])
+        self.leave("serve", "", 0)
+        self.assertEqual(report.rows_of_serving(self.out)[0]["result"], "passed")
+
     def measure(self, trips=(40000, 44000, 90000), write=READ_BW):
         for number, trip in enumerate(trips, 1):
             self.leave(f"figures/{number}/ib_write_lat", WRITE_LAT)

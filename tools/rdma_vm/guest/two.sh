@@ -14,12 +14,17 @@ serve() { # until the host says that the far machine has ended
   relay=$!
   timeout 120 ibv_rc_pingpong -d rxe0 -g 1 -p "$VERBS_PORT" -n 100 >"$OUT/verbs.txt" 2>&1 &
   verbs=$!
-  wait_listening "$VERBS_PORT" 20 "$verbs" || return 1
-  wait_listening "$RELAY_PORT" 20 "$relay" || return 1
+  echo 0 >"$OUT/serve.status"
+  wait_listening "$VERBS_PORT" 20 "$verbs" || broken serve "ibv_rc_pingpong does not listen" "$OUT/verbs.txt"
+  wait_listening "$RELAY_PORT" 20 "$relay" || broken serve "the relay does not listen" "$OUT/relay.txt"
   for ((tick = 0; tick < 2400; tick++)); do
     [ -e "$VM/stop" ] && break
     sleep 0.1
   done
+  [ -e "$VM/stop" ] || broken serve "the far machine took too long" "$OUT/relay.txt"
+  if [ "$(cat "$OUT/serve.status")" = 0 ] && ! kill -0 "$relay" 2>/dev/null; then
+    broken serve "the relay ended" "$OUT/relay.txt"
+  fi
   end "$relay"
   end "$verbs"
 }
