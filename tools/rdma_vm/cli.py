@@ -8,9 +8,8 @@ import signal
 import sys
 import time
 
-from . import image, packages, programs, report, suite
+from . import image, machine, packages, programs, report, suite
 from .errors import IMPOSSIBLE, NO_RESULT, Impossible, NoResult
-from .machine import Machine
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ABOUT = """Runs hip-remote's rdma transport on real RDMA verbs, on a machine without an RDMA card.
@@ -110,19 +109,17 @@ class Progress:
 
 def run_script(options, folder, work, say):
     """`run`: the script's output is ours, and so is its exit status."""
-    machine = Machine(work, options, options.script)
-    try:
-        machine.start(folder)
-        for line in machine.lines():
-            if line is not None:
-                print(line, flush=True)
-        return machine.status()
-    except NoResult:
-        for line in machine.kernel_says():
-            say('kernel: ' + line)
-        raise
-    finally:
-        suite.finish(machine, options, say)
+    with suite.made(options, say, work, options.script) as guest:
+        try:
+            guest.start(folder)
+            for line in guest.lines():
+                if line is not None:
+                    print(line, flush=True)
+            return guest.status()
+        except NoResult:
+            for line in guest.kernel_says():
+                say('kernel: ' + line)
+            raise
 
 
 def results_folder():
@@ -139,17 +136,22 @@ def results_folder():
 def conduct(options, say):
     wanted = packages.MACHINE + (() if options.kind in ('build', 'run') else packages.TOOLS)
     packages.require(wanted, say)
-    folder = image.build(options.cache.absolute(), say, options.anew)
-    if options.kind == 'build':
-        say(f'the machine is in {folder}')
-        return 0
-    work = results_folder()
-    if options.kind == 'run':
-        return run_script(options, folder, work, say)
-    built = programs.build(ROOT, options, say)
-    if options.preset == 'dev' and not options.build:
-        say('figures will be of an unoptimised build (--preset dev)')
-    rows = suite.run(ROOT, built, options, folder, work, say)
+    with image.held(options.cache.absolute(), say, options.anew) as folder:
+        if options.kind == 'build':
+            say(f'the machine is in {folder}')
+            return 0
+        work = results_folder()
+        machine.clear(work, say)
+        if options.kind == 'run':
+            return run_script(options, folder, work, say)
+        return run_tests(options, folder, work, say)
+
+
+def run_tests(options, folder, work, say):
+    with programs.held(ROOT, options, say) as built:
+        if options.preset == 'dev' and not options.build:
+            say('figures will be of an unoptimised build (--preset dev)')
+        rows = suite.run(ROOT, built, options, folder, work, say)
     if options.json:
         for row in rows:
             print(json.dumps(row))
@@ -165,7 +167,8 @@ def on_signal(number, _):
 def main(words):
     options = parse(words)
     say = Progress()
-    signal.signal(signal.SIGTERM, on_signal)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, on_signal)
     try:
         return conduct(options, say)
     except Impossible as why:
@@ -173,6 +176,12 @@ def main(words):
         return IMPOSSIBLE
     except NoResult as why:
         print(f'rdma-vm: no result: {why}', file=sys.stderr)
+        return NO_RESULT
+    except BrokenPipeError:  # whoever read the table has gone
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 128 + signal.SIGPIPE
+    except OSError as why:
+        print(f'rdma-vm: no result: {why.filename or "the system says"}: {why.strerror or why}', file=sys.stderr)
         return NO_RESULT
     except KeyboardInterrupt:
         print('rdma-vm: interrupted', file=sys.stderr)

@@ -4,7 +4,7 @@
 An image is a folder `<kernel package>/` with `vmlinux`, `modules/NAME.ko` and, for each stage of booting, a file
 `modules/STAGE.order` with the names in the order in which they are to be loaded.
 """
-import fcntl
+import contextlib
 import io
 import lzma
 import os
@@ -15,7 +15,7 @@ import subprocess
 import tarfile
 import tempfile
 
-from . import packages
+from . import locks, packages
 from .errors import Impossible
 
 GUEST = pathlib.Path(__file__).resolve().parent / 'guest'
@@ -26,6 +26,7 @@ STAGES = {'root': ('virtio_pci', '9pnet_virtio', '9p', 'overlay'),
 MODULE_PLACES = ('drivers/infiniband/core/', 'drivers/infiniband/sw/rxe/', 'drivers/virtio/', 'drivers/net/veth.ko',
                  'drivers/net/virtio_net.ko', 'drivers/net/net_failover.ko', 'fs/9p/', 'fs/netfs/', 'fs/fscache/',
                  'fs/overlayfs/', 'fs/configfs/', 'net/', 'crypto/', 'lib/')
+MAKING = 'making.'
 RECIPE = 1  # one more makes every cached image anew
 NEEDED_BYTES = 600 << 20
 
@@ -83,7 +84,8 @@ def plain_kernel(image):
 def read_package(deb):
     """(bzImage, {name: module}, names built in) of a kernel package."""
     kernel, modules, builtin = None, {}, set()
-    with subprocess.Popen(['dpkg-deb', '--fsys-tarfile', str(deb)], stdout=subprocess.PIPE) as process:
+    command = ['dpkg-deb', '--fsys-tarfile', str(deb)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
         with tarfile.open(fileobj=process.stdout, mode='r|') as archive:
             for member in archive:
                 path = member.name.lstrip('./')
@@ -121,44 +123,84 @@ def usable(folder):
         return False
 
 
-def lock(path):
-    """Holds the cache while an image is made; released when the file is closed."""
-    file = open(path, 'w', encoding='ascii')
-    fcntl.flock(file, fcntl.LOCK_EX)
-    return file
+@contextlib.contextmanager
+def told(what):
+    """What the file system or a broken file has to say, with the path, as the reason why there is no machine."""
+    try:
+        yield
+    except OSError as error:
+        where = f'{error.filename}: ' if error.filename else ''
+        raise Impossible(f'{what}: {where}{error.strerror or error}') from error
+    except (tarfile.TarError, lzma.LZMAError, EOFError) as error:
+        raise Impossible(f'{what}: {error}') from error
 
 
-def build(cache, say, anew=False):
-    """The folder of the image: the cached one, or one made of the kernel that Debian has today."""
+def clear(cache, keep):
+    """Removes what runs that were killed began, and images that nobody boots. The cache is locked."""
+    for path in cache.iterdir():
+        is_image = (path / 'recipe').exists()
+        if path == keep or path.is_symlink() or not (is_image or path.name.startswith(MAKING)):
+            continue
+        with contextlib.suppress(Impossible), locks.Lock(path) as lock:  # somebody else's
+            if lock.try_take(locks.EXCLUSIVE):
+                shutil.rmtree(path, ignore_errors=True)
+
+
+def build(cache, say):
+    """Makes an image of the kernel that Debian has today, the current one from now on. The cache is locked."""
+    free = shutil.disk_usage(cache).free
+    if free < NEEDED_BYTES:
+        raise Impossible(f'{cache} has {free >> 20} MiB free, {NEEDED_BYTES >> 20} are needed '
+                         '(--cache names another place)')
+    with tempfile.TemporaryDirectory(dir=cache, prefix=MAKING) as name:
+        work = pathlib.Path(name)
+        package, deb = packages.fetch_kernel(work, say)
+        say('unpacking the kernel')
+        made = work / 'image'
+        made.mkdir()
+        with told(deb):
+            make(package, deb, made)
+        # A name of its own: another run may be about to boot the last one.
+        final = cache / (package + work.name.replace(MAKING, '.'))
+        made.rename(final)
+    link = cache / 'current.new'
+    link.unlink(missing_ok=True)
+    link.symlink_to(final.name)
+    link.rename(cache / 'current')
+    clear(cache, final)
+
+
+def make_current(cache, say, anew):
+    """Sees to an image that can be used. `anew`: one that was made now."""
     current = cache / 'current'
     if not anew and usable(current):
-        return current.resolve()
-    try:
+        return
+    with told('the cache (--cache names another place)'):
         cache.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise Impossible(f'cannot make the cache folder {cache}: {error.strerror} (--cache names another)') from error
-    with lock(cache / 'lock'):
-        if not anew and usable(current):
-            return current.resolve()
-        free = shutil.disk_usage(cache).free
-        if free < NEEDED_BYTES:
-            raise Impossible(f'{cache} has {free >> 20} MiB free, {NEEDED_BYTES >> 20} are needed '
-                             '(--cache names another place)')
-        with tempfile.TemporaryDirectory(dir=cache, prefix='making.') as name:
-            work = pathlib.Path(name)
-            package, deb = packages.fetch_kernel(work, say)
-            say('unpacking the kernel')
-            made = work / 'image'
-            made.mkdir()
-            make(package, deb, made)
-            final = cache / package
-            shutil.rmtree(final, ignore_errors=True)
-            made.rename(final)
-        link = cache / 'current.new'
-        link.unlink(missing_ok=True)
-        link.symlink_to(package)
-        link.rename(current)
-    return current.resolve()
+        with locks.Lock(cache) as lock:
+            lock.take(locks.EXCLUSIVE, say, f'it makes an image in {cache}')
+            if anew or not usable(current):
+                build(cache, say)
+
+
+@contextlib.contextmanager
+def held(cache, say, anew=False):
+    """The folder of the image: the cached one, or one made of the kernel that Debian has today. It stays until the
+    end of the block, whatever other runs do."""
+    while True:
+        make_current(cache, say, anew)
+        anew = False
+        folder = (cache / 'current').resolve()
+        with contextlib.ExitStack() as stack:
+            try:
+                lock = stack.enter_context(locks.Lock(folder))
+            except Impossible:
+                continue  # removed since it was current
+            lock.take(locks.SHARED, say, f'it looks whether {folder} is in use')
+            if not usable(folder):
+                continue
+            yield folder
+            return
 
 
 def archive_entry(name, mode, content=b''):
@@ -174,6 +216,11 @@ def initramfs(image, path):
     busybox = shutil.which('busybox')
     if busybox is None:
         raise Impossible('there is no busybox: install busybox-static')
+    with told('the first root'):
+        write_initramfs(busybox, image, path)
+
+
+def write_initramfs(busybox, image, path):
     out = io.BytesIO()
     for folder in ('bin', 'dev', 'proc', 'sys', 'host', 'rw', 'new', 'modules'):
         out.write(archive_entry(folder, 0o040755))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """One virtual machine: started with a script, watched with a deadline, ended by its process id."""
+import contextlib
 import ctypes
 import os
 import pathlib
@@ -11,7 +12,7 @@ import subprocess
 import tempfile
 import time
 
-from . import image
+from . import image, locks
 from .errors import Impossible, NoResult
 
 QEMU = 'qemu-system-x86_64'
@@ -21,7 +22,8 @@ EMULATED_CPU = 'max,erms=off'
 TRANSLATED_CODE_MIB = 256
 TICK_S = 0.5
 END_LIMIT_S = 5
-SHARE_PREFIX = 'run.'
+# Folders of machines: of one that runs (or was killed), and of one whose user wants to see it afterwards.
+SHARE_PREFIX, KEPT_PREFIX = 'run.', 'kept.'
 PR_SET_PDEATHSIG = 1
 
 
@@ -29,21 +31,44 @@ def die_with_parent():
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
+def clear(folder, say):
+    """Removes what machines left in `folder` whose run was killed."""
+    with locks.Lock(folder) as making:
+        making.take(locks.EXCLUSIVE, say, f'it makes a machine in {folder}')
+        for share in folder.glob(SHARE_PREFIX + '*'):
+            with contextlib.suppress(Impossible), locks.Lock(share) as lock:  # somebody else's
+                if lock.try_take(locks.EXCLUSIVE):
+                    shutil.rmtree(share, ignore_errors=True)
+
+
 class Machine:
     """`script` runs in the guest as root; what it writes under /run/vm/out is found in `out` afterwards.
 
     `network` is 'pair' (two devices on one wire in the machine), 'near' or 'far' (one device; `wire` is the Unix
-    socket between two machines, which the near one listens on). `settings` are variables of /run/vm/config.
+    socket between two machines, which the near one listens on). `settings` are variables of /run/vm/config. Its folder
+    is in `folder`, and is there until remove().
     """
 
     def __init__(self, folder, options, script, network='pair', wire=None, settings=None):
         self.options, self.network, self.wire = options, network, wire
-        self.share = pathlib.Path(tempfile.mkdtemp(dir=folder, prefix=SHARE_PREFIX))
-        self.out = self.share / 'out'
         self.process, self.line, self.started, self.seconds, self.peak_mib = None, b'', 0.0, 0.0, 0
+        with image.told('the machine'), locks.Lock(folder) as making:
+            making.take(locks.EXCLUSIVE, lambda _: None, '')  # others only look through it for a moment
+            prefix = KEPT_PREFIX if options.keep else SHARE_PREFIX
+            self.share = pathlib.Path(tempfile.mkdtemp(dir=folder, prefix=prefix))
+            self.out = self.share / 'out'
+            self.lock = locks.Lock(self.share)
+            self.lock.try_take(locks.EXCLUSIVE)
+        try:
+            with image.told('the machine'):
+                self.fill(script, dict(settings or {}, NETWORK=network))
+        except BaseException:
+            self.remove()
+            raise
+
+    def fill(self, script, settings):
         shutil.copytree(image.GUEST, self.share / 'guest')
         shutil.copy(script, self.share / 'script.sh')
-        settings = dict(settings or {}, NETWORK=network)
         lines = [f'{name}={shlex.quote(str(value))}\n' for name, value in settings.items()]
         (self.share / 'config').write_text(''.join(lines))
 
@@ -139,5 +164,7 @@ class Machine:
         self.seconds = time.monotonic() - self.started
 
     def remove(self):
+        """Unless it is to be kept."""
         if not self.options.keep:
             shutil.rmtree(self.share, ignore_errors=True)
+        self.lock.release()

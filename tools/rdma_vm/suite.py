@@ -3,11 +3,14 @@
 
 A row is a check (`result`: passed, FAILED) or a figure (`ours` beside `limit` and `ucx`).
 """
+import contextlib
+import pathlib
+import tempfile
 import time
 
 from . import report
 from .errors import FAILED, NoResult
-from .image import GUEST
+from .image import GUEST, told
 from .machine import Machine
 
 CONFORMANCE_LIMIT_S = {'quick': 480, 'full': 900}
@@ -16,6 +19,7 @@ API_LIMIT_S = 600
 # Of the API tests all but those that compile, which takes an emulated processor minutes, that need more memory than
 # the guest has, or that compare thousands of values of device functions, which has nothing to do with the transport.
 API_FILTER = '-*Rtc*:*Program*:Large*:*DeviceFunctions*'
+WIRE_LIMIT_S = 60  # until the near machine listens
 PARTS = {'quick': ('conformance', 'verbs', 'hello', 'figures'),
          'full': ('conformance', 'verbs', 'hello', 'api', 'hip_bench', 'figures')}
 
@@ -43,23 +47,31 @@ def watch(machine, say, label=''):
 
 def finish(machine, options, say):
     machine.end()
-    say(f'the guest was up after {machine.booted_s()} s; {machine.seconds:.1f} s in all, '
-        f'{machine.peak_mib} MiB of memory')
+    if machine.started:
+        say(f'the guest was up after {machine.booted_s()} s; {machine.seconds:.1f} s in all, '
+            f'{machine.peak_mib} MiB of memory')
     if options.keep:
         say(f'results are in {machine.out}')
     machine.remove()
 
 
+@contextlib.contextmanager
+def made(options, say, work, script, **more):
+    """A machine, which is ended and removed at the end of the block."""
+    machine = Machine(work, options, script, **more)
+    try:
+        yield machine
+    finally:
+        finish(machine, options, say)
+
+
 def run_one(script, settings, rows_of, options, folder, work, say):
     """One machine with `script`; `rows_of(out)` makes the rows."""
-    machine = Machine(work, options, GUEST / script, settings=settings)
-    try:
+    with made(options, say, work, GUEST / script, settings=settings) as machine:
         say(f'starting the machine ({options.cpus} processors, {options.memory} MiB)')
         machine.start(folder)
         ended = watch(machine, say)
         rows = rows_of(machine.out)
-    finally:
-        finish(machine, options, say)
     return rows if ended else rows + [report.failed('machine', 'it gave no result in the end, see above')]
 
 
@@ -81,28 +93,34 @@ def run_faults(root, built, options, folder, work, say):
     return run_one('faults.sh', settings, report.rows_of_faults, options, folder, work, say)
 
 
+def wait_for_wire(near, wire, say):
+    """Until the near machine listens on it. Else what qemu says of it is told, and there is no result."""
+    if report.eventually(lambda: wire.exists() or near.process.poll() is not None, WIRE_LIMIT_S) and wire.exists():
+        return
+    near.process.terminate()
+    watch(near, say, 'near: ')
+    raise NoResult(f'the near machine does not listen on {wire}, see above')
+
+
 def run_two(built, options, folder, work, say):
     """The near machine serves until the far one has ended."""
-    wire = work / f'wire.{id(options)}'
-    machines = []
-    for role in ('near', 'far'):
-        settings = {'BUILD': built, 'ROLE': role}
-        machines.append(Machine(work, options, GUEST / 'two.sh', network=role, wire=wire, settings=settings))
-    near, far = machines
-    try:
+    script = GUEST / 'two.sh'
+    with contextlib.ExitStack() as stack:
+        # Paths of sockets have 107 bytes at most.
+        with told('the wire'):
+            place = stack.enter_context(tempfile.TemporaryDirectory(dir='/tmp', prefix='rdma-vm.'))
+        wire = pathlib.Path(place) / 'wire'
+        near, far = [stack.enter_context(made(options, say, work, script, network=role, wire=wire,
+                                              settings={'BUILD': built, 'ROLE': role})) for role in ('near', 'far')]
         say('starting two machines')
         near.start(folder)
-        report.eventually(wire.exists, 10)
+        wait_for_wire(near, wire, say)
         far.start(folder)
         ended = watch(far, say, 'far: ')
         (near.share / 'stop').touch()
         ended = watch(near, say, 'near: ') and ended
         rows = (report.rows_of_serving(near.out) + report.rows_of_verbs(far.out) + report.rows_of_hello(far.out) +
                 report.rows_of_auto(far.out, report.AUTO[:1]))
-    finally:
-        for machine in machines:
-            finish(machine, options, say)
-        wire.unlink(missing_ok=True)
     return rows if ended else rows + [report.failed('machines', 'one gave no result, see above')]
 
 

@@ -265,6 +265,7 @@ class Image(unittest.TestCase):
                 image.build(pathlib.Path(folder), lambda _: None)
 
 
+@unittest.skipIf(shutil.which("dpkg-query") is None, "not on Debian")
 class Packages(unittest.TestCase):
     def test_missing_ones_are_named(self):
         self.addCleanup(os.environ.pop, "TF_SKIP_SETUP", None)
