@@ -26,6 +26,8 @@ INTERFACES = ("v0", "v1")
 CLIENT_ENVIRONMENT = {"TF_RDMA_DEVICE": "rxe1", "TF_IO_TIMEOUT": "10"}
 NOTICE_S = 5  # with 10 s queue pairs give up after two; emulation is slow, and the harness allows four times this
 SHORT_CUT_S = 4  # which queue pairs outlast that may take 30 s: rdma/retries.h
+OUTLASTED_S = 5.5  # so long may it have become when it is over; else it says nothing, and is tried again
+SHORT_CUT_TRIES = 3
 TOO_FEW_BYTES = 64 << 10  # to lock: not even one ring
 FEW_BYTES = 8 << 20  # what many systems allow: the rings and the small buffers
 THREADS = 8  # of a flood
@@ -185,14 +187,22 @@ class RdmaFaults(FaultTest):
     @needs_rdma
     def test_link_cut_for_less_than_the_timeout_ends_nothing(self):
         os.environ["TF_IO_TIMEOUT"] = "30"  # the worker's
-        with Worker() as worker, self.client(worker, "hold", MIB, TF_IO_TIMEOUT="30") as client:
-            client.expect("holding", 30)
-            cut("100%")
-            client.poke()
-            time.sleep(SHORT_CUT_S)
-            self.assertEqual(select.select([client.process.stdout], [], [], 0)[0], [], "nothing should get through")
-            heal()
-            client.expect("alive", NOTICE_S)
+        with Worker() as worker:
+            for _ in range(SHORT_CUT_TRIES):
+                with self.client(worker, "hold", MIB, TF_IO_TIMEOUT="30") as client:
+                    client.expect("holding", 30)
+                    start = time.monotonic()
+                    cut("100%")
+                    client.poke()
+                    time.sleep(SHORT_CUT_S)
+                    got = select.select([client.process.stdout], [], [], 0)[0]
+                    heal()
+                    took = time.monotonic() - start
+                    if took < OUTLASTED_S:
+                        self.assertEqual(got, [], "nothing should get through")
+                        client.expect("alive", NOTICE_S)
+                        return
+        self.skipTest(f"this host is too slow for a short cut: it took {took:.1f} s")
 
     @needs_rdma
     def test_lossy_link_loses_nothing(self):
