@@ -32,6 +32,17 @@ Result<std::unique_ptr<Plane>> make_plane(const Device& device, std::size_t ring
                                         .wake_for_sends = wake_for_sends});
 }
 
+// The device, if it moves as much by one request as a fetch of a whole ring needs.
+Result<std::unique_ptr<Device>> open_device(const Setup& setup) {
+  Result<std::unique_ptr<Device>> device = Device::open(*setup.verbs, setup.options.device);
+  if (!device) return device;
+  const std::size_t most = (*device)->limits().message_bytes;
+  if (most >= kMessageRingBytes) return device;
+  return Status{Code::kUnavailable, "rdma: " + (*device)->describe() + " moves " + std::to_string(most) +
+                                        " bytes by a request at most, " + std::to_string(kMessageRingBytes) +
+                                        " are needed"};
+}
+
 // That there may be as much locked memory as an endpoint has from the start.
 Status check_memory(const Device& device) {
   const std::size_t slots = device.limits().on_demand ? 0 : kSlotsBytes;
@@ -44,7 +55,7 @@ Status check_memory(const Device& device) {
 class Opening {
  public:
   static Result<Opening> make(const Setup& setup) {
-    Result<std::unique_ptr<Device>> device = Device::open(*setup.verbs, setup.options.device);
+    Result<std::unique_ptr<Device>> device = open_device(setup);
     if (!device) return device.status();
     Result<std::unique_ptr<Plane>> messages = make_plane(**device, kMessageRingBytes, false);
     if (!messages) return messages.status();
@@ -140,8 +151,7 @@ class RdmaTransport final : public net::Transport {
 
   Status available() const override {
     if (!setup_) return setup_.status();
-    Result<std::unique_ptr<Device>> device =
-        Device::open(*setup_.value().verbs, setup_.value().options.device);
+    Result<std::unique_ptr<Device>> device = open_device(setup_.value());
     return device ? check_memory(**device) : device.status();
   }
 

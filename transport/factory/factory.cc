@@ -15,8 +15,8 @@ namespace {
 
 // Ok, or why `transport` cannot be used towards `address`.
 Status possible(const net::Transport& transport, const net::Address& address) {
-  TF_RETURN_IF_ERROR(transport.available());
-  return transport.reaches(address);
+  TF_RETURN_IF_ERROR(transport.reaches(address));  // looks at the address only
+  return transport.available();
 }
 
 Status refuse(Code code, std::string why, const net::Address& address, TransportList list) {

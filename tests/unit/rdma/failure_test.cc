@@ -84,6 +84,19 @@ TEST_F(FailureTest, OfTheLimitOfLockedMemoryIsKnownBeforehand) {
   EXPECT_NE(status.message().find("ulimit -l"), std::string::npos) << status.to_string();
 }
 
+TEST(SmallMessages, MakeADeviceUnusable) {
+  std::vector<test::FakeDevice> devices{test::FakeDevice::make(0)};
+  for (const std::uint32_t most : {std::uint32_t{512} << 10, std::uint32_t{1} << 20}) {
+    devices[0].ports[0].max_message = most;
+    test::FakeFabric fabric(devices);
+    const Status status = make_transport(*fabric.verbs(), {})->available();
+    EXPECT_EQ(status.is_ok(), most == kMessageRingBytes) << status.to_string();
+    if (!status.is_ok()) {
+      EXPECT_NE(status.message().find("524288 bytes"), std::string::npos) << status.to_string();
+    }
+  }
+}
+
 // --- Places for what comes in -----------------------------------------------------------------------------
 
 // Nothing can be registered any more, all places have been given to what the worker sends last.
