@@ -46,12 +46,17 @@ Result<std::unique_ptr<Endpoint>> accept_endpoint(net::Listener& listener, const
 }
 
 Result<EndpointPair> connect_pair(const net::Transport& transport, net::Listener& listener) {
+  return connect_pair(transport, transport, listener);
+}
+
+Result<EndpointPair> connect_pair(const net::Transport& client_side, const net::Transport& worker_side,
+                                  net::Listener& listener) {
   Result<net::Token> token = net::Token::random();
   if (!token) return token.status();
   const Deadline deadline = Deadline::after(kConnectTimeout);
   Result<std::unique_ptr<Endpoint>> server = Status(Code::kInternal, "never ran");
-  std::thread accepting([&] { server = accept_endpoint(listener, transport, *token, deadline); });
-  Result<std::unique_ptr<Endpoint>> client = transport.connect(listener.address(), *token, deadline);
+  std::thread accepting([&] { server = accept_endpoint(listener, worker_side, *token, deadline); });
+  Result<std::unique_ptr<Endpoint>> client = client_side.connect(listener.address(), *token, deadline);
   accepting.join();
   if (!client) return client.status();
   if (!server) return server.status();

@@ -27,5 +27,8 @@ struct EndpointPair {
 
 // Both ends in this process; a helper thread accepts and has ended when this returns.
 Result<EndpointPair> connect_pair(const net::Transport& transport, net::Listener& listener);
+// The same where each end has a transport of its own. A failure is the client's, if it has one.
+Result<EndpointPair> connect_pair(const net::Transport& client_side, const net::Transport& worker_side,
+                                  net::Listener& listener);
 
 }  // namespace tf::test

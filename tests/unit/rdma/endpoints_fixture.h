@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// EndpointsTest: two endpoints of the transport in this process, on two devices of a fake fabric. A test ends
-// without violations of the rules, and with nothing left.
+// EndpointsTest: two endpoints of the transport in this process, over a fake fabric: the client's on its
+// device fake0, the worker's on fake1. A test ends without violations of the rules, and with nothing left.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -18,14 +18,25 @@ namespace tf::rdma {
 
 class EndpointsTest : public testing::Test {
  protected:
-  void SetUp() override { connect(*fabric_.verbs()); }
-  void connect(const Verbs& verbs) {
-    transport_ = make_transport(verbs, {});
+  EndpointsTest() = default;
+  explicit EndpointsTest(std::vector<test::FakeDevice> devices) : fabric_(std::move(devices)) {}
+
+  void SetUp() override { open({}, {}); }
+  void open(const Options& client, const Options& worker) {
+    const Status status = connect(client, worker);
+    ASSERT_TRUE(status.is_ok()) << status.to_string();
+  }
+  // Whatever device the options name.
+  Status connect(Options client, Options worker) {
+    client.device.name = "fake0";
+    worker.device.name = "fake1";
+    client_transport_ = make_transport(*verbs_, client);
+    worker_transport_ = make_transport(*verbs_, worker);
     Result<net::Listener> listener = test::listen_tcp();
-    ASSERT_TRUE(listener.is_ok());
-    Result<test::EndpointPair> pair = test::connect_pair(*transport_, *listener);
-    ASSERT_TRUE(pair.is_ok()) << pair.status().to_string();
-    pair_ = std::move(pair.value());
+    if (!listener) return listener.status();
+    Result<test::EndpointPair> pair = test::connect_pair(*client_transport_, *worker_transport_, *listener);
+    if (pair) pair_ = std::move(pair.value());
+    return pair.status();
   }
   void TearDown() override {
     pair_ = {};
@@ -51,7 +62,8 @@ class EndpointsTest : public testing::Test {
   }
 
   test::FakeFabric fabric_;
-  std::unique_ptr<net::Transport> transport_;
+  const Verbs* verbs_ = fabric_.verbs();  // or a table that a test has made of it
+  std::unique_ptr<net::Transport> client_transport_, worker_transport_;
   test::EndpointPair pair_;
 };
 

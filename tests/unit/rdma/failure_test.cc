@@ -21,7 +21,7 @@ class FailureTest : public EndpointsTest {
  protected:
   // A message that will never be acknowledged, until the device has given up.
   void lose_the_path() {
-    fabric_.cut_link("fake0", "fake0");
+    fabric_.cut_link("fake0", "fake1");
     ASSERT_TRUE(publish().is_ok());
     ASSERT_TRUE(fabric_.wait_idle());
   }
@@ -65,7 +65,7 @@ TEST_F(FailureTest, OfAPostIsTheLossOfThePeer) {
 
 TEST_F(FailureTest, OfAPostOfPayloadEndsTheTransfers) {
   fabric_.set_refusing_posts_in_error(true);
-  fabric_.cut_link("fake0", "fake0");
+  fabric_.cut_link("fake0", "fake1");
   const std::vector<std::byte> source = test::pattern(2 * kSmallBytes, 1);
   std::deque<BulkCompletion> ends;
   ASSERT_TRUE(pair_.client->bulk().send(1, source, ends.emplace_back()).is_ok());
@@ -77,9 +77,9 @@ TEST_F(FailureTest, OfAPostOfPayloadEndsTheTransfers) {
 
 // Said before anything is connected, and that it is a limit of the system which can be raised.
 TEST_F(FailureTest, OfTheLimitOfLockedMemoryIsKnownBeforehand) {
-  EXPECT_TRUE(transport_->available().is_ok());
+  EXPECT_TRUE(client_transport_->available().is_ok());
   fabric_.set_memory_limit(fabric_.registered_bytes() + 2 * kMessageRingBytes);
-  const Status status = transport_->available();
+  const Status status = client_transport_->available();
   EXPECT_FALSE(status.is_ok());
   EXPECT_NE(status.message().find("ulimit -l"), std::string::npos) << status.to_string();
 }
@@ -157,7 +157,8 @@ class SleepingMover : public FailureTest {
     real = fabric_.verbs();
     table_ = *real;
     table_.poll_cq = poll_and_do;
-    connect(table_);
+    verbs_ = &table_;
+    open({}, {});
   }
   Verbs table_{};
 };
