@@ -43,7 +43,7 @@ class RdmaEndpoint final : public tf::Endpoint, private BulkOwner {
       : device_(std::move(parts.device)),
         messages_(std::move(parts.messages)),
         bulk_plane_(std::move(parts.bulk)),
-        loss_(std::move(parts.socket)),
+        loss_(std::move(parts.socket), parts.patience),
         out_(messages_->producer()),
         in_(messages_->consumer()) {}
 

@@ -5,6 +5,7 @@
 
 #include "net/fd.h"
 #include "rdma/device.h"
+#include "rdma/loss.h"
 #include "rdma/plane.h"
 #include "transport/endpoint.h"
 
@@ -18,6 +19,7 @@ struct Parts {
   std::unique_ptr<Plane> messages;
   std::unique_ptr<Plane> bulk;
   net::OwnedFd socket;
+  LossPatience patience;
 };
 
 Result<std::unique_ptr<tf::Endpoint>> make_endpoint(Parts parts, Side side);

@@ -12,11 +12,6 @@
 namespace tf::rdma {
 namespace {
 
-constexpr std::chrono::seconds kHelloTimeout{5};
-// Of the first request: three tries of the longest ack timeout, and less than the worker waits for Ready. How
-// patient the queue pairs are later says nothing about whether there is a way at all.
-constexpr std::chrono::seconds kProbeLimit{4};
-
 // Verbs and options, or why there are none.
 struct Setup {
   const Verbs* verbs = nullptr;
@@ -63,10 +58,12 @@ class Opening {
     if (!bulk) return bulk.status();
     Opening made;
     made.retries_ = setup.options.retries;
+    made.probe_limit_ = setup.options.setup.probe;
     made.parts_ = {.device = std::move(*device),
                    .messages = std::move(*messages),
                    .bulk = std::move(*bulk),
-                   .socket = {}};
+                   .socket = {},
+                   .patience = setup.options.loss};
     return made;
   }
 
@@ -83,7 +80,7 @@ class Opening {
 
   // That the fabric brings anything to the peer, whose queue pairs are ready.
   Status probe(Deadline deadline) {
-    Status status = parts_.messages->producer().finish(deadline.sooner(Deadline::after(kProbeLimit)));
+    Status status = parts_.messages->producer().finish(deadline.sooner(Deadline::after(probe_limit_)));
     if (status.is_ok()) return status;
     return {status.code(), status.message() + "; from " + parts_.device->describe()};
   }
@@ -97,6 +94,7 @@ class Opening {
  private:
   Parts parts_;
   Retries retries_;
+  std::chrono::milliseconds probe_limit_{};
 };
 
 class RdmaAcceptor final : public net::Acceptor {
@@ -123,7 +121,7 @@ class RdmaAcceptor final : public net::Acceptor {
   // Takes the socket when it succeeds.
   Status make(net::OwnedFd& socket) {
     attached_ = true;
-    const Deadline deadline = Deadline::after(kHelloTimeout);
+    const Deadline deadline = Deadline::after(setup_.value().options.setup.hello);
     const Result<Hello> peer = receive_hello(socket.get(), deadline);
     if (!peer) return peer.status();
     Result<Opening> opening = Opening::make(setup_.value());
@@ -192,14 +190,20 @@ class RdmaTransport final : public net::Transport {
 Result<Setup> setup_from_environment() {
   const Result<const Verbs*> verbs = load_verbs();
   if (!verbs) return verbs.status();
+  Result<Options> options = options_from_environment();
+  if (!options) return options.status();
+  return Setup{verbs.value(), std::move(*options)};
+}
+
+}  // namespace
+
+Result<Options> options_from_environment() {
   Result<DeviceOptions> device = device_options_from_environment();
   if (!device) return device.status();
   const Result<Retries> retries = retries_from_environment();
   if (!retries) return retries.status();
-  return Setup{verbs.value(), {.device = std::move(*device), .retries = retries.value()}};
+  return Options{.device = std::move(*device), .retries = retries.value(), .setup = {}, .loss = {}};
 }
-
-}  // namespace
 
 const net::Transport& transport() {
   // Never destroyed: at the program's end its other threads may still connect.
