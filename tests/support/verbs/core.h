@@ -158,6 +158,8 @@ class Core {
   Qp* find_qp(std::uint32_t number);
   void to_error(Qp& qp);
   void raise(Context& context, ibv_async_event event);
+  void raise(ibv_event_type type, const std::string& device, int port = 1);  // to each context of it
+  void raise(ibv_event_type type, Qp& qp);                                   // or of its queue of sends
   void push(Cq& cq, Qp& qp, Completion completion);
   void complete_send(Qp& qp, const Send& send, ibv_wc_status status);
   void complete_receive(Qp& qp, const Receive& receive, ibv_wc wc, bool solicited);

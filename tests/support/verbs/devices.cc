@@ -55,7 +55,17 @@ const char* get_device_name(ibv_device* device) { return device->name; }
 
 bool is_of_cq(ibv_event_type type) { return type == IBV_EVENT_CQ_ERR; }
 bool is_of_qp(ibv_event_type type) {
-  return type == IBV_EVENT_QP_FATAL || type == IBV_EVENT_QP_REQ_ERR || type == IBV_EVENT_QP_ACCESS_ERR;
+  switch (type) {
+    case IBV_EVENT_QP_FATAL:
+    case IBV_EVENT_QP_REQ_ERR:
+    case IBV_EVENT_QP_ACCESS_ERR:
+    case IBV_EVENT_COMM_EST:
+    case IBV_EVENT_SQ_DRAINED:
+    case IBV_EVENT_PATH_MIG:
+    case IBV_EVENT_PATH_MIG_ERR:
+    case IBV_EVENT_QP_LAST_WQE_REACHED: return true;
+    default: return false;
+  }
 }
 
 ibv_context* open_device(ibv_device* device) {
@@ -163,6 +173,7 @@ const char* event_type_str(ibv_event_type event) {
   switch (event) {
     case IBV_EVENT_CQ_ERR: return "CQ error";
     case IBV_EVENT_QP_FATAL: return "local work queue catastrophic error";
+    case IBV_EVENT_QP_REQ_ERR: return "invalid request local work queue error";
     case IBV_EVENT_QP_ACCESS_ERR: return "local access violation work queue error";
     case IBV_EVENT_PORT_ACTIVE: return "port active";
     case IBV_EVENT_PORT_ERR: return "port error";
@@ -195,6 +206,22 @@ void leave_device_functions(Core& core) {
 void Core::raise(Context& context, ibv_async_event event) {
   context.events.push_back(event);
   signal_event_fd(context.async_fd);
+}
+
+void Core::raise(ibv_event_type type, const std::string& device, int port) {
+  ibv_async_event event{};
+  event.event_type = type;
+  event.element.port_num = port;
+  for (Context* const context : contexts)
+    if (device == context->device->name) raise(*context, event);
+}
+
+void Core::raise(ibv_event_type type, Qp& qp) {
+  ibv_async_event event{};
+  event.event_type = type;
+  event.element.qp = &qp;
+  if (is_of_cq(type)) event.element.cq = qp.send_cq;
+  raise(*static_cast<Context*>(qp.context), event);
 }
 
 void drop_events(Context& context, const void* element) {

@@ -121,6 +121,28 @@ FakeCounters FakeFabric::counters(std::uint32_t qp_num) const {
   return qp == nullptr ? FakeCounters() : qp->counters;
 }
 
+std::vector<std::uint32_t> FakeFabric::queue_pairs(const std::string& device) const {
+  const Lock lock(core_->mutex);
+  std::vector<std::uint32_t> numbers;
+  for (const auto& [number, qp] : core_->queue_pairs)
+    if (device == qp->context->device->name) numbers.push_back(number);
+  return numbers;
+}
+
+ibv_qp_attr FakeFabric::attributes(std::uint32_t qp_num) const {
+  const Lock lock(core_->mutex);
+  const fake::Qp* const qp = core_->find_qp(qp_num);
+  return qp == nullptr ? ibv_qp_attr{} : qp->set;
+}
+
+std::size_t FakeFabric::pending_events(const std::string& device) const {
+  const Lock lock(core_->mutex);
+  std::size_t count = 0;
+  for (const fake::Context* const context : core_->contexts)
+    if (device == context->device->name) count += context->events.size();
+  return count;
+}
+
 std::size_t FakeFabric::live_objects() const {
   const Lock lock(core_->mutex);
   return core_->objects;
@@ -215,31 +237,31 @@ void FakeFabric::fail_qp(std::uint32_t qp_num) {
   fake::Qp* const qp = core_->find_qp(qp_num);
   if (qp == nullptr) return;
   core_->to_error(*qp);
-  ibv_async_event event{};
-  event.event_type = IBV_EVENT_QP_FATAL;
-  event.element.qp = qp;
-  core_->raise(*static_cast<fake::Context*>(qp->context), event);
+  core_->raise(IBV_EVENT_QP_FATAL, *qp);
 }
 
 void FakeFabric::fail_device(const std::string& device) {
   const Lock lock(core_->mutex);
   for (const auto& [number, qp] : core_->queue_pairs)
     if (device == qp->context->device->name) core_->to_error(*qp);
-  ibv_async_event event{};
-  event.event_type = IBV_EVENT_DEVICE_FATAL;
-  for (fake::Context* const context : core_->contexts)
-    if (device == context->device->name) core_->raise(*context, event);
+  core_->raise(IBV_EVENT_DEVICE_FATAL, device);
+}
+
+void FakeFabric::raise(ibv_event_type type, const std::string& device) {
+  const Lock lock(core_->mutex);
+  core_->raise(type, device);
+}
+
+void FakeFabric::raise(ibv_event_type type, std::uint32_t qp_num) {
+  const Lock lock(core_->mutex);
+  if (fake::Qp* const qp = core_->find_qp(qp_num); qp != nullptr) core_->raise(type, *qp);
 }
 
 void FakeFabric::set_port_state(const std::string& device, std::uint8_t port, ibv_port_state state) {
   const Lock lock(core_->mutex);
   for (const auto& one : core_->devices)
     if (device == one->name) one->facts.ports.at(port - 1u).state = state;
-  ibv_async_event event{};
-  event.event_type = state == IBV_PORT_ACTIVE ? IBV_EVENT_PORT_ACTIVE : IBV_EVENT_PORT_ERR;
-  event.element.port_num = port;
-  for (fake::Context* const context : core_->contexts)
-    if (device == context->device->name) core_->raise(*context, event);
+  core_->raise(state == IBV_PORT_ACTIVE ? IBV_EVENT_PORT_ACTIVE : IBV_EVENT_PORT_ERR, device, port);
   core_->wake();
 }
 

@@ -113,6 +113,12 @@ class FakeFabric {
   std::vector<std::string> violations() const;
   FakeCounters counters() const;  // of all queue pairs, also destroyed ones
   FakeCounters counters(std::uint32_t qp_num) const;
+  // Those of a device that exist now.
+  std::vector<std::uint32_t> queue_pairs(const std::string& device) const;
+  // What modify_qp() was given, all together; zero where there is no such queue pair.
+  ibv_qp_attr attributes(std::uint32_t qp_num) const;
+  // Asynchronous events of all contexts of the device that nobody has fetched.
+  std::size_t pending_events(const std::string& device) const;
   // Contexts, protection domains, regions, channels, completion queues and queue pairs that exist.
   std::size_t live_objects() const;
   std::size_t registered_bytes() const;
@@ -148,6 +154,10 @@ class FakeFabric {
   void mend_link(const std::string& device, const std::string& other);
   void fail_qp(std::uint32_t qp_num);           // to error, IBV_EVENT_QP_FATAL
   void fail_device(const std::string& device);  // all its queue pairs, IBV_EVENT_DEVICE_FATAL
+  // Only says so, and changes nothing: of the device or its port 1, to each of its contexts;
+  void raise(ibv_event_type type, const std::string& device);
+  // of a queue pair, or of its completion queue of sends.
+  void raise(ibv_event_type type, std::uint32_t qp_num);
   // IBV_EVENT_PORT_ERR or IBV_EVENT_PORT_ACTIVE; while a port is down nothing passes.
   void set_port_state(const std::string& device, std::uint8_t port, ibv_port_state state);
   // The next `count` calls fail with `error`.

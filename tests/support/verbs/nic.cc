@@ -91,10 +91,7 @@ Qp* find_responder(Core& core, Qp& qp) {
 
 void fail_responder(Core& core, Qp& responder, ibv_event_type type) {
   core.to_error(responder);
-  ibv_async_event event{};
-  event.event_type = type;
-  event.element.qp = &responder;
-  core.raise(*static_cast<Context*>(responder.context), event);
+  core.raise(type, responder);
 }
 
 // --- One request -----------------------------------------------------------------------------------------
