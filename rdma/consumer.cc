@@ -192,12 +192,13 @@ void Consumer::add_credit() {
   const std::uint64_t consumed = own_consumed();
   const std::uint64_t credit = std::uint64_t{granted_} << kGrantShift | (consumed / kLineBytes & kCreditMask);
   progress_.told.store(consumed, std::memory_order_relaxed);
-  // Where the device takes no inline bytes an earlier request may find the newer value here, which does no
-  // harm.
-  word_at(memory_.credit_source).store(credit, std::memory_order_release);
-  pieces_[request_count_] = {.addr = reinterpret_cast<std::uintptr_t>(memory_.credit_source),
-                             .length = sizeof credit,
-                             .lkey = memory_.scratch_key};
+  // A word for each request that may be under way: where the device takes no inline bytes it reads them
+  // later.
+  const std::uint64_t number = queues_.pair->posted() + request_count_;
+  std::byte* const source = memory_.credit_sources + number % kSendDepth * sizeof credit;
+  word_at(source).store(credit, std::memory_order_release);
+  pieces_[request_count_] = {
+      .addr = reinterpret_cast<std::uintptr_t>(source), .length = sizeof credit, .lkey = memory_.scratch_key};
   ibv_send_wr request{};
   request.opcode = IBV_WR_RDMA_WRITE;
   request.sg_list = &pieces_[request_count_];

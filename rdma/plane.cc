@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::size_t kPageBytes = 4096;  // of the layout; what the machine has does not matter
 constexpr std::uint32_t kNumberMask = 0xffffff;
+static_assert(kLineBytes + kSendDepth * sizeof(std::uint64_t) <= kPageBytes, "the scratch page has both");
 
 }  // namespace
 
@@ -190,7 +191,7 @@ Status Plane::connect(const Route& route, const PlaneFacts& peer) {
   const ConsumerMemory in{.ring = {writable, ring},
                           .ring_key = writable_.local_key(),
                           .fetched_line = scratch,
-                          .credit_source = scratch + kLineBytes,
+                          .credit_sources = scratch + kLineBytes,
                           .scratch_key = scratch_.local_key(),
                           .mirror = {peer.readable_address, peer.readable_key},
                           .line = {peer.readable_address + ring, peer.readable_key},

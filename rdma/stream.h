@@ -100,10 +100,10 @@ struct ProducerMemory {
 };
 struct ConsumerMemory {
   std::span<std::byte> ring;
-  std::uint32_t ring_key = 0;          // local
-  std::byte* fetched_line = nullptr;   // where a Line is READ to
-  std::byte* credit_source = nullptr;  // where the credit is written from, 8 bytes
-  std::uint32_t scratch_key = 0;       // local, of both
+  std::uint32_t ring_key = 0;           // local
+  std::byte* fetched_line = nullptr;    // where a Line is READ to
+  std::byte* credit_sources = nullptr;  // where the credit is written from, 8 bytes for each request
+  std::uint32_t scratch_key = 0;        // local, of both
   RemoteMemory mirror;
   RemoteMemory line;
   RemoteMemory credit;

@@ -53,17 +53,21 @@ inline Route route_to(const Opened& peer) {
 }
 
 struct PlanePair {
-  PlanePair(test::FakeFabric& fabric, std::size_t ring_bytes)
+  static constexpr unsigned kInline = 224;  // bytes, where a test does not say otherwise
+
+  PlanePair(test::FakeFabric& fabric, std::size_t ring_bytes, unsigned inline_bytes = kInline)
       : left_device(*fabric.verbs(), 0), right_device(*fabric.verbs(), 1) {
-    left = open(*fabric.verbs(), left_device, ring_bytes);
-    right = open(*fabric.verbs(), right_device, ring_bytes);
+    left = open(*fabric.verbs(), left_device, ring_bytes, inline_bytes);
+    right = open(*fabric.verbs(), right_device, ring_bytes, inline_bytes);
     EXPECT_TRUE(left->connect(route_to(right_device), right->facts()).is_ok());
     EXPECT_TRUE(right->connect(route_to(left_device), left->facts()).is_ok());
   }
 
-  static std::unique_ptr<Plane> open(const Verbs& verbs, const Opened& device, std::size_t ring_bytes) {
+  static std::unique_ptr<Plane> open(const Verbs& verbs, const Opened& device, std::size_t ring_bytes,
+                                     unsigned inline_bytes = kInline) {
     Result<std::unique_ptr<Plane>> made = Plane::create(
-        verbs, {.context = device.context, .pd = device.pd, .inline_bytes = 224, .ring_bytes = ring_bytes});
+        verbs,
+        {.context = device.context, .pd = device.pd, .inline_bytes = inline_bytes, .ring_bytes = ring_bytes});
     EXPECT_TRUE(made.is_ok()) << made.status().to_string();
     return std::move(made.value());
   }
@@ -110,8 +114,8 @@ class StreamTest : public testing::Test {
     EXPECT_EQ(fabric.counters().rnr, 0u);
     EXPECT_EQ(fabric.live_objects(), 0u);
   }
-  void open(std::size_t ring_bytes = kMessageRingBytes) {
-    pair = std::make_unique<PlanePair>(fabric, ring_bytes);
+  void open(std::size_t ring_bytes = kMessageRingBytes, unsigned inline_bytes = PlanePair::kInline) {
+    pair = std::make_unique<PlanePair>(fabric, ring_bytes, inline_bytes);
   }
   // Until `count` records are in `ids`.
   void receive_all(Plane& plane, std::vector<std::uint32_t>& ids, std::size_t count) {

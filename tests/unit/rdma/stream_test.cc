@@ -89,6 +89,7 @@ struct Race {
   std::size_t payload_max;
   bool late_reads;
   bool both_ways;
+  unsigned inline_bytes = PlanePair::kInline;
 };
 
 class StreamRace : public StreamTest, public testing::WithParamInterface<Race> {
@@ -128,7 +129,7 @@ class StreamRace : public StreamTest, public testing::WithParamInterface<Race> {
 TEST_P(StreamRace, EverythingArrivesInOrder) {
   const Race& race = GetParam();
   if (race.late_reads) fabric.set_read_lateness(std::chrono::microseconds(30));
-  open(race.ring_bytes);
+  open(race.ring_bytes, race.inline_bytes);
   constexpr std::uint32_t kRecords = 20'000;
   std::thread left([&] { produce(*pair->left, kRecords, race.payload_max, 1); });
   std::thread right([&] { consume(*pair->right, kRecords, 2); });
@@ -145,7 +146,30 @@ TEST_P(StreamRace, EverythingArrivesInOrder) {
 INSTANTIATE_TEST_SUITE_P(All, StreamRace,
                          testing::Values(Race{kMessageRingBytes, 8000, false, false},
                                          Race{1 << 14, 4000, false, false}, Race{1 << 14, 4000, true, false},
-                                         Race{1 << 14, 4000, true, true}, Race{1 << 12, 900, false, true}));
+                                         Race{1 << 14, 4000, true, true}, Race{1 << 12, 900, false, true},
+                                         Race{1 << 14, 4000, false, false, 0},
+                                         Race{1 << 14, 4000, true, true, 0},
+                                         Race{1 << 12, 900, false, true, 0}));
+
+// A device that takes nothing inline may read a record again until it says that it is done, also when the
+// peer has long consumed it.
+TEST_F(StreamTest, RecordsStayUntilTheDeviceIsDoneWithThem) {
+  open(1 << 12, 0);
+  fabric.set_completion_delay(std::chrono::milliseconds(10));
+  constexpr std::uint32_t kRecords = 64;  // eight times around the ring
+  std::vector<std::uint32_t> ids;
+  const Deadline deadline = Deadline::after(std::chrono::seconds(20));
+  for (std::uint32_t id = 1; id <= kRecords && !deadline.passed();) {
+    const Status status = try_send(pair->left->producer(), id, 440);
+    if (status.is_ok()) ++id;
+    if (!status.is_ok()) {
+      ASSERT_EQ(status.code(), Code::kWouldBlock) << status.to_string();
+    }
+    ASSERT_OK(receive(*pair->right, ids));
+    ASSERT_OK(pair->left->producer().take_kicks());
+  }
+  receive_all(*pair->right, ids, kRecords);
+}
 
 // The immediate of a push may be met long after credits that were written later: what it tells is old, and
 // must not be taken for something newer that has the same low bits.
