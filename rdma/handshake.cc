@@ -100,10 +100,14 @@ Result<Route> route_between(const Device& own, const Hello& peer, const Retries&
   route.peer_lid = peer.lid;
   route.mtu = std::min(path.mtu, static_cast<ibv_mtu>(peer.mtu));
   const DeviceLimits& limits = own.limits();
+  // Each end's reads_in is what the other has as reads_out: room for fewer would end the queue pair.
   route.reads_out = std::min({limits.reads_asked, peer.reads_answered, kReadsMax});
-  route.reads_in = std::min(limits.reads_answered, kReadsMax);
+  route.reads_in = std::min({limits.reads_answered, peer.reads_asked, kReadsMax});
   route.retries = retries;
   if (route.reads_out == 0) return Status{Code::kUnavailable, "rdma: " + own.describe() + " starts no READs"};
+  if (limits.reads_answered == 0)
+    return Status{Code::kUnavailable, "rdma: " + own.describe() + " answers no READs"};
+  if (route.reads_in == 0) return Status{Code::kUnavailable, "rdma: the peer's device starts no READs"};
   return route;
 }
 
