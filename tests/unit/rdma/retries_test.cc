@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 #include "net/io_timeout.h"
+#include "tests/unit/rdma/endpoints_fixture.h"
 
 namespace tf::rdma {
 namespace {
@@ -44,6 +47,53 @@ TEST(Retries, GrowWithTheTimeoutAndHaveBounds) {
   EXPECT_EQ(retries_within(seconds(86'400)).ack_timeout, kAckTimeoutMax);
   EXPECT_EQ(retries_within(milliseconds(1)).ack_timeout, kAckTimeoutMin);
   EXPECT_EQ(retries_within(milliseconds(0)).ack_timeout, kAckTimeoutMin);
+}
+
+// --- Of queue pairs ---------------------------------------------------------------------------------------
+
+class RetriesOfQueuePairs : public EndpointsTest {
+ protected:
+  // Each end has an environment of its own.
+  void SetUp() override {}
+  static Options with_timeout(const char* text) {
+    ::setenv("TF_IO_TIMEOUT", text, 1);
+    Result<Options> options = options_from_environment();
+    ::unsetenv("TF_IO_TIMEOUT");
+    EXPECT_TRUE(options.is_ok()) << options.status().to_string();
+    return options ? *options : Options();
+  }
+  void expect(const char* device, const Retries& retries) {
+    const std::vector<std::uint32_t> numbers = fabric_.queue_pairs(device);
+    EXPECT_EQ(numbers.size(), 4u) << "two for each plane";
+    for (const std::uint32_t number : numbers) {
+      const ibv_qp_attr set = fabric_.attributes(number);
+      EXPECT_EQ(set.timeout, retries.ack_timeout) << device;
+      EXPECT_EQ(set.retry_cnt, retries.count) << device;
+      EXPECT_GT(set.rnr_retry, 0) << "a receive may be posted a moment late";
+      EXPECT_LT(set.rnr_retry, 7) << "for ever";
+      EXPECT_GT(set.min_rnr_timer, 0) << "0 is the longest, 655 ms";
+    }
+  }
+};
+
+TEST_F(RetriesOfQueuePairs, AreWhatTheEnvironmentSays) {
+  const Retries short_ones = retries_within(seconds(2)), long_ones = retries_within(seconds(60));
+  ASSERT_LT(short_ones.ack_timeout, long_ones.ack_timeout);
+  open(with_timeout("2"), with_timeout("60"));
+  expect("fake0", short_ones);
+  expect("fake1", long_ones);
+}
+
+TEST_F(RetriesOfQueuePairs, AreTheUsualOnesWhereItSaysNothing) {
+  open(with_timeout(""), with_timeout("30"));
+  expect("fake0", retries_within(net::kIoTimeout));
+  expect("fake1", retries_within(net::kIoTimeout));
+}
+
+TEST_F(RetriesOfQueuePairs, AreRefusedWhereItSaysNothingThatCanBeRead) {
+  ::setenv("TF_IO_TIMEOUT", "soon", 1);
+  EXPECT_EQ(options_from_environment().code(), Code::kInvalidArgument);
+  ::unsetenv("TF_IO_TIMEOUT");
 }
 
 }  // namespace
