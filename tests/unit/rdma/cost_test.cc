@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the transport asks of the device: requests, doorbells and completions for each posted message under
-// load, for each synchronous call, and for each MiB of payload. Printed, and bounded.
+// load, for each synchronous call, and for each MiB of payload. Printed, and bounded by at most one and a
+// half times what docs/performance.md says.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -54,9 +55,10 @@ TEST_F(CostTest, PostedMessagesUnderLoad) {
     for (std::uint32_t id = 1; id <= kBurst; ++id) ASSERT_EQ(worker.receive().value().header.request_id, id);
   }
   const Cost each = cost("posted message under load", kBurst * kBursts);
-  EXPECT_LE(each.requests, 0.1);
-  EXPECT_LE(each.doorbells, 0.1);
-  EXPECT_LE(each.completions, 0.05);
+  EXPECT_LE(each.requests, 0.03);  // with how far the worker is when it READs
+  EXPECT_LE(each.doorbells, 0.028);
+  EXPECT_LT(each.doorbells, each.requests) << "chains of READs";
+  EXPECT_LE(each.completions, 0.009);
 }
 
 TEST_F(CostTest, SynchronousCalls) {
@@ -92,7 +94,8 @@ TEST_F(CostTest, SmallCopiesFromTheWorker) {
   EXPECT_EQ(target, source);
   const Cost each = cost("small copy from the worker", kCopies);
   EXPECT_LE(each.requests, 2.3);  // an announcement, the bytes
-  EXPECT_LE(each.completions, 0.5);
+  EXPECT_LE(each.doorbells, 2.3);
+  EXPECT_LE(each.completions, 0.375);
 }
 
 TEST_F(CostTest, Payload) {
@@ -123,6 +126,7 @@ TEST_F(CostTest, Payload) {
       const Cost each = cost(remembered ? "MiB of remembered memory" : "MiB of other memory", kBytes >> 20);
       EXPECT_LE(each.requests, remembered ? 0.6 : 4.0);
       EXPECT_LE(each.doorbells, remembered ? 0.6 : 4.0);
+      EXPECT_LE(each.completions, remembered ? 0.24 : 1.9);
       if (remembered) {
         from.bulk().forget(out);
         to.bulk().forget(target);

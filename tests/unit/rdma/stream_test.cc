@@ -27,6 +27,50 @@ TEST_F(StreamTest, LonePushIsOneRequest) {
   EXPECT_EQ(counters.completions, 0u) << "a lone push asks for no completion";
 }
 
+// A pad and its record: two requests, rung for once.
+TEST_F(StreamTest, APushWithAPadRingsOnce) {
+  open(1 << 14);
+  constexpr std::size_t kPayload = 15 * kLineBytes - kFrameHeaderBytes;  // 17 of them leave one line
+  std::vector<std::uint32_t> ids;
+  test::FakeCounters before;
+  for (std::uint32_t id = 1; id <= 18; ++id) {
+    before = fabric.counters(pair->left->facts().out_number);
+    ASSERT_OK(try_send(pair->left->producer(), id, kPayload));
+    receive_all(*pair->right, ids, id);
+    ASSERT_TRUE(fabric.wait_idle());
+    ASSERT_FALSE(pair->left->producer().holding());
+  }
+  const test::FakeCounters after = fabric.counters(pair->left->facts().out_number);
+  EXPECT_EQ(after.work_requests - before.work_requests, 2u);
+  EXPECT_EQ(after.doorbells - before.doorbells, 1u);
+}
+
+// So are the READ of what was held and that of the line behind it, which also make one completion.
+TEST_F(StreamTest, AChainOfReadsRingsOnce) {
+  open();
+  constexpr std::uint32_t kRecords = 100;
+  for (std::uint32_t id = 1; id <= kRecords; ++id) ASSERT_OK(try_send(pair->left->producer(), id, 1000));
+  ASSERT_TRUE(pair->left->producer().holding());
+  ASSERT_TRUE(fabric.wait_idle());
+  const auto posted_by_a_poll = [&] {
+    const test::FakeCounters before = fabric.counters(pair->right->facts().in_number);
+    EXPECT_TRUE(pair->right->consumer().poll().is_ok());
+    EXPECT_TRUE(fabric.wait_idle());
+    test::FakeCounters now = fabric.counters(pair->right->facts().in_number);
+    now.work_requests -= before.work_requests;
+    now.doorbells -= before.doorbells;
+    now.completions -= before.completions;
+    return now;
+  };
+  EXPECT_EQ(posted_by_a_poll().work_requests, 1u) << "what is there?";
+  const test::FakeCounters chain = posted_by_a_poll();
+  EXPECT_EQ(chain.work_requests, 2u);
+  EXPECT_EQ(chain.doorbells, 1u);
+  EXPECT_EQ(chain.completions, 1u);
+  std::vector<std::uint32_t> ids;
+  receive_all(*pair->right, ids, kRecords);
+}
+
 TEST_F(StreamTest, RequestsAndResponsesNeverHold) {
   open();
   constexpr std::uint32_t kRounds = 3000;  // around the ring of 1 MiB more than once
