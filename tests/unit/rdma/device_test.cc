@@ -180,6 +180,34 @@ TEST_F(DeviceTest, ADeviceThatGivesNothingIsAFailure) {
   EXPECT_EQ(fabric->live_objects(), 0u);
 }
 
+// The table with a port that tells nothing, and with a device that has no protection domain left.
+TEST_F(DeviceTest, WhatADeviceDoesNotTellOrGiveIsNamed) {
+  fabric = std::make_unique<FakeFabric>();
+  Verbs verbs = *fabric->verbs();
+  verbs.query_port = [](ibv_context*, std::uint8_t, ibv_port_attr*) { return EIO; };
+  for (const char* const name : {"", "fake1"}) {
+    const Status mute = Device::open(verbs, {.name = name}).status();
+    EXPECT_FALSE(mute.is_ok());
+    EXPECT_NE(mute.message().find("fake1 does not tell the state of port 1"), std::string::npos)
+        << mute.message();
+    EXPECT_EQ(fabric->live_objects(), 0u);
+  }
+  EXPECT_EQ(describe_devices(verbs).size(), 2u);
+
+  verbs = *fabric->verbs();
+  verbs.alloc_pd = [](ibv_context*) -> ibv_pd* {
+    errno = ENOMEM;
+    return nullptr;
+  };
+  Status poor = Device::open(verbs, {}).status();
+  EXPECT_EQ(poor.code(), Code::kResourceExhausted);
+  EXPECT_NE(poor.message().find("fake0 gives no protection domain"), std::string::npos) << poor.message();
+  verbs.alloc_pd = [](ibv_context*) -> ibv_pd* { return nullptr; };  // and does not say why
+  poor = Device::open(verbs, {}).status();
+  EXPECT_FALSE(poor.is_ok());
+  EXPECT_EQ(fabric->live_objects(), 0u);
+}
+
 // The table without a device list, and with a device that cannot be opened.
 TEST_F(DeviceTest, WithoutVerbsInTheKernelOrAccess) {
   fabric = std::make_unique<FakeFabric>();
