@@ -10,7 +10,6 @@
 #include <atomic>
 #include <cstdint>
 
-#include "concurrency/yields.h"
 #include "worker/runtime/cpu/clock.h"
 
 namespace tf::cpu {
@@ -26,12 +25,13 @@ class SpinBudget {
     const bool crowded = now_ns < crowded_until_ns_.load(std::memory_order_relaxed);
     return crowded ? std::min(budget, kSpinAlone_ns) : budget;
   }
-  // Others ran for `time_ns` until `now_ns`.
-  void lost(std::uint64_t now_ns, std::uint64_t time_ns) {
-    crowded_until_ns_.store(now_ns + std::min(time_ns * kCrowdedTimes, kCrowdedMax_ns),
+  // A yield at `now_ns` took that long. True: another thread has run meanwhile.
+  bool yielded(std::uint64_t now_ns, std::uint64_t took_ns) {
+    if (took_ns < kYieldAlone_ns) return false;
+    crowded_until_ns_.store(now_ns + std::min(took_ns * kCrowdedTimes, kCrowdedMax_ns),
                             std::memory_order_relaxed);
+    return true;
   }
-  YieldCost& yield_cost() { return yield_cost_; }
   // A wait has ended, spinning or asleep. Up at once and down slowly; longer ones than looking can pay for
   // are a reason to look less.
   void learn(std::uint64_t waited_ns) {
@@ -43,12 +43,12 @@ class SpinBudget {
 
  private:
   static constexpr std::uint64_t kHeadroom = 4;  // times the wait that ended lately
+  static constexpr std::uint64_t kYieldAlone_ns = 3'000;
   static constexpr std::uint64_t kCrowdedTimes = 64;
   static constexpr std::uint64_t kCrowdedMax_ns = 1'000'000'000;
 
   std::atomic<std::uint64_t> budget_ns_{kMax_ns};
   std::atomic<std::uint64_t> crowded_until_ns_{0};
-  YieldCost yield_cost_;
 };
 
 }  // namespace tf::cpu

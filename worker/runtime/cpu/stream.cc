@@ -15,18 +15,17 @@ namespace {
 template <typename Done>
 bool spin(Done done, std::uint64_t start, SpinBudget& patience) {
   const std::uint64_t budget = patience.at(start);
-  Yields yields(patience.yield_cost());
-  for (std::uint64_t spun = 0; spun < budget; spun = now_ns() - start) {
+  std::uint64_t spun = 0;
+  while (spun < budget) {
     if (done()) return true;
-    if (spun < kSpinAlone_ns) {
+    const std::uint64_t before = spun;
+    if (before < kSpinAlone_ns)
       cpu_relax();
-      continue;
-    }
-    const Yields::Outcome yielded = yields.yield();
+    else
+      std::this_thread::yield();
+    spun = now_ns() - start;
     // Who has run meanwhile may have been whom we wait for, and then looking again is what pays.
-    if (!yielded.others || done()) continue;
-    patience.lost(now_ns(), static_cast<std::uint64_t>(std::chrono::nanoseconds(yielded.time).count()));
-    break;
+    if (before >= kSpinAlone_ns && !done() && patience.yielded(start + spun, spun - before)) break;
   }
   return done();
 }
