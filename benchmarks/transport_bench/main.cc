@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // transport_bench: what a transport costs by itself, between two processes, beside the physical limits
 // measured in the same run. The parent measures; the forked child echoes, counts and receives.
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -167,16 +164,18 @@ void measure_bulk(Client& client, const std::string& transport, const Options& o
   }
 }
 
-int measure(const std::string& transport, bool pin, const Options& options, Report& report) {
-  // start_peer() pins this process, and the peer of the next transport must not inherit that.
+int measure(Peer& peer, const Options& options, Report& report) {
   const KeepPlacement kept;
-  Result<PeerPair> pair = start_peer(transport, pin, options.peer_environment);
-  if (!pair) {
-    std::fprintf(stderr, "transport_bench: %s: %s\n", transport.c_str(), pair.status().to_string().c_str());
+  const std::string& transport = peer.transport();
+  const bool pin = peer.is_pinned();
+  Result<std::unique_ptr<Endpoint>> endpoint = peer.connect();
+  if (!endpoint) {
+    std::fprintf(stderr, "transport_bench: %s: %s\n", transport.c_str(),
+                 endpoint.status().to_string().c_str());
     return 1;
   }
   const std::string placement = pin || !options.both() ? "" : "_unpinned";
-  Client client(*pair->endpoint);
+  Client client(**endpoint);
   if (options.wants("round_trip")) {
     if (transport == "shm") measure_raw_message(options, placement, report);
     measure_round_trip(client, transport, options, placement, report);
@@ -187,14 +186,38 @@ int measure(const std::string& transport, bool pin, const Options& options, Repo
     if (options.wants("bulk")) measure_bulk(client, transport, options, report);
   }
   client.quit();
-  int status = 0;
-  ::waitpid(pair->child, &status, 0);
+  const bool in_order = peer.wait();
   if (!client.failure().is_ok()) {
     std::fprintf(stderr, "transport_bench: %s: %s\n", transport.c_str(),
                  client.failure().to_string().c_str());
     return 1;
   }
-  return status == 0 ? 0 : 1;
+  return in_order ? 0 : 1;
+}
+
+// All of them before anything is measured: see Peer::start().
+Result<std::vector<Peer>> start_peers(const Options& options) {
+  std::vector<Peer> peers;
+  for (const std::string& transport : options.transports) {
+    for (const bool pin : {true, false}) {
+      if (!options.both() && pin != (options.placement == "pinned")) continue;
+      Result<Peer> peer = Peer::start(transport, pin, options.peer_environment);
+      if (!peer) return peer.status();
+      peers.push_back(std::move(*peer));
+    }
+  }
+  return peers;
+}
+
+int measure_all(const Options& options, Report& report) {
+  Result<std::vector<Peer>> peers = start_peers(options);
+  if (!peers) {
+    std::fprintf(stderr, "transport_bench: %s\n", peers.status().to_string().c_str());
+    return 1;
+  }
+  int worst = 0;
+  for (Peer& peer : *peers) worst = std::max(worst, measure(peer, options, report));
+  return worst;
 }
 
 }  // namespace
@@ -234,13 +257,8 @@ int main(int argc, char** argv) {
   int worst = 0;
   if (options.memory) {
     tf::bench::measure_memory(options.quick, report);
-    options.transports.clear();
-  }
-  for (const std::string& transport : options.transports) {
-    for (const bool pin : {true, false}) {
-      if (!options.both() && pin != (options.placement == "pinned")) continue;
-      worst = std::max(worst, tf::bench::measure(transport, pin, options, report));
-    }
+  } else {
+    worst = tf::bench::measure_all(options, report);
   }
   report.finish();
   if (!options.plot.empty() && !tf::bench::write_plot(options.plot, "transport_bench", report.rows())) {

@@ -8,11 +8,11 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include "benchmarks/placement.h"
 #include "net/socket.h"
-#include "net/transport.h"
 #include "transport/factory/factory.h"
 
 namespace tf::bench {
@@ -148,12 +148,17 @@ Status accept_lanes(net::Listener& listener, net::Acceptor& acceptor, std::uniqu
   return Status::ok();
 }
 
-int run_peer(net::Listener listener, const net::Transport& transport, const net::Token& token, bool pin) {
+// The transports of this process are looked up here: they read the environment when they are first looked at.
+int run_peer(net::Listener listener, const std::string& name, const net::Token& token, bool pin) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (!net::wait_readable(listener.fd(), Deadline::after(kRunLimit)).is_ok()) return 1;
   if (pin) pin_to(Processor::kLast);
-  std::unique_ptr<net::Acceptor> acceptor = transport.acceptor(token);
   std::unique_ptr<Endpoint> endpoint;
-  Status status = accept_lanes(listener, *acceptor, endpoint);
+  Status status(Code::kInvalidArgument, "no transport " + name);
+  if (const net::Transport* const transport = find(name)) {
+    std::unique_ptr<net::Acceptor> acceptor = transport->acceptor(token);
+    status = accept_lanes(listener, *acceptor, endpoint);
+  }
   if (status.is_ok()) status = Server(*endpoint).serve();
   if (!status.is_ok()) std::fprintf(stderr, "transport_bench peer: %s\n", status.to_string().c_str());
   return status.is_ok() ? 0 : 1;
@@ -168,35 +173,57 @@ void set_environment(const std::vector<std::string>& environment) {
 
 }  // namespace
 
-Result<PeerPair> start_peer(const std::string& name, bool pin, const std::vector<std::string>& environment) {
-  const net::Transport* transport = find(name);
-  if (transport == nullptr) return Status{Code::kInvalidArgument, "no transport " + name};
-  TF_RETURN_IF_ERROR(transport->available());
-  const std::string unix_name = "@hip-remote-bench-" + std::to_string(::getpid());
-  Result<net::Listener> listener = net::Listener::open(name == "shm" ? net::Address::unix_socket(unix_name)
-                                                                     : net::Address::tcp("127.0.0.1", 0));
+Result<Peer> Peer::start(const std::string& transport, bool pin,
+                         const std::vector<std::string>& environment) {
+  static int started = 0;
+  const std::string unix_name =
+      "@hip-remote-bench-" + std::to_string(::getpid()) + '-' + std::to_string(started++);
+  Result<net::Listener> listener = net::Listener::open(
+      transport == "shm" ? net::Address::unix_socket(unix_name) : net::Address::tcp("127.0.0.1", 0));
   if (!listener) return listener.status();
   Result<net::Token> token = net::Token::random();
   if (!token) return token.status();
   const net::Address address = listener->address();
-  unpin();
-  PeerPair pair;
-  pair.child = ::fork();
-  if (pair.child < 0) return Status::from_errno("fork", errno);
-  if (pair.child == 0) {
+  const pid_t child = ::fork();
+  if (child < 0) return Status::from_errno("fork", errno);
+  if (child == 0) {
     set_environment(environment);
-    ::_exit(run_peer(std::move(*listener), *transport, *token, pin));
+    ::_exit(run_peer(std::move(*listener), transport, *token, pin));
   }
-  if (pin) pin_to(Processor::kFirst);
-  Result<std::unique_ptr<Endpoint>> endpoint =
-      transport->connect(address, *token, Deadline::after(kStepLimit));
-  if (!endpoint) {
-    ::kill(pair.child, SIGKILL);
-    ::waitpid(pair.child, nullptr, 0);
-    return endpoint.status();
-  }
-  pair.endpoint = std::move(*endpoint);
-  return pair;
+  return Peer(child, transport, pin, address, *token);
+}
+
+Peer::Peer(pid_t child, std::string transport, bool pin, net::Address address, const net::Token& token)
+    : child_(child),
+      transport_(std::move(transport)),
+      pin_(pin),
+      address_(std::move(address)),
+      token_(token) {}
+
+Peer::Peer(Peer&& other) noexcept
+    : child_(std::exchange(other.child_, -1)),
+      transport_(std::move(other.transport_)),
+      pin_(other.pin_),
+      address_(std::move(other.address_)),
+      token_(other.token_) {}
+
+Peer::~Peer() {
+  if (child_ < 0) return;
+  ::kill(child_, SIGKILL);
+  ::waitpid(child_, nullptr, 0);
+}
+
+Result<std::unique_ptr<Endpoint>> Peer::connect() const {
+  if (pin_) pin_to(Processor::kFirst);
+  const net::Transport* const transport = find(transport_);
+  if (transport == nullptr) return Status{Code::kInvalidArgument, "no transport " + transport_};
+  TF_RETURN_IF_ERROR(transport->available());
+  return transport->connect(address_, token_, Deadline::after(kStepLimit));
+}
+
+bool Peer::wait() {
+  int status = 0;
+  return ::waitpid(std::exchange(child_, -1), &status, 0) > 0 && status == 0;
 }
 
 Client::Client(Endpoint& endpoint) : endpoint_(endpoint), deadline_(Deadline::after(kRunLimit)) {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two ends of transport_bench: a Client in this process and a forked peer that serves it.
+// The two ends of transport_bench: a Client in this process and a forked Peer that serves it.
 #pragma once
 
 #include <sys/types.h>
@@ -10,20 +10,39 @@
 #include <string>
 #include <vector>
 
+#include "net/transport.h"
 #include "transport/endpoint.h"
 
 namespace tf::bench {
 
-struct PeerPair {
-  std::unique_ptr<Endpoint> endpoint;
-  pid_t child = -1;
-};
-
-// Forks a peer connected over `transport` ("shm", "tcp", "rdma"). With `pin` this process runs on the first
-// and the peer on the last processor it may use. `environment`: NAME=VALUE for the peer alone, which is how
-// the two ends get a device each. REQUIRES: no other thread yet.
-Result<PeerPair> start_peer(const std::string& transport, bool pin,
+// The other end: a process that waits until this one connects, and serves it.
+class Peer {
+ public:
+  // Over `transport` ("shm", "tcp", "rdma"). With `pin` this process will run on the first and the peer on
+  // the last processor it may use. `environment`: NAME=VALUE for the peer alone, which is how the two ends
+  // get a device each. REQUIRES: no other thread yet; and no transport looked at yet, since they keep what
+  // they read in the environment then, and the peer would take over what it says here.
+  static Result<Peer> start(const std::string& transport, bool pin,
                             const std::vector<std::string>& environment);
+  Peer(Peer&& other) noexcept;
+  Peer& operator=(Peer&&) = delete;
+  ~Peer();  // ends it
+
+  const std::string& transport() const { return transport_; }
+  bool is_pinned() const { return pin_; }
+  Result<std::unique_ptr<Endpoint>> connect() const;
+  // Until it has ended by itself, which Client::quit() has told it to. True: in order.
+  bool wait();
+
+ private:
+  Peer(pid_t child, std::string transport, bool pin, net::Address address, const net::Token& token);
+
+  pid_t child_;  // -1: moved from or waited for
+  std::string transport_;
+  bool pin_;
+  net::Address address_;
+  net::Token token_;
+};
 
 // Drives one endpoint against the peer. After a failure every call returns at once.
 class Client {
