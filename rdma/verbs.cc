@@ -41,7 +41,9 @@
   X(ibv_fork_init, "IBVERBS_1.1")
 
 // The same, but the library may be too old for it.
-#define TF_RDMA_OPTIONAL_FUNCTIONS(X) X(ibv_reg_dmabuf_mr, "IBVERBS_1.12")
+#define TF_RDMA_OPTIONAL_FUNCTIONS(X)  \
+  X(ibv_reg_dmabuf_mr, "IBVERBS_1.12") \
+  X(ibv_is_fork_initialized, "IBVERBS_1.13")
 
 namespace tf::rdma {
 namespace {
@@ -176,6 +178,17 @@ Verbs make_table(const Symbols& symbols) {
   };
 }
 
+// Programs fork. Kernels before 5.12 then give the parent another page where it writes next, and the device
+// goes on with the old one; there registered pages are kept from children. That is no more than the lesser
+// evil, since a child has nothing then of what else is on those pages: not where the kernel copies them, of
+// which libraries older than that say nothing. Too late where the program has used verbs itself, whose choice
+// then counts.
+void prepare_for_forks(const Symbols& symbols) {
+  if (symbols.ibv_is_fork_initialized != nullptr && (symbols.ibv_is_fork_initialized)() == IBV_FORK_UNNEEDED)
+    return;
+  (void)(symbols.ibv_fork_init)();
+}
+
 Loaded load() {
   Loaded result;
   void* const library = ::dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);  // never closed: drivers keep threads
@@ -188,10 +201,7 @@ Loaded load() {
   result.failure = find_all(library, result.symbols);
   if (!result.failure.is_ok()) return result;
   result.verbs = make_table(result.symbols);
-  // Programs fork. Kernels before 5.12 then give the parent another page where it writes next, and the device
-  // goes on with the old one; this keeps registered pages from children there, and does nothing on newer
-  // kernels. Too late where the program has used verbs itself, whose choice then counts.
-  (void)(result.symbols.ibv_fork_init)();
+  prepare_for_forks(result.symbols);
   return result;
 }
 

@@ -2,6 +2,9 @@
 // The library's own verbs, where this machine has a RoCE device: that our table reaches them, and that what
 // the provider of the tests is strict about is what real ones do (which may forgive more: soft-RoCE frees the
 // slots of requests that nobody was told of). All skipped elsewhere.
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <cerrno>
 
 #include "rdma/device.h"
@@ -57,6 +60,28 @@ TEST_F(RealVerbs, WriteReadAndImmediate) {
   EXPECT_EQ(wc.byte_len, 5u);
   EXPECT_EQ(wc.imm_data, 0x12345678u);
   EXPECT_EQ(right->text(8, 5), "hello");
+}
+
+// What is registered shares its pages with whatever lies beside it, and both are a child's, too (but on
+// kernels before 5.12, which have to choose).
+TEST_F(RealVerbs, AChildHasItsParentsMemory) {
+  left->fill(0, "hello");
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    const bool same = left->text(0, 5) == "hello";
+    left->fill(0, "child");
+    ::_exit(same ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << "status " << status;
+  left->fill(0, "after");
+  ASSERT_EQ(left->post(*right, IBV_WR_RDMA_READ, 100, 5, 64, 2), 0);
+  EXPECT_EQ(left->next().status, IBV_WC_SUCCESS);
+  ASSERT_EQ(left->post(*right, IBV_WR_RDMA_WRITE, 0, 5, 64, 3), 0);
+  EXPECT_EQ(left->next().status, IBV_WC_SUCCESS);
+  EXPECT_EQ(right->text(64, 5), "after") << "the device has the pages that the parent writes to";
 }
 
 TEST_F(RealVerbs, AnEventWhenArmed) {
