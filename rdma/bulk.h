@@ -31,8 +31,8 @@
 namespace tf::rdma {
 
 inline constexpr std::size_t kPiecesMax = 16;  // announced at a time, of each direction
-// Targets with those that were wanted. A worker that sent the first parts of so many tags, and then the second
-// parts of all, would wait for ever; ours leaves no more half sent than it has places of staging, 16.
+// Targets with those that were wanted. A worker that sent the first parts of so many tags, and then the
+// second parts of all, would wait for ever; ours leaves no more half sent than it has places of staging, 16.
 inline constexpr std::size_t kTargetsMax = 256;
 
 enum class BulkOp : std::uint16_t {
@@ -92,6 +92,7 @@ class Bulk : public QueuedBulkPlane {
   // The queue pairs are in error: ends what is under way, and all transfers.
   void fail_all(const Status& status);
   void note_post();
+  bool has_pending() const { return queue_.has_pending(); }
   // Memory that lingers wants somebody to look again (Regions).
   bool has_lingering() const { return regions_->has_lingering(); }
   void end_overdue() {

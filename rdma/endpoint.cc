@@ -35,6 +35,7 @@ constexpr int kLingerSlice_ms = 100;
 constexpr int kLossSlice_ms = 2;                     // while the peer is lost and not all is delivered
 constexpr int kShortSlice_ms = 1;                    // a third sleeper, or one that nobody would wake
 constexpr std::uint32_t kEmptyPollsPerCheck = 1024;  // of the socket and the device's events
+constexpr int kLooksPerClock = 4;
 constexpr std::uint64_t kPayloadMax = kMessageBytesMax - kFrameHeaderBytes;
 
 class RdmaEndpoint final : public tf::Endpoint, private BulkOwner {
@@ -71,7 +72,9 @@ class RdmaEndpoint final : public tf::Endpoint, private BulkOwner {
  private:
   // One for the waits of a consumer, one for those of a mover.
   struct Waiter {
+    // While payload is under way waits last as long as that takes, and say nothing of the others.
     SpinBudget spin;
+    SpinBudget payload_spin;
     // The refusal of which this waiter has been told that there is room again.
     std::atomic<std::uint64_t> told{Producer::kNotRefused};
   };
@@ -102,7 +105,8 @@ class RdmaEndpoint final : public tf::Endpoint, private BulkOwner {
   Result<std::size_t> deliver(MessageSink& sink, std::size_t limit);
   bool has_news(Interest interest, Waiter& waiter, Bulk::Look how);
   Status look(Interest interest, Waiter& waiter, Bulk::Look how = Bulk::Look::kIfFree);
-  Status spin(Interest interest, Waiter& waiter, Clock::time_point start, Deadline deadline);
+  Status spin(Interest interest, Waiter& waiter, SpinBudget& budget, Clock::time_point start,
+              Deadline deadline);
   Status sleep(Interest interest, Waiter& waiter, Deadline deadline);
   Sleep prepare(const Waiter& waiter, int seat, bool on_messages, bool on_bulk) const;
   Status rise(const Sleep& sleep);
@@ -234,7 +238,7 @@ Result<std::size_t> RdmaEndpoint::deliver(MessageSink& sink, std::size_t limit) 
 
 Result<std::size_t> RdmaEndpoint::poll(MessageSink& sink, std::size_t limit) {
   if (failed()) return status();
-  (void)arrive();
+  if (!in_.has_record()) (void)arrive();
   Result<std::size_t> delivered = deliver(sink, limit);
   if (!delivered || delivered.value() != 0) return delivered;
   if (!is_lost() && ++empty_polls_ % kEmptyPollsPerCheck != 0) return delivered;
@@ -339,12 +343,14 @@ Status RdmaEndpoint::look(Interest interest, Waiter& waiter, Bulk::Look how) {
   return failed() ? status() : would_block();
 }
 
-Status RdmaEndpoint::spin(Interest interest, Waiter& waiter, Clock::time_point start, Deadline deadline) {
-  Spin spin(waiter.spin, start);
+Status RdmaEndpoint::spin(Interest interest, Waiter& waiter, SpinBudget& budget, Clock::time_point start,
+                          Deadline deadline) {
+  Spin spin(budget, start);
   Status seen = look(interest, waiter);
   for (Clock::time_point now = start;
-       seen.code() == Code::kWouldBlock && !deadline.passed() && spin.go_on(now); now = Clock::now())
-    seen = look(interest, waiter);
+       seen.code() == Code::kWouldBlock && !deadline.passed(now) && spin.go_on(now); now = Clock::now())
+    for (int looks = 0; looks < kLooksPerClock && seen.code() == Code::kWouldBlock; ++looks)
+      seen = look(interest, waiter);
   return seen;
 }
 
@@ -416,15 +422,18 @@ Status RdmaEndpoint::sleep(Interest interest, Waiter& waiter, Deadline deadline)
 Status RdmaEndpoint::wait(Interest interest, Deadline deadline) {
   Waiter& own = waiter(interest);
   const Clock::time_point start = Clock::now();
-  Status seen = spin(interest, own, start, deadline);
+  SpinBudget& budget = bulk_->has_pending() ? own.payload_spin : own.spin;
+  Status seen = spin(interest, own, budget, start, deadline);
   while (seen.code() == Code::kWouldBlock) {
     if (deadline.passed()) {
       seen = {Code::kTimeout, "nothing came over rdma before the deadline"};
       break;
     }
     seen = sleep(interest, own, deadline);
+    // Before events are asked for once more: one that nobody waits for costs an interrupt.
+    if (seen.code() == Code::kWouldBlock) seen = look(interest, own);
   }
-  own.spin.learn(Clock::now() - start);  // also when nothing came: an idle end shall not spin
+  budget.learn(Clock::now() - start);  // also when nothing came: an idle end shall not spin
   return seen;
 }
 

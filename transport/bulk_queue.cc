@@ -154,10 +154,12 @@ void BulkQueue::finish_locked(std::size_t bytes) {
     sends_.pop_front();
     --cursor_;
   }
+  send_count_.store(sends_.size(), std::memory_order_relaxed);
 }
 
 void BulkQueue::count_sends() {
   to_send_.store(failure_.is_ok() ? sends_.size() - cursor_ : 0, std::memory_order_release);
+  send_count_.store(sends_.size(), std::memory_order_relaxed);
 }
 
 // After a failure: completes every send whose memory nobody holds.

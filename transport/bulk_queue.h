@@ -88,6 +88,11 @@ class BulkQueue {
   Status abort_receive(std::uint64_t tag, std::uint32_t reason);
 
   // --- Any thread ------------------------------------------------------------------------------------------
+  // Hint: transfers have not ended yet.
+  bool has_pending() const {
+    return send_count_.load(std::memory_order_relaxed) != 0 ||
+           receive_count_.load(std::memory_order_relaxed) != 0;
+  }
   // Completes everything that is not pinned with `status` and refuses what comes later. The first call
   // counts.
   void fail_all(const Status& status);
@@ -136,9 +141,10 @@ class BulkQueue {
   std::size_t cursor_ = 0;
   std::size_t aborts_to_send_ = 0;
   bool send_pinned_ = false;             // sends_[cursor_] is between next_send() and its advance
-  std::atomic<std::size_t> to_send_{0};  // sends_.size() - cursor_, or 0 once failed
+  std::atomic<std::size_t> to_send_{0};     // sends_.size() - cursor_, or 0 once failed
+  std::atomic<std::size_t> send_count_{0};  // sends_.size()
   Receives receives_;                    // no empty queues
-  std::size_t receive_count_ = 0;
+  std::atomic<std::size_t> receive_count_{0};  // written under the mutex
   std::unordered_map<std::uint64_t, Aborted> aborted_;
   std::deque<std::uint64_t> aborted_order_;  // the keys of aborted_, oldest first
 };

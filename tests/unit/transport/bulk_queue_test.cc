@@ -77,6 +77,29 @@ TEST_F(BulkQueueTest, ZeroCopySendsCompleteWhenTheirMemoryIsFree) {
   EXPECT_TRUE(second.done());
 }
 
+TEST_F(BulkQueueTest, TransfersArePendingUntilTheyEnd) {
+  EXPECT_FALSE(queue_.has_pending());
+  (void)send(1, 100);
+  (void)queue_.next_send();
+  queue_.hand_over_send(100);
+  EXPECT_TRUE(queue_.has_pending()) << "the kernel has it";
+  queue_.finish_send(100);
+  EXPECT_FALSE(queue_.has_pending());
+  (void)receive(2, 100);
+  (void)queue_.find_receive(2);
+  queue_.hand_over_receive(2, 100);
+  EXPECT_TRUE(queue_.has_pending()) << "a device fills it";
+  queue_.finish_receive(2, 100);
+  EXPECT_FALSE(queue_.has_pending());
+  (void)receive(3, 100);
+  EXPECT_TRUE(queue_.abort_receive(3, 1).is_ok());
+  EXPECT_FALSE(queue_.has_pending());
+  (void)send(4, 100);
+  (void)receive(5, 100);
+  queue_.fail_all(kBroken);
+  EXPECT_FALSE(queue_.has_pending());
+}
+
 TEST_F(BulkQueueTest, FailureSparesMemoryThatTheKernelHolds) {
   BulkCompletion& held = send(1, 100);
   BulkCompletion& current = send(2, 50);
