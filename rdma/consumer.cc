@@ -55,7 +55,8 @@ Status Consumer::take_completion(const ibv_wc& completion) {
 }
 
 Status Consumer::take_immediate(std::uint32_t immediate) {
-  if (failure_.is_ok()) TF_RETURN_IF_ERROR(queues_.pair->post_receives(1));
+  if (failure_.is_ok() && ++spent_receives_ == kReceivesAtOnce)
+    TF_RETURN_IF_ERROR(queues_.pair->post_receives(std::exchange(spent_receives_, 0)));
   // Each in turn: an immediate tells at most kConsumedMask lines more than the one before it.
   opposite_lines_ += (immediate - static_cast<std::uint32_t>(opposite_lines_)) & kConsumedMask;
   has_told_ = true;

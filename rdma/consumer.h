@@ -114,6 +114,7 @@ class Consumer {
   unsigned batch_count_ = 0;
   std::uint64_t opposite_lines_ = 0;  // consumed of the opposite stream, as the immediates add up
   bool has_told_ = false;
+  unsigned spent_receives_ = 0;  // not posted again yet
   // Requests that are being put together, at most kRequestsMax.
   static constexpr unsigned kRequestsMax = 6;
   std::array<ibv_send_wr, kRequestsMax> requests_{};

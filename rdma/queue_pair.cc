@@ -152,12 +152,19 @@ void QueuePair::note_done(std::uint64_t number) {
 }
 
 Status QueuePair::post_receives(unsigned count) {
-  for (; count > 0; --count) {
-    ibv_recv_wr receive{};
-    receive.wr_id = kReceiveMark;
+  constexpr unsigned kChain = 8;
+  std::array<ibv_recv_wr, kChain> receives;
+  while (count > 0) {
+    const unsigned some = std::min(count, kChain);
+    for (unsigned index = 0; index < some; ++index) {
+      receives[index] = {};
+      receives[index].wr_id = kReceiveMark;
+      if (index + 1 < some) receives[index].next = &receives[index + 1];
+    }
     ibv_recv_wr* bad = nullptr;
-    const int error = verbs_.post_recv(queue_, &receive, &bad);
-    if (error != 0) return post_failed("posting a receive", error);
+    const int error = verbs_.post_recv(queue_, receives.data(), &bad);
+    if (error != 0) return post_failed("posting receives", error);
+    count -= some;
   }
   return Status::ok();
 }

@@ -29,9 +29,8 @@
 //
 // Credit. consumed (in lines, low 48 bits) and grant (high 16). While the producer pushes, the immediates of
 // the opposite stream say what is consumed; the credit word is written for kTellBatches pushes or a quarter
-// of the ring that they have not told of. A push's receive is posted anew before what it brought is told as
-// consumed, and kPushedMax + 2 pushes at most are not known to be consumed: kConsumerReceives are always
-// enough.
+// of the ring that they have not told of. Receives are posted anew kReceivesAtOnce at a time, and kPushedMax
+// + 2 pushes at most are not known to be consumed: kConsumerReceives are always enough.
 //
 // Room. A producer that found none holds, stores a number in Line::waiting, fences, and looks at the credit
 // again. The consumer, having read the line behind a write of the credit, answers each such number with one
@@ -55,6 +54,8 @@ inline constexpr std::size_t kRingLinesMax = 16384;  // so that an end mod 2^15 
 inline constexpr unsigned kPushedMax = 16;
 inline constexpr unsigned kTellBatches = kPushedMax / 2;
 inline constexpr unsigned kConsumerReceives = 32;
+inline constexpr unsigned kReceivesAtOnce = 8;  // posted again
+static_assert(kConsumerReceives - (kReceivesAtOnce - 1) >= kPushedMax + 2);
 inline constexpr unsigned kKickReceives = 4;
 
 inline constexpr std::uint32_t kPadMagic = 0x44415048;  // "HPAD", where a frame has its magic

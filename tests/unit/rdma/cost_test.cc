@@ -20,6 +20,7 @@ struct Cost {
   double requests = 0;
   double doorbells = 0;
   double completions = 0;
+  double receive_doorbells = 0;
 };
 
 class CostTest : public EndpointsTest {
@@ -35,9 +36,11 @@ class CostTest : public EndpointsTest {
     const test::FakeCounters now = fabric_.counters();
     const Cost cost{static_cast<double>(now.work_requests - before_.work_requests) / units,
                     static_cast<double>(now.doorbells - before_.doorbells) / units,
-                    static_cast<double>(now.completions - before_.completions) / units};
-    std::printf("per %s: %.3f requests, %.3f doorbells, %.3f completions of sends\n", what, cost.requests,
-                cost.doorbells, cost.completions);
+                    static_cast<double>(now.completions - before_.completions) / units,
+                    static_cast<double>(now.receive_doorbells - before_.receive_doorbells) / units};
+    std::printf(
+        "per %s: %.3f requests, %.3f doorbells, %.3f completions of sends, %.3f doorbells of receives\n",
+        what, cost.requests, cost.doorbells, cost.completions, cost.receive_doorbells);
     return cost;
   }
 
@@ -76,6 +79,7 @@ TEST_F(CostTest, SynchronousCalls) {
   EXPECT_LE(each.requests, 2.01);  // and a pad now and then
   EXPECT_LE(each.doorbells, 2.01);
   EXPECT_LE(each.completions, 0.3);
+  EXPECT_LE(each.receive_doorbells, 0.26) << "receives are posted again eight at a time";
 }
 
 // A request of the client, and the bytes that it asks for.
