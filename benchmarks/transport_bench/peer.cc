@@ -57,6 +57,12 @@ class Server final : public MessageSink {
  public:
   explicit Server(Endpoint& endpoint) : endpoint_(endpoint) {}
 
+  ~Server() {
+    if (!memory_.empty()) endpoint_.bulk().forget(memory_);
+  }
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
   Status serve() {
     while (!quit_) {
       Result<std::size_t> polled = endpoint_.poll(*this, 256);
@@ -88,7 +94,7 @@ class Server final : public MessageSink {
   }
 
   Status receive(std::uint64_t bytes) {
-    if (memory_.size() < bytes) memory_.resize(bytes);
+    grow(bytes);
     BulkCompletion completion;
     TF_RETURN_IF_ERROR(endpoint_.bulk().receive(++tag_, std::span(memory_).first(bytes), completion));
     TF_RETURN_IF_ERROR(finish(completion));
@@ -96,10 +102,18 @@ class Server final : public MessageSink {
   }
 
   Status send(std::uint64_t bytes) {
-    if (memory_.size() < bytes) memory_.resize(bytes);
+    grow(bytes);
     BulkCompletion completion;
     TF_RETURN_IF_ERROR(endpoint_.bulk().send(++send_tag_, std::span(memory_).first(bytes), completion));
     return finish(completion);
+  }
+
+  // Registered once with a device, as a worker's staging is.
+  void grow(std::uint64_t bytes) {
+    if (memory_.size() >= bytes) return;
+    if (!memory_.empty()) endpoint_.bulk().forget(memory_);
+    memory_.resize(bytes);
+    endpoint_.bulk().remember(memory_);
   }
 
   Status finish(const BulkCompletion& completion) {

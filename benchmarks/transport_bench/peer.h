@@ -49,6 +49,22 @@ class Client {
  public:
   explicit Client(Endpoint& endpoint);
 
+  // While it lasts `memory` is registered with a device, where there is one, as pinned memory is.
+  class Remembered {
+   public:
+    Remembered(Client& client, std::span<std::byte> memory)
+        : bulk_(client.endpoint_.bulk()), memory_(memory) {
+      bulk_.remember(memory_);
+    }
+    Remembered(const Remembered&) = delete;
+    Remembered& operator=(const Remembered&) = delete;
+    ~Remembered() { bulk_.forget(memory_); }
+
+   private:
+    BulkPlane& bulk_;
+    std::span<std::byte> memory_;
+  };
+
   // One message of `bytes` (header included) there and one back.
   void round_trip(std::size_t bytes);
   // `count` messages one way; returns when the peer has counted them all.
