@@ -60,27 +60,29 @@ def ucx_bandwidth(text):
 
 
 def our_rows(text):
-    """The JSON rows of our benchmarks: {(metric, bytes): (value, unit)}."""
+    """The JSON rows of our benchmarks: {(metric, bytes): {'value', 'p50', 'unit'}}."""
     rows = {}
     for line in text.splitlines():
         if not line.startswith('{'):
             continue
         try:
             row = json.loads(line)
-            rows[(row['metric'], row['bytes'])] = (float(row['value']), row['unit'])
+            rows[(row['metric'], row['bytes'])] = {'value': float(row['value']), 'p50': float(row['p50']),
+                                                   'unit': row['unit']}
         except (ValueError, KeyError, TypeError):
             continue
     return rows
 
 
 def our_round_trip(text, metric='round_trip', size=64):
+    """The median of single trips, as of the others."""
     found = our_rows(text).get((metric, size))
-    return found[0] / {'ns': 1e3, 'us': 1}[found[1]] if found and found[1] in ('ns', 'us') else None
+    return found['p50'] / {'ns': 1e3, 'us': 1}[found['unit']] if found and found['unit'] in ('ns', 'us') else None
 
 
 def our_bandwidth(text, metric, size):
     found = our_rows(text).get((metric, size))
-    return found[0] if found and found[1] == 'GB/s' else None
+    return found['value'] if found and found['unit'] == 'GB/s' else None
 
 
 def gtest_counts(text):

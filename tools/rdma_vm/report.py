@@ -136,8 +136,12 @@ def rows_of_hip_bench(out):
     rows = []
     for (metric, size), values in found.items():
         row = {'row': 'figure', 'name': 'hip_bench ' + metric + (f', {size} bytes' if size else ''),
-               'unit': next(iter(values.values()))[1], 'ours': values.get('rdma', (None,))[0],
-               'limit': values.get('tcp', (None,))[0], 'limit_name': 'ours over tcp, not on that wire', 'ucx': None}
+               'unit': next(iter(values.values()))['unit'], 'ours': values.get('rdma', {}).get('value'),
+               'limit': values.get('tcp', {}).get('value'), 'limit_name': 'ours over tcp, not on that wire', 'ucx': None}
+        beside = {'h2d': 'ib_read_bw', 'd2h': 'ib_write_bw'}.get(metric.split('_')[0])
+        limit = median_of(out, [beside], figures.perftest_bandwidth) if beside and size >= BULK else None
+        if limit is not None:
+            row.update(limit=limit, limit_name=f'{beside}, 1 MiB')
         rows.append(with_ratio(row))
     return broken + rows
 

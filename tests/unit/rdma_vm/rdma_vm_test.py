@@ -52,9 +52,9 @@ GTEST_END = """[  FAILED  ] 1 test, listed below:
 """
 
 
-def our_row(metric, size, value, unit):
+def our_row(metric, size, value, unit, p50=None):
     return json.dumps({"bench": "transport_bench", "transport": "rdma", "metric": metric, "bytes": size, "value": value,
-                       "unit": unit, "limit": None, "ratio": None, "limit_name": ""})
+                       "p50": value if p50 is None else p50, "unit": unit, "limit": None, "ratio": None, "limit_name": ""})
 
 
 class Parsers(unittest.TestCase):
@@ -71,7 +71,7 @@ class Parsers(unittest.TestCase):
         self.assertAlmostEqual(figures.ucx_bandwidth(UCX_BW), 40.69 * 1.048576e-3)
 
     def test_ours(self):
-        rows = [our_row("round_trip", 64, 41000, "ns"), our_row("bulk_send", 1048576, 0.08, "GB/s")]
+        rows = [our_row("round_trip", 64, 45000, "ns", 41000), our_row("bulk_send", 1048576, 0.08, "GB/s")]
         text = "\n".join(["progress", *rows])
         self.assertEqual(figures.our_round_trip(text), 41.0)
         self.assertEqual(figures.our_bandwidth(text, "bulk_send", 1048576), 0.08)
