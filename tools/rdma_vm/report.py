@@ -137,7 +137,8 @@ def rows_of_hip_bench(out):
     for (metric, size), values in found.items():
         row = {'row': 'figure', 'name': 'hip_bench ' + metric + (f', {size} bytes' if size else ''),
                'unit': next(iter(values.values()))['unit'], 'ours': values.get('rdma', {}).get('value'),
-               'limit': values.get('tcp', {}).get('value'), 'limit_name': 'ours over tcp, not on that wire', 'ucx': None}
+               'limit': values.get('tcp', {}).get('value'), 'limit_name': 'ours over tcp, not on that wire',
+               'ucx': None}
         beside = {'h2d': 'ib_read_bw', 'd2h': 'ib_write_bw'}.get(metric.split('_')[0])
         limit = median_of(out, [beside], figures.perftest_bandwidth) if beside and size >= BULK else None
         if limit is not None:
