@@ -54,7 +54,8 @@ GTEST_END = """[  FAILED  ] 1 test, listed below:
 
 def our_row(metric, size, value, unit, p50=None):
     return json.dumps({"bench": "transport_bench", "transport": "rdma", "metric": metric, "bytes": size,
-                       "value": value, "p50": value if p50 is None else p50, "unit": unit, "limit": None, "ratio": None, "limit_name": ""})
+                       "value": value, "p50": value if p50 is None else p50, "unit": unit,
+                       "limit": None, "ratio": None, "limit_name": ""})
 
 
 class Parsers(unittest.TestCase):
