@@ -69,11 +69,11 @@ Result<std::size_t> Bulk::move_all() {
 Result<std::size_t> Bulk::take_records() {
   std::size_t count = 0;
   for (;;) {
-    Result<std::optional<Record>> record = plane_.consumer().peek(sizeof(BulkNote) + kSmallBytes);
+    const Result<const Record*> record = plane_.consumer().peek(sizeof(BulkNote) + kSmallBytes);
     if (!record) return record.status();
-    if (!record->has_value()) break;
-    const auto op = static_cast<BulkOp>((*record)->header.opcode);
-    const std::span<const std::byte> payload = (*record)->payload;
+    if (record.value() == nullptr) break;
+    const auto op = static_cast<BulkOp>(record.value()->header.opcode);
+    const std::span<const std::byte> payload = record.value()->payload;
     BulkNote note;
     if (payload.size() < sizeof note) return wrong("record of another length");
     std::memcpy(&note, payload.data(), sizeof note);

@@ -127,14 +127,14 @@ void Consumer::settle() {
 
 // --- Records ----------------------------------------------------------------------------------------------
 
-Result<std::optional<Record>> Consumer::peek(std::uint64_t payload_max) {
+Result<const Record*> Consumer::peek(std::uint64_t payload_max) {
   for (;;) {
     const std::uint64_t at = own_consumed();
     const std::uint64_t available = known_ - at;
-    if (available == 0) return std::optional<Record>();
+    if (available == 0) return static_cast<const Record*>(nullptr);
     const std::size_t to_end = capacity() - offset(at);
     const std::byte* const record = memory_.ring.data() + offset(at);
-    FrameHeader header;
+    FrameHeader& header = record_.header;
     std::memcpy(&header, record, sizeof header);
     if (header.magic == kPadMagic) {
       if (to_end == capacity() || to_end > available) return wrong("a pad where none can be");
@@ -145,7 +145,8 @@ Result<std::optional<Record>> Consumer::peek(std::uint64_t payload_max) {
     const std::uint64_t bytes = round_to_lines(kFrameHeaderBytes + header.payload_length);
     if (bytes > available || bytes > to_end) return wrong("a record that goes beyond what was published");
     next_ = at + bytes;
-    return std::optional(Record{header, {record + kFrameHeaderBytes, header.payload_length}});
+    record_.payload = {record + kFrameHeaderBytes, header.payload_length};
+    return static_cast<const Record*>(&record_);
   }
 }
 

@@ -37,8 +37,9 @@ class Consumer {
   // can still be had from peek().
   Status poll();
   bool has_record() const { return own_consumed() != known_; }
-  // The oldest record; none: nothing there. `payload_max`: longer ones are kProtocol.
-  Result<std::optional<Record>> peek(std::uint64_t payload_max);
+  // The oldest record, good until the next call; null: nothing there. `payload_max`: longer ones are
+  // kProtocol.
+  Result<const Record*> peek(std::uint64_t payload_max);
   // It has been handled. REQUIRES: peek() gave it.
   void consume() { progress_.consumed.store(next_, std::memory_order_release); }
   // After some have been handled: tells the producer, and goes on fetching.
@@ -92,6 +93,7 @@ class Consumer {
   const ConsumerMemory memory_;
 
   Progress progress_;
+  Record record_;                 // that peek() gave
   std::uint64_t next_ = 0;        // behind the record that peek() gave
   std::uint64_t known_ = 0;       // in the ring up to here
   std::uint64_t pushed_end_ = 0;  // the immediates told of this much

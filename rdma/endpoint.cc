@@ -105,8 +105,7 @@ class RdmaEndpoint final : public tf::Endpoint, private BulkOwner {
   Result<std::size_t> deliver(MessageSink& sink, std::size_t limit);
   bool has_news(Interest interest, Waiter& waiter, Bulk::Look how);
   Status look(Interest interest, Waiter& waiter, Bulk::Look how = Bulk::Look::kIfFree);
-  Status spin(Interest interest, Waiter& waiter, SpinBudget& budget, Clock::time_point start,
-              Deadline deadline);
+  Status spin(Interest interest, Waiter& waiter, Spin& spin, Clock::time_point& now, Deadline deadline);
   Status sleep(Interest interest, Waiter& waiter, Deadline deadline);
   Sleep prepare(const Waiter& waiter, int seat, bool on_messages, bool on_bulk) const;
   Status rise(const Sleep& sleep);
@@ -217,13 +216,14 @@ Status RdmaEndpoint::arrive() {
 Result<std::size_t> RdmaEndpoint::deliver(MessageSink& sink, std::size_t limit) {
   std::size_t delivered = 0;
   for (; delivered < limit && !failed(); ++delivered) {
-    const Result<std::optional<Record>> record = in_.peek(kPayloadMax);
-    if (!record) {
-      fail(record.status());
+    const Result<const Record*> peeked = in_.peek(kPayloadMax);
+    if (!peeked) {
+      fail(peeked.status());
       break;
     }
-    if (!record.value().has_value()) break;
-    if (Status taken = sink.on_message(record.value()->header, record.value()->payload); !taken.is_ok()) {
+    const Record* const record = peeked.value();
+    if (record == nullptr) break;
+    if (Status taken = sink.on_message(record->header, record->payload); !taken.is_ok()) {
       fail(taken);
       return taken;
     }
@@ -343,14 +343,15 @@ Status RdmaEndpoint::look(Interest interest, Waiter& waiter, Bulk::Look how) {
   return failed() ? status() : would_block();
 }
 
-Status RdmaEndpoint::spin(Interest interest, Waiter& waiter, SpinBudget& budget, Clock::time_point start,
+// `now`: as of the last time that the clock was read.
+Status RdmaEndpoint::spin(Interest interest, Waiter& waiter, Spin& spin, Clock::time_point& now,
                           Deadline deadline) {
-  Spin spin(budget, start);
   Status seen = look(interest, waiter);
-  for (Clock::time_point now = start;
-       seen.code() == Code::kWouldBlock && !deadline.passed(now) && spin.go_on(now); now = Clock::now())
+  while (seen.code() == Code::kWouldBlock && !deadline.passed(now) && spin.go_on(now)) {
     for (int looks = 0; looks < kLooksPerClock && seen.code() == Code::kWouldBlock; ++looks)
       seen = look(interest, waiter);
+    if (seen.code() == Code::kWouldBlock) now = Clock::now();
+  }
   return seen;
 }
 
@@ -422,18 +423,21 @@ Status RdmaEndpoint::sleep(Interest interest, Waiter& waiter, Deadline deadline)
 Status RdmaEndpoint::wait(Interest interest, Deadline deadline) {
   Waiter& own = waiter(interest);
   const Clock::time_point start = Clock::now();
+  Clock::time_point now = start;
   SpinBudget& budget = bulk_->has_pending() ? own.payload_spin : own.spin;
-  Status seen = spin(interest, own, budget, start, deadline);
+  Spin spinning(budget, start);
+  Status seen = spin(interest, own, spinning, now, deadline);
   while (seen.code() == Code::kWouldBlock) {
     if (deadline.passed()) {
       seen = {Code::kTimeout, "nothing came over rdma before the deadline"};
-      break;
+    } else {
+      seen = sleep(interest, own, deadline);
+      // Before events are asked for once more: one that nobody waits for costs an interrupt.
+      if (seen.code() == Code::kWouldBlock) seen = look(interest, own);
     }
-    seen = sleep(interest, own, deadline);
-    // Before events are asked for once more: one that nobody waits for costs an interrupt.
-    if (seen.code() == Code::kWouldBlock) seen = look(interest, own);
+    now = Clock::now();
   }
-  budget.learn(Clock::now() - start);  // also when nothing came: an idle end shall not spin
+  budget.learn(now - start);  // also when nothing came: an idle end shall not spin
   return seen;
 }
 
