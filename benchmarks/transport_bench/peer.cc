@@ -284,8 +284,8 @@ void Client::await_bulk(const BulkCompletion& completion) {
 
 void Client::send_bulk(std::span<const std::byte> memory) {
   BulkCompletion completion;
-  post(kBulk, kFrameHeaderBytes + 8, memory.size());
   if (failure_.is_ok()) failure_ = endpoint_.bulk().send(++tag_, memory, completion);
+  post(kBulk, kFrameHeaderBytes + 8, memory.size());
   await_bulk(completion);
   await_reply();
 }

@@ -182,15 +182,18 @@ def rows_of_figures(out, quick):
     if not quick:
         sent = median_of(out, ['ib_send_lat'], figures.perftest_round_trip)
         rows.append(dict(rows[0], name='64 B round trip, two-sided', limit=sent, limit_name='2 x ib_send_lat'))
-    put = median_of(out, ['ucx_put_bw'], figures.ucx_bandwidth)
-    get = median_of(out, ['ucx_get'], figures.ucx_bandwidth)
-    for size in (BULK,) if quick else (BULK, LARGE):
-        for name, metric, limit, limit_name, ucx, ucx_name in (
-                ('client to worker', 'bulk_send', fetch, 'ib_read_bw', get, 'ucp_get'),
-                ('worker to client', 'bulk_receive', write, 'ib_write_bw', put, 'ucp_put_bw')):
-            rows.append({'name': f'{name}, {SIZES[size]}', 'unit': 'GB/s',
-                         'ours': median_of(out, ['ours_bulk', 'ours'], bulk(metric, size)), 'limit': limit,
-                         'limit_name': limit_name + ', 1 MiB', 'ucx': ucx, 'ucx_name': ucx_name + ', 1 MiB'})
+    up, down = ('client to worker', 'bulk_send'), ('worker to client', 'bulk_receive')
+    read, written = (fetch, 'ib_read_bw, 1 MiB'), (write, 'ib_write_bw, 1 MiB')
+    compared = [(up, BULK, read, 'ucx_get', 'ucp_get'), (down, BULK, written, 'ucx_put_bw', 'ucp_put_bw')]
+    if not quick:
+        compared += [(up, BULK, read, 'ucx_told', 'tag_bw, which tells the other end, as ours does'),
+                     (up, LARGE, read, 'ucx_get_large', 'ucp_get'),
+                     (down, LARGE, written, 'ucx_put_bw_large', 'ucp_put_bw')]
+    for (name, metric), size, (limit, limit_name), ucx, ucx_name in compared:
+        rows.append({'name': f'{name}, {SIZES[size]}' + (', told' if ucx == 'ucx_told' else ''), 'unit': 'GB/s',
+                     'ours': median_of(out, ['ours_bulk', 'ours'], bulk(metric, size)), 'limit': limit,
+                     'limit_name': limit_name, 'ucx': median_of(out, [ucx], figures.ucx_bandwidth),
+                     'ucx_name': ucx_name})
     rows = [with_ratio({'row': 'figure', **row}) for row in rows]
     return rows + missing_figures(out, rows)
 
