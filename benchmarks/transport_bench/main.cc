@@ -103,7 +103,8 @@ void measure_round_trip(Client& client, const std::string& transport, const Opti
       singles.add(timed([&] { client.round_trip(kSmallMessage); }) * 1e9);
   }
   report.add({"transport_bench", transport, "round_trip" + placement, kSmallMessage, turns.ours.median(),
-              "ns", singles.median(), singles.quantile(0.99), turns.limit.median(), limits_of(transport).trip});
+              "ns", singles.median(), singles.quantile(0.99), turns.limit.median(),
+              limits_of(transport).trip});
 }
 
 void measure_posted(Client& client, const std::string& transport, const Options& options,
@@ -141,33 +142,59 @@ void measure_trips(Client& client, const std::string& transport, const Options& 
   }
 }
 
-// One payload at a time, until the end that takes it has it all.
+// Until the end that takes it has it all.
+class BulkRows {
+ public:
+  BulkRows(Client& client, const std::string& transport, double budget, Report& report)
+      : client_(client), transport_(transport), budget_(budget), report_(report) {}
+
+  // The other way, memory that is not registered once, and several payloads at a time only where it is
+  // another mechanism: one end's device reads and writes the other's memory.
+  void measure(std::uint64_t bytes) {
+    const bool one_sided = transport_ == "rdma";
+    limit_ = bulk_limit(transport_, bytes, budget_);
+    std::vector<std::byte> memory(bytes, std::byte{0x5a});
+    if (one_sided) {
+      row("bulk_send_pageable", bytes, 1, [&] { client_.send_bulk(memory); });
+      row("bulk_receive_pageable", bytes, 1, [&] { client_.receive_bulk(memory); });
+    }
+    {
+      const Client::Remembered remembered(client_, memory);
+      row("bulk_send", bytes, 1, [&] { client_.send_bulk(memory); });
+      if (one_sided) row("bulk_receive", bytes, 1, [&] { client_.receive_bulk(memory); });
+    }
+    if (!one_sided || bytes > kManyBytesMax) return;
+    memory.resize(bytes * kPartsMax);
+    const Client::Remembered remembered(client_, memory);
+    row("bulk_send_many", bytes, kPartsMax, [&] { client_.send_bulk(memory, kPartsMax); });
+    row("bulk_receive_many", bytes, kPartsMax, [&] { client_.receive_bulk(memory, kPartsMax); });
+  }
+
+ private:
+  static constexpr std::uint64_t kManyBytesMax = 4 << 20;
+
+  template <typename Transfer>
+  void row(const std::string& metric, std::uint64_t bytes, unsigned parts, Transfer&& transfer) {
+    transfer();
+    const Samples samples = repeat(budget_, 3, 500, transfer);
+    const auto rate = [&](double seconds) { return static_cast<double>(bytes) * parts / seconds / 1e9; };
+    report_.add({"transport_bench", transport_, metric, bytes, rate(samples.median()), "GB/s",
+                 rate(samples.median()), rate(samples.quantile(0.99)), limit_, limits_of(transport_).bulk});
+  }
+
+  Client& client_;
+  const std::string& transport_;
+  const double budget_;
+  Report& report_;
+  double limit_ = 0;
+};
+
 void measure_bulk(Client& client, const std::string& transport, const Options& options, Report& report) {
   std::vector<std::uint64_t> sizes(std::begin(kBulkSizes), std::end(kBulkSizes));
   if (options.quick) sizes.assign(std::begin(kQuickBulkSizes), std::end(kQuickBulkSizes));
   if (!options.bulk_sizes.empty()) sizes = options.bulk_sizes;
-  const double budget = options.quick ? 0.1 : 0.5;
-  const bool one_sided = transport == "rdma";
-  for (const std::uint64_t bytes : sizes) {
-    std::vector<std::byte> memory(bytes, std::byte{0x5a});
-    const double limit = bulk_limit(transport, bytes, budget);
-    const auto row = [&](const std::string& metric, auto&& transfer) {
-      transfer();
-      const Samples samples = repeat(budget, 3, 500, transfer);
-      const auto rate = [&](double seconds) { return static_cast<double>(bytes) / seconds / 1e9; };
-      report.add({"transport_bench", transport, metric, bytes, rate(samples.median()), "GB/s",
-                  rate(samples.median()), rate(samples.quantile(0.99)), limit, limits_of(transport).bulk});
-    };
-    // The other way, and memory of either kind, only where it is another mechanism: one end's device reads
-    // and writes the other's memory, which is registered once, or for each transfer.
-    if (one_sided) {
-      row("bulk_send_pageable", [&] { client.send_bulk(memory); });
-      row("bulk_receive_pageable", [&] { client.receive_bulk(memory); });
-    }
-    const Client::Remembered remembered(client, memory);
-    row("bulk_send", [&] { client.send_bulk(memory); });
-    if (one_sided) row("bulk_receive", [&] { client.receive_bulk(memory); });
-  }
+  BulkRows rows(client, transport, options.quick ? 0.1 : 0.5, report);
+  for (const std::uint64_t bytes : sizes) rows.measure(bytes);
 }
 
 int measure(Peer& peer, const Options& options, Report& report) {

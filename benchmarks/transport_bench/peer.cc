@@ -5,6 +5,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -22,6 +24,17 @@ constexpr std::chrono::seconds kStepLimit{30};  // connecting takes no longer th
 constexpr std::chrono::minutes kRunLimit{60};   // and no run than this
 
 enum Opcode : std::uint16_t { kEcho = 1, kCount = 2, kReport = 3, kBulk = 4, kQuit = 5, kFetch = 6 };
+
+// The argument of kBulk and kFetch: so many payloads of so many bytes.
+constexpr unsigned kPartsShift = 48;
+
+std::uint64_t make_parts(unsigned parts, std::uint64_t bytes) {
+  return std::uint64_t{parts} << kPartsShift | bytes;
+}
+unsigned parts_of(std::uint64_t argument) {
+  return std::clamp<unsigned>(static_cast<unsigned>(argument >> kPartsShift), 1, kPartsMax);
+}
+std::uint64_t bytes_of(std::uint64_t argument) { return argument & ((std::uint64_t{1} << kPartsShift) - 1); }
 
 const net::Transport* find(const std::string& name) {
   for (const net::Transport* transport : transports()) {
@@ -93,19 +106,30 @@ class Server final : public MessageSink {
     return post_message(endpoint_, kEcho, bytes, argument, *this, deadline_);
   }
 
-  Status receive(std::uint64_t bytes) {
-    grow(bytes);
-    BulkCompletion completion;
-    TF_RETURN_IF_ERROR(endpoint_.bulk().receive(++tag_, std::span(memory_).first(bytes), completion));
-    TF_RETURN_IF_ERROR(finish(completion));
-    return answer(kFrameHeaderBytes + 8, bytes);
+  Status receive(std::uint64_t argument) {
+    TF_RETURN_IF_ERROR(move_parts(argument, [this](std::span<std::byte> part, BulkCompletion& completion) {
+      return endpoint_.bulk().receive(++tag_, part, completion);
+    }));
+    return answer(kFrameHeaderBytes + 8, argument);
   }
 
-  Status send(std::uint64_t bytes) {
-    grow(bytes);
-    BulkCompletion completion;
-    TF_RETURN_IF_ERROR(endpoint_.bulk().send(++send_tag_, std::span(memory_).first(bytes), completion));
-    return finish(completion);
+  Status send(std::uint64_t argument) {
+    return move_parts(argument, [this](std::span<std::byte> part, BulkCompletion& completion) {
+      return endpoint_.bulk().send(++send_tag_, part, completion);
+    });
+  }
+
+  // Begins the transfers of all parts, one after another in memory, and waits for them.
+  template <typename Begin>
+  Status move_parts(std::uint64_t argument, Begin&& begin) {
+    const unsigned parts = parts_of(argument);
+    const std::uint64_t bytes = bytes_of(argument);
+    grow(parts * bytes);
+    std::array<BulkCompletion, kPartsMax> completions;
+    for (unsigned part = 0; part < parts; ++part)
+      TF_RETURN_IF_ERROR(begin(std::span(memory_).subspan(part * bytes, bytes), completions[part]));
+    for (unsigned part = 0; part < parts; ++part) TF_RETURN_IF_ERROR(finish(completions[part]));
+    return Status::ok();
   }
 
   // Registered once with a device, as a worker's staging is.
@@ -282,19 +306,24 @@ void Client::await_bulk(const BulkCompletion& completion) {
   }
 }
 
-void Client::send_bulk(std::span<const std::byte> memory) {
-  BulkCompletion completion;
-  if (failure_.is_ok()) failure_ = endpoint_.bulk().send(++tag_, memory, completion);
-  post(kBulk, kFrameHeaderBytes + 8, memory.size());
-  await_bulk(completion);
+void Client::send_bulk(std::span<const std::byte> memory, unsigned parts) {
+  std::array<BulkCompletion, kPartsMax> completions;
+  const std::size_t bytes = memory.size() / parts;
+  for (unsigned part = 0; part < parts && failure_.is_ok(); ++part)
+    failure_ = endpoint_.bulk().send(++tag_, memory.subspan(part * bytes, bytes), completions[part]);
+  post(kBulk, kFrameHeaderBytes + 8, make_parts(parts, bytes));
+  for (unsigned part = 0; part < parts; ++part) await_bulk(completions[part]);
   await_reply();
 }
 
-void Client::receive_bulk(std::span<std::byte> memory) {
-  BulkCompletion completion;
-  if (failure_.is_ok()) failure_ = endpoint_.bulk().receive(++receive_tag_, memory, completion);
-  post(kFetch, kFrameHeaderBytes + 8, memory.size());
-  await_bulk(completion);
+void Client::receive_bulk(std::span<std::byte> memory, unsigned parts) {
+  std::array<BulkCompletion, kPartsMax> completions;
+  const std::size_t bytes = memory.size() / parts;
+  for (unsigned part = 0; part < parts && failure_.is_ok(); ++part)
+    failure_ =
+        endpoint_.bulk().receive(++receive_tag_, memory.subspan(part * bytes, bytes), completions[part]);
+  post(kFetch, kFrameHeaderBytes + 8, make_parts(parts, bytes));
+  for (unsigned part = 0; part < parts; ++part) await_bulk(completions[part]);
 }
 
 void Client::quit() { post(kQuit, kFrameHeaderBytes + 8, 0); }

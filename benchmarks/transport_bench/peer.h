@@ -15,6 +15,8 @@
 
 namespace tf::bench {
 
+inline constexpr unsigned kPartsMax = 8;
+
 // The other end: a process that waits until this one connects, and serves it.
 class Peer {
  public:
@@ -69,10 +71,11 @@ class Client {
   void round_trip(std::size_t bytes);
   // `count` messages one way; returns when the peer has counted them all.
   void post_and_count(std::size_t bytes, std::uint64_t count);
-  // One payload one way; returns when the peer has it all.
-  void send_bulk(std::span<const std::byte> memory);
-  // One payload the other way; returns when it is all in `memory`.
-  void receive_bulk(std::span<std::byte> memory);
+  // Payload one way, in `parts` that are under way together; returns when the peer has it all.
+  // REQUIRES, both: 1 to kPartsMax parts, which divide the bytes
+  void send_bulk(std::span<const std::byte> memory, unsigned parts = 1);
+  // The other way; returns when it is all in `memory`.
+  void receive_bulk(std::span<std::byte> memory, unsigned parts = 1);
   void quit();
   const Status& failure() const { return failure_; }
 

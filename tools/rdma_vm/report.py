@@ -184,14 +184,15 @@ def rows_of_figures(out, quick):
         rows.append(dict(rows[0], name='64 B round trip, two-sided', limit=sent, limit_name='2 x ib_send_lat'))
     up, down = ('client to worker', 'bulk_send'), ('worker to client', 'bulk_receive')
     read, written = (fetch, 'ib_read_bw, 1 MiB'), (write, 'ib_write_bw, 1 MiB')
-    compared = [(up, BULK, read, 'ucx_get', 'ucp_get'), (down, BULK, written, 'ucx_put_bw', 'ucp_put_bw')]
+    compared = [(up, BULK, '', read, 'ucx_get', 'ucp_get'), (down, BULK, '', written, 'ucx_put_bw', 'ucp_put_bw')]
     if not quick:
-        compared += [(up, BULK, read, 'ucx_told', 'tag_bw, which tells the other end, as ours does'),
-                     (up, LARGE, read, 'ucx_get_large', 'ucp_get'),
-                     (down, LARGE, written, 'ucx_put_bw_large', 'ucp_put_bw')]
-    for (name, metric), size, (limit, limit_name), ucx, ucx_name in compared:
-        rows.append({'name': f'{name}, {SIZES[size]}' + (', told' if ucx == 'ucx_told' else ''), 'unit': 'GB/s',
-                     'ours': median_of(out, ['ours_bulk', 'ours'], bulk(metric, size)), 'limit': limit,
+        compared += [(up, BULK, '_many', read, 'ucx_get', 'ucp_get'),
+                     (down, BULK, '_many', written, 'ucx_put_bw', 'ucp_put_bw'),
+                     (up, LARGE, '', read, 'ucx_get_large', 'ucp_get'),
+                     (down, LARGE, '', written, 'ucx_put_bw_large', 'ucp_put_bw')]
+    for (name, metric), size, many, (limit, limit_name), ucx, ucx_name in compared:
+        rows.append({'name': f'{name}, {SIZES[size]}' + (', several' if many else ''), 'unit': 'GB/s',
+                     'ours': median_of(out, ['ours_bulk', 'ours'], bulk(metric + many, size)), 'limit': limit,
                      'limit_name': limit_name, 'ucx': median_of(out, [ucx], figures.ucx_bandwidth),
                      'ucx_name': ucx_name})
     rows = [with_ratio({'row': 'figure', **row}) for row in rows]

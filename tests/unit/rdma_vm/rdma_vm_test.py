@@ -193,11 +193,12 @@ class Rows(unittest.TestCase):
             self.leave(f"figures/{number}/ib_send_lat", WRITE_LAT)
             self.leave(f"figures/{number}/ucx_tag_lat", UCX_LAT)
             self.leave(f"figures/{number}/ucx_put_bw", UCX_BW)
-            for name in ("ucx_get", "ucx_told", "ucx_get_large", "ucx_put_bw_large"):
+            for name in ("ucx_get", "ucx_get_large", "ucx_put_bw_large"):
                 self.leave(f"figures/{number}/{name}", UCX_BW)
             self.leave(f"figures/{number}/ours_trip", our_row("round_trip", 64, trip, "ns"))
             self.leave(f"figures/{number}/ours_bulk", "\n".join(
-                our_row(metric, size, 0.05, "GB/s") for metric in ("bulk_send", "bulk_receive")
+                our_row(metric, size, 0.05, "GB/s") for metric in ("bulk_send", "bulk_receive", "bulk_send_many",
+                                                                    "bulk_receive_many")
                 for size in (report.BULK, report.LARGE)))
         return report.rows_of_figures(self.out, quick=False)
 
@@ -210,7 +211,7 @@ class Rows(unittest.TestCase):
         bulk = rows["client to worker, 1 MiB"]
         self.assertAlmostEqual(bulk["ratio"], 0.05 / (83.32 * 1.048576e-3))
         self.assertTrue(bulk["ahead"])
-        self.assertEqual(len(rows), 7)
+        self.assertEqual(len(rows), 8)
         with contextlib.redirect_stdout(io.StringIO()) as shown:
             report.show(list(rows.values()))
         self.assertIn("everything passed", shown.getvalue())
