@@ -440,7 +440,7 @@ Status RdmaEndpoint::wait(Interest interest, Deadline deadline) {
   Spin spinning(budget, start);
   seen = spin(interest, own, spinning, now, deadline);
   while (seen.code() == Code::kWouldBlock) {
-    if (deadline.passed()) {
+    if (deadline.passed(now)) {
       seen = {Code::kTimeout, "nothing came over rdma before the deadline"};
     } else {
       seen = sleep(interest, own, deadline);

@@ -34,7 +34,7 @@ inline constexpr std::size_t kSmallBytes = std::size_t{8} << 10;  // what comes 
 inline constexpr unsigned kSmallSlots = 32;                       // for what comes in
 // All slots together: registered from the start.
 inline constexpr std::size_t kSlotsBytes = 2 * kSlots * kSlotBytes + kSmallSlots * kSmallBytes;
-inline constexpr std::size_t kPieceBytes = std::size_t{1} << 20;  // of memory registered for a transfer
+inline constexpr std::size_t kPieceBytes = std::size_t{1} << 20;      // of memory registered for a transfer
 inline constexpr std::size_t kDirectBytesMax = std::size_t{8} << 20;  // of memory that is registered anyway
 inline constexpr std::size_t kRememberedMax = 4096;                   // spans
 // What the peer has read stays registered for a moment: a device that believed an answer lost has asked

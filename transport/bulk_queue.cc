@@ -154,7 +154,7 @@ void BulkQueue::finish_locked(std::size_t bytes) {
     sends_.pop_front();
     --cursor_;
   }
-  send_count_.store(sends_.size(), std::memory_order_relaxed);
+  count_sends();
 }
 
 void BulkQueue::count_sends() {

@@ -140,10 +140,10 @@ class BulkQueue {
   std::deque<Send> sends_;  // oldest first; those before cursor_ are wholly handed over
   std::size_t cursor_ = 0;
   std::size_t aborts_to_send_ = 0;
-  bool send_pinned_ = false;             // sends_[cursor_] is between next_send() and its advance
-  std::atomic<std::size_t> to_send_{0};     // sends_.size() - cursor_, or 0 once failed
-  std::atomic<std::size_t> send_count_{0};  // sends_.size()
-  Receives receives_;                    // no empty queues
+  bool send_pinned_ = false;                   // sends_[cursor_] is between next_send() and its advance
+  std::atomic<std::size_t> to_send_{0};        // sends_.size() - cursor_, or 0 once failed
+  std::atomic<std::size_t> send_count_{0};     // sends_.size()
+  Receives receives_;                          // no empty queues
   std::atomic<std::size_t> receive_count_{0};  // written under the mutex
   std::unordered_map<std::uint64_t, Aborted> aborted_;
   std::deque<std::uint64_t> aborted_order_;  // the keys of aborted_, oldest first

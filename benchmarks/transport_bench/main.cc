@@ -219,13 +219,12 @@ int measure(Peer& peer, const Options& options, Report& report) {
     if (options.wants("bulk")) measure_bulk(client, transport, options, report);
   }
   client.quit();
-  const bool in_order = peer.wait();
-  if (!client.failure().is_ok()) {
+  if (!client.failure().is_ok()) {  // then the peer has not been told to end, and ~Peer() sees to it
     std::fprintf(stderr, "transport_bench: %s: %s\n", transport.c_str(),
                  client.failure().to_string().c_str());
     return 1;
   }
-  return in_order ? 0 : 1;
+  return peer.wait() ? 0 : 1;
 }
 
 // All of them before anything is measured: see Peer::start().
