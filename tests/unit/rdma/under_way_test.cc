@@ -66,6 +66,13 @@ TEST_F(UnderWayTest, LargeReadsUpToTheirBytes) {
   expect_all_arrive();
 }
 
+// The device has the next when it ends one.
+TEST_F(UnderWayTest, TwoReadsHoweverLarge) {
+  post(2 * kUnderWayBytes, true);
+  EXPECT_EQ(posted_at_once(), 2u);
+  expect_all_arrive();
+}
+
 TEST_F(UnderWayTest, SmallWritesUpToTheirNumber) {
   post(kSmall, false);
   EXPECT_EQ(posted_at_once(), kTransfersMax);
@@ -75,6 +82,12 @@ TEST_F(UnderWayTest, SmallWritesUpToTheirNumber) {
 TEST_F(UnderWayTest, LargeWritesUpToTheirBytes) {
   post(std::size_t{1} << 20, false);
   EXPECT_EQ(posted_at_once(), kUnderWayBytes >> 20);
+  expect_all_arrive();
+}
+
+TEST_F(UnderWayTest, TwoWritesHoweverLarge) {
+  post(2 * kUnderWayBytes, false);
+  EXPECT_EQ(posted_at_once(), 2u);
   expect_all_arrive();
 }
 
