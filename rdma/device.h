@@ -62,6 +62,7 @@ class Device {
   ibv_context* context() const { return context_.get(); }
   ibv_pd* pd() const { return pd_; }
   const DeviceLimits& limits() const { return limits_; }
+  bool is_software() const { return facts_.is_software; }
   const Path& path() const { return path_; }
   // "fake0, port 1, GID 2 ::ffff:10.9.0.1 (RoCE v2)": for messages.
   std::string describe() const;

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdlib>
+#include <cstring>
 #include <utility>
 
 namespace tf::rdma {
@@ -71,6 +73,7 @@ OpenDevice open_one(const Verbs& verbs, ibv_device* device) {
   OpenDevice result;
   result.facts.name = verbs.get_device_name(device);
   result.facts.transport_type = device->transport_type;
+  result.facts.is_software = is_software_device(device->ibdev_path);
   errno = 0;
   result.context = ContextPtr(verbs.open_device(device), CloseContext{&verbs});
   if (result.context == nullptr) {
@@ -85,6 +88,11 @@ OpenDevice open_one(const Verbs& verbs, ibv_device* device) {
 }
 
 }  // namespace
+
+bool is_software_device(const char* path) {
+  const std::unique_ptr<char, decltype(&std::free)> place(::realpath(path, nullptr), &std::free);
+  return place != nullptr && std::strstr(place.get(), "/devices/virtual/") != nullptr;
+}
 
 Result<std::vector<OpenDevice>> open_devices(const Verbs& verbs) {
   int count = 0;
@@ -123,7 +131,7 @@ std::string describe(const DeviceFacts& device) {
   if (!device.failure.is_ok()) return device.failure.message();
   if (device.transport_type != IBV_TRANSPORT_IB)
     return device.name + ": neither InfiniBand nor RoCE, cannot write with immediate data";
-  std::string text = device.name + ": ";
+  std::string text = device.name + (device.is_software ? " (software): " : ": ");
   const char* separator = "";
   for (const Port& port : device.ports) text += std::exchange(separator, " | ") + describe(port);
   return device.ports.empty() ? text + "no ports" : text;

@@ -33,6 +33,7 @@ struct Port {
 struct DeviceFacts {
   std::string name;
   ibv_transport_type transport_type = IBV_TRANSPORT_UNKNOWN;
+  bool is_software = false;  // the kernel's own (rxe, siw): it sends from the processor that posts
   ibv_device_attr_ex attributes{};
   std::vector<Port> ports;
   Status failure;  // why it could not be opened or asked; then there is nothing but the name and the type
@@ -53,6 +54,9 @@ struct OpenDevice {
 // Opens all devices; close what is not needed by letting go of it. kUnavailable: this kernel has no verbs. An
 // empty list is not a failure. Any thread.
 Result<std::vector<OpenDevice>> open_devices(const Verbs& verbs);
+
+// `path`: where the kernel shows a device (ibv_device::ibdev_path). It keeps those without hardware apart.
+bool is_software_device(const char* path);
 
 // One line each, for people: "fake0: port 1 active, Ethernet, MTU 4096; GID 2 ::ffff:10.9.0.1 (RoCE v2),
 // ...".

@@ -144,6 +144,7 @@ class RdmaEndpoint final : public tf::Endpoint, private BulkOwner {
 
 Status RdmaEndpoint::open(Side side) {
   TF_RETURN_IF_ERROR(waker_.open());
+  capabilities_.steady_mover = device_->is_software();
   const int flags = ::fcntl(device_->context()->async_fd, F_GETFL);
   if (flags < 0 || ::fcntl(device_->context()->async_fd, F_SETFL, flags | O_NONBLOCK) != 0)
     return Status::from_errno("rdma: the descriptor of the device's events", errno);

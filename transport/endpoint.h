@@ -41,6 +41,9 @@ struct Capabilities {
   std::size_t bulk_chunk_bytes = 1 << 20;            // best size of one send(); larger ones are cut
   bool shared_memory = false;                        // both sides can map the same pages
   bool one_sided = false;                            // bulk needs no CPU on the far side
+  // Bulk leaves from whichever processor moves it, and overtakes itself when that changes: best moved by one
+  // thread that stays where it is.
+  bool steady_mover = false;
 };
 
 // Space for one message in the transport's own memory. Fill `bytes`, then publish or abandon.

@@ -6,6 +6,7 @@
 #include <exception>
 #include <utility>
 
+#include "concurrency/processor.h"
 #include "protocol/gen/messages.h"
 #include "protocol/gen/op.h"
 #include "worker/call.h"
@@ -220,6 +221,7 @@ void Session::look_ahead() {
 }
 
 void Session::drive_bulk() {
+  if (endpoint_.capabilities().steady_mover) return;
   std::unique_lock lock(mover_mutex_, std::try_to_lock);
   if (!lock) return;
   Result<std::size_t> moved = bulk().poll();
@@ -227,6 +229,7 @@ void Session::drive_bulk() {
 }
 
 void Session::move_payload() {
+  if (endpoint_.capabilities().steady_mover) stay_on_this_processor();
   while (!ending()) {
     std::unique_lock lock(mover_mutex_);
     Result<std::size_t> moved = bulk().poll();

@@ -103,7 +103,8 @@ def rows_of_info(out):
     try:
         transports = {row['name']: row for row in json.loads(text_of(out, 'info'))['transports']}
         good = transports['rdma']['available'] and all(
-            any(line.startswith(f'{name}: port 1 active') and address in line for line in transports['rdma']['details'])
+            any(line.startswith(f'{name} (software): port 1 active') and address in line
+                for line in transports['rdma']['details'])
             for name, address in (('rxe0', '10.9.0.1'), ('rxe1', '10.9.0.2')))
     except (ValueError, KeyError, TypeError):
         good = False

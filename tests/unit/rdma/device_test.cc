@@ -2,8 +2,10 @@
 #include "rdma/device.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cerrno>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -228,6 +230,22 @@ TEST_F(DeviceTest, WithoutVerbsInTheKernelOrAccess) {
   EXPECT_EQ(Device::open(verbs, {}).code(), Code::kUnavailable);
   EXPECT_EQ(describe_devices(verbs),
             std::vector<std::string>{"the kernel offers no RDMA (is ib_uverbs loaded?)"});
+}
+
+// The kernel keeps devices without hardware in a folder of their own, to which what it lists are links.
+TEST_F(DeviceTest, KnowsSoftwareFromHardware) {
+  const std::filesystem::path top =
+      std::filesystem::path(testing::TempDir()) / ("devices_" + std::to_string(::getpid()));
+  for (const char* const place : {"devices/virtual/infiniband/soft", "devices/pci0000:00/infiniband/hard"}) {
+    std::filesystem::create_directories(top / place);
+    const auto link = top / std::filesystem::path(place).filename();
+    std::filesystem::create_directory_symlink(top / place, link);
+  }
+  EXPECT_TRUE(is_software_device((top / "soft").c_str()));
+  EXPECT_FALSE(is_software_device((top / "hard").c_str()));
+  EXPECT_FALSE(is_software_device((top / "none").c_str()));
+  EXPECT_FALSE(is_software_device(""));
+  std::filesystem::remove_all(top);
 }
 
 TEST_F(DeviceTest, Describes) {

@@ -166,8 +166,8 @@ class Rows(unittest.TestCase):
             self.leave("info", json.dumps({"transports": [{"name": "rdma", "available": available,
                                                            "details": details}]}))
             return report.rows_of_info(self.out)[0]["result"]
-        good = ["rxe0: port 1 active, Ethernet, MTU 4096; GID 0 fe80::1 (RoCE v2), GID 1 ::ffff:10.9.0.1 (RoCE v2)",
-                "rxe1: port 1 active, Ethernet, MTU 4096; GID 0 fe80::2 (RoCE v2), GID 1 ::ffff:10.9.0.2 (RoCE v2)"]
+        good = [f"rxe{index} (software): port 1 active, Ethernet, MTU 4096; "
+                f"GID 0 fe80::{index} (RoCE v2), GID 1 ::ffff:10.9.0.{index + 1} (RoCE v2)" for index in range(2)]
         self.assertEqual(result(good), "passed")
         self.assertEqual(result(good[:1]), "FAILED")
         self.assertEqual(result(good, available=False), "FAILED")
