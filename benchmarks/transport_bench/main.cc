@@ -148,36 +148,38 @@ class BulkRows {
   BulkRows(Client& client, const std::string& transport, double budget, Report& report)
       : client_(client), transport_(transport), budget_(budget), report_(report) {}
 
-  // The other way, memory that is not registered once, and several payloads at a time only where it is
-  // another mechanism: one end's device reads and writes the other's memory.
+  // The other way, memory that is not registered once, and streams with several payloads under way only where
+  // it is another mechanism: one end's device reads and writes the other's memory.
   void measure(std::uint64_t bytes) {
     const bool one_sided = transport_ == "rdma";
     limit_ = bulk_limit(transport_, bytes, budget_);
     std::vector<std::byte> memory(bytes, std::byte{0x5a});
     if (one_sided) {
-      row("bulk_send_pageable", bytes, 1, [&] { client_.send_bulk(memory); });
-      row("bulk_receive_pageable", bytes, 1, [&] { client_.receive_bulk(memory); });
+      row("bulk_send_pageable", bytes, 1, [&] { client_.send_bulk(memory, bytes); });
+      row("bulk_receive_pageable", bytes, 1, [&] { client_.receive_bulk(memory, bytes); });
     }
     {
       const Client::Remembered remembered(client_, memory);
-      row("bulk_send", bytes, 1, [&] { client_.send_bulk(memory); });
-      if (one_sided) row("bulk_receive", bytes, 1, [&] { client_.receive_bulk(memory); });
+      row("bulk_send", bytes, 1, [&] { client_.send_bulk(memory, bytes); });
+      if (one_sided) row("bulk_receive", bytes, 1, [&] { client_.receive_bulk(memory, bytes); });
     }
-    if (!one_sided || bytes > kManyBytesMax) return;
-    memory.resize(bytes * kPartsMax);
+    if (!one_sided || bytes > kStreamBytesMax) return;
+    memory.resize(bytes * kStreamWindow);
     const Client::Remembered remembered(client_, memory);
-    row("bulk_send_many", bytes, kPartsMax, [&] { client_.send_bulk(memory, kPartsMax); });
-    row("bulk_receive_many", bytes, kPartsMax, [&] { client_.receive_bulk(memory, kPartsMax); });
+    row("bulk_send_stream", bytes, kStreamCount, [&] { client_.send_bulk(memory, bytes, kStreamCount); });
+    row("bulk_receive_stream", bytes, kStreamCount,
+        [&] { client_.receive_bulk(memory, bytes, kStreamCount); });
   }
 
  private:
-  static constexpr std::uint64_t kManyBytesMax = 4 << 20;
+  static constexpr std::uint64_t kStreamBytesMax = 4 << 20;
+  static constexpr unsigned kStreamCount = 32;
 
   template <typename Transfer>
-  void row(const std::string& metric, std::uint64_t bytes, unsigned parts, Transfer&& transfer) {
+  void row(const std::string& metric, std::uint64_t bytes, unsigned count, Transfer&& transfer) {
     transfer();
     const Samples samples = repeat(budget_, 3, 500, transfer);
-    const auto rate = [&](double seconds) { return static_cast<double>(bytes) * parts / seconds / 1e9; };
+    const auto rate = [&](double seconds) { return static_cast<double>(bytes) * count / seconds / 1e9; };
     report_.add({"transport_bench", transport_, metric, bytes, rate(samples.median()), "GB/s",
                  rate(samples.median()), rate(samples.quantile(0.99)), limit_, limits_of(transport_).bulk});
   }

@@ -10,10 +10,12 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "benchmarks/placement.h"
+#include "concurrency/processor.h"
 #include "net/socket.h"
 #include "transport/factory/factory.h"
 
@@ -26,15 +28,68 @@ constexpr std::chrono::minutes kRunLimit{60};   // and no run than this
 enum Opcode : std::uint16_t { kEcho = 1, kCount = 2, kReport = 3, kBulk = 4, kQuit = 5, kFetch = 6 };
 
 // The argument of kBulk and kFetch: so many payloads of so many bytes.
-constexpr unsigned kPartsShift = 48;
+struct Stream {
+  unsigned count = 1;
+  std::uint64_t bytes = 0;
+};
+constexpr unsigned kCountShift = 48;
 
-std::uint64_t make_parts(unsigned parts, std::uint64_t bytes) {
-  return std::uint64_t{parts} << kPartsShift | bytes;
+std::uint64_t pack(const Stream& stream) { return std::uint64_t{stream.count} << kCountShift | stream.bytes; }
+Stream unpack(std::uint64_t argument) {
+  return {.count = std::clamp<unsigned>(static_cast<unsigned>(argument >> kCountShift), 1, kStreamMax),
+          .bytes = argument & ((std::uint64_t{1} << kCountShift) - 1)};
 }
-unsigned parts_of(std::uint64_t argument) {
-  return std::clamp<unsigned>(static_cast<unsigned>(argument >> kPartsShift), 1, kPartsMax);
-}
-std::uint64_t bytes_of(std::uint64_t argument) { return argument & ((std::uint64_t{1} << kPartsShift) - 1); }
+
+// One end of a stream: the next payload begins when the oldest of kStreamWindow has ended. After a failure
+// the endpoint has failed, too, and holds none of the completions any more. `Begin`: Status(place,
+// completion), for a payload whose place in memory is the place-th.
+template <typename Begin>
+class StreamEnd {
+ public:
+  StreamEnd(Endpoint& endpoint, Deadline deadline, unsigned count, Begin begin)
+      : endpoint_(endpoint), deadline_(deadline), count_(count), begin_(std::move(begin)) {}
+
+  // As many as may be under way.
+  Status start() {
+    Status status;
+    while (status.is_ok() && begun_ < std::min(count_, kStreamWindow)) status = begin_next();
+    return keep(std::move(status));
+  }
+  // The others, and the end of all.
+  Status finish() {
+    Status status;
+    for (unsigned ended = 0; status.is_ok() && ended < count_; ++ended) {
+      status = await(*completions_[ended % kStreamWindow]);
+      if (status.is_ok() && begun_ < count_) status = begin_next();
+    }
+    return keep(std::move(status));
+  }
+
+ private:
+  Status begin_next() {
+    const unsigned place = begun_++ % kStreamWindow;
+    return begin_(place, completions_[place].emplace());
+  }
+  Status await(const BulkCompletion& completion) {
+    while (!completion.done()) {
+      Result<std::size_t> moved = endpoint_.bulk().poll();
+      if (!moved) return moved.status();
+      if (*moved == 0 && !completion.done()) TF_RETURN_IF_ERROR(endpoint_.wait(Interest::kBulk, deadline_));
+    }
+    return completion.status();
+  }
+  Status keep(Status status) {
+    if (!status.is_ok()) endpoint_.fail(status);
+    return status;
+  }
+
+  Endpoint& endpoint_;
+  const Deadline deadline_;
+  const unsigned count_;
+  unsigned begun_ = 0;
+  Begin begin_;
+  std::array<std::optional<BulkCompletion>, kStreamWindow> completions_;
+};
 
 const net::Transport* find(const std::string& name) {
   for (const net::Transport* transport : transports()) {
@@ -77,6 +132,7 @@ class Server final : public MessageSink {
   Server& operator=(const Server&) = delete;
 
   Status serve() {
+    if (endpoint_.capabilities().steady_mover) stay_on_this_processor();  // as a worker's mover does
     while (!quit_) {
       Result<std::size_t> polled = endpoint_.poll(*this, 256);
       if (!polled) return polled.status();
@@ -107,29 +163,28 @@ class Server final : public MessageSink {
   }
 
   Status receive(std::uint64_t argument) {
-    TF_RETURN_IF_ERROR(move_parts(argument, [this](std::span<std::byte> part, BulkCompletion& completion) {
-      return endpoint_.bulk().receive(++tag_, part, completion);
+    TF_RETURN_IF_ERROR(move(argument, [this](std::span<std::byte> target, BulkCompletion& completion) {
+      return endpoint_.bulk().receive(++tag_, target, completion);
     }));
     return answer(kFrameHeaderBytes + 8, argument);
   }
 
   Status send(std::uint64_t argument) {
-    return move_parts(argument, [this](std::span<std::byte> part, BulkCompletion& completion) {
-      return endpoint_.bulk().send(++send_tag_, part, completion);
+    return move(argument, [this](std::span<std::byte> source, BulkCompletion& completion) {
+      return endpoint_.bulk().send(++send_tag_, source, completion);
     });
   }
 
-  // Begins the transfers of all parts, one after another in memory, and waits for them.
-  template <typename Begin>
-  Status move_parts(std::uint64_t argument, Begin&& begin) {
-    const unsigned parts = parts_of(argument);
-    const std::uint64_t bytes = bytes_of(argument);
-    grow(parts * bytes);
-    std::array<BulkCompletion, kPartsMax> completions;
-    for (unsigned part = 0; part < parts; ++part)
-      TF_RETURN_IF_ERROR(begin(std::span(memory_).subspan(part * bytes, bytes), completions[part]));
-    for (unsigned part = 0; part < parts; ++part) TF_RETURN_IF_ERROR(finish(completions[part]));
-    return Status::ok();
+  template <typename Transfer>
+  Status move(std::uint64_t argument, Transfer&& transfer) {
+    const Stream stream = unpack(argument);
+    grow(std::min(stream.count, kStreamWindow) * stream.bytes);
+    const auto begin = [&](unsigned place, BulkCompletion& completion) {
+      return transfer(std::span(memory_).subspan(place * stream.bytes, stream.bytes), completion);
+    };
+    StreamEnd end(endpoint_, deadline_, stream.count, begin);
+    TF_RETURN_IF_ERROR(end.start());
+    return end.finish();
   }
 
   // Registered once with a device, as a worker's staging is.
@@ -138,15 +193,6 @@ class Server final : public MessageSink {
     if (!memory_.empty()) endpoint_.bulk().forget(memory_);
     memory_.resize(bytes);
     endpoint_.bulk().remember(memory_);
-  }
-
-  Status finish(const BulkCompletion& completion) {
-    while (!completion.done()) {
-      Result<std::size_t> moved = endpoint_.bulk().poll();
-      if (!moved) return moved.status();
-      if (*moved == 0 && !completion.done()) TF_RETURN_IF_ERROR(endpoint_.wait(Interest::kBulk, deadline_));
-    }
-    return completion.status();
   }
 
   Endpoint& endpoint_;
@@ -295,35 +341,25 @@ void Client::post_and_count(std::size_t bytes, std::uint64_t count) {
   await_reply();
 }
 
-void Client::await_bulk(const BulkCompletion& completion) {
-  while (failure_.is_ok() && !completion.done()) {
-    Result<std::size_t> moved = endpoint_.bulk().poll();
-    if (!moved) {
-      failure_ = moved.status();
-    } else if (*moved == 0 && !completion.done()) {
-      failure_ = endpoint_.wait(Interest::kBulk, deadline_);
-    }
-  }
-}
-
-void Client::send_bulk(std::span<const std::byte> memory, unsigned parts) {
-  std::array<BulkCompletion, kPartsMax> completions;
-  const std::size_t bytes = memory.size() / parts;
-  for (unsigned part = 0; part < parts && failure_.is_ok(); ++part)
-    failure_ = endpoint_.bulk().send(++tag_, memory.subspan(part * bytes, bytes), completions[part]);
-  post(kBulk, kFrameHeaderBytes + 8, make_parts(parts, bytes));
-  for (unsigned part = 0; part < parts; ++part) await_bulk(completions[part]);
+void Client::send_bulk(std::span<const std::byte> memory, std::uint64_t bytes, unsigned count) {
+  if (!failure_.is_ok()) return;
+  StreamEnd end(endpoint_, deadline_, count, [&](unsigned place, BulkCompletion& completion) {
+    return endpoint_.bulk().send(++tag_, memory.subspan(place * bytes, bytes), completion);
+  });
+  failure_ = end.start();
+  post(kBulk, kFrameHeaderBytes + 8, pack({.count = count, .bytes = bytes}));
+  if (failure_.is_ok()) failure_ = end.finish();
   await_reply();
 }
 
-void Client::receive_bulk(std::span<std::byte> memory, unsigned parts) {
-  std::array<BulkCompletion, kPartsMax> completions;
-  const std::size_t bytes = memory.size() / parts;
-  for (unsigned part = 0; part < parts && failure_.is_ok(); ++part)
-    failure_ =
-        endpoint_.bulk().receive(++receive_tag_, memory.subspan(part * bytes, bytes), completions[part]);
-  post(kFetch, kFrameHeaderBytes + 8, make_parts(parts, bytes));
-  for (unsigned part = 0; part < parts; ++part) await_bulk(completions[part]);
+void Client::receive_bulk(std::span<std::byte> memory, std::uint64_t bytes, unsigned count) {
+  if (!failure_.is_ok()) return;
+  StreamEnd end(endpoint_, deadline_, count, [&](unsigned place, BulkCompletion& completion) {
+    return endpoint_.bulk().receive(++receive_tag_, memory.subspan(place * bytes, bytes), completion);
+  });
+  failure_ = end.start();
+  post(kFetch, kFrameHeaderBytes + 8, pack({.count = count, .bytes = bytes}));
+  if (failure_.is_ok()) failure_ = end.finish();
 }
 
 void Client::quit() { post(kQuit, kFrameHeaderBytes + 8, 0); }

@@ -15,7 +15,8 @@
 
 namespace tf::bench {
 
-inline constexpr unsigned kPartsMax = 8;
+inline constexpr unsigned kStreamMax = 1 << 15;  // payloads of a stream
+inline constexpr unsigned kStreamWindow = 4;     // of which so many are under way
 
 // The other end: a process that waits until this one connects, and serves it.
 class Peer {
@@ -71,18 +72,18 @@ class Client {
   void round_trip(std::size_t bytes);
   // `count` messages one way; returns when the peer has counted them all.
   void post_and_count(std::size_t bytes, std::uint64_t count);
-  // Payload one way, in `parts` that are under way together; returns when the peer has it all.
-  // REQUIRES, both: 1 to kPartsMax parts, which divide the bytes
-  void send_bulk(std::span<const std::byte> memory, unsigned parts = 1);
-  // The other way; returns when it is all in `memory`.
-  void receive_bulk(std::span<std::byte> memory, unsigned parts = 1);
+  // A stream of `count` payloads of `bytes` each, one way; returns when the peer has them all. They take
+  // turns with the places in `memory`, which has one for each that may be under way.
+  // REQUIRES, both: count is 1 to kStreamMax, memory.size() >= min(count, kStreamWindow) * bytes
+  void send_bulk(std::span<const std::byte> memory, std::uint64_t bytes, unsigned count = 1);
+  // The other way; returns when the last is in `memory`.
+  void receive_bulk(std::span<std::byte> memory, std::uint64_t bytes, unsigned count = 1);
   void quit();
   const Status& failure() const { return failure_; }
 
  private:
   void post(std::uint16_t opcode, std::size_t bytes, std::uint64_t argument);
   void await_reply();
-  void await_bulk(const BulkCompletion& completion);
 
   Endpoint& endpoint_;
   Deadline deadline_;

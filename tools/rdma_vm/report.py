@@ -8,7 +8,9 @@ from . import figures
 
 BULK, LARGE = 1 << 20, 16 << 20
 NOTE_COLUMNS = 300
-OURS = {'ours': 'transport_bench', 'ours_trip': 'transport_bench (trips)', 'ours_bulk': 'transport_bench (bulk)'}
+OVERTAKEN_MAX = 10  # of hip_bench's packets; some 60 in each run while the worker's mover went where it liked
+OURS = {'ours': 'transport_bench', 'ours_trip': 'transport_bench (trips)', 'ours_bulk': 'transport_bench (bulk)',
+        'ours_unpinned': 'transport_bench (bulk, unpinned)'}
 SIZES = {BULK: '1 MiB', LARGE: '16 MiB'}
 
 
@@ -145,7 +147,14 @@ def rows_of_hip_bench(out):
         if limit is not None:
             row.update(limit=limit, limit_name=f'{beside}, 1 MiB')
         rows.append(with_ratio(row))
-    return broken + rows
+    return broken + rows + [row_of_order(out)]
+
+
+def row_of_order(out):
+    """A software device sends from the processor that posts: a mover that changes places overtakes itself."""
+    text = text_of(out, 'overtaken').strip()
+    good = text.isdecimal() and int(text) <= OVERTAKEN_MAX
+    return check('packets of hip_bench stay in order', good, '' if good else f'{text or "?"} came out of order')
 
 
 def with_ratio(row):
@@ -169,12 +178,26 @@ def median_of(out, names, reader):
     return statistics.median(found) if found else None
 
 
-def rows_of_figures(out, quick):
-    def bulk(metric, size):
-        return lambda text: figures.our_bandwidth(text, metric, size)
+# What is compared: name, our metric, perftest's tool, UCX's files, and what UCX calls it.
+UP = ('client to worker', 'bulk_send', 'ib_read_bw', 'ucx_get', 'ucp_get')
+DOWN = ('worker to client', 'bulk_receive', 'ib_write_bw', 'ucx_put_bw', 'ucp_put_bw')
 
-    write = median_of(out, ['ib_write_bw'], figures.perftest_bandwidth)
-    fetch = median_of(out, ['ib_read_bw'], figures.perftest_bandwidth)
+
+def row_of_bulk(out, way, size, stream=False, unpinned=False):
+    """Others stream; of what they have no figure of that size it is their 1 MiB that ours stands beside."""
+    name, metric, perftest, ucx, ucx_name = way
+    metric += '_stream' if stream else ''
+    name += f', {SIZES[size]}' + (', a stream' if stream else '') + (', unpinned' if unpinned else '')
+    placed = '_unpinned' if unpinned else ''
+    ours = ['ours_unpinned'] if unpinned else ['ours_bulk', 'ours']
+    other = median_of(out, [ucx + ('_large' if size == LARGE else '') + placed], figures.ucx_bandwidth)
+    return {'name': name, 'unit': 'GB/s', 'ucx': other, 'ucx_name': ucx_name,
+            'ours': median_of(out, ours, lambda text: figures.our_bandwidth(text, metric, size)),
+            'limit': median_of(out, [perftest + placed], figures.perftest_bandwidth),
+            'limit_name': f'{perftest}, 1 MiB'}
+
+
+def rows_of_figures(out, quick):
     trip = median_of(out, ['ib_write_lat'], figures.perftest_round_trip)
     tag = median_of(out, ['ucx_tag_lat'], figures.ucx_round_trip)
     ours = median_of(out, ['ours_trip', 'ours'], figures.our_round_trip)
@@ -183,19 +206,11 @@ def rows_of_figures(out, quick):
     if not quick:
         sent = median_of(out, ['ib_send_lat'], figures.perftest_round_trip)
         rows.append(dict(rows[0], name='64 B round trip, two-sided', limit=sent, limit_name='2 x ib_send_lat'))
-    up, down = ('client to worker', 'bulk_send'), ('worker to client', 'bulk_receive')
-    read, written = (fetch, 'ib_read_bw, 1 MiB'), (write, 'ib_write_bw, 1 MiB')
-    compared = [(up, BULK, '', read, 'ucx_get', 'ucp_get'), (down, BULK, '', written, 'ucx_put_bw', 'ucp_put_bw')]
+    rows += [row_of_bulk(out, way, BULK) for way in (UP, DOWN)]
     if not quick:
-        compared += [(up, BULK, '_many', read, 'ucx_get', 'ucp_get'),
-                     (down, BULK, '_many', written, 'ucx_put_bw', 'ucp_put_bw'),
-                     (up, LARGE, '', read, 'ucx_get_large', 'ucp_get'),
-                     (down, LARGE, '', written, 'ucx_put_bw_large', 'ucp_put_bw')]
-    for (name, metric), size, many, (limit, limit_name), ucx, ucx_name in compared:
-        rows.append({'name': f'{name}, {SIZES[size]}' + (', several' if many else ''), 'unit': 'GB/s',
-                     'ours': median_of(out, ['ours_bulk', 'ours'], bulk(metric + many, size)), 'limit': limit,
-                     'limit_name': limit_name, 'ucx': median_of(out, [ucx], figures.ucx_bandwidth),
-                     'ucx_name': ucx_name})
+        rows += [row_of_bulk(out, way, BULK, stream=True, unpinned=unpinned)
+                 for unpinned in (False, True) for way in (UP, DOWN)]
+        rows += [row_of_bulk(out, way, LARGE) for way in (UP, DOWN)]
     rows = [with_ratio({'row': 'figure', **row}) for row in rows]
     return rows + missing_figures(out, rows)
 

@@ -185,6 +185,13 @@ class Rows(unittest.TestCase):
         self.leave("serve", "", 0)
         self.assertEqual(report.rows_of_serving(self.out)[0]["result"], "passed")
 
+    def test_order_of_packets(self):
+        def result(text):
+            self.leave("overtaken", text)
+            return report.row_of_order(self.out)["result"]
+        self.assertEqual([result(text) for text in ("0\n", "10\n", "11\n", "-1\n", "")],
+                         ["passed", "passed", "FAILED", "FAILED", "FAILED"])
+
     def measure(self, trips=(40000, 44000, 90000), write=READ_BW):
         for number, trip in enumerate(trips, 1):
             self.leave(f"figures/{number}/ib_write_lat", WRITE_LAT)
@@ -192,14 +199,17 @@ class Rows(unittest.TestCase):
             self.leave(f"figures/{number}/ib_write_bw", write, 0 if write else 1)
             self.leave(f"figures/{number}/ib_send_lat", WRITE_LAT)
             self.leave(f"figures/{number}/ucx_tag_lat", UCX_LAT)
-            self.leave(f"figures/{number}/ucx_put_bw", UCX_BW)
-            for name in ("ucx_get", "ucx_get_large", "ucx_put_bw_large"):
-                self.leave(f"figures/{number}/{name}", UCX_BW)
+            for name in ("ib_read_bw_unpinned", "ib_write_bw_unpinned"):
+                self.leave(f"figures/{number}/{name}", READ_BW)
+            for size in ("", "_large", "_unpinned"):
+                for name in ("ucx_get", "ucx_put_bw"):
+                    self.leave(f"figures/{number}/{name}{size}", UCX_BW)
             self.leave(f"figures/{number}/ours_trip", our_row("round_trip", 64, trip, "ns"))
-            self.leave(f"figures/{number}/ours_bulk", "\n".join(
-                our_row(metric, size, 0.05, "GB/s") for metric in ("bulk_send", "bulk_receive", "bulk_send_many",
-                                                                    "bulk_receive_many")
-                for size in (report.BULK, report.LARGE)))
+            for name in ("ours_bulk", "ours_unpinned"):
+                self.leave(f"figures/{number}/{name}", "\n".join(
+                    our_row(metric, size, 0.05, "GB/s")
+                    for metric in ("bulk_send", "bulk_receive", "bulk_send_stream", "bulk_receive_stream")
+                    for size in (report.BULK, report.LARGE)))
         return report.rows_of_figures(self.out, quick=False)
 
     def test_figures_are_medians_with_ratios(self):
@@ -211,7 +221,8 @@ class Rows(unittest.TestCase):
         bulk = rows["client to worker, 1 MiB"]
         self.assertAlmostEqual(bulk["ratio"], 0.05 / (83.32 * 1.048576e-3))
         self.assertTrue(bulk["ahead"])
-        self.assertEqual(len(rows), 8)
+        self.assertEqual(len(rows), 10)
+        self.assertTrue(rows["worker to client, 1 MiB, a stream, unpinned"]["ahead"])
         with contextlib.redirect_stdout(io.StringIO()) as shown:
             report.show(list(rows.values()))
         self.assertIn("everything passed", shown.getvalue())

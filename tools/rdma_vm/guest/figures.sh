@@ -40,7 +40,7 @@ ucx() {
 
 ours() { # NAME PARTS BULK-SIZES [OPTION]
   TF_RDMA_DEVICE=rxe1 on_the_wire "$1" record "$1" 120 "$BUILD/bin/transport_bench" --json -t rdma \
-    --placement pinned --only "$2" --bulk-sizes "$3" --peer-env TF_RDMA_DEVICE=rxe0 ${4:+"$4"}
+    --placement "${PLACEMENT:-pinned}" --only "$2" --bulk-sizes "$3" --peer-env TF_RDMA_DEVICE=rxe0 ${4:+"$4"}
 }
 
 few_figures() { # FOLDER
@@ -62,6 +62,12 @@ all_figures() { # FOLDER
   ucx "$1/ucx_get" ucp_get $BULK_BYTES 60
   ucx "$1/ucx_put_bw_large" ucp_put_bw $LARGE_BYTES 6
   ucx "$1/ucx_get_large" ucp_get $LARGE_BYTES 6
+  local PLACEMENT=unpinned
+  ours "$1/ours_unpinned" bulk $BULK_BYTES
+  perftest "$1/ib_read_bw_unpinned" ib_read_bw $BULK_BYTES 60
+  perftest "$1/ib_write_bw_unpinned" ib_write_bw $BULK_BYTES 60
+  ucx "$1/ucx_get_unpinned" ucp_get $BULK_BYTES 60
+  ucx "$1/ucx_put_bw_unpinned" ucp_put_bw $BULK_BYTES 60
 }
 
 figures() {

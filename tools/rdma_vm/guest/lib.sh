@@ -58,17 +58,19 @@ wire_heals() {
 }
 
 # pair NAME SECONDS PORT SERVER-COMMAND... -- CLIENT-COMMAND...: a server on the first processor, recorded client on the
-# last, as transport_bench places its ends. The client starts when the server listens on PORT.
+# last, as transport_bench places its ends; with PLACEMENT=unpinned where the kernel puts them. The client starts when
+# the server listens on PORT.
 pair() {
-  local name=$1 limit=$2 port=$3 server=() pid
+  local name=$1 limit=$2 port=$3 server=() pid first=(taskset -c 0) last=(taskset -c "$(($(nproc) - 1))")
+  [ "${PLACEMENT:-pinned}" = pinned ] || { first=() last=(); }
   shift 3
   while [ "$1" != -- ]; do server+=("$1"); shift; done
   shift
   mkdir -p "$(dirname "$OUT/$name")"
-  timeout -k 5 "$limit" taskset -c 0 "${server[@]}" >"$OUT/$name.server" 2>&1 &
+  timeout -k 5 "$limit" "${first[@]}" "${server[@]}" >"$OUT/$name.server" 2>&1 &
   pid=$!
   if wait_listening "$port" 20 "$pid"; then
-    record "$name" "$limit" taskset -c "$(($(nproc) - 1))" "$@"
+    record "$name" "$limit" "${last[@]}" "$@"
   else
     broken "$name" "the server did not listen" "$OUT/$name.server"
   fi

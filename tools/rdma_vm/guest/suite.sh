@@ -49,19 +49,27 @@ api() {
     "$BUILD/bin/tests/hip_api_test" "--gtest_filter=$API_FILTER" --gtest_color=no
 }
 
+# Packets that came before one that had been sent before them, at both devices.
+overtaken() {
+  awk '{ sum += $1 } END { print sum }' /sys/class/infiniband/rxe{0,1}/ports/1/hw_counters/out_of_seq_request
+}
+
 hip_bench_rows() { # NAME TRANSPORT
   local metric
   for metric in sync launch h2d; do # h2d: copies both ways
-    remote "$1/$metric" 120 "$2" "$BUILD/bin/hip_bench" --json --quick --metric "$metric" --sizes 4096 1048576
+    remote "$1/$metric" 120 "$2" "$BUILD/bin/hip_bench" --json --quick --metric "$metric" \
+      --sizes 4096 1048576 16777216
   done
 }
 
 hip_bench() {
-  local transport
+  local transport before
+  before=$(overtaken)
   for transport in rdma tcp; do
     progress "hip_bench over $transport"
     with_worker "hip_bench_$transport" hip_bench_rows "hip_bench_$transport" "$transport"
   done
+  echo $(($(overtaken) - before)) >"$OUT/overtaken.txt"
 }
 
 for part in $PARTS; do
