@@ -12,7 +12,6 @@ namespace {
 
 constexpr std::uint32_t kChainCookie = 1;
 constexpr std::uint32_t kPayloadCookie = 2;
-constexpr int kCompletionsAtOnce = 16;
 constexpr int kRoundsMax = 4;  // a peer that floods us does not keep us in one poll()
 
 Status wrong(const char* what) { return {Code::kProtocol, std::string("rdma: ") + what}; }
@@ -25,16 +24,20 @@ Consumer::Consumer(const Verbs& verbs, const Queues& queues, const ConsumerMemor
 // --- Completions ------------------------------------------------------------------------------------------
 
 Status Consumer::poll() {
-  std::array<ibv_wc, kCompletionsAtOnce> completions;
-  for (int round = 0; round < kRoundsMax; ++round) {
-    const int count = verbs_.poll_cq(queues_.completions, kCompletionsAtOnce, completions.data());
-    if (count < 0 && failure_.is_ok()) failure_ = {Code::kInternal, "rdma: a completion queue failed"};
+  static_cast<void>(has_news());
+  return take_news();
+}
+
+Status Consumer::take_news() {
+  for (int rounds = 1;; ++rounds) {
+    if (came_ < 0 && failure_.is_ok()) failure_ = {Code::kInternal, "rdma: a completion queue failed"};
     // Also behind a failure: the peer's last push may be among them.
-    for (int index = 0; index < count; ++index) {
-      Status status = take_completion(completions[static_cast<std::size_t>(index)]);
+    for (int index = 0; index < came_; ++index) {
+      Status status = take_completion(completions_[static_cast<std::size_t>(index)]);
       if (failure_.is_ok() && !status.is_ok()) failure_ = std::move(status);
     }
-    if (count < kCompletionsAtOnce) break;
+    if (std::exchange(came_, 0) < kCompletionsAtOnce || rounds == kRoundsMax) break;
+    came_ = verbs_.poll_cq(queues_.completions, kCompletionsAtOnce, completions_.data());
   }
   return advance();
 }
@@ -171,6 +174,7 @@ bool Consumer::should_tell() {
 }
 
 Status Consumer::advance() {
+  settled_ = false;
   if (!failure_.is_ok()) return failure_;
   if (queues_.pair->room() < kRoomMin) return Status::ok();  // a completion is on its way
   const bool fetching = is_fetching();
@@ -185,8 +189,8 @@ Status Consumer::advance() {
     look_again_ = look_again_ || (fetching && !grant);
   }
   if (grant || (idle && look_again_)) return post_chain(known_, true);
-  if (request_count_ == 0) return Status::ok();
-  return post_chain(known_, false);
+  settled_ = request_count_ == 0;
+  return settled_ ? Status::ok() : post_chain(known_, false);
 }
 
 // A waiting producer that is told of room is also woken.

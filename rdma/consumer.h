@@ -36,12 +36,22 @@ class Consumer {
   // Takes completions and posts what follows from them. A failure is the endpoint's; what has come until then
   // can still be had from peek().
   Status poll();
+  // The same in two steps, for who looks again and again: whether there may be something to take or to post,
+  // and to do so.
+  bool has_news() {
+    if (came_ == 0) came_ = verbs_.poll_cq(queues_.completions, kCompletionsAtOnce, completions_.data());
+    return came_ != 0 || !settled_;
+  }
+  Status take_news();
   bool has_record() const { return own_consumed() != known_; }
   // The oldest record, good until the next call; null: nothing there. `payload_max`: longer ones are
   // kProtocol.
   Result<const Record*> peek(std::uint64_t payload_max);
   // It has been handled. REQUIRES: peek() gave it.
-  void consume() { progress_.consumed.store(next_, std::memory_order_release); }
+  void consume() {
+    progress_.consumed.store(next_, std::memory_order_release);
+    settled_ = false;
+  }
   // After some have been handled: tells the producer, and goes on fetching.
   Status advance();
 
@@ -122,7 +132,11 @@ class Consumer {
   std::array<ibv_send_wr, kRequestsMax> requests_{};
   std::array<ibv_sge, kRequestsMax> pieces_{};
   unsigned request_count_ = 0;
-  Status failure_;  // of a request or the queue; nothing is posted after it
+  static constexpr int kCompletionsAtOnce = 16;
+  std::array<ibv_wc, kCompletionsAtOnce> completions_;  // that has_news() found,
+  int came_ = 0;                                        // so many; or negative, a failure of the queue
+  bool settled_ = false;  // advance() has nothing to do before a completion comes, or something is consumed
+  Status failure_;        // of a request or the queue; nothing is posted after it
   unsigned payload_done_ = 0;
 };
 

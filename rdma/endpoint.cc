@@ -36,7 +36,8 @@ constexpr int kLossSlice_ms = 2;                     // while the peer is lost a
 constexpr int kShortSlice_ms = 1;                    // a third sleeper, or one that nobody would wake
 constexpr std::uint32_t kEmptyPollsPerCheck = 1024;  // of the socket and the device's events
 constexpr int kLooksPerClock = 4;
-constexpr int kLooksBeforeClock = 64;  // some 3 us: most answers of a busy peer come sooner
+constexpr int kLooksBeforeClock = 256;  // quiet ones, some 3 us: most answers of a busy peer come sooner
+constexpr int kQuietPerLook = 4;        // that take as long as one look at everything
 constexpr std::uint64_t kPayloadMax = kMessageBytesMax - kFrameHeaderBytes;
 
 class RdmaEndpoint final : public tf::Endpoint, private BulkOwner {
@@ -106,6 +107,7 @@ class RdmaEndpoint final : public tf::Endpoint, private BulkOwner {
   Result<std::size_t> deliver(MessageSink& sink, std::size_t limit);
   bool has_news(Interest interest, Waiter& waiter, Bulk::Look how);
   Status look(Interest interest, Waiter& waiter, Bulk::Look how = Bulk::Look::kIfFree);
+  bool is_quiet(Interest interest);
   Status spin_without_clock(Interest interest, Waiter& waiter, const SpinBudget& budget);
   Status spin(Interest interest, Waiter& waiter, Spin& spin, Clock::time_point& now, Deadline deadline);
   Status sleep(Interest interest, Waiter& waiter, Deadline deadline);
@@ -207,7 +209,8 @@ Result<Slot> RdmaEndpoint::reserve(std::size_t bytes) {
 
 // Completions of the message plane.
 Status RdmaEndpoint::arrive() {
-  Status status = in_.poll();
+  if (!in_.has_news()) return Status::ok();
+  Status status = in_.take_news();
   if (const auto told = in_.take_told()) {
     const Status noted = out_.note_told(*told);
     if (status.is_ok()) status = noted;
@@ -346,12 +349,22 @@ Status RdmaEndpoint::look(Interest interest, Waiter& waiter, Bulk::Look how) {
   return failed() ? status() : would_block();
 }
 
+// A look that costs next to nothing, for whoever waits for messages: no, if look() might find any, or
+// anything else than what comes for the bulk plane while nothing is pending there.
+bool RdmaEndpoint::is_quiet(Interest interest) {
+  if (!wants(interest, Interest::kMessages) || (interest == Interest::kBoth && bulk_->has_pending()))
+    return false;
+  return !failed() && !is_lost() && !out_.refused() && !in_.has_news();
+}
+
 Status RdmaEndpoint::spin_without_clock(Interest interest, Waiter& waiter, const SpinBudget& budget) {
-  const bool worthwhile = budget.current().count() != 0 && !budget.crowded();
-  Status seen = look(interest, waiter);
-  for (int looks = worthwhile ? kLooksBeforeClock : 0; looks > 0 && seen.code() == Code::kWouldBlock; --looks)
-    seen = look(interest, waiter);
-  return seen;
+  int looks = budget.current().count() != 0 && !budget.crowded() ? kLooksBeforeClock : 0;
+  for (;;) {
+    while (looks > 0 && is_quiet(interest)) --looks;
+    Status seen = look(interest, waiter);
+    looks -= kQuietPerLook;
+    if (looks <= 0 || seen.code() != Code::kWouldBlock) return seen;
+  }
 }
 
 // `now`: as of the last time that the clock was read.
