@@ -55,7 +55,7 @@ struct Slot {
 class MessageSink {
  public:
   // `payload` dies when the call returns and may be changed by a hostile peer while it lasts: read each
-  // field once. A failure returned here becomes the endpoint's sticky failure.
+  // field once. A failure returned here becomes the endpoint's sticky failure. Must not poll the endpoint.
   virtual Status on_message(const FrameHeader& header, std::span<const std::byte> payload) = 0;
 
  protected:
