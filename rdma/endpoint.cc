@@ -36,7 +36,7 @@ constexpr int kLossSlice_ms = 2;                     // while the peer is lost a
 constexpr int kShortSlice_ms = 1;                    // a third sleeper, or one that nobody would wake
 constexpr std::uint32_t kEmptyPollsPerCheck = 1024;  // of the socket and the device's events
 constexpr int kLooksPerClock = 4;
-constexpr int kLooksBeforeClock = 256;  // quiet ones, some 3 us: most answers of a busy peer come sooner
+constexpr int kLooksBeforeClock = 192;  // quiet ones, some 3 us: most answers of a busy peer come sooner
 constexpr int kQuietPerLook = 4;        // that take as long as one look at everything
 constexpr std::uint64_t kPayloadMax = kMessageBytesMax - kFrameHeaderBytes;
 

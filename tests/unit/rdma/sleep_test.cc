@@ -24,7 +24,7 @@ class SleepTest : public EndpointsTest, public testing::WithParamInterface<Sleep
   // Looks of one wait in which nothing comes and which has asked for events: of many the one with the fewest,
   // or the first with no more than kFew. Whoever waits spins at first, and learns that it does not pay; now
   // and then it tries again.
-  static constexpr std::uint64_t kFew = 320;  // 256 of them before the clock is read
+  static constexpr std::uint64_t kFew = 256;  // most of them before the clock is read
   std::uint64_t looks_of_an_idle_wait() {
     std::uint64_t fewest = UINT64_MAX;
     for (int wait = 0; wait < 200 && fewest > kFew; ++wait) {
