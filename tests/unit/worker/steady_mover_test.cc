@@ -37,12 +37,18 @@ class WatchedBulk final : public BulkPlane {
     }
     return plane_.poll();
   }
-  std::size_t movers() const { return movers_.size(); }
-  const std::set<int>& places() const { return places_; }
+  std::size_t movers() const {
+    const std::lock_guard lock(mutex_);
+    return movers_.size();
+  }
+  std::set<int> places() const {
+    const std::lock_guard lock(mutex_);
+    return places_;
+  }
 
  private:
   BulkPlane& plane_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::set<std::thread::id> movers_;
   std::set<int> places_;
 };
@@ -70,9 +76,10 @@ class WatchedEndpoint final : public Endpoint {
   WatchedBulk bulk_;
 };
 
-// A copy whose payload comes late, so that the executor waits for it. `look` is called when nobody moves any
-// more.
-void copy_late(bool steady, const std::function<void(WatchedBulk&)>& look) {
+// A copy whose payload comes only after `patience`, or when a second thread has moved, so that the executor
+// waits for it. `look` is called when nobody moves any more.
+void copy_late(bool steady, std::chrono::milliseconds patience,
+               const std::function<void(WatchedBulk&)>& look) {
   SessionRig::Ends ends = make_loopback_pair();
   auto watched = std::make_unique<WatchedEndpoint>(std::move(ends.second), steady);
   WatchedBulk& bulk = watched->bulk();
@@ -84,7 +91,8 @@ void copy_late(bool steady, const std::function<void(WatchedBulk&)>& look) {
   request.bytes = data.size();
   request.tag = 1;
   rig.post(request);
-  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  const Deadline deadline = Deadline::after(patience);
+  while (bulk.movers() < 2 && !deadline.passed()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   BulkCompletion sent;
   EXPECT_TRUE(rig.bulk().send(1, data, sent).is_ok());
   EXPECT_TRUE(rig.await(sent).is_ok());
@@ -94,14 +102,14 @@ void copy_late(bool steady, const std::function<void(WatchedBulk&)>& look) {
 }
 
 TEST(SteadyMoverTest, OneThreadStaysWhereItIs) {
-  copy_late(true, [](WatchedBulk& bulk) {
+  copy_late(true, std::chrono::milliseconds(100), [](WatchedBulk& bulk) {
     EXPECT_EQ(bulk.movers(), 1u);
     EXPECT_EQ(bulk.places(), std::set<int>{1});
   });
 }
 
 TEST(SteadyMoverTest, ElsewhereWhoWaitsMovesToo) {
-  copy_late(false, [](WatchedBulk& bulk) { EXPECT_GT(bulk.movers(), 1u); });
+  copy_late(false, std::chrono::seconds(20), [](WatchedBulk& bulk) { EXPECT_GT(bulk.movers(), 1u); });
 }
 
 }  // namespace
