@@ -27,11 +27,7 @@ constexpr std::chrono::minutes kRunLimit{60};   // and no run than this
 
 enum Opcode : std::uint16_t { kEcho = 1, kCount = 2, kReport = 3, kBulk = 4, kQuit = 5, kFetch = 6 };
 
-// The argument of kBulk and kFetch: so many payloads of so many bytes.
-struct Stream {
-  unsigned count = 1;
-  std::uint64_t bytes = 0;
-};
+// The argument of kBulk and kFetch.
 constexpr unsigned kCountShift = 48;
 
 std::uint64_t pack(const Stream& stream) { return std::uint64_t{stream.count} << kCountShift | stream.bytes; }
@@ -341,25 +337,31 @@ void Client::post_and_count(std::size_t bytes, std::uint64_t count) {
   await_reply();
 }
 
-void Client::send_bulk(std::span<const std::byte> memory, std::uint64_t bytes, unsigned count) {
+// The peer hears of it when as many have begun as may be under way.
+template <typename Memory, typename Transfer>
+void Client::stream(std::uint16_t opcode, Memory memory, const Stream& stream, Transfer&& transfer) {
   if (!failure_.is_ok()) return;
-  StreamEnd end(endpoint_, deadline_, count, [&](unsigned place, BulkCompletion& completion) {
-    return endpoint_.bulk().send(++tag_, memory.subspan(place * bytes, bytes), completion);
+  StreamEnd end(endpoint_, deadline_, stream.count, [&](unsigned place, BulkCompletion& completion) {
+    return transfer(memory.subspan(place * stream.bytes, stream.bytes), completion);
   });
   failure_ = end.start();
-  post(kBulk, kFrameHeaderBytes + 8, pack({.count = count, .bytes = bytes}));
+  post(opcode, kFrameHeaderBytes + 8, pack(stream));
   if (failure_.is_ok()) failure_ = end.finish();
+}
+
+void Client::send_bulk(std::span<const std::byte> memory, std::uint64_t bytes, unsigned count) {
+  stream(kBulk, memory, {.count = count, .bytes = bytes},
+         [this](std::span<const std::byte> source, BulkCompletion& completion) {
+           return endpoint_.bulk().send(++tag_, source, completion);
+         });
   await_reply();
 }
 
 void Client::receive_bulk(std::span<std::byte> memory, std::uint64_t bytes, unsigned count) {
-  if (!failure_.is_ok()) return;
-  StreamEnd end(endpoint_, deadline_, count, [&](unsigned place, BulkCompletion& completion) {
-    return endpoint_.bulk().receive(++receive_tag_, memory.subspan(place * bytes, bytes), completion);
-  });
-  failure_ = end.start();
-  post(kFetch, kFrameHeaderBytes + 8, pack({.count = count, .bytes = bytes}));
-  if (failure_.is_ok()) failure_ = end.finish();
+  stream(kFetch, memory, {.count = count, .bytes = bytes},
+         [this](std::span<std::byte> target, BulkCompletion& completion) {
+           return endpoint_.bulk().receive(++receive_tag_, target, completion);
+         });
 }
 
 void Client::quit() { post(kQuit, kFrameHeaderBytes + 8, 0); }

@@ -18,6 +18,12 @@ namespace tf::bench {
 inline constexpr unsigned kStreamMax = 1 << 15;  // payloads of a stream
 inline constexpr unsigned kStreamWindow = 4;     // of which so many are under way
 
+// So many payloads of so many bytes.
+struct Stream {
+  unsigned count = 1;
+  std::uint64_t bytes = 0;
+};
+
 // The other end: a process that waits until this one connects, and serves it.
 class Peer {
  public:
@@ -82,6 +88,8 @@ class Client {
   const Status& failure() const { return failure_; }
 
  private:
+  template <typename Memory, typename Transfer>
+  void stream(std::uint16_t opcode, Memory memory, const Stream& stream, Transfer&& transfer);
   void post(std::uint16_t opcode, std::size_t bytes, std::uint64_t argument);
   void await_reply();
 
