@@ -29,6 +29,13 @@ Status Consumer::poll() {
 }
 
 Status Consumer::take_news() {
+  const std::size_t marked = std::exchange(marked_, 0);  // not any more when something else has come
+  if (marked != 0 && came_ == 0 && failure_.is_ok()) {
+    Result<bool> taken = take_stamped(marked);
+    failure_ = taken.status();
+    if (settled_ && taken && taken.value()) return failure_;  // the usual case
+    came_ = verbs_.poll_cq(queues_.completions, kCompletionsAtOnce, completions_.data());
+  }
   for (int rounds = 1;; ++rounds) {
     if (came_ < 0 && failure_.is_ok()) failure_ = {Code::kInternal, "rdma: a completion queue failed"};
     // Also behind a failure: the peer's last push may be among them.
@@ -61,8 +68,8 @@ Status Consumer::take_immediate(std::uint32_t immediate) {
   if (failure_.is_ok() && ++spent_receives_ == kReceivesAtOnce)
     TF_RETURN_IF_ERROR(queues_.pair->post_receives(std::exchange(spent_receives_, 0)));
   // Each in turn: an immediate tells at most kConsumedMask lines more than the one before it.
-  opposite_lines_ += (immediate - static_cast<std::uint32_t>(opposite_lines_)) & kConsumedMask;
-  has_told_ = true;
+  told_in_immediates_ += (immediate - static_cast<std::uint32_t>(told_in_immediates_)) & kConsumedMask;
+  note_told(told_in_immediates_);
   const auto known_lines = static_cast<std::uint32_t>(known_ / kLineBytes);
   const std::uint32_t ahead = ((immediate >> 16) - known_lines) & kEndMask;
   const std::uint64_t end = known_ + std::uint64_t{ahead} * kLineBytes;
@@ -84,6 +91,22 @@ Status Consumer::take_immediate(std::uint32_t immediate) {
   known_ = std::max(known_, pushed_end_);
   if (hold) look_again_ = true;
   return Status::ok();
+}
+
+void Consumer::note_told(std::uint64_t lines) {
+  opposite_lines_ = std::max(opposite_lines_, lines);
+  has_told_ = true;
+}
+
+Result<bool> Consumer::take_stamped(std::size_t bytes) {
+  const std::span<const std::byte> place = memory_.ring.subspan(offset(known_));
+  if (bytes == 0 || !stamped_.take(place, bytes, memory_.ring_secret, known_)) return false;
+  const std::uint64_t end = known_ + record_span(stamped_.size());
+  TF_RETURN_IF_ERROR(count_push(end));
+  stamped_at_ = std::exchange(known_, end);
+  const auto more = static_cast<std::int32_t>(stamped_.told() - static_cast<std::uint32_t>(opposite_lines_));
+  note_told(more > 0 ? opposite_lines_ + static_cast<std::uint64_t>(more) : opposite_lines_);
+  return true;
 }
 
 Status Consumer::count_push(std::uint64_t end) {
@@ -134,9 +157,15 @@ Result<const Record*> Consumer::peek(std::uint64_t payload_max) {
   for (;;) {
     const std::uint64_t at = own_consumed();
     const std::uint64_t available = known_ - at;
-    if (available == 0) return static_cast<const Record*>(nullptr);
+    if (available == 0) {
+      if (!find_mark()) return static_cast<const Record*>(nullptr);
+      Result<bool> another = take_stamped(std::exchange(marked_, 0));
+      if (!another) return another.status();
+      if (another.value()) continue;
+      return static_cast<const Record*>(nullptr);
+    }
     const std::size_t to_end = capacity() - offset(at);
-    const std::byte* const record = memory_.ring.data() + offset(at);
+    const std::byte* const record = at == stamped_at_ ? stamped_.data() : memory_.ring.data() + offset(at);
     FrameHeader& header = record_.header;
     std::memcpy(&header, record, sizeof header);
     if (header.magic == kPadMagic) {
@@ -145,7 +174,7 @@ Result<const Record*> Consumer::peek(std::uint64_t payload_max) {
       continue;
     }
     TF_RETURN_IF_ERROR(validate(header, payload_max));
-    const std::uint64_t bytes = round_to_lines(kFrameHeaderBytes + header.payload_length);
+    const std::uint64_t bytes = record_span(kFrameHeaderBytes + header.payload_length);
     if (bytes > available || bytes > to_end) return wrong("a record that goes beyond what was published");
     next_ = at + bytes;
     record_.payload = {record + kFrameHeaderBytes, header.payload_length};
@@ -160,11 +189,9 @@ bool Consumer::finish(std::uint64_t position) {
 
 // --- Telling and fetching ---------------------------------------------------------------------------------
 
-bool Consumer::should_tell() {
+bool Consumer::have_told_too_little() const {
   const std::uint64_t consumed = own_consumed();
   const std::uint64_t told = progress_.told.load(std::memory_order_relaxed);
-  if (consumed <= told) return false;
-  if (consumed - told >= capacity() / 4) return true;
   unsigned handled = 0;
   for (unsigned index = 0; index < batch_count_; ++index) {
     const std::uint64_t end = batches_[(first_batch_ + index) % batches_.size()];
@@ -173,8 +200,7 @@ bool Consumer::should_tell() {
   return handled >= kTellBatches;
 }
 
-Status Consumer::advance() {
-  settled_ = false;
+Status Consumer::post_what_is_due() {
   if (!failure_.is_ok()) return failure_;
   if (queues_.pair->room() < kRoomMin) return Status::ok();  // a completion is on its way
   const bool fetching = is_fetching();
@@ -188,41 +214,58 @@ Status Consumer::advance() {
     add_credit();
     look_again_ = look_again_ || (fetching && !grant);
   }
-  if (grant || (idle && look_again_)) return post_chain(known_, true);
+  if (watching_ != wants_to_watch_ && !reading_) {
+    watching_ = wants_to_watch_;
+    add_word(watching_ ? 1 : 0, kWatchOffset);
+    settling_ = settling_ || !watching_;
+  }
+  if (!reading_ && (settling_ || (idle && look_again_))) return post_chain(known_, true);
   settled_ = request_count_ == 0;
   return settled_ ? Status::ok() : post_chain(known_, false);
+}
+
+// Into a word of the producer's end.
+void Consumer::add_word(std::uint64_t word, std::size_t place) {
+  // A source for each request that may be under way: where the device takes no inline bytes it reads them
+  // later.
+  const std::uint64_t number = queues_.pair->posted() + request_count_;
+  std::byte* const source = memory_.word_sources + number % kSendDepth * sizeof word;
+  word_at(source).store(word, std::memory_order_release);
+  ibv_send_wr& request = add_request(IBV_WR_RDMA_WRITE, memory_.credit, place);
+  add_piece(request, source, sizeof word, memory_.scratch_key);
+  if (queues_.pair->inline_bytes() >= sizeof word) request.send_flags = IBV_SEND_INLINE;
+}
+
+// For the memory of the other side that begins `offset` behind `remote`, and none of ours yet.
+ibv_send_wr& Consumer::add_request(ibv_wr_opcode opcode, const RemoteMemory& remote, std::size_t offset) {
+  ibv_send_wr& request = requests_[request_count_];
+  request.opcode = opcode;
+  request.sg_list = &pieces_[request_count_++];
+  request.num_sge = 0;
+  request.send_flags = 0;
+  request.wr.rdma.remote_addr = remote.address + offset;
+  request.wr.rdma.rkey = remote.key;
+  return request;
+}
+
+void Consumer::add_piece(ibv_send_wr& request, std::byte* memory, std::size_t bytes, std::uint32_t key) {
+  request.num_sge = 1;
+  *request.sg_list = {.addr = reinterpret_cast<std::uintptr_t>(memory),
+                      .length = static_cast<std::uint32_t>(bytes),
+                      .lkey = key};
 }
 
 // A waiting producer that is told of room is also woken.
 void Consumer::add_credit() {
   const std::uint64_t consumed = own_consumed();
-  const std::uint64_t credit = std::uint64_t{granted_} << kGrantShift | (consumed / kLineBytes & kCreditMask);
   progress_.told.store(consumed, std::memory_order_relaxed);
-  // A word for each request that may be under way: where the device takes no inline bytes it reads them
-  // later.
-  const std::uint64_t number = queues_.pair->posted() + request_count_;
-  std::byte* const source = memory_.credit_sources + number % kSendDepth * sizeof credit;
-  word_at(source).store(credit, std::memory_order_release);
-  pieces_[request_count_] = {
-      .addr = reinterpret_cast<std::uintptr_t>(source), .length = sizeof credit, .lkey = memory_.scratch_key};
-  ibv_send_wr request{};
-  request.opcode = IBV_WR_RDMA_WRITE;
-  request.sg_list = &pieces_[request_count_];
-  request.num_sge = 1;
-  request.send_flags = queues_.pair->inline_bytes() >= sizeof credit ? IBV_SEND_INLINE : 0;
-  request.wr.rdma.remote_addr = memory_.credit.address;
-  request.wr.rdma.rkey = memory_.credit.key;
-  requests_[request_count_++] = request;
+  add_word(std::uint64_t{granted_} << kGrantShift | (consumed / kLineBytes & kCreditMask), 0);
   told_since_kick_ = true;
   if (waiting_ != 0) add_kick();
 }
 
 void Consumer::add_kick() {
-  ibv_send_wr request{};
-  request.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
-  request.wr.rdma.remote_addr = memory_.credit.address;
-  request.wr.rdma.rkey = memory_.credit.key;
-  requests_[request_count_++] = request;
+  add_request(IBV_WR_RDMA_WRITE_WITH_IMM, memory_.credit, 0).imm_data = 0;
   kicked_ = std::exchange(waiting_, 0);
   told_since_kick_ = false;
 }
@@ -230,16 +273,8 @@ void Consumer::add_kick() {
 void Consumer::add_read(std::uint64_t begin, std::uint64_t end) {
   while (begin < end) {
     const std::uint64_t bytes = std::min<std::uint64_t>(end - begin, capacity() - offset(begin));
-    pieces_[request_count_] = {.addr = reinterpret_cast<std::uintptr_t>(memory_.ring.data() + offset(begin)),
-                               .length = static_cast<std::uint32_t>(bytes),
-                               .lkey = memory_.ring_key};
-    ibv_send_wr request{};
-    request.opcode = IBV_WR_RDMA_READ;
-    request.sg_list = &pieces_[request_count_];
-    request.num_sge = 1;
-    request.wr.rdma.remote_addr = memory_.mirror.address + offset(begin);
-    request.wr.rdma.rkey = memory_.mirror.key;
-    requests_[request_count_++] = request;
+    add_piece(add_request(IBV_WR_RDMA_READ, memory_.mirror, offset(begin)),
+              memory_.ring.data() + offset(begin), bytes, memory_.ring_key);
     begin += bytes;
   }
 }
@@ -251,16 +286,8 @@ Status Consumer::post_chain(std::uint64_t end, bool with_line) {
   add_read(known_, end);
   if (with_line) {
     look_again_ = false;
-    pieces_[request_count_] = {.addr = reinterpret_cast<std::uintptr_t>(memory_.fetched_line),
-                               .length = sizeof(Line),
-                               .lkey = memory_.scratch_key};
-    ibv_send_wr request{};
-    request.opcode = IBV_WR_RDMA_READ;
-    request.sg_list = &pieces_[request_count_];
-    request.num_sge = 1;
-    request.wr.rdma.remote_addr = memory_.line.address;
-    request.wr.rdma.rkey = memory_.line.key;
-    requests_[request_count_++] = request;
+    add_piece(add_request(IBV_WR_RDMA_READ, memory_.line, 0), memory_.fetched_line, sizeof(Line),
+              memory_.scratch_key);
   }
   if (reads) {
     reading_ = true;

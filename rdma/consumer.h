@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "rdma/queue_pair.h"
+#include "rdma/stamp.h"
 #include "rdma/stream.h"
 #include "transport/status.h"
 
@@ -39,6 +40,7 @@ class Consumer {
   // The same in two steps, for who looks again and again: whether there may be something to take or to post,
   // and to do so.
   bool has_news() {
+    if (marked_ != 0 || find_mark()) return true;
     if (came_ == 0) came_ = verbs_.poll_cq(queues_.completions, kCompletionsAtOnce, completions_.data());
     return came_ != 0 || !settled_;
   }
@@ -53,13 +55,27 @@ class Consumer {
     settled_ = false;
   }
   // After some have been handled: tells the producer, and goes on fetching.
-  Status advance();
+  Status advance() {
+    settled_ = failure_.is_ok() && request_count_ == 0 && watching_ == wants_to_watch_ && !settling_ &&
+               !is_fetching() && !should_tell();
+    return settled_ ? Status::ok() : post_what_is_due();
+  }
 
   // The peer has closed and said that all it published, up to `position`, is in the ring. False: the push
   // that ends it has not come yet.
   bool finish(std::uint64_t position);
 
-  // What the immediates told of the opposite stream, if anything new.
+  // Whether to look for records in memory, too, where they come sooner: with the next poll(). Such a record
+  // wakes nobody, so before anybody sleeps this is taken back, and settled by what poll() finds.
+  void watch(bool wanted) {
+    settled_ = settled_ && wanted == wants_to_watch_;
+    wants_to_watch_ = wanted;
+  }
+  bool is_watching() const { return wants_to_watch_ || watching_; }
+  bool is_settling() const { return watching_ || settling_; }
+
+  // What immediates and stamps told of the opposite stream, if anything new.
+  bool has_told() const { return has_told_; }
   std::optional<std::uint64_t> take_told() {
     return std::exchange(has_told_, false) ? std::optional(opposite_lines_ * kLineBytes) : std::nullopt;
   }
@@ -78,6 +94,7 @@ class Consumer {
   bool is_fetching() const { return seen_ != granted_; }
 
  private:
+  static constexpr int kLooksPerPoll = 4;          // into memory, which cost less than one at the completions
   static constexpr unsigned kRoomMin = 8;          // requests: a chain of READs, a credit and a kick
   static constexpr unsigned kPayloadReserve = 24;  // slots that payload leaves to the above
 
@@ -88,11 +105,34 @@ class Consumer {
   Status keep(Status posted);
   Status take_completion(const ibv_wc& completion);
   Status take_immediate(std::uint32_t immediate);
+  // The record behind those that are known, if it has come without an immediate.
+  bool looks_into_memory() const {
+    return watching_ && !reading_ && known_ == own_consumed() && !is_fetching();
+  }
+  bool find_mark() {
+    if (!looks_into_memory()) return false;
+    const std::span<const std::byte> place = memory_.ring.subspan(offset(known_));
+    for (int looks = 0; looks < kLooksPerPoll && marked_ == 0; ++looks)
+      marked_ = StampedCopy::find(place, memory_.ring_secret, known_);
+    return marked_ != 0;
+  }
+  // REQUIRES: `bytes` are what is marked at known_.
+  Result<bool> take_stamped(std::size_t bytes);
+  void note_told(std::uint64_t lines);
   Status count_push(std::uint64_t end);
   Status take_chain();
   Status take_line();
   void settle();
-  bool should_tell();
+  bool should_tell() const {
+    const std::uint64_t untold = own_consumed() - progress_.told.load(std::memory_order_relaxed);
+    if (static_cast<std::int64_t>(untold) <= 0) return false;  // the producer's end may say more than we know
+    return untold >= capacity() / 4 || (batch_count_ >= kTellBatches && have_told_too_little());
+  }
+  bool have_told_too_little() const;
+  Status post_what_is_due();
+  ibv_send_wr& add_request(ibv_wr_opcode opcode, const RemoteMemory& remote, std::size_t offset);
+  static void add_piece(ibv_send_wr& request, std::byte* memory, std::size_t bytes, std::uint32_t key);
+  void add_word(std::uint64_t word, std::size_t place);
   void add_credit();
   void add_kick();
   void add_read(std::uint64_t begin, std::uint64_t end);
@@ -110,8 +150,13 @@ class Consumer {
 
   std::uint16_t seen_ = 0;     // epochs of holding that have begun
   std::uint16_t granted_ = 0;  // and ended
-  bool settling_ = false;      // granted, but what the READ behind that tells of is not fetched yet
-  bool reading_ = false;       // a chain is under way
+  bool settling_ = false;  // granted, or watch taken back; what the READ behind tells of is not fetched yet
+  bool wants_to_watch_ = false;
+  bool watching_ = false;   // the watch word says so
+  std::size_t marked_ = 0;  // bytes that has_news() found marked at known_
+  StampedCopy stamped_;
+  std::uint64_t stamped_at_ = UINT64_MAX;  // the position of the record in stamped_
+  bool reading_ = false;                   // a chain is under way
   bool chain_has_line_ = false;
   std::uint64_t chain_end_ = 0;
   bool look_again_ = false;  // the line is to be READ (once more)
@@ -124,7 +169,8 @@ class Consumer {
   std::array<std::uint64_t, kConsumerReceives> batches_{};
   unsigned first_batch_ = 0;
   unsigned batch_count_ = 0;
-  std::uint64_t opposite_lines_ = 0;  // consumed of the opposite stream, as the immediates add up
+  std::uint64_t told_in_immediates_ = 0;  // lines of the opposite stream, as these add up;
+  std::uint64_t opposite_lines_ = 0;      // with what stamps tell
   bool has_told_ = false;
   unsigned spent_receives_ = 0;  // not posted again yet
   // Requests that are being put together, at most kRequestsMax.

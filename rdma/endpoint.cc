@@ -22,6 +22,7 @@
 #include "rdma/bulk.h"
 #include "rdma/handshake.h"
 #include "rdma/loss.h"
+#include "rdma/waits.h"
 #include "transport/sticky_failure.h"
 
 namespace tf::rdma {
@@ -36,8 +37,10 @@ constexpr int kLossSlice_ms = 2;                     // while the peer is lost a
 constexpr int kShortSlice_ms = 1;                    // a third sleeper, or one that nobody would wake
 constexpr std::uint32_t kEmptyPollsPerCheck = 1024;  // of the socket and the device's events
 constexpr int kLooksPerClock = 4;
-constexpr int kLooksBeforeClock = 192;  // quiet ones, some 3 us: most answers of a busy peer come sooner
-constexpr int kQuietPerLook = 4;        // that take as long as one look at everything
+constexpr int kLooksBeforeClock = 192;    // quiet ones, some 3 us: most answers of a busy peer come sooner
+constexpr int kQuietPerLook = 4;          // that take as long as one look at everything
+constexpr int kLooksUntilSettled = 256;   // a round trip of the device's; then its completion wakes
+constexpr unsigned kSpunBeforeWatch = 8;  // waits in turn that ended without a sleep
 constexpr std::uint64_t kPayloadMax = kMessageBytesMax - kFrameHeaderBytes;
 
 class RdmaEndpoint final : public tf::Endpoint, private BulkOwner {
@@ -72,45 +75,19 @@ class RdmaEndpoint final : public tf::Endpoint, private BulkOwner {
   Status status() const override { return failure_.get(); }
 
  private:
-  // One for the waits of a consumer, one for those of a mover.
-  struct Waiter {
-    // While payload is under way waits last as long as that takes, and say nothing of the others.
-    SpinBudget spin;
-    SpinBudget payload_spin;
-    // The refusal of which this waiter has been told that there is room again.
-    std::atomic<std::uint64_t> told{Producer::kNotRefused};
-  };
-  struct Sleep {
-    std::array<pollfd, 5> entries{};
-    int cap_ms = 60'000;
-  };
-  // Whoever sleeps on a plane's completions, from before it asks for events.
-  class OnPlane {
-   public:
-    OnPlane(std::atomic<unsigned>& sleepers, bool sleeps) : sleepers_(sleepers), sleeps_(sleeps) {
-      if (sleeps_) sleepers_.fetch_add(1, std::memory_order_seq_cst);
-    }
-    ~OnPlane() { end(); }
-    void end() {
-      if (std::exchange(sleeps_, false)) sleepers_.fetch_sub(1, std::memory_order_seq_cst);
-    }
-    bool sleeps() const { return sleeps_; }
-
-   private:
-    std::atomic<unsigned>& sleepers_;
-    bool sleeps_;
-  };
-
   bool failed() const { return failure_.is_set(); }
   Waiter& waiter(Interest interest) { return waiters_[interest == Interest::kBulk ? 1 : 0]; }
   Status arrive();
   Result<std::size_t> deliver(MessageSink& sink, std::size_t limit);
+  Status pass_on_told();
   bool has_news(Interest interest, Waiter& waiter, Bulk::Look how);
   Status look(Interest interest, Waiter& waiter, Bulk::Look how = Bulk::Look::kIfFree);
   bool is_quiet(Interest interest);
   Status spin_without_clock(Interest interest, Waiter& waiter, const SpinBudget& budget);
   Status spin(Interest interest, Waiter& waiter, Spin& spin, Clock::time_point& now, Deadline deadline);
   Status sleep(Interest interest, Waiter& waiter, Deadline deadline);
+  void watch_after(bool slept);
+  Status stop_watching(Interest interest, Waiter& waiter);
   Sleep prepare(const Waiter& waiter, int seat, bool on_messages, bool on_bulk) const;
   Status rise(const Sleep& sleep);
 
@@ -139,6 +116,7 @@ class RdmaEndpoint final : public tf::Endpoint, private BulkOwner {
   std::array<Waiter, 2> waiters_;
   std::array<std::atomic<unsigned>, 2> sleepers_{};  // on the completions of messages, and of payload
   std::uint32_t empty_polls_ = 0;                    // consumer's
+  unsigned spun_ = 0;                                // consumer's: waits since the last sleep
   std::atomic<std::uint32_t> empty_bulk_polls_{0};   // movers'
   std::mutex events_mutex_;                          // whoever fetches the device's events
   StickyFailure failure_;
@@ -211,12 +189,15 @@ Result<Slot> RdmaEndpoint::reserve(std::size_t bytes) {
 Status RdmaEndpoint::arrive() {
   if (!in_.has_news()) return Status::ok();
   Status status = in_.take_news();
-  if (const auto told = in_.take_told()) {
-    const Status noted = out_.note_told(*told);
-    if (status.is_ok()) status = noted;
-  }
+  const Status noted = pass_on_told();
+  if (status.is_ok()) status = noted;
   if (!status.is_ok()) take_failure(status);
   return status;
+}
+
+Status RdmaEndpoint::pass_on_told() {
+  const std::optional<std::uint64_t> told = in_.take_told();
+  return told ? out_.note_told(*told) : Status::ok();
 }
 
 Result<std::size_t> RdmaEndpoint::deliver(MessageSink& sink, std::size_t limit) {
@@ -237,7 +218,9 @@ Result<std::size_t> RdmaEndpoint::deliver(MessageSink& sink, std::size_t limit) 
   }
   if (delivered == 0 && failed()) return status();
   if (delivered != 0 && !is_lost()) {
-    if (Status status = in_.advance(); !status.is_ok()) take_failure(std::move(status));
+    Status status = in_.has_told() ? pass_on_told() : Status::ok();
+    if (status.is_ok()) status = in_.advance();
+    if (!status.is_ok()) take_failure(std::move(status));
   }
   return delivered;
 }
@@ -380,8 +363,7 @@ Status RdmaEndpoint::spin(Interest interest, Waiter& waiter, Spin& spin, Clock::
 }
 
 // What a sleeper polls.
-RdmaEndpoint::Sleep RdmaEndpoint::prepare(const Waiter& waiter, int seat, bool on_messages,
-                                          bool on_bulk) const {
+Sleep RdmaEndpoint::prepare(const Waiter& waiter, int seat, bool on_messages, bool on_bulk) const {
   Sleep sleep;
   for (pollfd& entry : sleep.entries) entry = {.fd = -1, .events = POLLIN, .revents = 0};
   if (seat >= 0) sleep.entries[0].fd = waker_.fd(seat);
@@ -418,7 +400,26 @@ Status RdmaEndpoint::rise(const Sleep& sleep) {
   return status;
 }
 
+// Who answers each other without sleeping finds records in memory. Waits for messages are the consumer's.
+void RdmaEndpoint::watch_after(bool slept) {
+  spun_ = slept ? 0 : spun_ + 1;
+  if (spun_ == kSpunBeforeWatch) in_.watch(true);
+}
+
+Status RdmaEndpoint::stop_watching(Interest interest, Waiter& waiter) {
+  in_.watch(false);
+  Status seen = would_block();
+  for (int looks = 0; looks < kLooksUntilSettled && seen.code() == Code::kWouldBlock && in_.is_settling();
+       ++looks)
+    seen = look(interest, waiter);
+  return seen;
+}
+
 Status RdmaEndpoint::sleep(Interest interest, Waiter& waiter, Deadline deadline) {
+  if (wants(interest, Interest::kMessages) && in_.is_watching()) {
+    Status seen = stop_watching(interest, waiter);
+    if (seen.code() != Code::kWouldBlock) return seen;
+  }
   bulk_->end_overdue();
   const int seat = waker_.arm();
   OnPlane messages(sleepers_[0], wants(interest, Interest::kMessages) || out_.refused());
@@ -447,12 +448,17 @@ Status RdmaEndpoint::sleep(Interest interest, Waiter& waiter, Deadline deadline)
 Status RdmaEndpoint::wait(Interest interest, Deadline deadline) {
   Waiter& own = waiter(interest);
   SpinBudget& budget = bulk_->has_pending() ? own.payload_spin : own.spin;
+  const bool for_messages = wants(interest, Interest::kMessages);
   Status seen = spin_without_clock(interest, own, budget);
-  if (seen.code() != Code::kWouldBlock) return seen;
+  if (seen.code() != Code::kWouldBlock) {
+    if (for_messages) watch_after(false);
+    return seen;
+  }
   const Clock::time_point start = Clock::now();
   Clock::time_point now = start;
   Spin spinning(budget, start);
   seen = spin(interest, own, spinning, now, deadline);
+  if (for_messages) watch_after(seen.code() == Code::kWouldBlock);
   while (seen.code() == Code::kWouldBlock) {
     if (deadline.passed(now)) {
       seen = {Code::kTimeout, "nothing came over rdma before the deadline"};

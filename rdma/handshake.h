@@ -20,7 +20,7 @@ namespace tf::rdma {
 inline constexpr std::uint64_t kHelloMagic = 0x414d445250494824;  // "$HIPRDMA"
 inline constexpr std::uint64_t kReadyMagic = 0x5944525250494824;
 inline constexpr std::uint64_t kByeMagic = 0x4559425250494824;
-inline constexpr std::uint32_t kHandshakeVersion = 1;
+inline constexpr std::uint32_t kHandshakeVersion = 2;
 
 //   offset  size  field
 //   0       8     magic       kHelloMagic
@@ -33,9 +33,9 @@ inline constexpr std::uint32_t kHandshakeVersion = 1;
 //   36      1     reads_asked     READs under way that this end starts,
 //   37      1     reads_answered  and that it lets the peer start
 //   38      2     reserved    zero
-//   40      48    messages    the planes
-//   88      48    bulk
-//   136     120   reason      text, ends with the first zero; all zero with code 0
+//   40      56    messages    the planes
+//   96      56    bulk
+//   152     104   reason      text, ends with the first zero; all zero with code 0
 struct Hello {
   std::uint64_t magic = kHelloMagic;
   std::uint32_t version = kHandshakeVersion;
@@ -49,9 +49,9 @@ struct Hello {
   std::uint8_t reserved[2] = {};
   PlaneFacts messages;
   PlaneFacts bulk;
-  char reason[120] = {};
+  char reason[104] = {};
 };
-static_assert(sizeof(Hello) == 256 && offsetof(Hello, messages) == 40 && offsetof(Hello, reason) == 136);
+static_assert(sizeof(Hello) == 256 && offsetof(Hello, messages) == 40 && offsetof(Hello, reason) == 152);
 static_assert(std::has_unique_object_representations_v<Hello>);
 
 struct Ready {

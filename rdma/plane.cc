@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 
 #include <array>
 #include <bit>
@@ -81,6 +82,8 @@ void Registration::reset() {
 
 Result<std::unique_ptr<Plane>> Plane::create(const Verbs& verbs, const Plan& plan) {
   std::unique_ptr<Plane> made(new Plane(verbs, plan));
+  if (::getrandom(&made->ring_secret_, sizeof made->ring_secret_, 0) != sizeof made->ring_secret_)
+    return Status::from_errno("rdma: getrandom", errno);
   TF_RETURN_IF_ERROR(made->map());
   made->channel_ = verbs.create_comp_channel(plan.context);
   if (made->channel_ == nullptr) return Status::from_errno("rdma: a completion channel", errno);
@@ -168,6 +171,7 @@ PlaneFacts Plane::facts() const {
   facts.readable_key = readable_.remote_key();
   facts.writable_key = writable_.remote_key();
   facts.ring_bytes = plan_.ring_bytes;
+  facts.ring_secret = ring_secret_;
   return facts;
 }
 
@@ -190,8 +194,9 @@ Status Plane::connect(const Route& route, const PlaneFacts& peer) {
   std::byte* const scratch = writable + ring + kPageBytes;
   const ConsumerMemory in{.ring = {writable, ring},
                           .ring_key = writable_.local_key(),
+                          .ring_secret = ring_secret_,
                           .fetched_line = scratch,
-                          .credit_sources = scratch + kLineBytes,
+                          .word_sources = scratch + kLineBytes,
                           .scratch_key = scratch_.local_key(),
                           .mirror = {peer.readable_address, peer.readable_key},
                           .line = {peer.readable_address + ring, peer.readable_key},
@@ -200,7 +205,8 @@ Status Plane::connect(const Route& route, const PlaneFacts& peer) {
                            .mirror_key = readable_.local_key(),
                            .line = base + ring,
                            .credit = writable + ring,
-                           .ring = {peer.writable_address, peer.writable_key}};
+                           .ring = {peer.writable_address, peer.writable_key},
+                           .ring_secret = peer.ring_secret};
   consumer_.emplace(verbs_, Consumer::Queues{in_.get(), arrivals_}, in);
   producer_.emplace(verbs_, Producer::Queues{out_.get(), sends_, kicks_}, out, consumer_->progress());
   TF_RETURN_IF_ERROR(in_->connect(route, {peer.out_number, peer.out_packet}));

@@ -4,7 +4,7 @@
 //
 // Memory, one mapping, three registrations:
 //   mirror, then a page with the Line                READ by the peer
-//   ring, then a page with the credit                written by the peer
+//   ring, then a page with credit and watch          written by the peer
 //   a page with the fetched Line and what is written from    ours alone
 #pragma once
 
@@ -38,8 +38,9 @@ struct PlaneFacts {
   std::uint32_t readable_key = 0;
   std::uint32_t writable_key = 0;
   std::uint64_t ring_bytes = 0;
+  std::uint64_t ring_secret = 0;  // random; stamps of what is written into our ring have it (stamp.h)
 };
-static_assert(sizeof(PlaneFacts) == 48 && std::has_unique_object_representations_v<PlaneFacts>);
+static_assert(sizeof(PlaneFacts) == 56 && std::has_unique_object_representations_v<PlaneFacts>);
 
 // A place in a dma-buf: memory of another device than this one.
 struct DeviceMemory {
@@ -128,6 +129,7 @@ class Plane {
 
   const Verbs& verbs_;
   const Plan plan_;
+  std::uint64_t ring_secret_ = 0;
   Pages pages_;
   Registration readable_, writable_, scratch_;
   ibv_comp_channel* channel_ = nullptr;

@@ -9,13 +9,13 @@
 #include <thread>
 
 #include "concurrency/fence.h"
+#include "rdma/stamp.h"
 
 namespace tf::rdma {
 namespace {
 
 constexpr std::uint32_t kPayloadCookie = 1;
 constexpr int kCompletionsAtOnce = 16;
-constexpr unsigned kRangesMax = 3;
 
 Status wrong(const char* what) { return {Code::kProtocol, std::string("rdma: ") + what}; }
 
@@ -35,8 +35,9 @@ std::span<std::byte> Producer::reserve(std::size_t bytes) {
 std::span<std::byte> Producer::place(std::size_t bytes) {
   const std::uint64_t begin = position_.load(std::memory_order_relaxed);
   const std::size_t to_end = capacity() - offset(begin);
-  const std::uint64_t start = round_to_lines(bytes) > to_end ? begin + to_end : begin;
-  if (start + round_to_lines(bytes) - limit_ > capacity() || queues_.pair->room() < kRoomMin) return {};
+  const std::uint64_t span = record_span(bytes);
+  const std::uint64_t start = span > to_end ? begin + to_end : begin;
+  if (start + span - limit_ > capacity() || queues_.pair->room() < kRoomMin) return {};
   slot_begin_ = begin;
   slot_start_ = start;
   slot_bytes_ = bytes;
@@ -126,73 +127,109 @@ Status Producer::publish() {
     const FrameHeader pad{.magic = kPadMagic};
     std::memcpy(memory_.mirror.data() + offset(slot_begin_), &pad, sizeof pad);
   }
-  const std::uint64_t end = slot_start_ + round_to_lines(slot_bytes_);
+  const bool stamped = !holding_ && slot_start_ == slot_begin_ && slot_bytes_ <= kStampedMax && is_watched();
+  if (stamped) stamp();
+  const std::uint64_t end = slot_start_ + record_span(slot_bytes_);
   position_.store(end, std::memory_order_release);  // pairs with position()
   // Release: the record is there for whoever reads this.
   word_at(memory_.line).store(end, std::memory_order_release);
-  if (!holding_) return push_slot();
+  if (!holding_) return push_slot(stamped);
   full_fence();  // between published and the look at the credit, see stream.h
   if (!is_granted()) return Status::ok();
   holding_ = false;
-  return push_slot();
+  return push_slot(false);
 }
 
-Status Producer::push_slot() {
+Status Producer::push_slot(bool stamped) {
   if (queues_.pair->room() < kReapAt) TF_RETURN_IF_ERROR(reap());
-  TF_RETURN_IF_ERROR(refresh());
+  if (batch_count_ >= kRefreshAt) TF_RETURN_IF_ERROR(refresh());
   const bool hold = batch_count_ + 1 >= kPushedMax || queues_.pair->room() < 2 * kRoomMin;
+  if (stamped && !hold) {
+    full_fence();  // between published and the look at the watch that counts, see stream.h
+    if (is_watched()) return push_quietly();
+  }
   const Range record{slot_start_, slot_bytes_};
   if (slot_start_ == slot_begin_) return push(std::span(&record, 1), hold, hold);
   const std::array<Range, 2> both = {Range{slot_begin_, kFrameHeaderBytes}, record};
   return push(both, hold, hold);
 }
 
+// Before the record is published: its line may be READ from then on.
+void Producer::stamp() {
+  std::byte* const record = memory_.mirror.data() + offset(slot_start_);
+  // Acquire: as in push().
+  stamped_told_ = opposite_.consumed.load(std::memory_order_acquire);
+  const Stamp stamp =
+      make_stamp(memory_.ring_secret, slot_start_, static_cast<std::uint32_t>(stamped_told_ / kLineBytes),
+                 {record, slot_bytes_});
+  std::memcpy(record + record_span(slot_bytes_) - sizeof stamp, &stamp, sizeof stamp);
+}
+
+Status Producer::push_quietly() {
+  note_told_by_push(stamped_told_);
+  add_write({slot_start_, record_span(slot_bytes_)});
+  return post(false);
+}
+
 // Tells the peer that everything published is in its ring; no range runs over the ring's end.
 Status Producer::push(std::span<const Range> ranges, bool hold, bool signal) {
-  std::array<ibv_send_wr, kRangesMax> requests;  // those that are used are set below
-  std::array<ibv_sge, kRangesMax> pieces;
-  requests[0] = {};
   const std::uint64_t end = position_.load(std::memory_order_relaxed);
-  std::uint64_t begin = end;
-  for (std::size_t index = 0; index < ranges.size(); ++index) {
-    const Range& range = ranges[index];
-    begin = std::min(begin, range.begin);
-    pieces[index] = {.addr = reinterpret_cast<std::uintptr_t>(memory_.mirror.data() + offset(range.begin)),
-                     .length = static_cast<std::uint32_t>(range.bytes),
-                     .lkey = memory_.mirror_key};
-    ibv_send_wr& request = requests[index];
-    request = {};
-    request.opcode = IBV_WR_RDMA_WRITE;
-    request.sg_list = &pieces[index];
-    request.num_sge = 1;
-    request.send_flags = range.bytes <= queues_.pair->inline_bytes() ? IBV_SEND_INLINE : 0;
-    request.wr.rdma.remote_addr = memory_.ring.address + offset(range.begin);
-    request.wr.rdma.rkey = memory_.ring.key;
-  }
-  const std::size_t count = std::max<std::size_t>(ranges.size(), 1);
-  ibv_send_wr& last = requests[count - 1];
+  for (const Range& range : ranges) add_write(range);
+  if (ranges.empty()) add_request(end).num_sge = 0;
+  ibv_send_wr& last = requests_[request_count_ - 1];
   last.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
   // Acquire: our consumer is done with what is told, and the peer may overwrite it.
   const std::uint64_t consumed = opposite_.consumed.load(std::memory_order_acquire);
-  // The peer adds the differences up, so no push may tell of more at once than its bits can say. It may get
-  // the credit, which goes another way, long before this.
-  told_in_pushes_ = std::min(consumed, told_in_pushes_ + std::uint64_t{kConsumedMask} * kLineBytes);
-  if (told_in_pushes_ > opposite_.told.load(std::memory_order_relaxed))
-    opposite_.told.store(told_in_pushes_, std::memory_order_relaxed);
-  last.imm_data = htonl(make_immediate(hold, end, told_in_pushes_));
-  if (ranges.empty()) {
-    last.wr.rdma.remote_addr = memory_.ring.address;
-    last.wr.rdma.rkey = memory_.ring.key;
-  }
-  for (std::size_t index = 1; index <= count; ++index)
-    begins_[(queues_.pair->posted() + index) % kSendDepth] = begin;
-  batches_[(first_batch_ + batch_count_) % batches_.size()] = end;
-  ++batch_count_;
+  // The peer adds the differences up, so no immediate may tell of more at once than its bits can say. It may
+  // get stamps, and the credit, which goes another way, long before this.
+  told_in_immediates_ = std::min(consumed, told_in_immediates_ + std::uint64_t{kConsumedMask} * kLineBytes);
+  // Stamps that an immediate covers are not looked at: what it cannot tell has not been told after all.
+  if (told_in_immediates_ == consumed)
+    note_told_by_push(consumed);
+  else
+    opposite_.told.store(told_in_immediates_, std::memory_order_relaxed);
+  last.imm_data = htonl(make_immediate(hold, end, told_in_immediates_));
   if (hold) {
     holding_ = true;
     ++epoch_;
   }
-  return keep(queues_.pair->post(std::span(requests).first(count), signal));
+  return post(signal);
+}
+
+// A WRITE to that place of the ring, of nothing yet.
+ibv_send_wr& Producer::add_request(std::uint64_t position) {
+  first_needed_ = request_count_ == 0 ? position : std::min(first_needed_, position);
+  ibv_send_wr& request = requests_[request_count_];
+  request.opcode = IBV_WR_RDMA_WRITE;
+  request.sg_list = &pieces_[request_count_++];
+  request.num_sge = 1;
+  request.send_flags = 0;
+  request.wr.rdma.remote_addr = memory_.ring.address + offset(position);
+  request.wr.rdma.rkey = memory_.ring.key;
+  return request;
+}
+
+void Producer::add_write(const Range& range) {
+  ibv_send_wr& request = add_request(range.begin);
+  *request.sg_list = {.addr = reinterpret_cast<std::uintptr_t>(memory_.mirror.data() + offset(range.begin)),
+                      .length = static_cast<std::uint32_t>(range.bytes),
+                      .lkey = memory_.mirror_key};
+  if (range.bytes <= queues_.pair->inline_bytes()) request.send_flags = IBV_SEND_INLINE;
+}
+
+void Producer::note_told_by_push(std::uint64_t consumed) {
+  if (consumed > opposite_.told.load(std::memory_order_relaxed))
+    opposite_.told.store(consumed, std::memory_order_relaxed);
+}
+
+// One more push that is not known to be consumed.
+Status Producer::post(bool signal) {
+  const unsigned count = std::exchange(request_count_, 0u);
+  for (unsigned index = 1; index <= count; ++index)
+    begins_[(queues_.pair->posted() + index) % kSendDepth] = first_needed_;
+  batches_[(first_batch_ + batch_count_) % kBatchesMax] = position_.load(std::memory_order_relaxed);
+  ++batch_count_;
+  return keep(queues_.pair->post(std::span(requests_).first(count), signal));
 }
 
 // What could not be posted is missing for good.

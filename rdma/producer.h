@@ -73,6 +73,7 @@ class Producer {
  private:
   static constexpr unsigned kRoomMin = 4;          // requests: a push in two pieces, a hold
   static constexpr unsigned kReapAt = 24;          // slots left
+  static constexpr unsigned kRefreshAt = 8;        // pushes not known to be consumed
   static constexpr unsigned kPayloadReserve = 24;  // slots that payload leaves to records
 
   struct Range {
@@ -87,9 +88,18 @@ class Producer {
   std::uint64_t signs() const;
   std::uint64_t reusable_to() const;
   bool is_granted() const;
+  bool is_watched() const {
+    return word_at(memory_.credit + kWatchOffset).load(std::memory_order_acquire) != 0;
+  }
   Status refresh();
-  Status push_slot();
+  void stamp();
+  Status push_slot(bool stamped);
+  Status push_quietly();
   Status push(std::span<const Range> ranges, bool hold, bool signal);
+  ibv_send_wr& add_request(std::uint64_t position);
+  void add_write(const Range& range);
+  Status post(bool signal);
+  void note_told_by_push(std::uint64_t consumed);
   Status keep(Status posted);
   Status take_completion(const ibv_wc& completion);
   Status find_cause(const char* what, ibv_wc_status otherwise);
@@ -106,15 +116,24 @@ class Producer {
   std::uint64_t slot_begin_ = 0;            // of the slot that is out: its pad, if it has one,
   std::uint64_t slot_start_ = 0;            // the record,
   std::uint64_t slot_bytes_ = 0;            // so long
+  std::uint64_t stamped_told_ = 0;          // with its stamp
   bool holding_ = false;
   std::uint16_t epoch_ = 0;
   // Ends of the pushes that are not known to be consumed, oldest first.
-  static constexpr unsigned kBatchesMax = kPushedMax + 2;
+  static constexpr unsigned kBatchesMax = 32;
+  static_assert(kBatchesMax >= kPushedMax + 2);
   std::array<std::uint64_t, kBatchesMax> batches_{};
   unsigned first_batch_ = 0;
   unsigned batch_count_ = 0;
   std::array<std::uint64_t, kSendDepth> begins_{};  // by request: the first byte of the mirror that it needs
-  std::uint64_t told_in_pushes_ = 0;                // of the opposite stream
+  // Requests of the push that is being put together. Of those nothing is set anew that never changes: to
+  // clear them would cost as much as the rest.
+  static constexpr unsigned kRequestsMax = 3;
+  std::array<ibv_send_wr, kRequestsMax> requests_{};
+  std::array<ibv_sge, kRequestsMax> pieces_{};
+  unsigned request_count_ = 0;
+  std::uint64_t first_needed_ = 0;        // byte of the mirror, by them
+  std::uint64_t told_in_immediates_ = 0;  // of the opposite stream
   unsigned payload_done_ = 0;
   Status failure_;  // of a request; sticky
 

@@ -6,16 +6,27 @@
 //   mirror  C bytes, read by the consumer              ring  C bytes, written by the producer
 //   Line    published, waiting: read by the consumer
 //   credit  written by the consumer
+//   watch   written by the consumer
 //
 // Records have the same offset in mirror and ring, begin on a line of 64 bytes and never wrap: a pad record
-// (its magic says so) fills the end. Positions are bytes since the start, multiples of 64, and never go back.
+// (its magic says so) fills the end. One of up to kStampedMax bytes leaves room for a stamp behind it.
+// Positions are bytes since the start, multiples of 64, and never go back.
 //
 // Push. publish() WRITEs the record into the ring, with an immediate (as the completion has it, host order):
 //   bit  31     hold, see below
 //   bits 30-16  end of what is now in the ring, in lines mod 2^15
 //   bits 15-0   what the poster has consumed of the opposite stream, in lines mod 2^16; never more than
 //               2^16 - 1 lines beyond what its push before told, so that the differences add up
-// Only an immediate guarantees that the bytes before it can be seen, and wakes who sleeps.
+// An immediate guarantees that the bytes before it can be seen, and wakes who sleeps.
+//
+// Quiet push. A consumer that is not going to sleep looks for records in its memory as well, and WRITEs so
+// into the watch word. While it says so publish() WRITEs a short record without an immediate: no receive and
+// no completion at the consumer. Its stamp (stamp.h) shows that it is whole, and tells what the poster has
+// consumed. Before it sleeps the consumer takes the word back and behind that READs the line: records that it
+// tells of may be quiet ones, and are fetched. The producer publishes, fences, looks at the word; so whatever
+// that READ does not tell of comes with an immediate. Meanwhile, as after a grant, pushes are only noted, and
+// nobody looks into memory that a READ may be writing. Where a record is looked for in memory all before it
+// have been found, so none with an immediate is found before its completion, and its receive posted again.
 //
 // Hold. When kPushedMax pushes are not known to be consumed the last of them says "hold", and epoch e begins:
 // publish() stores Line::published, fences, looks at the credit; that is all. The consumer READs the line,
@@ -50,7 +61,9 @@
 namespace tf::rdma {
 
 inline constexpr std::size_t kLineBytes = 64;
-inline constexpr std::size_t kRingLinesMax = 16384;  // so that an end mod 2^15 is either new or old
+inline constexpr std::size_t kStampBytes = 16;
+inline constexpr std::size_t kStampedMax = 512 - kStampBytes;  // header and payload
+inline constexpr std::size_t kRingLinesMax = 16384;            // so that an end mod 2^15 is either new or old
 inline constexpr unsigned kPushedMax = 16;
 inline constexpr unsigned kTellBatches = kPushedMax / 2;
 inline constexpr unsigned kConsumerReceives = 32;
@@ -64,11 +77,18 @@ inline constexpr std::uint32_t kHoldBit = std::uint32_t{1} << 31;
 inline constexpr std::uint32_t kEndMask = 0x7fff;
 inline constexpr std::uint32_t kConsumedMask = 0xffff;
 
+inline constexpr std::size_t kWatchOffset = sizeof(std::uint64_t);  // of the watch word, from the credit
+
 inline constexpr unsigned kGrantShift = 48;
 inline constexpr std::uint64_t kCreditMask = (std::uint64_t{1} << kGrantShift) - 1;
 
 constexpr std::uint64_t round_to_lines(std::uint64_t bytes) {
   return (bytes + kLineBytes - 1) / kLineBytes * kLineBytes;
+}
+
+// What a record with so many bytes of header and payload takes of the ring.
+constexpr std::uint64_t record_span(std::uint64_t bytes) {
+  return round_to_lines(bytes <= kStampedMax ? bytes + kStampBytes : bytes);
 }
 
 constexpr std::uint32_t make_immediate(bool hold, std::uint64_t end, std::uint64_t consumed) {
@@ -96,15 +116,17 @@ struct ProducerMemory {
   std::span<std::byte> mirror;
   std::uint32_t mirror_key = 0;  // local
   std::byte* line = nullptr;     // a Line
-  std::byte* credit = nullptr;   // 8 bytes
+  std::byte* credit = nullptr;   // two words: the credit, and whether the ring is watched
   RemoteMemory ring;
+  std::uint64_t ring_secret = 0;  // of stamps
 };
 struct ConsumerMemory {
   std::span<std::byte> ring;
-  std::uint32_t ring_key = 0;           // local
-  std::byte* fetched_line = nullptr;    // where a Line is READ to
-  std::byte* credit_sources = nullptr;  // where the credit is written from, 8 bytes for each request
-  std::uint32_t scratch_key = 0;        // local, of both
+  std::uint32_t ring_key = 0;         // local
+  std::uint64_t ring_secret = 0;      // of stamps
+  std::byte* fetched_line = nullptr;  // where a Line is READ to
+  std::byte* word_sources = nullptr;  // where credit and watch are written from, 8 bytes for each request
+  std::uint32_t scratch_key = 0;      // local, of both
   RemoteMemory mirror;
   RemoteMemory line;
   RemoteMemory credit;

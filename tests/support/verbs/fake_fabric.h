@@ -7,8 +7,9 @@
 //
 //  - Bytes of a request that is not inline are read when it is executed, never when posted; bytes of a READ's
 //    target and of a WRITE's target appear then. Aligned pieces of up to 64 bytes in whole 8-byte words are
-//    moved word by word, sequentially consistent, so words may be polled as std::atomic_ref. Other memory is
-//    synchronized by poll_cq() alone (thread sanitizer sees the rest).
+//    moved word by word, sequentially consistent, so words may be polled as std::atomic_ref. Up to 64 KiB
+//    may be looked at as such words, too, but come in whatever order. Memory is synchronized by poll_cq()
+//    alone (thread sanitizer sees the rest).
 //  - A slot of a send queue is free again when a completion at or behind it has been polled; of a receive
 //    queue, when its completion has been polled. ENOMEM beyond. create_qp() gives what was asked for, no
 //    more.

@@ -9,9 +9,9 @@
 namespace tf::test::fake {
 namespace {
 
-constexpr std::uint8_t kForEver = 7;  // of retry_cnt (as Linux's soft-RoCE has it) and rnr_retry
-constexpr std::uint64_t kWrittenAtOnce = 64;
+constexpr std::uint8_t kForEver = 7;      // of retry_cnt (as Linux's soft-RoCE has it) and rnr_retry
 constexpr std::uint64_t kWordsUpTo = 64;  // bytes that are moved as words, see fake_fabric.h
+constexpr std::uint64_t kSeenInPartsUpTo = 64 << 10;  // bytes that may be looked at while they are written
 
 void look_again(Turn& turn, Clock::time_point at) { turn.next = std::min(turn.next.value_or(at), at); }
 
@@ -346,21 +346,37 @@ void read_memory(const std::byte* memory, std::uint64_t bytes, std::byte* out) {
   }
 }
 
-void write_memory(std::byte* memory, std::uint64_t bytes, const std::byte* from) {
-  if (!is_words(memory, bytes)) {
-    // Bytes that are there already are left alone: to write them again is nothing that anybody could see, but
-    // for a sanitizer. (What a consumer has fetched may also be pushed, and then comes twice.)
-    for (std::uint64_t at = 0; at < bytes; at += kWrittenAtOnce) {
-      const std::uint64_t part = std::min(kWrittenAtOnce, bytes - at);
-      if (std::memcmp(memory + at, from + at, part) != 0) std::memcpy(memory + at, from + at, part);
+// Bytes that are there already are left alone: to write them again is nothing that anybody could see, but for
+// a sanitizer. (What a consumer has fetched may also be pushed, and then comes twice.)
+template <typename Word>
+void write_one(std::byte* memory, const std::byte* from, std::memory_order order) {
+  Word word{};
+  std::memcpy(&word, from, sizeof word);
+  const std::atomic_ref place(*reinterpret_cast<Word*>(memory));
+  if (place.load(std::memory_order_relaxed) != word) place.store(word, order);
+}
+
+// The last bytes first, as some processors' copies do it: who looks meanwhile learns not to rely on an order.
+void write_backwards(std::byte* memory, std::uint64_t bytes, const std::byte* from) {
+  while (bytes != 0) {
+    if (bytes >= 8 && reinterpret_cast<std::uintptr_t>(memory + bytes) % 8 == 0) {
+      bytes -= 8;
+      write_one<std::uint64_t>(memory + bytes, from + bytes, std::memory_order_relaxed);
+    } else {
+      --bytes;
+      write_one<std::uint8_t>(memory + bytes, from + bytes, std::memory_order_relaxed);
     }
-    return;
   }
-  auto* const words = reinterpret_cast<std::uint64_t*>(memory);
-  for (std::uint64_t i = 0; i < bytes / 8; ++i) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, from + i * 8, 8);
-    std::atomic_ref(words[i]).store(word, std::memory_order_seq_cst);
+}
+
+void write_memory(std::byte* memory, std::uint64_t bytes, const std::byte* from) {
+  if (is_words(memory, bytes)) {
+    for (std::uint64_t at = 0; at < bytes; at += 8)
+      write_one<std::uint64_t>(memory + at, from + at, std::memory_order_seq_cst);
+  } else if (bytes <= kSeenInPartsUpTo) {
+    write_backwards(memory, bytes, from);
+  } else {
+    std::memcpy(memory, from, bytes);
   }
 }
 

@@ -6,6 +6,7 @@
 #include <functional>
 #include <thread>
 
+#include "rdma/stamp.h"
 #include "tests/unit/rdma/plane_pair.h"
 
 namespace tf::rdma {
@@ -224,7 +225,9 @@ TEST_F(HostileTest, CreditsForMoreThanWasPublished) {
     peer.write(*peer.in, {plane->facts().writable_address + kRing, plane->facts().writable_key}, 8,
                std::nullopt);
     ASSERT_TRUE(fabric.wait_idle());
-    const Status status = try_send(plane->producer(), 2, 10);
+    Status status;  // a push looks at what is consumed when some before it may be
+    for (unsigned push = 0; push < kPushedMax && status.is_ok(); ++push)
+      status = try_send(plane->producer(), 2, 10);
     EXPECT_EQ(status.code(), Code::kProtocol) << status.to_string();
   }
 }
@@ -234,10 +237,58 @@ TEST_F(HostileTest, KicksThatNobodyAskedFor) {
   expect_protocol();
 }
 
+// What is stamped as it should be is a record like any other: looked at before it is believed.
+TEST_F(HostileTest, StampedRecordsThatCannotBe) {
+  struct Case {
+    FrameHeader header;
+    std::uint32_t told;
+  };
+  const std::vector<Case> cases = {{{.magic = 0}, 0},
+                                   {{.magic = kPadMagic}, 0},
+                                   {{.version = 9, .opcode = 1}, 0},
+                                   {{.opcode = 1, .flags = 0xfff0}, 0},
+                                   {{.opcode = 1}, 5},  // of what was never published
+                                   {{.opcode = 1}, 0x7fffffff}};
+  for (const Case& each : cases) {
+    Attack other;
+    other.plane->consumer().watch(true);
+    EXPECT_EQ(other.outcome().code(), Code::kTimeout);
+    other.put_record(each.header);
+    const std::span<const std::byte> record(other.peer.base, kFrameHeaderBytes);
+    const Stamp stamp = make_stamp(other.plane->facts().ring_secret, 0, each.told, record);
+    std::memcpy(other.peer.base + kLineBytes - sizeof stamp, &stamp, sizeof stamp);
+    other.peer.write(*other.peer.out,
+                     {other.plane->facts().writable_address, other.plane->facts().writable_key}, kLineBytes,
+                     std::nullopt);
+    other.expect_protocol();
+  }
+}
+
+// Nor by chance: what is marked and not sealed keeps nobody from what is announced.
+TEST_F(HostileTest, AMarkAloneHidesNothing) {
+  plane->consumer().watch(true);
+  EXPECT_EQ(outcome().code(), Code::kTimeout);
+  put_record({.opcode = 1, .request_id = 7});
+  Stamp stamp = make_stamp(plane->facts().ring_secret, 0, 0, {peer.base, kFrameHeaderBytes});
+  ++stamp.seal;
+  std::memcpy(peer.base + kLineBytes - sizeof stamp, &stamp, sizeof stamp);
+  peer.write(*peer.out, {plane->facts().writable_address, plane->facts().writable_key}, kLineBytes,
+             std::nullopt);
+  std::vector<std::uint32_t> ids;
+  ASSERT_TRUE(fabric.wait_idle());
+  ASSERT_TRUE(receive(*plane, ids).is_ok());
+  EXPECT_TRUE(ids.empty());
+  peer.push(plane->facts(), make_immediate(false, kLineBytes, 0), kLineBytes);
+  ASSERT_TRUE(fabric.wait_idle());
+  ASSERT_TRUE(receive(*plane, ids).is_ok());
+  EXPECT_EQ(ids, std::vector<std::uint32_t>{7});
+}
+
 // Anything at all, in ring, credit and immediates: an error or not, and no harm.
 TEST_F(HostileTest, RandomBytesDoNoHarm) {
   for (unsigned seed = 1; seed <= 40; ++seed) {
     Attack other;
+    other.plane->consumer().watch(seed % 2 == 0);
     test::fill_pattern(std::span(other.peer.base, 2 * kPart), seed);
     other.peer.set_line(seed % 4 * kLineBytes, seed);
     Status status;

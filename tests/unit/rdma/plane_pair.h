@@ -103,6 +103,7 @@ inline Status receive(Plane& plane, std::vector<std::uint32_t>& ids, std::size_t
     ids.push_back(id);
     plane.consumer().consume();
   }
+  if (const auto told = plane.consumer().take_told()) TF_RETURN_IF_ERROR(plane.producer().note_told(*told));
   return plane.consumer().advance();
 }
 

@@ -134,6 +134,7 @@ struct Race {
   bool late_reads;
   bool both_ways;
   unsigned inline_bytes = PlanePair::kInline;
+  bool watches = false;  // now and then
 };
 
 class StreamRace : public StreamTest, public testing::WithParamInterface<Race> {
@@ -155,13 +156,14 @@ class StreamRace : public StreamTest, public testing::WithParamInterface<Race> {
     }
   }
 
-  static void consume(Plane& plane, std::uint32_t count, unsigned seed) {
+  static void consume(Plane& plane, std::uint32_t count, unsigned seed, bool watches) {
     std::minstd_rand random(seed);
     std::vector<std::uint32_t> ids;
     const Deadline deadline = Deadline::after(std::chrono::seconds(100));
     while (ids.size() < count && !deadline.passed()) {
       const std::size_t before = ids.size();
       ASSERT_OK(receive(plane, ids, 1 + random() % 100));
+      if (watches && random() % 16 == 0) plane.consumer().watch(random() % 4 != 0);
       if (ids.size() == before) std::this_thread::yield();
       if (random() % 128 == 0) std::this_thread::sleep_for(std::chrono::microseconds(random() % 300));
     }
@@ -176,10 +178,10 @@ TEST_P(StreamRace, EverythingArrivesInOrder) {
   open(race.ring_bytes, race.inline_bytes);
   constexpr std::uint32_t kRecords = 20'000;
   std::thread left([&] { produce(*pair->left, kRecords, race.payload_max, 1); });
-  std::thread right([&] { consume(*pair->right, kRecords, 2); });
+  std::thread right([&] { consume(*pair->right, kRecords, 2, race.watches); });
   if (race.both_ways) {
     std::thread back([&] { produce(*pair->right, kRecords, race.payload_max, 3); });
-    std::thread there([&] { consume(*pair->left, kRecords, 4); });
+    std::thread there([&] { consume(*pair->left, kRecords, 4, race.watches); });
     back.join();
     there.join();
   }
@@ -187,13 +189,15 @@ TEST_P(StreamRace, EverythingArrivesInOrder) {
   right.join();
 }
 
-INSTANTIATE_TEST_SUITE_P(All, StreamRace,
-                         testing::Values(Race{kMessageRingBytes, 8000, false, false},
-                                         Race{1 << 14, 4000, false, false}, Race{1 << 14, 4000, true, false},
-                                         Race{1 << 14, 4000, true, true}, Race{1 << 12, 900, false, true},
-                                         Race{1 << 14, 4000, false, false, 0},
-                                         Race{1 << 14, 4000, true, true, 0},
-                                         Race{1 << 12, 900, false, true, 0}));
+INSTANTIATE_TEST_SUITE_P(
+    All, StreamRace,
+    testing::Values(Race{kMessageRingBytes, 8000, false, false}, Race{1 << 14, 4000, false, false},
+                    Race{1 << 14, 4000, true, false}, Race{1 << 14, 4000, true, true},
+                    Race{1 << 12, 900, false, true}, Race{1 << 14, 4000, false, false, 0},
+                    Race{1 << 14, 4000, true, true, 0}, Race{1 << 12, 900, false, true, 0},
+                    Race{kMessageRingBytes, 8000, false, true, 224, true},
+                    Race{1 << 14, 4000, false, true, 224, true}, Race{1 << 14, 4000, true, true, 224, true},
+                    Race{1 << 12, 900, false, true, 0, true}));
 
 // A device that takes nothing inline may read a record again until it says that it is done, also when the
 // peer has long consumed it.
