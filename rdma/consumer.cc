@@ -31,9 +31,7 @@ Status Consumer::poll() {
 Status Consumer::take_news() {
   const std::size_t marked = std::exchange(marked_, 0);  // not any more when something else has come
   if (marked != 0 && came_ == 0 && failure_.is_ok()) {
-    Result<bool> taken = take_stamped(marked);
-    failure_ = taken.status();
-    if (settled_ && taken && taken.value()) return failure_;  // the usual case
+    if (take_stamped(marked) && settled_) return Status::ok();  // the usual case
     came_ = verbs_.poll_cq(queues_.completions, kCompletionsAtOnce, completions_.data());
   }
   for (int rounds = 1;; ++rounds) {
@@ -98,11 +96,14 @@ void Consumer::note_told(std::uint64_t lines) {
   has_told_ = true;
 }
 
-Result<bool> Consumer::take_stamped(std::size_t bytes) {
+bool Consumer::take_stamped(std::size_t bytes) {
   const std::span<const std::byte> place = memory_.ring.subspan(offset(known_));
-  if (bytes == 0 || !stamped_.take(place, bytes, memory_.ring_secret, known_)) return false;
-  const std::uint64_t end = known_ + record_span(stamped_.size());
-  TF_RETURN_IF_ERROR(count_push(end));
+  if (!stamped_.take(place, bytes, memory_.ring_secret, known_)) return false;
+  const std::uint64_t end = known_ + record_span(bytes);
+  if (Status counted = count_push(end); !counted.is_ok()) {
+    failure_ = std::move(counted);
+    return false;
+  }
   stamped_at_ = std::exchange(known_, end);
   const auto more = static_cast<std::int32_t>(stamped_.told() - static_cast<std::uint32_t>(opposite_lines_));
   note_told(more > 0 ? opposite_lines_ + static_cast<std::uint64_t>(more) : opposite_lines_);
@@ -159,9 +160,9 @@ Result<const Record*> Consumer::peek(std::uint64_t payload_max) {
     const std::uint64_t available = known_ - at;
     if (available == 0) {
       if (!find_mark()) return static_cast<const Record*>(nullptr);
-      Result<bool> another = take_stamped(std::exchange(marked_, 0));
-      if (!another) return another.status();
-      if (another.value()) continue;
+      const bool taken = take_stamped(std::exchange(marked_, 0));
+      if (taken) continue;
+      if (!failure_.is_ok()) return failure_;
       return static_cast<const Record*>(nullptr);
     }
     const std::size_t to_end = capacity() - offset(at);

@@ -116,8 +116,9 @@ class Consumer {
       marked_ = StampedCopy::find(place, memory_.ring_secret, known_);
     return marked_ != 0;
   }
+  // False: it is not whole, or (failure_) cannot be.
   // REQUIRES: `bytes` are what is marked at known_.
-  Result<bool> take_stamped(std::size_t bytes);
+  bool take_stamped(std::size_t bytes);
   void note_told(std::uint64_t lines);
   Status count_push(std::uint64_t end);
   Status take_chain();
