@@ -181,6 +181,8 @@ def median_of(out, names, reader):
 # What is compared: name, our metric, perftest's tool, UCX's files, and what UCX calls it.
 UP = ('client to worker', 'bulk_send', 'ib_read_bw', 'ucx_get', 'ucp_get')
 DOWN = ('worker to client', 'bulk_receive', 'ib_write_bw', 'ucx_put_bw', 'ucp_put_bw')
+# ucp_get tells nobody; of UCX's messages, of which both ends know, as of ours, the quickest.
+UP_MESSAGES = UP[:3] + ('ucx_am_bw', 'ucp_am_bw')
 
 
 def row_of_bulk(out, way, size, stream=False, unpinned=False):
@@ -210,6 +212,8 @@ def rows_of_figures(out, quick):
     if not quick:
         rows += [row_of_bulk(out, way, BULK, stream=True, unpinned=unpinned)
                  for unpinned in (False, True) for way in (UP, DOWN)]
+        told = row_of_bulk(out, UP_MESSAGES, BULK, stream=True)
+        rows.append(dict(told, name=told['name'] + ', beside messages'))
         rows += [row_of_bulk(out, way, LARGE) for way in (UP, DOWN)]
     rows = [with_ratio({'row': 'figure', **row}) for row in rows]
     return rows + missing_figures(out, rows)

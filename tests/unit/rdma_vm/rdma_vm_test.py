@@ -204,6 +204,7 @@ class Rows(unittest.TestCase):
             for size in ("", "_large", "_unpinned"):
                 for name in ("ucx_get", "ucx_put_bw"):
                     self.leave(f"figures/{number}/{name}{size}", UCX_BW)
+            self.leave(f"figures/{number}/ucx_am_bw", UCX_BW)
             self.leave(f"figures/{number}/ours_trip", our_row("round_trip", 64, trip, "ns"))
             for name in ("ours_bulk", "ours_unpinned"):
                 self.leave(f"figures/{number}/{name}", "\n".join(
@@ -221,7 +222,8 @@ class Rows(unittest.TestCase):
         bulk = rows["client to worker, 1 MiB"]
         self.assertAlmostEqual(bulk["ratio"], 0.05 / (83.32 * 1.048576e-3))
         self.assertTrue(bulk["ahead"])
-        self.assertEqual(len(rows), 10)
+        self.assertEqual(len(rows), 11)
+        self.assertTrue(rows["client to worker, 1 MiB, a stream, beside messages"]["ahead"])
         self.assertTrue(rows["worker to client, 1 MiB, a stream, unpinned"]["ahead"])
         with contextlib.redirect_stdout(io.StringIO()) as shown:
             report.show(list(rows.values()))

@@ -66,6 +66,7 @@ all_figures() { # FOLDER
   perftest "$1/ib_read_bw" ib_read_bw $BULK_BYTES 60
   ucx "$1/ucx_put_bw" ucp_put_bw $BULK_BYTES 60
   ucx "$1/ucx_get" ucp_get $BULK_BYTES 60
+  ucx "$1/ucx_am_bw" ucp_am_bw $BULK_BYTES 60
   ucx "$1/ucx_put_bw_large" ucp_put_bw $LARGE_BYTES 6
   ucx "$1/ucx_get_large" ucp_get $LARGE_BYTES 6
   local PLACEMENT=unpinned
