@@ -16,7 +16,7 @@
 //   bit  31     hold, see below
 //   bits 30-16  end of what is now in the ring, in lines mod 2^15
 //   bits 15-0   what the poster has consumed of the opposite stream, in lines mod 2^16; never more than
-//               2^16 - 1 lines beyond what its push before told, so that the differences add up
+//               2^16 - 1 lines beyond what the immediate before told, so that the differences add up
 // An immediate guarantees that the bytes before it can be seen, and wakes who sleeps.
 //
 // Quiet push. A consumer that is not going to sleep looks for records in its memory as well, and WRITEs so
@@ -38,8 +38,8 @@
 // twice, even while it is being handled: the bytes are the same, and the producer changes none of them before
 // both the credit and the push's completion have come.
 //
-// Credit. consumed (in lines, low 48 bits) and grant (high 16). While the producer pushes, the immediates of
-// the opposite stream say what is consumed; the credit word is written for kTellBatches pushes or a quarter
+// Credit. consumed (in lines, low 48 bits) and grant (high 16). While the producer pushes, immediates and
+// stamps of the opposite stream say what is consumed; the credit word is written for kTellBatches pushes or a quarter
 // of the ring that they have not told of. Receives are posted anew kReceivesAtOnce at a time, and kPushedMax
 // + 2 pushes at most are not known to be consumed: kConsumerReceives are always enough.
 //
