@@ -39,9 +39,9 @@
 // both the credit and the push's completion have come.
 //
 // Credit. consumed (in lines, low 48 bits) and grant (high 16). While the producer pushes, immediates and
-// stamps of the opposite stream say what is consumed; the credit word is written for kTellBatches pushes or a quarter
-// of the ring that they have not told of. Receives are posted anew kReceivesAtOnce at a time, and kPushedMax
-// + 2 pushes at most are not known to be consumed: kConsumerReceives are always enough.
+// stamps of the opposite stream say what is consumed; the credit word is written for kTellBatches pushes or a
+// quarter of the ring that they have not told of. Receives are posted anew kReceivesAtOnce at a time, and
+// kPushedMax + 2 pushes at most are not known to be consumed: kConsumerReceives are always enough.
 //
 // Room. A producer that found none holds, stores a number in Line::waiting, fences, and looks at the credit
 // again. The consumer, having read the line behind a write of the credit, answers each such number with one
