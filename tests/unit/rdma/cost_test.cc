@@ -76,8 +76,9 @@ TEST_F(CostTest, SynchronousCalls) {
     ASSERT_EQ(client.receive().value().header.request_id, id);
   }
   const Cost each = cost("synchronous call", kCalls);
-  EXPECT_LE(each.requests, 2.01);  // and a pad now and then
-  EXPECT_LE(each.doorbells, 2.01);
+  // And a pad now and then; two requests more whenever one of them sleeps that had not for a while.
+  EXPECT_LE(each.requests, 2.05);
+  EXPECT_LE(each.doorbells, 2.05);
   EXPECT_LE(each.completions, 0.3);
   EXPECT_LE(each.receive_doorbells, 0.26) << "receives are posted again eight at a time";
 }

@@ -267,9 +267,11 @@ TEST_F(Exhaust, APeerThatNeverComesBackIsGivenUpAtTheDeadline) {
   EXPECT_TRUE(worker->out.done() && worker->in.done());
 }
 
+// Each has the other's records to fetch.
 TEST_F(Exhaust, ALinkThatIsCutEndsBothWithOneError) {
   client->fill();
   worker->fill();
+  ASSERT_TRUE(fabric.wait_idle());
   fabric.cut_link("fake0", "fake0");
   for (End* const end : {client.get(), worker.get()}) {
     const Status reason = end->until_failure();
@@ -277,6 +279,25 @@ TEST_F(Exhaust, ALinkThatIsCutEndsBothWithOneError) {
     EXPECT_NE(reason.message().find("the peer does not answer"), std::string::npos) << reason.to_string();
     end->expect_ended_with(reason);
   }
+}
+
+// Nothing of the worker's has left its device: the client, which waits for room and asks nothing of its own
+// device, hears of it from the worker.
+TEST_F(Exhaust, AnEndThatAsksNothingOfACutLinkIsToldByTheOther) {
+  client->fill();
+  ASSERT_TRUE(fabric.wait_idle());
+  fabric.pause();
+  worker->fill();
+  fabric.cut_link("fake0", "fake0");
+  fabric.resume();
+  const Status reason = worker->until_failure();
+  EXPECT_EQ(reason.code(), Code::kPeerLost);
+  worker->expect_ended_with(reason);
+  EXPECT_TRUE(client->step(std::chrono::milliseconds(100)).is_ok());
+  worker->close();
+  const Status told = client->until_failure();
+  EXPECT_EQ(told.code(), Code::kPeerLost);
+  client->expect_ended_with(told);
 }
 
 // A ring of records waits at a closing end; the peer, which polls only later, gets them all.
