@@ -68,12 +68,10 @@ Result<std::size_t> Bulk::move_all() {
 
 Result<std::size_t> Bulk::take_records() {
   std::size_t count = 0;
-  for (;;) {
-    const Result<const Record*> record = plane_.consumer().peek(sizeof(BulkNote) + kSmallBytes);
-    if (!record) return record.status();
-    if (record.value() == nullptr) break;
-    const auto op = static_cast<BulkOp>(record.value()->header.opcode);
-    const std::span<const std::byte> payload = record.value()->payload;
+  Status failure;
+  while (const Record* const record = plane_.consumer().peek(sizeof(BulkNote) + kSmallBytes, failure)) {
+    const auto op = static_cast<BulkOp>(record->header.opcode);
+    const std::span<const std::byte> payload = record->payload;
     BulkNote note;
     if (payload.size() < sizeof note) return wrong("record of another length");
     std::memcpy(&note, payload.data(), sizeof note);
@@ -83,6 +81,7 @@ Result<std::size_t> Bulk::take_records() {
     plane_.consumer().consume();
     ++count;
   }
+  TF_RETURN_IF_ERROR(failure);
   if (count != 0 && !broken_) {
     const Status advanced = plane_.consumer().advance();
     broken_ = !advanced.is_ok();

@@ -15,6 +15,13 @@ constexpr std::uint32_t kPayloadCookie = 2;
 constexpr int kRoundsMax = 4;  // a peer that floods us does not keep us in one poll()
 
 Status wrong(const char* what) { return {Code::kProtocol, std::string("rdma: ") + what}; }
+// Of a record that cannot be.
+Status describe_wrong(const FrameHeader& header, std::uint64_t payload_max) {
+  if (header.magic == kPadMagic) return wrong("a pad where none can be");
+  TF_RETURN_IF_ERROR(validate(header, payload_max));
+  return wrong("a record that goes beyond what was published");
+}
+Status too_many_pushes() { return wrong("more pushes than the protocol has"); }
 
 }  // namespace
 
@@ -74,10 +81,10 @@ Status Consumer::take_immediate(std::uint32_t immediate) {
   if (ahead <= capacity() / kLineBytes) {
     if (!fits(end)) return wrong("an immediate tells of more than the ring holds");
     pushed_end_ = std::max(pushed_end_, end);
-    TF_RETURN_IF_ERROR(count_push(end));
+    if (!count_push(end)) return too_many_pushes();
   } else {  // fetched before its immediate came
     const std::uint64_t behind = std::uint64_t{kEndMask + 1 - ahead} * kLineBytes;
-    TF_RETURN_IF_ERROR(count_push(known_ - std::min(known_, behind)));
+    if (!count_push(known_ - std::min(known_, behind))) return too_many_pushes();
   }
   const bool hold = (immediate & kHoldBit) != 0;
   if (hold) {
@@ -100,8 +107,9 @@ bool Consumer::take_stamped(std::size_t bytes) {
   const std::span<const std::byte> place = memory_.ring.subspan(offset(known_));
   if (!stamped_.take(place, bytes, memory_.ring_secret, known_)) return false;
   const std::uint64_t end = known_ + record_span(bytes);
-  if (Status counted = count_push(end); !counted.is_ok()) {
-    failure_ = std::move(counted);
+  if (!count_push(end)) {
+    if (failure_.is_ok()) failure_ = too_many_pushes();
+    settled_ = false;
     return false;
   }
   stamped_at_ = std::exchange(known_, end);
@@ -110,16 +118,17 @@ bool Consumer::take_stamped(std::size_t bytes) {
   return true;
 }
 
-Status Consumer::count_push(std::uint64_t end) {
+// False: too_many_pushes().
+bool Consumer::count_push(std::uint64_t end) {
   const std::uint64_t told = progress_.told.load(std::memory_order_relaxed);
   while (batch_count_ > 0 && batches_[first_batch_] <= told) {
     first_batch_ = (first_batch_ + 1) % kConsumerReceives;
     --batch_count_;
   }
-  if (end <= told) return Status::ok();
-  if (batch_count_ == batches_.size()) return wrong("more pushes than the protocol has");
+  if (end <= told) return true;
+  if (batch_count_ == batches_.size()) return false;
   batches_[(first_batch_ + batch_count_++) % batches_.size()] = end;
-  return Status::ok();
+  return true;
 }
 
 Status Consumer::take_chain() {
@@ -154,32 +163,30 @@ void Consumer::settle() {
 
 // --- Records ----------------------------------------------------------------------------------------------
 
-Result<const Record*> Consumer::peek(std::uint64_t payload_max) {
+const Record* Consumer::peek(std::uint64_t payload_max, Status& failure) {
   for (;;) {
     const std::uint64_t at = own_consumed();
     const std::uint64_t available = known_ - at;
     if (available == 0) {
-      if (!find_mark()) return static_cast<const Record*>(nullptr);
-      const bool taken = take_stamped(std::exchange(marked_, 0));
-      if (taken) continue;
-      if (!failure_.is_ok()) return failure_;
-      return static_cast<const Record*>(nullptr);
+      if (find_mark() && take_stamped(std::exchange(marked_, 0))) continue;
+      return nullptr;
     }
     const std::size_t to_end = capacity() - offset(at);
     const std::byte* const record = at == stamped_at_ ? stamped_.data() : memory_.ring.data() + offset(at);
     FrameHeader& header = record_.header;
     std::memcpy(&header, record, sizeof header);
-    if (header.magic == kPadMagic) {
-      if (to_end == capacity() || to_end > available) return wrong("a pad where none can be");
+    if (header.magic == kPadMagic && to_end < capacity() && to_end <= available) {
       progress_.consumed.store(at + to_end, std::memory_order_release);
       continue;
     }
-    TF_RETURN_IF_ERROR(validate(header, payload_max));
     const std::uint64_t bytes = record_span(kFrameHeaderBytes + header.payload_length);
-    if (bytes > available || bytes > to_end) return wrong("a record that goes beyond what was published");
+    if (!is_valid(header, payload_max) || bytes > available || bytes > to_end) {
+      failure = describe_wrong(header, payload_max);
+      return nullptr;
+    }
     next_ = at + bytes;
     record_.payload = {record + kFrameHeaderBytes, header.payload_length};
-    return static_cast<const Record*>(&record_);
+    return &record_;
   }
 }
 

@@ -45,10 +45,12 @@ class Consumer {
     return came_ != 0 || !settled_;
   }
   Status take_news();
+  // The shortest way, when has_news() found a record in memory and nothing else. False: take_news().
+  bool take_marked() { return marked_ != 0 && came_ == 0 && take_stamped(std::exchange(marked_, 0)); }
   bool has_record() const { return own_consumed() != known_; }
-  // The oldest record, good until the next call; null: nothing there. `payload_max`: longer ones are
-  // kProtocol.
-  Result<const Record*> peek(std::uint64_t payload_max);
+  // The oldest record, good until the next call; null: nothing there, or one that cannot be, which `failure`
+  // tells. `payload_max`: longer ones are kProtocol.
+  const Record* peek(std::uint64_t payload_max, Status& failure);
   // It has been handled. REQUIRES: peek() gave it.
   void consume() {
     progress_.consumed.store(next_, std::memory_order_release);
@@ -80,8 +82,8 @@ class Consumer {
     return std::exchange(has_told_, false) ? std::optional(opposite_lines_ * kLineBytes) : std::nullopt;
   }
 
-  // --- Payload of the bulk plane, on the same queue pair
-  // ----------------------------------------------------
+  // --- Payload of the bulk plane, on the same queue pair ----------------------------------------------
+
   bool may_post_payload() const { return queues_.pair->room() > kPayloadReserve; }
   Status post_payload(ibv_send_wr request);
   bool has_payload() const { return payload_done_ != 0; }
@@ -120,7 +122,7 @@ class Consumer {
   // REQUIRES: `bytes` are what is marked at known_.
   bool take_stamped(std::size_t bytes);
   void note_told(std::uint64_t lines);
-  Status count_push(std::uint64_t end);
+  bool count_push(std::uint64_t end);
   Status take_chain();
   Status take_line();
   void settle();

@@ -77,8 +77,8 @@ class RdmaEndpoint final : public tf::Endpoint, private BulkOwner {
  private:
   bool failed() const { return failure_.is_set(); }
   Waiter& waiter(Interest interest) { return waiters_[interest == Interest::kBulk ? 1 : 0]; }
-  Status arrive();
-  Result<std::size_t> deliver(MessageSink& sink, std::size_t limit);
+  void arrive();
+  Status deliver(MessageSink& sink, std::size_t limit, std::size_t& delivered);
   Status pass_on_told();
   bool has_news(Interest interest, Waiter& waiter, Bulk::Look how);
   Status look(Interest interest, Waiter& waiter, Bulk::Look how = Bulk::Look::kIfFree);
@@ -186,13 +186,12 @@ Result<Slot> RdmaEndpoint::reserve(std::size_t bytes) {
 }
 
 // Completions of the message plane.
-Status RdmaEndpoint::arrive() {
-  if (!in_.has_news()) return Status::ok();
+void RdmaEndpoint::arrive() {
+  if (!in_.has_news()) return;
   Status status = in_.take_news();
   const Status noted = pass_on_told();
   if (status.is_ok()) status = noted;
-  if (!status.is_ok()) take_failure(status);
-  return status;
+  if (!status.is_ok()) take_failure(std::move(status));
 }
 
 Status RdmaEndpoint::pass_on_told() {
@@ -200,15 +199,11 @@ Status RdmaEndpoint::pass_on_told() {
   return told ? out_.note_told(*told) : Status::ok();
 }
 
-Result<std::size_t> RdmaEndpoint::deliver(MessageSink& sink, std::size_t limit) {
-  std::size_t delivered = 0;
+// What `sink` returned; what else went wrong the endpoint failed with.
+Status RdmaEndpoint::deliver(MessageSink& sink, std::size_t limit, std::size_t& delivered) {
+  Status wrong;
   for (; delivered < limit && !failed(); ++delivered) {
-    const Result<const Record*> peeked = in_.peek(kPayloadMax);
-    if (!peeked) {
-      fail(peeked.status());
-      break;
-    }
-    const Record* const record = peeked.value();
+    const Record* const record = in_.peek(kPayloadMax, wrong);
     if (record == nullptr) break;
     if (Status taken = sink.on_message(record->header, record->payload); !taken.is_ok()) {
       fail(taken);
@@ -216,24 +211,26 @@ Result<std::size_t> RdmaEndpoint::deliver(MessageSink& sink, std::size_t limit) 
     }
     in_.consume();
   }
-  if (delivered == 0 && failed()) return status();
-  if (delivered != 0 && !is_lost()) {
-    Status status = in_.has_told() ? pass_on_told() : Status::ok();
-    if (status.is_ok()) status = in_.advance();
-    if (!status.is_ok()) take_failure(std::move(status));
-  }
-  return delivered;
+  if (!wrong.is_ok()) fail(std::move(wrong));
+  if (delivered == 0 || is_lost()) return Status::ok();
+  Status status = in_.has_told() ? pass_on_told() : Status::ok();
+  if (status.is_ok()) status = in_.advance();
+  if (!status.is_ok()) take_failure(std::move(status));
+  return Status::ok();
 }
 
 Result<std::size_t> RdmaEndpoint::poll(MessageSink& sink, std::size_t limit) {
   if (failed()) return status();
-  if (!in_.has_record()) (void)arrive();
-  Result<std::size_t> delivered = deliver(sink, limit);
-  if (!delivered || delivered.value() != 0) return delivered;
-  if (!is_lost() && ++empty_polls_ % kEmptyPollsPerCheck != 0) return delivered;
-  look_at_peer();
-  if (is_lost()) settle_messages();
-  return failed() ? Result<std::size_t>(status()) : delivered;
+  if (!in_.has_record()) arrive();
+  std::size_t delivered = 0;
+  TF_RETURN_IF_ERROR(deliver(sink, limit, delivered));
+  if (delivered != 0) return delivered;
+  if (is_lost() || ++empty_polls_ % kEmptyPollsPerCheck == 0) {
+    look_at_peer();
+    if (is_lost()) settle_messages();
+  }
+  if (failed()) return status();
+  return delivered;
 }
 
 // --- Loss -------------------------------------------------------------------------------------------------
@@ -309,7 +306,7 @@ bool RdmaEndpoint::has_news(Interest interest, Waiter& waiter, Bulk::Look how) {
     return true;
   }
   if (wants(interest, Interest::kMessages)) {
-    (void)arrive();
+    arrive();
     if (in_.has_record()) return true;
   }
   return wants(interest, Interest::kBulk) && bulk_->look(how);
@@ -344,6 +341,7 @@ Status RdmaEndpoint::spin_without_clock(Interest interest, Waiter& waiter, const
   int looks = budget.current().count() != 0 && !budget.crowded() ? kLooksBeforeClock : 0;
   for (;;) {
     while (looks > 0 && is_quiet(interest)) --looks;
+    if (wants(interest, Interest::kMessages) && in_.take_marked()) return Status::ok();  // the usual answer
     Status seen = look(interest, waiter);
     looks -= kQuietPerLook;
     if (looks <= 0 || seen.code() != Code::kWouldBlock) return seen;

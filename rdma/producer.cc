@@ -167,8 +167,13 @@ void Producer::stamp() {
 
 Status Producer::push_quietly() {
   note_told_by_push(stamped_told_);
-  add_write({slot_start_, record_span(slot_bytes_)});
-  return post(false);
+  quiet_piece_.addr = reinterpret_cast<std::uintptr_t>(memory_.mirror.data() + offset(slot_start_));
+  quiet_piece_.length = static_cast<std::uint32_t>(record_span(slot_bytes_));
+  quiet_.send_flags = quiet_piece_.length <= queues_.pair->inline_bytes() ? IBV_SEND_INLINE : 0;
+  quiet_.wr.rdma.remote_addr = memory_.ring.address + offset(slot_start_);
+  note_push(1, slot_start_);
+  Status posted = queues_.pair->post(quiet_);
+  return posted.is_ok() ? posted : keep(std::move(posted));
 }
 
 // Tells the peer that everything published is in its ring; no range runs over the ring's end.
@@ -222,14 +227,18 @@ void Producer::note_told_by_push(std::uint64_t consumed) {
     opposite_.told.store(consumed, std::memory_order_relaxed);
 }
 
-// One more push that is not known to be consumed.
 Status Producer::post(bool signal) {
   const unsigned count = std::exchange(request_count_, 0u);
-  for (unsigned index = 1; index <= count; ++index)
-    begins_[(queues_.pair->posted() + index) % kSendDepth] = first_needed_;
+  note_push(count, first_needed_);
+  return keep(queues_.pair->post(std::span(requests_).first(count), signal));
+}
+
+// One more push that is not known to be consumed, of the next `requests`, which need the mirror from there.
+void Producer::note_push(unsigned requests, std::uint64_t needed) {
+  for (unsigned index = 1; index <= requests; ++index)
+    begins_[(queues_.pair->posted() + index) % kSendDepth] = needed;
   batches_[(first_batch_ + batch_count_) % kBatchesMax] = position_.load(std::memory_order_relaxed);
   ++batch_count_;
-  return keep(queues_.pair->post(std::span(requests_).first(count), signal));
 }
 
 // What could not be posted is missing for good.
@@ -292,12 +301,7 @@ Status Producer::post_payload(ibv_send_wr request) {
 
 // --- Any thread -------------------------------------------------------------------------------------------
 
-Status Producer::note_told(std::uint64_t consumed) {
-  if (consumed > position()) return wrong("an immediate tells of more than was published");
-  if (consumed > told_.load(std::memory_order_relaxed))
-    told_.store(consumed, std::memory_order_release);  // pairs with peer_consumed()
-  return Status::ok();
-}
+Status Producer::told_too_much() { return wrong("the peer tells of more than was published"); }
 
 std::uint64_t Producer::refusal_to_tell() const {
   const std::uint64_t refused_at = refused_at_.load(std::memory_order_relaxed);

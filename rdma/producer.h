@@ -43,17 +43,22 @@ class Producer {
   // after.
   Status reap();
 
-  // --- Payload of the bulk plane, on the same queue pair (completed in take_payload())
-  // ----------------------
+  // --- Payload of the bulk plane, on the same queue pair (completed in take_payload()) ----------------
+
   bool may_post_payload() const { return queues_.pair->room() > kPayloadReserve; }
   Status post_payload(ibv_send_wr request);
   bool has_payload() const { return payload_done_ != 0; }
   unsigned take_payload() { return std::exchange(payload_done_, 0); }
 
-  // --- Any thread
-  // -------------------------------------------------------------------------------------------- The peer's
-  // consumer says so in an immediate. One thread at a time.
-  Status note_told(std::uint64_t consumed);
+  // --- Any thread -------------------------------------------------------------------------------------
+
+  // The peer's consumer says so, in an immediate or a stamp. One thread at a time.
+  Status note_told(std::uint64_t consumed) {
+    if (consumed > position()) return told_too_much();
+    if (consumed > told_.load(std::memory_order_relaxed))
+      told_.store(consumed, std::memory_order_release);  // pairs with peer_consumed()
+    return Status::ok();
+  }
   // Room may have appeared since reserve_slowly() found none; the number of that refusal, else kNotRefused.
   static constexpr std::uint64_t kNotRefused = ~std::uint64_t{0};
   std::uint64_t refusal_to_tell() const;
@@ -99,8 +104,10 @@ class Producer {
   ibv_send_wr& add_request(std::uint64_t position);
   void add_write(const Range& range);
   Status post(bool signal);
+  void note_push(unsigned requests, std::uint64_t needed);
   void note_told_by_push(std::uint64_t consumed);
   Status keep(Status posted);
+  static Status told_too_much();
   Status take_completion(const ibv_wc& completion);
   Status find_cause(const char* what, ibv_wc_status otherwise);
   void ask();
@@ -126,11 +133,22 @@ class Producer {
   unsigned first_batch_ = 0;
   unsigned batch_count_ = 0;
   std::array<std::uint64_t, kSendDepth> begins_{};  // by request: the first byte of the mirror that it needs
-  // Requests of the push that is being put together. Of those nothing is set anew that never changes: to
-  // clear them would cost as much as the rest.
+  // Requests of the push that is being put together, and the one of a quiet push. Of those nothing is set
+  // anew that never changes: to clear them would cost as much as the rest.
   static constexpr unsigned kRequestsMax = 3;
   std::array<ibv_send_wr, kRequestsMax> requests_{};
   std::array<ibv_sge, kRequestsMax> pieces_{};
+  ibv_sge quiet_piece_{.addr = 0, .length = 0, .lkey = memory_.mirror_key};
+  ibv_send_wr quiet_{.wr_id = 0,
+                     .next = nullptr,
+                     .sg_list = &quiet_piece_,
+                     .num_sge = 1,
+                     .opcode = IBV_WR_RDMA_WRITE,
+                     .send_flags = 0,
+                     .imm_data = 0,
+                     .wr = {.rdma = {.remote_addr = 0, .rkey = memory_.ring.key}},
+                     .qp_type = {},
+                     .bind_mw = {}};
   unsigned request_count_ = 0;
   std::uint64_t first_needed_ = 0;        // byte of the mirror, by them
   std::uint64_t told_in_immediates_ = 0;  // of the opposite stream

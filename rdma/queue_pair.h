@@ -79,6 +79,19 @@ class QueuePair {
   // last makes a completion, for which cookie() gives `cookie`. kPeerLost: the queue pair had failed.
   // REQUIRES: chain.size() <= room().
   Status post(std::span<ibv_send_wr> chain, bool signal, std::uint32_t cookie = 0);
+  // The same for one request, of which nobody wants to know when it is done.
+  // REQUIRES: `next` is null; send_flags do not have the signal.
+  Status post(ibv_send_wr& request) {
+    request.wr_id = ++posted_;
+    cookies_[posted_ % kSendDepth] = 0;
+    if (posted_ - signalled_ >= kSignalEvery) {
+      request.send_flags |= IBV_SEND_SIGNALED;
+      signalled_ = posted_;
+    }
+    ibv_send_wr* bad = nullptr;
+    const int error = verbs_.post_send(queue_, &request, &bad);
+    return error == 0 ? Status::ok() : post_failed("posting a request", error);
+  }
   std::uint32_t cookie(std::uint64_t number) const { return cookies_[number % kSendDepth]; }
   // Request `number` and all before it have completed.
   void note_done(std::uint64_t number);

@@ -95,11 +95,12 @@ inline Status receive(Plane& plane, std::vector<std::uint32_t>& ids, std::size_t
   TF_RETURN_IF_ERROR(plane.consumer().poll());
   if (const auto told = plane.consumer().take_told()) TF_RETURN_IF_ERROR(plane.producer().note_told(*told));
   for (std::size_t count = 0; count < limit; ++count) {
-    const Result<const Record*> record = plane.consumer().peek(65536 - kFrameHeaderBytes);
-    if (!record) return record.status();
-    if (record.value() == nullptr) break;
-    const std::uint32_t id = record.value()->header.request_id;
-    EXPECT_EQ(test::find_mismatch(record.value()->payload, id), test::kNoMismatch) << "record " << id;
+    Status failure;
+    const Record* const record = plane.consumer().peek(65536 - kFrameHeaderBytes, failure);
+    TF_RETURN_IF_ERROR(failure);
+    if (record == nullptr) break;
+    const std::uint32_t id = record->header.request_id;
+    EXPECT_EQ(test::find_mismatch(record->payload, id), test::kNoMismatch) << "record " << id;
     ids.push_back(id);
     plane.consumer().consume();
   }

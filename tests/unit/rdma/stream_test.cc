@@ -284,10 +284,11 @@ TEST_F(StreamTest, FinishBringsWhatWasHeld) {
   const Deadline deadline = Deadline::after(std::chrono::seconds(10));
   while (ids.size() < id && !deadline.passed()) {
     (void)consumer.poll();
-    const Result<const Record*> record = consumer.peek(1000);
-    ASSERT_OK(record.status());
-    if (record.value() == nullptr) break;
-    ids.push_back(record.value()->header.request_id);
+    Status failure;
+    const Record* const record = consumer.peek(1000, failure);
+    ASSERT_OK(failure);
+    if (record == nullptr) break;
+    ids.push_back(record->header.request_id);
     consumer.consume();
   }
   EXPECT_EQ(ids.size(), id);
