@@ -167,10 +167,7 @@ void Producer::stamp() {
 
 Status Producer::push_quietly() {
   note_told_by_push(stamped_told_);
-  quiet_piece_.addr = reinterpret_cast<std::uintptr_t>(memory_.mirror.data() + offset(slot_start_));
-  quiet_piece_.length = static_cast<std::uint32_t>(record_span(slot_bytes_));
-  quiet_.send_flags = quiet_piece_.length <= queues_.pair->inline_bytes() ? IBV_SEND_INLINE : 0;
-  quiet_.wr.rdma.remote_addr = memory_.ring.address + offset(slot_start_);
+  aim(quiet_, {slot_start_, record_span(slot_bytes_)});
   note_push(1, slot_start_);
   Status posted = queues_.pair->post(quiet_);
   return posted.is_ok() ? posted : keep(std::move(posted));
@@ -216,10 +213,16 @@ ibv_send_wr& Producer::add_request(std::uint64_t position) {
 
 void Producer::add_write(const Range& range) {
   ibv_send_wr& request = add_request(range.begin);
-  *request.sg_list = {.addr = reinterpret_cast<std::uintptr_t>(memory_.mirror.data() + offset(range.begin)),
-                      .length = static_cast<std::uint32_t>(range.bytes),
-                      .lkey = memory_.mirror_key};
-  if (range.bytes <= queues_.pair->inline_bytes()) request.send_flags = IBV_SEND_INLINE;
+  request.sg_list->lkey = memory_.mirror_key;
+  aim(request, range);
+}
+
+// From the mirror to the same place of the ring.
+void Producer::aim(ibv_send_wr& request, const Range& range) const {
+  request.sg_list->addr = reinterpret_cast<std::uintptr_t>(memory_.mirror.data() + offset(range.begin));
+  request.sg_list->length = static_cast<std::uint32_t>(range.bytes);
+  request.send_flags = range.bytes <= queues_.pair->inline_bytes() ? IBV_SEND_INLINE : 0;
+  request.wr.rdma.remote_addr = memory_.ring.address + offset(range.begin);
 }
 
 void Producer::note_told_by_push(std::uint64_t consumed) {

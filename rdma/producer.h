@@ -103,6 +103,7 @@ class Producer {
   Status push(std::span<const Range> ranges, bool hold, bool signal);
   ibv_send_wr& add_request(std::uint64_t position);
   void add_write(const Range& range);
+  void aim(ibv_send_wr& request, const Range& range) const;
   Status post(bool signal);
   void note_push(unsigned requests, std::uint64_t needed);
   void note_told_by_push(std::uint64_t consumed);

@@ -131,20 +131,13 @@ void QueuePair::to_error() {
   verbs_.modify_qp(queue_, &attributes, IBV_QP_STATE);  // fails only where it has come to that anyway
 }
 
-Status QueuePair::post(std::span<ibv_send_wr> chain, bool signal, std::uint32_t cookie) {
+Status QueuePair::post(std::span<ibv_send_wr> chain, bool wanted, std::uint32_t cookie) {
   for (std::size_t index = 0; index < chain.size(); ++index) {
-    chain[index].wr_id = ++posted_;
+    number(chain[index]);
     chain[index].next = index + 1 < chain.size() ? &chain[index + 1] : nullptr;
-    cookies_[posted_ % kSendDepth] = 0;
   }
-  if (signal || posted_ - signalled_ >= kSignalEvery) {
-    chain.back().send_flags |= IBV_SEND_SIGNALED;
-    signalled_ = posted_;
-    cookies_[posted_ % kSendDepth] = signal ? cookie : 0;
-  }
-  ibv_send_wr* bad = nullptr;
-  const int error = verbs_.post_send(queue_, chain.data(), &bad);
-  return error == 0 ? Status::ok() : post_failed("posting a request", error);
+  if (wanted || is_signal_due()) signal(chain.back(), wanted ? cookie : 0);
+  return ring(chain.front());
 }
 
 void QueuePair::note_done(std::uint64_t number) {

@@ -75,22 +75,16 @@ class QueuePair {
   unsigned room() const { return kSendDepth - static_cast<unsigned>(posted_ - done_); }
   std::uint64_t posted() const { return posted_; }
   std::uint64_t done() const { return done_; }
-  // Posts the requests as a chain with one doorbell; sets their wr_id, links and signal. With `signal` the
+  // Posts the requests as a chain with one doorbell; sets their wr_id, links and signal. If `wanted` the
   // last makes a completion, for which cookie() gives `cookie`. kPeerLost: the queue pair had failed.
   // REQUIRES: chain.size() <= room().
-  Status post(std::span<ibv_send_wr> chain, bool signal, std::uint32_t cookie = 0);
+  Status post(std::span<ibv_send_wr> chain, bool wanted, std::uint32_t cookie = 0);
   // The same for one request, of which nobody wants to know when it is done.
   // REQUIRES: `next` is null; send_flags do not have the signal.
   Status post(ibv_send_wr& request) {
-    request.wr_id = ++posted_;
-    cookies_[posted_ % kSendDepth] = 0;
-    if (posted_ - signalled_ >= kSignalEvery) {
-      request.send_flags |= IBV_SEND_SIGNALED;
-      signalled_ = posted_;
-    }
-    ibv_send_wr* bad = nullptr;
-    const int error = verbs_.post_send(queue_, &request, &bad);
-    return error == 0 ? Status::ok() : post_failed("posting a request", error);
+    number(request);
+    if (is_signal_due()) signal(request, 0);
+    return ring(request);
   }
   std::uint32_t cookie(std::uint64_t number) const { return cookies_[number % kSendDepth]; }
   // Request `number` and all before it have completed.
@@ -103,6 +97,22 @@ class QueuePair {
   bool has_failed() const;
 
  private:
+  void number(ibv_send_wr& request) {
+    request.wr_id = ++posted_;
+    cookies_[posted_ % kSendDepth] = 0;
+  }
+  bool is_signal_due() const { return posted_ - signalled_ >= kSignalEvery; }
+  // The last that was numbered makes a completion.
+  void signal(ibv_send_wr& request, std::uint32_t cookie) {
+    request.send_flags |= IBV_SEND_SIGNALED;
+    signalled_ = posted_;
+    cookies_[posted_ % kSendDepth] = cookie;
+  }
+  Status ring(ibv_send_wr& first) {
+    ibv_send_wr* bad = nullptr;
+    const int error = verbs_.post_send(queue_, &first, &bad);
+    return error == 0 ? Status::ok() : post_failed("posting a request", error);
+  }
   Status post_failed(const char* what, int error) const;
   QueuePair(const Verbs& verbs, std::uint32_t first_packet) : verbs_(verbs), first_packet_(first_packet) {}
 
