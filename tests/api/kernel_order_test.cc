@@ -55,6 +55,32 @@ TEST(KernelOrder, MoreThanAQueueHolds) {
   EXPECT_EQ(read_ints(device.get(), 1)[0], kLaunches);
 }
 
+// Every thread of these blocks waits for the others, in more streams than can have stacks for all of them.
+TEST(KernelOrder, ManyStreamsWithBarriersInFullBlocks) {
+  constexpr unsigned kStreams = 64, kThreads = 1024;
+  constexpr int kTurns = 5;
+  LoadedModule module;
+  const hipFunction_t reverse = module.function("reverse_shared");
+  DeviceBuffer device(kStreams * kThreads * sizeof(int));
+  const auto values = counting_ints(kStreams * kThreads, 0);
+  HIP_OK(hipMemcpy(device.get(), values.data(), values.size() * sizeof(int), hipMemcpyHostToDevice));
+  std::vector<TestStream> streams(kStreams);
+  for (int turn = 0; turn < kTurns; ++turn) {
+    for (unsigned s = 0; s < kStreams; ++s) {
+      void* part = device.get<int>() + s * kThreads;
+      void* arguments[] = {&part};
+      HIP_OK(hipModuleLaunchKernel(reverse, 1, 1, 1, kThreads, 1, 1, kThreads * sizeof(int), streams[s],
+                                   arguments, nullptr));
+    }
+  }
+  for (const TestStream& stream : streams) HIP_OK(hipStreamSynchronize(stream));
+  const auto back = read_ints(device.get(), values.size());
+  for (unsigned i = 0; i < back.size(); ++i) {
+    const unsigned t = i % kThreads;
+    ASSERT_EQ(back[i], static_cast<int>(i - t + kThreads - 1 - t)) << i;
+  }
+}
+
 TEST(KernelOrder, EventsBetweenStreams) {
   LoadedModule module;
   TestStream first(hipStreamNonBlocking);

@@ -12,11 +12,17 @@ import re
 LAYOUT = "e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-f80:128-n8:16:32:64-S128"
 TRIPLE = "x86_64-pc-linux-gnu"
 DYNAMIC_SHARED_BYTES = 65536  # HIPR_DYNAMIC_SHARED_BYTES
-DEVICE_ABI = 1                # HIPR_DEVICE_ABI
+DEVICE_ABI = 2                # HIPR_DEVICE_ABI
 TABLE_SECTION = ".hipr_table"
 
 NAME = r'(?:"(?:[^"]*)"|[-\w$.]+)'
 GLOBAL = re.compile(r'@(' + NAME + ')')
+# Stacks have no guard page of their own (fiber.h). "split-stack" makes each function compare the stack pointer
+# with a limit when it begins; where too little is left it comes here.
+STACK_OVERFLOW = ['module asm ".text"', 'module asm "__morestack:"', 'module asm "__morestack_allocate_stack_space:"',
+                  'module asm "  andq $-16, %rsp"', 'module asm "  call __hipr_stack_overflow"',
+                  '@llvm.compiler.used = appending global [1 x i8*] '
+                  '[i8* bitcast (void ()* @__hipr_stack_overflow to i8*)], section "llvm.metadata"']
 # Calls that may park the calling HIP thread: kernels that reach one run on fibers.
 PARKS = re.compile(r'__hipr_amdgcn_(s_barrier|wave_barrier|ds_bpermute|ds_permute|ds_swizzle|'
                    r'mov_dpp|update_dpp|readfirstlane|readlane|icmp|fcmp|read_exec|ballot)|'
@@ -120,6 +126,8 @@ def strip_target(text):
 
 def clean_attributes(line):
     target = r'"(target-cpu|target-features|amdgpu-[\w-]+|uniform-work-group-size)"="[^"]*"\s*'
+    if '"target-cpu"=' in line:  # of functions that are defined here
+        line = line.replace(' }', ' "split-stack" }')
     line = re.sub(target, '', line)
     # The index functions are "readnone" for the GPU; here they change from one turn of the loop to the next.
     return re.sub(r'\b(readnone|readonly|speculatable|nosync)\b\s*', '', line)
@@ -205,7 +213,7 @@ def run_function(kernel):
     """void __hipr_run_<name>(i8* arguments, i32 first, i32 end): the threads of one row of a block."""
     fields, _ = layout(kernel)
     name = quote('__hipr_run_' + kernel.name)
-    lines = ['define void @%s(i8* %%arguments, i32 %%first, i32 %%end) {' % name, 'entry:']
+    lines = ['define void @%s(i8* %%arguments, i32 %%first, i32 %%end) "split-stack" {' % name, 'entry:']
     passed = []
     for i, ((kind, _, by_reference), (offset, _)) in enumerate(zip(kernel.parameters, fields)):
         lines.append('  %%p%d = getelementptr i8, i8* %%arguments, i64 %s' % (i, offset))
@@ -391,7 +399,8 @@ def rewrite(text):
     out = [re.sub(r'#\d+$', '', l) if l.startswith('declare') else l for l in out]
     reach(kernels, bodies, static)
     out += declarations(declares + ['declare void @__hipr_set_thread_x(i32)',
-                                    'declare void @__hipr_enter(i8*)'])
+                                    'declare void @__hipr_enter(i8*)',
+                                    'declare void @__hipr_stack_overflow()']) + STACK_OVERFLOW
     out.append('@__hipr_module = constant {i64, void (i8*)*} {i64 %d, void (i8*)* @__hipr_enter}'
                % DEVICE_ABI)
     for kernel in kernels:

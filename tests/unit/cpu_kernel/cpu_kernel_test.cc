@@ -1,67 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // The executor on code objects that hipcc-cpu made: arguments, indices, shared memory, barriers, atomics,
 // waves, device variables, printing and failing. The path of the code object is the first argument.
-#include "worker/runtime/cpu/kernel_api.h"
-
-#include <gtest/gtest.h>
+#include "tests/unit/cpu_kernel/kernel_fixture.h"
 
 #include <cmath>
-#include <cstring>
-#include <fstream>
-#include <iterator>
 #include <numeric>
-#include <string>
 #include <thread>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 namespace tf::cpu {
+
+std::string code_object_path;
+
 namespace {
 
-std::string code_object_path;  // set once by main()
-
-std::vector<char> read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-class CpuKernel : public ::testing::Test {
- protected:
-  void SetUp() override {
-    image_ = read_file(code_object_path);
-    ASSERT_FALSE(image_.empty()) << code_object_path;
-    ASSERT_EQ(hipSuccess, CodeObject::load(image_.data(), code_));
-  }
-
-  // Lays the arguments out by the kernel's own metadata and runs it.
-  template <typename... Arguments>
-  hipError_t run(const char* name, const Grid& grid, const Arguments&... arguments) {
-    const Kernel* kernel = code_->find(name);
-    if (kernel == nullptr) return hipErrorNotFound;
-    EXPECT_EQ(sizeof...(arguments), kernel->arguments.size());
-    alignas(16) std::byte block[1024] = {};
-    std::size_t index = 0;
-    const auto place = [&](const auto& value) {
-      const KernelArgument& slot = kernel->arguments[index++];
-      EXPECT_EQ(sizeof value, slot.size_bytes) << "argument " << index;
-      std::memcpy(block + slot.offset_bytes, &value, sizeof value);
-    };
-    (place(arguments), ...);
-    return run_grid(*kernel, grid, block);
-  }
-
-  std::vector<char> image_;
-  std::unique_ptr<CodeObject> code_;
-};
-
-Grid line(std::uint32_t blocks, std::uint32_t threads, std::uint32_t shared = 0) {
-  Grid grid;
-  grid.blocks[0] = blocks;
-  grid.threads[0] = threads;
-  grid.dynamic_shared_bytes = shared;
-  return grid;
-}
+using CpuKernel = KernelTest;
 
 TEST_F(CpuKernel, AddsVectorsOverManyBlocks) {
   const int n = 100000;

@@ -154,3 +154,27 @@ extern "C" __global__ void grid_shift(unsigned* data, unsigned* out) {
   cooperative_groups::this_grid().sync();
   out[i] = data[(i + blockDim.x) % n];
 }
+
+// Every thread keeps a stack until all have met; twice, so that none is used again before.
+extern "C" __global__ void meet(unsigned* out) {
+  __shared__ unsigned places[1024];
+  const unsigned t = threadIdx.x, n = blockDim.x;
+  places[t] = t;
+  __syncthreads();
+  const unsigned other = places[n - 1 - t];
+  __syncthreads();
+  out[blockIdx.x * n + t] = other;
+}
+
+// Needs about 1 KiB of stack for each level.
+__device__ __noinline__ unsigned descend(unsigned levels) {
+  volatile unsigned frame[256];
+  frame[levels % 256] = levels;
+  return levels == 0 ? 0 : descend(levels - 1) + frame[levels % 256];
+}
+extern "C" __global__ void recurse(unsigned* out, unsigned levels) {
+  const unsigned sum = descend(threadIdx.x == 3 ? levels : 1);
+  __syncthreads();
+  out[threadIdx.x] = sum;
+}
+extern "C" __global__ void recurse_alone(unsigned* out, unsigned levels) { out[threadIdx.x] = descend(levels); }

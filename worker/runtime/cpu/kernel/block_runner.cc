@@ -35,6 +35,11 @@ void BlockRunner::begin(RunningGrid& grid) {
   grid.record().module->enter(&c);
 }
 
+void BlockRunner::end() {
+  idle_.clear();
+  FiberPool::process().give(slabs_);
+}
+
 void BlockRunner::run_block(std::uint64_t index) {
   const Grid& shape = grid_->shape();
   HiprContext& c = bound_.context;
@@ -54,20 +59,19 @@ void BlockRunner::run_block(std::uint64_t index) {
 
 // On a fiber as well: its stack has a known size and a trap can leave it.
 void BlockRunner::run_rows() {
-  running_fiber_ = take_fiber();
-  if (running_fiber_ == nullptr) return grid_->fail(hipErrorOutOfMemory);
+  if (own_ == nullptr) own_ = FiberSlab::make(1);
+  if (own_ == nullptr) return grid_->fail(hipErrorOutOfMemory);
+  running_fiber_ = &own_->fibers().front();
+  running_fiber_->bind(&BlockRunner::fiber_body, this);
   running_fiber_->resume();
   if (trapped_) running_fiber_->restart();
-  idle_.push_back(running_fiber_);
 }
 
 // What every fiber does for ever: the work of the moment, then back to the scheduler for more.
-void BlockRunner::fiber_body(void* runner) {
-  auto& self = *static_cast<BlockRunner*>(runner);
+void BlockRunner::fiber_body(Fiber* self) {
   for (;;) {
-    Fiber* const fiber = self.running_fiber_;
-    self.run_current();
-    fiber->suspend();
+    static_cast<BlockRunner*>(self->argument())->run_current();
+    self->suspend();
   }
 }
 
@@ -88,13 +92,14 @@ void BlockRunner::run_current() {
 
 Fiber* BlockRunner::take_fiber() {
   if (idle_.empty()) {
-    auto fiber = std::make_unique<Fiber>(&BlockRunner::fiber_body, this);
-    if (!fiber->prepare()) return nullptr;
-    idle_.push_back(fiber.get());
-    fibers_.push_back(std::move(fiber));
+    auto slab = FiberPool::process().take();
+    if (slab == nullptr) return nullptr;
+    for (Fiber& fiber : slab->fibers()) idle_.push_back(&fiber);
+    slabs_.push_back(std::move(slab));
   }
   Fiber* const fiber = idle_.back();
   idle_.pop_back();
+  fiber->bind(&BlockRunner::fiber_body, this);
   return fiber;
 }
 

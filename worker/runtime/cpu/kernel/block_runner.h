@@ -3,11 +3,12 @@
 //
 // A kernel whose threads never wait for each other runs as a plain loop. Otherwise every HIP thread that
 // waits parks on its fiber and the next one runs; fibers of threads that have ended are used again. A runner
-// belongs to one OS thread and keeps its fibers from grid to grid.
+// belongs to one OS thread. It keeps one fiber for good, for the loops; others are the process's
+// (fiber_pool.h).
 #pragma once
 
 #include "worker/runtime/cpu/kernel/device/context.h"
-#include "worker/runtime/cpu/kernel/fiber.h"
+#include "worker/runtime/cpu/kernel/fiber_pool.h"
 #include "worker/runtime/cpu/kernel/grid.h"
 
 #include <cstdint>
@@ -22,10 +23,21 @@ class BlockRunner {
   BlockRunner(const BlockRunner&) = delete;
   BlockRunner& operator=(const BlockRunner&) = delete;
 
-  // Binds the runner to a grid; before run_block() of that grid. Another grid may follow later.
-  void begin(RunningGrid& grid);
-  // Runs one block to its end. Failures go to the grid.
-  void run_block(std::uint64_t index);
+  // A runner's work for one grid. Others may follow; when it ends the process has its fibers back.
+  class Turn {
+   public:
+    Turn(BlockRunner& runner, RunningGrid& grid) : runner_(runner) { runner_.begin(grid); }
+    ~Turn() { runner_.end(); }
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+
+    // Runs one block to its end. Failures go to the grid.
+    void run_block(std::uint64_t index) { runner_.run_block(index); }
+
+   private:
+    const StackLimit own_limit_;
+    BlockRunner& runner_;
+  };
 
  private:
   enum class State : std::uint8_t { kReady, kBlockBarrier, kWave, kGridBarrier, kDone };
@@ -56,7 +68,10 @@ class BlockRunner {
   };
   static BlockRunner& of(HiprContext* context) { return *reinterpret_cast<Bound*>(context)->runner; }
 
-  static void fiber_body(void* runner);
+  static void fiber_body(Fiber* self);
+  void begin(RunningGrid& grid);
+  void end();
+  void run_block(std::uint64_t index);
   void run_rows();
   void run_current();
   void park(State state);
@@ -74,9 +89,10 @@ class BlockRunner {
   RunningGrid* grid_ = nullptr;
   std::vector<HipThread> threads_;
   std::vector<Wave> waves_;
-  std::vector<std::unique_ptr<Fiber>> fibers_;  // all of this OS thread
-  std::vector<Fiber*> idle_;
-  std::uint32_t current_ = 0;  // linear number of the HIP thread that runs
+  std::unique_ptr<FiberSlab> own_;  // one fiber, for loops
+  FiberPool::Slabs slabs_;          // of this turn
+  std::vector<Fiber*> idle_;        // of their fibers
+  std::uint32_t current_ = 0;       // linear number of the HIP thread that runs
   Fiber* running_fiber_ = nullptr;
   std::uint32_t done_ = 0;
   bool rows_mode_ = false;  // the fiber runs whole rows, not single threads

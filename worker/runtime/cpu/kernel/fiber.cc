@@ -2,8 +2,6 @@
 // Stack switching; see fiber.h.
 #include "worker/runtime/cpu/kernel/fiber.h"
 
-#include <sys/mman.h>
-
 #include <cstdint>
 #include <cstring>
 
@@ -74,35 +72,30 @@ struct SavedFrame {
 
 }  // namespace
 
+StackLimit::StackLimit() { asm volatile("movq %%fs:0x70, %0" : "=r"(before_)); }
+StackLimit::~StackLimit() { asm volatile("movq %0, %%fs:0x70" : : "r"(before_) : "memory"); }
+
 Fiber::~Fiber() {
   sanitizer::destroy(sanitizer_);
-  if (mapping_ == nullptr) return;
-  sanitizer::forget(sanitizer_, mapping_ + kFiberGuardBytes, kFiberStackBytes);
-  munmap(mapping_, kFiberGuardBytes + kFiberStackBytes);
+  if (body_ != nullptr) sanitizer::forget(sanitizer_, stack_, kFiberStackBytes);
 }
 
-bool Fiber::prepare() {
-  const std::size_t bytes = kFiberGuardBytes + kFiberStackBytes;
-  const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK;
-  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
-  if (memory == MAP_FAILED) return false;
-  mapping_ = static_cast<std::byte*>(memory);
-  // The kernel limits the number of mappings; with very many fibers the guard page may not be had, and the
-  // fiber is still usable.
-  static_cast<void>(mprotect(mapping_, kFiberGuardBytes, PROT_NONE));
+void Fiber::bind(Body body, void* argument) {
+  argument_ = argument;
+  if (body_ == body) return;
+  body_ = body;
   restart();
-  return true;
 }
 
 void Fiber::restart() {
-  std::byte* const top = mapping_ + kFiberGuardBytes + kFiberStackBytes;
-  sanitizer::forget(sanitizer_, mapping_ + kFiberGuardBytes, kFiberStackBytes);
+  std::byte* const top = stack_ + kFiberStackBytes - skipped_bytes_;
+  sanitizer::forget(sanitizer_, stack_, kFiberStackBytes);
   static_assert(sizeof(SavedFrame) % 16 == 0, "the entry starts with an aligned stack");
   SavedFrame frame;
   frame.r12 = this;
   frame.rbx = reinterpret_cast<void*>(+[](Fiber* self) {
     sanitizer::on_fiber(self->sanitizer_);
-    self->body_(self->argument_);
+    self->body_(self);
   });
   frame.return_address = reinterpret_cast<void*>(&tf_cpu_fiber_entry);
   std::memcpy(top - sizeof frame, &frame, sizeof frame);
@@ -110,7 +103,8 @@ void Fiber::restart() {
 }
 
 void Fiber::resume() {
-  sanitizer::before_resume(sanitizer_, mapping_ + kFiberGuardBytes, kFiberStackBytes);
+  sanitizer::before_resume(sanitizer_, stack_, kFiberStackBytes);
+  asm volatile("movq %0, %%fs:0x70" : : "r"(stack_ + kFiberReserveBytes) : "memory");
   tf_cpu_switch_stack(&resumer_pointer_, stack_pointer_);
   sanitizer::after_resume(sanitizer_);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tells AddressSanitizer and ThreadSanitizer about stack switches; empty functions in other builds.
-// Everything about them is in this one file. A FiberState is used by one OS thread.
+// Everything about them is in this one file. One OS thread at a time uses a FiberState.
 #pragma once
 
 #include <cstddef>

@@ -65,12 +65,12 @@ class GridPool {
 
 template <typename Enough>
 void GridJob::work(BlockRunner& runner, std::uint64_t at_once, Enough enough) {
-  runner.begin(grid_);
+  BlockRunner::Turn turn(runner, grid_);
   while (!grid_.failed()) {
     const std::uint64_t first = next_.fetch_add(at_once, std::memory_order_relaxed);
     if (first >= grid_.blocks()) return;
     const std::uint64_t end = first + at_once < grid_.blocks() ? first + at_once : grid_.blocks();
-    for (std::uint64_t block = first; block < end && !grid_.failed(); ++block) runner.run_block(block);
+    for (std::uint64_t block = first; block < end && !grid_.failed(); ++block) turn.run_block(block);
     if (enough()) return;
   }
 }

@@ -12,9 +12,8 @@ namespace {
 // What ends within this time is done before a sleeping helper would have woken.
 constexpr std::chrono::microseconds kAlone{20};
 constexpr std::uint32_t kMaxCooperativeBlocks = 64;
-constexpr std::uint32_t kMaxCooperativeThreads = 16384;  // each keeps a stack for the whole grid
 
-// One per OS thread that launches: fibers are kept from launch to launch.
+// One per OS thread that launches.
 BlockRunner& own_runner() {
   thread_local BlockRunner runner;
   return runner;
@@ -27,8 +26,7 @@ void run_cooperative(RunningGrid& grid) {
     for (std::uint64_t block = 0; block < grid.blocks(); ++block) {
       threads.emplace_back([&grid, block] {
         BlockRunner runner;
-        runner.begin(grid);
-        runner.run_block(block);
+        BlockRunner::Turn(runner, grid).run_block(block);
       });
     }
   } catch (const std::system_error&) {
@@ -39,7 +37,7 @@ void run_cooperative(RunningGrid& grid) {
 }  // namespace
 
 std::uint32_t max_cooperative_blocks(std::uint32_t threads_per_block) {
-  return std::min(kMaxCooperativeBlocks, kMaxCooperativeThreads / std::max(1u, threads_per_block));
+  return std::min(kMaxCooperativeBlocks, kLaunchSlabs / slabs_for(std::max(1u, threads_per_block)));
 }
 
 hipError_t run_grid(const Kernel& kernel, const Grid& shape, const void* arguments) {
@@ -49,15 +47,17 @@ hipError_t run_grid(const Kernel& kernel, const Grid& shape, const void* argumen
   if (std::uint64_t{kernel.static_shared_bytes} + shape.dynamic_shared_bytes > kMaxSharedBytes) {
     return hipErrorInvalidConfiguration;
   }
+  const std::uint32_t slabs = grid.record().parks ? slabs_for(grid.threads()) : 0;
   if (shape.cooperative) {
     if (grid.blocks() > max_cooperative_blocks(grid.threads())) return hipErrorCooperativeLaunchTooLarge;
+    const FiberPool::Share share(FiberPool::process(), slabs * static_cast<std::uint32_t>(grid.blocks()));
     run_cooperative(grid);
     return grid.error();
   }
+  const FiberPool::Share share(FiberPool::process(), slabs);
   BlockRunner& runner = own_runner();
   if (grid.blocks() == 1) {
-    runner.begin(grid);
-    runner.run_block(0);
+    BlockRunner::Turn(runner, grid).run_block(0);
     return grid.error();
   }
   GridJob job(grid);

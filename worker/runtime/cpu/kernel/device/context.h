@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#define HIPR_DEVICE_ABI 1u
+#define HIPR_DEVICE_ABI 2u
 #define HIPR_WAVE_SIZE 64u
 #define HIPR_DYNAMIC_SHARED_BYTES 65536u
 

@@ -71,6 +71,12 @@ inline int32_t dpp_source(int32_t lane, int32_t control) {
 API void __hipr_enter(HiprContext* c) { context = c; }
 API HiprContext* __hipr_context() { return context; }
 API void __hipr_set_thread_x(uint32_t x) { context->thread[0] = x; }
+// What a function calls that finds too little stack left (ir.py); what is left is enough for this.
+API void __hipr_stack_overflow() {
+  static const char text[] = "hip-remote: a kernel's thread needs more stack than there is\n";
+  context->services->print(context, 1, text, sizeof text - 1);
+  context->services->trap(context);
+}
 
 // ---- indices ------------------------------------------------------------------------------------------
 API uint64_t __ockl_get_local_id(uint32_t d) { return d < 3 ? context->thread[d] : 0; }

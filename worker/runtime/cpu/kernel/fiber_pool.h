@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// The stacks of a process for HIP threads that wait: lent to who runs a grid, given back to the system when
+// idle.
+//
+// Any thread may call anything. Two counts bound them. Threads that launch (a stream's, or one for each block
+// of a cooperative grid) hold up to kLaunchSlabs at once, all together, and who launches waits for its share
+// before it has any, so nobody holds what another waits for. The helpers of GridPool need no share: there are
+// at most kMaxPoolThreads of them.
+#pragma once
+
+#include "worker/runtime/cpu/kernel/fiber.h"
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace tf::cpu {
+
+inline constexpr std::uint32_t kFibersPerSlab = 64;
+inline constexpr std::uint32_t kLaunchSlabs = 256;  // 16 blocks of 1024 threads; the largest cooperative grid
+inline constexpr std::uint32_t kMappingsPerSlab = 2;  // the stacks, and a page below them without access
+inline constexpr std::chrono::milliseconds kIdleSlab{250};  // after this the system gets it back
+
+constexpr std::uint32_t slabs_for(std::uint32_t threads) {
+  return (threads + kFibersPerSlab - 1) / kFibersPerSlab;
+}
+
+// Fibers whose stacks lie in one mapping.
+class FiberSlab {
+ public:
+  // Null when the system has no memory for it.
+  static std::unique_ptr<FiberSlab> make(std::uint32_t fibers = kFibersPerSlab);
+  ~FiberSlab();
+  FiberSlab(const FiberSlab&) = delete;
+  FiberSlab& operator=(const FiberSlab&) = delete;
+
+  std::deque<Fiber>& fibers() { return fibers_; }
+
+ private:
+  FiberSlab(std::byte* mapping, std::size_t bytes, std::uint32_t fibers);
+
+  std::byte* const mapping_;
+  const std::size_t bytes_;
+  std::deque<Fiber> fibers_;  // they do not move
+};
+
+class FiberPool {
+ public:
+  using Slabs = std::vector<std::unique_ptr<FiberSlab>>;
+  struct Counts {
+    std::size_t mapped = 0;  // slabs
+    std::size_t idle = 0;    // of them in nobody's use
+    std::size_t waited = 0;  // launches that had to wait for their share, since the process began
+  };
+
+  // How many slabs a launch may use at once. Waits for them in the order of asking.
+  class Share {
+   public:
+    Share(FiberPool& pool, std::uint32_t slabs);  // REQUIRES: at most kLaunchSlabs
+    ~Share();
+    Share(const Share&) = delete;
+    Share& operator=(const Share&) = delete;
+
+   private:
+    FiberPool& pool_;
+    const std::uint32_t slabs_;
+  };
+
+  // The one of the process, never destroyed: streams may run until the very end.
+  static FiberPool& process();
+
+  // Null when the system has no memory for another.
+  std::unique_ptr<FiberSlab> take();
+  // Takes all of `slabs`; their fibers are suspended in their bodies' loop. A thread of the pool unmaps what
+  // nobody uses for kIdleSlab, and ends when there is nothing idle.
+  void give(Slabs& slabs);
+  Counts counts();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  using Lock = std::unique_lock<std::mutex>;
+  struct Idle {
+    std::unique_ptr<FiberSlab> slab;
+    Clock::time_point since;
+  };
+
+  void trim(Lock& lock);
+  void keep_trimming();
+
+  std::mutex mutex_;  // guards the rest
+  std::condition_variable returned_;
+  std::deque<Idle> idle_;  // the longest idle first
+  bool trimming_ = false;  // the thread runs
+  std::size_t mapped_ = 0;
+  std::size_t waited_ = 0;
+  std::uint32_t shared_out_ = 0;
+  std::uint64_t next_ticket_ = 0;  // of who asks for a share
+  std::uint64_t served_ = 0;       // tickets below this have theirs
+};
+
+}  // namespace tf::cpu
