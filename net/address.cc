@@ -19,12 +19,27 @@ namespace {
 constexpr std::string_view kUnixPrefix = "unix:";
 constexpr std::size_t kHostBytesMax = 253;  // of a DNS name
 
+// What was meant, where that can be guessed: a path or @name without its prefix, or a URL.
+std::string likely(std::string_view text) {
+  if (const std::size_t scheme = text.find("://"); scheme != std::string_view::npos) {
+    text.remove_prefix(scheme + 3);
+    if (text.starts_with('/')) return std::string(kUnixPrefix) + std::string(text);
+    return std::string(text.substr(0, text.find('/')));
+  }
+  if (text.starts_with('/') || text.starts_with("./") || text.starts_with("../") || text.starts_with('@'))
+    return std::string(kUnixPrefix) + std::string(text);
+  return {};
+}
+
 Status bad_address(std::string_view text, std::string_view why) {
   std::string message = "address \"";
   message += text.substr(0, kHostBytesMax);
   message += "\": ";
   message += why;
-  message += "; accepted: unix:/path, unix:@name, host:port, host, [IPv6]:port";
+  if (const std::string meant = likely(text); !meant.empty() && meant.size() <= kHostBytesMax)
+    message += "; did you mean " + meant + "?";
+  else
+    message += "; accepted: unix:/path, unix:@name, host:port, host, [IPv6]:port";
   return {Code::kInvalidArgument, std::move(message)};
 }
 
@@ -89,11 +104,14 @@ Result<Address> Address::parse(std::string_view text) {
   if (!split_host_port(text, host, port)) return bad_address(text, "the brackets are wrong");
   if (host.empty()) return bad_address(text, "the host is empty");
   if (host.size() > kHostBytesMax) return bad_address(text, "the host is too long");
+  if (text.starts_with('/') || text.starts_with('.') || text.starts_with('@'))
+    return bad_address(text, "a Unix socket's address starts with unix:");
+  if (text.find("://") != std::string_view::npos) return bad_address(text, "it is no URL");
   if (host.find_first_of("/ \t\n[]@") != std::string_view::npos)
     return bad_address(text, "the host has a character that no host has");
   if (!port) return tcp(std::string(host), kDefaultPort);
   const std::optional<std::uint16_t> number = parse_port(*port);
-  if (!number) return bad_address(text, "the port is no number from 0 to 65535");
+  if (!number) return bad_address(text, "a port is a number from 1 to 65535");
   return tcp(std::string(host), *number);
 }
 

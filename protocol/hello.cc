@@ -2,11 +2,15 @@
 // See hello.h.
 #include "protocol/hello.h"
 
+#include <sys/socket.h>
+
 #include <array>
+#include <cerrno>
 #include <cstring>
 #include <utility>
 
 #include "net/socket.h"
+#include "protocol/stranger.h"
 
 namespace tf::protocol {
 namespace {
@@ -25,11 +29,33 @@ Status send_frame(int socket, std::uint32_t flags, std::span<const std::byte> pa
   return net::write_all(socket, frame, deadline);
 }
 
+// The header, or who it is that said something else: what has come when the peer has no more to say is
+// enough.
+Status receive_header(int socket, std::span<std::byte> bytes, Deadline deadline) {
+  std::size_t have = 0;
+  while (have < bytes.size()) {
+    const Status ready = net::wait_readable(socket, deadline);
+    const ssize_t got =
+        ready ? ::recv(socket, bytes.data() + have, bytes.size() - have, MSG_DONTWAIT) : ssize_t{0};
+    if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+    if (got > 0) have += static_cast<std::size_t>(got);
+    if (std::string stranger = describe_stranger(bytes.first(have));
+        !stranger.empty() && (got <= 0 || have >= 4))
+      return {Code::kProtocol, std::move(stranger)};
+    if (!ready) return ready;
+    if (got == 0)
+      return {Code::kPeerLost,
+              "the peer closed the connection without an answer: it is no hip-worker, or ended"};
+    if (got < 0) return Status::from_errno("recv", errno);
+  }
+  return Status::ok();
+}
+
 // Reads one HELLO frame. Another wire version is named as such, since the two sides may be of different
 // releases; that is the one mismatch users meet in practice.
 Result<std::vector<std::byte>> receive_frame(int socket, std::uint32_t flags, Deadline deadline) {
   std::array<std::byte, kFrameHeaderBytes> bytes;
-  TF_RETURN_IF_ERROR(net::read_all(socket, bytes, deadline));
+  TF_RETURN_IF_ERROR(receive_header(socket, bytes, deadline));
   Result<FrameHeader> header = read_header(bytes, kHelloBytesMax);
   if (!header) return header.status();
   if (header->opcode != kOpHello || header->flags != flags)

@@ -16,6 +16,7 @@
 #include "protocol/hello.h"
 #include "protocol/shared_files.h"
 #include "proxy/best_transport.h"
+#include "proxy/connect_advice.h"
 #include "proxy/log.h"
 #include "shaper/endpoint.h"
 #include "transport/factory/factory.h"
@@ -63,11 +64,11 @@ Result<Greeted> greet_once(const Settings& settings, const net::Address& address
   Result<net::Token> token = net::Token::random();
   if (!token) return token.status();
   Result<net::OwnedFd> control = net::dial_lane(address, net::Attach{}, deadline);
-  if (!control) return control.status();
+  if (!control) return advise_unreachable(control.status(), address, settings);
   TF_RETURN_IF_ERROR(net::set_peer_timeout(control->get(), settings.io_timeout));
   Result<protocol::HelloReply> reply =
       say_hello(control->get(), transport, *token, settings.shape.has_value(), deadline);
-  if (!reply) return reply.status();
+  if (!reply) return advise_handshake(reply.status(), address, settings);
   Result<protocol::SharedFiles> files =
       protocol::receive_shared_files(control->get(), reply->snapshot, deadline);
   if (!files) return files.status();

@@ -70,7 +70,7 @@ void connect_first(Process& state) {
     next = Phase::kConnected;
   } else {
     std::string where = settings ? " (worker " + settings->worker + ")" : "";
-    log_line("no worker" + where + ": " + parts.status().to_string());
+    log_line("no worker" + where + ": " + parts.status().message());
   }
   state.busy.store(false, std::memory_order_relaxed);
   state.phase.store(next, std::memory_order_release);  // pairs with acquire_session()

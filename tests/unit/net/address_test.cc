@@ -34,11 +34,29 @@ TEST(Address, RefusesEverythingElseAndSaysWhatWorks) {
        {std::string(), std::string(":"), std::string(":80"), std::string("host:"), std::string("host:x"),
         std::string("host:65536"), std::string("host:-1"), std::string("host:80 "), std::string("host: 80"),
         std::string("[::1"), std::string("[host]:1"), std::string("[::1]x"), std::string("a b:1"),
-        std::string("tcp://host:1"), std::string("unix:"), std::string("unix:@"), long_path, long_host,
-        zero}) {
+        std::string("unix:"), std::string("unix:@"), long_path, long_host, zero}) {
     const Result<Address> address = Address::parse(text);
     EXPECT_EQ(address.code(), Code::kInvalidArgument) << text;
     EXPECT_NE(address.status().message().find("[IPv6]:port"), std::string::npos);
+  }
+}
+
+TEST(Address, SaysWhatWasProbablyMeant) {
+  for (const auto& [text, meant] :
+       std::vector<std::pair<std::string, std::string>>{{"/run/hip.sock", "unix:/run/hip.sock"},
+                                                        {"../hip.sock", "unix:../hip.sock"},
+                                                        {"@hip", "unix:@hip"},
+                                                        {"tcp://host:1", "host:1"},
+                                                        {"http://host:80/path", "host:80"},
+                                                        {"unix:///run/hip.sock", ""}}) {
+    const Result<Address> address = Address::parse(text);
+    if (meant.empty()) {
+      EXPECT_TRUE(address) << text;
+      continue;
+    }
+    EXPECT_EQ(address.code(), Code::kInvalidArgument) << text;
+    EXPECT_NE(address.status().message().find("did you mean " + meant + "?"), std::string::npos)
+        << address.status().message();
   }
 }
 
