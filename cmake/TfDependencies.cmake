@@ -2,7 +2,7 @@
 # people's programs links liburing statically, so it adds no run-time dependency there.
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
-find_package(Python3 3.9 REQUIRED COMPONENTS Interpreter)
+find_package(Python3 3.11 REQUIRED COMPONENTS Interpreter)
 
 pkg_check_modules(LIBURING REQUIRED liburing>=2.3)
 find_library(TF_LIBURING_STATIC NAMES liburing.a REQUIRED)

@@ -1,37 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proxy/environment.h"
 
-#include <array>
 #include <charconv>
 #include <cstdlib>
 
 #include "net/io_timeout.h"
+#include "protocol/device_snapshot.h"
 #include "proxy/copy_threads.h"
+#include "reference/gen/variables.h"
 
 namespace tf::proxy {
 namespace {
-
-constexpr std::array kVariables = {
-    Variable{"TF_WORKER_HOST", "localhost", "Host of the worker: a name, an IPv4 or an IPv6 address"},
-    Variable{"TF_WORKER_PORT", "18515", "TCP port of the worker"},
-    Variable{"TF_WORKER_SOCKET", "",
-             "Unix socket of a worker on this host (path or @name); wins over host and port"},
-    Variable{"TF_TRANSPORT", "auto", "auto, shm, rdma or tcp; auto takes the best that both sides can do"},
-    Variable{"TF_DEBUG", "0", "1: tell on standard error what the library does"},
-    Variable{"TF_CONNECT_TIMEOUT", "10", "Seconds until an attempt to connect fails"},
-    Variable{"TF_IO_TIMEOUT", "30", "Seconds after which a host that has fallen silent counts as lost"},
-    Variable{"TF_STATS", "",
-             "Existing directory in which each process leaves its counts (hip-remote run --stats)"},
-    Variable{
-        "TF_COPY_THREADS", "auto",
-        "Threads that make one large copy on this host together, 1 to 16; auto leaves half of the processors "
-        "alone"},
-    Variable{"TF_SHAPE", "",
-             "As if the worker were as far away: rtt=TIME,rate=BITS, as in rtt=100us,rate=10Gbit"},
-    Variable{"TF_RDMA_DEVICE", "", "The RDMA device to use: mlx5_0, or with its port mlx5_0:1"},
-    Variable{"TF_RDMA_GID_INDEX", "", "Which GID of its port: a number of the table"},
-    Variable{"TF_DEVICE_ID", "", "Show the program this one device of the worker only (0, 1, ...)"},
-};
 
 constexpr long kSecondsMax = 86'400;
 
@@ -49,12 +28,10 @@ Result<long> number(std::string_view name, long least, long most) {
 
 }  // namespace
 
-std::span<const Variable> environment_variables() { return kVariables; }
-
 std::string environment_value(std::string_view name) {
   std::string key(name);
   if (const char* value = std::getenv(key.c_str()); value != nullptr && *value != '\0') return value;
-  for (const Variable& variable : kVariables) {
+  for (const reference::Variable& variable : reference::kVariables) {
     if (variable.name == name) return std::string(variable.default_value);
   }
   return {};
@@ -71,7 +48,7 @@ Result<Settings> read_settings() {
   settings.debug = environment_value("TF_DEBUG") != "0";
   settings.transport = environment_value("TF_TRANSPORT");
   if (!environment_value("TF_DEVICE_ID").empty()) {
-    Result<long> device = number("TF_DEVICE_ID", 0, 4095);
+    Result<long> device = number("TF_DEVICE_ID", 0, protocol::kDevicesMax - 1);
     if (!device) return device.status();
     settings.device = static_cast<int>(*device);
   }

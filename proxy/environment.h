@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The environment variables of the client library, in one table that tools print from.
+// What the environment variables (reference/reference.toml) say to the client library.
 //
 // Values are read at the moment of asking; the library asks once, when it connects. Any thread, as far as
 // the application does not change its environment meanwhile.
@@ -7,7 +7,6 @@
 
 #include <chrono>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -15,14 +14,6 @@
 #include "transport/status.h"
 
 namespace tf::proxy {
-
-struct Variable {
-  std::string_view name;
-  std::string_view default_value;  // empty: unset
-  std::string_view help;
-};
-
-std::span<const Variable> environment_variables();
 
 // Value of a variable of the table, or its default.
 std::string environment_value(std::string_view name);

@@ -17,7 +17,7 @@ int run_supervisor(const tf::worker::Options& options) {
   tf::Status status = supervisor.open();
   if (status.is_ok()) status = supervisor.run();
   if (status.is_ok()) return 0;
-  tf::worker::log("{}", status.to_string());
+  tf::worker::log("{}", status.message());
   return 1;
 }
 

@@ -2,60 +2,37 @@
 // See options.h.
 #include "worker/options.h"
 
-#include <CLI/CLI.hpp>
-
 #include "net/io_timeout.h"
+#include "reference/command_line.h"
+#include "reference/gen/programs.h"
 #include "worker/log.h"
 
 namespace tf::worker {
 namespace {
 
-constexpr const char* kAbout =
-    "hip-worker: runs the HIP calls of programs elsewhere on this machine's devices.\n"
-    "\n"
-    "Start it where the GPU is (or anywhere: without a GPU it offers the host's cores as a HIP device):\n"
-    "  hip-worker\n"
-    "then run any HIP program with hip-remote's libamdhip64 in its library path:\n"
-    "  TF_WORKER_HOST=localhost LD_LIBRARY_PATH=.../lib ./program\n"
-    "\n"
-    "Same machine, through shared memory instead of TCP (several times faster):\n"
-    "  hip-worker --socket /tmp/hip.sock\n"
-    "  TF_WORKER_SOCKET=/tmp/hip.sock LD_LIBRARY_PATH=.../lib ./program\n"
-    "\n"
-    "TF_IO_TIMEOUT, TF_RDMA_DEVICE, TF_RDMA_GID_INDEX and TF_TCP_ENGINE count here too (hip-remote info).\n"
-    "\n"
-    "Every client gets a process of its own; SIGTERM or Ctrl-C ends the worker in order.";
+namespace about = reference::hip_worker;
 
-void declare(CLI::App& app, Options& options) {
-  app.add_option("-p,--port", options.port, "TCP port; 0 lets the system choose (it is logged)")
-      ->envname("TF_WORKER_PORT")
-      ->capture_default_str();
-  app.add_option("--listen", options.listen,
-                 "TCP address to listen on; loopback only, since there is no authentication yet")
-      ->capture_default_str();
-  app.add_flag("!--no-tcp", options.tcp, "Serve the Unix socket only");
-  app.add_option(
-         "--socket", options.socket,
-         "Unix socket to listen on too, for clients on this host (shared memory); @name for an abstract one")
-      ->envname("TF_WORKER_SOCKET");
-  app.add_option("--runtime", options.runtime,
-                 "HIP runtime: amd, cuda, cpu, the path of a library, or auto (the first that has a device)")
-      ->envname("TF_RUNTIME")
-      ->capture_default_str();
-  app.add_option("-d,--device", options.device, "Offer this device only; default: all")
-      ->envname("TF_DEVICE_ID")
-      ->check(CLI::Range(-1, 63));
-  app.add_option("--spares", options.spares, "Session processes kept warm for the next clients")
-      ->check(CLI::Range(1, 64))
-      ->capture_default_str();
-  app.add_option("--sessions-max", options.sessions_max, "Clients served at the same time; more are refused")
-      ->check(CLI::Range(1, 4096))
-      ->capture_default_str();
-  app.add_option("--ready-fd", options.ready_fd,
-                 "When listening, write \"ready <tcp port> <socket>\" and a newline to this descriptor");
-  app.add_flag("-v,--verbose", options.verbose, "Log every session's start and end")->envname("TF_DEBUG");
-  app.add_flag("-q,--quiet", options.quiet, "Log only what goes wrong");
-  app.add_flag("--session", options.is_session, "")->group("");  // internal
+// A path or @name; "unix:" before it is what clients write, and harmless.
+Status take_socket(const std::string& text, Options& options) {
+  if (text.empty()) return Status::ok();
+  const Result<net::Address> address = net::Address::parse(text.starts_with("unix:") ? text : "unix:" + text);
+  if (!address) return {address.code(), "--socket: " + address.status().message()};
+  options.socket = address.value().path();
+  return Status::ok();
+}
+
+void take(const reference::CommandLine& line, Options& options) {
+  options.port = static_cast<std::uint16_t>(line.number(about::kPort, options.port));
+  options.listen = line.text(about::kListen, options.listen);
+  options.tcp = !line.has(about::kNoTcp);
+  options.runtime = line.text(about::kRuntime, options.runtime);
+  options.device = static_cast<int>(line.number(about::kDevice, options.device));
+  options.spares = static_cast<std::size_t>(line.number(about::kSpares, 1));
+  options.sessions_max = static_cast<std::size_t>(line.number(about::kSessionsMax, 64));
+  options.ready_fd = static_cast<int>(line.number(about::kReadyFd, options.ready_fd));
+  options.verbose = line.has(about::kVerbose);
+  options.quiet = line.has(about::kQuiet);
+  options.is_session = line.has(about::kSession);
 }
 
 bool check(Options& options) {
@@ -66,10 +43,6 @@ bool check(Options& options) {
   }
   options.io_timeout = timeout.value();
   if (options.is_session) return true;
-  if (!options.tcp && options.socket.empty()) {
-    log("nothing to listen on: --no-tcp without --socket");
-    return false;
-  }
   if (options.tcp && !net::Address::tcp(options.listen, options.port).is_local()) {
     log("--listen {}: whoever reaches this address could run code here. Listening off loopback needs "
         "--key-file, which this release does not have; use an SSH tunnel to 127.0.0.1:{} instead.",
@@ -82,12 +55,13 @@ bool check(Options& options) {
 }  // namespace
 
 ParseResult parse_options(int argc, char** argv, Options& options) {
-  CLI::App app{kAbout, "hip-worker"};
-  declare(app, options);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? ParseResult::kExitOk : ParseResult::kExitError;
+  reference::CommandLine line(about::kProgram);
+  if (const std::optional<int> code = line.parse(argc, argv))
+    return *code == 0 ? ParseResult::kExitOk : ParseResult::kExitError;
+  take(line, options);
+  if (const Status status = take_socket(line.text(about::kSocket), options); !status) {
+    log("{}", status.message());
+    return ParseResult::kExitError;
   }
   return check(options) ? ParseResult::kRun : ParseResult::kExitError;
 }

@@ -142,7 +142,7 @@ class Distance(unittest.TestCase):
                 self.assertGreaterEqual(copies["waited_ns"], 3 * MIB * 8)
 
     def test_a_wrong_shape_says_what_is_possible(self):
-        text = run("shm", CLIENT, "calls", stats="--stats", code=1, TF_SHAPE="rtt=far")
+        text = run("shm", CLIENT, "calls", stats="--stats", code=2, TF_SHAPE="rtt=far")
         self.assertIn("TF_SHAPE", text)
         self.assertIn("rtt=100us,rate=10Gbit", text)
 

@@ -6,11 +6,14 @@
 #include <vector>
 
 #include "tools/hip-remote/layout.h"
+#include "tools/hip-remote/process.h"
 
 namespace tf::tools {
 
 struct InfoOptions {
+  std::string worker;  // to be asked, too; empty: as TF_WORKER_* say
   bool json = false;
+  std::string list;  // devices, transports, runtimes or variables, and nothing else; empty: everything
 };
 int info(const Layout& layout, const InfoOptions& options);
 
@@ -25,7 +28,7 @@ struct RunOptions {
   std::string stats;  // what the calls cost: a JSON file; "-": a table on standard error; empty: not counted
   std::vector<std::string> program;
 };
-int run(const Layout& layout, const RunOptions& options);
+int run(const Layout& layout, const RunOptions& options, Ending& ending);
 
 struct BenchOptions {
   std::vector<std::string> transports;  // shm, rdma, tcp; empty: all that are possible
@@ -38,6 +41,9 @@ struct BenchOptions {
   std::string rate;               // of the network between
   std::string lock;  // of a machine shared with others, held for each step of --compare and --peers
 };
-int bench(const Layout& layout, const BenchOptions& options);
+int bench(const Layout& layout, const BenchOptions& options, Ending& ending);
+
+// What tells our library of a worker, from HOST:PORT or unix:PATH.
+Status point_at_worker(const std::string& worker, EnvironmentChanges& environment);
 
 }  // namespace tf::tools

@@ -2,11 +2,14 @@
 // hip-remote info: what this machine can do, and why not the rest.
 #include <fmt/core.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <string>
 #include <vector>
 
 #include "proxy/environment.h"
+#include "reference/command_line.h"
+#include "reference/gen/variables.h"
 #include "shm/huge_pages.h"
 #include "tools/hip-remote/commands.h"
 #include "tools/hip-remote/json.h"
@@ -17,14 +20,21 @@ namespace tf::tools {
 namespace {
 
 constexpr double kGib = 1024.0 * 1024.0 * 1024.0;
+constexpr std::chrono::seconds kProbeTime{15};
+
+struct Found {
+  std::vector<ProbedRuntime> runtimes;
+  std::vector<ProbedRuntime> workers;
+  std::string wrong;  // with the variables of the client; empty: nothing
+};
 
 std::vector<ProbedRuntime> probe_all(const Layout& layout) {
   std::vector<ProbedRuntime> runtimes;
   // The system's own library, not our proxy: drop what `hip-remote run` may have set.
   const EnvironmentChanges clean{{"LD_PRELOAD", std::nullopt}, {"LD_LIBRARY_PATH", std::nullopt}};
-  runtimes.push_back(probe_runtime("amd", "libamdhip64.so.5", clean));
-  runtimes.push_back(probe_runtime("cuda", (layout.lib / "libhip_cuda.so").string(), clean));
-  runtimes.push_back(probe_runtime("cpu", layout.cpu_runtime().string(), clean));
+  runtimes.push_back(probe_runtime("amd", "libamdhip64.so.5", clean, kProbeTime));
+  runtimes.push_back(probe_runtime("cuda", (layout.lib / "libhip_cuda.so").string(), clean, kProbeTime));
+  runtimes.push_back(probe_runtime("cpu", layout.cpu_runtime().string(), clean, kProbeTime));
   return runtimes;
 }
 
@@ -46,7 +56,13 @@ void print_runtime(const ProbedRuntime& runtime) {
   }
 }
 
-void print_text(const std::vector<ProbedRuntime>& runtimes, const std::vector<ProbedRuntime>& workers) {
+std::string now_and_default(const reference::Variable& variable) {
+  const char* const value = std::getenv(std::string(variable.name).c_str());
+  return fmt::format("default {}{}", variable.default_value.empty() ? "unset" : variable.default_value,
+                     value != nullptr ? fmt::format("; now {}", value) : "");
+}
+
+void print_text(const Found& found) {
   fmt::print("Transports (TF_TRANSPORT)\n");
   for (const net::Transport* transport : transports()) {
     Status status = transport->available();
@@ -56,18 +72,15 @@ void print_text(const std::vector<ProbedRuntime>& runtimes, const std::vector<Pr
   }
   fmt::print("  huge pages for shared memory: {}\n", shm::describe_huge_pages());
   fmt::print("\nRuntimes a worker on this machine could use (hip-worker --runtime)\n");
-  for (const ProbedRuntime& runtime : runtimes) print_runtime(runtime);
-  if (!workers.empty()) {
+  for (const ProbedRuntime& runtime : found.runtimes) print_runtime(runtime);
+  if (!found.workers.empty()) {
     fmt::print("\nThe worker that TF_WORKER_* names\n");
-    for (const ProbedRuntime& worker : workers) print_runtime(worker);
+    for (const ProbedRuntime& worker : found.workers) print_runtime(worker);
   }
-  fmt::print("\nEnvironment variables\n");
-  for (const proxy::Variable& variable : proxy::environment_variables()) {
-    const char* value = std::getenv(std::string(variable.name).c_str());
-    fmt::print("  {:<20} {}\n  {:<20}   default {}{}\n", variable.name, variable.help, "",
-               variable.default_value.empty() ? "unset" : variable.default_value,
-               value != nullptr ? fmt::format("; now {}", value) : "");
-  }
+  fmt::print("\nEnvironment variables (hip-remote-environment(7) says who reads which)\n");
+  if (!found.wrong.empty()) fmt::print("  wrong: {}\n", found.wrong);
+  for (const reference::Variable& variable : reference::kVariables)
+    fmt::print("  {:<20} {}\n  {:<20}   {}\n", variable.name, variable.help, "", now_and_default(variable));
 }
 
 std::string runtimes_json(const std::vector<ProbedRuntime>& runtimes) {
@@ -93,7 +106,7 @@ std::string runtimes_json(const std::vector<ProbedRuntime>& runtimes) {
   return json_array(items);
 }
 
-void print_json(const std::vector<ProbedRuntime>& runtimes, const std::vector<ProbedRuntime>& workers) {
+void print_json(const Found& found) {
   std::vector<std::string> transport_items;
   for (const net::Transport* transport : transports()) {
     Status status = transport->available();
@@ -107,11 +120,12 @@ void print_json(const std::vector<ProbedRuntime>& runtimes, const std::vector<Pr
                                   .text());
   }
   std::vector<std::string> variable_items;
-  for (const proxy::Variable& variable : proxy::environment_variables()) {
+  for (const reference::Variable& variable : reference::kVariables) {
     const char* value = std::getenv(std::string(variable.name).c_str());
     JsonObject item;
     item.add("name", std::string(variable.name))
         .add("default", std::string(variable.default_value))
+        .add("read_by", std::string(variable.where))
         .add("help", std::string(variable.help));
     if (value != nullptr) item.add("value", std::string(value));
     variable_items.push_back(item.text());
@@ -119,19 +133,67 @@ void print_json(const std::vector<ProbedRuntime>& runtimes, const std::vector<Pr
   fmt::print("{}\n", JsonObject()
                          .add_raw("transports", json_array(transport_items))
                          .add("huge_pages", shm::describe_huge_pages())
-                         .add_raw("runtimes", runtimes_json(runtimes))
-                         .add_raw("workers", runtimes_json(workers))
+                         .add_raw("runtimes", runtimes_json(found.runtimes))
+                         .add_raw("workers", runtimes_json(found.workers))
                          .add_raw("environment", json_array(variable_items))
+                         .add("environment_wrong", found.wrong)
                          .text());
+}
+
+// Devices by the number that hip-worker --device takes: those of the runtime that "auto" would choose.
+void list_devices(const Layout& layout) {
+  for (const ProbedRuntime& runtime : probe_all(layout)) {
+    for (std::size_t index = 0; index < runtime.devices.size(); ++index)
+      fmt::print("{}\t{} ({}), {}\n", index, runtime.devices[index].name, runtime.devices[index].architecture,
+                 runtime.name);
+    if (!runtime.devices.empty()) return;
+  }
+}
+
+// One a line, a tab, and what it is: for completions and scripts.
+int list(const Layout& layout, const std::string& what) {
+  if (what == "devices") list_devices(layout);
+  if (what == "transports") {
+    for (const net::Transport* transport : transports())
+      fmt::print("{}\t{}\n", transport->name(),
+                 transport->available() ? "possible here" : "not possible here");
+  }
+  if (what == "runtimes") {
+    for (const ProbedRuntime& runtime : probe_all(layout))
+      fmt::print("{}\t{} device(s)\n", runtime.name, runtime.devices.size());
+  }
+  if (what == "variables") {
+    for (const reference::Variable& variable : reference::kVariables)
+      fmt::print("{}\t{}\n", variable.name, variable.help);
+  }
+  return 0;
 }
 
 }  // namespace
 
 int info(const Layout& layout, const InfoOptions& options) {
-  std::vector<ProbedRuntime> runtimes = probe_all(layout);
-  std::vector<ProbedRuntime> workers;
-  if (worker_is_named()) workers.push_back(probe_runtime("worker", layout.proxy_library().string(), {}));
-  options.json ? print_json(runtimes, workers) : print_text(runtimes, workers);
+  if (!options.list.empty()) return list(layout, options.list);
+  EnvironmentChanges asking{{"TF_DEBUG", std::nullopt}, {"TF_STATS", std::nullopt}};
+  if (!options.worker.empty()) {
+    if (Status status = point_at_worker(options.worker, asking); !status) {
+      fmt::print(stderr, "hip-remote info: {}\n", status.message());
+      return reference::kExitUsage;
+    }
+    for (const auto& [name, value] : asking)  // so that they are printed as they are in force
+      if (name.starts_with("TF_WORKER_"))
+        value ? ::setenv(name.c_str(), value->c_str(), 1) : ::unsetenv(name.c_str());
+  }
+  Found found;
+  found.runtimes = probe_all(layout);
+  const Result<proxy::Settings> settings = proxy::read_settings();
+  if (!settings) found.wrong = settings.status().message();
+  // Twice: over the best transport and the next.
+  const std::chrono::seconds patience =
+      settings ? 2 * std::chrono::ceil<std::chrono::seconds>(settings.value().connect_timeout) + kProbeTime
+               : kProbeTime;
+  if (worker_is_named())
+    found.workers.push_back(probe_runtime("worker", layout.proxy_library().string(), asking, patience));
+  options.json ? print_json(found) : print_text(found);
   return 0;
 }
 

@@ -20,14 +20,15 @@ constexpr int kReadyTimeoutMs = 20'000;
 constexpr std::chrono::milliseconds kEndGrace{6'000};
 
 // Reads the worker's "ready <port> <socket>\n" line.
-Result<std::string> read_ready_line(int fd) {
+Result<std::string> read_ready_line(int fd, const Ending& ending) {
   std::string line;
   char c = 0;
   for (;;) {
-    pollfd waiter{fd, POLLIN, 0};
-    int ready = ::poll(&waiter, 1, kReadyTimeoutMs);
+    pollfd waiters[] = {{fd, POLLIN, 0}, {ending.fd(), POLLIN, 0}};
+    int ready = ::poll(waiters, std::size(waiters), kReadyTimeoutMs);
     if (ready == 0) return Status{Code::kTimeout, "hip-worker did not get ready within 20 s"};
     if (ready < 0 && errno == EINTR) continue;
+    if (waiters[1].revents != 0) return Status{Code::kClosed, "asked to end"};
     ssize_t got = ::read(fd, &c, 1);
     if (got <= 0)
       return Status{Code::kUnavailable, "hip-worker ended before it was ready; see its messages above"};
@@ -38,7 +39,8 @@ Result<std::string> read_ready_line(int fd) {
 
 }  // namespace
 
-Result<LocalWorker> LocalWorker::start(const Layout& layout, const std::string& runtime, bool verbose) {
+Result<LocalWorker> LocalWorker::start(const Layout& layout, const std::string& runtime, bool verbose,
+                                       const Ending& ending) {
   LocalWorker worker;
   std::string pattern = (std::filesystem::temp_directory_path() / "hip-remote-XXXXXX").string();
   if (::mkdtemp(pattern.data()) == nullptr) return Status::from_errno("mkdtemp " + pattern, errno);
@@ -55,13 +57,14 @@ Result<LocalWorker> LocalWorker::start(const Layout& layout, const std::string& 
   if (!runtime.empty()) command.arguments.insert(command.arguments.end(), {"--runtime", runtime});
   command.arguments.push_back(verbose ? "-v" : "--quiet");
   command.keep_fd = write_end.get();
+  command.helper = true;
   // The worker loads the real runtime: it must not find our own proxy through the caller's settings.
   command.environment = {{"LD_PRELOAD", std::nullopt}};
   Result<pid_t> child = tf::tools::start(command);
   if (!child) return child.status();
   worker.pid_ = *child;
   write_end.reset();
-  Result<std::string> line = read_ready_line(read_end.get());
+  Result<std::string> line = read_ready_line(read_end.get(), ending);
   if (!line) return line.status();
   constexpr std::string_view kReady = "ready ";
   if (!line->starts_with(kReady))

@@ -12,8 +12,10 @@ namespace tf::tools {
 
 class LocalWorker {
  public:
-  // Starts hip-worker on a free port and a private Unix socket and waits until it listens.
-  static Result<LocalWorker> start(const Layout& layout, const std::string& runtime, bool verbose);
+  // Starts hip-worker on a free port and a private Unix socket and waits until it listens, or `ending` has
+  // something to take: then kClosed.
+  static Result<LocalWorker> start(const Layout& layout, const std::string& runtime, bool verbose,
+                                   const Ending& ending);
   LocalWorker(LocalWorker&& other) noexcept;
   LocalWorker& operator=(LocalWorker&&) = delete;
   ~LocalWorker();

@@ -2,7 +2,11 @@
 #include "tools/hip-remote/process.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,13 +20,15 @@
 namespace tf::tools {
 namespace {
 
-volatile sig_atomic_t forwarded_child = 0;
+constexpr std::chrono::milliseconds kHelperGrace{3'000};
 
-void forward_signal(int number) {
-  if (forwarded_child > 0) ::kill(static_cast<pid_t>(forwarded_child), number);
-}
-
-[[noreturn]] void exec_child(const Command& command, int error_fd) {
+[[noreturn]] void exec_child(const Command& command, int error_fd, pid_t parent) {
+  if (command.helper) {
+    ::setpgid(0, 0);
+    ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (::getppid() != parent) ::_exit(127);  // it has ended before it could be noticed
+  }
+  let_signals_through();
   for (const auto& [name, value] : command.environment) {
     if (value) {
       ::setenv(name.c_str(), value->c_str(), 1);
@@ -44,6 +50,34 @@ void forward_signal(int number) {
 
 int exit_code_of(int status) { return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status); }
 
+Result<int> reap(pid_t child) {
+  int status = 0;
+  pid_t done = -1;
+  do {
+    done = ::waitpid(child, &status, 0);
+  } while (done < 0 && errno == EINTR);
+  if (done < 0) return Status::from_errno("waitpid", errno);
+  return exit_code_of(status);
+}
+
+// Waits: true when the child has ended, false when there is something to take from `ending`.
+Result<bool> ended_or_asked(pid_t child, const Ending& ending) {
+  net::OwnedFd process(static_cast<int>(::syscall(SYS_pidfd_open, child, 0)));
+  if (!process) return Status::from_errno("pidfd_open", errno);
+  pollfd entries[] = {{process.get(), POLLIN, 0}, {ending.fd(), POLLIN, 0}};
+  while (::poll(entries, std::size(entries), -1) < 0) {
+    if (errno != EINTR) return Status::from_errno("poll", errno);
+  }
+  return entries[0].revents != 0;
+}
+
+// A helper with all that it started.
+void end_group(pid_t leader) {
+  ::kill(-leader, SIGTERM);
+  end(leader, kHelperGrace);
+  ::kill(-leader, SIGKILL);  // what has not followed
+}
+
 }  // namespace
 
 Result<pid_t> start(const Command& command) {
@@ -52,9 +86,10 @@ Result<pid_t> start(const Command& command) {
   if (::pipe2(pipe_fds, O_CLOEXEC) != 0) return Status::from_errno("pipe", errno);
   net::OwnedFd read_end(pipe_fds[0]);
   net::OwnedFd write_end(pipe_fds[1]);
+  const pid_t self = ::getpid();
   pid_t child = ::fork();
   if (child < 0) return Status::from_errno("fork", errno);
-  if (child == 0) exec_child(command, write_end.get());
+  if (child == 0) exec_child(command, write_end.get(), self);
   write_end.reset();
   int error = 0;
   ssize_t got = ::read(read_end.get(), &error, sizeof error);  // 0 bytes: exec closed the pipe
@@ -65,24 +100,15 @@ Result<pid_t> start(const Command& command) {
   return child;
 }
 
-Result<int> wait_for(pid_t child) {
-  struct sigaction action {};
-  struct sigaction old_int {};
-  struct sigaction old_term {};
-  action.sa_handler = forward_signal;
-  forwarded_child = child;
-  ::sigaction(SIGINT, &action, &old_int);
-  ::sigaction(SIGTERM, &action, &old_term);
-  int status = 0;
-  pid_t done = -1;
-  do {
-    done = ::waitpid(child, &status, 0);
-  } while (done < 0 && errno == EINTR);
-  forwarded_child = 0;
-  ::sigaction(SIGINT, &old_int, nullptr);
-  ::sigaction(SIGTERM, &old_term, nullptr);
-  if (done < 0) return Status::from_errno("waitpid", errno);
-  return exit_code_of(status);
+Result<int> wait_for(pid_t child, Ending& ending) {
+  for (;;) {
+    Result<bool> over = ended_or_asked(child, ending);
+    if (!over) return over.status();
+    if (*over) return reap(child);
+    bool from_terminal = false;
+    const int number = ending.take(from_terminal);
+    if (number != 0 && !from_terminal) ::kill(child, number);
+  }
 }
 
 int end(pid_t child, std::chrono::milliseconds grace) {
@@ -100,24 +126,31 @@ int end(pid_t child, std::chrono::milliseconds grace) {
   return exit_code_of(status);
 }
 
-Result<std::string> capture(Command command, int& exit_code) {
-  int pipe_fds[2];
-  if (::pipe2(pipe_fds, O_CLOEXEC) != 0) return Status::from_errno("pipe", errno);
-  net::OwnedFd read_end(pipe_fds[0]);
-  net::OwnedFd write_end(pipe_fds[1]);
-  command.stdout_fd = write_end.get();
+Result<int> run_helper(Command command, Ending& ending) {
+  command.helper = true;
   Result<pid_t> child = start(command);
   if (!child) return child.status();
-  write_end.reset();
+  Result<bool> over = ended_or_asked(*child, ending);
+  if (!over) return over.status();
+  if (*over) return reap(*child);
+  bool from_terminal = false;
+  ending.take(from_terminal);
+  end_group(*child);
+  return ending.exit_code();
+}
+
+Result<std::string> capture(Command command, Ending& ending, int& exit_code) {
+  net::OwnedFd file(::memfd_create("output", MFD_CLOEXEC));
+  if (!file) return Status::from_errno("memfd_create", errno);
+  command.stdout_fd = file.get();
+  const Result<int> code = run_helper(std::move(command), ending);
+  if (!code) return code.status();
+  exit_code = code.value();
   std::string text;
   char buffer[4096];
   ssize_t got = 0;
-  while ((got = ::read(read_end.get(), buffer, sizeof buffer)) > 0 || (got < 0 && errno == EINTR)) {
-    if (got > 0) text.append(buffer, static_cast<std::size_t>(got));
-  }
-  Result<int> code = wait_for(*child);
-  if (!code) return code.status();
-  exit_code = *code;
+  while ((got = ::pread(file.get(), buffer, sizeof buffer, static_cast<off_t>(text.size()))) > 0)
+    text.append(buffer, static_cast<std::size_t>(got));
   return text;
 }
 

@@ -5,6 +5,8 @@
 #include <fcntl.h>
 #include <hip/hip_runtime_api.h>
 #include <poll.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,7 +20,7 @@
 namespace tf::tools {
 namespace {
 
-constexpr int kProbeTimeoutMs = 15'000;
+constexpr std::size_t kSaidBytesMax = 16 << 10;
 
 using CountFunction = hipError_t (*)(int*);
 using PropertiesFunction = hipError_t (*)(hipDeviceProp_t*, int);
@@ -68,16 +70,16 @@ void parse_line(const std::string& line, ProbedRuntime& runtime) {
   runtime.devices.push_back(device);
 }
 
-std::string read_answer(int fd, pid_t child) {
+std::string read_answer(int fd, pid_t child, int timeout_ms) {
   std::string text;
   char buffer[4096];
   for (;;) {
     pollfd waiter{fd, POLLIN, 0};
-    int ready = ::poll(&waiter, 1, kProbeTimeoutMs);
+    int ready = ::poll(&waiter, 1, timeout_ms);
     if (ready < 0 && errno == EINTR) continue;
     if (ready <= 0) {
       ::kill(child, SIGKILL);
-      return "error no answer within 15 s\n";
+      return "error no answer within " + std::to_string(timeout_ms / 1000) + " s\n";
     }
     ssize_t got = ::read(fd, buffer, sizeof buffer);
     if (got <= 0) return text;
@@ -85,11 +87,28 @@ std::string read_answer(int fd, pid_t child) {
   }
 }
 
+// What our library says on standard error, after "hip-remote: ": why there is no session, which no error code
+// of HIP can tell. Bounded.
+std::string own_words(int fd) {
+  constexpr std::string_view kPrefix = "hip-remote: ";
+  std::string text(kSaidBytesMax, '\0');
+  const ssize_t got = ::pread(fd, text.data(), text.size(), 0);
+  text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+  const std::size_t start = text.find(kPrefix);
+  if (start == std::string::npos) return {};
+  text.erase(0, start + kPrefix.size());
+  if (const std::size_t next = text.find("\n" + std::string(kPrefix)); next != std::string::npos)
+    text.resize(next);
+  while (text.ends_with('\n')) text.pop_back();
+  return text;
+}
+
 }  // namespace
 
 ProbedRuntime probe_runtime(const std::string& name, const std::string& library,
-                            const EnvironmentChanges& environment) {
+                            const EnvironmentChanges& environment, std::chrono::seconds timeout) {
   ProbedRuntime runtime{name, library, {}, {}};
+  net::OwnedFd said(::memfd_create("standard error", MFD_CLOEXEC));
   int pipe_fds[2];
   if (::pipe2(pipe_fds, O_CLOEXEC) != 0) {
     runtime.unusable = Status::from_errno("pipe", errno).to_string();
@@ -99,6 +118,8 @@ ProbedRuntime probe_runtime(const std::string& name, const std::string& library,
   net::OwnedFd write_end(pipe_fds[1]);
   pid_t child = ::fork();  // this program has no threads here
   if (child == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (said) ::dup2(said.get(), STDERR_FILENO);
     for (const auto& [variable, value] : environment) {
       value ? ::setenv(variable.c_str(), value->c_str(), 1) : ::unsetenv(variable.c_str());
     }
@@ -106,10 +127,12 @@ ProbedRuntime probe_runtime(const std::string& name, const std::string& library,
     ::_exit(0);
   }
   write_end.reset();
-  std::istringstream lines(read_answer(read_end.get(), child));
+  std::istringstream lines(read_answer(read_end.get(), child, static_cast<int>(timeout.count()) * 1000));
   for (std::string line; std::getline(lines, line);) parse_line(line, runtime);
   int status = 0;
   ::waitpid(child, &status, 0);
+  if (std::string words = said ? own_words(said.get()) : ""; !runtime.unusable.empty() && !words.empty())
+    runtime.unusable = std::move(words);
   if (runtime.unusable.empty() && WIFSIGNALED(status))
     runtime.unusable = "the library crashed (signal " + std::to_string(WTERMSIG(status)) + ")";
   if (runtime.unusable.empty() && runtime.devices.empty()) runtime.unusable = "no device";

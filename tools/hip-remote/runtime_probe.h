@@ -3,6 +3,7 @@
 // hangs or leaves threads behind costs us nothing.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -28,6 +29,6 @@ struct ProbedRuntime {
 
 // `library` may be a path or a name for the dynamic loader. `environment` applies to the child.
 ProbedRuntime probe_runtime(const std::string& name, const std::string& library,
-                            const EnvironmentChanges& environment);
+                            const EnvironmentChanges& environment, std::chrono::seconds timeout);
 
 }  // namespace tf::tools

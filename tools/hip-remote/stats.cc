@@ -36,10 +36,18 @@ RunCounts collect(const std::string& directory) {
   return run;
 }
 
+Status check_written(const std::string& where, bool good) {
+  if (good) return Status::ok();
+  return {Code::kUnavailable, "--stats=" + where + " cannot be written"};
+}
+
 }  // namespace
 
-Result<Stats> Stats::make() {
+Result<Stats> Stats::make(const std::string& where) {
   Stats stats;
+  stats.where_ = where;
+  if (where != "-")
+    TF_RETURN_IF_ERROR(check_written(where, static_cast<bool>(std::ofstream(where, std::ios::app))));
   std::string pattern = (std::filesystem::temp_directory_path() / "hip-remote-stats-XXXXXX").string();
   if (::mkdtemp(pattern.data()) == nullptr) return Status::from_errno("mkdtemp " + pattern, errno);
   stats.directory_ = pattern;
@@ -48,26 +56,27 @@ Result<Stats> Stats::make() {
 }
 
 Stats::Stats(Stats&& other) noexcept
-    : directory_(std::exchange(other.directory_, {})), started_(other.started_) {}
+    : where_(std::move(other.where_)),
+      directory_(std::exchange(other.directory_, {})),
+      started_(other.started_) {}
 
 Stats::~Stats() {
   std::error_code ignored;
   if (!directory_.empty()) std::filesystem::remove_all(directory_, ignored);
 }
 
-Status Stats::report(const std::string& where) const {
+Status Stats::report() const {
   const double wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - started_).count();
   RunCounts run = collect(directory_);
   run.wall_s = wall_s;
-  if (where == "-") {
+  if (where_ == "-") {
     std::fputs(stats_table(run).c_str(), stderr);
     return Status::ok();
   }
-  std::ofstream file(where);
+  std::ofstream file(where_);
   file << stats_json(run) << '\n';
   file.close();
-  if (!file) return {Code::kUnavailable, "--stats=" + where + " cannot be written"};
-  return Status::ok();
+  return check_written(where_, static_cast<bool>(file));
 }
 
 }  // namespace tf::tools

@@ -13,19 +13,22 @@ inline constexpr std::size_t kRecordsMax = 1024;  // processes that one report c
 
 class Stats {
  public:
-  // Makes the directory for the records, and notes the time: the run begins.
-  static Result<Stats> make();
+  // Makes the directory for the records, and notes the time: the run begins. `where` the report shall go: "-"
+  // for a table on standard error, else a file that gets JSON; one that cannot be written is said now, not
+  // after the run.
+  static Result<Stats> make(const std::string& where);
   Stats(Stats&& other) noexcept;
   Stats& operator=(Stats&&) = delete;
   ~Stats();  // removes the directory; a process that still runs goes on in a file without a name
 
   const std::string& directory() const { return directory_; }
-  // The run has ended. `where`: "-" for a table on standard error, else a file that gets JSON.
-  Status report(const std::string& where) const;
+  // The run has ended.
+  Status report() const;
 
  private:
   Stats() = default;
 
+  std::string where_;
   std::string directory_;
   std::chrono::steady_clock::time_point started_;
 };

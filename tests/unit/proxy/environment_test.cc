@@ -5,13 +5,16 @@
 
 #include <cstdlib>
 
+#include "reference/gen/variables.h"
+
 namespace tf::proxy {
 namespace {
 
 class Environment : public ::testing::Test {
  protected:
   void SetUp() override {
-    for (const Variable& variable : environment_variables()) ::unsetenv(std::string(variable.name).c_str());
+    for (const reference::Variable& variable : reference::kVariables)
+      ::unsetenv(std::string(variable.name).c_str());
   }
   void TearDown() override { SetUp(); }
 };

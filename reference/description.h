@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// What users type, as constants: the generated headers (reference/gen/programs.h, variables.h) are made of
+// these. reference.toml is the source, and says what each field means.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace tf::reference {
+
+struct Option {
+  std::string_view name;   // "--worker"
+  char letter;             // 'w'; '\0': none
+  std::string_view value;  // what help calls it; empty: a flag
+  bool optional;           // the value may be left out, and if given stands behind "="
+  bool list;
+  std::span<const std::string_view> words;  // empty: anything
+  bool other;                               // anything else than the words, too
+  bool is_number;                           // least..most
+  long least;
+  long most;
+  std::string_view variable;  // counts where the option is not given
+  std::span<const std::string_view> with;
+  std::span<const std::string_view> without;
+};
+
+struct Command {
+  std::string_view name;
+  std::string_view rest;  // what the words behind the options are; empty: there are none
+  std::span<const Option> options;
+  std::string_view help;
+};
+
+struct Program {
+  std::string_view name;
+  std::string_view version;
+  Command own;  // its options, where it has no commands
+  std::span<const Command> commands;
+};
+
+struct Variable {
+  std::string_view name;
+  std::string_view default_value;  // empty: unset
+  std::string_view where;          // "client, worker"
+  std::string_view help;
+};
+
+}  // namespace tf::reference

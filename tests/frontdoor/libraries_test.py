@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Programs that want another libamdhip64 than hip-remote has. libraries_test.py HIP-REMOTE C-COMPILER"""
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import support
+
+REMOTE, COMPILER = sys.argv[1:3]
+
+
+class Libraries(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, self.folder)
+        (self.folder / 'program.c').write_text('int main(void) { return 0; }\n')
+        (self.folder / 'library.c').write_text('void nothing(void) {}\n')
+
+    def compile(self, source, output, *words):
+        target = self.folder / output
+        target.parent.mkdir(exist_ok=True)
+        subprocess.run([COMPILER, self.folder / source, '-o', target, '-Wl,--no-as-needed', *words], check=True)
+        return target
+
+    def library(self, soname, *words, folder='sdk'):
+        return self.compile('library.c', folder + '/' + soname, '-shared', '-fPIC', '-Wl,-soname,' + soname, *words)
+
+    def refused(self, program, *texts, **changes):
+        for way in ((), ('--local', '--runtime', 'cpu'), ('--native',)):
+            done = support.run(REMOTE, 'run', *way, '--', program, **changes)
+            self.assertEqual(done.returncode, 126, done.stderr)
+            for text in (*texts, 'it stands in for HIP 5 (libamdhip64.so.5)'):
+                self.assertIn(text, done.stderr)
+            self.assertNotIn('error while loading', done.stderr)
+
+    def runs(self, program, **changes):
+        done = support.run(REMOTE, 'run', '--no-preload', '--', program, **changes)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_the_program_itself(self):
+        for version in (6, 7):
+            program = self.compile('program.c', 'app%d' % version, self.library('libamdhip64.so.%d' % version))
+            self.refused(program, '%s needs libamdhip64.so.%d' % (program, version))
+
+    def test_hiprtc(self):
+        program = self.compile('program.c', 'app', self.library('libhiprtc.so.7'))
+        self.refused(program, 'needs libhiprtc.so.7')
+
+    def test_a_library_of_the_program(self):
+        """By LD_LIBRARY_PATH, RUNPATH with $ORIGIN, and RPATH, which also counts for what libraries need."""
+        hip = self.library('libamdhip64.so.6')
+        inner = self.library('libinner.so.1', hip, folder='own')
+        plain = self.compile('program.c', 'bin/plain', inner)
+        self.refused(plain, 'needs %s, which needs libamdhip64.so.6' % inner, LD_LIBRARY_PATH=str(inner.parent))
+        runpath = self.compile('program.c', 'bin/runpath', inner, '-Wl,--enable-new-dtags', '-Wl,-rpath,$ORIGIN/../own')
+        self.refused(runpath, 'libinner.so.1, which needs libamdhip64.so.6')
+        outer = self.library('libouter.so.1', inner, folder='own')
+        rpath = self.compile('program.c', 'bin/rpath', outer, '-Wl,--disable-new-dtags', '-Wl,-rpath,$ORIGIN/../own',
+                             '-Wl,-rpath-link,' + str(hip.parent))
+        self.refused(rpath, 'libinner.so.1, which needs libamdhip64.so.6')
+
+    def test_what_the_loader_finds_is_no_matter_of_ours(self):
+        hip = self.library('libamdhip64.so.6')
+        program = self.compile('program.c', 'app', hip)
+        self.runs(program, LD_LIBRARY_PATH=str(hip.parent))
+        self.runs(self.compile('program.c', 'with', hip, '-Wl,-rpath,' + str(hip.parent)))
+        self.runs(program, LD_PRELOAD=str(hip))
+
+    def test_ours_and_none(self):
+        self.runs(self.compile('program.c', 'five', self.library('libamdhip64.so.5')))
+        self.runs(self.compile('program.c', 'none'))
+        self.runs(self.compile('program.c', 'static', '-static'))
+        script = self.folder / 'script'
+        script.write_text('#!/bin/sh\n# libamdhip64.so.6\n')
+        script.chmod(0o755)
+        self.runs(script)
+
+    def test_a_circle_of_libraries(self):
+        first = self.library('libfirst.so.1', folder='own')
+        second = self.library('libsecond.so.1', first, folder='own')
+        first = self.library('libfirst.so.1', second, folder='own')
+        self.runs(self.compile('program.c', 'app', first), LD_LIBRARY_PATH=str(first.parent))
+
+
+if __name__ == '__main__':
+    unittest.main(argv=sys.argv[:1], verbosity=2)

@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Every environment variable that the sources read is told of: by hip-remote info, the manual and the documents.
+variables_test.py HIP-REMOTE SOURCE-FOLDER"""
+import json
+import pathlib
+import re
+import sys
+import unittest
+
+import support
+
+REMOTE, ROOT = sys.argv[1], pathlib.Path(sys.argv[2])
+sys.path.insert(0, str(ROOT))
+from reference import description, document  # noqa: E402  (where it is, the command line says)
+
+NAME = r'\b(?:TF|HIP|HIPCC)_[A-Z0-9_]+\b'
+# A name in quotes in a source, which is how variables are read; macros of the same kind are not in quotes.
+QUOTED = re.compile(r'["\'](%s)(?:["\'=]|=")' % NAME)
+PLACES = ('concurrency', 'transport', 'net', 'shm', 'tcp', 'rdma', 'shaper', 'protocol', 'proxy', 'worker', 'tools',
+          'benchmarks')
+# Not variables of ours that users set: what AMD's runtime reads (hip-worker sets it for --device), settings of the
+# scripts that build and test, names of the packaging.
+OTHERS = {'HIP_VISIBLE_DEVICES', 'TF_SKIP_SETUP'}
+
+
+def read_by_sources():
+    found = {}
+    for place in PLACES:
+        for path in (ROOT / place).rglob('*'):
+            if path.suffix in ('.cc', '.h', '.inc', '.py') and path.is_file():
+                for name in QUOTED.findall(path.read_text(errors='replace')):
+                    found.setdefault(name, path.relative_to(ROOT))
+    for program in description.load().programs:  # options that a variable stands for
+        for command in [program, *program.commands]:
+            found.update({option.variable: program.name for option in command.options if option.variable})
+    return {name: path for name, path in found.items() if name not in OTHERS and not name.endswith('_')}
+
+
+def from_info():
+    return {row['name']: row for row in json.loads(support.run(REMOTE, 'info', '--json').stdout)['environment']}
+
+
+class Variables(unittest.TestCase):
+    def test_info_tells_of_all(self):
+        told = from_info()
+        missing = {name: str(path) for name, path in read_by_sources().items() if name not in told}
+        self.assertEqual(missing, {}, 'not in reference/reference.toml')
+        self.assertEqual(sorted(told), sorted(set(told) & set(read_by_sources())), 'nobody reads them')
+
+    def test_text_and_list_and_json_agree(self):
+        told = from_info()
+        text = support.run(REMOTE, 'info').stdout.partition('Environment variables')[2]
+        self.assertEqual(re.findall(r'^  (%s) ' % NAME, text, re.M), list(told))
+        rows = [line.split('\t') for line in support.run(REMOTE, 'info', '--list', 'variables').stdout.splitlines()]
+        self.assertEqual(rows, [[name, row['help']] for name, row in told.items()])
+
+    def test_values_in_force(self):
+        changes = {name: 'value-of-' + name for name in from_info() if name.startswith('HIP')}
+        text = support.run(REMOTE, 'info', **changes).stdout
+        for value in changes.values():
+            self.assertIn('; now ' + value, text)
+
+    def test_the_document_is_made_from_the_same_source(self):
+        text = (ROOT / 'docs' / 'environment.md').read_text()
+        self.assertEqual(text, document.environment(description.load()), 'reference/make.py --document makes it')
+
+
+if __name__ == '__main__':
+    unittest.main(argv=sys.argv[:1], verbosity=2)

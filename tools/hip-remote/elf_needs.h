@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which shared libraries a program needs, as far as its files tell: DT_NEEDED of the program and of what the
+// dynamic loader would find for it (ld.so(8)). What is opened later by dlopen(), as from Python, cannot be
+// known.
+//
+// Files are read as they are and never trusted: every offset is checked, every count has a limit.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "transport/status.h"
+
+namespace tf::tools {
+
+inline constexpr std::size_t kElfHeadersMax = 256;   // program headers that are looked at
+inline constexpr std::size_t kElfEntriesMax = 4096;  // of the dynamic section
+inline constexpr std::size_t kElfNameMax = 4096;     // bytes of a name or search path
+inline constexpr std::size_t kElfObjectsMax = 512;   // files that one program may lead to
+
+struct ElfNeeds {
+  std::vector<std::string> libraries;  // DT_NEEDED
+  std::string rpath;                   // DT_RPATH and DT_RUNPATH as they stand there
+  std::string runpath;
+};
+
+// Of one file. Empty for what is no dynamically linked ELF file for x86-64, a script for one; kProtocol when
+// the file contradicts itself.
+Result<ElfNeeds> read_elf_needs(const std::string& path);
+
+struct MissingLibrary {
+  std::string name;       // "libamdhip64.so.6"
+  std::string needed_by;  // the file that names it
+};
+
+// The HIP libraries (libamdhip64, libhiprtc) in `path`'s tree that the loader would not find with
+// `library_path` (LD_LIBRARY_PATH of the program), in the order of the tree. What `preload` (LD_PRELOAD)
+// names is there already.
+std::vector<MissingLibrary> missing_hip_libraries(const std::string& path, const std::string& library_path,
+                                                  const std::string& preload);
+
+}  // namespace tf::tools

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// The program that a user names: which file it is, and whether it can be run with our libraries.
+#pragma once
+
+#include <string>
+
+#include "tools/hip-remote/process.h"
+
+namespace tf::tools {
+
+// As env(1) and sh(1) have them.
+inline constexpr int kExitCannotRun = 126;
+inline constexpr int kExitNotFound = 127;
+
+struct ProgramFile {
+  std::string path;   // empty when it cannot be run
+  int exit_code = 0;  // then: kExitCannotRun or kExitNotFound,
+  std::string why;    // and what to say
+};
+
+// Looks where execvp() would.
+ProgramFile find_program(const std::string& name);
+
+}  // namespace tf::tools
