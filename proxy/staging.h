@@ -27,6 +27,7 @@ struct CopyMode;
 
 inline constexpr std::size_t kStagingChunkBytes = 256 << 10;
 inline constexpr std::size_t kStagingChunks = 4;
+inline constexpr std::size_t kStagingBytes = kStagingChunks * kStagingChunkBytes;  // without waiting for any
 // Of copies that several threads make.
 inline constexpr std::uint64_t kJointChunks = 8;  // about: each costs the device more than its bytes
 inline constexpr std::uint64_t kJointChunkUpBytesMin = 512 << 10;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proxy/transfers.h"
 
+#include <new>
+#include <utility>
 #include <vector>
 
 namespace tf::proxy {
@@ -11,12 +13,32 @@ hipError_t transfer_error(const Status& status) {
   return hipErrorDeinitialized;  // as session.h says of lost workers
 }
 
+std::size_t Transfers::packed_bytes() const {
+  std::size_t bytes = 0;
+  for (const auto& transfer : running_) bytes += transfer->packed_bytes;
+  return bytes;
+}
+
 std::shared_ptr<Transfer> Transfers::add(int device, std::uint64_t stream) {
+  return add(device, stream, nullptr, 0);
+}
+
+std::shared_ptr<Transfer> Transfers::add_packed(int device, std::uint64_t stream, std::uint64_t bytes) {
+  if (bytes > kTransferBytesMax) return nullptr;
+  std::unique_ptr<std::byte[]> packed(new (std::nothrow) std::byte[bytes]);
+  return packed ? add(device, stream, std::move(packed), bytes) : nullptr;
+}
+
+std::shared_ptr<Transfer> Transfers::add(int device, std::uint64_t stream,
+                                         std::unique_ptr<std::byte[]> packed, std::size_t packed_bytes) {
   for (;;) {
     {
       std::lock_guard lock(mutex_);
-      if (running_.size() < kTransfersMax) {
+      const bool fits = packed_bytes == 0 || this->packed_bytes() + packed_bytes <= kTransferBytesMax;
+      if (fits && running_.size() < kTransfersMax) {
         auto transfer = std::make_shared<Transfer>();
+        transfer->packed = std::move(packed);
+        transfer->packed_bytes = packed_bytes;
         transfer->device = device;
         transfer->stream = stream;
         transfer->sequence = sequence_.load(std::memory_order_relaxed) + 1;
@@ -36,10 +58,13 @@ void Transfers::drop(const std::shared_ptr<Transfer>& transfer) {
   count();
 }
 
+// Once for each, and over for every thread that has waited for it when this returns.
 void Transfers::finished(Transfer& transfer) {
-  hipError_t error = transfer_error(transfer.completion.status());
-  if (error == hipSuccess || transfer.reported.exchange(true, std::memory_order_relaxed)) return;
-  faults_.note(transfer.device, transfer.stream, error);
+  std::call_once(transfer.ended, [&] {
+    const hipError_t error = transfer_error(transfer.completion.status());
+    if (error != hipSuccess) return faults_.note(transfer.device, transfer.stream, error);
+    if (transfer.unpack) transfer.unpack();
+  });
 }
 
 template <typename Wanted>

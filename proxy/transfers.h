@@ -2,7 +2,8 @@
 // Transfers: bulk transfers that a call left running (asynchronous copies), until a synchronizing call of
 // their stream, event or device waits for them. Failures become faults of their stream.
 //
-// Any thread. At most kTransfersMax are left running: the next one waits for the oldest.
+// Any thread. At most kTransfersMax are left running, with kTransferBytesMax of packed rows: the next one
+// waits for the oldest.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
@@ -10,6 +11,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <list>
 #include <memory>
 #include <mutex>
@@ -20,6 +22,8 @@
 namespace tf::proxy {
 
 inline constexpr std::size_t kTransfersMax = 1024;
+// Of rows that are packed on the way (strided copies), as much as a large copy has.
+inline constexpr std::size_t kTransferBytesMax = 256 << 20;
 
 // The hipError_t a finished transfer stands for: the worker's own where it aborted.
 hipError_t transfer_error(const Status& status);
@@ -29,7 +33,11 @@ struct Transfer {
   int device = 0;
   std::uint64_t stream = 0;
   std::uint64_t sequence = 0;
-  std::atomic<bool> reported{false};  // relaxed: only elects the thread that notes the failure
+  // Packed rows of a strided copy, and what is to be done with them when they have come.
+  std::unique_ptr<std::byte[]> packed;
+  std::size_t packed_bytes = 0;
+  std::function<void()> unpack;
+  std::once_flag ended;
 };
 
 class Transfers {
@@ -38,6 +46,8 @@ class Transfers {
 
   // A transfer to be started by the caller, who hands its completion to the bulk plane.
   std::shared_ptr<Transfer> add(int device, std::uint64_t stream);
+  // The same with memory for packed rows. Null: there is none, or it would be more than kTransferBytesMax.
+  std::shared_ptr<Transfer> add_packed(int device, std::uint64_t stream, std::uint64_t bytes);
   // The caller could not start it after all.
   void drop(const std::shared_ptr<Transfer>& transfer);
 
@@ -56,6 +66,9 @@ class Transfers {
  private:
   bool none_running() const { return running_count_.load(std::memory_order_acquire) == 0; }  // with count()
   void count() { running_count_.store(running_.size(), std::memory_order_release); }
+  std::shared_ptr<Transfer> add(int device, std::uint64_t stream, std::unique_ptr<std::byte[]> packed,
+                                std::size_t packed_bytes);
+  std::size_t packed_bytes() const;  // REQUIRES: mutex_
   template <typename Wanted>
   void await_if(const Wanted& wanted);
   void finished(Transfer& transfer);

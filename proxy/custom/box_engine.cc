@@ -10,6 +10,7 @@
 
 #include "proxy/custom/copy_route.h"
 #include "proxy/custom/copy_steps.h"
+#include "proxy/custom/payload.h"
 
 namespace tf::proxy {
 namespace {
@@ -51,14 +52,29 @@ void fill_common(Request& request, const CopyMode& mode, const Box& box) {
   request.stream = mode.stream;
 }
 
+// Where the program leaves its memory alone meanwhile. Nothing: there is no memory to pack so many rows.
+std::shared_ptr<Transfer> transfer_for_later(Session& session, const CopyMode& mode, const Box& box) {
+  return session.transfers().add_packed(mode.device, mode.stream, box.bytes());
+}
+
 hipError_t box_to_device(Session& session, const CopyMode& mode, const Box& box) {
+  const CopyEnd host{box.source.address, extent(box, box.source)};
   hipError_t staged = hipSuccess;
-  if (session.staging().box_to_device(mode, box, staged) == Staging::Outcome::kDone) return staged;
+  if (!staging_would_wait(session, mode, host, box.bytes(), kStagingChunkBytes) &&
+      session.staging().box_to_device(mode, box, staged) == Staging::Outcome::kDone)
+    return staged;
   protocol::CopyBoxToDeviceRequest request{};
   fill_common(request, mode, box);
   request.target = box.target.address;
   request.target_pitch = box.target.pitch;
   request.target_slice = box.target.slice;
+  if (may_return_early(session, mode, host)) {
+    if (const auto transfer = transfer_for_later(session, mode, box)) {
+      const std::span packed(transfer->packed.get(), transfer->packed_bytes);
+      pack_rows(box, box.source, 0, box.rows(), packed);
+      return send_payload_later(session, mode.device, request, packed, transfer);
+    }
+  }
   RowBatches batches(box);
   std::lock_guard order(session.send_order());  // rows of one tag are not interleaved with other payloads
   request.tag = session.next_tag();
@@ -85,16 +101,22 @@ hipError_t box_to_device(Session& session, const CopyMode& mode, const Box& box)
   return status ? hipSuccess : session.transferred(status);
 }
 
-// Always waits, also when the call need not.
+// Waits where there is no memory to do without, too.
 hipError_t box_from_device(Session& session, const CopyMode& mode, const Box& box) {
-  hipError_t staged = hipSuccess;
-  if (session.staging().box_from_device(mode, box, staged) == Staging::Outcome::kDone)
-    return session.synchronized_stream(mode.device, mode.stream, staged);
   protocol::CopyBoxFromDeviceRequest request{};
   fill_common(request, mode, box);
   request.source = box.source.address;
   request.source_pitch = box.source.pitch;
   request.source_slice = box.source.slice;
+  const auto later = mode.wait ? nullptr : transfer_for_later(session, mode, box);
+  if (later) {
+    const std::span packed(later->packed.get(), later->packed_bytes);
+    later->unpack = [box, packed] { unpack_rows(box, box.target, 0, box.rows(), packed); };
+    return receive_payload_later(session, mode.device, request, packed, later);
+  }
+  hipError_t staged = hipSuccess;
+  if (session.staging().box_from_device(mode, box, staged) == Staging::Outcome::kDone)
+    return session.synchronized_stream(mode.device, mode.stream, staged);
   request.tag = session.next_tag();
   hipError_t error = session.post(mode.device, request);
   if (error != hipSuccess) return error;
@@ -162,17 +184,17 @@ void copy_on_host(const Box& box) {
   }
 }
 
-hipError_t copy_box(Session& session, const CopyMode& mode, const Box& box, hipMemcpyKind kind) {
+hipError_t copy_box(Session& session, const CopyMode& asked, const Box& box, hipMemcpyKind kind) {
   if (box.width == 0 || box.height == 0 || box.depth == 0) return hipSuccess;
   if (box.target.address == 0 || box.source.address == 0) return hipErrorInvalidValue;
   if (!is_valid(box)) return hipErrorInvalidPitchValue;
   if (session.graphs().capturing()) {  // as the program said it, dense or not
     CopyWay way = CopyWay::kOnHost;
     if (hipError_t error = copy_way(session, box, kind, way); error != hipSuccess) return error;
-    if (const auto verdict = offer(session, mode, box, kind)) return *verdict;
+    if (const auto verdict = offer(session, asked, box, kind)) return *verdict;
   }
   if (is_dense(box, box.target) && is_dense(box, box.source)) {
-    return copy(session, mode, reinterpret_cast<void*>(box.target.address),
+    return copy(session, asked, reinterpret_cast<void*>(box.target.address),
                 reinterpret_cast<const void*>(box.source.address), box.bytes(), kind);
   }
   Box seen = box;
@@ -182,6 +204,7 @@ hipError_t copy_box(Session& session, const CopyMode& mode, const Box& box, hipM
   hipError_t error = find_route(session, {seen.target.address, extent(box, box.target)},
                                 {seen.source.address, extent(box, box.source)}, kind, route);
   if (error != hipSuccess) return error;
+  const CopyMode mode = ruled(session, asked, route, {box.target.address, extent(box, box.target)});
   count_copy(session, box.target.address, box.source.address, box.bytes());
   if (const auto turn = turn_here(session, mode, route, box.bytes())) {
     if (*turn == hipSuccess) copy_on_host(box);

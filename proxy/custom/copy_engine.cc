@@ -3,16 +3,12 @@
 
 #include "proxy/custom/copy_route.h"
 #include "proxy/custom/copy_steps.h"
+#include "proxy/custom/payload.h"
 
 namespace tf::proxy {
 namespace {
 
 using Way = CopyWay;
-
-hipError_t failed(Session& session, const Status& status) {
-  session.lose(status);
-  return kLostError;
-}
 
 hipError_t to_device_inline(Session& session, const CopyMode& mode, std::uint64_t target, const void* source,
                             std::uint64_t bytes) {
@@ -25,36 +21,19 @@ hipError_t to_device_inline(Session& session, const CopyMode& mode, std::uint64_
 hipError_t to_device(Session& session, const CopyMode& mode, std::uint64_t target, const void* source,
                      std::uint64_t bytes) {
   if (bytes <= kInlineCopyBytesMax) return to_device_inline(session, mode, target, source, bytes);
+  const CopyEnd host{to_raw(source), bytes};
   hipError_t staged = hipSuccess;
-  if (session.staging().to_device(mode, target, source, bytes, staged) == Staging::Outcome::kDone)
+  if (!staging_would_wait(session, mode, host, bytes, kStagingBytes) &&
+      session.staging().to_device(mode, target, source, bytes, staged) == Staging::Outcome::kDone)
     return staged;
   protocol::CopyToDeviceRequest request{};
   request.target = target;
   request.bytes = bytes;
   request.stream = mode.stream;
-  std::span data(static_cast<const std::byte*>(source), bytes);
-  bool leave_running = !mode.wait && session.host_memory().contains(source, bytes);
-  auto transfer =
-      leave_running ? session.transfers().add(mode.device, mode.stream) : std::make_shared<Transfer>();
-  hipError_t error = hipSuccess;
-  {
-    std::lock_guard order(session.send_order());
-    request.tag = session.next_tag();
-    Status started = start(session, [&] {
-      return session.queue().endpoint().bulk().send(request.tag, data, transfer->completion);
-    });
-    if (!started) {
-      if (leave_running) session.transfers().drop(transfer);
-      return failed(session, started);
-    }
-    error = session.post(mode.device, request);
-  }
-  if (leave_running && error == hipSuccess) {
-    session.callbacks().transfer_started();
-    return hipSuccess;
-  }
-  Status sent = session.queue().await(transfer->completion, Deadline::never());
-  return error != hipSuccess ? error : session.transferred(sent);
+  const std::span data(static_cast<const std::byte*>(source), bytes);
+  if (!may_return_early(session, mode, host)) return send_payload(session, mode.device, request, data);
+  return send_payload_later(session, mode.device, request, data,
+                            session.transfers().add(mode.device, mode.stream));
 }
 
 hipError_t from_device(Session& session, const CopyMode& mode, void* target, std::uint64_t source,
@@ -67,27 +46,13 @@ hipError_t from_device(Session& session, const CopyMode& mode, void* target, std
   request.source = source;
   request.bytes = bytes;
   request.stream = mode.stream;
-  request.tag = session.next_tag();
-  std::span data(static_cast<std::byte*>(target), bytes);
-  auto transfer =
-      mode.wait ? std::make_shared<Transfer>() : session.transfers().add(mode.device, mode.stream);
-  Status started = start(session, [&] {
-    return session.queue().endpoint().bulk().receive(request.tag, data, transfer->completion);
-  });
-  if (!started) {
-    if (!mode.wait) session.transfers().drop(transfer);
-    return failed(session, started);
-  }
-  hipError_t error = session.post(mode.device, request);
-  if (!mode.wait && error == hipSuccess) {
-    session.callbacks().transfer_started();
-    return hipSuccess;
-  }
-  // Also when posting failed: the session is lost then, which ends the transfer and frees the memory.
-  Status received = session.queue().await(transfer->completion, Deadline::never());
-  if (error != hipSuccess) return error;
-  hipError_t copied = session.transferred(received);
-  hipError_t fault = session.synchronized_stream(mode.device, mode.stream, copied);
+  const std::span data(static_cast<std::byte*>(target), bytes);
+  if (!mode.wait)
+    return receive_payload_later(session, mode.device, request, data,
+                                 session.transfers().add(mode.device, mode.stream));
+  const hipError_t copied = receive_payload(session, mode.device, request, data);
+  if (copied == kLostError) return copied;
+  const hipError_t fault = session.synchronized_stream(mode.device, mode.stream, copied);
   return copied != hipSuccess ? copied : fault;
 }
 
@@ -112,37 +77,14 @@ hipError_t write_host_part(Session& session, std::uint64_t address, std::uint64_
   protocol::WriteHostPartRequest request{};
   request.address = address;
   request.bytes = bytes;
-  Transfer transfer;
-  const std::span data(reinterpret_cast<const std::byte*>(address), bytes);
-  hipError_t error = hipSuccess;
-  {
-    std::lock_guard order(session.send_order());
-    request.tag = session.next_tag();
-    const Status started = start(session, [&] {
-      return session.queue().endpoint().bulk().send(request.tag, data, transfer.completion);
-    });
-    if (!started) return failed(session, started);
-    error = session.post(0, request);
-  }
-  const Status sent = session.queue().await(transfer.completion, Deadline::never());
-  return error != hipSuccess ? error : session.transferred(sent);
+  return send_payload(session, 0, request, {reinterpret_cast<const std::byte*>(address), bytes});
 }
 
 hipError_t read_host_part(Session& session, std::uint64_t address, std::uint64_t bytes) {
   protocol::ReadHostPartRequest request{};
   request.address = address;
   request.bytes = bytes;
-  request.tag = session.next_tag();
-  Transfer transfer;
-  const std::span data(reinterpret_cast<std::byte*>(address), bytes);
-  const Status started = start(session, [&] {
-    return session.queue().endpoint().bulk().receive(request.tag, data, transfer.completion);
-  });
-  if (!started) return failed(session, started);
-  const hipError_t error = session.post(0, request);
-  // Also when posting failed: the session is lost then, which ends the transfer.
-  const Status received = session.queue().await(transfer.completion, Deadline::never());
-  return error != hipSuccess ? error : session.transferred(received);
+  return receive_payload(session, 0, request, {reinterpret_cast<std::byte*>(address), bytes});
 }
 
 namespace {
@@ -160,8 +102,8 @@ void copy_here(Session& session, std::uint64_t to, std::uint64_t from, void* tar
 
 }  // namespace
 
-hipError_t copy(Session& session, const CopyMode& mode, void* target, const void* source, std::uint64_t bytes,
-                hipMemcpyKind kind) {
+hipError_t copy(Session& session, const CopyMode& asked, void* target, const void* source,
+                std::uint64_t bytes, hipMemcpyKind kind) {
   if (bytes == 0) return hipSuccess;
   if (target == nullptr || source == nullptr) return hipErrorInvalidValue;
   std::uint64_t to = to_raw(target);
@@ -172,7 +114,8 @@ hipError_t copy(Session& session, const CopyMode& mode, void* target, const void
   Route route;
   if (hipError_t error = find_route(session, {to, bytes}, {from, bytes}, kind, route); error != hipSuccess)
     return error;
-  if (const auto verdict = offer(session, mode, line, kind)) return *verdict;
+  if (const auto verdict = offer(session, asked, line, kind)) return *verdict;
+  const CopyMode mode = ruled(session, asked, route, {to_raw(target), bytes});
   count_copy(session, to, from, bytes);
   if (const auto turn = turn_here(session, mode, route, bytes)) {
     if (*turn == hipSuccess) copy_here(session, to, from, target, source, bytes);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // CopyEngine: every copy of the API comes down to these two functions.
 //
-// Where a copy goes is decided by what the pointers are; `kind` must agree. Pageable host memory may be
-// reused when a call returns; memory of hipHostMalloc and hipHostRegister only after the stream was
-// synchronized, if the copy is asynchronous. Any thread.
+// Where a copy goes is decided by what the pointers are; `kind` must agree. When a call may return is HIP's
+// rule (may_return_early() in copy_route.h, docs/copy-semantics.md): what it does with pageable memory has
+// happened on return, whatever the function is called; memory of hipHostMalloc, hipHostRegister and
+// hipMallocManaged is the copy's until the stream was synchronized, if the function is asynchronous. Any
+// thread.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
@@ -24,7 +26,8 @@ inline constexpr std::uint64_t kPackBytesMax = 1 << 20;
 struct CopyMode {
   int device = 0;
   std::uint64_t stream = 0;  // handle on the wire
-  bool wait = false;         // the synchronous forms
+  bool wait = false;         // the synchronous forms; of the others, where HIP's rule says so
+  bool graph = false;        // a step of a graph's launch, which need not wait
 };
 
 // Copies that the client can make itself (between memory that is all its own):

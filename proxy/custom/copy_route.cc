@@ -77,6 +77,22 @@ hipError_t copy_way(Session& session, const Box& box, hipMemcpyKind kind, CopyWa
   return error;
 }
 
+bool may_return_early(Session& session, const CopyMode& mode, const CopyEnd& host) {
+  if (mode.wait || mode.graph) return !mode.wait;
+  return session.host_memory().contains(reinterpret_cast<const void*>(host.address), host.bytes);
+}
+
+bool staging_would_wait(Session& session, const CopyMode& mode, const CopyEnd& source, std::uint64_t bytes,
+                        std::uint64_t staged_max) {
+  return bytes > staged_max && !session.pending_work().idle() && may_return_early(session, mode, source);
+}
+
+CopyMode ruled(Session& session, const CopyMode& mode, const Route& route, const CopyEnd& target) {
+  CopyMode made = mode;
+  if (route.way == Way::kFromDevice) made.wait = !may_return_early(session, mode, target);
+  return made;
+}
+
 std::optional<hipError_t> turn_here(Session& session, const CopyMode& mode, const Route& route,
                                     std::uint64_t bytes) {
   if (!route.here) return std::nullopt;

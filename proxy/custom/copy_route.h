@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a copy goes, from what stands at its ends, and whether the calling thread makes it itself. Any thread.
+// Where a copy goes, from what stands at its ends, and whether the calling thread makes it itself. Any
+// thread.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
@@ -27,9 +28,20 @@ struct Route {
 hipError_t find_route(Session& session, const CopyEnd& target, const CopyEnd& source, hipMemcpyKind kind,
                       Route& route);
 
-// Whether this thread makes a copy itself: nothing, or hipSuccess when it is its turn in the stream, or why it
-// never will be. What the stream must do first is waited for where the call waits anyhow; copies to the device
-// that a program may make while it keeps a stream busy are left to that stream.
+// HIP's rule for every form of copy: whether a call may return while the host's end of its copy is still read
+// or written. A synchronous form may not, and no form where that end is pageable. A graph's memory is the
+// graph's until its launch was synchronized. docs/copy-semantics.md has the sources.
+bool may_return_early(Session& session, const CopyMode& mode, const CopyEnd& host);
+// Whether staging buffers for `staged_max` bytes would hold up a call that may return early: a stream that
+// has other work to do first empties none.
+bool staging_would_wait(Session& session, const CopyMode& mode, const CopyEnd& source, std::uint64_t bytes,
+                        std::uint64_t staged_max);
+// The mode in which the copy is made: one that writes host memory waits unless it may return early.
+CopyMode ruled(Session& session, const CopyMode& mode, const Route& route, const CopyEnd& target);
+
+// Whether this thread makes a copy itself: nothing, or hipSuccess when it is its turn in the stream, or why
+// it never will be. What the stream must do first is waited for where the call waits anyhow; copies to the
+// device that a program may make while it keeps a stream busy are left to that stream.
 std::optional<hipError_t> turn_here(Session& session, const CopyMode& mode, const Route& route,
                                     std::uint64_t bytes);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What linear and strided copies have in common: waiting as the call promised, starting payload, capture.
+// What linear and strided copies have in common: waiting as the call promised, counting, capture.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
@@ -27,17 +27,5 @@ hipError_t settle_on_device(Session& session, const CopyMode& mode, std::uint64_
 void count_copy(Session& session, std::uint64_t target, std::uint64_t source, std::uint64_t bytes);
 // Is the copy captured instead of made?
 Graphs::Verdict offer(Session& session, const CopyMode& mode, const Box& box, hipMemcpyKind kind);
-
-// Starts one send or receive. The bulk plane takes kBulkPendingMax of them; then the oldest copies finish
-// first.
-template <typename Start>
-Status start(Session& session, Start start_transfer) {
-  for (;;) {
-    Status status = start_transfer();
-    if (status.code() != Code::kResourceExhausted) return status;
-    session.transfers().await_oldest();
-    TF_RETURN_IF_ERROR(session.queue().poll());
-  }
-}
 
 }  // namespace tf::proxy

@@ -252,7 +252,7 @@ hipError_t GraphExecutable::launch_step(const ScheduleStep& step, const graph::S
     return session_.post(stream.device, request);
   }
   const auto& copy = std::get<graph::CopyWork>(*step.work);
-  return copy_box(session_, {stream.device, stream.id, false}, box_of(copy), copy.kind);
+  return copy_box(session_, {stream.device, stream.id, false, true}, box_of(copy), copy.kind);
 }
 
 hipError_t GraphExecutable::launch(const graph::StreamRef& stream) {

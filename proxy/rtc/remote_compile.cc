@@ -4,11 +4,10 @@
 
 #include <hip/hiprtc.h>
 
-#include <mutex>
 #include <string>
 
 #include "protocol/rtc_program.h"
-#include "proxy/custom/copy_steps.h"
+#include "proxy/custom/payload.h"
 #include "proxy/session.h"
 
 namespace tf::proxy {
@@ -28,56 +27,24 @@ std::vector<std::byte> no_result(Session& session, hipError_t error) {
   return bytes ? std::move(*bytes) : std::vector<std::byte>();
 }
 
-hipError_t lost(Session& session, const Status& status) {
-  session.lose(status);
-  return kLostError;
-}
-
-// The tag, by which the worker knows the program then.
-hipError_t send(Session& session, int device, std::span<const std::byte> program, std::uint64_t& tag) {
-  protocol::SendProgramRequest request{};
-  request.bytes = program.size();
-  BulkCompletion completion;
-  hipError_t error = hipSuccess;
-  {
-    std::lock_guard order(session.send_order());
-    tag = request.tag = session.next_tag();
-    const Status started = start(
-        session, [&] { return session.queue().endpoint().bulk().send(request.tag, program, completion); });
-    if (!started) return lost(session, started);
-    error = session.post(device, request);
-  }
-  // Also when posting failed: the session is lost then, which ends the transfer and frees the memory.
-  const Status sent = session.queue().await(completion, Deadline::never());
-  return error != hipSuccess ? error : session.transferred(sent);
-}
-
-hipError_t fetch(Session& session, int device, std::uint64_t program, std::span<std::byte> result) {
-  protocol::FetchProgramRequest request{};
-  request.program = program;
-  request.tag = session.next_tag();
-  BulkCompletion completion;
-  const Status started = start(
-      session, [&] { return session.queue().endpoint().bulk().receive(request.tag, result, completion); });
-  if (!started) return lost(session, started);
-  const hipError_t error = session.post(device, request);
-  const Status received = session.queue().await(completion, Deadline::never());
-  return error != hipSuccess ? error : session.transferred(received);
-}
-
 }  // namespace
 
 std::vector<std::byte> compile_remotely(Session& session, int device, std::span<const std::byte> program) {
-  protocol::CompileProgramRequest request{};
-  hipError_t error = send(session, device, program, request.program);
+  protocol::SendProgramRequest sent{};
+  sent.bytes = program.size();
+  hipError_t error = send_payload(session, device, sent, program);
   if (error != hipSuccess) return no_result(session, error);
+  protocol::CompileProgramRequest request{};
+  request.program = sent.tag;  // by which the worker knows it
   protocol::CompileProgramReply reply{};
   error = session.call(device, request, reply);
   if (error == hipSuccess && (reply.bytes == 0 || reply.bytes > protocol::kRtcResultBytesMax))
     error = hipErrorUnknown;
   if (error != hipSuccess) return no_result(session, error);
   std::vector<std::byte> result(static_cast<std::size_t>(reply.bytes));
-  error = fetch(session, device, request.program, result);
+  protocol::FetchProgramRequest fetched{};
+  fetched.program = request.program;
+  error = receive_payload(session, device, fetched, std::span(result));
   return error == hipSuccess ? result : no_result(session, error);
 }
 

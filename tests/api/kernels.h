@@ -32,6 +32,10 @@ const void* shared_kernel();   // 1024 bytes of static shared memory
 const void* factor_symbol();   // __constant__ float
 const void* counter_symbol();  // __device__ int, 7 at the start
 const void* table_symbol();    // __device__ int[16]
+const void* block_symbol();    // __device__ unsigned char[kBlockBytes]
+inline constexpr int kBlockBytes = 100'000;
+// Takes a while, then out[0] = value.
+void launch_slow_store(int* out, int value, hipStream_t stream);
 
 // --- device_functions.hip: see there and device_functions_test.cc ------------------------------------------
 

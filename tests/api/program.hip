@@ -7,6 +7,7 @@
 __constant__ float factor;
 __device__ int counter = 7;
 __device__ int table[16];
+__device__ unsigned char block[tf::api_test::kBlockBytes];
 
 __global__ void fill(int* out, int value, int n) {
   const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
@@ -19,6 +20,13 @@ __global__ void scale(float* data, int n) {
 }
 
 __global__ void read_table(int* out) { out[threadIdx.x] = table[threadIdx.x]; }
+
+// Not to be shortened by the compiler: every step needs the one before.
+__global__ void slow_store(int* out, int value, int steps) {
+  unsigned state = 1;
+  for (int i = 0; i < steps; ++i) state = state * 1664525u + 1013904223u;
+  out[0] = state == 0 ? 0 : value;
+}
 
 __global__ void add_to_counter(int value) { counter += value; }
 
@@ -63,5 +71,9 @@ const void* shared_kernel() { return reinterpret_cast<const void*>(&with_shared)
 const void* factor_symbol() { return &factor; }
 const void* counter_symbol() { return &counter; }
 const void* table_symbol() { return &table; }
+const void* block_symbol() { return &block; }
+void launch_slow_store(int* out, int value, hipStream_t stream) {
+  slow_store<<<1, 1, 0, stream>>>(out, value, 2'000'000);
+}
 
 }  // namespace tf::api_test

@@ -150,6 +150,11 @@ TEST_F(SessionTest, AbortedCopyFromDeviceCarriesItsError) {
   EXPECT_EQ(copy(*session_, wait_, back.data(), device, back.size(), hipMemcpyDeviceToHost),
             hipErrorIllegalAddress);
   worker_->abort_next_copy = hipErrorLaunchFailure;
+  EXPECT_EQ(copy(*session_, async_, back.data(), device, back.size(), hipMemcpyDeviceToHost),
+            hipErrorLaunchFailure)
+      << "with pageable memory the call waits";
+  ASSERT_EQ(session_->register_host(0, back.data(), back.size(), hipHostRegisterDefault), hipSuccess);
+  worker_->abort_next_copy = hipErrorLaunchFailure;
   EXPECT_EQ(copy(*session_, async_, back.data(), device, back.size(), hipMemcpyDeviceToHost), hipSuccess);
   EXPECT_EQ(synchronize(), hipErrorLaunchFailure);
   EXPECT_EQ(copy(*session_, wait_, back.data(), device, back.size(), hipMemcpyDeviceToHost), hipSuccess);
