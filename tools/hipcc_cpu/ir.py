@@ -9,28 +9,46 @@ end)` plus constants from which note.py reads the argument layout.
 """
 import re
 
-LAYOUT = "e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-f80:128-n8:16:32:64-S128"
+LAYOUT = "e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-%sf80:128-n8:16:32:64-S128"
 TRIPLE = "x86_64-pc-linux-gnu"
 DYNAMIC_SHARED_BYTES = 65536  # HIPR_DYNAMIC_SHARED_BYTES
 DEVICE_ABI = 2                # HIPR_DEVICE_ABI
 TABLE_SECTION = ".hipr_table"
 
+FIRST_OPAQUE = 15        # LLVM versions from this on write every pointer as `ptr`
+FIRST_ALIGNED_I128 = 18  # and from this on align i128 to 16 bytes on x86-64
+
 NAME = r'(?:"(?:[^"]*)"|[-\w$.]+)'
 GLOBAL = re.compile(r'@(' + NAME + ')')
-# Stacks have no guard page of their own (fiber.h). "split-stack" makes each function compare the stack pointer
-# with a limit when it begins; where too little is left it comes here.
-STACK_OVERFLOW = ['module asm ".text"', 'module asm "__morestack:"', 'module asm "__morestack_allocate_stack_space:"',
-                  'module asm "  andq $-16, %rsp"', 'module asm "  call __hipr_stack_overflow"',
-                  '@llvm.compiler.used = appending global [1 x i8*] '
-                  '[i8* bitcast (void ()* @__hipr_stack_overflow to i8*)], section "llvm.metadata"']
 # Calls that may park the calling HIP thread: kernels that reach one run on fibers.
 PARKS = re.compile(r'__hipr_amdgcn_(s_barrier|wave_barrier|ds_bpermute|ds_permute|ds_swizzle|'
                    r'mov_dpp|update_dpp|readfirstlane|readlane|icmp|fcmp|read_exec|ballot)|'
                    r'__ockl_(wgred|wfany|wfall|activelane|grid_sync|gws_barrier|multi_grid_sync)')
 
 
+ASSEMBLY_TEXT = re.compile(r'\bcall [^"]*\basm (?:sideeffect |alignstack |inteldialect |unwind )*"([^"]*)"')
+
+
 class Unsupported(Exception):
     """The source uses something that has no meaning on the host's cores."""
+
+
+class Spelling:
+    """What the LLVM that wrote `text` writes in a way of its own: pointers are `i8*` up to version 14, `ptr` from
+    15 on."""
+
+    def __init__(self, text):
+        found = re.search(r'clang version (\d+)', text)
+        version = int(found.group(1)) if found else 0
+        self.opaque = version >= FIRST_OPAQUE
+        self.layout = LAYOUT % ('i128:128-' if version >= FIRST_ALIGNED_I128 else '')
+
+    def to(self, kind):
+        return 'ptr' if self.opaque else kind + '*'
+
+    def function(self, result, kinds):
+        """A pointer to a function."""
+        return 'ptr' if self.opaque else '%s (%s)*' % (result, ', '.join(kinds))
 
 
 class Kernel:
@@ -108,14 +126,25 @@ def take_type(text):
 def rename_intrinsic(match):
     name = match.group(1)
     if name.startswith('amdgcn.'):
-        return '@__hipr_' + name.replace('.', '_')
+        return '@__hipr_' + plain_intrinsic(name).replace('.', '_')
     return '@llvm.' + re.sub(r'\.p[1-9]', '.p0', name)
 
 
-def strip_target(text):
+def plain_intrinsic(name):
+    """Without the type that LLVM 19 and later add to lane operations: older ones know 32 bits only."""
+    return re.sub(r'^(amdgcn\.(?:readfirstlane|readlane|writelane))\.i32$', r'\1', name)
+
+
+def writable(text):
+    """The host writes __constant__ variables, which LLVM 22 calls constant for a GPU, whose host is another."""
+    return re.sub(r'^(@.* externally_initialized )constant ', r'\1global ', text, flags=re.M)
+
+
+def strip_target(text, layout):
     """Everything that is done line by line, without looking at kernels."""
-    text = re.sub(r'^target datalayout = .*$', 'target datalayout = "%s"' % LAYOUT, text, flags=re.M)
+    text = re.sub(r'^target datalayout = .*$', 'target datalayout = "%s"' % layout, text, flags=re.M)
     text = re.sub(r'^target triple = .*$', 'target triple = "%s"' % TRIPLE, text, flags=re.M)
+    text = writable(text)
     text = re.sub(r'(?<=[ ,])(syncscope\("[^"]*"\)) ', '', text)
     text = re.sub(r'@llvm\.trap\(', '@__hipr_trap(', text)
     text = re.sub(r'@llvm\.((?!compiler\.used|used|global)[\w.]+)', rename_intrinsic, text)
@@ -124,13 +153,38 @@ def strip_target(text):
     return text
 
 
+def stack_overflow(spelling):
+    """Stacks have no guard page of their own (fiber.h). "split-stack" makes each function compare the stack pointer
+    with a limit when it begins; where too little is left it comes here."""
+    kept = '%s @__hipr_stack_overflow' % spelling.function('void', [])
+    if not spelling.opaque:
+        kept = 'i8* bitcast (%s to i8*)' % kept
+    return ['module asm ".text"', 'module asm "__morestack:"', 'module asm "__morestack_allocate_stack_space:"',
+            'module asm "  andq $-16, %rsp"', 'module asm "  call __hipr_stack_overflow"',
+            '@llvm.compiler.used = appending global [1 x %s] [%s], section "llvm.metadata"' % (spelling.to('i8'), kept)]
+
+
+def refuse_assembly(lines, target):
+    """Inline assembly is an AMD GPU's; an empty one only orders the compiler's memory accesses."""
+    function = ''
+    for line in lines:
+        if line.startswith('define '):
+            function = unquote(re.search(r'@(' + NAME + r')\(', line).group(1))
+        elif ' asm ' in line:
+            found = ASSEMBLY_TEXT.search(line)
+            text = re.sub(r'\\0[9A]', ' ', found.group(1)).strip() if found else ''
+            if text:
+                raise Unsupported('inline assembly of AMD\'s GPUs ("%s") in %s means nothing to %s'
+                                  % (text, function, target))
+
+
 def clean_attributes(line):
     target = r'"(target-cpu|target-features|amdgpu-[\w-]+|uniform-work-group-size)"="[^"]*"\s*'
     if '"target-cpu"=' in line:  # of functions that are defined here
         line = line.replace(' }', ' "split-stack" }')
     line = re.sub(target, '', line)
     # The index functions are "readnone" for the GPU; here they change from one turn of the loop to the next.
-    return re.sub(r'\b(readnone|readonly|speculatable|nosync)\b\s*', '', line)
+    return re.sub(r'\b(readnone|readonly|speculatable|nosync|memory\([^)]*\))\s*', '', line)
 
 
 def drop_address_spaces(text):
@@ -138,7 +192,7 @@ def drop_address_spaces(text):
     return re.sub(r' ?\baddrspace\(\d+\)', '', text)
 
 
-def parse_globals(lines):
+def parse_globals(lines, spelling):
     """Shared variables: {name: type}, and the lines without the extern ones (they become aliases)."""
     static, dynamic, out = {}, {}, []
     pattern = re.compile(r'^@(' + NAME + r') = (.*?)addrspace\(3\) (global|constant) (.*)$')
@@ -159,8 +213,11 @@ def parse_globals(lines):
         out.append('@__hipr_dynamic_shared = internal thread_local global [%d x i8] zeroinitializer, align 16'
                    % DYNAMIC_SHARED_BYTES)
     for name, kind in dynamic.items():
-        out.append('@%s = internal thread_local alias %s, bitcast ([%d x i8]* @__hipr_dynamic_shared to %s*)'
-                   % (name, kind, DYNAMIC_SHARED_BYTES, kind))
+        shared = '[%d x i8]' % DYNAMIC_SHARED_BYTES
+        to = '%s @__hipr_dynamic_shared' % spelling.to(shared)
+        if not spelling.opaque:
+            to = 'bitcast (%s to %s)' % (to, spelling.to(kind))
+        out.append('@%s = internal thread_local alias %s, %s' % (name, kind, to))
     return static, out
 
 
@@ -187,45 +244,43 @@ def parse_kernel(line, groups):
     return kernel, host
 
 
-def size_of(kind):
-    return 'ptrtoint (%s* getelementptr (%s, %s* null, i32 1) to i64)' % (kind, kind, kind)
+def size_of(kind, spelling):
+    """A constant expression, of those that LLVM 14 to 22 all have: no arithmetic, that is note.py's."""
+    pointer = spelling.to(kind)
+    return 'ptrtoint (%s getelementptr (%s, %s null, i32 1) to i64)' % (pointer, kind, pointer)
 
 
-def align_of(kind):
-    return ('ptrtoint (%s* getelementptr ({i1, %s}, {i1, %s}* null, i32 0, i32 1) to i64)'
-            % (kind, kind, kind))
-
-
-def layout(kernel):
-    """Constant expressions [(offset, size)], end of the block and its alignment."""
-    fields, end = [], '0'
+def argument_fields(kernel):
+    """The fields of a struct type that lie where the kernel's arguments do."""
+    fields = []
     for kind, alignment, _ in kernel.parameters:
-        align = str(alignment) if alignment else align_of(kind)
-        offset = ('and (i64 add (i64 %s, i64 sub (i64 %s, i64 1)), i64 sub (i64 0, i64 %s))'
-                  % (end, align, align))
-        size = size_of(kind)
-        fields.append((offset, size))
-        end = 'add (i64 %s, i64 %s)' % (offset, size)
-    return fields, end
+        field = 'i8' if kind == 'i1' else kind
+        # An empty array of vectors brings an alignment that the type itself does not say (alignas).
+        fields.append('{ [0 x <%d x i8>], %s }' % (alignment, field) if alignment and alignment > 1 else field)
+    return fields
 
 
-def run_function(kernel):
+def run_function(kernel, spelling):
     """void __hipr_run_<name>(i8* arguments, i32 first, i32 end): the threads of one row of a block."""
-    fields, _ = layout(kernel)
     name = quote('__hipr_run_' + kernel.name)
-    lines = ['define void @%s(i8* %%arguments, i32 %%first, i32 %%end) "split-stack" {' % name, 'entry:']
+    bytes_pointer, block = spelling.to('i8'), '{ %s }' % ', '.join(argument_fields(kernel))
+    lines = ['define void @%s(%s %%arguments, i32 %%first, i32 %%end) "split-stack" {' % (name, bytes_pointer), 'entry:']
+    lines.append('  %%block = bitcast %s %%arguments to %s' % (bytes_pointer, spelling.to(block)))
     passed = []
-    for i, ((kind, _, by_reference), (offset, _)) in enumerate(zip(kernel.parameters, fields)):
-        lines.append('  %%p%d = getelementptr i8, i8* %%arguments, i64 %s' % (i, offset))
+    for i, (kind, alignment, by_reference) in enumerate(kernel.parameters):
+        inner = ', i32 1' if alignment and alignment > 1 else ''
+        pointer = '%%p%d' % i
+        lines.append('  %s = getelementptr %s, %s %%block, i32 0, i32 %d%s'
+                     % (pointer, block, spelling.to(block), i, inner))
+        if by_reference:
+            passed.append('%s %s' % (spelling.to(kind), pointer))
+            continue
         if kind == 'i1':
-            lines += ['  %%b%d = load i8, i8* %%p%d, align 1' % (i, i),
+            lines += ['  %%b%d = load i8, %s %s, align 1' % (i, bytes_pointer, pointer),
                       '  %%a%d = trunc i8 %%b%d to i1' % (i, i)]
-        elif by_reference:
-            lines.append('  %%a%d = bitcast i8* %%p%d to %s*' % (i, i, kind))
         else:
-            lines += ['  %%c%d = bitcast i8* %%p%d to %s*' % (i, i, kind),
-                      '  %%a%d = load %s, %s* %%c%d' % (i, kind, kind, i)]
-        passed.append('%s%s %%a%d' % (kind, '*' if by_reference else '', i))
+            lines.append('  %%a%d = load %s, %s %s' % (i, kind, spelling.to(kind), pointer))
+        passed.append('%s %%a%d' % (kind, i))
     call = ', '.join(passed)
     lines += ['  br label %test', 'test:', '  %x = phi i32 [ %first, %entry ], [ %next, %turn ]',
               '  %more = icmp ult i32 %x, %end', '  br i1 %more, label %turn, label %done', 'turn:',
@@ -235,18 +290,18 @@ def run_function(kernel):
     return lines
 
 
-def table(kernels, static):
-    """One constant array of i64 for the module; note.py walks it in the same order."""
+def table(kernels, static, spelling):
+    """One constant array of i64 for the module; note.py walks it in the same order: of every kernel the sizes
+    of its shared variables, then offset and size of every argument."""
     words = []
     for kernel in kernels:
-        fields, end = layout(kernel)
-        shared = '0'
-        for name in kernel.shared:
-            padded = 'and (i64 add (i64 %s, i64 15), i64 -16)' % size_of(static[name])
-            shared = 'add (i64 %s, i64 %s)' % (shared, padded)
-        words += [end, shared]
-        for offset, size in fields:
-            words += [offset, size]
+        words += [size_of(static[name], spelling) for name in kernel.shared]
+        fields = argument_fields(kernel)
+        block = '{ %s }' % ', '.join(fields)
+        for i, field in enumerate(fields):
+            words.append('ptrtoint (%s getelementptr (%s, %s null, i32 0, i32 %d) to i64)'
+                         % (spelling.to(field), block, spelling.to(block), i))
+            words.append(size_of(field, spelling))
     body = ', '.join('i64 ' + w for w in words) or 'i64 0'
     count = max(len(words), 1)
     return ['@__hipr_table = constant [%d x i64] [%s], section "%s"' % (count, body, TABLE_SECTION)]
@@ -370,9 +425,12 @@ def take_names(text):
 
 def rewrite(text):
     """The host's IR of a module and its kernels in table order."""
-    lines = strip_target(text).split('\n')
+    spelling = Spelling(text)
+    # What keeps variables alive in a GPU's object is not needed here: their visibility does.
+    lines = [l for l in strip_target(text, spelling.layout).split('\n') if not l.startswith('@llvm.compiler.used = ')]
+    refuse_assembly(lines, 'x86_64-cpu')
     groups = dict(re.findall(r'^attributes #(\d+) = \{(.*)\}', '\n'.join(lines), flags=re.M))
-    static, lines = parse_globals(lines)
+    static, lines = parse_globals(lines, spelling)
     kernels, declares, bodies, out, inside = [], [], {}, [], None
     dropped = set()
     for line in lines:
@@ -398,11 +456,11 @@ def rewrite(text):
     out = [l for l in out if not (l.startswith('$') and unquote(l[1:].split(' = ')[0]) in dropped)]
     out = [re.sub(r'#\d+$', '', l) if l.startswith('declare') else l for l in out]
     reach(kernels, bodies, static)
+    enter = spelling.function('void', [spelling.to('i8')])
     out += declarations(declares + ['declare void @__hipr_set_thread_x(i32)',
-                                    'declare void @__hipr_enter(i8*)',
-                                    'declare void @__hipr_stack_overflow()']) + STACK_OVERFLOW
-    out.append('@__hipr_module = constant {i64, void (i8*)*} {i64 %d, void (i8*)* @__hipr_enter}'
-               % DEVICE_ABI)
+                                    'declare void @__hipr_enter(%s)' % spelling.to('i8'),
+                                    'declare void @__hipr_stack_overflow()']) + stack_overflow(spelling)
+    out.append('@__hipr_module = constant {i64, %s} {i64 %d, %s @__hipr_enter}' % (enter, DEVICE_ABI, enter))
     for kernel in kernels:
-        out += run_function(kernel)
-    return '\n'.join(out + table(kernels, static)) + '\n', kernels
+        out += run_function(kernel, spelling)
+    return '\n'.join(out + table(kernels, static, spelling)) + '\n', kernels

@@ -5,6 +5,7 @@ import struct
 
 NOTE_TYPE = 32  # NT_AMDGPU_METADATA
 WAVE_SIZE = 64
+SHARED_ALIGNMENT = 16
 
 
 def pack(value):
@@ -44,12 +45,13 @@ def describe(kernels, words):
     """The metadata of a module; `words` are the constants ir.table() laid down, in the same order."""
     words, listed = iter(words), []
     for kernel in kernels:
-        end, shared = next(words), next(words)
-        arguments = []
+        shared = sum(-(-next(words) // SHARED_ALIGNMENT) * SHARED_ALIGNMENT for _ in kernel.shared)
+        arguments, end = [], 0
         for kind, _, by_reference in kernel.parameters:
-            pointer = kind.endswith('*') and not by_reference
+            pointer = (kind == 'ptr' or kind.endswith('*')) and not by_reference
             arguments.append({'.offset': next(words), '.size': next(words),
                               '.value_kind': 'global_buffer' if pointer else 'by_value'})
+            end = arguments[-1]['.offset'] + arguments[-1]['.size']
             if pointer:
                 arguments[-1]['.address_space'] = 'global'
         listed.append({'.name': kernel.name, '.symbol': kernel.name + '.kd', '.args': arguments,

@@ -339,7 +339,8 @@ def functions(lines, groups):
 
 def rewrite(text):
     """IR for NVPTX of a module that clang made for WAVE32_TARGET. Returns it and the kernels."""
-    lines = []
+    lines, text = [], ir.writable(text)
+    ir.refuse_assembly(text.split('\n'), 'NVIDIA\'s GPUs')
     for line in text.split('\n'):
         if line.startswith('target datalayout'):
             line = 'target datalayout = "%s"' % LAYOUT
