@@ -1,337 +1,239 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The hipcc-cpu command: HIP source to code objects (--genco), an object file (-c) or a program, with kernels
-for the host's cores, for NVIDIA GPUs or for both."""
+"""The hipcc-cpu command: HIP source to programs, objects and code objects, with kernels for the host's cores, for
+NVIDIA GPUs or for both.
+
+Clang's own driver says what the command line means (jobs.py). Its jobs for the host run as they are; between them,
+for every HIP source, the device code goes its own way (device.py) into the bundle that clang's job embeds."""
 import os
 import re
 import shutil
-import struct
 import subprocess
 import sys
 import tempfile
 
-from . import ir, note, nvptx
+from . import commandline, dependencies, device, ir, relocatable
+from .failure import Failed
+from .jobs import Runner, find_clang
 
-USAGE = """usage: hipcc-cpu [options] SOURCES [objects] [-o OUTPUT]
+USAGE = """usage: hipcc-cpu [options] FILES [-o OUTPUT]
   hipcc-cpu prog.hip -o prog       a program: host part and kernels for the host's cores
-  hipcc-cpu -c prog.hip -o prog.o  an object file; link with g++ ... -lamdhip64
+  hipcc-cpu -c prog.hip -o prog.o  an object file; link with hipcc-cpu, or g++ ... -lamdhip64
   hipcc-cpu --genco k.hip -o k.co  kernels only, for hipModuleLoad
-  --hip-lib DIR     where libamdhip64.so is (linked with -rpath DIR)
+  --offload-arch=T,...  targets of the kernels, also repeated: x86_64-cpu (the default), sm_70 to sm_86 (PTX, which
+                    newer GPUs take as well). HIPCC_CPU_TARGETS=T,... is used in place of them
+  --emit-bundle     with --genco: an offload bundle also of one target, instead of the bare code object
+  --hip-lib DIR     where libamdhip64.so is (linked with -rpath DIR); else that beside hipcc-cpu's prefix
   --hip-include DIR directory that has hip/hip_runtime.h
   --rtc             as hiprtc compiles: hip_runtime.h is included first, no host part (implies --genco)
   --names FILE      with --rtc: mangled names of the variables __hipr_name_expr_<number> point to
-  --offload-arch=T,...  targets of the kernels, also repeated: x86_64-cpu (the default), sm_70 to sm_86 (PTX, which
-                    newer GPUs take as well). AMD's gfx* are passed over: clang's own hipcc makes code for them
-  --emit-bundle     with --genco: an offload bundle also of one target, instead of the bare code object
-  -march=CPU        for kernels on cores (default x86-64); other options go to clang as they are
-The clang to use: $HIPCC_CPU_CLANG, else clang++-14, else clang++. HIPCC_CPU_VERBOSE=1 shows its commands."""
-
-SOURCE_SUFFIXES = ('.hip', '.cpp', '.cc', '.cxx', '.cu', '.c++')
-CPU_TARGET = 'x86_64-cpu'
-HOST_ID = 'host-x86_64-unknown-linux--'
-CPU_ID = 'hipv4-x86_64-unknown-linux-gnu--' + CPU_TARGET
-NVIDIA_ID = 'hipv4-nvptx64-nvidia-cuda--'
-ARCH_OPTION = re.compile(r'^--(?:offload-arch|amdgpu-target|gpu-architecture)=(.*)$')
-PAGE_BYTES = 4096
-DEVICE_SOURCES = ('printf', 'math', 'support')  # in link order: each may need the next
-NVIDIA_SOURCES = ('ocml', 'special', 'elementary', 'support')
+  --launcher CC ... runs hipcc-cpu in place of CC when its words have -x hip, else CC (CMAKE_CXX_COMPILER_LAUNCHER)
+All other options are clang's, and clang's driver reads them; -march=CPU is also the kernels' on cores.
+-E, -S, -M and the like show the host's part. Files ending in .hip, .cu, .cpp, .cc, .cxx, .C are HIP unless -x says
+otherwise; HIP_COMPILE_CXX_AS_HIP=0 leaves C++ names to C++.
+The clang to use: $HIPCC_CPU_CLANG, else clang++-14, clang++, clang++-15 and so on. HIPCC_CPU_VERBOSE=1 shows its
+commands."""
+LANGUAGE = ['-nogpulib', '--rocm-path=/usr', '-Wno-unused-command-line-argument', '-O2', '-fPIC']
+LIBRARY_FOLDERS = ('lib', 'lib64', 'lib/x86_64-linux-gnu')
+USAGE_ERROR = 2
+FIRST_WITHOUT_OLD_NAMES = 20  # of clang: see old_headers.h
 
 
-class Failed(Exception):
-    """A tool failed and has said why."""
-
-    def __init__(self, code):
-        super().__init__('exit status %d' % code)
-        self.code = code
-
-
-class Options:
-    def __init__(self):
-        self.output = None
-        self.sources, self.objects, self.passed, self.linked, self.hip_includes = [], [], [], [], []
-        self.targets = []
-        self.genco = self.compile_only = self.rtc = self.bundle = False
-        self.hip_lib, self.names, self.march, self.optimize = None, None, 'x86-64', '-O2'
+def default_library():
+    """The folder with our libamdhip64.so in the prefix that this file is in, or None."""
+    prefix = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), '../../..'))
+    for folder in LIBRARY_FOLDERS:
+        if os.path.exists(os.path.join(prefix, folder, 'libamdhip64.so')):
+            return os.path.join(prefix, folder)
+    return None
 
 
-def parse(arguments):
-    """The command line, or None when help was asked for."""
-    options, rest = Options(), list(arguments)
-    flags = {'--genco': 'genco', '-c': 'compile_only', '--rtc': 'rtc', '--emit-bundle': 'bundle'}
-    values = {'-o': 'output', '--hip-lib': 'hip_lib', '--names': 'names'}
-    while rest:
-        word = rest.pop(0)
-        if word in ('-h', '--help'):
-            return None
-        if word in flags:
-            setattr(options, flags[word], True)
-        elif word in values:
-            setattr(options, values[word], rest.pop(0))
-        elif word == '--hip-include':
-            options.hip_includes.append(rest.pop(0))
-        elif word.startswith('-march='):
-            options.march = word[len('-march='):]
-        elif ARCH_OPTION.match(word):
-            add_targets(options.targets, ARCH_OPTION.match(word).group(1))
-        elif word.startswith('-O'):
-            options.optimize = word
-        elif word.startswith(('-l', '-L', '-Wl,')) or word in ('-shared', '-pthread', '-rdynamic'):
-            options.linked.append(word)
-        elif word in ('-I', '-D', '-U', '-isystem', '-include', '-idirafter', '-x', '-Xclang', '-iquote'):
-            options.passed += [word, rest.pop(0)]
-        elif word.startswith('-'):
-            options.passed.append(word)
-        elif word.endswith(SOURCE_SUFFIXES):
-            options.sources.append(word)
-        else:
-            options.objects.append(word)
-    options.genco = options.genco or options.rtc
-    options.targets = options.targets or [CPU_TARGET]
-    return options
+def host_words(options):
+    words = LANGUAGE + options.words
+    folder = options.hip_lib or default_library()
+    if not options.links_runtime or options.compile_only or options.one_pass:
+        return words
+    if folder:
+        words = words + ['-L' + folder, '-Wl,--enable-new-dtags,-rpath,' + os.path.abspath(folder)]
+    return words + ['-lamdhip64']
 
 
-def add_targets(targets, names):
-    for name in names.split(','):
-        if name.startswith(('sm_', 'compute_')):
-            target = nvptx.choose(name)
-            if target is None:
-                print('hipcc-cpu: no code can be made for %s; NVIDIA GPUs from sm_70 on' % name, file=sys.stderr)
-                raise Failed(2)
-        elif name == CPU_TARGET:
-            target = name
-        elif name.startswith('gfx') or name in ('', 'native'):
-            continue
-        else:
-            print('hipcc-cpu: unknown target ' + name, file=sys.stderr)
-            raise Failed(2)
-        if target not in targets:
-            targets.append(target)
+class Build:
+    """One command line at work in a folder of its own."""
 
+    def __init__(self, options, runner, work):
+        self.options, self.runner, self.work = options, runner, work
+        self.compiler = None
+        self.waiting = []   # device jobs of the source whose host job comes next
+        self.objects = {}   # of -fgpu-rdc: {object file: its device code}
 
-def tool(name, variable):
-    for candidate in (os.environ.get(variable), name + '-14', name):
-        if candidate and shutil.which(candidate):
-            return candidate
-    print('hipcc-cpu: %s is not installed (Debian: clang-14, llvm-14)' % name, file=sys.stderr)
-    raise Failed(127)
+    def ask(self, words):
+        architectures = []
+        if self.options.sources:
+            architectures = ['--offload-arch=' + a
+                             for a in sorted({device.amd_target(t) for t in self.options.targets})]
+        if '-' in self.options.words:
+            self.runner.standard_input = sys.stdin.buffer.read()
+        listed = self.runner.ask(architectures + words, self.work)
+        if any(job.program == 'clang-linker-wrapper' for job in listed):
+            listed = self.runner.ask(architectures + ['--no-offload-new-driver'] + words, self.work)
+        if self.runner.version >= FIRST_WITHOUT_OLD_NAMES:
+            for job in listed:
+                if job.is_compiler() and job.value('-x') == 'hip':
+                    job.words[2:2] = ['-include', os.path.join(device.support_directory(), 'old_headers.h')]
+        optimize = [w for job in listed for w in job.words if job.is_compiler() and w.startswith('-O')]
+        self.compiler = device.DeviceCompiler(self.runner, self.work, self.options.march,
+                                              optimize[0] if optimize else '-O2')
+        return listed
 
-
-CPU_SUPPORT = ('../device', '../../share/hip-remote/device', '../../worker/runtime/cpu/kernel/device')
-NVIDIA_SUPPORT = ('../device/nvptx', '../../share/hip-remote/device/nvptx', '../../worker/runtime/cuda/device')
-
-
-def device_directory(places=CPU_SUPPORT):
-    """Where the device support lies: beside an installed or built command, or in the source tree."""
-    here = os.path.dirname(os.path.abspath(__file__))
-    for place in places:
-        path = os.path.normpath(os.path.join(here, place))
-        if os.path.exists(os.path.join(path, 'support.cc')):
-            return path
-    print('hipcc-cpu: the device support files are missing beside ' + here, file=sys.stderr)
-    raise Failed(2)
-
-
-def run(command):
-    if os.environ.get('HIPCC_CPU_VERBOSE'):
-        print(' '.join(command), file=sys.stderr)
-    code = subprocess.run(command, stdin=subprocess.DEVNULL, check=False).returncode
-    if code:
-        raise Failed(code if code > 0 else 1)
-
-
-class Compiler:
-    def __init__(self, options, work):
-        self.options, self.work = options, work
-        self.clang = tool('clang++', 'HIPCC_CPU_CLANG')
-        self.link_ir = tool('llvm-link', 'HIPCC_CPU_LLVM_LINK')
-
-    def path(self, name):
-        return os.path.join(self.work, name)
-
-    def language(self):
-        words = ['-x', 'hip', '-nogpulib', '--rocm-path=/usr', '-Wno-unused-command-line-argument']
-        for directory in self.options.hip_includes:
-            words += ['-isystem', directory]
-        return words + self.options.passed
-
-    def support(self, directory, names, compile_one):
-        """The device support as IR; built once at installation, or now."""
-        found = []
-        for name in names:
-            ready = os.path.join(directory, name + '.bc')
-            if not os.path.exists(ready):
-                ready = self.path('%s-%s.bc' % (compile_one.__name__, name))
-            if not os.path.exists(ready):
-                compile_one(self.clang, os.path.join(directory, name + '.cc'), ready)
-            found.append(ready)
-        return found
+    def device_ir(self, job, target, dependency_files):
+        """The IR of one device job; what it read is kept for the host's dependency file."""
+        if job.value('-dependency-file'):
+            dependency_files.append(self.compiler.path('device.d'))
+            job.words = job.replaced('-dependency-file', dependency_files[-1])
+        prelude = None
+        if self.options.rtc:
+            prelude = self.rtc_prelude()
+        return self.compiler.compile(job, target, not self.options.relocatable, prelude)
 
     def rtc_prelude(self):
         """What hiprtc sources see without asking. The macro comes after the header, which would
         otherwise leave out the system's own types."""
-        prelude = self.path('prelude.h')
-        with open(prelude, 'w', encoding='utf-8') as file:
-            file.write('#include <hip/hip_runtime.h>\n#define __HIPCC_RTC__ 1\n')
+        prelude = self.compiler.path('prelude.h')
+        dependencies.write(prelude, '#include <hip/hip_runtime.h>\n#define __HIPCC_RTC__ 1\n')
         return prelude
 
-    def device_ir(self, source, target, first=(), last=()):
-        """What clang makes of the device code, as text; for AMD's `target`, whose headers know it."""
-        optimize, device = self.options.optimize, self.path('device.ll')
-        head = ['-include', self.rtc_prelude()] if self.options.rtc else []
-        # Not optimised for that GPU; -O1 at least, so that clang leaves out "optnone".
-        run([self.clang, '--cuda-device-only', '--offload-arch=' + target, '-S', '-emit-llvm',
-             '-O1' if optimize == '-O0' else optimize, '-Xclang', '-disable-llvm-passes', *first]
-            + head + self.language() + [*last, source, '-o', device])
-        with open(device, encoding='utf-8') as file:
-            names, text = ir.take_names(file.read())
-        if self.options.names:
-            with open(self.options.names, 'w', encoding='utf-8') as file:
-                file.writelines('%d %s\n' % pair for pair in names)
-        return text
-
-    def cpu_code_object(self, source, output):
-        """Kernels of one source as an ELF shared object with its metadata note."""
-        text, kernels = ir.rewrite(self.device_ir(source, 'gfx90a'))
-        host = self.path('cpu.ll')
-        with open(host, 'w', encoding='utf-8') as file:
-            file.write(text)
-        linked, body, notes = self.path('linked.bc'), self.path('body.o'), self.path('note.s')
-        run([self.link_ir, '--only-needed', '--internalize', host]
-            + self.support(device_directory(), DEVICE_SOURCES, compile_support) + ['-o', linked])
-        run([self.clang, self.options.optimize, '-march=' + self.options.march, '-fPIC', '-ffunction-sections',
-             '-fno-math-errno', '-Wno-override-module', '-c', linked, '-o', body])
-        with open(body, 'rb') as file:
-            words = note.read_section(file.read(), ir.TABLE_SECTION)
-        metadata = note.describe(kernels, struct.unpack('<%dQ' % (len(words) // 8), words))
-        with open(notes, 'w', encoding='utf-8') as file:
-            file.write(note.assembly(metadata))
-        extra = [os.path.join(device_directory(), 'half.c')] if ' half' in text else []
-        run([self.clang, '-x', 'c', '-O2', '-fPIC'] + extra + ['-x', 'none', '-shared', '-nostartfiles',
-             '-Wl,-z,defs', '-Wl,-Bsymbolic', '-Wl,--gc-sections', '-Wl,--build-id=none', body, notes,
-             '-lm', '-o', output])
-
-    def ptx(self, source, target, output):
-        """Kernels of one source as PTX text for NVIDIA GPUs from `target` on."""
-        prelude, rewritten = self.path('nvptx.h'), self.path('nvptx.ll')
-        with open(prelude, 'w', encoding='utf-8') as file:
-            file.write(nvptx.PRELUDE)
-        text, _ = nvptx.rewrite(self.device_ir(
-            source, nvptx.WAVE32_TARGET, ['-fno-builtin-printf', '-include', prelude], ['-g0']))
-        with open(rewritten, 'w', encoding='utf-8') as file:
-            file.write(text)
-        linked, made = self.path('linked.ll'), self.path('made.ptx')
-        run([self.link_ir, '-S', '--only-needed', '--internalize', rewritten]
-            + self.support(device_directory(NVIDIA_SUPPORT), NVIDIA_SOURCES, compile_nvidia_support)
-            + ['-o', linked])
-        with open(linked, encoding='utf-8') as file:
-            text = nvptx.strip_targets(file.read())
-        with open(linked, 'w', encoding='utf-8') as file:
-            file.write(text)
-        optimize = self.options.optimize
-        run([self.clang, '-cc1', '-triple', nvptx.TRIPLE, '-target-cpu', target, '-target-feature',
-             '+ptx%d' % nvptx.PTX_VERSIONS[target], '-O1' if optimize == '-O0' else optimize, '-S', '-x', 'ir',
-             linked, '-o', made])
-        with open(made, encoding='utf-8') as file:
-            text = file.read()
-        if nvptx.missing(text):
-            raise ir.Unsupported('NVIDIA GPUs have no ' + ', '.join(nvptx.missing(text)))
-        with open(output, 'w', encoding='utf-8') as file:
-            file.write(text)
-
-    def code_object(self, source, target, output):
-        if target == CPU_TARGET:
-            self.cpu_code_object(source, output)
-        else:
-            self.ptx(source, target, output)
-
-    def bundle(self, source, output):
-        """An offload bundle with a code object for every target."""
-        entries = [(HOST_ID, b'')]
+    def modules(self, jobs):
+        """{target: IR text} of one source from its device jobs, and their dependency files."""
+        found, files = {}, []
         for target in self.options.targets:
-            code = self.path('code-' + target)
-            self.code_object(source, target, code)
-            with open(code, 'rb') as file:
-                image = file.read()
-            if target == CPU_TARGET:
-                entries.append((CPU_ID, image))
-            else:
-                entries.append((NVIDIA_ID + target, image + b'\0'))  # text that is loaded ends with a zero
-        with open(output, 'wb') as file:
-            file.write(make_bundle(entries))
+            for job in jobs:
+                if job.value('-target-cpu') == device.amd_target(target):
+                    found[target] = self.device_ir(job, target, files)
+                    break
+        return found, files
 
-    def object_file(self, source, output):
-        """Host part with the kernels embedded and registered, as an ordinary object file."""
-        fat = self.path('fat.bin')
-        self.bundle(source, fat)
-        run([self.clang, '--cuda-host-only', self.options.optimize, '-fPIC', '-Xclang',
-             '-fcuda-include-gpubinary', '-Xclang', fat] + self.language() + ['-c', source, '-o', output])
-
-
-def make_bundle(entries):
-    """An uncompressed offload bundle of (id, image)."""
-    header = b'__CLANG_OFFLOAD_BUNDLE__' + struct.pack('<Q', len(entries))
-    body = b''
-    for name, image in entries:
-        body = body.ljust(-(-len(body) // PAGE_BYTES) * PAGE_BYTES, b'\0')
-        header += struct.pack('<QQQ', PAGE_BYTES + len(body), len(image), len(name)) + name.encode()
-        body += image
-    assert len(header) <= PAGE_BYTES
-    return header.ljust(PAGE_BYTES, b'\0') + body
-
-
-def compile_support(clang, source, output):
-    run([clang, '-std=c++17', '-O2', '-fPIC', '-fno-exceptions', '-fno-rtti', '-fno-math-errno',
-         '-ffp-contract=off', '-fno-stack-protector', '-emit-llvm', '-c', source, '-o', output])
-
-
-def compile_nvidia_support(clang, source, output):
-    run([clang, '-x', 'cuda', '--cuda-device-only', '--cuda-gpu-arch=sm_70', '-nocudainc', '-nocudalib',
-         '-Wno-unknown-cuda-version', '-Xclang', '-target-feature', '-Xclang', '+ptx63', '-std=c++17', '-O2',
-         '-fno-builtin', '-fno-exceptions', '-fno-rtti', '-fno-math-errno', '-ffp-contract=off',
-         '-I' + os.path.dirname(source), '-I' + device_directory(), '-emit-llvm', '-c', source, '-o', output])
-
-
-def build(options, work):
-    compiler = Compiler(options, work)
-    if options.genco:
-        made = compiler.path('out.co')
-        if options.bundle or len(options.targets) > 1:
-            compiler.bundle(options.sources[0], made)
+    def genco(self):
+        if len(self.options.sources) != 1:
+            raise Failed('--genco takes exactly one source')
+        if self.options.assembly and self.options.targets == [commandline.CPU_TARGET]:
+            raise Failed('no assembly is written of kernels for %s: --genco, then objdump -d' % commandline.CPU_TARGET)
+        listed = self.ask(LANGUAGE + ['--cuda-device-only'] + self.options.words)
+        jobs = [job for job in listed if job.is_compiler() and job.is_device()]
+        wanted = jobs[0].value('-dependency-file') if jobs else None
+        modules, files = self.modules(jobs)
+        if self.options.names:
+            for target, text in modules.items():
+                names, modules[target] = ir.take_names(text)
+                dependencies.write(self.options.names, ''.join('%d %s\n' % pair for pair in names))
+        made = self.compiler.path('out.co')
+        if self.options.bundle or len(modules) > 1:
+            self.compiler.bundle(modules, made)
         else:
-            compiler.code_object(options.sources[0], options.targets[0], made)
-        shutil.copyfile(made, options.output or 'a.co')
-        return
-    if options.compile_only:
-        default = os.path.splitext(os.path.basename(options.sources[0]))[0] + '.o'
-        compiler.object_file(options.sources[0], options.output or default)
-        return
-    objects = []
-    for i, source in enumerate(options.sources):
-        objects.append(compiler.path('host%d.o' % i))
-        compiler.object_file(source, objects[-1])
-    library = []
-    if options.hip_lib:
-        library = ['-L' + options.hip_lib, '-Wl,-rpath,' + os.path.abspath(options.hip_lib)]
-    run([compiler.clang] + objects + options.objects + library + options.linked
-        + ['-lamdhip64', '-o', options.output or 'a.out'])
+            for target, text in modules.items():
+                self.compiler.code_object(text, target, made)
+        shutil.copyfile(made, self.options.output or 'a.co')
+        if wanted:
+            shutil.copyfile(files[0], wanted)
+            dependencies.merge(wanted, files[1:], self.work)
+
+    def host_job(self, job):
+        """Clang's host compiler for a HIP source, once its device code is made."""
+        modules, files = self.modules(self.waiting)
+        self.waiting = []
+        words = list(job.words)
+        if self.options.relocatable:
+            at = words.index('-fcuda-include-gpubinary')
+            words[at:at + 2] = ['-fgpu-rdc']
+        else:
+            used = {t: m for t, m in modules.items() if device.has_code(m)}
+            self.compiler.bundle(used, job.value('-fcuda-include-gpubinary'))
+        self.runner.run(words)
+        if self.options.relocatable:
+            relocatable.embed(self.runner, job.value('-o'), modules, self.work)
+        if job.value('-dependency-file') and files:
+            dependencies.merge(job.value('-dependency-file'), files, self.work)
+
+    def run(self):
+        """All of clang's jobs, with the device's way in place of clang's own."""
+        for job in self.ask(host_words(self.options)):
+            if job.is_compiler() and job.is_device():
+                self.waiting.append(job)
+            elif job.is_device():
+                continue
+            elif job.is_compiler() and '-fcuda-include-gpubinary' in job.words:
+                self.host_job(job)
+            else:
+                if not job.is_compiler() and job.value('-o') and '-r' not in job.words:
+                    relocatable.link(self.compiler, job)
+                self.runner.run(job.words)
+
+
+def hip_version():
+    """Of the headers that are used, as AMD's hipcc says it; None where there are none."""
+    try:
+        with open('/usr/include/hip/hip_version.h', encoding='utf-8') as file:
+            found = dict(re.findall(r'#define HIP_VERSION_(MAJOR|MINOR|PATCH) (\d+)', file.read()))
+        return '%(MAJOR)s.%(MINOR)s.%(PATCH)s' % found
+    except (OSError, KeyError):
+        return None
+
+
+def pass_on(clang, options):
+    """Clang itself, for what it answers alone; with the host's part of HIP sources. Its exit status."""
+    words = options.words
+    if '--version' in words and hip_version():
+        print('HIP version: ' + hip_version(), flush=True)
+    if options.sources:
+        side = '--cuda-device-only' if options.device_only else '--cuda-host-only'
+        words = host_words(options)
+        words = [side, '--offload-arch=' + device.WAVE64_TARGET] + words
+    return subprocess.run([clang] + words, check=False).returncode
+
+
+def launch(arguments):
+    """CMake's way to another compiler: `arguments` is a whole command line."""
+    if 'hip' in [b for a, b in zip(arguments, arguments[1:]) if a == '-x'] or '-xhip' in arguments:
+        options = [i for i, word in enumerate(arguments) if word.startswith('-')]
+        return compile_all(arguments[options[0]:])
+    if not arguments:
+        raise Failed('--launcher wants a command')
+    return subprocess.run(arguments, check=False).returncode
+
+
+def compile_all(arguments):
+    options = commandline.parse(arguments)
+    if options.help or not arguments:
+        print(USAGE, file=sys.stdout if options.help else sys.stderr)
+        return 0 if options.help else USAGE_ERROR
+    clang = find_clang()
+    if not options.genco and (options.question or not options.inputs or options.one_pass or options.host_only):
+        return pass_on(clang, options)
+    with tempfile.TemporaryDirectory(prefix='hipcc-cpu-') as work:
+        build = Build(options, Runner(clang, options.verbose), work)
+        try:
+            build.genco() if options.genco else build.run()
+        except ir.Unsupported as problem:
+            raise Failed('%s: %s' % (options.sources[0] if options.sources else 'device code', problem)) from None
+    return 0
 
 
 def main(arguments):
     try:
-        options = parse(arguments)
+        if arguments[:1] == ['--launcher']:
+            return launch(arguments[1:])
+        return compile_all(arguments)
     except Failed as failure:
+        if failure.said:
+            print('hipcc-cpu: error: ' + failure.said, file=sys.stderr)
         return failure.code
-    if options is None or (not options.sources and not options.objects):
-        print(USAGE, file=sys.stderr if options else sys.stdout)
-        return 2 if options else 0
-    if (options.genco or options.compile_only) and len(options.sources) != 1:
-        print('hipcc-cpu: --genco and -c take exactly one source', file=sys.stderr)
-        return 2
-    try:
-        with tempfile.TemporaryDirectory(prefix='hipcc-cpu-') as work:
-            build(options, work)
-    except Failed as failure:
-        return failure.code
-    except ir.Unsupported as problem:
-        print('hipcc-cpu: %s: %s' % (options.sources[0], problem), file=sys.stderr)
+    except OSError as problem:
+        print('hipcc-cpu: error: %s' % problem, file=sys.stderr)
         return 1
-    return 0
+    except KeyboardInterrupt:
+        return 130
+    except Exception as problem:  # a defect of ours: one line, and all of it where it is asked for
+        if os.environ.get('HIPCC_CPU_VERBOSE'):
+            raise
+        print('hipcc-cpu: internal error (%s: %s); HIPCC_CPU_VERBOSE=1 shows where' % (type(problem).__name__, problem),
+              file=sys.stderr)
+        return 1

@@ -28,19 +28,6 @@ def pack(value):
     return b'\xdf' + struct.pack('>I', len(value)) + b''.join(pack(k) + pack(v) for k, v in value.items())
 
 
-def read_section(image, wanted):
-    """The bytes of a section of the ELF64 object that clang just wrote."""
-    table, = struct.unpack_from('<Q', image, 40)
-    entry, count, names = struct.unpack_from('<HHH', image, 58)
-    headers = [struct.unpack_from('<IIQQQQIIQQ', image, table + i * entry) for i in range(count)]
-    strings = headers[names][4]
-    for header in headers:
-        start = strings + header[0]
-        if image[start:image.index(b'\0', start)].decode() == wanted:
-            return image[header[4]:header[4] + header[5]]
-    raise ValueError('no section ' + wanted)
-
-
 def describe(kernels, words):
     """The metadata of a module; `words` are the constants ir.table() laid down, in the same order."""
     words, listed = iter(words), []

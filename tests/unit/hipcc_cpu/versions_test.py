@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The kernels of cpu_kernel_test, compiled by every clang from 14 on that is installed, and run; a program of each;
+and PTX of each. Usage: versions_test.py HIPCC_CPU CPU_KERNEL_TEST KERNELS_HIP NATIVE_DIR"""
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HIPCC, KERNEL_TEST, KERNELS, NATIVE = [os.path.abspath(sys.argv.pop(1)) for _ in range(4)]
+VERSIONS = range(14, 41)
+INSTALLED = [n for n in VERSIONS if shutil.which('clang++-%d' % n)]
+PROGRAM = '''#include <hip/hip_runtime.h>
+#include <cstdio>
+struct alignas(32) Wide { char name; double value; };
+__device__ int counter = 5;
+__global__ void work(bool add, Wide wide, int* out, char last) {
+  extern __shared__ int shared[];
+  __shared__ int fixed;
+  if (threadIdx.x == 0) fixed = counter;
+  shared[threadIdx.x] = threadIdx.x;
+  __syncthreads();
+  if (add) out[threadIdx.x] = shared[3 - threadIdx.x] + fixed + int(wide.value) + last;
+}
+int main() {
+  int *device, host[4] = {};
+  if (hipMalloc(&device, sizeof host) != hipSuccess) return 2;
+  work<<<1, 4, 4 * sizeof(int)>>>(true, Wide{'w', 100.0}, device, 7);
+  if (hipMemcpy(host, device, sizeof host, hipMemcpyDeviceToHost) != hipSuccess) return 3;
+  std::printf("%d %d %d %d\\n", host[0], host[1], host[2], host[3]);
+}
+'''
+
+
+class Versions(unittest.TestCase):
+    def setUp(self):
+        self.place = tempfile.TemporaryDirectory()
+
+    def tearDown(self):
+        self.place.cleanup()
+
+    def run_tool(self, version, *words):
+        environment = dict(os.environ, HIPCC_CPU_CLANG='clang++-%d' % version, LD_LIBRARY_PATH=NATIVE)
+        done = subprocess.run(words, capture_output=True, text=True, cwd=self.place.name, env=environment, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return done
+
+    def for_each(self, test):
+        for version in INSTALLED:
+            with self.subTest(clang=version):
+                test(version)
+        print('with clang', ', '.join(map(str, INSTALLED)) or 'of no version: none is installed')
+
+    def test_code_objects(self):
+        def check(version):
+            said = self.run_tool(version, HIPCC, '--genco', '-std=c++17', KERNELS, '-o', 'kernels.co').stderr
+            self.assertNotIn('warning: Linking', said)
+            self.run_tool(version, KERNEL_TEST, os.path.join(self.place.name, 'kernels.co'))
+        self.for_each(check)
+
+    def test_programs(self):
+        def check(version):
+            with open(os.path.join(self.place.name, 'prog.hip'), 'w', encoding='utf-8') as file:
+                file.write(PROGRAM)
+            for words in ([], ['-fgpu-rdc']):
+                self.run_tool(version, HIPCC, *words, 'prog.hip', '-o', 'prog')
+                self.assertEqual(self.run_tool(version, './prog').stdout, '115 114 113 112\n')
+        self.for_each(check)
+
+
+if __name__ == '__main__':
+    unittest.main()
