@@ -264,7 +264,8 @@ def run_function(kernel, spelling):
     """void __hipr_run_<name>(i8* arguments, i32 first, i32 end): the threads of one row of a block."""
     name = quote('__hipr_run_' + kernel.name)
     bytes_pointer, block = spelling.to('i8'), '{ %s }' % ', '.join(argument_fields(kernel))
-    lines = ['define void @%s(%s %%arguments, i32 %%first, i32 %%end) "split-stack" {' % (name, bytes_pointer), 'entry:']
+    lines = ['define void @%s(%s %%arguments, i32 %%first, i32 %%end) "split-stack" {' % (name, bytes_pointer),
+             'entry:']
     lines.append('  %%block = bitcast %s %%arguments to %s' % (bytes_pointer, spelling.to(block)))
     passed = []
     for i, (kind, alignment, by_reference) in enumerate(kernel.parameters):
