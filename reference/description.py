@@ -7,7 +7,7 @@ FILE = pathlib.Path(__file__).resolve().parent / 'reference.toml'
 # What shells offer for a value; "file:SUFFIX" also.
 KINDS = ('file', 'directory', 'address', 'device', 'runtime')
 OPTION_KEYS = {'names', 'value', 'help', 'words', 'other', 'range', 'list', 'optional', 'complete', 'variable', 'with',
-               'without', 'hidden'}
+               'without', 'hidden', 'equals'}
 COMMAND_KEYS = {'name', 'summary', 'usage', 'text', 'rest', 'examples', 'exits', 'option'}
 PROGRAM_KEYS = COMMAND_KEYS | {'command', 'see', 'parser', 'page'}
 VARIABLE_KEYS = {'name', 'default', 'where', 'help'}
@@ -48,6 +48,7 @@ class Option:
         self.range = table.get('range')
         self.list = table.get('list', False)
         self.optional = table.get('optional', False)
+        self.equals = table.get('equals', False)  # the value stands behind "=" only
         self.complete = table.get('complete', '')
         self.variable = table.get('variable', '')
         self.needs, self.excludes = table.get('with', []), table.get('without', [])
@@ -62,12 +63,16 @@ class Option:
         expect(not suffix or kind == 'file', self.where, 'only files have a suffix')
 
     @property
+    def takes_next(self):
+        """Its value is the next word."""
+        return bool(self.value) and not self.optional and not self.equals
+
+    @property
     def usage(self):
         """--stats[=FILE]"""
         if self.optional:
             return '%s[=%s]' % (self.name, self.value)
-        joint = '' if not self.value else (' ' if self.name.startswith('-') else '') + self.value
-        return self.name + joint
+        return self.name + (('=' if self.equals else ' ') + self.value if self.value else '')
 
 
 class Command:
@@ -87,6 +92,11 @@ class Command:
         for option in self.options:
             for other in option.needs + option.excludes:
                 expect(other in names, option.where, 'there is no ' + other)
+        for option in self.options:  # told at both
+            for other in option.excludes:
+                partner = self.options[names.index(other)]
+                if option.name not in partner.excludes:
+                    partner.excludes.append(option.name)
 
     @property
     def shown(self):

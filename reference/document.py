@@ -6,7 +6,7 @@ HEAD = """# Environment variables
 `hip-remote info` prints the same table with the values in force, `man hip-remote-environment` without them. A variable
 that is set to nothing counts as unset; a value out of its range is an error that names the variable.
 
-Made from `reference/reference.toml` by `reference/make.py --document docs/environment.md`; a test compares.
+Made from `reference/reference.toml` by `reference/make.py --documents .`; a test compares.
 
 """
 PLACES = {'client': 'library', 'worker': 'worker', 'cpu': 'CPU runtime', 'cuda': 'CUDA runtime',

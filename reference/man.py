@@ -14,6 +14,10 @@ def quoted(text):
     return '\\&' + text if text.startswith(('.', "'")) else text
 
 
+def sentence(text):
+    return quoted(text if text.startswith('hip-') else text[0].upper() + text[1:]) + '.'
+
+
 def paragraph(text):
     return quoted(text) + '\n'
 
@@ -31,8 +35,9 @@ def option(one):
     if one.optional:
         names += '[\\fB=\\fI%s\\fR]' % quoted(one.value)
     elif one.value:
-        names += ' \\fI%s\\fR' % quoted(one.value)
-    text = '.TP\n%s\n%s.' % (names, quoted(one.help[0].upper() + one.help[1:]))
+        names += '=' if one.equals else ' '
+        names += '\\fI%s\\fR' % quoted(one.value)
+    text = '.TP\n%s\n%s' % (names, sentence(one.help))
     if one.variable:
         text += '\nWhere it is not given, \\fB%s\\fR counts.' % quoted(one.variable)
     if one.excludes:
@@ -51,7 +56,7 @@ def synopsis(name, forms):
 
 
 def exits(pairs):
-    return ''.join('.TP\n%s\n%s.\n' % (quoted(code), quoted(what[0].upper() + what[1:])) for code, what in pairs)
+    return ''.join('.TP\n%s\n%s\n' % (quoted(code), sentence(what)) for code, what in pairs)
 
 
 def examples(pairs):
@@ -64,7 +69,7 @@ def examples(pairs):
 def command(program, one):
     text = '.SS %s %s\n' % (quoted(program.name), quoted(one.name))
     text += synopsis('%s %s' % (program.name, one.name), one.usage)
-    text += '.PP\n' + paragraph(one.summary[0].upper() + one.summary[1:] + '.') + paragraph(one.text)
+    text += '.PP\n' + sentence(one.summary) + '\n' + paragraph(one.text)
     text += options(one, False)
     if one.exits:
         text += '.PP\nExit status:\n' + exits(one.exits)
@@ -74,7 +79,7 @@ def command(program, one):
 def variable(one):
     text = '.TP\n\\fB%s\\fR%s\n' % (quoted(one.name), ' (default: %s)' % quoted(one.default) if one.default else '')
     readers = ', '.join(PLACES[place] for place in one.where.split(', '))
-    return text + '%s.\nRead by %s.\n' % (quoted(one.help[0].upper() + one.help[1:]), quoted(readers))
+    return text + '%s\nRead by %s.\n' % (sentence(one.help), quoted(readers))
 
 
 def variables_of(made, program):

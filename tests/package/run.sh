@@ -27,7 +27,11 @@ for file in "$lib_dir"/libamdhip64.so{,.5} "$lib_dir"/libhip_{cpu,cuda}.so \
             "$lib_dir"/native/libhiprtc.so{,.5} "$prefix"/usr/bin/{hip-remote,hip-worker,hip_bench,transport_bench} \
             "$prefix"/usr/bin/hipcc-cpu "$prefix"/usr/share/hip-remote/hipcc_cpu/driver.py \
             "$prefix"/usr/bin/hip_load "$prefix"/usr/share/hip-remote/benchmarks/{compare,peers}/run \
-            "$prefix"/usr/share/bash-completion/completions/hip-remote; do
+            "$prefix"/usr/share/bash-completion/completions/{hip-remote,hip-worker,hipcc-cpu} \
+            "$prefix"/usr/share/zsh/site-functions/_hip-remote \
+            "$prefix"/usr/share/fish/vendor_completions.d/hip-remote.fish \
+            "$prefix"/usr/share/man/man1/{hip-remote,hip-worker,hipcc-cpu}.1 \
+            "$prefix"/usr/share/man/man7/hip-remote-environment.7; do
   [ -e "$file" ] || { echo "not installed: ${file#"$prefix"}"; exit 1; }
 done
 

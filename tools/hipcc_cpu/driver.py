@@ -15,27 +15,16 @@ from . import commandline, dependencies, device, ir, relocatable
 from .failure import Failed
 from .jobs import Runner, find_clang
 
-USAGE = """usage: hipcc-cpu [options] FILES [-o OUTPUT]
-  hipcc-cpu prog.hip -o prog       a program: host part and kernels for the host's cores
-  hipcc-cpu -c prog.hip -o prog.o  an object file; link with hipcc-cpu, or g++ ... -lamdhip64
-  hipcc-cpu --genco k.hip -o k.co  kernels only, for hipModuleLoad
-  --offload-arch=T,...  targets of the kernels, also repeated: x86_64-cpu (the default), sm_70 to sm_86 (PTX, which
-                    newer GPUs take as well). HIPCC_CPU_TARGETS=T,... is used in place of them
-  --emit-bundle     with --genco: an offload bundle also of one target, instead of the bare code object
-  --hip-lib DIR     where libamdhip64.so is (linked with -rpath DIR); else that beside hipcc-cpu's prefix
-  --hip-include DIR directory that has hip/hip_runtime.h
-  --rtc             as hiprtc compiles: hip_runtime.h is included first, no host part (implies --genco)
-  --names FILE      with --rtc: mangled names of the variables __hipr_name_expr_<number> point to
-  --launcher CC ... runs hipcc-cpu in place of CC when its words have -x hip, else CC (CMAKE_CXX_COMPILER_LAUNCHER)
-All other options are clang's, and clang's driver reads them; -march=CPU is also the kernels' on cores.
--E, -S, -M and the like show the host's part. Files ending in .hip, .cu, .cpp, .cc, .cxx, .C are HIP unless -x says
-otherwise; HIP_COMPILE_CXX_AS_HIP=0 leaves C++ names to C++.
-The clang to use: $HIPCC_CPU_CLANG, else clang++-14, clang++, clang++-15 and so on. HIPCC_CPU_VERBOSE=1 shows its
-commands."""
 LANGUAGE = ['-nogpulib', '--rocm-path=/usr', '-Wno-unused-command-line-argument', '-O2', '-fPIC']
 LIBRARY_FOLDERS = ('lib', 'lib64', 'lib/x86_64-linux-gnu')
 USAGE_ERROR = 2
 FIRST_WITHOUT_OLD_NAMES = 20  # of clang: see old_headers.h
+
+
+def usage():
+    """The text of --help, made from reference/reference.toml."""
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), 'usage.txt'), encoding='utf-8') as file:
+        return file.read()
 
 
 def default_library():
@@ -203,7 +192,7 @@ def launch(arguments):
 def compile_all(arguments):
     options = commandline.parse(arguments)
     if options.help or not arguments:
-        print(USAGE, file=sys.stdout if options.help else sys.stderr)
+        print(usage(), end='', file=sys.stdout if options.help else sys.stderr)
         return 0 if options.help else USAGE_ERROR
     clang = find_clang()
     if not options.genco and (options.question or not options.inputs or options.one_pass or options.host_only):
