@@ -20,13 +20,13 @@ constexpr std::uint64_t rows(std::uint64_t pitch, std::uint64_t width, std::uint
   return __builtin_add_overflow(extent, width, &extent) ? kNoExtent : extent;
 }
 
-// A box of pitched memory: `pitched.ysize` rows from slice to slice.
+// A box of pitched memory: `pitched.ysize` rows from slice to slice, which do not overlap.
 constexpr std::uint64_t slices(const hipPitchedPtr& pitched, const hipExtent& box) {
   std::uint64_t slice = 0;
   if (__builtin_mul_overflow(pitched.pitch, pitched.ysize, &slice)) return kNoExtent;
   const std::uint64_t last = rows(pitched.pitch, box.width, box.height);
   if (box.depth == 0 || last == 0) return 0;
-  if (last == kNoExtent) return kNoExtent;
+  if (last == kNoExtent || (box.depth > 1 && slice < last)) return kNoExtent;
   return rows(slice, last, box.depth);
 }
 

@@ -55,8 +55,8 @@ bool AddressMap::holds_box(std::uint64_t address, std::uint64_t pitch, std::uint
                            std::uint64_t width, std::uint64_t height, std::uint64_t depth) const {
   if (width == 0 || height == 0 || depth == 0) return true;
   std::uint64_t extent = width;
-  if ((height > 1 && pitch < width) || !advance(height, pitch, extent) || !advance(depth, slice, extent))
-    return false;
+  if ((height > 1 && pitch < width) || !advance(height, pitch, extent)) return false;
+  if ((depth > 1 && slice < extent) || !advance(depth, slice, extent)) return false;
   return find(address, extent) != nullptr;
 }
 

@@ -30,7 +30,8 @@ class AddressMap {
   // is not: one range, or several that join. An empty span is looked
   // up as one byte, and may also stand at the end of a range.
   const Range* find(std::uint64_t address, std::uint64_t bytes) const;
-  // The same for `depth` slices of `height` rows of `width` bytes. False also when the numbers wrap.
+  // The same for `depth` slices of `height` rows of `width` bytes. False also when the numbers wrap, and when
+  // rows or slices overlap: so there are never more of them than the memory has bytes.
   bool holds_box(std::uint64_t address, std::uint64_t pitch, std::uint64_t slice, std::uint64_t width,
                  std::uint64_t height, std::uint64_t depth) const;
 

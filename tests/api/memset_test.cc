@@ -63,6 +63,12 @@ TEST(Memset, BadArgumentsAreRefused) {
   EXPECT_EQ(hipMemset(device.get(), 0, 101), hipErrorInvalidValue);
   EXPECT_EQ(hipMemset(host, 0, 100), hipErrorInvalidValue);
   HIP_OK(hipMemset(device.get(), 0, 0));
+  // Slices that overlap: there may be more of them than anybody can fill.
+  EXPECT_EQ(
+      hipMemset3D(make_hipPitchedPtr(device.get(), 1, 1, 0), 0, make_hipExtent(1, 1, std::size_t{1} << 62)),
+      hipErrorInvalidValue);
+  EXPECT_EQ(hipMemset3D(make_hipPitchedPtr(device.get(), 8, 8, 1), 0, make_hipExtent(8, 2, 2)),
+            hipErrorInvalidValue);
 }
 
 }  // namespace

@@ -124,6 +124,41 @@ void copy_box_from_device(Call& call, const protocol::CopyBoxFromDeviceRequest& 
                   request.stream, request.tag);
 }
 
+namespace {
+
+// Slices that follow each other as rows do are rows: one call of the runtime, not one for each.
+void flatten(Box& target, Box& source) {
+  if (target.depth <= 1) return;
+  if (target.height == 1) {
+    target.pitch = target.slice;
+    source.pitch = source.slice;
+  } else if (target.slice != target.pitch * target.height || source.slice != source.pitch * source.height) {
+    return;
+  }
+  target.height = source.height = target.height * target.depth;
+  target.depth = source.depth = 1;
+}
+
+// Slice by slice: the three-dimensional call wants slices that are whole numbers of rows apart.
+// REQUIRES: both boxes are the session's, so their numbers do not wrap.
+hipError_t copy_slices(Call& call, Box target, Box source, hipStream_t stream) {
+  if (target.width == 0 || target.height == 0) return hipSuccess;
+  flatten(target, source);
+  const hipMemcpyKind kind = call.session().host_window().kind(target.address, source.address);
+  hipError_t error = hipSuccess;
+  for (std::uint64_t slice = 0; error == hipSuccess && slice < target.depth; ++slice) {
+    if (call.session().ending()) return hipErrorUnknown;  // there may be many
+    // With one row the pitch does not count, but the runtime insists on one that is wide enough.
+    error = call.hip().hipMemcpy2DAsync(
+        reinterpret_cast<void*>(target.address + slice * target.slice), std::max(target.pitch, target.width),
+        reinterpret_cast<const void*>(source.address + slice * source.slice),
+        std::max(source.pitch, source.width), target.width, target.height, kind, stream);
+  }
+  return error;
+}
+
+}  // namespace
+
 void copy_box_on_device(Call& call, const protocol::CopyBoxOnDeviceRequest& request) {
   const Box target{request.target, request.target_pitch, request.target_slice,
                    request.width,  request.height,       request.depth};
@@ -133,17 +168,7 @@ void copy_box_on_device(Call& call, const protocol::CopyBoxOnDeviceRequest& requ
   hipError_t error = check(call, target);
   if (error == hipSuccess) error = check(call, source);
   if (error == hipSuccess) error = enter_stream(call, request.stream, stream);
-  const hipMemcpyKind kind = call.session().host_window().kind(request.target, request.source);
-  // Slice by slice: the three-dimensional call wants slices that are whole numbers of rows apart.
-  for (std::uint64_t slice = 0; error == hipSuccess && slice < request.depth && request.width != 0; ++slice) {
-    if (request.height == 0) break;
-    // With one row the pitch does not count, but the runtime insists on one that is wide enough.
-    error = call.hip().hipMemcpy2DAsync(
-        reinterpret_cast<void*>(request.target + slice * request.target_slice),
-        std::max(request.target_pitch, request.width),
-        reinterpret_cast<const void*>(request.source + slice * request.source_slice),
-        std::max(request.source_pitch, request.width), request.width, request.height, kind, stream.stream);
-  }
+  if (error == hipSuccess) error = copy_slices(call, target, source, stream.stream);
   call.finish(error, request.stream);
 }
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Clients whose flags, code objects or mere number are not what they should be.
+#include <dlfcn.h>
 #include <elf.h>
 #include <gtest/gtest.h>
 
 #include <array>
 #include <vector>
 
+#include "fake_runtime.h"
 #include "session_rig.h"
 #include "worker/log_limit.h"
 #include "worker/modules.h"
@@ -35,6 +37,39 @@ TEST(Flags, APostThatSomebodyWaitsForIsAnswered) {
   EXPECT_EQ(rig.call(protocol::FreeMemoryRequest{5}), hipErrorInvalidValue);
   EXPECT_EQ(rig.call(protocol::GoodbyeRequest{}), hipSuccess);
   EXPECT_TRUE(rig.wait_end().is_ok());
+}
+
+// More slices than the memory has bytes: each would be a call of the runtime, and the session would never
+// end.
+TEST(Boxes, ThatOverlapThemselvesAreRefused) {
+  SessionRig rig;
+  rig.start();
+  const std::uint64_t memory = rig.lease(1 << 20);
+  constexpr std::uint64_t kMany = std::uint64_t{1} << 62;
+  rig.post(protocol::CopyBoxOnDeviceRequest{memory, 1, 0, memory + 64, 1, 0, 1, 1, kMany, 0});
+  EXPECT_EQ(rig.synchronize(0), hipSuccess);
+  rig.post(protocol::CopyBoxOnDeviceRequest{memory, 0, 0, memory + 64, 0, 0, 1, kMany, 1, 0});
+  rig.post(protocol::CopyBoxFromDeviceRequest{memory, 1, 0, 1, 1, kMany, 0, 1});
+  rig.post(protocol::CopyBoxToDeviceRequest{memory, 1, 0, 1, 1, kMany, 0, 2});
+  EXPECT_EQ(rig.synchronize(0), hipSuccess);
+  EXPECT_EQ(rig.faults().size(), 4u);
+  for (const protocol::FaultNotice& fault : rig.faults()) EXPECT_EQ(fault.error, hipErrorInvalidValue);
+}
+
+// As many slices as the memory holds are few calls all the same.
+TEST(Boxes, OfManySlicesAreCopiedAtOnce) {
+  SessionRig rig;
+  rig.start();
+  constexpr std::uint64_t kHalf = 1 << 19;
+  const std::uint64_t memory = rig.lease(2 * kHalf);
+  rig.post(protocol::CopyBoxOnDeviceRequest{memory, 1, 1, memory + kHalf, 1, 1, 1, 1, kHalf, 0});
+  rig.post(protocol::CopyBoxOnDeviceRequest{memory, 2, 8, memory + kHalf, 2, 8, 2, 4, kHalf / 8, 0});
+  EXPECT_EQ(rig.synchronize(0), hipSuccess);
+  EXPECT_TRUE(rig.faults().empty());
+  void* library = ::dlopen(TF_FAKE_RUNTIME, RTLD_NOW | RTLD_NOLOAD);
+  ASSERT_NE(library, nullptr);
+  const auto state = reinterpret_cast<decltype(&fake_runtime_state)>(::dlsym(library, "fake_runtime_state"));
+  EXPECT_EQ(state()->copies, 2);
 }
 
 std::vector<std::byte> elf_of(const Elf64_Ehdr& header, std::size_t bytes) {

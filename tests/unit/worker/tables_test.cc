@@ -103,6 +103,9 @@ TEST(AddressMap, BoxesCountTheirWholeExtent) {
   EXPECT_FALSE(map.holds_box(0x1000, 0x40, 0x800, 0x80, 2, 1));  // rows overlap
   EXPECT_FALSE(map.holds_box(0x1000, ~0ull, 1, 1, 3, 1));        // wraps
   EXPECT_FALSE(map.holds_box(0x1000, 1, ~0ull / 2, 1, 1, 5));
+  EXPECT_FALSE(map.holds_box(0x1000, 1, 0, 1, 1, std::uint64_t{1} << 62));  // slices overlap
+  EXPECT_FALSE(map.holds_box(0x1000, 0x100, 0x17f, 0x80, 2, 2));
+  EXPECT_TRUE(map.holds_box(0x1000, 0x100, 0x180, 0x80, 2, 2));
   EXPECT_TRUE(map.holds_box(0, 0, 0, 0, 7, 7));  // nothing is nowhere
 }
 

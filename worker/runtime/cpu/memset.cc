@@ -124,6 +124,7 @@ hipError_t fill_3d(const hipPitchedPtr& target, int value, const hipExtent& exte
   wish.depth = extent.depth;
   wish.pitch = target.pitch;
   if (__builtin_mul_overflow(target.pitch, target.ysize, &wish.slice)) return hipErrorInvalidValue;
+  if (extent.depth > 1 && target.ysize < extent.height) return hipErrorInvalidValue;  // slices would overlap
   return fill(wish, stream, wait);
 }
 

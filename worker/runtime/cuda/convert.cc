@@ -189,6 +189,7 @@ hipError_t plan_fill(FillPlan& plan, const hipPitchedPtr& target, const hipExten
   std::size_t reach = 0;
   if (__builtin_mul_overflow(target.pitch, target.ysize, &plan.slice)) return hipErrorInvalidValue;
   if (__builtin_mul_overflow(plan.slice, extent.depth, &reach)) return hipErrorInvalidValue;
+  if (extent.depth > 1 && target.ysize < extent.height) return hipErrorInvalidValue;  // slices would overlap
   const bool dense = extent.depth == 1 || target.ysize == extent.height;
   plan.rows = dense ? extent.height * extent.depth : extent.height;
   plan.count = dense ? 1 : extent.depth;
