@@ -87,6 +87,18 @@ class WireFaults(FaultTest):
                 self.assertIn(reason.decode(), worker.log())
             self.expect_served(worker)
 
+    def test_words_of_strangers_stay_one_line_of_the_log(self):
+        forged = b"x\nhip-worker[1]: all is well \x1b[2J\r\x00\xc2\x9b\xff\xe2\x80\xae \xc3\xa9"
+        with Worker() as worker:
+            self.strike(worker, "tcp", attach() + frame(HELLO, hello_payload(program=forged), request=1))
+            self.assertTrue(eventually(lambda: "another API description" in worker.log(), 3), worker.log())
+            with open(worker.log_path, "rb") as log:
+                lines = [line for line in log.read().split(b"\n") if b"all is well" in line]
+            self.assertEqual(len(lines), 1, lines)
+            shown = rb'"x\x0ahip-worker[1]: all is well \x1b[2J\x0d\x00\xc2\x9b\xff\xe2\x80\xae '
+            self.assertIn(shown, lines[0])
+            self.expect_served(worker)
+
     def test_hello_that_lies_or_stops(self):
         with Worker() as worker:
             good = hello_payload()
