@@ -82,7 +82,7 @@ Result<ChannelMessage> receive_message(int channel, Deadline deadline) {
   ChannelMessage message;
   message.kind = static_cast<Envelope>(wire.kind);
   if (wire.kind < static_cast<std::uint32_t>(Envelope::kReady) ||
-      wire.kind > static_cast<std::uint32_t>(Envelope::kAnswer))
+      wire.kind > static_cast<std::uint32_t>(Envelope::kTaken))
     return Status(Code::kProtocol, "unknown envelope on the session channel");
   if (!right_descriptors(message.kind, descriptors.size()))
     return Status(Code::kProtocol, "wrong number of descriptors on the session channel");

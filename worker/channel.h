@@ -28,6 +28,7 @@ enum class Envelope : std::uint32_t {
   kWithdraw = 7,  // session -> supervisor: no longer
   kWant = 8,      // session -> supervisor: who knows the name asks for the memory
   kAnswer = 9,    // supervisor -> session: to each of these
+  kTaken = 10,    // session -> supervisor: kControl has come, nobody else needs to serve it
 };
 
 // What a session shows of its own: a part of some physical memory, or an event.

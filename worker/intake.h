@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <functional>
 #include <list>
+#include <utility>
 #include <vector>
 
 #include "net/attach.h"
@@ -40,6 +41,8 @@ class Intake {
 
   bool full() const { return connections_.size() >= kUnidentifiedMax; }
   void add(net::OwnedFd socket, bool is_local);
+  // A control connection that was taken and is to be taken again; its time goes on.
+  void give_back(Connection connection) { connections_.push_back(std::move(connection)); }
   // Adds what has to be polled; the results are read back by progress(), which gets the same array.
   void watch(std::vector<pollfd>& polled);
   // Reads what has come. `take` sees lanes as soon as they are identified and control connections once their

@@ -256,6 +256,9 @@ Result<Client> wait_for_client() {
     if (!message) return message.status();
     if (message->kind == Envelope::kDrain) return Status(Code::kClosed, "the worker is stopping");
     if (message->kind != Envelope::kControl) continue;
+    ChannelMessage taken;
+    taken.kind = Envelope::kTaken;
+    TF_RETURN_IF_ERROR(send_message(kSessionChannelFd, taken, Deadline::after(kHelloTime)));
     Client client;
     client.control = std::move(message->connection);
     client.is_local = message->is_local;

@@ -109,10 +109,7 @@ Status Supervisor::round() {
   }
   intake_.watch(polled);
 
-  const int timeout_ms = intake_.deadline()
-                             .sooner(respawn_at_.passed() ? Deadline::never() : respawn_at_)
-                             .poll_timeout_ms(kPollMax_ms);
-  const int ready = ::poll(polled.data(), polled.size(), timeout_ms);
+  const int ready = ::poll(polled.data(), polled.size(), next_deadline().poll_timeout_ms(kPollMax_ms));
   if (ready < 0 && errno != EINTR) return Status::from_errno("poll", errno);
   if (ready < 0) return Status::ok();
 
@@ -126,7 +123,16 @@ Status Supervisor::round() {
   for (std::size_t index = 0; index < listeners_.size(); ++index)
     if (polled[1 + index].revents != 0) accept_from(listeners_[index]);
   if (polled[0].revents != 0) read_signals();
+  replace_the_late();
   return Status::ok();
+}
+
+Deadline Supervisor::next_deadline() const {
+  Deadline soonest = intake_.deadline();
+  if (!respawn_at_.passed()) soonest = soonest.sooner(respawn_at_);
+  if (!accept_at_.passed()) soonest = soonest.sooner(accept_at_);
+  for (const auto& [pid, child] : children_) soonest = soonest.sooner(child.deadline);
+  return soonest;
 }
 
 // Once: the sockets are open and a session process is warm, so a client will be served at once.
@@ -159,7 +165,7 @@ void Supervisor::take(Intake::Connection& connection) {
 }
 
 void Supervisor::take_control(Intake::Connection& connection) {
-  if (count(State::kServing) >= options_.sessions_max)
+  if (busy() >= options_.sessions_max)
     return refuse(connection, fmt::format("this worker serves {} clients already (--sessions-max)",
                                           options_.sessions_max));
   auto spare = std::find_if(children_.begin(), children_.end(),
@@ -172,16 +178,36 @@ void Supervisor::take_control(Intake::Connection& connection) {
   message.quiet = !options_.verbose && intake_.log().exhausted(LogLimit::Clock::now());
   message.connection = std::move(connection.socket);
   const Status sent = send_message(spare->second.channel.get(), message, Deadline::now());
-  if (!sent.is_ok()) {
-    log("session process {} does not take a client: {}", spare->first, sent.to_string());
-    ::kill(spare->first, SIGKILL);
-    spare->second.state = State::kStarting;  // its end will be reaped
-    connection.socket = std::move(message.connection);
-    return;
-  }
-  spare->second.state = State::kServing;
-  spare->second.session_id = next_session_id_++;
-  if (options_.verbose) log("session {}: process {}", spare->second.session_id, spare->first);
+  connection.socket = std::move(message.connection);
+  if (!sent.is_ok()) return doom(spare->first, spare->second, sent.to_string());
+  Child& child = spare->second;
+  child.state = State::kOffered;
+  child.deadline = Deadline::after(kTakeTime);
+  child.session_id = next_session_id_++;
+  child.offered = std::move(connection);
+  if (options_.verbose) log("session {}: process {}", child.session_id, spare->first);
+}
+
+// One that hangs costs its client kTakeTime; the next one serves it.
+void Supervisor::replace_the_late() {
+  for (auto& [pid, child] : children_)
+    if (child.deadline.passed())
+      doom(pid, child, child.state == State::kStarting ? "it is not ready in time" : "it does not answer");
+}
+
+// Whatever it has, another one gets. A process that hangs in the kernel may not end for long.
+void Supervisor::doom(pid_t pid, Child& child, std::string_view why) {
+  log("session process {} killed: {}", pid, why);
+  ::kill(pid, SIGKILL);
+  child.state = State::kDoomed;
+  child.deadline = Deadline::never();
+  if (child.offered) intake_.give_back(*std::exchange(child.offered, std::nullopt));
+  delay_respawn();
+}
+
+void Supervisor::delay_respawn() {
+  respawn_at_ = Deadline::after(respawn_delay_);
+  respawn_delay_ = std::min(respawn_delay_ * 2, kRespawnDelayMax);
 }
 
 void Supervisor::take_lane(Intake::Connection& connection) {
@@ -223,30 +249,52 @@ void Supervisor::read_channel(pid_t pid, Child& child) {
       if (message.code() != Code::kPeerLost) ::kill(pid, SIGKILL);
       return;
     }
-    take_message(pid, child, *message);
+    if (take_message(pid, child, *message)) continue;
+    intake_.log().line("session {}, process {}: killed, for it says what no session process says",
+                       child.session_id, pid);
+    child.channel.reset();
+    ::kill(pid, SIGKILL);
   }
 }
 
-void Supervisor::take_message(pid_t pid, Child& child, ChannelMessage& message) {
-  if (message.kind == Envelope::kReady && child.state == State::kStarting) {
-    child.state = State::kSpare;
-    respawn_delay_ = kRespawnDelayMin;
-    announce();
-  } else if (message.kind == Envelope::kExpect && child.state == State::kServing) {
-    // A token that another session uses already stays with that one.
-    if (!tokens_.emplace(message.attach.token, pid).second)
-      intake_.log().line("session {}: its token is in use", child.session_id);
-  } else if (child.state == State::kServing) {
-    share(pid, child, message);
+bool Supervisor::take_message(pid_t pid, Child& child, ChannelMessage& message) {
+  if (child.state == State::kDoomed) return true;  // said before it was killed
+  switch (message.kind) {
+    case Envelope::kReady:
+      if (child.state != State::kStarting) return false;
+      child.state = State::kSpare;
+      child.deadline = Deadline::never();
+      respawn_delay_ = kRespawnDelayMin;
+      announce();
+      return true;
+    case Envelope::kTaken:
+      if (child.state != State::kOffered) return false;
+      child.state = State::kServing;
+      child.deadline = Deadline::never();
+      child.offered.reset();
+      return true;
+    case Envelope::kExpect: return expect_lanes(pid, child, message.attach.token);
+    case Envelope::kOffer:
+    case Envelope::kWant:
+    case Envelope::kWithdraw:
+      if (child.state != State::kServing) return false;
+      share(pid, child, message);
+      return true;
+    default: return false;
   }
+}
+
+bool Supervisor::expect_lanes(pid_t pid, Child& child, const net::Token& token) {
+  if (child.state != State::kServing || ++child.tokens > kTokensPerSessionMax) return false;
+  // A token that another session uses already stays with that one.
+  if (!tokens_.emplace(token, pid).second)
+    intake_.log().line("session {}: its token is in use", child.session_id);
+  return true;
 }
 
 void Supervisor::share(pid_t pid, Child& child, ChannelMessage& message) {
   ChannelMessage answer;
   offers_.handle(pid, message, answer);
-  if (message.kind != Envelope::kOffer && message.kind != Envelope::kWant &&
-      message.kind != Envelope::kWithdraw)
-    return;
   // One that does not read its answers goes without.
   static_cast<void>(send_message(child.channel.get(), answer, Deadline::now()));
   offers_.sent(message.attach.token, answer);
@@ -279,7 +327,7 @@ void Supervisor::reap() {
   for (pid_t pid = ::waitpid(-1, &status, WNOHANG); pid > 0; pid = ::waitpid(-1, &status, WNOHANG)) {
     auto found = children_.find(pid);
     if (found == children_.end()) continue;
-    const Child child = std::move(found->second);
+    Child child = std::move(found->second);
     children_.erase(found);
     std::erase_if(tokens_, [pid](const auto& entry) { return entry.second == pid; });
     offers_.forget(pid);
@@ -287,11 +335,12 @@ void Supervisor::reap() {
       log_end(child, status);
       continue;
     }
+    if (child.offered) intake_.give_back(std::move(*child.offered));
     if (stopping_) continue;
-    log("a spare session process ended: {}", how_it_ended(status));
     if (!announced_) failure_ = {Code::kUnavailable, "no session process can start; see above"};
-    respawn_at_ = Deadline::after(respawn_delay_);
-    respawn_delay_ = std::min(respawn_delay_ * 2, kRespawnDelayMax);
+    if (child.state == State::kDoomed) continue;
+    log("a spare session process ended: {}", how_it_ended(status));
+    delay_respawn();
   }
 }
 
@@ -303,13 +352,11 @@ std::size_t Supervisor::count(State state) const {
 
 void Supervisor::spawn_spares() {
   if (!respawn_at_.passed()) return;
-  while (count(State::kStarting) + count(State::kSpare) < options_.spares &&
-         count(State::kServing) < options_.sessions_max) {
+  while (count(State::kStarting) + count(State::kSpare) < options_.spares && busy() < options_.sessions_max) {
     const Status spawned = spawn();
     if (spawned.is_ok()) continue;
     log("cannot start a session process: {}", spawned.to_string());
-    respawn_at_ = Deadline::after(respawn_delay_);
-    return;
+    return delay_respawn();
   }
 }
 

@@ -11,7 +11,9 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "net/fd.h"
@@ -28,6 +30,9 @@ namespace tf::worker {
 inline constexpr std::chrono::seconds kShutdownTime{5};
 inline constexpr std::chrono::milliseconds kRespawnDelayMin{200};
 inline constexpr std::chrono::milliseconds kRespawnDelayMax{30000};
+inline constexpr std::chrono::seconds kStartTime{120};  // of a session process, until it is warm
+inline constexpr std::chrono::seconds kTakeTime{1};     // of a warm one, to say that it has its client
+inline constexpr unsigned kTokensPerSessionMax = 1;     // a session has one endpoint
 
 class Supervisor {
  public:
@@ -42,11 +47,15 @@ class Supervisor {
   Status run();
 
  private:
-  enum class State { kStarting, kSpare, kServing };
+  // kOffered: it was sent a client and has not said that it has it. kDoomed: killed, and to be reaped.
+  enum class State { kStarting, kSpare, kOffered, kServing, kDoomed };
   struct Child {
     net::OwnedFd channel;
     State state = State::kStarting;
     std::uint64_t session_id = 0;
+    Deadline deadline = Deadline::after(kStartTime);  // kStarting, kOffered: when somebody else does it
+    std::optional<Intake::Connection> offered;        // ours until it is taken
+    unsigned tokens = 0;
   };
   using Children = std::map<pid_t, Child>;
 
@@ -59,8 +68,13 @@ class Supervisor {
   void take_lane(Intake::Connection& connection);
   void refuse(Intake::Connection& connection, const std::string& why);
   void read_channel(pid_t pid, Child& child);
-  void take_message(pid_t pid, Child& child, ChannelMessage& message);
+  // False: not what a session process says there and then.
+  bool take_message(pid_t pid, Child& child, ChannelMessage& message);
+  bool expect_lanes(pid_t pid, Child& child, const net::Token& token);
   void share(pid_t pid, Child& child, ChannelMessage& message);
+  void replace_the_late();
+  void doom(pid_t pid, Child& child, std::string_view why);
+  void delay_respawn();
   void read_signals();
   void reap();
   void log_end(const Child& child, int status);
@@ -68,6 +82,9 @@ class Supervisor {
   Status spawn();
   Status shut_down();
   std::size_t count(State state) const;
+  // With a client, or about to have one.
+  std::size_t busy() const { return count(State::kServing) + count(State::kOffered); }
+  Deadline next_deadline() const;
 
   Options options_;
   std::vector<net::Listener> listeners_;

@@ -9,11 +9,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <random>
 
 #include "net/attach.h"
 #include "protocol/gen/schema.h"
 #include "protocol/hello.h"
+#include "worker/supervisor.h"
 #include "worker_process.h"
 
 namespace tf::worker {
@@ -203,6 +205,23 @@ TEST(Supervisor, AKilledSessionTouchesNobodyElse) {
   EXPECT_TRUE(closed_within(first.get(), 3s));
   EXPECT_FALSE(closed_within(second.get(), 200ms));
   expect_alive(worker);
+}
+
+// As when a GPU's driver hangs in it.
+TEST(Supervisor, ASpareThatHangsIsReplacedByAnother) {
+  WorkerProcess worker;
+  ASSERT_TRUE(worker.ready());
+  const pid_t hung = worker.children().front();
+  ASSERT_EQ(::kill(hung, SIGSTOP), 0);
+  const auto start = std::chrono::steady_clock::now();
+  net::OwnedFd control;
+  Result<protocol::HelloReply> reply = greet(worker.tcp(), request_for("tcp"), control);
+  ASSERT_TRUE(reply.is_ok()) << reply.status().to_string();
+  EXPECT_EQ(reply->code, Code::kOk) << reply->message;
+  EXPECT_LT(std::chrono::steady_clock::now() - start, 2 * kTakeTime + 3s);
+  EXPECT_FALSE(closed_within(control.get(), 100ms));
+  const std::vector<pid_t> children = worker.children();
+  EXPECT_EQ(std::count(children.begin(), children.end(), hung), 0);
 }
 
 TEST(Supervisor, SigtermEndsEverythingInOrder) {
