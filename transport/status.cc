@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transport/status.h"
 
+#include <sys/resource.h>
+
 #include <cerrno>
 #include <system_error>
 
@@ -53,12 +55,21 @@ Code code_of_errno(int error_number) {
   }
 }
 
+// What helps beyond strerror(): whose limit it is.
+std::string advice(int error_number) {
+  rlimit limit{};
+  if (error_number == ENFILE) return " in the whole system (sysctl fs.file-max)";
+  if (error_number != EMFILE || ::getrlimit(RLIMIT_NOFILE, &limit) != 0) return {};
+  return " for this process, which may have " + std::to_string(limit.rlim_cur) + " (ulimit -n)";
+}
+
 }  // namespace
 
 Status Status::from_errno(std::string_view what, int error_number) {
   std::string message(what);
   message += ": ";
   message += std::system_category().message(error_number);
+  message += advice(error_number);
   return {code_of_errno(error_number), std::move(message)};
 }
 

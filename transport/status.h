@@ -51,7 +51,7 @@ class [[nodiscard]] Status {
   ~Status() = default;
 
   static Status ok() { return {}; }
-  // Builds "<what>: <strerror(error_number)>" with the code that fits the errno value.
+  // Builds "<what>: <strerror(error_number)>" and which limit was reached, with the code that fits the errno.
   static Status from_errno(std::string_view what, int error_number);
 
   bool is_ok() const { return code_ == Code::kOk; }

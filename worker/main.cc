@@ -26,6 +26,7 @@ int run_supervisor(const tf::worker::Options& options) {
 int main(int argc, char** argv) {
   try {
     ::signal(SIGPIPE, SIG_IGN);
+    ::signal(SIGHUP, SIG_IGN);  // sessions, compilers too; a supervisor hears of it (signalfd)
     tf::worker::Options options;
     switch (tf::worker::parse_options(argc, argv, options)) {
       case tf::worker::ParseResult::kExitOk: return 0;

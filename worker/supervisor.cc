@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "protocol/hello.h"
+#include "worker/descriptor_limit.h"
 #include "worker/log.h"
 #include "worker/session_process.h"
 
@@ -30,7 +31,7 @@ constexpr int kMessagesPerTurn = 256;  // of one session process, so that none k
 sigset_t handled_signals() {
   sigset_t set;
   ::sigemptyset(&set);
-  for (const int number : {SIGTERM, SIGINT, SIGCHLD}) ::sigaddset(&set, number);
+  for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGCHLD}) ::sigaddset(&set, number);
   return set;
 }
 
@@ -75,6 +76,7 @@ Status Supervisor::open_listeners() {
 }
 
 Status Supervisor::open() {
+  TF_RETURN_IF_ERROR(raise_descriptor_limit());
   TF_RETURN_IF_ERROR(open_listeners());
   const sigset_t set = handled_signals();
   if (::sigprocmask(SIG_BLOCK, &set, nullptr) != 0) return Status::from_errno("sigprocmask", errno);
@@ -305,6 +307,8 @@ void Supervisor::read_signals() {
   while (::read(signals_.get(), &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
     if (info.ssi_signo == SIGCHLD) {
       reap();
+    } else if (info.ssi_signo == SIGHUP) {
+      if (!options_.quiet) log("{}: nothing is read again, and everything goes on", ::strsignal(SIGHUP));
     } else {
       if (!options_.quiet) log("stopping: {}", ::strsignal(static_cast<int>(info.ssi_signo)));
       stopping_ = true;
@@ -375,7 +379,8 @@ Status Supervisor::spawn() {
   ::posix_spawnattr_init(&attributes);
   sigset_t none;
   ::sigemptyset(&none);
-  const sigset_t defaults = handled_signals();
+  sigset_t defaults = handled_signals();
+  ::sigdelset(&defaults, SIGHUP);  // ignored there
   ::posix_spawnattr_setsigmask(&attributes, &none);
   ::posix_spawnattr_setsigdefault(&attributes, &defaults);
   // A process group of its own: Ctrl-C in a terminal reaches the supervisor, which lets sessions finish.

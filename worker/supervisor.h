@@ -41,7 +41,7 @@ class Supervisor {
   Supervisor& operator=(const Supervisor&) = delete;
   ~Supervisor();
 
-  // Binds the sockets and takes over SIGTERM, SIGINT and SIGCHLD.
+  // Binds the sockets and takes over SIGTERM, SIGINT, SIGHUP and SIGCHLD.
   Status open();
   // Serves until SIGTERM or SIGINT. Fails when no session process ever became ready.
   Status run();

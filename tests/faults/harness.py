@@ -5,6 +5,7 @@ Every wait has a deadline. Processes are ended by their own pid.
 """
 import os
 import re
+import resource
 import select
 import signal
 import socket
@@ -51,6 +52,11 @@ def resident_kib(pid):
         return int(re.search(r"VmRSS:\s+(\d+)", status.read()).group(1))
 
 
+def limited_to(descriptors):
+    """For preexec_fn: the process may have so many."""
+    return lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (descriptors, descriptors))
+
+
 class Lines:
     """Lines that a process writes, with a deadline for each."""
 
@@ -77,7 +83,7 @@ class Lines:
 class Worker:
     """hip-worker with the CPU runtime, on loopback and a Unix socket in a directory of its own."""
 
-    def __init__(self, *extra, program=None):
+    def __init__(self, *extra, program=None, descriptors=None):
         self.directory = tempfile.TemporaryDirectory(prefix="hip-faults-")
         self.socket = os.path.join(self.directory.name, "worker.sock")
         self.log_path = os.path.join(self.directory.name, "log")
@@ -85,7 +91,8 @@ class Worker:
         command = [program or os.path.join(BUILD, "bin", "hip-worker"), "--port", "0", "--socket", self.socket,
                    "--runtime", "cpu", "--ready-fd", str(write_end), *extra]
         with open(self.log_path, "wb") as log:
-            self.process = subprocess.Popen(command, stderr=log, pass_fds=[write_end])
+            self.process = subprocess.Popen(command, stderr=log, pass_fds=[write_end],
+                                            preexec_fn=limited_to(descriptors) if descriptors else None)
         os.close(write_end)
         try:
             self.port = int(Lines(read_end).next(20).split()[1])

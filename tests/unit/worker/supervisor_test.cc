@@ -224,6 +224,17 @@ TEST(Supervisor, ASpareThatHangsIsReplacedByAnother) {
   EXPECT_EQ(std::count(children.begin(), children.end(), hung), 0);
 }
 
+TEST(Supervisor, SighupChangesNothing) {
+  WorkerProcess worker;
+  ASSERT_TRUE(worker.ready());
+  net::OwnedFd control;
+  ASSERT_EQ(greet(worker.tcp(), request_for("tcp"), control)->code, Code::kOk);
+  for (const pid_t child : worker.children()) ::kill(child, SIGHUP);
+  ::kill(worker.pid(), SIGHUP);
+  EXPECT_FALSE(closed_within(control.get(), 500ms));
+  expect_alive(worker);
+}
+
 TEST(Supervisor, SigtermEndsEverythingInOrder) {
   WorkerProcess worker;
   ASSERT_TRUE(worker.ready());
