@@ -3,8 +3,11 @@
 #include "worker/runtime/cpu/kernel_api.h"
 #include "worker/runtime/cpu/rtc/process.h"
 
+#include "tests/support/slow_compiler.h"
+
 #include <gtest/gtest.h>
 #include <hip/hiprtc.h>
+#include <sys/wait.h>
 
 #include <cstring>
 #include <filesystem>
@@ -111,13 +114,30 @@ TEST(Rtc, WrongCallsAreRefused) {
   EXPECT_EQ(HIPRTC_SUCCESS, hiprtcDestroyProgram(&program));
 }
 
+TEST(Rtc, AProgramThatIsKilledTakesItsCompilationAlong) {
+  const tf::test::SlowCompiler compiler;
+  const pid_t program = ::fork();
+  ASSERT_GE(program, 0);
+  if (program == 0) {
+    hiprtcProgram compiled = nullptr;
+    static_cast<void>(hiprtcCreateProgram(&compiled, kSource, "axpy.hip", 0, nullptr, nullptr));
+    static_cast<void>(hiprtcCompileProgram(compiled, 0, nullptr));
+    ::_exit(0);
+  }
+  const std::vector<pid_t> pids = compiler.wait_for_start();
+  EXPECT_EQ(pids.size(), 2u);
+  ::kill(program, SIGKILL);
+  EXPECT_EQ(::waitpid(program, nullptr, 0), program);
+  EXPECT_TRUE(compiler.is_cleaned_up(pids));
+}
+
 TEST(RtcProcess, ACommandThatTakesTooLongIsEnded) {
   const auto start = std::chrono::steady_clock::now();
-  auto result = tf::cpu::rtc::run_command({"sleep", "30"}, "/dev/null", std::chrono::seconds(1));
+  auto result = tf::cpu::rtc::run_command({"sleep", "30"}, {"/dev/null"}, std::chrono::seconds(1));
   EXPECT_EQ(tf::Code::kTimeout, result.code());
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10));
-  EXPECT_FALSE(tf::cpu::rtc::run_command({"no-such-command-here"}, "/dev/null", std::chrono::seconds(5)));
-  auto seven = tf::cpu::rtc::run_command({"sh", "-c", "exit 7"}, "/dev/null", std::chrono::seconds(5));
+  EXPECT_FALSE(tf::cpu::rtc::run_command({"no-such-command-here"}, {"/dev/null"}, std::chrono::seconds(5)));
+  auto seven = tf::cpu::rtc::run_command({"sh", "-c", "exit 7"}, {"/dev/null"}, std::chrono::seconds(5));
   ASSERT_TRUE(seven);
   EXPECT_EQ(7, *seven);
 }

@@ -3,6 +3,7 @@
 // TF_HIPCC_CPU, else in a bin/ beside or above the library this is part of, else on PATH.
 #include "worker/runtime/cpu/rtc/compile_here.h"
 
+#include "worker/runtime/cpu/rtc/guard.h"
 #include "worker/runtime/cpu/rtc/process.h"
 
 #include <dlfcn.h>
@@ -119,12 +120,13 @@ Result<Compiled> compile_here(const Source& source, const std::vector<std::strin
   const TemporaryDirectory directory;
   const fs::path& in = directory.path();
   if (in.empty()) return Status::from_errno("hiprtc: temporary directory", errno);
+  Guard guard(in.string());
   TF_RETURN_IF_ERROR(write_sources(source, in));
   std::vector<std::string> command = {compiler(), "--rtc", "-march=native", "--names", in / "names"};
   command.push_back("-I" + (in / "include").string());
   command.insert(command.end(), options.begin(), options.end());
   command.insert(command.end(), {in / "source.hip", "-o", in / "code.co"});
-  auto status = run_command(command, in / "log", std::chrono::seconds(kCompileLimitSeconds));
+  auto status = run_command(command, {in / "log", in, &guard}, std::chrono::seconds(kCompileLimitSeconds));
   Compiled compiled;
   compiled.log = read_file(in / "log");
   if (!status) {

@@ -2,6 +2,8 @@
 // Commands with a deadline; see process.h.
 #include "worker/runtime/cpu/rtc/process.h"
 
+#include "worker/runtime/cpu/rtc/guard.h"
+
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -11,6 +13,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <string_view>
 
 extern char** environ;
 
@@ -36,8 +39,8 @@ class SpawnSetup {
   SpawnSetup(const SpawnSetup&) = delete;
   SpawnSetup& operator=(const SpawnSetup&) = delete;
 
-  int spawn(pid_t& pid, char* const* arguments) {
-    return posix_spawnp(&pid, arguments[0], &actions_, &attributes_, arguments, environ);
+  int spawn(pid_t& pid, char* const* arguments, char* const* environment) {
+    return posix_spawnp(&pid, arguments[0], &actions_, &attributes_, arguments, environment);
   }
 
  private:
@@ -45,10 +48,10 @@ class SpawnSetup {
   posix_spawnattr_t attributes_;
 };
 
-// Whether the process ended within the limit.
-bool wait_until_over(pid_t pid, std::chrono::milliseconds limit) {
+// Whether it ended within the limit; not reaped.
+bool has_ended(pid_t pid, std::chrono::milliseconds limit) {
   const int descriptor = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
-  if (descriptor < 0) return true;  // no pidfd on this kernel: waitpid() below waits without a limit
+  if (descriptor < 0) return true;  // no pidfd on this kernel: reap() waits without a limit
   const auto end = std::chrono::steady_clock::now() + limit;
   int ready = 0;
   do {
@@ -61,27 +64,53 @@ bool wait_until_over(pid_t pid, std::chrono::milliseconds limit) {
   return ready > 0;
 }
 
-}  // namespace
-
-Result<int> run_command(const std::vector<std::string>& command, const std::string& output_path,
-                        std::chrono::seconds limit) {
-  std::vector<char*> arguments;
-  for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
-  arguments.push_back(nullptr);
-  SpawnSetup setup(output_path);
-  pid_t pid = 0;
-  const int error = setup.spawn(pid, arguments.data());
-  if (error != 0) return Status::from_errno("starting " + command.front(), error);
-  const bool in_time = wait_until_over(pid, limit);
-  if (!in_time) kill(-pid, SIGKILL);
-  int status = 0;
+// False: an application that ignores SIGCHLD takes the status away.
+bool reap(pid_t pid, int& status) {
   pid_t reaped = 0;
   do {
     reaped = waitpid(pid, &status, 0);
   } while (reaped < 0 && errno == EINTR);
+  return reaped == pid;
+}
+
+// Ours with another TMPDIR, as `name=value` words that live as long as `variable`.
+std::vector<char*> environment_with(std::string& variable) {
+  std::vector<char*> words;
+  for (char** word = environ; *word != nullptr; ++word)
+    if (!std::string_view(*word).starts_with("TMPDIR=")) words.push_back(*word);
+  words.push_back(variable.data());
+  words.push_back(nullptr);
+  return words;
+}
+
+}  // namespace
+
+bool wait_until_over(pid_t pid, std::chrono::milliseconds limit) {
+  int ignored = 0;
+  return has_ended(pid, limit) && (reap(pid, ignored), true);
+}
+
+Result<int> run_command(const std::vector<std::string>& command, const Surroundings& surroundings,
+                        std::chrono::seconds limit) {
+  std::vector<char*> arguments;
+  for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  std::string place = "TMPDIR=" + surroundings.temporary_files;
+  SpawnSetup setup(surroundings.output_path);
+  pid_t pid = 0;
+  const int error = surroundings.temporary_files.empty()
+                        ? setup.spawn(pid, arguments.data(), environ)
+                        : setup.spawn(pid, arguments.data(), environment_with(place).data());
+  if (error != 0) return Status::from_errno("starting " + command.front(), error);
+  if (surroundings.guard != nullptr) surroundings.guard->watch(pid);
+  const bool in_time = has_ended(pid, limit);
+  if (!in_time) kill(-pid, SIGKILL);
+  // Before it is reaped: then its number may be another's.
+  if (surroundings.guard != nullptr) surroundings.guard->watch(0);
+  int status = 0;
+  const bool known = reap(pid, status);
   if (!in_time) return Status{Code::kTimeout, command.front() + " took too long and was ended"};
-  // An application that ignores SIGCHLD takes the status away; the files tell whether it worked.
-  if (reaped < 0) return 0;
+  if (!known) return 0;  // the files tell whether it worked
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 

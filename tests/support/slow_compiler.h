@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// A compiler for hiprtc that never comes to an end, and a folder of its own for temporary files: for tests
+// that end processes in the midst of a compilation. While it lives, TF_HIPCC_CPU and TMPDIR say so to
+// children.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace tf::test {
+
+class SlowCompiler {
+ public:
+  SlowCompiler() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "slow-compiler-XXXXXX").string();
+    EXPECT_NE(::mkdtemp(pattern.data()), nullptr);
+    home_ = pattern;
+    std::filesystem::create_directory(temporary());
+    std::ofstream(home_ / "compiler")
+        << "#!/bin/sh\nsleep 1000 &\n: > \"$TMPDIR/object\"\n"
+        << "echo $$ $! > \"" << (home_ / "new").string() << "\"\n"
+        << "mv \"" << (home_ / "new").string() << "\" \"" << (home_ / "pids").string() << "\"\nwait\n";
+    EXPECT_EQ(::chmod((home_ / "compiler").c_str(), 0700), 0);
+    ::setenv("TF_HIPCC_CPU", (home_ / "compiler").c_str(), 1);
+    ::setenv("TMPDIR", temporary().c_str(), 1);
+  }
+  ~SlowCompiler() {
+    ::unsetenv("TF_HIPCC_CPU");
+    ::unsetenv("TMPDIR");
+    for (const pid_t pid : running())
+      if (is_running(pid)) ::kill(pid, SIGKILL);
+    std::filesystem::remove_all(home_);
+  }
+  SlowCompiler(const SlowCompiler&) = delete;
+  SlowCompiler& operator=(const SlowCompiler&) = delete;
+
+  // It and the process that it started, once there are both; empty when that takes too long.
+  std::vector<pid_t> wait_for_start() const {
+    for (int round = 0; round < 2000 && running().empty(); ++round) pause();
+    return running();
+  }
+  // Within a few seconds, nothing of it runs, and no file is left.
+  bool is_cleaned_up(const std::vector<pid_t>& pids) const {
+    const auto clean = [&] {
+      for (const pid_t pid : pids)
+        if (is_running(pid)) return false;
+      return std::filesystem::is_empty(temporary());
+    };
+    for (int round = 0; round < 1000 && !clean(); ++round) pause();
+    return clean();
+  }
+
+ private:
+  static void pause() { std::this_thread::sleep_for(std::chrono::milliseconds(10)); }
+  std::filesystem::path temporary() const { return home_ / "tmp"; }
+  std::vector<pid_t> running() const {
+    std::ifstream file(home_ / "pids");
+    std::vector<pid_t> pids;
+    for (pid_t pid = 0; file >> pid;) pids.push_back(pid);
+    return pids;
+  }
+  // Not one that has ended and nobody asks for.
+  static bool is_running(pid_t pid) {
+    std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+    std::string text;
+    std::getline(file, text);
+    const std::size_t name_end = text.rfind(')');
+    return name_end != std::string::npos && text.substr(name_end + 2, 1) != "Z";
+  }
+
+  std::filesystem::path home_;
+};
+
+}  // namespace tf::test
