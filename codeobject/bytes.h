@@ -12,6 +12,8 @@ namespace tf::codeobject {
 
 using Bytes = std::span<const std::byte>;
 
+inline constexpr std::uint64_t kMaxImageBytes = std::uint64_t{4} << 30;
+
 // The part [offset, offset + size) of `bytes`, or nothing where that is not all inside.
 inline std::optional<Bytes> slice(Bytes bytes, std::uint64_t offset, std::uint64_t size) {
   if (offset > bytes.size() || size > bytes.size() - offset) return std::nullopt;

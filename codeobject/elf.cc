@@ -11,25 +11,24 @@ namespace {
 
 constexpr std::size_t kMaxNotes = 256;
 constexpr std::size_t kMaxSymbols = 1 << 20;
-constexpr std::uint64_t kMaxImageBytes = std::uint64_t{4} << 30;
 
-Status malformed(const char* what) { return {Code::kProtocol, std::string("ELF: ") + what}; }
+Status malformed_elf(const char* what) { return {Code::kProtocol, std::string("ELF: ") + what}; }
 
 Status check_header(const Elf64_Ehdr& header) {
-  if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return malformed("no ELF magic");
+  if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return malformed_elf("no ELF magic");
   if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB) {
-    return malformed("not 64-bit little-endian");
+    return malformed_elf("not 64-bit little-endian");
   }
   if (header.e_shnum != 0 && header.e_shentsize != sizeof(Elf64_Shdr))
-    return malformed("section header size");
+    return malformed_elf("section header size");
   if (header.e_phnum != 0 && header.e_phentsize != sizeof(Elf64_Phdr))
-    return malformed("program header size");
+    return malformed_elf("program header size");
   return Status::ok();
 }
 
 // Grows `end` to offset + size; refuses what lies beyond `limit`.
 Status reach(std::uint64_t& end, std::uint64_t offset, std::uint64_t size, std::uint64_t limit) {
-  if (offset > limit || size > limit - offset) return malformed("a part lies outside the image");
+  if (offset > limit || size > limit - offset) return malformed_elf("a part lies outside the image");
   end = std::max(end, offset + size);
   return Status::ok();
 }
@@ -57,14 +56,14 @@ Result<std::uint64_t> Elf::extent(const void* image) {
 }
 
 Result<std::uint64_t> Elf::extent(Bytes image) {
-  if (image.size() < sizeof(Elf64_Ehdr)) return malformed("shorter than a header");
+  if (image.size() < sizeof(Elf64_Ehdr)) return malformed_elf("shorter than a header");
   const auto header = load<Elf64_Ehdr>(image, 0);
   TF_RETURN_IF_ERROR(check_header(header));
   const auto sections =
       slice(image, header.e_shnum != 0 ? header.e_shoff : 0, header.e_shnum * sizeof(Elf64_Shdr));
   const auto segments =
       slice(image, header.e_phnum != 0 ? header.e_phoff : 0, header.e_phnum * sizeof(Elf64_Phdr));
-  if (!sections || !segments) return malformed("the header tables lie outside");
+  if (!sections || !segments) return malformed_elf("the header tables lie outside");
   std::uint64_t end = sizeof header;
   if (!sections->empty()) TF_RETURN_IF_ERROR(reach(end, header.e_shoff, sections->size(), image.size()));
   if (!segments->empty()) TF_RETURN_IF_ERROR(reach(end, header.e_phoff, segments->size(), image.size()));
@@ -82,7 +81,7 @@ Result<std::uint64_t> Elf::extent(Bytes image) {
 }
 
 Result<Elf> Elf::parse(Bytes image) {
-  if (image.size() < sizeof(Elf64_Ehdr)) return malformed("shorter than a header");
+  if (image.size() < sizeof(Elf64_Ehdr)) return malformed_elf("shorter than a header");
   const auto header = load<Elf64_Ehdr>(image, 0);
   TF_RETURN_IF_ERROR(check_header(header));
   Elf elf;
@@ -97,7 +96,7 @@ Result<Elf> Elf::parse(Bytes image) {
 Status Elf::read_segments(Bytes image) {
   const auto header = load<Elf64_Ehdr>(image, 0);
   const auto table = slice(image, header.e_phoff, std::uint64_t{header.e_phnum} * sizeof(Elf64_Phdr));
-  if (header.e_phnum != 0 && !table) return malformed("program headers lie outside");
+  if (header.e_phnum != 0 && !table) return malformed_elf("program headers lie outside");
   for (std::uint32_t i = 0; i < header.e_phnum; ++i) {
     const auto segment = load<Elf64_Phdr>(*table, i * sizeof(Elf64_Phdr));
     if (segment.p_type != PT_NOTE) continue;
@@ -109,7 +108,7 @@ Status Elf::read_segments(Bytes image) {
 Status Elf::read_sections(Bytes image) {
   const auto header = load<Elf64_Ehdr>(image, 0);
   const auto table = slice(image, header.e_shoff, std::uint64_t{header.e_shnum} * sizeof(Elf64_Shdr));
-  if (header.e_shnum != 0 && !table) return malformed("section headers lie outside");
+  if (header.e_shnum != 0 && !table) return malformed_elf("section headers lie outside");
   const bool want_notes = notes_.empty();
   for (std::uint32_t i = 0; i < header.e_shnum; ++i) {
     const auto section = load<Elf64_Shdr>(*table, i * sizeof(Elf64_Shdr));
@@ -117,11 +116,11 @@ Status Elf::read_sections(Bytes image) {
       TF_RETURN_IF_ERROR(read_notes(image, section.sh_offset, section.sh_size, section.sh_addralign));
     }
     if (section.sh_type != SHT_DYNSYM) continue;
-    if (section.sh_link >= header.e_shnum) return malformed("symbol table without strings");
+    if (section.sh_link >= header.e_shnum) return malformed_elf("symbol table without strings");
     const auto linked = load<Elf64_Shdr>(*table, section.sh_link * sizeof(Elf64_Shdr));
     const auto symbols = slice(image, section.sh_offset, section.sh_size);
     const auto strings = slice(image, linked.sh_offset, linked.sh_size);
-    if (!symbols || !strings) return malformed("symbols lie outside");
+    if (!symbols || !strings) return malformed_elf("symbols lie outside");
     TF_RETURN_IF_ERROR(read_symbols(*symbols, *strings));
   }
   return Status::ok();
@@ -129,7 +128,7 @@ Status Elf::read_sections(Bytes image) {
 
 Status Elf::read_notes(Bytes image, std::uint64_t offset, std::uint64_t bytes, std::uint64_t align) {
   const auto area = slice(image, offset, bytes);
-  if (!area) return malformed("notes lie outside");
+  if (!area) return malformed_elf("notes lie outside");
   const std::uint64_t unit = align == 8 ? 8 : 4;
   std::uint64_t at = 0;
   while (at + sizeof(Elf64_Nhdr) <= area->size()) {
@@ -138,7 +137,7 @@ Status Elf::read_notes(Bytes image, std::uint64_t offset, std::uint64_t bytes, s
     const std::uint64_t body_at = round_up(name_at + head.n_namesz, unit);
     const auto name = slice(*area, name_at, head.n_namesz);
     const auto body = slice(*area, body_at, head.n_descsz);
-    if (!name || !body) return malformed("a note is cut off");
+    if (!name || !body) return malformed_elf("a note is cut off");
     if (notes_.size() >= kMaxNotes) return {Code::kResourceExhausted, "ELF: more than 256 notes"};
     std::string_view owner(reinterpret_cast<const char*>(name->data()), name->size());
     if (!owner.empty() && owner.back() == '\0') owner.remove_suffix(1);

@@ -25,19 +25,22 @@ static_assert(sizeof(Wrapper) == 24);
 
 constexpr const char* kUnknownForm = "code object: neither ELF nor PTX nor an offload bundle";
 
-Status malformed(const char* what) { return {Code::kProtocol, std::string("offload bundle: ") + what}; }
+Status malformed_bundle(const char* what) {
+  return {Code::kProtocol, std::string("offload bundle: ") + what};
+}
 
 // Length of a bundle that starts at `bytes`, by its table.
 Result<std::uint64_t> bundle_extent(const std::byte* bytes) {
   const auto count = load<std::uint64_t>({bytes, kBundleMagic.size() + 8}, kBundleMagic.size());
-  if (count > kMaxBundleEntries) return malformed("more than 4096 entries");
+  if (count > kMaxBundleEntries) return malformed_bundle("more than 4096 entries");
   std::uint64_t at = kBundleMagic.size() + 8, end = at;
   for (std::uint64_t i = 0; i < count; ++i) {
     const Bytes head{bytes + at, kEntryHeadBytes};
     const auto offset = load<std::uint64_t>(head, 0), size = load<std::uint64_t>(head, 8);
     const auto id_bytes = load<std::uint64_t>(head, 16);
-    if (id_bytes > kMaxBundleIdBytes) return malformed("an id of more than 4096 bytes");
-    if (offset > kMaxImageBytes || size > kMaxImageBytes - offset) return malformed("larger than 4 GiB");
+    if (id_bytes > kMaxBundleIdBytes) return malformed_bundle("an id of more than 4096 bytes");
+    if (offset > kMaxImageBytes || size > kMaxImageBytes - offset)
+      return malformed_bundle("larger than 4 GiB");
     at += kEntryHeadBytes + id_bytes;
     end = std::max({end, at, offset + size});
   }
@@ -123,19 +126,19 @@ Result<std::uint64_t> image_extent(const void* image) {
 }
 
 Result<std::vector<BundleEntry>> read_bundle(Bytes image) {
-  if (!is_bundle(image)) return malformed("no magic");
+  if (!is_bundle(image)) return malformed_bundle("no magic");
   const auto count = load<std::uint64_t>(image, kBundleMagic.size());
-  if (count > kMaxBundleEntries) return malformed("more than 4096 entries");
+  if (count > kMaxBundleEntries) return malformed_bundle("more than 4096 entries");
   std::vector<BundleEntry> entries;
   std::uint64_t at = kBundleMagic.size() + 8;
   for (std::uint64_t i = 0; i < count; ++i) {
     const auto head = slice(image, at, kEntryHeadBytes);
-    if (!head) return malformed("the table is cut off");
+    if (!head) return malformed_bundle("the table is cut off");
     const auto id_bytes = load<std::uint64_t>(*head, 16);
     const auto id = slice(image, at + kEntryHeadBytes, id_bytes);
     const auto body = slice(image, load<std::uint64_t>(*head, 0), load<std::uint64_t>(*head, 8));
-    if (!id || id_bytes > kMaxBundleIdBytes) return malformed("an id lies outside");
-    if (!body) return malformed("an entry lies outside");
+    if (!id || id_bytes > kMaxBundleIdBytes) return malformed_bundle("an id lies outside");
+    if (!body) return malformed_bundle("an entry lies outside");
     entries.push_back({{reinterpret_cast<const char*>(id->data()), id->size()}, *body});
     at += kEntryHeadBytes + id_bytes;
   }

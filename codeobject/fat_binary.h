@@ -19,7 +19,6 @@ namespace tf::codeobject {
 inline constexpr std::uint32_t kWrapperMagic = 0x48495046;  // "HIPF" read as a big-endian word
 inline constexpr std::size_t kMaxBundleEntries = 4096;
 inline constexpr std::size_t kMaxBundleIdBytes = 4096;
-inline constexpr std::uint64_t kMaxImageBytes = std::uint64_t{4} << 30;
 
 struct BundleEntry {
   std::string_view id;  // "hipv4-amdgcn-amd-amdhsa--gfx90a:xnack+"

@@ -13,12 +13,14 @@ namespace {
 using msgpack::Kind;
 using msgpack::Reader;
 
-Status malformed(const char* what) { return {Code::kProtocol, std::string("kernel metadata: ") + what}; }
+Status malformed_metadata(const char* what) {
+  return {Code::kProtocol, std::string("kernel metadata: ") + what};
+}
 
 Result<std::uint32_t> read_number(Reader& reader) {
   auto value = reader.expect(Kind::kInteger);
   if (!value) return value.status();
-  if (value->negative || value->integer > UINT32_MAX) return malformed("a number out of range");
+  if (value->negative || value->integer > UINT32_MAX) return malformed_metadata("a number out of range");
   return static_cast<std::uint32_t>(value->integer);
 }
 
@@ -77,7 +79,7 @@ Status read_argument(Reader& reader, std::vector<Argument>& arguments) {
 Status read_arguments(Reader& reader, std::vector<Argument>& arguments) {
   auto array = reader.expect(Kind::kArray);
   if (!array) return array.status();
-  if (array->count > kMaxArguments) return malformed("more than 4096 arguments");
+  if (array->count > kMaxArguments) return malformed_metadata("more than 4096 arguments");
   for (std::uint32_t i = 0; i < array->count; ++i) TF_RETURN_IF_ERROR(read_argument(reader, arguments));
   return Status::ok();
 }
@@ -96,11 +98,12 @@ std::uint32_t* number_field(KernelInfo& kernel, std::string_view key) {
 }
 
 Status check(KernelInfo& kernel) {
-  if (kernel.name.empty()) return malformed("a kernel without a name");
-  if (kernel.argument_bytes > kMaxArgumentBytes) return malformed("an argument block of more than 64 KiB");
+  if (kernel.name.empty()) return malformed_metadata("a kernel without a name");
+  if (kernel.argument_bytes > kMaxArgumentBytes)
+    return malformed_metadata("an argument block of more than 64 KiB");
   for (const Argument& argument : kernel.arguments) {
     const std::uint64_t end = std::uint64_t{argument.offset_bytes} + argument.size_bytes;
-    if (end > kernel.argument_bytes) return malformed("an argument lies outside its block");
+    if (end > kernel.argument_bytes) return malformed_metadata("an argument lies outside its block");
     kernel.explicit_argument_bytes =
         std::max(kernel.explicit_argument_bytes, static_cast<std::uint32_t>(end));
   }
@@ -135,7 +138,7 @@ Result<KernelInfo> read_kernel(Reader& reader) {
 Status read_kernels(Reader& reader, std::vector<KernelInfo>& kernels) {
   auto array = reader.expect(Kind::kArray);
   if (!array) return array.status();
-  if (array->count > kMaxKernels) return malformed("more than 65536 kernels");
+  if (array->count > kMaxKernels) return malformed_metadata("more than 65536 kernels");
   for (std::uint32_t i = 0; i < array->count; ++i) {
     auto kernel = read_kernel(reader);
     if (!kernel) return kernel.status();

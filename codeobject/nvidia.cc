@@ -35,12 +35,14 @@ struct PartHead {
 };
 static_assert(sizeof(PartHead) == 16);
 
-Status malformed(const char* what) { return {Code::kProtocol, std::string("CUDA fat binary: ") + what}; }
+Status malformed_fatbin(const char* what) {
+  return {Code::kProtocol, std::string("CUDA fat binary: ") + what};
+}
 
 Result<std::uint64_t> fatbin_bytes(const FatbinHead& head) {
-  if (head.magic != kCudaFatbinMagic) return malformed("no magic");
-  if (head.head_bytes < sizeof head) return malformed("its header is too short");
-  if (head.body_bytes > kMaxFatbinBytes) return malformed("larger than 4 GiB");
+  if (head.magic != kCudaFatbinMagic) return malformed_fatbin("no magic");
+  if (head.head_bytes < sizeof head) return malformed_fatbin("its header is too short");
+  if (head.body_bytes > kMaxFatbinBytes) return malformed_fatbin("larger than 4 GiB");
   return head.head_bytes + head.body_bytes;
 }
 
@@ -101,19 +103,19 @@ Result<std::uint64_t> cuda_fatbin_extent(const void* image) {
 }
 
 Result<std::uint64_t> cuda_fatbin_extent(Bytes image) {
-  if (image.size() < sizeof(FatbinHead)) return malformed("cut off");
+  if (image.size() < sizeof(FatbinHead)) return malformed_fatbin("cut off");
   const auto head = load<FatbinHead>(image, 0);
   auto whole = fatbin_bytes(head);
   if (!whole) return whole;
   const auto body = slice(image, head.head_bytes, head.body_bytes);
-  if (!body) return malformed("cut off");
+  if (!body) return malformed_fatbin("cut off");
   std::size_t parts = 0;
   for (std::uint64_t at = 0; at < body->size();) {
     const auto bytes = slice(*body, at, sizeof(PartHead));
-    if (!bytes || ++parts > kMaxFatbinParts) return malformed("a part's header lies outside");
+    if (!bytes || ++parts > kMaxFatbinParts) return malformed_fatbin("a part's header lies outside");
     const auto part = load<PartHead>(*bytes, 0);
-    if (part.head_bytes < sizeof part) return malformed("a part's header is too short");
-    if (!slice(*body, at + part.head_bytes, part.body_bytes)) return malformed("a part lies outside");
+    if (part.head_bytes < sizeof part) return malformed_fatbin("a part's header is too short");
+    if (!slice(*body, at + part.head_bytes, part.body_bytes)) return malformed_fatbin("a part lies outside");
     at += part.head_bytes + part.body_bytes;
   }
   return whole;

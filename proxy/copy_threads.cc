@@ -16,7 +16,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr unsigned kLooksPerClock = 32;
 constexpr std::chrono::hours kHelperSleep{1};  // woken when there is something to copy
 
 // Whole pages.

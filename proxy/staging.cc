@@ -20,7 +20,6 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::uint64_t kWordStride = 64;  // a line each
 constexpr unsigned kLooksBeforePause = 64;
-constexpr unsigned kLooksPerClock = 32;
 // From then on look less often: where others want the processor, and anyhow. A sleep takes up to 70 us more
 // than the device does, which a copy of a few milliseconds would show.
 constexpr auto kShortWait = std::chrono::milliseconds(1);

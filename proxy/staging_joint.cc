@@ -30,8 +30,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr unsigned kLooksPerClock = 32;
-
 }  // namespace
 
 struct Staging::JointCopy {

@@ -5,8 +5,9 @@
 #include <hip/hiprtc.h>
 
 #include <cstring>
-#include <exception>
 #include <memory>
+
+#include "worker/runtime/common/rtc/guarded.h"
 
 #define EXPORT extern "C" __attribute__((visibility("default")))
 
@@ -18,17 +19,7 @@ struct _hiprtcProgram {
 
 namespace {
 
-// No exception leaves through the C interface.
-template <typename Body>
-hiprtcResult guarded(Body body) {
-  try {
-    return body();
-  } catch (const std::bad_alloc&) {
-    return HIPRTC_ERROR_OUT_OF_MEMORY;
-  } catch (const std::exception&) {
-    return HIPRTC_ERROR_INTERNAL_ERROR;
-  }
-}
+using tf::runtime::rtc::guarded;
 
 hiprtcResult copy_out(const std::string& from, char* to, bool with_end) {
   if (to == nullptr) return HIPRTC_ERROR_INVALID_INPUT;

@@ -4,16 +4,19 @@
 // refused with HIPRTC_ERROR_LINKING. A link state is used by one thread at a time.
 #include <hip/hiprtc.h>
 
-#include <exception>
 #include <fstream>
 #include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "worker/runtime/common/rtc/guarded.h"
+
 #define EXPORT extern "C" __attribute__((visibility("default")))
 
 namespace {
+
+using tf::runtime::rtc::guarded;
 
 constexpr int kErrorLinking = 100;  // HIPRTC_ERROR_LINKING, which HIP 5.2's enum does not have
 
@@ -27,15 +30,6 @@ hiprtcResult add(void* handle, std::string input) {
   if (handle == nullptr || input.empty()) return HIPRTC_ERROR_INVALID_INPUT;
   state_of(handle)->inputs.push_back(std::move(input));
   return HIPRTC_SUCCESS;
-}
-
-template <typename Body>
-hiprtcResult guarded(Body body) {
-  try {
-    return body();
-  } catch (const std::exception&) {
-    return HIPRTC_ERROR_OUT_OF_MEMORY;
-  }
 }
 
 }  // namespace

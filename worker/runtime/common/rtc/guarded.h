@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every function of the hiprtc C interface runs in.
+#pragma once
+
+#include <hip/hiprtc.h>
+
+#include <exception>
+#include <new>
+
+namespace tf::runtime::rtc {
+
+// No exception leaves through the C interface.
+template <typename Body>
+hiprtcResult guarded(Body body) {
+  try {
+    return body();
+  } catch (const std::bad_alloc&) {
+    return HIPRTC_ERROR_OUT_OF_MEMORY;
+  } catch (const std::exception&) {
+    return HIPRTC_ERROR_INTERNAL_ERROR;
+  }
+}
+
+}  // namespace tf::runtime::rtc
