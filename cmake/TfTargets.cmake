@@ -10,11 +10,13 @@ set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
 set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
 
-find_program(CCACHE_PROGRAM ccache)
-if(CCACHE_PROGRAM)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
-  set(CMAKE_C_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
-endif()
+# A launcher that was asked for (-DCMAKE_CXX_COMPILER_LAUNCHER=) wins.
+find_program(TF_COMPILER_CACHE NAMES ccache sccache)
+foreach(language C CXX)
+  if(TF_COMPILER_CACHE AND NOT CMAKE_${language}_COMPILER_LAUNCHER)
+    set(CMAKE_${language}_COMPILER_LAUNCHER ${TF_COMPILER_CACHE})
+  endif()
+endforeach()
 
 add_library(tf_options INTERFACE)
 target_compile_options(tf_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
@@ -39,7 +41,7 @@ target_include_directories(tf_options INTERFACE ${CMAKE_SOURCE_DIR})
 # where the linker sees them all. The objects also hold ordinary code, so that tests link as fast as ever. clang 14
 # has no such objects.
 set(TF_LINK_TIME_OPTIMISED OFF)
-if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_BUILD_TYPE MATCHES "^Rel" AND NOT TF_SANITIZE)
+if(TF_LTO AND CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_BUILD_TYPE MATCHES "^Rel" AND NOT TF_SANITIZE)
   set(TF_LINK_TIME_OPTIMISED ON)
 endif()
 
@@ -56,6 +58,12 @@ function(tf_link_time_optimised name)
   if(TF_LINK_TIME_OPTIMISED)
     target_link_options(${name} PRIVATE -flto=auto)
   endif()
+endfunction()
+
+# Sources that read a command line. CLI11 is a header; such a file costs as much to optimise as eight others, and runs
+# once in a program's life.
+function(tf_command_line_sources)
+  set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS -O0)
 endfunction()
 
 # LD_LIBRARY_PATH must win over the path of the build tree: that is how one program runs natively or remotely.

@@ -9,29 +9,44 @@ STEP_STARTED=$SECONDS
 say() { printf '%s\n' "$*"; }
 headline() { printf '\n== %s ==\n' "$*"; }
 
-# step NAME COMMAND...: runs the command with its output in build/logs/NAME.log; a dot every 10 s, and every
-# minute how far it is, where the log says so ("[130/414] ...").
+# doing LOG: the last line of a log, as short as it says what is being done: "[57/106] worker/session.cc",
+# "Unpacking libllvm14:amd64".
+doing() {
+  tail -c 2000 "$1" 2>/dev/null | tr '\r' '\n' | grep -v '^ *$' | tail -n 1 | sed -E '
+    s/Building (C|CXX) object //; s,CMakeFiles/[^/]*\.dir/,,; s/\.o$//; s,Unity/unity_([0-9]+)_cxx\.cxx,part \1,
+    s/Linking CXX (static library|shared library|executable) /link /
+    s/^(Unpacking|Setting up|Selecting previously unselected package) ([^ ]+).*/\1 \2/' | cut -c1-90
+}
+
+# step NAME COMMAND...: runs the command with its output in build/logs/NAME.log, and tells what it does: on a terminal
+# in one line that changes, elsewhere every 15 s in a line of its own.
 step() {
-  local name=$1 log started=$SECONDS pid status=0 reached
+  local name=$1 log started=$SECONDS pid status=0 ticks=0 clear=
   shift
   log="$LOGS/$name.log"
+  [ -t 1 ] && clear=$'\r\e[K'
   printf '  %-28s ' "$name"
   "$@" >"$log" 2>&1 </dev/null &
   pid=$!
-  local ticks=0
   while kill -0 "$pid" 2>/dev/null; do
-    sleep 0.5
+    sleep 0.2
     ticks=$((ticks + 1))
-    [ $((ticks % 20)) -eq 0 ] && printf '.'
-    [ $((ticks % 120)) -eq 0 ] || continue
-    reached=$(tail -n 3 "$log" | grep -oE '^\[[0-9]+/[0-9]+\]' | tail -n 1)
-    [ -n "$reached" ] && printf '%s' "$reached"
+    if [ -n "$clear" ]; then
+      [ $((ticks % 5)) -eq 0 ] && printf '%s  %-28s %d s  %s' "$clear" "$name" $((SECONDS - started)) "$(doing "$log")"
+    elif [ $((ticks % 75)) -eq 0 ]; then
+      printf '\n    %4d s  %s' $((SECONDS - started)) "$(doing "$log")"
+    fi
   done
   wait "$pid" || status=$?
+  if [ -n "$clear" ]; then
+    printf '%s  %-28s ' "$clear" "$name"
+  elif [ "$ticks" -ge 75 ]; then
+    printf '\n  %-28s ' "$name"
+  fi
   if [ "$status" -eq 0 ]; then
-    printf ' done in %d s\n' $((SECONDS - started))
+    printf 'done in %d s\n' $((SECONDS - started))
   else
-    printf ' FAILED (exit %d) after %d s; ' "$status" $((SECONDS - started))
+    printf 'FAILED (exit %d) after %d s; ' "$status" $((SECONDS - started))
     printf 'the end of build/logs/%s.log:\n' "$name"
     tail -n 60 "$log" | sed 's/^/    /'
   fi

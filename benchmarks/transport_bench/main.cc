@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // transport_bench: what a transport costs by itself, between two processes, beside the physical limits
 // measured in the same run. The parent measures; the forked child echoes, counts and receives.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +14,7 @@
 #include "benchmarks/report/report.h"
 #include "benchmarks/report/statistics.h"
 #include "benchmarks/transport_bench/memory.h"
+#include "benchmarks/transport_bench/options.h"
 #include "benchmarks/transport_bench/peer.h"
 
 namespace tf::bench {
@@ -25,25 +26,6 @@ constexpr int kTripsPerSample = 100;
 constexpr int kSinglesPerRound = 1000;
 constexpr std::uint64_t kBulkSizes[] = {64 << 10, 1 << 20, 16 << 20, 64 << 20, 256 << 20};
 constexpr std::uint64_t kQuickBulkSizes[] = {1 << 20, 64 << 20};
-
-struct Options {
-  std::vector<std::string> transports{"shm", "tcp"};
-  bool json = false;
-  bool quick = false;
-  std::string placement = "both";
-  std::vector<std::size_t> trip_sizes;
-  bool memory = false;
-  std::vector<std::string> only;  // parts; all of them when empty
-  std::vector<std::uint64_t> bulk_sizes;
-  std::vector<std::string> peer_environment;
-
-  bool wants(const char* part) const {
-    return only.empty() || std::find(only.begin(), only.end(), part) != only.end();
-  }
-  // With both placements in one run the names of the unpinned figures say so.
-  bool both() const { return placement == "both"; }
-  std::string plot;
-};
 
 // What bounds a transport. Of rdma nothing is known here: perftest on the same devices tells (tools/rdma-vm).
 struct LimitNames {
@@ -259,34 +241,7 @@ int measure_all(const Options& options, Report& report) {
 
 int main(int argc, char** argv) {
   tf::bench::Options options;
-  CLI::App app{
-      "transport_bench: round trip, posted messages and bulk payloads of each transport, between two\n"
-      "processes, beside the physical limits measured in the same run"};
-  app.add_option("-t,--transport", options.transports, "shm, tcp and/or rdma (default: shm and tcp)")
-      ->check(CLI::IsMember({"shm", "tcp", "rdma"}));
-  app.add_flag("--json", options.json, "One JSON object a line");
-  app.add_flag("--quick", options.quick, "Shorter samples, fewer sizes");
-  app.add_option("--placement", options.placement,
-                 "pinned (a processor for each end), unpinned (where the kernel puts them) or both (default; "
-                 "payload pinned only)")
-      ->check(CLI::IsMember({"pinned", "unpinned", "both"}));
-  app.add_option("--trip-sizes", options.trip_sizes, "Round trips of these bytes, too, as 1024,4096")
-      ->delimiter(',')
-      ->check(CLI::Range(64, 60'000));
-  app.add_option("--only", options.only, "Only round_trip, posted and/or bulk (default: all three)")
-      ->check(CLI::IsMember({"round_trip", "posted", "bulk"}))
-      ->delimiter(',');
-  app.add_option("--bulk-sizes", options.bulk_sizes, "Payloads of these bytes, as 1048576,16777216")
-      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 32))
-      ->delimiter(',');
-  app.add_option("--peer-env", options.peer_environment,
-                 "NAME=VALUE in the environment of the peer alone, as TF_RDMA_DEVICE=rxe0 (may be repeated)");
-  app.add_flag(
-      "--memory", options.memory,
-      "Instead: memcpy between kinds of pages, and between addresses that a processor's cache takes for "
-      "the same ones");
-  app.add_option("--plot", options.plot, "Write bandwidth over size as an SVG file");
-  CLI11_PARSE(app, argc, argv);
+  if (const std::optional<int> over = tf::bench::parse_options(argc, argv, options)) return *over;
   tf::bench::Report report(options.json);
   int worst = 0;
   if (options.memory) {
