@@ -340,6 +340,8 @@ def functions(lines, groups):
 def rewrite(text):
     """IR for NVPTX of a module that clang made for WAVE32_TARGET. Returns it and the kernels."""
     lines, text = [], ir.writable(text)
+    if ir.Spelling(text).opaque:
+        raise ir.Unsupported('PTX is made with clang 14 only: HIPCC_CPU_CLANG=clang++-14')
     ir.refuse_assembly(text.split('\n'), 'NVIDIA\'s GPUs')
     for line in text.split('\n'):
         if line.startswith('target datalayout'):

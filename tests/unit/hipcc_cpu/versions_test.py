@@ -68,6 +68,17 @@ class Versions(unittest.TestCase):
                 self.assertEqual(self.run_tool(version, './prog').stdout, '115 114 113 112\n')
         self.for_each(check)
 
+    def test_ptx(self):
+        """Made with clang 14; others say that."""
+        def check(version):
+            environment = dict(os.environ, HIPCC_CPU_CLANG='clang++-%d' % version)
+            done = subprocess.run([HIPCC, '--genco', '--offload-arch=sm_70', KERNELS, '-o', 'x.ptx'], env=environment,
+                                  capture_output=True, text=True, cwd=self.place.name, check=False)
+            if version > 14:
+                self.assertEqual(done.returncode, 1)
+                self.assertIn('PTX is made with clang 14', done.stderr)
+        self.for_each(check)
+
 
 if __name__ == '__main__':
     unittest.main()
