@@ -37,3 +37,4 @@ install(FILES ${CMAKE_BINARY_DIR}/hip-remote-config.cmake ${CMAKE_BINARY_DIR}/hi
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/hip-remote)
 configure_file(${CMAKE_SOURCE_DIR}/cmake/hip-remote.pc.in ${CMAKE_BINARY_DIR}/hip-remote.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/hip-remote.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+include(TfHipPackage)

@@ -17,6 +17,7 @@ from .jobs import Runner, find_clang
 
 LANGUAGE = ['-nogpulib', '--rocm-path=/usr', '-Wno-unused-command-line-argument', '-O2', '-fPIC']
 LIBRARY_FOLDERS = ('lib', 'lib64', 'lib/x86_64-linux-gnu')
+ROCM_ROOT = 'hip-remote/rocm'  # in the folder of the library (cmake/TfHipPackage.cmake)
 USAGE_ERROR = 2
 FIRST_WITHOUT_OLD_NAMES = 20  # of clang: see old_headers.h
 
@@ -172,6 +173,9 @@ def pass_on(clang, options):
     words = options.words
     if '--version' in words and hip_version():
         print('HIP version: ' + hip_version(), flush=True)
+    if options.verbose and default_library() and hip_version():  # as CMake looks for it
+        print('Found HIP installation: %s, version %s' % (os.path.join(default_library(), ROCM_ROOT), hip_version()),
+              file=sys.stderr, flush=True)
     if options.sources:
         side = '--cuda-device-only' if options.device_only else '--cuda-host-only'
         words = host_words(options)
@@ -181,7 +185,8 @@ def pass_on(clang, options):
 
 def launch(arguments):
     """CMake's way to another compiler: `arguments` is a whole command line."""
-    if 'hip' in [b for a, b in zip(arguments, arguments[1:]) if a == '-x'] or '-xhip' in arguments:
+    languages = [b for a, b in zip(arguments, arguments[1:]) if a == '-x']
+    if 'hip' in languages or '-xhip' in arguments or '--hip-link' in arguments:
         options = [i for i, word in enumerate(arguments) if word.startswith('-')]
         return compile_all(arguments[options[0]:])
     if not arguments:
