@@ -9,10 +9,12 @@ end)` plus constants from which note.py reads the argument layout.
 """
 import re
 
+from . import waves
+
 LAYOUT = "e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-%sf80:128-n8:16:32:64-S128"
 TRIPLE = "x86_64-pc-linux-gnu"
 DYNAMIC_SHARED_BYTES = 65536  # HIPR_DYNAMIC_SHARED_BYTES
-DEVICE_ABI = 2                # HIPR_DEVICE_ABI
+DEVICE_ABI = 3                # HIPR_DEVICE_ABI
 TABLE_SECTION = ".hipr_table"
 
 FIRST_OPAQUE = 15        # LLVM versions from this on write every pointer as `ptr`
@@ -23,7 +25,7 @@ GLOBAL = re.compile(r'@(' + NAME + ')')
 # Calls that may park the calling HIP thread: kernels that reach one run on fibers.
 PARKS = re.compile(r'__hipr_amdgcn_(s_barrier|wave_barrier|ds_bpermute|ds_permute|ds_swizzle|'
                    r'mov_dpp|update_dpp|readfirstlane|readlane|icmp|fcmp|read_exec|ballot)|'
-                   r'__ockl_(wgred|wfany|wfall|activelane|grid_sync|gws_barrier|multi_grid_sync)')
+                   r'__hipr_wave_sync$|__ockl_(wgred|wfany|wfall|activelane|grid_sync|gws_barrier|multi_grid_sync)')
 
 
 ASSEMBLY_TEXT = re.compile(r'\bcall [^"]*\basm (?:sideeffect |alignstack |inteldialect |unwind )*"([^"]*)"')
@@ -193,7 +195,7 @@ def drop_address_spaces(text):
 
 
 def parse_globals(lines, spelling):
-    """Shared variables: {name: type}, and the lines without the extern ones (they become aliases)."""
+    """Shared variables, static and extern: {name: type}; and the lines, where the extern ones become aliases."""
     static, dynamic, out = {}, {}, []
     pattern = re.compile(r'^@(' + NAME + r') = (.*?)addrspace\(3\) (global|constant) (.*)$')
     for line in lines:
@@ -218,7 +220,7 @@ def parse_globals(lines, spelling):
         if not spelling.opaque:
             to = 'bitcast (%s to %s)' % (to, spelling.to(kind))
         out.append('@%s = internal thread_local alias %s, %s' % (name, kind, to))
-    return static, out
+    return static, dynamic, out
 
 
 def parse_kernel(line, groups):
@@ -308,8 +310,9 @@ def table(kernels, static, spelling):
     return ['@__hipr_table = constant [%d x i64] [%s], section "%s"' % (count, body, TABLE_SECTION)]
 
 
-def reach(kernels, bodies, static):
+def reach(kernels, bodies, static, dynamic):
     """Finds what each kernel reaches through calls and references: shared variables and parking calls."""
+    extern = {unquote(n) for n in dynamic}
     uses = {name: set(unquote(n) for n in GLOBAL.findall(text)) for name, text in bodies.items()}
     pointer_call = re.compile(r'\bcall\b[^@\n]* %' + NAME + r'\(')
     indirect = {name: bool(pointer_call.search(text)) for name, text in bodies.items()}
@@ -324,6 +327,8 @@ def reach(kernels, bodies, static):
             kernel.parks = kernel.parks or bool(PARKS.match(name)) or indirect.get(name, False)
             todo += uses.get(name, ())
         kernel.shared = sorted(plain_static[n] for n in seen if n in plain_static)
+        if waves.STEP in seen and (kernel.shared or seen & extern):
+            kernel.parks = True
 
 
 HALF = re.compile(r'^declare (.*?)(half|<2 x half>|i32|<2 x i16>) @(__ocml_(\w+)_(2?f16)|'
@@ -426,12 +431,16 @@ def take_names(text):
 
 def rewrite(text):
     """The host's IR of a module and its kernels in table order."""
+    try:
+        text = waves.mark(text)
+    except ValueError as problem:
+        raise Unsupported(str(problem)) from problem
     spelling = Spelling(text)
     # What keeps variables alive in a GPU's object is not needed here: their visibility does.
     lines = [l for l in strip_target(text, spelling.layout).split('\n') if not l.startswith('@llvm.compiler.used = ')]
     refuse_assembly(lines, 'x86_64-cpu')
     groups = dict(re.findall(r'^attributes #(\d+) = \{(.*)\}', '\n'.join(lines), flags=re.M))
-    static, lines = parse_globals(lines, spelling)
+    static, dynamic, lines = parse_globals(lines, spelling)
     kernels, declares, bodies, out, inside = [], [], {}, [], None
     dropped = set()
     for line in lines:
@@ -456,11 +465,11 @@ def rewrite(text):
                 inside = None
     out = [l for l in out if not (l.startswith('$') and unquote(l[1:].split(' = ')[0]) in dropped)]
     out = [re.sub(r'#\d+$', '', l) if l.startswith('declare') else l for l in out]
-    reach(kernels, bodies, static)
+    reach(kernels, bodies, static, dynamic)
     enter = spelling.function('void', [spelling.to('i8')])
-    out += declarations(declares + ['declare void @__hipr_set_thread_x(i32)',
-                                    'declare void @__hipr_enter(%s)' % spelling.to('i8'),
-                                    'declare void @__hipr_stack_overflow()']) + stack_overflow(spelling)
+    out += declarations(declares + waves.DECLARATIONS
+                        + ['declare void @__hipr_set_thread_x(i32)', 'declare void @__hipr_stack_overflow()',
+                           'declare void @__hipr_enter(%s)' % spelling.to('i8')]) + stack_overflow(spelling)
     out.append('@__hipr_module = constant {i64, %s} {i64 %d, %s @__hipr_enter}' % (enter, DEVICE_ABI, enter))
     for kernel in kernels:
         out += run_function(kernel, spelling)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The executor on code objects that hipcc-cpu made: arguments, indices, shared memory, barriers, atomics,
-// waves, device variables, printing and failing. The path of the code object is the first argument.
+// waves, device variables, printing and failing. Where the code objects lie is the first argument.
 #include "tests/unit/cpu_kernel/kernel_fixture.h"
 
 #include <cmath>
@@ -12,7 +12,7 @@
 
 namespace tf::cpu {
 
-std::string code_object_path;
+std::string code_objects;
 
 namespace {
 
@@ -234,6 +234,6 @@ TEST_F(CpuKernel, RefusesWhatIsNoCodeObject) {
 
 int main(int argc, char** argv) {
   ::testing::InitGoogleTest(&argc, argv);
-  if (argc > 1) tf::cpu::code_object_path = argv[1];
+  if (argc > 1) tf::cpu::code_objects = argv[1];
   return RUN_ALL_TESTS();
 }

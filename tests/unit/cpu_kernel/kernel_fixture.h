@@ -16,7 +16,7 @@
 
 namespace tf::cpu {
 
-extern std::string code_object_path;  // set once by main()
+extern std::string code_objects;  // their directory, set once by main()
 
 inline std::vector<char> read_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -25,9 +25,11 @@ inline std::vector<char> read_file(const std::string& path) {
 
 class KernelTest : public ::testing::Test {
  protected:
+  virtual std::string file() const { return "kernels.co"; }
+
   void SetUp() override {
-    image_ = read_file(code_object_path);
-    ASSERT_FALSE(image_.empty()) << code_object_path;
+    image_ = read_file(code_objects + "/" + file());
+    ASSERT_FALSE(image_.empty()) << code_objects << "/" << file();
     ASSERT_EQ(hipSuccess, CodeObject::load(image_.data(), code_));
   }
 

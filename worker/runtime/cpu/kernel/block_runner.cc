@@ -8,9 +8,9 @@
 
 namespace tf::cpu {
 
-const HiprServices BlockRunner::kServices = {&BlockRunner::barrier,      &BlockRunner::exchange,
-                                             &BlockRunner::grid_barrier, &BlockRunner::print,
-                                             &BlockRunner::trap,         &BlockRunner::clock_ns};
+const HiprServices BlockRunner::kServices = {
+    &BlockRunner::barrier, &BlockRunner::exchange, &BlockRunner::grid_barrier, &BlockRunner::print,
+    &BlockRunner::trap,    &BlockRunner::clock_ns, &BlockRunner::step};
 
 BlockRunner::BlockRunner() {
   bound_.runner = this;
@@ -32,6 +32,7 @@ void BlockRunner::begin(RunningGrid& grid) {
   c.dynamic_shared_bytes = shape.dynamic_shared_bytes;
   c.packet.group_bytes = c.static_shared_bytes + c.dynamic_shared_bytes;
   c.cooperative = shape.cooperative ? 1 : 0;
+  c.threads_wait = grid.record().parks ? 1 : 0;
   grid.record().module->enter(&c);
 }
 
@@ -116,8 +117,9 @@ void BlockRunner::run_parking() {
   waves_.resize((grid_->threads() + HIPR_WAVE_SIZE - 1) / HIPR_WAVE_SIZE);
   done_ = 0;
   operation_ = 0;
-  while (run_ready() && done_ < threads_.size()) {
-    if (release_waves() || release_barrier(State::kBlockBarrier)) continue;
+  bool all_wait = false;
+  while (run_waves(all_wait) && done_ < threads_.size()) {
+    if (!all_wait || release_barrier(State::kBlockBarrier)) continue;
     if (release_barrier(State::kGridBarrier) && grid_->wait_for_grid()) continue;
     // Some wait for the block and some for the grid: no program means that.
     grid_->fail(hipErrorLaunchFailure);
@@ -126,8 +128,22 @@ void BlockRunner::run_parking() {
   if (done_ < threads_.size()) abandon();
 }
 
-bool BlockRunner::run_ready() {
-  for (std::uint32_t i = 0; i < threads_.size(); ++i) {
+bool BlockRunner::run_waves(bool& all_wait) {
+  const auto count = static_cast<std::uint32_t>(threads_.size());
+  all_wait = true;
+  for (std::uint32_t first = 0; first < count; first += HIPR_WAVE_SIZE) {
+    const std::uint32_t end = std::min(first + HIPR_WAVE_SIZE, count);
+    std::uint32_t round = 0;
+    do {
+      if (!run_ready(first, end)) return false;
+    } while (release_wave(first, end) && ++round < kRoundsAtOnce);
+    if (round == kRoundsAtOnce) all_wait = false;
+  }
+  return true;
+}
+
+bool BlockRunner::run_ready(std::uint32_t first, std::uint32_t end) {
+  for (std::uint32_t i = first; i < end; ++i) {
     HipThread& thread = threads_[i];
     if (thread.state != State::kReady) continue;
     if (thread.fiber == nullptr) thread.fiber = take_fiber();
@@ -157,11 +173,22 @@ void BlockRunner::abandon() {
   }
 }
 
-bool BlockRunner::release_waves() {
+const void* BlockRunner::earliest_site(std::uint32_t first, std::uint32_t end) const {
+  const void* site = nullptr;
+  for (std::uint32_t i = first; i < end; ++i) {
+    const HipThread& thread = threads_[i];
+    if (thread.state != State::kWave && thread.state != State::kStep) continue;
+    if (site == nullptr || std::less<const void*>()(thread.site, site)) site = thread.site;
+  }
+  return site;
+}
+
+bool BlockRunner::release_all_steps(std::uint32_t first, std::uint32_t end) {
   bool any = false;
-  const auto count = static_cast<std::uint32_t>(threads_.size());
-  for (std::uint32_t first = 0; first < count; first += HIPR_WAVE_SIZE) {
-    if (release_wave(first, std::min(first + HIPR_WAVE_SIZE, count))) any = true;
+  for (std::uint32_t i = first; i < end; ++i) {
+    if (threads_[i].state != State::kStep) continue;
+    threads_[i].state = State::kReady;
+    any = true;
   }
   return any;
 }
@@ -169,19 +196,25 @@ bool BlockRunner::release_waves() {
 // Of lanes that diverged, those at the earliest instruction go on first, so that they meet the others where
 // the paths join again: how the hardware's execution mask behaves for structured code.
 bool BlockRunner::release_wave(std::uint32_t first, std::uint32_t end) {
-  const void* site = nullptr;
-  for (std::uint32_t i = first; i < end; ++i) {
-    const HipThread& thread = threads_[i];
-    if (thread.state != State::kWave) continue;
-    if (site == nullptr || std::less<const void*>()(thread.site, site)) site = thread.site;
-  }
+  const void* const site = earliest_site(first, end);
   if (site == nullptr) return false;
   Wave& wave = waves_[first / HIPR_WAVE_SIZE];
   std::uint64_t active = 0;
+  bool others = false;
   for (std::uint32_t i = first; i < end; ++i) {
-    if (threads_[i].state != State::kWave || threads_[i].site != site) continue;
+    const HipThread& thread = threads_[i];
+    if (thread.state != State::kWave && thread.state != State::kStep) continue;
+    if (thread.site != site) {
+      others = true;
+      continue;
+    }
     active |= std::uint64_t{1} << (i - first);
-    wave.values[i - first] = threads_[i].offered;
+    wave.values[i - first] = thread.offered;
+  }
+  wave.unfair_rounds = others ? wave.unfair_rounds + 1 : 0;
+  if (wave.unfair_rounds >= kUnfairRounds) {
+    wave.unfair_rounds = 0;
+    if (release_all_steps(first, end)) return true;
   }
   for (std::uint32_t i = first; i < end; ++i) {
     if (((active >> (i - first)) & 1) == 0) continue;
@@ -222,15 +255,21 @@ std::int32_t BlockRunner::barrier(HiprContext* context, std::uint32_t operation,
   return self.barrier_result_;
 }
 
-HiprWave BlockRunner::exchange(HiprContext* context, std::uint64_t value) {
+HiprWave BlockRunner::exchange(HiprContext* context, std::uint64_t value, const void* site) {
   BlockRunner& self = of(context);
   if (self.rows_mode_) trap(context);
   HipThread& thread = self.threads_[self.current_];
-  thread.site = __builtin_return_address(0);
+  thread.site = site;
   thread.offered = value;
   const std::uint32_t wave = self.current_ / HIPR_WAVE_SIZE;
   self.park(State::kWave);
   return {thread.active, self.waves_[wave].values};
+}
+
+void BlockRunner::step(HiprContext* context, const void* site) {
+  BlockRunner& self = of(context);
+  if (!self.rows_mode_) self.threads_[self.current_].site = site;
+  self.park(State::kStep);
 }
 
 void BlockRunner::grid_barrier(HiprContext* context) { of(context).park(State::kGridBarrier); }

@@ -2,7 +2,8 @@
 // Runs blocks of a grid on the calling OS thread.
 //
 // A kernel whose threads never wait for each other runs as a plain loop. Otherwise every HIP thread that
-// waits parks on its fiber and the next one runs; fibers of threads that have ended are used again. A runner
+// waits parks on its fiber and the next one runs; fibers of threads that have ended are used again. A wave
+// goes on until all of its lanes wait for others, or for kRoundsAtOnce; then the next wave does. A runner
 // belongs to one OS thread. It keeps one fiber for good, for the loops; others are the process's
 // (fiber_pool.h).
 #pragma once
@@ -16,6 +17,11 @@
 #include <vector>
 
 namespace tf::cpu {
+
+inline constexpr std::uint32_t kRoundsAtOnce = 256;  // of a wave: another may be waited for in a loop
+// So many times in a row the lanes at an earlier instruction go on and others of their wave wait; then all go
+// on, since the former may be waiting for the latter in a loop.
+inline constexpr std::uint32_t kUnfairRounds = 4096;
 
 class BlockRunner {
  public:
@@ -40,7 +46,7 @@ class BlockRunner {
   };
 
  private:
-  enum class State : std::uint8_t { kReady, kBlockBarrier, kWave, kGridBarrier, kDone };
+  enum class State : std::uint8_t { kReady, kBlockBarrier, kWave, kStep, kGridBarrier, kDone };
   struct HipThread {
     State state = State::kReady;
     Fiber* fiber = nullptr;      // none before it starts and after it ends
@@ -50,11 +56,13 @@ class BlockRunner {
   };
   struct Wave {
     std::uint64_t values[HIPR_WAVE_SIZE];
+    std::uint32_t unfair_rounds = 0;
   };
 
   // Services of the running block; what `context.services` points to.
   static std::int32_t barrier(HiprContext* context, std::uint32_t operation, std::int32_t value);
-  static HiprWave exchange(HiprContext* context, std::uint64_t value);
+  static HiprWave exchange(HiprContext* context, std::uint64_t value, const void* site);
+  static void step(HiprContext* context, const void* site);
   static void grid_barrier(HiprContext* context);
   static void print(HiprContext* context, std::int32_t to_stderr, const char* text, std::uint64_t bytes);
   static void trap(HiprContext* context);
@@ -78,10 +86,13 @@ class BlockRunner {
   void place(std::uint32_t linear);
   Fiber* take_fiber();
   void run_parking();
-  // One pass over the threads: runs each that can. False: no fiber to be had, or the grid has failed.
-  bool run_ready();
-  bool release_waves();
+  // Every wave in turn. False: no fiber to be had, or the block has failed.
+  bool run_waves(bool& all_wait);
+  // One pass over the threads: runs each that can.
+  bool run_ready(std::uint32_t first, std::uint32_t end);
   bool release_wave(std::uint32_t first, std::uint32_t end);
+  const void* earliest_site(std::uint32_t first, std::uint32_t end) const;
+  bool release_all_steps(std::uint32_t first, std::uint32_t end);
   bool release_barrier(State state);
   void abandon();
 

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#define HIPR_DEVICE_ABI 2u
+#define HIPR_DEVICE_ABI 3u
 #define HIPR_WAVE_SIZE 64u
 #define HIPR_DYNAMIC_SHARED_BYTES 65536u
 
@@ -29,11 +29,14 @@ struct HiprServices {
   // Waits for every unfinished thread of the block; returns the combination of what they brought.
   // operation: 0 none, 1 sum, 2 and (of truth values), 3 or (of truth values).
   int32_t (*barrier)(struct HiprContext*, uint32_t operation, int32_t value);
-  struct HiprWave (*exchange)(struct HiprContext*, uint64_t value);
+  // `site` is where in its code the thread is: of lanes that diverged, those at the lowest go on first.
+  struct HiprWave (*exchange)(struct HiprContext*, uint64_t value, const void* site);
   void (*grid_barrier)(struct HiprContext*);
   void (*print)(struct HiprContext*, int32_t to_stderr, const char* text, uint64_t bytes);
   void (*trap)(struct HiprContext*);  // ends the grid with an error; does not return
   uint64_t (*clock_ns)(void);
+  // Until every lane of the wave that runs waits for the others or has ended. Only where threads_wait.
+  void (*step)(struct HiprContext*, const void* site);
 };
 
 struct HiprContext {
@@ -44,7 +47,7 @@ struct HiprContext {
   uint32_t static_shared_bytes;
   uint32_t dynamic_shared_bytes;
   uint32_t cooperative;
-  uint32_t reserved;
+  uint32_t threads_wait;  // 0: they run one after the other, on one stack
   const struct HiprServices* services;
   // What __builtin_amdgcn_dispatch_ptr points to: the part of an AQL packet that compilers read.
   struct {

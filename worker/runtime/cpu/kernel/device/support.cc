@@ -7,6 +7,10 @@
 #include "context.h"
 
 #define API extern "C" __attribute__((visibility("hidden")))
+// Inlined, so that a return address tells the places in a kernel apart.
+#define WAVE_API extern "C" __attribute__((visibility("hidden"), always_inline))
+// A call that all lanes make together stays one: not doubled where paths part, not moved.
+#define TOGETHER __attribute__((noinline, convergent))
 
 namespace {
 thread_local HiprContext* context;
@@ -16,7 +20,9 @@ inline uint32_t linear_thread() {
   return (c->thread[2] * c->block_size[1] + c->thread[1]) * c->block_size[0] + c->thread[0];
 }
 inline uint32_t own_lane() { return linear_thread() % HIPR_WAVE_SIZE; }
-inline HiprWave exchange(uint64_t value) { return context->services->exchange(context, value); }
+TOGETHER HiprWave exchange(uint64_t value) {
+  return context->services->exchange(context, value, __builtin_return_address(0));
+}
 
 inline uint32_t pick(const HiprWave& wave, uint32_t lane, uint32_t otherwise) {
   return (wave.active >> lane) & 1 ? static_cast<uint32_t>(wave.values[lane]) : otherwise;
@@ -113,7 +119,11 @@ API void __hipr_amdgcn_s_barrier() { context->services->barrier(context, 0, 0); 
 API int32_t __ockl_wgred_add_i32(int32_t a) { return context->services->barrier(context, 1, a); }
 API int32_t __ockl_wgred_and_i32(int32_t a) { return context->services->barrier(context, 2, a != 0); }
 API int32_t __ockl_wgred_or_i32(int32_t a) { return context->services->barrier(context, 3, a != 0); }
-API void __hipr_amdgcn_wave_barrier() { exchange(0); }
+WAVE_API void __hipr_amdgcn_wave_barrier() { exchange(0); }
+API TOGETHER void __hipr_wave_sync() { context->services->step(context, __builtin_return_address(0)); }
+API TOGETHER void __hipr_wave_step() {
+  if (context->threads_wait != 0) context->services->step(context, __builtin_return_address(0));
+}
 API int32_t __ockl_grid_is_valid() { return context->cooperative != 0; }
 API void __ockl_grid_sync() { context->services->grid_barrier(context); }
 API void __ockl_gws_init(uint32_t, uint32_t) {}
@@ -134,10 +144,10 @@ API void __ockl_multi_grid_sync() { context->services->grid_barrier(context); }
 API void __atomic_work_item_fence(uint32_t, uint32_t, uint32_t) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 
 // ---- wave operations ----------------------------------------------------------------------------------
-API uint32_t __hipr_amdgcn_ds_bpermute(uint32_t byte_index, uint32_t value) {
+WAVE_API uint32_t __hipr_amdgcn_ds_bpermute(uint32_t byte_index, uint32_t value) {
   return pick(exchange(value), (byte_index >> 2) % HIPR_WAVE_SIZE, 0);
 }
-API uint32_t __hipr_amdgcn_ds_permute(uint32_t byte_index, uint32_t value) {
+WAVE_API uint32_t __hipr_amdgcn_ds_permute(uint32_t byte_index, uint32_t value) {
   const HiprWave wave = exchange(uint64_t{(byte_index >> 2) % HIPR_WAVE_SIZE} << 32 | value);
   uint32_t result = 0;
   for (uint32_t lane = 0; lane < HIPR_WAVE_SIZE; ++lane) {
@@ -147,13 +157,13 @@ API uint32_t __hipr_amdgcn_ds_permute(uint32_t byte_index, uint32_t value) {
   }
   return result;
 }
-API uint32_t __hipr_amdgcn_ds_swizzle(uint32_t value, uint32_t pattern) {
+WAVE_API uint32_t __hipr_amdgcn_ds_swizzle(uint32_t value, uint32_t pattern) {
   const uint32_t lane = own_lane();
   const uint32_t quad = (lane & ~3u) | ((pattern >> (2 * (lane & 3))) & 3);
   const uint32_t masked = (((lane & 31) & (pattern & 31)) | ((pattern >> 5) & 31)) ^ ((pattern >> 10) & 31);
   return pick(exchange(value), pattern & 0x8000 ? quad : (lane & 32) | masked, 0);
 }
-API uint32_t __hipr_amdgcn_update_dpp_i32(uint32_t old, uint32_t value, int32_t control, int32_t row_mask,
+WAVE_API uint32_t __hipr_amdgcn_update_dpp_i32(uint32_t old, uint32_t value, int32_t control, int32_t row_mask,
                                           int32_t bank_mask, bool bound_control) {
   const int32_t lane = static_cast<int32_t>(own_lane());
   const HiprWave wave = exchange(value);
@@ -162,39 +172,44 @@ API uint32_t __hipr_amdgcn_update_dpp_i32(uint32_t old, uint32_t value, int32_t 
   if (source < 0 || !((wave.active >> source) & 1)) return bound_control ? 0 : old;
   return static_cast<uint32_t>(wave.values[source]);
 }
-API uint32_t __hipr_amdgcn_mov_dpp_i32(uint32_t value, int32_t control, int32_t row_mask, int32_t bank_mask,
+WAVE_API uint32_t __hipr_amdgcn_mov_dpp_i32(uint32_t value, int32_t control, int32_t row_mask, int32_t bank_mask,
                                        bool bound_control) {
   return __hipr_amdgcn_update_dpp_i32(0, value, control, row_mask, bank_mask, bound_control);
 }
-API uint32_t __hipr_amdgcn_readfirstlane(uint32_t value) {
+WAVE_API uint32_t __hipr_amdgcn_readfirstlane(uint32_t value) {
   const HiprWave wave = exchange(value);
   return static_cast<uint32_t>(wave.values[__builtin_ctzll(wave.active)]);
 }
-API uint32_t __hipr_amdgcn_readlane(uint32_t value, uint32_t lane) {
+WAVE_API uint32_t __hipr_amdgcn_readlane(uint32_t value, uint32_t lane) {
   return pick(exchange(value), lane % HIPR_WAVE_SIZE, 0);
 }
-API uint64_t __hipr_amdgcn_icmp_i64_i32(uint32_t a, uint32_t b, int32_t predicate) {
+WAVE_API uint64_t __hipr_amdgcn_icmp_i64_i32(uint32_t a, uint32_t b, int32_t predicate) {
   return ballot(compare_int(a, b, static_cast<int32_t>(a), static_cast<int32_t>(b), predicate));
 }
-API uint64_t __hipr_amdgcn_icmp_i64_i64(uint64_t a, uint64_t b, int32_t predicate) {
+WAVE_API uint64_t __hipr_amdgcn_icmp_i64_i64(uint64_t a, uint64_t b, int32_t predicate) {
   return ballot(compare_int(a, b, static_cast<int64_t>(a), static_cast<int64_t>(b), predicate));
 }
-API uint64_t __hipr_amdgcn_fcmp_i64_f32(float a, float b, int32_t predicate) {
+WAVE_API uint64_t __hipr_amdgcn_fcmp_i64_f32(float a, float b, int32_t predicate) {
   return ballot(compare_float(a, b, predicate));
 }
-API uint64_t __hipr_amdgcn_fcmp_i64_f64(double a, double b, int32_t predicate) {
+WAVE_API uint64_t __hipr_amdgcn_fcmp_i64_f64(double a, double b, int32_t predicate) {
   return ballot(compare_float(a, b, predicate));
 }
-API uint64_t __hipr_amdgcn_read_exec() { return exchange(0).active; }
-API bool __ockl_wfany_i32(int32_t a) { return ballot(a != 0) != 0; }
-API bool __ockl_wfall_i32(int32_t a) {
+WAVE_API uint64_t __hipr_amdgcn_read_exec() { return exchange(0).active; }
+WAVE_API uint32_t __hipr_amdgcn_read_exec_lo() { return static_cast<uint32_t>(exchange(0).active); }
+WAVE_API uint32_t __hipr_amdgcn_read_exec_hi() { return static_cast<uint32_t>(exchange(0).active >> 32); }
+// What newer compilers make of the same question and of votes.
+WAVE_API uint64_t __hipr_amdgcn_ballot_i64(bool predicate) { return ballot(predicate); }
+WAVE_API uint32_t __hipr_amdgcn_ballot_i32(bool predicate) { return static_cast<uint32_t>(ballot(predicate)); }
+WAVE_API bool __ockl_wfany_i32(int32_t a) { return ballot(a != 0) != 0; }
+WAVE_API bool __ockl_wfall_i32(int32_t a) {
   const HiprWave wave = exchange(a != 0);
   for (uint32_t lane = 0; lane < HIPR_WAVE_SIZE; ++lane) {
     if (((wave.active >> lane) & 1) && !wave.values[lane]) return false;
   }
   return true;
 }
-API uint32_t __ockl_activelane_u32() {
+WAVE_API uint32_t __ockl_activelane_u32() {
   const uint64_t below = (uint64_t{1} << own_lane()) - 1;
   return static_cast<uint32_t>(__builtin_popcountll(exchange(0).active & below));
 }
