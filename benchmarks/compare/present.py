@@ -14,17 +14,18 @@ def peers_text(line):
 
 
 def cells(line):
+    head = ('  ' + line['metric'], report.size(line['bytes']), line['placement'])
+    unit = report.unit(line['unit'])
     if line['value'] is None:
-        return ('  ' + line['metric'], report.size(line['bytes']), line['placement'], '-', line['unit'], '-', '-', '-',
-                'not measured: ' + line['why'])
+        return (*head, '-', unit, '-', '-', '-', 'not measured: ' + line['why'])
     remarks = [line['target'], line['limit_name'], peers_text(line), line.get('note', '')]
-    return ('  ' + line['metric'], report.size(line['bytes']), line['placement'], report.number(line['value']),
-            line['unit'], report.number(line['limit']), report.number(line['ratio']), VERDICTS[line['holds']],
-            '; '.join(remark for remark in remarks if remark))
+    return (*head, report.number(line['value']), unit, report.number(line['limit']), report.number(line['ratio']),
+            VERDICTS[line['holds']], '; '.join(remark for remark in remarks if remark))
 
 
 def table(lines):
     print('%s; unpinned: left to the kernel; limits always pinned; medians; ratio = median / limit' % PINNED)
+    print(report.BETTER)
     rows, last = [], None
     for line in lines:
         title = '%s (%s)' % (line['row'], line['transport'])
@@ -57,8 +58,9 @@ def markdown_cells(placements):
     if line['value'] is None:
         return (what, 'not measured: ' + line['why'], '', '', line['target'], '', '')
     limit = '%s %s' % (report.number(line['limit']), line['limit_name']) if line['limit'] else '-'
-    return (what, pair(placements, 'value') + ' ' + line['unit'], limit, pair(placements, 'ratio'), line['target'],
-            pair(placements, 'holds').lower(), peers_text(line))
+    value = '%s %s' % (pair(placements, 'value'), report.unit(line['unit']))
+    return (what, value, limit, pair(placements, 'ratio'), line['target'], pair(placements, 'holds').lower(),
+            peers_text(line))
 
 
 def markdown(lines):

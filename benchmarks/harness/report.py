@@ -15,10 +15,18 @@ def number(value):
     if value is None:
         return '-'
     if abs(value) >= 1e6:
-        return '%.2fM' % (value / 1e6)
+        return '%.3g million' % (value / 1e6)
     if abs(value) >= 1000:
         return '%.0f' % value
     return '%.3g' % value
+
+
+def unit(name):
+    """Units as people say them."""
+    return 'a second' if name == '1/s' else name
+
+
+BETTER = 'better is less of ns, us and seconds, and more of bytes and anything else a second'
 
 
 def size(count):

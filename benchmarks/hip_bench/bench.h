@@ -45,12 +45,19 @@ class Context {
   // Adds a row; the limit is `limit` if positive, else the native figure of --limits.
   void add(const std::string& metric, std::uint64_t bytes, const char* unit, double p50, double p99,
            double limit = 0, const char* limit_name = "");
+  // From now on rows are points of the plot's curves only.
+  void plot_only(bool on) { plot_only_ = on; }
+  // What was not measured, and why: said on standard error, and in the plot.
+  void leave_out(const std::string& what);
+  const std::vector<std::string>& left_out() const { return left_out_; }
   bool over_tcp() const { return options_.transport == "tcp"; }
 
  private:
   const Options& options_;
   Report& report_;
   Reference reference_;
+  bool plot_only_ = false;
+  std::vector<std::string> left_out_;
 };
 
 // Ends the program with a message when `error` is not success. A benchmark has nothing to save.

@@ -1,20 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies to and from the device, pinned and pageable, beside memcpy (same host) or a raw TCP stream.
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <memory>
 #include <vector>
 
 #include "benchmarks/hip_bench/bench.h"
 #include "benchmarks/raw_limits.h"
 #include "benchmarks/raw_tcp.h"
+#include "benchmarks/report/provenance.h"
 #include "benchmarks/report/statistics.h"
 
 namespace tf::bench {
 namespace {
 
-constexpr std::uint64_t kSizes[] = {4096, 64 << 10, 1 << 20, 16 << 20, 64 << 20, 256 << 20, 1 << 30};
+// Every fourth power of two: thirteen points. A quick run measures a few, and more where they are drawn.
+constexpr std::uint64_t kSizes[] = {64,      256,     1024,     4096,     16 << 10,  64 << 10, 256 << 10,
+                                    1 << 20, 4 << 20, 16 << 20, 64 << 20, 256 << 20, 1 << 30};
 constexpr std::uint64_t kQuickSizes[] = {4096, 1 << 20, 64 << 20};
+constexpr std::uint64_t kQuickPlotBytesMax = 256 << 20;
+// Of the size: pinned and pageable memory, their device memory where that is the host's, source and target of
+// the limit, and what a private worker on the same host stages.
+constexpr std::uint64_t kMemoryPerByte = 8;
 constexpr int kTurns = 3;
 constexpr std::uint64_t kShortBytes = 1 << 20;  // below, the clock would be part of a copy: timed in batches
 constexpr std::uint64_t kOneTurnBytes = 256 << 20;  // from here on one turn is long enough
@@ -146,18 +155,52 @@ void measure_size(Context& context, std::uint64_t bytes) {
   pageable.report(context, limits.median());
 }
 
+struct Size {
+  std::uint64_t bytes = 0;
+  bool plot_only = false;
+};
+
+std::vector<Size> sizes_of(const Options& options) {
+  std::vector<Size> sizes;
+  for (const std::uint64_t bytes : options.sizes) sizes.push_back({bytes});
+  if (!sizes.empty()) return sizes;
+  for (const std::uint64_t bytes : kSizes) {
+    const bool few = std::ranges::find(kQuickSizes, bytes) == std::end(kQuickSizes);
+    if (options.quick && few && (options.plot_file.empty() || bytes > kQuickPlotBytesMax)) continue;
+    sizes.push_back({bytes, options.quick && few});
+  }
+  return sizes;
+}
+
+// Empty, or why a copy of so many bytes is not measured here.
+std::string too_large(std::uint64_t bytes) {
+  std::size_t device_free = 0;
+  std::size_t device_total = 0;
+  TF_CHECK(hipMemGetInfo(&device_free, &device_total));
+  if (device_free < 2 * bytes)
+    return bytes_text(bytes) + " is left out: the device has less than twice as much free";
+  const std::uint64_t available = available_memory();
+  if (available == 0 || available / kMemoryPerByte >= bytes) return {};
+  return bytes_text(bytes) + " is left out: it takes " + bytes_text(kMemoryPerByte * bytes) +
+         " of memory, of which this machine has less available";
+}
+
 }  // namespace
 
 void measure_copies(Context& context) {
   if (!context.wants("h2d") && !context.wants("d2h")) return;
-  std::vector<std::uint64_t> sizes = context.options().sizes;
-  if (sizes.empty()) sizes.assign(std::begin(kSizes), std::end(kSizes));
-  if (context.options().quick && context.options().sizes.empty())
-    sizes.assign(std::begin(kQuickSizes), std::end(kQuickSizes));
-  for (std::uint64_t bytes : sizes) {
-    if (bytes > context.options().bytes_max) continue;
-    measure_size(context, bytes);
+  for (const Size& size : sizes_of(context.options())) {
+    if (size.bytes > context.options().bytes_max) continue;
+    if (const std::string why = too_large(size.bytes); !why.empty()) {
+      context.leave_out(why);
+      continue;
+    }
+    context.plot_only(size.plot_only);
+    measure_size(context, size.bytes);
   }
+  context.plot_only(false);
+  if (context.options().quick && context.options().sizes.empty() && !context.options().plot_file.empty())
+    context.leave_out("a quick run: sizes above " + bytes_text(kQuickPlotBytesMax) + " are left out");
 }
 
 }  // namespace tf::bench

@@ -6,6 +6,9 @@
 #include <fstream>
 
 #include "benchmarks/hip_bench/bench.h"
+#include "benchmarks/report/plot.h"
+#include "benchmarks/report/provenance.h"
+#include "benchmarks/usage.h"
 
 namespace tf::bench {
 Reference read_reference(const std::string& path) {
@@ -21,13 +24,29 @@ Context::Context(const Options& options, Report& report) : options_(options), re
 
 void Context::add(const std::string& metric, std::uint64_t bytes, const char* unit, double p50, double p99,
                   double limit, const char* limit_name) {
-  Row row{"hip_bench", options_.transport, metric, bytes, p50, unit, p50, p99, limit, limit_name};
+  Row row{"hip_bench", options_.transport, metric, bytes, p50, unit, p50, p99, limit, limit_name, plot_only_};
   if (auto native = reference_.find({metric, bytes}); limit <= 0 && native != reference_.end()) {
     row.limit = native->second;
     row.limit_name = "native";
   }
   report_.add(std::move(row));
 }
+
+void Context::leave_out(const std::string& what) {
+  std::fprintf(stderr, "hip_bench: %s\n", what.c_str());
+  left_out_.push_back(what);
+}
+
+namespace {
+
+bool write_copies(const Options& options, const Report& report, const Context& context) {
+  PlotText text{"Copies between host and device over " + options.transport, {provenance()}};
+  if (options.transport == "native") text.title = "Copies between host and device, natively";
+  text.notes.insert(text.notes.end(), context.left_out().begin(), context.left_out().end());
+  return write_plot(options.plot_file, text, report.rows());
+}
+
+}  // namespace
 
 void check(hipError_t error, const char* what) {
   if (error == hipSuccess) return;
@@ -50,7 +69,7 @@ int main(int argc, char** argv) {
   app.add_flag("--json", options.json, "One JSON object a line");
   app.add_flag("--quick", options.quick, "Fewer sizes, shorter samples");
   app.add_option("--max-bytes", options.bytes_max, "Largest copy (default 1 GiB)");
-  app.add_option("--sizes", options.sizes, "Bytes of the copies, as 4096,1048576 (default: 4 KiB to 1 GiB)")
+  app.add_option("--sizes", options.sizes, "Bytes of the copies, as 4096,1048576 (default: 64 B to 1 GiB)")
       ->delimiter(',');
   app.add_option("--limits", options.limits_file, "JSON lines of a native run: its values become the limits");
   app.add_option("--plot", options.plot_file, "Write bandwidth over size as an SVG file");
@@ -63,7 +82,7 @@ int main(int argc, char** argv) {
           ->delimiter(',');
   app.add_option("--rate", options.rate, "With --rtt: of the network, as 10Gbit (default: without limit)")
       ->needs(rtt);
-  CLI11_PARSE(app, argc, argv);
+  if (const std::optional<int> over = tf::bench::parse_command_line(app, argc, argv)) return *over;
   if (!options.rtts.empty()) return tf::bench::measure_distances(options);
 
   int devices = 0;
@@ -78,8 +97,7 @@ int main(int argc, char** argv) {
     tf::bench::measure_copies(context);
   }
   report.finish();
-  if (!options.plot_file.empty() &&
-      !tf::bench::write_plot(options.plot_file, "hip_bench: " + options.transport, report.rows())) {
+  if (!options.plot_file.empty() && !tf::bench::write_copies(options, report, context)) {
     std::fprintf(stderr, "hip_bench: cannot write %s\n", options.plot_file.c_str());
     return 1;
   }

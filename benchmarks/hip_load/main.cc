@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "benchmarks/hip_load/loads.h"
+#include "benchmarks/usage.h"
 
 namespace tf::bench {
 namespace {
@@ -89,6 +90,6 @@ int main(int argc, char** argv) {
   app.add_flag("--pageable", options.pageable, "Copy from and to malloc'ed memory, not hipHostMalloc");
   app.add_flag("--gate", options.gate,
                "Print \"ready\", run after a line on standard input, end after another");
-  CLI11_PARSE(app, argc, argv);
+  if (const std::optional<int> over = tf::bench::parse_command_line(app, argc, argv)) return *over;
   return tf::bench::run(options);
 }

@@ -10,15 +10,18 @@ from harness.processes import Unavailable
 
 from . import measure, peer
 
-TRIP_SIZES = (64, 1024, 4096, 16384, 32768)
-BULK_SIZES = (64 << 10, 1 << 20, 16 << 20, 64 << 20)
+TRIP_SIZES = tuple(64 << shift for shift in range(10))  # to 32 KiB: messages have at most 64
+BULK_SIZES = tuple(64 << 2 * shift for shift in range(12))  # 64 B to 256 MiB, each four times the last
 KINDS = (('bandwidth', 'GB/s'), ('latency', 'ns'))
 SHARE = 0.2
+NOTES = {'GB/s': 'to 256 MiB: some peers hold several buffers of a size, and gRPC several copies',
+         'ns': 'to 32 KiB: what is longer goes as payload'}
 
 
 def own_rows(programs, placement, options):
     """transport_bench sweeps by itself; its rows carry the limits."""
     words = ['--trip-sizes', ','.join(str(size) for size in TRIP_SIZES[1:])]
+    words += ['--bulk-sizes', ','.join(str(size) for size in BULK_SIZES)]
     words += [word for name in options.transports for word in ('--transport', name)]
     found = ours.transport_bench(programs, placement, words)
     return [dict(row, transport='hip-remote ' + row['transport'], metric='') for row in found
@@ -31,15 +34,15 @@ def peer_rows(one, transport, placement):
             try:
                 figure = one.measure(transport, metric, size, placement, SHARE)
             except Unavailable:
-                break
+                continue  # this size is none for it
             yield {'bench': 'peers', 'transport': '%s %s' % (one.name, transport), 'metric': '', 'bytes': size,
                    'value': figure.value, 'unit': peer.UNITS[metric], 'limit': None}
 
 
 def draw(programs, path, title, unit, rows):
     text = '\n'.join(json.dumps(row, separators=(',', ':')) for row in rows)
-    done = subprocess.run([programs.path('bench_plot'), '--title', title, '--unit', unit, path], input=text,
-                          capture_output=True, text=True)
+    command = [programs.path('bench_plot'), '--title', title, '--unit', unit, '--note', NOTES[unit], path]
+    done = subprocess.run(command, input=text, capture_output=True, text=True)
     if done.returncode != 0:
         raise Unavailable(done.stderr.strip())
 

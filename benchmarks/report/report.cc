@@ -7,21 +7,6 @@
 #include <cstdio>
 
 namespace tf::bench {
-namespace {
-
-std::string number(double value) {
-  char text[32];
-  if (value >= 1e6) {
-    std::snprintf(text, sizeof text, "%.2fM", value / 1e6);
-  } else if (value >= 1000) {
-    std::snprintf(text, sizeof text, "%.0f", value);
-  } else {
-    std::snprintf(text, sizeof text, "%.3g", value);
-  }
-  return text;
-}
-
-}  // namespace
 
 std::string bytes_text(std::uint64_t bytes) {
   if (bytes == 0) return "-";
@@ -64,19 +49,10 @@ void Report::add(Row row) {
 void Report::finish() {
   if (json_) return;
   if (::isatty(STDERR_FILENO) != 0) std::fprintf(stderr, "\r%60s\r", "");
-  print_table();
-}
-
-void Report::print_table() const {
-  std::printf("%-10s %-26s %9s %10s %-5s %10s %10s %7s  %s\n", "transport", "metric", "size", "median",
-              "unit", "p99", "limit", "ratio", "limit is");
-  for (const Row& row : rows_) {
-    std::string limit = row.limit > 0 ? number(row.limit) : "-";
-    std::string ratio = row.limit > 0 ? number(row.value / row.limit) : "-";
-    std::printf("%-10s %-26s %9s %10s %-5s %10s %10s %7s  %s\n", row.transport.c_str(), row.metric.c_str(),
-                bytes_text(row.bytes).c_str(), number(row.value).c_str(), row.unit.c_str(),
-                number(row.p99).c_str(), limit.c_str(), ratio.c_str(), row.limit_name.c_str());
-  }
+  std::vector<Row> shown;
+  for (const Row& row : rows_)
+    if (!row.plot_only) shown.push_back(row);
+  print_table(shown);
 }
 
 }  // namespace tf::bench

@@ -22,6 +22,7 @@ struct Row {
   double p99 = 0;
   double limit = 0;
   std::string limit_name;  // "memcpy", "cache-line ping-pong", "native", ...
+  bool plot_only = false;  // a point of a curve that a table has no room for
 };
 
 std::string to_json(const Row& row);
@@ -37,18 +38,14 @@ class Report {
   const std::vector<Row>& rows() const { return rows_; }
 
  private:
-  void print_table() const;
-
   bool json_;
   std::vector<Row> rows_;
 };
 
+// Says which way is good, and names what the tail is far off.
+void print_table(const std::vector<Row>& rows);
+
 // The rows that to_json() wrote, one a line; other lines are left out.
 std::vector<Row> read_rows(std::istream& in);
-
-// Writes value over bytes (both logarithmic), one line per transport and metric, limits dashed.
-// Rows of other units are left out. False when there is nothing to draw or the file cannot be written.
-bool write_plot(const std::string& path, const std::string& title, const std::vector<Row>& rows,
-                const std::string& unit = "GB/s");
 
 }  // namespace tf::bench

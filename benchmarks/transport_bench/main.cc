@@ -11,6 +11,8 @@
 #include "benchmarks/placement.h"
 #include "benchmarks/raw_limits.h"
 #include "benchmarks/raw_tcp.h"
+#include "benchmarks/report/plot.h"
+#include "benchmarks/report/provenance.h"
 #include "benchmarks/report/report.h"
 #include "benchmarks/report/statistics.h"
 #include "benchmarks/transport_bench/memory.h"
@@ -26,6 +28,8 @@ constexpr int kTripsPerSample = 100;
 constexpr int kSinglesPerRound = 1000;
 constexpr std::uint64_t kBulkSizes[] = {64 << 10, 1 << 20, 16 << 20, 64 << 20, 256 << 20};
 constexpr std::uint64_t kQuickBulkSizes[] = {1 << 20, 64 << 20};
+constexpr std::uint64_t kPlotBulkBytesMin = 64;  // from here by powers of four
+constexpr std::uint64_t kPlotBulkBytesMax = 256 << 20;
 
 // What bounds a transport. Of rdma nothing is known here: perftest on the same devices tells (tools/rdma-vm).
 struct LimitNames {
@@ -177,6 +181,11 @@ void measure_bulk(Client& client, const std::string& transport, const Options& o
   std::vector<std::uint64_t> sizes(std::begin(kBulkSizes), std::end(kBulkSizes));
   if (options.quick) sizes.assign(std::begin(kQuickBulkSizes), std::end(kQuickBulkSizes));
   if (!options.bulk_sizes.empty()) sizes = options.bulk_sizes;
+  if (options.bulk_sizes.empty() && !options.plot.empty()) {
+    sizes.clear();
+    for (std::uint64_t bytes = kPlotBulkBytesMin; bytes <= kPlotBulkBytesMax; bytes *= 4)
+      sizes.push_back(bytes);
+  }
   BulkRows rows(client, transport, options.quick ? 0.1 : 0.5, report);
   for (const std::uint64_t bytes : sizes) rows.measure(bytes);
 }
@@ -250,7 +259,9 @@ int main(int argc, char** argv) {
     worst = tf::bench::measure_all(options, report);
   }
   report.finish();
-  if (!options.plot.empty() && !tf::bench::write_plot(options.plot, "transport_bench", report.rows())) {
+  if (!options.plot.empty() &&
+      !tf::bench::write_plot(options.plot, {"Payload between two processes", {tf::bench::provenance()}},
+                             report.rows())) {
     std::fprintf(stderr, "transport_bench: cannot write %s\n", options.plot.c_str());
     return 1;
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "benchmarks/transport_bench/options.h"
+#include "benchmarks/usage.h"
 
 #include <CLI/CLI.hpp>
 
@@ -33,12 +34,7 @@ std::optional<int> parse_options(int argc, char** argv, Options& options) {
       "Instead: memcpy between kinds of pages, and between addresses that a processor's cache takes for "
       "the same ones");
   app.add_option("--plot", options.plot, "Write bandwidth over size as an SVG file");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error);
-  }
-  return std::nullopt;
+  return parse_command_line(app, argc, argv);
 }
 
 }  // namespace tf::bench
