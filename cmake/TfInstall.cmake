@@ -3,12 +3,15 @@
 #   hip-remote::amdhip64    the proxy, a drop-in for AMD's libamdhip64.so.5
 # The libraries lie in <libdir>: libamdhip64.so.5 (the proxy), libhip_cpu.so and libhip_cuda.so (hip-worker's
 # runtimes), native/ and native-cuda/ (those under AMD's names). Programs and tools are installed by their own folders.
-# The prefix should be one of our own or /usr/local: in /usr the proxy would take the place of AMD's library.
+# The prefix should be one of our own or /usr/local: in /usr the proxy would take the place of AMD's library. It may be
+# moved: everything finds the rest from where it lies itself.
 include(CMakePackageConfigHelpers)
 
 set(TF_EXPORTED tf_concurrency tf_transport tf_net tf_shm tf_tcp tf_transport_factory tf_liburing)
+set(folders_of_headers concurrency transport transport/factory net shm tcp)
 if(TARGET tf_rdma)
   list(APPEND TF_EXPORTED tf_rdma)
+  list(APPEND folders_of_headers rdma)
   set(TF_RDMA_LIBS " -ltf_rdma")  # before what it needs itself
 endif()
 install(TARGETS ${TF_EXPORTED} EXPORT hip-remote-targets
@@ -22,8 +25,15 @@ endif()
 install(TARGETS ${libraries} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS ${native_libraries} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/native)
 install(TARGETS hip_cuda_native LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/native-cuda)
+# `cmake --install --strip` leaves archives alone. Debug information goes, and what only a link with our own options reads.
+install(CODE "
+  if(CMAKE_INSTALL_DO_STRIP)
+    file(GLOB archives \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/hip-remote/*.a\")
+    execute_process(COMMAND \"${CMAKE_STRIP}\" --strip-debug --wildcard --remove-section=.gnu.lto_*
+                    --remove-section=.gnu.debuglto_* \${archives} COMMAND_ERROR_IS_FATAL ANY)
+  endif()")
 install(EXPORT hip-remote-targets NAMESPACE hip-remote:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/hip-remote)
-foreach(folder concurrency transport transport/factory net shm tcp)
+foreach(folder ${folders_of_headers})
   file(GLOB headers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${folder}/*.h)
   install(FILES ${headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/hip-remote/${folder})
 endforeach()
@@ -35,6 +45,7 @@ write_basic_package_version_file(${CMAKE_BINARY_DIR}/hip-remote-config-version.c
   COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_BINARY_DIR}/hip-remote-config.cmake ${CMAKE_BINARY_DIR}/hip-remote-config-version.cmake
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/hip-remote)
+file(RELATIVE_PATH TF_PKGCONFIG_TO_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 configure_file(${CMAKE_SOURCE_DIR}/cmake/hip-remote.pc.in ${CMAKE_BINARY_DIR}/hip-remote.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/hip-remote.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 include(TfHipPackage)

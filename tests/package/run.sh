@@ -1,37 +1,63 @@
 #!/usr/bin/env bash
-# Installs the build tree into a private prefix; builds and runs an outside project against it with CMake and with
-# pkg-config; runs a HIP program of its own with the installed tools, remotely and natively.
+# Installs the build tree, stripped, into a private prefix and moves that elsewhere; builds and runs an outside project
+# against it with CMake and with pkg-config, compiles every header by itself; runs a HIP program of its own with the
+# installed tools, remotely and natively.
 # Usage: run.sh SOURCE_DIR BUILD_DIR
 set -euo pipefail
 source_dir=$1
 build_dir=$2
 prefix=$(mktemp -d)
 trap 'rm -rf "$prefix"' EXIT
-cmake --install "$build_dir" --prefix "$prefix/usr" >"$prefix/install.log"
-cmake -S "$source_dir/tests/package" -B "$prefix/build" -G Ninja -DCMAKE_PREFIX_PATH="$prefix/usr" \
-  >"$prefix/configure.log"
+cmake --install "$build_dir" --prefix "$prefix/first/usr" --strip >"$prefix/install.log"
+mkdir "$prefix/moved"
+mv "$prefix/first/usr" "$prefix/moved/"
+usr=$prefix/moved/usr
+if grep -rIl --include='*.pc' --include='*.cmake' --include='*.py' -e "$prefix/first" -e "$source_dir" -e "$build_dir" "$usr"; then
+  echo "these name the folder that they were built in or installed to first"
+  exit 1
+fi
+while read -r file; do
+  sections=$(readelf --section-headers --wide "$file" 2>/dev/null) || continue
+  if grep -qE ' \.debug_info| \.gnu\.lto_' <<<"$sections"; then
+    echo "not stripped: ${file#"$usr"/}"
+    exit 1
+  fi
+  if readelf --dynamic --wide "$file" 2>/dev/null | grep -E 'R(UN)?PATH' | grep -vF '[$ORIGIN'; then
+    echo "finds libraries by a path that is not its own: ${file#"$usr"/}"
+    exit 1
+  fi
+done < <(find "$usr" -type f \( -path '*/bin/*' -o -name '*.so*' -o -name '*.a' \))
+echo "installed package: $(du -sm "$usr" | cut -f1) MB, stripped, in a prefix that was moved"
+
+cmake -S "$source_dir/tests/package" -B "$prefix/build" -G Ninja -DCMAKE_PREFIX_PATH="$usr" >"$prefix/configure.log"
 cmake --build "$prefix/build"
 "$prefix/build/uses_transport"
-pc_dir=$(dirname "$(find "$prefix/usr" -name hip-remote.pc)")
-export PKG_CONFIG_PATH=$pc_dir
-# shellcheck disable=SC2046
-c++ "$source_dir/tests/package/uses_transport.cc" -o "$prefix/with_pkg_config" \
-  $(pkg-config --define-variable=prefix="$prefix/usr" --cflags --libs hip-remote)
+PKG_CONFIG_PATH=$(dirname "$(find "$usr" -name hip-remote.pc)")
+export PKG_CONFIG_PATH
+read -ra flags <<<"$(pkg-config --cflags --libs hip-remote)"
+c++ "$source_dir/tests/package/uses_transport.cc" -o "$prefix/with_pkg_config" "${flags[@]}"
 "$prefix/with_pkg_config"
+# Every installed header, as an outsider includes it.
+read -ra flags <<<"$(pkg-config --cflags hip-remote)"
+(cd "$usr/include/hip-remote" && find . -name '*.h' | sed 's,^\./\(.*\),#include "\1",') >"$prefix/headers.cc"
+for folder in transport net shm tcp $([ -e "$build_dir/lib/libtf_rdma.a" ] && echo rdma); do
+  grep -q "\"$folder/" "$prefix/headers.cc" || { echo "no headers of $folder/ are installed"; exit 1; }
+done
+c++ -fsyntax-only "${flags[@]}" "$prefix/headers.cc"
 echo "installed package: works with CMake and pkg-config"
 
 # What the layout promises (cmake/TfInstall.cmake); libdir is wherever this configuration puts it.
-lib_dir=$(dirname "$(find "$prefix/usr" -name libhip_cpu.so)")
+lib_dir=$(dirname "$(find "$usr" -name libhip_cpu.so)")
 for file in "$lib_dir"/libamdhip64.so{,.5} "$lib_dir"/libhip_{cpu,cuda}.so \
             "$lib_dir"/native{,-cuda}/libamdhip64.so{,.5} \
-            "$lib_dir"/native/libhiprtc.so{,.5} "$prefix"/usr/bin/{hip-remote,hip-worker,hip_bench,transport_bench} \
-            "$prefix"/usr/bin/hipcc-cpu "$prefix"/usr/share/hip-remote/hipcc_cpu/driver.py \
-            "$prefix"/usr/bin/hip_load "$prefix"/usr/share/hip-remote/benchmarks/{compare,peers}/run \
-            "$prefix"/usr/share/bash-completion/completions/{hip-remote,hip-worker,hipcc-cpu} \
-            "$prefix"/usr/share/zsh/site-functions/_hip-remote \
-            "$prefix"/usr/share/fish/vendor_completions.d/hip-remote.fish \
-            "$prefix"/usr/share/man/man1/{hip-remote,hip-worker,hipcc-cpu}.1 \
-            "$prefix"/usr/share/man/man7/hip-remote-environment.7; do
+            "$lib_dir"/native/libhiprtc.so{,.5} "$usr"/bin/{hip-remote,hip-worker,hip_bench,transport_bench} \
+            "$usr"/bin/hipcc-cpu "$usr"/share/hip-remote/hipcc_cpu/driver.py \
+            "$usr"/bin/hip_load "$usr"/share/hip-remote/benchmarks/{compare,peers}/run \
+            "$usr"/share/bash-completion/completions/{hip-remote,hip-worker,hipcc-cpu} \
+            "$usr"/share/zsh/site-functions/_hip-remote \
+            "$usr"/share/fish/vendor_completions.d/hip-remote.fish \
+            "$usr"/share/man/man1/{hip-remote,hip-worker,hipcc-cpu}.1 \
+            "$usr"/share/man/man7/hip-remote-environment.7; do
   [ -e "$file" ] || { echo "not installed: ${file#"$prefix"}"; exit 1; }
 done
 
@@ -47,11 +73,11 @@ fi
 passed() {
   grep -q "PASSED: all" "$1" || { echo "hello_hip failed:"; cat "$1"; exit 1; }
 }
-"$prefix/usr/bin/hip-remote" run --local --runtime cpu -t shm -- "$prefix/program/hello_hip" >"$prefix/shm.log" 2>&1
+"$usr/bin/hip-remote" run --local --runtime cpu -t shm -- "$prefix/program/hello_hip" >"$prefix/shm.log" 2>&1
 passed "$prefix/shm.log"
-"$prefix/usr/bin/hip-remote" run --native -- "$prefix/program/hello_hip" >"$prefix/native.log" 2>&1
+"$usr/bin/hip-remote" run --native -- "$prefix/program/hello_hip" >"$prefix/native.log" 2>&1
 passed "$prefix/native.log"
 # Remotely, the installed proxy and no other library carries the name.
-"$prefix/usr/bin/hip-remote" run --local --runtime cpu -t shm -- bash -c 'cat /proc/self/maps' >"$prefix/maps.log"
+"$usr/bin/hip-remote" run --local --runtime cpu -t shm -- bash -c 'cat /proc/self/maps' >"$prefix/maps.log"
 grep -q "$lib_dir/libamdhip64.so.5" "$prefix/maps.log" || { echo "not the installed proxy"; exit 1; }
 echo "installed tools: hello_hip runs remotely over shm and natively"
