@@ -25,7 +25,8 @@ endif()
 install(TARGETS ${libraries} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS ${native_libraries} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/native)
 install(TARGETS hip_cuda_native LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/native-cuda)
-# `cmake --install --strip` leaves archives alone. Debug information goes, and what only a link with our own options reads.
+# `cmake --install --strip` leaves archives alone. Debug information goes, and what only a link with our own options
+# reads.
 install(CODE "
   if(CMAKE_INSTALL_DO_STRIP)
     file(GLOB archives \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/hip-remote/*.a\")

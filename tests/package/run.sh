@@ -12,7 +12,8 @@ cmake --install "$build_dir" --prefix "$prefix/first/usr" --strip >"$prefix/inst
 mkdir "$prefix/moved"
 mv "$prefix/first/usr" "$prefix/moved/"
 usr=$prefix/moved/usr
-if grep -rIl --include='*.pc' --include='*.cmake' --include='*.py' -e "$prefix/first" -e "$source_dir" -e "$build_dir" "$usr"; then
+texts=(--include='*.pc' --include='*.cmake' --include='*.py')
+if grep -rIl "${texts[@]}" -e "$prefix/first" -e "$source_dir" -e "$build_dir" "$usr"; then
   echo "these name the folder that they were built in or installed to first"
   exit 1
 fi
