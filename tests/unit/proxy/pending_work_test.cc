@@ -30,15 +30,61 @@ TEST(PendingWork, IsIdleOnceItsStreamWasWaitedFor) {
   EXPECT_TRUE(work.quiet());
 }
 
-TEST(PendingWork, OfSeveralStreamsOnlyAWaitForAllTells) {
+TEST(PendingWork, OfSeveralStreamsEachIsWaitedFor) {
   PendingWork work;
   work.started(kStream);
   work.started(kNull);
+  work.started(kOther);
   wait_for(work, kStream);
+  wait_for(work, kOther);
+  EXPECT_FALSE(work.idle());
   wait_for(work, kNull);
+  EXPECT_TRUE(work.idle());
+  work.started(kStream);
+  work.started(kNull);
+  wait_for(work, kNull, true);
+  EXPECT_TRUE(work.idle()) << "a wait for all is one for each";
+}
+
+TEST(PendingWork, OfStreamsThatShareAWordOnlyAWaitForAllTells) {
+  PendingWork work;
+  constexpr std::uint64_t kTwin = kStream + PendingWork::kStreamWords;
+  work.started(kStream);
+  work.started(kTwin);
+  wait_for(work, kStream);
+  wait_for(work, kTwin);
   EXPECT_FALSE(work.idle());
   wait_for(work, kNull, true);
   EXPECT_TRUE(work.idle());
+}
+
+// Marks that were left by others come and go in the same word; what is counted stays true.
+TEST(PendingWork, CountsNothingTwice) {
+  PendingWork work;
+  for (int round = 0; round < 100; ++round) {
+    const std::uint64_t mark = PendingWork::mark_of(0, (std::uint64_t{1} << 56) + 3 + round);
+    work.started(mark);
+    work.started(mark);
+    EXPECT_FALSE(work.idle());
+    wait_for(work, mark);
+    EXPECT_TRUE(work.idle());
+  }
+}
+
+TEST(PendingWork, AStreamThatComesOrGoesHasNothingToDo) {
+  PendingWork work;
+  protocol::StreamCreateRequest create{};
+  create.stream = kStream;
+  work.note(0, trace_of(create));
+  protocol::DestroyStreamRequest destroy{};
+  destroy.stream = kStream;
+  work.note(0, trace_of(destroy));
+  EXPECT_TRUE(work.idle());
+  EXPECT_FALSE(work.quiet()) << "either may fail";
+  protocol::EventRecordRequest record{};
+  record.stream = kStream;
+  work.note(0, trace_of(record));
+  EXPECT_FALSE(work.idle());
 }
 
 TEST(PendingWork, APostDuringTheWaitSpoilsTheProof) {
@@ -91,47 +137,75 @@ TEST(PendingWork, WhatMayFailIsNotWorkButNotQuietEither) {
   EXPECT_TRUE(work.quiet());
 }
 
-// A model of two threads on one stream: what a post has counted before it returned is either waited for or
-// keeps the word from saying "idle". `done` trails `posted`, as a worker does.
-TEST(PendingWork, NeverForgetsWhatWasPostedBeforeAWaitEnded) {
-  PendingWork work;
-  std::atomic<std::uint64_t> posted{0};
-  std::atomic<std::uint64_t> returned{0};
-  std::atomic<std::uint64_t> done{0};
-  std::atomic<bool> stop{false};
-  std::atomic<int> wrong{0};
-  std::vector<std::thread> threads;
-  for (int i = 0; i < 2; ++i) {
-    threads.emplace_back([&] {
-      for (int n = 0; n < 20000; ++n) {
-        const std::uint64_t mine = posted.fetch_add(1) + 1;
-        work.started(kStream);
-        std::uint64_t seen = returned.load();
-        while (seen < mine && !returned.compare_exchange_weak(seen, mine)) {
-        }
-        if (n % 64 == 0) std::this_thread::yield();
-      }
-      stop.store(true);
-    });
+// A model of two threads that post, to one stream or to one each, and of one that waits for the streams in
+// turn: what a post has counted before it returned is either waited for or keeps the words from saying
+// "idle". `done` trails `posted`, as a worker does.
+class Model {
+ public:
+  explicit Model(std::vector<std::uint64_t> marks) : streams_(marks.size()) {
+    for (std::size_t i = 0; i < marks.size(); ++i) streams_[i].mark = marks[i];
   }
-  threads.emplace_back([&] {
-    while (!stop.load()) {
-      const PendingWork::Proof proof = work.begin(kStream, false);
-      const std::uint64_t through = posted.load();
-      std::uint64_t before = done.load();
-      while (before < through && !done.compare_exchange_weak(before, through)) {
-      }
-      work.end(proof, true);
+
+  int wrong() {
+    std::vector<std::thread> threads;
+    for (std::size_t i = 0; i < 2; ++i)
+      threads.emplace_back([this, i] { post(streams_[i % streams_.size()]); });
+    threads.emplace_back([this] {
+      while (!stop_.load())
+        for (Stream& stream : streams_) wait(stream);
+    });
+    threads.emplace_back([this] {
+      while (!stop_.load()) look();
+    });
+    for (std::thread& thread : threads) thread.join();
+    return wrong_.load();
+  }
+
+ private:
+  struct Stream {
+    std::uint64_t mark = 0;
+    std::atomic<std::uint64_t> posted{0};
+    std::atomic<std::uint64_t> returned{0};
+    std::atomic<std::uint64_t> done{0};
+  };
+  static void raise(std::atomic<std::uint64_t>& value, std::uint64_t to) {
+    std::uint64_t seen = value.load();
+    while (seen < to && !value.compare_exchange_weak(seen, to)) {
     }
-  });
-  threads.emplace_back([&] {
-    while (!stop.load()) {
-      const std::uint64_t known = returned.load();
-      if (work.idle() && done.load() < known) wrong.fetch_add(1);
+  }
+
+  void post(Stream& stream) {
+    for (int n = 0; n < 20000; ++n) {
+      const std::uint64_t mine = stream.posted.fetch_add(1) + 1;
+      work_.started(stream.mark);
+      raise(stream.returned, mine);
+      if (n % 64 == 0) std::this_thread::yield();
     }
-  });
-  for (std::thread& thread : threads) thread.join();
-  EXPECT_EQ(wrong.load(), 0);
+    stop_.store(true);
+  }
+  void wait(Stream& stream) {
+    const PendingWork::Proof proof = work_.begin(stream.mark, false);
+    raise(stream.done, stream.posted.load());
+    work_.end(proof, true);
+  }
+  void look() {
+    std::vector<std::uint64_t> known;
+    for (const Stream& stream : streams_) known.push_back(stream.returned.load());
+    if (!work_.idle()) return;
+    for (std::size_t i = 0; i < streams_.size(); ++i)
+      if (streams_[i].done.load() < known[i]) wrong_.fetch_add(1);
+  }
+
+  PendingWork work_;
+  std::vector<Stream> streams_;
+  std::atomic<bool> stop_{false};
+  std::atomic<int> wrong_{0};
+};
+
+TEST(PendingWork, NeverForgetsWhatWasPostedBeforeAWaitEnded) {
+  EXPECT_EQ(Model({kStream}).wrong(), 0);
+  EXPECT_EQ(Model({kStream, kOther}).wrong(), 0) << "two words";
+  EXPECT_EQ(Model({kStream, kStream + PendingWork::kStreamWords}).wrong(), 0) << "one word for two";
 }
 
 }  // namespace
