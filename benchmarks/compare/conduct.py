@@ -8,7 +8,7 @@ from . import figures as figures_module
 from . import loads, rows
 
 LOAD_ROWS = ('idle session', 'processor time', 'threads posting', 'many clients')
-POSTS = ('event', 'memset', 'launch')
+POSTS = ('event', 'memset', 'stream', 'launch')
 COPIES = ('h2d', 'd2h')
 
 

@@ -63,6 +63,12 @@ def synchronous_calls(transport, call_ratio, trip_ratio):
     return specs
 
 
+def stream_lives():
+    """A stream made for four copies of 16 KiB, waited for and destroyed."""
+    return [Spec('streams made and destroyed', 'hip_bench', transport, 'stream_create_copy_destroy', 16 * KIB, 'ns',
+                 REPORTED_LOW) for transport in ('shm', 'tcp')]
+
+
 def posted_calls():
     caller = Target(LOWER, value=60)
     specs = []
@@ -101,8 +107,9 @@ def all_specs():
     specs = synchronous_calls('shm', 1.6, 1.3)
     specs.append(Spec('shm posted records', 'transport_bench', 'shm', 'posted', 64, '1/s',
                       Target(HIGHER, value=25e6, ahead=True), (peer.ONE_WAY, 64)))
-    specs += posted_calls() + synchronous_calls('tcp', 1.25, 1.1) + copies()
-    order = ('shm synchronous call', 'shm posted records', 'shm posted calls', 'shm copies, pinned memory',
+    specs += posted_calls() + stream_lives() + synchronous_calls('tcp', 1.25, 1.1) + copies()
+    order = ('shm synchronous call', 'shm posted records', 'shm posted calls', 'streams made and destroyed',
+             'shm copies, pinned memory',
              'shm copies, pageable memory', 'shm small copies', 'tcp synchronous call', 'tcp posted calls',
              'tcp copies')
     return sorted(specs, key=lambda spec: order.index(spec.row))

@@ -2,6 +2,7 @@
 // Synchronous calls, posted calls, allocation.
 #include <condition_variable>
 #include <mutex>
+#include <vector>
 
 #include "benchmarks/hip_bench/bench.h"
 #include "benchmarks/raw_limits.h"
@@ -92,6 +93,33 @@ void allocations(Context& context) {
   context.add("malloc_free", kMebibyte, "ns", pairs.median() * 1e9, pairs.quantile(0.99) * 1e9);
 }
 
+// Streams as some programs use them: made for a few copies and destroyed. The time of one stream.
+void stream_lives(Context& context) {
+  constexpr int kStreams = 4;
+  constexpr int kCopies = 4;
+  constexpr std::size_t kCopyBytes = 16 << 10;
+  const std::vector<char> host(kCopyBytes, 'x');
+  void* device = nullptr;
+  TF_CHECK(hipMalloc(&device, kCopies * kCopyBytes));
+  TF_CHECK(hipDeviceSynchronize());
+  Samples lives = repeat(context.budget_s(), 50, 100'000, [&] {
+    hipStream_t streams[kStreams];
+    for (hipStream_t& stream : streams) TF_CHECK(hipStreamCreate(&stream));
+    for (hipStream_t stream : streams)
+      for (int copy = 0; copy < kCopies; ++copy)
+        TF_CHECK(hipMemcpyAsync(static_cast<char*>(device) + copy * kCopyBytes, host.data(), kCopyBytes,
+                                hipMemcpyHostToDevice, stream));
+    for (hipStream_t stream : streams) {
+      TF_CHECK(hipStreamSynchronize(stream));
+      TF_CHECK(hipStreamDestroy(stream));
+    }
+  });
+  TF_CHECK(hipFree(device));
+  TF_CHECK(hipDeviceSynchronize());
+  context.add("stream_create_copy_destroy", kCopyBytes, "ns", lives.median() * 1e9 / kStreams,
+              lives.quantile(0.99) * 1e9 / kStreams);
+}
+
 }  // namespace
 
 void measure_calls(Context& context) {
@@ -103,7 +131,10 @@ void measure_calls(Context& context) {
   TF_CHECK(hipStreamCreate(&stream));
   TF_CHECK(hipEventCreate(&event));
   if (context.wants("sync")) add_call(context, "sync_call", [] { ask_worker(); });
-  if (context.wants("stream")) stream_calls(context, stream);
+  if (context.wants("stream")) {
+    stream_calls(context, stream);
+    stream_lives(context);
+  }
   if (context.wants("event")) {
     event_query(context, stream, event);
     posted_calls(context, "event_record", 0, stream, [&] { (void)hipEventRecord(event, stream); });
