@@ -11,6 +11,8 @@ namespace {
 
 // Rows of pitched allocations start on this boundary, as on AMD's devices.
 constexpr std::size_t kPitchAlignmentBytes = 256;
+// The one size that signal memory comes in (hipMallocSignalMemory).
+constexpr std::size_t kSignalBytes = 8;
 
 hipError_t allocate(ApiCall& call, void** pointer, std::size_t bytes) {
   if (pointer == nullptr) return call.finish(hipErrorInvalidValue);
@@ -36,10 +38,13 @@ bool pitched_size(std::size_t width, std::size_t height, std::size_t depth, std:
 hipError_t hipMalloc(ApiCall& call, void** pointer, size_t bytes) { return allocate(call, pointer, bytes); }
 
 hipError_t hipExtMallocWithFlags(ApiCall& call, void** pointer, size_t bytes, unsigned int flags) {
-  bool known = flags == hipDeviceMallocDefault || flags == hipDeviceMallocFinegrained;
-  // Signal memory is host-visible: not ours to hand out.
-  if (!known)
-    return call.finish(flags == hipMallocSignalMemory ? hipErrorNotSupported : hipErrorInvalidValue);
+  if (flags > hipMallocSignalMemory) return call.finish(hipErrorInvalidValue);
+  if (flags == hipMallocSignalMemory) {
+    if (bytes != kSignalBytes) return call.finish(hipErrorInvalidValue);
+    // The host uses it too, so it has to be mapped here.
+    if (!call.connected()) return call.finish();
+    if (!call.session().lease_mappings().complete()) return call.finish(hipErrorNotSupported);
+  }
   return allocate(call, pointer, bytes);
 }
 
