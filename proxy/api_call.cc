@@ -64,8 +64,7 @@ bool ApiCall::create(HandleKind kind, std::uint64_t& out, void*& value) {
 
 bool ApiCall::consume(HandleKind kind, const void* value, std::uint64_t& out) {
   out = to_raw(value);
-  if (kind == HandleKind::kStream && out > kPerThreadStream)
-    session_->transfers().await_stream(device(), out);
+  if (kind == HandleKind::kStream && out > kPerThreadStream) session_->await_copies(device(), out);
   HandleTable& table = session_->handles().of(kind);
   if (consumed_from_ == nullptr && table.retire(out)) {
     consumed_from_ = &table;
@@ -106,7 +105,7 @@ bool ApiCall::registered(const void* host_function, hipFunction_t& function) {
 hipError_t ApiCall::post_bytes(protocol::Op op, std::span<const std::byte> head,
                                std::span<const std::byte> tail, Trace trace) {
   const hipError_t error = session_->send(op, device(), head, tail);
-  session_->pending_work().note(device(), trace);
+  session_->note_posted(device(), trace);
   return finish(error);
 }
 

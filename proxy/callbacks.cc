@@ -25,13 +25,16 @@ bool Callbacks::start_locked() {
 
 hipError_t Callbacks::add(int device, std::uint64_t stream, Function function) {
   std::uint64_t cookie = 0;
+  // Only what it surely stands behind: what is waited for must not need a callback itself.
+  std::vector<Reach> copies = session_.copies_of(device, stream, session_.transfers().last_sequence());
+  std::erase_if(copies, [](const Reach& reach) { return !reach.direct; });
   {
     std::lock_guard lock(mutex_);
     if (waiting_.size() >= kCallbacksMax || !start_locked()) return hipErrorOutOfMemory;
     cookie = next_cookie_++;
-    waiting_.emplace(cookie,
-                     Waiting{device, stream, session_.transfers().last_sequence(), std::move(function)});
+    waiting_.emplace(cookie, Waiting{device, stream, std::move(copies), std::move(function)});
   }
+  unfinished_.fetch_add(1, std::memory_order_relaxed);
   protocol::HostCallbackRequest request{};
   request.stream = stream;
   request.cookie = cookie;
@@ -39,6 +42,7 @@ hipError_t Callbacks::add(int device, std::uint64_t stream, Function function) {
   if (error == hipSuccess) {
     changed_.notify_one();
   } else {
+    unfinished_.fetch_sub(1, std::memory_order_relaxed);
     std::lock_guard lock(mutex_);
     waiting_.erase(cookie);
   }
@@ -85,11 +89,10 @@ bool Callbacks::run_due() {
     waiting_.erase(found);
   }
   // The stream is past the copies queued before; their bytes may still be on the way, on the other plane.
-  // Only the stream's own are waited for: of another's copy it is not known here whether it needs this
-  // callback.
-  session_.transfers().await_stream(waiting.device, waiting.stream, waiting.transfers);
+  session_.transfers().await(waiting.copies);
   waiting.function(due.error);
-  finished_.fetch_add(1, std::memory_order_release);  // pairs with see_finished()
+  finished_.fetch_add(1, std::memory_order_release);    // pairs with see_finished()
+  unfinished_.fetch_sub(1, std::memory_order_release);  // pairs with any()
   protocol::CallbackDoneRequest done{};
   done.cookie = due.cookie;
   (void)session_.post(waiting.device, done);

@@ -17,6 +17,9 @@
 #include <mutex>
 #include <thread>
 #include <unordered_map>
+#include <vector>
+
+#include "proxy/transfers.h"
 
 namespace tf::proxy {
 
@@ -34,6 +37,8 @@ class Callbacks {
 
   // Queues `function` on the stream. hipErrorOutOfMemory: too many, or no thread to run it.
   hipError_t add(int device, std::uint64_t stream, Function function);
+  // Some have not ended yet. Who asks sees those that it knows of.
+  bool any() const { return unfinished_.load(std::memory_order_acquire) != 0; }  // pairs with run_due()
   // From the session's sink: `cookie` may run. Unknown cookies are dropped.
   void due(std::uint64_t cookie, hipError_t error);
   // There is an asynchronous copy to move along should nobody wait for it.
@@ -51,7 +56,7 @@ class Callbacks {
   struct Waiting {
     int device;
     std::uint64_t stream;
-    std::uint64_t transfers;  // Transfers::last_sequence() when it was queued
+    std::vector<Reach> copies;  // that land before it runs
     Function function;
   };
   bool start_locked();
@@ -66,6 +71,7 @@ class Callbacks {
   std::deque<Due> due_;
   std::uint64_t next_cookie_ = 1;
   std::atomic<std::uint64_t> finished_{0};
+  std::atomic<std::size_t> unfinished_{0};
   bool transfers_running_ = false;
   bool stopping_ = false;
   std::thread thread_;

@@ -179,10 +179,29 @@ hipError_t Session::record_event(int device, std::span<const std::byte> head) {
   return error;
 }
 
+// The stream goes on when the event's has got to it: copies from before land first, wherever they are waited
+// for.
+void Session::note_join(int device, std::span<const std::byte> head) {
+  protocol::StreamWaitEventRequest request;
+  if (transfers_.none_running() || head.size() != sizeof request) return;
+  std::memcpy(&request, head.data(), sizeof request);
+  const auto recording = recordings_.find(request.event);
+  if (!recording || !recording->recorded) return;
+  transfers_.join(stream_device(device, request.stream), request.stream,
+                  copies_of(recording->device, recording->stream, recording->transfers));
+}
+
+bool Session::is_blocking(std::uint64_t stream) {
+  if (stream == 0 || !has_unordered_streams()) return true;
+  const auto facts =
+      std::dynamic_pointer_cast<const StreamFacts>(handles_.of(protocol::HandleKind::kStream).facts(stream));
+  return facts == nullptr || facts->blocking;
+}
+
 // Generated posts whose meaning the client needs later.
-void Session::observe(protocol::Op op, std::span<const std::byte> head) {
+void Session::observe(protocol::Op op, int device, std::span<const std::byte> head) {
   if (op == protocol::StreamWaitEventRequest::kOp) {
-    joined_streams_.store(true, std::memory_order_relaxed);
+    note_join(device, head);
   } else if (std::uint64_t stream = 0; creates_unordered_stream(op, head, stream)) {
     unordered_streams_.store(true, std::memory_order_relaxed);
     auto facts = std::make_shared<StreamFacts>();
@@ -216,7 +235,7 @@ hipError_t Session::send(protocol::Op op, int device, std::span<const std::byte>
 hipError_t Session::send_observed(protocol::Op op, int device, std::span<const std::byte> head,
                                   std::span<const std::byte> tail) {
   if (op == protocol::Op::kEventRecord) return record_event(device, head);
-  if (is_observed(op)) observe(op, head);
+  if (is_observed(op)) observe(op, device, head);
   return transmit(op, device, head, tail);
 }
 
@@ -351,7 +370,7 @@ hipError_t Session::synchronize_device(int device) {
 }
 
 hipError_t Session::synchronized_stream(int device, std::uint64_t stream, hipError_t error) {
-  transfers_.await_stream(device, stream);
+  await_copies(device, stream);
   hipError_t fault = faults_.take_stream(device, stream);
   if (error == hipSuccess) {
     if (stream == 0) {

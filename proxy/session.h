@@ -46,6 +46,7 @@
 #include "proxy/reply_cache.h"
 #include "proxy/staging.h"
 #include "proxy/transfers.h"
+#include "proxy/turns.h"
 #include "transport/request_queue.h"
 
 namespace tf::proxy {
@@ -81,6 +82,7 @@ class Session final : private MessageSink, private LeaseSource, private HostPart
   int worker_ordinal(int device) const { return device + static_cast<int>(device_base_); }
   Faults& faults() { return faults_; }
   Transfers& transfers() { return transfers_; }
+  Turns& turns() { return turns_; }
   DeviceMemory& device_memory() { return device_memory_; }
   const LeaseMappings& lease_mappings() const { return lease_mappings_; }
   HugePages& huge_pages() { return huge_pages_; }
@@ -138,10 +140,15 @@ class Session final : private MessageSink, private LeaseSource, private HostPart
   hipError_t exchange(protocol::Op op, int device, std::span<const std::byte> head,
                       std::span<const std::byte> tail, std::span<std::byte> reply);
 
+  // After posting: what the request leaves behind.
+  void note_posted(int device, const Trace& trace) {
+    pending_work_.note(device, trace);
+    if (trace.leaves == Leaves::kWork && trace.stream == 0) transfers_.note_null_work(device);
+  }
   template <typename Request>
   hipError_t post(int device, const Request& request, std::span<const std::byte> tail = {}) {
     const hipError_t error = send(Request::kOp, device, std::as_bytes(std::span(&request, 1)), tail);
-    pending_work_.note(device, trace_of(request));
+    note_posted(device, trace_of(request));
     return error;
   }
   template <typename Request, typename Reply>
@@ -180,13 +187,30 @@ class Session final : private MessageSink, private LeaseSource, private HostPart
   hipError_t synchronized_stream(int device, std::uint64_t stream, hipError_t error);
   hipError_t synchronized_device(int device, hipError_t error);
 
+  // The copies that are left running and over when the stream has come to `through` (transfers.h): what they
+  // are, and waiting for them.
+  std::vector<Reach> copies_of(int device, std::uint64_t stream, std::uint64_t through = UINT64_MAX) {
+    if (transfers_.none_running()) return {};
+    return transfers_.reach(stream_device(device, stream), stream, is_blocking(stream), through);
+  }
+  void await_copies(int device, std::uint64_t stream, std::uint64_t through = UINT64_MAX) {
+    transfers_.await(copies_of(device, stream, through));
+  }
+  // One that a call leaves running (Transfers::add(), add_packed()). `target`: what it writes.
+  std::shared_ptr<Transfer> transfer_on(int device, std::uint64_t stream, std::span<std::byte> target = {}) {
+    return transfers_.add({stream_device(device, stream), stream, is_blocking(stream), target});
+  }
+  std::shared_ptr<Transfer> packed_transfer_on(int device, std::uint64_t stream, std::uint64_t bytes,
+                                               std::span<std::byte> target = {}) {
+    return transfers_.add_packed({stream_device(device, stream), stream, is_blocking(stream), target}, bytes);
+  }
+  // The stream is ordered with the null stream, or is it.
+  bool is_blocking(std::uint64_t stream);
+
   // A stream that does not wait for the null stream may exist (hipStreamNonBlocking).
   bool has_unordered_streams() const {
     return unordered_streams_.load(std::memory_order_relaxed);
   }  // see send()
-
-  // hipStreamWaitEvent was used: an event may stand for copies of other streams than its own.
-  bool has_joined_streams() const { return joined_streams_.load(std::memory_order_relaxed); }  // see send()
 
   // Memory or events of this session are other processes' too, from now on: what a synchronous call did must
   // be done when it returns, since who is told of it by other means may look at once.
@@ -229,7 +253,8 @@ class Session final : private MessageSink, private LeaseSource, private HostPart
   hipError_t settle(protocol::Op op, int device, std::span<const std::byte> head);
   hipError_t send_observed(protocol::Op op, int device, std::span<const std::byte> head,
                            std::span<const std::byte> tail);
-  void observe(protocol::Op op, std::span<const std::byte> head);
+  void observe(protocol::Op op, int device, std::span<const std::byte> head);
+  void note_join(int device, std::span<const std::byte> head);
   hipError_t record_event(int device, std::span<const std::byte> head);
   Status on_message(const FrameHeader& header, std::span<const std::byte> payload) override;
   Status on_fault(const protocol::FaultRequest& fault);
@@ -263,6 +288,7 @@ class Session final : private MessageSink, private LeaseSource, private HostPart
   std::mutex created_order_;
   Faults faults_;
   Transfers transfers_;
+  Turns turns_;
   DeviceMemory device_memory_;
   LeaseMappings lease_mappings_;
   HugePages huge_pages_;
@@ -283,7 +309,6 @@ class Session final : private MessageSink, private LeaseSource, private HostPart
   std::atomic<bool> leaving_{false};  // the worker has been told so, or is being told
   // Set before the creating message is queued; whoever uses the stream got its handle afterwards.
   std::atomic<bool> unordered_streams_{false};
-  std::atomic<bool> joined_streams_{false};
   std::atomic<bool> sharing_{false};
   std::array<std::atomic<unsigned>, protocol::kDevicesMax> device_flags_{};
   std::mutex loss_mutex_;  // who loses the session tells it first; nothing is called under it

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proxy/transfers.h"
 
+#include <algorithm>
 #include <new>
 #include <utility>
 #include <vector>
+
+#include "proxy/pending_work.h"
 
 namespace tf::proxy {
 
@@ -19,18 +22,16 @@ std::size_t Transfers::packed_bytes() const {
   return bytes;
 }
 
-std::shared_ptr<Transfer> Transfers::add(int device, std::uint64_t stream) {
-  return add(device, stream, nullptr, 0);
-}
+std::shared_ptr<Transfer> Transfers::add(const TransferPlace& place) { return add(place, nullptr, 0); }
 
-std::shared_ptr<Transfer> Transfers::add_packed(int device, std::uint64_t stream, std::uint64_t bytes) {
+std::shared_ptr<Transfer> Transfers::add_packed(const TransferPlace& place, std::uint64_t bytes) {
   if (bytes > kTransferBytesMax) return nullptr;
   std::unique_ptr<std::byte[]> packed(new (std::nothrow) std::byte[bytes]);
-  return packed ? add(device, stream, std::move(packed), bytes) : nullptr;
+  return packed ? add(place, std::move(packed), bytes) : nullptr;
 }
 
-std::shared_ptr<Transfer> Transfers::add(int device, std::uint64_t stream,
-                                         std::unique_ptr<std::byte[]> packed, std::size_t packed_bytes) {
+std::shared_ptr<Transfer> Transfers::add(const TransferPlace& place, std::unique_ptr<std::byte[]> packed,
+                                         std::size_t packed_bytes) {
   for (;;) {
     {
       std::lock_guard lock(mutex_);
@@ -39,8 +40,7 @@ std::shared_ptr<Transfer> Transfers::add(int device, std::uint64_t stream,
         auto transfer = std::make_shared<Transfer>();
         transfer->packed = std::move(packed);
         transfer->packed_bytes = packed_bytes;
-        transfer->device = device;
-        transfer->stream = stream;
+        static_cast<TransferPlace&>(*transfer) = place;
         transfer->sequence = sequence_.load(std::memory_order_relaxed) + 1;
         sequence_.store(transfer->sequence, std::memory_order_release);  // pairs with last_sequence()
         running_.push_back(transfer);
@@ -92,10 +92,75 @@ void Transfers::await_if(const Wanted& wanted) {
   count();
 }
 
-void Transfers::await_stream(int device, std::uint64_t stream, std::uint64_t through) {
+namespace {
+
+bool concerns(const Reach& reach, const Transfer& transfer) {
+  if (transfer.sequence > reach.through) return false;
+  if (reach.all_blocking) return transfer.blocking && transfer.device == reach.device;
+  return transfer.stream == reach.stream && (transfer.stream > 2 || transfer.device == reach.device);
+}
+
+}  // namespace
+
+void Transfers::count() {
+  running_count_.store(running_.size(), std::memory_order_release);
+  if (running_.empty()) joins_.clear();
+}
+
+std::vector<Reach> Transfers::reach(int device, std::uint64_t stream, bool blocking, std::uint64_t through) {
+  if (none_running()) return {};
+  std::vector<Reach> reached{{device, stream, through}};
+  const std::uint64_t last_null = null_through_[static_cast<std::size_t>(device)].load();
+  if (stream == 0)
+    reached.push_back({device, 0, through, true});
+  else if (blocking && last_null != 0)
+    reached.push_back({device, 0, std::min(last_null, through), true});
+  const std::lock_guard lock(mutex_);
+  const auto add_joins = [&](std::uint64_t of) {
+    const auto found = joins_.find(PendingWork::mark_of(device, of));
+    if (found == joins_.end()) return;
+    for (Reach joined : found->second) {
+      joined.through = std::min(joined.through, through);
+      reached.push_back(joined);
+    }
+  };
+  add_joins(stream);
+  if (stream != 0 && blocking && last_null != 0) add_joins(0);
+  return reached;
+}
+
+void Transfers::join(int device, std::uint64_t stream, std::vector<Reach> reached) {
+  if (reached.empty()) return;
+  const std::lock_guard lock(mutex_);
+  std::vector<Reach>& joined = joins_[PendingWork::mark_of(device, stream)];
+  for (std::size_t i = 0; i < reached.size(); ++i) {
+    Reach& added = reached[i];
+    if (i != 0) added.direct = false;
+    const auto same = [&](const Reach& known) {
+      return known.device == added.device && known.stream == added.stream &&
+             known.all_blocking == added.all_blocking && known.direct == added.direct;
+    };
+    const auto known = std::find_if(joined.begin(), joined.end(), same);
+    if (known == joined.end())
+      joined.push_back(added);
+    else
+      known->through = std::max(known->through, added.through);
+  }
+}
+
+bool Transfers::writes(std::uint64_t address, std::uint64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  return std::any_of(running_.begin(), running_.end(), [&](const auto& transfer) {
+    const auto target = reinterpret_cast<std::uint64_t>(transfer->target.data());
+    return target < address + bytes && address < target + transfer->target.size();
+  });
+}
+
+void Transfers::await(std::span<const Reach> reached) {
+  if (reached.empty()) return;
   await_if([&](const Transfer& transfer) {
-    return transfer.stream == stream && (stream > 2 || transfer.device == device) &&
-           transfer.sequence <= through;
+    return std::any_of(reached.begin(), reached.end(),
+                       [&](const Reach& reach) { return concerns(reach, transfer); });
   });
 }
 

@@ -10,6 +10,7 @@
 
 #include "proxy/custom/copy_route.h"
 #include "proxy/custom/copy_steps.h"
+#include "proxy/custom/copy_turns.h"
 #include "proxy/custom/payload.h"
 
 namespace tf::proxy {
@@ -53,8 +54,9 @@ void fill_common(Request& request, const CopyMode& mode, const Box& box) {
 }
 
 // Where the program leaves its memory alone meanwhile. Nothing: there is no memory to pack so many rows.
-std::shared_ptr<Transfer> transfer_for_later(Session& session, const CopyMode& mode, const Box& box) {
-  return session.transfers().add_packed(mode.device, mode.stream, box.bytes());
+std::shared_ptr<Transfer> transfer_for_later(Session& session, const CopyMode& mode, const Box& box,
+                                             std::span<std::byte> target = {}) {
+  return session.packed_transfer_on(mode.device, mode.stream, box.bytes(), target);
 }
 
 hipError_t box_to_device(Session& session, const CopyMode& mode, const Box& box) {
@@ -108,7 +110,8 @@ hipError_t box_from_device(Session& session, const CopyMode& mode, const Box& bo
   request.source = box.source.address;
   request.source_pitch = box.source.pitch;
   request.source_slice = box.source.slice;
-  const auto later = mode.wait ? nullptr : transfer_for_later(session, mode, box);
+  const std::span target(reinterpret_cast<std::byte*>(box.target.address), extent(box, box.target));
+  const auto later = mode.wait ? nullptr : transfer_for_later(session, mode, box, target);
   if (later) {
     const std::span packed(later->packed.get(), later->packed_bytes);
     later->unpack = [box, packed] { unpack_rows(box, box.target, 0, box.rows(), packed); };
@@ -205,11 +208,15 @@ hipError_t copy_box(Session& session, const CopyMode& asked, const Box& box, hip
                                 {seen.source.address, extent(box, box.source)}, kind, route);
   if (error != hipSuccess) return error;
   const CopyMode mode = ruled(session, asked, route, {box.target.address, extent(box, box.target)});
-  count_copy(session, box.target.address, box.source.address, box.bytes());
+  if (!mode.in_turn) count_copy(session, box.target.address, box.source.address, box.bytes());
   if (const auto turn = turn_here(session, mode, route, box.bytes())) {
     if (*turn == hipSuccess) copy_on_host(box);
     return *turn;
   }
+  const BoxSide& side = route.way == CopyWay::kToDevice ? box.source : box.target;
+  if (waits_for_turn(session, mode, route.way, {side.address, extent(box, side)}))
+    return take_turn(session, mode, box, kind);
+  if (error = await_turns(session, mode, route.way); error != hipSuccess) return error;
   switch (route.way) {
     case CopyWay::kToDevice: return settle(session, mode, box_to_device(session, mode, seen));
     case CopyWay::kFromDevice: return box_from_device(session, mode, seen);

@@ -3,6 +3,7 @@
 
 #include "proxy/custom/copy_route.h"
 #include "proxy/custom/copy_steps.h"
+#include "proxy/custom/copy_turns.h"
 #include "proxy/custom/payload.h"
 
 namespace tf::proxy {
@@ -33,7 +34,7 @@ hipError_t to_device(Session& session, const CopyMode& mode, std::uint64_t targe
   const std::span data(static_cast<const std::byte*>(source), bytes);
   if (!may_return_early(session, mode, host)) return send_payload(session, mode.device, request, data);
   return send_payload_later(session, mode.device, request, data,
-                            session.transfers().add(mode.device, mode.stream));
+                            session.transfer_on(mode.device, mode.stream));
 }
 
 hipError_t from_device(Session& session, const CopyMode& mode, void* target, std::uint64_t source,
@@ -49,7 +50,7 @@ hipError_t from_device(Session& session, const CopyMode& mode, void* target, std
   const std::span data(static_cast<std::byte*>(target), bytes);
   if (!mode.wait)
     return receive_payload_later(session, mode.device, request, data,
-                                 session.transfers().add(mode.device, mode.stream));
+                                 session.transfer_on(mode.device, mode.stream, data));
   const hipError_t copied = receive_payload(session, mode.device, request, data);
   if (copied == kLostError) return copied;
   const hipError_t fault = session.synchronized_stream(mode.device, mode.stream, copied);
@@ -116,11 +117,14 @@ hipError_t copy(Session& session, const CopyMode& asked, void* target, const voi
     return error;
   if (const auto verdict = offer(session, asked, line, kind)) return *verdict;
   const CopyMode mode = ruled(session, asked, route, {to_raw(target), bytes});
-  count_copy(session, to, from, bytes);
+  if (!mode.in_turn) count_copy(session, to, from, bytes);
   if (const auto turn = turn_here(session, mode, route, bytes)) {
     if (*turn == hipSuccess) copy_here(session, to, from, target, source, bytes);
     return *turn;
   }
+  const CopyEnd host{route.way == Way::kToDevice ? to_raw(source) : to_raw(target), bytes};
+  if (waits_for_turn(session, mode, route.way, host)) return take_turn(session, mode, line, kind);
+  if (hipError_t error = await_turns(session, mode, route.way); error != hipSuccess) return error;
   switch (route.way) {
     case Way::kToDevice: return settle(session, mode, to_device(session, mode, to, source, bytes));
     case Way::kFromDevice: return from_device(session, mode, target, from, bytes);

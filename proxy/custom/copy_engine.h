@@ -27,7 +27,7 @@ struct CopyMode {
   int device = 0;
   std::uint64_t stream = 0;  // handle on the wire
   bool wait = false;         // the synchronous forms; of the others, where HIP's rule says so
-  bool graph = false;        // a step of a graph's launch, which need not wait
+  bool in_turn = false;      // made for a stream that stands still meanwhile (copy_turns.h)
 };
 
 // Copies that the client can make itself (between memory that is all its own):

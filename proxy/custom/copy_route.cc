@@ -78,8 +78,8 @@ hipError_t copy_way(Session& session, const Box& box, hipMemcpyKind kind, CopyWa
 }
 
 bool may_return_early(Session& session, const CopyMode& mode, const CopyEnd& host) {
-  if (mode.wait || mode.graph) return !mode.wait;
-  return session.host_memory().contains(reinterpret_cast<const void*>(host.address), host.bytes);
+  return !mode.wait &&
+         session.host_memory().contains(reinterpret_cast<const void*>(host.address), host.bytes);
 }
 
 bool staging_would_wait(Session& session, const CopyMode& mode, const CopyEnd& source, std::uint64_t bytes,

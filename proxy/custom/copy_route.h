@@ -28,9 +28,9 @@ struct Route {
 hipError_t find_route(Session& session, const CopyEnd& target, const CopyEnd& source, hipMemcpyKind kind,
                       Route& route);
 
-// HIP's rule for every form of copy: whether a call may return while the host's end of its copy is still read
-// or written. A synchronous form may not, and no form where that end is pageable. A graph's memory is the
-// graph's until its launch was synchronized. docs/copy-semantics.md has the sources.
+// HIP's rule for every form of copy, and for a graph's launch: whether the call may return while the host's
+// end of the copy is still read or written. A synchronous form may not, and no form where that end is
+// pageable. docs/copy-semantics.md has the sources.
 bool may_return_early(Session& session, const CopyMode& mode, const CopyEnd& host);
 // Whether staging buffers for `staged_max` bytes would hold up a call that may return early: a stream that
 // has other work to do first empties none.

@@ -58,17 +58,6 @@ hipError_t hipStreamQuery(ApiCall& call, hipStream_t stream) {
 
 namespace {
 
-// What an event that has been reached leaves to do: the copies recorded before it land here first. Those of
-// its own stream are bound to; of other streams they count when streams were joined, or for the null stream.
-void await_copies(Session& session, const EventRecording& recording) {
-  if (recording.transfers == 0) return;
-  if (recording.stream == 0 || session.has_joined_streams()) {
-    session.transfers().await_through(recording.transfers);
-  } else {
-    session.transfers().await_stream(recording.device, recording.stream, recording.transfers);
-  }
-}
-
 // Asks the worker about the event and takes what its stream left behind. An event that was never recorded
 // stands for nothing: it is done, and no failure is its own.
 template <typename Request>
@@ -88,7 +77,9 @@ hipError_t ask_event(Session& session, int device, const Request& request) {
     if (error == hipSuccess) session.recordings().note_reached(request.event, question);
   }
   if (error != hipSuccess || !recording->recorded) return error;
-  await_copies(session, *recording);
+  // What was copied before it lands here first.
+  if (recording->transfers != 0)
+    session.await_copies(recording->device, recording->stream, recording->transfers);
   if (hipError_t failed = session.waited(); failed != hipSuccess) return failed;
   return session.faults().take_stream(recording->device, recording->stream);
 }

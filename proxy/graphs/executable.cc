@@ -225,7 +225,7 @@ void GraphExecutable::settle(const graph::StreamRef& stream) {
   request.stream = stream.id;
   const hipError_t error = session_.call(stream.device, request);
   if (error != hipSuccess && error != kLostError) session_.faults().note(stream.device, stream.id, error);
-  session_.transfers().await_stream(stream.device, stream.id);
+  session_.await_copies(stream.device, stream.id);
 }
 
 hipError_t GraphExecutable::launch_on_host(const graph::Work& work, const graph::StreamRef& stream) {
@@ -252,7 +252,7 @@ hipError_t GraphExecutable::launch_step(const ScheduleStep& step, const graph::S
     return session_.post(stream.device, request);
   }
   const auto& copy = std::get<graph::CopyWork>(*step.work);
-  return copy_box(session_, {stream.device, stream.id, false, true}, box_of(copy), copy.kind);
+  return copy_box(session_, {stream.device, stream.id, false}, box_of(copy), copy.kind);
 }
 
 hipError_t GraphExecutable::launch(const graph::StreamRef& stream) {

@@ -206,5 +206,125 @@ TEST(CopyOrder, ReusedMemoryIsNobodyElses) {
   }
 }
 
+// Memory that is not pageable belongs to the order of the stream: what stands before a copy writes its
+// source, and what stands behind one reads its target.
+class LentMemory : public ::testing::TestWithParam<std::size_t> {
+ protected:
+  static void sleep_a_little(void*) { std::this_thread::sleep_for(std::chrono::milliseconds(5)); }
+
+  testing::AssertionResult all(const unsigned char* bytes, int value) const {
+    const auto other = std::find_if(bytes, bytes + bytes_, [value](int byte) { return byte != value; });
+    if (other == bytes + bytes_) return testing::AssertionSuccess();
+    return testing::AssertionFailure() << "byte " << other - bytes << " is " << int(*other);
+  }
+  testing::AssertionResult device_is(const DeviceBuffer& device, int value) const {
+    std::vector<unsigned char> back(bytes_);
+    const hipError_t copied = hipMemcpy(back.data(), device.get(), bytes_, hipMemcpyDeviceToHost);
+    if (copied != hipSuccess) return testing::AssertionFailure() << hipGetErrorName(copied);
+    return all(back.data(), value);
+  }
+  // Late, so that who comes too early sees it.
+  void fill_late(hipStream_t stream, int value) {
+    ASSERT_EQ(hipLaunchHostFunc(stream, &LentMemory::sleep_a_little, nullptr), hipSuccess);
+    ASSERT_EQ(hipMemsetAsync(first_.get(), value, bytes_, stream), hipSuccess);
+  }
+
+  const std::size_t bytes_ = GetParam();
+  DeviceBuffer first_{bytes_};
+  DeviceBuffer second_{bytes_};
+  PinnedBuffer pinned_{bytes_};
+  unsigned char* const host_ = pinned_.as<unsigned char>();
+};
+
+TEST_P(LentMemory, GoesFromTheDeviceAndBack) {
+  TestStream stream;
+  for (int round = 1; round <= 5; ++round) {
+    std::fill_n(host_, bytes_, static_cast<unsigned char>(0xee));
+    fill_late(stream, round);
+    HIP_OK(hipMemcpyAsync(host_, first_.get(), bytes_, hipMemcpyDeviceToHost, stream));
+    HIP_OK(hipMemcpyAsync(second_.get(), host_, bytes_, hipMemcpyHostToDevice, stream));
+    HIP_OK(hipStreamSynchronize(stream));
+    ASSERT_TRUE(device_is(second_, round));
+  }
+}
+
+TEST_P(LentMemory, GoesFromOneStreamToAnother) {
+  TestStream down;
+  TestStream up;
+  TestEvent landed;
+  for (int round = 1; round <= 5; ++round) {
+    std::fill_n(host_, bytes_, static_cast<unsigned char>(0xee));
+    fill_late(down, round);
+    HIP_OK(hipMemcpyAsync(host_, first_.get(), bytes_, hipMemcpyDeviceToHost, down));
+    HIP_OK(hipEventRecord(landed, down));
+    HIP_OK(hipStreamWaitEvent(up, landed, 0));
+    HIP_OK(hipMemcpyAsync(second_.get(), host_, bytes_, hipMemcpyHostToDevice, up));
+    HIP_OK(hipStreamSynchronize(up));
+    ASSERT_TRUE(all(host_, round));
+    ASSERT_TRUE(device_is(second_, round));
+  }
+}
+
+TEST_P(LentMemory, IsWrittenByAHostFunctionBeforeItIsCopied) {
+  struct Fill {
+    unsigned char* to;
+    std::size_t bytes;
+    int value;
+  };
+  TestStream stream;
+  for (int round = 1; round <= 5; ++round) {
+    Fill fill{host_, bytes_, round};
+    std::fill_n(host_, bytes_, static_cast<unsigned char>(0xee));
+    const auto late = [](void* data) {
+      sleep_a_little(nullptr);
+      const auto* const wish = static_cast<const Fill*>(data);
+      std::fill_n(wish->to, wish->bytes, static_cast<unsigned char>(wish->value));
+    };
+    HIP_OK(hipLaunchHostFunc(stream, late, &fill));
+    HIP_OK(hipMemcpyAsync(second_.get(), host_, bytes_, hipMemcpyHostToDevice, stream));
+    HIP_OK(hipStreamSynchronize(stream));
+    ASSERT_TRUE(device_is(second_, round));
+  }
+}
+
+// Who has waited for a stream has waited for what that stream waited for.
+TEST_P(LentMemory, IsThereWhenAStreamBehindItWasWaitedFor) {
+  TestStream first;
+  TestStream second;
+  TestEvent event;
+  for (int round = 1; round <= 10; ++round) {
+    fill_late(first, round);
+    HIP_OK(hipMemcpyAsync(host_, first_.get(), bytes_, hipMemcpyDeviceToHost, first));
+    HIP_OK(hipEventRecord(event, first));
+    HIP_OK(hipStreamWaitEvent(second, event, 0));
+    HIP_OK(hipStreamSynchronize(second));
+    ASSERT_TRUE(all(host_, round));
+  }
+}
+
+TEST_P(LentMemory, IsThereWhenTheNullStreamWasWaitedFor) {
+  TestStream blocking;
+  for (int round = 1; round <= 10; ++round) {
+    fill_late(blocking, round);
+    HIP_OK(hipMemcpyAsync(host_, first_.get(), bytes_, hipMemcpyDeviceToHost, blocking));
+    HIP_OK(hipMemsetAsync(second_.get(), round, 4, nullptr));
+    HIP_OK(hipStreamSynchronize(nullptr));
+    ASSERT_TRUE(all(host_, round));
+  }
+}
+
+TEST_P(LentMemory, IsThereWhenAStreamBehindTheNullStreamWasWaitedFor) {
+  TestStream blocking;
+  for (int round = 1; round <= 10; ++round) {
+    fill_late(nullptr, round);
+    HIP_OK(hipMemcpyAsync(host_, first_.get(), bytes_, hipMemcpyDeviceToHost, nullptr));
+    HIP_OK(hipMemsetAsync(second_.get(), round, 4, blocking));
+    HIP_OK(hipStreamSynchronize(blocking));
+    ASSERT_TRUE(all(host_, round));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Sizes, LentMemory, ::testing::Values(5000, 100'000, 6'000'000));
+
 }  // namespace
 }  // namespace tf::api_test

@@ -73,6 +73,8 @@ graph::Library::Verdict capture(graph::Library& graphs, const Box& box, const St
 
 }  // namespace
 
+bool is_pageable(const Box& box) { return pageable(box.target) || pageable(box.source); }
+
 hipError_t run_copy(const Box& box) {
   const double cost = Runtime::get().settings().copy_ns_per_byte;
   const std::uint64_t start = cost > 0.0 ? now_ns() : 0;

@@ -28,6 +28,8 @@ struct Box {
 
 enum class Wait { kNo, kYes };
 
+// One of its ends is host memory that is neither of hipHostMalloc nor registered nor managed.
+bool is_pageable(const Box& box);
 // Makes the copy, now.
 hipError_t run_copy(const Box& box);
 // The known memory at both ends reaches as far as the box.

@@ -73,6 +73,7 @@ struct Step {
   std::vector<Body> bodies;
   std::shared_ptr<Event> event;
   bool record = false;
+  std::vector<Box> copies;  // that the bodies make
 };
 using Steps = std::vector<Step>;
 
@@ -82,7 +83,8 @@ hipError_t run(const Step& step) {
   return hipSuccess;
 }
 
-hipError_t add_body(const graph::SharedWork& work, std::vector<Body>& bodies) {
+hipError_t add_body(const graph::SharedWork& work, Step& step) {
+  std::vector<Body>& bodies = step.bodies;
   if (const auto* kernel = std::get_if<graph::KernelWork>(work.get())) {
     const auto function = function_of(*kernel);
     if (!function) return hipErrorInvalidHandle;
@@ -91,7 +93,8 @@ hipError_t add_body(const graph::SharedWork& work, std::vector<Body>& bodies) {
       return run_grid(function->kernel(), grid, kernel->block.data());
     });
   } else if (const auto* copy = std::get_if<graph::CopyWork>(work.get())) {
-    bodies.emplace_back([box = box_of(*copy)] { return run_copy(box); });
+    step.copies.push_back(box_of(*copy));
+    bodies.emplace_back([box = step.copies.back()] { return run_copy(box); });
   } else if (const auto* fill = std::get_if<graph::FillWork>(work.get())) {
     bodies.emplace_back([wish = fill_of(*fill)] { return run_fill(wish); });
   } else if (const auto* host = std::get_if<graph::HostWork>(work.get())) {
@@ -108,7 +111,7 @@ hipError_t make_steps(const graph::Plan& plan, std::shared_ptr<const Steps>& mad
       steps->back().record = event->record;
       if (!steps->back().event) return hipErrorInvalidHandle;
       steps->emplace_back();
-    } else if (const hipError_t status = add_body(item.work, steps->back().bodies)) {
+    } else if (const hipError_t status = add_body(item.work, steps->back())) {
       return status;
     }
   }
@@ -135,7 +138,10 @@ class Program final : public graph::Executable {
       }
     }
     last_ = stream.last();
-    return hipSuccess;
+    // As every copy: pageable memory is the program's again when the call returns.
+    if (!uses_pageable_memory()) return hipSuccess;
+    last_.wait();
+    return stream.take_error();
   }
 
   hipError_t update(const graph::Plan& plan) override {
@@ -147,6 +153,12 @@ class Program final : public graph::Executable {
   }
 
  private:
+  bool uses_pageable_memory() const {
+    return std::any_of(steps_->begin(), steps_->end(), [](const Step& step) {
+      return std::any_of(step.copies.begin(), step.copies.end(), is_pageable);
+    });
+  }
+
   std::mutex mutex_;
   std::shared_ptr<const Steps> steps_;
   Marker last_;  // end of the last launch
