@@ -20,7 +20,7 @@ enum class EngineKind {
 struct UringFeatures {
   bool multishot_receive = true;  // one armed receive with provided buffers for many arrivals (message lane)
   // SEND_ZC for large bulk bodies, until the kernel says that it copied nevertheless (zero_copy.h). Off
-  // unless asked for (TF_TCP_FEATURES): slower than copying on loopback and veth (docs/performance.md), never
+  // unless asked for (TF_TCP_FEATURES): slower than copying on loopback and veth (docs/performance-log.md), never
   // measured on a real link, and the memory of a copy to the device is free a round trip later.
   bool zero_copy_send = false;
   bool registered_files = true;  // the socket is registered with the ring

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The lines of a run as a table for people, or as the tables of docs/performance.md."""
+"""The lines of a run as a table for people, or as the tables of docs/performance-log.md."""
 from harness import report
 from harness.processes import PINNED
 
