@@ -34,6 +34,14 @@ def support_directory(places=CPU_SUPPORT):
     raise Failed('the device support files are missing beside ' + here)
 
 
+def header_words(old_names):
+    """Words for clang that put our headers before HIP's (device/include), and what stands before every source."""
+    directory = support_directory()
+    files = ['words.h'] + (['old_headers.h'] if old_names else [])
+    included = [word for file in files for word in ('-include', os.path.join(directory, file))]
+    return included + ['-isystem', os.path.join(directory, 'include')]
+
+
 def has_code(text):
     """Whether a module of device IR has anything that a program can name: kernels or variables."""
     return ' amdgpu_kernel ' in text or ' externally_initialized ' in text

@@ -66,10 +66,9 @@ class Build:
         listed = self.runner.ask(architectures + words, self.work)
         if any(job.program == 'clang-linker-wrapper' for job in listed):
             listed = self.runner.ask(architectures + ['--no-offload-new-driver'] + words, self.work)
-        if self.runner.version >= FIRST_WITHOUT_OLD_NAMES:
-            for job in listed:
-                if job.is_compiler() and job.value('-x') == 'hip':
-                    job.words[2:2] = ['-include', os.path.join(device.support_directory(), 'old_headers.h')]
+        for job in listed:
+            if job.is_compiler() and job.value('-x') == 'hip':
+                job.words[2:2] = device.header_words(self.runner.version >= FIRST_WITHOUT_OLD_NAMES)
         optimize = [w for job in listed for w in job.words if job.is_compiler() and w.startswith('-O')]
         self.compiler = device.DeviceCompiler(self.runner, self.work, self.options.march,
                                               optimize[0] if optimize else '-O2')

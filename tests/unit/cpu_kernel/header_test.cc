@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// The headers of ours that stand before HIP 5's: bfloat16, and what tiles know of their parent.
+#include "tests/unit/cpu_kernel/kernel_fixture.h"
+
+#include <bit>
+#include <cmath>
+#include <limits>
+
+namespace tf::cpu {
+namespace {
+
+class Headers : public KernelTest {
+ protected:
+  std::string file() const override { return "headers.co"; }
+};
+
+float widen(std::uint32_t upper) { return std::bit_cast<float>(upper << 16); }
+
+// The nearer of the two neighbours; of two as near the one whose last bit is zero.
+std::uint32_t nearest(float value) {
+  const std::uint32_t down = std::bit_cast<std::uint32_t>(value) >> 16;
+  const double low = widen(down), exact = value;
+  // Behind the largest comes what would be the next power of two.
+  double high = widen(down + 1);
+  if (std::isinf(high)) high = std::copysign(std::ldexp(1.0, 128), exact);
+  const double to_low = std::fabs(exact - low), to_high = std::fabs(high - exact);
+  if (to_low != to_high) return to_low < to_high ? down : down + 1;
+  return down % 2 == 0 ? down : down + 1;
+}
+
+TEST_F(Headers, Bfloat16RoundsToNearestEven) {
+  std::vector<float> in = {0.0f, -0.0f, 1.0f, -2.5f, 1e-40f, 3.0e38f, std::numeric_limits<float>::max()};
+  for (std::uint32_t i = 0; in.size() < 1024; ++i) {  // every exponent, and halves of the last place
+    const std::uint32_t bits = i * 2654435761u;
+    const float value = std::bit_cast<float>(i % 3 == 0 ? (bits & 0xffff0000u) | 0x8000u : bits);
+    if (std::isfinite(value)) in.push_back(value);
+  }
+  std::vector<unsigned short> out(in.size());
+  std::vector<float> back(in.size());
+  const float* source = in.data();
+  ASSERT_EQ(hipSuccess, run("bfloat16_round", line(1, 1024), source, out.data(), back.data()));
+  for (std::size_t i = 0; i < in.size(); ++i) {
+    EXPECT_EQ(nearest(in[i]), out[i]) << in[i];
+    EXPECT_EQ(widen(out[i]), back[i]) << in[i];
+  }
+  const float special[3] = {std::numeric_limits<float>::infinity(), std::bit_cast<float>(0x7f800001u),
+                            -std::numeric_limits<float>::infinity()};
+  const float* specials = special;
+  ASSERT_EQ(hipSuccess, run("bfloat16_round", line(1, 3), specials, out.data(), back.data()));
+  EXPECT_EQ(0x7f80, out[0]);
+  EXPECT_TRUE(std::isnan(back[1]));
+  EXPECT_EQ(0xff80, out[2]);
+}
+
+TEST_F(Headers, Bfloat16Computes) {
+  const unsigned short in[2] = {0x3fc0, 0x4080};  // 1.5 and 4
+  const unsigned short* source = in;
+  std::vector<float> out(14);
+  ASSERT_EQ(hipSuccess, run("bfloat16_math", line(1, 1), source, out.data()));
+  const std::vector<float> expected = {5.5f,  -2.5f, 6.0f, 0.375f, 7.5f, 5.5f, 6.0f,
+                                       16.0f, -1.5f, 1.5f, 4.0f,   2.0f, 1.0f, 1.0f};
+  EXPECT_EQ(expected, out);
+}
+
+TEST_F(Headers, TilesKnowTheirPlace) {
+  constexpr unsigned kThreads = 80;
+  std::vector<unsigned> out(4 * kThreads);
+  ASSERT_EQ(hipSuccess, run("meta_groups", line(1, kThreads), out.data()));
+  for (unsigned t = 0; t < kThreads; ++t) {
+    EXPECT_EQ(500 + t / 16, out[t]) << t;
+    EXPECT_EQ(400 + t % 16 / 4, out[kThreads + t]) << t;
+    EXPECT_EQ(500 + t / 16, out[2 * kThreads + t]) << t;
+    EXPECT_EQ(2 * (t / 16 * 16 + 3) + t % 16 + 8, out[3 * kThreads + t]) << t;
+  }
+}
+
+}  // namespace
+}  // namespace tf::cpu

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// What sources written for newer headers of HIP use. First of all a word of HIP before any header of it, and
+// cooperative groups before the runtime.
+__host__ __device__ inline unsigned twice(unsigned value) { return 2 * value; }
+
+#include <hip/hip_cooperative_groups.h>
+#include <hip/hip_bf16.h>
+
+namespace cg = cooperative_groups;
+
+extern "C" __global__ void bfloat16_round(const float* in, unsigned short* out, float* back) {
+  const __hip_bfloat16 value = __float2bfloat16(in[threadIdx.x]);
+  out[threadIdx.x] = __bfloat16_as_ushort(value);
+  back[threadIdx.x] = value;
+}
+
+extern "C" __global__ void bfloat16_math(const __hip_bfloat16* in, float* out) {
+  const __hip_bfloat16 a = in[0], b = in[1];
+  const __hip_bfloat162 pair = __halves2bfloat162(a, b);
+  __hip_bfloat16 sum = a;
+  sum += b;
+  const float2 products = __bfloat1622float2(pair * __bfloat162bfloat162(b));
+  const float values[] = {a + b,
+                          __hsub(a, b),
+                          a * b,
+                          __hdiv(a, b),
+                          __hfma(a, b, a),
+                          sum,
+                          products.x,
+                          products.y,
+                          -a,
+                          __habs(-a),
+                          __hmax(a, b),
+                          hsqrt(b),
+                          __hlt(a, b) ? 1.0f : 0.0f,
+                          __hisnan(__float2bfloat16(0.0f) / __float2bfloat16(0.0f)) ? 1.0f : 0.0f};
+  for (unsigned i = 0; i < sizeof values / sizeof values[0]; ++i) out[i] = values[i];
+}
+
+template <unsigned size>
+__device__ unsigned of_any(const cg::thread_block_tile<size>& tile) {
+  return 100 * tile.meta_group_size() + tile.meta_group_rank();
+}
+extern "C" __global__ void meta_groups(unsigned* out) {
+  const cg::thread_block block = cg::this_thread_block();
+  const auto tile = cg::tiled_partition<16>(block);
+  const auto part = cg::tiled_partition<4>(tile);
+  const unsigned t = block.thread_rank(), n = block.size();
+  out[t] = 100 * tile.meta_group_size() + tile.meta_group_rank();
+  out[n + t] = 100 * part.meta_group_size() + part.meta_group_rank();
+  out[2 * n + t] = of_any<16>(tile);
+  out[3 * n + t] = tile.shfl(twice(t), 3) + tile.thread_rank() + cg::tiled_partition(block, 8).size();
+}

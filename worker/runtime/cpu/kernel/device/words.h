@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+// The words of HIP that a source may use before it includes a header of HIP, as the vendor's compiler lets it.
+// Included before HIP sources. Spelled as in HIP's own headers, which define them again.
+#if defined(__HIP__) && !__CLANG_HIP_RUNTIME_WRAPPER_INCLUDED__
+#define __host__ __attribute__((host))
+#define __device__ __attribute__((device))
+#define __global__ __attribute__((global))
+#define __shared__ __attribute__((shared))
+#define __constant__ __attribute__((constant))
+#endif
