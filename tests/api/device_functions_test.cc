@@ -2,6 +2,7 @@
 // What kernels may call gives the same on every kind of device: warp operations, atomics, math, half
 // precision.
 #include <cmath>
+#include <string>
 
 #include "tests/api/hip_test.h"
 #include "tests/api/kernels.h"
@@ -98,6 +99,29 @@ TEST(DeviceFunctions, MathIsAsExactAsTheHosts) {
           << row << " of " << a;
     }
   }
+}
+
+// Kernels for the host's cores only: on other devices lanes part where these rely on a lockstep wave.
+TEST(DeviceFunctions, LanesSynchronizeOnCores) {
+  hipDeviceProp_t properties{};
+  HIP_OK(hipGetDeviceProperties(&properties, 0));
+  if (std::string(properties.gcnArchName) != "x86_64-cpu") GTEST_SKIP() << properties.gcnArchName;
+  LoadedModule module(WAVE_KERNEL_FILE);
+  const auto in = counting_ints(kThreads, 0);
+  DeviceBuffer source(kThreads * sizeof(int)), out(kThreads * sizeof(int));
+  HIP_OK(hipMemcpy(source.get(), in.data(), kThreads * sizeof(int), hipMemcpyHostToDevice));
+  void *from = source.get(), *to = out.get();
+  void* arguments[] = {&from, &to};
+  HIP_OK(hipModuleLaunchKernel(module.function("tile_sums"), 1, 1, 1, kThreads, 1, 1, 0, nullptr, arguments,
+                               nullptr));
+  const auto sums = read_ints(to, kThreads / 16);
+  for (int tile = 0; tile < kThreads / 16; ++tile) {
+    const int once = 16 * 16 * tile + 120;
+    EXPECT_EQ(sums[static_cast<std::size_t>(tile)], tile % 2 == 0 ? once : 2 * once + 16) << tile;
+  }
+  HIP_OK(hipModuleLaunchKernel(module.function("volatile_sum"), 1, 1, 1, 128, 1, 1, 0, nullptr, arguments,
+                               nullptr));
+  EXPECT_EQ(read_ints(to, 1)[0], 127 * 64);
 }
 
 TEST(DeviceFunctions, PrintingDisturbsNothing) {

@@ -10,7 +10,9 @@ inline constexpr const char* kKernelFile = KERNEL_FILE;  // from CMake
 
 class LoadedModule {
  public:
-  LoadedModule() { EXPECT_EQ(hipModuleLoad(&module_, kKernelFile), hipSuccess); }
+  explicit LoadedModule(const char* file = kKernelFile) {
+    EXPECT_EQ(hipModuleLoad(&module_, file), hipSuccess);
+  }
   ~LoadedModule() { EXPECT_EQ(hipModuleUnload(module_), hipSuccess); }
   LoadedModule(const LoadedModule&) = delete;
   LoadedModule& operator=(const LoadedModule&) = delete;

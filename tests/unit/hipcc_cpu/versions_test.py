@@ -54,9 +54,11 @@ class Versions(unittest.TestCase):
 
     def test_code_objects(self):
         def check(version):
-            said = self.run_tool(version, HIPCC, '--genco', '-std=c++17', KERNELS, '-o', 'kernels.co').stderr
-            self.assertNotIn('warning: Linking', said)
-            self.run_tool(version, KERNEL_TEST, os.path.join(self.place.name, 'kernels.co'))
+            for name in ('kernels', 'waves', 'headers'):
+                source = os.path.join(os.path.dirname(KERNELS), name + '.hip')
+                said = self.run_tool(version, HIPCC, '--genco', '-std=c++17', source, '-o', name + '.co').stderr
+                self.assertNotIn('warning: Linking', said)
+            self.run_tool(version, KERNEL_TEST, self.place.name)
         self.for_each(check)
 
     def test_programs(self):
