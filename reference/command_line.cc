@@ -41,10 +41,12 @@ std::size_t distance(std::string_view a, std::string_view b) {
 // Ok, or what the option takes. `what` is how the user named it: the option or its variable.
 Status check_value(const Option& option, std::string_view what, std::string_view value) {
   if (option.is_number) return parse_number(what, value, option.least, option.most).status();
-  if (option.words.empty() || option.other || std::ranges::count(option.words, value) != 0)
-    return Status::ok();
+  if (option.words.empty() || std::ranges::count(option.words, value) != 0) return Status::ok();
+  const bool is_library =
+      value.find('/') != std::string_view::npos || value.find(".so") != std::string_view::npos;
+  if (option.other && is_library) return Status::ok();
   return wrong(shown(what) + " " + shown(value) + ": expected " + one_of(option.words) +
-               did_you_mean(value, option.words));
+               (option.other ? ", or the path of a library" : "") + did_you_mean(value, option.words));
 }
 
 std::vector<std::string_view> names_of(std::span<const Option> options) {

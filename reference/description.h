@@ -15,7 +15,7 @@ struct Option {
   bool optional;           // the value may be left out, and if given stands behind "="
   bool list;
   std::span<const std::string_view> words;  // empty: anything
-  bool other;                               // anything else than the words, too
+  bool other;                               // or the path of a library
   bool is_number;                           // least..most
   long least;
   long most;

@@ -50,6 +50,8 @@ class Messages(unittest.TestCase):
                 (('run', '--local', '--worker', 'a', '--', 'true'), '--worker and --local exclude each other'),
                 (('run', '--local', '--native', '--', 'true'), '--local and --native exclude each other'),
                 (('run', '--runtime', 'cpu', '--', 'true'), '--runtime goes with --local or --native only'),
+                (('run', '-l', '-r', 'cup', '--', 'true'),
+                 '--runtime cup: expected auto, cpu, cuda or amd, or the path of a library; did you mean cpu?'),
                 (('run', '--native', '-r', 'amd', '--', 'true'), 'cpu or cuda'),
                 (('info', 'more'), 'unexpected argument "more"'),
                 (('info', '--list', 'device'), 'did you mean devices?'),
@@ -71,10 +73,12 @@ class Messages(unittest.TestCase):
                 (('--no-tcp',), '--no-tcp goes with --socket only'),
                 (('--listen', '0.0.0.0'), 'SSH tunnel'),
                 (('--socket', '/' + 'x' * 200), 'longer than 107 bytes'),
+                (('--runtime', 'rocm'), '--runtime rocm: expected auto, cpu, cuda or amd, or the path of a library'),
                 (('here',), 'unexpected argument "here"')):
             with self.subTest(words=words):
                 self.said(2, text, *words, program=WORKER)
         self.said(2, 'TF_WORKER_PORT x: expected a number from 0 to 65535', program=WORKER, TF_WORKER_PORT='x')
+        self.said(2, 'TF_RUNTIME gpu: expected auto', program=WORKER, TF_RUNTIME='gpu')
         self.said(2, 'TF_IO_TIMEOUT=0: expected seconds, a number from 1 to 86400', program=WORKER, TF_IO_TIMEOUT='0')
 
     def test_versions(self):
