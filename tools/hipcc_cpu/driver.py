@@ -19,7 +19,7 @@ LANGUAGE = ['-nogpulib', '--rocm-path=/usr', '-Wno-unused-command-line-argument'
 LIBRARY_FOLDERS = ('lib', 'lib64', 'lib/x86_64-linux-gnu')
 ROCM_ROOT = 'hip-remote/rocm'  # in the folder of the library (cmake/TfHipPackage.cmake)
 USAGE_ERROR = 2
-FIRST_WITHOUT_OLD_NAMES = 20  # of clang: see old_headers.h
+FIRST_WITHOUT_OLD_NAMES = 22  # of clang: see old_headers.h
 
 
 def usage():

@@ -133,7 +133,9 @@ def rename_intrinsic(match):
 
 
 def plain_intrinsic(name):
-    """Without the type that LLVM 19 and later add to lane operations: older ones know 32 bits only."""
+    """As LLVM 14 calls it for the one address space: LLVM 15 leaves the type out that a pointer is to, and LLVM 19 adds
+    one to lane operations, which have 32 bits only in older ones."""
+    name = re.sub(r'\.([if]\d+)\.p\d(?:\1)?(?=\.|$)', r'.\1.p0\1', name)
     return re.sub(r'^(amdgcn\.(?:readfirstlane|readlane|writelane))\.i32$', r'\1', name)
 
 

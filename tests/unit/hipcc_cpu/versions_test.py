@@ -32,6 +32,15 @@ int main() {
 }
 '''
 
+# What LLVM calls differently from version to version.
+NAMES = '#include <hip/hip_runtime.h>\n' + '''
+__global__ void names(unsigned* p, float* f, double* d, unsigned long long* b) {
+  atomicInc(p, 100u); atomicDec(p + 1, 100u); atomicAdd(f, 1.0f); atomicAdd(d, 1.0); atomicMax(d, 2.0);
+  unsafeAtomicAdd(f, 1.0f); unsafeAtomicAdd(d, 1.0);
+  b[0] = __ballot(threadIdx.x & 1); b[1] = __any(1); b[2] = __shfl_xor(threadIdx.x, 1); b[3] = __lane_id();
+}
+'''
+
 
 class Versions(unittest.TestCase):
     def setUp(self):
@@ -68,6 +77,13 @@ class Versions(unittest.TestCase):
             for words in ([], ['-fgpu-rdc']):
                 self.run_tool(version, HIPCC, *words, 'prog.hip', '-o', 'prog')
                 self.assertEqual(self.run_tool(version, './prog').stdout, '115 114 113 112\n')
+        self.for_each(check)
+
+    def test_names(self):
+        def check(version):
+            with open(os.path.join(self.place.name, 'names.hip'), 'w', encoding='utf-8') as file:
+                file.write(NAMES)
+            self.run_tool(version, HIPCC, '--genco', 'names.hip', '-o', 'names.co')
         self.for_each(check)
 
     def test_ptx(self):
