@@ -40,6 +40,8 @@ function(tf_install_link name target)
 endfunction()
 tf_install_link(bin/hipcc ${CMAKE_INSTALL_BINDIR}/hipcc-cpu)
 tf_install_link(bin/clang++ ${CMAKE_INSTALL_BINDIR}/hipcc-cpu)
+tf_install_link(llvm/bin/clang++ ${CMAKE_INSTALL_BINDIR}/hipcc-cpu)  # where ROCm has it
+tf_install_link(llvm/bin/clang ${CMAKE_INSTALL_BINDIR}/hipcc-cpu)
 tf_install_link(lib/cmake/hip ${hip_folder})
 tf_install_link(lib/libamdhip64.so ${CMAKE_INSTALL_LIBDIR}/libamdhip64.so)
 tf_install_link(lib/libamdhip64.so.5 ${CMAKE_INSTALL_LIBDIR}/libamdhip64.so.5)

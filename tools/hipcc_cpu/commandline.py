@@ -162,14 +162,17 @@ def take_option(options, word, value, asked):
         options.assembly = options.assembly or word in ('-S', '--assemble')
     elif QUESTION.match(word):
         options.question = True
-    refuse_foreign(word, value)
     options.words += [word] if value is None else [word, value]
 
 
-def refuse_foreign(word, value):
-    target = value if word in ('-target', '--target') else word[9:] if word.startswith('--target=') else ''
-    if target.startswith('amdgcn'):
-        raise Failed('no code can be made for %s: AMD\'s GPUs want AMD\'s compiler' % target)
+def refuse_foreign(words):
+    """What goes past HIP to an AMD GPU, such as its assembly."""
+    text = ' '.join(words)
+    target = re.search(r'(?:^| )(?:-target |--target=|--target )(amdgcn\S*)', text)
+    if target:
+        processor = re.search(r'(?:^| )-mcpu=(\S+)', text)
+        raise Failed('no code can be made for %s: AMD\'s GPUs want AMD\'s compiler'
+                     % ' '.join([target.group(1)] + ([processor.group(1)] if processor else [])))
 
 
 def parse(arguments):
@@ -192,6 +195,7 @@ def parse(arguments):
         options.inputs = True
     options.genco = options.genco or options.rtc or (
         options.device_only and (options.assembly or not options.one_pass))
+    refuse_foreign(options.words)
     plain = {'-r', '--emit-static-lib', '-no-hip-rt', '--no-hip-rt'}
     options.links_runtime = not plain & set(options.words)
     set_targets(options, asked)

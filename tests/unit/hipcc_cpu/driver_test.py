@@ -356,7 +356,8 @@ class Refusals(Case):
             self.assertFalse(self.exists('prog'))
         self.hipcc('--offload-arch=gfx942', 'main.hip', '-o', 'prog', environment={'HIPCC_CPU_TARGETS': 'x86_64-cpu'})
         self.assertEqual(self.run_program(), '7 10\n')
-        self.refused('amdgcn', '-target', 'amdgcn-amd-amdhsa', '-mcpu=gfx90a', '-c', 'main.hip')
+        self.refused('amdgcn-amd-amdhsa gfx90a', '-target', 'amdgcn-amd-amdhsa', '-mcpu=gfx90a', '-c', 'main.s')
+        self.refused('amdgcn-amd-amdhsa', '--target=amdgcn-amd-amdhsa', '-c', 'main.s')
 
     def test_amd_assembly(self):
         self.write('main.hip', HEAD + '__global__ void moves(int* p) '
