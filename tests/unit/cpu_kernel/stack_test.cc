@@ -120,7 +120,7 @@ TEST_F(StacksTest, TheLargestCooperativeGridHasItsShare) {
   }
   streams.clear();
   EXPECT_EQ(std::vector<hipError_t>(2, hipSuccess), results);
-  EXPECT_EQ(16u, grid.blocks[0]);
+  EXPECT_EQ(sanitizer::kMostFibers / kThreads, grid.blocks[0]);
 }
 
 }  // namespace

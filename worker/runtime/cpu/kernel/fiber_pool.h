@@ -22,7 +22,8 @@
 namespace tf::cpu {
 
 inline constexpr std::uint32_t kFibersPerSlab = 64;
-inline constexpr std::uint32_t kLaunchSlabs = 256;  // 16 blocks of 1024 threads; the largest cooperative grid
+// 16 blocks of 1024 threads; the largest cooperative grid.
+inline constexpr std::uint32_t kLaunchSlabs = sanitizer::kMostFibers / kFibersPerSlab;
 inline constexpr std::uint32_t kMappingsPerSlab = 2;  // the stacks, and a page below them without access
 inline constexpr std::chrono::milliseconds kIdleSlab{250};  // after this the system gets it back
 

@@ -39,6 +39,12 @@ struct FiberState {
   void* resumer_tsan = nullptr;
 };
 
+#if defined(TF_FIBER_TSAN)
+inline constexpr unsigned kMostFibers = 4096;  // at once for launches: ThreadSanitizer ends at 8128 "threads"
+#else
+inline constexpr unsigned kMostFibers = 16384;
+#endif
+
 #if defined(TF_FIBER_ASAN)
 inline void before_resume(FiberState& s, const void* bottom, std::size_t bytes) {
   __sanitizer_start_switch_fiber(&s.resumer_fake_stack, bottom, bytes);
