@@ -9,7 +9,8 @@
 namespace tf::tcp {
 
 // Smaller sends are copied: pages to pin and a second completion, in place of so short a copy. No link was
-// here on which SEND_ZC does not copy (docs/performance-log.md, "sends without a copy"), so it is not measured.
+// here on which SEND_ZC does not copy (docs/performance-log.md, "sends without a copy"), so it is not
+// measured.
 inline constexpr std::size_t kZeroCopyBytesMin = 64 * 1024;
 
 // Newer than the headers of Debian 12; probed by use: a kernel that does not know it answers EINVAL.
