@@ -385,14 +385,17 @@ hipError_t Session::synchronized_stream(int device, std::uint64_t stream, hipErr
 }
 
 hipError_t Session::synchronized_device(int device, hipError_t error) {
-  transfers_.await_device(device);
-  hipError_t fault = faults_.take_device(device);
-  if (error == hipSuccess) {
-    device_memory_.device_idle(device);
-    pools_.synchronized(device);
-    error = waited();
-  }
+  error = settle_device(device, error);
+  const hipError_t fault = faults_.take_device(device);
   return error != hipSuccess ? error : fault;
+}
+
+hipError_t Session::settle_device(int device, hipError_t error) {
+  transfers_.await_device(device);
+  if (error != hipSuccess) return error;
+  device_memory_.device_idle(device);
+  pools_.synchronized(device);
+  return waited();
 }
 
 std::uint64_t Session::own_stream(int device) {
@@ -481,6 +484,11 @@ void Session::unmap_host_file(std::uint64_t address) {
   (void)post(0, request);
 }
 
-hipError_t Session::drain(int device) { return call(device, protocol::SynchronizeDeviceRequest{}); }
+// For memory that waits for its stream; what the worker says of the program's work is kept for the program.
+hipError_t Session::drain(int device) {
+  const hipError_t error = call(device, protocol::SynchronizeDeviceRequest{});
+  if (error != hipSuccess && error != kLostError) faults_.note(device, 0, error);
+  return error;
+}
 
 }  // namespace tf::proxy

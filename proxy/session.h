@@ -268,6 +268,7 @@ class Session final : private MessageSink, private LeaseSource, private HostPart
   hipError_t map_host_file(std::uint64_t address, std::uint64_t bytes, int file,
                            std::uint64_t offset) override;
   void unmap_host_file(std::uint64_t address) override;
+  hipError_t settle_device(int device, hipError_t error);
   hipError_t wait_for_devices();
   void map_host_window(int file);
   void watch_control();

@@ -28,13 +28,14 @@ hipError_t Session::register_host(int device, void* pointer, std::uint64_t bytes
   return error;
 }
 
+// What went wrong on a device is not the business of who frees: the next call that waits for the program
+// tells.
 hipError_t Session::wait_for_devices() {
-  hipError_t error = hipSuccess;
   for (int device = 0; device < device_count(); ++device) {
-    const hipError_t left = synchronized_device(device, call(device, protocol::SynchronizeDeviceRequest{}));
-    error = error != hipSuccess ? error : left;
+    const hipError_t left = settle_device(device, drain(device));
+    if (left == kLostError) return left;
   }
-  return error;
+  return hipSuccess;
 }
 
 hipError_t Session::unregister_host(void* pointer) {

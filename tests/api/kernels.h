@@ -24,6 +24,10 @@ void launch_read_table(int* out, hipStream_t stream);
 void launch_add_to_counter(int value, hipStream_t stream);
 void launch_take_struct(const Mixed& mixed, long long* out);
 void launch_square(double* data, int n);  // an instance of a template
+// Kernels that fail: by a trap, by an assertion, by a write to where nothing is.
+void launch_trap(int* out, hipStream_t stream);
+void launch_assert(int* out, hipStream_t stream);
+void launch_wild_write(hipStream_t stream);
 
 // Their stubs and variables, as the API takes them.
 const void* fill_kernel();

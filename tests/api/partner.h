@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A second process for tests of what processes share: this program once more, with a role in its environment,
-// which the disabled test IpcPartner.DISABLED_Run plays.
+// which a disabled test plays.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -36,16 +36,17 @@ Handle from_hex(const std::string& text) {
   return handle;
 }
 
-// Starts a partner in `role`; `fd` becomes its kPartnerFd.
-inline pid_t start_partner(const std::string& role, const std::string& handle, int fd = -1) {
+// Starts a partner in `role`, played by `test`; `fd` becomes its kPartnerFd.
+inline pid_t start_partner(const std::string& role, const std::string& handle, int fd = -1,
+                           const std::string& test = "IpcPartner.DISABLED_Run") {
   const std::string role_setting = "HIP_TEST_PARTNER=" + role;
   const std::string handle_setting = "HIP_TEST_HANDLE=" + handle;
   std::vector<char*> settings = {const_cast<char*>(role_setting.c_str()),
                                  const_cast<char*>(handle_setting.c_str())};
   for (char** entry = environ; *entry != nullptr; ++entry) settings.push_back(*entry);
   settings.push_back(nullptr);
-  std::string arguments[] = {"hip_api_test", "--gtest_filter=IpcPartner.DISABLED_Run",
-                             "--gtest_also_run_disabled_tests", "--gtest_brief=1"};
+  std::string arguments[] = {"hip_api_test", "--gtest_filter=" + test, "--gtest_also_run_disabled_tests",
+                             "--gtest_brief=1"};
   std::vector<char*> argv;
   for (std::string& argument : arguments) argv.push_back(argument.data());
   argv.push_back(nullptr);

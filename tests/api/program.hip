@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels and variables compiled into the test program, launched with <<<>>>.
+#include <assert.h>
 #include <hip/hip_runtime.h>
 
 #include "kernels.h"
@@ -52,7 +53,23 @@ __global__ void with_shared(int* data) {
   data[threadIdx.x] = parts[255 - threadIdx.x];
 }
 
+__global__ void trap(int* out) {
+  out[threadIdx.x] = 1;
+  if (threadIdx.x == 3) __builtin_trap();
+}
+
+__global__ void assert_that(int* out) {
+  out[threadIdx.x] = 1;
+  assert(threadIdx.x != 3);
+}
+
+__global__ void wild_write(int* nowhere) { nowhere[threadIdx.x] = 1; }
+
 namespace tf::api_test {
+
+void launch_trap(int* out, hipStream_t stream) { trap<<<1, 64, 0, stream>>>(out); }
+void launch_assert(int* out, hipStream_t stream) { assert_that<<<1, 64, 0, stream>>>(out); }
+void launch_wild_write(hipStream_t stream) { wild_write<<<1, 64, 0, stream>>>(reinterpret_cast<int*>(64)); }
 
 void launch_fill(int* out, int value, int n, hipStream_t stream) {
   fill<<<(n + 127) / 128, 128, 0, stream>>>(out, value, n);

@@ -3,8 +3,13 @@
 // waves, device variables, printing and failing. Where the code objects lie is the first argument.
 #include "tests/unit/cpu_kernel/kernel_fixture.h"
 
+#include <signal.h>
+#include <unistd.h>
+
 #include <cmath>
 #include <numeric>
+#include <optional>
+#include <string>
 #include <thread>
 #include <tuple>
 #include <utility>
@@ -181,6 +186,70 @@ TEST_F(CpuKernel, AFailedAssertEndsTheGridWithAnError) {
   // The fibers that were left are fit for the next launch.
   EXPECT_EQ(hipSuccess, run("fails", line(300, 64), &out, -1));
   EXPECT_EQ(hipSuccess, run("fails_plainly", line(300, 64), -1));
+}
+
+TEST_F(CpuKernel, ACrashEndsTheGridAndNotTheProcess) {
+  int out[64] = {};
+  int* const nowhere = reinterpret_cast<int*>(0x10);
+  for (const char* kernel : {"writes_at", "writes_at_behind_a_barrier"}) {
+    std::optional<KernelFault> fault;
+    fault_ = &fault;
+    EXPECT_EQ(hipErrorIllegalAddress, run(kernel, line(40, 64), nowhere, 7)) << kernel;
+    ASSERT_TRUE(fault) << kernel;
+    EXPECT_EQ(SIGSEGV, fault->signal);
+    EXPECT_EQ(0x10u, fault->address);
+    EXPECT_EQ(std::string(kernel) != "writes_at", fault->thread_is_known);
+    if (fault->thread_is_known) {
+      EXPECT_EQ(7u, fault->thread[0]);
+    }
+    EXPECT_LT(fault->block[0], 40u);
+    // What the blocks used is fit for the next launch.
+    EXPECT_EQ(hipSuccess, run(kernel, line(300, 64), &out[3], 7)) << kernel;
+    EXPECT_FALSE(fault);
+    EXPECT_EQ(1, std::exchange(out[3], 0));
+  }
+}
+
+TEST_F(CpuKernel, WhatElseAProcessorRefusesIsAFailedLaunch) {
+  int out[64] = {};
+  std::optional<KernelFault> fault;
+  fault_ = &fault;
+  EXPECT_EQ(hipErrorLaunchFailure, run("divides", line(1, 64), &out[0], 0));
+  ASSERT_TRUE(fault);
+  EXPECT_EQ(SIGFPE, fault->signal);
+  EXPECT_EQ(hipSuccess, run("divides", line(1, 64), &out[0], 2));
+  EXPECT_EQ(31, out[63]);
+  EXPECT_EQ(hipErrorLaunchFailure, run("fails_plainly", line(3, 64), 5));
+  ASSERT_TRUE(fault);
+  EXPECT_EQ(0, fault->signal);
+  EXPECT_EQ(5u, fault->thread[0]);
+}
+
+TEST_F(CpuKernel, CrashesOfOthersAreTheirs) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // a fresh process, in which no kernel has run
+  const auto crash = [] { *static_cast<volatile int*>(nullptr) = 1; };
+  int out[64] = {};
+  EXPECT_EXIT(
+      {
+        EXPECT_EQ(hipSuccess, run("divides", line(1, 64), &out[0], 2));
+        crash();
+      },
+      testing::KilledBySignal(SIGSEGV), "");
+  // A handler that the program had before the first kernel.
+  EXPECT_EXIT(
+      {
+        ::signal(SIGSEGV, [](int) { ::_exit(42); });
+        EXPECT_EQ(hipErrorIllegalAddress, run("writes_at", line(1, 64), reinterpret_cast<int*>(0x10), 7));
+        crash();
+      },
+      testing::ExitedWithCode(42), "");
+  // What somebody sends is not the kernel's.
+  EXPECT_EXIT(
+      {
+        EXPECT_EQ(hipSuccess, run("divides", line(1, 64), &out[0], 2));
+        ::raise(SIGSEGV);
+      },
+      testing::KilledBySignal(SIGSEGV), "");
 }
 
 TEST_F(CpuKernel, SeveralStreamsRunGridsAtOnce) {

@@ -11,6 +11,7 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -47,8 +48,10 @@ class KernelTest : public ::testing::Test {
       std::memcpy(block + slot.offset_bytes, &value, sizeof value);
     };
     (place(arguments), ...);
-    return run_grid(*kernel, grid, block);
+    return run_grid(*kernel, grid, block, fault_);
   }
+
+  std::optional<KernelFault>* fault_ = nullptr;  // told to, if set
 
   std::vector<char> image_;
   std::unique_ptr<CodeObject> code_;

@@ -146,6 +146,18 @@ extern "C" __global__ void fails_plainly(int which) {
   if (int(threadIdx.x) == which) __builtin_trap();
 }
 
+extern "C" __global__ void writes_at(int* where, int which) {
+  if (int(threadIdx.x) == which) *where = 1;
+}
+
+extern "C" __global__ void writes_at_behind_a_barrier(int* where, int which) {
+  __syncthreads();
+  if (int(threadIdx.x) == which) *where = 1;
+  __syncthreads();
+}
+
+extern "C" __global__ void divides(int* out, int by) { out[threadIdx.x] = int(threadIdx.x) / by; }
+
 // Every block reads what its neighbour wrote before all of them met.
 #include <hip/hip_cooperative_groups.h>
 extern "C" __global__ void grid_shift(unsigned* data, unsigned* out) {

@@ -53,7 +53,10 @@ hipError_t submit_snapshot(const Box& box, Stream& stream) {
   later.source = bytes.get();
   later.source_pitch = packed.target_pitch;
   later.source_slice = packed.target_slice;
-  stream.submit([later, kept = std::move(bytes)] { return run_copy(later); }, Where::kThread);
+  auto task = [&device = stream.device(), later, kept = std::move(bytes)] {
+    return device.run([&later] { return run_copy(later); });
+  };
+  stream.submit(std::move(task), Where::kThread);
   return hipSuccess;
 }
 
@@ -107,11 +110,11 @@ hipError_t submit_copy(const Box& box, Stream& stream, Wait wait) {
     wait = Wait::kYes;
   }
   const bool here = wait == Wait::kYes || box.bytes() <= kCallerCopy_bytes;
-  const std::uint64_t position =
-      stream.submit([box] { return run_copy(box); }, here ? Where::kCaller : Where::kThread);
+  const auto task = [&device = stream.device(), box] { return device.run([&box] { return run_copy(box); }); };
+  const std::uint64_t position = stream.submit(task, here ? Where::kCaller : Where::kThread);
   if (wait == Wait::kNo) return hipSuccess;
   stream.wait(position);
-  return stream.take_error();
+  return stream.device().failure();
 }
 
 hipError_t copy_linear(void* target, const void* source, std::size_t bytes, hipMemcpyKind kind,

@@ -103,12 +103,13 @@ hipError_t synchronize_current() {
   return status;
 }
 
-// Everything the program allocated on the device goes; its streams end when they have run dry.
+// Everything the program allocated on the device goes; its streams end when they have run dry. A device that
+// has failed stays so.
 hipError_t reset_current() {
   if (Runtime::get().device_count() == 0) return hipErrorNoDevice;
   Runtime& runtime = Runtime::get();
   Device& device = current_device();
-  static_cast<void>(device.synchronize());  // a reset forgets errors
+  static_cast<void>(device.synchronize());  // a wait for what runs: whether it failed is asked later
   for (const auto& stream : runtime.streams.all()) {
     if (&stream->device() != &device) continue;
     if (runtime.streams.remove(reinterpret_cast<hipStream_t>(stream.get()))) stream->close();

@@ -14,7 +14,7 @@ namespace tf::cpu {
 void Event::record(Stream& stream) {
   if (shared_) return record_shared(stream);
   const auto here = [&](std::uint64_t position) {
-    const std::uint64_t now = timed() ? now_ns() : 1;
+    const std::uint64_t now = failure() != hipSuccess ? 0 : timed() ? now_ns() : 1;
     const std::lock_guard lock(mutex_);
     ++recordings_;
     stamp_ns_ = now;
@@ -26,6 +26,7 @@ void Event::record(Stream& stream) {
   {
     const std::lock_guard lock(mutex_);
     recording = ++recordings_;
+    stamp_ns_ = 0;
   }
   const std::uint64_t position = stream.submit(
       [self = shared_from_this(), recording] { return self->reach(recording), hipSuccess; }, Where::kThread);
@@ -43,6 +44,7 @@ void Event::record_shared(Stream& stream) {
 }
 
 void Event::reach(std::uint64_t recording) {
+  if (failure() != hipSuccess) return;
   const std::uint64_t now = timed() ? now_ns() : 1;
   const std::lock_guard lock(mutex_);
   if (recordings_ == recording) stamp_ns_ = now;
@@ -72,15 +74,22 @@ bool Event::recorded() const {
 
 hipError_t Event::query() const {
   const bool done = shared_ ? shared_->reached(shared_->last()) : point().done();
-  return done ? hipSuccess : hipErrorNotReady;
+  return done ? outcome() : hipErrorNotReady;
 }
 
 hipError_t Event::synchronize() const {
   if (shared_) shared_->wait(shared_->last());
-  const Marker marker = point();
-  marker.wait();
-  return marker.stream ? marker.stream->take_error() : hipSuccess;
+  point().wait();
+  return outcome();
 }
+
+// Of a shared event that this process has recorded nobody notes when it was reached.
+hipError_t Event::outcome() const {
+  const std::lock_guard lock(mutex_);
+  return recordings_ != 0 && stamp_ns_ == 0 ? failure() : hipSuccess;
+}
+
+hipError_t Event::failure() const { return Runtime::get().device(device_).failure(); }
 
 std::uint64_t Event::time_ns() const {
   const std::lock_guard lock(mutex_);
@@ -143,7 +152,10 @@ hipError_t elapsed(float* milliseconds, hipEvent_t start_handle, hipEvent_t stop
   if (!start->recorded() || !stop->recorded()) return hipErrorInvalidHandle;
   const std::uint64_t from = start->time_ns();
   const std::uint64_t to = stop->time_ns();
-  if (from == 0 || to == 0) return hipErrorNotReady;
+  if (from == 0 || to == 0) {
+    const hipError_t failed = Runtime::get().device(start->device()).failure();
+    return failed != hipSuccess ? failed : hipErrorNotReady;
+  }
   *milliseconds = static_cast<float>(static_cast<double>(static_cast<std::int64_t>(to - from)) / 1e6);
   return hipSuccess;
 }

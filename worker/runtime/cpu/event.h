@@ -32,6 +32,7 @@ class Event : public std::enable_shared_from_this<Event> {
   // The point of the last recording by this process; done at once when there was none.
   Marker point() const;
   bool recorded() const;
+  // An event that was reached is done, whatever came later; one that its device did not reach says why.
   hipError_t query() const;
   hipError_t synchronize() const;
   // When the stream got there; 0 when it has not, or nothing was recorded.
@@ -45,11 +46,14 @@ class Event : public std::enable_shared_from_this<Event> {
   void reach(std::uint64_t recording);
   // REQUIRES: mutex_ is held.
   void set_point(Stream& stream, std::uint64_t position);
+  // REQUIRES: its stream has passed the last recording.
+  hipError_t outcome() const;
+  hipError_t failure() const;  // of its device
 
   mutable std::mutex mutex_;  // never held while something is submitted: a stream's thread takes it
   std::uint64_t recordings_ = 0;
   Marker point_;                // of the last recording
-  std::uint64_t stamp_ns_ = 0;  // when that was reached; means something when point_ is done
+  std::uint64_t stamp_ns_ = 0;  // when that was reached; 0: not yet, or its device has failed before
 };
 
 // As hipEventRecord: also where the stream is being captured.

@@ -77,9 +77,10 @@ struct Step {
 };
 using Steps = std::vector<Step>;
 
-hipError_t run(const Step& step) {
+// Of a device that has failed nothing runs any more.
+hipError_t run(const Device& device, const Step& step) {
   for (const Body& body : step.bodies)
-    if (const hipError_t status = body()) return status;
+    if (const hipError_t status = device.run(body)) return status;
   return hipSuccess;
 }
 
@@ -90,7 +91,8 @@ hipError_t add_body(const graph::SharedWork& work, Step& step) {
     if (!function) return hipErrorInvalidHandle;
     if (kernel->block.size() != function->kernel().argument_bytes) return hipErrorInvalidValue;
     bodies.emplace_back([work, kernel, function, grid = grid_of(*kernel)] {
-      return run_grid(function->kernel(), grid, kernel->block.data());
+      Device& device = Runtime::get().device(function->device());
+      return run_kernel(device, function->kernel(), grid, kernel->block.data());
     });
   } else if (const auto* copy = std::get_if<graph::CopyWork>(work.get())) {
     step.copies.push_back(box_of(*copy));
@@ -129,7 +131,10 @@ class Program final : public graph::Executable {
     const std::lock_guard lock(mutex_);
     stream.submit_wait(last_);  // an executable graph does not overlap with itself
     for (const Step& step : *steps_) {
-      if (!step.bodies.empty()) stream.submit([steps = steps_, &step] { return run(step); }, Where::kThread);
+      if (!step.bodies.empty()) {
+        const Device& device = stream.device();
+        stream.submit([&device, steps = steps_, &step] { return run(device, step); }, Where::kThread);
+      }
       if (step.event && step.record) {
         if (step.event->device() != stream.device().ordinal()) return hipErrorInvalidHandle;
         step.event->record(stream);
@@ -141,7 +146,7 @@ class Program final : public graph::Executable {
     // As every copy: pageable memory is the program's again when the call returns.
     if (!uses_pageable_memory()) return hipSuccess;
     last_.wait();
-    return stream.take_error();
+    return stream.device().failure();
   }
 
   hipError_t update(const graph::Plan& plan) override {

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -70,11 +71,25 @@ struct Grid {
   bool cooperative = false;  // all blocks are resident at once: grid-wide sync works
 };
 
+// What a kernel did that its grid failed of.
+struct KernelFault {
+  int signal = 0;              // by which the processor refused an instruction; 0: assert() or a trap
+  std::uintptr_t address = 0;  // SIGSEGV, SIGBUS: that was touched, 0 when the processor does not tell
+  std::uint32_t block[3] = {};
+  // Where threads run as a plain loop, nobody knows which of them crashes.
+  bool thread_is_known = false;
+  std::uint32_t thread[3] = {};
+
+  // hipErrorIllegalAddress for memory that is not there, else hipErrorLaunchFailure.
+  hipError_t error() const;
+};
+
 // Runs the grid and returns when every block is done. Called by a stream's thread, several streams at once;
 // spreads the blocks over a process-wide pool of threads and the caller. `arguments` (kernel.argument_bytes
 // long, 16-byte aligned) is only read. The caller has checked the shape; what is returned becomes the
-// stream's error.
-hipError_t run_grid(const Kernel& kernel, const Grid& grid, const void* arguments);
+// device's failure, and `fault` says of what, when the kernel itself did it.
+hipError_t run_grid(const Kernel& kernel, const Grid& grid, const void* arguments,
+                    std::optional<KernelFault>* fault = nullptr);
 
 // How many blocks of one cooperative grid can be resident at once with this many threads each.
 std::uint32_t max_cooperative_blocks(std::uint32_t threads_per_block);

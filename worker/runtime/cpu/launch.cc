@@ -137,9 +137,11 @@ hipError_t launch(const Function& function, const LaunchRequest& request) {
     const auto verdict = capture(*graphs, *stream, function, request, packed.data());
     if (verdict) return *verdict != hipSuccess ? *verdict : record_around(request.stop, *stream);
   }
-  stream->submit([&kernel, grid = request.grid,
-                  arguments = std::move(packed)] { return run_grid(kernel, grid, arguments.data()); },
-                 Where::kThread);
+  stream->submit(
+      [&device = stream->device(), &kernel, grid = request.grid, arguments = std::move(packed)] {
+        return run_kernel(device, kernel, grid, arguments.data());
+      },
+      Where::kThread);
   return record_around(request.stop, *stream);
 }
 

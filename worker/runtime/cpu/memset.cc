@@ -86,10 +86,13 @@ hipError_t fill(const Fill& wish, hipStream_t stream_handle, Wait wait) {
   }
   const bool is_small = wish.width * wish.height * wish.depth <= kCallerFill_bytes;
   const Where where = is_small ? Where::kAtOnce : wait == Wait::kYes ? Where::kCaller : Where::kThread;
-  const std::uint64_t position = stream->submit([wish] { return run_fill(wish); }, where);
+  const auto task = [&device = stream->device(), wish] {
+    return device.run([&wish] { return run_fill(wish); });
+  };
+  const std::uint64_t position = stream->submit(task, where);
   if (wait == Wait::kNo) return hipSuccess;
   stream->wait(position);
-  return stream->take_error();
+  return stream->device().failure();
 }
 
 hipError_t fill_linear(void* target, std::uint32_t value, std::uint32_t element_bytes, std::size_t count,

@@ -17,6 +17,7 @@
 
 namespace tf::cpu {
 
+class Device;
 class Module;
 
 // What hipFunction_t points to. Owned by its module and by the table of live handles.
@@ -68,6 +69,8 @@ struct LaunchRequest {
 };
 
 hipError_t launch(const Function& function, const LaunchRequest& request);
+// Runs a kernel, unless the device has failed; when the kernel does, so has the device.
+hipError_t run_kernel(Device& device, const Kernel& kernel, const Grid& grid, const void* arguments);
 // Whether this kernel can have this shape, in HIP 5's words.
 hipError_t check_shape(const Kernel& kernel, const Grid& grid);
 

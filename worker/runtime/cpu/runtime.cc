@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "worker/runtime/cpu/device_failure.h"
 #include "worker/runtime/cpu/event.h"
 #include "worker/runtime/cpu/graphs.h"
 #include "worker/runtime/cpu/module.h"
@@ -114,13 +115,14 @@ void Device::remove(const Stream& stream) {
 }
 
 hipError_t Device::synchronize() {
-  hipError_t first = hipSuccess;
-  for (const auto& stream : streams()) {
-    stream->last().wait();
-    const hipError_t status = stream->take_error();
-    if (first == hipSuccess) first = status;
-  }
-  return first;
+  for (const auto& stream : streams()) stream->last().wait();
+  return failure();
+}
+
+void Device::fail(hipError_t error, const std::string& what) {
+  int none = hipSuccess;
+  if (failure_.compare_exchange_strong(none, error, std::memory_order_acq_rel))
+    tell_failure(ordinal_, error, what);
 }
 
 Runtime& Runtime::get() {

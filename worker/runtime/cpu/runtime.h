@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include "worker/runtime/common/call_configurations.h"
@@ -61,8 +62,23 @@ class Device {
   streams();  // all, the default one and closed ones that still run included
   void add(std::shared_ptr<Stream> stream);
   void remove(const Stream& stream);
-  // Waits for all streams and takes the first of their errors.
+  // Waits for all streams.
   hipError_t synchronize();
+
+  // A kernel has failed, and with it the device, for good: what it has written nobody knows, so nothing runs
+  // there any more, and every call that waits for the device or asks about it says so. HIP has no word for a
+  // way back (CUDA, whose codes these are: "the process must be terminated and relaunched"). The first
+  // failure counts; `what` is told to the program's user.
+  void fail(hipError_t error, const std::string& what);
+  // hipSuccess, or of what it failed. Acquire pairs with fail(): who has waited for the work that failed sees
+  // it.
+  hipError_t failure() const { return static_cast<hipError_t>(failure_.load(std::memory_order_acquire)); }
+  // Runs what a stream has come to, unless the device has failed.
+  template <typename Body>
+  hipError_t run(Body&& body) const {
+    const hipError_t failed = failure();
+    return failed != hipSuccess ? failed : body();
+  }
 
   Pool& default_pool() { return *default_pool_; }
   Pool* current_pool() { return current_pool_.load(std::memory_order_acquire); }
@@ -82,6 +98,7 @@ class Device {
   const std::size_t total_bytes_;
   hipDeviceProp_t properties_;
   std::atomic<std::size_t> used_bytes_{0};  // relaxed: a count, orders nothing
+  std::atomic<int> failure_{hipSuccess};    // see fail()
 
   std::mutex mutex_;  // the streams
   std::shared_ptr<Stream> default_stream_;
@@ -108,7 +125,7 @@ class Runtime {
   bool valid_device(int ordinal) const { return ordinal >= 0 && ordinal < device_count(); }
   Device& device(int ordinal) { return *devices_[static_cast<std::size_t>(ordinal)]; }
   const Settings& settings() const { return settings_; }
-  // Waits for all devices; the first of their errors.
+  // Waits for all devices; the first of their failures.
   hipError_t synchronize();
 
   HandleTable<Stream, hipStream_t> streams;

@@ -147,9 +147,7 @@ void Stream::run_queued() {
 }
 
 void Stream::note(hipError_t status) {
-  int none = hipSuccess;
-  // Release pairs with the acquire of error() and take_error().
-  if (status != hipSuccess) error_.compare_exchange_strong(none, status, std::memory_order_acq_rel);
+  if (status != hipSuccess) device_.fail(status, "work on it could not be done");
 }
 
 void Stream::complete() {
@@ -182,19 +180,9 @@ bool Stream::idle() { return done() && (!is_default_ || device_.busy_streams().e
 
 hipError_t Stream::synchronize() {
   wait(submitted());
-  hipError_t first = take_error();
-  if (!is_default_) return first;
-  for (const std::shared_ptr<Stream>& peer : device_.blocking_streams()) {
-    peer->wait(peer->submitted());
-    const hipError_t status = peer->take_error();
-    if (first == hipSuccess) first = status;
-  }
-  return first;
-}
-
-hipError_t Stream::take_error() {
-  if (error_.load(std::memory_order_acquire) == hipSuccess) return hipSuccess;
-  return static_cast<hipError_t>(error_.exchange(hipSuccess, std::memory_order_acq_rel));
+  if (is_default_)
+    for (const std::shared_ptr<Stream>& peer : device_.blocking_streams()) peer->wait(peer->submitted());
+  return device_.failure();
 }
 
 void Stream::close() {

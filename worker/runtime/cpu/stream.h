@@ -58,7 +58,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   bool is_blocking() const { return !(flags_ & hipStreamNonBlocking); }
 
   // Appends a task, hipError_t body(), behind everything it must follow (its own stream; the legacy default
-  // stream's rule), and returns its position.
+  // stream's rule), and returns its position. A task that fails is the end of the device.
   template <typename Body>
   std::uint64_t submit(Body&& body, Where where) {
     order_behind_peers();
@@ -72,11 +72,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
 
   // What this stream's completion means: for the default stream that includes the blocking streams.
   bool idle();
-  // Waits for everything submitted so far and takes the stream's error.
+  // Waits for everything submitted so far.
   hipError_t synchronize();
-  // The first failure of a task since it was last taken.
-  hipError_t take_error();
-  hipError_t error() const { return static_cast<hipError_t>(error_.load(std::memory_order_acquire)); }
 
   std::uint64_t submitted() const { return submitted_.load(std::memory_order_acquire); }
   Marker at(std::uint64_t position) { return Marker{shared_from_this(), position}; }
@@ -126,13 +123,15 @@ class Stream : public std::enable_shared_from_this<Stream> {
   // to sleep says so and looks once more behind the heavy one. One of the two sees the other.
   const AsymmetricFence fence_;
 
-  // From here to the next line of the cache who submits writes; what the thread reads for each task is not among it.
+  // From here to the next line of the cache who submits writes; what the thread reads for each task is not
+  // among it.
   alignas(64) BiasedMutex mutex_;  // who submits: the producer's side of queue_, and the flags
   TaskQueue queue_;
   bool started_ = false;
-  bool caller_runs_ = false;           // meanwhile nothing that is queued is shown to the thread
-  std::uint64_t known_completed_ = 0;  // at least so many: asked for seldom, since it is the thread's to write
-  std::atomic<bool> closing_{false};   // relaxed: set under mutex_, and looked at again under it
+  bool caller_runs_ = false;  // meanwhile nothing that is queued is shown to the thread
+  std::uint64_t known_completed_ =
+      0;                              // at least so many: asked for seldom, since it is the thread's to write
+  std::atomic<bool> closing_{false};  // relaxed: set under mutex_, and looked at again under it
 
   std::mutex sleep_mutex_;  // of the thread's sleep, with wake_
   std::condition_variable wake_;
@@ -146,7 +145,6 @@ class Stream : public std::enable_shared_from_this<Stream> {
   SpinBudget wait_patience_;
   std::mutex done_mutex_;
   std::condition_variable done_;
-  std::atomic<int> error_{hipSuccess};
 
   // Up to which position of this stream the default stream has queued a wait, and the reverse. Release after
   // the wait is queued, acquire by the next submitter who relies on it.

@@ -91,8 +91,8 @@ hipError_t wait_value(hipStream_t handle, void* pointer, Word wanted, unsigned c
     if (const hipError_t refused = refuse_captured(stream)) return refused;
     Word* const word = static_cast<Word*>(pointer);
     // The program writes the value; as on a GPU it may take for ever.
-    const auto task = [=] {
-      while (!satisfied<Word>(load(word) & mask, wanted & mask, condition))
+    const auto task = [=, &device = stream.device()] {
+      while (!satisfied<Word>(load(word) & mask, wanted & mask, condition) && device.failure() == hipSuccess)
         std::this_thread::sleep_for(kWaitValuePause);
       return hipSuccess;
     };
@@ -108,11 +108,12 @@ hipError_t write_value(hipStream_t handle, void* pointer, Word value) {
     if (!Runtime::get().memory.find(pointer)) return hipErrorInvalidValue;
     if (const hipError_t refused = refuse_captured(stream)) return refused;
     Word* const word = static_cast<Word*>(pointer);
-    const auto task = [=] {
+    const auto store = [=] {
       // Release pairs with load() and with a program that polls.
       std::atomic_ref<Word>(*word).store(value, std::memory_order_release);
       return hipSuccess;
     };
+    const auto task = [store, &device = stream.device()] { return device.run(store); };
     stream.submit(task, Where::kAtOnce);
     return hipSuccess;
   });
@@ -157,7 +158,7 @@ hipError_t hipStreamDestroy(hipStream_t stream) {
 hipError_t hipStreamQuery(hipStream_t handle) {
   return with_stream(handle, [](Stream& stream) {
     if (const hipError_t refused = refuse_captured(stream)) return refused;
-    return stream.idle() ? stream.take_error() : hipErrorNotReady;
+    return stream.idle() ? stream.device().failure() : hipErrorNotReady;
   });
 }
 
@@ -202,7 +203,7 @@ hipError_t hipStreamAddCallback(hipStream_t handle, hipStreamCallback_t callback
     if (const hipError_t refused = refuse_captured(stream)) return refused;
     Stream* const self = &stream;  // alive while it runs its tasks
     const auto task = [=] {
-      callback(handle, self->error(), data);
+      callback(handle, self->device().failure(), data);
       return hipSuccess;
     };
     stream.submit(task, Where::kThread);

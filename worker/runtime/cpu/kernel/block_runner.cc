@@ -18,6 +18,7 @@ BlockRunner::BlockRunner() {
 }
 
 void BlockRunner::begin(RunningGrid& grid) {
+  static_cast<void>(expect_crashes());  // without it a crash ends the process, as it would without us
   grid_ = &grid;
   const Grid& shape = grid.shape();
   HiprContext& c = bound_.context;
@@ -54,7 +55,6 @@ void BlockRunner::run_block(std::uint64_t index) {
   } else {
     run_parking();
   }
-  if (trapped_) grid_->fail(hipErrorLaunchFailure);
   if (shape.cooperative) grid_->leave_grid();
 }
 
@@ -63,7 +63,7 @@ void BlockRunner::run_rows() {
   if (own_ == nullptr) own_ = FiberSlab::make(1);
   if (own_ == nullptr) return grid_->fail(hipErrorOutOfMemory);
   running_fiber_ = &own_->fibers().front();
-  running_fiber_->bind(&BlockRunner::fiber_body, this);
+  running_fiber_->bind(&BlockRunner::fiber_body, &BlockRunner::on_crash, this);
   running_fiber_->resume();
   if (trapped_) running_fiber_->restart();
 }
@@ -74,6 +74,21 @@ void BlockRunner::fiber_body(Fiber* self) {
     static_cast<BlockRunner*>(self->argument())->run_current();
     self->suspend();
   }
+}
+
+void BlockRunner::on_crash(void* runner, const Crash& crash) {
+  static_cast<BlockRunner*>(runner)->give_up({crash.signal, crash.address, {}, false, {}});
+}
+
+void BlockRunner::give_up(const KernelFault& fault) {
+  KernelFault placed = fault;
+  const HiprContext& c = bound_.context;
+  std::copy_n(c.block, 3, placed.block);
+  placed.thread_is_known = !rows_mode_ || fault.signal == 0;  // a trap is a call, before which it is stored
+  std::copy_n(c.thread, 3, placed.thread);
+  grid_->fail(placed);
+  trapped_ = true;
+  running_fiber_->suspend();
 }
 
 void BlockRunner::run_current() {
@@ -100,7 +115,7 @@ Fiber* BlockRunner::take_fiber() {
   }
   Fiber* const fiber = idle_.back();
   idle_.pop_back();
-  fiber->bind(&BlockRunner::fiber_body, this);
+  fiber->bind(&BlockRunner::fiber_body, &BlockRunner::on_crash, this);
   return fiber;
 }
 
@@ -276,16 +291,13 @@ void BlockRunner::grid_barrier(HiprContext* context) { of(context).park(State::k
 
 // The application's kernels print where its process prints; one write a call keeps lines whole.
 void BlockRunner::print(HiprContext*, std::int32_t to_stderr, const char* text, std::uint64_t bytes) {
+  const OutsideKernel outside;
   std::FILE* const stream = to_stderr != 0 ? stderr : stdout;
   std::fwrite(text, 1, static_cast<std::size_t>(bytes), stream);
   std::fflush(stream);
 }
 
-void BlockRunner::trap(HiprContext* context) {
-  BlockRunner& self = of(context);
-  self.trapped_ = true;
-  self.running_fiber_->suspend();  // never resumed
-}
+void BlockRunner::trap(HiprContext* context) { of(context).give_up({}); }
 
 std::uint64_t BlockRunner::clock_ns() {
   const auto now = std::chrono::steady_clock::now().time_since_epoch();

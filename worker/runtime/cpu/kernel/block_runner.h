@@ -77,6 +77,9 @@ class BlockRunner {
   static BlockRunner& of(HiprContext* context) { return *reinterpret_cast<Bound*>(context)->runner; }
 
   static void fiber_body(Fiber* self);
+  static void on_crash(void* runner, const Crash& crash);
+  // The block ends here, because of `fault`; on the fiber that is at fault, which is not resumed any more.
+  void give_up(const KernelFault& fault);
   void begin(RunningGrid& grid);
   void end();
   void run_block(std::uint64_t index);

@@ -2,8 +2,10 @@
 // Stack switching; see fiber.h.
 #include "worker/runtime/cpu/kernel/fiber.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 // void tf_cpu_switch_stack(void** saved, void* next): pushes what the ABI says a callee keeps (registers, and
 // the rounding controls), stores the stack pointer in *saved and continues what `next` had saved.
@@ -80,8 +82,9 @@ Fiber::~Fiber() {
   if (body_ != nullptr) sanitizer::forget(sanitizer_, stack_, kFiberStackBytes);
 }
 
-void Fiber::bind(Body body, void* argument) {
+void Fiber::bind(Body body, Crashed crashed, void* argument) {
   argument_ = argument;
+  crashed_ = crashed;
   if (body_ == body) return;
   body_ = body;
   restart();
@@ -100,12 +103,22 @@ void Fiber::restart() {
   frame.return_address = reinterpret_cast<void*>(&tf_cpu_fiber_entry);
   std::memcpy(top - sizeof frame, &frame, sizeof frame);
   stack_pointer_ = top - sizeof frame;
+  crash_exit_ = {&Fiber::after_crash, top, {}};
+}
+
+void Fiber::after_crash(CrashExit* exit) {
+  static_assert(std::is_standard_layout_v<Fiber> && offsetof(Fiber, crash_exit_) == 0);
+  Fiber* const self = reinterpret_cast<Fiber*>(exit);
+  sanitizer::on_emptied_stack(self->stack_, kFiberStackBytes);
+  self->crashed_(self->argument_, exit->crash);
 }
 
 void Fiber::resume() {
   sanitizer::before_resume(sanitizer_, stack_, kFiberStackBytes);
   asm volatile("movq %0, %%fs:0x70" : : "r"(stack_ + kFiberReserveBytes) : "memory");
+  set_crash_exit(&crash_exit_);
   tf_cpu_switch_stack(&resumer_pointer_, stack_pointer_);
+  set_crash_exit(nullptr);
   sanitizer::after_resume(sanitizer_);
 }
 

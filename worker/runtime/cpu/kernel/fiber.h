@@ -10,6 +10,7 @@
 // kFiberReserveBytes.
 #pragma once
 
+#include "worker/runtime/cpu/kernel/crash.h"
 #include "worker/runtime/cpu/kernel/fiber_sanitizer.h"
 
 #include <cstddef>
@@ -37,6 +38,7 @@ class StackLimit {
 class Fiber {
  public:
   using Body = void (*)(Fiber* self);
+  using Crashed = void (*)(void* argument, const Crash& crash);
 
   // `stack` has kFiberStackBytes and outlives the fiber. The first `skipped_bytes` from its top stay unused.
   Fiber(std::byte* stack, std::size_t skipped_bytes) : stack_(stack), skipped_bytes_(skipped_bytes) {}
@@ -45,8 +47,9 @@ class Fiber {
   Fiber& operator=(const Fiber&) = delete;
 
   // Who uses it next. A body that is suspended goes on where it was, and finds the new argument; it starts
-  // anew only where the fiber has none yet. A body never returns: it ends by suspending for good.
-  void bind(Body body, void* argument);
+  // anew only where the fiber has none yet. A body never returns: it ends by suspending for good. When it
+  // crashes, `crashed` takes its place on the fiber and suspends for good, too.
+  void bind(Body body, Crashed crashed, void* argument);
   void* argument() const { return argument_; }
   // Runs the fiber from where it stopped until it suspends. Called from the OS thread's own stack.
   void resume();
@@ -56,9 +59,14 @@ class Fiber {
   void restart();
 
  private:
+  // What a crash leads to; the first member, so that it leads back to its fiber.
+  static void after_crash(CrashExit* exit);
+
+  CrashExit crash_exit_;
   std::byte* const stack_;
   const std::size_t skipped_bytes_;
   Body body_ = nullptr;
+  Crashed crashed_ = nullptr;
   void* argument_ = nullptr;
   void* stack_pointer_ = nullptr;    // of the fiber, while suspended
   void* resumer_pointer_ = nullptr;  // of the OS thread, while the fiber runs

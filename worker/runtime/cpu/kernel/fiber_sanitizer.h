@@ -62,6 +62,9 @@ inline void forget(FiberState& s, const void* bottom, std::size_t bytes) {
   s.own_fake_stack = nullptr;
   __asan_unpoison_memory_region(bottom, bytes);
 }
+inline void on_emptied_stack(const void* bottom, std::size_t bytes) {
+  __asan_unpoison_memory_region(bottom, bytes);
+}
 inline void destroy(FiberState&) {}
 #elif defined(TF_FIBER_TSAN)
 inline void before_resume(FiberState& s, const void*, std::size_t) {
@@ -77,12 +80,14 @@ inline void destroy(FiberState& s) {
   s.own_tsan = nullptr;
 }
 inline void forget(FiberState& s, const void*, std::size_t) { destroy(s); }
+inline void on_emptied_stack(const void*, std::size_t) {}
 #else
 inline void before_resume(FiberState&, const void*, std::size_t) {}
 inline void after_resume(FiberState&) {}
 inline void on_fiber(FiberState&) {}
 inline void before_suspend(FiberState&) {}
 inline void forget(FiberState&, const void*, std::size_t) {}
+inline void on_emptied_stack(const void*, std::size_t) {}
 inline void destroy(FiberState&) {}
 #endif
 

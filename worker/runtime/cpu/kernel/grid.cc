@@ -23,6 +23,14 @@ void RunningGrid::fail(hipError_t error) {
   meeting_->released.notify_all();
 }
 
+void RunningGrid::fail(const KernelFault& fault) {
+  {
+    const std::lock_guard lock(fault_mutex_);
+    if (!fault_) fault_ = fault;
+  }
+  fail(fault.error());
+}
+
 bool RunningGrid::wait_for_grid() {
   if (!meeting_) return blocks_ == 1;
   Meeting& meeting = *meeting_;

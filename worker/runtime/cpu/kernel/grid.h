@@ -26,9 +26,12 @@ class RunningGrid {
 
   // The first failure stays; blocks that have not started are then left out.
   void fail(hipError_t error);
+  void fail(const KernelFault& fault);
   // acquire, pairs with the release in fail().
   bool failed() const { return error_.load(std::memory_order_acquire) != hipSuccess; }
   hipError_t error() const { return static_cast<hipError_t>(error_.load(std::memory_order_acquire)); }
+  // What the kernel did, when that is what it failed of. When every block is done.
+  const std::optional<KernelFault>& fault() const { return fault_; }
 
   // Cooperative grids: a block waits here until every block that still runs does; a finished block leaves.
   // False: the grid has failed and the wait is over for that reason; or it is not cooperative, where blocks
@@ -44,6 +47,8 @@ class RunningGrid {
   std::uint64_t blocks_;
   std::uint32_t threads_;
   std::atomic<int> error_{hipSuccess};
+  std::mutex fault_mutex_;
+  std::optional<KernelFault> fault_;  // the first
 
   // Where the blocks of a cooperative grid meet; other grids, most of which are over sooner than this is
   // made, have none.

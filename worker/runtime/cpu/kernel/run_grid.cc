@@ -2,6 +2,8 @@
 // run_grid() of kernel_api.h: decides where the blocks of a grid run.
 #include "worker/runtime/cpu/kernel/grid_pool.h"
 
+#include <signal.h>
+
 #include <algorithm>
 #include <chrono>
 #include <system_error>
@@ -34,36 +36,42 @@ void run_cooperative(RunningGrid& grid) {
   }
 }
 
+void run(RunningGrid& grid) {
+  const std::uint32_t slabs = grid.record().parks ? slabs_for(grid.threads()) : 0;
+  const bool at_once = grid.shape().cooperative;
+  const FiberPool::Share share(FiberPool::process(),
+                               at_once ? slabs * static_cast<std::uint32_t>(grid.blocks()) : slabs);
+  if (at_once) return run_cooperative(grid);
+  BlockRunner& runner = own_runner();
+  if (grid.blocks() == 1) return BlockRunner::Turn(runner, grid).run_block(0);
+  GridJob job(grid);
+  const auto start = std::chrono::steady_clock::now();
+  job.work(runner, 1, [start] { return std::chrono::steady_clock::now() - start > kAlone; });
+  if (!job.exhausted()) GridPool::process().help(job, runner);
+}
+
 }  // namespace
 
 std::uint32_t max_cooperative_blocks(std::uint32_t threads_per_block) {
   return std::min(kMaxCooperativeBlocks, kLaunchSlabs / slabs_for(std::max(1u, threads_per_block)));
 }
 
-hipError_t run_grid(const Kernel& kernel, const Grid& shape, const void* arguments) {
+hipError_t KernelFault::error() const {
+  return signal == SIGSEGV || signal == SIGBUS ? hipErrorIllegalAddress : hipErrorLaunchFailure;
+}
+
+hipError_t run_grid(const Kernel& kernel, const Grid& shape, const void* arguments,
+                    std::optional<KernelFault>* fault) {
   RunningGrid grid(kernel, shape, arguments);
   if (grid.blocks() == 0 || grid.threads() == 0) return hipErrorInvalidConfiguration;
   if (grid.threads() > kernel.max_threads_per_block) return hipErrorInvalidConfiguration;
   if (std::uint64_t{kernel.static_shared_bytes} + shape.dynamic_shared_bytes > kMaxSharedBytes) {
     return hipErrorInvalidConfiguration;
   }
-  const std::uint32_t slabs = grid.record().parks ? slabs_for(grid.threads()) : 0;
-  if (shape.cooperative) {
-    if (grid.blocks() > max_cooperative_blocks(grid.threads())) return hipErrorCooperativeLaunchTooLarge;
-    const FiberPool::Share share(FiberPool::process(), slabs * static_cast<std::uint32_t>(grid.blocks()));
-    run_cooperative(grid);
-    return grid.error();
-  }
-  const FiberPool::Share share(FiberPool::process(), slabs);
-  BlockRunner& runner = own_runner();
-  if (grid.blocks() == 1) {
-    BlockRunner::Turn(runner, grid).run_block(0);
-    return grid.error();
-  }
-  GridJob job(grid);
-  const auto start = std::chrono::steady_clock::now();
-  job.work(runner, 1, [start] { return std::chrono::steady_clock::now() - start > kAlone; });
-  if (!job.exhausted()) GridPool::process().help(job, runner);
+  if (shape.cooperative && grid.blocks() > max_cooperative_blocks(grid.threads()))
+    return hipErrorCooperativeLaunchTooLarge;
+  run(grid);
+  if (fault != nullptr) *fault = grid.fault();
   return grid.error();
 }
 
