@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "hipdata/attributes.h"
 #include "proxy/abi/5/properties.h"
 #include "proxy/gen/local.h"
 #include "proxy/local/support.h"
@@ -146,6 +147,10 @@ hipError_t hipDeviceGetAttribute(int* value, hipDeviceAttribute_t attribute, int
   hipError_t error = hipSuccess;
   const auto* snapshot = device_for(device, error);
   if (snapshot == nullptr) return note_error(error);
+  if (hipdata::answers_a_pointer(attribute)) {
+    hipdata::answer_no_pointer(value);
+    return note_error(hipSuccess);
+  }
   const protocol::AttributeValue* known = snapshot->attribute(static_cast<std::int32_t>(attribute));
   if (known == nullptr) return note_error(hipErrorInvalidValue);
   if (known->error == hipSuccess) *value = known->value;

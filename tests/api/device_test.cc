@@ -78,6 +78,21 @@ TEST(Device, BadQuestionsAreRefused) {
   EXPECT_EQ(hipDeviceGetAttribute(&value, static_cast<hipDeviceAttribute_t>(9998), 0), hipErrorInvalidValue);
 }
 
+// AMD's runtime answers with the address of a register, eight bytes. RCCL asks, and uses what is not null.
+TEST(Device, AttributesThatArePointers) {
+  for (const auto which : {hipDeviceAttributeHdpMemFlushCntl, hipDeviceAttributeHdpRegFlushCntl}) {
+    union {
+      int value;
+      void* pointer;
+    } answer;
+    answer.pointer = &answer;
+    HIP_OK(hipDeviceGetAttribute(&answer.value, which, 0));
+    EXPECT_EQ(answer.pointer, nullptr) << which;
+    EXPECT_EQ(hipDeviceGetAttribute(nullptr, which, 0), hipErrorInvalidValue);
+    EXPECT_EQ(hipDeviceGetAttribute(&answer.value, which, 4711), hipErrorInvalidDevice);
+  }
+}
+
 TEST(Device, NamesAndBusIds) {
   for (int device = 0; device < device_count(); ++device) {
     char name[64] = {};

@@ -129,6 +129,13 @@ TEST(Program, FunctionAttributes) {
   EXPECT_EQ(hipFuncGetAttributes(nullptr, shared_kernel()), hipErrorInvalidValue);
   EXPECT_EQ(hipFuncGetAttributes(&attributes, nullptr), hipErrorInvalidDeviceFunction);
   HIP_OK(hipFuncSetCacheConfig(fill_kernel(), hipFuncCachePreferL1));
+  HIP_OK(hipFuncSetSharedMemConfig(fill_kernel(), hipSharedMemBankSizeFourByte));
+  int nobody = 0;
+  for (const void* const function : {static_cast<const void*>(nullptr), static_cast<const void*>(&nobody)}) {
+    EXPECT_EQ(hipFuncSetCacheConfig(function, hipFuncCachePreferL1), hipErrorInvalidDeviceFunction);
+    EXPECT_EQ(hipFuncSetSharedMemConfig(function, hipSharedMemBankSizeFourByte),
+              hipErrorInvalidDeviceFunction);
+  }
 }
 
 TEST(Program, Occupancy) {

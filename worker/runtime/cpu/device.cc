@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "hipdata/attributes.h"
 #include "worker/runtime/cpu/api.h"
 #include "worker/runtime/cpu/graphs.h"
 #include "worker/runtime/cpu/memory.h"
@@ -237,6 +238,7 @@ hipError_t hipDeviceGetAttribute(int* value, hipDeviceAttribute_t attribute, int
   return api([&] {
     if (!value) return hipErrorInvalidValue;
     if (!valid(device)) return hipErrorInvalidDevice;
+    if (tf::hipdata::answers_a_pointer(attribute)) return tf::hipdata::answer_no_pointer(value), hipSuccess;
     const auto answer = attribute_of(properties_of(device), attribute);
     if (!answer) return hipErrorInvalidValue;
     *value = *answer;

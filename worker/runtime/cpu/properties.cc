@@ -200,9 +200,7 @@ std::optional<int> features_of(const hipDeviceProp_t& p, hipDeviceAttribute_t at
     case hipDeviceAttributeMaxTexture2DHeight:
     case hipDeviceAttributeMaxTexture3DWidth:
     case hipDeviceAttributeMaxTexture3DHeight:
-    case hipDeviceAttributeMaxTexture3DDepth:
-    case hipDeviceAttributeHdpMemFlushCntl:
-    case hipDeviceAttributeHdpRegFlushCntl: return 0;
+    case hipDeviceAttributeMaxTexture3DDepth: return 0;
     default: return std::nullopt;
   }
 }

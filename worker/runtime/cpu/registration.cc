@@ -87,12 +87,19 @@ hipError_t hipFuncSetAttribute(const void* host, hipFuncAttribute attribute, int
   });
 }
 
+// Hints, which may be ignored; but the function must be one.
 hipError_t hipFuncSetCacheConfig(const void* host, hipFuncCache_t) {
-  return api([&] { return host ? hipSuccess : hipErrorInvalidDeviceFunction; });
+  return api([&] {
+    std::shared_ptr<Function> function;
+    return Runtime::get().programs().function(host, nullptr, function);
+  });
 }
 
 hipError_t hipFuncSetSharedMemConfig(const void* host, hipSharedMemConfig) {
-  return api([&] { return host ? hipSuccess : hipErrorInvalidDeviceFunction; });
+  return api([&] {
+    std::shared_ptr<Function> function;
+    return Runtime::get().programs().function(host, nullptr, function);
+  });
 }
 
 const char* hipKernelNameRefByPtr(const void* host, hipStream_t) {

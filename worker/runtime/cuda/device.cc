@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "hipdata/attributes.h"
 #include "worker/runtime/cuda/api.h"
 #include "worker/runtime/cuda/graphs.h"
 #include "worker/runtime/cuda/properties.h"
@@ -61,6 +62,7 @@ hipError_t choose(int* ordinal, const hipDeviceProp_t* wish) {
 hipError_t attribute_of(int* value, hipDeviceAttribute_t attribute, int ordinal) {
   if (!value) return hipErrorInvalidValue;
   if (!valid(ordinal)) return hipErrorInvalidDevice;
+  if (hipdata::answers_a_pointer(attribute)) return hipdata::answer_no_pointer(value), hipSuccess;
   const Device& device = Runtime::get().device(ordinal);
   if (const auto fixed = fixed_attribute(device.properties, attribute)) return *value = *fixed, hipSuccess;
   const auto number = driver_attribute(attribute);

@@ -140,7 +140,10 @@ hipError_t hipFuncSetCacheConfig(const void* host, hipFuncCache_t config) {
 }
 
 hipError_t hipFuncSetSharedMemConfig(const void* host, hipSharedMemConfig) {
-  return api([&] { return host ? hipSuccess : hipErrorInvalidDeviceFunction; });
+  return api([&] {
+    hipFunction_t function = nullptr;
+    return programs().function(host, function);
+  });
 }
 
 const char* hipKernelNameRef(const hipFunction_t function) {
