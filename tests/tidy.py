@@ -112,6 +112,25 @@ def check_functions(path: str, lines, report):
             start = None
 
 
+# What the worker asks its runtime may be told an error of the program's: see worker/own_calls.h.
+RUNTIME_CALL = r"(?:[\w.>-]*\bhip\(\)|\bhip_|\bvmm_)\.\w+\("
+DROPPED = [re.compile(r"static_cast<void>\(\s*" + RUNTIME_CALL),
+           re.compile(r"(?<=[;{}])\s*" + RUNTIME_CALL),
+           re.compile(r"(?:if|while|&&|\|\||=|return)\s*\(?\s*" + RUNTIME_CALL + r"[^;{}]*?\)\s*[!=]=\s*hip[A-Z]"),
+           re.compile(r"static_cast<void>\(\s*[\w.]*use_device\(")]
+
+
+def check_own_calls(path: str, lines, report):
+    at_start = ("worker/runtime_library.cc",)  # before there is a client
+    if not path.startswith("worker/") or path.startswith("worker/runtime/") or path in at_start:
+        return
+    text = "\n".join(strip_code(line) for line in lines)
+    for pattern in DROPPED:
+        for match in pattern.finditer(text):
+            number = text.count("\n", 0, match.end()) + 1
+            report(path, number, "dropped result", "a runtime's answer goes through OwnCalls or into a reply")
+
+
 def check_file(root: pathlib.Path, path: str, report):
     text = (root / path).read_text(errors="replace")
     lines = text.splitlines()
@@ -129,6 +148,7 @@ def check_file(root: pathlib.Path, path: str, report):
         return
     check_includes(path, lines, report)
     check_functions(path, lines, report)
+    check_own_calls(path, lines, report)
     in_library = path.partition("/")[0] in LIBRARIES
     for number, line in enumerate(lines, 1):
         code = strip_code(line)

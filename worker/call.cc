@@ -55,9 +55,9 @@ bool Call::bind(protocol::HandleKind kind, std::uint64_t raw, void* object) {
   if (session_.objects().bind(kind, raw, {object, session_.current_device()})) return true;
   // A pool stays: it may be the device's own.
   if (kind == protocol::HandleKind::kStream)
-    static_cast<void>(hip().hipStreamDestroy(static_cast<hipStream_t>(object)));
+    session_.own_calls().pass_on(hip().hipStreamDestroy(static_cast<hipStream_t>(object)));
   if (kind == protocol::HandleKind::kEvent)
-    static_cast<void>(hip().hipEventDestroy(static_cast<hipEvent_t>(object)));
+    session_.own_calls().pass_on(hip().hipEventDestroy(static_cast<hipEvent_t>(object)));
   finish(hipErrorInvalidHandle);
   return false;
 }

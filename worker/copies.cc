@@ -99,7 +99,9 @@ struct CopyEngine::Incoming {
 };
 
 CopyEngine::CopyEngine(Session& session)
-    : session_(session), staging_(session.hip(), session.endpoint().bulk()), patience_(kPatienceMin) {}
+    : session_(session),
+      staging_(session.hip(), session.own_calls(), session.endpoint().bulk()),
+      patience_(kPatienceMin) {}
 
 CopyEngine::~CopyEngine() = default;
 
@@ -134,7 +136,9 @@ hipError_t CopyEngine::land(const Incoming& incoming, StreamRef stream, hipError
   if (error == hipSuccess && !slot->transfer->status().is_ok())
     error = transfer_error(slot->transfer->status());
   if (error == hipSuccess) error = copy(incoming.piece, slot->memory().data(), hipMemcpyHostToDevice, stream);
-  if (error == hipSuccess && staging_.record(slot, stream.stream, stream.device) == hipSuccess) {
+  OwnCalls& own = session_.own_calls();
+  if (error == hipSuccess && own.keep(staging_.record(slot, stream.stream, stream.device), stream.stream,
+                                      stream.device) == hipSuccess) {
     staging_.release_when_done(slot);
     return hipSuccess;
   }
@@ -203,7 +207,8 @@ hipError_t CopyEngine::from_device(const Box& box, StreamRef stream, std::uint64
     error = copy(*piece, slot->memory().data(), hipMemcpyDeviceToHost, stream);
     if (error == hipSuccess) error = staging_.record(slot, stream.stream, stream.device);
     if (error != hipSuccess) {
-      static_cast<void>(session_.hip().hipStreamSynchronize(stream.stream));
+      session_.own_calls().pass_on(session_.hip().hipStreamSynchronize(stream.stream), stream.stream,
+                                   stream.device);
       staging_.release(slot);
       break;
     }

@@ -36,10 +36,10 @@ void DeviceRegions::add(std::uint64_t address, std::uint64_t bytes, int device) 
   if (ability.refused || is_known(address)) return;
   const int current = session_.current_device();
   const Ability before = ability;
-  const Status told = session_.use_device(device) == hipSuccess
+  const Status told = session_.own_calls().keep(session_.use_device(device), nullptr, device) == hipSuccess
                           ? tell(address, bytes, device, ability)
                           : Status(Code::kUnavailable, "the device cannot be used");
-  if (current >= 0) static_cast<void>(session_.use_device(current));
+  session_.return_to_device(current);
   if (told.is_ok()) regions_.emplace(address, Region{bytes, device});
   ability.works = ability.works || told.is_ok();
   ability.refused = !told.is_ok();
@@ -51,9 +51,9 @@ Status DeviceRegions::tell(std::uint64_t address, std::uint64_t bytes, int devic
     return {Code::kUnsupported, "the HIP runtime exports none (no hipMemGetHandleForAddressRange)"};
   if (!ability.works) TF_RETURN_IF_ERROR(find_ability(device, ability));
   int descriptor = -1;
-  const hipError_t exported =
+  const hipError_t exported = session_.own_calls().keep(
       range_handle_(&descriptor, reinterpret_cast<hipDeviceptr_t>(address), static_cast<std::size_t>(bytes),
-                    kHipMemRangeHandleTypeDmaBufFd, 0);
+                    kHipMemRangeHandleTypeDmaBufFd, 0));
   const net::OwnedFd file(exported == hipSuccess ? descriptor : -1);
   if (!file)
     return {Code::kUnsupported,
@@ -64,7 +64,8 @@ Status DeviceRegions::tell(std::uint64_t address, std::uint64_t bytes, int devic
 Status DeviceRegions::find_ability(int device, Ability& ability) const {
   if (flush_writes_ == nullptr) return Status::ok();
   int always = 0;
-  if (const hipError_t error = flush_writes_(device, &always); error != hipSuccess)
+  const hipError_t error = session_.own_calls().keep(flush_writes_(device, &always), nullptr, device);
+  if (error != hipSuccess)
     return {Code::kUnsupported,
             fmt::format("the driver does not make what others write there visible (error {})",
                         static_cast<int>(error))};
@@ -106,7 +107,8 @@ void DeviceRegions::note_writes(std::uint64_t address, std::uint64_t bytes,
 
 bool DeviceRegions::flush(int device) {
   int always = 0;
-  return flush_writes_(device, &always) == hipSuccess;
+  const hipError_t error = session_.own_calls().keep(flush_writes_(device, &always), nullptr, device);
+  return error == hipSuccess || is_of_earlier_work(error);  // a device that has failed reads nothing any more
 }
 
 }  // namespace tf::worker

@@ -44,24 +44,27 @@ DirectCopies::~DirectCopies() {
   for (const std::shared_ptr<Batch>& batch : gated_)
     while (!batch->ended()) std::this_thread::sleep_for(1ms);
   for (hipEvent_t event : events_)
-    if (event != nullptr) static_cast<void>(session_.hip().hipEventDestroy(event));
+    if (event != nullptr) session_.own_calls().pass_on(session_.hip().hipEventDestroy(event));
 }
 
 // Marks the stream's end and looks whether it is there. That takes along what a stream waits for implicitly.
-bool DirectCopies::reached(StreamRef stream) {
+// A mark that cannot be made is no failure of the work: hipErrorNotReady.
+hipError_t DirectCopies::reached(StreamRef stream) {
   const auto index = static_cast<std::size_t>(stream.device);
   if (events_.size() <= index) events_.resize(index + 1);
   hipEvent_t& event = events_[index];
-  if (event == nullptr &&
-      session_.hip().hipEventCreateWithFlags(&event, hipEventDisableTiming) != hipSuccess) {
-    event = nullptr;
-    return false;
+  const protocol::HipTable& hip = session_.hip();
+  hipError_t error = hipSuccess;
+  if (event == nullptr) {
+    error = hip.hipEventCreateWithFlags(&event, hipEventDisableTiming);
+    if (error != hipSuccess) event = nullptr;
   }
-  return session_.hip().hipEventRecord(event, stream.stream) == hipSuccess &&
-         session_.hip().hipEventQuery(event) == hipSuccess;
+  if (error == hipSuccess) error = hip.hipEventRecord(event, stream.stream);
+  if (error == hipSuccess) return hip.hipEventQuery(event);
+  return is_of_earlier_work(error) ? error : hipErrorNotReady;
 }
 
-bool DirectCopies::start(const Order& order, StreamRef stream) {
+hipError_t DirectCopies::start(const Order& order, StreamRef stream) {
   const bool goes_on = lent_ != nullptr && lent_->stream == stream.stream && lent_->device == stream.device &&
                        lent_->way == order.way;
   const auto address = reinterpret_cast<std::uintptr_t>(order.memory.data());
@@ -69,7 +72,8 @@ bool DirectCopies::start(const Order& order, StreamRef stream) {
       session_.host_addresses(address, order.memory.size()) || session_.bulk().reaches(order.memory);
   if (!goes_on || !in_reach) {
     settle();
-    if (!in_reach || !reached(stream)) return false;
+    if (!in_reach) return hipErrorNotReady;
+    if (const hipError_t error = reached(stream); error != hipSuccess) return error;
     lent_ = std::make_shared<Batch>(Batch{stream.stream, stream.device, order.way, {}, {}});
   }
   Batch& batch = *lent_;
@@ -78,7 +82,7 @@ bool DirectCopies::start(const Order& order, StreamRef stream) {
   forget_ended(batch);
   if (batch.transfers.size() >= kDirectPendingMax &&
       !session_.wait_until([&] { return batch.transfers.front().completion.done(); }))
-    return true;  // the session ends
+    return hipSuccess;  // the session ends
   Transfer& transfer = batch.transfers.emplace_back();
   transfer.memory = order.memory;
   transfer.request = order.request;
@@ -86,10 +90,10 @@ bool DirectCopies::start(const Order& order, StreamRef stream) {
   const Status started = order.way == Way::kToDevice
                              ? session_.bulk().receive(order.tag, order.memory, transfer.completion)
                              : session_.bulk().send(order.tag, order.memory, transfer.completion);
-  if (started.is_ok()) return true;
+  if (started.is_ok()) return hipSuccess;
   batch.transfers.pop_back();
   session_.end(started);
-  return true;
+  return hipSuccess;
 }
 
 void DirectCopies::flush(Batch& batch) {
@@ -119,13 +123,15 @@ void DirectCopies::settle_lent() {
   if (!alive) return;
   const int before = session_.current_device();
   auto held = std::make_unique<std::shared_ptr<Batch>>(batch);
-  if (session_.use_device(batch->device) == hipSuccess &&
-      session_.hip().hipStreamAddCallback(batch->stream, &DirectCopies::gate, held.get(), 0) == hipSuccess) {
+  hipError_t error = session_.use_device(batch->device);
+  if (error == hipSuccess)
+    error = session_.hip().hipStreamAddCallback(batch->stream, &DirectCopies::gate, held.get(), 0);
+  if (session_.own_calls().keep(error, batch->stream, batch->device) == hipSuccess) {
     held.release();  // gate() takes it back
   } else {
     static_cast<void>(session_.wait_until([&] { return batch->ended(); }));
   }
-  if (before >= 0) static_cast<void>(session_.use_device(before));
+  session_.return_to_device(before);
 }
 
 void DirectCopies::report(const Transfer& transfer) {

@@ -45,10 +45,10 @@ class DirectCopies {
     FrameHeader request;           // what a later failure is reported for
     std::uint64_t raw_stream = 0;  // the client's handle
   };
-  // Starts the copy. False: neither the host nor the transport reaches the memory, or the stream has other
-  // work to do first; then no stream is lent any more. REQUIRES: the memory is the session's, the stream's
-  // device is current.
-  bool start(const Order& order, StreamRef stream);
+  // Starts the copy. hipErrorNotReady: neither the host nor the transport reaches the memory, or the stream
+  // has other work to do first; then no stream is lent any more. Any other error: of the stream's work, and
+  // so the copy's. REQUIRES: the memory is the session's, the stream's device is current.
+  hipError_t start(const Order& order, StreamRef stream);
 
   // settle() has something to do, and may wait.
   bool is_lent() const { return lent_ != nullptr; }
@@ -83,7 +83,7 @@ class DirectCopies {
   };
 
   static void gate(hipStream_t stream, hipError_t error, void* argument);
-  bool reached(StreamRef stream);
+  hipError_t reached(StreamRef stream);
   void settle_lent();
   void flush(Batch& batch);
   void report(const Transfer& transfer);

@@ -13,7 +13,7 @@ using protocol::HandleKind;
 void Graphs::release() {
   while (!builds_.empty()) drop(builds_.begin());
   objects_.for_each(HandleKind::kGraphExec, [this](std::uint64_t, const Object& object) {
-    static_cast<void>(hip_.hipGraphExecDestroy(static_cast<hipGraphExec_t>(object.object)));
+    own_calls_.pass_on(hip_.hipGraphExecDestroy(static_cast<hipGraphExec_t>(object.object)));
   });
 }
 
@@ -31,7 +31,7 @@ void Graphs::Size::subtract(const Size& other) {
 
 void Graphs::drop(Builds::iterator build) {
   total_.subtract(build->second.size);
-  if (build->second.graph != nullptr) static_cast<void>(hip_.hipGraphDestroy(build->second.graph));
+  if (build->second.graph != nullptr) own_calls_.pass_on(hip_.hipGraphDestroy(build->second.graph));
   builds_.erase(build);
 }
 
@@ -206,7 +206,7 @@ hipError_t Graphs::instantiate(std::uint64_t exec, int device) {
   hipGraphExec_t made = nullptr;
   if (error == hipSuccess) error = hip_.hipGraphInstantiate(&made, build->second.graph, nullptr, nullptr, 0);
   if (error == hipSuccess && !objects_.bind(HandleKind::kGraphExec, exec, {made, device})) {
-    static_cast<void>(hip_.hipGraphExecDestroy(made));
+    own_calls_.pass_on(hip_.hipGraphExecDestroy(made));
     error = hipErrorInvalidHandle;
   }
   if (error == hipSuccess) count(exec, build->second);
@@ -223,14 +223,14 @@ hipError_t Graphs::update(std::uint64_t exec, std::uint64_t built) {
     const auto old = static_cast<hipGraphExec_t>(have->object);
     hipGraphNode_t node = nullptr;
     hipGraphExecUpdateResult result = hipGraphExecUpdateError;
-    if (hip_.hipGraphExecUpdate(old, build->second.graph, &node, &result) != hipSuccess) {
+    if (own_calls_.keep(hip_.hipGraphExecUpdate(old, build->second.graph, &node, &result)) != hipSuccess) {
       // The client knows that the graphs are alike: what the runtime cannot change in place is made anew.
       Object object;
       hipGraphExec_t made = nullptr;
       error = hip_.hipGraphInstantiate(&made, build->second.graph, nullptr, nullptr, 0);
       if (error == hipSuccess && objects_.unbind(HandleKind::kGraphExec, exec, object)) {
         objects_.bind(HandleKind::kGraphExec, exec, {made, object.device});
-        static_cast<void>(hip_.hipGraphExecDestroy(old));
+        own_calls_.pass_on(hip_.hipGraphExecDestroy(old));
       }
     }
   }

@@ -18,6 +18,7 @@
 #include "worker/address_map.h"
 #include "worker/host_window.h"
 #include "worker/object_table.h"
+#include "worker/own_calls.h"
 
 namespace tf::worker {
 
@@ -30,9 +31,13 @@ inline constexpr std::size_t kGraphSessionBytesMax = 256 << 20;  // of the nodes
 
 class Graphs {
  public:
-  Graphs(const protocol::HipTable& hip, const AddressMap& addresses, const HostWindow& host_window,
-         ObjectTable& objects)
-      : hip_(hip), addresses_(addresses), host_window_(host_window), objects_(objects) {}
+  Graphs(const protocol::HipTable& hip, OwnCalls& own_calls, const AddressMap& addresses,
+         const HostWindow& host_window, ObjectTable& objects)
+      : hip_(hip),
+        own_calls_(own_calls),
+        addresses_(addresses),
+        host_window_(host_window),
+        objects_(objects) {}
   Graphs(const Graphs&) = delete;
   Graphs& operator=(const Graphs&) = delete;
 
@@ -78,6 +83,7 @@ class Graphs {
   void discount(std::uint64_t exec);
 
   const protocol::HipTable& hip_;
+  OwnCalls& own_calls_;
   const AddressMap& addresses_;
   const HostWindow& host_window_;
   ObjectTable& objects_;  // kGraphExec are ours

@@ -125,9 +125,10 @@ void mirror_host_window(protocol::WorkerSnapshot& snapshot) {
   if (!mapped) snapshot.host_window = {};
 }
 
-HostWindow::HostWindow(const protocol::HipTable& hip, const protocol::WorkerSnapshot& snapshot,
-                       AddressMap& addresses)
+HostWindow::HostWindow(const protocol::HipTable& hip, OwnCalls& own_calls,
+                       const protocol::WorkerSnapshot& snapshot, AddressMap& addresses)
     : hip_(hip),
+      own_calls_(own_calls),
       window_(snapshot.host_window),
       access_(snapshot.host_access),
       addresses_(addresses),
@@ -137,10 +138,10 @@ HostWindow::HostWindow(const protocol::HipTable& hip, const protocol::WorkerSnap
 
 HostWindow::~HostWindow() {
   for (const auto& [address, bytes] : open_) {
-    static_cast<void>(hip_.hipHostUnregister(at(address)));
+    own_calls_.pass_on(hip_.hipHostUnregister(at(address)));
     static_cast<void>(::madvise(at(address), bytes, is_mirror() ? MADV_DONTNEED : MADV_REMOVE));
   }
-  for (const auto& [address, bytes] : files_) static_cast<void>(hip_.hipHostUnregister(at(address)));
+  for (const auto& [address, bytes] : files_) own_calls_.pass_on(hip_.hipHostUnregister(at(address)));
   for (std::unique_ptr<BulkCompletion>& read : reads_)
     if (!read->done()) static_cast<void>(read.release());
 }
@@ -159,7 +160,7 @@ hipError_t HostWindow::tell_runtime(std::uint64_t address, std::uint64_t bytes) 
       hip_.hipHostRegister(at(address), bytes, hipHostRegisterPortable | hipHostRegisterMapped);
   if (error != hipSuccess) return error;
   if (addresses_.add(address, bytes, 0, AddressMap::Edge::kEnds)) return hipSuccess;
-  static_cast<void>(hip_.hipHostUnregister(at(address)));
+  own_calls_.pass_on(hip_.hipHostUnregister(at(address)));
   return hipErrorOutOfMemory;
 }
 

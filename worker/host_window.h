@@ -29,6 +29,7 @@
 #include "transport/endpoint.h"
 #include "transport/status.h"
 #include "worker/address_map.h"
+#include "worker/own_calls.h"
 
 namespace tf::worker {
 
@@ -45,7 +46,8 @@ void mirror_host_window(protocol::WorkerSnapshot& snapshot);
 
 class HostWindow {
  public:
-  HostWindow(const protocol::HipTable& hip, const protocol::WorkerSnapshot& snapshot, AddressMap& addresses);
+  HostWindow(const protocol::HipTable& hip, OwnCalls& own_calls, const protocol::WorkerSnapshot& snapshot,
+             AddressMap& addresses);
   HostWindow(const HostWindow&) = delete;
   HostWindow& operator=(const HostWindow&) = delete;
   ~HostWindow();
@@ -79,6 +81,7 @@ class HostWindow {
   bool inside(std::uint64_t address) const { return address - window_.base < window_.bytes; }
 
   const protocol::HipTable& hip_;
+  OwnCalls& own_calls_;
   const protocol::AddressWindow window_;
   const protocol::HostAccess access_;
   AddressMap& addresses_;

@@ -123,7 +123,8 @@ void reserve_windows(const protocol::HipTable& hip, const VmmFunctions& vmm,
 }
 
 Leases::~Leases() {
-  for (const auto& [address, lease] : leases_) static_cast<void>(free_lease(address, lease));
+  for (const auto& [address, lease] : leases_)
+    own_calls_.pass_on(free_lease(address, lease), nullptr, lease.device);
 }
 
 bool Leases::find_gap(const protocol::AddressWindow& window, std::uint64_t bytes,
@@ -144,7 +145,7 @@ hipError_t Leases::map_slab(int device, std::uint64_t address, Lease& lease) {
   hipError_t error = vmm_.create(&lease.memory, lease.bytes, &properties, 0);
   if (error != hipSuccess) return error;
   error = map_memory(device, address, lease);
-  if (error != hipSuccess) static_cast<void>(vmm_.release(lease.memory));
+  if (error != hipSuccess) own_calls_.pass_on(vmm_.release(lease.memory), nullptr, device);
   return error;
 }
 
@@ -164,7 +165,7 @@ hipError_t Leases::map_memory(int device, std::uint64_t address, const Lease& le
     access.push_back(entry);
   }
   error = vmm_.set_access(target, lease.bytes, access.data(), access.size());
-  if (error != hipSuccess) static_cast<void>(vmm_.unmap(target, lease.bytes));
+  if (error != hipSuccess) own_calls_.pass_on(vmm_.unmap(target, lease.bytes), nullptr, device);
   return error;
 }
 
@@ -196,7 +197,7 @@ hipError_t Leases::place(int device, std::uint64_t& address, Lease& lease) {
   }
   if (error != hipSuccess) return error;
   if (!addresses_.add(address, lease.bytes, device)) {
-    static_cast<void>(free_lease(address, lease));
+    own_calls_.pass_on(free_lease(address, lease), nullptr, lease.device);
     return hipErrorOutOfMemory;
   }
   leases_.emplace(address, lease);
@@ -244,7 +245,7 @@ hipError_t Leases::place_adopted(const Lease& lease, std::uint64_t shown_bytes, 
   const hipError_t error = map_memory(lease.device, base, lease);
   if (error != hipSuccess) return error;
   if (!addresses_.add(base + lease.adopted_first, shown_bytes, lease.device)) {
-    static_cast<void>(vmm_.unmap(reinterpret_cast<void*>(base), lease.bytes));
+    own_calls_.pass_on(vmm_.unmap(reinterpret_cast<void*>(base), lease.bytes));
     return hipErrorOutOfMemory;
   }
   leases_.emplace(base, lease);
@@ -259,7 +260,7 @@ hipError_t Leases::adopt(hipMemGenericAllocationHandle_t memory, const SharedPie
   const bool room = leases_.size() < kLeasesMax && piece.whole_bytes % unit == 0 &&
                     quotas_.foreign.take(piece.device, piece.whole_bytes);
   if (!room) {
-    static_cast<void>(vmm_.release(memory));
+    own_calls_.pass_on(vmm_.release(memory));
     return hipErrorOutOfMemory;
   }
   // The piece and no more of its owner's memory, where the runtime maps parts.
@@ -272,7 +273,7 @@ hipError_t Leases::adopt(hipMemGenericAllocationHandle_t memory, const SharedPie
     error = place_adopted(lease, piece.bytes, address);
   }
   if (error != hipSuccess) {
-    static_cast<void>(vmm_.release(memory));
+    own_calls_.pass_on(vmm_.release(memory));
     quotas_.foreign.give(piece.device, piece.whole_bytes);
   }
   return error;

@@ -16,6 +16,7 @@
 #include "worker/address_map.h"
 #include "worker/channel.h"
 #include "worker/optional_functions.h"
+#include "worker/own_calls.h"
 #include "worker/quota.h"
 
 namespace tf::worker {
@@ -29,9 +30,14 @@ void reserve_windows(const protocol::HipTable& hip, const VmmFunctions& vmm,
 
 class Leases {
  public:
-  Leases(const protocol::HipTable& hip, const VmmFunctions& vmm, const protocol::WorkerSnapshot& snapshot,
-         AddressMap& addresses, Quotas quotas)
-      : hip_(hip), vmm_(vmm), snapshot_(snapshot), addresses_(addresses), quotas_(quotas) {}
+  Leases(const protocol::HipTable& hip, const VmmFunctions& vmm, OwnCalls& own_calls,
+         const protocol::WorkerSnapshot& snapshot, AddressMap& addresses, Quotas quotas)
+      : hip_(hip),
+        vmm_(vmm),
+        own_calls_(own_calls),
+        snapshot_(snapshot),
+        addresses_(addresses),
+        quotas_(quotas) {}
   Leases(const Leases&) = delete;
   Leases& operator=(const Leases&) = delete;
   ~Leases();
@@ -75,6 +81,7 @@ class Leases {
 
   const protocol::HipTable& hip_;
   const VmmFunctions& vmm_;
+  OwnCalls& own_calls_;
   const protocol::WorkerSnapshot& snapshot_;
   AddressMap& addresses_;
   Quotas quotas_;

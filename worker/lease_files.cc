@@ -17,8 +17,8 @@ constexpr std::chrono::milliseconds kPassTime{100};
 bool LeaseFiles::pass(std::uint64_t address, hipMemGenericAllocationHandle_t memory) {
   if (!socket_) return false;
   int descriptor = -1;
-  const hipError_t exported =
-      hip_.hipMemExportToShareableHandle(&descriptor, memory, hipMemHandleTypePosixFileDescriptor, 0);
+  const hipError_t exported = own_calls_.keep(
+      hip_.hipMemExportToShareableHandle(&descriptor, memory, hipMemHandleTypePosixFileDescriptor, 0));
   const net::OwnedFd file(descriptor);
   if (exported == hipSuccess && file &&
       protocol::send_lease_file(socket_.get(), address, file.get(), Deadline::after(kPassTime)).is_ok())

@@ -11,19 +11,22 @@
 
 #include "net/fd.h"
 #include "protocol/gen/hip_table.h"
+#include "worker/own_calls.h"
 
 namespace tf::worker {
 
 class LeaseFiles {
  public:
   // `socket`: the worker's end (protocol/shared_files.h); none: nothing is passed.
-  LeaseFiles(const protocol::HipTable& hip, net::OwnedFd socket) : hip_(hip), socket_(std::move(socket)) {}
+  LeaseFiles(const protocol::HipTable& hip, OwnCalls& own_calls, net::OwnedFd socket)
+      : hip_(hip), own_calls_(own_calls), socket_(std::move(socket)) {}
 
   // Passes the memory that stands at `address`. False: the client must do without, from now on for good.
   bool pass(std::uint64_t address, hipMemGenericAllocationHandle_t memory);
 
  private:
   const protocol::HipTable& hip_;
+  OwnCalls& own_calls_;
   net::OwnedFd socket_;
 };
 

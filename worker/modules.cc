@@ -60,7 +60,7 @@ hipError_t Modules::load(ObjectTable& objects, std::uint64_t handle, const CodeH
   const hipError_t error = hip_.hipModuleLoadData(&module, code->second->data.get());
   if (error != hipSuccess) return error;
   if (!objects.bind(HandleKind::kModule, handle, {module, device})) {
-    static_cast<void>(hip_.hipModuleUnload(module));
+    own_calls_.pass_on(hip_.hipModuleUnload(module));
     return hipErrorInvalidHandle;
   }
   loaded_[handle] = {code->second, {}, {}};

@@ -21,6 +21,7 @@
 #include "worker/address_map.h"
 #include "worker/object_table.h"
 #include "worker/optional_functions.h"
+#include "worker/own_calls.h"
 
 namespace tf::worker {
 
@@ -51,8 +52,8 @@ bool is_self_contained(std::span<const std::byte> image);
 class Modules {
  public:
   // Both outlive it.
-  Modules(const protocol::HipTable& hip, const OptionalFunctions& optional)
-      : hip_(hip), optional_(optional) {}
+  Modules(const protocol::HipTable& hip, OwnCalls& own_calls, const OptionalFunctions& optional)
+      : hip_(hip), own_calls_(own_calls), optional_(optional) {}
 
   bool cached(const CodeHash& hash, std::uint64_t bytes) const;
   // Keeps `code` under its hash. False when the cache is full.
@@ -83,6 +84,7 @@ class Modules {
   };
 
   const protocol::HipTable& hip_;
+  OwnCalls& own_calls_;
   const OptionalFunctions& optional_;
   std::map<CodeHash, std::shared_ptr<const CodeBytes>> cache_;
   std::uint64_t cached_bytes_ = 0;

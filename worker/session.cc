@@ -54,23 +54,27 @@ Session::Session(const protocol::HipTable& hip, const OptionalFunctions& optiona
       snapshot_(snapshot),
       endpoint_(endpoint),
       sender_(endpoint),
+      own_calls_([this](hipError_t error, hipStream_t stream, int device) {
+        tell_of_failure(error, stream, device);
+      }),
       quota_(snapshot),
       foreign_quota_(snapshot),
-      leases_(hip, optional.vmm, snapshot, addresses_, {quota_, foreign_quota_}),
-      lease_files_(hip, std::move(lease_socket)),
-      virtual_memory_(hip, snapshot, addresses_, {quota_, foreign_quota_}),
-      host_window_(hip, snapshot, addresses_),
+      leases_(hip, optional.vmm, own_calls_, snapshot, addresses_, {quota_, foreign_quota_}),
+      lease_files_(hip, own_calls_, std::move(lease_socket)),
+      virtual_memory_(hip, own_calls_, snapshot, addresses_, {quota_, foreign_quota_}),
+      host_window_(hip, own_calls_, snapshot, addresses_),
       shared_memory_(*this, snapshot, broker),
       device_regions_(*this, optional),
       callbacks_(sender_),
-      modules_(hip, optional),
-      graphs_(hip, addresses_, host_window_, objects_),
+      modules_(hip, own_calls_, optional),
+      graphs_(hip, own_calls_, addresses_, host_window_, objects_),
       copies_(*this),
       direct_copies_(*this),
       compiles_(*this, optional.rtc) {}
 
 Session::~Session() {
   end({Code::kClosed, "session destroyed"});
+  own_calls_.stop();
   if (mover_.joinable()) mover_.join();
   waiters_.stop();  // they use the objects
   release_objects();
@@ -79,17 +83,17 @@ Session::~Session() {
 // What the client left behind, when nothing uses it any more: staging and leases follow with the members.
 void Session::release_objects() {
   for (int device = 0; device < device_count(); ++device)
-    if (use_device(device) == hipSuccess) static_cast<void>(hip_.hipDeviceSynchronize());
+    if (own_calls_.keep(use_device(device)) == hipSuccess) own_calls_.pass_on(hip_.hipDeviceSynchronize());
   graphs_.release();
-  for (const Finishing& entry : finishing_) static_cast<void>(hip_.hipStreamDestroy(entry.stream));
+  for (const Finishing& entry : finishing_) own_calls_.pass_on(hip_.hipStreamDestroy(entry.stream));
   objects_.for_each(HandleKind::kStream, [this](std::uint64_t, const Object& object) {
-    static_cast<void>(hip_.hipStreamDestroy(static_cast<hipStream_t>(object.object)));
+    own_calls_.pass_on(hip_.hipStreamDestroy(static_cast<hipStream_t>(object.object)));
   });
   objects_.for_each(HandleKind::kEvent, [this](std::uint64_t, const Object& object) {
-    static_cast<void>(hip_.hipEventDestroy(static_cast<hipEvent_t>(object.object)));
+    own_calls_.pass_on(hip_.hipEventDestroy(static_cast<hipEvent_t>(object.object)));
   });
   objects_.for_each(HandleKind::kModule, [this](std::uint64_t, const Object& object) {
-    static_cast<void>(hip_.hipModuleUnload(static_cast<hipModule_t>(object.object)));
+    own_calls_.pass_on(hip_.hipModuleUnload(static_cast<hipModule_t>(object.object)));
   });
 }
 
@@ -261,6 +265,10 @@ hipError_t Session::use_device(int device) {
   return error;
 }
 
+void Session::return_to_device(int device) {
+  if (device >= 0) own_calls_.pass_on(use_device(device));
+}
+
 bool Session::find_stream(std::uint64_t raw, hipStream_t& stream, int& device) const {
   if (raw <= 1) {
     stream = nullptr;
@@ -287,35 +295,52 @@ void Session::fault(hipError_t error, const FrameHeader& request, std::uint64_t 
   sender_.send(header, std::as_bytes(std::span(&fault, 1)));
 }
 
+void Session::tell_of_failure(hipError_t error, hipStream_t stream, int device) {
+  protocol::FaultNotice fault{};
+  fault.error = error;
+  fault.device =
+      static_cast<std::uint32_t>(device == OwnCalls::kCurrent ? std::max(current_device_, 0) : device);
+  // The client's name of the stream; a stream that it has destroyed is the null stream's business.
+  objects_.for_each(HandleKind::kStream, [&](std::uint64_t raw, const Object& object) {
+    if (stream != nullptr && object.object == stream) fault.stream = raw;
+  });
+  FrameHeader header;
+  header.opcode = static_cast<std::uint16_t>(protocol::FaultNotice::kOp);
+  header.flags = kFlagNoReply;
+  sender_.send(header, std::as_bytes(std::span(&fault, 1)));
+}
+
 hipError_t Session::let_finish(hipStream_t stream, int device) {
   const auto has_room = [this] {
     sweep_finishing();
     return finishing_.size() < kFinishingStreamsMax;
   };
   if (!wait_until(has_room)) return hipErrorUnknown;
-  if (hip_.hipStreamQuery(stream) != hipErrorNotReady) return hip_.hipStreamDestroy(stream);
+  if (own_calls_.is_done(hip_.hipStreamQuery(stream), stream, device)) return hip_.hipStreamDestroy(stream);
   finishing_.push_back({stream, device});
   return hipSuccess;
 }
 
 void Session::sweep_finishing() {
   std::erase_if(finishing_, [this](const Finishing& entry) {
-    if (hip_.hipStreamQuery(entry.stream) == hipErrorNotReady) return false;
-    static_cast<void>(hip_.hipStreamDestroy(entry.stream));
+    if (!own_calls_.is_done(hip_.hipStreamQuery(entry.stream), entry.stream, entry.device)) return false;
+    own_calls_.pass_on(hip_.hipStreamDestroy(entry.stream), nullptr, entry.device);
     return true;
   });
 }
 
 bool Session::device_idle(int device) {
-  if (use_device(device) != hipSuccess) return true;  // a device that cannot be used runs nothing
-  if (hip_.hipStreamQuery(nullptr) == hipErrorNotReady) return false;
+  // A device that cannot be used runs nothing.
+  if (own_calls_.keep(use_device(device), nullptr, device) != hipSuccess) return true;
+  if (!own_calls_.is_done(hip_.hipStreamQuery(nullptr), nullptr, device)) return false;
   sweep_finishing();
   for (const Finishing& entry : finishing_)
     if (entry.device == device) return false;
   bool idle = true;
   objects_.for_each(HandleKind::kStream, [&](std::uint64_t, const Object& object) {
-    if (idle && object.device == device)
-      idle = hip_.hipStreamQuery(static_cast<hipStream_t>(object.object)) != hipErrorNotReady;
+    if (!idle || object.device != device) return;
+    const auto stream = static_cast<hipStream_t>(object.object);
+    idle = own_calls_.is_done(hip_.hipStreamQuery(stream), stream, device);
   });
   return idle;
 }
@@ -323,7 +348,7 @@ bool Session::device_idle(int device) {
 bool Session::wait_device_idle(int device) {
   const int before = current_device_;
   const bool idle = wait_until([&] { return device_idle(device); });
-  if (before >= 0 && use_device(before) != hipSuccess) current_device_ = -1;
+  return_to_device(before);
   return idle;
 }
 

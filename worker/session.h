@@ -38,6 +38,7 @@
 #include "worker/lease_files.h"
 #include "worker/modules.h"
 #include "worker/object_table.h"
+#include "worker/own_calls.h"
 #include "worker/passed_files.h"
 #include "worker/quota.h"
 #include "worker/sender.h"
@@ -86,6 +87,7 @@ class Session final : private MessageSink {
   PassedFiles& passed_files() { return passed_files_; }
   SharedMemory& shared_memory() { return shared_memory_; }
   DeviceRegions& device_regions() { return device_regions_; }
+  OwnCalls& own_calls() { return own_calls_; }
   CopyEngine& copies() { return copies_; }
   DirectCopies& direct_copies() { return direct_copies_; }
   Modules& modules() { return modules_; }
@@ -107,6 +109,8 @@ class Session final : private MessageSink {
   // Makes `device` current on the executor thread; asks the runtime only on change.
   hipError_t use_device(int device);
   int current_device() const { return current_device_; }
+  // The same on the worker's own account: `device` was current before. Negative: none was.
+  void return_to_device(int device);
   // A handler changed the runtime's current device or reset it.
   void forget_current_device() { current_device_ = -1; }
 
@@ -159,12 +163,14 @@ class Session final : private MessageSink {
   void look_ahead();
   void move_payload();
   void release_objects();
+  void tell_of_failure(hipError_t error, hipStream_t stream, int device);
   void sweep_finishing();
 
   const protocol::HipTable& hip_;
   const protocol::WorkerSnapshot& snapshot_;
   Endpoint& endpoint_;
   Sender sender_;
+  OwnCalls own_calls_;
   ObjectTable objects_;
   AddressMap addresses_;
   MemoryQuota quota_;

@@ -9,11 +9,11 @@ namespace tf::worker {
 Staging::~Staging() {
   for (Size* size : {&small_, &large_}) {
     for (const auto& slot : size->all)
-      if (slot->event_ != nullptr) static_cast<void>(hip_.hipEventDestroy(slot->event_));
+      if (slot->event_ != nullptr) own_calls_.pass_on(hip_.hipEventDestroy(slot->event_));
     if (size->block == nullptr) continue;
     bulk_.forget({size->block, size->slot_bytes * size->slots});
     if (size->pinned)
-      static_cast<void>(hip_.hipHostFree(size->block));
+      own_calls_.pass_on(hip_.hipHostFree(size->block));
     else
       ::munmap(size->block, size->slot_bytes * size->slots);
   }
@@ -22,7 +22,8 @@ Staging::~Staging() {
 hipError_t Staging::allocate(Size& size) {
   const std::size_t bytes = size.slot_bytes * size.slots;
   void* block = nullptr;
-  size.pinned = hip_.hipHostMalloc(&block, bytes, hipHostMallocPortable) == hipSuccess && block != nullptr;
+  const hipError_t allocated = own_calls_.keep(hip_.hipHostMalloc(&block, bytes, hipHostMallocPortable));
+  size.pinned = allocated == hipSuccess && block != nullptr;
   if (!size.pinned) {
     // Slower, but right: the runtime stages pageable memory itself.
     block = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -44,11 +45,11 @@ void Staging::collect(Size& size) {
   for (std::size_t round = 0; round < waiting; ++round) {
     Slot* slot = size.draining.front();
     size.draining.pop_front();
-    // A failed stream does not touch the slot any more either; the failure is reported where it is asked for.
-    if (query(slot) == hipErrorNotReady)
-      size.draining.push_back(slot);
-    else
+    // A failed stream does not touch the slot any more either.
+    if (own_calls_.is_done(query(slot), slot->stream_, slot->event_device_))
       size.free.push_back(slot);
+    else
+      size.draining.push_back(slot);
   }
 }
 
@@ -68,7 +69,7 @@ void Staging::release(Slot* slot) { size_of(slot).free.push_back(slot); }
 
 hipError_t Staging::record(Slot* slot, hipStream_t stream, int device) {
   if (slot->event_ != nullptr && slot->event_device_ != device) {
-    static_cast<void>(hip_.hipEventDestroy(slot->event_));
+    own_calls_.pass_on(hip_.hipEventDestroy(slot->event_), nullptr, slot->event_device_);
     slot->event_ = nullptr;
   }
   if (slot->event_ == nullptr) {
@@ -79,6 +80,7 @@ hipError_t Staging::record(Slot* slot, hipStream_t stream, int device) {
     }
     slot->event_device_ = device;
   }
+  slot->stream_ = stream;
   return hip_.hipEventRecord(slot->event_, stream);
 }
 

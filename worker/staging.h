@@ -16,6 +16,7 @@
 
 #include "protocol/gen/hip_table.h"
 #include "transport/endpoint.h"
+#include "worker/own_calls.h"
 
 namespace tf::worker {
 
@@ -37,10 +38,12 @@ class Staging {
     std::span<std::byte> memory_;
     hipEvent_t event_ = nullptr;  // made on event_device_ when first needed
     int event_device_ = -1;
+    hipStream_t stream_ = nullptr;  // in which it was recorded; perhaps destroyed since
   };
 
-  // `bulk`, which is told of the memory, and `hip` outlive it.
-  Staging(const protocol::HipTable& hip, BulkPlane& bulk) : hip_(hip), bulk_(bulk) {}
+  // `bulk`, which is told of the memory, and the others outlive it.
+  Staging(const protocol::HipTable& hip, OwnCalls& own_calls, BulkPlane& bulk)
+      : hip_(hip), own_calls_(own_calls), bulk_(bulk) {}
   Staging(const Staging&) = delete;
   Staging& operator=(const Staging&) = delete;
   ~Staging();
@@ -73,6 +76,7 @@ class Staging {
   Size& size_of(const Slot* slot) { return slot->memory_.size() == kSmallSlotBytes ? small_ : large_; }
 
   const protocol::HipTable& hip_;
+  OwnCalls& own_calls_;
   BulkPlane& bulk_;
   Size small_{kSmallSlotBytes, kSmallSlots, nullptr, false, {}, {}, {}};
   Size large_{kLargeSlotBytes, kLargeSlots, nullptr, false, {}, {}, {}};

@@ -16,8 +16,8 @@ void* pointer_to(std::uint64_t address) { return reinterpret_cast<void*>(address
 
 VirtualMemory::~VirtualMemory() {
   for (const auto& [address, mapping] : mappings_)
-    static_cast<void>(hip_.hipMemUnmap(pointer_to(address), mapping.bytes));
-  for (const auto& [raw, physical] : physical_) static_cast<void>(hip_.hipMemRelease(physical.memory));
+    own_calls_.pass_on(hip_.hipMemUnmap(pointer_to(address), mapping.bytes));
+  for (const auto& [raw, physical] : physical_) own_calls_.pass_on(hip_.hipMemRelease(physical.memory));
 }
 
 bool VirtualMemory::reserved(std::uint64_t address, std::uint64_t bytes) const {
@@ -71,7 +71,7 @@ hipError_t VirtualMemory::adopt(std::uint64_t raw, hipMemGenericAllocationHandle
   if (error == hipSuccess)
     physical_.emplace(raw, Physical{memory, piece.whole_bytes, piece.device, 0, true});
   else
-    static_cast<void>(hip_.hipMemRelease(memory));
+    own_calls_.pass_on(hip_.hipMemRelease(memory));
   return error;
 }
 

@@ -17,6 +17,7 @@
 #include "protocol/gen/hip_table.h"
 #include "worker/address_map.h"
 #include "worker/channel.h"
+#include "worker/own_calls.h"
 #include "worker/quota.h"
 
 namespace tf::worker {
@@ -26,9 +27,9 @@ inline constexpr std::size_t kMappingsMax = 262144;  // of a session
 
 class VirtualMemory {
  public:
-  VirtualMemory(const protocol::HipTable& hip, const protocol::WorkerSnapshot& snapshot,
+  VirtualMemory(const protocol::HipTable& hip, OwnCalls& own_calls, const protocol::WorkerSnapshot& snapshot,
                 AddressMap& addresses, Quotas quotas)
-      : hip_(hip), snapshot_(snapshot), addresses_(addresses), quotas_(quotas) {}
+      : hip_(hip), own_calls_(own_calls), snapshot_(snapshot), addresses_(addresses), quotas_(quotas) {}
   VirtualMemory(const VirtualMemory&) = delete;
   VirtualMemory& operator=(const VirtualMemory&) = delete;
   ~VirtualMemory();
@@ -81,6 +82,7 @@ class VirtualMemory {
   hipError_t show(Mappings::iterator mapping, bool reachable);
 
   const protocol::HipTable& hip_;
+  OwnCalls& own_calls_;
   const protocol::WorkerSnapshot& snapshot_;
   AddressMap& addresses_;
   Quotas quotas_;

@@ -30,14 +30,14 @@ hipError_t check(Call& call, const Box& box) {
              : hipErrorInvalidValue;
 }
 
-// Starts a linear copy without staging, where that is possible. What is then left to wait for is the
-// transfer.
-bool start_direct(Call& call, DirectCopies::Way way, const Box& box, StreamRef stream,
-                  std::uint64_t raw_stream, std::uint64_t tag) {
+// Starts a linear copy without staging, where that is possible: else hipErrorNotReady, or the failure of work
+// before it. What is left to wait for after hipSuccess is the transfer.
+hipError_t start_direct(Call& call, DirectCopies::Way way, const Box& box, StreamRef stream,
+                        std::uint64_t raw_stream, std::uint64_t tag) {
   DirectCopies& direct = call.session().direct_copies();
   if (box.height != 1 || box.depth != 1 || box.width == 0 || !call.header().has(kFlagNoReply)) {
     direct.settle();
-    return false;
+    return hipErrorNotReady;
   }
   auto* memory = reinterpret_cast<std::byte*>(box.address);
   return direct.start({way, {memory, static_cast<std::size_t>(box.width)}, tag, call.header(), raw_stream},
@@ -54,9 +54,10 @@ void box_to_device(Call& call, const Box& box, std::uint64_t raw_stream, std::ui
   StreamRef stream;
   hipError_t error = check(call, box);
   if (error == hipSuccess) error = enter_stream(call, raw_stream, stream);
-  if (error == hipSuccess && start_direct(call, DirectCopies::Way::kToDevice, box, stream, raw_stream, tag))
-    return;
   if (error == hipSuccess)
+    error = start_direct(call, DirectCopies::Way::kToDevice, box, stream, raw_stream, tag);
+  if (error == hipSuccess) return;
+  if (error == hipErrorNotReady)
     error = copies.to_device(box, stream, tag);
   else if (bytes != 0)
     copies.discard(tag, bytes);
@@ -68,9 +69,10 @@ void box_from_device(Call& call, const Box& box, std::uint64_t raw_stream, std::
   StreamRef stream;
   hipError_t error = check(call, box);
   if (error == hipSuccess) error = enter_stream(call, raw_stream, stream);
-  if (error == hipSuccess && start_direct(call, DirectCopies::Way::kFromDevice, box, stream, raw_stream, tag))
-    return;
   if (error == hipSuccess)
+    error = start_direct(call, DirectCopies::Way::kFromDevice, box, stream, raw_stream, tag);
+  if (error == hipSuccess) return;
+  if (error == hipErrorNotReady)
     error = copies.from_device(box, stream, tag);
   else
     copies.abort(tag, error);

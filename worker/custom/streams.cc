@@ -38,7 +38,7 @@ void answer_when_done(Call& call, int device, const void* object, Query query, W
     const int before = session.current_device();
     hipError_t error = session.use_device(device);
     if (error == hipSuccess) error = query(session.hip());
-    if (before >= 0 && session.use_device(before) != hipSuccess) session.forget_current_device();
+    session.return_to_device(before);
     if (error == hipErrorNotReady) return false;
     Call(session, header, {}).reply(error);
     return true;

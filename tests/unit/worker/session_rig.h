@@ -50,7 +50,8 @@ class SessionRig final : public MessageSink {
     optional_ = runtime_->optional();
     if (adjust) adjust(optional_, snapshot_);
     queue_ = std::make_unique<RequestQueue>(*client_end_, *this);
-    session_ = std::make_unique<Session>(runtime_->hip(), optional_, snapshot_, *worker_end_);
+    hip_ = runtime_->hip();
+    session_ = std::make_unique<Session>(hip_, optional_, snapshot_, *worker_end_);
   }
   ~SessionRig() {
     end_session();
@@ -153,6 +154,8 @@ class SessionRig final : public MessageSink {
   BulkPlane& worker_bulk() { return worker_end_->bulk(); }
   RequestQueue& queue() { return *queue_; }
   Session& session() { return *session_; }
+  // What the session calls; to be changed before start() only.
+  protocol::HipTable& hip() { return hip_; }
   const Status& last() const { return last_; }
   const protocol::WorkerSnapshot& snapshot() const { return snapshot_; }
 
@@ -208,6 +211,7 @@ class SessionRig final : public MessageSink {
 
   std::unique_ptr<RuntimeLibrary> runtime_;
   OptionalFunctions optional_;
+  protocol::HipTable hip_;
   protocol::WorkerSnapshot snapshot_;
   std::unique_ptr<Endpoint> client_end_;
   std::unique_ptr<Endpoint> worker_end_;
