@@ -335,21 +335,15 @@ Status Session::on_message(const FrameHeader& header, std::span<const std::byte>
     callbacks_.due(due.cookie, static_cast<hipError_t>(due.error));
     return Status::ok();
   }
+  if (op == protocol::DeviceFailedRequest::kOp && payload.size() >= sizeof(protocol::DeviceFailedRequest)) {
+    protocol::DeviceFailedRequest failed;
+    std::memcpy(&failed, payload.data(), sizeof failed);
+    on_device_failed(failed, payload.subspan(sizeof failed));
+    return Status::ok();
+  }
   return Status(Code::kProtocol, "the worker sent an unexpected message, opcode " +
                                      std::to_string(header.opcode) + ", " + std::to_string(payload.size()) +
                                      " bytes");
-}
-
-Status Session::on_fault(const protocol::FaultRequest& fault) {
-  auto error = static_cast<hipError_t>(fault.error);
-  auto device = static_cast<std::int64_t>(fault.device) - device_base_;
-  if (error == hipSuccess) return Status(Code::kProtocol, "a fault that reports success");
-  std::string call(protocol::name(static_cast<protocol::Op>(fault.failed_opcode)));
-  log_line("hip" + call + " (request " + std::to_string(fault.failed_request_id) + ", device " +
-           std::to_string(device) + ") failed later with " + std::to_string(fault.error) +
-           "; the next synchronizing call returns it");
-  faults_.note(static_cast<int>(device), fault.stream, error);
-  return Status::ok();
 }
 
 hipError_t Session::synchronize_stream(int device, std::uint64_t stream) {

@@ -258,6 +258,7 @@ class Session final : private MessageSink, private LeaseSource, private HostPart
   hipError_t record_event(int device, std::span<const std::byte> head);
   Status on_message(const FrameHeader& header, std::span<const std::byte> payload) override;
   Status on_fault(const protocol::FaultRequest& fault);
+  void on_device_failed(const protocol::DeviceFailedRequest& failed, std::span<const std::byte> what);
   hipError_t lease(int device, std::uint64_t bytes, Lease& lease) override;
   void return_lease(int device, std::uint64_t address) override;
   hipError_t drain(int device) override;
@@ -314,6 +315,8 @@ class Session final : private MessageSink, private LeaseSource, private HostPart
   std::array<std::atomic<unsigned>, protocol::kDevicesMax> device_flags_{};
   std::mutex loss_mutex_;  // who loses the session tells it first; nothing is called under it
   LogOnce loss_told_;
+  LogOnce failure_told_;  // by a Fault
+  std::array<LogOnce, protocol::kDevicesMax> device_failure_told_;
   std::thread watcher_;
   std::unique_ptr<Graphs> graphs_;  // first to go: executable graphs tell the worker
 };

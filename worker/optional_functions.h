@@ -33,6 +33,7 @@ struct OptionalFunctions {
   decltype(&::hipRemoteKernelParameter) kernel_parameter = nullptr;
   decltype(&::hipRemoteLaunchCooperative) launch_cooperative = nullptr;
   decltype(&::hipRemoteUnavailableReason) unavailable_reason = nullptr;
+  decltype(&::hipRemoteTellFailures) tell_failures = nullptr;
 };
 
 }  // namespace tf::worker

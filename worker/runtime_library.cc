@@ -73,6 +73,7 @@ OptionalFunctions find_optional(void* library) {
   find(library, "hipRemoteKernelParameter", optional.kernel_parameter);
   find(library, "hipRemoteLaunchCooperative", optional.launch_cooperative);
   find(library, "hipRemoteUnavailableReason", optional.unavailable_reason);
+  find(library, "hipRemoteTellFailures", optional.tell_failures);
   return optional;
 }
 

@@ -310,6 +310,17 @@ void Session::tell_of_failure(hipError_t error, hipStream_t stream, int device) 
   sender_.send(header, std::as_bytes(std::span(&fault, 1)));
 }
 
+void Session::tell_device_failed(int device, hipError_t error, std::string_view what) {
+  protocol::DeviceFailedNotice notice{};
+  notice.error = error;
+  notice.device = static_cast<std::uint32_t>(device);
+  FrameHeader header;
+  header.opcode = static_cast<std::uint16_t>(protocol::DeviceFailedNotice::kOp);
+  header.flags = kFlagNoReply;
+  sender_.send(header, std::as_bytes(std::span(&notice, 1)),
+               std::as_bytes(std::span(what.substr(0, kFailureTextMax))));
+}
+
 hipError_t Session::let_finish(hipStream_t stream, int device) {
   const auto has_room = [this] {
     sweep_finishing();

@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <mutex>
 #include <span>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -52,6 +53,7 @@ namespace tf::worker {
 inline constexpr std::size_t kRequestBatchMax = 32;        // polled at once, and executed if prompt
 inline constexpr std::size_t kLookaheadMessagesMax = 256;  // taken from the ring while the executor waits
 inline constexpr std::size_t kLookaheadBytesMax = 4 << 20;
+inline constexpr std::size_t kFailureTextMax = 1024;       // of a device, to the client
 inline constexpr std::size_t kFinishingStreamsMax = 1024;  // destroyed by the client and still at work
 
 class Session final : private MessageSink {
@@ -117,6 +119,8 @@ class Session final : private MessageSink {
   // Client's stream handle -> runtime stream and its device. False: unknown. 0 and 1 are the null stream.
   bool find_stream(std::uint64_t raw, hipStream_t& stream, int& device) const;
 
+  // Any thread: tells the client that a device has failed, and of what, in words for the program's user.
+  void tell_device_failed(int device, hipError_t error, std::string_view what);
   // Tells the client that the posted `request` failed.
   void fault(hipError_t error, const FrameHeader& request, std::uint64_t stream);
 

@@ -221,6 +221,18 @@ class Watcher {
   std::thread thread_;
 };
 
+// What the runtime tells of a kernel that failed, to the log and to the client. Lives as long as the process.
+struct FailureTeller {
+  std::string whose;
+  Session& session;
+
+  static void tell(void* self, int device, hipError_t error, const char* what) {
+    auto& teller = *static_cast<FailureTeller*>(self);
+    log("{}: device {} has failed with error {}: {}", teller.whose, device, static_cast<int>(error), what);
+    teller.session.tell_device_failed(device, error, what);
+  }
+};
+
 int serve(Client& client, const RuntimeLibrary& runtime, protocol::WorkerSnapshot& snapshot, bool verbose) {
   Status status = greet(client, snapshot);
   if (!status.is_ok()) {
@@ -238,6 +250,10 @@ int serve(Client& client, const RuntimeLibrary& runtime, protocol::WorkerSnapsho
   auto* session = std::make_unique<Session>(runtime.hip(), runtime.optional(), snapshot, **endpoint, &broker,
                                             std::move(client.lease_socket))
                       .release();
+  if (runtime.optional().tell_failures != nullptr)
+    runtime.optional().tell_failures(
+        &FailureTeller::tell,
+        std::make_unique<FailureTeller>(FailureTeller{describe(client), *session}).release());
   {
     Watcher watcher(*session, broker, client.control.get());
     status = session->run();

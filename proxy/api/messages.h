@@ -18,8 +18,8 @@ MESSAGE(0x0004, post, Goodbye) {
   u64 reserved;
 };
 
-// A posted request failed. Sent once per failure, in order with the replies, so that a later
-// synchronizing call of the client finds the failure already noted.
+// A posted request failed, or (opcode and request 0) work did, as the runtime said to the worker. Sent once per
+// failure, ahead of later replies, so that a later synchronizing call of the client finds it already noted.
 MESSAGE(0x0008, notice, Fault) {
   i32 error;              // hipError_t
   u32 failed_opcode;
@@ -34,6 +34,10 @@ MESSAGE(0x0009, notice, CallbackDue) {
   i32 error;              // status of the stream, for hipStreamAddCallback
   u32 reserved;
 };
+
+// A kernel has failed, and the device with it: for the program's user, in the words of the tail.
+MESSAGE(0x000a, notice, DeviceFailed) { i32 error; u32 device; };
+TAIL(DeviceFailed)
 
 // --- 0x02xx memory -----------------------------------------------------------------------------------
 

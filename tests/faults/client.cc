@@ -120,6 +120,23 @@ int kernel(unsigned long long steps) {
   return 0;
 }
 
+// A kernel writes where nothing is. The process goes on, and says what its calls return.
+int crash() {
+  hipModule_t module = nullptr;
+  hipFunction_t function = nullptr;
+  void* nowhere = reinterpret_cast<void*>(64);
+  unsigned long long steps = 1;
+  void* arguments[] = {&nowhere, &steps};
+  hipError_t error = hipModuleLoadData(&module, kernel_image);
+  if (error == hipSuccess) error = hipModuleGetFunction(&function, module, "spin");
+  if (error == hipSuccess)
+    error = hipModuleLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, nullptr, arguments, nullptr);
+  if (error != hipSuccess) return 3;
+  say("crashed", hipDeviceSynchronize());
+  say("again", hipStreamQuery(nullptr), hipGetLastError());
+  return 0;
+}
+
 // The process ends while other threads are inside HIP calls.
 int exit_with_threads() {
   for (int index = 0; index < 8; ++index) {
@@ -305,6 +322,7 @@ int main(int argc, char** argv) {
   if (scenario == "copy-in") return copy(number, hipMemcpyHostToDevice);
   if (scenario == "copy-out") return copy(number, hipMemcpyDeviceToHost);
   if (scenario == "kernel") return kernel(number);
+  if (scenario == "crash") return crash();
   if (scenario == "threads") return exit_with_threads();
   if (scenario == "fork") return fork_after_use();
   if (scenario == "fork-and-wait") return fork_and_wait();
