@@ -142,23 +142,6 @@ Result<OwnedFd> dial_lane(const Address& address, const Attach& attach, Deadline
   return socket;
 }
 
-Status set_peer_timeout(int socket, std::chrono::milliseconds timeout) {
-  if (family_of(socket) == AF_UNIX) return Status::ok();
-  if (timeout.count() <= 0) return {Code::kInvalidArgument, "the peer timeout must be positive"};
-  constexpr int kProbes = 3;
-  const std::int64_t bounded_ms = std::min<std::int64_t>(timeout.count(), 24 * 3600 * 1000);
-  const auto user_ms = static_cast<unsigned>(bounded_ms);
-  const int interval_s = static_cast<int>(std::max<std::int64_t>(1, bounded_ms / 1000 / (kProbes + 1)));
-  const int probes = kProbes;
-  const bool set = ::setsockopt(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, &user_ms, sizeof user_ms) == 0 &&
-                   ::setsockopt(socket, IPPROTO_TCP, TCP_KEEPIDLE, &interval_s, sizeof interval_s) == 0 &&
-                   ::setsockopt(socket, IPPROTO_TCP, TCP_KEEPINTVL, &interval_s, sizeof interval_s) == 0 &&
-                   ::setsockopt(socket, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof probes) == 0;
-  if (!set) return Status::from_errno("setsockopt of the peer timeout", errno);
-  set_flag(socket, SOL_SOCKET, SO_KEEPALIVE);
-  return Status::ok();
-}
-
 // --- Listener -------------------------------------------------------------------------------------------
 
 namespace {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stream sockets with deadlines: dial, listen, whole reads and writes, descriptor passing.
-// All sockets made here are non-blocking, close-on-exec, and never raise SIGPIPE.
+// All sockets made here are non-blocking, close-on-exec, and never raise SIGPIPE. net/liveness.h says when
+// their peers are lost.
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -24,10 +24,6 @@ Result<OwnedFd> dial(const Address& address, Deadline deadline);
 
 // dial() and write_attach().
 Result<OwnedFd> dial_lane(const Address& address, const Attach& attach, Deadline deadline);
-
-// Bounds how long a dead host goes unnoticed on a TCP socket (TCP_USER_TIMEOUT and keepalive); ignored
-// on Unix sockets, whose peer's death is seen at once.
-Status set_peer_timeout(int socket, std::chrono::milliseconds timeout);
 
 // A Unix socket, or a connected TCP socket whose two ends have the same address. False when it cannot be
 // told.

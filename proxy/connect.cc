@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "net/address.h"
+#include "net/liveness.h"
 #include "net/socket.h"
 #include "net/transport.h"
 #include "protocol/gen/schema.h"
@@ -65,7 +66,7 @@ Result<Greeted> greet_once(const Settings& settings, const net::Address& address
   if (!token) return token.status();
   Result<net::OwnedFd> control = net::dial_lane(address, net::Attach{}, deadline);
   if (!control) return advise_unreachable(control.status(), address, settings);
-  TF_RETURN_IF_ERROR(net::set_peer_timeout(control->get(), settings.io_timeout));
+  TF_RETURN_IF_ERROR(net::watch_silence(control->get(), settings.io_timeout));
   Result<protocol::HelloReply> reply =
       say_hello(control->get(), transport, *token, settings.shape.has_value(), deadline);
   if (!reply) return advise_handshake(reply.status(), address, settings);

@@ -2,7 +2,7 @@
 // Loss. A peer that closes ends both lanes, not at the same instant, and what it sent before is still to be
 // delivered: the message lane's end makes the endpoint fail only when the bulk lane has ended too, or stands
 // still, or kLossGrace has passed. The bulk lane's end fails the transfers at once; messages go on to their
-// end.
+// end. A host that vanishes ends no lane that has something to send: net/liveness.h.
 #include "tcp/endpoint.h"
 
 #include <linux/sockios.h>
@@ -18,7 +18,7 @@
 #include <utility>
 
 #include "concurrency/spin.h"
-#include "net/socket.h"
+#include "net/liveness.h"
 #include "net/waker.h"
 #include "tcp/bulk_lane.h"
 #include "tcp/message_lane.h"
@@ -269,8 +269,8 @@ class TcpEndpoint final : public Endpoint, private QueuedBulkPlane {
 
 Result<std::unique_ptr<Endpoint>> make_endpoint(net::OwnedFd message_socket, net::OwnedFd bulk_socket,
                                                 const Options& options) {
-  TF_RETURN_IF_ERROR(net::set_peer_timeout(message_socket.get(), options.peer_timeout));
-  TF_RETURN_IF_ERROR(net::set_peer_timeout(bulk_socket.get(), options.peer_timeout));
+  TF_RETURN_IF_ERROR(net::watch_idle(message_socket.get(), options.peer_timeout));
+  TF_RETURN_IF_ERROR(net::watch_idle(bulk_socket.get(), options.peer_timeout));
   auto endpoint = std::make_unique<TcpEndpoint>(std::move(message_socket), std::move(bulk_socket));
   TF_RETURN_IF_ERROR(endpoint->open(options));
   return std::unique_ptr<Endpoint>(std::move(endpoint));

@@ -19,6 +19,7 @@
 #include <thread>
 #include <utility>
 
+#include "net/liveness.h"
 #include "net/socket.h"
 #include "net/transport.h"
 #include "protocol/gen/schema.h"
@@ -311,7 +312,7 @@ int run_session_process(const Options& options) {
   Result<Client> client = wait_for_client();
   if (!client) return 0;
   // How long an unreachable client host goes unnoticed: a tuning; works without.
-  static_cast<void>(net::set_peer_timeout(client->control.get(), options.io_timeout));
+  static_cast<void>(net::watch_silence(client->control.get(), options.io_timeout));
   return serve(*client, *runtime, snapshot, options.verbose);
 }
 

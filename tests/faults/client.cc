@@ -14,18 +14,21 @@
 #include <thread>
 #include <vector>
 
+#include "tests/faults/scenarios.h"
+
 // The code object, as hipcc-cpu --genco --emit-bundle wrote it.
 asm(".section .rodata\n.p2align 12\n.globl kernel_image\nkernel_image:\n.incbin \"" KERNEL_FILE
     "\"\n.previous\n");
 extern "C" const char kernel_image[];
 
+namespace faults {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 constexpr int kLaterCalls = 1000;
 
-void say(const char* what, long value = 0, long more = 0) {
+}  // namespace
+
+void say(const char* what, long value, long more) {
   std::printf("%s %ld %ld\n", what, value, more);
   std::fflush(stdout);
 }
@@ -48,6 +51,25 @@ int report_loss(hipError_t error) {
   say("later", failed, milliseconds_since(start));
   return 0;
 }
+
+hipError_t launch(unsigned long long steps) {
+  hipModule_t module = nullptr;
+  hipFunction_t function = nullptr;
+  void* memory = nullptr;
+  hipError_t error = hipModuleLoadData(&module, kernel_image);
+  if (error == hipSuccess) error = hipModuleGetFunction(&function, module, "spin");
+  if (error == hipSuccess) error = hipMalloc(&memory, 4096);
+  void* arguments[] = {&memory, &steps};
+  if (error == hipSuccess)
+    error = hipModuleLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, nullptr, arguments, nullptr);
+  return error;
+}
+
+}  // namespace faults
+
+namespace {
+
+using namespace faults;
 
 int hello() {
   void* memory = nullptr;
@@ -94,19 +116,6 @@ int copy(std::size_t bytes, hipMemcpyKind kind) {
         in ? hipMemcpy(memory, host.data(), bytes, kind) : hipMemcpy(host.data(), memory, bytes, kind);
     if (error != hipSuccess) return report_loss(error);
   }
-}
-
-hipError_t launch(unsigned long long steps) {
-  hipModule_t module = nullptr;
-  hipFunction_t function = nullptr;
-  void* memory = nullptr;
-  hipError_t error = hipModuleLoadData(&module, kernel_image);
-  if (error == hipSuccess) error = hipModuleGetFunction(&function, module, "spin");
-  if (error == hipSuccess) error = hipMalloc(&memory, 4096);
-  void* arguments[] = {&memory, &steps};
-  if (error == hipSuccess)
-    error = hipModuleLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, nullptr, arguments, nullptr);
-  return error;
 }
 
 int kernel(unsigned long long steps) {
@@ -328,6 +337,7 @@ int main(int argc, char** argv) {
   if (scenario == "fork-and-wait") return fork_and_wait();
   if (scenario == "static") return static_destructors();
   if (scenario == "load") return load(text);
+  if (scenario.starts_with("busy-")) return busy(argv[1], number, std::atol(argc > 3 ? argv[3] : "0"));
   if (scenario == "flood") return Flood(static_cast<int>(number)).run();
   std::fprintf(stderr, "unknown scenario '%s'\n", scenario.c_str());
   return 2;

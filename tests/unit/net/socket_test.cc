@@ -49,7 +49,6 @@ TEST_P(EveryFamily, ConnectsAndCarriesBytes) {
   for (const int fd : {client->get(), server->get()}) {
     EXPECT_NE(::fcntl(fd, F_GETFL) & O_NONBLOCK, 0);
     EXPECT_NE(::fcntl(fd, F_GETFD) & FD_CLOEXEC, 0);
-    EXPECT_TRUE(set_peer_timeout(fd, std::chrono::seconds(10)).is_ok());
   }
   std::vector<std::byte> sent(3 << 20, std::byte{0x5a});  // more than the socket buffers
   std::vector<std::byte> received(sent.size());
@@ -74,11 +73,7 @@ TEST(Socket, TcpIsTuned) {
     EXPECT_EQ(value, 1);
     ASSERT_EQ(::getsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &value, &length), 0);
     EXPECT_EQ(value, 1);
-    ASSERT_TRUE(set_peer_timeout(fd, std::chrono::seconds(7)).is_ok());
-    ASSERT_EQ(::getsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &value, &length), 0);
-    EXPECT_EQ(value, 7000);
   }
-  EXPECT_EQ(set_peer_timeout(client->get(), std::chrono::seconds(0)).code(), Code::kInvalidArgument);
 }
 
 TEST(Socket, FailuresNameTheAddress) {

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scenarios of fault_client that lie in files of their own, and what all of them use. Each returns the
+// program's exit code.
+#pragma once
+
+#include <hip/hip_runtime_api.h>
+
+#include <chrono>
+#include <cstddef>
+
+namespace faults {
+
+using Clock = std::chrono::steady_clock;
+
+// A line on standard output: a word and two numbers.
+void say(const char* what, long value = 0, long more = 0);
+long milliseconds_since(Clock::time_point start);
+// What every scenario ends with once a call has failed: later calls fail too, and at once.
+int report_loss(hipError_t error);
+// Launches the kernel that counts to `steps` on the null stream.
+hipError_t launch(unsigned long long steps);
+
+// busy.cc. Copies of `bytes` while something of the program's takes `busy_ms`: "busy-in" to the device behind
+// a host callback, "busy-async" the same without waiting, "busy-kernel" behind a kernel, "busy-out" from the
+// device while a host callback runs. Says "busy" with the time it took and the bytes that were wrong.
+int busy(const char* scenario, std::size_t bytes, long busy_ms);
+
+}  // namespace faults
