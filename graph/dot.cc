@@ -52,7 +52,7 @@ hipError_t Library::print(hipGraph_t graph, const char* path) {
     write(*found, "node_", text);
   }
   text += "}\n";
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path, "w"), &std::fclose);
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path, "we"), &std::fclose);
   const bool written = file != nullptr && std::fwrite(text.data(), 1, text.size(), file.get()) == text.size();
   return written ? hipSuccess : hipErrorOperatingSystem;
 }

@@ -83,7 +83,10 @@ Status receive_with_fds(int socket, std::span<std::byte> bytes, std::vector<Owne
     if (got < 0) return Status::from_errno("recvmsg", errno);
     take_descriptors(message, fds);
     if (got == 0) return {Code::kPeerLost, "the peer closed the connection"};
-    if ((message.msg_flags & MSG_CTRUNC) != 0 || fds.size() > kFdsPerMessageMax)
+    const bool cut = (message.msg_flags & MSG_CTRUNC) != 0;
+    if (cut && fds.size() < kFdsPerMessageMax)
+      return {Code::kResourceExhausted, "no descriptor is free for what the peer passed (ulimit -n)"};
+    if (cut || fds.size() > kFdsPerMessageMax)
       return {Code::kProtocol, "the peer passed more descriptors than kFdsPerMessageMax"};
     bytes = bytes.subspan(static_cast<std::size_t>(got));
   }

@@ -1,17 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 // OwnedFd: a file descriptor that is closed with its owner. Move-only; not thread-safe.
+//
+// Descriptors 0 to 2 are the program's, also while they are closed: what it writes to standard error may not
+// land in a socket of ours. The kernel gives out the lowest that is free, so whatever becomes an OwnedFd
+// moves above them (standard_descriptors.h has what third libraries open).
 #pragma once
 
+#include <fcntl.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <utility>
 
 namespace tf::net {
 
+// `fd`; where that is 0, 1 or 2 a copy above them that is closed on exec, and `fd` is closed. -1 with errno
+// where there is no room for the copy. Negative values stay as they are, and so does errno then.
+inline int above_standard(int fd) {
+  if (fd < 0 || fd > STDERR_FILENO) [[likely]]
+    return fd;
+  const int copy = ::fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+  const int error = errno;
+  ::close(fd);
+  errno = error;
+  return copy;
+}
+
 class OwnedFd {
  public:
   OwnedFd() = default;
-  explicit OwnedFd(int fd) : fd_(fd) {}
+  explicit OwnedFd(int fd) : fd_(above_standard(fd)) {}
   OwnedFd(OwnedFd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
   OwnedFd& operator=(OwnedFd&& other) noexcept {
     if (this != &other) {

@@ -10,6 +10,8 @@
 #include <cstring>
 #include <utility>
 
+#include "net/standard_descriptors.h"
+
 namespace tf::rdma {
 namespace {
 
@@ -74,6 +76,7 @@ OpenDevice open_one(const Verbs& verbs, ibv_device* device) {
   result.facts.name = verbs.get_device_name(device);
   result.facts.transport_type = device->transport_type;
   result.facts.is_software = is_software_device(device->ibdev_path);
+  const net::StandardDescriptorsTaken taken;
   errno = 0;
   result.context = ContextPtr(verbs.open_device(device), CloseContext{&verbs});
   if (result.context == nullptr) {

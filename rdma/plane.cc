@@ -10,6 +10,8 @@
 #include <cerrno>
 #include <string>
 
+#include "net/standard_descriptors.h"
+
 namespace tf::rdma {
 namespace {
 
@@ -85,7 +87,10 @@ Result<std::unique_ptr<Plane>> Plane::create(const Verbs& verbs, const Plan& pla
   if (::getrandom(&made->ring_secret_, sizeof made->ring_secret_, 0) != sizeof made->ring_secret_)
     return Status::from_errno("rdma: getrandom", errno);
   TF_RETURN_IF_ERROR(made->map());
-  made->channel_ = verbs.create_comp_channel(plan.context);
+  {
+    const net::StandardDescriptorsTaken taken;
+    made->channel_ = verbs.create_comp_channel(plan.context);
+  }
   if (made->channel_ == nullptr) return Status::from_errno("rdma: a completion channel", errno);
   const int flags = ::fcntl(made->channel_->fd, F_GETFL);
   if (flags < 0 || ::fcntl(made->channel_->fd, F_SETFL, flags | O_NONBLOCK) != 0)

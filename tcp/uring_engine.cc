@@ -12,6 +12,7 @@
 #include <deque>
 #include <utility>
 
+#include "net/fd.h"
 #include "tcp/poll_engine.h"
 #include "tcp/zero_copy.h"
 #include "transport/deadline.h"
@@ -42,6 +43,9 @@ class Ring {
     const int result = ::io_uring_queue_init(kRingEntries, &ring_, IORING_SETUP_CLAMP);
     if (result < 0) return Status::from_errno("io_uring_queue_init", -result);
     open_ = true;
+    // Its descriptor may be one of the program's three (net/fd.h).
+    ring_.ring_fd = ring_.enter_ring_fd = net::above_standard(ring_.ring_fd);
+    if (ring_.ring_fd < 0) return Status::from_errno("a descriptor for io_uring", errno);
     socket_ = socket;
     fixed_ = register_file && ::io_uring_register_files(&ring_, &socket, 1) == 0;
     return Status::ok();

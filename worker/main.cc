@@ -5,6 +5,7 @@
 
 #include <exception>
 
+#include "net/standard_descriptors.h"
 #include "worker/log.h"
 #include "worker/options.h"
 #include "worker/session_process.h"
@@ -25,6 +26,7 @@ int run_supervisor(const tf::worker::Options& options) {
 
 int main(int argc, char** argv) {
   try {
+    tf::net::open_standard_descriptors();
     ::signal(SIGPIPE, SIG_IGN);
     ::signal(SIGHUP, SIG_IGN);  // sessions, compilers too; a supervisor hears of it (signalfd)
     tf::worker::Options options;

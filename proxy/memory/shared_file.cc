@@ -83,7 +83,7 @@ net::OwnedFd find_open(const Mapping& mapping) {
     char* end = nullptr;
     const long number = std::strtol(entry->d_name, &end, 10);
     if (end == entry->d_name || !is_file_of(static_cast<int>(number), mapping)) continue;
-    net::OwnedFd copy(::fcntl(static_cast<int>(number), F_DUPFD_CLOEXEC, 0));
+    net::OwnedFd copy(::fcntl(static_cast<int>(number), F_DUPFD_CLOEXEC, 3));
     if (copy && is_file_of(copy.get(), mapping) && (::fcntl(copy.get(), F_GETFL) & O_ACCMODE) == O_RDWR)
       return copy;
   }

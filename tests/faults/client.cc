@@ -338,6 +338,8 @@ int main(int argc, char** argv) {
   if (scenario == "static") return static_destructors();
   if (scenario == "load") return load(text);
   if (scenario.starts_with("busy-")) return busy(argv[1], number, std::atol(argc > 3 ? argv[3] : "0"));
+  if (scenario == "closed") return closed(static_cast<int>(number));
+  if (scenario == "exhaust") return exhaust();
   if (scenario == "flood") return Flood(static_cast<int>(number)).run();
   std::fprintf(stderr, "unknown scenario '%s'\n", scenario.c_str());
   return 2;

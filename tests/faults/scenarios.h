@@ -25,4 +25,12 @@ hipError_t launch(unsigned long long steps);
 // device while a host callback runs. Says "busy" with the time it took and the bytes that were wrong.
 int busy(const char* scenario, std::size_t bytes, long busy_ms);
 
+// descriptors.cc.
+// Closes those of 0, 1 and 2 whose bit is set, then uses HIP. Says "ours" with the number of descriptors that
+// the library has below 3, and of those that exec would keep; then "closed" with the number of failures.
+int closed(int subset);
+// Uses HIP with no descriptor left: "exhausted" with what failed and whether bytes were wrong, then "free"
+// with what fails when there are some again.
+int exhaust();
+
 }  // namespace faults
