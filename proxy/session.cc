@@ -154,10 +154,14 @@ void Session::lose(const Status& reason) {
 
 hipError_t Session::transferred(const Status& status) {
   const hipError_t error = transfer_error(status);
-  // Before anybody is told of it: no later call may succeed.
-  if (error == kLostError)
-    if (const Status now = endpoint_->status(); !now.is_ok()) lose(now);
+  if (error == kLostError) lose_endpoint(status);
   return error;
+}
+
+// Before anybody is told of it: no later call may succeed. The endpoint knows best why it ended.
+void Session::lose_endpoint(const Status& otherwise) {
+  const Status now = endpoint_->status();
+  lose(now.is_ok() ? otherwise : now);
 }
 
 void Session::goodbye() {
@@ -366,6 +370,8 @@ hipError_t Session::synchronize_device(int device) {
 hipError_t Session::synchronized_stream(int device, std::uint64_t stream, hipError_t error) {
   await_copies(device, stream);
   hipError_t fault = faults_.take_stream(device, stream);
+  if (fault == kLostError) [[unlikely]]
+    lose_endpoint(Status(Code::kPeerLost, "a copy did not end"));
   if (error == hipSuccess) {
     if (stream == 0) {
       // The null stream waits for every blocking stream; what those left behind is reported there too.
@@ -381,6 +387,8 @@ hipError_t Session::synchronized_stream(int device, std::uint64_t stream, hipErr
 hipError_t Session::synchronized_device(int device, hipError_t error) {
   error = settle_device(device, error);
   const hipError_t fault = faults_.take_device(device);
+  if (fault == kLostError) [[unlikely]]
+    lose_endpoint(Status(Code::kPeerLost, "a copy did not end"));
   return error != hipSuccess ? error : fault;
 }
 

@@ -119,7 +119,7 @@ class Session final : private MessageSink, private LeaseSource, private HostPart
   bool lost() const { return lost_.load(std::memory_order_acquire); }  // pairs with lose()
   void lose(const Status& reason);
   // What a bulk transfer's status means to the program. A broken connection found by it is the session's
-  // loss.
+  // loss, which is told before this returns.
   hipError_t transferred(const Status& status);
   // In the child of fork(), which never uses the session again: gives up the child's copy of the control
   // connection, so that the worker learns of the parent's end while the child lives on. Async-signal-safe.
@@ -245,6 +245,7 @@ class Session final : private MessageSink, private LeaseSource, private HostPart
   std::uint64_t own_stream(int device);
 
  private:
+  void lose_endpoint(const Status& otherwise);
   bool takes_care() const;
   hipError_t send_with_care(protocol::Op op, int device, std::span<const std::byte> head,
                             std::span<const std::byte> tail);

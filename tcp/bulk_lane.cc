@@ -39,16 +39,11 @@ Result<std::size_t> BulkLane::move() {
     Result<std::size_t> in = move_in();
     // A broken send alone ends nothing: what the peer sent before it went is still to be read.
     Result<std::size_t> out = in ? move_out() : Result<std::size_t>(std::size_t{0});
-    if (!in || (!out && *in == 0 && stalled_.load(std::memory_order_relaxed))) {
-      end_locked(in ? out.status() : in.status());
-      return failure_;
-    }
+    if (!in || (!out && *in == 0 && stalled_.load(std::memory_order_relaxed)))
+      return stop_moving(in ? out.status() : in.status());
     step = *in + (out ? *out : 0);
     moved += step;
-    if (!out && step == 0) {
-      end_locked(out.status());
-      return failure_;
-    }
+    if (!out && step == 0) return stop_moving(out.status());
   }
   // More may be there: whoever waits must not sleep.
   if (moved >= kMovedPerCallMax) note_post();
@@ -198,18 +193,32 @@ pollfd BulkLane::output() const {
   return entry;
 }
 
-void BulkLane::end_locked(const Status& status) {
+// A peer that is lost ends the transfers with the endpoint, which says when: there may be messages left.
+Status BulkLane::stop_moving(const Status& status) {
+  if (status.code() == Code::kPeerLost)
+    close_locked(status);
+  else
+    end_locked(status);
+  return failure_;
+}
+
+void BulkLane::close_locked(const Status& status) {
   if (!failure_.is_ok()) return;
   failure_ = status;
   io_.receiver->cancel();
   io_.sender->cancel();
+  over_.store(true, std::memory_order_release);
+}
+
+void BulkLane::end_locked(const Status& status) {
+  close_locked(status);
+  if (std::exchange(ended_, true)) return;
   queue_.fail_all(status);
   if (in_pinned_) queue_.advance_receive(in_.tag, 0);
   if (out_pinned_) queue_.hand_over_send(0);
   std::size_t held = 0;
   for (const Segment& segment : unreleased_) held += segment.is_body ? segment.bytes : 0;
   if (held > 0) queue_.finish_send(held);
-  over_.store(true, std::memory_order_release);
 }
 
 void BulkLane::fail(const Status& status) {

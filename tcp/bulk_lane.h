@@ -56,8 +56,8 @@ class BulkLane {
   void note_post() { posts_.fetch_add(1, std::memory_order_seq_cst); }
 
   // Bytes moved; at least 1 if a transfer may have ended. kPeerLost at the end of the stream, after
-  // everything that came before it; then and after any other failure all transfers are ended and the failure
-  // is repeated.
+  // everything that came before it: transfers then wait for fail() or stop(). After any other failure all are
+  // ended. Either is repeated.
   Result<std::size_t> move();
   // move() would find something that was posted since it last looked.
   bool has_news() const {
@@ -66,7 +66,7 @@ class BulkLane {
   // For poll(2); an fd of -1 where there is nothing to wait for.
   pollfd input() const;
   pollfd output() const;
-  bool is_over() const { return over_.load(std::memory_order_acquire); }  // pairs with end_locked()
+  bool is_over() const { return over_.load(std::memory_order_acquire); }  // pairs with close_locked()
   // Incoming bytes wait for a receive: only a post gets them moving.
   bool is_stalled() const { return stalled_.load(std::memory_order_acquire); }  // pairs with move_in()
 
@@ -87,6 +87,8 @@ class BulkLane {
   Result<std::size_t> send_body();
   Result<std::size_t> step_out(std::span<const std::byte> rest, bool is_body);
   void release_sent();
+  Status stop_moving(const Status& status);
+  void close_locked(const Status& status);
   void end_locked(const Status& status);
 
   BulkQueue queue_;
@@ -96,7 +98,8 @@ class BulkLane {
   std::mutex mutex_;  // everything below
   LaneIo io_;
   Status failure_;
-  std::atomic<bool> over_{false};
+  std::atomic<bool> over_{false};  // nothing moves any more
+  bool ended_ = false;             // nor is any transfer left
   // in
   ChunkHeader in_;
   std::size_t in_header_ = 0;       // bytes of it that are here

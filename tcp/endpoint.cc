@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loss. A peer that closes ends both lanes, not at the same instant, and what it sent before is still to be
-// delivered: the message lane's end makes the endpoint fail only when the bulk lane has ended too, or stands
-// still, or kLossGrace has passed. The bulk lane's end fails the transfers at once; messages go on to their
-// end. A host that vanishes ends no lane that has something to send: net/liveness.h.
+// Loss. The first lane that ends is the endpoint's end: from then on no message is taken any more. A peer
+// that closes ends both lanes, not at the same instant, and what it sent before is still to be delivered: the
+// message lane's end makes the endpoint fail when the bulk lane has ended too, or stands still, or kLossGrace
+// has passed; the bulk lane's end when all messages that came are delivered and the message lane has ended
+// too, or kBulkLossGrace has passed. Transfers end with the endpoint.
+//
+// A host that vanishes ends no lane that has something to send: net/liveness.h.
 #include "tcp/endpoint.h"
 
 #include <linux/sockios.h>
@@ -27,6 +30,7 @@ namespace tf::tcp {
 namespace {
 
 constexpr std::chrono::milliseconds kLossGrace{1000};
+constexpr std::chrono::milliseconds kBulkLossGrace{300};
 constexpr std::chrono::seconds kCloseLimit{2};
 constexpr int kLossSlice_ms = 5;    // while one lane has ended and the other has not
 constexpr int kNoSeatSlice_ms = 1;  // a third sleeper
@@ -63,6 +67,7 @@ class TcpEndpoint final : public Endpoint, private QueuedBulkPlane {
 
   Result<Slot> reserve(std::size_t bytes) override {
     if (failed()) return status();
+    if (Status lost = lane_lost(); !lost.is_ok()) return lost;
     return messages_->reserve(bytes);
   }
   void publish(Slot slot) override {
@@ -192,6 +197,14 @@ class TcpEndpoint final : public Endpoint, private QueuedBulkPlane {
   }
 
   // --- loss ---
+  // One of them has ended: nothing is sent any more, whatever is still to be read.
+  Status lane_lost() const {
+    if (!message_ended_.load(std::memory_order_acquire) && !bulk_lane_->is_over()) return Status::ok();
+    const std::lock_guard lock(failure_mutex_);
+    if (!failure_.is_ok()) return failure_;
+    return loss_.is_ok() ? Status(Code::kPeerLost, "tcp: the peer closed the bulk lane") : loss_;
+  }
+
   void note_message_end(const Status& reason) {
     const std::lock_guard lock(failure_mutex_);
     if (message_ended_.load(std::memory_order_relaxed)) return;
@@ -214,8 +227,8 @@ class TcpEndpoint final : public Endpoint, private QueuedBulkPlane {
     if (!more || late) fail(loss);
   }
 
-  // After the bulk lane's end, which has ended its transfers: the endpoint fails once all messages that came
-  // are delivered; at the latest after kLossGrace when the message lane goes on as if nothing were.
+  // After the bulk lane's end: the endpoint fails once all messages that came are delivered; at the latest
+  // after kBulkLossGrace when the message lane goes on as if nothing were.
   void settle_bulk_end(const Status& reason) {
     Status why;
     if (messages_->at_end(why)) {
@@ -225,7 +238,7 @@ class TcpEndpoint final : public Endpoint, private QueuedBulkPlane {
     bool late = false;
     {
       const std::lock_guard lock(failure_mutex_);
-      if (bulk_limit_.is_never()) bulk_limit_ = Deadline::after(kLossGrace);
+      if (bulk_limit_.is_never()) bulk_limit_ = Deadline::after(kBulkLossGrace);
       late = bulk_limit_.passed();
     }
     if (late && !messages_->look()) fail(reason);

@@ -118,6 +118,21 @@ int copy(std::size_t bytes, hipMemcpyKind kind) {
   }
 }
 
+// Everything that uses the lanes, in turn: payload both ways, posts, and calls that are answered.
+int rounds(std::size_t bytes) {
+  void* memory = nullptr;
+  std::vector<char> host(bytes, 'x');
+  if (hipMalloc(&memory, bytes) != hipSuccess) return 3;
+  for (long round = 0;; ++round) {
+    if (round == 3) say("round");
+    hipError_t error = hipMemcpy(memory, host.data(), bytes, hipMemcpyHostToDevice);
+    if (error == hipSuccess) error = hipMemcpy(host.data(), memory, bytes, hipMemcpyDeviceToHost);
+    if (error == hipSuccess) error = hipMemset(memory, 'x', bytes);
+    if (error == hipSuccess) error = hipDeviceSynchronize();
+    if (error != hipSuccess) return report_loss(error);
+  }
+}
+
 int kernel(unsigned long long steps) {
   hipError_t error = launch(steps);
   if (error != hipSuccess) return 3;
@@ -330,6 +345,7 @@ int main(int argc, char** argv) {
   if (scenario == "hold") return hold(number);
   if (scenario == "copy-in") return copy(number, hipMemcpyHostToDevice);
   if (scenario == "copy-out") return copy(number, hipMemcpyDeviceToHost);
+  if (scenario == "rounds") return rounds(number);
   if (scenario == "kernel") return kernel(number);
   if (scenario == "crash") return crash();
   if (scenario == "threads") return exit_with_threads();

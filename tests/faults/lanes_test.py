@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One lane of a tcp session that is lost, changed on its way, or silent: the session ends, once, with its reason."""
+import os
+import time
+
+from between import Between, LANES
+from harness import DEINITIALIZED, FaultTest, MIB, SLOWER, Worker, main
+
+TIMEOUT_S = 3
+AT_ONCE_S = 1.5
+NOTICE_S = TIMEOUT_S + 2  # the last probe may leave late, and the machine may be slow
+ROUND_BYTES = 1 * MIB
+
+
+class LaneTest(FaultTest):
+    def setUp(self):
+        before = os.environ.get("TF_IO_TIMEOUT")
+        os.environ["TF_IO_TIMEOUT"] = str(TIMEOUT_S)  # the worker's
+
+        def restore():
+            os.environ.pop("TF_IO_TIMEOUT")
+            if before is not None:
+                os.environ["TF_IO_TIMEOUT"] = before
+        self.addCleanup(restore)
+
+    def client(self, worker, between, *arguments, **changes):
+        return worker.client("tcp", *arguments, TF_WORKER_PORT=str(between.port), TF_IO_TIMEOUT=str(TIMEOUT_S),
+                             **changes)
+
+    def strike(self, scenario, until, how, within, session_within=AT_ONCE_S, **changes):
+        """`how(between)` while the scenario runs. Returns what the client told and the worker's log."""
+        with Worker() as worker, Between(worker.port) as between:
+            before = worker.children()
+            with self.client(worker, between, *scenario, **changes) as client:
+                client.expect(until, 30)
+                session = self.session_of(worker, before)
+                how(between)
+                if until == "holding":
+                    time.sleep(within)
+                    client.poke()
+                self.expect_loss(client, within)
+                told = client.errors()
+            self.expect_ends(session, session_within + 3)  # and what calls of the runtime may take
+            self.expect_served(worker)
+            return "\n".join(told), worker.log()
+
+
+class OneLane(LaneTest):
+    def test_closed_alone(self):
+        for lane in LANES.values():
+            for scenario, until in ((("rounds", ROUND_BYTES), "round"), (("copy-out", 32 * MIB), "copying"),
+                                    (("copy-in", 32 * MIB), "copying"), (("hold", MIB), "holding")):
+                with self.subTest(f"{lane} {scenario[0]}"):
+                    self.strike(scenario, until, lambda between, lane=lane: between.close(lane), AT_ONCE_S)
+
+
+class Network(LaneTest):
+    def test_cut_while_busy(self):
+        for scenario, until in ((("rounds", ROUND_BYTES), "round"), (("copy-in", 64 * MIB), "copying"),
+                                (("copy-out", 64 * MIB), "copying")):
+            for engine in ("poll", "uring"):
+                with self.subTest(f"{scenario[0]} {engine}"):
+                    self.strike(scenario, until, lambda between: between.fall_silent(), NOTICE_S, NOTICE_S,
+                                TF_TCP_ENGINE=engine)
+
+    def test_cut_while_nothing_happens(self):
+        self.strike(("hold", MIB), "holding", lambda between: between.fall_silent(), NOTICE_S, NOTICE_S)
+
+    def test_cut_while_the_peer_is_busy(self):
+        """A copy that waits for a busy worker: its window is shut, which alone is nobody's loss."""
+        with Worker() as worker, Between(worker.port) as between:
+            before = worker.children()
+            busy_ms = 60_000
+            with self.client(worker, between, "busy-in", 96 * MIB, busy_ms) as client:
+                time.sleep(2 + TIMEOUT_S)
+                session = self.session_of(worker, before)
+                self.assertIsNone(client.process.poll(), client.errors())
+                self.assertEqual(client.errors(), [])
+                start = time.monotonic()
+                between.fall_silent()
+                error, _ = client.expect("error", NOTICE_S + 2)
+                self.assertEqual(error, DEINITIALIZED)
+                self.assertLess(time.monotonic() - start, NOTICE_S * SLOWER)
+                client.kill()
+            self.expect_ends(session, NOTICE_S + 3)
+            self.expect_served(worker)
+
+
+if __name__ == "__main__":
+    main()
