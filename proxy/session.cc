@@ -65,6 +65,7 @@ Session::Session(Parts parts)
       modules_(*this),
       callbacks_(*this),
       graphs_(std::make_unique<Graphs>(*this)) {
+  endpoint_->bulk().refuse_unasked();  // every receive is posted before its request
   map_leases(std::move(parts.files.leases), reserve_windows());
   map_host_window(parts.files.host_window.get());
   if (control_ && !start_thread(watcher_, "hip-control", [this] { watch_control(); }))

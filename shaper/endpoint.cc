@@ -72,7 +72,6 @@ class ShapedEndpoint final : public Endpoint, private BulkPlane, private Message
 
  private:
   using Lock = std::unique_lock<std::mutex>;
-  // --- BulkPlane ---
   Status send(std::uint64_t tag, std::span<const std::byte> source, BulkCompletion& completion) override;
   Status receive(std::uint64_t tag, std::span<std::byte> target, BulkCompletion& completion) override;
   Status discard(std::uint64_t tag, std::uint64_t bytes, BulkCompletion& completion) override;
@@ -80,11 +79,12 @@ class ShapedEndpoint final : public Endpoint, private BulkPlane, private Message
   Result<std::size_t> poll() override;
   void remember(std::span<std::byte> memory) override { inside_->bulk().remember(memory); }
   void forget(std::span<std::byte> memory) override { inside_->bulk().forget(memory); }
+  void refuse_unasked() override { inside_->bulk().refuse_unasked(); }
+  void keep_open(std::uint64_t tag, bool open) override { inside_->bulk().keep_open(tag, open); }
   Status remember_device(std::span<std::byte> memory, int dmabuf, std::uint64_t offset) override {
     return inside_->bulk().remember_device(memory, dmabuf, offset);
   }
   bool reaches(std::span<const std::byte> memory) const override { return inside_->bulk().reaches(memory); }
-
   // --- MessageSink of the endpoint inside ---
   Status on_message(const FrameHeader& header, std::span<const std::byte> payload) override;
 

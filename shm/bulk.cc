@@ -103,6 +103,7 @@ Result<std::size_t> Bulk::take_payload(std::uint64_t tag, std::span<const std::b
   while (taken_ < payload.size()) {
     const auto target = queue_.find_receive(tag);
     if (!target) {
+      TF_RETURN_IF_ERROR(queue_.judge_early(tag));
       stalled_tag_.store(tag, std::memory_order_relaxed);
       stalled_at_.store(in_.position(), std::memory_order_release);  // pairs with can_deliver()
       return moved;

@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "tcp/seal.h"
+
 namespace tf::tcp {
 namespace {
 
@@ -18,9 +20,15 @@ Status malformed(const char* field, std::uint64_t value) {
 
 }  // namespace
 
+std::uint64_t seal_of(const ChunkHeader& header) {
+  const std::uint64_t what = std::uint64_t{header.bytes} | std::uint64_t{header.flags} << 32;
+  const std::uint64_t rest = std::uint64_t{header.reason} | std::uint64_t{header.magic} << 32;
+  return mix(mix(header.tag, what), rest);
+}
+
 Status validate(const ChunkHeader& header) {
   if (header.magic != kChunkMagic) return malformed("magic", header.magic);
-  if (header.reserved != 0) return malformed("reserved field", header.reserved);
+  if (header.seal != seal_of(header)) return malformed("seal", header.seal);
   if (header.flags > kChunkAbort) return malformed("flags", header.flags);
   const bool abort = header.flags == kChunkAbort;
   if (header.bytes > kChunkBytesMax || (header.bytes == 0) != abort) return malformed("length", header.bytes);
@@ -82,7 +90,10 @@ Result<std::size_t> BulkLane::receive_body() {
   if (!io_.receiver->busy()) {
     const std::optional<BulkQueue::Incoming> incoming = queue_.find_receive(in_.tag);
     stalled_.store(!incoming.has_value(), std::memory_order_release);
-    if (!incoming) return std::size_t{0};
+    if (!incoming) {
+      TF_RETURN_IF_ERROR(queue_.judge_early(in_.tag));
+      return std::size_t{0};
+    }
     in_pinned_ = true;
     const auto want = static_cast<std::size_t>(std::min<std::uint64_t>(in_body_, incoming->bytes));
     if (incoming->is_discard) {
@@ -122,6 +133,7 @@ bool BulkLane::next_chunk() {
   out_pinned_ = true;
   out_ = {.tag = next->tag, .flags = next->is_abort ? kChunkAbort : 0, .reason = next->reason};
   out_.bytes = static_cast<std::uint32_t>(std::min(next->source.size(), kChunkBytesMax));
+  out_.seal = seal_of(out_);
   out_header_ = 0;
   out_body_ = out_.bytes;
   return true;

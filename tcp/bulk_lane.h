@@ -8,7 +8,7 @@
 //   12      4     flags     kChunkAbort or 0
 //   16      4     reason    of an abort, else 0
 //   20      4     magic     'HIPB'
-//   24      8     reserved  zero
+//   24      8     seal      of the fields before it (seal.h)
 //
 // A chunk whose tag has no receive stops the reading of this lane until one is posted. move() takes both
 // directions in turn and never waits, so two sides that send to each other cannot lock.
@@ -40,10 +40,12 @@ struct ChunkHeader {
   std::uint32_t flags = 0;
   std::uint32_t reason = 0;
   std::uint32_t magic = kChunkMagic;
-  std::uint64_t reserved = 0;
+  std::uint64_t seal = 0;
 };
 static_assert(sizeof(ChunkHeader) == 32 && std::has_unique_object_representations_v<ChunkHeader>);
 
+// What belongs into its last field.
+std::uint64_t seal_of(const ChunkHeader& header);
 // kProtocol, with the field and its value.
 Status validate(const ChunkHeader& header);
 

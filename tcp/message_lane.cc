@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string>
 #include <system_error>
 #include <utility>
 
+#include "tcp/seal.h"
 #include "transport/frame.h"
 
 namespace tf::tcp {
@@ -67,6 +69,10 @@ Result<Slot> MessageLane::reserve(std::size_t bytes) {
 }
 
 void MessageLane::publish(Slot slot) {
+  FrameHeader header;
+  std::memcpy(&header, slot.bytes.data(), sizeof header);
+  header.magic = seal_of(header);
+  write_header(header, slot.bytes.data());
   published_.store(slot.cookie + slot.bytes.size(), std::memory_order_seq_cst);
   const bool thread_awake = sender_state_.load(std::memory_order_seq_cst) == kAwake;
   if (thread_awake && unsent() < kSelfFlushBytes) return;
@@ -252,12 +258,23 @@ bool MessageLane::fill_locked() {
   return *got > 0 || !receiver_->busy();  // cancelled with the thread that began it: begin anew
 }
 
+// What the peer published, instead of what came. kProtocol: they differ, or it is none.
+Status MessageLane::open_header(FrameHeader& header) {
+  if (header.magic != seal_of(header))
+    return {Code::kProtocol, "tcp: a message header that does not fit its seal (opcode " +
+                                 std::to_string(header.opcode) + ", request " +
+                                 std::to_string(header.request_id) + ", payload of " +
+                                 std::to_string(header.payload_length) + " bytes)"};
+  header.magic = kFrameMagic;
+  return validate(header, kPayloadBytesMax);
+}
+
 // REQUIRES: receive_mutex_. Finds the end of the last whole frame, and checks every header on the way.
 void MessageLane::scan_locked() {
   while (written_ - scanned_ >= kFrameHeaderBytes) {
     FrameHeader header;
     std::memcpy(&header, in_.at(scanned_, sizeof header).data(), sizeof header);
-    if (Status status = validate(header, kPayloadBytesMax); !status.is_ok()) {
+    if (Status status = open_header(header); !status.is_ok()) {
       ending_ = std::move(status);
       break;
     }
@@ -294,6 +311,7 @@ Result<std::size_t> MessageLane::poll(MessageSink& sink, std::size_t limit) {
     }
     FrameHeader header;
     std::memcpy(&header, in_.at(position, sizeof header).data(), sizeof header);
+    header.magic = kFrameMagic;  // the seal was looked at when it came
     const std::span<const std::byte> payload =
         in_.at(position + kFrameHeaderBytes, static_cast<std::size_t>(header.payload_length));
     const Status status = sink.on_message(header, payload);

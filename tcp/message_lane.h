@@ -6,7 +6,8 @@
 // streaming; then a sender thread takes over (started when first needed, asleep when idle) so that
 // publishing costs tens of nanoseconds, and what gathers leaves in large sends. The publisher helps
 // whenever kSelfFlushBytes have gathered, so throughput does not hang on when that thread gets a core.
-// In: bytes land in a ring and are checked frame by frame where they lie.
+// In: bytes land in a ring and are checked frame by frame where they lie. On the wire each header carries a
+// seal (seal.h) in the place of its magic.
 //
 // Threads: producer (reserve, publish, abandon), consumer (poll), any (the rest).
 #pragma once
@@ -17,9 +18,9 @@
 #include <mutex>
 #include <thread>
 
+#include "net/waker.h"
 #include "tcp/engine.h"
 #include "tcp/mirror_buffer.h"
-#include "net/waker.h"
 #include "transport/endpoint.h"
 
 namespace tf::tcp {
@@ -72,6 +73,7 @@ class MessageLane {
   bool linger_for_more();
   bool fill_locked();
   void scan_locked();
+  static Status open_header(FrameHeader& header);
   Status take_ending();
 
   std::unique_ptr<Receiver> receiver_;

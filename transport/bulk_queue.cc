@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <string>
 #include <utility>
 
 namespace tf {
@@ -86,6 +87,19 @@ Status BulkQueue::abort(std::uint64_t tag, std::uint32_t reason) {
   ++aborts_to_send_;
   count_sends();
   return Status::ok();
+}
+
+void BulkQueue::refuse_unasked() {
+  const std::lock_guard lock(mutex_);
+  refuses_unasked_ = true;
+}
+
+void BulkQueue::keep_open(std::uint64_t tag, bool open) {
+  const std::lock_guard lock(mutex_);
+  if (open)
+    open_.insert(tag);
+  else
+    open_.erase(tag);
 }
 
 // --- Outgoing -------------------------------------------------------------------------------------------
@@ -198,6 +212,18 @@ std::optional<BulkQueue::Incoming> BulkQueue::find_receive(std::uint64_t tag) {
   return incoming;
 }
 
+Status BulkQueue::judge_early(std::uint64_t tag) const {
+  const std::lock_guard lock(mutex_);
+  return judge_early_locked(tag);
+}
+
+// A receive may have been posted since find_receive().
+Status BulkQueue::judge_early_locked(std::uint64_t tag) const {
+  if (!refuses_unasked_ || !failure_.is_ok() || receives_.contains(tag) || open_.contains(tag))
+    return Status::ok();
+  return {Code::kProtocol, "payload for tag " + std::to_string(tag) + ", which nobody asked for"};
+}
+
 void BulkQueue::advance_receive(std::uint64_t tag, std::uint64_t bytes) {
   const std::lock_guard lock(mutex_);
   const auto found = receives_.find(tag);
@@ -266,6 +292,7 @@ bool BulkQueue::has_receive(std::uint64_t tag) const {
 Status BulkQueue::abort_receive(std::uint64_t tag, std::uint32_t reason) {
   const std::lock_guard lock(mutex_);
   if (!failure_.is_ok()) return failure_;
+  if (!aborted_.contains(tag)) TF_RETURN_IF_ERROR(judge_early_locked(tag));
   Aborted aborted{.reason = reason};
   if (const auto found = receives_.find(tag); found != receives_.end()) {
     aborted.claimed = true;

@@ -22,6 +22,7 @@
 #include <optional>
 #include <span>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "transport/endpoint.h"
 
@@ -43,6 +44,8 @@ class BulkQueue {
   Status receive(std::uint64_t tag, std::span<std::byte> target, BulkCompletion& completion);
   Status discard(std::uint64_t tag, std::uint64_t bytes, BulkCompletion& completion);
   Status abort(std::uint64_t tag, std::uint32_t reason);
+  void refuse_unasked();
+  void keep_open(std::uint64_t tag, bool open);
 
   // --- Mover, outgoing ------------------------------------------------------------------------------------
   struct Outgoing {
@@ -75,6 +78,9 @@ class BulkQueue {
   // until one is posted. Pins it until advance_receive() or hand_over_receive(), one of which must follow (0
   // bytes: nothing came).
   std::optional<Incoming> find_receive(std::uint64_t tag);
+  // What it means that find_receive() found none. Ok: wait for one to be posted; kProtocol: nobody asked the
+  // peer for it (BulkPlane::refuse_unasked).
+  Status judge_early(std::uint64_t tag) const;
   // REQUIRES: bytes <= Incoming::bytes
   void advance_receive(std::uint64_t tag, std::uint64_t bytes);
   // A device puts the next `bytes` where find_receive() said; it goes on behind them. They are there, and the
@@ -134,6 +140,7 @@ class BulkQueue {
   void count_sends();
   void drop_failed_sends();
   Status remember_abort(std::uint64_t tag, Aborted aborted);
+  Status judge_early_locked(std::uint64_t tag) const;
 
   mutable std::mutex mutex_;
   Status failure_;          // sticky
@@ -145,6 +152,8 @@ class BulkQueue {
   std::atomic<std::size_t> send_count_{0};     // sends_.size()
   Receives receives_;                          // no empty queues
   std::atomic<std::size_t> receive_count_{0};  // written under the mutex
+  bool refuses_unasked_ = false;
+  std::unordered_set<std::uint64_t> open_;  // tags whose receives come one after another
   std::unordered_map<std::uint64_t, Aborted> aborted_;
   std::deque<std::uint64_t> aborted_order_;  // the keys of aborted_, oldest first
 };
@@ -164,6 +173,8 @@ class QueuedBulkPlane : public BulkPlane {
   Status abort(std::uint64_t tag, std::uint32_t reason) override {
     return posted(bulk_queue().abort(tag, reason));
   }
+  void refuse_unasked() override { bulk_queue().refuse_unasked(); }
+  void keep_open(std::uint64_t tag, bool open) override { bulk_queue().keep_open(tag, open); }
 
  private:
   virtual BulkQueue& bulk_queue() = 0;

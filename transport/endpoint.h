@@ -100,6 +100,14 @@ class BulkPlane {
   // (a number that both users understand, at most 32 bits) in BulkAbort's text form.
   virtual Status abort(std::uint64_t tag, std::uint32_t reason) = 0;
 
+  // For an end that chooses every tag it receives under, and posts its receives before it asks the peer to
+  // send: from now on payload, or an abort, for a tag without a receive is kProtocol, and ends the endpoint.
+  // A transport that cannot tell leaves it at back-pressure.
+  virtual void refuse_unasked() {}
+  // With that: the receives of `tag` are posted one after another, so that its payload may come between them.
+  // `open`: from before the peer is asked; until called again with false. Any thread.
+  virtual void keep_open(std::uint64_t tag, bool open) { static_cast<void>(tag), static_cast<void>(open); }
+
   // Hints: transfers from and to `memory` will be many, so that it may pay to register it with a device once.
   // forget() with the same span before the memory goes; no transfer of it is pending then. Any thread.
   virtual void remember(std::span<std::byte> memory) { static_cast<void>(memory); }

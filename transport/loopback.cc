@@ -179,7 +179,9 @@ class LoopbackEndpoint final : public Endpoint, private QueuedBulkPlane {
   bool pipe_has_room() const { return own_.out.chunk_bytes < pair_->options.bulk_pipe_bytes; }
   bool front_chunk_can_move() const {
     const std::deque<Chunk>& chunks = peer_.out.chunks;
-    return !chunks.empty() && (chunks.front().is_abort || own_.bulk.has_receive(chunks.front().tag));
+    if (chunks.empty()) return false;
+    const std::uint64_t tag = chunks.front().tag;
+    return chunks.front().is_abort || own_.bulk.has_receive(tag) || !own_.bulk.judge_early(tag).is_ok();
   }
   bool can_progress(Interest interest) const {
     const auto wants = static_cast<unsigned>(interest);
@@ -272,7 +274,12 @@ class LoopbackEndpoint final : public Endpoint, private QueuedBulkPlane {
       return std::size_t{1};
     }
     const std::optional<BulkQueue::Incoming> incoming = own_.bulk.find_receive(front->tag);
-    if (!incoming) return std::size_t{0};
+    if (!incoming) {
+      Status early = own_.bulk.judge_early(front->tag);
+      if (early.is_ok()) return std::size_t{0};
+      fail(early);
+      return early;
+    }
     const auto step = static_cast<std::size_t>(
         std::min<std::uint64_t>(front->bytes.size() - front->taken, incoming->bytes));
     if (!incoming->is_discard) std::memcpy(incoming->target.data(), front->bytes.data() + front->taken, step);

@@ -77,10 +77,20 @@ class PendingCalls {
   bool give_up(PendingCall& call) {
     std::uint64_t expected = call.id;
     Slot& slot = slots_[call.id % kWaitersMax];
+    given_up_.fetch_add(1, std::memory_order_relaxed);  // before the slot is free: pairs with forgive_late()
     if (!call.done() && slot.state.compare_exchange_strong(expected, 0, std::memory_order_acq_rel))
       return true;
+    given_up_.fetch_sub(1, std::memory_order_relaxed);
     while (!call.done()) std::this_thread::yield();  // it is being copied
     return false;
+  }
+
+  // An answer that nobody waits for may be one to a call that was given up, once for each of them. False:
+  // there is none left, so nobody asked for it. After complete() has said so; one thread at a time.
+  bool forgive_late() {
+    if (given_up_.load(std::memory_order_relaxed) == 0) return false;
+    given_up_.fetch_sub(1, std::memory_order_relaxed);
+    return true;
   }
 
   static std::uint32_t after(std::uint32_t id) { return id == UINT32_MAX ? 1 : id + 1; }
@@ -92,6 +102,7 @@ class PendingCalls {
     PendingCall* call = nullptr;
   };
   std::array<Slot, kWaitersMax> slots_;
+  std::atomic<std::uint64_t> given_up_{0};  // calls whose answer is still to come
 };
 
 }  // namespace tf

@@ -387,8 +387,11 @@ Status RequestQueue::State::on_message(const FrameHeader& header, std::span<cons
       call.reply = {.header = header, .bytes = payload.size()};
     }
   });
-  // The answer to a call that timed out, or an invention of the peer; neither can harm.
-  if (!awaited) dropped_replies_.fetch_add(1, std::memory_order_relaxed);
+  if (awaited) return status;
+  if (!calls_.forgive_late())
+    return {Code::kProtocol, "an answer to request " + std::to_string(header.request_id) + " (opcode " +
+                                 std::to_string(header.opcode) + "), which nobody asked for"};
+  dropped_replies_.fetch_add(1, std::memory_order_relaxed);
   return status;
 }
 

@@ -50,7 +50,7 @@ class RequestQueue {
               std::span<const std::byte> tail = {});
   // The same, then waits for the message with flag RESPONSE and the same id, whose payload is copied into
   // `reply`. A payload longer than `reply` is kProtocol. kTimeout leaves the call forgotten: a late
-  // reply is dropped.
+  // reply is dropped. Any other response that nobody waits for is kProtocol, and ends the endpoint.
   Result<Reply> call(std::uint16_t opcode, std::uint32_t flags, std::span<const std::byte> head,
                      std::span<const std::byte> tail, std::span<std::byte> reply, Deadline deadline);
   // Worker side: answers `request` (same opcode and id, flag RESPONSE plus `flags`).

@@ -103,6 +103,21 @@ hipError_t box_to_device(Session& session, const CopyMode& mode, const Box& box)
   return status ? hipSuccess : session.transferred(status);
 }
 
+// The tag's receives follow one another: until this is gone its payload may come between them.
+class OpenTag {
+ public:
+  OpenTag(Session& session, std::uint64_t tag) : bulk_(session.queue().endpoint().bulk()), tag_(tag) {
+    bulk_.keep_open(tag_, true);
+  }
+  ~OpenTag() { bulk_.keep_open(tag_, false); }
+  OpenTag(const OpenTag&) = delete;
+  OpenTag& operator=(const OpenTag&) = delete;
+
+ private:
+  BulkPlane& bulk_;
+  const std::uint64_t tag_;
+};
+
 // Waits where there is no memory to do without, too.
 hipError_t box_from_device(Session& session, const CopyMode& mode, const Box& box) {
   protocol::CopyBoxFromDeviceRequest request{};
@@ -121,6 +136,7 @@ hipError_t box_from_device(Session& session, const CopyMode& mode, const Box& bo
   if (session.staging().box_from_device(mode, box, staged) == Staging::Outcome::kDone)
     return session.synchronized_stream(mode.device, mode.stream, staged);
   request.tag = session.next_tag();
+  const OpenTag open(session, request.tag);
   hipError_t error = session.post(mode.device, request);
   if (error != hipSuccess) return error;
   RowBatches batches(box);

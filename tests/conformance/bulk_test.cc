@@ -285,5 +285,32 @@ TEST_P(Bulk, PendingTransfersAreBounded) {
   run(client, server);
 }
 
+// An end that asks for everything it gets is not left waiting behind what it never asked for.
+TEST_P(Bulk, UnaskedPayloadEndsWhoRefusesIt) {
+  const auto client = [](std::unique_ptr<Endpoint> endpoint) {
+    if (endpoint->capabilities().one_sided) GTEST_SKIP() << "nothing moves that was not asked for";
+    Peer peer(std::move(endpoint));
+    const CloseOnFailure guard(peer);
+    std::vector<std::byte> target(1000);
+    BulkCompletion asked;
+    peer.bulk().refuse_unasked();
+    ASSERT_OK(peer.bulk().receive(7, target, asked));
+    ASSERT_OK(peer.send(0x0101, 1));
+    EXPECT_CODE(peer.until_failure(std::chrono::seconds(10)), Code::kProtocol);
+    EXPECT_CODE(peer.await(asked), Code::kProtocol);
+  };
+  const auto worker = [](std::unique_ptr<Endpoint> endpoint) {
+    if (endpoint->capabilities().one_sided) return;
+    const std::vector<std::byte> source(1000);
+    BulkCompletion sent;
+    Peer peer(std::move(endpoint));
+    ASSERT_OK(peer.receive().status());
+    ASSERT_OK(peer.bulk().send(8, source, sent));
+    EXPECT_CODE(peer.until_failure(std::chrono::seconds(10)), Code::kPeerLost);
+    peer.close();
+  };
+  run(client, worker);
+}
+
 }  // namespace
 }  // namespace tf::conformance

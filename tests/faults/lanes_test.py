@@ -3,13 +3,14 @@
 import os
 import time
 
-from between import Between, LANES
+from between import Between, Flip, HEADERS, LANES, TO_CLIENT, TO_WORKER
 from harness import DEINITIALIZED, FaultTest, MIB, SLOWER, Worker, main
 
 TIMEOUT_S = 3
 AT_ONCE_S = 1.5
 NOTICE_S = TIMEOUT_S + 2  # the last probe may leave late, and the machine may be slow
 ROUND_BYTES = 1 * MIB
+FIELDS = {"message": (0, 4, 6, 8, 11, 12, 16, 20), "bulk": (0, 7, 8, 10, 12, 16, 20, 24)}
 
 
 class LaneTest(FaultTest):
@@ -52,6 +53,17 @@ class OneLane(LaneTest):
                                     (("copy-in", 32 * MIB), "copying"), (("hold", MIB), "holding")):
                 with self.subTest(f"{lane} {scenario[0]}"):
                     self.strike(scenario, until, lambda between, lane=lane: between.close(lane), AT_ONCE_S)
+
+    def test_changed_on_its_way(self):
+        for lane in HEADERS:
+            for direction in (TO_WORKER, TO_CLIENT):
+                for offset in FIELDS[lane]:
+                    with self.subTest(f"{lane} {direction} byte {offset}"):
+                        def flip(between, lane=lane, direction=direction, offset=offset):
+                            between.flip = Flip(lane, direction, offset)
+
+                        told, log = self.strike(("rounds", ROUND_BYTES), "round", flip, AT_ONCE_S)
+                        self.assertRegex(told if direction == TO_CLIENT else log, "seal|magic")
 
 
 class Network(LaneTest):

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fuzz entry: bytes of a hostile peer on the two lanes of a tcp endpoint. The endpoint delivers what is
-// whole, then tells of the end; it never waits for more.
+// whole, then tells of the end; it never waits for more. Headers that are otherwise plausible are sealed
+// here: no mutation would hit upon a seal.
 #include <sys/socket.h>
 
 #include <chrono>
+#include <cstring>
 #include <memory>
 #include <vector>
 
 #include "input.h"
 #include "net/fd.h"
+#include "tcp/bulk_lane.h"
+#include "tcp/seal.h"
 #include "tcp/transport.h"
 #include "transport/endpoint.h"
 
@@ -33,6 +37,31 @@ bool make_pair(tf::net::OwnedFd& near, tf::net::OwnedFd& far) {
   return true;
 }
 
+void seal(tf::FrameHeader& header) {
+  if (header.magic == tf::kFrameMagic) header.magic = tf::tcp::seal_of(header);
+}
+void seal(tf::tcp::ChunkHeader& header) {
+  if (header.seal == 0) header.seal = tf::tcp::seal_of(header);
+}
+std::uint64_t body_of(const tf::FrameHeader& header) { return header.payload_length; }
+std::uint64_t body_of(const tf::tcp::ChunkHeader& header) { return header.bytes; }
+
+// Header by header, for as long as their lengths lead to another.
+template <typename Header>
+std::vector<std::byte> sealed(std::span<const std::byte> lane) {
+  std::vector<std::byte> bytes(lane.begin(), lane.end());
+  for (std::size_t at = 0; bytes.size() - at >= sizeof(Header);) {
+    Header header;
+    std::memcpy(&header, bytes.data() + at, sizeof header);
+    seal(header);
+    std::memcpy(bytes.data() + at, &header, sizeof header);
+    at += sizeof header;
+    if (body_of(header) > bytes.size() - at) break;
+    at += static_cast<std::size_t>(body_of(header));
+  }
+  return bytes;
+}
+
 void drive(tf::Endpoint& endpoint) {
   Sink sink;
   const tf::Deadline deadline = tf::Deadline::after(std::chrono::seconds(10));
@@ -52,7 +81,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::unique_ptr<tf::net::Acceptor> acceptor = tf::tcp::transport().acceptor(token);
   tf::net::OwnedFd far[kLanes];
   const std::size_t first = input.take<std::uint16_t>();
-  const std::span<const std::byte> bytes[kLanes] = {input.take_bytes(first), input.rest()};
+  const std::vector<std::byte> messages = sealed<tf::FrameHeader>(input.take_bytes(first));
+  const std::vector<std::byte> bytes[kLanes] = {messages, sealed<tf::tcp::ChunkHeader>(input.rest())};
   for (std::uint32_t lane = 0; lane < kLanes; ++lane) {
     tf::net::OwnedFd near;
     if (!make_pair(near, far[lane])) return 0;

@@ -11,6 +11,7 @@
 #include "tcp/bulk_lane.h"
 #include "tcp/endpoint.h"
 #include "tcp/probe.h"
+#include "tcp/seal.h"
 #include "tcp/transport.h"
 #include "tests/support/endpoint_pair.h"
 
@@ -36,6 +37,12 @@ struct Bare {
   std::unique_ptr<Endpoint> endpoint;
   std::array<net::OwnedFd, 2> peer;
 };
+
+// As a peer writes it.
+void write_sealed(FrameHeader header, std::byte* target) {
+  header.magic = seal_of(header);
+  write_header(header, target);
+}
 
 class BarePeer : public testing::TestWithParam<EngineKind> {
  protected:
@@ -80,7 +87,7 @@ TEST_P(BarePeer, FrameInSinglesArrivesWhole) {
   Bare bare = make();
   Counter sink;
   std::array<std::byte, kFrameHeaderBytes + 40> frame{};
-  write_header({.opcode = 7, .request_id = 9, .payload_length = 40}, frame.data());
+  write_sealed({.opcode = 7, .request_id = 9, .payload_length = 40}, frame.data());
   for (const std::byte& byte : frame) {
     EXPECT_EQ(sink.count, 0);
     write(bare.peer[0], std::span(&byte, 1));
@@ -95,13 +102,16 @@ TEST_P(BarePeer, FrameInSinglesArrivesWhole) {
 
 TEST_P(BarePeer, GarbageIsNamedAfterWhatCameBefore) {
   for (const FrameHeader& bad :
-       {FrameHeader{.magic = 1}, FrameHeader{.version = 99}, FrameHeader{.payload_length = kMessageBytesMax},
+       {FrameHeader{.opcode = 8}, FrameHeader{.version = 99}, FrameHeader{.payload_length = kMessageBytesMax},
         FrameHeader{.payload_length = ~0ull}}) {
     Bare bare = make();
     Counter sink;
     std::array<std::byte, 2 * kFrameHeaderBytes> frames{};
-    write_header({.opcode = 7}, frames.data());
-    write_header(bad, frames.data() + kFrameHeaderBytes);
+    write_sealed({.opcode = 7}, frames.data());
+    if (bad.opcode == 8)
+      write_header(bad, frames.data() + kFrameHeaderBytes);  // its seal is missing
+    else
+      write_sealed(bad, frames.data() + kFrameHeaderBytes);
     write(bare.peer[0], frames);
     EXPECT_EQ(until_failure(*bare.endpoint, sink).code(), Code::kProtocol);
     EXPECT_EQ(sink.count, 1);
@@ -114,7 +124,8 @@ TEST_P(BarePeer, GarbageOnTheBulkLaneEndsTransfers) {
   std::vector<std::byte> target(100);
   BulkCompletion done;
   ASSERT_TRUE(bare.endpoint->bulk().receive(1, target, done).is_ok());
-  const ChunkHeader bad{.tag = 1, .bytes = kChunkBytesMax + 1};
+  ChunkHeader bad{.tag = 1, .bytes = kChunkBytesMax + 1};
+  bad.seal = seal_of(bad);
   write(bare.peer[1], std::as_bytes(std::span(&bad, 1)));
   EXPECT_EQ(until_failure(*bare.endpoint, sink).code(), Code::kProtocol);
   ASSERT_TRUE(done.done());

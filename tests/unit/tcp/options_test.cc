@@ -2,12 +2,15 @@
 // Options, the io_uring probe's explanations, and the checks of a bulk chunk's header.
 #include <gtest/gtest.h>
 
+#include <array>
+#include <bit>
 #include <cerrno>
 
 #include "tcp/bulk_lane.h"
 #include "tcp/mirror_buffer.h"
 #include "tcp/options.h"
 #include "tcp/probe.h"
+#include "tcp/seal.h"
 
 namespace tf::tcp {
 namespace {
@@ -33,13 +36,37 @@ TEST(TcpProbe, SaysWhyNot) {
 TEST(TcpProbe, RepeatsItself) { EXPECT_EQ(probe().available.code(), probe_now().available.code()); }
 
 TEST(TcpBulkChunk, OnlySoundHeadersPass) {
-  EXPECT_TRUE(validate(ChunkHeader{.tag = 1, .bytes = kChunkBytesMax}).is_ok());
-  EXPECT_TRUE(validate(ChunkHeader{.tag = 1, .flags = kChunkAbort, .reason = 7}).is_ok());
+  const auto judge = [](ChunkHeader header) {
+    header.seal = seal_of(header);
+    return validate(header).code();
+  };
+  EXPECT_EQ(judge({.tag = 1, .bytes = kChunkBytesMax}), Code::kOk);
+  EXPECT_EQ(judge({.tag = 1, .flags = kChunkAbort, .reason = 7}), Code::kOk);
   for (const ChunkHeader& bad :
        {ChunkHeader{}, ChunkHeader{.bytes = kChunkBytesMax + 1}, ChunkHeader{.bytes = 1, .flags = 2},
         ChunkHeader{.bytes = 1, .flags = kChunkAbort}, ChunkHeader{.bytes = 1, .reason = 1},
-        ChunkHeader{.bytes = 1, .magic = kFrameMagic}, ChunkHeader{.bytes = 1, .reserved = 1}})
-    EXPECT_EQ(validate(bad).code(), Code::kProtocol);
+        ChunkHeader{.bytes = 1, .magic = kFrameMagic}})
+    EXPECT_EQ(judge(bad), Code::kProtocol);
+}
+
+// Whichever bit is changed on the way.
+TEST(TcpSeal, EveryBitOfAHeaderCounts) {
+  ChunkHeader chunk{.tag = 7, .bytes = 4096};
+  chunk.seal = seal_of(chunk);
+  FrameHeader frame{.opcode = 0x0210, .request_id = 9, .flags = 1, .payload_length = 40};
+  frame.magic = seal_of(frame);
+  const auto flipped = [](auto header, std::size_t bit) {
+    auto bytes = std::bit_cast<std::array<unsigned char, sizeof header>>(header);
+    bytes[bit / 8] = static_cast<unsigned char>(bytes[bit / 8] ^ 1u << bit % 8);
+    return std::bit_cast<decltype(header)>(bytes);
+  };
+  EXPECT_TRUE(validate(chunk).is_ok());
+  for (std::size_t bit = 0; bit < 8 * sizeof chunk; ++bit)
+    EXPECT_EQ(validate(flipped(chunk, bit)).code(), Code::kProtocol) << bit;
+  for (std::size_t bit = 0; bit < 8 * sizeof frame; ++bit) {
+    const FrameHeader bad = flipped(frame, bit);
+    EXPECT_NE(bad.magic, seal_of(bad)) << bit;
+  }
 }
 
 TEST(TcpMirrorBuffer, WrapsWithoutASeam) {

@@ -231,6 +231,31 @@ TEST_F(BulkQueueTest, RememberedAbortsAreBounded) {
   EXPECT_EQ(queue_.abort_receive(kBulkAbortsMax + 1, 1).code(), Code::kResourceExhausted);
 }
 
+TEST_F(BulkQueueTest, UnaskedPayloadWaitsUnlessItIsRefused) {
+  EXPECT_TRUE(queue_.judge_early(1).is_ok());
+  queue_.refuse_unasked();
+  const Status unasked = queue_.judge_early(1);
+  EXPECT_EQ(unasked.code(), Code::kProtocol);
+  EXPECT_NE(unasked.message().find("tag 1, which nobody asked for"), std::string::npos) << unasked.message();
+  EXPECT_EQ(queue_.abort_receive(1, 7).code(), Code::kProtocol);
+  receive(1, 10);
+  EXPECT_TRUE(queue_.judge_early(1).is_ok());
+  (void)queue_.find_receive(1);
+  queue_.advance_receive(1, 10);
+  EXPECT_EQ(queue_.judge_early(1).code(), Code::kProtocol) << "it has all that it asked for";
+}
+
+TEST_F(BulkQueueTest, OpenTagsMayComeEarly) {
+  queue_.refuse_unasked();
+  queue_.keep_open(1, true);
+  EXPECT_TRUE(queue_.judge_early(1).is_ok());
+  EXPECT_TRUE(queue_.abort_receive(1, 7).is_ok());
+  EXPECT_EQ(abort_reason(receive(1, 10).status()), 7u);
+  queue_.keep_open(1, false);
+  EXPECT_EQ(queue_.judge_early(1).code(), Code::kProtocol);
+  EXPECT_TRUE(queue_.abort_receive(1, 7).is_ok()) << "a sender may give up twice";
+}
+
 TEST_F(BulkQueueTest, OutgoingAbortsKeepTheirPlace) {
   BulkCompletion& sent = send(1, 10);
   ASSERT_TRUE(queue_.abort(1, 5).is_ok());

@@ -104,17 +104,42 @@ TEST_F(RequestQueueTest, ReplyOfAnotherKindFailsTheEndpoint) {
   serving.join();
 }
 
-TEST_F(RequestQueueTest, SecondAndInventedRepliesAreDropped) {
+TEST_F(RequestQueueTest, AnswerThatNobodyAskedForFailsTheEndpoint) {
   std::thread serving([&] {
     const test::Message request = server_->receive().value();
-    for (const std::uint32_t id : {77u, request.header.request_id, request.header.request_id})
-      EXPECT_TRUE(server_->send(5, id, {}, kFlagResponse).is_ok());
+    EXPECT_TRUE(server_->send(5, request.header.request_id ^ 1, {}, kFlagResponse).is_ok());
+  });
+  const Status status = queue_->call(5, 0, {}, {}, {}, Deadline::after(seconds(10))).status();
+  EXPECT_EQ(status.code(), Code::kProtocol);
+  EXPECT_NE(status.message().find("which nobody asked for"), std::string::npos) << status.message();
+  EXPECT_EQ(endpoint_->status().code(), Code::kProtocol);
+  serving.join();
+}
+
+TEST_F(RequestQueueTest, SecondAnswerFailsTheEndpoint) {
+  std::thread serving([&] {
+    const test::Message request = server_->receive().value();
+    for (int time = 0; time < 2; ++time)
+      EXPECT_TRUE(server_->send(5, request.header.request_id, {}, kFlagResponse).is_ok());
   });
   EXPECT_TRUE(queue_->call(5, 0, {}, {}, {}, Deadline::after(seconds(10))).is_ok());
   serving.join();
+  EXPECT_EQ(queue_->poll().code(), Code::kProtocol);
+}
+
+// One for each call that was given up, and no more.
+TEST_F(RequestQueueTest, LateAnswersAreDropped) {
+  for (int call = 0; call < 2; ++call)
+    EXPECT_EQ(queue_->call(5, 0, {}, {}, {}, Deadline::after(milliseconds(10))).code(), Code::kTimeout);
+  for (int call = 0; call < 2; ++call) {
+    const test::Message request = server_->receive().value();
+    EXPECT_TRUE(server_->send(5, request.header.request_id, {}, kFlagResponse).is_ok());
+  }
   EXPECT_TRUE(queue_->poll().is_ok());
   EXPECT_EQ(queue_->dropped_replies(), 2u);
-  EXPECT_TRUE(endpoint_->status().is_ok());
+  EXPECT_TRUE(server_->send(5, 1, {}, kFlagResponse).is_ok());
+  EXPECT_EQ(queue_->poll().code(), Code::kProtocol);
+  EXPECT_EQ(queue_->dropped_replies(), 2u);
 }
 
 TEST_F(RequestQueueTest, NoticesAndRepliesKeepTheirOrder) {
