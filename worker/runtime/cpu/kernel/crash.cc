@@ -3,8 +3,10 @@
 
 #include <signal.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <memory>
 #include <new>
@@ -24,6 +26,25 @@ constexpr greg_t kFlagsOfACall =
 // Of kSignals, before ours. Written once, before the handler is there.
 std::array<struct sigaction, kSignals.size()> earlier;
 
+// The threads that have called expect_crashes(), 0: a free slot. Relaxed: a thread looks for itself only.
+std::array<std::atomic<pid_t>, kThreadsMax> threads;
+
+bool replace_thread(pid_t before, pid_t now) {
+  for (std::atomic<pid_t>& slot : threads) {
+    pid_t expected = before;
+    if (slot.load(std::memory_order_relaxed) == before &&
+        slot.compare_exchange_strong(expected, now, std::memory_order_relaxed))
+      return true;
+  }
+  return false;
+}
+
+bool is_known_thread(pid_t thread) {
+  for (const std::atomic<pid_t>& slot : threads)
+    if (slot.load(std::memory_order_relaxed) == thread) return true;
+  return false;
+}
+
 // As if we were not there: whoever was registered before is called, or the process ends.
 void hand_on(int signal, siginfo_t* info, void* context) {
   std::size_t index = 0;
@@ -41,8 +62,9 @@ void hand_on(int signal, siginfo_t* info, void* context) {
 }
 
 void on_signal(int signal, siginfo_t* info, void* context) {
-  CrashExit* const exit = internal::crash_exit;
-  if (exit == nullptr || info->si_code <= 0) return hand_on(signal, info, context);  // not by the processor
+  const bool by_processor = info->si_code > 0;
+  CrashExit* const exit = by_processor && is_known_thread(::gettid()) ? internal::crash_exit : nullptr;
+  if (exit == nullptr) return hand_on(signal, info, context);
   internal::crash_exit = nullptr;
   exit->crash = {signal, reinterpret_cast<std::uintptr_t>(info->si_addr)};
   // Returning from here enters go_on(exit), as a call would: the stack is 8 off.
@@ -67,10 +89,12 @@ bool install() {
   return true;
 }
 
-// The stack for handlers of a thread that has none yet.
-class SignalStack {
+// What the handler needs of a thread: that it is known, and a stack where it has none yet.
+class CrashingThread {
  public:
-  SignalStack() {
+  CrashingThread() : known_(replace_thread(0, ::gettid())) {
+    if (!known_) return;
+    set_crash_exit(nullptr);  // allocates it
     stack_t now = {};
     if (::sigaltstack(nullptr, &now) != 0) return;
     ready_ = (now.ss_flags & SS_DISABLE) == 0;
@@ -82,19 +106,21 @@ class SignalStack {
     own.ss_size = kSignalStackBytes;
     ready_ = ::sigaltstack(&own, nullptr) == 0;
   }
-  ~SignalStack() {
+  ~CrashingThread() {
+    if (known_) replace_thread(::gettid(), 0);
     stack_t now = {};
     if (!memory_ || ::sigaltstack(nullptr, &now) != 0 || now.ss_sp != memory_.get()) return;
     stack_t none = {};
     none.ss_flags = SS_DISABLE;
     ::sigaltstack(&none, nullptr);
   }
-  SignalStack(const SignalStack&) = delete;
-  SignalStack& operator=(const SignalStack&) = delete;
+  CrashingThread(const CrashingThread&) = delete;
+  CrashingThread& operator=(const CrashingThread&) = delete;
 
   bool ready() const { return ready_; }
 
  private:
+  const bool known_;
   std::unique_ptr<std::byte[]> memory_;
   bool ready_ = false;
 };
@@ -103,8 +129,8 @@ class SignalStack {
 
 bool expect_crashes() {
   static const bool installed = install();
-  static thread_local const SignalStack stack;
-  return installed && stack.ready();
+  static thread_local const CrashingThread thread;
+  return installed && thread.ready();
 }
 
 }  // namespace tf::cpu

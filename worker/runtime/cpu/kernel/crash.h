@@ -9,6 +9,7 @@
 // malloc) stays held.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace tf::cpu {
@@ -26,9 +27,10 @@ struct CrashExit {
 };
 
 namespace internal {
-// Null where a crash is nobody's but the process's. In the static block of thread-local memory, so that a
-// handler may look at it in any thread.
-extern constinit thread_local CrashExit* volatile crash_exit __attribute__((tls_model("initial-exec")));
+// Null where a crash is nobody's but the process's. The handler looks at it only in threads that have called
+// expect_crashes(): in others the first look would allocate it, since a library that may be loaded late
+// cannot have it in the static block of thread-local memory.
+extern constinit thread_local CrashExit* volatile crash_exit;
 }  // namespace internal
 
 // A crash of the calling thread goes to `exit` from now on; null: to the process.
@@ -47,7 +49,9 @@ class OutsideKernel {
 };
 
 // Before the calling thread runs kernels: the handler is there, and has a stack of its own in this thread (of
-// a kernel's there may be little left). False: no memory; crashes then end the process as before.
+// a kernel's there may be little left). False: no memory, or kThreadsMax threads have called it that still
+// run; crashes then end the process as before.
+inline constexpr std::size_t kThreadsMax = 4096;
 bool expect_crashes();
 
 }  // namespace tf::cpu
