@@ -61,7 +61,8 @@ hipError_t find_route(Session& session, const CopyEnd& target, const CopyEnd& so
   const Look from = look(session, source);
   if (!to.whole || !from.whole) return hipErrorInvalidValue;
   const bool among_devices = to.end == End::kDevice && from.end == End::kDevice;
-  route = {way_between(to.end, from.end), to.here && from.here && !among_devices};
+  const bool among_hosts = to.end == End::kReachedHost && from.end == End::kReachedHost;
+  route = {way_between(to.end, from.end), to.here && from.here && !among_devices, among_hosts};
   return check_kind(to.end, from.end, kind);
 }
 
@@ -87,9 +88,10 @@ bool staging_would_wait(Session& session, const CopyMode& mode, const CopyEnd& s
   return bytes > staged_max && !session.pending_work().idle() && may_return_early(session, mode, source);
 }
 
-CopyMode ruled(Session& session, const CopyMode& mode, const Route& route, const CopyEnd& target) {
+CopyMode ruled(Session& session, const CopyMode& mode, Route& route, const CopyEnd& target) {
   CopyMode made = mode;
   if (route.way == Way::kFromDevice) made.wait = !may_return_early(session, mode, target);
+  if (route.among_hosts) route.way = Way::kOnHost;
   return made;
 }
 

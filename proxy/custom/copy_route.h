@@ -21,7 +21,8 @@ struct CopyEnd {
 
 struct Route {
   CopyWay way = CopyWay::kOnHost;
-  bool here = false;  // both ends are memory of this process too, and one is the host's
+  bool here = false;         // both ends are memory of this process too, and one is the host's
+  bool among_hosts = false;  // both ends are the host's, and devices reach them
 };
 
 // hipErrorInvalidValue: an end is not what `kind` says, or reaches beyond its allocation.
@@ -36,8 +37,11 @@ bool may_return_early(Session& session, const CopyMode& mode, const CopyEnd& hos
 // has other work to do first empties none.
 bool staging_would_wait(Session& session, const CopyMode& mode, const CopyEnd& source, std::uint64_t bytes,
                         std::uint64_t staged_max);
-// The mode in which the copy is made: one that writes host memory waits unless it may return early.
-CopyMode ruled(Session& session, const CopyMode& mode, const Route& route, const CopyEnd& target);
+// The mode in which the copy is made, and the way it goes then. One that writes host memory waits unless it
+// may return early. One between host memory is made here, behind its stream: CUDA's runtime and AMD's finish
+// the stream in the thread that asks (docs/copy-semantics.md), which at the worker is the executor, and a
+// host function in front of the copy ends only when the executor has heard of it.
+CopyMode ruled(Session& session, const CopyMode& mode, Route& route, const CopyEnd& target);
 
 // Whether this thread makes a copy itself: nothing, or hipSuccess when it is its turn in the stream, or why
 // it never will be. What the stream must do first is waited for where the call waits anyhow; copies to the
