@@ -45,6 +45,7 @@ class FailedKernel {
     EXPECT_EQ(hipGetLastError(), hipSuccess) << "a launch does not wait";
     EXPECT_EQ(hipEventRecord(late_, stream_), hipSuccess);
     expected_ = kernel == "wild write" ? hipErrorIllegalAddress : hipErrorLaunchFailure;
+    if (kernel == "assert" && is_nvidia()) expected_ = hipErrorAssert;  // CUDA_ERROR_ASSERT of the driver
   }
 
   void first_to_tell(const std::string& call) {
