@@ -7,11 +7,6 @@
 #include <mutex>
 
 namespace tf::cpu {
-namespace {
-
-std::uintptr_t address_of(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
-
-}  // namespace
 
 bool MemoryMap::add(const Allocation& allocation) {
   const std::unique_lock lock(mutex_);

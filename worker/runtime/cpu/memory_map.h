@@ -18,6 +18,8 @@ namespace tf::cpu {
 
 class Pool;
 
+inline std::uintptr_t address_of(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
+
 enum class MemoryKind {
   kDevice,      // hipMalloc and pools
   kManaged,     // hipMallocManaged

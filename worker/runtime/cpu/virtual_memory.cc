@@ -17,7 +17,6 @@ namespace {
 
 constexpr std::size_t kMaxAlignment_bytes = std::size_t{1} << 40;
 
-std::uintptr_t address_of(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
 void* pointer_to(std::uintptr_t address) { return reinterpret_cast<void*>(address); }
 bool whole_pages(std::size_t value) { return value % kHugePage_bytes == 0; }
 
