@@ -39,10 +39,17 @@ struct FiberState {
   void* resumer_tsan = nullptr;
 };
 
+// At once for launches. ThreadSanitizer ends at 8128 "threads", and each of them costs it about a megabyte.
 #if defined(TF_FIBER_TSAN)
-inline constexpr unsigned kMostFibers = 4096;  // at once for launches: ThreadSanitizer ends at 8128 "threads"
+inline constexpr unsigned kMostFibers = 1024;
 #else
 inline constexpr unsigned kMostFibers = 16384;
+#endif
+// A sanitizer maps memory of its own for each stack, and keeps it.
+#if defined(TF_FIBER_ASAN) || defined(TF_FIBER_TSAN)
+inline constexpr bool kKeepsMemory = true;
+#else
+inline constexpr bool kKeepsMemory = false;
 #endif
 
 #if defined(TF_FIBER_ASAN)
