@@ -99,64 +99,61 @@ class CopySemantics : public ::testing::TestWithParam<std::size_t> {
     if (form().symbol) return {600, 50'000};
     return {600, 50'000, kLargeBytes};
   }
-};
 
-// D2H, where the target must be there on return: pageable memory whatever the form, any memory if it waits.
-TEST_P(CopySemantics, TheTargetHoldsTheBytesOnReturn) {
-  const Streams streams;
-  DeviceBuffer scratch(sizeof(int));
-  int value = 0;
-  for (const std::size_t bytes : sizes()) {
-    const Layout layout = layout_of(form().geometry, bytes);
-    const DeviceEnd device(form(), layout.device_bytes());
-    for (const Memory memory : kMemories) {
-      if (!form().waits && memory != Memory::kPageable) continue;
-      const HostBlock host(memory, layout.host_bytes());
-      for (const auto& [name, stream] : streams.of(form())) {
-        for (const Before before : kBefore) {
-          SCOPED_TRACE(std::string(name_of(memory)) + ", " + name + ", " + std::to_string(bytes) +
-                       " bytes, behind " + std::to_string(static_cast<int>(before)));
-          value = value % 200 + 20;
-          std::fill_n(host.get(), layout.host_bytes(), kUntouched);
-          HIP_OK(hipMemsetAsync(device.get(), 1, layout.device_bytes(), stream));
-          HIP_OK(hipStreamSynchronize(stream));
-          keep_busy(before, stream, scratch.get<int>());
-          HIP_OK(hipMemsetAsync(device.get(), value, layout.device_bytes(), stream));
-          HIP_OK(form().make({Direction::kFromDevice, device.get(), host.get(), layout, stream}));
-          ASSERT_TRUE(holds(host.get(), layout, std::byte(value)));
+  // Every case in which the host's end is the program's again on return: pageable memory whatever the form,
+  // any memory if it waits; on every stream, idle and busy. make(copy, before, value) gets the copy to make,
+  // but for its direction, and a value that no case before it had.
+  template <typename Make>
+  void for_each_case_done_on_return(Make make) {
+    const Streams streams;
+    int value = 0;
+    for (const std::size_t bytes : sizes()) {
+      const Layout layout = layout_of(form().geometry, bytes);
+      const DeviceEnd device(form(), layout.device_bytes());
+      for (const Memory memory : kMemories) {
+        if (!form().waits && memory != Memory::kPageable) continue;
+        const HostBlock host(memory, layout.host_bytes());
+        for (const auto& [name, stream] : streams.of(form())) {
+          for (const Before before : kBefore) {
+            SCOPED_TRACE(std::string(name_of(memory)) + ", " + name + ", " + std::to_string(bytes) +
+                         " bytes, behind " + std::to_string(static_cast<int>(before)));
+            value = value % 200 + 20;
+            make(Copy{Direction::kToDevice, device.get(), host.get(), layout, stream}, before, value);
+            if (HasFatalFailure()) return;
+          }
         }
       }
     }
   }
+};
+
+// D2H, where the target must be there on return.
+TEST_P(CopySemantics, TheTargetHoldsTheBytesOnReturn) {
+  DeviceBuffer scratch(sizeof(int));
+  for_each_case_done_on_return([&](Copy copy, Before before, int value) {
+    copy.direction = Direction::kFromDevice;
+    std::fill_n(copy.host, copy.layout.host_bytes(), kUntouched);
+    HIP_OK(hipMemsetAsync(copy.device, 1, copy.layout.device_bytes(), copy.stream));
+    HIP_OK(hipStreamSynchronize(copy.stream));
+    keep_busy(before, copy.stream, scratch.get<int>());
+    HIP_OK(hipMemsetAsync(copy.device, value, copy.layout.device_bytes(), copy.stream));
+    HIP_OK(form().make(copy));
+    ASSERT_TRUE(holds(copy.host, copy.layout, std::byte(value)));
+  });
 }
 
 // H2D, where the source is the program's again on return.
 TEST_P(CopySemantics, TheSourceMayChangeOnReturn) {
-  const Streams streams;
   DeviceBuffer scratch(sizeof(int));
-  int value = 0;
-  for (const std::size_t bytes : sizes()) {
-    const Layout layout = layout_of(form().geometry, bytes);
-    const DeviceEnd device(form(), layout.device_bytes());
-    for (const Memory memory : kMemories) {
-      if (!form().waits && memory != Memory::kPageable) continue;
-      const HostBlock host(memory, layout.host_bytes());
-      for (const auto& [name, stream] : streams.of(form())) {
-        for (const Before before : kBefore) {
-          SCOPED_TRACE(std::string(name_of(memory)) + ", " + name + ", " + std::to_string(bytes) +
-                       " bytes, behind " + std::to_string(static_cast<int>(before)));
-          value = value % 200 + 20;
-          std::fill_n(host.get(), layout.host_bytes(), std::byte(value));
-          keep_busy(before, stream, scratch.get<int>());
-          HIP_OK(hipMemsetAsync(device.get(), 1, layout.device_bytes(), stream));
-          HIP_OK(form().make({Direction::kToDevice, device.get(), host.get(), layout, stream}));
-          std::fill_n(host.get(), layout.host_bytes(), kOverwritten);
-          HIP_OK(hipStreamSynchronize(stream));
-          ASSERT_TRUE(device_holds(device.get(), layout, std::byte(value)));
-        }
-      }
-    }
-  }
+  for_each_case_done_on_return([&](const Copy& copy, Before before, int value) {
+    std::fill_n(copy.host, copy.layout.host_bytes(), std::byte(value));
+    keep_busy(before, copy.stream, scratch.get<int>());
+    HIP_OK(hipMemsetAsync(copy.device, 1, copy.layout.device_bytes(), copy.stream));
+    HIP_OK(form().make(copy));
+    std::fill_n(copy.host, copy.layout.host_bytes(), kOverwritten);
+    HIP_OK(hipStreamSynchronize(copy.stream));
+    ASSERT_TRUE(device_holds(copy.device, copy.layout, std::byte(value)));
+  });
 }
 
 // Asynchronous forms and memory that is not pageable: the call returns while the stream stands still.
