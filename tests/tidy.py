@@ -35,7 +35,7 @@ MAY_INCLUDE = {
     "worker/runtime/common": {"worker/runtime/common", "hipdata", "transport"},
     "worker/runtime/cpu": {"worker/runtime/cpu", "worker/runtime/common", "codeobject", "graph", "hipdata", "transport",
                            "concurrency", "cpu"},
-    "worker/runtime/cpu/rtc": {"worker/runtime/cpu/rtc", "worker/runtime/common", "protocol", "transport"},
+    "worker/runtime/cpu/rtc": {"worker/runtime/cpu/rtc", "worker/runtime/common", "protocol", "net", "transport"},
     "worker/runtime/cuda": {"worker/runtime/cuda", "worker/runtime/common", "codeobject", "graph", "hipdata",
                             "transport", "concurrency"},
 }

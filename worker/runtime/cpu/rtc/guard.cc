@@ -28,15 +28,6 @@ while read -r line; do group=$line; done
 rm -rf -- "$1" || { sleep 1; rm -rf -- "$1"; }
 )";
 
-constexpr int kLeastDescriptor = 3;  // below it are a program's own input and output, open or not
-
-int raised(int descriptor) {
-  if (descriptor < 0 || descriptor >= kLeastDescriptor) return descriptor;
-  const int copy = ::fcntl(descriptor, F_DUPFD_CLOEXEC, kLeastDescriptor);
-  ::close(descriptor);
-  return copy;
-}
-
 // In a session of its own, so that no terminal reaches it. -1: it could not be started.
 pid_t start(int input, const std::string& directory) {
   posix_spawn_file_actions_t actions;
@@ -63,14 +54,13 @@ pid_t start(int input, const std::string& directory) {
 Guard::Guard(const std::string& directory) {
   int ends[2] = {-1, -1};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return;
-  lifeline_ = raised(ends[0]);
-  const int input = raised(ends[1]);
-  if (lifeline_ >= 0 && input >= 0) pid_ = start(input, directory);
-  if (input >= 0) ::close(input);
+  lifeline_ = net::OwnedFd(ends[0]);
+  const net::OwnedFd input(ends[1]);
+  if (lifeline_ && input) pid_ = start(input.get(), directory);
 }
 
 Guard::~Guard() {
-  if (lifeline_ >= 0) ::close(lifeline_);
+  lifeline_.reset();
   if (pid_ > 0) static_cast<void>(wait_until_over(pid_, kRemovalTime));
 }
 
@@ -78,7 +68,7 @@ void Guard::watch(pid_t group) {
   if (pid_ <= 0) return;
   const std::string line = (group == 0 ? std::string() : std::to_string(group)) + '\n';
   // Fails only when the guard is gone.
-  [[maybe_unused]] const ssize_t sent = ::send(lifeline_, line.data(), line.size(), MSG_NOSIGNAL);
+  [[maybe_unused]] const ssize_t sent = ::send(lifeline_.get(), line.data(), line.size(), MSG_NOSIGNAL);
 }
 
 }  // namespace tf::cpu::rtc

@@ -7,6 +7,8 @@
 
 #include <string>
 
+#include "net/fd.h"
+
 namespace tf::cpu::rtc {
 
 class Guard {
@@ -22,7 +24,7 @@ class Guard {
   void watch(pid_t group);
 
  private:
-  int lifeline_ = -1;  // a socket that is closed with this process, which is how the guard hears of it
+  net::OwnedFd lifeline_;  // a socket that is closed with this process, which is how the guard hears of it
   pid_t pid_ = -1;
 };
 
