@@ -12,8 +12,8 @@
 namespace tf::net {
 namespace {
 
-constexpr int kIntervals =
-    4;  // of the timeout: the first probe leaves after one, the end comes with the last
+// Of the timeout: the first probe leaves after one, the end comes with the last.
+constexpr int kIntervals = 4;
 constexpr int kProbesMin = 2;  // one may be lost on its way
 constexpr std::int64_t kTimeoutMax_ms = 24LL * 3600 * 1000;
 

@@ -129,8 +129,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   TaskQueue queue_;
   bool started_ = false;
   bool caller_runs_ = false;  // meanwhile nothing that is queued is shown to the thread
-  std::uint64_t known_completed_ =
-      0;                              // at least so many: asked for seldom, since it is the thread's to write
+  // At least so many: asked for seldom, since it is the thread's to write.
+  std::uint64_t known_completed_ = 0;
   std::atomic<bool> closing_{false};  // relaxed: set under mutex_, and looked at again under it
 
   std::mutex sleep_mutex_;  // of the thread's sleep, with wake_

@@ -20,8 +20,8 @@ namespace {
 constexpr std::array kSignals = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
 // Room for the registers that the kernel saves (AVX-512: about 3 KiB) and for a program's own handler.
 constexpr std::size_t kSignalStackBytes = 64 * 1024;
-constexpr greg_t kFlagsOfACall =
-    ~greg_t{0x100 | 0x400 | 0x40000};  // no single step, direction, alignment check
+// No single step, no direction, no alignment check.
+constexpr greg_t kFlagsOfACall = ~greg_t{0x100 | 0x400 | 0x40000};
 
 // Of kSignals, before ours. Written once, before the handler is there.
 std::array<struct sigaction, kSignals.size()> earlier;
