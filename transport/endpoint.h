@@ -39,8 +39,10 @@ inline constexpr std::size_t kMessageBytesMax = 64 * 1024;
 struct Capabilities {
   std::size_t max_message_bytes = kMessageBytesMax;  // largest reserve()
   std::size_t bulk_chunk_bytes = 1 << 20;            // best size of one send(); larger ones are cut
-  bool shared_memory = false;                        // both sides can map the same pages
-  bool one_sided = false;                            // bulk needs no CPU on the far side
+  // Payload up to here costs less inside its message than on the bulk plane.
+  std::size_t inline_payload_bytes = 8 << 10;
+  bool shared_memory = false;  // both sides can map the same pages
+  bool one_sided = false;      // bulk needs no CPU on the far side
   // Bulk leaves from whichever processor moves it, and overtakes itself when that changes: best moved by one
   // thread that stays where it is.
   bool steady_mover = false;

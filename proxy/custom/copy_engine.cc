@@ -21,7 +21,8 @@ hipError_t to_device_inline(Session& session, const CopyMode& mode, std::uint64_
 
 hipError_t to_device(Session& session, const CopyMode& mode, std::uint64_t target, const void* source,
                      std::uint64_t bytes) {
-  if (bytes <= kInlineCopyBytesMax) return to_device_inline(session, mode, target, source, bytes);
+  if (bytes <= session.queue().endpoint().capabilities().inline_payload_bytes)
+    return to_device_inline(session, mode, target, source, bytes);
   const CopyEnd host{to_raw(source), bytes};
   hipError_t staged = hipSuccess;
   if (!staging_would_wait(session, mode, host, bytes, kStagingBytes) &&

@@ -17,8 +17,6 @@
 
 namespace tf::proxy {
 
-// Host-to-device copies up to this size travel inside their message.
-inline constexpr std::uint64_t kInlineCopyBytesMax = 8 * 1024;
 // Host rows packed at a time.
 inline constexpr std::uint64_t kPackBytesMax = 1 << 20;
 

@@ -36,6 +36,7 @@ TEST_P(Lifecycle, SaysWhatItIs) {
     EXPECT_GT(endpoint->capabilities().max_message_bytes, 4096u);
     EXPECT_LE(endpoint->capabilities().max_message_bytes, kMessageBytesMax);
     EXPECT_GT(endpoint->capabilities().bulk_chunk_bytes, 0u);
+    EXPECT_LT(endpoint->capabilities().inline_payload_bytes, endpoint->capabilities().max_message_bytes);
     EXPECT_OK(endpoint->status());
   };
   run(check, check);
