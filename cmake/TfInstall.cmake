@@ -7,8 +7,8 @@
 # moved: everything finds the rest from where it lies itself.
 include(CMakePackageConfigHelpers)
 
-set(TF_EXPORTED tf_concurrency tf_transport tf_net tf_shm tf_tcp tf_transport_factory tf_liburing)
-set(folders_of_headers concurrency transport transport/factory net shm tcp)
+set(TF_EXPORTED tf_base tf_transport tf_net tf_shm tf_tcp tf_transport_factory tf_liburing)
+set(folders_of_headers transport transport/base transport/net transport/factory shm tcp)
 if(TARGET tf_rdma)
   list(APPEND TF_EXPORTED tf_rdma)
   list(APPEND folders_of_headers rdma)

@@ -17,7 +17,7 @@
 #include "rdma/queue_pair.h"
 #include "rdma/stamp.h"
 #include "rdma/stream.h"
-#include "transport/status.h"
+#include "transport/base/status.h"
 
 namespace tf::rdma {
 

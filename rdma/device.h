@@ -12,7 +12,7 @@
 
 #include "rdma/device_list.h"
 #include "rdma/verbs.h"
-#include "transport/status.h"
+#include "transport/base/status.h"
 
 namespace tf::rdma {
 

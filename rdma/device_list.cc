@@ -10,7 +10,7 @@
 #include <cstring>
 #include <utility>
 
-#include "net/standard_descriptors.h"
+#include "transport/net/standard_descriptors.h"
 
 namespace tf::rdma {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "rdma/verbs.h"
-#include "transport/status.h"
+#include "transport/base/status.h"
 
 namespace tf::rdma {
 

@@ -16,14 +16,14 @@
 #include <string>
 #include <utility>
 
-#include "concurrency/spin.h"
-#include "net/socket.h"
-#include "net/waker.h"
 #include "rdma/bulk.h"
 #include "rdma/handshake.h"
 #include "rdma/loss.h"
 #include "rdma/waits.h"
-#include "transport/sticky_failure.h"
+#include "transport/base/spin.h"
+#include "transport/base/sticky_failure.h"
+#include "transport/net/socket.h"
+#include "transport/net/waker.h"
 
 namespace tf::rdma {
 namespace {

@@ -3,11 +3,11 @@
 
 #include <memory>
 
-#include "net/fd.h"
 #include "rdma/device.h"
 #include "rdma/loss.h"
 #include "rdma/plane.h"
 #include "transport/endpoint.h"
+#include "transport/net/fd.h"
 
 namespace tf::rdma {
 

@@ -8,7 +8,7 @@
 #include <span>
 #include <string>
 
-#include "net/socket.h"
+#include "transport/net/socket.h"
 
 namespace tf::rdma {
 namespace {

@@ -12,8 +12,8 @@
 #include "rdma/device.h"
 #include "rdma/plane.h"
 #include "rdma/retries.h"
-#include "transport/deadline.h"
-#include "transport/status.h"
+#include "transport/base/deadline.h"
+#include "transport/base/status.h"
 
 namespace tf::rdma {
 

@@ -11,10 +11,10 @@
 #include <mutex>
 #include <optional>
 
-#include "net/fd.h"
 #include "rdma/handshake.h"
-#include "transport/deadline.h"
-#include "transport/status.h"
+#include "transport/base/deadline.h"
+#include "transport/base/status.h"
+#include "transport/net/fd.h"
 
 namespace tf::rdma {
 

@@ -10,7 +10,7 @@
 #include <cerrno>
 #include <string>
 
-#include "net/standard_descriptors.h"
+#include "transport/net/standard_descriptors.h"
 
 namespace tf::rdma {
 namespace {

@@ -8,8 +8,8 @@
 #include <string>
 #include <thread>
 
-#include "concurrency/fence.h"
 #include "rdma/stamp.h"
+#include "transport/base/fence.h"
 
 namespace tf::rdma {
 namespace {

@@ -13,8 +13,8 @@
 
 #include "rdma/queue_pair.h"
 #include "rdma/stream.h"
-#include "transport/deadline.h"
-#include "transport/status.h"
+#include "transport/base/deadline.h"
+#include "transport/base/status.h"
 
 namespace tf::rdma {
 

@@ -18,7 +18,7 @@
 
 #include "rdma/retries.h"
 #include "rdma/verbs.h"
-#include "transport/status.h"
+#include "transport/base/status.h"
 
 namespace tf::rdma {
 

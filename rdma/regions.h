@@ -24,7 +24,7 @@
 #include <span>
 
 #include "rdma/plane.h"
-#include "transport/deadline.h"
+#include "transport/base/deadline.h"
 
 namespace tf::rdma {
 

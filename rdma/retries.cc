@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rdma/retries.h"
 
-#include "net/io_timeout.h"
+#include "transport/net/io_timeout.h"
 
 namespace tf::rdma {
 namespace {

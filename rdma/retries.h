@@ -6,7 +6,7 @@
 #include <chrono>
 #include <cstdint>
 
-#include "transport/status.h"
+#include "transport/base/status.h"
 
 namespace tf::rdma {
 
@@ -27,7 +27,7 @@ inline constexpr int kAckTimeoutStretch = 4;    // an ack timeout may take a dev
 // stretch.
 Retries retries_within(std::chrono::milliseconds io_timeout);
 
-// Of TF_IO_TIMEOUT (net/io_timeout.h).
+// Of TF_IO_TIMEOUT (transport/net/io_timeout.h).
 Result<Retries> retries_from_environment();
 
 }  // namespace tf::rdma

@@ -4,10 +4,10 @@
 #include <string>
 #include <utility>
 
-#include "net/socket.h"
 #include "rdma/endpoint.h"
 #include "rdma/handshake.h"
 #include "rdma/regions.h"
+#include "transport/net/socket.h"
 
 namespace tf::rdma {
 namespace {

@@ -6,11 +6,11 @@
 #include <chrono>
 #include <memory>
 
-#include "net/transport.h"
 #include "rdma/device.h"
 #include "rdma/loss.h"
 #include "rdma/retries.h"
 #include "rdma/verbs.h"
+#include "transport/net/transport.h"
 
 namespace tf::rdma {
 

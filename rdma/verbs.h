@@ -16,7 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "transport/status.h"
+#include "transport/base/status.h"
 
 namespace tf::rdma {
 

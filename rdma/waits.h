@@ -8,8 +8,8 @@
 #include <atomic>
 #include <utility>
 
-#include "concurrency/spin.h"
 #include "rdma/producer.h"
+#include "transport/base/spin.h"
 
 namespace tf::rdma {
 

@@ -17,10 +17,10 @@
 #include <mutex>
 #include <utility>
 
-#include "concurrency/pause.h"
-#include "concurrency/spin.h"
 #include "shm/bulk.h"
-#include "transport/sticky_failure.h"
+#include "transport/base/pause.h"
+#include "transport/base/spin.h"
+#include "transport/base/sticky_failure.h"
 
 namespace tf::shm {
 namespace {

@@ -5,9 +5,9 @@
 
 #include <memory>
 
-#include "net/fd.h"
 #include "shm/segment.h"
 #include "transport/endpoint.h"
+#include "transport/net/fd.h"
 
 namespace tf::shm {
 

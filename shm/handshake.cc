@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "net/socket.h"
+#include "transport/net/socket.h"
 
 namespace tf::shm {
 namespace {

@@ -4,10 +4,10 @@
 // Both sides check that the peer runs as the same user (or is root): SO_PEERCRED, which cannot be forged.
 #pragma once
 
-#include "net/fd.h"
 #include "shm/segment.h"
-#include "transport/deadline.h"
-#include "transport/status.h"
+#include "transport/base/deadline.h"
+#include "transport/base/status.h"
+#include "transport/net/fd.h"
 
 namespace tf::shm {
 

@@ -17,9 +17,9 @@
 #include <span>
 #include <type_traits>
 
-#include "net/fd.h"
+#include "transport/base/status.h"
+#include "transport/net/fd.h"
 #include "transport/ring.h"
-#include "transport/status.h"
 #include "transport/wakeup.h"
 
 namespace tf::shm {

@@ -4,9 +4,9 @@
 #include <string>
 #include <utility>
 
-#include "net/socket.h"
 #include "shm/endpoint.h"
 #include "shm/handshake.h"
+#include "transport/net/socket.h"
 
 namespace tf::shm {
 namespace {

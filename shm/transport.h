@@ -2,7 +2,7 @@
 // The shared-memory transport: two processes of one host, met over the worker's Unix socket.
 #pragma once
 
-#include "net/transport.h"
+#include "transport/net/transport.h"
 
 namespace tf::shm {
 

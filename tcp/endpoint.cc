@@ -5,7 +5,7 @@
 // has passed; the bulk lane's end when all messages that came are delivered and the message lane has ended
 // too, or kBulkLossGrace has passed. Transfers end with the endpoint.
 //
-// A host that vanishes ends no lane that has something to send: net/liveness.h.
+// A host that vanishes ends no lane that has something to send: transport/net/liveness.h.
 #include "tcp/endpoint.h"
 
 #include <linux/sockios.h>
@@ -20,11 +20,11 @@
 #include <thread>
 #include <utility>
 
-#include "concurrency/spin.h"
-#include "net/liveness.h"
-#include "net/waker.h"
 #include "tcp/bulk_lane.h"
 #include "tcp/message_lane.h"
+#include "transport/base/spin.h"
+#include "transport/net/liveness.h"
+#include "transport/net/waker.h"
 
 namespace tf::tcp {
 namespace {

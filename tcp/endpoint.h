@@ -5,10 +5,10 @@
 
 #include <memory>
 
-#include "net/fd.h"
 #include "tcp/engine.h"
 #include "tcp/options.h"
 #include "transport/endpoint.h"
+#include "transport/net/fd.h"
 
 namespace tf::tcp {
 

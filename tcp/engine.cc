@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tcp/engine.h"
 
-#include "net/socket.h"
 #include "tcp/poll_engine.h"
 #include "tcp/probe.h"
 #include "tcp/uring_engine.h"
+#include "transport/net/socket.h"
 
 namespace tf::tcp {
 namespace {

@@ -23,7 +23,7 @@
 #include <span>
 
 #include "tcp/options.h"
-#include "transport/status.h"
+#include "transport/base/status.h"
 
 namespace tf::tcp {
 

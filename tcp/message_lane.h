@@ -18,10 +18,10 @@
 #include <mutex>
 #include <thread>
 
-#include "net/waker.h"
 #include "tcp/engine.h"
 #include "tcp/mirror_buffer.h"
 #include "transport/endpoint.h"
+#include "transport/net/waker.h"
 
 namespace tf::tcp {
 

@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "net/fd.h"
+#include "transport/net/fd.h"
 
 namespace tf::tcp {
 

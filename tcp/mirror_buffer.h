@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <span>
 
-#include "transport/status.h"
+#include "transport/base/status.h"
 
 namespace tf::tcp {
 

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "net/io_timeout.h"
+#include "transport/net/io_timeout.h"
 
 namespace tf::tcp {
 namespace {

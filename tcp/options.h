@@ -5,8 +5,8 @@
 #include <chrono>
 #include <string_view>
 
-#include "net/io_timeout.h"
-#include "transport/status.h"
+#include "transport/base/status.h"
+#include "transport/net/io_timeout.h"
 
 namespace tf::tcp {
 
@@ -20,8 +20,8 @@ enum class EngineKind {
 struct UringFeatures {
   bool multishot_receive = true;  // one armed receive with provided buffers for many arrivals (message lane)
   // SEND_ZC for large bulk bodies, until the kernel says that it copied nevertheless (zero_copy.h). Off
-  // unless asked for (TF_TCP_FEATURES): slower than copying on loopback and veth (docs/performance-log.md), never
-  // measured on a real link, and the memory of a copy to the device is free a round trip later.
+  // unless asked for (TF_TCP_FEATURES): slower than copying on loopback and veth (docs/performance-log.md),
+  // never measured on a real link, and the memory of a copy to the device is free a round trip later.
   bool zero_copy_send = false;
   bool registered_files = true;  // the socket is registered with the ring
 };

@@ -10,7 +10,7 @@
 #include <memory>
 #include <string>
 
-#include "net/fd.h"
+#include "transport/net/fd.h"
 
 namespace tf::tcp {
 namespace {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "tcp/options.h"
-#include "transport/status.h"
+#include "transport/base/status.h"
 
 namespace tf::tcp {
 

@@ -5,10 +5,10 @@
 #include <string>
 #include <utility>
 
-#include "net/socket.h"
 #include "tcp/endpoint.h"
 #include "tcp/engine.h"
 #include "tcp/probe.h"
+#include "transport/net/socket.h"
 
 namespace tf::tcp {
 namespace {

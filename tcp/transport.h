@@ -4,8 +4,8 @@
 
 #include <memory>
 
-#include "net/transport.h"
 #include "tcp/options.h"
+#include "transport/net/transport.h"
 
 namespace tf::tcp {
 

@@ -12,10 +12,10 @@
 #include <deque>
 #include <utility>
 
-#include "net/fd.h"
 #include "tcp/poll_engine.h"
 #include "tcp/zero_copy.h"
-#include "transport/deadline.h"
+#include "transport/base/deadline.h"
+#include "transport/net/fd.h"
 
 namespace tf::tcp {
 namespace {
@@ -43,7 +43,7 @@ class Ring {
     const int result = ::io_uring_queue_init(kRingEntries, &ring_, IORING_SETUP_CLAMP);
     if (result < 0) return Status::from_errno("io_uring_queue_init", -result);
     open_ = true;
-    // Its descriptor may be one of the program's three (net/fd.h).
+    // Its descriptor may be one of the program's three (transport/net/fd.h).
     ring_.ring_fd = ring_.enter_ring_fd = net::above_standard(ring_.ring_fd);
     if (ring_.ring_fd < 0) return Status::from_errno("a descriptor for io_uring", errno);
     socket_ = socket;

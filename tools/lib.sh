@@ -9,7 +9,7 @@ STEP_STARTED=$SECONDS
 say() { printf '%s\n' "$*"; }
 headline() { printf '\n== %s ==\n' "$*"; }
 
-# doing LOG: the last line of a log, as short as it says what is being done: "[57/106] worker/session.cc",
+# doing LOG: the last line of a log, as short as it says what is being done: "[57/106] worker/session/session.cc",
 # "Unpacking libllvm14:amd64".
 doing() {
   tail -c 2000 "$1" 2>/dev/null | tr '\r' '\n' | grep -v '^ *$' | tail -n 1 | sed -E '

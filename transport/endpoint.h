@@ -27,9 +27,9 @@
 #include <span>
 #include <string_view>
 
-#include "transport/deadline.h"
+#include "transport/base/deadline.h"
+#include "transport/base/status.h"
 #include "transport/frame.h"
-#include "transport/status.h"
 
 namespace tf {
 

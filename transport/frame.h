@@ -20,7 +20,7 @@
 #include <span>
 #include <type_traits>
 
-#include "transport/status.h"
+#include "transport/base/status.h"
 
 namespace tf {
 

@@ -16,8 +16,8 @@
 #include <span>
 #include <thread>
 
+#include "transport/base/status.h"
 #include "transport/frame.h"
-#include "transport/status.h"
 
 namespace tf {
 

@@ -23,10 +23,10 @@
 #include <utility>
 #include <vector>
 
-#include "concurrency/biased_mutex.h"
-#include "concurrency/fence.h"
+#include "transport/base/biased_mutex.h"
+#include "transport/base/fence.h"
+#include "transport/base/small_copy.h"
 #include "transport/pending_calls.h"
-#include "transport/small_copy.h"
 
 namespace tf {
 namespace {

@@ -44,7 +44,7 @@
 #include <utility>
 #include <vector>
 
-#include "transport/status.h"
+#include "transport/base/status.h"
 
 namespace tf {
 

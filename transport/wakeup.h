@@ -37,8 +37,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "concurrency/barriers.h"
-#include "concurrency/fence.h"
+#include "transport/base/barriers.h"
+#include "transport/base/fence.h"
 
 namespace tf {
 

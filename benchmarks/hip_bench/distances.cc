@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "benchmarks/hip_bench/bench.h"
-#include "shaper/shape.h"
+#include "transport/shaper/shape.h"
 
 extern char** environ;
 

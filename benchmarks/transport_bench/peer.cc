@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "benchmarks/placement.h"
-#include "concurrency/processor.h"
-#include "net/socket.h"
+#include "transport/base/processor.h"
 #include "transport/factory/factory.h"
+#include "transport/net/socket.h"
 
 namespace tf::bench {
 namespace {

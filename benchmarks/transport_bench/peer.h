@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "net/transport.h"
 #include "transport/endpoint.h"
+#include "transport/net/transport.h"
 
 namespace tf::bench {
 

@@ -376,7 +376,7 @@ REPLY(DescribeFunction) {
   u32 sizes[48];
 };
 
-// hiprtc on the worker. The program, as protocol/rtc_program.h encodes it, comes on the bulk plane under `tag`,
+// hiprtc on the worker. The program, as hipcore/wire/rtc_program.h encodes it, comes on the bulk plane under `tag`,
 // by which it is called from then on. What is wrong with it is told by CompileProgram.
 MESSAGE(0x0507, post, SendProgram) {
   u64 tag;

@@ -8,9 +8,9 @@
 //   CREATE(op)        a POST whose new handle the client chooses (the OUT(kind) parameter)
 //   CACHED(op)        a CALL whose successful answer is kept per device and arguments. CREATE(op) CACHED(): one
 //                     object for the same arguments, for the life of the session; destroying it is refused
-//   CUSTOM            the body is hand-written in proxy/custom and sends messages of proxy/api/messages.h
+//   CUSTOM            the body is hand-written in proxy/exported and sends messages of proxy/api/messages.h
 //   CUSTOM_CALL(op)   as CUSTOM, but message and worker side are generated as for CALL
-//   LOCAL             the body is hand-written in proxy/local; answered without the worker
+//   LOCAL             the body is hand-written in proxy/exported; answered without the worker
 //   ALIAS(target)     the same call under another name; see tools/apigen/README.md for ALIAS(target, ...)
 //   UNSUPPORTED       exported, fails with hipErrorNotSupported and says so once
 // More in front:

@@ -5,10 +5,10 @@
 #include <cstring>
 #include <utility>
 
-#include "proxy/custom/copy_engine.h"
-#include "proxy/custom/launch.h"
+#include "proxy/copy/copy_engine.h"
+#include "proxy/exported/launch.h"
 #include "proxy/graphs/graphs.h"
-#include "proxy/session.h"
+#include "proxy/session/session.h"
 
 namespace tf::proxy {
 

@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include "graph/library.h"
+#include "hipcore/graph/library.h"
 #include "proxy/graphs/schedule.h"
 
 namespace tf::proxy {

@@ -4,11 +4,11 @@
 #include <cstring>
 #include <utility>
 
-#include "proxy/custom/copy_engine.h"
-#include "proxy/custom/launch.h"
+#include "proxy/base/thread_state.h"
+#include "proxy/copy/copy_engine.h"
+#include "proxy/exported/launch.h"
 #include "proxy/graphs/executable.h"
-#include "proxy/session.h"
-#include "proxy/thread_state.h"
+#include "proxy/session/session.h"
 
 namespace tf::proxy {
 

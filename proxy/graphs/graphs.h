@@ -11,10 +11,10 @@
 #include <span>
 #include <vector>
 
-#include "graph/library.h"
-#include "protocol/gen/op.h"
-#include "proxy/custom/box.h"
-#include "proxy/handles.h"
+#include "hipcore/graph/library.h"
+#include "hipcore/wire/gen/op.h"
+#include "proxy/base/handles.h"
+#include "proxy/copy/box.h"
 #include "proxy/module/kernel_layout.h"
 
 namespace tf::proxy {

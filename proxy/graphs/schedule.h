@@ -11,7 +11,7 @@
 #include <functional>
 #include <vector>
 
-#include "graph/graph.h"
+#include "hipcore/graph/graph.h"
 
 namespace tf::proxy {
 

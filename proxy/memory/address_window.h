@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "transport/status.h"
+#include "transport/base/status.h"
 
 namespace tf::proxy {
 

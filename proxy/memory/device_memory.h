@@ -15,9 +15,9 @@
 #include <optional>
 #include <vector>
 
-#include "protocol/device_snapshot.h"
+#include "hipcore/wire/device_snapshot.h"
+#include "proxy/base/thread_state.h"
 #include "proxy/memory/range_allocator.h"
-#include "proxy/thread_state.h"
 
 namespace tf::proxy {
 

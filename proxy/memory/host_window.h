@@ -12,9 +12,9 @@
 #include <map>
 #include <mutex>
 
-#include "protocol/device_snapshot.h"
+#include "hipcore/wire/device_snapshot.h"
 #include "proxy/memory/range_allocator.h"
-#include "transport/status.h"
+#include "transport/base/status.h"
 
 namespace tf::proxy {
 

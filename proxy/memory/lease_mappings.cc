@@ -9,7 +9,7 @@
 #include <chrono>
 #include <utility>
 
-#include "protocol/shared_files.h"
+#include "hipcore/wire/shared_files.h"
 
 namespace tf::proxy {
 namespace {

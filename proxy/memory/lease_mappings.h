@@ -10,8 +10,8 @@
 #include <map>
 #include <mutex>
 
-#include "net/fd.h"
-#include "transport/status.h"
+#include "transport/base/status.h"
+#include "transport/net/fd.h"
 
 namespace tf::proxy {
 

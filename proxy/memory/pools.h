@@ -16,8 +16,8 @@
 #include <mutex>
 #include <vector>
 
-#include "protocol/device_snapshot.h"
-#include "proxy/handles.h"
+#include "hipcore/wire/device_snapshot.h"
+#include "proxy/base/handles.h"
 
 namespace tf::proxy {
 

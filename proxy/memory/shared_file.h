@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "net/fd.h"
+#include "transport/net/fd.h"
 
 namespace tf::proxy {
 

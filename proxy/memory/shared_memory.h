@@ -15,7 +15,7 @@
 #include <mutex>
 #include <optional>
 
-#include "net/fd.h"
+#include "transport/net/fd.h"
 
 namespace tf::proxy {
 

@@ -5,7 +5,7 @@
 #include <bit>
 #include <iterator>
 
-#include "protocol/extent.h"
+#include "hipcore/wire/extent.h"
 
 namespace tf::proxy {
 namespace {

@@ -15,7 +15,7 @@
 #include <optional>
 #include <vector>
 
-#include "protocol/device_snapshot.h"
+#include "hipcore/wire/device_snapshot.h"
 #include "proxy/memory/shared_memory.h"
 
 namespace tf::proxy {

@@ -4,11 +4,11 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "codeobject/elf.h"
-#include "codeobject/fat_binary.h"
-#include "codeobject/metadata.h"
-#include "codeobject/nvidia.h"
-#include "proxy/log.h"
+#include "hipcore/codeobject/elf.h"
+#include "hipcore/codeobject/fat_binary.h"
+#include "hipcore/codeobject/metadata.h"
+#include "hipcore/codeobject/nvidia.h"
+#include "proxy/base/log.h"
 
 namespace tf::proxy {
 namespace {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proxy/module/module_cache.h"
 
+#include "proxy/base/thread_state.h"
 #include "proxy/module/registry.h"
-#include "proxy/session.h"
-#include "proxy/thread_state.h"
+#include "proxy/session/session.h"
 
 namespace tf::proxy {
 namespace {

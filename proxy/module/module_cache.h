@@ -21,7 +21,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "proxy/handles.h"
+#include "proxy/base/handles.h"
 #include "proxy/module/code_image.h"
 
 namespace tf::proxy {

@@ -15,9 +15,9 @@
 #include <mutex>
 #include <new>
 
-#include "net/fd.h"
-#include "proxy/environment.h"
-#include "proxy/log.h"
+#include "proxy/base/environment.h"
+#include "proxy/base/log.h"
+#include "transport/net/fd.h"
 
 namespace tf::proxy::stats {
 

@@ -12,7 +12,7 @@
 #include <type_traits>
 
 #include "proxy/gen/functions.h"
-#include "transport/status.h"
+#include "transport/base/status.h"
 
 namespace tf::proxy::stats {
 

@@ -10,7 +10,7 @@
 
 namespace {
 
-constexpr std::uintptr_t kFirstWindow = 0x2000'0000'0000;  // worker/lease.cc
+constexpr std::uintptr_t kFirstWindow = 0x2000'0000'0000;  // worker/memory/lease.cc
 
 [[maybe_unused]] const bool kTaken = [] {
   const char* const wanted = std::getenv("TF_TEST_TAKE_WINDOW");

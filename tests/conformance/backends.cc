@@ -5,10 +5,10 @@
 #include <utility>
 #include <vector>
 
-#include "shaper/endpoint.h"
 #include "shm/transport.h"
 #include "tcp/options.h"
 #include "tcp/transport.h"
+#include "transport/shaper/endpoint.h"
 
 namespace tf::conformance {
 namespace {

@@ -4,8 +4,8 @@
 #include <random>
 #include <thread>
 
-#include "net/attach.h"
 #include "tests/conformance/fixture.h"
+#include "transport/net/attach.h"
 
 namespace tf::conformance {
 namespace {

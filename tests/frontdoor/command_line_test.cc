@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a command line is read, and what is said of one that is wrong.
-#include "reference/command_line.h"
+#include "tools/command_line/command_line.h"
 
 #include <gtest/gtest.h>
 #include <stdlib.h>

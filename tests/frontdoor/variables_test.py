@@ -11,14 +11,13 @@ import unittest
 import support
 
 REMOTE, ROOT = sys.argv[1], pathlib.Path(sys.argv[2])
-sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(ROOT / 'docs'))
 from reference import description, make  # noqa: E402  (where it is, the command line says)
 
 NAME = r'\b(?:TF|HIP|HIPCC)_[A-Z0-9_]+\b'
 # A name in quotes in a source, which is how variables are read; macros of the same kind are not in quotes.
 QUOTED = re.compile(r'["\'](%s)(?:["\'=]|=")' % NAME)
-PLACES = ('concurrency', 'transport', 'net', 'shm', 'tcp', 'rdma', 'shaper', 'protocol', 'proxy', 'worker', 'tools',
-          'benchmarks')
+PLACES = ('transport', 'shm', 'tcp', 'rdma', 'hipcore', 'proxy', 'worker', 'tools', 'benchmarks')
 # Not variables of ours that users set: what AMD's runtime reads (hip-worker sets it for --device), settings of the
 # scripts that build and test, names of the packaging.
 OTHERS = {'HIP_VISIBLE_DEVICES', 'TF_SKIP_SETUP'}
@@ -47,7 +46,7 @@ class Variables(unittest.TestCase):
         found = read_by_sources()
         starts = tuple(name for name in found if name.endswith('_'))  # of names that are put together
         missing = {name: str(path) for name, path in found.items() if name not in told and name not in starts}
-        self.assertEqual(missing, {}, 'not in reference/reference.toml')
+        self.assertEqual(missing, {}, 'not in docs/reference/reference.toml')
         unread = [name for name in told if name not in found and not (starts and name.startswith(starts))]
         self.assertEqual(unread, [], 'nobody reads them')
 
@@ -66,7 +65,7 @@ class Variables(unittest.TestCase):
 
     def test_committed_files_are_made_from_the_same_source(self):
         for name, text in make.documents(description.load()).items():
-            self.assertEqual((ROOT / name).read_text(), text, 'reference/make.py --documents . makes it')
+            self.assertEqual((ROOT / name).read_text(), text, 'docs/reference/make.py --documents . makes it')
 
 
 if __name__ == '__main__':

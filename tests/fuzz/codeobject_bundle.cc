@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fuzz entry: offload bundles, plain and compressed, and bare code for NVIDIA GPUs. What is selected, and how
 // long a CUDA fat binary says it is, must lie inside what was given.
-#include "codeobject/fat_binary.h"
-#include "codeobject/nvidia.h"
+#include "hipcore/codeobject/fat_binary.h"
+#include "hipcore/codeobject/nvidia.h"
 
 #include <cstddef>
 #include <cstdint>

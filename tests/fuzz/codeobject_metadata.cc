@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fuzz entry: ELF notes and kernel metadata. What is accepted must be consistent.
-#include "codeobject/elf.h"
-#include "codeobject/metadata.h"
+#include "hipcore/codeobject/elf.h"
+#include "hipcore/codeobject/metadata.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -2,8 +2,8 @@
 // Uses the installed transports: lists them and asks for one that does not exist.
 #include <cstdio>
 
-#include "net/address.h"
 #include "transport/factory/factory.h"
+#include "transport/net/address.h"
 
 int main() {
   for (const tf::net::Transport* transport : tf::transports()) {

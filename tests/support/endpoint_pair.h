@@ -4,9 +4,9 @@
 
 #include <memory>
 
-#include "net/socket.h"
-#include "net/transport.h"
 #include "transport/endpoint.h"
+#include "transport/net/socket.h"
+#include "transport/net/transport.h"
 
 namespace tf::test {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "net/transport.h"
+#include "transport/net/transport.h"
 
 namespace tf::test {
 

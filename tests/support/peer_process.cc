@@ -11,7 +11,7 @@
 #include <thread>
 #include <utility>
 
-#include "transport/deadline.h"
+#include "transport/base/deadline.h"
 
 namespace tf::test {
 

@@ -69,11 +69,11 @@ def generate(api):
     all_symbols = exports(functions, symbols)
     described = {f.mangled or f.name for f in functions}
     outputs = {
-        "protocol/gen/op.h": emit_protocol.op_header(messages),
-        "protocol/gen/messages.h": emit_protocol.messages_header(messages),
-        "protocol/gen/schema.h": emit_protocol.schema_header(messages),
-        "protocol/gen/hip_table.h": table_header,
-        "protocol/gen/hip_table.cc": table_source,
+        "hipcore/wire/gen/op.h": emit_protocol.op_header(messages),
+        "hipcore/wire/gen/messages.h": emit_protocol.messages_header(messages),
+        "hipcore/wire/gen/schema.h": emit_protocol.schema_header(messages),
+        "hipcore/wire/gen/hip_table.h": table_header,
+        "hipcore/wire/gen/hip_table.cc": table_source,
         "proxy/gen/custom.h": emit_proxy.declarations(functions, ("CUSTOM", "CUSTOM_CALL"), "custom", "ApiCall& call"),
         "proxy/gen/local.h": emit_proxy.declarations(functions, ("LOCAL",), "local", ""),
         "proxy/gen/functions.h": emit_proxy.function_list(functions),

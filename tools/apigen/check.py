@@ -8,7 +8,7 @@ from model import HANDLE_TYPES, STRUCTS, DescriptionError
 DOMAIN_RANGES = {"device": (0x01,), "peer": (0x01,), "memory": (0x02,), "host": (0x02,), "pool": (0x02,),
                  "vmm": (0x02,), "ipc": (0x02,), "stream": (0x03,), "event": (0x04,), "module": (0x05,),
                  "launch": (0x05,), "occupancy": (0x05,), "graph": (0x06, 0x07), "context": (0x09,)}
-EXTENT_FUNCTIONS = {"rows", "slices", "elements"}  # protocol/extent.h
+EXTENT_FUNCTIONS = {"rows", "slices", "elements"}  # hipcore/wire/extent.h
 WIRE_KINDS = {"", "device", "word"}                # of IN and OUT parameters, besides handles
 
 

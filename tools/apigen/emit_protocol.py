@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""protocol/gen/: op.h, messages.h, schema.h, hip_table.{h,cc}."""
+"""hipcore/wire/gen/: op.h, messages.h, schema.h, hip_table.{h,cc}."""
 import hashlib
 
 from model import WIRE_TYPES
@@ -90,7 +90,7 @@ def messages_header(messages):
 #include <cstdint>
 #include <type_traits>
 
-#include "protocol/gen/op.h"
+#include "hipcore/wire/gen/op.h"
 
 namespace tf::protocol {{
 
@@ -151,7 +151,7 @@ std::vector<std::string> load(HipTable& table, void* library);
         f"hipError_t missing_{f.name}({', '.join(p.ctype for p in f.parameters)}) {{ return hipErrorNotSupported; }}\n"
         for f in entries)
     fills = "".join(f'  fill(table.{f.name}, missing_{f.name}, "{f.name}", library, missing);\n' for f in entries)
-    source = f"""{BANNER}#include "protocol/gen/hip_table.h"
+    source = f"""{BANNER}#include "hipcore/wire/gen/hip_table.h"
 
 #include <dlfcn.h>
 

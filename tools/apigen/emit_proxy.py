@@ -171,9 +171,9 @@ def client_source(domain, functions, by_name):
 #include <cstring>
 #include <span>
 
-#include "protocol/extent.h"
-#include "proxy/api_call.h"
-#include "proxy/exported.h"
+#include "hipcore/wire/extent.h"
+#include "proxy/exported/api_call.h"
+#include "proxy/exported/exported.h"
 #include "proxy/gen/custom.h"
 #include "proxy/gen/local.h"
 #include "proxy/stats/counting.h"
@@ -228,7 +228,7 @@ def declarations(functions, mode_names, namespace, extra):
 #include <hip/hip_runtime_api.h>
 #include <hip/hiprtc.h>
 
-#include "proxy/api_call.h"
+#include "proxy/exported/api_call.h"
 
 namespace tf::proxy::{namespace} {{
 
@@ -263,7 +263,7 @@ def unsupported_source(names):
     return f"""{BANNER}// Symbols of the real library that the description does not have yet. Arguments are ignored.
 #include <hip/hip_runtime_api.h>
 
-#include "proxy/exported.h"
+#include "proxy/exported/exported.h"
 
 {body}"""
 

@@ -33,7 +33,7 @@ TEST(Messages, {name}) {{  // {m.where}
 #include <array>
 #include <cstring>
 
-#include "protocol/gen/messages.h"
+#include "hipcore/wire/gen/messages.h"
 
 namespace tf::protocol {{
 namespace {{

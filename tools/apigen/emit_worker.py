@@ -123,11 +123,11 @@ void {name}(Call& call) {{
 def custom_header(messages):
     lines = "".join(f"void {snake(m.name)}(Call& call, const protocol::{m.name}Request& request);\n"
                     for m in messages if m.function is None and m.mode != "notice")
-    return f"""{BANNER}// The hand-written bodies: worker/custom defines each of these.
+    return f"""{BANNER}// The hand-written bodies: worker/handlers defines each of these.
 #pragma once
 
-#include "protocol/gen/messages.h"
-#include "worker/call.h"
+#include "hipcore/wire/gen/messages.h"
+#include "worker/session/call.h"
 
 namespace tf::worker::custom {{
 
@@ -143,9 +143,9 @@ def handlers_source(messages):
 #include <span>
 #include <vector>
 
-#include "protocol/gen/messages.h"
-#include "worker/call.h"
-#include "worker/extent.h"
+#include "hipcore/wire/gen/messages.h"
+#include "worker/session/call.h"
+#include "worker/copy/extent.h"
 #include "worker/gen/custom.h"
 
 namespace tf::worker {{
@@ -185,7 +185,7 @@ def dispatch(messages):
 
 #include <cstdint>
 
-#include "worker/call.h"
+#include "worker/session/call.h"
 
 namespace tf::worker {{
 

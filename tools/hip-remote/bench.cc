@@ -13,12 +13,12 @@
 #include <fstream>
 #include <utility>
 
-#include "net/fd.h"
-#include "reference/command_line.h"
-#include "shaper/shape.h"
+#include "tools/command_line/command_line.h"
 #include "tools/hip-remote/commands.h"
 #include "tools/hip-remote/local_worker.h"
 #include "transport/factory/factory.h"
+#include "transport/net/fd.h"
+#include "transport/shaper/shape.h"
 
 namespace tf::tools {
 namespace {

@@ -14,8 +14,8 @@
 #include <set>
 #include <string_view>
 
-#include "net/fd.h"
 #include "tools/hip-remote/loader_cache.h"
+#include "transport/net/fd.h"
 
 namespace tf::tools {
 namespace {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "transport/status.h"
+#include "transport/base/status.h"
 
 namespace tf::tools {
 

@@ -8,7 +8,7 @@
 
 #include <csignal>
 
-#include "net/fd.h"
+#include "transport/net/fd.h"
 
 namespace tf::tools {
 

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "proxy/environment.h"
-#include "reference/command_line.h"
+#include "proxy/base/environment.h"
 #include "reference/gen/variables.h"
 #include "shm/huge_pages.h"
+#include "tools/command_line/command_line.h"
 #include "tools/hip-remote/commands.h"
 #include "tools/hip-remote/json.h"
 #include "tools/hip-remote/runtime_probe.h"

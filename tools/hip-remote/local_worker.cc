@@ -11,7 +11,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "net/fd.h"
+#include "transport/net/fd.h"
 
 namespace tf::tools {
 namespace {

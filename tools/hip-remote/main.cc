@@ -4,8 +4,8 @@
 
 #include <cstdio>
 
-#include "reference/command_line.h"
 #include "reference/gen/programs.h"
+#include "tools/command_line/command_line.h"
 #include "tools/hip-remote/commands.h"
 #include "tools/hip-remote/ending.h"
 

@@ -15,7 +15,7 @@
 #include <cstring>
 #include <thread>
 
-#include "net/fd.h"
+#include "transport/net/fd.h"
 
 namespace tf::tools {
 namespace {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "tools/hip-remote/ending.h"
-#include "transport/status.h"
+#include "transport/base/status.h"
 
 namespace tf::tools {
 

@@ -8,15 +8,15 @@
 #include <filesystem>
 #include <optional>
 
-#include "net/address.h"
-#include "proxy/environment.h"
-#include "reference/command_line.h"
+#include "proxy/base/environment.h"
+#include "tools/command_line/command_line.h"
 #include "tools/hip-remote/commands.h"
 #include "tools/hip-remote/elf_needs.h"
 #include "tools/hip-remote/local_worker.h"
 #include "tools/hip-remote/program.h"
 #include "tools/hip-remote/stats.h"
 #include "transport/factory/factory.h"
+#include "transport/net/address.h"
 
 namespace tf::tools {
 namespace {

@@ -15,7 +15,7 @@
 #include <cstdlib>
 #include <sstream>
 
-#include "net/fd.h"
+#include "transport/net/fd.h"
 
 namespace tf::tools {
 namespace {

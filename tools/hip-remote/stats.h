@@ -5,7 +5,7 @@
 #include <chrono>
 #include <string>
 
-#include "transport/status.h"
+#include "transport/base/status.h"
 
 namespace tf::tools {
 

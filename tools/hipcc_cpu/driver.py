@@ -23,7 +23,7 @@ FIRST_WITHOUT_OLD_NAMES = 22  # of clang: see old_headers.h
 
 
 def usage():
-    """The text of --help, made from reference/reference.toml."""
+    """The text of --help, made from docs/reference/reference.toml."""
     with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), 'usage.txt'), encoding='utf-8') as file:
         return file.read()
 

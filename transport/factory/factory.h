@@ -9,9 +9,9 @@
 #include <string>
 #include <string_view>
 
-#include "net/address.h"
-#include "net/transport.h"
-#include "transport/status.h"
+#include "transport/base/status.h"
+#include "transport/net/address.h"
+#include "transport/net/transport.h"
 
 namespace tf {
 

@@ -2,7 +2,7 @@
 // The rdma transport of this build: rdma.cc where it has one, else no_rdma.cc.
 #pragma once
 
-#include "net/transport.h"
+#include "transport/net/transport.h"
 
 namespace tf {
 

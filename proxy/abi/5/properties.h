@@ -4,7 +4,7 @@
 
 #include <hip/hip_runtime_api.h>
 
-#include "protocol/device_snapshot.h"
+#include "hipcore/wire/device_snapshot.h"
 
 namespace tf::proxy::abi5 {
 

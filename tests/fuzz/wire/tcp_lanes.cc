@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "input.h"
-#include "net/fd.h"
 #include "tcp/bulk_lane.h"
 #include "tcp/seal.h"
 #include "tcp/transport.h"
 #include "transport/endpoint.h"
+#include "transport/net/fd.h"
 
 namespace {
 

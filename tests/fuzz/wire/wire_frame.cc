@@ -6,9 +6,9 @@
 #include <string>
 
 #include "input.h"
-#include "net/attach.h"
-#include "transport/codec.h"
+#include "transport/base/codec.h"
 #include "transport/frame.h"
+#include "transport/net/attach.h"
 
 namespace {
 

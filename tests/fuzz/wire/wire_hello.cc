@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "hipcore/wire/hello.h"
 #include "input.h"
-#include "protocol/hello.h"
 
 namespace {
 

@@ -14,14 +14,14 @@
 #include <tuple>
 #include <vector>
 
-#include "protocol/gen/messages.h"
-#include "protocol/handle.h"
+#include "hipcore/wire/gen/messages.h"
+#include "hipcore/wire/handle.h"
 #include "tests/fuzz/wire/input.h"
 #include "transport/loopback.h"
+#include "worker/base/runtime_library.h"
 #include "worker/gen/dispatch.h"
-#include "worker/host_window.h"
-#include "worker/runtime_library.h"
-#include "worker/session.h"
+#include "worker/memory/host_window.h"
+#include "worker/session/session.h"
 
 namespace {
 

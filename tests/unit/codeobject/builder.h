@@ -3,7 +3,7 @@
 // thread.
 #pragma once
 
-#include "codeobject/bytes.h"
+#include "hipcore/codeobject/bytes.h"
 
 #include <elf.h>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fat binaries, bundles, ELF notes and kernel metadata: built by hand, compressed, made by hipcc-cpu (its
 // path is the first argument), cut off everywhere and with every byte damaged.
-#include "codeobject/elf.h"
-#include "codeobject/fat_binary.h"
-#include "codeobject/metadata.h"
+#include "hipcore/codeobject/elf.h"
+#include "hipcore/codeobject/fat_binary.h"
+#include "hipcore/codeobject/metadata.h"
 #include "tests/unit/codeobject/builder.h"
 #include "tests/unit/codeobject/paths.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The MessagePack reader on every form and on cut-off input.
-#include "codeobject/msgpack.h"
+#include "hipcore/codeobject/msgpack.h"
 
 #include "tests/unit/codeobject/builder.h"
 

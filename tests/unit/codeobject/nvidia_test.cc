@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What NVIDIA GPUs load: telling the forms apart, their lengths, which entry a device gets; and the PTX that
 // hipcc-cpu makes (a bundle's path is the second argument).
-#include "codeobject/nvidia.h"
+#include "hipcore/codeobject/nvidia.h"
 
-#include "codeobject/fat_binary.h"
+#include "hipcore/codeobject/fat_binary.h"
 #include "tests/unit/codeobject/builder.h"
 #include "tests/unit/codeobject/paths.h"
 

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "hipdata/error_text.h"
+#include "hipcore/errors/error_text.h"
 #include "worker/runtime/cuda/result.h"
 
 namespace tf::cuda {

@@ -29,7 +29,7 @@ class Travel(unittest.TestCase):
         self.assertIn("if (value == nullptr) return call.finish(hipErrorInvalidValue);", text)
         self.assertIn("call.translate(protocol::HandleKind::kStream, s, request.s)", text)
         self.assertIn("reply.value = static_cast<decltype(reply.value)>(value);", handler(outputs, "stream", "plain"))
-        self.assertIn("kPlain = 0x0310,  // call", outputs["protocol/gen/op.h"])
+        self.assertIn("kPlain = 0x0310,  // call", outputs["hipcore/wire/gen/op.h"])
 
     def test_post(self):
         outputs = generate(stream="POST(0x0310) hipError_t hipPlain(IN(stream) hipStream_t s, int value);")
@@ -63,7 +63,7 @@ class Travel(unittest.TestCase):
         self.assertIn("ApiCall call(protocol::Op::kOther);", stub(outputs, "stream", "hipOther"))
         self.assertIn("hipError_t hipPlain(ApiCall& call, int a);", outputs["proxy/gen/custom.h"])
         self.assertIn("call.hip().hipOther(&b)", handler(outputs, "stream", "other"))
-        self.assertNotIn("kPlain", outputs["protocol/gen/op.h"])
+        self.assertNotIn("kPlain", outputs["hipcore/wire/gen/op.h"])
 
     def test_local_and_unsupported(self):
         outputs = generate(error="LOCAL const char* hipPlain(int a);\nUNSUPPORTED hipError_t hipOther(int b);")
@@ -124,7 +124,7 @@ class FrontWords(unittest.TestCase):
         self.assertIn("TF_API hipError_t hipMang() {", outputs["proxy/gen/client_launch.cc"])
         self.assertNotIn('extern "C" TF_API hipError_t hipMang()', outputs["proxy/gen/client_launch.cc"])
         self.assertIn("using only_hipMang = decltype(&hipMang);", outputs["proxy/gen/description.cc"])
-        self.assertNotIn("(*hipMang)", outputs["protocol/gen/hip_table.h"])
+        self.assertNotIn("(*hipMang)", outputs["hipcore/wire/gen/hip_table.h"])
 
 
 class ParameterWords(unittest.TestCase):
@@ -139,7 +139,7 @@ class ParameterWords(unittest.TestCase):
         self.assertIn("call.post(request, std::as_bytes(std::span(mask, n)))", stub(outputs, "stream", "hipPlain"))
         text = handler(outputs, "stream", "plain")
         self.assertIn("call.tail().size() != std::size_t{request.n} * sizeof(uint32_t)", text)
-        self.assertIn("kHasTail = true", outputs["protocol/gen/messages.h"])
+        self.assertIn("kHasTail = true", outputs["hipcore/wire/gen/messages.h"])
 
     def test_optional(self):
         text = stub(generate(stream="CALL(0x0310) hipError_t hipPlain(OUT() OPTIONAL int* a, OUT() int* b);"),
@@ -162,7 +162,7 @@ class ParameterWords(unittest.TestCase):
 
     def test_fields_are_aligned_and_padded(self):
         outputs = generate(stream="POST(0x0310) hipError_t hipPlain(int a, size_t b);")
-        text = outputs["protocol/gen/messages.h"]
+        text = outputs["hipcore/wire/gen/messages.h"]
         for line in ("offsetof(PlainRequest, b) == 0", "offsetof(PlainRequest, a) == 8",
                      "offsetof(PlainRequest, reserved) == 12", "sizeof(PlainRequest) == 16",
                      "validate(const PlainRequest& request) { return request.reserved == 0; }"):
@@ -182,7 +182,7 @@ class Whole(unittest.TestCase):
 
     def test_schema_hash_sees_every_change_of_the_wire_and_nothing_else(self):
         def schema(text):
-            return generate(stream=text)["protocol/gen/schema.h"]
+            return generate(stream=text)["hipcore/wire/gen/schema.h"]
         base = schema("POST(0x0310) hipError_t hipPlain(int a);")
         self.assertEqual(base, schema("// a comment\nPOST(0x0310) CHECK(a != 0) hipError_t hipPlain(int a);"))
         for other in ("POST(0x0311) hipError_t hipPlain(int a);", "CALL(0x0310) hipError_t hipPlain(int a);",

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "graph/graph.h"
+#include "hipcore/graph/graph.h"
 
 namespace tf::graph {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "net/address.h"
+#include "transport/net/address.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "net/attach.h"
+#include "transport/net/attach.h"
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>
@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <random>
 
-#include "net/socket.h"
+#include "transport/net/socket.h"
 
 namespace tf::net {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "net/io_timeout.h"
+#include "transport/net/io_timeout.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who is busy and who is gone, on real connections.
-#include "net/liveness.h"
+#include "transport/net/liveness.h"
 
 #include <gtest/gtest.h>
 #include <netinet/in.h>
@@ -12,8 +12,8 @@
 #include <thread>
 #include <vector>
 
-#include "net/socket.h"
 #include "tests/support/cut.h"
+#include "transport/net/socket.h"
 
 namespace tf::net {
 namespace {

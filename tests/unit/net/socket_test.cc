@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "net/socket.h"
+#include "transport/net/socket.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

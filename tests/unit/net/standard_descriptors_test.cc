@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Descriptors 0 to 2 stay the program's. Each case in a child, which may close its own.
-#include "net/standard_descriptors.h"
+#include "transport/net/standard_descriptors.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -10,8 +10,8 @@
 
 #include <functional>
 
-#include "net/fd.h"
-#include "net/waker.h"
+#include "transport/net/fd.h"
+#include "transport/net/waker.h"
 
 namespace tf::net {
 namespace {

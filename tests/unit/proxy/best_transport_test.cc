@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // TF_TRANSPORT=auto with transports that fail: which one is taken, what is said, who gets how much of the
 // time.
-#include "proxy/best_transport.h"
+#include "proxy/session/best_transport.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "proxy/log.h"
+#include "proxy/base/log.h"
 #include "tests/support/fake_transport.h"
 
 namespace tf::proxy {

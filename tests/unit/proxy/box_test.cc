@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Packing of rows, and which boxes are refused.
-#include "proxy/custom/box.h"
+#include "proxy/copy/box.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "proxy/copy_threads.h"
+#include "proxy/copy/copy_threads.h"
 
 #include <gtest/gtest.h>
 #include <sched.h>

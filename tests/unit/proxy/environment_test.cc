@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "proxy/environment.h"
+#include "proxy/base/environment.h"
 
 #include <gtest/gtest.h>
 

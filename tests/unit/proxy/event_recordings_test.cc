@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "proxy/event_recordings.h"
+#include "proxy/session/event_recordings.h"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <string>
 
-#include "protocol/rtc_program.h"
+#include "hipcore/wire/rtc_program.h"
 
 namespace tf::proxy {
 namespace {

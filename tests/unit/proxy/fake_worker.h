@@ -15,8 +15,8 @@
 #include <thread>
 #include <vector>
 
-#include "protocol/device_snapshot.h"
-#include "protocol/gen/messages.h"
+#include "hipcore/wire/device_snapshot.h"
+#include "hipcore/wire/gen/messages.h"
 #include "transport/endpoint.h"
 
 namespace tf::proxy {

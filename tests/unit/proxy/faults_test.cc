@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "proxy/faults.h"
+#include "proxy/session/faults.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "proxy/handles.h"
+#include "proxy/base/handles.h"
 
 #include <gtest/gtest.h>
 

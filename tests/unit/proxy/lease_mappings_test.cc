@@ -10,7 +10,7 @@
 #include <chrono>
 #include <cstring>
 
-#include "protocol/shared_files.h"
+#include "hipcore/wire/shared_files.h"
 #include "proxy/memory/address_window.h"
 
 namespace tf::proxy {

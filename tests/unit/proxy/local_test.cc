@@ -7,10 +7,10 @@
 #include <cstring>
 #include <thread>
 
+#include "proxy/base/thread_state.h"
 #include "proxy/gen/custom.h"
 #include "proxy/gen/local.h"
-#include "proxy/process.h"
-#include "proxy/thread_state.h"
+#include "proxy/session/process.h"
 #include "tests/unit/proxy/fake_worker.h"
 #include "transport/loopback.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // PendingWork: who may say that nothing is left to wait for.
-#include "proxy/pending_work.h"
+#include "proxy/session/pending_work.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The process's session where there is none: no worker, and a child made by fork().
-#include "proxy/process.h"
+#include "proxy/session/process.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -8,8 +8,8 @@
 
 #include <cstdlib>
 
-#include "proxy/api_call.h"
-#include "proxy/thread_state.h"
+#include "proxy/base/thread_state.h"
+#include "proxy/exported/api_call.h"
 #include "tests/unit/proxy/fake_worker.h"
 #include "transport/loopback.h"
 

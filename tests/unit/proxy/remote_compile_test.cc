@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // hiprtc's way to the worker, through the functions that libhiprtc finds: results, failures, a worker that
 // dies.
-#include "proxy/rtc/remote_compile.h"
+#include "proxy/exported/remote_compile.h"
 
 #include <gtest/gtest.h>
 #include <hip/hiprtc.h>
@@ -10,9 +10,9 @@
 #include <string>
 #include <thread>
 
-#include "protocol/remote_rtc.h"
-#include "protocol/rtc_program.h"
-#include "proxy/process.h"
+#include "hipcore/wire/remote_rtc.h"
+#include "hipcore/wire/rtc_program.h"
+#include "proxy/session/process.h"
 #include "tests/unit/proxy/fake_worker.h"
 #include "transport/loopback.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Answers kept by the client: exact keys, bounds, threads, and calls that reach the worker only once.
-#include "proxy/reply_cache.h"
+#include "proxy/session/reply_cache.h"
 
 #include <gtest/gtest.h>
 
@@ -10,9 +10,9 @@
 #include <thread>
 #include <vector>
 
-#include "proxy/api_call.h"
-#include "proxy/process.h"
-#include "proxy/thread_state.h"
+#include "proxy/base/thread_state.h"
+#include "proxy/exported/api_call.h"
+#include "proxy/session/process.h"
 #include "tests/unit/proxy/fake_worker.h"
 #include "transport/loopback.h"
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // A whole session against the fake worker: copies, sticky errors, callbacks, lost worker, many threads.
-#include "proxy/session.h"
+#include "proxy/session/session.h"
 
 #include <gtest/gtest.h>
 
 #include <numeric>
 #include <random>
 
-#include "proxy/custom/copy_engine.h"
-#include "proxy/process.h"
+#include "proxy/copy/copy_engine.h"
+#include "proxy/session/process.h"
 #include "tests/unit/proxy/fake_worker.h"
 #include "transport/loopback.h"
 

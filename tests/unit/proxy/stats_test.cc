@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "proxy/session.h"
+#include "proxy/session/session.h"
 #include "proxy/stats/counting.h"
 #include "tests/unit/proxy/fake_worker.h"
 #include "transport/loopback.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "proxy/streaming_copy.h"
+#include "proxy/copy/streaming_copy.h"
 
 #include <gtest/gtest.h>
 

@@ -9,8 +9,8 @@
 #include <functional>
 #include <string>
 
-#include "net/fd.h"
-#include "net/socket.h"
+#include "transport/net/fd.h"
+#include "transport/net/socket.h"
 
 namespace tf::rdma {
 namespace {

@@ -5,8 +5,8 @@
 
 #include <cstdlib>
 
-#include "net/io_timeout.h"
 #include "tests/unit/rdma/endpoints_fixture.h"
+#include "transport/net/io_timeout.h"
 
 namespace tf::rdma {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // When things become visible over a shaped endpoint, on a clock that the test moves.
-#include "shaper/endpoint.h"
+#include "transport/shaper/endpoint.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "shaper/shape.h"
+#include "transport/shaper/shape.h"
 
 #include <gtest/gtest.h>
 

@@ -7,10 +7,10 @@
 #include <cstring>
 #include <vector>
 
-#include "net/socket.h"
-#include "net/transport.h"
 #include "shm/transport.h"
 #include "tests/unit/shm/pair.h"
+#include "transport/net/socket.h"
+#include "transport/net/transport.h"
 
 namespace tf::shm {
 namespace {

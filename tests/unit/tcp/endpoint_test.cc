@@ -7,13 +7,13 @@
 #include <string>
 #include <vector>
 
-#include "net/socket.h"
 #include "tcp/bulk_lane.h"
 #include "tcp/endpoint.h"
 #include "tcp/probe.h"
 #include "tcp/seal.h"
 #include "tcp/transport.h"
 #include "tests/support/endpoint_pair.h"
+#include "transport/net/socket.h"
 
 namespace tf::tcp {
 namespace {

@@ -9,11 +9,11 @@
 #include <utility>
 #include <vector>
 
-#include "net/socket.h"
 #include "tcp/bulk_lane.h"
 #include "tcp/probe.h"
 #include "tcp/uring_engine.h"
-#include "net/waker.h"
+#include "transport/net/socket.h"
+#include "transport/net/waker.h"
 
 namespace tf::tcp {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "transport/codec.h"
+#include "transport/base/codec.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "transport/small_copy.h"
+#include "transport/base/small_copy.h"
 
 #include <gtest/gtest.h>
 

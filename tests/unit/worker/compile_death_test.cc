@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
-#include "protocol/rtc_program.h"
+#include "hipcore/wire/rtc_program.h"
 #include "raw_client.h"
 #include "tests/support/slow_compiler.h"
 #include "transport/factory/factory.h"

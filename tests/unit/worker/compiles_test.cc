@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // hiprtc on the worker, with the fake runtime's: results, slow compiles, the session's end, hostile clients.
-#include "worker/compiles.h"
+#include "worker/session/compiles.h"
 
 #include <gtest/gtest.h>
 #include <hip/hiprtc.h>
@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "protocol/rtc_program.h"
+#include "hipcore/wire/rtc_program.h"
 #include "session_rig.h"
 #include "transport/endpoint.h"
 

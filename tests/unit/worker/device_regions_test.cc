@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <cstdlib>
 
-#include "protocol/access_wish.h"
+#include "hipcore/wire/access_wish.h"
 #include "rdma/transport.h"
 #include "tests/support/endpoint_pair.h"
 #include "tests/support/peer.h"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "session_rig.h"
-#include "worker/graphs.h"
+#include "worker/session/graphs.h"
 
 namespace tf::worker {
 namespace {

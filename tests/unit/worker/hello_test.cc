@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // HELLO and the device snapshot: round trips, limits, and every kind of damaged bytes.
-#include "protocol/hello.h"
+#include "hipcore/wire/hello.h"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -11,9 +11,9 @@
 #include <random>
 #include <thread>
 
-#include "net/fd.h"
-#include "net/socket.h"
-#include "protocol/shared_files.h"
+#include "hipcore/wire/shared_files.h"
+#include "transport/net/fd.h"
+#include "transport/net/socket.h"
 
 namespace tf::protocol {
 namespace {

@@ -14,12 +14,12 @@
 #include <tuple>
 #include <utility>
 
-#include "protocol/passed_file.h"
+#include "hipcore/wire/passed_file.h"
 #include "raw_client.h"
 #include "shm/transport.h"
-#include "worker/host_window.h"
-#include "worker/passed_files.h"
-#include "worker/runtime_library.h"
+#include "worker/base/runtime_library.h"
+#include "worker/memory/host_window.h"
+#include "worker/memory/passed_files.h"
 
 namespace tf::worker {
 namespace {

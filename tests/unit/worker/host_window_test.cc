@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Clients that open, write and read host memory which is not theirs, and what they may.
-#include "worker/host_window.h"
+#include "worker/memory/host_window.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

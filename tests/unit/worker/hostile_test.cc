@@ -9,8 +9,8 @@
 
 #include "fake_runtime.h"
 #include "session_rig.h"
-#include "worker/log_limit.h"
-#include "worker/modules.h"
+#include "worker/base/log_limit.h"
+#include "worker/session/modules.h"
 
 namespace tf::worker {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a runtime says of failed work reaches the client, whichever of the worker's calls it is said to: a
 // runtime that says it at every call in turn, once only or from then on.
-#include "worker/own_calls.h"
+#include "worker/base/own_calls.h"
 
 #include <gtest/gtest.h>
 

@@ -10,10 +10,10 @@
 #include <span>
 #include <utility>
 
-#include "net/transport.h"
-#include "protocol/gen/messages.h"
-#include "protocol/gen/schema.h"
-#include "protocol/hello.h"
+#include "hipcore/wire/gen/messages.h"
+#include "hipcore/wire/gen/schema.h"
+#include "hipcore/wire/hello.h"
+#include "transport/net/transport.h"
 #include "transport/request_queue.h"
 #include "worker_process.h"
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "protocol/gen/messages.h"
+#include "hipcore/wire/gen/messages.h"
 #include "raw_client.h"
 #include "transport/factory/factory.h"
 #include "worker_process.h"

@@ -18,12 +18,12 @@
 #include <utility>
 #include <vector>
 
-#include "protocol/gen/messages.h"
+#include "hipcore/wire/gen/messages.h"
 #include "transport/loopback.h"
 #include "transport/request_queue.h"
-#include "worker/host_window.h"
-#include "worker/runtime_library.h"
-#include "worker/session.h"
+#include "worker/base/runtime_library.h"
+#include "worker/memory/host_window.h"
+#include "worker/session/session.h"
 
 namespace tf::worker {
 

@@ -6,10 +6,10 @@
 
 #include <optional>
 
-#include "protocol/handle.h"
+#include "hipcore/wire/handle.h"
 #include "raw_client.h"
 #include "transport/factory/factory.h"
-#include "worker/offers.h"
+#include "worker/memory/offers.h"
 
 namespace tf::worker {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Waits that the executor looks at itself: answered in time, or handed over; none where waits are long.
-#include "worker/short_waits.h"
+#include "worker/session/short_waits.h"
 
 #include <gtest/gtest.h>
 

@@ -15,10 +15,10 @@
 #include <utility>
 #include <vector>
 
-#include "net/attach.h"
-#include "worker/channel.h"
-#include "worker/options.h"
-#include "worker/supervisor.h"
+#include "tools/hip-worker/options.h"
+#include "transport/net/attach.h"
+#include "worker/base/channel.h"
+#include "worker/supervisor/supervisor.h"
 #include "worker_process.h"
 
 namespace tf::worker {

@@ -12,10 +12,10 @@
 #include <algorithm>
 #include <random>
 
-#include "net/attach.h"
-#include "protocol/gen/schema.h"
-#include "protocol/hello.h"
-#include "worker/supervisor.h"
+#include "hipcore/wire/gen/schema.h"
+#include "hipcore/wire/hello.h"
+#include "transport/net/attach.h"
+#include "worker/supervisor/supervisor.h"
 #include "worker_process.h"
 
 namespace tf::worker {
@@ -310,7 +310,7 @@ TEST_F(IoTimeout, CountsForTheControlConnectionsOfTheWorker) {
   unsigned milliseconds = 0;
   socklen_t bytes = sizeof milliseconds;
   ASSERT_EQ(::getsockopt(end.get(), IPPROTO_TCP, TCP_USER_TIMEOUT, &milliseconds, &bytes), 0);
-  EXPECT_EQ(milliseconds, 76'000u);  // four whole probes: net/liveness.h
+  EXPECT_EQ(milliseconds, 76'000u);  // four whole probes: transport/net/liveness.h
 }
 
 TEST_F(IoTimeout, OtherTextIsRefusedAtTheStart) {

@@ -2,8 +2,8 @@
 // Object table and address map: what a hostile client may and may not name.
 #include <gtest/gtest.h>
 
-#include "worker/address_map.h"
-#include "worker/object_table.h"
+#include "worker/base/address_map.h"
+#include "worker/base/object_table.h"
 
 namespace tf::worker {
 namespace {

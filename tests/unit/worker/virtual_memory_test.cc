@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "protocol/access_wish.h"
+#include "hipcore/wire/access_wish.h"
 #include "session_rig.h"
 
 namespace tf::worker {

@@ -17,9 +17,9 @@
 #include <thread>
 #include <vector>
 
-#include "net/address.h"
-#include "net/fd.h"
-#include "net/socket.h"
+#include "transport/net/address.h"
+#include "transport/net/fd.h"
+#include "transport/net/socket.h"
 
 extern char** environ;
 

@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "hipdata/attributes.h"
+#include "hipcore/errors/attributes.h"
 #include "worker/runtime/cpu/api.h"
 #include "worker/runtime/cpu/graphs.h"
 #include "worker/runtime/cpu/memory.h"

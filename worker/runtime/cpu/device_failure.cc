@@ -10,7 +10,7 @@
 #include <mutex>
 #include <optional>
 
-#include "hipdata/error_text.h"
+#include "hipcore/errors/error_text.h"
 #include "worker/runtime/common/extensions.h"
 #include "worker/runtime/cpu/api.h"
 #include "worker/runtime/cpu/module.h"

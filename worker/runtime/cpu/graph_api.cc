@@ -39,7 +39,7 @@ using namespace tf::cpu;
 
 extern "C" {
 
-#include "graph/functions.inc"
+#include "hipcore/graph/functions.inc"
 
 TF_CPU_EXPORT hipError_t hipGraphDebugDotPrint(hipGraph_t graph, const char* path, unsigned int) {
   return with_graphs([&](graph::Library& graphs) { return graphs.print(graph, path); });

@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "graph/library.h"
+#include "hipcore/graph/library.h"
 #include "worker/runtime/cpu/kernel_api.h"
 #include "worker/runtime/cpu/runtime.h"
 

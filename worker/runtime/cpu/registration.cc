@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <cstdio>
 
-#include "codeobject/fat_binary.h"
+#include "hipcore/codeobject/fat_binary.h"
 #include "worker/runtime/cpu/api.h"
 #include "worker/runtime/cpu/copy.h"
 #include "worker/runtime/cpu/programs.h"

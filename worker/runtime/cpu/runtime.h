@@ -156,7 +156,7 @@ struct ThreadState {
   int device = 0;
   hipError_t last_error = hipSuccess;
   hipStreamCaptureMode capture_mode =
-      hipStreamCaptureModeGlobal;  // kept for the program, see graph/library.h
+      hipStreamCaptureModeGlobal;  // kept for the program, see hipcore/graph/library.h
   bool has_ended = false;          // what it owned is gone; calls may still come
   KnownRange filled;               // last
 };

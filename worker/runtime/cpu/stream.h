@@ -16,7 +16,7 @@
 #include <optional>
 #include <utility>
 
-#include "concurrency/biased_mutex.h"
+#include "transport/base/biased_mutex.h"
 #include "worker/runtime/cpu/spin_budget.h"
 #include "worker/runtime/cpu/task_queue.h"
 

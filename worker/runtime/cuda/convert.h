@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "graph/work.h"
+#include "hipcore/graph/work.h"
 #include "worker/runtime/cuda/driver_types.h"
 
 namespace tf::cuda {

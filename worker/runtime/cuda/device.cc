@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "hipdata/attributes.h"
+#include "hipcore/errors/attributes.h"
 #include "worker/runtime/cuda/api.h"
 #include "worker/runtime/cuda/graphs.h"
 #include "worker/runtime/cuda/properties.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Errors: the thread's last one, and every code's name and text.
-#include "hipdata/error_text.h"
+#include "hipcore/errors/error_text.h"
 #include "worker/runtime/cuda/api.h"
 #include "worker/runtime/cuda/runtime.h"
 

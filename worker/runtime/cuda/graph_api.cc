@@ -34,7 +34,7 @@ using namespace tf::cuda;
 
 extern "C" {
 
-#include "graph/functions.inc"
+#include "hipcore/graph/functions.inc"
 
 TF_CUDA_EXPORT hipError_t hipGraphDebugDotPrint(hipGraph_t graph, const char* path, unsigned int) {
   return with_graphs([&](graph::Library& library) { return library.print(graph, path); });

@@ -4,7 +4,7 @@
 
 #include <hip/hip_runtime_api.h>
 
-#include "graph/graph.h"
+#include "hipcore/graph/graph.h"
 
 namespace tf::cuda {
 

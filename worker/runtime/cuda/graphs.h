@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "graph/library.h"
+#include "hipcore/graph/library.h"
 #include "worker/runtime/cuda/copy.h"
 
 namespace tf::cuda {

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "codeobject/fat_binary.h"
+#include "hipcore/codeobject/fat_binary.h"
 #include "worker/runtime/cuda/api.h"
 #include "worker/runtime/cuda/modules.h"
 #include "worker/runtime/cuda/properties.h"

@@ -2,7 +2,7 @@
 // What compiled programs call: registration before main, launch configurations, symbols by host address.
 #include <cstdio>
 
-#include "codeobject/fat_binary.h"
+#include "hipcore/codeobject/fat_binary.h"
 #include "worker/runtime/common/call_configurations.h"
 #include "worker/runtime/cuda/api.h"
 #include "worker/runtime/cuda/copy.h"

@@ -3,7 +3,7 @@
 // which they share (hiprtc.cc, link.cc). Any thread.
 #pragma once
 
-#include "transport/status.h"
+#include "transport/base/status.h"
 
 #include <hip/hiprtc.h>
 

@@ -3,9 +3,9 @@
 //
 // The image is native code: loading it gives it everything this process may do. Whoever may send kernels to
 // this worker is trusted that far; the worker's process per session is the boundary.
-#include "codeobject/elf.h"
-#include "codeobject/fat_binary.h"
-#include "codeobject/metadata.h"
+#include "hipcore/codeobject/elf.h"
+#include "hipcore/codeobject/fat_binary.h"
+#include "hipcore/codeobject/metadata.h"
 #include "worker/runtime/cpu/kernel/module.h"
 #include "worker/runtime/cpu/kernel_api.h"
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // hiprtc in a library of its own, libhiprtc.so: for this host's cores it compiles here; for a device that is
 // not these cores the worker does, whose runtime has the compiler. The way there leads through our
-// libamdhip64.so (protocol/remote_rtc.h); without it, or without a worker, everything is compiled here.
+// libamdhip64.so (hipcore/wire/remote_rtc.h); without it, or without a worker, everything is compiled here.
 #include <dlfcn.h>
 
 #include <exception>
 #include <string>
 #include <utility>
 
-#include "protocol/remote_rtc.h"
-#include "protocol/rtc_program.h"
+#include "hipcore/wire/remote_rtc.h"
+#include "hipcore/wire/rtc_program.h"
 #include "worker/runtime/cpu/rtc/compile_here.h"
 #include "worker/runtime/cpu/rtc/target.h"
 

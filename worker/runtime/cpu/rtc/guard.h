@@ -7,7 +7,7 @@
 
 #include <string>
 
-#include "net/fd.h"
+#include "transport/net/fd.h"
 
 namespace tf::cpu::rtc {
 

@@ -2,7 +2,7 @@
 // Runs one command with a deadline, its output in a file. Any thread.
 #pragma once
 
-#include "transport/status.h"
+#include "transport/base/status.h"
 
 #include <sys/types.h>
 

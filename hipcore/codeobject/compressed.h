@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// The CCOB container: an offload bundle in one zstd frame. Hostile input; no state but the loaded library.
+#pragma once
+
+#include "hipcore/codeobject/bytes.h"
+#include "transport/base/status.h"
+
+namespace tf::codeobject {
+
+// Length of the container at `image`, which the caller promises to be whole.
+Result<std::uint64_t> compressed_extent(const void* image);
+
+}  // namespace tf::codeobject

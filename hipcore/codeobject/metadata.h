@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the NT_AMDGPU_METADATA note says about the kernels of a code object: argument layout, shared memory,
+// limits. The same note is in AMD's code objects and in those for the CPU. Hostile input; no state: any
+// thread.
+#pragma once
+
+#include "hipcore/codeobject/bytes.h"
+#include "transport/base/status.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tf::codeobject {
+
+inline constexpr std::uint32_t kMetadataNoteType = 32;  // NT_AMDGPU_METADATA
+inline constexpr std::size_t kMaxKernels = 1 << 16;
+inline constexpr std::size_t kMaxArguments = 4096;
+inline constexpr std::uint32_t kMaxArgumentBytes = 64 * 1024;  // of a whole argument block
+
+enum class ArgumentKind : std::uint8_t { kByValue, kPointer, kDynamicShared, kOther };
+
+struct Argument {
+  std::uint32_t offset_bytes = 0;
+  std::uint32_t size_bytes = 0;
+  ArgumentKind kind = ArgumentKind::kByValue;
+};
+
+struct KernelInfo {
+  std::string name;
+  std::string symbol;
+  std::uint32_t argument_bytes = 0;  // whole block, hidden arguments included
+  std::uint32_t argument_align_bytes = 8;
+  std::uint32_t explicit_argument_bytes = 0;  // end of the last explicit argument: what needs to be sent
+  std::uint32_t static_shared_bytes = 0;
+  std::uint32_t private_bytes = 0;
+  std::uint32_t max_threads_per_block = 1024;
+  std::uint32_t wave_size = 64;
+  std::uint32_t scalar_registers = 0;
+  std::uint32_t vector_registers = 0;
+  bool parks = true;                // CPU only: false when no thread of it ever waits for another
+  std::vector<Argument> arguments;  // explicit ones, in source order; each lies inside the block
+};
+
+// Reads the note of an ELF code object. kProtocol: malformed. kUnavailable: an ELF without the note.
+Result<std::vector<KernelInfo>> read_metadata(Bytes elf_image);
+// The same from the note's own bytes.
+Result<std::vector<KernelInfo>> parse_metadata(Bytes message);
+
+}  // namespace tf::codeobject

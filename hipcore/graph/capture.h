@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Captures: which streams are being captured, and into which nodes of which graph.
+//
+// A capture begins at its origin stream; waiting for an event that was recorded on a captured stream takes
+// another stream in. What may not be done to a captured stream invalidates the capture, which its end
+// reports. Not thread-safe but for any(): the Library guards it with its lock.
+#pragma once
+
+#include <hip/hip_runtime_api.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <optional>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include "hipcore/graph/graph.h"
+#include "hipcore/graph/node_table.h"
+
+namespace tf::graph {
+
+// A stream as its side knows it.
+struct StreamRef {
+  std::uint64_t id = 0;  // not reused while captures know it; see forget_stream()
+  int device = 0;
+  bool blocking = true;  // ordered with the legacy default stream
+  bool legacy = false;   // is that stream
+};
+
+// What a captured stream says of itself.
+struct CaptureInfo {
+  hipStreamCaptureStatus status = hipStreamCaptureStatusNone;
+  unsigned long long id = 0;
+  Graph* graph = nullptr;
+  const std::vector<hipGraphNode_t>* dependencies = nullptr;  // valid until the stream is used again
+};
+
+class Captures {
+ public:
+  // Nothing: no capture is concerned, go on. Otherwise this is the call's result.
+  using Verdict = std::optional<hipError_t>;
+
+  explicit Captures(NodeTable& nodes) : nodes_(nodes) {}
+
+  // Any thread. Relaxed: whoever captures a stream and uses it is ordered by the program.
+  bool any() const { return count_.load(std::memory_order_relaxed) != 0; }
+
+  hipError_t begin(const StreamRef& stream, hipStreamCaptureMode mode, Graph& graph);
+  // The capture is over unless the call was out of place. `graph` is set when it is over; the error then
+  // says whether it may be used.
+  hipError_t end(const StreamRef& stream, Graph*& graph);
+
+  Verdict append(const StreamRef& stream, SharedWork work);
+  Verdict record(const StreamRef& stream, std::uint64_t event);
+  Verdict wait(const StreamRef& stream, std::uint64_t event);
+  // The stream, event or device is to be waited for or asked, or used in a way that no graph can hold.
+  Verdict refuse(const StreamRef& stream);
+  Verdict refuse_event(std::uint64_t event);
+  Verdict refuse_device(int device);
+
+  CaptureInfo info(const StreamRef& stream);
+  hipError_t update_dependencies(const StreamRef& stream, std::vector<Node*> nodes, bool replace);
+
+  // The object is destroyed. A capture that loses a stream is invalid, one that loses its origin is over:
+  // its graph is returned. Events are simply forgotten.
+  Graph* forget_stream(std::uint64_t stream);
+  void forget_event(std::uint64_t event) { events_.erase(event); }
+
+ private:
+  struct Sequence {
+    unsigned long long id = 0;
+    Graph* graph = nullptr;
+    StreamRef origin;
+    hipStreamCaptureMode mode = hipStreamCaptureModeGlobal;
+    std::thread::id thread;
+    bool valid = true;
+  };
+  struct Participant {
+    Sequence* sequence = nullptr;
+    StreamRef stream;
+    std::vector<Node*> last;  // what the next node depends on
+    std::vector<hipGraphNode_t> shown;
+  };
+  struct Recorded {
+    Sequence* sequence = nullptr;
+    std::vector<Node*> nodes;
+  };
+
+  // The capture that the stream takes part in, when it is there and valid; else the verdict.
+  Verdict enter(const StreamRef& stream, Participant*& participant);
+  Verdict refuse_legacy(int device);
+  bool joined(const Sequence& sequence) const;
+  void drop(Sequence& sequence);
+
+  NodeTable& nodes_;
+  std::list<Sequence> sequences_;  // addresses are stable
+  std::unordered_map<std::uint64_t, Participant> streams_;
+  std::unordered_map<std::uint64_t, Recorded> events_;  // only of sequences that exist
+  unsigned long long next_id_ = 1;
+  std::atomic<std::size_t> count_{0};
+};
+
+}  // namespace tf::graph

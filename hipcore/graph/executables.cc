@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// Executable graphs: made from a graph as it is then, and independent of it.
+#include <utility>
+
+#include "hipcore/graph/library.h"
+
+namespace tf::graph {
+
+std::shared_ptr<Library::Exec> Library::find(hipGraphExec_t exec) const {
+  const auto found = execs_.find(to_id(exec));
+  return found == execs_.end() ? nullptr : found->second;
+}
+
+hipError_t Library::upload(hipGraphExec_t exec) {
+  const std::lock_guard lock(mutex_);
+  return find(exec) != nullptr ? hipSuccess : hipErrorInvalidValue;
+}
+
+hipError_t Library::instantiate(hipGraphExec_t* exec, hipGraph_t graph, hipGraphNode_t* error_node, char* log,
+                                std::size_t log_bytes) {
+  if (error_node != nullptr) *error_node = nullptr;
+  if (log != nullptr && log_bytes != 0) log[0] = '\0';
+  return instantiate(exec, graph, 0);
+}
+
+hipError_t Library::instantiate(hipGraphExec_t* exec, hipGraph_t graph, unsigned long long flags) {
+  if (exec == nullptr || (flags & ~std::uint64_t{hipGraphInstantiateFlagAutoFreeOnLaunch}) != 0)
+    return hipErrorInvalidValue;
+  auto made = std::make_shared<Exec>();
+  {
+    const std::lock_guard lock(mutex_);
+    const Graph* found = find(graph);
+    if (found == nullptr) return hipErrorInvalidValue;
+    std::optional<Plan> plan = flatten(*found);
+    if (!plan) return hipErrorInvalidValue;
+    made->plan = std::move(*plan);
+    made->graph = found->clone();
+  }
+  const hipError_t error = side_.instantiate(made->plan, made->executable);
+  if (error != hipSuccess) return error;
+  const std::lock_guard lock(mutex_);
+  if (execs_.size() >= kExecsMax) return hipErrorOutOfMemory;
+  const std::uint64_t id = make_id(HandleTag::kExec, next_++);
+  execs_.emplace(id, std::move(made));
+  *exec = to_handle<hipGraphExec_t>(id);
+  return hipSuccess;
+}
+
+hipError_t Library::update(hipGraphExec_t exec, hipGraph_t graph, hipGraphNode_t* error_node,
+                           hipGraphExecUpdateResult* result) {
+  if (error_node == nullptr || result == nullptr) return hipErrorInvalidValue;
+  *error_node = nullptr;
+  *result = hipGraphExecUpdateError;
+  const std::lock_guard changing(change_mutex_);
+  std::shared_ptr<Exec> found;
+  std::optional<Plan> plan;
+  std::unique_ptr<Graph> copy;
+  {
+    const std::lock_guard lock(mutex_);
+    found = find(exec);
+    const Graph* wanted = find(graph);
+    if (found == nullptr || wanted == nullptr) return hipErrorInvalidValue;
+    plan = flatten(*wanted);
+    if (!plan) return hipErrorInvalidValue;
+    *result = compare(found->plan, *plan);
+    if (*result != hipGraphExecUpdateSuccess) return hipErrorGraphExecUpdateFailure;
+    copy = wanted->clone();
+  }
+  const hipError_t error = found->executable->update(*plan);
+  if (error != hipSuccess) {
+    *result = hipGraphExecUpdateError;
+    return error;
+  }
+  const std::lock_guard lock(mutex_);
+  found->plan = std::move(*plan);
+  // The nodes keep the handles by which they were known at instantiation.
+  for (std::size_t i = 0; i < copy->nodes().size() && i < found->graph->nodes().size(); ++i)
+    copy->nodes()[i]->origin = found->graph->nodes()[i]->origin;
+  std::swap(found->graph, copy);
+  return hipSuccess;
+}
+
+hipError_t Library::launch(hipGraphExec_t exec, const StreamRef& stream) {
+  std::shared_ptr<Exec> found;
+  {
+    const std::lock_guard lock(mutex_);
+    found = find(exec);
+    if (found == nullptr) return hipErrorInvalidValue;
+    if (captures_.any()) {
+      // Captured, it becomes a graph inside the graph.
+      if (found->graph->depth() >= kChildDepthMax) return hipErrorInvalidValue;
+      const Verdict verdict =
+          captures_.append(stream, std::make_shared<const Work>(ChildWork{found->graph->clone()}));
+      if (verdict) return *verdict;
+    }
+  }
+  return found->executable->launch(stream);
+}
+
+hipError_t Library::destroy(hipGraphExec_t exec) {
+  std::shared_ptr<Exec> found;  // goes after the lock: its side may have to do with it
+  const std::lock_guard lock(mutex_);
+  found = find(exec);
+  if (found == nullptr) return hipErrorInvalidValue;
+  execs_.erase(to_id(exec));
+  return hipSuccess;
+}
+
+}  // namespace tf::graph

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hipcore/graph/graph.h"
+
+#include <algorithm>
+#include <functional>
+#include <queue>
+#include <unordered_map>
+
+namespace tf::graph {
+
+Node& Graph::add(SharedWork work, std::span<Node* const> dependencies) {
+  nodes_.push_back(std::make_unique<Node>());
+  Node& node = *nodes_.back();
+  node.graph = this;
+  node.work = std::move(work);
+  for (Node* dependency : dependencies) connect(*dependency, node);
+  return node;
+}
+
+bool Graph::connect(Node& from, Node& to) {
+  // Looked up in the shorter of the two lists: one node may have very many on one side.
+  const bool forward = from.dependents.size() < to.dependencies.size();
+  const auto& list = forward ? from.dependents : to.dependencies;
+  if (std::find(list.begin(), list.end(), forward ? &to : &from) != list.end()) return false;
+  from.dependents.push_back(&to);
+  to.dependencies.push_back(&from);
+  return true;
+}
+
+bool Graph::disconnect(Node& from, Node& to) {
+  if (std::erase(from.dependents, &to) == 0) return false;
+  std::erase(to.dependencies, &from);
+  return true;
+}
+
+void Graph::remove(Node& node) {
+  for (Node* before : node.dependencies) std::erase(before->dependents, &node);
+  for (Node* after : node.dependents) std::erase(after->dependencies, &node);
+  std::erase_if(nodes_, [&](const auto& held) { return held.get() == &node; });
+}
+
+std::unique_ptr<Graph> Graph::clone() const {
+  auto copy = std::make_unique<Graph>();
+  std::unordered_map<const Node*, Node*> copies;
+  for (const auto& node : nodes_) {
+    Node& made = copy->add(node->work, {});
+    made.origin = node->id != 0 ? node->id : node->origin;
+    copies.emplace(node.get(), &made);
+  }
+  for (const auto& node : nodes_) {
+    Node* made = copies[node.get()];
+    for (const Node* other : node->dependencies) made->dependencies.push_back(copies[other]);
+    for (const Node* other : node->dependents) made->dependents.push_back(copies[other]);
+  }
+  return copy;
+}
+
+std::size_t Graph::depth() const {
+  std::size_t deepest = 0;
+  for (const auto& node : nodes_) {
+    if (const auto* child = std::get_if<ChildWork>(node->work.get()))
+      deepest = std::max(deepest, child->graph->depth());
+  }
+  return deepest + 1;
+}
+
+namespace {
+
+// Of equals the node made first comes first, so that a capture runs as it was captured. Shorter than the
+// graph when there is a circle.
+std::vector<const Node*> ordered(const Graph& graph) {
+  std::unordered_map<const Node*, std::size_t> position;
+  std::vector<std::size_t> missing;
+  std::priority_queue<std::size_t, std::vector<std::size_t>, std::greater<>> ready;
+  for (const auto& node : graph.nodes()) {
+    const std::size_t index = missing.size();
+    position.emplace(node.get(), index);
+    missing.push_back(node->dependencies.size());
+    if (node->dependencies.empty()) ready.push(index);
+  }
+  std::vector<const Node*> order;
+  while (!ready.empty()) {
+    const Node* node = graph.nodes()[ready.top()].get();
+    ready.pop();
+    order.push_back(node);
+    for (const Node* after : node->dependents)
+      if (--missing[position[after]] == 0) ready.push(position[after]);
+  }
+  return order;
+}
+
+using Indices = std::vector<std::uint32_t>;
+
+void add_all(Indices& all, const Indices& more) { all.insert(all.end(), more.begin(), more.end()); }
+
+void sort_unique(Indices& all) {
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+}
+
+// Appends the graph's items, those without dependencies behind `entry`. `exits` gets what has to be waited
+// for behind the whole graph.
+bool append(const Graph& graph, const Indices& entry, Plan& plan, Indices& exits) {
+  const std::vector<const Node*> order = ordered(graph);
+  if (order.size() != graph.nodes().size()) return false;
+  std::unordered_map<const Node*, Indices> ends;  // of a node: what its dependents wait for
+  exits = order.empty() ? entry : Indices{};
+  for (const Node* node : order) {
+    Indices before = node->dependencies.empty() ? entry : Indices{};
+    for (const Node* dependency : node->dependencies) add_all(before, ends[dependency]);
+    sort_unique(before);
+    Indices& end = ends[node];
+    if (const auto* child = std::get_if<ChildWork>(node->work.get())) {
+      if (!append(*child->graph, before, plan, end)) return false;
+    } else {
+      if (plan.size() >= kPlanItemsMax) return false;
+      end.push_back(static_cast<std::uint32_t>(plan.size()));
+      plan.push_back({node->work, std::move(before)});
+    }
+    if (node->dependents.empty()) add_all(exits, end);
+  }
+  sort_unique(exits);
+  return true;
+}
+
+}  // namespace
+
+std::optional<Plan> flatten(const Graph& graph) {
+  Plan plan;
+  Indices exits;
+  if (!append(graph, {}, plan, exits)) return std::nullopt;
+  return plan;
+}
+
+hipGraphExecUpdateResult compare(const Plan& have, const Plan& wanted) {
+  if (have.size() != wanted.size()) return hipGraphExecUpdateErrorTopologyChanged;
+  for (std::size_t i = 0; i < have.size(); ++i) {
+    if (have[i].dependencies != wanted[i].dependencies) return hipGraphExecUpdateErrorTopologyChanged;
+    if (!same_kind(*have[i].work, *wanted[i].work)) return hipGraphExecUpdateErrorNodeTypeChanged;
+  }
+  return hipGraphExecUpdateSuccess;
+}
+
+}  // namespace tf::graph

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// Library: the graph functions of HIP, but for running graphs: graphs, nodes, captures, executable graphs.
+//
+// Used by the CPU runtime and by the client alike, so that both answer the same; each gives it a Side that
+// knows kernels and memory and runs plans. Functions are called as the API's, with the same results. Any
+// thread; the Side is never called under the lock.
+#pragma once
+
+#include <hip/hip_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "hipcore/graph/capture.h"
+#include "hipcore/graph/graph.h"
+#include "hipcore/graph/node_table.h"
+#include "hipcore/graph/work.h"
+
+namespace tf::graph {
+
+inline constexpr std::size_t kGraphsMax = 1 << 16;
+inline constexpr std::size_t kExecsMax = 1 << 16;
+
+// A plan that a side is ready to run. Guards itself.
+class Executable {
+ public:
+  virtual ~Executable() = default;
+  virtual hipError_t launch(const StreamRef& stream) = 0;
+  // compare() has said that the plans are alike.
+  virtual hipError_t update(const Plan& plan) = 0;
+};
+
+class Side {
+ public:
+  virtual ~Side() = default;
+  virtual hipError_t describe(const void* function, KernelFacts& facts) = 0;
+  // A variable of the program, on the current device.
+  virtual hipError_t find_symbol(const void* symbol, std::byte*& address, std::size_t& bytes) = 0;
+  // Would this be accepted now: shapes, memory, events.
+  virtual hipError_t check(const Work& work) = 0;
+  virtual hipError_t instantiate(const Plan& plan, std::shared_ptr<Executable>& executable) = 0;
+};
+
+class Library {
+ public:
+  using Verdict = Captures::Verdict;
+
+  explicit Library(Side& side) : side_(side), captures_(nodes_) {}
+  Library(const Library&) = delete;
+  Library& operator=(const Library&) = delete;
+
+  // --- graphs
+  hipError_t create(hipGraph_t* graph, unsigned flags);
+  hipError_t destroy(hipGraph_t graph);
+  hipError_t clone(hipGraph_t* copy, hipGraph_t graph);
+  hipError_t get_nodes(hipGraph_t graph, hipGraphNode_t* nodes, std::size_t* count);
+  hipError_t get_roots(hipGraph_t graph, hipGraphNode_t* nodes, std::size_t* count);
+  hipError_t get_edges(hipGraph_t graph, hipGraphNode_t* from, hipGraphNode_t* to, std::size_t* count);
+  hipError_t add_edges(hipGraph_t graph, const hipGraphNode_t* from, const hipGraphNode_t* to,
+                       std::size_t count);
+  hipError_t remove_edges(hipGraph_t graph, const hipGraphNode_t* from, const hipGraphNode_t* to,
+                          std::size_t count);
+
+  // Writes the graph as text for graphviz to a file of the program's.
+  hipError_t print(hipGraph_t graph, const char* path);
+
+  // --- nodes
+  hipError_t add(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies,
+                 std::size_t count, Work work);
+  hipError_t add_kernel(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies,
+                        std::size_t count, const hipKernelNodeParams* parameters);
+  hipError_t add_copy(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies,
+                      std::size_t count, const hipMemcpy3DParms* parameters);
+  hipError_t add_copy_1d(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies,
+                         std::size_t count, void* target, const void* source, std::size_t bytes,
+                         hipMemcpyKind kind);
+  hipError_t add_symbol_copy(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies,
+                             std::size_t count, bool to_symbol, const void* symbol, const void* other,
+                             std::size_t bytes, std::size_t offset, hipMemcpyKind kind);
+  hipError_t add_fill(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies,
+                      std::size_t count, const hipMemsetParams* parameters);
+  hipError_t add_host(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies,
+                      std::size_t count, const hipHostNodeParams* parameters);
+  hipError_t add_event(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies,
+                       std::size_t count, hipEvent_t event, bool record);
+  hipError_t add_child(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies,
+                       std::size_t count, hipGraph_t child);
+  hipError_t destroy_node(hipGraphNode_t node);
+  hipError_t get_type(hipGraphNode_t node, hipGraphNodeType* type);
+  hipError_t get_dependencies(hipGraphNode_t node, hipGraphNode_t* nodes, std::size_t* count);
+  hipError_t get_dependents(hipGraphNode_t node, hipGraphNode_t* nodes, std::size_t* count);
+  hipError_t find_in_clone(hipGraphNode_t* node, hipGraphNode_t original, hipGraph_t copy);
+  hipError_t get_child(hipGraphNode_t node, hipGraph_t* graph);
+
+  hipError_t get_kernel(hipGraphNode_t node, hipKernelNodeParams* parameters);
+  hipError_t get_copy(hipGraphNode_t node, hipMemcpy3DParms* parameters);
+  hipError_t get_fill(hipGraphNode_t node, hipMemsetParams* parameters);
+  hipError_t get_host(hipGraphNode_t node, hipHostNodeParams* parameters);
+  hipError_t get_event(hipGraphNode_t node, hipEvent_t* event, bool record);
+  // Of the attributes only hipKernelNodeAttributeCooperative is kept.
+  hipError_t get_attribute(hipGraphNode_t node, hipKernelNodeAttrID attribute, hipKernelNodeAttrValue* value);
+  hipError_t set_attribute(hipGraphNode_t node, hipKernelNodeAttrID attribute,
+                           const hipKernelNodeAttrValue* value);
+  // With an executable graph the parameters of its copy of the node are set, not the node's own.
+  hipError_t set_kernel(hipGraphExec_t exec, hipGraphNode_t node, const hipKernelNodeParams* parameters);
+  hipError_t set_copy(hipGraphExec_t exec, hipGraphNode_t node, const hipMemcpy3DParms* parameters);
+  hipError_t set_copy_1d(hipGraphExec_t exec, hipGraphNode_t node, void* target, const void* source,
+                         std::size_t bytes, hipMemcpyKind kind);
+  hipError_t set_symbol_copy(hipGraphExec_t exec, hipGraphNode_t node, bool to_symbol, const void* symbol,
+                             const void* other, std::size_t bytes, std::size_t offset, hipMemcpyKind kind);
+  hipError_t set_fill(hipGraphExec_t exec, hipGraphNode_t node, const hipMemsetParams* parameters);
+  hipError_t set_host(hipGraphExec_t exec, hipGraphNode_t node, const hipHostNodeParams* parameters);
+  hipError_t set_event(hipGraphExec_t exec, hipGraphNode_t node, hipEvent_t event, bool record);
+  hipError_t set_child(hipGraphExec_t exec, hipGraphNode_t node, hipGraph_t child);
+
+  // --- executable graphs
+  hipError_t instantiate(hipGraphExec_t* exec, hipGraph_t graph, hipGraphNode_t* error_node, char* log,
+                         std::size_t log_bytes);
+  hipError_t instantiate(hipGraphExec_t* exec, hipGraph_t graph, unsigned long long flags);
+  hipError_t update(hipGraphExec_t exec, hipGraph_t graph, hipGraphNode_t* error_node,
+                    hipGraphExecUpdateResult* result);
+  hipError_t launch(hipGraphExec_t exec, const StreamRef& stream);
+  // Nothing is left to prepare once a graph is instantiated.
+  hipError_t upload(hipGraphExec_t exec);
+  hipError_t destroy(hipGraphExec_t exec);
+
+  // --- capture: relaxed load; nothing below concerns a call while it says no
+  bool capturing() const { return captures_.any(); }
+  hipError_t begin_capture(const StreamRef& stream, hipStreamCaptureMode mode);
+  hipError_t end_capture(const StreamRef& stream, hipGraph_t* graph);
+  hipError_t capture_info(const StreamRef& stream, hipStreamCaptureStatus* status, unsigned long long* id,
+                          hipGraph_t* graph, const hipGraphNode_t** dependencies, std::size_t* count);
+  hipError_t update_capture(const StreamRef& stream, hipGraphNode_t* nodes, std::size_t count,
+                            unsigned flags);
+  // Exchanges the thread's mode, which its side keeps. It decides about nothing here: calls that HIP calls
+  // unsafe while somebody captures (such as hipMalloc) are harmless to our captures.
+  static hipError_t exchange_mode(hipStreamCaptureMode& kept, hipStreamCaptureMode* mode);
+
+  // See Captures. The side looks at capturing() first.
+  Verdict capture(const StreamRef& stream, Work work);
+  Verdict capture_record(const StreamRef& stream, std::uint64_t event);
+  Verdict capture_wait(const StreamRef& stream, std::uint64_t event);
+  Verdict refuse(const StreamRef& stream);
+  Verdict refuse_event(std::uint64_t event);
+  Verdict refuse_device(int device);
+  void forget_stream(std::uint64_t stream);
+  void forget_event(std::uint64_t event);
+
+ private:
+  struct Exec {
+    std::unique_ptr<Graph> graph;  // as instantiated and updated
+    Plan plan;
+    std::shared_ptr<Executable> executable;
+  };
+
+  // REQUIRES for all of these: the lock
+  Graph* find(hipGraph_t graph) const;
+  std::shared_ptr<Exec> find(hipGraphExec_t exec) const;
+  bool find_nodes(const hipGraphNode_t* handles, std::size_t count, const Graph* graph,
+                  std::vector<Node*>& nodes) const;
+  bool enter(Graph& graph);
+  void erase(Graph& graph);
+  void forget_child(const Work& work);
+  Node* copy_of(const Exec& exec, hipGraphNode_t node) const;
+
+  // These take the lock themselves.
+  hipError_t make_kernel(const hipKernelNodeParams* parameters, Work& work);
+  hipError_t make_symbol_copy(bool to_symbol, const void* symbol, const void* other, std::size_t bytes,
+                              std::size_t offset, hipMemcpyKind kind, Work& work);
+  hipError_t make_child(hipGraph_t child, Work& work);
+  template <typename Kind, typename Read>
+  hipError_t get(hipGraphNode_t node, Read read);
+  hipError_t set(hipGraphExec_t exec, hipGraphNode_t node, Work work);
+  hipError_t set_in_exec(hipGraphExec_t exec, hipGraphNode_t node, SharedWork work);
+
+  Side& side_;
+  mutable std::mutex mutex_;
+  std::mutex change_mutex_;  // executable graphs are changed one at a time; taken before mutex_
+  NodeTable nodes_;
+  std::unordered_map<std::uint64_t, std::unique_ptr<Graph>> graphs_;
+  std::unordered_map<std::uint64_t, std::shared_ptr<Graph>> children_;  // that the program asked for
+  std::unordered_map<std::uint64_t, std::shared_ptr<Exec>> execs_;
+  Captures captures_;
+  std::uint64_t next_ = 1;
+};
+
+}  // namespace tf::graph

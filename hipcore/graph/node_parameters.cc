@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+// Nodes made by hand, and their parameters.
+#include <utility>
+
+#include "hipcore/graph/library.h"
+
+namespace tf::graph {
+
+hipError_t Library::make_kernel(const hipKernelNodeParams* parameters, Work& work) {
+  if (parameters == nullptr || parameters->func == nullptr) return hipErrorInvalidValue;
+  KernelFacts facts;
+  hipError_t error = side_.describe(parameters->func, facts);
+  if (error != hipSuccess) return error;
+  KernelWork kernel;
+  error = read_kernel(*parameters, facts, kernel);
+  if (error == hipSuccess) work = std::move(kernel);
+  return error;
+}
+
+hipError_t Library::make_symbol_copy(bool to_symbol, const void* symbol, const void* other, std::size_t bytes,
+                                     std::size_t offset, hipMemcpyKind kind, Work& work) {
+  std::byte* address = nullptr;
+  std::size_t symbol_bytes = 0;
+  hipError_t error = side_.find_symbol(symbol, address, symbol_bytes);
+  if (error != hipSuccess) return error;
+  CopyWork copy;
+  error = read_copy_symbol(to_symbol, address, symbol_bytes, other, bytes, offset, kind, copy);
+  if (error == hipSuccess) work = copy;
+  return error;
+}
+
+hipError_t Library::make_child(hipGraph_t child, Work& work) {
+  const std::lock_guard lock(mutex_);
+  const Graph* found = find(child);
+  if (found == nullptr || found->depth() >= kChildDepthMax) return hipErrorInvalidValue;
+  work = ChildWork{found->clone()};
+  return hipSuccess;
+}
+
+hipError_t Library::add(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies,
+                        std::size_t count, Work work) {
+  if (node == nullptr) return hipErrorInvalidValue;
+  const hipError_t error = side_.check(work);
+  if (error != hipSuccess) return error;
+  const std::lock_guard lock(mutex_);
+  Graph* found = find(graph);
+  std::vector<Node*> before;
+  if (found == nullptr || !find_nodes(dependencies, count, found, before)) return hipErrorInvalidValue;
+  const Node* made = nodes_.add(*found, std::make_shared<const Work>(std::move(work)), before);
+  if (made == nullptr) return hipErrorOutOfMemory;
+  *node = to_handle<hipGraphNode_t>(made->id);
+  return hipSuccess;
+}
+
+hipError_t Library::add_kernel(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies,
+                               std::size_t count, const hipKernelNodeParams* parameters) {
+  Work work;
+  const hipError_t error = make_kernel(parameters, work);
+  return error != hipSuccess ? error : add(node, graph, dependencies, count, std::move(work));
+}
+
+hipError_t Library::add_copy(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies,
+                             std::size_t count, const hipMemcpy3DParms* parameters) {
+  if (parameters == nullptr) return hipErrorInvalidValue;
+  CopyWork work;
+  const hipError_t error = read_copy(*parameters, work);
+  return error != hipSuccess ? error : add(node, graph, dependencies, count, work);
+}
+
+hipError_t Library::add_copy_1d(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies,
+                                std::size_t count, void* target, const void* source, std::size_t bytes,
+                                hipMemcpyKind kind) {
+  CopyWork work;
+  const hipError_t error = read_copy_1d(target, source, bytes, kind, work);
+  return error != hipSuccess ? error : add(node, graph, dependencies, count, work);
+}
+
+hipError_t Library::add_symbol_copy(hipGraphNode_t* node, hipGraph_t graph,
+                                    const hipGraphNode_t* dependencies, std::size_t count, bool to_symbol,
+                                    const void* symbol, const void* other, std::size_t bytes,
+                                    std::size_t offset, hipMemcpyKind kind) {
+  Work work;
+  const hipError_t error = make_symbol_copy(to_symbol, symbol, other, bytes, offset, kind, work);
+  return error != hipSuccess ? error : add(node, graph, dependencies, count, std::move(work));
+}
+
+hipError_t Library::add_fill(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies,
+                             std::size_t count, const hipMemsetParams* parameters) {
+  if (parameters == nullptr) return hipErrorInvalidValue;
+  FillWork work;
+  const hipError_t error = read_fill(*parameters, work);
+  return error != hipSuccess ? error : add(node, graph, dependencies, count, work);
+}
+
+hipError_t Library::add_host(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies,
+                             std::size_t count, const hipHostNodeParams* parameters) {
+  if (parameters == nullptr || parameters->fn == nullptr) return hipErrorInvalidValue;
+  return add(node, graph, dependencies, count, HostWork{parameters->fn, parameters->userData});
+}
+
+hipError_t Library::add_event(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies,
+                              std::size_t count, hipEvent_t event, bool record) {
+  return add(node, graph, dependencies, count, EventWork{event, record});
+}
+
+hipError_t Library::add_child(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies,
+                              std::size_t count, hipGraph_t child) {
+  Work work;
+  const hipError_t error = make_child(child, work);
+  return error != hipSuccess ? error : add(node, graph, dependencies, count, std::move(work));
+}
+
+hipError_t Library::get_type(hipGraphNode_t node, hipGraphNodeType* type) {
+  if (type == nullptr) return hipErrorInvalidValue;
+  const std::lock_guard lock(mutex_);
+  const Node* found = nodes_.find(node);
+  if (found == nullptr) return hipErrorInvalidValue;
+  *type = type_of(*found->work);
+  return hipSuccess;
+}
+
+template <typename Kind, typename Read>
+hipError_t Library::get(hipGraphNode_t node, Read read) {
+  const std::lock_guard lock(mutex_);
+  const Node* found = nodes_.find(node);
+  const auto* work = found != nullptr ? std::get_if<Kind>(found->work.get()) : nullptr;
+  return work != nullptr ? read(*work) : hipErrorInvalidValue;
+}
+
+hipError_t Library::get_kernel(hipGraphNode_t node, hipKernelNodeParams* parameters) {
+  if (parameters == nullptr) return hipErrorInvalidValue;
+  const std::lock_guard lock(mutex_);
+  Node* found = nodes_.find(node);
+  const auto* work = found != nullptr ? std::get_if<KernelWork>(found->work.get()) : nullptr;
+  if (work == nullptr) return hipErrorInvalidValue;
+  if (found->shown == nullptr) found->shown = std::make_unique<ShownArguments>();
+  write_kernel(*work, *found->shown, *parameters);
+  return hipSuccess;
+}
+
+hipError_t Library::get_copy(hipGraphNode_t node, hipMemcpy3DParms* parameters) {
+  if (parameters == nullptr) return hipErrorInvalidValue;
+  return get<CopyWork>(node, [&](const CopyWork& work) {
+    write_copy(work, *parameters);
+    return hipSuccess;
+  });
+}
+
+hipError_t Library::get_fill(hipGraphNode_t node, hipMemsetParams* parameters) {
+  if (parameters == nullptr) return hipErrorInvalidValue;
+  return get<FillWork>(node, [&](const FillWork& work) {
+    write_fill(work, *parameters);
+    return hipSuccess;
+  });
+}
+
+hipError_t Library::get_host(hipGraphNode_t node, hipHostNodeParams* parameters) {
+  if (parameters == nullptr) return hipErrorInvalidValue;
+  return get<HostWork>(node, [&](const HostWork& work) {
+    *parameters = {work.function, work.data};
+    return hipSuccess;
+  });
+}
+
+hipError_t Library::get_event(hipGraphNode_t node, hipEvent_t* event, bool record) {
+  if (event == nullptr) return hipErrorInvalidValue;
+  return get<EventWork>(node, [&](const EventWork& work) {
+    if (work.record != record) return hipErrorInvalidValue;
+    *event = work.event;
+    return hipSuccess;
+  });
+}
+
+hipError_t Library::set(hipGraphExec_t exec, hipGraphNode_t node, Work work) {
+  const hipError_t error = side_.check(work);
+  if (error != hipSuccess) return error;
+  auto shared = std::make_shared<const Work>(std::move(work));
+  if (exec != nullptr) return set_in_exec(exec, node, std::move(shared));
+  const std::lock_guard lock(mutex_);
+  Node* found = nodes_.find(node);
+  if (found == nullptr || !same_kind(*found->work, *shared)) return hipErrorInvalidValue;
+  forget_child(*found->work);
+  found->work = std::move(shared);
+  return hipSuccess;
+}
+
+Node* Library::copy_of(const Exec& exec, hipGraphNode_t node) const {
+  for (const auto& held : exec.graph->nodes())
+    if (held->origin == to_id(node)) return held.get();
+  return nullptr;
+}
+
+hipError_t Library::set_in_exec(hipGraphExec_t exec, hipGraphNode_t node, SharedWork work) {
+  const std::lock_guard changing(change_mutex_);
+  std::shared_ptr<Exec> found;
+  Plan plan;
+  {
+    const std::lock_guard lock(mutex_);
+    found = find(exec);
+    Node* copy = found != nullptr ? copy_of(*found, node) : nullptr;
+    if (copy == nullptr || !same_kind(*copy->work, *work)) return hipErrorInvalidValue;
+    std::swap(copy->work, work);
+    std::optional<Plan> made = flatten(*found->graph);
+    if (!made || compare(found->plan, *made) != hipGraphExecUpdateSuccess) {
+      std::swap(copy->work, work);
+      return hipErrorInvalidValue;
+    }
+    plan = std::move(*made);
+    found->plan = plan;
+  }
+  return found->executable->update(plan);
+}
+
+hipError_t Library::set_kernel(hipGraphExec_t exec, hipGraphNode_t node,
+                               const hipKernelNodeParams* parameters) {
+  Work work;
+  const hipError_t error = make_kernel(parameters, work);
+  return error != hipSuccess ? error : set(exec, node, std::move(work));
+}
+
+hipError_t Library::get_attribute(hipGraphNode_t node, hipKernelNodeAttrID attribute,
+                                  hipKernelNodeAttrValue* value) {
+  if (value == nullptr) return hipErrorInvalidValue;
+  return get<KernelWork>(node, [&](const KernelWork& work) {
+    if (attribute != hipKernelNodeAttributeCooperative) return hipErrorNotSupported;
+    value->cooperative = work.cooperative ? 1 : 0;
+    return hipSuccess;
+  });
+}
+
+hipError_t Library::set_attribute(hipGraphNode_t node, hipKernelNodeAttrID attribute,
+                                  const hipKernelNodeAttrValue* value) {
+  if (value == nullptr) return hipErrorInvalidValue;
+  KernelWork changed;
+  const hipError_t error = get<KernelWork>(node, [&](const KernelWork& work) {
+    if (attribute != hipKernelNodeAttributeCooperative) return hipErrorNotSupported;
+    changed = work;
+    changed.cooperative = value->cooperative != 0;
+    return hipSuccess;
+  });
+  return error != hipSuccess ? error : set(nullptr, node, std::move(changed));
+}
+
+hipError_t Library::set_copy(hipGraphExec_t exec, hipGraphNode_t node, const hipMemcpy3DParms* parameters) {
+  if (parameters == nullptr) return hipErrorInvalidValue;
+  CopyWork work;
+  const hipError_t error = read_copy(*parameters, work);
+  return error != hipSuccess ? error : set(exec, node, work);
+}
+
+hipError_t Library::set_copy_1d(hipGraphExec_t exec, hipGraphNode_t node, void* target, const void* source,
+                                std::size_t bytes, hipMemcpyKind kind) {
+  CopyWork work;
+  const hipError_t error = read_copy_1d(target, source, bytes, kind, work);
+  return error != hipSuccess ? error : set(exec, node, work);
+}
+
+hipError_t Library::set_symbol_copy(hipGraphExec_t exec, hipGraphNode_t node, bool to_symbol,
+                                    const void* symbol, const void* other, std::size_t bytes,
+                                    std::size_t offset, hipMemcpyKind kind) {
+  Work work;
+  const hipError_t error = make_symbol_copy(to_symbol, symbol, other, bytes, offset, kind, work);
+  return error != hipSuccess ? error : set(exec, node, std::move(work));
+}
+
+hipError_t Library::set_fill(hipGraphExec_t exec, hipGraphNode_t node, const hipMemsetParams* parameters) {
+  if (parameters == nullptr) return hipErrorInvalidValue;
+  FillWork work;
+  const hipError_t error = read_fill(*parameters, work);
+  return error != hipSuccess ? error : set(exec, node, work);
+}
+
+hipError_t Library::set_host(hipGraphExec_t exec, hipGraphNode_t node, const hipHostNodeParams* parameters) {
+  if (parameters == nullptr || parameters->fn == nullptr) return hipErrorInvalidValue;
+  return set(exec, node, HostWork{parameters->fn, parameters->userData});
+}
+
+hipError_t Library::set_event(hipGraphExec_t exec, hipGraphNode_t node, hipEvent_t event, bool record) {
+  return set(exec, node, EventWork{event, record});
+}
+
+hipError_t Library::set_child(hipGraphExec_t exec, hipGraphNode_t node, hipGraph_t child) {
+  Work work;
+  const hipError_t error = make_child(child, work);
+  return error != hipSuccess ? error : set(exec, node, std::move(work));
+}
+
+}  // namespace tf::graph

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hipcore/graph/work.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace tf::graph {
+namespace {
+
+constexpr std::size_t kExtraEntriesMax = 16;
+
+bool valid_kind(hipMemcpyKind kind) { return kind >= hipMemcpyHostToHost && kind <= hipMemcpyDefault; }
+
+// A list {POINTER, p, SIZE, &n, END}, in any order.
+hipError_t read_extra(void** extra, std::vector<std::byte>& block) {
+  const void* bytes = nullptr;
+  const std::size_t* size = nullptr;
+  std::size_t i = 0;
+  for (; i < kExtraEntriesMax && extra[i] != HIP_LAUNCH_PARAM_END; i += 2) {
+    if (extra[i] == HIP_LAUNCH_PARAM_BUFFER_POINTER)
+      bytes = extra[i + 1];
+    else if (extra[i] == HIP_LAUNCH_PARAM_BUFFER_SIZE)
+      size = static_cast<const std::size_t*>(extra[i + 1]);
+    else
+      return hipErrorInvalidValue;
+  }
+  if (i >= kExtraEntriesMax || size == nullptr || (bytes == nullptr && *size != 0))
+    return hipErrorInvalidValue;
+  if (*size != 0 && !block.empty()) std::memcpy(block.data(), bytes, std::min(*size, block.size()));
+  return hipSuccess;
+}
+
+}  // namespace
+
+hipGraphNodeType type_of(const Work& work) {
+  if (std::holds_alternative<KernelWork>(work)) return hipGraphNodeTypeKernel;
+  if (const auto* copy = std::get_if<CopyWork>(&work)) return copy->type;
+  if (std::holds_alternative<FillWork>(work)) return hipGraphNodeTypeMemset;
+  if (std::holds_alternative<HostWork>(work)) return hipGraphNodeTypeHost;
+  if (const auto* event = std::get_if<EventWork>(&work))
+    return event->record ? hipGraphNodeTypeEventRecord : hipGraphNodeTypeWaitEvent;
+  return std::holds_alternative<ChildWork>(work) ? hipGraphNodeTypeGraph : hipGraphNodeTypeEmpty;
+}
+
+bool same_kind(const Work& one, const Work& other) {
+  if (one.index() != other.index()) return false;
+  const auto* event = std::get_if<EventWork>(&one);
+  return event == nullptr || event->record == std::get<EventWork>(other).record;
+}
+
+hipError_t read_kernel(const hipKernelNodeParams& parameters, const KernelFacts& facts, KernelWork& work) {
+  if (parameters.kernelParams != nullptr && parameters.extra != nullptr) return hipErrorInvalidValue;
+  work.function = parameters.func;
+  work.resolved = facts.resolved;
+  work.shared_bytes = parameters.sharedMemBytes;
+  const dim3 shapes[2] = {parameters.gridDim, parameters.blockDim};
+  for (int which = 0; which < 2; ++which) {
+    std::uint32_t(&axes)[3] = which == 0 ? work.grid : work.threads;
+    axes[0] = shapes[which].x;
+    axes[1] = shapes[which].y;
+    axes[2] = shapes[which].z;
+  }
+  work.block.assign(facts.argument_bytes, std::byte{0});
+  work.arguments = facts.arguments;
+  if (parameters.extra != nullptr) return read_extra(parameters.extra, work.block);
+  if (parameters.kernelParams == nullptr && !facts.arguments.empty()) return hipErrorInvalidValue;
+  for (std::size_t i = 0; i < facts.arguments.size(); ++i) {
+    const Argument& place = facts.arguments[i];
+    if (parameters.kernelParams[i] == nullptr) return hipErrorInvalidValue;
+    std::memcpy(work.block.data() + place.offset_bytes, parameters.kernelParams[i], place.size_bytes);
+  }
+  return hipSuccess;
+}
+
+void write_kernel(const KernelWork& work, ShownArguments& shown, hipKernelNodeParams& parameters) {
+  parameters = {};
+  parameters.func = const_cast<void*>(work.function);
+  parameters.gridDim = dim3(work.grid[0], work.grid[1], work.grid[2]);
+  parameters.blockDim = dim3(work.threads[0], work.threads[1], work.threads[2]);
+  parameters.sharedMemBytes = work.shared_bytes;
+  shown.block = work.block;
+  shown.pointers.clear();
+  for (const Argument& place : work.arguments)
+    shown.pointers.push_back(shown.block.data() + place.offset_bytes);
+  parameters.kernelParams = shown.pointers.empty() ? nullptr : shown.pointers.data();
+}
+
+namespace {
+
+// One end of a 3D copy, from its pitched pointer and the position in it. Arrays were refused before.
+hipError_t read_side(const hipPitchedPtr& place, const hipPos& position, const hipExtent& extent,
+                     CopySide& side) {
+  if (place.ptr == nullptr) return hipErrorInvalidValue;
+  side.pitch = place.pitch;
+  if (side.pitch < extent.width) return hipErrorInvalidPitchValue;
+  const std::size_t rows = place.ysize != 0 ? place.ysize : extent.height;
+  if (__builtin_mul_overflow(side.pitch, rows, &side.slice)) return hipErrorInvalidValue;
+  side.address =
+      static_cast<std::byte*>(place.ptr) + position.z * side.slice + position.y * side.pitch + position.x;
+  return hipSuccess;
+}
+
+hipPitchedPtr write_side(const CopyWork& work, const CopySide& side) {
+  hipPitchedPtr place{};
+  place.ptr = side.address;
+  place.pitch = side.pitch;
+  place.xsize = work.width;
+  place.ysize = side.pitch != 0 && side.slice != 0 ? side.slice / side.pitch : work.height;
+  return place;
+}
+
+}  // namespace
+
+hipError_t read_copy(const hipMemcpy3DParms& parameters, CopyWork& work) {
+  if (!valid_kind(parameters.kind)) return hipErrorInvalidMemcpyDirection;
+  if (parameters.srcArray != nullptr || parameters.dstArray != nullptr) return hipErrorNotSupported;
+  const hipExtent& extent = parameters.extent;
+  if (extent.width == 0 || extent.height == 0 || extent.depth == 0) return hipErrorInvalidValue;
+  work.type = hipGraphNodeTypeMemcpy;
+  work.kind = parameters.kind;
+  work.width = extent.width;
+  work.height = extent.height;
+  work.depth = extent.depth;
+  hipError_t error = read_side(parameters.dstPtr, parameters.dstPos, extent, work.target);
+  if (error == hipSuccess) error = read_side(parameters.srcPtr, parameters.srcPos, extent, work.source);
+  return error;
+}
+
+void write_copy(const CopyWork& work, hipMemcpy3DParms& parameters) {
+  parameters = {};
+  parameters.dstPtr = write_side(work, work.target);
+  parameters.srcPtr = write_side(work, work.source);
+  parameters.extent.width = work.width;
+  parameters.extent.height = work.height;
+  parameters.extent.depth = work.depth;
+  parameters.kind = work.kind;
+}
+
+hipError_t read_copy_1d(void* target, const void* source, std::size_t bytes, hipMemcpyKind kind,
+                        CopyWork& work) {
+  if (!valid_kind(kind)) return hipErrorInvalidMemcpyDirection;
+  if (target == nullptr || source == nullptr || bytes == 0) return hipErrorInvalidValue;
+  work = {};
+  work.kind = kind;
+  work.width = bytes;
+  work.target = {static_cast<std::byte*>(target), bytes, bytes};
+  work.source = {static_cast<std::byte*>(const_cast<void*>(source)), bytes, bytes};
+  return hipSuccess;
+}
+
+hipError_t read_copy_symbol(bool to_symbol, std::byte* symbol, std::size_t symbol_bytes, const void* other,
+                            std::size_t bytes, std::size_t offset, hipMemcpyKind kind, CopyWork& work) {
+  if (offset > symbol_bytes || bytes > symbol_bytes - offset) return hipErrorInvalidValue;
+  const hipMemcpyKind wrong = to_symbol ? hipMemcpyDeviceToHost : hipMemcpyHostToDevice;
+  if (kind == wrong || kind == hipMemcpyHostToHost) return hipErrorInvalidMemcpyDirection;
+  std::byte* const place = symbol + offset;
+  void* const target = to_symbol ? place : const_cast<void*>(other);
+  const hipError_t error = read_copy_1d(target, to_symbol ? other : place, bytes, kind, work);
+  work.type = to_symbol ? hipGraphNodeTypeMemcpyToSymbol : hipGraphNodeTypeMemcpyFromSymbol;
+  return error;
+}
+
+hipError_t read_fill(const hipMemsetParams& parameters, FillWork& work) {
+  const unsigned size = parameters.elementSize;
+  if (parameters.dst == nullptr || (size != 1 && size != 2 && size != 4)) return hipErrorInvalidValue;
+  if (parameters.width == 0 || parameters.height == 0) return hipErrorInvalidValue;
+  if (reinterpret_cast<std::uintptr_t>(parameters.dst) % size != 0) return hipErrorInvalidValue;
+  work.target = static_cast<std::byte*>(parameters.dst);
+  work.value = parameters.value;
+  work.element_bytes = size;
+  work.height = parameters.height;
+  if (__builtin_mul_overflow(parameters.width, std::size_t{size}, &work.width)) return hipErrorInvalidValue;
+  work.pitch = parameters.height > 1 ? parameters.pitch : work.width;
+  return work.pitch < work.width || work.pitch % size != 0 ? hipErrorInvalidValue : hipSuccess;
+}
+
+void write_fill(const FillWork& work, hipMemsetParams& parameters) {
+  parameters = {};
+  parameters.dst = work.target;
+  parameters.value = work.value;
+  parameters.elementSize = work.element_bytes;
+  parameters.width = work.width / work.element_bytes;
+  parameters.height = work.height;
+  parameters.pitch = work.pitch;
+}
+
+}  // namespace tf::graph

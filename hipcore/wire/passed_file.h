@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// A file of the client's that the worker shall map (MapHostFile), with the number by which the request names
+// it. Travels on the control connection of a client on the worker's host, at any time after HELLO.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "transport/base/deadline.h"
+#include "transport/base/status.h"
+#include "transport/net/fd.h"
+
+namespace tf::protocol {
+
+// On the way or not yet named by a request; more end the session.
+inline constexpr std::size_t kPassedFilesMax = 16;
+
+struct PassedFile {
+  std::uint64_t number = 0;
+  net::OwnedFd file;
+};
+
+// Client side. One at a time on a connection.
+Status send_passed_file(int socket, std::uint64_t number, int file, Deadline deadline);
+// Worker side. kProtocol: something else came.
+Result<PassedFile> receive_passed_file(int socket, Deadline deadline);
+
+}  // namespace tf::protocol

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proxy/base/environment.h"
+
+#include <charconv>
+#include <cstdlib>
+
+#include "hipcore/wire/device_snapshot.h"
+#include "proxy/copy/copy_threads.h"
+#include "reference/gen/variables.h"
+#include "transport/net/io_timeout.h"
+
+namespace tf::proxy {
+namespace {
+
+constexpr long kSecondsMax = 86'400;
+
+// Whole decimal number in [least, most].
+Result<long> number(std::string_view name, long least, long most) {
+  std::string text = environment_value(name);
+  long value = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value < least || value > most) {
+    return Status(Code::kInvalidArgument, std::string(name) + "=" + text + ": expected a number from " +
+                                              std::to_string(least) + " to " + std::to_string(most));
+  }
+  return value;
+}
+
+}  // namespace
+
+std::string environment_value(std::string_view name) {
+  std::string key(name);
+  if (const char* value = std::getenv(key.c_str()); value != nullptr && *value != '\0') return value;
+  for (const reference::Variable& variable : reference::kVariables) {
+    if (variable.name == name) return std::string(variable.default_value);
+  }
+  return {};
+}
+
+Result<Settings> read_settings() {
+  Settings settings;
+  Result<long> connect = number("TF_CONNECT_TIMEOUT", 1, kSecondsMax);
+  if (!connect) return connect.status();
+  Result<std::chrono::seconds> io = net::parse_io_timeout(environment_value("TF_IO_TIMEOUT"));
+  if (!io) return io.status();
+  settings.connect_timeout = std::chrono::seconds(*connect);
+  settings.io_timeout = *io;
+  settings.debug = environment_value("TF_DEBUG") != "0";
+  settings.transport = environment_value("TF_TRANSPORT");
+  if (!environment_value("TF_DEVICE_ID").empty()) {
+    Result<long> device = number("TF_DEVICE_ID", 0, protocol::kDevicesMax - 1);
+    if (!device) return device.status();
+    settings.device = static_cast<int>(*device);
+  }
+  if (environment_value("TF_COPY_THREADS") != "auto") {
+    Result<long> threads = number("TF_COPY_THREADS", 1, kCopyThreadsMax);
+    if (!threads) return threads.status();
+    settings.copy_threads = static_cast<unsigned>(*threads);
+  }
+  if (const std::string text = environment_value("TF_SHAPE"); !text.empty()) {
+    const Result<shaper::Shape> shape = shaper::parse_shape(text);
+    if (!shape) return Status(Code::kInvalidArgument, "TF_SHAPE: " + shape.status().message());
+    settings.shape = shape.value();
+  }
+  if (std::string path = environment_value("TF_WORKER_SOCKET"); !path.empty()) {
+    settings.worker = path.starts_with("unix:") ? path : "unix:" + path;
+    return settings;
+  }
+  Result<long> port = number("TF_WORKER_PORT", 1, 65535);
+  if (!port) return port.status();
+  std::string host = environment_value("TF_WORKER_HOST");
+  bool bare_ipv6 = host.find(':') != std::string::npos && !host.starts_with('[');
+  settings.worker = (bare_ipv6 ? "[" + host + "]" : host) + ":" + std::to_string(*port);
+  return settings;
+}
+
+}  // namespace tf::proxy

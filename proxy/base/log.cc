@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proxy/base/log.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <string>
+
+namespace tf::proxy {
+namespace {
+
+// relaxed everywhere: a switch of its own, no partner
+std::atomic<bool> debug_on{false};
+
+// SIGPIPE is not for the program, which wrote nothing: held back while we write, and taken if we raised it.
+class WithoutSigpipe {
+ public:
+  WithoutSigpipe() {
+    ::sigemptyset(&only_);
+    ::sigaddset(&only_, SIGPIPE);
+    sigset_t pending;
+    was_pending_ = ::sigpending(&pending) == 0 && ::sigismember(&pending, SIGPIPE) == 1;
+    blocked_ = ::pthread_sigmask(SIG_BLOCK, &only_, &before_) == 0;
+  }
+  ~WithoutSigpipe() {
+    if (!blocked_) return;
+    constexpr timespec kNow{};
+    while (!was_pending_ && ::sigtimedwait(&only_, nullptr, &kNow) < 0 && errno == EINTR) {
+    }
+    ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  WithoutSigpipe(const WithoutSigpipe&) = delete;
+  WithoutSigpipe& operator=(const WithoutSigpipe&) = delete;
+
+ private:
+  sigset_t only_{};
+  sigset_t before_{};
+  bool was_pending_ = false;
+  bool blocked_ = false;
+};
+
+}  // namespace
+
+// Nothing of ours has a number below 3 (transport/net/fd.h), so descriptor 2 is what the program made it: its
+// standard error, or nothing.
+void log_line(std::string_view text) {
+  std::string line = "hip-remote: ";
+  line.append(text).push_back('\n');
+  const int error = errno;
+  {
+    const WithoutSigpipe held;
+    // A closed standard error is the application's wish.
+    [[maybe_unused]] ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
+  }
+  errno = error;
+}
+
+void log_debug(std::string_view text) {
+  if (is_debug()) log_line(text);
+}
+
+bool is_debug() { return debug_on.load(std::memory_order_relaxed); }
+
+void set_debug(bool on) { debug_on.store(on, std::memory_order_relaxed); }
+
+}  // namespace tf::proxy

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proxy/copy/mirror.h"
+
+#include <cstring>
+#include <vector>
+
+#include "proxy/copy/copy_engine.h"
+#include "proxy/session/session.h"
+
+namespace tf::proxy {
+namespace {
+
+using protocol::Op;
+
+// The stream of a message that is work on a device's memory. False: it is none.
+bool work_stream(Op op, std::span<const std::byte> head, std::uint64_t& stream) {
+  const auto read = [&]<typename Request>(Request request) {
+    if (head.size() < sizeof request) return false;
+    std::memcpy(&request, head.data(), sizeof request);
+    stream = request.stream;
+    return true;
+  };
+  stream = 0;
+  switch (op) {
+    case Op::kLaunch: return read(protocol::LaunchRequest{});
+    case Op::kLaunchGraph: return read(protocol::LaunchGraphRequest{});
+    case Op::kCopyOnDevice: return read(protocol::CopyOnDeviceRequest{});
+    case Op::kCopyBoxOnDevice: return read(protocol::CopyBoxOnDeviceRequest{});
+    case Op::kMemsetAsync: return read(protocol::MemsetAsyncRequest{});
+    case Op::kMemsetD8Async: return read(protocol::MemsetD8AsyncRequest{});
+    case Op::kMemsetD16Async: return read(protocol::MemsetD16AsyncRequest{});
+    case Op::kMemsetD32Async: return read(protocol::MemsetD32AsyncRequest{});
+    case Op::kMemset2DAsync: return read(protocol::Memset2DAsyncRequest{});
+    case Op::kMemset3DAsync: return read(protocol::Memset3DAsyncRequest{});
+    case Op::kMemset:
+    case Op::kMemsetD8:
+    case Op::kMemsetD16:
+    case Op::kMemsetD32:
+    case Op::kMemset2D:
+    case Op::kMemset3D: return true;
+    default: return false;
+  }
+}
+
+}  // namespace
+
+void Mirror::add(std::uint64_t address, std::uint64_t bytes) {
+  std::lock_guard lock(mutex_);
+  ranges_.emplace(address, bytes);
+  any_.store(true, std::memory_order_relaxed);
+  // Fresh memory says nothing to anybody, but the worker's bytes would come back over what the host writes.
+  if (at_worker_) (void)carry_one(true, address, bytes);
+}
+
+void Mirror::remove(std::uint64_t address) {
+  std::lock_guard lock(mutex_);
+  ranges_.erase(address);
+  any_.store(!ranges_.empty(), std::memory_order_relaxed);
+}
+
+hipError_t Mirror::carry_one(bool to_worker, std::uint64_t address, std::uint64_t bytes) {
+  return to_worker ? write_host_part(session_, address, bytes) : read_host_part(session_, address, bytes);
+}
+
+hipError_t Mirror::carry(bool to_worker) {
+  for (const auto& [address, bytes] : ranges_) {
+    if (hipError_t error = carry_one(to_worker, address, bytes); error != hipSuccess) return error;
+  }
+  return hipSuccess;
+}
+
+hipError_t Mirror::before(Op op, int device, std::span<const std::byte> head) {
+  std::uint64_t stream = 0;
+  if (!work_stream(op, head, stream)) return hipSuccess;
+  std::lock_guard lock(mutex_);
+  hipError_t error = at_worker_ ? hipSuccess : carry(true);
+  if (error != hipSuccess) return error;
+  at_worker_ = true;
+  busy_.emplace(device, stream);
+  return hipSuccess;
+}
+
+// Streams of which nothing runs any more, or that are no more.
+void Mirror::forget_idle() {
+  std::erase_if(busy_, [this](const Queue& queue) {
+    protocol::QueryStreamRequest request{};
+    request.stream = queue.second;
+    return session_.call(queue.first, request) != hipErrorNotReady;
+  });
+}
+
+hipError_t Mirror::after_wait() {
+  std::lock_guard lock(mutex_);
+  if (!at_worker_) return hipSuccess;
+  forget_idle();
+  const hipError_t error = carry(false);
+  at_worker_ = !busy_.empty();
+  return error;
+}
+
+}  // namespace tf::proxy

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Mirror: managed memory of a worker that cannot map our pages (HostAccess::kMirrored).
+//
+// Both sides have the memory at the same addresses, and the program uses it by the rule of devices without
+// concurrentManagedAccess (HIP programming guide, "managed memory"): the host leaves it alone from launching
+// work until it has waited for that work. So it is carried to the worker before the first work after the host
+// had it, and back when the program has waited: whole allocations, since nobody knows what was written. Any
+// thread.
+#pragma once
+
+#include <hip/hip_runtime_api.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <set>
+#include <span>
+#include <utility>
+
+#include "hipcore/wire/gen/op.h"
+
+namespace tf::proxy {
+
+class Session;
+
+class Mirror {
+ public:
+  explicit Mirror(Session& session) : session_(session) {}
+
+  void add(std::uint64_t address, std::uint64_t bytes);
+  void remove(std::uint64_t address);
+  // Something is mirrored at all; what is asked first on every path.
+  bool any() const { return any_.load(std::memory_order_relaxed); }  // who allocated sees its own store
+
+  // Called with every message about to be posted: when it is work, the worker gets the memory first.
+  hipError_t before(protocol::Op op, int device, std::span<const std::byte> head);
+  // The program has waited for some of the work: it gets the memory back. What still runs keeps it, so that
+  // the next work does not carry over what that is writing.
+  hipError_t after_wait();
+
+ private:
+  using Queue = std::pair<int, std::uint64_t>;  // device, stream
+
+  hipError_t carry(bool to_worker);
+  hipError_t carry_one(bool to_worker, std::uint64_t address, std::uint64_t bytes);
+  void forget_idle();
+
+  Session& session_;
+  std::atomic<bool> any_{false};
+  std::mutex mutex_;
+  std::map<std::uint64_t, std::uint64_t> ranges_;  // address -> bytes
+  bool at_worker_ = false;
+  std::set<Queue> busy_;  // had work since the host had the memory
+};
+
+}  // namespace tf::proxy

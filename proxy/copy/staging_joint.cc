@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+// The copies of Staging that several threads make. The copy is cut into chunks, which the device takes one by
+// one and which go through the buffers in turn, and chunks into pieces, which helpers carry between the
+// program's memory and the buffers: few chunks, since each costs the device a few microseconds more than its
+// bytes, and small pieces, so that the first chunk is soon full and the last soon empty. The caller posts the
+// device's part of each chunk, in order and alone, since threads that take turns at the request queue hold
+// each other up; meanwhile it carries pieces that need no waiting.
+//
+// Between a copy and the word behind it the device changes from one of its engines to another and back,
+// several microseconds: so only every few chunks that go to the device are followed by one.
+//
+// A chunk's buffer passes from hand to hand: to the device, the caller has posted the chunk that used it
+// before and the device has read that (its word); helpers fill it; the caller posts it. From the device, the
+// chunk before has been carried away; the caller posts the next; when its word is there helpers carry it
+// away.
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <thread>
+
+#include "proxy/copy/copy_engine.h"
+#include "proxy/copy/staging.h"
+#include "proxy/copy/streaming_copy.h"
+#include "proxy/session/session.h"
+#include "transport/base/pause.h"
+#include "transport/base/spin.h"
+
+namespace tf::proxy {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+}  // namespace
+
+struct Staging::JointCopy {
+  Staging& staging;
+  const CopyMode& mode;
+  const Direction direction;
+  std::byte* const host;
+  const std::uint64_t device;
+  const std::uint64_t bytes;
+  const std::uint64_t chunk_bytes;
+  const std::uint64_t pieces_per_chunk;
+  const bool streams;  // past the caches, to the device
+  const std::uint64_t piece_bytes = chunk_bytes / pieces_per_chunk;
+  const std::uint64_t chunks = (bytes + chunk_bytes - 1) / chunk_bytes;
+  const std::uint64_t pieces = (bytes + piece_bytes - 1) / piece_bytes;
+  const std::uint64_t buffers = staging.joint_chunks_.size();
+
+  const std::uint64_t chunks_per_word =
+      direction == Direction::kToDevice ? std::max<std::uint64_t>(buffers / 4, 1) : 1;
+  std::uint64_t marked = 0;  // chunks; the caller's
+
+  std::atomic<std::uint64_t> next{0};  // the first piece that nobody carries yet; relaxed
+  std::atomic<std::uint64_t> posted{
+      0};  // `marked`, for helpers; written by the caller with release, for the words
+  std::atomic<std::uint64_t> carried{0};  // pieces; release, for whoever waits for the end
+  std::atomic<hipError_t> error{hipSuccess};
+
+  // What CopyThreads is given: all are alike, each carries whatever piece is next.
+  static void help(void* self, std::uint64_t) { static_cast<JointCopy*>(self)->help(); }
+  static void lead(void* self) {
+    auto& copy = *static_cast<JointCopy*>(self);
+    copy.direction == Direction::kToDevice ? copy.lead_up() : copy.lead_down();
+  }
+
+  Chunk& buffer(std::uint64_t chunk) { return staging.joint_chunks_[chunk % buffers]; }
+  std::uint64_t part(std::uint64_t chunk) const { return std::min(chunk_bytes, bytes - chunk * chunk_bytes); }
+  // Whether all pieces of the chunk have been carried.
+  bool is_carried(std::uint64_t chunk) {
+    const std::uint64_t own = std::min(pieces_per_chunk, pieces - chunk * pieces_per_chunk);
+    return staging.carried_[chunk % buffers].pieces.load(std::memory_order_acquire) >=  // pairs with carry()
+           chunk / buffers * pieces_per_chunk + own;
+  }
+  bool failed() const { return error.load(std::memory_order_relaxed) != hipSuccess; }
+  void fail(hipError_t seen) { error.store(seen, std::memory_order_relaxed); }
+
+  bool may_carry(std::uint64_t chunk);
+  void carry(std::uint64_t piece);
+  bool carry_next_if_ready(std::uint64_t end);
+  bool post(std::uint64_t chunk);
+  void mark_through(std::uint64_t chunk);
+  void await_device(std::uint64_t chunk);
+  void help();
+  void lead_up();
+  void lead_down();
+};
+
+// Whether the chunk's buffer is the carrier's: the caller has posted what comes before, and the device is
+// done.
+bool Staging::JointCopy::may_carry(std::uint64_t chunk) {
+  const std::uint64_t before = direction == Direction::kFromDevice ? chunk + 1
+                               : chunk >= buffers                  ? chunk - buffers + 1
+                                                                   : 0;
+  return posted.load(std::memory_order_acquire) >= before && buffer(chunk).word.done();  // pairs with post()
+}
+
+// REQUIRES: may_carry() of its chunk, and `next` has passed it.
+void Staging::JointCopy::carry(std::uint64_t piece) {
+  const std::uint64_t chunk = piece / pieces_per_chunk;
+  const std::uint64_t at = piece * piece_bytes;
+  const std::uint64_t size = std::min(piece_bytes, bytes - at);
+  std::byte* const there = staging.memory(buffer(chunk)) + (at - chunk * chunk_bytes);
+  if (direction == Direction::kFromDevice)
+    std::memcpy(host + at, there, size);
+  else if (streams)
+    streaming_copy(there, host + at, size);
+  else
+    std::memcpy(there, host + at, size);
+  staging.carried_[chunk % buffers].pieces.fetch_add(1,
+                                                     std::memory_order_release);  // pairs with is_carried()
+  carried.fetch_add(1, std::memory_order_release);                                // pairs with lead_down()
+}
+
+// The next piece, if it is below `end` and its buffer ready.
+bool Staging::JointCopy::carry_next_if_ready(std::uint64_t end) {
+  std::uint64_t piece = next.load(std::memory_order_relaxed);
+  while (piece < end && may_carry(piece / pieces_per_chunk)) {
+    if (!next.compare_exchange_weak(piece, piece + 1, std::memory_order_relaxed)) continue;
+    carry(piece);
+    return true;
+  }
+  return false;
+}
+
+void Staging::JointCopy::help() {
+  for (;;) {
+    const auto start = Clock::now();
+    while (!carry_next_if_ready(pieces)) {
+      if (failed() || next.load(std::memory_order_relaxed) >= pieces) return;
+      for (unsigned look = 0; look < kLooksPerClock; ++look) spin_pause();
+      if (Clock::now() - start > kSpinAlone) std::this_thread::yield();
+    }
+  }
+}
+
+// REQUIRES: caller, and the chunk is posted
+void Staging::JointCopy::mark_through(std::uint64_t chunk) {
+  const Chunk& last = buffer(chunk);
+  if (const hipError_t seen = staging.mark(mode, buffer(chunk)); seen != hipSuccess) fail(seen);
+  for (; marked < chunk; ++marked) buffer(marked).word.become(last.own);
+  marked = chunk + 1;
+  posted.store(marked, std::memory_order_release);  // pairs with may_carry()
+}
+
+// REQUIRES: caller
+bool Staging::JointCopy::post(std::uint64_t chunk) {
+  Chunk& own = buffer(chunk);
+  const std::uint64_t far = device + chunk * chunk_bytes;
+  const bool up = direction == Direction::kToDevice;
+  hipError_t seen =
+      staging.post_chunk(mode, own, up ? far : own.address, up ? own.address : far, part(chunk));
+  if (seen != hipSuccess) fail(seen);
+  if (failed() || chunk + 1 == chunks || chunk + 1 - marked >= chunks_per_word) mark_through(chunk);
+  return !failed();
+}
+
+// With deadlines and questions, which helpers leave to the caller.
+void Staging::JointCopy::await_device(std::uint64_t chunk) {
+  const Chunk& own = buffer(chunk);
+  if (const hipError_t seen = staging.await(own.word, own.device, own.stream); seen != hipSuccess) fail(seen);
+}
+
+void Staging::JointCopy::lead_up() {
+  std::uint64_t chunk = 0;
+  while (chunk < chunks && !failed()) {
+    if (is_carried(chunk)) {
+      if (!post(chunk)) return;
+      ++chunk;
+    } else if (!carry_next_if_ready(std::min((chunk + 1) * pieces_per_chunk, pieces))) {
+      // Pieces of later chunks are left to others: whoever is at one when this chunk is full posts it late.
+      // Either a helper is at this one, or all wait for the device to read a buffer: of a chunk that is
+      // posted.
+      const std::uint64_t wanted = next.load(std::memory_order_relaxed) / pieces_per_chunk;
+      if (wanted == chunk && !may_carry(wanted))
+        await_device(wanted);
+      else
+        spin_pause();
+    }
+  }
+  // After a failure too: what the device still reads must not be taken for free.
+  if (chunk > marked) mark_through(chunk - 1);
+}
+
+void Staging::JointCopy::lead_down() {
+  std::uint64_t chunk = 0;
+  while (carried.load(std::memory_order_acquire) < pieces && !failed()) {  // pairs with carry()
+    if (chunk < chunks && (chunk < buffers || is_carried(chunk - buffers))) {
+      if (chunk < buffers) await_device(chunk);  // what a copy before did with it, on this stream
+      if (failed() || !post(chunk)) return;
+      ++chunk;
+    } else if (!carry_next_if_ready(pieces)) {
+      const std::uint64_t wanted = next.load(std::memory_order_relaxed) / pieces_per_chunk;
+      if (wanted < chunk)
+        await_device(wanted);
+      else
+        spin_pause();
+    }
+  }
+}
+
+// REQUIRES: copying_ is held
+bool Staging::set_up_joint() {
+  if (!joint_chunks_.empty()) return true;
+  if (joint_impossible_) return false;
+  std::vector<Chunk> chunks((session_.copy_threads().helpers() + 1) * kJointChunksPerThread);
+  std::uint64_t word = 0;
+  joint_impossible_ = !allocate_chunks(kJointChunkBytesMax, chunks, 0, word);
+  if (joint_impossible_) return false;
+  carried_ = std::vector<Carried>(chunks.size());
+  joint_chunks_ = std::move(chunks);
+  return true;
+}
+
+bool Staging::jointly(const CopyMode& mode, Direction direction, std::byte* host, std::uint64_t device,
+                      std::uint64_t bytes, hipError_t& error) {
+  const std::uint64_t threads = session_.copy_threads().helpers() + 1;
+  if (threads == 1 || bytes < kJointCopyBytesMin || !set_up_joint()) return false;
+  constexpr std::uint64_t kPageBytes = 4096;
+  const std::uint64_t least =
+      direction == Direction::kToDevice ? kJointChunkUpBytesMin : kJointChunkDownBytesMin;
+  const std::uint64_t chunk_bytes =
+      std::clamp(bytes / kJointChunks & ~(kPageBytes - 1), least, kJointChunkBytesMax);
+  const std::uint64_t pieces = std::clamp<std::uint64_t>(chunk_bytes / kJointPieceBytesMin, 1, threads);
+  JointCopy copy{.staging = *this,
+                 .mode = mode,
+                 .direction = direction,
+                 .host = host,
+                 .device = device,
+                 .bytes = bytes,
+                 .chunk_bytes = (chunk_bytes / pieces & ~(kPageBytes - 1)) * pieces,
+                 .pieces_per_chunk = pieces,
+                 .streams = threads >= kStreamingThreadsMin && bytes <= kStreamingBytesMax};
+  for (Carried& carried : carried_) carried.pieces.store(0, std::memory_order_relaxed);
+  if (!session_.copy_threads().together(threads, &JointCopy::help, &copy, &JointCopy::lead)) return false;
+  error = copy.error.load(std::memory_order_relaxed);
+  return true;
+}
+
+}  // namespace tf::proxy

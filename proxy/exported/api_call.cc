@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proxy/exported/api_call.h"
+
+#include <array>
+#include <cstring>
+#include <mutex>
+
+#include "proxy/session/process.h"
+#include "proxy/session/session.h"
+
+namespace tf::proxy {
+
+using protocol::HandleKind;
+
+namespace {
+
+constexpr std::uint64_t kPerThreadStream = 2;  // hipStreamPerThread
+
+// What AMD's runtime answers for a handle it does not know.
+hipError_t unknown_handle(HandleKind kind) {
+  return kind == HandleKind::kStream ? hipErrorContextIsDestroyed : hipErrorInvalidHandle;
+}
+
+}  // namespace
+
+void ApiCall::recycle() { consumed_from_->recycle(consumed_); }
+
+bool ApiCall::connected() {
+  session_ = acquire_session();
+  if (session_ != nullptr && session_->has_devices()) [[likely]] {
+    handles_ = &session_->handles();
+    return true;
+  }
+  failure_ = session_ == nullptr ? no_session_error() : hipErrorNoDevice;
+  return false;
+}
+
+Session& ApiCall::session() { return *session_; }
+
+// What is no handle in use: a stream that has a name instead, or an error.
+bool ApiCall::translate_constant(HandleKind kind, std::uint64_t& handle) {
+  if (kind != HandleKind::kStream || handle > kPerThreadStream) {
+    failure_ = unknown_handle(kind);
+    return false;
+  }
+  // hipStreamLegacy is the null stream by another name.
+  const bool own = handle == kPerThreadStream;
+  handle = own ? session_->own_stream(device()) : 0;
+  if (!own || handle != 0) return true;
+  failure_ = session_->lost() ? kLostError : hipErrorOutOfMemory;
+  return false;
+}
+
+bool ApiCall::create(HandleKind kind, std::uint64_t& out, void*& value) {
+  auto handle = session_->handles().of(kind).create(device());
+  if (!handle) {
+    failure_ = hipErrorOutOfMemory;
+    return false;
+  }
+  out = handle->raw();
+  value = to_pointer(*handle);
+  return true;
+}
+
+bool ApiCall::consume(HandleKind kind, const void* value, std::uint64_t& out) {
+  out = to_raw(value);
+  if (kind == HandleKind::kStream && out > kPerThreadStream) session_->await_copies(device(), out);
+  HandleTable& table = session_->handles().of(kind);
+  if (consumed_from_ == nullptr && table.retire(out)) {
+    consumed_from_ = &table;
+    consumed_ = out;
+    return true;
+  }
+  failure_ = table.is_permanent(out) ? hipErrorInvalidValue : hipErrorInvalidHandle;
+  if (kind == HandleKind::kStream)
+    failure_ = out <= kPerThreadStream ? hipErrorInvalidHandle : unknown_handle(kind);
+  return false;
+}
+
+bool ApiCall::owns(const void* pointer, std::uint64_t bytes) {
+  if (session_->reaches(to_raw(pointer), bytes)) return true;
+  failure_ = hipErrorInvalidValue;
+  return false;
+}
+
+bool ApiCall::ordinal(int device, std::int32_t& out) {
+  if (device < 0 || device >= session_->device_count()) {
+    failure_ = hipErrorInvalidDevice;
+    return false;
+  }
+  out = session_->worker_ordinal(device);
+  return true;
+}
+
+bool ApiCall::registered(const void* host_function, hipFunction_t& function) {
+  std::uint64_t handle = 0;
+  failure_ = host_function == nullptr
+                 ? hipErrorInvalidDeviceFunction
+                 : session_->modules().registered_function(device(), host_function, handle);
+  if (failure_ != hipSuccess) return false;
+  function = static_cast<hipFunction_t>(to_pointer(protocol::Handle(handle)));
+  return true;
+}
+
+hipError_t ApiCall::post_bytes(protocol::Op op, std::span<const std::byte> head,
+                               std::span<const std::byte> tail, Trace trace) {
+  const hipError_t error = session_->send(op, device(), head, tail);
+  session_->note_posted(device(), trace);
+  return finish(error);
+}
+
+hipError_t ApiCall::call_bytes(protocol::Op op, std::span<const std::byte> head,
+                               std::span<const std::byte> tail, std::span<std::byte> reply) {
+  return finish(session_->exchange(op, device(), head, tail, reply));
+}
+
+hipError_t ApiCall::cached_bytes(protocol::Op op, std::span<const std::byte> head,
+                                 std::span<std::byte> reply) {
+  ReplyCache& cache = session_->replies();
+  if (cache.find(op, device(), head, reply)) return finish(hipSuccess);
+  hipError_t error = call_bytes(op, head, {}, reply);
+  if (error == hipSuccess) cache.keep(op, device(), head, reply);
+  return error;
+}
+
+hipError_t ApiCall::create_once_bytes(HandleKind kind, protocol::Op op, std::span<const std::byte> head,
+                                      std::uint64_t& handle, void*& value) {
+  handle = 0;  // part of the key: the same for everybody who asks
+  std::array<std::byte, kCachedRequestBytesMax> key;
+  if (head.size() > key.size()) return finish(hipErrorInvalidValue);
+  std::memcpy(key.data(), head.data(), head.size());
+  const std::span<const std::byte> asked = std::span(key).first(head.size());
+  const std::lock_guard lock(session_->created_order());
+  ReplyCache& created = session_->created();
+  std::span<std::byte> raw = std::as_writable_bytes(std::span(&handle, 1));
+  if (created.find(op, ReplyCache::kEveryDevice, asked, raw)) {
+    value = to_pointer(protocol::Handle(handle));
+    return finish(hipSuccess);
+  }
+  if (!create(kind, handle, value)) return finish();
+  session_->handles().of(kind).make_permanent(handle);
+  hipError_t error = post_bytes(op, head, {}, Trace{});
+  if (error == hipSuccess) created.keep(op, ReplyCache::kEveryDevice, asked, raw);
+  return error;
+}
+
+}  // namespace tf::proxy

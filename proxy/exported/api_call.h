@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// ApiCall: one HIP call on one application thread. The only thing generated stubs talk to.
+//
+// A stub constructs it, fills a request, and returns what post()/call()/finish() return. It connects the
+// process's session on first use, keeps the thread's last error as HIP prescribes, and never throws, exits or
+// prints to stdout. Lives on the stack of the calling thread.
+#pragma once
+
+#include <hip/hip_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "hipcore/wire/gen/messages.h"
+#include "hipcore/wire/gen/op.h"
+#include "hipcore/wire/handle.h"
+#include "proxy/base/handles.h"
+#include "proxy/base/thread_state.h"
+#include "proxy/session/pending_work.h"
+
+namespace tf::proxy {
+
+class Session;
+
+class ApiCall {
+ public:
+  explicit ApiCall(protocol::Op op) : op_(op) {}
+  ~ApiCall() {
+    if (consumed_from_ != nullptr) recycle();
+  }
+  ApiCall(const ApiCall&) = delete;
+  ApiCall& operator=(const ApiCall&) = delete;
+
+  // False when there is no usable session (no worker, connection lost, forked child): return finish().
+  bool connected();
+  // REQUIRES: connected()
+  Session& session();
+  // The calling thread's current device.
+  int device() const { return thread_.device; }
+
+  // Notes `error` as the thread's last error (where HIP does so) and returns it. The form without
+  // argument returns why connected() or a translation below failed.
+  hipError_t finish(hipError_t error) {
+    thread_.last_error = error;
+    return error;
+  }
+  hipError_t finish() { return finish(failure_); }
+
+  // Application value -> handle on the wire. False: unknown handle; return finish(). 0, 1 and 2 pass for
+  // streams. hipStreamPerThread becomes the handle of the thread's own stream.
+  bool translate(protocol::HandleKind kind, const void* value, std::uint64_t& out) {
+    out = to_raw(value);
+    return handles_->of(kind).contains(out) || translate_constant(kind, out);
+  }
+  // CREATE: a fresh handle, and what the application will see as its hipXxx_t. False: table full.
+  bool create(protocol::HandleKind kind, std::uint64_t& out, void*& value);
+  // A consuming parameter (destroy): the handle leaves the table. False: unknown handle.
+  bool consume(protocol::HandleKind kind, const void* value, std::uint64_t& out);
+
+  // All of [pointer, pointer + bytes) is one allocation of device memory. False: return finish().
+  bool owns(const void* pointer, std::uint64_t bytes);
+  // A device ordinal of the application -> the worker's. False: no such device; return finish().
+  bool ordinal(int device, std::int32_t& out);
+  // A kernel's stub of a compiled program -> its function. False: not registered; return finish().
+  bool registered(const void* host_function, hipFunction_t& function);
+
+  // POST/CREATE: queues the request and returns; hipSuccess unless the queue or session failed.
+  template <typename Request>
+  hipError_t post(const Request& request, std::span<const std::byte> tail = {}) {
+    return post_bytes(Request::kOp, std::as_bytes(std::span(&request, 1)), tail, trace_of(request));
+  }
+  // CALL: waits for the reply; `reply` is filled when the result is hipSuccess (or hipErrorNotReady).
+  template <typename Request, typename Reply>
+  hipError_t call(const Request& request, Reply& reply, std::span<const std::byte> tail = {}) {
+    return call_bytes(Request::kOp, std::as_bytes(std::span(&request, 1)), tail,
+                      std::as_writable_bytes(std::span(&reply, 1)));
+  }
+  // CALL whose reply carries nothing but the error.
+  template <typename Request>
+  hipError_t call(const Request& request, std::span<const std::byte> tail = {}) {
+    return call_bytes(Request::kOp, std::as_bytes(std::span(&request, 1)), tail, {});
+  }
+  // CACHED: as call(), but the worker is asked only once per device and request.
+  template <typename Request, typename Reply>
+  hipError_t cached(const Request& request, Reply& reply) {
+    return cached_bytes(Request::kOp, std::as_bytes(std::span(&request, 1)),
+                        std::as_writable_bytes(std::span(&reply, 1)));
+  }
+  // CREATE with CACHED(): the object exists once per arguments, for the life of the session; destroying it is
+  // refused. `handle` is the field of `request` that gets its handle.
+  template <typename Request>
+  hipError_t create_once(protocol::HandleKind kind, Request& request, std::uint64_t& handle, void*& value) {
+    return create_once_bytes(kind, Request::kOp, std::as_bytes(std::span(&request, 1)), handle, value);
+  }
+
+ private:
+  void recycle();
+  bool translate_constant(protocol::HandleKind kind, std::uint64_t& handle);
+  hipError_t post_bytes(protocol::Op op, std::span<const std::byte> head, std::span<const std::byte> tail,
+                        Trace trace);
+  hipError_t call_bytes(protocol::Op op, std::span<const std::byte> head, std::span<const std::byte> tail,
+                        std::span<std::byte> reply);
+  hipError_t cached_bytes(protocol::Op op, std::span<const std::byte> head, std::span<std::byte> reply);
+  // `head` shows the request that `handle` is part of.
+  hipError_t create_once_bytes(protocol::HandleKind kind, protocol::Op op, std::span<const std::byte> head,
+                               std::uint64_t& handle, void*& value);
+
+  protocol::Op op_;
+  ThreadState& thread_ = thread_state();
+  Session* session_ = nullptr;
+  Handles* handles_ = nullptr;  // the session's
+  hipError_t failure_ = hipSuccess;
+  // What consume() took: its slot is free for others only after this call has posted.
+  HandleTable* consumed_from_ = nullptr;
+  std::uint64_t consumed_ = 0;
+};
+
+}  // namespace tf::proxy

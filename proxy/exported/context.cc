@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Contexts: a context is its device, as good as AMD's primary contexts. hipCtx_t is the ordinal plus one.
+#include "proxy/exported/local_support.h"
+#include "proxy/gen/local.h"
+
+namespace tf::proxy::local {
+namespace {
+
+constexpr int kContextApiVersion = 4;  // what AMD's runtime has answered since HIP 1
+
+hipCtx_t context_of(int device) { return reinterpret_cast<hipCtx_t>(static_cast<std::intptr_t>(device) + 1); }
+
+// -1: not one of ours.
+int device_of(hipCtx_t ctx) {
+  Session* session = acquire_session();
+  auto ordinal = reinterpret_cast<std::intptr_t>(ctx) - 1;
+  bool known = session != nullptr && ordinal >= 0 && ordinal < session->device_count();
+  return known ? static_cast<int>(ordinal) : -1;
+}
+
+hipError_t push(int device) {
+  ThreadState& self = thread_state();
+  if (self.context_count >= kContextsMax) return hipErrorOutOfMemory;
+  self.contexts[self.context_count++] = self.device;
+  self.device = device;
+  return hipSuccess;
+}
+
+hipError_t check_device(int device) {
+  hipError_t error = hipSuccess;
+  (void)device_for(device, error);
+  return error;
+}
+
+}  // namespace
+
+hipError_t hipCtxCreate(hipCtx_t* ctx, unsigned int, hipDevice_t device) {
+  if (ctx == nullptr) return note_error(hipErrorInvalidValue);
+  if (hipError_t error = check_device(device); error != hipSuccess) return note_error(error);
+  hipError_t error = push(device);
+  if (error == hipSuccess) *ctx = context_of(device);
+  return note_error(error);
+}
+
+hipError_t hipCtxDestroy(hipCtx_t ctx) {
+  int device = device_of(ctx);
+  if (device < 0) return note_error(hipErrorInvalidValue);
+  ThreadState& self = thread_state();
+  if (self.context_count > 0 && self.device == device) self.device = self.contexts[--self.context_count];
+  return note_error(hipSuccess);
+}
+
+hipError_t hipCtxPushCurrent(hipCtx_t ctx) {
+  int device = device_of(ctx);
+  return note_error(device < 0 ? hipErrorInvalidContext : push(device));
+}
+
+hipError_t hipCtxPopCurrent(hipCtx_t* ctx) {
+  ThreadState& self = thread_state();
+  if (self.context_count == 0) return note_error(hipErrorInvalidContext);
+  if (ctx != nullptr) *ctx = context_of(self.device);
+  self.device = self.contexts[--self.context_count];
+  return note_error(hipSuccess);
+}
+
+hipError_t hipCtxSetCurrent(hipCtx_t ctx) {
+  if (ctx == nullptr) return note_error(hipSuccess);  // "no context": the current device stays
+  int device = device_of(ctx);
+  if (device < 0) return note_error(hipErrorInvalidContext);
+  thread_state().device = device;
+  return note_error(hipSuccess);
+}
+
+hipError_t hipCtxGetCurrent(hipCtx_t* ctx) {
+  if (ctx == nullptr) return note_error(hipErrorInvalidValue);
+  hipError_t error = hipSuccess;
+  if (session_for(error) == nullptr) return note_error(error);
+  *ctx = context_of(thread_state().device);
+  return note_error(hipSuccess);
+}
+
+hipError_t hipCtxGetDevice(hipDevice_t* device) {
+  if (device == nullptr) return note_error(hipErrorInvalidValue);
+  hipError_t error = hipSuccess;
+  if (session_for(error) == nullptr) return note_error(error);
+  *device = thread_state().device;
+  return note_error(hipSuccess);
+}
+
+hipError_t hipCtxGetApiVersion(hipCtx_t, int* version) {
+  if (version == nullptr) return note_error(hipErrorInvalidValue);
+  *version = kContextApiVersion;
+  return note_error(hipSuccess);
+}
+
+hipError_t hipCtxGetFlags(unsigned int* flags) { return local::hipGetDeviceFlags(flags); }
+
+hipError_t hipDevicePrimaryCtxGetState(hipDevice_t device, unsigned int* flags, int* active) {
+  if (hipError_t error = check_device(device); error != hipSuccess) return note_error(error);
+  if (flags == nullptr || active == nullptr) return note_error(hipErrorInvalidValue);
+  *flags = 0;
+  *active = device == thread_state().device ? 1 : 0;
+  return note_error(hipSuccess);
+}
+
+hipError_t hipDevicePrimaryCtxRetain(hipCtx_t* ctx, hipDevice_t device) {
+  if (ctx == nullptr) return note_error(hipErrorInvalidValue);
+  hipError_t error = check_device(device);
+  if (error == hipSuccess) *ctx = context_of(device);
+  return note_error(error);
+}
+
+hipError_t hipDevicePrimaryCtxRelease(hipDevice_t device) { return note_error(check_device(device)); }
+
+hipError_t hipDevicePrimaryCtxReset(hipDevice_t device) { return note_error(check_device(device)); }
+
+// AMD's runtime: the context is always active, so its flags cannot be changed any more.
+hipError_t hipDevicePrimaryCtxSetFlags(hipDevice_t device, unsigned int) {
+  hipError_t error = check_device(device);
+  return note_error(error == hipSuccess ? hipErrorContextAlreadyInUse : error);
+}
+
+}  // namespace tf::proxy::local

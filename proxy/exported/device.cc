@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+// Devices: everything here comes from the snapshot that came with HELLO.
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+
+#include "hipcore/errors/attributes.h"
+#include "proxy/abi/5/properties.h"
+#include "proxy/exported/local_support.h"
+#include "proxy/gen/local.h"
+
+namespace tf::proxy::local {
+namespace {
+
+constexpr unsigned kDeviceFlagsKnown = hipDeviceScheduleMask | hipDeviceMapHost | hipDeviceLmemResizeToMax;
+constexpr int kBusIdBytesMin = 13;  // "0000:03:00.0" and its end
+
+hipError_t copy_text(const std::string& text, char* target, int length) {
+  if (target == nullptr || length <= 0) return hipErrorInvalidValue;
+  std::size_t bytes = std::min(text.size(), static_cast<std::size_t>(length) - 1);
+  std::memcpy(target, text.data(), bytes);
+  target[bytes] = '\0';
+  return hipSuccess;
+}
+
+}  // namespace
+
+hipError_t hipInit(unsigned int flags) {
+  if (flags != 0) return note_error(hipErrorInvalidValue);
+  hipError_t error = hipSuccess;
+  (void)session_for(error);
+  return note_error(error);
+}
+
+hipError_t hipDriverGetVersion(int* version) {
+  if (version == nullptr) return note_error(hipErrorInvalidValue);
+  Session* session = acquire_session();
+  if (session == nullptr) return note_error(no_session_error());
+  *version = session->snapshot().driver_version;
+  return note_error(hipSuccess);
+}
+
+hipError_t hipRuntimeGetVersion(int* version) {
+  if (version == nullptr) return note_error(hipErrorInvalidValue);
+  // Of the library the program has loaded: this one, by its headers' version.
+  *version = HIP_VERSION;
+  return note_error(hipSuccess);
+}
+
+hipError_t hipGetDeviceCount(int* count) {
+  if (count == nullptr) return note_error(hipErrorInvalidValue);
+  *count = 0;
+  Session* session = acquire_session();
+  if (session == nullptr) return note_error(hipErrorNoDevice);  // as where there is no GPU at all
+  *count = session->device_count();
+  return note_error(*count > 0 ? hipSuccess : hipErrorNoDevice);
+}
+
+hipError_t hipGetDevice(int* device) {
+  if (device == nullptr) return note_error(hipErrorInvalidValue);
+  hipError_t error = hipSuccess;
+  if (session_for(error) == nullptr) return note_error(error);
+  *device = thread_state().device;
+  return note_error(hipSuccess);
+}
+
+hipError_t hipSetDevice(int device) {
+  hipError_t error = hipSuccess;
+  if (device_for(device, error) == nullptr) return note_error(error);
+  thread_state().device = device;
+  return note_error(hipSuccess);
+}
+
+hipError_t hipDeviceGet(hipDevice_t* device, int ordinal) {
+  hipError_t error = hipSuccess;
+  if (device == nullptr) return note_error(hipErrorInvalidValue);
+  if (device_for(ordinal, error) == nullptr) return note_error(error);
+  *device = ordinal;
+  return note_error(hipSuccess);
+}
+
+hipError_t hipDeviceComputeCapability(int* major, int* minor, hipDevice_t device) {
+  hipError_t error = hipSuccess;
+  if (major == nullptr || minor == nullptr) return note_error(hipErrorInvalidValue);
+  const auto* snapshot = device_for(device, error);
+  if (snapshot == nullptr) return note_error(error);
+  *major = snapshot->properties.major;
+  *minor = snapshot->properties.minor;
+  return note_error(hipSuccess);
+}
+
+hipError_t hipDeviceGetName(char* name, int length, hipDevice_t device) {
+  hipError_t error = hipSuccess;
+  const auto* snapshot = device_for(device, error);
+  return note_error(snapshot == nullptr ? error : copy_text(snapshot->properties.name, name, length));
+}
+
+hipError_t hipDeviceGetUuid(hipUUID* uuid, hipDevice_t device) {
+  hipError_t error = hipSuccess;
+  const auto* snapshot = device_for(device, error);
+  if (snapshot == nullptr) return note_error(error);
+  if (uuid == nullptr) return note_error(hipErrorInvalidValue);
+  static_assert(sizeof uuid->bytes == sizeof snapshot->properties.uuid);
+  std::memcpy(uuid->bytes, snapshot->properties.uuid.data(), sizeof uuid->bytes);
+  return note_error(hipSuccess);
+}
+
+hipError_t hipDeviceGetPCIBusId(char* bus_id, int length, int device) {
+  hipError_t error = hipSuccess;
+  const auto* snapshot = device_for(device, error);
+  if (snapshot == nullptr) return note_error(error);
+  if (length < kBusIdBytesMin) return note_error(hipErrorInvalidValue);
+  return note_error(copy_text(snapshot->pci_bus_id, bus_id, length));
+}
+
+hipError_t hipDeviceGetByPCIBusId(int* device, const char* bus_id) {
+  if (device == nullptr || bus_id == nullptr) return note_error(hipErrorInvalidValue);
+  hipError_t error = hipSuccess;
+  Session* session = session_for(error);
+  if (session == nullptr) return note_error(error);
+  int wanted[3] = {0, 0, 0};
+  if (std::sscanf(bus_id, "%4x:%4x:%4x", reinterpret_cast<unsigned*>(&wanted[0]),
+                  reinterpret_cast<unsigned*>(&wanted[1]), reinterpret_cast<unsigned*>(&wanted[2])) != 3)
+    return note_error(hipErrorInvalidValue);
+  for (int i = 0; i < session->device_count(); ++i) {
+    const auto& properties = session->snapshot().devices[static_cast<std::size_t>(i)].properties;
+    if (properties.pci_domain != wanted[0] || properties.pci_bus != wanted[1] ||
+        properties.pci_device != wanted[2])
+      continue;
+    *device = i;
+    return note_error(hipSuccess);
+  }
+  return note_error(hipErrorInvalidValue);
+}
+
+hipError_t hipDeviceTotalMem(size_t* bytes, hipDevice_t device) {
+  hipError_t error = hipSuccess;
+  if (bytes == nullptr) return note_error(hipErrorInvalidValue);
+  const auto* snapshot = device_for(device, error);
+  if (snapshot == nullptr) return note_error(error);
+  *bytes = snapshot->properties.total_global_mem;
+  return note_error(hipSuccess);
+}
+
+hipError_t hipDeviceGetAttribute(int* value, hipDeviceAttribute_t attribute, int device) {
+  if (value == nullptr) return note_error(hipErrorInvalidValue);
+  hipError_t error = hipSuccess;
+  const auto* snapshot = device_for(device, error);
+  if (snapshot == nullptr) return note_error(error);
+  if (hipdata::answers_a_pointer(attribute)) {
+    hipdata::answer_no_pointer(value);
+    return note_error(hipSuccess);
+  }
+  const protocol::AttributeValue* known = snapshot->attribute(static_cast<std::int32_t>(attribute));
+  if (known == nullptr) return note_error(hipErrorInvalidValue);
+  if (known->error == hipSuccess) *value = known->value;
+  return note_error(static_cast<hipError_t>(known->error));
+}
+
+hipError_t hipGetDeviceProperties(hipDeviceProp_t* properties, int device) {
+  if (properties == nullptr) return note_error(hipErrorInvalidValue);
+  hipError_t error = hipSuccess;
+  const auto* snapshot = device_for(device, error);
+  if (snapshot == nullptr) return note_error(error);
+  abi5::to_hip(snapshot->properties, *properties);
+  return note_error(hipSuccess);
+}
+
+hipError_t hipDeviceGetLimit(size_t* value, enum hipLimit_t limit) {
+  if (value == nullptr) return note_error(hipErrorInvalidValue);
+  hipError_t error = hipSuccess;
+  const auto* snapshot = device_for(thread_state().device, error);
+  if (snapshot == nullptr) return note_error(error);
+  for (const protocol::LimitValue& known : snapshot->limits) {
+    if (known.limit != static_cast<std::int32_t>(limit)) continue;
+    if (known.error == hipSuccess) *value = known.value;
+    return note_error(static_cast<hipError_t>(known.error));
+  }
+  return note_error(hipErrorUnsupportedLimit);
+}
+
+hipError_t hipGetDeviceFlags(unsigned int* flags) {
+  if (flags == nullptr) return note_error(hipErrorInvalidValue);
+  hipError_t error = hipSuccess;
+  Session* session = session_for(error);
+  if (session == nullptr) return note_error(error);
+  *flags = session->device_flags(thread_state().device);
+  return note_error(hipSuccess);
+}
+
+// How to wait is this library's own affair, so the flags are only kept for hipGetDeviceFlags.
+hipError_t hipSetDeviceFlags(unsigned int flags) {
+  if ((flags & ~kDeviceFlagsKnown) != 0) return note_error(hipErrorInvalidValue);
+  unsigned schedule = flags & hipDeviceScheduleMask;
+  bool one = schedule == hipDeviceScheduleAuto || schedule == hipDeviceScheduleSpin ||
+             schedule == hipDeviceScheduleYield || schedule == hipDeviceScheduleBlockingSync;
+  if (!one) return note_error(hipErrorInvalidValue);
+  hipError_t error = hipSuccess;
+  Session* session = session_for(error);
+  if (session == nullptr) return note_error(error);
+  session->set_device_flags(thread_state().device, flags);
+  return note_error(hipSuccess);
+}
+
+hipError_t hipChooseDevice(int* device, const hipDeviceProp_t* properties) {
+  if (device == nullptr || properties == nullptr) return note_error(hipErrorInvalidValue);
+  hipError_t error = hipSuccess;
+  Session* session = session_for(error);
+  if (session == nullptr) return note_error(error);
+  int best = 0;
+  int best_matches = -1;
+  for (int i = 0; i < session->device_count(); ++i) {
+    hipDeviceProp_t candidate{};
+    abi5::to_hip(session->snapshot().devices[static_cast<std::size_t>(i)].properties, candidate);
+    int matches = abi5::matches(*properties, candidate);
+    if (matches > best_matches) {
+      best = i;
+      best_matches = matches;
+    }
+  }
+  *device = best;
+  return note_error(hipSuccess);
+}
+
+hipError_t hipDeviceGetStreamPriorityRange(int* least, int* greatest) {
+  hipError_t error = hipSuccess;
+  Session* session = session_for(error);
+  if (session == nullptr) return note_error(error);
+  if (least != nullptr) *least = session->snapshot().stream_priority_least;
+  if (greatest != nullptr) *greatest = session->snapshot().stream_priority_greatest;
+  return note_error(hipSuccess);
+}
+
+}  // namespace tf::proxy::local

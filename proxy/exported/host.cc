@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+// Host memory and what pointers are.
+#include <algorithm>
+#include <cstring>
+
+#include "proxy/base/log.h"
+#include "proxy/exported/local_support.h"
+#include "proxy/gen/local.h"
+
+namespace tf::proxy::local {
+namespace {
+
+constexpr unsigned kMallocFlagsKnown = hipHostMallocPortable | hipHostMallocMapped |
+                                       hipHostMallocWriteCombined | hipHostMallocNumaUser |
+                                       hipHostMallocCoherent | hipHostMallocNonCoherent;
+constexpr unsigned kRegisterFlagsKnown = hipHostRegisterPortable | hipHostRegisterMapped |
+                                         hipHostRegisterIoMemory | hipExtHostRegisterCoarseGrained;
+constexpr unsigned kPointerAttributesMax = 64;  // of one hipDrvPointerGetAttributes
+
+// What is known about any pointer; false: nothing.
+struct Known {
+  bool on_device = false;
+  bool on_host = false;  // managed memory is both
+  int device = 0;
+  std::uint64_t base = 0;
+  std::uint64_t bytes = 0;
+  unsigned flags = 0;
+  std::uint64_t device_address = 0;  // where devices reach it; 0: nowhere
+  std::uint64_t host_address = 0;    // where the program has it
+
+  bool managed() const { return on_device && on_host; }
+};
+
+// Where devices reach the memory at `address`, of this range; 0: nowhere.
+std::uint64_t reached_at(const HostRange& range, std::uint64_t address) {
+  if (range.reachable) return address;
+  return range.other != 0 ? range.other + (address - range.base) : 0;
+}
+
+bool look_up(Session& session, const void* pointer, Known& known) {
+  if (auto found = session.device_memory().find(to_raw(pointer))) {
+    known = {true, false, found->device, found->base, found->bytes, 0, to_raw(pointer), 0};
+    return true;
+  }
+  auto host = session.host_memory().find(pointer);
+  if (!host) return false;
+  const bool managed = host->kind == HostRange::Kind::kManaged;
+  const std::uint64_t address = to_raw(pointer);
+  const bool alias = host->kind == HostRange::Kind::kAlias;
+  const std::uint64_t program_has_it = alias ? host->other + (address - host->base) : address;
+  const std::uint64_t devices_have_it = reached_at(*host, address);
+  known = {managed,     true,        host->device,    host->base,
+           host->bytes, host->flags, devices_have_it, program_has_it};
+  return true;
+}
+
+template <typename Value>
+hipError_t answer(void* data, Value value) {
+  std::memcpy(data, &value, sizeof value);
+  return hipSuccess;
+}
+
+hipError_t attribute_of(const Known& known, hipPointer_attribute attribute, void* data) {
+  switch (attribute) {
+    case HIP_POINTER_ATTRIBUTE_MEMORY_TYPE:
+      return answer(data, known.on_device ? hipMemoryTypeDevice : hipMemoryTypeHost);
+    case HIP_POINTER_ATTRIBUTE_DEVICE_POINTER:
+      return known.device_address != 0 ? answer(data, known.device_address) : hipErrorInvalidValue;
+    case HIP_POINTER_ATTRIBUTE_HOST_POINTER:
+      return known.on_host ? answer(data, known.host_address) : hipErrorInvalidValue;
+    case HIP_POINTER_ATTRIBUTE_DEVICE_ORDINAL: return answer(data, known.device);
+    case HIP_POINTER_ATTRIBUTE_RANGE_START_ADDR: return answer(data, known.base);
+    case HIP_POINTER_ATTRIBUTE_RANGE_SIZE: return answer(data, known.bytes);
+    case HIP_POINTER_ATTRIBUTE_IS_MANAGED: return answer(data, known.managed() ? 1u : 0u);
+    case HIP_POINTER_ATTRIBUTE_MAPPED: return answer(data, known.device_address != 0 ? 1u : 0u);
+    default: return hipErrorInvalidValue;
+  }
+}
+
+}  // namespace
+
+hipError_t hipHostMalloc(void** pointer, size_t bytes, unsigned int flags) {
+  if (pointer == nullptr || (flags & ~kMallocFlagsKnown) != 0) return note_error(hipErrorInvalidValue);
+  bool both = (flags & hipHostMallocCoherent) != 0 && (flags & hipHostMallocNonCoherent) != 0;
+  if (both) return note_error(hipErrorInvalidValue);
+  hipError_t error = hipSuccess;
+  Session* session = session_for(error);
+  if (session == nullptr) return note_error(error);
+  *pointer = nullptr;
+  if (bytes == 0) return note_error(hipSuccess);
+  return note_error(
+      session->allocate_host(HostRange::Kind::kPinned, thread_state().device, bytes, flags, *pointer));
+}
+
+hipError_t hipHostFree(void* pointer) {
+  if (pointer == nullptr) return note_error(hipSuccess);
+  hipError_t error = hipSuccess;
+  Session* session = session_for(error);
+  if (session == nullptr) return note_error(error);
+  auto found = session->host_memory().find(pointer);
+  const bool ours = found && found->base == to_raw(pointer) && found->owned();
+  return note_error(ours ? session->free_host(*found) : hipErrorInvalidValue);
+}
+
+// A pointer that kernels could not follow would be worse than none.
+hipError_t hipHostGetDevicePointer(void** device_pointer, void* host_pointer, unsigned int flags) {
+  if (device_pointer == nullptr || host_pointer == nullptr || flags != 0)
+    return note_error(hipErrorInvalidValue);
+  hipError_t error = hipSuccess;
+  Session* session = session_for(error);
+  if (session == nullptr) return note_error(error);
+  auto found = session->host_memory().find(host_pointer);
+  if (!found || found->kind == HostRange::Kind::kManaged) return note_error(hipErrorInvalidValue);
+  const std::uint64_t reached = reached_at(*found, to_raw(host_pointer));
+  if (reached != 0) {
+    *device_pointer = reinterpret_cast<void*>(reached);
+    return note_error(hipSuccess);
+  }
+  static LogOnce told;
+  told.line(
+      "hipHostGetDevicePointer: devices reach host memory only of hipHostMalloc, and registered memory of "
+      "shared mappings, and only with a worker on this host (TF_TRANSPORT=shm) (hipErrorNotSupported)");
+  return note_error(hipErrorNotSupported);
+}
+
+hipError_t hipHostGetFlags(unsigned int* flags, void* pointer) {
+  if (flags == nullptr || pointer == nullptr) return note_error(hipErrorInvalidValue);
+  hipError_t error = hipSuccess;
+  Session* session = session_for(error);
+  if (session == nullptr) return note_error(error);
+  auto found = session->host_memory().find(pointer);
+  if (!found) return note_error(hipErrorInvalidValue);
+  *flags = found->flags;
+  return note_error(hipSuccess);
+}
+
+hipError_t hipHostRegister(void* pointer, size_t bytes, unsigned int flags) {
+  if (pointer == nullptr || bytes == 0 || (flags & ~kRegisterFlagsKnown) != 0)
+    return note_error(hipErrorInvalidValue);
+  hipError_t error = hipSuccess;
+  Session* session = session_for(error);
+  if (session == nullptr) return note_error(error);
+  return note_error(session->register_host(thread_state().device, pointer, bytes, flags));
+}
+
+hipError_t hipHostUnregister(void* pointer) {
+  if (pointer == nullptr) return note_error(hipErrorInvalidValue);
+  hipError_t error = hipSuccess;
+  Session* session = session_for(error);
+  if (session == nullptr) return note_error(error);
+  return note_error(session->unregister_host(pointer));
+}
+
+// Kept by nobody: the memory is the host's on either side.
+hipError_t hipMemAdvise(const void* pointer, size_t bytes, hipMemoryAdvise advice, int device) {
+  hipError_t error = hipSuccess;
+  Session* session = session_for(error);
+  if (session == nullptr) return note_error(error);
+  const HostMemory& memory = session->host_memory();
+  const bool managed = memory.is_managed(to_raw(pointer)) && memory.reaches(to_raw(pointer), bytes);
+  const bool known = (advice >= hipMemAdviseSetReadMostly && advice <= hipMemAdviseUnsetAccessedBy) ||
+                     advice == hipMemAdviseSetCoarseGrain || advice == hipMemAdviseUnsetCoarseGrain;
+  if (bytes == 0 || !managed || !known) return note_error(hipErrorInvalidValue);
+  const bool exists = device == hipCpuDeviceId || (device >= 0 && device < session->device_count());
+  return note_error(exists ? hipSuccess : hipErrorInvalidDevice);
+}
+
+hipError_t hipPointerGetAttributes(hipPointerAttribute_t* attributes, const void* pointer) {
+  if (attributes == nullptr || pointer == nullptr) return note_error(hipErrorInvalidValue);
+  hipError_t error = hipSuccess;
+  Session* session = session_for(error);
+  if (session == nullptr) return note_error(error);
+  Known known;
+  if (!look_up(*session, pointer, known)) return note_error(hipErrorInvalidValue);
+  *attributes = {};
+  attributes->memoryType = known.on_device ? hipMemoryTypeDevice : hipMemoryTypeHost;
+  attributes->device = known.device;
+  attributes->devicePointer = reinterpret_cast<void*>(known.device_address);
+  attributes->hostPointer = known.on_host ? reinterpret_cast<void*>(known.host_address) : nullptr;
+  attributes->isManaged = known.managed();
+  attributes->allocationFlags = known.flags;
+  return note_error(hipSuccess);
+}
+
+hipError_t hipPointerGetAttribute(void* data, hipPointer_attribute attribute, hipDeviceptr_t pointer) {
+  if (data == nullptr || pointer == nullptr) return note_error(hipErrorInvalidValue);
+  hipError_t error = hipSuccess;
+  Session* session = session_for(error);
+  if (session == nullptr) return note_error(error);
+  Known known;
+  if (!look_up(*session, pointer, known)) return note_error(hipErrorInvalidValue);
+  return note_error(attribute_of(known, attribute, data));
+}
+
+// Attributes that do not apply are left zero; only an unknown pointer is an error.
+hipError_t hipDrvPointerGetAttributes(unsigned int count, hipPointer_attribute* attributes, void** data,
+                                      hipDeviceptr_t pointer) {
+  bool sane = attributes != nullptr && data != nullptr && pointer != nullptr && count != 0;
+  if (!sane || count > kPointerAttributesMax) return note_error(hipErrorInvalidValue);
+  hipError_t error = hipSuccess;
+  Session* session = session_for(error);
+  if (session == nullptr) return note_error(error);
+  Known known;
+  if (!look_up(*session, pointer, known)) return note_error(hipErrorInvalidValue);
+  for (unsigned i = 0; i < count; ++i) {
+    if (data[i] == nullptr) return note_error(hipErrorInvalidValue);
+    (void)attribute_of(known, attributes[i], data[i]);
+  }
+  return note_error(hipSuccess);
+}
+
+hipError_t hipMemGetAddressRange(hipDeviceptr_t* base, size_t* bytes, hipDeviceptr_t pointer) {
+  if (base == nullptr || bytes == nullptr) return note_error(hipErrorInvalidValue);
+  hipError_t error = hipSuccess;
+  Session* session = session_for(error);
+  if (session == nullptr) return note_error(error);
+  auto found = session->device_memory().find(to_raw(pointer));
+  if (!found) return note_error(hipErrorInvalidDevicePointer);
+  *base = reinterpret_cast<hipDeviceptr_t>(found->base);
+  *bytes = found->bytes;
+  return note_error(hipSuccess);
+}
+
+hipError_t hipMemPtrGetInfo(void* pointer, size_t* bytes) {
+  if (bytes == nullptr) return note_error(hipErrorInvalidValue);
+  *bytes = 0;
+  if (pointer == nullptr) return note_error(hipSuccess);
+  hipError_t error = hipSuccess;
+  Session* session = session_for(error);
+  if (session == nullptr) return note_error(error);
+  Known known;
+  if (!look_up(*session, pointer, known)) return note_error(hipErrorInvalidValue);
+  *bytes = known.bytes;
+  return note_error(hipSuccess);
+}
+
+}  // namespace tf::proxy::local

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernel launches: shapes are checked and arguments packed here, then one message is posted.
+#include "proxy/exported/launch.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+#include "proxy/exported/support.h"
+#include "proxy/gen/custom.h"
+#include "proxy/graphs/graphs.h"
+
+namespace tf::proxy {
+
+hipError_t check_shape(const protocol::DeviceProperties& device, const KernelLayout& layout,
+                       const LaunchShape& shape) {
+  std::uint64_t threads = 1;
+  for (int axis = 0; axis < 3; ++axis) {
+    if (shape.grid[axis] == 0 || shape.block[axis] == 0) return hipErrorInvalidConfiguration;
+    auto most = static_cast<std::uint32_t>(device.max_threads_dim[static_cast<std::size_t>(axis)]);
+    if (shape.block[axis] > most) return hipErrorInvalidConfiguration;
+    if (std::uint64_t{shape.grid[axis]} * shape.block[axis] > UINT32_MAX) return hipErrorInvalidConfiguration;
+    threads *= shape.block[axis];
+  }
+  if (threads > static_cast<std::uint64_t>(device.max_threads_per_block)) return hipErrorInvalidConfiguration;
+  if (threads > layout.max_threads_per_block) return hipErrorLaunchFailure;
+  if (shape.shared_bytes > device.shared_mem_per_block ||
+      shape.shared_bytes + layout.static_shared_bytes > device.shared_mem_per_block)
+    return hipErrorInvalidValue;
+  return hipSuccess;
+}
+
+LaunchShape shape_of(const graph::KernelWork& work) {
+  LaunchShape shape;
+  std::copy_n(work.grid, 3, shape.grid);
+  std::copy_n(work.threads, 3, shape.block);
+  shape.shared_bytes = work.shared_bytes;
+  return shape;
+}
+
+}  // namespace tf::proxy
+
+namespace tf::proxy::custom {
+
+using protocol::HandleKind;
+
+namespace {
+
+struct Launch {
+  LaunchShape shape;
+  const void* named = nullptr;  // the kernel as the program named it
+  hipStream_t stream = nullptr;
+  void** arguments = nullptr;
+  void** extra = nullptr;
+  hipEvent_t start = nullptr;
+  hipEvent_t stop = nullptr;
+  bool cooperative = false;
+};
+
+hipError_t pack(const KernelLayout& layout, const Launch& launch, PackedArguments& packed) {
+  if (launch.arguments != nullptr && launch.extra != nullptr) return hipErrorInvalidValue;
+  if (launch.extra != nullptr) return packed.pack_extra(layout, launch.extra);
+  return packed.pack(layout, launch.arguments);
+}
+
+// Takes the launch into a capture, if its stream is being captured. REQUIRES: session.graphs().capturing()
+Graphs::Verdict capture(Session& session, int device, const Launch& launch, const KernelLayout& layout,
+                        const protocol::LaunchRequest& request, std::span<const std::byte> arguments) {
+  graph::Library& graphs = session.graphs().library();
+  const graph::StreamRef stream = session.graphs().reference(device, request.stream);
+  Graphs::Verdict verdict;
+  if (request.start_event != 0) verdict = graphs.capture_record(stream, request.start_event);
+  if (verdict.value_or(hipSuccess) != hipSuccess) return verdict;
+  graph::KernelWork work;
+  work.function = launch.named;
+  work.resolved = static_cast<hipFunction_t>(to_pointer(protocol::Handle(request.function)));
+  std::copy_n(request.grid, 3, work.grid);
+  std::copy_n(request.block, 3, work.threads);
+  work.shared_bytes = request.shared_bytes;
+  work.cooperative = launch.cooperative;
+  work.block.assign(arguments.begin(), arguments.end());
+  work.arguments = graph_arguments(layout);
+  verdict = graphs.capture(stream, std::move(work));
+  if (verdict == Graphs::Verdict(hipSuccess) && request.stop_event != 0)
+    return graphs.capture_record(stream, request.stop_event);
+  return verdict;
+}
+
+// REQUIRES: call.connected()
+hipError_t launch(ApiCall& call, std::uint64_t function, const Launch& launch) {
+  Session& session = call.session();
+  const FunctionFacts* const facts = session.modules().look_at_facts(function);
+  if (facts == nullptr) return call.finish(hipErrorInvalidHandle);
+  protocol::LaunchRequest request{};
+  request.function = function;
+  if (!call.translate(HandleKind::kStream, launch.stream, request.stream)) return call.finish();
+  if (launch.start != nullptr && !call.translate(HandleKind::kEvent, launch.start, request.start_event))
+    return call.finish();
+  if (launch.stop != nullptr && !call.translate(HandleKind::kEvent, launch.stop, request.stop_event))
+    return call.finish();
+  if (session.stream_device(call.device(), request.stream) != facts->device)
+    return call.finish(hipErrorInvalidDevice);
+  const auto& device = session.snapshot().devices[static_cast<std::size_t>(facts->device)].properties;
+  hipError_t error = check_shape(device, *facts->layout, launch.shape);
+  PackedArguments packed;
+  if (error == hipSuccess) error = pack(*facts->layout, launch, packed);
+  for (std::uint64_t event : {request.start_event, request.stop_event}) {
+    if (error == hipSuccess && event != 0 && !session.may_record(event, call.device(), request.stream))
+      error = hipErrorInvalidHandle;
+  }
+  if (error != hipSuccess) return call.finish(error);
+  std::copy_n(launch.shape.grid, 3, request.grid);
+  std::copy_n(launch.shape.block, 3, request.block);
+  request.shared_bytes = static_cast<std::uint32_t>(launch.shape.shared_bytes);
+  request.flags = launch.cooperative ? kLaunchCooperative : 0;
+  if (session.graphs().capturing()) {
+    const auto verdict = capture(session, call.device(), launch, *facts->layout, request, packed.bytes());
+    if (verdict) return call.finish(*verdict);
+  }
+  error = session.post(facts->device, request, packed.bytes());
+  if (request.start_event != 0) session.note_recording(request.start_event, facts->device, request.stream);
+  if (request.stop_event != 0) session.note_recording(request.stop_event, facts->device, request.stream);
+  return call.finish(error);
+}
+
+void set_shape(LaunchShape& shape, const dim3& grid, const dim3& block, std::uint64_t shared_bytes) {
+  shape = {{grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, shared_bytes};
+}
+
+hipError_t launch_host_function(ApiCall& call, const void* host_function, Launch& what) {
+  if (host_function == nullptr) return call.finish(hipErrorInvalidDeviceFunction);
+  if (!call.connected()) return call.finish();
+  std::uint64_t function = 0;
+  hipError_t error = call.session().modules().registered_function(call.device(), host_function, function);
+  if (error != hipSuccess) return call.finish(error);
+  what.named = host_function;
+  return launch(call, function, what);
+}
+
+hipError_t launch_function(ApiCall& call, hipFunction_t function, Launch& what) {
+  what.named = function;
+  return launch(call, to_raw(function), what);
+}
+
+// Sizes in threads instead of blocks: a partial last block is not a HIP launch, AMD's runtime refuses it too.
+bool blocks_of(const std::uint32_t (&global)[3], LaunchShape& shape) {
+  for (int axis = 0; axis < 3; ++axis) {
+    if (shape.block[axis] == 0 || global[axis] % shape.block[axis] != 0) return false;
+    shape.grid[axis] = global[axis] / shape.block[axis];
+  }
+  return true;
+}
+
+}  // namespace
+
+hipError_t hipLaunchKernel(ApiCall& call, const void* function, dim3 grid, dim3 block, void** arguments,
+                           size_t shared_bytes, hipStream_t stream) {
+  Launch what;
+  set_shape(what.shape, grid, block, shared_bytes);
+  what.stream = stream;
+  what.arguments = arguments;
+  return launch_host_function(call, function, what);
+}
+
+hipError_t hipExtLaunchKernel(ApiCall& call, const void* function, dim3 grid, dim3 block, void** arguments,
+                              size_t shared_bytes, hipStream_t stream, hipEvent_t start_event,
+                              hipEvent_t stop_event, int) {
+  Launch what;
+  set_shape(what.shape, grid, block, shared_bytes);
+  what.stream = stream;
+  what.arguments = arguments;
+  what.start = start_event;
+  what.stop = stop_event;
+  return launch_host_function(call, function, what);
+}
+
+hipError_t hipLaunchCooperativeKernel(ApiCall& call, const void* function, dim3 grid, dim3 block,
+                                      void** arguments, unsigned int shared_bytes, hipStream_t stream) {
+  Launch what;
+  set_shape(what.shape, grid, block, shared_bytes);
+  what.stream = stream;
+  what.arguments = arguments;
+  what.cooperative = true;
+  return launch_host_function(call, function, what);
+}
+
+hipError_t hipModuleLaunchKernel(ApiCall& call, hipFunction_t function, unsigned int grid_x,
+                                 unsigned int grid_y, unsigned int grid_z, unsigned int block_x,
+                                 unsigned int block_y, unsigned int block_z, unsigned int shared_bytes,
+                                 hipStream_t stream, void** arguments, void** extra) {
+  if (!call.connected()) return call.finish();
+  Launch what;
+  what.shape = {{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes};
+  what.stream = stream;
+  what.arguments = arguments;
+  what.extra = extra;
+  return launch_function(call, function, what);
+}
+
+hipError_t hipModuleLaunchCooperativeKernel(ApiCall& call, hipFunction_t function, unsigned int grid_x,
+                                            unsigned int grid_y, unsigned int grid_z, unsigned int block_x,
+                                            unsigned int block_y, unsigned int block_z,
+                                            unsigned int shared_bytes, hipStream_t stream, void** arguments) {
+  if (!call.connected()) return call.finish();
+  Launch what;
+  what.shape = {{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes};
+  what.stream = stream;
+  what.arguments = arguments;
+  what.cooperative = true;
+  return launch_function(call, function, what);
+}
+
+hipError_t hipExtModuleLaunchKernel(ApiCall& call, hipFunction_t function, uint32_t global_x,
+                                    uint32_t global_y, uint32_t global_z, uint32_t local_x, uint32_t local_y,
+                                    uint32_t local_z, size_t shared_bytes, hipStream_t stream,
+                                    void** arguments, void** extra, hipEvent_t start_event,
+                                    hipEvent_t stop_event, uint32_t) {
+  if (!call.connected()) return call.finish();
+  Launch what;
+  what.shape = {{1, 1, 1}, {local_x, local_y, local_z}, shared_bytes};
+  if (!blocks_of({global_x, global_y, global_z}, what.shape))
+    return call.finish(hipErrorInvalidConfiguration);
+  what.stream = stream;
+  what.arguments = arguments;
+  what.extra = extra;
+  what.start = start_event;
+  what.stop = stop_event;
+  return launch_function(call, function, what);
+}
+
+hipError_t hipHccModuleLaunchKernel(ApiCall& call, hipFunction_t function, uint32_t global_x,
+                                    uint32_t global_y, uint32_t global_z, uint32_t local_x, uint32_t local_y,
+                                    uint32_t local_z, size_t shared_bytes, hipStream_t stream,
+                                    void** arguments, void** extra, hipEvent_t start_event,
+                                    hipEvent_t stop_event) {
+  return custom::hipExtModuleLaunchKernel(call, function, global_x, global_y, global_z, local_x, local_y,
+                                          local_z, shared_bytes, stream, arguments, extra, start_event,
+                                          stop_event, 0);
+}
+
+}  // namespace tf::proxy::custom

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// hipMalloc and its relatives: cut from leases, without asking the worker.
+#include <cstdint>
+
+#include "proxy/base/log.h"
+#include "proxy/exported/support.h"
+#include "proxy/gen/custom.h"
+
+namespace tf::proxy::custom {
+namespace {
+
+// Rows of pitched allocations start on this boundary, as on AMD's devices.
+constexpr std::size_t kPitchAlignmentBytes = 256;
+// The one size that signal memory comes in (hipMallocSignalMemory).
+constexpr std::size_t kSignalBytes = 8;
+
+hipError_t allocate(ApiCall& call, void** pointer, std::size_t bytes) {
+  if (pointer == nullptr) return call.finish(hipErrorInvalidValue);
+  if (!call.connected()) return call.finish();
+  *pointer = nullptr;
+  if (bytes == 0) return call.finish(hipSuccess);
+  std::uint64_t address = 0;
+  hipError_t error = call.session().device_memory().allocate(call.device(), bytes, address);
+  if (error == hipSuccess) *pointer = reinterpret_cast<void*>(address);
+  return call.finish(error);
+}
+
+// False: no such size exists.
+bool pitched_size(std::size_t width, std::size_t height, std::size_t depth, std::size_t& pitch,
+                  std::size_t& bytes) {
+  if (width > SIZE_MAX - kPitchAlignmentBytes) return false;
+  pitch = (width + kPitchAlignmentBytes - 1) / kPitchAlignmentBytes * kPitchAlignmentBytes;
+  return !__builtin_mul_overflow(pitch, height, &bytes) && !__builtin_mul_overflow(bytes, depth, &bytes);
+}
+
+}  // namespace
+
+hipError_t hipMalloc(ApiCall& call, void** pointer, size_t bytes) { return allocate(call, pointer, bytes); }
+
+hipError_t hipExtMallocWithFlags(ApiCall& call, void** pointer, size_t bytes, unsigned int flags) {
+  if (flags > hipMallocSignalMemory) return call.finish(hipErrorInvalidValue);
+  if (flags == hipMallocSignalMemory) {
+    if (bytes != kSignalBytes) return call.finish(hipErrorInvalidValue);
+    // The host uses it too, so it has to be mapped here.
+    if (!call.connected()) return call.finish();
+    if (!call.session().lease_mappings().complete()) return call.finish(hipErrorNotSupported);
+  }
+  return allocate(call, pointer, bytes);
+}
+
+hipError_t hipMallocPitch(ApiCall& call, void** pointer, size_t* pitch, size_t width, size_t height) {
+  std::size_t bytes = 0;
+  std::size_t row = 0;
+  if (pointer == nullptr || pitch == nullptr) return call.finish(hipErrorInvalidValue);
+  if (!pitched_size(width, height, 1, row, bytes)) return call.finish(hipErrorOutOfMemory);
+  hipError_t error = allocate(call, pointer, bytes);
+  if (error == hipSuccess) *pitch = row;
+  return error;
+}
+
+hipError_t hipMemAllocPitch(ApiCall& call, hipDeviceptr_t* pointer, size_t* pitch, size_t width_bytes,
+                            size_t height, unsigned int) {
+  return custom::hipMallocPitch(call, pointer, pitch, width_bytes, height);
+}
+
+hipError_t hipMalloc3D(ApiCall& call, hipPitchedPtr* pointer, hipExtent extent) {
+  std::size_t bytes = 0;
+  std::size_t row = 0;
+  if (pointer == nullptr) return call.finish(hipErrorInvalidValue);
+  if (!pitched_size(extent.width, extent.height, extent.depth, row, bytes))
+    return call.finish(hipErrorOutOfMemory);
+  void* base = nullptr;
+  hipError_t error = allocate(call, &base, bytes);
+  if (error == hipSuccess) *pointer = hipPitchedPtr{base, row, extent.width, extent.height};
+  return error;
+}
+
+hipError_t hipMallocManaged(ApiCall& call, void** pointer, size_t bytes, unsigned int flags) {
+  const bool known = flags == hipMemAttachGlobal || flags == hipMemAttachHost;
+  if (pointer == nullptr || !known || bytes == 0) return call.finish(hipErrorInvalidValue);
+  if (!call.connected()) return call.finish();
+  Session& session = call.session();
+  *pointer = nullptr;
+  hipError_t error = session.allocate_host(HostRange::Kind::kManaged, call.device(), bytes, flags, *pointer);
+  if (error == hipErrorNotSupported) {
+    static LogOnce told;
+    told.line("hipMallocManaged: the host window is not free in this process (hipErrorNotSupported)");
+  }
+  if (error == hipSuccess && session.snapshot().host_access == protocol::HostAccess::kMirrored)
+    session.mirror().add(to_raw(*pointer), bytes);
+  return call.finish(error);
+}
+
+// The memory is the host's on either side: there is nothing to move, only arguments to check.
+hipError_t hipMemPrefetchAsync(ApiCall& call, const void* pointer, size_t bytes, int device,
+                               hipStream_t stream) {
+  if (!call.connected()) return call.finish();
+  const HostMemory& memory = call.session().host_memory();
+  const std::uint64_t address = to_raw(pointer);
+  if (bytes == 0 || !memory.is_managed(address) || !memory.reaches(address, bytes))
+    return call.finish(hipErrorInvalidValue);
+  std::int32_t ordinal = 0;
+  if (device != hipCpuDeviceId && !call.ordinal(device, ordinal)) return call.finish();
+  std::uint64_t handle = 0;
+  if (!call.translate(protocol::HandleKind::kStream, stream, handle)) return call.finish();
+  return call.finish(hipSuccess);
+}
+
+hipError_t hipFree(ApiCall& call, void* pointer) {
+  if (pointer == nullptr) return call.finish(hipSuccess);
+  if (!call.connected()) return call.finish();
+  Session& session = call.session();
+  std::uint64_t address = to_raw(pointer);
+  if (auto host = session.host_memory().find(pointer); host && host->kind == HostRange::Kind::kManaged)
+    return call.finish(host->base == address ? session.free_host(*host) : hipErrorInvalidValue);
+  auto found = session.device_memory().find(address);
+  if (!found || found->base != address) return call.finish(hipErrorInvalidValue);
+  session.unshare(found->device, address);
+  // Posted before the block can be handed out again; the worker runs what follows after the device's earlier
+  // work.
+  protocol::FreeMemoryRequest request{};
+  request.address = address;
+  hipError_t error = session.post(found->device, request);
+  session.pools().freed(address);
+  hipError_t released = session.device_memory().release(address);
+  return call.finish(error != hipSuccess ? error : released);
+}
+
+hipError_t hipMemGetInfo(ApiCall& call, size_t* free_bytes, size_t* total_bytes) {
+  if (free_bytes == nullptr || total_bytes == nullptr) return call.finish(hipErrorInvalidValue);
+  if (!call.connected()) return call.finish();
+  // The worker would count our leases as used; what the program has allocated is known here.
+  std::uint64_t free_now = 0;
+  std::uint64_t total = 0;
+  call.session().device_memory().info(call.device(), free_now, total);
+  *free_bytes = free_now;
+  *total_bytes = total;
+  return call.finish(hipSuccess);
+}
+
+}  // namespace tf::proxy::custom

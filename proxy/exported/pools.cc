@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory pools: stream-ordered allocation and the pools' settings. Answered here but for the first question
+// after a device's default pool.
+#include <memory>
+#include <span>
+
+#include "proxy/exported/support.h"
+#include "proxy/gen/custom.h"
+
+namespace tf::proxy::custom {
+
+using protocol::HandleKind;
+
+namespace {
+
+hipMemPool_t pool_of(std::uint64_t raw) {
+  return static_cast<hipMemPool_t>(to_pointer(protocol::Handle(raw)));
+}
+
+bool valid_device(ApiCall& call, int device) { return device >= 0 && device < call.session().device_count(); }
+
+// The device whose default pool this is; -1: it is none.
+int default_pool_device(Session& session, std::uint64_t pool) {
+  for (int device = 0; device < session.device_count(); ++device) {
+    protocol::DeviceGetDefaultMemPoolRequest request{};
+    request.device = session.worker_ordinal(device);
+    std::uint64_t made = 0;
+    bool known = session.created().find(protocol::DeviceGetDefaultMemPoolRequest::kOp,
+                                        ReplyCache::kEveryDevice, std::as_bytes(std::span(&request, 1)),
+                                        std::as_writable_bytes(std::span(&made, 1)));
+    if (known && made == pool) return device;
+  }
+  return -1;
+}
+
+// Null: no such pool.
+std::shared_ptr<PoolFacts> find_pool(ApiCall& call, std::uint64_t raw) {
+  Session& session = call.session();
+  auto facts = session.pools().find(raw);
+  if (facts != nullptr) return facts;
+  int device = default_pool_device(session, raw);
+  return device < 0 ? nullptr : session.pools().enter(raw, device);
+}
+
+std::shared_ptr<PoolFacts> find_pool(ApiCall& call, hipMemPool_t pool) {
+  return find_pool(call, to_raw(pool));
+}
+
+// 0: failed, and `error` says why.
+std::uint64_t default_pool(ApiCall& call, int device, hipError_t& error) {
+  protocol::DeviceGetDefaultMemPoolRequest request{};
+  void* value = nullptr;
+  error = hipErrorInvalidDevice;
+  if (!call.ordinal(device, request.device)) return 0;
+  error = call.create_once(HandleKind::kMemPool, request, request.pool, value);
+  return error == hipSuccess ? request.pool : 0;
+}
+
+std::uint64_t current_pool(ApiCall& call, int device, hipError_t& error) {
+  std::uint64_t pool = call.session().pools().current(device);
+  return pool != 0 ? pool : default_pool(call, device, error);
+}
+
+hipError_t allocate(ApiCall& call, void** pointer, std::size_t bytes, std::shared_ptr<PoolFacts> pool,
+                    hipStream_t stream) {
+  Session& session = call.session();
+  if (pointer == nullptr) return call.finish(hipErrorInvalidValue);
+  std::uint64_t handle = 0;
+  if (!call.translate(HandleKind::kStream, stream, handle)) return call.finish();
+  if (hipError_t refused = refuse_captured(call, handle); refused != hipSuccess) return call.finish(refused);
+  *pointer = nullptr;
+  if (bytes == 0) return call.finish(hipSuccess);
+  int device = session.stream_device(call.device(), handle);
+  hipError_t error = hipSuccess;
+  if (pool == nullptr) {
+    std::uint64_t raw = current_pool(call, device, error);
+    if (raw != 0) pool = find_pool(call, raw);
+    if (pool == nullptr) return call.finish(error != hipSuccess ? error : hipErrorInvalidValue);
+  }
+  std::uint64_t address = 0;
+  error = session.device_memory().allocate_on_stream(pool->device, handle, bytes, address);
+  if (error != hipSuccess) return call.finish(error);
+  session.pools().allocated(pool, address, bytes);
+  *pointer = reinterpret_cast<void*>(address);
+  return call.finish(hipSuccess);
+}
+
+}  // namespace
+
+hipError_t hipMallocAsync(ApiCall& call, void** pointer, size_t bytes, hipStream_t stream) {
+  return call.connected() ? allocate(call, pointer, bytes, nullptr, stream) : call.finish();
+}
+
+hipError_t hipMallocFromPoolAsync(ApiCall& call, void** pointer, size_t bytes, hipMemPool_t pool,
+                                  hipStream_t stream) {
+  if (!call.connected()) return call.finish();
+  auto facts = find_pool(call, pool);
+  if (facts == nullptr) return call.finish(hipErrorInvalidValue);
+  return allocate(call, pointer, bytes, std::move(facts), stream);
+}
+
+hipError_t hipFreeAsync(ApiCall& call, void* pointer, hipStream_t stream) {
+  if (pointer == nullptr) return call.finish(hipErrorInvalidValue);
+  if (!call.connected()) return call.finish();
+  std::uint64_t handle = 0;
+  if (!call.translate(HandleKind::kStream, stream, handle)) return call.finish();
+  if (hipError_t refused = refuse_captured(call, handle); refused != hipSuccess) return call.finish(refused);
+  call.session().unshare(call.device(), to_raw(pointer));
+  hipError_t error = call.session().device_memory().release_on_stream(to_raw(pointer), handle);
+  if (error == hipSuccess) call.session().pools().freed(to_raw(pointer));
+  return call.finish(error);
+}
+
+hipError_t hipMemPoolCreate(ApiCall& call, hipMemPool_t* pool, const hipMemPoolProps* properties) {
+  if (pool == nullptr || properties == nullptr) return call.finish(hipErrorInvalidValue);
+  if (properties->allocType != hipMemAllocationTypePinned ||
+      properties->location.type != hipMemLocationTypeDevice)
+    return call.finish(hipErrorInvalidValue);
+  if (properties->handleTypes != hipMemHandleTypeNone) return call.finish(hipErrorNotSupported);
+  if (!call.connected()) return call.finish();
+  if (!valid_device(call, properties->location.id)) return call.finish(hipErrorInvalidValue);
+  std::uint64_t raw = call.session().pools().create(properties->location.id);
+  if (raw == 0) return call.finish(hipErrorOutOfMemory);
+  *pool = pool_of(raw);
+  return call.finish(hipSuccess);
+}
+
+hipError_t hipMemPoolDestroy(ApiCall& call, hipMemPool_t pool) {
+  if (!call.connected()) return call.finish();
+  return call.finish(call.session().pools().destroy(to_raw(pool)));
+}
+
+hipError_t hipMemPoolTrimTo(ApiCall& call, hipMemPool_t pool, size_t bytes_to_hold) {
+  if (!call.connected()) return call.finish();
+  auto facts = find_pool(call, pool);
+  if (facts == nullptr) return call.finish(hipErrorInvalidValue);
+  call.session().pools().trim(*facts, bytes_to_hold);
+  return call.finish(hipSuccess);
+}
+
+hipError_t hipMemPoolSetAttribute(ApiCall& call, hipMemPool_t pool, hipMemPoolAttr attribute, void* value) {
+  if (value == nullptr) return call.finish(hipErrorInvalidValue);
+  if (!call.connected()) return call.finish();
+  auto facts = find_pool(call, pool);
+  if (facts == nullptr) return call.finish(hipErrorInvalidValue);
+  return call.finish(call.session().pools().set_attribute(*facts, attribute, value));
+}
+
+hipError_t hipMemPoolGetAttribute(ApiCall& call, hipMemPool_t pool, hipMemPoolAttr attribute, void* value) {
+  if (value == nullptr) return call.finish(hipErrorInvalidValue);
+  if (!call.connected()) return call.finish();
+  auto facts = find_pool(call, pool);
+  if (facts == nullptr) return call.finish(hipErrorInvalidValue);
+  return call.finish(call.session().pools().get_attribute(*facts, attribute, value));
+}
+
+// Leases are reachable from every device of the worker; only taking the owner's access away is refused.
+hipError_t hipMemPoolSetAccess(ApiCall& call, hipMemPool_t pool, const hipMemAccessDesc* descriptions,
+                               size_t count) {
+  if (!call.connected()) return call.finish();
+  auto facts = find_pool(call, pool);
+  bool sane = facts != nullptr && descriptions != nullptr && count != 0 && count <= protocol::kDevicesMax;
+  if (!sane) return call.finish(hipErrorInvalidValue);
+  for (size_t i = 0; i < count; ++i) {
+    const hipMemLocation& where = descriptions[i].location;
+    if (where.type != hipMemLocationTypeDevice) return call.finish(hipErrorInvalidValue);
+    if (!valid_device(call, where.id)) return call.finish(hipErrorInvalidDevice);
+    if (where.id == facts->device && descriptions[i].flags == hipMemAccessFlagsProtNone)
+      return call.finish(hipErrorInvalidDevice);
+  }
+  return call.finish(hipSuccess);
+}
+
+hipError_t hipMemPoolGetAccess(ApiCall& call, hipMemAccessFlags* flags, hipMemPool_t pool,
+                               hipMemLocation* location) {
+  if (!call.connected()) return call.finish();
+  bool sane = flags != nullptr && location != nullptr && location->type == hipMemLocationTypeDevice &&
+              find_pool(call, pool) != nullptr && valid_device(call, location->id);
+  if (!sane) return call.finish(hipErrorInvalidValue);
+  *flags = hipMemAccessFlagsProtReadWrite;
+  return call.finish(hipSuccess);
+}
+
+hipError_t hipDeviceGetMemPool(ApiCall& call, hipMemPool_t* pool, int device) {
+  if (pool == nullptr) return call.finish(hipErrorInvalidValue);
+  if (!call.connected()) return call.finish();
+  if (!valid_device(call, device)) return call.finish(hipErrorInvalidDevice);
+  hipError_t error = hipSuccess;
+  std::uint64_t raw = current_pool(call, device, error);
+  if (raw != 0) *pool = pool_of(raw);
+  return call.finish(error);
+}
+
+hipError_t hipDeviceSetMemPool(ApiCall& call, int device, hipMemPool_t pool) {
+  if (!call.connected()) return call.finish();
+  auto facts = find_pool(call, pool);
+  if (facts == nullptr) return call.finish(hipErrorInvalidValue);
+  if (!valid_device(call, device) || facts->device != device) return call.finish(hipErrorInvalidDevice);
+  call.session().pools().set_current(device, to_raw(pool));
+  return call.finish(hipSuccess);
+}
+
+}  // namespace tf::proxy::custom

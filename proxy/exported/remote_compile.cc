@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// See remote_compile.h.
+#include "proxy/exported/remote_compile.h"
+
+#include <hip/hiprtc.h>
+
+#include <string>
+
+#include "hipcore/wire/rtc_program.h"
+#include "proxy/copy/payload.h"
+#include "proxy/session/session.h"
+
+namespace tf::proxy {
+namespace {
+
+std::vector<std::byte> no_result(Session& session, hipError_t error) {
+  protocol::RtcResult result;
+  result.result = error == hipErrorOutOfMemory ? HIPRTC_ERROR_OUT_OF_MEMORY : HIPRTC_ERROR_INTERNAL_ERROR;
+  result.log = "hiprtc: compiling on the worker: ";
+  if (error == kLostError)
+    result.log += "the worker is lost: " + session.queue().endpoint().status().to_string();
+  else if (error == hipErrorOutOfMemory)
+    result.log += "too much is being compiled at once, or the program is too large";
+  else
+    result.log += "it failed with HIP error " + std::to_string(static_cast<int>(error));
+  auto bytes = protocol::encode(result);
+  return bytes ? std::move(*bytes) : std::vector<std::byte>();
+}
+
+}  // namespace
+
+std::vector<std::byte> compile_remotely(Session& session, int device, std::span<const std::byte> program) {
+  protocol::SendProgramRequest sent{};
+  sent.bytes = program.size();
+  hipError_t error = send_payload(session, device, sent, program);
+  if (error != hipSuccess) return no_result(session, error);
+  protocol::CompileProgramRequest request{};
+  request.program = sent.tag;  // by which the worker knows it
+  protocol::CompileProgramReply reply{};
+  error = session.call(device, request, reply);
+  if (error == hipSuccess && (reply.bytes == 0 || reply.bytes > protocol::kRtcResultBytesMax))
+    error = hipErrorUnknown;
+  if (error != hipSuccess) return no_result(session, error);
+  std::vector<std::byte> result(static_cast<std::size_t>(reply.bytes));
+  protocol::FetchProgramRequest fetched{};
+  fetched.program = request.program;
+  error = receive_payload(session, device, fetched, std::span(result));
+  return error == hipSuccess ? result : no_result(session, error);
+}
+
+}  // namespace tf::proxy

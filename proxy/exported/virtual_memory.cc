@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: Apache-2.0
+// Virtual memory management. Reserving is the client's alone; the worker is asked for what is physical.
+#include "proxy/memory/virtual_memory.h"
+
+#include <cstring>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "hipcore/wire/access_wish.h"
+#include "proxy/exported/support.h"
+#include "proxy/gen/custom.h"
+
+namespace tf::proxy::custom {
+namespace {
+
+// Connected to a worker that offers virtual memory management; the account is ours while this lives.
+class Entrance {
+ public:
+  explicit Entrance(ApiCall& call) : call_(call) {
+    if (!call.connected()) {
+      failure_ = call.finish();
+    } else if (!call.session().virtual_memory().available()) {
+      failure_ = call.finish(hipErrorNotSupported);
+    } else {
+      lock_ = std::unique_lock(memory().order());
+    }
+  }
+  bool open() const { return lock_.owns_lock(); }
+  hipError_t failure() const { return failure_; }
+  VirtualMemory& memory() { return call_.session().virtual_memory(); }
+  void leave() { lock_.unlock(); }
+
+ private:
+  ApiCall& call_;
+  hipError_t failure_ = hipSuccess;
+  std::unique_lock<std::mutex> lock_;
+};
+
+std::uint64_t raw_of(hipMemGenericAllocationHandle_t handle) {
+  return reinterpret_cast<std::uint64_t>(handle);
+}
+
+hipMemGenericAllocationHandle_t handle_of(std::uint64_t raw) {
+  return reinterpret_cast<hipMemGenericAllocationHandle_t>(raw);
+}
+
+bool on_our_device(ApiCall& call, const hipMemLocation& where) {
+  return where.type == hipMemLocationTypeDevice && where.id >= 0 && where.id < call.session().device_count();
+}
+
+// The worker frees what nothing refers to any more.
+hipError_t free_physical(Session& session, const VirtualMemory::Memory& gone) {
+  hipError_t first = hipSuccess;
+  for (const auto& [handle, memory] : gone) {
+    protocol::ReleasePhysicalRequest request{};
+    request.memory = handle;
+    hipError_t error = session.post(memory.device, request);
+    if (first == hipSuccess) first = error;
+    // Only now: whoever gets the slot next comes after this message.
+    session.handles().of(protocol::HandleKind::kMemAllocation).remove(handle);
+    if (memory.booked) session.device_memory().unbook(memory.device, memory.bytes);
+  }
+  return first;
+}
+
+// What the program has freed may still be leased for later; with it returned there is room.
+hipError_t ask_for_physical(Session& session, int device, const protocol::CreatePhysicalRequest& request) {
+  hipError_t error = session.call(device, request);
+  if (error != hipErrorOutOfMemory || !session.device_memory().give_back_unused(device)) return error;
+  return session.call(device, request);
+}
+
+// The descriptor itself in a pointer's clothes, as CUDA defines it, or pointed to, as AMD's runtimes up
+// to 7.0 read it. Nothing is mapped at addresses as low as descriptors are.
+int descriptor_in(const void* os_handle) {
+  constexpr std::uint64_t kDescriptorMax = 1 << 16;
+  if (to_raw(os_handle) < kDescriptorMax) return static_cast<int>(to_raw(os_handle));
+  int descriptor = -1;
+  std::memcpy(&descriptor, os_handle, sizeof descriptor);
+  return descriptor;
+}
+
+}  // namespace
+
+hipError_t hipMemAddressReserve(ApiCall& call, void** pointer, size_t bytes, size_t alignment, void* wanted,
+                                unsigned long long flags) {
+  Entrance entrance(call);
+  if (!entrance.open()) return entrance.failure();
+  if (pointer == nullptr || flags != 0) return call.finish(hipErrorInvalidValue);
+  std::uint64_t address = 0;
+  hipError_t error = entrance.memory().reserve(bytes, alignment, to_raw(wanted), address);
+  if (error == hipSuccess) *pointer = reinterpret_cast<void*>(address);
+  return call.finish(error);
+}
+
+hipError_t hipMemAddressFree(ApiCall& call, void* pointer, size_t bytes) {
+  Entrance entrance(call);
+  if (!entrance.open()) return entrance.failure();
+  return call.finish(entrance.memory().unreserve(to_raw(pointer), bytes));
+}
+
+hipError_t hipMemCreate(ApiCall& call, hipMemGenericAllocationHandle_t* handle, size_t bytes,
+                        const hipMemAllocationProp* properties, unsigned long long flags) {
+  Entrance entrance(call);
+  if (!entrance.open()) return entrance.failure();
+  bool sane = handle != nullptr && properties != nullptr && flags == 0 && bytes != 0 &&
+              entrance.memory().whole_units(bytes) && properties->type == hipMemAllocationTypePinned &&
+              on_our_device(call, properties->location);
+  if (!sane) return call.finish(hipErrorInvalidValue);
+  Session& session = call.session();
+  int device = properties->location.id;
+  HandleTable& handles = session.handles().of(protocol::HandleKind::kMemAllocation);
+  auto made = handles.create(device);
+  if (!made) return call.finish(hipErrorOutOfMemory);
+  protocol::CreatePhysicalRequest request{};
+  request.memory = made->raw();
+  request.bytes = bytes;
+  request.shared_as = properties->requestedHandleType;
+  hipError_t error = ask_for_physical(session, device, request);
+  if (error != hipSuccess) {
+    handles.remove(made->raw());
+    return call.finish(error);
+  }
+  session.device_memory().book(device, bytes);
+  entrance.memory().created(made->raw(), {.device = device, .bytes = bytes, .properties = *properties});
+  *handle = handle_of(made->raw());
+  return call.finish(hipSuccess);
+}
+
+hipError_t hipMemRelease(ApiCall& call, hipMemGenericAllocationHandle_t handle) {
+  Entrance entrance(call);
+  if (!entrance.open()) return entrance.failure();
+  VirtualMemory::Memory gone;
+  hipError_t error = entrance.memory().release(raw_of(handle), gone);
+  hipError_t freed = free_physical(call.session(), gone);
+  return call.finish(error != hipSuccess ? error : freed);
+}
+
+hipError_t hipMemMap(ApiCall& call, void* pointer, size_t bytes, size_t offset,
+                     hipMemGenericAllocationHandle_t handle, unsigned long long flags) {
+  Entrance entrance(call);
+  if (!entrance.open()) return entrance.failure();
+  if (pointer == nullptr || flags != 0) return call.finish(hipErrorInvalidValue);
+  hipError_t error = entrance.memory().check_map(to_raw(pointer), bytes, offset, raw_of(handle));
+  if (error != hipSuccess) return call.finish(error);
+  protocol::MapPhysicalRequest request{};
+  request.address = to_raw(pointer);
+  request.bytes = bytes;
+  request.offset = offset;
+  request.memory = raw_of(handle);
+  int device = entrance.memory().find(raw_of(handle))->device;
+  error = call.session().call(device, request);
+  if (error != hipSuccess) return call.finish(error);
+  entrance.memory().mapped(request.address, bytes, request.memory);
+  call.session().device_memory().add_mapping(device, request.address, bytes);
+  return call.finish(hipSuccess);
+}
+
+hipError_t hipMemUnmap(ApiCall& call, void* pointer, size_t bytes) {
+  Entrance entrance(call);
+  if (!entrance.open()) return entrance.failure();
+  Session& session = call.session();
+  protocol::UnmapPhysicalRequest request{};
+  request.address = to_raw(pointer);
+  request.bytes = bytes;
+  if (!entrance.memory().is_mapped(request.address, bytes)) return call.finish(hipErrorInvalidValue);
+  hipError_t error = session.call(call.device(), request);
+  if (error != hipSuccess) return call.finish(error);
+  VirtualMemory::Memory gone;
+  for (std::uint64_t address : entrance.memory().unmapped(request.address, bytes, gone))
+    session.device_memory().remove_mapping(address);
+  error = free_physical(session, gone);
+  entrance.leave();
+  // The worker has waited for every device: a synchronizing call.
+  for (int device = 0; device < session.device_count(); ++device)
+    error = session.synchronized_device(device, error);
+  return call.finish(error);
+}
+
+hipError_t hipMemSetAccess(ApiCall& call, void* pointer, size_t bytes, const hipMemAccessDesc* descriptions,
+                           size_t count) {
+  Entrance entrance(call);
+  if (!entrance.open()) return entrance.failure();
+  bool sane = pointer != nullptr && descriptions != nullptr && count != 0 && count <= protocol::kDevicesMax &&
+              entrance.memory().is_mapped(to_raw(pointer), bytes);
+  if (!sane) return call.finish(hipErrorInvalidValue);
+  std::vector<protocol::AccessWish> wishes;
+  for (size_t i = 0; i < count; ++i) {
+    hipMemAccessFlags flags = descriptions[i].flags;
+    bool known = flags == hipMemAccessFlagsProtNone || flags == hipMemAccessFlagsProtRead ||
+                 flags == hipMemAccessFlagsProtReadWrite;
+    if (!known || !on_our_device(call, descriptions[i].location)) return call.finish(hipErrorInvalidValue);
+    wishes.push_back(
+        {call.session().worker_ordinal(descriptions[i].location.id), static_cast<unsigned>(flags)});
+  }
+  protocol::SetAccessRequest request{};
+  request.address = to_raw(pointer);
+  request.bytes = bytes;
+  return call.finish(call.session().call(call.device(), request, std::as_bytes(std::span(wishes))));
+}
+
+hipError_t hipMemGetAccess(ApiCall& call, unsigned long long* flags, const hipMemLocation* location,
+                           void* pointer) {
+  Entrance entrance(call);
+  if (!entrance.open()) return entrance.failure();
+  if (flags == nullptr || location == nullptr || !on_our_device(call, *location))
+    return call.finish(hipErrorInvalidValue);
+  protocol::GetAccessRequest request{};
+  request.address = to_raw(pointer);
+  request.device = call.session().worker_ordinal(location->id);
+  protocol::GetAccessReply reply{};
+  hipError_t error = call.session().call(call.device(), request, reply);
+  if (error == hipSuccess) *flags = reply.flags;
+  return call.finish(error);
+}
+
+hipError_t hipMemGetAllocationGranularity(ApiCall& call, size_t* granularity,
+                                          const hipMemAllocationProp* properties,
+                                          hipMemAllocationGranularity_flags option) {
+  Entrance entrance(call);
+  if (!entrance.open()) return entrance.failure();
+  bool sane =
+      granularity != nullptr && properties != nullptr && properties->type == hipMemAllocationTypePinned &&
+      on_our_device(call, properties->location) &&
+      (option == hipMemAllocationGranularityMinimum || option == hipMemAllocationGranularityRecommended);
+  if (!sane) return call.finish(hipErrorInvalidValue);
+  const protocol::DeviceSnapshot& device =
+      call.session().snapshot().devices[static_cast<std::size_t>(properties->location.id)];
+  *granularity = option == hipMemAllocationGranularityMinimum ? device.map_granularity_bytes
+                                                              : device.lease_granularity_bytes;
+  return call.finish(hipSuccess);
+}
+
+hipError_t hipMemGetAllocationPropertiesFromHandle(ApiCall& call, hipMemAllocationProp* properties,
+                                                   hipMemGenericAllocationHandle_t handle) {
+  Entrance entrance(call);
+  if (!entrance.open()) return entrance.failure();
+  const PhysicalMemory* memory = entrance.memory().find(raw_of(handle));
+  if (properties == nullptr || memory == nullptr) return call.finish(hipErrorInvalidValue);
+  *properties = memory->properties;
+  return call.finish(hipSuccess);
+}
+
+hipError_t hipMemRetainAllocationHandle(ApiCall& call, hipMemGenericAllocationHandle_t* handle,
+                                        void* pointer) {
+  Entrance entrance(call);
+  if (!entrance.open()) return entrance.failure();
+  if (handle == nullptr || pointer == nullptr) return call.finish(hipErrorInvalidValue);
+  std::uint64_t raw = 0;
+  hipError_t error = entrance.memory().retain(to_raw(pointer), raw);
+  if (error == hipSuccess) *handle = handle_of(raw);
+  return call.finish(error);
+}
+
+hipError_t hipMemExportToShareableHandle(ApiCall& call, void* target, hipMemGenericAllocationHandle_t handle,
+                                         hipMemAllocationHandleType type, unsigned long long flags) {
+  Entrance entrance(call);
+  if (!entrance.open()) return entrance.failure();
+  const PhysicalMemory* memory = entrance.memory().find(raw_of(handle));
+  if (target == nullptr || type != hipMemHandleTypePosixFileDescriptor || flags != 0 || memory == nullptr)
+    return call.finish(hipErrorInvalidValue);
+  SharedKey key = memory->key;  // imported memory has one already
+  if (key == SharedKey{}) {
+    protocol::SharePhysicalRequest request{};
+    request.memory = raw_of(handle);
+    protocol::SharePhysicalReply reply{};
+    hipError_t error = call.session().call(memory->device, request, reply);
+    if (error != hipSuccess) return call.finish(error);
+    key = {reply.key_low, reply.key_high};
+  }
+  call.session().note_sharing();
+  net::OwnedFd file = make_token_file(key);
+  if (!file) return call.finish(hipErrorOutOfMemory);
+  int descriptor = file.release();  // the program's from now on
+  std::memcpy(target, &descriptor, sizeof descriptor);
+  return call.finish(hipSuccess);
+}
+
+hipError_t hipMemImportFromShareableHandle(ApiCall& call, hipMemGenericAllocationHandle_t* handle,
+                                           void* os_handle, hipMemAllocationHandleType type) {
+  Entrance entrance(call);
+  if (!entrance.open()) return entrance.failure();
+  if (handle == nullptr || type != hipMemHandleTypePosixFileDescriptor)
+    return call.finish(hipErrorInvalidValue);
+  auto key = read_token_file(descriptor_in(os_handle));
+  if (!key) return call.finish(hipErrorInvalidValue);
+  Session& session = call.session();
+  HandleTable& handles = session.handles().of(protocol::HandleKind::kMemAllocation);
+  auto made = handles.create(call.device());
+  if (!made) return call.finish(hipErrorOutOfMemory);
+  protocol::ImportPhysicalRequest request{};
+  request.memory = made->raw();
+  request.key_low = key->low;
+  request.key_high = key->high;
+  protocol::ImportPhysicalReply reply{};
+  hipError_t error = session.call(call.device(), request, reply);
+  if (error != hipSuccess) {
+    handles.remove(made->raw());
+    return call.finish(error == hipErrorInvalidDevicePointer ? hipErrorInvalidValue : error);
+  }
+  PhysicalMemory memory{.device = call.device(), .bytes = reply.bytes, .booked = false, .key = *key};
+  memory.properties.type = hipMemAllocationTypePinned;
+  memory.properties.location = {hipMemLocationTypeDevice, memory.device};
+  memory.properties.requestedHandleType = type;
+  entrance.memory().created(made->raw(), memory);
+  session.note_sharing();
+  *handle = handle_of(made->raw());
+  return call.finish(hipSuccess);
+}
+
+}  // namespace tf::proxy::custom

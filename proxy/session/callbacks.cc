@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proxy/session/callbacks.h"
+
+#include <chrono>
+#include <utility>
+
+#include "proxy/base/thread.h"
+#include "proxy/session/session.h"
+
+namespace tf::proxy {
+namespace {
+
+// One round of driving; bounds how long stop() and a lost session wait for the pump.
+constexpr std::chrono::milliseconds kDriveRound(50);
+// An application thread usually waits for its copy soon; only then the pump steps in.
+constexpr std::chrono::milliseconds kTransferGrace(2);
+
+}  // namespace
+
+bool Callbacks::start_locked() {
+  if (stopping_) return false;
+  if (thread_.joinable()) return true;
+  return start_thread(thread_, "hip-pump", [this] { run(); });
+}
+
+hipError_t Callbacks::add(int device, std::uint64_t stream, Function function) {
+  std::uint64_t cookie = 0;
+  // Only what it surely stands behind: what is waited for must not need a callback itself.
+  std::vector<Reach> copies = session_.copies_of(device, stream, session_.transfers().last_sequence());
+  std::erase_if(copies, [](const Reach& reach) { return !reach.direct; });
+  {
+    std::lock_guard lock(mutex_);
+    if (waiting_.size() >= kCallbacksMax || !start_locked()) return hipErrorOutOfMemory;
+    cookie = next_cookie_++;
+    waiting_.emplace(cookie, Waiting{device, stream, std::move(copies), std::move(function)});
+  }
+  unfinished_.fetch_add(1, std::memory_order_relaxed);
+  protocol::HostCallbackRequest request{};
+  request.stream = stream;
+  request.cookie = cookie;
+  hipError_t error = session_.post(device, request);
+  if (error == hipSuccess) {
+    changed_.notify_one();
+  } else {
+    unfinished_.fetch_sub(1, std::memory_order_relaxed);
+    std::lock_guard lock(mutex_);
+    waiting_.erase(cookie);
+  }
+  return error;
+}
+
+void Callbacks::due(std::uint64_t cookie, hipError_t error) {
+  std::lock_guard lock(mutex_);
+  if (!waiting_.contains(cookie)) return;
+  due_.push_back({cookie, error});  // bounded by waiting_: run_due() takes an unknown cookie out
+  if (due_.size() > kCallbacksMax) due_.pop_front();
+  changed_.notify_one();
+}
+
+void Callbacks::transfer_started() {
+  std::lock_guard lock(mutex_);
+  if (transfers_running_) return;
+  transfers_running_ = start_locked();
+  changed_.notify_one();
+}
+
+void Callbacks::stop() {
+  std::unique_lock lock(mutex_);
+  stopping_ = true;
+  changed_.notify_one();
+  if (!thread_.joinable()) return;
+  std::thread thread = std::move(thread_);
+  lock.unlock();
+  thread.join();
+}
+
+// Runs one callback that is due. False: none is.
+bool Callbacks::run_due() {
+  Waiting waiting{};
+  Due due{};
+  {
+    std::lock_guard lock(mutex_);
+    if (due_.empty()) return false;
+    due = due_.front();
+    due_.pop_front();
+    auto found = waiting_.find(due.cookie);
+    if (found == waiting_.end()) return true;
+    waiting = std::move(found->second);
+    waiting_.erase(found);
+  }
+  // The stream is past the copies queued before; their bytes may still be on the way, on the other plane.
+  session_.transfers().await(waiting.copies);
+  waiting.function(due.error);
+  finished_.fetch_add(1, std::memory_order_release);    // pairs with see_finished()
+  unfinished_.fetch_sub(1, std::memory_order_release);  // pairs with any()
+  protocol::CallbackDoneRequest done{};
+  done.cookie = due.cookie;
+  (void)session_.post(waiting.device, done);
+  return true;
+}
+
+void Callbacks::help_transfers(std::unique_lock<std::mutex>& lock) {
+  changed_.wait_for(lock, kTransferGrace, [this] { return stopping_ || !waiting_.empty(); });
+  lock.unlock();
+  bool running = session_.transfers().sweep();
+  if (running) (void)session_.queue().drive(Deadline::after(kDriveRound));
+  lock.lock();
+  transfers_running_ = running;
+}
+
+void Callbacks::run() {
+  std::unique_lock lock(mutex_);
+  while (!stopping_) {
+    if (session_.lost()) waiting_.clear();  // their streams are gone
+    if (!due_.empty()) {
+      lock.unlock();
+      while (run_due()) {
+      }
+      lock.lock();
+    } else if (!waiting_.empty()) {
+      lock.unlock();
+      // Somebody has to read the worker's notice; another thread that drives already does it for us.
+      Status status = session_.queue().drive(Deadline::after(kDriveRound));
+      if (!status.is_ok() && status.code() != Code::kTimeout) session_.lose(status);
+      lock.lock();
+    } else if (transfers_running_) {
+      help_transfers(lock);
+    } else {
+      changed_.wait(lock,
+                    [this] { return stopping_ || transfers_running_ || !waiting_.empty() || !due_.empty(); });
+    }
+  }
+}
+
+}  // namespace tf::proxy

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Callbacks: host functions that a stream calls (hipLaunchHostFunc, hipStreamAddCallback).
+//
+// The worker says when one is due and holds the stream until CallbackDone. The functions run on one thread of
+// the library, the pump, started with the first callback; never under a lock, never while the endpoint is
+// driven. The pump also moves asynchronous copies along while no application thread waits for anything.
+#pragma once
+
+#include <hip/hip_runtime_api.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include "proxy/session/transfers.h"
+
+namespace tf::proxy {
+
+class Session;
+
+inline constexpr std::size_t kCallbacksMax = 65536;  // queued on streams at the same time
+
+class Callbacks {
+ public:
+  // Called with the stream's status.
+  using Function = std::function<void(hipError_t)>;
+
+  explicit Callbacks(Session& session) : session_(session) {}
+  ~Callbacks() { stop(); }
+
+  // Queues `function` on the stream. hipErrorOutOfMemory: too many, or no thread to run it.
+  hipError_t add(int device, std::uint64_t stream, Function function);
+  // Some have not ended yet. Who asks sees those that it knows of.
+  bool any() const { return unfinished_.load(std::memory_order_acquire) != 0; }  // pairs with run_due()
+  // From the session's sink: `cookie` may run. Unknown cookies are dropped.
+  void due(std::uint64_t cookie, hipError_t error);
+  // There is an asynchronous copy to move along should nobody wait for it.
+  void transfer_started();
+  void stop();
+  // After a reply: what the callbacks wrote that the worker knew of has happened for the calling thread. True
+  // already by way of the worker; said here in terms that the language, and a race detector, understand.
+  void see_finished() const { (void)finished_.load(std::memory_order_acquire); }  // pairs with run_due()
+
+ private:
+  struct Due {
+    std::uint64_t cookie;
+    hipError_t error;
+  };
+  struct Waiting {
+    int device;
+    std::uint64_t stream;
+    std::vector<Reach> copies;  // that land before it runs
+    Function function;
+  };
+  bool start_locked();
+  void run();
+  bool run_due();
+  void help_transfers(std::unique_lock<std::mutex>& lock);
+
+  Session& session_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::unordered_map<std::uint64_t, Waiting> waiting_;  // by cookie
+  std::deque<Due> due_;
+  std::uint64_t next_cookie_ = 1;
+  std::atomic<std::uint64_t> finished_{0};
+  std::atomic<std::size_t> unfinished_{0};
+  bool transfers_running_ = false;
+  bool stopping_ = false;
+  std::thread thread_;
+};
+
+}  // namespace tf::proxy

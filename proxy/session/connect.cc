@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proxy/session/connect.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "hipcore/wire/gen/schema.h"
+#include "hipcore/wire/hello.h"
+#include "hipcore/wire/shared_files.h"
+#include "proxy/base/log.h"
+#include "proxy/session/best_transport.h"
+#include "proxy/session/connect_advice.h"
+#include "transport/factory/factory.h"
+#include "transport/net/address.h"
+#include "transport/net/liveness.h"
+#include "transport/net/socket.h"
+#include "transport/net/transport.h"
+#include "transport/shaper/endpoint.h"
+
+namespace tf::proxy {
+namespace {
+
+constexpr std::uint32_t kHipMajor = 5;  // of this library's soname
+constexpr int kGreetingsMax = 3;
+constexpr auto kGreetingPause = std::chrono::milliseconds(100);
+
+const net::Transport* by_name(std::string_view name) {
+  for (const net::Transport* transport : transports()) {
+    if (transport->name() == name) return transport;
+  }
+  return nullptr;
+}
+
+Result<protocol::HelloReply> say_hello(int control, const net::Transport& transport, const net::Token& token,
+                                       bool is_far, Deadline deadline) {
+  protocol::HelloRequest hello;
+  hello.schema_hash = protocol::kSchemaHash;
+  hello.transport = std::string(transport.name());
+  hello.token = token;
+  hello.capabilities = protocol::kClientReservesWindow | (is_far ? protocol::kClientIsFar : 0);
+  hello.hip_major = kHipMajor;
+  hello.pid = static_cast<std::uint32_t>(::getpid());
+  hello.program = std::string(program_invocation_short_name).substr(0, protocol::kProgramNameBytesMax);
+  TF_RETURN_IF_ERROR(protocol::send_hello(control, hello, deadline));
+  Result<protocol::HelloReply> reply = protocol::receive_hello_reply(control, deadline);
+  if (!reply) return reply.status();
+  if (reply->code != Code::kOk) return Status(reply->code, "the worker refuses: " + reply->message);
+  return reply;
+}
+
+struct Greeted {
+  net::OwnedFd control;
+  net::Token token;  // a fresh one for each attempt: the last one's may still be somebody's
+  protocol::HelloReply reply;
+  protocol::SharedFiles files;
+};
+
+Result<Greeted> greet_once(const Settings& settings, const net::Address& address,
+                           const net::Transport& transport, Deadline deadline) {
+  Result<net::Token> token = net::Token::random();
+  if (!token) return token.status();
+  Result<net::OwnedFd> control = net::dial_lane(address, net::Attach{}, deadline);
+  if (!control) return advise_unreachable(control.status(), address, settings);
+  TF_RETURN_IF_ERROR(net::watch_silence(control->get(), settings.io_timeout));
+  Result<protocol::HelloReply> reply =
+      say_hello(control->get(), transport, *token, settings.shape.has_value(), deadline);
+  if (!reply) return advise_handshake(reply.status(), address, settings);
+  Result<protocol::SharedFiles> files =
+      protocol::receive_shared_files(control->get(), reply->snapshot, deadline);
+  if (!files) return files.status();
+  return Greeted{std::move(*control), *token, std::move(*reply), std::move(*files)};
+}
+
+// A worker's session process may die just as it is given our connection. The worker has another one soon, so
+// a connection that was accepted and ended without a word is tried again.
+Result<Greeted> greet(const Settings& settings, const net::Address& address, const net::Transport& transport,
+                      Deadline deadline) {
+  for (int attempt = 1;; ++attempt) {
+    Result<Greeted> greeted = greet_once(settings, address, transport, deadline);
+    if (greeted.code() != Code::kPeerLost || attempt == kGreetingsMax || deadline.passed()) return greeted;
+    std::this_thread::sleep_for(kGreetingPause);
+  }
+}
+
+Result<Session::Parts> connect_over(const Settings& settings, const net::Address& address,
+                                    const net::Transport& transport, Deadline deadline) {
+  Result<Greeted> greeted = greet(settings, address, transport, deadline);
+  if (!greeted) return greeted.status();
+  protocol::HelloReply* reply = &greeted->reply;
+  const net::Transport* granted = by_name(reply->transport);
+  if (granted == nullptr)
+    return Status(Code::kProtocol, "the worker granted transport '" + reply->transport + "'");
+  Result<std::unique_ptr<Endpoint>> endpoint = granted->connect(address, greeted->token, deadline);
+  if (!endpoint) return endpoint.status();
+  if (settings.shape) endpoint = shaper::make_shaped(std::move(*endpoint), *settings.shape);
+  if (!endpoint) return endpoint.status();
+  log_debug("connected to " + address.to_string() + " over " + reply->transport + ", runtime " +
+            reply->snapshot.runtime + ", " + std::to_string(reply->snapshot.devices.size()) + " device(s)");
+  Session::Parts parts;
+  parts.endpoint = std::move(*endpoint);
+  parts.snapshot = std::move(reply->snapshot);
+  parts.control = std::move(greeted->control);
+  parts.files = std::move(greeted->files);
+  parts.only_device = settings.device;
+  parts.copy_helpers = settings.copy_threads ? *settings.copy_threads - 1 : CopyThreads::helpers_to_spare();
+  return parts;
+}
+
+}  // namespace
+
+Result<Session::Parts> connect(const Settings& settings) {
+  const Deadline deadline = Deadline::after(settings.connect_timeout);
+  Result<net::Address> address = net::Address::parse(settings.worker);
+  if (!address) return address.status();
+  const auto attempt = [&](const net::Transport& transport, Deadline own) {
+    return connect_over(settings, *address, transport, own);
+  };
+  if (is_any(settings.transport)) return connect_over_best(transports(), *address, attempt, deadline);
+  Result<const net::Transport*> chosen = choose(settings.transport, *address);
+  return chosen ? attempt(**chosen, deadline) : Result<Session::Parts>(chosen.status());
+}
+
+}  // namespace tf::proxy

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proxy/session/connect_advice.h"
+
+#include <string>
+
+namespace tf::proxy {
+namespace {
+
+std::string patience(const Settings& settings) {
+  return "TF_CONNECT_TIMEOUT (" + std::to_string(settings.connect_timeout.count() / 1000) + " s)";
+}
+
+std::string how_to_start(const net::Address& address) {
+  if (address.is_unix()) return "a worker there: hip-worker --socket " + address.path();
+  const std::string port = std::to_string(address.port());
+  if (address.is_local()) return "a worker there: hip-worker --port " + port;
+  return "a worker listens on loopback only: start hip-worker on " + address.host() +
+         ", then here ssh -N -L " + port + ":127.0.0.1:" + port + " " + address.host() +
+         ", and TF_WORKER_HOST=localhost";
+}
+
+}  // namespace
+
+Status advise_unreachable(const Status& failure, const net::Address& address, const Settings& settings) {
+  if (failure.code() == Code::kTimeout)
+    return {failure.code(), address.to_string() + " does not answer within " + patience(settings) +
+                                ": is the address right, and does a firewall let it through?"};
+  if (failure.code() != Code::kUnavailable || failure.message().starts_with("cannot look up")) return failure;
+  return {failure.code(), failure.message() + ". To start " + how_to_start(address)};
+}
+
+Status advise_handshake(const Status& failure, const net::Address& address, const Settings& settings) {
+  if (failure.code() == Code::kTimeout)
+    return {failure.code(), address.to_string() + " took the connection and then said nothing within " +
+                                patience(settings) + ": it is no hip-worker, or one that hangs"};
+  if (failure.code() == Code::kProtocol || failure.code() == Code::kPeerLost)
+    return {failure.code(), address.to_string() + ": " + failure.message()};
+  return failure;
+}
+
+}  // namespace tf::proxy

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proxy/session/device_view.h"
+
+#include <hip/hip_runtime_api.h>
+
+#include <string>
+#include <utility>
+
+#include "proxy/base/log.h"
+
+namespace tf::proxy {
+namespace {
+
+using protocol::HostAccess;
+
+// What a kind of host access allows at most.
+struct Allowed {
+  bool pinned = false;      // kernels follow pointers to hipHostMalloc's memory
+  bool managed = false;     // hipMallocManaged
+  bool concurrent = false;  // ... which host and device may use at the same time
+};
+
+Allowed allowed(HostAccess access) {
+  switch (access) {
+    case HostAccess::kShared: return {true, true, true};
+    case HostAccess::kMirrored: return {false, true, false};
+    case HostAccess::kNone: break;
+  }
+  return {};
+}
+
+// Whether the attribute stays as the runtime answered it. Pages that no HIP function allocated are never
+// reached, registered or not.
+bool stays(std::int32_t attribute, const Allowed& may) {
+  switch (attribute) {
+    case hipDeviceAttributeCanMapHostMemory: return may.pinned;
+    case hipDeviceAttributeManagedMemory: return may.managed;
+    case hipDeviceAttributeDirectManagedMemAccessFromHost:
+    case hipDeviceAttributeConcurrentManagedAccess: return may.concurrent;
+    case hipDeviceAttributeCanUseHostPointerForRegisteredMem:
+    case hipDeviceAttributePageableMemoryAccess:
+    case hipDeviceAttributePageableMemoryAccessUsesHostPageTables: return false;
+    default: return true;
+  }
+}
+
+}  // namespace
+
+protocol::WorkerSnapshot only_device(protocol::WorkerSnapshot snapshot, int device) {
+  if (device < 0) return snapshot;
+  const auto index = static_cast<std::size_t>(device);
+  if (index >= snapshot.devices.size()) {
+    log_line("TF_DEVICE_ID=" + std::to_string(device) + ": the worker has " +
+             std::to_string(snapshot.devices.size()) + " device(s); the program sees none");
+    snapshot.devices.clear();
+    snapshot.peers.clear();
+    return snapshot;
+  }
+  protocol::PeerLink self = snapshot.peer(index, index);
+  protocol::DeviceSnapshot kept = std::move(snapshot.devices[index]);
+  snapshot.devices.assign(1, std::move(kept));
+  snapshot.peers.assign(1, self);
+  return snapshot;
+}
+
+void describe_host_access(protocol::WorkerSnapshot& snapshot) {
+  const Allowed may = allowed(snapshot.host_access);
+  for (protocol::DeviceSnapshot& device : snapshot.devices) {
+    protocol::DeviceProperties& properties = device.properties;
+    if (!may.pinned) properties.can_map_host_memory = 0;
+    if (!may.managed) properties.managed_memory = 0;
+    if (!may.concurrent) {
+      properties.direct_managed_mem_access_from_host = 0;
+      properties.concurrent_managed_access = 0;
+    }
+    properties.pageable_memory_access = 0;
+    properties.pageable_memory_access_uses_host_page_tables = 0;
+    for (protocol::AttributeValue& known : device.attributes)
+      if (!stays(known.attribute, may)) known.value = 0;
+  }
+}
+
+}  // namespace tf::proxy

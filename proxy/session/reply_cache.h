@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// ReplyCache: answers of CACHED calls, which the worker gives once per device and arguments.
+//
+// A key is opcode, device and the bytes of the request. Handles inside a request carry generations and a
+// generation is used up at most once (HandleTable), so the answer about a destroyed stream or function can
+// never be taken for one about its successor: dead answers only wait to be pushed out. Any thread; find()
+// takes a shared lock only.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <shared_mutex>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "hipcore/wire/gen/op.h"
+
+namespace tf::proxy {
+
+inline constexpr std::size_t kCachedRepliesMax = 4096;      // of one session; the oldest goes first
+inline constexpr std::size_t kCachedRequestBytesMax = 128;  // longer requests are asked every time
+
+class ReplyCache {
+ public:
+  explicit ReplyCache(std::size_t capacity = kCachedRepliesMax) : capacity_(capacity) {}
+  ReplyCache(const ReplyCache&) = delete;
+  ReplyCache& operator=(const ReplyCache&) = delete;
+
+  // Device of a key whose answer is the same whatever the calling thread's device.
+  static constexpr int kEveryDevice = -1;
+
+  // True: `reply` is filled. False: not known, or kept with another length.
+  bool find(protocol::Op op, int device, std::span<const std::byte> request,
+            std::span<std::byte> reply) const;
+  void keep(protocol::Op op, int device, std::span<const std::byte> request,
+            std::span<const std::byte> reply);
+  std::size_t size() const;
+
+ private:
+  struct Hash {
+    using is_transparent = void;  // a lookup builds no string
+    std::size_t operator()(std::string_view key) const { return std::hash<std::string_view>{}(key); }
+  };
+
+  const std::size_t capacity_;
+  mutable std::shared_mutex mutex_;  // guards all below
+  std::unordered_map<std::string, std::string, Hash, std::equal_to<>> replies_;
+  std::deque<std::string> order_;  // keys, oldest first
+};
+
+}  // namespace tf::proxy

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Session: what the worker says of work that failed.
+#include <algorithm>
+#include <string>
+
+#include "hipcore/errors/error_text.h"
+#include "proxy/session/session.h"
+
+namespace tf::proxy {
+namespace {
+
+constexpr std::size_t kFailureTextMax = 1024;  // of what the worker says of a device
+
+}  // namespace
+
+// For the program's user; the program hears of it from the calls that wait.
+void Session::on_device_failed(const protocol::DeviceFailedRequest& failed, std::span<const std::byte> what) {
+  const auto device = static_cast<std::int64_t>(failed.device) - device_base_;
+  if (device < 0 || device >= device_count()) return;
+  std::string text;
+  for (const std::byte byte : what.first(std::min(what.size(), kFailureTextMax))) {
+    const char letter = static_cast<char>(byte);
+    text += letter >= ' ' && letter <= '~' ? letter : '?';
+  }
+  failure_told_.silence();
+  device_failure_told_[static_cast<std::size_t>(device)].line(
+      "device " + std::to_string(device) + " has failed: " + text +
+      "; every call that waits for it returns " +
+      hipdata::error_text(static_cast<hipError_t>(failed.error)).name);
+}
+
+Status Session::on_fault(const protocol::FaultRequest& fault) {
+  auto error = static_cast<hipError_t>(fault.error);
+  auto device = static_cast<std::int64_t>(fault.device) - device_base_;
+  if (error == hipSuccess) return Status(Code::kProtocol, "a fault that reports success");
+  faults_.note(static_cast<int>(device), fault.stream, error);
+  if (fault.failed_opcode == 0) {
+    failure_told_.line("work on device " + std::to_string(device) + " failed with " +
+                       std::to_string(fault.error) + "; calls that wait return it");
+    return Status::ok();
+  }
+  std::string call(protocol::name(static_cast<protocol::Op>(fault.failed_opcode)));
+  log_line("hip" + call + " (request " + std::to_string(fault.failed_request_id) + ", device " +
+           std::to_string(device) + ") failed later with " + std::to_string(fault.error) +
+           "; the next synchronizing call returns it");
+  return Status::ok();
+}
+
+}  // namespace tf::proxy

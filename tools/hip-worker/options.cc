@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/hip-worker/options.h"
+
+#include "reference/gen/programs.h"
+#include "tools/command_line/command_line.h"
+#include "transport/net/io_timeout.h"
+#include "worker/base/log.h"
+
+namespace tf::worker {
+namespace {
+
+namespace about = reference::hip_worker;
+
+// A path or @name; "unix:" before it is what clients write, and harmless.
+Status take_socket(const std::string& text, Options& options) {
+  if (text.empty()) return Status::ok();
+  const Result<net::Address> address = net::Address::parse(text.starts_with("unix:") ? text : "unix:" + text);
+  if (!address) return {address.code(), "--socket: " + address.status().message()};
+  options.socket = address.value().path();
+  return Status::ok();
+}
+
+void take(const reference::CommandLine& line, Options& options) {
+  options.port = static_cast<std::uint16_t>(line.number(about::kPort, options.port));
+  options.listen = line.text(about::kListen, options.listen);
+  options.tcp = !line.has(about::kNoTcp);
+  options.runtime = line.text(about::kRuntime, options.runtime);
+  options.device = static_cast<int>(line.number(about::kDevice, options.device));
+  options.spares = static_cast<std::size_t>(line.number(about::kSpares, 1));
+  options.sessions_max = static_cast<std::size_t>(line.number(about::kSessionsMax, 64));
+  options.ready_fd = static_cast<int>(line.number(about::kReadyFd, options.ready_fd));
+  options.verbose = line.has(about::kVerbose);
+  options.quiet = line.has(about::kQuiet);
+  options.is_session = line.has(about::kSession);
+}
+
+bool check(Options& options) {
+  const Result<std::chrono::seconds> timeout = net::io_timeout_from_environment();
+  if (!timeout) {
+    log("{}", timeout.status().message());
+    return false;
+  }
+  options.io_timeout = timeout.value();
+  if (options.is_session) return true;
+  if (options.tcp && !net::Address::tcp(options.listen, options.port).is_local()) {
+    log("--listen {}: whoever reaches this address could run code here. Listening off loopback needs "
+        "--key-file, which this release does not have; use an SSH tunnel to 127.0.0.1:{} instead.",
+        options.listen, options.port);
+    return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+ParseResult parse_options(int argc, char** argv, Options& options) {
+  reference::CommandLine line(about::kProgram);
+  if (const std::optional<int> code = line.parse(argc, argv))
+    return *code == 0 ? ParseResult::kExitOk : ParseResult::kExitError;
+  take(line, options);
+  if (const Status status = take_socket(line.text(about::kSocket), options); !status) {
+    log("{}", status.message());
+    return ParseResult::kExitError;
+  }
+  return check(options) ? ParseResult::kRun : ParseResult::kExitError;
+}
+
+}  // namespace tf::worker

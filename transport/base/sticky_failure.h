@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// StickyFailure: the first failure of an endpoint, which is what it ended with. Any thread.
+#pragma once
+
+#include <atomic>
+#include <mutex>
+#include <utility>
+
+#include "transport/base/status.h"
+
+namespace tf {
+
+class StickyFailure {
+ public:
+  bool is_set() const { return set_.load(std::memory_order_acquire); }  // pairs with set()
+  Status get() const {
+    if (!is_set()) return Status::ok();
+    const std::lock_guard lock(mutex_);
+    return failure_;
+  }
+  // False: there was one already, which counts. REQUIRES: !reason.is_ok()
+  bool set(Status reason) {
+    const std::lock_guard lock(mutex_);
+    if (is_set()) return false;
+    failure_ = std::move(reason);
+    set_.store(true, std::memory_order_release);  // pairs with is_set()
+    return true;
+  }
+
+ private:
+  std::atomic<bool> set_{false};
+  mutable std::mutex mutex_;
+  Status failure_;
+};
+
+}  // namespace tf

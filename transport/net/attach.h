@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// The first frame on every connection to a worker: what the connection is for.
+//
+// Frame: opcode kOpAttach, payload 32 bytes, no reply.
+//   offset  size  field
+//   0       16    token     all zero: this is a control connection and HELLO follows;
+//                           otherwise the endpoint that this connection is a lane of
+//   16      4     kind      TransportKind that the lane belongs to; 0 on a control connection
+//   20      4     lane      0, 1, ... in the order the transport defines
+//   24      8     reserved  zero
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "transport/base/deadline.h"
+#include "transport/base/status.h"
+#include "transport/net/fd.h"
+
+namespace tf::net {
+
+inline constexpr std::uint16_t kOpAttach = 0x0001;
+
+// Names one endpoint; unguessable, so it is also the right to attach to it.
+struct Token {
+  std::array<std::uint8_t, 16> bytes{};
+  bool is_zero() const { return *this == Token{}; }
+  friend bool operator==(const Token&, const Token&) = default;
+  friend auto operator<=>(const Token&, const Token&) = default;
+  // From the kernel's random source.
+  static Result<Token> random();
+};
+
+enum class TransportKind : std::uint32_t { kControl = 0, kShm = 1, kRdma = 2, kTcp = 3 };
+
+struct Attach {
+  Token token;
+  TransportKind kind = TransportKind::kControl;
+  std::uint32_t lane = 0;
+};
+
+inline constexpr std::size_t kAttachFrameBytes = 24 + 32;
+
+// What every transport asks of a lane: it is of the endpoint `token`, of its `kind`, and numbered below
+// `lanes`. `transport` is named in the refusal.
+Status check_lane(const Attach& lane, std::string_view transport, const Token& token, TransportKind kind,
+                  std::uint32_t lanes);
+
+// Writes the attach frame on a fresh connection; reads and validates one. Block until `deadline`.
+// read_attach consumes exactly kAttachFrameBytes and nothing after them.
+Status write_attach(int socket, const Attach& attach, Deadline deadline);
+Result<Attach> read_attach(int socket, Deadline deadline);
+// Decodes one whole attach frame (for servers that read without blocking).
+Result<Attach> decode_attach(const std::array<std::byte, kAttachFrameBytes>& frame);
+
+}  // namespace tf::net

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// Unix sockets only: descriptors that travel with bytes, and who the peer is.
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "transport/net/socket.h"
+
+namespace tf::net {
+namespace {
+
+constexpr std::size_t kControlBytes = CMSG_SPACE(kFdsPerMessageMax * sizeof(int));
+
+struct ControlBuffer {
+  alignas(cmsghdr) char bytes[kControlBytes]{};
+};
+
+// Takes ownership of every descriptor in `message`, whatever else happens.
+void take_descriptors(msghdr& message, std::vector<OwnedFd>& fds) {
+  for (cmsghdr* control = CMSG_FIRSTHDR(&message); control != nullptr;
+       control = CMSG_NXTHDR(&message, control)) {
+    if (control->cmsg_level != SOL_SOCKET || control->cmsg_type != SCM_RIGHTS) continue;
+    const std::size_t count = (control->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+    for (std::size_t index = 0; index < count; ++index) {
+      int fd = -1;
+      std::memcpy(&fd, CMSG_DATA(control) + index * sizeof fd, sizeof fd);
+      fds.emplace_back(fd);
+    }
+  }
+}
+
+}  // namespace
+
+Status send_with_fds(int socket, std::span<const std::byte> bytes, std::span<const int> fds,
+                     Deadline deadline) {
+  if (bytes.empty()) return {Code::kInvalidArgument, "descriptors travel with at least one byte"};
+  if (fds.size() > kFdsPerMessageMax)
+    return {Code::kInvalidArgument, "more than kFdsPerMessageMax descriptors in one message"};
+  ControlBuffer control;
+  // sendmsg does not write through it.
+  iovec part{.iov_base = const_cast<std::byte*>(bytes.data()), .iov_len = bytes.size()};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  if (!fds.empty()) {
+    message.msg_control = control.bytes;
+    message.msg_controllen = CMSG_SPACE(fds.size_bytes());
+    cmsghdr* header = CMSG_FIRSTHDR(&message);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(fds.size_bytes());
+    std::memcpy(CMSG_DATA(header), fds.data(), fds.size_bytes());
+  }
+  for (;;) {
+    const ssize_t sent = ::sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent >= 0) return write_all(socket, bytes.subspan(static_cast<std::size_t>(sent)), deadline);
+    if (errno == EINTR) continue;
+    if (errno != EAGAIN) return Status::from_errno("sendmsg", errno);
+    TF_RETURN_IF_ERROR(wait_writable(socket, deadline));
+  }
+}
+
+Status receive_with_fds(int socket, std::span<std::byte> bytes, std::vector<OwnedFd>& fds,
+                        Deadline deadline) {
+  if (bytes.empty()) return {Code::kInvalidArgument, "descriptors travel with at least one byte"};
+  while (!bytes.empty()) {
+    ControlBuffer control;
+    iovec part{.iov_base = bytes.data(), .iov_len = bytes.size()};
+    msghdr message{};
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    message.msg_control = control.bytes;
+    message.msg_controllen = sizeof control.bytes;
+    const ssize_t got = ::recvmsg(socket, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && errno == EAGAIN) {
+      TF_RETURN_IF_ERROR(wait_readable(socket, deadline));
+      continue;
+    }
+    if (got < 0) return Status::from_errno("recvmsg", errno);
+    take_descriptors(message, fds);
+    if (got == 0) return {Code::kPeerLost, "the peer closed the connection"};
+    const bool cut = (message.msg_flags & MSG_CTRUNC) != 0;
+    if (cut && fds.size() < kFdsPerMessageMax)
+      return {Code::kResourceExhausted, "no descriptor is free for what the peer passed (ulimit -n)"};
+    if (cut || fds.size() > kFdsPerMessageMax)
+      return {Code::kProtocol, "the peer passed more descriptors than kFdsPerMessageMax"};
+    bytes = bytes.subspan(static_cast<std::size_t>(got));
+  }
+  return Status::ok();
+}
+
+Result<PeerCredentials> peer_credentials(int socket) {
+  ucred credentials{};
+  socklen_t length = sizeof credentials;
+  if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &length) != 0)
+    return Status::from_errno("getsockopt(SO_PEERCRED)", errno);
+  // TCP sockets answer with pid 0 and the id -1.
+  if (credentials.pid == 0)
+    return Status(Code::kUnsupported, "only a Unix socket knows its peer's credentials");
+  return PeerCredentials{.pid = credentials.pid, .uid = credentials.uid, .gid = credentials.gid};
+}
+
+}  // namespace tf::net

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport/net/socket.h"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+#include <arpa/inet.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+namespace tf::net {
+namespace {
+
+constexpr int kListenBacklog = 128;
+constexpr int kWaitSliceMax_ms = 60'000;  // poll(2) takes an int; longer waits go round
+
+std::string socket_address_text(const SocketAddress& address) {
+  char text[INET6_ADDRSTRLEN] = "?";
+  if (address.storage.ss_family == AF_INET) {
+    const auto* v4 = reinterpret_cast<const sockaddr_in*>(&address.storage);
+    ::inet_ntop(AF_INET, &v4->sin_addr, text, sizeof text);
+    return std::string(text) + ":" + std::to_string(ntohs(v4->sin_port));
+  }
+  if (address.storage.ss_family == AF_INET6) {
+    const auto* v6 = reinterpret_cast<const sockaddr_in6*>(&address.storage);
+    ::inet_ntop(AF_INET6, &v6->sin6_addr, text, sizeof text);
+    return "[" + std::string(text) + "]:" + std::to_string(ntohs(v6->sin6_port));
+  }
+  return "unix socket";
+}
+
+Result<OwnedFd> make_socket(int family) {
+  OwnedFd fd(::socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (!fd) return Status::from_errno("socket", errno);
+  return fd;
+}
+
+int family_of(int socket) {
+  int family = 0;
+  socklen_t length = sizeof family;
+  ::getsockopt(socket, SOL_SOCKET, SO_DOMAIN, &family, &length);
+  return family;
+}
+
+void set_flag(int socket, int level, int option) {
+  const int on = 1;
+  ::setsockopt(socket, level, option, &on, sizeof on);  // a refused tuning option harms nothing
+}
+
+// What dialled and accepted TCP sockets have in common.
+void tune_tcp(int socket) {
+  if (family_of(socket) == AF_UNIX) return;
+  set_flag(socket, IPPROTO_TCP, TCP_NODELAY);
+  set_flag(socket, SOL_SOCKET, SO_KEEPALIVE);
+  constexpr std::string_view kLocalCongestion = "cubic";
+  if (stays_on_host(socket))
+    ::setsockopt(socket, IPPROTO_TCP, TCP_CONGESTION, kLocalCongestion.data(), kLocalCongestion.size());
+}
+
+Status wait_for(int socket, short events, Deadline deadline) {
+  pollfd entry{.fd = socket, .events = events, .revents = 0};
+  for (;;) {
+    const int ready = ::poll(&entry, 1, deadline.poll_timeout_ms(kWaitSliceMax_ms));
+    if (ready > 0) return Status::ok();  // POLLERR and POLLHUP show at the read or write that follows
+    if (ready < 0 && errno != EINTR) return Status::from_errno("poll", errno);
+    if (deadline.passed()) return {Code::kTimeout, "the deadline passed while waiting for a socket"};
+  }
+}
+
+// EAGAIN of a Unix socket means that the listener's backlog is full: try again shortly.
+Status connect_once(int socket, const SocketAddress& address, Deadline deadline) {
+  const auto* target = reinterpret_cast<const sockaddr*>(&address.storage);
+  for (;;) {
+    if (::connect(socket, target, address.length) == 0) return Status::ok();
+    if (errno == EINPROGRESS) break;
+    if (errno == EINTR) continue;
+    if (errno != EAGAIN) return Status::from_errno("connect", errno);
+    if (deadline.passed()) return {Code::kTimeout, "connect: the listener's backlog stayed full"};
+    ::poll(nullptr, 0, deadline.poll_timeout_ms(5));
+  }
+  TF_RETURN_IF_ERROR(wait_for(socket, POLLOUT, deadline));
+  int error = 0;
+  socklen_t length = sizeof error;
+  if (::getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &length) != 0)
+    return Status::from_errno("getsockopt", errno);
+  return error == 0 ? Status::ok() : Status::from_errno("connect", error);
+}
+
+Result<OwnedFd> dial_one(const SocketAddress& address, Deadline deadline) {
+  Result<OwnedFd> socket = make_socket(address.storage.ss_family);
+  if (!socket) return socket;
+  TF_RETURN_IF_ERROR(connect_once(socket->get(), address, deadline));
+  tune_tcp(socket->get());
+  return socket;
+}
+
+}  // namespace
+
+bool stays_on_host(int socket) {
+  SocketAddress own;
+  SocketAddress peer;
+  own.length = peer.length = sizeof own.storage;
+  if (::getsockname(socket, reinterpret_cast<sockaddr*>(&own.storage), &own.length) != 0) return false;
+  if (::getpeername(socket, reinterpret_cast<sockaddr*>(&peer.storage), &peer.length) != 0) return false;
+  if (own.storage.ss_family != peer.storage.ss_family) return false;
+  if (own.storage.ss_family == AF_UNIX) return true;
+  if (own.storage.ss_family == AF_INET)
+    return reinterpret_cast<sockaddr_in*>(&own.storage)->sin_addr.s_addr ==
+           reinterpret_cast<sockaddr_in*>(&peer.storage)->sin_addr.s_addr;
+  return std::memcmp(&reinterpret_cast<sockaddr_in6*>(&own.storage)->sin6_addr,
+                     &reinterpret_cast<sockaddr_in6*>(&peer.storage)->sin6_addr, sizeof(in6_addr)) == 0;
+}
+
+Result<OwnedFd> dial(const Address& address, Deadline deadline) {
+  Result<std::vector<SocketAddress>> candidates = address.resolve();
+  if (!candidates) return candidates.status();
+  std::string tried;
+  Code code = Code::kUnavailable;
+  for (const SocketAddress& candidate : *candidates) {
+    Result<OwnedFd> socket = dial_one(candidate, deadline);
+    if (socket) return socket;
+    code = socket.code();
+    if (!tried.empty()) tried += "; ";
+    if (!address.is_unix()) tried += socket_address_text(candidate) + " ";
+    tried += socket.status().message();
+  }
+  return Status(code, "cannot reach " + address.to_string() + ": " + tried);
+}
+
+Result<OwnedFd> dial_lane(const Address& address, const Attach& attach, Deadline deadline) {
+  Result<OwnedFd> socket = dial(address, deadline);
+  if (!socket) return socket;
+  TF_RETURN_IF_ERROR(write_attach(socket->get(), attach, deadline));
+  return socket;
+}
+
+// --- Listener -------------------------------------------------------------------------------------------
+
+namespace {
+
+// Removes the socket file at `address` when nobody listens on it any more.
+Status remove_stale(const Address& address, const SocketAddress& resolved) {
+  struct stat info {};
+  if (::lstat(address.path().c_str(), &info) != 0) return Status::ok();
+  if (!S_ISSOCK(info.st_mode)) return {Code::kUnavailable, address.to_string() + " exists and is no socket"};
+  Result<OwnedFd> probe = make_socket(AF_UNIX);
+  if (!probe) return probe.status();
+  const int connected =
+      ::connect(probe->get(), reinterpret_cast<const sockaddr*>(&resolved.storage), resolved.length);
+  if (connected == 0 || errno == EAGAIN || errno == EINPROGRESS)
+    return {Code::kUnavailable, "somebody already listens on " + address.to_string()};
+  if (errno != ECONNREFUSED) return Status::from_errno("connect to " + address.to_string(), errno);
+  if (::unlink(address.path().c_str()) != 0) return Status::from_errno("unlink " + address.path(), errno);
+  return Status::ok();
+}
+
+Result<OwnedFd> bind_and_listen(const SocketAddress& address) {
+  Result<OwnedFd> socket = make_socket(address.storage.ss_family);
+  if (!socket) return socket;
+  if (address.storage.ss_family != AF_UNIX) set_flag(socket->get(), SOL_SOCKET, SO_REUSEADDR);
+  if (::bind(socket->get(), reinterpret_cast<const sockaddr*>(&address.storage), address.length) != 0)
+    return Status::from_errno("bind", errno);
+  if (::listen(socket->get(), kListenBacklog) != 0) return Status::from_errno("listen", errno);
+  return socket;
+}
+
+std::uint16_t bound_port(int socket) {
+  SocketAddress own;
+  own.length = sizeof own.storage;
+  if (::getsockname(socket, reinterpret_cast<sockaddr*>(&own.storage), &own.length) != 0) return 0;
+  if (own.storage.ss_family == AF_INET) return ntohs(reinterpret_cast<sockaddr_in*>(&own.storage)->sin_port);
+  return ntohs(reinterpret_cast<sockaddr_in6*>(&own.storage)->sin6_port);
+}
+
+}  // namespace
+
+Result<Listener> Listener::open(const Address& address) {
+  Result<std::vector<SocketAddress>> candidates = address.resolve();
+  if (!candidates) return candidates.status();
+  const bool is_file = address.is_unix() && !address.path().starts_with('@');
+  if (is_file) TF_RETURN_IF_ERROR(remove_stale(address, candidates->front()));
+  Status last;
+  for (const SocketAddress& candidate : *candidates) {
+    Result<OwnedFd> socket = bind_and_listen(candidate);
+    if (!socket) {
+      last = socket.status();
+      continue;
+    }
+    Listener listener;
+    listener.address_ = address.is_unix() ? address : Address::tcp(address.host(), bound_port(socket->get()));
+    listener.fd_ = std::move(*socket);
+    return listener;
+  }
+  return Status(last.code(), "cannot listen on " + address.to_string() + ": " + last.message());
+}
+
+Listener::~Listener() {
+  // A moved-from listener has no descriptor and owns no file.
+  if (fd_ && address_.is_unix() && !address_.path().starts_with('@')) ::unlink(address_.path().c_str());
+}
+
+Result<OwnedFd> Listener::accept() {
+  for (;;) {
+    OwnedFd socket(::accept4(fd_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    if (socket) {
+      tune_tcp(socket.get());
+      return socket;
+    }
+    // Connections that died while queued are not the caller's concern.
+    if (errno == EINTR || errno == ECONNABORTED) continue;
+    if (errno == EAGAIN) return would_block();
+    return Status::from_errno("accept", errno);
+  }
+}
+
+// --- Whole reads and writes -----------------------------------------------------------------------------
+
+Status wait_readable(int socket, Deadline deadline) { return wait_for(socket, POLLIN, deadline); }
+Status wait_writable(int socket, Deadline deadline) { return wait_for(socket, POLLOUT, deadline); }
+
+Status write_all(int socket, std::span<const std::byte> bytes, Deadline deadline) {
+  while (!bytes.empty()) {
+    const ssize_t sent = ::send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent >= 0) {
+      bytes = bytes.subspan(static_cast<std::size_t>(sent));
+      continue;
+    }
+    if (errno == EINTR) continue;
+    if (errno != EAGAIN) return Status::from_errno("send", errno);
+    TF_RETURN_IF_ERROR(wait_writable(socket, deadline));
+  }
+  return Status::ok();
+}
+
+Status read_all(int socket, std::span<std::byte> bytes, Deadline deadline) {
+  while (!bytes.empty()) {
+    const ssize_t got = ::recv(socket, bytes.data(), bytes.size(), MSG_DONTWAIT);
+    if (got > 0) {
+      bytes = bytes.subspan(static_cast<std::size_t>(got));
+      continue;
+    }
+    if (got == 0) return {Code::kPeerLost, "the peer closed the connection"};
+    if (errno == EINTR) continue;
+    if (errno != EAGAIN) return Status::from_errno("recv", errno);
+    TF_RETURN_IF_ERROR(wait_readable(socket, deadline));
+  }
+  return Status::ok();
+}
+
+}  // namespace tf::net

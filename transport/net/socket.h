@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stream sockets with deadlines: dial, listen, whole reads and writes, descriptor passing.
+// All sockets made here are non-blocking, close-on-exec, and never raise SIGPIPE. transport/net/liveness.h
+// says when their peers are lost.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "transport/base/deadline.h"
+#include "transport/base/status.h"
+#include "transport/net/address.h"
+#include "transport/net/attach.h"
+#include "transport/net/fd.h"
+
+namespace tf::net {
+
+// Connects to the first socket address that answers. The Status names every address tried and why it
+// failed. TCP sockets get TCP_NODELAY and keepalive; on routes that stay on this host congestion control
+// "cubic" where the kernel allows it (BBR paces loopback and costs 40 %).
+Result<OwnedFd> dial(const Address& address, Deadline deadline);
+
+// dial() and write_attach().
+Result<OwnedFd> dial_lane(const Address& address, const Attach& attach, Deadline deadline);
+
+// A Unix socket, or a connected TCP socket whose two ends have the same address. False when it cannot be
+// told.
+bool stays_on_host(int socket);
+
+// A bound, listening socket. A stale Unix socket file that nobody listens on is replaced.
+class Listener {
+ public:
+  static Result<Listener> open(const Address& address);
+  Listener(Listener&&) noexcept = default;
+  Listener& operator=(Listener&&) noexcept = default;
+  ~Listener();  // removes the Unix socket file it made
+
+  int fd() const { return fd_.get(); }
+  // The address bound, with the port the kernel chose where 0 was asked for.
+  const Address& address() const { return address_; }
+  // kWouldBlock when nobody is waiting.
+  Result<OwnedFd> accept();
+
+ private:
+  Listener() = default;
+
+  OwnedFd fd_;
+  Address address_;
+};
+
+Status write_all(int socket, std::span<const std::byte> bytes, Deadline deadline);
+// kPeerLost when the peer closed before all bytes came.
+Status read_all(int socket, std::span<std::byte> bytes, Deadline deadline);
+// poll(2) for POLLIN/POLLOUT. kTimeout when the deadline passes.
+Status wait_readable(int socket, Deadline deadline);
+Status wait_writable(int socket, Deadline deadline);
+
+// Unix sockets only. `bytes` must not be empty; at most kFdsPerMessageMax descriptors, which the
+// receiver owns. Credentials are those of the peer at connect time (SO_PEERCRED).
+inline constexpr std::size_t kFdsPerMessageMax = 16;
+Status send_with_fds(int socket, std::span<const std::byte> bytes, std::span<const int> fds,
+                     Deadline deadline);
+// Reads exactly bytes.size() bytes and all descriptors that came with them.
+Status receive_with_fds(int socket, std::span<std::byte> bytes, std::vector<OwnedFd>& fds, Deadline deadline);
+struct PeerCredentials {
+  int pid = 0;
+  unsigned uid = 0;
+  unsigned gid = 0;
+};
+Result<PeerCredentials> peer_credentials(int socket);
+
+}  // namespace tf::net

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// See channel.h.
+#include "worker/base/channel.h"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "transport/net/socket.h"
+
+namespace tf::worker {
+namespace {
+
+struct Wire {
+  std::uint32_t kind = 0;
+  std::uint32_t transport = 0;
+  std::uint32_t lane = 0;
+  std::uint16_t is_local = 0;
+  std::uint16_t quiet = 0;
+  std::uint64_t session_id = 0;
+  std::array<std::uint8_t, 16> token{};
+  std::uint64_t number = 0;
+  std::uint32_t piece_kind = 0;
+  std::int32_t device = 0;
+  std::uint64_t whole_bytes = 0;
+  std::uint64_t first = 0;
+  std::uint64_t bytes = 0;
+  std::array<std::uint8_t, 64> ticket{};
+};
+static_assert(sizeof(Wire) == 144 && std::has_unique_object_representations_v<Wire>);
+
+bool right_descriptors(Envelope kind, std::size_t count) {
+  switch (kind) {
+    case Envelope::kControl:
+    case Envelope::kLane: return count == 1;
+    case Envelope::kOffer:
+    case Envelope::kAnswer: return count <= 1;
+    default: return count == 0;
+  }
+}
+
+}  // namespace
+
+Result<ChannelPair> make_channel() {
+  int ends[2] = {-1, -1};
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) != 0)
+    return Status::from_errno("socketpair", errno);
+  return ChannelPair{net::OwnedFd(ends[0]), net::OwnedFd(ends[1])};
+}
+
+Status send_message(int channel, const ChannelMessage& message, Deadline deadline) {
+  Wire wire;
+  wire.kind = static_cast<std::uint32_t>(message.kind);
+  wire.transport = static_cast<std::uint32_t>(message.attach.kind);
+  wire.lane = message.attach.lane;
+  wire.is_local = message.is_local ? 1 : 0;
+  wire.quiet = message.quiet ? 1 : 0;
+  wire.session_id = message.session_id;
+  wire.token = message.attach.token.bytes;
+  wire.number = message.number;
+  wire.piece_kind = static_cast<std::uint32_t>(message.piece.kind);
+  wire.device = message.piece.device;
+  wire.whole_bytes = message.piece.whole_bytes;
+  wire.first = message.piece.first;
+  wire.bytes = message.piece.bytes;
+  wire.ticket = message.piece.ticket;
+  const int connection = message.connection.get();
+  const std::span<const int> descriptors(&connection, message.connection ? 1 : 0);
+  return net::send_with_fds(channel, std::as_bytes(std::span(&wire, 1)), descriptors, deadline);
+}
+
+Result<ChannelMessage> receive_message(int channel, Deadline deadline) {
+  Wire wire;
+  std::vector<net::OwnedFd> descriptors;
+  TF_RETURN_IF_ERROR(
+      net::receive_with_fds(channel, std::as_writable_bytes(std::span(&wire, 1)), descriptors, deadline));
+  ChannelMessage message;
+  message.kind = static_cast<Envelope>(wire.kind);
+  if (wire.kind < static_cast<std::uint32_t>(Envelope::kReady) ||
+      wire.kind > static_cast<std::uint32_t>(Envelope::kTaken))
+    return Status(Code::kProtocol, "unknown envelope on the session channel");
+  if (!right_descriptors(message.kind, descriptors.size()))
+    return Status(Code::kProtocol, "wrong number of descriptors on the session channel");
+  message.attach = {net::Token{wire.token}, static_cast<net::TransportKind>(wire.transport), wire.lane};
+  message.session_id = wire.session_id;
+  message.is_local = wire.is_local != 0;
+  message.quiet = wire.quiet != 0;
+  message.number = wire.number;
+  if (wire.piece_kind > static_cast<std::uint32_t>(SharedPiece::Kind::kEvent))
+    return Status(Code::kProtocol, "unknown kind of memory on the session channel");
+  message.piece = {static_cast<SharedPiece::Kind>(wire.piece_kind),
+                   wire.device,
+                   wire.whole_bytes,
+                   wire.first,
+                   wire.bytes,
+                   wire.ticket};
+  if (!descriptors.empty()) message.connection = std::move(descriptors.front());
+  return message;
+}
+
+}  // namespace tf::worker

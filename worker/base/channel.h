@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// The channel between the supervisor and one of its session processes: fixed-size envelopes over a Unix
+// seqpacket socket pair, connections travelling with them as descriptors. Both ends are ours; what arrives
+// is checked all the same, since a session process runs what its client makes it run.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "transport/base/deadline.h"
+#include "transport/base/status.h"
+#include "transport/net/attach.h"
+#include "transport/net/fd.h"
+
+namespace tf::worker {
+
+// The number of the channel's descriptor in a session process.
+inline constexpr int kSessionChannelFd = 3;
+
+enum class Envelope : std::uint32_t {
+  kReady = 1,    // session -> supervisor: warm, waiting for a client
+  kControl = 2,  // supervisor -> session: serve this control connection
+  kExpect = 3,   // session -> supervisor: lanes with this token are mine
+  kLane = 4,     // supervisor -> session: a lane of your endpoint
+  kDrain = 5,    // supervisor -> session: finish and exit
+  // Memory that sessions of this worker share (offers.h, memory_broker.h); its name is attach.token.
+  kOffer = 6,     // session -> supervisor: keep this memory for who knows its name
+  kWithdraw = 7,  // session -> supervisor: no longer
+  kWant = 8,      // session -> supervisor: who knows the name asks for the memory
+  kAnswer = 9,    // supervisor -> session: to each of these
+  kTaken = 10,    // session -> supervisor: kControl has come, nobody else needs to serve it
+};
+
+// What a session shows of its own: a part of some physical memory, or an event.
+struct SharedPiece {
+  enum class Kind : std::uint32_t { kNone = 0, kLease = 1, kPhysical = 2, kEvent = 3 };
+  Kind kind = Kind::kNone;
+  std::int32_t device = 0;
+  std::uint64_t whole_bytes = 0;  // of the physical memory
+  std::uint64_t first = 0;
+  std::uint64_t bytes = 0;
+  std::array<std::uint8_t, 64> ticket{};  // kEvent: the runtime's hipIpcEventHandle_t; clients never see it
+};
+
+struct ChannelMessage {
+  Envelope kind = Envelope::kReady;
+  net::Attach attach;            // kExpect (token), kLane
+  std::uint64_t session_id = 0;  // kControl
+  std::uint64_t number = 0;      // kOffer, kWant and the kAnswer to them
+  SharedPiece piece;             // kOffer; kAnswer: kind is kNone when the answer is no
+  bool is_local = false;         // kControl: came over the Unix socket
+  bool quiet = false;            // kControl: say nothing if no session comes about
+  net::OwnedFd connection;       // kControl, kLane; kOffer: the memory; kAnswer: the memory, if wanted
+};
+
+struct ChannelPair {
+  net::OwnedFd supervisor;  // close-on-exec, non-blocking
+  net::OwnedFd session;
+};
+Result<ChannelPair> make_channel();
+
+// Sends without waiting longer than `deadline`. The caller keeps message.connection.
+Status send_message(int channel, const ChannelMessage& message, Deadline deadline);
+// kPeerLost when the other end is gone, kTimeout when nothing came.
+Result<ChannelMessage> receive_message(int channel, Deadline deadline);
+
+}  // namespace tf::worker

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// See log.h.
+#include "worker/base/log.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+
+namespace tf::worker {
+namespace {
+
+// Bytes of the UTF-8 character at the beginning of `text` and its code point; {0, 0} when there is none.
+struct Character {
+  std::size_t bytes = 0;
+  std::uint32_t point = 0;
+};
+
+Character first_character(std::string_view text) {
+  const auto byte = [&](std::size_t index) { return static_cast<unsigned char>(text[index]); };
+  const unsigned lead = byte(0);
+  if (lead < 0x80) return {1, lead};
+  const std::size_t bytes = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
+  if (lead < 0xc2 || lead > 0xf4 || bytes > text.size()) return {};
+  std::uint32_t point = lead & (0x7fu >> bytes);
+  for (std::size_t index = 1; index < bytes; ++index) {
+    if ((byte(index) & 0xc0u) != 0x80u) return {};
+    point = point << 6 | (byte(index) & 0x3fu);
+  }
+  constexpr std::uint32_t kFirstOf[] = {0, 0, 0x80, 0x800, 0x10000};  // shorter forms are not allowed
+  const bool is_surrogate = point >= 0xd800 && point <= 0xdfff;
+  if (point < kFirstOf[bytes] || point > 0x10ffff || is_surrogate) return {};
+  return {bytes, point};
+}
+
+// What moves a terminal's cursor, ends a line, or changes the direction of what stands around it.
+bool is_control(std::uint32_t point) {
+  return point < 0x20 || (point >= 0x7f && point < 0xa0) || (point >= 0x200b && point <= 0x200f) ||
+         (point >= 0x2028 && point <= 0x202e) || (point >= 0x2060 && point <= 0x2069) || point == 0xfeff;
+}
+
+}  // namespace
+
+std::string printable(std::string_view text) {
+  std::string shown;
+  shown.reserve(text.size());
+  while (!text.empty()) {
+    const Character character = first_character(text);
+    const std::size_t bytes = std::max<std::size_t>(1, character.bytes);
+    if (character.bytes != 0 && !is_control(character.point)) {
+      shown.append(text.substr(0, bytes));
+    } else {
+      for (const char part : text.substr(0, bytes))
+        shown += fmt::format("\\x{:02x}", static_cast<unsigned char>(part));
+    }
+    text.remove_prefix(bytes);
+  }
+  return shown;
+}
+
+void log_line(std::string_view text) {
+  constexpr std::string_view kCut = " [cut]";
+  std::string line = fmt::format("hip-worker[{}]: {}", ::getpid(), printable(text));
+  if (line.size() >= kLogLineBytesMax) line.replace(kLogLineBytesMax - kCut.size() - 1, line.size(), kCut);
+  line += '\n';
+  // A log that cannot be written is nobody's failure.
+  [[maybe_unused]] ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
+}
+
+}  // namespace tf::worker

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// LogLimit: log lines that strangers can cause at will (garbage, scans, refusals). So many at once, then one
+// now and then; what is left out is counted and told with the next line that gets through. One thread.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <utility>
+
+#include "worker/base/log.h"
+
+namespace tf::worker {
+
+inline constexpr unsigned kLogBurst = 20;                     // lines at once
+inline constexpr std::chrono::milliseconds kLogPeriod{1000};  // then one per period
+
+class LogLimit {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  template <typename... Args>
+  void line(fmt::format_string<Args...> format, Args&&... args) {
+    if (!allow(Clock::now())) return;
+    tell_left_out();
+    log(format, std::forward<Args>(args)...);
+  }
+  // Whether a line may be written now; counts it as left out if not.
+  bool allow(Clock::time_point now);
+  // Whether allow() would say no.
+  bool exhausted(Clock::time_point now) const { return tokens_ == 0 && now - refilled_ < kLogPeriod; }
+  std::uint64_t left_out() const { return left_out_; }
+  // Writes and clears the count, if there is one.
+  void tell_left_out();
+
+ private:
+  unsigned tokens_ = kLogBurst;
+  Clock::time_point refilled_{};
+  std::uint64_t left_out_ = 0;
+};
+
+}  // namespace tf::worker

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// ObjectTable: the session's objects of every kind, under the handles that the client chose for them.
+//
+// A handle is believed only when kind, slot and generation fit what was bound. Slots are bounded by
+// protocol::kHandleSlotsMax; memory grows with the highest slot in use. Belongs to the executor thread.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "hipcore/wire/handle.h"
+
+namespace tf::worker {
+
+struct Object {
+  void* object = nullptr;   // the runtime's; owned by the runtime, destroyed through it
+  std::int32_t device = 0;  // current when it was made
+};
+
+class ObjectTable {
+ public:
+  // False when the handle is malformed or of another kind, or its slot is taken.
+  bool bind(protocol::HandleKind kind, std::uint64_t raw, Object object);
+  // Null when nothing is bound under exactly this handle. Valid until the next bind() or unbind().
+  const Object* find(protocol::HandleKind kind, std::uint64_t raw) const;
+  bool unbind(protocol::HandleKind kind, std::uint64_t raw, Object& object);
+
+  std::size_t count(protocol::HandleKind kind) const { return kinds_[index_of(kind)].used; }
+  // Calls visit(raw handle, object) for everything bound of a kind.
+  template <typename Visit>
+  void for_each(protocol::HandleKind kind, Visit visit) const {
+    const Kind& table = kinds_[index_of(kind)];
+    for (std::uint32_t index = 0; index < table.slots.size(); ++index) {
+      const Slot& slot = table.slots[index];
+      if (slot.used) visit(protocol::Handle(kind, slot.generation, index).raw(), slot.object);
+    }
+  }
+
+ private:
+  struct Slot {
+    Object object;
+    std::uint32_t generation = 0;
+    bool used = false;
+  };
+  struct Kind {
+    std::vector<Slot> slots;
+    std::size_t used = 0;
+  };
+
+  static std::size_t index_of(protocol::HandleKind kind) {
+    return static_cast<std::size_t>(kind) % protocol::kHandleKinds;
+  }
+
+  std::array<Kind, protocol::kHandleKinds> kinds_;
+};
+
+}  // namespace tf::worker

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Functions that a runtime may lack: looked up by name (runtime_library.h), null where there is none.
+#pragma once
+
+#include <hip/hip_runtime_api.h>
+
+#include "worker/base/rtc_functions.h"
+#include "worker/runtime/common/extensions.h"
+
+namespace tf::worker {
+
+struct VmmFunctions {
+  decltype(&::hipMemAddressReserve) address_reserve = nullptr;
+  decltype(&::hipMemAddressFree) address_free = nullptr;
+  decltype(&::hipMemCreate) create = nullptr;
+  decltype(&::hipMemRelease) release = nullptr;
+  decltype(&::hipMemMap) map = nullptr;
+  decltype(&::hipMemUnmap) unmap = nullptr;
+  decltype(&::hipMemSetAccess) set_access = nullptr;
+  decltype(&::hipMemGetAllocationGranularity) granularity = nullptr;
+
+  bool complete() const {
+    return address_reserve && address_free && create && release && map && unmap && set_access && granularity;
+  }
+};
+
+struct OptionalFunctions {
+  VmmFunctions vmm;
+  RtcFunctions rtc;
+  // Of later versions of HIP than our headers, or beyond it (worker/runtime/common/extensions.h).
+  decltype(&::hipMemGetHandleForAddressRange) range_handle = nullptr;
+  decltype(&::hipRemoteFlushWrites) flush_writes = nullptr;
+  decltype(&::hipRemoteKernelParameter) kernel_parameter = nullptr;
+  decltype(&::hipRemoteLaunchCooperative) launch_cooperative = nullptr;
+  decltype(&::hipRemoteUnavailableReason) unavailable_reason = nullptr;
+  decltype(&::hipRemoteTellFailures) tell_failures = nullptr;
+};
+
+}  // namespace tf::worker

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// What hip-worker was asked to do. tools/hip-worker/options.h reads it from the command line.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "transport/net/address.h"
+
+namespace tf::worker {
+
+struct Options {
+  std::uint16_t port = net::kDefaultPort;  // 0: the kernel chooses
+  std::string listen = "127.0.0.1";
+  std::string socket;  // Unix socket path or @name; empty: none
+  std::string runtime = "auto";
+  int device = -1;  // -1: all
+  std::size_t spares = 1;
+  std::size_t sessions_max = 64;
+  int ready_fd = -1;
+  std::chrono::seconds io_timeout{};  // TF_IO_TIMEOUT, for the supervisor and its sessions alike
+  bool verbose = false;
+  bool quiet = false;  // nothing but what went wrong
+  bool tcp = true;
+  bool is_session = false;  // internal: a session process of a supervisor
+};
+
+}  // namespace tf::worker

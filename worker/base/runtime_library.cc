@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// See runtime_library.h.
+#include "worker/base/runtime_library.h"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+
+#include "worker/base/log.h"
+
+namespace tf::worker {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Where hip-worker's own libraries may be: next to the executable's bin directory, in a build tree or an
+// installation (TF_INSTALL_LIBDIR; tools/hip-remote/layout.cc looks in the same places).
+std::vector<fs::path> own_library_directories() {
+  std::error_code error;
+  const fs::path executable = fs::read_symlink("/proc/self/exe", error);
+  if (error) return {};
+  const fs::path prefix = executable.parent_path().parent_path();
+  return {prefix / "lib", prefix / TF_INSTALL_LIBDIR};
+}
+
+std::vector<std::string> candidates(std::string_view name) {
+  if (name == "cpu" || name == "cuda") {
+    const std::string file = "libhip_" + std::string(name) + ".so";
+    std::vector<std::string> files;
+    for (const fs::path& own : own_library_directories()) files.push_back(own / file);
+    files.push_back(file);
+    return files;
+  }
+  // Our message structs are HIP 5's; later majors change what some functions take.
+  return {"libamdhip64.so.5", "/opt/rocm/lib/libamdhip64.so.5", "libamdhip64.so.6", "libamdhip64.so.7"};
+}
+
+template <typename Function>
+void find(void* library, const char* name, Function*& function) {
+  function = reinterpret_cast<Function*>(::dlsym(library, name));
+}
+
+RtcFunctions find_rtc(void* library) {
+  RtcFunctions rtc;
+  find(library, "hiprtcCreateProgram", rtc.create);
+  find(library, "hiprtcDestroyProgram", rtc.destroy);
+  find(library, "hiprtcAddNameExpression", rtc.add_name);
+  find(library, "hiprtcCompileProgram", rtc.compile);
+  find(library, "hiprtcGetLoweredName", rtc.lowered_name);
+  find(library, "hiprtcGetProgramLogSize", rtc.log_size);
+  find(library, "hiprtcGetProgramLog", rtc.log);
+  find(library, "hiprtcGetCodeSize", rtc.code_size);
+  find(library, "hiprtcGetCode", rtc.code);
+  return rtc;
+}
+
+OptionalFunctions find_optional(void* library) {
+  OptionalFunctions optional;
+  optional.rtc = find_rtc(library);
+  VmmFunctions& vmm = optional.vmm;
+  find(library, "hipMemAddressReserve", vmm.address_reserve);
+  find(library, "hipMemAddressFree", vmm.address_free);
+  find(library, "hipMemCreate", vmm.create);
+  find(library, "hipMemRelease", vmm.release);
+  find(library, "hipMemMap", vmm.map);
+  find(library, "hipMemUnmap", vmm.unmap);
+  find(library, "hipMemSetAccess", vmm.set_access);
+  find(library, "hipMemGetAllocationGranularity", vmm.granularity);
+  find(library, "hipMemGetHandleForAddressRange", optional.range_handle);
+  find(library, "hipRemoteFlushWrites", optional.flush_writes);
+  find(library, "hipRemoteKernelParameter", optional.kernel_parameter);
+  find(library, "hipRemoteLaunchCooperative", optional.launch_cooperative);
+  find(library, "hipRemoteUnavailableReason", optional.unavailable_reason);
+  find(library, "hipRemoteTellFailures", optional.tell_failures);
+  return optional;
+}
+
+std::string file_of(void* symbol) {
+  Dl_info info{};
+  return ::dladdr(symbol, &info) != 0 && info.dli_fname != nullptr ? info.dli_fname : std::string();
+}
+
+// The proxy has the name of AMD's library: a worker that runs with the proxy in its library path must not
+// become its own client.
+bool is_our_proxy(void* library) { return ::dlsym(library, "hip_remote_proxy_version") != nullptr; }
+
+bool lies_among_our_own(const std::string& file) {
+  std::error_code error;
+  const fs::path real = fs::canonical(file, error);
+  if (error) return false;
+  const std::vector<fs::path> own = own_library_directories();
+  return std::any_of(own.begin(), own.end(), [&](const fs::path& directory) {
+    return real.parent_path() == fs::weakly_canonical(directory, error);
+  });
+}
+
+bool has_device(const RuntimeLibrary& runtime) {
+  int count = 0;
+  return runtime.hip().hipInit(0) == hipSuccess && runtime.hip().hipGetDeviceCount(&count) == hipSuccess &&
+         count > 0;
+}
+
+std::string why_unusable(const RuntimeLibrary& runtime) {
+  const auto reason = runtime.optional().unavailable_reason;
+  const char* const why = reason != nullptr ? reason() : nullptr;
+  return why != nullptr ? why : "no device";
+}
+
+}  // namespace
+
+Result<RuntimeLibrary> RuntimeLibrary::load_file(std::string name, const std::string& file) {
+  void* library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) {
+    const char* why = ::dlerror();
+    return Status(Code::kUnavailable, why != nullptr ? why : file + ": cannot be loaded");
+  }
+  void* anchor = ::dlsym(library, "hipGetDeviceCount");
+  if (anchor == nullptr)
+    return Status(Code::kUnavailable, file + ": no HIP runtime (hipGetDeviceCount is missing)");
+  const std::string path = file_of(anchor);
+  if (is_our_proxy(library) || (name == "amd" && lies_among_our_own(path)))
+    return Status(Code::kUnavailable, path + ": is hip-remote's own client library, not a runtime");
+
+  RuntimeLibrary runtime;
+  runtime.name_ = std::move(name);
+  runtime.path_ = path.empty() ? file : path;
+  runtime.missing_ = protocol::load(runtime.hip_, library);
+  runtime.optional_ = find_optional(library);
+  return runtime;
+}
+
+Result<RuntimeLibrary> RuntimeLibrary::load_named(std::string_view name) {
+  std::string tried;
+  for (const std::string& file : candidates(name)) {
+    Result<RuntimeLibrary> runtime = load_file(std::string(name), file);
+    if (runtime) return runtime;
+    tried += (tried.empty() ? "" : "; ") + runtime.status().message();
+  }
+  return Status(Code::kUnavailable, tried);
+}
+
+Result<RuntimeLibrary> RuntimeLibrary::load(std::string_view choice) {
+  if (choice == "amd" || choice == "cuda" || choice == "cpu") return load_named(choice);
+  if (choice != "auto" && !choice.empty()) return load_file(std::string(choice), std::string(choice));
+  std::string tried;
+  for (const char* name : {"amd", "cuda"}) {
+    Result<RuntimeLibrary> runtime = load_named(name);
+    if (runtime && has_device(*runtime)) return runtime;
+    tried += fmt::format("{}: {}; ", name, runtime ? why_unusable(*runtime) : runtime.status().message());
+  }
+  Result<RuntimeLibrary> runtime = load_named("cpu");
+  if (runtime) return runtime;
+  return Status(Code::kUnavailable, tried + "cpu: " + runtime.status().message());
+}
+
+}  // namespace tf::worker

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// RuntimeLibrary: the HIP runtime that a session process works with, loaded with dlopen.
+//
+// Loaded once, before the process has a client, and never unloaded (runtimes keep threads). After that
+// read-only and free to use from any thread.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hipcore/wire/device_snapshot.h"
+#include "hipcore/wire/gen/hip_table.h"
+#include "transport/base/status.h"
+#include "worker/base/optional_functions.h"
+
+namespace tf::worker {
+
+class RuntimeLibrary {
+ public:
+  // `choice`: auto, amd, cuda, cpu, or the path of a library. auto takes the first of amd and cuda that has a
+  // device, else cpu. The Status lists every file that was tried and why it was not usable.
+  static Result<RuntimeLibrary> load(std::string_view choice);
+
+  const std::string& name() const { return name_; }  // "amd", "cuda", "cpu" or the path
+  const std::string& path() const { return path_; }  // of the file loaded
+  const protocol::HipTable& hip() const { return hip_; }
+  const OptionalFunctions& optional() const { return optional_; }
+  // Functions that the library lacks; calling them answers hipErrorNotSupported.
+  const std::vector<std::string>& missing() const { return missing_; }
+
+ private:
+  RuntimeLibrary() = default;
+
+  static Result<RuntimeLibrary> load_named(std::string_view name);
+  static Result<RuntimeLibrary> load_file(std::string name, const std::string& file);
+
+  std::string name_;
+  std::string path_;
+  protocol::HipTable hip_{};
+  OptionalFunctions optional_;
+  std::vector<std::string> missing_;
+};
+
+// Asks the runtime everything that the client will want to know. Never fails: what the runtime does not
+// answer is noted as such, and a runtime without devices gives a snapshot without devices and its error.
+protocol::WorkerSnapshot take_snapshot(const RuntimeLibrary& runtime);
+
+}  // namespace tf::worker

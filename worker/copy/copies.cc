@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+// See copies.h.
+#include "worker/copy/copies.h"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <vector>
+
+#include "worker/session/session.h"
+
+namespace tf::worker {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::size_t kDiscardsMax = 1024;
+// Slots that one copy from the device may hold, so that others find some.
+constexpr std::size_t kOutgoingPerCopyMax = kLargeSlots - 2;
+constexpr auto kPatienceMin = std::chrono::nanoseconds(10us);
+constexpr auto kPatienceMax = std::chrono::nanoseconds(500us);
+
+}  // namespace
+
+hipError_t transfer_error(const Status& status) {
+  const std::uint32_t reason = abort_reason(status);
+  return reason != 0 ? static_cast<hipError_t>(reason) : hipErrorUnknown;
+}
+
+bool Box::bytes(std::uint64_t& total) const {
+  return !__builtin_mul_overflow(width, height, &total) && !__builtin_mul_overflow(total, depth, &total);
+}
+
+// `rows` rows of `width` bytes from `address`, `pitch` apart; packed they fit a slot.
+struct CopyEngine::Piece {
+  std::uint64_t address = 0;
+  std::uint64_t pitch = 0;
+  std::size_t width = 0;
+  std::size_t rows = 1;
+  std::size_t bytes() const { return width * rows; }
+};
+
+// Walks a box in the order of its bytes on the bulk plane.
+class CopyEngine::Pieces {
+ public:
+  // What is contiguous in device memory is taken as one long row.
+  explicit Pieces(const Box& box) : box_(box) {
+    if (box_.height > 1 && box_.pitch == box_.width) {
+      box_.width *= box_.height;
+      box_.height = 1;
+    }
+    if (box_.height == 1 && box_.depth > 1) {
+      box_.height = box_.depth;
+      box_.pitch = box_.slice;
+      box_.depth = 1;
+      if (box_.pitch == box_.width) {
+        box_.width *= box_.height;
+        box_.height = 1;
+      }
+    }
+    if (box_.width == 0 || box_.height == 0) box_.depth = 0;
+  }
+
+  std::optional<Piece> next() {
+    if (slice_ == box_.depth) return std::nullopt;
+    const std::uint64_t row_address = box_.address + slice_ * box_.slice + row_ * box_.pitch;
+    Piece piece{row_address + column_, box_.pitch, 0, 1};
+    if (box_.width > kLargeSlotBytes) {
+      piece.width = static_cast<std::size_t>(std::min<std::uint64_t>(kLargeSlotBytes, box_.width - column_));
+      column_ += piece.width;
+      if (column_ == box_.width) step_rows(1);
+      return piece;
+    }
+    piece.width = static_cast<std::size_t>(box_.width);
+    piece.rows =
+        static_cast<std::size_t>(std::min<std::uint64_t>(kLargeSlotBytes / box_.width, box_.height - row_));
+    step_rows(piece.rows);
+    return piece;
+  }
+
+ private:
+  void step_rows(std::uint64_t rows) {
+    column_ = 0;
+    row_ += rows;
+    if (row_ < box_.height) return;
+    row_ = 0;
+    ++slice_;
+  }
+
+  Box box_;
+  std::uint64_t slice_ = 0;
+  std::uint64_t row_ = 0;
+  std::uint64_t column_ = 0;
+};
+
+struct CopyEngine::Incoming {
+  Staging::Slot* slot = nullptr;
+  Piece piece;
+};
+
+CopyEngine::CopyEngine(Session& session)
+    : session_(session),
+      staging_(session.hip(), session.own_calls(), session.endpoint().bulk()),
+      patience_(kPatienceMin) {}
+
+CopyEngine::~CopyEngine() = default;
+
+Staging::Slot* CopyEngine::acquire(std::size_t bytes, hipError_t& error) {
+  Staging::Slot* slot = nullptr;
+  const bool alive = session_.wait_until([&] {
+    slot = staging_.acquire(bytes, error);
+    return slot != nullptr || error != hipSuccess;
+  });
+  if (!alive) error = hipErrorUnknown;
+  return slot;
+}
+
+hipError_t CopyEngine::copy(const Piece& piece, std::byte* host, hipMemcpyKind kind, StreamRef stream) {
+  const auto& hip = session_.hip();
+  void* device = reinterpret_cast<void*>(piece.address);
+  const bool out = kind == hipMemcpyDeviceToHost;
+  if (piece.rows == 1)
+    return hip.hipMemcpyAsync(out ? host : device, out ? device : host, piece.width, kind, stream.stream);
+  const auto pitch = static_cast<std::size_t>(piece.pitch);
+  if (out)
+    return hip.hipMemcpy2DAsync(host, piece.width, device, pitch, piece.width, piece.rows, kind,
+                                stream.stream);
+  return hip.hipMemcpy2DAsync(device, pitch, host, piece.width, piece.width, piece.rows, kind, stream.stream);
+}
+
+// Takes one received chunk on to the device, unless something has failed before.
+hipError_t CopyEngine::land(const Incoming& incoming, StreamRef stream, hipError_t so_far) {
+  Staging::Slot* slot = incoming.slot;
+  if (!session_.wait_until([&] { return slot->transfer->done(); })) return hipErrorUnknown;  // slot stays out
+  hipError_t error = so_far;
+  if (error == hipSuccess && !slot->transfer->status().is_ok())
+    error = transfer_error(slot->transfer->status());
+  if (error == hipSuccess) error = copy(incoming.piece, slot->memory().data(), hipMemcpyHostToDevice, stream);
+  OwnCalls& own = session_.own_calls();
+  if (error == hipSuccess && own.keep(staging_.record(slot, stream.stream, stream.device), stream.stream,
+                                      stream.device) == hipSuccess) {
+    staging_.release_when_done(slot);
+    return hipSuccess;
+  }
+  // Without an event the only way to know that the slot is free is that everything is.
+  if (error == hipSuccess) error = session_.hip().hipStreamSynchronize(stream.stream);
+  staging_.release(slot);
+  return error;
+}
+
+hipError_t CopyEngine::to_device(const Box& box, StreamRef stream, std::uint64_t tag) {
+  std::uint64_t unasked = 0;
+  if (!box.bytes(unasked)) return hipErrorInvalidValue;
+  hipError_t error = hipSuccess;
+  std::deque<Incoming> receiving;
+  Pieces pieces(box);
+  std::optional<Piece> piece = pieces.next();
+  while (!session_.ending() && (!receiving.empty() || (piece && error == hipSuccess))) {
+    // Keep as many receives posted as there are slots; block for a slot only when nothing else is to do.
+    while (piece && error == hipSuccess) {
+      Staging::Slot* slot =
+          receiving.empty() ? acquire(piece->bytes(), error) : staging_.acquire(piece->bytes(), error);
+      if (slot == nullptr) break;
+      slot->transfer.emplace();
+      const Status posted =
+          session_.bulk().receive(tag, slot->memory().first(piece->bytes()), *slot->transfer);
+      if (!posted.is_ok()) {
+        staging_.release(slot);
+        session_.end(posted);
+        return hipErrorUnknown;
+      }
+      unasked -= piece->bytes();
+      receiving.push_back({slot, *piece});
+      piece = pieces.next();
+    }
+    if (receiving.empty()) break;
+    error = land(receiving.front(), stream, error);
+    receiving.pop_front();
+  }
+  if (unasked != 0) discard(tag, unasked);
+  return error;
+}
+
+hipError_t CopyEngine::inline_to_device(std::uint64_t target, std::span<const std::byte> payload,
+                                        StreamRef stream) {
+  if (payload.empty()) return hipSuccess;
+  hipError_t error = hipSuccess;
+  Staging::Slot* slot = acquire(payload.size(), error);
+  if (slot == nullptr) return error;
+  std::memcpy(slot->memory().data(), payload.data(), payload.size());
+  slot->transfer.emplace();
+  slot->transfer->complete(Status::ok());
+  return land({slot, Piece{target, 0, payload.size(), 1}}, stream, hipSuccess);
+}
+
+hipError_t CopyEngine::from_device(const Box& box, StreamRef stream, std::uint64_t tag) {
+  hipError_t error = hipSuccess;
+  const auto held = [&] {
+    return static_cast<std::size_t>(std::count_if(outgoing_.begin(), outgoing_.end(),
+                                                  [&](const Outgoing& job) { return job.tag == tag; }));
+  };
+  Pieces pieces(box);
+  for (auto piece = pieces.next(); piece && error == hipSuccess; piece = pieces.next()) {
+    if (!session_.wait_until([&] { return held() < kOutgoingPerCopyMax; })) return hipErrorUnknown;
+    Staging::Slot* slot = acquire(piece->bytes(), error);
+    if (slot == nullptr) break;
+    error = copy(*piece, slot->memory().data(), hipMemcpyDeviceToHost, stream);
+    if (error == hipSuccess) error = staging_.record(slot, stream.stream, stream.device);
+    if (error != hipSuccess) {
+      session_.own_calls().pass_on(session_.hip().hipStreamSynchronize(stream.stream), stream.stream,
+                                   stream.device);
+      staging_.release(slot);
+      break;
+    }
+    outgoing_.push_back({slot, piece->bytes(), tag, false, false});
+    patience_ = kPatienceMin;
+  }
+  if (error != hipSuccess) fail_tag(tag, error);
+  return error;
+}
+
+void CopyEngine::fail_tag(std::uint64_t tag, hipError_t error) {
+  abort(tag, error);
+  for (Outgoing& job : outgoing_)
+    if (job.tag == tag) job.failed = true;
+}
+
+void CopyEngine::abort(std::uint64_t tag, hipError_t error) {
+  const Status aborted = session_.bulk().abort(tag, static_cast<std::uint32_t>(error));
+  if (!aborted.is_ok()) session_.end(aborted);
+}
+
+void CopyEngine::discard(std::uint64_t tag, std::uint64_t bytes) {
+  discards_.remove_if([](const BulkCompletion& completion) { return completion.done(); });
+  if (discards_.size() >= kDiscardsMax)
+    return session_.end({Code::kResourceExhausted, "too many failed copies whose payload has not come"});
+  discards_.emplace_back();
+  const Status posted = session_.bulk().discard(tag, bytes, discards_.back());
+  if (posted.is_ok()) return;
+  discards_.pop_back();
+  session_.end(posted);
+}
+
+hipError_t CopyEngine::receive(std::uint64_t tag, std::span<std::byte> target) {
+  // On the heap and left there if the session ends first: the transport may still write to it.
+  auto transfer = std::make_unique<BulkCompletion>();
+  const Status posted = session_.bulk().receive(tag, target, *transfer);
+  if (!posted.is_ok()) {
+    session_.end(posted);
+    return hipErrorUnknown;
+  }
+  if (!session_.wait_until([&] { return transfer->done(); })) {
+    while (!transfer->done()) std::this_thread::sleep_for(1ms);  // the endpoint has failed: it will complete
+    return hipErrorUnknown;
+  }
+  return transfer->status().is_ok() ? hipSuccess : transfer_error(transfer->status());
+}
+
+// Returns true when the job has ended and its slot is free again.
+bool CopyEngine::advance(Outgoing& job) {
+  if (job.sending) return job.slot->transfer->done();
+  const hipError_t ready = staging_.query(job.slot);
+  if (ready == hipErrorNotReady) return false;
+  if (ready != hipSuccess && !job.failed) fail_tag(job.tag, ready);
+  if (job.failed) return true;
+  job.slot->transfer.emplace();
+  const Status sent = session_.bulk().send(job.tag, job.slot->memory().first(job.bytes), *job.slot->transfer);
+  job.sending = sent.is_ok();
+  if (!sent.is_ok()) session_.end(sent);
+  return false;
+}
+
+void CopyEngine::progress() {
+  if (outgoing_.empty()) return;
+  bool moved = false;
+  std::vector<std::uint64_t> held_up;  // tags whose earlier bytes are not sent yet: order within a tag
+  for (auto job = outgoing_.begin(); job != outgoing_.end();) {
+    const bool blocked = std::find(held_up.begin(), held_up.end(), job->tag) != held_up.end();
+    const bool was_sending = job->sending;
+    if (!blocked && advance(*job)) {
+      staging_.release(job->slot);
+      job = outgoing_.erase(job);
+      moved = true;
+      continue;
+    }
+    moved = moved || job->sending != was_sending;
+    if (!job->sending) held_up.push_back(job->tag);
+    ++job;
+  }
+  patience_ = moved ? kPatienceMin : std::min(patience_ * 2, kPatienceMax);
+  if (moved) session_.drive_bulk();
+}
+
+}  // namespace tf::worker

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// CopyEngine: payload between the bulk plane and device memory, through staging, in stream order.
+//
+// To the device: every chunk is received into a slot, then copied by an asynchronous copy on the stream. From
+// the device: an asynchronous copy into a slot, and when the stream has reached it (progress() looks) the
+// slot is sent. Whatever fails, the payload that the client sends is consumed, and a tag that the client
+// expects is either sent whole or aborted, so neither side ever stalls. Belongs to the executor thread.
+#pragma once
+
+#include <hip/hip_runtime_api.h>
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <list>
+#include <memory>
+#include <span>
+
+#include "transport/endpoint.h"
+#include "worker/copy/staging.h"
+
+namespace tf::worker {
+
+class Session;
+
+// Strided device memory; packed on the bulk plane. A linear copy is one row.
+struct Box {
+  std::uint64_t address = 0;
+  std::uint64_t pitch = 0;
+  std::uint64_t slice = 0;
+  std::uint64_t width = 0;
+  std::uint64_t height = 1;
+  std::uint64_t depth = 1;
+
+  // width * height * depth; false when that is no 64-bit number.
+  bool bytes(std::uint64_t& total) const;
+};
+
+struct StreamRef {
+  hipStream_t stream = nullptr;
+  int device = 0;
+};
+
+// What the client is told of payload that did not arrive: the reason its other end gave, if any.
+hipError_t transfer_error(const Status& status);
+
+class CopyEngine {
+ public:
+  explicit CopyEngine(Session& session);
+  ~CopyEngine();
+
+  // REQUIRES for both: the box lies in the session's memory and the stream's device is current.
+  hipError_t to_device(const Box& box, StreamRef stream, std::uint64_t tag);
+  hipError_t from_device(const Box& box, StreamRef stream, std::uint64_t tag);
+  // `payload` is copied before this returns.
+  hipError_t inline_to_device(std::uint64_t target, std::span<const std::byte> payload, StreamRef stream);
+
+  // Throws away `bytes` that the client sends under `tag`.
+  void discard(std::uint64_t tag, std::uint64_t bytes);
+  // Tells the client that nothing (more) comes under `tag`.
+  void abort(std::uint64_t tag, hipError_t error);
+  // Receives exactly target.size() bytes. hipSuccess, or the client's abort, or the session's end.
+  hipError_t receive(std::uint64_t tag, std::span<std::byte> target);
+
+  // Sends what the device has delivered and frees what has been sent.
+  void progress();
+  // Something is on its way to the client.
+  bool pending() const { return !outgoing_.empty(); }
+  // How long the executor may sleep before it should look again.
+  std::chrono::nanoseconds patience() const { return patience_; }
+
+ private:
+  struct Piece;  // a part of a box that fits a slot
+  class Pieces;  // cuts a box
+  struct Outgoing {
+    Staging::Slot* slot = nullptr;
+    std::size_t bytes = 0;
+    std::uint64_t tag = 0;
+    bool sending = false;
+    bool failed = false;  // its tag was aborted: only waits for the slot
+  };
+  struct Incoming;
+
+  Staging::Slot* acquire(std::size_t bytes, hipError_t& error);
+  hipError_t copy(const Piece& piece, std::byte* host, hipMemcpyKind kind, StreamRef stream);
+  hipError_t land(const Incoming& incoming, StreamRef stream, hipError_t so_far);
+  bool advance(Outgoing& job);
+  void fail_tag(std::uint64_t tag, hipError_t error);
+
+  Session& session_;
+  Staging staging_;
+  std::list<Outgoing> outgoing_;  // bounded by the slots
+  std::list<BulkCompletion> discards_;
+  std::chrono::nanoseconds patience_;
+};
+
+}  // namespace tf::worker

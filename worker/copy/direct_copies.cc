@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// See direct_copies.h.
+#include "worker/copy/direct_copies.h"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include "transport/base/deadline.h"
+#include "worker/copy/copies.h"
+#include "worker/session/session.h"
+
+namespace tf::worker {
+namespace {
+
+using namespace std::chrono_literals;
+
+// What is left of a copy when the next request comes is mostly in the socket already, and a gate costs a
+// wake-up of the stream's thread.
+constexpr auto kSettleTime = 2ms;
+constexpr auto kGatePauseMin = std::chrono::microseconds(20us);
+constexpr auto kGatePauseMax = std::chrono::microseconds(500us);
+
+}  // namespace
+
+bool DirectCopies::Batch::ended() const {
+  return std::all_of(transfers.begin(), transfers.end(),
+                     [](const Transfer& transfer) { return transfer.completion.done(); });
+}
+
+bool DirectCopies::Batch::uses(std::uint64_t address, std::uint64_t bytes) const {
+  return std::any_of(transfers.begin(), transfers.end(), [=](const Transfer& transfer) {
+    const auto begin = reinterpret_cast<std::uintptr_t>(transfer.memory.data());
+    const bool overlaps = begin - address < bytes || address - begin < transfer.memory.size();
+    return overlaps && !transfer.completion.done();
+  });
+}
+
+DirectCopies::~DirectCopies() {
+  // The endpoint has failed: what is under way ends, but perhaps not yet. The memory is the transport's till
+  // then.
+  if (lent_ != nullptr) gated_.push_back(std::move(lent_));
+  for (const std::shared_ptr<Batch>& batch : gated_)
+    while (!batch->ended()) std::this_thread::sleep_for(1ms);
+  for (hipEvent_t event : events_)
+    if (event != nullptr) session_.own_calls().pass_on(session_.hip().hipEventDestroy(event));
+}
+
+// Marks the stream's end and looks whether it is there. That takes along what a stream waits for implicitly.
+// A mark that cannot be made is no failure of the work: hipErrorNotReady.
+hipError_t DirectCopies::reached(StreamRef stream) {
+  const auto index = static_cast<std::size_t>(stream.device);
+  if (events_.size() <= index) events_.resize(index + 1);
+  hipEvent_t& event = events_[index];
+  const protocol::HipTable& hip = session_.hip();
+  hipError_t error = hipSuccess;
+  if (event == nullptr) {
+    error = hip.hipEventCreateWithFlags(&event, hipEventDisableTiming);
+    if (error != hipSuccess) event = nullptr;
+  }
+  if (error == hipSuccess) error = hip.hipEventRecord(event, stream.stream);
+  if (error == hipSuccess) return hip.hipEventQuery(event);
+  return is_of_earlier_work(error) ? error : hipErrorNotReady;
+}
+
+hipError_t DirectCopies::start(const Order& order, StreamRef stream) {
+  const bool goes_on = lent_ != nullptr && lent_->stream == stream.stream && lent_->device == stream.device &&
+                       lent_->way == order.way;
+  const auto address = reinterpret_cast<std::uintptr_t>(order.memory.data());
+  const bool in_reach =
+      session_.host_addresses(address, order.memory.size()) || session_.bulk().reaches(order.memory);
+  if (!goes_on || !in_reach) {
+    settle();
+    if (!in_reach) return hipErrorNotReady;
+    if (const hipError_t error = reached(stream); error != hipSuccess) return error;
+    lent_ = std::make_shared<Batch>(Batch{stream.stream, stream.device, order.way, {}, {}});
+  }
+  Batch& batch = *lent_;
+  if (order.way == Way::kToDevice)
+    session_.device_regions().note_writes(address, order.memory.size(), batch.to_flush);
+  forget_ended(batch);
+  if (batch.transfers.size() >= kDirectPendingMax &&
+      !session_.wait_until([&] { return batch.transfers.front().completion.done(); }))
+    return hipSuccess;  // the session ends
+  Transfer& transfer = batch.transfers.emplace_back();
+  transfer.memory = order.memory;
+  transfer.request = order.request;
+  transfer.raw_stream = order.raw_stream;
+  const Status started = order.way == Way::kToDevice
+                             ? session_.bulk().receive(order.tag, order.memory, transfer.completion)
+                             : session_.bulk().send(order.tag, order.memory, transfer.completion);
+  if (started.is_ok()) return hipSuccess;
+  batch.transfers.pop_back();
+  session_.end(started);
+  return hipSuccess;
+}
+
+void DirectCopies::flush(Batch& batch) {
+  for (const int device : batch.to_flush)
+    if (!session_.device_regions().flush(device))
+      session_.end({Code::kInternal, "what the transport wrote to a device cannot be made visible"});
+  batch.to_flush.clear();
+}
+
+void DirectCopies::gate(hipStream_t, hipError_t, void* argument) {
+  const std::unique_ptr<std::shared_ptr<Batch>> batch(static_cast<std::shared_ptr<Batch>*>(argument));
+  for (auto pause = kGatePauseMin; !(*batch)->ended(); pause = std::min(pause * 2, kGatePauseMax))
+    std::this_thread::sleep_for(pause);
+}
+
+void DirectCopies::settle_lent() {
+  const std::shared_ptr<Batch> batch = std::exchange(lent_, nullptr);
+  const Deadline patience = Deadline::after(kSettleTime);
+  // What must be flushed is waited for: what stands behind a gate begins before anybody could flush.
+  const bool may_gate = batch->to_flush.empty();
+  const bool alive = session_.wait_until([&] { return batch->ended() || (may_gate && patience.passed()); });
+  if (alive && batch->ended()) {
+    flush(*batch);
+    return forget_ended(*batch);
+  }
+  gated_.push_back(batch);
+  if (!alive) return;
+  const int before = session_.current_device();
+  auto held = std::make_unique<std::shared_ptr<Batch>>(batch);
+  hipError_t error = session_.use_device(batch->device);
+  if (error == hipSuccess)
+    error = session_.hip().hipStreamAddCallback(batch->stream, &DirectCopies::gate, held.get(), 0);
+  if (session_.own_calls().keep(error, batch->stream, batch->device) == hipSuccess) {
+    held.release();  // gate() takes it back
+  } else {
+    static_cast<void>(session_.wait_until([&] { return batch->ended(); }));
+  }
+  session_.return_to_device(before);
+}
+
+void DirectCopies::report(const Transfer& transfer) {
+  const Status& status = transfer.completion.status();
+  if (!status.is_ok()) session_.fault(transfer_error(status), transfer.request, transfer.raw_stream);
+}
+
+// REQUIRES: no gate looks at the batch.
+void DirectCopies::forget_ended(Batch& batch) {
+  while (!batch.transfers.empty() && batch.transfers.front().completion.done()) {
+    report(batch.transfers.front());
+    batch.transfers.pop_front();
+  }
+}
+
+void DirectCopies::collect() {
+  std::erase_if(gated_, [this](const std::shared_ptr<Batch>& batch) {
+    if (!batch->ended()) return false;
+    for (const Transfer& transfer : batch->transfers) report(transfer);
+    return true;
+  });
+}
+
+bool DirectCopies::uses(std::uint64_t address, std::uint64_t bytes) const {
+  return (lent_ != nullptr && lent_->uses(address, bytes)) ||
+         std::any_of(gated_.begin(), gated_.end(),
+                     [=](const std::shared_ptr<Batch>& batch) { return batch->uses(address, bytes); });
+}
+
+bool DirectCopies::pending() {
+  collect();
+  return !gated_.empty() || (lent_ != nullptr && !lent_->ended());
+}
+
+}  // namespace tf::worker

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// The words of the API description for sizes of strided memory, as the generated handlers spell them.
+#pragma once
+
+#include "hipcore/wire/extent.h"
+
+namespace tf::worker {
+
+using protocol::elements;
+using protocol::rows;
+using protocol::slices;
+
+}  // namespace tf::worker

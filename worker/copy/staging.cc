@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// See staging.h.
+#include "worker/copy/staging.h"
+
+#include <sys/mman.h>
+
+namespace tf::worker {
+
+Staging::~Staging() {
+  for (Size* size : {&small_, &large_}) {
+    for (const auto& slot : size->all)
+      if (slot->event_ != nullptr) own_calls_.pass_on(hip_.hipEventDestroy(slot->event_));
+    if (size->block == nullptr) continue;
+    bulk_.forget({size->block, size->slot_bytes * size->slots});
+    if (size->pinned)
+      own_calls_.pass_on(hip_.hipHostFree(size->block));
+    else
+      ::munmap(size->block, size->slot_bytes * size->slots);
+  }
+}
+
+hipError_t Staging::allocate(Size& size) {
+  const std::size_t bytes = size.slot_bytes * size.slots;
+  void* block = nullptr;
+  const hipError_t allocated = own_calls_.keep(hip_.hipHostMalloc(&block, bytes, hipHostMallocPortable));
+  size.pinned = allocated == hipSuccess && block != nullptr;
+  if (!size.pinned) {
+    // Slower, but right: the runtime stages pageable memory itself.
+    block = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (block == MAP_FAILED) return hipErrorOutOfMemory;
+  }
+  size.block = static_cast<std::byte*>(block);
+  bulk_.remember({size.block, bytes});
+  for (std::size_t index = 0; index < size.slots; ++index) {
+    auto slot = std::make_unique<Slot>();
+    slot->memory_ = {size.block + index * size.slot_bytes, size.slot_bytes};
+    size.free.push_back(slot.get());
+    size.all.push_back(std::move(slot));
+  }
+  return hipSuccess;
+}
+
+void Staging::collect(Size& size) {
+  const std::size_t waiting = size.draining.size();
+  for (std::size_t round = 0; round < waiting; ++round) {
+    Slot* slot = size.draining.front();
+    size.draining.pop_front();
+    // A failed stream does not touch the slot any more either.
+    if (own_calls_.is_done(query(slot), slot->stream_, slot->event_device_))
+      size.free.push_back(slot);
+    else
+      size.draining.push_back(slot);
+  }
+}
+
+Staging::Slot* Staging::acquire(std::size_t bytes, hipError_t& error) {
+  Size& size = bytes <= kSmallSlotBytes ? small_ : large_;
+  error = size.block == nullptr ? allocate(size) : hipSuccess;
+  if (error != hipSuccess) return nullptr;
+  if (size.free.empty()) collect(size);
+  if (size.free.empty()) return nullptr;
+  Slot* slot = size.free.back();
+  size.free.pop_back();
+  slot->transfer.reset();
+  return slot;
+}
+
+void Staging::release(Slot* slot) { size_of(slot).free.push_back(slot); }
+
+hipError_t Staging::record(Slot* slot, hipStream_t stream, int device) {
+  if (slot->event_ != nullptr && slot->event_device_ != device) {
+    own_calls_.pass_on(hip_.hipEventDestroy(slot->event_), nullptr, slot->event_device_);
+    slot->event_ = nullptr;
+  }
+  if (slot->event_ == nullptr) {
+    const hipError_t error = hip_.hipEventCreateWithFlags(&slot->event_, hipEventDisableTiming);
+    if (error != hipSuccess) {
+      slot->event_ = nullptr;
+      return error;
+    }
+    slot->event_device_ = device;
+  }
+  slot->stream_ = stream;
+  return hip_.hipEventRecord(slot->event_, stream);
+}
+
+void Staging::release_when_done(Slot* slot) { size_of(slot).draining.push_back(slot); }
+
+}  // namespace tf::worker

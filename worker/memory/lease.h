@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Leases: slabs of device memory that a session's client cuts its allocations from.
+//
+// With VMM functions every device has an address window, reserved once per process before a client comes, and
+// a lease is physical memory mapped into it; the client keeps the same range of its own addresses free.
+// Without them a lease is an ordinary allocation. Belongs to the executor thread.
+#pragma once
+
+#include <hip/hip_runtime_api.h>
+
+#include <cstdint>
+#include <map>
+
+#include "hipcore/wire/device_snapshot.h"
+#include "hipcore/wire/gen/hip_table.h"
+#include "worker/base/address_map.h"
+#include "worker/base/channel.h"
+#include "worker/base/optional_functions.h"
+#include "worker/base/own_calls.h"
+#include "worker/memory/quota.h"
+
+namespace tf::worker {
+
+inline constexpr std::size_t kLeasesMax = 65536;  // per session
+
+// Reserves every device's window and notes it in the snapshot; without effect (ordinary allocations) when any
+// device cannot have one. Called once, when the process is warming up.
+void reserve_windows(const protocol::HipTable& hip, const VmmFunctions& vmm,
+                     protocol::WorkerSnapshot& snapshot);
+
+class Leases {
+ public:
+  Leases(const protocol::HipTable& hip, const VmmFunctions& vmm, OwnCalls& own_calls,
+         const protocol::WorkerSnapshot& snapshot, AddressMap& addresses, Quotas quotas)
+      : hip_(hip),
+        vmm_(vmm),
+        own_calls_(own_calls),
+        snapshot_(snapshot),
+        addresses_(addresses),
+        quotas_(quotas) {}
+  Leases(const Leases&) = delete;
+  Leases& operator=(const Leases&) = delete;
+  ~Leases();
+
+  // REQUIRES: `device` is current. `bytes` is rounded up to the granularity; at most the device's quota.
+  hipError_t grant(int device, std::uint64_t bytes, std::uint64_t& address, std::uint64_t& granted);
+  // REQUIRES: the device no longer uses it, and is current.
+  hipError_t give_back(std::uint64_t address);
+  // The lease that holds [address, address + bytes): its memory, and the range as a piece of it.
+  bool find(std::uint64_t address, std::uint64_t bytes, std::uint64_t& lease,
+            hipMemGenericAllocationHandle_t& memory, SharedPiece& piece) const;
+  // Maps another session's lease, of which the client may use `piece`; `address` is the piece's. Takes the
+  // memory over, also when it fails.
+  hipError_t adopt(hipMemGenericAllocationHandle_t memory, const SharedPiece& piece, std::uint64_t& address);
+  // Gives an adopted piece back. REQUIRES: no device uses it
+  hipError_t drop(std::uint64_t address);
+  // The memory of the session's own lease that starts at `address`. False: there is none, or it is an
+  // ordinary allocation.
+  bool memory_at(std::uint64_t address, hipMemGenericAllocationHandle_t& memory) const;
+  // The device of the session's own lease that starts at `address`; -1: there is none.
+  int device_of(std::uint64_t address) const;
+
+ private:
+  struct Lease {
+    std::uint64_t bytes = 0;
+    int device = 0;
+    hipMemGenericAllocationHandle_t memory{};  // with VMM
+    std::uint64_t offset = 0;                  // of what is mapped, in the memory
+    std::uint64_t adopted_first = 0;           // where in what is mapped an adopted piece starts
+    std::uint64_t whole_bytes = 0;             // of the memory that the piece is of
+    bool adopted = false;
+  };
+
+  bool find_gap(const protocol::AddressWindow& window, std::uint64_t bytes, std::uint64_t& address) const;
+  // Finds `lease` its memory and address.
+  hipError_t place(int device, std::uint64_t& address, Lease& lease);
+  hipError_t map_slab(int device, std::uint64_t address, Lease& lease);
+  hipError_t place_adopted(const Lease& lease, std::uint64_t shown_bytes, std::uint64_t& address);
+  hipError_t map_memory(int device, std::uint64_t address, const Lease& lease);
+  hipError_t free_lease(std::uint64_t address, const Lease& lease);
+
+  const protocol::HipTable& hip_;
+  const VmmFunctions& vmm_;
+  OwnCalls& own_calls_;
+  const protocol::WorkerSnapshot& snapshot_;
+  AddressMap& addresses_;
+  Quotas quotas_;
+  std::map<std::uint64_t, Lease> leases_;
+};
+
+}  // namespace tf::worker

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// See offers.h.
+#include "worker/memory/offers.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace tf::worker {
+
+bool Offers::keep(pid_t pid, ChannelMessage& message) {
+  const auto own = std::count_if(offers_.begin(), offers_.end(),
+                                 [pid](const auto& entry) { return entry.second.owner == pid; });
+  const bool room = offers_.size() < kOffersMax && static_cast<std::size_t>(own) < kOffersPerSessionMax;
+  const bool is_memory =
+      message.piece.kind == SharedPiece::Kind::kLease || message.piece.kind == SharedPiece::Kind::kPhysical;
+  const bool whole = is_memory == static_cast<bool>(message.connection);
+  if (!room || !whole || message.piece.kind == SharedPiece::Kind::kNone ||
+      offers_.contains(message.attach.token))
+    return false;
+  offers_.emplace(message.attach.token, Offer{pid, message.piece, std::move(message.connection)});
+  return true;
+}
+
+void Offers::handle(pid_t pid, ChannelMessage& message, ChannelMessage& answer) {
+  answer.kind = Envelope::kAnswer;
+  answer.number = message.number;
+  const auto found = offers_.find(message.attach.token);
+  if (message.kind == Envelope::kOffer && keep(pid, message)) answer.piece = message.piece;
+  if (found == offers_.end()) return;
+  if (message.kind == Envelope::kWithdraw && found->second.owner == pid) offers_.erase(found);
+  if (message.kind == Envelope::kWant) {
+    answer.piece = found->second.piece;
+    answer.connection = std::move(found->second.memory);
+  }
+}
+
+void Offers::sent(const net::Token& name, ChannelMessage& answer) {
+  const auto found = offers_.find(name);
+  if (answer.connection && found != offers_.end()) found->second.memory = std::move(answer.connection);
+}
+
+void Offers::forget(pid_t pid) {
+  std::erase_if(offers_, [pid](const auto& entry) { return entry.second.owner == pid; });
+}
+
+}  // namespace tf::worker

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// See passed_files.h.
+#include "worker/memory/passed_files.h"
+
+#include <utility>
+
+namespace tf::worker {
+
+Status PassedFiles::deliver(protocol::PassedFile passed) {
+  const std::lock_guard lock(mutex_);
+  if (waiting_.size() >= protocol::kPassedFilesMax)
+    return {Code::kResourceExhausted, "the client passes files that it does not use"};
+  if (!waiting_.emplace(passed.number, std::move(passed.file)).second)
+    return {Code::kProtocol, "the client passes two files under one number"};
+  return Status::ok();
+}
+
+net::OwnedFd PassedFiles::take(std::uint64_t number) {
+  const std::lock_guard lock(mutex_);
+  const auto found = waiting_.find(number);
+  if (found == waiting_.end()) return {};
+  net::OwnedFd file = std::move(found->second);
+  waiting_.erase(found);
+  return file;
+}
+
+}  // namespace tf::worker

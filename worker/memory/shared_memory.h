@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// SharedMemory: memory and events that this session lets other sessions of the worker have, and what it has
+// of theirs.
+//
+// Names are random and only the client that asked for one learns it; who knows the name of a piece may have
+// it. Pieces of leases are opened at an address in the window of their device; physical memory is imported
+// under a handle and mapped by the client. Belongs to the executor thread.
+#pragma once
+
+#include <hip/hip_runtime_api.h>
+
+#include <cstdint>
+#include <map>
+
+#include "transport/net/attach.h"
+#include "worker/memory/lease.h"
+#include "worker/memory/memory_broker.h"
+#include "worker/memory/quota.h"
+#include "worker/memory/virtual_memory.h"
+
+namespace tf::worker {
+
+class Session;
+
+class SharedMemory {
+ public:
+  // `broker` may be null: then nothing can be shared.
+  SharedMemory(Session& session, const protocol::WorkerSnapshot& snapshot, MemoryBroker* broker)
+      : session_(session), snapshot_(snapshot), broker_(broker) {}
+
+  // [address, address + bytes) of a lease.
+  hipError_t share_lease(std::uint64_t address, std::uint64_t bytes, net::Token& name);
+  // The same name again for the same memory.
+  hipError_t share_physical(std::uint64_t raw, net::Token& name);
+  hipError_t share_event(std::uint64_t raw, net::Token& name);
+  hipError_t withdraw(const net::Token& name);
+  // Withdraws what was shared of a lease, or of physical memory, that is about to go.
+  void withdraw_lease(std::uint64_t address);
+  void withdraw_physical(std::uint64_t raw);
+  void withdraw_event(std::uint64_t raw);
+
+  hipError_t open(const net::Token& name, std::uint64_t& address, SharedPiece& piece);
+  // hipErrorInvalidContext for an event of this session's own.
+  hipError_t open_event(const net::Token& name, hipEvent_t& event, int& device);
+  hipError_t import(const net::Token& name, std::uint64_t raw, SharedPiece& piece);
+
+ private:
+  struct Shared {
+    SharedPiece::Kind kind = SharedPiece::Kind::kNone;
+    std::uint64_t of = 0;  // the lease's address, or a handle
+  };
+
+  hipError_t share(hipMemGenericAllocationHandle_t memory, const SharedPiece& piece, std::uint64_t of,
+                   net::Token& name);
+  hipError_t offer(const SharedPiece& piece, net::OwnedFd memory, std::uint64_t of, net::Token& name);
+  // The name that `of` has already.
+  bool known(SharedPiece::Kind kind, std::uint64_t of, net::Token& name) const;
+  void withdraw_of(SharedPiece::Kind kind, std::uint64_t of);
+  // Another session's memory as the runtime's. The piece is checked.
+  hipError_t fetch(const net::Token& name, SharedPiece::Kind kind, hipMemGenericAllocationHandle_t& memory,
+                   SharedPiece& piece);
+  hipError_t ask(Status asked, ChannelMessage& answer);
+
+  Session& session_;
+  const protocol::WorkerSnapshot& snapshot_;
+  MemoryBroker* const broker_;
+  std::map<net::Token, Shared> shared_;
+};
+
+}  // namespace tf::worker

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// See virtual_memory.h.
+#include "worker/memory/virtual_memory.h"
+
+#include <iterator>
+
+#include "hipcore/wire/extent.h"
+#include "hipcore/wire/handle.h"
+
+namespace tf::worker {
+namespace {
+
+void* pointer_to(std::uint64_t address) { return reinterpret_cast<void*>(address); }
+
+}  // namespace
+
+VirtualMemory::~VirtualMemory() {
+  for (const auto& [address, mapping] : mappings_)
+    own_calls_.pass_on(hip_.hipMemUnmap(pointer_to(address), mapping.bytes));
+  for (const auto& [raw, physical] : physical_) own_calls_.pass_on(hip_.hipMemRelease(physical.memory));
+}
+
+bool VirtualMemory::reserved(std::uint64_t address, std::uint64_t bytes) const {
+  const protocol::AddressWindow& window = snapshot_.reservations;
+  return bytes != 0 && address >= window.base && address - window.base <= window.bytes &&
+         bytes <= window.bytes - (address - window.base);
+}
+
+bool VirtualMemory::overlaps(std::uint64_t address, std::uint64_t bytes) const {
+  const auto next = mappings_.lower_bound(address);
+  if (next != mappings_.end() && next->first - address < bytes) return true;
+  if (next == mappings_.begin()) return false;
+  const auto before = std::prev(next);
+  return address - before->first < before->second.bytes;
+}
+
+bool VirtualMemory::is_mapped(std::uint64_t address, std::uint64_t bytes) const {
+  return protocol::is_tiled(mappings_, address, bytes);
+}
+
+hipError_t VirtualMemory::check_new(std::uint64_t raw, int device) const {
+  if (device < 0 || static_cast<std::size_t>(device) >= snapshot_.devices.size())
+    return hipErrorInvalidDevice;
+  if (protocol::Handle(raw).kind() != protocol::HandleKind::kMemAllocation || physical_.contains(raw))
+    return hipErrorInvalidHandle;
+  return physical_.size() >= kPhysicalMax ? hipErrorOutOfMemory : hipSuccess;
+}
+
+hipError_t VirtualMemory::create(std::uint64_t raw, int device, std::uint64_t bytes,
+                                 hipMemAllocationHandleType shared_as) {
+  if (const hipError_t error = check_new(raw, device); error != hipSuccess) return error;
+  if (!quotas_.own.take(device, bytes)) return hipErrorOutOfMemory;
+  Physical physical{{}, bytes, device, 0, false};
+  hipMemAllocationProp properties{};
+  properties.type = hipMemAllocationTypePinned;
+  properties.requestedHandleType = shared_as;
+  properties.location = {hipMemLocationTypeDevice, device};
+  const hipError_t error = hip_.hipMemCreate(&physical.memory, bytes, &properties, 0);
+  if (error == hipSuccess)
+    physical_.emplace(raw, physical);
+  else
+    quotas_.own.give(device, bytes);
+  return error;
+}
+
+hipError_t VirtualMemory::adopt(std::uint64_t raw, hipMemGenericAllocationHandle_t memory,
+                                const SharedPiece& piece) {
+  hipError_t error = check_new(raw, piece.device);
+  if (error == hipSuccess && !quotas_.foreign.take(piece.device, piece.whole_bytes))
+    error = hipErrorOutOfMemory;
+  if (error == hipSuccess)
+    physical_.emplace(raw, Physical{memory, piece.whole_bytes, piece.device, 0, true});
+  else
+    own_calls_.pass_on(hip_.hipMemRelease(memory));
+  return error;
+}
+
+bool VirtualMemory::find(std::uint64_t raw, hipMemGenericAllocationHandle_t& memory,
+                         SharedPiece& piece) const {
+  const auto found = physical_.find(raw);
+  if (found == physical_.end() || found->second.adopted) return false;
+  memory = found->second.memory;
+  piece = {SharedPiece::Kind::kPhysical, found->second.device, found->second.bytes, 0, found->second.bytes};
+  return true;
+}
+
+hipError_t VirtualMemory::release(std::uint64_t raw) {
+  const auto found = physical_.find(raw);
+  if (found == physical_.end()) return hipErrorInvalidHandle;
+  const Physical physical = found->second;
+  if (physical.mappings != 0) return hipErrorInvalidValue;
+  physical_.erase(found);
+  quota_of(physical).give(physical.device, physical.bytes);
+  return hip_.hipMemRelease(physical.memory);
+}
+
+hipError_t VirtualMemory::map(std::uint64_t address, std::uint64_t bytes, std::uint64_t offset,
+                              std::uint64_t raw) {
+  const auto found = physical_.find(raw);
+  if (found == physical_.end()) return hipErrorInvalidHandle;
+  Physical& physical = found->second;
+  if (offset > physical.bytes || bytes > physical.bytes - offset) return hipErrorInvalidValue;
+  if (!reserved(address, bytes) || overlaps(address, bytes)) return hipErrorInvalidValue;
+  if (mappings_.size() >= kMappingsMax) return hipErrorOutOfMemory;
+  const hipError_t error = hip_.hipMemMap(pointer_to(address), bytes, offset, physical.memory, 0);
+  if (error != hipSuccess) return error;
+  mappings_.emplace(address, Mapping{bytes, raw, false});
+  ++physical.mappings;
+  return hipSuccess;
+}
+
+hipError_t VirtualMemory::unmap(std::uint64_t address, std::uint64_t bytes) {
+  if (!is_mapped(address, bytes)) return hipErrorInvalidValue;
+  const hipError_t error = hip_.hipMemUnmap(pointer_to(address), bytes);
+  if (error != hipSuccess) return error;
+  for (auto mapping = mappings_.find(address);
+       mapping != mappings_.end() && mapping->first - address < bytes;) {
+    if (mapping->second.reachable) addresses_.remove(mapping->first);
+    --physical_.at(mapping->second.physical).mappings;
+    mapping = mappings_.erase(mapping);
+  }
+  return hipSuccess;
+}
+
+hipError_t VirtualMemory::show(Mappings::iterator mapping, bool reachable) {
+  if (mapping->second.reachable == reachable) return hipSuccess;
+  if (reachable && !addresses_.add(mapping->first, mapping->second.bytes,
+                                   physical_.at(mapping->second.physical).device, AddressMap::Edge::kJoins))
+    return hipErrorOutOfMemory;
+  if (!reachable) addresses_.remove(mapping->first);
+  mapping->second.reachable = reachable;
+  return hipSuccess;
+}
+
+hipError_t VirtualMemory::set_access(std::uint64_t address, std::uint64_t bytes,
+                                     std::span<const hipMemAccessDesc> wishes) {
+  if (wishes.empty() || !is_mapped(address, bytes)) return hipErrorInvalidValue;
+  hipError_t error = hip_.hipMemSetAccess(pointer_to(address), bytes, wishes.data(), wishes.size());
+  if (error != hipSuccess) return error;
+  for (auto mapping = mappings_.find(address);
+       error == hipSuccess && mapping != mappings_.end() && mapping->first - address < bytes; ++mapping) {
+    bool reachable = false;
+    for (int device = 0; static_cast<std::size_t>(device) < snapshot_.devices.size(); ++device) {
+      unsigned long long flags = 0;
+      if (get_access(mapping->first, device, flags) == hipSuccess && flags != hipMemAccessFlagsProtNone)
+        reachable = true;
+    }
+    error = show(mapping, reachable);
+  }
+  return error;
+}
+
+hipError_t VirtualMemory::get_access(std::uint64_t address, int device, unsigned long long& flags) const {
+  auto mapping = mappings_.upper_bound(address);
+  if (mapping == mappings_.begin()) return hipErrorInvalidValue;
+  --mapping;
+  if (address - mapping->first >= mapping->second.bytes) return hipErrorInvalidValue;
+  const hipMemLocation location{hipMemLocationTypeDevice, device};
+  return hip_.hipMemGetAccess(&flags, &location, pointer_to(address));
+}
+
+}  // namespace tf::worker

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// VirtualMemory: what the client makes with hipMemCreate, and where it has mapped it.
+//
+// The reserved range of the snapshot belongs to the client: which parts of it hipMemAddressReserve gave out
+// is its own business, and this class only sees to it that nothing is mapped outside of it or twice. Belongs
+// to the executor thread.
+#pragma once
+
+#include <hip/hip_runtime_api.h>
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "hipcore/wire/device_snapshot.h"
+#include "hipcore/wire/gen/hip_table.h"
+#include "worker/base/address_map.h"
+#include "worker/base/channel.h"
+#include "worker/base/own_calls.h"
+#include "worker/memory/quota.h"
+
+namespace tf::worker {
+
+inline constexpr std::size_t kPhysicalMax = 65536;   // hipMemCreate'd and imported memory of a session
+inline constexpr std::size_t kMappingsMax = 262144;  // of a session
+
+class VirtualMemory {
+ public:
+  VirtualMemory(const protocol::HipTable& hip, OwnCalls& own_calls, const protocol::WorkerSnapshot& snapshot,
+                AddressMap& addresses, Quotas quotas)
+      : hip_(hip), own_calls_(own_calls), snapshot_(snapshot), addresses_(addresses), quotas_(quotas) {}
+  VirtualMemory(const VirtualMemory&) = delete;
+  VirtualMemory& operator=(const VirtualMemory&) = delete;
+  ~VirtualMemory();
+
+  // Physical memory under the handle `raw`, which the client chose. REQUIRES: `device` is current.
+  hipError_t create(std::uint64_t raw, int device, std::uint64_t bytes, hipMemAllocationHandleType shared_as);
+  // Memory that another session made. Takes it over, also when it fails.
+  hipError_t adopt(std::uint64_t raw, hipMemGenericAllocationHandle_t memory, const SharedPiece& piece);
+  // False: no such handle, or the memory is another session's.
+  bool find(std::uint64_t raw, hipMemGenericAllocationHandle_t& memory, SharedPiece& piece) const;
+  // Frees it. hipErrorInvalidValue while it is mapped: the client counts its references.
+  hipError_t release(std::uint64_t raw);
+
+  hipError_t map(std::uint64_t address, std::uint64_t bytes, std::uint64_t offset, std::uint64_t raw);
+  // The three below speak of whole mappings that stand side by side. REQUIRES for unmap: no device is busy.
+  hipError_t unmap(std::uint64_t address, std::uint64_t bytes);
+  hipError_t set_access(std::uint64_t address, std::uint64_t bytes, std::span<const hipMemAccessDesc> wishes);
+  // Of the mappings that begin in the range: address, bytes and device of those of memory that is not another
+  // session's.
+  template <typename Visit>
+  void for_each_own(std::uint64_t address, std::uint64_t bytes, Visit&& visit) const {
+    for (auto mapping = mappings_.lower_bound(address);
+         mapping != mappings_.end() && mapping->first - address < bytes; ++mapping)
+      if (const Physical& physical = physical_.at(mapping->second.physical); !physical.adopted)
+        visit(mapping->first, mapping->second.bytes, physical.device);
+  }
+  // Of the mapping that holds `address`.
+  hipError_t get_access(std::uint64_t address, int device, unsigned long long& flags) const;
+
+ private:
+  struct Physical {
+    hipMemGenericAllocationHandle_t memory{};
+    std::uint64_t bytes = 0;
+    int device = 0;
+    std::size_t mappings = 0;
+    bool adopted = false;
+  };
+  struct Mapping {
+    std::uint64_t bytes = 0;
+    std::uint64_t physical = 0;  // its handle
+    bool reachable = false;      // some device may use it, so it is in the address map
+  };
+  using Mappings = std::map<std::uint64_t, Mapping>;
+
+  MemoryQuota& quota_of(const Physical& physical) { return physical.adopted ? quotas_.foreign : quotas_.own; }
+  hipError_t check_new(std::uint64_t raw, int device) const;
+  bool reserved(std::uint64_t address, std::uint64_t bytes) const;
+  bool overlaps(std::uint64_t address, std::uint64_t bytes) const;
+  bool is_mapped(std::uint64_t address, std::uint64_t bytes) const;
+  hipError_t show(Mappings::iterator mapping, bool reachable);
+
+  const protocol::HipTable& hip_;
+  OwnCalls& own_calls_;
+  const protocol::WorkerSnapshot& snapshot_;
+  AddressMap& addresses_;
+  Quotas quotas_;
+  std::map<std::uint64_t, Physical> physical_;  // by handle, generation included
+  Mappings mappings_;
+};
+
+}  // namespace tf::worker

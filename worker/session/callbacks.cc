@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// See callbacks.h.
+#include "worker/session/callbacks.h"
+
+#include <span>
+
+#include "hipcore/wire/gen/messages.h"
+
+namespace tf::worker {
+
+void Callbacks::on_due(hipStream_t, hipError_t status, void* argument) {
+  const std::unique_ptr<Due> due(static_cast<Due*>(argument));
+  Shared& shared = *due->shared;
+  {
+    std::lock_guard lock(shared.mutex);
+    if (shared.ended) return;  // the endpoint may be gone
+    protocol::CallbackDueNotice notice{};
+    notice.cookie = due->cookie;
+    notice.error = status;
+    FrameHeader header;
+    header.opcode = static_cast<std::uint16_t>(protocol::CallbackDueNotice::kOp);
+    header.flags = kFlagNoReply;
+    shared.sender.send(header, std::as_bytes(std::span(&notice, 1)));
+  }
+  std::unique_lock lock(shared.mutex);
+  shared.changed.wait(lock, [&] { return shared.ended || shared.waiting[due->cookie]; });
+  shared.waiting.erase(due->cookie);
+}
+
+hipError_t Callbacks::enqueue(const protocol::HipTable& hip, hipStream_t stream, std::uint64_t cookie) {
+  {
+    std::lock_guard lock(shared_->mutex);
+    if (shared_->waiting.size() >= kCallbacksMax) return hipErrorOutOfMemory;
+    if (!shared_->waiting.emplace(cookie, false).second) return hipErrorInvalidValue;
+  }
+  auto due = std::make_unique<Due>(Due{shared_, cookie});
+  const hipError_t error = hip.hipStreamAddCallback(stream, &Callbacks::on_due, due.get(), 0);
+  if (error == hipSuccess) {
+    due.release();  // on_due() takes it back
+    return hipSuccess;
+  }
+  std::lock_guard lock(shared_->mutex);
+  shared_->waiting.erase(cookie);
+  return error;
+}
+
+bool Callbacks::done(std::uint64_t cookie) {
+  std::lock_guard lock(shared_->mutex);
+  auto found = shared_->waiting.find(cookie);
+  if (found == shared_->waiting.end()) return false;
+  found->second = true;
+  shared_->changed.notify_all();
+  return true;
+}
+
+void Callbacks::end() {
+  std::lock_guard lock(shared_->mutex);
+  shared_->ended = true;
+  shared_->changed.notify_all();
+}
+
+}  // namespace tf::worker

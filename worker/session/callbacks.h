@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Callbacks: host functions that the client put on a stream. The stream waits, on a thread of the runtime,
+// until the client has run the function and says CallbackDone, or the session ends.
+//
+// enqueue() belongs to the executor; done() and end() may be called from any thread.
+#pragma once
+
+#include <hip/hip_runtime_api.h>
+
+#include <condition_variable>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include "hipcore/wire/gen/hip_table.h"
+#include "worker/session/sender.h"
+
+namespace tf::worker {
+
+inline constexpr std::size_t kCallbacksMax = 4096;  // on streams at the same time, per session
+
+class Callbacks {
+ public:
+  explicit Callbacks(Sender& sender) : shared_(std::make_shared<Shared>(sender)) {}
+
+  hipError_t enqueue(const protocol::HipTable& hip, hipStream_t stream, std::uint64_t cookie);
+  // False when no callback with this cookie waits or is yet to come due.
+  bool done(std::uint64_t cookie);
+  // Lets every callback, present and future, return at once.
+  void end();
+
+ private:
+  struct Shared {
+    explicit Shared(Sender& to) : sender(to) {}
+    Sender& sender;
+    std::mutex mutex;
+    std::condition_variable changed;
+    std::map<std::uint64_t, bool> waiting;  // cookie -> the client has run it
+    bool ended = false;
+  };
+  // What a stream holds on to while the callback is on it. Owned by the runtime's queue: taken back when due.
+  struct Due {
+    std::shared_ptr<Shared> shared;
+    std::uint64_t cookie = 0;
+  };
+  static void on_due(hipStream_t stream, hipError_t status, void* due);
+
+  std::shared_ptr<Shared> shared_;
+};
+
+}  // namespace tf::worker

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// See compiles.h.
+#include "worker/session/compiles.h"
+
+#include <algorithm>
+#include <exception>
+#include <mutex>
+#include <new>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "hipcore/wire/rtc_program.h"
+#include "worker/session/call.h"
+#include "worker/session/session.h"
+
+namespace tf::worker {
+
+struct Compiles::Job {
+  FrameHeader request;
+  std::uint64_t program = 0;
+  int device = 0;
+  std::vector<std::byte> bytes;
+};
+
+// Threads of a session that has ended still use it; the runtime library is never unloaded.
+struct Compiles::Shared {
+  struct Result {
+    std::uint64_t program = 0;
+    std::vector<std::byte> bytes;
+  };
+
+  RtcFunctions rtc;
+  decltype(&::hipSetDevice) set_device = nullptr;
+
+  std::mutex mutex;            // guards all that follows
+  Session* session = nullptr;  // null once it ends
+  unsigned threads = 0;
+  std::deque<Job> jobs;
+  std::size_t jobs_bytes = 0;
+  std::deque<Result> results;  // oldest first
+  std::size_t results_bytes = 0;
+};
+
+Compiles::Compiles(Session& session, const RtcFunctions& rtc)
+    : session_(session), shared_(std::make_shared<Shared>()) {
+  shared_->rtc = rtc;
+  shared_->set_device = session.hip().hipSetDevice;
+  shared_->session = &session;
+}
+
+Compiles::~Compiles() {
+  {
+    const std::lock_guard lock(shared_->mutex);
+    shared_->session = nullptr;
+    shared_->jobs.clear();
+  }
+  // The transport may still read what has not arrived: left there, for the process ends with its session.
+  sweep();
+  for (std::unique_ptr<Sending>& unsent : sending_) static_cast<void>(unsent.release());
+}
+
+std::size_t Compiles::held_bytes() const {
+  std::size_t bytes = 0;
+  for (const Program& program : programs_) bytes += program.bytes.size();
+  const std::lock_guard lock(shared_->mutex);
+  return bytes + shared_->jobs_bytes;
+}
+
+void Compiles::receive(std::uint64_t tag, std::uint64_t bytes) {
+  if (bytes == 0) return;
+  if (bytes > protocol::kRtcProgramBytesMax || programs_.size() >= kProgramsMax ||
+      held_bytes() + bytes > kProgramsBytesMax)
+    return session_.copies().discard(tag, bytes);
+  Program program{tag, std::vector<std::byte>(static_cast<std::size_t>(bytes))};
+  if (session_.copies().receive(tag, program.bytes) == hipSuccess) programs_.push_back(std::move(program));
+}
+
+hipError_t Compiles::start(const FrameHeader& request, std::uint64_t program, int device) {
+  const auto sent = std::find_if(programs_.begin(), programs_.end(),
+                                 [program](const Program& entry) { return entry.tag == program; });
+  if (sent == programs_.end()) return hipErrorOutOfMemory;  // of a correct client's: it was too much
+  Job job{request, program, device, std::move(sent->bytes)};
+  programs_.erase(sent);
+  const std::lock_guard lock(shared_->mutex);
+  if (shared_->jobs.size() >= kProgramsMax) return hipErrorOutOfMemory;
+  if (shared_->threads < kCompilesAtOnce) {
+    try {
+      std::thread([shared = shared_] { work(shared); }).detach();
+      ++shared_->threads;
+    } catch (const std::system_error&) {
+      if (shared_->threads == 0) return hipErrorOutOfMemory;  // otherwise one of those that run comes to it
+    }
+  }
+  shared_->jobs_bytes += job.bytes.size();
+  shared_->jobs.push_back(std::move(job));
+  return hipSuccess;
+}
+
+namespace {
+
+hipError_t compile(const RtcFunctions& rtc, std::span<const std::byte> program,
+                   std::vector<std::byte>& encoded) {
+  try {
+    Result<protocol::RtcProgram> decoded = protocol::decode_rtc_program(program);
+    if (!decoded) return hipErrorInvalidValue;
+    Result<std::vector<std::byte>> result = protocol::encode(compile_program(rtc, *decoded));
+    if (!result) return hipErrorUnknown;
+    encoded = std::move(*result);
+    return hipSuccess;
+  } catch (const std::bad_alloc&) {
+    return hipErrorOutOfMemory;
+  } catch (const std::exception&) {
+    return hipErrorUnknown;
+  }
+}
+
+}  // namespace
+
+void Compiles::work(const std::shared_ptr<Shared>& shared) {
+  std::unique_lock lock(shared->mutex);
+  while (!shared->jobs.empty()) {
+    const Job job = std::move(shared->jobs.front());
+    shared->jobs.pop_front();
+    lock.unlock();
+    std::vector<std::byte> result;
+    hipError_t error = shared->set_device(job.device);
+    if (error == hipSuccess) error = compile(shared->rtc, job.bytes, result);
+    lock.lock();
+    shared->jobs_bytes -= job.bytes.size();
+    finish(*shared, job, error, std::move(result));
+  }
+  --shared->threads;
+}
+
+// With the mutex held, so that the session stays; sending never blocks.
+void Compiles::finish(Shared& shared, const Job& job, hipError_t error, std::vector<std::byte> result) {
+  if (shared.session == nullptr) return;
+  Call call(*shared.session, job.request, {});
+  if (error != hipSuccess) return call.reply(error);
+  protocol::CompileProgramReply reply{};
+  reply.bytes = result.size();
+  shared.results_bytes += result.size();
+  shared.results.push_back({job.program, std::move(result)});
+  while (shared.results.size() > kResultsMax || shared.results_bytes > kResultsBytesMax) {
+    shared.results_bytes -= shared.results.front().bytes.size();
+    shared.results.pop_front();
+  }
+  call.reply(hipSuccess, std::as_bytes(std::span(&reply, 1)));
+}
+
+void Compiles::fetch(std::uint64_t program, std::uint64_t tag) {
+  sweep();
+  auto sending = std::make_unique<Sending>();
+  {
+    const std::lock_guard lock(shared_->mutex);
+    auto& results = shared_->results;
+    const auto found = std::find_if(results.begin(), results.end(), [program](const Shared::Result& entry) {
+      return entry.program == program;
+    });
+    if (found != results.end()) {
+      sending->bytes = std::move(found->bytes);
+      shared_->results_bytes -= sending->bytes.size();
+      results.erase(found);
+    }
+  }
+  if (sending->bytes.empty()) return session_.copies().abort(tag, hipErrorInvalidHandle);
+  const Status sent = session_.bulk().send(tag, sending->bytes, sending->completion);
+  if (!sent.is_ok()) return session_.end(sent);
+  sending_.push_back(std::move(sending));
+  session_.drive_bulk();
+}
+
+void Compiles::sweep() {
+  sending_.remove_if([](const std::unique_ptr<Sending>& entry) { return entry->completion.done(); });
+}
+
+}  // namespace tf::worker

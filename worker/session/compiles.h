@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compiles: hiprtc programs of a session's client, compiled by the runtime library's hiprtc.
+//
+// A compile takes seconds, so threads of its own do it: up to kCompilesAtOnce, started when there is work and
+// gone when there is none. They share nothing with the session but a part that outlives it (`Shared`): a
+// session ends without waiting for them, and what they come back with is thrown away then. Everything else
+// belongs to the executor thread.
+#pragma once
+
+#include <hip/hip_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <list>
+#include <memory>
+#include <vector>
+
+#include "transport/endpoint.h"
+#include "transport/frame.h"
+#include "worker/base/optional_functions.h"
+
+namespace tf::worker {
+
+class Session;
+
+inline constexpr unsigned kCompilesAtOnce = 4;
+inline constexpr std::size_t kProgramsMax = 1024;               // sent, or waiting for a thread
+inline constexpr std::size_t kProgramsBytesMax = 256ull << 20;  // of all of them
+inline constexpr std::size_t kResultsMax = 1024;                // kept until fetched; the oldest goes
+inline constexpr std::size_t kResultsBytesMax = 512ull << 20;   // of all of them
+
+class Compiles {
+ public:
+  Compiles(Session& session, const RtcFunctions& rtc);
+  Compiles(const Compiles&) = delete;
+  Compiles& operator=(const Compiles&) = delete;
+  ~Compiles();
+
+  // Receives a program that the client sends under `tag`. What is too much is thrown away.
+  void receive(std::uint64_t tag, std::uint64_t bytes);
+  // Begins to compile it for `device`; `request` is answered when that is done. Not hipSuccess: it is not,
+  // and never will be.
+  hipError_t start(const FrameHeader& request, std::uint64_t program, int device);
+  // Sends the result under `tag`, or aborts that.
+  void fetch(std::uint64_t program, std::uint64_t tag);
+
+  // Results are on their way to the client.
+  bool sending() const { return !sending_.empty(); }
+  // Frees those that have arrived.
+  void sweep();
+
+ private:
+  struct Shared;
+  struct Job;
+  struct Program {
+    std::uint64_t tag = 0;
+    std::vector<std::byte> bytes;
+  };
+  struct Sending {
+    std::vector<std::byte> bytes;
+    BulkCompletion completion;
+  };
+
+  std::size_t held_bytes() const;
+  static void work(const std::shared_ptr<Shared>& shared);
+  static void finish(Shared& shared, const Job& job, hipError_t error, std::vector<std::byte> result);
+
+  Session& session_;
+  std::shared_ptr<Shared> shared_;
+  std::deque<Program> programs_;  // sent, and not yet to be compiled
+  std::list<std::unique_ptr<Sending>> sending_;
+};
+
+}  // namespace tf::worker

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Graphs: the session's executable graphs, and those being built for them from the client's nodes.
+//
+// Everything that comes is checked before the runtime sees it; what is wrong with a node is remembered until
+// the graph is instantiated. Belongs to the executor thread.
+#pragma once
+
+#include <hip/hip_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "hipcore/wire/gen/hip_table.h"
+#include "hipcore/wire/gen/messages.h"
+#include "worker/base/address_map.h"
+#include "worker/base/object_table.h"
+#include "worker/base/own_calls.h"
+#include "worker/memory/host_window.h"
+
+namespace tf::worker {
+
+inline constexpr std::size_t kGraphBuildsMax = 64;             // begun and not instantiated
+inline constexpr std::size_t kGraphExecsMax = 1 << 14;         // of a session
+inline constexpr std::size_t kGraphNodesMax = 1 << 18;         // of one graph
+inline constexpr std::size_t kGraphSessionNodesMax = 1 << 20;  // of all graphs of a session
+inline constexpr std::size_t kGraphSessionEdgesMax = 1 << 23;
+inline constexpr std::size_t kGraphSessionBytesMax = 256 << 20;  // of the nodes' messages
+
+class Graphs {
+ public:
+  Graphs(const protocol::HipTable& hip, OwnCalls& own_calls, const AddressMap& addresses,
+         const HostWindow& host_window, ObjectTable& objects)
+      : hip_(hip),
+        own_calls_(own_calls),
+        addresses_(addresses),
+        host_window_(host_window),
+        objects_(objects) {}
+  Graphs(const Graphs&) = delete;
+  Graphs& operator=(const Graphs&) = delete;
+
+  // Destroys everything. REQUIRES: the devices are idle
+  void release();
+  void begin(std::uint64_t exec);
+  void add(const protocol::BuildKernelNodeRequest& request, std::span<const std::byte> tail);
+  void add(const protocol::BuildFillNodeRequest& request, std::span<const std::byte> tail);
+  void add(const protocol::BuildCopyNodeRequest& request, std::span<const std::byte> tail);
+  void add(const protocol::BuildEmptyNodeRequest& request, std::span<const std::byte> tail);
+
+  // Both end the build, whatever comes of it. REQUIRES: its device is current.
+  hipError_t instantiate(std::uint64_t exec, int device);
+  hipError_t update(std::uint64_t exec, std::uint64_t built);
+  hipError_t launch(std::uint64_t exec, hipStream_t stream);
+  // Also of what is still being built.
+  hipError_t destroy(std::uint64_t exec);
+
+ private:
+  struct Size {
+    std::size_t nodes = 0;
+    std::size_t edges = 0;
+    std::size_t bytes = 0;
+
+    void add(const Size& other);
+    void subtract(const Size& other);
+  };
+  struct Build {
+    hipGraph_t graph = nullptr;
+    std::vector<hipGraphNode_t> nodes;
+    Size size;
+    hipError_t error = hipSuccess;  // the first
+  };
+  using Builds = std::map<std::uint64_t, Build>;
+
+  // Where the next node of this build goes and what it depends on. Null: it cannot be, and the build knows
+  // why.
+  Build* prepare(std::uint64_t exec, std::uint32_t dependencies, std::span<const std::byte> tail,
+                 std::vector<hipGraphNode_t>& before);
+  void finish(Build& build, hipError_t error, hipGraphNode_t node, const Size& added);
+  void drop(Builds::iterator build);
+  void count(std::uint64_t exec, const Build& build);
+  void discount(std::uint64_t exec);
+
+  const protocol::HipTable& hip_;
+  OwnCalls& own_calls_;
+  const AddressMap& addresses_;
+  const HostWindow& host_window_;
+  ObjectTable& objects_;  // kGraphExec are ours
+  Builds builds_;
+  std::map<std::uint64_t, Size> sizes_;  // of the executable graphs
+  Size total_;                           // of builds and executable graphs
+};
+
+}  // namespace tf::worker

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// Modules: code objects of a session, named by the hash of their bytes, so that the bytes travel once.
+//
+// The bytes of a module stay alive as long as it is loaded (runtimes may load lazily) and beyond that in the
+// cache. Belongs to the executor thread.
+#pragma once
+
+#include <hip/hip_runtime_api.h>
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "hipcore/wire/gen/hip_table.h"
+#include "hipcore/wire/gen/messages.h"
+#include "worker/base/address_map.h"
+#include "worker/base/object_table.h"
+#include "worker/base/optional_functions.h"
+#include "worker/base/own_calls.h"
+
+namespace tf::worker {
+
+inline constexpr std::uint64_t kModuleBytesMax = 1ull << 30;       // one code object
+inline constexpr std::uint64_t kModuleCacheBytesMax = 2ull << 30;  // all code objects of a session
+inline constexpr std::size_t kModulesCachedMax = 16384;
+inline constexpr std::size_t kSymbolNameBytesMax = 16384;  // mangled names get long
+
+struct CodeHash {
+  std::uint64_t low = 0;
+  std::uint64_t high = 0;
+  friend auto operator<=>(const CodeHash&, const CodeHash&) = default;
+};
+
+struct CodeBytes {
+  std::unique_ptr<std::byte[]> data;
+  std::size_t size = 0;
+};
+
+// XXH3-128 of the bytes.
+CodeHash hash_of(const CodeBytes& code);
+
+// Whether a runtime that goes by the image's own headers, or reads text up to a zero, stays inside the image
+// and the zeros behind it. False also for what holds pointers or other images (a fat binary's wrapper,
+// bundles): clients send the code object that they chose.
+bool is_self_contained(std::span<const std::byte> image);
+
+class Modules {
+ public:
+  // Both outlive it.
+  Modules(const protocol::HipTable& hip, OwnCalls& own_calls, const OptionalFunctions& optional)
+      : hip_(hip), own_calls_(own_calls), optional_(optional) {}
+
+  bool cached(const CodeHash& hash, std::uint64_t bytes) const;
+  // Keeps `code` under its hash. False when the cache is full.
+  bool keep(const CodeHash& hash, CodeBytes code);
+
+  // Loads the cached code object on the current device and binds `handle`.
+  hipError_t load(ObjectTable& objects, std::uint64_t handle, const CodeHash& hash, int device);
+  // Unloads; the module's functions and variables are gone with it.
+  hipError_t unload(ObjectTable& objects, AddressMap& addresses, std::uint64_t handle);
+  hipError_t get_function(ObjectTable& objects, std::uint64_t module, std::uint64_t function,
+                          const std::string& name);
+  // What launching a bound function takes to know; `reply` gets the facts and as many arguments from
+  // `first_argument` on as it holds. hipErrorNotSupported: the runtime does not tell.
+  hipError_t describe(const ObjectTable& objects, std::uint64_t function, std::uint32_t first_argument,
+                      protocol::DescribeFunctionReply& reply) const;
+  // With packed arguments. Where the runtime has no cooperative form of it, and an ordinary launch is all
+  // there is, whether the blocks run at the same time is up to the device.
+  hipError_t launch(const protocol::LaunchRequest& request, hipFunction_t function, hipStream_t stream,
+                    std::span<const std::byte> arguments) const;
+  hipError_t get_global(const ObjectTable& objects, AddressMap& addresses, std::uint64_t module,
+                        const std::string& name, std::uint64_t& address, std::uint64_t& bytes);
+
+ private:
+  struct Loaded {
+    std::shared_ptr<const CodeBytes> code;
+    std::vector<std::uint64_t> functions;  // handles
+    std::vector<std::uint64_t> globals;    // addresses added to the map
+  };
+
+  const protocol::HipTable& hip_;
+  OwnCalls& own_calls_;
+  const OptionalFunctions& optional_;
+  std::map<CodeHash, std::shared_ptr<const CodeBytes>> cache_;
+  std::uint64_t cached_bytes_ = 0;
+  std::map<std::uint64_t, Loaded> loaded_;  // by module handle
+};
+
+}  // namespace tf::worker

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sender: everything a session says to its client on the message plane: replies, Faults, CallbackDue.
+//
+// Any thread. Never blocks: what the ring has no room for waits, in order, in an outbox, and the executor
+// takes no further request before the outbox is empty (flush()), which bounds it: one batch of requests,
+// the waiter threads and the callbacks. So a client that does not read its replies stops its own session and
+// nothing else.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <vector>
+
+#include "transport/base/biased_mutex.h"
+#include "transport/endpoint.h"
+
+namespace tf::worker {
+
+inline constexpr std::size_t kOutboxMessagesMax = 16384;
+
+class Sender {
+ public:
+  explicit Sender(Endpoint& endpoint) : endpoint_(endpoint) {}
+
+  // Sends header + head + tail; payload_length is filled in. Failures become the endpoint's sticky failure.
+  void send(FrameHeader header, std::span<const std::byte> head, std::span<const std::byte> tail = {});
+
+  // Nothing is sent any more, and no thread touches the endpoint through here.
+  void close();
+
+  // Executor: moves the outbox into the ring as far as there is room. True when it is empty.
+  bool flush();
+  // Pairs with the release in send() and flush().
+  bool backlogged() const { return backlogged_.load(std::memory_order_acquire); }
+
+ private:
+  // False: no room.
+  bool try_send(std::span<const std::byte> frame, std::span<const std::byte> head,
+                std::span<const std::byte> tail);
+
+  Endpoint& endpoint_;
+  BiasedMutex mutex_;  // the endpoint's producer role, and the outbox
+  std::deque<std::vector<std::byte>> outbox_;
+  bool closed_ = false;
+  std::atomic<bool> backlogged_{false};
+};
+
+}  // namespace tf::worker

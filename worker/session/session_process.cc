@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0
+// See session_process.h.
+#include "worker/session/session_process.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <cstdint>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "hipcore/wire/gen/schema.h"
+#include "hipcore/wire/hello.h"
+#include "hipcore/wire/passed_file.h"
+#include "hipcore/wire/shared_files.h"
+#include "transport/factory/factory.h"
+#include "transport/net/liveness.h"
+#include "transport/net/socket.h"
+#include "transport/net/transport.h"
+#include "worker/base/channel.h"
+#include "worker/base/log.h"
+#include "worker/base/runtime_library.h"
+#include "worker/memory/host_window.h"
+#include "worker/session/session.h"
+
+namespace tf::worker {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kHelloTime = 5s;
+constexpr auto kLanesTime = 15s;      // from the HELLO reply to the last lane
+constexpr auto kEndGrace = 2s;        // for calls of the runtime that are under way when the client is gone
+constexpr auto kPassedFileTime = 1s;  // from the first byte to the last
+constexpr int kWatchPoll_ms = 500;    // without an eventfd
+
+struct Client {
+  net::OwnedFd control;
+  bool is_local = false;
+  bool quiet = false;  // refusals are not worth a line: the supervisor has seen too many
+  std::uint64_t session_id = 0;
+  protocol::HelloRequest hello;
+  const net::Transport* transport = nullptr;
+  net::OwnedFd lease_socket;  // our end
+};
+
+// The control connection carries nothing from HELLO to the last lane, so any event on it is its end.
+bool control_ended(int control) {
+  pollfd polled{control, POLLIN, 0};
+  return ::poll(&polled, 1, 0) > 0;
+}
+
+std::string describe(const Client& client) {
+  return fmt::format("session {} (\"{}\"[{}] over {})", client.session_id, client.hello.program,
+                     client.hello.pid,
+                     client.transport != nullptr ? client.transport->name() : "no transport");
+}
+
+// Whether this client can be served, and through which transport.
+Status judge(const protocol::HelloRequest& hello, bool is_local, const net::Transport*& transport) {
+  if (hello.wire_version != kWireVersion)
+    return {Code::kUnsupported,
+            fmt::format("wire version {} of the client, {} of the worker", hello.wire_version, kWireVersion)};
+  if (hello.schema_hash != protocol::kSchemaHash)
+    return {
+        Code::kUnsupported,
+        fmt::format("the client was built from another API description ({:016x}, the worker has {:016x}): "
+                    "install the same hip-remote release on both sides",
+                    hello.schema_hash, protocol::kSchemaHash)};
+  if (!hello.key.empty()) return {Code::kPermission, "this worker has no key; connect without one"};
+  // Any address of the kind the client came by: what counts is only Unix or TCP.
+  const net::Address address =
+      is_local ? net::Address::unix_socket("@client") : net::Address::tcp("localhost", 1);
+  Result<const net::Transport*> chosen = choose(hello.transport, address);
+  if (!chosen) return chosen.status();
+  transport = *chosen;
+  return Status::ok();
+}
+
+// Client and worker are on one host exactly when they can pass each other descriptors.
+protocol::SharedFiles share_memory(Client& client, protocol::WorkerSnapshot& snapshot) {
+  protocol::SharedFiles files;
+  const bool is_far = (client.hello.capabilities & protocol::kClientIsFar) != 0;
+  if (!client.is_local || is_far) {
+    mirror_host_window(snapshot);
+    snapshot.device_access = protocol::DeviceAccess::kNone;
+    return files;
+  }
+  files.host_window = share_host_window(snapshot);
+  if (snapshot.device_access == protocol::DeviceAccess::kNone) return files;
+  Result<protocol::LeaseSocket> socket = protocol::make_lease_socket();
+  if (socket) {
+    client.lease_socket = std::move(socket->worker);
+    files.leases = std::move(socket->client);
+  } else {
+    snapshot.device_access = protocol::DeviceAccess::kNone;
+  }
+  return files;
+}
+
+// Makes the snapshot the client's own.
+Status greet(Client& client, protocol::WorkerSnapshot& snapshot) {
+  const Deadline deadline = Deadline::after(kHelloTime);
+  Result<protocol::HelloRequest> hello = protocol::receive_hello(client.control.get(), deadline);
+  protocol::HelloReply reply;
+  Status verdict = hello.status();
+  if (hello) {
+    client.hello = std::move(*hello);
+    verdict = judge(client.hello, client.is_local, client.transport);
+  }
+  if (!verdict.is_ok()) {
+    reply.code = verdict.code();
+    reply.message = verdict.message().substr(0, protocol::kHelloMessageBytesMax);
+    static_cast<void>(protocol::send_hello_reply(client.control.get(), reply, deadline));
+    return verdict;
+  }
+  // The supervisor must know the token before the client learns that it may attach.
+  ChannelMessage expect;
+  expect.kind = Envelope::kExpect;
+  expect.attach.token = client.hello.token;
+  TF_RETURN_IF_ERROR(send_message(kSessionChannelFd, expect, deadline));
+  reply.transport = client.transport->name();
+  reply.session_id = client.session_id;
+  const protocol::SharedFiles files = share_memory(client, snapshot);
+  reply.snapshot = snapshot;
+  TF_RETURN_IF_ERROR(protocol::send_hello_reply(client.control.get(), reply, deadline));
+  return protocol::send_shared_files(client.control.get(), snapshot, files, deadline);
+}
+
+Result<std::unique_ptr<Endpoint>> gather_lanes(const Client& client) {
+  const Deadline deadline = Deadline::after(kLanesTime);
+  const std::unique_ptr<net::Acceptor> acceptor = client.transport->acceptor(client.hello.token);
+  for (;;) {
+    Result<std::unique_ptr<Endpoint>> endpoint = acceptor->finish();
+    if (!endpoint || *endpoint != nullptr) return endpoint;
+    if (deadline.passed()) return Status(Code::kTimeout, "the client did not open its lanes in time");
+    if (control_ended(client.control.get())) return Status(Code::kPeerLost, "the client went away again");
+    Result<ChannelMessage> message =
+        receive_message(kSessionChannelFd, deadline.sooner(Deadline::after(100ms)));
+    if (message.code() == Code::kTimeout) continue;
+    if (!message) return message.status();
+    if (message->kind == Envelope::kDrain) return Status(Code::kClosed, "the worker is stopping");
+    if (message->kind != Envelope::kLane) continue;
+    TF_RETURN_IF_ERROR(acceptor->attach(std::move(message->connection), message->attach));
+  }
+}
+
+// Ends the session when the client or the supervisor is gone; makes sure that the process ends even when a
+// call of the runtime never returns.
+class Watcher {
+ public:
+  Watcher(Session& session, MemoryBroker& broker, int control)
+      : session_(session),
+        broker_(broker),
+        control_(control),
+        wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+        thread_([this] { watch(); }) {}
+  ~Watcher() {
+    finished_.store(true, std::memory_order_release);  // pairs with finished()
+    const std::uint64_t one = 1;
+    // Cannot fail on a fresh counter; without an eventfd the watcher looks up by itself.
+    [[maybe_unused]] const ssize_t written = ::write(wake_.get(), &one, sizeof one);
+    thread_.join();
+  }
+
+ private:
+  bool finished() const { return finished_.load(std::memory_order_acquire); }  // pairs with the destructor
+
+  void watch() {
+    while (!finished()) {
+      pollfd polled[3] = {{control_, POLLIN, 0}, {kSessionChannelFd, POLLIN, 0}, {wake_.get(), POLLIN, 0}};
+      if (::poll(polled, std::size(polled), wake_ ? -1 : kWatchPoll_ms) <= 0) continue;
+      if (polled[0].revents != 0) {
+        if (Status read = read_control(); !read.is_ok()) return stop(std::move(read));
+      }
+      if (polled[1].revents != 0 && !read_channel()) return stop({Code::kPeerLost, "the supervisor ended"});
+    }
+  }
+
+  // A file for the session, or the end.
+  Status read_control() {
+    Result<protocol::PassedFile> passed =
+        protocol::receive_passed_file(control_, Deadline::after(kPassedFileTime));
+    if (passed) return session_.passed_files().deliver(std::move(*passed));
+    if (passed.code() == Code::kProtocol) return passed.status();
+    return {Code::kPeerLost, "the client's control connection ended"};
+  }
+
+  bool read_channel() {
+    Result<ChannelMessage> message = receive_message(kSessionChannelFd, Deadline::now());
+    if (message && message->kind == Envelope::kDrain) session_.drain();
+    const bool alive = message.is_ok() || message.code() == Code::kTimeout;
+    if (message && message->kind == Envelope::kAnswer) broker_.deliver(std::move(*message));
+    // A further lane under a complete endpoint's token is nobody's: closed with the message.
+    return alive;
+  }
+
+  void stop(Status reason) {
+    session_.end(std::move(reason));
+    const Deadline grace = Deadline::after(kEndGrace);
+    while (!finished()) {
+      if (grace.passed()) ::_exit(0);  // a kernel or call that does not end: it ends with the process
+      std::this_thread::sleep_for(10ms);
+    }
+  }
+
+  Session& session_;
+  MemoryBroker& broker_;
+  const int control_;
+  const net::OwnedFd wake_;
+  std::atomic<bool> finished_{false};
+  std::thread thread_;
+};
+
+// What the runtime tells of a kernel that failed, to the log and to the client. Lives as long as the process.
+struct FailureTeller {
+  std::string whose;
+  Session& session;
+
+  static void tell(void* self, int device, hipError_t error, const char* what) {
+    auto& teller = *static_cast<FailureTeller*>(self);
+    log("{}: device {} has failed with error {}: {}", teller.whose, device, static_cast<int>(error), what);
+    teller.session.tell_device_failed(device, error, what);
+  }
+};
+
+int serve(Client& client, const RuntimeLibrary& runtime, protocol::WorkerSnapshot& snapshot, bool verbose) {
+  Status status = greet(client, snapshot);
+  if (!status.is_ok()) {
+    if (!client.quiet) log("{} refused: {}", describe(client), status.to_string());
+    return kExitNoClient;
+  }
+  Result<std::unique_ptr<Endpoint>> endpoint = gather_lanes(client);
+  if (!endpoint) {
+    if (!client.quiet) log("{} did not come about: {}", describe(client), endpoint.status().to_string());
+    return kExitNoClient;
+  }
+  if (verbose) log("{} begins", describe(client));
+  // Never destroyed: waiter and callback threads may still be inside the runtime when the process leaves.
+  MemoryBroker broker(kSessionChannelFd);
+  auto* session = std::make_unique<Session>(runtime.hip(), runtime.optional(), snapshot, **endpoint, &broker,
+                                            std::move(client.lease_socket))
+                      .release();
+  if (runtime.optional().tell_failures != nullptr)
+    runtime.optional().tell_failures(
+        &FailureTeller::tell,
+        std::make_unique<FailureTeller>(FailureTeller{describe(client), *session}).release());
+  {
+    Watcher watcher(*session, broker, client.control.get());
+    status = session->run();
+  }
+  const bool normal = status.is_ok() || status.code() == Code::kPeerLost || status.code() == Code::kClosed;
+  if (!normal || verbose) log("{} ended: {}", describe(client), status.to_string());
+  session->sender().close();  // those threads may still have replies
+  endpoint->reset();          // what was published before still goes out, and the peer learns of the end
+  return normal ? 0 : kExitBroken;
+}
+
+// Waits, as long as it takes, for the supervisor to pass a client. Not ok: there will be none.
+Result<Client> wait_for_client() {
+  for (;;) {
+    Result<ChannelMessage> message = receive_message(kSessionChannelFd, Deadline::never());
+    if (!message) return message.status();
+    if (message->kind == Envelope::kDrain) return Status(Code::kClosed, "the worker is stopping");
+    if (message->kind != Envelope::kControl) continue;
+    ChannelMessage taken;
+    taken.kind = Envelope::kTaken;
+    TF_RETURN_IF_ERROR(send_message(kSessionChannelFd, taken, Deadline::after(kHelloTime)));
+    Client client;
+    client.control = std::move(message->connection);
+    client.is_local = message->is_local;
+    client.quiet = message->quiet;
+    client.session_id = message->session_id;
+    return client;
+  }
+}
+
+}  // namespace
+
+int run_session_process(const Options& options) {
+  if (::fcntl(kSessionChannelFd, F_SETFD, FD_CLOEXEC) != 0) {
+    log("--session is hip-worker's own option");
+    return 2;
+  }
+  if (options.device >= 0) ::setenv("HIP_VISIBLE_DEVICES", std::to_string(options.device).c_str(), 1);
+  Result<RuntimeLibrary> runtime = RuntimeLibrary::load(options.runtime);
+  if (!runtime) {
+    log("--runtime {}: {}", options.runtime, runtime.status().message());
+    return kExitNoRuntime;
+  }
+  protocol::WorkerSnapshot snapshot = take_snapshot(*runtime);
+  reserve_windows(runtime->hip(), runtime->optional().vmm, snapshot);
+  reserve_host_window(snapshot);
+  if (options.verbose)
+    log("runtime {} ({}), {} devices, leases {}, {} functions missing", runtime->name(), runtime->path(),
+        snapshot.devices.size(), snapshot.vmm_leases != 0 ? "in address windows" : "as allocations",
+        runtime->missing().size());
+
+  ChannelMessage ready;
+  ready.kind = Envelope::kReady;
+  if (!send_message(kSessionChannelFd, ready, Deadline::after(kHelloTime)).is_ok()) return 0;
+  Result<Client> client = wait_for_client();
+  if (!client) return 0;
+  // How long an unreachable client host goes unnoticed: a tuning; works without.
+  static_cast<void>(net::watch_silence(client->control.get(), options.io_timeout));
+  return serve(*client, *runtime, snapshot, options.verbose);
+}
+
+}  // namespace tf::worker

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// See descriptor_limit.h.
+#include "worker/supervisor/descriptor_limit.h"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <cerrno>
+
+namespace tf::worker {
+
+Status raise_descriptor_limit() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return Status::from_errno("getrlimit", errno);
+  if (limit.rlim_max < kDescriptorsMin)
+    return {Code::kResourceExhausted,
+            fmt::format("the limit of open files is {} here (ulimit -Hn), and a worker needs at least {}",
+                        limit.rlim_max, kDescriptorsMin)};
+  const rlim_t wanted = std::min<rlim_t>(limit.rlim_max, kDescriptorsWanted);
+  if (limit.rlim_cur >= wanted) return Status::ok();
+  limit.rlim_cur = wanted;
+  return ::setrlimit(RLIMIT_NOFILE, &limit) == 0 ? Status::ok() : Status::from_errno("setrlimit", errno);
+}
+
+}  // namespace tf::worker

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// See intake.h.
+#include "worker/supervisor/intake.h"
+
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <utility>
+
+namespace tf::worker {
+
+void Intake::add(net::OwnedFd socket, bool is_local) {
+  Connection connection;
+  connection.socket = std::move(socket);
+  connection.is_local = is_local;
+  connection.deadline = Deadline::after(kIdentifyTime);
+  connections_.push_back(std::move(connection));
+}
+
+void Intake::watch(std::vector<pollfd>& polled) {
+  first_polled_ = polled.size();
+  polled_count_ = connections_.size();
+  // A connection that waits for a session process is not polled for data it has already shown.
+  for (const Connection& connection : connections_)
+    polled.push_back({connection.ready ? -1 : connection.socket.get(), POLLIN, 0});
+}
+
+bool Intake::read_frame(Connection& connection) {
+  while (connection.have < connection.frame.size()) {
+    const ssize_t got = ::recv(connection.socket.get(), connection.frame.data() + connection.have,
+                               connection.frame.size() - connection.have, MSG_DONTWAIT);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && errno == EAGAIN) return true;
+    if (got <= 0) {
+      log_.line("a connection closed before it said what it was for ({} bytes)", connection.have);
+      return false;
+    }
+    connection.have += static_cast<std::size_t>(got);
+  }
+  Result<net::Attach> attach = net::decode_attach(connection.frame);
+  if (!attach) {
+    log_.line("a connection refused: {}", attach.status().to_string());
+    return false;
+  }
+  connection.attach = *attach;
+  connection.identified = true;
+  return true;
+}
+
+void Intake::progress(const std::vector<pollfd>& polled, const Take& take) {
+  std::size_t index = first_polled_;
+  const std::size_t end = first_polled_ + polled_count_;
+  for (auto entry = connections_.begin(); entry != connections_.end(); ++index) {
+    Connection& connection = *entry;
+    const bool readable = index < end && index < polled.size() && polled[index].revents != 0;
+    bool keep = true;
+    if (readable && !connection.identified) {
+      keep = read_frame(connection);
+    } else if (readable && !connection.ready) {
+      connection.ready = true;  // HELLO, or the end: the session process will see which
+      connection.deadline = Deadline::after(kSpareTime);
+    }
+    const bool is_lane = connection.identified && !connection.attach.token.is_zero();
+    if (keep && (is_lane || connection.ready)) take(connection);
+    if (keep && connection.socket && connection.deadline.passed()) {
+      log_.line("a connection closed: {}", connection.ready ? "no session process became free in time"
+                                                            : "it did not say what it was for in time");
+      keep = false;
+    }
+    entry = keep && connection.socket ? std::next(entry) : connections_.erase(entry);
+  }
+}
+
+Deadline Intake::deadline() const {
+  Deadline soonest = Deadline::never();
+  for (const Connection& connection : connections_) soonest = soonest.sooner(connection.deadline);
+  return soonest;
+}
+
+}  // namespace tf::worker

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Intake: accepted connections that have not said yet what they are for. Reads their attach frames without
+// ever blocking; each has a deadline, and there are at most kUnidentifiedMax. Belongs to the supervisor.
+#pragma once
+
+#include <poll.h>
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <list>
+#include <utility>
+#include <vector>
+
+#include "transport/base/deadline.h"
+#include "transport/net/attach.h"
+#include "transport/net/fd.h"
+#include "worker/base/log_limit.h"
+
+namespace tf::worker {
+
+inline constexpr std::size_t kUnidentifiedMax = 64;
+inline constexpr std::chrono::seconds kIdentifyTime{5};  // from accept to the first byte of HELLO
+inline constexpr std::chrono::seconds kSpareTime{20};    // from there to a session process
+
+class Intake {
+ public:
+  struct Connection {
+    net::OwnedFd socket;
+    bool is_local = false;
+    Deadline deadline = Deadline::never();
+    std::array<std::byte, net::kAttachFrameBytes> frame{};
+    std::size_t have = 0;
+    net::Attach attach;
+    bool identified = false;  // the frame is complete
+    bool ready = false;       // a control connection whose HELLO has begun to arrive
+  };
+  // Takes the connection over (moves its socket out), or leaves it where it is for now.
+  using Take = std::function<void(Connection&)>;
+
+  bool full() const { return connections_.size() >= kUnidentifiedMax; }
+  void add(net::OwnedFd socket, bool is_local);
+  // A control connection that was taken and is to be taken again; its time goes on.
+  void give_back(Connection connection) { connections_.push_back(std::move(connection)); }
+  // Adds what has to be polled; the results are read back by progress(), which gets the same array.
+  void watch(std::vector<pollfd>& polled);
+  // Reads what has come. `take` sees lanes as soon as they are identified and control connections once their
+  // HELLO begins, and again each time until it takes them or their time is up.
+  void progress(const std::vector<pollfd>& polled, const Take& take);
+  // The log of what strangers cause: here and in the supervisor one budget.
+  LogLimit& log() { return log_; }
+  // When the next connection's time is up.
+  Deadline deadline() const;
+  void clear() { connections_.clear(); }
+  std::size_t size() const { return connections_.size(); }
+
+ private:
+  // False: to be closed, with a log line written.
+  bool read_frame(Connection& connection);
+
+  LogLimit log_;
+  std::list<Connection> connections_;
+  std::size_t first_polled_ = 0;
+  std::size_t polled_count_ = 0;  // of connections_, from the front, in the last watch()
+};
+
+}  // namespace tf::worker

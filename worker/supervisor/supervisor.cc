@@ -1,0 +1,430 @@
+// SPDX-License-Identifier: Apache-2.0
+// See supervisor.h.
+#include "worker/supervisor/supervisor.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "hipcore/wire/hello.h"
+#include "worker/base/log.h"
+#include "worker/session/session_process.h"
+#include "worker/supervisor/descriptor_limit.h"
+
+extern char** environ;
+
+namespace tf::worker {
+namespace {
+
+constexpr int kPollMax_ms = 1000;
+constexpr int kMessagesPerTurn = 256;  // of one session process, so that none keeps the others waiting
+
+sigset_t handled_signals() {
+  sigset_t set;
+  ::sigemptyset(&set);
+  for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGCHLD}) ::sigaddset(&set, number);
+  return set;
+}
+
+std::string how_it_ended(int status) {
+  if (WIFSIGNALED(status))
+    return fmt::format("killed by signal {} ({})", WTERMSIG(status), ::strsignal(WTERMSIG(status)));
+  return fmt::format("exit code {}", WEXITSTATUS(status));
+}
+
+// What a session process needs of our options, as its command line.
+std::vector<std::string> session_arguments(const Options& options) {
+  std::vector<std::string> arguments = {"hip-worker", "--session", "--runtime", options.runtime};
+  if (options.device >= 0) arguments.insert(arguments.end(), {"--device", std::to_string(options.device)});
+  if (options.verbose) arguments.push_back("--verbose");
+  return arguments;
+}
+
+}  // namespace
+
+Supervisor::~Supervisor() {
+  for (const auto& [pid, child] : children_) ::kill(pid, SIGKILL);
+}
+
+Status Supervisor::open_listeners() {
+  if (options_.tcp) {
+    Result<net::Listener> listener = net::Listener::open(net::Address::tcp(options_.listen, options_.port));
+    if (!listener) return listener.status();
+    options_.port = listener->address().port();
+    listeners_.push_back(std::move(*listener));
+    // "localhost" means ::1 to some programs; where there is no IPv6 nobody will ask for it.
+    if (options_.listen == "127.0.0.1") {
+      Result<net::Listener> v6 = net::Listener::open(net::Address::tcp("::1", options_.port));
+      if (v6) listeners_.push_back(std::move(*v6));
+    }
+  }
+  if (!options_.socket.empty()) {
+    Result<net::Listener> listener = net::Listener::open(net::Address::unix_socket(options_.socket));
+    if (!listener) return listener.status();
+    listeners_.push_back(std::move(*listener));
+  }
+  return Status::ok();
+}
+
+Status Supervisor::open() {
+  TF_RETURN_IF_ERROR(raise_descriptor_limit());
+  TF_RETURN_IF_ERROR(open_listeners());
+  const sigset_t set = handled_signals();
+  if (::sigprocmask(SIG_BLOCK, &set, nullptr) != 0) return Status::from_errno("sigprocmask", errno);
+  signals_ = net::OwnedFd(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
+  if (!signals_) return Status::from_errno("signalfd", errno);
+  if (options_.ready_fd > STDERR_FILENO && ::fcntl(options_.ready_fd, F_SETFD, FD_CLOEXEC) != 0)
+    return Status::from_errno("--ready-fd", errno);
+  for (const net::Listener& listener : listeners_)
+    if (!options_.quiet) log("listening on {}", listener.address().to_string());
+  return Status::ok();
+}
+
+Status Supervisor::run() {
+  while (!stopping_ && failure_.is_ok()) TF_RETURN_IF_ERROR(round());
+  Status down = shut_down();
+  return failure_.is_ok() ? down : failure_;
+}
+
+// One turn of the poll loop.
+Status Supervisor::round() {
+  spawn_spares();
+  std::vector<pollfd> polled;
+  polled.push_back({signals_.get(), POLLIN, 0});
+  const bool accepting = !intake_.full() && accept_at_.passed();
+  for (const net::Listener& listener : listeners_)
+    polled.push_back({accepting ? listener.fd() : -1, POLLIN, 0});
+  const std::size_t first_child = polled.size();
+  std::vector<pid_t> pids;
+  for (const auto& [pid, child] : children_) {
+    polled.push_back({child.channel.get(), POLLIN, 0});
+    pids.push_back(pid);
+  }
+  intake_.watch(polled);
+
+  const int ready = ::poll(polled.data(), polled.size(), next_deadline().poll_timeout_ms(kPollMax_ms));
+  if (ready < 0 && errno != EINTR) return Status::from_errno("poll", errno);
+  if (ready < 0) return Status::ok();
+
+  // Session processes first: a token they expect must be known before its lanes are looked at.
+  for (std::size_t index = 0; index < pids.size(); ++index) {
+    auto child = children_.find(pids[index]);
+    if (polled[first_child + index].revents != 0 && child != children_.end())
+      read_channel(child->first, child->second);
+  }
+  intake_.progress(polled, [this](Intake::Connection& connection) { take(connection); });
+  for (std::size_t index = 0; index < listeners_.size(); ++index)
+    if (polled[1 + index].revents != 0) accept_from(listeners_[index]);
+  if (polled[0].revents != 0) read_signals();
+  replace_the_late();
+  return Status::ok();
+}
+
+Deadline Supervisor::next_deadline() const {
+  Deadline soonest = intake_.deadline();
+  if (!respawn_at_.passed()) soonest = soonest.sooner(respawn_at_);
+  if (!accept_at_.passed()) soonest = soonest.sooner(accept_at_);
+  for (const auto& [pid, child] : children_) soonest = soonest.sooner(child.deadline);
+  return soonest;
+}
+
+// Once: the sockets are open and a session process is warm, so a client will be served at once.
+void Supervisor::announce() {
+  if (std::exchange(announced_, true) || options_.ready_fd < 0) return;
+  const std::string line = fmt::format("ready {} {}\n", options_.tcp ? options_.port : 0, options_.socket);
+  if (::write(options_.ready_fd, line.data(), line.size()) < 0)
+    log("--ready-fd {}: {}", options_.ready_fd, std::strerror(errno));
+}
+
+void Supervisor::accept_from(net::Listener& listener) {
+  while (!intake_.full()) {
+    Result<net::OwnedFd> socket = listener.accept();
+    if (socket.code() == Code::kWouldBlock) return;
+    if (!socket) {
+      // Mostly out of descriptors: the listener stays readable, so without a pause this would spin.
+      intake_.log().line("accept: {}", socket.status().to_string());
+      accept_at_ = Deadline::after(std::chrono::milliseconds(200));
+      return;
+    }
+    intake_.add(std::move(*socket), listener.address().is_unix());
+  }
+}
+
+void Supervisor::take(Intake::Connection& connection) {
+  if (connection.attach.token.is_zero())
+    take_control(connection);
+  else
+    take_lane(connection);
+}
+
+void Supervisor::take_control(Intake::Connection& connection) {
+  if (busy() >= options_.sessions_max)
+    return refuse(connection, fmt::format("this worker serves {} clients already (--sessions-max)",
+                                          options_.sessions_max));
+  auto spare = std::find_if(children_.begin(), children_.end(),
+                            [](const auto& entry) { return entry.second.state == State::kSpare; });
+  if (spare == children_.end()) return;  // stays in the intake until one is warm
+  ChannelMessage message;
+  message.kind = Envelope::kControl;
+  message.session_id = next_session_id_;
+  message.is_local = connection.is_local;
+  message.quiet = !options_.verbose && intake_.log().exhausted(LogLimit::Clock::now());
+  message.connection = std::move(connection.socket);
+  const Status sent = send_message(spare->second.channel.get(), message, Deadline::now());
+  connection.socket = std::move(message.connection);
+  if (!sent.is_ok()) return doom(spare->first, spare->second, sent.to_string());
+  Child& child = spare->second;
+  child.state = State::kOffered;
+  child.deadline = Deadline::after(kTakeTime);
+  child.session_id = next_session_id_++;
+  child.offered = std::move(connection);
+  if (options_.verbose) log("session {}: process {}", child.session_id, spare->first);
+}
+
+// One that hangs costs its client kTakeTime; the next one serves it.
+void Supervisor::replace_the_late() {
+  for (auto& [pid, child] : children_)
+    if (child.deadline.passed())
+      doom(pid, child, child.state == State::kStarting ? "it is not ready in time" : "it does not answer");
+}
+
+// Whatever it has, another one gets. A process that hangs in the kernel may not end for long.
+void Supervisor::doom(pid_t pid, Child& child, std::string_view why) {
+  log("session process {} killed: {}", pid, why);
+  ::kill(pid, SIGKILL);
+  child.state = State::kDoomed;
+  child.deadline = Deadline::never();
+  if (child.offered) intake_.give_back(*std::exchange(child.offered, std::nullopt));
+  delay_respawn();
+}
+
+void Supervisor::delay_respawn() {
+  respawn_at_ = Deadline::after(respawn_delay_);
+  respawn_delay_ = std::min(respawn_delay_ * 2, kRespawnDelayMax);
+}
+
+void Supervisor::take_lane(Intake::Connection& connection) {
+  auto found = tokens_.find(connection.attach.token);
+  if (found == tokens_.end()) {
+    // The session may have announced the token after this round's look at its channel.
+    for (auto& [pid, child] : children_) read_channel(pid, child);
+    found = tokens_.find(connection.attach.token);
+  }
+  ChannelMessage message;
+  message.kind = Envelope::kLane;
+  message.attach = connection.attach;
+  message.connection = std::move(connection.socket);  // closed when this returns, unless passed on
+  if (found == tokens_.end()) return intake_.log().line("a lane refused: no session expects its token");
+  const Status sent = send_message(children_.at(found->second).channel.get(), message, Deadline::now());
+  if (!sent.is_ok())
+    intake_.log().line("a lane lost: session process {}: {}", found->second, sent.to_string());
+}
+
+void Supervisor::refuse(Intake::Connection& connection, const std::string& why) {
+  intake_.log().line("a client refused: {}", why);
+  const net::OwnedFd socket = std::move(connection.socket);
+  // What is unread when a TCP socket closes resets the connection and the answer with it.
+  std::byte hello[4096];
+  while (::recv(socket.get(), hello, sizeof hello, MSG_DONTWAIT) > 0) continue;
+  protocol::HelloReply reply;
+  reply.code = Code::kResourceExhausted;
+  reply.message = why;
+  const Status sent = protocol::send_hello_reply(socket.get(), reply, Deadline::now());
+  if (!sent.is_ok() && options_.verbose) log("refusal not delivered: {}", sent.to_string());
+}
+
+void Supervisor::read_channel(pid_t pid, Child& child) {
+  for (int count = 0; child.channel && count < kMessagesPerTurn; ++count) {
+    Result<ChannelMessage> message = receive_message(child.channel.get(), Deadline::now());
+    if (message.code() == Code::kTimeout) return;
+    if (!message) {
+      child.channel.reset();  // it has exited or is about to; reap() says how
+      if (message.code() != Code::kPeerLost) ::kill(pid, SIGKILL);
+      return;
+    }
+    if (take_message(pid, child, *message)) continue;
+    intake_.log().line("session {}, process {}: killed, for it says what no session process says",
+                       child.session_id, pid);
+    child.channel.reset();
+    ::kill(pid, SIGKILL);
+  }
+}
+
+bool Supervisor::take_message(pid_t pid, Child& child, ChannelMessage& message) {
+  if (child.state == State::kDoomed) return true;  // said before it was killed
+  switch (message.kind) {
+    case Envelope::kReady:
+      if (child.state != State::kStarting) return false;
+      child.state = State::kSpare;
+      child.deadline = Deadline::never();
+      respawn_delay_ = kRespawnDelayMin;
+      announce();
+      return true;
+    case Envelope::kTaken:
+      if (child.state != State::kOffered) return false;
+      child.state = State::kServing;
+      child.deadline = Deadline::never();
+      child.offered.reset();
+      return true;
+    case Envelope::kExpect: return expect_lanes(pid, child, message.attach.token);
+    case Envelope::kOffer:
+    case Envelope::kWant:
+    case Envelope::kWithdraw:
+      if (child.state != State::kServing) return false;
+      share(pid, child, message);
+      return true;
+    default: return false;
+  }
+}
+
+bool Supervisor::expect_lanes(pid_t pid, Child& child, const net::Token& token) {
+  if (child.state != State::kServing || ++child.tokens > kTokensPerSessionMax) return false;
+  // A token that another session uses already stays with that one.
+  if (!tokens_.emplace(token, pid).second)
+    intake_.log().line("session {}: its token is in use", child.session_id);
+  return true;
+}
+
+void Supervisor::share(pid_t pid, Child& child, ChannelMessage& message) {
+  ChannelMessage answer;
+  offers_.handle(pid, message, answer);
+  // One that does not read its answers goes without.
+  static_cast<void>(send_message(child.channel.get(), answer, Deadline::now()));
+  offers_.sent(message.attach.token, answer);
+}
+
+void Supervisor::read_signals() {
+  signalfd_siginfo info{};
+  while (::read(signals_.get(), &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
+    if (info.ssi_signo == SIGCHLD) {
+      reap();
+    } else if (info.ssi_signo == SIGHUP) {
+      if (!options_.quiet) log("{}: nothing is read again, and everything goes on", ::strsignal(SIGHUP));
+    } else {
+      if (!options_.quiet) log("stopping: {}", ::strsignal(static_cast<int>(info.ssi_signo)));
+      stopping_ = true;
+    }
+  }
+}
+
+// A client that was refused has had its line from the session process, unless that was told to be quiet;
+// either way it counts, so that a flood of them silences the next.
+void Supervisor::log_end(const Child& child, int status) {
+  const int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  if (options_.verbose) return log("session {} ended: {}", child.session_id, how_it_ended(status));
+  if (code == 0) return;
+  if (code == kExitNoClient) return static_cast<void>(intake_.log().allow(LogLimit::Clock::now()));
+  intake_.log().line("session {} ended: {}", child.session_id, how_it_ended(status));
+}
+
+void Supervisor::reap() {
+  int status = 0;
+  for (pid_t pid = ::waitpid(-1, &status, WNOHANG); pid > 0; pid = ::waitpid(-1, &status, WNOHANG)) {
+    auto found = children_.find(pid);
+    if (found == children_.end()) continue;
+    Child child = std::move(found->second);
+    children_.erase(found);
+    std::erase_if(tokens_, [pid](const auto& entry) { return entry.second == pid; });
+    offers_.forget(pid);
+    if (child.state == State::kServing) {
+      log_end(child, status);
+      continue;
+    }
+    if (child.offered) intake_.give_back(std::move(*child.offered));
+    if (stopping_) continue;
+    if (!announced_) failure_ = {Code::kUnavailable, "no session process can start; see above"};
+    if (child.state == State::kDoomed) continue;
+    log("a spare session process ended: {}", how_it_ended(status));
+    delay_respawn();
+  }
+}
+
+std::size_t Supervisor::count(State state) const {
+  return static_cast<std::size_t>(
+      std::count_if(children_.begin(), children_.end(),
+                    [state](const auto& entry) { return entry.second.state == state; }));
+}
+
+void Supervisor::spawn_spares() {
+  if (!respawn_at_.passed()) return;
+  while (count(State::kStarting) + count(State::kSpare) < options_.spares && busy() < options_.sessions_max) {
+    const Status spawned = spawn();
+    if (spawned.is_ok()) continue;
+    log("cannot start a session process: {}", spawned.to_string());
+    return delay_respawn();
+  }
+}
+
+// Always a fresh program image: a process that has used a HIP runtime must not be forked.
+Status Supervisor::spawn() {
+  Result<ChannelPair> channel = make_channel();
+  if (!channel) return channel.status();
+  std::vector<std::string> arguments = session_arguments(options_);
+  std::vector<char*> argv;
+  for (std::string& argument : arguments) argv.push_back(argument.data());
+  argv.push_back(nullptr);
+
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+  ::posix_spawn_file_actions_init(&actions);
+  ::posix_spawnattr_init(&attributes);
+  sigset_t none;
+  ::sigemptyset(&none);
+  sigset_t defaults = handled_signals();
+  ::sigdelset(&defaults, SIGHUP);  // ignored there
+  ::posix_spawnattr_setsigmask(&attributes, &none);
+  ::posix_spawnattr_setsigdefault(&attributes, &defaults);
+  // A process group of its own: Ctrl-C in a terminal reaches the supervisor, which lets sessions finish.
+  ::posix_spawnattr_setpgroup(&attributes, 0);
+  ::posix_spawnattr_setflags(&attributes,
+                             POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
+  // The copy made by dup2 is not close-on-exec; every other descriptor of ours is.
+  ::posix_spawn_file_actions_adddup2(&actions, channel->session.get(), kSessionChannelFd);
+  pid_t pid = -1;
+  const int error = ::posix_spawn(&pid, "/proc/self/exe", &actions, &attributes, argv.data(), environ);
+  ::posix_spawn_file_actions_destroy(&actions);
+  ::posix_spawnattr_destroy(&attributes);
+  if (error != 0) return Status::from_errno("posix_spawn", error);
+  Child child;
+  child.channel = std::move(channel->supervisor);
+  children_.emplace(pid, std::move(child));
+  return Status::ok();
+}
+
+// No new clients; those that are served may finish what they have sent, for a bounded time.
+Status Supervisor::shut_down() {
+  stopping_ = true;
+  listeners_.clear();
+  intake_.clear();
+  for (auto& [pid, child] : children_) {
+    ChannelMessage drain;
+    drain.kind = Envelope::kDrain;
+    if (child.channel && send_message(child.channel.get(), drain, Deadline::now()).is_ok()) continue;
+    ::kill(pid, SIGKILL);
+  }
+  const Deadline deadline = Deadline::after(kShutdownTime);
+  while (!children_.empty() && !deadline.passed()) {
+    pollfd polled{signals_.get(), POLLIN, 0};
+    ::poll(&polled, 1, deadline.poll_timeout_ms(kPollMax_ms));
+    read_signals();
+    reap();
+  }
+  for (const auto& [pid, child] : children_) {
+    log("session {} does not end; killed", child.session_id);
+    ::kill(pid, SIGKILL);
+    ::waitpid(pid, nullptr, 0);
+  }
+  children_.clear();
+  return Status::ok();
+}
+
+}  // namespace tf::worker

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// Supervisor: the process that users start. Accepts connections and passes each to the session process that
+// it belongs to; one such process per client, some kept warm. Never touches a HIP runtime, so nothing that a
+// client or a GPU does reaches it.
+//
+// One thread, one poll loop, nothing in it blocks.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "transport/base/deadline.h"
+#include "transport/base/status.h"
+#include "transport/net/fd.h"
+#include "transport/net/socket.h"
+#include "worker/base/channel.h"
+#include "worker/base/options.h"
+#include "worker/memory/offers.h"
+#include "worker/supervisor/intake.h"
+
+namespace tf::worker {
+
+inline constexpr std::chrono::seconds kShutdownTime{5};
+inline constexpr std::chrono::milliseconds kRespawnDelayMin{200};
+inline constexpr std::chrono::milliseconds kRespawnDelayMax{30000};
+inline constexpr std::chrono::seconds kStartTime{120};  // of a session process, until it is warm
+inline constexpr std::chrono::seconds kTakeTime{1};     // of a warm one, to say that it has its client
+inline constexpr unsigned kTokensPerSessionMax = 1;     // a session has one endpoint
+
+class Supervisor {
+ public:
+  explicit Supervisor(Options options) : options_(std::move(options)) {}
+  Supervisor(const Supervisor&) = delete;
+  Supervisor& operator=(const Supervisor&) = delete;
+  ~Supervisor();
+
+  // Binds the sockets and takes over SIGTERM, SIGINT, SIGHUP and SIGCHLD.
+  Status open();
+  // Serves until SIGTERM or SIGINT. Fails when no session process ever became ready.
+  Status run();
+
+ private:
+  // kOffered: it was sent a client and has not said that it has it. kDoomed: killed, and to be reaped.
+  enum class State { kStarting, kSpare, kOffered, kServing, kDoomed };
+  struct Child {
+    net::OwnedFd channel;
+    State state = State::kStarting;
+    std::uint64_t session_id = 0;
+    Deadline deadline = Deadline::after(kStartTime);  // kStarting, kOffered: when somebody else does it
+    std::optional<Intake::Connection> offered;        // ours until it is taken
+    unsigned tokens = 0;
+  };
+  using Children = std::map<pid_t, Child>;
+
+  Status open_listeners();
+  Status round();
+  void announce();
+  void accept_from(net::Listener& listener);
+  void take(Intake::Connection& connection);
+  void take_control(Intake::Connection& connection);
+  void take_lane(Intake::Connection& connection);
+  void refuse(Intake::Connection& connection, const std::string& why);
+  void read_channel(pid_t pid, Child& child);
+  // False: not what a session process says there and then.
+  bool take_message(pid_t pid, Child& child, ChannelMessage& message);
+  bool expect_lanes(pid_t pid, Child& child, const net::Token& token);
+  void share(pid_t pid, Child& child, ChannelMessage& message);
+  void replace_the_late();
+  void doom(pid_t pid, Child& child, std::string_view why);
+  void delay_respawn();
+  void read_signals();
+  void reap();
+  void log_end(const Child& child, int status);
+  void spawn_spares();
+  Status spawn();
+  Status shut_down();
+  std::size_t count(State state) const;
+  // With a client, or about to have one.
+  std::size_t busy() const { return count(State::kServing) + count(State::kOffered); }
+  Deadline next_deadline() const;
+
+  Options options_;
+  std::vector<net::Listener> listeners_;
+  net::OwnedFd signals_;
+  Intake intake_;
+  Children children_;
+  std::map<net::Token, pid_t> tokens_;
+  Offers offers_;
+  std::uint64_t next_session_id_ = 1;
+  bool announced_ = false;
+  bool stopping_ = false;
+  Status failure_;
+  Deadline respawn_at_ = Deadline::now();
+  std::chrono::milliseconds respawn_delay_ = kRespawnDelayMin;
+  Deadline accept_at_ = Deadline::now();  // later when descriptors ran out
+};
+
+}  // namespace tf::worker
