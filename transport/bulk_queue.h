@@ -2,16 +2,16 @@
 // BulkQueue: the bookkeeping behind a BulkPlane, the same for every transport. It moves no bytes.
 //
 // Users post sends, receives and aborts from any thread (the functions of BulkPlane forward here). The
-// transport's mover asks what to put on the wire (next_send) and where what came from it belongs
-// (find_receive). One mutex, never held while bytes move.
+// transport's mover asks what to send next (next_send) and where incoming bytes go (find_receive). One mutex,
+// never held while bytes move.
 //
-// Pinning. Memory handed out by next_send() and find_receive() may be touched by the mover, the kernel or a
-// device until the matching advance_*(), or, when it was handed over, until the matching finish_*(). A
-// transfer so pinned is not completed by fail_all() from another thread but by what unpins it: no completion
-// ever frees memory that is still being copied.
+// Pinning. Memory returned by next_send() and find_receive() may be touched by the mover, the kernel or a
+// device until the matching advance_*(), or, if it was handed over, until the matching finish_*(). fail_all()
+// does not complete a pinned transfer; the call that unpins it does. So no completion ever frees memory that
+// is still being copied.
 //
-// Order. Sends and aborts go out first in, first out, and so does each tag's receives. A tag that was
-// aborted is not used again on the same endpoint: later receives for it complete with the abort.
+// Order. Sends and aborts leave in the order of the calls, and each tag's receives are filled in that order.
+// An aborted tag is not reused on the same endpoint: later receives for it complete with the abort.
 #pragma once
 
 #include <atomic>
@@ -28,7 +28,7 @@
 
 namespace tf {
 
-// Aborted tags whose receive has not been posted yet. One more fails the endpoint.
+// Limit on aborted tags whose receive has not been posted yet. One more fails the endpoint.
 inline constexpr std::size_t kBulkAbortsMax = 4096;
 
 class BulkQueue {
@@ -54,18 +54,18 @@ class BulkQueue {
     bool is_abort = false;
     std::uint32_t reason = 0;  // of the abort
   };
-  // The oldest send or abort that is not wholly handed over; pins it until the next advance_send() or
-  // hand_over_send(), one of which must follow (0 bytes: nothing could be sent now).
+  // The oldest send or abort that is not entirely handed over. Pins it until the advance_send() or
+  // hand_over_send() that must follow (0 bytes: nothing could be sent now).
   std::optional<Outgoing> next_send();
-  // `bytes` of it are on the wire and its memory is no longer needed; an abort is removed by sent_abort().
+  // `bytes` of it are on the wire, and their memory is no longer needed. sent_abort() removes an abort.
   void advance_send(std::size_t bytes);
   void sent_abort();
-  // Zero-copy sends: hand_over_send() says that the kernel holds `bytes` more of the current send and lets
-  // next_send() go on behind them; finish_send() says that the oldest `bytes` handed over are free again.
+  // Zero-copy sends. hand_over_send(): the kernel holds `bytes` more of the current send; next_send() goes on
+  // after them. finish_send(): the oldest `bytes` handed over are free again.
   void hand_over_send(std::size_t bytes);
   void finish_send(std::size_t bytes);
 
-  // Cheap hint, any thread: something is waiting to be handed over.
+  // Cheap hint, any thread: something waits to be handed over.
   bool has_send() const { return to_send_.load(std::memory_order_acquire) != 0; }  // pairs with count_sends()
 
   // --- Mover, incoming ------------------------------------------------------------------------------------
@@ -74,35 +74,38 @@ class BulkQueue {
     std::uint64_t bytes = 0;      // how many bytes it still takes
     bool is_discard = false;
   };
-  // The oldest receive posted for `tag` that is not wholly handed over; none: stop reading this direction
-  // until one is posted. Pins it until advance_receive() or hand_over_receive(), one of which must follow (0
-  // bytes: nothing came).
+  // The oldest receive of `tag` that is not entirely handed over. None: stop reading this direction until one
+  // is posted. Pins it until the advance_receive() or hand_over_receive() that must follow (0 bytes: nothing
+  // came).
   std::optional<Incoming> find_receive(std::uint64_t tag);
-  // What it means that find_receive() found none. Ok: wait for one to be posted; kProtocol: nobody asked the
-  // peer for it (BulkPlane::refuse_unasked).
+  // Why find_receive() found none. Ok: wait until one is posted. kProtocol: nobody asked the peer for this
+  // payload (BulkPlane::refuse_unasked).
   Status judge_early(std::uint64_t tag) const;
   // REQUIRES: bytes <= Incoming::bytes
   void advance_receive(std::uint64_t tag, std::uint64_t bytes);
-  // A device puts the next `bytes` where find_receive() said; it goes on behind them. They are there, and the
-  // tag's oldest `bytes` handed over are their owner's again, with finish_receive().
+  // hand_over_receive(): a device writes the next `bytes` to where find_receive() said; the following ones go
+  // after them. finish_receive(): the tag's oldest `bytes` handed over have arrived and belong to their owner
+  // again.
   void hand_over_receive(std::uint64_t tag, std::uint64_t bytes);
   void finish_receive(std::uint64_t tag, std::uint64_t bytes);
-  // find_receive() without pinning; also true once failed, so that nobody waits for a receive in vain.
+  // Like find_receive(), without pinning. Also true after a failure, so that nobody waits for a receive in
+  // vain.
   bool has_receive(std::uint64_t tag) const;
   // The peer gave up on `tag`: its receives, posted or yet to come, complete with bulk_aborted(reason).
-  // REQUIRES: no receive of the tag is pinned. A failure returned is the endpoint's to take.
+  // REQUIRES: no receive of the tag is pinned. If this fails, so must the endpoint.
   Status abort_receive(std::uint64_t tag, std::uint32_t reason);
 
   // --- Any thread ------------------------------------------------------------------------------------------
-  // Hint: transfers have not ended yet.
+  // Hint: some transfers have not ended yet.
   bool has_pending() const {
     return send_count_.load(std::memory_order_relaxed) != 0 ||
            receive_count_.load(std::memory_order_relaxed) != 0;
   }
-  // Completes everything that is not pinned with `status` and refuses what comes later. The first call
+  // Completes everything that is not pinned with `status`, and refuses later calls. Only the first call
   // counts.
   void fail_all(const Status& status);
-  // Nobody will touch what was handed over: completes it with the failure. REQUIRES: fail_all() came before
+  // Nobody touches handed-over memory any more: completes it with the failure. REQUIRES: fail_all() came
+  // before
   void let_go();
 
  private:
@@ -112,15 +115,15 @@ class BulkQueue {
     BulkCompletion* completion = nullptr;  // null: an abort
     std::uint32_t reason = 0;
     std::size_t handed_over = 0;  // bytes given to the wire or the kernel
-    std::size_t finished = 0;     // of these, bytes whose memory is free again
+    std::size_t finished = 0;     // of these, bytes that are free again
     bool wholly_handed_over() const { return completion != nullptr && handed_over == source.size(); }
   };
   struct Receive {
     std::byte* target = nullptr;  // null: discard
     std::uint64_t bytes = 0;
     BulkCompletion* completion = nullptr;
-    std::uint64_t handed_over = 0;  // bytes that have come, or that a device puts there
-    std::uint64_t finished = 0;     // of these, bytes that have come
+    std::uint64_t handed_over = 0;  // bytes that arrived, or that a device is writing
+    std::uint64_t finished = 0;     // of these, bytes that arrived
     bool pinned = false;            // between find_receive() and what follows
     bool wholly_handed_over() const { return handed_over == bytes; }
     bool held() const { return pinned || handed_over != finished; }
@@ -128,7 +131,7 @@ class BulkQueue {
   using Receives = std::unordered_map<std::uint64_t, std::deque<Receive>>;
   struct Aborted {
     std::uint32_t reason = 0;
-    bool claimed = false;  // a receive has met it: may be forgotten when room is needed
+    bool claimed = false;  // a receive met it: may be dropped to make room
   };
 
   Status post_receive(std::uint64_t tag, Receive receive);
@@ -144,7 +147,7 @@ class BulkQueue {
 
   mutable std::mutex mutex_;
   Status failure_;          // sticky
-  std::deque<Send> sends_;  // oldest first; those before cursor_ are wholly handed over
+  std::deque<Send> sends_;  // oldest first; those before cursor_ are entirely handed over
   std::size_t cursor_ = 0;
   std::size_t aborts_to_send_ = 0;
   bool send_pinned_ = false;                   // sends_[cursor_] is between next_send() and its advance
@@ -153,12 +156,12 @@ class BulkQueue {
   Receives receives_;                          // no empty queues
   std::atomic<std::size_t> receive_count_{0};  // written under the mutex
   bool refuses_unasked_ = false;
-  std::unordered_set<std::uint64_t> open_;  // tags whose receives come one after another
+  std::unordered_set<std::uint64_t> open_;  // tags whose receives are posted one by one
   std::unordered_map<std::uint64_t, Aborted> aborted_;
   std::deque<std::uint64_t> aborted_order_;  // the keys of aborted_, oldest first
 };
 
-// A bulk plane whose users' side is a BulkQueue: hands every call to it, and tells the transport.
+// A bulk plane whose users' side is a BulkQueue. Forwards every call to it, then tells the transport.
 class QueuedBulkPlane : public BulkPlane {
  public:
   Status send(std::uint64_t tag, std::span<const std::byte> source, BulkCompletion& completion) override {
@@ -178,7 +181,8 @@ class QueuedBulkPlane : public BulkPlane {
 
  private:
   virtual BulkQueue& bulk_queue() = 0;
-  // The queue's answer: there may be something for a mover, who may be asleep. Returns what the user gets.
+  // Called with the queue's result, when there may be work for a mover that is asleep. Returns what the user
+  // gets.
   virtual Status posted(Status result) = 0;
 };
 

@@ -1,23 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // Endpoint: one connected pair of planes between a proxy and a worker. THE interface of a transport.
 //
-// Message plane: small frames (FrameHeader + payload), delivered whole, once and in order.
-// Bulk plane:    large payloads, named by a tag, moved straight between the two callers' memories.
-// The planes never delay each other: a payload that waits for its receiver stops no message.
+// The planes never delay each other: a payload that waits for its receiver holds up no message.
 //
-// Threads. Three roles, each held by one thread at a time, the three freely concurrent:
+// Threads. Three roles. One thread at a time holds each; the three may run concurrently:
 //   producer  reserve, publish, abandon          (RequestQueue lets many threads share it)
 //   consumer  poll
 //   mover     bulk().poll
-// wait() may be called by consumer and mover, also at the same time from two threads.
-// bulk().send/receive/discard/abort, fail() and status() may be called from any thread.
+// Consumer and mover may call wait(), also both at the same time. bulk().send/receive/discard/abort, fail()
+// and status() may be called from any thread.
 //
-// Errors. The first failure is sticky: afterwards every call returns it, and every pending bulk
-// transfer completes with it. Nothing here blocks except wait(). Nothing throws or aborts.
+// Errors. The first failure is sticky: every later call returns it, and every pending bulk transfer completes
+// with it. Nothing here blocks except wait(). Nothing throws or aborts.
 //
-// No hidden wake-ups are lost: whoever publishes wakes a peer that sleeps in wait(), and no timer ever
-// delays a message: publish() makes a lone message leave at once, without a further call. While the
-// wire is busy, published messages gather and leave together.
+// No wake-up is lost: publish() wakes a peer that sleeps in wait(). No timer delays a message: a lone message
+// leaves at once, without a further call. While the wire is busy, published messages gather and leave
+// together.
 #pragma once
 
 #include <atomic>
@@ -39,12 +37,12 @@ inline constexpr std::size_t kMessageBytesMax = 64 * 1024;
 struct Capabilities {
   std::size_t max_message_bytes = kMessageBytesMax;  // largest reserve()
   std::size_t bulk_chunk_bytes = 1 << 20;            // best size of one send(); larger ones are cut
-  // Payload up to here costs less inside its message than on the bulk plane.
+  // Payload up to this size costs less inside its message than on the bulk plane.
   std::size_t inline_payload_bytes = 8 << 10;
   bool shared_memory = false;  // both sides can map the same pages
-  bool one_sided = false;      // bulk needs no CPU on the far side
-  // Bulk leaves from whichever processor moves it, and overtakes itself when that changes: best moved by one
-  // thread that stays where it is.
+  bool one_sided = false;      // bulk transfers need no processor on the far side
+  // Bulk data leaves from the processor that moves it, and may arrive out of order when the mover changes
+  // processors. Best moved by one thread that stays where it is.
   bool steady_mover = false;
 };
 
@@ -56,16 +54,16 @@ struct Slot {
 
 class MessageSink {
  public:
-  // `payload` dies when the call returns and may be changed by a hostile peer while it lasts: read each
-  // field once. A failure returned here becomes the endpoint's sticky failure. Must not poll the endpoint.
+  // `payload` is valid only during the call, and a hostile peer may change it meanwhile: read each field
+  // once. A failure returned here becomes the endpoint's sticky failure. Must not poll the endpoint.
   virtual Status on_message(const FrameHeader& header, std::span<const std::byte> payload) = 0;
 
  protected:
   ~MessageSink() = default;
 };
 
-// The outcome of one bulk transfer. Owned by the caller; must outlive the transfer, which ends when
-// done() is true. complete() is called exactly once, by whichever thread moves the last byte.
+// The outcome of one bulk transfer. The caller owns it; it must outlive the transfer, which ends when done()
+// is true. complete() is called exactly once, by the thread that moves the last byte.
 class BulkCompletion {
  public:
   bool done() const { return state_.load(std::memory_order_acquire) != 0; }  // pairs with complete()
@@ -91,46 +89,48 @@ class BulkPlane {
  public:
   virtual ~BulkPlane() = default;
 
-  // Sends `source`. The memory must stay unchanged until `completion` is done; then it may be reused.
-  // At most kBulkPendingMax sends and as many receives are queued: kResourceExhausted beyond.
+  // Sends `source`. The memory must not change until `completion` is done. At most kBulkPendingMax sends and
+  // as many receives are queued: kResourceExhausted beyond.
   virtual Status send(std::uint64_t tag, std::span<const std::byte> source, BulkCompletion& completion) = 0;
   // Receives the next target.size() bytes of `tag` straight into `target`.
   virtual Status receive(std::uint64_t tag, std::span<std::byte> target, BulkCompletion& completion) = 0;
   // Receives the next `bytes` of `tag` and throws them away.
   virtual Status discard(std::uint64_t tag, std::uint64_t bytes, BulkCompletion& completion) = 0;
-  // Sender gives up on `tag`: receives of the peer posted for it complete with kClosed and `reason`
-  // (a number that both users understand, at most 32 bits) in BulkAbort's text form.
+  // The sender gives up on `tag`: the peer's receives for it complete with kClosed and `reason` (a number
+  // that both users understand, at most 32 bits) in BulkAbort's text form.
   virtual Status abort(std::uint64_t tag, std::uint32_t reason) = 0;
 
   // For an end that chooses every tag it receives under, and posts its receives before it asks the peer to
-  // send: from now on payload, or an abort, for a tag without a receive is kProtocol, and ends the endpoint.
-  // A transport that cannot tell leaves it at back-pressure.
+  // send. From now on, payload or an abort for a tag without a receive is kProtocol and ends the endpoint. A
+  // transport that cannot tell applies back-pressure as before.
   virtual void refuse_unasked() {}
-  // With that: the receives of `tag` are posted one after another, so that its payload may come between them.
-  // `open`: from before the peer is asked; until called again with false. Any thread.
+  // An exception to refuse_unasked(): the receives of `tag` are posted one after another, so its payload may
+  // arrive between two of them. Call with `open` true before the peer is asked, and with false at the end.
+  // Any thread.
   virtual void keep_open(std::uint64_t tag, bool open) { static_cast<void>(tag), static_cast<void>(open); }
 
-  // Hints: transfers from and to `memory` will be many, so that it may pay to register it with a device once.
-  // forget() with the same span before the memory goes; no transfer of it is pending then. Any thread.
+  // Hint: many transfers will use `memory`, so it may pay to register it with a device once. Call forget()
+  // with the same span before the memory goes away, when no transfer uses it. Any thread.
   virtual void remember(std::span<std::byte> memory) { static_cast<void>(memory); }
   virtual void forget(std::span<std::byte> memory) { static_cast<void>(memory); }
 
-  // Memory of a device, whole pages, which is at `memory` for that device while no processor need be able to
-  // address it: what lies `offset` bytes into the dma-buf `dmabuf`. Afterwards transfers may name it; it then
-  // moves between the wire and that device and is touched by nobody here. Ends with forget(), as above. The
-  // descriptor stays the caller's. kUnsupported: this transport cannot; kInvalidArgument: the span overlaps
-  // one that is remembered; other failures say why the transport's own device refuses. Any thread.
+  // Registers device memory, whole pages: the bytes from `offset` on in the dma-buf `dmabuf`. `memory` is its
+  // address range for that device; the processor need not be able to access it. Afterwards transfers may name
+  // it. Its bytes then move between the wire and that device, and no processor here touches them. Ends with
+  // forget(), as above. The caller keeps the descriptor. kUnsupported: this transport cannot.
+  // kInvalidArgument: the span overlaps one that is remembered. Other failures say why the transport's own
+  // device refuses. Any thread.
   virtual Status remember_device(std::span<std::byte> memory, int dmabuf, std::uint64_t offset) {
     static_cast<void>(memory), static_cast<void>(dmabuf), static_cast<void>(offset);
     return {Code::kUnsupported, "this transport does not reach the memory of devices"};
   }
-  // Whether all of `memory` is that of devices, remembered, so that transfers may name it. Any thread.
+  // Whether all of `memory` was registered by remember_device(), so that transfers may name it. Any thread.
   virtual bool reaches(std::span<const std::byte> memory) const {
     static_cast<void>(memory);
     return false;
   }
 
-  // Moves what can be moved without blocking; returns the bytes moved (0: nothing to do now).
+  // Moves what it can without blocking. Returns the bytes moved (0: nothing to do now).
   virtual Result<std::size_t> poll() = 0;
 };
 
@@ -148,36 +148,36 @@ constexpr bool wants(Interest interest, Interest part) {
 
 class Endpoint {
  public:
-  // Closes: the peer's calls fail with kPeerLost after having delivered everything published before.
+  // Closes. The peer still gets everything published before; then its calls fail with kPeerLost.
   virtual ~Endpoint() = default;
 
   virtual std::string_view transport() const = 0;  // "shm"
   virtual const Capabilities& capabilities() const = 0;
 
-  // Reserves space for a message of `bytes` (header included). kWouldBlock: the peer is behind; drive
-  // the endpoint (poll, wait) and retry. At most one slot is out at a time.
+  // Reserves space for a message of `bytes` (header included). kWouldBlock: the peer is behind; drive the
+  // endpoint (poll, wait) and retry. At most one slot may be reserved at a time.
   virtual Result<Slot> reserve(std::size_t bytes) = 0;
-  // The same where it can be had at once; a slot without bytes: reserve() says why, or has it. What costs
-  // least, for the messages that go without saying.
+  // Fast path; returns an empty slot if anything is in the way. Then call reserve(), which succeeds or says
+  // why.
   virtual Slot try_reserve(std::size_t bytes) {
     static_cast<void>(bytes);
     return {};
   }
-  // The message goes out. REQUIRES: a valid frame header whose payload_length fits the slot exactly.
+  // Sends the message. REQUIRES: a valid frame header whose payload_length fits the slot exactly.
   virtual void publish(Slot slot) = 0;
   virtual void abandon(Slot slot) = 0;
 
-  // Delivers at most `limit` messages to `sink`; returns how many (0: none waiting).
+  // Delivers at most `limit` messages to `sink`. Returns how many (0: none waiting).
   virtual Result<std::size_t> poll(MessageSink& sink, std::size_t limit) = 0;
 
   virtual BulkPlane& bulk() = 0;
 
-  // Sleeps until poll() (kMessages) or bulk().poll() (kBulk) may do something, room for a reserve()
-  // that returned kWouldBlock may have appeared, the endpoint failed (returns that) or the deadline
-  // passed (kTimeout). Spins adaptively first. May return early.
+  // Sleeps until poll() (kMessages) or bulk().poll() (kBulk) may have work, until there may be room again
+  // after a reserve() that returned kWouldBlock, until the endpoint fails (returns that failure), or until
+  // the deadline passes (kTimeout). Spins adaptively first. May return early.
   virtual Status wait(Interest interest, Deadline deadline) = 0;
 
-  // Makes `reason` the sticky failure unless there is one already, and wakes every waiter.
+  // Makes `reason` the sticky failure, unless there is one already, and wakes every waiter.
   virtual void fail(Status reason) = 0;
   virtual Status status() const = 0;
 };

@@ -11,7 +11,7 @@
 //   12      4     flags           bits 0..15 kFlag*, bits 16..31 device ordinal of the calling thread
 //   16      8     payload_length  bytes that follow, at most the endpoint's max_message_bytes - 24
 //
-// Dependency policy: this header knows nothing of opcodes' meaning.
+// Dependency policy: this header knows no opcode's meaning.
 #pragma once
 
 #include <cstddef>
@@ -54,13 +54,13 @@ static_assert(std::has_unique_object_representations_v<FrameHeader>);
 
 inline constexpr std::size_t kFrameHeaderBytes = sizeof(FrameHeader);
 
-// Is everything right about a header that does not depend on the opcode: magic, version, no unknown flags,
-// payload_length <= payload_bytes_max?
+// Checks everything about a header that does not depend on the opcode: magic, version, no unknown flags,
+// payload_length <= payload_bytes_max.
 constexpr bool is_valid(const FrameHeader& header, std::uint64_t payload_bytes_max) {
   return header.magic == kFrameMagic && header.version == kWireVersion &&
          (header.flags & 0xffff & ~kFlagsKnown) == 0 && header.payload_length <= payload_bytes_max;
 }
-// The same, said with the name of the field that is wrong and both values.
+// The same; a failure names the wrong field and both values.
 Status validate(const FrameHeader& header, std::uint64_t payload_bytes_max);
 
 // Reads and validates the header at the start of `bytes`. kProtocol when it is short or wrong.

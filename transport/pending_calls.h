@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // PendingCalls: the calls that wait for replies, found by request id without a lock.
 //
-// A slot per waiting call, at its id modulo the number of slots. The thread that numbers requests enters a
-// call, the thread that reads replies completes it, and the caller may give it up at any moment; whoever
-// moves a slot's state away from the id owns the call's memory from then on, so a late reply never meets a
-// caller that has left.
-//   state 0: free. state id: waiting, `call` is valid (release on entering, acquire on completing).
-//   state kBusy: being completed.
+// One slot per waiting call, at its id modulo the number of slots. The thread that numbers requests enters a
+// call, the thread that reads replies completes it, and the caller may give it up at any moment. Whoever
+// changes a slot's state away from the id owns the call's memory from then on, so a late reply never touches
+// the stack of a caller that has left.
+//   state 0: free. state id: waiting, `call` is valid (release on entering, acquire on completing). state
+//   kBusy: being completed.
 #pragma once
 
 #include <array>
@@ -28,7 +28,7 @@ struct Reply {
   std::size_t bytes = 0;  // payload bytes copied into the caller's buffer
 };
 
-// A call on its way. Lives on the caller's stack from before its publish until it is done or given up.
+// A call in flight. Lives on the caller's stack from before its publish until it is done or given up.
 struct PendingCall {
   std::uint16_t opcode = 0;
   std::uint32_t id = 0;
@@ -45,7 +45,7 @@ struct PendingCall {
 class PendingCalls {
  public:
   // Enters `call` under `id` or the next id whose slot is free; both are ids from 1 on. False: kWaitersMax
-  // calls wait already. One thread at a time.
+  // calls are waiting already. One thread at a time.
   bool enter(PendingCall& call, std::uint32_t& id) {
     for (std::size_t tries = 0; tries < kWaitersMax; ++tries, id = after(id)) {
       Slot& slot = slots_[id % kWaitersMax];
@@ -58,7 +58,7 @@ class PendingCalls {
     return false;
   }
 
-  // Calls answer(call), then lets the caller go. False: nobody waits under this id (any more). One thread at
+  // Calls answer(call), then releases the caller. False: nobody waits under this id (any more). One thread at
   // a time.
   template <typename Answer>
   bool complete(std::uint32_t id, Answer answer) {
@@ -73,7 +73,7 @@ class PendingCalls {
     return true;
   }
 
-  // The caller leaves without an answer. False: the answer has come after all, and the call is done.
+  // The caller leaves without an answer. False: the answer came after all, and the call is done.
   bool give_up(PendingCall& call) {
     std::uint64_t expected = call.id;
     Slot& slot = slots_[call.id % kWaitersMax];
@@ -85,8 +85,9 @@ class PendingCalls {
     return false;
   }
 
-  // An answer that nobody waits for may be one to a call that was given up, once for each of them. False:
-  // there is none left, so nobody asked for it. After complete() has said so; one thread at a time.
+  // An answer that nobody waits for may belong to a call that was given up; each such call excuses one
+  // answer. False: no such call is left, so nobody asked for this answer. Call it when complete() returned
+  // false; one thread at a time.
   bool forgive_late() {
     if (given_up_.load(std::memory_order_relaxed) == 0) return false;
     given_up_.fetch_sub(1, std::memory_order_relaxed);
@@ -102,7 +103,7 @@ class PendingCalls {
     PendingCall* call = nullptr;
   };
   std::array<Slot, kWaitersMax> slots_;
-  std::atomic<std::uint64_t> given_up_{0};  // calls whose answer is still to come
+  std::atomic<std::uint64_t> given_up_{0};  // given up, answer still to come
 };
 
 }  // namespace tf

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // RequestQueue: many application threads share one endpoint.
 //
-// Posting holds a short producer lock: reserve, fill in place, publish. Waiting is leader and followers:
-// of the threads that wait for a reply or a bulk transfer one drives the endpoint (polls messages and
-// bulk, sleeps in wait()), and wakes those whose wait it ended; when it leaves, a follower takes over. There
-// is no hidden thread, so nothing of a reply's way costs a hand-over when one thread waits alone.
+// Posting holds a short producer lock: reserve, fill in place, publish. Waiting is leader and followers. Of
+// the threads that wait for a reply or a bulk transfer, one drives the endpoint: it polls messages and bulk,
+// sleeps in wait(), and wakes the threads whose wait has ended. When it leaves, a follower takes over. There
+// is no hidden thread, so a lone caller gets its reply without a hand-over between threads.
 //
 // All functions may be called from any thread. The first failure of the endpoint is sticky and ends every
-// wait. Full ring: post() drives the endpoint until there is room (back-pressure, never more memory).
+// wait. If the ring is full, post() drives the endpoint until there is room (back-pressure, never more
+// memory).
 #pragma once
 
 #include <cstddef>
@@ -27,7 +28,7 @@ enum class Waiting : std::uint8_t {
   kRoom,      // the peer is behind
 };
 
-// Told of every wait on the thread that waits, and of what it waits inside of another wait. Must be quick.
+// Hears of every wait, on the thread that waits, including waits inside other waits. Must be quick.
 class WaitObserver {
  public:
   virtual void wait_begins(Waiting what) = 0;
@@ -39,9 +40,9 @@ class WaitObserver {
 
 class RequestQueue {
  public:
-  // `endpoint` outlives the queue. `notices` gets every message that answers no waiting call, on whichever
-  // thread is driving, in order with the replies. It may post() and respond(), but call(), await() and
-  // drive() fail there. `observer`, if there is one, outlives the queue too.
+  // `endpoint` outlives the queue. `notices` gets every message that answers no waiting call, on the thread
+  // that is driving, in order with the replies. Inside it post() and respond() work; call(), await() and
+  // drive() fail. `observer`, if any, outlives the queue too.
   RequestQueue(Endpoint& endpoint, MessageSink& notices, WaitObserver* observer = nullptr);
   ~RequestQueue();
 
@@ -49,26 +50,26 @@ class RequestQueue {
   Status post(std::uint16_t opcode, std::uint32_t flags, std::span<const std::byte> head,
               std::span<const std::byte> tail = {});
   // The same, then waits for the message with flag RESPONSE and the same id, whose payload is copied into
-  // `reply`. A payload longer than `reply` is kProtocol. kTimeout leaves the call forgotten: a late
-  // reply is dropped. Any other response that nobody waits for is kProtocol, and ends the endpoint.
+  // `reply`. A payload longer than `reply` is kProtocol. After kTimeout the call is forgotten and a late
+  // reply is dropped. Any other response that nobody waits for is kProtocol and ends the endpoint.
   Result<Reply> call(std::uint16_t opcode, std::uint32_t flags, std::span<const std::byte> head,
                      std::span<const std::byte> tail, std::span<std::byte> reply, Deadline deadline);
   // Worker side: answers `request` (same opcode and id, flag RESPONSE plus `flags`).
   Status respond(const FrameHeader& request, std::uint32_t flags, std::span<const std::byte> head,
                  std::span<const std::byte> tail = {});
 
-  // Drives the endpoint until the transfer is done, and returns its status. On kTimeout it is still pending,
-  // and only then: after a failure it returns once the transfer's memory is free.
+  // Drives the endpoint until the transfer is done, and returns its status. Only on kTimeout is it still
+  // pending; after a failure this returns once the transfer's memory is free.
   Status await(const BulkCompletion& completion, Deadline deadline);
-  // For threads that serve the endpoint: drives (or follows the driver) for one round, sleeping until there
-  // is something to deliver or move. May return early; kTimeout when the deadline passes.
+  // For threads that serve the endpoint: drives it (or follows the driver) for one round, sleeping until
+  // there is something to deliver or move. May return early; kTimeout when the deadline passes.
   Status drive(Deadline deadline);
-  // Delivers what has come and moves what can move, without blocking. Nothing if another thread drives.
+  // Delivers and moves what it can, without blocking. Does nothing if another thread drives.
   Status poll();
 
-  // Responses that no call waited for: late answers of calls that timed out.
+  // Number of late answers, to calls that had timed out.
   std::uint64_t dropped_replies() const;
-  // Threads that wait while another one drives. Each is asleep, or about to be.
+  // Number of threads that wait while another one drives. Each is asleep, or about to be.
   std::size_t followers() const;
 
   Endpoint& endpoint();

@@ -9,32 +9,34 @@
 //   256     capacity  producer     records
 //
 // Positions are 64-bit and only grow; a record lies at position % capacity, starts on a 64-byte line and
-// never wraps: a pad record fills the rest of the area. A record is nothing but its message, of which the
-// ring keeps eight bytes for itself, the commit word:
+// never wraps: a pad record fills the rest of the area. A record is just its message; the ring takes eight
+// bytes of that for itself, the commit word:
 //
 //   0       16        the message's
 //   16      8         live bit | sequence: low 39 bits of position / 64 | length: 24 bits; kPadLength: a pad
 //   24      length-24 the message's
 //
-// What the message has there must follow from its length (a frame's payload_length does): the consumer finds
-// the word in its place. So a 64-byte message is one line, and one line is all that moves between the caches.
+// The bytes that the message had there must follow from its length (a frame's payload_length does): the
+// consumer finds the word in their place. So a 64-byte message is one line, and only one line moves between
+// the caches.
 //
-// The word is stored last, with release (R1). The consumer loads it with acquire (A1) and takes the record
-// when live bit and sequence are those that its own position asks for. Bytes of an earlier lap never are:
-//   - a word of an earlier lap has another sequence, until the sequence begins anew after 2^39 lines;
-//   - anything else that a word's place may hold, the inner lines of longer records and what stood there half
-//     a round of the sequence ago, is noted as stained, and a stained line is cleared before the record in
-//     front of it is published: the consumer looks there next, and not earlier;
+// The word is stored last, with release (R1). The consumer loads it with acquire (A1), and takes the record
+// if live bit and sequence match its own position. Bytes of an earlier lap never match:
+//   - a word of an earlier lap has another sequence, until the sequence wraps after 2^39 lines;
+//   - anything else at a word's place (the inner lines of longer records, and whatever was written half a
+//     sequence round ago) is marked as stained. A stained line is cleared before the record in front of it is
+//     published; the consumer looks at it only after that;
 //   - reserve() clears the word, and what the caller writes over it, a number below 2^24, is not live.
-// Clearing every line ahead instead would take it from the consumer, who polls it: two moves more a message.
+// Clearing every line ahead of time instead would take it from the consumer that polls it: two more line
+// transfers per message.
 //
-// `consumed` is stored with release (R2) after the consumer has left the record, and loaded with acquire (A2)
-// by the producer before it overwrites. The producer caches it; the consumer stores it whenever a quarter of
-// the ring has been read. A record and the pad before it take little more than half of the ring, so a
-// consumer that has read everything leaves room for any record, and an empty ring costs no store.
+// `consumed` is stored with release (R2) when the consumer is done with the record, and loaded with acquire
+// (A2) by the producer before it overwrites. The producer caches it; the consumer stores it each time it has
+// read a quarter of the ring. A record and the pad before it take little more than half of the ring, so once
+// the consumer has read everything there is room for any record, and an empty ring costs no store.
 //
-// The producer side and the consumer side may be used by one thread each, concurrently. The functions marked
-// "any thread" are hints for waiters.
+// One thread may use the producer side while another uses the consumer side. Functions marked "any thread"
+// are hints for waiters.
 #pragma once
 
 #include <atomic>
@@ -100,20 +102,20 @@ class RingView {
 
 class RingProducer {
  public:
-  // Both sides start at `position`, a multiple of 64: zero, or where a test wants to look.
+  // Both sides start at `position`, a multiple of 64: zero, or a value that a test wants to try.
   explicit RingProducer(RingView ring, std::uint64_t position = 0);
 
   // Largest message the ring takes.
   std::size_t bytes_max() const { return ring_.capacity() / 4; }
-  // Space for a message of `bytes`; empty when the consumer is behind, or broken(). The eight bytes at
-  // kRingWordOffset get lost; leave them, or write less than 2^24. REQUIRES: kRingMessageMin <= bytes <=
-  // bytes_max().
+  // Space for a message of `bytes`; empty if the consumer is behind, or broken(). The eight bytes at
+  // kRingWordOffset are lost: leave them alone, or write less than 2^24. REQUIRES: kRingMessageMin <= bytes
+  // <= bytes_max().
   std::span<std::byte> reserve(std::size_t bytes);
   void publish();
   void abandon();
-  // The consumer's position makes no sense: nothing can be reserved any more.
+  // The consumer's position is impossible: nothing can be reserved any more.
   bool broken() const { return broken_; }
-  // A reserve() of `bytes` may give something. Any thread.
+  // A reserve() of `bytes` may succeed. Any thread.
   bool has_room(std::size_t bytes) const;
 
  private:
@@ -127,7 +129,7 @@ class RingProducer {
 
   RingView ring_;
   std::atomic<std::uint64_t> position_;  // written by the producer only; others look
-  std::uint64_t consumed_;               // cached
+  std::uint64_t consumed_;               // cached copy
   std::size_t reserved_ = 0;
   bool broken_ = false;
   std::vector<std::uint64_t> stained_;  // a bit for each line of the data area
@@ -138,22 +140,22 @@ class RingConsumer {
   explicit RingConsumer(RingView ring, std::uint64_t position = 0)
       : ring_(ring), position_(position), released_(position) {}
 
-  // The oldest message not consumed yet, in place; empty when there is none, or broken(). The commit word
-  // stands at kRingWordOffset of it.
+  // The oldest message not consumed yet, in place; empty if there is none, or broken(). Its commit word is at
+  // kRingWordOffset.
   std::span<const std::byte> peek();
-  // What stands there is no record: nothing can be read any more.
+  // There is no valid record here: nothing can be read any more.
   bool broken() const { return broken_; }
   // Done with the message that peek() gave.
   void consume() { advance(std::exchange(current_, 0)); }
   // Gives the producer all room back now.
   void release();
-  // Has room been given back since the last call? Then the producer's side is to be woken.
+  // Whether room was given back since the last call. If so, wake the producer's side.
   bool take_released() { return std::exchange(has_released_, false); }
-  // Something may be there. The consumer's thread, or any thread while the producer writes no more. A look by
-  // another thread beside live traffic is only a hint: the word may just be overwritten by a later payload.
+  // There may be a message. Call it on the consumer's thread, or on any thread once the producer has stopped.
+  // From another thread beside live traffic it is only a hint: a later payload may be overwriting the word.
   bool has_record() const;
-  // Where the next message is, or the one at hand. Any thread; what the consumer did before it moved on to
-  // this position has happened (acquire, pairs with the release in advance()).
+  // Position of the next message, or of the one that peek() returned. Any thread; everything the consumer did
+  // before it moved to this position has happened (acquire, pairs with the release in advance()).
   std::uint64_t position() const { return position_.load(std::memory_order_acquire); }
 
  private:
@@ -177,7 +179,7 @@ inline std::atomic_ref<std::uint64_t> RingView::consumed() const {
   return std::atomic_ref(*reinterpret_cast<std::uint64_t*>(base_ + kConsumedOffset));
 }
 
-// A record may be preceded by a pad and is followed by one line that may have to be cleared, so must be free.
+// A record may need a pad before it. The line after it must be free too, because it may have to be cleared.
 inline std::size_t RingProducer::wanted(std::uint64_t position, std::size_t bytes) const {
   const std::size_t needed = ring_lines(bytes);
   const std::size_t rest = to_end(position);

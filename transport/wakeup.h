@@ -2,34 +2,34 @@
 // Doorbell: the only place that sleeps. Five 32-bit words in memory that both sides map.
 //
 //   offset  size  who writes  what
-//   0       4     ringer      rings     counts up when somebody is woken; the futex word
-//   4       4     waiter      sleepers  threads about to sleep or asleep that wait for messages
+//   0       4     ringer      rings     counts up at each wake-up; the futex word
+//   4       4     waiter      sleepers  threads that sleep, or are about to, waiting for messages
 //   8       4     waiter      sleepers  the same, for payload
-//   12      4     waiter      barriers  1: whoever waits here has all processors fence if `unfenced` is set
+//   12      4     waiter      barriers  1: the waiter makes all processors fence if `unfenced` is set
 //   16      4     ringer      unfenced  1: the ringer of messages looks for sleepers without a fence
 //   20      12    nobody      reserved
 //
-// Waiter: look for work; spin a while; then ++sleepers (seq_cst) of what it waits for, look again, futex-wait
+// Waiter: look for work; spin a while; then ++sleepers (seq_cst) for the kind of work, look again, futex-wait
 // on `rings`, --sleepers. Ringer: publish the work (release), fence (seq_cst), and only if somebody sleeps
 // for that kind of work: ++rings, wake those. The fence pairs with the waiter's seq_cst increment (Dekker):
-// either the ringer sees the sleeper or the waiter's second look sees the work. A ringer with nobody asleep
+// either the ringer sees the sleeper, or the waiter's second look sees the work. A ringer with nobody asleep
 // pays one fence and one load; a thread asleep for payload costs a message nothing.
 //
-// That fence waits until the published line has been fetched back from a peer that polls it, message by
-// message: it, and nothing else, would say how many messages a second pass. So the ringer of messages does
-// without when nobody has slept for a while (MessageRinger), and the waiter's side pays: the system call
-// membarrier() has every processor that runs a thread of a registered process fence. Nothing is lost:
-//   - The ringer stores `unfenced` = 1 and fences before the first message it rings for without, and fences
-//     before it stores 0 again. The waiter reads `unfenced` after its increment and a fence.
-//   - Say that a ringer without a fence misses the increment. Then its look, and so `unfenced` = 1, came
+// That fence waits until the published line has been fetched back from a peer that polls it. It alone would
+// limit the messages per second. So the ringer of messages stops fencing when nobody has slept for a while
+// (MessageRinger), and the waiter pays instead: the system call membarrier() makes every processor that runs
+// a thread of a registered process fence. No wake-up is lost:
+//   - The ringer stores `unfenced` = 1 and fences before the first message it rings for without a fence, and
+//     fences before it stores 0 again. The waiter reads `unfenced` after its increment and a fence.
+//   - Suppose a ringer without a fence misses the increment. Then its look, and so `unfenced` = 1, came
 //     before the increment, and the waiter reads 1, or the 0 that was stored later. If 0, the message was
 //     visible before that 0 was (release, acquire): the second look finds it.
-//   - If 1, the waiter has the ringer's processor fence, after the increment and before the second look. If
-//     that fence lies behind the publishing, the second look finds the message; if before it, the ringer's
-//     look came after it, and does not miss the increment.
+//   - If 1, the waiter makes the ringer's processor fence, after the increment and before the second look. If
+//     that fence hits after the publishing, the second look finds the message. If it hits before, the
+//     ringer's look came after it, and does not miss the increment.
 //
-// The peer may write anything into the words: the worst it gets is a waiter that looks in vain or sleeps
-// until its timeout, so every sleep here has one.
+// The peer may write anything into the words. The worst result is a waiter that looks in vain or sleeps until
+// its timeout, so every sleep here has one.
 #pragma once
 
 #include <atomic>
@@ -44,7 +44,7 @@ namespace tf {
 
 inline constexpr std::size_t kDoorbellBytes = 32;
 
-// What is rung or waited for: bits.
+// What to ring or wait for: a bit set.
 using Ringing = std::uint32_t;
 inline constexpr Ringing kRingMessages = 1;
 inline constexpr Ringing kRingBulk = 2;
@@ -62,15 +62,15 @@ class Doorbell {
     if (has_sleepers(what)) wake(what);
   }
 
-  // Announces a sleep and returns what to sleep on. Look for work between prepare() and sleep() or cancel(),
-  // which take the same `what`.
+  // Announces a sleep and returns the value to sleep on. Look for work between prepare() and sleep() or
+  // cancel(), which take the same `what`.
   std::uint32_t prepare(Ringing what) const;
   void cancel(Ringing what) const;
-  // Sleeps until rung after prepare(), or for `timeout` at most; ends the announcement.
+  // Sleeps until a ring after prepare(), or for `timeout` at most; ends the announcement.
   void sleep(std::uint32_t seen, std::chrono::nanoseconds timeout, Ringing what) const;
   void wake(Ringing what) const;
 
-  // Waiter's side, before it waits: lets the ringer of messages do without fences. REQUIRES:
+  // Waiter's side, before it waits: allows the ringer of messages to leave out fences. REQUIRES:
   // register_for_barriers() in this process.
   void offer_barriers() const { barriers().store(1, std::memory_order_release); }
 
@@ -90,10 +90,10 @@ class Doorbell {
   bool shared_;
 };
 
-// The one ringer of a doorbell for messages: leaves out the fence while nobody sleeps. One thread at a time.
+// The only ringer of a doorbell for messages. Leaves out the fence while nobody sleeps. One thread at a time.
 class MessageRinger {
  public:
-  // `registered`: what register_for_barriers() said.
+  // `registered`: the result of register_for_barriers().
   MessageRinger(Doorbell bell, bool registered) : bell_(bell), registered_(registered) {}
 
   // After the caller has published a message.
@@ -110,7 +110,7 @@ class MessageRinger {
   }
 
  private:
-  // So many messages that found nobody asleep pay for the barrier of the next who falls asleep.
+  // After this many messages that found nobody asleep, the fences saved pay for the next sleeper's barrier.
   static constexpr std::uint32_t kQuietRings = 64;
 
   void wake();
@@ -118,8 +118,8 @@ class MessageRinger {
 
   Doorbell bell_;
   bool registered_;
-  bool unfenced_ = false;    // what the word says; the word itself is the peer's to spoil
-  std::uint32_t quiet_ = 0;  // messages since somebody was woken
+  bool unfenced_ = false;    // our copy of the word, which the peer could overwrite
+  std::uint32_t quiet_ = 0;  // messages since the last wake-up
 };
 
 }  // namespace tf

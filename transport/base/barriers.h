@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fences for two sides of which only one is in a hurry.
+// Asymmetric fences: cheap on the hot side, expensive on the cold side.
 //
-// Two threads that each store and then look at what the other stores (Dekker) need a full fence in between,
-// or both may miss the other's store. It makes a processor wait until all its stores have left it. Where one
-// side does this for every message and the other only before it sleeps, the first does without: the second
-// has every processor that runs a thread of ours fence, by the system call membarrier().
-//   quick side:  store A; light(); load B          slow side:  store B; heavy(); load A
-// If the heavy fence finds the quick side behind its store, the slow side sees A; if before it, the quick
-// side's load comes later and sees B.
+// Two threads that each store and then load what the other stores (Dekker) need a full fence in between, or
+// each may miss the other's store. A full fence stalls the processor until all its stores have drained. If
+// one side does this for every message and the other only before it sleeps, the hot side can skip its fence:
+// the cold side calls membarrier(), which makes every processor that runs a thread of ours execute a fence.
+//   hot side:  store A; light(); load B          cold side:  store B; heavy(); load A
+// If the heavy fence hits the hot side after its store, the cold side sees A. If it hits before the store,
+// the hot side's load comes later and sees B.
 #pragma once
 
 #include <atomic>
@@ -16,17 +16,17 @@
 
 namespace tf {
 
-// Lets barriers of other processes reach this one's threads. False where the kernel, or who confines us, does
-// not know them. Cheap but for the first time in a process with threads (10 ms).
+// Registers this process, so that barriers of other processes reach its threads. False if the kernel or a
+// sandbox does not allow it. Cheap, except for the first call in a process that already has threads (10 ms).
 bool register_for_barriers();
-// Every processor that runs a thread of a registered process fences. False when it did not happen: no memory,
-// just now. REQUIRES: this process is registered.
+// Makes every processor that runs a thread of a registered process execute a full fence. False if it did not
+// happen: the kernel is out of memory just now. REQUIRES: this process is registered.
 bool fence_everywhere();
-// The same for who cannot go on without. A process that has lost the right to the call since (a sandbox)
-// waits instead, for much longer than any processor keeps a store to itself.
+// The same, and never fails. If the process has since lost the right to the call (a sandbox), it waits
+// instead, much longer than any processor holds back a store.
 void fence_everywhere_surely();
 
-// The two fences between threads of this process.
+// Both fences, for threads of one process.
 class AsymmetricFence {
  public:
   AsymmetricFence() : barriers_(register_for_barriers()) {}

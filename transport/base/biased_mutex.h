@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// BiasedMutex: a mutex that costs the thread that keeps taking it no atomic read-modify-write.
+// BiasedMutex: a mutex that its usual owner takes without an atomic read-modify-write.
 //
-// Such an operation waits until every earlier store has left the processor. Behind a message that has just
-// been written for another core that is one transfer of a cache line, for each message: what the lock guards
-// is free, the lock is not. So a thread that was alone for a while gets a bias: it marks it as `held` with a
-// plain store and looks whether the bias is still in force. Who wants the mutex meanwhile takes the bias
-// away, has all processors fence (fence_everywhere(), a system call), and waits until it is not held.
-//   - The owner stores `held`, then loads `bias_`; the other stores `bias_`, fences everywhere, then loads
-//     `held`. If the fence on the owner's processor lies behind its store, the other sees `held`; if before
-//     it, the owner's load comes after the fence and sees that the bias is gone (Dekker).
-//   - An owner may have looked long ago when it marks its bias, which is then nobody's any more. So every
-//     bias is an object of its own, and never used again: what is done to an old one concerns nobody.
-//   - From then on all take `mutex_`, until one thread has again been alone for long; after every loss for
-//     longer, so that two threads that take turns pay for few such losses.
-// What it guards must never be held across a wait: the other spins, and yields, until it is free.
+// An atomic read-modify-write waits until every earlier store has left the processor. Right after a message
+// was written for another core, that costs one cache line transfer per message, although the lock itself is
+// free. So a thread that has taken the mutex often enough in a row gets a bias. To lock, the owner marks its
+// bias `held` with a plain store and checks that the bias is still in force. A thread that wants the mutex
+// meanwhile revokes the bias, makes all processors fence (fence_everywhere(), a system call), and waits until
+// the bias is not held.
+//   - The owner stores `held`, then loads `bias_`. The other thread stores `bias_`, fences everywhere, then
+//     loads `held`. If the fence hits the owner's processor after its store, the other thread sees `held`. If
+//     it hits before, the owner's load comes after the fence and sees that the bias is gone (Dekker).
+//   - An owner may load the bias, and mark it only after it was revoked. So every bias is a separate object
+//     and is never reused: marking a revoked one affects nobody.
+//   - After a revocation every thread takes `mutex_`, until one thread has again been alone for long enough.
+//     Each revocation makes that longer, so two threads that alternate cause few of them.
+// Never hold this mutex across a wait: other threads spin and yield until it is free.
 #pragma once
 
 #include <atomic>
@@ -30,7 +31,7 @@ namespace tf {
 
 class BiasedMutex {
  public:
-  // `barriers`: what register_for_barriers() said; without, it is a mutex like any other.
+  // `barriers`: the result of register_for_barriers(). Without barriers this is an ordinary mutex.
   explicit BiasedMutex(bool barriers = register_for_barriers())
       : alone_wanted_(barriers ? kAloneMin : kNever) {}
   BiasedMutex(const BiasedMutex&) = delete;
@@ -57,14 +58,14 @@ class BiasedMutex {
       mutex_.unlock();
   }
 
-  // How often the bias was taken away; for tests.
+  // Number of revocations; for tests.
   std::uint64_t losses() const { return losses_.load(std::memory_order_relaxed); }
 
  private:
-  static constexpr std::uint64_t kAloneMin = 64;       // times that one thread took it in succession
+  static constexpr std::uint64_t kAloneMin = 64;       // times in a row that one thread took it
   static constexpr std::uint64_t kAloneMax = 1 << 20;  // after many losses
   static constexpr std::uint64_t kNever = ~std::uint64_t{0};
-  static constexpr std::size_t kBiasesMax = 256;  // in a lifetime; then it is a mutex like any other
+  static constexpr std::size_t kBiasesMax = 256;  // per mutex; then it is an ordinary one
 
   struct Bias {
     Bias(std::thread::id thread, std::unique_ptr<Bias> earlier) : owner(thread), before(std::move(earlier)) {}

@@ -36,7 +36,7 @@ class Writer {
   void flag(bool value) { put<std::uint32_t>(value ? 1 : 0); }
   // u32 length, then the bytes. Longer than `bytes_max` is kInvalidArgument: the reader would refuse it.
   void text(std::string_view value, std::size_t bytes_max);
-  // u32 count; the elements are the caller's to write.
+  // u32 count; the caller writes the elements.
   void count(std::size_t elements, std::size_t elements_max);
   void bytes(std::span<const std::byte> value);
 
@@ -64,15 +64,15 @@ class Reader {
   }
   // Anything but 0 and 1 is kProtocol.
   bool flag();
-  // A copy: the source may be memory that a hostile peer still writes. Longer than `bytes_max`: kProtocol.
+  // Returns a copy: a hostile peer may still be writing to the source. Longer than `bytes_max`: kProtocol.
   std::string text(std::size_t bytes_max);
-  // A count that is at most `elements_max` and whose elements, of at least `element_bytes` each, can still
-  // follow; so no allocation is sized by an unchecked number. 0 after a failure.
+  // A count of at most `elements_max` whose elements, of at least `element_bytes` each, fit into what
+  // remains; so no allocation is sized by an unchecked number. 0 after a failure.
   std::size_t count(std::size_t elements_max, std::size_t element_bytes);
   void bytes(std::span<std::byte> target);
 
   std::size_t remaining() const { return source_.size() - used_; }
-  // The decoder's own verdict on a value, kept like any other failure.
+  // Records that the decoder itself found a value wrong. Sticky like any other failure.
   void reject(std::string_view why);
   const Status& status() const { return status_; }
   // status(), or kProtocol when bytes are left over.

@@ -18,7 +18,7 @@ class Deadline {
 
   bool is_never() const { return when_ == Clock::time_point::max(); }
   bool passed() const { return !is_never() && Clock::now() >= when_; }
-  bool passed(Clock::time_point now) const { return now >= when_; }  // for who has just read the clock
+  bool passed(Clock::time_point now) const { return now >= when_; }  // after a clock read
   // Zero once passed. REQUIRES: not never.
   std::chrono::nanoseconds remaining() const {
     return std::max(std::chrono::nanoseconds(0),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// spin_pause(): tells the processor that this is a spin loop. What such loops have in common.
+// What spin loops share. spin_pause() tells the processor that this is one.
 #pragma once
 
 #if defined(__x86_64__)
@@ -14,7 +14,7 @@ inline void spin_pause() { _mm_pause(); }
 inline void spin_pause() {}
 #endif
 
-// How often a loop looks before it reads the clock, which costs as much as some ten looks.
+// Iterations of a spin loop between two reads of the clock. One read costs about as much as ten iterations.
 inline constexpr unsigned kLooksPerClock = 32;
 
 }  // namespace tf

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where threads run.
+// Pinning threads to processors.
 #pragma once
 
 namespace tf {
 
-// The calling thread runs on the processor where it is, from now on. Without effect where the system does not
-// let it.
+// Pins the calling thread to the processor it is running on. Does nothing if the system forbids it.
 void stay_on_this_processor();
 
 }  // namespace tf

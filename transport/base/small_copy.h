@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// copy_small(): memcpy for the few dozen bytes of a message, in place. A call of memcpy for a size that is
-// not known until then costs more than the copy; and few wide stores pass another core's cache line on sooner
-// than many narrow ones.
+// copy_small(): inline memcpy for the few dozen bytes of a message. A call to memcpy with a size unknown at
+// compile time costs more than the copy. And few wide stores hand the cache line to another core sooner than
+// many narrow ones.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Spinning before a sleep: for how long it pays, and when to leave the processor to others instead.
+// Spinning before a sleep: how long it pays off, and when to give up the processor instead.
 #pragma once
 
 #include <atomic>
@@ -10,14 +10,16 @@
 
 namespace tf {
 
-// How long to spin before sleeping, learned from how long waits have lasted lately: worth it while waits end
-// within what a sleep and a wake-up cost. One per waiting thread role; relaxed, so races only cost accuracy.
+// How long to spin before sleeping, learned from recent waits: spinning pays off while waits end within the
+// cost of a sleep and a wake-up. One object per waiting role. Its atomics are relaxed, so a race only costs
+// accuracy.
 //
-// And whether to spin at all. With more threads at work than processors, a client and its session that happen
-// to run at the same time answer each other without sleeping, and keep both processors until the scheduler
-// takes them away; whoever spins alone meanwhile wastes its turn. Where all sleep while they wait, the
-// scheduler divides what there is. So whoever found out that others want its processor sleeps at once for
-// many times as long as it cost to find out, and asks (a yield) before it spins again.
+// It also decides whether to spin at all. With more runnable threads than processors, a client and its
+// session that happen to run at the same time answer each other without sleeping, and keep both processors
+// until the scheduler preempts them; any other thread that spins meanwhile wastes its time slice. If all
+// threads sleep while they wait, the scheduler shares the processors fairly. So a thread that finds that
+// others want its processor stops spinning, for many times as long as it took to find out. After that it
+// yields once, to check, before it spins again.
 class SpinBudget {
  public:
   using Clock = std::chrono::steady_clock;
@@ -30,10 +32,10 @@ class SpinBudget {
   // A wait ended after `waited`, spinning or asleep.
   void learn(std::chrono::nanoseconds waited);
 
-  // Others ran for `time` until `now`, while this thread would have spun.
+  // Other threads ran for `time`, up to `now`, while this thread would have spun.
   void lost(Clock::time_point now, std::chrono::nanoseconds time);
-  // Whether there were others when last seen: then not even a look or two is for free, since two ends that
-  // are awake at the same time need no more than that to keep both processors.
+  // Whether others wanted the processor at the last check. If so, even one or two polls are too many: two
+  // ends that are awake at the same time need no more than that to keep both processors.
   bool crowded() const { return crowded_until_ns_.load(std::memory_order_relaxed) != 0; }
   // Nobody else wanted to run.
   void alone() {
@@ -45,20 +47,20 @@ class SpinBudget {
  private:
   std::int64_t max_ns() const;
 
-  std::int64_t max_ns_;  // 0: never; more where a yield takes long
+  std::int64_t max_ns_;  // 0: never spin; see max_ns()
   std::atomic<std::int64_t> learned_ns_;
-  std::atomic<std::int64_t> budget_ns_;  // what was learned, or the most that is ever spun, now and then
+  std::atomic<std::int64_t> budget_ns_;  // learned_ns_; now and then max_ns(), as a probe
   std::atomic<std::uint32_t> waits_{0};
-  std::atomic<std::int64_t> crowded_until_ns_{0};  // of the clock; 0: not that anybody knew
+  std::atomic<std::int64_t> crowded_until_ns_{0};  // on Clock; 0: not crowded, as far as known
   YieldCost yield_cost_;
 };
 
-// Whoever has spun this long lets others run: the peer may stand behind it in the queue of the same
-// processor, and would be let run only when the spinning ends.
+// After spinning this long a thread yields: its peer may be queued behind it on the same processor, and could
+// not run until the spinning ends.
 inline constexpr std::chrono::microseconds kSpinAlone{10};
 
-// Whether this machine has so many processors that a thread which looks at something for a few milliseconds,
-// letting others run now and then, takes nothing from them.
+// Whether the machine has enough processors that a thread may poll for a few milliseconds, yielding now and
+// then, at no cost to others.
 bool many_processors();
 
 // The spinning of one wait.
@@ -67,7 +69,7 @@ class Spin {
   using Clock = SpinBudget::Clock;
   // `budget` and `scheduler` outlive it.
   Spin(SpinBudget& budget, Clock::time_point start, const Scheduler& scheduler = Scheduler::real());
-  // Between two looks, with the time: false when it is time to sleep. Lets others run now and then.
+  // Call it between two polls with the current time. False: time to sleep. Yields now and then.
   bool go_on(Clock::time_point now);
 
  private:

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Status and Result<T>: how every fallible function of the project below the HIP edge reports failure.
 //
-// The message is written once, at the place that knows what happened, and says what was wrong and,
-// where that helps, what is possible. kWouldBlock is a status, not an error: the peer is behind, make
-// progress and try again. Values are freely copied between threads; an object is not itself shared.
-// A Status without a message is one word and needs no memory: ok() is what every message returns on its way.
+// The message is written once, at the place that knows what happened, and says what was wrong and, where that
+// helps, what is possible. kWouldBlock is a status, not an error: the peer is behind, make progress and try
+// again. Values may be copied between threads; one object is not thread-safe. A Status without a message
+// allocates nothing: on the hot path every message returns ok().
 #pragma once
 
 #include <cstdint>
@@ -21,16 +21,16 @@ namespace tf {
 enum class Code : std::uint8_t {
   kOk = 0,
   kWouldBlock,         // nothing wrong: no room or nothing to read right now
-  kInvalidArgument,    // the caller's mistake
+  kInvalidArgument,    // the caller made a mistake
   kUnavailable,        // present in the build, unusable on this machine or not listening
-  kUnsupported,        // this implementation does not have the operation
+  kUnsupported,        // this implementation lacks the operation
   kTimeout,            // a deadline passed
   kClosed,             // closed by this side
   kPeerLost,           // the other side died or the connection broke
   kProtocol,           // the other side sent something that no correct peer sends
   kResourceExhausted,  // a named limit was reached
   kPermission,         // refused: credentials, key, or the kernel forbids it
-  kInternal,           // a defect of ours
+  kInternal,           // a bug of ours
 };
 
 std::string_view name(Code code);
@@ -51,7 +51,8 @@ class [[nodiscard]] Status {
   ~Status() = default;
 
   static Status ok() { return {}; }
-  // Builds "<what>: <strerror(error_number)>" and which limit was reached, with the code that fits the errno.
+  // Builds "<what>: <strerror(error_number)>", adds which limit was reached, and picks the code for that
+  // errno.
   static Status from_errno(std::string_view what, int error_number);
 
   bool is_ok() const { return code_ == Code::kOk; }
@@ -101,7 +102,7 @@ class [[nodiscard]] Result {
 
 }  // namespace tf
 
-// Leaves the enclosing function with the failure of `expression` (a Status), if it failed.
+// Returns from the enclosing function if `expression` (a Status) failed, with that failure.
 #define TF_RETURN_IF_ERROR(expression)                                                  \
   do {                                                                                  \
     if (::tf::Status tf_status_ = (expression); !tf_status_.is_ok()) return tf_status_; \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// StickyFailure: the first failure of an endpoint, which is what it ended with. Any thread.
+// StickyFailure: the first failure of an endpoint. Later ones are ignored. Any thread.
 #pragma once
 
 #include <atomic>
@@ -18,7 +18,7 @@ class StickyFailure {
     const std::lock_guard lock(mutex_);
     return failure_;
   }
-  // False: there was one already, which counts. REQUIRES: !reason.is_ok()
+  // False: a failure is set already and stays. REQUIRES: !reason.is_ok()
   bool set(Status reason) {
     const std::lock_guard lock(mutex_);
     if (is_set()) return false;

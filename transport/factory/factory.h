@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The transports of this build, in order of preference, and the meaning of TF_TRANSPORT.
 //
-// The list is written out in factory.cc; nothing registers itself. What goes by a list takes any other one
-// as well, which outlives what is found in it. Any thread.
+// The list is written out in factory.cc; nothing registers itself. Functions that use a list take another one
+// too; it must outlive what they return from it. Any thread.
 #pragma once
 
 #include <span>
@@ -20,19 +20,19 @@ using TransportList = std::span<const net::Transport* const>;  // best first
 // shm, rdma, tcp.
 TransportList transports();
 
-// The transport to use towards `address`. `wanted` is the value of TF_TRANSPORT: "" or "auto" takes the
-// first one that is possible; a name takes that one or fails. A failure lists every transport with
+// The transport to use towards `address`. `wanted` is the value of TF_TRANSPORT: "" or "auto" takes the first
+// one that works here; a name takes that one or fails. On failure the message lists every transport with
 // "possible" or the reason why not.
 Result<const net::Transport*> choose(std::string_view wanted, const net::Address& address,
                                      TransportList list = transports());
 
 // "" or "auto".
 bool is_any(std::string_view wanted);
-// The best one that is possible towards `address` of those behind `transport` in the list; nullptr: none.
+// The best transport behind `transport` in the list that is possible towards `address`; nullptr: none.
 const net::Transport* next_possible(const net::Transport& transport, const net::Address& address,
                                     TransportList list = transports());
 
-// The list itself, one transport a line: "shm   not possible: ...".
+// The list as text, one transport per line: "shm   not possible: ...".
 std::string describe_transports(const net::Address& address, TransportList list = transports());
 
 // The transport of `kind`, as named by an attach frame; nullptr for kControl and unknown kinds.

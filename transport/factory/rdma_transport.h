@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rdma transport of this build: rdma.cc where it has one, else no_rdma.cc.
+// The rdma transport of this build. Defined in rdma.cc, or in no_rdma.cc where the build has none.
 #pragma once
 
 #include "transport/net/transport.h"

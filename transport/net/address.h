@@ -2,7 +2,7 @@
 // Address: where a worker listens, as users write it.
 //
 //   unix:/run/hip.sock   a Unix stream socket in the file system
-//   unix:@name           the same in Linux's abstract namespace
+//   unix:@name           the same, in Linux's abstract namespace
 //   host:port            TCP; host is a name, an IPv4 address or [IPv6]
 #pragma once
 

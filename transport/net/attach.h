@@ -22,7 +22,7 @@ namespace tf::net {
 
 inline constexpr std::uint16_t kOpAttach = 0x0001;
 
-// Names one endpoint; unguessable, so it is also the right to attach to it.
+// Names one endpoint. It cannot be guessed, so knowing it is the right to attach.
 struct Token {
   std::array<std::uint8_t, 16> bytes{};
   bool is_zero() const { return *this == Token{}; }
@@ -42,12 +42,12 @@ struct Attach {
 
 inline constexpr std::size_t kAttachFrameBytes = 24 + 32;
 
-// What every transport asks of a lane: it is of the endpoint `token`, of its `kind`, and numbered below
-// `lanes`. `transport` is named in the refusal.
+// The check that every transport makes on a lane: it belongs to endpoint `token`, is of the right `kind`, and
+// its number is below `lanes`. The refusal names `transport`.
 Status check_lane(const Attach& lane, std::string_view transport, const Token& token, TransportKind kind,
                   std::uint32_t lanes);
 
-// Writes the attach frame on a fresh connection; reads and validates one. Block until `deadline`.
+// Write the attach frame to a fresh connection; read and validate one. Both block until `deadline`.
 // read_attach consumes exactly kAttachFrameBytes and nothing after them.
 Status write_attach(int socket, const Attach& attach, Deadline deadline);
 Result<Attach> read_attach(int socket, Deadline deadline);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // OwnedFd: a file descriptor that is closed with its owner. Move-only; not thread-safe.
 //
-// Descriptors 0 to 2 are the program's, also while they are closed: what it writes to standard error may not
-// land in a socket of ours. The kernel gives out the lowest that is free, so whatever becomes an OwnedFd
-// moves above them (standard_descriptors.h has what third libraries open).
+// Descriptors 0 to 2 belong to the program, even while they are closed: what it writes to standard error must
+// never land in a socket of ours. The kernel hands out the lowest free number, so an OwnedFd moves its
+// descriptor above them (standard_descriptors.h handles what third-party libraries open).
 #pragma once
 
 #include <fcntl.h>
@@ -14,8 +14,8 @@
 
 namespace tf::net {
 
-// `fd`; where that is 0, 1 or 2 a copy above them that is closed on exec, and `fd` is closed. -1 with errno
-// where there is no room for the copy. Negative values stay as they are, and so does errno then.
+// Returns `fd` if it is above 2. Else returns a copy above 2 that is closed on exec, and closes `fd`; -1 with
+// errno if there is no room for the copy. Negative values are returned as they are, with errno unchanged.
 inline int above_standard(int fd) {
   if (fd < 0 || fd > STDERR_FILENO) [[likely]]
     return fd;

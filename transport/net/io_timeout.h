@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// TF_IO_TIMEOUT: how long a host may be silent before it counts as lost. Read here for everybody: the client,
-// the worker's control connections, and every transport.
+// TF_IO_TIMEOUT: how long a host may be silent before it counts as lost. Parsed here for all users: the
+// client, the worker's control connections, and every transport.
 #pragma once
 
 #include <chrono>
@@ -10,7 +10,7 @@
 
 namespace tf::net {
 
-inline constexpr std::chrono::seconds kIoTimeout{30};  // where the environment says nothing
+inline constexpr std::chrono::seconds kIoTimeout{30};  // if the variable is not set
 inline constexpr std::chrono::seconds kIoTimeoutMax{86'400};
 
 // Seconds from 1 to kIoTimeoutMax. Empty: kIoTimeout; other text is kInvalidArgument.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stream sockets with deadlines: dial, listen, whole reads and writes, descriptor passing.
-// All sockets made here are non-blocking, close-on-exec, and never raise SIGPIPE. transport/net/liveness.h
-// says when their peers are lost.
+// Stream sockets with deadlines: dial, listen, whole reads and writes, descriptor passing. All sockets made
+// here are non-blocking, close-on-exec, and never raise SIGPIPE. transport/net/liveness.h says when their
+// peers count as lost.
 #pragma once
 
 #include <cstddef>
@@ -17,16 +17,16 @@
 
 namespace tf::net {
 
-// Connects to the first socket address that answers. The Status names every address tried and why it
-// failed. TCP sockets get TCP_NODELAY and keepalive; on routes that stay on this host congestion control
+// Connects to the first socket address that answers. The Status names every address tried and why it failed.
+// TCP sockets get TCP_NODELAY and keepalive. On routes that stay on this host they get congestion control
 // "cubic" where the kernel allows it (BBR paces loopback and costs 40 %).
 Result<OwnedFd> dial(const Address& address, Deadline deadline);
 
 // dial() and write_attach().
 Result<OwnedFd> dial_lane(const Address& address, const Attach& attach, Deadline deadline);
 
-// A Unix socket, or a connected TCP socket whose two ends have the same address. False when it cannot be
-// told.
+// True for a Unix socket, and for a connected TCP socket whose two ends have the same address. False if that
+// cannot be determined.
 bool stays_on_host(int socket);
 
 // A bound, listening socket. A stale Unix socket file that nobody listens on is replaced.
@@ -38,9 +38,9 @@ class Listener {
   ~Listener();  // removes the Unix socket file it made
 
   int fd() const { return fd_.get(); }
-  // The address bound, with the port the kernel chose where 0 was asked for.
+  // The bound address. If port 0 was asked for, it has the port that the kernel chose.
   const Address& address() const { return address_; }
-  // kWouldBlock when nobody is waiting.
+  // kWouldBlock if no connection is waiting.
   Result<OwnedFd> accept();
 
  private:

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transport: how an Endpoint comes to be over sockets. One stateless object per kind of transport.
+// Transport: how an Endpoint is set up over sockets. One stateless object per kind of transport.
 //
-// The client side dials the worker's one address as often as the transport has lanes. The first frame on
-// every connection says what the connection is for (transport/net/attach.h): the control connection, or lane
-// k of the endpoint that a 128-bit token names. The worker's side hands each accepted lane to the Acceptor
-// that expects the token; a worker therefore needs one port, or one Unix socket, for everything.
+// The client dials the worker's one address once per lane. The first frame on every connection says what the
+// connection is for (transport/net/attach.h): the control connection, or lane k of the endpoint that a
+// 128-bit token names. The worker's side hands each accepted lane to the Acceptor that expects the token; so
+// a worker needs one port, or one Unix socket, for everything.
 #pragma once
 
 #include <memory>
@@ -23,7 +23,7 @@ namespace tf::net {
 class Acceptor {
  public:
   virtual ~Acceptor() = default;
-  // Takes over a connected socket whose attach frame (already read) named our token.
+  // Takes ownership of a connected socket whose attach frame (already read) named our token.
   virtual Status attach(OwnedFd socket, const Attach& attach) = 0;
   // The endpoint, once all lanes are here; nullptr while some are missing.
   virtual Result<std::unique_ptr<Endpoint>> finish() = 0;
@@ -35,7 +35,8 @@ class Transport {
   virtual std::string_view name() const = 0;
   // Ok, or why this machine cannot use it ("io_uring is disabled by sysctl", "no RDMA device").
   virtual Status available() const = 0;
-  // For people: what it finds on this machine, a line each. Where it is not available, the reason says more.
+  // For people: what it finds on this machine, one item per line. If it is not available, the reason says
+  // more.
   virtual std::vector<std::string> details() const { return {}; }
   // Ok, or why a worker at `address` cannot be reached this way ("a TCP address; shm needs unix:").
   virtual Status reaches(const Address& address) const = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Wakes threads that sleep in poll(2). A sleeper arms a seat, looks once more at what it waits for, then
-// polls the seat's descriptor; notify() costs nothing but a load per seat while nobody sleeps. Any thread.
+// Wakes threads that sleep in poll(2). A sleeper arms a seat, checks once more for what it waits for, then
+// polls the seat's descriptor. While nobody sleeps, notify() costs one load per seat. Any thread.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 
 namespace tf::net {
 
-// Consumer and mover; a further sleeper gets no seat and must sleep in short slices.
+// One for the consumer, one for the mover. Any further sleeper gets no seat and must sleep in short slices.
 inline constexpr int kSeats = 2;
 
 class Waker {
@@ -28,8 +28,8 @@ class Waker {
   enum State : std::uint32_t { kFree, kAsleep, kWoken };
   struct Seat {
     net::OwnedFd event;
-    // seq_cst throughout: the sleeper stores kAsleep and then loads what it waits for, the notifier has
-    // stored that before it loads the state; one of the two sees the other.
+    // seq_cst throughout. The sleeper stores kAsleep and then loads what it waits for; the notifier stores
+    // that before it loads the state. So one of the two sees the other.
     std::atomic<std::uint32_t> state{kFree};
   };
   std::array<Seat, kSeats> seats_;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Incoming: what the endpoint inside has, and this end must not see before its time.
+// Incoming: what the inner endpoint has received and this end must not see yet.
 //
-// Messages are copied, up to kQueueBytesMax and one poll() more. Payload lands where it belongs at once; what
-// waits for its time is the completion. Nothing here locks: the owner's mutex is held in every call.
+// Messages are copied, up to kQueueBytesMax plus one poll(). Payload lands at its target at once; only its
+// completion is delayed. No locks here: the owner's mutex is held in every call.
 #pragma once
 
 #include <cstddef>
@@ -36,33 +36,33 @@ class Incoming {
   // REQUIRES: has_message(now)
   Message take();
 
-  // `target` empty: throws the bytes away.
+  // An empty `target` throws the bytes away.
   Status receive(std::uint64_t tag, std::span<std::byte> target, std::uint64_t bytes,
                  BulkCompletion& completion);
-  // The endpoint inside has moved payload: perhaps the first bytes of a receive.
+  // The inner endpoint has moved payload: perhaps the first bytes of a receive.
   void note_flow(Time now) {
     if (!flow_began_) flow_began_ = now;
   }
-  // Looks for payload that has come, and completes the receives whose time it is. True: something has moved.
+  // Finds payload that has arrived, and completes the receives that are due. True: something has moved.
   bool sweep(Time now);
   std::optional<Time> next_message() const;
   std::optional<Time> next_bulk() const;
 
-  // The endpoint inside has lost the peer: this end learns it behind everything that came before.
+  // The inner endpoint has lost the peer. This end learns of it after everything that came before.
   void lose(const Status& status, Time now);
-  // The loss, if it is to be told now: all messages are taken, all payload that came is completed.
+  // The loss, if it is due now: all messages are taken and all payload that arrived is completed.
   Status loss(Time now) const;
   bool is_lost() const { return !loss_.is_ok(); }
   std::optional<Time> next_loss() const;
 
-  // The endpoint inside has failed. Receives whose memory it still uses complete at a later sweep().
+  // The inner endpoint has failed. Receives whose memory it still uses complete at a later sweep().
   void fail(const Status& status);
 
  private:
   struct Receive {
     std::uint64_t bytes = 0;
     BulkCompletion* completion = nullptr;
-    BulkCompletion arrived;  // told by the endpoint inside
+    BulkCompletion arrived;  // completed by the inner endpoint
   };
   struct Landing {
     BulkCompletion* completion = nullptr;
@@ -80,9 +80,9 @@ class Incoming {
   Time loss_there_{};
   std::deque<Message> messages_;
   std::size_t message_bytes_ = 0;
-  std::list<Receive> receives_;  // with the endpoint inside
+  std::list<Receive> receives_;  // with the inner endpoint
   std::deque<Landing> landings_;
-  std::optional<Time> flow_began_;  // when payload first moved since the last receive was over
+  std::optional<Time> flow_began_;  // when payload first moved since the last receive ended
 };
 
 }  // namespace tf::shaper

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shape: what a network between two ends would be like. Values, and arithmetic on a clock that the caller
-// reads.
+// Shape: the round trip time and rate of a simulated network. Values, and arithmetic on a clock that the
+// caller reads.
 #pragma once
 
 #include <algorithm>
@@ -22,26 +22,26 @@ inline constexpr std::uint64_t kRateMax = 10'000'000'000'000ull;  // 10 Tbit/s
 
 struct Shape {
   std::chrono::nanoseconds rtt{0};
-  std::uint64_t bits_per_second = 0;  // 0: serialisation takes no time
+  std::uint64_t bits_per_second = 0;  // 0: unlimited
 };
 
-// "rtt=100us,rate=10Gbit": either or both. Times in ns, us, ms, s; rates in bit, kbit, Mbit, Gbit (a second).
-// kInvalidArgument says what is wrong and what is possible.
+// "rtt=100us,rate=10Gbit": either or both. Times in ns, us, ms, s; rates in bit, kbit, Mbit, Gbit (per
+// second). kInvalidArgument says what is wrong and what is possible.
 Result<Shape> parse_shape(std::string_view text);
 
-// One direction of one plane: a wire that takes one thing after another.
+// One direction of one plane: a wire that carries one thing after another.
 class Link {
  public:
   explicit Link(const Shape& shape) : delay_(shape.rtt / 2), bits_per_second_(shape.bits_per_second) {}
 
-  // Puts `bytes` on the wire, at `now` or behind what is on it. Returns when the last of them is there.
+  // Puts `bytes` on the wire, at `now` or after what is on it. Returns when the last of them arrives.
   Time send(Time now, std::size_t bytes) { return send(now, now, bytes); }
-  // The same for what began to leave at `began` and had left by `now` where it comes from.
+  // The same for bytes whose sender began to send at `began` and was done by `now`.
   Time send(Time began, Time now, std::size_t bytes) {
     free_ = std::max(began, free_) + serialisation(bytes);
     return std::max(free_, now) + delay_;
   }
-  // From when on the wire takes more.
+  // When the wire is free again.
   Time free() const { return free_; }
 
  private:
