@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bulk plane. The client announces its memory, the worker's device reads and writes it: payload moves
-// while the client's threads do something else. Control records travel on the plane's streams, frames whose
-// opcode is a BulkOp:
-//   client to worker   source, target (or a small one, or one that is thrown away), abort
+// The bulk plane. The client announces its memory, and the worker's device reads and writes it: payload moves
+// while the client's threads do something else. Control records travel on the plane's streams, as frames
+// whose opcode is a BulkOp:
+//   client to worker   source, target (normal, small, or to be thrown away), abort
 //   worker to client   source done, target done, data, abort, want
-// Sources are taken in the order of their announcing, and told as done, whole, in that order. Targets are
-// announced as their receives are posted, kPiecesMax at a time; for a tag that has none the worker says
-// "want", and the client announces that tag's next before all others. Payload is WRITTEN on the queue pair
-// that then brings the record of it. For small targets it may come in that record: a record must not overtake
-// what was WRITTEN before, so it has to wait until the device says that this is there; a copy takes less than
-// that round trip. (Not from memory that no processor can read.)
+// Sources are read in the order in which they were announced, and reported as done, whole, in that order.
+// Targets are announced as their receives are posted, kPiecesMax at a time. If the worker needs a tag that
+// has no announced target, it says "want", and the client announces that tag's next target before all others.
+// Payload is WRITTEN on the queue pair that then carries the record which reports it. That record must not
+// overtake the WRITE, so it waits until the device says that the WRITE is done. Payload for a small target
+// may come inside the record instead: the copy costs less than that round trip. (Not from memory that no
+// processor can read.)
 //
-// Everything here is guarded by a mutex: any thread may move. The queue has its own.
+// One mutex guards everything here, so any thread may move. The queue has its own.
 #pragma once
 
 #include <atomic>
@@ -30,9 +31,10 @@
 
 namespace tf::rdma {
 
-inline constexpr std::size_t kPiecesMax = 16;  // announced at a time, of each direction
-// Targets with those that were wanted. A worker that sent the first parts of so many tags, and then the
-// second parts of all, would wait for ever; ours leaves no more half sent than it has places of staging, 16.
+inline constexpr std::size_t kPiecesMax = 16;  // announced at a time, per direction
+// Limit on announced targets, wanted ones included. A worker that sent the first parts of this many tags
+// before the second part of any would wait for ever. Ours never has more tags half sent than it has staging
+// buffers, 16.
 inline constexpr std::size_t kTargetsMax = 256;
 
 enum class BulkOp : std::uint16_t {
@@ -47,7 +49,7 @@ enum class BulkOp : std::uint16_t {
   kData = 9,
 };
 
-// The payload of every record; what an op does not need is zero. Behind that of kData come its bytes.
+// The payload of every record. Fields that an op does not need are zero. In a kData record its bytes follow.
 struct BulkNote {
   std::uint64_t tag = 0;
   std::uint64_t address = 0;
@@ -57,20 +59,20 @@ struct BulkNote {
 };
 static_assert(sizeof(BulkNote) == 32 && std::has_unique_object_representations_v<BulkNote>);
 
-// What the bulk plane needs of its endpoint. Any thread.
+// What the bulk plane needs from its endpoint. Any thread.
 class BulkOwner {
  public:
   virtual Status status() const = 0;             // the sticky failure
   virtual void fail(Status reason) = 0;          // sets it
-  virtual void take_failure(Status reason) = 0;  // of a queue pair: perhaps the peer has closed
-  virtual void wake() = 0;                       // a mover that sleeps
-  virtual Status look_now_and_then() = 0;  // nothing moved: the failure, if the peer's loss ends things now
+  virtual void take_failure(Status reason) = 0;  // a queue pair failed: perhaps the peer closed
+  virtual void wake() = 0;                       // wakes a sleeping mover
+  virtual Status look_now_and_then() = 0;        // nothing moved: returns a failure if the peer is lost
 
  protected:
   ~BulkOwner() = default;
 };
 
-// What client and worker have in common.
+// What client and worker share.
 class Bulk : public QueuedBulkPlane {
  public:
   Result<std::size_t> poll() override;
@@ -81,19 +83,21 @@ class Bulk : public QueuedBulkPlane {
   }
   bool reaches(std::span<const std::byte> memory) const override { return regions_->reaches(memory); }
 
-  // For wait(): poll() may do something. Any thread. kIfFree: what another thread is just looking at is left
-  // to it. Whoever then sleeps has to be sure: the other may have looked before what came gave no event.
+  // For wait(): whether poll() may have work. Any thread. kIfFree: if another thread is just looking, leaves
+  // it to that thread. kAlways: for a thread about to sleep, which must be sure; the other thread may have
+  // looked before the arrival that raised no event.
   enum class Look : std::uint8_t { kIfFree, kAlways };
   bool look(Look how);
-  // Moves without a look at the failure. After the peer's loss: nothing, when all that can be has been.
+  // Moves data without checking for a failure. After the peer is lost: returns 0 when everything that can
+  // move has moved.
   std::size_t drain();
-  // The peer has closed with its stream at `position`. True: all records of it are here and handled.
+  // The peer closed with its stream at `position`. True: all its records have arrived and are handled.
   bool finish(std::uint64_t position);
-  // The queue pairs are in error: ends what is under way, and all transfers.
+  // The queue pairs are in error: ends all transfers, including those in flight.
   void fail_all(const Status& status);
   void note_post();
   bool has_pending() const { return queue_.has_pending(); }
-  // Memory that lingers wants somebody to look again (Regions).
+  // Some memory lingers: somebody must call end_overdue() later (see Regions).
   bool has_lingering() const { return regions_->has_lingering(); }
   void end_overdue() {
     if (has_lingering()) regions_->end_overdue();
@@ -103,20 +107,19 @@ class Bulk : public QueuedBulkPlane {
   Bulk(Plane& plane, BulkOwner& owner, std::unique_ptr<Regions> regions)
       : plane_(plane), owner_(owner), regions_(std::move(regions)) {}
 
-  // All with mutex_ held.
-  // `data` is empty but for kData.
+  // Call all of these with mutex_ held. `data` is empty except for kData.
   virtual Status take(BulkOp op, const BulkNote& note, std::span<const std::byte> data) = 0;
-  virtual Result<std::size_t> move() = 0;     // starts and ends what can be
-  virtual bool is_flushed() = 0;              // after an error: the device has finished with all memory,
-  virtual void release_memory() = 0;          // that no device touches any more
+  virtual Result<std::size_t> move() = 0;     // starts and ends what it can
+  virtual bool is_flushed() = 0;              // after an error: the device is done with all memory
+  virtual void release_memory() = 0;          // REQUIRES: is_flushed()
   bool is_broken() const { return broken_; }  // a queue pair failed
-  // False: no room now; a move() follows when there is some.
+  // False: no room now; move() is called again when there is.
   Result<bool> has_room();  // for a record without data
   Result<bool> say(BulkOp op, const BulkNote& note, std::span<const std::byte> data = {});
 
   Plane& plane_;
   BulkOwner& owner_;
-  std::size_t told_bytes_ = 0;  // moved, by the records that have been taken
+  std::size_t told_bytes_ = 0;  // moved, according to the records taken
   BulkQueue queue_;
   std::mutex mutex_;
   std::unique_ptr<Regions> regions_;
@@ -127,9 +130,9 @@ class Bulk : public QueuedBulkPlane {
   Result<std::size_t> move_all();
   Result<std::size_t> take_records();
 
-  std::atomic<bool> news_{false};  // poll() has something to look at
+  std::atomic<bool> news_{false};  // poll() has work
   bool broken_ = false;
-  bool over_ = false;  // and there are no queue pairs any more
+  bool over_ = false;  // and the queue pairs are gone
 };
 
 std::unique_ptr<Bulk> make_client_bulk(Plane& plane, BulkOwner& owner, std::unique_ptr<Regions> regions);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Consumer: the receiving half of a stream (stream.h). Functions are the consumer's role's, one thread at a
-// time, where they do not say otherwise.
+// Consumer: the receiving half of a stream (stream.h). Functions are for the thread that has the consumer
+// role, one at a time, unless they say otherwise.
 //
-// What it does at a time, while the producer holds: at most one chain of READs is under way, which fetches
-// what the last line told of and the line once more. Records of before are handled meanwhile.
+// While the producer holds, at most one chain of READs is in flight. It fetches what the last Line announced,
+// and the Line once more. Records that arrived before are handled meanwhile.
 #pragma once
 
 #include <array>
@@ -30,45 +30,45 @@ class Consumer {
  public:
   struct Queues {
     QueuePair* pair = nullptr;
-    ibv_cq* completions = nullptr;  // of sends and receives
+    ibv_cq* completions = nullptr;  // for sends and receives
   };
   Consumer(const Verbs& verbs, const Queues& queues, const ConsumerMemory& memory);
 
-  // Takes completions and posts what follows from them. A failure is the endpoint's; what has come until then
-  // can still be had from peek().
+  // Takes completions and posts the requests they call for. A failure here is the endpoint's; peek() still
+  // returns what arrived before it.
   Status poll();
-  // The same in two steps, for who looks again and again: whether there may be something to take or to post,
-  // and to do so.
+  // The same in two steps, for polling loops: has_news() says whether there may be something to take or to
+  // post, take_news() does it.
   bool has_news() {
     if (marked_ != 0 || find_mark()) return true;
     if (came_ == 0) came_ = verbs_.poll_cq(queues_.completions, kCompletionsAtOnce, completions_.data());
     return came_ != 0 || !settled_;
   }
   Status take_news();
-  // The shortest way, when has_news() found a record in memory and nothing else. False: take_news().
+  // Fast path, if has_news() found a record in memory and nothing else. False: call take_news().
   bool take_marked() { return marked_ != 0 && came_ == 0 && take_stamped(std::exchange(marked_, 0)); }
   bool has_record() const { return own_consumed() != known_; }
-  // The oldest record, good until the next call; null: nothing there, or one that cannot be, which `failure`
-  // tells. `payload_max`: longer ones are kProtocol.
+  // The oldest record, valid until the next call. Null: there is none, or it is malformed, and `failure` says
+  // how. `payload_max`: longer ones are kProtocol.
   const Record* peek(std::uint64_t payload_max, Status& failure);
-  // It has been handled. REQUIRES: peek() gave it.
+  // The record was handled. REQUIRES: peek() returned it.
   void consume() {
     progress_.consumed.store(next_, std::memory_order_release);
     settled_ = false;
   }
-  // After some have been handled: tells the producer, and goes on fetching.
+  // Call it after some records were handled: tells the producer, and fetches more.
   Status advance() {
     settled_ = failure_.is_ok() && request_count_ == 0 && watching_ == wants_to_watch_ && !settling_ &&
                !is_fetching() && !should_tell();
     return settled_ ? Status::ok() : post_what_is_due();
   }
 
-  // The peer has closed and said that all it published, up to `position`, is in the ring. False: the push
-  // that ends it has not come yet.
+  // The peer closed, and said that everything it published, up to `position`, is in the ring. False: the push
+  // that ends it has not arrived yet.
   bool finish(std::uint64_t position);
 
-  // Whether to look for records in memory, too, where they come sooner: with the next poll(). Such a record
-  // wakes nobody, so before anybody sleeps this is taken back, and settled by what poll() finds.
+  // Whether to look for records in memory as well, where they appear sooner; takes effect at the next poll().
+  // Such a record wakes nobody. So before anybody sleeps, take this back and let poll() settle it.
   void watch(bool wanted) {
     settled_ = settled_ && wanted == wants_to_watch_;
     wants_to_watch_ = wanted;
@@ -76,7 +76,7 @@ class Consumer {
   bool is_watching() const { return wants_to_watch_ || watching_; }
   bool is_settling() const { return watching_ || settling_; }
 
-  // What immediates and stamps told of the opposite stream, if anything new.
+  // What immediates and stamps said about the opposite stream, if anything new.
   bool has_told() const { return has_told_; }
   std::optional<std::uint64_t> take_told() {
     return std::exchange(has_told_, false) ? std::optional(opposite_lines_ * kLineBytes) : std::nullopt;
@@ -92,13 +92,13 @@ class Consumer {
   // For the producer of the opposite stream. Any thread.
   Progress& progress() { return progress_; }
   std::uint64_t consumed() const { return progress_.consumed.load(std::memory_order_acquire); }
-  // The producer holds, as far as we know. The consumer's.
+  // The producer holds, as far as we know. Consumer only.
   bool is_fetching() const { return seen_ != granted_; }
 
  private:
-  static constexpr int kLooksPerPoll = 4;          // into memory, which cost less than one at the completions
+  static constexpr int kLooksPerPoll = 4;          // polls of memory; together cheaper than one poll_cq()
   static constexpr unsigned kRoomMin = 8;          // requests: a chain of READs, a credit and a kick
-  static constexpr unsigned kPayloadReserve = 24;  // slots that payload leaves to the above
+  static constexpr unsigned kPayloadReserve = 24;  // slots that payload leaves free for the above
 
   std::size_t capacity() const { return memory_.ring.size(); }
   std::size_t offset(std::uint64_t position) const { return position & (capacity() - 1); }
@@ -107,7 +107,7 @@ class Consumer {
   Status keep(Status posted);
   Status take_completion(const ibv_wc& completion);
   Status take_immediate(std::uint32_t immediate);
-  // The record behind those that are known, if it has come without an immediate.
+  // Whether the next record may come without an immediate.
   bool looks_into_memory() const {
     return watching_ && !reading_ && known_ == own_consumed() && !is_fetching();
   }
@@ -118,8 +118,8 @@ class Consumer {
       marked_ = StampedCopy::find(place, memory_.ring_secret, known_);
     return marked_ != 0;
   }
-  // False: it is not whole, or (failure_) cannot be.
-  // REQUIRES: `bytes` are what is marked at known_.
+  // False: the record is incomplete, or invalid (then failure_ is set). REQUIRES: `bytes` are marked at
+  // known_.
   bool take_stamped(std::size_t bytes);
   void note_told(std::uint64_t lines);
   bool count_push(std::uint64_t end);
@@ -128,7 +128,7 @@ class Consumer {
   void settle();
   bool should_tell() const {
     const std::uint64_t untold = own_consumed() - progress_.told.load(std::memory_order_relaxed);
-    if (static_cast<std::int64_t>(untold) <= 0) return false;  // the producer's end may say more than we know
+    if (static_cast<std::int64_t>(untold) <= 0) return false;  // our producer may have told more
     return untold >= capacity() / 4 || (batch_count_ >= kTellBatches && have_told_too_little());
   }
   bool have_told_too_little() const;
@@ -147,45 +147,45 @@ class Consumer {
 
   Progress progress_;
   Record record_;                 // that peek() gave
-  std::uint64_t next_ = 0;        // behind the record that peek() gave
-  std::uint64_t known_ = 0;       // in the ring up to here
-  std::uint64_t pushed_end_ = 0;  // the immediates told of this much
+  std::uint64_t next_ = 0;        // end of the record that peek() returned
+  std::uint64_t known_ = 0;       // complete in the ring up to here
+  std::uint64_t pushed_end_ = 0;  // announced by immediates up to here
 
-  std::uint16_t seen_ = 0;     // epochs of holding that have begun
+  std::uint16_t seen_ = 0;     // hold epochs that have begun
   std::uint16_t granted_ = 0;  // and ended
-  bool settling_ = false;  // granted, or watch taken back; what the READ behind tells of is not fetched yet
+  bool settling_ = false;      // granted, or watch taken back; the READ after that is not settled yet
   bool wants_to_watch_ = false;
   bool watching_ = false;   // the watch word says so
   std::size_t marked_ = 0;  // bytes that has_news() found marked at known_
   StampedCopy stamped_;
   std::uint64_t stamped_at_ = UINT64_MAX;  // the position of the record in stamped_
-  bool reading_ = false;                   // a chain is under way
+  bool reading_ = false;                   // a chain is in flight
   bool chain_has_line_ = false;
   std::uint64_t chain_end_ = 0;
-  bool look_again_ = false;  // the line is to be READ (once more)
+  bool look_again_ = false;  // READ the Line (once more)
 
-  std::uint64_t waiting_ = 0;     // the producer's question, as far as we know it
-  std::uint64_t kicked_ = 0;      // the last that was answered
-  bool told_since_kick_ = false;  // a write of the credit has not been followed by a kick
+  std::uint64_t waiting_ = 0;     // the producer's last question known to us
+  std::uint64_t kicked_ = 0;      // the last question answered
+  bool told_since_kick_ = false;  // the credit was written and no kick followed yet
 
-  // Ends of pushes that the credit has not told of, oldest first.
+  // Ends of pushes that the credit has not reported yet, oldest first.
   std::array<std::uint64_t, kConsumerReceives> batches_{};
   unsigned first_batch_ = 0;
   unsigned batch_count_ = 0;
-  std::uint64_t told_in_immediates_ = 0;  // lines of the opposite stream, as these add up;
-  std::uint64_t opposite_lines_ = 0;      // with what stamps tell
+  std::uint64_t told_in_immediates_ = 0;  // lines of the opposite stream, by immediates,
+  std::uint64_t opposite_lines_ = 0;      // and by stamps as well
   bool has_told_ = false;
   unsigned spent_receives_ = 0;  // not posted again yet
-  // Requests that are being put together, at most kRequestsMax.
+  // Requests being assembled, at most kRequestsMax.
   static constexpr unsigned kRequestsMax = 6;
   std::array<ibv_send_wr, kRequestsMax> requests_{};
   std::array<ibv_sge, kRequestsMax> pieces_{};
   unsigned request_count_ = 0;
   static constexpr int kCompletionsAtOnce = 16;
-  std::array<ibv_wc, kCompletionsAtOnce> completions_;  // that has_news() found,
-  int came_ = 0;                                        // so many; or negative, a failure of the queue
-  bool settled_ = false;  // advance() has nothing to do before a completion comes, or something is consumed
-  Status failure_;        // of a request or the queue; nothing is posted after it
+  std::array<ibv_wc, kCompletionsAtOnce> completions_;  // found by has_news(),
+  int came_ = 0;                                        // this many; negative: the queue failed
+  bool settled_ = false;  // advance() has no work until a completion or a consume()
+  Status failure_;        // of a request or the queue; nothing is posted after that
   unsigned payload_done_ = 0;
 };
 

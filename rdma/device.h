@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device: the device, port and GID that queue pairs are made on, opened, with a protection domain.
+// Device: an open RDMA device with the port and GID that queue pairs use, and a protection domain.
 //
-// Immutable once open: any thread. Whatever is made from context() and pd() is gone before it is.
+// Immutable once open: any thread. Destroy everything made from context() and pd() before it.
 #pragma once
 
 #include <cstddef>
@@ -16,12 +16,12 @@
 
 namespace tf::rdma {
 
-// Inline bytes that Device::open() asks for, and pieces per request with which it does.
+// The inline bytes that Device::open() asks for, and the pieces per request for which it asks.
 inline constexpr std::uint32_t kInlineWanted = 256;
 inline constexpr std::uint32_t kPiecesPerRequest = 2;
 
 struct DeviceOptions {
-  std::string name;       // empty: the first that can be used
+  std::string name;       // empty: the first usable one
   std::uint8_t port = 0;  // 0: the first active one
   std::optional<std::uint32_t> gid_index{};
 };
@@ -32,26 +32,26 @@ Result<DeviceOptions> parse_device_options(const std::string& device, const std:
 
 struct DeviceLimits {
   std::uint32_t inline_bytes = 0;   // in one request of a queue pair with up to kPiecesPerRequest pieces
-  std::uint8_t reads_asked = 0;     // READs under way at a time, as the one who asks (max_rd_atomic)
-  std::uint8_t reads_answered = 0;  // and as the one who answers (max_dest_rd_atomic)
+  std::uint8_t reads_asked = 0;     // READs in flight that we start (max_rd_atomic)
+  std::uint8_t reads_answered = 0;  // and that we answer (max_dest_rd_atomic)
   std::uint64_t message_bytes = 0;  // of one request
   bool on_demand = false;           // memory may be registered without being pinned: READ and WRITE over RC
 };
 
-// How others find this end.
+// How other ends reach this one.
 struct Path {
   std::uint8_t port = 0;
   std::uint16_t lid = 0;  // 0 over Ethernet
   ibv_mtu mtu = IBV_MTU_1024;
   Gid gid;
-  // Packets carry the GIDs: over Ethernet, and where the GID was asked for. Both ends must agree on it.
+  // Packets carry GIDs: always over Ethernet, and where a GID was asked for. Both ends must agree.
   bool is_global = false;
 };
 
 class Device {
  public:
-  // Tries the devices in the order of the library's list. kUnavailable says what there is, and why nothing of
-  // it can be used; kInvalidArgument: `options` name something that is not there. `verbs` outlives it.
+  // Tries the devices in the order of the library's list. kUnavailable lists the devices and says why none
+  // can be used. kInvalidArgument: `options` name something that does not exist. `verbs` outlives the device.
   static Result<std::unique_ptr<Device>> open(const Verbs& verbs, const DeviceOptions& options);
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What RDMA devices there are, with their ports and GIDs: read once, plain values.
+// The RDMA devices of this machine, with their ports and GIDs. Read once; plain values.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace tf::rdma {
 
-// More entries of a port's GID table are not looked at: a queue pair names its own in 8 bits.
+// Entries of a port's GID table beyond this are ignored: a queue pair names its own in 8 bits.
 inline constexpr std::uint32_t kGidsMax = 256;
 
 struct Gid {
@@ -33,10 +33,10 @@ struct Port {
 struct DeviceFacts {
   std::string name;
   ibv_transport_type transport_type = IBV_TRANSPORT_UNKNOWN;
-  bool is_software = false;  // the kernel's own (rxe, siw): it sends from the processor that posts
+  bool is_software = false;  // in the kernel (rxe, siw): the posting processor sends
   ibv_device_attr_ex attributes{};
   std::vector<Port> ports;
-  Status failure;  // why it could not be opened or asked; then there is nothing but the name and the type
+  Status failure;  // why it could not be opened or queried; then only name and type are set
 };
 
 struct CloseContext {
@@ -45,17 +45,18 @@ struct CloseContext {
 };
 using ContextPtr = std::unique_ptr<ibv_context, CloseContext>;
 
-// A device that is open, or facts.failure and no context.
+// An open device, or facts.failure and no context.
 struct OpenDevice {
   DeviceFacts facts;
   ContextPtr context;
 };
 
-// Opens all devices; close what is not needed by letting go of it. kUnavailable: this kernel has no verbs. An
-// empty list is not a failure. Any thread.
+// Opens all devices. Destroy the contexts that are not needed, which closes them. kUnavailable: this kernel
+// has no verbs. An empty list is not a failure. Any thread.
 Result<std::vector<OpenDevice>> open_devices(const Verbs& verbs);
 
-// `path`: where the kernel shows a device (ibv_device::ibdev_path). It keeps those without hardware apart.
+// Whether the device is made of software. `path`: its place in sysfs (ibv_device::ibdev_path), which differs
+// for devices without hardware.
 bool is_software_device(const char* path);
 
 // One line each, for people: "fake0: port 1 active, Ethernet, MTU 4096; GID 2 ::ffff:10.9.0.1 (RoCE v2),
@@ -63,7 +64,7 @@ bool is_software_device(const char* path);
 std::string describe(const DeviceFacts& device);
 std::string describe(const Port& port);
 std::string describe(const Gid& gid);
-// What `hip-remote info` says about this machine: a line for each device, or one that says why there is none.
+// For `hip-remote info`: a line per device, or one line that says why there is none.
 std::vector<std::string> describe_devices(const Verbs& verbs);
 
 // Bytes of one packet.

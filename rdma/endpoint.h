@@ -13,7 +13,7 @@ namespace tf::rdma {
 
 enum class Side : std::uint8_t { kClient, kWorker };
 
-// What an endpoint is made of; the planes are connected.
+// The parts of an endpoint. The planes are connected already.
 struct Parts {
   std::unique_ptr<Device> device;
   std::unique_ptr<Plane> messages;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the two ends of an rdma endpoint come to know each other's queue pairs: over the lane's socket, after
-// the attach frame, a Hello from the client, a Hello from the worker whose queue pairs are connected by then,
-// and a Ready from the client when its own are. The socket stays, as the sign of life; whoever closes says
-// Bye on it.
+// How the two ends of an rdma endpoint exchange the addresses of their queue pairs. Over the lane's socket,
+// after the attach frame: a Hello from the client; a Hello from the worker, whose queue pairs are connected
+// by then; a Ready from the client when its own are connected too. The socket stays open as the liveness
+// signal; the end that closes says Bye on it.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +30,7 @@ inline constexpr std::uint32_t kHandshakeVersion = 2;
 //   32      2     lid
 //   34      1     mtu         ibv_mtu
 //   35      1     global      1: packets carry GIDs
-//   36      1     reads_asked     READs under way that this end starts,
+//   36      1     reads_asked     READs in flight that this end starts,
 //   37      1     reads_answered  and that it lets the peer start
 //   38      2     reserved    zero
 //   40      56    messages    the planes
@@ -58,7 +58,7 @@ struct Ready {
   std::uint64_t magic = kReadyMagic;
 };
 
-// Positions of the closing end's producers: all before them is in the peer's rings.
+// Positions of the closing end's producers. Everything before them is in the peer's rings.
 struct Bye {
   std::uint64_t magic = kByeMagic;
   std::uint64_t messages = 0;
@@ -66,17 +66,18 @@ struct Bye {
 };
 static_assert(sizeof(Bye) == 24);
 
-// What this end says of itself and its planes.
+// This end's description of itself and its planes.
 Hello make_hello(const Device& device, const PlaneFacts& messages, const PlaneFacts& bulk);
 Status send_hello(int socket, const Hello& hello, Deadline deadline);
-// Worker side, instead of its Hello. Best effort, and never waits.
+// Worker side, instead of its Hello. Best effort; never blocks.
 void refuse(int socket, const Status& reason);
-// The peer's, checked as far as it is not of the planes (Plane::check_facts()); the reason, when it refused.
+// The peer's Hello, checked except for the planes (Plane::check_facts() does those). If the peer refused, its
+// reason.
 Result<Hello> receive_hello(int socket, Deadline deadline);
 Status send_ready(int socket, Deadline deadline);
 Status receive_ready(int socket, Deadline deadline);
 
-// kUnavailable: the two ports are of networks that do not meet.
+// kUnavailable: the two ports are on networks that are not connected.
 Result<Route> route_between(const Device& own, const Hello& peer, const Retries& retries);
 
 }  // namespace tf::rdma

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loss: what an endpoint knows of its peer's end. The socket says when the peer has closed (Bye: all that it
-// published is in our rings) or died (the end, without a Bye). A queue pair that fails may mean the same,
-// seen from the other side, so the socket has a while to tell before the failure counts. Any thread.
+// Loss: what an endpoint knows about the end of its peer. The socket says whether the peer closed (Bye:
+// everything it published is in our rings) or died (end of stream without a Bye). A failed queue pair may
+// mean the same, so the socket gets some time to say which before the failure counts. Any thread.
 #pragma once
 
 #include <array>
@@ -19,8 +19,8 @@
 namespace tf::rdma {
 
 struct LossPatience {
-  std::chrono::milliseconds socket{300};  // that it has to say why a queue pair failed
-  std::chrono::milliseconds drain{5000};  // until what a peer left behind need not be fetched any more
+  std::chrono::milliseconds socket{300};  // time for it to say why a queue pair failed
+  std::chrono::milliseconds drain{5000};  // time to fetch what a closed peer left behind
 };
 
 class Loss {
@@ -29,18 +29,18 @@ class Loss {
       : socket_(std::move(socket)), patience_(patience) {}
 
   int socket() const { return socket_.get(); }
-  // Reads what the socket has. kProtocol: bytes that are no Bye.
+  // Reads the socket. kProtocol: bytes that are not a Bye.
   Status look();
   bool is_gone() const { return gone_.load(std::memory_order_acquire); }  // pairs with look()
-  // What a peer that closed has published. REQUIRES: is_gone()
+  // The positions that a closed peer published. REQUIRES: is_gone()
   std::optional<Bye> bye() const;
-  // It has been gone for so long that nobody waits for the rest to be fetched.
+  // The peer has been gone so long that nobody waits any more for the rest to be fetched.
   bool is_late() const;
 
   // A queue pair failed.
   void note_broken(Status reason);
   bool is_broken() const { return broken_.load(std::memory_order_acquire); }  // pairs with note_broken()
-  // The failure, when the socket had its time and said nothing.
+  // The failure, once the socket had its time and said nothing.
   Status overdue() const;
 
  private:

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plane: what one end has of one plane: a stream each way (stream.h), on two queue pairs, with their memory,
-// completion queues and the channel that a sleeper polls.
+// Plane: one end of one plane. A stream each way (stream.h), on two queue pairs, with their memory,
+// completion queues, and the channel that a sleeper polls.
 //
 // Memory, one mapping, three registrations:
-//   mirror, then a page with the Line                READ by the peer
-//   ring, then a page with credit and watch          written by the peer
-//   a page with the fetched Line and what is written from    ours alone
+//   mirror, then a page with the Line                           READ by the peer
+//   ring, then a page with credit and watch                     written by the peer
+//   a page with the fetched Line and the sources of our WRITEs  ours alone
 #pragma once
 
 #include <cstddef>
@@ -26,8 +26,8 @@ inline constexpr std::size_t kMessageRingBytes = std::size_t{1} << 20;
 inline constexpr std::size_t kBulkRingBytes = std::size_t{256} << 10;
 static_assert(kMessageRingBytes / kLineBytes <= kRingLinesMax);
 
-// What the peer has to know, as it travels. Hostile until check_facts() said that it is possible; addresses
-// and keys are the peer's own matter.
+// What the peer must know, in its wire form. Hostile until check_facts() has accepted it. Addresses and keys
+// need no check: only the peer's own memory is at stake.
 struct PlaneFacts {
   std::uint32_t out_number = 0;  // the queue pair of our producer
   std::uint32_t out_packet = 0;
@@ -38,22 +38,23 @@ struct PlaneFacts {
   std::uint32_t readable_key = 0;
   std::uint32_t writable_key = 0;
   std::uint64_t ring_bytes = 0;
-  std::uint64_t ring_secret = 0;  // random; stamps of what is written into our ring have it (stamp.h)
+  std::uint64_t ring_secret = 0;  // random; part of the stamps in our ring (stamp.h)
 };
 static_assert(sizeof(PlaneFacts) == 56 && std::has_unique_object_representations_v<PlaneFacts>);
 
-// A place in a dma-buf: memory of another device than this one.
+// A place in a dma-buf: the memory of another device.
 struct DeviceMemory {
   int file = -1;
   std::uint64_t offset = 0;
 };
 
-// Memory of ours, registered as long as this lives. Addresses and keys of `mr` are as libibverbs has them.
+// Memory of ours, registered for the lifetime of this object. The keys are those of libibverbs.
 class Registration {
  public:
   Registration() = default;
   static Result<Registration> make(const Verbs& verbs, ibv_pd* pd, std::span<std::byte> memory, int access);
-  // What lies in `device`, as if it were at `memory`, where nobody looks. The file may be closed afterwards.
+  // Registers the memory in `device` under the addresses of `memory`, which nobody here accesses. The file
+  // may be closed afterwards.
   static Result<Registration> make(const Verbs& verbs, ibv_pd* pd, std::span<std::byte> memory, int access,
                                    const DeviceMemory& device);
   Registration(Registration&& other) noexcept;
@@ -69,7 +70,7 @@ class Registration {
   ibv_mr* region_ = nullptr;
 };
 
-// Zeroed pages of this process alone.
+// Zeroed pages, private to this process.
 class Pages {
  public:
   static Result<Pages> map(std::size_t bytes);
@@ -94,7 +95,7 @@ class Plane {
     std::uint8_t port = 1;
     unsigned inline_bytes = 0;
     std::size_t ring_bytes = kMessageRingBytes;  // a power of two
-    bool wake_for_sends = false;  // completions of the producer's requests are events, not only failures
+    bool wake_for_sends = false;  // events for completions of the producer's requests, not only failures
   };
   static Result<std::unique_ptr<Plane>> create(const Verbs& verbs, const Plan& plan);
   Plane(const Plane&) = delete;
@@ -102,22 +103,22 @@ class Plane {
   ~Plane();
 
   PlaneFacts facts() const;
-  // kProtocol: no correct peer has these.
+  // kProtocol: no correct peer sends these.
   Status check_facts(const PlaneFacts& peer) const;
-  // Once, with checked facts. Then there are a producer and a consumer.
+  // Call it once, with checked facts. Afterwards producer() and consumer() exist.
   Status connect(const Route& route, const PlaneFacts& peer);
 
   Producer& producer() { return *producer_; }
   const Producer& producer() const { return *producer_; }
   Consumer& consumer() { return *consumer_; }
-  // Nothing of the peer's gets in or out any more. Any thread.
+  // Afterwards the peer's requests neither read nor write here. Any thread.
   void to_error();
 
-  // No device touches any memory afterwards, and neither producer nor consumer may be used.
+  // Afterwards no device touches our memory, and producer and consumer must not be used.
   void destroy_queues();
 
-  // Sleeping: arm(), look once more, poll(2) on fd(), take_events(). Any thread; an event taken by one
-  // sleeper is none to the others. True: one is of the producer's requests.
+  // To sleep: arm(), look once more, poll(2) on fd(), take_events(). Any thread; an event that one sleeper
+  // takes does not wake the others. True: one of them is for the producer's requests.
   Status arm();
   int fd() const { return channel_->fd; }
   Result<bool> take_events();
@@ -133,9 +134,9 @@ class Plane {
   Pages pages_;
   Registration readable_, writable_, scratch_;
   ibv_comp_channel* channel_ = nullptr;
-  ibv_cq* arrivals_ = nullptr;  // of the consumer's queue pair
-  ibv_cq* sends_ = nullptr;     // of the producer's,
-  ibv_cq* kicks_ = nullptr;     // both ways
+  ibv_cq* arrivals_ = nullptr;  // for the consumer's queue pair
+  ibv_cq* sends_ = nullptr;     // for the producer's:
+  ibv_cq* kicks_ = nullptr;     // its sends, and its receives
   std::unique_ptr<QueuePair> out_, in_;
   std::optional<Consumer> consumer_;
   std::optional<Producer> producer_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Producer: the sending half of a stream (stream.h). Functions are the producer's role's, one thread at a
-// time, where they do not say otherwise.
+// Producer: the sending half of a stream (stream.h). Functions are for the thread that has the producer role,
+// one at a time, unless they say otherwise.
 #pragma once
 
 #include <array>
@@ -25,22 +25,22 @@ class Producer {
     ibv_cq* sends = nullptr;  // the producer's alone
     ibv_cq* kicks = nullptr;  // where the pair's receives complete
   };
-  // `opposite`: told with every push. All outlive it.
+  // `opposite`: the progress reported with every push. All arguments outlive the producer.
   Producer(const Verbs& verbs, const Queues& queues, const ProducerMemory& memory, Progress& opposite);
 
-  // Space for a record of `bytes`, header included; empty: reserve_slowly() says why, or has it.
+  // Space for a record of `bytes`, header included. Empty: call reserve_slowly(), which succeeds or says why.
   // REQUIRES: at most a quarter of the ring.
   std::span<std::byte> reserve(std::size_t bytes);
-  // Empty: no room. Whoever waits is told by has_news() and a completion in the queue of kicks.
+  // Empty: no room. has_news() and a completion in the queue of kicks tell a waiter when there may be.
   Result<std::span<std::byte>> reserve_slowly(std::size_t bytes);
-  // The record leaves, or is held. A failure is the endpoint's.
+  // Sends the record, or holds it. A failure here is the endpoint's.
   Status publish();
   void abandon() {}
 
-  // Makes sure that the peer has everything that was published, by the deadline. Nothing is published after.
+  // Waits until the peer has everything that was published, or for the deadline. Publish nothing afterwards.
   Status finish(Deadline deadline);
-  // Takes completions of the send queue: room for requests, and what they hold. A failure is returned ever
-  // after.
+  // Takes completions of the send queue. That frees room for requests, and the memory they hold. A failure is
+  // returned by every later call too.
   Status reap();
 
   // --- Payload of the bulk plane, on the same queue pair (completed in take_payload()) ----------------
@@ -52,34 +52,35 @@ class Producer {
 
   // --- Any thread -------------------------------------------------------------------------------------
 
-  // The peer's consumer says so, in an immediate or a stamp. One thread at a time.
+  // The peer's consumer reported this in an immediate or a stamp. One thread at a time.
   Status note_told(std::uint64_t consumed) {
     if (consumed > position()) return told_too_much();
     if (consumed > told_.load(std::memory_order_relaxed))
       told_.store(consumed, std::memory_order_release);  // pairs with peer_consumed()
     return Status::ok();
   }
-  // Room may have appeared since reserve_slowly() found none; the number of that refusal, else kNotRefused.
+  // There may be room again after reserve_slowly() found none: returns the number of that refusal, else
+  // kNotRefused.
   static constexpr std::uint64_t kNotRefused = ~std::uint64_t{0};
   std::uint64_t refusal_to_tell() const;
   std::uint64_t refusal() const { return refused_at_.load(std::memory_order_relaxed); }
   bool refused() const { return refused_at_.load(std::memory_order_relaxed) != kNotRefused; }
-  // The refusal was for want of completions of our own, which nobody is woken for: look again soon.
+  // The refusal was for lack of our own completions, which wake nobody: look again soon.
   bool short_of_sends() const { return short_of_sends_.load(std::memory_order_relaxed); }
   bool take_short_of_sends() {
     return short_of_sends() && short_of_sends_.exchange(false, std::memory_order_relaxed);
   }
   Status take_kicks();
-  // A request may have failed, says an event. The failure, if that is so.
+  // An event says that a request may have failed. Returns the failure, if one did.
   Status find_failure();
   std::uint64_t position() const { return position_.load(std::memory_order_acquire); }
-  bool holding() const { return holding_; }  // the producer's; tests
+  bool holding() const { return holding_; }  // producer only; for tests
 
  private:
   static constexpr unsigned kRoomMin = 4;          // requests: a push in two pieces, a hold
   static constexpr unsigned kReapAt = 24;          // slots left
-  static constexpr unsigned kRefreshAt = 8;        // pushes not known to be consumed
-  static constexpr unsigned kPayloadReserve = 24;  // slots that payload leaves to records
+  static constexpr unsigned kRefreshAt = 8;        // pushes not yet known to be consumed
+  static constexpr unsigned kPayloadReserve = 24;  // slots that payload leaves free for records
 
   struct Range {
     std::uint64_t begin = 0;
@@ -119,23 +120,23 @@ class Producer {
   const ProducerMemory memory_;
   Progress& opposite_;
 
-  std::atomic<std::uint64_t> position_{0};  // published; written by the producer, others look
-  std::uint64_t limit_ = 0;                 // cached: everything before it may be overwritten
-  std::uint64_t slot_begin_ = 0;            // of the slot that is out: its pad, if it has one,
+  std::atomic<std::uint64_t> position_{0};  // published; written by the producer, read by others
+  std::uint64_t limit_ = 0;                 // cached: everything before this may be overwritten
+  std::uint64_t slot_begin_ = 0;            // of the reserved slot: its pad, if any,
   std::uint64_t slot_start_ = 0;            // the record,
-  std::uint64_t slot_bytes_ = 0;            // so long
-  std::uint64_t stamped_told_ = 0;          // with its stamp
+  std::uint64_t slot_bytes_ = 0;            // its length
+  std::uint64_t stamped_told_ = 0;          // reported by its stamp
   bool holding_ = false;
   std::uint16_t epoch_ = 0;
-  // Ends of the pushes that are not known to be consumed, oldest first.
+  // Ends of the pushes not yet known to be consumed, oldest first.
   static constexpr unsigned kBatchesMax = 32;
   static_assert(kBatchesMax >= kPushedMax + 2);
   std::array<std::uint64_t, kBatchesMax> batches_{};
   unsigned first_batch_ = 0;
   unsigned batch_count_ = 0;
-  std::array<std::uint64_t, kSendDepth> begins_{};  // by request: the first byte of the mirror that it needs
-  // Requests of the push that is being put together, and the one of a quiet push. Of those nothing is set
-  // anew that never changes: to clear them would cost as much as the rest.
+  std::array<std::uint64_t, kSendDepth> begins_{};  // per request: the first byte of the mirror it needs
+  // Requests of the push being assembled, and the one of a quiet push. Fields that never change are set once:
+  // clearing them each time would cost as much as everything else.
   static constexpr unsigned kRequestsMax = 3;
   std::array<ibv_send_wr, kRequestsMax> requests_{};
   std::array<ibv_sge, kRequestsMax> pieces_{};
@@ -151,18 +152,18 @@ class Producer {
                      .qp_type = {},
                      .bind_mw = {}};
   unsigned request_count_ = 0;
-  std::uint64_t first_needed_ = 0;        // byte of the mirror, by them
+  std::uint64_t first_needed_ = 0;        // first byte of the mirror that they need
   std::uint64_t told_in_immediates_ = 0;  // of the opposite stream
   unsigned payload_done_ = 0;
   Status failure_;  // of a request; sticky
 
-  std::atomic<std::uint64_t> told_{0};  // consumed by the peer, as its immediates say; note_told()'s
+  std::atomic<std::uint64_t> told_{0};  // consumed by the peer, as reported; set by note_told()
 
   std::atomic<std::uint64_t> refused_at_{kNotRefused};  // signs() when there was no room
   std::atomic<bool> short_of_sends_{false};
   std::mutex ask_mutex_;      // guards the two below, Line::waiting and the receives
-  std::uint64_t asked_ = 0;   // the last number asked with
-  std::uint64_t kicked_ = 0;  // kicks met
+  std::uint64_t asked_ = 0;   // the number in our last question
+  std::uint64_t kicked_ = 0;  // kicks received
 };
 
 }  // namespace tf::rdma

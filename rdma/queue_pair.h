@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// QueuePair: one reliable connected queue pair, and the account of its send queue.
+// QueuePair: one reliable connected queue pair, with the bookkeeping of its send queue.
 //
-// Who posts. The send queue belongs to one role (a producer's or a consumer's, producer.h and consumer.h); no
-// lock here. Receives are posted by whoever polls their completions, one thread at a time. to_error(): any
-// thread.
+// Who posts. The send queue belongs to one role (a producer or a consumer, see producer.h and consumer.h), so
+// there is no lock here. The thread that polls their completions posts receives, one thread at a time.
+// to_error(): any thread.
 //
-// Requests are numbered from 1; the number is the wr_id. Only every kSignalEvery-th makes a completion,
-// unless its poster wants one; a completion ends all requests before it, too. A slot of the queue is free
-// again, and memory that a request reads is its owner's again, when such a completion has been polled:
-// note_done().
+// Requests are numbered from 1; the number is the wr_id. Only every kSignalEvery-th request makes a
+// completion, unless its poster asks for one. A completion also covers all requests before it. When it has
+// been polled (note_done()), their queue slots are free again, and so is the memory that they read.
 #pragma once
 
 #include <array>
@@ -26,7 +25,7 @@ inline constexpr unsigned kSendDepth = 64;
 inline constexpr unsigned kSignalEvery = 8;
 inline constexpr std::uint64_t kReceiveMark = std::uint64_t{1} << 63;  // the wr_id of every receive
 
-// What the peer has to know of a queue pair.
+// What the peer must know about a queue pair.
 struct QueueAddress {
   std::uint32_t number = 0;
   std::uint32_t first_packet = 0;  // 24 bits
@@ -40,12 +39,12 @@ struct Route {
   ibv_gid peer_gid{};
   std::uint16_t peer_lid = 0;
   ibv_mtu mtu = IBV_MTU_1024;
-  std::uint8_t reads_out = 1;  // READs under way that we start
+  std::uint8_t reads_out = 1;  // READs in flight that we start
   std::uint8_t reads_in = 1;   // and that the peer may start
   Retries retries;
 };
 
-// "what: the verbs status (meaning)". kPeerLost where the peer does not answer.
+// "what: the verbs status (meaning)". kPeerLost if the peer does not answer.
 Status work_failed(const Verbs& verbs, const char* what, ibv_wc_status status);
 
 class QueuePair {
@@ -56,9 +55,10 @@ class QueuePair {
     ibv_cq* receives = nullptr;
     unsigned receive_depth = 1;
     std::uint8_t port = 1;
-    unsigned inline_bytes = 0;  // that the device is known to take
+    unsigned inline_bytes = 0;  // known to work on this device
   };
-  // In state INIT, with all its receives posted. The peer may read and write what is registered for it.
+  // Returns it in state INIT, with all its receives posted. The peer may read and write what is registered
+  // for it.
   static Result<std::unique_ptr<QueuePair>> create(const Verbs& verbs, const Plan& plan);
   QueuePair(const QueuePair&) = delete;
   QueuePair& operator=(const QueuePair&) = delete;
@@ -67,7 +67,7 @@ class QueuePair {
   QueueAddress address() const { return {queue_->qp_num, first_packet_}; }
   // INIT to RTS.
   Status connect(const Route& route, const QueueAddress& peer);
-  // Nothing of the peer's is executed any more; what is under way ends with a flush.
+  // Afterwards no request of the peer is executed; those in flight end with a flush.
   void to_error();
   unsigned inline_bytes() const { return inline_bytes_; }
 
@@ -75,12 +75,12 @@ class QueuePair {
   unsigned room() const { return kSendDepth - static_cast<unsigned>(posted_ - done_); }
   std::uint64_t posted() const { return posted_; }
   std::uint64_t done() const { return done_; }
-  // Posts the requests as a chain with one doorbell; sets their wr_id, links and signal. If `wanted` the
-  // last makes a completion, for which cookie() gives `cookie`. kPeerLost: the queue pair had failed.
-  // REQUIRES: chain.size() <= room().
+  // Posts the requests as a chain with one doorbell; sets their wr_id, links and signal flag. If `wanted`,
+  // the last one makes a completion, and cookie() returns `cookie` for it. kPeerLost: the queue pair had
+  // failed. REQUIRES: chain.size() <= room().
   Status post(std::span<ibv_send_wr> chain, bool wanted, std::uint32_t cookie = 0);
-  // The same for one request, of which nobody wants to know when it is done.
-  // REQUIRES: `next` is null; send_flags do not have the signal.
+  // The same for a single request whose completion nobody needs. REQUIRES: `next` is null; send_flags has no
+  // IBV_SEND_SIGNALED.
   Status post(ibv_send_wr& request) {
     number(request);
     if (is_signal_due()) signal(request, 0);
@@ -90,10 +90,10 @@ class QueuePair {
   // Request `number` and all before it have completed.
   void note_done(std::uint64_t number);
 
-  // Empty receives: of an immediate there is nothing to store.
+  // Posts empty receives: an immediate needs no buffer.
   Status post_receives(unsigned count);
 
-  // It is in error, as the device says: a system call. Any thread.
+  // Asks the device whether the queue pair is in error: a system call. Any thread.
   bool has_failed() const;
 
  private:
@@ -102,7 +102,7 @@ class QueuePair {
     cookies_[posted_ % kSendDepth] = 0;
   }
   bool is_signal_due() const { return posted_ - signalled_ >= kSignalEvery; }
-  // The last that was numbered makes a completion.
+  // The request numbered last makes a completion.
   void signal(ibv_send_wr& request, std::uint32_t cookie) {
     request.send_flags |= IBV_SEND_SIGNALED;
     signalled_ = posted_;
@@ -122,7 +122,7 @@ class QueuePair {
   unsigned inline_bytes_ = 0;
   std::uint64_t posted_ = 0;
   std::uint64_t done_ = 0;
-  std::uint64_t signalled_ = 0;  // the last that makes a completion
+  std::uint64_t signalled_ = 0;  // the last one that makes a completion
   std::array<std::uint32_t, kSendDepth> cookies_{};
 };
 

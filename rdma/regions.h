@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Regions: how payload memory comes to be registered. What its user told of (remember()) is registered once;
-// small pieces of other memory go through slots that are registered from the start; large ones are registered
-// for the transfer. Registering costs more than copying up to about a slot's size. Memory that may not be
-// pinned (ulimit -l) is registered on demand where the device can fetch pages when it comes to them; else it
-// goes through slots.
+// Regions: registration of payload memory. Memory that its user announced (remember()) is registered once.
+// Small pieces of other memory go through slots that are registered from the start; large ones are registered
+// for the transfer. Up to about a slot's size copying is cheaper than registering. Memory that may not be
+// pinned (ulimit -l) is registered on demand if the device can page it in itself; else it goes through slots.
 //
-// Memory of other devices (remember_device()) is only ever moved by its own registration: what is copied here
-// or registered for a transfer ends where such memory begins. Its spans overlap no other.
+// Memory of other devices (remember_device()) only ever moves under its own registration: a copy to a slot,
+// or a registration for a transfer, stops where such memory begins. Its spans do not overlap others.
 //
 // remember(), remember_device(), forget(), reaches() and end_overdue(): any thread. The rest: one thread at a
 // time.
@@ -30,24 +29,24 @@ namespace tf::rdma {
 
 inline constexpr std::size_t kSlotBytes = std::size_t{256} << 10;
 inline constexpr unsigned kSlots = 4;                             // for each direction
-inline constexpr std::size_t kSmallBytes = std::size_t{8} << 10;  // what comes in has slots of this size, too
+inline constexpr std::size_t kSmallBytes = std::size_t{8} << 10;  // incoming bytes use these as well
 inline constexpr unsigned kSmallSlots = 32;                       // for what comes in
 // All slots together: registered from the start.
 inline constexpr std::size_t kSlotsBytes = 2 * kSlots * kSlotBytes + kSmallSlots * kSmallBytes;
-inline constexpr std::size_t kPieceBytes = std::size_t{1} << 20;      // of memory registered for a transfer
-inline constexpr std::size_t kDirectBytesMax = std::size_t{8} << 20;  // of memory that is registered anyway
+inline constexpr std::size_t kPieceBytes = std::size_t{1} << 20;      // of memory registered per transfer
+inline constexpr std::size_t kDirectBytesMax = std::size_t{8} << 20;  // of memory registered beforehand
 inline constexpr std::size_t kRememberedMax = 4096;                   // spans
-// What the peer has read stays registered for a moment: a device that believed an answer lost has asked
-// again, and the repetition may come when the answer has come after all and all is told as done. Memory that
-// is gone by then is no mere waste to the queue pair but its end. (Writes are not executed twice.) The oldest
-// go when there are more bytes, but for the last one. Memory that is paged on demand goes at once: its key is
-// good for whatever the program maps there next.
+// Memory that the peer has read stays registered for a moment. A device that believed an answer lost asks
+// again, and that request may arrive after the answer did and the transfer was reported as done. If the
+// memory is gone by then, the request is not merely wasted: it ends the queue pair. (Writes are not executed
+// twice.) If more bytes than this linger, the oldest go, except for the last one. Memory that is paged on
+// demand goes at once: its key would be valid for whatever the program maps there next.
 inline constexpr std::chrono::milliseconds kLingerTime{500};
 inline constexpr std::size_t kLingerBytes = std::size_t{16} << 20;
 
-enum class Direction : std::uint8_t { kOut, kIn };  // bytes leave the memory, or come into it
+enum class Direction : std::uint8_t { kOut, kIn };  // bytes leave the memory, or enter it
 
-// A pool of places that are registered from the start.
+// A pool of buffers that are registered from the start.
 struct Slots {
   std::span<std::byte> memory;
   std::size_t bytes = 0;  // of each
@@ -57,14 +56,15 @@ struct Slots {
 
 class Regions;
 
-// Registered memory for (the first part of) a span. Gives back what it took when it goes, before its Regions.
+// Registered memory for (the first part of) a span. Returns what it took when it is destroyed, which must be
+// before its Regions.
 class Lease {
  public:
   Lease() = default;
   Lease(Lease&& other) noexcept { *this = std::move(other); }
   Lease& operator=(Lease&& other) noexcept;
   ~Lease() { release(); }
-  // Deregisters what was registered for it. Of no use afterwards.
+  // Deregisters what was registered for it. The lease is useless afterwards.
   void release();
 
   std::byte* memory = nullptr;  // the span's, or a slot's
@@ -76,7 +76,7 @@ class Lease {
  private:
   friend class Regions;
   Registration own_;
-  Regions* linger_ = nullptr;  // where it goes when it goes
+  Regions* linger_ = nullptr;  // where the registration lingers afterwards
   Slots* slots_ = nullptr;     // one of these
   unsigned slot_ = 0;
 };
@@ -85,17 +85,17 @@ class Regions {
  public:
   struct Plan {
     ibv_pd* pd = nullptr;
-    bool remote = false;                          // it is the peer that reads and writes
+    bool remote = false;                          // the peer reads and writes
     bool on_demand = false;                       // the device has on-demand paging for both
-    std::size_t request_bytes = kDirectBytesMax;  // that one request of the device may move
+    std::size_t request_bytes = kDirectBytesMax;  // limit of one request of the device
     std::chrono::milliseconds linger_time = kLingerTime;
   };
   static Result<std::unique_ptr<Regions>> make(const Verbs& verbs, const Plan& plan);
 
-  // For as much of `span` as goes at a time; nothing: all slots are out, and registering failed. What leaves
-  // is copied to a slot here, what came in is copied from it by the caller.
+  // A lease for as much of `span` as one transfer takes. Nothing: all slots are taken, and registering
+  // failed. Outgoing bytes are copied to a slot here; the caller copies incoming ones from it.
   std::optional<Lease> lease(std::span<std::byte> span, Direction direction);
-  // A small slot for what comes in, whatever the span.
+  // A small slot for incoming bytes, whatever the span is.
   std::optional<Lease> lease_small(std::span<std::byte> span);
 
   void remember(std::span<std::byte> span);
@@ -103,11 +103,11 @@ class Regions {
   Status remember_device(std::span<std::byte> span, const DeviceMemory& device);
   void forget(std::span<std::byte> span);
   bool reaches(std::span<const std::byte> span) const;
-  // There are bytes in it that no processor may touch.
+  // Some of its bytes must not be touched by any processor.
   bool has_device(std::span<const std::byte> span) const;
 
-  // Something lingers. Whoever moves or waits ends from time to time what has lingered long enough; nobody
-  // does while the program calls nothing. Any thread.
+  // Some memory lingers. Threads that move or wait call end_overdue() from time to time; nobody does while
+  // the program makes no calls. Any thread.
   bool has_lingering() const { return has_lingering_.load(std::memory_order_relaxed); }
   void end_overdue();
 
@@ -124,7 +124,7 @@ class Regions {
   int access(Direction direction) const;
   int remembered_access() const;
   Status make_slots(Slots& slots, std::size_t place, unsigned count, std::size_t bytes, int access);
-  // What there is of the span before memory of a device begins.
+  // The part of the span before device memory begins.
   std::span<std::byte> host_part(std::span<std::byte> span) const;
   bool find_remembered(std::span<std::byte> span, Lease& lease);
   static bool take_slot(Slots& slots, std::span<std::byte> span, Lease& lease);
@@ -144,9 +144,9 @@ class Regions {
   bool overlaps(std::span<std::byte> span, bool devices_only) const;
   RememberedMap::const_iterator at_or_before(std::uintptr_t address) const;
 
-  // No longer asked for by us. REQUIRES: the lock
+  // We no longer need it. REQUIRES: the lock
   void retire(Registration region, std::size_t bytes);
-  // The oldest go until `most_bytes` are left, and whatever is overdue. True: something went.
+  // Drops the oldest until `most_bytes` are left, and everything overdue. True: something was dropped.
   bool end_lingering(std::size_t most_bytes);
 
   mutable std::mutex mutex_;

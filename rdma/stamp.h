@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stamp: by which a consumer that looks into its memory knows that a record has come which nobody announced
-// (stream.h, "Quiet push"), whole, and in this lap of the ring. The last 16 bytes of the record's last line:
+// Stamp: tells a consumer that polls its memory that an unannounced record (stream.h, "Quiet push") has
+// arrived, complete, and in this lap of the ring. It is the last 16 bytes of the record's last line:
 //
 //   offset  size  field
 //   0       8     mark   bits 31-0   of the record's position and the ring's secret
 //                        bits 63-32  what the producer's end has consumed of the opposite stream, in lines
 //   8       8     seal   XXH3-64 of header and payload, seeded with secret, position and mark
 //
-// A WRITE that no completion tells of may be seen in parts, and in any order: devices promise none, and the
-// one that software emulates copies backwards at times. So all of the record is in the seal. What lies there
-// from laps before, or was payload then, does not fit: its position is another, and the secret, 64 random
-// bits of the ring's owner, is known to the two ends only, not to who makes payload.
+// A WRITE without a completion may become visible in parts and in any order: devices promise no order, and
+// the one emulated in software sometimes copies backwards. So the seal covers the whole record. Bytes left
+// from earlier laps, or payload of earlier records, do not match: their position differs, and the secret, 64
+// random bits from the ring's owner, is known only to the two ends, not to whoever chooses the payload.
 #pragma once
 
 #include <array>
@@ -28,21 +28,21 @@ struct Stamp {
 };
 static_assert(sizeof(Stamp) == kStampBytes);
 
-// Of `record`, header and payload, at `position`. `told`: lines, mod 2^32.
+// The stamp of `record`, header and payload, at `position`. `told`: lines, mod 2^32.
 Stamp make_stamp(std::uint64_t secret, std::uint64_t position, std::uint32_t told,
                  std::span<const std::byte> record);
 
 // A stamped record, copied out of memory that a device may be writing meanwhile.
 class StampedCopy {
  public:
-  // In two steps, for who looks again and again at the start of `place`, which goes to the ring's end. The
-  // bytes of header and payload of a record that is marked as that of `position`; 0: not, or not yet.
+  // In two steps, for polling loops. find() looks at the start of `place`, which extends to the ring's end.
+  // It returns the bytes of header and payload of a record that is marked for `position`; 0: there is none
+  // yet.
   static std::size_t find(std::span<const std::byte> place, std::uint64_t secret, std::uint64_t position);
-  // True: so many bytes are there, whole.
-  // REQUIRES: find() gave them, for this place and position.
+  // True: all `bytes` have arrived. REQUIRES: find() returned them, for this place and position.
   bool take(std::span<const std::byte> place, std::size_t bytes, std::uint64_t secret,
             std::uint64_t position);
-  // What take() found, until its next call.
+  // The record that take() found; valid until its next call.
   const std::byte* data() const { return bytes_.data(); }
   std::size_t size() const { return size_; }
   std::uint32_t told() const { return told_; }

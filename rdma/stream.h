@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stream: one direction of records between two ends, over a queue pair of its own. What both halves agree
-// on; the halves are producer.h and consumer.h. A record is a frame (transport/frame.h): header and payload.
+// A stream: one direction of records between two ends, over a queue pair of its own. This header is what both
+// halves agree on; the halves are producer.h and consumer.h. A record is a frame (transport/frame.h): header
+// and payload.
 //
 //   producer's end                                     consumer's end
 //   mirror  C bytes, read by the consumer              ring  C bytes, written by the producer
@@ -9,46 +10,47 @@
 //   watch   written by the consumer
 //
 // Records have the same offset in mirror and ring, begin on a line of 64 bytes and never wrap: a pad record
-// (its magic says so) fills the end. One of up to kStampedMax bytes leaves room for a stamp behind it.
-// Positions are bytes since the start, multiples of 64, and never go back.
+// (marked by its magic) fills the end. A record of up to kStampedMax bytes leaves room for a stamp after it.
+// Positions are bytes since the start, multiples of 64, and never decrease.
 //
 // Push. publish() WRITEs the record into the ring, with an immediate (as the completion has it, host order):
 //   bit  31     hold, see below
 //   bits 30-16  end of what is now in the ring, in lines mod 2^15
-//   bits 15-0   what the poster has consumed of the opposite stream, in lines mod 2^16; never more than
-//               2^16 - 1 lines beyond what the immediate before told, so that the differences add up
-// An immediate guarantees that the bytes before it can be seen, and wakes who sleeps.
+//   bits 15-0   what the poster has consumed of the opposite stream, in lines mod 2^16; at most 2^16 - 1
+//               lines more than the immediate before said, so that the differences add up
+// An immediate guarantees that the bytes before it are visible, and wakes a sleeper.
 //
-// Quiet push. A consumer that is not going to sleep looks for records in its memory as well, and WRITEs so
-// into the watch word. While it says so publish() WRITEs a short record without an immediate: no receive and
-// no completion at the consumer. Its stamp (stamp.h) shows that it is whole, and tells what the poster has
-// consumed. Before it sleeps the consumer takes the word back and behind that READs the line: records that it
-// tells of may be quiet ones, and are fetched. The producer publishes, fences, looks at the word; so whatever
-// that READ does not tell of comes with an immediate. Meanwhile, as after a grant, pushes are only noted, and
-// nobody looks into memory that a READ may be writing. Where a record is looked for in memory all before it
-// have been found, so none with an immediate is found before its completion, and its receive posted again.
+// Quiet push. A consumer that is not about to sleep also polls its memory for records, and says so with a
+// WRITE to the watch word. Meanwhile publish() WRITEs a short record without an immediate: it costs the
+// consumer no receive and no completion. Its stamp (stamp.h) shows that it is complete, and says what the
+// poster has consumed. Before it sleeps, the consumer takes the word back, and READs the Line after that.
+// Records that this Line announces may be quiet ones, and are fetched. The producer publishes, fences, then
+// looks at the word; so every record that this READ does not announce comes with an immediate. Meanwhile, as
+// after a grant, pushes are only noted, and nobody polls memory that a READ may be writing. A record is
+// looked for in memory only after all records before it were found. So a record with an immediate is never
+// found there before its completion came and its receive was posted again.
 //
-// Hold. When kPushedMax pushes are not known to be consumed the last of them says "hold", and epoch e begins:
-// publish() stores Line::published, fences, looks at the credit; that is all. The consumer READs the line,
-// and what it tells of, until it finds nothing new and has consumed everything: it WRITEs the credit with
-// grant = e and behind it READs the line once more. A producer that sees its grant pushes again, beginning
-// with the record at hand. Nothing is lost between the two: the producer publishes, fences, looks at the
-// credit; the consumer writes the credit, then reads what is published. Pushes that come before that READ are
-// noted and count when what it told of has been fetched, too. A record may so be fetched and pushed, and come
-// twice, even while it is being handled: the bytes are the same, and the producer changes none of them before
-// both the credit and the push's completion have come.
+// Hold. When kPushedMax pushes are not known to be consumed, the last of them says "hold", and epoch e
+// begins. From then on publish() only stores Line::published, fences, and looks at the credit. The consumer
+// READs the Line, and what it announces, until it finds nothing new and has consumed everything. Then it
+// WRITEs the credit with grant = e, and READs the Line once more after that. A producer that sees its grant
+// pushes again, beginning with the current record. Nothing is lost between the two: the producer publishes,
+// fences, looks at the credit; the consumer writes the credit, then reads what is published. Pushes that
+// arrive before that READ are noted, and count once everything that the READ announced is fetched too. So a
+// record may be both fetched and pushed, and arrive twice, even while it is being handled. The bytes are the
+// same, and the producer changes none of them before both the credit and the push's completion have arrived.
 //
-// Credit. consumed (in lines, low 48 bits) and grant (high 16). While the producer pushes, immediates and
-// stamps of the opposite stream say what is consumed; the credit word is written for kTellBatches pushes or a
-// quarter of the ring that they have not told of. Receives are posted anew kReceivesAtOnce at a time, and
-// kPushedMax + 2 pushes at most are not known to be consumed: kConsumerReceives are always enough.
+// Credit. Consumed (in lines, low 48 bits) and grant (high 16). While the producer pushes, immediates and
+// stamps of the opposite stream say what is consumed. The credit word is written once they have left
+// kTellBatches pushes, or a quarter of the ring, unreported. Receives are posted again kReceivesAtOnce at a
+// time, and at most kPushedMax + 2 pushes are not known to be consumed: kConsumerReceives are always enough.
 //
-// Room. A producer that found none holds, stores a number in Line::waiting, fences, and looks at the credit
-// again. The consumer, having read the line behind a write of the credit, answers each such number with one
-// empty push the other way, the kick, which wakes the producer's end. The producer's end asks anew only when
-// it has met the kick of its last question, so that kicks never lack a receive either. A consumer that has
-// granted reads the line no more: a producer that finds its grant while it has no room holds anew, by an
-// empty push.
+// Room. A producer without room holds, stores a number in Line::waiting, fences, and looks at the credit
+// again. When the consumer has read the Line after it wrote the credit, it answers each such number with one
+// empty push the other way, the kick, which wakes the producer's end. The producer's end asks again only when
+// it has received the kick for its last question, so kicks never lack a receive either. A consumer that has
+// granted stops reading the Line. So a producer that finds its grant while it has no room holds again, with
+// an empty push.
 #pragma once
 
 #include <atomic>
@@ -71,7 +73,7 @@ inline constexpr unsigned kReceivesAtOnce = 8;  // posted again
 static_assert(kConsumerReceives - (kReceivesAtOnce - 1) >= kPushedMax + 2);
 inline constexpr unsigned kKickReceives = 4;
 
-inline constexpr std::uint32_t kPadMagic = 0x44415048;  // "HPAD", where a frame has its magic
+inline constexpr std::uint32_t kPadMagic = 0x44415048;  // "HPAD", in place of a frame's magic
 
 inline constexpr std::uint32_t kHoldBit = std::uint32_t{1} << 31;
 inline constexpr std::uint32_t kEndMask = 0x7fff;
@@ -86,7 +88,7 @@ constexpr std::uint64_t round_to_lines(std::uint64_t bytes) {
   return (bytes + kLineBytes - 1) / kLineBytes * kLineBytes;
 }
 
-// What a record with so many bytes of header and payload takes of the ring.
+// The bytes of the ring taken by a record with `bytes` of header and payload.
 constexpr std::uint64_t record_span(std::uint64_t bytes) {
   return round_to_lines(bytes <= kStampedMax ? bytes + kStampBytes : bytes);
 }
@@ -97,26 +99,27 @@ constexpr std::uint32_t make_immediate(bool hold, std::uint64_t end, std::uint64
   return (hold ? kHoldBit : 0) | end_lines << 16 | consumed_lines;
 }
 
-// What the consumer READs of the producer's end, in one piece.
+// What the consumer READs from the producer's end, in one piece.
 struct Line {
   std::uint64_t published = 0;
   std::uint64_t waiting = 0;  // 0: nobody
 };
 static_assert(sizeof(Line) == 16);
 
-// Memory of the other side.
+// Memory on the other side.
 struct RemoteMemory {
   std::uint64_t address = 0;
   std::uint32_t key = 0;
 };
 
-// Where the halves of a stream at one end have their memory; owned by the endpoint. `mirror` and `ring` have
-// the stream's capacity, a power of two; `line`, `credit` and `fetched_line` lie on lines of their own.
+// The memory of a stream's two halves at one end; the endpoint owns it. `mirror` and `ring` are as large as
+// the stream's capacity, a power of two. `line`, `credit` and `fetched_line` each have a cache line of their
+// own.
 struct ProducerMemory {
   std::span<std::byte> mirror;
   std::uint32_t mirror_key = 0;  // local
   std::byte* line = nullptr;     // a Line
-  std::byte* credit = nullptr;   // two words: the credit, and whether the ring is watched
+  std::byte* credit = nullptr;   // two words: the credit, and the watch word
   RemoteMemory ring;
   std::uint64_t ring_secret = 0;  // of stamps
 };
@@ -125,18 +128,20 @@ struct ConsumerMemory {
   std::uint32_t ring_key = 0;         // local
   std::uint64_t ring_secret = 0;      // of stamps
   std::byte* fetched_line = nullptr;  // where a Line is READ to
-  std::byte* word_sources = nullptr;  // where credit and watch are written from, 8 bytes for each request
-  std::uint32_t scratch_key = 0;      // local, of both
+  std::byte* word_sources = nullptr;  // source of credit and watch WRITEs, 8 bytes per request
+  std::uint32_t scratch_key = 0;      // local, for both
   RemoteMemory mirror;
   RemoteMemory line;
   RemoteMemory credit;
 };
 
-// How far a stream's consumer has come, for the producer of the opposite stream at the same end.
+// How far a stream's consumer has read, for the producer of the opposite stream at the same end.
 struct Progress {
-  // Everything before has been handled. Written by the consumer: release, so that the producer may say so.
+  // Everything before this position was handled. The consumer stores it with release, so that the producer
+  // may report it.
   std::atomic<std::uint64_t> consumed{0};
-  // The peer has been told of so much, by either. Relaxed; that one may set it back costs a message at most.
+  // The position reported to the peer, by consumer or producer. Relaxed: if one sets it back, that costs one
+  // message at most.
   std::atomic<std::uint64_t> told{0};
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rdma transport: two planes over queue pairs, met over one TCP connection to the worker's address. Any
-// thread.
+// The rdma transport: two planes over queue pairs, set up over one TCP connection to the worker's address.
+// Any thread.
 #pragma once
 
 #include <chrono>
@@ -14,11 +14,12 @@
 
 namespace tf::rdma {
 
-// How long an end that is on its way to an endpoint waits for the other.
+// How long each end waits for the other while an endpoint is set up.
 struct SetupPatience {
   std::chrono::milliseconds hello{5000};  // worker: for the client's Hello and Ready together
-  // Client: for the first request. Three tries of the longest ack timeout, and less than the worker waits for
-  // Ready. How patient the queue pairs are later says nothing about whether there is a way at all.
+  // Client: for the first request. Covers three tries with the longest ack timeout, and is shorter than the
+  // worker's wait for Ready. Independent of the retries used later: this only finds out whether there is a
+  // path at all.
   std::chrono::milliseconds probe{4000};
 };
 
@@ -29,10 +30,10 @@ struct Options {
   LossPatience loss;
 };
 
-// Devices and retries; kInvalidArgument names the variable that cannot be understood.
+// Devices and retries. kInvalidArgument names the variable that cannot be parsed.
 Result<Options> options_from_environment();
 
-// With the system's libibverbs and the options of the environment, read at the first call.
+// With the system's libibverbs and options from the environment, read at the first call.
 const net::Transport& transport();
 // `verbs` outlives it.
 std::unique_ptr<net::Transport> make_transport(const Verbs& verbs, const Options& options);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// UnderWay: transfers of payload in one direction, oldest first: READs or WRITEs that the device has, which
-// ends them in this order, and between them what keeps its place without the device. Enough of them that the
-// device always has the next when it ends one; no more, since records wait behind them in the same queue. One
+// UnderWay: payload transfers in flight in one direction, oldest first. Some are READs or WRITEs that the
+// device has, and it ends them in this order; others only keep their place between these. There are enough
+// that the device always has a next one, and no more, since records wait behind them in the same queue. One
 // thread at a time.
 #pragma once
 
@@ -16,16 +16,17 @@
 namespace tf::rdma {
 
 inline constexpr unsigned kTransfersMax = 8;
-// With so many bytes under way nothing is added, but to one by itself: 40 us at 400 Gbit/s, many round trips.
+// With this many bytes in flight nothing is added, except to a single transfer: 40 us at 400 Gbit/s, many
+// round trips.
 inline constexpr std::uint64_t kUnderWayBytes = std::uint64_t{2} << 20;
 
 struct Transfer {
   std::uint64_t tag = 0;
   std::uint64_t bytes = 0;
-  std::uint64_t place = 0;  // where the bytes will be in the end, here or there; 0: nowhere
+  std::uint64_t place = 0;  // final address of the bytes, on either side; 0: none
   Lease lease = {};
-  std::byte* target = nullptr;            // of a READ through a slot
-  std::span<const std::byte> small = {};  // of what goes in a record
+  std::byte* target = nullptr;            // for a READ through a slot
+  std::span<const std::byte> small = {};  // bytes that go inside a record
   bool posted = false;                    // the device has it
 };
 
@@ -38,15 +39,15 @@ class UnderWay {
     bytes_ += transfer.bytes;
     at(count_++) = std::move(transfer);
   }
-  // The device has finished with `count` more, the oldest of those that it has.
+  // The device has finished `count` more, the oldest of those that it has.
   void end(unsigned count) {
     for (unsigned index = 0; index < count_ && count != 0; ++index) {
       Transfer& transfer = at(index);
       if (std::exchange(transfer.posted, false)) --count;
     }
   }
-  // What is to be there may come from a slot or from the device: two for the same place would not keep their
-  // order.
+  // The final bytes may come from a slot or from the device; two transfers to the same place would not keep
+  // their order.
   bool overlaps(std::uint64_t place, std::uint64_t bytes) const {
     for (unsigned index = 0; index < count_; ++index) {
       const Transfer& other = transfers_[(first_ + index) % kTransfersMax];
@@ -63,7 +64,7 @@ class UnderWay {
   }
   // REQUIRES: !empty()
   Transfer& oldest() { return transfers_[first_]; }
-  // Removes the oldest, and gives back what it leased. REQUIRES: !empty(), and the device does not have it
+  // Removes the oldest and returns its lease. REQUIRES: !empty(), and the device does not have it
   void remove() {
     bytes_ -= oldest().bytes;
     oldest().lease.release();

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Verbs: everything of libibverbs that hip-remote calls, as one table of functions.
 //
-// The library is opened when somebody first asks (load_verbs()), so a program built with RDMA starts where
-// there is no libibverbs. Types, constants and structures are those of <infiniband/verbs.h>; the calls that
-// this header makes inline through a context are in the table too, so that tests can put a provider of their
-// own behind it (tests/support/verbs). Names, arguments, results and threads are libibverbs's own: see the
-// manual page of ibv_NAME. "0 or errno" calls return the error's number; pointers are null with errno set.
+// The library is opened on first use (load_verbs()), so a program built with RDMA also starts where there is
+// no libibverbs. Types, constants and structures are those of <infiniband/verbs.h>. The calls that this
+// header makes inline through a context are in the table too, so that tests can put their own provider behind
+// it (tests/support/verbs). Names, arguments, results and thread rules are libibverbs's: see the manual page
+// of ibv_NAME. "0 or errno" calls return the error number; pointers are null with errno set.
 //
-// Read directly, since the library has no function for them: ibv_context::async_fd, ibv_comp_channel::fd,
+// Accessed directly, since the library has no function for them: ibv_context::async_fd, ibv_comp_channel::fd,
 // ibv_device::transport_type, ibv_mr::lkey/rkey, ibv_qp::qp_num.
 #pragma once
 
@@ -29,7 +29,7 @@ struct Verbs {
   int (*close_device)(ibv_context* context);
   int (*query_device_ex)(ibv_context* context, ibv_device_attr_ex* attributes);
   int (*query_port)(ibv_context* context, std::uint8_t port, ibv_port_attr* attributes);
-  // ENODATA where the entry is empty.
+  // ENODATA if the entry is empty.
   int (*query_gid_ex)(ibv_context* context, std::uint32_t port, std::uint32_t index, ibv_gid_entry* entry);
   int (*get_async_event)(ibv_context* context, ibv_async_event* event);  // -1 and errno
   void (*ack_async_event)(ibv_async_event* event);
@@ -39,7 +39,7 @@ struct Verbs {
   ibv_pd* (*alloc_pd)(ibv_context* context);
   int (*dealloc_pd)(ibv_pd* pd);
   ibv_mr* (*reg_mr)(ibv_pd* pd, void* address, std::size_t bytes, int access);
-  // Null with EOPNOTSUPP where library, kernel or device have no such thing.
+  // Null with EOPNOTSUPP if the library, kernel or device lacks it.
   ibv_mr* (*reg_dmabuf_mr)(ibv_pd* pd, std::uint64_t offset, std::size_t bytes, std::uint64_t iova, int fd,
                            int access);
   int (*dereg_mr)(ibv_mr* mr);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an endpoint's waits keep: of one kind of wait, of one sleep, and of who sleeps.
+// The state of an endpoint's waits: per kind of wait, per sleep, and who sleeps.
 #pragma once
 
 #include <poll.h>
@@ -15,17 +15,17 @@ namespace tf::rdma {
 
 // One for the waits of a consumer, one for those of a mover.
 struct Waiter {
-  // While payload is under way waits last as long as that takes, and say nothing of the others.
+  // While payload is in flight waits last as long as the payload takes, and say nothing about other waits.
   SpinBudget spin;
   SpinBudget payload_spin;
-  // The refusal of which this waiter has been told that there is room again.
+  // The refusal for which this waiter was told that there is room again.
   std::atomic<std::uint64_t> told{Producer::kNotRefused};
 };
 struct Sleep {
   std::array<pollfd, 5> entries{};
   int cap_ms = 60'000;
 };
-// Whoever sleeps on a plane's completions, from before it asks for events.
+// Counts a thread as a sleeper on a plane's completions, from before it asks for events.
 class OnPlane {
  public:
   OnPlane(std::atomic<unsigned>& sleepers, bool sleeps) : sleepers_(sleepers), sleeps_(sleeps) {

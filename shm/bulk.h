@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bulk plane of a shm endpoint: payload copied into a ring of chunks by the sender's mover and out of it,
-// straight into the posted target, by the receiver's. Chunks are small enough for both copies to stay in
-// the L2 caches, and the two processes copy at the same time.
+// The bulk plane of a shm endpoint. The sender's mover copies payload into a ring of chunks; the receiver's
+// mover copies it out, straight into the posted target. Chunks are small enough that both copies stay in the
+// L2 caches, and the two processes copy at the same time.
 //
-// A chunk is a ring record: a ChunkHeader, then the bytes, which so begin on a cache line.
+// A chunk is a ring record: a ChunkHeader, then the bytes, which therefore begin on a cache line.
 #pragma once
 
 #include <atomic>
@@ -22,20 +22,20 @@ struct ChunkHeader {
   std::uint64_t tag = 0;
   std::uint32_t flags = 0;  // kChunkAbort
   std::uint32_t reason = 0;
-  std::uint64_t word = 0;          // the ring's
+  std::uint64_t word = 0;          // for the ring
   std::uint64_t reserved[5] = {};  // zero
 };
 inline constexpr std::uint32_t kChunkAbort = 1;
 static_assert(sizeof(ChunkHeader) == kRingLineBytes && offsetof(ChunkHeader, word) == kRingWordOffset);
 static_assert(std::has_unique_object_representations_v<ChunkHeader>);
 
-// What the bulk plane needs of its endpoint.
+// What the bulk plane needs from its endpoint.
 class BulkOwner {
  public:
   virtual Status status() const = 0;       // the sticky failure
   virtual void fail(Status reason) = 0;    // sets it
-  virtual bool peer_gone() const = 0;      // nobody reads any more what would be sent
-  virtual Status look_now_and_then() = 0;  // nothing moved: the failure, if the peer's loss ends things now
+  virtual bool peer_gone() const = 0;      // nobody will read what we send
+  virtual Status look_now_and_then() = 0;  // nothing moved: returns a failure if the peer is lost
 
  protected:
   ~BulkOwner() = default;
@@ -47,11 +47,11 @@ class Bulk final : public QueuedBulkPlane {
 
   Result<std::size_t> poll() override;
 
-  // For the endpoint's wait(): would poll() move anything? Any thread.
+  // For the endpoint's wait(): whether poll() would move anything. Any thread.
   bool ready() const;
-  // A chunk of the peer's is here and poll() has not found yet that nobody receives it. Any thread.
+  // A chunk from the peer is here, and poll() has not found yet that it has no receiver. Any thread.
   bool can_deliver() const;
-  // Where the next chunk is taken. Any thread.
+  // Position of the next chunk to read. Any thread.
   std::uint64_t position() const { return in_.position(); }
   void fail_all(const Status& status) { queue_.fail_all(status); }
 
@@ -72,8 +72,8 @@ class Bulk final : public QueuedBulkPlane {
   Doorbell own_;
   Doorbell peer_;
   std::size_t taken_ = 0;  // mover's: bytes of the chunk at hand that have been delivered
-  // The chunk at this position waits for a receive of stalled_tag_. Written by the mover, the tag first;
-  // others look: stalled_at_ is stored with release, loaded with acquire.
+  // The chunk at this position waits for a receive of stalled_tag_. The mover writes both, the tag first;
+  // others read. stalled_at_ is stored with release and loaded with acquire.
   std::atomic<std::uint64_t> stalled_at_{kNotStalled};
   std::atomic<std::uint64_t> stalled_tag_{0};
 };

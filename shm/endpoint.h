@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Endpoint over a shared segment. The lane's Unix socket carries nothing after the handshake: it is how
-// either side notices that the other is gone.
+// Endpoint over a shared segment. After the handshake the lane's Unix socket carries nothing; its end tells
+// each side that the other is gone.
 #pragma once
 
 #include <memory>

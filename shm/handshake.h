@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the two sides of a shm endpoint come to map one segment. Over the lane's Unix socket, after the attach
-// frame, the worker's side sends one Offer with the memfd, or one that says why there is none.
-// Both sides check that the peer runs as the same user (or is root): SO_PEERCRED, which cannot be forged.
+// How the two sides of a shm endpoint map the same segment. Over the lane's Unix socket, after the attach
+// frame, the worker's side sends one Offer with the memfd, or an Offer that says why there is none. Both
+// sides check that the peer runs as the same user or as root (SO_PEERCRED, which cannot be forged).
 #pragma once
 
 #include "shm/segment.h"
@@ -26,13 +26,13 @@ struct Offer {
 static_assert(sizeof(Offer) == 128 && offsetof(Offer, reason) == 16);
 static_assert(std::has_unique_object_representations_v<Offer>);
 
-// kPermission when the peer of a Unix socket is neither root nor of our user.
+// kPermission if the peer of a Unix socket runs neither as root nor as our user.
 Status check_peer(int socket);
-// Worker side: makes the segment and hands it over.
+// Worker side: makes the segment and sends it to the client.
 Result<Segment> offer_segment(int socket, Deadline deadline);
-// Worker side, instead of a segment: tells the client the reason. Best effort, and never waits.
+// Worker side, instead of a segment: tells the client the reason. Best effort; never blocks.
 void refuse_segment(int socket, const Status& reason);
-// Client side. The reason, when the worker refused.
+// Client side. If the worker refused, its reason.
 Result<Segment> receive_segment(int socket, Deadline deadline);
 
 }  // namespace tf::shm

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Huge pages in shared memory: asked for where the system gives them, never needed.
+// Huge pages in shared memory. Used where the system provides them; nothing depends on them.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@ namespace tf::shm {
 
 inline constexpr const char* kHugePageSetting = "/sys/kernel/mm/transparent_hugepage/shmem_enabled";
 
-// All pages of a shared mapping that has none yet, huge ones if the system gives them. Any thread.
+// Allocates all pages of a fresh shared mapping, as huge pages if the system provides them. Any thread.
 void populate(void* memory, std::size_t bytes);
 
 // Whether shared memory gets huge pages here, for people: "yes", or "no" and why.

@@ -8,8 +8,8 @@
 //   kClientBulk      ring_bytes(1 MiB)           payload chunks, client -> worker
 //   kWorkerBulk      ring_bytes(1 MiB)           payload chunks, worker -> client
 //
-// All offsets are multiples of 4096. The opener checks size, seals, and every header field; afterwards
-// only the rings and doorbells are read, and those check what they read.
+// All offsets are multiples of 4096. The opener checks the size, the seals and every header field. Afterwards
+// only the rings and doorbells are read, and they check what they read.
 #pragma once
 
 #include <cstddef>
@@ -49,13 +49,13 @@ static_assert(sizeof(SegmentHeader) == 56 && offsetof(SegmentHeader, segment_byt
 static_assert(offsetof(SegmentHeader, ring_offsets) == 24);
 static_assert(std::has_unique_object_representations_v<SegmentHeader>);
 
-// The doorbell that wakes the client, and the one that wakes the worker; lines of their own.
+// The doorbells that wake the client and the worker, each on its own cache line.
 inline constexpr std::size_t kClientDoorbell = 1024;
 inline constexpr std::size_t kWorkerDoorbell = 2048;
 
 enum class Side : std::uint8_t { kClient, kWorker };
 
-// What one side sees of the segment.
+// One side's view of the segment.
 struct Rings {
   RingView messages_out;
   RingView messages_in;

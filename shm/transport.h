@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shared-memory transport: two processes of one host, met over the worker's Unix socket.
+// The shared-memory transport, for two processes on one host. They meet over the worker's Unix socket.
 #pragma once
 
 #include "transport/net/transport.h"

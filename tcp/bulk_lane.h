@@ -10,10 +10,10 @@
 //   20      4     magic     'HIPB'
 //   24      8     seal      of the fields before it (seal.h)
 //
-// A chunk whose tag has no receive stops the reading of this lane until one is posted. move() takes both
-// directions in turn and never waits, so two sides that send to each other cannot lock.
+// A chunk whose tag has no receive stops reading from this lane until one is posted. move() serves both
+// directions and never blocks, so two sides that send to each other cannot deadlock.
 //
-// Threads: any; one mutex around the mover's work. Lock order: mutex_, then the BulkQueue's.
+// Any thread; one mutex guards the mover's work. Lock order: mutex_, then the BulkQueue's.
 #pragma once
 
 #include <atomic>
@@ -44,9 +44,9 @@ struct ChunkHeader {
 };
 static_assert(sizeof(ChunkHeader) == 32 && std::has_unique_object_representations_v<ChunkHeader>);
 
-// What belongs into its last field.
+// The value of its last field.
 std::uint64_t seal_of(const ChunkHeader& header);
-// kProtocol, with the field and its value.
+// A failure is kProtocol and names the field and its value.
 Status validate(const ChunkHeader& header);
 
 class BulkLane {
@@ -57,25 +57,25 @@ class BulkLane {
   // Something was posted or aborted: move() may find new work.
   void note_post() { posts_.fetch_add(1, std::memory_order_seq_cst); }
 
-  // Bytes moved; at least 1 if a transfer may have ended. kPeerLost at the end of the stream, after
-  // everything that came before it: transfers then wait for fail() or stop(). After any other failure all are
-  // ended. Either is repeated.
+  // Returns the bytes moved; at least 1 if a transfer may have ended. At the end of the stream, after
+  // everything that came before it: kPeerLost, and transfers wait for fail() or stop(). Any other failure has
+  // ended all transfers. Later calls return the same failure.
   Result<std::size_t> move();
-  // move() would find something that was posted since it last looked.
+  // Something was posted since move() last looked.
   bool has_news() const {
     return posts_.load(std::memory_order_seq_cst) != seen_.load(std::memory_order_seq_cst);
   }
-  // For poll(2); an fd of -1 where there is nothing to wait for.
+  // For poll(2); the fd is -1 if there is nothing to wait for.
   pollfd input() const;
   pollfd output() const;
   bool is_over() const { return over_.load(std::memory_order_acquire); }  // pairs with close_locked()
-  // Incoming bytes wait for a receive: only a post gets them moving.
+  // Incoming bytes wait for a receive; only a post lets them move on.
   bool is_stalled() const { return stalled_.load(std::memory_order_acquire); }  // pairs with move_in()
 
-  // Ends every transfer with `status`, unless a mover is at work, which then does so when it next looks:
-  // it must be told the failure, too. Any thread.
+  // Ends every transfer with `status`. If a mover is at work, it does so itself when it next looks, so it
+  // must be told of the failure too. Any thread.
   void fail(const Status& status);
-  // The same, and waits for the mover and the kernel. Nothing is held afterwards.
+  // The same, and waits for the mover and the kernel. Afterwards nobody holds any memory.
   void stop(const Status& status);
 
  private:
@@ -94,33 +94,33 @@ class BulkLane {
   void end_locked(const Status& status);
 
   BulkQueue queue_;
-  std::atomic<std::uint64_t> posts_{0};  // seq_cst with seen_: a post is seen by move() or by has_news()
+  std::atomic<std::uint64_t> posts_{0};  // seq_cst with seen_: move() or has_news() sees every post
   std::atomic<std::uint64_t> seen_{0};
 
   std::mutex mutex_;  // everything below
   LaneIo io_;
   Status failure_;
   std::atomic<bool> over_{false};  // nothing moves any more
-  bool ended_ = false;             // nor is any transfer left
+  bool ended_ = false;             // and no transfer is left
   // in
   ChunkHeader in_;
-  std::size_t in_header_ = 0;       // bytes of it that are here
+  std::size_t in_header_ = 0;       // bytes of it received so far
   std::size_t in_body_ = 0;         // bytes of the chunk still to come
-  bool in_pinned_ = false;          // a receive of in_.tag is in the engine's hands
+  bool in_pinned_ = false;          // the engine holds a receive of in_.tag
   std::vector<std::byte> scratch_;  // where discarded bytes go
   std::atomic<bool> stalled_{false};
   // out
   ChunkHeader out_;
-  std::size_t out_header_ = sizeof(ChunkHeader);  // bytes of it that are sent
+  std::size_t out_header_ = sizeof(ChunkHeader);  // bytes of it sent so far
   std::size_t out_body_ = 0;                      // bytes of the chunk still to send
   bool out_pinned_ = false;
   struct Segment {
     std::size_t bytes = 0;
     bool is_body = false;
   };
-  bool released_ = false;             // some of it became free during this move()
+  bool released_ = false;             // some memory became free during this move()
   std::deque<Segment> unreleased_;    // sent, memory perhaps still read by the kernel; oldest first
-  std::atomic<bool> blocked_{false};  // there is more to send than the socket takes
+  std::atomic<bool> blocked_{false};  // the socket is full and there is more to send
 };
 
 }  // namespace tf::tcp

@@ -12,7 +12,7 @@
 
 namespace tf::tcp {
 
-// Takes over two connected sockets whose attach frames are done.
+// Takes ownership of two connected sockets whose attach frames are done.
 Result<std::unique_ptr<Endpoint>> make_endpoint(net::OwnedFd message_socket, net::OwnedFd bulk_socket,
                                                 const Options& options);
 

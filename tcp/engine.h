@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// How bytes get into and out of one socket: a Receiver and a Sender per lane, in two kinds.
+// Socket I/O: a Receiver and a Sender per lane, of one of two kinds.
 //
 //   poll    non-blocking recv/send; poll(2) on the socket while waiting
 //   uring   operations on an io_uring; poll(2) on the ring while waiting
 //
-// Both have the shape of asynchronous I/O: start() names memory that belongs to the engine until finish()
-// has told how many bytes moved, or cancel() has taken it back.
+// Both look like asynchronous I/O. start() hands memory to the engine, until finish() returns how many bytes
+// moved or cancel() takes it back.
 //
-// What "auto" takes, and why (measured on this project's reference machine, facts in benchmarks): for one hot
-// connection a direct system call beats a ring, 6.4 against 7.7 us for a 64 byte round trip, 10.5 against
-// 8.7-9.9 GB/s at 1 MiB, since a ring wins by batching over many operations and a lane has one. So message
-// lanes and all lanes of a route that stays on this host use direct calls. Bulk lanes to another host use the
-// ring: the kernel then moves payload while the mover sleeps (and may use SEND_ZC, see options.h).
+// What "auto" picks, and why (measured on the project's reference machine). For one hot connection a direct
+// system call beats a ring: 6.4 against 7.7 us for a 64 byte round trip, 10.5 against 8.7-9.9 GB/s at 1 MiB.
+// A ring wins by batching many operations, and a lane has one. So message lanes, and all lanes of a route
+// that stays on this host, use direct calls. Bulk lanes to another host use the ring: the kernel then moves
+// payload while the mover sleeps (and may use SEND_ZC, see options.h).
 //
 // One thread at a time per object; a lane's receiver and sender are independent of each other.
 #pragma once
@@ -34,12 +34,13 @@ class Receiver {
   virtual void start(std::span<std::byte> target) = 0;
   // Between start() and the finish() that ends it.
   virtual bool busy() const = 0;
-  // Bytes that arrived at the front of the target (then no longer busy), or 0: nothing yet. An operation that
-  // ended without bytes leaves busy() false: start again. kPeerLost at the end of the stream.
+  // Bytes that arrived at the front of the target (then no longer busy), or 0: nothing yet. If the operation
+  // ended without bytes, busy() is false: start again. kPeerLost at the end of the stream.
   virtual Result<std::size_t> finish() = 0;
-  // Afterwards the engine holds no memory of the caller's. What had arrived is lost with the connection.
+  // Afterwards the engine holds none of the caller's memory. Bytes that had arrived are lost with the
+  // connection.
   virtual void cancel() = 0;
-  // What poll(2) has to wait for while busy() and while idle alike.
+  // What to pass to poll(2), busy or idle.
   virtual pollfd wait_for() const = 0;
   virtual bool uses_ring() const = 0;
 };
@@ -52,8 +53,8 @@ class Sender {
   virtual bool busy() const = 0;
   // Bytes taken from the front of the source (then no longer busy), or 0: nothing yet.
   virtual Result<std::size_t> finish() = 0;
-  // Of the bytes that finish() reported, in order, how many more the caller may overwrite now. Zero-copy
-  // sends are freed late, all others at once.
+  // Of the bytes that finish() reported, in order: how many more the caller may overwrite now. Memory of
+  // zero-copy sends is freed late, all other at once.
   virtual std::size_t take_released() = 0;
   // Bytes reported and not released yet.
   virtual std::size_t held() const = 0;
@@ -69,8 +70,8 @@ struct LaneIo {
 enum class Lane { kMessage = 0, kBulk = 1 };
 inline constexpr unsigned kLanes = 2;
 
-// Engines for `socket`, which must outlive them. An explicit kUring that is not possible is an error;
-// kAuto falls back without a word.
+// Engines for `socket`, which must outlive them. An explicit kUring that is not possible is an error; kAuto
+// falls back silently.
 Result<LaneIo> make_lane_io(int socket, Lane lane, const Options& options);
 
 }  // namespace tf::tcp

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Messages over one stream socket.
 //
-// Out: publish() appends to a ring. A lone message is sent by the publishing thread itself: a call pays no
+// Out: publish() appends to a ring. The publishing thread sends a lone message itself, so a call pays no
 // thread hop. A thread that publishes again and again without the endpoint being polled in between is
-// streaming; then a sender thread takes over (started when first needed, asleep when idle) so that
-// publishing costs tens of nanoseconds, and what gathers leaves in large sends. The publisher helps
-// whenever kSelfFlushBytes have gathered, so throughput does not hang on when that thread gets a core.
-// In: bytes land in a ring and are checked frame by frame where they lie. On the wire each header carries a
-// seal (seal.h) in the place of its magic.
+// streaming. Then a sender thread takes over (started when first needed, asleep when idle), so that
+// publishing costs tens of nanoseconds, and messages gather and leave in large sends. The publisher also
+// sends whenever kSelfFlushBytes have gathered, so throughput does not depend on when the sender thread gets
+// a core. In: bytes land in a ring and are checked frame by frame, in place. On the wire each header carries
+// a seal (seal.h) in place of its magic.
 //
 // Threads: producer (reserve, publish, abandon), consumer (poll), any (the rest).
 #pragma once
@@ -38,27 +38,27 @@ class MessageLane {
   void publish(Slot slot);
   void abandon();
 
-  // The end of the stream and every malformed frame is told after all messages before it were delivered;
-  // kPeerLost is then repeated at each call.
+  // The end of the stream or a malformed frame is reported after all messages before it were delivered.
+  // kPeerLost is repeated at each later call.
   Result<std::size_t> poll(MessageSink& sink, std::size_t limit);
 
-  // Takes what has arrived; true if poll() has something to deliver or to tell.
+  // Takes in what has arrived. True if poll() has something to deliver or report.
   bool look();
-  // Everything was delivered and nothing more will come: `why`.
+  // True if everything was delivered and nothing more will come; sets `why`.
   bool at_end(Status& why);
-  // Sends what is queued, if nobody else is sending. Not blocking.
+  // Sends what is queued, unless another thread is sending. Does not block.
   void flush();
-  // A reserve() was refused and would succeed now.
+  // A reserve() was refused, and would succeed now.
   bool has_wanted_room() const;
   // What to wait for: input, and with `blocked` room in the socket.
   pollfd input() const { return receiver_->wait_for(); }
   pollfd output() const { return sender_->wait_for(); }
   bool blocked() const { return blocked_.load(std::memory_order_acquire); }  // pairs with send_some()
 
-  // For closing: waits until all that was published is with the kernel. False: the deadline passed or the
+  // For closing: waits until the kernel has everything that was published. False: the deadline passed or the
   // connection is broken.
   bool drain(Deadline deadline);
-  // Stops the sender thread; called before the socket goes away. The kernel holds nothing afterwards.
+  // Stops the sender thread; call it before the socket goes away. Afterwards the kernel holds nothing.
   void stop();
 
  private:
@@ -95,17 +95,17 @@ class MessageLane {
   enum SenderState : std::uint32_t { kAsleep, kAwake };
   std::atomic<std::uint32_t> sender_state_{kAsleep};  // seq_cst; see run_sender()
   std::atomic<bool> stopping_{false};
-  std::atomic<bool> thread_refused_{false};  // the system gives no thread: publishers send themselves; a hint
+  std::atomic<bool> thread_refused_{false};  // no thread to be had: publishers send; a hint
   std::atomic<bool> thread_started_{false};  // release after thread_; pairs with wake_sender()
-  std::mutex thread_mutex_;                  // guards starting it
+  std::mutex thread_mutex_;                  // guards starting the thread
   std::thread thread_;
-  net::Waker thread_waker_;  // wakes it out of poll(2)
+  net::Waker thread_waker_;  // wakes the thread from poll(2)
 
   // --- in. receive_mutex_ guards receiving and scanning; [read_, complete_) is the consumer's.
   std::mutex receive_mutex_;
   std::uint64_t written_ = 0;                           // guarded
   std::uint64_t scanned_ = 0;                           // guarded: start of the first incomplete frame
-  Status ending_;                                       // guarded: why nothing comes behind complete_
+  Status ending_;                                       // guarded: why nothing follows complete_
   alignas(64) std::atomic<std::uint64_t> complete_{0};  // release; pairs with poll() and look()
   std::atomic<bool> ended_{false};                      // release after ending_
   std::atomic<std::uint64_t> read_{0};  // release; pairs with fill_locked(), which reuses the bytes

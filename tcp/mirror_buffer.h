@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A byte ring whose memory is mapped twice in a row, so that any `capacity` bytes from any position are
-// contiguous: records are filled, sent, received and parsed in place and never wrap. Move-only; who may
-// touch which bytes is the user's business.
+// contiguous: records are filled, sent, received and parsed in place and never wrap. Move-only. Not
+// synchronised: its user decides who touches which bytes.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ class MirrorBuffer {
   ~MirrorBuffer();
 
   std::size_t capacity() const { return capacity_; }
-  // The `bytes` <= capacity from a position that counts up for ever.
+  // `bytes` <= capacity bytes at `position`, which counts up for ever.
   std::span<std::byte> at(std::uint64_t position, std::size_t bytes) const {
     return {memory_ + (position & (capacity_ - 1)), bytes};
   }

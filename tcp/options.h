@@ -11,17 +11,18 @@
 namespace tf::tcp {
 
 enum class EngineKind {
-  kAuto,   // per lane whatever measures faster; see engine.h
+  kAuto,   // per lane, the engine that measured faster; see engine.h
   kUring,  // io_uring for every lane, or an error where it is not possible
   kPoll,   // non-blocking system calls and poll(2)
 };
 
-// What the io_uring engine may use. A feature that the kernel lacks is off whatever this says.
+// What the io_uring engine may use. A feature that the kernel lacks is off in any case.
 struct UringFeatures {
   bool multishot_receive = true;  // one armed receive with provided buffers for many arrivals (message lane)
-  // SEND_ZC for large bulk bodies, until the kernel says that it copied nevertheless (zero_copy.h). Off
-  // unless asked for (TF_TCP_FEATURES): slower than copying on loopback and veth (docs/performance-log.md),
-  // never measured on a real link, and the memory of a copy to the device is free a round trip later.
+  // SEND_ZC for large bulk bodies, until the kernel reports that it copied anyway (zero_copy.h). Off by
+  // default (TF_TCP_FEATURES turns it on): it is slower than copying on loopback and veth
+  // (docs/performance-log.md) and was never measured on a real link, and a copy to the device frees its
+  // memory a round trip later.
   bool zero_copy_send = false;
   bool registered_files = true;  // the socket is registered with the ring
 };
@@ -29,13 +30,12 @@ struct UringFeatures {
 struct Options {
   EngineKind engine = EngineKind::kAuto;
   UringFeatures features;
-  // How long a dead host goes unnoticed.
+  // How long a dead host may go unnoticed.
   std::chrono::milliseconds peer_timeout = net::kIoTimeout;
 };
 
-// From TF_TCP_ENGINE (auto, uring, poll), TF_TCP_FEATURES (names out of multishot,
-// send_zc, files with commas between; unset: multishot,files) and TF_IO_TIMEOUT (seconds). Unknown text is
-// kInvalidArgument.
+// From TF_TCP_ENGINE (auto, uring, poll), TF_TCP_FEATURES (multishot, send_zc, files, separated by commas;
+// unset: multishot,files) and TF_IO_TIMEOUT (seconds). Unknown text is kInvalidArgument.
 Result<Options> options_from_environment();
 Result<EngineKind> parse_engine(std::string_view text);
 Result<UringFeatures> parse_features(std::string_view text);

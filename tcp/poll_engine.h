@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Engine of plain non-blocking system calls. See tcp/engine.h.
+// An engine that uses plain non-blocking system calls. See tcp/engine.h.
 #pragma once
 
 #include "tcp/engine.h"
@@ -8,7 +8,7 @@ namespace tf::tcp {
 
 LaneIo make_poll_io(int socket);
 
-// kPeerLost for what a broken connection raises, with the errno's text.
+// kPeerLost for the errors of a broken connection, with the errno's text.
 Status io_failure(const char* what, int error_number);
 Status end_of_stream();
 

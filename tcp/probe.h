@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What io_uring can do here, and why not where it cannot. Asks the kernel; any thread.
+// What io_uring can do on this machine, or why it cannot be used. Asks the kernel; any thread.
 #pragma once
 
 #include "tcp/options.h"

@@ -9,7 +9,7 @@
 
 namespace tf::tcp {
 
-// With the options of the environment, read at the first call.
+// With options from the environment, read at the first call.
 const net::Transport& transport();
 std::unique_ptr<net::Transport> make_transport(const Options& options);
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Engine on io_uring: one small ring per direction of a lane. See tcp/engine.h.
+// An engine that uses io_uring: one small ring per direction of a lane. See tcp/engine.h.
 //
-// Rings are not made for a single issuer: consumer and mover may be several threads in turn. When the thread
-// that started an operation ends, the kernel cancels it; finish() then reports nothing and start() begins
-// anew.
+// Rings are not created for a single issuer, because several threads may take turns as consumer or mover.
+// When the thread that started an operation ends, the kernel cancels the operation; finish() then reports
+// nothing and start() begins again.
 #pragma once
 
 #include "tcp/engine.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a lane's sends go without a copy (SEND_ZC): from what the kernel reports about those that did.
+// Decides whether a lane's sends use SEND_ZC, from what the kernel reports about earlier ones.
 #pragma once
 
 #include <cerrno>
@@ -8,12 +8,12 @@
 
 namespace tf::tcp {
 
-// Smaller sends are copied: pages to pin and a second completion, in place of so short a copy. No link was
-// here on which SEND_ZC does not copy (docs/performance-log.md, "sends without a copy"), so it is not
-// measured.
+// Smaller sends are copied: pinning pages and a second completion cost more than so short a copy. No link on
+// which SEND_ZC avoids the copy was at hand (docs/performance-log.md, "sends without a copy"), so this value
+// is not measured.
 inline constexpr std::size_t kZeroCopyBytesMin = 64 * 1024;
 
-// Newer than the headers of Debian 12; probed by use: a kernel that does not know it answers EINVAL.
+// Newer than the headers of Debian 12. Probed by use: a kernel that does not know it answers EINVAL.
 inline constexpr std::uint16_t kSendZcReportUsage = 1u << 3;
 inline constexpr std::uint32_t kNotifyCopied = 1u << 31;
 
@@ -22,13 +22,13 @@ class ZeroCopyPolicy {
   explicit ZeroCopyPolicy(bool wanted) : on_(wanted) {}
 
   bool takes(std::size_t bytes) const { return on_ && bytes >= kZeroCopyBytesMin; }
-  // The notification that ends such a send. Copied once, copied always: it is the route that needs it
-  // (loopback, veth, a card without scatter-gather), and the pinning then comes on top.
+  // The notification that ends such a send. If the kernel copied once, it always will: the route needs it
+  // (loopback, veth, a card without scatter-gather), and the pinning then only adds cost.
   void on_notification(std::uint32_t result) {
     if ((result & kNotifyCopied) != 0) on_ = false;
   }
-  // The result of such a send. True: refused (old kernels, Unix sockets, exhausted locked memory); it is to
-  // be sent by copying, like all that come later.
+  // The result of such a send. True: refused (old kernels, Unix sockets, exhausted locked memory). Send it,
+  // and all later ones, by copying.
   bool on_result(int result) {
     const bool refused =
         result == -EINVAL || result == -EOPNOTSUPP || result == -ENOBUFS || result == -ENOMEM;
