@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading little-endian numbers out of bytes that nobody has checked yet. Pure functions, any thread.
+// Reads little-endian numbers from unchecked bytes. Pure functions, any thread.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ using Bytes = std::span<const std::byte>;
 
 inline constexpr std::uint64_t kMaxImageBytes = std::uint64_t{4} << 30;
 
-// The part [offset, offset + size) of `bytes`, or nothing where that is not all inside.
+// The part [offset, offset + size) of `bytes`; nothing if any of it lies outside.
 inline std::optional<Bytes> slice(Bytes bytes, std::uint64_t offset, std::uint64_t size) {
   if (offset > bytes.size() || size > bytes.size() - offset) return std::nullopt;
   return bytes.subspan(static_cast<std::size_t>(offset), static_cast<std::size_t>(size));

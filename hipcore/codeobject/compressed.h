@@ -7,7 +7,7 @@
 
 namespace tf::codeobject {
 
-// Length of the container at `image`, which the caller promises to be whole.
+// Length of the container at `image`. The caller guarantees that it is whole.
 Result<std::uint64_t> compressed_extent(const void* image);
 
 }  // namespace tf::codeobject

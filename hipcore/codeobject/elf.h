@@ -33,18 +33,18 @@ struct Symbol {
 class Elf {
  public:
   static bool has_magic(Bytes image);
-  // How many bytes the image takes, from its headers. REQUIRES of the caller: `image` points to a whole
-  // image, as hipModuleLoadData promises; only the header itself decides how far is read.
+  // The image's length, from its headers. REQUIRES: `image` points to a whole image, as hipModuleLoadData
+  // promises; its header alone decides how far we read.
   static Result<std::uint64_t> extent(const void* image);
-  // The same, reading nothing outside `image`. kProtocol when its headers, sections or segments lie outside:
-  // it is cut off, or lies about its size.
+  // The same, reading nothing outside `image`. kProtocol if its headers, sections or segments lie outside: it
+  // is truncated, or lies about its size.
   static Result<std::uint64_t> extent(Bytes image);
   static Result<Elf> parse(Bytes image);
 
   std::uint16_t machine() const { return machine_; }
   std::uint32_t flags() const { return flags_; }
   const std::vector<Note>& notes() const { return notes_; }
-  // Of the dynamic symbol table, in file order; the null symbol is left out.
+  // The dynamic symbol table, in file order, without the null symbol.
   const std::vector<Symbol>& symbols() const { return symbols_; }
   std::optional<Symbol> find(std::string_view name) const;
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the NT_AMDGPU_METADATA note says about the kernels of a code object: argument layout, shared memory,
-// limits. The same note is in AMD's code objects and in those for the CPU. Hostile input; no state: any
-// thread.
+// The NT_AMDGPU_METADATA note, which describes the kernels of a code object: argument layout, shared memory,
+// limits. AMD's code objects and those for the CPU have the same note. Hostile input; no state: any thread.
 #pragma once
 
 #include "hipcore/codeobject/bytes.h"
@@ -31,14 +30,14 @@ struct KernelInfo {
   std::string symbol;
   std::uint32_t argument_bytes = 0;  // whole block, hidden arguments included
   std::uint32_t argument_align_bytes = 8;
-  std::uint32_t explicit_argument_bytes = 0;  // end of the last explicit argument: what needs to be sent
+  std::uint32_t explicit_argument_bytes = 0;  // end of the last explicit argument: the bytes to send
   std::uint32_t static_shared_bytes = 0;
   std::uint32_t private_bytes = 0;
   std::uint32_t max_threads_per_block = 1024;
   std::uint32_t wave_size = 64;
   std::uint32_t scalar_registers = 0;
   std::uint32_t vector_registers = 0;
-  bool parks = true;                // CPU only: false when no thread of it ever waits for another
+  bool parks = true;                // CPU only: false if none of its threads ever waits for another
   std::vector<Argument> arguments;  // explicit ones, in source order; each lies inside the block
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A pull reader of MessagePack, as much as kernel metadata needs. Input is hostile: every read is checked.
-// Views point into the input. One thread at a time per Reader.
+// A pull reader for the part of MessagePack that kernel metadata needs. Input is hostile: every read is
+// checked. Views point into the input. One thread at a time per Reader.
 #pragma once
 
 #include "hipcore/codeobject/bytes.h"
@@ -29,11 +29,11 @@ class Reader {
  public:
   explicit Reader(Bytes input) : input_(input) {}
 
-  // The next value; of an array or map only its head.
+  // The next value. For an array or map, only its head.
   Result<Value> next();
-  // Passes over one whole value, with everything inside it.
+  // Skips one whole value, with everything inside it.
   Status skip();
-  // next(), refused unless it is of this kind.
+  // next(), which fails unless the value is of this kind.
   Result<Value> expect(Kind kind);
   bool at_end() const { return position_ == input_.size(); }
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What HIP fixes of device attributes, beside their numbers.
+// What HIP defines about device attributes besides their numbers.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
 
 namespace tf::hipdata {
 
-// hipDeviceGetAttribute answers with a pointer, eight bytes through its int*: the address of a register of
-// AMD's host data path, null on a device that has none, and where no process of the host can reach it.
+// For these, hipDeviceGetAttribute returns a pointer, eight bytes through its int*: the address of a register
+// of AMD's host data path. It is null on a device without one, and where no process on the host can reach it.
 constexpr bool answers_a_pointer(int attribute) {
   return attribute == hipDeviceAttributeHdpMemFlushCntl || attribute == hipDeviceAttributeHdpRegFlushCntl;
 }

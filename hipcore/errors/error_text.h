@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names and texts of HIP's error codes, as AMD's runtime words them. Constant data; any thread.
+// Names and texts of HIP's error codes, in the words of AMD's runtime. Constant data; any thread.
 #pragma once
 
 #include <hip/hip_runtime_api.h>

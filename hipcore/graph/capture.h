@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Captures: which streams are being captured, and into which nodes of which graph.
 //
-// A capture begins at its origin stream; waiting for an event that was recorded on a captured stream takes
-// another stream in. What may not be done to a captured stream invalidates the capture, which its end
-// reports. Not thread-safe but for any(): the Library guards it with its lock.
+// A capture begins on its origin stream. A stream that waits for an event recorded on a captured stream joins
+// the capture. An operation that is not allowed on a captured stream invalidates the capture;
+// hipStreamEndCapture reports that. Not thread-safe except any(): the Library guards it with its lock.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
@@ -22,15 +22,15 @@
 
 namespace tf::graph {
 
-// A stream as its side knows it.
+// A stream as its Side knows it.
 struct StreamRef {
   std::uint64_t id = 0;  // not reused while captures know it; see forget_stream()
   int device = 0;
   bool blocking = true;  // ordered with the legacy default stream
-  bool legacy = false;   // is that stream
+  bool legacy = false;   // is the legacy default stream
 };
 
-// What a captured stream says of itself.
+// The answer to hipStreamGetCaptureInfo.
 struct CaptureInfo {
   hipStreamCaptureStatus status = hipStreamCaptureStatusNone;
   unsigned long long id = 0;
@@ -40,23 +40,24 @@ struct CaptureInfo {
 
 class Captures {
  public:
-  // Nothing: no capture is concerned, go on. Otherwise this is the call's result.
+  // Nothing: no capture is affected, go on. Otherwise this is the call's result.
   using Verdict = std::optional<hipError_t>;
 
   explicit Captures(NodeTable& nodes) : nodes_(nodes) {}
 
-  // Any thread. Relaxed: whoever captures a stream and uses it is ordered by the program.
+  // Any thread. Relaxed: the program itself orders the capture of a stream and its use.
   bool any() const { return count_.load(std::memory_order_relaxed) != 0; }
 
   hipError_t begin(const StreamRef& stream, hipStreamCaptureMode mode, Graph& graph);
-  // The capture is over unless the call was out of place. `graph` is set when it is over; the error then
-  // says whether it may be used.
+  // Ends the capture, unless the call is not allowed here. If it ended, `graph` is set, and the error says
+  // whether the graph may be used.
   hipError_t end(const StreamRef& stream, Graph*& graph);
 
   Verdict append(const StreamRef& stream, SharedWork work);
   Verdict record(const StreamRef& stream, std::uint64_t event);
   Verdict wait(const StreamRef& stream, std::uint64_t event);
-  // The stream, event or device is to be waited for or asked, or used in a way that no graph can hold.
+  // The program waits for the stream, event or device, queries it, or uses it in a way that no graph can
+  // hold.
   Verdict refuse(const StreamRef& stream);
   Verdict refuse_event(std::uint64_t event);
   Verdict refuse_device(int device);
@@ -64,8 +65,8 @@ class Captures {
   CaptureInfo info(const StreamRef& stream);
   hipError_t update_dependencies(const StreamRef& stream, std::vector<Node*> nodes, bool replace);
 
-  // The object is destroyed. A capture that loses a stream is invalid, one that loses its origin is over:
-  // its graph is returned. Events are simply forgotten.
+  // The object is being destroyed. A capture that loses a stream is invalid. A capture that loses its origin
+  // is over, and its graph is returned. Events are simply forgotten.
   Graph* forget_stream(std::uint64_t stream);
   void forget_event(std::uint64_t event) { events_.erase(event); }
 
@@ -89,7 +90,7 @@ class Captures {
     std::vector<Node*> nodes;
   };
 
-  // The capture that the stream takes part in, when it is there and valid; else the verdict.
+  // The valid capture that the stream takes part in; else the verdict.
   Verdict enter(const StreamRef& stream, Participant*& participant);
   Verdict refuse_legacy(int device);
   bool joined(const Sequence& sequence) const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Graph: nodes and the order between them; Plan: the same, flat and in an order in which it can run.
+// Graph: nodes and the order between them. Plan: the same, flat, in an order in which it can run.
 //
 // Not thread-safe: the Library guards graphs with its lock. Plans are values.
 #pragma once
@@ -25,8 +25,8 @@ struct Node {
   SharedWork work;
   std::vector<Node*> dependencies;
   std::vector<Node*> dependents;
-  // What hipGraphKernelNodeGetParams gave last. Programs set parameters with it long after: as old as the
-  // node.
+  // What hipGraphKernelNodeGetParams returned last. Programs may use it to set parameters much later, so it
+  // lives as long as the node.
   std::unique_ptr<ShownArguments> shown;
 };
 
@@ -38,20 +38,20 @@ class Graph {
 
   const std::vector<std::unique_ptr<Node>>& nodes() const { return nodes_; }
 
-  // Dependencies that are named twice count once. REQUIRES: they are of this graph.
+  // A dependency named twice counts once. REQUIRES: they belong to this graph.
   Node& add(SharedWork work, std::span<Node* const> dependencies);
-  // False: there already.
+  // False: the edge exists already.
   static bool connect(Node& from, Node& to);
-  // False: not there.
+  // False: there is no such edge.
   static bool disconnect(Node& from, Node& to);
   void remove(Node& node);
-  // Nodes of the copy have no id, and the original's as origin.
+  // The copy's nodes have no id; their origin is the original's id.
   std::unique_ptr<Graph> clone() const;
   // 1 for a graph without child graphs.
   std::size_t depth() const;
 
   std::uint64_t id = 0;  // the program's handle; 0 when it has none
-  bool owned = false;    // by a capture or a node: not the program's to destroy
+  bool owned = false;    // by a capture or a node: the program must not destroy it
 
  private:
   std::vector<std::unique_ptr<Node>> nodes_;
@@ -63,10 +63,10 @@ struct PlanItem {
 };
 using Plan = std::vector<PlanItem>;
 
-// Child graphs are put in place of their nodes. Nothing: the order has a circle, or too many items.
+// Replaces child nodes by their graphs. Nothing: there is a cycle, or there are too many items.
 std::optional<Plan> flatten(const Graph& graph);
 
-// Can a plan take the other's place without being instantiated anew?
+// Whether `wanted` can replace `have` without a new instantiation.
 hipGraphExecUpdateResult compare(const Plan& have, const Plan& wanted);
 
 }  // namespace tf::graph

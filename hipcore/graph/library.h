@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Library: the graph functions of HIP, but for running graphs: graphs, nodes, captures, executable graphs.
+// Library: HIP's graph functions, except for running graphs: graphs, nodes, captures, executable graphs.
 //
-// Used by the CPU runtime and by the client alike, so that both answer the same; each gives it a Side that
-// knows kernels and memory and runs plans. Functions are called as the API's, with the same results. Any
-// thread; the Side is never called under the lock.
+// Our runtimes and the client share it, so that all answer alike. Each gives it a Side, which knows kernels
+// and memory and runs plans. Functions have the arguments and results of the API's. Any thread; the Side is
+// never called under the lock.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
@@ -25,12 +25,12 @@ namespace tf::graph {
 inline constexpr std::size_t kGraphsMax = 1 << 16;
 inline constexpr std::size_t kExecsMax = 1 << 16;
 
-// A plan that a side is ready to run. Guards itself.
+// A plan that a Side is ready to run. Thread-safe.
 class Executable {
  public:
   virtual ~Executable() = default;
   virtual hipError_t launch(const StreamRef& stream) = 0;
-  // compare() has said that the plans are alike.
+  // REQUIRES: compare() accepted the plan.
   virtual hipError_t update(const Plan& plan) = 0;
 };
 
@@ -40,7 +40,7 @@ class Side {
   virtual hipError_t describe(const void* function, KernelFacts& facts) = 0;
   // A variable of the program, on the current device.
   virtual hipError_t find_symbol(const void* symbol, std::byte*& address, std::size_t& bytes) = 0;
-  // Would this be accepted now: shapes, memory, events.
+  // Whether this would be accepted now: shapes, memory, events.
   virtual hipError_t check(const Work& work) = 0;
   virtual hipError_t instantiate(const Plan& plan, std::shared_ptr<Executable>& executable) = 0;
 };
@@ -65,7 +65,7 @@ class Library {
   hipError_t remove_edges(hipGraph_t graph, const hipGraphNode_t* from, const hipGraphNode_t* to,
                           std::size_t count);
 
-  // Writes the graph as text for graphviz to a file of the program's.
+  // Writes the graph as Graphviz text to the file `path`.
   hipError_t print(hipGraph_t graph, const char* path);
 
   // --- nodes
@@ -101,11 +101,11 @@ class Library {
   hipError_t get_fill(hipGraphNode_t node, hipMemsetParams* parameters);
   hipError_t get_host(hipGraphNode_t node, hipHostNodeParams* parameters);
   hipError_t get_event(hipGraphNode_t node, hipEvent_t* event, bool record);
-  // Of the attributes only hipKernelNodeAttributeCooperative is kept.
+  // hipKernelNodeAttributeCooperative is the only attribute that is kept.
   hipError_t get_attribute(hipGraphNode_t node, hipKernelNodeAttrID attribute, hipKernelNodeAttrValue* value);
   hipError_t set_attribute(hipGraphNode_t node, hipKernelNodeAttrID attribute,
                            const hipKernelNodeAttrValue* value);
-  // With an executable graph the parameters of its copy of the node are set, not the node's own.
+  // If `exec` is given, sets the parameters of its copy of the node, not the node's own.
   hipError_t set_kernel(hipGraphExec_t exec, hipGraphNode_t node, const hipKernelNodeParams* parameters);
   hipError_t set_copy(hipGraphExec_t exec, hipGraphNode_t node, const hipMemcpy3DParms* parameters);
   hipError_t set_copy_1d(hipGraphExec_t exec, hipGraphNode_t node, void* target, const void* source,
@@ -124,7 +124,7 @@ class Library {
   hipError_t update(hipGraphExec_t exec, hipGraph_t graph, hipGraphNode_t* error_node,
                     hipGraphExecUpdateResult* result);
   hipError_t launch(hipGraphExec_t exec, const StreamRef& stream);
-  // Nothing is left to prepare once a graph is instantiated.
+  // Does nothing: instantiation prepares everything.
   hipError_t upload(hipGraphExec_t exec);
   hipError_t destroy(hipGraphExec_t exec);
 
@@ -136,11 +136,11 @@ class Library {
                           hipGraph_t* graph, const hipGraphNode_t** dependencies, std::size_t* count);
   hipError_t update_capture(const StreamRef& stream, hipGraphNode_t* nodes, std::size_t count,
                             unsigned flags);
-  // Exchanges the thread's mode, which its side keeps. It decides about nothing here: calls that HIP calls
-  // unsafe while somebody captures (such as hipMalloc) are harmless to our captures.
+  // Exchanges the thread's mode, which its Side keeps. The mode changes nothing here: the calls that HIP
+  // calls unsafe during a capture (such as hipMalloc) do our captures no harm.
   static hipError_t exchange_mode(hipStreamCaptureMode& kept, hipStreamCaptureMode* mode);
 
-  // See Captures. The side looks at capturing() first.
+  // See Captures. The Side checks capturing() first.
   Verdict capture(const StreamRef& stream, Work work);
   Verdict capture_record(const StreamRef& stream, std::uint64_t event);
   Verdict capture_wait(const StreamRef& stream, std::uint64_t event);
@@ -182,7 +182,7 @@ class Library {
   std::mutex change_mutex_;  // executable graphs are changed one at a time; taken before mutex_
   NodeTable nodes_;
   std::unordered_map<std::uint64_t, std::unique_ptr<Graph>> graphs_;
-  std::unordered_map<std::uint64_t, std::shared_ptr<Graph>> children_;  // that the program asked for
+  std::unordered_map<std::uint64_t, std::shared_ptr<Graph>> children_;  // those the program asked for
   std::unordered_map<std::uint64_t, std::shared_ptr<Exec>> execs_;
   Captures captures_;
   std::uint64_t next_ = 1;

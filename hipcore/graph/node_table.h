@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// NodeTable: the nodes that the program may name, under handles that are never used twice. Not thread-safe:
-// the Library guards it with its lock.
+// NodeTable: the nodes that the program may name, under handles that are never reused. Not thread-safe: the
+// Library guards it with its lock.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
@@ -14,9 +14,9 @@
 
 namespace tf::graph {
 
-inline constexpr std::size_t kNodesMax = 1 << 22;  // of all graphs together
+inline constexpr std::size_t kNodesMax = 1 << 22;  // in all graphs together
 
-// A handle is a number that no address of a program looks like, so that a mistaken pointer is recognised.
+// A handle is a number that no address of a program equals, so that a wrong pointer is recognised.
 enum class HandleTag : std::uint64_t { kGraph = 0x67, kExec = 0x65, kNode = 0x6e };
 inline std::uint64_t make_id(HandleTag tag, std::uint64_t count) {
   return static_cast<std::uint64_t>(tag) << 56 | count;
@@ -32,14 +32,14 @@ std::uint64_t to_id(Handle handle) {
 
 class NodeTable {
  public:
-  // Null: there are kNodesMax.
+  // Null: there are kNodesMax already.
   Node* add(Graph& graph, SharedWork work, std::span<Node* const> dependencies) {
     if (nodes_.size() >= kNodesMax) return nullptr;
     Node& node = graph.add(std::move(work), dependencies);
     enter(node);
     return &node;
   }
-  // Makes the nodes of a graph known that was copied. False: there would be more than kNodesMax.
+  // Enters the nodes of a copied graph. False: there would be more than kNodesMax.
   bool enter_all(Graph& graph) {
     if (nodes_.size() + graph.nodes().size() > kNodesMax) return false;
     for (const auto& node : graph.nodes()) enter(*node);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work: what one node of a graph does. Made once, then shared and never changed: a node that gets other
-// parameters gets another Work, so executable graphs keep the one they were made with.
+// Work: what one node of a graph does. Immutable and shared: a node with new parameters gets a new Work, so
+// executable graphs keep the one they were built with.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
@@ -23,7 +23,7 @@ struct Argument {
   std::uint32_t size_bytes = 0;
 };
 
-// What has to be known of a kernel to take its arguments.
+// What we must know about a kernel to read its arguments.
 struct KernelFacts {
   hipFunction_t resolved = nullptr;
   std::vector<Argument> arguments;
@@ -32,7 +32,7 @@ struct KernelFacts {
 
 struct KernelWork {
   const void* function = nullptr;    // as the program named it: a host stub or a hipFunction_t
-  hipFunction_t resolved = nullptr;  // what that was, on the device of that moment
+  hipFunction_t resolved = nullptr;  // what that resolved to, on the device current then
   std::uint32_t grid[3] = {1, 1, 1};
   std::uint32_t threads[3] = {1, 1, 1};
   std::uint32_t shared_bytes = 0;
@@ -84,13 +84,13 @@ using Work = std::variant<EmptyWork, KernelWork, CopyWork, FillWork, HostWork, E
 using SharedWork = std::shared_ptr<const Work>;
 
 hipGraphNodeType type_of(const Work& work);
-// One can take the other's place in a node: parameters change, never what kind of node it is. All copies are
-// one.
+// Whether one may replace the other in a node: parameters may change, the kind of node never does. All copies
+// are one kind.
 bool same_kind(const Work& one, const Work& other);
 
-// The parameters as the API spells them, into work and back. hipErrorInvalidValue: they make no sense.
+// Convert the API's parameters to work and back. hipErrorInvalidValue: they make no sense.
 hipError_t read_kernel(const hipKernelNodeParams& parameters, const KernelFacts& facts, KernelWork& work);
-// The arguments are shown in `shown`, through one pointer each: the program may change both as it likes.
+// The arguments are copied to `shown`, with one pointer to each. The program may change both as it likes.
 struct ShownArguments {
   std::vector<std::byte> block;
   std::vector<void*> pointers;

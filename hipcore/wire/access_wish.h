@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tail of SetAccess: which device may do what. Plain values of the wire.
+// The tail of SetAccess: which device gets which access. Plain wire values.
 #pragma once
 
 #include <cstdint>

@@ -29,7 +29,7 @@ class Encoder {
   void array(const std::array<T, N>& values) {
     for (const T& value : values) out_.put(value);
   }
-  // The count of `values`; false when the archive failed. The elements are the caller's to visit.
+  // Writes the count of `values`; false after a failure. The caller visits the elements.
   template <typename T>
   bool elements(const std::vector<T>& values, std::size_t elements_max, std::size_t /*element_bytes_min*/) {
     out_.count(values.size(), elements_max);
@@ -56,7 +56,7 @@ class Decoder {
   void array(std::array<T, N>& values) {
     for (T& value : values) value = in_.get<T>();
   }
-  // Sizes `values` by a count that fits both the limit and the bytes that are left.
+  // Resizes `values` to a count that fits both the limit and the bytes left.
   template <typename T>
   bool elements(std::vector<T>& values, std::size_t elements_max, std::size_t element_bytes_min) {
     values.resize(in_.count(elements_max, element_bytes_min));

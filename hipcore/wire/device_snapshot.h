@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the client knows about the worker's devices from HELLO on: dozens of HIP calls are answered from it.
+// What HELLO tells the client about the worker's devices. It answers dozens of HIP calls from this.
 //
 // Fields are ours, fixed-width and of no HIP release; each edge converts (proxy/abi, worker/snapshot). Plain
-// values: freely copied, not shared while written.
+// values: copy freely; do not share while writing.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@ inline constexpr std::size_t kDevicesMax = 64;      // per worker
 inline constexpr std::size_t kAttributesMax = 512;  // per device
 inline constexpr std::size_t kLimitsMax = 32;       // per device
 inline constexpr std::size_t kNameBytesMax = 255;   // device, architecture and runtime names
-// Parts of the host window start at and have multiples of this, the size of a huge page.
+// Parts of the host window begin at, and are, multiples of this, the size of a huge page.
 inline constexpr std::uint64_t kHostPartBytes = 2ull << 20;
 
 // Bits of DeviceProperties::arch, in the order of hipDeviceArch_t's fields.
@@ -102,7 +102,7 @@ struct DeviceProperties {
   friend bool operator==(const DeviceProperties&, const DeviceProperties&) = default;
 };
 
-// One hipDeviceAttribute_t (HIP 5 numbering) and what hipDeviceGetAttribute answered for it.
+// One hipDeviceAttribute_t (HIP 5 numbering) and hipDeviceGetAttribute's answer for it.
 struct AttributeValue {
   std::int32_t attribute = 0;
   std::int32_t error = 0;  // hipError_t; `value` counts only when 0
@@ -110,7 +110,7 @@ struct AttributeValue {
   friend bool operator==(const AttributeValue&, const AttributeValue&) = default;
 };
 
-// One hipLimit_t and what hipDeviceGetLimit answered for it.
+// One hipLimit_t and hipDeviceGetLimit's answer for it.
 struct LimitValue {
   std::int32_t limit = 0;
   std::int32_t error = 0;
@@ -118,8 +118,8 @@ struct LimitValue {
   friend bool operator==(const LimitValue&, const LimitValue&) = default;
 };
 
-// Device addresses of one device lie in [base, base + bytes) when the runtime lets the worker choose them
-// (bytes 0: it does not; leases are ordinary allocations anywhere).
+// Device addresses of one device lie in [base, base + bytes) if the runtime lets the worker choose them.
+// bytes 0: it does not, and leases are ordinary allocations anywhere.
 struct AddressWindow {
   std::uint64_t base = 0;
   std::uint64_t bytes = 0;
@@ -129,21 +129,21 @@ struct AddressWindow {
   friend bool operator==(const AddressWindow&, const AddressWindow&) = default;
 };
 
-// How host memory that the device uses comes to be at the same addresses on both sides.
+// How host memory that the device uses gets the same addresses on both sides.
 enum class HostAccess : std::uint32_t {
   kNone = 0,
   kShared = 1,    // one file that both map
-  kMirrored = 2,  // a copy on either side, brought up to date where HIP has the program wait
+  kMirrored = 2,  // a copy on each side, synchronised where HIP makes the program wait
 };
 
-// How the memory of leases is there for the client itself, besides for the device.
+// How the client itself can access the memory of leases.
 enum class DeviceAccess : std::uint32_t {
   kNone = 0,
   kMapped = 1,  // every lease comes with a file that the client maps at the same addresses
 };
 
-// The part of a shared host window in which files of the client's are mapped (MapHostFile); the rest is cut
-// into parts (OpenHostPart).
+// The part of a shared host window where the client's files are mapped (MapHostFile). The rest is cut into
+// parts (OpenHostPart).
 constexpr AddressWindow host_files_of(const AddressWindow& window) {
   const std::uint64_t bytes = window.bytes / 4 / kHostPartBytes * kHostPartBytes;
   return {window.base + window.bytes - bytes, bytes};
@@ -152,7 +152,7 @@ constexpr AddressWindow host_files_of(const AddressWindow& window) {
 struct DeviceSnapshot {
   DeviceProperties properties;
   std::string pci_bus_id;          // "0000:03:00.0", as hipDeviceGetPCIBusId writes it
-  std::uint64_t total_memory = 0;  // what this session may use at most (its quota)
+  std::uint64_t total_memory = 0;  // this session's quota
   std::uint64_t free_memory = 0;   // when the snapshot was taken
   AddressWindow window;
   std::uint64_t lease_granularity_bytes = 0;
@@ -182,8 +182,8 @@ struct WorkerSnapshot {
   std::int32_t stream_priority_least = 0;
   std::int32_t stream_priority_greatest = 0;
   std::uint32_t vmm_leases = 0;     // 1: leases lie inside each device's window
-  std::uint32_t memory_shared = 0;  // 1: memory can be handed to other sessions of the worker (IPC)
-  // The client cuts hipMemAddressReserve from this range as it likes. bytes 0: no virtual memory management.
+  std::uint32_t memory_shared = 0;  // 1: memory can be shared with other sessions of the worker (IPC)
+  // The client serves hipMemAddressReserve from this range. bytes 0: no virtual memory management.
   AddressWindow reservations;
   // The client opens parts of this range for its host memory; the device uses them at the same addresses.
   AddressWindow host_window;
@@ -197,8 +197,8 @@ struct WorkerSnapshot {
   friend bool operator==(const WorkerSnapshot&, const WorkerSnapshot&) = default;
 };
 
-// decode() leaves `snapshot` consistent (counts within limits, peers square, windows not wrapping) or the
-// reader failed.
+// After decode() `snapshot` is consistent (counts within limits, peers square, windows not wrapping), or the
+// reader has failed.
 void encode(Encoder& out, const WorkerSnapshot& snapshot);
 void decode(Decoder& in, WorkerSnapshot& snapshot);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sizes of strided memory that a request speaks of, and rows of mappings, for range checks on both sides.
-// Numbers come from a program or from the client, so every product and sum is checked; what is no 64-bit
-// number becomes kNoExtent, which no range holds.
+// Sizes of strided memory in requests, and of rows of mappings, for range checks on both sides. The numbers
+// come from a program or a client, so every product and sum is checked. A result that does not fit 64 bits
+// becomes kNoExtent, which no range contains.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
@@ -20,7 +20,7 @@ constexpr std::uint64_t rows(std::uint64_t pitch, std::uint64_t width, std::uint
   return __builtin_add_overflow(extent, width, &extent) ? kNoExtent : extent;
 }
 
-// A box of pitched memory: `pitched.ysize` rows from slice to slice, which do not overlap.
+// A box of pitched memory: `pitched.ysize` rows from slice to slice; slices do not overlap.
 constexpr std::uint64_t slices(const hipPitchedPtr& pitched, const hipExtent& box) {
   std::uint64_t slice = 0;
   if (__builtin_mul_overflow(pitched.pitch, pitched.ysize, &slice)) return kNoExtent;
@@ -36,8 +36,8 @@ constexpr std::uint64_t elements(std::uint64_t count, std::uint64_t size) {
   return __builtin_mul_overflow(count, size, &bytes) ? kNoExtent : bytes;
 }
 
-// [address, address + bytes) is exactly a row of whole entries, side by side. `ranges`: a std::map by address
-// whose entries have `bytes`.
+// Whether whole entries, side by side, cover exactly [address, address + bytes). `ranges`: a std::map by
+// address whose entries have `bytes`.
 template <typename Ranges>
 bool is_tiled(const Ranges& ranges, std::uint64_t address, std::uint64_t bytes) {
   std::uint64_t covered = 0;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Handles: 64-bit names of session objects, chosen by the client before the worker has heard of them.
+// Handles: 64-bit names of session objects. The client chooses them before the worker has heard of them.
 //
 //   bits 56..63  kind        HandleKind, never 0
 //   bits 32..55  generation  changes when a slot is reused, so a stale handle is recognised
 //   bits 0..31   slot        index + 1 into the session's table of that kind
 //
-// An application sees a handle as the value of its hipStream_t, hipEvent_t, ... The three constants of
-// HIP pass through: 0 (null stream), 1 (hipStreamLegacy), 2 (hipStreamPerThread).
+// To the application a handle is the value of its hipStream_t, hipEvent_t, ... The three constants of HIP
+// pass through: 0 (null stream), 1 (hipStreamLegacy), 2 (hipStreamPerThread).
 #pragma once
 
 #include <cstdint>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // HELLO: the first exchange on a control connection, after the attach frame with the zero token.
 //
-// Client to worker: one frame, opcode kOpHello, payload = HelloRequest. Worker to client: one frame, the
-// same opcode, flag RESPONSE, payload = HelloReply, and behind it the descriptors of shared_files.h.
-// Afterwards the client may pass files (passed_file.h); nothing else ever travels on the control connection,
-// and its closing ends the session. The send/receive helpers block until their deadline.
+// Client to worker: one frame, opcode kOpHello, payload = HelloRequest. Worker to client: one frame, the same
+// opcode, flag RESPONSE, payload = HelloReply, and behind it the descriptors of shared_files.h. Afterwards
+// the client may pass files (passed_file.h). Nothing else ever travels on the control connection, and closing
+// it ends the session. The send/receive helpers block until their deadline.
 #pragma once
 
 #include <cstddef>
@@ -30,13 +30,13 @@ inline constexpr std::size_t kHelloMessageBytesMax = 4096;
 
 // Client capabilities (HelloRequest::capabilities).
 inline constexpr std::uint64_t kClientReservesWindow = 1u << 0;  // it will reserve the address windows
-inline constexpr std::uint64_t kClientIsFar = 1u << 1;  // no memory is shared with it, also on the same host
+inline constexpr std::uint64_t kClientIsFar = 1u << 1;  // no memory is shared with it, even on the same host
 
 struct HelloRequest {
   std::uint16_t wire_version = kWireVersion;
   std::uint64_t schema_hash = 0;  // hipcore/wire/gen/schema.h
   std::string transport;          // "shm", "tcp", ... or "auto": the worker grants one (HelloReply)
-  net::Token token;               // of the endpoint; not zero
+  net::Token token;               // names the endpoint; not zero
   std::uint64_t capabilities = 0;
   std::uint32_t hip_major = 5;
   std::uint32_t pid = 0;
@@ -61,7 +61,7 @@ Result<HelloReply> decode_hello_reply(std::span<const std::byte> payload);
 
 // Client side: send, then receive.
 Status send_hello(int socket, const HelloRequest& request, Deadline deadline);
-// Ok also for a reply that refuses: look at HelloReply::code.
+// Also Ok for a reply that refuses: check HelloReply::code.
 Result<HelloReply> receive_hello_reply(int socket, Deadline deadline);
 // Worker side.
 Result<HelloRequest> receive_hello(int socket, Deadline deadline);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file of the client's that the worker shall map (MapHostFile), with the number by which the request names
-// it. Travels on the control connection of a client on the worker's host, at any time after HELLO.
+// A file of the client that the worker is to map (MapHostFile), with the number by which the request names
+// it. Travels on the control connection, at any time after HELLO, if the client is on the worker's host.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace tf::protocol {
 
-// On the way or not yet named by a request; more end the session.
+// Limit on files that are in flight or not yet named by a request. One more ends the session.
 inline constexpr std::size_t kPassedFilesMax = 16;
 
 struct PassedFile {
@@ -20,7 +20,7 @@ struct PassedFile {
   net::OwnedFd file;
 };
 
-// Client side. One at a time on a connection.
+// Client side. One call at a time per connection.
 Status send_passed_file(int socket, std::uint64_t number, int file, Deadline deadline);
 // Worker side. kProtocol: something else came.
 Result<PassedFile> receive_passed_file(int socket, Deadline deadline);

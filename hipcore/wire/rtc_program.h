@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What travels when a program is compiled on the worker (hiprtc): the program there, its result back. Payload
-// of SendProgram and FetchProgram. Any thread.
+// The messages for compiling a program on the worker (hiprtc): the program on the way there, the result on
+// the way back. Payload of SendProgram and FetchProgram. Any thread.
 #pragma once
 
 #include <cstddef>
@@ -14,14 +14,14 @@
 namespace tf::protocol {
 
 inline constexpr std::size_t kRtcTextBytesMax = 64 << 20;      // source and headers together
-inline constexpr std::size_t kRtcWordsMax = 4096;              // headers, options, name expressions: of each
+inline constexpr std::size_t kRtcWordsMax = 4096;              // of headers, options, name expressions each
 inline constexpr std::size_t kRtcWordBytesMax = 64 << 10;      // one name, option or expression
 inline constexpr std::size_t kRtcProgramBytesMax = 128 << 20;  // encoded
 inline constexpr std::size_t kRtcCodeBytesMax = 256 << 20;
 inline constexpr std::size_t kRtcLogBytesMax = 16 << 20;
 inline constexpr std::size_t kRtcResultBytesMax = 320 << 20;  // encoded
 
-// A header by the name it is included with, a lowered name by its expression.
+// A header under its include name, or a lowered name under its expression.
 struct RtcEntry {
   std::string name;
   std::string text;
@@ -45,10 +45,10 @@ struct RtcResult {
   friend bool operator==(const RtcResult&, const RtcResult&) = default;
 };
 
-// kInvalidArgument or kResourceExhausted: beyond the limits above, which the other side would refuse.
+// kInvalidArgument or kResourceExhausted: over one of the limits above, which the other side would refuse.
 Result<std::vector<std::byte>> encode(const RtcProgram& program);
 Result<std::vector<std::byte>> encode(const RtcResult& result);
-// kProtocol: not what encode() makes. The source may be anything.
+// kProtocol: not something that encode() writes. The source may be anything.
 Result<RtcProgram> decode_rtc_program(std::span<const std::byte> source);
 Result<RtcResult> decode_rtc_result(std::span<const std::byte> source);
 

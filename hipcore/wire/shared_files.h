@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Descriptors that a worker passes to a client on its own host.
 //
-// After a HELLO reply whose snapshot says so, one byte follows on the control connection with them: of the
-// host window's file (HostAccess::kShared) first, then of a socket (DeviceAccess::kMapped). On that socket
-// the memory of every lease follows whose LeaseMemory reply says `mapped`: its address, and its file. All
-// helpers block until their deadline.
+// If the snapshot in the HELLO reply says so, one byte follows on the control connection, with the
+// descriptors: first the host window's file (HostAccess::kShared), then a socket (DeviceAccess::kMapped). On
+// that socket follow the address and file of every lease whose LeaseMemory reply says `mapped`. All helpers
+// block until their deadline.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct SharedFiles {
   net::OwnedFd leases;
 };
 
-// Sends, or expects, those that `snapshot` speaks of. Nothing travels when it speaks of none.
+// Send, or expect, the descriptors that `snapshot` announces. If it announces none, nothing travels.
 Status send_shared_files(int socket, const WorkerSnapshot& snapshot, const SharedFiles& files,
                          Deadline deadline);
 Result<SharedFiles> receive_shared_files(int socket, const WorkerSnapshot& snapshot, Deadline deadline);
@@ -33,7 +33,7 @@ struct LeaseSocket {
 Result<LeaseSocket> make_lease_socket();
 
 Status send_lease_file(int socket, std::uint64_t address, int file, Deadline deadline);
-// kProtocol: what came is not the memory at `address`.
+// kProtocol: the file received is not the memory at `address`.
 Result<net::OwnedFd> receive_lease_file(int socket, std::uint64_t address, Deadline deadline);
 
 }  // namespace tf::protocol
