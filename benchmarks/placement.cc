@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Pins benchmark threads to processors, and restores what was before.
 #include "benchmarks/placement.h"
 
 #include <sched.h>

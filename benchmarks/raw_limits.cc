@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Physical limits between two cores: ping-pong, lines per second, memcpy.
 #include "benchmarks/raw_limits.h"
 
 #include <immintrin.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The limit of memcpy, with the page sizes that our mappings use.
 #include "benchmarks/raw_memory.h"
 
 #include <sys/mman.h>

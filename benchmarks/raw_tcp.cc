@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The limits of TCP sockets without our code: round trips and streams.
 #include "benchmarks/raw_tcp.h"
 
 #include <arpa/inet.h>

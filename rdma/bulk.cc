@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The part of the bulk plane that client and worker share: records, polling, the end.
 #include "rdma/bulk.h"
 
 #include <algorithm>

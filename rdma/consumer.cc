@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The receiving half of a stream: completions, READs while the producer holds, credits, kicks.
 #include "rdma/consumer.h"
 
 #include <arpa/inet.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Opens the device that the options name, and finds its limits and path.
 #include "rdma/device.h"
 
 #include <algorithm>

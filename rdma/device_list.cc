@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Lists RDMA devices with their ports and GIDs, and describes them.
 #include "rdma/device_list.h"
 
 #include <arpa/inet.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Sends, receives and checks the Hello, Ready and Bye messages.
 #include "rdma/handshake.h"
 
 #include <sys/socket.h>

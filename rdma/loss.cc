@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Reads the lane's socket to tell a closed peer from a lost one.
 #include "rdma/loss.h"
 
 #include <sys/socket.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Maps and registers a plane's memory; creates and connects its queue pairs.
 #include "rdma/plane.h"
 
 #include <fcntl.h>

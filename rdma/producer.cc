@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The sending half of a stream: pushes, holds, room, completions.
 #include "rdma/producer.h"
 
 #include <arpa/inet.h>

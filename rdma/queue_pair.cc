@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Creates, connects and posts to one reliable connected queue pair.
 #include "rdma/queue_pair.h"
 
 #include <sys/random.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Registers payload memory, or lends slots for it, and keeps what lingers.
 #include "rdma/regions.h"
 
 #include <algorithm>

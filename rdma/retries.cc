@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Picks ack timeout and retry count to fit TF_IO_TIMEOUT.
 #include "rdma/retries.h"
 
 #include "transport/net/io_timeout.h"

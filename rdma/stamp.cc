@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Makes and checks the stamps of unannounced records (XXH3-64).
 #include "rdma/stamp.h"
 
 #include <cstring>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Connects and accepts rdma endpoints over a lane's socket.
 #include "rdma/transport.h"
 
 #include <string>

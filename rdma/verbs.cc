@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Loads libibverbs and fills the table of its functions.
 #include "rdma/verbs.h"
 
 #include <dlfcn.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The mover of the shm bulk plane: chunks into one ring and out of the other.
 #include "shm/bulk.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Passes the segment's memfd over a Unix socket, and checks who the peer is.
 #include "shm/handshake.h"
 
 #include <sys/socket.h>

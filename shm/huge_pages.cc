@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Populates shared mappings with huge pages, and reads the kernel's setting.
 #include "shm/huge_pages.h"
 
 #include <sys/mman.h>

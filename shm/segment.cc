@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Creates, seals, opens and checks the shared segment.
 #include "shm/segment.h"
 
 #include <fcntl.h>

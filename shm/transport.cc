@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Connects and accepts shm endpoints over a Unix socket.
 #include "shm/transport.h"
 
 #include <string>

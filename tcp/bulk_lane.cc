@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Moves payload chunks over one socket, in both directions.
 #include "tcp/bulk_lane.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Picks the engine for a lane: direct system calls or io_uring.
 #include "tcp/engine.h"
 
 #include "tcp/poll_engine.h"

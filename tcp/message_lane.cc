@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Moves messages over one socket: the publisher's sends, the sender thread, the scan of frames.
 #include "tcp/message_lane.h"
 
 #include <sched.h>

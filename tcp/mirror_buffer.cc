@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Maps the same memory twice in a row.
 #include "tcp/mirror_buffer.h"
 
 #include <sys/mman.h>

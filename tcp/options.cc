@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Parses the environment variables of the tcp transport.
 #include "tcp/options.h"
 
 #include <cstdlib>

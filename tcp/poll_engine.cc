@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Receiver and Sender over non-blocking recv(2) and send(2).
 #include "tcp/poll_engine.h"
 
 #include <sys/socket.h>

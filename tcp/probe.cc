@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Asks the kernel which io_uring features it has.
 #include "tcp/probe.h"
 
 #include <fcntl.h>

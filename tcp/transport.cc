@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Connects and accepts tcp endpoints of two lanes.
 #include "tcp/transport.h"
 
 #include <array>

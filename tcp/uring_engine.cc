@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Receiver and Sender over io_uring.
 #include "tcp/uring_engine.h"
 
 #include <fcntl.h>

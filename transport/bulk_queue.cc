@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The queues of pending sends and receives behind every bulk plane.
 #include "transport/bulk_queue.h"
 
 #include <algorithm>

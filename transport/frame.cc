@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Checks frame headers, and names the field that is wrong.
 #include "transport/frame.h"
 
 #include <cstdio>

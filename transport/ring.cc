@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The rare paths of the record ring: formatting, attaching, pads, room.
 #include "transport/ring.h"
 
 #include <bit>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Futex sleeps and wake-ups, and when the ringer leaves out fences.
 #include "transport/wakeup.h"
 
 #include <linux/futex.h>

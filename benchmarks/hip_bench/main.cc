@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// hip_bench: measures HIP calls, natively or remotely. It links only libamdhip64.
 #include <CLI/CLI.hpp>
 
 #include <cstdio>

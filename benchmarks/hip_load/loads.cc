@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The loads of hip_load: calls, posts, copies, threads, steps.
 #include "benchmarks/hip_load/loads.h"
 
 #include <atomic>

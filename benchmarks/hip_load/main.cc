@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// hip_load: runs one load, and prints its rate and processor time.
 #include <sys/resource.h>
 
 #include <CLI/CLI.hpp>

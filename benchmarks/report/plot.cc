@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Draws plots of results as SVG.
 #include "benchmarks/report/plot.h"
 
 #include <algorithm>

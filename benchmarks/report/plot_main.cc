@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The program that turns JSON lines of results into plots.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <string>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Describes machine, memory, date and commit, for beside the figures.
 #include "benchmarks/report/provenance.h"
 
 #include <sched.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Prints results as JSON lines and tables.
 #include "benchmarks/report/report.h"
 
 #include <unistd.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Prints times, sizes and rates with fitting units.
 #include "benchmarks/report/words.h"
 
 #include <cmath>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Measures memcpy over the page sizes and mappings that transports use.
 #include "benchmarks/transport_bench/memory.h"
 
 #include <string>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Parses transport_bench's command line.
 #include "benchmarks/transport_bench/options.h"
 #include "benchmarks/usage.h"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The two ends of a transport benchmark; one runs in a second process.
 #include "benchmarks/transport_bench/peer.h"
 
 #include <sys/prctl.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See nvidia.h.
+// Parses PTX text, cubins and CUDA's fat binaries. All input is hostile.
 #include "hipcore/codeobject/nvidia.h"
 
 #include "hipcore/codeobject/elf.h"

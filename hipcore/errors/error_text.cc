@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The table of HIP's error codes with their names and texts.
 #include "hipcore/errors/error_text.h"
 
 #include <algorithm>

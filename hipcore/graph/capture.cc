@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Captures: how streams join a capture, append to it, and invalidate it.
 #include "hipcore/graph/capture.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Nodes and edges of a graph, its copies, and its flattening into a plan.
 #include "hipcore/graph/graph.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Converts the API's node parameters to work and back, with their checks.
 #include "hipcore/graph/work.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See hello.h.
+// Encodes and decodes HELLO, and sends it over the control connection.
 #include "hipcore/wire/hello.h"
 
 #include <sys/socket.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Passes one numbered file from the client to the worker.
 #include "hipcore/wire/passed_file.h"
 
 #include <span>

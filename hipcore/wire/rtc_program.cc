@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See rtc_program.h. One list of fields per struct serves both directions.
+// Encodes and decodes hiprtc programs and results, within their limits.
 #include "hipcore/wire/rtc_program.h"
 
 #include <utility>

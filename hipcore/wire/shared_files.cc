@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Passes the host window's file and the files of leases to a client.
 #include "hipcore/wire/shared_files.h"
 
 #include <sys/socket.h>

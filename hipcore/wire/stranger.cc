@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Recognises other servers (HTTP, SSH, TLS ...) by their first bytes.
 #include "hipcore/wire/stranger.h"
 
 #include <algorithm>

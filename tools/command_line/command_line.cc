@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Parses command lines and their variables, and suggests near misses.
 #include "tools/command_line/command_line.h"
 
 #include <algorithm>

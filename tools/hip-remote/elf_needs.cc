@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Reads which libraries a program needs, and finds them as the loader would.
 #include "tools/hip-remote/elf_needs.h"
 
 #include <elf.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Takes the signals that end a run, so that helpers are ended too.
 #include "tools/hip-remote/ending.h"
 
 #include <sys/signalfd.h>

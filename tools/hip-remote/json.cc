@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Writes JSON strings, arrays and objects.
 #include "tools/hip-remote/json.h"
 
 #include <cmath>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Finds our libraries and programs beside hip-remote.
 #include "tools/hip-remote/layout.h"
 
 #include <system_error>

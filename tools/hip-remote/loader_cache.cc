@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Reads ld.so.cache.
 #include "tools/hip-remote/loader_cache.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Starts a worker for `run --local` and ends it afterwards.
 #include "tools/hip-remote/local_worker.h"
 
 #include <fcntl.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Starts processes, waits for them, and reads their output.
 #include "tools/hip-remote/process.h"
 
 #include <fcntl.h>

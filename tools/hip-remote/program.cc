@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Finds a program as execvp(3) would, or says why it cannot run.
 #include "tools/hip-remote/program.h"
 
 #include <sys/stat.h>

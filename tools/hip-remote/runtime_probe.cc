@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Loads a HIP runtime in a child process, and reads its devices.
 #include "tools/hip-remote/runtime_probe.h"
 
 #include <dlfcn.h>

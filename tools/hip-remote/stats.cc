@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Collects the statistics files of a run.
 #include "tools/hip-remote/stats.h"
 
 #include <fmt/core.h>

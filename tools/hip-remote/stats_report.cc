@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Prints the statistics of a run as a table or as JSON.
 #include "tools/hip-remote/stats_report.h"
 
 #include <fmt/core.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Parses the command line of hip-worker.
 #include "tools/hip-worker/options.h"
 
 #include "reference/gen/programs.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// membarrier(2), and what replaces it when a sandbox forbids it.
 #include "transport/base/barriers.h"
 
 #include <linux/membarrier.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The slow path of BiasedMutex: giving and revoking the bias.
 #include "transport/base/biased_mutex.h"
 
 #include <algorithm>

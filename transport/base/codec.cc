@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The checked reads and writes of messages that are not one fixed struct.
 #include "transport/base/codec.h"
 
 namespace tf {

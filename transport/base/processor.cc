@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Pins the calling thread with sched_setaffinity(2).
 #include "transport/base/processor.h"
 
 #include <sched.h>

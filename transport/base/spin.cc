@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// How long a wait spins, and when a crowded machine makes it sleep instead.
 #include "transport/base/spin.h"
 
 #include <unistd.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Names of codes, and the codes for errno values.
 #include "transport/base/status.h"
 
 #include <sys/resource.h>

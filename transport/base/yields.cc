@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tells a yield that let another thread run from one that did not.
 #include "transport/base/yields.h"
 
 #include <sched.h>

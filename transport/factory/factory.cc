@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The list of transports, and the choice among them.
 #include "transport/factory/factory.h"
 
 #include <algorithm>

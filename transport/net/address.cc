@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Parses, prints and resolves addresses.
 #include "transport/net/address.h"
 
 #include <arpa/inet.h>

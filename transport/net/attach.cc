@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Writes, reads and checks the attach frame.
 #include "transport/net/attach.h"
 
 #include <sys/random.h>

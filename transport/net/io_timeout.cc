@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Parses TF_IO_TIMEOUT.
 #include "transport/net/io_timeout.h"
 
 #include <charconv>

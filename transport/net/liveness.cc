@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Sets keepalive and TCP_USER_TIMEOUT on connections.
 #include "transport/net/liveness.h"
 
 #include <netinet/in.h>

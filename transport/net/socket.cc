@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Dialling, listening, reading and writing with deadlines, passing descriptors.
 #include "transport/net/socket.h"
 
 #include <netinet/in.h>

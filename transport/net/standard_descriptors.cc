@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Occupies or opens descriptors 0 to 2.
 #include "transport/net/standard_descriptors.h"
 
 #include <fcntl.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Wakes threads in poll(2) through eventfds.
 #include "transport/net/waker.h"
 
 #include <sys/eventfd.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Delays what arrives at a shaped endpoint.
 #include "transport/shaper/incoming.h"
 
 #include <algorithm>

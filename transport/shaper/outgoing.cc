@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Delays what leaves a shaped endpoint.
 #include "transport/shaper/outgoing.h"
 
 #include <algorithm>

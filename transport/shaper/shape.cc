@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Parses TF_SHAPE.
 #include "transport/shaper/shape.h"
 
 #include <array>
