@@ -90,7 +90,7 @@ Result<std::size_t> Bulk::take_records() {
   return count + std::exchange(told_bytes_, 0u);
 }
 
-// Empty: none now.
+// Empty: no room now.
 Result<std::span<std::byte>> Bulk::room_for(std::size_t payload) {
   Producer& producer = plane_.producer();
   const std::span<std::byte> slot = producer.reserve(kFrameHeaderBytes + payload);
@@ -125,11 +125,11 @@ bool Bulk::look(Look how) {
   if (broken_) return false;
   Consumer& consumer = plane_.consumer();
   Producer& producer = plane_.producer();
-  // A failure poll() meets again.
+  // poll() will find any failure again.
   const bool failed = !consumer.poll().is_ok() || !producer.reap().is_ok() ||
                       (producer.refused() && !producer.take_kicks().is_ok());
   const bool came = consumer.has_record() || consumer.has_payload() || producer.has_payload();
-  // For want of completions of our own: not for long.
+  // Our own completions are missing; they come soon.
   const bool short_of_sends =
       producer.short_of_sends() || !producer.may_post_payload() || !consumer.may_post_payload();
   const bool room = producer.refusal_to_tell() != Producer::kNotRefused;
@@ -145,12 +145,12 @@ bool Bulk::finish(std::uint64_t position) {
   return over_ || (plane_.consumer().finish(position) && !plane_.consumer().has_record());
 }
 
-// The queue pairs flush what was under way, at once: then no device touches memory any more, and nothing
-// completes before that. Only the worker's end waits, whose device moves the payload: for microseconds, also
-// where the peer does not answer, since an error ends retries. kFlushLimit passes only with a device that has
-// failed itself (it takes no change of state, or gives no completions); a thread of the session stands here
-// so long, no thread of a program ever does. Then the queue pairs are destroyed, which lets go of memory too:
-// whoever waits for the completions, before the endpoint goes, would wait for ever.
+// The queue pairs flush everything in flight at once. Then no device touches memory any more, and nothing
+// completes before that. Only the worker's end waits, since its device moves the payload: for microseconds,
+// even if the peer does not answer, since an error ends the retries. kFlushLimit passes only with a device
+// that has itself failed (it does not change state, or gives no completions). Then a session's thread waits
+// here that long; a program's thread never does. After that the queue pairs are destroyed, which releases the
+// memory too: a thread that waits for completions before the endpoint goes would wait for ever.
 void Bulk::fail_all(const Status& status) {
   const std::lock_guard lock(mutex_);
   broken_ = true;

@@ -12,7 +12,7 @@ namespace {
 
 Status wrong(const char* what) { return {Code::kProtocol, std::string("rdma: bulk ") + what}; }
 
-// Announced, and not yet wholly moved by the peer.
+// Announced, and not yet entirely moved by the peer.
 struct Piece {
   std::uint64_t tag = 0;
   std::uint64_t bytes = 0;
@@ -47,7 +47,7 @@ class ClientBulk final : public Bulk {
   Status posted(Status result) override;
   Status take(BulkOp op, const BulkNote& note, std::span<const std::byte> data) override;
   Result<std::size_t> move() override;
-  bool is_flushed() override { return true; }  // the peer's device moves, and ours lets it no more
+  bool is_flushed() override { return true; }  // the peer's device moves payload, and ours no longer lets it
   void release_memory() override;
 
   Result<bool> announce_send();
@@ -65,8 +65,8 @@ class ClientBulk final : public Bulk {
   std::optional<std::uint64_t> wanted_;
 };
 
-// In the caller's thread, so that the peer may begin while nobody drives this end. A failure is the movers'
-// to find again.
+// Runs in the caller's thread, so that the peer can begin while nobody drives this end. The movers will find
+// a failure again.
 Status ClientBulk::posted(Status result) {
   if (result.is_ok() && queue_.has_send()) {
     const std::unique_lock lock(mutex_, std::try_to_lock);
@@ -82,7 +82,7 @@ Status ClientBulk::post(const Posted& posted, Queue&& queue) {
   {
     const std::lock_guard lock(mutex_);
     result = queue();
-    // Otherwise it has completed at once: there was nothing to receive, or the tag is aborted.
+    // Otherwise it completed at once: there was nothing to receive, or the tag is aborted.
     if (result.is_ok() && posted.bytes != 0 && queue_.has_receive(posted.tag)) {
       posted_.push_back(posted);
       if (!is_broken()) (void)announce_targets();
@@ -107,7 +107,7 @@ Result<std::size_t> ClientBulk::move() {
   return count + targets.value();
 }
 
-// What is registered for a transfer is not to be registered in vain: room first.
+// Finds room first, so as not to register memory in vain.
 Result<bool> ClientBulk::announce_send() {
   Result<bool> room = has_room();
   if (!room || !room.value()) return room;
@@ -128,7 +128,7 @@ Result<bool> ClientBulk::announce_send() {
   std::optional<Lease> lease = regions_->lease(source, Direction::kOut);
   if (!lease) {
     queue_.advance_send(0);
-    if (!sources_.empty()) return false;  // some will be free again
+    if (!sources_.empty()) return false;  // some will become free
     return Status{Code::kResourceExhausted, "rdma: memory to be sent cannot be registered"};
   }
   const BulkNote note{.tag = next->tag,
@@ -169,8 +169,8 @@ Result<std::size_t> ClientBulk::announce_targets() {
   return count;
 }
 
-// Bytes are to come to the same place, by any way, which those of `posted` may not overtake. (Where the peer
-// wants the latter first there is no order between them.)
+// Whether bytes are still to arrive at the same place, in any way, which those of `posted` must not overtake.
+// (If the peer wants the latter first, there is no order between them.)
 bool ClientBulk::is_awaited(const Posted& posted) const {
   const auto begin = reinterpret_cast<std::uintptr_t>(posted.target);
   return posted.target != nullptr && std::any_of(targets_.begin(), targets_.end(), [&](const Piece& each) {
@@ -179,9 +179,9 @@ bool ClientBulk::is_awaited(const Posted& posted) const {
          });
 }
 
-// What the peer wants cannot wait for places that others have: those may be for what the peer sends after it.
-// So where nothing can be registered it gets a small place, of which there are more than a worker leaves half
-// filled.
+// What the peer wants cannot wait for slots that other targets hold: those may be for payload that the peer
+// sends later. So if nothing can be registered it gets a small slot; there are more of these than a worker
+// leaves half filled.
 Result<bool> ClientBulk::announce_target(std::deque<Posted>::iterator posted, bool is_wanted) {
   Result<bool> room = has_room();
   if (!room || !room.value()) return room;
@@ -245,7 +245,7 @@ Status ClientBulk::take_target_done(BulkOp op, const BulkNote& note, std::span<c
     return wrong("payload for what was not announced");
   if (op == BulkOp::kData && !piece->is_small) return wrong("data for a target that is not small");
   const auto receive = queue_.find_receive(note.tag);
-  if (!receive) return Status::ok();  // all have failed meanwhile
+  if (!receive) return Status::ok();  // all failed in the meantime
   if (note.bytes > receive->bytes) return wrong("payload beyond its receive");
   const std::byte* from = nullptr;
   if (op == BulkOp::kData)
@@ -255,12 +255,12 @@ Status ClientBulk::take_target_done(BulkOp op, const BulkNote& note, std::span<c
   if (from != nullptr && !receive->is_discard) std::memcpy(receive->target.data(), from, note.bytes);
   piece->done += note.bytes;
   told_bytes_ += note.bytes;
-  if (piece->done == piece->bytes) targets_.erase(piece);  // and deregisters it before anybody is told
+  if (piece->done == piece->bytes) targets_.erase(piece);  // deregistered before anybody is told
   queue_.advance_receive(note.tag, note.bytes);
   return Status::ok();
 }
 
-// Where one is announced the two have crossed on their way.
+// If one is announced already, the two messages have crossed.
 void ClientBulk::take_want(std::uint64_t tag) {
   if (std::none_of(targets_.begin(), targets_.end(), [&](const Piece& each) { return each.tag == tag; }))
     wanted_ = tag;

@@ -21,7 +21,7 @@ struct Source {
   std::uint64_t tag = 0;
   RemoteMemory memory = {};
   std::uint64_t bytes = 0;
-  std::uint64_t started = 0;  // bytes that are being read, or have been
+  std::uint64_t started = 0;  // bytes being read, or read
   std::uint64_t done = 0;     // that have been
   bool is_abort = false;      // until its receives have heard
   std::uint32_t reason = 0;
@@ -33,7 +33,7 @@ struct Target {
   RemoteMemory memory;
   std::uint64_t bytes = 0;
   std::uint64_t started = 0;
-  std::uint64_t done = 0;  // and told
+  std::uint64_t done = 0;  // and reported
   BulkOp kind = BulkOp::kTarget;
 };
 
@@ -78,7 +78,7 @@ class WorkerBulk final : public Bulk {
   std::deque<std::uint64_t> aborted_order_;
   std::optional<std::uint64_t> wanted_;  // the tag last asked for
   UnderWay reads_;
-  UnderWay writes_;  // and targets that take none
+  UnderWay writes_;  // and targets that need none
 };
 
 // --- What the peer tells ----------------------------------------------------------------------------------
@@ -103,7 +103,7 @@ Status WorkerBulk::take_source(const Source& source) {
 }
 
 Status WorkerBulk::take_target(BulkOp op, const BulkNote& note) {
-  if (aborted_.contains(note.tag)) return Status::ok();  // it has not heard of that yet
+  if (aborted_.contains(note.tag)) return Status::ok();  // it does not know yet
   if (note.bytes == 0) return wrong("target without bytes");
   if (op == BulkOp::kSmallTarget && note.bytes > kSmallBytes) return wrong("small target of many bytes");
   if (target_count_ >= kTargetsMax) return wrong("targets of more than kTargetsMax");
@@ -151,7 +151,7 @@ Result<std::size_t> WorkerBulk::move_in() {
   }
 }
 
-// What is wholly read is told before anything else. False: no room to tell it.
+// Sources that are entirely read are reported before anything else. False: no room for that.
 Result<bool> WorkerBulk::tell_source_done() {
   while (!sources_.empty() && sources_.front().is_done()) {
     Result<bool> said =
@@ -162,7 +162,7 @@ Result<bool> WorkerBulk::tell_source_done() {
   return true;
 }
 
-// The oldest READ is over; it was of the oldest source that is not done. Returns its bytes.
+// The oldest READ has ended; it belonged to the oldest unfinished source. Returns its bytes.
 std::uint64_t WorkerBulk::end_read() {
   const Transfer& read = reads_.oldest();
   const std::uint64_t bytes = read.bytes;
@@ -175,7 +175,7 @@ std::uint64_t WorkerBulk::end_read() {
   return bytes;
 }
 
-// 1: something has been done, or a READ has begun. 0: nothing can be done now.
+// 1: something was done, or a READ was started. 0: nothing can be done now.
 Result<std::size_t> WorkerBulk::start_read() {
   const auto next =
       std::find_if(sources_.begin(), sources_.end(), [](const Source& each) { return !each.is_started(); });
@@ -183,7 +183,7 @@ Result<std::size_t> WorkerBulk::start_read() {
   if (next->is_abort) {
     if (!reads_.empty()) return std::size_t{0};  // they may be for the same tag
     TF_RETURN_IF_ERROR(queue_.abort_receive(next->tag, next->reason));
-    next->is_abort = false;  // a source of no bytes, to be told as done
+    next->is_abort = false;  // a source of 0 bytes, to be reported as done
     return std::size_t{1};
   }
   if (!reads_.may_add() || !plane_.consumer().may_post_payload()) return std::size_t{0};
@@ -248,8 +248,8 @@ Result<std::size_t> WorkerBulk::move_out() {
   }
 }
 
-// The oldest WRITE is over, or what goes in a record is next. Told before the send is complete: whoever
-// closes then has told.
+// The oldest WRITE has ended, or payload inside a record is next. Reported before the send completes: an end
+// that closes then has reported it.
 Result<bool> WorkerBulk::tell_written() {
   const Transfer& oldest = writes_.oldest();
   const std::uint64_t tag = oldest.tag;
@@ -271,7 +271,7 @@ Result<bool> WorkerBulk::tell_written() {
   return true;
 }
 
-// After it nothing is written to the tag's targets.
+// After this nothing is written to the tag's targets.
 Result<bool> WorkerBulk::send_abort(const BulkQueue::Outgoing& next) {
   if (!writes_.empty()) return false;
   Result<bool> said = say(BulkOp::kAbort, {.tag = next.tag, .reason = next.reason});
@@ -290,7 +290,7 @@ Result<bool> WorkerBulk::send_abort(const BulkQueue::Outgoing& next) {
   return true;
 }
 
-// 1: something has been done, or a WRITE has begun. 0: nothing can be done now.
+// 1: something was done, or a WRITE was started. 0: nothing can be done now.
 Result<std::size_t> WorkerBulk::start_write() {
   if (!writes_.may_add() || !plane_.producer().may_post_payload()) return std::size_t{0};
   const auto next = queue_.next_send();
@@ -301,7 +301,7 @@ Result<std::size_t> WorkerBulk::start_write() {
   return std::size_t{begun.value() ? 1u : 0u};
 }
 
-// False: later. So of all that follow.
+// False: later, and so are all that follow.
 Result<bool> WorkerBulk::write_next(const BulkQueue::Outgoing& next) {
   const auto queue = targets_.find(next.tag);
   if (queue == targets_.end()) {
@@ -313,8 +313,8 @@ Result<bool> WorkerBulk::write_next(const BulkQueue::Outgoing& next) {
   return target != queue->second.end() ? write_to(next, *target) : Result<bool>(false);
 }
 
-// Nothing is announced for the tag. The client's answer finds nothing of it either: all there was has been
-// told as done.
+// Nothing is announced for the tag. When the client's answer comes there is still nothing: everything
+// announced before was reported as done.
 Result<bool> WorkerBulk::ask_for(std::uint64_t tag) {
   if (wanted_ == tag) return true;
   Result<bool> said = say(BulkOp::kWant, {.tag = tag});

@@ -16,7 +16,7 @@ constexpr std::uint32_t kPayloadCookie = 2;
 constexpr int kRoundsMax = 4;  // a peer that floods us does not keep us in one poll()
 
 Status wrong(const char* what) { return {Code::kProtocol, std::string("rdma: ") + what}; }
-// Of a record that cannot be.
+// Explains why a record is invalid.
 Status describe_wrong(const FrameHeader& header, std::uint64_t payload_max) {
   if (header.magic == kPadMagic) return wrong("a pad where none can be");
   TF_RETURN_IF_ERROR(validate(header, payload_max));
@@ -37,14 +37,14 @@ Status Consumer::poll() {
 }
 
 Status Consumer::take_news() {
-  const std::size_t marked = std::exchange(marked_, 0);  // not any more when something else has come
+  const std::size_t marked = std::exchange(marked_, 0);  // void if something else has come
   if (marked != 0 && came_ == 0 && failure_.is_ok()) {
     if (take_stamped(marked) && settled_) return Status::ok();  // the usual case
     came_ = verbs_.poll_cq(queues_.completions, kCompletionsAtOnce, completions_.data());
   }
   for (int rounds = 1;; ++rounds) {
     if (came_ < 0 && failure_.is_ok()) failure_ = {Code::kInternal, "rdma: a completion queue failed"};
-    // Also behind a failure: the peer's last push may be among them.
+    // Even after a failure: the peer's last push may be among them.
     for (int index = 0; index < came_; ++index) {
       Status status = take_completion(completions_[static_cast<std::size_t>(index)]);
       if (failure_.is_ok() && !status.is_ok()) failure_ = std::move(status);
@@ -73,7 +73,7 @@ Status Consumer::take_completion(const ibv_wc& completion) {
 Status Consumer::take_immediate(std::uint32_t immediate) {
   if (failure_.is_ok() && ++spent_receives_ == kReceivesAtOnce)
     TF_RETURN_IF_ERROR(queues_.pair->post_receives(std::exchange(spent_receives_, 0)));
-  // Each in turn: an immediate tells at most kConsumedMask lines more than the one before it.
+  // One by one: an immediate adds at most kConsumedMask lines to the one before it.
   told_in_immediates_ += (immediate - static_cast<std::uint32_t>(told_in_immediates_)) & kConsumedMask;
   note_told(told_in_immediates_);
   const auto known_lines = static_cast<std::uint32_t>(known_ / kLineBytes);
@@ -93,7 +93,7 @@ Status Consumer::take_immediate(std::uint32_t immediate) {
     ++seen_;
   }
   if (settling_) return Status::ok();  // settle() does the rest
-  // Without the bit from a producer that holds: it is closing and has pushed everything.
+  // A push without the bit while the producer holds: it is closing and has pushed everything.
   known_ = std::max(known_, pushed_end_);
   if (hold) look_again_ = true;
   return Status::ok();
@@ -233,10 +233,9 @@ Status Consumer::post_what_is_due() {
   return settled_ ? Status::ok() : post_chain(known_, false);
 }
 
-// Into a word of the producer's end.
+// Adds a WRITE to a word at the producer's end.
 void Consumer::add_word(std::uint64_t word, std::size_t place) {
-  // A source for each request that may be under way: where the device takes no inline bytes it reads them
-  // later.
+  // One source per request that may be in flight: a device that takes no inline bytes reads them later.
   const std::uint64_t number = queues_.pair->posted() + request_count_;
   std::byte* const source = memory_.word_sources + number % kSendDepth * sizeof word;
   word_at(source).store(word, std::memory_order_release);
@@ -245,7 +244,7 @@ void Consumer::add_word(std::uint64_t word, std::size_t place) {
   if (queues_.pair->inline_bytes() >= sizeof word) request.send_flags = IBV_SEND_INLINE;
 }
 
-// For the memory of the other side that begins `offset` behind `remote`, and none of ours yet.
+// A request for the other side's memory at `offset` from `remote`, without memory of ours yet.
 ibv_send_wr& Consumer::add_request(ibv_wr_opcode opcode, const RemoteMemory& remote, std::size_t offset) {
   ibv_send_wr& request = requests_[request_count_];
   request.opcode = opcode;
@@ -264,7 +263,7 @@ void Consumer::add_piece(ibv_send_wr& request, std::byte* memory, std::size_t by
                       .lkey = key};
 }
 
-// A waiting producer that is told of room is also woken.
+// A waiting producer that learns of room is also woken.
 void Consumer::add_credit() {
   const std::uint64_t consumed = own_consumed();
   progress_.told.store(consumed, std::memory_order_relaxed);
@@ -288,8 +287,8 @@ void Consumer::add_read(std::uint64_t begin, std::uint64_t end) {
   }
 }
 
-// Posts what was added; then READs up to `end`; then of the line, if wanted. READs are a chain: one
-// completion.
+// Posts what was added, then READs up to `end`, then a READ of the line if wanted. READs form a chain with
+// one completion.
 Status Consumer::post_chain(std::uint64_t end, bool with_line) {
   const bool reads = end > known_ || with_line;
   add_read(known_, end);
@@ -311,7 +310,7 @@ Status Consumer::post_payload(ibv_send_wr request) {
   return keep(queues_.pair->post(std::span(&request, 1), true, kPayloadCookie));
 }
 
-// What could not be posted is missing for good.
+// A request that could not be posted is lost for good.
 Status Consumer::keep(Status posted) {
   if (failure_.is_ok()) failure_ = posted;
   return posted;

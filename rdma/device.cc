@@ -43,7 +43,7 @@ bool is_ipv4(const ibv_gid& gid) {
 
 bool is_link_local(const ibv_gid& gid) { return gid.raw[0] == 0xfe && (gid.raw[1] & 0xc0) == 0x80; }
 
-// Lower is better. RoCE v2 is routed as UDP; of v1 only the own segment can be reached.
+// Lower is better. RoCE v2 is routed as UDP; v1 reaches only the local segment.
 int rank(const Gid& gid) {
   if (gid.type != IBV_GID_TYPE_ROCE_V2) return 3;
   if (is_ipv4(gid.gid)) return 0;
@@ -204,7 +204,7 @@ Status Device::prepare() {
   return find_inline_limit();
 }
 
-// No device tells: queue pairs are refused that want too much.
+// No device reports it: queue pairs that ask for too much are refused.
 Status Device::find_inline_limit() {
   ibv_cq* const cq = verbs_.create_cq(context(), 1, nullptr, nullptr, 0);
   if (cq == nullptr) return Status::from_errno(name() + " gives no completion queue", errno);

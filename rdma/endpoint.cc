@@ -40,7 +40,7 @@ constexpr int kLooksPerClock = 4;
 constexpr int kLooksBeforeClock = 192;    // quiet ones, some 3 us: most answers of a busy peer come sooner
 constexpr int kQuietPerLook = 4;          // that take as long as one look at everything
 constexpr int kLooksUntilSettled = 256;   // a round trip of the device's; then its completion wakes
-constexpr unsigned kSpunBeforeWatch = 8;  // waits in turn that ended without a sleep
+constexpr unsigned kSpunBeforeWatch = 8;  // waits in a row that ended without a sleep
 constexpr std::uint64_t kPayloadMax = kMessageBytesMax - kFrameHeaderBytes;
 
 class RdmaEndpoint final : public tf::Endpoint, private BulkOwner {
@@ -139,7 +139,7 @@ Status RdmaEndpoint::open(Side side) {
   return Status::ok();
 }
 
-// Brings over what is held, says Bye. A peer that has failed or gone gets nothing.
+// Pushes what is held, and says Bye. A peer that failed or left gets nothing.
 RdmaEndpoint::~RdmaEndpoint() {
   if (bulk_ == nullptr) return;
   look_at_peer();
@@ -155,8 +155,8 @@ RdmaEndpoint::~RdmaEndpoint() {
   messages_->destroy_queues();
 }
 
-// First no device of the peer's gets at payload memory any more, then its owners are told. At the worker's
-// end this waits for the device to let go: Bulk::fail_all().
+// First the peer's device loses access to payload memory, then the owners are told. At the worker's end this
+// waits for the device to let go: Bulk::fail_all().
 void RdmaEndpoint::fail(Status reason) {
   if (!failure_.set(std::move(reason))) return;
   bulk_plane_->to_error();
@@ -179,7 +179,7 @@ Result<Slot> RdmaEndpoint::reserve(std::size_t bytes) {
     return slow.status();
   }
   if (slow->empty()) {
-    waker_.notify();  // who fell asleep without knowing of the refusal
+    waker_.notify();  // a thread that fell asleep before the refusal
     return would_block();
   }
   return Slot{*slow, 0};
@@ -199,7 +199,7 @@ Status RdmaEndpoint::pass_on_told() {
   return told ? out_.note_told(*told) : Status::ok();
 }
 
-// What `sink` returned; what else went wrong the endpoint failed with.
+// Returns what `sink` returned; the endpoint failed with any other error.
 Status RdmaEndpoint::deliver(MessageSink& sink, std::size_t limit, std::size_t& delivered) {
   Status wrong;
   for (; delivered < limit && !failed(); ++delivered) {
@@ -235,7 +235,7 @@ Result<std::size_t> RdmaEndpoint::poll(MessageSink& sink, std::size_t limit) {
 
 // --- Loss -------------------------------------------------------------------------------------------------
 
-// What a queue pair that failed, or the peer's records, say.
+// Handles a failure of a queue pair, or of the peer's records.
 void RdmaEndpoint::take_failure(Status reason) {
   if (reason.code() != Code::kPeerLost) return fail(std::move(reason));
   loss_.note_broken(std::move(reason));
@@ -248,7 +248,7 @@ void RdmaEndpoint::look_at_peer() {
   if (!status.is_ok()) fail(std::move(status));
 }
 
-// The device's events. Ports come and go; what that does to a queue pair its requests tell.
+// The device's events. Ports go up and down; what that does to a queue pair shows in its requests.
 Status RdmaEndpoint::take_events() {
   const std::unique_lock lock(events_mutex_, std::try_to_lock);
   if (!lock.owns_lock()) return Status::ok();
@@ -265,7 +265,7 @@ Status RdmaEndpoint::take_events() {
   return Status::ok();
 }
 
-// The consumer's, with the peer lost: delivers what is left, then fails.
+// Consumer, with the peer lost: delivers what is left, then fails.
 void RdmaEndpoint::settle_messages() {
   if (Status overdue = loss_.overdue(); !overdue.is_ok()) return fail(std::move(overdue));
   if (!loss_.is_gone()) return;
@@ -279,7 +279,7 @@ void RdmaEndpoint::settle_messages() {
   if (moved == 0 && bulk_over) fail({Code::kPeerLost, "rdma: the peer closed the endpoint or died"});
 }
 
-// A mover's. The consumer is the one to say that it is over, if it comes.
+// Mover. The consumer ends the endpoint, if one comes.
 void RdmaEndpoint::settle_bulk() {
   if (Status overdue = loss_.overdue(); !overdue.is_ok()) return fail(std::move(overdue));
   if (!loss_.is_gone()) return;
@@ -298,7 +298,7 @@ Status RdmaEndpoint::look_now_and_then() {
 
 // --- Waiting ----------------------------------------------------------------------------------------------
 
-// Room, or something that came.
+// There is room, or something arrived.
 bool RdmaEndpoint::has_news(Interest interest, Waiter& waiter, Bulk::Look how) {
   const std::uint64_t refusal = out_.refusal_to_tell();
   if (refusal != Producer::kNotRefused && waiter.told.load(std::memory_order_relaxed) != refusal) {
@@ -329,8 +329,8 @@ Status RdmaEndpoint::look(Interest interest, Waiter& waiter, Bulk::Look how) {
   return failed() ? status() : would_block();
 }
 
-// A look that costs next to nothing, for whoever waits for messages: no, if look() might find any, or
-// anything else than what comes for the bulk plane while nothing is pending there.
+// A very cheap check for threads that wait for messages. False if look() might find messages, or anything
+// else, except arrivals for a bulk plane with nothing pending.
 bool RdmaEndpoint::is_quiet(Interest interest) {
   if (!wants(interest, Interest::kMessages) || (interest == Interest::kBoth && bulk_->has_pending()))
     return false;
@@ -348,7 +348,7 @@ Status RdmaEndpoint::spin_without_clock(Interest interest, Waiter& waiter, const
   }
 }
 
-// `now`: as of the last time that the clock was read.
+// `now`: the time when the clock was last read.
 Status RdmaEndpoint::spin(Interest interest, Waiter& waiter, Spin& spin, Clock::time_point& now,
                           Deadline deadline) {
   Status seen = would_block();
@@ -369,8 +369,7 @@ Sleep RdmaEndpoint::prepare(const Waiter& waiter, int seat, bool on_messages, bo
   if (on_bulk) sleep.entries[2].fd = bulk_plane_->fd();
   if (!loss_.is_gone()) sleep.entries[3].fd = loss_.socket();
   sleep.entries[4].fd = device_->context()->async_fd;
-  // The kick comes when the peer polls again, which may be in the midst of something long: the credit is
-  // here.
+  // The kick comes when the peer polls again, and it may be busy with something long: but the credit is here.
   if (out_.refused() && out_.refusal() != waiter.told.load(std::memory_order_relaxed))
     sleep.cap_ms = kRoomSlice_ms;
   if (bulk_->has_lingering()) sleep.cap_ms = std::min(sleep.cap_ms, kLingerSlice_ms);
@@ -379,8 +378,8 @@ Sleep RdmaEndpoint::prepare(const Waiter& waiter, int seat, bool on_messages, bo
   return sleep;
 }
 
-// Events that one sleeper takes are none to the others of the same plane: they are woken to look for
-// themselves. Not for each message, though, who waits for payload only.
+// An event that one sleeper takes does not wake the others on the same plane, so they are woken to check for
+// themselves. But threads that wait only for payload are not woken for each message.
 Status RdmaEndpoint::rise(const Sleep& sleep) {
   Status status;
   if (sleep.entries[1].revents != 0) {
@@ -398,7 +397,7 @@ Status RdmaEndpoint::rise(const Sleep& sleep) {
   return status;
 }
 
-// Who answers each other without sleeping finds records in memory. Waits for messages are the consumer's.
+// Ends that answer each other without sleeping find records in memory. The consumer waits for messages.
 void RdmaEndpoint::watch_after(bool slept) {
   spun_ = slept ? 0 : spun_ + 1;
   if (spun_ == kSpunBeforeWatch) in_.watch(true);
@@ -425,7 +424,7 @@ Status RdmaEndpoint::sleep(Interest interest, Waiter& waiter, Deadline deadline)
   Status status;
   if (messages.sleeps()) status = messages_->arm();
   if (status.is_ok() && bulk.sleeps()) status = bulk_plane_->arm();
-  // One that came before needs no event, and neither does what was flushed before.
+  // One that arrived before needs no event, and neither does what was flushed before.
   if (status.is_ok() && messages.sleeps()) status = out_.take_kicks();
   if (!status.is_ok()) take_failure(status);
   Status seen = look(interest, waiter, Bulk::Look::kAlways);
@@ -439,7 +438,7 @@ Status RdmaEndpoint::sleep(Interest interest, Waiter& waiter, Deadline deadline)
   bulk.end();
   if (seen.code() != Code::kWouldBlock) return seen;
   if (status = rise(sleep); !status.is_ok()) take_failure(std::move(status));
-  // Completions of our own wake nobody: the producer is to look for itself.
+  // Our own completions wake nobody: the producer must look for itself.
   return out_.take_short_of_sends() ? Status::ok() : would_block();
 }
 
@@ -462,12 +461,12 @@ Status RdmaEndpoint::wait(Interest interest, Deadline deadline) {
       seen = {Code::kTimeout, "nothing came over rdma before the deadline"};
     } else {
       seen = sleep(interest, own, deadline);
-      // Before events are asked for once more: one that nobody waits for costs an interrupt.
+      // Before asking for events again: an event that nobody waits for costs an interrupt.
       if (seen.code() == Code::kWouldBlock) seen = look(interest, own);
     }
     now = Clock::now();
   }
-  budget.learn(now - start);  // also when nothing came: an idle end shall not spin
+  budget.learn(now - start);  // also if nothing came: an idle end must not spin
   return seen;
 }
 

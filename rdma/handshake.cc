@@ -14,7 +14,7 @@
 namespace tf::rdma {
 namespace {
 
-constexpr std::uint8_t kReadsMax = 16;  // more under way gain nothing here
+constexpr std::uint8_t kReadsMax = 16;  // more in flight gain nothing here
 
 Status malformed(const std::string& what) { return {Code::kProtocol, "rdma handshake: " + what}; }
 
@@ -101,7 +101,7 @@ Result<Route> route_between(const Device& own, const Hello& peer, const Retries&
   route.peer_lid = peer.lid;
   route.mtu = std::min(path.mtu, static_cast<ibv_mtu>(peer.mtu));
   const DeviceLimits& limits = own.limits();
-  // Each end's reads_in is what the other has as reads_out: room for fewer would end the queue pair.
+  // One end's reads_in equals the other's reads_out: less room would end the queue pair.
   route.reads_out = std::min({limits.reads_asked, peer.reads_answered, kReadsMax});
   route.reads_in = std::min({limits.reads_answered, peer.reads_asked, kReadsMax});
   route.retries = retries;

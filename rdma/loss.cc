@@ -11,7 +11,7 @@ namespace tf::rdma {
 
 Status Loss::look() {
   const std::unique_lock lock(mutex_, std::try_to_lock);
-  if (!lock.owns_lock() || is_gone()) return Status::ok();  // whoever has it looks
+  if (!lock.owns_lock() || is_gone()) return Status::ok();  // the holder looks
   for (;;) {
     std::byte extra{};
     const bool full = have_ == bytes_.size();

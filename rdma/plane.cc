@@ -16,7 +16,7 @@
 namespace tf::rdma {
 namespace {
 
-constexpr std::size_t kPageBytes = 4096;  // of the layout; what the machine has does not matter
+constexpr std::size_t kPageBytes = 4096;  // of the layout; the machine's page size does not matter
 constexpr std::uint32_t kNumberMask = 0xffffff;
 static_assert(kLineBytes + kSendDepth * sizeof(std::uint64_t) <= kPageBytes, "the scratch page has both");
 
@@ -157,7 +157,7 @@ Result<ibv_cq*> Plane::make_queue(unsigned entries) {
 }
 
 Plane::~Plane() {
-  destroy_queues();  // first, so that no device reaches for what goes next
+  destroy_queues();  // first, so that no device touches what is freed next
   for (ibv_cq* queue : {arrivals_, sends_, kicks_})
     if (queue != nullptr) verbs_.destroy_cq(queue);
   if (channel_ != nullptr) verbs_.destroy_comp_channel(channel_);
@@ -231,8 +231,8 @@ void Plane::destroy_queues() {
 
 // --- Sleeping ---------------------------------------------------------------------------------------------
 
-// Of completions of sends that nobody waits for only failures are events (by the specification, to who asks
-// for solicited ones): not every driver also flushes receives with an event.
+// Completions of sends that nobody waits for make an event only if they failed (by the specification, when
+// asked for solicited events only): not every driver also flushes receives with an event.
 Status Plane::arm() {
   const int failures_only = plan_.wake_for_sends ? 0 : 1;
   for (const auto& [queue, solicited] :

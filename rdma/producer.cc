@@ -46,12 +46,12 @@ std::span<std::byte> Producer::place(std::size_t bytes) {
 }
 
 std::uint64_t Producer::peer_consumed() const {
-  // Acquire, both: what the peer has consumed is ours to overwrite.
+  // Acquire, both: we may overwrite what the peer has consumed.
   return std::max(told_.load(std::memory_order_acquire),
                   consumed_of(word_at(memory_.credit).load(std::memory_order_acquire)));
 }
 
-// Another value whenever the peer has told anything.
+// Changes whenever the peer has reported anything.
 std::uint64_t Producer::signs() const {
   return told_.load(std::memory_order_acquire) + word_at(memory_.credit).load(std::memory_order_acquire);
 }
@@ -60,14 +60,14 @@ bool Producer::is_granted() const {
   return word_at(memory_.credit).load(std::memory_order_acquire) >> kGrantShift == epoch_;
 }
 
-// The mirror up to here is in no request that may still read it.
+// No request that may still read the mirror covers the part before this.
 std::uint64_t Producer::reusable_to() const {
   const QueuePair& pair = *queues_.pair;
   return pair.done() == pair.posted() ? position_.load(std::memory_order_relaxed)
                                       : begins_[(pair.done() + 1) % kSendDepth];
 }
 
-// What the peer has consumed since we last looked.
+// Takes in what the peer has consumed since the last look.
 Status Producer::refresh() {
   const std::uint64_t consumed = peer_consumed();
   if (consumed > position_.load(std::memory_order_relaxed))
@@ -85,8 +85,8 @@ Result<std::span<std::byte>> Producer::reserve_slowly(std::size_t bytes) {
   TF_RETURN_IF_ERROR(refresh());
   std::span<std::byte> slot = place(bytes);
   if (slot.empty()) {
-    // Granted with a full ring: a consumer that we push to does not read our questions. The push also brings
-    // the completion of all before it, which may be all that is missing.
+    // Granted with a full ring: a consumer that gets pushes does not read our questions. The push also brings
+    // the completion of all requests before it, which may be all that is missing.
     if (holding_ && is_granted()) holding_ = false;
     if (!holding_ && queues_.pair->room() >= kRoomMin) TF_RETURN_IF_ERROR(push({}, true, true));
     const bool short_of_sends = queues_.pair->room() < kRoomMin || limit_ < peer_consumed();
@@ -101,10 +101,10 @@ Result<std::span<std::byte>> Producer::reserve_slowly(std::size_t bytes) {
   return slot;
 }
 
-// The peer's consumer finds the number when it reads the line behind a write of the credit; if that was
-// before, the write is seen by whoever looks at the credit after this. The fence makes it one or the other.
+// The peer's consumer finds the number when it reads the Line after it wrote the credit. If that was earlier,
+// a look at the credit after this sees the write. The fence makes it one or the other.
 void Producer::ask() {
-  refused_at_.store(signs(), std::memory_order_relaxed);  // before the question: what comes after it is news
+  refused_at_.store(signs(), std::memory_order_relaxed);  // before the question: anything later is news
   {
     const std::lock_guard lock(ask_mutex_);
     if (asked_ == kicked_) ++asked_;
@@ -132,7 +132,7 @@ Status Producer::publish() {
   if (stamped) stamp();
   const std::uint64_t end = slot_start_ + record_span(slot_bytes_);
   position_.store(end, std::memory_order_release);  // pairs with position()
-  // Release: the record is there for whoever reads this.
+  // Release: a reader of this sees the record.
   word_at(memory_.line).store(end, std::memory_order_release);
   if (!holding_) return push_slot(stamped);
   full_fence();  // between published and the look at the credit, see stream.h
@@ -146,7 +146,7 @@ Status Producer::push_slot(bool stamped) {
   if (batch_count_ >= kRefreshAt) TF_RETURN_IF_ERROR(refresh());
   const bool hold = batch_count_ + 1 >= kPushedMax || queues_.pair->room() < 2 * kRoomMin;
   if (stamped && !hold) {
-    full_fence();  // between published and the look at the watch that counts, see stream.h
+    full_fence();  // between published and the decisive look at the watch, see stream.h
     if (is_watched()) return push_quietly();
   }
   const Range record{slot_start_, slot_bytes_};
@@ -155,7 +155,7 @@ Status Producer::push_slot(bool stamped) {
   return push(both, hold, hold);
 }
 
-// Before the record is published: its line may be READ from then on.
+// Call it before the record is published: afterwards its line may be READ.
 void Producer::stamp() {
   std::byte* const record = memory_.mirror.data() + offset(slot_start_);
   // Acquire: as in push().
@@ -181,12 +181,12 @@ Status Producer::push(std::span<const Range> ranges, bool hold, bool signal) {
   if (ranges.empty()) add_request(end).num_sge = 0;
   ibv_send_wr& last = requests_[request_count_ - 1];
   last.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
-  // Acquire: our consumer is done with what is told, and the peer may overwrite it.
+  // Acquire: our consumer is done with what we report, and the peer may overwrite it.
   const std::uint64_t consumed = opposite_.consumed.load(std::memory_order_acquire);
-  // The peer adds the differences up, so no immediate may tell of more at once than its bits can say. It may
-  // get stamps, and the credit, which goes another way, long before this.
+  // The peer adds up the differences, so no immediate may report more at once than its bits can hold. Stamps,
+  // and the credit, which travels another way, may reach the peer long before this.
   told_in_immediates_ = std::min(consumed, told_in_immediates_ + std::uint64_t{kConsumedMask} * kLineBytes);
-  // Stamps that an immediate covers are not looked at: what it cannot tell has not been told after all.
+  // Stamps covered by an immediate are not read: what the immediate cannot report was not reported after all.
   if (told_in_immediates_ == consumed)
     note_told_by_push(consumed);
   else
@@ -199,7 +199,7 @@ Status Producer::push(std::span<const Range> ranges, bool hold, bool signal) {
   return post(signal);
 }
 
-// A WRITE to that place of the ring, of nothing yet.
+// A WRITE to that place in the ring, without data yet.
 ibv_send_wr& Producer::add_request(std::uint64_t position) {
   first_needed_ = request_count_ == 0 ? position : std::min(first_needed_, position);
   ibv_send_wr& request = requests_[request_count_];
@@ -218,7 +218,7 @@ void Producer::add_write(const Range& range) {
   aim(request, range);
 }
 
-// From the mirror to the same place of the ring.
+// Writes from the mirror to the same place in the ring.
 void Producer::aim(ibv_send_wr& request, const Range& range) const {
   request.sg_list->addr = reinterpret_cast<std::uintptr_t>(memory_.mirror.data() + offset(range.begin));
   request.sg_list->length = static_cast<std::uint32_t>(range.bytes);
@@ -237,7 +237,8 @@ Status Producer::post(bool signal) {
   return keep(queues_.pair->post(std::span(requests_).first(count), signal));
 }
 
-// One more push that is not known to be consumed, of the next `requests`, which need the mirror from there.
+// Notes one more push not yet known to be consumed: the next `requests`, which need the mirror from `needed`
+// on.
 void Producer::note_push(unsigned requests, std::uint64_t needed) {
   for (unsigned index = 1; index <= requests; ++index)
     begins_[(queues_.pair->posted() + index) % kSendDepth] = needed;
@@ -245,13 +246,13 @@ void Producer::note_push(unsigned requests, std::uint64_t needed) {
   ++batch_count_;
 }
 
-// What could not be posted is missing for good.
+// A request that could not be posted is lost for good.
 Status Producer::keep(Status posted) {
   if (failure_.is_ok()) failure_ = posted;
   return posted;
 }
 
-// While it held the peer may have fetched some of this: it gets the same bytes once more.
+// The peer may have fetched some of this during a hold: it gets the same bytes again.
 Status Producer::finish(Deadline deadline) {
   while (queues_.pair->room() < kRoomMin) {
     if (deadline.passed()) return {Code::kTimeout, "rdma: the peer's device took nothing in time"};
@@ -312,9 +313,9 @@ std::uint64_t Producer::refusal_to_tell() const {
   return refused_at != kNotRefused && signs() != refused_at ? refused_at : kNotRefused;
 }
 
-// The queue pair has failed: the reason is among the sends, which nobody else may look at before it publishes
-// again. What their account misses by that does not matter any more, but for payload, of which somebody waits
-// until the device has let go: only the bulk plane has any, and looks for failures with its mutex held.
+// The queue pair has failed. The reason is among the send completions, which nobody else may read before the
+// producer publishes again. Their bookkeeping no longer matters, except for payload, where somebody waits
+// until the device has let go: only the bulk plane has any, and it looks for failures with its mutex held.
 Status Producer::find_cause(const char* what, ibv_wc_status otherwise) {
   std::array<ibv_wc, kCompletionsAtOnce> completions;
   const int count = verbs_.poll_cq(queues_.sends, kCompletionsAtOnce, completions.data());
@@ -336,8 +337,8 @@ Status Producer::find_failure() {
   return find_cause("writing to the peer", IBV_WC_WR_FLUSH_ERR);
 }
 
-// A kick that brought no room answered a question of before: asks anew, in place of a reserve_slowly() that
-// may not come before there is room.
+// A kick that brought no room answered an earlier question: asks again, since reserve_slowly() may not be
+// called before there is room.
 Status Producer::take_kicks() {
   const std::lock_guard lock(ask_mutex_);
   std::array<ibv_wc, kKickReceives> completions;

@@ -19,7 +19,7 @@ constexpr std::uint32_t kPacketMask = 0xffffff;
 
 std::uint32_t random_packet() {
   std::uint32_t value = 0;
-  // Without randomness zero is as good: the number only keeps an old connection's packets out.
+  // Without randomness zero will do: the number only keeps an old connection's packets out.
   if (::getrandom(&value, sizeof value, GRND_NONBLOCK) != sizeof value) value = 0;
   return value & kPacketMask;
 }
@@ -74,7 +74,7 @@ Result<std::unique_ptr<QueuePair>> QueuePair::create(const Verbs& verbs, const P
   return made;
 }
 
-// Some devices refuse whatever is posted once the queue pair has failed.
+// Some devices refuse every post once the queue pair has failed.
 Status QueuePair::post_failed(const char* what, int error) const {
   if (has_failed())
     return {Code::kPeerLost, std::string("rdma: ") + what + ": the queue pair had failed before"};
@@ -129,7 +129,7 @@ Status QueuePair::connect(const Route& route, const QueueAddress& peer) {
 void QueuePair::to_error() {
   ibv_qp_attr attributes{};
   attributes.qp_state = IBV_QPS_ERR;
-  verbs_.modify_qp(queue_, &attributes, IBV_QP_STATE);  // fails only where it has come to that anyway
+  verbs_.modify_qp(queue_, &attributes, IBV_QP_STATE);  // fails only if it is in that state anyway
 }
 
 Status QueuePair::post(std::span<ibv_send_wr> chain, bool wanted, std::uint32_t cookie) {

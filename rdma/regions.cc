@@ -71,7 +71,7 @@ int Regions::access(Direction direction) const {
   return plan_.remote ? IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE : IBV_ACCESS_LOCAL_WRITE;
 }
 
-// Both directions: what it is remembered for is not known yet.
+// Both directions: its use is not known yet.
 int Regions::remembered_access() const { return access(Direction::kIn) | access(Direction::kOut); }
 
 Result<Regions::Entered> Regions::enter(std::span<std::byte> memory, int access) const {
@@ -83,7 +83,7 @@ Result<Regions::Entered> Regions::enter(std::span<std::byte> memory, int access)
   return Entered{std::move(*paged), true};
 }
 
-// Where too much is locked, what lingers makes room.
+// If too much memory is locked, lingering regions make room.
 Result<Regions::Entered> Regions::enter_for_now(std::span<std::byte> memory, int access) {
   Result<Entered> entered = enter(memory, access);
   if (entered) return entered;
@@ -113,7 +113,7 @@ std::optional<Lease> Regions::lease(std::span<std::byte> span, Direction directi
       lease.remote_key = lease.own_.remote_key();
       return lease;
     }
-    // Memory that no device may have, or too much of it.
+    // Memory that devices may not use, or too much of it.
     if (!take_slot(slots, span, lease)) return std::nullopt;
   }
   if (out) std::memcpy(lease.memory, span.data(), lease.bytes);
@@ -171,7 +171,7 @@ std::span<std::byte> Regions::host_part(std::span<std::byte> span) const {
 bool Regions::overlaps(std::span<std::byte> span, bool devices_only) const {
   const std::uintptr_t begin = address_of(span);
   const std::uintptr_t end = begin + span.size();
-  // Spans of the host's memory may lie in each other, so any that begins before `end` may reach into this.
+  // Spans of host memory may nest, so any that begins before `end` may reach into this one.
   return std::any_of(remembered_.begin(), remembered_.lower_bound(end), [&](const auto& entry) {
     return begin < entry.first + entry.second.bytes && (entry.second.is_device || !devices_only);
   });
@@ -183,14 +183,14 @@ void Regions::remember(std::span<std::byte> span) {
   if (remembered_.size() >= kRememberedMax || remembered_.contains(address_of(span))) return;
   if (overlaps(span, true)) return;
   Result<Entered> entered = enter(span, remembered_access());
-  if (!entered) return;  // every transfer then does what it does for other memory
+  if (!entered) return;  // transfers then treat it like other memory
   remembered_.emplace(address_of(span),
                       Remembered{span.size(), std::move(entered->region), false, entered->is_paged});
 }
 
 Status Regions::remember_device(std::span<std::byte> span, const DeviceMemory& device) {
   const std::uintptr_t begin = address_of(span);
-  // The kernel asks for the same of both.
+  // The kernel requires the same of both.
   const bool fits = ((begin | span.size() | device.offset) & kPageMask) == 0;
   if (span.empty() || begin > UINTPTR_MAX - span.size() || !fits)
     return {Code::kInvalidArgument, "rdma: memory of a device has whole pages"};
@@ -217,8 +217,8 @@ bool Regions::reaches(std::span<const std::byte> span) const {
   return !span.empty();
 }
 
-// From the end to the last piece that begins before the span: what begins before that ends before it as well,
-// if it is a device's.
+// Walks back from the end to the last piece that begins before the span: pieces before that end before the
+// span too, if they belong to a device.
 bool Regions::has_device(std::span<const std::byte> span) const {
   const std::lock_guard lock(mutex_);
   const std::uintptr_t begin = address_of(span);

@@ -11,14 +11,14 @@ constexpr std::chrono::nanoseconds kAckUnit{4096};
 
 }  // namespace
 
-// A compromise. A packet that is lost in the midst of others is missed by the peer, which asks for it at
-// once. One that is lost alone, as a call or its answer may be, is missed by nobody before the ack timeout:
-// with 1 % of loss and 1.07 s a round trip takes 20 ms longer in the mean, with 67 ms it takes 1.3 ms longer.
-// On the other hand a queue pair cannot be told to be more patient later (IBV_QP_TIMEOUT is not to be changed
-// from RTS), does not come back when it has given up, and with 67 ms does so after half a second. Fabrics
-// that RDMA is run on lose next to nothing, by flow control, but links do go down and come back. So the
-// longest ack timeout that fits, up to a second, beyond which a lone loss would look like a hang. Not with
-// fewer retries, though: with kRetriesMin even a link that loses 5 % each way fails one packet of a million.
+// A compromise. If a packet is lost among others, the peer misses it and asks for it at once. If it is lost
+// alone, as a call or its answer may be, nobody misses it before the ack timeout: with 1 % loss and 1.07 s a
+// round trip takes 20 ms longer on average, with 67 ms it takes 1.3 ms longer. On the other hand a queue pair
+// cannot be made more patient later (IBV_QP_TIMEOUT cannot be changed in RTS), does not recover once it has
+// given up, and with 67 ms gives up after half a second. RDMA fabrics lose almost nothing, thanks to flow
+// control, but links do go down and come back. So we take the longest ack timeout that fits, up to a second;
+// beyond that a lone loss would look like a hang. But not with fewer retries: with kRetriesMin even a link
+// that loses 5 % each way fails one packet in a million.
 Retries retries_within(std::chrono::milliseconds io_timeout) {
   for (std::uint8_t exponent = kAckTimeoutMax; exponent > kAckTimeoutMin; --exponent)
     for (std::uint8_t count = kRetriesMax; count >= kRetriesMin; --count)

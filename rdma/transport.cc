@@ -28,7 +28,7 @@ Result<std::unique_ptr<Plane>> make_plane(const Device& device, std::size_t ring
                                         .wake_for_sends = wake_for_sends});
 }
 
-// The device, if it moves as much by one request as a fetch of a whole ring needs.
+// The device, if one request of it can move a whole ring.
 Result<std::unique_ptr<Device>> open_device(const Setup& setup) {
   Result<std::unique_ptr<Device>> device = Device::open(*setup.verbs, setup.options.device);
   if (!device) return device;
@@ -39,7 +39,7 @@ Result<std::unique_ptr<Device>> open_device(const Setup& setup) {
                                         " are needed"};
 }
 
-// That there may be as much locked memory as an endpoint has from the start.
+// Checks that we may lock as much memory as an endpoint needs from the start.
 Status check_memory(const Device& device) {
   const std::size_t slots = device.limits().on_demand ? 0 : kSlotsBytes;
   Result<Pages> pages = Pages::map(2 * (kMessageRingBytes + kBulkRingBytes) + slots);
@@ -47,7 +47,7 @@ Status check_memory(const Device& device) {
   return Registration::make(device.verbs(), device.pd(), pages->memory(), IBV_ACCESS_LOCAL_WRITE).status();
 }
 
-// One end on its way to an endpoint.
+// One end of an endpoint that is being set up.
 class Opening {
  public:
   static Result<Opening> make(const Setup& setup) {
@@ -79,14 +79,14 @@ class Opening {
     return parts_.bulk->connect(route.value(), peer.bulk);
   }
 
-  // That the fabric brings anything to the peer, whose queue pairs are ready.
+  // Checks that the fabric reaches the peer, whose queue pairs are ready.
   Status probe(Deadline deadline) {
     Status status = parts_.messages->producer().finish(deadline.sooner(Deadline::after(probe_limit_)));
     if (status.is_ok()) return status;
     return {status.code(), status.message() + "; from " + parts_.device->describe()};
   }
 
-  // Takes the socket.
+  // Takes ownership of the socket.
   Result<std::unique_ptr<Endpoint>> finish(net::OwnedFd& socket, Side side) {
     parts_.socket = std::move(socket);
     return make_endpoint(std::move(parts_), side);
@@ -119,7 +119,7 @@ class RdmaAcceptor final : public net::Acceptor {
     return Status::ok();
   }
 
-  // Takes the socket when it succeeds.
+  // Takes ownership of the socket on success.
   Status make(net::OwnedFd& socket) {
     attached_ = true;
     const Deadline deadline = Deadline::after(setup_.value().options.setup.hello);

@@ -51,8 +51,8 @@ namespace {
 
 constexpr const char* kLibrary = "libibverbs.so.1";
 
-// Only taken apart from Verbs where a function of ours stands between. Call as (symbols.name)(...): the
-// header has macros of some of these names.
+// Separate from Verbs only because functions of ours stand between. Call as (symbols.name)(...): the header
+// has macros with some of these names.
 struct Symbols {
 #define TF_RDMA_MEMBER(name, version) decltype(&::name) name = nullptr;
   TF_RDMA_FUNCTIONS(TF_RDMA_MEMBER)
@@ -179,11 +179,11 @@ Verbs make_table(const Symbols& symbols) {
   };
 }
 
-// Programs fork. Kernels before 5.12 then give the parent another page where it writes next, and the device
-// goes on with the old one; there registered pages are kept from children. That is no more than the lesser
-// evil, since a child has nothing then of what else is on those pages: not where the kernel copies them, of
-// which libraries older than that say nothing. Too late where the program has used verbs itself, whose choice
-// then counts.
+// Programs fork. Kernels before 5.12 then give the parent a new page at its next write, and the device keeps
+// using the old one. On those kernels registered pages are kept from children. That is the lesser evil, since
+// a child then loses everything else on these pages. It is not done where the kernel copies such pages at
+// fork; older libraries do not report that. If the program has used verbs itself, it is too late, and the
+// program's choice counts.
 void prepare_for_forks(const Symbols& symbols) {
   if (symbols.ibv_is_fork_initialized != nullptr && (symbols.ibv_is_fork_initialized)() == IBV_FORK_UNNEEDED)
     return;
@@ -206,7 +206,7 @@ Loaded load() {
   return result;
 }
 
-// Constant once made. The functions of the table above have no other way to what they stand in for.
+// Constant once built. The functions of the table above have no other way to reach the originals.
 const Loaded& loaded() {
   static const Loaded result = load();
   return result;

@@ -18,7 +18,7 @@ Status wrong(const char* what) { return {Code::kProtocol, std::string("shm: bulk
 Bulk::Bulk(const Rings& rings, BulkOwner& owner)
     : owner_(owner), out_(rings.bulk_out), in_(rings.bulk_in), own_(rings.own), peer_(rings.peer) {}
 
-// What another thread posted is work for a mover of ours that may be asleep.
+// What another thread posted is work for our mover, which may be asleep.
 Status Bulk::posted(Status status) {
   if (status.is_ok()) own_.ring(kRingBulk);
   return status;
@@ -82,7 +82,7 @@ Result<std::size_t> Bulk::pull() {
   return moved;
 }
 
-// As much of the chunk as receives are posted for; `finished` when that is all.
+// Delivers as much of the chunk as receives are posted for; sets `finished` if that is all.
 Result<std::size_t> Bulk::take(std::span<const std::byte> chunk, bool& finished) {
   ChunkHeader header;
   if (chunk.size() < sizeof header) return wrong("chunk shorter than its header");
@@ -122,7 +122,7 @@ Result<std::size_t> Bulk::take_payload(std::uint64_t tag, std::span<const std::b
 
 bool Bulk::can_deliver() const {
   if (!in_.has_record()) return false;
-  // Acquire: pairs with the mover's store. A mover that moves on meanwhile looks for itself.
+  // Acquire: pairs with the mover's store. A mover that moves on in the meantime looks for itself.
   if (stalled_at_.load(std::memory_order_acquire) != in_.position()) return true;
   return queue_.has_receive(stalled_tag_.load(std::memory_order_relaxed));
 }

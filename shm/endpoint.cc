@@ -27,16 +27,16 @@ namespace {
 
 using Clock = Deadline::Clock;
 
-// After so long a sleeper looks whether the peer still lives; who sleeps on looks ever more seldom.
+// After this long a sleeper checks whether the peer is alive; the longer it sleeps, the less often.
 constexpr std::chrono::milliseconds kNapFirst{100};
 constexpr std::chrono::milliseconds kNapMax{1000};
 constexpr std::chrono::seconds kDrainPatience{5};
 constexpr std::uint32_t kEmptyPollsPerCheck = 4096;  // for callers that poll and never wait
 constexpr std::uint32_t kSpinsPerClock = 16;
-constexpr std::uint32_t kLooksBeforePause = 256;  // a pause is as long as a line's way from cache to cache
+constexpr std::uint32_t kLooksBeforePause = 256;  // a pause takes as long as moving a line between caches
 constexpr std::uint32_t kSpinsBeforeClock = 64;   // most answers of a busy peer come sooner
 
-// Room for a message is rung for everybody: whoever waits for it may wait for anything else besides.
+// Room for a message wakes everybody: a thread that waits for room may wait for anything else too.
 Ringing ringing(Interest interest) {
   return (wants(interest, Interest::kMessages) ? kRingMessages : 0) |
          (wants(interest, Interest::kBulk) ? kRingBulk : 0);
@@ -89,7 +89,7 @@ class ShmEndpoint final : public tf::Endpoint, private BulkOwner {
   // One for the waits of a consumer, one for those of a mover.
   struct Waiter {
     SpinBudget spin;
-    // The refusal (a value of blocked_at_) of which this waiter has been told that there is room again.
+    // The refusal (a value of blocked_at_) for which this waiter was told that there is room again.
     std::atomic<std::uint64_t> told{kNotBlocked};
     std::atomic<std::chrono::milliseconds> nap{kNapFirst};  // the next; relaxed, races only cost accuracy
   };
@@ -125,7 +125,7 @@ class ShmEndpoint final : public tf::Endpoint, private BulkOwner {
   // producer, read by waiters; relaxed: fences order what matters, see reserve_when_full().
   std::atomic<std::uint64_t> blocked_at_{kNotBlocked};
   std::uint32_t empty_polls_ = 0;       // consumer's
-  std::uint32_t empty_bulk_polls_ = 0;  // mover's
+  std::uint32_t empty_bulk_polls_ = 0;  // mover only
   std::atomic<bool> peer_gone_{false};
   StickyFailure failure_;
   std::mutex loss_mutex_;                   // guards the two below
@@ -161,9 +161,9 @@ Result<Slot> ShmEndpoint::reserve(std::size_t bytes) {
   return would_block();
 }
 
-// Leaves word for the waiters, then looks once more: had room appeared before they could read that word,
-// nobody would wake them. The fence pairs with the one that the peer's doorbell has between its release of
-// room and its look for sleepers.
+// Leaves a note for the waiters, then looks once more: if room had appeared before they could read the note,
+// nobody would wake them. The fence pairs with the one in the peer's doorbell, between its release of room
+// and its check for sleepers.
 std::span<std::byte> ShmEndpoint::reserve_when_full(std::size_t bytes, std::uint64_t consumed) {
   if (out_.broken()) return {};
   blocked_at_.store(consumed, std::memory_order_relaxed);
@@ -171,7 +171,7 @@ std::span<std::byte> ShmEndpoint::reserve_when_full(std::size_t bytes, std::uint
   return out_.reserve(bytes);
 }
 
-// The ring's word stands where a frame says its payload's length, which is what the record has besides.
+// The ring's word occupies the place of a frame's payload length, which the record also gives.
 Status ShmEndpoint::deliver(std::span<const std::byte> message, MessageSink& sink) {
   static_assert(offsetof(FrameHeader, payload_length) == kRingWordOffset);
   static_assert(kFrameHeaderBytes == kRingMessageMin);
@@ -199,7 +199,7 @@ Result<std::size_t> ShmEndpoint::deliver_all(MessageSink& sink, std::size_t limi
     }
     in_.consume();
   }
-  if (!in_.broken() || delivered != 0) return delivered;  // a broken ring is told at the next poll
+  if (!in_.broken() || delivered != 0) return delivered;  // a broken ring is reported at the next poll
   fail({Code::kProtocol, "shm: message ring: a record's length makes no sense"});
   return status();
 }
@@ -236,8 +236,8 @@ Status ShmEndpoint::look_for_loss() {
 
 // REQUIRES: the peer is gone. Consumer and mover.
 Status ShmEndpoint::settle_loss() {
-  // In this order: while a message is being delivered its handler may post the receive that lets a chunk
-  // move, and the message counts until its handler has returned.
+  // In this order: the handler of a message may post the receive that lets a chunk move, and the message
+  // counts until its handler has returned.
   const bool has_message = in_.has_record();
   if (has_message || bulk_.can_deliver()) {
     const std::lock_guard lock(loss_mutex_);
@@ -255,7 +255,7 @@ Status ShmEndpoint::settle_loss() {
 
 // --- Waiting --------------------------------------------------------------------------------------------
 
-// The refusal since which room has appeared, if this waiter has not been told: once for each, or a producer
+// The refusal after which room has appeared, if this waiter was not told yet: once per refusal, or a producer
 // that gave up would keep the waiters awake. Else kNotBlocked.
 std::uint64_t ShmEndpoint::refusal_to_tell(const Waiter& waiter) const {
   const std::uint64_t blocked = blocked_at_.load(std::memory_order_relaxed);
@@ -295,14 +295,14 @@ bool ShmEndpoint::spin(Interest interest, Waiter& waiter, Clock::time_point star
   return ready(interest, waiter);
 }
 
-// Until something is ready; kTimeout.
+// Sleeps until something is ready, or kTimeout.
 Status ShmEndpoint::sleep(Interest interest, Waiter& waiter, Deadline deadline) {
   const Ringing what = ringing(interest);
   while (!ready(interest, waiter)) {
     if (deadline.passed()) return {Code::kTimeout, "shm: the deadline passed"};
     TF_RETURN_IF_ERROR(look_for_loss());
     const std::uint32_t seen = rings_.own.prepare(what);
-    // What a lost peer published is all there by now, and what can be delivered of it is found here.
+    // Everything that a lost peer published is here by now, and what can be delivered is found here.
     if (ready(interest, waiter)) {
       rings_.own.cancel(what);
       break;
@@ -321,7 +321,7 @@ Status ShmEndpoint::wait(Interest interest, Deadline deadline) {
     const Clock::time_point start = Clock::now();
     Status slept;
     if (!spin(interest, own, start, deadline)) slept = sleep(interest, own, deadline);
-    own.spin.learn(Clock::now() - start);  // also when nothing came: an idle end shall not spin
+    own.spin.learn(Clock::now() - start);  // also if nothing came: an idle end must not spin
     TF_RETURN_IF_ERROR(slept);
   }
   if (const std::uint64_t refusal = refusal_to_tell(own); refusal != kNotBlocked)

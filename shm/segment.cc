@@ -29,7 +29,7 @@ Result<std::byte*> map(int fd) {
   // A first touch costs 1 to 2 us a page, and the data path must never fault.
   populate(memory, kSegmentBytes);
   ::madvise(memory, kSegmentBytes,
-            MADV_DONTFORK);  // a forked child must not see, and so not disturb, the rings
+            MADV_DONTFORK);  // a forked child must not see or disturb the rings
   return static_cast<std::byte*>(memory);
 }
 

@@ -34,7 +34,7 @@ class ShmAcceptor final : public net::Acceptor {
     return Status::ok();
   }
 
-  // Takes the socket when it succeeds.
+  // Takes ownership of the socket on success.
   Status make(net::OwnedFd& socket) {
     Result<Segment> segment = offer_segment(socket.get(), Deadline::after(kOfferTimeout));
     if (!segment) return segment.status();

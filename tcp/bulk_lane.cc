@@ -11,7 +11,7 @@
 namespace tf::tcp {
 namespace {
 
-constexpr std::size_t kMovedPerCallMax = 16 << 20;  // then other work of the caller gets its turn
+constexpr std::size_t kMovedPerCallMax = 16 << 20;  // then the caller's other work gets its turn
 constexpr std::size_t kScratchBytes = 64 * 1024;
 
 Status malformed(const char* field, std::uint64_t value) {
@@ -46,7 +46,7 @@ Result<std::size_t> BulkLane::move() {
   released_ = false;
   while (step > 0 && moved < kMovedPerCallMax) {
     Result<std::size_t> in = move_in();
-    // A broken send alone ends nothing: what the peer sent before it went is still to be read.
+    // A broken send alone ends nothing: bytes that the peer sent before it left are still to be read.
     Result<std::size_t> out = in ? move_out() : Result<std::size_t>(std::size_t{0});
     if (!in || (!out && *in == 0 && stalled_.load(std::memory_order_relaxed)))
       return stop_moving(in ? out.status() : in.status());
@@ -54,9 +54,9 @@ Result<std::size_t> BulkLane::move() {
     moved += step;
     if (!out && step == 0) return stop_moving(out.status());
   }
-  // More may be there: whoever waits must not sleep.
+  // There may be more: a waiting thread must not sleep.
   if (moved >= kMovedPerCallMax) note_post();
-  // Released memory has perhaps ended a send: its owner must look at it before going to wait.
+  // Released memory may have ended a send: its owner must check before it waits.
   return moved == 0 && released_ ? std::size_t{1} : moved;
 }
 
@@ -74,7 +74,7 @@ Result<std::size_t> BulkLane::receive_header() {
   Result<std::size_t> got = io_.receiver->finish();
   if (!got) return got;
   in_header_ += *got;
-  if (*got == 0 && !io_.receiver->busy()) note_post();  // cancelled with the thread that began it: begin anew
+  if (*got == 0 && !io_.receiver->busy()) note_post();  // cancelled with its thread: begin again
   if (in_header_ < sizeof in_) return got;
   TF_RETURN_IF_ERROR(validate(in_));
   in_body_ = in_.bytes;
@@ -163,7 +163,7 @@ Result<std::size_t> BulkLane::send_body() {
   std::span<const std::byte> rest;
   if (!io_.sender->busy()) {
     const std::optional<BulkQueue::Outgoing> next = queue_.next_send();
-    if (!next) return std::size_t{0};  // failed meanwhile: the endpoint tells us
+    if (!next) return std::size_t{0};  // failed in the meantime: the endpoint tells us
     out_pinned_ = true;
     rest = next->source.first(std::min(out_body_, next->source.size()));
   }
@@ -206,7 +206,7 @@ pollfd BulkLane::output() const {
   return entry;
 }
 
-// A peer that is lost ends the transfers with the endpoint, which says when: there may be messages left.
+// If the peer is lost the endpoint ends the transfers, and decides when: there may be messages left.
 Status BulkLane::stop_moving(const Status& status) {
   if (status.code() == Code::kPeerLost)
     close_locked(status);

@@ -32,8 +32,8 @@ namespace {
 constexpr std::chrono::milliseconds kLossGrace{1000};
 constexpr std::chrono::milliseconds kBulkLossGrace{300};
 constexpr std::chrono::seconds kCloseLimit{2};
-// A payload of its own is a request to the bulk lane and a wait for its end. Copies of 16 KiB take 16 us
-// there, 7 us inside their message, which leaves with those around it.
+// A separate payload costs a request to the bulk lane and a wait for its end. Copies of 16 KiB take 16 us
+// there, and 7 us inside their message, which leaves together with the messages around it.
 constexpr std::size_t kInlinePayloadBytes = 48 << 10;
 constexpr int kLossSlice_ms = 5;    // while one lane has ended and the other has not
 constexpr int kNoSeatSlice_ms = 1;  // a third sleeper
@@ -106,7 +106,7 @@ class TcpEndpoint final : public Endpoint, private QueuedBulkPlane {
       }
       first = false;
       if (deadline.passed()) {
-        spin_.learn(Deadline::Clock::now() - start);  // an idle end shall not spin
+        spin_.learn(Deadline::Clock::now() - start);  // an idle end must not spin
         return {Code::kTimeout, "nothing came over tcp before the deadline"};
       }
       const auto spun = Deadline::Clock::now() - start;
@@ -200,7 +200,7 @@ class TcpEndpoint final : public Endpoint, private QueuedBulkPlane {
   }
 
   // --- loss ---
-  // One of them has ended: nothing is sent any more, whatever is still to be read.
+  // One lane has ended: nothing more is sent, even if there is more to read.
   Status lane_lost() const {
     if (!message_ended_.load(std::memory_order_acquire) && !bulk_lane_->is_over()) return Status::ok();
     const std::lock_guard lock(failure_mutex_);
@@ -216,7 +216,7 @@ class TcpEndpoint final : public Endpoint, private QueuedBulkPlane {
     message_ended_.store(true, std::memory_order_release);
   }
 
-  // After the message lane's end: moves what payload is left, then lets the endpoint fail.
+  // After the message lane's end: moves the remaining payload, then lets the endpoint fail.
   void settle() {
     Status loss;
     bool late = false;
@@ -230,8 +230,8 @@ class TcpEndpoint final : public Endpoint, private QueuedBulkPlane {
     if (!more || late) fail(loss);
   }
 
-  // After the bulk lane's end: the endpoint fails once all messages that came are delivered; at the latest
-  // after kBulkLossGrace when the message lane goes on as if nothing were.
+  // After the bulk lane's end: the endpoint fails once all received messages are delivered, or after
+  // kBulkLossGrace if the message lane goes on normally.
   void settle_bulk_end(const Status& reason) {
     Status why;
     if (messages_->at_end(why)) {
@@ -247,8 +247,8 @@ class TcpEndpoint final : public Endpoint, private QueuedBulkPlane {
     if (late && !messages_->look()) fail(reason);
   }
 
-  // Closing a TCP socket with unread input resets it, which would destroy what the peer has not fetched yet:
-  // say that we are done, and wait until the kernel has handed over the rest.
+  // Closing a TCP socket with unread input resets it, which would destroy what the peer has not fetched yet.
+  // So: say that we are done, and wait until the kernel has sent the rest.
   void linger(Deadline deadline) {
     for (const int socket : {message_socket_.get(), bulk_socket_.get()}) ::shutdown(socket, SHUT_WR);
     std::array<std::byte, 16 * 1024> sink;

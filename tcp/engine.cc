@@ -25,7 +25,7 @@ Result<LaneIo> make_lane_io(int socket, Lane lane, const Options& options) {
     return make_poll_io(socket);
   TF_RETURN_IF_ERROR(probe().available);
   Result<LaneIo> io = make_uring_io(socket, lane, both(options.features, probe().features));
-  if (!io && options.engine == EngineKind::kAuto) return make_poll_io(socket);  // locked memory ran out, say
+  if (!io && options.engine == EngineKind::kAuto) return make_poll_io(socket);  // e.g. locked memory ran out
   return io;
 }
 

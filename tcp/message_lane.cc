@@ -93,11 +93,11 @@ bool MessageLane::has_wanted_room() const {
 
 void MessageLane::flush() {
   send_queued();
-  // A full socket: from here on the sender thread watches it, so that nobody else has to.
+  // The socket is full: from now on the sender thread watches it, so that nobody else has to.
   if (blocked()) wake_sender();
 }
 
-// Whoever finds the lock taken leaves its messages to the holder, who looks again after letting go.
+// A thread that finds the lock taken leaves its messages to the holder, which looks again after it unlocks.
 void MessageLane::send_queued() {
   while (unsent() > 0) {
     const std::unique_lock lock(send_mutex_, std::try_to_lock);
@@ -105,7 +105,7 @@ void MessageLane::send_queued() {
   }
 }
 
-// REQUIRES: send_mutex_. Sends until nothing is left (true) or the socket takes no more (false).
+// REQUIRES: send_mutex_. Sends until nothing is left (true) or the socket is full (false).
 bool MessageLane::send_some() {
   if (broken_.load(std::memory_order_relaxed)) {
     sent_.store(published_.load(std::memory_order_acquire), std::memory_order_seq_cst);
@@ -184,7 +184,7 @@ void MessageLane::run_sender() {
   }
 }
 
-// Yields, so that on a shared core the publisher goes on and messages gather. True: there is more.
+// Yields, so that on a shared core the publisher continues and messages gather. True: there is more.
 bool MessageLane::linger_for_more() {
   const Deadline end = Deadline::after(kSenderLinger);
   while (!end.passed() && !stopping_.load(std::memory_order_acquire)) {
@@ -256,10 +256,10 @@ bool MessageLane::fill_locked() {
   }
   written_ += *got;
   if (*got > 0) scan_locked();
-  return *got > 0 || !receiver_->busy();  // cancelled with the thread that began it: begin anew
+  return *got > 0 || !receiver_->busy();  // cancelled with the thread that began it: begin again
 }
 
-// What the peer published, instead of what came. kProtocol: they differ, or it is none.
+// Restores the header that the peer published. kProtocol: the seal does not match, or the header is invalid.
 Status MessageLane::open_header(FrameHeader& header) {
   if (header.magic != seal_of(header))
     return {Code::kProtocol, "tcp: a message header that does not fit its seal (opcode " +
@@ -270,7 +270,7 @@ Status MessageLane::open_header(FrameHeader& header) {
   return validate(header, kPayloadBytesMax);
 }
 
-// REQUIRES: receive_mutex_. Finds the end of the last whole frame, and checks every header on the way.
+// REQUIRES: receive_mutex_. Finds the end of the last complete frame, and checks every header on the way.
 void MessageLane::scan_locked() {
   while (written_ - scanned_ >= kFrameHeaderBytes) {
     FrameHeader header;
@@ -307,12 +307,12 @@ Result<std::size_t> MessageLane::poll(MessageSink& sink, std::size_t limit) {
       // Bytes may have been completed between look() and ended_: ended_ is set last, so look once more.
       if (!ended_.load(std::memory_order_acquire)) continue;
       if (complete_.load(std::memory_order_acquire) != position) continue;
-      if (delivered > 0) break;  // told at the next poll
+      if (delivered > 0) break;  // reported at the next poll
       return take_ending();
     }
     FrameHeader header;
     std::memcpy(&header, in_.at(position, sizeof header).data(), sizeof header);
-    header.magic = kFrameMagic;  // the seal was looked at when it came
+    header.magic = kFrameMagic;  // the seal was checked on arrival
     const std::span<const std::byte> payload =
         in_.at(position + kFrameHeaderBytes, static_cast<std::size_t>(header.payload_length));
     const Status status = sink.on_message(header, payload);

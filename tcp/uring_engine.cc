@@ -54,7 +54,7 @@ class Ring {
 
   io_uring* get() { return &ring_; }
   int fd() const { return ring_.ring_fd; }
-  // To be passed to io_uring_prep_*, followed by submit(). At most two entries are ever queued.
+  // Pass it to io_uring_prep_*, then call submit(). At most two entries are ever queued.
   int target() const { return fixed_ ? 0 : socket_; }
 
   Status submit(io_uring_sqe* entry, std::uint64_t mark, unsigned flags = 0) {
@@ -316,8 +316,8 @@ class UringSender final : public Sender {
     return failure_;
   }
 
-  // Never more than finish() has reported: a send whose completion lies in the ring already is not counted
-  // before the caller has heard of it.
+  // Never more than finish() has reported: a send whose completion is in the ring already does not count
+  // before the caller knows of it.
   std::size_t take_released() override {
     if (held_ > 0) take_completions();
     std::size_t bytes = 0;
@@ -357,7 +357,7 @@ class UringSender final : public Sender {
     std::uint64_t mark = 0;
     std::size_t bytes = 0;
     bool ended = false;       // the kernel has said how many bytes went
-    bool notice_due = false;  // and will say when it needs the memory no more
+    bool notice_due = false;  // the kernel will report when it is done with the memory
     bool reported = false;    // by finish()
   };
 
@@ -388,14 +388,14 @@ class UringSender final : public Sender {
   bool is_zero_copy_ = false;
   int result_ = 0;  // of the last send that ended
   std::uint64_t next_mark_ = kOperation;
-  std::deque<Sent> sent_;  // oldest first; the last one is under way while busy()
+  std::deque<Sent> sent_;  // oldest first; the last one is in flight while busy()
   std::size_t held_ = 0;
 };
 
 }  // namespace
 
 Result<LaneIo> make_uring_io(int socket, Lane lane, const UringFeatures& features) {
-  // On a non-blocking socket the kernel would answer EAGAIN instead of waiting for us.
+  // On a non-blocking socket the kernel would return EAGAIN instead of waiting for us.
   const int flags = ::fcntl(socket, F_GETFL);
   if (flags < 0 || ::fcntl(socket, F_SETFL, flags & ~O_NONBLOCK) != 0)
     return Status::from_errno("fcntl", errno);

@@ -154,7 +154,7 @@ void BulkQueue::advance_locked(std::size_t bytes) {
   count_sends();
 }
 
-// Walks from the oldest send; completes those whose every byte is free again.
+// Starts at the oldest send; completes those whose bytes are all free again.
 void BulkQueue::finish_locked(std::size_t bytes) {
   std::size_t index = 0;
   while (bytes > 0 && index < sends_.size()) {
@@ -253,7 +253,7 @@ void BulkQueue::hand_over_locked(std::deque<Receive>& queue, std::uint64_t bytes
   pinned->handed_over += std::min(bytes, pinned->bytes - pinned->handed_over);
 }
 
-// Walks from the tag's oldest receive.
+// Starts at the tag's oldest receive.
 void BulkQueue::finish_locked(Receives::iterator tag, std::uint64_t bytes) {
   for (Receive& receive : tag->second) {
     if (bytes == 0) break;
@@ -264,8 +264,8 @@ void BulkQueue::finish_locked(Receives::iterator tag, std::uint64_t bytes) {
   drop_ended(tag);
 }
 
-// Completes what is whole; after a failure also what nobody holds. Returns the tag's place, or the next one's
-// where nothing is left of it.
+// Completes finished receives; after a failure also those that nobody holds. Returns the tag's place, or the
+// next one's if nothing is left of it.
 BulkQueue::Receives::iterator BulkQueue::drop_ended(Receives::iterator tag) {
   std::deque<Receive>& queue = tag->second;
   for (std::size_t index = 0; index < queue.size();) {

@@ -29,7 +29,7 @@ struct Chunk {
   std::uint32_t reason = 0;
 };
 
-// What travels from one side to the other.
+// Everything in flight from one side to the other.
 struct Direction {
   std::deque<std::vector<std::byte>> messages;
   std::size_t message_bytes = 0;
@@ -75,7 +75,7 @@ class LoopbackEndpoint final : public Endpoint, private QueuedBulkPlane {
       return Status(Code::kInvalidArgument, "a message has 24 bytes to max_message_bytes");
     const std::lock_guard lock(pair_->mutex);
     if (!own_.failure.is_ok()) return own_.failure;
-    if (peer_.closed) return peer_lost();  // not sticky yet: what the peer sent may still be polled
+    if (peer_.closed) return peer_lost();  // not sticky yet: the peer's messages may still be polled
     if (!has_room(bytes)) {
       own_.out.wanted_bytes = bytes;
       return would_block();
@@ -102,7 +102,7 @@ class LoopbackEndpoint final : public Endpoint, private QueuedBulkPlane {
       std::vector<std::byte> message;
       Status status = take_message(message);
       if (status.code() == Code::kWouldBlock) break;
-      if (!status.is_ok() && delivered > 0) break;  // told at the next poll
+      if (!status.is_ok() && delivered > 0) break;  // reported at the next poll
       if (!status.is_ok()) return status;
       status = deliver(sink, message);
       if (!status.is_ok()) {

@@ -5,11 +5,11 @@
 // role if nobody has it, and drives until the goal is reached; else it sleeps as a follower. A lone caller
 // therefore takes no lock to wait for its reply.
 //
-// No wake-up is lost. A follower enters the list and counts itself (follow()) before it looks at its goal and
-// at the role for the last time; the driver reaches goals and gives the role back before it looks at the
-// count, with a full fence between. So either the follower sees that it need not sleep, or the driver sees
-// the follower, whose condition variable it signals under `mutex_`, which is held from that last look to the
-// sleep. Whoever gives the role back wakes a follower to take it.
+// No wake-up is lost. A follower enters the list and counts itself (follow()) before its last look at its
+// goal and at the role. The driver reaches goals and gives up the role before it looks at the count, with a
+// full fence between. So either the follower sees that it need not sleep, or the driver sees the follower. It
+// then signals the follower's condition variable under `mutex_`, which the follower holds from that last look
+// until it sleeps. A thread that gives up the role wakes a follower to take it.
 #include "transport/request_queue.h"
 
 #include <algorithm>
@@ -71,7 +71,7 @@ struct RequestQueue::State final : MessageSink {
   struct Goal {
     const PendingCall* call = nullptr;
     const BulkCompletion* transfer = nullptr;
-    std::uint64_t round = 0;  // a round other than this one has ended
+    std::uint64_t round = 0;  // until a round other than this one has ended
   };
   struct Follower {
     const Goal& goal;
@@ -118,9 +118,9 @@ struct RequestQueue::State final : MessageSink {
   WaitObserver* const observer_;  // may be null
 
   BiasedMutex producer_;
-  // All guarded by producer_. Of the threads whose reserve() was refused one has the turn to retry; nobody
-  // else reserves meanwhile (but the driver, from inside the sink), so no small message overtakes a large one
-  // for ever, and no success makes the endpoint forget that somebody waits for room.
+  // All guarded by producer_. Of the threads whose reserve() was refused one has the turn to retry. Nobody
+  // else reserves meanwhile (except the driver, inside the sink). So small messages do not overtake a large
+  // one for ever, and no success makes the endpoint forget that somebody waits for room.
   std::uint32_t next_id_ = 1;
   bool turn_taken_ = false;
   std::condition_variable_any turn_free_;
@@ -128,7 +128,8 @@ struct RequestQueue::State final : MessageSink {
   PendingCalls calls_;  // entered under producer_, completed by the driver
 
   std::atomic<bool> driving_{false};  // the role; taken with acquire, given back with release
-  // Written by the driver only. Others compare it with themselves: a value of another's is never theirs.
+  // Written by the driver only. Other threads compare it with their own id, and another thread's id never
+  // matches.
   std::atomic<std::thread::id> driver_{};
   // Counts rounds in which anything moved or may have. Written by the driver, read before a reserve().
   std::atomic<std::uint64_t> rounds_{0};
@@ -143,7 +144,7 @@ struct RequestQueue::State final : MessageSink {
 
 // --- Producing ------------------------------------------------------------------------------------------
 
-// What enqueue() does when nothing stands in the way; false: it did not, and enqueue() finds out why.
+// The fast path of enqueue(). False: it did nothing, and enqueue() finds out why.
 bool RequestQueue::State::send_at_once(Outgoing& message) {
   const std::size_t bytes = message.head.size() + message.tail.size();
   if (message.head.size() > kMessageBytesMax || message.tail.size() > kMessageBytesMax) return false;
@@ -217,7 +218,7 @@ void RequestQueue::State::give_turn_back() {
   turn_free_.notify_all();
 }
 
-// Bounded by the life of the connection only: how long the peer may be behind is not this layer's to know.
+// Limited only by the life of the connection: this layer cannot know how long the peer may be behind.
 Status RequestQueue::State::wait_for_room(std::uint64_t seen_round) {
   const Observed observed(observer_, Waiting::kRoom);
   if (is_driver()) return wait_for_room_as_driver();
@@ -227,7 +228,7 @@ Status RequestQueue::State::wait_for_room(std::uint64_t seen_round) {
 // The notices sink is posting: messages cannot be polled from within poll(), bulk can.
 Status RequestQueue::State::wait_for_room_as_driver() {
   const Result<std::size_t> moved = endpoint_.bulk().poll();
-  if (!moved) return moved.status();  // whoever posts into a loss need not post
+  if (!moved) return moved.status();  // after a loss there is no need to post
   Status status = endpoint_.wait(Interest::kBulk, Deadline::after(kNestedWait));
   return status.code() == Code::kTimeout ? Status::ok() : status;
 }
@@ -252,7 +253,7 @@ bool RequestQueue::State::take_role() {
   return true;
 }
 
-// The exchange is the full fence between what was reached and given back, and the look for followers.
+// The exchange is the full fence between reaching goals and giving up the role, and the look for followers.
 void RequestQueue::State::give_role_back() {
   driver_.store({}, std::memory_order_relaxed);
   driving_.exchange(false, std::memory_order_seq_cst);
@@ -304,13 +305,13 @@ void RequestQueue::State::follow(const Goal& goal, Deadline deadline) {
     self.wake.wait(lock);
   else if (asleep)
     self.wake.wait_for(lock, deadline.remaining());
-  follower_count_.fetch_sub(1, std::memory_order_relaxed);  // too high a count is only looked at in vain
+  follower_count_.fetch_sub(1, std::memory_order_relaxed);  // too high a count only costs a look
   followers_.erase(std::find(followers_.begin(), followers_.end(), &self));
 }
 
-// REQUIRES: this thread has taken the role. Waits first: what is there already ends the wait at once.
-// Followers that a wake-up concerns (room) are looked for behind what it brought, so that a lone caller pays
-// for no fence.
+// REQUIRES: this thread has taken the role. Waits first; anything already there ends the wait at once. Looks
+// for followers that a wake-up concerns (room) after it has delivered, so that a lone caller pays for no
+// fence.
 void RequestQueue::State::lead(const Goal& goal, Deadline deadline) {
   const auto is_over = [&] {
     return reached(goal) || deadline.passed() || (failed() && goal.transfer == nullptr);

@@ -51,7 +51,7 @@ RingProducer::RingProducer(RingView ring, std::uint64_t position)
       consumed_(position),
       stained_((ring.capacity() / kRingLineBytes + 63) / 64) {}
 
-// Up to `end`. REQUIRES: what the producer knows of the consumer is not enough.
+// Makes room up to `end`. REQUIRES: the producer's cached position of the consumer is too old.
 bool RingProducer::make_room(std::uint64_t position, std::uint64_t end) {
   const std::uint64_t consumed = ring_.consumed().load(std::memory_order_acquire);  // A2
   broken_ = broken_ || consumed < consumed_ || consumed > position || consumed % kRingLineBytes != 0;
@@ -62,7 +62,7 @@ bool RingProducer::make_room(std::uint64_t position, std::uint64_t end) {
 
 bool RingProducer::has_room(std::size_t bytes) const {
   const std::uint64_t position = position_.load(std::memory_order_relaxed);
-  // Beyond the capacity only when the consumer's position makes no sense: reserve() will say so.
+  // Exceeds the capacity only if the consumer's position is impossible: reserve() will say so.
   const std::uint64_t used = position - ring_.consumed().load(std::memory_order_acquire);  // A2
   return used > ring_.capacity() || used + wanted(position, bytes) <= ring_.capacity();
 }
@@ -80,7 +80,7 @@ void RingProducer::stain(std::uint64_t begin, std::uint64_t end) {
   }
 }
 
-// The caller may have written anything, and the consumer looks at the first of the lines.
+// The caller may have written anything, and the consumer reads the first of these lines.
 void RingProducer::abandon() {
   const std::uint64_t position = position_.load(std::memory_order_relaxed);
   ring_.word(position).store(0, std::memory_order_relaxed);

@@ -19,7 +19,7 @@ std::uint32_t Doorbell::prepare(Ringing what) const {
   full_fence();
   // Acquire: pairs with the release in MessageRinger::wake().
   if ((what & kRingMessages) == 0 || unfenced().load(std::memory_order_acquire) == 0) return seen;
-  return fence_everywhere() ? seen : seen - 1;  // what was never rung: sleep() returns at once
+  return fence_everywhere() ? seen : seen - 1;  // never rung: sleep() returns at once
 }
 
 void Doorbell::cancel(Ringing what) const {
@@ -28,7 +28,7 @@ void Doorbell::cancel(Ringing what) const {
 }
 
 void Doorbell::sleep(std::uint32_t seen, std::chrono::nanoseconds timeout, Ringing what) const {
-  // This operation takes a point of the monotonic clock.
+  // This operation takes an absolute time of the monotonic clock.
   timespec limit{};
   ::clock_gettime(CLOCK_MONOTONIC, &limit);
   const auto until = std::chrono::seconds(limit.tv_sec) + std::chrono::nanoseconds(limit.tv_nsec) + timeout;
@@ -45,7 +45,7 @@ void Doorbell::wake(Ringing what) const {
   ::syscall(SYS_futex, words_, operation, INT_MAX, nullptr, nullptr, what);
 }
 
-// Whoever slept once may do so again: with fences until it has been quiet for long.
+// A waiter that slept may sleep again: fence until it has been quiet for long.
 void MessageRinger::wake() {
   quiet_ = 0;
   if (std::exchange(unfenced_, false)) {

@@ -84,7 +84,7 @@ Result<Bytes> best_entry(Bytes bundle, std::string_view device_target) {
   return best->image;
 }
 
-// Byte after byte: what is no wrapper may be a text that ends sooner than one.
+// Compares byte by byte: if this is not a wrapper it may be a text that ends sooner.
 bool begins_with_magic(const void* wrapper) {
   const auto* at = static_cast<const unsigned char*>(wrapper);
   for (unsigned i = 0; i < sizeof kWrapperMagic; ++i)

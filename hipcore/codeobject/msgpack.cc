@@ -33,7 +33,7 @@ Result<Value> Reader::sized_text(Kind kind, std::size_t length_bytes, std::size_
 }
 
 Result<Value> Reader::head(Kind kind, std::uint64_t count) {
-  // Every element takes a byte at least: a count beyond that is a lie and must not size anything.
+  // Every element takes at least one byte: a larger count is a lie, and must not size anything.
   if (count > input_.size() - position_) return truncated();
   Value value;
   value.kind = kind;

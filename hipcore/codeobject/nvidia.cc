@@ -55,7 +55,7 @@ bool starts_ptx(const char* text, std::size_t limit) {
   limit = std::min(limit, kMaxPtxHeadBytes);
   std::size_t matched = 0;  // of kVersionWord
   enum { kBetween, kSlash, kLine, kBlock, kStar } state = kBetween;
-  for (std::size_t at = 0; at < limit && text[at] != '\0'; ++at) {  // no character is looked at beyond a zero
+  for (std::size_t at = 0; at < limit && text[at] != '\0'; ++at) {  // reads nothing beyond a zero
     const char c = text[at];
     switch (state) {
       case kBetween:
@@ -144,7 +144,7 @@ int match_nvidia(std::string_view entry_target, Bytes image, std::string_view de
   const bool cubin = is_cubin(image);
   if (cubin && entry->major() != device->major()) return -1;
   if (!cubin && !is_nvidia_code(image)) return -1;
-  // The newest; of two alike the one that needs no compiling.
+  // Prefers the newest; of two equal ones the one that needs no compiling.
   return static_cast<int>(2 * entry->number) + (cubin ? 1 : 0);
 }
 

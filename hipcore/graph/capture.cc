@@ -42,7 +42,7 @@ hipError_t Captures::begin(const StreamRef& stream, hipStreamCaptureMode mode, G
   return hipSuccess;
 }
 
-// What every stream that was taken in did last must come before the end of the origin: each node without a
+// The last work of every stream that joined must come before the end of the origin: every node without a
 // dependent is one that the origin depends on.
 bool Captures::joined(const Sequence& sequence) const {
   const auto origin = streams_.find(sequence.origin.id);
@@ -96,7 +96,7 @@ Captures::Verdict Captures::record(const StreamRef& stream, std::uint64_t event)
   const Verdict verdict = enter(stream, participant);
   if (verdict) return verdict;
   if (participant == nullptr) {
-    events_.erase(event);  // now stands for something else
+    events_.erase(event);  // now names something else
     return std::nullopt;
   }
   events_[event] = {participant->sequence, participant->last};

@@ -98,7 +98,7 @@ hipError_t Library::launch(hipGraphExec_t exec, const StreamRef& stream) {
 }
 
 hipError_t Library::destroy(hipGraphExec_t exec) {
-  std::shared_ptr<Exec> found;  // goes after the lock: its side may have to do with it
+  std::shared_ptr<Exec> found;  // destroyed after the lock: that may call its Side
   const std::lock_guard lock(mutex_);
   found = find(exec);
   if (found == nullptr) return hipErrorInvalidValue;

@@ -67,8 +67,8 @@ std::size_t Graph::depth() const {
 
 namespace {
 
-// Of equals the node made first comes first, so that a capture runs as it was captured. Shorter than the
-// graph when there is a circle.
+// Among equals the older node comes first, so that a capture runs as it was captured. Shorter than the graph
+// if there is a cycle.
 std::vector<const Node*> ordered(const Graph& graph) {
   std::unordered_map<const Node*, std::size_t> position;
   std::vector<std::size_t> missing;
@@ -99,12 +99,12 @@ void sort_unique(Indices& all) {
   all.erase(std::unique(all.begin(), all.end()), all.end());
 }
 
-// Appends the graph's items, those without dependencies behind `entry`. `exits` gets what has to be waited
-// for behind the whole graph.
+// Appends the graph's items; those without dependencies come after `entry`. `exits` gets the items that must
+// be waited for after the whole graph.
 bool append(const Graph& graph, const Indices& entry, Plan& plan, Indices& exits) {
   const std::vector<const Node*> order = ordered(graph);
   if (order.size() != graph.nodes().size()) return false;
-  std::unordered_map<const Node*, Indices> ends;  // of a node: what its dependents wait for
+  std::unordered_map<const Node*, Indices> ends;  // per node: what its dependents wait for
   exits = order.empty() ? entry : Indices{};
   for (const Node* node : order) {
     Indices before = node->dependencies.empty() ? entry : Indices{};

@@ -8,8 +8,8 @@
 namespace tf::graph {
 namespace {
 
-// As every function that lists nodes: without an array only the number is told; a longer array is filled up
-// with nulls.
+// Like every function that lists nodes: without an array only returns the number; fills the rest of a longer
+// array with nulls.
 template <typename Handle>
 void list(const std::vector<Handle>& all, Handle* out, std::size_t& count) {
   if (out == nullptr) {

@@ -29,8 +29,8 @@ Status send_frame(int socket, std::uint32_t flags, std::span<const std::byte> pa
   return net::write_all(socket, frame, deadline);
 }
 
-// The header, or who it is that said something else: what has come when the peer has no more to say is
-// enough.
+// Reads the header, or finds out what else is talking. If the peer has no more to say, the bytes received so
+// far are enough.
 Status receive_header(int socket, std::span<std::byte> bytes, Deadline deadline) {
   std::size_t have = 0;
   while (have < bytes.size()) {

@@ -12,7 +12,7 @@
 namespace tf::protocol {
 namespace {
 
-constexpr std::uint64_t kMagic = 0x656c'6966'2d46'5401;  // nothing that another message starts with
+constexpr std::uint64_t kMagic = 0x656c'6966'2d46'5401;  // no other message starts with this
 
 struct Wire {
   std::uint64_t magic = kMagic;

@@ -13,7 +13,7 @@ namespace tf {
 namespace {
 
 constexpr std::chrono::microseconds kRetry{50};
-constexpr unsigned kRetriesMax = 64;  // no memory, just now; or never again
+constexpr unsigned kRetriesMax = 64;  // out of memory: for now, or for good
 constexpr std::chrono::milliseconds kStoresLeave{20};
 
 }  // namespace

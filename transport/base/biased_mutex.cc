@@ -11,12 +11,12 @@
 namespace tf {
 namespace {
 
-// Between two looks at a mutex that others have: so long that its holder may post a dozen times meanwhile.
-// Every look takes the line of the mutex from him, and every change of hands takes all that it guards.
+// Pauses between two looks at a held mutex: enough for its holder to post a dozen times. Every look takes the
+// mutex's cache line from the holder, and every change of owner moves everything it guards.
 constexpr unsigned kPausesMin = 64;
 constexpr unsigned kPausesMax = 512;
 constexpr unsigned kLooks = 8;   // together about a wake-up; then it sleeps
-constexpr unsigned kSpins = 64;  // before others are let run
+constexpr unsigned kSpins = 64;  // before yielding to others
 constexpr unsigned kYields = 1024;
 constexpr std::chrono::microseconds kPause{50};  // the holder has lost its processor
 
@@ -41,13 +41,13 @@ void BiasedMutex::lock_slowly(std::thread::id self) {
   if (alone_ >= alone_wanted_) give_bias(self);
 }
 
-// From the next time on: this time mutex_ is held. REQUIRES: it is.
+// Takes effect from the next lock() on: this time mutex_ is held. REQUIRES: it is.
 void BiasedMutex::give_bias(std::thread::id self) {
   alone_ = 0;
   if (++biases_ >= kBiasesMax) alone_wanted_ = kNever;
   auto* const bias = new (std::nothrow) Bias(self, std::move(latest_));
   if (bias == nullptr) {
-    alone_wanted_ = kNever;  // no memory: better without
+    alone_wanted_ = kNever;  // out of memory: do without
     return;
   }
   latest_.reset(bias);

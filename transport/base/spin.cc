@@ -9,29 +9,31 @@
 namespace tf {
 namespace {
 
-// Longer than an answer of an end that sleeps: 40 to 150 us in virtual machines.
+// Longer than a sleeping end takes to answer: 40 to 150 us in virtual machines.
 constexpr std::int64_t kSpinMaxNs = 250'000;
-// Where a spinning thread takes nothing from others: as long as a device takes for a copy of 64 MiB. Whoever
-// sleeps meanwhile is woken for the next request, 10 to 20 us.
+// If spinning costs others nothing: as long as a device takes to copy 64 MiB. A thread that sleeps must be
+// woken for the next request, 10 to 20 us.
 constexpr std::int64_t kSpinMaxAmongManyNs = 2'000'000;
 constexpr long kManyProcessors = 8;
 constexpr std::int64_t kSpinMinNs = 500;
-// What a sleep and a wake-up cost, in yields: both go through the scheduler. Where a yield alone takes 10 us,
-// on emulated processors, an end that sleeps answers after most of a millisecond.
+// The cost of a sleep and a wake-up, in yields: both go through the scheduler. If a yield alone takes 10 us,
+// on emulated processors, a sleeping end takes most of a millisecond to answer.
 constexpr std::int64_t kSpinMaxYields = 100;
-constexpr int kSpinHeadroom = 4;  // spin this many times the wait that ended lately
-// One wait in so many spins for as long as any may. Two ends that both sleep answer each other so slowly that
-// neither would ever find out that spinning pays: this end now waits for one wake-up instead of two, the
-// other finds the next request sooner, and both learn from it.
+constexpr int kSpinHeadroom = 4;  // spin for this many times the last wait
+// One wait in this many spins for the maximum time. Two ends that both sleep answer each other so slowly that
+// neither would ever find out that spinning pays off. This end now waits for one wake-up instead of two, the
+// other finds the next request sooner, and both learn from that.
 constexpr std::uint32_t kProbeEvery = 32;
-// What comes while it yields waits for its end: so most of the time it looks.
+// Spin this many times as long as a yield takes: work that arrives during a yield waits for its end.
 constexpr int kSpinPerYield = 4;
-// To ask costs up to a slice of every other thread, since whoever yields is put last: so seldom that it does
-// not matter, and for so long at most that nobody sleeps much longer than the others are there.
+// A check costs up to a time slice of every other thread, since a yielding thread goes to the back of the
+// queue. So checks are rare enough not to matter, and this has a limit, so that nobody sleeps much longer
+// than the others are there.
 constexpr int kCrowdedTimes = 64;
 constexpr std::chrono::nanoseconds kCrowdedMax = std::chrono::seconds(1);
 
-// Of the machine, not of this thread: ends pinned to one processor each still run at the same time.
+// Counts the machine's processors, not this thread's: ends pinned to one processor each still run at the same
+// time.
 std::int64_t spin_max_ns() {
   if (::sysconf(_SC_NPROCESSORS_ONLN) < 2) return 0;
   return many_processors() ? kSpinMaxAmongManyNs : kSpinMaxNs;
@@ -50,8 +52,8 @@ void SpinBudget::learn(std::chrono::nanoseconds waited) {
   const std::int64_t most = max_ns();
   const std::int64_t old = learned_ns_.load(std::memory_order_relaxed);
   const std::int64_t spun = waited.count();
-  // Longer than spinning can pay for: less of it next time. Otherwise up at once and down slowly, so that one
-  // short wait among longer ones is no reason to sleep early.
+  // The wait took longer than spinning pays for: spin less next time. Otherwise the budget goes up at once
+  // and down slowly, so that one short wait among longer ones is no reason to sleep early.
   std::int64_t wanted = old - old / 8;
   if (spun <= most) wanted = std::max(spun * kSpinHeadroom, old - old / 16);
   const std::int64_t learned = std::min(most, std::max(wanted, kSpinMinNs));

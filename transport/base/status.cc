@@ -56,7 +56,7 @@ Code code_of_errno(int error_number) {
   }
 }
 
-// What helps beyond strerror(): whose limit it is.
+// Help beyond strerror(): which limit was reached.
 std::string advice(int error_number) {
   rlimit limit{};
   if (error_number == ENFILE) return " in the whole system (sysctl fs.file-max)";

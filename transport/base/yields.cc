@@ -12,7 +12,7 @@ namespace {
 
 void yield() { ::sched_yield(); }
 
-// A yield that another thread makes use of counts here, too: the thread could have gone on.
+// A yield that lets another thread run counts here too: this thread could have gone on.
 std::uint64_t displacements() {
   rusage usage{};
   return ::getrusage(RUSAGE_THREAD, &usage) == 0 ? static_cast<std::uint64_t>(usage.ru_nivcsw) : 0;
@@ -32,13 +32,13 @@ bool YieldCost::others_ran(Nanoseconds time, std::optional<bool> displaced) {
   if (!slow || displaced == false) learn(took);
   if (!slow) return false;
   const std::int64_t usual = alone().count();
-  // Where they are quick by and large, and this one was not although nobody displaced it, the machine itself
-  // has others to run.
+  // If yields are usually quick, and this one was slow although nobody preempted the thread, the host had
+  // other work for the processor.
   if (displaced == false && !is_quick(alone())) return false;
   return took > std::clamp(usual * kHeadroom, kQuickNs, kLateMaxNs);
 }
 
-// A yield in the midst of which the whole machine stood still is one among many.
+// A yield during which the whole machine was stopped is one among many.
 void YieldCost::learn(std::int64_t took_ns) {
   const std::int64_t took = std::min(took_ns, kLateMaxNs / kHeadroom);
   const std::int64_t old = alone_ns_.load(std::memory_order_relaxed);

@@ -20,7 +20,7 @@ namespace {
 constexpr std::string_view kUnixPrefix = "unix:";
 constexpr std::size_t kHostBytesMax = 253;  // of a DNS name
 
-// What was meant, where that can be guessed: a path or @name without its prefix, or a URL.
+// Guesses what was meant: a path or @name without its prefix, or a URL.
 std::string likely(std::string_view text) {
   if (const std::size_t scheme = text.find("://"); scheme != std::string_view::npos) {
     text.remove_prefix(scheme + 3);

@@ -10,7 +10,7 @@ namespace tf::net {
 namespace {
 
 constexpr const char* kVariable = "TF_IO_TIMEOUT";
-constexpr std::size_t kShown = 64;  // bytes of what was wrong
+constexpr std::size_t kShown = 64;  // bytes of the wrong text
 
 }  // namespace
 

@@ -13,7 +13,7 @@
 namespace tf::net {
 namespace {
 
-// Of the timeout: the first probe leaves after one, the end comes with the last.
+// The timeout has this many intervals: the first probe leaves after one, the end comes with the last.
 constexpr int kIntervals = 4;
 constexpr int kProbesMin = 2;  // one may be lost on its way
 constexpr std::int64_t kTimeoutMax_ms = 24LL * 3600 * 1000;
@@ -56,7 +56,7 @@ Status watch_idle(int socket, std::chrono::milliseconds timeout) {
   return done ? Status::ok() : Status::from_errno("setsockopt of keepalive", errno);
 }
 
-// Where the user timeout is set the kernel counts no probes: it must not come before the last of them.
+// If the user timeout is set the kernel does not count probes: it must not expire before the last of them.
 Status watch_silence(int socket, std::chrono::milliseconds timeout) {
   TF_RETURN_IF_ERROR(watch_idle(socket, timeout));
   if (!is_tcp(socket)) return Status::ok();

@@ -53,10 +53,10 @@ int family_of(int socket) {
 
 void set_flag(int socket, int level, int option) {
   const int on = 1;
-  ::setsockopt(socket, level, option, &on, sizeof on);  // a refused tuning option harms nothing
+  ::setsockopt(socket, level, option, &on, sizeof on);  // a refused tuning option does no harm
 }
 
-// What dialled and accepted TCP sockets have in common.
+// Options of dialled and accepted TCP sockets.
 void tune_tcp(int socket) {
   if (family_of(socket) == AF_UNIX) return;
   set_flag(socket, IPPROTO_TCP, TCP_NODELAY);

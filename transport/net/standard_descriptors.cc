@@ -8,7 +8,7 @@
 namespace tf::net {
 namespace {
 
-// A descriptor that stands for a place and cannot be read or written. The root directory is always there.
+// A descriptor that only names a place, and cannot be read or written. The root directory always exists.
 int open_nothing() { return ::open("/", O_PATH | O_CLOEXEC); }
 
 }  // namespace

@@ -30,8 +30,8 @@ int Waker::arm() {
 void Waker::disarm(int index) {
   if (index < 0) return;
   Seat& seat = seats_[static_cast<std::size_t>(index)];
-  // Emptied whatever the state was: a notifier between its exchange and its write gives one early wake-up to
-  // the next sleeper, who clears it here. Left in place it would keep every later poll(2) from sleeping.
+  // Emptied in any state. A notifier between its exchange and its write causes one early wake-up of the next
+  // sleeper, which clears the seat here. Left in place it would keep every later poll(2) from sleeping.
   seat.state.exchange(kWoken, std::memory_order_seq_cst);
   std::uint64_t count = 0;
   [[maybe_unused]] const ssize_t got = ::read(seat.event.get(), &count, sizeof count);

@@ -29,19 +29,19 @@ namespace tf::shaper {
 namespace {
 
 constexpr std::size_t kPollBatch = 64;
-// Callers look by themselves for so long before they sleep; while one does, the carrier leaves it the work.
+// Callers poll for this long before they sleep; while one polls, the carrier leaves it the work.
 constexpr std::chrono::microseconds kSpin{100};
 constexpr std::chrono::microseconds kCarrierGrace{50};
 // What is on the wire when this end closes is still delivered, unless the far end has stopped reading.
 constexpr std::chrono::seconds kDrainPatience{2};
-// How long the listener waits inside at a time: what closing may have to wait for it.
+// How long the listener waits on the inner endpoint at a time; closing may have to wait that long.
 constexpr std::chrono::milliseconds kListenMax{100};
 
 class SteadyClock final : public Clock {
  public:
   Time now() const override { return Deadline::Clock::now(); }
 };
-// Trivially destructible: threads go on looking at it while the process ends.
+// Trivially destructible: threads still read it while the process ends.
 constinit const SteadyClock kSteady;
 
 class ShapedEndpoint final : public Endpoint, private BulkPlane, private MessageSink {
@@ -88,7 +88,7 @@ class ShapedEndpoint final : public Endpoint, private BulkPlane, private Message
   // --- MessageSink of the endpoint inside ---
   Status on_message(const FrameHeader& header, std::span<const std::byte> payload) override;
 
-  // Moves what can be moved; of what is inside only if the role is free.
+  // Moves what it can; drives the inner endpoint only if the role is free.
   void pump();
   void pump_inside();  // REQUIRES: role_ is held
   void settle(const Status& status);
@@ -126,11 +126,11 @@ class ShapedEndpoint final : public Endpoint, private BulkPlane, private Message
   Status failure_;  // sticky
   std::uint64_t events_ = 0;
   std::array<std::uint64_t, 4> seen_{};  // events_ when the last wait() of each interest ended
-  std::size_t moved_ = 0;  // bytes and pieces of payload, whoever moved them: the mover is yet to be told
+  std::size_t moved_ = 0;  // bytes and pieces moved by any thread, not yet reported to the mover
   std::size_t sleepers_ = 0;
   std::size_t spinners_ = 0;
   bool stop_ = false;
-  Time carrier_until_ = Time::min();  // when the carrier looks by itself
+  Time carrier_until_ = Time::min();  // when the carrier looks next
   std::condition_variable changed_;   // for sleepers
   std::condition_variable carrier_wakes_;
   std::condition_variable listener_wakes_;
@@ -217,7 +217,7 @@ void ShapedEndpoint::changed() {
   changed_.notify_all();
 }
 
-// If it sleeps beyond what has just been put on the wire.
+// Wakes it if it would sleep past what was just put on the wire.
 void ShapedEndpoint::wake_carrier() {
   if (const std::optional<Time> next = out_.next(clock_.now()); next && *next < carrier_until_)
     carrier_wakes_.notify_one();
@@ -273,7 +273,7 @@ Result<std::size_t> ShapedEndpoint::poll(MessageSink& sink, std::size_t limit) {
 
 // --- Payload --------------------------------------------------------------------------------------------
 
-// A mover that sleeps looks again.
+// Makes a sleeping mover look again.
 Status ShapedEndpoint::posted(Status status) {
   if (!failure_.is_ok()) return failure_;
   if (!status.is_ok()) return status;
@@ -326,8 +326,7 @@ void ShapedEndpoint::move(Time now) {
   note_moved(in_.sweep(now) ? 1 : 0);
 }
 
-// A completion may be done by now that its owner has looked at before: another thread than the mover's moved
-// it.
+// A completion may be done that its owner has already checked: a thread other than the mover moved it.
 void ShapedEndpoint::note_moved(std::size_t moved) {
   moved_ += moved;
   if (moved != 0 && sleepers_ != 0) changed();
@@ -349,7 +348,8 @@ void ShapedEndpoint::pump_inside() {
   note_moved(*moved);
 }
 
-// A failure inside is the peer's loss, or what it sent that no correct peer sends: told behind what came.
+// An inner failure is the loss of the peer, or a protocol error of it; reported after everything that came
+// before.
 void ShapedEndpoint::settle(const Status& status) {
   if (status.is_ok()) return;
   const Lock lock(mutex_);
@@ -365,7 +365,7 @@ void ShapedEndpoint::carry(Time now) {
 
 // --- Waiting --------------------------------------------------------------------------------------------
 
-// When a caller will find something by itself. The carrier sees to the rest.
+// When a caller will next find something itself. The carrier handles the rest.
 std::optional<Time> ShapedEndpoint::next_event(Interest interest, Time now) const {
   std::optional<Time> first = in_.next_loss();
   const auto consider = [&](std::optional<Time> time) {
@@ -394,7 +394,7 @@ Status ShapedEndpoint::wait(Interest interest, Deadline deadline) {
   return failure_.is_ok() ? status : failure_;
 }
 
-// Looks for a while, and for as long as something is known to come soon. kWouldBlock: nothing has come.
+// Polls for a while, and as long as something is due soon. kWouldBlock: nothing came.
 Status ShapedEndpoint::look(Interest interest, Deadline deadline, Lock& lock) {
   const Deadline spinning = Deadline::after(kSpin).sooner(deadline);
   const Deadline alone = Deadline::after(kSpinAlone);
@@ -412,7 +412,7 @@ Status ShapedEndpoint::look(Interest interest, Deadline deadline, Lock& lock) {
 }
 
 Status ShapedEndpoint::sleep(Interest interest, Deadline deadline, Lock& lock) {
-  carrier_wakes_.notify_one();  // this thread carries no more
+  carrier_wakes_.notify_one();  // this thread has stopped carrying
   ++sleepers_;
   if (listens()) listener_wakes_.notify_one();
   Status status;
@@ -427,7 +427,7 @@ Status ShapedEndpoint::sleep(Interest interest, Deadline deadline, Lock& lock) {
     }
     const Time now = clock_.now();
     const std::optional<Time> next = next_event(interest, now);
-    if (next && *next - now <= kSpin) break;  // the next wait() looks until then: sleeps end too late
+    if (next && *next - now <= kSpin) break;  // the next wait() polls until then: sleeps end too late
     if (!next && deadline.is_never()) {
       changed_.wait(lock);
       continue;
@@ -467,7 +467,7 @@ void ShapedEndpoint::run_listener() {
       listener_wakes_.wait(lock);
       continue;
     }
-    // With no room for messages they stay inside, and do not wake it.
+    // Without room for messages they stay in the inner endpoint, and must not wake it.
     const Interest interest = in_.has_room() ? Interest::kBoth : Interest::kBulk;
     lock.unlock();
     Status status;

@@ -29,7 +29,7 @@ Status Incoming::receive(std::uint64_t tag, std::span<std::byte> target, std::ui
     completion.complete(Status::ok());
     return Status::ok();
   }
-  // At once, and whole: what the peer sent before it closed counts only if a receive is posted for it.
+  // At once, and completely: what the peer sent before it closed counts only if a receive is posted for it.
   Receive& receive = receives_.emplace_back();
   receive.bytes = bytes;
   receive.completion = &completion;
@@ -57,7 +57,7 @@ bool Incoming::sweep(Time now) {
   return land(now) || any;
 }
 
-// Once failed nobody waits for the time any more.
+// After a failure nobody waits for the due time.
 bool Incoming::land(Time now) {
   bool any = false;
   while (!landings_.empty() && (landings_.front().there <= now || !failure_.is_ok())) {

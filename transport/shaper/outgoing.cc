@@ -74,7 +74,7 @@ Status Outgoing::deliver_messages(Time now, bool& moved) {
   return Status::ok();
 }
 
-// Puts pieces on the wire as it becomes free, so that whoever sends later does not find it taken for long.
+// Puts pieces on the wire as it becomes free, so that a later sender does not find it occupied for long.
 void Outgoing::depart(Time now) {
   while (!waiting_.empty() && bulk_link_.free() <= now && flights_.size() + landed_.size() < kFlightsMax) {
     Send& send = waiting_.front();
@@ -110,7 +110,7 @@ Status Outgoing::hand_over(Time now, bool& moved) {
   return Status::ok();
 }
 
-// Takes back the pieces that the endpoint inside is done with. True: some were.
+// Takes back the pieces that the inner endpoint is done with. True: there were some.
 bool Outgoing::complete() {
   bool any = false;
   for (auto flight = landed_.begin(); flight != landed_.end();) {

@@ -17,7 +17,7 @@ using Unit = std::pair<std::string_view, double>;
 constexpr std::array kTimeUnits = {Unit{"ns", 1}, Unit{"us", 1e3}, Unit{"ms", 1e6}, Unit{"s", 1e9}};
 constexpr std::array kRateUnits = {Unit{"bit", 1}, Unit{"kbit", 1e3}, Unit{"Mbit", 1e6}, Unit{"Gbit", 1e9}};
 
-// "1.5ms" in the smallest of the units. None: no number from 0 on with one of the units.
+// "1.5ms" in the smallest of the units. None: not a number >= 0 with one of the units.
 std::optional<double> quantity(std::string_view text, std::span<const Unit> units) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
