@@ -18,13 +18,13 @@ Status wrong(const char* what) { return {Code::kProtocol, std::string("rdma: bul
 }  // namespace
 
 void Bulk::note_post() {
-  news_.store(true, std::memory_order_release);  // pairs with look() and poll()
+  news_.store(true, std::memory_order_release);  // pairs with look() and move_payload()
   owner_.wake();
 }
 
 // --- Movers -----------------------------------------------------------------------------------------------
 
-Result<std::size_t> Bulk::poll() {
+Result<std::size_t> Bulk::move_payload() {
   TF_RETURN_IF_ERROR(owner_.status());
   const std::size_t moved = drain();
   if (moved != 0) return moved;
@@ -125,7 +125,7 @@ bool Bulk::look(Look how) {
   if (broken_) return false;
   Consumer& consumer = plane_.consumer();
   Producer& producer = plane_.producer();
-  // poll() will find any failure again.
+  // move_payload() will find any failure again.
   const bool failed = !consumer.poll().is_ok() || !producer.reap().is_ok() ||
                       (producer.refused() && !producer.take_kicks().is_ok());
   const bool came = consumer.has_record() || consumer.has_payload() || producer.has_payload();

@@ -75,7 +75,7 @@ class BulkOwner {
 // What client and worker share.
 class Bulk : public QueuedBulkPlane {
  public:
-  Result<std::size_t> poll() override;
+  Result<std::size_t> move_payload() override;
   void remember(std::span<std::byte> memory) override { regions_->remember(memory); }
   void forget(std::span<std::byte> memory) override { regions_->forget(memory); }
   Status remember_device(std::span<std::byte> memory, int dmabuf, std::uint64_t offset) override {
@@ -83,7 +83,7 @@ class Bulk : public QueuedBulkPlane {
   }
   bool reaches(std::span<const std::byte> memory) const override { return regions_->reaches(memory); }
 
-  // For wait(): whether poll() may have work. Any thread. kIfFree: if another thread is just looking, leaves
+  // For wait(): whether move_payload() may have work. Any thread. kIfFree: if another thread is just looking, leaves
   // it to that thread. kAlways: for a thread about to sleep, which must be sure; the other thread may have
   // looked before the arrival that raised no event.
   enum class Look : std::uint8_t { kIfFree, kAlways };
@@ -130,7 +130,7 @@ class Bulk : public QueuedBulkPlane {
   Result<std::size_t> move_all();
   Result<std::size_t> take_records();
 
-  std::atomic<bool> news_{false};  // poll() has work
+  std::atomic<bool> news_{false};  // move_payload() has work
   bool broken_ = false;
   bool over_ = false;  // and the queue pairs are gone
 };

@@ -101,10 +101,7 @@ class RdmaEndpoint final : public tf::Endpoint, private BulkOwner {
   Status look_now_and_then() override;
   void wake() override { waker_.notify(); }
 
-  Capabilities capabilities_{.max_message_bytes = kMessageBytesMax,
-                             .bulk_chunk_bytes = kPieceBytes,
-                             .shared_memory = false,
-                             .one_sided = true};
+  Capabilities capabilities_{.one_sided = true};
   std::unique_ptr<Device> device_;
   std::unique_ptr<Plane> messages_;
   std::unique_ptr<Plane> bulk_plane_;

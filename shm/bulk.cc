@@ -9,7 +9,7 @@
 namespace tf::shm {
 namespace {
 
-constexpr std::size_t kPollChunks = 8;  // per direction and poll(): both directions get their turn
+constexpr std::size_t kPollChunks = 8;  // per direction and move_payload(): both directions get their turn
 
 Status wrong(const char* what) { return {Code::kProtocol, std::string("shm: bulk ") + what}; }
 
@@ -24,7 +24,7 @@ Status Bulk::posted(Status status) {
   return status;
 }
 
-Result<std::size_t> Bulk::poll() {
+Result<std::size_t> Bulk::move_payload() {
   TF_RETURN_IF_ERROR(owner_.status());
   const std::size_t sent = push();
   const Result<std::size_t> received = pull();

@@ -45,11 +45,11 @@ class Bulk final : public QueuedBulkPlane {
  public:
   Bulk(const Rings& rings, BulkOwner& owner);
 
-  Result<std::size_t> poll() override;
+  Result<std::size_t> move_payload() override;
 
-  // For the endpoint's wait(): whether poll() would move anything. Any thread.
+  // For the endpoint's wait(): whether move_payload() would move anything. Any thread.
   bool ready() const;
-  // A chunk from the peer is here, and poll() has not found yet that it has no receiver. Any thread.
+  // A chunk from the peer is here, and move_payload() has not found yet that it has no receiver. Any thread.
   bool can_deliver() const;
   // Position of the next chunk to read. Any thread.
   std::uint64_t position() const { return in_.position(); }

@@ -112,10 +112,7 @@ class ShmEndpoint final : public tf::Endpoint, private BulkOwner {
   Segment segment_;
   net::OwnedFd socket_;
   Rings rings_;
-  Capabilities capabilities_{.max_message_bytes = kMessageBytesMax,
-                             .bulk_chunk_bytes = kChunkBytes,
-                             .shared_memory = true,
-                             .one_sided = false};
+  const Capabilities capabilities_;
   RingProducer out_;
   RingConsumer in_;
   MessageRinger ringer_;

@@ -135,7 +135,7 @@ class TcpEndpoint final : public Endpoint, private QueuedBulkPlane {
  private:
   // --- QueuedBulkPlane ---
   BulkQueue& bulk_queue() override { return bulk_lane_->queue(); }
-  Result<std::size_t> poll() override {
+  Result<std::size_t> move_payload() override {
     Result<std::size_t> moved = bulk_lane_->move();
     if (failed()) {  // fail() may have found the lane busy
       bulk_lane_->fail(status());
@@ -265,8 +265,7 @@ class TcpEndpoint final : public Endpoint, private QueuedBulkPlane {
     }
   }
 
-  const Capabilities capabilities_{.bulk_chunk_bytes = kChunkBytesMax,
-                                   .inline_payload_bytes = kInlinePayloadBytes};
+  const Capabilities capabilities_{.inline_payload_bytes = kInlinePayloadBytes};
   const net::OwnedFd message_socket_;
   const net::OwnedFd bulk_socket_;
   net::Waker waker_;

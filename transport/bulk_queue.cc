@@ -3,28 +3,17 @@
 #include "transport/bulk_queue.h"
 
 #include <algorithm>
-#include <charconv>
 #include <string>
 #include <utility>
 
 namespace tf {
-namespace {
-
-constexpr std::string_view kAbortText = "bulk transfer aborted by its sender, reason ";
-
-}  // namespace
 
 Status bulk_aborted(std::uint32_t reason) {
-  return {Code::kClosed, std::string(kAbortText) + std::to_string(reason)};
+  return {Code::kClosed, "bulk transfer aborted by its sender, reason " + std::to_string(reason), reason};
 }
 
 std::uint32_t abort_reason(const Status& status) {
-  const std::string_view text = status.message();
-  if (status.code() != Code::kClosed || !text.starts_with(kAbortText)) return 0;
-  const std::string_view digits = text.substr(kAbortText.size());
-  std::uint32_t reason = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), reason);
-  return error == std::errc() && end == digits.data() + digits.size() ? reason : 0;
+  return status.code() == Code::kClosed ? status.reason() : 0;
 }
 
 BulkQueue::~BulkQueue() {

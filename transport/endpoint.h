@@ -6,7 +6,7 @@
 // Threads. Three roles. One thread at a time holds each; the three may run concurrently:
 //   producer  reserve, publish, abandon          (RequestQueue lets many threads share it)
 //   consumer  poll
-//   mover     bulk().poll
+//   mover     bulk().move_payload
 // Consumer and mover may call wait(), also both at the same time. bulk().send/receive/discard/abort, fail()
 // and status() may be called from any thread.
 //
@@ -36,11 +36,9 @@ inline constexpr std::size_t kMessageBytesMax = 64 * 1024;
 
 struct Capabilities {
   std::size_t max_message_bytes = kMessageBytesMax;  // largest reserve()
-  std::size_t bulk_chunk_bytes = 1 << 20;            // best size of one send(); larger ones are cut
   // Payload up to this size costs less inside its message than on the bulk plane.
   std::size_t inline_payload_bytes = 8 << 10;
-  bool shared_memory = false;  // both sides can map the same pages
-  bool one_sided = false;      // bulk transfers need no processor on the far side
+  bool one_sided = false;  // bulk transfers need no processor on the far side
   // Bulk data leaves from the processor that moves it, and may arrive out of order when the mover changes
   // processors. Best moved by one thread that stays where it is.
   bool steady_mover = false;
@@ -96,8 +94,8 @@ class BulkPlane {
   virtual Status receive(std::uint64_t tag, std::span<std::byte> target, BulkCompletion& completion) = 0;
   // Receives the next `bytes` of `tag` and throws them away.
   virtual Status discard(std::uint64_t tag, std::uint64_t bytes, BulkCompletion& completion) = 0;
-  // The sender gives up on `tag`: the peer's receives for it complete with kClosed and `reason` (a number
-  // that both users understand, at most 32 bits) in BulkAbort's text form.
+  // The sender gives up on `tag`: the peer's receives for it complete with kClosed and `reason`, a number that
+  // both users understand (abort_reason()).
   virtual Status abort(std::uint64_t tag, std::uint32_t reason) = 0;
 
   // For an end that chooses every tag it receives under, and posts its receives before it asks the peer to
@@ -131,7 +129,7 @@ class BulkPlane {
   }
 
   // Moves what it can without blocking. Returns the bytes moved (0: nothing to do now).
-  virtual Result<std::size_t> poll() = 0;
+  virtual Result<std::size_t> move_payload() = 0;
 };
 
 inline constexpr std::size_t kBulkPendingMax = 4096;
@@ -172,9 +170,9 @@ class Endpoint {
 
   virtual BulkPlane& bulk() = 0;
 
-  // Sleeps until poll() (kMessages) or bulk().poll() (kBulk) may have work, until there may be room again
-  // after a reserve() that returned kWouldBlock, until the endpoint fails (returns that failure), or until
-  // the deadline passes (kTimeout). Spins adaptively first. May return early.
+  // Sleeps until poll() (kMessages) or bulk().move_payload() (kBulk) may have work, until there may be room
+  // again after a reserve() that returned kWouldBlock, until the endpoint fails (returns that failure), or
+  // until the deadline passes (kTimeout). Spins adaptively first. May return early.
   virtual Status wait(Interest interest, Deadline deadline) = 0;
 
   // Makes `reason` the sticky failure, unless there is one already, and wakes every waiter.

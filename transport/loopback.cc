@@ -19,7 +19,7 @@ namespace tf {
 namespace {
 
 constexpr std::size_t kChunkBytes = 64 * 1024;
-constexpr std::size_t kPollBytesMax = 1024 * 1024;  // per direction and bulk poll()
+constexpr std::size_t kPollBytesMax = 1024 * 1024;  // per direction and move_payload()
 
 struct Chunk {
   std::uint64_t tag = 0;
@@ -148,7 +148,7 @@ class LoopbackEndpoint final : public Endpoint, private QueuedBulkPlane {
   // --- QueuedBulkPlane ---
   BulkQueue& bulk_queue() override { return own_.bulk; }
 
-  Result<std::size_t> poll() override {
+  Result<std::size_t> move_payload() override {
     const std::size_t sent = push_chunks();
     std::size_t received = 0;
     while (received < kPollBytesMax) {

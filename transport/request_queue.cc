@@ -227,7 +227,7 @@ Status RequestQueue::State::wait_for_room(std::uint64_t seen_round) {
 
 // The notices sink is posting: messages cannot be polled from within poll(), bulk can.
 Status RequestQueue::State::wait_for_room_as_driver() {
-  const Result<std::size_t> moved = endpoint_.bulk().poll();
+  const Result<std::size_t> moved = endpoint_.bulk().move_payload();
   if (!moved) return moved.status();  // after a loss there is no need to post
   Status status = endpoint_.wait(Interest::kBulk, Deadline::after(kNestedWait));
   return status.code() == Code::kTimeout ? Status::ok() : status;
@@ -361,7 +361,7 @@ void RequestQueue::State::wake_followers() {
 
 Status RequestQueue::State::move(bool& progress) {
   const Result<std::size_t> delivered = endpoint_.poll(*this, kPollBatch);
-  const Result<std::size_t> moved = endpoint_.bulk().poll();
+  const Result<std::size_t> moved = endpoint_.bulk().move_payload();
   if (!delivered) return delivered.status();
   // A transport may see the bulk plane's loss first: messages still to be delivered come before the end.
   if (!moved) {

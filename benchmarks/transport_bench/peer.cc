@@ -69,7 +69,7 @@ class StreamEnd {
   }
   Status await(const BulkCompletion& completion) {
     while (!completion.done()) {
-      Result<std::size_t> moved = endpoint_.bulk().poll();
+      Result<std::size_t> moved = endpoint_.bulk().move_payload();
       if (!moved) return moved.status();
       if (*moved == 0 && !completion.done()) TF_RETURN_IF_ERROR(endpoint_.wait(Interest::kBulk, deadline_));
     }

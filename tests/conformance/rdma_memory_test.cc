@@ -42,8 +42,8 @@ class RdmaMemory : public testing::Test {
     ASSERT_OK(from.bulk().send(1, source, sent));
     ASSERT_OK(to.bulk().receive(1, target, received));
     for (const Deadline deadline = Deadline::after(kLimit); !sent.done() || !received.done();) {
-      (void)from.bulk().poll();
-      (void)to.bulk().poll();
+      (void)from.bulk().move_payload();
+      (void)to.bulk().move_payload();
       if (deadline.passed() || !from.status().is_ok() || !to.status().is_ok()) break;
     }
     if (!sent.done() || !received.done()) pair = {};  // before its memory goes

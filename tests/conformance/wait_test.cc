@@ -58,7 +58,7 @@ TEST_P(WaitHere, PostedSendWakesTheMover) {
   std::atomic<bool> stop{false};
   const auto move = [&](Endpoint& endpoint) {
     while (!stop.load(std::memory_order_acquire)) {  // pairs with the store below
-      const Result<std::size_t> moved = endpoint.bulk().poll();
+      const Result<std::size_t> moved = endpoint.bulk().move_payload();
       if (!moved) return;
       if (moved.value() == 0 && endpoint.wait(Interest::kBulk, Deadline::never()).code() == Code::kInternal)
         return;

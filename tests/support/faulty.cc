@@ -52,8 +52,8 @@ class Faulty final : public Endpoint, private BulkPlane {
     return inner_->bulk().discard(tag, bytes, completion);
   }
   Status abort(std::uint64_t tag, std::uint32_t reason) override { return inner_->bulk().abort(tag, reason); }
-  Result<std::size_t> poll() override {
-    Result<std::size_t> moved = inner_->bulk().poll();
+  Result<std::size_t> move_payload() override {
+    Result<std::size_t> moved = inner_->bulk().move_payload();
     if (!moved) return moved;
     const std::uint64_t total = bulk_bytes_.fetch_add(*moved, std::memory_order_relaxed) + *moved;
     if (*moved > 0 && total > faults_.cut_after_bulk_bytes) {

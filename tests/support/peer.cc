@@ -50,7 +50,7 @@ Status Peer::await(const BulkCompletion& completion) {
 Status Peer::drive(Deadline deadline) {
   if (is_closed()) return {Code::kClosed, "the test closed this endpoint"};
   const Result<std::size_t> delivered = endpoint_->poll(*this, 64);
-  const Result<std::size_t> moved = endpoint_->bulk().poll();
+  const Result<std::size_t> moved = endpoint_->bulk().move_payload();
   if (delivered && delivered.value() > 0) return Status::ok();
   if (!delivered) return delivered.status();
   if (const Status status = endpoint_->status(); !status.is_ok()) return status;  // not bulk's loss alone

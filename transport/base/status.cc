@@ -76,14 +76,14 @@ Status Status::from_errno(std::string_view what, int error_number) {
 
 const std::string& Status::message() const {
   static const std::string none;
-  return message_ == nullptr ? none : *message_;
+  return message_ == nullptr ? none : message_->text;
 }
 
 std::string Status::to_string() const {
   std::string text(name(code_));
-  if (message_ != nullptr) {
+  if (!message().empty()) {
     text += ": ";
-    text += *message_;
+    text += message();
   }
   return text;
 }

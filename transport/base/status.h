@@ -39,7 +39,10 @@ class [[nodiscard]] Status {
  public:
   Status() = default;
   explicit Status(Code code) : code_(code) {}
-  Status(Code code, std::string message) : code_(code), message_(keep(std::move(message))) {}
+  Status(Code code, std::string message) : code_(code), message_(keep({std::move(message), 0})) {}
+  // `reason`: a number for programs, of which the two users of the operation know what it means.
+  Status(Code code, std::string message, std::uint32_t reason)
+      : code_(code), message_(keep({std::move(message), reason})) {}
   Status(const Status& other) : code_(other.code_), message_(copy(other.message_)) {}
   Status(Status&&) noexcept = default;
   Status& operator=(const Status& other) {
@@ -59,16 +62,22 @@ class [[nodiscard]] Status {
   explicit operator bool() const { return is_ok(); }
   Code code() const { return code_; }
   const std::string& message() const;
+  std::uint32_t reason() const { return message_ == nullptr ? 0 : message_->reason; }  // 0: none
   // "peer lost: the worker closed the queue lane"
   std::string to_string() const;
 
  private:
-  using Message = std::unique_ptr<const std::string>;  // null: empty
-  static Message keep(std::string message) {
-    return message.empty() ? nullptr : std::make_unique<const std::string>(std::move(message));
+  struct Words {
+    std::string text;
+    std::uint32_t reason = 0;
+  };
+  using Message = std::unique_ptr<const Words>;  // null: no text and no reason
+  static Message keep(Words words) {
+    const bool none = words.text.empty() && words.reason == 0;
+    return none ? nullptr : std::make_unique<const Words>(std::move(words));
   }
   static Message copy(const Message& other) {
-    return other == nullptr ? nullptr : std::make_unique<const std::string>(*other);
+    return other == nullptr ? nullptr : std::make_unique<const Words>(*other);
   }
 
   Code code_ = Code::kOk;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // mutex_ guards all state; inside_'s producer is whoever holds it. Its consumer and mover is whoever holds
-// role_, which is taken before mutex_: the thread in poll(), bulk().poll() or wait(), or the listener, which
-// keeps it while it sleeps in inside_->wait(). A caller that does not get the role needs nothing of it: the
-// listener takes what comes and wakes the callers.
+// role_, which is taken before mutex_: the thread in poll(), bulk().move_payload() or wait(), or the
+// listener, which keeps it while it sleeps in inside_->wait(). A caller that does not get the role needs
+// nothing of it: the listener takes what comes and wakes the callers.
 //
 // No wake-up is lost: whatever a sleeper in wait() looks for changes under mutex_ and counts events_ up, and
 // a sleeper falls asleep under mutex_ only while events_ is what its last wait() ended with.
@@ -52,9 +52,7 @@ class ShapedEndpoint final : public Endpoint, private BulkPlane, private Message
         rtt_(shape.rtt),
         capabilities_(inside_->capabilities()),
         out_(shape, *inside_),
-        in_(shape, *inside_) {
-    capabilities_.shared_memory = false;
-  }
+        in_(shape, *inside_) {}
   ~ShapedEndpoint() override;
 
   Status start_threads();
@@ -76,7 +74,7 @@ class ShapedEndpoint final : public Endpoint, private BulkPlane, private Message
   Status receive(std::uint64_t tag, std::span<std::byte> target, BulkCompletion& completion) override;
   Status discard(std::uint64_t tag, std::uint64_t bytes, BulkCompletion& completion) override;
   Status abort(std::uint64_t tag, std::uint32_t reason) override;
-  Result<std::size_t> poll() override;
+  Result<std::size_t> move_payload() override;
   void remember(std::span<std::byte> memory) override { inside_->bulk().remember(memory); }
   void forget(std::span<std::byte> memory) override { inside_->bulk().forget(memory); }
   void refuse_unasked() override { inside_->bulk().refuse_unasked(); }
@@ -304,7 +302,7 @@ Status ShapedEndpoint::discard(std::uint64_t tag, std::uint64_t bytes, BulkCompl
   return posted(in_.receive(tag, {}, bytes, completion));
 }
 
-Result<std::size_t> ShapedEndpoint::poll() {
+Result<std::size_t> ShapedEndpoint::move_payload() {
   pump();
   const Lock lock(mutex_);
   if (moved_ != 0) return std::exchange(moved_, 0);
@@ -339,7 +337,7 @@ void ShapedEndpoint::pump_inside() {
     room = in_.has_room() && failure_.is_ok() && !in_.is_lost();
   }
   if (room) settle(inside_->poll(*this, kPollBatch).status());
-  Result<std::size_t> moved = inside_->bulk().poll();
+  Result<std::size_t> moved = inside_->bulk().move_payload();
   // A transport may see the bulk plane's loss first: messages still to be delivered come before the end.
   if (!moved) settle(inside_->status());
   if (!moved || *moved == 0) return;

@@ -30,8 +30,8 @@ class Clock {
 // kResourceExhausted: the system gives us no thread.
 Result<std::unique_ptr<Endpoint>> make_shaped(std::unique_ptr<Endpoint> inside, const Shape& shape);
 
-// For tests: without threads, on a clock that the test moves. Only poll() and bulk().poll() move what is due;
-// wait() never sleeps. `clock` outlives the endpoint.
+// For tests: without threads, on a clock that the test moves. Only poll() and bulk().move_payload() move what
+// is due; wait() never sleeps. `clock` outlives the endpoint.
 std::unique_ptr<Endpoint> make_shaped_by_hand(std::unique_ptr<Endpoint> inside, const Shape& shape,
                                               const Clock& clock);
 

@@ -228,7 +228,7 @@ void Session::drive_bulk() {
   if (endpoint_.capabilities().steady_mover) return;
   std::unique_lock lock(mover_mutex_, std::try_to_lock);
   if (!lock) return;
-  Result<std::size_t> moved = bulk().poll();
+  Result<std::size_t> moved = bulk().move_payload();
   if (!moved) end(moved.status());
 }
 
@@ -236,7 +236,7 @@ void Session::move_payload() {
   if (endpoint_.capabilities().steady_mover) stay_on_this_processor();
   while (!ending()) {
     std::unique_lock lock(mover_mutex_);
-    Result<std::size_t> moved = bulk().poll();
+    Result<std::size_t> moved = bulk().move_payload();
     lock.unlock();
     if (!moved) return end(moved.status());
     if (*moved != 0) continue;

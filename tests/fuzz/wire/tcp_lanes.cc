@@ -66,7 +66,7 @@ void drive(tf::Endpoint& endpoint) {
   Sink sink;
   const tf::Deadline deadline = tf::Deadline::after(std::chrono::seconds(10));
   for (;;) {
-    if (!endpoint.poll(sink, 16) || !endpoint.bulk().poll()) return;
+    if (!endpoint.poll(sink, 16) || !endpoint.bulk().move_payload()) return;
     if (deadline.passed()) __builtin_trap();
     static_cast<void>(endpoint.wait(tf::Interest::kBoth, tf::Deadline::after(std::chrono::milliseconds(10))));
   }

@@ -66,7 +66,7 @@ std::vector<std::byte> FakeWorker::last_arguments() {
 void FakeWorker::run() {
   while (!stop_) {
     auto delivered = endpoint_->poll(*this, 16);
-    if (!delivered || !endpoint_->bulk().poll()) return;
+    if (!delivered || !endpoint_->bulk().move_payload()) return;
     while (!steps_.empty() && steps_.front()()) steps_.pop_front();
     (void)endpoint_->wait(Interest::kBoth, Deadline::after(std::chrono::milliseconds(1)));
   }

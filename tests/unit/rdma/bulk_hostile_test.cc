@@ -57,7 +57,7 @@ class BulkHostile : public StreamTest {
   Code outcome() {
     for (int quiet = 0; quiet < 3 && owner.failure.is_ok(); ++quiet) {
       EXPECT_TRUE(fabric.wait_idle());
-      (void)bulk->poll();
+      (void)bulk->move_payload();
     }
     return owner.failure.code();
   }

@@ -124,8 +124,8 @@ TEST_F(CostTest, Payload) {
       ASSERT_TRUE(from.bulk().send(7, source, sent).is_ok());
       const Deadline deadline = Deadline::after(std::chrono::seconds(60));
       while (!(sent.done() && received.done()) && !deadline.passed()) {
-        ASSERT_TRUE(from.bulk().poll().is_ok());
-        ASSERT_TRUE(to.bulk().poll().is_ok());
+        ASSERT_TRUE(from.bulk().move_payload().is_ok());
+        ASSERT_TRUE(to.bulk().move_payload().is_ok());
       }
       ASSERT_TRUE(sent.done() && received.done());
       EXPECT_EQ(test::find_mismatch(target, 1), test::kNoMismatch);

@@ -59,10 +59,10 @@ class DeviceMemoryTest : public testing::Test {
     while (!completion.done() && !deadline.passed()) {
       NoMessages sink;
       if (pair_.client)
-        (void)client().poll();
+        (void)client().move_payload();
       else
         (void)pair_.server->poll(sink, 1);
-      (void)worker().poll();
+      (void)worker().move_payload();
     }
     ASSERT_TRUE(completion.done());
   }
@@ -265,8 +265,8 @@ class DeviceMemoryLoss : public DeviceMemoryTest, public testing::WithParamInter
     const std::uint64_t before = moved();
     const Deadline deadline = Deadline::after(std::chrono::seconds(20));
     while (moved() == before && !ours_.done() && !deadline.passed()) {
-      (void)client().poll();
-      (void)worker().poll();
+      (void)client().move_payload();
+      (void)worker().move_payload();
     }
     ASSERT_FALSE(ours_.done());
   }

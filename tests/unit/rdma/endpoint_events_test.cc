@@ -73,7 +73,7 @@ class EndpointEvents : public EndpointsTest, public testing::WithParamInterface<
     EXPECT_NE(reason.message().find(event), std::string::npos) << reason.to_string();
     BulkCompletion none;
     std::byte byte{};
-    for (const Status& said : {endpoint.reserve(64).status(), endpoint.bulk().poll().status(),
+    for (const Status& said : {endpoint.reserve(64).status(), endpoint.bulk().move_payload().status(),
                                endpoint.wait(Interest::kBoth, Deadline::now()),
                                endpoint.bulk().send(1, std::span(&byte, 1), none)})
       EXPECT_EQ(said.to_string(), reason.to_string());
@@ -124,7 +124,7 @@ TEST_P(EndpointEvents, AreFoundByWhoPolls) {
     const Deadline deadline = Deadline::after(std::chrono::seconds(20));
     Endpoint& endpoint = *pair_.client;
     const auto poll = [&] {
-      return (polls_messages ? endpoint.poll(sink, 1) : endpoint.bulk().poll()).status();
+      return (polls_messages ? endpoint.poll(sink, 1) : endpoint.bulk().move_payload()).status();
     };
     while (fabric_.pending_events("fake0") != 0 && !deadline.passed()) (void)poll();
     EXPECT_EQ(fabric_.pending_events("fake0"), 0u);

@@ -55,8 +55,8 @@ class EndpointsTest : public testing::Test {
       return true;
     };
     while (!done() && !deadline.passed()) {
-      static_cast<void>(pair_.client->bulk().poll());
-      static_cast<void>(pair_.server->bulk().poll());
+      static_cast<void>(pair_.client->bulk().move_payload());
+      static_cast<void>(pair_.server->bulk().move_payload());
     }
     return done();
   }

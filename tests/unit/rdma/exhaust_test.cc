@@ -114,7 +114,7 @@ class End final : private MessageSink {
   Status step(std::chrono::milliseconds most) {
     const Result<std::size_t> delivered = endpoint_->poll(*this, 64);
     if (!delivered) return delivered.status();
-    const Result<std::size_t> moved = endpoint_->bulk().poll();
+    const Result<std::size_t> moved = endpoint_->bulk().move_payload();
     if (!moved) return moved.status();
     if (delivered.value() + moved.value() != 0) return Status::ok();
     const Status waited = endpoint_->wait(Interest::kBoth, Deadline::after(most));
@@ -146,7 +146,7 @@ class End final : private MessageSink {
     EXPECT_EQ(in.with(reason), kBulkPendingMax);
     for (const Status& said :
          {endpoint_->status(), endpoint_->reserve(64).status(), endpoint_->poll(*this, 1).status(),
-          endpoint_->bulk().poll().status(), endpoint_->wait(Interest::kBoth, Deadline::never()),
+          endpoint_->bulk().move_payload().status(), endpoint_->wait(Interest::kBoth, Deadline::never()),
           endpoint_->bulk().send(1, out.piece(1), one_more_)})
       EXPECT_EQ(said.to_string(), reason.to_string());
     EXPECT_FALSE(one_more_.done());

@@ -181,7 +181,7 @@ TEST_F(SleepingMover, IsNotLeftAloneWithWhatCameBehindAnothersLook) {
     });
     while (fabric_.counters().armings == before) std::this_thread::yield();
   };
-  ASSERT_TRUE(pair_.server->bulk().poll().is_ok());
+  ASSERT_TRUE(pair_.server->bulk().move_payload().is_ok());
   ASSERT_TRUE(mover.joinable());
   mover.join();
   pair_ = {};  // while `sent`, which nobody receives, is there

@@ -49,7 +49,7 @@ class SleepTest : public EndpointsTest, public testing::WithParamInterface<Sleep
     }
     id_ = id;
     EXPECT_TRUE(other().bulk().send(id, memory_, ends_.emplace_back()).is_ok());
-    EXPECT_TRUE(other().bulk().poll().is_ok());
+    EXPECT_TRUE(other().bulk().move_payload().is_ok());
   }
   // The sleeper takes it.
   void hear() {
@@ -62,7 +62,7 @@ class SleepTest : public EndpointsTest, public testing::WithParamInterface<Sleep
     EXPECT_TRUE(move_until_done(ends_));
     ends_.clear();
     EXPECT_TRUE(fabric_.wait_idle());
-    static_cast<void>(sleeper().bulk().poll());
+    static_cast<void>(sleeper().bulk().move_payload());
   }
 
  private:

@@ -39,7 +39,7 @@ class UnderWayTest : public EndpointsTest {
     EXPECT_TRUE(fabric_.wait_idle());
     fabric_.pause();
     const std::uint64_t before = fabric_.counters().work_requests;
-    for (int turn = 0; turn < 4; ++turn) EXPECT_TRUE(pair_.server->bulk().poll().is_ok());
+    for (int turn = 0; turn < 4; ++turn) EXPECT_TRUE(pair_.server->bulk().move_payload().is_ok());
     constexpr std::uint64_t kCredit = 1;  // for the announcements
     return fabric_.counters().work_requests - before - kCredit;
   }
@@ -118,7 +118,7 @@ TEST_F(UnderWayTest, AFailureEndsWhatADeadDeviceHas) {
     EXPECT_TRUE(end.done());
     EXPECT_EQ(end.status().code(), Code::kPeerLost);
   }
-  EXPECT_FALSE(pair_.server->bulk().poll().is_ok());
+  EXPECT_FALSE(pair_.server->bulk().move_payload().is_ok());
   fabric_.resume();
 }
 
@@ -158,9 +158,9 @@ TEST_F(UnderWayTest, WhatGoesToTheSamePlaceKeepsItsOrder) {
   }
   EXPECT_TRUE(fabric_.wait_idle());
   while (!ends.back().done()) {  // all that is under way ends before the worker looks
-    ASSERT_TRUE(pair_.server->bulk().poll().is_ok());
+    ASSERT_TRUE(pair_.server->bulk().move_payload().is_ok());
     EXPECT_TRUE(fabric_.wait_idle());
-    ASSERT_TRUE(pair_.client->bulk().poll().is_ok());
+    ASSERT_TRUE(pair_.client->bulk().move_payload().is_ok());
   }
   EXPECT_EQ(test::find_mismatch(target, 80 + kTransfersMax - 1), test::kNoMismatch);
 }
@@ -181,10 +181,10 @@ TEST_F(UnderWayTest, SoItDoesAtTheClient) {
     }
     while (!ends.back().done()) {  // all that the worker can do is done before the client looks
       for (int turn = 0; turn < 4; ++turn) {
-        ASSERT_TRUE(pair_.server->bulk().poll().is_ok());
+        ASSERT_TRUE(pair_.server->bulk().move_payload().is_ok());
         EXPECT_TRUE(fabric_.wait_idle());
       }
-      ASSERT_TRUE(pair_.client->bulk().poll().is_ok());
+      ASSERT_TRUE(pair_.client->bulk().move_payload().is_ok());
     }
     ASSERT_TRUE(move_until_done(ends));
     EXPECT_EQ(test::find_mismatch(target, 90 + kTransfers - 1), test::kNoMismatch) << remembered;

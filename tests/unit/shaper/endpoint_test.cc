@@ -109,8 +109,8 @@ TEST_F(Shaped, PayloadIsDeliveredAtTheRate) {
   const auto run_to = [&](int us) {
     for (; us_ <= us; ++us_) {
       clock_.set(microseconds(us_));
-      (void)near_->bulk().poll();
-      (void)far_->bulk().poll();
+      (void)near_->bulk().move_payload();
+      (void)far_->bulk().move_payload();
     }
   };
   run_to(600);
@@ -131,14 +131,14 @@ TEST_F(Shaped, ReceivedPayloadCompletesWhenItWouldHaveCome) {
   ASSERT_TRUE(near_->bulk().receive(1, target, received));
   ASSERT_TRUE(far_->bulk().send(1, source, sent));
   for (int turn = 0; turn < 100; ++turn) {
-    (void)far_->bulk().poll();
-    (void)near_->bulk().poll();
+    (void)far_->bulk().move_payload();
+    (void)near_->bulk().move_payload();
   }
   clock_.set(microseconds(649));
-  (void)near_->bulk().poll();
+  (void)near_->bulk().move_payload();
   EXPECT_FALSE(received.done());
   clock_.set(microseconds(650));
-  (void)near_->bulk().poll();
+  (void)near_->bulk().move_payload();
   ASSERT_TRUE(received.done());
   EXPECT_TRUE(received.status().is_ok());
   EXPECT_EQ(test::find_mismatch(target, 2), test::kNoMismatch);
@@ -150,8 +150,8 @@ TEST_F(Shaped, AnAbortIsOnTheWayToo) {
   ASSERT_TRUE(far_->bulk().receive(3, target, received));
   ASSERT_TRUE(near_->bulk().abort(3, 719));
   const auto move = [&] {
-    (void)near_->bulk().poll();
-    (void)far_->bulk().poll();
+    (void)near_->bulk().move_payload();
+    (void)far_->bulk().move_payload();
   };
   clock_.set(microseconds(49));
   move();
@@ -186,8 +186,6 @@ TEST_F(Shaped, TheLossOfThePeerComesBehindWhatItSent) {
   EXPECT_EQ(near_->poll(none_, 10).code(), Code::kPeerLost);
   EXPECT_EQ(near_->status().code(), Code::kPeerLost);
 }
-
-TEST_F(Shaped, SharesNoMemory) { EXPECT_FALSE(near_->capabilities().shared_memory); }
 
 }  // namespace
 }  // namespace tf::shaper

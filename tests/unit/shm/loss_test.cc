@@ -18,7 +18,7 @@ void send_and_go(std::unique_ptr<Endpoint>& endpoint, int messages) {
   const std::vector<std::byte> source = test::pattern(kBytes, 3);
   BulkCompletion sent;
   ASSERT_TRUE(endpoint->bulk().send(1, source, sent).is_ok());
-  while (!sent.done()) ASSERT_TRUE(endpoint->bulk().poll().is_ok());
+  while (!sent.done()) ASSERT_TRUE(endpoint->bulk().move_payload().is_ok());
   for (int id = 1; id <= messages; ++id) ASSERT_TRUE(test::try_publish(*endpoint, 1, 1, {}).is_ok());
   endpoint.reset();
 }
@@ -26,7 +26,7 @@ void send_and_go(std::unique_ptr<Endpoint>& endpoint, int messages) {
 Status await(Endpoint& endpoint, const BulkCompletion& completion) {
   const Deadline deadline = Deadline::after(seconds(10));
   while (!completion.done()) {
-    Result<std::size_t> moved = endpoint.bulk().poll();
+    Result<std::size_t> moved = endpoint.bulk().move_payload();
     if (moved && moved.value() == 0) (void)endpoint.wait(Interest::kBulk, deadline);
     if (!moved && !completion.done()) return moved.status();
     if (deadline.passed()) return {Code::kTimeout, "the test gave up"};
@@ -76,7 +76,7 @@ TEST(ShmLoss, AChunkWithoutAReceiverEndsSoon) {
     const auto start = Deadline::Clock::now();
     Status status;
     for (int turn = 0; turn < 1000 && status.is_ok(); ++turn) {
-      status = pair.worker->bulk().poll().status();
+      status = pair.worker->bulk().move_payload().status();
       if (status.is_ok()) status = pair.worker->wait(interest, Deadline::after(seconds(5)));
     }
     EXPECT_EQ(status.code(), Code::kPeerLost) << status.to_string();
@@ -94,7 +94,7 @@ TEST(ShmLoss, WaitingForTheOtherRoleBurnsNoProcessor) {
   int turns = 0;
   while (!deadline.passed()) {
     ++turns;
-    ASSERT_TRUE(pair.worker->bulk().poll().is_ok());
+    ASSERT_TRUE(pair.worker->bulk().move_payload().is_ok());
     (void)pair.worker->wait(Interest::kBulk, deadline);
   }
   EXPECT_LT(thread_time() - before, milliseconds(100));

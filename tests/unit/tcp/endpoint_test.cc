@@ -71,7 +71,7 @@ class BarePeer : public testing::TestWithParam<EngineKind> {
     const Deadline deadline = Deadline::after(kLimit);
     while (endpoint.status().is_ok() && !deadline.passed()) {
       (void)endpoint.poll(sink, 100).status();
-      (void)endpoint.bulk().poll().status();
+      (void)endpoint.bulk().move_payload().status();
       (void)endpoint.wait(Interest::kBoth, Deadline::after(std::chrono::milliseconds(50)));
     }
     return endpoint.status();

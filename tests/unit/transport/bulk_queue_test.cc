@@ -34,8 +34,10 @@ TEST(BulkAbort, ReasonsRoundTrip) {
     EXPECT_EQ(abort_reason(bulk_aborted(reason)), reason);
   EXPECT_EQ(abort_reason(Status()), 0u);
   EXPECT_EQ(abort_reason({Code::kClosed, "closed"}), 0u);
-  EXPECT_EQ(abort_reason({Code::kPeerLost, bulk_aborted(5).message()}), 0u);
-  EXPECT_EQ(abort_reason({Code::kClosed, bulk_aborted(5).message() + "x"}), 0u);
+  EXPECT_EQ(abort_reason({Code::kPeerLost, "lost", 5}), 0u);
+  EXPECT_EQ(abort_reason({Code::kClosed, bulk_aborted(5).message()}), 0u) << "the text says nothing";
+  const Status copy = bulk_aborted(7);
+  EXPECT_EQ(abort_reason(Status(copy)), 7u);
 }
 
 TEST_F(BulkQueueTest, SendsGoOutInOrderAndPartly) {

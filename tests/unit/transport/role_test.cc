@@ -78,7 +78,7 @@ class ScriptedEndpoint final : public Endpoint, private BulkPlane {
   Status receive(std::uint64_t, std::span<std::byte>, BulkCompletion&) override { return would_block(); }
   Status discard(std::uint64_t, std::uint64_t, BulkCompletion&) override { return would_block(); }
   Status abort(std::uint64_t, std::uint32_t) override { return would_block(); }
-  Result<std::size_t> poll() override { return std::size_t{0}; }
+  Result<std::size_t> move_payload() override { return std::size_t{0}; }
 
   Capabilities capabilities_;
   std::vector<std::byte> slot_;  // the producer's

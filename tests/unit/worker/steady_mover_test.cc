@@ -26,7 +26,7 @@ class WatchedBulk final : public BulkPlane {
     return plane_.discard(tag, bytes, completion);
   }
   Status abort(std::uint64_t tag, std::uint32_t reason) override { return plane_.abort(tag, reason); }
-  Result<std::size_t> poll() override {
+  Result<std::size_t> move_payload() override {
     cpu_set_t allowed;
     CPU_ZERO(&allowed);
     EXPECT_EQ(::sched_getaffinity(0, sizeof allowed, &allowed), 0);
@@ -35,7 +35,7 @@ class WatchedBulk final : public BulkPlane {
       movers_.insert(std::this_thread::get_id());
       places_.insert(CPU_COUNT(&allowed));
     }
-    return plane_.poll();
+    return plane_.move_payload();
   }
   std::size_t movers() const {
     const std::lock_guard lock(mutex_);
