@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which processor a measuring process runs on. Without effect where the system refuses.
+// The processor that a measuring process runs on. No effect if the system refuses.
 #pragma once
 
 #include <sched.h>
@@ -8,16 +8,16 @@ namespace tf::bench {
 
 enum class Processor { kFirst, kLast };
 
-// To the first or last processor that this thread may use.
+// Pins this thread to the first or last processor that it may use.
 void pin_to(Processor which);
-// To all processors again that the program was started with. REQUIRES: called first before any pin_to().
+// Allows all processors again that the program was started with. REQUIRES: called once before any pin_to().
 void unpin();
 
-// Off the processor that this thread (or the parent it was forked from) is pinned to, so that two ends really
-// run at the same time.
+// Moves off the processor that this thread (or the parent it was forked from) is pinned to, so that two ends
+// really run at the same time.
 void leave_to_another_processor();
 
-// Where this thread may run is again as it was when the object goes.
+// Restores this thread's allowed processors when the object is destroyed.
 class KeepPlacement {
  public:
   KeepPlacement();
@@ -30,8 +30,8 @@ class KeepPlacement {
   bool valid_;
 };
 
-// Keeps this thread on the first processor it may use for as long as the object lives: a limit that two
-// spinning ends share would be no limit while the scheduler has them on one processor.
+// Keeps this thread on the first processor it may use, for the object's lifetime: with two spinning ends on
+// one processor the result would be no limit.
 class PinnedHere {
  public:
   PinnedHere() { pin_to(Processor::kFirst); }

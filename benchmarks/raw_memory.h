@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of every kind that copies meet, so that what one core can copy is measured between the same kinds.
+// Every kind of memory that copies use, to measure what one core can copy between the same kinds.
 #pragma once
 
 #include <cstddef>
@@ -14,10 +14,10 @@ enum class Pages {
   kFile,   // of a memory file that others map too, as the transports and the CPU runtime have them
 };
 
-// Touched pages. data() is null where there is no room.
+// Touched pages. data() is null if there is no room.
 class RawMemory {
  public:
-  // `address`: where it lies, not for the heap; 0: where the kernel likes.
+  // `address`: its address (not for the heap); 0: the kernel chooses.
   RawMemory(Pages pages, std::uint64_t bytes, std::uint64_t address = 0);
   RawMemory(const RawMemory&) = delete;
   RawMemory& operator=(const RawMemory&) = delete;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What plain TCP sockets do on loopback between two processes: the limits of the tcp transport.
+// Plain TCP sockets on loopback between two processes: the limits of the tcp transport.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace tf::bench {
 double raw_tcp_round_trip_ns(double budget_s);
 
 // A stream of `bytes` from one buffer, received into one buffer, acknowledged by one byte at the end; median
-// of the best of several piece sizes, in GB/s. Congestion control is cubic, which loopback likes best.
+// of the best of several piece sizes, in GB/s. Congestion control is cubic, the fastest on loopback.
 double raw_tcp_stream_gb_per_s(std::uint64_t bytes, double budget_s);
 
 }  // namespace tf::bench

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Usage errors of the benchmarks end with 2, as those of every program of the project.
+// Usage errors end the benchmarks with 2, like every program of the project.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -7,7 +7,7 @@
 
 namespace tf::bench {
 
-// The exit code where nothing is left to do: 0 after --help, 2 after an error, which CLI11 has told.
+// The exit code if there is nothing left to do: 0 after --help, 2 after an error, which CLI11 has reported.
 inline std::optional<int> parse_command_line(CLI::App& app, int argc, char** argv) {
   try {
     app.parse(argc, argv);

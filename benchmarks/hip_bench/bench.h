@@ -21,7 +21,7 @@ struct Options {
   bool json = false;
   bool quick = false;
   std::uint64_t bytes_max = std::uint64_t{1} << 30;
-  std::vector<std::uint64_t> sizes;  // of copies; empty: a choice of ours
+  std::vector<std::uint64_t> sizes;  // of copies; empty: our own choice
   std::string limits_file;           // JSON lines of a native run: their values become the limits
   std::string plot_file;
   std::string metric;             // only metrics that start with this
@@ -34,7 +34,7 @@ struct Options {
 using Reference = std::map<std::pair<std::string, std::uint64_t>, double>;
 Reference read_reference(const std::string& path);
 
-// What the groups need: where rows go, which are wanted, and the limits measured so far.
+// What the groups of measurements need: where rows go, which are wanted, and the limits measured so far.
 class Context {
  public:
   Context(const Options& options, Report& report);
@@ -47,7 +47,7 @@ class Context {
            double limit = 0, const char* limit_name = "");
   // From now on rows are points of the plot's curves only.
   void plot_only(bool on) { plot_only_ = on; }
-  // What was not measured, and why: said on standard error, and in the plot.
+  // Notes what was not measured, and why, on standard error and in the plot.
   void leave_out(const std::string& what);
   const std::vector<std::string>& left_out() const { return left_out_; }
   bool over_tcp() const { return options_.transport == "tcp"; }
@@ -71,7 +71,7 @@ inline void ask_worker() {
 }
 
 // Posts batches with `post` and waits for each: what a call costs the caller ("NAME_caller"), and how fast
-// the stream takes them ("NAME_drained").
+// the stream executes them ("NAME_drained").
 template <typename Post>
 void posted_calls(Context& context, const std::string& name, std::uint64_t bytes, hipStream_t stream,
                   Post&& post) {
@@ -93,10 +93,11 @@ void posted_calls(Context& context, const std::string& name, std::uint64_t bytes
 void measure_calls(Context& context);
 void measure_launches(Context& context);
 void measure_copies(Context& context);
-// What programs do and then wait for, a few times each, whatever a round trip takes. Rows in ns.
+// Typical steps of programs that end with a wait, a few times each, however long a round trip takes. Rows in
+// ns.
 void measure_steps(Context& context);
 
-// An empty kernel with four arguments, for whoever launches it.
+// An empty kernel with four arguments.
 class EmptyKernel {
  public:
   explicit EmptyKernel(hipStream_t stream);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// hip_load puts one kind of load on a HIP runtime and says what it cost this process. Whoever conducts the
-// measurement (benchmarks/compare) starts one or many of them and watches the other side.
+// hip_load puts one kind of load on a HIP runtime, and reports what it cost this process. benchmarks/compare
+// starts one or many of them and watches the other side.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
@@ -25,7 +25,7 @@ struct LoadFigures {
   std::uint64_t operations = 0;
   std::uint64_t bytes = 0;  // moved in all
   double seconds = 0;
-  double p50_ns = 0;  // of one waiting operation; 0 where none waits
+  double p50_ns = 0;  // per waiting operation; 0 if none waits
   double p99_ns = 0;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures of a benchmark: figures over sizes, both logarithmic, as SVG.
+// Plots of a benchmark: figures over sizes, both logarithmic, as SVG.
 #pragma once
 
 #include <string>

@@ -9,7 +9,7 @@ namespace tf::bench {
 
 // "Intel(R) Xeon(R) Processor, 2 processors, 7.8 GiB of memory; 2026-11-23; hip-remote commit dca92a3"
 std::string provenance();
-// Bytes that programs can have without others losing theirs (MemAvailable); 0: unknown.
+// Bytes that programs can still allocate without swapping (MemAvailable); 0: unknown.
 std::uint64_t available_memory();
 
 }  // namespace tf::bench

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a benchmark prints: one JSON object a line for machines, a table for people, a plot of bandwidth.
+// A benchmark's output: one JSON object per line for machines, a table for people, a plot of bandwidth.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace tf::bench {
 
-// One measured figure. `limit` is the physical limit or the native runtime, measured in the same run, in
-// the same unit; 0 when there is none. ratio = value / limit.
+// One measured figure. `limit` is the physical limit or the native runtime, measured in the same run, in the
+// same unit; 0 if there is none. ratio = value / limit.
 struct Row {
   std::string bench;
   std::string transport;
@@ -22,7 +22,7 @@ struct Row {
   double p99 = 0;
   double limit = 0;
   std::string limit_name;  // "memcpy", "cache-line ping-pong", "native", ...
-  bool plot_only = false;  // a point of a curve that a table has no room for
+  bool plot_only = false;  // a point of a curve, not shown in the table
 };
 
 std::string to_json(const Row& row);
@@ -42,10 +42,10 @@ class Report {
   std::vector<Row> rows_;
 };
 
-// Says which way is good, and names what the tail is far off.
+// Says whether more or less is better, and names rows whose tail is far off.
 void print_table(const std::vector<Row>& rows);
 
-// The rows that to_json() wrote, one a line; other lines are left out.
+// Reads rows written by to_json(), one per line; ignores other lines.
 std::vector<Row> read_rows(std::istream& in);
 
 }  // namespace tf::bench

@@ -49,7 +49,7 @@ Samples repeat(double budget_s, std::size_t count_min, std::size_t count_max, Bo
   return samples;
 }
 
-// What a short operation takes: the median over batches, in which the clock costs nothing worth naming, and
+// The time of a short operation: the median over batches, where the cost of the clock does not matter, and
 // the tail of single executions.
 struct ShortOperation {
   double median_s = 0;

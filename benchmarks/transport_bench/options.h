@@ -24,13 +24,13 @@ struct Options {
   bool wants(const char* part) const {
     return only.empty() || std::find(only.begin(), only.end(), part) != only.end();
   }
-  // With both placements in one run the names of the unpinned figures say so.
+  // With both placements in one run, unpinned figures are named so.
   bool both() const { return placement == "both"; }
   std::string plot;
 };
 
-// Fills `options` from the command line. The exit code where there is nothing more to do: --help, or a wrong
-// option, which is told on standard error.
+// Fills `options` from the command line. Returns an exit code if there is nothing more to do: --help, or a
+// wrong option, which is reported on standard error.
 std::optional<int> parse_options(int argc, char** argv, Options& options);
 
 }  // namespace tf::bench

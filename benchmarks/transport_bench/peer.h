@@ -15,10 +15,10 @@
 
 namespace tf::bench {
 
-inline constexpr unsigned kStreamMax = 1 << 15;  // payloads of a stream
+inline constexpr unsigned kStreamMax = 1 << 15;  // payloads per stream
 inline constexpr unsigned kStreamWindow = 4;     // of which so many are under way
 
-// So many payloads of so many bytes.
+// `count` payloads of `bytes` each.
 struct Stream {
   unsigned count = 1;
   std::uint64_t bytes = 0;
@@ -28,9 +28,9 @@ struct Stream {
 class Peer {
  public:
   // Over `transport` ("shm", "tcp", "rdma"). With `pin` this process will run on the first and the peer on
-  // the last processor it may use. `environment`: NAME=VALUE for the peer alone, which is how the two ends
-  // get a device each. REQUIRES: no other thread yet; and no transport looked at yet, since they keep what
-  // they read in the environment then, and the peer would take over what it says here.
+  // the last processor it may use. `environment`: NAME=VALUE for the peer only, so that the two ends can use
+  // different devices. REQUIRES: no other thread yet, and no transport used yet: transports keep what they
+  // first read from the environment, and the peer would inherit that.
   static Result<Peer> start(const std::string& transport, bool pin,
                             const std::vector<std::string>& environment);
   Peer(Peer&& other) noexcept;
@@ -40,7 +40,7 @@ class Peer {
   const std::string& transport() const { return transport_; }
   bool is_pinned() const { return pin_; }
   Result<std::unique_ptr<Endpoint>> connect() const;
-  // Until it has ended by itself, which Client::quit() has told it to. True: in order.
+  // Waits until it has ended by itself, as requested by Client::quit(). True: normally.
   bool wait();
 
  private:
@@ -58,7 +58,7 @@ class Client {
  public:
   explicit Client(Endpoint& endpoint);
 
-  // While it lasts `memory` is registered with a device, where there is one, as pinned memory is.
+  // For its lifetime `memory` is registered with a device, if there is one, like pinned memory.
   class Remembered {
    public:
     Remembered(Client& client, std::span<std::byte> memory)
@@ -79,8 +79,8 @@ class Client {
   // `count` messages one way; returns when the peer has counted them all.
   void post_and_count(std::size_t bytes, std::uint64_t count);
   // A stream of `count` payloads of `bytes` each, one way; returns when the peer has them all. They take
-  // turns with the places in `memory`, which has one for each that may be under way.
-  // REQUIRES, both: count is 1 to kStreamMax, memory.size() >= min(count, kStreamWindow) * bytes
+  // turns with the places in `memory`, which has one for each payload that may be in flight. REQUIRES, both:
+  // count is 1 to kStreamMax, memory.size() >= min(count, kStreamWindow) * bytes
   void send_bulk(std::span<const std::byte> memory, std::uint64_t bytes, unsigned count = 1);
   // The other way; returns when the last is in `memory`.
   void receive_bulk(std::span<std::byte> memory, std::uint64_t bytes, unsigned count = 1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What users type, as constants: the generated headers (reference/gen/programs.h, variables.h) are made of
-// these. reference.toml is the source, and says what each field means.
+// What users type, as constants. The generated headers (reference/gen/programs.h, variables.h) are made of
+// these. reference.toml is the source, and explains each field.
 #pragma once
 
 #include <span>
@@ -11,7 +11,7 @@ namespace tf::reference {
 struct Option {
   std::string_view name;   // "--worker"
   char letter;             // 'w'; '\0': none
-  std::string_view value;  // what help calls it; empty: a flag
+  std::string_view value;  // its name in the help; empty: a flag
   bool optional;           // the value may be left out, and if given stands behind "="
   bool list;
   std::span<const std::string_view> words;  // empty: anything
@@ -19,14 +19,14 @@ struct Option {
   bool is_number;                           // least..most
   long least;
   long most;
-  std::string_view variable;  // counts where the option is not given
+  std::string_view variable;  // used if the option is not given
   std::span<const std::string_view> with;
   std::span<const std::string_view> without;
 };
 
 struct Command {
   std::string_view name;
-  std::string_view rest;  // what the words behind the options are; empty: there are none
+  std::string_view rest;  // what the words after the options are; empty: none allowed
   std::span<const Option> options;
   std::string_view help;
 };
@@ -34,7 +34,7 @@ struct Command {
 struct Program {
   std::string_view name;
   std::string_view version;
-  Command own;  // its options, where it has no commands
+  Command own;  // its options, if it has no commands
   std::span<const Command> commands;
 };
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// CommandLine: what was typed, checked against the description (reference/gen/programs.h).
+// CommandLine: the words typed, checked against the description (reference/gen/programs.h).
 //
-// Forms: --name VALUE, --name=VALUE, -n VALUE, -nVALUE, flags together (-lv). An option given again replaces
-// what it was, one that takes a list adds to it. The first word that is no option, or "--", ends the options
-// where the command takes further words: what follows belongs to somebody else. Errors name what was wrong
-// and what is possible.
+// Forms: --name VALUE, --name=VALUE, -n VALUE, -nVALUE, flags together (-lv). If an option is repeated the
+// last one counts; one that takes a list adds to it. If the command takes further words, the first word that
+// is not an option, or "--", ends the options, and the rest belongs to another program. Errors say what was
+// wrong and what is possible.
 #pragma once
 
 #include <map>
@@ -25,17 +25,17 @@ class CommandLine {
  public:
   explicit CommandLine(const Program& program) : program_(program) {}
 
-  // The exit code where nothing is left to do: 0 after --help and --version, kExitUsage after an error, which
-  // is said on standard error.
+  // The exit code if there is nothing left to do: 0 after --help and --version, kExitUsage after an error,
+  // which is reported on standard error.
   std::optional<int> parse(int argc, const char* const* argv);
-  // The same, but the caller says what is wrong. kInvalidArgument: the command line, or a variable that
-  // stands for an option, is wrong.
+  // The same, but the caller reports the error. kInvalidArgument: the command line is wrong, or a variable
+  // that stands for an option.
   Status read(std::span<const std::string_view> words);
 
   const Command& command() const { return *command_; }
   bool is(const Command& command) const { return command_->name == command.name; }
   bool has(const Option& option) const { return given_.contains(option.name); }
-  // The last value, also of the variable; `otherwise` where there is none.
+  // The last value, or the variable's; `otherwise` if there is none.
   std::string text(const Option& option, std::string_view otherwise = {}) const;
   long number(const Option& option, long otherwise) const;
   std::vector<std::string> list(const Option& option) const;
@@ -58,7 +58,7 @@ class CommandLine {
 
 // "auto, shm, rdma or tcp"
 std::string one_of(std::span<const std::string_view> words);
-// The word most like `text`, or nothing where none is.
+// The word most similar to `text`; empty if none is.
 std::string_view most_like(std::string_view text, std::span<const std::string_view> words);
 // Whole decimal number in [least, most]; the failure says so: "NAME TEXT: expected a number from 1 to 16".
 Result<long> parse_number(std::string_view what, std::string_view text, long least, long most);

@@ -11,15 +11,15 @@
 namespace tf::tools {
 
 struct InfoOptions {
-  std::string worker;  // to be asked, too; empty: as TF_WORKER_* say
+  std::string worker;  // ask this one too; empty: as in TF_WORKER_*
   bool json = false;
-  std::string list;  // devices, transports, runtimes or variables, and nothing else; empty: everything
+  std::string list;  // only devices, transports, runtimes or variables; empty: everything
 };
 int info(const Layout& layout, const InfoOptions& options);
 
 struct RunOptions {
   std::string worker;     // HOST:PORT or unix:PATH; empty: as TF_WORKER_* say
-  std::string transport;  // empty: as TF_TRANSPORT says, else auto
+  std::string transport;  // empty: TF_TRANSPORT, else auto
   std::string runtime;    // of the private worker; with `native` of the program
   bool local = false;
   bool native = false;  // run on the runtime itself, without a worker
@@ -37,13 +37,13 @@ struct BenchOptions {
   std::string plot;               // SVG file; empty: none
   bool compare = false;           // every target with its limit and the peers
   bool peers = false;             // other people's transports beside ours
-  std::vector<std::string> rtts;  // distances: cost against them instead of the other measurements
+  std::vector<std::string> rtts;  // measure cost against these distances, and nothing else
   std::string rate;               // of the network between
-  std::string lock;  // of a machine shared with others, held for each step of --compare and --peers
+  std::string lock;  // for a shared machine: held during each step of --compare and --peers
 };
 int bench(const Layout& layout, const BenchOptions& options, Ending& ending);
 
-// What tells our library of a worker, from HOST:PORT or unix:PATH.
+// The variables that point our library at a worker, from HOST:PORT or unix:PATH.
 Status point_at_worker(const std::string& worker, EnvironmentChanges& environment);
 
 }  // namespace tf::tools

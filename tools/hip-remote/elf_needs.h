@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which shared libraries a program needs, as far as its files tell: DT_NEEDED of the program and of what the
-// dynamic loader would find for it (ld.so(8)). What is opened later by dlopen(), as from Python, cannot be
-// known.
+// The shared libraries that a program needs, as far as its files show: DT_NEEDED of the program, and of what
+// the dynamic loader would find for it (ld.so(8)). Libraries opened later by dlopen(), as from Python, cannot
+// be known.
 //
-// Files are read as they are and never trusted: every offset is checked, every count has a limit.
+// Files are never trusted: every offset is checked, every count has a limit.
 #pragma once
 
 #include <string>
@@ -24,8 +24,8 @@ struct ElfNeeds {
   std::string runpath;
 };
 
-// Of one file. Empty for what is no dynamically linked ELF file for x86-64, a script for one; kProtocol when
-// the file contradicts itself.
+// The needs of one file. Empty if it is not a dynamically linked ELF file for x86-64, such as a script.
+// kProtocol if the file contradicts itself.
 Result<ElfNeeds> read_elf_needs(const std::string& path);
 
 struct MissingLibrary {
@@ -34,8 +34,8 @@ struct MissingLibrary {
 };
 
 // The HIP libraries (libamdhip64, libhiprtc) in `path`'s tree that the loader would not find with
-// `library_path` (LD_LIBRARY_PATH of the program), in the order of the tree. What `preload` (LD_PRELOAD)
-// names is there already.
+// `library_path` (LD_LIBRARY_PATH of the program), in tree order. Those named by `preload` (LD_PRELOAD) count
+// as found.
 std::vector<MissingLibrary> missing_hip_libraries(const std::string& path, const std::string& library_path,
                                                   const std::string& preload);
 

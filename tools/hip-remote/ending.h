@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ending: what asks this program to end (SIGINT, SIGTERM, SIGHUP), as something to wait for.
+// Ending: requests to end this program (SIGINT, SIGTERM, SIGHUP), as something to wait for.
 //
-// While one lives the signals are held back, and whoever waits for a child looks here, too: so nothing that
-// was started, and no temporary file, is left behind. A signal that was ignored from the start stays ignored.
-// One per process; children get the signals as usual (tools/hip-remote/process.cc).
+// While one exists the signals are blocked, and every wait for a child checks here too. So no process that we
+// started, and no temporary file, is left behind. A signal that was ignored from the start stays ignored. One
+// per process; children get the signals as usual (tools/hip-remote/process.cc).
 #pragma once
 
 #include <csignal>
@@ -19,14 +19,14 @@ class Ending {
   Ending& operator=(const Ending&) = delete;
   ~Ending();
 
-  // Readable when there is something to take().
+  // Readable if there is something to take().
   int fd() const { return fd_.get(); }
-  // The next signal that came, or 0. `from_terminal`: Ctrl-C and the like, which the whole foreground group
+  // The next signal received, or 0. `from_terminal`: Ctrl-C and the like, which the whole foreground group
   // gets.
   int take(bool& from_terminal);
   // The first that was taken, or 0.
   int asked() const { return asked_; }
-  // As a shell says it: 128 + signal. REQUIRES: asked() != 0
+  // As in a shell: 128 + signal. REQUIRES: asked() != 0
   int exit_code() const { return 128 + asked_; }
 
  private:
@@ -35,7 +35,7 @@ class Ending {
   int asked_ = 0;
 };
 
-// For the child of fork(): signals as they were before an Ending.
+// For the child of fork(): restores the signals as they were before an Ending.
 void let_signals_through();
 
 }  // namespace tf::tools

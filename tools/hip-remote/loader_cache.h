@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The dynamic loader's list of the system's libraries, /etc/ld.so.cache (the form that glibc writes
-// since 2.2, known by "glibc-ld.so.cache1.1"; elf/dl-cache.h of glibc has it).
+// The dynamic loader's list of the system's libraries, /etc/ld.so.cache (in glibc's format since 2.2, marked
+// "glibc-ld.so.cache1.1"; see elf/dl-cache.h of glibc).
 #pragma once
 
 #include <map>
@@ -13,7 +13,7 @@ inline constexpr std::size_t kCacheBytesMax = 16u << 20;
 
 class LoaderCache {
  public:
-  // Reads the file; empty when there is none, or it has another form.
+  // Reads the file; empty if there is none, or it has another format.
   explicit LoaderCache(const std::string& path = "/etc/ld.so.cache");
   // The file of a library for x86-64 ("libc.so.6").
   std::optional<std::string> find(const std::string& name) const;

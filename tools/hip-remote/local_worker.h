@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// LocalWorker: a private hip-worker of this process, on loopback, ended with its owner.
+// LocalWorker: a private hip-worker of this process, on loopback. Ends with its owner.
 #pragma once
 
 #include <cstdint>

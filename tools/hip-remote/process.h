@@ -23,20 +23,20 @@ struct Command {
   EnvironmentChanges environment;
   int keep_fd = -1;    // inherited by the child under the same number
   int stdout_fd = -1;  // becomes the child's standard output
-  // A helper of ours: a process group of its own, so that Ctrl-C is for us to pass on; and it gets SIGTERM if
-  // we die without having ended it.
+  // A helper of ours: it has its own process group, so that we pass on Ctrl-C, and it gets SIGTERM if we die
+  // without having ended it.
   bool helper = false;
 };
 
 Result<pid_t> start(const Command& command);
-// Exit code, or 128 + signal. What asks us to end is handed to the child, which may take its time.
+// Exit code, or 128 + signal. Requests to end are passed to the child, which may take its time.
 Result<int> wait_for(pid_t child, Ending& ending);
 // SIGTERM, then SIGKILL after `grace`. Returns the exit code.
 int end(pid_t child, std::chrono::milliseconds grace);
-// Runs a helper to its end, or ends it with all that it started when we are asked to; then ending.asked() is
-// set.
+// Runs a helper to its end. If we are asked to end, ends it with everything it started; then ending.asked()
+// is set.
 Result<int> run_helper(Command command, Ending& ending);
-// The same, and returns what it wrote to standard output; the exit code goes to `exit_code`.
+// The same, and returns its standard output; the exit code goes to `exit_code`.
 Result<std::string> capture(Command command, Ending& ending, int& exit_code);
 
 }  // namespace tf::tools

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program that a user names: which file it is, and whether it can be run with our libraries.
+// The program that a user names: its file, and whether it can run with our libraries.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace tf::tools {
 
-// As env(1) and sh(1) have them.
+// As in env(1) and sh(1).
 inline constexpr int kExitCannotRun = 126;
 inline constexpr int kExitNotFound = 127;
 
@@ -18,7 +18,7 @@ struct ProgramFile {
   std::string why;    // and what to say
 };
 
-// Looks where execvp() would.
+// Searches like execvp().
 ProgramFile find_program(const std::string& name);
 
 }  // namespace tf::tools

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asks a HIP runtime library what devices it has, in a child process, so that a library which crashes,
-// hangs or leaves threads behind costs us nothing.
+// Asks a HIP runtime library for its devices, in a child process, so that a library which crashes, hangs or
+// leaves threads behind does no harm.
 #pragma once
 
 #include <chrono>

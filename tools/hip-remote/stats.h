@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stats: what the processes of one run counted (TF_STATS, proxy/stats), from their records to one report.
+// Stats: what the processes of one run counted (TF_STATS, proxy/stats), combined into one report.
 #pragma once
 
 #include <chrono>
@@ -13,13 +13,13 @@ inline constexpr std::size_t kRecordsMax = 1024;  // processes that one report c
 
 class Stats {
  public:
-  // Makes the directory for the records, and notes the time: the run begins. `where` the report shall go: "-"
-  // for a table on standard error, else a file that gets JSON; one that cannot be written is said now, not
-  // after the run.
+  // Makes the directory for the records, and notes the time: the run begins. `where`: the report's
+  // destination, "-" for a table on standard error, else a file for JSON. A file that cannot be written is
+  // reported now, not after the run.
   static Result<Stats> make(const std::string& where);
   Stats(Stats&& other) noexcept;
   Stats& operator=(Stats&&) = delete;
-  ~Stats();  // removes the directory; a process that still runs goes on in a file without a name
+  ~Stats();  // removes the directory; a running process keeps its unlinked file
 
   const std::string& directory() const { return directory_; }
   // The run has ended.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the counts of a run are told: a table for people, JSON for machines. Pure functions.
+// Reports the counts of a run: a table for people, JSON for machines. Pure functions.
 #pragma once
 
 #include <cstddef>
