@@ -44,6 +44,8 @@ TEST(CommandLine, WhereTheProgramBegins) {
   EXPECT_EQ(remote({"run", "-l", "app", "-l", "--", "x"}).line.rest(), (Words{"app", "-l", "--", "x"}));
   EXPECT_EQ(remote({"run", "-l", "--", "--app", "-l"}).line.rest(), (Words{"--app", "-l"}));
   EXPECT_EQ(remote({"run", "-"}).line.rest(), Words{"-"});
+  EXPECT_EQ(remote({"run", "app", "[x,y]", "run", "--", ""}).line.rest(),
+            (Words{"app", "[x,y]", "run", "--", ""}));
   EXPECT_TRUE(remote({"run", "--"}).line.rest().empty());
 }
 
@@ -55,6 +57,16 @@ TEST(CommandLine, ListsAndOptionalValues) {
   EXPECT_TRUE(without.line.has(run::kStats));
   EXPECT_EQ(without.line.text(run::kStats), "");
   EXPECT_EQ(remote({"run", "--stats=f", "app"}).line.text(run::kStats), "f");
+}
+
+TEST(CommandLine, AMissingValueIsNotTheNextWord) {
+  for (const auto& words : std::vector<std::vector<std::string_view>>{{"run", "--worker=", "app"},
+                                                                      {"run", "--worker", "--", "app"},
+                                                                      {"run", "--worker", "--local", "app"},
+                                                                      {"run", "-w"},
+                                                                      {"run", "-w="},
+                                                                      {"run", "--worker", "", "app"}})
+    EXPECT_EQ(remote(words).status.message(), "--worker needs a value: ADDRESS");
 }
 
 TEST(CommandLine, HelpAndVersionComeFirst) {

@@ -2,6 +2,7 @@
 // Parses command lines and their variables, and suggests near misses.
 #include "tools/command_line/command_line.h"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
@@ -50,12 +51,6 @@ Status check_value(const Option& option, std::string_view what, std::string_view
                (option.other ? ", or the path of a library" : "") + did_you_mean(value, option.words));
 }
 
-std::vector<std::string_view> names_of(std::span<const Option> options) {
-  std::vector<std::string_view> names{"--help"};
-  for (const Option& option : options) names.push_back(option.name);
-  return names;
-}
-
 }  // namespace
 
 std::string one_of(std::span<const std::string_view> words) {
@@ -89,129 +84,28 @@ Result<long> parse_number(std::string_view what, std::string_view text, long lea
                " to " + std::to_string(most));
 }
 
-// Takes the words of one command line in turn.
-class CommandLine::Reader {
- public:
-  Reader(CommandLine& line, std::span<const std::string_view> words) : line_(line), words_(words) {}
-
-  Status read() {
-    const Program& program = line_.program_;
-    while (at_ < words_.size() && !line_.help_ && !line_.version_) {
-      const std::string_view word = words_[at_++];
-      const bool choosing = line_.command_ == &program.own && !program.commands.empty();
-      if (word == "--help" || word == "-h") {
-        line_.help_ = true;
-      } else if (word == "--version" && line_.command_ == &program.own) {
-        line_.version_ = true;
-      } else if (word == "--" && !choosing) {
-        return take_rest();
-      } else if (word.starts_with("--") && word.size() > 2) {
-        TF_RETURN_IF_ERROR(take_long(word));
-      } else if (word.starts_with('-') && word.size() > 1) {
-        TF_RETURN_IF_ERROR(take_letters(word.substr(1)));
-      } else if (choosing) {
-        TF_RETURN_IF_ERROR(choose(word));
-      } else {
-        --at_;
-        return take_rest();
-      }
-    }
-    return Status::ok();
-  }
-
- private:
-  Status choose(std::string_view word) {
-    std::vector<std::string_view> names;
-    for (const Command& command : line_.program_.commands) {
-      if (command.name == word) {
-        line_.command_ = &command;
-        return Status::ok();
-      }
-      names.push_back(command.name);
-    }
-    return wrong("there is no command \"" + shown(word) + "\"; expected " + one_of(names) +
-                 did_you_mean(word, names));
-  }
-
-  Status take_rest() {
-    if (line_.command_->rest.empty()) {
-      if (at_ == words_.size()) return Status::ok();
-      return wrong("unexpected argument \"" + shown(words_[at_]) + "\"");
-    }
-    line_.rest_.assign(words_.begin() + static_cast<std::ptrdiff_t>(at_), words_.end());
-    return Status::ok();
-  }
-
-  Status take_long(std::string_view word) {
-    const std::size_t equal = word.find('=');
-    const std::string_view name = word.substr(0, equal);
-    const auto& options = line_.command_->options;
-    const auto found =
-        std::ranges::find_if(options, [&](const Option& option) { return option.name == name; });
-    if (found == options.end())
-      return wrong("unknown option " + shown(name) + did_you_mean(name, names_of(options)));
-    if (equal != std::string_view::npos) {
-      if (found->value.empty()) return wrong(std::string(name) + " takes no value");
-      return take(*found, word.substr(equal + 1));
-    }
-    return found->value.empty() || found->optional ? take(*found, {}) : take_next(*found);
-  }
-
-  // Of several letters together each is a flag, but for the last, which may have its value behind it.
-  Status take_letters(std::string_view letters) {
-    const auto& options = line_.command_->options;
-    while (!letters.empty()) {
-      const char letter = letters.front();
-      letters.remove_prefix(1);
-      const auto found =
-          std::ranges::find_if(options, [&](const Option& option) { return option.letter == letter; });
-      if (letter == 'h') {
-        line_.help_ = true;
-        return Status::ok();
-      }
-      if (letter == '\0' || found == options.end())
-        return wrong("unknown option -" + std::string(1, letter == '\0' ? '?' : letter));
-      if (found->value.empty()) {
-        TF_RETURN_IF_ERROR(take(*found, {}));
-        continue;
-      }
-      if (letters.empty()) return take_next(*found);
-      return take(*found, letters.starts_with('=') ? letters.substr(1) : letters);
-    }
-    return Status::ok();
-  }
-
-  Status take_next(const Option& option) {
-    if (at_ == words_.size() || words_[at_].starts_with("--"))
-      return wrong(std::string(option.name) + " wants a value: " + std::string(option.value));
-    return take(option, words_[at_++]);
-  }
-
-  Status take(const Option& option, std::string_view value) {
-    std::vector<std::string>& values = line_.given_[option.name];
-    if (!option.list) values.clear();
-    if (option.value.empty() || (option.optional && value.empty())) {
-      values.emplace_back();
-      return Status::ok();
-    }
-    for (;;) {
-      const std::size_t comma = option.list ? value.find(',') : std::string_view::npos;
-      const std::string_view one = value.substr(0, comma);
-      if (one.empty())
-        return wrong(std::string(option.name) + " wants a value: " + std::string(option.value));
-      TF_RETURN_IF_ERROR(check_value(option, option.name, one));
-      values.emplace_back(one);
-      if (comma == std::string_view::npos) return Status::ok();
-      value.remove_prefix(comma + 1);
-    }
-  }
-
-  CommandLine& line_;
-  std::span<const std::string_view> words_;
-  std::size_t at_ = 0;
-};
-
 namespace {
+
+// `value`: empty for a flag, and where the value is missing.
+Status take(const Option& option, std::string_view value, std::vector<std::string>& values) {
+  const std::string name(option.name);
+  if (!option.list) values.clear();
+  if (option.value.empty() && !value.empty()) return wrong(name + " takes no value");
+  if (option.value.empty() || (option.optional && value.empty())) {
+    values.emplace_back();
+    return Status::ok();
+  }
+  if (value.starts_with('=')) value.remove_prefix(1);  // CLI11 keeps that of -n=VALUE
+  for (;;) {                                           // CLI11's delimiter() would drop empty values
+    const std::size_t comma = option.list ? value.find(',') : std::string_view::npos;
+    const std::string_view one = value.substr(0, comma);
+    if (one.empty()) return wrong(name + " needs a value: " + std::string(option.value));
+    TF_RETURN_IF_ERROR(check_value(option, option.name, one));
+    values.emplace_back(one);
+    if (comma == std::string_view::npos) return Status::ok();
+    value.remove_prefix(comma + 1);
+  }
+}
 
 // Options stand in for variables, so a flag's variable is off when it is "0", as everywhere.
 Status take_variables(const Command& command, std::map<std::string_view, std::vector<std::string>>& given) {
@@ -226,37 +120,93 @@ Status take_variables(const Command& command, std::map<std::string_view, std::ve
   return Status::ok();
 }
 
-Status check_excluded(const Command& command, const auto& given) {
-  for (const Option& option : command.options) {
-    if (!given.contains(option.name)) continue;
-    for (const std::string_view other : option.without) {
-      if (given.contains(other))
-        return wrong(std::string(option.name) + " and " + std::string(other) + " exclude each other");
-    }
-  }
-  return Status::ok();
-}
-
+// One of `with`, where CLI11's needs() wants all.
 Status check_needed(const Command& command, const auto& given) {
   for (const Option& option : command.options) {
     const auto is_given = [&](std::string_view other) { return given.contains(other); };
     if (!is_given(option.name) || option.with.empty() || std::ranges::any_of(option.with, is_given)) continue;
-    return wrong(std::string(option.name) + " goes with " + one_of(option.with) + " only");
+    return wrong(std::string(option.name) + " needs " + one_of(option.with));
   }
   return Status::ok();
 }
 
+// Refuses an unknown option where CLI11 leaves it, at the end of `left`. Removes a "--" there.
+Status check_first(const Command& command, bool is_program, std::vector<std::string>& left) {
+  if (left.empty() || left.back() == "-" || !left.back().starts_with('-')) return Status::ok();
+  if (left.back() == "--") {
+    left.pop_back();
+    return Status::ok();
+  }
+  std::vector<std::string_view> names{"--help"};
+  if (is_program) names.push_back("--version");
+  for (const Option& option : command.options) names.push_back(option.name);
+  const std::string_view word = left.back();
+  const std::string_view name = word.substr(0, word.starts_with("--") ? word.find('=') : 2);
+  return wrong("unknown option " + shown(name) + did_you_mean(name, names));
+}
+
 }  // namespace
 
-Status CommandLine::read(std::span<const std::string_view> words) {
-  TF_RETURN_IF_ERROR(Reader(*this, words).read());
-  if (help_ || version_) return Status::ok();
-  if (command_ == &program_.own && !program_.commands.empty()) {
-    std::vector<std::string_view> names;
-    for (const Command& command : program_.commands) names.push_back(command.name);
-    return wrong("a command is missing: " + one_of(names));
+// CLI11 takes words from the end of `left`, and leaves those from the first on that is no option of the
+// command: an unknown one, "--", or another word.
+Status CommandLine::read_options(std::vector<std::string>& left) {
+  const std::vector<std::string> words = left;
+  const bool is_program = command_ == &program_.own;
+  Status status;
+  CLI::App app;
+  app.prefix_command()->set_help_flag();
+  app.add_flag_callback("-h,--help", [] { throw CLI::CallForHelp(); })->trigger_on_parse();
+  if (is_program) app.set_version_flag("--version")->trigger_on_parse();
+  for (const Option& option : command_->options) {
+    const auto met = [&](const CLI::results_t& values) {
+      // CLI11 2.1 takes the next word where "--name=" has no value.
+      const std::size_t before = left.size() + 1;
+      const bool missing = before < words.size() && words[before] == std::string(option.name) + "=";
+      status = take(option, missing ? std::string_view() : values.front(), given_[option.name]);
+      return status.is_ok();
+    };
+    const std::string letter = option.letter == '\0' ? "" : std::string{'-', option.letter, ','};
+    CLI::Option* const added = app.add_option(letter + std::string(option.name), met)->trigger_on_parse();
+    added->expected(0, option.value.empty() || option.optional ? 0 : 1);
+    for (const std::string_view other : option.without)
+      if (CLI::Option* const known = app.get_option_no_throw(std::string(other))) added->excludes(known);
   }
-  TF_RETURN_IF_ERROR(check_excluded(*command_, given_));
+  try {
+    app.parse(left);
+  } catch (const CLI::CallForHelp&) {
+    help_ = true;
+  } catch (const CLI::CallForVersion&) {
+    version_ = true;
+  } catch (const CLI::ParseError& error) {
+    return status.is_ok() ? wrong(error.what()) : status;
+  }
+  return help_ || version_ ? Status::ok() : check_first(*command_, is_program, left);
+}
+
+Status CommandLine::choose(std::vector<std::string>& left) {
+  std::vector<std::string_view> names;
+  for (const Command& command : program_.commands) names.push_back(command.name);
+  if (left.empty()) return wrong("a command is missing: " + one_of(names));
+  const auto found = std::ranges::find(names, left.back());
+  if (found == names.end())
+    return wrong("there is no command \"" + shown(left.back()) + "\"; expected " + one_of(names) +
+                 did_you_mean(left.back(), names));
+  command_ = &program_.commands[static_cast<std::size_t>(found - names.begin())];
+  left.pop_back();
+  return Status::ok();
+}
+
+Status CommandLine::read(std::span<const std::string_view> words) {
+  std::vector<std::string> left(words.rbegin(), words.rend());
+  TF_RETURN_IF_ERROR(read_options(left));
+  if (!program_.commands.empty() && !help_ && !version_) {
+    TF_RETURN_IF_ERROR(choose(left));
+    TF_RETURN_IF_ERROR(read_options(left));
+  }
+  if (help_ || version_) return Status::ok();
+  if (command_->rest.empty() && !left.empty())
+    return wrong("unexpected argument \"" + shown(left.back()) + "\"");
+  rest_.assign(left.rbegin(), left.rend());
   TF_RETURN_IF_ERROR(take_variables(*command_, given_));
   return check_needed(*command_, given_);
 }

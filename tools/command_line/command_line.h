@@ -46,7 +46,9 @@ class CommandLine {
   std::string title() const;
 
  private:
-  class Reader;
+  // Both take words from the end of `left`, where the first one is.
+  Status read_options(std::vector<std::string>& left);
+  Status choose(std::vector<std::string>& left);
 
   const Program& program_;
   const Command* command_ = &program_.own;
