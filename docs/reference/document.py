@@ -3,10 +3,10 @@
 
 HEAD = """# Environment variables
 
-`hip-remote info` prints the same table with the values in force, `man hip-remote-environment` without them. A variable
-that is set to nothing counts as unset; a value out of its range is an error that names the variable.
+`hip-remote info` prints the same table with the current values, `man hip-remote-environment` without them. An empty
+variable counts as unset. A value out of range is an error that names the variable.
 
-Made from `docs/reference/reference.toml` by `docs/reference/make.py --documents .`; a test compares.
+`docs/reference/make.py --documents .` generates this file from `docs/reference/reference.toml`; a test compares them.
 
 """
 PLACES = {'client': 'library', 'worker': 'worker', 'cpu': 'CPU runtime', 'cuda': 'CUDA runtime',

@@ -73,7 +73,7 @@ def of_program(program):
     parts = [usage(program.name, program.usage), *body(program)]
     if program.commands:
         parts.append('commands:\n' + '\n'.join(pair(one.name, one.summary, 12) for one in program.commands))
-        parts.append('%s COMMAND --help says more of each.' % program.name)
+        parts.append('%s COMMAND --help describes each command.' % program.name)
     parts.append(options(program, (version,)))
     return '\n\n'.join(parts + tail(program)) + '\n'
 
