@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""House rules as a test: include direction, lengths, banned words, licence lines.
+"""House rules as a test: include direction, lengths, banned words, licence lines, links between documents.
 
 Prints every violation as file:line: rule: what to do, and exits 1 if there is any.
 """
@@ -130,8 +130,29 @@ def check_own_calls(path: str, lines, report):
             report(path, number, "dropped result", "a runtime's answer goes through OwnCalls or into a reply")
 
 
+CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+SOURCE_FILE = re.compile(r"`(\w+/[\w./-]+\.\w+)`")
+DIARY = "docs/performance-log.md"  # names files as they were called then
+
+
+def check_links(root: pathlib.Path, path: str, text: str, report):
+    for match in SOURCE_FILE.finditer(text):
+        target = match.group(1)
+        if path != DIARY and (root / target.partition("/")[0]).is_dir() and not (root / target).exists():
+            report(path, text.count("\n", 0, match.start()) + 1, "file", f"{target} does not exist")
+    text = CODE.sub(lambda code: "\n" * code.group().count("\n"), text)
+    for match in LINK.finditer(text):
+        target = match.group(1).partition("#")[0]
+        if target and ":" not in target and not ((root / path).parent / target).exists():
+            report(path, text.count("\n", 0, match.start()) + 1, "link", f"{target} does not exist")
+
+
 def check_file(root: pathlib.Path, path: str, report):
     text = (root / path).read_text(errors="replace")
+    if path.endswith(".md"):
+        check_links(root, path, text, report)
+        return
     lines = text.splitlines()
     source = pathlib.Path(path).suffix in SOURCE_SUFFIXES
     if source and "SPDX-License-Identifier: Apache-2.0" not in "\n".join(lines[:3]):
@@ -163,7 +184,7 @@ def tracked_files(root: pathlib.Path):
     for path in sorted(root.rglob("*")):
         relative = path.relative_to(root)
         if path.is_file() and relative.parts[0] not in skip and "__pycache__" not in relative.parts:
-            if path.suffix in SOURCE_SUFFIXES | SCRIPT_SUFFIXES:
+            if path.suffix in SOURCE_SUFFIXES | SCRIPT_SUFFIXES | {".md"}:
                 yield relative.as_posix()
 
 

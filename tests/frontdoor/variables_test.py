@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Every environment variable that the sources read is told of: by hip-remote info, the manual and the documents.
+"""Every environment variable that the sources read is told of: by hip-remote info, the manual and the documents. Every
+name of that kind, wherever it stands, is a variable, or belongs to the build.
 variables_test.py HIP-REMOTE SOURCE-FOLDER"""
 import json
 import pathlib
@@ -17,10 +18,20 @@ from reference import description, make  # noqa: E402  (where it is, the command
 NAME = r'\b(?:TF|HIP|HIPCC)_[A-Z0-9_]+\b'
 # A name in quotes in a source, which is how variables are read; macros of the same kind are not in quotes.
 QUOTED = re.compile(r'["\'](%s)(?:["\'=]|=")' % NAME)
-PLACES = ('transport', 'shm', 'tcp', 'rdma', 'hipcore', 'proxy', 'worker', 'tools', 'benchmarks')
+PLACES = ('transport', 'shm', 'tcp', 'rdma', 'hipcore', 'proxy', 'worker', 'tools', 'benchmarks', 'examples')
 # Not variables of ours that users set: what AMD's runtime reads (hip-worker sets it for --device), settings of the
 # scripts that build and test, names of the packaging.
 OTHERS = {'HIP_VISIBLE_DEVICES', 'TF_SKIP_SETUP'}
+# What tests read.
+OF_TESTS = {'TF_BUILD_DIR', 'TF_SANITIZED', 'TF_FAULT_TRANSPORT', 'TF_STRESS_SECONDS', 'TF_TEST_LARGE',
+            'TF_TEST_SESSION', 'TF_TEST_TAKE_WINDOW'}
+ANYWHERE = re.compile(r'\b(?:TF|HIP_CPU|HIP_CUDA|HIPCC_CPU)_[A-Z0-9_]*[A-Z0-9]\b')
+MACRO = re.compile(r'#\s*define\s+(TF_\w+)')
+# In CMake's files NAME=value sets an environment variable, NAME="value" a macro.
+OF_CMAKE = re.compile(r'\b(TF_\w+)\b(?!=[^"])')
+CMAKE = {'.cmake', '.in'}
+TEXTS = CMAKE | {'', '.c', '.cc', '.h', '.hip', '.inc', '.json', '.md', '.py', '.sh', '.toml', '.txt'}
+NO_SOURCES = {'build', '.git', '.cache'}
 
 
 def read_by_sources():
@@ -36,6 +47,13 @@ def read_by_sources():
     return {name: path for name, path in found.items() if name not in OTHERS}
 
 
+def texts():
+    for top in ROOT.iterdir():
+        for path in [top, *top.rglob('*')] if top.name not in NO_SOURCES else []:
+            if path.suffix in TEXTS and path.is_file() and path != pathlib.Path(__file__).resolve():
+                yield path.relative_to(ROOT), path.read_text(errors='replace')
+
+
 def from_info():
     return {row['name']: row for row in json.loads(support.run(REMOTE, 'info', '--json').stdout)['environment']}
 
@@ -49,6 +67,24 @@ class Variables(unittest.TestCase):
         self.assertEqual(missing, {}, 'not in docs/reference/reference.toml')
         unread = [name for name in told if name not in found and not (starts and name.startswith(starts))]
         self.assertEqual(unread, [], 'nobody reads them')
+
+    def test_every_name_is_one(self):
+        named, of_the_build = {}, set()
+        for path, text in texts():
+            of_the_build.update(MACRO.findall(text))
+            if path.suffix in CMAKE or path.name in ('CMakeLists.txt', 'CMakePresets.json'):
+                of_the_build.update(OF_CMAKE.findall(text))
+            for name in ANYWHERE.findall(text):
+                named.setdefault(name, str(path))
+        known = of_the_build | set(from_info()) | OTHERS | OF_TESTS
+        unknown = {name: path for name, path in named.items() if name not in known}
+        self.assertEqual(unknown, {}, 'not in docs/reference/reference.toml, and nothing of the build')
+        self.assertEqual([name for name in OF_TESTS if name not in named], [], 'nobody names them')
+
+    def test_options_of_the_build_are_told(self):
+        options = re.findall(r'^option\((TF_\w+)', (ROOT / 'CMakeLists.txt').read_text(), re.M)
+        told = (ROOT / 'docs/install.md').read_text()
+        self.assertEqual([name for name in options if f'`{name}`' not in told], [], 'not in docs/install.md')
 
     def test_text_and_list_and_json_agree(self):
         told = from_info()
