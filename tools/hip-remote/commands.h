@@ -39,7 +39,7 @@ struct BenchOptions {
   bool peers = false;             // other people's transports beside ours
   std::vector<std::string> rtts;  // measure cost against these distances, and nothing else
   std::string rate;               // of the network between
-  std::string lock;  // for a shared machine: held during each step of --compare and --peers
+  std::string lock;               // for a shared machine: held during each step of --compare and --peers
 };
 int bench(const Layout& layout, const BenchOptions& options, Ending& ending);
 
