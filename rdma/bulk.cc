@@ -74,10 +74,10 @@ Result<std::size_t> Bulk::take_records() {
     const auto op = static_cast<BulkOp>(record->header.opcode);
     const std::span<const std::byte> payload = record->payload;
     BulkNote note;
-    if (payload.size() < sizeof note) return wrong("record of another length");
+    if (payload.size() < sizeof note) return wrong("record of the wrong length");
     std::memcpy(&note, payload.data(), sizeof note);
     const std::span<const std::byte> data = payload.subspan(sizeof note);
-    if (data.size() != (op == BulkOp::kData ? note.bytes : 0)) return wrong("record of another length");
+    if (data.size() != (op == BulkOp::kData ? note.bytes : 0)) return wrong("record of the wrong length");
     TF_RETURN_IF_ERROR(take(op, note, data));
     plane_.consumer().consume();
     ++count;

@@ -229,7 +229,8 @@ Status ClientBulk::take(BulkOp op, const BulkNote& note, std::span<const std::by
 }
 
 Status ClientBulk::take_source_done(const BulkNote& note) {
-  if (sources_.empty() || note.bytes != sources_.front().bytes) return wrong("end of what was not announced");
+  if (sources_.empty() || note.bytes != sources_.front().bytes)
+    return wrong("end of a transfer that was not announced");
   sources_.front().lease.release();
   sources_.pop_front();
   told_bytes_ += note.bytes;
@@ -242,7 +243,7 @@ Status ClientBulk::take_target_done(BulkOp op, const BulkNote& note, std::span<c
   const auto piece =
       std::find_if(targets_.begin(), targets_.end(), [&](const Piece& each) { return each.tag == note.tag; });
   if (piece == targets_.end() || note.bytes == 0 || note.bytes > piece->bytes - piece->done)
-    return wrong("payload for what was not announced");
+    return wrong("payload for a target that was not announced");
   if (op == BulkOp::kData && !piece->is_small) return wrong("data for a target that is not small");
   const auto receive = queue_.find_receive(note.tag);
   if (!receive) return Status::ok();  // all failed in the meantime

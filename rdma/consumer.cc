@@ -80,7 +80,7 @@ Status Consumer::take_immediate(std::uint32_t immediate) {
   const std::uint32_t ahead = ((immediate >> 16) - known_lines) & kEndMask;
   const std::uint64_t end = known_ + std::uint64_t{ahead} * kLineBytes;
   if (ahead <= capacity() / kLineBytes) {
-    if (!fits(end)) return wrong("an immediate tells of more than the ring holds");
+    if (!fits(end)) return wrong("an immediate reports more than the ring holds");
     pushed_end_ = std::max(pushed_end_, end);
     if (!count_push(end)) return too_many_pushes();
   } else {  // fetched before its immediate came
@@ -144,7 +144,7 @@ Status Consumer::take_line() {
   Line line;
   std::memcpy(&line, memory_.fetched_line, sizeof line);
   if (line.published % kLineBytes != 0 || (line.published > known_ && !fits(line.published)))
-    return wrong("the producer says that it published what cannot be");
+    return wrong("the producer's position is impossible");
   if (line.waiting != 0 && line.waiting != kicked_) {
     waiting_ = line.waiting;
     if (told_since_kick_) add_kick();

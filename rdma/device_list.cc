@@ -59,12 +59,12 @@ std::vector<Gid> read_gids(const Verbs& verbs, ibv_context* context, const Port&
 
 Status read_facts(const Verbs& verbs, ibv_context* context, DeviceFacts& facts) {
   if (const int error = verbs.query_device_ex(context, &facts.attributes); error != 0)
-    return Status::from_errno(facts.name + " does not tell its limits", error);
+    return Status::from_errno(facts.name + " does not report its limits", error);
   for (unsigned number = 1; number <= facts.attributes.orig_attr.phys_port_cnt; ++number) {
     Port port;
     port.number = static_cast<std::uint8_t>(number);
     if (const int error = verbs.query_port(context, port.number, &port.attributes); error != 0)
-      return Status::from_errno(facts.name + " does not tell the state of port " + std::to_string(number),
+      return Status::from_errno(facts.name + " does not report the state of port " + std::to_string(number),
                                 error);
     port.gids = read_gids(verbs, context, port);
     facts.ports.push_back(std::move(port));

@@ -24,7 +24,7 @@ std::span<const std::byte> bytes_of(const Message& message) {
 }
 
 Status check(const Hello& hello) {
-  if (hello.magic != kHelloMagic) return malformed("these bytes are no Hello");
+  if (hello.magic != kHelloMagic) return malformed("these bytes are not a Hello");
   if (hello.version != kHandshakeVersion)
     return malformed("the peer has version " + std::to_string(hello.version) + ", this is version " +
                      std::to_string(kHandshakeVersion));
@@ -33,7 +33,7 @@ Status check(const Hello& hello) {
     const std::string reason(hello.reason, ::strnlen(hello.reason, sizeof hello.reason));
     return {static_cast<Code>(hello.code), "the worker refused: " + reason};
   }
-  if (hello.mtu < IBV_MTU_256 || hello.mtu > IBV_MTU_4096) return malformed("an MTU that there is not");
+  if (hello.mtu < IBV_MTU_256 || hello.mtu > IBV_MTU_4096) return malformed("an impossible MTU");
   if (hello.global > 1 || hello.reserved[0] != 0 || hello.reserved[1] != 0)
     return malformed("a flag or reserved field has another value");
   if (hello.reads_answered == 0) return malformed("the peer's device answers no READs");
@@ -83,7 +83,7 @@ Status send_ready(int socket, Deadline deadline) {
 Status receive_ready(int socket, Deadline deadline) {
   Ready ready{.magic = 0};
   TF_RETURN_IF_ERROR(net::read_all(socket, std::as_writable_bytes(std::span(&ready, 1)), deadline));
-  return ready.magic == kReadyMagic ? Status::ok() : malformed("these bytes are no Ready");
+  return ready.magic == kReadyMagic ? Status::ok() : malformed("these bytes are not a Ready");
 }
 
 Result<Route> route_between(const Device& own, const Hello& peer, const Retries& retries) {

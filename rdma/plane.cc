@@ -189,7 +189,7 @@ Status Plane::check_facts(const PlaneFacts& peer) const {
     if (number > kNumberMask) return {Code::kProtocol, "rdma: a queue pair's number of more than 24 bits"};
   for (const std::uint64_t address : {peer.readable_address, peer.writable_address})
     if (address % kLineBytes != 0 || address > UINT64_MAX - part)
-      return {Code::kProtocol, "rdma: the peer's rings are where no memory can be"};
+      return {Code::kProtocol, "rdma: the peer's rings have impossible addresses"};
   return Status::ok();
 }
 

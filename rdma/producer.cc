@@ -255,7 +255,7 @@ Status Producer::keep(Status posted) {
 // The peer may have fetched some of this during a hold: it gets the same bytes again.
 Status Producer::finish(Deadline deadline) {
   while (queues_.pair->room() < kRoomMin) {
-    if (deadline.passed()) return {Code::kTimeout, "rdma: the peer's device took nothing in time"};
+    if (deadline.passed()) return {Code::kTimeout, "rdma: the peer's device accepted nothing in time"};
     TF_RETURN_IF_ERROR(reap());
     std::this_thread::yield();
   }
@@ -306,7 +306,7 @@ Status Producer::post_payload(ibv_send_wr request) {
 
 // --- Any thread -------------------------------------------------------------------------------------------
 
-Status Producer::told_too_much() { return wrong("the peer tells of more than was published"); }
+Status Producer::told_too_much() { return wrong("the peer reports more than was published"); }
 
 std::uint64_t Producer::refusal_to_tell() const {
   const std::uint64_t refused_at = refused_at_.load(std::memory_order_relaxed);

@@ -28,7 +28,7 @@ const char* meaning(ibv_wc_status status) {
   switch (status) {
     case IBV_WC_RETRY_EXC_ERR: return "the peer does not answer";
     case IBV_WC_RNR_RETRY_EXC_ERR: return "the peer had no receive posted, which is a defect";
-    case IBV_WC_REM_ACCESS_ERR: return "the peer does not let us at that memory, or has closed";
+    case IBV_WC_REM_ACCESS_ERR: return "the peer denies access to that memory, or has closed";
     case IBV_WC_REM_OP_ERR: return "the peer's device failed";
     case IBV_WC_REM_INV_REQ_ERR: return "the peer's device refused the request";
     case IBV_WC_WR_FLUSH_ERR: return "the queue pair had failed before";

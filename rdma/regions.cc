@@ -193,11 +193,11 @@ Status Regions::remember_device(std::span<std::byte> span, const DeviceMemory& d
   // The kernel requires the same of both.
   const bool fits = ((begin | span.size() | device.offset) & kPageMask) == 0;
   if (span.empty() || begin > UINTPTR_MAX - span.size() || !fits)
-    return {Code::kInvalidArgument, "rdma: memory of a device has whole pages"};
+    return {Code::kInvalidArgument, "rdma: device memory must be whole pages"};
   const std::lock_guard lock(mutex_);
-  if (overlaps(span, false)) return {Code::kInvalidArgument, "rdma: this memory is known already"};
+  if (overlaps(span, false)) return {Code::kInvalidArgument, "rdma: this memory is registered already"};
   if (remembered_.size() >= kRememberedMax)
-    return {Code::kResourceExhausted, "rdma: more pieces of memory than can be kept registered"};
+    return {Code::kResourceExhausted, "rdma: too many pieces of registered memory"};
   Result<Registration> region = Registration::make(verbs_, plan_.pd, span, remembered_access(), device);
   if (!region) return region.status();
   remembered_.emplace(begin, Remembered{span.size(), std::move(*region), true});

@@ -46,7 +46,7 @@ std::size_t Bulk::push() {
     const std::span<std::byte> slot = out_.reserve(sizeof(ChunkHeader) + bytes);
     if (slot.empty()) {
       queue_.advance_send(0);
-      if (out_.broken()) owner_.fail(wrong("ring: the consumer's position makes no sense"));
+      if (out_.broken()) owner_.fail(wrong("ring: the consumer's position is impossible"));
       break;
     }
     const ChunkHeader header{
@@ -78,7 +78,7 @@ Result<std::size_t> Bulk::pull() {
     peer_.ring(kRingBulk);  // there is room again
     moved = std::max<std::size_t>(moved, 1);
   }
-  if (in_.broken()) return wrong("ring: a record's length makes no sense");
+  if (in_.broken()) return wrong("ring: a record's length is impossible");
   return moved;
 }
 

@@ -151,7 +151,7 @@ Result<Slot> ShmEndpoint::reserve(std::size_t bytes) {
     return Slot{slot, 0};
   }
   if (out_.broken()) {
-    fail({Code::kProtocol, "shm: message ring: the consumer's position makes no sense"});
+    fail({Code::kProtocol, "shm: message ring: the consumer's position is impossible"});
     return status();
   }
   if (peer_gone()) return Status{Code::kPeerLost, "shm: the peer has gone"};
@@ -197,7 +197,7 @@ Result<std::size_t> ShmEndpoint::deliver_all(MessageSink& sink, std::size_t limi
     in_.consume();
   }
   if (!in_.broken() || delivered != 0) return delivered;  // a broken ring is reported at the next poll
-  fail({Code::kProtocol, "shm: message ring: a record's length makes no sense"});
+  fail({Code::kProtocol, "shm: message ring: a record's length is impossible"});
   return status();
 }
 

@@ -95,7 +95,7 @@ Result<std::vector<std::byte>> decompress_bundle(Bytes image) {
   auto head = read_head(image);
   if (!head) return head.status();
   if (head->method != kMethodZstd)
-    return Status{Code::kUnsupported, "CCOB: compressed by another method than zstd"};
+    return Status{Code::kUnsupported, "CCOB: compressed by a method other than zstd"};
   if (head->unpacked_bytes > kMaxUnpackedBytes)
     return Status{Code::kResourceExhausted, "CCOB: more than 2 GiB unpacked"};
   if (head->total_bytes > image.size()) return Status{Code::kProtocol, "CCOB: cut off"};

@@ -85,7 +85,7 @@ bool overlaps(const AddressWindow& a, const AddressWindow& b) {
 
 std::string check_range(const AddressWindow& window) {
   if (window.bytes > kAddressMax || window.base > kAddressMax - window.bytes)
-    return "address window is no range of addresses";
+    return "address window is not a range of addresses";
   return window.bytes != 0 && window.base == 0 ? "address window at 0" : "";
 }
 

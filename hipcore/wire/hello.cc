@@ -45,7 +45,7 @@ Status receive_header(int socket, std::span<std::byte> bytes, Deadline deadline)
     if (!ready) return ready;
     if (got == 0)
       return {Code::kPeerLost,
-              "the peer closed the connection without an answer: it is no hip-worker, or ended"};
+              "the peer closed the connection without an answer: it is not a hip-worker, or it ended"};
     if (got < 0) return Status::from_errno("recv", errno);
   }
   return Status::ok();

@@ -47,7 +47,7 @@ std::string describe_stranger(std::span<const std::byte> first) {
   for (const Known& known : kKnown) {
     if (bytes.starts_with(known.start)) return std::string(known.name) + " answers there, not hip-worker";
   }
-  return "something else than hip-worker answers there: \"" + printable(bytes) + "\"";
+  return "something other than hip-worker answers there: \"" + printable(bytes) + "\"";
 }
 
 }  // namespace tf::protocol

@@ -105,7 +105,7 @@ class Messages(unittest.TestCase):
                 ('TF_IO_TIMEOUT', 'soon', 'expected seconds, a number from 1 to 86400'),
                 ('TF_DEVICE_ID', '64', 'expected a number from 0 to 63'),
                 ('TF_TRANSPORT', 'udp', 'expected auto, shm, rdma or tcp'),
-                ('TF_SHAPE', 'rtt=1h', 'is no shape')):
+                ('TF_SHAPE', 'rtt=1h', 'is not a shape')):
             with self.subTest(name=name):
                 done = self.said(2, [name, text], 'run', '--', 'echo', 'started', **{name: value})
                 self.assertEqual(done.stdout, '')
@@ -187,8 +187,8 @@ class Messages(unittest.TestCase):
                 (b'SSH-2.0-x\r\n', False, 'an SSH server answers there'),
                 (b'\x15\x03\x01\x00\x02\x02\x46', True, 'a TLS server answers there'),
                 (b'220 mail\r\n', False, 'a mail or FTP server answers there'),
-                (b'hello\x01', False, 'something else than hip-worker answers there'),
-                (b'no', True, 'something else than hip-worker answers there')):
+                (b'hello\x01', False, 'something other than hip-worker answers there'),
+                (b'no', True, 'something other than hip-worker answers there')):
             with self.subTest(name=name), support.Server(answer, close) as server:
                 took = self.hello(f'127.0.0.1:{server.port}', name)
                 self.assertLess(took, 5, 'it waited for the timeout')

@@ -44,7 +44,7 @@ bool check(Options& options) {
   options.io_timeout = timeout.value();
   if (options.is_session) return true;
   if (options.tcp && !net::Address::tcp(options.listen, options.port).is_local()) {
-    log("--listen {}: whoever reaches this address could run code here. Listening off loopback needs "
+    log("--listen {}: anyone who can reach this address could run code here. Listening off loopback needs "
         "--key-file, which this release does not have; use an SSH tunnel to 127.0.0.1:{} instead.",
         options.listen, options.port);
     return false;

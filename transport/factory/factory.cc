@@ -49,7 +49,7 @@ Result<const net::Transport*> choose(std::string_view wanted, const net::Address
   constexpr std::size_t kShownBytesMax = 64;
   return refuse(Code::kInvalidArgument,
                 "TF_TRANSPORT=\"" + std::string(wanted.substr(0, kShownBytesMax)) +
-                    "\" is no transport (auto, or one of the list)",
+                    "\" is not a transport (auto, or one of the list)",
                 address, list);
 }
 

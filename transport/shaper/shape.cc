@@ -32,7 +32,7 @@ Status refuse(std::string_view part) {
   constexpr std::size_t kShownBytesMax = 64;
   return {Code::kInvalidArgument,
           "\"" + std::string(part.substr(0, kShownBytesMax)) +
-              "\" is no shape: rtt=TIME (ns, us, ms, s; at most 10s), rate=RATE (bit, kbit, "
+              "\" is not a shape: rtt=TIME (ns, us, ms, s; at most 10s), rate=RATE (bit, kbit, "
               "Mbit, Gbit a second; 1kbit to 10000Gbit), or both with a comma between, as in "
               "rtt=100us,rate=10Gbit"};
 }

@@ -190,7 +190,7 @@ TEST_F(DeviceTest, WhatADeviceDoesNotTellOrGiveIsNamed) {
   for (const char* const name : {"", "fake1"}) {
     const Status mute = Device::open(verbs, {.name = name}).status();
     EXPECT_FALSE(mute.is_ok());
-    EXPECT_NE(mute.message().find("fake1 does not tell the state of port 1"), std::string::npos)
+    EXPECT_NE(mute.message().find("fake1 does not report the state of port 1"), std::string::npos)
         << mute.message();
     EXPECT_EQ(fabric->live_objects(), 0u);
   }
