@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "worker/runtime/common/call_configurations.h"
+#include "worker/runtime/common/thread_state.h"
 #include "worker/runtime/cpu/handle_table.h"
 #include "worker/runtime/cpu/memory_map.h"
 #include "worker/runtime/cpu/stream.h"
@@ -151,14 +152,10 @@ class Runtime {
   std::unique_ptr<Graphs> graphs_;
 };
 
-// What every call touches. Trivial, so that calls from destructors that run after main still find it.
-struct ThreadState {
-  int device = 0;
-  hipError_t last_error = hipSuccess;
-  hipStreamCaptureMode capture_mode =
-      hipStreamCaptureModeGlobal;  // kept for the program, see hipcore/graph/library.h
-  bool has_ended = false;          // what it owned is gone; calls may still come
-  KnownRange filled;               // last
+// What every call touches.
+struct ThreadState : runtime::ThreadState {
+  bool has_ended = false;  // what it owned is gone; calls may still come
+  KnownRange filled;       // last
 };
 namespace internal {
 extern constinit thread_local ThreadState own_thread_state;

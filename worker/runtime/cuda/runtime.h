@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "worker/runtime/common/thread_state.h"
 #include "worker/runtime/cuda/driver.h"
 #include "worker/runtime/cuda/host_memory.h"
 #include "worker/runtime/cuda/programs.h"
@@ -30,11 +31,8 @@ struct Device {
   std::atomic<driver::Context> context{nullptr};  // the primary one, once retained; see Runtime::context()
 };
 
-// What every call touches. Trivial, so that calls from destructors that run after main still find it.
-struct ThreadState {
-  int device = 0;
-  hipError_t last_error = hipSuccess;
-  hipStreamCaptureMode capture_mode = hipStreamCaptureModeGlobal;
+// What every call touches.
+struct ThreadState : runtime::ThreadState {
   std::uint32_t ready_epoch = 0;  // the device's context is current while this is the runtime's epoch
 };
 
