@@ -49,7 +49,7 @@ Result<protocol::HelloReply> say_hello(int control, const net::Transport& transp
   TF_RETURN_IF_ERROR(protocol::send_hello(control, hello, deadline));
   Result<protocol::HelloReply> reply = protocol::receive_hello_reply(control, deadline);
   if (!reply) return reply.status();
-  if (reply->code != Code::kOk) return Status(reply->code, "the worker refuses: " + reply->message);
+  if (reply->code != Code::kOk) return Status(reply->code, "the worker refused: " + reply->message);
   return reply;
 }
 

@@ -11,28 +11,28 @@ std::string patience(const Settings& settings) {
 }
 
 std::string how_to_start(const net::Address& address) {
-  if (address.is_unix()) return "a worker there: hip-worker --socket " + address.path();
+  if (address.is_unix()) return "To start a worker there: hip-worker --socket " + address.path();
   const std::string port = std::to_string(address.port());
-  if (address.is_local()) return "a worker there: hip-worker --port " + port;
-  return "a worker listens on loopback only: start hip-worker on " + address.host() +
-         ", then here ssh -N -L " + port + ":127.0.0.1:" + port + " " + address.host() +
-         ", and TF_WORKER_HOST=localhost";
+  if (address.is_local()) return "To start a worker there: hip-worker --port " + port;
+  return "A worker listens on loopback only. Start hip-worker on " + address.host() +
+         ", then run here: ssh -N -L " + port + ":127.0.0.1:" + port + " " + address.host() +
+         ", and set TF_WORKER_HOST=localhost";
 }
 
 }  // namespace
 
 Status advise_unreachable(const Status& failure, const net::Address& address, const Settings& settings) {
   if (failure.code() == Code::kTimeout)
-    return {failure.code(), address.to_string() + " does not answer within " + patience(settings) +
-                                ": is the address right, and does a firewall let it through?"};
+    return {failure.code(), address.to_string() + " did not answer within " + patience(settings) +
+                                ": check the address, and that no firewall is in the way"};
   if (failure.code() != Code::kUnavailable || failure.message().starts_with("cannot look up")) return failure;
-  return {failure.code(), failure.message() + ". To start " + how_to_start(address)};
+  return {failure.code(), failure.message() + ". " + how_to_start(address)};
 }
 
 Status advise_handshake(const Status& failure, const net::Address& address, const Settings& settings) {
   if (failure.code() == Code::kTimeout)
-    return {failure.code(), address.to_string() + " took the connection and then said nothing within " +
-                                patience(settings) + ": it is no hip-worker, or one that hangs"};
+    return {failure.code(), address.to_string() + " accepted the connection but sent nothing within " +
+                                patience(settings) + ": it is not a hip-worker, or it hangs"};
   if (failure.code() == Code::kProtocol || failure.code() == Code::kPeerLost)
     return {failure.code(), address.to_string() + ": " + failure.message()};
   return failure;

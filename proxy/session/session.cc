@@ -69,7 +69,7 @@ Session::Session(Parts parts)
   map_leases(std::move(parts.files.leases), reserve_windows());
   map_host_window(parts.files.host_window.get());
   if (control_ && !start_thread(watcher_, "hip-control", [this] { watch_control(); }))
-    log_debug("no thread for the control connection: a lost worker is noticed at the next call only");
+    log_debug("no thread watches the control connection: only the next call notices a lost worker");
 }
 
 Session::~Session() {
@@ -93,7 +93,7 @@ bool Session::reserve_windows() {
     } else {
       // Addresses inside live allocations still decide; only a stray pointer could be taken for the other
       // kind.
-      log_debug("going on without a reserved window: " + window.status().to_string());
+      log_debug("continuing without a reserved address window: " + window.status().to_string());
     }
   }
   if (snapshot_.reservations.bytes == 0 || snapshot_.devices.empty()) return all;
@@ -372,7 +372,7 @@ hipError_t Session::synchronized_stream(int device, std::uint64_t stream, hipErr
   await_copies(device, stream);
   hipError_t fault = faults_.take_stream(device, stream);
   if (fault == kLostError) [[unlikely]]
-    lose_endpoint(Status(Code::kPeerLost, "a copy did not end"));
+    lose_endpoint(Status(Code::kPeerLost, "a copy did not finish"));
   if (error == hipSuccess) {
     if (stream == 0) {
       // The null stream waits for every blocking stream; what those left behind is reported there too.
@@ -389,7 +389,7 @@ hipError_t Session::synchronized_device(int device, hipError_t error) {
   error = settle_device(device, error);
   const hipError_t fault = faults_.take_device(device);
   if (fault == kLostError) [[unlikely]]
-    lose_endpoint(Status(Code::kPeerLost, "a copy did not end"));
+    lose_endpoint(Status(Code::kPeerLost, "a copy did not finish"));
   return error != hipSuccess ? error : fault;
 }
 
@@ -426,7 +426,7 @@ hipError_t Session::lease(int device, std::uint64_t bytes, Lease& lease) {
   const protocol::AddressWindow& window = snapshot_.devices[static_cast<std::size_t>(device)].window;
   const bool mapped = reply.mapped != 0 && window.contains(lease.address, lease.bytes);
   const Status taken = lease_mappings_.take(lease.address, lease.bytes, mapped);
-  if (!taken.is_ok()) log_debug("device memory is not mapped here any more: " + taken.to_string());
+  if (!taken.is_ok()) log_debug("device memory is no longer mapped in this process: " + taken.to_string());
   return hipSuccess;
 }
 

@@ -35,13 +35,13 @@ Status Session::on_fault(const protocol::FaultRequest& fault) {
   if (error == hipSuccess) return Status(Code::kProtocol, "a fault that reports success");
   faults_.note(static_cast<int>(device), fault.stream, error);
   if (fault.failed_opcode == 0) {
-    failure_told_.line("work on device " + std::to_string(device) + " failed with " +
+    failure_told_.line("work on device " + std::to_string(device) + " failed with error " +
                        std::to_string(fault.error) + "; calls that wait return it");
     return Status::ok();
   }
   std::string call(protocol::name(static_cast<protocol::Op>(fault.failed_opcode)));
   log_line("hip" + call + " (request " + std::to_string(fault.failed_request_id) + ", device " +
-           std::to_string(device) + ") failed later with " + std::to_string(fault.error) +
+           std::to_string(device) + ") failed on the worker with error " + std::to_string(fault.error) +
            "; the next synchronizing call returns it");
   return Status::ok();
 }

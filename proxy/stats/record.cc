@@ -14,7 +14,7 @@ Result<Record> read_record(const std::string& path) {
       file.peek() != std::ifstream::traits_type::eof())
     return Status(Code::kProtocol, path + " does not have the size of a record");
   if (record.magic != kRecordMagic || record.functions_hash != kFunctionsHash)
-    return Status(Code::kProtocol, path + " is no record, or of another version of libamdhip64");
+    return Status(Code::kProtocol, path + " is not a record, or comes from another version of libamdhip64");
   record.program.back() = '\0';
   record.transport.back() = '\0';
   return record;

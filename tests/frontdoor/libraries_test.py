@@ -33,7 +33,7 @@ class Libraries(unittest.TestCase):
         for way in ((), ('--local', '--runtime', 'cpu'), ('--native',)):
             done = support.run(REMOTE, 'run', *way, '--', program, **changes)
             self.assertEqual(done.returncode, 126, done.stderr)
-            for text in (*texts, 'it stands in for HIP 5 (libamdhip64.so.5)'):
+            for text in (*texts, 'it replaces the library of HIP 5 (libamdhip64.so.5)'):
                 self.assertIn(text, done.stderr)
             self.assertNotIn('error while loading', done.stderr)
 

@@ -40,7 +40,7 @@ class Messages(unittest.TestCase):
         for words, text in (
                 ((), 'a command is missing: run, info, bench or help'),
                 (('rnu',), 'there is no command "rnu"; expected run, info, bench or help; did you mean run?'),
-                (('run',), 'which program?'),
+                (('run',), 'a program is missing'),
                 (('run', '--trasport', 'tcp', '--', 'true'), 'unknown option --trasport; did you mean --transport?'),
                 (('run', '-x'), 'unknown option -x'),
                 (('run', '-t', 'tpc', '--', 'true'),
@@ -199,7 +199,7 @@ class Messages(unittest.TestCase):
 
     def test_a_silent_server(self):
         with support.Server(close=False) as server:
-            took = self.hello(f'127.0.0.1:{server.port}', f'127.0.0.1:{server.port} took the connection and then said '
+            took = self.hello(f'127.0.0.1:{server.port}', f'127.0.0.1:{server.port} accepted the connection but sent '
                               'nothing within TF_CONNECT_TIMEOUT (2 s)', TF_CONNECT_TIMEOUT='2')
             self.assertLess(took, 6)
 

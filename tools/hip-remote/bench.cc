@@ -132,7 +132,7 @@ Result<std::vector<std::string>> choose_transports(const BenchOptions& options) 
 int conduct(const Layout& layout, const BenchOptions& options, const std::string& folder, Ending& ending) {
   if (std::ranges::find(options.transports, "rdma") != options.transports.end())
     return fail({Code::kInvalidArgument,
-                 fmt::format("--{} measures shm and tcp; rdma beside its peers: tools/rdma-vm", folder)});
+                 fmt::format("--{} measures shm and tcp only; tools/rdma-vm measures rdma", folder)});
   Command command;
   command.arguments = {"python3", layout.script(fmt::format("benchmarks/{}/run", folder)).string(), "--bin",
                        layout.bin.string()};

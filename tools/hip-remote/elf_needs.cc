@@ -22,7 +22,7 @@ namespace tf::tools {
 namespace {
 
 Status malformed(const std::string& path, const char* what) {
-  return {Code::kProtocol, path + ": no ELF file as it should be: " + what};
+  return {Code::kProtocol, path + ": not a valid ELF file: " + what};
 }
 
 // One file, read in pieces; false when a piece does not lie inside of it.
@@ -74,22 +74,23 @@ Result<ElfNeeds> read_dynamic(const File& file, const std::string& path,
   std::vector<Elf64_Dyn> entries(
       std::min<std::uint64_t>(dynamic.p_filesz / sizeof(Elf64_Dyn), kElfEntriesMax));
   if (!file.read(dynamic.p_offset, entries.data(), entries.size() * sizeof(Elf64_Dyn)))
-    return malformed(path, "the dynamic section lies outside");
+    return malformed(path, "the dynamic section is outside of the file");
   const auto end =
       std::ranges::find_if(entries, [](const Elf64_Dyn& entry) { return entry.d_tag == DT_NULL; });
   entries.erase(end, entries.end());
   const auto table =
       std::ranges::find_if(entries, [](const Elf64_Dyn& entry) { return entry.d_tag == DT_STRTAB; });
-  if (table == entries.end()) return malformed(path, "there is no table of names");
+  if (table == entries.end()) return malformed(path, "the string table is missing");
   const std::optional<std::uint64_t> names = file_offset(headers, table->d_un.d_ptr);
-  if (!names) return malformed(path, "the table of names lies outside");
+  if (!names) return malformed(path, "the string table is outside of the file");
   ElfNeeds needs;
   for (const Elf64_Dyn& entry : entries) {
     if (entry.d_tag != DT_NEEDED && entry.d_tag != DT_RPATH && entry.d_tag != DT_RUNPATH) continue;
     std::uint64_t at = 0;
-    if (__builtin_add_overflow(*names, entry.d_un.d_val, &at)) return malformed(path, "a name lies outside");
+    if (__builtin_add_overflow(*names, entry.d_un.d_val, &at))
+      return malformed(path, "a name is outside of the string table");
     std::optional<std::string> name = file.text(at);
-    if (!name) return malformed(path, "a name lies outside");
+    if (!name) return malformed(path, "a name is outside of the string table");
     if (entry.d_tag == DT_NEEDED)
       needs.libraries.push_back(std::move(*name));
     else

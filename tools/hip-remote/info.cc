@@ -155,8 +155,7 @@ int list(const Layout& layout, const std::string& what) {
   if (what == "devices") list_devices(layout);
   if (what == "transports") {
     for (const net::Transport* transport : transports())
-      fmt::print("{}\t{}\n", transport->name(),
-                 transport->available() ? "possible here" : "not possible here");
+      fmt::print("{}\t{}\n", transport->name(), transport->available() ? "works here" : "does not work here");
   }
   if (what == "runtimes") {
     for (const ProbedRuntime& runtime : probe_all(layout))

@@ -27,7 +27,7 @@ Result<std::string> read_ready_line(int fd, const Ending& ending) {
   for (;;) {
     pollfd waiters[] = {{fd, POLLIN, 0}, {ending.fd(), POLLIN, 0}};
     int ready = ::poll(waiters, std::size(waiters), kReadyTimeoutMs);
-    if (ready == 0) return Status{Code::kTimeout, "hip-worker did not get ready within 20 s"};
+    if (ready == 0) return Status{Code::kTimeout, "hip-worker was not ready within 20 s"};
     if (ready < 0 && errno == EINTR) continue;
     if (waiters[1].revents != 0) return Status{Code::kClosed, "asked to end"};
     ssize_t got = ::read(fd, &c, 1);
@@ -69,9 +69,10 @@ Result<LocalWorker> LocalWorker::start(const Layout& layout, const std::string& 
   if (!line) return line.status();
   constexpr std::string_view kReady = "ready ";
   if (!line->starts_with(kReady))
-    return Status{Code::kProtocol, "hip-worker said '" + *line + "', not 'ready'"};
+    return Status{Code::kProtocol, "hip-worker wrote '" + *line + "' instead of 'ready'"};
   std::from_chars(line->data() + kReady.size(), line->data() + line->size(), worker.port_);
-  if (worker.port_ == 0) return Status{Code::kProtocol, "hip-worker named no port in '" + *line + "'"};
+  if (worker.port_ == 0)
+    return Status{Code::kProtocol, "hip-worker's ready line has no port: '" + *line + "'"};
   return worker;
 }
 

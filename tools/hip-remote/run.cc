@@ -51,7 +51,8 @@ Status check_runtime(const RunOptions& options) {
   if (!options.native || options.runtime.empty() || options.runtime == "cpu" || options.runtime == "cuda")
     return Status::ok();
   return {Code::kInvalidArgument,
-          "--native --runtime " + options.runtime + ": cpu or cuda (on AMD's, start the program as it is)"};
+          "--native --runtime " + options.runtime +
+              ": expected cpu or cuda; for AMD's runtime, start the program without hip-remote"};
 }
 
 std::filesystem::path native_library(const Layout& layout, const std::string& runtime) {
@@ -85,10 +86,11 @@ ProgramFile check_libraries(const ProgramFile& program, const std::string& libra
   std::string why = program.path + " needs " + name;
   if (missing.front().needed_by != program.path)
     why = program.path + " needs " + missing.front().needed_by + ", which needs " + name;
-  return {"", kExitCannotRun,
-          why +
-              ", which this hip-remote does not have: it stands in for HIP 5 (libamdhip64.so.5), so build "
-              "the program with HIP 5"};
+  return {
+      "", kExitCannotRun,
+      why +
+          ", which hip-remote does not have: it replaces the library of HIP 5 (libamdhip64.so.5), so build "
+          "the program with HIP 5"};
 }
 
 Result<LocalWorker> start_worker(const Layout& layout, const RunOptions& options, const Ending& ending,
@@ -157,7 +159,8 @@ Status point_at_worker(const std::string& worker, EnvironmentChanges& environmen
 int run(const Layout& layout, const RunOptions& options, Ending& ending) {
   if (Status status = check_runtime(options); !status) return fail(status);
   if (options.program.empty())
-    return fail({Code::kInvalidArgument, "which program? See hip-remote run --help"});
+    return fail({Code::kInvalidArgument,
+                 "a program is missing: hip-remote run [OPTION]... [--] PROGRAM [ARGUMENT]..."});
   Command command;
   command.arguments = options.program;
   if (options.native)

@@ -164,9 +164,9 @@ std::string process_lines(const RunCounts& run) {
     text += fmt::format(
         "  process {} {}: {:.3f} s over {}{}{}\n", record.pid, record.program.data(), process_wall_s(record),
         record.transport[0] != '\0' ? record.transport.data() : "nothing",
-        record.lost != 0 ? ", lost its worker" : "", record.ended != 0 ? "" : ", did not end by exit()");
+        record.lost != 0 ? ", lost the worker" : "", record.ended != 0 ? "" : ", did not end with exit()");
   }
-  if (run.left_out != 0) text += fmt::format("  {} more records are left out\n", run.left_out);
+  if (run.left_out != 0) text += fmt::format("  {} more processes are left out\n", run.left_out);
   return text;
 }
 
@@ -214,7 +214,7 @@ std::string json_of(const Record& record) {
 
 std::string stats_table(const RunCounts& run) {
   if (run.records.empty())
-    return "hip-remote: no process of this run called HIP through our library: nothing was counted\n" +
+    return "hip-remote: no process called HIP through hip-remote's library: nothing was counted\n" +
            process_lines(run);
   const std::vector<Named> functions = functions_of(run);
   const FunctionCount sum = sum_of(functions);
@@ -233,13 +233,10 @@ std::string stats_table(const RunCounts& run) {
     if (all_waits(function.counts).count != 0) text += waiting_rows(function, run.wall_s);
   text += quiet_rows(functions);
   text +=
-      "\n  local: calls answered without a message. posted: messages that nobody waits for; they cost no "
-      "round "
-      "trip.\n  Waits for a reply, payload or shared word are round trips: each grows with the network's. "
-      "Room: "
-      "the worker\n  is behind. Waits of several threads add up. Fewer, later, asynchronous waits make a "
-      "remote "
-      "program fast.\n";
+      "\n  local: answered by the library, without a message. posted: messages without an answer; they\n"
+      "  cost no round trip. Each wait for reply, payload or shared word takes a round trip of the network.\n"
+      "  A wait for room: the worker is behind. Waits of several threads add up. To make a remote program\n"
+      "  fast, let it wait less often and later, and use asynchronous calls.\n";
   return text;
 }
 

@@ -84,7 +84,7 @@ def rows_of_hello(out):
 # Of auto: file, what it is about, the transport that it takes, and what it says of one that it does not take.
 AUTO = (('auto', 'auto', 'rdma', ''),
         ('auto_no_device', 'auto, no such device', 'tcp', 'there is no device "none_of_these"'),
-        ('auto_refused', 'auto, no device at the worker', 'tcp', 'rdma cannot be used: the worker refuses'),
+        ('auto_refused', 'auto, no device at the worker', 'tcp', 'rdma cannot be used: the worker refused'),
         ('auto_cut', 'auto, the wire cut', 'tcp', 'rdma cannot be used: '),
         ('auto_socket', 'auto, on one host', 'shm', ''))
 

@@ -107,9 +107,9 @@ Result<Address> Address::parse(std::string_view text) {
   if (host.size() > kHostBytesMax) return bad_address(text, "the host is too long");
   if (text.starts_with('/') || text.starts_with('.') || text.starts_with('@'))
     return bad_address(text, "a Unix socket's address starts with unix:");
-  if (text.find("://") != std::string_view::npos) return bad_address(text, "it is no URL");
+  if (text.find("://") != std::string_view::npos) return bad_address(text, "an address is not a URL");
   if (host.find_first_of("/ \t\n[]@") != std::string_view::npos)
-    return bad_address(text, "the host has a character that no host has");
+    return bad_address(text, "the host name has an invalid character");
   if (!port) return tcp(std::string(host), kDefaultPort);
   const std::optional<std::uint16_t> number = parse_port(*port);
   if (!number) return bad_address(text, "a port is a number from 1 to 65535");

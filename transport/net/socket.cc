@@ -151,13 +151,14 @@ namespace {
 Status remove_stale(const Address& address, const SocketAddress& resolved) {
   struct stat info {};
   if (::lstat(address.path().c_str(), &info) != 0) return Status::ok();
-  if (!S_ISSOCK(info.st_mode)) return {Code::kUnavailable, address.to_string() + " exists and is no socket"};
+  if (!S_ISSOCK(info.st_mode))
+    return {Code::kUnavailable, address.to_string() + " exists and is not a socket"};
   Result<OwnedFd> probe = make_socket(AF_UNIX);
   if (!probe) return probe.status();
   const int connected =
       ::connect(probe->get(), reinterpret_cast<const sockaddr*>(&resolved.storage), resolved.length);
   if (connected == 0 || errno == EAGAIN || errno == EINPROGRESS)
-    return {Code::kUnavailable, "somebody already listens on " + address.to_string()};
+    return {Code::kUnavailable, "another process already listens on " + address.to_string()};
   if (errno != ECONNREFUSED) return Status::from_errno("connect to " + address.to_string(), errno);
   if (::unlink(address.path().c_str()) != 0) return Status::from_errno("unlink " + address.path(), errno);
   return Status::ok();

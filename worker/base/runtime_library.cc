@@ -118,7 +118,7 @@ Result<RuntimeLibrary> RuntimeLibrary::load_file(std::string name, const std::st
   }
   void* anchor = ::dlsym(library, "hipGetDeviceCount");
   if (anchor == nullptr)
-    return Status(Code::kUnavailable, file + ": no HIP runtime (hipGetDeviceCount is missing)");
+    return Status(Code::kUnavailable, file + ": not a HIP runtime (hipGetDeviceCount is missing)");
   const std::string path = file_of(anchor);
   if (is_our_proxy(library) || (name == "amd" && lies_among_our_own(path)))
     return Status(Code::kUnavailable, path + ": is hip-remote's own client library, not a runtime");

@@ -233,7 +233,7 @@ void CopyEngine::abort(std::uint64_t tag, hipError_t error) {
 void CopyEngine::discard(std::uint64_t tag, std::uint64_t bytes) {
   discards_.remove_if([](const BulkCompletion& completion) { return completion.done(); });
   if (discards_.size() >= kDiscardsMax)
-    return session_.end({Code::kResourceExhausted, "too many failed copies whose payload has not come"});
+    return session_.end({Code::kResourceExhausted, "too many failed copies with outstanding payload"});
   discards_.emplace_back();
   const Status posted = session_.bulk().discard(tag, bytes, discards_.back());
   if (posted.is_ok()) return;

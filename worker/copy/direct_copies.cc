@@ -99,7 +99,7 @@ hipError_t DirectCopies::start(const Order& order, StreamRef stream) {
 void DirectCopies::flush(Batch& batch) {
   for (const int device : batch.to_flush)
     if (!session_.device_regions().flush(device))
-      session_.end({Code::kInternal, "what the transport wrote to a device cannot be made visible"});
+      session_.end({Code::kInternal, "cannot make the transport's writes visible to the device"});
   batch.to_flush.clear();
 }
 

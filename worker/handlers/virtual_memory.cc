@@ -53,7 +53,7 @@ void unmap_physical(Call& call, const protocol::UnmapPhysicalRequest& request) {
 void set_access(Call& call, const protocol::SetAccessRequest& request) {
   const std::size_t count = call.tail().size() / sizeof(protocol::AccessWish);
   if (count > protocol::kDevicesMax || call.tail().size() % sizeof(protocol::AccessWish) != 0)
-    return static_cast<void>(call.reject("SetAccess: the tail is no list of wishes"));
+    return static_cast<void>(call.reject("SetAccess: malformed list of devices and access flags"));
   std::vector<hipMemAccessDesc> wishes;
   for (std::size_t index = 0; index < count; ++index) {
     protocol::AccessWish wish;

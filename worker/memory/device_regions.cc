@@ -67,7 +67,7 @@ Status DeviceRegions::find_ability(int device, Ability& ability) const {
   const hipError_t error = session_.own_calls().keep(flush_writes_(device, &always), nullptr, device);
   if (error != hipSuccess)
     return {Code::kUnsupported,
-            fmt::format("the driver does not make what others write there visible (error {})",
+            fmt::format("the driver cannot make the writes of other devices visible (error {})",
                         static_cast<int>(error))};
   ability.always_seen = always != 0;
   return Status::ok();

@@ -9,9 +9,9 @@ namespace tf::worker {
 Status PassedFiles::deliver(protocol::PassedFile passed) {
   const std::lock_guard lock(mutex_);
   if (waiting_.size() >= protocol::kPassedFilesMax)
-    return {Code::kResourceExhausted, "the client passes files that it does not use"};
+    return {Code::kResourceExhausted, "the client passed too many unused files"};
   if (!waiting_.emplace(passed.number, std::move(passed.file)).second)
-    return {Code::kProtocol, "the client passes two files under one number"};
+    return {Code::kProtocol, "the client passed two files with the same number"};
   return Status::ok();
 }
 

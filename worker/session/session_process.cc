@@ -144,7 +144,7 @@ Result<std::unique_ptr<Endpoint>> gather_lanes(const Client& client) {
     Result<std::unique_ptr<Endpoint>> endpoint = acceptor->finish();
     if (!endpoint || *endpoint != nullptr) return endpoint;
     if (deadline.passed()) return Status(Code::kTimeout, "the client did not open its lanes in time");
-    if (control_ended(client.control.get())) return Status(Code::kPeerLost, "the client went away again");
+    if (control_ended(client.control.get())) return Status(Code::kPeerLost, "the client disconnected");
     Result<ChannelMessage> message =
         receive_message(kSessionChannelFd, deadline.sooner(Deadline::after(100ms)));
     if (message.code() == Code::kTimeout) continue;
@@ -242,10 +242,10 @@ int serve(Client& client, const RuntimeLibrary& runtime, protocol::WorkerSnapsho
   }
   Result<std::unique_ptr<Endpoint>> endpoint = gather_lanes(client);
   if (!endpoint) {
-    if (!client.quiet) log("{} did not come about: {}", describe(client), endpoint.status().to_string());
+    if (!client.quiet) log("{} could not start: {}", describe(client), endpoint.status().to_string());
     return kExitNoClient;
   }
-  if (verbose) log("{} begins", describe(client));
+  if (verbose) log("{} started", describe(client));
   // Never destroyed: waiter and callback threads may still be inside the runtime when the process leaves.
   MemoryBroker broker(kSessionChannelFd);
   auto* session = std::make_unique<Session>(runtime.hip(), runtime.optional(), snapshot, **endpoint, &broker,

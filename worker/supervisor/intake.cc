@@ -32,14 +32,14 @@ bool Intake::read_frame(Connection& connection) {
     if (got < 0 && errno == EINTR) continue;
     if (got < 0 && errno == EAGAIN) return true;
     if (got <= 0) {
-      log_.line("a connection closed before it said what it was for ({} bytes)", connection.have);
+      log_.line("a connection was closed before its attach frame was complete ({} bytes)", connection.have);
       return false;
     }
     connection.have += static_cast<std::size_t>(got);
   }
   Result<net::Attach> attach = net::decode_attach(connection.frame);
   if (!attach) {
-    log_.line("a connection refused: {}", attach.status().to_string());
+    log_.line("refused a connection: {}", attach.status().to_string());
     return false;
   }
   connection.attach = *attach;
@@ -63,8 +63,8 @@ void Intake::progress(const std::vector<pollfd>& polled, const Take& take) {
     const bool is_lane = connection.identified && !connection.attach.token.is_zero();
     if (keep && (is_lane || connection.ready)) take(connection);
     if (keep && connection.socket && connection.deadline.passed()) {
-      log_.line("a connection closed: {}", connection.ready ? "no session process became free in time"
-                                                            : "it did not say what it was for in time");
+      log_.line("closed a connection: {}", connection.ready ? "no session process became free in time"
+                                                            : "its attach frame was not complete in time");
       keep = false;
     }
     entry = keep && connection.socket ? std::next(entry) : connections_.erase(entry);

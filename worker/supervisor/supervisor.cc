@@ -151,7 +151,7 @@ void Supervisor::accept_from(net::Listener& listener) {
     if (socket.code() == Code::kWouldBlock) return;
     if (!socket) {
       // Mostly out of descriptors: the listener stays readable, so without a pause this would spin.
-      intake_.log().line("accept: {}", socket.status().to_string());
+      intake_.log().line("cannot accept a connection: {}", socket.status().to_string());
       accept_at_ = Deadline::after(std::chrono::milliseconds(200));
       return;
     }
@@ -194,7 +194,7 @@ void Supervisor::take_control(Intake::Connection& connection) {
 void Supervisor::replace_the_late() {
   for (auto& [pid, child] : children_)
     if (child.deadline.passed())
-      doom(pid, child, child.state == State::kStarting ? "it is not ready in time" : "it does not answer");
+      doom(pid, child, child.state == State::kStarting ? "not ready in time" : "no answer");
 }
 
 // Whatever it has, another one gets. A process that hangs in the kernel may not end for long.
@@ -239,7 +239,7 @@ void Supervisor::refuse(Intake::Connection& connection, const std::string& why) 
   reply.code = Code::kResourceExhausted;
   reply.message = why;
   const Status sent = protocol::send_hello_reply(socket.get(), reply, Deadline::now());
-  if (!sent.is_ok() && options_.verbose) log("refusal not delivered: {}", sent.to_string());
+  if (!sent.is_ok() && options_.verbose) log("cannot deliver the refusal: {}", sent.to_string());
 }
 
 void Supervisor::read_channel(pid_t pid, Child& child) {
@@ -252,8 +252,7 @@ void Supervisor::read_channel(pid_t pid, Child& child) {
       return;
     }
     if (take_message(pid, child, *message)) continue;
-    intake_.log().line("session {}, process {}: killed, for it says what no session process says",
-                       child.session_id, pid);
+    intake_.log().line("session {}, process {}: killed: it sent an invalid message", child.session_id, pid);
     child.channel.reset();
     ::kill(pid, SIGKILL);
   }
@@ -290,7 +289,7 @@ bool Supervisor::expect_lanes(pid_t pid, Child& child, const net::Token& token) 
   if (child.state != State::kServing || ++child.tokens > kTokensPerSessionMax) return false;
   // A token that another session uses already stays with that one.
   if (!tokens_.emplace(token, pid).second)
-    intake_.log().line("session {}: its token is in use", child.session_id);
+    intake_.log().line("session {}: another session already uses its token", child.session_id);
   return true;
 }
 
@@ -308,7 +307,7 @@ void Supervisor::read_signals() {
     if (info.ssi_signo == SIGCHLD) {
       reap();
     } else if (info.ssi_signo == SIGHUP) {
-      if (!options_.quiet) log("{}: nothing is read again, and everything goes on", ::strsignal(SIGHUP));
+      if (!options_.quiet) log("{}: ignored", ::strsignal(SIGHUP));
     } else {
       if (!options_.quiet) log("stopping: {}", ::strsignal(static_cast<int>(info.ssi_signo)));
       stopping_ = true;
@@ -419,7 +418,7 @@ Status Supervisor::shut_down() {
     reap();
   }
   for (const auto& [pid, child] : children_) {
-    log("session {} does not end; killed", child.session_id);
+    log("session {} did not end in time; killed", child.session_id);
     ::kill(pid, SIGKILL);
     ::waitpid(pid, nullptr, 0);
   }

@@ -147,7 +147,7 @@ class Rows(unittest.TestCase):
         self.assertEqual({row["result"] for row in report.rows_of_auto(self.out)}, {"passed"})
         self.leave_auto("auto", "tcp")
         self.leave_auto("auto_no_device", "tcp")
-        self.leave_auto("auto_refused", "tcp", "rdma cannot be used: the worker refuses", text="")
+        self.leave_auto("auto_refused", "tcp", "rdma cannot be used: the worker refused", text="")
         (self.out / "auto_cut.status").write_text("1\n")
         rows = report.rows_of_auto(self.out)
         self.assertEqual([row["result"] for row in rows], ["FAILED"] * 4 + ["passed"])

@@ -237,7 +237,7 @@ TEST_F(DeviceRegionsTest, WhatCannotBeMadeVisibleIsNotOffered) {
   there_and_back(rig_->lease(kLease));
   EXPECT_EQ(state_->exports, 0);
   const std::string log = testing::internal::GetCapturedStderr();
-  EXPECT_EQ(count(log, "staging: the driver does not make what others write there visible"), 1u) << log;
+  EXPECT_EQ(count(log, "staging: the driver cannot make the writes of other devices visible"), 1u) << log;
 }
 
 // --- Life -------------------------------------------------------------------------------------------------
