@@ -207,6 +207,23 @@ class Messages(unittest.TestCase):
         done = support.run(REMOTE, 'info', '--worker', 'localhost:1', TF_COPY_THREADS='x')
         self.assertIn('wrong: TF_COPY_THREADS=x: expected a number from 1 to 16', done.stdout)
 
+    def test_a_worker_whose_runtime_cannot_load_does_not_say_that_it_listens(self):
+        broken = self.file('libbroken.so', 'no library')
+        for runtime, why in ((broken, 'libbroken.so'), (self.folder / 'none.so', 'none.so'),
+                             (shutil.which('true'), 'true')):
+            with self.subTest(why):
+                done = self.said(1, [f'--runtime {runtime}: ', why, 'no session process can start'], '--port', '0',
+                                 '--runtime', runtime, program=WORKER)
+                self.assertNotIn('listening', done.stderr)
+
+    def test_a_worker_that_listens_says_so(self):
+        with subprocess.Popen([WORKER, '--port', '0', '--runtime', 'cpu'], stderr=subprocess.PIPE, text=True,
+                              env=support.CLEAN) as worker:
+            self.addCleanup(support.end, worker)
+            self.assertRegex(worker.stderr.readline(), r'listening on 127\.0\.0\.1:\d+')
+            worker.terminate()
+            self.assertEqual(worker.wait(20), 0)
+
     def test_a_port_that_is_taken(self):
         with support.Server() as server:
             self.said(1, ['cannot listen on 127.0.0.1', 'in use'], '--port', server.port, program=WORKER)

@@ -84,8 +84,6 @@ Status Supervisor::open() {
   if (!signals_) return Status::from_errno("signalfd", errno);
   if (options_.ready_fd > STDERR_FILENO && ::fcntl(options_.ready_fd, F_SETFD, FD_CLOEXEC) != 0)
     return Status::from_errno("--ready-fd", errno);
-  for (const net::Listener& listener : listeners_)
-    if (!options_.quiet) log("listening on {}", listener.address().to_string());
   return Status::ok();
 }
 
@@ -139,7 +137,10 @@ Deadline Supervisor::next_deadline() const {
 
 // Once: the sockets are open and a session process is warm, so a client will be served at once.
 void Supervisor::announce() {
-  if (std::exchange(announced_, true) || options_.ready_fd < 0) return;
+  if (std::exchange(announced_, true)) return;
+  for (const net::Listener& listener : listeners_)
+    if (!options_.quiet) log("listening on {}", listener.address().to_string());
+  if (options_.ready_fd < 0) return;
   const std::string line = fmt::format("ready {} {}\n", options_.tcp ? options_.port : 0, options_.socket);
   if (::write(options_.ready_fd, line.data(), line.size()) < 0)
     log("--ready-fd {}: {}", options_.ready_fd, std::strerror(errno));
