@@ -168,7 +168,7 @@ class Call;
 
 
 def is_prompt(message):
-    """Whether the handler never waits through the session and reads each byte of its payload once: it may then run
+    """Whether the handler never waits in the session and reads each byte of its payload once: it may then run
     inside poll(). What is generated is so, except that giving up a handle waits for who uses it."""
     if message.function is None:
         return message.name in PROMPT
@@ -183,17 +183,12 @@ def dispatch(messages):
                    for m in requests)
     header = f"""{BANNER}#pragma once
 
-#include <cstdint>
-
-#include "worker/session/call.h"
+#include "worker/session/dispatch.h"
 
 namespace tf::worker {{
 
-struct Dispatch {{
-  Handler handler = nullptr;  // null for what is no request of this version
-  bool is_prompt = false;     // never waits through the session, and reads what the client sent once
-}};
-Dispatch find_handler(std::uint16_t opcode);
+// Which handler executes which request of this version.
+const DispatchTable& dispatch_table();
 
 }}  // namespace tf::worker
 """
@@ -221,13 +216,11 @@ constexpr Table make_table() {{
 
 constexpr Table kTable = make_table();
 
+constexpr DispatchTable kDispatchTable{{kTable, kColumns}};
+
 }}  // namespace
 
-Dispatch find_handler(std::uint16_t opcode) {{
-  const std::size_t column = opcode & 0xff;
-  const std::size_t index = (opcode >> 8) * kColumns + column;
-  return column < kColumns && index < kTable.size() ? kTable[index] : Dispatch{{}};
-}}
+const DispatchTable& dispatch_table() {{ return kDispatchTable; }}
 
 }}  // namespace tf::worker
 """

@@ -8,6 +8,7 @@
 #include "tools/hip-worker/options.h"
 #include "transport/net/standard_descriptors.h"
 #include "worker/base/log.h"
+#include "worker/gen/dispatch.h"
 #include "worker/session/session_process.h"
 #include "worker/supervisor/supervisor.h"
 
@@ -35,7 +36,7 @@ int main(int argc, char** argv) {
       case tf::worker::ParseResult::kExitError: return 2;
       case tf::worker::ParseResult::kRun: break;
     }
-    if (options.is_session) ::_exit(tf::worker::run_session_process(options));
+    if (options.is_session) ::_exit(tf::worker::run_session_process(options, tf::worker::dispatch_table()));
     return run_supervisor(options);
   } catch (const std::exception& error) {
     tf::worker::log("ended by an unexpected failure: {}", error.what());

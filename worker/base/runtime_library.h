@@ -42,8 +42,4 @@ class RuntimeLibrary {
   std::vector<std::string> missing_;
 };
 
-// Asks the runtime everything that the client will want to know. Never fails: what the runtime does not
-// answer is noted as such, and a runtime without devices gives a snapshot without devices and its error.
-protocol::WorkerSnapshot take_snapshot(const RuntimeLibrary& runtime);
-
 }  // namespace tf::worker

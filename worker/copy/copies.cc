@@ -5,9 +5,8 @@
 #include <algorithm>
 #include <cstring>
 #include <optional>
+#include <thread>
 #include <vector>
-
-#include "worker/session/session.h"
 
 namespace tf::worker {
 namespace {
@@ -94,20 +93,23 @@ class CopyEngine::Pieces {
 };
 
 struct CopyEngine::Incoming {
-  Staging::Slot* slot = nullptr;
+  StagingSlots::Slot* slot = nullptr;
   Piece piece;
 };
 
-CopyEngine::CopyEngine(Session& session)
-    : session_(session),
-      staging_(session.hip(), session.own_calls(), session.endpoint().bulk()),
+CopyEngine::CopyEngine(const protocol::HipTable& hip, OwnCalls& own_calls, BulkPlane& bulk, Life& life,
+                       Mover& mover)
+    : hip_(hip),
+      own_calls_(own_calls),
+      bulk_(bulk),
+      life_(life),
+      mover_(mover),
+      staging_(hip, own_calls, bulk),
       patience_(kPatienceMin) {}
 
-CopyEngine::~CopyEngine() = default;
-
-Staging::Slot* CopyEngine::acquire(std::size_t bytes, hipError_t& error) {
-  Staging::Slot* slot = nullptr;
-  const bool alive = session_.wait_until([&] {
+StagingSlots::Slot* CopyEngine::acquire(std::size_t bytes, hipError_t& error) {
+  StagingSlots::Slot* slot = nullptr;
+  const bool alive = life_.wait_until([&] {
     slot = staging_.acquire(bytes, error);
     return slot != nullptr || error != hipSuccess;
   });
@@ -116,34 +118,33 @@ Staging::Slot* CopyEngine::acquire(std::size_t bytes, hipError_t& error) {
 }
 
 hipError_t CopyEngine::copy(const Piece& piece, std::byte* host, hipMemcpyKind kind, StreamRef stream) {
-  const auto& hip = session_.hip();
   void* device = reinterpret_cast<void*>(piece.address);
   const bool out = kind == hipMemcpyDeviceToHost;
   if (piece.rows == 1)
-    return hip.hipMemcpyAsync(out ? host : device, out ? device : host, piece.width, kind, stream.stream);
+    return hip_.hipMemcpyAsync(out ? host : device, out ? device : host, piece.width, kind, stream.stream);
   const auto pitch = static_cast<std::size_t>(piece.pitch);
   if (out)
-    return hip.hipMemcpy2DAsync(host, piece.width, device, pitch, piece.width, piece.rows, kind,
-                                stream.stream);
-  return hip.hipMemcpy2DAsync(device, pitch, host, piece.width, piece.width, piece.rows, kind, stream.stream);
+    return hip_.hipMemcpy2DAsync(host, piece.width, device, pitch, piece.width, piece.rows, kind,
+                                 stream.stream);
+  return hip_.hipMemcpy2DAsync(device, pitch, host, piece.width, piece.width, piece.rows, kind,
+                               stream.stream);
 }
 
 // Takes one received chunk on to the device, unless something has failed before.
 hipError_t CopyEngine::land(const Incoming& incoming, StreamRef stream, hipError_t so_far) {
-  Staging::Slot* slot = incoming.slot;
-  if (!session_.wait_until([&] { return slot->transfer->done(); })) return hipErrorUnknown;  // slot stays out
+  StagingSlots::Slot* slot = incoming.slot;
+  if (!life_.wait_until([&] { return slot->transfer->done(); })) return hipErrorUnknown;  // slot stays out
   hipError_t error = so_far;
   if (error == hipSuccess && !slot->transfer->status().is_ok())
     error = transfer_error(slot->transfer->status());
   if (error == hipSuccess) error = copy(incoming.piece, slot->memory().data(), hipMemcpyHostToDevice, stream);
-  OwnCalls& own = session_.own_calls();
-  if (error == hipSuccess && own.keep(staging_.record(slot, stream.stream, stream.device), stream.stream,
-                                      stream.device) == hipSuccess) {
+  if (error == hipSuccess && own_calls_.keep(staging_.record(slot, stream.stream, stream.device),
+                                             stream.stream, stream.device) == hipSuccess) {
     staging_.release_when_done(slot);
     return hipSuccess;
   }
   // Without an event the only way to know that the slot is free is that everything is.
-  if (error == hipSuccess) error = session_.hip().hipStreamSynchronize(stream.stream);
+  if (error == hipSuccess) error = hip_.hipStreamSynchronize(stream.stream);
   staging_.release(slot);
   return error;
 }
@@ -155,18 +156,17 @@ hipError_t CopyEngine::to_device(const Box& box, StreamRef stream, std::uint64_t
   std::deque<Incoming> receiving;
   Pieces pieces(box);
   std::optional<Piece> piece = pieces.next();
-  while (!session_.ending() && (!receiving.empty() || (piece && error == hipSuccess))) {
+  while (!life_.ending() && (!receiving.empty() || (piece && error == hipSuccess))) {
     // Keep as many receives posted as there are slots; block for a slot only when nothing else is to do.
     while (piece && error == hipSuccess) {
-      Staging::Slot* slot =
+      StagingSlots::Slot* slot =
           receiving.empty() ? acquire(piece->bytes(), error) : staging_.acquire(piece->bytes(), error);
       if (slot == nullptr) break;
       slot->transfer.emplace();
-      const Status posted =
-          session_.bulk().receive(tag, slot->memory().first(piece->bytes()), *slot->transfer);
+      const Status posted = bulk_.receive(tag, slot->memory().first(piece->bytes()), *slot->transfer);
       if (!posted.is_ok()) {
         staging_.release(slot);
-        session_.end(posted);
+        life_.end(posted);
         return hipErrorUnknown;
       }
       unasked -= piece->bytes();
@@ -185,7 +185,7 @@ hipError_t CopyEngine::inline_to_device(std::uint64_t target, std::span<const st
                                         StreamRef stream) {
   if (payload.empty()) return hipSuccess;
   hipError_t error = hipSuccess;
-  Staging::Slot* slot = acquire(payload.size(), error);
+  StagingSlots::Slot* slot = acquire(payload.size(), error);
   if (slot == nullptr) return error;
   std::memcpy(slot->memory().data(), payload.data(), payload.size());
   slot->transfer.emplace();
@@ -201,14 +201,13 @@ hipError_t CopyEngine::from_device(const Box& box, StreamRef stream, std::uint64
   };
   Pieces pieces(box);
   for (auto piece = pieces.next(); piece && error == hipSuccess; piece = pieces.next()) {
-    if (!session_.wait_until([&] { return held() < kOutgoingPerCopyMax; })) return hipErrorUnknown;
-    Staging::Slot* slot = acquire(piece->bytes(), error);
+    if (!life_.wait_until([&] { return held() < kOutgoingPerCopyMax; })) return hipErrorUnknown;
+    StagingSlots::Slot* slot = acquire(piece->bytes(), error);
     if (slot == nullptr) break;
     error = copy(*piece, slot->memory().data(), hipMemcpyDeviceToHost, stream);
     if (error == hipSuccess) error = staging_.record(slot, stream.stream, stream.device);
     if (error != hipSuccess) {
-      session_.own_calls().pass_on(session_.hip().hipStreamSynchronize(stream.stream), stream.stream,
-                                   stream.device);
+      own_calls_.pass_on(hip_.hipStreamSynchronize(stream.stream), stream.stream, stream.device);
       staging_.release(slot);
       break;
     }
@@ -226,30 +225,30 @@ void CopyEngine::fail_tag(std::uint64_t tag, hipError_t error) {
 }
 
 void CopyEngine::abort(std::uint64_t tag, hipError_t error) {
-  const Status aborted = session_.bulk().abort(tag, static_cast<std::uint32_t>(error));
-  if (!aborted.is_ok()) session_.end(aborted);
+  const Status aborted = bulk_.abort(tag, static_cast<std::uint32_t>(error));
+  if (!aborted.is_ok()) life_.end(aborted);
 }
 
 void CopyEngine::discard(std::uint64_t tag, std::uint64_t bytes) {
   discards_.remove_if([](const BulkCompletion& completion) { return completion.done(); });
   if (discards_.size() >= kDiscardsMax)
-    return session_.end({Code::kResourceExhausted, "too many failed copies with outstanding payload"});
+    return life_.end({Code::kResourceExhausted, "too many failed copies with outstanding payload"});
   discards_.emplace_back();
-  const Status posted = session_.bulk().discard(tag, bytes, discards_.back());
+  const Status posted = bulk_.discard(tag, bytes, discards_.back());
   if (posted.is_ok()) return;
   discards_.pop_back();
-  session_.end(posted);
+  life_.end(posted);
 }
 
 hipError_t CopyEngine::receive(std::uint64_t tag, std::span<std::byte> target) {
   // On the heap and left there if the session ends first: the transport may still write to it.
   auto transfer = std::make_unique<BulkCompletion>();
-  const Status posted = session_.bulk().receive(tag, target, *transfer);
+  const Status posted = bulk_.receive(tag, target, *transfer);
   if (!posted.is_ok()) {
-    session_.end(posted);
+    life_.end(posted);
     return hipErrorUnknown;
   }
-  if (!session_.wait_until([&] { return transfer->done(); })) {
+  if (!life_.wait_until([&] { return transfer->done(); })) {
     while (!transfer->done()) std::this_thread::sleep_for(1ms);  // the endpoint has failed: it will complete
     return hipErrorUnknown;
   }
@@ -264,9 +263,9 @@ bool CopyEngine::advance(Outgoing& job) {
   if (ready != hipSuccess && !job.failed) fail_tag(job.tag, ready);
   if (job.failed) return true;
   job.slot->transfer.emplace();
-  const Status sent = session_.bulk().send(job.tag, job.slot->memory().first(job.bytes), *job.slot->transfer);
+  const Status sent = bulk_.send(job.tag, job.slot->memory().first(job.bytes), *job.slot->transfer);
   job.sending = sent.is_ok();
-  if (!sent.is_ok()) session_.end(sent);
+  if (!sent.is_ok()) life_.end(sent);
   return false;
 }
 
@@ -288,7 +287,7 @@ void CopyEngine::progress() {
     ++job;
   }
   patience_ = moved ? kPatienceMin : std::min(patience_ * 2, kPatienceMax);
-  if (moved) session_.drive_bulk();
+  if (moved) mover_.drive();
 }
 
 }  // namespace tf::worker

@@ -16,12 +16,14 @@
 #include <memory>
 #include <span>
 
+#include "hipcore/wire/gen/hip_table.h"
 #include "transport/endpoint.h"
-#include "worker/copy/staging.h"
+#include "worker/base/life.h"
+#include "worker/base/mover.h"
+#include "worker/base/own_calls.h"
+#include "worker/copy/staging_slots.h"
 
 namespace tf::worker {
-
-class Session;
 
 // Strided device memory; packed on the bulk plane. A linear copy is one row.
 struct Box {
@@ -46,8 +48,10 @@ hipError_t transfer_error(const Status& status);
 
 class CopyEngine {
  public:
-  explicit CopyEngine(Session& session);
-  ~CopyEngine();
+  // All outlive it.
+  CopyEngine(const protocol::HipTable& hip, OwnCalls& own_calls, BulkPlane& bulk, Life& life, Mover& mover);
+  CopyEngine(const CopyEngine&) = delete;
+  CopyEngine& operator=(const CopyEngine&) = delete;
 
   // REQUIRES for both: the box lies in the session's memory and the stream's device is current.
   hipError_t to_device(const Box& box, StreamRef stream, std::uint64_t tag);
@@ -73,7 +77,7 @@ class CopyEngine {
   struct Piece;  // a part of a box that fits a slot
   class Pieces;  // cuts a box
   struct Outgoing {
-    Staging::Slot* slot = nullptr;
+    StagingSlots::Slot* slot = nullptr;
     std::size_t bytes = 0;
     std::uint64_t tag = 0;
     bool sending = false;
@@ -81,14 +85,18 @@ class CopyEngine {
   };
   struct Incoming;
 
-  Staging::Slot* acquire(std::size_t bytes, hipError_t& error);
+  StagingSlots::Slot* acquire(std::size_t bytes, hipError_t& error);
   hipError_t copy(const Piece& piece, std::byte* host, hipMemcpyKind kind, StreamRef stream);
   hipError_t land(const Incoming& incoming, StreamRef stream, hipError_t so_far);
   bool advance(Outgoing& job);
   void fail_tag(std::uint64_t tag, hipError_t error);
 
-  Session& session_;
-  Staging staging_;
+  const protocol::HipTable& hip_;
+  OwnCalls& own_calls_;
+  BulkPlane& bulk_;
+  Life& life_;
+  Mover& mover_;
+  StagingSlots staging_;
   std::list<Outgoing> outgoing_;  // bounded by the slots
   std::list<BulkCompletion> discards_;
   std::chrono::nanoseconds patience_;

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "transport/base/deadline.h"
+#include "worker/base/notices.h"
 #include "worker/copy/copies.h"
-#include "worker/session/session.h"
 
 namespace tf::worker {
 namespace {
@@ -44,7 +44,7 @@ DirectCopies::~DirectCopies() {
   for (const std::shared_ptr<Batch>& batch : gated_)
     while (!batch->ended()) std::this_thread::sleep_for(1ms);
   for (hipEvent_t event : events_)
-    if (event != nullptr) session_.own_calls().pass_on(session_.hip().hipEventDestroy(event));
+    if (event != nullptr) parts_.own_calls.pass_on(parts_.hip.hipEventDestroy(event));
 }
 
 // Marks the stream's end and looks whether it is there. That takes along what a stream waits for implicitly.
@@ -53,7 +53,7 @@ hipError_t DirectCopies::reached(StreamRef stream) {
   const auto index = static_cast<std::size_t>(stream.device);
   if (events_.size() <= index) events_.resize(index + 1);
   hipEvent_t& event = events_[index];
-  const protocol::HipTable& hip = session_.hip();
+  const protocol::HipTable& hip = parts_.hip;
   hipError_t error = hipSuccess;
   if (event == nullptr) {
     error = hip.hipEventCreateWithFlags(&event, hipEventDisableTiming);
@@ -69,7 +69,7 @@ hipError_t DirectCopies::start(const Order& order, StreamRef stream) {
                        lent_->way == order.way;
   const auto address = reinterpret_cast<std::uintptr_t>(order.memory.data());
   const bool in_reach =
-      session_.host_addresses(address, order.memory.size()) || session_.bulk().reaches(order.memory);
+      parts_.host_reach.reaches(address, order.memory.size()) || parts_.bulk.reaches(order.memory);
   if (!goes_on || !in_reach) {
     settle();
     if (!in_reach) return hipErrorNotReady;
@@ -77,29 +77,28 @@ hipError_t DirectCopies::start(const Order& order, StreamRef stream) {
     lent_ = std::make_shared<Batch>(Batch{stream.stream, stream.device, order.way, {}, {}});
   }
   Batch& batch = *lent_;
-  if (order.way == Way::kToDevice)
-    session_.device_regions().note_writes(address, order.memory.size(), batch.to_flush);
+  if (order.way == Way::kToDevice) parts_.regions.note_writes(address, order.memory.size(), batch.to_flush);
   forget_ended(batch);
   if (batch.transfers.size() >= kDirectPendingMax &&
-      !session_.wait_until([&] { return batch.transfers.front().completion.done(); }))
+      !parts_.life.wait_until([&] { return batch.transfers.front().completion.done(); }))
     return hipSuccess;  // the session ends
   Transfer& transfer = batch.transfers.emplace_back();
   transfer.memory = order.memory;
   transfer.request = order.request;
   transfer.raw_stream = order.raw_stream;
   const Status started = order.way == Way::kToDevice
-                             ? session_.bulk().receive(order.tag, order.memory, transfer.completion)
-                             : session_.bulk().send(order.tag, order.memory, transfer.completion);
+                             ? parts_.bulk.receive(order.tag, order.memory, transfer.completion)
+                             : parts_.bulk.send(order.tag, order.memory, transfer.completion);
   if (started.is_ok()) return hipSuccess;
   batch.transfers.pop_back();
-  session_.end(started);
+  parts_.life.end(started);
   return hipSuccess;
 }
 
 void DirectCopies::flush(Batch& batch) {
   for (const int device : batch.to_flush)
-    if (!session_.device_regions().flush(device))
-      session_.end({Code::kInternal, "cannot make the transport's writes visible to the device"});
+    if (!parts_.regions.flush(device))
+      parts_.life.end({Code::kInternal, "cannot make the transport's writes visible to the device"});
   batch.to_flush.clear();
 }
 
@@ -114,29 +113,31 @@ void DirectCopies::settle_lent() {
   const Deadline patience = Deadline::after(kSettleTime);
   // What must be flushed is waited for: what stands behind a gate begins before anybody could flush.
   const bool may_gate = batch->to_flush.empty();
-  const bool alive = session_.wait_until([&] { return batch->ended() || (may_gate && patience.passed()); });
+  const bool alive =
+      parts_.life.wait_until([&] { return batch->ended() || (may_gate && patience.passed()); });
   if (alive && batch->ended()) {
     flush(*batch);
     return forget_ended(*batch);
   }
   gated_.push_back(batch);
   if (!alive) return;
-  const int before = session_.current_device();
+  const int before = parts_.device.get();
   auto held = std::make_unique<std::shared_ptr<Batch>>(batch);
-  hipError_t error = session_.use_device(batch->device);
+  hipError_t error = parts_.device.use(batch->device);
   if (error == hipSuccess)
-    error = session_.hip().hipStreamAddCallback(batch->stream, &DirectCopies::gate, held.get(), 0);
-  if (session_.own_calls().keep(error, batch->stream, batch->device) == hipSuccess) {
+    error = parts_.hip.hipStreamAddCallback(batch->stream, &DirectCopies::gate, held.get(), 0);
+  if (parts_.own_calls.keep(error, batch->stream, batch->device) == hipSuccess) {
     held.release();  // gate() takes it back
   } else {
-    static_cast<void>(session_.wait_until([&] { return batch->ended(); }));
+    static_cast<void>(parts_.life.wait_until([&] { return batch->ended(); }));
   }
-  session_.return_to_device(before);
+  parts_.device.return_to(before);
 }
 
 void DirectCopies::report(const Transfer& transfer) {
   const Status& status = transfer.completion.status();
-  if (!status.is_ok()) session_.fault(transfer_error(status), transfer.request, transfer.raw_stream);
+  if (!status.is_ok())
+    send_fault(parts_.sender, transfer.request, transfer_error(status), transfer.raw_stream);
 }
 
 // REQUIRES: no gate looks at the batch.
@@ -159,6 +160,12 @@ bool DirectCopies::uses(std::uint64_t address, std::uint64_t bytes) const {
   return (lent_ != nullptr && lent_->uses(address, bytes)) ||
          std::any_of(gated_.begin(), gated_.end(),
                      [=](const std::shared_ptr<Batch>& batch) { return batch->uses(address, bytes); });
+}
+
+bool DirectCopies::let_go(std::uint64_t address, std::uint64_t bytes) {
+  if (!parts_.life.wait_until([&] { return !uses(address, bytes); })) return false;
+  parts_.regions.remove(address, bytes);
+  return true;
 }
 
 bool DirectCopies::pending() {

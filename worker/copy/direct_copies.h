@@ -22,17 +22,32 @@
 
 #include "transport/endpoint.h"
 #include "transport/frame.h"
+#include "worker/base/current_device.h"
+#include "worker/base/life.h"
+#include "worker/base/sender.h"
+#include "worker/memory/device_regions.h"
+#include "worker/memory/host_reach.h"
 
 namespace tf::worker {
 
-class Session;
 struct StreamRef;
 
 inline constexpr std::size_t kDirectPendingMax = 1024;  // of one lent stream; more wait for the first to end
 
 class DirectCopies {
  public:
-  explicit DirectCopies(Session& session) : session_(session) {}
+  // All outlive it.
+  struct Parts {
+    const protocol::HipTable& hip;
+    OwnCalls& own_calls;
+    BulkPlane& bulk;
+    Life& life;
+    Sender& sender;  // failures are told to the client
+    CurrentDevice& device;
+    const HostReach& host_reach;
+    DeviceRegions& regions;
+  };
+  explicit DirectCopies(const Parts& parts) : parts_(parts) {}
   DirectCopies(const DirectCopies&) = delete;
   DirectCopies& operator=(const DirectCopies&) = delete;
   ~DirectCopies();
@@ -60,8 +75,9 @@ class DirectCopies {
   void collect();
   // Payload is still under way.
   bool pending();
-  // To or from part of this memory.
-  bool uses(std::uint64_t address, std::uint64_t bytes) const;
+  // Before memory goes: waits for payload that still moves there, and takes it from the transport. False: the
+  // session ends, and the memory with it.
+  bool let_go(std::uint64_t address, std::uint64_t bytes);
 
  private:
   struct Transfer {
@@ -88,8 +104,9 @@ class DirectCopies {
   void flush(Batch& batch);
   void report(const Transfer& transfer);
   void forget_ended(Batch& batch);
+  bool uses(std::uint64_t address, std::uint64_t bytes) const;
 
-  Session& session_;
+  const Parts parts_;
   std::shared_ptr<Batch> lent_;
   std::list<std::shared_ptr<Batch>> gated_;
   std::vector<hipEvent_t> events_;  // one for each device, made when first needed

@@ -2,12 +2,11 @@
 // The session itself. Executor thread.
 #include "worker/gen/custom.h"
 #include "worker/session/call.h"
-#include "worker/session/session.h"
 
 namespace tf::worker::custom {
 
 void goodbye(Call& call, const protocol::GoodbyeRequest&) {
-  call.session().drain();
+  call.session().life.drain();
   call.finish(hipSuccess);
 }
 

@@ -8,7 +8,6 @@
 #include "worker/copy/direct_copies.h"
 #include "worker/gen/custom.h"
 #include "worker/session/call.h"
-#include "worker/session/session.h"
 
 namespace tf::worker::custom {
 namespace {
@@ -16,16 +15,16 @@ namespace {
 // Resolves the stream and makes the right device current: the stream's own, since events that mark its
 // progress must be of the same device.
 hipError_t enter_stream(Call& call, std::uint64_t raw, StreamRef& stream) {
-  Session& session = call.session();
-  hipError_t error = session.use_device(static_cast<int>(call.header().device()));
+  SessionState& session = call.session();
+  hipError_t error = session.device.use(static_cast<int>(call.header().device()));
   if (error != hipSuccess) return error;
-  if (!session.find_stream(raw, stream.stream, stream.device)) return hipErrorInvalidHandle;
-  return session.use_device(stream.device);
+  if (!session.streams.find(raw, stream.stream, stream.device)) return hipErrorInvalidHandle;
+  return session.device.use(stream.device);
 }
 
 hipError_t check(Call& call, const Box& box) {
-  return call.session().addresses().holds_box(box.address, box.pitch, box.slice, box.width, box.height,
-                                              box.depth)
+  return call.session().addresses.holds_box(box.address, box.pitch, box.slice, box.width, box.height,
+                                            box.depth)
              ? hipSuccess
              : hipErrorInvalidValue;
 }
@@ -34,7 +33,7 @@ hipError_t check(Call& call, const Box& box) {
 // before it. What is left to wait for after hipSuccess is the transfer.
 hipError_t start_direct(Call& call, DirectCopies::Way way, const Box& box, StreamRef stream,
                         std::uint64_t raw_stream, std::uint64_t tag) {
-  DirectCopies& direct = call.session().direct_copies();
+  DirectCopies& direct = call.session().direct_copies;
   if (box.height != 1 || box.depth != 1 || box.width == 0 || !call.header().has(kFlagNoReply)) {
     direct.settle();
     return hipErrorNotReady;
@@ -45,7 +44,7 @@ hipError_t start_direct(Call& call, DirectCopies::Way way, const Box& box, Strea
 }
 
 void box_to_device(Call& call, const Box& box, std::uint64_t raw_stream, std::uint64_t tag) {
-  CopyEngine& copies = call.session().copies();
+  CopyEngine& copies = call.session().copies;
   std::uint64_t bytes = 0;
   if (!box.bytes(bytes)) {
     call.reject("a box of more than 2^64 bytes");
@@ -65,7 +64,7 @@ void box_to_device(Call& call, const Box& box, std::uint64_t raw_stream, std::ui
 }
 
 void box_from_device(Call& call, const Box& box, std::uint64_t raw_stream, std::uint64_t tag) {
-  CopyEngine& copies = call.session().copies();
+  CopyEngine& copies = call.session().copies;
   StreamRef stream;
   hipError_t error = check(call, box);
   if (error == hipSuccess) error = enter_stream(call, raw_stream, stream);
@@ -92,7 +91,7 @@ void copy_to_device_inline(Call& call, const protocol::CopyToDeviceInlineRequest
   hipError_t error = check(call, linear(request.target, call.tail().size()));
   if (error == hipSuccess) error = enter_stream(call, request.stream, stream);
   if (error == hipSuccess)
-    error = call.session().copies().inline_to_device(request.target, call.tail(), stream);
+    error = call.session().copies.inline_to_device(request.target, call.tail(), stream);
   call.finish(error, request.stream);
 }
 
@@ -108,7 +107,7 @@ void copy_on_device(Call& call, const protocol::CopyOnDeviceRequest& request) {
   if (error == hipSuccess && request.bytes != 0)
     error = call.hip().hipMemcpyAsync(
         reinterpret_cast<void*>(request.target), reinterpret_cast<const void*>(request.source), request.bytes,
-        call.session().host_window().kind(request.target, request.source), stream.stream);
+        call.session().host_parts.kind(request.target, request.source), stream.stream);
   call.finish(error, request.stream);
 }
 
@@ -146,10 +145,10 @@ void flatten(Box& target, Box& source) {
 hipError_t copy_slices(Call& call, Box target, Box source, hipStream_t stream) {
   if (target.width == 0 || target.height == 0) return hipSuccess;
   flatten(target, source);
-  const hipMemcpyKind kind = call.session().host_window().kind(target.address, source.address);
+  const hipMemcpyKind kind = call.session().host_parts.kind(target.address, source.address);
   hipError_t error = hipSuccess;
   for (std::uint64_t slice = 0; error == hipSuccess && slice < target.depth; ++slice) {
-    if (call.session().ending()) return hipErrorUnknown;  // there may be many
+    if (call.session().life.ending()) return hipErrorUnknown;  // there may be many
     // With one row the pitch does not count, but the runtime insists on one that is wide enough.
     error = call.hip().hipMemcpy2DAsync(
         reinterpret_cast<void*>(target.address + slice * target.slice), std::max(target.pitch, target.width),

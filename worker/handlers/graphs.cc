@@ -2,7 +2,6 @@
 // Building, changing and running executable graphs. Executor thread.
 #include "worker/gen/custom.h"
 #include "worker/session/call.h"
-#include "worker/session/session.h"
 
 namespace tf::worker::custom {
 namespace {
@@ -10,7 +9,7 @@ namespace {
 template <typename Request>
 void add_node(Call& call, const Request& request) {
   if (!call.use_device()) return;
-  call.session().graphs().add(request, call.tail());
+  call.session().graphs.add(request, call.tail());
   call.finish(hipSuccess);  // what is wrong is said when the graph is complete
 }
 
@@ -18,7 +17,7 @@ void add_node(Call& call, const Request& request) {
 
 void build_graph(Call& call, const protocol::BuildGraphRequest& request) {
   if (!call.use_device()) return;
-  call.session().graphs().begin(request.exec);
+  call.session().graphs.begin(request.exec);
   call.finish(hipSuccess);
 }
 
@@ -34,26 +33,26 @@ void build_empty_node(Call& call, const protocol::BuildEmptyNodeRequest& request
 
 void instantiate_graph(Call& call, const protocol::InstantiateGraphRequest& request) {
   if (!call.use_device()) return;
-  call.reply(call.session().graphs().instantiate(request.exec, call.session().current_device()));
+  call.reply(call.session().graphs.instantiate(request.exec, call.session().device.get()));
 }
 
 void update_graph(Call& call, const protocol::UpdateGraphRequest& request) {
   if (!call.use_device()) return;
-  call.reply(call.session().graphs().update(request.exec, request.built));
+  call.reply(call.session().graphs.update(request.exec, request.built));
 }
 
 void launch_graph(Call& call, const protocol::LaunchGraphRequest& request) {
   if (!call.use_device()) return;
   hipStream_t stream = nullptr;
   int device = 0;
-  if (!call.session().find_stream(request.stream, stream, device))
+  if (!call.session().streams.find(request.stream, stream, device))
     return call.finish(hipErrorInvalidHandle, request.stream);
-  call.finish(call.session().graphs().launch(request.exec, stream), request.stream);
+  call.finish(call.session().graphs.launch(request.exec, stream), request.stream);
 }
 
 void destroy_graph(Call& call, const protocol::DestroyGraphRequest& request) {
   if (!call.use_device()) return;
-  call.finish(call.session().graphs().destroy(request.exec));
+  call.finish(call.session().graphs.destroy(request.exec));
 }
 
 }  // namespace tf::worker::custom

@@ -2,42 +2,42 @@
 // Leases and the barrier behind hipFree. Executor thread.
 #include "worker/gen/custom.h"
 #include "worker/session/call.h"
-#include "worker/session/session.h"
 
 namespace tf::worker::custom {
 
 void lease_memory(Call& call, const protocol::LeaseMemoryRequest& request) {
   if (!call.use_device()) return;
   protocol::LeaseMemoryReply reply{};
-  const hipError_t error = call.session().leases().grant(static_cast<int>(call.header().device()),
-                                                         request.bytes, reply.address, reply.bytes);
+  const hipError_t error = call.session().leases.grant(static_cast<int>(call.header().device()),
+                                                       request.bytes, reply.address, reply.bytes);
   if (error != hipSuccess) return call.reply(error);
   hipMemGenericAllocationHandle_t memory{};
-  if (call.session().leases().memory_at(reply.address, memory))
-    reply.mapped = call.session().lease_files().pass(reply.address, memory) ? 1 : 0;
-  call.session().device_regions().add(reply.address, reply.bytes, static_cast<int>(call.header().device()));
+  if (call.session().leases.memory_at(reply.address, memory))
+    reply.mapped = call.session().lease_files.pass(reply.address, memory) ? 1 : 0;
+  call.session().device_regions.add(reply.address, reply.bytes, static_cast<int>(call.header().device()));
   call.reply(hipSuccess, std::as_bytes(std::span(&reply, 1)));
 }
 
 void return_lease(Call& call, const protocol::ReturnLeaseRequest& request) {
-  Session& session = call.session();
-  const int device = session.leases().device_of(request.address);
+  SessionState& session = call.session();
+  const int device = session.leases.device_of(request.address);
   if (device < 0) return call.finish(hipErrorInvalidValue);
-  const std::uint64_t bytes = session.addresses().find(request.address, 1)->bytes;
-  if (!session.wait_device_idle(device) || !session.device_regions().remove(request.address, bytes)) return;
-  session.shared_memory().withdraw_lease(request.address);
-  const hipError_t error = session.use_device(device);
-  call.finish(error != hipSuccess ? error : session.leases().give_back(request.address));
+  const std::uint64_t bytes = session.addresses.find(request.address, 1)->bytes;
+  if (!session.streams.wait_device_idle(device) || !session.direct_copies.let_go(request.address, bytes))
+    return;
+  session.sharing.withdraw_lease(request.address);
+  const hipError_t error = session.device.use(device);
+  call.finish(error != hipSuccess ? error : session.leases.give_back(request.address));
 }
 
 // The block stays part of its lease: the client may hand it out again at once, so nothing that it sends
 // later may overtake the work that still uses it.
 void free_memory(Call& call, const protocol::FreeMemoryRequest& request) {
-  Session& session = call.session();
-  const AddressMap::Range* range = session.addresses().find(request.address, 1);
+  SessionState& session = call.session();
+  const AddressMap::Range* range = session.addresses.find(request.address, 1);
   if (range == nullptr) return call.finish(hipErrorInvalidValue);
   const int device = range->device;
-  if (session.wait_device_idle(device)) call.finish(hipSuccess);
+  if (session.streams.wait_device_idle(device)) call.finish(hipSuccess);
 }
 
 }  // namespace tf::worker::custom

@@ -1,26 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // Virtual memory management. Executor thread.
-#include "worker/memory/virtual_memory.h"
-
 #include <cstring>
+#include <span>
 #include <vector>
 
 #include "hipcore/wire/access_wish.h"
 #include "worker/gen/custom.h"
+#include "worker/handlers/share_name.h"
 #include "worker/session/call.h"
-#include "worker/session/session.h"
 
 namespace tf::worker::custom {
 namespace {
 
 // What the memory's own device may write now, the transport may: its copies stand in for that device's. Stays
 // so until it is unmapped, whatever rights kernels have later.
-void tell_transport(Session& session, std::uint64_t address, std::uint64_t bytes) {
-  const VirtualMemory& memory = session.virtual_memory();
+void tell_transport(SessionState& session, std::uint64_t address, std::uint64_t bytes) {
+  const PhysicalMemory& memory = session.physical;
   memory.for_each_own(address, bytes, [&](std::uint64_t start, std::uint64_t length, int device) {
     unsigned long long flags = 0;
     if (memory.get_access(start, device, flags) == hipSuccess && flags == hipMemAccessFlagsProtReadWrite)
-      session.device_regions().add(start, length, device);
+      session.device_regions.add(start, length, device);
   });
 }
 
@@ -28,26 +27,25 @@ void tell_transport(Session& session, std::uint64_t address, std::uint64_t bytes
 
 void create_physical(Call& call, const protocol::CreatePhysicalRequest& request) {
   if (!call.use_device()) return;
-  call.reply(call.session().virtual_memory().create(
-      request.memory, static_cast<int>(call.header().device()), request.bytes,
-      static_cast<hipMemAllocationHandleType>(request.shared_as)));
+  call.reply(call.session().physical.create(request.memory, static_cast<int>(call.header().device()),
+                                            request.bytes,
+                                            static_cast<hipMemAllocationHandleType>(request.shared_as)));
 }
 
 void release_physical(Call& call, const protocol::ReleasePhysicalRequest& request) {
-  call.session().shared_memory().withdraw_physical(request.memory);
-  call.finish(call.session().virtual_memory().release(request.memory));
+  call.session().sharing.withdraw_physical(request.memory);
+  call.finish(call.session().physical.release(request.memory));
 }
 
 void map_physical(Call& call, const protocol::MapPhysicalRequest& request) {
-  call.reply(
-      call.session().virtual_memory().map(request.address, request.bytes, request.offset, request.memory));
+  call.reply(call.session().physical.map(request.address, request.bytes, request.offset, request.memory));
 }
 
 // The runtime would wait too, but callbacks of the client that hold up its streams would never be done then.
 void unmap_physical(Call& call, const protocol::UnmapPhysicalRequest& request) {
-  Session& session = call.session();
-  if (session.wait_all_idle() && session.device_regions().remove(request.address, request.bytes))
-    call.reply(session.virtual_memory().unmap(request.address, request.bytes));
+  SessionState& session = call.session();
+  if (session.streams.wait_all_idle() && session.direct_copies.let_go(request.address, request.bytes))
+    call.reply(session.physical.unmap(request.address, request.bytes));
 }
 
 void set_access(Call& call, const protocol::SetAccessRequest& request) {
@@ -60,14 +58,14 @@ void set_access(Call& call, const protocol::SetAccessRequest& request) {
     std::memcpy(&wish, call.tail().data() + index * sizeof wish, sizeof wish);
     const bool known = wish.flags == hipMemAccessFlagsProtNone || wish.flags == hipMemAccessFlagsProtRead ||
                        wish.flags == hipMemAccessFlagsProtReadWrite;
-    if (!known || wish.device < 0 || wish.device >= call.session().device_count())
+    if (!known || wish.device < 0 || wish.device >= call.session().device.count())
       return call.reply(hipErrorInvalidValue);
     hipMemAccessDesc entry{};
     entry.location = {hipMemLocationTypeDevice, wish.device};
     entry.flags = static_cast<hipMemAccessFlags>(wish.flags);
     wishes.push_back(entry);
   }
-  VirtualMemory& memory = call.session().virtual_memory();
+  PhysicalMemory& memory = call.session().physical;
   const hipError_t error = memory.set_access(request.address, request.bytes, wishes);
   if (error == hipSuccess) tell_transport(call.session(), request.address, request.bytes);
   call.reply(error);
@@ -75,8 +73,24 @@ void set_access(Call& call, const protocol::SetAccessRequest& request) {
 
 void get_access(Call& call, const protocol::GetAccessRequest& request) {
   unsigned long long flags = 0;
-  const hipError_t error = call.session().virtual_memory().get_access(request.address, request.device, flags);
+  const hipError_t error = call.session().physical.get_access(request.address, request.device, flags);
   const protocol::GetAccessReply reply{flags};
+  call.reply(error, std::as_bytes(std::span(&reply, 1)));
+}
+
+void share_physical(Call& call, const protocol::SharePhysicalRequest& request) {
+  net::Token name;
+  const hipError_t error = call.session().sharing.share_physical(request.memory, name);
+  reply_name<protocol::SharePhysicalReply>(call, error, name);
+}
+
+void import_physical(Call& call, const protocol::ImportPhysicalRequest& request) {
+  if (!call.use_device()) return;
+  protocol::ImportPhysicalReply reply{};
+  SharedPiece piece;
+  const hipError_t error = call.session().sharing.import(name_in(request), request.memory, piece);
+  reply.bytes = piece.whole_bytes;
+  reply.device = piece.device;
   call.reply(error, std::as_bytes(std::span(&reply, 1)));
 }
 

@@ -8,7 +8,6 @@
 
 #include "transport/net/fd.h"
 #include "worker/base/log.h"
-#include "worker/session/session.h"
 
 namespace tf::worker {
 namespace {
@@ -25,21 +24,21 @@ std::string without_prefix(const std::string& message, std::string_view transpor
 }  // namespace
 
 DeviceRegions::~DeviceRegions() {
-  for (const auto& [address, region] : regions_) session_.bulk().forget(span_of(address, region.bytes));
+  for (const auto& [address, region] : regions_) endpoint_.bulk().forget(span_of(address, region.bytes));
 }
 
 void DeviceRegions::add(std::uint64_t address, std::uint64_t bytes, int device) {
-  if (!session_.endpoint().capabilities().one_sided || session_.host_addresses_device(device)) return;
+  if (!endpoint_.capabilities().one_sided || host_reach_.reaches_device(device)) return;
   const auto index = static_cast<std::size_t>(device);
   if (abilities_.size() <= index) abilities_.resize(index + 1);
   Ability& ability = abilities_[index];
   if (ability.refused || is_known(address)) return;
-  const int current = session_.current_device();
+  const int current = device_.get();
   const Ability before = ability;
-  const Status told = session_.own_calls().keep(session_.use_device(device), nullptr, device) == hipSuccess
+  const Status told = own_calls_.keep(device_.use(device), nullptr, device) == hipSuccess
                           ? tell(address, bytes, device, ability)
                           : Status(Code::kUnavailable, "the device cannot be used");
-  session_.return_to_device(current);
+  device_.return_to(current);
   if (told.is_ok()) regions_.emplace(address, Region{bytes, device});
   ability.works = ability.works || told.is_ok();
   ability.refused = !told.is_ok();
@@ -51,20 +50,20 @@ Status DeviceRegions::tell(std::uint64_t address, std::uint64_t bytes, int devic
     return {Code::kUnsupported, "the HIP runtime exports none (no hipMemGetHandleForAddressRange)"};
   if (!ability.works) TF_RETURN_IF_ERROR(find_ability(device, ability));
   int descriptor = -1;
-  const hipError_t exported = session_.own_calls().keep(
-      range_handle_(&descriptor, reinterpret_cast<hipDeviceptr_t>(address), static_cast<std::size_t>(bytes),
-                    kHipMemRangeHandleTypeDmaBufFd, 0));
+  const hipError_t exported =
+      own_calls_.keep(range_handle_(&descriptor, reinterpret_cast<hipDeviceptr_t>(address),
+                                    static_cast<std::size_t>(bytes), kHipMemRangeHandleTypeDmaBufFd, 0));
   const net::OwnedFd file(exported == hipSuccess ? descriptor : -1);
   if (!file)
     return {Code::kUnsupported,
             fmt::format("the HIP runtime does not export it (error {})", static_cast<int>(exported))};
-  return session_.bulk().remember_device(span_of(address, bytes), file.get(), 0);
+  return endpoint_.bulk().remember_device(span_of(address, bytes), file.get(), 0);
 }
 
 Status DeviceRegions::find_ability(int device, Ability& ability) const {
   if (flush_writes_ == nullptr) return Status::ok();
   int always = 0;
-  const hipError_t error = session_.own_calls().keep(flush_writes_(device, &always), nullptr, device);
+  const hipError_t error = own_calls_.keep(flush_writes_(device, &always), nullptr, device);
   if (error != hipSuccess)
     return {Code::kUnsupported,
             fmt::format("the driver cannot make the writes of other devices visible (error {})",
@@ -74,7 +73,7 @@ Status DeviceRegions::find_ability(int device, Ability& ability) const {
 }
 
 void DeviceRegions::say(int device, const Ability& before, const Status& told) const {
-  const std::string_view transport = session_.endpoint().transport();
+  const std::string_view transport = endpoint_.transport();
   if (told.is_ok() && !before.works)
     log("{}: payload goes straight to and from GPU memory of device {} (dma-buf)", transport, device);
   if (!told.is_ok())
@@ -82,14 +81,12 @@ void DeviceRegions::say(int device, const Ability& before, const Status& told) c
         device, without_prefix(told.message(), transport));
 }
 
-bool DeviceRegions::remove(std::uint64_t address, std::uint64_t bytes) {
-  if (!session_.wait_until([&] { return !session_.direct_copies().uses(address, bytes); })) return false;
+void DeviceRegions::remove(std::uint64_t address, std::uint64_t bytes) {
   auto region = regions_.lower_bound(address);
   while (region != regions_.end() && region->first - address < bytes) {
-    session_.bulk().forget(span_of(region->first, region->second.bytes));
+    endpoint_.bulk().forget(span_of(region->first, region->second.bytes));
     region = regions_.erase(region);
   }
-  return true;
 }
 
 void DeviceRegions::note_writes(std::uint64_t address, std::uint64_t bytes,
@@ -107,7 +104,7 @@ void DeviceRegions::note_writes(std::uint64_t address, std::uint64_t bytes,
 
 bool DeviceRegions::flush(int device) {
   int always = 0;
-  const hipError_t error = session_.own_calls().keep(flush_writes_(device, &always), nullptr, device);
+  const hipError_t error = own_calls_.keep(flush_writes_(device, &always), nullptr, device);
   return error == hipSuccess || is_of_earlier_work(error);  // a device that has failed reads nothing any more
 }
 

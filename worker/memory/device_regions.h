@@ -16,16 +16,25 @@
 #include <vector>
 
 #include "transport/base/status.h"
+#include "transport/endpoint.h"
+#include "worker/base/current_device.h"
 #include "worker/base/optional_functions.h"
+#include "worker/base/own_calls.h"
+#include "worker/memory/host_reach.h"
 
 namespace tf::worker {
 
-class Session;
-
 class DeviceRegions {
  public:
-  DeviceRegions(Session& session, const OptionalFunctions& optional)
-      : session_(session), range_handle_(optional.range_handle), flush_writes_(optional.flush_writes) {}
+  // All outlive it.
+  DeviceRegions(Endpoint& endpoint, OwnCalls& own_calls, CurrentDevice& device, const HostReach& host_reach,
+                const OptionalFunctions& optional)
+      : endpoint_(endpoint),
+        own_calls_(own_calls),
+        device_(device),
+        host_reach_(host_reach),
+        range_handle_(optional.range_handle),
+        flush_writes_(optional.flush_writes) {}
   DeviceRegions(const DeviceRegions&) = delete;
   DeviceRegions& operator=(const DeviceRegions&) = delete;
   ~DeviceRegions();
@@ -33,9 +42,9 @@ class DeviceRegions {
   // Tells the transport of the session's own memory, allocated or mapped as a whole. Without effect where the
   // host addresses it, the transport moves by the host alone, or it has been refused.
   void add(std::uint64_t address, std::uint64_t bytes, int device);
-  // Before memory goes: waits for payload that still moves there, and takes it from the transport. Of any
-  // memory, also where add() was without effect. False: the session ends, and the memory with it.
-  bool remove(std::uint64_t address, std::uint64_t bytes);
+  // Before memory goes: takes it from the transport. Of any memory, also where add() was without effect.
+  // REQUIRES: no payload moves there (DirectCopies::let_go() sees to it).
+  void remove(std::uint64_t address, std::uint64_t bytes);
 
   // Adds the devices of [address, address + bytes) on which not everybody sees what the transport writes
   // before flush().
@@ -59,7 +68,10 @@ class DeviceRegions {
   Status find_ability(int device, Ability& ability) const;
   void say(int device, const Ability& before, const Status& told) const;
 
-  Session& session_;
+  Endpoint& endpoint_;
+  OwnCalls& own_calls_;
+  CurrentDevice& device_;
+  const HostReach& host_reach_;
   const decltype(OptionalFunctions::range_handle) range_handle_;
   const decltype(OptionalFunctions::flush_writes) flush_writes_;
   std::vector<Ability> abilities_;           // by device

@@ -17,19 +17,18 @@
 #include "hipcore/wire/gen/messages.h"
 #include "hipcore/wire/handle.h"
 #include "transport/frame.h"
+#include "worker/session/session_state.h"
 
 namespace tf::worker {
 
-class Session;
-
 class Call {
  public:
-  Call(Session& session, const FrameHeader& header, std::span<const std::byte> payload)
+  Call(SessionState& session, const FrameHeader& header, std::span<const std::byte> payload)
       : session_(session), header_(header), payload_(payload) {}
 
   const FrameHeader& header() const { return header_; }
-  Session& session() { return session_; }
-  const protocol::HipTable& hip() const;
+  SessionState& session() { return session_; }
+  const protocol::HipTable& hip() const { return session_.hip; }
 
   // Copies the fixed part out. False, with the session failed as a protocol error, when the payload has
   // another size (exactly sizeof(Request), or at least that when the message has a tail).
@@ -61,21 +60,17 @@ class Call {
   // Destroy: unbinds and returns the object, once no waiter thread uses it. False: as lookup().
   bool unbind(protocol::HandleKind kind, std::uint64_t raw, void*& object);
 
-  // Ends the request. The client's flags, not the kind of the request, say whether it waits: for a CALL the
-  // reply {i32 error, u32 0} + body; for a POST nothing on success, a Fault (with `stream`, the client's raw
-  // handle) on failure; hipErrorNotReady is no failure.
+  // End the request, as end_request() says (worker/base/notices.h).
   void reply(hipError_t error, std::span<const std::byte> body = {});
   void finish(hipError_t error, std::uint64_t stream = 0);
 
  private:
   bool wrong_size(std::size_t expected);
 
-  Session& session_;
+  SessionState& session_;
   FrameHeader header_;
   std::span<const std::byte> payload_;
   std::span<const std::byte> tail_;
 };
-
-using Handler = void (*)(Call&);
 
 }  // namespace tf::worker

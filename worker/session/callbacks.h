@@ -14,7 +14,7 @@
 #include <mutex>
 
 #include "hipcore/wire/gen/hip_table.h"
-#include "worker/session/sender.h"
+#include "worker/base/sender.h"
 
 namespace tf::worker {
 

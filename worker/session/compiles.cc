@@ -11,8 +11,7 @@
 #include <utility>
 
 #include "hipcore/wire/rtc_program.h"
-#include "worker/session/call.h"
-#include "worker/session/session.h"
+#include "worker/base/notices.h"
 
 namespace tf::worker {
 
@@ -33,8 +32,8 @@ struct Compiles::Shared {
   RtcFunctions rtc;
   decltype(&::hipSetDevice) set_device = nullptr;
 
-  std::mutex mutex;            // guards all that follows
-  Session* session = nullptr;  // null once it ends
+  std::mutex mutex;          // guards all that follows
+  Sender* sender = nullptr;  // null once the session ends
   unsigned threads = 0;
   std::deque<Job> jobs;
   std::size_t jobs_bytes = 0;
@@ -42,17 +41,21 @@ struct Compiles::Shared {
   std::size_t results_bytes = 0;
 };
 
-Compiles::Compiles(Session& session, const RtcFunctions& rtc)
-    : session_(session), shared_(std::make_shared<Shared>()) {
-  shared_->rtc = rtc;
-  shared_->set_device = session.hip().hipSetDevice;
-  shared_->session = &session;
+Compiles::Compiles(const Parts& parts)
+    : bulk_(parts.bulk),
+      copies_(parts.copies),
+      life_(parts.life),
+      mover_(parts.mover),
+      shared_(std::make_shared<Shared>()) {
+  shared_->rtc = parts.rtc;
+  shared_->set_device = parts.hip.hipSetDevice;
+  shared_->sender = &parts.sender;
 }
 
 Compiles::~Compiles() {
   {
     const std::lock_guard lock(shared_->mutex);
-    shared_->session = nullptr;
+    shared_->sender = nullptr;
     shared_->jobs.clear();
   }
   // The transport may still read what has not arrived: left there, for the process ends with its session.
@@ -71,9 +74,9 @@ void Compiles::receive(std::uint64_t tag, std::uint64_t bytes) {
   if (bytes == 0) return;
   if (bytes > protocol::kRtcProgramBytesMax || programs_.size() >= kProgramsMax ||
       held_bytes() + bytes > kProgramsBytesMax)
-    return session_.copies().discard(tag, bytes);
+    return copies_.discard(tag, bytes);
   Program program{tag, std::vector<std::byte>(static_cast<std::size_t>(bytes))};
-  if (session_.copies().receive(tag, program.bytes) == hipSuccess) programs_.push_back(std::move(program));
+  if (copies_.receive(tag, program.bytes) == hipSuccess) programs_.push_back(std::move(program));
 }
 
 hipError_t Compiles::start(const FrameHeader& request, std::uint64_t program, int device) {
@@ -133,11 +136,10 @@ void Compiles::work(const std::shared_ptr<Shared>& shared) {
   --shared->threads;
 }
 
-// With the mutex held, so that the session stays; sending never blocks.
+// With the mutex held, so that the sender stays; sending never blocks.
 void Compiles::finish(Shared& shared, const Job& job, hipError_t error, std::vector<std::byte> result) {
-  if (shared.session == nullptr) return;
-  Call call(*shared.session, job.request, {});
-  if (error != hipSuccess) return call.reply(error);
+  if (shared.sender == nullptr) return;
+  if (error != hipSuccess) return end_request(*shared.sender, job.request, error);
   protocol::CompileProgramReply reply{};
   reply.bytes = result.size();
   shared.results_bytes += result.size();
@@ -146,7 +148,7 @@ void Compiles::finish(Shared& shared, const Job& job, hipError_t error, std::vec
     shared.results_bytes -= shared.results.front().bytes.size();
     shared.results.pop_front();
   }
-  call.reply(hipSuccess, std::as_bytes(std::span(&reply, 1)));
+  end_request(*shared.sender, job.request, hipSuccess, std::as_bytes(std::span(&reply, 1)));
 }
 
 void Compiles::fetch(std::uint64_t program, std::uint64_t tag) {
@@ -164,11 +166,11 @@ void Compiles::fetch(std::uint64_t program, std::uint64_t tag) {
       results.erase(found);
     }
   }
-  if (sending->bytes.empty()) return session_.copies().abort(tag, hipErrorInvalidHandle);
-  const Status sent = session_.bulk().send(tag, sending->bytes, sending->completion);
-  if (!sent.is_ok()) return session_.end(sent);
+  if (sending->bytes.empty()) return copies_.abort(tag, hipErrorInvalidHandle);
+  const Status sent = bulk_.send(tag, sending->bytes, sending->completion);
+  if (!sent.is_ok()) return life_.end(sent);
   sending_.push_back(std::move(sending));
-  session_.drive_bulk();
+  mover_.drive();
 }
 
 void Compiles::sweep() {

@@ -16,13 +16,16 @@
 #include <memory>
 #include <vector>
 
+#include "hipcore/wire/gen/hip_table.h"
 #include "transport/endpoint.h"
 #include "transport/frame.h"
-#include "worker/base/optional_functions.h"
+#include "worker/base/life.h"
+#include "worker/base/mover.h"
+#include "worker/base/rtc_functions.h"
+#include "worker/base/sender.h"
+#include "worker/copy/copies.h"
 
 namespace tf::worker {
-
-class Session;
 
 inline constexpr unsigned kCompilesAtOnce = 4;
 inline constexpr std::size_t kProgramsMax = 1024;               // sent, or waiting for a thread
@@ -32,7 +35,17 @@ inline constexpr std::size_t kResultsBytesMax = 512ull << 20;   // of all of the
 
 class Compiles {
  public:
-  Compiles(Session& session, const RtcFunctions& rtc);
+  // All outlive it, but for `hip` and `rtc`, of which it keeps copies.
+  struct Parts {
+    const protocol::HipTable& hip;
+    const RtcFunctions& rtc;
+    BulkPlane& bulk;
+    CopyEngine& copies;
+    Life& life;
+    Mover& mover;
+    Sender& sender;
+  };
+  explicit Compiles(const Parts& parts);
   Compiles(const Compiles&) = delete;
   Compiles& operator=(const Compiles&) = delete;
   ~Compiles();
@@ -66,7 +79,10 @@ class Compiles {
   static void work(const std::shared_ptr<Shared>& shared);
   static void finish(Shared& shared, const Job& job, hipError_t error, std::vector<std::byte> result);
 
-  Session& session_;
+  BulkPlane& bulk_;
+  CopyEngine& copies_;
+  Life& life_;
+  Mover& mover_;
   std::shared_ptr<Shared> shared_;
   std::deque<Program> programs_;  // sent, and not yet to be compiled
   std::list<std::unique_ptr<Sending>> sending_;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// take_snapshot(): the runtime's answers in the wire's own structs. This is the worker's edge between a HIP
-// release's layouts and ours.
+// The runtime's answers in the wire's own structs. This is the worker's edge between a HIP release's layouts
+// and ours.
+#include "worker/session/device_facts.h"
+
 #include <algorithm>
 #include <cstring>
 #include <string>
 
 #include "worker/base/log.h"
-#include "worker/base/runtime_library.h"
 
 namespace tf::worker {
 namespace {

@@ -171,7 +171,7 @@ void Graphs::add(const protocol::BuildCopyNodeRequest& request, std::span<const 
                     addresses_.holds_box(request.source, request.source_pitch, request.source_slice,
                                          request.width, request.height, request.depth);
   if (!sane) return finish(*build, hipErrorInvalidValue, nullptr, {});
-  const hipMemcpyKind kind = host_window_.kind(request.target, request.source);
+  const hipMemcpyKind kind = host_parts_.kind(request.target, request.source);
   hipGraphNode_t node = nullptr;
   hipError_t error = hipErrorInvalidValue;
   hipMemcpy3DParms box{};

@@ -18,7 +18,7 @@
 #include "worker/base/address_map.h"
 #include "worker/base/object_table.h"
 #include "worker/base/own_calls.h"
-#include "worker/memory/host_window.h"
+#include "worker/memory/host_parts.h"
 
 namespace tf::worker {
 
@@ -32,12 +32,8 @@ inline constexpr std::size_t kGraphSessionBytesMax = 256 << 20;  // of the nodes
 class Graphs {
  public:
   Graphs(const protocol::HipTable& hip, OwnCalls& own_calls, const AddressMap& addresses,
-         const HostWindow& host_window, ObjectTable& objects)
-      : hip_(hip),
-        own_calls_(own_calls),
-        addresses_(addresses),
-        host_window_(host_window),
-        objects_(objects) {}
+         const HostParts& host_parts, ObjectTable& objects)
+      : hip_(hip), own_calls_(own_calls), addresses_(addresses), host_parts_(host_parts), objects_(objects) {}
   Graphs(const Graphs&) = delete;
   Graphs& operator=(const Graphs&) = delete;
 
@@ -85,7 +81,7 @@ class Graphs {
   const protocol::HipTable& hip_;
   OwnCalls& own_calls_;
   const AddressMap& addresses_;
-  const HostWindow& host_window_;
+  const HostParts& host_parts_;
   ObjectTable& objects_;  // kGraphExec are ours
   Builds builds_;
   std::map<std::uint64_t, Size> sizes_;  // of the executable graphs

@@ -28,10 +28,13 @@
 #include "transport/net/socket.h"
 #include "transport/net/transport.h"
 #include "worker/base/channel.h"
+#include "worker/base/exit_codes.h"
 #include "worker/base/log.h"
+#include "worker/base/notices.h"
 #include "worker/base/runtime_library.h"
 #include "worker/memory/host_window.h"
-#include "worker/session/session.h"
+#include "worker/session/device_facts.h"
+#include "worker/session/executor.h"
 
 namespace tf::worker {
 namespace {
@@ -159,8 +162,8 @@ Result<std::unique_ptr<Endpoint>> gather_lanes(const Client& client) {
 // call of the runtime never returns.
 class Watcher {
  public:
-  Watcher(Session& session, MemoryBroker& broker, int control)
-      : session_(session),
+  Watcher(Executor& executor, MemoryBroker& broker, int control)
+      : executor_(executor),
         broker_(broker),
         control_(control),
         wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
@@ -191,14 +194,14 @@ class Watcher {
   Status read_control() {
     Result<protocol::PassedFile> passed =
         protocol::receive_passed_file(control_, Deadline::after(kPassedFileTime));
-    if (passed) return session_.passed_files().deliver(std::move(*passed));
+    if (passed) return executor_.state().passed_files.deliver(std::move(*passed));
     if (passed.code() == Code::kProtocol) return passed.status();
     return {Code::kPeerLost, "the client's control connection ended"};
   }
 
   bool read_channel() {
     Result<ChannelMessage> message = receive_message(kSessionChannelFd, Deadline::now());
-    if (message && message->kind == Envelope::kDrain) session_.drain();
+    if (message && message->kind == Envelope::kDrain) executor_.drain();
     const bool alive = message.is_ok() || message.code() == Code::kTimeout;
     if (message && message->kind == Envelope::kAnswer) broker_.deliver(std::move(*message));
     // A further lane under a complete endpoint's token is nobody's: closed with the message.
@@ -206,7 +209,7 @@ class Watcher {
   }
 
   void stop(Status reason) {
-    session_.end(std::move(reason));
+    executor_.end(std::move(reason));
     const Deadline grace = Deadline::after(kEndGrace);
     while (!finished()) {
       if (grace.passed()) ::_exit(0);  // a kernel or call that does not end: it ends with the process
@@ -214,7 +217,7 @@ class Watcher {
     }
   }
 
-  Session& session_;
+  Executor& executor_;
   MemoryBroker& broker_;
   const int control_;
   const net::OwnedFd wake_;
@@ -225,16 +228,17 @@ class Watcher {
 // What the runtime tells of a kernel that failed, to the log and to the client. Lives as long as the process.
 struct FailureTeller {
   std::string whose;
-  Session& session;
+  Sender& sender;
 
   static void tell(void* self, int device, hipError_t error, const char* what) {
     auto& teller = *static_cast<FailureTeller*>(self);
     log("{}: device {} has failed with error {}: {}", teller.whose, device, static_cast<int>(error), what);
-    teller.session.tell_device_failed(device, error, what);
+    send_device_failed(teller.sender, device, error, what);
   }
 };
 
-int serve(Client& client, const RuntimeLibrary& runtime, protocol::WorkerSnapshot& snapshot, bool verbose) {
+int serve(Client& client, const RuntimeLibrary& runtime, protocol::WorkerSnapshot& snapshot,
+          const DispatchTable& handlers, bool verbose) {
   Status status = greet(client, snapshot);
   if (!status.is_ok()) {
     if (!client.quiet) log("{} refused: {}", describe(client), status.to_string());
@@ -248,21 +252,21 @@ int serve(Client& client, const RuntimeLibrary& runtime, protocol::WorkerSnapsho
   if (verbose) log("{} started", describe(client));
   // Never destroyed: waiter and callback threads may still be inside the runtime when the process leaves.
   MemoryBroker broker(kSessionChannelFd);
-  auto* session = std::make_unique<Session>(runtime.hip(), runtime.optional(), snapshot, **endpoint, &broker,
-                                            std::move(client.lease_socket))
-                      .release();
+  SessionSetup setup{
+      runtime.hip(), runtime.optional(), snapshot, **endpoint, &broker, std::move(client.lease_socket)};
+  auto* executor = std::make_unique<Executor>(std::move(setup), handlers).release();
   if (runtime.optional().tell_failures != nullptr)
     runtime.optional().tell_failures(
         &FailureTeller::tell,
-        std::make_unique<FailureTeller>(FailureTeller{describe(client), *session}).release());
+        std::make_unique<FailureTeller>(FailureTeller{describe(client), executor->state().sender}).release());
   {
-    Watcher watcher(*session, broker, client.control.get());
-    status = session->run();
+    Watcher watcher(*executor, broker, client.control.get());
+    status = executor->run();
   }
   const bool normal = status.is_ok() || status.code() == Code::kPeerLost || status.code() == Code::kClosed;
   if (!normal || verbose) log("{} ended: {}", describe(client), status.to_string());
-  session->sender().close();  // those threads may still have replies
-  endpoint->reset();          // what was published before still goes out, and the peer learns of the end
+  executor->state().sender.close();  // those threads may still have replies
+  endpoint->reset();  // what was published before still goes out, and the peer learns of the end
   return normal ? 0 : kExitBroken;
 }
 
@@ -287,7 +291,7 @@ Result<Client> wait_for_client() {
 
 }  // namespace
 
-int run_session_process(const Options& options) {
+int run_session_process(const Options& options, const DispatchTable& handlers) {
   if (::fcntl(kSessionChannelFd, F_SETFD, FD_CLOEXEC) != 0) {
     log("--session is hip-worker's own option");
     return 2;
@@ -313,7 +317,7 @@ int run_session_process(const Options& options) {
   if (!client) return 0;
   // How long an unreachable client host goes unnoticed: a tuning; works without.
   static_cast<void>(net::watch_silence(client->control.get(), options.io_timeout));
-  return serve(*client, *runtime, snapshot, options.verbose);
+  return serve(*client, *runtime, snapshot, handlers, options.verbose);
 }
 
 }  // namespace tf::worker

@@ -4,16 +4,13 @@
 #pragma once
 
 #include "worker/base/options.h"
+#include "worker/session/dispatch.h"
 
 namespace tf::worker {
 
-// Exit codes, for the supervisor's log.
-inline constexpr int kExitNoRuntime = 3;
-inline constexpr int kExitNoClient = 4;  // HELLO or the endpoint did not come about
-inline constexpr int kExitBroken = 5;    // the session ended by an error
-
-// Runs on the channel at kSessionChannelFd. Returns the process's exit code; the caller must leave by _exit,
-// since runtimes do not survive static destructors under running threads.
-int run_session_process(const Options& options);
+// Runs on the channel at kSessionChannelFd; `handlers` execute the requests. Returns the process's exit code
+// (exit_codes.h); the caller must leave by _exit, since runtimes do not survive static destructors under
+// running threads.
+int run_session_process(const Options& options, const DispatchTable& handlers);
 
 }  // namespace tf::worker

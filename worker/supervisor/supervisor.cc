@@ -16,8 +16,8 @@
 #include <utility>
 
 #include "hipcore/wire/hello.h"
+#include "worker/base/exit_codes.h"
 #include "worker/base/log.h"
-#include "worker/session/session_process.h"
 #include "worker/supervisor/descriptor_limit.h"
 
 extern char** environ;

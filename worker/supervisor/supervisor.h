@@ -22,7 +22,7 @@
 #include "transport/net/socket.h"
 #include "worker/base/channel.h"
 #include "worker/base/options.h"
-#include "worker/memory/offers.h"
+#include "worker/supervisor/offers.h"
 #include "worker/supervisor/intake.h"
 
 namespace tf::worker {

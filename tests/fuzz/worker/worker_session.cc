@@ -21,7 +21,8 @@
 #include "worker/base/runtime_library.h"
 #include "worker/gen/dispatch.h"
 #include "worker/memory/host_window.h"
-#include "worker/session/session.h"
+#include "worker/session/device_facts.h"
+#include "worker/session/executor.h"
 
 namespace {
 
@@ -154,8 +155,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::unique_ptr<Endpoint> client_end;
   std::unique_ptr<Endpoint> worker_end;
   std::tie(client_end, worker_end) = make_loopback_pair();
-  auto session = std::make_unique<worker::Session>(runtime.library->hip(), runtime.library->optional(),
-                                                   runtime.snapshot, *worker_end);
+  auto session = std::make_unique<worker::Executor>(
+      worker::SessionSetup{runtime.library->hip(), runtime.library->optional(), runtime.snapshot,
+                           *worker_end},
+      worker::dispatch_table());
   std::atomic<bool> ended{false};
   std::thread executor([&] {
     static_cast<void>(session->run());

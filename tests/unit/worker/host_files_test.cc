@@ -18,8 +18,10 @@
 #include "raw_client.h"
 #include "shm/transport.h"
 #include "worker/base/runtime_library.h"
+#include "worker/memory/host_parts.h"
 #include "worker/memory/host_window.h"
 #include "worker/memory/passed_files.h"
+#include "worker/session/device_facts.h"
 
 namespace tf::worker {
 namespace {
@@ -59,7 +61,7 @@ class SharedWindow : public ::testing::Test {
   protocol::AddressWindow files_;
   AddressMap addresses_;
   OwnCalls own_calls_{nullptr};
-  std::optional<HostWindow> window_;
+  std::optional<HostParts> window_;
 };
 
 TEST_F(SharedWindow, MapsWholeFreePagesOfAFileThatHasThem) {

@@ -22,8 +22,10 @@
 #include "transport/loopback.h"
 #include "transport/request_queue.h"
 #include "worker/base/runtime_library.h"
+#include "worker/gen/dispatch.h"
 #include "worker/memory/host_window.h"
-#include "worker/session/session.h"
+#include "worker/session/device_facts.h"
+#include "worker/session/executor.h"
 
 namespace tf::worker {
 
@@ -51,7 +53,8 @@ class SessionRig final : public MessageSink {
     if (adjust) adjust(optional_, snapshot_);
     queue_ = std::make_unique<RequestQueue>(*client_end_, *this);
     hip_ = runtime_->hip();
-    session_ = std::make_unique<Session>(hip_, optional_, snapshot_, *worker_end_);
+    session_ =
+        std::make_unique<Executor>(SessionSetup{hip_, optional_, snapshot_, *worker_end_}, dispatch_table());
   }
   ~SessionRig() {
     end_session();
@@ -99,7 +102,7 @@ class SessionRig final : public MessageSink {
     hipStream_t stream = nullptr;
     EXPECT_EQ(runtime_stream(&stream), hipSuccess);
     const std::uint64_t raw = protocol::Handle(protocol::HandleKind::kStream, 1, streams_++).raw();
-    EXPECT_TRUE(session_->objects().bind(protocol::HandleKind::kStream, raw, {stream, 0}));
+    EXPECT_TRUE(session_->state().objects.bind(protocol::HandleKind::kStream, raw, {stream, 0}));
     return raw;
   }
 
@@ -153,7 +156,7 @@ class SessionRig final : public MessageSink {
   BulkPlane& bulk() { return client_end_->bulk(); }
   BulkPlane& worker_bulk() { return worker_end_->bulk(); }
   RequestQueue& queue() { return *queue_; }
-  Session& session() { return *session_; }
+  SessionState& session() { return session_->state(); }
   // What the session calls; to be changed before start() only.
   protocol::HipTable& hip() { return hip_; }
   const Status& last() const { return last_; }
@@ -216,7 +219,7 @@ class SessionRig final : public MessageSink {
   std::unique_ptr<Endpoint> client_end_;
   std::unique_ptr<Endpoint> worker_end_;
   std::unique_ptr<RequestQueue> queue_;
-  std::unique_ptr<Session> session_;
+  std::unique_ptr<Executor> session_;
   std::thread thread_;
   Status result_;
   Status last_;

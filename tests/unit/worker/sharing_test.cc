@@ -9,7 +9,7 @@
 #include "hipcore/wire/handle.h"
 #include "raw_client.h"
 #include "transport/factory/factory.h"
-#include "worker/memory/offers.h"
+#include "worker/supervisor/offers.h"
 
 namespace tf::worker {
 namespace {

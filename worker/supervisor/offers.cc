@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // See offers.h.
-#include "worker/memory/offers.h"
+#include "worker/supervisor/offers.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// See virtual_memory.h.
-#include "worker/memory/virtual_memory.h"
+// See physical_memory.h.
+#include "worker/memory/physical_memory.h"
 
 #include <iterator>
 
@@ -14,19 +14,19 @@ void* pointer_to(std::uint64_t address) { return reinterpret_cast<void*>(address
 
 }  // namespace
 
-VirtualMemory::~VirtualMemory() {
+PhysicalMemory::~PhysicalMemory() {
   for (const auto& [address, mapping] : mappings_)
     own_calls_.pass_on(hip_.hipMemUnmap(pointer_to(address), mapping.bytes));
   for (const auto& [raw, physical] : physical_) own_calls_.pass_on(hip_.hipMemRelease(physical.memory));
 }
 
-bool VirtualMemory::reserved(std::uint64_t address, std::uint64_t bytes) const {
+bool PhysicalMemory::reserved(std::uint64_t address, std::uint64_t bytes) const {
   const protocol::AddressWindow& window = snapshot_.reservations;
   return bytes != 0 && address >= window.base && address - window.base <= window.bytes &&
          bytes <= window.bytes - (address - window.base);
 }
 
-bool VirtualMemory::overlaps(std::uint64_t address, std::uint64_t bytes) const {
+bool PhysicalMemory::overlaps(std::uint64_t address, std::uint64_t bytes) const {
   const auto next = mappings_.lower_bound(address);
   if (next != mappings_.end() && next->first - address < bytes) return true;
   if (next == mappings_.begin()) return false;
@@ -34,11 +34,11 @@ bool VirtualMemory::overlaps(std::uint64_t address, std::uint64_t bytes) const {
   return address - before->first < before->second.bytes;
 }
 
-bool VirtualMemory::is_mapped(std::uint64_t address, std::uint64_t bytes) const {
+bool PhysicalMemory::is_mapped(std::uint64_t address, std::uint64_t bytes) const {
   return protocol::is_tiled(mappings_, address, bytes);
 }
 
-hipError_t VirtualMemory::check_new(std::uint64_t raw, int device) const {
+hipError_t PhysicalMemory::check_new(std::uint64_t raw, int device) const {
   if (device < 0 || static_cast<std::size_t>(device) >= snapshot_.devices.size())
     return hipErrorInvalidDevice;
   if (protocol::Handle(raw).kind() != protocol::HandleKind::kMemAllocation || physical_.contains(raw))
@@ -46,8 +46,8 @@ hipError_t VirtualMemory::check_new(std::uint64_t raw, int device) const {
   return physical_.size() >= kPhysicalMax ? hipErrorOutOfMemory : hipSuccess;
 }
 
-hipError_t VirtualMemory::create(std::uint64_t raw, int device, std::uint64_t bytes,
-                                 hipMemAllocationHandleType shared_as) {
+hipError_t PhysicalMemory::create(std::uint64_t raw, int device, std::uint64_t bytes,
+                                  hipMemAllocationHandleType shared_as) {
   if (const hipError_t error = check_new(raw, device); error != hipSuccess) return error;
   if (!quotas_.own.take(device, bytes)) return hipErrorOutOfMemory;
   Physical physical{{}, bytes, device, 0, false};
@@ -63,8 +63,8 @@ hipError_t VirtualMemory::create(std::uint64_t raw, int device, std::uint64_t by
   return error;
 }
 
-hipError_t VirtualMemory::adopt(std::uint64_t raw, hipMemGenericAllocationHandle_t memory,
-                                const SharedPiece& piece) {
+hipError_t PhysicalMemory::adopt(std::uint64_t raw, hipMemGenericAllocationHandle_t memory,
+                                 const SharedPiece& piece) {
   hipError_t error = check_new(raw, piece.device);
   if (error == hipSuccess && !quotas_.foreign.take(piece.device, piece.whole_bytes))
     error = hipErrorOutOfMemory;
@@ -75,8 +75,8 @@ hipError_t VirtualMemory::adopt(std::uint64_t raw, hipMemGenericAllocationHandle
   return error;
 }
 
-bool VirtualMemory::find(std::uint64_t raw, hipMemGenericAllocationHandle_t& memory,
-                         SharedPiece& piece) const {
+bool PhysicalMemory::find(std::uint64_t raw, hipMemGenericAllocationHandle_t& memory,
+                          SharedPiece& piece) const {
   const auto found = physical_.find(raw);
   if (found == physical_.end() || found->second.adopted) return false;
   memory = found->second.memory;
@@ -84,7 +84,7 @@ bool VirtualMemory::find(std::uint64_t raw, hipMemGenericAllocationHandle_t& mem
   return true;
 }
 
-hipError_t VirtualMemory::release(std::uint64_t raw) {
+hipError_t PhysicalMemory::release(std::uint64_t raw) {
   const auto found = physical_.find(raw);
   if (found == physical_.end()) return hipErrorInvalidHandle;
   const Physical physical = found->second;
@@ -94,8 +94,8 @@ hipError_t VirtualMemory::release(std::uint64_t raw) {
   return hip_.hipMemRelease(physical.memory);
 }
 
-hipError_t VirtualMemory::map(std::uint64_t address, std::uint64_t bytes, std::uint64_t offset,
-                              std::uint64_t raw) {
+hipError_t PhysicalMemory::map(std::uint64_t address, std::uint64_t bytes, std::uint64_t offset,
+                               std::uint64_t raw) {
   const auto found = physical_.find(raw);
   if (found == physical_.end()) return hipErrorInvalidHandle;
   Physical& physical = found->second;
@@ -109,7 +109,7 @@ hipError_t VirtualMemory::map(std::uint64_t address, std::uint64_t bytes, std::u
   return hipSuccess;
 }
 
-hipError_t VirtualMemory::unmap(std::uint64_t address, std::uint64_t bytes) {
+hipError_t PhysicalMemory::unmap(std::uint64_t address, std::uint64_t bytes) {
   if (!is_mapped(address, bytes)) return hipErrorInvalidValue;
   const hipError_t error = hip_.hipMemUnmap(pointer_to(address), bytes);
   if (error != hipSuccess) return error;
@@ -122,7 +122,7 @@ hipError_t VirtualMemory::unmap(std::uint64_t address, std::uint64_t bytes) {
   return hipSuccess;
 }
 
-hipError_t VirtualMemory::show(Mappings::iterator mapping, bool reachable) {
+hipError_t PhysicalMemory::show(Mappings::iterator mapping, bool reachable) {
   if (mapping->second.reachable == reachable) return hipSuccess;
   if (reachable && !addresses_.add(mapping->first, mapping->second.bytes,
                                    physical_.at(mapping->second.physical).device, AddressMap::Edge::kJoins))
@@ -132,8 +132,8 @@ hipError_t VirtualMemory::show(Mappings::iterator mapping, bool reachable) {
   return hipSuccess;
 }
 
-hipError_t VirtualMemory::set_access(std::uint64_t address, std::uint64_t bytes,
-                                     std::span<const hipMemAccessDesc> wishes) {
+hipError_t PhysicalMemory::set_access(std::uint64_t address, std::uint64_t bytes,
+                                      std::span<const hipMemAccessDesc> wishes) {
   if (wishes.empty() || !is_mapped(address, bytes)) return hipErrorInvalidValue;
   hipError_t error = hip_.hipMemSetAccess(pointer_to(address), bytes, wishes.data(), wishes.size());
   if (error != hipSuccess) return error;
@@ -150,7 +150,7 @@ hipError_t VirtualMemory::set_access(std::uint64_t address, std::uint64_t bytes,
   return error;
 }
 
-hipError_t VirtualMemory::get_access(std::uint64_t address, int device, unsigned long long& flags) const {
+hipError_t PhysicalMemory::get_access(std::uint64_t address, int device, unsigned long long& flags) const {
   auto mapping = mappings_.upper_bound(address);
   if (mapping == mappings_.begin()) return hipErrorInvalidValue;
   --mapping;

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// See shared_memory.h.
-#include "worker/memory/shared_memory.h"
+// See sharing.h.
+#include "worker/memory/sharing.h"
 
 #include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <utility>
 
-#include "worker/memory/offers.h"
-#include "worker/session/session.h"
+#include "worker/base/channel.h"
 
 namespace tf::worker {
 namespace {
@@ -17,16 +16,17 @@ constexpr std::chrono::seconds kAnswerTime{5};
 
 }  // namespace
 
-hipError_t SharedMemory::ask(Status asked, ChannelMessage& answer) {
+hipError_t Sharing::ask(Status asked, ChannelMessage& answer) {
   if (!asked.is_ok()) return hipErrorOperatingSystem;
   const Deadline deadline = Deadline::after(kAnswerTime);
-  if (!session_.wait_until([&] { return broker_->answered() || deadline.passed(); })) return hipErrorUnknown;
+  if (!parts_.life.wait_until([&] { return broker_->answered() || deadline.passed(); }))
+    return hipErrorUnknown;
   if (!broker_->answered()) return hipErrorOperatingSystem;
   answer = broker_->take();
   return hipSuccess;
 }
 
-bool SharedMemory::known(SharedPiece::Kind kind, std::uint64_t of, net::Token& name) const {
+bool Sharing::known(SharedPiece::Kind kind, std::uint64_t of, net::Token& name) const {
   const auto found = std::find_if(shared_.begin(), shared_.end(), [&](const auto& entry) {
     return entry.second.kind == kind && entry.second.of == of;
   });
@@ -34,8 +34,7 @@ bool SharedMemory::known(SharedPiece::Kind kind, std::uint64_t of, net::Token& n
   return found != shared_.end();
 }
 
-hipError_t SharedMemory::offer(const SharedPiece& piece, net::OwnedFd memory, std::uint64_t of,
-                               net::Token& name) {
+hipError_t Sharing::offer(const SharedPiece& piece, net::OwnedFd memory, std::uint64_t of, net::Token& name) {
   if (shared_.size() >= kOffersPerSessionMax) return hipErrorOutOfMemory;
   Result<net::Token> random = net::Token::random();
   if (!random) return hipErrorOperatingSystem;
@@ -48,22 +47,21 @@ hipError_t SharedMemory::offer(const SharedPiece& piece, net::OwnedFd memory, st
   return hipSuccess;
 }
 
-hipError_t SharedMemory::share(hipMemGenericAllocationHandle_t memory, const SharedPiece& piece,
-                               std::uint64_t of, net::Token& name) {
+hipError_t Sharing::share(hipMemGenericAllocationHandle_t memory, const SharedPiece& piece, std::uint64_t of,
+                          net::Token& name) {
   int descriptor = -1;
-  const hipError_t error = session_.hip().hipMemExportToShareableHandle(
-      &descriptor, memory, hipMemHandleTypePosixFileDescriptor, 0);
+  const hipError_t error =
+      parts_.hip.hipMemExportToShareableHandle(&descriptor, memory, hipMemHandleTypePosixFileDescriptor, 0);
   return error != hipSuccess ? error : offer(piece, net::OwnedFd(descriptor), of, name);
 }
 
-hipError_t SharedMemory::share_event(std::uint64_t raw, net::Token& name) {
+hipError_t Sharing::share_event(std::uint64_t raw, net::Token& name) {
   if (broker_ == nullptr) return hipErrorNotSupported;
-  const Object* object = session_.objects().find(protocol::HandleKind::kEvent, raw);
+  const Object* object = parts_.objects.find(protocol::HandleKind::kEvent, raw);
   if (object == nullptr) return hipErrorInvalidHandle;
   if (known(SharedPiece::Kind::kEvent, raw, name)) return hipSuccess;
   hipIpcEventHandle_t ticket{};
-  const hipError_t error =
-      session_.hip().hipIpcGetEventHandle(&ticket, static_cast<hipEvent_t>(object->object));
+  const hipError_t error = parts_.hip.hipIpcGetEventHandle(&ticket, static_cast<hipEvent_t>(object->object));
   if (error != hipSuccess) return error;
   SharedPiece piece;
   piece.kind = SharedPiece::Kind::kEvent;
@@ -73,33 +71,33 @@ hipError_t SharedMemory::share_event(std::uint64_t raw, net::Token& name) {
   return offer(piece, {}, raw, name);
 }
 
-hipError_t SharedMemory::share_lease(std::uint64_t address, std::uint64_t bytes, net::Token& name) {
-  if (broker_ == nullptr || snapshot_.memory_shared == 0) return hipErrorNotSupported;
+hipError_t Sharing::share_lease(std::uint64_t address, std::uint64_t bytes, net::Token& name) {
+  if (broker_ == nullptr || parts_.snapshot.memory_shared == 0) return hipErrorNotSupported;
   SharedPiece piece;
   std::uint64_t lease = 0;
   hipMemGenericAllocationHandle_t memory{};
-  if (!session_.leases().find(address, bytes, lease, memory, piece)) return hipErrorInvalidDevicePointer;
+  if (!parts_.leases.find(address, bytes, lease, memory, piece)) return hipErrorInvalidDevicePointer;
   return share(memory, piece, lease, name);
 }
 
-hipError_t SharedMemory::share_physical(std::uint64_t raw, net::Token& name) {
-  if (broker_ == nullptr || snapshot_.memory_shared == 0) return hipErrorNotSupported;
+hipError_t Sharing::share_physical(std::uint64_t raw, net::Token& name) {
+  if (broker_ == nullptr || parts_.snapshot.memory_shared == 0) return hipErrorNotSupported;
   if (known(SharedPiece::Kind::kPhysical, raw, name)) return hipSuccess;
   SharedPiece piece;
   hipMemGenericAllocationHandle_t memory{};
-  if (!session_.virtual_memory().find(raw, memory, piece)) return hipErrorInvalidValue;
+  if (!parts_.physical.find(raw, memory, piece)) return hipErrorInvalidValue;
   return share(memory, piece, raw, name);
 }
 
 // The answer is waited for: who is told that the memory is gone may ask the supervisor, on another session's
 // channel, before this session's message is read.
-hipError_t SharedMemory::withdraw(const net::Token& name) {
+hipError_t Sharing::withdraw(const net::Token& name) {
   if (shared_.erase(name) == 0) return hipErrorInvalidValue;
   ChannelMessage answer;
   return ask(broker_->withdraw(name), answer);
 }
 
-void SharedMemory::withdraw_of(SharedPiece::Kind kind, std::uint64_t of) {
+void Sharing::withdraw_of(SharedPiece::Kind kind, std::uint64_t of) {
   const auto match = [&](const auto& entry) { return entry.second.kind == kind && entry.second.of == of; };
   auto entry = std::find_if(shared_.begin(), shared_.end(), match);
   for (; entry != shared_.end(); entry = std::find_if(shared_.begin(), shared_.end(), match)) {
@@ -108,38 +106,38 @@ void SharedMemory::withdraw_of(SharedPiece::Kind kind, std::uint64_t of) {
   }
 }
 
-void SharedMemory::withdraw_lease(std::uint64_t address) { withdraw_of(SharedPiece::Kind::kLease, address); }
+void Sharing::withdraw_lease(std::uint64_t address) { withdraw_of(SharedPiece::Kind::kLease, address); }
 
-void SharedMemory::withdraw_physical(std::uint64_t raw) { withdraw_of(SharedPiece::Kind::kPhysical, raw); }
+void Sharing::withdraw_physical(std::uint64_t raw) { withdraw_of(SharedPiece::Kind::kPhysical, raw); }
 
-void SharedMemory::withdraw_event(std::uint64_t raw) { withdraw_of(SharedPiece::Kind::kEvent, raw); }
+void Sharing::withdraw_event(std::uint64_t raw) { withdraw_of(SharedPiece::Kind::kEvent, raw); }
 
-hipError_t SharedMemory::fetch(const net::Token& name, SharedPiece::Kind kind,
-                               hipMemGenericAllocationHandle_t& memory, SharedPiece& piece) {
-  if (broker_ == nullptr || snapshot_.memory_shared == 0) return hipErrorNotSupported;
+hipError_t Sharing::fetch(const net::Token& name, SharedPiece::Kind kind,
+                          hipMemGenericAllocationHandle_t& memory, SharedPiece& piece) {
+  if (broker_ == nullptr || parts_.snapshot.memory_shared == 0) return hipErrorNotSupported;
   ChannelMessage answer;
   const hipError_t asked = ask(broker_->want(name), answer);
   if (asked != hipSuccess) return asked;
   piece = answer.piece;
   // The other session's process may be under its client's control: nothing it says is believed.
   const bool sane = piece.kind == kind && answer.connection && piece.bytes != 0 && piece.device >= 0 &&
-                    static_cast<std::size_t>(piece.device) < snapshot_.devices.size() &&
+                    static_cast<std::size_t>(piece.device) < parts_.snapshot.devices.size() &&
                     piece.first <= piece.whole_bytes && piece.bytes <= piece.whole_bytes - piece.first;
   if (!sane) return hipErrorInvalidDevicePointer;
-  const hipError_t error = session_.use_device(piece.device);
+  const hipError_t error = parts_.device.use(piece.device);
   if (error != hipSuccess) return error;
   int descriptor = answer.connection.get();
-  return session_.hip().hipMemImportFromShareableHandle(&memory, &descriptor,
-                                                        hipMemHandleTypePosixFileDescriptor);
+  return parts_.hip.hipMemImportFromShareableHandle(&memory, &descriptor,
+                                                    hipMemHandleTypePosixFileDescriptor);
 }
 
-hipError_t SharedMemory::open(const net::Token& name, std::uint64_t& address, SharedPiece& piece) {
+hipError_t Sharing::open(const net::Token& name, std::uint64_t& address, SharedPiece& piece) {
   hipMemGenericAllocationHandle_t memory{};
   const hipError_t error = fetch(name, SharedPiece::Kind::kLease, memory, piece);
-  return error != hipSuccess ? error : session_.leases().adopt(memory, piece, address);
+  return error != hipSuccess ? error : parts_.leases.adopt(memory, piece, address);
 }
 
-hipError_t SharedMemory::open_event(const net::Token& name, hipEvent_t& event, int& device) {
+hipError_t Sharing::open_event(const net::Token& name, hipEvent_t& event, int& device) {
   if (broker_ == nullptr) return hipErrorNotSupported;
   if (shared_.contains(name)) return hipErrorInvalidContext;
   ChannelMessage answer;
@@ -147,17 +145,17 @@ hipError_t SharedMemory::open_event(const net::Token& name, hipEvent_t& event, i
   if (error != hipSuccess) return error;
   device = answer.piece.device;
   if (answer.piece.kind != SharedPiece::Kind::kEvent) return hipErrorInvalidValue;
-  error = session_.use_device(device);
+  error = parts_.device.use(device);
   if (error != hipSuccess) return error;
   hipIpcEventHandle_t ticket{};
   std::memcpy(ticket.reserved, answer.piece.ticket.data(), sizeof ticket.reserved);
-  return session_.hip().hipIpcOpenEventHandle(&event, ticket);
+  return parts_.hip.hipIpcOpenEventHandle(&event, ticket);
 }
 
-hipError_t SharedMemory::import(const net::Token& name, std::uint64_t raw, SharedPiece& piece) {
+hipError_t Sharing::import(const net::Token& name, std::uint64_t raw, SharedPiece& piece) {
   hipMemGenericAllocationHandle_t memory{};
   const hipError_t error = fetch(name, SharedPiece::Kind::kPhysical, memory, piece);
-  return error != hipSuccess ? error : session_.virtual_memory().adopt(raw, memory, piece);
+  return error != hipSuccess ? error : parts_.physical.adopt(raw, memory, piece);
 }
 
 }  // namespace tf::worker

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SharedMemory: memory and events that this session lets other sessions of the worker have, and what it has
+// Sharing: memory and events that this session lets other sessions of the worker have, and what it has
 // of theirs.
 //
 // Names are random and only the client that asked for one learns it; who knows the name of a piece may have
@@ -15,17 +15,17 @@
 #include "transport/net/attach.h"
 #include "worker/memory/lease.h"
 #include "worker/memory/memory_broker.h"
+#include "worker/memory/physical_memory.h"
 #include "worker/memory/quota.h"
-#include "worker/memory/virtual_memory.h"
 
 namespace tf::worker {
 
 class Session;
 
-class SharedMemory {
+class Sharing {
  public:
   // `broker` may be null: then nothing can be shared.
-  SharedMemory(Session& session, const protocol::WorkerSnapshot& snapshot, MemoryBroker* broker)
+  Sharing(Session& session, const protocol::WorkerSnapshot& snapshot, MemoryBroker* broker)
       : session_(session), snapshot_(snapshot), broker_(broker) {}
 
   // [address, address + bytes) of a lease.

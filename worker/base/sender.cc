@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // See sender.h.
-#include "worker/session/sender.h"
+#include "worker/base/sender.h"
 
 #include <algorithm>
 #include <array>

@@ -5,9 +5,9 @@
 // then waited for on another thread.
 #include <utility>
 
+#include "worker/base/notices.h"
 #include "worker/gen/custom.h"
 #include "worker/session/call.h"
-#include "worker/session/session.h"
 
 namespace tf::worker::custom {
 namespace {
@@ -15,13 +15,14 @@ namespace {
 // Answers `header` with what `wait`, which uses `object`, returns on a waiter thread with the device current
 // there.
 template <typename Wait>
-void wait_elsewhere(Session& session, const FrameHeader& header, int device, const void* object, Wait wait) {
-  const bool running = session.waiters().run(object, [&session, header, device, wait] {
-    hipError_t error = session.hip().hipSetDevice(device);
-    if (error == hipSuccess) error = wait(session.hip());
-    Call(session, header, {}).reply(error);
+void wait_elsewhere(SessionState& session, const FrameHeader& header, int device, const void* object,
+                    Wait wait) {
+  const bool running = session.waiters.run(object, [&session, header, device, wait] {
+    hipError_t error = session.hip.hipSetDevice(device);
+    if (error == hipSuccess) error = wait(session.hip);
+    end_request(session.sender, header, error);
   });
-  if (!running) Call(session, header, {}).reply(hipErrorOutOfMemory);
+  if (!running) end_request(session.sender, header, hipErrorOutOfMemory);
 }
 
 // The request waits for `object` of `device`: `query` asks without waiting, `wait` waits.
@@ -29,36 +30,36 @@ template <typename Query, typename Wait>
 void answer_when_done(Call& call, int device, const void* object, Query query, Wait wait) {
   const hipError_t now = query(call.hip());
   if (now != hipErrorNotReady) return call.reply(now);
-  Session& session = call.session();
+  SessionState& session = call.session();
   const FrameHeader header = call.header();
   ShortWaits::Wait pending;
   pending.object = object;
   pending.answer = [&session, header, device, query] {
     // Whoever waits in between has made a device current and relies on it.
-    const int before = session.current_device();
-    hipError_t error = session.use_device(device);
-    if (error == hipSuccess) error = query(session.hip());
-    session.return_to_device(before);
+    const int before = session.device.get();
+    hipError_t error = session.device.use(device);
+    if (error == hipSuccess) error = query(session.hip);
+    session.device.return_to(before);
     if (error == hipErrorNotReady) return false;
-    Call(session, header, {}).reply(error);
+    end_request(session.sender, header, error);
     return true;
   };
   pending.hand_over = [&session, header, device, object, wait] {
     wait_elsewhere(session, header, device, object, wait);
   };
-  session.short_waits().add(std::move(pending));
+  session.short_waits.add(std::move(pending));
 }
 
 }  // namespace
 
 void synchronize_device(Call& call, const protocol::SynchronizeDeviceRequest&) {
   if (!call.use_device()) return;
-  Session& session = call.session();
-  const int device = session.current_device();
+  SessionState& session = call.session();
+  const int device = session.device.get();
   answer_when_done(
       call, device, nullptr,
       [&session, device](const protocol::HipTable& hip) {
-        return session.device_idle(device) ? hip.hipDeviceSynchronize() : hipErrorNotReady;
+        return session.streams.device_idle(device) ? hip.hipDeviceSynchronize() : hipErrorNotReady;
       },
       [](const protocol::HipTable& hip) { return hip.hipDeviceSynchronize(); });
 }
@@ -67,7 +68,7 @@ void synchronize_stream(Call& call, const protocol::SynchronizeStreamRequest& re
   if (!call.use_device()) return;
   hipStream_t stream = nullptr;
   int device = 0;
-  if (!call.session().find_stream(request.stream, stream, device)) return call.reply(hipErrorInvalidHandle);
+  if (!call.session().streams.find(request.stream, stream, device)) return call.reply(hipErrorInvalidHandle);
   answer_when_done(
       call, device, stream, [stream](const protocol::HipTable& hip) { return hip.hipStreamQuery(stream); },
       [stream](const protocol::HipTable& hip) { return hip.hipStreamSynchronize(stream); });
@@ -76,25 +77,25 @@ void synchronize_stream(Call& call, const protocol::SynchronizeStreamRequest& re
 void destroy_stream(Call& call, const protocol::DestroyStreamRequest& request) {
   if (!call.use_device()) return;
   Object object;
-  if (!call.session().objects().unbind(protocol::HandleKind::kStream, request.stream, object))
+  if (!call.session().objects.unbind(protocol::HandleKind::kStream, request.stream, object))
     return call.finish(hipErrorInvalidHandle);
   const auto stream = static_cast<hipStream_t>(object.object);
   // A program may destroy what another of its threads waits for; the wait ends first.
-  call.session().wait_until([&] { return !call.session().is_awaited(stream); });
-  call.finish(call.session().let_finish(stream, object.device));
+  call.session().life.wait_until([&] { return !call.session().is_awaited(stream); });
+  call.finish(call.session().streams.let_finish(stream, object.device));
 }
 
 void query_stream(Call& call, const protocol::QueryStreamRequest& request) {
   if (!call.use_device()) return;
   hipStream_t stream = nullptr;
   int device = 0;
-  if (!call.session().find_stream(request.stream, stream, device)) return call.reply(hipErrorInvalidHandle);
+  if (!call.session().streams.find(request.stream, stream, device)) return call.reply(hipErrorInvalidHandle);
   call.reply(call.hip().hipStreamQuery(stream));
 }
 
 void synchronize_event(Call& call, const protocol::SynchronizeEventRequest& request) {
   if (!call.use_device()) return;
-  const Object* object = call.session().objects().find(protocol::HandleKind::kEvent, request.event);
+  const Object* object = call.session().objects.find(protocol::HandleKind::kEvent, request.event);
   if (object == nullptr) return call.reply(hipErrorInvalidHandle);
   const auto event = static_cast<hipEvent_t>(object->object);
   answer_when_done(
@@ -105,7 +106,7 @@ void synchronize_event(Call& call, const protocol::SynchronizeEventRequest& requ
 
 void query_event(Call& call, const protocol::QueryEventRequest& request) {
   if (!call.use_device()) return;
-  const Object* object = call.session().objects().find(protocol::HandleKind::kEvent, request.event);
+  const Object* object = call.session().objects.find(protocol::HandleKind::kEvent, request.event);
   if (object == nullptr) return call.reply(hipErrorInvalidHandle);
   call.reply(call.hip().hipEventQuery(static_cast<hipEvent_t>(object->object)));
 }
@@ -114,14 +115,14 @@ void host_callback(Call& call, const protocol::HostCallbackRequest& request) {
   if (!call.use_device()) return;
   hipStream_t stream = nullptr;
   int device = 0;
-  if (!call.session().find_stream(request.stream, stream, device))
+  if (!call.session().streams.find(request.stream, stream, device))
     return call.finish(hipErrorInvalidHandle, request.stream);
-  call.finish(call.session().callbacks().enqueue(call.hip(), stream, request.cookie), request.stream);
+  call.finish(call.session().callbacks.enqueue(call.hip(), stream, request.cookie), request.stream);
 }
 
-// May come a second time: the executor takes it ahead of its turn while it waits (session.h).
+// May come a second time: the executor takes it ahead of its turn while it waits (executor.h).
 void callback_done(Call& call, const protocol::CallbackDoneRequest& request) {
-  call.session().callbacks().done(request.cookie);
+  call.session().callbacks.done(request.cookie);
   call.finish(hipSuccess);
 }
 

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Host memory that devices use at the client's addresses. Executor thread.
-#include "worker/memory/host_window.h"
-
 #include <chrono>
 
 #include "transport/base/deadline.h"
 #include "worker/gen/custom.h"
 #include "worker/session/call.h"
-#include "worker/session/session.h"
 
 namespace tf::worker::custom {
 namespace {
@@ -16,46 +13,46 @@ constexpr std::chrono::seconds kFileTime{2};
 
 // Whether a piece of a mirror may be written or read.
 bool is_piece(Call& call, std::uint64_t address, std::uint64_t bytes) {
-  const HostWindow& window = call.session().host_window();
+  const HostParts& window = call.session().host_parts;
   return bytes != 0 && window.is_mirror() && window.holds(address, bytes);
 }
 
 }  // namespace
 
 void open_host_part(Call& call, const protocol::OpenHostPartRequest& request) {
-  if (call.use_device()) call.reply(call.session().host_window().open(request.address, request.bytes));
+  if (call.use_device()) call.reply(call.session().host_parts.open(request.address, request.bytes));
 }
 
 // The file comes by another way than the request, and may be later than it.
 void map_host_file(Call& call, const protocol::MapHostFileRequest& request) {
   if (!call.use_device()) return;
-  Session& session = call.session();
+  SessionState& session = call.session();
   const Deadline deadline = Deadline::after(kFileTime);
   net::OwnedFd file;
   const auto has_come = [&] {
-    file = session.passed_files().take(request.number);
+    file = session.passed_files.take(request.number);
     return file || deadline.passed();
   };
-  if (!session.wait_until(has_come)) return;
-  call.reply(file ? session.host_window().map_file(request.address, request.bytes, file.get(), request.offset)
+  if (!session.life.wait_until(has_come)) return;
+  call.reply(file ? session.host_parts.map_file(request.address, request.bytes, file.get(), request.offset)
                   : hipErrorInvalidHandle);
 }
 
 void unmap_host_file(Call& call, const protocol::UnmapHostFileRequest& request) {
-  Session& session = call.session();
-  if (session.wait_all_idle()) call.finish(session.host_window().unmap_file(request.address));
+  SessionState& session = call.session();
+  if (session.streams.wait_all_idle()) call.finish(session.host_parts.unmap_file(request.address));
 }
 
 void close_host_part(Call& call, const protocol::CloseHostPartRequest& request) {
-  Session& session = call.session();
-  HostWindow& window = session.host_window();
-  if (!session.wait_all_idle() || !session.wait_until([&] { return window.sweep(); })) return;
+  SessionState& session = call.session();
+  HostParts& window = session.host_parts;
+  if (!session.streams.wait_all_idle() || !session.life.wait_until([&] { return window.sweep(); })) return;
   call.finish(window.close(request.address));
 }
 
 // The executor waits for the payload: whatever comes next may use it.
 void write_host_part(Call& call, const protocol::WriteHostPartRequest& request) {
-  CopyEngine& copies = call.session().copies();
+  CopyEngine& copies = call.session().copies;
   if (!is_piece(call, request.address, request.bytes)) {
     if (request.bytes != 0) copies.discard(request.tag, request.bytes);
     return call.finish(hipErrorInvalidValue);
@@ -64,20 +61,20 @@ void write_host_part(Call& call, const protocol::WriteHostPartRequest& request) 
 }
 
 void read_host_part(Call& call, const protocol::ReadHostPartRequest& request) {
-  Session& session = call.session();
-  HostWindow& window = session.host_window();
+  SessionState& session = call.session();
+  HostParts& window = session.host_parts;
   if (!is_piece(call, request.address, request.bytes)) {
-    session.copies().abort(request.tag, hipErrorInvalidValue);
+    session.copies.abort(request.tag, hipErrorInvalidValue);
     return call.finish(hipErrorInvalidValue);
   }
   const auto has_room = [&] {
     window.sweep();
     return window.can_send();
   };
-  if (!session.wait_until(has_room)) return;
-  Status sent = window.send(session.bulk(), request.tag, request.address, request.bytes);
-  if (!sent.is_ok()) session.end(std::move(sent));
-  session.drive_bulk();
+  if (!session.life.wait_until(has_room)) return;
+  Status sent = window.send(session.bulk, request.tag, request.address, request.bytes);
+  if (!sent.is_ok()) session.life.end(std::move(sent));
+  session.mover.drive();
 }
 
 }  // namespace tf::worker::custom

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Staging: pinned host memory that payload passes through between the bulk plane and the device.
+// StagingSlots: pinned host memory that payload passes through between the bulk plane and the device.
 //
 // A bounded number of slots in two sizes. A slot that an asynchronous copy reads or writes carries the event
 // that tells when it is free again. Belongs to the executor thread.
@@ -25,7 +25,7 @@ inline constexpr std::size_t kLargeSlots = 16;
 inline constexpr std::size_t kSmallSlotBytes = 16 << 10;
 inline constexpr std::size_t kSmallSlots = 256;
 
-class Staging {
+class StagingSlots {
  public:
   class Slot {
    public:
@@ -34,7 +34,7 @@ class Staging {
     std::optional<BulkCompletion> transfer;
 
    private:
-    friend class Staging;
+    friend class StagingSlots;
     std::span<std::byte> memory_;
     hipEvent_t event_ = nullptr;  // made on event_device_ when first needed
     int event_device_ = -1;
@@ -42,11 +42,11 @@ class Staging {
   };
 
   // `bulk`, which is told of the memory, and the others outlive it.
-  Staging(const protocol::HipTable& hip, OwnCalls& own_calls, BulkPlane& bulk)
+  StagingSlots(const protocol::HipTable& hip, OwnCalls& own_calls, BulkPlane& bulk)
       : hip_(hip), own_calls_(own_calls), bulk_(bulk) {}
-  Staging(const Staging&) = delete;
-  Staging& operator=(const Staging&) = delete;
-  ~Staging();
+  StagingSlots(const StagingSlots&) = delete;
+  StagingSlots& operator=(const StagingSlots&) = delete;
+  ~StagingSlots();
 
   // A free slot of the smaller size that holds `bytes` (at most kLargeSlotBytes), or of the large size for
   // more; null when all are in use just now, or (with `error` set) when there is no memory.

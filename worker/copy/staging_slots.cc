@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// See staging.h.
-#include "worker/copy/staging.h"
+// See staging_slots.h.
+#include "worker/copy/staging_slots.h"
 
 #include <sys/mman.h>
 
 namespace tf::worker {
 
-Staging::~Staging() {
+StagingSlots::~StagingSlots() {
   for (Size* size : {&small_, &large_}) {
     for (const auto& slot : size->all)
       if (slot->event_ != nullptr) own_calls_.pass_on(hip_.hipEventDestroy(slot->event_));
@@ -19,7 +19,7 @@ Staging::~Staging() {
   }
 }
 
-hipError_t Staging::allocate(Size& size) {
+hipError_t StagingSlots::allocate(Size& size) {
   const std::size_t bytes = size.slot_bytes * size.slots;
   void* block = nullptr;
   const hipError_t allocated = own_calls_.keep(hip_.hipHostMalloc(&block, bytes, hipHostMallocPortable));
@@ -40,7 +40,7 @@ hipError_t Staging::allocate(Size& size) {
   return hipSuccess;
 }
 
-void Staging::collect(Size& size) {
+void StagingSlots::collect(Size& size) {
   const std::size_t waiting = size.draining.size();
   for (std::size_t round = 0; round < waiting; ++round) {
     Slot* slot = size.draining.front();
@@ -53,7 +53,7 @@ void Staging::collect(Size& size) {
   }
 }
 
-Staging::Slot* Staging::acquire(std::size_t bytes, hipError_t& error) {
+StagingSlots::Slot* StagingSlots::acquire(std::size_t bytes, hipError_t& error) {
   Size& size = bytes <= kSmallSlotBytes ? small_ : large_;
   error = size.block == nullptr ? allocate(size) : hipSuccess;
   if (error != hipSuccess) return nullptr;
@@ -65,9 +65,9 @@ Staging::Slot* Staging::acquire(std::size_t bytes, hipError_t& error) {
   return slot;
 }
 
-void Staging::release(Slot* slot) { size_of(slot).free.push_back(slot); }
+void StagingSlots::release(Slot* slot) { size_of(slot).free.push_back(slot); }
 
-hipError_t Staging::record(Slot* slot, hipStream_t stream, int device) {
+hipError_t StagingSlots::record(Slot* slot, hipStream_t stream, int device) {
   if (slot->event_ != nullptr && slot->event_device_ != device) {
     own_calls_.pass_on(hip_.hipEventDestroy(slot->event_), nullptr, slot->event_device_);
     slot->event_ = nullptr;
@@ -84,6 +84,6 @@ hipError_t Staging::record(Slot* slot, hipStream_t stream, int device) {
   return hip_.hipEventRecord(slot->event_, stream);
 }
 
-void Staging::release_when_done(Slot* slot) { size_of(slot).draining.push_back(slot); }
+void StagingSlots::release_when_done(Slot* slot) { size_of(slot).draining.push_back(slot); }
 
 }  // namespace tf::worker

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// VirtualMemory: what the client makes with hipMemCreate, and where it has mapped it.
+// PhysicalMemory: what the client makes with hipMemCreate, and where it has mapped it.
 //
 // The reserved range of the snapshot belongs to the client: which parts of it hipMemAddressReserve gave out
 // is its own business, and this class only sees to it that nothing is mapped outside of it or twice. Belongs
@@ -25,14 +25,14 @@ namespace tf::worker {
 inline constexpr std::size_t kPhysicalMax = 65536;   // hipMemCreate'd and imported memory of a session
 inline constexpr std::size_t kMappingsMax = 262144;  // of a session
 
-class VirtualMemory {
+class PhysicalMemory {
  public:
-  VirtualMemory(const protocol::HipTable& hip, OwnCalls& own_calls, const protocol::WorkerSnapshot& snapshot,
-                AddressMap& addresses, Quotas quotas)
+  PhysicalMemory(const protocol::HipTable& hip, OwnCalls& own_calls, const protocol::WorkerSnapshot& snapshot,
+                 AddressMap& addresses, Quotas quotas)
       : hip_(hip), own_calls_(own_calls), snapshot_(snapshot), addresses_(addresses), quotas_(quotas) {}
-  VirtualMemory(const VirtualMemory&) = delete;
-  VirtualMemory& operator=(const VirtualMemory&) = delete;
-  ~VirtualMemory();
+  PhysicalMemory(const PhysicalMemory&) = delete;
+  PhysicalMemory& operator=(const PhysicalMemory&) = delete;
+  ~PhysicalMemory();
 
   // Physical memory under the handle `raw`, which the client chose. REQUIRES: `device` is current.
   hipError_t create(std::uint64_t raw, int device, std::uint64_t bytes, hipMemAllocationHandleType shared_as);

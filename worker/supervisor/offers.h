@@ -14,7 +14,6 @@
 namespace tf::worker {
 
 inline constexpr std::size_t kOffersMax = 512;  // each holds a descriptor of the supervisor
-inline constexpr std::size_t kOffersPerSessionMax = 128;
 
 class Offers {
  public:

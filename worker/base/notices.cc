@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// The frames of answers and notices.
+#include "worker/base/notices.h"
+
+#include "hipcore/wire/gen/messages.h"
+
+namespace tf::worker {
+namespace {
+
+template <typename Notice>
+void send_notice(Sender& sender, const Notice& notice, std::span<const std::byte> tail = {}) {
+  FrameHeader header;
+  header.opcode = static_cast<std::uint16_t>(Notice::kOp);
+  header.flags = kFlagNoReply;
+  sender.send(header, std::as_bytes(std::span(&notice, 1)), tail);
+}
+
+}  // namespace
+
+void end_request(Sender& sender, const FrameHeader& request, hipError_t error,
+                 std::span<const std::byte> body, std::uint64_t stream) {
+  if (request.has(kFlagNoReply)) {
+    if (error != hipSuccess && error != hipErrorNotReady) send_fault(sender, request, error, stream);
+    return;
+  }
+  struct {
+    std::int32_t error;
+    std::uint32_t reserved;
+  } prefix{error, 0};
+  static_assert(sizeof prefix == 8);
+  FrameHeader header;
+  header.opcode = request.opcode;
+  header.request_id = request.request_id;
+  header.flags = kFlagResponse | (error == hipSuccess ? 0 : kFlagError);
+  sender.send(header, std::as_bytes(std::span(&prefix, 1)), body);
+}
+
+void send_fault(Sender& sender, const FrameHeader& request, hipError_t error, std::uint64_t stream) {
+  protocol::FaultNotice fault{};
+  fault.error = error;
+  fault.failed_opcode = request.opcode;
+  fault.failed_request_id = request.request_id;
+  fault.device = request.device();
+  fault.stream = stream;
+  send_notice(sender, fault);
+}
+
+void send_fault_of_work(Sender& sender, int device, hipError_t error, std::uint64_t stream) {
+  protocol::FaultNotice fault{};
+  fault.error = error;
+  fault.device = static_cast<std::uint32_t>(device);
+  fault.stream = stream;
+  send_notice(sender, fault);
+}
+
+void send_device_failed(Sender& sender, int device, hipError_t error, std::string_view what) {
+  protocol::DeviceFailedNotice notice{};
+  notice.error = error;
+  notice.device = static_cast<std::uint32_t>(device);
+  send_notice(sender, notice, std::as_bytes(std::span(what.substr(0, kFailureTextMax))));
+}
+
+}  // namespace tf::worker

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a session tells its client: answers to requests, and the notices that no request asked for. Any
+// thread; what Sender says of threads and failures holds.
+#pragma once
+
+#include <hip/hip_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "transport/frame.h"
+#include "worker/base/sender.h"
+
+namespace tf::worker {
+
+inline constexpr std::size_t kFailureTextMax = 1024;  // of a device, to the client
+
+// Ends `request`. Its flags, not its kind, say whether the client waits for an answer: {i32 error, u32 0} +
+// body. For one that does not wait there is nothing on success and a Fault, with `stream`, the client's raw
+// handle, on failure; hipErrorNotReady is no failure.
+void end_request(Sender& sender, const FrameHeader& request, hipError_t error,
+                 std::span<const std::byte> body = {}, std::uint64_t stream = 0);
+// The posted `request` failed later.
+void send_fault(Sender& sender, const FrameHeader& request, hipError_t error, std::uint64_t stream);
+// Earlier work of the stream failed; 0: of any stream of the device.
+void send_fault_of_work(Sender& sender, int device, hipError_t error, std::uint64_t stream);
+// A device has failed, and of what, in words for the program's user.
+void send_device_failed(Sender& sender, int device, hipError_t error, std::string_view what);
+
+}  // namespace tf::worker

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parts of the host window, opened, closed, and sent to the client.
+#include "worker/memory/host_parts.h"
+
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include <iterator>
+#include <utility>
+
+#include "worker/memory/machine_memory.h"
+
+namespace tf::worker {
+namespace {
+
+constexpr std::uint64_t kPageBytes = 4096;
+
+void* at(std::uint64_t address) { return reinterpret_cast<void*>(address); }
+
+std::uint64_t rounded(std::uint64_t bytes, std::uint64_t unit) { return (bytes + unit - 1) / unit * unit; }
+
+bool overlaps(const std::map<std::uint64_t, std::uint64_t>& ranges, std::uint64_t address,
+              std::uint64_t bytes) {
+  const auto next = ranges.lower_bound(address);
+  if (next != ranges.end() && next->first - address < bytes) return true;
+  return next != ranges.begin() && address - std::prev(next)->first < std::prev(next)->second;
+}
+
+// A regular file that has these pages now. Not one of larger pages than a part, which would be mapped beyond
+// it.
+bool has_pages(int file, std::uint64_t bytes, std::uint64_t offset) {
+  struct stat facts {};
+  if (::fstat(file, &facts) != 0 || !S_ISREG(facts.st_mode) || facts.st_size <= 0) return false;
+  if (static_cast<std::uint64_t>(facts.st_blksize) > protocol::kHostPartBytes) return false;
+  const std::uint64_t there = rounded(static_cast<std::uint64_t>(facts.st_size), kPageBytes);
+  return offset <= there && bytes <= there - offset;
+}
+
+// Addresses that nobody has, again.
+void close_pages(std::uint64_t address, std::uint64_t bytes) {
+  constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
+  static_cast<void>(::mmap(at(address), rounded(bytes, protocol::kHostPartBytes), PROT_NONE, kFlags, -1, 0));
+}
+
+}  // namespace
+
+HostParts::HostParts(const protocol::HipTable& hip, OwnCalls& own_calls,
+                     const protocol::WorkerSnapshot& snapshot, AddressMap& addresses)
+    : hip_(hip),
+      own_calls_(own_calls),
+      window_(snapshot.host_window),
+      access_(snapshot.host_access),
+      addresses_(addresses),
+      bytes_left_(machine_bytes()),
+      files_window_(access_ == protocol::HostAccess::kShared ? protocol::host_files_of(window_)
+                                                             : protocol::AddressWindow{}) {}
+
+HostParts::~HostParts() {
+  for (const auto& [address, bytes] : open_) {
+    own_calls_.pass_on(hip_.hipHostUnregister(at(address)));
+    static_cast<void>(::madvise(at(address), bytes, is_mirror() ? MADV_DONTNEED : MADV_REMOVE));
+  }
+  for (const auto& [address, bytes] : files_) own_calls_.pass_on(hip_.hipHostUnregister(at(address)));
+  for (std::unique_ptr<BulkCompletion>& read : reads_)
+    if (!read->done()) static_cast<void>(read.release());
+}
+
+bool HostParts::is_free(std::uint64_t address, std::uint64_t bytes) const {
+  return !overlaps(open_, address, bytes) && !overlaps(files_, address, bytes);
+}
+
+bool HostParts::is_for_files(std::uint64_t address, std::uint64_t bytes) const {
+  return address - files_window_.base < files_window_.bytes &&
+         bytes <= files_window_.bytes - (address - files_window_.base);
+}
+
+hipError_t HostParts::tell_runtime(std::uint64_t address, std::uint64_t bytes) {
+  const hipError_t error =
+      hip_.hipHostRegister(at(address), bytes, hipHostRegisterPortable | hipHostRegisterMapped);
+  if (error != hipSuccess) return error;
+  if (addresses_.add(address, bytes, 0, AddressMap::Edge::kEnds)) return hipSuccess;
+  own_calls_.pass_on(hip_.hipHostUnregister(at(address)));
+  return hipErrorOutOfMemory;
+}
+
+hipError_t HostParts::open(std::uint64_t address, std::uint64_t bytes) {
+  const bool whole = bytes != 0 && bytes % protocol::kHostPartBytes == 0 &&
+                     address % protocol::kHostPartBytes == 0 && inside(address) &&
+                     bytes <= window_.bytes - (address - window_.base);
+  if (access_ == protocol::HostAccess::kNone || !whole || !is_free(address, bytes))
+    return hipErrorInvalidValue;
+  if (bytes > bytes_left_ || open_.size() >= kHostPartsMax) return hipErrorOutOfMemory;
+  if (address + bytes > files_window_.base && files_window_.bytes != 0) return hipErrorInvalidValue;
+  const hipError_t error = tell_runtime(address, bytes);
+  if (error != hipSuccess) return error;
+  open_.emplace(address, bytes);
+  bytes_left_ -= bytes;
+  return hipSuccess;
+}
+
+hipError_t HostParts::close(std::uint64_t address) {
+  const auto part = open_.find(address);
+  if (part == open_.end()) return hipErrorInvalidValue;
+  const std::uint64_t bytes = part->second;
+  addresses_.remove(address);
+  open_.erase(part);
+  const hipError_t error = hip_.hipHostUnregister(at(address));
+  static_cast<void>(::madvise(at(address), bytes, is_mirror() ? MADV_DONTNEED : MADV_REMOVE));
+  bytes_left_ += bytes;
+  return error;
+}
+
+hipError_t HostParts::map_file(std::uint64_t address, std::uint64_t bytes, int file, std::uint64_t offset) {
+  const bool whole = bytes != 0 && bytes % kPageBytes == 0 && offset % kPageBytes == 0 &&
+                     address % protocol::kHostPartBytes == 0 && is_for_files(address, bytes) &&
+                     is_free(address, rounded(bytes, protocol::kHostPartBytes));
+  if (!whole || !has_pages(file, bytes, offset)) return hipErrorInvalidValue;
+  if (bytes > bytes_left_ || files_.size() >= kHostFilesMax) return hipErrorOutOfMemory;
+  constexpr int kAccess = PROT_READ | PROT_WRITE;
+  if (::mmap(at(address), bytes, kAccess, MAP_SHARED | MAP_FIXED, file, static_cast<off_t>(offset)) ==
+      MAP_FAILED)
+    return hipErrorInvalidValue;
+  const hipError_t error = tell_runtime(address, bytes);
+  if (error != hipSuccess) {
+    close_pages(address, bytes);
+    return error;
+  }
+  files_.emplace(address, bytes);
+  bytes_left_ -= bytes;
+  return hipSuccess;
+}
+
+hipError_t HostParts::unmap_file(std::uint64_t address) {
+  const auto part = files_.find(address);
+  if (part == files_.end()) return hipErrorInvalidValue;
+  const std::uint64_t bytes = part->second;
+  addresses_.remove(address);
+  files_.erase(part);
+  const hipError_t error = hip_.hipHostUnregister(at(address));
+  close_pages(address, bytes);
+  bytes_left_ += bytes;
+  return error;
+}
+
+bool HostParts::holds(std::uint64_t address, std::uint64_t bytes) const {
+  auto part = open_.upper_bound(address);
+  if (part == open_.begin()) return false;
+  --part;
+  const std::uint64_t offset = address - part->first;
+  return offset < part->second && bytes <= part->second - offset;
+}
+
+hipMemcpyKind HostParts::kind(std::uint64_t target, std::uint64_t source) const {
+  if (inside(target)) return inside(source) ? hipMemcpyHostToHost : hipMemcpyDeviceToHost;
+  return inside(source) ? hipMemcpyHostToDevice : hipMemcpyDeviceToDevice;
+}
+
+Status HostParts::send(BulkPlane& bulk, std::uint64_t tag, std::uint64_t address, std::uint64_t bytes) {
+  reads_.push_back(std::make_unique<BulkCompletion>());
+  const std::span<const std::byte> memory(static_cast<const std::byte*>(at(address)), bytes);
+  Status sent = bulk.send(tag, memory, *reads_.back());
+  if (!sent.is_ok()) reads_.pop_back();
+  return sent;
+}
+
+bool HostParts::sweep() {
+  std::erase_if(reads_, [](const std::unique_ptr<BulkCompletion>& read) { return read->done(); });
+  return reads_.empty();
+}
+
+}  // namespace tf::worker

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// The executor's loop: taking requests, executing them in order, and waiting in between.
+#include "worker/session/executor.h"
+
+#include <chrono>
+#include <cstring>
+#include <exception>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "hipcore/wire/gen/messages.h"
+#include "hipcore/wire/gen/op.h"
+#include "transport/base/deadline.h"
+#include "worker/session/call.h"
+
+namespace tf::worker {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kIdleWait = 1s;  // upper bound of a sleep; wake-ups do not depend on it
+constexpr auto kBacklogWait = 1ms;
+constexpr unsigned kSpinRounds = 200;  // of wait_until(), before it sleeps
+constexpr auto kPauseSleep = 50us;
+constexpr auto kDrainTime = 4s;
+
+// Copies that DirectCopies may take: it settles what came before itself.
+bool begins_copy(std::uint16_t opcode) {
+  return opcode == static_cast<std::uint16_t>(protocol::Op::kCopyToDevice) ||
+         opcode == static_cast<std::uint16_t>(protocol::Op::kCopyFromDevice);
+}
+
+}  // namespace
+
+void Executor::Batch::clear() {
+  bytes.clear();
+  entries.clear();
+  next = 0;
+}
+
+void Executor::Batch::add(const FrameHeader& header, std::span<const std::byte> payload) {
+  entries.push_back({header, bytes.size()});
+  bytes.insert(bytes.end(), payload.begin(), payload.end());
+}
+
+std::span<const std::byte> Executor::Batch::payload(const Entry& entry) const {
+  return std::span(bytes).subspan(entry.offset, static_cast<std::size_t>(entry.header.payload_length));
+}
+
+Executor::Executor(SessionSetup setup, const DispatchTable& handlers)
+    : endpoint_(setup.endpoint), handlers_(handlers), state_(std::move(setup), *this) {}
+
+Executor::~Executor() {
+  end({Code::kClosed, "session destroyed"});
+  state_.mover.join();
+}
+
+void Executor::end(Status reason) {
+  note_end();
+  state_.callbacks.end();
+  endpoint_.fail(std::move(reason));
+}
+
+Status Executor::run() {
+  state_.mover.start();
+  Status status = serve();
+  end(status.is_ok() ? Status(Code::kClosed, "the session has ended") : status);
+  state_.mover.join();
+  return status;
+}
+
+Status Executor::serve() {
+  while (!draining_.load(std::memory_order_acquire)) {  // pairs with drain()
+    Status status = step();
+    if (!status.is_ok()) return draining_.load(std::memory_order_relaxed) ? Status::ok() : status;
+  }
+  // Replies and payload that are on their way still go out, for a bounded time.
+  const Deadline deadline = Deadline::after(kDrainTime);
+  const auto nothing_pending = [&] {
+    state_.compiles.sweep();
+    return !state_.copies.pending() && !state_.direct_copies.pending() && state_.short_waits.empty() &&
+           !state_.compiles.sending();
+  };
+  wait_until([&] { return (nothing_pending() && state_.sender.flush()) || deadline.passed(); });
+  return Status::ok();
+}
+
+// One round of the executor: replies first, then requests, then sleep.
+Status Executor::step() {
+  if (ending()) return endpoint_.status().is_ok() ? Status(Code::kClosed, "ended") : endpoint_.status();
+  state_.copies.progress();
+  state_.direct_copies.collect();
+  state_.short_waits.progress();
+  state_.streams.sweep();
+  if (state_.compiles.sending()) state_.compiles.sweep();
+  if (!state_.sender.flush()) return wait_for_room();
+  if (current_.exhausted()) {
+    current_.clear();
+    std::swap(current_, lookahead_);
+  }
+  if (current_.exhausted()) {
+    Result<std::size_t> polled = endpoint_.poll(*this, kRequestBatchMax);
+    if (!polled) return polled.status();
+    if (*polled != 0) return Status::ok();
+  }
+  if (current_.exhausted() && !state_.short_waits.empty()) {
+    std::this_thread::yield();  // to the stream's thread, if it waits for this processor
+    return Status::ok();
+  }
+  if (current_.exhausted()) {
+    const std::chrono::nanoseconds patience = state_.copies.pending() ? state_.copies.patience() : kIdleWait;
+    Status waited = endpoint_.wait(Interest::kMessages, Deadline::after(patience));
+    return waited.code() == Code::kTimeout ? Status::ok() : waited;
+  }
+  const Batch::Entry entry = current_.entries[current_.next++];
+  execute(handlers_.find(entry.header.opcode).handler, entry.header, current_.payload(entry));
+  return Status::ok();
+}
+
+// The client is behind with its replies.
+Status Executor::wait_for_room() {
+  Status waited = endpoint_.wait(Interest::kMessages, Deadline::after(kBacklogWait));
+  if (!waited.is_ok() && waited.code() != Code::kTimeout) return waited;
+  Result<std::size_t> driven = endpoint_.poll(*this, 0);
+  if (!driven) return driven.status();
+  std::this_thread::sleep_for(kPauseSleep);
+  return Status::ok();
+}
+
+// Inside poll(), where executing cannot poll again and the payload is the client's to change: what is prompt
+// bears both and is executed here, unless something stands before it; of the rest a copy is taken.
+Status Executor::on_message(const FrameHeader& header, std::span<const std::byte> payload) {
+  if (header.has(kFlagResponse)) return {Code::kProtocol, "the client sent a response"};
+  const Dispatch dispatch = handlers_.find(header.opcode);
+  // A lent copy is settled before anything else, which may wait.
+  if (dispatch.is_prompt && !in_wait_ && current_.exhausted() && !state_.direct_copies.is_lent()) {
+    execute(dispatch.handler, header, payload);
+    return ending() ? endpoint_.status() : Status::ok();
+  }
+  (in_wait_ ? lookahead_ : current_).add(header, payload);
+  // CallbackDone takes effect at once: what stands before it may wait for the stream that it holds up. It
+  // touches nothing but that callback, and is harmless once more when its turn comes.
+  protocol::CallbackDoneRequest request;
+  if (header.opcode == static_cast<std::uint16_t>(protocol::CallbackDoneRequest::kOp) &&
+      payload.size() == sizeof request) {
+    std::memcpy(&request, payload.data(), sizeof request);
+    state_.callbacks.done(request.cookie);
+  }
+  return Status::ok();
+}
+
+void Executor::execute(Handler handler, const FrameHeader& header, std::span<const std::byte> payload) {
+  Call call(state_, header, payload);
+  if (handler == nullptr) return call.reply(hipErrorNotSupported);
+  if (!begins_copy(header.opcode)) state_.direct_copies.settle();
+  try {
+    handler(call);
+  } catch (const std::exception& error) {
+    end({Code::kInternal, std::string("a request could not be executed: ") + error.what()});
+  }
+}
+
+void Executor::pause(unsigned round) {
+  state_.copies.progress();
+  state_.short_waits.progress();
+  state_.mover.drive();
+  look_ahead();
+  state_.sender.flush();
+  if (round < kSpinRounds) {
+    std::this_thread::yield();
+  } else {
+    std::this_thread::sleep_for(kPauseSleep);
+  }
+}
+
+void Executor::look_ahead() {
+  if (lookahead_.entries.size() >= kLookaheadMessagesMax || lookahead_.bytes.size() >= kLookaheadBytesMax)
+    return;
+  in_wait_ = true;
+  Result<std::size_t> polled = endpoint_.poll(*this, kRequestBatchMax);
+  in_wait_ = false;
+  if (!polled) end(polled.status());
+}
+
+}  // namespace tf::worker

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a session's parts are made, and what becomes of what the client left behind.
+#include "worker/session/session_state.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "worker/base/notices.h"
+
+namespace tf::worker {
+
+using protocol::HandleKind;
+
+SessionState::SessionState(SessionSetup setup, Life& session_life)
+    : hip(setup.hip),
+      life(session_life),
+      bulk(setup.endpoint.bulk()),
+      mover(setup.endpoint, life),
+      sender(setup.endpoint),
+      own_calls([this](hipError_t error, hipStream_t stream, int of) {
+        // A stream that the client has destroyed is the null stream's business.
+        const int known = of == OwnCalls::kCurrent ? std::max(device.get(), 0) : of;
+        send_fault_of_work(sender, known, error, streams.name_of(stream));
+      }),
+      device(hip, own_calls, setup.snapshot),
+      streams(hip, own_calls, objects, device, life),
+      host_reach(setup.snapshot, addresses),
+      quota(setup.snapshot),
+      foreign_quota(setup.snapshot),
+      leases(hip, setup.optional.vmm, own_calls, setup.snapshot, addresses, {quota, foreign_quota}),
+      lease_files(hip, own_calls, std::move(setup.lease_socket)),
+      physical(hip, own_calls, setup.snapshot, addresses, {quota, foreign_quota}),
+      host_parts(hip, own_calls, setup.snapshot, addresses),
+      sharing({hip, setup.snapshot, life, device, objects, leases, physical}, setup.broker),
+      device_regions(setup.endpoint, own_calls, device, host_reach, setup.optional),
+      callbacks(sender),
+      modules(hip, own_calls, setup.optional),
+      graphs(hip, own_calls, addresses, host_parts, objects),
+      copies(hip, own_calls, bulk, life, mover),
+      direct_copies({hip, own_calls, bulk, life, sender, device, host_reach, device_regions}),
+      compiles({hip, setup.optional.rtc, bulk, copies, life, mover, sender}) {}
+
+// REQUIRES: the session has ended, and the mover.
+SessionState::~SessionState() {
+  own_calls.stop();
+  waiters.stop();  // they use the objects
+  release_objects();
+}
+
+// What the client left behind, when nothing uses it any more: staging and leases follow with the members.
+void SessionState::release_objects() {
+  for (int each = 0; each < device.count(); ++each)
+    if (own_calls.keep(device.use(each)) == hipSuccess) own_calls.pass_on(hip.hipDeviceSynchronize());
+  graphs.release();
+  streams.release();
+  objects.for_each(HandleKind::kStream, [this](std::uint64_t, const Object& object) {
+    own_calls.pass_on(hip.hipStreamDestroy(static_cast<hipStream_t>(object.object)));
+  });
+  objects.for_each(HandleKind::kEvent, [this](std::uint64_t, const Object& object) {
+    own_calls.pass_on(hip.hipEventDestroy(static_cast<hipEvent_t>(object.object)));
+  });
+  objects.for_each(HandleKind::kModule, [this](std::uint64_t, const Object& object) {
+    own_calls.pass_on(hip.hipModuleUnload(static_cast<hipModule_t>(object.object)));
+  });
+}
+
+}  // namespace tf::worker

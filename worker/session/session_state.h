@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// SessionState: all that a session has: its client's objects and memory, and what works on them. Made and
+// released as one; handlers reach every part through Call.
+//
+// Belongs to the executor thread, but for `sender`, `callbacks`, `passed_files` and `life`, which say what
+// other threads may do.
+#pragma once
+
+#include "hipcore/wire/device_snapshot.h"
+#include "hipcore/wire/gen/hip_table.h"
+#include "transport/endpoint.h"
+#include "transport/net/fd.h"
+#include "worker/base/address_map.h"
+#include "worker/base/current_device.h"
+#include "worker/base/life.h"
+#include "worker/base/mover.h"
+#include "worker/base/object_table.h"
+#include "worker/base/optional_functions.h"
+#include "worker/base/own_calls.h"
+#include "worker/base/sender.h"
+#include "worker/copy/copies.h"
+#include "worker/copy/direct_copies.h"
+#include "worker/memory/device_regions.h"
+#include "worker/memory/host_parts.h"
+#include "worker/memory/host_reach.h"
+#include "worker/memory/lease.h"
+#include "worker/memory/lease_files.h"
+#include "worker/memory/passed_files.h"
+#include "worker/memory/physical_memory.h"
+#include "worker/memory/quota.h"
+#include "worker/memory/sharing.h"
+#include "worker/session/callbacks.h"
+#include "worker/session/compiles.h"
+#include "worker/session/graphs.h"
+#include "worker/session/modules.h"
+#include "worker/session/short_waits.h"
+#include "worker/session/streams.h"
+#include "worker/session/waiters.h"
+
+namespace tf::worker {
+
+// What a session is made for and with. All outlive it.
+struct SessionSetup {
+  const protocol::HipTable& hip;
+  const OptionalFunctions& optional;  // without `vmm` leases are ordinary allocations
+  const protocol::WorkerSnapshot& snapshot;
+  Endpoint& endpoint;
+  MemoryBroker* broker = nullptr;  // null: it shares no memory with others
+  net::OwnedFd lease_socket = {};  // none: its client does not map leases
+};
+
+struct SessionState {
+  SessionState(SessionSetup setup, Life& session_life);
+  SessionState(const SessionState&) = delete;
+  SessionState& operator=(const SessionState&) = delete;
+  ~SessionState();
+
+  // A request that waits uses the runtime's `object`: it must not be destroyed yet.
+  bool is_awaited(const void* object) const { return short_waits.uses(object) || waiters.uses(object); }
+
+  const protocol::HipTable& hip;
+  Life& life;
+  BulkPlane& bulk;
+  Mover mover;
+  Sender sender;
+  OwnCalls own_calls;
+  CurrentDevice device;
+  ObjectTable objects;
+  Streams streams;
+  AddressMap addresses;
+  HostReach host_reach;
+  MemoryQuota quota;
+  MemoryQuota foreign_quota;
+  Leases leases;
+  LeaseFiles lease_files;
+  PhysicalMemory physical;
+  HostParts host_parts;
+  PassedFiles passed_files;
+  Sharing sharing;
+  DeviceRegions device_regions;  // after all that frees device memory, before all that uses it
+  Callbacks callbacks;
+  Modules modules;
+  Graphs graphs;
+  CopyEngine copies;
+  DirectCopies direct_copies;
+  WaiterPool waiters;
+  ShortWaits short_waits;
+  Compiles compiles;
+
+ private:
+  void release_objects();
+};
+
+}  // namespace tf::worker

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Streams: the client's streams, those it has destroyed that still have work, and when devices are idle.
+// Belongs to the executor thread.
+#pragma once
+
+#include <hip/hip_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "hipcore/wire/gen/hip_table.h"
+#include "worker/base/current_device.h"
+#include "worker/base/life.h"
+#include "worker/base/object_table.h"
+#include "worker/base/own_calls.h"
+
+namespace tf::worker {
+
+inline constexpr std::size_t kFinishingStreamsMax = 1024;  // destroyed by the client and still at work
+
+class Streams {
+ public:
+  // All outlive it. `objects` has the streams that the client can name.
+  Streams(const protocol::HipTable& hip, OwnCalls& own_calls, const ObjectTable& objects,
+          CurrentDevice& device, Life& life)
+      : hip_(hip), own_calls_(own_calls), objects_(objects), device_(device), life_(life) {}
+  Streams(const Streams&) = delete;
+  Streams& operator=(const Streams&) = delete;
+
+  // Client's stream handle -> runtime stream and its device. False: unknown. 0 and 1 are the null stream.
+  bool find(std::uint64_t raw, hipStream_t& stream, int& device) const;
+  // The client's handle; 0 for the null stream and for what it has destroyed.
+  std::uint64_t name_of(hipStream_t stream) const;
+
+  // Destroys the stream, once it is idle: until then its device is not.
+  hipError_t let_finish(hipStream_t stream, int device);
+  // Destroys those that have become idle.
+  void sweep() {
+    if (!finishing_.empty()) sweep_finishing();
+  }
+  // Destroys them as they are.
+  void release();
+
+  // Whether every stream of `device` is idle; makes the device current.
+  bool device_idle(int device);
+  // Wait until it is. False when the session ends instead.
+  bool wait_device_idle(int device);
+  bool wait_all_idle();
+
+ private:
+  // Were they the runtime's to finish, nobody here could tell when a device is idle.
+  struct Finishing {
+    hipStream_t stream = nullptr;
+    int device = 0;
+  };
+
+  void sweep_finishing();
+
+  const protocol::HipTable& hip_;
+  OwnCalls& own_calls_;
+  const ObjectTable& objects_;
+  CurrentDevice& device_;
+  Life& life_;
+  std::vector<Finishing> finishing_;
+};
+
+}  // namespace tf::worker
