@@ -9,41 +9,13 @@ import pathlib
 import re
 import sys
 
+import arrows
+
 LINE_COLUMNS_MAX = 120
 FILE_LINES_MAX = 500
 FUNCTION_LINES_MAX = 70
 
-# Folder -> folders of ours it may include. The longest matching prefix of a file's folder decides.
-MAY_INCLUDE = {
-    "transport/base": {"transport/base"},
-    "transport": {"transport", "transport/base"},
-    "transport/net": {"transport/net", "transport", "transport/base"},
-    "transport/shaper": {"transport/shaper", "transport", "transport/base"},
-    "shm": {"shm", "transport/net", "transport", "transport/base"},
-    "tcp": {"tcp", "transport/net", "transport", "transport/base"},
-    "rdma": {"rdma", "transport/net", "transport", "transport/base"},
-    "transport/factory": {"transport/factory", "transport/net", "transport", "transport/base", "shm", "tcp",
-                          "rdma"},
-    "hipcore/codeobject": {"hipcore/codeobject", "transport/base"},
-    "hipcore/graph": {"hipcore/graph"},
-    "hipcore/errors": {"hipcore/errors"},
-    "hipcore/wire": {"hipcore/wire", "transport/net", "transport", "transport/base"},
-    "docs/reference": {"docs/reference"},
-    "proxy": {"proxy", "hipcore", "transport", "transport/factory", "transport/net", "transport/shaper",
-              "transport/base", "reference"},
-    "worker": {"worker", "worker/runtime/common", "hipcore/wire", "hipcore/codeobject", "transport",
-               "transport/factory", "transport/net", "transport/base"},
-    "worker/runtime/common": {"worker/runtime/common", "hipcore/errors", "transport/base"},
-    "worker/runtime/cpu": {"worker/runtime/cpu", "worker/runtime/common", "hipcore/codeobject", "hipcore/graph",
-                           "hipcore/errors", "transport/base", "cpu"},
-    "worker/runtime/cpu/rtc": {"worker/runtime/cpu/rtc", "worker/runtime/common", "hipcore/wire", "transport/net",
-                               "transport/base"},
-    "worker/runtime/cuda": {"worker/runtime/cuda", "worker/runtime/common", "hipcore/codeobject", "hipcore/graph",
-                            "hipcore/errors", "transport/base"},
-}
-FREE = ("tests", "benchmarks", "tools", "examples")  # may include anything; nothing may include them
-
-SOURCE_SUFFIXES = {".h", ".cc", ".cpp", ".hip"}
+SOURCE_SUFFIXES = {".h", ".cc", ".cpp", ".hip", ".inc"}
 SCRIPT_SUFFIXES = {".py", ".cmake", ".sh"}
 BANNED = [
     (re.compile(r"\bFIXME\b|\bXXX\b"), "unfinished marker"),
@@ -55,38 +27,6 @@ BANNED_IN_LIBRARIES = [
     (re.compile(r"\bstd::cout\b|\bprintf\s*\(|\bputs\s*\("), "the client library never prints to stdout"),
 ]
 LIBRARIES = ("transport", "shm", "tcp", "rdma", "hipcore", "proxy")
-INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
-
-
-def folder_rule(path: str):
-    folder = path
-    while folder:
-        if folder in MAY_INCLUDE:
-            return folder, MAY_INCLUDE[folder]
-        folder = folder.rpartition("/")[0]
-    return None, None
-
-
-def included_folder(target: str) -> str:
-    """The rule folder that an include names; a generated file counts as its folder's."""
-    folder = target.rpartition("/")[0]
-    rule, _ = folder_rule(folder)
-    return rule or folder.partition("/")[0]
-
-
-def check_includes(path: str, lines, report):
-    rule, allowed = folder_rule(path.rpartition("/")[0])
-    if rule is None:
-        return
-    for number, line in enumerate(lines, 1):
-        match = INCLUDE.match(line)
-        if not match or "/" not in match.group(1):
-            continue
-        target = included_folder(match.group(1))
-        ok = target in allowed or any(target.startswith(a + "/") for a in allowed - {"transport", "worker"})
-        if not ok:
-            what = f"{rule} may include only {sorted(allowed)}, not {target}"
-            report(path, number, "include direction", what)
 
 
 def strip_code(line: str) -> str:
@@ -112,11 +52,11 @@ def check_functions(path: str, lines, report):
 
 
 # What the worker asks its runtime may be told an error of the program's: see worker/base/own_calls.h.
-RUNTIME_CALL = r"(?:[\w.>-]*\bhip\(\)|\bhip_|\bvmm_)\.\w+\("
+RUNTIME_CALL = r"(?:[\w.>-]*\bhip\(\)|[\w()]\.hip|\bhip_|\bvmm_)\.\w+\("
 DROPPED = [re.compile(r"static_cast<void>\(\s*" + RUNTIME_CALL),
            re.compile(r"(?<=[;{}])\s*" + RUNTIME_CALL),
            re.compile(r"(?:if|while|&&|\|\||=|return)\s*\(?\s*" + RUNTIME_CALL + r"[^;{}]*?\)\s*[!=]=\s*hip[A-Z]"),
-           re.compile(r"static_cast<void>\(\s*[\w.]*use_device\(")]
+           re.compile(r"static_cast<void>\(\s*[\w.]*(?:use_device|device_?\.use)\(")]
 
 
 def check_own_calls(path: str, lines, report):
@@ -166,7 +106,7 @@ def check_file(root: pathlib.Path, path: str, report):
             report(path, number, "trailing blanks", "remove them")
     if not source:
         return
-    check_includes(path, lines, report)
+    arrows.check_includes(path, lines, report)
     check_functions(path, lines, report)
     check_own_calls(path, lines, report)
     in_library = path.partition("/")[0] in LIBRARIES
@@ -191,18 +131,24 @@ def tracked_files(root: pathlib.Path):
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--root", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parent.parent)
-    root = parser.parse_args().root
+    parser.add_argument("--generated", type=pathlib.Path, help="folder of what the build generates: its arrows, too")
+    options = parser.parse_args()
+    root = options.root
     violations = []
 
     def report(path, line, rule, what):
         violations.append(f"{path}:{line}: {rule}: {what}")
 
-    count = 0
-    for path in tracked_files(root):
-        count += 1
+    paths = list(tracked_files(root))
+    for path in paths:
         check_file(root, path, report)
+    arrows.check_cmake(root, report)
+    arrows.check_mirror(paths, report)
+    for path in tracked_files(options.generated) if options.generated else ():
+        paths.append(path)
+        arrows.check_includes(path, (options.generated / path).read_text().splitlines(), report)
     print("\n".join(violations))
-    print(f"tidy: {count} files, {len(violations)} violations")
+    print(f"tidy: {len(paths)} files, {len(violations)} violations")
     return 1 if violations else 0
 
 

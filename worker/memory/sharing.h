@@ -12,21 +12,32 @@
 #include <cstdint>
 #include <map>
 
+#include "hipcore/wire/device_snapshot.h"
+#include "hipcore/wire/gen/hip_table.h"
 #include "transport/net/attach.h"
+#include "worker/base/current_device.h"
+#include "worker/base/life.h"
+#include "worker/base/object_table.h"
 #include "worker/memory/lease.h"
 #include "worker/memory/memory_broker.h"
 #include "worker/memory/physical_memory.h"
-#include "worker/memory/quota.h"
 
 namespace tf::worker {
 
-class Session;
-
 class Sharing {
  public:
+  // What there is to share, and what is opened of others'. All outlive it.
+  struct Parts {
+    const protocol::HipTable& hip;
+    const protocol::WorkerSnapshot& snapshot;
+    Life& life;
+    CurrentDevice& device;
+    const ObjectTable& objects;  // events
+    Leases& leases;
+    PhysicalMemory& physical;
+  };
   // `broker` may be null: then nothing can be shared.
-  Sharing(Session& session, const protocol::WorkerSnapshot& snapshot, MemoryBroker* broker)
-      : session_(session), snapshot_(snapshot), broker_(broker) {}
+  Sharing(const Parts& parts, MemoryBroker* broker) : parts_(parts), broker_(broker) {}
 
   // [address, address + bytes) of a lease.
   hipError_t share_lease(std::uint64_t address, std::uint64_t bytes, net::Token& name);
@@ -61,8 +72,7 @@ class Sharing {
                    SharedPiece& piece);
   hipError_t ask(Status asked, ChannelMessage& answer);
 
-  Session& session_;
-  const protocol::WorkerSnapshot& snapshot_;
+  const Parts parts_;
   MemoryBroker* const broker_;
   std::map<net::Token, Shared> shared_;
 };

@@ -10,6 +10,7 @@
 #include <thread>
 #include <utility>
 
+#include "hipcore/wire/gen/messages.h"
 #include "hipcore/wire/rtc_program.h"
 #include "worker/base/notices.h"
 
