@@ -10,7 +10,8 @@ import re
 TRANSPORT = {"transport", "transport/base"}
 NET = TRANSPORT | {"transport/net"}
 WORKER = NET | {"hipcore/wire"}
-RUNTIME = {"worker/runtime/common", "hipcore/codeobject", "hipcore/graph", "hipcore/errors", "transport/base"}
+FRONT = {"hipcore/codeobject", "hipcore/graph", "hipcore/errors", "transport/base"}
+RUNTIME = FRONT | {"worker/runtime/common"}
 
 # Folder -> folders of ours, or single files, that it may include besides itself. The longest matching prefix of a
 # file's folder decides, so a folder that is named allows what lies below it unless that has a rule of its own.
@@ -39,7 +40,7 @@ MAY_INCLUDE = {
     "worker/handlers": WORKER | {"worker/base", "worker/memory", "worker/copy", "worker/session", "worker/gen"},
     "worker/gen": WORKER | {"worker/base", "worker/memory", "worker/copy", "worker/session"},
     "worker/supervisor": WORKER | {"worker/base"},
-    "worker/runtime/common": {"hipcore/errors", "transport/base"},
+    "worker/runtime/common": FRONT,  # and the Backend that it is compiled with
     "worker/runtime/cpu": RUNTIME | {"cpu"},
     "worker/runtime/cpu/rtc": {"worker/runtime/common", "hipcore/wire", "transport/net", "transport/base"},
     "worker/runtime/cuda": RUNTIME,

@@ -10,7 +10,10 @@
 #include <hip/hip_runtime_api.h>
 
 #include <concepts>
+#include <cstddef>
+#include <memory>
 
+#include "hipcore/graph/library.h"
 #include TF_RUNTIME_BACKEND  // worker/runtime/cpu/backend.h, or cuda's
 #include "worker/runtime/common/thread_state.h"
 
@@ -29,5 +32,77 @@ concept BackendOfCalls = requires(hipError_t (*body)()) {
   { B::call_on_host(body) } -> std::same_as<hipError_t>;
 };
 static_assert(BackendOfCalls<Backend>);
+
+template <typename B>
+concept BackendOfDevices = requires(int ordinal, unsigned flags, hipDeviceAttribute_t attribute,
+                                    hipDeviceP2PAttr between, hipFuncCache_t& config, hipLimit_t limit,
+                                    int& value, std::size_t& bytes) {
+  // hipSuccess where there are devices, else what a call that needs one answers.
+  { B::status() } -> std::same_as<hipError_t>;
+  // In call(): the same where call() lets such calls pass.
+  { B::require_device() } -> std::same_as<hipError_t>;
+  { B::device_count() } -> std::same_as<int>;
+  // Makes a device the calling thread's.
+  { B::select_device(ordinal) } -> std::same_as<void>;
+  { B::properties(ordinal) } -> std::same_as<const hipDeviceProp_t&>;
+  { B::uuid(ordinal) } -> std::same_as<hipUUID>;
+  { B::attribute(ordinal, attribute, value) } -> std::same_as<hipError_t>;
+  { B::p2p_attribute(ordinal, ordinal, between, value) } -> std::same_as<hipError_t>;
+  { B::device_flags(ordinal) } -> std::same_as<unsigned>;
+  { B::set_device_flags(ordinal, flags) } -> std::same_as<hipError_t>;
+  // Of the thread's device, in call().
+  { B::synchronize_device() } -> std::same_as<hipError_t>;
+  { B::set_cache_config(config) } -> std::same_as<hipError_t>;
+  { B::cache_config(config) } -> std::same_as<hipError_t>;
+  { B::limit(limit, bytes) } -> std::same_as<hipError_t>;
+  { B::reset_device(ordinal) } -> std::same_as<hipError_t>;
+};
+static_assert(BackendOfDevices<Backend>);
+
+template <typename B>
+concept BackendOfContexts = requires(int ordinal, hipCtx_t& context, int& answer) {
+  // The device's one context.
+  { B::context(ordinal, context) } -> std::same_as<hipError_t>;
+  // -1 when it is no device's.
+  { B::ordinal_of(context) } -> std::same_as<int>;
+  // Somebody has asked for it, or uses it.
+  { B::has_context(ordinal) } -> std::same_as<bool>;
+  { B::retain_context(ordinal, context) } -> std::same_as<hipError_t>;
+  { B::reset_context(ordinal) } -> std::same_as<hipError_t>;
+  // Of two devices.
+  { B::can_access_peer(ordinal, ordinal, answer) } -> std::same_as<hipError_t>;
+  { B::link_type(ordinal, ordinal) } -> std::same_as<LinkType>;
+  // Of the thread's device and another one, in call().
+  { B::enable_peer(ordinal) } -> std::same_as<hipError_t>;
+  { B::disable_peer(ordinal) } -> std::same_as<hipError_t>;
+};
+static_assert(BackendOfContexts<Backend>);
+
+template <typename B>
+concept BackendOfStreams = requires(hipStream_t handle, typename B::Stream& stream) {
+  // A stream for the length of a call, default constructible: what the handle means on this thread.
+  // hipErrorContextIsDestroyed when there is no such stream (any more), as AMD's runtime says.
+  { B::find_stream(handle, stream) } -> std::same_as<hipError_t>;
+  // As captures know it, until it is destroyed.
+  { B::reference(stream) } -> std::same_as<graph::StreamRef>;
+  // Enough of it for a launch while nothing is captured.
+  { B::short_reference(stream) } -> std::same_as<graph::StreamRef>;
+};
+static_assert(BackendOfStreams<Backend>);
+
+template <typename B>
+concept BackendOfGraphs = requires(const void* named, graph::KernelFacts& facts, void*& address,
+                                   std::size_t& bytes, const graph::Work& work, const graph::Plan& plan,
+                                   std::shared_ptr<graph::Executable>& executable) {
+  // A kernel as a program names it in a graph, its function's handle or the host stub, for the current
+  // device.
+  { B::describe_kernel(named, facts) } -> std::same_as<hipError_t>;
+  // A variable of the program, on the current device.
+  { B::find_symbol(named, address, bytes) } -> std::same_as<hipError_t>;
+  // Would this be accepted now: shapes, memory, events.
+  { B::check_work(work) } -> std::same_as<hipError_t>;
+  { B::instantiate(plan, executable) } -> std::same_as<hipError_t>;
+};
+static_assert(BackendOfGraphs<Backend>);
 
 }  // namespace tf::runtime

@@ -6,6 +6,8 @@
 
 #include <cstddef>
 
+#include "worker/runtime/common/wait.h"
+
 namespace tf::cpu {
 
 class Stream;
@@ -26,7 +28,7 @@ struct Box {
   std::size_t bytes() const { return width * height * depth; }
 };
 
-enum class Wait { kNo, kYes };
+using runtime::Wait;
 
 // One of its ends is host memory that is neither of hipHostMalloc nor registered nor managed.
 bool is_pageable(const Box& box);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+// Graphs: what their nodes do, and running them.
 #include "worker/runtime/cpu/graphs.h"
 
 #include <algorithm>
 #include <functional>
 #include <utility>
 
+#include "worker/runtime/cpu/backend.h"
 #include "worker/runtime/cpu/copy.h"
 #include "worker/runtime/cpu/event.h"
 #include "worker/runtime/cpu/memset.h"
@@ -179,7 +181,7 @@ std::vector<graph::Argument> graph_arguments(const Kernel& kernel) {
   return arguments;
 }
 
-hipError_t Graphs::describe(const void* named, graph::KernelFacts& facts) {
+hipError_t Backend::describe_kernel(const void* named, graph::KernelFacts& facts) {
   std::shared_ptr<Function> function;
   if (const hipError_t status = resolve(named, function)) return status;
   facts.resolved = reinterpret_cast<hipFunction_t>(function.get());
@@ -188,14 +190,11 @@ hipError_t Graphs::describe(const void* named, graph::KernelFacts& facts) {
   return hipSuccess;
 }
 
-hipError_t Graphs::find_symbol(const void* symbol, std::byte*& address, std::size_t& bytes) {
-  void* found = nullptr;
-  const hipError_t status = Runtime::get().programs().variable(symbol, &found, &bytes);
-  address = static_cast<std::byte*>(found);
-  return status;
+hipError_t Backend::find_symbol(const void* symbol, void*& address, std::size_t& bytes) {
+  return Runtime::get().programs().variable(symbol, &address, &bytes);
 }
 
-hipError_t Graphs::check(const graph::Work& work) {
+hipError_t Backend::check_work(const graph::Work& work) {
   if (const auto* kernel = std::get_if<graph::KernelWork>(&work)) {
     const auto function = function_of(*kernel);
     if (!function) return hipErrorInvalidHandle;
@@ -208,7 +207,7 @@ hipError_t Graphs::check(const graph::Work& work) {
   return good ? hipSuccess : hipErrorInvalidValue;
 }
 
-hipError_t Graphs::instantiate(const graph::Plan& plan, std::shared_ptr<graph::Executable>& executable) {
+hipError_t Backend::instantiate(const graph::Plan& plan, std::shared_ptr<graph::Executable>& executable) {
   std::shared_ptr<const Steps> steps;
   if (const hipError_t status = make_steps(plan, steps)) return status;
   executable = std::make_shared<Program>(std::move(steps));

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Graphs: this runtime's side of the graph library: kernels, memory and events of graphs, and running them.
-// Thread-safe.
+// Streams, events and kernels as the graph library knows them. Thread-safe.
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 #include "hipcore/graph/library.h"
+#include "worker/runtime/common/graph_library.h"
 #include "worker/runtime/cpu/kernel_api.h"
 #include "worker/runtime/cpu/runtime.h"
 
@@ -15,26 +14,7 @@ namespace tf::cpu {
 
 class Event;
 
-class Graphs final : private graph::Side {
- public:
-  Graphs() : library_(*this) {}
-
-  graph::Library& library() { return library_; }
-
- private:
-  hipError_t describe(const void* function, graph::KernelFacts& facts) override;
-  hipError_t find_symbol(const void* symbol, std::byte*& address, std::size_t& bytes) override;
-  hipError_t check(const graph::Work& work) override;
-  hipError_t instantiate(const graph::Plan& plan, std::shared_ptr<graph::Executable>& executable) override;
-
-  graph::Library library_;
-};
-
-// The library while some stream is being captured, else null.
-inline graph::Library* capturing() {
-  graph::Library& library = Runtime::get().graphs();
-  return library.capturing() ? &library : nullptr;
-}
+using runtime::capturing;
 
 // Objects as captures know them: by their address, until they are destroyed.
 inline graph::StreamRef reference(const Stream& stream) {

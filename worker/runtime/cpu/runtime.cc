@@ -131,9 +131,7 @@ Runtime& Runtime::get() {
 }
 
 Runtime::Runtime()
-    : programs_(std::make_unique<Programs>()),
-      virtual_memory_(std::make_unique<VirtualMemory>()),
-      graphs_(std::make_unique<Graphs>()) {
+    : programs_(std::make_unique<Programs>()), virtual_memory_(std::make_unique<VirtualMemory>()) {
   settings_.call_ns = setting("HIP_CPU_CALL_NS", 0, 0, 1'000'000'000);
   settings_.copy_ns_per_byte = copy_cost();
   const unsigned long long devices = setting("HIP_CPU_DEVICES", 1, 0, kMaxDevices);
@@ -148,8 +146,6 @@ Runtime::Runtime()
 }
 
 Runtime::~Runtime() = default;
-
-graph::Library& Runtime::graphs() { return graphs_->library(); }
 
 hipError_t Runtime::synchronize() {
   hipError_t first = hipSuccess;

@@ -22,16 +22,11 @@
 #include "worker/runtime/cpu/memory_map.h"
 #include "worker/runtime/cpu/stream.h"
 
-namespace tf::graph {
-class Library;
-}
-
 namespace tf::cpu {
 
 class Event;
 class Module;
 class Function;
-class Graphs;
 class Pool;
 class Programs;
 class VirtualMemory;
@@ -139,7 +134,6 @@ class Runtime {
 
   Programs& programs() { return *programs_; }
   VirtualMemory& virtual_memory() { return *virtual_memory_; }
-  graph::Library& graphs();
 
  private:
   Runtime();
@@ -149,7 +143,6 @@ class Runtime {
   std::vector<std::unique_ptr<Device>> devices_;
   std::unique_ptr<Programs> programs_;
   std::unique_ptr<VirtualMemory> virtual_memory_;
-  std::unique_ptr<Graphs> graphs_;
 };
 
 // What every call touches.
@@ -166,7 +159,6 @@ inline ThreadState& thread_state() { return internal::own_thread_state; }
 struct ThreadOwned {
   ~ThreadOwned();
 
-  std::vector<int> contexts;  // hipCtxPushCurrent: ordinals of the devices below the current one
   runtime::CallConfigurations configurations;
   std::array<std::shared_ptr<Stream>, kMaxDevices> streams;  // hipStreamPerThread
   RecentHandles<Stream, hipStream_t> recent_streams;

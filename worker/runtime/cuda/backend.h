@@ -5,9 +5,14 @@
 
 #include <hip/hip_runtime_api.h>
 
+#include <cstddef>
+#include <memory>
 #include <utility>
 
+#include "worker/runtime/common/link_type.h"
+#include "worker/runtime/cuda/graphs.h"
 #include "worker/runtime/cuda/runtime.h"
+#include "worker/runtime/cuda/streams.h"
 
 namespace tf::cuda {
 
@@ -30,6 +35,57 @@ struct Backend {
   static hipError_t call_on_host(Body&& body) {
     return std::forward<Body>(body)();
   }
+
+  // --- devices and contexts
+  static hipError_t status() { return Runtime::get().status(); }
+  static hipError_t require_device() { return hipSuccess; }  // call() has seen to it
+  static int device_count() { return Runtime::get().device_count(); }
+  static void select_device(int ordinal) { cuda::select_device(thread_state(), ordinal); }
+  static const hipDeviceProp_t& properties(int ordinal) { return Runtime::get().device(ordinal).properties; }
+  static hipUUID uuid(int ordinal);
+  static hipError_t attribute(int ordinal, hipDeviceAttribute_t attribute, int& value);
+  static hipError_t p2p_attribute(int from, int to, hipDeviceP2PAttr attribute, int& value);
+  static unsigned device_flags(int ordinal) {
+    return Runtime::get().device(ordinal).flags.load(std::memory_order_relaxed);
+  }
+  static hipError_t set_device_flags(int ordinal, unsigned flags);
+  static hipError_t synchronize_device();
+  static hipError_t set_cache_config(hipFuncCache_t config);
+  static hipError_t cache_config(hipFuncCache_t& config);
+  static hipError_t limit(hipLimit_t limit, std::size_t& value);
+  static hipError_t reset_device(int ordinal) { return Runtime::get().reset(ordinal); }
+
+  static hipError_t context(int ordinal, hipCtx_t& context) {
+    return Runtime::get().context(ordinal, context);
+  }
+  static int ordinal_of(hipCtx_t context) { return Runtime::get().ordinal_of(context); }
+  static bool has_context(int ordinal) {
+    return Runtime::get().device(ordinal).context.load(std::memory_order_relaxed) != nullptr;
+  }
+  static hipError_t retain_context(int ordinal, hipCtx_t& context) {
+    return Backend::context(ordinal, context);
+  }
+  static hipError_t reset_context(int ordinal) { return Runtime::get().reset(ordinal); }
+  static hipError_t can_access_peer(int device, int peer, int& answer);
+  static runtime::LinkType link_type(int first, int second);
+  static hipError_t enable_peer(int peer);
+  static hipError_t disable_peer(int peer);
+
+  // --- streams
+  using Stream = hipStream_t;
+
+  static hipError_t find_stream(hipStream_t handle, Stream& stream) {
+    stream = handle;
+    return is_stream(handle) ? hipSuccess : kUnknownStream;
+  }
+  static graph::StreamRef reference(Stream stream) { return cuda::reference(stream); }
+  static graph::StreamRef short_reference(Stream stream) { return cuda::short_reference(stream); }
+
+  // --- graphs
+  static hipError_t describe_kernel(const void* named, graph::KernelFacts& facts);
+  static hipError_t find_symbol(const void* symbol, void*& address, std::size_t& bytes);
+  static hipError_t check_work(const graph::Work& work);
+  static hipError_t instantiate(const graph::Plan& plan, std::shared_ptr<graph::Executable>& executable);
 };
 
 }  // namespace tf::cuda

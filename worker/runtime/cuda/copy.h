@@ -6,11 +6,12 @@
 
 #include <cstddef>
 
+#include "worker/runtime/common/wait.h"
 #include "worker/runtime/cuda/driver_types.h"
 
 namespace tf::cuda {
 
-enum class Wait { kNo, kYes };
+using runtime::Wait;
 
 hipError_t copy_linear(void* target, const void* source, std::size_t bytes, hipMemcpyKind kind,
                        hipStream_t stream, Wait wait);

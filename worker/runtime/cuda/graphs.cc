@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Graphs: made, run and changed by the driver; what is captured is not its business.
 #include "worker/runtime/cuda/graphs.h"
 
 #include <algorithm>
@@ -6,15 +7,12 @@
 #include <utility>
 #include <vector>
 
+#include "worker/runtime/common/capture.h"
 #include "worker/runtime/cuda/api.h"
 #include "worker/runtime/cuda/convert.h"
 #include "worker/runtime/cuda/graph_nodes.h"
 
 namespace tf::cuda {
-
-namespace internal {
-constinit std::atomic<graph::Library*> graph_library{nullptr};
-}
 
 namespace {
 
@@ -59,52 +57,31 @@ class Program final : public graph::Executable {
   hipGraphExec_t exec_;
 };
 
-class Graphs final : private graph::Side {
- public:
-  Graphs() : library_(*this) { internal::graph_library.store(&library_, std::memory_order_release); }
-
-  graph::Library& library() { return library_; }
-
- private:
-  hipError_t describe(const void* named, graph::KernelFacts& facts) override {
-    return describe_kernel(named, facts);
-  }
-  hipError_t find_symbol(const void* symbol, std::byte*& address, std::size_t& bytes) override {
-    void* found = nullptr;
-    const hipError_t status = programs().variable(symbol, found, bytes);
-    address = static_cast<std::byte*>(found);
-    return status;
-  }
-  hipError_t check(const graph::Work& work) override { return check_work(work); }
-  hipError_t instantiate(const graph::Plan& plan, std::shared_ptr<graph::Executable>& executable) override {
-    DriverGraph graph;
-    if (const hipError_t status = graph.build(plan)) return status;
-    hipGraphExec_t exec = nullptr;
-    const hipError_t status = cuda::check(cu().GraphInstantiateWithFlags(&exec, graph.get(), 0));
-    if (status == hipSuccess) executable = std::make_shared<Program>(exec);
-    return status;
-  }
-
-  graph::Library library_;
-};
-
 // Each thread's own stream is another one on each device.
 std::uint64_t own_stream_id() {
   const ThreadState& self = thread_state();
   return reinterpret_cast<std::uint64_t>(&self) + static_cast<std::uint64_t>(self.device);
 }
 
-bool is_captured(graph::Library& library, const graph::StreamRef& stream) {
-  hipStreamCaptureStatus status = hipStreamCaptureStatusNone;
-  static_cast<void>(library.capture_info(stream, &status, nullptr, nullptr, nullptr, nullptr));
-  return status == hipStreamCaptureStatusActive;
-}
-
 }  // namespace
 
-graph::Library& graphs() {
-  static Graphs* const all = new Graphs;
-  return all->library();
+hipError_t Backend::describe_kernel(const void* named, graph::KernelFacts& facts) {
+  return cuda::describe_kernel(named, facts);
+}
+
+hipError_t Backend::find_symbol(const void* symbol, void*& address, std::size_t& bytes) {
+  return programs().variable(symbol, address, bytes);
+}
+
+hipError_t Backend::check_work(const graph::Work& work) { return cuda::check_work(work); }
+
+hipError_t Backend::instantiate(const graph::Plan& plan, std::shared_ptr<graph::Executable>& executable) {
+  DriverGraph graph;
+  if (const hipError_t status = graph.build(plan)) return status;
+  hipGraphExec_t exec = nullptr;
+  const hipError_t status = check(cu().GraphInstantiateWithFlags(&exec, graph.get(), 0));
+  if (status == hipSuccess) executable = std::make_shared<Program>(exec);
+  return status;
 }
 
 graph::StreamRef short_reference(hipStream_t stream) {
@@ -127,19 +104,11 @@ graph::StreamRef reference(hipStream_t stream) {
   return ref;
 }
 
-graph::Library::Verdict capture(graph::Library& library, hipStream_t stream, graph::Work work, Wait wait) {
-  const graph::StreamRef ref = reference(stream);
-  if (wait == Wait::kYes) return library.refuse(ref);
-  if (is_captured(library, ref))
-    if (const hipError_t status = check_work(work)) return status;
-  return library.capture(ref, std::move(work));
-}
-
 graph::Library::Verdict capture_launch(graph::Library& library, hipStream_t stream, hipFunction_t function,
                                        const hipKernelNodeParams& parameters, bool cooperative) {
   const graph::StreamRef ref = reference(stream);
   graph::KernelWork work;
-  if (is_captured(library, ref)) {
+  if (runtime::is_captured(library, ref)) {
     graph::KernelFacts facts;
     if (const hipError_t status = describe_function(function, facts)) return status;
     if (const hipError_t status = graph::read_kernel(parameters, facts, work)) return status;
@@ -147,11 +116,6 @@ graph::Library::Verdict capture_launch(graph::Library& library, hipStream_t stre
     if (const hipError_t status = check_work(work)) return status;
   }
   return library.capture(ref, std::move(work));
-}
-
-hipError_t refuse_captured(hipStream_t stream) {
-  graph::Library* const library = capturing();
-  return library ? library->refuse(reference(stream)).value_or(hipSuccess) : hipSuccess;
 }
 
 hipError_t refuse_captured(hipEvent_t event) {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Contexts: each device has one, the driver's primary one; making one current makes its device current.
+// Contexts: each device has one; making one current makes its device current.
 #include <vector>
 
-#include "worker/runtime/cuda/api.h"
+#include "worker/runtime/common/device.h"
 
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
-namespace tf::cuda {
+namespace tf::runtime {
 namespace {
 
-constexpr std::size_t kMaxContextDepth = 1024;
+constexpr std::size_t kContextDepthMax = 1024;
 constexpr int kApiVersion = 4;  // what AMD's runtime answers
 
 // hipCtxPushCurrent: the devices below the current one.
@@ -20,9 +20,9 @@ std::vector<int>& pushed_devices() {
 
 hipError_t push(int ordinal) {
   auto& stack = pushed_devices();
-  if (stack.size() >= kMaxContextDepth) return hipErrorOutOfMemory;
-  stack.push_back(thread_state().device);
-  select_device(thread_state(), ordinal);
+  if (stack.size() >= kContextDepthMax) return hipErrorOutOfMemory;
+  stack.push_back(thread().device);
+  Backend::select_device(ordinal);
   return hipSuccess;
 }
 
@@ -30,44 +30,38 @@ hipError_t pop(hipCtx_t* context) {
   auto& stack = pushed_devices();
   if (stack.empty()) return hipErrorInvalidContext;
   if (context)
-    if (const hipError_t status = Runtime::get().context(thread_state().device, *context)) return status;
-  select_device(thread_state(), stack.back());
+    if (const hipError_t status = Backend::context(thread().device, *context)) return status;
+  Backend::select_device(stack.back());
   stack.pop_back();
   return hipSuccess;
 }
 
-template <typename Body>
-hipError_t with_device(int ordinal, Body&& body) {
-  return host_api(
-      [&]() -> hipError_t { return Runtime::get().valid_device(ordinal) ? body() : hipErrorInvalidDevice; });
-}
-
 }  // namespace
-}  // namespace tf::cuda
+}  // namespace tf::runtime
 
-using namespace tf::cuda;
+using namespace tf::runtime;
 
 extern "C" {
 
 hipError_t hipCtxCreate(hipCtx_t* context, unsigned, hipDevice_t device) {
   return with_device(device, [&] {
     if (!context) return hipErrorInvalidValue;
-    const hipError_t status = Runtime::get().context(device, *context);
+    const hipError_t status = Backend::context(device, *context);
     return status == hipSuccess ? push(device) : status;
   });
 }
 
 hipError_t hipCtxDestroy(hipCtx_t context) {
   return host_api([&] {
-    const int ordinal = Runtime::get().ordinal_of(context);
+    const int ordinal = Backend::ordinal_of(context);
     if (ordinal < 0) return hipErrorInvalidValue;
-    return thread_state().device == ordinal && !pushed_devices().empty() ? pop(nullptr) : hipSuccess;
+    return thread().device == ordinal && !pushed_devices().empty() ? pop(nullptr) : hipSuccess;
   });
 }
 
 hipError_t hipCtxPushCurrent(hipCtx_t context) {
   return host_api([&] {
-    const int ordinal = Runtime::get().ordinal_of(context);
+    const int ordinal = Backend::ordinal_of(context);
     return ordinal < 0 ? hipErrorInvalidContext : push(ordinal);
   });
 }
@@ -79,9 +73,9 @@ hipError_t hipCtxPopCurrent(hipCtx_t* context) {
 hipError_t hipCtxSetCurrent(hipCtx_t context) {
   return host_api([&] {
     if (!context) return hipSuccess;  // "no context": the current device stays
-    const int ordinal = Runtime::get().ordinal_of(context);
+    const int ordinal = Backend::ordinal_of(context);
     if (ordinal < 0) return hipErrorInvalidContext;
-    select_device(thread_state(), ordinal);
+    Backend::select_device(ordinal);
     return hipSuccess;
   });
 }
@@ -89,15 +83,13 @@ hipError_t hipCtxSetCurrent(hipCtx_t context) {
 hipError_t hipCtxGetCurrent(hipCtx_t* context) {
   return host_api([&] {
     if (!context) return hipErrorInvalidValue;
-    Runtime& runtime = Runtime::get();
-    if (runtime.status() != hipSuccess) return runtime.status();
-    return runtime.context(thread_state().device, *context);
+    if (const hipError_t status = Backend::status()) return status;
+    return Backend::context(thread().device, *context);
   });
 }
 
 hipError_t hipCtxGetDevice(hipDevice_t* device) {
-  return host_api(
-      [&] { return device ? (*device = thread_state().device, hipSuccess) : hipErrorInvalidValue; });
+  return host_api([&] { return device ? (*device = thread().device, hipSuccess) : hipErrorInvalidValue; });
 }
 
 hipError_t hipCtxGetApiVersion(hipCtx_t, int* version) {
@@ -116,16 +108,15 @@ hipError_t hipCtxSetSharedMemConfig(hipSharedMemConfig config) { return hipDevic
 hipError_t hipDevicePrimaryCtxGetState(hipDevice_t device, unsigned* flags, int* active) {
   return with_device(device, [&] {
     if (!flags || !active) return hipErrorInvalidValue;
-    Device& found = Runtime::get().device(device);
-    *flags = found.flags.load(std::memory_order_relaxed);
-    *active = found.context.load(std::memory_order_relaxed) != nullptr || thread_state().device == device;
+    *flags = Backend::device_flags(device);
+    *active = Backend::has_context(device) || thread().device == device;
     return hipSuccess;
   });
 }
 
 hipError_t hipDevicePrimaryCtxRetain(hipCtx_t* context, hipDevice_t device) {
   return with_device(
-      device, [&] { return context ? Runtime::get().context(device, *context) : hipErrorInvalidValue; });
+      device, [&] { return context ? Backend::retain_context(device, *context) : hipErrorInvalidValue; });
 }
 
 // The runtime keeps its own reference as long as it lives.
@@ -134,7 +125,7 @@ hipError_t hipDevicePrimaryCtxRelease(hipDevice_t device) {
 }
 
 hipError_t hipDevicePrimaryCtxReset(hipDevice_t device) {
-  return with_device(device, [&] { return Runtime::get().reset(device); });
+  return with_device(device, [&] { return Backend::reset_context(device); });
 }
 
 hipError_t hipDevicePrimaryCtxSetFlags(hipDevice_t device, unsigned) {

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// What calls on a stream do while some stream is being captured. Thread-safe.
+#pragma once
+
+#include <hip/hip_runtime_api.h>
+
+#include "worker/runtime/common/backend.h"
+#include "worker/runtime/common/graph_library.h"
+#include "worker/runtime/common/wait.h"
+
+namespace tf::runtime {
+
+// Takes the work into a capture, if the stream is being captured; then the verdict is the call's result. What
+// is waited for cannot be taken.
+graph::Library::Verdict capture(graph::Library& library, const Backend::Stream& stream, graph::Work work,
+                                Wait wait);
+
+bool is_captured(graph::Library& library, const graph::StreamRef& stream);
+
+// For what no graph can hold and what asks about a stream or an event: an error if that is being captured.
+inline hipError_t refuse_captured(const Backend::Stream& stream) {
+  graph::Library* const library = capturing();
+  return library ? library->refuse(Backend::reference(stream)).value_or(hipSuccess) : hipSuccess;
+}
+
+}  // namespace tf::runtime

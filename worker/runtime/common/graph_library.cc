@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// The graph library's side in a runtime: kernels, memory and events of graphs, and running them, are the
+// Backend's.
+#include "worker/runtime/common/graph_library.h"
+
+#include "worker/runtime/common/backend.h"
+
+namespace tf::runtime {
+
+namespace internal {
+constinit std::atomic<graph::Library*> graph_library{nullptr};
+}
+
+namespace {
+
+class Graphs final : private graph::Side {
+ public:
+  Graphs() : library_(*this) { internal::graph_library.store(&library_, std::memory_order_release); }
+
+  graph::Library& library() { return library_; }
+
+ private:
+  hipError_t describe(const void* named, graph::KernelFacts& facts) override {
+    return Backend::describe_kernel(named, facts);
+  }
+  hipError_t find_symbol(const void* symbol, std::byte*& address, std::size_t& bytes) override {
+    void* found = nullptr;
+    const hipError_t status = Backend::find_symbol(symbol, found, bytes);
+    address = static_cast<std::byte*>(found);
+    return status;
+  }
+  hipError_t check(const graph::Work& work) override { return Backend::check_work(work); }
+  hipError_t instantiate(const graph::Plan& plan, std::shared_ptr<graph::Executable>& executable) override {
+    return Backend::instantiate(plan, executable);
+  }
+
+  graph::Library library_;
+};
+
+}  // namespace
+
+graph::Library& graphs() {
+  static Graphs* const all = new Graphs;
+  return all->library();
+}
+
+}  // namespace tf::runtime

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// The process's graph library: what graphs and captures are is decided there, as for the client. Thread-safe.
+#pragma once
+
+#include <atomic>
+
+#include "hipcore/graph/library.h"
+
+namespace tf::runtime {
+
+namespace internal {
+extern std::atomic<graph::Library*> graph_library;  // null until graphs() makes it
+}
+
+// For ever: programs call HIP from destructors that run after main.
+graph::Library& graphs();
+
+// The library while some stream is being captured, else null: what every call on a stream looks at. Acquire
+// pairs with the release of who makes the library.
+inline graph::Library* capturing() {
+  graph::Library* const library = internal::graph_library.load(std::memory_order_acquire);
+  return library && library->capturing() ? library : nullptr;
+}
+
+}  // namespace tf::runtime

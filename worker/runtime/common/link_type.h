@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+// HSA's numbers of the links between devices, which HIP hands on.
+#pragma once
+
+namespace tf::runtime {
+
+enum class LinkType { kPci = 2, kXgmi = 4 };
+
+}  // namespace tf::runtime
