@@ -33,8 +33,12 @@ TEST(CudaResult, EveryNumberHasAnErrorThatHipKnows) {
 }
 
 TEST(CudaConvert, RowsKeepPitchesAndAreUnified) {
-  driver::Copy2D copy;
-  ASSERT_EQ(convert_rows(copy, at(0x1000), 64, at(0x2000), 32, 16, 3), hipSuccess);
+  graph::CopyWork work;
+  work.target = {static_cast<std::byte*>(at(0x1000)), 64, 192};
+  work.source = {static_cast<std::byte*>(at(0x2000)), 32, 96};
+  work.width = 16;
+  work.height = 3;
+  const driver::Copy2D copy = convert_rows(work);
   EXPECT_EQ(copy.target_type, driver::kMemoryUnified);
   EXPECT_EQ(copy.source_type, driver::kMemoryUnified);
   EXPECT_EQ(copy.target_device, at(0x1000));
@@ -43,81 +47,24 @@ TEST(CudaConvert, RowsKeepPitchesAndAreUnified) {
   EXPECT_EQ(copy.source_pitch, 32u);
   EXPECT_EQ(copy.width_bytes, 16u);
   EXPECT_EQ(copy.height, 3u);
-  EXPECT_EQ(convert_rows(copy, at(0x1000), 8, at(0x2000), 32, 16, 3), hipErrorInvalidPitchValue);
-  EXPECT_EQ(convert_rows(copy, nullptr, 64, at(0x2000), 32, 16, 3), hipErrorInvalidValue);
 }
 
-TEST(CudaConvert, BoxThereAndBack) {
-  hipMemcpy3DParms p{};
-  p.srcPtr = make_hipPitchedPtr(at(0x1000), 128, 64, 10);
-  p.dstPtr = make_hipPitchedPtr(at(0x9000), 256, 64, 20);
-  p.srcPos = {1, 2, 3};
-  p.dstPos = {4, 5, 6};
-  p.extent = {32, 4, 2};
-  p.kind = hipMemcpyDeviceToDevice;
+TEST(CudaConvert, SlicesOfBoxesAreWholeRowsApart) {
+  graph::CopyWork work;
+  work.target = {static_cast<std::byte*>(at(0x9000)), 256, 5120};
+  work.source = {static_cast<std::byte*>(at(0x1000)), 128, 1280};
+  work.width = 32;
+  work.height = 4;
+  work.depth = 2;
   driver::Copy3D copy;
-  ASSERT_EQ(convert_box(copy, p), hipSuccess);
+  ASSERT_EQ(convert_copy(copy, work), hipSuccess);
+  EXPECT_EQ(copy.source_device, work.source.address);
   EXPECT_EQ(copy.source_height, 10u);
   EXPECT_EQ(copy.target_height, 20u);
-  const graph::CopyWork work = convert_back(copy, p.kind);
-  EXPECT_EQ(work.source.address, at(0x1000 + 3 * 1280 + 2 * 128 + 1));
-  EXPECT_EQ(work.target.address, at(0x9000 + 6 * 5120 + 5 * 256 + 4));
-  EXPECT_EQ(work.target.slice, 5120u);
-  EXPECT_EQ(work.depth, 2u);
-  driver::Copy3D back;
-  ASSERT_EQ(convert_copy(back, work), hipSuccess);
-  EXPECT_EQ(back.source_device, work.source.address);
-  EXPECT_EQ(back.source_height, 10u);
-  EXPECT_EQ(back.target_height, 20u);
-  EXPECT_EQ(back.width_bytes, 32u);
-  graph::CopyWork uneven = work;
-  uneven.target.slice += 1;
-  EXPECT_EQ(convert_copy(back, uneven), hipErrorInvalidValue);
-  p.kind = static_cast<hipMemcpyKind>(5);
-  EXPECT_EQ(convert_box(copy, p), hipErrorInvalidMemcpyDirection);
-}
-
-TEST(CudaConvert, OneSliceNeedsNoHeight) {
-  hipMemcpy3DParms p{};
-  p.srcPtr = make_hipPitchedPtr(at(0x1000), 128, 64, 0);
-  p.dstPtr = make_hipPitchedPtr(at(0x9000), 128, 64, 0);
-  p.extent = {32, 4, 1};
-  p.kind = hipMemcpyDefault;
-  driver::Copy3D copy;
-  ASSERT_EQ(convert_box(copy, p), hipSuccess);
-  EXPECT_EQ(copy.source_height, 4u);
-  EXPECT_EQ(copy.target_height, 4u);
-}
-
-TEST(CudaConvert, DriverRowsTakeTheSideThatIsNamed) {
-  hip_Memcpy2D p{};
-  p.srcMemoryType = hipMemoryTypeHost;
-  p.srcHost = at(0x7000);
-  p.srcDevice = at(0x1);
-  p.dstMemoryType = hipMemoryTypeDevice;
-  p.dstDevice = at(0x8000);
-  p.srcXInBytes = 4;
-  p.WidthInBytes = 16;
-  p.Height = 2;
-  driver::Copy2D copy;
-  ASSERT_EQ(convert_driver_rows(copy, p), hipSuccess);
-  EXPECT_EQ(copy.source_device, at(0x7000));
-  EXPECT_EQ(copy.source_pitch, 20u);
-  p.dstMemoryType = hipMemoryTypeArray;
-  EXPECT_EQ(convert_driver_rows(copy, p), hipErrorNotSupported);
-}
-
-TEST(CudaConvert, FillsAreJoinedWhereSlicesTouch) {
-  FillPlan plan;
-  const hipPitchedPtr whole = make_hipPitchedPtr(at(0x1000), 64, 48, 8);
-  ASSERT_EQ(plan_fill(plan, whole, make_hipExtent(48, 8, 5)), hipSuccess);
-  EXPECT_EQ(plan.count, 1u);
-  EXPECT_EQ(plan.rows, 40u);
-  ASSERT_EQ(plan_fill(plan, whole, make_hipExtent(48, 6, 5)), hipSuccess);
-  EXPECT_EQ(plan.count, 5u);
-  EXPECT_EQ(plan.rows, 6u);
-  EXPECT_EQ(plan.slice, 512u);
-  EXPECT_EQ(plan_fill(plan, whole, make_hipExtent(65, 6, 5)), hipErrorInvalidValue);
+  EXPECT_EQ(copy.width_bytes, 32u);
+  EXPECT_EQ(copy.depth, 2u);
+  work.target.slice += 1;
+  EXPECT_EQ(convert_copy(copy, work), hipErrorInvalidValue);
 }
 
 TEST(CudaConvert, LaunchExtraHasTheDriversEnd) {

@@ -24,11 +24,11 @@ namespace internal {
 template <typename Call>
 hipError_t guarded(Call&& call) noexcept {
   try {
-    return remember(std::forward<Call>(call)());
+    return std::forward<Call>(call)();
   } catch (const std::bad_alloc&) {
-    return remember(hipErrorOutOfMemory);
+    return hipErrorOutOfMemory;
   } catch (const std::exception&) {
-    return remember(hipErrorOperatingSystem);  // a thread that could not be started
+    return hipErrorOperatingSystem;  // a thread that could not be started
   }
 }
 }  // namespace internal
@@ -36,13 +36,17 @@ hipError_t guarded(Call&& call) noexcept {
 // For what needs no device: nothing is started there.
 template <typename Body>
 hipError_t host_api(Body&& body) noexcept {
-  return internal::guarded([&] { return Backend::call_on_host(std::forward<Body>(body)); });
+  return remember(internal::guarded([&] { return Backend::call_on_host(std::forward<Body>(body)); }));
 }
 
-// For what is done on the thread's device.
+// For what is done on the thread's device; and the same for what keeps no last error.
+template <typename Body>
+hipError_t quiet_api(Body&& body) noexcept {
+  return internal::guarded([&] { return Backend::call(std::forward<Body>(body)); });
+}
 template <typename Body>
 hipError_t api(Body&& body) noexcept {
-  return internal::guarded([&] { return Backend::call(std::forward<Body>(body)); });
+  return remember(quiet_api(std::forward<Body>(body)));
 }
 
 }  // namespace tf::runtime

@@ -11,11 +11,16 @@
 
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 
 #include "hipcore/graph/library.h"
 #include TF_RUNTIME_BACKEND  // worker/runtime/cpu/backend.h, or cuda's
+#include "worker/runtime/common/fill.h"
+#include "worker/runtime/common/launch.h"
+#include "worker/runtime/common/link_type.h"
 #include "worker/runtime/common/thread_state.h"
+#include "worker/runtime/common/wait.h"
 
 namespace tf::runtime {
 
@@ -91,14 +96,100 @@ concept BackendOfStreams = requires(hipStream_t handle, typename B::Stream& stre
 static_assert(BackendOfStreams<Backend>);
 
 template <typename B>
+concept BackendOfEvents = requires(hipEvent_t handle, unsigned flags, const typename B::Event& event,
+                                   const typename B::Stream& stream, float& milliseconds) {
+  // An event for the length of a call; null for a handle that is none.
+  { B::find_event(handle) } -> std::same_as<typename B::Event>;
+  // As captures know it, until it is destroyed.
+  { B::reference(event) } -> std::same_as<std::uint64_t>;
+  { B::create_event(handle, flags) } -> std::same_as<hipError_t>;
+  { B::destroy_event(handle) } -> std::same_as<hipError_t>;
+  // Before the recording, or the capture of one.
+  { B::check_record(event, stream) } -> std::same_as<hipError_t>;
+  { B::record(event, stream) } -> std::same_as<hipError_t>;
+  { B::query(event) } -> std::same_as<hipError_t>;
+  { B::synchronize(event) } -> std::same_as<hipError_t>;
+  { B::elapsed(handle, handle, milliseconds) } -> std::same_as<hipError_t>;
+};
+static_assert(BackendOfEvents<Backend>);
+
+template <typename B>
+concept BackendOfLaunches = requires(const typename B::Kernel& kernel, const LaunchRequest& request,
+                                     const typename B::Stream& stream, typename B::PreparedLaunch& prepared,
+                                     graph::Library& library) {
+  // Checks the launch, and takes along what it needs of the arguments.
+  { B::prepare_launch(kernel, request, stream, prepared) } -> std::same_as<hipError_t>;
+  { B::capture_launch(library, kernel, request, stream, prepared) } -> std::same_as<graph::Library::Verdict>;
+  { B::launch(kernel, request, stream, prepared) } -> std::same_as<hipError_t>;
+};
+static_assert(BackendOfLaunches<Backend>);
+
+template <typename B>
+concept BackendOfCopies = requires(void* target, const void* source, int device, std::size_t bytes,
+                                   hipMemcpyKind kind, const graph::CopyWork& copy, const Fill& wish,
+                                   const typename B::Stream& stream, Wait wait) {
+  // What no capture has taken; nothing is null or 0.
+  { B::copy(target, source, bytes, kind, stream, wait) } -> std::same_as<hipError_t>;
+  {
+    B::copy_between_devices(target, device, source, device, bytes, stream, wait)
+    } -> std::same_as<hipError_t>;
+  // Of depth 1, as hipMemcpy2D; and as hipMemcpy3D. Slices are whole rows apart.
+  { B::copy_rows(copy, stream, wait) } -> std::same_as<hipError_t>;
+  { B::copy_box(copy, stream, wait) } -> std::same_as<hipError_t>;
+  // Slices do not touch each other.
+  { B::fill(wish, stream, wait) } -> std::same_as<hipError_t>;
+};
+static_assert(BackendOfCopies<Backend>);
+
+template <typename B>
+concept BackendOfModules = requires(const void* image, const char* name, int device, unsigned count,
+                                    hipJitOption* options, void** values, hipModule_t& handle,
+                                    hipFunction_t& function, void*& address, std::size_t& bytes,
+                                    typename B::ProgramModule& module, typename B::Kernel& kernel) {
+  // A fat binary that the program registered, loaded on a device, the thread's own; null by default. The
+  // kernel is also null where there is none. Errors of a variable: hipErrorInvalidSymbol.
+  { B::load_program(image, device, module) } -> std::same_as<hipError_t>;
+  { B::find_in_program(module, name, kernel) } -> std::same_as<bool>;
+  { B::variable_in_program(module, name, address, bytes) } -> std::same_as<hipError_t>;
+  // Nothing of it is asked for any more; it may still run.
+  { B::unload_program(module) } -> std::same_as<void>;
+  // What hipModule* makes: it has not been looked whether a handle is one.
+  { B::load_module(handle, image, count, options, values) } -> std::same_as<hipError_t>;
+  { B::unload_module(handle) } -> std::same_as<hipError_t>;
+  { B::module_function(handle, name, function) } -> std::same_as<hipError_t>;
+  { B::module_variable(handle, name, address, bytes) } -> std::same_as<hipError_t>;
+};
+static_assert(BackendOfModules<Backend>);
+
+template <typename B>
+concept BackendOfFunctions = requires(const void* host, const typename B::Kernel& kernel,
+                                      typename B::Kernel& found, hipFunction_t handle, hipStream_t stream,
+                                      hipFunction_attribute attribute, hipFuncAttribute settable,
+                                      hipFuncAttributes& all, hipFuncCache_t cache, const char*& name,
+                                      int& value, unsigned flags, std::size_t bytes) {
+  // A kernel for the length of a call: of a handle, null for one that is none; and by the address of its host
+  // stub, on the stream's device.
+  { B::find_function(handle) } -> std::same_as<typename B::Kernel>;
+  { B::host_kernel(host, stream, found) } -> std::same_as<hipError_t>;
+  { B::function_name(kernel, name) } -> std::same_as<hipError_t>;
+  { B::function_attribute(kernel, attribute, value) } -> std::same_as<hipError_t>;
+  { B::function_attributes(kernel, all) } -> std::same_as<hipError_t>;
+  { B::set_function_attribute(kernel, settable, value) } -> std::same_as<hipError_t>;
+  { B::set_function_cache(kernel, cache) } -> std::same_as<hipError_t>;
+  // Blocks of so many threads and bytes of dynamic shared memory that one multiprocessor holds at a time; and
+  // the largest block, of at most `value` threads (0: no limit), with a grid that fills the device.
+  { B::active_blocks(kernel, value, bytes, flags, value) } -> std::same_as<hipError_t>;
+  { B::best_block(kernel, bytes, value, flags, value, value) } -> std::same_as<hipError_t>;
+};
+static_assert(BackendOfFunctions<Backend>);
+
+template <typename B>
 concept BackendOfGraphs = requires(const void* named, graph::KernelFacts& facts, void*& address,
                                    std::size_t& bytes, const graph::Work& work, const graph::Plan& plan,
                                    std::shared_ptr<graph::Executable>& executable) {
   // A kernel as a program names it in a graph, its function's handle or the host stub, for the current
   // device.
   { B::describe_kernel(named, facts) } -> std::same_as<hipError_t>;
-  // A variable of the program, on the current device.
-  { B::find_symbol(named, address, bytes) } -> std::same_as<hipError_t>;
   // Would this be accepted now: shapes, memory, events.
   { B::check_work(work) } -> std::same_as<hipError_t>;
   { B::instantiate(plan, executable) } -> std::same_as<hipError_t>;

@@ -125,8 +125,9 @@ hipError_t hipSetDevice(int ordinal) {
 hipError_t hipGetDevice(int* ordinal) {
   return host_api([&] {
     if (!ordinal) return hipErrorInvalidValue;
+    if (const hipError_t status = Backend::status()) return status;
     *ordinal = thread().device;
-    return Backend::status();
+    return hipSuccess;
   });
 }
 

@@ -3,7 +3,7 @@
 // Backend's.
 #include "worker/runtime/common/graph_library.h"
 
-#include "worker/runtime/common/backend.h"
+#include "worker/runtime/common/programs.h"
 
 namespace tf::runtime {
 
@@ -25,7 +25,7 @@ class Graphs final : private graph::Side {
   }
   hipError_t find_symbol(const void* symbol, std::byte*& address, std::size_t& bytes) override {
     void* found = nullptr;
-    const hipError_t status = Backend::find_symbol(symbol, found, bytes);
+    const hipError_t status = find_variable(symbol, found, bytes);
     address = static_cast<std::byte*>(found);
     return status;
   }

@@ -9,12 +9,19 @@
 #include <memory>
 #include <utility>
 
+#include "worker/runtime/common/fill.h"
+#include "worker/runtime/common/launch.h"
 #include "worker/runtime/common/link_type.h"
+#include "worker/runtime/common/wait.h"
 #include "worker/runtime/cpu/clock.h"
+#include "worker/runtime/cpu/event.h"
 #include "worker/runtime/cpu/graphs.h"
+#include "worker/runtime/cpu/launch.h"
 #include "worker/runtime/cpu/runtime.h"
 
 namespace tf::cpu {
+
+using runtime::Wait;
 
 struct Backend {
   // --- calls
@@ -76,9 +83,74 @@ struct Backend {
   static graph::StreamRef reference(const Stream& stream) { return cpu::reference(*stream); }
   static graph::StreamRef short_reference(const Stream& stream) { return cpu::reference(*stream); }
 
+  // --- events
+  using Event = Found<cpu::Event>;
+
+  static Event find_event(hipEvent_t handle) { return cpu::find_event(handle); }
+  static std::uint64_t reference(const Event& event) { return cpu::reference(*event); }
+  static hipError_t create_event(hipEvent_t& event, unsigned flags);
+  static hipError_t destroy_event(hipEvent_t event);
+  static hipError_t check_record(const Event& event, const Stream& stream) {
+    return event->device() == stream->device().ordinal() ? hipSuccess : hipErrorInvalidHandle;
+  }
+  static hipError_t record(const Event& event, const Stream& stream) {
+    event->record(*stream);
+    return hipSuccess;
+  }
+  static hipError_t query(const Event& event);
+  static hipError_t synchronize(const Event& event);
+  static hipError_t elapsed(hipEvent_t start, hipEvent_t stop, float& milliseconds);
+
+  // --- copies and fills
+  static hipError_t copy(void* target, const void* source, std::size_t bytes, hipMemcpyKind kind,
+                         const Stream& stream, Wait wait);
+  static hipError_t copy_between_devices(void* target, int target_device, const void* source,
+                                         int source_device, std::size_t bytes, const Stream& stream,
+                                         Wait wait);
+  static hipError_t copy_rows(const graph::CopyWork& box, const Stream& stream, Wait wait);
+  static hipError_t copy_box(const graph::CopyWork& box, const Stream& stream, Wait wait);
+  static hipError_t fill(const runtime::Fill& wish, const Stream& stream, Wait wait);
+
+  // --- modules and functions
+  using Kernel = Found<Function>;
+  using ProgramModule = std::shared_ptr<Module>;
+
+  static hipError_t load_program(const void* image, int device, ProgramModule& module);
+  static bool find_in_program(const ProgramModule& module, const char* name, Kernel& kernel);
+  static hipError_t variable_in_program(const ProgramModule& module, const char* name, void*& address,
+                                        std::size_t& bytes);
+  static void unload_program(const ProgramModule& module);
+  static hipError_t load_module(hipModule_t& module, const void* image, unsigned count, hipJitOption* options,
+                                void** values);
+  static hipError_t unload_module(hipModule_t module);
+  static hipError_t module_function(hipModule_t module, const char* name, hipFunction_t& function);
+  static hipError_t module_variable(hipModule_t module, const char* name, void*& address, std::size_t& bytes);
+
+  static Kernel find_function(hipFunction_t handle) { return cpu::find_function(handle); }
+  static hipError_t host_kernel(const void* host, hipStream_t stream, Kernel& kernel);
+  static hipError_t function_name(const Kernel& kernel, const char*& name);
+  static hipError_t function_attribute(const Kernel& kernel, hipFunction_attribute attribute, int& value);
+  static hipError_t function_attributes(const Kernel& kernel, hipFuncAttributes& attributes);
+  static hipError_t set_function_attribute(const Kernel& kernel, hipFuncAttribute attribute, int value);
+  static hipError_t set_function_cache(const Kernel& kernel, hipFuncCache_t config);
+  static hipError_t active_blocks(const Kernel& kernel, int threads, std::size_t dynamic_bytes,
+                                  unsigned flags, int& blocks);
+  static hipError_t best_block(const Kernel& kernel, std::size_t dynamic_bytes, int limit, unsigned flags,
+                               int& grid, int& block);
+
+  // --- launches
+  using PreparedLaunch = cpu::PreparedLaunch;
+
+  static hipError_t prepare_launch(const Kernel& kernel, const runtime::LaunchRequest& request,
+                                   const Stream& stream, PreparedLaunch& prepared);
+  static graph::Library::Verdict capture_launch(graph::Library& library, const Kernel& kernel,
+                                                const runtime::LaunchRequest& request, const Stream& stream,
+                                                const PreparedLaunch& prepared);
+  static hipError_t launch(const Kernel& kernel, const runtime::LaunchRequest& request, const Stream& stream,
+                           PreparedLaunch& prepared);
+
   // --- graphs
   static hipError_t describe_kernel(const void* named, graph::KernelFacts& facts);
-  static hipError_t find_symbol(const void* symbol, void*& address, std::size_t& bytes);
   static hipError_t check_work(const graph::Work& work);
   static hipError_t instantiate(const graph::Plan& plan, std::shared_ptr<graph::Executable>& executable);
 };

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Linear copies, and how every copy is executed.
+// Copies between any two places: checked at the call, executed in stream order.
 #include "worker/runtime/cpu/copy.h"
 
 #include <cstring>
 #include <memory>
 #include <utility>
 
-#include "worker/runtime/cpu/api.h"
-#include "worker/runtime/cpu/graphs.h"
-#include "worker/runtime/cpu/runtime.h"
+#include "worker/runtime/cpu/backend.h"
 
 namespace tf::cpu {
 namespace {
@@ -19,40 +17,43 @@ constexpr std::size_t kCallerCopy_bytes = 1 << 20;
 // Pageable sources up to this size are taken along with the command; larger ones make the call wait.
 constexpr std::size_t kSnapshot_bytes = 64 << 10;
 
-void copy_slice(const Box& box, std::byte* target, const std::byte* source) {
-  if (box.target_pitch == box.width && box.source_pitch == box.width) {
-    std::memmove(target, source, box.width * box.height);
+std::size_t bytes_of(const graph::CopyWork& copy) { return copy.width * copy.height * copy.depth; }
+
+void copy_slice(const graph::CopyWork& copy, std::byte* target, const std::byte* source) {
+  if (copy.target.pitch == copy.width && copy.source.pitch == copy.width) {
+    std::memmove(target, source, copy.width * copy.height);
     return;
   }
-  for (std::size_t row = 0; row < box.height; ++row)
-    std::memmove(target + row * box.target_pitch, source + row * box.source_pitch, box.width);
+  for (std::size_t row = 0; row < copy.height; ++row)
+    std::memmove(target + row * copy.target.pitch, source + row * copy.source.pitch, copy.width);
 }
 
 // From the first byte to the last, gaps included. False when that is no number.
-bool reach(const Box& box, std::size_t pitch, std::size_t slice, std::size_t& bytes) {
+bool reach(const graph::CopyWork& copy, std::size_t pitch, std::size_t slice, std::size_t& bytes) {
   std::size_t rows = 0;
   std::size_t slices = 0;
-  return !__builtin_mul_overflow(pitch, box.height - 1, &rows) &&
-         !__builtin_mul_overflow(slice, box.depth - 1, &slices) &&
-         !__builtin_add_overflow(rows, slices, &bytes) && !__builtin_add_overflow(bytes, box.width, &bytes);
+  return !__builtin_mul_overflow(pitch, copy.height - 1, &rows) &&
+         !__builtin_mul_overflow(slice, copy.depth - 1, &slices) &&
+         !__builtin_add_overflow(rows, slices, &bytes) && !__builtin_add_overflow(bytes, copy.width, &bytes);
 }
 
 bool pageable(const void* pointer) { return !Runtime::get().memory.find(pointer); }
 
 // The source may change as soon as we return, so its bytes travel with the command, packed.
-hipError_t submit_snapshot(const Box& box, Stream& stream) {
-  std::unique_ptr<std::byte[]> bytes(new (std::nothrow) std::byte[box.bytes()]);
+hipError_t submit_snapshot(const graph::CopyWork& copy, Stream& stream) {
+  std::unique_ptr<std::byte[]> bytes(new (std::nothrow) std::byte[bytes_of(copy)]);
   if (!bytes) return hipErrorOutOfMemory;
-  Box packed = box;
-  packed.target = bytes.get();
-  packed.target_pitch = box.width;
-  packed.target_slice = box.width * box.height;
-  for (std::size_t slice = 0; slice < box.depth; ++slice)
-    copy_slice(packed, packed.target + slice * packed.target_slice, box.source + slice * box.source_slice);
-  Box later = box;
-  later.source = bytes.get();
-  later.source_pitch = packed.target_pitch;
-  later.source_slice = packed.target_slice;
+  graph::CopyWork packed = copy;
+  packed.target.address = bytes.get();
+  packed.target.pitch = copy.width;
+  packed.target.slice = copy.width * copy.height;
+  for (std::size_t slice = 0; slice < copy.depth; ++slice)
+    copy_slice(packed, packed.target.address + slice * packed.target.slice,
+               copy.source.address + slice * copy.source.slice);
+  graph::CopyWork later = copy;
+  later.source.address = bytes.get();
+  later.source.pitch = packed.target.pitch;
+  later.source.slice = packed.target.slice;
   auto task = [&device = stream.device(), later, kept = std::move(bytes)] {
     return device.run([&later] { return run_copy(later); });
   };
@@ -60,97 +61,76 @@ hipError_t submit_snapshot(const Box& box, Stream& stream) {
   return hipSuccess;
 }
 
-// Takes the copy into a capture, if the stream is being captured. One that is waited for cannot be.
-graph::Library::Verdict capture(graph::Library& graphs, const Box& box, const Stream& stream, Wait wait) {
-  if (wait == Wait::kYes) return graphs.refuse(reference(stream));
-  graph::CopyWork work;
-  work.target = {box.target, box.target_pitch, box.target_slice};
-  work.source = {const_cast<std::byte*>(box.source), box.source_pitch, box.source_slice};
-  work.width = box.width;
-  work.height = box.height;
-  work.depth = box.depth;
-  work.kind = box.kind;
-  if (box.height > 1 || box.depth > 1) work.type = hipGraphNodeTypeMemcpy;
-  return graphs.capture(reference(stream), work);
-}
-
 }  // namespace
 
-bool is_pageable(const Box& box) { return pageable(box.target) || pageable(box.source); }
+bool is_pageable(const graph::CopyWork& copy) {
+  return pageable(copy.target.address) || pageable(copy.source.address);
+}
 
-hipError_t run_copy(const Box& box) {
+hipError_t run_copy(const graph::CopyWork& copy) {
   const double cost = Runtime::get().settings().copy_ns_per_byte;
   const std::uint64_t start = cost > 0.0 ? now_ns() : 0;
-  for (std::size_t slice = 0; slice < box.depth; ++slice)
-    copy_slice(box, box.target + slice * box.target_slice, box.source + slice * box.source_slice);
-  if (cost > 0.0) spin_until(start + static_cast<std::uint64_t>(cost * static_cast<double>(box.bytes())));
+  for (std::size_t slice = 0; slice < copy.depth; ++slice)
+    copy_slice(copy, copy.target.address + slice * copy.target.slice,
+               copy.source.address + slice * copy.source.slice);
+  if (cost > 0.0) spin_until(start + static_cast<std::uint64_t>(cost * static_cast<double>(bytes_of(copy))));
   return hipSuccess;
 }
 
-bool within_memory(const Box& box) {
+bool within_memory(const graph::CopyWork& copy) {
   std::size_t target_bytes = 0;
   std::size_t source_bytes = 0;
-  if (!reach(box, box.target_pitch, box.target_slice, target_bytes)) return false;
-  if (!reach(box, box.source_pitch, box.source_slice, source_bytes)) return false;
+  if (!reach(copy, copy.target.pitch, copy.target.slice, target_bytes)) return false;
+  if (!reach(copy, copy.source.pitch, copy.source.slice, source_bytes)) return false;
   const MemoryMap& memory = Runtime::get().memory;
-  return memory.covers(box.target, target_bytes) && memory.covers(box.source, source_bytes);
+  return memory.covers(copy.target.address, target_bytes) && memory.covers(copy.source.address, source_bytes);
 }
 
-bool valid_kind(hipMemcpyKind kind) { return kind >= hipMemcpyHostToHost && kind <= hipMemcpyDefault; }
+namespace {
 
-hipError_t submit_copy(const Box& box, Stream& stream, Wait wait) {
-  if (!within_memory(box)) return hipErrorInvalidValue;
-  if (graph::Library* graphs = capturing()) {
-    if (const auto verdict = capture(*graphs, box, stream, wait)) return *verdict;
-  }
+// hipErrorInvalidValue when the known memory at either end is smaller than the copy reaches.
+hipError_t submit_copy(const graph::CopyWork& copy, Stream& stream, Wait wait) {
+  if (!within_memory(copy)) return hipErrorInvalidValue;
   // As on a GPU: pageable memory cannot be used after the call returned.
-  if (wait == Wait::kNo && pageable(box.target)) wait = Wait::kYes;
-  if (wait == Wait::kNo && pageable(box.source)) {
-    if (box.bytes() <= kSnapshot_bytes && !stream.idle()) return submit_snapshot(box, stream);
+  if (wait == Wait::kNo && pageable(copy.target.address)) wait = Wait::kYes;
+  if (wait == Wait::kNo && pageable(copy.source.address)) {
+    if (bytes_of(copy) <= kSnapshot_bytes && !stream.idle()) return submit_snapshot(copy, stream);
     wait = Wait::kYes;
   }
-  const bool here = wait == Wait::kYes || box.bytes() <= kCallerCopy_bytes;
-  const auto task = [&device = stream.device(), box] { return device.run([&box] { return run_copy(box); }); };
+  const bool here = wait == Wait::kYes || bytes_of(copy) <= kCallerCopy_bytes;
+  const auto task = [&device = stream.device(), copy] {
+    return device.run([&copy] { return run_copy(copy); });
+  };
   const std::uint64_t position = stream.submit(task, here ? Where::kCaller : Where::kThread);
   if (wait == Wait::kNo) return hipSuccess;
   stream.wait(position);
   return stream.device().failure();
 }
 
-hipError_t copy_linear(void* target, const void* source, std::size_t bytes, hipMemcpyKind kind,
-                       hipStream_t stream_handle, Wait wait) {
-  if (!valid_kind(kind)) return hipErrorInvalidMemcpyDirection;
-  std::shared_ptr<Stream> stream;
-  if (const hipError_t status = find_stream(stream_handle, stream)) return status;
-  if (bytes == 0) return hipSuccess;
-  if (!target || !source) return hipErrorInvalidValue;
-  if (target == source) return hipSuccess;
-  Box box;
-  box.target = static_cast<std::byte*>(target);
-  box.source = static_cast<const std::byte*>(source);
-  box.width = bytes;
-  box.kind = kind;
-  box.target_pitch = box.source_pitch = bytes;
+}  // namespace
+
+hipError_t Backend::copy(void* target, const void* source, std::size_t bytes, hipMemcpyKind kind,
+                         const Stream& stream, Wait wait) {
+  graph::CopyWork line;
+  line.target = {static_cast<std::byte*>(target), bytes, bytes};
+  line.source = {static_cast<std::byte*>(const_cast<void*>(source)), bytes, bytes};
+  line.width = bytes;
+  line.kind = kind;
+  return submit_copy(line, *stream, wait);
+}
+
+// All memory is one here.
+hipError_t Backend::copy_between_devices(void* target, int, const void* source, int, std::size_t bytes,
+                                         const Stream& stream, Wait wait) {
+  return target == source ? hipSuccess : copy(target, source, bytes, hipMemcpyDeviceToDevice, stream, wait);
+}
+
+hipError_t Backend::copy_rows(const graph::CopyWork& box, const Stream& stream, Wait wait) {
   return submit_copy(box, *stream, wait);
 }
 
-namespace {
-
-hipError_t copy_between_devices(void* target, int target_device, const void* source, int source_device,
-                                std::size_t bytes, hipStream_t stream, Wait wait) {
-  const Runtime& runtime = Runtime::get();
-  if (!runtime.valid_device(target_device) || !runtime.valid_device(source_device))
-    return hipErrorInvalidDevice;
-  return copy_linear(target, source, bytes, hipMemcpyDeviceToDevice, stream, wait);
+hipError_t Backend::copy_box(const graph::CopyWork& box, const Stream& stream, Wait wait) {
+  return submit_copy(box, *stream, wait);
 }
 
-}  // namespace
 }  // namespace tf::cpu
-
-using namespace tf::cpu;
-
-extern "C" {
-
-#include "worker/runtime/common/copy_functions.inc"
-
-}  // extern "C"

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+// Events: recording, waiting for and measuring between them.
 #include "worker/runtime/cpu/event.h"
 
 #include <utility>
 
-#include "worker/runtime/cpu/api.h"
-#include "worker/runtime/cpu/clock.h"
-#include "worker/runtime/cpu/graphs.h"
+#include "worker/runtime/cpu/backend.h"
 #include "worker/runtime/cpu/pool.h"
-#include "worker/runtime/cpu/runtime.h"
 
 namespace tf::cpu {
 
@@ -96,55 +94,29 @@ std::uint64_t Event::time_ns() const {
   return recordings_ != 0 && point_.done() ? stamp_ns_ : 0;
 }
 
-namespace {
-
-constexpr unsigned kKnownFlags = hipEventDefault | hipEventBlockingSync | hipEventDisableTiming |
-                                 hipEventInterprocess | hipEventReleaseToDevice | hipEventReleaseToSystem;
-
-hipError_t create(hipEvent_t* event, unsigned flags) {
-  if (!event || (flags & ~kKnownFlags)) return hipErrorInvalidValue;
-  if ((flags & hipEventReleaseToDevice) && (flags & hipEventReleaseToSystem)) return hipErrorInvalidValue;
-  if ((flags & hipEventInterprocess) && !(flags & hipEventDisableTiming)) return hipErrorInvalidValue;
-  Runtime& runtime = Runtime::get();
-  if (runtime.device_count() == 0) return hipErrorNoDevice;
+hipError_t Backend::create_event(hipEvent_t& event, unsigned flags) {
   std::shared_ptr<SharedEvent> shared;
   if ((flags & hipEventInterprocess) && !(shared = SharedEvent::make())) return hipErrorOutOfMemory;
-  *event = runtime.events.add(std::make_shared<Event>(thread_state().device, flags, std::move(shared)));
-  return *event ? hipSuccess : hipErrorOutOfMemory;
+  event = Runtime::get().events.add(
+      std::make_shared<cpu::Event>(thread_state().device, flags, std::move(shared)));
+  return event ? hipSuccess : hipErrorOutOfMemory;
 }
 
-hipError_t record_found(Event& event, Stream& stream) {
-  if (event.device() != stream.device().ordinal()) return hipErrorInvalidHandle;
-  if (graph::Library* graphs = capturing()) {
-    if (const auto verdict = graphs->capture_record(reference(stream), reference(event))) return *verdict;
-  }
-  event.record(stream);
+hipError_t Backend::destroy_event(hipEvent_t event) {
+  if (!Runtime::get().events.remove(event)) return hipErrorInvalidHandle;
+  static_cast<void>(find_event(event));  // so that this thread does not keep it for its next call
   return hipSuccess;
 }
 
-hipError_t record(hipEvent_t handle, hipStream_t stream_handle) {
-  const Found<Event> event = find_event(handle);
-  if (!event) return hipErrorInvalidHandle;
-  Found<Stream> stream;
-  if (const hipError_t status = find_stream(stream_handle, stream)) return status;
-  return record_found(*event, *stream);
+hipError_t Backend::query(const Event& event) { return event->query(); }
+
+hipError_t Backend::synchronize(const Event& event) {
+  const hipError_t status = event->synchronize();
+  release_unused_memory(Runtime::get().device(event->device()));
+  return status;
 }
 
-// Asking about an event that stands for a point in a capture is an error, and the end of the capture.
-hipError_t refuse_captured(const Event& event) {
-  graph::Library* const graphs = capturing();
-  return graphs ? graphs->refuse_event(reference(event)).value_or(hipSuccess) : hipSuccess;
-}
-
-hipError_t destroy(hipEvent_t handle) {
-  const auto event = Runtime::get().events.remove(handle);
-  if (!event) return hipErrorInvalidHandle;
-  if (graph::Library* graphs = capturing()) graphs->forget_event(reference(*event));
-  return hipSuccess;
-}
-
-hipError_t elapsed(float* milliseconds, hipEvent_t start_handle, hipEvent_t stop_handle) {
-  if (!milliseconds) return hipErrorInvalidValue;
+hipError_t Backend::elapsed(hipEvent_t start_handle, hipEvent_t stop_handle, float& milliseconds) {
   const auto start = Runtime::get().events.find(start_handle);
   const auto stop = Runtime::get().events.find(stop_handle);
   if (!start || !stop || !start->timed() || !stop->timed()) return hipErrorInvalidHandle;
@@ -156,62 +128,8 @@ hipError_t elapsed(float* milliseconds, hipEvent_t start_handle, hipEvent_t stop
     const hipError_t failed = Runtime::get().device(start->device()).failure();
     return failed != hipSuccess ? failed : hipErrorNotReady;
   }
-  *milliseconds = static_cast<float>(static_cast<double>(static_cast<std::int64_t>(to - from)) / 1e6);
+  milliseconds = static_cast<float>(static_cast<double>(static_cast<std::int64_t>(to - from)) / 1e6);
   return hipSuccess;
 }
 
-}  // namespace
-
-hipError_t record_event(hipEvent_t handle, Stream& stream) {
-  const Found<Event> event = find_event(handle);
-  return event ? record_found(*event, stream) : hipErrorInvalidHandle;
-}
-
 }  // namespace tf::cpu
-
-using namespace tf::cpu;
-
-extern "C" {
-
-hipError_t hipEventCreate(hipEvent_t* event) {
-  return api([&] { return create(event, hipEventDefault); });
-}
-
-hipError_t hipEventCreateWithFlags(hipEvent_t* event, unsigned flags) {
-  return api([&] { return create(event, flags); });
-}
-
-hipError_t hipEventRecord(hipEvent_t event, hipStream_t stream) {
-  return api([&] { return record(event, stream); });
-}
-
-// What was recorded stays in its stream; only the handle goes.
-hipError_t hipEventDestroy(hipEvent_t event) {
-  return api([&] { return destroy(event); });
-}
-
-hipError_t hipEventSynchronize(hipEvent_t handle) {
-  return api([&] {
-    const auto event = Runtime::get().events.find(handle);
-    if (!event) return hipErrorInvalidHandle;
-    if (const hipError_t refused = refuse_captured(*event)) return refused;
-    const hipError_t status = event->synchronize();
-    release_unused_memory(Runtime::get().device(event->device()));
-    return status;
-  });
-}
-
-hipError_t hipEventQuery(hipEvent_t handle) {
-  return api([&] {
-    const auto event = Runtime::get().events.find(handle);
-    if (!event) return hipErrorInvalidHandle;
-    if (const hipError_t refused = refuse_captured(*event)) return refused;
-    return event->query();
-  });
-}
-
-hipError_t hipEventElapsedTime(float* ms, hipEvent_t start, hipEvent_t stop) {
-  return api([&] { return elapsed(ms, start, stop); });
-}
-
-}  // extern "C"

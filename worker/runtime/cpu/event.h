@@ -56,7 +56,4 @@ class Event : public std::enable_shared_from_this<Event> {
   std::uint64_t stamp_ns_ = 0;  // when that was reached; 0: not yet, or its device has failed before
 };
 
-// As hipEventRecord: also where the stream is being captured.
-hipError_t record_event(hipEvent_t handle, Stream& stream);
-
 }  // namespace tf::cpu

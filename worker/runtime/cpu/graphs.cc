@@ -11,18 +11,9 @@
 #include "worker/runtime/cpu/event.h"
 #include "worker/runtime/cpu/memset.h"
 #include "worker/runtime/cpu/module.h"
-#include "worker/runtime/cpu/programs.h"
 
 namespace tf::cpu {
 namespace {
-
-// A kernel as a program names it in a graph: its function's handle, or the host stub for the current device.
-hipError_t resolve(const void* named, std::shared_ptr<Function>& function) {
-  Runtime& runtime = Runtime::get();
-  if (runtime.device_count() == 0) return hipErrorNoDevice;
-  function = runtime.functions.find(static_cast<hipFunction_t>(const_cast<void*>(named)));
-  return function ? hipSuccess : runtime.programs().function(named, nullptr, function);
-}
 
 // Null when its module was unloaded meanwhile.
 std::shared_ptr<Function> function_of(const graph::KernelWork& work) {
@@ -36,21 +27,6 @@ Grid grid_of(const graph::KernelWork& work) {
   grid.dynamic_shared_bytes = work.shared_bytes;
   grid.cooperative = work.cooperative;
   return grid;
-}
-
-Box box_of(const graph::CopyWork& work) {
-  Box box;
-  box.target = work.target.address;
-  box.target_pitch = work.target.pitch;
-  box.target_slice = work.target.slice;
-  box.source = work.source.address;
-  box.source_pitch = work.source.pitch;
-  box.source_slice = work.source.slice;
-  box.width = work.width;
-  box.height = work.height;
-  box.depth = work.depth;
-  box.kind = work.kind;
-  return box;
 }
 
 Fill fill_of(const graph::FillWork& work) {
@@ -75,7 +51,7 @@ struct Step {
   std::vector<Body> bodies;
   std::shared_ptr<Event> event;
   bool record = false;
-  std::vector<Box> copies;  // that the bodies make
+  std::vector<graph::CopyWork> copies;  // that the bodies make
 };
 using Steps = std::vector<Step>;
 
@@ -97,8 +73,8 @@ hipError_t add_body(const graph::SharedWork& work, Step& step) {
       return run_kernel(device, function->kernel(), grid, kernel->block.data());
     });
   } else if (const auto* copy = std::get_if<graph::CopyWork>(work.get())) {
-    step.copies.push_back(box_of(*copy));
-    bodies.emplace_back([box = step.copies.back()] { return run_copy(box); });
+    step.copies.push_back(*copy);
+    bodies.emplace_back([work, copy] { return run_copy(*copy); });
   } else if (const auto* fill = std::get_if<graph::FillWork>(work.get())) {
     bodies.emplace_back([wish = fill_of(*fill)] { return run_fill(wish); });
   } else if (const auto* host = std::get_if<graph::HostWork>(work.get())) {
@@ -182,16 +158,14 @@ std::vector<graph::Argument> graph_arguments(const Kernel& kernel) {
 }
 
 hipError_t Backend::describe_kernel(const void* named, graph::KernelFacts& facts) {
-  std::shared_ptr<Function> function;
-  if (const hipError_t status = resolve(named, function)) return status;
-  facts.resolved = reinterpret_cast<hipFunction_t>(function.get());
+  if (const hipError_t status = require_device()) return status;
+  Kernel function = find_function(static_cast<hipFunction_t>(const_cast<void*>(named)));
+  if (!function)
+    if (const hipError_t status = host_kernel(named, nullptr, function)) return status;
+  facts.resolved = reinterpret_cast<hipFunction_t>(&*function);
   facts.arguments = graph_arguments(function->kernel());
   facts.argument_bytes = function->kernel().argument_bytes;
   return hipSuccess;
-}
-
-hipError_t Backend::find_symbol(const void* symbol, void*& address, std::size_t& bytes) {
-  return Runtime::get().programs().variable(symbol, &address, &bytes);
 }
 
 hipError_t Backend::check_work(const graph::Work& work) {
@@ -201,7 +175,7 @@ hipError_t Backend::check_work(const graph::Work& work) {
     return check_shape(function->kernel(), grid_of(*kernel));
   }
   bool good = true;
-  if (const auto* copy = std::get_if<graph::CopyWork>(&work)) good = within_memory(box_of(*copy));
+  if (const auto* copy = std::get_if<graph::CopyWork>(&work)) good = within_memory(*copy);
   if (const auto* fill = std::get_if<graph::FillWork>(&work)) good = fillable(fill_of(*fill));
   if (const auto* event = std::get_if<graph::EventWork>(&work)) good = event_of(*event) != nullptr;
   return good ? hipSuccess : hipErrorInvalidValue;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Module: a loaded code object on a device, its functions and variables; and the one way to launch.
+// Module: a loaded code object on a device, its functions and variables; and running a kernel.
 // Thread-safe.
 #pragma once
 
@@ -58,26 +58,9 @@ class Module {
   std::map<std::string, void*, std::less<>> globals_;  // those that were added to the known memory
 };
 
-struct LaunchRequest {
-  Grid grid;
-  const void* named = nullptr;  // the kernel as the program named it
-  void** arguments = nullptr;   // one pointer an argument; or
-  void** extra = nullptr;       // HIP_LAUNCH_PARAM_BUFFER_*
-  hipStream_t stream = nullptr;
-  hipEvent_t start = nullptr;  // recorded right before and after the kernel
-  hipEvent_t stop = nullptr;
-};
-
-hipError_t launch(const Function& function, const LaunchRequest& request);
 // Runs a kernel, unless the device has failed; when the kernel does, so has the device.
 hipError_t run_kernel(Device& device, const Kernel& kernel, const Grid& grid, const void* arguments);
 // Whether this kernel can have this shape, in HIP 5's words.
 hipError_t check_shape(const Kernel& kernel, const Grid& grid);
-
-// The shape in HIP's words; false when a number does not fit.
-bool set_grid(Grid& grid, const dim3& blocks, const dim3& threads, std::size_t shared_bytes);
-
-// What a function may be asked: hipFuncAttributes and hipFunction_attribute.
-hipError_t function_attributes(const Function& function, hipFuncAttributes* attributes);
 
 }  // namespace tf::cpu

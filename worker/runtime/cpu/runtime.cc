@@ -12,7 +12,6 @@
 #include "worker/runtime/cpu/graphs.h"
 #include "worker/runtime/cpu/module.h"
 #include "worker/runtime/cpu/pool.h"
-#include "worker/runtime/cpu/programs.h"
 #include "worker/runtime/cpu/properties.h"
 #include "worker/runtime/cpu/virtual_memory.h"
 
@@ -130,8 +129,7 @@ Runtime& Runtime::get() {
   return runtime;
 }
 
-Runtime::Runtime()
-    : programs_(std::make_unique<Programs>()), virtual_memory_(std::make_unique<VirtualMemory>()) {
+Runtime::Runtime() : virtual_memory_(std::make_unique<VirtualMemory>()) {
   settings_.call_ns = setting("HIP_CPU_CALL_NS", 0, 0, 1'000'000'000);
   settings_.copy_ns_per_byte = copy_cost();
   const unsigned long long devices = setting("HIP_CPU_DEVICES", 1, 0, kMaxDevices);

@@ -16,7 +16,6 @@
 #include <string>
 #include <vector>
 
-#include "worker/runtime/common/call_configurations.h"
 #include "worker/runtime/common/thread_state.h"
 #include "worker/runtime/cpu/handle_table.h"
 #include "worker/runtime/cpu/memory_map.h"
@@ -28,7 +27,6 @@ class Event;
 class Module;
 class Function;
 class Pool;
-class Programs;
 class VirtualMemory;
 
 inline constexpr int kMaxDevices = 16;
@@ -132,7 +130,6 @@ class Runtime {
   MemoryMap memory;
   std::mutex sharing;  // held while an allocation becomes a memory file
 
-  Programs& programs() { return *programs_; }
   VirtualMemory& virtual_memory() { return *virtual_memory_; }
 
  private:
@@ -141,7 +138,6 @@ class Runtime {
 
   Settings settings_;
   std::vector<std::unique_ptr<Device>> devices_;
-  std::unique_ptr<Programs> programs_;
   std::unique_ptr<VirtualMemory> virtual_memory_;
 };
 
@@ -159,7 +155,6 @@ inline ThreadState& thread_state() { return internal::own_thread_state; }
 struct ThreadOwned {
   ~ThreadOwned();
 
-  runtime::CallConfigurations configurations;
   std::array<std::shared_ptr<Stream>, kMaxDevices> streams;  // hipStreamPerThread
   RecentHandles<Stream, hipStream_t> recent_streams;
   RecentHandles<Event, hipEvent_t> recent_events;

@@ -11,6 +11,7 @@ namespace tf::cuda {
 using runtime::api;
 using runtime::capture;
 using runtime::host_api;
+using runtime::quiet_api;
 using runtime::refuse_captured;
 using runtime::remember;
 using runtime::Wait;

@@ -6,15 +6,22 @@
 #include <hip/hip_runtime_api.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <utility>
 
+#include "worker/runtime/common/fill.h"
+#include "worker/runtime/common/launch.h"
 #include "worker/runtime/common/link_type.h"
+#include "worker/runtime/common/wait.h"
+#include "worker/runtime/cuda/convert.h"
 #include "worker/runtime/cuda/graphs.h"
 #include "worker/runtime/cuda/runtime.h"
 #include "worker/runtime/cuda/streams.h"
 
 namespace tf::cuda {
+
+using runtime::Wait;
 
 struct Backend {
   // --- calls
@@ -81,9 +88,68 @@ struct Backend {
   static graph::StreamRef reference(Stream stream) { return cuda::reference(stream); }
   static graph::StreamRef short_reference(Stream stream) { return cuda::short_reference(stream); }
 
+  // --- events
+  using Event = hipEvent_t;
+
+  static Event find_event(hipEvent_t handle) { return handle; }
+  static std::uint64_t reference(Event event) { return cuda::reference(event); }
+  static hipError_t create_event(hipEvent_t& event, unsigned flags);
+  static hipError_t destroy_event(hipEvent_t event);
+  static hipError_t check_record(Event, Stream) { return hipSuccess; }
+  static hipError_t record(Event event, Stream stream) { return check(cu().EventRecord(event, stream)); }
+  static hipError_t query(Event event);
+  static hipError_t synchronize(Event event);
+  static hipError_t elapsed(hipEvent_t start, hipEvent_t stop, float& milliseconds);
+
+  // --- copies and fills
+  static hipError_t copy(void* target, const void* source, std::size_t bytes, hipMemcpyKind kind,
+                         Stream stream, Wait wait);
+  static hipError_t copy_between_devices(void* target, int target_device, const void* source,
+                                         int source_device, std::size_t bytes, Stream stream, Wait wait);
+  static hipError_t copy_rows(const graph::CopyWork& box, Stream stream, Wait wait);
+  static hipError_t copy_box(const graph::CopyWork& box, Stream stream, Wait wait);
+  static hipError_t fill(const runtime::Fill& wish, Stream stream, Wait wait);
+
+  // --- modules and functions
+  using Kernel = hipFunction_t;
+  using ProgramModule = hipModule_t;
+
+  static hipError_t load_program(const void* image, int device, ProgramModule& module);
+  static bool find_in_program(const ProgramModule& module, const char* name, Kernel& kernel);
+  static hipError_t variable_in_program(const ProgramModule& module, const char* name, void*& address,
+                                        std::size_t& bytes);
+  static void unload_program(const ProgramModule& module);
+  static hipError_t load_module(hipModule_t& module, const void* image, unsigned count, hipJitOption* options,
+                                void** values);
+  static hipError_t unload_module(hipModule_t module);
+  static hipError_t module_function(hipModule_t module, const char* name, hipFunction_t& function);
+  static hipError_t module_variable(hipModule_t module, const char* name, void*& address, std::size_t& bytes);
+
+  static Kernel find_function(hipFunction_t handle) { return handle; }
+  static hipError_t host_kernel(const void* host, hipStream_t stream, Kernel& kernel);
+  static hipError_t function_name(Kernel kernel, const char*& name);
+  static hipError_t function_attribute(Kernel kernel, hipFunction_attribute attribute, int& value);
+  static hipError_t function_attributes(Kernel kernel, hipFuncAttributes& attributes);
+  static hipError_t set_function_attribute(Kernel kernel, hipFuncAttribute attribute, int value);
+  static hipError_t set_function_cache(Kernel kernel, hipFuncCache_t config);
+  static hipError_t active_blocks(Kernel kernel, int threads, std::size_t dynamic_bytes, unsigned flags,
+                                  int& blocks);
+  static hipError_t best_block(Kernel kernel, std::size_t dynamic_bytes, int limit, unsigned flags, int& grid,
+                               int& block);
+
+  // --- launches
+  using PreparedLaunch = LaunchExtra;
+
+  static hipError_t prepare_launch(Kernel kernel, const runtime::LaunchRequest& request, Stream stream,
+                                   PreparedLaunch& prepared);
+  static graph::Library::Verdict capture_launch(graph::Library& library, Kernel kernel,
+                                                const runtime::LaunchRequest& request, Stream stream,
+                                                const PreparedLaunch& prepared);
+  static hipError_t launch(Kernel kernel, const runtime::LaunchRequest& request, Stream stream,
+                           PreparedLaunch& prepared);
+
   // --- graphs
   static hipError_t describe_kernel(const void* named, graph::KernelFacts& facts);
-  static hipError_t find_symbol(const void* symbol, void*& address, std::size_t& bytes);
   static hipError_t check_work(const graph::Work& work);
   static hipError_t instantiate(const graph::Plan& plan, std::shared_ptr<graph::Executable>& executable);
 };

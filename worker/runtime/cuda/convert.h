@@ -15,29 +15,11 @@
 
 namespace tf::cuda {
 
-bool valid_kind(hipMemcpyKind kind);
-
-// `width` bytes x `height` rows. hipErrorInvalidPitchValue where rows overlap.
-hipError_t convert_rows(driver::Copy2D& copy, void* target, std::size_t target_pitch, const void* source,
-                        std::size_t source_pitch, std::size_t width, std::size_t height);
-hipError_t convert_box(driver::Copy3D& copy, const hipMemcpy3DParms& parameters);
-hipError_t convert_driver_rows(driver::Copy2D& copy, const hip_Memcpy2D& parameters);
-hipError_t convert_driver_box(driver::Copy3D& copy, const HIP_MEMCPY3D& parameters);
-// The work of a graph's nodes. hipErrorInvalidValue where slices are not whole rows apart.
+// Copies, also those of a graph's nodes. hipErrorInvalidValue where slices are not whole rows apart.
 hipError_t convert_copy(driver::Copy3D& copy, const graph::CopyWork& work);
+// REQUIRES: depth 1
+driver::Copy2D convert_rows(const graph::CopyWork& work);
 driver::FillNode convert_fill(const graph::FillWork& work);
-// The way back, for captures. REQUIRES: both ends are given by address.
-graph::CopyWork convert_back(const driver::Copy2D& copy, hipMemcpyKind kind);
-graph::CopyWork convert_back(const driver::Copy3D& copy, hipMemcpyKind kind);
-
-// A fill of a box: `count` fills of rows, each `slice` bytes after the one before.
-struct FillPlan {
-  std::size_t rows = 0;
-  std::size_t count = 0;
-  std::size_t slice = 0;
-};
-// hipErrorInvalidValue where the box is none.
-hipError_t plan_fill(FillPlan& plan, const hipPitchedPtr& target, const hipExtent& extent);
 
 // A launch's packed arguments in the driver's words, valid as long as this object and what it was made from.
 class LaunchExtra {

@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Linear copies. The driver tells by the addresses what memory they are in; what the program says about the
-// direction is only checked for sense.
+// Linear copies. The driver tells by the addresses what memory they are in.
 #include "worker/runtime/cuda/copy.h"
 
 #include <atomic>
 #include <cstring>
 
-#include "worker/runtime/cuda/api.h"
-#include "worker/runtime/cuda/convert.h"
-#include "worker/runtime/cuda/graphs.h"
-#include "worker/runtime/cuda/streams.h"
+#include "worker/runtime/cuda/backend.h"
 
 namespace tf::cuda {
 
@@ -24,18 +20,9 @@ hipError_t copy_on_host(void* target, const void* source, std::size_t bytes, hip
   return hipSuccess;
 }
 
-graph::Library::Verdict capture_line(graph::Library& library, void* target, const void* source,
-                                     std::size_t bytes, hipMemcpyKind kind, hipStream_t stream, Wait wait) {
-  graph::CopyWork work;
-  if (const hipError_t status = graph::read_copy_1d(target, source, bytes, kind, work)) return status;
-  return capture(library, stream, work, wait);
-}
-
-}  // namespace
-
-namespace {
 // Relaxed: whoever shares memory tells the others by means that order more than this.
 std::atomic<bool> is_memory_shared{false};
+
 }  // namespace
 
 void share_memory() { is_memory_shared.store(true, std::memory_order_relaxed); }
@@ -45,16 +32,8 @@ driver::Result settle(driver::Result result) {
   return cu().StreamSynchronize(nullptr);
 }
 
-hipError_t copy_linear(void* target, const void* source, std::size_t bytes, hipMemcpyKind kind,
-                       hipStream_t stream, Wait wait) {
-  if (!valid_kind(kind)) return hipErrorInvalidMemcpyDirection;
-  if (!is_stream(stream)) return kUnknownStream;
-  if (bytes == 0) return hipSuccess;
-  if (!target || !source) return hipErrorInvalidValue;
-  if (target == source) return hipSuccess;
-  if (graph::Library* const library = capturing()) [[unlikely]]
-    if (const auto verdict = capture_line(*library, target, source, bytes, kind, stream, wait))
-      return *verdict;
+hipError_t Backend::copy(void* target, const void* source, std::size_t bytes, hipMemcpyKind kind,
+                         Stream stream, Wait wait) {
   void* const from = const_cast<void*>(source);
   const bool is_sync = wait == Wait::kYes && !stream;
   const driver::Result result =
@@ -65,35 +44,15 @@ hipError_t copy_linear(void* target, const void* source, std::size_t bytes, hipM
   return check(cu().StreamSynchronize(stream));
 }
 
-namespace {
-
-hipError_t copy_between_devices(void* target, int target_device, const void* source, int source_device,
-                                std::size_t bytes, hipStream_t stream, Wait wait) {
-  Runtime& runtime = Runtime::get();
-  if (!runtime.valid_device(target_device) || !runtime.valid_device(source_device))
-    return hipErrorInvalidDevice;
-  if (!is_stream(stream)) return kUnknownStream;
-  if (bytes == 0) return hipSuccess;
-  if (!target || !source) return hipErrorInvalidValue;
-  if (graph::Library* const library = capturing()) [[unlikely]]
-    if (const auto verdict = capture_line(*library, target, source, bytes, hipMemcpyDefault, stream, wait))
-      return *verdict;
+hipError_t Backend::copy_between_devices(void* target, int target_device, const void* source,
+                                         int source_device, std::size_t bytes, Stream stream, Wait wait) {
   driver::Context to = nullptr;
   driver::Context from = nullptr;
-  if (const hipError_t status = runtime.context(target_device, to)) return status;
-  if (const hipError_t status = runtime.context(source_device, from)) return status;
+  if (const hipError_t status = context(target_device, to)) return status;
+  if (const hipError_t status = context(source_device, from)) return status;
   void* const start = const_cast<void*>(source);
   return check(wait == Wait::kYes ? cu().MemcpyPeer(target, to, start, from, bytes)
                                   : cu().MemcpyPeerAsync(target, to, start, from, bytes, stream));
 }
 
-}  // namespace
 }  // namespace tf::cuda
-
-using namespace tf::cuda;
-
-extern "C" {
-
-#include "worker/runtime/common/copy_functions.inc"
-
-}  // extern "C"

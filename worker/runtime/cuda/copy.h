@@ -1,20 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies between any two places, as hipMemcpy* checks and makes them. REQUIRES: the thread is ready.
+// What copies of every kind, launched or in graphs, need. REQUIRES: the thread is ready.
 #pragma once
 
-#include <hip/hip_runtime_api.h>
-
-#include <cstddef>
-
-#include "worker/runtime/common/wait.h"
 #include "worker/runtime/cuda/driver_types.h"
 
 namespace tf::cuda {
-
-using runtime::Wait;
-
-hipError_t copy_linear(void* target, const void* source, std::size_t bytes, hipMemcpyKind kind,
-                       hipStream_t stream, Wait wait);
 
 // Memory is shared with other processes: from then on what a synchronous call did is there when it returns,
 // as in HIP. The driver's return earlier where no one in this process could tell.

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies of rows and boxes.
-#include "worker/runtime/cuda/api.h"
+#include "worker/runtime/cuda/backend.h"
 #include "worker/runtime/cuda/convert.h"
 #include "worker/runtime/cuda/copy.h"
-#include "worker/runtime/cuda/graphs.h"
-#include "worker/runtime/cuda/streams.h"
 
 namespace tf::cuda {
 namespace {
@@ -40,53 +38,6 @@ driver::Result hand_over(const driver::Copy3D& copy, hipStream_t stream, Wait wa
   return wait == Wait::kYes ? settle(cu().Memcpy3D(&copy)) : cu().Memcpy3DAsync(&copy, stream);
 }
 
-template <typename Copy>
-hipError_t run(Copy& copy, hipStream_t stream, Wait wait, hipMemcpyKind kind = hipMemcpyDefault) {
-  if (graph::Library* const library = capturing()) [[unlikely]]
-    if (const auto verdict = capture(*library, stream, convert_back(copy, kind), wait)) return *verdict;
-  tell_pageable(copy);
-  return check(hand_over(copy, stream, wait));
-}
-
-hipError_t copy_rows(void* target, std::size_t target_pitch, const void* source, std::size_t source_pitch,
-                     std::size_t width, std::size_t height, hipMemcpyKind kind, hipStream_t stream,
-                     Wait wait) {
-  if (!valid_kind(kind)) return hipErrorInvalidMemcpyDirection;
-  if (!is_stream(stream)) return kUnknownStream;
-  if (width == 0 || height == 0) return hipSuccess;
-  driver::Copy2D copy;
-  const hipError_t status = convert_rows(copy, target, target_pitch, source, source_pitch, width, height);
-  return status == hipSuccess ? run(copy, stream, wait, kind) : status;
-}
-
-hipError_t copy_3d(const hipMemcpy3DParms* p, hipStream_t stream, Wait wait) {
-  if (!p) return hipErrorInvalidValue;
-  if (!is_stream(stream)) return kUnknownStream;
-  if (!valid_kind(p->kind)) return hipErrorInvalidMemcpyDirection;
-  if (p->extent.width == 0 || p->extent.height == 0 || p->extent.depth == 0) return hipSuccess;
-  driver::Copy3D copy;
-  const hipError_t status = convert_box(copy, *p);
-  return status == hipSuccess ? run(copy, stream, wait, p->kind) : status;
-}
-
-hipError_t copy_parameters(const hip_Memcpy2D* p, hipStream_t stream, Wait wait) {
-  if (!p) return hipErrorInvalidValue;
-  if (!is_stream(stream)) return kUnknownStream;
-  if (p->WidthInBytes == 0 || p->Height == 0) return hipSuccess;
-  driver::Copy2D copy;
-  const hipError_t status = convert_driver_rows(copy, *p);
-  return status == hipSuccess ? run(copy, stream, wait) : status;
-}
-
-hipError_t copy_parameters(const HIP_MEMCPY3D* p, hipStream_t stream, Wait wait) {
-  if (!p) return hipErrorInvalidValue;
-  if (!is_stream(stream)) return kUnknownStream;
-  if (p->WidthInBytes == 0 || p->Height == 0 || p->Depth == 0) return hipSuccess;
-  driver::Copy3D copy;
-  const hipError_t status = convert_driver_box(copy, *p);
-  return status == hipSuccess ? run(copy, stream, wait) : status;
-}
-
 }  // namespace
 
 void tell_pageable(driver::Copy2D& copy) { tell_pageable_ends(copy); }
@@ -103,12 +54,17 @@ void tell_places(driver::Copy3D& copy) {
   }
 }
 
+hipError_t Backend::copy_rows(const graph::CopyWork& box, Stream stream, Wait wait) {
+  driver::Copy2D copy = convert_rows(box);
+  tell_pageable(copy);
+  return check(hand_over(copy, stream, wait));
+}
+
+hipError_t Backend::copy_box(const graph::CopyWork& box, Stream stream, Wait wait) {
+  driver::Copy3D copy;
+  if (const hipError_t status = convert_copy(copy, box)) return status;
+  tell_pageable(copy);
+  return check(hand_over(copy, stream, wait));
+}
+
 }  // namespace tf::cuda
-
-using namespace tf::cuda;
-
-extern "C" {
-
-#include "worker/runtime/common/copy_box_functions.inc"
-
-}  // extern "C"

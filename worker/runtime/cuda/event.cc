@@ -5,9 +5,7 @@
 #include <mutex>
 #include <unordered_set>
 
-#include "worker/runtime/cuda/api.h"
-#include "worker/runtime/cuda/graphs.h"
-#include "worker/runtime/cuda/streams.h"
+#include "worker/runtime/cuda/backend.h"
 
 namespace tf::cuda {
 namespace {
@@ -39,76 +37,25 @@ bool is_event(hipEvent_t event) {
   return events().all.contains(event);
 }
 
-namespace {
-
-constexpr unsigned kReleases = hipEventReleaseToDevice | hipEventReleaseToSystem;
-constexpr unsigned kDriverFlags = hipEventBlockingSync | hipEventDisableTiming | hipEventInterprocess;
-
-// What an event makes visible to whom is AMD's question; the driver's events make all visible to all.
-hipError_t create(hipEvent_t* event, unsigned flags) {
-  if (!event || (flags & ~(kDriverFlags | kReleases))) return hipErrorInvalidValue;
-  if ((flags & kReleases) == kReleases) return hipErrorInvalidValue;
-  if ((flags & hipEventInterprocess) && !(flags & hipEventDisableTiming)) return hipErrorInvalidValue;
-  const hipError_t status = check(cu().EventCreate(event, flags & kDriverFlags));
-  if (status == hipSuccess) add_event(*event);
+// The driver's events make all visible to all.
+hipError_t Backend::create_event(hipEvent_t& event, unsigned flags) {
+  constexpr unsigned kDriverFlags = hipEventBlockingSync | hipEventDisableTiming | hipEventInterprocess;
+  const hipError_t status = check(cu().EventCreate(&event, flags & kDriverFlags));
+  if (status == hipSuccess) add_event(event);
   return status;
 }
 
-hipError_t destroy(hipEvent_t event) {
-  if (!event) return hipErrorInvalidHandle;
-  if (graph::Library* const library = capturing()) library->forget_event(reference(event));
+hipError_t Backend::destroy_event(hipEvent_t event) {
   remove_event(event);
   return check(cu().EventDestroy(event));
 }
 
-}  // namespace
+hipError_t Backend::query(Event event) { return check(cu().EventQuery(event)); }
+
+hipError_t Backend::synchronize(Event event) { return check(cu().EventSynchronize(event)); }
+
+hipError_t Backend::elapsed(hipEvent_t start, hipEvent_t stop, float& milliseconds) {
+  return check(cu().EventElapsedTime(&milliseconds, start, stop));
+}
+
 }  // namespace tf::cuda
-
-using namespace tf::cuda;
-
-extern "C" {
-
-hipError_t hipEventCreate(hipEvent_t* event) {
-  return api([&] { return create(event, hipEventDefault); });
-}
-
-hipError_t hipEventCreateWithFlags(hipEvent_t* event, unsigned flags) {
-  return api([&] { return create(event, flags); });
-}
-
-hipError_t hipEventRecord(hipEvent_t event, hipStream_t stream) {
-  return api([&] {
-    if (!event) return hipErrorInvalidHandle;
-    return is_stream(stream) ? record_event(event, stream) : kUnknownStream;
-  });
-}
-
-hipError_t hipEventDestroy(hipEvent_t event) {
-  return api([&] { return destroy(event); });
-}
-
-hipError_t hipEventSynchronize(hipEvent_t event) {
-  return api([&] {
-    if (!event) return hipErrorInvalidHandle;
-    if (const hipError_t refused = refuse_captured(event)) return refused;
-    return check(cu().EventSynchronize(event));
-  });
-}
-
-hipError_t hipEventQuery(hipEvent_t event) {
-  return api([&] {
-    if (!event) return hipErrorInvalidHandle;
-    if (const hipError_t refused = refuse_captured(event)) return refused;
-    return check(cu().EventQuery(event));
-  });
-}
-
-hipError_t hipEventElapsedTime(float* milliseconds, hipEvent_t start, hipEvent_t stop) {
-  return api([&] {
-    if (!milliseconds) return hipErrorInvalidValue;
-    if (!start || !stop) return hipErrorInvalidHandle;
-    return check(cu().EventElapsedTime(milliseconds, start, stop));
-  });
-}
-
-}  // extern "C"

@@ -9,14 +9,10 @@ extern "C" {
 
 TF_CUDA_EXPORT hipError_t hipRemoteKernelParameter(hipFunction_t function, size_t index, size_t* offset,
                                                    size_t* bytes) {
-  ThreadState& self = thread_state();
-  const hipError_t last = self.last_error;
-  const hipError_t status = api([&] {
+  return quiet_api([&] {
     if (!function || !offset || !bytes) return hipErrorInvalidValue;
     return check(cu().FuncGetParamInfo(function, index, offset, bytes));
   });
-  self.last_error = last;
-  return status;
 }
 
 TF_CUDA_EXPORT const char* hipRemoteUnavailableReason(void) {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much dynamic shared memory a kernel may have, and what else is known of kernels.
+// Kernels of host stubs, how much dynamic shared memory a kernel may have, and what else is known of it.
+#include <array>
 #include <atomic>
 #include <cstring>
 
-#include "worker/runtime/cuda/api.h"
+#include "worker/runtime/common/programs.h"
+#include "worker/runtime/cuda/backend.h"
 #include "worker/runtime/cuda/module.h"
 
 namespace tf::cuda {
@@ -62,96 +64,103 @@ hipError_t check_shape(hipFunction_t function, const Shape& shape) {
   return most > 0 && count > static_cast<std::uint64_t>(most) ? hipErrorLaunchFailure : hipSuccess;
 }
 
-hipError_t function_attributes(hipFunction_t function, hipFuncAttributes* attributes) {
-  int threads = 0;
-  const driver::Result result = cu().FuncGetAttribute(&threads, driver::kFunctionThreadsMax, function);
-  if (result != driver::Result::SUCCESS) return hip_error(result);
-  std::memset(attributes, 0, sizeof *attributes);
-  attributes->maxThreadsPerBlock = threads;
-  const auto bytes_of = [&](int attribute) {
-    return static_cast<std::size_t>(attribute_of(function, attribute));
-  };
-  attributes->binaryVersion = attribute_of(function, driver::kFunctionBinaryVersion);
-  attributes->ptxVersion = attribute_of(function, driver::kFunctionPtxVersion);
-  attributes->cacheModeCA = attribute_of(function, driver::kFunctionCacheModeCa);
-  attributes->numRegs = attribute_of(function, driver::kFunctionRegisters);
-  attributes->preferredShmemCarveout = attribute_of(function, driver::kFunctionSharedCarveout);
-  attributes->constSizeBytes = bytes_of(driver::kFunctionConstBytes);
-  attributes->localSizeBytes = bytes_of(driver::kFunctionLocalBytes);
-  attributes->sharedSizeBytes = bytes_of(driver::kFunctionStaticSharedBytes);
-  // What it can have: the launch asks for it.
-  attributes->maxDynamicSharedSizeBytes =
-      static_cast<int>(current_device().properties.sharedMemPerBlock - attributes->sharedSizeBytes);
+namespace {
+
+// What this thread has found last. Direct mapped: kernels that take each other's place are looked up again.
+struct Recent {
+  const void* host = nullptr;
+  int device = -1;
+  std::uint64_t version = 0;
+  hipFunction_t function = nullptr;
+};
+constexpr std::size_t kRecents = 16;
+constinit thread_local std::array<Recent, kRecents> recents{};
+
+}  // namespace
+
+hipError_t host_kernel(const void* host, hipFunction_t& found) {
+  const int device = thread_state().device;
+  Recent& recent = recents[(reinterpret_cast<std::uintptr_t>(host) >> 4) % kRecents];
+  runtime::Programs& programs = runtime::programs();
+  const std::uint64_t version = programs.version();
+  if (recent.host == host && recent.device == device && recent.version == version) {
+    found = recent.function;
+    return hipSuccess;
+  }
+  if (const hipError_t status = programs.function(host, device, found)) return status;
+  recent = {host, device, version, found};
   return hipSuccess;
 }
 
-namespace {
+hipError_t Backend::host_kernel(const void* host, hipStream_t, Kernel& kernel) {
+  return cuda::host_kernel(host, kernel);
+}
 
-hipError_t function_attribute(int* value, hipFunction_attribute attribute, hipFunction_t function) {
-  if (!value || attribute >= HIP_FUNC_ATTRIBUTE_MAX) return hipErrorInvalidValue;
-  if (!function) return hipErrorInvalidDeviceFunction;
-  const hipError_t status = check(cu().FuncGetAttribute(value, attribute, function));
+hipError_t Backend::function_name(Kernel function, const char*& name) {
+  return check(cu().FuncGetName(&name, function));
+}
+
+hipError_t Backend::function_attribute(Kernel function, hipFunction_attribute attribute, int& value) {
+  const hipError_t status = check(cu().FuncGetAttribute(&value, attribute, function));
   if (status == hipSuccess && attribute == HIP_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)
-    *value = static_cast<int>(current_device().properties.sharedMemPerBlock) -
-             attribute_of(function, driver::kFunctionStaticSharedBytes);
+    value = static_cast<int>(current_device().properties.sharedMemPerBlock) -
+            attribute_of(function, driver::kFunctionStaticSharedBytes);
   return status;
 }
 
-hipError_t set_attribute(const void* host, hipFuncAttribute attribute, int value) {
-  if (attribute != hipFuncAttributeMaxDynamicSharedMemorySize &&
-      attribute != hipFuncAttributePreferredSharedMemoryCarveout)
-    return hipErrorInvalidValue;
-  hipFunction_t function = nullptr;
-  if (const hipError_t status = programs().function(host, function)) return status;
+hipError_t Backend::function_attributes(Kernel function, hipFuncAttributes& attributes) {
+  int threads = 0;
+  const driver::Result result = cu().FuncGetAttribute(&threads, driver::kFunctionThreadsMax, function);
+  if (result != driver::Result::SUCCESS) return hip_error(result);
+  std::memset(&attributes, 0, sizeof attributes);
+  attributes.maxThreadsPerBlock = threads;
+  const auto bytes_of = [&](int attribute) {
+    return static_cast<std::size_t>(attribute_of(function, attribute));
+  };
+  attributes.binaryVersion = attribute_of(function, driver::kFunctionBinaryVersion);
+  attributes.ptxVersion = attribute_of(function, driver::kFunctionPtxVersion);
+  attributes.cacheModeCA = attribute_of(function, driver::kFunctionCacheModeCa);
+  attributes.numRegs = attribute_of(function, driver::kFunctionRegisters);
+  attributes.preferredShmemCarveout = attribute_of(function, driver::kFunctionSharedCarveout);
+  attributes.constSizeBytes = bytes_of(driver::kFunctionConstBytes);
+  attributes.localSizeBytes = bytes_of(driver::kFunctionLocalBytes);
+  attributes.sharedSizeBytes = bytes_of(driver::kFunctionStaticSharedBytes);
+  // What it can have: the launch asks for it.
+  attributes.maxDynamicSharedSizeBytes =
+      static_cast<int>(current_device().properties.sharedMemPerBlock - attributes.sharedSizeBytes);
+  return hipSuccess;
+}
+
+hipError_t Backend::set_function_attribute(Kernel function, hipFuncAttribute attribute, int value) {
   forget_shared();
   return check(cu().FuncSetAttribute(function, attribute, value));
 }
 
+hipError_t Backend::set_function_cache(Kernel function, hipFuncCache_t config) {
+  return check(cu().FuncSetCacheConfig(function, config));
+}
+
+namespace {
+
+// The driver counts no blocks for more shared memory than was asked for; the launch would ask.
+void prepare(hipFunction_t function, std::size_t shared_bytes) {
+  if (shared_bytes > kPlainSharedBytes) static_cast<void>(allow_shared(function, shared_bytes));
+}
+
 }  // namespace
+
+hipError_t Backend::active_blocks(Kernel function, int threads, std::size_t dynamic_bytes, unsigned flags,
+                                  int& blocks) {
+  prepare(function, dynamic_bytes);
+  return check(cu().OccupancyMaxActiveBlocksPerMultiprocessorWithFlags(&blocks, function, threads,
+                                                                       dynamic_bytes, flags));
+}
+
+hipError_t Backend::best_block(Kernel function, std::size_t dynamic_bytes, int limit, unsigned flags,
+                               int& grid, int& block) {
+  prepare(function, dynamic_bytes);
+  return check(cu().OccupancyMaxPotentialBlockSizeWithFlags(&grid, &block, function, nullptr, dynamic_bytes,
+                                                            limit, flags));
+}
+
 }  // namespace tf::cuda
-
-using namespace tf::cuda;
-
-extern "C" {
-
-hipError_t hipFuncGetAttribute(int* value, hipFunction_attribute attribute, hipFunction_t function) {
-  return api([&] { return function_attribute(value, attribute, function); });
-}
-
-hipError_t hipFuncGetAttributes(hipFuncAttributes* attributes, const void* host) {
-  return api([&] {
-    if (!attributes) return hipErrorInvalidValue;
-    hipFunction_t function = nullptr;
-    if (const hipError_t status = programs().function(host, function)) return status;
-    return function_attributes(function, attributes);
-  });
-}
-
-hipError_t hipFuncSetAttribute(const void* host, hipFuncAttribute attribute, int value) {
-  return api([&] { return set_attribute(host, attribute, value); });
-}
-
-hipError_t hipFuncSetCacheConfig(const void* host, hipFuncCache_t config) {
-  return api([&] {
-    hipFunction_t function = nullptr;
-    if (const hipError_t status = programs().function(host, function)) return status;
-    return check(cu().FuncSetCacheConfig(function, config));
-  });
-}
-
-hipError_t hipFuncSetSharedMemConfig(const void* host, hipSharedMemConfig) {
-  return api([&] {
-    hipFunction_t function = nullptr;
-    return programs().function(host, function);
-  });
-}
-
-const char* hipKernelNameRef(const hipFunction_t function) {
-  const char* name = nullptr;
-  const hipError_t status = api([&] { return check(cu().FuncGetName(&name, function)); });
-  return status == hipSuccess ? name : nullptr;
-}
-
-const char* hipKernelNameRefByPtr(const void* host, hipStream_t) { return programs().name(host); }
-
-}  // extern "C"

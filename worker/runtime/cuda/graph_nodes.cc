@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "worker/runtime/common/programs.h"
 #include "worker/runtime/cuda/api.h"
 #include "worker/runtime/cuda/convert.h"
 #include "worker/runtime/cuda/copy.h"
@@ -42,7 +43,8 @@ driver::Context context_of(void* pointer, driver::Context current) {
 
 hipError_t add(Place& place, const graph::KernelWork& work) {
   // Its module may be gone since the program named it.
-  if (!is_function(work.function) && !programs().is_registered(work.function)) return hipErrorInvalidHandle;
+  if (!is_function(work.function) && !runtime::programs().is_registered(work.function))
+    return hipErrorInvalidHandle;
   // The driver copies the arguments while it adds the node.
   std::vector<void*> arguments;
   for (const graph::Argument& argument : work.arguments)
@@ -135,7 +137,7 @@ hipError_t DriverGraph::build(const graph::Plan& plan) {
 hipError_t describe_kernel(const void* named, graph::KernelFacts& facts) {
   hipFunction_t function = static_cast<hipFunction_t>(const_cast<void*>(named));
   if (!is_function(named))
-    if (const hipError_t status = programs().function(named, function)) return status;
+    if (const hipError_t status = host_kernel(named, function)) return status;
   return describe_function(function, facts);
 }
 

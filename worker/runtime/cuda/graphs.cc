@@ -69,10 +69,6 @@ hipError_t Backend::describe_kernel(const void* named, graph::KernelFacts& facts
   return cuda::describe_kernel(named, facts);
 }
 
-hipError_t Backend::find_symbol(const void* symbol, void*& address, std::size_t& bytes) {
-  return programs().variable(symbol, address, bytes);
-}
-
 hipError_t Backend::check_work(const graph::Work& work) { return cuda::check_work(work); }
 
 hipError_t Backend::instantiate(const graph::Plan& plan, std::shared_ptr<graph::Executable>& executable) {
@@ -116,19 +112,6 @@ graph::Library::Verdict capture_launch(graph::Library& library, hipStream_t stre
     if (const hipError_t status = check_work(work)) return status;
   }
   return library.capture(ref, std::move(work));
-}
-
-hipError_t refuse_captured(hipEvent_t event) {
-  graph::Library* const library = capturing();
-  return library ? library->refuse_event(reference(event)).value_or(hipSuccess) : hipSuccess;
-}
-
-hipError_t record_event(hipEvent_t event, hipStream_t stream) {
-  if (graph::Library* const library = capturing()) [[unlikely]] {
-    const auto verdict = library->capture_record(reference(stream), reference(event));
-    if (verdict) return *verdict;
-  }
-  return check(cu().EventRecord(event, stream));
 }
 
 }  // namespace tf::cuda

@@ -27,10 +27,4 @@ inline std::uint64_t reference(hipEvent_t event) { return reinterpret_cast<std::
 graph::Library::Verdict capture_launch(graph::Library& library, hipStream_t stream, hipFunction_t function,
                                        const hipKernelNodeParams& parameters, bool cooperative);
 
-// For what asks about an event: an error if that is being captured.
-hipError_t refuse_captured(hipEvent_t event);
-
-// An event is recorded, or taken into the capture.
-hipError_t record_event(hipEvent_t event, hipStream_t stream);
-
 }  // namespace tf::cuda

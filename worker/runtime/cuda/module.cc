@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Modules: images for the driver, what is in them, and their handles.
 #include "worker/runtime/cuda/module.h"
 
 #include <elf.h>
@@ -8,13 +9,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <vector>
 
 #include "hipcore/codeobject/fat_binary.h"
-#include "worker/runtime/cuda/api.h"
+#include "worker/runtime/cuda/backend.h"
 #include "worker/runtime/cuda/modules.h"
 #include "worker/runtime/cuda/properties.h"
 
@@ -92,89 +91,57 @@ driver::Result find_function(hipFunction_t& function, hipModule_t module, const 
   return result;
 }
 
-namespace {
-
-hipError_t load_data(hipModule_t* module, const void* image, const JitOptions& options) {
-  if (!module || !image) return hipErrorInvalidValue;
-  *module = nullptr;
-  const hipError_t status = load_image(*module, image, options);
-  if (status == hipSuccess) add_module(*module, thread_state().device);
-  return status;
+hipError_t Backend::load_program(const void* image, int, ProgramModule& module) {
+  return load_image(module, image, {});
 }
 
-hipError_t load_file(hipModule_t* module, const char* path) {
-  if (!module || !path) return hipErrorInvalidValue;
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return hipErrorFileNotFound;
-  std::vector<char> bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (bytes.empty()) return hipErrorInvalidValue;
-  // The image tells its own length, which may be a lie: zeros behind a short file keep header reads inside,
-  // and they end PTX.
-  constexpr std::size_t kSlack_bytes = 4096;
-  bytes.resize(bytes.size() + kSlack_bytes);
-  return load_data(module, bytes.data(), {});
+bool Backend::find_in_program(const ProgramModule& module, const char* name, Kernel& kernel) {
+  return cuda::find_function(kernel, module, name) == driver::Result::SUCCESS;
 }
 
-hipError_t load_with_options(hipModule_t* module, const void* image, unsigned count, hipJitOption* names,
-                             void** values) {
-  if (count == 0) return load_data(module, image, {});
-  if (!names || !values || count > hipJitOptionNumOptions) return hipErrorInvalidValue;
+hipError_t Backend::variable_in_program(const ProgramModule& module, const char* name, void*& address,
+                                        std::size_t& bytes) {
+  const driver::Result result = cu().ModuleGetGlobal(&address, &bytes, module, name);
+  return result == driver::Result::NOT_FOUND ? hipErrorInvalidSymbol : check(result);
+}
+
+void Backend::unload_program(const ProgramModule& module) {
+  static_cast<void>(cu().ModuleUnload(module));  // at the program's end the driver may be gone
+}
+
+hipError_t Backend::load_module(hipModule_t& module, const void* image, unsigned count, hipJitOption* options,
+                                void** values) {
+  if (count != 0 && (!options || !values || count > hipJitOptionNumOptions)) return hipErrorInvalidValue;
   std::vector<int> numbers;
   for (unsigned i = 0; i < count; ++i) {
-    if (names[i] >= hipJitOptionNumOptions) return hipErrorInvalidValue;
-    numbers.push_back(static_cast<int>(names[i]));
+    if (options[i] >= hipJitOptionNumOptions) return hipErrorInvalidValue;
+    numbers.push_back(static_cast<int>(options[i]));
   }
-  return load_data(module, image, {numbers, values});
-}
-
-hipError_t get_function(hipFunction_t* function, hipModule_t module, const char* name) {
-  if (!function || !is_module(module) || !name || !*name) return hipErrorInvalidValue;
-  const hipError_t status = check(find_function(*function, module, name));
-  if (status == hipSuccess) add_function(module, *function);
+  module = nullptr;
+  const hipError_t status = load_image(module, image, {numbers, values});
+  if (status == hipSuccess) add_module(module, thread_state().device);
   return status;
 }
 
-hipError_t get_global(hipDeviceptr_t* pointer, std::size_t* bytes, hipModule_t module, const char* name) {
-  if ((!pointer && !bytes) || !is_module(module) || !name || !*name) return hipErrorInvalidValue;
-  return check(cu().ModuleGetGlobal(pointer, bytes, module, name));
+hipError_t Backend::unload_module(hipModule_t module) {
+  if (!remove_module(module)) return hipErrorInvalidValue;
+  const hipError_t pending = check(cu().CtxSynchronize());  // nothing of the module may still run
+  forget_shared();
+  const hipError_t status = check(cu().ModuleUnload(module));
+  return status != hipSuccess ? status : pending;
 }
 
-}  // namespace
+hipError_t Backend::module_function(hipModule_t module, const char* name, hipFunction_t& function) {
+  if (!is_module(module)) return hipErrorInvalidValue;
+  const hipError_t status = check(cuda::find_function(function, module, name));
+  if (status == hipSuccess) add_function(module, function);
+  return status;
+}
+
+hipError_t Backend::module_variable(hipModule_t module, const char* name, void*& address,
+                                    std::size_t& bytes) {
+  return is_module(module) ? check(cu().ModuleGetGlobal(&address, &bytes, module, name))
+                           : hipErrorInvalidValue;
+}
+
 }  // namespace tf::cuda
-
-using namespace tf::cuda;
-
-extern "C" {
-
-hipError_t hipModuleLoad(hipModule_t* module, const char* path) {
-  return api([&] { return load_file(module, path); });
-}
-
-hipError_t hipModuleLoadData(hipModule_t* module, const void* image) {
-  return api([&] { return load_data(module, image, {}); });
-}
-
-hipError_t hipModuleLoadDataEx(hipModule_t* module, const void* image, unsigned count, hipJitOption* options,
-                               void** values) {
-  return api([&] { return load_with_options(module, image, count, options, values); });
-}
-
-hipError_t hipModuleUnload(hipModule_t module) {
-  return api([&] {
-    if (!remove_module(module)) return hipErrorInvalidValue;
-    const hipError_t pending = check(cu().CtxSynchronize());  // nothing of the module may still run
-    forget_shared();
-    const hipError_t status = check(cu().ModuleUnload(module));
-    return status != hipSuccess ? status : pending;
-  });
-}
-
-hipError_t hipModuleGetFunction(hipFunction_t* function, hipModule_t module, const char* name) {
-  return api([&] { return get_function(function, module, name); });
-}
-
-hipError_t hipModuleGetGlobal(hipDeviceptr_t* pointer, size_t* bytes, hipModule_t module, const char* name) {
-  return api([&] { return get_global(pointer, bytes, module, name); });
-}
-
-}  // extern "C"

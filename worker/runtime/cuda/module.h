@@ -49,6 +49,7 @@ inline bool is_too_large(const Shape& shape) {
 // What AMD's runtime says of a shape for the kernel on the current device.
 hipError_t check_shape(hipFunction_t function, const Shape& shape);
 
-hipError_t function_attributes(hipFunction_t function, hipFuncAttributes* attributes);
+// The kernel of a host stub on the thread's device. A few ns when this thread has asked for it before.
+hipError_t host_kernel(const void* host, hipFunction_t& found);
 
 }  // namespace tf::cuda

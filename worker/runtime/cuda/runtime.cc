@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "worker/runtime/common/programs.h"
 #include "worker/runtime/cuda/modules.h"
 #include "worker/runtime/cuda/properties.h"
 #include "worker/runtime/cuda/streams.h"
@@ -79,7 +80,7 @@ hipError_t Runtime::make_ready(ThreadState& self) {
 
 hipError_t Runtime::reset(int ordinal) {
   Device& device = *devices_[static_cast<std::size_t>(ordinal)];
-  programs().forget_modules(ordinal);
+  runtime::programs().forget_modules(ordinal);
   remove_modules(ordinal);
   remove_streams(ordinal);
   host_memory.clear();

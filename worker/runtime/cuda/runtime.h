@@ -18,7 +18,6 @@
 #include "worker/runtime/common/thread_state.h"
 #include "worker/runtime/cuda/driver.h"
 #include "worker/runtime/cuda/host_memory.h"
-#include "worker/runtime/cuda/programs.h"
 #include "worker/runtime/cuda/result.h"
 
 namespace tf::cuda {

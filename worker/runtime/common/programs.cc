@@ -1,39 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/runtime/cuda/programs.h"
+// The tables of registered programs.
+#include "worker/runtime/common/programs.h"
 
-#include <array>
+#include <utility>
 
-#include "worker/runtime/cuda/module.h"
-#include "worker/runtime/cuda/runtime.h"
-
-namespace tf::cuda {
+namespace tf::runtime {
 namespace {
-
-// What this thread has found last. Direct mapped: kernels that take each other's place are looked up again.
-struct Recent {
-  const void* host = nullptr;
-  int device = -1;
-  std::uint64_t version = 0;
-  hipFunction_t function = nullptr;
-};
-constexpr std::size_t kRecents = 16;
-constinit thread_local std::array<Recent, kRecents> recents{};
-
-Recent& recent_of(const void* host) {
-  return recents[(reinterpret_cast<std::uintptr_t>(host) >> 4) % kRecents];
-}
 
 template <typename Entry>
 void put(std::vector<Entry>& entries, int device, Entry value) {
   const auto index = static_cast<std::size_t>(device);
   if (entries.size() <= index) entries.resize(index + 1);
-  entries[index] = value;
+  entries[index] = std::move(value);
 }
 
 template <typename Entry>
 Entry at(const std::vector<Entry>& entries, int device) {
   const auto index = static_cast<std::size_t>(device);
-  return index < entries.size() ? entries[index] : nullptr;
+  return index < entries.size() ? entries[index] : Entry();
 }
 
 }  // namespace
@@ -41,6 +25,11 @@ Entry at(const std::vector<Entry>& entries, int device) {
 Programs& programs() {
   static Programs* const all = new Programs;
   return *all;
+}
+
+hipError_t find_variable(const void* host, void*& address, std::size_t& bytes) {
+  if (const hipError_t status = Backend::require_device()) return status;
+  return programs().variable(host, Backend::thread().device, address, bytes);
 }
 
 void** Programs::add_binary(const void* image) {
@@ -67,36 +56,37 @@ void Programs::remove_binary(void** handle) {
     version_.fetch_add(1, std::memory_order_release);
   }
   const std::lock_guard lock(last->mutex);
-  for (const hipModule_t module : last->modules)
-    if (module) static_cast<void>(cu().ModuleUnload(module));  // at the program's end the driver may be gone
+  for (const Module& module : last->modules)
+    if (module) Backend::unload_program(module);
 }
 
-void Programs::add_function(void** handle, const void* host, const char* name) {
+void Programs::add(Symbols& symbols, void** handle, const void* host, const char* name) {
   const std::unique_lock lock(mutex_);
   const auto binary = binaries_.find(handle);
-  if (binary == binaries_.end() || !host || !name || functions_.size() >= kMaxRegistrations) return;
-  functions_.insert_or_assign(host, Symbol{binary->second, name, {}});
+  if (binary == binaries_.end() || !host || !name || symbols.size() >= kMaxRegistrations) return;
+  symbols.insert_or_assign(host, Symbol{binary->second, name, {}});
   version_.fetch_add(1, std::memory_order_release);
 }
 
-void Programs::add_variable(void** handle, const void* host, const char* name) {
-  const std::unique_lock lock(mutex_);
-  const auto binary = binaries_.find(handle);
-  if (binary == binaries_.end() || !host || !name || variables_.size() >= kMaxRegistrations) return;
-  variables_.insert_or_assign(host, Symbol{binary->second, name, {}});
+void Programs::add_function(void** handle, const void* host, const char* name) {
+  add(functions_, handle, host, name);
 }
 
-hipError_t Programs::load(Binary& binary, int device, hipModule_t& module) {
+void Programs::add_variable(void** handle, const void* host, const char* name) {
+  add(variables_, handle, host, name);
+}
+
+hipError_t Programs::load(Binary& binary, int device, Module& module) {
   const std::lock_guard lock(binary.mutex);
   module = at(binary.modules, device);
   if (module) return hipSuccess;
   if (!binary.image) return hipErrorInvalidImage;
-  if (const hipError_t status = load_image(module, binary.image, {})) return status;
+  if (const hipError_t status = Backend::load_program(binary.image, device, module)) return status;
   put(binary.modules, device, module);
   return hipSuccess;
 }
 
-hipError_t Programs::find(const void* host, int device, hipFunction_t& found) {
+hipError_t Programs::function(const void* host, int device, Kernel& found) {
   std::shared_ptr<Binary> binary;
   std::string name;
   {
@@ -108,32 +98,17 @@ hipError_t Programs::find(const void* host, int device, hipFunction_t& found) {
     binary = known->second.binary;
     name = known->second.name;
   }
-  hipModule_t module = nullptr;
+  Module module{};
   if (const hipError_t status = load(*binary, device, module)) return status;
-  if (find_function(found, module, name.c_str()) != driver::Result::SUCCESS)
-    return hipErrorInvalidDeviceFunction;
+  if (!Backend::find_in_program(module, name.c_str(), found)) return hipErrorInvalidDeviceFunction;
   const std::unique_lock lock(mutex_);
   const auto known = functions_.find(host);
-  if (known == functions_.end() || known->second.binary != binary) return hipSuccess;
-  put(known->second.functions, device, found);
+  if (known != functions_.end() && known->second.binary == binary)
+    put(known->second.functions, device, found);
   return hipSuccess;
 }
 
-hipError_t Programs::function(const void* host, hipFunction_t& found) {
-  const int device = thread_state().device;
-  Recent& recent = recent_of(host);
-  // Acquire: what was found at this version is complete.
-  const std::uint64_t version = version_.load(std::memory_order_acquire);
-  if (recent.host == host && recent.device == device && recent.version == version) {
-    found = recent.function;
-    return hipSuccess;
-  }
-  if (const hipError_t status = find(host, device, found)) return status;
-  recent = {host, device, version, found};
-  return hipSuccess;
-}
-
-hipError_t Programs::variable(const void* host, void*& address, std::size_t& bytes) {
+hipError_t Programs::variable(const void* host, int device, void*& address, std::size_t& bytes) {
   std::shared_ptr<Binary> binary;
   std::string name;
   {
@@ -143,10 +118,9 @@ hipError_t Programs::variable(const void* host, void*& address, std::size_t& byt
     binary = known->second.binary;
     name = known->second.name;
   }
-  hipModule_t module = nullptr;
-  if (const hipError_t status = load(*binary, thread_state().device, module)) return status;
-  const driver::Result result = cu().ModuleGetGlobal(&address, &bytes, module, name.c_str());
-  return result == driver::Result::NOT_FOUND ? hipErrorInvalidSymbol : check(result);
+  Module module{};
+  if (const hipError_t status = load(*binary, device, module)) return status;
+  return Backend::variable_in_program(module, name.c_str(), address, bytes);
 }
 
 bool Programs::is_registered(const void* host) const {
@@ -164,12 +138,12 @@ void Programs::forget_modules(int device) {
   const std::unique_lock lock(mutex_);
   for (auto& entry : binaries_) {
     const std::lock_guard binary_lock(entry.second->mutex);
-    if (at(entry.second->modules, device)) put(entry.second->modules, device, hipModule_t{});
+    if (at(entry.second->modules, device)) put(entry.second->modules, device, Module());
   }
   for (auto& entry : functions_) {
-    if (at(entry.second.functions, device)) put(entry.second.functions, device, hipFunction_t{});
+    if (at(entry.second.functions, device)) put(entry.second.functions, device, Kernel());
   }
   version_.fetch_add(1, std::memory_order_release);
 }
 
-}  // namespace tf::cuda
+}  // namespace tf::runtime

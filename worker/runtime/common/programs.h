@@ -17,10 +17,14 @@
 #include <unordered_map>
 #include <vector>
 
-namespace tf::cuda {
+#include "worker/runtime/common/backend.h"
+
+namespace tf::runtime {
 
 class Programs {
  public:
+  using Kernel = Backend::Kernel;
+  using Module = Backend::ProgramModule;
   static constexpr std::size_t kMaxRegistrations = 1 << 22;  // fat binaries, kernels, variables, each
 
   // The handle, null when the table is full. `image` may be null: what is in it will not be found.
@@ -29,41 +33,47 @@ class Programs {
   void add_function(void** handle, const void* host, const char* name);
   void add_variable(void** handle, const void* host, const char* name);
 
-  // REQUIRES: the thread is ready. The kernel on the current device; hipErrorInvalidDeviceFunction for an
-  // address that was not registered. A few ns when this thread has asked for it before.
-  hipError_t function(const void* host, hipFunction_t& found);
-  hipError_t variable(const void* host, void*& address, std::size_t& bytes);
+  // REQUIRES for these two: called in api(), on this device. The kernel; hipErrorInvalidDeviceFunction for an
+  // address that was not registered.
+  hipError_t function(const void* host, int device, Kernel& found);
+  // hipErrorInvalidSymbol for an address that was not registered.
+  hipError_t variable(const void* host, int device, void*& address, std::size_t& bytes);
   bool is_registered(const void* host) const;
   // The registered name, null when unknown. Lives until its fat binary is unregistered.
   const char* name(const void* host) const;
   // The device's context is gone, and with it what was loaded there.
   void forget_modules(int device);
+  // Grows when something found before is no longer so. Acquire: what was found at this version is complete.
+  std::uint64_t version() const { return version_.load(std::memory_order_acquire); }
 
  private:
   struct Binary {
     const void* image = nullptr;
     std::mutex mutex;
-    std::vector<hipModule_t> modules;  // by device; under mutex
+    std::vector<Module> modules;  // by device; under mutex
   };
   struct Symbol {
     std::shared_ptr<Binary> binary;
     std::string name;
-    std::vector<hipFunction_t> functions;  // by device, the resolved ones; under mutex_
+    std::vector<Kernel> functions;  // by device, the resolved ones; under mutex_
   };
+  using Symbols = std::unordered_map<const void*, Symbol>;
 
-  hipError_t find(const void* host, int device, hipFunction_t& found);
-  hipError_t load(Binary& binary, int device, hipModule_t& module);
+  void add(Symbols& symbols, void** handle, const void* host, const char* name);
+  hipError_t load(Binary& binary, int device, Module& module);
 
   mutable std::shared_mutex mutex_;
   std::unordered_map<void**, std::shared_ptr<Binary>> binaries_;
-  std::unordered_map<const void*, Symbol> functions_;
-  std::unordered_map<const void*, Symbol> variables_;
-  // Grows when something found before is no longer so. Release pairs with the acquire of who looks.
-  std::atomic<std::uint64_t> version_{1};
+  Symbols functions_;
+  Symbols variables_;
+  std::atomic<std::uint64_t> version_{1};  // release pairs with version()
 };
 
-// For the whole process, and apart from the Runtime: registering, before main, starts no driver. Never
-// destroyed.
+// For the whole process, and apart from the Backend: registering, before main, starts no driver and reads no
+// settings. Never destroyed.
 Programs& programs();
 
-}  // namespace tf::cuda
+// A variable of the program, on the thread's device. REQUIRES: called in api()
+hipError_t find_variable(const void* host, void*& address, std::size_t& bytes);
+
+}  // namespace tf::runtime

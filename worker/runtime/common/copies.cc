@@ -1,6 +1,57 @@
 // SPDX-License-Identifier: Apache-2.0
-// HIP's linear copies, for each of our runtimes: included inside extern "C", where api() is the frame of an exported
-// function and copy_linear() and copy_between_devices() are the runtime's.
+// Linear copies. What the program says about the direction is only checked for sense.
+#include "worker/runtime/common/copies.h"
+
+#include "worker/runtime/common/capture.h"
+#include "worker/runtime/common/device.h"
+
+namespace tf::runtime {
+namespace {
+
+// Takes the copy into a capture, if the stream is being captured.
+graph::Library::Verdict capture_line(graph::Library& library, void* target, const void* source,
+                                     std::size_t bytes, hipMemcpyKind kind, const Backend::Stream& stream,
+                                     Wait wait) {
+  graph::CopyWork work;
+  if (const hipError_t status = graph::read_copy_1d(target, source, bytes, kind, work)) return status;
+  return capture(library, stream, work, wait);
+}
+
+hipError_t copy_between_devices(void* target, int target_device, const void* source, int source_device,
+                                std::size_t bytes, hipStream_t handle, Wait wait) {
+  if (!valid_device(target_device) || !valid_device(source_device)) return hipErrorInvalidDevice;
+  Backend::Stream stream{};
+  if (const hipError_t status = Backend::find_stream(handle, stream)) return status;
+  if (bytes == 0) return hipSuccess;
+  if (!target || !source) return hipErrorInvalidValue;
+  if (graph::Library* const library = capturing()) [[unlikely]]
+    if (const auto verdict =
+            capture_line(*library, target, source, bytes, hipMemcpyDeviceToDevice, stream, wait))
+      return *verdict;
+  return Backend::copy_between_devices(target, target_device, source, source_device, bytes, stream, wait);
+}
+
+}  // namespace
+
+hipError_t copy_linear(void* target, const void* source, std::size_t bytes, hipMemcpyKind kind,
+                       hipStream_t handle, Wait wait) {
+  if (!valid_kind(kind)) return hipErrorInvalidMemcpyDirection;
+  Backend::Stream stream{};
+  if (const hipError_t status = Backend::find_stream(handle, stream)) return status;
+  if (bytes == 0) return hipSuccess;
+  if (!target || !source) return hipErrorInvalidValue;
+  if (target == source) return hipSuccess;
+  if (graph::Library* const library = capturing()) [[unlikely]]
+    if (const auto verdict = capture_line(*library, target, source, bytes, kind, stream, wait))
+      return *verdict;
+  return Backend::copy(target, source, bytes, kind, stream, wait);
+}
+
+}  // namespace tf::runtime
+
+using namespace tf::runtime;
+
+extern "C" {
 
 hipError_t hipMemcpy(void* target, const void* source, size_t bytes, hipMemcpyKind kind) {
   return api([&] { return copy_linear(target, source, bytes, kind, nullptr, Wait::kYes); });
@@ -55,3 +106,5 @@ hipError_t hipMemcpyPeerAsync(void* target, int target_device, const void* sourc
     return copy_between_devices(target, target_device, source, source_device, bytes, stream, Wait::kNo);
   });
 }
+
+}  // extern "C"

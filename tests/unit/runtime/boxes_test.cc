@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// The forms of row and box copies as one.
+#include "worker/runtime/common/boxes.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+
+namespace tf::runtime {
+namespace {
+
+void* at(std::uintptr_t address) { return reinterpret_cast<void*>(address); }
+
+TEST(Boxes, RowsKeepTheirPitches) {
+  graph::CopyWork work;
+  ASSERT_EQ(read_rows(at(0x1000), 64, at(0x2000), 32, 16, 3, hipMemcpyDefault, work), hipSuccess);
+  EXPECT_EQ(work.target.address, at(0x1000));
+  EXPECT_EQ(work.source.address, at(0x2000));
+  EXPECT_EQ(work.target.pitch, 64u);
+  EXPECT_EQ(work.source.pitch, 32u);
+  EXPECT_EQ(work.width, 16u);
+  EXPECT_EQ(work.height, 3u);
+  EXPECT_EQ(work.depth, 1u);
+  EXPECT_EQ(read_rows(at(0x1000), 8, at(0x2000), 32, 16, 3, hipMemcpyDefault, work),
+            hipErrorInvalidPitchValue);
+  EXPECT_EQ(read_rows(nullptr, 64, at(0x2000), 32, 16, 3, hipMemcpyDefault, work), hipErrorInvalidValue);
+}
+
+TEST(Boxes, DriverRowsTakeTheSideThatIsNamed) {
+  hip_Memcpy2D p{};
+  p.srcMemoryType = hipMemoryTypeHost;
+  p.srcHost = at(0x7000);
+  p.srcDevice = at(0x1);
+  p.dstMemoryType = hipMemoryTypeDevice;
+  p.dstDevice = at(0x8000);
+  p.srcXInBytes = 4;
+  p.srcY = 2;
+  p.WidthInBytes = 16;
+  p.Height = 2;
+  graph::CopyWork work;
+  ASSERT_EQ(read_parameters(p, work), hipSuccess);
+  EXPECT_EQ(work.source.pitch, 20u) << "rows that follow each other";
+  EXPECT_EQ(work.source.address, at(0x7000 + 2 * 20 + 4));
+  EXPECT_EQ(work.target.address, at(0x8000));
+  p.dstMemoryType = hipMemoryTypeArray;
+  EXPECT_EQ(read_parameters(p, work), hipErrorNotSupported);
+}
+
+TEST(Boxes, DriverBoxesBeginAtTheirPosition) {
+  HIP_MEMCPY3D p{};
+  p.srcMemoryType = p.dstMemoryType = hipMemoryTypeDevice;
+  p.srcDevice = at(0x1000);
+  p.dstDevice = at(0x9000);
+  p.srcPitch = 128;
+  p.srcHeight = 10;
+  p.srcXInBytes = 1;
+  p.srcY = 2;
+  p.srcZ = 3;
+  p.WidthInBytes = 32;
+  p.Height = 4;
+  p.Depth = 2;
+  graph::CopyWork work;
+  ASSERT_EQ(read_parameters(p, work), hipSuccess);
+  EXPECT_EQ(work.source.address, at(0x1000 + 3 * 1280 + 2 * 128 + 1));
+  EXPECT_EQ(work.source.slice, 1280u);
+  EXPECT_EQ(work.target.pitch, 32u);
+  EXPECT_EQ(work.target.slice, 128u) << "slices that follow each other";
+  EXPECT_EQ(work.depth, 2u);
+  p.srcPitch = 16;
+  EXPECT_EQ(read_parameters(p, work), hipErrorInvalidPitchValue);
+}
+
+}  // namespace
+}  // namespace tf::runtime

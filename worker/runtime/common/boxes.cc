@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// The three forms of row and box copies that the graph library does not read.
+#include "worker/runtime/common/boxes.h"
+
+namespace tf::runtime {
+namespace {
+
+// An end of the driver-style copies by its address.
+hipError_t address_of(hipMemoryType type, const void* host, const void* device, const void* array,
+                      std::byte*& address) {
+  if (type == hipMemoryTypeArray || array) return hipErrorNotSupported;
+  if (type != hipMemoryTypeHost && type != hipMemoryTypeDevice && type != hipMemoryTypeUnified)
+    return hipErrorInvalidValue;
+  address = static_cast<std::byte*>(const_cast<void*>(type == hipMemoryTypeHost ? host : device));
+  return address ? hipSuccess : hipErrorInvalidValue;
+}
+
+// What the driver-style copies of rows and of boxes have in common: where a slice begins follows later.
+template <typename Parameters>
+hipError_t read_ends(const Parameters& p, graph::CopyWork& work) {
+  hipError_t status = address_of(p.srcMemoryType, p.srcHost, p.srcDevice, p.srcArray, work.source.address);
+  if (status != hipSuccess) return status;
+  status = address_of(p.dstMemoryType, p.dstHost, p.dstDevice, p.dstArray, work.target.address);
+  if (status != hipSuccess) return status;
+  work.width = p.WidthInBytes;
+  work.height = p.Height;
+  work.type = hipGraphNodeTypeMemcpy;
+  work.source.pitch = p.srcPitch ? p.srcPitch : std::size_t{p.srcXInBytes} + p.WidthInBytes;
+  work.target.pitch = p.dstPitch ? p.dstPitch : std::size_t{p.dstXInBytes} + p.WidthInBytes;
+  if (work.source.pitch < work.width || work.target.pitch < work.width) return hipErrorInvalidPitchValue;
+  work.source.slice = work.source.pitch * work.height;
+  work.target.slice = work.target.pitch * work.height;
+  work.source.address += p.srcY * work.source.pitch + p.srcXInBytes;
+  work.target.address += p.dstY * work.target.pitch + p.dstXInBytes;
+  return hipSuccess;
+}
+
+}  // namespace
+
+hipError_t read_rows(void* target, std::size_t target_pitch, const void* source, std::size_t source_pitch,
+                     std::size_t width, std::size_t height, hipMemcpyKind kind, graph::CopyWork& work) {
+  if (!target || !source) return hipErrorInvalidValue;
+  if (width > target_pitch || width > source_pitch) return hipErrorInvalidPitchValue;
+  work.target = {static_cast<std::byte*>(target), target_pitch, target_pitch * height};
+  work.source = {static_cast<std::byte*>(const_cast<void*>(source)), source_pitch, source_pitch * height};
+  work.width = width;
+  work.height = height;
+  work.kind = kind;
+  if (height > 1) work.type = hipGraphNodeTypeMemcpy;
+  return hipSuccess;
+}
+
+hipError_t read_parameters(const hip_Memcpy2D& p, graph::CopyWork& work) { return read_ends(p, work); }
+
+hipError_t read_parameters(const HIP_MEMCPY3D& p, graph::CopyWork& work) {
+  if (const hipError_t status = read_ends(p, work)) return status;
+  work.depth = p.Depth;
+  if (p.srcHeight) work.source.slice = work.source.pitch * p.srcHeight;
+  if (p.dstHeight) work.target.slice = work.target.pitch * p.dstHeight;
+  work.source.address += p.srcZ * work.source.slice;
+  work.target.address += p.dstZ * work.target.slice;
+  return hipSuccess;
+}
+
+}  // namespace tf::runtime

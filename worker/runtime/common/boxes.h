@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// HIP's parameters of row and box copies as one type, that of the graph library. Pure functions; any thread.
+// For hipMemcpy3DParms see graph::read_copy().
+//
+// hipErrorInvalidPitchValue where rows overlap, hipErrorNotSupported for arrays. REQUIRES: no side of the box
+// is 0
+#pragma once
+
+#include <hip/hip_runtime_api.h>
+
+#include <cstddef>
+
+#include "hipcore/graph/work.h"
+
+namespace tf::runtime {
+
+hipError_t read_rows(void* target, std::size_t target_pitch, const void* source, std::size_t source_pitch,
+                     std::size_t width, std::size_t height, hipMemcpyKind kind, graph::CopyWork& work);
+hipError_t read_parameters(const hip_Memcpy2D& parameters, graph::CopyWork& work);
+hipError_t read_parameters(const HIP_MEMCPY3D& parameters, graph::CopyWork& work);
+
+}  // namespace tf::runtime

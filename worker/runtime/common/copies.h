@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Linear copies as hipMemcpy* checks and makes them. REQUIRES: called in api()
+#pragma once
+
+#include <hip/hip_runtime_api.h>
+
+#include <cstddef>
+
+#include "worker/runtime/common/wait.h"
+
+namespace tf::runtime {
+
+inline bool valid_kind(hipMemcpyKind kind) { return kind >= hipMemcpyHostToHost && kind <= hipMemcpyDefault; }
+
+hipError_t copy_linear(void* target, const void* source, std::size_t bytes, hipMemcpyKind kind,
+                       hipStream_t stream, Wait wait);
+
+}  // namespace tf::runtime

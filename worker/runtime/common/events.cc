@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Events.
+#include "worker/runtime/common/events.h"
+
+#include "worker/runtime/common/api.h"
+
+namespace tf::runtime {
+namespace {
+
+using Event = Backend::Event;
+
+// What an event makes visible to whom is a GPU's question.
+constexpr unsigned kReleases = hipEventReleaseToDevice | hipEventReleaseToSystem;
+constexpr unsigned kFlags = hipEventBlockingSync | hipEventDisableTiming | hipEventInterprocess | kReleases;
+
+hipError_t create(hipEvent_t* event, unsigned flags) {
+  if (!event || (flags & ~kFlags) || (flags & kReleases) == kReleases) return hipErrorInvalidValue;
+  if ((flags & hipEventInterprocess) && !(flags & hipEventDisableTiming)) return hipErrorInvalidValue;
+  if (const hipError_t status = Backend::require_device()) return status;
+  return Backend::create_event(*event, flags);
+}
+
+hipError_t record(hipEvent_t handle, hipStream_t stream_handle) {
+  const Event event = Backend::find_event(handle);
+  if (!event) return hipErrorInvalidHandle;
+  Backend::Stream stream{};
+  const hipError_t status = Backend::find_stream(stream_handle, stream);
+  return status == hipSuccess ? record_event(event, stream) : status;
+}
+
+// What was recorded stays in its stream; only the handle goes.
+hipError_t destroy(hipEvent_t handle) {
+  const Event event = Backend::find_event(handle);
+  if (!event) return hipErrorInvalidHandle;
+  if (graph::Library* const library = capturing()) library->forget_event(Backend::reference(event));
+  return Backend::destroy_event(handle);
+}
+
+// The frame of what is asked of an event. Of one that stands for a point in a capture that is an error, and
+// the end of the capture.
+template <typename Body>
+hipError_t with_event(hipEvent_t handle, Body&& body) {
+  return api([&]() -> hipError_t {
+    const Event event = Backend::find_event(handle);
+    if (!event) return hipErrorInvalidHandle;
+    if (graph::Library* const library = capturing()) [[unlikely]]
+      if (const auto refused = library->refuse_event(Backend::reference(event))) return *refused;
+    return body(event);
+  });
+}
+
+}  // namespace
+}  // namespace tf::runtime
+
+using namespace tf::runtime;
+
+extern "C" {
+
+hipError_t hipEventCreate(hipEvent_t* event) {
+  return api([&] { return create(event, hipEventDefault); });
+}
+
+hipError_t hipEventCreateWithFlags(hipEvent_t* event, unsigned flags) {
+  return api([&] { return create(event, flags); });
+}
+
+hipError_t hipEventRecord(hipEvent_t event, hipStream_t stream) {
+  return api([&] { return record(event, stream); });
+}
+
+hipError_t hipEventDestroy(hipEvent_t event) {
+  return api([&] { return destroy(event); });
+}
+
+hipError_t hipEventSynchronize(hipEvent_t handle) {
+  return with_event(handle, [](const Backend::Event& event) { return Backend::synchronize(event); });
+}
+
+hipError_t hipEventQuery(hipEvent_t handle) {
+  return with_event(handle, [](const Backend::Event& event) { return Backend::query(event); });
+}
+
+hipError_t hipEventElapsedTime(float* milliseconds, hipEvent_t start, hipEvent_t stop) {
+  return api([&] {
+    if (!milliseconds) return hipErrorInvalidValue;
+    if (!start || !stop) return hipErrorInvalidHandle;
+    return Backend::elapsed(start, stop, *milliseconds);
+  });
+}
+
+}  // extern "C"

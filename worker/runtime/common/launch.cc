@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// Launches: checked at the call; the arguments are taken along; in stream order, or into a capture.
+#include "worker/runtime/common/launch.h"
+
+#include <cstdint>
+
+#include "worker/runtime/common/api.h"
+#include "worker/runtime/common/events.h"
+
+namespace tf::runtime {
+namespace {
+
+hipError_t record_around(hipEvent_t handle, const Backend::Stream& stream) {
+  if (!handle) return hipSuccess;
+  const Backend::Event event = Backend::find_event(handle);
+  return event ? record_event(event, stream) : hipErrorInvalidHandle;
+}
+
+hipError_t launch_found(const Backend::Kernel& kernel, const LaunchRequest& request) {
+  Backend::Stream stream{};
+  if (const hipError_t status = Backend::find_stream(request.stream, stream)) return status;
+  if (request.shared_bytes > UINT32_MAX || (request.arguments && request.extra)) return hipErrorInvalidValue;
+  Backend::PreparedLaunch prepared;
+  if (const hipError_t status = Backend::prepare_launch(kernel, request, stream, prepared)) return status;
+  if (const hipError_t status = record_around(request.start, stream)) return status;
+  graph::Library* const library = capturing();
+  graph::Library::Verdict verdict;
+  if (library) [[unlikely]]
+    verdict = Backend::capture_launch(*library, kernel, request, stream, prepared);
+  if (const hipError_t status = verdict ? *verdict : Backend::launch(kernel, request, stream, prepared))
+    return status;
+  return record_around(request.stop, stream);
+}
+
+hipError_t launch_host(const void* host, LaunchRequest& request) {
+  if (!host) return hipErrorInvalidDeviceFunction;
+  Backend::Kernel kernel{};
+  if (const hipError_t status = Backend::host_kernel(host, request.stream, kernel)) return status;
+  request.named = host;
+  return launch_found(kernel, request);
+}
+
+// `global` counts threads, not blocks; the last block may not be partial here.
+hipError_t launch_global(hipFunction_t function, const dim3& global, const dim3& local,
+                         LaunchRequest& request) {
+  if (local.x == 0 || local.y == 0 || local.z == 0) return hipErrorInvalidConfiguration;
+  if (global.x % local.x || global.y % local.y || global.z % local.z) return hipErrorInvalidConfiguration;
+  request.blocks = dim3(global.x / local.x, global.y / local.y, global.z / local.z);
+  request.threads = local;
+  return launch(function, request);
+}
+
+}  // namespace
+
+hipError_t launch(hipFunction_t function, LaunchRequest& request) {
+  const Backend::Kernel kernel = Backend::find_function(function);
+  request.named = function;
+  return kernel ? launch_found(kernel, request) : hipErrorInvalidHandle;
+}
+
+}  // namespace tf::runtime
+
+using namespace tf::runtime;
+
+extern "C" {
+
+hipError_t hipModuleLaunchKernel(hipFunction_t function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                                 unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
+                                 hipStream_t stream, void** arguments, void** extra) {
+  return api([&] {
+    LaunchRequest request{dim3(grid_x, grid_y, grid_z), dim3(block_x, block_y, block_z), shared_bytes};
+    request.arguments = arguments;
+    request.extra = extra;
+    request.stream = stream;
+    return launch(function, request);
+  });
+}
+
+TF_EXPORT hipError_t hipModuleLaunchCooperativeKernel(hipFunction_t function, unsigned grid_x,
+                                                      unsigned grid_y, unsigned grid_z, unsigned block_x,
+                                                      unsigned block_y, unsigned block_z,
+                                                      unsigned shared_bytes, hipStream_t stream,
+                                                      void** arguments) {
+  return api([&] {
+    LaunchRequest request{dim3(grid_x, grid_y, grid_z), dim3(block_x, block_y, block_z), shared_bytes, true};
+    request.arguments = arguments;
+    request.stream = stream;
+    return launch(function, request);
+  });
+}
+
+hipError_t hipLaunchKernel(const void* host, dim3 blocks, dim3 threads, void** arguments, size_t shared_bytes,
+                           hipStream_t stream) {
+  return api([&] {
+    LaunchRequest request{blocks, threads, shared_bytes};
+    request.arguments = arguments;
+    request.stream = stream;
+    return launch_host(host, request);
+  });
+}
+
+hipError_t hipExtLaunchKernel(const void* host, dim3 blocks, dim3 threads, void** arguments,
+                              size_t shared_bytes, hipStream_t stream, hipEvent_t start, hipEvent_t stop,
+                              int) {
+  return api([&] {
+    LaunchRequest request{blocks, threads, shared_bytes};
+    request.arguments = arguments;
+    request.stream = stream;
+    request.start = start;
+    request.stop = stop;
+    return launch_host(host, request);
+  });
+}
+
+hipError_t hipLaunchCooperativeKernel(const void* host, dim3 blocks, dim3 threads, void** arguments,
+                                      unsigned shared_bytes, hipStream_t stream) {
+  return api([&] {
+    LaunchRequest request{blocks, threads, shared_bytes, true};
+    request.arguments = arguments;
+    request.stream = stream;
+    return launch_host(host, request);
+  });
+}
+
+}  // extern "C"
+
+// C++ linkage, as in hip_ext.h.
+TF_EXPORT hipError_t hipExtModuleLaunchKernel(hipFunction_t function, uint32_t global_x, uint32_t global_y,
+                                              uint32_t global_z, uint32_t local_x, uint32_t local_y,
+                                              uint32_t local_z, size_t shared_bytes, hipStream_t stream,
+                                              void** arguments, void** extra, hipEvent_t start,
+                                              hipEvent_t stop, uint32_t) {
+  return api([&] {
+    LaunchRequest request;
+    request.shared_bytes = shared_bytes;
+    request.arguments = arguments;
+    request.extra = extra;
+    request.stream = stream;
+    request.start = start;
+    request.stop = stop;
+    return launch_global(function, dim3(global_x, global_y, global_z), dim3(local_x, local_y, local_z),
+                         request);
+  });
+}
+
+TF_EXPORT hipError_t hipHccModuleLaunchKernel(hipFunction_t function, uint32_t global_x, uint32_t global_y,
+                                              uint32_t global_z, uint32_t local_x, uint32_t local_y,
+                                              uint32_t local_z, size_t shared_bytes, hipStream_t stream,
+                                              void** arguments, void** extra, hipEvent_t start,
+                                              hipEvent_t stop) {
+  return hipExtModuleLaunchKernel(function, global_x, global_y, global_z, local_x, local_y, local_z,
+                                  shared_bytes, stream, arguments, extra, start, stop, 0);
+}
