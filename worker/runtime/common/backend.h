@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 
 #include "hipcore/graph/library.h"
 #include TF_RUNTIME_BACKEND  // worker/runtime/cpu/backend.h, or cuda's
@@ -182,6 +183,71 @@ concept BackendOfFunctions = requires(const void* host, const typename B::Kernel
   { B::best_block(kernel, bytes, value, flags, value, value) } -> std::same_as<hipError_t>;
 };
 static_assert(BackendOfFunctions<Backend>);
+
+template <typename B>
+concept BackendOfPools = requires(hipMemPool_t& handle, const typename B::Pool& pool,
+                                  const typename B::Stream& stream, void* pointer, void** place,
+                                  std::size_t bytes, int device, hipMemPoolAttr attribute,
+                                  const hipMemPoolProps& properties, std::span<const hipMemAccessDesc> wishes,
+                                  const hipMemLocation& location, hipMemAccessFlags& flags) {
+  // A pool for the length of a call; null for a handle that is none.
+  { B::find_pool(handle) } -> std::same_as<typename B::Pool>;
+  // More than 0 bytes; from the current pool of the stream's device, or from this one.
+  { B::allocate_async(place, bytes, stream) } -> std::same_as<hipError_t>;
+  { B::allocate_from_pool(place, bytes, pool, stream) } -> std::same_as<hipError_t>;
+  { B::free_async(pointer, stream) } -> std::same_as<hipError_t>;
+  // Of pinned memory on a device.
+  { B::create_pool(handle, properties) } -> std::same_as<hipError_t>;
+  { B::destroy_pool(handle) } -> std::same_as<hipError_t>;
+  { B::trim_pool(pool, bytes) } -> std::same_as<hipError_t>;
+  { B::set_pool_attribute(pool, attribute, pointer) } -> std::same_as<hipError_t>;
+  { B::pool_attribute(pool, attribute, pointer) } -> std::same_as<hipError_t>;
+  { B::set_pool_access(pool, wishes) } -> std::same_as<hipError_t>;
+  { B::pool_access(pool, location, flags) } -> std::same_as<hipError_t>;
+  { B::default_pool(device, handle) } -> std::same_as<hipError_t>;
+  { B::current_pool(device, handle) } -> std::same_as<hipError_t>;
+  { B::set_current_pool(device, pool) } -> std::same_as<hipError_t>;
+};
+static_assert(BackendOfPools<Backend>);
+
+template <typename B>
+concept BackendOfVirtualMemory = requires(hipMemGenericAllocationHandle_t* target,
+                                          hipMemGenericAllocationHandle_t handle, void* pointer, void** place,
+                                          std::size_t& bytes, hipMemAllocationProp& properties,
+                                          hipMemAllocationGranularity_flags option,
+                                          std::span<const hipMemAccessDesc> wishes, unsigned long long& flags,
+                                          int& number) {
+  // An address that is wished for, or null; another one where it cannot be had.
+  { B::reserve_addresses(place, bytes, bytes, pointer) } -> std::same_as<hipError_t>;
+  { B::free_addresses(pointer, bytes) } -> std::same_as<hipError_t>;
+  // Pinned memory on a device.
+  { B::granularity(properties, option, bytes) } -> std::same_as<hipError_t>;
+  { B::create_memory(target, bytes, properties) } -> std::same_as<hipError_t>;
+  { B::memory_properties(handle, properties) } -> std::same_as<hipError_t>;
+  { B::retain_memory(target, pointer) } -> std::same_as<hipError_t>;
+  { B::release_memory(handle) } -> std::same_as<hipError_t>;
+  { B::map_memory(pointer, bytes, bytes, handle) } -> std::same_as<hipError_t>;
+  // When nothing that was submitted runs any more.
+  { B::unmap_memory(pointer, bytes) } -> std::same_as<hipError_t>;
+  { B::set_access(pointer, bytes, wishes) } -> std::same_as<hipError_t>;
+  { B::access(number, pointer, flags) } -> std::same_as<hipError_t>;
+  // By file descriptors: what is exported is the caller's, what is imported stays so.
+  { B::export_memory(handle, number) } -> std::same_as<hipError_t>;
+  { B::import_memory(target, number) } -> std::same_as<hipError_t>;
+};
+static_assert(BackendOfVirtualMemory<Backend>);
+
+template <typename B>
+concept BackendOfSharing = requires(void*& pointer, hipIpcMemHandle_t& memory, hipEvent_t& event,
+                                    hipIpcEventHandle_t& shared) {
+  // With other processes. Handles that are opened are not all zeros.
+  { B::share_memory(pointer, memory) } -> std::same_as<hipError_t>;
+  { B::open_memory(memory, pointer) } -> std::same_as<hipError_t>;
+  { B::close_memory(pointer) } -> std::same_as<hipError_t>;
+  { B::share_event(event, shared) } -> std::same_as<hipError_t>;
+  { B::open_event(shared, event) } -> std::same_as<hipError_t>;
+};
+static_assert(BackendOfSharing<Backend>);
 
 template <typename B>
 concept BackendOfGraphs = requires(const void* named, graph::KernelFacts& facts, void*& address,

@@ -13,10 +13,9 @@
 #include <cstring>
 #include <mutex>
 
-#include "worker/runtime/cpu/api.h"
+#include "worker/runtime/cpu/backend.h"
 #include "worker/runtime/cpu/ipc_ticket.h"
 #include "worker/runtime/cpu/memory_file.h"
-#include "worker/runtime/cpu/runtime.h"
 
 namespace tf::cpu {
 namespace {
@@ -53,8 +52,9 @@ int share_pages(const Allocation& allocation) {
   return descriptor;
 }
 
-hipError_t get_handle(hipIpcMemHandle_t* handle, void* pointer) {
-  if (!handle || !pointer) return hipErrorInvalidValue;
+}  // namespace
+
+hipError_t Backend::share_memory(void* pointer, hipIpcMemHandle_t& handle) {
   Runtime& runtime = Runtime::get();
   const std::lock_guard lock(runtime.sharing);
   const auto known = runtime.memory.find(pointer);
@@ -64,15 +64,14 @@ hipError_t get_handle(hipIpcMemHandle_t* handle, void* pointer) {
   IpcTicket ticket = make_ticket(kIpcMemoryMagic, descriptor, known->bytes, known->device);
   if (ticket.file == 0) return hipErrorOutOfMemory;
   ticket.offset = reinterpret_cast<std::uintptr_t>(pointer) - known->base;
-  std::memset(handle, 0, sizeof *handle);
-  std::memcpy(handle->reserved, &ticket, sizeof ticket);
+  std::memset(&handle, 0, sizeof handle);
+  std::memcpy(handle.reserved, &ticket, sizeof ticket);
   return hipSuccess;
 }
 
-hipError_t open_handle(void** pointer, const hipIpcMemHandle_t& handle, unsigned flags) {
+hipError_t Backend::open_memory(const hipIpcMemHandle_t& handle, void*& pointer) {
   IpcTicket ticket;
   std::memcpy(&ticket, handle.reserved, sizeof ticket);
-  if (!pointer || flags != hipIpcMemLazyEnablePeerAccess) return hipErrorInvalidValue;
   if (ticket.magic != kIpcMemoryMagic || ticket.bytes == 0 || ticket.offset >= ticket.bytes)
     return hipErrorInvalidValue;
   if (ticket.process == ::getpid()) return hipErrorInvalidContext;
@@ -92,11 +91,11 @@ hipError_t open_handle(void** pointer, const hipIpcMemHandle_t& handle, unsigned
     ::munmap(base, mapped_bytes);
     return hipErrorOutOfMemory;
   }
-  *pointer = static_cast<std::byte*>(base) + ticket.offset;
+  pointer = static_cast<std::byte*>(base) + ticket.offset;
   return hipSuccess;
 }
 
-hipError_t close_handle(void* pointer) {
+hipError_t Backend::close_memory(void* pointer) {
   Runtime& runtime = Runtime::get();
   const auto known = runtime.memory.find(pointer);
   if (!known || known->kind != MemoryKind::kShared) return hipErrorInvalidValue;
@@ -107,23 +106,4 @@ hipError_t close_handle(void* pointer) {
   return hipSuccess;
 }
 
-}  // namespace
 }  // namespace tf::cpu
-
-using namespace tf::cpu;
-
-extern "C" {
-
-hipError_t hipIpcGetMemHandle(hipIpcMemHandle_t* handle, void* pointer) {
-  return api([&] { return get_handle(handle, pointer); });
-}
-
-hipError_t hipIpcOpenMemHandle(void** pointer, hipIpcMemHandle_t handle, unsigned flags) {
-  return api([&] { return open_handle(pointer, handle, flags); });
-}
-
-hipError_t hipIpcCloseMemHandle(void* pointer) {
-  return api([&] { return close_handle(pointer); });
-}
-
-}  // extern "C"

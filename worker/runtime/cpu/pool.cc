@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+// Pools of stream-ordered memory.
 #include "worker/runtime/cpu/pool.h"
 
 #include <algorithm>
 #include <cstring>
 #include <utility>
 
-#include "worker/runtime/cpu/api.h"
-#include "worker/runtime/cpu/graphs.h"
-#include "worker/runtime/cpu/runtime.h"
+#include "worker/runtime/cpu/backend.h"
+#include "worker/runtime/cpu/memory.h"
 
 namespace tf::cpu {
 namespace {
@@ -170,58 +170,45 @@ void release_unused_memory(Device& device) {
     if (&pool->device() == &device) pool->trim_to_threshold();
 }
 
-namespace {
-
 // The handle of a device's default pool is its address; it is in no table, so it cannot be destroyed.
-Pool* find_pool(hipMemPool_t handle, std::shared_ptr<Pool>& keep) {
-  keep = Runtime::get().pools.find(handle);
-  if (keep) return keep.get();
-  for (int ordinal = 0; ordinal < Runtime::get().device_count(); ++ordinal) {
-    Pool& pool = Runtime::get().device(ordinal).default_pool();
-    if (reinterpret_cast<hipMemPool_t>(&pool) == handle) return &pool;
+Backend::Pool Backend::find_pool(hipMemPool_t handle) {
+  if (auto pool = Runtime::get().pools.find(handle)) return Pool(std::move(pool));
+  for (int ordinal = 0; ordinal < device_count(); ++ordinal) {
+    cpu::Pool& pool = Runtime::get().device(ordinal).default_pool();
+    if (reinterpret_cast<hipMemPool_t>(&pool) == handle) return Pool(&pool);
   }
-  return nullptr;
+  return {};
 }
 
-hipError_t allocate_async(void** pointer, std::size_t bytes, Pool* pool, hipStream_t stream_handle) {
-  if (!pointer) return hipErrorInvalidValue;
-  std::shared_ptr<Stream> stream;
-  if (const hipError_t status = find_stream(stream_handle, stream)) return status;
-  if (const hipError_t refused = refuse_captured(*stream)) return refused;
-  if (bytes == 0) {
-    *pointer = nullptr;
-    return hipSuccess;
-  }
-  return (pool ? pool : stream->device().current_pool())->allocate(bytes, *stream, pointer);
+hipError_t Backend::allocate_async(void** pointer, std::size_t bytes, const Stream& stream) {
+  return stream->device().current_pool()->allocate(bytes, *stream, pointer);
 }
 
-hipError_t free_async(void* pointer, hipStream_t stream_handle) {
-  if (!pointer) return hipErrorInvalidValue;
-  std::shared_ptr<Stream> stream;
-  if (const hipError_t status = find_stream(stream_handle, stream)) return status;
-  if (const hipError_t refused = refuse_captured(*stream)) return refused;
+hipError_t Backend::allocate_from_pool(void** pointer, std::size_t bytes, const Pool& pool,
+                                       const Stream& stream) {
+  return pool->allocate(bytes, *stream, pointer);
+}
+
+hipError_t Backend::free_async(void* pointer, const Stream& stream) {
   Runtime& runtime = Runtime::get();
   const auto known = runtime.memory.find(pointer);
-  if (!known || known->base != reinterpret_cast<std::uintptr_t>(pointer)) return hipErrorInvalidValue;
+  if (!known || known->base != address_of(pointer)) return hipErrorInvalidValue;
   if (known->kind != MemoryKind::kDevice) return hipErrorInvalidValue;
-  if (!known->pool) return hipFree(pointer);
+  if (!known->pool) return release(pointer);
   const auto removed = runtime.memory.remove(pointer);
   if (!removed) return hipErrorInvalidValue;  // another thread freed it meanwhile
   removed->pool->give_back(*removed, stream->at(stream->submit([] { return hipSuccess; }, Where::kAtOnce)));
   return hipSuccess;
 }
 
-hipError_t create_pool(hipMemPool_t* handle, const hipMemPoolProps* props) {
-  if (!handle || !props || props->allocType != hipMemAllocationTypePinned) return hipErrorInvalidValue;
-  if (props->location.type != hipMemLocationTypeDevice) return hipErrorInvalidValue;
-  if (props->handleTypes != hipMemHandleTypeNone) return hipErrorNotSupported;
+hipError_t Backend::create_pool(hipMemPool_t& handle, const hipMemPoolProps& wish) {
+  if (wish.handleTypes != hipMemHandleTypeNone) return hipErrorNotSupported;
   Runtime& runtime = Runtime::get();
-  if (!runtime.valid_device(props->location.id)) return hipErrorInvalidValue;
-  *handle = runtime.pools.add(std::make_shared<Pool>(runtime.device(props->location.id)));
-  return *handle ? hipSuccess : hipErrorOutOfMemory;
+  handle = runtime.pools.add(std::make_shared<cpu::Pool>(runtime.device(wish.location.id)));
+  return handle ? hipSuccess : hipErrorOutOfMemory;
 }
 
-hipError_t destroy_pool(hipMemPool_t handle) {
+hipError_t Backend::destroy_pool(hipMemPool_t handle) {
   Runtime& runtime = Runtime::get();
   const auto pool = runtime.pools.find(handle);
   if (!pool) return hipErrorInvalidValue;
@@ -232,110 +219,47 @@ hipError_t destroy_pool(hipMemPool_t handle) {
   return hipSuccess;
 }
 
-template <typename Body>
-hipError_t with_pool(hipMemPool_t handle, Body&& body) {
-  return api([&]() -> hipError_t {
-    std::shared_ptr<Pool> keep;
-    Pool* const pool = find_pool(handle, keep);
-    return pool ? body(*pool) : hipErrorInvalidValue;
-  });
+hipError_t Backend::trim_pool(const Pool& pool, std::size_t keep_bytes) {
+  pool->trim(keep_bytes);
+  return hipSuccess;
 }
 
-}  // namespace
-}  // namespace tf::cpu
-
-using namespace tf::cpu;
-
-extern "C" {
-
-hipError_t hipMallocAsync(void** pointer, size_t bytes, hipStream_t stream) {
-  return api([&] { return allocate_async(pointer, bytes, nullptr, stream); });
+hipError_t Backend::set_pool_attribute(const Pool& pool, hipMemPoolAttr attribute, void* value) {
+  return pool->set_attribute(attribute, value);
 }
 
-hipError_t hipMallocFromPoolAsync(void** pointer, size_t bytes, hipMemPool_t pool, hipStream_t stream) {
-  return with_pool(pool, [&](Pool& found) { return allocate_async(pointer, bytes, &found, stream); });
-}
-
-hipError_t hipFreeAsync(void* pointer, hipStream_t stream) {
-  return api([&] { return free_async(pointer, stream); });
-}
-
-hipError_t hipMemPoolCreate(hipMemPool_t* pool, const hipMemPoolProps* props) {
-  return api([&] { return create_pool(pool, props); });
-}
-
-hipError_t hipMemPoolDestroy(hipMemPool_t pool) {
-  return api([&] { return destroy_pool(pool); });
-}
-
-hipError_t hipMemPoolTrimTo(hipMemPool_t pool, size_t keep_bytes) {
-  return with_pool(pool, [&](Pool& found) {
-    found.trim(keep_bytes);
-    return hipSuccess;
-  });
-}
-
-hipError_t hipMemPoolSetAttribute(hipMemPool_t pool, hipMemPoolAttr attribute, void* value) {
-  return with_pool(pool, [&](Pool& found) {
-    return value ? found.set_attribute(attribute, value) : hipErrorInvalidValue;
-  });
-}
-
-hipError_t hipMemPoolGetAttribute(hipMemPool_t pool, hipMemPoolAttr attribute, void* value) {
-  return with_pool(pool, [&](Pool& found) {
-    return value ? found.get_attribute(attribute, value) : hipErrorInvalidValue;
-  });
+hipError_t Backend::pool_attribute(const Pool& pool, hipMemPoolAttr attribute, void* value) {
+  return pool->get_attribute(attribute, value);
 }
 
 // Every device can reach all memory here; only taking the owner's access away is refused.
-hipError_t hipMemPoolSetAccess(hipMemPool_t pool, const hipMemAccessDesc* descriptors, size_t count) {
-  return with_pool(pool, [&](Pool& found) {
-    if (!descriptors || count == 0 || count > kMaxDevices) return hipErrorInvalidValue;
-    for (size_t i = 0; i < count; ++i) {
-      const hipMemLocation& where = descriptors[i].location;
-      if (where.type != hipMemLocationTypeDevice) return hipErrorInvalidValue;
-      if (!Runtime::get().valid_device(where.id)) return hipErrorInvalidDevice;
-      if (where.id == found.device().ordinal() && descriptors[i].flags == hipMemAccessFlagsProtNone)
-        return hipErrorInvalidDevice;
-    }
-    return hipSuccess;
+hipError_t Backend::set_pool_access(const Pool& pool, std::span<const hipMemAccessDesc> wishes) {
+  const int owner = pool->device().ordinal();
+  const bool locks_out_owner = std::any_of(wishes.begin(), wishes.end(), [&](const hipMemAccessDesc& wish) {
+    return wish.location.id == owner && wish.flags == hipMemAccessFlagsProtNone;
   });
+  return locks_out_owner ? hipErrorInvalidDevice : hipSuccess;
 }
 
-hipError_t hipMemPoolGetAccess(hipMemAccessFlags* flags, hipMemPool_t pool, hipMemLocation* location) {
-  return with_pool(pool, [&](Pool&) {
-    if (!flags || !location || location->type != hipMemLocationTypeDevice) return hipErrorInvalidValue;
-    if (!Runtime::get().valid_device(location->id)) return hipErrorInvalidValue;
-    *flags = hipMemAccessFlagsProtReadWrite;
-    return hipSuccess;
-  });
+hipError_t Backend::pool_access(const Pool&, const hipMemLocation&, hipMemAccessFlags& flags) {
+  flags = hipMemAccessFlagsProtReadWrite;
+  return hipSuccess;
 }
 
-hipError_t hipDeviceGetDefaultMemPool(hipMemPool_t* pool, int device) {
-  return api([&] {
-    if (!pool) return hipErrorInvalidValue;
-    if (!Runtime::get().valid_device(device)) return hipErrorInvalidDevice;
-    *pool = reinterpret_cast<hipMemPool_t>(&Runtime::get().device(device).default_pool());
-    return hipSuccess;
-  });
+hipError_t Backend::default_pool(int device, hipMemPool_t& pool) {
+  pool = reinterpret_cast<hipMemPool_t>(&Runtime::get().device(device).default_pool());
+  return hipSuccess;
 }
 
-hipError_t hipDeviceGetMemPool(hipMemPool_t* pool, int device) {
-  return api([&] {
-    if (!pool) return hipErrorInvalidValue;
-    if (!Runtime::get().valid_device(device)) return hipErrorInvalidDevice;
-    *pool = reinterpret_cast<hipMemPool_t>(Runtime::get().device(device).current_pool());
-    return hipSuccess;
-  });
+hipError_t Backend::current_pool(int device, hipMemPool_t& pool) {
+  pool = reinterpret_cast<hipMemPool_t>(Runtime::get().device(device).current_pool());
+  return hipSuccess;
 }
 
-hipError_t hipDeviceSetMemPool(int device, hipMemPool_t pool) {
-  return with_pool(pool, [&](Pool& found) {
-    if (!Runtime::get().valid_device(device)) return hipErrorInvalidDevice;
-    if (found.device().ordinal() != device) return hipErrorInvalidDevice;
-    Runtime::get().device(device).set_current_pool(&found);
-    return hipSuccess;
-  });
+hipError_t Backend::set_current_pool(int device, const Pool& pool) {
+  if (pool->device().ordinal() != device) return hipErrorInvalidDevice;
+  Runtime::get().device(device).set_current_pool(&*pool);
+  return hipSuccess;
 }
 
-}  // extern "C"
+}  // namespace tf::cpu

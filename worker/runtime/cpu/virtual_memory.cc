@@ -52,7 +52,7 @@ Physical::~Physical() {
 
 hipError_t VirtualMemory::reserve(void** pointer, std::size_t bytes, std::size_t alignment, void* wish) {
   if (alignment == 0) alignment = kHugePage_bytes;
-  if (!pointer || bytes == 0 || !whole_pages(bytes)) return hipErrorInvalidValue;
+  if (bytes == 0 || !whole_pages(bytes)) return hipErrorInvalidValue;
   if ((alignment & (alignment - 1)) || alignment > kMaxAlignment_bytes) return hipErrorInvalidValue;
   if (alignment < kHugePage_bytes) alignment = kHugePage_bytes;
   const std::lock_guard lock(mutex_);
@@ -80,9 +80,6 @@ hipError_t VirtualMemory::create(hipMemGenericAllocationHandle_t* handle, std::s
                                  const hipMemAllocationProp& wish) {
   Runtime& runtime = Runtime::get();
   if (bytes == 0 || !whole_pages(bytes)) return hipErrorInvalidValue;
-  if (wish.type != hipMemAllocationTypePinned || wish.location.type != hipMemLocationTypeDevice)
-    return hipErrorInvalidValue;
-  if (!runtime.valid_device(wish.location.id)) return hipErrorInvalidValue;
   Device& device = runtime.device(wish.location.id);
   if (!device.take_memory(bytes)) return hipErrorOutOfMemory;
   const int descriptor = make_memory_file(bytes);

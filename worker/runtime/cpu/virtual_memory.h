@@ -47,6 +47,7 @@ class VirtualMemory {
 
   hipError_t reserve(void** pointer, std::size_t bytes, std::size_t alignment, void* wish);
   hipError_t unreserve(void* pointer, std::size_t bytes);
+  // REQUIRES: the wish is for a device that there is.
   hipError_t create(hipMemGenericAllocationHandle_t* handle, std::size_t bytes,
                     const hipMemAllocationProp& wish);
   hipError_t adopt(hipMemGenericAllocationHandle_t* handle, std::shared_ptr<Physical> physical);

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <utility>
 
 #include "worker/runtime/common/fill.h"
@@ -147,6 +148,50 @@ struct Backend {
                                                 const PreparedLaunch& prepared);
   static hipError_t launch(Kernel kernel, const runtime::LaunchRequest& request, Stream stream,
                            PreparedLaunch& prepared);
+
+  // --- pools
+  using Pool = hipMemPool_t;
+
+  static Pool find_pool(hipMemPool_t handle) { return handle; }
+  static hipError_t allocate_async(void** pointer, std::size_t bytes, Stream stream);
+  static hipError_t allocate_from_pool(void** pointer, std::size_t bytes, Pool pool, Stream stream);
+  static hipError_t free_async(void* pointer, Stream stream);
+  static hipError_t create_pool(hipMemPool_t& handle, const hipMemPoolProps& wish);
+  static hipError_t destroy_pool(hipMemPool_t handle);
+  static hipError_t trim_pool(Pool pool, std::size_t keep_bytes);
+  static hipError_t set_pool_attribute(Pool pool, hipMemPoolAttr attribute, void* value);
+  static hipError_t pool_attribute(Pool pool, hipMemPoolAttr attribute, void* value);
+  static hipError_t set_pool_access(Pool pool, std::span<const hipMemAccessDesc> wishes);
+  static hipError_t pool_access(Pool pool, const hipMemLocation& location, hipMemAccessFlags& flags);
+  static hipError_t default_pool(int device, hipMemPool_t& pool);
+  static hipError_t current_pool(int device, hipMemPool_t& pool);
+  static hipError_t set_current_pool(int device, Pool pool);
+
+  // --- virtual memory
+  static hipError_t reserve_addresses(void** pointer, std::size_t bytes, std::size_t alignment, void* wish);
+  static hipError_t free_addresses(void* pointer, std::size_t bytes);
+  static hipError_t granularity(const hipMemAllocationProp& properties,
+                                hipMemAllocationGranularity_flags option, std::size_t& bytes);
+  static hipError_t create_memory(hipMemGenericAllocationHandle_t* handle, std::size_t bytes,
+                                  const hipMemAllocationProp& properties);
+  static hipError_t memory_properties(hipMemGenericAllocationHandle_t handle,
+                                      hipMemAllocationProp& properties);
+  static hipError_t retain_memory(hipMemGenericAllocationHandle_t* handle, void* address);
+  static hipError_t release_memory(hipMemGenericAllocationHandle_t handle);
+  static hipError_t map_memory(void* pointer, std::size_t bytes, std::size_t offset,
+                               hipMemGenericAllocationHandle_t handle);
+  static hipError_t unmap_memory(void* pointer, std::size_t bytes);
+  static hipError_t set_access(void* pointer, std::size_t bytes, std::span<const hipMemAccessDesc> wishes);
+  static hipError_t access(int device, void* pointer, unsigned long long& flags);
+  static hipError_t export_memory(hipMemGenericAllocationHandle_t handle, int& descriptor);
+  static hipError_t import_memory(hipMemGenericAllocationHandle_t* handle, int descriptor);
+
+  // --- sharing with other processes
+  static hipError_t share_memory(void* pointer, hipIpcMemHandle_t& handle);
+  static hipError_t open_memory(const hipIpcMemHandle_t& handle, void*& pointer);
+  static hipError_t close_memory(void* pointer);
+  static hipError_t share_event(hipEvent_t event, hipIpcEventHandle_t& handle);
+  static hipError_t open_event(const hipIpcEventHandle_t& handle, hipEvent_t& event);
 
   // --- graphs
   static hipError_t describe_kernel(const void* named, graph::KernelFacts& facts);

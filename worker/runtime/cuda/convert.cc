@@ -120,4 +120,12 @@ driver::PoolProperties convert(const hipMemPoolProps& p) {
   return to;
 }
 
+std::vector<driver::AccessDescription> convert(std::span<const hipMemAccessDesc> wishes) {
+  std::vector<driver::AccessDescription> access;
+  access.reserve(wishes.size());
+  for (const hipMemAccessDesc& wish : wishes)
+    access.push_back({{wish.location.type, wish.location.id}, wish.flags});
+  return access;
+}
+
 }  // namespace tf::cuda

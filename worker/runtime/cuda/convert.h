@@ -9,6 +9,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
+#include <vector>
 
 #include "hipcore/graph/work.h"
 #include "worker/runtime/cuda/driver_types.h"
@@ -39,5 +41,6 @@ hipError_t mask_wait_value(std::uint64_t& value, unsigned condition, std::uint64
 driver::AllocationProperties convert(const hipMemAllocationProp& properties);
 hipMemAllocationProp convert_back(const driver::AllocationProperties& properties);
 driver::PoolProperties convert(const hipMemPoolProps& properties);
+std::vector<driver::AccessDescription> convert(std::span<const hipMemAccessDesc> wishes);
 
 }  // namespace tf::cuda

@@ -25,7 +25,7 @@ std::atomic<bool> is_memory_shared{false};
 
 }  // namespace
 
-void share_memory() { is_memory_shared.store(true, std::memory_order_relaxed); }
+void note_sharing() { is_memory_shared.store(true, std::memory_order_relaxed); }
 
 driver::Result settle(driver::Result result) {
   if (result != driver::Result::SUCCESS || !is_memory_shared.load(std::memory_order_relaxed)) return result;

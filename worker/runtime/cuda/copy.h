@@ -8,7 +8,7 @@ namespace tf::cuda {
 
 // Memory is shared with other processes: from then on what a synchronous call did is there when it returns,
 // as in HIP. The driver's return earlier where no one in this process could tell.
-void share_memory();
+void note_sharing();
 // The end of a synchronous fill or copy on the legacy stream.
 driver::Result settle(driver::Result result);
 

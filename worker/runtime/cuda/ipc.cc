@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory and events shared between processes. The driver's handles are as large as HIP's and travel as they
 // are, but for those of pointers inside an allocation.
-#include <algorithm>
 #include <cstring>
 #include <mutex>
 #include <unordered_map>
 
-#include "worker/runtime/cuda/api.h"
+#include "worker/runtime/cuda/backend.h"
 #include "worker/runtime/cuda/copy.h"
 #include "worker/runtime/cuda/events.h"
 #include "worker/runtime/cuda/ipc_inside.h"
@@ -16,12 +15,6 @@ namespace {
 
 static_assert(sizeof(hipIpcMemHandle_t) == sizeof(driver::IpcMemoryHandle));
 static_assert(sizeof(hipIpcEventHandle_t) == sizeof(driver::IpcEventHandle));
-
-template <typename Handle>
-bool is_empty(const Handle& handle) {
-  const char* const bytes = reinterpret_cast<const char*>(&handle);
-  return std::all_of(bytes, bytes + sizeof handle, [](char byte) { return byte == 0; });
-}
 
 // Pointers inside memory that was opened, and where that begins.
 struct Opened {
@@ -38,23 +31,23 @@ Opened& opened() {
   return *all;
 }
 
-hipError_t get_memory(hipIpcMemHandle_t* handle, void* pointer) {
-  if (!handle || !pointer) return hipErrorInvalidValue;
+}  // namespace
+
+hipError_t Backend::share_memory(void* pointer, hipIpcMemHandle_t& handle) {
   void* base = nullptr;
   std::size_t bytes = 0;
   if (cu().MemGetAddressRange(&base, &bytes, pointer) != driver::Result::SUCCESS) base = pointer;
   driver::IpcMemoryHandle ours{};
   const hipError_t status = check(cu().IpcGetMemHandle(&ours, base));
   if (status != hipSuccess) return status == hipErrorInvalidValue ? hipErrorInvalidDevicePointer : status;
-  share_memory();
+  note_sharing();
   const std::ptrdiff_t offset = static_cast<std::byte*>(pointer) - static_cast<std::byte*>(base);
-  if (base && offset > 0) return make_inside_handle(ours, static_cast<std::uint64_t>(offset), *handle);
-  std::memcpy(handle, &ours, sizeof ours);
+  if (base && offset > 0) return make_inside_handle(ours, static_cast<std::uint64_t>(offset), handle);
+  std::memcpy(&handle, &ours, sizeof ours);
   return hipSuccess;
 }
 
-hipError_t open_memory(void** pointer, const hipIpcMemHandle_t& handle, unsigned flags) {
-  if (!pointer || flags != hipIpcMemLazyEnablePeerAccess || is_empty(handle)) return hipErrorInvalidValue;
+hipError_t Backend::open_memory(const hipIpcMemHandle_t& handle, void*& pointer) {
   driver::IpcMemoryHandle theirs;
   std::uint64_t offset = 0;
   std::memcpy(&theirs, &handle, sizeof theirs);
@@ -64,18 +57,17 @@ hipError_t open_memory(void** pointer, const hipIpcMemHandle_t& handle, unsigned
   const hipError_t status = check(cu().IpcOpenMemHandle(&base, theirs, driver::kIpcLazyPeerAccess));
   // The driver says no more of memory that is gone.
   if (status != hipSuccess) return status == hipErrorInvalidValue ? hipErrorInvalidDevicePointer : status;
-  share_memory();
-  *pointer = static_cast<std::byte*>(base) + offset;
+  note_sharing();
+  pointer = static_cast<std::byte*>(base) + offset;
   if (offset == 0) return hipSuccess;
   const std::lock_guard lock(opened().mutex);
-  Opened::Pointer& entry = opened().pointers[*pointer];
+  Opened::Pointer& entry = opened().pointers[pointer];
   entry.base = base;
   ++entry.count;
   return hipSuccess;
 }
 
-hipError_t close_memory(void* pointer) {
-  if (!pointer) return hipErrorInvalidValue;
+hipError_t Backend::close_memory(void* pointer) {
   {
     const std::lock_guard lock(opened().mutex);
     const auto inside = opened().pointers.find(pointer);
@@ -87,50 +79,21 @@ hipError_t close_memory(void* pointer) {
   return check(cu().IpcCloseMemHandle(pointer));
 }
 
-hipError_t get_event(hipIpcEventHandle_t* handle, hipEvent_t event) {
-  if (!handle || !event) return hipErrorInvalidValue;
+hipError_t Backend::share_event(hipEvent_t event, hipIpcEventHandle_t& handle) {
   if (!is_event(event)) return hipErrorInvalidHandle;
   driver::IpcEventHandle ours{};
   const hipError_t status = check(cu().IpcGetEventHandle(&ours, event));
-  if (status == hipSuccess) std::memcpy(handle, &ours, sizeof ours);
+  if (status == hipSuccess) std::memcpy(&handle, &ours, sizeof ours);
   // It is an event, so it is one that was not made to be shared.
   return status == hipErrorInvalidHandle ? hipErrorInvalidConfiguration : status;
 }
 
-hipError_t open_event(hipEvent_t* event, const hipIpcEventHandle_t& handle) {
-  if (!event || is_empty(handle)) return hipErrorInvalidValue;
+hipError_t Backend::open_event(const hipIpcEventHandle_t& handle, hipEvent_t& event) {
   driver::IpcEventHandle theirs;
   std::memcpy(&theirs, &handle, sizeof theirs);
-  const hipError_t status = check(cu().IpcOpenEventHandle(event, theirs));
-  if (status == hipSuccess) add_event(*event);
+  const hipError_t status = check(cu().IpcOpenEventHandle(&event, theirs));
+  if (status == hipSuccess) add_event(event);
   return status == hipErrorMapFailed || status == hipErrorInvalidHandle ? hipErrorInvalidValue : status;
 }
 
-}  // namespace
 }  // namespace tf::cuda
-
-using namespace tf::cuda;
-
-extern "C" {
-
-hipError_t hipIpcGetMemHandle(hipIpcMemHandle_t* handle, void* pointer) {
-  return api([&] { return get_memory(handle, pointer); });
-}
-
-hipError_t hipIpcOpenMemHandle(void** pointer, hipIpcMemHandle_t handle, unsigned flags) {
-  return api([&] { return open_memory(pointer, handle, flags); });
-}
-
-hipError_t hipIpcCloseMemHandle(void* pointer) {
-  return api([&] { return close_memory(pointer); });
-}
-
-hipError_t hipIpcGetEventHandle(hipIpcEventHandle_t* handle, hipEvent_t event) {
-  return api([&] { return get_event(handle, event); });
-}
-
-hipError_t hipIpcOpenEventHandle(hipEvent_t* event, hipIpcEventHandle_t handle) {
-  return api([&] { return open_event(event, handle); });
-}
-
-}  // extern "C"

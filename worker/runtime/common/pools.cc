@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stream-ordered memory and its pools.
+#include "worker/runtime/common/access.h"
+#include "worker/runtime/common/capture.h"
+#include "worker/runtime/common/device.h"
+
+namespace tf::runtime {
+namespace {
+
+// Of what is to happen on a stream and in no graph.
+hipError_t find_free_stream(hipStream_t handle, Backend::Stream& stream) {
+  const hipError_t status = Backend::find_stream(handle, stream);
+  return status == hipSuccess ? refuse_captured(stream) : status;
+}
+
+template <typename Allocate>
+hipError_t allocate(void** pointer, std::size_t bytes, hipStream_t handle, Allocate&& allocate_on) {
+  if (!pointer) return hipErrorInvalidValue;
+  *pointer = nullptr;
+  Backend::Stream stream{};
+  if (const hipError_t status = find_free_stream(handle, stream)) return status;
+  return bytes == 0 ? hipSuccess : allocate_on(stream);
+}
+
+hipError_t create_pool(hipMemPool_t* pool, const hipMemPoolProps* wish) {
+  if (!pool || !wish || wish->allocType != hipMemAllocationTypePinned) return hipErrorInvalidValue;
+  return is_device(&wish->location) ? Backend::create_pool(*pool, *wish) : hipErrorInvalidValue;
+}
+
+template <typename Body>
+hipError_t with_pool(hipMemPool_t handle, Body&& body) {
+  return api([&]() -> hipError_t {
+    const Backend::Pool pool = Backend::find_pool(handle);
+    return pool ? body(pool) : hipErrorInvalidValue;
+  });
+}
+
+hipError_t set_access(const Backend::Pool& pool, const hipMemAccessDesc* wishes, std::size_t count) {
+  const hipError_t status = check_access(wishes, count);
+  return status == hipSuccess ? Backend::set_pool_access(pool, {wishes, count}) : status;
+}
+
+// The frame of what is asked of a device's pools.
+template <typename Body>
+hipError_t with_device_pool(hipMemPool_t* pool, int device, Body&& body) {
+  return api([&]() -> hipError_t {
+    if (!pool) return hipErrorInvalidValue;
+    return valid_device(device) ? body(*pool) : hipErrorInvalidDevice;
+  });
+}
+
+}  // namespace
+}  // namespace tf::runtime
+
+using namespace tf::runtime;
+
+extern "C" {
+
+hipError_t hipMallocAsync(void** pointer, size_t bytes, hipStream_t stream) {
+  return api([&] {
+    return allocate(pointer, bytes, stream, [&](const Backend::Stream& found) {
+      return Backend::allocate_async(pointer, bytes, found);
+    });
+  });
+}
+
+hipError_t hipMallocFromPoolAsync(void** pointer, size_t bytes, hipMemPool_t handle, hipStream_t stream) {
+  return with_pool(handle, [&](const Backend::Pool& pool) {
+    return allocate(pointer, bytes, stream, [&](const Backend::Stream& found) {
+      return Backend::allocate_from_pool(pointer, bytes, pool, found);
+    });
+  });
+}
+
+hipError_t hipFreeAsync(void* pointer, hipStream_t handle) {
+  return api([&] {
+    if (!pointer) return hipErrorInvalidValue;
+    Backend::Stream stream{};
+    const hipError_t status = find_free_stream(handle, stream);
+    return status == hipSuccess ? Backend::free_async(pointer, stream) : status;
+  });
+}
+
+hipError_t hipMemPoolCreate(hipMemPool_t* pool, const hipMemPoolProps* properties) {
+  return api([&] { return create_pool(pool, properties); });
+}
+
+hipError_t hipMemPoolDestroy(hipMemPool_t pool) {
+  return api([&] { return pool ? Backend::destroy_pool(pool) : hipErrorInvalidValue; });
+}
+
+hipError_t hipMemPoolTrimTo(hipMemPool_t handle, size_t keep_bytes) {
+  return with_pool(handle, [&](const Backend::Pool& pool) { return Backend::trim_pool(pool, keep_bytes); });
+}
+
+hipError_t hipMemPoolSetAttribute(hipMemPool_t handle, hipMemPoolAttr attribute, void* value) {
+  return with_pool(handle, [&](const Backend::Pool& pool) {
+    return value ? Backend::set_pool_attribute(pool, attribute, value) : hipErrorInvalidValue;
+  });
+}
+
+hipError_t hipMemPoolGetAttribute(hipMemPool_t handle, hipMemPoolAttr attribute, void* value) {
+  return with_pool(handle, [&](const Backend::Pool& pool) {
+    return value ? Backend::pool_attribute(pool, attribute, value) : hipErrorInvalidValue;
+  });
+}
+
+hipError_t hipMemPoolSetAccess(hipMemPool_t handle, const hipMemAccessDesc* wishes, size_t count) {
+  return with_pool(handle, [&](const Backend::Pool& pool) { return set_access(pool, wishes, count); });
+}
+
+hipError_t hipMemPoolGetAccess(hipMemAccessFlags* flags, hipMemPool_t handle, hipMemLocation* location) {
+  return with_pool(handle, [&](const Backend::Pool& pool) {
+    return flags && is_device(location) ? Backend::pool_access(pool, *location, *flags)
+                                        : hipErrorInvalidValue;
+  });
+}
+
+hipError_t hipDeviceGetDefaultMemPool(hipMemPool_t* pool, int device) {
+  return with_device_pool(pool, device,
+                          [&](hipMemPool_t& found) { return Backend::default_pool(device, found); });
+}
+
+hipError_t hipDeviceGetMemPool(hipMemPool_t* pool, int device) {
+  return with_device_pool(pool, device,
+                          [&](hipMemPool_t& found) { return Backend::current_pool(device, found); });
+}
+
+hipError_t hipDeviceSetMemPool(int device, hipMemPool_t handle) {
+  return with_pool(handle, [&](const Backend::Pool& pool) {
+    return valid_device(device) ? Backend::set_current_pool(device, pool) : hipErrorInvalidDevice;
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// Virtual memory management: addresses, physical memory, and mapping one to the other.
+#include <cstdint>
+#include <cstring>
+
+#include "worker/runtime/common/access.h"
+#include "worker/runtime/common/device.h"
+
+namespace tf::runtime {
+namespace {
+
+bool valid_properties(const hipMemAllocationProp* p) {
+  return p && p->type == hipMemAllocationTypePinned && p->location.type == hipMemLocationTypeDevice &&
+         valid_device(p->location.id);
+}
+
+hipError_t granularity_of(std::size_t* granularity, const hipMemAllocationProp* properties,
+                          hipMemAllocationGranularity_flags option) {
+  if (!granularity || !valid_properties(properties)) return hipErrorInvalidValue;
+  if (option != hipMemAllocationGranularityMinimum && option != hipMemAllocationGranularityRecommended)
+    return hipErrorInvalidValue;
+  return Backend::granularity(*properties, option, *granularity);
+}
+
+hipError_t set_access(void* pointer, std::size_t bytes, const hipMemAccessDesc* wishes, std::size_t count) {
+  if (!pointer || check_access(wishes, count) != hipSuccess) return hipErrorInvalidValue;
+  return Backend::set_access(pointer, bytes, {wishes, count});
+}
+
+// `os_handle` is the descriptor itself in a pointer's clothes, as CUDA defines it, or points to it, as AMD's
+// runtimes up to 7.0 read it. Nothing is mapped at addresses as low as descriptors are.
+int descriptor_in(void* os_handle) {
+  constexpr std::uintptr_t kDescriptorMax = 1 << 16;
+  const auto number = reinterpret_cast<std::uintptr_t>(os_handle);
+  if (number < kDescriptorMax) return static_cast<int>(number);
+  int descriptor = -1;
+  std::memcpy(&descriptor, os_handle, sizeof descriptor);
+  return descriptor;
+}
+
+hipError_t export_handle(void* target, hipMemGenericAllocationHandle_t handle) {
+  int descriptor = -1;
+  const hipError_t status = Backend::export_memory(handle, descriptor);
+  if (status == hipSuccess) std::memcpy(target, &descriptor, sizeof descriptor);
+  return status;
+}
+
+}  // namespace
+}  // namespace tf::runtime
+
+using namespace tf::runtime;
+
+extern "C" {
+
+hipError_t hipMemAddressReserve(void** pointer, size_t bytes, size_t alignment, void* wish,
+                                unsigned long long flags) {
+  return api([&] {
+    if (!pointer || flags != 0) return hipErrorInvalidValue;
+    return Backend::reserve_addresses(pointer, bytes, alignment, wish);
+  });
+}
+
+hipError_t hipMemAddressFree(void* pointer, size_t bytes) {
+  return api([&] { return Backend::free_addresses(pointer, bytes); });
+}
+
+hipError_t hipMemCreate(hipMemGenericAllocationHandle_t* handle, size_t bytes,
+                        const hipMemAllocationProp* properties, unsigned long long flags) {
+  return api([&] {
+    if (!handle || flags != 0 || !valid_properties(properties)) return hipErrorInvalidValue;
+    return Backend::create_memory(handle, bytes, *properties);
+  });
+}
+
+hipError_t hipMemRelease(hipMemGenericAllocationHandle_t handle) {
+  return api([&] { return Backend::release_memory(handle); });
+}
+
+hipError_t hipMemMap(void* pointer, size_t bytes, size_t offset, hipMemGenericAllocationHandle_t handle,
+                     unsigned long long flags) {
+  return api([&] {
+    if (!pointer || flags != 0) return hipErrorInvalidValue;
+    return Backend::map_memory(pointer, bytes, offset, handle);
+  });
+}
+
+hipError_t hipMemUnmap(void* pointer, size_t bytes) {
+  return api([&] { return Backend::unmap_memory(pointer, bytes); });
+}
+
+hipError_t hipMemSetAccess(void* pointer, size_t bytes, const hipMemAccessDesc* wishes, size_t count) {
+  return api([&] { return set_access(pointer, bytes, wishes, count); });
+}
+
+hipError_t hipMemGetAccess(unsigned long long* flags, const hipMemLocation* location, void* pointer) {
+  return api([&] {
+    if (!flags || !is_device(location)) return hipErrorInvalidValue;
+    return Backend::access(location->id, pointer, *flags);
+  });
+}
+
+hipError_t hipMemGetAllocationGranularity(size_t* granularity, const hipMemAllocationProp* properties,
+                                          hipMemAllocationGranularity_flags option) {
+  return api([&] { return granularity_of(granularity, properties, option); });
+}
+
+hipError_t hipMemGetAllocationPropertiesFromHandle(hipMemAllocationProp* properties,
+                                                   hipMemGenericAllocationHandle_t handle) {
+  return api(
+      [&] { return properties ? Backend::memory_properties(handle, *properties) : hipErrorInvalidValue; });
+}
+
+hipError_t hipMemRetainAllocationHandle(hipMemGenericAllocationHandle_t* handle, void* address) {
+  return api(
+      [&] { return handle && address ? Backend::retain_memory(handle, address) : hipErrorInvalidValue; });
+}
+
+hipError_t hipMemExportToShareableHandle(void* target, hipMemGenericAllocationHandle_t handle,
+                                         hipMemAllocationHandleType type, unsigned long long flags) {
+  return api([&] {
+    if (!target || flags != 0 || type != hipMemHandleTypePosixFileDescriptor) return hipErrorInvalidValue;
+    return export_handle(target, handle);
+  });
+}
+
+hipError_t hipMemImportFromShareableHandle(hipMemGenericAllocationHandle_t* handle, void* os_handle,
+                                           hipMemAllocationHandleType type) {
+  return api([&] {
+    if (!handle || type != hipMemHandleTypePosixFileDescriptor) return hipErrorInvalidValue;
+    return Backend::import_memory(handle, descriptor_in(os_handle));
+  });
+}
+
+}  // extern "C"
