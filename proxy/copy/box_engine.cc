@@ -4,14 +4,13 @@
 #include <algorithm>
 #include <cstddef>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <vector>
 
 #include "proxy/copy/copy_route.h"
 #include "proxy/copy/copy_steps.h"
 #include "proxy/copy/copy_turns.h"
-#include "proxy/copy/payload.h"
+#include "proxy/session/payload.h"
 
 namespace tf::proxy {
 namespace {
@@ -78,8 +77,8 @@ hipError_t box_to_device(Session& session, const CopyMode& mode, const Box& box)
     }
   }
   RowBatches batches(box);
-  std::lock_guard order(session.send_order());  // rows of one tag are not interleaved with other payloads
-  request.tag = session.next_tag();
+  OutgoingPayload payload(session);
+  request.tag = payload.tag();
   hipError_t error = session.post(mode.device, request);
   if (error != hipSuccess) return error;
   Status status;
@@ -91,9 +90,7 @@ hipError_t box_to_device(Session& session, const CopyMode& mode, const Box& box)
     std::span<std::byte> packed = std::span(batch.bytes).first(batch.count * box.width);
     pack_rows(box, box.source, row, batch.count, packed);
     batch.transfer = std::make_shared<Transfer>();
-    status = start(session, [&] {
-      return session.queue().endpoint().bulk().send(request.tag, packed, batch.transfer->completion);
-    });
+    status = payload.send(packed, batch.transfer->completion);
     if (!status) batch.transfer = nullptr;
   }
   for (int i = 0; i < 2; ++i) {  // both, whatever happened: their buffers die here
@@ -157,10 +154,9 @@ hipError_t box_from_device(Session& session, const CopyMode& mode, const Box& bo
     batch.first = row;
     batch.count = std::min(batches.rows_per_batch(), box.rows() - row);
     batch.transfer = std::make_shared<Transfer>();
-    Status started = start(session, [&] {
-      return session.queue().endpoint().bulk().receive(
-          request.tag, std::span(batch.bytes).first(batch.count * box.width), batch.transfer->completion);
-    });
+    Status started =
+        start_receive(session, request.tag, std::span(batch.bytes).first(batch.count * box.width),
+                      batch.transfer->completion);
     if (!started) {
       batch.transfer = nullptr;
       status = started;

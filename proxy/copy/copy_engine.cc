@@ -4,7 +4,7 @@
 #include "proxy/copy/copy_route.h"
 #include "proxy/copy/copy_steps.h"
 #include "proxy/copy/copy_turns.h"
-#include "proxy/copy/payload.h"
+#include "proxy/session/payload.h"
 
 namespace tf::proxy {
 namespace {

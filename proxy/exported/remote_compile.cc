@@ -7,8 +7,7 @@
 #include <string>
 
 #include "hipcore/wire/rtc_program.h"
-#include "proxy/copy/payload.h"
-#include "proxy/session/session.h"
+#include "proxy/session/payload.h"
 
 namespace tf::proxy {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "proxy/base/thread_state.h"
 #include "proxy/module/registry.h"
-#include "proxy/session/session.h"
+#include "proxy/session/payload.h"
 
 namespace tf::proxy {
 namespace {
@@ -59,20 +59,8 @@ hipError_t ModuleCache::send_code(int device, std::uint64_t module, const CodeIm
   load.hash_low = probe.hash_low;
   load.hash_high = probe.hash_high;
   load.bytes = probe.bytes;
-  if (known.have != 0) return session_.call(device, load);
-
-  BulkCompletion completion;
-  hipError_t error = hipSuccess;
-  {
-    // The call is answered only after the payload has arrived, so nobody else may send in between.
-    std::lock_guard order(session_.send_order());
-    load.tag = session_.next_tag();
-    Status status = session_.queue().endpoint().bulk().send(load.tag, image.bytes(), completion);
-    if (!status) return session_.transferred(status);
-    error = session_.call(device, load);
-  }
-  Status sent = session_.queue().await(completion, Deadline::never());
-  return error != hipSuccess ? error : session_.transferred(sent);
+  return known.have != 0 ? session_.call(device, load)
+                         : call_with_payload(session_, device, load, image.bytes());
 }
 
 hipError_t ModuleCache::unload(std::uint64_t module) {
