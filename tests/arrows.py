@@ -140,11 +140,14 @@ EXPORTED_ALONE = {
     "peer": "handlers are generated",
     "pools": "handlers are generated",
     "registration": "the client's own tables of registered code",
-    "rtc": "compiled in the client, or by remote_compile.cc",
+    "rtc": "compiled in the client, or by proxy/module/remote_compile.cc",
     "rtc_entry": "no domain: forwards to libhiprtc",
     "streams": "answered in the client",
 }
-HANDLED_ALONE = {"connection": "the connection's own requests; no function of HIP's"}
+HANDLED_ALONE = {
+    "connection": "the connection's own requests; no function of HIP's",
+    "remote_compile": "for libhiprtc, through rtc_entry.cc: proxy/module/remote_compile.cc asks",
+}
 
 
 def check_mirror(paths, report):

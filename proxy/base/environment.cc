@@ -5,7 +5,6 @@
 #include <cstdlib>
 
 #include "hipcore/wire/device_snapshot.h"
-#include "proxy/copy/copy_threads.h"
 #include "reference/gen/variables.h"
 #include "transport/net/io_timeout.h"
 

@@ -18,6 +18,8 @@ namespace tf::proxy {
 // Value of a variable of the table, or its default.
 std::string environment_value(std::string_view name);
 
+inline constexpr unsigned kCopyThreadsMax = 16;  // for one copy, the caller among them
+
 // What the table's variables mean together.
 struct Settings {
   std::string worker;     // as net::Address::parse takes it

@@ -21,12 +21,12 @@
 #include <thread>
 #include <vector>
 
+#include "proxy/base/environment.h"
 #include "transport/base/spin.h"
 #include "transport/wakeup.h"
 
 namespace tf::proxy {
 
-inline constexpr unsigned kCopyThreadsMax = 16;        // for one copy, the caller among them
 inline constexpr unsigned kCopyHelpersUnaskedMax = 7;  // where nobody has said how many
 // On two cores copies of 4 MiB, which fit in a cache, gained nothing, 8 MiB and more did.
 inline constexpr std::uint64_t kSharedCopyBytesMin = 8 << 20;

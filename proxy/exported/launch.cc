@@ -1,44 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernel launches: shapes are checked and arguments packed here, then one message is posted.
-#include "proxy/exported/launch.h"
-
 #include <algorithm>
 #include <cstdint>
 #include <utility>
 
+#include "hipcore/wire/launch_flags.h"
 #include "proxy/exported/support.h"
 #include "proxy/gen/custom.h"
 #include "proxy/graphs/graphs.h"
-
-namespace tf::proxy {
-
-hipError_t check_shape(const protocol::DeviceProperties& device, const KernelLayout& layout,
-                       const LaunchShape& shape) {
-  std::uint64_t threads = 1;
-  for (int axis = 0; axis < 3; ++axis) {
-    if (shape.grid[axis] == 0 || shape.block[axis] == 0) return hipErrorInvalidConfiguration;
-    auto most = static_cast<std::uint32_t>(device.max_threads_dim[static_cast<std::size_t>(axis)]);
-    if (shape.block[axis] > most) return hipErrorInvalidConfiguration;
-    if (std::uint64_t{shape.grid[axis]} * shape.block[axis] > UINT32_MAX) return hipErrorInvalidConfiguration;
-    threads *= shape.block[axis];
-  }
-  if (threads > static_cast<std::uint64_t>(device.max_threads_per_block)) return hipErrorInvalidConfiguration;
-  if (threads > layout.max_threads_per_block) return hipErrorLaunchFailure;
-  if (shape.shared_bytes > device.shared_mem_per_block ||
-      shape.shared_bytes + layout.static_shared_bytes > device.shared_mem_per_block)
-    return hipErrorInvalidValue;
-  return hipSuccess;
-}
-
-LaunchShape shape_of(const graph::KernelWork& work) {
-  LaunchShape shape;
-  std::copy_n(work.grid, 3, shape.grid);
-  std::copy_n(work.threads, 3, shape.block);
-  shape.shared_bytes = work.shared_bytes;
-  return shape;
-}
-
-}  // namespace tf::proxy
 
 namespace tf::proxy::custom {
 
@@ -112,7 +81,7 @@ hipError_t launch(ApiCall& call, std::uint64_t function, const Launch& launch) {
   std::copy_n(launch.shape.grid, 3, request.grid);
   std::copy_n(launch.shape.block, 3, request.block);
   request.shared_bytes = static_cast<std::uint32_t>(launch.shape.shared_bytes);
-  request.flags = launch.cooperative ? kLaunchCooperative : 0;
+  request.flags = launch.cooperative ? protocol::kLaunchCooperative : 0;
   if (session.graphs().capturing()) {
     const auto verdict = capture(session, call.device(), launch, *facts->layout, request, packed.bytes());
     if (verdict) return call.finish(*verdict);

@@ -10,7 +10,7 @@
 
 #include "hipcore/wire/remote_rtc.h"
 #include "proxy/base/thread_state.h"
-#include "proxy/exported/remote_compile.h"
+#include "proxy/module/remote_compile.h"
 #include "proxy/session/process.h"
 #include "proxy/stats/counting.h"
 

@@ -5,8 +5,8 @@
 #include <cstring>
 #include <utility>
 
+#include "hipcore/wire/launch_flags.h"
 #include "proxy/copy/copy_engine.h"
-#include "proxy/exported/launch.h"
 #include "proxy/graphs/graphs.h"
 #include "proxy/session/session.h"
 
@@ -54,7 +54,7 @@ hipError_t GraphExecutable::build_kernel(std::uint64_t exec, const graph::Kernel
   std::copy_n(work.grid, 3, request.grid);
   std::copy_n(work.threads, 3, request.block);
   request.shared_bytes = work.shared_bytes;
-  request.flags = work.cooperative ? kLaunchCooperative : 0;
+  request.flags = work.cooperative ? protocol::kLaunchCooperative : 0;
   return post_node(request, dependencies, work.block);
 }
 

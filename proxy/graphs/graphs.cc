@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proxy/graphs/graphs.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
 #include "proxy/base/thread_state.h"
 #include "proxy/copy/copy_engine.h"
-#include "proxy/exported/launch.h"
 #include "proxy/graphs/executable.h"
 #include "proxy/session/session.h"
 
@@ -22,6 +22,14 @@ bool decode(std::span<const std::byte> head, Request& request) {
   if (head.size() != sizeof request) return false;
   std::memcpy(&request, head.data(), sizeof request);
   return true;
+}
+
+LaunchShape shape_of(const graph::KernelWork& work) {
+  LaunchShape shape;
+  std::copy_n(work.grid, 3, shape.grid);
+  std::copy_n(work.threads, 3, shape.block);
+  shape.shared_bytes = work.shared_bytes;
+  return shape;
 }
 
 // The forms without a stream are the null stream's.

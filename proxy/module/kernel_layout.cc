@@ -79,4 +79,22 @@ hipError_t PackedArguments::pack_extra(const KernelLayout& layout, void* const* 
   return hipSuccess;
 }
 
+hipError_t check_shape(const protocol::DeviceProperties& device, const KernelLayout& layout,
+                       const LaunchShape& shape) {
+  std::uint64_t threads = 1;
+  for (int axis = 0; axis < 3; ++axis) {
+    if (shape.grid[axis] == 0 || shape.block[axis] == 0) return hipErrorInvalidConfiguration;
+    auto most = static_cast<std::uint32_t>(device.max_threads_dim[static_cast<std::size_t>(axis)]);
+    if (shape.block[axis] > most) return hipErrorInvalidConfiguration;
+    if (std::uint64_t{shape.grid[axis]} * shape.block[axis] > UINT32_MAX) return hipErrorInvalidConfiguration;
+    threads *= shape.block[axis];
+  }
+  if (threads > static_cast<std::uint64_t>(device.max_threads_per_block)) return hipErrorInvalidConfiguration;
+  if (threads > layout.max_threads_per_block) return hipErrorLaunchFailure;
+  if (shape.shared_bytes > device.shared_mem_per_block ||
+      shape.shared_bytes + layout.static_shared_bytes > device.shared_mem_per_block)
+    return hipErrorInvalidValue;
+  return hipSuccess;
+}
+
 }  // namespace tf::proxy

@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "hipcore/wire/device_snapshot.h"
+
 namespace tf::proxy {
 
 // Explicit arguments of one kernel; what a message can carry with room to spare.
@@ -60,5 +62,9 @@ struct LaunchShape {
   std::uint32_t block[3] = {1, 1, 1};
   std::uint64_t shared_bytes = 0;
 };
+
+// What AMD's runtime refuses at the call.
+hipError_t check_shape(const protocol::DeviceProperties& device, const KernelLayout& layout,
+                       const LaunchShape& shape);
 
 }  // namespace tf::proxy

@@ -10,11 +10,12 @@
 #include <cstring>
 #include <span>
 
+#include "hipcore/wire/launch_flags.h"
 #include "transport/endpoint.h"
 
 namespace tf::worker {
 
-inline constexpr std::uint32_t kLaunchCooperative = 1;  // of `flags`
+using protocol::kLaunchCooperative;
 inline constexpr std::uint64_t kLaunchThreadsMax =
     1 << 16;  // a block; no device's limit: the runtime knows its own
 

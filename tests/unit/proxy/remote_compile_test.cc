@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // hiprtc's way to the worker, through the functions that libhiprtc finds: results, failures, a worker that
 // dies.
-#include "proxy/exported/remote_compile.h"
+#include "proxy/module/remote_compile.h"
 
 #include <gtest/gtest.h>
 #include <hip/hiprtc.h>

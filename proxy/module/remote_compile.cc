@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // See remote_compile.h.
-#include "proxy/exported/remote_compile.h"
+#include "proxy/module/remote_compile.h"
 
 #include <hip/hiprtc.h>
 
