@@ -12,6 +12,10 @@ NET = TRANSPORT | {"transport/net"}
 WORKER = NET | {"hipcore/wire"}
 FRONT = {"hipcore/codeobject", "hipcore/graph", "hipcore/errors", "transport/base"}
 RUNTIME = FRONT | {"worker/runtime/common"}
+PROXY = NET | {"hipcore/wire", "proxy/base", "proxy/stats"}
+EXPORTED = PROXY | {"transport/factory", "hipcore/codeobject", "hipcore/graph", "hipcore/errors", "proxy/session",
+                    "proxy/memory", "proxy/module", "proxy/copy", "proxy/graphs", "proxy/client", "proxy/abi",
+                    "proxy/gen"}
 
 # Folder -> folders of ours, or single files, that it may include besides itself. The longest matching prefix of a
 # file's folder decides, so a folder that is named allows what lies below it unless that has a rule of its own.
@@ -29,8 +33,20 @@ MAY_INCLUDE = {
     "hipcore/errors": set(),
     "hipcore/wire": NET,
     "docs/reference": set(),
-    "proxy": NET | {"transport/factory", "transport/shaper", "hipcore/codeobject", "hipcore/graph", "hipcore/errors",
-                    "hipcore/wire", "reference"},
+    # The client's rooms, from the lowest up. proxy/gen is made of proxy/api.
+    "proxy": set(),  # its sources are in one of the rooms
+    "proxy/api": set(),
+    "proxy/base": NET | {"transport/shaper", "hipcore/wire", "reference"},
+    "proxy/stats": NET | {"hipcore/wire", "proxy/base", "proxy/gen/functions.h"},
+    "proxy/session": PROXY | {"hipcore/errors", "transport/factory", "transport/shaper"},
+    "proxy/memory": PROXY | {"proxy/session"},
+    "proxy/module": PROXY | {"proxy/session", "hipcore/codeobject"},
+    "proxy/copy": PROXY | {"proxy/session", "proxy/memory", "hipcore/graph"},
+    "proxy/graphs": PROXY | {"proxy/session", "proxy/memory", "proxy/module", "proxy/copy", "hipcore/graph"},
+    "proxy/client": PROXY | {"proxy/session", "proxy/memory", "proxy/module", "proxy/copy", "proxy/graphs"},
+    "proxy/abi": {"hipcore/wire"},  # for exported only
+    "proxy/exported": EXPORTED,
+    "proxy/gen": EXPORTED | {"proxy/exported", "proxy/api"},
     # The worker's rooms, from the lowest up. What is generated from proxy/api counts as handlers.
     "worker/base": WORKER | {"worker/runtime/common/extensions.h"},
     "worker/memory": WORKER | {"worker/base"},

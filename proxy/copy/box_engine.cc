@@ -37,9 +37,9 @@ class RowBatches {
   Batch batches_[2];
 };
 
-Status finish(Session& session, RowBatches::Batch& batch) {
+Status finish(Connection& connection, RowBatches::Batch& batch) {
   if (batch.transfer == nullptr) return Status::ok();
-  Status status = session.queue().await(batch.transfer->completion, Deadline::never());
+  Status status = connection.queue().await(batch.transfer->completion, Deadline::never());
   batch.transfer = nullptr;
   return status;
 }
@@ -53,38 +53,39 @@ void fill_common(Request& request, const CopyMode& mode, const Box& box) {
 }
 
 // Where the program leaves its memory alone meanwhile. Nothing: there is no memory to pack so many rows.
-std::shared_ptr<Transfer> transfer_for_later(Session& session, const CopyMode& mode, const Box& box,
+std::shared_ptr<Transfer> transfer_for_later(CopyEngine& engine, const CopyMode& mode, const Box& box,
                                              std::span<std::byte> target = {}) {
-  return session.packed_transfer_on(mode.device, mode.stream, box.bytes(), target);
+  return engine.streams().packed_transfer_on(mode.device, mode.stream, box.bytes(), target);
 }
 
-hipError_t box_to_device(Session& session, const CopyMode& mode, const Box& box) {
+hipError_t box_to_device(CopyEngine& engine, const CopyMode& mode, const Box& box) {
   const CopyEnd host{box.source.address, extent(box, box.source)};
   hipError_t staged = hipSuccess;
-  if (!staging_would_wait(session, mode, host, box.bytes(), kStagingChunkBytes) &&
-      session.staging().box_to_device(mode, box, staged) == Staging::Outcome::kDone)
+  if (!staging_would_wait(engine, mode, host, box.bytes(), kStagingChunkBytes) &&
+      engine.staging().box_to_device(mode, box, staged) == Staging::Outcome::kDone)
     return staged;
   protocol::CopyBoxToDeviceRequest request{};
   fill_common(request, mode, box);
   request.target = box.target.address;
   request.target_pitch = box.target.pitch;
   request.target_slice = box.target.slice;
-  if (may_return_early(session, mode, host)) {
-    if (const auto transfer = transfer_for_later(session, mode, box)) {
+  if (may_return_early(engine, mode, host)) {
+    if (const auto transfer = transfer_for_later(engine, mode, box)) {
       const std::span packed(transfer->packed.get(), transfer->packed_bytes);
       pack_rows(box, box.source, 0, box.rows(), packed);
-      return send_payload_later(session, mode.device, request, packed, transfer);
+      return send_payload_later(engine.connection(), engine.callbacks(), mode.device, request, packed,
+                                transfer);
     }
   }
   RowBatches batches(box);
-  OutgoingPayload payload(session);
+  OutgoingPayload payload(engine.connection());
   request.tag = payload.tag();
-  hipError_t error = session.post(mode.device, request);
+  hipError_t error = engine.connection().post(mode.device, request);
   if (error != hipSuccess) return error;
   Status status;
   for (std::uint64_t row = 0; row < box.rows() && status.is_ok(); row += batches.rows_per_batch()) {
     RowBatches::Batch& batch = batches.next();
-    status = finish(session, batch);
+    status = finish(engine.connection(), batch);
     if (!status) break;
     batch.count = std::min(batches.rows_per_batch(), box.rows() - row);
     std::span<std::byte> packed = std::span(batch.bytes).first(batch.count * box.width);
@@ -94,53 +95,40 @@ hipError_t box_to_device(Session& session, const CopyMode& mode, const Box& box)
     if (!status) batch.transfer = nullptr;
   }
   for (int i = 0; i < 2; ++i) {  // both, whatever happened: their buffers die here
-    Status last = finish(session, batches.next());
+    Status last = finish(engine.connection(), batches.next());
     if (status.is_ok()) status = last;
   }
-  return status ? hipSuccess : session.transferred(status);
+  return status ? hipSuccess : engine.connection().transferred(status);
 }
 
-// The tag's receives follow one another: until this is gone its payload may come between them.
-class OpenTag {
- public:
-  OpenTag(Session& session, std::uint64_t tag) : bulk_(session.queue().endpoint().bulk()), tag_(tag) {
-    bulk_.keep_open(tag_, true);
-  }
-  ~OpenTag() { bulk_.keep_open(tag_, false); }
-  OpenTag(const OpenTag&) = delete;
-  OpenTag& operator=(const OpenTag&) = delete;
-
- private:
-  BulkPlane& bulk_;
-  const std::uint64_t tag_;
-};
-
 // Waits where there is no memory to do without, too.
-hipError_t box_from_device(Session& session, const CopyMode& mode, const Box& box) {
+hipError_t box_from_device(CopyEngine& engine, const CopyMode& mode, const Box& box) {
   protocol::CopyBoxFromDeviceRequest request{};
   fill_common(request, mode, box);
   request.source = box.source.address;
   request.source_pitch = box.source.pitch;
   request.source_slice = box.source.slice;
   const std::span target(reinterpret_cast<std::byte*>(box.target.address), extent(box, box.target));
-  const auto later = mode.wait ? nullptr : transfer_for_later(session, mode, box, target);
+  const auto later = mode.wait ? nullptr : transfer_for_later(engine, mode, box, target);
   if (later) {
     const std::span packed(later->packed.get(), later->packed_bytes);
     later->unpack = [box, packed] { unpack_rows(box, box.target, 0, box.rows(), packed); };
-    return receive_payload_later(session, mode.device, request, packed, later);
+    return receive_payload_later(engine.connection(), engine.callbacks(), mode.device, request, packed,
+                                 later);
   }
   hipError_t staged = hipSuccess;
-  if (session.staging().box_from_device(mode, box, staged) == Staging::Outcome::kDone)
-    return session.synchronized_stream(mode.device, mode.stream, staged);
-  request.tag = session.next_tag();
-  const OpenTag open(session, request.tag);
-  hipError_t error = session.post(mode.device, request);
+  if (engine.staging().box_from_device(mode, box, staged) == Staging::Outcome::kDone)
+    return engine.connection().synchronized_stream(mode.device, mode.stream, staged);
+  IncomingPayload payload(engine.connection());
+  request.tag = payload.tag();
+  payload.keep_open();
+  hipError_t error = engine.connection().post(mode.device, request);
   if (error != hipSuccess) return error;
   RowBatches batches(box);
   Status status;
   auto land = [&](RowBatches::Batch& batch) {
     bool pending = batch.transfer != nullptr;
-    Status landed = finish(session, batch);
+    Status landed = finish(engine.connection(), batch);
     if (pending && landed) {
       unpack_rows(box, box.target, batch.first, batch.count,
                   std::span(batch.bytes).first(batch.count * box.width));
@@ -155,26 +143,25 @@ hipError_t box_from_device(Session& session, const CopyMode& mode, const Box& bo
     batch.count = std::min(batches.rows_per_batch(), box.rows() - row);
     batch.transfer = std::make_shared<Transfer>();
     Status started =
-        start_receive(session, request.tag, std::span(batch.bytes).first(batch.count * box.width),
-                      batch.transfer->completion);
+        payload.receive(std::span(batch.bytes).first(batch.count * box.width), batch.transfer->completion);
     if (!started) {
       batch.transfer = nullptr;
       status = started;
     }
   }
   for (int i = 0; i < 2; ++i) land(batches.next());
-  hipError_t copied = status ? hipSuccess : session.transferred(status);
-  return session.synchronized_stream(mode.device, mode.stream, copied);
+  hipError_t copied = status ? hipSuccess : engine.connection().transferred(status);
+  return engine.connection().synchronized_stream(mode.device, mode.stream, copied);
 }
 
-hipError_t box_on_device(Session& session, const CopyMode& mode, const Box& box) {
-  return settle_on_device(session, mode, box.target.address, box.source.address,
-                          post_box(session, mode, box));
+hipError_t box_on_device(CopyEngine& engine, const CopyMode& mode, const Box& box) {
+  return settle_on_device(engine, mode, box.target.address, box.source.address,
+                          post_box(engine.connection(), mode, box));
 }
 
 }  // namespace
 
-hipError_t post_box(Session& session, const CopyMode& mode, const Box& box) {
+hipError_t post_box(Connection& connection, const CopyMode& mode, const Box& box) {
   protocol::CopyBoxOnDeviceRequest request{};
   fill_common(request, mode, box);
   request.target = box.target.address;
@@ -183,7 +170,7 @@ hipError_t post_box(Session& session, const CopyMode& mode, const Box& box) {
   request.source = box.source.address;
   request.source_pitch = box.source.pitch;
   request.source_slice = box.source.slice;
-  return session.post(mode.device, request);
+  return connection.post(mode.device, request);
 }
 
 void copy_on_host(const Box& box) {
@@ -199,43 +186,43 @@ void copy_on_host(const Box& box) {
   }
 }
 
-hipError_t copy_box(Session& session, const CopyMode& asked, const Box& box, hipMemcpyKind kind) {
+hipError_t copy_box(CopyEngine& engine, const CopyMode& asked, const Box& box, hipMemcpyKind kind) {
   if (box.width == 0 || box.height == 0 || box.depth == 0) return hipSuccess;
   if (box.target.address == 0 || box.source.address == 0) return hipErrorInvalidValue;
   if (!is_valid(box)) return hipErrorInvalidPitchValue;
-  if (session.graphs().capturing()) {  // as the program said it, dense or not
+  if (engine.connection().is_capturing()) {  // as the program said it, dense or not
     CopyWay way = CopyWay::kOnHost;
-    if (hipError_t error = copy_way(session, box, kind, way); error != hipSuccess) return error;
-    if (const auto verdict = offer(session, asked, box, kind)) return *verdict;
+    if (hipError_t error = copy_way(engine, box, kind, way); error != hipSuccess) return error;
+    if (const auto verdict = offer(engine, asked, box, kind)) return *verdict;
   }
   if (is_dense(box, box.target) && is_dense(box, box.source)) {
-    return copy(session, asked, reinterpret_cast<void*>(box.target.address),
+    return copy(engine, asked, reinterpret_cast<void*>(box.target.address),
                 reinterpret_cast<const void*>(box.source.address), box.bytes(), kind);
   }
   Box seen = box;
   for (BoxSide* side : {&seen.target, &seen.source})
-    side->address = session.host_memory().seen_by_devices(side->address, extent(box, *side));
+    side->address = engine.host_memory().seen_by_devices(side->address, extent(box, *side));
   Route route;
-  hipError_t error = find_route(session, {seen.target.address, extent(box, box.target)},
+  hipError_t error = find_route(engine, {seen.target.address, extent(box, box.target)},
                                 {seen.source.address, extent(box, box.source)}, kind, route);
   if (error != hipSuccess) return error;
-  const CopyMode mode = ruled(session, asked, route, {box.target.address, extent(box, box.target)});
-  if (!mode.in_turn) count_copy(session, box.target.address, box.source.address, box.bytes());
-  if (const auto turn = turn_here(session, mode, route, box.bytes())) {
+  const CopyMode mode = ruled(engine, asked, route, {box.target.address, extent(box, box.target)});
+  if (!mode.in_turn) count_copy(engine, box.target.address, box.source.address, box.bytes());
+  if (const auto turn = turn_here(engine, mode, route, box.bytes())) {
     if (*turn == hipSuccess) copy_on_host(box);
     return *turn;
   }
   const BoxSide& side = route.way == CopyWay::kToDevice ? box.source : box.target;
-  if (waits_for_turn(session, mode, route.way, {side.address, extent(box, side)}))
-    return take_turn(session, mode, box, kind);
-  if (error = await_turns(session, mode, route.way); error != hipSuccess) return error;
+  if (waits_for_turn(engine, mode, route.way, {side.address, extent(box, side)}))
+    return take_turn(engine, mode, box, kind);
+  if (error = await_turns(engine, mode, route.way); error != hipSuccess) return error;
   switch (route.way) {
-    case CopyWay::kToDevice: return settle(session, mode, box_to_device(session, mode, seen));
-    case CopyWay::kFromDevice: return box_from_device(session, mode, seen);
-    case CopyWay::kOnDevice: return box_on_device(session, mode, seen);
+    case CopyWay::kToDevice: return settle(engine.connection(), mode, box_to_device(engine, mode, seen));
+    case CopyWay::kFromDevice: return box_from_device(engine, mode, seen);
+    case CopyWay::kOnDevice: return box_on_device(engine, mode, seen);
     case CopyWay::kOnHost: break;
   }
-  if (error = synchronize(session, mode); error != hipSuccess) return error;
+  if (error = synchronize(engine.connection(), mode); error != hipSuccess) return error;
   copy_on_host(box);
   return hipSuccess;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CopyEngine: every copy of the API comes down to these two functions.
+// CopyEngine: every copy of the API comes down to copy() and copy_box().
 //
 // Where a copy goes is decided by what the pointers are; `kind` must agree. When a call may return is HIP's
 // rule (may_return_early() in copy_route.h, docs/copy-semantics.md): what it does with pageable memory has
@@ -11,9 +11,19 @@
 #include <hip/hip_runtime_api.h>
 
 #include <cstdint>
+#include <optional>
 
 #include "proxy/copy/box.h"
-#include "proxy/session/session.h"
+#include "proxy/copy/copy_threads.h"
+#include "proxy/copy/staging.h"
+#include "proxy/copy/turns.h"
+#include "proxy/memory/device_memory.h"
+#include "proxy/memory/host_memory.h"
+#include "proxy/memory/host_window.h"
+#include "proxy/memory/huge_pages.h"
+#include "proxy/memory/lease_mappings.h"
+#include "proxy/session/callbacks.h"
+#include "proxy/session/connection.h"
 
 namespace tf::proxy {
 
@@ -28,6 +38,67 @@ struct CopyMode {
   bool in_turn = false;      // made for a stream that stands still meanwhile (copy_turns.h)
 };
 
+// Takes copies into captures.
+class CopyCapture {
+ public:
+  // What the call returns if the copy is captured or refused. Nothing: it is made.
+  virtual std::optional<hipError_t> offer_copy(const CopyMode& mode, const Box& box, hipMemcpyKind kind) = 0;
+
+ protected:
+  ~CopyCapture() = default;
+};
+
+// What copies need of the client, and what they keep.
+class CopyEngine {
+ public:
+  struct Memory {
+    DeviceMemory& device;
+    HostMemory& host;
+    HostWindow& window;
+    const LeaseMappings& leases;
+    HugePages& huge_pages;
+  };
+  // `helpers`: as CopyThreads takes them.
+  CopyEngine(Connection& connection, Callbacks& callbacks, const Memory& memory, unsigned helpers)
+      : connection_(connection),
+        callbacks_(callbacks),
+        memory_(memory),
+        threads_(helpers),
+        staging_(connection, memory.window, threads_) {}
+  CopyEngine(const CopyEngine&) = delete;
+  CopyEngine& operator=(const CopyEngine&) = delete;
+  // Once, before the first copy. `capture` outlives the last one.
+  void capture_by(CopyCapture& capture) { capture_ = &capture; }
+
+  Connection& connection() { return connection_; }
+  Streams& streams() { return connection_.streams(); }
+  Callbacks& callbacks() { return callbacks_; }
+  DeviceMemory& device_memory() { return memory_.device; }
+  HostMemory& host_memory() { return memory_.host; }
+  HostWindow& host_window() { return memory_.window; }
+  const LeaseMappings& lease_mappings() { return memory_.leases; }
+  HugePages& huge_pages() { return memory_.huge_pages; }
+  CopyThreads& threads() { return threads_; }
+  Staging& staging() { return staging_; }
+  Turns& turns() { return turns_; }
+  CopyCapture& capture() { return *capture_; }
+
+  // The worker finds all of [address, address + bytes) at the same addresses: device memory, or host memory
+  // that devices reach.
+  bool reaches(std::uint64_t address, std::uint64_t bytes) const {
+    return memory_.device.contains(address, bytes) || memory_.host.reaches(address, bytes);
+  }
+
+ private:
+  Connection& connection_;
+  Callbacks& callbacks_;
+  const Memory memory_;
+  CopyThreads threads_;
+  Staging staging_;
+  Turns turns_;
+  CopyCapture* capture_ = nullptr;
+};
+
 // Copies that the client can make itself (between memory that is all its own):
 // at most this many bytes when the call need not wait and nothing is pending, what about a message costs;
 inline constexpr std::uint64_t kBriefCopyBytesMax = 16 << 10;
@@ -37,23 +108,20 @@ inline constexpr std::uint64_t kPostedCopyBytesMax = 1 << 20;
 enum class CopyWay { kToDevice, kFromDevice, kOnDevice, kOnHost };
 
 // The way a copy between these addresses goes.
-CopyWay way_between(Session& session, std::uint64_t target, std::uint64_t source);
+CopyWay way_between(CopyEngine& engine, std::uint64_t target, std::uint64_t source);
 // The same for a whole copy. hipErrorInvalidValue: an end is not what `kind` says, or
 // reaches beyond its allocation. REQUIRES: is_valid(box)
-hipError_t copy_way(Session& session, const Box& box, hipMemcpyKind kind, CopyWay& way);
-// Posts a copy between addresses that the worker reaches (Session::reaches), and does not wait.
-hipError_t post_copy(Session& session, const CopyMode& mode, std::uint64_t target, std::uint64_t source,
+hipError_t copy_way(CopyEngine& engine, const Box& box, hipMemcpyKind kind, CopyWay& way);
+// Posts a copy between addresses that the worker reaches (CopyEngine::reaches()), and does not wait.
+hipError_t post_copy(Connection& connection, const CopyMode& mode, std::uint64_t target, std::uint64_t source,
                      std::uint64_t bytes);
 // The same for a strided copy.
-hipError_t post_box(Session& session, const CopyMode& mode, const Box& box);
-// Carry a piece of mirrored memory (mirror.h), and have done so on return.
-hipError_t write_host_part(Session& session, std::uint64_t address, std::uint64_t bytes);
-hipError_t read_host_part(Session& session, std::uint64_t address, std::uint64_t bytes);
+hipError_t post_box(Connection& connection, const CopyMode& mode, const Box& box);
 // Makes a copy within the client's memory, now.
 void copy_on_host(const Box& box);
 
-hipError_t copy(Session& session, const CopyMode& mode, void* target, const void* source, std::uint64_t bytes,
-                hipMemcpyKind kind);
-hipError_t copy_box(Session& session, const CopyMode& mode, const Box& box, hipMemcpyKind kind);
+hipError_t copy(CopyEngine& engine, const CopyMode& mode, void* target, const void* source,
+                std::uint64_t bytes, hipMemcpyKind kind);
+hipError_t copy_box(CopyEngine& engine, const CopyMode& mode, const Box& box, hipMemcpyKind kind);
 
 }  // namespace tf::proxy

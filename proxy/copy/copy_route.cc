@@ -19,12 +19,12 @@ struct Look {
 
 // Host memory first: that an address is not in its window costs a comparison, and where it is, nothing else
 // can be.
-Look look(Session& session, const CopyEnd& at) {
+Look look(CopyEngine& engine, const CopyEnd& at) {
   using Place = DeviceMemory::Place;
-  const HostMemory::Reach reach = session.host_memory().look(at.address, at.bytes);
+  const HostMemory::Reach reach = engine.host_memory().look(at.address, at.bytes);
   if (reach != HostMemory::Reach::kNone) return {End::kReachedHost, reach == HostMemory::Reach::kWhole, true};
-  switch (session.device_memory().look(at.address, at.bytes)) {
-    case Place::kLease: return {End::kDevice, true, session.lease_mappings().complete()};
+  switch (engine.device_memory().look(at.address, at.bytes)) {
+    case Place::kLease: return {End::kDevice, true, engine.lease_mappings().complete()};
     case Place::kOther: return {End::kDevice, true, false};
     case Place::kBeyond: return {End::kDevice, false, false};
     case Place::kNone: break;
@@ -55,10 +55,10 @@ hipError_t check_kind(End to, End from, hipMemcpyKind kind) {
 
 }  // namespace
 
-hipError_t find_route(Session& session, const CopyEnd& target, const CopyEnd& source, hipMemcpyKind kind,
+hipError_t find_route(CopyEngine& engine, const CopyEnd& target, const CopyEnd& source, hipMemcpyKind kind,
                       Route& route) {
-  const Look to = look(session, target);
-  const Look from = look(session, source);
+  const Look to = look(engine, target);
+  const Look from = look(engine, source);
   if (!to.whole || !from.whole) return hipErrorInvalidValue;
   const bool among_devices = to.end == End::kDevice && from.end == End::kDevice;
   const bool among_hosts = to.end == End::kReachedHost && from.end == End::kReachedHost;
@@ -66,47 +66,47 @@ hipError_t find_route(Session& session, const CopyEnd& target, const CopyEnd& so
   return check_kind(to.end, from.end, kind);
 }
 
-CopyWay way_between(Session& session, std::uint64_t target, std::uint64_t source) {
-  return way_between(look(session, {target, 1}).end, look(session, {source, 1}).end);
+CopyWay way_between(CopyEngine& engine, std::uint64_t target, std::uint64_t source) {
+  return way_between(look(engine, {target, 1}).end, look(engine, {source, 1}).end);
 }
 
-hipError_t copy_way(Session& session, const Box& box, hipMemcpyKind kind, CopyWay& way) {
+hipError_t copy_way(CopyEngine& engine, const Box& box, hipMemcpyKind kind, CopyWay& way) {
   Route route;
-  const hipError_t error = find_route(session, {box.target.address, extent(box, box.target)},
+  const hipError_t error = find_route(engine, {box.target.address, extent(box, box.target)},
                                       {box.source.address, extent(box, box.source)}, kind, route);
   way = route.way;
   return error;
 }
 
-bool may_return_early(Session& session, const CopyMode& mode, const CopyEnd& host) {
-  return !mode.wait &&
-         session.host_memory().contains(reinterpret_cast<const void*>(host.address), host.bytes);
+bool may_return_early(CopyEngine& engine, const CopyMode& mode, const CopyEnd& host) {
+  return !mode.wait && engine.host_memory().contains(reinterpret_cast<const void*>(host.address), host.bytes);
 }
 
-bool staging_would_wait(Session& session, const CopyMode& mode, const CopyEnd& source, std::uint64_t bytes,
+bool staging_would_wait(CopyEngine& engine, const CopyMode& mode, const CopyEnd& source, std::uint64_t bytes,
                         std::uint64_t staged_max) {
-  return bytes > staged_max && !session.pending_work().idle() && may_return_early(session, mode, source);
+  return bytes > staged_max && !engine.streams().pending_work().idle() &&
+         may_return_early(engine, mode, source);
 }
 
-CopyMode ruled(Session& session, const CopyMode& mode, Route& route, const CopyEnd& target) {
+CopyMode ruled(CopyEngine& engine, const CopyMode& mode, Route& route, const CopyEnd& target) {
   CopyMode made = mode;
-  if (route.way == Way::kFromDevice) made.wait = !may_return_early(session, mode, target);
+  if (route.way == Way::kFromDevice) made.wait = !may_return_early(engine, mode, target);
   if (route.among_hosts) route.way = Way::kOnHost;
   return made;
 }
 
-std::optional<hipError_t> turn_here(Session& session, const CopyMode& mode, const Route& route,
+std::optional<hipError_t> turn_here(CopyEngine& engine, const CopyMode& mode, const Route& route,
                                     std::uint64_t bytes) {
   if (!route.here) return std::nullopt;
-  if (session.pending_work().idle()) {
-    if (session.lost()) return kLostError;
+  if (engine.streams().pending_work().idle()) {
+    if (engine.connection().lost()) return kLostError;
     // A call that need not wait does not keep its caller for longer than a message would.
     const bool pageable = route.way == Way::kToDevice || route.way == Way::kFromDevice;
     if (mode.wait || pageable || bytes <= kBriefCopyBytesMax) return hipSuccess;
     return std::nullopt;
   }
   if (!mode.wait || (route.way == Way::kToDevice && bytes <= kPostedCopyBytesMax)) return std::nullopt;
-  return await_stream(session, mode);
+  return await_stream(engine, mode);
 }
 
 }  // namespace tf::proxy

@@ -12,15 +12,14 @@
 
 #include "proxy/copy/copy_engine.h"
 #include "proxy/copy/copy_route.h"
-#include "proxy/session/session.h"
 
 namespace tf::proxy {
 
 // Whether the copy has to wait for its turn. Two loads where nothing is pending.
-bool waits_for_turn(Session& session, const CopyMode& mode, CopyWay way, const CopyEnd& host);
+bool waits_for_turn(CopyEngine& engine, const CopyMode& mode, CopyWay way, const CopyEnd& host);
 // Queues it on its stream. A failure becomes a fault of the stream.
-hipError_t take_turn(Session& session, const CopyMode& mode, const Box& box, hipMemcpyKind kind);
+hipError_t take_turn(CopyEngine& engine, const CopyMode& mode, const Box& box, hipMemcpyKind kind);
 // For a copy with payload that does not wait for a turn: those in front of it on its stream have been made.
-hipError_t await_turns(Session& session, const CopyMode& mode, CopyWay way);
+hipError_t await_turns(CopyEngine& engine, const CopyMode& mode, CopyWay way);
 
 }  // namespace tf::proxy

@@ -4,8 +4,7 @@
 #include <cstring>
 #include <vector>
 
-#include "proxy/copy/copy_engine.h"
-#include "proxy/session/session.h"
+#include "proxy/session/payload.h"
 
 namespace tf::proxy {
 namespace {
@@ -47,7 +46,7 @@ bool work_stream(Op op, std::span<const std::byte> head, std::uint64_t& stream) 
 void Mirror::add(std::uint64_t address, std::uint64_t bytes) {
   std::lock_guard lock(mutex_);
   ranges_.emplace(address, bytes);
-  any_.store(true, std::memory_order_relaxed);
+  count();
   // Fresh memory says nothing to anybody, but the worker's bytes would come back over what the host writes.
   if (at_worker_) (void)carry_one(true, address, bytes);
 }
@@ -55,11 +54,27 @@ void Mirror::add(std::uint64_t address, std::uint64_t bytes) {
 void Mirror::remove(std::uint64_t address) {
   std::lock_guard lock(mutex_);
   ranges_.erase(address);
+  count();
+}
+
+// REQUIRES: mutex_
+void Mirror::count() {
   any_.store(!ranges_.empty(), std::memory_order_relaxed);
+  connection_.take_care(Care::kMirroring, !ranges_.empty());
 }
 
 hipError_t Mirror::carry_one(bool to_worker, std::uint64_t address, std::uint64_t bytes) {
-  return to_worker ? write_host_part(session_, address, bytes) : read_host_part(session_, address, bytes);
+  auto* const memory = reinterpret_cast<std::byte*>(address);
+  if (to_worker) {
+    protocol::WriteHostPartRequest request{};
+    request.address = address;
+    request.bytes = bytes;
+    return send_payload(connection_, 0, request, {memory, bytes});
+  }
+  protocol::ReadHostPartRequest request{};
+  request.address = address;
+  request.bytes = bytes;
+  return receive_payload(connection_, 0, request, {memory, bytes});
 }
 
 hipError_t Mirror::carry(bool to_worker) {
@@ -85,7 +100,7 @@ void Mirror::forget_idle() {
   std::erase_if(busy_, [this](const Queue& queue) {
     protocol::QueryStreamRequest request{};
     request.stream = queue.second;
-    return session_.call(queue.first, request) != hipErrorNotReady;
+    return connection_.call(queue.first, request) != hipErrorNotReady;
   });
 }
 

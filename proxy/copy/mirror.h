@@ -20,18 +20,17 @@
 #include <utility>
 
 #include "hipcore/wire/gen/op.h"
+#include "proxy/session/connection.h"
 
 namespace tf::proxy {
 
-class Session;
-
 class Mirror {
  public:
-  explicit Mirror(Session& session) : session_(session) {}
+  explicit Mirror(Connection& connection) : connection_(connection) {}
 
   void add(std::uint64_t address, std::uint64_t bytes);
   void remove(std::uint64_t address);
-  // Something is mirrored at all; what is asked first on every path.
+  // Something is mirrored at all. The connection takes care for as long (Care::kMirroring).
   bool any() const { return any_.load(std::memory_order_relaxed); }  // who allocated sees its own store
 
   // Called with every message about to be posted: when it is work, the worker gets the memory first.
@@ -43,11 +42,12 @@ class Mirror {
  private:
   using Queue = std::pair<int, std::uint64_t>;  // device, stream
 
+  void count();
   hipError_t carry(bool to_worker);
   hipError_t carry_one(bool to_worker, std::uint64_t address, std::uint64_t bytes);
   void forget_idle();
 
-  Session& session_;
+  Connection& connection_;
   std::atomic<bool> any_{false};
   std::mutex mutex_;
   std::map<std::uint64_t, std::uint64_t> ranges_;  // address -> bytes

@@ -8,7 +8,6 @@
 #include <thread>
 
 #include "proxy/copy/copy_engine.h"
-#include "proxy/session/session.h"
 #include "proxy/stats/counting.h"
 #include "transport/base/pause.h"
 #include "transport/base/spin.h"
@@ -54,7 +53,7 @@ bool Staging::allocate_chunks(std::uint64_t bytes, std::span<Chunk> chunks, std:
                               std::uint64_t& word) {
   const std::uint64_t words_bytes = (chunks.size() + words) * kWordStride;
   std::uint64_t base = 0;
-  if (session_.host_window().allocate(chunks.size() * bytes + words_bytes, base) != hipSuccess) return false;
+  if (window_.allocate(chunks.size() * bytes + words_bytes, base) != hipSuccess) return false;
   word = base + chunks.size() * bytes;
   std::memset(reinterpret_cast<void*>(word), 0, words_bytes);
   for (Chunk& chunk : chunks) {
@@ -67,7 +66,7 @@ bool Staging::allocate_chunks(std::uint64_t bytes, std::span<Chunk> chunks, std:
 }
 
 bool Staging::set_up() {
-  if (session_.snapshot().host_access != protocol::HostAccess::kShared) return false;
+  if (window_.access() != protocol::HostAccess::kShared) return false;
   const std::lock_guard lock(copying_);
   if (const int state = state_.load(std::memory_order_relaxed); state != 0) return state > 0;
   std::uint64_t word = 0;
@@ -86,7 +85,7 @@ hipError_t Staging::mark(const CopyMode& mode, DoneWord& word) {
   request.stream = mode.stream;
   request.value = static_cast<std::int32_t>(++word.expected);
   // Not by post(): the word is no work to wait for.
-  return session_.send(request.kOp, mode.device, std::as_bytes(std::span(&request, 1)), {});
+  return connection_.send(request.kOp, mode.device, std::as_bytes(std::span(&request, 1)), {});
 }
 
 hipError_t Staging::mark(const CopyMode& mode, Chunk& chunk) {
@@ -99,7 +98,7 @@ hipError_t Staging::post_chunk(const CopyMode& mode, Chunk& chunk, std::uint64_t
                                std::uint64_t bytes) {
   chunk.device = mode.device;
   chunk.stream = mode.stream;
-  return post_copy(session_, mode, target, source, bytes);
+  return post_copy(connection_, mode, target, source, bytes);
 }
 
 hipError_t Staging::move(const CopyMode& mode, Chunk& chunk, std::uint64_t target, std::uint64_t source,
@@ -123,7 +122,7 @@ hipError_t Staging::await(const DoneWord& word, int device, std::uint64_t stream
       if (word.done()) return hipSuccess;
       spin_pause();
     }
-    if (session_.lost() || !session_.queue().poll()) return kLostError;
+    if (connection_.lost() || !connection_.queue().poll()) return kLostError;
     const auto now = Clock::now();
     if (now - start > kLongWait || (now - start > kShortWait && others_run)) {
       std::this_thread::sleep_for(kLongPause);
@@ -135,7 +134,7 @@ hipError_t Staging::await(const DoneWord& word, int device, std::uint64_t stream
     question = now + kQuestion;
     protocol::QueryStreamRequest request{};
     request.stream = stream;
-    const hipError_t error = session_.call(device, request);
+    const hipError_t error = connection_.call(device, request);
     if (error == hipErrorNotReady) continue;
     if (word.done()) return hipSuccess;
     return error != hipSuccess ? error : hipErrorUnknown;
@@ -214,7 +213,7 @@ Staging::Outcome Staging::wait(const CopyMode& mode, hipError_t& error) {
   if (error == hipSuccess) error = await(word, mode.device, mode.stream);
   // One that was given up may still be filled: it is not used again.
   if (error != hipSuccess) return Outcome::kDone;
-  if (!session_.queue().poll()) error = kLostError;
+  if (!connection_.queue().poll()) error = kLostError;
   const std::lock_guard lock(words_mutex_);
   free_words_.push_back(word);
   return Outcome::kDone;

@@ -19,9 +19,12 @@
 #include <span>
 #include <vector>
 
+#include "proxy/copy/copy_threads.h"
+#include "proxy/memory/host_window.h"
+#include "proxy/session/connection.h"
+
 namespace tf::proxy {
 
-class Session;
 struct Box;
 struct CopyMode;
 
@@ -46,7 +49,8 @@ class Staging {
  public:
   enum class Outcome { kDone, kNotTaken };
 
-  explicit Staging(Session& session) : session_(session) {}
+  Staging(Connection& connection, HostWindow& window, CopyThreads& threads)
+      : connection_(connection), window_(window), threads_(threads) {}
 
   // There is shared memory for it.
   bool ready();
@@ -108,7 +112,9 @@ class Staging {
   hipError_t move_box(const CopyMode& mode, Chunk& chunk, const Box& box);
   hipError_t await(const DoneWord& word, int device, std::uint64_t stream);
 
-  Session& session_;
+  Connection& connection_;
+  HostWindow& window_;
+  CopyThreads& threads_;
   std::atomic<int> state_{0};  // 0: not tried, 1: ready, -1: impossible; release after the members below
   std::mutex copying_;         // the chunks
   std::array<Chunk, kStagingChunks> chunks_;

@@ -4,9 +4,8 @@
 #include <optional>
 #include <span>
 
-#include "proxy/copy/copy_steps.h"
+#include "proxy/copy/copy_engine.h"
 #include "proxy/copy/staging.h"
-#include "proxy/session/session.h"
 
 namespace tf::proxy {
 namespace {
@@ -18,7 +17,7 @@ BoxSide packed(std::uint64_t address, const Box& box) { return {address, box.wid
 hipError_t Staging::move_box(const CopyMode& mode, Chunk& chunk, const Box& box) {
   chunk.device = mode.device;
   chunk.stream = mode.stream;
-  const hipError_t error = post_box(session_, mode, box);
+  const hipError_t error = post_box(connection_, mode, box);
   return error != hipSuccess ? error : mark(mode, chunk);
 }
 

@@ -21,7 +21,6 @@
 #include "proxy/copy/copy_engine.h"
 #include "proxy/copy/staging.h"
 #include "proxy/copy/streaming_copy.h"
-#include "proxy/session/session.h"
 #include "transport/base/pause.h"
 #include "transport/base/spin.h"
 
@@ -203,7 +202,7 @@ void Staging::JointCopy::lead_down() {
 bool Staging::set_up_joint() {
   if (!joint_chunks_.empty()) return true;
   if (joint_impossible_) return false;
-  std::vector<Chunk> chunks((session_.copy_threads().helpers() + 1) * kJointChunksPerThread);
+  std::vector<Chunk> chunks((threads_.helpers() + 1) * kJointChunksPerThread);
   std::uint64_t word = 0;
   joint_impossible_ = !allocate_chunks(kJointChunkBytesMax, chunks, 0, word);
   if (joint_impossible_) return false;
@@ -214,7 +213,7 @@ bool Staging::set_up_joint() {
 
 bool Staging::jointly(const CopyMode& mode, Direction direction, std::byte* host, std::uint64_t device,
                       std::uint64_t bytes, hipError_t& error) {
-  const std::uint64_t threads = session_.copy_threads().helpers() + 1;
+  const std::uint64_t threads = threads_.helpers() + 1;
   if (threads == 1 || bytes < kJointCopyBytesMin || !set_up_joint()) return false;
   constexpr std::uint64_t kPageBytes = 4096;
   const std::uint64_t least =
@@ -232,7 +231,7 @@ bool Staging::jointly(const CopyMode& mode, Direction direction, std::byte* host
                  .pieces_per_chunk = pieces,
                  .streams = threads >= kStreamingThreadsMin && bytes <= kStreamingBytesMax};
   for (Carried& carried : carried_) carried.pieces.store(0, std::memory_order_relaxed);
-  if (!session_.copy_threads().together(threads, &JointCopy::help, &copy, &JointCopy::lead)) return false;
+  if (!threads_.together(threads, &JointCopy::help, &copy, &JointCopy::lead)) return false;
   error = copy.error.load(std::memory_order_relaxed);
   return true;
 }

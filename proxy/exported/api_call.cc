@@ -5,8 +5,8 @@
 #include <cstring>
 #include <mutex>
 
-#include "proxy/session/process.h"
-#include "proxy/session/session.h"
+#include "proxy/client/client.h"
+#include "proxy/client/process.h"
 
 namespace tf::proxy {
 
@@ -21,21 +21,34 @@ hipError_t unknown_handle(HandleKind kind) {
   return kind == HandleKind::kStream ? hipErrorContextIsDestroyed : hipErrorInvalidHandle;
 }
 
+// The calling thread's hipStreamPerThread on `device`. 0: no handle left or connection lost.
+std::uint64_t own_stream(Client& client, int device) {
+  std::uint64_t& raw = thread_state().own_streams[static_cast<std::size_t>(device) % kThreadDevicesMax];
+  HandleTable& streams = client.handles().of(HandleKind::kStream);
+  if (raw != 0 && streams.contains(raw)) return raw;
+  auto handle = streams.create(device);
+  if (!handle) return 0;
+  protocol::StreamCreateWithFlagsRequest request{};
+  request.stream = handle->raw();
+  request.flags = hipStreamDefault;
+  if (client.connection().post(device, request) != hipSuccess) return 0;
+  raw = handle->raw();
+  return raw;
+}
+
 }  // namespace
 
 void ApiCall::recycle() { consumed_from_->recycle(consumed_); }
 
 bool ApiCall::connected() {
-  session_ = acquire_session();
-  if (session_ != nullptr && session_->has_devices()) [[likely]] {
-    handles_ = &session_->handles();
+  client_ = acquire_client();
+  if (client_ != nullptr && client_->has_devices()) [[likely]] {
+    handles_ = &client_->handles();
     return true;
   }
-  failure_ = session_ == nullptr ? no_session_error() : hipErrorNoDevice;
+  failure_ = client_ == nullptr ? no_client_error() : hipErrorNoDevice;
   return false;
 }
-
-Session& ApiCall::session() { return *session_; }
 
 // What is no handle in use: a stream that has a name instead, or an error.
 bool ApiCall::translate_constant(HandleKind kind, std::uint64_t& handle) {
@@ -45,14 +58,14 @@ bool ApiCall::translate_constant(HandleKind kind, std::uint64_t& handle) {
   }
   // hipStreamLegacy is the null stream by another name.
   const bool own = handle == kPerThreadStream;
-  handle = own ? session_->own_stream(device()) : 0;
+  handle = own ? own_stream(*client_, device()) : 0;
   if (!own || handle != 0) return true;
-  failure_ = session_->lost() ? kLostError : hipErrorOutOfMemory;
+  failure_ = client_->connection().lost() ? kLostError : hipErrorOutOfMemory;
   return false;
 }
 
 bool ApiCall::create(HandleKind kind, std::uint64_t& out, void*& value) {
-  auto handle = session_->handles().of(kind).create(device());
+  auto handle = client_->handles().of(kind).create(device());
   if (!handle) {
     failure_ = hipErrorOutOfMemory;
     return false;
@@ -64,8 +77,8 @@ bool ApiCall::create(HandleKind kind, std::uint64_t& out, void*& value) {
 
 bool ApiCall::consume(HandleKind kind, const void* value, std::uint64_t& out) {
   out = to_raw(value);
-  if (kind == HandleKind::kStream && out > kPerThreadStream) session_->await_copies(device(), out);
-  HandleTable& table = session_->handles().of(kind);
+  if (kind == HandleKind::kStream && out > kPerThreadStream) client_->streams().await_copies(device(), out);
+  HandleTable& table = client_->handles().of(kind);
   if (consumed_from_ == nullptr && table.retire(out)) {
     consumed_from_ = &table;
     consumed_ = out;
@@ -78,17 +91,17 @@ bool ApiCall::consume(HandleKind kind, const void* value, std::uint64_t& out) {
 }
 
 bool ApiCall::owns(const void* pointer, std::uint64_t bytes) {
-  if (session_->reaches(to_raw(pointer), bytes)) return true;
+  if (client_->copies().reaches(to_raw(pointer), bytes)) return true;
   failure_ = hipErrorInvalidValue;
   return false;
 }
 
 bool ApiCall::ordinal(int device, std::int32_t& out) {
-  if (device < 0 || device >= session_->device_count()) {
+  if (device < 0 || device >= client_->device_count()) {
     failure_ = hipErrorInvalidDevice;
     return false;
   }
-  out = session_->worker_ordinal(device);
+  out = client_->connection().worker_ordinal(device);
   return true;
 }
 
@@ -96,7 +109,7 @@ bool ApiCall::registered(const void* host_function, hipFunction_t& function) {
   std::uint64_t handle = 0;
   failure_ = host_function == nullptr
                  ? hipErrorInvalidDeviceFunction
-                 : session_->modules().registered_function(device(), host_function, handle);
+                 : client_->modules().registered_function(device(), host_function, handle);
   if (failure_ != hipSuccess) return false;
   function = static_cast<hipFunction_t>(to_pointer(protocol::Handle(handle)));
   return true;
@@ -104,19 +117,19 @@ bool ApiCall::registered(const void* host_function, hipFunction_t& function) {
 
 hipError_t ApiCall::post_bytes(protocol::Op op, std::span<const std::byte> head,
                                std::span<const std::byte> tail, Trace trace) {
-  const hipError_t error = session_->send(op, device(), head, tail);
-  session_->note_posted(device(), trace);
+  const hipError_t error = client_->connection().send(op, device(), head, tail);
+  client_->streams().note_posted(device(), trace);
   return finish(error);
 }
 
 hipError_t ApiCall::call_bytes(protocol::Op op, std::span<const std::byte> head,
                                std::span<const std::byte> tail, std::span<std::byte> reply) {
-  return finish(session_->exchange(op, device(), head, tail, reply));
+  return finish(client_->connection().exchange(op, device(), head, tail, reply));
 }
 
 hipError_t ApiCall::cached_bytes(protocol::Op op, std::span<const std::byte> head,
                                  std::span<std::byte> reply) {
-  ReplyCache& cache = session_->replies();
+  ReplyCache& cache = client_->connection().replies();
   if (cache.find(op, device(), head, reply)) return finish(hipSuccess);
   hipError_t error = call_bytes(op, head, {}, reply);
   if (error == hipSuccess) cache.keep(op, device(), head, reply);
@@ -130,15 +143,15 @@ hipError_t ApiCall::create_once_bytes(HandleKind kind, protocol::Op op, std::spa
   if (head.size() > key.size()) return finish(hipErrorInvalidValue);
   std::memcpy(key.data(), head.data(), head.size());
   const std::span<const std::byte> asked = std::span(key).first(head.size());
-  const std::lock_guard lock(session_->created_order());
-  ReplyCache& created = session_->created();
+  const std::lock_guard lock(client_->created_order());
+  ReplyCache& created = client_->created();
   std::span<std::byte> raw = std::as_writable_bytes(std::span(&handle, 1));
   if (created.find(op, ReplyCache::kEveryDevice, asked, raw)) {
     value = to_pointer(protocol::Handle(handle));
     return finish(hipSuccess);
   }
   if (!create(kind, handle, value)) return finish();
-  session_->handles().of(kind).make_permanent(handle);
+  client_->handles().of(kind).make_permanent(handle);
   hipError_t error = post_bytes(op, head, {}, Trace{});
   if (error == hipSuccess) created.keep(op, ReplyCache::kEveryDevice, asked, raw);
   return error;

@@ -2,7 +2,7 @@
 // ApiCall: one HIP call on one application thread. The only thing generated stubs talk to.
 //
 // A stub constructs it, fills a request, and returns what post()/call()/finish() return. It connects the
-// process's session on first use, keeps the thread's last error as HIP prescribes, and never throws, exits or
+// process's client on first use, keeps the thread's last error as HIP prescribes, and never throws, exits or
 // prints to stdout. Lives on the stack of the calling thread.
 #pragma once
 
@@ -21,7 +21,7 @@
 
 namespace tf::proxy {
 
-class Session;
+class Client;
 
 class ApiCall {
  public:
@@ -32,10 +32,10 @@ class ApiCall {
   ApiCall(const ApiCall&) = delete;
   ApiCall& operator=(const ApiCall&) = delete;
 
-  // False when there is no usable session (no worker, connection lost, forked child): return finish().
+  // False when there is no usable client (no worker, connection lost, forked child): return finish().
   bool connected();
   // REQUIRES: connected()
-  Session& session();
+  Client& client() { return *client_; }
   // The calling thread's current device.
   int device() const { return thread_.device; }
 
@@ -65,7 +65,7 @@ class ApiCall {
   // A kernel's stub of a compiled program -> its function. False: not registered; return finish().
   bool registered(const void* host_function, hipFunction_t& function);
 
-  // POST/CREATE: queues the request and returns; hipSuccess unless the queue or session failed.
+  // POST/CREATE: queues the request and returns; hipSuccess unless the connection failed.
   template <typename Request>
   hipError_t post(const Request& request, std::span<const std::byte> tail = {}) {
     return post_bytes(Request::kOp, std::as_bytes(std::span(&request, 1)), tail, trace_of(request));
@@ -87,7 +87,7 @@ class ApiCall {
     return cached_bytes(Request::kOp, std::as_bytes(std::span(&request, 1)),
                         std::as_writable_bytes(std::span(&reply, 1)));
   }
-  // CREATE with CACHED(): the object exists once per arguments, for the life of the session; destroying it is
+  // CREATE with CACHED(): the object exists once per arguments, for the life of the client; destroying it is
   // refused. `handle` is the field of `request` that gets its handle.
   template <typename Request>
   hipError_t create_once(protocol::HandleKind kind, Request& request, std::uint64_t& handle, void*& value) {
@@ -108,8 +108,8 @@ class ApiCall {
 
   protocol::Op op_;
   ThreadState& thread_ = thread_state();
-  Session* session_ = nullptr;
-  Handles* handles_ = nullptr;  // the session's
+  Client* client_ = nullptr;
+  Handles* handles_ = nullptr;  // the client's
   hipError_t failure_ = hipSuccess;
   // What consume() took: its slot is free for others only after this call has posted.
   HandleTable* consumed_from_ = nullptr;

@@ -10,7 +10,7 @@ hipError_t strided(ApiCall& call, const Box& box, hipMemcpyKind kind, hipStream_
   if (!call.connected()) return call.finish();
   CopyMode mode;
   if (!copy_mode(call, stream, wait, mode)) return call.finish();
-  return call.finish(copy_box(call.session(), mode, box, kind));
+  return call.finish(copy_box(call.client().copies(), mode, box, kind));
 }
 
 hipError_t copy_2d(ApiCall& call, void* target, size_t target_pitch, const void* source, size_t source_pitch,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Contexts: a context is its device, as good as AMD's primary contexts. hipCtx_t is the ordinal plus one.
-#include "proxy/exported/local_support.h"
+#include "proxy/exported/support.h"
 #include "proxy/gen/local.h"
 
 namespace tf::proxy::local {
@@ -12,9 +12,9 @@ hipCtx_t context_of(int device) { return reinterpret_cast<hipCtx_t>(static_cast<
 
 // -1: not one of ours.
 int device_of(hipCtx_t ctx) {
-  Session* session = acquire_session();
+  Client* client = acquire_client();
   auto ordinal = reinterpret_cast<std::intptr_t>(ctx) - 1;
-  bool known = session != nullptr && ordinal >= 0 && ordinal < session->device_count();
+  bool known = client != nullptr && ordinal >= 0 && ordinal < client->device_count();
   return known ? static_cast<int>(ordinal) : -1;
 }
 
@@ -74,7 +74,7 @@ hipError_t hipCtxSetCurrent(hipCtx_t ctx) {
 hipError_t hipCtxGetCurrent(hipCtx_t* ctx) {
   if (ctx == nullptr) return note_error(hipErrorInvalidValue);
   hipError_t error = hipSuccess;
-  if (session_for(error) == nullptr) return note_error(error);
+  if (client_for(error) == nullptr) return note_error(error);
   *ctx = context_of(thread_state().device);
   return note_error(hipSuccess);
 }
@@ -82,7 +82,7 @@ hipError_t hipCtxGetCurrent(hipCtx_t* ctx) {
 hipError_t hipCtxGetDevice(hipDevice_t* device) {
   if (device == nullptr) return note_error(hipErrorInvalidValue);
   hipError_t error = hipSuccess;
-  if (session_for(error) == nullptr) return note_error(error);
+  if (client_for(error) == nullptr) return note_error(error);
   *device = thread_state().device;
   return note_error(hipSuccess);
 }

@@ -11,13 +11,13 @@ hipError_t linear(ApiCall& call, void* target, const void* source, std::size_t b
   if (!call.connected()) return call.finish();
   CopyMode mode;
   if (!copy_mode(call, stream, wait, mode)) return call.finish();
-  return call.finish(copy(call.session(), mode, target, source, bytes, kind));
+  return call.finish(copy(call.client().copies(), mode, target, source, bytes, kind));
 }
 
 hipError_t peer(ApiCall& call, void* target, int target_device, const void* source, int source_device,
                 std::size_t bytes, hipStream_t stream, bool wait) {
   if (!call.connected()) return call.finish();
-  int count = call.session().device_count();
+  int count = call.client().device_count();
   if (target_device < 0 || target_device >= count || source_device < 0 || source_device >= count)
     return call.finish(hipErrorInvalidDevice);
   return linear(call, target, source, bytes, hipMemcpyDeviceToDevice, stream, wait);

@@ -6,7 +6,7 @@
 
 #include "hipcore/errors/attributes.h"
 #include "proxy/abi/5/properties.h"
-#include "proxy/exported/local_support.h"
+#include "proxy/exported/support.h"
 #include "proxy/gen/local.h"
 
 namespace tf::proxy::local {
@@ -28,15 +28,15 @@ hipError_t copy_text(const std::string& text, char* target, int length) {
 hipError_t hipInit(unsigned int flags) {
   if (flags != 0) return note_error(hipErrorInvalidValue);
   hipError_t error = hipSuccess;
-  (void)session_for(error);
+  (void)client_for(error);
   return note_error(error);
 }
 
 hipError_t hipDriverGetVersion(int* version) {
   if (version == nullptr) return note_error(hipErrorInvalidValue);
-  Session* session = acquire_session();
-  if (session == nullptr) return note_error(no_session_error());
-  *version = session->snapshot().driver_version;
+  Client* client = acquire_client();
+  if (client == nullptr) return note_error(no_client_error());
+  *version = client->snapshot().driver_version;
   return note_error(hipSuccess);
 }
 
@@ -50,16 +50,16 @@ hipError_t hipRuntimeGetVersion(int* version) {
 hipError_t hipGetDeviceCount(int* count) {
   if (count == nullptr) return note_error(hipErrorInvalidValue);
   *count = 0;
-  Session* session = acquire_session();
-  if (session == nullptr) return note_error(hipErrorNoDevice);  // as where there is no GPU at all
-  *count = session->device_count();
+  Client* client = acquire_client();
+  if (client == nullptr) return note_error(hipErrorNoDevice);  // as where there is no GPU at all
+  *count = client->device_count();
   return note_error(*count > 0 ? hipSuccess : hipErrorNoDevice);
 }
 
 hipError_t hipGetDevice(int* device) {
   if (device == nullptr) return note_error(hipErrorInvalidValue);
   hipError_t error = hipSuccess;
-  if (session_for(error) == nullptr) return note_error(error);
+  if (client_for(error) == nullptr) return note_error(error);
   *device = thread_state().device;
   return note_error(hipSuccess);
 }
@@ -116,14 +116,14 @@ hipError_t hipDeviceGetPCIBusId(char* bus_id, int length, int device) {
 hipError_t hipDeviceGetByPCIBusId(int* device, const char* bus_id) {
   if (device == nullptr || bus_id == nullptr) return note_error(hipErrorInvalidValue);
   hipError_t error = hipSuccess;
-  Session* session = session_for(error);
-  if (session == nullptr) return note_error(error);
+  Client* client = client_for(error);
+  if (client == nullptr) return note_error(error);
   int wanted[3] = {0, 0, 0};
   if (std::sscanf(bus_id, "%4x:%4x:%4x", reinterpret_cast<unsigned*>(&wanted[0]),
                   reinterpret_cast<unsigned*>(&wanted[1]), reinterpret_cast<unsigned*>(&wanted[2])) != 3)
     return note_error(hipErrorInvalidValue);
-  for (int i = 0; i < session->device_count(); ++i) {
-    const auto& properties = session->snapshot().devices[static_cast<std::size_t>(i)].properties;
+  for (int i = 0; i < client->device_count(); ++i) {
+    const auto& properties = client->snapshot().devices[static_cast<std::size_t>(i)].properties;
     if (properties.pci_domain != wanted[0] || properties.pci_bus != wanted[1] ||
         properties.pci_device != wanted[2])
       continue;
@@ -182,9 +182,9 @@ hipError_t hipDeviceGetLimit(size_t* value, enum hipLimit_t limit) {
 hipError_t hipGetDeviceFlags(unsigned int* flags) {
   if (flags == nullptr) return note_error(hipErrorInvalidValue);
   hipError_t error = hipSuccess;
-  Session* session = session_for(error);
-  if (session == nullptr) return note_error(error);
-  *flags = session->device_flags(thread_state().device);
+  Client* client = client_for(error);
+  if (client == nullptr) return note_error(error);
+  *flags = client->device_flags(thread_state().device);
   return note_error(hipSuccess);
 }
 
@@ -196,22 +196,22 @@ hipError_t hipSetDeviceFlags(unsigned int flags) {
              schedule == hipDeviceScheduleYield || schedule == hipDeviceScheduleBlockingSync;
   if (!one) return note_error(hipErrorInvalidValue);
   hipError_t error = hipSuccess;
-  Session* session = session_for(error);
-  if (session == nullptr) return note_error(error);
-  session->set_device_flags(thread_state().device, flags);
+  Client* client = client_for(error);
+  if (client == nullptr) return note_error(error);
+  client->set_device_flags(thread_state().device, flags);
   return note_error(hipSuccess);
 }
 
 hipError_t hipChooseDevice(int* device, const hipDeviceProp_t* properties) {
   if (device == nullptr || properties == nullptr) return note_error(hipErrorInvalidValue);
   hipError_t error = hipSuccess;
-  Session* session = session_for(error);
-  if (session == nullptr) return note_error(error);
+  Client* client = client_for(error);
+  if (client == nullptr) return note_error(error);
   int best = 0;
   int best_matches = -1;
-  for (int i = 0; i < session->device_count(); ++i) {
+  for (int i = 0; i < client->device_count(); ++i) {
     hipDeviceProp_t candidate{};
-    abi5::to_hip(session->snapshot().devices[static_cast<std::size_t>(i)].properties, candidate);
+    abi5::to_hip(client->snapshot().devices[static_cast<std::size_t>(i)].properties, candidate);
     int matches = abi5::matches(*properties, candidate);
     if (matches > best_matches) {
       best = i;
@@ -224,10 +224,10 @@ hipError_t hipChooseDevice(int* device, const hipDeviceProp_t* properties) {
 
 hipError_t hipDeviceGetStreamPriorityRange(int* least, int* greatest) {
   hipError_t error = hipSuccess;
-  Session* session = session_for(error);
-  if (session == nullptr) return note_error(error);
-  if (least != nullptr) *least = session->snapshot().stream_priority_least;
-  if (greatest != nullptr) *greatest = session->snapshot().stream_priority_greatest;
+  Client* client = client_for(error);
+  if (client == nullptr) return note_error(error);
+  if (least != nullptr) *least = client->snapshot().stream_priority_least;
+  if (greatest != nullptr) *greatest = client->snapshot().stream_priority_greatest;
   return note_error(hipSuccess);
 }
 

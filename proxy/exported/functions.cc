@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Facts about the program's kernels, from their code object's metadata.
-#include "proxy/exported/local_support.h"
+#include "proxy/exported/support.h"
 #include "proxy/gen/local.h"
 
 namespace tf::proxy::local {
@@ -14,11 +14,11 @@ std::shared_ptr<const FunctionFacts> facts_of(const void* function, hipError_t& 
     error = hipErrorInvalidDeviceFunction;
     return nullptr;
   }
-  Session* session = session_for(error);
-  if (session == nullptr) return nullptr;
+  Client* client = client_for(error);
+  if (client == nullptr) return nullptr;
   std::uint64_t handle = 0;
-  error = session->modules().registered_function(thread_state().device, function, handle);
-  return error == hipSuccess ? session->modules().facts(handle) : nullptr;
+  error = client->modules().registered_function(thread_state().device, function, handle);
+  return error == hipSuccess ? client->modules().facts(handle) : nullptr;
 }
 
 }  // namespace
@@ -30,7 +30,7 @@ hipError_t hipFuncGetAttributes(struct hipFuncAttributes* attributes, const void
   if (facts == nullptr) return note_error(error);
   const KernelLayout& layout = *facts->layout;
   const auto& device =
-      acquire_session()->snapshot().devices[static_cast<std::size_t>(facts->device)].properties;
+      acquire_client()->snapshot().devices[static_cast<std::size_t>(facts->device)].properties;
   *attributes = {};
   attributes->binaryVersion = kBinaryVersion;
   attributes->ptxVersion = kBinaryVersion;

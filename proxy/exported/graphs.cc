@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Graphs and their nodes, which are the client's own (hipcore/graph/library.h).
 #include "proxy/graphs/graphs.h"
-#include "proxy/exported/local_support.h"
+#include "proxy/exported/support.h"
 #include "proxy/gen/local.h"
 
 namespace tf::proxy::local {
@@ -10,8 +10,8 @@ namespace {
 template <typename Body>
 hipError_t with_graphs(Body&& body) {
   hipError_t error = hipSuccess;
-  Session* session = session_for(error);
-  return note_error(session == nullptr ? error : body(session->graphs().library()));
+  Client* client = client_for(error);
+  return note_error(client == nullptr ? error : body(client->graphs().library()));
 }
 
 template <typename Body>

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "proxy/base/log.h"
-#include "proxy/exported/local_support.h"
+#include "proxy/exported/support.h"
 #include "proxy/gen/local.h"
 
 namespace tf::proxy::local {
@@ -37,12 +37,12 @@ std::uint64_t reached_at(const HostRange& range, std::uint64_t address) {
   return range.other != 0 ? range.other + (address - range.base) : 0;
 }
 
-bool look_up(Session& session, const void* pointer, Known& known) {
-  if (auto found = session.device_memory().find(to_raw(pointer))) {
+bool look_up(Client& client, const void* pointer, Known& known) {
+  if (auto found = client.device_memory().find(to_raw(pointer))) {
     known = {true, false, found->device, found->base, found->bytes, 0, to_raw(pointer), 0};
     return true;
   }
-  auto host = session.host_memory().find(pointer);
+  auto host = client.host_memory().find(pointer);
   if (!host) return false;
   const bool managed = host->kind == HostRange::Kind::kManaged;
   const std::uint64_t address = to_raw(pointer);
@@ -84,22 +84,22 @@ hipError_t hipHostMalloc(void** pointer, size_t bytes, unsigned int flags) {
   bool both = (flags & hipHostMallocCoherent) != 0 && (flags & hipHostMallocNonCoherent) != 0;
   if (both) return note_error(hipErrorInvalidValue);
   hipError_t error = hipSuccess;
-  Session* session = session_for(error);
-  if (session == nullptr) return note_error(error);
+  Client* client = client_for(error);
+  if (client == nullptr) return note_error(error);
   *pointer = nullptr;
   if (bytes == 0) return note_error(hipSuccess);
-  return note_error(
-      session->allocate_host(HostRange::Kind::kPinned, thread_state().device, bytes, flags, *pointer));
+  return note_error(client->host_allocations().allocate(HostRange::Kind::kPinned, thread_state().device,
+                                                        bytes, flags, *pointer));
 }
 
 hipError_t hipHostFree(void* pointer) {
   if (pointer == nullptr) return note_error(hipSuccess);
   hipError_t error = hipSuccess;
-  Session* session = session_for(error);
-  if (session == nullptr) return note_error(error);
-  auto found = session->host_memory().find(pointer);
+  Client* client = client_for(error);
+  if (client == nullptr) return note_error(error);
+  auto found = client->host_memory().find(pointer);
   const bool ours = found && found->base == to_raw(pointer) && found->owned();
-  return note_error(ours ? session->free_host(*found) : hipErrorInvalidValue);
+  return note_error(ours ? client->host_allocations().free(*found) : hipErrorInvalidValue);
 }
 
 // A pointer that kernels could not follow would be worse than none.
@@ -107,9 +107,9 @@ hipError_t hipHostGetDevicePointer(void** device_pointer, void* host_pointer, un
   if (device_pointer == nullptr || host_pointer == nullptr || flags != 0)
     return note_error(hipErrorInvalidValue);
   hipError_t error = hipSuccess;
-  Session* session = session_for(error);
-  if (session == nullptr) return note_error(error);
-  auto found = session->host_memory().find(host_pointer);
+  Client* client = client_for(error);
+  if (client == nullptr) return note_error(error);
+  auto found = client->host_memory().find(host_pointer);
   if (!found || found->kind == HostRange::Kind::kManaged) return note_error(hipErrorInvalidValue);
   const std::uint64_t reached = reached_at(*found, to_raw(host_pointer));
   if (reached != 0) {
@@ -126,9 +126,9 @@ hipError_t hipHostGetDevicePointer(void** device_pointer, void* host_pointer, un
 hipError_t hipHostGetFlags(unsigned int* flags, void* pointer) {
   if (flags == nullptr || pointer == nullptr) return note_error(hipErrorInvalidValue);
   hipError_t error = hipSuccess;
-  Session* session = session_for(error);
-  if (session == nullptr) return note_error(error);
-  auto found = session->host_memory().find(pointer);
+  Client* client = client_for(error);
+  if (client == nullptr) return note_error(error);
+  auto found = client->host_memory().find(pointer);
   if (!found) return note_error(hipErrorInvalidValue);
   *flags = found->flags;
   return note_error(hipSuccess);
@@ -138,40 +138,40 @@ hipError_t hipHostRegister(void* pointer, size_t bytes, unsigned int flags) {
   if (pointer == nullptr || bytes == 0 || (flags & ~kRegisterFlagsKnown) != 0)
     return note_error(hipErrorInvalidValue);
   hipError_t error = hipSuccess;
-  Session* session = session_for(error);
-  if (session == nullptr) return note_error(error);
-  return note_error(session->register_host(thread_state().device, pointer, bytes, flags));
+  Client* client = client_for(error);
+  if (client == nullptr) return note_error(error);
+  return note_error(client->host_allocations().add(thread_state().device, pointer, bytes, flags));
 }
 
 hipError_t hipHostUnregister(void* pointer) {
   if (pointer == nullptr) return note_error(hipErrorInvalidValue);
   hipError_t error = hipSuccess;
-  Session* session = session_for(error);
-  if (session == nullptr) return note_error(error);
-  return note_error(session->unregister_host(pointer));
+  Client* client = client_for(error);
+  if (client == nullptr) return note_error(error);
+  return note_error(client->host_allocations().remove(pointer));
 }
 
 // Kept by nobody: the memory is the host's on either side.
 hipError_t hipMemAdvise(const void* pointer, size_t bytes, hipMemoryAdvise advice, int device) {
   hipError_t error = hipSuccess;
-  Session* session = session_for(error);
-  if (session == nullptr) return note_error(error);
-  const HostMemory& memory = session->host_memory();
+  Client* client = client_for(error);
+  if (client == nullptr) return note_error(error);
+  const HostMemory& memory = client->host_memory();
   const bool managed = memory.is_managed(to_raw(pointer)) && memory.reaches(to_raw(pointer), bytes);
   const bool known = (advice >= hipMemAdviseSetReadMostly && advice <= hipMemAdviseUnsetAccessedBy) ||
                      advice == hipMemAdviseSetCoarseGrain || advice == hipMemAdviseUnsetCoarseGrain;
   if (bytes == 0 || !managed || !known) return note_error(hipErrorInvalidValue);
-  const bool exists = device == hipCpuDeviceId || (device >= 0 && device < session->device_count());
+  const bool exists = device == hipCpuDeviceId || (device >= 0 && device < client->device_count());
   return note_error(exists ? hipSuccess : hipErrorInvalidDevice);
 }
 
 hipError_t hipPointerGetAttributes(hipPointerAttribute_t* attributes, const void* pointer) {
   if (attributes == nullptr || pointer == nullptr) return note_error(hipErrorInvalidValue);
   hipError_t error = hipSuccess;
-  Session* session = session_for(error);
-  if (session == nullptr) return note_error(error);
+  Client* client = client_for(error);
+  if (client == nullptr) return note_error(error);
   Known known;
-  if (!look_up(*session, pointer, known)) return note_error(hipErrorInvalidValue);
+  if (!look_up(*client, pointer, known)) return note_error(hipErrorInvalidValue);
   *attributes = {};
   attributes->memoryType = known.on_device ? hipMemoryTypeDevice : hipMemoryTypeHost;
   attributes->device = known.device;
@@ -185,10 +185,10 @@ hipError_t hipPointerGetAttributes(hipPointerAttribute_t* attributes, const void
 hipError_t hipPointerGetAttribute(void* data, hipPointer_attribute attribute, hipDeviceptr_t pointer) {
   if (data == nullptr || pointer == nullptr) return note_error(hipErrorInvalidValue);
   hipError_t error = hipSuccess;
-  Session* session = session_for(error);
-  if (session == nullptr) return note_error(error);
+  Client* client = client_for(error);
+  if (client == nullptr) return note_error(error);
   Known known;
-  if (!look_up(*session, pointer, known)) return note_error(hipErrorInvalidValue);
+  if (!look_up(*client, pointer, known)) return note_error(hipErrorInvalidValue);
   return note_error(attribute_of(known, attribute, data));
 }
 
@@ -198,10 +198,10 @@ hipError_t hipDrvPointerGetAttributes(unsigned int count, hipPointer_attribute* 
   bool sane = attributes != nullptr && data != nullptr && pointer != nullptr && count != 0;
   if (!sane || count > kPointerAttributesMax) return note_error(hipErrorInvalidValue);
   hipError_t error = hipSuccess;
-  Session* session = session_for(error);
-  if (session == nullptr) return note_error(error);
+  Client* client = client_for(error);
+  if (client == nullptr) return note_error(error);
   Known known;
-  if (!look_up(*session, pointer, known)) return note_error(hipErrorInvalidValue);
+  if (!look_up(*client, pointer, known)) return note_error(hipErrorInvalidValue);
   for (unsigned i = 0; i < count; ++i) {
     if (data[i] == nullptr) return note_error(hipErrorInvalidValue);
     (void)attribute_of(known, attributes[i], data[i]);
@@ -212,9 +212,9 @@ hipError_t hipDrvPointerGetAttributes(unsigned int count, hipPointer_attribute* 
 hipError_t hipMemGetAddressRange(hipDeviceptr_t* base, size_t* bytes, hipDeviceptr_t pointer) {
   if (base == nullptr || bytes == nullptr) return note_error(hipErrorInvalidValue);
   hipError_t error = hipSuccess;
-  Session* session = session_for(error);
-  if (session == nullptr) return note_error(error);
-  auto found = session->device_memory().find(to_raw(pointer));
+  Client* client = client_for(error);
+  if (client == nullptr) return note_error(error);
+  auto found = client->device_memory().find(to_raw(pointer));
   if (!found) return note_error(hipErrorInvalidDevicePointer);
   *base = reinterpret_cast<hipDeviceptr_t>(found->base);
   *bytes = found->bytes;
@@ -226,10 +226,10 @@ hipError_t hipMemPtrGetInfo(void* pointer, size_t* bytes) {
   *bytes = 0;
   if (pointer == nullptr) return note_error(hipSuccess);
   hipError_t error = hipSuccess;
-  Session* session = session_for(error);
-  if (session == nullptr) return note_error(error);
+  Client* client = client_for(error);
+  if (client == nullptr) return note_error(error);
   Known known;
-  if (!look_up(*session, pointer, known)) return note_error(hipErrorInvalidValue);
+  if (!look_up(*client, pointer, known)) return note_error(hipErrorInvalidValue);
   *bytes = known.bytes;
   return note_error(hipSuccess);
 }

@@ -10,9 +10,9 @@ namespace tf::proxy::custom {
 namespace {
 
 // The name of an allocation, from the worker the first time.
-hipError_t key_of(Session& session, const DevicePointer& allocation, SharedKey& key) {
-  std::lock_guard lock(session.shared_memory().order());
-  if (auto known = session.shared_memory().key_of(allocation.base)) {
+hipError_t key_of(Client& client, const DevicePointer& allocation, SharedKey& key) {
+  std::lock_guard lock(client.shared_memory().order());
+  if (auto known = client.shared_memory().key_of(allocation.base)) {
     key = *known;
     return hipSuccess;
   }
@@ -20,36 +20,36 @@ hipError_t key_of(Session& session, const DevicePointer& allocation, SharedKey& 
   request.address = allocation.base;
   request.bytes = allocation.bytes;
   protocol::ShareLeaseReply reply{};
-  hipError_t error = session.call(allocation.device, request, reply);
+  hipError_t error = client.connection().call(allocation.device, request, reply);
   if (error != hipSuccess) return error;
   key = {reply.key_low, reply.key_high};
-  session.shared_memory().shared(allocation.base, key);
-  session.note_sharing();
+  client.shared_memory().shared(allocation.base, key);
+  client.connection().take_care(Care::kSharing, true);
   return hipSuccess;
 }
 
 // Memory of another process at an address of ours.
 hipError_t open_shared(ApiCall& call, const MemoryTicket& ticket, void** pointer) {
-  Session& session = call.session();
+  Client& client = call.client();
   protocol::OpenSharedRequest request{};
   request.key_low = ticket.key.low;
   request.key_high = ticket.key.high;
   protocol::OpenSharedReply reply{};
-  hipError_t error = session.call(call.device(), request, reply);
+  hipError_t error = client.connection().call(call.device(), request, reply);
   if (error != hipSuccess) return error;
-  int device = reply.device - session.worker_ordinal(0);
+  int device = reply.device - client.connection().worker_ordinal(0);
   // A device that this program does not see has no window here, nor may the worker place memory outside of
   // it.
-  bool sane = ticket.offset < reply.bytes && device >= 0 && device < session.device_count() &&
-              session.device_memory().add_foreign(device, reply.address, reply.bytes);
+  bool sane = ticket.offset < reply.bytes && device >= 0 && device < client.device_count() &&
+              client.device_memory().add_foreign(device, reply.address, reply.bytes);
   if (!sane) {
     protocol::CloseSharedRequest close{};
     close.address = reply.address;
-    (void)session.call(call.device(), close);
+    (void)client.connection().call(call.device(), close);
     return hipErrorInvalidDevicePointer;
   }
-  session.shared_memory().opened(reply.address, reply.bytes);
-  session.note_sharing();
+  client.shared_memory().opened(reply.address, reply.bytes);
+  client.connection().take_care(Care::kSharing, true);
   *pointer = reinterpret_cast<void*>(reply.address + ticket.offset);
   return hipSuccess;
 }
@@ -59,15 +59,15 @@ hipError_t open_shared(ApiCall& call, const MemoryTicket& ticket, void** pointer
 hipError_t hipIpcGetMemHandle(ApiCall& call, hipIpcMemHandle_t* handle, void* pointer) {
   if (handle == nullptr || pointer == nullptr) return call.finish(hipErrorInvalidValue);
   if (!call.connected()) return call.finish();
-  Session& session = call.session();
-  auto found = session.device_memory().find_block(to_raw(pointer));
-  if (!found || session.pools().owns(found->base)) return call.finish(hipErrorInvalidDevicePointer);
+  Client& client = call.client();
+  auto found = client.device_memory().find_block(to_raw(pointer));
+  if (!found || client.pools().owns(found->base)) return call.finish(hipErrorInvalidDevicePointer);
   SharedKey key;
-  hipError_t error = key_of(session, *found, key);
+  hipError_t error = key_of(client, *found, key);
   if (error != hipSuccess) return call.finish(error);
   // Whoever opens the memory sees what was written before: as the runtime does, wait for it.
-  error = session.call(found->device, protocol::SynchronizeDeviceRequest{});
-  error = session.synchronized_device(found->device, error);
+  error = client.connection().call(found->device, protocol::SynchronizeDeviceRequest{});
+  error = client.connection().synchronized_device(found->device, error);
   if (error == hipSuccess) *handle = write_handle({key, to_raw(pointer) - found->base});
   return call.finish(error);
 }
@@ -77,22 +77,22 @@ hipError_t hipIpcOpenMemHandle(ApiCall& call, void** pointer, hipIpcMemHandle_t 
   if (pointer == nullptr || flags != hipIpcMemLazyEnablePeerAccess || !ticket)
     return call.finish(hipErrorInvalidValue);
   if (!call.connected()) return call.finish();
-  if (call.session().shared_memory().is_ours(ticket->key)) return call.finish(hipErrorInvalidContext);
+  if (call.client().shared_memory().is_ours(ticket->key)) return call.finish(hipErrorInvalidContext);
   return call.finish(open_shared(call, *ticket, pointer));
 }
 
 hipError_t hipIpcCloseMemHandle(ApiCall& call, void* pointer) {
   if (!call.connected()) return call.finish();
-  Session& session = call.session();
-  auto base = session.shared_memory().close(to_raw(pointer));
+  Client& client = call.client();
+  auto base = client.shared_memory().close(to_raw(pointer));
   if (!base) return call.finish(hipErrorInvalidValue);
-  session.device_memory().remove_mapping(*base);
+  client.device_memory().remove_mapping(*base);
   protocol::CloseSharedRequest request{};
   request.address = *base;
-  hipError_t error = session.call(call.device(), request);
+  hipError_t error = client.connection().call(call.device(), request);
   // The worker has waited for every device: a synchronizing call.
-  for (int device = 0; device < session.device_count(); ++device)
-    error = session.synchronized_device(device, error);
+  for (int device = 0; device < client.device_count(); ++device)
+    error = client.connection().synchronized_device(device, error);
   return call.finish(error);
 }
 
@@ -102,9 +102,9 @@ hipError_t hipIpcGetEventHandle(ApiCall& call, hipIpcEventHandle_t* handle, hipE
   protocol::ShareEventRequest request{};
   if (!call.translate(protocol::HandleKind::kEvent, event, request.event)) return call.finish();
   protocol::ShareEventReply reply{};
-  hipError_t error = call.session().call(call.device(), request, reply);
+  hipError_t error = call.client().connection().call(call.device(), request, reply);
   if (error != hipSuccess) return call.finish(error);
-  call.session().note_shared(request.event);
+  call.client().connection().note_shared(request.event);
   *handle = write_event_handle({reply.key_low, reply.key_high});
   return call.finish(hipSuccess);
 }
@@ -113,8 +113,8 @@ hipError_t hipIpcOpenEventHandle(ApiCall& call, hipEvent_t* event, hipIpcEventHa
   auto key = read_event_handle(handle);
   if (event == nullptr || !key) return call.finish(hipErrorInvalidValue);
   if (!call.connected()) return call.finish();
-  Session& session = call.session();
-  HandleTable& handles = session.handles().of(protocol::HandleKind::kEvent);
+  Client& client = call.client();
+  HandleTable& handles = client.handles().of(protocol::HandleKind::kEvent);
   auto made = handles.create(call.device());
   if (!made) return call.finish(hipErrorOutOfMemory);
   protocol::OpenEventRequest request{};
@@ -122,19 +122,19 @@ hipError_t hipIpcOpenEventHandle(ApiCall& call, hipEvent_t* event, hipIpcEventHa
   request.key_low = key->low;
   request.key_high = key->high;
   protocol::OpenEventReply reply{};
-  hipError_t error = session.call(call.device(), request, reply);
+  hipError_t error = client.connection().call(call.device(), request, reply);
   if (error != hipSuccess) {
     handles.remove(made->raw());
     return call.finish(error);
   }
-  int device = reply.device - session.worker_ordinal(0);
-  if (device < 0 || device >= session.device_count()) {  // one that this program does not see
-    (void)session.post(call.device(), protocol::EventDestroyRequest{made->raw()});
+  int device = reply.device - client.connection().worker_ordinal(0);
+  if (device < 0 || device >= client.device_count()) {  // one that this program does not see
+    (void)client.connection().post(call.device(), protocol::EventDestroyRequest{made->raw()});
     handles.remove(made->raw());
     return call.finish(hipErrorInvalidValue);
   }
   handles.set_device(made->raw(), device);
-  session.note_shared(made->raw());
+  client.connection().note_shared(made->raw());
   *event = static_cast<hipEvent_t>(to_pointer(*made));
   return call.finish(hipSuccess);
 }

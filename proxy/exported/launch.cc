@@ -32,11 +32,11 @@ hipError_t pack(const KernelLayout& layout, const Launch& launch, PackedArgument
   return packed.pack(layout, launch.arguments);
 }
 
-// Takes the launch into a capture, if its stream is being captured. REQUIRES: session.graphs().capturing()
-Graphs::Verdict capture(Session& session, int device, const Launch& launch, const KernelLayout& layout,
+// Takes the launch into a capture, if its stream is being captured. REQUIRES: client.graphs().capturing()
+Graphs::Verdict capture(Client& client, int device, const Launch& launch, const KernelLayout& layout,
                         const protocol::LaunchRequest& request, std::span<const std::byte> arguments) {
-  graph::Library& graphs = session.graphs().library();
-  const graph::StreamRef stream = session.graphs().reference(device, request.stream);
+  graph::Library& graphs = client.graphs().library();
+  const graph::StreamRef stream = client.graphs().reference(device, request.stream);
   Graphs::Verdict verdict;
   if (request.start_event != 0) verdict = graphs.capture_record(stream, request.start_event);
   if (verdict.value_or(hipSuccess) != hipSuccess) return verdict;
@@ -57,8 +57,8 @@ Graphs::Verdict capture(Session& session, int device, const Launch& launch, cons
 
 // REQUIRES: call.connected()
 hipError_t launch(ApiCall& call, std::uint64_t function, const Launch& launch) {
-  Session& session = call.session();
-  const FunctionFacts* const facts = session.modules().look_at_facts(function);
+  Client& client = call.client();
+  const FunctionFacts* const facts = client.modules().look_at_facts(function);
   if (facts == nullptr) return call.finish(hipErrorInvalidHandle);
   protocol::LaunchRequest request{};
   request.function = function;
@@ -67,14 +67,15 @@ hipError_t launch(ApiCall& call, std::uint64_t function, const Launch& launch) {
     return call.finish();
   if (launch.stop != nullptr && !call.translate(HandleKind::kEvent, launch.stop, request.stop_event))
     return call.finish();
-  if (session.stream_device(call.device(), request.stream) != facts->device)
+  if (client.streams().device_of(call.device(), request.stream) != facts->device)
     return call.finish(hipErrorInvalidDevice);
-  const auto& device = session.snapshot().devices[static_cast<std::size_t>(facts->device)].properties;
+  const auto& device = client.snapshot().devices[static_cast<std::size_t>(facts->device)].properties;
   hipError_t error = check_shape(device, *facts->layout, launch.shape);
   PackedArguments packed;
   if (error == hipSuccess) error = pack(*facts->layout, launch, packed);
   for (std::uint64_t event : {request.start_event, request.stop_event}) {
-    if (error == hipSuccess && event != 0 && !session.may_record(event, call.device(), request.stream))
+    if (error == hipSuccess && event != 0 &&
+        !client.streams().may_record(event, call.device(), request.stream))
       error = hipErrorInvalidHandle;
   }
   if (error != hipSuccess) return call.finish(error);
@@ -82,13 +83,15 @@ hipError_t launch(ApiCall& call, std::uint64_t function, const Launch& launch) {
   std::copy_n(launch.shape.block, 3, request.block);
   request.shared_bytes = static_cast<std::uint32_t>(launch.shape.shared_bytes);
   request.flags = launch.cooperative ? protocol::kLaunchCooperative : 0;
-  if (session.graphs().capturing()) {
-    const auto verdict = capture(session, call.device(), launch, *facts->layout, request, packed.bytes());
+  if (client.graphs().capturing()) {
+    const auto verdict = capture(client, call.device(), launch, *facts->layout, request, packed.bytes());
     if (verdict) return call.finish(*verdict);
   }
-  error = session.post(facts->device, request, packed.bytes());
-  if (request.start_event != 0) session.note_recording(request.start_event, facts->device, request.stream);
-  if (request.stop_event != 0) session.note_recording(request.stop_event, facts->device, request.stream);
+  error = client.connection().post(facts->device, request, packed.bytes());
+  if (request.start_event != 0)
+    client.streams().note_recording(request.start_event, facts->device, request.stream);
+  if (request.stop_event != 0)
+    client.streams().note_recording(request.stop_event, facts->device, request.stream);
   return call.finish(error);
 }
 
@@ -100,7 +103,7 @@ hipError_t launch_host_function(ApiCall& call, const void* host_function, Launch
   if (host_function == nullptr) return call.finish(hipErrorInvalidDeviceFunction);
   if (!call.connected()) return call.finish();
   std::uint64_t function = 0;
-  hipError_t error = call.session().modules().registered_function(call.device(), host_function, function);
+  hipError_t error = call.client().modules().registered_function(call.device(), host_function, function);
   if (error != hipSuccess) return call.finish(error);
   what.named = host_function;
   return launch(call, function, what);

@@ -3,7 +3,7 @@
 //
 // After the program's destructors, which may still call HIP, the worker is told that no more comes: once, on
 // the thread that ends the process.
-#include "proxy/session/process.h"
+#include "proxy/client/process.h"
 
 // A worker that finds this symbol refuses the library as a runtime: it would become its own client.
 extern "C" [[gnu::visibility("default")]] const char hip_remote_proxy_version[];

@@ -20,7 +20,7 @@ hipError_t allocate(ApiCall& call, void** pointer, std::size_t bytes) {
   *pointer = nullptr;
   if (bytes == 0) return call.finish(hipSuccess);
   std::uint64_t address = 0;
-  hipError_t error = call.session().device_memory().allocate(call.device(), bytes, address);
+  hipError_t error = call.client().device_memory().allocate(call.device(), bytes, address);
   if (error == hipSuccess) *pointer = reinterpret_cast<void*>(address);
   return call.finish(error);
 }
@@ -43,7 +43,7 @@ hipError_t hipExtMallocWithFlags(ApiCall& call, void** pointer, size_t bytes, un
     if (bytes != kSignalBytes) return call.finish(hipErrorInvalidValue);
     // The host uses it too, so it has to be mapped here.
     if (!call.connected()) return call.finish();
-    if (!call.session().lease_mappings().complete()) return call.finish(hipErrorNotSupported);
+    if (!call.client().lease_mappings().complete()) return call.finish(hipErrorNotSupported);
   }
   return allocate(call, pointer, bytes);
 }
@@ -79,15 +79,16 @@ hipError_t hipMallocManaged(ApiCall& call, void** pointer, size_t bytes, unsigne
   const bool known = flags == hipMemAttachGlobal || flags == hipMemAttachHost;
   if (pointer == nullptr || !known || bytes == 0) return call.finish(hipErrorInvalidValue);
   if (!call.connected()) return call.finish();
-  Session& session = call.session();
+  Client& client = call.client();
   *pointer = nullptr;
-  hipError_t error = session.allocate_host(HostRange::Kind::kManaged, call.device(), bytes, flags, *pointer);
+  hipError_t error =
+      client.host_allocations().allocate(HostRange::Kind::kManaged, call.device(), bytes, flags, *pointer);
   if (error == hipErrorNotSupported) {
     static LogOnce told;
     told.line("hipMallocManaged: the host window is not free in this process (hipErrorNotSupported)");
   }
-  if (error == hipSuccess && session.snapshot().host_access == protocol::HostAccess::kMirrored)
-    session.mirror().add(to_raw(*pointer), bytes);
+  if (error == hipSuccess && client.snapshot().host_access == protocol::HostAccess::kMirrored)
+    client.mirror().add(to_raw(*pointer), bytes);
   return call.finish(error);
 }
 
@@ -95,7 +96,7 @@ hipError_t hipMallocManaged(ApiCall& call, void** pointer, size_t bytes, unsigne
 hipError_t hipMemPrefetchAsync(ApiCall& call, const void* pointer, size_t bytes, int device,
                                hipStream_t stream) {
   if (!call.connected()) return call.finish();
-  const HostMemory& memory = call.session().host_memory();
+  const HostMemory& memory = call.client().host_memory();
   const std::uint64_t address = to_raw(pointer);
   if (bytes == 0 || !memory.is_managed(address) || !memory.reaches(address, bytes))
     return call.finish(hipErrorInvalidValue);
@@ -109,20 +110,20 @@ hipError_t hipMemPrefetchAsync(ApiCall& call, const void* pointer, size_t bytes,
 hipError_t hipFree(ApiCall& call, void* pointer) {
   if (pointer == nullptr) return call.finish(hipSuccess);
   if (!call.connected()) return call.finish();
-  Session& session = call.session();
+  Client& client = call.client();
   std::uint64_t address = to_raw(pointer);
-  if (auto host = session.host_memory().find(pointer); host && host->kind == HostRange::Kind::kManaged)
-    return call.finish(host->base == address ? session.free_host(*host) : hipErrorInvalidValue);
-  auto found = session.device_memory().find(address);
+  if (auto host = client.host_memory().find(pointer); host && host->kind == HostRange::Kind::kManaged)
+    return call.finish(host->base == address ? client.host_allocations().free(*host) : hipErrorInvalidValue);
+  auto found = client.device_memory().find(address);
   if (!found || found->base != address) return call.finish(hipErrorInvalidValue);
-  session.unshare(found->device, address);
+  client.unshare(found->device, address);
   // Posted before the block can be handed out again; the worker runs what follows after the device's earlier
   // work.
   protocol::FreeMemoryRequest request{};
   request.address = address;
-  hipError_t error = session.post(found->device, request);
-  session.pools().freed(address);
-  hipError_t released = session.device_memory().release(address);
+  hipError_t error = client.connection().post(found->device, request);
+  client.pools().freed(address);
+  hipError_t released = client.device_memory().release(address);
   return call.finish(error != hipSuccess ? error : released);
 }
 
@@ -132,7 +133,7 @@ hipError_t hipMemGetInfo(ApiCall& call, size_t* free_bytes, size_t* total_bytes)
   // The worker would count our leases as used; what the program has allocated is known here.
   std::uint64_t free_now = 0;
   std::uint64_t total = 0;
-  call.session().device_memory().info(call.device(), free_now, total);
+  call.client().device_memory().info(call.device(), free_now, total);
   *free_bytes = free_now;
   *total_bytes = total;
   return call.finish(hipSuccess);

@@ -24,7 +24,7 @@ namespace {
 template <typename Image>
 hipError_t load(ApiCall& call, hipModule_t* module, Image image) {
   std::uint64_t handle = 0;
-  hipError_t error = call.session().modules().load(call.device(), image, handle);
+  hipError_t error = call.client().modules().load(call.device(), image, handle);
   if (error == hipSuccess) *module = reinterpret_cast<hipModule_t>(handle);
   return call.finish(error);
 }
@@ -61,7 +61,7 @@ hipError_t copy_symbol(ApiCall& call, const void* symbol, std::size_t bytes, std
   if (!call.connected()) return call.finish();
   if (symbol == nullptr) return call.finish(hipErrorInvalidSymbol);
   if (!copy_mode(call, stream, wait, mode)) return call.finish();
-  hipError_t error = call.session().modules().registered_variable(call.device(), symbol, variable);
+  hipError_t error = call.client().modules().registered_variable(call.device(), symbol, variable);
   if (error != hipSuccess) return call.finish(error);
   if (offset > variable.bytes || bytes > variable.bytes - offset) return call.finish(hipErrorInvalidValue);
   variable.address += offset;
@@ -77,7 +77,7 @@ hipError_t to_symbol(ApiCall& call, const void* symbol, const void* source, std:
   hipError_t error = copy_symbol(call, symbol, bytes, offset, stream, wait, variable, mode);
   if (error != hipSuccess) return error;
   return call.finish(
-      copy(call.session(), mode, reinterpret_cast<void*>(variable.address), source, bytes, kind));
+      copy(call.client().copies(), mode, reinterpret_cast<void*>(variable.address), source, bytes, kind));
 }
 
 hipError_t from_symbol(ApiCall& call, void* target, const void* symbol, std::size_t bytes, std::size_t offset,
@@ -88,8 +88,8 @@ hipError_t from_symbol(ApiCall& call, void* target, const void* symbol, std::siz
   CopyMode mode;
   hipError_t error = copy_symbol(call, symbol, bytes, offset, stream, wait, variable, mode);
   if (error != hipSuccess) return error;
-  return call.finish(
-      copy(call.session(), mode, target, reinterpret_cast<const void*>(variable.address), bytes, kind));
+  return call.finish(copy(call.client().copies(), mode, target,
+                          reinterpret_cast<const void*>(variable.address), bytes, kind));
 }
 
 }  // namespace
@@ -116,7 +116,7 @@ hipError_t hipModuleLoadDataEx(ApiCall& call, hipModule_t* module, const void* i
 
 hipError_t hipModuleUnload(ApiCall& call, hipModule_t module) {
   if (!call.connected()) return call.finish();
-  return call.finish(call.session().modules().unload(to_raw(module)));
+  return call.finish(call.client().modules().unload(to_raw(module)));
 }
 
 hipError_t hipModuleGetFunction(ApiCall& call, hipFunction_t* function, hipModule_t module,
@@ -124,7 +124,7 @@ hipError_t hipModuleGetFunction(ApiCall& call, hipFunction_t* function, hipModul
   if (function == nullptr || name == nullptr) return call.finish(hipErrorInvalidValue);
   if (!call.connected()) return call.finish();
   std::uint64_t handle = 0;
-  hipError_t error = call.session().modules().function(to_raw(module), name, handle);
+  hipError_t error = call.client().modules().function(to_raw(module), name, handle);
   if (error == hipSuccess) *function = reinterpret_cast<hipFunction_t>(handle);
   return call.finish(error);
 }
@@ -134,7 +134,7 @@ hipError_t hipModuleGetGlobal(ApiCall& call, hipDeviceptr_t* pointer, size_t* by
   if (name == nullptr || (pointer == nullptr && bytes == nullptr)) return call.finish(hipErrorInvalidValue);
   if (!call.connected()) return call.finish();
   DeviceVariable variable;
-  hipError_t error = call.session().modules().variable(to_raw(module), name, variable);
+  hipError_t error = call.client().modules().variable(to_raw(module), name, variable);
   if (error != hipSuccess) return call.finish(error);
   if (pointer != nullptr) *pointer = reinterpret_cast<hipDeviceptr_t>(variable.address);
   if (bytes != nullptr) *bytes = variable.bytes;
@@ -145,7 +145,7 @@ hipError_t hipGetSymbolAddress(ApiCall& call, void** pointer, const void* symbol
   if (pointer == nullptr) return call.finish(hipErrorInvalidValue);
   if (!call.connected()) return call.finish();
   DeviceVariable variable;
-  hipError_t error = call.session().modules().registered_variable(call.device(), symbol, variable);
+  hipError_t error = call.client().modules().registered_variable(call.device(), symbol, variable);
   if (error == hipSuccess) *pointer = reinterpret_cast<void*>(variable.address);
   return call.finish(error);
 }
@@ -154,7 +154,7 @@ hipError_t hipGetSymbolSize(ApiCall& call, size_t* bytes, const void* symbol) {
   if (bytes == nullptr) return call.finish(hipErrorInvalidValue);
   if (!call.connected()) return call.finish();
   DeviceVariable variable;
-  hipError_t error = call.session().modules().registered_variable(call.device(), symbol, variable);
+  hipError_t error = call.client().modules().registered_variable(call.device(), symbol, variable);
   if (error == hipSuccess) *bytes = variable.bytes;
   return call.finish(error);
 }

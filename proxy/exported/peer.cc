@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // What devices can do with each other, from the snapshot.
-#include "proxy/exported/local_support.h"
+#include "proxy/exported/support.h"
 #include "proxy/gen/local.h"
 
 namespace tf::proxy::local {
 namespace {
 
 const protocol::PeerLink* link_between(int from, int to, hipError_t& error) {
-  Session* session = session_for(error);
-  if (session == nullptr) return nullptr;
-  int count = session->device_count();
+  Client* client = client_for(error);
+  if (client == nullptr) return nullptr;
+  int count = client->device_count();
   if (from < 0 || from >= count || to < 0 || to >= count) {
     error = hipErrorInvalidDevice;
     return nullptr;
   }
-  return &session->snapshot().peer(static_cast<std::size_t>(from), static_cast<std::size_t>(to));
+  return &client->snapshot().peer(static_cast<std::size_t>(from), static_cast<std::size_t>(to));
 }
 
 }  // namespace

@@ -17,17 +17,17 @@ hipMemPool_t pool_of(std::uint64_t raw) {
   return static_cast<hipMemPool_t>(to_pointer(protocol::Handle(raw)));
 }
 
-bool valid_device(ApiCall& call, int device) { return device >= 0 && device < call.session().device_count(); }
+bool valid_device(ApiCall& call, int device) { return device >= 0 && device < call.client().device_count(); }
 
 // The device whose default pool this is; -1: it is none.
-int default_pool_device(Session& session, std::uint64_t pool) {
-  for (int device = 0; device < session.device_count(); ++device) {
+int default_pool_device(Client& client, std::uint64_t pool) {
+  for (int device = 0; device < client.device_count(); ++device) {
     protocol::DeviceGetDefaultMemPoolRequest request{};
-    request.device = session.worker_ordinal(device);
+    request.device = client.connection().worker_ordinal(device);
     std::uint64_t made = 0;
-    bool known = session.created().find(protocol::DeviceGetDefaultMemPoolRequest::kOp,
-                                        ReplyCache::kEveryDevice, std::as_bytes(std::span(&request, 1)),
-                                        std::as_writable_bytes(std::span(&made, 1)));
+    bool known = client.created().find(protocol::DeviceGetDefaultMemPoolRequest::kOp,
+                                       ReplyCache::kEveryDevice, std::as_bytes(std::span(&request, 1)),
+                                       std::as_writable_bytes(std::span(&made, 1)));
     if (known && made == pool) return device;
   }
   return -1;
@@ -35,11 +35,11 @@ int default_pool_device(Session& session, std::uint64_t pool) {
 
 // Null: no such pool.
 std::shared_ptr<PoolFacts> find_pool(ApiCall& call, std::uint64_t raw) {
-  Session& session = call.session();
-  auto facts = session.pools().find(raw);
+  Client& client = call.client();
+  auto facts = client.pools().find(raw);
   if (facts != nullptr) return facts;
-  int device = default_pool_device(session, raw);
-  return device < 0 ? nullptr : session.pools().enter(raw, device);
+  int device = default_pool_device(client, raw);
+  return device < 0 ? nullptr : client.pools().enter(raw, device);
 }
 
 std::shared_ptr<PoolFacts> find_pool(ApiCall& call, hipMemPool_t pool) {
@@ -57,20 +57,20 @@ std::uint64_t default_pool(ApiCall& call, int device, hipError_t& error) {
 }
 
 std::uint64_t current_pool(ApiCall& call, int device, hipError_t& error) {
-  std::uint64_t pool = call.session().pools().current(device);
+  std::uint64_t pool = call.client().pools().current(device);
   return pool != 0 ? pool : default_pool(call, device, error);
 }
 
 hipError_t allocate(ApiCall& call, void** pointer, std::size_t bytes, std::shared_ptr<PoolFacts> pool,
                     hipStream_t stream) {
-  Session& session = call.session();
+  Client& client = call.client();
   if (pointer == nullptr) return call.finish(hipErrorInvalidValue);
   std::uint64_t handle = 0;
   if (!call.translate(HandleKind::kStream, stream, handle)) return call.finish();
   if (hipError_t refused = refuse_captured(call, handle); refused != hipSuccess) return call.finish(refused);
   *pointer = nullptr;
   if (bytes == 0) return call.finish(hipSuccess);
-  int device = session.stream_device(call.device(), handle);
+  int device = client.streams().device_of(call.device(), handle);
   hipError_t error = hipSuccess;
   if (pool == nullptr) {
     std::uint64_t raw = current_pool(call, device, error);
@@ -78,9 +78,9 @@ hipError_t allocate(ApiCall& call, void** pointer, std::size_t bytes, std::share
     if (pool == nullptr) return call.finish(error != hipSuccess ? error : hipErrorInvalidValue);
   }
   std::uint64_t address = 0;
-  error = session.device_memory().allocate_on_stream(pool->device, handle, bytes, address);
+  error = client.device_memory().allocate_on_stream(pool->device, handle, bytes, address);
   if (error != hipSuccess) return call.finish(error);
-  session.pools().allocated(pool, address, bytes);
+  client.pools().allocated(pool, address, bytes);
   *pointer = reinterpret_cast<void*>(address);
   return call.finish(hipSuccess);
 }
@@ -105,9 +105,9 @@ hipError_t hipFreeAsync(ApiCall& call, void* pointer, hipStream_t stream) {
   std::uint64_t handle = 0;
   if (!call.translate(HandleKind::kStream, stream, handle)) return call.finish();
   if (hipError_t refused = refuse_captured(call, handle); refused != hipSuccess) return call.finish(refused);
-  call.session().unshare(call.device(), to_raw(pointer));
-  hipError_t error = call.session().device_memory().release_on_stream(to_raw(pointer), handle);
-  if (error == hipSuccess) call.session().pools().freed(to_raw(pointer));
+  call.client().unshare(call.device(), to_raw(pointer));
+  hipError_t error = call.client().device_memory().release_on_stream(to_raw(pointer), handle);
+  if (error == hipSuccess) call.client().pools().freed(to_raw(pointer));
   return call.finish(error);
 }
 
@@ -119,7 +119,7 @@ hipError_t hipMemPoolCreate(ApiCall& call, hipMemPool_t* pool, const hipMemPoolP
   if (properties->handleTypes != hipMemHandleTypeNone) return call.finish(hipErrorNotSupported);
   if (!call.connected()) return call.finish();
   if (!valid_device(call, properties->location.id)) return call.finish(hipErrorInvalidValue);
-  std::uint64_t raw = call.session().pools().create(properties->location.id);
+  std::uint64_t raw = call.client().pools().create(properties->location.id);
   if (raw == 0) return call.finish(hipErrorOutOfMemory);
   *pool = pool_of(raw);
   return call.finish(hipSuccess);
@@ -127,14 +127,14 @@ hipError_t hipMemPoolCreate(ApiCall& call, hipMemPool_t* pool, const hipMemPoolP
 
 hipError_t hipMemPoolDestroy(ApiCall& call, hipMemPool_t pool) {
   if (!call.connected()) return call.finish();
-  return call.finish(call.session().pools().destroy(to_raw(pool)));
+  return call.finish(call.client().pools().destroy(to_raw(pool)));
 }
 
 hipError_t hipMemPoolTrimTo(ApiCall& call, hipMemPool_t pool, size_t bytes_to_hold) {
   if (!call.connected()) return call.finish();
   auto facts = find_pool(call, pool);
   if (facts == nullptr) return call.finish(hipErrorInvalidValue);
-  call.session().pools().trim(*facts, bytes_to_hold);
+  call.client().pools().trim(*facts, bytes_to_hold);
   return call.finish(hipSuccess);
 }
 
@@ -143,7 +143,7 @@ hipError_t hipMemPoolSetAttribute(ApiCall& call, hipMemPool_t pool, hipMemPoolAt
   if (!call.connected()) return call.finish();
   auto facts = find_pool(call, pool);
   if (facts == nullptr) return call.finish(hipErrorInvalidValue);
-  return call.finish(call.session().pools().set_attribute(*facts, attribute, value));
+  return call.finish(call.client().pools().set_attribute(*facts, attribute, value));
 }
 
 hipError_t hipMemPoolGetAttribute(ApiCall& call, hipMemPool_t pool, hipMemPoolAttr attribute, void* value) {
@@ -151,7 +151,7 @@ hipError_t hipMemPoolGetAttribute(ApiCall& call, hipMemPool_t pool, hipMemPoolAt
   if (!call.connected()) return call.finish();
   auto facts = find_pool(call, pool);
   if (facts == nullptr) return call.finish(hipErrorInvalidValue);
-  return call.finish(call.session().pools().get_attribute(*facts, attribute, value));
+  return call.finish(call.client().pools().get_attribute(*facts, attribute, value));
 }
 
 // Leases are reachable from every device of the worker; only taking the owner's access away is refused.
@@ -196,7 +196,7 @@ hipError_t hipDeviceSetMemPool(ApiCall& call, int device, hipMemPool_t pool) {
   auto facts = find_pool(call, pool);
   if (facts == nullptr) return call.finish(hipErrorInvalidValue);
   if (!valid_device(call, device) || facts->device != device) return call.finish(hipErrorInvalidDevice);
-  call.session().pools().set_current(device, to_raw(pool));
+  call.client().pools().set_current(device, to_raw(pool));
   return call.finish(hipSuccess);
 }
 

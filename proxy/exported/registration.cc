@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What compiled programs register before main(): noted, nothing else. No session is made here.
+// What compiled programs register before main(): noted, nothing else. No client is made here.
 #include "proxy/base/log.h"
+#include "proxy/client/process.h"
 #include "proxy/exported/support.h"
 #include "proxy/gen/custom.h"
 #include "proxy/module/registry.h"
-#include "proxy/session/process.h"
 
 namespace tf::proxy::custom {
 
@@ -14,8 +14,8 @@ void** __hipRegisterFatBinary(ApiCall&, const void* data) {
 
 void __hipUnregisterFatBinary(ApiCall&, void** modules) {
   Registry::instance().remove_binary(modules);
-  // Its modules stay loaded until the session ends; only the stubs' addresses must not be mistaken.
-  if (Session* session = current_session(); session != nullptr) session->modules().forget_registered();
+  // Its modules stay loaded until the client ends; only the stubs' addresses must not be mistaken.
+  if (Client* client = current_client(); client != nullptr) client->modules().forget_registered();
 }
 
 void __hipRegisterFunction(ApiCall&, void** modules, const void* host_function, char*,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Facts about streams that need no worker.
-#include "proxy/exported/local_support.h"
+#include "proxy/exported/support.h"
 #include "proxy/gen/local.h"
 
 namespace tf::proxy::local {
@@ -10,11 +10,10 @@ constexpr std::uint64_t kConstantStreamMax = 2;  // null, hipStreamLegacy, hipSt
 
 hipError_t check_stream(hipStream_t stream) {
   hipError_t error = hipSuccess;
-  Session* session = session_for(error);
-  if (session == nullptr) return error;
+  Client* client = client_for(error);
+  if (client == nullptr) return error;
   std::uint64_t raw = to_raw(stream);
-  bool known =
-      raw <= kConstantStreamMax || session->handles().of(protocol::HandleKind::kStream).contains(raw);
+  bool known = raw <= kConstantStreamMax || client->handles().of(protocol::HandleKind::kStream).contains(raw);
   return known ? hipSuccess : hipErrorContextIsDestroyed;
 }
 
@@ -24,7 +23,7 @@ int hipGetStreamDeviceId(hipStream_t stream) {
   if (check_stream(stream) != hipSuccess) return -1;
   std::uint64_t raw = to_raw(stream);
   if (raw <= kConstantStreamMax) return thread_state().device;
-  return acquire_session()->handles().of(protocol::HandleKind::kStream).device(raw);
+  return acquire_client()->handles().of(protocol::HandleKind::kStream).device(raw);
 }
 
 }  // namespace tf::proxy::local

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the hand-written bodies share: the calling thread's stream as a handle, and the way every one of them
-// begins.
+// What the hand-written bodies share: how every one of them begins. `local`: those that need no message, and
+// are called by their arguments alone.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
 
-#include "proxy/copy/copy_engine.h"
+#include "proxy/base/thread_state.h"
+#include "proxy/client/client.h"
+#include "proxy/client/process.h"
 #include "proxy/exported/api_call.h"
-#include "proxy/graphs/graphs.h"
-#include "proxy/session/session.h"
 
 namespace tf::proxy {
 
@@ -22,9 +22,35 @@ inline bool copy_mode(ApiCall& call, hipStream_t stream, bool wait, CopyMode& mo
 // For what no graph can hold, and what asks about a stream: an error if the stream is being captured, and the
 // end of the capture.
 inline hipError_t refuse_captured(ApiCall& call, std::uint64_t stream) {
-  Graphs& graphs = call.session().graphs();
+  Graphs& graphs = call.client().graphs();
   if (!graphs.capturing()) return hipSuccess;
   return graphs.library().refuse(graphs.reference(call.device(), stream)).value_or(hipSuccess);
 }
 
 }  // namespace tf::proxy
+
+namespace tf::proxy::local {
+
+// Null after having noted why, in `error`: no client, or no device at all.
+inline Client* client_for(hipError_t& error) {
+  Client* client = acquire_client();
+  error = client == nullptr ? no_client_error() : hipSuccess;
+  if (client != nullptr && !client->has_devices()) {
+    error = hipErrorNoDevice;
+    return nullptr;
+  }
+  return client;
+}
+
+// The snapshot of `device`. Null after having noted why.
+inline const protocol::DeviceSnapshot* device_for(int device, hipError_t& error) {
+  Client* client = client_for(error);
+  if (client == nullptr) return nullptr;
+  if (device < 0 || device >= client->device_count()) {
+    error = hipErrorInvalidDevice;
+    return nullptr;
+  }
+  return &client->snapshot().devices[static_cast<std::size_t>(device)];
+}
+
+}  // namespace tf::proxy::local

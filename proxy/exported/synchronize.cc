@@ -11,19 +11,19 @@ using protocol::HandleKind;
 
 hipError_t hipDeviceSynchronize(ApiCall& call) {
   if (!call.connected()) return call.finish();
-  Session& session = call.session();
-  if (session.graphs().capturing()) {
-    if (const auto verdict = session.graphs().library().refuse_device(call.device()))
+  Client& client = call.client();
+  if (client.graphs().capturing()) {
+    if (const auto verdict = client.graphs().library().refuse_device(call.device()))
       return call.finish(*verdict);
   }
-  return call.finish(session.synchronize_device(call.device()));
+  return call.finish(client.connection().synchronize_device(call.device()));
 }
 
 // Finishes the device's work and forgets its errors. Objects and memory stay the program's, as on AMD's
 // runtime.
 hipError_t hipDeviceReset(ApiCall& call) {
   if (!call.connected()) return call.finish();
-  const hipError_t error = call.session().synchronize_device(call.device());
+  const hipError_t error = call.client().connection().synchronize_device(call.device());
   return call.finish(error == kLostError ? error : hipSuccess);
 }
 
@@ -32,14 +32,14 @@ hipError_t hipStreamSynchronize(ApiCall& call, hipStream_t stream) {
   std::uint64_t handle = 0;
   if (!call.translate(HandleKind::kStream, stream, handle)) return call.finish();
   if (hipError_t refused = refuse_captured(call, handle); refused != hipSuccess) return call.finish(refused);
-  return call.finish(call.session().synchronize_stream(call.device(), handle));
+  return call.finish(call.client().connection().synchronize_stream(call.device(), handle));
 }
 
 hipError_t hipStreamDestroy(ApiCall& call, hipStream_t stream) {
   if (!call.connected()) return call.finish();
   protocol::DestroyStreamRequest request{};
   if (!call.consume(HandleKind::kStream, stream, request.stream)) return call.finish();
-  return call.finish(call.session().post(call.device(), request));
+  return call.finish(call.client().connection().post(call.device(), request));
 }
 
 hipError_t hipStreamQuery(ApiCall& call, hipStream_t stream) {
@@ -48,12 +48,12 @@ hipError_t hipStreamQuery(ApiCall& call, hipStream_t stream) {
   if (!call.translate(HandleKind::kStream, stream, request.stream)) return call.finish();
   if (hipError_t refused = refuse_captured(call, request.stream); refused != hipSuccess)
     return call.finish(refused);
-  Session& session = call.session();
-  if (session.pending_work().quiet())
-    return call.finish(session.synchronize_stream(call.device(), request.stream));
+  Client& client = call.client();
+  if (client.streams().pending_work().quiet())
+    return call.finish(client.connection().synchronize_stream(call.device(), request.stream));
   // Done there means that what it copied here is on its way: the rest of it is waited for.
-  return call.finish(session.synchronize_stream(call.device(), request.stream,
-                                                [&] { return session.call(call.device(), request); }));
+  return call.finish(client.connection().synchronize_stream(
+      call.device(), request.stream, [&] { return client.connection().call(call.device(), request); }));
 }
 
 namespace {
@@ -61,27 +61,27 @@ namespace {
 // Asks the worker about the event and takes what its stream left behind. An event that was never recorded
 // stands for nothing: it is done, and no failure is its own.
 template <typename Request>
-hipError_t ask_event(Session& session, int device, const Request& request) {
-  if (session.graphs().capturing()) {
-    if (const auto verdict = session.graphs().library().refuse_event(request.event)) return *verdict;
+hipError_t ask_event(Client& client, int device, const Request& request) {
+  if (client.graphs().capturing()) {
+    if (const auto verdict = client.graphs().library().refuse_event(request.event)) return *verdict;
   }
-  auto recording = session.recordings().find(request.event);
-  if (!recording) return session.lost() ? kLostError : hipSuccess;
+  auto recording = client.streams().recordings().find(request.event);
+  if (!recording) return client.connection().lost() ? kLostError : hipSuccess;
   // Reached: recorded before the last wait that left nothing to do, or the worker has said so.
-  const bool reached =
-      !recording->shared && !session.lost() && (recording->reached || session.pending_work().quiet());
+  const bool reached = !recording->shared && !client.connection().lost() &&
+                       (recording->reached || client.streams().pending_work().quiet());
   hipError_t error = hipSuccess;
   if (!reached) {
-    const EventRecordings::Question question = session.recordings().ask(request.event);
-    error = session.call(device, request);
-    if (error == hipSuccess) session.recordings().note_reached(request.event, question);
+    const EventRecordings::Question question = client.streams().recordings().ask(request.event);
+    error = client.connection().call(device, request);
+    if (error == hipSuccess) client.streams().recordings().note_reached(request.event, question);
   }
   if (error != hipSuccess || !recording->recorded) return error;
   // What was copied before it lands here first.
   if (recording->transfers != 0)
-    session.await_copies(recording->device, recording->stream, recording->transfers);
-  if (hipError_t failed = session.waited(); failed != hipSuccess) return failed;
-  return session.faults().take_stream(recording->device, recording->stream);
+    client.streams().await_copies(recording->device, recording->stream, recording->transfers);
+  if (hipError_t failed = client.waited(); failed != hipSuccess) return failed;
+  return client.streams().faults().take_stream(recording->device, recording->stream);
 }
 
 }  // namespace
@@ -90,14 +90,14 @@ hipError_t hipEventSynchronize(ApiCall& call, hipEvent_t event) {
   if (!call.connected()) return call.finish();
   protocol::SynchronizeEventRequest request{};
   if (!call.translate(HandleKind::kEvent, event, request.event)) return call.finish();
-  return call.finish(ask_event(call.session(), call.device(), request));
+  return call.finish(ask_event(call.client(), call.device(), request));
 }
 
 hipError_t hipEventQuery(ApiCall& call, hipEvent_t event) {
   if (!call.connected()) return call.finish();
   protocol::QueryEventRequest request{};
   if (!call.translate(HandleKind::kEvent, event, request.event)) return call.finish();
-  return call.finish(ask_event(call.session(), call.device(), request));
+  return call.finish(ask_event(call.client(), call.device(), request));
 }
 
 hipError_t hipStreamAddCallback(ApiCall& call, hipStream_t stream, hipStreamCallback_t callback,
@@ -108,7 +108,7 @@ hipError_t hipStreamAddCallback(ApiCall& call, hipStream_t stream, hipStreamCall
   if (!call.translate(HandleKind::kStream, stream, handle)) return call.finish();
   if (hipError_t refused = refuse_captured(call, handle); refused != hipSuccess) return call.finish(refused);
   auto run = [=](hipError_t status) { callback(stream, status, user_data); };
-  return call.finish(call.session().callbacks().add(call.device(), handle, run));
+  return call.finish(call.client().callbacks().add(call.device(), handle, run));
 }
 
 hipError_t hipLaunchHostFunc(ApiCall& call, hipStream_t stream, hipHostFn_t function, void* user_data) {
@@ -116,13 +116,13 @@ hipError_t hipLaunchHostFunc(ApiCall& call, hipStream_t stream, hipHostFn_t func
   if (!call.connected()) return call.finish();
   std::uint64_t handle = 0;
   if (!call.translate(HandleKind::kStream, stream, handle)) return call.finish();
-  if (Graphs& graphs = call.session().graphs(); graphs.capturing()) {
+  if (Graphs& graphs = call.client().graphs(); graphs.capturing()) {
     const auto verdict = graphs.library().capture(graphs.reference(call.device(), handle),
                                                   graph::HostWork{function, user_data});
     if (verdict) return call.finish(*verdict);
   }
   auto run = [=](hipError_t) { function(user_data); };
-  return call.finish(call.session().callbacks().add(call.device(), handle, run));
+  return call.finish(call.client().callbacks().add(call.device(), handle, run));
 }
 
 }  // namespace tf::proxy::custom

@@ -20,7 +20,7 @@ class Entrance {
   explicit Entrance(ApiCall& call) : call_(call) {
     if (!call.connected()) {
       failure_ = call.finish();
-    } else if (!call.session().virtual_memory().available()) {
+    } else if (!call.client().virtual_memory().available()) {
       failure_ = call.finish(hipErrorNotSupported);
     } else {
       lock_ = std::unique_lock(memory().order());
@@ -28,7 +28,7 @@ class Entrance {
   }
   bool open() const { return lock_.owns_lock(); }
   hipError_t failure() const { return failure_; }
-  VirtualMemory& memory() { return call_.session().virtual_memory(); }
+  VirtualMemory& memory() { return call_.client().virtual_memory(); }
   void leave() { lock_.unlock(); }
 
  private:
@@ -46,29 +46,29 @@ hipMemGenericAllocationHandle_t handle_of(std::uint64_t raw) {
 }
 
 bool on_our_device(ApiCall& call, const hipMemLocation& where) {
-  return where.type == hipMemLocationTypeDevice && where.id >= 0 && where.id < call.session().device_count();
+  return where.type == hipMemLocationTypeDevice && where.id >= 0 && where.id < call.client().device_count();
 }
 
 // The worker frees what nothing refers to any more.
-hipError_t free_physical(Session& session, const VirtualMemory::Memory& gone) {
+hipError_t free_physical(Client& client, const VirtualMemory::Memory& gone) {
   hipError_t first = hipSuccess;
   for (const auto& [handle, memory] : gone) {
     protocol::ReleasePhysicalRequest request{};
     request.memory = handle;
-    hipError_t error = session.post(memory.device, request);
+    hipError_t error = client.connection().post(memory.device, request);
     if (first == hipSuccess) first = error;
     // Only now: whoever gets the slot next comes after this message.
-    session.handles().of(protocol::HandleKind::kMemAllocation).remove(handle);
-    if (memory.booked) session.device_memory().unbook(memory.device, memory.bytes);
+    client.handles().of(protocol::HandleKind::kMemAllocation).remove(handle);
+    if (memory.booked) client.device_memory().unbook(memory.device, memory.bytes);
   }
   return first;
 }
 
 // What the program has freed may still be leased for later; with it returned there is room.
-hipError_t ask_for_physical(Session& session, int device, const protocol::CreatePhysicalRequest& request) {
-  hipError_t error = session.call(device, request);
-  if (error != hipErrorOutOfMemory || !session.device_memory().give_back_unused(device)) return error;
-  return session.call(device, request);
+hipError_t ask_for_physical(Client& client, int device, const protocol::CreatePhysicalRequest& request) {
+  hipError_t error = client.connection().call(device, request);
+  if (error != hipErrorOutOfMemory || !client.device_memory().give_back_unused(device)) return error;
+  return client.connection().call(device, request);
 }
 
 // The descriptor itself in a pointer's clothes, as CUDA defines it, or pointed to, as AMD's runtimes up
@@ -108,21 +108,21 @@ hipError_t hipMemCreate(ApiCall& call, hipMemGenericAllocationHandle_t* handle, 
               entrance.memory().whole_units(bytes) && properties->type == hipMemAllocationTypePinned &&
               on_our_device(call, properties->location);
   if (!sane) return call.finish(hipErrorInvalidValue);
-  Session& session = call.session();
+  Client& client = call.client();
   int device = properties->location.id;
-  HandleTable& handles = session.handles().of(protocol::HandleKind::kMemAllocation);
+  HandleTable& handles = client.handles().of(protocol::HandleKind::kMemAllocation);
   auto made = handles.create(device);
   if (!made) return call.finish(hipErrorOutOfMemory);
   protocol::CreatePhysicalRequest request{};
   request.memory = made->raw();
   request.bytes = bytes;
   request.shared_as = properties->requestedHandleType;
-  hipError_t error = ask_for_physical(session, device, request);
+  hipError_t error = ask_for_physical(client, device, request);
   if (error != hipSuccess) {
     handles.remove(made->raw());
     return call.finish(error);
   }
-  session.device_memory().book(device, bytes);
+  client.device_memory().book(device, bytes);
   entrance.memory().created(made->raw(), {.device = device, .bytes = bytes, .properties = *properties});
   *handle = handle_of(made->raw());
   return call.finish(hipSuccess);
@@ -133,7 +133,7 @@ hipError_t hipMemRelease(ApiCall& call, hipMemGenericAllocationHandle_t handle) 
   if (!entrance.open()) return entrance.failure();
   VirtualMemory::Memory gone;
   hipError_t error = entrance.memory().release(raw_of(handle), gone);
-  hipError_t freed = free_physical(call.session(), gone);
+  hipError_t freed = free_physical(call.client(), gone);
   return call.finish(error != hipSuccess ? error : freed);
 }
 
@@ -150,31 +150,31 @@ hipError_t hipMemMap(ApiCall& call, void* pointer, size_t bytes, size_t offset,
   request.offset = offset;
   request.memory = raw_of(handle);
   int device = entrance.memory().find(raw_of(handle))->device;
-  error = call.session().call(device, request);
+  error = call.client().connection().call(device, request);
   if (error != hipSuccess) return call.finish(error);
   entrance.memory().mapped(request.address, bytes, request.memory);
-  call.session().device_memory().add_mapping(device, request.address, bytes);
+  call.client().device_memory().add_mapping(device, request.address, bytes);
   return call.finish(hipSuccess);
 }
 
 hipError_t hipMemUnmap(ApiCall& call, void* pointer, size_t bytes) {
   Entrance entrance(call);
   if (!entrance.open()) return entrance.failure();
-  Session& session = call.session();
+  Client& client = call.client();
   protocol::UnmapPhysicalRequest request{};
   request.address = to_raw(pointer);
   request.bytes = bytes;
   if (!entrance.memory().is_mapped(request.address, bytes)) return call.finish(hipErrorInvalidValue);
-  hipError_t error = session.call(call.device(), request);
+  hipError_t error = client.connection().call(call.device(), request);
   if (error != hipSuccess) return call.finish(error);
   VirtualMemory::Memory gone;
   for (std::uint64_t address : entrance.memory().unmapped(request.address, bytes, gone))
-    session.device_memory().remove_mapping(address);
-  error = free_physical(session, gone);
+    client.device_memory().remove_mapping(address);
+  error = free_physical(client, gone);
   entrance.leave();
   // The worker has waited for every device: a synchronizing call.
-  for (int device = 0; device < session.device_count(); ++device)
-    error = session.synchronized_device(device, error);
+  for (int device = 0; device < client.device_count(); ++device)
+    error = client.connection().synchronized_device(device, error);
   return call.finish(error);
 }
 
@@ -191,13 +191,14 @@ hipError_t hipMemSetAccess(ApiCall& call, void* pointer, size_t bytes, const hip
     bool known = flags == hipMemAccessFlagsProtNone || flags == hipMemAccessFlagsProtRead ||
                  flags == hipMemAccessFlagsProtReadWrite;
     if (!known || !on_our_device(call, descriptions[i].location)) return call.finish(hipErrorInvalidValue);
-    wishes.push_back(
-        {call.session().worker_ordinal(descriptions[i].location.id), static_cast<unsigned>(flags)});
+    wishes.push_back({call.client().connection().worker_ordinal(descriptions[i].location.id),
+                      static_cast<unsigned>(flags)});
   }
   protocol::SetAccessRequest request{};
   request.address = to_raw(pointer);
   request.bytes = bytes;
-  return call.finish(call.session().call(call.device(), request, std::as_bytes(std::span(wishes))));
+  return call.finish(
+      call.client().connection().call(call.device(), request, std::as_bytes(std::span(wishes))));
 }
 
 hipError_t hipMemGetAccess(ApiCall& call, unsigned long long* flags, const hipMemLocation* location,
@@ -208,9 +209,9 @@ hipError_t hipMemGetAccess(ApiCall& call, unsigned long long* flags, const hipMe
     return call.finish(hipErrorInvalidValue);
   protocol::GetAccessRequest request{};
   request.address = to_raw(pointer);
-  request.device = call.session().worker_ordinal(location->id);
+  request.device = call.client().connection().worker_ordinal(location->id);
   protocol::GetAccessReply reply{};
-  hipError_t error = call.session().call(call.device(), request, reply);
+  hipError_t error = call.client().connection().call(call.device(), request, reply);
   if (error == hipSuccess) *flags = reply.flags;
   return call.finish(error);
 }
@@ -226,7 +227,7 @@ hipError_t hipMemGetAllocationGranularity(ApiCall& call, size_t* granularity,
       (option == hipMemAllocationGranularityMinimum || option == hipMemAllocationGranularityRecommended);
   if (!sane) return call.finish(hipErrorInvalidValue);
   const protocol::DeviceSnapshot& device =
-      call.session().snapshot().devices[static_cast<std::size_t>(properties->location.id)];
+      call.client().snapshot().devices[static_cast<std::size_t>(properties->location.id)];
   *granularity = option == hipMemAllocationGranularityMinimum ? device.map_granularity_bytes
                                                               : device.lease_granularity_bytes;
   return call.finish(hipSuccess);
@@ -265,11 +266,11 @@ hipError_t hipMemExportToShareableHandle(ApiCall& call, void* target, hipMemGene
     protocol::SharePhysicalRequest request{};
     request.memory = raw_of(handle);
     protocol::SharePhysicalReply reply{};
-    hipError_t error = call.session().call(memory->device, request, reply);
+    hipError_t error = call.client().connection().call(memory->device, request, reply);
     if (error != hipSuccess) return call.finish(error);
     key = {reply.key_low, reply.key_high};
   }
-  call.session().note_sharing();
+  call.client().connection().take_care(Care::kSharing, true);
   net::OwnedFd file = make_token_file(key);
   if (!file) return call.finish(hipErrorOutOfMemory);
   int descriptor = file.release();  // the program's from now on
@@ -285,8 +286,8 @@ hipError_t hipMemImportFromShareableHandle(ApiCall& call, hipMemGenericAllocatio
     return call.finish(hipErrorInvalidValue);
   auto key = read_token_file(descriptor_in(os_handle));
   if (!key) return call.finish(hipErrorInvalidValue);
-  Session& session = call.session();
-  HandleTable& handles = session.handles().of(protocol::HandleKind::kMemAllocation);
+  Client& client = call.client();
+  HandleTable& handles = client.handles().of(protocol::HandleKind::kMemAllocation);
   auto made = handles.create(call.device());
   if (!made) return call.finish(hipErrorOutOfMemory);
   protocol::ImportPhysicalRequest request{};
@@ -294,7 +295,7 @@ hipError_t hipMemImportFromShareableHandle(ApiCall& call, hipMemGenericAllocatio
   request.key_low = key->low;
   request.key_high = key->high;
   protocol::ImportPhysicalReply reply{};
-  hipError_t error = session.call(call.device(), request, reply);
+  hipError_t error = client.connection().call(call.device(), request, reply);
   if (error != hipSuccess) {
     handles.remove(made->raw());
     return call.finish(error == hipErrorInvalidDevicePointer ? hipErrorInvalidValue : error);
@@ -304,7 +305,7 @@ hipError_t hipMemImportFromShareableHandle(ApiCall& call, hipMemGenericAllocatio
   memory.properties.location = {hipMemLocationTypeDevice, memory.device};
   memory.properties.requestedHandleType = type;
   entrance.memory().created(made->raw(), memory);
-  session.note_sharing();
+  client.connection().take_care(Care::kSharing, true);
   *handle = handle_of(made->raw());
   return call.finish(hipSuccess);
 }

@@ -6,9 +6,7 @@
 #include <utility>
 
 #include "hipcore/wire/launch_flags.h"
-#include "proxy/copy/copy_engine.h"
 #include "proxy/graphs/graphs.h"
-#include "proxy/session/session.h"
 
 namespace tf::proxy {
 
@@ -24,7 +22,7 @@ Schedule GraphExecutable::schedule(const graph::Plan& plan) const {
     if (std::holds_alternative<graph::EventWork>(work)) return ItemPlace::kEvent;
     const auto* copy = std::get_if<graph::CopyWork>(&work);
     if (copy == nullptr) return ItemPlace::kDevice;
-    switch (way_between(session_, to_raw(copy->target.address), to_raw(copy->source.address))) {
+    switch (way_between(copies_, to_raw(copy->target.address), to_raw(copy->source.address))) {
       case CopyWay::kOnDevice: return ItemPlace::kDevice;
       case CopyWay::kToDevice: return ItemPlace::kToDevice;
       case CopyWay::kFromDevice: return ItemPlace::kFromDevice;
@@ -43,7 +41,7 @@ hipError_t GraphExecutable::post_node(Request& request, const Dependencies& depe
   if (numbers != 0) std::memcpy(tail.data(), dependencies.data(), numbers);
   tail.resize((numbers + 7) / 8 * 8);
   tail.insert(tail.end(), arguments.begin(), arguments.end());
-  return session_.post(device_, request, tail);
+  return connection_.post(device_, request, tail);
 }
 
 hipError_t GraphExecutable::build_kernel(std::uint64_t exec, const graph::KernelWork& work,
@@ -95,7 +93,7 @@ hipError_t GraphExecutable::build_node(std::uint64_t exec, const graph::Work& wo
 hipError_t GraphExecutable::build(std::uint64_t exec, const std::vector<ScheduledItem>& segment) {
   protocol::BuildGraphRequest request{};
   request.exec = exec;
-  hipError_t error = session_.post(device_, request);
+  hipError_t error = connection_.post(device_, request);
   std::vector<std::uint32_t> number(segment.size());  // at the worker: gathering nodes count, too
   std::uint32_t next = 0;
   for (std::size_t i = 0; i < segment.size() && error == hipSuccess; ++i) {
@@ -113,13 +111,13 @@ hipError_t GraphExecutable::build(std::uint64_t exec, const std::vector<Schedule
   if (error != hipSuccess) {  // the worker does not go on with it
     protocol::DestroyGraphRequest given_up{};
     given_up.exec = exec;
-    if (!session_.lost()) (void)session_.post(device_, given_up);
+    if (!connection_.lost()) (void)connection_.post(device_, given_up);
   }
   return error;
 }
 
 hipError_t GraphExecutable::make_segments(const Schedule& schedule, std::vector<std::uint64_t>& execs) {
-  HandleTable& table = session_.handles().of(HandleKind::kGraphExec);
+  HandleTable& table = connection_.handles().of(HandleKind::kGraphExec);
   hipError_t error = hipSuccess;
   for (const ScheduleStep& step : schedule) {
     if (step.place != ItemPlace::kDevice) continue;
@@ -128,7 +126,7 @@ hipError_t GraphExecutable::make_segments(const Schedule& schedule, std::vector<
     error = build(handle->raw(), step.segment);
     protocol::InstantiateGraphRequest request{};
     request.exec = handle->raw();
-    if (error == hipSuccess) error = session_.call(device_, request);
+    if (error == hipSuccess) error = connection_.call(device_, request);
     if (error != hipSuccess) {
       table.remove(handle->raw());
       return error;
@@ -139,12 +137,12 @@ hipError_t GraphExecutable::make_segments(const Schedule& schedule, std::vector<
 }
 
 void GraphExecutable::destroy_segments(const std::vector<std::uint64_t>& execs) {
-  HandleTable& table = session_.handles().of(HandleKind::kGraphExec);
+  HandleTable& table = connection_.handles().of(HandleKind::kGraphExec);
   for (std::uint64_t exec : execs) {
     if (!table.retire(exec)) continue;
     protocol::DestroyGraphRequest request{};
     request.exec = exec;
-    if (!session_.lost()) (void)session_.post(device_, request);
+    if (!connection_.lost()) (void)connection_.post(device_, request);
     table.recycle(exec);
   }
 }
@@ -175,7 +173,7 @@ bool same_work(const ScheduleStep& have, const ScheduleStep& wanted) {
 
 // The same cuts: segments that changed are updated in place, under a name that is only there for the build.
 hipError_t GraphExecutable::change_segments(const Schedule& schedule) {
-  HandleTable& table = session_.handles().of(HandleKind::kGraphExec);
+  HandleTable& table = connection_.handles().of(HandleKind::kGraphExec);
   hipError_t error = hipSuccess;
   std::size_t segment = 0;
   for (std::size_t i = 0; i < schedule.size(); ++i) {
@@ -189,7 +187,7 @@ hipError_t GraphExecutable::change_segments(const Schedule& schedule) {
     protocol::UpdateGraphRequest request{};
     request.exec = exec;
     request.built = handle->raw();
-    if (error == hipSuccess) error = session_.call(device_, request);
+    if (error == hipSuccess) error = connection_.call(device_, request);
     table.remove(handle->raw());
     if (error != hipSuccess) return error;
   }
@@ -220,20 +218,21 @@ hipError_t GraphExecutable::update(const graph::Plan& plan) {
 
 // Everything on the stream has happened, here too. What failed stays to be reported by the program's own
 // synchronizing call.
-void GraphExecutable::settle(const graph::StreamRef& stream) {
+void GraphExecutable::finish(const graph::StreamRef& stream) {
   protocol::SynchronizeStreamRequest request{};
   request.stream = stream.id;
-  const hipError_t error = session_.call(stream.device, request);
-  if (error != hipSuccess && error != kLostError) session_.faults().note(stream.device, stream.id, error);
-  session_.await_copies(stream.device, stream.id);
+  const hipError_t error = connection_.call(stream.device, request);
+  if (error != hipSuccess && error != kLostError)
+    connection_.streams().faults().note(stream.device, stream.id, error);
+  connection_.streams().await_copies(stream.device, stream.id);
 }
 
 hipError_t GraphExecutable::launch_on_host(const graph::Work& work, const graph::StreamRef& stream) {
   if (const auto* host = std::get_if<graph::HostWork>(&work))
-    return session_.callbacks().add(stream.device, stream.id,
-                                    [call = *host](hipError_t) { call.function(call.data); });
+    return copies_.callbacks().add(stream.device, stream.id,
+                                   [call = *host](hipError_t) { call.function(call.data); });
   const Box box = box_of(std::get<graph::CopyWork>(work));
-  return session_.callbacks().add(stream.device, stream.id, [box](hipError_t) { copy_on_host(box); });
+  return copies_.callbacks().add(stream.device, stream.id, [box](hipError_t) { copy_on_host(box); });
 }
 
 hipError_t GraphExecutable::launch_step(const ScheduleStep& step, const graph::StreamRef& stream) {
@@ -244,15 +243,15 @@ hipError_t GraphExecutable::launch_step(const ScheduleStep& step, const graph::S
       protocol::EventRecordRequest request{};
       request.event = to_raw(event.event);
       request.stream = stream.id;
-      return session_.post(stream.device, request);
+      return connection_.post(stream.device, request);
     }
     protocol::StreamWaitEventRequest request{};
     request.event = to_raw(event.event);
     request.stream = stream.id;
-    return session_.post(stream.device, request);
+    return connection_.post(stream.device, request);
   }
   const auto& copy = std::get<graph::CopyWork>(*step.work);
-  return copy_box(session_, {stream.device, stream.id, false}, box_of(copy), copy.kind);
+  return copy_box(copies_, {stream.device, stream.id, false}, box_of(copy), copy.kind);
 }
 
 hipError_t GraphExecutable::launch(const graph::StreamRef& stream) {
@@ -260,17 +259,17 @@ hipError_t GraphExecutable::launch(const graph::StreamRef& stream) {
   hipError_t error = hipSuccess;
   std::size_t segment = 0;
   for (const ScheduleStep& step : schedule_) {
-    if (step.settle || (step.settle_previous && launched_)) {
-      const HandleTable& streams = session_.handles().of(HandleKind::kStream);
+    if (step.wait_first || (step.wait_for_previous && launched_)) {
+      const HandleTable& streams = connection_.handles().of(HandleKind::kStream);
       const bool elsewhere = launched_ && last_stream_.id != stream.id;
-      if (elsewhere && (last_stream_.legacy || streams.contains(last_stream_.id))) settle(last_stream_);
-      settle(stream);
+      if (elsewhere && (last_stream_.legacy || streams.contains(last_stream_.id))) finish(last_stream_);
+      finish(stream);
     }
     if (step.place == ItemPlace::kDevice) {
       protocol::LaunchGraphRequest request{};
       request.exec = segments_[segment++];
       request.stream = stream.id;
-      error = session_.post(stream.device, request);
+      error = connection_.post(stream.device, request);
     } else {
       error = launch_step(step, stream);
     }

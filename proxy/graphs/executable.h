@@ -12,18 +12,18 @@
 #include <vector>
 
 #include "hipcore/graph/library.h"
+#include "proxy/copy/copy_engine.h"
 #include "proxy/graphs/schedule.h"
 
 namespace tf::proxy {
-
-class Session;
 
 // More are gathered by empty nodes, so that a node fits a message.
 inline constexpr std::size_t kNodeDependenciesMax = 1024;
 
 class GraphExecutable final : public graph::Executable {
  public:
-  GraphExecutable(Session& session, int device) : session_(session), device_(device) {}
+  GraphExecutable(CopyEngine& copies, int device)
+      : copies_(copies), connection_(copies.connection()), device_(device) {}
   GraphExecutable(const GraphExecutable&) = delete;
   GraphExecutable& operator=(const GraphExecutable&) = delete;
   ~GraphExecutable() override;
@@ -50,9 +50,10 @@ class GraphExecutable final : public graph::Executable {
                        std::span<const std::byte> arguments = {});
   hipError_t launch_step(const ScheduleStep& step, const graph::StreamRef& stream);
   hipError_t launch_on_host(const graph::Work& work, const graph::StreamRef& stream);
-  void settle(const graph::StreamRef& stream);
+  void finish(const graph::StreamRef& stream);
 
-  Session& session_;
+  CopyEngine& copies_;
+  Connection& connection_;
   const int device_;
   std::mutex mutex_;
   Schedule schedule_;

@@ -6,9 +6,7 @@
 #include <utility>
 
 #include "proxy/base/thread_state.h"
-#include "proxy/copy/copy_engine.h"
 #include "proxy/graphs/executable.h"
-#include "proxy/session/session.h"
 
 namespace tf::proxy {
 
@@ -62,9 +60,37 @@ std::vector<graph::Argument> graph_arguments(const KernelLayout& layout) {
   return arguments;
 }
 
+Graphs::Graphs(const protocol::WorkerSnapshot& snapshot, CopyEngine& copies, ModuleCache& modules)
+    : snapshot_(snapshot),
+      copies_(copies),
+      modules_(modules),
+      connection_(copies.connection()),
+      library_(*this) {
+  copies.capture_by(*this);
+}
+
+// Before the capture begins: no call may find it and the connection not caring.
+hipError_t Graphs::begin_capture(const graph::StreamRef& stream, hipStreamCaptureMode mode) {
+  const std::lock_guard lock(capturing_mutex_);
+  connection_.take_care(Care::kCapturing, true);
+  const hipError_t error = library_.begin_capture(stream, mode);
+  note_capturing();
+  return error;
+}
+
+hipError_t Graphs::end_capture(const graph::StreamRef& stream, hipGraph_t* graph) {
+  const std::lock_guard lock(capturing_mutex_);
+  const hipError_t error = library_.end_capture(stream, graph);
+  note_capturing();
+  return error;
+}
+
+// REQUIRES: capturing_mutex_
+void Graphs::note_capturing() { connection_.take_care(Care::kCapturing, capturing()); }
+
 graph::StreamRef Graphs::reference(int device, std::uint64_t stream) const {
   if (stream == 0) return {0, device, true, true};
-  HandleTable& streams = session_.handles().of(HandleKind::kStream);
+  HandleTable& streams = connection_.handles().of(HandleKind::kStream);
   const auto facts = std::dynamic_pointer_cast<const StreamFacts>(streams.facts(stream));
   return {stream, streams.device(stream), facts == nullptr || facts->blocking, false};
 }
@@ -156,7 +182,8 @@ Graphs::Verdict Graphs::offer(Op op, int device, std::span<const std::byte> head
     case Op::kEventRecord: {
       protocol::EventRecordRequest request;
       if (!decode(head, request)) return std::nullopt;
-      if (!session_.may_record(request.event, device, request.stream)) return hipErrorInvalidHandle;
+      if (!connection_.streams().may_record(request.event, device, request.stream))
+        return hipErrorInvalidHandle;
       return library_.capture_record(reference(device, request.stream), request.event);
     }
     case Op::kStreamWaitEvent: {
@@ -166,7 +193,10 @@ Graphs::Verdict Graphs::offer(Op op, int device, std::span<const std::byte> head
     }
     case Op::kDestroyStream: {
       protocol::DestroyStreamRequest request;
-      if (decode(head, request)) library_.forget_stream(request.stream);
+      if (!decode(head, request)) return std::nullopt;
+      const std::lock_guard lock(capturing_mutex_);
+      library_.forget_stream(request.stream);
+      note_capturing();
       return std::nullopt;
     }
     case Op::kEventDestroy: {
@@ -195,11 +225,11 @@ Graphs::Verdict Graphs::offer_copy(const CopyMode& mode, const Box& box, hipMemc
 // By handle, or by host stub for the current device.
 hipError_t Graphs::describe(const void* named, graph::KernelFacts& facts) {
   std::uint64_t function = to_raw(named);
-  auto known = session_.modules().facts(function);
+  auto known = modules_.facts(function);
   if (known == nullptr) {
-    const hipError_t error = session_.modules().registered_function(thread_state().device, named, function);
+    const hipError_t error = modules_.registered_function(thread_state().device, named, function);
     if (error != hipSuccess) return error;
-    known = session_.modules().facts(function);
+    known = modules_.facts(function);
   }
   if (known == nullptr) return hipErrorInvalidHandle;
   facts.resolved = static_cast<hipFunction_t>(to_pointer(protocol::Handle(function)));
@@ -210,7 +240,7 @@ hipError_t Graphs::describe(const void* named, graph::KernelFacts& facts) {
 
 hipError_t Graphs::find_symbol(const void* symbol, std::byte*& address, std::size_t& bytes) {
   DeviceVariable variable;
-  const hipError_t error = session_.modules().registered_variable(thread_state().device, symbol, variable);
+  const hipError_t error = modules_.registered_variable(thread_state().device, symbol, variable);
   address = reinterpret_cast<std::byte*>(variable.address);
   bytes = variable.bytes;
   return error;
@@ -218,30 +248,30 @@ hipError_t Graphs::find_symbol(const void* symbol, std::byte*& address, std::siz
 
 hipError_t Graphs::check(const graph::Work& work) {
   if (const auto* kernel = std::get_if<graph::KernelWork>(&work)) {
-    const auto facts = session_.modules().facts(to_raw(kernel->resolved));
+    const auto facts = modules_.facts(to_raw(kernel->resolved));
     if (facts == nullptr) return hipErrorInvalidHandle;
     const auto device = static_cast<std::size_t>(facts->device);
-    return check_shape(session_.snapshot().devices[device].properties, *facts->layout, shape_of(*kernel));
+    return check_shape(snapshot_.devices[device].properties, *facts->layout, shape_of(*kernel));
   }
   if (const auto* copy = std::get_if<graph::CopyWork>(&work)) {
     const Box box = box_of(*copy);
     CopyWay way = CopyWay::kOnHost;
-    return is_valid(box) ? copy_way(session_, box, copy->kind, way) : hipErrorInvalidPitchValue;
+    return is_valid(box) ? copy_way(copies_, box, copy->kind, way) : hipErrorInvalidPitchValue;
   }
   bool good = true;
   if (const auto* fill = std::get_if<graph::FillWork>(&work)) {
     std::uint64_t bytes = 0;
     good = !__builtin_mul_overflow(fill->pitch, fill->height - 1, &bytes) &&
            !__builtin_add_overflow(bytes, fill->width, &bytes) &&
-           session_.reaches(to_raw(fill->target), bytes);
+           copies_.reaches(to_raw(fill->target), bytes);
   } else if (const auto* event = std::get_if<graph::EventWork>(&work)) {
-    good = session_.handles().of(HandleKind::kEvent).contains(to_raw(event->event));
+    good = connection_.handles().of(HandleKind::kEvent).contains(to_raw(event->event));
   }
   return good ? hipSuccess : hipErrorInvalidValue;
 }
 
 hipError_t Graphs::instantiate(const graph::Plan& plan, std::shared_ptr<graph::Executable>& executable) {
-  auto made = std::make_shared<GraphExecutable>(session_, thread_state().device);
+  auto made = std::make_shared<GraphExecutable>(copies_, thread_state().device);
   const hipError_t error = made->prepare(plan);
   if (error == hipSuccess) executable = std::move(made);
   return error;

@@ -7,42 +7,39 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "hipcore/graph/library.h"
 #include "hipcore/wire/gen/op.h"
-#include "proxy/base/handles.h"
-#include "proxy/copy/box.h"
-#include "proxy/module/kernel_layout.h"
+#include "proxy/copy/copy_engine.h"
+#include "proxy/module/module_cache.h"
+#include "proxy/session/connection.h"
 
 namespace tf::proxy {
 
-class Session;
-struct CopyMode;
-
-// A stream that does not order itself with the null stream.
-struct StreamFacts final : Facts {
-  bool blocking = true;
-};
-
-class Graphs final : private graph::Side {
+class Graphs final : private graph::Side, private CopyCapture {
  public:
   using Verdict = graph::Library::Verdict;
 
-  explicit Graphs(Session& session) : session_(session), library_(*this) {}
+  Graphs(const protocol::WorkerSnapshot& snapshot, CopyEngine& copies, ModuleCache& modules);
 
   graph::Library& library() { return library_; }
   bool capturing() const { return library_.capturing(); }
+  // As the library's; the connection takes care for as long as a stream is captured (Care::kCapturing).
+  hipError_t begin_capture(const graph::StreamRef& stream, hipStreamCaptureMode mode);
+  hipError_t end_capture(const graph::StreamRef& stream, hipGraph_t* graph);
   // As captures know a stream. `device`: of the calling thread.
   graph::StreamRef reference(int device, std::uint64_t stream) const;
 
   // For captures: what a call is about to do. Nothing: it goes on. REQUIRES: capturing()
   Verdict offer(protocol::Op op, int device, std::span<const std::byte> head);
-  Verdict offer_copy(const CopyMode& mode, const Box& box, hipMemcpyKind kind);
+  Verdict offer_copy(const CopyMode& mode, const Box& box, hipMemcpyKind kind) override;
 
  private:
+  void note_capturing();
   hipError_t describe(const void* function, graph::KernelFacts& facts) override;
   hipError_t find_symbol(const void* symbol, std::byte*& address, std::size_t& bytes) override;
   hipError_t check(const graph::Work& work) override;
@@ -56,8 +53,12 @@ class Graphs final : private graph::Side {
   template <typename Request>
   Verdict offer_box(int device, std::span<const std::byte> head);
 
-  Session& session_;
+  const protocol::WorkerSnapshot& snapshot_;
+  CopyEngine& copies_;
+  ModuleCache& modules_;
+  Connection& connection_;
   graph::Library library_;
+  std::mutex capturing_mutex_;  // what the connection is told follows the library
 };
 
 Box box_of(const graph::CopyWork& work);

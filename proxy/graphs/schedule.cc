@@ -121,15 +121,15 @@ class Writes {
 void mark_settling(Schedule& schedule) {
   Writes writes;
   for (ScheduleStep& step : schedule) {
-    step.settle = writes.concern(step);
-    if (step.settle) writes.clear();
+    step.wait_first = writes.concern(step);
+    if (step.wait_first) writes.clear();
     writes.add(step);
   }
   // What is left at the end meets the next launch, until something there waits.
   for (ScheduleStep& step : schedule) {
-    if (step.settle) return;
-    step.settle_previous = writes.concern(step);
-    if (step.settle_previous) return;
+    if (step.wait_first) return;
+    step.wait_for_previous = writes.concern(step);
+    if (step.wait_for_previous) return;
   }
 }
 

@@ -35,9 +35,9 @@ struct ScheduleStep {
   std::vector<ScheduledItem> segment;  // of kDevice
   graph::SharedWork work;              // of the others
   // Reads client memory that an earlier step writes: those are waited for first.
-  bool settle = false;
+  bool wait_first = false;
   // The same, of steps of the launch before.
-  bool settle_previous = false;
+  bool wait_for_previous = false;
 };
 using Schedule = std::vector<ScheduleStep>;
 

@@ -14,10 +14,12 @@ std::span<const std::byte> text(std::string_view name) { return std::as_bytes(st
 
 }  // namespace
 
-ModuleCache::ModuleCache(Session& session) : session_(session), epoch_(next_epoch()) {}
+ModuleCache::ModuleCache(Connection& connection, const protocol::WorkerSnapshot& snapshot,
+                         DeviceVariables& variables)
+    : connection_(connection), snapshot_(snapshot), variables_(variables), epoch_(next_epoch()) {}
 
 const char* ModuleCache::target_of(int device) const {
-  return session_.snapshot().devices[static_cast<std::size_t>(device)].properties.gcn_arch_name.c_str();
+  return snapshot_.devices[static_cast<std::size_t>(device)].properties.gcn_arch_name.c_str();
 }
 
 hipError_t ModuleCache::load(int device, const void* image, std::uint64_t& module) {
@@ -35,7 +37,7 @@ hipError_t ModuleCache::load(int device, std::span<const std::byte> whole, std::
 }
 
 hipError_t ModuleCache::load(std::shared_ptr<ModuleFacts> facts, std::uint64_t& module) {
-  HandleTable& modules = session_.handles().of(HandleKind::kModule);
+  HandleTable& modules = connection_.handles().of(HandleKind::kModule);
   auto handle = modules.create(facts->device, facts);
   if (!handle) return hipErrorOutOfMemory;
   hipError_t error = send_code(facts->device, handle->raw(), *facts->image);
@@ -53,34 +55,34 @@ hipError_t ModuleCache::send_code(int device, std::uint64_t module, const CodeIm
   probe.hash_high = image.hash().high;
   probe.bytes = image.bytes().size();
   protocol::ProbeModuleReply known{};
-  if (hipError_t error = session_.call(device, probe, known); error != hipSuccess) return error;
+  if (hipError_t error = connection_.call(device, probe, known); error != hipSuccess) return error;
   protocol::LoadModuleRequest load{};
   load.module = module;
   load.hash_low = probe.hash_low;
   load.hash_high = probe.hash_high;
   load.bytes = probe.bytes;
-  return known.have != 0 ? session_.call(device, load)
-                         : call_with_payload(session_, device, load, image.bytes());
+  return known.have != 0 ? connection_.call(device, load)
+                         : call_with_payload(connection_, device, load, image.bytes());
 }
 
 hipError_t ModuleCache::unload(std::uint64_t module) {
-  HandleTable& modules = session_.handles().of(HandleKind::kModule);
+  HandleTable& modules = connection_.handles().of(HandleKind::kModule);
   auto facts = std::dynamic_pointer_cast<ModuleFacts>(modules.facts(module));
   if (facts == nullptr || !modules.retire(module)) return hipErrorInvalidValue;
   std::vector<std::uint64_t> gone;
   retire_functions(*facts, gone);
   protocol::UnloadModuleRequest request{};
   request.module = module;
-  hipError_t error = session_.post(facts->device, request);
+  hipError_t error = connection_.post(facts->device, request);
   // Not earlier: whoever gets the slots next must come after the worker has let go of them.
   modules.recycle(module);
-  for (std::uint64_t function : gone) session_.handles().of(HandleKind::kFunction).recycle(function);
+  for (std::uint64_t function : gone) connection_.handles().of(HandleKind::kFunction).recycle(function);
   return error;
 }
 
 // Functions and variables of a module that is being unloaded.
 void ModuleCache::retire_functions(ModuleFacts& module, std::vector<std::uint64_t>& gone) {
-  HandleTable& functions = session_.handles().of(HandleKind::kFunction);
+  HandleTable& functions = connection_.handles().of(HandleKind::kFunction);
   const std::lock_guard lock(module.mutex);
   const std::lock_guard retired_lock(retired_mutex_);
   for (const auto& [name, function] : module.functions) {
@@ -88,13 +90,12 @@ void ModuleCache::retire_functions(ModuleFacts& module, std::vector<std::uint64_
     if (retired_.size() > kFactsKept) retired_.pop_front();
     if (functions.retire(function)) gone.push_back(function);
   }
-  for (const auto& [name, variable] : module.variables)
-    session_.device_memory().remove_variable(variable.address);
+  for (const auto& [name, variable] : module.variables) variables_.remove_variable(variable.address);
 }
 
 hipError_t ModuleCache::function(std::uint64_t module, std::string_view name, std::uint64_t& function) {
   auto facts =
-      std::dynamic_pointer_cast<ModuleFacts>(session_.handles().of(HandleKind::kModule).facts(module));
+      std::dynamic_pointer_cast<ModuleFacts>(connection_.handles().of(HandleKind::kModule).facts(module));
   if (facts == nullptr) return hipErrorInvalidValue;
   std::lock_guard lock(facts->mutex);
   if (auto known = facts->functions.find(name); known != facts->functions.end()) {
@@ -106,7 +107,7 @@ hipError_t ModuleCache::function(std::uint64_t module, std::string_view name, st
   made->module = module;
   made->layout = facts->image->kernel(name);
   if (made->layout == nullptr && facts->image->describes_kernels()) return hipErrorNotFound;
-  HandleTable& functions = session_.handles().of(HandleKind::kFunction);
+  HandleTable& functions = connection_.handles().of(HandleKind::kFunction);
   auto handle = functions.create(facts->device, made);
   if (!handle) return hipErrorOutOfMemory;
   hipError_t error = make_function(*facts, module, handle->raw(), name, made->layout != nullptr);
@@ -130,12 +131,12 @@ hipError_t ModuleCache::make_function(const ModuleFacts& module, std::uint64_t h
     protocol::GetFunctionRequest request{};
     request.module = handle;
     request.function = function;
-    return session_.post(module.device, request, text(name));
+    return connection_.post(module.device, request, text(name));
   }
   protocol::FindFunctionRequest request{};
   request.module = handle;
   request.function = function;
-  return session_.call(module.device, request, text(name));
+  return connection_.call(module.device, request, text(name));
 }
 
 hipError_t ModuleCache::describe(int device, std::uint64_t function, std::string_view name,
@@ -148,7 +149,7 @@ hipError_t ModuleCache::describe(int device, std::uint64_t function, std::string
     protocol::DescribeFunctionRequest request{};
     request.function = function;
     request.first_argument = static_cast<std::uint32_t>(layout.arguments.size());
-    if (hipError_t error = session_.call(device, request, reply); error != hipSuccess) return error;
+    if (hipError_t error = connection_.call(device, request, reply); error != hipSuccess) return error;
     if (reply.arguments > std::size(reply.sizes)) return hipErrorInvalidImage;
     for (std::uint32_t i = 0; i < reply.arguments; ++i)
       layout.arguments.push_back({reply.offsets[i], reply.sizes[i]});
@@ -167,7 +168,7 @@ hipError_t ModuleCache::describe(int device, std::uint64_t function, std::string
 
 hipError_t ModuleCache::variable(std::uint64_t module, std::string_view name, DeviceVariable& variable) {
   auto facts =
-      std::dynamic_pointer_cast<ModuleFacts>(session_.handles().of(HandleKind::kModule).facts(module));
+      std::dynamic_pointer_cast<ModuleFacts>(connection_.handles().of(HandleKind::kModule).facts(module));
   if (facts == nullptr) return hipErrorInvalidValue;
   std::lock_guard lock(facts->mutex);
   if (auto known = facts->variables.find(name); known != facts->variables.end()) {
@@ -177,11 +178,11 @@ hipError_t ModuleCache::variable(std::uint64_t module, std::string_view name, De
   protocol::GetGlobalRequest request{};
   request.module = module;
   protocol::GetGlobalReply reply{};
-  if (hipError_t error = session_.call(facts->device, request, reply, text(name)); error != hipSuccess)
+  if (hipError_t error = connection_.call(facts->device, request, reply, text(name)); error != hipSuccess)
     return error;
   variable = DeviceVariable{reply.address, reply.bytes};
   facts->variables.emplace(name, variable);
-  session_.device_memory().add_variable(facts->device, variable.address, variable.bytes);
+  variables_.add_variable(facts->device, variable.address, variable.bytes);
   return hipSuccess;
 }
 
@@ -252,12 +253,12 @@ void ModuleCache::forget_registered() {
 std::shared_ptr<const FunctionFacts> ModuleCache::facts(std::uint64_t function) const {
   // Handles of functions are made here only, with these facts.
   return std::static_pointer_cast<const FunctionFacts>(
-      session_.handles().of(HandleKind::kFunction).facts(function));
+      connection_.handles().of(HandleKind::kFunction).facts(function));
 }
 
 const FunctionFacts* ModuleCache::look_at_facts(std::uint64_t function) const {
   return static_cast<const FunctionFacts*>(
-      session_.handles().of(HandleKind::kFunction).look_at_facts(function));
+      connection_.handles().of(HandleKind::kFunction).look_at_facts(function));
 }
 
 }  // namespace tf::proxy

@@ -23,14 +23,23 @@
 
 #include "proxy/base/handles.h"
 #include "proxy/module/code_image.h"
+#include "proxy/session/connection.h"
 
 namespace tf::proxy {
-
-class Session;
 
 struct DeviceVariable {
   std::uint64_t address = 0;
   std::uint64_t bytes = 0;
+};
+
+// Is told where the variables of modules lie, for as long as they are loaded.
+class DeviceVariables {
+ public:
+  virtual void add_variable(int device, std::uint64_t address, std::uint64_t bytes) = 0;
+  virtual void remove_variable(std::uint64_t address) = 0;
+
+ protected:
+  ~DeviceVariables() = default;
 };
 
 // A module's facts. `mutex` guards the two maps.
@@ -53,7 +62,7 @@ inline constexpr std::size_t kFactsKept = 1024;
 
 class ModuleCache {
  public:
-  explicit ModuleCache(Session& session);
+  ModuleCache(Connection& connection, const protocol::WorkerSnapshot& snapshot, DeviceVariables& variables);
 
   hipError_t load(int device, const void* image, std::uint64_t& module);
   // The same of an image whose length is known: nothing outside it is read.
@@ -86,7 +95,9 @@ class ModuleCache {
   hipError_t find_registered(int device, const void* host_function, std::uint64_t& function);
   hipError_t registered_module(int device, std::size_t binary, const void* wrapper, std::uint64_t& module);
 
-  Session& session_;
+  Connection& connection_;
+  const protocol::WorkerSnapshot& snapshot_;
+  DeviceVariables& variables_;
   std::mutex load_mutex_;                                            // one registered load at a time
   std::map<std::pair<std::size_t, int>, std::uint64_t> registered_;  // {fat binary, device}; load_mutex_
   mutable std::shared_mutex function_mutex_;

@@ -12,12 +12,12 @@
 namespace tf::proxy {
 namespace {
 
-std::vector<std::byte> no_result(Session& session, hipError_t error) {
+std::vector<std::byte> no_result(Connection& connection, hipError_t error) {
   protocol::RtcResult result;
   result.result = error == hipErrorOutOfMemory ? HIPRTC_ERROR_OUT_OF_MEMORY : HIPRTC_ERROR_INTERNAL_ERROR;
   result.log = "hiprtc: compiling on the worker: ";
   if (error == kLostError)
-    result.log += "the worker is lost: " + session.queue().endpoint().status().to_string();
+    result.log += "the worker is lost: " + connection.status().to_string();
   else if (error == hipErrorOutOfMemory)
     result.log += "too much is being compiled at once, or the program is too large";
   else
@@ -28,23 +28,24 @@ std::vector<std::byte> no_result(Session& session, hipError_t error) {
 
 }  // namespace
 
-std::vector<std::byte> compile_remotely(Session& session, int device, std::span<const std::byte> program) {
+std::vector<std::byte> compile_remotely(Connection& connection, int device,
+                                        std::span<const std::byte> program) {
   protocol::SendProgramRequest sent{};
   sent.bytes = program.size();
-  hipError_t error = send_payload(session, device, sent, program);
-  if (error != hipSuccess) return no_result(session, error);
+  hipError_t error = send_payload(connection, device, sent, program);
+  if (error != hipSuccess) return no_result(connection, error);
   protocol::CompileProgramRequest request{};
   request.program = sent.tag;  // by which the worker knows it
   protocol::CompileProgramReply reply{};
-  error = session.call(device, request, reply);
+  error = connection.call(device, request, reply);
   if (error == hipSuccess && (reply.bytes == 0 || reply.bytes > protocol::kRtcResultBytesMax))
     error = hipErrorUnknown;
-  if (error != hipSuccess) return no_result(session, error);
+  if (error != hipSuccess) return no_result(connection, error);
   std::vector<std::byte> result(static_cast<std::size_t>(reply.bytes));
   protocol::FetchProgramRequest fetched{};
   fetched.program = request.program;
-  error = receive_payload(session, device, fetched, std::span(result));
-  return error == hipSuccess ? result : no_result(session, error);
+  error = receive_payload(connection, device, fetched, std::span(result));
+  return error == hipSuccess ? result : no_result(connection, error);
 }
 
 }  // namespace tf::proxy

@@ -7,8 +7,8 @@
 
 namespace tf::proxy {
 
-Result<Session::Parts> connect_over_best(TransportList list, const net::Address& address,
-                                         const ConnectOver& attempt, Deadline deadline) {
+Result<Connected> connect_over_best(TransportList list, const net::Address& address,
+                                    const ConnectOver& attempt, Deadline deadline) {
   const Result<const net::Transport*> best = choose("auto", address, list);
   if (!best) return best.status();
   for (const net::Transport* transport = best.value();;) {
@@ -17,7 +17,7 @@ Result<Session::Parts> connect_over_best(TransportList list, const net::Address&
                 describe_transports(address, list));
     const net::Transport* const next = next_possible(*transport, address, list);
     const Deadline own = next == nullptr ? deadline : Deadline::after(deadline.remaining() / 2);
-    Result<Session::Parts> parts = attempt(*transport, own);
+    Result<Connected> parts = attempt(*transport, own);
     if (parts || next == nullptr || deadline.passed()) return parts;
     log_debug(std::string(transport->name()) + " cannot be used: " + parts.status().message());
     transport = next;

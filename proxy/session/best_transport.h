@@ -5,7 +5,7 @@
 
 #include <functional>
 
-#include "proxy/session/session.h"
+#include "proxy/session/connect.h"
 #include "transport/base/deadline.h"
 #include "transport/base/status.h"
 #include "transport/factory/factory.h"
@@ -15,12 +15,12 @@
 namespace tf::proxy {
 
 // Connects over one transport, by the deadline.
-using ConnectOver = std::function<Result<Session::Parts>(const net::Transport&, Deadline)>;
+using ConnectOver = std::function<Result<Connected>(const net::Transport&, Deadline)>;
 
 // By `attempt`, over the first of `list` that is possible towards `address` and connects. Each has half of
 // what is left until `deadline`, the last one all of it. The failure is that of the last attempt; those
 // before are logged (TF_DEBUG).
-Result<Session::Parts> connect_over_best(TransportList list, const net::Address& address,
-                                         const ConnectOver& attempt, Deadline deadline);
+Result<Connected> connect_over_best(TransportList list, const net::Address& address,
+                                    const ConnectOver& attempt, Deadline deadline);
 
 }  // namespace tf::proxy

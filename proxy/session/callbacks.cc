@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "proxy/base/thread.h"
-#include "proxy/session/session.h"
 
 namespace tf::proxy {
 namespace {
@@ -25,8 +24,9 @@ bool Callbacks::start_locked() {
 
 hipError_t Callbacks::add(int device, std::uint64_t stream, Function function) {
   std::uint64_t cookie = 0;
+  Streams& streams = connection_.streams();
   // Only what it surely stands behind: what is waited for must not need a callback itself.
-  std::vector<Reach> copies = session_.copies_of(device, stream, session_.transfers().last_sequence());
+  std::vector<Reach> copies = streams.copies_of(device, stream, streams.transfers().last_sequence());
   std::erase_if(copies, [](const Reach& reach) { return !reach.direct; });
   {
     std::lock_guard lock(mutex_);
@@ -38,7 +38,7 @@ hipError_t Callbacks::add(int device, std::uint64_t stream, Function function) {
   protocol::HostCallbackRequest request{};
   request.stream = stream;
   request.cookie = cookie;
-  hipError_t error = session_.post(device, request);
+  hipError_t error = connection_.post(device, request);
   if (error == hipSuccess) {
     changed_.notify_one();
   } else {
@@ -89,21 +89,23 @@ bool Callbacks::run_due() {
     waiting_.erase(found);
   }
   // The stream is past the copies queued before; their bytes may still be on the way, on the other plane.
-  session_.transfers().await(waiting.copies);
+  connection_.streams().transfers().await(waiting.copies);
   waiting.function(due.error);
-  finished_.fetch_add(1, std::memory_order_release);    // pairs with see_finished()
+  // What it wrote has happened for who hears of it. True already by way of the worker; said here in terms
+  // that the language, and a race detector, understand.
+  connection_.show_to_replies();
   unfinished_.fetch_sub(1, std::memory_order_release);  // pairs with any()
   protocol::CallbackDoneRequest done{};
   done.cookie = due.cookie;
-  (void)session_.post(waiting.device, done);
+  (void)connection_.post(waiting.device, done);
   return true;
 }
 
 void Callbacks::help_transfers(std::unique_lock<std::mutex>& lock) {
   changed_.wait_for(lock, kTransferGrace, [this] { return stopping_ || !waiting_.empty(); });
   lock.unlock();
-  bool running = session_.transfers().sweep();
-  if (running) (void)session_.queue().drive(Deadline::after(kDriveRound));
+  bool running = connection_.streams().transfers().sweep();
+  if (running) (void)connection_.queue().drive(Deadline::after(kDriveRound));
   lock.lock();
   transfers_running_ = running;
 }
@@ -111,7 +113,7 @@ void Callbacks::help_transfers(std::unique_lock<std::mutex>& lock) {
 void Callbacks::run() {
   std::unique_lock lock(mutex_);
   while (!stopping_) {
-    if (session_.lost()) waiting_.clear();  // their streams are gone
+    if (connection_.lost()) waiting_.clear();  // their streams are gone
     if (!due_.empty()) {
       lock.unlock();
       while (run_due()) {
@@ -120,8 +122,8 @@ void Callbacks::run() {
     } else if (!waiting_.empty()) {
       lock.unlock();
       // Somebody has to read the worker's notice; another thread that drives already does it for us.
-      Status status = session_.queue().drive(Deadline::after(kDriveRound));
-      if (!status.is_ok() && status.code() != Code::kTimeout) session_.lose(status);
+      Status status = connection_.queue().drive(Deadline::after(kDriveRound));
+      if (!status.is_ok() && status.code() != Code::kTimeout) connection_.lose(status);
       lock.lock();
     } else if (transfers_running_) {
       help_transfers(lock);

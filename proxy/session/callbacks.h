@@ -19,11 +19,10 @@
 #include <unordered_map>
 #include <vector>
 
+#include "proxy/session/connection.h"
 #include "proxy/session/transfers.h"
 
 namespace tf::proxy {
-
-class Session;
 
 inline constexpr std::size_t kCallbacksMax = 65536;  // queued on streams at the same time
 
@@ -32,21 +31,18 @@ class Callbacks {
   // Called with the stream's status.
   using Function = std::function<void(hipError_t)>;
 
-  explicit Callbacks(Session& session) : session_(session) {}
+  explicit Callbacks(Connection& connection) : connection_(connection) {}
   ~Callbacks() { stop(); }
 
   // Queues `function` on the stream. hipErrorOutOfMemory: too many, or no thread to run it.
   hipError_t add(int device, std::uint64_t stream, Function function);
   // Some have not ended yet. Who asks sees those that it knows of.
   bool any() const { return unfinished_.load(std::memory_order_acquire) != 0; }  // pairs with run_due()
-  // From the session's sink: `cookie` may run. Unknown cookies are dropped.
+  // From the connection's observer: `cookie` may run. Unknown cookies are dropped.
   void due(std::uint64_t cookie, hipError_t error);
   // There is an asynchronous copy to move along should nobody wait for it.
   void transfer_started();
   void stop();
-  // After a reply: what the callbacks wrote that the worker knew of has happened for the calling thread. True
-  // already by way of the worker; said here in terms that the language, and a race detector, understand.
-  void see_finished() const { (void)finished_.load(std::memory_order_acquire); }  // pairs with run_due()
 
  private:
   struct Due {
@@ -64,13 +60,12 @@ class Callbacks {
   bool run_due();
   void help_transfers(std::unique_lock<std::mutex>& lock);
 
-  Session& session_;
+  Connection& connection_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::unordered_map<std::uint64_t, Waiting> waiting_;  // by cookie
   std::deque<Due> due_;
   std::uint64_t next_cookie_ = 1;
-  std::atomic<std::uint64_t> finished_{0};
   std::atomic<std::size_t> unfinished_{0};
   bool transfers_running_ = false;
   bool stopping_ = false;

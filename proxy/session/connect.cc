@@ -87,8 +87,8 @@ Result<Greeted> greet(const Settings& settings, const net::Address& address, con
   }
 }
 
-Result<Session::Parts> connect_over(const Settings& settings, const net::Address& address,
-                                    const net::Transport& transport, Deadline deadline) {
+Result<Connected> connect_over(const Settings& settings, const net::Address& address,
+                               const net::Transport& transport, Deadline deadline) {
   Result<Greeted> greeted = greet(settings, address, transport, deadline);
   if (!greeted) return greeted.status();
   protocol::HelloReply* reply = &greeted->reply;
@@ -101,19 +101,18 @@ Result<Session::Parts> connect_over(const Settings& settings, const net::Address
   if (!endpoint) return endpoint.status();
   log_debug("connected to " + address.to_string() + " over " + reply->transport + ", runtime " +
             reply->snapshot.runtime + ", " + std::to_string(reply->snapshot.devices.size()) + " device(s)");
-  Session::Parts parts;
+  Connected parts;
   parts.endpoint = std::move(*endpoint);
   parts.snapshot = std::move(reply->snapshot);
   parts.control = std::move(greeted->control);
   parts.files = std::move(greeted->files);
   parts.only_device = settings.device;
-  parts.copy_helpers = settings.copy_threads ? *settings.copy_threads - 1 : CopyThreads::helpers_to_spare();
   return parts;
 }
 
 }  // namespace
 
-Result<Session::Parts> connect(const Settings& settings) {
+Result<Connected> connect(const Settings& settings) {
   const Deadline deadline = Deadline::after(settings.connect_timeout);
   Result<net::Address> address = net::Address::parse(settings.worker);
   if (!address) return address.status();
@@ -122,7 +121,7 @@ Result<Session::Parts> connect(const Settings& settings) {
   };
   if (is_any(settings.transport)) return connect_over_best(transports(), *address, attempt, deadline);
   Result<const net::Transport*> chosen = choose(settings.transport, *address);
-  return chosen ? attempt(**chosen, deadline) : Result<Session::Parts>(chosen.status());
+  return chosen ? attempt(**chosen, deadline) : Result<Connected>(chosen.status());
 }
 
 }  // namespace tf::proxy

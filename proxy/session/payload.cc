@@ -7,40 +7,55 @@ namespace {
 
 // Starts one send or receive.
 template <typename Start>
-Status start(Session& session, Start start_transfer) {
+Status start(Connection& connection, Start start_transfer) {
   for (;;) {
     Status status = start_transfer();
     if (status.code() != Code::kResourceExhausted) return status;
-    session.transfers().await_oldest();
-    TF_RETURN_IF_ERROR(session.queue().poll());
+    connection.streams().transfers().await_oldest();
+    TF_RETURN_IF_ERROR(connection.queue().poll());
   }
 }
 
 }  // namespace
 
+// Relaxed, both: only uniqueness.
+OutgoingPayload::OutgoingPayload(Connection& connection)
+    : connection_(connection),
+      order_(connection.send_order_),
+      tag_(connection.next_tag_.fetch_add(1, std::memory_order_relaxed)) {}
+
 Status OutgoingPayload::send(std::span<const std::byte> data, BulkCompletion& completion) {
-  BulkPlane& bulk = session_.queue().endpoint().bulk();
-  return start(session_, [&] { return bulk.send(tag_, data, completion); });
+  return start(connection_, [&] { return connection_.bulk().send(tag_, data, completion); });
 }
 
-Status start_receive(Session& session, std::uint64_t tag, std::span<std::byte> data,
-                     BulkCompletion& completion) {
-  BulkPlane& bulk = session.queue().endpoint().bulk();
-  return start(session, [&] { return bulk.receive(tag, data, completion); });
+IncomingPayload::IncomingPayload(Connection& connection)
+    : connection_(connection), tag_(connection.next_tag_.fetch_add(1, std::memory_order_relaxed)) {}
+
+IncomingPayload::~IncomingPayload() {
+  if (open_) connection_.bulk().keep_open(tag_, false);
 }
 
-hipError_t finish_transfer(Session& session, const BulkCompletion& completion, bool started,
+void IncomingPayload::keep_open() {
+  connection_.bulk().keep_open(tag_, true);
+  open_ = true;
+}
+
+Status IncomingPayload::receive(std::span<std::byte> data, BulkCompletion& completion) {
+  return start(connection_, [&] { return connection_.bulk().receive(tag_, data, completion); });
+}
+
+hipError_t finish_transfer(Connection& connection, const BulkCompletion& completion, bool started,
                            hipError_t told) {
   if (!started) return told;
-  const Status moved = session.queue().await(completion, Deadline::never());
-  return told != hipSuccess ? told : session.transferred(moved);
+  const Status moved = connection.queue().await(completion, Deadline::never());
+  return told != hipSuccess ? told : connection.transferred(moved);
 }
 
-hipError_t leave_transfer(Session& session, const std::shared_ptr<Transfer>& transfer, bool started,
-                          hipError_t posted) {
-  if (!started) session.transfers().drop(transfer);
-  if (posted != hipSuccess) return finish_transfer(session, transfer->completion, started, posted);
-  session.callbacks().transfer_started();
+hipError_t leave_transfer(Connection& connection, Callbacks& pump, const std::shared_ptr<Transfer>& transfer,
+                          bool started, hipError_t posted) {
+  if (!started) connection.streams().transfers().drop(transfer);
+  if (posted != hipSuccess) return finish_transfer(connection, transfer->completion, started, posted);
+  pump.transfer_started();
   return hipSuccess;
 }
 

@@ -11,7 +11,8 @@
 #include <mutex>
 #include <span>
 
-#include "proxy/session/session.h"
+#include "proxy/session/callbacks.h"
+#include "proxy/session/connection.h"
 
 namespace tf::proxy {
 
@@ -20,8 +21,7 @@ namespace tf::proxy {
 // message is posted and all pieces have been given to the bulk plane.
 class OutgoingPayload {
  public:
-  explicit OutgoingPayload(Session& session)
-      : session_(session), order_(session.send_order()), tag_(session.next_tag()) {}
+  explicit OutgoingPayload(Connection& connection);
   OutgoingPayload(const OutgoingPayload&) = delete;
   OutgoingPayload& operator=(const OutgoingPayload&) = delete;
 
@@ -31,91 +31,108 @@ class OutgoingPayload {
   Status send(std::span<const std::byte> data, BulkCompletion& completion);
 
  private:
-  Session& session_;
+  Connection& connection_;
   std::lock_guard<std::mutex> order_;
   const std::uint64_t tag_;
 };
 
-// The same for the next bytes of a payload that comes.
-Status start_receive(Session& session, std::uint64_t tag, std::span<std::byte> data,
-                     BulkCompletion& completion);
+// One that comes. Its message is posted behind the first receive, but for payloads in pieces (keep_open()).
+class IncomingPayload {
+ public:
+  explicit IncomingPayload(Connection& connection);
+  IncomingPayload(const IncomingPayload&) = delete;
+  IncomingPayload& operator=(const IncomingPayload&) = delete;
+  ~IncomingPayload();
+
+  std::uint64_t tag() const { return tag_; }
+  // The receives follow one another: until this is gone the payload may come between them.
+  void keep_open();
+  // Starts receiving the payload's next bytes, as OutgoingPayload sends them.
+  Status receive(std::span<std::byte> data, BulkCompletion& completion);
+
+ private:
+  Connection& connection_;
+  const std::uint64_t tag_;
+  bool open_ = false;
+};
 
 // Starts sending `data` and has `tell` post or call the request. `started` says whether there is something to
-// wait for: when telling has failed, too, the session is lost then, which ends the transfer.
+// wait for: when telling has failed, too, the connection is lost then, which ends the transfer.
 template <typename Request, typename Tell>
-hipError_t start_sending(Session& session, Request& request, std::span<const std::byte> data,
+hipError_t start_sending(Connection& connection, Request& request, std::span<const std::byte> data,
                          BulkCompletion& completion, bool& started, Tell tell) {
-  OutgoingPayload payload(session);
+  OutgoingPayload payload(connection);
   request.tag = payload.tag();
   const Status status = payload.send(data, completion);
   started = status.is_ok();
   if (started) return tell();
-  session.lose(status);
+  connection.lose(status);
   return kLostError;
 }
 
 template <typename Request>
-hipError_t start_receiving(Session& session, int device, Request& request, std::span<std::byte> data,
+hipError_t start_receiving(Connection& connection, int device, Request& request, std::span<std::byte> data,
                            BulkCompletion& completion, bool& started) {
-  request.tag = session.next_tag();
-  const Status status = start_receive(session, request.tag, data, completion);
+  IncomingPayload payload(connection);
+  request.tag = payload.tag();
+  const Status status = payload.receive(data, completion);
   started = status.is_ok();
-  if (started) return session.post(device, request);
-  session.lose(status);
+  if (started) return connection.post(device, request);
+  connection.lose(status);
   return kLostError;
 }
 
 // The end of a transfer that the call waits for.
-hipError_t finish_transfer(Session& session, const BulkCompletion& completion, bool started,
+hipError_t finish_transfer(Connection& connection, const BulkCompletion& completion, bool started,
                            hipError_t told);
-// The end of one that it leaves running. REQUIRES: transfers().add() made it
-hipError_t leave_transfer(Session& session, const std::shared_ptr<Transfer>& transfer, bool started,
-                          hipError_t posted);
+// The end of one that it leaves running, which `pump` moves along. REQUIRES: transfers().add() made it
+hipError_t leave_transfer(Connection& connection, Callbacks& pump, const std::shared_ptr<Transfer>& transfer,
+                          bool started, hipError_t posted);
 
 template <typename Request>
-hipError_t send_payload(Session& session, int device, Request& request, std::span<const std::byte> data) {
+hipError_t send_payload(Connection& connection, int device, Request& request,
+                        std::span<const std::byte> data) {
   BulkCompletion completion;
   bool started = false;
-  const hipError_t posted = start_sending(session, request, data, completion, started,
-                                          [&] { return session.post(device, request); });
-  return finish_transfer(session, completion, started, posted);
+  const hipError_t posted = start_sending(connection, request, data, completion, started,
+                                          [&] { return connection.post(device, request); });
+  return finish_transfer(connection, completion, started, posted);
 }
 
 // The same for a request that is answered when the payload has arrived.
 template <typename Request>
-hipError_t call_with_payload(Session& session, int device, Request& request,
+hipError_t call_with_payload(Connection& connection, int device, Request& request,
                              std::span<const std::byte> data) {
   BulkCompletion completion;
   bool started = false;
-  const hipError_t answered = start_sending(session, request, data, completion, started,
-                                            [&] { return session.call(device, request); });
-  return finish_transfer(session, completion, started, answered);
+  const hipError_t answered = start_sending(connection, request, data, completion, started,
+                                            [&] { return connection.call(device, request); });
+  return finish_transfer(connection, completion, started, answered);
 }
 
 template <typename Request>
-hipError_t receive_payload(Session& session, int device, Request& request, std::span<std::byte> data) {
+hipError_t receive_payload(Connection& connection, int device, Request& request, std::span<std::byte> data) {
   BulkCompletion completion;
   bool started = false;
-  const hipError_t posted = start_receiving(session, device, request, data, completion, started);
-  return finish_transfer(session, completion, started, posted);
+  const hipError_t posted = start_receiving(connection, device, request, data, completion, started);
+  return finish_transfer(connection, completion, started, posted);
 }
 
 template <typename Request>
-hipError_t send_payload_later(Session& session, int device, Request& request, std::span<const std::byte> data,
-                              const std::shared_ptr<Transfer>& transfer) {
+hipError_t send_payload_later(Connection& connection, Callbacks& pump, int device, Request& request,
+                              std::span<const std::byte> data, const std::shared_ptr<Transfer>& transfer) {
   bool started = false;
-  const hipError_t posted = start_sending(session, request, data, transfer->completion, started,
-                                          [&] { return session.post(device, request); });
-  return leave_transfer(session, transfer, started, posted);
+  const hipError_t posted = start_sending(connection, request, data, transfer->completion, started,
+                                          [&] { return connection.post(device, request); });
+  return leave_transfer(connection, pump, transfer, started, posted);
 }
 
 template <typename Request>
-hipError_t receive_payload_later(Session& session, int device, Request& request, std::span<std::byte> data,
-                                 const std::shared_ptr<Transfer>& transfer) {
+hipError_t receive_payload_later(Connection& connection, Callbacks& pump, int device, Request& request,
+                                 std::span<std::byte> data, const std::shared_ptr<Transfer>& transfer) {
   bool started = false;
-  const hipError_t posted =
-      start_receiving(session, device, request, data, transfer->completion, started);
-  return leave_transfer(session, transfer, started, posted);
+  const hipError_t posted = start_receiving(connection, device, request, data, transfer->completion, started);
+  return leave_transfer(connection, pump, transfer, started, posted);
 }
 
 }  // namespace tf::proxy

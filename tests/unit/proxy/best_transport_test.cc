@@ -28,21 +28,19 @@ class BestTransport : public ::testing::Test {
   void TearDown() override { set_debug(false); }
 
   // Attempts over transports of `refused` fail; parts of another one have its place as only_device.
-  Result<Session::Parts> connect(std::vector<std::string> refused,
-                                 Deadline deadline = Deadline::after(kAll)) {
+  Result<Connected> connect(std::vector<std::string> refused, Deadline deadline = Deadline::after(kAll)) {
     const ConnectOver attempt = [&](const net::Transport& transport, Deadline own) {
       tried.emplace_back(transport.name());
       seconds.push_back(std::chrono::duration_cast<std::chrono::seconds>(own.remaining()));
       for (const std::string& name : refused)
         if (name == transport.name())
-          return Result<Session::Parts>(Status(Code::kUnavailable, "no way for " + name));
-      Session::Parts parts;
+          return Result<Connected>(Status(Code::kUnavailable, "no way for " + name));
+      Connected parts;
       parts.only_device = static_cast<int>(tried.size());
-      return Result<Session::Parts>(std::move(parts));
+      return Result<Connected>(std::move(parts));
     };
     testing::internal::CaptureStderr();
-    Result<Session::Parts> parts =
-        connect_over_best(list, net::Address::tcp("192.0.2.1", 1), attempt, deadline);
+    Result<Connected> parts = connect_over_best(list, net::Address::tcp("192.0.2.1", 1), attempt, deadline);
     said = testing::internal::GetCapturedStderr();
     return parts;
   }
@@ -61,7 +59,7 @@ class BestTransport : public ::testing::Test {
 };
 
 TEST_F(BestTransport, TheFirstThatIsPossible) {
-  const Result<Session::Parts> parts = connect({});
+  const Result<Connected> parts = connect({});
   ASSERT_TRUE(parts.is_ok()) << parts.status().to_string();
   EXPECT_EQ(parts.value().only_device, 1);
   EXPECT_EQ(tried, std::vector<std::string>{"first"});
@@ -72,7 +70,7 @@ TEST_F(BestTransport, TheFirstThatIsPossible) {
 }
 
 TEST_F(BestTransport, TheNextWhenTheFirstCannotConnect) {
-  const Result<Session::Parts> parts = connect({"first"});
+  const Result<Connected> parts = connect({"first"});
   ASSERT_TRUE(parts.is_ok()) << parts.status().to_string();
   EXPECT_EQ(parts.value().only_device, 2);
   EXPECT_EQ(tried, (std::vector<std::string>{"first", "second"}));
@@ -81,7 +79,7 @@ TEST_F(BestTransport, TheNextWhenTheFirstCannotConnect) {
 }
 
 TEST_F(BestTransport, EachHasHalfOfWhatIsLeftAndTheLastAllOfIt) {
-  const Result<Session::Parts> parts = connect({"first", "second"});
+  const Result<Connected> parts = connect({"first", "second"});
   ASSERT_TRUE(parts.is_ok()) << parts.status().to_string();
   EXPECT_EQ(tried, (std::vector<std::string>{"first", "second", "third"}));
   ASSERT_EQ(seconds.size(), 3u);
@@ -94,7 +92,7 @@ TEST_F(BestTransport, EachHasHalfOfWhatIsLeftAndTheLastAllOfIt) {
 }
 
 TEST_F(BestTransport, WhenNoneConnectsTheLastSaysWhy) {
-  const Result<Session::Parts> parts = connect({"first", "second", "third"});
+  const Result<Connected> parts = connect({"first", "second", "third"});
   ASSERT_EQ(parts.code(), Code::kUnavailable);
   EXPECT_EQ(parts.status().message(), "no way for third");
   EXPECT_EQ(tried, (std::vector<std::string>{"first", "second", "third"}));
@@ -103,7 +101,7 @@ TEST_F(BestTransport, WhenNoneConnectsTheLastSaysWhy) {
 }
 
 TEST_F(BestTransport, NoneIsTriedWhenTheTimeIsOver) {
-  const Result<Session::Parts> parts = connect({"first", "second"}, Deadline::now());
+  const Result<Connected> parts = connect({"first", "second"}, Deadline::now());
   ASSERT_EQ(parts.code(), Code::kUnavailable);
   EXPECT_EQ(parts.status().message(), "no way for first");
   EXPECT_EQ(tried, std::vector<std::string>{"first"});
@@ -111,7 +109,7 @@ TEST_F(BestTransport, NoneIsTriedWhenTheTimeIsOver) {
 
 TEST_F(BestTransport, NoneIsPossible) {
   list = list.first(1);
-  const Result<Session::Parts> parts = connect({});
+  const Result<Connected> parts = connect({});
   ASSERT_EQ(parts.code(), Code::kUnavailable);
   EXPECT_NE(parts.status().message().find("no such device"), std::string::npos) << parts.status().message();
   EXPECT_TRUE(tried.empty());

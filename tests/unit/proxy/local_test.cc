@@ -8,9 +8,9 @@
 #include <thread>
 
 #include "proxy/base/thread_state.h"
+#include "proxy/client/process.h"
 #include "proxy/gen/custom.h"
 #include "proxy/gen/local.h"
-#include "proxy/session/process.h"
 #include "tests/unit/proxy/fake_worker.h"
 #include "transport/loopback.h"
 
@@ -24,20 +24,20 @@ class LocalTest : public ::testing::Test {
   LocalTest() {
     auto [client, server] = make_loopback_pair();
     worker_ = std::make_unique<FakeWorker>(std::move(server), kMemoryBytes);
-    Session::Parts parts;
+    Connected parts;
     parts.endpoint = std::move(client);
     parts.snapshot = fake_snapshot(kMemoryBytes);
     parts.snapshot.devices[0].properties.name = "fake";
     parts.snapshot.devices[0].attributes = {{hipDeviceAttributeWarpSize, 0, 64},
                                             {9, hipErrorInvalidValue, 0}};
-    session_ = std::make_unique<Session>(std::move(parts));
-    use_session(session_.get());
+    client_ = std::make_unique<Client>(std::move(parts));
+    use_client(client_.get());
     thread_state() = ThreadState{};
   }
-  ~LocalTest() override { use_session(nullptr); }
+  ~LocalTest() override { use_client(nullptr); }
 
   std::unique_ptr<FakeWorker> worker_;
-  std::unique_ptr<Session> session_;
+  std::unique_ptr<Client> client_;
   ApiCall call_{protocol::Op::kGoodbye};
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The process's session where there is none: no worker, and a child made by fork().
-#include "proxy/session/process.h"
+#include "proxy/client/process.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -30,8 +30,8 @@ TEST(Process, NoWorkerIsSaidOnceAndAnsweredAtOnce) {
   EXPECT_EQ(in_child([] {
               ::setenv("TF_WORKER_SOCKET", "@hip-remote-nobody-listens-here", 1);
               ::setenv("TF_CONNECT_TIMEOUT", "1", 1);
-              if (acquire_session() != nullptr) return 1;
-              if (no_session_error() != hipErrorNotInitialized) return 2;
+              if (acquire_client() != nullptr) return 1;
+              if (no_client_error() != hipErrorNotInitialized) return 2;
               ApiCall call(protocol::Op::kGoodbye);
               if (call.connected()) return 3;
               if (call.finish() != hipErrorNotInitialized) return 4;
@@ -42,23 +42,23 @@ TEST(Process, NoWorkerIsSaidOnceAndAnsweredAtOnce) {
 
 TEST(Process, ForkedChildIsRefusedAndTheParentGoesOn) {
   constexpr std::uint64_t kMemoryBytes = 64ull << 20;
-  auto [client, server] = make_loopback_pair();
-  FakeWorker worker(std::move(server), kMemoryBytes);
-  Session::Parts parts;
-  parts.endpoint = std::move(client);
+  auto [own_end, worker_end] = make_loopback_pair();
+  FakeWorker worker(std::move(worker_end), kMemoryBytes);
+  Connected parts;
+  parts.endpoint = std::move(own_end);
   parts.snapshot = fake_snapshot(kMemoryBytes);
-  Session session(std::move(parts));
-  use_session(&session);
+  Client client(std::move(parts));
+  use_client(&client);
   EXPECT_EQ(in_child([] {
-              if (acquire_session() != nullptr) return 1;
+              if (acquire_client() != nullptr) return 1;
               end_process();
-              return no_session_error() == hipErrorNotInitialized ? 0 : 2;
+              return no_client_error() == hipErrorNotInitialized ? 0 : 2;
             }),
             0);
-  EXPECT_EQ(acquire_session(), &session);
-  EXPECT_EQ(session.call(0, protocol::SynchronizeDeviceRequest{}), hipSuccess);
+  EXPECT_EQ(acquire_client(), &client);
+  EXPECT_EQ(client.connection().call(0, protocol::SynchronizeDeviceRequest{}), hipSuccess);
   EXPECT_FALSE(worker.goodbye);
-  use_session(nullptr);
+  use_client(nullptr);
 }
 
 }  // namespace

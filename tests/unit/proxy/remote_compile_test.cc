@@ -12,7 +12,7 @@
 
 #include "hipcore/wire/remote_rtc.h"
 #include "hipcore/wire/rtc_program.h"
-#include "proxy/session/process.h"
+#include "proxy/client/process.h"
 #include "tests/unit/proxy/fake_worker.h"
 #include "transport/loopback.h"
 
@@ -26,14 +26,14 @@ class RemoteCompileTest : public ::testing::Test {
   RemoteCompileTest() {
     auto [client, server] = make_loopback_pair();
     worker_ = std::make_unique<FakeWorker>(std::move(server), kMemoryBytes);
-    Session::Parts parts;
+    Connected parts;
     parts.endpoint = std::move(client);
     parts.snapshot = fake_snapshot(kMemoryBytes);
     parts.snapshot.devices[0].properties.gcn_arch_name = "sm_90";
-    session_ = std::make_unique<Session>(std::move(parts));
-    use_session(session_.get());
+    client_ = std::make_unique<Client>(std::move(parts));
+    use_client(client_.get());
   }
-  ~RemoteCompileTest() override { use_session(nullptr); }
+  ~RemoteCompileTest() override { use_client(nullptr); }
 
   static void take(void* context, const void* result, std::size_t bytes) {
     auto decoded = protocol::decode_rtc_result({static_cast<const std::byte*>(result), bytes});
@@ -48,7 +48,7 @@ class RemoteCompileTest : public ::testing::Test {
   }
 
   std::unique_ptr<FakeWorker> worker_;
-  std::unique_ptr<Session> session_;
+  std::unique_ptr<Client> client_;
 };
 
 TEST_F(RemoteCompileTest, TheTargetIsTheDevicesArchitecture) {

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "proxy/base/thread_state.h"
+#include "proxy/client/process.h"
 #include "proxy/exported/api_call.h"
-#include "proxy/session/process.h"
 #include "tests/unit/proxy/fake_worker.h"
 #include "transport/loopback.h"
 
@@ -98,13 +98,13 @@ class CachedCalls : public ::testing::Test {
     constexpr std::uint64_t kMemoryBytes = 64ull << 20;
     auto [client, server] = make_loopback_pair();
     worker_ = std::make_unique<FakeWorker>(std::move(server), kMemoryBytes);
-    Session::Parts parts;
+    Connected parts;
     parts.endpoint = std::move(client);
     parts.snapshot = fake_snapshot(kMemoryBytes);
-    session_ = std::make_unique<Session>(std::move(parts));
-    use_session(session_.get());
+    client_ = std::make_unique<Client>(std::move(parts));
+    use_client(client_.get());
   }
-  ~CachedCalls() override { use_session(nullptr); }
+  ~CachedCalls() override { use_client(nullptr); }
 
   static hipError_t flags_of(std::uint64_t stream, std::uint32_t& flags) {
     ApiCall call(Op::kStreamGetFlags);
@@ -129,12 +129,12 @@ class CachedCalls : public ::testing::Test {
   }
 
   std::unique_ptr<FakeWorker> worker_;
-  std::unique_ptr<Session> session_;
+  std::unique_ptr<Client> client_;
 };
 
 TEST_F(CachedCalls, TheWorkerIsAskedOnce) {
   worker_->stream_flags = 1;
-  std::uint64_t stream = session_->handles().of(HandleKind::kStream).create(0)->raw();
+  std::uint64_t stream = client_->handles().of(HandleKind::kStream).create(0)->raw();
   std::uint32_t flags = 0;
   for (int i = 0; i < 3; ++i) {
     flags = 0;
@@ -145,7 +145,7 @@ TEST_F(CachedCalls, TheWorkerIsAskedOnce) {
 }
 
 TEST_F(CachedCalls, AFailureIsNotKept) {
-  std::uint64_t stream = session_->handles().of(HandleKind::kStream).create(0)->raw();
+  std::uint64_t stream = client_->handles().of(HandleKind::kStream).create(0)->raw();
   std::uint32_t flags = 0;
   worker_->stream_flags = -1;
   EXPECT_EQ(flags_of(stream, flags), hipErrorInvalidHandle);
@@ -157,7 +157,7 @@ TEST_F(CachedCalls, AFailureIsNotKept) {
 }
 
 TEST_F(CachedCalls, ADestroyedHandleIsRefusedAndItsSuccessorAsked) {
-  HandleTable& streams = session_->handles().of(HandleKind::kStream);
+  HandleTable& streams = client_->handles().of(HandleKind::kStream);
   std::uint64_t first = streams.create(0)->raw();
   std::uint32_t flags = 0;
   worker_->stream_flags = 1;
@@ -177,7 +177,7 @@ TEST_F(CachedCalls, OneDefaultPoolForAllThreadsAndItStays) {
   for (std::uint64_t& pool : pools) threads.emplace_back([&pool] { pool = default_pool(0); });
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(std::set(pools.begin(), pools.end()).size(), 1u);
-  EXPECT_EQ(session_->handles().of(HandleKind::kMemPool).all().size(), 1u);
+  EXPECT_EQ(client_->handles().of(HandleKind::kMemPool).all().size(), 1u);
   ApiCall call(Op::kGoodbye);
   ASSERT_TRUE(call.connected());
   std::uint64_t handle = 0;
@@ -189,7 +189,7 @@ TEST_F(CachedCalls, OneDefaultPoolForAllThreadsAndItStays) {
 TEST_F(CachedCalls, OrdinalsAreChecked) {
   EXPECT_EQ(default_pool(-1), 0u);
   EXPECT_EQ(thread_state().last_error, hipErrorInvalidDevice);
-  EXPECT_EQ(default_pool(session_->device_count()), 0u);
+  EXPECT_EQ(default_pool(client_->device_count()), 0u);
 }
 
 }  // namespace

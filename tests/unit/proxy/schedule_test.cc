@@ -80,9 +80,9 @@ TEST(Schedule, WaitsForWhatTheHostWrites) {
   builder.copy(hipMemcpyHostToDevice, builder.host + 16, {host});
   const Schedule schedule = make_schedule(builder.plan, place_of);
   ASSERT_EQ(schedule.size(), 3u);
-  EXPECT_TRUE(schedule[1].settle);
-  EXPECT_FALSE(schedule[2].settle);  // all of it was waited for
-  EXPECT_FALSE(schedule[1].settle_previous);
+  EXPECT_TRUE(schedule[1].wait_first);
+  EXPECT_FALSE(schedule[2].wait_first);  // all of it was waited for
+  EXPECT_FALSE(schedule[1].wait_for_previous);
 }
 
 TEST(Schedule, WaitsForTheLaunchBefore) {
@@ -91,12 +91,12 @@ TEST(Schedule, WaitsForTheLaunchBefore) {
   const auto work = builder.device({in});
   builder.copy(hipMemcpyDeviceToHost, builder.host + 8, {work});  // overlaps with what is read
   Schedule schedule = make_schedule(builder.plan, place_of);
-  EXPECT_FALSE(schedule[0].settle);
-  EXPECT_TRUE(schedule[0].settle_previous);
+  EXPECT_FALSE(schedule[0].wait_first);
+  EXPECT_TRUE(schedule[0].wait_for_previous);
   builder.plan.pop_back();
   builder.copy(hipMemcpyDeviceToHost, builder.host + 16, {work});
   schedule = make_schedule(builder.plan, place_of);
-  EXPECT_FALSE(schedule[0].settle_previous);
+  EXPECT_FALSE(schedule[0].wait_for_previous);
 }
 
 TEST(Schedule, EventsAreSteps) {

@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "proxy/session/session.h"
+#include "proxy/client/client.h"
 #include "proxy/stats/counting.h"
 #include "tests/unit/proxy/fake_worker.h"
 #include "transport/loopback.h"
@@ -147,24 +147,24 @@ TEST_F(Stats, ForeignFilesAreNoRecords) {
 
 TEST_F(Stats, ASessionsWaitsAndPosts) {
   { const CallScope deciding(Function::kHipInit); }
-  auto [client, server] = make_loopback_pair();
-  FakeWorker worker(std::move(server), std::uint64_t{1} << 30);
-  Session::Parts parts;
-  parts.endpoint = std::move(client);
+  auto [own_end, worker_end] = make_loopback_pair();
+  FakeWorker worker(std::move(worker_end), std::uint64_t{1} << 30);
+  Connected parts;
+  parts.endpoint = std::move(own_end);
   parts.snapshot = fake_snapshot(std::uint64_t{1} << 30);
-  Session session(std::move(parts));
+  Client client(std::move(parts));
   {
     const CallScope scope(Function::kHipStreamSynchronize);
-    EXPECT_EQ(session.call(0, protocol::SynchronizeStreamRequest{0}), hipSuccess);
+    EXPECT_EQ(client.connection().call(0, protocol::SynchronizeStreamRequest{0}), hipSuccess);
   }
   {
     const CallScope scope(Function::kHipEventDestroy);
-    EXPECT_EQ(session.post(0, protocol::EventDestroyRequest{}), hipSuccess);
+    EXPECT_EQ(client.connection().post(0, protocol::EventDestroyRequest{}), hipSuccess);
   }
   worker.die();
   {
     const CallScope scope(Function::kHipDeviceSynchronize);
-    EXPECT_EQ(session.call(0, protocol::SynchronizeDeviceRequest{}), kLostError);
+    EXPECT_EQ(client.connection().call(0, protocol::SynchronizeDeviceRequest{}), kLostError);
   }
   const Record record = read();
   EXPECT_EQ(waits(of(record, Function::kHipStreamSynchronize), Wait::kReply), 1u);

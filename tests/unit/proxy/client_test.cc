@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// A whole session against the fake worker: copies, sticky errors, callbacks, lost worker, many threads.
-#include "proxy/session/session.h"
+// A whole client against the fake worker: copies, sticky errors, callbacks, lost worker, many threads.
+#include "proxy/client/client.h"
 
 #include <gtest/gtest.h>
 
 #include <numeric>
 #include <random>
 
+#include "proxy/client/process.h"
 #include "proxy/copy/copy_engine.h"
-#include "proxy/session/process.h"
 #include "tests/unit/proxy/fake_worker.h"
 #include "transport/loopback.h"
 
@@ -17,26 +17,26 @@ namespace {
 
 constexpr std::uint64_t kMemoryBytes = 256ull << 20;
 
-class SessionTest : public ::testing::Test {
+class ClientTest : public ::testing::Test {
  protected:
-  SessionTest() {
+  ClientTest() {
     auto [client, server] = make_loopback_pair();
     worker_ = std::make_unique<FakeWorker>(std::move(server), kMemoryBytes);
-    Session::Parts parts;
+    Connected parts;
     parts.endpoint = std::move(client);
     parts.snapshot = fake_snapshot(kMemoryBytes);
-    session_ = std::make_unique<Session>(std::move(parts));
+    client_ = std::make_unique<Client>(std::move(parts));
   }
 
   void* allocate(std::uint64_t bytes) {
     std::uint64_t address = 0;
-    EXPECT_EQ(session_->device_memory().allocate(0, bytes, address), hipSuccess);
+    EXPECT_EQ(client_->device_memory().allocate(0, bytes, address), hipSuccess);
     return reinterpret_cast<void*>(address);
   }
   hipError_t synchronize(std::uint64_t stream = 0) {
     protocol::SynchronizeStreamRequest request{};
     request.stream = stream;
-    return session_->synchronized_stream(0, stream, session_->call(0, request));
+    return client_->connection().synchronized_stream(0, stream, client_->connection().call(0, request));
   }
   static std::vector<std::byte> pattern(std::size_t bytes, unsigned seed) {
     std::mt19937 random(seed);
@@ -46,30 +46,30 @@ class SessionTest : public ::testing::Test {
   }
 
   std::unique_ptr<FakeWorker> worker_;
-  std::unique_ptr<Session> session_;
+  std::unique_ptr<Client> client_;
   CopyMode wait_{0, 0, true};
   CopyMode async_{0, 0, false};
 };
 
-TEST_F(SessionTest, CopiesThereAndBackInAllSizes) {
+TEST_F(ClientTest, CopiesThereAndBackInAllSizes) {
   for (std::size_t bytes : {1u, 8192u, 8193u, 100'000u, 5'000'000u}) {
     void* device = allocate(bytes);
     void* other = allocate(bytes);
     std::vector<std::byte> data = pattern(bytes, 1);
     std::vector<std::byte> back(bytes);
-    ASSERT_EQ(copy(*session_, wait_, device, data.data(), bytes, hipMemcpyHostToDevice), hipSuccess);
-    ASSERT_EQ(copy(*session_, wait_, back.data(), device, bytes, hipMemcpyDefault), hipSuccess);
+    ASSERT_EQ(copy(client_->copies(), wait_, device, data.data(), bytes, hipMemcpyHostToDevice), hipSuccess);
+    ASSERT_EQ(copy(client_->copies(), wait_, back.data(), device, bytes, hipMemcpyDefault), hipSuccess);
     EXPECT_EQ(back, data) << bytes;
     EXPECT_NE(device, other);
   }
   EXPECT_EQ(worker_->leases, 1);
 }
 
-TEST_F(SessionTest, KindsAndRangesAreChecked) {
+TEST_F(ClientTest, KindsAndRangesAreChecked) {
   void* device = allocate(1000);
   std::vector<std::byte> host(2000);
   auto refuse = [&](void* to, const void* from, std::size_t bytes, hipMemcpyKind kind) {
-    return copy(*session_, wait_, to, from, bytes, kind);
+    return copy(client_->copies(), wait_, to, from, bytes, kind);
   };
   EXPECT_EQ(refuse(device, host.data(), 1000, hipMemcpyDeviceToHost), hipErrorInvalidValue);
   EXPECT_EQ(refuse(host.data(), device, 1000, hipMemcpyHostToDevice), hipErrorInvalidValue);
@@ -79,7 +79,7 @@ TEST_F(SessionTest, KindsAndRangesAreChecked) {
   EXPECT_EQ(refuse(host.data() + 1000, host.data(), 1000, hipMemcpyDefault), hipSuccess);
 }
 
-TEST_F(SessionTest, BoxesThereAndBack) {
+TEST_F(ClientTest, BoxesThereAndBack) {
   // Wide enough for several batches, with gaps on both sides.
   Box box;
   box.width = 70'000;
@@ -92,12 +92,12 @@ TEST_F(SessionTest, BoxesThereAndBack) {
   box.source = {to_raw(data.data()), host_pitch, host_pitch * 22};
   box.target = {to_raw(device), device_pitch, device_pitch * 20};
   const int before = worker_->messages;
-  ASSERT_EQ(copy_box(*session_, wait_, box, hipMemcpyHostToDevice), hipSuccess);
+  ASSERT_EQ(copy_box(client_->copies(), wait_, box, hipMemcpyHostToDevice), hipSuccess);
   std::vector<std::byte> back(data.size(), std::byte{0});
   Box reverse = box;
   reverse.source = box.target;
   reverse.target = {to_raw(back.data()), host_pitch, host_pitch * 22};
-  ASSERT_EQ(copy_box(*session_, wait_, reverse, hipMemcpyDeviceToHost), hipSuccess);
+  ASSERT_EQ(copy_box(client_->copies(), wait_, reverse, hipMemcpyDeviceToHost), hipSuccess);
   for (std::uint64_t row = 0; row < 60; ++row) {
     std::size_t at = row / 20 * host_pitch * 22 + row % 20 * host_pitch;
     ASSERT_EQ(std::memcmp(&back[at], &data[at], box.width), 0) << row;
@@ -105,69 +105,71 @@ TEST_F(SessionTest, BoxesThereAndBack) {
   }
   EXPECT_EQ(worker_->messages, before + 2) << "one a copy, whatever its rows";
   box.target.address += device_pitch;
-  EXPECT_EQ(copy_box(*session_, wait_, box, hipMemcpyHostToDevice), hipErrorInvalidValue)
+  EXPECT_EQ(copy_box(client_->copies(), wait_, box, hipMemcpyHostToDevice), hipErrorInvalidValue)
       << "beyond the allocation";
 }
 
-TEST_F(SessionTest, AsynchronousCopyLandsBySynchronization) {
+TEST_F(ClientTest, AsynchronousCopyLandsBySynchronization) {
   constexpr std::size_t kBytes = 3'000'000;
   void* device = allocate(kBytes);
   std::vector<std::byte> data = pattern(kBytes, 3);
   std::vector<std::byte> back(kBytes);
-  ASSERT_EQ(copy(*session_, async_, device, data.data(), kBytes, hipMemcpyHostToDevice), hipSuccess);
+  ASSERT_EQ(copy(client_->copies(), async_, device, data.data(), kBytes, hipMemcpyHostToDevice), hipSuccess);
   data.assign(kBytes, std::byte{0});  // pageable memory may be reused at once
-  ASSERT_EQ(copy(*session_, async_, back.data(), device, kBytes, hipMemcpyDeviceToHost), hipSuccess);
+  ASSERT_EQ(copy(client_->copies(), async_, back.data(), device, kBytes, hipMemcpyDeviceToHost), hipSuccess);
   ASSERT_EQ(synchronize(), hipSuccess);
   EXPECT_EQ(back, pattern(kBytes, 3));
 }
 
-TEST_F(SessionTest, AsynchronousCopyLandsThoughNobodyWaits) {
+TEST_F(ClientTest, AsynchronousCopyLandsThoughNobodyWaits) {
   constexpr std::size_t kBytes = 3'000'000;
   void* device = allocate(kBytes);
   std::vector<std::byte> back(kBytes);
   std::vector<std::byte> data = pattern(kBytes, 4);
-  ASSERT_EQ(copy(*session_, wait_, device, data.data(), kBytes, hipMemcpyHostToDevice), hipSuccess);
-  ASSERT_EQ(copy(*session_, async_, back.data(), device, kBytes, hipMemcpyDeviceToHost), hipSuccess);
-  for (int i = 0; i < 5000 && session_->transfers().sweep(); ++i)
+  ASSERT_EQ(copy(client_->copies(), wait_, device, data.data(), kBytes, hipMemcpyHostToDevice), hipSuccess);
+  ASSERT_EQ(copy(client_->copies(), async_, back.data(), device, kBytes, hipMemcpyDeviceToHost), hipSuccess);
+  for (int i = 0; i < 5000 && client_->streams().transfers().sweep(); ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  EXPECT_FALSE(session_->transfers().sweep()) << "the pump did not move it";
+  EXPECT_FALSE(client_->streams().transfers().sweep()) << "the pump did not move it";
   EXPECT_EQ(back, data);
 }
 
-TEST_F(SessionTest, PostedFailureIsReturnedOnceByTheNextSynchronization) {
+TEST_F(ClientTest, PostedFailureIsReturnedOnceByTheNextSynchronization) {
   void* device = allocate(100);
   int value = 5;
   worker_->fail_next_copy = hipErrorIllegalAddress;
-  EXPECT_EQ(copy(*session_, async_, device, &value, sizeof value, hipMemcpyHostToDevice), hipSuccess);
+  EXPECT_EQ(copy(client_->copies(), async_, device, &value, sizeof value, hipMemcpyHostToDevice), hipSuccess);
   EXPECT_EQ(synchronize(), hipErrorIllegalAddress);
   EXPECT_EQ(synchronize(), hipSuccess);
 }
 
-TEST_F(SessionTest, AbortedCopyFromDeviceCarriesItsError) {
+TEST_F(ClientTest, AbortedCopyFromDeviceCarriesItsError) {
   void* device = allocate(100'000);
   std::vector<std::byte> back(100'000);
   worker_->abort_next_copy = hipErrorIllegalAddress;
-  EXPECT_EQ(copy(*session_, wait_, back.data(), device, back.size(), hipMemcpyDeviceToHost),
+  EXPECT_EQ(copy(client_->copies(), wait_, back.data(), device, back.size(), hipMemcpyDeviceToHost),
             hipErrorIllegalAddress);
   worker_->abort_next_copy = hipErrorLaunchFailure;
-  EXPECT_EQ(copy(*session_, async_, back.data(), device, back.size(), hipMemcpyDeviceToHost),
+  EXPECT_EQ(copy(client_->copies(), async_, back.data(), device, back.size(), hipMemcpyDeviceToHost),
             hipErrorLaunchFailure)
       << "with pageable memory the call waits";
-  ASSERT_EQ(session_->register_host(0, back.data(), back.size(), hipHostRegisterDefault), hipSuccess);
+  ASSERT_EQ(client_->host_allocations().add(0, back.data(), back.size(), hipHostRegisterDefault), hipSuccess);
   worker_->abort_next_copy = hipErrorLaunchFailure;
-  EXPECT_EQ(copy(*session_, async_, back.data(), device, back.size(), hipMemcpyDeviceToHost), hipSuccess);
+  EXPECT_EQ(copy(client_->copies(), async_, back.data(), device, back.size(), hipMemcpyDeviceToHost),
+            hipSuccess);
   EXPECT_EQ(synchronize(), hipErrorLaunchFailure);
-  EXPECT_EQ(copy(*session_, wait_, back.data(), device, back.size(), hipMemcpyDeviceToHost), hipSuccess);
+  EXPECT_EQ(copy(client_->copies(), wait_, back.data(), device, back.size(), hipMemcpyDeviceToHost),
+            hipSuccess);
 }
 
-TEST_F(SessionTest, CallbacksRunInOrderBeforeTheSynchronizationReturns) {
+TEST_F(ClientTest, CallbacksRunInOrderBeforeTheSynchronizationReturns) {
   std::vector<int> order;
   for (int i = 0; i < 20; ++i) {
-    ASSERT_EQ(session_->callbacks().add(0, 0,
-                                        [&order, i](hipError_t error) {
-                                          EXPECT_EQ(error, hipSuccess);
-                                          order.push_back(i);
-                                        }),
+    ASSERT_EQ(client_->callbacks().add(0, 0,
+                                       [&order, i](hipError_t error) {
+                                         EXPECT_EQ(error, hipSuccess);
+                                         order.push_back(i);
+                                       }),
               hipSuccess);
   }
   ASSERT_EQ(synchronize(), hipSuccess);
@@ -176,45 +178,47 @@ TEST_F(SessionTest, CallbacksRunInOrderBeforeTheSynchronizationReturns) {
   EXPECT_EQ(order, expected);
 }
 
-TEST_F(SessionTest, CallbackRunsThoughNobodyWaits) {
+TEST_F(ClientTest, CallbackRunsThoughNobodyWaits) {
   std::atomic<bool> ran{false};
-  ASSERT_EQ(session_->callbacks().add(0, 0, [&ran](hipError_t) { ran = true; }), hipSuccess);
+  ASSERT_EQ(client_->callbacks().add(0, 0, [&ran](hipError_t) { ran = true; }), hipSuccess);
   for (int i = 0; i < 5000 && !ran; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   EXPECT_TRUE(ran);
 }
 
-TEST_F(SessionTest, LostWorkerEndsEveryCall) {
+TEST_F(ClientTest, LostWorkerEndsEveryCall) {
   void* device = allocate(1 << 20);
   std::vector<std::byte> back(1 << 20);
   worker_->die();
-  EXPECT_EQ(copy(*session_, wait_, back.data(), device, back.size(), hipMemcpyDeviceToHost), kLostError);
-  EXPECT_TRUE(session_->lost());
+  EXPECT_EQ(copy(client_->copies(), wait_, back.data(), device, back.size(), hipMemcpyDeviceToHost),
+            kLostError);
+  EXPECT_TRUE(client_->connection().lost());
   EXPECT_EQ(synchronize(), kLostError);
-  use_session(session_.get());
-  EXPECT_EQ(acquire_session(), nullptr);
-  EXPECT_EQ(no_session_error(), kLostError);
-  use_session(nullptr);
-  EXPECT_EQ(no_session_error(), hipErrorNotInitialized);
+  use_client(client_.get());
+  EXPECT_EQ(acquire_client(), nullptr);
+  EXPECT_EQ(no_client_error(), kLostError);
+  use_client(nullptr);
+  EXPECT_EQ(no_client_error(), hipErrorNotInitialized);
 }
 
 // Whoever waits for the payload learns of the loss before anybody reads messages: the next call, which is
 // only posted, must not succeed.
-TEST_F(SessionTest, LossInACopyEndsEveryLaterCall) {
+TEST_F(ClientTest, LossInACopyEndsEveryLaterCall) {
   void* device = allocate(1 << 20);
   std::vector<std::byte> back(1 << 20);
   worker_->die_of_next_copy = true;
-  EXPECT_EQ(copy(*session_, wait_, back.data(), device, back.size(), hipMemcpyDeviceToHost), kLostError);
-  EXPECT_TRUE(session_->lost());
+  EXPECT_EQ(copy(client_->copies(), wait_, back.data(), device, back.size(), hipMemcpyDeviceToHost),
+            kLostError);
+  EXPECT_TRUE(client_->connection().lost());
 }
 
-TEST_F(SessionTest, GoodbyeArrives) {
-  session_->goodbye();
+TEST_F(ClientTest, GoodbyeArrives) {
+  client_->connection().goodbye();
   for (int i = 0; i < 2000 && !worker_->goodbye; ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   EXPECT_TRUE(worker_->goodbye);
 }
 
-TEST_F(SessionTest, ManyThreads) {
+TEST_F(ClientTest, ManyThreads) {
   std::vector<std::thread> threads;
   for (unsigned t = 0; t < 4; ++t) {
     threads.emplace_back([this, t] {
@@ -223,12 +227,14 @@ TEST_F(SessionTest, ManyThreads) {
         void* device = allocate(bytes);
         std::vector<std::byte> data = pattern(bytes, t * 100 + static_cast<unsigned>(i));
         std::vector<std::byte> back(bytes);
-        EXPECT_EQ(copy(*session_, async_, device, data.data(), bytes, hipMemcpyHostToDevice), hipSuccess);
-        EXPECT_EQ(copy(*session_, i % 2 ? wait_ : async_, back.data(), device, bytes, hipMemcpyDefault),
+        EXPECT_EQ(copy(client_->copies(), async_, device, data.data(), bytes, hipMemcpyHostToDevice),
                   hipSuccess);
+        EXPECT_EQ(
+            copy(client_->copies(), i % 2 ? wait_ : async_, back.data(), device, bytes, hipMemcpyDefault),
+            hipSuccess);
         EXPECT_EQ(synchronize(), hipSuccess);
         EXPECT_EQ(back, data);
-        EXPECT_EQ(session_->device_memory().release(to_raw(device)), hipSuccess);
+        EXPECT_EQ(client_->device_memory().release(to_raw(device)), hipSuccess);
       }
     });
   }

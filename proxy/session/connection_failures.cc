@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Session: what the worker says of work that failed.
+// What the worker says, on a connection, of work that failed.
 #include <algorithm>
 #include <string>
 
 #include "hipcore/errors/error_text.h"
-#include "proxy/session/session.h"
+#include "proxy/session/connection.h"
 
 namespace tf::proxy {
 namespace {
@@ -14,8 +14,9 @@ constexpr std::size_t kFailureTextMax = 1024;  // of what the worker says of a d
 }  // namespace
 
 // For the program's user; the program hears of it from the calls that wait.
-void Session::on_device_failed(const protocol::DeviceFailedRequest& failed, std::span<const std::byte> what) {
-  const auto device = static_cast<std::int64_t>(failed.device) - device_base_;
+void Connection::on_device_failed(const protocol::DeviceFailedRequest& failed,
+                                  std::span<const std::byte> what) {
+  const auto device = static_cast<std::int64_t>(failed.device) - devices_.first;
   if (device < 0 || device >= device_count()) return;
   std::string text;
   for (const std::byte byte : what.first(std::min(what.size(), kFailureTextMax))) {
@@ -29,11 +30,11 @@ void Session::on_device_failed(const protocol::DeviceFailedRequest& failed, std:
       hipdata::error_text(static_cast<hipError_t>(failed.error)).name);
 }
 
-Status Session::on_fault(const protocol::FaultRequest& fault) {
+Status Connection::on_fault(const protocol::FaultRequest& fault) {
   auto error = static_cast<hipError_t>(fault.error);
-  auto device = static_cast<std::int64_t>(fault.device) - device_base_;
+  auto device = static_cast<std::int64_t>(fault.device) - devices_.first;
   if (error == hipSuccess) return Status(Code::kProtocol, "a fault that reports success");
-  faults_.note(static_cast<int>(device), fault.stream, error);
+  streams_.faults().note(static_cast<int>(device), fault.stream, error);
   if (fault.failed_opcode == 0) {
     failure_told_.line("work on device " + std::to_string(device) + " failed with error " +
                        std::to_string(fault.error) + "; calls that wait return it");

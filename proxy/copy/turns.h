@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns: what the session keeps for copies that wait for their turn on the client's side
-// (custom/copy_turns.h). Any thread.
+// Turns: what is kept for copies that wait for their turn on the client's side (copy_turns.h). Any thread.
 #pragma once
 
 #include <array>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "proxy/session/process.h"
+// See process.h: connecting once, and what fork() leaves of it.
+#include "proxy/client/process.h"
 
 #include <pthread.h>
 #include <unistd.h>
@@ -15,11 +16,11 @@
 
 namespace tf::proxy {
 
-constinit std::atomic<Session*> internal::connected_session{nullptr};
+constinit std::atomic<Client*> internal::connected_client{nullptr};
 
 namespace {
 
-using internal::connected_session;
+using internal::connected_client;
 
 enum class Phase : int { kFresh, kConnected, kFailed, kForked };
 
@@ -38,8 +39,8 @@ void after_fork_in_child() {
   bool untouched = state.phase.load(std::memory_order_relaxed) == Phase::kFresh &&
                    !state.busy.load(std::memory_order_relaxed);  // single-threaded here
   if (untouched || state.phase.load(std::memory_order_relaxed) == Phase::kForked) return;
-  const Session* session = connected_session.exchange(nullptr, std::memory_order_relaxed);  // as above
-  if (session != nullptr) session->after_fork_in_child();
+  const Client* client = connected_client.exchange(nullptr, std::memory_order_relaxed);  // as above
+  if (client != nullptr) client->connection().after_fork_in_child();
   state.phase.store(Phase::kForked, std::memory_order_relaxed);
 }
 
@@ -54,6 +55,10 @@ Process& process() {
   return state;
 }
 
+unsigned copy_helpers(const Settings& settings) {
+  return settings.copy_threads ? *settings.copy_threads - 1 : CopyThreads::helpers_to_spare();
+}
+
 void connect_first(Process& state) {
   std::lock_guard lock(state.mutex);
   if (state.phase.load(std::memory_order_relaxed) != Phase::kFresh) return;  // under the mutex
@@ -61,24 +66,24 @@ void connect_first(Process& state) {
   Result<Settings> settings = read_settings();
   if (settings) set_debug(settings->debug);
   const stats::WaitScope waiting(stats::Wait::kConnect);
-  Result<Session::Parts> parts = settings ? connect(*settings) : Result<Session::Parts>(settings.status());
+  Result<Connected> parts = settings ? connect(*settings) : Result<Connected>(settings.status());
   Phase next = Phase::kFailed;
   if (parts) {
     stats::note_transport(parts->endpoint->transport());
-    auto session = std::make_unique<Session>(std::move(*parts));
-    connected_session.store(session.release(), std::memory_order_release);  // pairs with acquire_session()
+    auto client = std::make_unique<Client>(std::move(*parts), copy_helpers(*settings));
+    connected_client.store(client.release(), std::memory_order_release);  // pairs with acquire_client()
     next = Phase::kConnected;
   } else {
     std::string where = settings ? " (worker " + settings->worker + ")" : "";
     log_line("no worker" + where + ": " + parts.status().message());
   }
   state.busy.store(false, std::memory_order_relaxed);
-  state.phase.store(next, std::memory_order_release);  // pairs with acquire_session()
+  state.phase.store(next, std::memory_order_release);  // pairs with acquire_client()
 }
 
 }  // namespace
 
-Session* internal::acquire_first_session() {
+Client* internal::acquire_first_client() {
   Process& state = process();
   Phase phase = state.phase.load(std::memory_order_acquire);  // pairs with connect_first()
   if (phase == Phase::kFresh) {
@@ -91,15 +96,15 @@ Session* internal::acquire_first_session() {
         "start HIP in the child only, or use spawn or exec");
     return nullptr;
   }
-  return current_session();
+  return current_client();
 }
 
-Session* current_session() {
-  Session* session = connected_session.load(std::memory_order_acquire);  // pairs with connect_first()
-  return session != nullptr && !session->lost() ? session : nullptr;
+Client* current_client() {
+  Client* client = connected_client.load(std::memory_order_acquire);  // pairs with connect_first()
+  return client != nullptr && !client->connection().lost() ? client : nullptr;
 }
 
-hipError_t no_session_error() {
+hipError_t no_client_error() {
   return process().phase.load(std::memory_order_acquire) == Phase::kConnected ? kLostError
                                                                               : hipErrorNotInitialized;
 }
@@ -108,17 +113,17 @@ void end_process() {
   stats::note_end();
   Process& state = process();
   if (state.phase.load(std::memory_order_acquire) != Phase::kConnected) return;
-  Session* session = connected_session.load(std::memory_order_acquire);
-  if (session == nullptr) return;
-  session->goodbye();
-  session->leave_threads();
+  Client* client = connected_client.load(std::memory_order_acquire);
+  if (client == nullptr) return;
+  client->connection().goodbye();
+  client->leave_threads();
 }
 
-void use_session(Session* session) {
+void use_client(Client* client) {
   Process& state = process();
   std::lock_guard lock(state.mutex);
-  connected_session.store(session, std::memory_order_release);
-  state.phase.store(session != nullptr ? Phase::kConnected : Phase::kFresh, std::memory_order_release);
+  connected_client.store(client, std::memory_order_release);
+  state.phase.store(client != nullptr ? Phase::kConnected : Phase::kFresh, std::memory_order_release);
 }
 
 }  // namespace tf::proxy

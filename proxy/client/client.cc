@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the parts of a client are put together, and what the connection's events mean to them.
+#include "proxy/client/client.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "proxy/base/log.h"
+#include "proxy/session/device_view.h"
+
+namespace tf::proxy {
+
+Client::Client(Connected connected, unsigned copy_helpers)
+    : snapshot_(only_device(std::move(connected.snapshot), connected.only_device)),
+      connection_(std::move(connected.endpoint), std::move(connected.control),
+                  {std::max(connected.only_device, 0), static_cast<int>(snapshot_.devices.size())}, *this),
+      callbacks_(connection_),
+      leases_(connection_, snapshot_, lease_mappings_, huge_pages_),
+      device_memory_(snapshot_, leases_),
+      pools_(connection_.handles().of(protocol::HandleKind::kMemPool)),
+      host_parts_(connection_, huge_pages_),
+      host_window_(host_parts_),
+      host_memory_(host_window_),
+      mirror_(connection_),
+      host_allocations_(connection_, host_memory_, mirror_),
+      modules_(connection_, snapshot_, *this),
+      copies_(connection_, callbacks_,
+              {device_memory_, host_memory_, host_window_, lease_mappings_, huge_pages_}, copy_helpers),
+      graphs_(snapshot_, copies_, modules_) {
+  map_leases(std::move(connected.files.leases), reserve_windows());
+  map_host_window(connected.files.host_window.get());
+}
+
+// A transfer still running refers to memory of the parts'.
+Client::~Client() {
+  callbacks_.stop();
+  connection_.close();
+}
+
+// False: a device's window could not be reserved.
+bool Client::reserve_windows() {
+  bool all = true;
+  for (const protocol::DeviceSnapshot& device : snapshot_.devices) {
+    if (device.window.bytes == 0) continue;
+    Result<ReservedWindow> window = ReservedWindow::reserve(device.window.base, device.window.bytes);
+    all = all && window && *window;
+    if (window) {
+      windows_.push_back(std::move(*window));
+    } else {
+      // Addresses inside live allocations still decide; only a stray pointer could be taken for the other
+      // kind.
+      log_debug("continuing without a reserved address window: " + window.status().to_string());
+    }
+  }
+  if (snapshot_.reservations.bytes == 0 || snapshot_.devices.empty()) return all;
+  // These the program is told of before anything lives in them: no window, no virtual memory management.
+  const protocol::AddressWindow& range = snapshot_.reservations;
+  Result<ReservedWindow> window = ReservedWindow::reserve(range.base, range.bytes);
+  if (!window) {
+    log_debug("no virtual memory management: " + window.status().to_string());
+    return all;
+  }
+  windows_.push_back(std::move(*window));
+  std::uint64_t unit = 0;
+  for (const protocol::DeviceSnapshot& device : snapshot_.devices)
+    unit = std::max(unit, device.map_granularity_bytes);
+  virtual_memory_.open(range, unit);
+  return all;
+}
+
+void Client::map_leases(net::OwnedFd socket, bool reserved) {
+  if (reserved) lease_mappings_.open(std::move(socket));
+  if (!lease_mappings_.complete()) snapshot_.device_access = protocol::DeviceAccess::kNone;
+}
+
+// The mapping outlives the descriptor.
+void Client::map_host_window(int file) {
+  if (snapshot_.host_access != protocol::HostAccess::kNone) {
+    const Status mapped = host_window_.map(snapshot_.host_window, snapshot_.host_access, file);
+    if (!mapped.is_ok()) log_debug("kernels cannot use host memory: " + mapped.to_string());
+    snapshot_.host_access = host_window_.access();
+  }
+  describe_host_access(snapshot_);
+}
+
+// A launch has asked the graphs before, when it knew more.
+std::optional<hipError_t> Client::before_post(protocol::Op op, int device, std::span<const std::byte> head) {
+  if (op != protocol::Op::kLaunch && graphs_.capturing()) {
+    if (const auto verdict = graphs_.offer(op, device, head)) return verdict;
+  }
+  if (mirror_.any()) {
+    if (const hipError_t error = mirror_.before(op, device, head); error != hipSuccess) return error;
+  }
+  return std::nullopt;
+}
+
+hipError_t Client::stream_waited(int device, std::uint64_t stream) {
+  device_memory_.stream_idle(device, stream);
+  pools_.synchronized(device);
+  return waited();
+}
+
+hipError_t Client::device_waited(int device) {
+  device_memory_.device_idle(device);
+  pools_.synchronized(device);
+  return waited();
+}
+
+void Client::callback_due(std::uint64_t cookie, hipError_t error) { callbacks_.due(cookie, error); }
+
+void Client::add_variable(int device, std::uint64_t address, std::uint64_t bytes) {
+  device_memory_.add_variable(device, address, bytes);
+}
+
+void Client::remove_variable(std::uint64_t address) { device_memory_.remove_variable(address); }
+
+void Client::unshare(int device, std::uint64_t base) {
+  auto key = shared_memory_.freed(base);
+  if (!key) return;
+  protocol::WithdrawSharedRequest request{};
+  request.key_low = key->low;
+  request.key_high = key->high;
+  (void)connection_.post(device, request);
+}
+
+}  // namespace tf::proxy

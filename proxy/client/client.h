@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// Client: all that a process has at a worker. It owns the connection and the parts that stand on it, and
+// tells the parts what the connection has to say. A part knows the parts below it, each by the interface that
+// it needs, and none knows the client. Any thread.
+#pragma once
+
+#include <hip/hip_runtime_api.h>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "hipcore/wire/device_snapshot.h"
+#include "proxy/base/handles.h"
+#include "proxy/client/host_allocations.h"
+#include "proxy/copy/copy_engine.h"
+#include "proxy/copy/mirror.h"
+#include "proxy/graphs/graphs.h"
+#include "proxy/memory/address_window.h"
+#include "proxy/memory/device_memory.h"
+#include "proxy/memory/host_memory.h"
+#include "proxy/memory/host_parts.h"
+#include "proxy/memory/host_window.h"
+#include "proxy/memory/huge_pages.h"
+#include "proxy/memory/lease_mappings.h"
+#include "proxy/memory/leases.h"
+#include "proxy/memory/pools.h"
+#include "proxy/memory/shared_memory.h"
+#include "proxy/memory/virtual_memory.h"
+#include "proxy/module/module_cache.h"
+#include "proxy/session/callbacks.h"
+#include "proxy/session/connect.h"
+#include "proxy/session/connection.h"
+#include "proxy/session/reply_cache.h"
+
+namespace tf::proxy {
+
+class Client final : private ConnectionObserver, private DeviceVariables {
+ public:
+  // `copy_helpers`: as CopyThreads takes them.
+  explicit Client(Connected connected, unsigned copy_helpers = 0);
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
+  ~Client();
+
+  const protocol::WorkerSnapshot& snapshot() const { return snapshot_; }
+  int device_count() const { return static_cast<int>(snapshot_.devices.size()); }
+  bool has_devices() const { return !snapshot_.devices.empty(); }
+  Connection& connection() { return connection_; }
+  const Connection& connection() const { return connection_; }
+  Streams& streams() { return connection_.streams(); }
+  Handles& handles() { return connection_.handles(); }
+  Callbacks& callbacks() { return callbacks_; }
+  DeviceMemory& device_memory() { return device_memory_; }
+  const LeaseMappings& lease_mappings() const { return lease_mappings_; }
+  VirtualMemory& virtual_memory() { return virtual_memory_; }
+  SharedMemory& shared_memory() { return shared_memory_; }
+  Pools& pools() { return pools_; }
+  const HostMemory& host_memory() const { return host_memory_; }
+  HostAllocations& host_allocations() { return host_allocations_; }
+  Mirror& mirror() { return mirror_; }
+  CopyEngine& copies() { return copies_; }
+  ModuleCache& modules() { return modules_; }
+  Graphs& graphs() { return graphs_; }
+  // Objects that exist once per arguments, such as a device's default pool. `created_order` is held from
+  // looking to posting the creation, so that nobody uses a handle that the worker has not heard of.
+  ReplyCache& created() { return created_; }
+  std::mutex& created_order() { return created_order_; }
+
+  // The allocation at `base` is about to be freed: nobody can open it any more.
+  void unshare(int device, std::uint64_t base);
+  // What every call does that has waited for some of the work, when it found no failure.
+  hipError_t waited() { return mirror_.any() ? mirror_.after_wait() : hipSuccess; }
+
+  // hipSetDeviceFlags: kept, not acted upon. REQUIRES: 0 <= device < device_count()
+  unsigned device_flags(int device) const {
+    return device_flags_[static_cast<std::size_t>(device)].load(std::memory_order_relaxed);
+  }
+  void set_device_flags(int device, unsigned flags) {
+    device_flags_[static_cast<std::size_t>(device)].store(flags,
+                                                          std::memory_order_relaxed);  // a value of its own
+  }
+
+  // The process ends with the client in it: nobody will join its threads.
+  void leave_threads() {
+    connection_.leave_thread();
+    copies_.threads().leave();
+  }
+
+ private:
+  std::optional<hipError_t> before_post(protocol::Op op, int device,
+                                        std::span<const std::byte> head) override;
+  hipError_t stream_waited(int device, std::uint64_t stream) override;
+  hipError_t device_waited(int device) override;
+  void callback_due(std::uint64_t cookie, hipError_t error) override;
+  void add_variable(int device, std::uint64_t address, std::uint64_t bytes) override;
+  void remove_variable(std::uint64_t address) override;
+
+  bool reserve_windows();
+  void map_leases(net::OwnedFd socket, bool reserved);
+  void map_host_window(int file);
+
+  protocol::WorkerSnapshot snapshot_;
+  std::vector<ReservedWindow> windows_;
+  Connection connection_;
+  ReplyCache created_{protocol::kHandleSlotsMax};  // never full: no more than there are handles
+  std::mutex created_order_;
+  std::array<std::atomic<unsigned>, protocol::kDevicesMax> device_flags_{};
+  Callbacks callbacks_;
+  LeaseMappings lease_mappings_;
+  HugePages huge_pages_;
+  Leases leases_;
+  DeviceMemory device_memory_;
+  VirtualMemory virtual_memory_;
+  SharedMemory shared_memory_;
+  Pools pools_;
+  HostParts host_parts_;
+  HostWindow host_window_;
+  HostMemory host_memory_;
+  Mirror mirror_;
+  HostAllocations host_allocations_;
+  ModuleCache modules_;
+  CopyEngine copies_;
+  Graphs graphs_;  // first to go: executable graphs tell the worker
+};
+
+}  // namespace tf::proxy

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// The process's one client: connected at the first call that needs it, kept until the process is gone.
+//
+// Never destroyed, because programs call HIP from static destructors. A child made by fork() cannot use its
+// parent's connection: it neither reads nor writes it, and every call there returns hipErrorNotInitialized.
+// Any thread.
+#pragma once
+
+#include <hip/hip_runtime_api.h>
+
+#include <atomic>
+#include <memory>
+
+#include "proxy/client/client.h"
+
+namespace tf::proxy {
+
+namespace internal {
+// The client once it is connected. Null again in the child of fork(). Release pairs with acquire_client().
+extern constinit std::atomic<Client*> connected_client;
+Client* acquire_first_client();
+}  // namespace internal
+
+// The client, connecting if this is the first time; null when there is none.
+inline Client* acquire_client() {
+  Client* const client = internal::connected_client.load(std::memory_order_acquire);
+  return client != nullptr && !client->connection().lost() ? client : internal::acquire_first_client();
+}
+
+// The client if there is a usable one already; never connects.
+Client* current_client();
+
+// Why acquire_client() returned null: hipErrorNotInitialized (no worker, wrong settings, forked child) or
+// hipErrorDeinitialized (there was one and the worker is lost).
+hipError_t no_client_error();
+
+// At the end of the process, after the program's own destructors: lets the worker know.
+void end_process();
+
+// Tests: use this client instead of connecting. The caller keeps owning it; null takes it away again.
+void use_client(Client* client);
+
+}  // namespace tf::proxy

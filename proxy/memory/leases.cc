@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// The messages that lease device memory and give it back.
+#include "proxy/memory/leases.h"
+
+#include <mutex>
+#include <string>
+
+#include "proxy/base/log.h"
+
+namespace tf::proxy {
+
+hipError_t Leases::lease(int device, std::uint64_t bytes, Lease& lease) {
+  protocol::LeaseMemoryRequest request{};
+  request.bytes = bytes;
+  protocol::LeaseMemoryReply reply{};
+  const std::lock_guard order(mappings_.order());
+  const hipError_t error = connection_.call(device, request, reply);
+  if (error != hipSuccess) return error;
+  lease = Lease{reply.address, reply.bytes};
+  const protocol::AddressWindow& window = snapshot_.devices[static_cast<std::size_t>(device)].window;
+  const bool mapped = reply.mapped != 0 && window.contains(lease.address, lease.bytes);
+  const Status taken = mappings_.take(lease.address, lease.bytes, mapped);
+  if (!taken.is_ok()) log_debug("device memory is no longer mapped in this process: " + taken.to_string());
+  return hipSuccess;
+}
+
+void Leases::return_lease(int device, std::uint64_t address) {
+  huge_pages_.forget(address, mappings_.drop(address));
+  protocol::ReturnLeaseRequest request{};
+  request.address = address;
+  (void)connection_.post(device, request);
+}
+
+}  // namespace tf::proxy

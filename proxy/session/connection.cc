@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proxy/session/connection.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "proxy/base/thread.h"
+
+namespace tf::proxy {
+namespace {
+
+constexpr std::size_t kReplyBytesMax = 1024;
+constexpr std::chrono::seconds kPassTime{5};  // for a message of a few bytes
+
+// What Streams::observe() has an eye on.
+constexpr bool is_observed(protocol::Op op) {
+  return op == protocol::Op::kStreamWaitEvent || op == protocol::Op::kStreamCreateWithFlags ||
+         op == protocol::Op::kStreamCreateWithPriority;
+}
+
+}  // namespace
+
+Connection::Connection(std::unique_ptr<Endpoint> endpoint, net::OwnedFd control, Devices devices,
+                       ConnectionObserver& observer)
+    : observer_(observer),
+      endpoint_(std::move(endpoint)),
+      devices_(devices),
+      queue_(*endpoint_, *this, stats::queue_observer()),
+      streams_(queue_, handles_),
+      control_(std::move(control)) {
+  endpoint_->bulk().refuse_unasked();  // every receive is posted before its request
+  if (control_ && !start_thread(watcher_, "hip-control", [this] { watch_control(); }))
+    log_debug("no thread watches the control connection: only the next call notices a lost worker");
+}
+
+// A transfer still running refers to memory of ours; failing the endpoint ends it.
+void Connection::close() {
+  if (control_) ::shutdown(control_.get(), SHUT_RDWR);
+  if (watcher_.joinable()) watcher_.join();
+  endpoint_->fail(Status(Code::kClosed, "the session ends"));
+  streams_.transfers().await_through(UINT64_MAX);
+}
+
+void Connection::watch_control() {
+  for (;;) {
+    pollfd entry{control_.get(), POLLIN | POLLRDHUP, 0};
+    int ready = ::poll(&entry, 1, -1);  // ends with the connection, at the latest by close()
+    if (ready < 0 && errno == EINTR) continue;
+    break;
+  }
+  // Nothing is ever sent on it after HELLO: readable means closed, or a worker that is none.
+  lose(Status(Code::kPeerLost, "the worker closed the control connection"));
+}
+
+void Connection::lose(const Status& reason) {
+  {
+    // Told before any call can return the loss: the program may end at once when it sees it.
+    std::lock_guard lock(loss_mutex_);
+    if (lost()) return;
+    if (reason.code() != Code::kClosed) {
+      loss_told_.line("lost the worker: " + reason.to_string() +
+                      "; every HIP call now returns hipErrorDeinitialized");
+      if (!leaving_.load(std::memory_order_relaxed)) stats::note_lost();  // it hangs up when it is told to
+    }
+    lost_.store(true, std::memory_order_release);  // pairs with lost()
+  }
+  endpoint_->fail(reason);
+}
+
+hipError_t Connection::transferred(const Status& status) {
+  const hipError_t error = transfer_error(status);
+  if (error == kLostError) lose_endpoint(status);
+  return error;
+}
+
+// Before anybody is told of it: no later call may succeed. The endpoint knows best why it ended.
+void Connection::lose_endpoint(const Status& otherwise) {
+  const Status now = endpoint_->status();
+  lose(now.is_ok() ? otherwise : now);
+}
+
+void Connection::goodbye() {
+  if (lost()) return;
+  leaving_.store(true, std::memory_order_relaxed);
+  loss_told_.silence();  // the worker hangs up now because we asked it to
+  protocol::GoodbyeRequest request{};
+  (void)post(0, request);
+  for (int i = 0; i < 64; ++i) (void)queue_.poll();
+}
+
+hipError_t Connection::record_event(int device, std::span<const std::byte> head) {
+  protocol::EventRecordRequest request;
+  if (head.size() != sizeof request) return hipErrorInvalidValue;
+  std::memcpy(&request, head.data(), sizeof request);
+  if (!streams_.may_record(request.event, device, request.stream)) return hipErrorInvalidHandle;
+  const hipError_t error = transmit(request.kOp, device, head, {});
+  streams_.note_recording(request.event, device, request.stream);
+  return error;
+}
+
+void Connection::note_shared(std::uint64_t event) {
+  take_care(Care::kSharing, true);
+  streams_.recordings().share(event);
+}
+
+void Connection::take_care(Care what, bool on) {
+  const auto bit = static_cast<unsigned>(what);
+  if (on)
+    care_.fetch_or(bit, std::memory_order_relaxed);
+  else
+    care_.fetch_and(~bit, std::memory_order_relaxed);
+}
+
+hipError_t Connection::send(protocol::Op op, int device, std::span<const std::byte> head,
+                            std::span<const std::byte> tail) {
+  if (takes_care()) [[unlikely]]
+    return send_with_care(op, device, head, tail);
+  return send_observed(op, device, head, tail);
+}
+
+hipError_t Connection::send_observed(protocol::Op op, int device, std::span<const std::byte> head,
+                                     std::span<const std::byte> tail) {
+  if (op == protocol::Op::kEventRecord) return record_event(device, head);
+  if (is_observed(op)) streams_.observe(op, device, head);
+  return transmit(op, device, head, tail);
+}
+
+hipError_t Connection::send_with_care(protocol::Op op, int device, std::span<const std::byte> head,
+                                      std::span<const std::byte> tail) {
+  if (const auto verdict = observer_.before_post(op, device, head)) return *verdict;
+  const hipError_t error = send_observed(op, device, head, tail);
+  if (error != hipSuccess) return error;
+  if (stats::counting()) stats::count_post();
+  return is_sharing() ? finish_for_sharers(op, device, head) : hipSuccess;
+}
+
+hipError_t Connection::transmit(protocol::Op op, int device, std::span<const std::byte> head,
+                                std::span<const std::byte> tail) {
+  const std::uint32_t flags = kFlagNoReply | (tail.empty() ? 0 : kFlagInlineData) |
+                              static_cast<std::uint32_t>(worker_ordinal(device)) << kDeviceShift;
+  const Status status = queue_.post(static_cast<std::uint16_t>(op), flags, head, tail);
+  if (status.is_ok()) [[likely]]
+    return hipSuccess;
+  if (status.code() == Code::kInvalidArgument) return hipErrorInvalidValue;  // longer than a message
+  lose(status);
+  return kLostError;
+}
+
+// Posts that other processes could see the late effect of: the fills without a stream, and recordings of
+// shared events.
+hipError_t Connection::finish_for_sharers(protocol::Op op, int device, std::span<const std::byte> head) {
+  switch (op) {
+    case protocol::Op::kMemset:
+    case protocol::Op::kMemsetD8:
+    case protocol::Op::kMemsetD16:
+    case protocol::Op::kMemsetD32:
+    case protocol::Op::kMemset2D:
+    case protocol::Op::kMemset3D:
+      return synchronized_stream(device, 0, call(device, protocol::SynchronizeStreamRequest{0}));
+    case protocol::Op::kEventRecord: break;
+    default: return hipSuccess;
+  }
+  protocol::EventRecordRequest recorded;
+  std::memcpy(&recorded, head.data(), sizeof recorded);
+  auto facts = streams_.recordings().find(recorded.event);
+  if (!facts || !facts->shared) return hipSuccess;
+  hipError_t error = call(device, protocol::QueryEventRequest{recorded.event});
+  return error == hipErrorNotReady ? hipSuccess : error;
+}
+
+hipError_t Connection::exchange(protocol::Op op, int device, std::span<const std::byte> head,
+                                std::span<const std::byte> tail, std::span<std::byte> reply) {
+  std::array<std::byte, sizeof(protocol::ReplyPrefix) + kReplyBytesMax> buffer;
+  if (reply.size() > kReplyBytesMax) return hipErrorInvalidValue;
+  std::uint32_t flags = (tail.empty() ? 0 : kFlagInlineData) |
+                        static_cast<std::uint32_t>(worker_ordinal(device)) << kDeviceShift;
+  std::span<std::byte> target = std::span(buffer).first(sizeof(protocol::ReplyPrefix) + reply.size());
+  // How long a kernel runs is not ours to bound; a worker that dies closes the control connection.
+  Result<Reply> answer =
+      queue_.call(static_cast<std::uint16_t>(op), flags, head, tail, target, Deadline::never());
+  if (!answer) {
+    if (answer.code() == Code::kInvalidArgument) return hipErrorInvalidValue;
+    if (answer.code() == Code::kResourceExhausted) return hipErrorOutOfMemory;
+    lose(answer.status());
+    return kLostError;
+  }
+  (void)shown_.load(std::memory_order_acquire);  // pairs with show_to_replies()
+  protocol::ReplyPrefix prefix;
+  bool whole = answer->bytes == target.size();
+  if (answer->bytes < sizeof prefix || (!whole && answer->bytes != sizeof prefix)) {
+    lose(Status(Code::kProtocol, "a reply of " + std::to_string(answer->bytes) + " bytes, expected " +
+                                     std::to_string(target.size())));
+    return kLostError;
+  }
+  std::memcpy(&prefix, buffer.data(), sizeof prefix);
+  auto error = static_cast<hipError_t>(prefix.error);
+  if (error == hipSuccess && !whole) {
+    lose(Status(Code::kProtocol, "a reply without its fields"));
+    return kLostError;
+  }
+  if (whole && !reply.empty()) std::memcpy(reply.data(), buffer.data() + sizeof prefix, reply.size());
+  return error;
+}
+
+Status Connection::on_message(const FrameHeader& header, std::span<const std::byte> payload) {
+  auto op = static_cast<protocol::Op>(header.opcode);
+  if (op == protocol::FaultRequest::kOp && payload.size() == sizeof(protocol::FaultRequest)) {
+    protocol::FaultRequest fault;
+    std::memcpy(&fault, payload.data(), sizeof fault);
+    return on_fault(fault);
+  }
+  if (op == protocol::CallbackDueRequest::kOp && payload.size() == sizeof(protocol::CallbackDueRequest)) {
+    protocol::CallbackDueRequest due;
+    std::memcpy(&due, payload.data(), sizeof due);
+    observer_.callback_due(due.cookie, static_cast<hipError_t>(due.error));
+    return Status::ok();
+  }
+  if (op == protocol::DeviceFailedRequest::kOp && payload.size() >= sizeof(protocol::DeviceFailedRequest)) {
+    protocol::DeviceFailedRequest failed;
+    std::memcpy(&failed, payload.data(), sizeof failed);
+    on_device_failed(failed, payload.subspan(sizeof failed));
+    return Status::ok();
+  }
+  return Status(Code::kProtocol, "the worker sent an unexpected message, opcode " +
+                                     std::to_string(header.opcode) + ", " + std::to_string(payload.size()) +
+                                     " bytes");
+}
+
+hipError_t Connection::pass_file(int file, std::uint64_t& number) {
+  if (!control_) return hipErrorNotSupported;
+  files_under_way_.acquire();
+  Status passed;
+  {
+    std::lock_guard lock(passing_);
+    number = ++files_passed_;
+    passed = protocol::send_passed_file(control_.get(), number, file, Deadline::after(kPassTime));
+  }
+  if (passed) return hipSuccess;
+  lose(passed);
+  files_under_way_.release();
+  return kLostError;
+}
+
+}  // namespace tf::proxy

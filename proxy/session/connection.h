@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+// Connection: one connection to a worker: posting, calling, waiting, and its end.
+//
+// All functions may be called from any thread. A connection is lost for good at its first transport failure
+// or when the control connection closes: the reason is printed once and every call from then on returns
+// hipErrorDeinitialized at once. (No worker from the start: hipErrorNotInitialized; see client/process.h.)
+#pragma once
+
+#include <hip/hip_runtime_api.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <semaphore>
+#include <span>
+#include <thread>
+
+#include "hipcore/wire/device_snapshot.h"
+#include "hipcore/wire/gen/messages.h"
+#include "hipcore/wire/gen/op.h"
+#include "hipcore/wire/passed_file.h"
+#include "proxy/base/handles.h"
+#include "proxy/base/log.h"
+#include "proxy/session/reply_cache.h"
+#include "proxy/session/streams.h"
+#include "proxy/stats/counting.h"
+#include "transport/net/fd.h"
+#include "transport/request_queue.h"
+
+namespace tf::proxy {
+
+inline constexpr hipError_t kLostError = hipErrorDeinitialized;
+
+// What the parts above a connection hear of it: its owner knows them. Any thread.
+class ConnectionObserver {
+ public:
+  // A request is about to be posted, while there is something to take care of (Connection::take_care()).
+  // Nothing: it goes on; else the call returns this, and it does not.
+  virtual std::optional<hipError_t> before_post(protocol::Op op, int device,
+                                                std::span<const std::byte> head) = 0;
+  // A call has waited for the stream, or for the device, and has found no failure.
+  virtual hipError_t stream_waited(int device, std::uint64_t stream) = 0;
+  virtual hipError_t device_waited(int device) = 0;
+  // A host function may run. From whichever thread drives the endpoint: must neither call nor wait.
+  virtual void callback_due(std::uint64_t cookie, hipError_t error) = 0;
+
+ protected:
+  ~ConnectionObserver() = default;
+};
+
+// Why posting is more than posting. All of them are rare.
+enum class Care : unsigned {
+  kCapturing = 1,  // a stream is being captured
+  kMirroring = 2,  // memory is carried to the worker before work, and back
+  // Memory or events are other processes' too: what a synchronous call did must be done when it returns,
+  // since who is told of it by other means may look at once.
+  kSharing = 4,
+};
+
+class Connection final : private MessageSink {
+ public:
+  // The worker's devices that the program sees: `count` of them from `first` on.
+  struct Devices {
+    int first = 0;
+    int count = 0;
+  };
+  // `control` may be missing in tests. `observer` outlives the connection; it is called from the first post
+  // on.
+  Connection(std::unique_ptr<Endpoint> endpoint, net::OwnedFd control, Devices devices,
+             ConnectionObserver& observer);
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+  ~Connection() { close(); }
+  // Ends it and every transfer that is still running. Waits.
+  void close();
+
+  RequestQueue& queue() { return queue_; }
+  BulkPlane& bulk() { return endpoint_->bulk(); }
+  const Capabilities& capabilities() const { return endpoint_->capabilities(); }
+  Handles& handles() { return handles_; }
+  ReplyCache& replies() { return replies_; }
+  Streams& streams() { return streams_; }
+  int device_count() const { return devices_.count; }
+  // The worker's ordinal of a device of ours. REQUIRES: 0 <= device < device_count()
+  int worker_ordinal(int device) const { return device + devices_.first; }
+
+  // --- its end
+  bool lost() const { return lost_.load(std::memory_order_acquire); }  // pairs with lose()
+  void lose(const Status& reason);
+  // Why it ended; ok while it has not.
+  Status status() const { return endpoint_->status(); }
+  // What a bulk transfer's status means to the program. A broken connection found by it is lost, which is
+  // told before this returns.
+  hipError_t transferred(const Status& status);
+  // Tells the worker that nothing more comes. Does not wait.
+  void goodbye();
+  // In the child of fork(), which never uses the connection again: gives up the child's copy of the control
+  // connection, so that the worker learns of the parent's end while the child lives on. Async-signal-safe.
+  void after_fork_in_child() const {
+    if (control_) ::close(control_.get());
+  }
+  // The process ends with the connection in it: nobody will join its thread.
+  void leave_thread() {
+    if (watcher_.joinable()) watcher_.detach();
+  }
+
+  // --- requests
+  // One message to `device`'s executor, posted or answered. `reply` gets what follows the error.
+  hipError_t send(protocol::Op op, int device, std::span<const std::byte> head,
+                  std::span<const std::byte> tail);
+  hipError_t exchange(protocol::Op op, int device, std::span<const std::byte> head,
+                      std::span<const std::byte> tail, std::span<std::byte> reply);
+  template <typename Request>
+  hipError_t post(int device, const Request& request, std::span<const std::byte> tail = {}) {
+    const hipError_t error = send(Request::kOp, device, std::as_bytes(std::span(&request, 1)), tail);
+    streams_.note_posted(device, trace_of(request));
+    return error;
+  }
+  template <typename Request, typename Reply>
+  hipError_t call(int device, const Request& request, Reply& reply, std::span<const std::byte> tail = {}) {
+    return exchange(Request::kOp, device, std::as_bytes(std::span(&request, 1)), tail,
+                    std::as_writable_bytes(std::span(&reply, 1)));
+  }
+  template <typename Request>
+  hipError_t call(int device, const Request& request, std::span<const std::byte> tail = {}) {
+    return exchange(Request::kOp, device, std::as_bytes(std::span(&request, 1)), tail, {});
+  }
+  // A call of a request that names `file` by its number: the file is on its way before the request.
+  // hipErrorNotSupported: there is no control connection.
+  template <typename Request>
+  hipError_t call_with_file(int device, Request& request, int file) {
+    hipError_t error = pass_file(file, request.number);
+    if (error != hipSuccess) return error;
+    error = call(device, request);
+    files_under_way_.release();
+    return error;
+  }
+
+  // --- what posting has to take care of
+  void take_care(Care what, bool on);
+  bool is_capturing() const { return has(Care::kCapturing); }
+  bool is_sharing() const { return has(Care::kSharing); }  // who shares gets it from a call
+  // Other processes have the event too, from now on.
+  void note_shared(std::uint64_t event);
+  // For what another thread of ours did at the worker's word, and has told it of: every later reply shows it.
+  void show_to_replies() { shown_.fetch_add(1, std::memory_order_release); }  // pairs with exchange()
+
+  // --- waiting
+  // Asks the worker to wait for the stream or the device, unless nothing is left to wait for or to hear of.
+  hipError_t synchronize_stream(int device, std::uint64_t stream);
+  hipError_t synchronize_device(int device);
+  // The same, where `wait` does the waiting and returns what came of it; hipErrorNotReady: nothing did.
+  template <typename Wait>
+  hipError_t synchronize_stream(int device, std::uint64_t stream, Wait wait) {
+    // The null stream waits for every stream that was not made to go its own ways.
+    const bool all = stream == 0 && devices_.count == 1 && !streams_.has_unordered();
+    PendingWork& pending = streams_.pending_work();
+    const PendingWork::Proof proof = pending.begin(PendingWork::mark_of(device, stream), all);
+    hipError_t error = wait();
+    if (error != hipErrorNotReady) error = synchronized_stream(device, stream, error);
+    pending.end(proof, error == hipSuccess);
+    return error;
+  }
+  // What every synchronizing call does after the worker's answer: waits for the copies that belong to it,
+  // and returns the first of `error` and the faults noted.
+  hipError_t synchronized_stream(int device, std::uint64_t stream, hipError_t error);
+  hipError_t synchronized_device(int device, hipError_t error);
+  // The same for who waits on its own account: faults stay for the program.
+  hipError_t finish_device(int device, hipError_t error);
+  // Waits for the device; what the worker says of the program's work is kept for the program.
+  hipError_t drain(int device);
+
+ private:
+  friend class OutgoingPayload;
+  friend class IncomingPayload;
+
+  bool has(Care what) const {
+    return (care_.load(std::memory_order_relaxed) & static_cast<unsigned>(what)) != 0;
+  }
+  bool takes_care() const { return care_.load(std::memory_order_relaxed) != 0 || stats::counting(); }
+  hipError_t send_with_care(protocol::Op op, int device, std::span<const std::byte> head,
+                            std::span<const std::byte> tail);
+  hipError_t send_observed(protocol::Op op, int device, std::span<const std::byte> head,
+                           std::span<const std::byte> tail);
+  hipError_t transmit(protocol::Op op, int device, std::span<const std::byte> head,
+                      std::span<const std::byte> tail);
+  hipError_t record_event(int device, std::span<const std::byte> head);
+  hipError_t finish_for_sharers(protocol::Op op, int device, std::span<const std::byte> head);
+  hipError_t pass_file(int file, std::uint64_t& number);
+  void lose_endpoint(const Status& otherwise);
+  Status on_message(const FrameHeader& header, std::span<const std::byte> payload) override;
+  Status on_fault(const protocol::FaultRequest& fault);
+  void on_device_failed(const protocol::DeviceFailedRequest& failed, std::span<const std::byte> what);
+  void watch_control();
+
+  ConnectionObserver& observer_;
+  std::unique_ptr<Endpoint> endpoint_;
+  const Devices devices_;
+  RequestQueue queue_;
+  Handles handles_;
+  Streams streams_;
+  ReplyCache replies_;
+  // Of Care. Relaxed: who brings a reason about sees its own store, and tells others of it by other means.
+  std::atomic<unsigned> care_{0};
+  std::atomic<std::uint64_t> shown_{0};
+  // Bulk tags, one counter for each direction: both start at 1. See payload.h.
+  std::atomic<std::uint64_t> next_tag_{1};
+  std::mutex send_order_;
+  std::atomic<bool> lost_{false};
+  std::atomic<bool> leaving_{false};  // the worker has been told so, or is being told
+  net::OwnedFd control_;
+  std::mutex passing_;  // of files on the control connection
+  std::uint64_t files_passed_ = 0;
+  std::counting_semaphore<> files_under_way_{protocol::kPassedFilesMax};
+  std::mutex loss_mutex_;  // who loses the connection tells it first; nothing is called under it
+  LogOnce loss_told_;
+  LogOnce failure_told_;  // by a Fault
+  std::array<LogOnce, protocol::kDevicesMax> device_failure_told_;
+  std::thread watcher_;
+};
+
+}  // namespace tf::proxy

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a connection waits for the worker: for streams, for devices, and for what they have left behind here.
+#include "proxy/session/connection.h"
+
+namespace tf::proxy {
+
+hipError_t Connection::synchronize_stream(int device, std::uint64_t stream) {
+  if (streams_.pending_work().quiet())
+    return synchronized_stream(device, stream, lost() ? kLostError : hipSuccess);
+  return synchronize_stream(device, stream, [&] {
+    protocol::SynchronizeStreamRequest request{};
+    request.stream = stream;
+    return call(device, request);
+  });
+}
+
+hipError_t Connection::synchronize_device(int device) {
+  if (streams_.pending_work().quiet()) return synchronized_device(device, lost() ? kLostError : hipSuccess);
+  PendingWork& pending = streams_.pending_work();
+  const PendingWork::Proof proof = pending.begin(PendingWork::mark_of(device, 0), devices_.count == 1);
+  const hipError_t error = synchronized_device(device, call(device, protocol::SynchronizeDeviceRequest{}));
+  pending.end(proof, error == hipSuccess);
+  return error;
+}
+
+hipError_t Connection::synchronized_stream(int device, std::uint64_t stream, hipError_t error) {
+  streams_.await_copies(device, stream);
+  hipError_t fault = streams_.faults().take_stream(device, stream);
+  if (fault == kLostError) [[unlikely]]
+    lose_endpoint(Status(Code::kPeerLost, "a copy did not finish"));
+  if (error == hipSuccess) {
+    if (stream == 0) {
+      // The null stream waits for every blocking stream; what those left behind is reported there too.
+      fault = fault != hipSuccess ? fault : streams_.faults().take_stream(device, 1);
+    }
+    error = observer_.stream_waited(device, stream);
+  }
+  return error != hipSuccess ? error : fault;
+}
+
+hipError_t Connection::synchronized_device(int device, hipError_t error) {
+  error = finish_device(device, error);
+  const hipError_t fault = streams_.faults().take_device(device);
+  if (fault == kLostError) [[unlikely]]
+    lose_endpoint(Status(Code::kPeerLost, "a copy did not finish"));
+  return error != hipSuccess ? error : fault;
+}
+
+hipError_t Connection::finish_device(int device, hipError_t error) {
+  streams_.transfers().await_device(device);
+  if (error != hipSuccess) return error;
+  return observer_.device_waited(device);
+}
+
+hipError_t Connection::drain(int device) {
+  const hipError_t error = call(device, protocol::SynchronizeDeviceRequest{});
+  if (error != hipSuccess && error != kLostError) streams_.faults().note(device, 0, error);
+  return error;
+}
+
+}  // namespace tf::proxy

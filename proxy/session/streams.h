@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Streams: what this process knows of its streams: their order, the events recorded on them, the work and the
+// copies that are left on them, and the failures that nobody has been told of. Asks the worker nothing. Any
+// thread.
+#pragma once
+
+#include <hip/hip_runtime_api.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "hipcore/wire/gen/op.h"
+#include "hipcore/wire/handle.h"
+#include "proxy/base/handles.h"
+#include "proxy/session/event_recordings.h"
+#include "proxy/session/faults.h"
+#include "proxy/session/pending_work.h"
+#include "proxy/session/transfers.h"
+#include "transport/request_queue.h"
+
+namespace tf::proxy {
+
+// A stream that does not order itself with the null stream.
+struct StreamFacts final : Facts {
+  bool blocking = true;
+};
+
+class Streams {
+ public:
+  Streams(RequestQueue& queue, Handles& handles)
+      : streams_(handles.of(protocol::HandleKind::kStream)),
+        events_(handles.of(protocol::HandleKind::kEvent)),
+        transfers_(queue, faults_) {}
+  Streams(const Streams&) = delete;
+  Streams& operator=(const Streams&) = delete;
+
+  Faults& faults() { return faults_; }
+  Transfers& transfers() { return transfers_; }
+  PendingWork& pending_work() { return pending_work_; }
+  EventRecordings& recordings() { return recordings_; }
+
+  // The device that work on `stream` runs on. `device`, here and below: of the calling thread.
+  int device_of(int device, std::uint64_t stream) const {
+    return protocol::Handle(stream).is_constant() ? device : streams_.device(stream);
+  }
+  // The stream is ordered with the null stream, or is it.
+  bool is_blocking(std::uint64_t stream) const;
+  // A stream that does not wait for the null stream may exist (hipStreamNonBlocking).
+  bool has_unordered() const { return has_unordered_.load(std::memory_order_relaxed); }  // see observe()
+
+  // After posting: what the request leaves behind.
+  void note_posted(int device, const Trace& trace) {
+    pending_work_.note(device, trace);
+    if (trace.leaves == Leaves::kWork && trace.stream == 0) transfers_.note_null_work(device);
+  }
+  // A request about to be posted that may make a stream, or have one wait for an event.
+  void observe(protocol::Op op, int device, std::span<const std::byte> head);
+  // Event and stream are of the same device, as recording needs.
+  bool may_record(std::uint64_t event, int device, std::uint64_t stream) const {
+    return events_.device(event) == device_of(device, stream);
+  }
+  // Behind the message that records: see EventRecordings::ask().
+  void note_recording(std::uint64_t event, int device, std::uint64_t stream) {
+    recordings_.record(event, device, stream, transfers_.last_sequence());
+  }
+
+  // The copies that are left running and over when the stream has come to `through` (transfers.h): what they
+  // are, and waiting for them.
+  std::vector<Reach> copies_of(int device, std::uint64_t stream, std::uint64_t through = UINT64_MAX) {
+    if (transfers_.none_running()) return {};
+    return transfers_.reach(device_of(device, stream), stream, is_blocking(stream), through);
+  }
+  void await_copies(int device, std::uint64_t stream, std::uint64_t through = UINT64_MAX) {
+    transfers_.await(copies_of(device, stream, through));
+  }
+  // One that a call leaves running (Transfers::add(), add_packed()). `target`: what it writes.
+  std::shared_ptr<Transfer> transfer_on(int device, std::uint64_t stream, std::span<std::byte> target = {}) {
+    return transfers_.add({device_of(device, stream), stream, is_blocking(stream), target});
+  }
+  std::shared_ptr<Transfer> packed_transfer_on(int device, std::uint64_t stream, std::uint64_t bytes,
+                                               std::span<std::byte> target = {}) {
+    return transfers_.add_packed({device_of(device, stream), stream, is_blocking(stream), target}, bytes);
+  }
+
+ private:
+  void note_join(int device, std::span<const std::byte> head);
+
+  HandleTable& streams_;
+  HandleTable& events_;
+  EventRecordings recordings_;
+  Faults faults_;
+  Transfers transfers_;
+  PendingWork pending_work_;
+  // Set before the creating message is queued; whoever uses the stream got its handle afterwards.
+  std::atomic<bool> has_unordered_{false};
+};
+
+}  // namespace tf::proxy
