@@ -14,7 +14,6 @@
 namespace tf::codeobject {
 
 inline constexpr std::uint16_t kMachineX86_64 = 62;
-inline constexpr std::uint16_t kMachineAmdGpu = 224;
 
 struct Note {
   std::string_view owner;

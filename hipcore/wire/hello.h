@@ -29,7 +29,6 @@ inline constexpr std::size_t kKeyBytesMax = 64;
 inline constexpr std::size_t kHelloMessageBytesMax = 4096;
 
 // Client capabilities (HelloRequest::capabilities).
-inline constexpr std::uint64_t kClientReservesWindow = 1u << 0;  // it will reserve the address windows
 inline constexpr std::uint64_t kClientIsFar = 1u << 1;  // no memory is shared with it, even on the same host
 
 struct HelloRequest {
@@ -38,7 +37,7 @@ struct HelloRequest {
   std::string transport;          // "shm", "tcp", ... or "auto": the worker grants one (HelloReply)
   net::Token token;               // names the endpoint; not zero
   std::uint64_t capabilities = 0;
-  std::uint32_t hip_major = 5;
+  std::uint32_t hip_major = 0;  // of the client library; for the log
   std::uint32_t pid = 0;
   std::string program;
   std::string key;  // raw bytes, reserved for authentication; empty today

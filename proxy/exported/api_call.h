@@ -25,7 +25,7 @@ class Client;
 
 class ApiCall {
  public:
-  explicit ApiCall(protocol::Op op) : op_(op) {}
+  ApiCall() = default;
   ~ApiCall() {
     if (consumed_from_ != nullptr) recycle();
   }
@@ -106,7 +106,6 @@ class ApiCall {
   hipError_t create_once_bytes(protocol::HandleKind kind, protocol::Op op, std::span<const std::byte> head,
                                std::uint64_t& handle, void*& value);
 
-  protocol::Op op_;
   ThreadState& thread_ = thread_state();
   Client* client_ = nullptr;
   Handles* handles_ = nullptr;  // the client's

@@ -20,7 +20,6 @@ bool RangeAllocator::add_range(std::uint64_t address, std::uint64_t bytes) {
     if (previous->first + previous->second.bytes > address) return false;
   }
   ranges_.emplace(address, Range{bytes, 0});
-  range_bytes_ += bytes;
   insert_free(address, bytes);
   return true;
 }
@@ -29,7 +28,6 @@ bool RangeAllocator::remove_range(std::uint64_t address) {
   auto range = ranges_.find(address);
   if (range == ranges_.end() || range->second.blocks != 0) return false;
   erase_free(free_.find(address));  // an unused range is one free run
-  range_bytes_ -= range->second.bytes;
   ranges_.erase(range);
   return true;
 }

@@ -42,7 +42,6 @@ class RangeAllocator {
   std::vector<std::uint64_t> unused_ranges() const;
 
   std::uint64_t allocated_bytes() const { return allocated_bytes_; }
-  std::uint64_t range_bytes() const { return range_bytes_; }
 
  private:
   struct Range {
@@ -58,7 +57,6 @@ class RangeAllocator {
   std::set<std::pair<std::uint64_t, std::uint64_t>> free_by_size_;  // {bytes, address}
   std::map<std::uint64_t, Block> blocks_;
   std::uint64_t allocated_bytes_ = 0;
-  std::uint64_t range_bytes_ = 0;
 };
 
 }  // namespace tf::proxy

@@ -42,7 +42,7 @@ Result<protocol::HelloReply> say_hello(int control, const net::Transport& transp
   hello.schema_hash = protocol::kSchemaHash;
   hello.transport = std::string(transport.name());
   hello.token = token;
-  hello.capabilities = protocol::kClientReservesWindow | (is_far ? protocol::kClientIsFar : 0);
+  hello.capabilities = is_far ? protocol::kClientIsFar : 0;
   hello.hip_major = kHipMajor;
   hello.pid = static_cast<std::uint32_t>(::getpid());
   hello.program = std::string(program_invocation_short_name).substr(0, protocol::kProgramNameBytesMax);

@@ -20,10 +20,6 @@ TEST(Factory, ListsTransportsBestFirst) {
   EXPECT_EQ(transports()[1]->name(), "rdma");
   EXPECT_EQ(transports()[2]->name(), "tcp");
   for (const net::Transport* transport : transports()) EXPECT_NE(transport->acceptor({}), nullptr);
-  EXPECT_EQ(transport_of(net::TransportKind::kShm)->name(), "shm");
-  EXPECT_EQ(transport_of(net::TransportKind::kRdma)->name(), "rdma");
-  EXPECT_EQ(transport_of(net::TransportKind::kTcp)->name(), "tcp");
-  EXPECT_EQ(transport_of(net::TransportKind::kControl), nullptr);
 }
 
 // Auto and what follows, over any set of transports that may be there.

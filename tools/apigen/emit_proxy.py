@@ -72,7 +72,7 @@ def wire_stub(f):
     name = f.message
     lines, tail = [], ""
     tests = null_checks(f)
-    lines.append(f"ApiCall call(protocol::Op::k{name});")
+    lines.append("ApiCall call;")
     if tests:
         lines.append(f"if ({' || '.join(tests)}) return call.finish(hipErrorInvalidValue);")
     lines += [f"if (!({check})) return call.finish(hipErrorInvalidValue);" for check in f.checks]
@@ -119,7 +119,7 @@ def alias_stub(f, by_name):
         elif own is None:
             passed.append(fixed[p.name])
         elif p.kind == "function" and own.kind == "host_function":
-            lines += [f"ApiCall call(protocol::Op::k{target.message});",
+            lines += ["ApiCall call;",
                       "if (!call.connected()) return call.finish();",
                       "hipFunction_t resolved = nullptr;",
                       f"if (!call.registered({own.name}, resolved)) return call.finish();"]
@@ -143,10 +143,8 @@ def stub(f, by_name):
     elif f.mode == "LOCAL":
         lines = [f"{returns}local::{f.name}({', '.join(arguments)});"]
     elif f.mode in ("CUSTOM", "CUSTOM_CALL"):
-        lines = ["ApiCall call(protocol::Op::kGoodbye);",
+        lines = ["ApiCall call;",
                  f"{returns}custom::{f.name}({', '.join(['call'] + arguments)});"]
-        if f.mode == "CUSTOM_CALL":
-            lines[0] = f"ApiCall call(protocol::Op::k{f.message});"
     elif f.mode == "UNSUPPORTED":
         parameters = [p.name for p in f.parameters]
         value = f'unsupported("{f.name}")' if f.result == "hipError_t" else None

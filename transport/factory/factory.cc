@@ -76,14 +76,4 @@ std::string describe_transports(const net::Address& address, TransportList list)
   return text;
 }
 
-const net::Transport* transport_of(net::TransportKind kind) {
-  switch (kind) {
-    case net::TransportKind::kShm: return transports()[0];
-    case net::TransportKind::kRdma: return transports()[1];
-    case net::TransportKind::kTcp: return transports()[2];
-    case net::TransportKind::kControl: break;
-  }
-  return nullptr;
-}
-
 }  // namespace tf

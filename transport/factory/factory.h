@@ -35,7 +35,4 @@ const net::Transport* next_possible(const net::Transport& transport, const net::
 // The list as text, one transport per line: "shm   not possible: ...".
 std::string describe_transports(const net::Address& address, TransportList list = transports());
 
-// The transport of `kind`, as named by an attach frame; nullptr for kControl and unknown kinds.
-const net::Transport* transport_of(net::TransportKind kind);
-
 }  // namespace tf

@@ -64,8 +64,8 @@ bool control_ended(int control) {
 }
 
 std::string describe(const Client& client) {
-  return fmt::format("session {} (\"{}\"[{}] over {})", client.session_id, client.hello.program,
-                     client.hello.pid,
+  return fmt::format("session {} (\"{}\"[{}], HIP {}, over {})", client.session_id, client.hello.program,
+                     client.hello.pid, client.hello.hip_major,
                      client.transport != nullptr ? client.transport->name() : "no transport");
 }
 

@@ -60,7 +60,7 @@ class Travel(unittest.TestCase):
         outputs = generate(stream="CUSTOM hipError_t hipPlain(int a);\n"
                                   "CUSTOM_CALL(0x0311) hipError_t hipOther(OUT() int* b);")
         self.assertIn("return custom::hipPlain(call, a);", stub(outputs, "stream", "hipPlain"))
-        self.assertIn("ApiCall call(protocol::Op::kOther);", stub(outputs, "stream", "hipOther"))
+        self.assertIn("ApiCall call;", stub(outputs, "stream", "hipOther"))
         self.assertIn("hipError_t hipPlain(ApiCall& call, int a);", outputs["proxy/gen/custom.h"])
         self.assertIn("call.hip().hipOther(&b)", handler(outputs, "stream", "other"))
         self.assertNotIn("kPlain", outputs["hipcore/wire/gen/op.h"])

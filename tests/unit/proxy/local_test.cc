@@ -38,7 +38,7 @@ class LocalTest : public ::testing::Test {
 
   std::unique_ptr<FakeWorker> worker_;
   std::unique_ptr<Client> client_;
-  ApiCall call_{protocol::Op::kGoodbye};
+  ApiCall call_;
 };
 
 TEST_F(LocalTest, LastErrorOfHip5IsSetByEveryCall) {

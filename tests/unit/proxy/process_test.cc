@@ -32,7 +32,7 @@ TEST(Process, NoWorkerIsSaidOnceAndAnsweredAtOnce) {
               ::setenv("TF_CONNECT_TIMEOUT", "1", 1);
               if (acquire_client() != nullptr) return 1;
               if (no_client_error() != hipErrorNotInitialized) return 2;
-              ApiCall call(protocol::Op::kGoodbye);
+              ApiCall call;
               if (call.connected()) return 3;
               if (call.finish() != hipErrorNotInitialized) return 4;
               return thread_state().last_error == hipErrorNotInitialized ? 0 : 5;

@@ -107,7 +107,7 @@ class CachedCalls : public ::testing::Test {
   ~CachedCalls() override { use_client(nullptr); }
 
   static hipError_t flags_of(std::uint64_t stream, std::uint32_t& flags) {
-    ApiCall call(Op::kStreamGetFlags);
+    ApiCall call;
     if (!call.connected()) return call.finish();
     protocol::StreamGetFlagsRequest request;
     if (!call.translate(HandleKind::kStream, to_pointer(protocol::Handle(stream)), request.stream))
@@ -118,7 +118,7 @@ class CachedCalls : public ::testing::Test {
     return error;
   }
   static std::uint64_t default_pool(int device) {
-    ApiCall call(Op::kDeviceGetDefaultMemPool);
+    ApiCall call;
     if (!call.connected()) return 0;
     protocol::DeviceGetDefaultMemPoolRequest request;
     if (!call.ordinal(device, request.device)) return call.finish() == hipSuccess ? 1 : 0;
@@ -178,7 +178,7 @@ TEST_F(CachedCalls, OneDefaultPoolForAllThreadsAndItStays) {
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(std::set(pools.begin(), pools.end()).size(), 1u);
   EXPECT_EQ(client_->handles().of(HandleKind::kMemPool).all().size(), 1u);
-  ApiCall call(Op::kGoodbye);
+  ApiCall call;
   ASSERT_TRUE(call.connected());
   std::uint64_t handle = 0;
   EXPECT_FALSE(call.consume(HandleKind::kMemPool, to_pointer(protocol::Handle(pools[0])), handle));

@@ -19,7 +19,7 @@ class CompileDeath : public testing::Test {
     worker_ = std::make_unique<WorkerProcess>(std::vector<std::string>{}, TF_CPU_RUNTIME);
     EXPECT_TRUE(worker_->ready());
     session_ = worker_->children().front();
-    client_ = std::make_unique<RawClient>(*worker_, *transport_of(net::TransportKind::kTcp));
+    client_ = std::make_unique<RawClient>(*worker_, **choose("tcp", worker_->tcp()));
     EXPECT_TRUE(client_->status.is_ok()) << client_->status.to_string();
     protocol::RtcProgram program;
     program.text = "source";

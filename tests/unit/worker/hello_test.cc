@@ -25,7 +25,8 @@ HelloRequest sample_request() {
   request.schema_hash = 0x1122334455667788;
   request.transport = "shm";
   request.token.bytes[3] = 7;
-  request.capabilities = kClientReservesWindow;
+  request.capabilities = kClientIsFar;
+  request.hip_major = 5;
   request.pid = 4711;
   request.program = "hello_hip";
   return request;

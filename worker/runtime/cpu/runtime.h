@@ -164,7 +164,6 @@ ThreadOwned& thread_owned();
 
 inline Device& current_device() { return Runtime::get().device(thread_state().device); }
 
-inline constexpr unsigned kMaxPerThreadPushes = 1024;
 inline const hipStream_t kLegacyStream = reinterpret_cast<hipStream_t>(1);
 
 // What a hipStream_t means on this thread: null and 1 the current device's default stream, 2 this thread's
