@@ -47,7 +47,7 @@ class HandleTable {
   std::shared_ptr<Facts> facts(std::uint64_t raw) const;
   // The same without taking part in owning them: theirs to keep alive who retires the handle. Those given to
   // create(), whatever was set later.
-  const Facts* look_at_facts(std::uint64_t raw) const {
+  const Facts* borrow_facts(std::uint64_t raw) const {
     const Slot* slot = find(raw);
     return slot == nullptr ? nullptr : slot->first_facts.load(std::memory_order_relaxed);
   }

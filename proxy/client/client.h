@@ -58,7 +58,7 @@ class Client final : private ConnectionObserver, private DeviceVariables {
   Callbacks& callbacks() { return callbacks_; }
   DeviceMemory& device_memory() { return device_memory_; }
   const LeaseMappings& lease_mappings() const { return lease_mappings_; }
-  VirtualMemory& virtual_memory() { return virtual_memory_; }
+  VirtualMemoryMap& virtual_memory() { return virtual_memory_; }
   SharedMemory& shared_memory() { return shared_memory_; }
   Pools& pools() { return pools_; }
   const HostMemory& host_memory() const { return host_memory_; }
@@ -116,7 +116,7 @@ class Client final : private ConnectionObserver, private DeviceVariables {
   HugePages huge_pages_;
   Leases leases_;
   DeviceMemory device_memory_;
-  VirtualMemory virtual_memory_;
+  VirtualMemoryMap virtual_memory_;
   SharedMemory shared_memory_;
   Pools pools_;
   HostParts host_parts_;

@@ -21,9 +21,9 @@ struct Look {
 // can be.
 Look look(CopyEngine& engine, const CopyEnd& at) {
   using Place = DeviceMemory::Place;
-  const HostMemory::Reach reach = engine.host_memory().look(at.address, at.bytes);
+  const HostMemory::Reach reach = engine.host_memory().reach_of(at.address, at.bytes);
   if (reach != HostMemory::Reach::kNone) return {End::kReachedHost, reach == HostMemory::Reach::kWhole, true};
-  switch (engine.device_memory().look(at.address, at.bytes)) {
+  switch (engine.device_memory().place_of(at.address, at.bytes)) {
     case Place::kLease: return {End::kDevice, true, engine.lease_mappings().complete()};
     case Place::kOther: return {End::kDevice, true, false};
     case Place::kBeyond: return {End::kDevice, false, false};

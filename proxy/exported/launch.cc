@@ -58,7 +58,7 @@ Graphs::Verdict capture(Client& client, int device, const Launch& launch, const 
 // REQUIRES: call.connected()
 hipError_t launch(ApiCall& call, std::uint64_t function, const Launch& launch) {
   Client& client = call.client();
-  const FunctionFacts* const facts = client.modules().look_at_facts(function);
+  const FunctionFacts* const facts = client.modules().borrow_facts(function);
   if (facts == nullptr) return call.finish(hipErrorInvalidHandle);
   protocol::LaunchRequest request{};
   request.function = function;

@@ -28,7 +28,7 @@ class Entrance {
   }
   bool open() const { return lock_.owns_lock(); }
   hipError_t failure() const { return failure_; }
-  VirtualMemory& memory() { return call_.client().virtual_memory(); }
+  VirtualMemoryMap& memory() { return call_.client().virtual_memory(); }
   void leave() { lock_.unlock(); }
 
  private:
@@ -50,7 +50,7 @@ bool on_our_device(ApiCall& call, const hipMemLocation& where) {
 }
 
 // The worker frees what nothing refers to any more.
-hipError_t free_physical(Client& client, const VirtualMemory::Memory& gone) {
+hipError_t free_physical(Client& client, const VirtualMemoryMap::Memory& gone) {
   hipError_t first = hipSuccess;
   for (const auto& [handle, memory] : gone) {
     protocol::ReleasePhysicalRequest request{};
@@ -131,7 +131,7 @@ hipError_t hipMemCreate(ApiCall& call, hipMemGenericAllocationHandle_t* handle, 
 hipError_t hipMemRelease(ApiCall& call, hipMemGenericAllocationHandle_t handle) {
   Entrance entrance(call);
   if (!entrance.open()) return entrance.failure();
-  VirtualMemory::Memory gone;
+  VirtualMemoryMap::Memory gone;
   hipError_t error = entrance.memory().release(raw_of(handle), gone);
   hipError_t freed = free_physical(call.client(), gone);
   return call.finish(error != hipSuccess ? error : freed);
@@ -167,7 +167,7 @@ hipError_t hipMemUnmap(ApiCall& call, void* pointer, size_t bytes) {
   if (!entrance.memory().is_mapped(request.address, bytes)) return call.finish(hipErrorInvalidValue);
   hipError_t error = client.connection().call(call.device(), request);
   if (error != hipSuccess) return call.finish(error);
-  VirtualMemory::Memory gone;
+  VirtualMemoryMap::Memory gone;
   for (std::uint64_t address : entrance.memory().unmapped(request.address, bytes, gone))
     client.device_memory().remove_mapping(address);
   error = free_physical(client, gone);

@@ -233,7 +233,7 @@ bool DeviceMemory::continues_locked(std::uint64_t mapping, std::uint64_t bytes) 
   return false;
 }
 
-DeviceMemory::Place DeviceMemory::look(std::uint64_t address, std::uint64_t bytes) const {
+DeviceMemory::Place DeviceMemory::place_of(std::uint64_t address, std::uint64_t bytes) const {
   std::lock_guard lock(mutex_);
   const auto block = find_block_locked(address);
   const auto found = block ? block : find_locked(address);

@@ -75,7 +75,7 @@ class DeviceMemory {
   // What [address, address + bytes) is: none of device memory, part of a block that was cut from a lease, of
   // something else of the device, or of either and beyond its end.
   enum class Place : std::uint8_t { kNone, kLease, kOther, kBeyond };
-  Place look(std::uint64_t address, std::uint64_t bytes) const;
+  Place place_of(std::uint64_t address, std::uint64_t bytes) const;
   // All of [address, address + bytes) lies inside one allocation or variable. Zero bytes: always. Takes no
   // lock for the allocation that this thread has asked for last.
   bool contains(std::uint64_t address, std::uint64_t bytes) const {

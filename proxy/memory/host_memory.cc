@@ -151,7 +151,7 @@ bool HostMemory::contains(const void* pointer, std::uint64_t bytes) const {
   return found && bytes <= found->bytes - (address - found->base);
 }
 
-HostMemory::Reach HostMemory::look(std::uint64_t address, std::uint64_t bytes) const {
+HostMemory::Reach HostMemory::reach_of(std::uint64_t address, std::uint64_t bytes) const {
   if (!window_.inside(address)) return Reach::kNone;
   std::lock_guard lock(mutex_);
   auto found = find_locked(address);

@@ -61,9 +61,9 @@ class HostMemory {
   // What [address, address + bytes) is: memory that devices reach, in one range; such memory and beyond its
   // end; or neither. Costs next to nothing for other addresses.
   enum class Reach : std::uint8_t { kNone, kWhole, kBeyond };
-  Reach look(std::uint64_t address, std::uint64_t bytes) const;
+  Reach reach_of(std::uint64_t address, std::uint64_t bytes) const;
   bool reaches(std::uint64_t address, std::uint64_t bytes) const {
-    return look(address, bytes) == Reach::kWhole;
+    return reach_of(address, bytes) == Reach::kWhole;
   }
   bool is_managed(std::uint64_t address) const;
 

@@ -22,20 +22,20 @@ bool overlaps(const Ranges& ranges, std::uint64_t address, std::uint64_t bytes, 
 
 }  // namespace
 
-void VirtualMemory::open(const protocol::AddressWindow& window, std::uint64_t unit) {
+void VirtualMemoryMap::open(const protocol::AddressWindow& window, std::uint64_t unit) {
   if (unit == 0) return;
   window_ = window;
   unit_ = unit;
 }
 
-bool VirtualMemory::is_free(std::uint64_t address, std::uint64_t bytes) const {
+bool VirtualMemoryMap::is_free(std::uint64_t address, std::uint64_t bytes) const {
   if (address < window_.base || address - window_.base > window_.bytes) return false;
   if (bytes > window_.bytes - (address - window_.base)) return false;
   return !overlaps(reservations_, address, bytes, [](std::uint64_t length) { return length; });
 }
 
 // The lowest address that fits.
-std::optional<std::uint64_t> VirtualMemory::find_gap(std::uint64_t bytes, std::uint64_t alignment) const {
+std::optional<std::uint64_t> VirtualMemoryMap::find_gap(std::uint64_t bytes, std::uint64_t alignment) const {
   auto aligned = [alignment](std::uint64_t address) { return (address + alignment - 1) & ~(alignment - 1); };
   std::uint64_t candidate = aligned(window_.base);
   for (const auto& [address, length] : reservations_) {
@@ -46,7 +46,7 @@ std::optional<std::uint64_t> VirtualMemory::find_gap(std::uint64_t bytes, std::u
   return candidate;
 }
 
-hipError_t VirtualMemory::reserve(std::uint64_t bytes, std::uint64_t alignment, std::uint64_t wish,
+hipError_t VirtualMemoryMap::reserve(std::uint64_t bytes, std::uint64_t alignment, std::uint64_t wish,
                                   std::uint64_t& address) {
   if (alignment == 0) alignment = unit_;
   if (bytes == 0 || !whole_units(bytes)) return hipErrorInvalidValue;
@@ -64,7 +64,7 @@ hipError_t VirtualMemory::reserve(std::uint64_t bytes, std::uint64_t alignment, 
   return hipSuccess;
 }
 
-hipError_t VirtualMemory::unreserve(std::uint64_t address, std::uint64_t bytes) {
+hipError_t VirtualMemoryMap::unreserve(std::uint64_t address, std::uint64_t bytes) {
   auto found = reservations_.find(address);
   if (found == reservations_.end() || found->second != bytes || overlaps_mapping(address, bytes))
     return hipErrorInvalidValue;
@@ -72,7 +72,7 @@ hipError_t VirtualMemory::unreserve(std::uint64_t address, std::uint64_t bytes) 
   return hipSuccess;
 }
 
-bool VirtualMemory::is_reserved(std::uint64_t address, std::uint64_t bytes) const {
+bool VirtualMemoryMap::is_reserved(std::uint64_t address, std::uint64_t bytes) const {
   auto range = reservations_.upper_bound(address);
   if (range == reservations_.begin()) return false;
   --range;
@@ -80,16 +80,16 @@ bool VirtualMemory::is_reserved(std::uint64_t address, std::uint64_t bytes) cons
   return offset < range->second && bytes <= range->second - offset;
 }
 
-bool VirtualMemory::overlaps_mapping(std::uint64_t address, std::uint64_t bytes) const {
+bool VirtualMemoryMap::overlaps_mapping(std::uint64_t address, std::uint64_t bytes) const {
   return overlaps(mappings_, address, bytes, [](const Mapping& mapping) { return mapping.bytes; });
 }
 
-const PhysicalMemory* VirtualMemory::find(std::uint64_t handle) const {
+const PhysicalMemory* VirtualMemoryMap::find(std::uint64_t handle) const {
   auto found = memory_.find(handle);
   return found == memory_.end() || found->second.references == 0 ? nullptr : &found->second;
 }
 
-std::map<std::uint64_t, VirtualMemory::Mapping>::const_iterator VirtualMemory::mapping_at(
+std::map<std::uint64_t, VirtualMemoryMap::Mapping>::const_iterator VirtualMemoryMap::mapping_at(
     std::uint64_t address) const {
   auto mapping = mappings_.upper_bound(address);
   if (mapping == mappings_.begin()) return mappings_.end();
@@ -97,7 +97,7 @@ std::map<std::uint64_t, VirtualMemory::Mapping>::const_iterator VirtualMemory::m
   return address - mapping->first < mapping->second.bytes ? mapping : mappings_.end();
 }
 
-hipError_t VirtualMemory::retain(std::uint64_t address, std::uint64_t& handle) {
+hipError_t VirtualMemoryMap::retain(std::uint64_t address, std::uint64_t& handle) {
   auto mapping = mapping_at(address);
   if (mapping == mappings_.end()) return hipErrorInvalidValue;
   handle = mapping->second.handle;
@@ -105,11 +105,11 @@ hipError_t VirtualMemory::retain(std::uint64_t address, std::uint64_t& handle) {
   return hipSuccess;
 }
 
-void VirtualMemory::let_go(Memory::iterator memory, Memory& gone) {
+void VirtualMemoryMap::let_go(Memory::iterator memory, Memory& gone) {
   if (memory->second.references == 0 && memory->second.mappings == 0) gone.insert(memory_.extract(memory));
 }
 
-hipError_t VirtualMemory::release(std::uint64_t handle, Memory& gone) {
+hipError_t VirtualMemoryMap::release(std::uint64_t handle, Memory& gone) {
   auto found = memory_.find(handle);
   if (found == memory_.end() || found->second.references == 0) return hipErrorInvalidValue;
   --found->second.references;
@@ -117,7 +117,7 @@ hipError_t VirtualMemory::release(std::uint64_t handle, Memory& gone) {
   return hipSuccess;
 }
 
-hipError_t VirtualMemory::check_map(std::uint64_t address, std::uint64_t bytes, std::uint64_t offset,
+hipError_t VirtualMemoryMap::check_map(std::uint64_t address, std::uint64_t bytes, std::uint64_t offset,
                                     std::uint64_t handle) const {
   const PhysicalMemory* memory = find(handle);
   if (memory == nullptr || bytes == 0) return hipErrorInvalidValue;
@@ -127,16 +127,16 @@ hipError_t VirtualMemory::check_map(std::uint64_t address, std::uint64_t bytes, 
   return free ? hipSuccess : hipErrorInvalidValue;
 }
 
-void VirtualMemory::mapped(std::uint64_t address, std::uint64_t bytes, std::uint64_t handle) {
+void VirtualMemoryMap::mapped(std::uint64_t address, std::uint64_t bytes, std::uint64_t handle) {
   mappings_.emplace(address, Mapping{bytes, handle});
   ++memory_.at(handle).mappings;
 }
 
-bool VirtualMemory::is_mapped(std::uint64_t address, std::uint64_t bytes) const {
+bool VirtualMemoryMap::is_mapped(std::uint64_t address, std::uint64_t bytes) const {
   return protocol::is_tiled(mappings_, address, bytes);
 }
 
-std::vector<std::uint64_t> VirtualMemory::unmapped(std::uint64_t address, std::uint64_t bytes, Memory& gone) {
+std::vector<std::uint64_t> VirtualMemoryMap::unmapped(std::uint64_t address, std::uint64_t bytes, Memory& gone) {
   std::vector<std::uint64_t> addresses;
   for (auto mapping = mappings_.find(address);
        mapping != mappings_.end() && mapping->first - address < bytes;) {

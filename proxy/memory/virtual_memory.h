@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// VirtualMemory: the program's reserved addresses, its physical memory and what is mapped where.
+// VirtualMemoryMap: the program's reserved addresses, its physical memory and what is mapped where.
 //
 // Reservations are cut here from a range that the worker and this process both keep free, so they cost no
 // round trip. Of physical memory and mappings this is the account, with which the calls check what they are
@@ -34,7 +34,7 @@ struct PhysicalMemory {
   SharedKey key{};  // of imported memory
 };
 
-class VirtualMemory {
+class VirtualMemoryMap {
  public:
   using Memory = std::map<std::uint64_t, PhysicalMemory>;  // by handle
 

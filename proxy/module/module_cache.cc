@@ -256,9 +256,9 @@ std::shared_ptr<const FunctionFacts> ModuleCache::facts(std::uint64_t function) 
       connection_.handles().of(HandleKind::kFunction).facts(function));
 }
 
-const FunctionFacts* ModuleCache::look_at_facts(std::uint64_t function) const {
+const FunctionFacts* ModuleCache::borrow_facts(std::uint64_t function) const {
   return static_cast<const FunctionFacts*>(
-      connection_.handles().of(HandleKind::kFunction).look_at_facts(function));
+      connection_.handles().of(HandleKind::kFunction).borrow_facts(function));
 }
 
 }  // namespace tf::proxy

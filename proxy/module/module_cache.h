@@ -79,7 +79,7 @@ class ModuleCache {
   std::shared_ptr<const FunctionFacts> facts(std::uint64_t function) const;
   // For launches, which are many: no lock, nothing counted. Valid for as long as nobody unloads the module,
   // which no program may while it launches; one that does meets the facts of kFactsKept unloaded functions.
-  const FunctionFacts* look_at_facts(std::uint64_t function) const;
+  const FunctionFacts* borrow_facts(std::uint64_t function) const;
 
  private:
   const char* target_of(int device) const;

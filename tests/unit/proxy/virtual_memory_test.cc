@@ -21,7 +21,7 @@ class Account : public ::testing::Test {
     std::uint64_t address = 0;
     return memory_.reserve(units * kUnit, alignment, wish, address) == hipSuccess ? address : 0;
   }
-  VirtualMemory memory_;
+  VirtualMemoryMap memory_;
 };
 
 TEST_F(Account, ReservationsFillTheWindowAndNoMore) {
@@ -55,7 +55,7 @@ TEST_F(Account, MemoryGoesWithItsLastOwner) {
   EXPECT_EQ(memory_.check_map(kBase + 4 * kUnit, kUnit, 0, kHandle), hipErrorInvalidValue) << "not reserved";
   EXPECT_EQ(memory_.check_map(kBase + 3 * kUnit, 2 * kUnit, 0, kHandle), hipErrorInvalidValue);
   EXPECT_EQ(memory_.check_map(kBase + 2 * kUnit, kUnit, 2 * kUnit, kHandle), hipErrorInvalidValue);
-  VirtualMemory::Memory gone;
+  VirtualMemoryMap::Memory gone;
   EXPECT_EQ(memory_.release(kHandle, gone), hipSuccess);
   EXPECT_TRUE(gone.empty());
   EXPECT_EQ(memory_.find(kHandle), nullptr);
