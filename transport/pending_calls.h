@@ -5,8 +5,8 @@
 // call, the thread that reads replies completes it, and the caller may give it up at any moment. Whoever
 // changes a slot's state away from the id owns the call's memory from then on, so a late reply never touches
 // the stack of a caller that has left.
-//   state 0: free. state id: waiting, `call` is valid (release on entering, acquire on completing). state
-//   kBusy: being completed.
+//   state 0: free. state id: waiting, `call` is valid (release on entering, acquire on completing).
+//   state kBusy: being completed.
 #pragma once
 
 #include <array>
