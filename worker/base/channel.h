@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The channel between the supervisor and one of its session processes: fixed-size envelopes over a Unix
-// seqpacket socket pair, connections travelling with them as descriptors. Both ends are ours; what arrives
-// is checked all the same, since a session process runs what its client makes it run.
+// seqpacket socket pair, with connections passed as descriptors. Both ends are ours, but each checks what it
+// receives, since a session process runs what its client makes it run.
 #pragma once
 
 #include <array>
@@ -26,14 +26,14 @@ enum class Envelope : std::uint32_t {
   kLane = 4,     // supervisor -> session: a lane of your endpoint
   kDrain = 5,    // supervisor -> session: finish and exit
   // Memory that sessions of this worker share (memory/sharing.h); its name is attach.token.
-  kOffer = 6,     // session -> supervisor: keep this memory for who knows its name
+  kOffer = 6,     // session -> supervisor: keep this memory for anybody who knows its name
   kWithdraw = 7,  // session -> supervisor: no longer
-  kWant = 8,      // session -> supervisor: who knows the name asks for the memory
-  kAnswer = 9,    // supervisor -> session: to each of these
-  kTaken = 10,    // session -> supervisor: kControl has come, nobody else needs to serve it
+  kWant = 8,      // session -> supervisor: asks for the memory with this name
+  kAnswer = 9,    // supervisor -> session: the reply to each of these
+  kTaken = 10,    // session -> supervisor: kControl arrived, no other process needs to serve it
 };
 
-// What a session shows of its own: a part of some physical memory, or an event.
+// What a session shares: a part of some physical memory, or an event.
 struct SharedPiece {
   enum class Kind : std::uint32_t { kNone = 0, kLease = 1, kPhysical = 2, kEvent = 3 };
   Kind kind = Kind::kNone;
@@ -51,7 +51,7 @@ struct ChannelMessage {
   std::uint64_t number = 0;      // kOffer, kWant and the kAnswer to them
   SharedPiece piece;             // kOffer; kAnswer: kind is kNone when the answer is no
   bool is_local = false;         // kControl: came over the Unix socket
-  bool quiet = false;            // kControl: say nothing if no session comes about
+  bool quiet = false;            // kControl: log nothing if no session can be set up
   net::OwnedFd connection;       // kControl, kLane; kOffer: the memory; kAnswer: the memory, if wanted
 };
 
@@ -61,9 +61,9 @@ struct ChannelPair {
 };
 Result<ChannelPair> make_channel();
 
-// Sends without waiting longer than `deadline`. The caller keeps message.connection.
+// Waits for `deadline` at most. The caller keeps message.connection.
 Status send_message(int channel, const ChannelMessage& message, Deadline deadline);
-// kPeerLost when the other end is gone, kTimeout when nothing came.
+// kPeerLost: the other end is gone. kTimeout: nothing arrived.
 Result<ChannelMessage> receive_message(int channel, Deadline deadline);
 
 }  // namespace tf::worker

@@ -5,7 +5,7 @@
 namespace tf::worker {
 
 inline constexpr int kExitNoRuntime = 3;
-inline constexpr int kExitNoClient = 4;  // HELLO or the endpoint did not come about
-inline constexpr int kExitBroken = 5;    // the session ended by an error
+inline constexpr int kExitNoClient = 4;  // HELLO or the endpoint failed
+inline constexpr int kExitBroken = 5;    // the session ended with an error
 
 }  // namespace tf::worker

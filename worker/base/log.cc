@@ -33,7 +33,7 @@ Character first_character(std::string_view text) {
   return {bytes, point};
 }
 
-// What moves a terminal's cursor, ends a line, or changes the direction of what stands around it.
+// Characters that move a terminal's cursor, end a line, or change the direction of the text around them.
 bool is_control(std::uint32_t point) {
   return point < 0x20 || (point >= 0x7f && point < 0xa0) || (point >= 0x200b && point <= 0x200f) ||
          (point >= 0x2028 && point <= 0x202e) || (point >= 0x2060 && point <= 0x2069) || point == 0xfeff;
@@ -63,7 +63,7 @@ void log_line(std::string_view text) {
   std::string line = fmt::format("hip-worker[{}]: {}", ::getpid(), printable(text));
   if (line.size() >= kLogLineBytesMax) line.replace(kLogLineBytesMax - kCut.size() - 1, line.size(), kCut);
   line += '\n';
-  // A log that cannot be written is nobody's failure.
+  // A log that cannot be written is not a failure.
   [[maybe_unused]] ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
 }
 

@@ -2,8 +2,8 @@
 // Log lines of hip-worker: one write to stderr per line, so that lines of several processes do not mix. Any
 // thread.
 //
-// Words of strangers come into lines (names of programs, of kernels, of transports that there are not), so no
-// line holds control characters, and none is longer than a pipe takes at once.
+// Lines contain words from clients (names of programs, kernels, unknown transports). So no line holds control
+// characters, and none is longer than one write to a pipe takes.
 #pragma once
 
 #include <fmt/format.h>
@@ -17,7 +17,7 @@ namespace tf::worker {
 
 inline constexpr std::size_t kLogLineBytesMax = 4096;  // with its newline: PIPE_BUF, see pipe(7)
 
-// `text` with what is no printable character of UTF-8 written as \xNN.
+// `text`, with everything that is not a printable UTF-8 character written as \xNN.
 std::string printable(std::string_view text);
 
 void log_line(std::string_view text);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// LogLimit: log lines that strangers can cause at will (garbage, scans, refusals). So many at once, then one
-// now and then; what is left out is counted and told with the next line that gets through. One thread.
+// LogLimit: limits log lines that anybody can cause at will (garbage, scans, refusals). A burst first, then
+// one per period. Suppressed lines are counted, and the next line that gets through says how many. One
+// thread.
 #pragma once
 
 #include <chrono>
@@ -24,7 +25,7 @@ class LogLimit {
     tell_left_out();
     log(format, std::forward<Args>(args)...);
   }
-  // Whether a line may be written now; counts it as left out if not.
+  // Whether a line may be written now; if not, counts it as left out.
   bool allow(Clock::time_point now);
   // Whether allow() would say no.
   bool exhausted(Clock::time_point now) const { return tokens_ == 0 && now - refilled_ < kLogPeriod; }

@@ -15,7 +15,7 @@
 
 namespace tf::worker {
 
-inline constexpr std::size_t kFailureTextMax = 1024;  // of a device, to the client
+inline constexpr std::size_t kFailureTextMax = 1024;  // about a device, sent to the client
 
 // Ends `request`. Its flags, not its kind, say whether the client waits for an answer: {i32 error, u32 0} +
 // body. For one that does not wait there is nothing on success and a Fault, with `stream`, the client's raw

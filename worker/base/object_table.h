@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// ObjectTable: the session's objects of every kind, under the handles that the client chose for them.
+// ObjectTable: the session's objects of every kind, under the handles that the client chose.
 //
-// A handle is believed only when kind, slot and generation fit what was bound. Slots are bounded by
+// A handle is valid only if kind, slot and generation match what was bound. Slots are limited to
 // protocol::kHandleSlotsMax; memory grows with the highest slot in use. Belongs to the executor thread.
 #pragma once
 
@@ -14,20 +14,20 @@
 namespace tf::worker {
 
 struct Object {
-  void* object = nullptr;   // the runtime's; owned by the runtime, destroyed through it
-  std::int32_t device = 0;  // current when it was made
+  void* object = nullptr;   // owned by the runtime, and destroyed through it
+  std::int32_t device = 0;  // current when it was created
 };
 
 class ObjectTable {
  public:
-  // False when the handle is malformed or of another kind, or its slot is taken.
+  // False if the handle is malformed or of another kind, or its slot is taken.
   bool bind(protocol::HandleKind kind, std::uint64_t raw, Object object);
-  // Null when nothing is bound under exactly this handle. Valid until the next bind() or unbind().
+  // Null if nothing is bound under exactly this handle. Valid until the next bind() or unbind().
   const Object* find(protocol::HandleKind kind, std::uint64_t raw) const;
   bool unbind(protocol::HandleKind kind, std::uint64_t raw, Object& object);
 
   std::size_t count(protocol::HandleKind kind) const { return kinds_[index_of(kind)].used; }
-  // Calls visit(raw handle, object) for everything bound of a kind.
+  // Calls visit(raw handle, object) for every bound object of a kind.
   template <typename Visit>
   void for_each(protocol::HandleKind kind, Visit visit) const {
     const Kind& table = kinds_[index_of(kind)];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions that a runtime may lack: looked up by name (runtime_library.h), null where there is none.
+// Functions that a runtime may lack. Looked up by name (runtime_library.h); null if missing.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
@@ -27,7 +27,7 @@ struct VmmFunctions {
 struct OptionalFunctions {
   VmmFunctions vmm;
   RtcFunctions rtc;
-  // Of later versions of HIP than our headers, or beyond it (worker/runtime/common/extensions.h).
+  // From later versions of HIP than our headers, or extensions of it (worker/runtime/common/extensions.h).
   decltype(&::hipMemGetHandleForAddressRange) range_handle = nullptr;
   decltype(&::hipRemoteFlushWrites) flush_writes = nullptr;
   decltype(&::hipRemoteKernelParameter) kernel_parameter = nullptr;

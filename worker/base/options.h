@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What hip-worker was asked to do. tools/hip-worker/options.h reads it from the command line.
+// The options of hip-worker. tools/hip-worker/options.h reads them from the command line.
 #pragma once
 
 #include <chrono>
@@ -22,7 +22,7 @@ struct Options {
   int ready_fd = -1;
   std::chrono::seconds io_timeout{};  // TF_IO_TIMEOUT, for the supervisor and its sessions alike
   bool verbose = false;
-  bool quiet = false;  // nothing but what went wrong
+  bool quiet = false;  // log failures only
   bool tcp = true;
   bool is_session = false;  // internal: a session process of a supervisor
 };

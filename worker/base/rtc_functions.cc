@@ -8,7 +8,7 @@
 namespace tf::worker {
 namespace {
 
-// One of the runtime's programs, gone with the object.
+// One of the runtime's programs, destroyed with the object.
 class Program {
  public:
   explicit Program(const RtcFunctions& rtc) : rtc_(rtc) {}
@@ -35,7 +35,7 @@ class Program {
   hiprtcProgram handle_ = nullptr;
 };
 
-// Text or code that hiprtc gives by size and then by copy; empty where it has none.
+// Text or code that hiprtc returns as a size and then a copy; empty if there is none.
 template <typename Size, typename Copy>
 std::string read(hiprtcProgram program, Size size, Copy copy, std::size_t bytes_max) {
   std::size_t bytes = 0;

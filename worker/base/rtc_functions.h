@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// hiprtc of the runtime library that the worker has loaded. Any thread; each program belongs to one.
+// The hiprtc functions of the loaded runtime library. Any thread; each program belongs to one.
 #pragma once
 
 #include <hip/hiprtc.h>
@@ -24,7 +24,8 @@ struct RtcFunctions {
   }
 };
 
-// What a program gets that does the same with these functions itself. For the thread's current device.
+// Compiles for the thread's current device. The result is what a program would get from these functions
+// directly.
 protocol::RtcResult compile_program(const RtcFunctions& rtc, const protocol::RtcProgram& program);
 
 }  // namespace tf::worker

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// RuntimeLibrary: the HIP runtime that a session process works with, loaded with dlopen.
+// RuntimeLibrary: the HIP runtime of a session process, loaded with dlopen.
 //
-// Loaded once, before the process has a client, and never unloaded (runtimes keep threads). After that
-// read-only and free to use from any thread.
+// Loaded once, before the process has a client, and never unloaded (runtimes keep threads). Afterwards
+// read-only: any thread.
 #pragma once
 
 #include <string>
@@ -19,14 +19,14 @@ namespace tf::worker {
 class RuntimeLibrary {
  public:
   // `choice`: auto, amd, cuda, cpu, or the path of a library. auto takes the first of amd and cuda that has a
-  // device, else cpu. The Status lists every file that was tried and why it was not usable.
+  // device, else cpu. The Status lists every file tried, and why it was unusable.
   static Result<RuntimeLibrary> load(std::string_view choice);
 
   const std::string& name() const { return name_; }  // "amd", "cuda", "cpu" or the path
   const std::string& path() const { return path_; }  // of the file loaded
   const protocol::HipTable& hip() const { return hip_; }
   const OptionalFunctions& optional() const { return optional_; }
-  // Functions that the library lacks; calling them answers hipErrorNotSupported.
+  // Functions that the library lacks; calling them returns hipErrorNotSupported.
   const std::vector<std::string>& missing() const { return missing_; }
 
  private:

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sender: everything a session says to its client on the message plane: replies, Faults, CallbackDue.
+// Sender: everything that a session sends to its client on the message plane: replies, Faults, CallbackDue.
 //
-// Any thread. Never blocks: what the ring has no room for waits, in order, in an outbox, and the executor
-// takes no further request before the outbox is empty (flush()), which bounds it: one batch of requests,
-// the waiter threads and the callbacks. So a client that does not read its replies stops its own session and
-// nothing else.
+// Any thread. Never blocks: messages that do not fit the ring wait, in order, in an outbox. The executor
+// takes no further request before the outbox is empty (flush()), which bounds it: one batch of requests, the
+// waiter threads and the callbacks. So a client that does not read its replies stops only its own session.
 #pragma once
 
 #include <atomic>
@@ -25,10 +24,10 @@ class Sender {
  public:
   explicit Sender(Endpoint& endpoint) : endpoint_(endpoint) {}
 
-  // Sends header + head + tail; payload_length is filled in. Failures become the endpoint's sticky failure.
+  // Sends header + head + tail; fills in payload_length. A failure becomes the endpoint's sticky failure.
   void send(FrameHeader header, std::span<const std::byte> head, std::span<const std::byte> tail = {});
 
-  // Nothing is sent any more, and no thread touches the endpoint through here.
+  // Afterwards nothing is sent, and no thread touches the endpoint through this object.
   void close();
 
   // Executor: moves the outbox into the ring as far as there is room. True when it is empty.

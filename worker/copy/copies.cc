@@ -14,7 +14,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::size_t kDiscardsMax = 1024;
-// Slots that one copy from the device may hold, so that others find some.
+// The slots that one copy from the device may hold, so that some are left for others.
 constexpr std::size_t kOutgoingPerCopyMax = kLargeSlots - 2;
 constexpr auto kPatienceMin = std::chrono::nanoseconds(10us);
 constexpr auto kPatienceMax = std::chrono::nanoseconds(500us);
@@ -30,7 +30,7 @@ bool Box::bytes(std::uint64_t& total) const {
   return !__builtin_mul_overflow(width, height, &total) && !__builtin_mul_overflow(total, depth, &total);
 }
 
-// `rows` rows of `width` bytes from `address`, `pitch` apart; packed they fit a slot.
+// `rows` rows of `width` bytes from `address`, `pitch` apart; packed they fit into a slot.
 struct CopyEngine::Piece {
   std::uint64_t address = 0;
   std::uint64_t pitch = 0;
@@ -42,7 +42,7 @@ struct CopyEngine::Piece {
 // Walks a box in the order of its bytes on the bulk plane.
 class CopyEngine::Pieces {
  public:
-  // What is contiguous in device memory is taken as one long row.
+  // Contiguous device memory is treated as one long row.
   explicit Pieces(const Box& box) : box_(box) {
     if (box_.height > 1 && box_.pitch == box_.width) {
       box_.width *= box_.height;
@@ -130,7 +130,7 @@ hipError_t CopyEngine::copy(const Piece& piece, std::byte* host, hipMemcpyKind k
                                stream.stream);
 }
 
-// Takes one received chunk on to the device, unless something has failed before.
+// Copies one received chunk to the device, unless something failed before.
 hipError_t CopyEngine::land(const Incoming& incoming, StreamRef stream, hipError_t so_far) {
   StagingSlots::Slot* slot = incoming.slot;
   if (!life_.wait_until([&] { return slot->transfer->done(); })) return hipErrorUnknown;  // slot stays out
@@ -143,7 +143,7 @@ hipError_t CopyEngine::land(const Incoming& incoming, StreamRef stream, hipError
     staging_.release_when_done(slot);
     return hipSuccess;
   }
-  // Without an event the only way to know that the slot is free is that everything is.
+  // Without an event the slot is known to be free only when everything is done.
   if (error == hipSuccess) error = hip_.hipStreamSynchronize(stream.stream);
   staging_.release(slot);
   return error;
@@ -241,7 +241,7 @@ void CopyEngine::discard(std::uint64_t tag, std::uint64_t bytes) {
 }
 
 hipError_t CopyEngine::receive(std::uint64_t tag, std::span<std::byte> target) {
-  // On the heap and left there if the session ends first: the transport may still write to it.
+  // On the heap, and leaked if the session ends first: the transport may still write to it.
   auto transfer = std::make_unique<BulkCompletion>();
   const Status posted = bulk_.receive(tag, target, *transfer);
   if (!posted.is_ok()) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // CopyEngine: payload between the bulk plane and device memory, through staging, in stream order.
 //
-// To the device: every chunk is received into a slot, then copied by an asynchronous copy on the stream. From
-// the device: an asynchronous copy into a slot, and when the stream has reached it (progress() looks) the
-// slot is sent. Whatever fails, the payload that the client sends is consumed, and a tag that the client
-// expects is either sent whole or aborted, so neither side ever stalls. Belongs to the executor thread.
+// To the device: each chunk is received into a slot, then copied by an asynchronous copy on the stream. From
+// the device: an asynchronous copy into a slot, which is sent once the stream has reached it (progress()
+// checks). Whatever fails, payload that the client sends is consumed, and a tag that the client expects is
+// either sent completely or aborted. So neither side ever stalls. Belongs to the executor thread.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
@@ -34,7 +34,7 @@ struct Box {
   std::uint64_t height = 1;
   std::uint64_t depth = 1;
 
-  // width * height * depth; false when that is no 64-bit number.
+  // width * height * depth; false if that overflows 64 bits.
   bool bytes(std::uint64_t& total) const;
 };
 
@@ -43,7 +43,7 @@ struct StreamRef {
   int device = 0;
 };
 
-// What the client is told of payload that did not arrive: the reason its other end gave, if any.
+// The error that the client gets for payload that did not arrive: the other end's reason, if it gave one.
 hipError_t transfer_error(const Status& status);
 
 class CopyEngine {
@@ -59,16 +59,16 @@ class CopyEngine {
   // `payload` is copied before this returns.
   hipError_t inline_to_device(std::uint64_t target, std::span<const std::byte> payload, StreamRef stream);
 
-  // Throws away `bytes` that the client sends under `tag`.
+  // Discards `bytes` that the client sends under `tag`.
   void discard(std::uint64_t tag, std::uint64_t bytes);
-  // Tells the client that nothing (more) comes under `tag`.
+  // Tells the client that nothing (more) will come under `tag`.
   void abort(std::uint64_t tag, hipError_t error);
-  // Receives exactly target.size() bytes. hipSuccess, or the client's abort, or the session's end.
+  // Receives exactly target.size() bytes. Returns hipSuccess, the client's abort, or the session's end.
   hipError_t receive(std::uint64_t tag, std::span<std::byte> target);
 
-  // Sends what the device has delivered and frees what has been sent.
+  // Sends what the device has delivered, and frees what was sent.
   void progress();
-  // Something is on its way to the client.
+  // Some payload is on its way to the client.
   bool pending() const { return !outgoing_.empty(); }
   // How long the executor may sleep before it should look again.
   std::chrono::nanoseconds patience() const { return patience_; }
@@ -81,7 +81,7 @@ class CopyEngine {
     std::size_t bytes = 0;
     std::uint64_t tag = 0;
     bool sending = false;
-    bool failed = false;  // its tag was aborted: only waits for the slot
+    bool failed = false;  // its tag was aborted: it only waits for the slot
   };
   struct Incoming;
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// DirectCopies: payload straight between the bulk plane and device memory, where the host can address it or
-// the transport's device reaches it (device_regions.h).
+// DirectCopies: payload directly between the bulk plane and device memory, if the host can address it or the
+// transport's device reaches it (device_regions.h).
 //
-// Only on a stream that has reached the copy: what is received lands in the memory at once. Until the last
-// byte has moved, the stream is *lent*: it must not run what comes later. As long as only further copies of
-// the same stream and direction come, nothing has to be done for that: the bulk plane moves them in order.
-// Before anything else is executed, settle() waits a little for the end, and then puts a gate into the
-// stream, a callback that returns when the bytes have moved. So the executor never waits long for the
-// client's payload. Belongs to the executor thread; the gates run on the runtime's threads and touch nothing
-// but their Batch.
+// Works only on a stream that has reached the copy: what is received lands in the memory at once. Until the
+// last byte has moved the stream is *lent*: it must not run later work. As long as only further copies on the
+// same stream in the same direction come, nothing needs to be done: the bulk plane moves them in order.
+// Before anything else is executed, settle() waits briefly for the end. If that does not suffice it puts a
+// gate into the stream, a callback that returns when the bytes have moved. So the executor never waits long
+// for the client's payload. Belongs to the executor thread. Gates run on the runtime's threads and touch only
+// their Batch.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
@@ -32,7 +32,7 @@ namespace tf::worker {
 
 struct StreamRef;
 
-inline constexpr std::size_t kDirectPendingMax = 1024;  // of one lent stream; more wait for the first to end
+inline constexpr std::size_t kDirectPendingMax = 1024;  // per lent stream; further ones wait for the oldest
 
 class DirectCopies {
  public:
@@ -57,23 +57,23 @@ class DirectCopies {
     Way way = Way::kToDevice;
     std::span<std::byte> memory;  // on the device; not empty
     std::uint64_t tag = 0;
-    FrameHeader request;           // what a later failure is reported for
+    FrameHeader request;           // a later failure is reported for this request
     std::uint64_t raw_stream = 0;  // the client's handle
   };
   // Starts the copy. hipErrorNotReady: neither the host nor the transport reaches the memory, or the stream
-  // has other work to do first; then no stream is lent any more. Any other error: of the stream's work, and
-  // so the copy's. REQUIRES: the memory is the session's, the stream's device is current.
+  // has other work first; then no stream is lent afterwards. Any other error is one of the stream's work, and
+  // so of the copy. REQUIRES: the memory is the session's, and the stream's device is current.
   hipError_t start(const Order& order, StreamRef stream);
 
-  // settle() has something to do, and may wait.
+  // settle() has work to do, and may wait.
   bool is_lent() const { return lent_ != nullptr; }
-  // To be called before anything but start() uses a stream.
+  // Call it before anything except start() uses a stream.
   void settle() {
     if (is_lent()) settle_lent();
   }
-  // Reports the copies that failed and forgets those that have ended.
+  // Reports failed copies, and forgets those that have ended.
   void collect();
-  // Payload is still under way.
+  // Payload is still in flight.
   bool pending();
   // Before memory goes: waits for payload that still moves there, and takes it from the transport. False: the
   // session ends, and the memory with it.
@@ -86,13 +86,13 @@ class DirectCopies {
     FrameHeader request;
     std::uint64_t raw_stream = 0;
   };
-  // Shared with a gate, which may outlive the session. The list does not change once the gate stands.
+  // Shared with a gate, which may outlive the session. The list does not change once the gate is in place.
   struct Batch {
     hipStream_t stream = nullptr;
     int device = 0;
     Way way = Way::kToDevice;
     std::list<Transfer> transfers;
-    std::vector<int> to_flush;  // devices: see DeviceRegions::note_writes(). The executor's
+    std::vector<int> to_flush;  // devices: see DeviceRegions::note_writes(). Executor only
 
     bool ended() const;
     bool uses(std::uint64_t address, std::uint64_t bytes) const;

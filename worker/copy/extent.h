@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words of the API description for sizes of strided memory, as the generated handlers spell them.
+// The API description's words for sizes of strided memory, as the generated handlers spell them.
 #pragma once
 
 #include "hipcore/wire/extent.h"

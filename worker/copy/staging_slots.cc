@@ -25,7 +25,7 @@ hipError_t StagingSlots::allocate(Size& size) {
   const hipError_t allocated = own_calls_.keep(hip_.hipHostMalloc(&block, bytes, hipHostMallocPortable));
   size.pinned = allocated == hipSuccess && block != nullptr;
   if (!size.pinned) {
-    // Slower, but right: the runtime stages pageable memory itself.
+    // Slower, but correct: the runtime stages pageable memory itself.
     block = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (block == MAP_FAILED) return hipErrorOutOfMemory;
   }
@@ -45,7 +45,7 @@ void StagingSlots::collect(Size& size) {
   for (std::size_t round = 0; round < waiting; ++round) {
     Slot* slot = size.draining.front();
     size.draining.pop_front();
-    // A failed stream does not touch the slot any more either.
+    // A failed stream no longer touches the slot either.
     if (own_calls_.is_done(query(slot), slot->stream_, slot->event_device_))
       size.free.push_back(slot);
     else

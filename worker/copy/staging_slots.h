@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // StagingSlots: pinned host memory that payload passes through between the bulk plane and the device.
 //
-// A bounded number of slots in two sizes. A slot that an asynchronous copy reads or writes carries the event
-// that tells when it is free again. Belongs to the executor thread.
+// A bounded number of slots in two sizes. A slot in use by an asynchronous copy carries the event that says
+// when it is free again. Belongs to the executor thread.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
@@ -38,26 +38,27 @@ class StagingSlots {
     std::span<std::byte> memory_;
     hipEvent_t event_ = nullptr;  // made on event_device_ when first needed
     int event_device_ = -1;
-    hipStream_t stream_ = nullptr;  // in which it was recorded; perhaps destroyed since
+    hipStream_t stream_ = nullptr;  // where it was recorded; perhaps destroyed since
   };
 
-  // `bulk`, which is told of the memory, and the others outlive it.
+  // All arguments outlive it. `bulk` is told about the memory.
   StagingSlots(const protocol::HipTable& hip, OwnCalls& own_calls, BulkPlane& bulk)
       : hip_(hip), own_calls_(own_calls), bulk_(bulk) {}
   StagingSlots(const StagingSlots&) = delete;
   StagingSlots& operator=(const StagingSlots&) = delete;
   ~StagingSlots();
 
-  // A free slot of the smaller size that holds `bytes` (at most kLargeSlotBytes), or of the large size for
-  // more; null when all are in use just now, or (with `error` set) when there is no memory.
+  // A free slot: a small one if that holds `bytes` (at most kLargeSlotBytes), else a large one. Null: all are
+  // in use just now, or (with `error` set) there is no memory.
   Slot* acquire(std::size_t bytes, hipError_t& error);
   void release(Slot* slot);
 
-  // Marks `stream`'s present end in the slot's event. REQUIRES: `device` is current and is the stream's.
+  // Records the slot's event at the current end of `stream`. REQUIRES: `device` is current and is the
+  // stream's.
   hipError_t record(Slot* slot, hipStream_t stream, int device);
   // hipSuccess: the stream has passed the mark; hipErrorNotReady; or the failure of the work before it.
   hipError_t query(const Slot* slot) const { return hip_.hipEventQuery(slot->event_); }
-  // The slot becomes free by itself once its event is done.
+  // The slot becomes free once its event is done.
   void release_when_done(Slot* slot);
 
  private:

@@ -30,8 +30,8 @@ void return_lease(Call& call, const protocol::ReturnLeaseRequest& request) {
   call.finish(error != hipSuccess ? error : session.leases.give_back(request.address));
 }
 
-// The block stays part of its lease: the client may hand it out again at once, so nothing that it sends
-// later may overtake the work that still uses it.
+// The block stays part of its lease. The client may allocate it again at once, so its later requests must not
+// overtake work that still uses the block.
 void free_memory(Call& call, const protocol::FreeMemoryRequest& request) {
   SessionState& session = call.session();
   const AddressMap::Range* range = session.addresses.find(request.address, 1);

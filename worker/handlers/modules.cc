@@ -48,7 +48,7 @@ void load_module(Call& call, const protocol::LoadModuleRequest& request) {
   SessionState& session = call.session();
   hipError_t error = hipSuccess;
   if (request.tag != 0) {
-    // Before anything else can fail: the payload is on its way.
+    // Before anything else can fail: the payload is already coming.
     if (request.bytes == 0 || request.bytes > kModuleBytesMax) {
       if (request.bytes != 0) session.copies.discard(request.tag, request.bytes);
       error = hipErrorInvalidImage;

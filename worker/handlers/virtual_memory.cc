@@ -12,8 +12,8 @@
 namespace tf::worker::custom {
 namespace {
 
-// What the memory's own device may write now, the transport may: its copies stand in for that device's. Stays
-// so until it is unmapped, whatever rights kernels have later.
+// If the memory's own device may write it, so may the transport, whose copies stand in for that device's.
+// This holds until it is unmapped, whatever rights kernels have later.
 void tell_transport(SessionState& session, std::uint64_t address, std::uint64_t bytes) {
   const PhysicalMemory& memory = session.physical;
   memory.for_each_own(address, bytes, [&](std::uint64_t start, std::uint64_t length, int device) {
@@ -41,7 +41,7 @@ void map_physical(Call& call, const protocol::MapPhysicalRequest& request) {
   call.reply(call.session().physical.map(request.address, request.bytes, request.offset, request.memory));
 }
 
-// The runtime would wait too, but callbacks of the client that hold up its streams would never be done then.
+// The runtime would wait too, but then client callbacks that hold up its streams would never finish.
 void unmap_physical(Call& call, const protocol::UnmapPhysicalRequest& request) {
   SessionState& session = call.session();
   if (session.streams.wait_all_idle() && session.direct_copies.let_go(request.address, request.bytes))

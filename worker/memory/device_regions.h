@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// DeviceRegions: the session's device memory that the transport's own device reads and writes (rdma and a GPU
-// whose driver exports dma-bufs), so that payload needs no staging.
+// DeviceRegions: device memory of the session that the transport's own device reads and writes (rdma with a
+// GPU whose driver exports dma-bufs), so that payload needs no staging.
 //
-// Whether that works is tried out with the first memory there is, and said once for each device, as is the
-// first refusal: after it nothing more of that device is tried, and its copies go through staging. Memory
-// that the transport has stays the device's until remove(); nothing here touches it. Belongs to the executor
-// thread.
+// The first memory of each device decides whether this works, which is logged once per device, as is the
+// first refusal. After a refusal no more memory of that device is registered, and its copies go through
+// staging. Memory that the transport has belongs to the device until remove(); nothing here touches it.
+// Belongs to the executor thread.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
@@ -39,17 +39,17 @@ class DeviceRegions {
   DeviceRegions& operator=(const DeviceRegions&) = delete;
   ~DeviceRegions();
 
-  // Tells the transport of the session's own memory, allocated or mapped as a whole. Without effect where the
-  // host addresses it, the transport moves by the host alone, or it has been refused.
+  // Registers the session's own memory, allocated or mapped as a whole, with the transport. No effect if the
+  // host can address it, the transport moves data by the host only, or it has refused.
   void add(std::uint64_t address, std::uint64_t bytes, int device);
   // Before memory goes: takes it from the transport. Of any memory, also where add() was without effect.
   // REQUIRES: no payload moves there (DirectCopies::let_go() sees to it).
   void remove(std::uint64_t address, std::uint64_t bytes);
 
-  // Adds the devices of [address, address + bytes) on which not everybody sees what the transport writes
-  // before flush().
+  // Adds to `to_flush` the devices of [address, address + bytes) on which the transport's writes may be
+  // invisible to some until flush().
   void note_writes(std::uint64_t address, std::uint64_t bytes, std::vector<int>& to_flush) const;
-  // REQUIRES: the payload has come. False: it may not be seen.
+  // REQUIRES: the payload has arrived. False: it may not be visible.
   bool flush(int device);
 
  private:
@@ -58,7 +58,7 @@ class DeviceRegions {
     int device = 0;
   };
   struct Ability {
-    bool works = false;    // it has, once
+    bool works = false;    // it has worked once
     bool refused = false;  // for good
     bool always_seen = true;
   };
@@ -75,7 +75,7 @@ class DeviceRegions {
   const decltype(OptionalFunctions::range_handle) range_handle_;
   const decltype(OptionalFunctions::flush_writes) flush_writes_;
   std::vector<Ability> abilities_;           // by device
-  std::map<std::uint64_t, Region> regions_;  // what the transport has, by address; bounded by what it takes
+  std::map<std::uint64_t, Region> regions_;  // registered memory, by address; the transport limits it
 };
 
 }  // namespace tf::worker

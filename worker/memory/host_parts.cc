@@ -26,8 +26,8 @@ bool overlaps(const std::map<std::uint64_t, std::uint64_t>& ranges, std::uint64_
   return next != ranges.begin() && address - std::prev(next)->first < std::prev(next)->second;
 }
 
-// A regular file that has these pages now. Not one of larger pages than a part, which would be mapped beyond
-// it.
+// Whether this is a regular file that has these pages now. Not one with pages larger than a part, which would
+// extend beyond it.
 bool has_pages(int file, std::uint64_t bytes, std::uint64_t offset) {
   struct stat facts {};
   if (::fstat(file, &facts) != 0 || !S_ISREG(facts.st_mode) || facts.st_size <= 0) return false;
@@ -36,7 +36,7 @@ bool has_pages(int file, std::uint64_t bytes, std::uint64_t offset) {
   return offset <= there && bytes <= there - offset;
 }
 
-// Addresses that nobody has, again.
+// Turns the addresses back into a mere reservation.
 void close_pages(std::uint64_t address, std::uint64_t bytes) {
   constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
   static_cast<void>(::mmap(at(address), rounded(bytes, protocol::kHostPartBytes), PROT_NONE, kFlags, -1, 0));

@@ -5,9 +5,9 @@
 // What stands in the memory is the client's business: it is never interpreted here, and the window's file is
 // sealed, so that it cannot shrink under a reader.
 //
-// A client on this host may also pass files of its own, whose pages its program has registered: they are
-// mapped into the last quarter of the window. Such a file may shrink: who touches what it has lost ends with
-// a bus error, this process, and the session with it. Belongs to the executor thread.
+// A client on this host may also pass its own files, whose pages its program has registered. They are mapped
+// into the last quarter of the window. Such a file may shrink. A process that touches the lost part dies of a
+// bus error: if it is this one, its session dies with it. Belongs to the executor thread.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
@@ -29,7 +29,7 @@
 namespace tf::worker {
 
 inline constexpr std::size_t kHostPartsMax = 65536;  // per session
-inline constexpr std::size_t kHostReadsMax = 64;     // ReadHostPart under way
+inline constexpr std::size_t kHostReadsMax = 64;     // ReadHostPart in flight
 inline constexpr std::size_t kHostFilesMax = 4096;   // per session
 
 class HostParts {
@@ -44,8 +44,8 @@ class HostParts {
   // REQUIRES: no device uses it
   hipError_t close(std::uint64_t address);
 
-  // Pages of a file of the client's. hipErrorInvalidValue: not whole free pages of the range meant for that,
-  // or not of a regular file that has them now.
+  // Maps pages of a file of the client. hipErrorInvalidValue: these are not whole free pages of the range for
+  // files, or the file is not a regular one that has these pages now.
   hipError_t map_file(std::uint64_t address, std::uint64_t bytes, int file, std::uint64_t offset);
   // REQUIRES: no device uses it
   hipError_t unmap_file(std::uint64_t address);
@@ -53,13 +53,13 @@ class HostParts {
   // All of [address, address + bytes) lies in one open part.
   bool holds(std::uint64_t address, std::uint64_t bytes) const;
   bool is_mirror() const { return access_ == protocol::HostAccess::kMirrored; }
-  // How a copy between these addresses, each the session's, is called.
+  // The kind of a copy between these addresses, both of which belong to the session.
   hipMemcpyKind kind(std::uint64_t target, std::uint64_t source) const;
 
   // Sends a piece of a mirror. REQUIRES: holds(address, bytes)
   Status send(BulkPlane& bulk, std::uint64_t tag, std::uint64_t address, std::uint64_t bytes);
   bool can_send() const { return reads_.size() < kHostReadsMax; }
-  // Forgets the sends that are done. True when none is left.
+  // Forgets sends that are done. True if none is left.
   bool sweep();
 
  private:
@@ -73,11 +73,11 @@ class HostParts {
   const protocol::AddressWindow window_;
   const protocol::HostAccess access_;
   AddressMap& addresses_;
-  std::uint64_t bytes_left_;                     // of the machine's memory
+  std::uint64_t bytes_left_;                     // limit: the machine's memory
   std::map<std::uint64_t, std::uint64_t> open_;  // address -> bytes
   const protocol::AddressWindow files_window_;
   std::map<std::uint64_t, std::uint64_t> files_;  // address -> bytes
-  // On the heap, and left there by the destructor if a send is still under way: the transport writes to it.
+  // On the heap, and leaked by the destructor if a send is still in flight: the transport writes to it.
   std::list<std::unique_ptr<BulkCompletion>> reads_;
 };
 

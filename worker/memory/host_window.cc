@@ -15,10 +15,9 @@
 namespace tf::worker {
 namespace {
 
-// Apart from the devices' windows (lease.cc) in the address bits 21 to 27 too. Processors of AMD look a line
-// up in their first cache by a hash of the bits 12 to 27: with both windows on round addresses the first
-// pinned buffer and the first buffer of a device, and so on, take each other's place there with every line of
-// a copy.
+// Differs from the devices' windows (lease.cc) in address bits 21 to 27 too. AMD processors look up lines in
+// their first cache by a hash of bits 12 to 27. If both windows began at round addresses, the first pinned
+// buffer and the first buffer of a device would evict each other with every line of a copy, and so on.
 constexpr std::uint64_t kApart = 0x0aa0'0000;
 #if defined(TF_THREAD_SANITIZER)
 // See lease.cc: the thread sanitizer allows low addresses only.
@@ -35,8 +34,8 @@ constexpr std::uint64_t kBytesPerMemory = 2;  // addresses per byte of memory, s
 
 void* at(std::uint64_t address) { return reinterpret_cast<void*>(address); }
 
-// Memory instead of the reservation. Huge pages where the system gives them: fewer faults, and registering is
-// by page.
+// Maps memory over the reservation. Huge pages where the system provides them: fewer faults, and registering
+// is per page.
 bool map_over(const protocol::AddressWindow& window, int flags, int file) {
   void* const base = at(window.base);
   if (::mmap(base, window.bytes, PROT_READ | PROT_WRITE, flags | MAP_FIXED | MAP_NORESERVE, file, 0) != base)
@@ -45,7 +44,7 @@ bool map_over(const protocol::AddressWindow& window, int flags, int file) {
   return true;
 }
 
-// Of the right size for ever, whoever holds it.
+// A file whose size is fixed, whoever holds it.
 net::OwnedFd make_file(std::uint64_t bytes) {
   net::OwnedFd file(::memfd_create("hip-remote-host", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;

@@ -13,10 +13,10 @@
 
 namespace tf::worker {
 
-// Notes a range for the snapshot's host window; none when no candidate is free or no device would use it.
+// Reserves a range for the snapshot's host window; none if no candidate is free or no device would use it.
 void reserve_host_window(protocol::WorkerSnapshot& snapshot);
-// Makes the reserved range memory, and says so in the snapshot. The file is the client's to map; empty for a
-// mirror, and when there is no window.
+// Turn the reserved range into memory, and record that in the snapshot. The client maps the returned file; it
+// is empty for a mirror, or if there is no window.
 net::OwnedFd share_host_window(protocol::WorkerSnapshot& snapshot);
 void mirror_host_window(protocol::WorkerSnapshot& snapshot);
 

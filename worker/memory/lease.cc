@@ -17,10 +17,10 @@ namespace {
 constexpr std::uint64_t kWindowBases[] = {0x10'0000'0000};
 constexpr std::uint64_t kReservationBytes[] = {64ull << 30};
 #else
-// Where windows are asked for: low enough to be free in every process that we know of (heap, libraries and
-// stack of x86-64 Linux lie far above, sanitizer shadows below), apart from those of other runtimes.
+// Where we ask for windows: free in every process that we know of (heap, libraries and stack of x86-64 Linux
+// are far above, sanitizer shadows below), and apart from the windows of other runtimes.
 constexpr std::uint64_t kWindowBases[] = {0x2000'0000'0000, 0x4000'0000'0000, 0x3000'0000'0000};
-// What hipMemAddressReserve is cut from; the largest that the runtime gives. Programs reserve generously.
+// The range for hipMemAddressReserve: the largest that the runtime gives. Programs reserve generously.
 constexpr std::uint64_t kReservationBytes[] = {8ull << 40, 1ull << 40, 64ull << 30};
 #endif
 constexpr std::uint64_t kWindowBytesMin = 64ull << 30;
@@ -153,7 +153,7 @@ hipError_t Leases::map_memory(int device, std::uint64_t address, const Lease& le
   void* target = reinterpret_cast<void*>(address);
   hipError_t error = vmm_.map(target, lease.bytes, lease.offset, lease.memory, 0);
   if (error != hipSuccess) return error;
-  // Every device that can reach the memory may: whether it does is decided by hipDeviceEnablePeerAccess.
+  // Every device that can reach the memory may use it; hipDeviceEnablePeerAccess decides whether it does.
   std::vector<hipMemAccessDesc> access;
   for (std::size_t other = 0; other < snapshot_.devices.size(); ++other) {
     const auto from = static_cast<int>(other);
@@ -263,7 +263,7 @@ hipError_t Leases::adopt(hipMemGenericAllocationHandle_t memory, const SharedPie
     own_calls_.pass_on(vmm_.release(memory));
     return hipErrorOutOfMemory;
   }
-  // The piece and no more of its owner's memory, where the runtime maps parts.
+  // Only the piece, and no more of its owner's memory, if the runtime can map parts.
   const std::uint64_t start = piece.first / unit * unit;
   const std::uint64_t end = (piece.first + piece.bytes + unit - 1) / unit * unit;
   Lease lease{end - start, piece.device, memory, start, piece.first - start, piece.whole_bytes, true};

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Leases: slabs of device memory that a session's client cuts its allocations from.
+// Leases: slabs of device memory from which a session's client cuts its allocations.
 //
-// With VMM functions every device has an address window, reserved once per process before a client comes, and
-// a lease is physical memory mapped into it; the client keeps the same range of its own addresses free.
-// Without them a lease is an ordinary allocation. Belongs to the executor thread.
+// With VMM functions every device has an address window, reserved once per process before a client comes. A
+// lease is then physical memory mapped into it, and the client keeps the same range free in its own address
+// space. Without VMM functions a lease is an ordinary allocation. Belongs to the executor thread.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
@@ -23,8 +23,8 @@ namespace tf::worker {
 
 inline constexpr std::size_t kLeasesMax = 65536;  // per session
 
-// Reserves every device's window and notes it in the snapshot; without effect (ordinary allocations) when any
-// device cannot have one. Called once, when the process is warming up.
+// Reserves every device's window and records it in the snapshot. If any device cannot have one, none gets one
+// (leases are ordinary allocations). Called once, while the process warms up.
 void reserve_windows(const protocol::HipTable& hip, const VmmFunctions& vmm,
                      protocol::WorkerSnapshot& snapshot);
 
@@ -42,17 +42,18 @@ class Leases {
   Leases& operator=(const Leases&) = delete;
   ~Leases();
 
-  // REQUIRES: `device` is current. `bytes` is rounded up to the granularity; at most the device's quota.
+  // REQUIRES: `device` is current. `bytes` is rounded up to the granularity, and limited by the device's
+  // quota.
   hipError_t grant(int device, std::uint64_t bytes, std::uint64_t& address, std::uint64_t& granted);
   // REQUIRES: the device no longer uses it, and is current.
   hipError_t give_back(std::uint64_t address);
-  // The lease that holds [address, address + bytes): its memory, and the range as a piece of it.
+  // The lease that holds [address, address + bytes): its memory, and the range as a piece of that memory.
   bool find(std::uint64_t address, std::uint64_t bytes, std::uint64_t& lease,
             hipMemGenericAllocationHandle_t& memory, SharedPiece& piece) const;
-  // Maps another session's lease, of which the client may use `piece`; `address` is the piece's. Takes the
-  // memory over, also when it fails.
+  // Maps another session's lease, of which the client may use `piece`; `address` is where the piece begins.
+  // Takes ownership of the memory, even on failure.
   hipError_t adopt(hipMemGenericAllocationHandle_t memory, const SharedPiece& piece, std::uint64_t& address);
-  // Gives an adopted piece back. REQUIRES: no device uses it
+  // Returns an adopted piece. REQUIRES: no device uses it
   hipError_t drop(std::uint64_t address);
   // The memory of the session's own lease that starts at `address`. False: there is none, or it is an
   // ordinary allocation.
@@ -65,14 +66,14 @@ class Leases {
     std::uint64_t bytes = 0;
     int device = 0;
     hipMemGenericAllocationHandle_t memory{};  // with VMM
-    std::uint64_t offset = 0;                  // of what is mapped, in the memory
-    std::uint64_t adopted_first = 0;           // where in what is mapped an adopted piece starts
-    std::uint64_t whole_bytes = 0;             // of the memory that the piece is of
+    std::uint64_t offset = 0;                  // offset of the mapping in the memory
+    std::uint64_t adopted_first = 0;           // where an adopted piece starts in the mapping
+    std::uint64_t whole_bytes = 0;             // size of the memory that the piece belongs to
     bool adopted = false;
   };
 
   bool find_gap(const protocol::AddressWindow& window, std::uint64_t bytes, std::uint64_t& address) const;
-  // Finds `lease` its memory and address.
+  // Finds memory and an address for `lease`.
   hipError_t place(int device, std::uint64_t& address, Lease& lease);
   hipError_t map_slab(int device, std::uint64_t address, Lease& lease);
   hipError_t place_adopted(const Lease& lease, std::uint64_t shown_bytes, std::uint64_t& address);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// LeaseFiles: gives a client on this host the memory of its leases, which it maps at the same addresses and
-// then reads and writes without asking (DeviceAccess::kMapped). Belongs to the executor thread.
+// LeaseFiles: passes the memory of leases to a client on this host, which maps it at the same addresses and
+// then reads and writes it without asking (DeviceAccess::kMapped). Belongs to the executor thread.
 //
-// What a client has mapped it may keep: memory that it gives back is its own, and counts against it, until it
-// lets go of it or ends.
+// A client may keep a mapping until it exits, even after returning the lease. The memory then counts against
+// the client.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ class LeaseFiles {
   LeaseFiles(const protocol::HipTable& hip, OwnCalls& own_calls, net::OwnedFd socket)
       : hip_(hip), own_calls_(own_calls), socket_(std::move(socket)) {}
 
-  // Passes the memory that stands at `address`. False: the client must do without, from now on for good.
+  // Passes the memory at `address`. False: the client must do without it, from now on.
   bool pass(std::uint64_t address, hipMemGenericAllocationHandle_t memory);
 
  private:

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// MemoryBroker: a session's way to the memory that other sessions of its worker offer, which the supervisor
-// keeps. Requests belong to the executor, which has one under way at a time; deliver() to whoever reads the
-// channel.
+// MemoryBroker: a session's access to memory that other sessions of its worker offer, which the supervisor
+// keeps. The executor makes the requests, one at a time. The thread that reads the channel calls deliver().
 #pragma once
 
 #include <cstdint>
@@ -18,7 +17,7 @@ class MemoryBroker {
  public:
   explicit MemoryBroker(int channel) : channel_(channel) {}
 
-  // All ask and return; the answer is there when answered().
+  // All of these send the request and return; answered() says when the answer is here.
   Status offer(const net::Token& name, const SharedPiece& piece, net::OwnedFd memory);
   Status want(const net::Token& name);
   Status withdraw(const net::Token& name);
@@ -26,7 +25,7 @@ class MemoryBroker {
   // REQUIRES: answered()
   ChannelMessage take();
 
-  // A kAnswer from the supervisor. One that nobody waits for any more is dropped.
+  // A kAnswer from the supervisor. An answer that nobody waits for any more is dropped.
   void deliver(ChannelMessage message);
 
  private:
@@ -34,7 +33,7 @@ class MemoryBroker {
 
   const int channel_;
   std::mutex mutex_;
-  std::uint64_t number_ = 0;  // of the request under way
+  std::uint64_t number_ = 0;  // of the current request
   std::optional<ChannelMessage> answer_;
 };
 

@@ -31,7 +31,7 @@ class View {
   void* base_;
 };
 
-// What the device writes is seen in the view, and the reverse.
+// Whether the device's writes are visible in the view, and the reverse.
 bool shows_device(const protocol::HipTable& hip, void* device, const View& view) {
   constexpr std::uint64_t kDown = 0x5a17'0c3d'9e6b'4f28;
   constexpr std::uint64_t kUp = 0x1f83'd9ab'fb41'bd6b;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can be done with the memory of this worker's devices besides using it. Tried out on the first device,
-// since a runtime may have the functions and not the ability. Executor thread, before a client comes.
+// What this worker can do with its devices' memory besides using it. Tried on the first device, since a
+// runtime may have the functions but not the ability. Executor thread, before a client comes.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 namespace tf::worker {
 
 struct MemoryAbilities {
-  bool shared = false;  // it can leave the process, as a descriptor
-  bool mapped = false;  // whoever maps that descriptor reads and writes what the device does
+  bool shared = false;  // it can be exported as a descriptor
+  bool mapped = false;  // a mapping of that descriptor shows what the device sees
 };
 
 // REQUIRES: the first device is current; [address, address + bytes) is reserved, free, and of whole granules

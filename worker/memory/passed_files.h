@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// PassedFiles: what the client has passed on the control connection and no request has taken yet. Whoever
-// reads the connection delivers, the executor takes.
+// PassedFiles: files that the client passed on the control connection and that no request has taken yet. The
+// thread that reads the connection delivers them; the executor takes them.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,9 @@ namespace tf::worker {
 
 class PassedFiles {
  public:
-  // Not ok: a number that is in use, or too many wait.
+  // Fails if the number is in use, or too many files are waiting.
   Status deliver(protocol::PassedFile passed);
-  // Empty: it has not come yet.
+  // Empty: it has not arrived yet.
   net::OwnedFd take(std::uint64_t number);
 
  private:

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // PhysicalMemory: what the client makes with hipMemCreate, and where it has mapped it.
 //
-// The reserved range of the snapshot belongs to the client: which parts of it hipMemAddressReserve gave out
-// is its own business, and this class only sees to it that nothing is mapped outside of it or twice. Belongs
-// to the executor thread.
+// The snapshot's reserved range belongs to the client. Which parts of it hipMemAddressReserve gave out is the
+// client's business; this class only makes sure that nothing is mapped outside the range or twice. Belongs to
+// the executor thread.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
@@ -22,7 +22,7 @@
 
 namespace tf::worker {
 
-inline constexpr std::size_t kPhysicalMax = 65536;   // hipMemCreate'd and imported memory of a session
+inline constexpr std::size_t kPhysicalMax = 65536;   // created and imported, per session
 inline constexpr std::size_t kMappingsMax = 262144;  // of a session
 
 class PhysicalMemory {
@@ -36,19 +36,19 @@ class PhysicalMemory {
 
   // Physical memory under the handle `raw`, which the client chose. REQUIRES: `device` is current.
   hipError_t create(std::uint64_t raw, int device, std::uint64_t bytes, hipMemAllocationHandleType shared_as);
-  // Memory that another session made. Takes it over, also when it fails.
+  // Memory that another session created. Takes ownership, even on failure.
   hipError_t adopt(std::uint64_t raw, hipMemGenericAllocationHandle_t memory, const SharedPiece& piece);
-  // False: no such handle, or the memory is another session's.
+  // False: no such handle, or the memory belongs to another session.
   bool find(std::uint64_t raw, hipMemGenericAllocationHandle_t& memory, SharedPiece& piece) const;
-  // Frees it. hipErrorInvalidValue while it is mapped: the client counts its references.
+  // Frees it. hipErrorInvalidValue if it is mapped: the client counts references.
   hipError_t release(std::uint64_t raw);
 
   hipError_t map(std::uint64_t address, std::uint64_t bytes, std::uint64_t offset, std::uint64_t raw);
-  // The three below speak of whole mappings that stand side by side. REQUIRES for unmap: no device is busy.
+  // The three functions below take whole mappings, side by side. REQUIRES for unmap: no device is busy.
   hipError_t unmap(std::uint64_t address, std::uint64_t bytes);
   hipError_t set_access(std::uint64_t address, std::uint64_t bytes, std::span<const hipMemAccessDesc> wishes);
-  // Of the mappings that begin in the range: address, bytes and device of those of memory that is not another
-  // session's.
+  // Visits the session's own mappings that begin in the range, with address, bytes and device; leaves out
+  // memory of other sessions.
   template <typename Visit>
   void for_each_own(std::uint64_t address, std::uint64_t bytes, Visit&& visit) const {
     for (auto mapping = mappings_.lower_bound(address);
@@ -56,7 +56,7 @@ class PhysicalMemory {
       if (const Physical& physical = physical_.at(mapping->second.physical); !physical.adopted)
         visit(mapping->first, mapping->second.bytes, physical.device);
   }
-  // Of the mapping that holds `address`.
+  // The access to the mapping that holds `address`.
   hipError_t get_access(std::uint64_t address, int device, unsigned long long& flags) const;
 
  private:
@@ -70,7 +70,7 @@ class PhysicalMemory {
   struct Mapping {
     std::uint64_t bytes = 0;
     std::uint64_t physical = 0;  // its handle
-    bool reachable = false;      // some device may use it, so it is in the address map
+    bool reachable = false;      // some device may use it; it is in the address map
   };
   using Mappings = std::map<std::uint64_t, Mapping>;
 

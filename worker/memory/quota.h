@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// MemoryQuota: how much device memory a session holds, whatever it holds it for: leases and hipMemCreate are
-// booked here alike. Belongs to the executor thread.
+// MemoryQuota: how much device memory a session holds. Leases and hipMemCreate both count. Belongs to the
+// executor thread.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ class MemoryQuota {
  public:
   explicit MemoryQuota(const protocol::WorkerSnapshot& snapshot) : snapshot_(snapshot) {}
 
-  // False when that would be more than the session may have. REQUIRES: `device` is one of the snapshot's
+  // False if that would exceed the quota. REQUIRES: `device` is one of the snapshot's
   bool take(int device, std::uint64_t bytes) {
     std::uint64_t& used = used_[device];
     const std::uint64_t total = snapshot_.devices[static_cast<std::size_t>(device)].total_memory;
@@ -29,8 +29,8 @@ class MemoryQuota {
   std::map<int, std::uint64_t> used_;
 };
 
-// What is the session's own, and what it has mapped of other sessions: each at most a device's memory, so
-// that nobody keeps alive without end what others have freed.
+// The session's own memory, and what it has mapped from other sessions. Each is limited to a device's memory,
+// so that nobody can keep freed memory of others alive without limit.
 struct Quotas {
   MemoryQuota& own;
   MemoryQuota& foreign;

@@ -89,8 +89,8 @@ hipError_t Sharing::share_physical(std::uint64_t raw, net::Token& name) {
   return share(memory, piece, raw, name);
 }
 
-// The answer is waited for: who is told that the memory is gone may ask the supervisor, on another session's
-// channel, before this session's message is read.
+// Waits for the answer: a client that learns that the memory is gone may ask the supervisor, through another
+// session, before this session's message is read.
 hipError_t Sharing::withdraw(const net::Token& name) {
   if (shared_.erase(name) == 0) return hipErrorInvalidValue;
   ChannelMessage answer;
@@ -119,7 +119,7 @@ hipError_t Sharing::fetch(const net::Token& name, SharedPiece::Kind kind,
   const hipError_t asked = ask(broker_->want(name), answer);
   if (asked != hipSuccess) return asked;
   piece = answer.piece;
-  // The other session's process may be under its client's control: nothing it says is believed.
+  // The other session's process may be under its client's control: trust nothing it says.
   const bool sane = piece.kind == kind && answer.connection && piece.bytes != 0 && piece.device >= 0 &&
                     static_cast<std::size_t>(piece.device) < parts_.snapshot.devices.size() &&
                     piece.first <= piece.whole_bytes && piece.bytes <= piece.whole_bytes - piece.first;

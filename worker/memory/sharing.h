@@ -2,9 +2,9 @@
 // Sharing: memory and events that this session lets other sessions of the worker have, and what it has
 // of theirs.
 //
-// Names are random and only the client that asked for one learns it; who knows the name of a piece may have
-// it. Pieces of leases are opened at an address in the window of their device; physical memory is imported
-// under a handle and mapped by the client. Belongs to the executor thread.
+// Names are random, and only the client that asked for one learns it. Whoever knows a name may open the
+// piece. Pieces of leases are opened at an address in their device's window; physical memory is imported
+// under a handle, and the client maps it. Belongs to the executor thread.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
@@ -41,17 +41,17 @@ class Sharing {
 
   // [address, address + bytes) of a lease.
   hipError_t share_lease(std::uint64_t address, std::uint64_t bytes, net::Token& name);
-  // The same name again for the same memory.
+  // Returns the same name again for the same memory.
   hipError_t share_physical(std::uint64_t raw, net::Token& name);
   hipError_t share_event(std::uint64_t raw, net::Token& name);
   hipError_t withdraw(const net::Token& name);
-  // Withdraws what was shared of a lease, or of physical memory, that is about to go.
+  // Withdraw what was shared of a lease, physical memory or event that is about to go away.
   void withdraw_lease(std::uint64_t address);
   void withdraw_physical(std::uint64_t raw);
   void withdraw_event(std::uint64_t raw);
 
   hipError_t open(const net::Token& name, std::uint64_t& address, SharedPiece& piece);
-  // hipErrorInvalidContext for an event of this session's own.
+  // hipErrorInvalidContext: the event is this session's own.
   hipError_t open_event(const net::Token& name, hipEvent_t& event, int& device);
   hipError_t import(const net::Token& name, std::uint64_t raw, SharedPiece& piece);
 
@@ -64,10 +64,10 @@ class Sharing {
   hipError_t share(hipMemGenericAllocationHandle_t memory, const SharedPiece& piece, std::uint64_t of,
                    net::Token& name);
   hipError_t offer(const SharedPiece& piece, net::OwnedFd memory, std::uint64_t of, net::Token& name);
-  // The name that `of` has already.
+  // The name under which `of` is shared already.
   bool known(SharedPiece::Kind kind, std::uint64_t of, net::Token& name) const;
   void withdraw_of(SharedPiece::Kind kind, std::uint64_t of);
-  // Another session's memory as the runtime's. The piece is checked.
+  // Imports another session's memory into the runtime, and checks the piece.
   hipError_t fetch(const net::Token& name, SharedPiece::Kind kind, hipMemGenericAllocationHandle_t& memory,
                    SharedPiece& piece);
   hipError_t ask(Status asked, ChannelMessage& answer);

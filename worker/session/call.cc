@@ -34,7 +34,7 @@ bool Call::owns(std::uint64_t address, std::uint64_t bytes) {
 }
 
 bool Call::lookup(protocol::HandleKind kind, std::uint64_t raw, void*& object) {
-  // The null stream has two names. The stream of a thread (2) exists on the client only, as a handle.
+  // The null stream has two names. A thread's stream (2) is a handle of the client.
   if (kind == protocol::HandleKind::kStream && raw <= 1) {
     object = nullptr;
     return true;
@@ -66,7 +66,7 @@ bool Call::unbind(protocol::HandleKind kind, std::uint64_t raw, void*& object) {
     return false;
   }
   object = found.object;
-  // A program may destroy what another of its threads waits for; the wait ends first.
+  // A program may destroy an object that another of its threads waits for; the wait ends first.
   session_.life.wait_until([&] { return !session_.is_awaited(found.object); });
   if (kind == protocol::HandleKind::kEvent) session_.sharing.withdraw_event(raw);
   return true;

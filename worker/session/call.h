@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Call: one request being executed by a session's ordered executor. What generated handlers talk to.
+// Call: one request that a session's ordered executor is executing. The interface that generated handlers
+// use.
 //
-// Handlers decode into a local copy (the payload may be shared memory under a hostile peer's hands),
-// translate handles, call the runtime through hip(), and end with exactly one of reply() and finish().
-// Belongs to the executor thread.
+// Handlers decode into a local copy (the payload may lie in shared memory that a hostile peer can change),
+// translate handles, call the runtime through hip(), and end with exactly one reply() or finish(). Belongs to
+// the executor thread.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
@@ -30,8 +31,8 @@ class Call {
   SessionState& session() { return session_; }
   const protocol::HipTable& hip() const { return session_.hip; }
 
-  // Copies the fixed part out. False, with the session failed as a protocol error, when the payload has
-  // another size (exactly sizeof(Request), or at least that when the message has a tail).
+  // Copies the fixed part out. False, and the session fails as a protocol error, if the payload has another
+  // size (exactly sizeof(Request), or at least that if the message has a tail).
   template <typename Request>
   bool decode(Request& request) {
     constexpr bool has_tail = Request::kHasTail;
@@ -42,22 +43,24 @@ class Call {
     return true;
   }
   std::span<const std::byte> tail() const { return tail_; }
-  // Fails the session: `what` is not what a correct client sends (nonzero reserved field, bad enum ...).
+  // Fails the session: no correct client sends `what` (nonzero reserved field, bad enum ...).
   bool reject(const char* what);
 
-  // Makes the request's device (frame flags) current on this thread. False: finished with the error.
+  // Makes the request's device (frame flags) current on this thread. False: the request is finished with the
+  // error.
   bool use_device();
 
-  // Does [address, address + bytes) lie in this session's device memory? False: finished with
-  // hipErrorInvalidValue. Whatever the runtime would dereference is asked first.
+  // Checks that [address, address + bytes) lies in this session's device memory. False: the request is
+  // finished with hipErrorInvalidValue. Call it for everything that the runtime would dereference.
   bool owns(std::uint64_t address, std::uint64_t bytes);
 
-  // Handle -> runtime object. False: finished with hipErrorInvalidHandle (post: a Fault is sent).
+  // Handle -> runtime object. False: the request is finished with hipErrorInvalidHandle (post: a Fault is
+  // sent).
   bool lookup(protocol::HandleKind kind, std::uint64_t raw, void*& object);
-  // CREATE: binds the client's handle to the object just made. False: the handle was malformed or in use; the
-  // object is destroyed and the request finished with hipErrorInvalidHandle.
+  // CREATE: binds the client's handle to the object just created. False: the handle was malformed or in use;
+  // the object is destroyed, and the request is finished with hipErrorInvalidHandle.
   bool bind(protocol::HandleKind kind, std::uint64_t raw, void* object);
-  // Destroy: unbinds and returns the object, once no waiter thread uses it. False: as lookup().
+  // Destroy: unbinds the object and returns it, once no waiter thread uses it. False: as for lookup().
   bool unbind(protocol::HandleKind kind, std::uint64_t raw, void*& object);
 
   // End the request, as end_request() says (worker/base/notices.h).

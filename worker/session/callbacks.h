@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Callbacks: host functions that the client put on a stream. The stream waits, on a thread of the runtime,
-// until the client has run the function and says CallbackDone, or the session ends.
+// Callbacks: host functions that the client put on a stream. The stream waits, on one of the runtime's
+// threads, until the client has run the function and sends CallbackDone, or the session ends.
 //
 // enqueue() belongs to the executor; done() and end() may be called from any thread.
 #pragma once
@@ -25,7 +25,7 @@ class Callbacks {
   explicit Callbacks(Sender& sender) : shared_(std::make_shared<Shared>(sender)) {}
 
   hipError_t enqueue(const protocol::HipTable& hip, hipStream_t stream, std::uint64_t cookie);
-  // False when no callback with this cookie waits or is yet to come due.
+  // False if no callback with this cookie is waiting or queued.
   bool done(std::uint64_t cookie);
   // Lets every callback, present and future, return at once.
   void end();
@@ -36,10 +36,10 @@ class Callbacks {
     Sender& sender;
     std::mutex mutex;
     std::condition_variable changed;
-    std::map<std::uint64_t, bool> waiting;  // cookie -> the client has run it
+    std::map<std::uint64_t, bool> waiting;  // cookie -> whether the client has run it
     bool ended = false;
   };
-  // What a stream holds on to while the callback is on it. Owned by the runtime's queue: taken back when due.
+  // What a queued callback holds on to. Owned by the runtime's queue; taken back when it is due.
   struct Due {
     std::shared_ptr<Shared> shared;
     std::uint64_t cookie = 0;

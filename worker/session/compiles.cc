@@ -23,7 +23,7 @@ struct Compiles::Job {
   std::vector<std::byte> bytes;
 };
 
-// Threads of a session that has ended still use it; the runtime library is never unloaded.
+// Threads of an ended session still use it; the runtime library is never unloaded.
 struct Compiles::Shared {
   struct Result {
     std::uint64_t program = 0;
@@ -59,7 +59,7 @@ Compiles::~Compiles() {
     shared_->sender = nullptr;
     shared_->jobs.clear();
   }
-  // The transport may still read what has not arrived: left there, for the process ends with its session.
+  // The transport may still read what has not arrived: leaked, for the process ends with its session.
   sweep();
   for (std::unique_ptr<Sending>& unsent : sending_) static_cast<void>(unsent.release());
 }

@@ -97,7 +97,7 @@ void convert_features(const hipDeviceProp_t& from, DeviceProperties& to) {
   to.pageable_memory_access_uses_host_page_tables = from.pageableMemoryAccessUsesHostPageTables;
 }
 
-// Attributes whose answer is no int: a pointer, a text or a struct would be written over the int.
+// Excludes attributes whose value is a pointer, a text or a struct, which would be written over the int.
 bool answers_an_int(int attribute) {
   switch (attribute) {
     case hipDeviceAttributeLuid:

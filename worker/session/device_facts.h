@@ -7,8 +7,8 @@
 
 namespace tf::worker {
 
-// Asks the runtime everything that the client will want to know. Never fails: what the runtime does not
-// answer is noted as such, and a runtime without devices gives a snapshot without devices and its error.
+// Asks the runtime everything that the client needs to know. Never fails: an unanswered question is recorded
+// as such, and a runtime without devices gives a snapshot without devices, with its error.
 protocol::WorkerSnapshot take_snapshot(const RuntimeLibrary& runtime);
 
 }  // namespace tf::worker

@@ -106,7 +106,7 @@ void Graphs::add(const protocol::BuildKernelNodeRequest& request, std::span<cons
   if (error != hipSuccess) return finish(*build, error, nullptr, {});
   ExtraArguments arguments(tail.subspan(start));
   hipKernelNodeParams parameters{};
-  // HIP says a host stub; ours takes a function's handle in its place. That AMD's does has not been tried.
+  // HIP wants a host stub; our runtimes also accept a function's handle. Not tried with AMD's.
   parameters.func = function->object;
   parameters.gridDim = dim3(request.grid[0], request.grid[1], request.grid[2]);
   parameters.blockDim = dim3(request.block[0], request.block[1], request.block[2]);
@@ -224,7 +224,7 @@ hipError_t Graphs::update(std::uint64_t exec, std::uint64_t built) {
     hipGraphNode_t node = nullptr;
     hipGraphExecUpdateResult result = hipGraphExecUpdateError;
     if (own_calls_.keep(hip_.hipGraphExecUpdate(old, build->second.graph, &node, &result)) != hipSuccess) {
-      // The client knows that the graphs are alike: what the runtime cannot change in place is made anew.
+      // The client knows that the graphs are alike: what the runtime cannot change in place is built again.
       Object object;
       hipGraphExec_t made = nullptr;
       error = hip_.hipGraphInstantiate(&made, build->second.graph, nullptr, nullptr, 0);
@@ -245,7 +245,7 @@ hipError_t Graphs::launch(std::uint64_t exec, hipStream_t stream) {
   return hip_.hipGraphLaunch(static_cast<hipGraphExec_t>(found->object), stream);
 }
 
-// What was launched runs to its end: the runtime keeps what it needs.
+// Running launches finish: the runtime keeps what it needs.
 hipError_t Graphs::destroy(std::uint64_t exec) {
   if (const auto build = builds_.find(exec); build != builds_.end()) {
     drop(build);  // given up before it was complete

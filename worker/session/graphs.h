@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Graphs: the session's executable graphs, and those being built for them from the client's nodes.
+// Graphs: the session's executable graphs, and those being built from the client's nodes.
 //
-// Everything that comes is checked before the runtime sees it; what is wrong with a node is remembered until
-// the graph is instantiated. Belongs to the executor thread.
+// Everything received is checked before the runtime sees it. An error in a node is remembered until the graph
+// is instantiated. Belongs to the executor thread.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
@@ -22,12 +22,12 @@
 
 namespace tf::worker {
 
-inline constexpr std::size_t kGraphBuildsMax = 64;             // begun and not instantiated
+inline constexpr std::size_t kGraphBuildsMax = 64;             // begun, not instantiated
 inline constexpr std::size_t kGraphExecsMax = 1 << 14;         // of a session
-inline constexpr std::size_t kGraphNodesMax = 1 << 18;         // of one graph
-inline constexpr std::size_t kGraphSessionNodesMax = 1 << 20;  // of all graphs of a session
+inline constexpr std::size_t kGraphNodesMax = 1 << 18;         // per graph
+inline constexpr std::size_t kGraphSessionNodesMax = 1 << 20;  // all graphs of a session
 inline constexpr std::size_t kGraphSessionEdgesMax = 1 << 23;
-inline constexpr std::size_t kGraphSessionBytesMax = 256 << 20;  // of the nodes' messages
+inline constexpr std::size_t kGraphSessionBytesMax = 256 << 20;  // all node messages
 
 class Graphs {
  public:
@@ -45,11 +45,11 @@ class Graphs {
   void add(const protocol::BuildCopyNodeRequest& request, std::span<const std::byte> tail);
   void add(const protocol::BuildEmptyNodeRequest& request, std::span<const std::byte> tail);
 
-  // Both end the build, whatever comes of it. REQUIRES: its device is current.
+  // Both end the build, whatever the result. REQUIRES: its device is current.
   hipError_t instantiate(std::uint64_t exec, int device);
   hipError_t update(std::uint64_t exec, std::uint64_t built);
   hipError_t launch(std::uint64_t exec, hipStream_t stream);
-  // Also of what is still being built.
+  // Also for graphs that are still being built.
   hipError_t destroy(std::uint64_t exec);
 
  private:
@@ -69,8 +69,8 @@ class Graphs {
   };
   using Builds = std::map<std::uint64_t, Build>;
 
-  // Where the next node of this build goes and what it depends on. Null: it cannot be, and the build knows
-  // why.
+  // Finds the build of the next node, and the nodes it depends on. Null: impossible, and the build has
+  // recorded why.
   Build* prepare(std::uint64_t exec, std::uint32_t dependencies, std::span<const std::byte> tail,
                  std::vector<hipGraphNode_t>& before);
   void finish(Build& build, hipError_t error, hipGraphNode_t node, const Size& added);
@@ -84,8 +84,8 @@ class Graphs {
   const HostParts& host_parts_;
   ObjectTable& objects_;  // kGraphExec are ours
   Builds builds_;
-  std::map<std::uint64_t, Size> sizes_;  // of the executable graphs
-  Size total_;                           // of builds and executable graphs
+  std::map<std::uint64_t, Size> sizes_;  // of executable graphs
+  Size total_;                           // builds and executable graphs
 };
 
 }  // namespace tf::worker

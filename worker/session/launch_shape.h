@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every kernel must satisfy before the runtime sees it, launched or in a graph. Pure functions.
+// Checks on every kernel before the runtime sees it, launched or in a graph. Pure functions.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
@@ -28,8 +28,8 @@ inline bool valid_shape(const std::uint32_t (&grid)[3], const std::uint32_t (&bl
   return threads <= kLaunchThreadsMax;
 }
 
-// A kernel's arguments as the `extra` parameter of HIP. On the stack of the call: runtimes copy the block,
-// but not before they have looked at its alignment.
+// A kernel's arguments as HIP's `extra` parameter. Lives on the stack of the call: runtimes copy the block,
+// but they check its alignment first.
 class ExtraArguments {
  public:
   explicit ExtraArguments(std::span<const std::byte> arguments)

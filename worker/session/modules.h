@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Modules: code objects of a session, named by the hash of their bytes, so that the bytes travel once.
+// Modules: a session's code objects, named by the hash of their bytes, so that the bytes travel only once.
 //
-// The bytes of a module stay alive as long as it is loaded (runtimes may load lazily) and beyond that in the
+// The bytes of a module live as long as it is loaded (runtimes may load lazily), and beyond that in the
 // cache. Belongs to the executor thread.
 #pragma once
 
@@ -44,33 +44,33 @@ struct CodeBytes {
 // XXH3-128 of the bytes.
 CodeHash hash_of(const CodeBytes& code);
 
-// Whether a runtime that goes by the image's own headers, or reads text up to a zero, stays inside the image
-// and the zeros behind it. False also for what holds pointers or other images (a fat binary's wrapper,
-// bundles): clients send the code object that they chose.
+// Whether a runtime that follows the image's own headers, or reads text up to a zero, stays inside the image
+// and the zeros after it. False also for anything that contains pointers or other images (a fat binary's
+// wrapper, bundles): clients send the code object that they selected.
 bool is_self_contained(std::span<const std::byte> image);
 
 class Modules {
  public:
-  // Both outlive it.
+  // All arguments outlive it.
   Modules(const protocol::HipTable& hip, OwnCalls& own_calls, const OptionalFunctions& optional)
       : hip_(hip), own_calls_(own_calls), optional_(optional) {}
 
   bool cached(const CodeHash& hash, std::uint64_t bytes) const;
-  // Keeps `code` under its hash. False when the cache is full.
+  // Keeps `code` under its hash. False if the cache is full.
   bool keep(const CodeHash& hash, CodeBytes code);
 
   // Loads the cached code object on the current device and binds `handle`.
   hipError_t load(ObjectTable& objects, std::uint64_t handle, const CodeHash& hash, int device);
-  // Unloads; the module's functions and variables are gone with it.
+  // Unloads the module, with its functions and variables.
   hipError_t unload(ObjectTable& objects, AddressMap& addresses, std::uint64_t handle);
   hipError_t get_function(ObjectTable& objects, std::uint64_t module, std::uint64_t function,
                           const std::string& name);
-  // What launching a bound function takes to know; `reply` gets the facts and as many arguments from
+  // What a client must know to launch a bound function. `reply` gets the facts, and as many arguments from
   // `first_argument` on as it holds. hipErrorNotSupported: the runtime does not tell.
   hipError_t describe(const ObjectTable& objects, std::uint64_t function, std::uint32_t first_argument,
                       protocol::DescribeFunctionReply& reply) const;
-  // With packed arguments. Where the runtime has no cooperative form of it, and an ordinary launch is all
-  // there is, whether the blocks run at the same time is up to the device.
+  // Launches with packed arguments. If the runtime has no cooperative form of that, this is an ordinary
+  // launch, and the device decides whether the blocks run at the same time.
   hipError_t launch(const protocol::LaunchRequest& request, hipFunction_t function, hipStream_t stream,
                     std::span<const std::byte> arguments) const;
   hipError_t get_global(const ObjectTable& objects, AddressMap& addresses, std::uint64_t module,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A session process: loads the HIP runtime while it is still warm-up time, then serves exactly one client and
-// exits. Everything the client held dies with it.
+// A session process: loads the HIP runtime ahead of time, then serves exactly one client and exits.
+// Everything the client held dies with it.
 #pragma once
 
 #include "worker/base/options.h"

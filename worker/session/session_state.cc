@@ -47,7 +47,8 @@ SessionState::~SessionState() {
   release_objects();
 }
 
-// What the client left behind, when nothing uses it any more: staging and leases follow with the members.
+// Releases what the client left behind, when nothing uses it any more; staging and leases go with the
+// members.
 void SessionState::release_objects() {
   for (int each = 0; each < device.count(); ++each)
     if (own_calls.keep(device.use(each)) == hipSuccess) own_calls.pass_on(hip.hipDeviceSynchronize());

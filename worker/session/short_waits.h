@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// ShortWaits: requests that wait for the device and may be answered before a thread could be woken for them.
+// ShortWaits: requests that wait for the device, and may be done before a thread could be woken for them.
 //
-// The executor looks at them between requests, letting others run meanwhile, and gives those that last to the
-// waiter threads. How long it looks is learned: not at all where waits are long. Belongs to the executor
-// thread.
+// The executor polls them between requests, yielding meanwhile, and gives those that take long to the waiter
+// threads. It learns how long to poll: not at all where waits are long. Belongs to the executor thread.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
@@ -17,25 +16,25 @@
 
 namespace tf::worker {
 
-inline constexpr std::size_t kShortWaitsMax = 64;  // the next one is a waiter thread's at once
+inline constexpr std::size_t kShortWaitsMax = 64;  // any further one goes to a waiter thread at once
 
 class ShortWaits {
  public:
   using Clock = std::chrono::steady_clock;
 
   struct Wait {
-    const void* object = nullptr;     // the runtime's object that is waited for, or null
+    const void* object = nullptr;     // the runtime's object it waits for, or null
     std::function<bool()> answer;     // false: not ready yet
-    std::function<void()> hand_over;  // to a waiter thread, which answers
+    std::function<void()> hand_over;  // gives it to a waiter thread, which answers
     Clock::time_point since = Clock::now();
   };
 
-  // Looks at it from now on, or hands it over at once.
+  // Polls it from now on, or hands it over at once.
   void add(Wait wait);
-  // Answers what is ready and hands over what has lasted.
+  // Answers those that are ready, and hands over those that take long.
   void progress();
   bool empty() const { return waits_.empty(); }
-  // It must not be destroyed yet.
+  // A wait uses `object`, which must not be destroyed yet.
   bool uses(const void* object) const;
 
  private:
@@ -46,11 +45,10 @@ class ShortWaits {
   std::chrono::nanoseconds patience_{patience_max_};
   unsigned handed_over_ = 0;
 
-  static constexpr std::chrono::microseconds kPatienceMax{100};  // two wake-ups and a little
-  static constexpr std::chrono::microseconds kPatienceAmongMany{
-      2000};                                                   // where the look takes nothing from others
-  static constexpr std::chrono::microseconds kPatienceMin{2};  // below it is none
-  static constexpr unsigned kProbeEvery = 64;                  // then one is looked at after all
+  static constexpr std::chrono::microseconds kPatienceMax{100};         // two wake-ups and a little
+  static constexpr std::chrono::microseconds kPatienceAmongMany{2000};  // where polling costs others nothing
+  static constexpr std::chrono::microseconds kPatienceMin{2};           // below this, do not poll
+  static constexpr unsigned kProbeEvery = 64;                           // then one is polled nevertheless
 };
 
 }  // namespace tf::worker

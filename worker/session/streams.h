@@ -17,7 +17,7 @@
 
 namespace tf::worker {
 
-inline constexpr std::size_t kFinishingStreamsMax = 1024;  // destroyed by the client and still at work
+inline constexpr std::size_t kFinishingStreamsMax = 1024;  // destroyed by the client, still at work
 
 class Streams {
  public:
@@ -33,7 +33,7 @@ class Streams {
   // The client's handle; 0 for the null stream and for what it has destroyed.
   std::uint64_t name_of(hipStream_t stream) const;
 
-  // Destroys the stream, once it is idle: until then its device is not.
+  // Destroys the stream once it is idle. Until then its device does not count as idle.
   hipError_t let_finish(hipStream_t stream, int device);
   // Destroys those that have become idle.
   void sweep() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // WaiterPool: threads that sit in blocking calls of the runtime (synchronize a stream, event or device), so
-// that the executor goes on with the requests of the application's other threads.
+// that the executor can go on with requests of the application's other threads.
 //
 // Threads are started when all are busy, up to kWaiterThreadsMax, and live as long as the pool.
 #pragma once
@@ -25,13 +25,13 @@ class WaiterPool {
   WaiterPool& operator=(const WaiterPool&) = delete;
   ~WaiterPool() { stop(); }
 
-  // False when kWaiterJobsMax jobs are queued already or no thread can be started. `job` must not throw.
+  // False if kWaiterJobsMax jobs are queued already, or no thread can be started. `job` must not throw.
   // `object`: the runtime's object that the job uses, or null.
   bool run(const void* object, std::function<void()> job);
-  // A job that has not ended uses `object`: it must not be destroyed yet. Any thread.
+  // An unfinished job uses `object`, which must not be destroyed yet. Any thread.
   bool uses(const void* object) const;
-  // Runs what is queued, then joins; no job may come after it. REQUIRES: nothing a job waits for is stuck for
-  // ever.
+  // Runs the queued jobs, then joins; add no job afterwards. REQUIRES: nothing that a job waits for is stuck
+  // for ever.
   void stop();
 
  private:

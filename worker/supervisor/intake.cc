@@ -20,7 +20,7 @@ void Intake::add(net::OwnedFd socket, bool is_local) {
 void Intake::watch(std::vector<pollfd>& polled) {
   first_polled_ = polled.size();
   polled_count_ = connections_.size();
-  // A connection that waits for a session process is not polled for data it has already shown.
+  // A connection that waits for a session process is not polled again for data already seen.
   for (const Connection& connection : connections_)
     polled.push_back({connection.ready ? -1 : connection.socket.get(), POLLIN, 0});
 }

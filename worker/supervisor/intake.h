@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Intake: accepted connections that have not said yet what they are for. Reads their attach frames without
-// ever blocking; each has a deadline, and there are at most kUnidentifiedMax. Belongs to the supervisor.
+// blocking. Each has a deadline, and there are at most kUnidentifiedMax. Belongs to the supervisor.
 #pragma once
 
 #include <poll.h>
@@ -36,19 +36,19 @@ class Intake {
     bool identified = false;  // the frame is complete
     bool ready = false;       // a control connection whose HELLO has begun to arrive
   };
-  // Takes the connection over (moves its socket out), or leaves it where it is for now.
+  // Takes ownership of the connection (moves its socket out), or leaves it where it is for now.
   using Take = std::function<void(Connection&)>;
 
   bool full() const { return connections_.size() >= kUnidentifiedMax; }
   void add(net::OwnedFd socket, bool is_local);
-  // A control connection that was taken and is to be taken again; its time goes on.
+  // Returns a control connection that was taken and must be taken again; its deadline stays.
   void give_back(Connection connection) { connections_.push_back(std::move(connection)); }
-  // Adds what has to be polled; the results are read back by progress(), which gets the same array.
+  // Adds the descriptors to poll. progress(), called with the same array, reads the results.
   void watch(std::vector<pollfd>& polled);
-  // Reads what has come. `take` sees lanes as soon as they are identified and control connections once their
-  // HELLO begins, and again each time until it takes them or their time is up.
+  // Reads what has arrived. `take` is called with lanes once they are identified, and with control
+  // connections once their HELLO begins, and then again each time until it takes them or their time is up.
   void progress(const std::vector<pollfd>& polled, const Take& take);
-  // The log of what strangers cause: here and in the supervisor one budget.
+  // The log for lines that anybody can cause; shares one budget with the supervisor.
   LogLimit& log() { return log_; }
   // When the next connection's time is up.
   Deadline deadline() const;
@@ -56,7 +56,7 @@ class Intake {
   std::size_t size() const { return connections_.size(); }
 
  private:
-  // False: to be closed, with a log line written.
+  // False: close it; a log line was written.
   bool read_frame(Connection& connection);
 
   LogLimit log_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Offers: memory that sessions let others of the same worker have, by names that cannot be guessed. Kept by
-// the supervisor as descriptors it never looks into; an offer ends with the session that made it.
+// Offers: memory that sessions share with others of the same worker, under names that cannot be guessed. The
+// supervisor keeps it as descriptors and never looks inside. An offer ends with the session that made it.
 #pragma once
 
 #include <sys/types.h>
@@ -13,12 +13,12 @@
 
 namespace tf::worker {
 
-inline constexpr std::size_t kOffersMax = 512;  // each holds a descriptor of the supervisor
+inline constexpr std::size_t kOffersMax = 512;  // each holds one of the supervisor's descriptors
 
 class Offers {
  public:
-  // The answer to kOffer, kWithdraw or kWant of the session process `pid`: kind kAnswer, and nothing more for
-  // kWithdraw. The answer to kWant lends the descriptor: sent() takes it back.
+  // The answer to kOffer, kWithdraw or kWant from session process `pid`: a kAnswer, which is empty for
+  // kWithdraw. The answer to kWant lends the descriptor; sent() takes it back.
   void handle(pid_t pid, ChannelMessage& message, ChannelMessage& answer);
   void sent(const net::Token& name, ChannelMessage& answer);
   void forget(pid_t pid);

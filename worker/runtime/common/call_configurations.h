@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CallConfigurations: what `kernel<<<...>>>` says, on its way from __hipPushCallConfiguration to the kernel's
-// host stub. One thread's own.
+// CallConfigurations: carries the arguments of `kernel<<<...>>>` from __hipPushCallConfiguration to the
+// kernel's host stub. One per thread.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
@@ -21,14 +21,14 @@ class CallConfigurations {
  public:
   static constexpr std::size_t kDepthMax = 1024;
 
-  // hipErrorOutOfMemory: too many wait.
+  // hipErrorOutOfMemory: too many are waiting.
   hipError_t push(const CallConfiguration& configuration) {
     if (stack_.size() >= kDepthMax) return hipErrorOutOfMemory;
     stack_.push_back(configuration);
     return hipSuccess;
   }
 
-  // hipErrorMissingConfiguration: none waits.
+  // hipErrorMissingConfiguration: none is waiting.
   hipError_t pop(dim3* grid, dim3* block, std::size_t* shared_bytes, hipStream_t* stream) {
     if (!grid || !block || !shared_bytes || !stream) return hipErrorInvalidValue;
     if (stack_.empty()) return hipErrorMissingConfiguration;

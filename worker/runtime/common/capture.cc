@@ -25,7 +25,7 @@ graph::Library::Verdict capture(graph::Library& library, const Backend::Stream& 
 
 namespace {
 
-// With the stream as captures know it. The stream lives as long as the body runs.
+// Calls the body with the stream's name in captures. The stream lives as long as the body runs.
 template <typename Body>
 hipError_t with_stream(hipStream_t handle, Body&& body) {
   return api([&]() -> hipError_t {

@@ -10,14 +10,14 @@
 
 namespace tf::runtime {
 
-// Takes the work into a capture, if the stream is being captured; then the verdict is the call's result. What
-// is waited for cannot be taken.
+// If the stream is being captured, takes the work into the capture; then the verdict is the call's result.
+// Work that is waited for cannot be captured.
 graph::Library::Verdict capture(graph::Library& library, const Backend::Stream& stream, graph::Work work,
                                 Wait wait);
 
 bool is_captured(graph::Library& library, const graph::StreamRef& stream);
 
-// For what no graph can hold and what asks about a stream or an event: an error if that is being captured.
+// For calls that no graph can hold, and for queries of a stream or event: an error if that is being captured.
 inline hipError_t refuse_captured(const Backend::Stream& stream) {
   graph::Library* const library = capturing();
   return library ? library->refuse(Backend::reference(stream)).value_or(hipSuccess) : hipSuccess;

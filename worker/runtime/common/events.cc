@@ -28,7 +28,7 @@ hipError_t record(hipEvent_t handle, hipStream_t stream_handle) {
   return status == hipSuccess ? record_event(event, stream) : status;
 }
 
-// What was recorded stays in its stream; only the handle goes.
+// The recording stays in its stream; only the handle goes away.
 hipError_t destroy(hipEvent_t handle) {
   const Event event = Backend::find_event(handle);
   if (!event) return hipErrorInvalidHandle;

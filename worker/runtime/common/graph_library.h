@@ -15,8 +15,8 @@ extern std::atomic<graph::Library*> graph_library;  // null until graphs() makes
 // For ever: programs call HIP from destructors that run after main.
 graph::Library& graphs();
 
-// The library while some stream is being captured, else null: what every call on a stream looks at. Acquire
-// pairs with the release of who makes the library.
+// The library while some stream is being captured, else null; every call on a stream checks this. Acquire
+// pairs with the release when the library is made.
 inline graph::Library* capturing() {
   graph::Library* const library = internal::graph_library.load(std::memory_order_acquire);
   return library && library->capturing() ? library : nullptr;

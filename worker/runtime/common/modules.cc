@@ -22,8 +22,8 @@ hipError_t load_file(hipModule_t* module, const char* path) {
   if (!file) return hipErrorFileNotFound;
   std::vector<char> bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   if (bytes.empty()) return hipErrorInvalidValue;
-  // The image tells its own length, which may be a lie: zeros behind a short file keep header reads inside,
-  // and they end PTX.
+  // The image states its own length, which may be a lie: zeros behind a short file keep header reads inside,
+  // and end PTX.
   constexpr std::size_t kSlack_bytes = 4096;
   bytes.resize(bytes.size() + kSlack_bytes);
   return load_data(module, bytes.data());

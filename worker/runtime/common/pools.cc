@@ -7,7 +7,7 @@
 namespace tf::runtime {
 namespace {
 
-// Of what is to happen on a stream and in no graph.
+// Checks an operation that is allowed on a stream but not in a graph.
 hipError_t find_free_stream(hipStream_t handle, Backend::Stream& stream) {
   const hipError_t status = Backend::find_stream(handle, stream);
   return status == hipSuccess ? refuse_captured(stream) : status;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs: what compiled programs register before main: fat binaries, kernels and variables by host address.
+// Programs: what compiled programs register before main(): fat binaries, and kernels and variables by host
+// address.
 //
-// Registration only remembers; a fat binary is loaded on a device when its first kernel or variable is used
+// Registration only records; a fat binary is loaded on a device when its first kernel or variable is used
 // there. Thread-safe.
 #pragma once
 
@@ -27,7 +28,7 @@ class Programs {
   using Module = Backend::ProgramModule;
   static constexpr std::size_t kMaxRegistrations = 1 << 22;  // fat binaries, kernels, variables, each
 
-  // The handle, null when the table is full. `image` may be null: what is in it will not be found.
+  // The handle; null if the table is full. `image` may be null: then nothing in it is found.
   void** add_binary(const void* image);
   void remove_binary(void** handle);
   void add_function(void** handle, const void* host, const char* name);
@@ -39,9 +40,9 @@ class Programs {
   // hipErrorInvalidSymbol for an address that was not registered.
   hipError_t variable(const void* host, int device, void*& address, std::size_t& bytes);
   bool is_registered(const void* host) const;
-  // The registered name, null when unknown. Lives until its fat binary is unregistered.
+  // The registered name; null if unknown. Lives until its fat binary is unregistered.
   const char* name(const void* host) const;
-  // The device's context is gone, and with it what was loaded there.
+  // The device's context is gone, with everything loaded there.
   void forget_modules(int device);
   // Grows when something found before is no longer so. Acquire: what was found at this version is complete.
   std::uint64_t version() const { return version_.load(std::memory_order_acquire); }

@@ -11,7 +11,7 @@ namespace {
 
 hipStream_t own(hipStream_t stream) { return stream ? stream : hipStreamPerThread; }
 
-// What the call that waits is made of.
+// Turns a queued call into one that waits.
 hipError_t finish(hipError_t queued) {
   return queued == hipSuccess ? hipStreamSynchronize(hipStreamPerThread) : queued;
 }

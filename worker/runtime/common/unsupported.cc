@@ -9,7 +9,7 @@ namespace tf::runtime {
 
 hipError_t unsupported(const char* name);
 
-// hipErrorNotSupported, and the name for who wants to know which call it was.
+// Returns hipErrorNotSupported, and reports the function's name.
 hipError_t unsupported(const char* name) {
   static const bool verbose = std::getenv(Backend::kVerboseVariable) != nullptr;
   if (verbose) std::fprintf(stderr, "%s: %s is not supported\n", Backend::kName, name);

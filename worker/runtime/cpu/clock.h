@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Time as the CPU runtime uses it: nanoseconds of the steady clock. Thread-safe.
+// Time in the CPU runtime: nanoseconds of the steady clock. Thread-safe.
 #pragma once
 
 #include <chrono>
@@ -15,8 +15,8 @@ inline std::uint64_t now_ns() {
 
 inline void cpu_relax() { __builtin_ia32_pause(); }
 
-// A spinning thread lets others run when it has spun this long: what it waits for may stand behind it in the
-// queue of the same processor.
+// A spinning thread yields after this long: the thread it waits for may be queued behind it on the same
+// processor.
 inline constexpr std::uint64_t kSpinAlone_ns = 2'000;
 
 inline void spin_until(std::uint64_t deadline_ns) {

@@ -8,9 +8,9 @@
 
 namespace tf::cpu {
 
-// One of its ends is host memory that is neither of hipHostMalloc nor registered nor managed.
+// Whether one end is host memory that is neither from hipHostMalloc, nor registered, nor managed.
 bool is_pageable(const graph::CopyWork& copy);
-// Makes the copy, now.
+// Copies, now.
 hipError_t run_copy(const graph::CopyWork& copy);
 // The known memory at both ends reaches as far as the copy.
 bool within_memory(const graph::CopyWork& copy);

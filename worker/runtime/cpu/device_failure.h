@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels that fail, and telling of it.
+// Reporting kernels that fail.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
@@ -8,7 +8,7 @@
 
 namespace tf::cpu {
 
-// To whoever has asked for it with hipRemoteTellFailures(), else to stderr. Any thread.
+// Reports to the listener of hipRemoteTellFailures(), else to stderr. Any thread.
 void tell_failure(int device, hipError_t error, const std::string& what);
 
 }  // namespace tf::cpu

@@ -81,7 +81,7 @@ hipError_t Event::synchronize() const {
   return outcome();
 }
 
-// Of a shared event that this process has recorded nobody notes when it was reached.
+// Nobody notes when a shared event recorded by this process was reached.
 hipError_t Event::outcome() const {
   const std::lock_guard lock(mutex_);
   return recordings_ != 0 && stamp_ns_ == 0 ? failure() : hipSuccess;

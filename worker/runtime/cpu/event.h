@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Event: the last point at which it was recorded, and when the stream got there. Thread-safe.
+// Event: where it was last recorded, and when the stream got there. Thread-safe.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
@@ -17,7 +17,7 @@ namespace tf::cpu {
 
 class Event : public std::enable_shared_from_this<Event> {
  public:
-  // `shared`: the state of an event of several processes, null for others.
+  // `shared`: the state of an event that several processes share; null for others.
   Event(int device, unsigned flags, std::shared_ptr<SharedEvent> shared = nullptr)
       : device_(device), flags_(flags), shared_(std::move(shared)) {}
 
@@ -29,13 +29,14 @@ class Event : public std::enable_shared_from_this<Event> {
   void record(Stream& stream);
   // Makes the stream wait for the last recording.
   void hold(Stream& stream) const;
-  // The point of the last recording by this process; done at once when there was none.
+  // The point of the last recording by this process; counts as done if there was none.
   Marker point() const;
   bool recorded() const;
-  // An event that was reached is done, whatever came later; one that its device did not reach says why.
+  // An event that was reached is done, whatever happened later. If its device failed before that, the result
+  // says why.
   hipError_t query() const;
   hipError_t synchronize() const;
-  // When the stream got there; 0 when it has not, or nothing was recorded.
+  // When the stream got there; 0 if it has not, or nothing was recorded.
   std::uint64_t time_ns() const;
 
  private:
@@ -50,10 +51,10 @@ class Event : public std::enable_shared_from_this<Event> {
   hipError_t outcome() const;
   hipError_t failure() const;  // of its device
 
-  mutable std::mutex mutex_;  // never held while something is submitted: a stream's thread takes it
+  mutable std::mutex mutex_;  // never held while submitting: a stream's thread takes it
   std::uint64_t recordings_ = 0;
   Marker point_;                // of the last recording
-  std::uint64_t stamp_ns_ = 0;  // when that was reached; 0: not yet, or its device has failed before
+  std::uint64_t stamp_ns_ = 0;  // when that was reached; 0: not yet, or its device failed first
 };
 
 }  // namespace tf::cpu

@@ -15,7 +15,7 @@
 namespace tf::cpu {
 namespace {
 
-// Null when its module was unloaded meanwhile.
+// Null if its module was unloaded in the meantime.
 std::shared_ptr<Function> function_of(const graph::KernelWork& work) {
   return Runtime::get().functions.find(work.resolved);
 }
@@ -55,7 +55,7 @@ struct Step {
 };
 using Steps = std::vector<Step>;
 
-// Of a device that has failed nothing runs any more.
+// On a failed device nothing runs any more.
 hipError_t run(const Device& device, const Step& step) {
   for (const Body& body : step.bodies)
     if (const hipError_t status = device.run(body)) return status;
@@ -121,7 +121,7 @@ class Program final : public graph::Executable {
       }
     }
     last_ = stream.last();
-    // As every copy: pageable memory is the program's again when the call returns.
+    // Like every copy: the program may use pageable memory again when the call returns.
     if (!uses_pageable_memory()) return hipSuccess;
     last_.wait();
     return stream.device().failure();

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// HandleTable: which opaque HIP handles are alive, so that a stale or invented one is an error and not a
+// HandleTable: the opaque HIP handles that are alive, so that a stale or invalid handle is an error and not a
 // crash.
 //
-// The handle is the object's address. Thread-safe; the returned shared_ptr keeps the object through a racing
-// destroy. Looking one up is part of every call: the handles are spread over many buckets, so that threads
-// with objects of their own do not meet, and a bucket rarely holds more than one.
+// The handle is the object's address. Thread-safe; the returned shared_ptr keeps the object alive through a
+// racing destroy. Every call looks up handles, so they are spread over many buckets: threads with their own
+// objects do not collide, and a bucket rarely holds more than one.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ class HandleTable {
  public:
   static constexpr std::size_t kMaxHandles = 1 << 20;
 
-  // Null when the table is full.
+  // Null if the table is full.
   Handle add(std::shared_ptr<Object> object) {
     // relaxed: a count, orders nothing
     if (count_.fetch_add(1, std::memory_order_relaxed) >= kMaxHandles) {
@@ -57,7 +57,7 @@ class HandleTable {
     removals_.fetch_add(1, std::memory_order_release);  // pairs with removals()
     return object;
   }
-  // How many have been removed. What was found at this count is still alive while it stays.
+  // The number of removals. An object found at some count is still alive while the count stays the same.
   std::uint64_t removals() const { return removals_.load(std::memory_order_acquire); }  // pairs with remove()
   std::vector<std::shared_ptr<Object>> all() const {
     std::vector<std::shared_ptr<Object>> objects;
@@ -70,7 +70,7 @@ class HandleTable {
 
  private:
   struct Bucket {
-    mutable std::mutex mutex;  // held for a look-up only
+    mutable std::mutex mutex;  // held only for a lookup
     std::vector<std::shared_ptr<Object>> objects;
   };
   static constexpr unsigned kBucketBits = 9;
@@ -78,7 +78,7 @@ class HandleTable {
   static bool is(const std::shared_ptr<Object>& object, Handle handle) {
     return static_cast<const void*>(object.get()) == reinterpret_cast<const void*>(handle);
   }
-  // Fibonacci hashing: the upper bits of the product are those that all of the address has mixed into.
+  // Fibonacci hashing: every bit of the address affects the upper bits of the product.
   static std::size_t index_of(const void* key) {
     constexpr std::uint64_t kGoldenRatio = 0x9e3779b97f4a7c15;
     return (reinterpret_cast<std::uintptr_t>(key) * kGoldenRatio) >> (64 - kBucketBits);
@@ -107,9 +107,9 @@ class Found {
   std::shared_ptr<Object> own_;
 };
 
-// The handles that one thread used last: finding one again takes no lock and counts nothing. Keeps the
-// objects alive until it meets another removal, so a destroyed one may live on, unused, while its thread
-// makes no call.
+// The handles that one thread used last: finding one again takes no lock and counts no reference. Keeps the
+// objects alive until it notices another removal, so a destroyed object may stay in memory, unused, while its
+// thread makes no calls.
 template <typename Object, typename Handle>
 class RecentHandles {
  public:

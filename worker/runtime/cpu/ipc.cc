@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Device memory shared between processes (hipIpc*MemHandle).
 //
-// Ordinary allocations are private pages, which are faster to touch than a memory file's; one becomes a
-// memory file, at the same address, when it is first exported. The handle says where the exporter holds the
-// file. The kernel lets the same user's processes open it there, and they check that it is what the handle
-// speaks of.
+// Ordinary allocations are private pages, which are faster to touch than a memory file's. When one is first
+// exported it becomes a memory file at the same address. The handle says where the exporter holds the file.
+// The kernel lets processes of the same user open it there, and they check that it is the file the handle
+// names.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -29,7 +29,8 @@ void copy_pages(std::byte* target, const std::byte* source, std::size_t bytes) {
   }
 }
 
-// The descriptor behind the allocation's pages, which from now on are shared. REQUIRES: the devices are idle
+// The descriptor of the file that now backs the allocation, whose pages are shared from now on. REQUIRES: the
+// devices are idle
 int share_pages(const Allocation& allocation) {
   if (allocation.descriptor >= 0) return allocation.descriptor;
   const int descriptor = make_memory_file(allocation.mapped_bytes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the handles of hipIpc say: where another process holds a memory file. Plain values.
+// The content of hipIpc handles: where another process holds a memory file. Plain values.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@ struct IpcTicket {
   std::array<char, 8> magic{};
   std::int32_t process = 0;
   std::int32_t descriptor = -1;
-  std::uint64_t file = 0;  // its inode: unlike the descriptor's number it is not used again
+  std::uint64_t file = 0;  // its inode: unlike the descriptor number it is not reused
   std::uint64_t bytes = 0;
   std::uint64_t offset = 0;  // of the pointer in the allocation
   std::int32_t device = 0;
@@ -23,10 +23,10 @@ static_assert(sizeof(IpcTicket) <= 64 && std::is_trivially_copyable_v<IpcTicket>
 inline constexpr std::array<char, 8> kIpcMemoryMagic = {'H', 'I', 'P', 'C', 'P', 'U', 'I', '1'};
 inline constexpr std::array<char, 8> kIpcEventMagic = {'H', 'I', 'P', 'C', 'P', 'U', 'E', '1'};
 
-// A ticket for this process's memory file; its `file` is 0 when there is no such file.
+// A ticket for this process's memory file; its `file` is 0 if there is no such file.
 IpcTicket make_ticket(const std::array<char, 8>& magic, int descriptor, std::uint64_t bytes, int device);
-// The file that the ticket speaks of; -1: it is not there, or not what the ticket says. Nothing but memory
-// files is ever opened: opening other things can have effects.
+// Opens the file that the ticket names; -1: it does not exist, or is not what the ticket says. Opens nothing
+// but memory files: opening other things can have side effects.
 int open_ticket(const IpcTicket& ticket);
 
 }  // namespace tf::cpu

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launches: the shape is checked at the call, the arguments are taken along, the grid runs in stream order.
+// Launches: checks the shape at the call, copies the arguments, and runs the grid in stream order.
 #include "worker/runtime/cpu/launch.h"
 
 #include <algorithm>

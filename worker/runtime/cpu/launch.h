@@ -15,7 +15,7 @@ struct alignas(16) ArgumentLine {
   std::byte bytes[16];
 };
 
-// The argument block on its way to the kernel: small ones ride inside the command, larger ones in a block.
+// The argument block on its way to the kernel: small ones inside the command, larger ones in a block.
 class Arguments {
  public:
   // Null when there is no memory.

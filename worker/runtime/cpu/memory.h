@@ -13,11 +13,11 @@ namespace tf::cpu {
 
 class Device;
 
-// Maps and books memory of the device (host memory is not booked). 0 bytes: null and success.
+// Maps memory, and counts it against the device (host memory is not counted). 0 bytes: null and success.
 hipError_t allocate(Device& device, MemoryKind kind, unsigned flags, std::size_t bytes, void** pointer);
-// Null is success. The devices are idle before the memory goes.
+// Null is success. Waits until the devices are idle before the memory goes.
 hipError_t release(void* pointer);
-// Unmaps what was removed from the map, or returns it to its pool.
+// Unmaps an allocation that was removed from the map, or returns it to its pool.
 void release_pages(const Allocation& allocation);
 
 }  // namespace tf::cpu

@@ -74,7 +74,7 @@ bool MemoryMap::covers(const void* address, std::size_t bytes) const {
   return range == ranges_.end() || reaches(range, address_of(address), bytes);  // unknown: the program's own
 }
 
-// Mapped ranges may stand side by side and be used as one.
+// Adjacent mapped ranges may be used as one.
 bool MemoryMap::reaches(Ranges::const_iterator range, std::uintptr_t at, std::size_t bytes) const {
   std::size_t left = bytes;
   while (range != ranges_.end() && at >= range->second.base) {
@@ -103,7 +103,7 @@ void* map_pages(std::size_t bytes) {
   constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
   void* const base = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, kFlags, -1, 0);
   if (base == MAP_FAILED) return nullptr;
-  // Large copies are bound by page faults otherwise. A kernel without huge pages refuses, which is fine.
+  // Otherwise page faults limit large copies. A kernel without huge pages refuses, which is fine.
   if (bytes >= kHugePage_bytes) static_cast<void>(::madvise(base, bytes, MADV_HUGEPAGE));
   return base;
 }

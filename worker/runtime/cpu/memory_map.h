@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// MemoryMap: every range of memory the runtime knows, by address; and where ranges come from.
+// MemoryMap: all memory ranges that the runtime knows, by address, and their sources.
 //
 // Thread-safe. Ranges never overlap.
 #pragma once
@@ -33,17 +33,17 @@ enum class MemoryKind {
 struct Allocation {
   std::uintptr_t base = 0;
   std::size_t bytes = 0;         // as asked for
-  std::size_t mapped_bytes = 0;  // as taken from the system; 0 when the memory is not ours to unmap
+  std::size_t mapped_bytes = 0;  // as taken from the system; 0: we must not unmap it
   MemoryKind kind = MemoryKind::kDevice;
   int device = 0;
   unsigned flags = 0;
-  Pool* pool = nullptr;  // owner of the block, null when none
+  Pool* pool = nullptr;  // owner of the block, or null
   int descriptor = -1;   // of the memory file behind the pages; -1: they are private
 
   bool on_host() const { return kind == MemoryKind::kHost || kind == MemoryKind::kRegistered; }
 };
 
-// A range that a thread has asked for, as it was after so many removals from the map.
+// A range that a thread has looked up, with the map's removal count at that time.
 struct KnownRange {
   std::uintptr_t begin = 0;
   std::uintptr_t end = 0;
@@ -54,21 +54,21 @@ class MemoryMap {
  public:
   static constexpr std::size_t kMaxAllocations = 1 << 22;
 
-  // False when it overlaps what is known, or the map is full.
+  // False if it overlaps a known range, or the map is full.
   bool add(const Allocation& allocation);
-  // The range that starts here.
+  // Removes and returns the range that starts here.
   std::optional<Allocation> remove(const void* base);
-  // Notes the memory file that the range that starts here now consists of.
+  // Records the memory file that now backs the range that starts here.
   void set_descriptor(const void* base, int descriptor);
   // The range that holds the address.
   std::optional<Allocation> find(const void* address) const;
-  // A known range holds the address, and covers(address, bytes).
+  // Whether a known range holds the address, and covers(address, bytes).
   bool holds(const void* address, std::size_t bytes) const;
-  // The same without a lock while it is `known`, which is the calling thread's.
+  // The same, without a lock if `known`, which belongs to the calling thread, holds it.
   bool holds(const void* address, std::size_t bytes, KnownRange& known) const;
-  // False when `address` lies in a known range and the known ranges end before address + bytes.
+  // False if `address` lies in a known range, but the known ranges end before address + bytes.
   bool covers(const void* address, std::size_t bytes) const;
-  // All ranges of a device that match; they are no longer known.
+  // Removes and returns all ranges of a device that match.
   std::vector<Allocation> remove_all(int device, MemoryKind kind);
 
  private:
@@ -90,7 +90,7 @@ constexpr std::size_t round_up(std::size_t value, std::size_t unit) {
   return (value + unit - 1) / unit * unit;
 }
 
-// Zeroed pages from the system, null when there are none. `bytes` is a multiple of the page size.
+// Zeroed pages from the system; null on failure. `bytes` is a multiple of the page size.
 void* map_pages(std::size_t bytes);
 void unmap_pages(void* base, std::size_t bytes);
 

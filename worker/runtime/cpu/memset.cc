@@ -10,7 +10,7 @@
 namespace tf::cpu {
 namespace {
 
-// Fills up to this size are made by the caller when the stream is idle.
+// If the stream is idle the caller makes fills up to this size.
 constexpr std::size_t kCallerFill_bytes = 16 << 10;
 
 void fill_row(std::byte* row, const Fill& wish, std::size_t bytes) {

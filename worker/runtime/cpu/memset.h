@@ -12,7 +12,7 @@ using runtime::Fill;
 
 // Fills, now.
 hipError_t run_fill(const Fill& wish);
-// Pointer, alignment and bounds. REQUIRES: no side of it is 0
+// Checks pointer, alignment and bounds. REQUIRES: none of its sizes is 0
 bool fillable(const Fill& wish);
 
 }  // namespace tf::cpu

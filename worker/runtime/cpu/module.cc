@@ -72,7 +72,7 @@ void Backend::unload_program(const ProgramModule& module) {
   static_cast<void>(Runtime::get().device(module->device()).synchronize());
 }
 
-// The options steer a compiler; a code object is compiled already.
+// The options are for a compiler; a code object is compiled already.
 hipError_t Backend::load_module(hipModule_t& handle, const void* image, unsigned, hipJitOption*, void**) {
   std::shared_ptr<Module> module;
   if (const hipError_t status = Module::load(image, thread_state().device, module)) return status;

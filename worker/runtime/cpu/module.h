@@ -20,7 +20,7 @@ namespace tf::cpu {
 class Device;
 class Module;
 
-// What hipFunction_t points to. Owned by its module and by the table of live handles.
+// The target of a hipFunction_t. Owned by its module and by the table of live handles.
 class Function {
  public:
   Function(const Kernel& kernel, int device) : kernel_(kernel), device_(device) {}
@@ -30,7 +30,7 @@ class Function {
   std::uint32_t max_dynamic_shared_bytes() const { return kMaxSharedBytes - kernel_.static_shared_bytes; }
 
  private:
-  const Kernel& kernel_;  // of the module's code object
+  const Kernel& kernel_;  // part of the module's code object
   const int device_;
 };
 
@@ -39,15 +39,15 @@ class Module {
   // See CodeObject::load() for the errors.
   static hipError_t load(const void* image, int device, std::shared_ptr<Module>& loaded);
   Module(std::unique_ptr<CodeObject> object, int device) : object_(std::move(object)), device_(device) {}
-  // The device is idle: nothing of the module runs.
+  // REQUIRES: the device is idle, so nothing of the module runs.
   ~Module();
   Module(const Module&) = delete;
   Module& operator=(const Module&) = delete;
 
   int device() const { return device_; }
-  // Null when there is no such kernel, or no room for another handle.
+  // Null if there is no such kernel, or no room for another handle.
   hipFunction_t function(std::string_view name);
-  // The variable becomes known memory, so that copies and fills check it.
+  // Adds the variable to known memory, so that copies and fills check it.
   void* global(std::string_view name, std::size_t& bytes);
 
  private:
@@ -55,12 +55,12 @@ class Module {
   const int device_;
   std::mutex mutex_;
   std::map<std::string, std::shared_ptr<Function>, std::less<>> functions_;
-  std::map<std::string, void*, std::less<>> globals_;  // those that were added to the known memory
+  std::map<std::string, void*, std::less<>> globals_;  // those added to known memory
 };
 
-// Runs a kernel, unless the device has failed; when the kernel does, so has the device.
+// Runs a kernel, unless the device has failed. If the kernel fails, so does the device.
 hipError_t run_kernel(Device& device, const Kernel& kernel, const Grid& grid, const void* arguments);
-// Whether this kernel can have this shape, in HIP 5's words.
+// Whether this kernel supports this shape; errors as in HIP 5.
 hipError_t check_shape(const Kernel& kernel, const Grid& grid);
 
 }  // namespace tf::cpu

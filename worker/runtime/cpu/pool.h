@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pool: stream-ordered memory. A freed block is handed out again to the same stream at once, to others when
-// the stream that freed it has got that far. Thread-safe.
+// Pool: stream-ordered memory. A freed block is available to the same stream at once, and to others when the
+// stream that freed it has reached that point. Thread-safe.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
@@ -27,7 +27,7 @@ class Pool {
   Device& device() const { return device_; }
 
   hipError_t allocate(std::size_t bytes, Stream& stream, void** pointer);
-  // The block is no longer known to the memory map. Whoever reuses it waits for `freed`.
+  // The memory map no longer knows the block. Its next user waits for `freed`.
   void give_back(const Allocation& allocation, Marker freed);
   // Returns finished free blocks to the system until at most this much is reserved.
   void trim(std::size_t keep_bytes);
@@ -54,10 +54,10 @@ class Pool {
   std::uint64_t reserved_high_bytes_ = 0;
   std::uint64_t used_bytes_ = 0;
   std::uint64_t used_high_bytes_ = 0;
-  int reuse_rules_[3] = {1, 1, 1};  // hipMemPoolReuse...: kept for who asks; reuse is always safe here
+  int reuse_rules_[3] = {1, 1, 1};  // hipMemPoolReuse...: only stored; reuse is always safe here
 };
 
-// What a synchronization does for the device's pools: memory above their thresholds goes back.
+// Called at synchronization: returns the memory of the device's pools above their thresholds.
 void release_unused_memory(Device& device);
 
 }  // namespace tf::cpu

@@ -52,7 +52,7 @@ std::uint64_t SharedEvent::begin_recording() {
 
 void SharedEvent::reach(std::uint64_t number) {
   std::uint64_t before = page_.reached.load(std::memory_order_relaxed);
-  // Release pairs with reached(): what the stream did before is visible to who sees the number.
+  // Release pairs with reached(): a thread that sees the number sees the stream's earlier work.
   while (before < number && !page_.reached.compare_exchange_weak(before, number, std::memory_order_acq_rel)) {
   }
   page_.changed.fetch_add(1, std::memory_order_release);

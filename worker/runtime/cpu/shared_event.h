@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// SharedEvent: the state of an event that several processes record and wait for, in a page they share.
+// SharedEvent: the state of an event that several processes record and wait for, in a shared page.
 //
-// Recordings are numbered across all processes; the event has happened when the last number has been reached.
-// A process that dies with a recording under way never reaches it, which waiters notice. What the page says
-// is the partners' to write: it decides how long a wait takes, and nothing else. Any thread.
+// Recordings are numbered across all processes; the event is done when the last number is reached. If a
+// process dies with a recording in flight, the number is never reached; waiters notice that. The other
+// processes may write anything to the page: it decides only how long a wait takes. Any thread.
 #pragma once
 
 #include <atomic>
@@ -14,9 +14,9 @@ namespace tf::cpu {
 
 class SharedEvent {
  public:
-  // Both null when the system has no more.
+  // Both return null if the system has no more memory or descriptors.
   static std::shared_ptr<SharedEvent> make();
-  static std::shared_ptr<SharedEvent> attach(int descriptor);  // takes the descriptor over
+  static std::shared_ptr<SharedEvent> attach(int descriptor);  // takes ownership of the descriptor
   SharedEvent(const SharedEvent&) = delete;
   SharedEvent& operator=(const SharedEvent&) = delete;
   ~SharedEvent();
@@ -32,7 +32,7 @@ class SharedEvent {
   struct Page {
     std::atomic<std::uint64_t> recorded;
     std::atomic<std::uint64_t> reached;
-    std::atomic<std::uint32_t> changed;  // goes up with `reached`: what waiters sleep on
+    std::atomic<std::uint32_t> changed;  // increases with `reached`: waiters sleep on it
     std::atomic<std::int32_t> recorder;  // the process of the last recording
   };
   static_assert(std::atomic<std::uint64_t>::is_always_lock_free &&

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// SpinBudget: how long it is worth looking before sleeping, learned from how long waits have lasted lately. A
-// sleep counts with what waking up took, so that two threads that both sleep find out that looking pays: the
-// answer of a sleeper takes 40 to 150 us in virtual machines. While others want the processor nobody looks
-// for longer than without yielding: who yields is put last, and waits for the slices of all of them. Any
-// thread; races only cost accuracy.
+// SpinBudget: how long it pays to spin before sleeping, learned from recent waits. A sleep counts with its
+// wake-up time, so that two threads that both sleep find out that spinning pays: a sleeper takes 40 to 150 us
+// to answer in virtual machines. While others want the processor, nobody spins longer than it takes to yield:
+// a yielding thread goes to the back of the queue, and waits for the time slices of all others. Any thread;
+// races only cost accuracy.
 #pragma once
 
 #include <algorithm>
@@ -25,15 +25,15 @@ class SpinBudget {
     const bool crowded = now_ns < crowded_until_ns_.load(std::memory_order_relaxed);
     return crowded ? std::min(budget, kSpinAlone_ns) : budget;
   }
-  // A yield at `now_ns` took that long. True: another thread has run meanwhile.
+  // A yield at `now_ns` took that long. True: another thread ran.
   bool yielded(std::uint64_t now_ns, std::uint64_t took_ns) {
     if (took_ns < kYieldAlone_ns) return false;
     crowded_until_ns_.store(now_ns + std::min(took_ns * kCrowdedTimes, kCrowdedMax_ns),
                             std::memory_order_relaxed);
     return true;
   }
-  // A wait has ended, spinning or asleep. Up at once and down slowly; longer ones than looking can pay for
-  // are a reason to look less.
+  // A wait has ended, spinning or asleep. The budget goes up at once and down slowly; waits longer than
+  // spinning pays for reduce it.
   void learn(std::uint64_t waited_ns) {
     const std::uint64_t old = budget_ns_.load(std::memory_order_relaxed);
     std::uint64_t wanted = old - old / 8;
@@ -42,7 +42,7 @@ class SpinBudget {
   }
 
  private:
-  static constexpr std::uint64_t kHeadroom = 4;  // times the wait that ended lately
+  static constexpr std::uint64_t kHeadroom = 4;  // times the last wait
   static constexpr std::uint64_t kYieldAlone_ns = 3'000;
   static constexpr std::uint64_t kCrowdedTimes = 64;
   static constexpr std::uint64_t kCrowdedMax_ns = 1'000'000'000;

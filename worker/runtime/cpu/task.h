@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Task: one command of a stream, a callable without an allocation for ordinary captures.
+// Task: one command of a stream. A callable that needs no allocation for ordinary captures.
 //
-// Made in the slot of a TaskQueue, run exactly once by the stream's executor, and destroyed there. Not shared
-// between threads at a time.
+// Built in a slot of a TaskQueue, run exactly once by the stream's executor, and destroyed there. One thread
+// at a time.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
@@ -17,7 +17,7 @@ namespace tf::cpu {
 
 class Task {
  public:
-  // A launch of a few arguments fits, and a task is two cache lines.
+  // A launch with a few arguments fits, and a task is two cache lines.
   static constexpr std::size_t kInlineBytes = 112;
 
   Task() = default;
@@ -25,7 +25,7 @@ class Task {
   Task& operator=(const Task&) = delete;
   ~Task() { reset(); }
 
-  // REQUIRES: it holds nothing. When this throws, it still does.
+  // REQUIRES: it is empty. If this throws, it stays empty.
   template <typename Body>
   void emplace(Body&& body) {
     using Held = std::decay_t<Body>;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// TaskQueue: the tasks of a stream on their way to its thread, in chunks that are used again.
+// TaskQueue: a stream's tasks on the way to its thread, in chunks that are reused.
 //
-// One thread at a time pushes and publishes (the stream's lock says which), one thread takes. Neither waits
-// for the other: what was published is taken without a lock, and a task is made, run and destroyed in its
-// slot.
+// One thread at a time pushes and publishes (under the stream's lock), one thread takes. Neither waits for
+// the other: published tasks are taken without a lock, and a task is built, run and destroyed in its slot.
 #pragma once
 
 #include <atomic>
@@ -21,28 +20,28 @@ class TaskQueue {
   TaskQueue() = default;
   TaskQueue(const TaskQueue&) = delete;
   TaskQueue& operator=(const TaskQueue&) = delete;
-  // Nobody uses it any more.
+  // REQUIRES: nobody uses it any more.
   ~TaskQueue() {
     for (Chunk* chunk = head_; chunk != nullptr;)
-      chunk = std::unique_ptr<Chunk>(chunk)->next;  // which goes with this line
+      chunk = std::unique_ptr<Chunk>(chunk)->next;  // freed by this line
     std::unique_ptr<Chunk>(spare_.load(std::memory_order_relaxed));
   }
 
-  // Producer. The consumer sees it after publish(). Throws std::bad_alloc, and nothing has happened.
+  // Producer. The consumer sees it after publish(). May throw std::bad_alloc; then nothing has changed.
   template <typename Body>
   void push(Body&& body) {
     if (pushed_ == tail_end_) extend();
     tail_->tasks[pushed_ % kChunkTasks].emplace(std::forward<Body>(body));
     ++pushed_;
   }
-  // False: there was nothing that the consumer did not know of. Release pairs with front() and has_next().
+  // False: there was nothing new for the consumer. Release pairs with front() and has_next().
   bool publish() {
     if (published_.load(std::memory_order_relaxed) == pushed_) return false;
     published_.store(pushed_, std::memory_order_release);
     return true;
   }
 
-  // Consumer: the oldest task that it has not popped; null when there is none.
+  // Consumer: the oldest task not popped yet; null if there is none.
   Task* front() {
     if (taken_ == seen_) {
       seen_ = published_.load(std::memory_order_acquire);
@@ -63,7 +62,7 @@ class TaskQueue {
     Chunk* next = nullptr;
   };
 
-  // The producer's cache has it: on its way while the task before it runs.
+  // Prefetches it from the producer's cache while the task before it runs.
   static void fetch(const Task& task) {
     constexpr std::size_t kLineBytes = 64;
     const auto* const bytes = reinterpret_cast<const std::byte*>(&task);
@@ -77,7 +76,7 @@ class TaskQueue {
     tail_ = chunk;
     tail_end_ += kChunkTasks;
   }
-  // The next chunk exists: something in it was published.
+  // REQUIRES: something in the next chunk was published, so it exists.
   void leave_chunk() {
     Chunk* const left = head_end_ == 0 ? nullptr : head_;
     head_end_ += kChunkTasks;
@@ -86,16 +85,16 @@ class TaskQueue {
     std::unique_ptr<Chunk>(spare_.exchange(left, std::memory_order_acq_rel));  // a second spare is not kept
   }
 
-  // The producer's.
+  // Producer only.
   Chunk* tail_ = nullptr;
   std::uint64_t pushed_ = 0;
   std::uint64_t tail_end_ = 0;  // the first number that the last chunk has no slot for
-  // The consumer's, but that the first chunk comes from the producer, before anything is published.
+  // Consumer only, except that the producer sets the first chunk, before anything is published.
   alignas(64) Chunk* head_ = nullptr;
   std::uint64_t taken_ = 0;
   std::uint64_t seen_ = 0;  // of published_
   std::uint64_t head_end_ = 0;
-  // Both sides'.
+  // Both sides.
   alignas(64) std::atomic<std::uint64_t> published_{0};
   std::atomic<Chunk*> spare_{nullptr};
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// HIP's parameters as the driver wants them. Pure functions; any thread.
+// Converts HIP's parameters to the driver's. Pure functions; any thread.
 //
-// Where a conversion checks, its errors are those of AMD's runtime. In copies both ends are given by address
-// ("unified"); the driver finds out itself what memory it is.
+// Checks return the errors of AMD's runtime. Copies give both ends by address ("unified"); the driver finds
+// out what memory that is.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
@@ -17,16 +17,16 @@
 
 namespace tf::cuda {
 
-// Copies, also those of a graph's nodes. hipErrorInvalidValue where slices are not whole rows apart.
+// Copies, also those of a graph's nodes. hipErrorInvalidValue if slices are not a whole number of rows apart.
 hipError_t convert_copy(driver::Copy3D& copy, const graph::CopyWork& work);
 // REQUIRES: depth 1
 driver::Copy2D convert_rows(const graph::CopyWork& work);
 driver::FillNode convert_fill(const graph::FillWork& work);
 
-// A launch's packed arguments in the driver's words, valid as long as this object and what it was made from.
+// A launch's packed arguments in the driver's form, valid as long as this object and its source.
 class LaunchExtra {
  public:
-  // `extra` is HIP's list {POINTER, p, SIZE, &n, END}, in any order, or null for none.
+  // `extra` is HIP's list {POINTER, p, SIZE, &n, END}, in any order; null for no arguments.
   hipError_t read(void** extra);
   void** get() { return has_ ? list_ : nullptr; }
 
@@ -35,7 +35,7 @@ class LaunchExtra {
   void* list_[5] = {};
 };
 
-// What to wait for where HIP masks the word first. hipErrorNotSupported where the driver cannot.
+// The value to wait for if HIP masks the word first. hipErrorNotSupported if the driver cannot do it.
 hipError_t mask_wait_value(std::uint64_t& value, unsigned condition, std::uint64_t mask, std::uint64_t all);
 
 driver::AllocationProperties convert(const hipMemAllocationProp& properties);

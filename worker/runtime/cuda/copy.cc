@@ -11,8 +11,8 @@ namespace tf::cuda {
 
 namespace {
 
-// Where the driver takes no part in a copy between host memory that it does not know. Only when the program
-// says that it is such a copy: an address that is nobody's any more would look the same.
+// For copies between host memory that the driver does not know, which it does not make. Only if the program
+// says that it is such a copy: an address that belongs to nobody any more would look the same.
 hipError_t copy_on_host(void* target, const void* source, std::size_t bytes, hipStream_t stream) {
   const driver::Result result = cu().StreamSynchronize(stream);
   if (result != driver::Result::SUCCESS) return hip_error(result);
@@ -20,7 +20,7 @@ hipError_t copy_on_host(void* target, const void* source, std::size_t bytes, hip
   return hipSuccess;
 }
 
-// Relaxed: whoever shares memory tells the others by means that order more than this.
+// Relaxed: a process that shares memory informs the others by means that order more than this.
 std::atomic<bool> is_memory_shared{false};
 
 }  // namespace

@@ -6,16 +6,16 @@
 
 namespace tf::cuda {
 
-// Memory is shared with other processes: from then on what a synchronous call did is there when it returns,
-// as in HIP. The driver's return earlier where no one in this process could tell.
+// Memory is now shared with other processes: from now on a synchronous call is done when it returns, as in
+// HIP. The driver's calls return earlier if nobody in this process could tell.
 void note_sharing();
 // The end of a synchronous fill or copy on the legacy stream.
 driver::Result settle(driver::Result result);
 
-// Says of pageable host memory that it is the host's: the driver demands that for boxes, and in graphs.
+// Marks pageable host memory as host memory: the driver requires that for boxes, and in graphs.
 void tell_pageable(driver::Copy2D& copy);
 void tell_pageable(driver::Copy3D& copy);
-// Says for both ends whether it is the host's memory or the device's, as graphs want it.
+// Marks both ends as host or device memory, as graphs require.
 void tell_places(driver::Copy3D& copy);
 
 }  // namespace tf::cuda

@@ -41,7 +41,7 @@ hipError_t Backend::p2p_attribute(int from, int to, hipDeviceP2PAttr attribute, 
 
 hipError_t Backend::set_device_flags(int ordinal, unsigned flags) {
   Device& device = Runtime::get().device(ordinal);
-  // A context that is in use keeps some of its flags with older drivers. HIP lets programs set them any time.
+  // With older drivers a context in use keeps some of its flags. HIP lets programs set them at any time.
   const driver::Result result = cu().DevicePrimaryCtxSetFlags(device.handle, flags);
   if (result != driver::Result::SUCCESS && result != driver::Result::PRIMARY_CONTEXT_ACTIVE)
     return hip_error(result);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Driver: the table of the CUDA driver's functions, filled from the machine's driver library when first
-// needed.
+// Driver: the table of the CUDA driver's functions, filled from the machine's driver library on first use.
 #pragma once
 
 #include <string>
@@ -9,15 +8,15 @@
 
 namespace tf::cuda::driver {
 
-// Every pointer can be called once load() has run: what the driver lacks answers NOT_SUPPORTED.
+// After load() every pointer can be called: functions that the driver lacks return NOT_SUPPORTED.
 struct Driver {
 #define TF_CUDA_FUNCTION(name, version, parameters) Result(*name) parameters = nullptr;
 #include "worker/runtime/cuda/driver_functions.inc"
 #undef TF_CUDA_FUNCTION
 };
 
-// Opens libcuda.so.1, or the file that HIP_CUDA_DRIVER names, and fills the table. Empty when that went well,
-// else the reason; the table can be called either way. The library stays open for ever. One thread at a time.
+// Opens libcuda.so.1, or the file named by HIP_CUDA_DRIVER, and fills the table. Empty on success, else the
+// reason; the table can be called in either case. The library is never closed. One thread at a time.
 std::string load(Driver& table);
 
 }  // namespace tf::cuda::driver

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of the CUDA driver's binary interface that the runtime uses: types, layouts and numbers, declared
-// by ourselves, so that nothing of CUDA is needed to build. abi_check.cc compares all of it with NVIDIA's
-// cuda.h where there is one.
+// The part of the CUDA driver's binary interface that the runtime uses: types, layouts and numbers. We
+// declare it ourselves, so that the build needs nothing from CUDA. abi_check.cc compares all of it with
+// NVIDIA's cuda.h where there is one.
 //
-// HIP's handles are the driver's handles, so the types are HIP's own: all are pointers to what only the
-// driver knows. Addresses are pointers here where CUDA writes a 64-bit number; they are passed the same way.
+// HIP's handles are the driver's handles, so the types are HIP's: all are opaque pointers of the driver.
+// Addresses are pointers here where CUDA uses a 64-bit number; they are passed the same way.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
@@ -14,7 +14,7 @@
 
 namespace tf::cuda::driver {
 
-// CUresult. Any number may come back from a newer driver; results.inc names those that we know.
+// CUresult. A newer driver may return any number; results.inc names those we know.
 enum class Result : int {
 #define TF_CUDA_RESULT(name, number, hip) name = number,
 #include "worker/runtime/cuda/results.inc"
@@ -178,7 +178,7 @@ struct LaunchConfig {  // CUlaunchConfig
 // CUlaunchAttributeID
 inline constexpr int kNodeAttributeCooperative = 2;
 
-// The ends of the lists that a launch takes in place of argument pointers. HIP's are 1, 2 and 3.
+// The markers in the lists that a launch takes in place of argument pointers. HIP's are 1, 2 and 3.
 inline constexpr std::uintptr_t kLaunchEnd = 0;
 inline constexpr std::uintptr_t kLaunchBufferPointer = 1;
 inline constexpr std::uintptr_t kLaunchBufferSize = 2;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which events there are, for calls that the driver answers for events that were destroyed. Thread-safe.
+// The events that exist, for calls that the driver also answers for destroyed events. Thread-safe.
 #pragma once
 
 #include <hip/hip_runtime_api.h>

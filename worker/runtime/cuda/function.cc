@@ -66,7 +66,7 @@ hipError_t check_shape(hipFunction_t function, const Shape& shape) {
 
 namespace {
 
-// What this thread has found last. Direct mapped: kernels that take each other's place are looked up again.
+// What this thread found last. Direct mapped: kernels that evict each other are looked up again.
 struct Recent {
   const void* host = nullptr;
   int device = -1;
@@ -125,7 +125,7 @@ hipError_t Backend::function_attributes(Kernel function, hipFuncAttributes& attr
   attributes.constSizeBytes = bytes_of(driver::kFunctionConstBytes);
   attributes.localSizeBytes = bytes_of(driver::kFunctionLocalBytes);
   attributes.sharedSizeBytes = bytes_of(driver::kFunctionStaticSharedBytes);
-  // What it can have: the launch asks for it.
+  // What it can have; the launch requests it.
   attributes.maxDynamicSharedSizeBytes =
       static_cast<int>(current_device().properties.sharedMemPerBlock - attributes.sharedSizeBytes);
   return hipSuccess;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a graph's nodes do, as nodes of the driver's. REQUIRES everywhere: the thread is ready.
+// Turns a graph's nodes into the driver's nodes. REQUIRES everywhere: the thread is ready.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
@@ -8,7 +8,7 @@
 
 namespace tf::cuda {
 
-// A graph of the driver's, for as long as it takes to instantiate it.
+// One of the driver's graphs, for as long as it takes to instantiate it.
 class DriverGraph {
  public:
   DriverGraph() = default;
@@ -28,7 +28,7 @@ class DriverGraph {
 hipError_t describe_kernel(const void* named, graph::KernelFacts& facts);
 hipError_t describe_function(hipFunction_t function, graph::KernelFacts& facts);
 
-// Would the driver take it: shapes, memory.
+// Whether the driver would accept it: shapes, memory.
 hipError_t check_work(const graph::Work& work);
 
 }  // namespace tf::cuda

@@ -16,7 +16,7 @@ namespace tf::cuda {
 
 namespace {
 
-// A graph that the driver runs. It does not overlap with itself: the driver sees to that.
+// A graph that the driver runs. The driver makes sure that it does not overlap with itself.
 class Program final : public graph::Executable {
  public:
   explicit Program(hipGraphExec_t exec) : exec_(exec) {}
@@ -29,7 +29,7 @@ class Program final : public graph::Executable {
     return check(cu().GraphLaunch(exec_, handle_of(stream)));
   }
 
-  // In place where the driver can. What is under way runs to its end either way.
+  // In place if the driver can. Running launches finish in either case.
   hipError_t update(const graph::Plan& plan) override {
     DriverGraph graph;
     if (const hipError_t status = graph.build(plan)) return status;
@@ -57,7 +57,7 @@ class Program final : public graph::Executable {
   hipGraphExec_t exec_;
 };
 
-// Each thread's own stream is another one on each device.
+// Each thread's own stream differs from device to device.
 std::uint64_t own_stream_id() {
   const ThreadState& self = thread_state();
   return reinterpret_cast<std::uint64_t>(&self) + static_cast<std::uint64_t>(self.device);

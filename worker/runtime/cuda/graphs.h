@@ -14,11 +14,11 @@ namespace tf::cuda {
 
 using runtime::capturing;
 
-// REQUIRES for all below: the thread is ready, and the stream is a stream.
+// REQUIRES for all below: the thread is ready, and the stream is valid.
 
-// The stream as captures know it: by its handle, until it is destroyed.
+// The name of the stream in captures: its handle, until it is destroyed.
 graph::StreamRef reference(hipStream_t stream);
-// Enough of it for a launch while nothing is captured.
+// Enough of that for a launch while nothing is captured.
 graph::StreamRef short_reference(hipStream_t stream);
 inline std::uint64_t reference(hipEvent_t event) { return reinterpret_cast<std::uint64_t>(event); }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory and events shared between processes. The driver's handles are as large as HIP's and travel as they
-// are, but for those of pointers inside an allocation.
+// Memory and events shared between processes. The driver's handles are as large as HIP's and are passed
+// unchanged, except for handles of pointers inside an allocation.
 #include <cstring>
 #include <mutex>
 #include <unordered_map>
@@ -16,7 +16,7 @@ namespace {
 static_assert(sizeof(hipIpcMemHandle_t) == sizeof(driver::IpcMemoryHandle));
 static_assert(sizeof(hipIpcEventHandle_t) == sizeof(driver::IpcEventHandle));
 
-// Pointers inside memory that was opened, and where that begins.
+// Pointers inside opened memory, and where that memory begins.
 struct Opened {
   struct Pointer {
     void* base = nullptr;
@@ -55,7 +55,7 @@ hipError_t Backend::open_memory(const hipIpcMemHandle_t& handle, void*& pointer)
     if (const hipError_t status = read_inside_handle(handle, theirs, offset)) return status;
   void* base = nullptr;
   const hipError_t status = check(cu().IpcOpenMemHandle(&base, theirs, driver::kIpcLazyPeerAccess));
-  // The driver says no more of memory that is gone.
+  // The driver says no more than that about memory that is gone.
   if (status != hipSuccess) return status == hipErrorInvalidValue ? hipErrorInvalidDevicePointer : status;
   note_sharing();
   pointer = static_cast<std::byte*>(base) + offset;
@@ -84,7 +84,7 @@ hipError_t Backend::share_event(hipEvent_t event, hipIpcEventHandle_t& handle) {
   driver::IpcEventHandle ours{};
   const hipError_t status = check(cu().IpcGetEventHandle(&ours, event));
   if (status == hipSuccess) std::memcpy(&handle, &ours, sizeof ours);
-  // It is an event, so it is one that was not made to be shared.
+  // It is an event, but was not created to be shared.
   return status == hipErrorInvalidHandle ? hipErrorInvalidConfiguration : status;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Handles of memory inside an allocation. The driver's name the allocation and have no room for more, so such
-// a handle says where its process keeps the driver's beside the offset: in a memory file, which goes with the
-// process. The kernel lets the same user's processes read it there. Thread-safe.
+// Handles of memory inside an allocation. The driver's handles name the allocation and have no room for more.
+// So such a handle says where its process keeps the driver's handle and the offset: in a memory file, which
+// goes away with the process. The kernel lets processes of the same user read it. Thread-safe.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
@@ -13,11 +13,11 @@
 
 namespace tf::cuda {
 
-// hipErrorOutOfMemory where the file cannot be had.
+// hipErrorOutOfMemory if the file cannot be made.
 hipError_t make_inside_handle(const driver::IpcMemoryHandle& whole, std::uint64_t offset,
                               hipIpcMemHandle_t& handle);
 bool is_inside_handle(const hipIpcMemHandle_t& handle);
-// hipErrorInvalidContext: it is this process's own. hipErrorInvalidDevicePointer: it is gone.
+// hipErrorInvalidContext: it is this process's own. hipErrorInvalidDevicePointer: it no longer exists.
 hipError_t read_inside_handle(const hipIpcMemHandle_t& handle, driver::IpcMemoryHandle& whole,
                               std::uint64_t& offset);
 

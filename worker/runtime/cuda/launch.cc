@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launches. The driver takes the arguments along, in either of HIP's forms.
+// Launches. The driver copies the arguments, in either of HIP's forms.
 #include "worker/runtime/common/launch.h"
 #include "worker/runtime/common/extensions.h"
 #include "worker/runtime/cuda/api.h"
@@ -11,10 +11,10 @@
 namespace tf::cuda {
 namespace {
 
-// In HIP's words what was wrong, where the driver says no more than that something was.
+// The HIP error, if the driver only says that something was wrong.
 hipError_t explain(driver::Result result, hipFunction_t function, const Shape& shape) {
   const hipError_t error = hip_error(result);
-  // The stream is one; and a kernel that has attributes is one too, but of another device's module.
+  // The stream is valid. A kernel that has attributes is valid too, but belongs to another device's module.
   int threads = 0;
   if (result == driver::Result::INVALID_HANDLE &&
       cu().FuncGetAttribute(&threads, driver::kFunctionThreadsMax, function) == driver::Result::SUCCESS)

@@ -20,7 +20,7 @@
 namespace tf::cuda {
 namespace {
 
-// What is chosen from a bundle, in the order of preference.
+// The targets to choose from a bundle, in order of preference.
 std::vector<std::string> fitting_targets(const hipDeviceProp_t& device) {
   std::vector<std::string> targets{architecture(device.major, device.minor) + "a"};
   for (int minor = device.minor; minor >= 0; --minor) targets.push_back(architecture(device.major, minor));
@@ -73,7 +73,7 @@ hipError_t load_image(hipModule_t& module, const void* image, const JitOptions& 
     image = wrapped.value();
   }
   if (std::memcmp(image, ELFMAG, SELFMAG) == 0) return load_bare(module, image, options);
-  // Bundles say how long they are. What is neither is the driver's: PTX, or a fat binary of NVIDIA's.
+  // Bundles state their length. Anything else is for the driver: PTX, or one of NVIDIA's fat binaries.
   const Result<std::uint64_t> bytes = codeobject::image_extent(image);
   if (!bytes && bytes.code() == Code::kInvalidArgument) return load_bare(module, image, options);
   if (!bytes) return hipErrorInvalidImage;

@@ -13,43 +13,43 @@
 namespace tf::cuda {
 
 // Loads an image on the current device: PTX (with a zero at its end), a cubin, NVIDIA's fat binaries, clang's
-// offload bundles with entries for sm_NN, or a HIPF wrapper of any of these. Of a bundle the entry for this
-// very processor is taken, else the one for the nearest older processor of its generation.
-// hipErrorNoBinaryForGpu: nothing in it is for this device. `options` steer the driver's compiler.
+// offload bundles with entries for sm_NN, or a HIPF wrapper of any of these. From a bundle it takes the entry
+// for exactly this processor, else the one for the nearest older processor of its generation.
+// hipErrorNoBinaryForGpu: nothing in it fits this device. `options` go to the driver's compiler.
 struct JitOptions {
   std::span<int> names;
   void** values = nullptr;
 };
 hipError_t load_image(hipModule_t& module, const void* image, const JitOptions& options);
 
-// The module's kernel, loaded: the driver would do that with the first launch, where it may wait for
-// everything that runs, and HIP programs let streams wait for what they are going to do next. The driver's
-// answer.
+// The module's kernel, loaded now. The driver would load it at the first launch, and might then wait for all
+// running work; but HIP programs let streams wait for work that they only submit later. Returns the driver's
+// result.
 driver::Result find_function(hipFunction_t& function, hipModule_t module, const char* name);
 
-// A kernel can have more than 48 KiB of dynamic shared memory once it was asked for; HIP programs do not ask.
-// Asks for as much as the device has left beside the kernel's static shared memory. Cheap for the kernel that
-// this thread has asked for last.
+// A kernel gets more than 48 KiB of dynamic shared memory only on request, and HIP programs do not request
+// it. This requests as much as the device has left beside the kernel's static shared memory. Cheap for the
+// kernel that this thread requested last.
 inline constexpr std::size_t kPlainSharedBytes = 48 << 10;
 hipError_t allow_shared(hipFunction_t function, std::size_t bytes);
-// Modules are gone, and with them what is known of their kernels.
+// Modules are gone: forgets what was known about their kernels.
 void forget_shared();
 
 struct Shape {
   dim3 blocks;
   dim3 threads;
 };
-// More threads than the launch counts, in 32 bits along each axis.
+// Whether there are more threads than a launch can count, in 32 bits along each axis.
 inline bool is_too_large(const Shape& shape) {
   const std::uint64_t x = std::uint64_t{shape.blocks.x} * shape.threads.x;
   const std::uint64_t y = std::uint64_t{shape.blocks.y} * shape.threads.y;
   const std::uint64_t z = std::uint64_t{shape.blocks.z} * shape.threads.z;
   return ((x | y | z) >> 32) != 0;
 }
-// What AMD's runtime says of a shape for the kernel on the current device.
+// AMD's checks of a shape, for the kernel on the current device.
 hipError_t check_shape(hipFunction_t function, const Shape& shape);
 
-// The kernel of a host stub on the thread's device. A few ns when this thread has asked for it before.
+// The kernel of a host stub on the thread's device. A few ns if this thread has asked for it before.
 hipError_t host_kernel(const void* host, hipFunction_t& found);
 
 }  // namespace tf::cuda

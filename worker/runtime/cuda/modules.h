@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which modules the program has loaded, and which kernels it got from them: of other handles the driver says
-// that they are invalid, or nothing at all. Thread-safe.
+// The modules that the program has loaded, and the kernels it got from them. For other handles the driver
+// says that they are invalid, or nothing at all. Thread-safe.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
@@ -8,10 +8,10 @@
 namespace tf::cuda {
 
 void add_module(hipModule_t module, int device);
-// False: there is none, or not any more.
+// False: there is no such module (any more).
 bool remove_module(hipModule_t module);
 bool is_module(hipModule_t module);
-// All of a device whose context goes.
+// Removes all modules of a device whose context goes away.
 void remove_modules(int device);
 
 void add_function(hipModule_t module, hipFunction_t function);

@@ -9,7 +9,7 @@
 namespace tf::cuda {
 namespace {
 
-// The device's attributes by HIP's names; 0 for what the driver does not answer.
+// The device's attributes under HIP's names; 0 if the driver does not answer.
 class Attributes {
  public:
   Attributes(const driver::Driver& driver, driver::Device device) : driver_(driver), device_(device) {}

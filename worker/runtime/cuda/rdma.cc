@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Device memory that network devices read and write by themselves (GPUDirect RDMA).
 //
-// Their writes come over the bus beside everything else that reaches a GPU. A GPU that orders them natively
-// for itself (CU_GPU_DIRECT_RDMA_WRITES_ORDERING_OWNER) sees in all work that begins after the network device
-// has reported them done. Others that read its memory over another link need not: for them, and on GPUs
-// without any such order, the driver flushes. Where it cannot, either, the memory is not offered to the
-// worker.
+// Their writes arrive over the bus beside everything else that reaches a GPU. A GPU that orders them natively
+// for itself (CU_GPU_DIRECT_RDMA_WRITES_ORDERING_OWNER) sees them in all work that begins after the network
+// device reported them done. Other GPUs that read its memory over another link need not see them. For these,
+// and on GPUs without any such order, the driver flushes. If it cannot do that either, the memory is not
+// offered to the worker.
 #include "worker/runtime/common/extensions.h"
 #include "worker/runtime/cuda/api.h"
 
@@ -22,7 +22,7 @@ hipError_t range_handle(int* descriptor, void* pointer, std::size_t bytes) {
   return check(cu().MemGetHandleForAddressRange(descriptor, pointer, bytes, driver::kRangeDmaBuf, 0));
 }
 
-// Where there is one device nobody but the owner reads.
+// With one device only the owner reads.
 hipError_t flush(int ordinal, int& always) {
   Runtime& runtime = Runtime::get();
   const Device& device = runtime.device(ordinal);

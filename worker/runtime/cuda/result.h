@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the driver answered, in HIP's words. Any thread.
+// Converts the driver's results to HIP's errors. Any thread.
 #pragma once
 
 #include <string>

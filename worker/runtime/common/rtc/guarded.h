@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every function of the hiprtc C interface runs in.
+// A wrapper around every function of the hiprtc C interface.
 #pragma once
 
 #include <hip/hiprtc.h>
@@ -9,7 +9,7 @@
 
 namespace tf::runtime::rtc {
 
-// No exception leaves through the C interface.
+// Lets no exception out through the C interface.
 template <typename Body>
 hiprtcResult guarded(Body body) {
   try {

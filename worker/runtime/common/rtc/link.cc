@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// hiprtc's bitcode and linking calls (HIP 5.3 and later), as far as they have a meaning here: what stands for
-// bitcode is the finished code object, and linking exactly one of them gives it back. Linking several is
-// refused with HIPRTC_ERROR_LINKING. A link state is used by one thread at a time.
+// hiprtc's bitcode and linking calls (HIP 5.3 and later), as far as they make sense here. The finished code
+// object stands in for bitcode, and linking exactly one returns it. Linking several fails with
+// HIPRTC_ERROR_LINKING. One thread at a time uses a link state.
 #include <hip/hiprtc.h>
 
 #include <fstream>

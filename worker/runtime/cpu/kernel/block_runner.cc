@@ -58,7 +58,7 @@ void BlockRunner::run_block(std::uint64_t index) {
   if (shape.cooperative) grid_->leave_grid();
 }
 
-// On a fiber as well: its stack has a known size and a trap can leave it.
+// Also on a fiber: its stack has a known size, and a trap can leave it.
 void BlockRunner::run_rows() {
   if (own_ == nullptr) own_ = FiberSlab::make(1);
   if (own_ == nullptr) return grid_->fail(hipErrorOutOfMemory);
@@ -68,7 +68,7 @@ void BlockRunner::run_rows() {
   if (trapped_) running_fiber_->restart();
 }
 
-// What every fiber does for ever: the work of the moment, then back to the scheduler for more.
+// Every fiber's endless loop: do the current work, then return to the scheduler for more.
 void BlockRunner::fiber_body(Fiber* self) {
   for (;;) {
     static_cast<BlockRunner*>(self->argument())->run_current();
@@ -136,7 +136,7 @@ void BlockRunner::run_parking() {
   while (run_waves(all_wait) && done_ < threads_.size()) {
     if (!all_wait || release_barrier(State::kBlockBarrier)) continue;
     if (release_barrier(State::kGridBarrier) && grid_->wait_for_grid()) continue;
-    // Some wait for the block and some for the grid: no program means that.
+    // Some wait for the block and some for the grid: no correct program does that.
     grid_->fail(hipErrorLaunchFailure);
     break;
   }
@@ -178,7 +178,7 @@ bool BlockRunner::run_ready(std::uint32_t first, std::uint32_t end) {
   return true;
 }
 
-// After a trap or failure: no thread of this block goes on.
+// After a trap or failure: no thread of this block continues.
 void BlockRunner::abandon() {
   for (HipThread& thread : threads_) {
     if (thread.fiber == nullptr) continue;
@@ -208,8 +208,8 @@ bool BlockRunner::release_all_steps(std::uint32_t first, std::uint32_t end) {
   return any;
 }
 
-// Of lanes that diverged, those at the earliest instruction go on first, so that they meet the others where
-// the paths join again: how the hardware's execution mask behaves for structured code.
+// Of lanes that diverged, those at the earliest instruction run first, so that they meet the others where the
+// paths join again. The hardware's execution mask does the same for structured code.
 bool BlockRunner::release_wave(std::uint32_t first, std::uint32_t end) {
   const void* const site = earliest_site(first, end);
   if (site == nullptr) return false;
@@ -250,7 +250,7 @@ bool BlockRunner::release_barrier(State state) {
   return true;
 }
 
-// A code object whose note says that its threads never wait, and that waits nevertheless, is stopped here.
+// Stops a code object whose note says that its threads never wait, and that waits nevertheless.
 void BlockRunner::park(State state) {
   if (rows_mode_) trap(&bound_.context);
   threads_[current_].state = state;

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs blocks of a grid on the calling OS thread.
 //
-// A kernel whose threads never wait for each other runs as a plain loop. Otherwise every HIP thread that
-// waits parks on its fiber and the next one runs; fibers of threads that have ended are used again. A wave
-// goes on until all of its lanes wait for others, or for kRoundsAtOnce; then the next wave does. A runner
-// belongs to one OS thread. It keeps one fiber for good, for the loops; others are the process's
-// (fiber_pool.h).
+// A kernel whose threads never wait for each other runs as a plain loop. Otherwise each HIP thread that waits
+// parks on its fiber, and the next one runs; fibers of finished threads are reused. A wave runs until all its
+// lanes wait for others, or for kRoundsAtOnce rounds; then the next wave runs. A runner belongs to one OS
+// thread. It owns one fiber permanently, for the loops; others come from the process's pool (fiber_pool.h).
 #pragma once
 
 #include "worker/runtime/cpu/kernel/device/context.h"
@@ -18,9 +17,9 @@
 
 namespace tf::cpu {
 
-inline constexpr std::uint32_t kRoundsAtOnce = 256;  // of a wave: another may be waited for in a loop
-// So many times in a row the lanes at an earlier instruction go on and others of their wave wait; then all go
-// on, since the former may be waiting for the latter in a loop.
+inline constexpr std::uint32_t kRoundsAtOnce = 256;  // rounds; it may wait for another wave in a loop
+// This many times in a row the lanes at the earliest instruction run while others of their wave wait. Then
+// all run, since the former may be waiting for the latter in a loop.
 inline constexpr std::uint32_t kUnfairRounds = 4096;
 
 class BlockRunner {
@@ -29,7 +28,7 @@ class BlockRunner {
   BlockRunner(const BlockRunner&) = delete;
   BlockRunner& operator=(const BlockRunner&) = delete;
 
-  // A runner's work for one grid. Others may follow; when it ends the process has its fibers back.
+  // A runner's work for one grid; others may follow. At its end the fibers go back to the pool.
   class Turn {
    public:
     Turn(BlockRunner& runner, RunningGrid& grid) : runner_(runner) { runner_.begin(grid); }
@@ -49,10 +48,10 @@ class BlockRunner {
   enum class State : std::uint8_t { kReady, kBlockBarrier, kWave, kStep, kGridBarrier, kDone };
   struct HipThread {
     State state = State::kReady;
-    Fiber* fiber = nullptr;      // none before it starts and after it ends
-    const void* site = nullptr;  // of its wave operation
+    Fiber* fiber = nullptr;      // null before it starts and after it ends
+    const void* site = nullptr;  // where its wave operation is
     std::uint64_t offered = 0;
-    std::uint64_t active = 0;  // the lanes of the exchange it took part in
+    std::uint64_t active = 0;  // the lanes of its last exchange
   };
   struct Wave {
     std::uint64_t values[HIPR_WAVE_SIZE];
@@ -78,7 +77,7 @@ class BlockRunner {
 
   static void fiber_body(Fiber* self);
   static void on_crash(void* runner, const Crash& crash);
-  // The block ends here, because of `fault`; on the fiber that is at fault, which is not resumed any more.
+  // Ends the block because of `fault`. Runs on the faulty fiber, which is not resumed any more.
   void give_up(const KernelFault& fault);
   void begin(RunningGrid& grid);
   void end();
@@ -89,9 +88,9 @@ class BlockRunner {
   void place(std::uint32_t linear);
   Fiber* take_fiber();
   void run_parking();
-  // Every wave in turn. False: no fiber to be had, or the block has failed.
+  // Runs every wave in turn. False: no fiber is available, or the block has failed.
   bool run_waves(bool& all_wait);
-  // One pass over the threads: runs each that can.
+  // One pass over the threads: runs each one that can run.
   bool run_ready(std::uint32_t first, std::uint32_t end);
   bool release_wave(std::uint32_t first, std::uint32_t end);
   const void* earliest_site(std::uint32_t first, std::uint32_t end) const;

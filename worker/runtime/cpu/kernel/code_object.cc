@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loads CPU code objects (CodeObject of kernel_api.h): from bytes to a shared object in an anonymous file.
 //
-// The image is native code: loading it gives it everything this process may do. Whoever may send kernels to
-// this worker is trusted that far; the worker's process per session is the boundary.
+// The image is native code: loading it lets it do everything that this process may do. Anybody who may send
+// kernels to this worker is trusted that far; the boundary is the worker's process per session.
 #include "hipcore/codeobject/elf.h"
 #include "hipcore/codeobject/fat_binary.h"
 #include "hipcore/codeobject/metadata.h"
@@ -26,8 +26,8 @@ using codeobject::Bytes;
 constexpr int kPathBits = 40;
 constexpr char kReservedPrefix[] = "__hipr_";
 
-// The loader takes two paths that read the same for the same library, and descriptors' numbers come again:
-// every load spells its path differently ("/." or "//." for each bit of a counter).
+// For the loader equal paths mean the same library, and descriptor numbers are reused. So every load spells
+// its path differently ("/." or "//." for each bit of a counter).
 std::string unique_path(int descriptor) {
   static std::atomic<std::uint64_t> loads{0};
   // relaxed: only uniqueness matters, nothing is published with it.

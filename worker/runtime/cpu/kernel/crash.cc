@@ -23,7 +23,7 @@ constexpr std::size_t kSignalStackBytes = 64 * 1024;
 // No single step, no direction, no alignment check.
 constexpr greg_t kFlagsOfACall = ~greg_t{0x100 | 0x400 | 0x40000};
 
-// Of kSignals, before ours. Written once, before the handler is there.
+// The handlers of kSignals before ours. Written once, before our handler is installed.
 std::array<struct sigaction, kSignals.size()> earlier;
 
 // The threads that have called expect_crashes(), 0: a free slot. Relaxed: a thread looks for itself only.
@@ -45,7 +45,7 @@ bool is_known_thread(pid_t thread) {
   return false;
 }
 
-// As if we were not there: whoever was registered before is called, or the process ends.
+// Acts as if we did not exist: calls the handler registered before, or lets the process end.
 void hand_on(int signal, siginfo_t* info, void* context) {
   std::size_t index = 0;
   while (index + 1 < kSignals.size() && kSignals[index] != signal) ++index;
@@ -57,7 +57,7 @@ void hand_on(int signal, siginfo_t* info, void* context) {
   struct sigaction end = {};
   end.sa_handler = SIG_DFL;
   ::sigaction(signal, &end, nullptr);
-  // The instruction is executed once more; what somebody has sent is sent once more.
+  // The instruction runs again; a signal that somebody sent is sent again.
   if (!by_processor) static_cast<void>(::raise(signal));
 }
 
@@ -89,7 +89,7 @@ bool install() {
   return true;
 }
 
-// What the handler needs of a thread: that it is known, and a stack where it has none yet.
+// What the handler needs from a thread: it is known, and it has a stack.
 class CrashingThread {
  public:
   CrashingThread() : known_(replace_thread(0, ::gettid())) {

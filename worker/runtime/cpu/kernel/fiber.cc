@@ -7,8 +7,9 @@
 #include <cstring>
 #include <type_traits>
 
-// void tf_cpu_switch_stack(void** saved, void* next): pushes what the ABI says a callee keeps (registers, and
-// the rounding controls), stores the stack pointer in *saved and continues what `next` had saved.
+// void tf_cpu_switch_stack(void** saved, void* next): pushes what a callee must preserve by the ABI
+// (registers, and the rounding controls), stores the stack pointer in *saved, and continues from what `next`
+// had saved.
 asm(R"(
 .text
 .p2align 4

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stacks that a thread switches between: one per HIP thread that has to wait for others of its block.
+// Stacks that an OS thread switches between: one per HIP thread that must wait for others of its block.
 //
-// One OS thread at a time uses a Fiber; who takes it over sees what was done before (the pool's mutex). Known
-// to the sanitizers (fiber_sanitizer.h). x86-64, System V ABI: as the code objects.
+// One OS thread at a time uses a Fiber; the next one sees everything done before (the pool's mutex). The
+// sanitizers know about fibers (fiber_sanitizer.h). x86-64, System V ABI, like the code objects.
 //
-// No guard page lies below each stack: it would cost a mapping, of which a process may have 65530. Functions
-// of a code object compare the stack pointer with a limit when they begin ("split-stack" of LLVM, ir.py), and
-// a kernel that needs more fails. What they call without such a check (libm, the executor) has
+// There is no guard page below each stack: it would cost a mapping, and a process may have 65530. Functions
+// of a code object compare the stack pointer with a limit on entry (LLVM's "split-stack", ir.py), and a
+// kernel that needs more fails. Functions that they call without this check (libm, the executor) have
 // kFiberReserveBytes.
 #pragma once
 
@@ -17,13 +17,13 @@
 
 namespace tf::cpu {
 
-inline constexpr std::size_t kFiberStackBytes = 256 * 1024;  // private arrays of a kernel live here
+inline constexpr std::size_t kFiberStackBytes = 256 * 1024;  // a kernel's private arrays live here
 inline constexpr std::size_t kFiberReserveBytes = 16 * 1024;
 
-// Where functions with "split-stack" find the limit: a word that the C library keeps for it in every thread's
+// Where "split-stack" functions find the limit: a word that the C library reserves for it in every thread's
 // control block (__private_ss of glibc's tcbhead_t; LLVM, X86FrameLowering::adjustForSegmentedStacks).
-// resume() sets it; who resumes fibers keeps one of these around that, and the thread has its own limit
-// again.
+// resume() sets it. A thread that resumes fibers keeps one of these objects meanwhile, which restores the
+// thread's own limit.
 class StackLimit {
  public:
   StackLimit();
@@ -46,20 +46,20 @@ class Fiber {
   Fiber(const Fiber&) = delete;
   Fiber& operator=(const Fiber&) = delete;
 
-  // Who uses it next. A body that is suspended goes on where it was, and finds the new argument; it starts
-  // anew only where the fiber has none yet. A body never returns: it ends by suspending for good. When it
-  // crashes, `crashed` takes its place on the fiber and suspends for good, too.
+  // Sets the next user. A suspended body continues where it was, with the new argument; a body starts anew
+  // only if the fiber has none yet. A body never returns: it ends by suspending for good. If it crashes,
+  // `crashed` runs in its place on the fiber, and also suspends for good.
   void bind(Body body, Crashed crashed, void* argument);
   void* argument() const { return argument_; }
   // Runs the fiber from where it stopped until it suspends. Called from the OS thread's own stack.
   void resume();
-  // Back into resume(). Called on the fiber.
+  // Returns into resume(). Called on the fiber.
   void suspend();
-  // Forgets what the fiber was doing: the next resume() starts the body anew. REQUIRES: suspended.
+  // Drops the fiber's current work: the next resume() starts the body anew. REQUIRES: suspended.
   void restart();
 
  private:
-  // What a crash leads to; the first member, so that it leads back to its fiber.
+  // Where a crash leads; the first member, so that it leads back to its fiber.
   static void after_crash(CrashExit* exit);
 
   CrashExit crash_exit_;
@@ -69,7 +69,7 @@ class Fiber {
   Crashed crashed_ = nullptr;
   void* argument_ = nullptr;
   void* stack_pointer_ = nullptr;    // of the fiber, while suspended
-  void* resumer_pointer_ = nullptr;  // of the OS thread, while the fiber runs
+  void* resumer_pointer_ = nullptr;  // the OS thread's, while the fiber runs
   sanitizer::FiberState sanitizer_;
 };
 

@@ -12,7 +12,7 @@ namespace tf::cpu {
 namespace {
 
 constexpr std::size_t kGuardBytes = 4096;
-// Stacks whose tops are a power of two apart fall into the same few sets of the caches and of the translation
+// Stacks whose tops are a power of two apart map to the same few sets of the caches and of the translation
 // buffers, and every switch misses. So they are an odd number of pages apart, and begin at different lines.
 constexpr std::size_t kStrideBytes = kFiberStackBytes + 4096;
 constexpr std::size_t kSkippedBytes = 3 * 64;

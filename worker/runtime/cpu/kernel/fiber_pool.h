@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stacks of a process for HIP threads that wait: lent to who runs a grid, given back to the system when
+// A process's stacks for HIP threads that wait: lent to threads that run a grid, returned to the system when
 // idle.
 //
-// Any thread may call anything. Two counts bound them. Threads that launch (a stream's, or one for each block
-// of a cooperative grid) hold up to kLaunchSlabs at once, all together, and who launches waits for its share
-// before it has any, so nobody holds what another waits for. The helpers of GridPool need no share: there are
-// at most kMaxPoolThreads of them.
+// Any thread may call anything. Two limits apply. Threads that launch (a stream's, or one for each block of a
+// cooperative grid) hold at most kLaunchSlabs at once, all together. A launch waits for its whole share
+// before it takes any, so nobody holds what another waits for. The helpers of GridPool need no share: there
+// are at most kMaxPoolThreads of them.
 #pragma once
 
 #include "worker/runtime/cpu/kernel/fiber.h"
@@ -25,16 +25,16 @@ inline constexpr std::uint32_t kFibersPerSlab = 64;
 // 16 blocks of 1024 threads; the largest cooperative grid.
 inline constexpr std::uint32_t kLaunchSlabs = sanitizer::kMostFibers / kFibersPerSlab;
 inline constexpr std::uint32_t kMappingsPerSlab = 2;  // the stacks, and a page below them without access
-inline constexpr std::chrono::milliseconds kIdleSlab{250};  // after this the system gets it back
+inline constexpr std::chrono::milliseconds kIdleSlab{250};  // then it goes back to the system
 
 constexpr std::uint32_t slabs_for(std::uint32_t threads) {
   return (threads + kFibersPerSlab - 1) / kFibersPerSlab;
 }
 
-// Fibers whose stacks lie in one mapping.
+// Fibers whose stacks share one mapping.
 class FiberSlab {
  public:
-  // Null when the system has no memory for it.
+  // Null if the system has no memory for it.
   static std::unique_ptr<FiberSlab> make(std::uint32_t fibers = kFibersPerSlab);
   ~FiberSlab();
   FiberSlab(const FiberSlab&) = delete;
@@ -47,7 +47,7 @@ class FiberSlab {
 
   std::byte* const mapping_;
   const std::size_t bytes_;
-  std::deque<Fiber> fibers_;  // they do not move
+  std::deque<Fiber> fibers_;  // addresses are stable
 };
 
 class FiberPool {
@@ -56,10 +56,10 @@ class FiberPool {
   struct Counts {
     std::size_t mapped = 0;  // slabs
     std::size_t idle = 0;    // of them in nobody's use
-    std::size_t waited = 0;  // launches that had to wait for their share, since the process began
+    std::size_t waited = 0;  // launches that had to wait for their share so far
   };
 
-  // How many slabs a launch may use at once. Waits for them in the order of asking.
+  // The slabs that a launch may use at once. Waits for them, first come, first served.
   class Share {
    public:
     Share(FiberPool& pool, std::uint32_t slabs);  // REQUIRES: at most kLaunchSlabs
@@ -72,13 +72,13 @@ class FiberPool {
     const std::uint32_t slabs_;
   };
 
-  // The one of the process, never destroyed: streams may run until the very end.
+  // The process's pool, never destroyed: streams may run until the very end.
   static FiberPool& process();
 
-  // Null when the system has no memory for another.
+  // Null if the system has no memory for another.
   std::unique_ptr<FiberSlab> take();
-  // Takes all of `slabs`; their fibers are suspended in their bodies' loop. A thread of the pool unmaps what
-  // nobody uses for kIdleSlab, and ends when there is nothing idle.
+  // Takes all of `slabs`; their fibers are suspended in their bodies' loop. A thread of the pool unmaps slabs
+  // that nobody used for kIdleSlab, and ends when none is idle.
   void give(Slabs& slabs);
   Counts counts();
 
@@ -96,11 +96,11 @@ class FiberPool {
   std::mutex mutex_;  // guards the rest
   std::condition_variable returned_;
   std::deque<Idle> idle_;  // the longest idle first
-  bool trimming_ = false;  // the thread runs
+  bool trimming_ = false;  // its thread is running
   std::size_t mapped_ = 0;
   std::size_t waited_ = 0;
   std::uint32_t shared_out_ = 0;
-  std::uint64_t next_ticket_ = 0;  // of who asks for a share
+  std::uint64_t next_ticket_ = 0;  // of the next request for a share
   std::uint64_t served_ = 0;       // tickets below this have theirs
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells AddressSanitizer and ThreadSanitizer about stack switches; empty functions in other builds.
-// Everything about them is in this one file. One OS thread at a time uses a FiberState.
+// Tells AddressSanitizer and ThreadSanitizer about stack switches; empty functions in other builds. All code
+// about sanitizers is in this file. One OS thread at a time uses a FiberState.
 #pragma once
 
 #include <cstddef>
@@ -39,7 +39,8 @@ struct FiberState {
   void* resumer_tsan = nullptr;
 };
 
-// At once for launches. ThreadSanitizer ends at 8128 "threads", and each of them costs it about a megabyte.
+// Limit for launches at one time. ThreadSanitizer supports 8128 "threads", and each of them costs it about a
+// megabyte. A sanitizer maps memory for each stack, and keeps it.
 #if defined(TF_FIBER_TSAN)
 inline constexpr unsigned kMostFibers = 1024;
 #else

@@ -24,18 +24,18 @@ class RunningGrid {
   std::uint64_t blocks() const { return blocks_; }
   std::uint32_t threads() const { return threads_; }
 
-  // The first failure stays; blocks that have not started are then left out.
+  // The first failure counts; blocks that have not started are then skipped.
   void fail(hipError_t error);
   void fail(const KernelFault& fault);
   // acquire, pairs with the release in fail().
   bool failed() const { return error_.load(std::memory_order_acquire) != hipSuccess; }
   hipError_t error() const { return static_cast<hipError_t>(error_.load(std::memory_order_acquire)); }
-  // What the kernel did, when that is what it failed of. When every block is done.
+  // What the kernel did, if that made the grid fail. Read it when every block is done.
   const std::optional<KernelFault>& fault() const { return fault_; }
 
-  // Cooperative grids: a block waits here until every block that still runs does; a finished block leaves.
-  // False: the grid has failed and the wait is over for that reason; or it is not cooperative, where blocks
-  // run one after the other and cannot wait for each other.
+  // Cooperative grids: waits until every running block waits here; a finished block no longer counts. False:
+  // the grid has failed, which ends the wait; or it is not cooperative: then blocks run one after the other
+  // and cannot wait for each other.
   bool wait_for_grid();
   void leave_grid();
 
@@ -50,8 +50,8 @@ class RunningGrid {
   std::mutex fault_mutex_;
   std::optional<KernelFault> fault_;  // the first
 
-  // Where the blocks of a cooperative grid meet; other grids, most of which are over sooner than this is
-  // made, have none.
+  // Where the blocks of a cooperative grid meet. Other grids have none: most are done sooner than this could
+  // be made.
   struct Meeting {
     std::mutex mutex;  // guards the rest
     std::condition_variable released;

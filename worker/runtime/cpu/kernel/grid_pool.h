@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The process-wide pool of OS threads that help streams to run grids. Any thread may call help().
+// The process-wide pool of OS threads that help streams run grids. Any thread may call help().
 #pragma once
 
 #include "worker/runtime/cpu/kernel/block_runner.h"
@@ -16,7 +16,7 @@ namespace tf::cpu {
 
 inline constexpr unsigned kMaxPoolThreads = 64;
 
-// A grid whose blocks are handed out piece by piece. Lives on the stack of the thread that launched it.
+// A grid whose blocks are handed out in pieces. Lives on the stack of the thread that launched it.
 class GridJob {
  public:
   explicit GridJob(RunningGrid& grid) : grid_(grid) {}
@@ -25,7 +25,7 @@ class GridJob {
   template <typename Enough>
   void work(BlockRunner& runner, std::uint64_t at_once, Enough enough);
   bool exhausted() const {
-    // relaxed: a hint; taking a piece decides.
+    // relaxed: only a hint; taking a piece decides.
     return next_.load(std::memory_order_relaxed) >= grid_.blocks() || grid_.failed();
   }
   RunningGrid& grid() { return grid_; }
@@ -44,7 +44,7 @@ class GridPool {
   GridPool(const GridPool&) = delete;
   GridPool& operator=(const GridPool&) = delete;
 
-  // The one pool of the process, made at first use and never destroyed: streams may run until the very end.
+  // The process's pool, made at first use and never destroyed: streams may run until the very end.
   static GridPool& process();
 
   unsigned size() const { return size_; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A kernel as kernel/ itself sees it, behind Kernel::owner. Immutable once loaded: any thread.
+// kernel/'s own view of a kernel, behind Kernel::owner. Immutable once loaded: any thread.
 #pragma once
 
 #include "worker/runtime/cpu/kernel/device/context.h"
@@ -9,7 +9,7 @@ namespace tf::cpu {
 struct KernelRecord {
   const HiprModule* module = nullptr;
   HiprRun run = nullptr;
-  bool parks = true;  // its threads may wait for each other: every one needs a stack of its own
+  bool parks = true;  // its threads may wait for each other, so each needs its own stack
 };
 
 }  // namespace tf::cpu

@@ -11,7 +11,7 @@
 namespace tf::cpu {
 namespace {
 
-// What ends within this time is done before a sleeping helper would have woken.
+// A grid that ends within this time is done before a sleeping helper would wake up.
 constexpr std::chrono::microseconds kAlone{20};
 constexpr std::uint32_t kMaxCooperativeBlocks = 64;
 
@@ -21,7 +21,7 @@ BlockRunner& own_runner() {
   return runner;
 }
 
-// All blocks at once, an OS thread each, so that they can wait for each other.
+// Runs all blocks at once, each on an OS thread, so that they can wait for each other.
 void run_cooperative(RunningGrid& grid) {
   std::vector<std::jthread> threads;
   try {

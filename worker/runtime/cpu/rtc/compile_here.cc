@@ -43,7 +43,7 @@ std::string compiler() {
   return "hipcc-cpu";
 }
 
-// A directory that is gone, with all in it, when the object is.
+// A directory that is removed, with its content, when the object is destroyed.
 class TemporaryDirectory {
  public:
   TemporaryDirectory() {
@@ -77,7 +77,7 @@ Status write_file(const fs::path& path, const std::string& text) {
   return file ? Status::ok() : Status{Code::kUnavailable, "hiprtc: cannot write " + path.string()};
 }
 
-// A name that stays inside the directory it is put into.
+// Whether a name stays inside its directory.
 bool stays_inside(const fs::path& name) {
   if (name.empty() || name.is_absolute()) return false;
   for (const fs::path& part : name) {

@@ -6,7 +6,7 @@
 
 namespace tf::cpu::rtc {
 
-// As runtime::rtc::compile().
+// Like runtime::rtc::compile().
 Result<runtime::rtc::Compiled> compile_here(const runtime::rtc::Source& source,
                                             const std::vector<std::string>& options);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Guard: a process beside this one that cleans up after a compilation when this one ends in the midst of it,
-// killed or not: it ends what was started, and removes the directory. Belongs to one thread.
+// Guard: a second process that cleans up after a compilation if this one ends during it, killed or not: it
+// ends the processes started, and removes the directory. Belongs to one thread.
 #pragma once
 
 #include <sys/types.h>
@@ -13,18 +13,18 @@ namespace tf::cpu::rtc {
 
 class Guard {
  public:
-  // Where no guard can be started there is none: what it is for is seldom.
+  // If no guard can be started there is none: it is rarely needed.
   explicit Guard(const std::string& directory);
-  // Removes the directory and waits for that.
+  // Removes the directory, and waits for that.
   ~Guard();
   Guard(const Guard&) = delete;
   Guard& operator=(const Guard&) = delete;
 
-  // Processes of `group` end with this process from now on; 0: there are none any more.
+  // From now on the processes of `group` end with this process; 0: there are none any more.
   void watch(pid_t group);
 
  private:
-  net::OwnedFd lifeline_;  // a socket that is closed with this process, which is how the guard hears of it
+  net::OwnedFd lifeline_;  // a socket that closes with this process, which tells the guard
   pid_t pid_ = -1;
 };
 

@@ -20,7 +20,7 @@ extern char** environ;
 namespace tf::cpu::rtc {
 namespace {
 
-// Stdin from nowhere, stdout and stderr into the file, a process group of its own; undone by the destructor.
+// Empty stdin, stdout and stderr into the file, a separate process group; undone by the destructor.
 class SpawnSetup {
  public:
   explicit SpawnSetup(const std::string& output_path) {
@@ -64,7 +64,7 @@ bool has_ended(pid_t pid, std::chrono::milliseconds limit) {
   return ready > 0;
 }
 
-// False: an application that ignores SIGCHLD takes the status away.
+// False: the application ignores SIGCHLD, so the status is lost.
 bool reap(pid_t pid, int& status) {
   pid_t reaped = 0;
   do {
@@ -105,7 +105,7 @@ Result<int> run_command(const std::vector<std::string>& command, const Surroundi
   if (surroundings.guard != nullptr) surroundings.guard->watch(pid);
   const bool in_time = has_ended(pid, limit);
   if (!in_time) kill(-pid, SIGKILL);
-  // Before it is reaped: then its number may be another's.
+  // Before it is reaped: afterwards another process may get its number.
   if (surroundings.guard != nullptr) surroundings.guard->watch(0);
   int status = 0;
   const bool known = reap(pid, status);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// <math.h> for NVIDIA GPUs: what the library of AMD's math names (worker/runtime/cpu/kernel/device/math.cc)
-// is made of. PTX has no C library; elementary.cc and special.cc define these, under names of their own (no
-// compiler knows them by heart) so that a test on the host can compare them with the system's. Bessel
-// functions are missing.
+// <math.h> for NVIDIA GPUs: the base for the functions that AMD's math library names
+// (worker/runtime/cpu/kernel/device/math.cc). PTX has no C library. elementary.cc and special.cc define these
+// under their own names, which no compiler treats specially, so that a test on the host can compare them with
+// the system's. Bessel functions are missing.
 #pragma once
 
 #ifdef __CUDA__

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// hiprtc's compiling, with NVRTC: for the calling thread's device, to a cubin where NVRTC knows the device's
-// processor, else to PTX for the newest that it knows, which the driver compiles on.
+// hiprtc compilation with NVRTC: for the calling thread's device, to a cubin if NVRTC knows the device's
+// processor, else to PTX for the newest processor it knows, which the driver compiles further.
 #include "worker/runtime/common/rtc/compile.h"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ using cuda::rtc::Translated;
 
 constexpr char kToolkitHeaders[] = "/usr/local/cuda/include";
 
-// A program of NVRTC's, gone with the object.
+// One of NVRTC's programs, destroyed with the object.
 class Program {
  public:
   explicit Program(const Nvrtc& nvrtc) : nvrtc_(nvrtc) {}
@@ -56,7 +56,7 @@ class Program {
   cuda::nvrtc::Program handle_ = nullptr;
 };
 
-// Text or code that NVRTC gives by size and then by copy; empty where it has none.
+// Text or code that NVRTC returns as a size and then a copy; empty if there is none.
 std::string read(cuda::nvrtc::Program program, int (*size)(cuda::nvrtc::Program, std::size_t*),
                  int (*copy)(cuda::nvrtc::Program, char*)) {
   std::size_t bytes = 0;
@@ -88,7 +88,7 @@ void add_toolkit_headers(Translated& translated) {
     translated.options.push_back(std::string("--include-path=") + kToolkitHeaders);
 }
 
-// The names that were asked for, and the code.
+// Takes the requested names, and the code.
 void take_results(const Nvrtc& nvrtc, const Source& source, const Program& program, const Translated& how,
                   Compiled& compiled) {
   if (how.architecture.starts_with("sm_"))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// NVRTC, NVIDIA's compiler as a library, opened when first needed. Its interface is declared by ourselves;
+// NVRTC, NVIDIA's compiler as a library, loaded on first use. We declare its interface ourselves;
 // abi_check.cc compares it with NVIDIA's nvrtc.h where there is one.
 #pragma once
 
@@ -14,7 +14,7 @@ inline constexpr Result kSuccess = 0;
 inline constexpr Result kCompilationError = 6;
 inline constexpr Result kNameNotValid = 10;
 
-// TF_NVRTC_FUNCTION(name without nvrtc, what it answers, (parameters))
+// TF_NVRTC_FUNCTION(name without nvrtc, return type, (parameters))
 #define TF_NVRTC_FUNCTIONS(TF_NVRTC_FUNCTION)                                                             \
   TF_NVRTC_FUNCTION(Version, Result, (int* major, int* minor))                                            \
   TF_NVRTC_FUNCTION(GetErrorString, const char*, (Result result))                                         \
@@ -38,10 +38,10 @@ struct Nvrtc {
 #define TF_NVRTC_FUNCTION(name, answer, parameters) answer(*name) parameters = nullptr;
   TF_NVRTC_FUNCTIONS(TF_NVRTC_FUNCTION)
 #undef TF_NVRTC_FUNCTION
-  std::string reason;  // why there is none; empty when every function is there
+  std::string reason;  // why it is missing; empty if every function is there
 };
 
-// The file that HIP_CUDA_NVRTC names, else the newest of libnvrtc.so.13, .12 and .11.2 that the loader or
+// The file named by HIP_CUDA_NVRTC, else the newest of libnvrtc.so.13, .12 and .11.2 that the loader or
 // /usr/local/cuda/lib64 has. Never closed. Any thread.
 const Nvrtc& nvrtc();
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// hiprtc's options, which are clang's, as NVRTC wants them. Pure; any thread.
+// Converts hiprtc's options, which are clang's, to NVRTC's. Pure; any thread.
 #pragma once
 
 #include <string>
@@ -11,11 +11,11 @@ namespace tf::cuda::rtc {
 struct Translated {
   std::vector<std::string> options;
   std::string notes;         // a line for each option that was left out
-  std::string architecture;  // "sm_90", "compute_90": in the options too
+  std::string architecture;  // "sm_90", "compute_90"; also in the options
 };
 
-// `architecture` is what the code is for unless an option names another one of NVIDIA's. Options for AMD's
-// processors and those that only clang has are left out.
+// The code is for `architecture`, unless an option names another NVIDIA architecture. Leaves out options for
+// AMD's processors and options that only clang has.
 Translated translate_options(const std::vector<std::string>& options, std::string_view architecture);
 
 }  // namespace tf::cuda::rtc

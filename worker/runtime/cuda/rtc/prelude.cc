@@ -6,9 +6,9 @@ namespace {
 
 // The platform is NVIDIA's: what programs have for AMD's alone is written in AMD's instructions.
 //
-// Shuffles name all lanes, so that a warp that a branch has torn apart meets again: what a reduction needs.
-// Votes ask the lanes that are there, which is what __ballot is for in a branch. The fixed-width integers are
-// what AMD's hiprtc has, long long for 64 bits; programs define them again.
+// Shuffles name all lanes, so that a warp that diverged in a branch reconverges, which a reduction needs.
+// Votes ask the active lanes, which is the purpose of __ballot in a branch. The fixed-width integers are
+// those of AMD's hiprtc, with long long for 64 bits; programs define them again.
 constexpr std::string_view kPrelude = R"(
 #define __HIPCC_RTC__ 1
 #define __HIPCC__ 1

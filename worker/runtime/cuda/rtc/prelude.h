@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// HIP's device language on top of CUDA's: what programs for hiprtc expect to be there. Constant data.
+// HIP's device language on top of CUDA's: what programs for hiprtc expect. Constant data.
 #pragma once
 
 #include <map>
@@ -8,7 +8,7 @@
 
 namespace tf::cuda::rtc {
 
-// Goes before the program's text. Without a line that starts a new file: the program's first line is to be 1.
+// Goes before the program's text. It has no #line that starts a new file: the program's first line stays 1.
 std::string_view prelude();
 
 // The headers that programs for hiprtc include, by name.

@@ -2,8 +2,7 @@
 // The contract between a CPU code object and the executor that runs it: plain C layout, versioned.
 //
 // Included by the executor and by the device support that hipcc-cpu links into every code object, so it
-// includes nothing but <stdint.h>. One HiprContext belongs to one block, and with it to one OS thread at a
-// time.
+// includes only <stdint.h>. One HiprContext belongs to one block, and with it to one OS thread at a time.
 #pragma once
 
 #include <stdint.h>
@@ -24,18 +23,19 @@ struct HiprWave {
   const uint64_t* values;  // HIPR_WAVE_SIZE of them; lanes that took no part have no meaning
 };
 
-// Provided by the executor. All are called on the HIP thread's own stack and may switch to another thread's.
+// Provided by the executor. All are called on the HIP thread's own stack, and may switch to another thread's.
 struct HiprServices {
-  // Waits for every unfinished thread of the block; returns the combination of what they brought.
-  // operation: 0 none, 1 sum, 2 and (of truth values), 3 or (of truth values).
+  // Waits for every unfinished thread of the block; returns their combined values. operation: 0 none, 1 sum,
+  // 2 and (of truth values), 3 or (of truth values).
   int32_t (*barrier)(struct HiprContext*, uint32_t operation, int32_t value);
-  // `site` is where in its code the thread is: of lanes that diverged, those at the lowest go on first.
+  // `site` is the thread's position in its code: of lanes that diverged, those at the lowest position run
+  // first.
   struct HiprWave (*exchange)(struct HiprContext*, uint64_t value, const void* site);
   void (*grid_barrier)(struct HiprContext*);
   void (*print)(struct HiprContext*, int32_t to_stderr, const char* text, uint64_t bytes);
   void (*trap)(struct HiprContext*);  // ends the grid with an error; does not return
   uint64_t (*clock_ns)(void);
-  // Until every lane of the wave that runs waits for the others or has ended. Only where threads_wait.
+  // Waits until every running lane of the wave waits for the others or has ended. Only if threads_wait.
   void (*step)(struct HiprContext*, const void* site);
 };
 
@@ -47,9 +47,9 @@ struct HiprContext {
   uint32_t static_shared_bytes;
   uint32_t dynamic_shared_bytes;
   uint32_t cooperative;
-  uint32_t threads_wait;  // 0: they run one after the other, on one stack
+  uint32_t threads_wait;  // 0: threads run one after the other, on one stack
   const struct HiprServices* services;
-  // What __builtin_amdgcn_dispatch_ptr points to: the part of an AQL packet that compilers read.
+  // The target of __builtin_amdgcn_dispatch_ptr: the part of an AQL packet that compilers read.
   struct {
     uint16_t header, setup;
     uint16_t workgroup_size[3];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What HIP 5's headers want of clang and clang 22 has no more. Included before HIP sources, for those only.
+// What HIP 5's headers need and clang 22 no longer has. Included before HIP sources only.
 #ifdef __HIP__
 #ifndef __AMDGCN_WAVEFRONT_SIZE
 #ifdef __gfx1030__

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words of HIP that a source may use before it includes a header of HIP, as the vendor's compiler lets it.
+// HIP's keywords that a source may use before it includes a HIP header, as with the vendor's compiler.
 // Included before HIP sources. Spelled as in HIP's own headers, which define them again.
 #if defined(__HIP__) && !__CLANG_HIP_RUNTIME_WRAPPER_INCLUDED__
 #define __host__ __attribute__((host))

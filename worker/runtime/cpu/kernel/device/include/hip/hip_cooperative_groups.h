@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cooperative groups for headers of HIP 5: the vendor's, and what HIP 6 has more of tiles, meta_group_size() and
-// meta_group_rank(). Also what they need of hip_runtime.h is there, whatever a source includes first.
+// Cooperative groups for HIP 5's headers: the vendor's, plus what HIP 6 adds to tiles, meta_group_size() and
+// meta_group_rank(). Includes what they need of hip_runtime.h, whatever a source includes first.
 #pragma once
 
 #include <hip/hip_runtime.h>
@@ -10,7 +10,7 @@
 #include_next <hip/hip_cooperative_groups.h>
 #else
 
-// The vendor's tile and what makes one get other names; the names are ours.
+// The vendor's tile, and the functions that make one, get other names; we take their names.
 #define thread_block_tile hipr_block_tile
 #define tiled_partition hipr_partition
 #include_next <hip/hip_cooperative_groups.h>
@@ -22,13 +22,13 @@ namespace cooperative_groups {
 template <unsigned int size, class ParentCGTy = void>
 class thread_block_tile : public hipr_block_tile<size, ParentCGTy> {
  public:
-  // As tiled_partition() makes it.
+  // Made by tiled_partition().
   __CG_QUALIFIER__ explicit thread_block_tile(const ParentCGTy& parent)
       : hipr_block_tile<size, ParentCGTy>(parent),
         meta_size_((parent.size() + size - 1) / size),
         meta_rank_(parent.thread_rank() / size) {}
 
-  // Tiles of the parent, and which of them this is.
+  // The number of the parent's tiles, and this tile's index.
   __CG_QUALIFIER__ unsigned int meta_group_size() const { return meta_size_; }
   __CG_QUALIFIER__ unsigned int meta_group_rank() const { return meta_rank_; }
 
