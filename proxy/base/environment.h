@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the environment variables (docs/reference/reference.toml) say to the client library.
+// The client library's environment variables (docs/reference/reference.toml).
 //
-// Values are read at the moment of asking; the library asks once, when it connects. Any thread, as far as
-// the application does not change its environment meanwhile.
+// Each call reads the environment; the library does so once, when it connects. Any thread, as long as the
+// application does not change its environment meanwhile.
 #pragma once
 
 #include <chrono>
@@ -15,12 +15,12 @@
 
 namespace tf::proxy {
 
-// Value of a variable of the table, or its default.
+// The value of a variable in the table, or its default.
 std::string environment_value(std::string_view name);
 
-inline constexpr unsigned kCopyThreadsMax = 16;  // for one copy, the caller among them
+inline constexpr unsigned kCopyThreadsMax = 16;  // for one copy, including the caller
 
-// What the table's variables mean together.
+// All variables of the table, parsed.
 struct Settings {
   std::string worker;     // as net::Address::parse takes it
   std::string transport;  // "auto", "shm", ...
@@ -32,7 +32,7 @@ struct Settings {
   std::optional<shaper::Shape> shape;
 };
 
-// kInvalidArgument names the variable and what it takes.
+// kInvalidArgument names the variable and the values it takes.
 Result<Settings> read_settings();
 
 }  // namespace tf::proxy

@@ -32,7 +32,7 @@ std::shared_ptr<Facts> HandleTable::facts(std::uint64_t raw) const {
   Slot* slot = find(raw);
   if (slot == nullptr) return nullptr;
   const std::lock_guard lock(slot->facts_mutex);
-  // Looked up again under the lock: the slot may be another handle's by now, and the facts with it.
+  // Looked up again under the lock: by now the slot, and its facts, may belong to another handle.
   return slot->live.load(std::memory_order_relaxed) == raw ? slot->facts : nullptr;
 }
 
@@ -46,7 +46,7 @@ bool HandleTable::set_facts(std::uint64_t raw, std::shared_ptr<Facts> facts) {
   Slot* slot = find(raw);
   if (slot == nullptr) return false;
   const std::lock_guard facts_lock(slot->facts_mutex);
-  slot->facts.swap(facts);  // the old ones go when the locks are given back
+  slot->facts.swap(facts);  // the old ones are freed after the locks
   return true;
 }
 
@@ -71,7 +71,7 @@ void HandleTable::recycle(std::uint64_t retired) {
   std::unique_lock lock(mutex_);
   std::uint32_t index = Handle(retired).index();
   Slot& slot = slots_.grow(index);
-  if (slot.generation >= generations_) return;  // used up: its next handle would look like an old one
+  if (slot.generation >= generations_) return;  // used up: its next handle would equal an old one
   ++slot.generation;
   free_.push_back(index);
 }

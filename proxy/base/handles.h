@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The client's side of protocol::Handle: which handles exist, and what the client knows about them.
 //
-// A slot's generation changes with every reuse and a slot whose generations are used up is retired, so a
-// handle that was destroyed is recognised however long ago. Any thread; asking whether a handle exists, and
-// of which device it is, takes no lock.
+// A slot's generation changes with every reuse, and a slot whose generations are used up is retired. So a
+// destroyed handle is recognised, however long ago it was destroyed. Any thread. Asking whether a handle
+// exists, and for its device, takes no lock.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@
 
 namespace tf::proxy {
 
-// Facts about an object that the client keeps beside its handle. Immutable or guarded by itself.
+// What the client knows about an object, kept with its handle. Immutable or thread-safe.
 class Facts {
  public:
   virtual ~Facts() = default;
@@ -30,22 +30,22 @@ class Facts {
 // Handles of one kind.
 class HandleTable {
  public:
-  // `generations`: how often a slot is used (tests use fewer than the handle has room for).
+  // `generations`: how often a slot may be used (tests use fewer than a handle has room for).
   explicit HandleTable(protocol::HandleKind kind, std::uint32_t generations = protocol::kGenerationMask)
       : kind_(kind), generations_(generations) {}
 
-  // Nothing when kHandleSlotsMax slots are in use or retired.
+  // Nothing if kHandleSlotsMax slots are in use or retired.
   std::optional<protocol::Handle> create(int device, std::shared_ptr<Facts> facts = nullptr);
   bool contains(std::uint64_t raw) const { return find(raw) != nullptr; }
-  // The device that was current when the handle was made; -1 for unknown handles.
+  // The device that was current when the handle was created; -1 for unknown handles.
   int device(std::uint64_t raw) const {
     const Slot* slot = find(raw);
     return slot == nullptr ? -1 : slot->device.load(std::memory_order_relaxed);
   }
-  // For objects whose device is known only once they are made.
+  // For objects whose device is known only after they were created.
   void set_device(std::uint64_t raw, int device);
   std::shared_ptr<Facts> facts(std::uint64_t raw) const;
-  // The same without taking part in owning them: theirs to keep alive who retires the handle. Those given to
+  // The same without shared ownership: whoever retires the handle keeps them alive. Returns those given to
   // create(), whatever was set later.
   const Facts* borrow_facts(std::uint64_t raw) const {
     const Slot* slot = find(raw);
@@ -53,15 +53,14 @@ class HandleTable {
   }
   // False: unknown handle.
   bool set_facts(std::uint64_t raw, std::shared_ptr<Facts> facts);
-  // False: unknown handle. Afterwards it is.
+  // False: unknown handle. Afterwards it is unknown.
   bool remove(std::uint64_t raw);
-  // remove() in two steps, for handles that the worker knows: from retire() on the handle is unknown here,
-  // and only after recycle() its slot is used again. In between the message that destroys the object is
-  // queued; otherwise another thread's creation in the same slot could overtake it, and the worker would
-  // refuse it.
+  // remove() in two steps, for handles that the worker knows. After retire() the handle is unknown here; only
+  // after recycle() is its slot used again. The message that destroys the object is queued in between.
+  // Otherwise another thread's creation in the same slot could overtake it, and the worker would refuse that.
   bool retire(std::uint64_t raw);
   void recycle(std::uint64_t retired);
-  // The object belongs to the runtime, the application only looks at it: remove() refuses it from now on.
+  // The object belongs to the runtime and the application only uses it: remove() refuses it from now on.
   void make_permanent(std::uint64_t raw);
   bool is_permanent(std::uint64_t raw) const;
   std::vector<std::uint64_t> all() const;
@@ -70,12 +69,12 @@ class HandleTable {
   struct Slot {
     // The handle in use, or 0.
     std::atomic<std::uint64_t> live{0};
-    std::atomic<int> device{-1};  // relaxed: set before `live`, or by who tells of it otherwise
+    std::atomic<int> device{-1};  // relaxed: set before `live`, or published by other means
     std::atomic<const Facts*> first_facts{nullptr};  // likewise
     // Under the table's lock:
     std::uint32_t generation = 1;
     bool permanent = false;
-    // Under a lock of its own, which is taken after the table's: launches look at their function's.
+    // Under its own lock, which is taken after the table's: launches read their function's facts.
     std::mutex facts_mutex;
     std::shared_ptr<Facts> facts;
   };

@@ -12,10 +12,11 @@
 namespace tf::proxy {
 namespace {
 
-// relaxed everywhere: a switch of its own, no partner
+// relaxed everywhere: an independent switch
 std::atomic<bool> debug_on{false};
 
-// SIGPIPE is not for the program, which wrote nothing: held back while we write, and taken if we raised it.
+// The program wrote nothing, so it must not get our SIGPIPE: blocked while we write, and consumed if we
+// raised it.
 class WithoutSigpipe {
  public:
   WithoutSigpipe() {
@@ -44,7 +45,7 @@ class WithoutSigpipe {
 
 }  // namespace
 
-// Nothing of ours has a number below 3 (transport/net/fd.h), so descriptor 2 is what the program made it: its
+// None of our descriptors is below 3 (transport/net/fd.h), so descriptor 2 is what the program made it: its
 // standard error, or nothing.
 void log_line(std::string_view text) {
   std::string line = "hip-remote: ";
@@ -52,7 +53,7 @@ void log_line(std::string_view text) {
   const int error = errno;
   {
     const WithoutSigpipe held;
-    // A closed standard error is the application's wish.
+    // If standard error is closed, the application wants it so.
     [[maybe_unused]] ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
   }
   errno = error;

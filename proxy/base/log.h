@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the library tells its user: single lines on standard error, each written with one write(2).
-// Any thread; nothing else of the application's streams is touched.
+// The library's messages to its user: single lines on standard error, each written with one write(2). Any
+// thread. Does not touch the application's streams.
 #pragma once
 
 #include <atomic>
@@ -11,20 +11,20 @@ namespace tf::proxy {
 // "hip-remote: <text>"
 void log_line(std::string_view text);
 
-// The same, if TF_DEBUG asked for it.
+// The same, if TF_DEBUG is on.
 void log_debug(std::string_view text);
-// For texts that cost something to make.
+// For texts that are expensive to build.
 bool is_debug();
 void set_debug(bool on);
 
-// Prints only the first time, however many threads come here.
+// Prints only the first time, in whichever thread.
 class LogOnce {
  public:
   void line(std::string_view text) {
-    // relaxed: only decides who prints; no other data hangs on it
+    // relaxed: only decides who prints; publishes nothing else
     if (!done_.exchange(true, std::memory_order_relaxed)) log_line(text);
   }
-  // Nothing is to be told any more.
+  // Prints nothing from now on.
   void silence() { done_.store(true, std::memory_order_relaxed); }
 
  private:

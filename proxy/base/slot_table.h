@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// SlotTable: a table that grows and never moves its slots, so that they are read without a lock.
+// SlotTable: a table that grows and never moves its slots, so they can be read without a lock.
 //
-// Slots come in chunks that live until the table goes. find() from any thread; grow() from one at a time.
+// Slots are allocated in chunks that live as long as the table. find() from any thread; grow() from one
+// thread at a time.
 #pragma once
 
 #include <array>
@@ -19,10 +20,10 @@ class SlotTable {
   SlotTable& operator=(const SlotTable&) = delete;
   ~SlotTable() {
     for (const auto& chunk : chunks_)
-      std::unique_ptr<Chunk>(chunk.load(std::memory_order_relaxed));  // nobody reads any more
+      std::unique_ptr<Chunk>(chunk.load(std::memory_order_relaxed));  // no reader is left
   }
 
-  // Null when the slot has never been grown to.
+  // Null if the table never grew to this slot.
   Slot* find(std::size_t index) const {
     if (index >= kSlotsMax) return nullptr;
     Chunk* const chunk = chunks_[index / kChunkSlots].load(std::memory_order_acquire);  // pairs with grow()
@@ -31,7 +32,7 @@ class SlotTable {
   // REQUIRES: index < kSlotsMax
   Slot& grow(std::size_t index) {
     std::atomic<Chunk*>& place = chunks_[index / kChunkSlots];
-    Chunk* chunk = place.load(std::memory_order_relaxed);  // who grows sees who grew before
+    Chunk* chunk = place.load(std::memory_order_relaxed);  // growing threads see each other's stores
     if (chunk == nullptr) {
       chunk = std::make_unique<Chunk>().release();
       place.store(chunk, std::memory_order_release);  // pairs with find()

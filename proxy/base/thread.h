@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads of the library inside somebody else's program: they take no signal, and a program that cannot
-// have another thread gets false instead of an exception.
+// The library's own threads inside another program: they take no signals, and if the system refuses a thread
+// the result is false, not an exception.
 #pragma once
 
 #include <pthread.h>

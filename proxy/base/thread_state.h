@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What HIP keeps per application thread: last error, current device, launch configurations, contexts.
 //
-// Each thread has its own; nothing here is shared. Constant-initialised and trivially destructible where the
-// last error is concerned, because static destructors call HIP after thread-local objects are gone.
+// Each thread has its own; nothing is shared. The last error is constant-initialised and trivially
+// destructible, because static destructors call HIP after thread-local objects are gone.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
@@ -13,10 +13,10 @@
 
 namespace tf::proxy {
 
-inline constexpr std::size_t kCallConfigurationsMax = 16;  // nested <<<>>> of one thread
-inline constexpr std::size_t kContextsMax = 32;            // hipCtxPushCurrent depth of one thread
+inline constexpr std::size_t kCallConfigurationsMax = 16;  // nested <<<>>>, per thread
+inline constexpr std::size_t kContextsMax = 32;            // hipCtxPushCurrent depth, per thread
 inline constexpr std::size_t kThreadDevicesMax = 64;       // protocol::kDevicesMax
-inline constexpr std::size_t kKnownKernels = 64;           // kernels that one thread launches in turn
+inline constexpr std::size_t kKnownKernels = 64;           // kernels that a thread launches alternately
 
 struct CallConfiguration {
   dim3 grid{};
@@ -25,27 +25,27 @@ struct CallConfiguration {
   hipStream_t stream = nullptr;
 };
 
-// A kernel of a compiled program that the thread has launched, as ModuleCache knows it.
+// A kernel of a compiled program that the thread has launched, cached from ModuleCache.
 struct KnownKernel {
   const void* host_function = nullptr;
   std::uint64_t function = 0;
-  std::uint64_t epoch = 0;  // of ModuleCache, when it was looked up
+  std::uint64_t epoch = 0;  // ModuleCache's at the lookup
   int device = 0;
 };
 
-// An allocation that the thread has used, as DeviceMemory knows it.
+// An allocation that the thread has used, cached from DeviceMemory.
 struct KnownRange {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
-  std::uint64_t epoch = 0;  // of DeviceMemory, when it was looked up
+  std::uint64_t epoch = 0;  // DeviceMemory's at the lookup
 
   bool holds(std::uint64_t address, std::uint64_t bytes) const {
     return address >= begin && address <= end && bytes <= end - address;
   }
 };
 
-// What threads keep of a shared table they believe while its epoch is the one they saw. No two epochs are the
-// same, of whatever table or session.
+// A thread trusts what it cached from a shared table while the table's epoch is unchanged. No two epochs are
+// equal, across all tables and sessions.
 std::uint64_t next_epoch();
 
 struct ThreadState {
@@ -60,7 +60,7 @@ struct ThreadState {
   std::array<KnownKernel, kKnownKernels> known_kernels{};
   KnownRange known_range;
 
-  // Where the kernel is kept, if it is.
+  // The cache slot for this kernel.
   KnownKernel& known_kernel(const void* host_function) {
     const auto address = reinterpret_cast<std::uintptr_t>(host_function);
     return known_kernels[(address >> 4 ^ address >> 10) % kKnownKernels];
@@ -68,8 +68,8 @@ struct ThreadState {
 };
 
 namespace internal {
-// The calling thread's state once it has asked for it. Not of the initial-exec model: that would take all of
-// the library's thread-local memory from the little that a process keeps for libraries loaded late.
+// The calling thread's state, after its first use. Not in the initial-exec model: that would take all of the
+// library's thread-local memory from the small reserve that a process keeps for libraries loaded late.
 extern constinit thread_local ThreadState* own_thread_state;
 ThreadState& make_thread_state();
 }  // namespace internal

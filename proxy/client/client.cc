@@ -48,13 +48,13 @@ bool Client::reserve_windows() {
     if (window) {
       windows_.push_back(std::move(*window));
     } else {
-      // Addresses inside live allocations still decide; only a stray pointer could be taken for the other
+      // Addresses inside live allocations still decide; only a stray pointer could be mistaken for the other
       // kind.
       log_debug("continuing without a reserved address window: " + window.status().to_string());
     }
   }
   if (snapshot_.reservations.bytes == 0 || snapshot_.devices.empty()) return all;
-  // These the program is told of before anything lives in them: no window, no virtual memory management.
+  // The program learns of these before anything uses them: no window, no virtual memory management.
   const protocol::AddressWindow& range = snapshot_.reservations;
   Result<ReservedWindow> window = ReservedWindow::reserve(range.base, range.bytes);
   if (!window) {

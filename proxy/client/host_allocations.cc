@@ -27,8 +27,7 @@ hipError_t HostAllocations::add(int device, void* pointer, std::uint64_t bytes, 
   return error;
 }
 
-// What went wrong on a device is not the business of who frees: the next call that waits for the program
-// tells.
+// A call that frees memory does not report failures of a device: the program's next waiting call does.
 hipError_t HostAllocations::wait_for_devices() {
   for (int device = 0; device < connection_.device_count(); ++device) {
     const hipError_t left = connection_.finish_device(device, connection_.drain(device));

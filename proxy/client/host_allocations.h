@@ -22,9 +22,9 @@ class HostAllocations {
   // As HostMemory's functions.
   hipError_t allocate(HostRange::Kind kind, int device, std::uint64_t bytes, unsigned flags, void*& pointer);
   hipError_t add(int device, void* pointer, std::uint64_t bytes, unsigned flags);
-  // Frees host memory of ours, when no device uses it any more: waits for them all.
+  // Frees our host memory once no device uses it: waits for all devices.
   hipError_t free(const HostRange& range);
-  // hipHostUnregister, which waits for the devices as well.
+  // hipHostUnregister; also waits for all devices.
   hipError_t remove(void* pointer);
 
  private:

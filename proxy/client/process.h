@@ -2,7 +2,7 @@
 // The process's one client: connected at the first call that needs it, kept until the process is gone.
 //
 // Never destroyed, because programs call HIP from static destructors. A child made by fork() cannot use its
-// parent's connection: it neither reads nor writes it, and every call there returns hipErrorNotInitialized.
+// parent's connection: it neither reads nor writes it, and every call in it returns hipErrorNotInitialized.
 // Any thread.
 #pragma once
 
@@ -34,7 +34,7 @@ Client* current_client();
 // hipErrorDeinitialized (there was one and the worker is lost).
 hipError_t no_client_error();
 
-// At the end of the process, after the program's own destructors: lets the worker know.
+// Runs at the end of the process, after the program's own destructors: tells the worker.
 void end_process();
 
 // Tests: use this client instead of connecting. The caller keeps owning it; null takes it away again.

@@ -24,7 +24,7 @@ bool side_valid(const Box& box, const BoxSide& side) {
   return !__builtin_add_overflow(end, slice_extent, &end) && !__builtin_add_overflow(end, side.address, &end);
 }
 
-// Slices that follow each other as rows do are rows, on both sides.
+// Slices that follow each other like rows are treated as rows, on both sides.
 Box flattened(Box box) {
   if (box.height == 1) {
     box.target.pitch = box.target.slice;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // CopyEngine: every copy of the API comes down to copy() and copy_box().
 //
-// Where a copy goes is decided by what the pointers are; `kind` must agree. When a call may return is HIP's
-// rule (may_return_early() in copy_route.h, docs/copy-semantics.md): what it does with pageable memory has
-// happened on return, whatever the function is called; memory of hipHostMalloc, hipHostRegister and
-// hipMallocManaged is the copy's until the stream was synchronized, if the function is asynchronous. Any
-// thread.
+// The pointers decide where a copy goes; `kind` must agree. When a call may return is HIP's rule
+// (may_return_early() in copy_route.h, docs/copy-semantics.md). A copy with pageable memory is done with that
+// memory on return, whatever the function is called. Memory of hipHostMalloc, hipHostRegister and
+// hipMallocManaged belongs to the copy until the stream was synchronized, if the function is asynchronous.
+// Any thread.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
@@ -34,8 +34,8 @@ inline constexpr std::uint64_t kPackBytesMax = 1 << 20;
 struct CopyMode {
   int device = 0;
   std::uint64_t stream = 0;  // handle on the wire
-  bool wait = false;         // the synchronous forms; of the others, where HIP's rule says so
-  bool in_turn = false;      // made for a stream that stands still meanwhile (copy_turns.h)
+  bool wait = false;         // the synchronous forms, and others where HIP's rule says so
+  bool in_turn = false;      // made for a stream that is held meanwhile (copy_turns.h)
 };
 
 // Takes copies into captures.
@@ -83,8 +83,8 @@ class CopyEngine {
   Turns& turns() { return turns_; }
   CopyCapture& capture() { return *capture_; }
 
-  // The worker finds all of [address, address + bytes) at the same addresses: device memory, or host memory
-  // that devices reach.
+  // Whether the worker has all of [address, address + bytes) at the same addresses: device memory, or host
+  // memory that devices reach.
   bool reaches(std::uint64_t address, std::uint64_t bytes) const {
     return memory_.device.contains(address, bytes) || memory_.host.reaches(address, bytes);
   }
@@ -107,7 +107,7 @@ inline constexpr std::uint64_t kPostedCopyBytesMax = 1 << 20;
 
 enum class CopyWay { kToDevice, kFromDevice, kOnDevice, kOnHost };
 
-// The way a copy between these addresses goes.
+// The direction of a copy between these addresses.
 CopyWay way_between(CopyEngine& engine, std::uint64_t target, std::uint64_t source);
 // The same for a whole copy. hipErrorInvalidValue: an end is not what `kind` says, or
 // reaches beyond its allocation. REQUIRES: is_valid(box)
@@ -117,7 +117,7 @@ hipError_t post_copy(Connection& connection, const CopyMode& mode, std::uint64_t
                      std::uint64_t bytes);
 // The same for a strided copy.
 hipError_t post_box(Connection& connection, const CopyMode& mode, const Box& box);
-// Makes a copy within the client's memory, now.
+// Copies within the client's memory, now.
 void copy_on_host(const Box& box);
 
 hipError_t copy(CopyEngine& engine, const CopyMode& mode, void* target, const void* source,

@@ -16,7 +16,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::hours kHelperSleep{1};  // woken when there is something to copy
+constexpr std::chrono::hours kHelperSleep{1};  // woken if there is something to copy
 
 // Whole pages.
 std::uint64_t piece_bytes_of(std::uint64_t bytes, std::uint64_t threads) {
@@ -45,8 +45,8 @@ struct Pieces {
   }
 };
 
-// Programs that guard their pages handle the fault wherever they are touched: a helper that blocked the
-// signal would end the process instead.
+// Programs that protect their pages handle the fault in any thread: a helper that blocked the signal would
+// end the process instead.
 void let_faults_be_handled() {
   sigset_t faults;
   sigemptyset(&faults);
@@ -68,7 +68,7 @@ CopyThreads::~CopyThreads() {
 
 void CopyThreads::leave() {
   const std::unique_lock lock(copying_, std::try_to_lock);
-  if (!lock.owns_lock()) return;  // a copy is under way, perhaps in the thread that ends the process
+  if (!lock.owns_lock()) return;  // a copy is running, perhaps in the thread that ends the process
   for (std::thread& thread : threads_)
     if (thread.joinable()) thread.detach();
 }
@@ -120,7 +120,7 @@ void CopyThreads::share(std::uint64_t pieces, void (*work)(void*, std::uint64_t)
                         void (*lead)(void*)) {
   const std::uint64_t number =
       (turn_.load(std::memory_order_relaxed) >> 32) + 1;  // only written under the lock
-  // Release, each: who sees any of it sees that the job before is closed (do_next_piece()).
+  // Release, each: a thread that sees any of these sees that the previous job is closed (do_next_piece()).
   turn_.store(number << 32 | kNotYet, std::memory_order_release);
   job_.work.store(work, std::memory_order_release);
   job_.context.store(context, std::memory_order_release);
@@ -131,7 +131,7 @@ void CopyThreads::share(std::uint64_t pieces, void (*work)(void*, std::uint64_t)
   if (lead != nullptr) lead(context);
   while (do_next_piece()) {
   }
-  // What is left is in the hands of helpers, each of which may have lost its processor.
+  // The rest is with helpers, any of which may have lost its processor.
   const auto start = Clock::now();
   while (pieces_done_.load(std::memory_order_acquire) != pieces) {  // pairs with do_next_piece()
     for (unsigned look = 0; look < kLooksPerClock; ++look) spin_pause();
@@ -148,7 +148,8 @@ bool CopyThreads::is_open() const {
 bool CopyThreads::do_next_piece() {
   std::uint64_t turn = turn_.load(std::memory_order_acquire);
   for (;;) {
-    // Acquire, each: were any of it of a later job, the exchange would find that this one is closed.
+    // Acquire, each: if any of these belonged to a later job, the exchange would find that this one is
+    // closed.
     const auto work = job_.work.load(std::memory_order_acquire);
     void* const context = job_.context.load(std::memory_order_acquire);
     const std::uint64_t piece = turn & kPieceMask;
@@ -169,7 +170,7 @@ void CopyThreads::help() {
   }
 }
 
-// Looks for a while, then sleeps.
+// Polls for a while, then sleeps.
 void CopyThreads::await_job() {
   const auto over = [this] { return is_open() || ended_.load(std::memory_order_acquire); };
   const auto start = Clock::now();

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// CopyThreads: large copies, shared between the caller and a few helper threads of this process.
+// CopyThreads: shares large copies between the caller and a few helper threads of this process.
 //
-// One core copies what one core can, a fraction of what the memory of a large machine gives. A copy is cut
-// into pieces, and whoever is awake takes the next one: the caller begins at once and never waits for a
-// helper to wake up, only for pieces that one has taken. One copy at a time has the helpers; others, and
-// small ones, are plain ones. Helpers start with the first large copy, look for another one after each, for
-// as long as copies lately followed each other, and sleep.
+// One core uses only a fraction of a large machine's memory bandwidth. So a copy is cut into pieces, and any
+// awake thread takes the next one. The caller starts at once; it never waits for a helper to wake up, only
+// for pieces that a helper has taken. One copy at a time has the helpers; others, and small ones, are plain
+// copies. Helpers start with the first large copy. After each copy they poll for the next one, as long as
+// copies recently followed each other, and then sleep.
 //
-// A piece is claimed by one exchange of `turn_`, which holds the number of the job and the next piece: a
-// helper that was late finds another number, and what it had read of the job does not count. Any thread;
-// never in a child of fork(), which has no helpers.
+// A piece is claimed by one compare-exchange on `turn_`, which holds the job number and the next piece. A
+// late helper finds another job number, and what it had read of the job is discarded. Any thread, but never
+// in a child of fork(), which has no helpers.
 #pragma once
 
 #include <array>
@@ -27,36 +27,36 @@
 
 namespace tf::proxy {
 
-inline constexpr unsigned kCopyHelpersUnaskedMax = 7;  // where nobody has said how many
+inline constexpr unsigned kCopyHelpersUnaskedMax = 7;  // if TF_COPY_THREADS is not set
 // On two cores copies of 4 MiB, which fit in a cache, gained nothing, 8 MiB and more did.
 inline constexpr std::uint64_t kSharedCopyBytesMin = 8 << 20;
 inline constexpr std::uint64_t kPieceBytesMin = 64 << 10;
 inline constexpr std::uint64_t kPieceBytesMax = 1 << 20;
-inline constexpr std::uint64_t kPiecesPerThread = 4;  // about: whoever is slow leaves the rest to others
+inline constexpr std::uint64_t kPiecesPerThread = 4;  // roughly: a slow thread leaves the rest to others
 
 class CopyThreads {
  public:
-  // `helpers` besides the calling thread, which make up kCopyThreadsMax with it at most; fewer where threads
-  // cannot be had.
+  // `helpers` in addition to the calling thread; at most kCopyThreadsMax in all. Fewer if threads cannot be
+  // had.
   explicit CopyThreads(unsigned helpers);
   CopyThreads(const CopyThreads&) = delete;
   CopyThreads& operator=(const CopyThreads&) = delete;
   ~CopyThreads();
 
-  // The processors that this process may use, less those that the program and the worker need.
+  // The processors that this process may use, minus those that the program and the worker need.
   static unsigned helpers_to_spare();
 
   unsigned helpers() const { return helpers_; }
-  // Whether a copy of so many bytes is shared when the helpers are free.
+  // Whether a copy of this size is shared if the helpers are free.
   bool worth(std::uint64_t bytes) const { return helpers_ > 0 && bytes >= kSharedCopyBytesMin; }
   // std::memmove().
   void copy(void* target, const void* source, std::uint64_t bytes);
   // Calls work(context, n) for every n below `pieces`, in the caller and in helpers, and returns when all
-  // calls have. Before the caller takes any it calls lead(context), if there is one. False: the helpers are
-  // busy or could not be had, and nothing has happened.
+  // calls have returned. First the caller calls lead(context), if given. False: the helpers are busy or could
+  // not be had, and nothing was done.
   bool together(std::uint64_t pieces, void (*work)(void* context, std::uint64_t piece), void* context,
                 void (*lead)(void* context) = nullptr);
-  // The process ends with this in it: nobody will join the helpers. Does not wait.
+  // For the end of the process, when nobody will join the helpers. Does not wait.
   void leave();
   // Pieces that helpers have copied so far.
   std::uint64_t pieces_helped() const { return pieces_helped_.load(std::memory_order_relaxed); }
@@ -65,8 +65,8 @@ class CopyThreads {
   static constexpr std::uint64_t kPieceMask = 0xffff'ffff;
   static constexpr std::uint64_t kNotYet = kPieceMask;  // the next piece of a job that is being set up
 
-  // What is to be done. Written before the job's number is open, and read before a piece of it is claimed:
-  // by the exchange that claims it, the number was open all the time.
+  // The job. Written before its number is opened, and read before a piece is claimed; the compare-exchange
+  // that claims the piece proves that the number was open all the time.
   struct Job {
     std::atomic<void (*)(void*, std::uint64_t)> work{nullptr};
     std::atomic<void*> context{nullptr};
@@ -81,7 +81,7 @@ class CopyThreads {
   void await_job();
 
   const unsigned helpers_;
-  std::mutex copying_;  // who shares a job; tried, never waited for
+  std::mutex copying_;  // held by whoever shares a job; try-locked, never waited for
   std::vector<std::thread> threads_;
   bool started_ = false;
   std::atomic<bool> ended_{false};
@@ -89,7 +89,7 @@ class CopyThreads {
   alignas(64) std::atomic<std::uint64_t> turn_{kNotYet};   // number of the job << 32 | next piece
   alignas(64) std::atomic<std::uint64_t> pieces_done_{0};  // of this job
   std::atomic<std::uint64_t> pieces_helped_{0};
-  SpinBudget spin_;  // of helpers, for the next job of a series
+  SpinBudget spin_;  // helpers' wait for the next job of a series
   alignas(8) std::array<std::byte, kDoorbellBytes> bell_words_{};
   Doorbell bell_{bell_words_.data(), false};
 };

@@ -40,7 +40,7 @@ struct Staging::JointCopy {
   const std::uint64_t bytes;
   const std::uint64_t chunk_bytes;
   const std::uint64_t pieces_per_chunk;
-  const bool streams;  // past the caches, to the device
+  const bool streams;  // past the caches, towards the device
   const std::uint64_t piece_bytes = chunk_bytes / pieces_per_chunk;
   const std::uint64_t chunks = (bytes + chunk_bytes - 1) / chunk_bytes;
   const std::uint64_t pieces = (bytes + piece_bytes - 1) / piece_bytes;
@@ -48,15 +48,15 @@ struct Staging::JointCopy {
 
   const std::uint64_t chunks_per_word =
       direction == Direction::kToDevice ? std::max<std::uint64_t>(buffers / 4, 1) : 1;
-  std::uint64_t marked = 0;  // chunks; the caller's
+  std::uint64_t marked = 0;  // in chunks; caller only
 
-  std::atomic<std::uint64_t> next{0};  // the first piece that nobody carries yet; relaxed
+  std::atomic<std::uint64_t> next{0};  // the first piece not taken yet; relaxed
   std::atomic<std::uint64_t> posted{
       0};  // `marked`, for helpers; written by the caller with release, for the words
   std::atomic<std::uint64_t> carried{0};  // pieces; release, for whoever waits for the end
   std::atomic<hipError_t> error{hipSuccess};
 
-  // What CopyThreads is given: all are alike, each carries whatever piece is next.
+  // The function for CopyThreads: every thread carries whatever piece is next.
   static void help(void* self, std::uint64_t) { static_cast<JointCopy*>(self)->help(); }
   static void lead(void* self) {
     auto& copy = *static_cast<JointCopy*>(self);
@@ -85,8 +85,8 @@ struct Staging::JointCopy {
   void lead_down();
 };
 
-// Whether the chunk's buffer is the carrier's: the caller has posted what comes before, and the device is
-// done.
+// Whether the chunk's buffer is free to carry: the caller has posted everything before it, and the device is
+// done with it.
 bool Staging::JointCopy::may_carry(std::uint64_t chunk) {
   const std::uint64_t before = direction == Direction::kFromDevice ? chunk + 1
                                : chunk >= buffers                  ? chunk - buffers + 1
@@ -154,7 +154,7 @@ bool Staging::JointCopy::post(std::uint64_t chunk) {
   return !failed();
 }
 
-// With deadlines and questions, which helpers leave to the caller.
+// With deadlines and questions to the worker, which helpers leave to the caller.
 void Staging::JointCopy::await_device(std::uint64_t chunk) {
   const Chunk& own = buffer(chunk);
   if (const hipError_t seen = staging.await(own.word, own.device, own.stream); seen != hipSuccess) fail(seen);
@@ -167,9 +167,8 @@ void Staging::JointCopy::lead_up() {
       if (!post(chunk)) return;
       ++chunk;
     } else if (!carry_next_if_ready(std::min((chunk + 1) * pieces_per_chunk, pieces))) {
-      // Pieces of later chunks are left to others: whoever is at one when this chunk is full posts it late.
-      // Either a helper is at this one, or all wait for the device to read a buffer: of a chunk that is
-      // posted.
+      // Leaves pieces of later chunks to others: a thread busy with one of them when this chunk is full would
+      // post it late.
       const std::uint64_t wanted = next.load(std::memory_order_relaxed) / pieces_per_chunk;
       if (wanted == chunk && !may_carry(wanted))
         await_device(wanted);
@@ -177,7 +176,7 @@ void Staging::JointCopy::lead_up() {
         spin_pause();
     }
   }
-  // After a failure too: what the device still reads must not be taken for free.
+  // After a failure too: buffers that the device still reads must not count as free.
   if (chunk > marked) mark_through(chunk - 1);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The strided copies of the API, brought into one form. Arrays are not offered: hipErrorNotSupported.
+// The strided copies of the API, converted to one form. Arrays are not supported: hipErrorNotSupported.
 #include "proxy/exported/support.h"
 #include "proxy/gen/custom.h"
 

@@ -9,7 +9,7 @@
 namespace tf::proxy::custom {
 namespace {
 
-// The name of an allocation, from the worker the first time.
+// The name of an allocation; asks the worker the first time.
 hipError_t key_of(Client& client, const DevicePointer& allocation, SharedKey& key) {
   std::lock_guard lock(client.shared_memory().order());
   if (auto known = client.shared_memory().key_of(allocation.base)) {
@@ -28,7 +28,7 @@ hipError_t key_of(Client& client, const DevicePointer& allocation, SharedKey& ke
   return hipSuccess;
 }
 
-// Memory of another process at an address of ours.
+// Maps another process's memory at an address of ours.
 hipError_t open_shared(ApiCall& call, const MemoryTicket& ticket, void** pointer) {
   Client& client = call.client();
   protocol::OpenSharedRequest request{};
@@ -38,8 +38,8 @@ hipError_t open_shared(ApiCall& call, const MemoryTicket& ticket, void** pointer
   hipError_t error = client.connection().call(call.device(), request, reply);
   if (error != hipSuccess) return error;
   int device = reply.device - client.connection().worker_ordinal(0);
-  // A device that this program does not see has no window here, nor may the worker place memory outside of
-  // it.
+  // A device that this program does not see has no window here, and the worker must not place memory outside
+  // a window.
   bool sane = ticket.offset < reply.bytes && device >= 0 && device < client.device_count() &&
               client.device_memory().add_foreign(device, reply.address, reply.bytes);
   if (!sane) {
@@ -65,7 +65,7 @@ hipError_t hipIpcGetMemHandle(ApiCall& call, hipIpcMemHandle_t* handle, void* po
   SharedKey key;
   hipError_t error = key_of(client, *found, key);
   if (error != hipSuccess) return call.finish(error);
-  // Whoever opens the memory sees what was written before: as the runtime does, wait for it.
+  // A process that opens the memory must see what was written before: wait for that, as the runtime does.
   error = client.connection().call(found->device, protocol::SynchronizeDeviceRequest{});
   error = client.connection().synchronized_device(found->device, error);
   if (error == hipSuccess) *handle = write_handle({key, to_raw(pointer) - found->base});
@@ -128,7 +128,7 @@ hipError_t hipIpcOpenEventHandle(ApiCall& call, hipEvent_t* event, hipIpcEventHa
     return call.finish(error);
   }
   int device = reply.device - client.connection().worker_ordinal(0);
-  if (device < 0 || device >= client.device_count()) {  // one that this program does not see
+  if (device < 0 || device >= client.device_count()) {  // a device that this program does not see
     (void)client.connection().post(call.device(), protocol::EventDestroyRequest{made->raw()});
     handles.remove(made->raw());
     return call.finish(hipErrorInvalidValue);

@@ -114,7 +114,8 @@ hipError_t launch_function(ApiCall& call, hipFunction_t function, Launch& what) 
   return launch(call, to_raw(function), what);
 }
 
-// Sizes in threads instead of blocks: a partial last block is not a HIP launch, AMD's runtime refuses it too.
+// Converts sizes in threads to blocks. A partial last block is not a HIP launch; AMD's runtime refuses it
+// too.
 bool blocks_of(const std::uint32_t (&global)[3], LaunchShape& shape) {
   for (int axis = 0; axis < 3; ++axis) {
     if (shape.block[axis] == 0 || global[axis] % shape.block[axis] != 0) return false;

@@ -29,7 +29,7 @@ hipError_t load(ApiCall& call, hipModule_t* module, Image image) {
   return call.finish(error);
 }
 
-// The bytes of a file. Read, not mapped: a file that shrinks while it is mapped kills who looks at it.
+// The bytes of a file. Read, not mapped: if a mapped file shrinks, the process that reads it dies.
 class FileBytes {
  public:
   hipError_t open(const char* path) {
@@ -44,7 +44,7 @@ class FileBytes {
       const ssize_t got = ::read(fd.get(), data_.get() + bytes_, static_cast<std::size_t>(size) - bytes_);
       if (got < 0 && errno == EINTR) continue;
       if (got < 0) return hipErrorFileNotFound;
-      if (got == 0) break;  // it has become shorter
+      if (got == 0) break;  // the file has shrunk
       bytes_ += static_cast<std::size_t>(got);
     }
     return hipSuccess;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory pools: stream-ordered allocation and the pools' settings. Answered here but for the first question
-// after a device's default pool.
+// Memory pools: stream-ordered allocation and the pools' settings. Answered here, except for the first query
+// of a device's default pool.
 #include <memory>
 #include <span>
 
@@ -19,7 +19,7 @@ hipMemPool_t pool_of(std::uint64_t raw) {
 
 bool valid_device(ApiCall& call, int device) { return device >= 0 && device < call.client().device_count(); }
 
-// The device whose default pool this is; -1: it is none.
+// The device whose default pool this is; -1: it is not a default pool.
 int default_pool_device(Client& client, std::uint64_t pool) {
   for (int device = 0; device < client.device_count(); ++device) {
     protocol::DeviceGetDefaultMemPoolRequest request{};
@@ -154,7 +154,7 @@ hipError_t hipMemPoolGetAttribute(ApiCall& call, hipMemPool_t pool, hipMemPoolAt
   return call.finish(call.client().pools().get_attribute(*facts, attribute, value));
 }
 
-// Leases are reachable from every device of the worker; only taking the owner's access away is refused.
+// Every device of the worker reaches leases; only removing the owner's access is refused.
 hipError_t hipMemPoolSetAccess(ApiCall& call, hipMemPool_t pool, const hipMemAccessDesc* descriptions,
                                size_t count) {
   if (!call.connected()) return call.finish();

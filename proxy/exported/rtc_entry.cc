@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What libhiprtc finds in this library (hipcore/wire/remote_rtc.h). A session that is lost still says for
-// which device the program would have been, so that the program hears of the loss and not of a missing
+// The functions that libhiprtc finds in this library (hipcore/wire/remote_rtc.h). A lost session still says
+// which device the program would have been for, so that the program learns of the loss and not of a missing
 // compiler.
 #include <hip/hiprtc.h>
 
@@ -20,7 +20,7 @@ namespace {
 
 using tf::proxy::Client;
 
-// Null: there is none, or it has not the thread's device.
+// Null: there is none, or it lacks the thread's device.
 Client* any_client() {
   Client* client = tf::proxy::acquire_client();
   if (client == nullptr)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Virtual memory management. Reserving is the client's alone; the worker is asked for what is physical.
+// Virtual memory management. The client alone reserves; the worker is asked for physical memory.
 #include "proxy/memory/virtual_memory.h"
 
 #include <cstring>
@@ -14,7 +14,7 @@
 namespace tf::proxy::custom {
 namespace {
 
-// Connected to a worker that offers virtual memory management; the account is ours while this lives.
+// Holds the account while it exists. Connected to a worker with virtual memory management.
 class Entrance {
  public:
   explicit Entrance(ApiCall& call) : call_(call) {
@@ -49,7 +49,7 @@ bool on_our_device(ApiCall& call, const hipMemLocation& where) {
   return where.type == hipMemLocationTypeDevice && where.id >= 0 && where.id < call.client().device_count();
 }
 
-// The worker frees what nothing refers to any more.
+// Makes the worker free memory that nothing refers to.
 hipError_t free_physical(Client& client, const VirtualMemoryMap::Memory& gone) {
   hipError_t first = hipSuccess;
   for (const auto& [handle, memory] : gone) {
@@ -57,22 +57,22 @@ hipError_t free_physical(Client& client, const VirtualMemoryMap::Memory& gone) {
     request.memory = handle;
     hipError_t error = client.connection().post(memory.device, request);
     if (first == hipSuccess) first = error;
-    // Only now: whoever gets the slot next comes after this message.
+    // Only now: the next user of the slot comes after this message.
     client.handles().of(protocol::HandleKind::kMemAllocation).remove(handle);
     if (memory.booked) client.device_memory().unbook(memory.device, memory.bytes);
   }
   return first;
 }
 
-// What the program has freed may still be leased for later; with it returned there is room.
+// Memory that the program has freed may still be leased for later; returning it makes room.
 hipError_t ask_for_physical(Client& client, int device, const protocol::CreatePhysicalRequest& request) {
   hipError_t error = client.connection().call(device, request);
   if (error != hipErrorOutOfMemory || !client.device_memory().give_back_unused(device)) return error;
   return client.connection().call(device, request);
 }
 
-// The descriptor itself in a pointer's clothes, as CUDA defines it, or pointed to, as AMD's runtimes up
-// to 7.0 read it. Nothing is mapped at addresses as low as descriptors are.
+// The descriptor itself, cast to a pointer, as CUDA defines it; or pointed to, as AMD's runtimes up to 7.0
+// read it. Nothing is mapped at addresses as low as descriptors.
 int descriptor_in(const void* os_handle) {
   constexpr std::uint64_t kDescriptorMax = 1 << 16;
   if (to_raw(os_handle) < kDescriptorMax) return static_cast<int>(to_raw(os_handle));
@@ -273,7 +273,7 @@ hipError_t hipMemExportToShareableHandle(ApiCall& call, void* target, hipMemGene
   call.client().connection().take_care(Care::kSharing, true);
   net::OwnedFd file = make_token_file(key);
   if (!file) return call.finish(hipErrorOutOfMemory);
-  int descriptor = file.release();  // the program's from now on
+  int descriptor = file.release();  // the program owns it from now on
   std::memcpy(target, &descriptor, sizeof descriptor);
   return call.finish(hipSuccess);
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Schedule: a plan cut into what the worker runs as one graph (kernels, fills, copies on the device) and the
-// steps between that need the client: copies from and to its memory, host functions, events.
+// Schedule: a plan cut into segments that the worker runs as one graph (kernels, fills, copies on the
+// device), and the steps between them that need the client: copies from and to its memory, host functions,
+// events.
 //
-// The steps run one after the other on the launching stream. Ordinary stream operations carry the client's
-// part: its payload passes through the worker's staging as any copy's, and no buffer lasts longer than its
-// step. Graphs without such steps, the common case, are one segment. Pure functions; values.
+// The steps run one after the other on the launching stream. The client's part uses ordinary stream
+// operations: its payload passes through the worker's staging like any copy's, and no buffer lives longer
+// than its step. Graphs without such steps, the common case, are one segment. Pure functions; values.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +16,12 @@
 
 namespace tf::proxy {
 
-// What an item needs of the client.
+// What an item needs from the client.
 enum class ItemPlace {
   kDevice,      // nothing: part of a segment
   kToDevice,    // its memory is read
   kFromDevice,  // its memory is written
-  kOnHost,      // it does all of it
+  kOnHost,      // the client does all of it
   kEvent,
 };
 using PlaceOf = std::function<ItemPlace(const graph::Work&)>;
@@ -34,9 +35,9 @@ struct ScheduleStep {
   ItemPlace place = ItemPlace::kDevice;
   std::vector<ScheduledItem> segment;  // of kDevice
   graph::SharedWork work;              // of the others
-  // Reads client memory that an earlier step writes: those are waited for first.
+  // It reads client memory that an earlier step writes: wait for that step first.
   bool wait_first = false;
-  // The same, of steps of the launch before.
+  // The same, for steps of the previous launch.
   bool wait_for_previous = false;
 };
 using Schedule = std::vector<ScheduleStep>;

@@ -9,7 +9,7 @@
 namespace tf::proxy {
 namespace {
 
-// Such a program gets its addresses from fixed ranges and is ended when it maps others.
+// Such a program uses addresses in fixed ranges only, and is ended if it maps others.
 bool under_thread_sanitizer() { return ::dlsym(RTLD_DEFAULT, "__tsan_init") != nullptr; }
 constexpr std::uint64_t kSanitizedAddressMax = 0x80'0000'0000;  // of the lowest such range
 
@@ -24,7 +24,7 @@ ReservedWindow::~ReservedWindow() {
 }
 
 Result<ReservedWindow> ReservedWindow::reserve(std::uint64_t base, std::uint64_t bytes) {
-  if (under_thread_sanitizer()) return ReservedWindow();  // none of its ranges is a window
+  if (under_thread_sanitizer()) return ReservedWindow();  // its ranges contain no window
   void* wanted = reinterpret_cast<void*>(base);
   constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
   void* got = ::mmap(wanted, bytes, PROT_NONE, kFlags, -1, 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// AddressWindow reservation: keeps this process from ever using the worker's device addresses for itself, so
-// a host pointer cannot look like a device pointer. Released with the object.
+// AddressWindow reservation: keeps this process from using the worker's device addresses itself, so a host
+// pointer cannot look like a device pointer. Released with the object.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +28,8 @@ class ReservedWindow {
   // False: nothing is reserved.
   explicit operator bool() const { return bytes_ != 0; }
 
-  // Maps [base, base + bytes) without access rights. Fails when something of ours lives there already.
-  // Nothing is mapped in a program under the thread sanitizer, which never uses such addresses.
+  // Maps [base, base + bytes) without access rights. Fails if this process already uses part of it. In a
+  // program under the thread sanitizer nothing is mapped; it never uses such addresses.
   static Result<ReservedWindow> reserve(std::uint64_t base, std::uint64_t bytes);
 
  private:

@@ -35,7 +35,7 @@ hipError_t DeviceMemory::allocate(int device, std::uint64_t bytes, std::uint64_t
         return hipSuccess;
       }
     }
-    // Another thread may take the new lease's room first; then ask again.
+    // Another thread may use up the new lease first; then ask again.
     if (hipError_t error = grow(device, bytes); error != hipSuccess) return error;
   }
   return hipErrorOutOfMemory;
@@ -52,7 +52,7 @@ hipError_t DeviceMemory::lease_once(int device, std::uint64_t bytes) {
   return sane && of.ranges.add_range(lease.address, lease.bytes) ? hipSuccess : hipErrorUnknown;
 }
 
-// Of ranges of any device, at either end; RangeAllocator sees to the rest.
+// Checks ranges of all devices, at either end; RangeAllocator does the rest.
 bool DeviceMemory::overlaps_range_locked(std::uint64_t address, std::uint64_t bytes) const {
   return std::any_of(devices_.begin(), devices_.end(), [&](const Device& device) {
     return device.ranges.range_of(address) || device.ranges.range_of(address + bytes - 1);
@@ -77,7 +77,7 @@ hipError_t DeviceMemory::grow(int device, std::uint64_t bytes) {
   }
   if (error != hipErrorOutOfMemory) return error;
   if (slab != exact && lease_once(device, exact) == hipSuccess) return hipSuccess;
-  // Memory that only waits for its stream, and leases that nothing uses, come before giving up.
+  // Uses memory that only waits for its stream, and returns unused leases, before giving up.
   give_back_unused(device);
   return lease_once(device, exact);
 }
@@ -221,7 +221,7 @@ std::optional<DevicePointer> DeviceMemory::find_locked(std::uint64_t address) co
   return std::nullopt;
 }
 
-// `bytes` beyond the end of the mapping lie in mappings that follow it without a gap.
+// The `bytes` after the end of the mapping lie in mappings that follow it without a gap.
 bool DeviceMemory::continues_locked(std::uint64_t mapping, std::uint64_t bytes) const {
   auto range = mappings_.find(mapping);
   while (range != mappings_.end()) {

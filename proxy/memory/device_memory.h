@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // DeviceMemory: the device addresses this session holds, and what is allocated inside them.
 //
-// hipMalloc is cut here from leased slabs, without the worker; a lease is a grant, so what is given out
-// exists. Leases come through LeaseSource (the session; a model in tests), called without the lock held. Any
-// thread.
+// hipMalloc is cut here from leased slabs, without asking the worker. A lease is a grant, so memory handed
+// out exists. Leases come from LeaseSource (the session; a model in tests), which is called without the lock.
+// Any thread.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
@@ -21,11 +21,11 @@
 
 namespace tf::proxy {
 
-inline constexpr std::uint64_t kFirstSlabBytes = 64ull << 20;  // doubles with every slab up to the next
+inline constexpr std::uint64_t kFirstSlabBytes = 64ull << 20;  // doubles per slab, up to the next line
 inline constexpr std::uint64_t kLargestSlabBytes = 1ull << 30;
-// Requests this large get a lease of their own, returned as soon as they are freed.
+// Requests this large get their own lease, returned as soon as they are freed.
 inline constexpr std::uint64_t kOwnLeaseBytes = 256ull << 20;
-inline constexpr std::size_t kStreamBlocksMax = 4096;  // hipFreeAsync'd blocks kept per device
+inline constexpr std::size_t kStreamBlocksMax = 4096;  // blocks freed by hipFreeAsync, kept per device
 
 struct Lease {
   std::uint64_t address = 0;
@@ -37,14 +37,14 @@ class LeaseSource {
   // Asks the worker for at least `bytes` on `device`.
   virtual hipError_t lease(int device, std::uint64_t bytes, Lease& lease) = 0;
   virtual void return_lease(int device, std::uint64_t address) = 0;
-  // Waits for the device, so that blocks freed on its streams are free.
+  // Waits for the device; then blocks freed on its streams are free.
   virtual hipError_t drain(int device) = 0;
 
  protected:
   ~LeaseSource() = default;
 };
 
-// What a device address is part of.
+// The allocation or variable that holds a device address.
 struct DevicePointer {
   int device = -1;
   std::uint64_t base = 0;
@@ -56,12 +56,12 @@ class DeviceMemory {
   DeviceMemory(const protocol::WorkerSnapshot& snapshot, LeaseSource& source);
 
   hipError_t allocate(int device, std::uint64_t bytes, std::uint64_t& address);
-  // hipErrorInvalidValue when no block starts there. `device` tells where it was. The caller has posted
-  // FreeMemory beforehand, so that whoever gets the addresses next comes after it in the queue.
+  // hipErrorInvalidValue if no block starts there. The caller has posted FreeMemory before, so that the next
+  // user of these addresses comes after it in the queue.
   hipError_t release(std::uint64_t address);
 
-  // Stream-ordered: a block freed on a stream is given out again on the same stream at once, and to others
-  // once the stream has been synchronized.
+  // Stream-ordered: a block freed on a stream can be allocated again on the same stream at once, and on
+  // others after the stream was synchronized.
   hipError_t allocate_on_stream(int device, std::uint64_t stream, std::uint64_t bytes,
                                 std::uint64_t& address);
   hipError_t release_on_stream(std::uint64_t address, std::uint64_t stream);
@@ -69,15 +69,15 @@ class DeviceMemory {
   void device_idle(int device);
 
   std::optional<DevicePointer> find(std::uint64_t address) const;
-  // Only what was cut from a lease.
+  // Only blocks cut from a lease.
   std::optional<DevicePointer> find_block(std::uint64_t address) const;
   bool is_device(std::uint64_t address) const { return find(address).has_value(); }
-  // What [address, address + bytes) is: none of device memory, part of a block that was cut from a lease, of
-  // something else of the device, or of either and beyond its end.
+  // What [address, address + bytes) is: not device memory; part of a block cut from a lease; part of other
+  // device memory; or it begins in either and goes beyond its end.
   enum class Place : std::uint8_t { kNone, kLease, kOther, kBeyond };
   Place place_of(std::uint64_t address, std::uint64_t bytes) const;
-  // All of [address, address + bytes) lies inside one allocation or variable. Zero bytes: always. Takes no
-  // lock for the allocation that this thread has asked for last.
+  // Whether all of [address, address + bytes) lies inside one allocation or variable. Zero bytes: always.
+  // Takes no lock for the allocation that this thread asked for last.
   bool contains(std::uint64_t address, std::uint64_t bytes) const {
     const KnownRange& known = thread_state().known_range;
     const bool is_current =
@@ -90,15 +90,15 @@ class DeviceMemory {
   void remove_variable(std::uint64_t address);
 
   // Memory that is mapped, not cut from a lease: the program's own mappings, and what other processes share.
-  // Mappings that stand side by side may be used as one.
+  // Adjacent mappings may be used as one.
   void add_mapping(int device, std::uint64_t address, std::uint64_t bytes);
-  // Memory of another process. False: not inside the device's window, or over something of ours.
+  // Another process's memory. False: it is outside the device's window, or overlaps memory of ours.
   bool add_foreign(int device, std::uint64_t address, std::uint64_t bytes);
   bool remove_mapping(std::uint64_t address);
-  // Memory of the device that is not cut from its leases counts as used.
+  // Counts device memory that is not cut from leases as used.
   void book(int device, std::uint64_t bytes);
   void unbook(int device, std::uint64_t bytes);
-  // Returns leases that nothing uses, waiting for what only waits for its stream. False: there were none.
+  // Returns unused leases, after waiting for blocks that only wait for their stream. False: there were none.
   bool give_back_unused(int device);
 
   void info(int device, std::uint64_t& free_bytes, std::uint64_t& total_bytes) const;
@@ -133,10 +133,10 @@ class DeviceMemory {
   bool continues_locked(std::uint64_t mapping, std::uint64_t bytes) const;
 
   LeaseSource& source_;
-  // Blocks that wait for their stream, on all devices. Written under the mutex, whoever freed one sees
-  // it.
+  // Blocks that wait for their stream, on all devices. Written under the mutex; the thread that freed one
+  // sees it.
   std::atomic<std::size_t> waiting_blocks_{0};
-  // Of the blocks (see next_epoch()): another one whenever some of them are gone.
+  // The blocks' epoch (see next_epoch()): changes whenever blocks are freed.
   std::atomic<std::uint64_t> epoch_{next_epoch()};
   mutable std::mutex mutex_;
   std::vector<Device> devices_;

@@ -12,7 +12,7 @@ std::uint64_t mapped_bytes(std::uint64_t bytes) {
   return (bytes + kHostPageBytes - 1) & ~(kHostPageBytes - 1);
 }
 
-// Pages of this process alone.
+// Maps private pages of this process.
 hipError_t map_private(std::uint64_t bytes, std::uint64_t& address) {
   void* got =
       ::mmap(nullptr, mapped_bytes(bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -35,8 +35,8 @@ hipError_t HostMemory::allocate(HostRange::Kind kind, int device, std::uint64_t 
   if (mapped_bytes(bytes) < bytes) return hipErrorOutOfMemory;
   const bool managed = kind == HostRange::Kind::kManaged;
   HostRange range{0, bytes, flags, device, kind, false, 0};
-  // Of a mirror only managed memory can be part: the program says when it uses that, but not when it uses
-  // pinned memory.
+  // A mirror can hold only managed memory: the program says when it uses that, but not when it uses pinned
+  // memory.
   const bool from_window = managed || window_.access() == protocol::HostAccess::kShared;
   hipError_t error = from_window ? window_.allocate(bytes, range.base) : hipErrorNotSupported;
   range.reachable = error == hipSuccess;
@@ -79,7 +79,7 @@ hipError_t HostMemory::add(int device, void* pointer, std::uint64_t bytes, unsig
   return hipSuccess;
 }
 
-// Puts the pages into the window, if they can be shared: whole pages around the range.
+// Maps the pages into the window, if they can be shared: whole pages around the range.
 void HostMemory::share(const HostRange& range) {
   const std::uint64_t first = range.base & ~(kHostPageBytes - 1);
   const std::uint64_t bytes = mapped_bytes(range.base + range.bytes - first);
@@ -104,7 +104,7 @@ void HostMemory::share(const HostRange& range) {
       return;
     }
   }
-  window_.unmap_file(pages);  // another thread has removed the range meanwhile
+  window_.unmap_file(pages);  // another thread has removed the range
 }
 
 hipError_t HostMemory::remove(void* pointer) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// HostMemory: host allocations and ranges that the program registered, for pointer queries, for what devices
-// can reach, and for copies that need not wait (the program promised to leave such memory alone until the
-// copy is done).
+// HostMemory: host allocations, and ranges that the program registered. Used for pointer queries, to know
+// what devices can reach, and for copies that need not wait (the program promised not to touch such memory
+// until the copy is done).
 //
-// Memory comes from the window that the worker has too where there is one (host_window.h); the pages of
-// shared mappings that the program registers are put there as well (an alias). Any thread.
+// Memory comes from the window shared with the worker, if there is one (host_window.h). Registered pages of
+// shared mappings are mapped there as well (an alias). Any thread.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
@@ -24,7 +24,7 @@ struct HostRange {
     kPinned,      // hipHostMalloc
     kManaged,     // hipMallocManaged
     kRegistered,  // hipHostRegister: not ours to free
-    kAlias,       // where devices reach what was registered, in the window
+    kAlias,       // the address in the window where devices reach registered memory
   };
   std::uint64_t base = 0;
   std::uint64_t bytes = 0;
@@ -32,7 +32,7 @@ struct HostRange {
   int device = 0;
   Kind kind = Kind::kPinned;
   bool reachable = false;   // by devices, at the same address
-  std::uint64_t other = 0;  // kRegistered: its alias, if there is one; kAlias: what was registered
+  std::uint64_t other = 0;  // kRegistered: its alias, if any; kAlias: what was registered
 
   // Allocated here.
   bool owned() const { return kind == Kind::kPinned || kind == Kind::kManaged; }
@@ -45,21 +45,22 @@ class HostMemory {
   HostMemory& operator=(const HostMemory&) = delete;
   ~HostMemory();
 
-  // REQUIRES: `kind` is one that is allocated. hipErrorNotSupported: managed memory, and there is no window.
+  // REQUIRES: `kind` is an allocated kind. hipErrorNotSupported: managed memory without a window.
   hipError_t allocate(HostRange::Kind kind, int device, std::uint64_t bytes, unsigned flags, void*& pointer);
   // REQUIRES: no device uses it any more
   hipError_t release(void* pointer);
-  // Memory of the program. Devices reach it too, at another address, where its pages can be shared.
+  // Registers the program's memory. If its pages can be shared, devices reach it too, at another address.
   hipError_t add(int device, void* pointer, std::uint64_t bytes, unsigned flags);
   // REQUIRES: no device uses it any more
   hipError_t remove(void* pointer);
-  // Where devices reach [address, address + bytes) if all of that was registered and shared, else `address`.
+  // The address where devices reach [address, address + bytes), if all of it was registered and shared; else
+  // `address`.
   std::uint64_t seen_by_devices(std::uint64_t address, std::uint64_t bytes) const;
   std::optional<HostRange> find(const void* pointer) const;
-  // All of [pointer, pointer + bytes) is one such range.
+  // Whether all of [pointer, pointer + bytes) lies in one such range.
   bool contains(const void* pointer, std::uint64_t bytes) const;
-  // What [address, address + bytes) is: memory that devices reach, in one range; such memory and beyond its
-  // end; or neither. Costs next to nothing for other addresses.
+  // What [address, address + bytes) is: memory of one range that devices reach; such memory and beyond its
+  // end; or neither. Costs almost nothing for other addresses.
   enum class Reach : std::uint8_t { kNone, kWhole, kBeyond };
   Reach reach_of(std::uint64_t address, std::uint64_t bytes) const;
   bool reaches(std::uint64_t address, std::uint64_t bytes) const {
@@ -74,7 +75,7 @@ class HostMemory {
   HostWindow& window_;
   mutable std::mutex mutex_;
   std::map<std::uint64_t, HostRange> ranges_;
-  std::atomic<bool> has_aliases_{false};  // relaxed: who registered memory sees its own store
+  std::atomic<bool> has_aliases_{false};  // relaxed: the registering thread sees its own store
 };
 
 }  // namespace tf::proxy

@@ -14,7 +14,7 @@ namespace {
 
 std::uint64_t rounded(std::uint64_t bytes, std::uint64_t unit) { return (bytes + unit - 1) / unit * unit; }
 
-// A mapping of larger pages than a part would reach beyond it.
+// A mapping with larger pages would extend beyond the part.
 bool has_small_pages(int file) {
   struct stat facts {};
   return ::fstat(file, &facts) == 0 &&
@@ -39,8 +39,8 @@ Status HostWindow::map(const protocol::AddressWindow& window, protocol::HostAcce
     ::munmap(got, window.bytes);
     return {Code::kUnavailable, "the host window's addresses are in use in this process"};
   }
-  // A core dump of the program shall hold its memory, not terabytes of holes; the kernel skips what has no
-  // pages. Huge pages where the system gives them.
+  // A core dump of the program should contain its memory, not terabytes of holes; the kernel skips ranges
+  // without pages. Uses huge pages where the system provides them.
   (void)::madvise(got, window.bytes, MADV_HUGEPAGE);
   window_ = window;
   access_ = access;
@@ -94,7 +94,7 @@ hipError_t HostWindow::allocate(std::uint64_t bytes, std::uint64_t& address) {
         return hipSuccess;
       }
     }
-    // Another thread may take what this one opens: then once more.
+    // Another thread may use up what this one opens: then try again.
     if (hipError_t error = grow(whole); error != hipSuccess) return error;
   }
 }
@@ -111,7 +111,7 @@ void HostWindow::release(std::uint64_t address) {
   }
   if (unused == 0) return;
   source_.close_host_part(unused, bytes);
-  // Only now: whoever opens the addresses again comes after the closing in the queue.
+  // Only now: the next user of these addresses comes after the closing in the queue.
   std::lock_guard lock(mutex_);
   parts_.erase(unused);
 }
@@ -139,7 +139,7 @@ void HostWindow::unmap_file(std::uint64_t address) {
   forget_file(address);
 }
 
-// Whoever maps something there again tells the worker after what it was told before.
+// The next user of these addresses tells the worker after this was told.
 void HostWindow::forget_file(std::uint64_t address) {
   std::lock_guard lock(mutex_);
   const auto found = files_.find(address);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // HostWindow: host memory that devices use at this process's own addresses, cut from a range that the worker
-// maps at the same place: the same pages for a worker on this host, a mirror of them (mirror.h) for others.
+// maps at the same place: the same pages if the worker is on this host, otherwise a mirror of them
+// (mirror.h).
 //
-// Parts of the range are opened at the worker through HostPartSource (the session; a model in tests), called
-// without the lock held, and blocks are cut from them here. Any thread.
+// Parts of the range are opened at the worker through HostPartSource (the session; a model in tests), which
+// is called without the lock. Blocks are cut from them here. Any thread.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
@@ -19,16 +20,16 @@
 namespace tf::proxy {
 
 inline constexpr std::uint64_t kHostPageBytes = 4096;             // blocks are whole pages
-inline constexpr std::uint64_t kFirstHostPartBytes = 8ull << 20;  // doubles with every part up to the next
+inline constexpr std::uint64_t kFirstHostPartBytes = 8ull << 20;  // doubles per part, up to the next line
 inline constexpr std::uint64_t kLargestHostPartBytes = 256ull << 20;
-// Requests this large get a part of their own. Parts this large are closed as soon as they are unused.
+// Requests this large get their own part. Parts this large are closed as soon as they are unused.
 inline constexpr std::uint64_t kOwnHostPartBytes = 64ull << 20;
 
 class HostPartSource {
  public:
   virtual hipError_t open_host_part(std::uint64_t address, std::uint64_t bytes) = 0;
   virtual void close_host_part(std::uint64_t address, std::uint64_t bytes) = 0;
-  // Pages of a file of ours, at the same address there.
+  // Maps pages of our file at the same address there.
   virtual hipError_t map_host_file(std::uint64_t address, std::uint64_t bytes, int file,
                                    std::uint64_t offset) = 0;
   virtual void unmap_host_file(std::uint64_t address) = 0;
@@ -44,14 +45,15 @@ class HostWindow {
   HostWindow& operator=(const HostWindow&) = delete;
   ~HostWindow();
 
-  // Once, before any use. `file` is the worker's (kShared), -1 for a mirror. Not ok: something of this
-  // process lives there, and there is no window.
+  // Call it once, before any use. `file` is the worker's (kShared), -1 for a mirror. Fails if this process
+  // already uses part of the range; then there is no window.
   Status map(const protocol::AddressWindow& window, protocol::HostAccess access, int file);
   protocol::HostAccess access() const { return access_; }
-  // Whether the address is one of the window's; nothing else ever lives there.
+  // Whether the address lies in the window; nothing else is ever there.
   bool inside(std::uint64_t address) const { return address - window_.base < window_.bytes; }
 
-  // It is memory that is allocated here: of the worker's file, which both sides map from the window's base.
+  // Whether it is memory allocated here: part of the worker's file, which both sides map from the window's
+  // base.
   bool is_ours(std::uint64_t address) const {
     return access_ == protocol::HostAccess::kShared && address - parts_window_.base < parts_window_.bytes;
   }
@@ -60,9 +62,9 @@ class HostWindow {
   // REQUIRES: a block's address; no device uses it any more
   void release(std::uint64_t address);
 
-  // Whole pages of a file, at a further address that devices reach too, for HostAccess::kShared.
+  // Maps whole pages of a file at another address, which devices reach too; for HostAccess::kShared.
   hipError_t map_file(int file, std::uint64_t offset, std::uint64_t bytes, std::uint64_t& address);
-  // REQUIRES: of map_file(); no device uses it any more
+  // REQUIRES: returned by map_file(); no device uses it any more
   void unmap_file(std::uint64_t address);
 
  private:
@@ -78,7 +80,7 @@ class HostWindow {
   protocol::HostAccess access_ = protocol::HostAccess::kNone;
   std::mutex mutex_;
   RangeAllocator blocks_;
-  Ranges parts_;  // also those being opened
+  Ranges parts_;  // including those being opened
   protocol::AddressWindow parts_window_;
   protocol::AddressWindow files_window_;  // of shared windows
   Ranges files_;

@@ -19,7 +19,7 @@ void HugePages::use(std::uint64_t address, std::uint64_t bytes) {
   const std::uint64_t begin = (address + kHugePageBytes - 1) / kHugePageBytes * kHugePageBytes;
   const std::uint64_t end = (address + bytes) / kHugePageBytes * kHugePageBytes;
   const std::unique_lock lock(mutex_, std::try_to_lock);
-  if (!lock.owns_lock()) return;  // another copy is asking, which takes a while; this one goes as it is
+  if (!lock.owns_lock()) return;  // another copy is asking, which takes a while; this one does without
   for (std::uint64_t unit = first_not_asked(begin); unit < end; unit = first_not_asked(unit)) {
     ask(unit);
     note_asked(unit, unit + kHugePageBytes);
@@ -29,7 +29,7 @@ void HugePages::use(std::uint64_t address, std::uint64_t bytes) {
 
 void HugePages::ask(std::uint64_t unit) {
   void* const memory = reinterpret_cast<void*>(unit);
-  // A unit without any page is not collapsed; what stands there stays, whoever writes it meanwhile.
+  // A unit without any page is not collapsed; this keeps its content, even if another thread is writing it.
   std::atomic_ref(*static_cast<std::uint8_t*>(memory)).fetch_or(0, std::memory_order_relaxed);
   if (::madvise(memory, kHugePageBytes, kCollapse) == 0) {
     refusals_ = 0;

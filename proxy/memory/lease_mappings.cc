@@ -14,9 +14,9 @@
 namespace tf::proxy {
 namespace {
 
-constexpr std::chrono::seconds kFileTime{5};  // the worker has sent it before it answered
+constexpr std::chrono::seconds kFileTime{5};  // the worker sent it before it answered
 
-// As large as the lease, and for ever: nobody can take pages away under a copy.
+// As large as the lease, permanently: nobody can remove pages during a copy.
 bool is_whole(int file, std::uint64_t bytes) {
   struct stat facts = {};
   const int seals = ::fcntl(file, F_GET_SEALS);
@@ -47,7 +47,7 @@ Status LeaseMappings::map(std::uint64_t address, std::uint64_t bytes) {
   if (!is_whole(file->get(), bytes))
     return {Code::kProtocol, "the file of a lease is smaller than the lease, or may become so"};
   void* const wanted = reinterpret_cast<void*>(address);
-  // Over the reservation of the window.
+  // Maps over the window's reservation.
   const int flags = MAP_SHARED | MAP_FIXED | MAP_NORESERVE;
   if (::mmap(wanted, bytes, PROT_READ | PROT_WRITE, flags, file->get(), 0) != wanted)
     return Status::from_errno("mapping a lease", errno);
@@ -57,7 +57,7 @@ Status LeaseMappings::map(std::uint64_t address, std::uint64_t bytes) {
   return Status::ok();
 }
 
-// The worker, which finds the other end closed, passes no more.
+// The worker finds the other end closed, and passes no more files.
 void LeaseMappings::give_up() {
   complete_.store(false, std::memory_order_release);  // pairs with complete()
   socket_.reset();
@@ -68,7 +68,7 @@ std::uint64_t LeaseMappings::drop(std::uint64_t address) {
   const auto found = mapped_.find(address);
   if (found == mapped_.end()) return 0;
   const std::uint64_t bytes = found->second;
-  // The addresses stay reserved. Should it fail, the pages stay, which nobody looks at.
+  // The addresses stay reserved. If this fails the pages stay, and nobody reads them.
   constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
   static_cast<void>(::mmap(reinterpret_cast<void*>(address), bytes, PROT_NONE, kFlags, -1, 0));
   mapped_.erase(found);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// LeaseMappings: device memory that this process has too, at the device's addresses (DeviceAccess::kMapped).
-// Copies between it and host memory are then a matter of this process alone.
+// LeaseMappings: device memory that this process also maps, at the device's addresses
+// (DeviceAccess::kMapped). Copies between it and host memory then need nobody else.
 //
 // Any thread.
 #pragma once
@@ -21,17 +21,18 @@ class LeaseMappings {
   LeaseMappings(const LeaseMappings&) = delete;
   LeaseMappings& operator=(const LeaseMappings&) = delete;
 
-  // Once, before any use: where files come from. REQUIRES: the devices' windows are reserved in this process
+  // Call it once, before any use. `socket` delivers the files. REQUIRES: the devices' windows are reserved in
+  // this process
   void open(net::OwnedFd socket);
-  // Every lease is mapped.
+  // Whether every lease is mapped.
   bool complete() const { return complete_.load(std::memory_order_acquire); }  // pairs with open(), give_up()
 
-  // Held from asking for a lease to taking its file: files come in the order of the answers.
+  // Held from asking for a lease until its file is taken: files arrive in the order of the replies.
   std::mutex& order() { return order_; }
-  // Maps a fresh lease, inside its device's window. `has_file`: the worker says that its file follows. Not
-  // ok: no lease counts as mapped any more. REQUIRES: order() is held
+  // Maps a fresh lease inside its device's window. `has_file`: the worker says that its file follows. On
+  // failure no lease counts as mapped any more. REQUIRES: order() is held
   Status take(std::uint64_t address, std::uint64_t bytes, bool has_file);
-  // Before the lease is given back: nothing of it can be reached here any more. Returns the bytes that could.
+  // Call it before the lease is returned: unmaps it here. Returns the bytes that were mapped.
   std::uint64_t drop(std::uint64_t address);
 
  private:

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pools: memory pools as the application sees them. The bytes themselves are cut from the session's leases
-// (device_memory.h), so a pool is its settings and its accounts, and the worker is asked for none of them.
+// Pools: memory pools as the application sees them. The bytes are cut from the session's leases
+// (device_memory.h), so a pool is only its settings and accounts, and never needs the worker.
 //
-// What a pool reserves follows the rules of a real one: memory freed stays reserved until a synchronizing
-// call finds more than the release threshold, or the application trims. Any thread.
+// What a pool reserves follows the rules of a real one: freed memory stays reserved until a synchronizing
+// call finds more than the release threshold, or the application trims the pool. Any thread.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
@@ -21,9 +21,9 @@
 
 namespace tf::proxy {
 
-inline constexpr std::uint64_t kPoolBlockBytes = 4096;  // what a pool accounts for is rounded up to this
+inline constexpr std::uint64_t kPoolBlockBytes = 4096;  // amounts in a pool are rounded up to this
 
-// Guarded by Pools::mutex_, but for `device`, which is constant.
+// Guarded by Pools::mutex_, except `device`, which is constant.
 struct PoolFacts final : Facts {
   int device = 0;
   std::uint64_t threshold = 0;
@@ -31,7 +31,7 @@ struct PoolFacts final : Facts {
   std::uint64_t used_high = 0;
   std::uint64_t reserved = 0;
   std::uint64_t reserved_high = 0;
-  std::array<int, 3> reuse_rules{1, 1, 1};  // hipMemPoolReuse...: kept for who asks
+  std::array<int, 3> reuse_rules{1, 1, 1};  // hipMemPoolReuse...: stored and returned only
 };
 
 class Pools {
@@ -40,14 +40,14 @@ class Pools {
 
   // A pool for memory of `device`. 0: no handle left.
   std::uint64_t create(int device);
-  // hipErrorIllegalState while memory of it is allocated. The device falls back to its default pool.
+  // hipErrorIllegalState while memory of the pool is allocated. The device falls back to its default pool.
   hipError_t destroy(std::uint64_t pool);
-  // Null: no such pool, or a default pool that nobody has entered yet.
+  // Null: no such pool, or a default pool that was not entered yet.
   std::shared_ptr<PoolFacts> find(std::uint64_t pool) const;
-  // A default pool, which the session knows by its handle only. Null: no such handle.
+  // Enters a default pool, which the session knows only by its handle. Null: no such handle.
   std::shared_ptr<PoolFacts> enter(std::uint64_t pool, int device);
 
-  // The pool hipMallocAsync uses; 0: the default pool, which nobody has asked for yet.
+  // The pool that hipMallocAsync uses; 0: the default pool, which nobody has asked for yet.
   std::uint64_t current(int device) const;
   void set_current(int device, std::uint64_t pool);
 
@@ -55,11 +55,11 @@ class Pools {
   hipError_t get_attribute(const PoolFacts& pool, hipMemPoolAttr attribute, void* value) const;
   void trim(PoolFacts& pool, std::uint64_t keep_bytes);
 
-  // Blocks of pool memory come and go; freed() ignores addresses that are of no pool.
+  // Account for blocks of pool memory. freed() ignores addresses outside any pool.
   void allocated(const std::shared_ptr<PoolFacts>& pool, std::uint64_t address, std::uint64_t bytes);
   void freed(std::uint64_t address);
   bool owns(std::uint64_t address) const;
-  // A synchronizing call on the device: reserved memory beyond the thresholds goes.
+  // A synchronizing call on the device: releases reserved memory beyond the thresholds.
   void synchronized(int device);
 
  private:
@@ -70,7 +70,7 @@ class Pools {
   static void trim_locked(PoolFacts& pool, std::uint64_t keep_bytes);
 
   HandleTable& handles_;
-  // Relaxed: lets programs without pools skip synchronized(); whoever made a pool sees its own store.
+  // Relaxed: lets programs without pools skip synchronized(); the thread that made a pool sees its own store.
   std::atomic<bool> any_{false};
   mutable std::mutex mutex_;
   std::array<std::uint64_t, protocol::kDevicesMax> current_{};

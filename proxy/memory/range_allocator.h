@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// RangeAllocator: cuts blocks from address ranges that it never touches.
+// RangeAllocator: cuts blocks from address ranges. It never touches the memory.
 //
 // Ranges (leases) are added and removed; a block never spans two of them. Free neighbours merge. Best fit,
 // lowest address first. Not thread-safe: DeviceMemory holds the lock.
@@ -25,14 +25,14 @@ struct Block {
 
 class RangeAllocator {
  public:
-  // False: empty, misaligned, wraps around, or overlaps a range that is there.
+  // False: empty, misaligned, wraps around, or overlaps an existing range.
   bool add_range(std::uint64_t address, std::uint64_t bytes);
-  // Takes out a range that has no blocks in it. False: unknown or in use.
+  // Removes a range that has no blocks in it. False: unknown or in use.
   bool remove_range(std::uint64_t address);
 
   // Nothing: no free run is large enough. REQUIRES: bytes > 0
   std::optional<Block> allocate(std::uint64_t bytes);
-  // The block that starts at `address` becomes free again. Nothing: there is no such block.
+  // Frees the block that starts at `address`. Nothing: there is no such block.
   std::optional<Block> release(std::uint64_t address);
 
   // The block that contains `address` (anywhere inside what was asked for).

@@ -54,7 +54,7 @@ std::optional<Mapping> mapping_of(std::uint64_t address, std::uint64_t bytes) {
   while (!found && ::getline(&line, &room, maps.get()) > 0) {
     Mapping mapping;
     if (!parse(line, mapping) || mapping.end <= address) continue;
-    if (mapping.first > address) break;  // they are in order
+    if (mapping.first > address) break;  // they are sorted
     if (bytes > mapping.end - address) break;
     found = std::move(mapping);
   }
@@ -62,7 +62,7 @@ std::optional<Mapping> mapping_of(std::uint64_t address, std::uint64_t bytes) {
   return found;
 }
 
-// Only regular files: opening others may have effects.
+// Only regular files: opening others may have side effects.
 net::OwnedFd open_regular(const std::string& path) {
   struct stat facts {};
   if (::stat(path.c_str(), &facts) != 0 || !S_ISREG(facts.st_mode)) return {};
@@ -75,7 +75,7 @@ bool is_file_of(int file, const Mapping& mapping) {
          ::major(facts.st_dev) == mapping.major && ::minor(facts.st_dev) == mapping.minor;
 }
 
-// One that the program has open itself.
+// A file that the program itself has open.
 net::OwnedFd find_open(const Mapping& mapping) {
   const std::unique_ptr<DIR, Closer> folder(::opendir("/proc/self/fd"));
   if (folder == nullptr) return {};
@@ -90,7 +90,7 @@ net::OwnedFd find_open(const Mapping& mapping) {
   return {};
 }
 
-// The kernel's own link needs a privilege; the others must turn out to be the file.
+// The kernel's own link needs a privilege; the other names must prove to be the same file.
 net::OwnedFd open_file(const Mapping& mapping) {
   char link[64];
   std::snprintf(link, sizeof link, "/proc/self/map_files/%" PRIx64 "-%" PRIx64, mapping.first, mapping.end);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// SharedMemory: the names under which other processes may open this one's device memory, and what this one
-// has opened of theirs.
+// SharedMemory: the names under which other processes may open this process's device memory, and what this
+// one has opened of theirs.
 //
-// A name ("key") is random and only the worker's to give; it travels inside the handles of hipIpc and, for
+// A name ("key") is random, and only the worker makes one. It travels inside hipIpc handles and, for
 // hipMemExportToShareableHandle, in a small sealed file whose descriptor the program passes on. Any thread.
 #pragma once
 
@@ -25,13 +25,13 @@ struct SharedKey {
   friend bool operator==(const SharedKey&, const SharedKey&) = default;
 };
 
-// What a hipIpcMemHandle_t says.
+// The content of a hipIpcMemHandle_t.
 struct MemoryTicket {
   SharedKey key;
   std::uint64_t offset = 0;  // of the exporter's pointer in its allocation
 };
 hipIpcMemHandle_t write_handle(const MemoryTicket& ticket);
-// Nothing: no handle of ours.
+// Nothing: not one of our handles.
 std::optional<MemoryTicket> read_handle(const hipIpcMemHandle_t& handle);
 
 hipIpcEventHandle_t write_event_handle(const SharedKey& key);
@@ -43,20 +43,21 @@ std::optional<SharedKey> read_token_file(int descriptor);
 
 class SharedMemory {
  public:
-  // Held from looking for a key to noting the one that the worker gave: an allocation has one key.
+  // Held from looking up a key until the worker's new one is noted: an allocation has one key.
   std::mutex& order() { return order_; }
   void shared(std::uint64_t base, const SharedKey& key);
   std::optional<SharedKey> key_of(std::uint64_t base) const;
   bool is_ours(const SharedKey& key) const;
-  // The allocation at `base` is freed: its key, to be withdrawn.
+  // The allocation at `base` is being freed: returns its key, which must be withdrawn.
   std::optional<SharedKey> freed(std::uint64_t base);
 
   void opened(std::uint64_t base, std::uint64_t bytes);
-  // The opened memory that holds `address`; it no longer counts as opened.
+  // Returns the opened memory that holds `address`, and forgets it.
   std::optional<std::uint64_t> close(std::uint64_t address);
 
  private:
-  // Relaxed: lets hipFree skip the lock; whoever shared an allocation sees its own store, and frees it after.
+  // Relaxed: lets hipFree skip the lock. The thread that shared an allocation sees its own store, and frees
+  // it later.
   std::atomic<bool> any_{false};
   std::mutex order_;
   mutable std::mutex mutex_;

@@ -2,9 +2,9 @@
 // VirtualMemoryMap: the program's reserved addresses, its physical memory and what is mapped where.
 //
 // Reservations are cut here from a range that the worker and this process both keep free, so they cost no
-// round trip. Of physical memory and mappings this is the account, with which the calls check what they are
-// asked before they ask the worker: errors are those of the runtime. Not thread-safe: whoever checks, asks
-// and notes holds order() all the while.
+// round trip. For physical memory and mappings this is the account by which calls check their arguments
+// before they ask the worker; errors are those of the runtime. Not thread-safe: hold order() from the check
+// until the result is noted.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
@@ -28,7 +28,7 @@ struct PhysicalMemory {
   int device = 0;
   std::uint64_t bytes = 0;
   hipMemAllocationProp properties{};
-  bool booked = true;  // counts as used on `device`; imported memory counts where it was made
+  bool booked = true;  // counts as used on `device`; imported memory counts at its maker
   unsigned references = 1;
   std::size_t mappings = 0;
   SharedKey key{};  // of imported memory
@@ -39,7 +39,7 @@ class VirtualMemoryMap {
   using Memory = std::map<std::uint64_t, PhysicalMemory>;  // by handle
 
   std::mutex& order() { return order_; }
-  // Once, before any other call. `unit`: what sizes and addresses are multiples of.
+  // Call it once, before anything else. Sizes and addresses are multiples of `unit`.
   void open(const protocol::AddressWindow& window, std::uint64_t unit);
   bool available() const { return window_.bytes != 0; }
 
@@ -51,15 +51,15 @@ class VirtualMemoryMap {
   void created(std::uint64_t handle, const PhysicalMemory& memory) { memory_.emplace(handle, memory); }
   // Null: the program has no such handle (any more).
   const PhysicalMemory* find(std::uint64_t handle) const;
-  // Another reference to the memory mapped at `address`.
+  // Adds a reference to the memory mapped at `address`.
   hipError_t retain(std::uint64_t address, std::uint64_t& handle);
-  // One reference less. `gone` gets the memory if that was its last owner: the worker is to free it.
+  // Drops a reference. If it was the last owner, `gone` gets the memory, which the worker must free.
   hipError_t release(std::uint64_t handle, Memory& gone);
 
   hipError_t check_map(std::uint64_t address, std::uint64_t bytes, std::uint64_t offset,
                        std::uint64_t handle) const;
   void mapped(std::uint64_t address, std::uint64_t bytes, std::uint64_t handle);
-  // [address, address + bytes) is exactly some mappings side by side.
+  // Whether [address, address + bytes) consists of whole mappings, side by side.
   bool is_mapped(std::uint64_t address, std::uint64_t bytes) const;
   // Forgets those mappings and returns their addresses. REQUIRES: is_mapped()
   std::vector<std::uint64_t> unmapped(std::uint64_t address, std::uint64_t bytes, Memory& gone);

@@ -51,7 +51,7 @@ hipError_t CodeImage::read(std::span<const std::byte> whole, std::string_view ta
   Result<codeobject::Selected> selected = codeobject::select_code_object(whole, target);
   if (!selected) return image_error(selected.status());
   if (codeobject::Elf::has_magic(selected->image)) {
-    // Whoever loads it goes by its headers.
+    // Its loader trusts its headers.
     Result<std::uint64_t> inside = codeobject::Elf::extent(selected->image);
     if (!inside) return image_error(inside.status());
   }
@@ -83,7 +83,7 @@ hipError_t CodeImage::take_nvidia_code(std::span<const std::byte> code) {
   const bool text = codeobject::is_ptx(code);
   if (text) code = codeobject::ptx_text(code);
   bytes_.assign(code.begin(), code.end());
-  if (text) bytes_.push_back(std::byte{});  // who loads it reads up to there
+  if (text) bytes_.push_back(std::byte{});  // its loader reads up to there
   hash_ = hash_code(bytes_);
   describes_kernels_ = false;
   return hipSuccess;

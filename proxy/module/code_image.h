@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// CodeImage: the code object for one device, cut from what the program handed us, with its kernels' layouts.
+// CodeImage: the code object for one device, taken from the program's image, with the layouts of its kernels.
 //
-// Reads the program's own memory (a fat binary, a file it loaded); nothing in it is trusted beyond its
-// bounds. Immutable; any thread.
+// Reads the program's own memory (a fat binary, a loaded file), and trusts nothing in it beyond its bounds.
+// Immutable; any thread.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
@@ -31,16 +31,16 @@ class CodeImage {
   // binary wrapper; `target`: the device's gcnArchName. hipErrorInvalidImage: none of these.
   // hipErrorNoBinaryForGpu: nothing for this device.
   static hipError_t read(const void* image, std::string_view target, std::shared_ptr<const CodeImage>& read);
-  // The same of an image whose length is known (a file): nothing outside it is read, so no wrapper.
+  // The same for an image of known length (a file): reads nothing outside it, so it cannot be a wrapper.
   static hipError_t read(std::span<const std::byte> whole, std::string_view target,
                          std::shared_ptr<const CodeImage>& read);
 
   std::span<const std::byte> bytes() const { return bytes_; }
   const CodeHash& hash() const { return hash_; }
-  // Whether the image says what its kernels take. NVIDIA's code does not in a form that we read: only the
-  // runtime that loaded it knows its kernels then, and kernel() has none.
+  // Whether the image describes its kernels' arguments. NVIDIA's code does not, in a form that we read: then
+  // only the runtime that loaded it knows its kernels, and kernel() returns none.
   bool describes_kernels() const { return describes_kernels_; }
-  // Null when there is no such kernel.
+  // Null if there is no such kernel.
   std::shared_ptr<const KernelLayout> kernel(std::string_view name) const;
   std::size_t kernel_count() const { return kernels_.size(); }
 
@@ -48,12 +48,12 @@ class CodeImage {
   hipError_t take_nvidia_code(std::span<const std::byte> code);
 
   bool describes_kernels_ = true;
-  std::vector<std::byte> bytes_;  // a copy: the program may free or change its own
+  std::vector<std::byte> bytes_;  // a copy: the program may free or change the original
   CodeHash hash_;
   std::unordered_map<std::string_view, std::shared_ptr<const KernelLayout>> kernels_;
 };
 
-// XXH3-128, as ProbeModule and LoadModule carry it.
+// XXH3-128, as sent in ProbeModule and LoadModule.
 CodeHash hash_code(std::span<const std::byte> bytes);
 
 }  // namespace tf::proxy

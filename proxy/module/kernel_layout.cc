@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kExtraEntriesMax = 16;
 
-// Nearly all arguments are as long as a pointer or an int, which takes no call to copy.
+// Nearly all arguments are as large as a pointer or an int, which can be copied without a call.
 void copy_argument(std::byte* target, const void* source, std::size_t bytes) {
   if (bytes == 8) {
     std::memcpy(target, source, 8);
@@ -34,7 +34,7 @@ bool is_sane(const KernelLayout& layout) {
 
 std::byte* PackedArguments::resize(std::size_t bytes) {
   size_ = bytes;
-  // Zeros in the gaps between arguments: nothing of our stack travels.
+  // Zeros in the gaps between arguments, so that none of our stack travels.
   if (bytes > small_.size()) {
     large_.assign(bytes, std::byte{0});
     return large_.data();
@@ -73,7 +73,7 @@ hipError_t PackedArguments::pack_extra(const KernelLayout& layout, void* const* 
   }
   if (!ended || (buffer == nullptr && layout.argument_bytes != 0)) return hipErrorInvalidValue;
   std::byte* target = resize(layout.argument_bytes);
-  // A caller may pad the end, and old ones leave the tail of the last argument away.
+  // A caller may pad the end, and old callers omit the tail of the last argument.
   std::size_t used = std::min<std::size_t>(bytes, layout.argument_bytes);
   if (used != 0) std::memcpy(target, buffer, used);
   return hipSuccess;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// KernelLayout: what the client knows of a kernel from its code object's metadata, and the packing of its
-// arguments by it. Immutable after loading; any thread.
+// KernelLayout: what the client knows about a kernel from its code object's metadata, and how it packs the
+// kernel's arguments. Immutable after loading; any thread.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
@@ -16,7 +16,7 @@
 
 namespace tf::proxy {
 
-// Explicit arguments of one kernel; what a message can carry with room to spare.
+// Limit on the explicit arguments of one kernel: fits a message with room to spare.
 inline constexpr std::uint32_t kArgumentBytesMax = 48 * 1024;
 
 struct KernelArgument {
@@ -34,13 +34,13 @@ struct KernelLayout {
   std::uint32_t registers = 0;
 };
 
-// Sorted out of untrusted metadata: arguments that do not overlap and end within kArgumentBytesMax.
+// A check on untrusted metadata: arguments do not overlap, and end within kArgumentBytesMax.
 bool is_sane(const KernelLayout& layout);
 
 // The bytes of one launch's arguments.
 class PackedArguments {
  public:
-  // From one pointer per argument. hipErrorInvalidValue when pointers are missing.
+  // From one pointer per argument. hipErrorInvalidValue if pointers are missing.
   hipError_t pack(const KernelLayout& layout, void* const* arguments);
   // From HIP_LAUNCH_PARAM_BUFFER_POINTER/_SIZE/_END: bytes laid out by the caller.
   hipError_t pack_extra(const KernelLayout& layout, void* const* extra);
@@ -63,7 +63,7 @@ struct LaunchShape {
   std::uint64_t shared_bytes = 0;
 };
 
-// What AMD's runtime refuses at the call.
+// The checks that AMD's runtime makes at the call.
 hipError_t check_shape(const protocol::DeviceProperties& device, const KernelLayout& layout,
                        const LaunchShape& shape);
 

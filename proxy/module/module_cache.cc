@@ -74,7 +74,7 @@ hipError_t ModuleCache::unload(std::uint64_t module) {
   protocol::UnloadModuleRequest request{};
   request.module = module;
   hipError_t error = connection_.post(facts->device, request);
-  // Not earlier: whoever gets the slots next must come after the worker has let go of them.
+  // Not earlier: the next user of the slots must come after the worker has released them.
   modules.recycle(module);
   for (std::uint64_t function : gone) connection_.handles().of(HandleKind::kFunction).recycle(function);
   return error;
@@ -117,7 +117,7 @@ hipError_t ModuleCache::function(std::uint64_t module, std::string_view name, st
   }
   if (made->layout == nullptr) error = describe(facts->device, handle->raw(), name, made->layout);
   if (error != hipSuccess) {
-    functions.retire(handle->raw());  // the worker has it: its slot stays taken
+    functions.retire(handle->raw());  // the worker has it: its slot stays in use
     return error;
   }
   facts->functions.emplace(name, handle->raw());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ModuleCache: the modules of a session. Loads code objects (their bytes travel only when the worker does
-// not have them), and remembers functions and variables so that each is asked for once.
+// ModuleCache: the modules of a session. Loads code objects (their bytes travel only if the worker does not
+// have them), and remembers functions and variables, so that each is asked for once.
 //
 // Any thread. Loads of one registered fat binary on one device happen once; other threads wait for it.
 #pragma once
@@ -42,7 +42,7 @@ class DeviceVariables {
   ~DeviceVariables() = default;
 };
 
-// A module's facts. `mutex` guards the two maps.
+// What we know about a module. `mutex` guards the two maps.
 struct ModuleFacts final : Facts {
   int device = 0;
   std::shared_ptr<const CodeImage> image;
@@ -57,7 +57,7 @@ struct FunctionFacts final : Facts {
   std::shared_ptr<const KernelLayout> layout;
 };
 
-// Of unloaded modules: how many functions' facts are kept for a thread that still looks at them.
+// How many functions' facts of unloaded modules are kept, for threads that still read them.
 inline constexpr std::size_t kFactsKept = 1024;
 
 class ModuleCache {
@@ -65,29 +65,30 @@ class ModuleCache {
   ModuleCache(Connection& connection, const protocol::WorkerSnapshot& snapshot, DeviceVariables& variables);
 
   hipError_t load(int device, const void* image, std::uint64_t& module);
-  // The same of an image whose length is known: nothing outside it is read.
+  // The same for an image of known length: reads nothing outside it.
   hipError_t load(int device, std::span<const std::byte> whole, std::uint64_t& module);
   hipError_t unload(std::uint64_t module);
   hipError_t function(std::uint64_t module, std::string_view name, std::uint64_t& function);
   hipError_t variable(std::uint64_t module, std::string_view name, DeviceVariable& variable);
 
-  // By what the compiler registered.
+  // Look up what the compiler registered.
   hipError_t registered_function(int device, const void* host_function, std::uint64_t& function);
   hipError_t registered_variable(int device, const void* symbol, DeviceVariable& variable);
-  // A library with registered kernels was unloaded: its stubs' addresses may come back as somebody else's.
+  // A library with registered kernels was unloaded: other code may get its stubs' addresses.
   void forget_registered();
   std::shared_ptr<const FunctionFacts> facts(std::uint64_t function) const;
-  // For launches, which are many: no lock, nothing counted. Valid for as long as nobody unloads the module,
-  // which no program may while it launches; one that does meets the facts of kFactsKept unloaded functions.
+  // For launches, which are frequent: takes no lock and counts no reference. Valid until the module is
+  // unloaded, which a program must not do while it launches; one that does reads the facts of the last
+  // kFactsKept unloaded functions.
   const FunctionFacts* borrow_facts(std::uint64_t function) const;
 
  private:
   const char* target_of(int device) const;
   hipError_t load(std::shared_ptr<ModuleFacts> facts, std::uint64_t& module);
-  // Makes the function in the worker: without a round trip when it is known to be in the module.
+  // Creates the function in the worker, without a round trip if it is known to be in the module.
   hipError_t make_function(const ModuleFacts& module, std::uint64_t handle, std::uint64_t function,
                            std::string_view name, bool is_known);
-  // Asks the worker what the code object does not say.
+  // Asks the worker for what the code object does not describe.
   hipError_t describe(int device, std::uint64_t function, std::string_view name,
                       std::shared_ptr<const KernelLayout>& described);
   hipError_t send_code(int device, std::uint64_t module, const CodeImage& image);
@@ -102,8 +103,8 @@ class ModuleCache {
   std::map<std::pair<std::size_t, int>, std::uint64_t> registered_;  // {fat binary, device}; load_mutex_
   mutable std::shared_mutex function_mutex_;
   std::map<std::pair<const void*, int>, std::uint64_t> by_host_function_;
-  // Of what is registered (see next_epoch()). Relaxed: who unregisters says so to who launches, or is at
-  // fault.
+  // The epoch of registrations (see next_epoch()). Relaxed: a program that unregisters while another thread
+  // launches must synchronise the two itself.
   std::atomic<std::uint64_t> epoch_;
   std::mutex retired_mutex_;
   std::deque<std::shared_ptr<Facts>> retired_;  // the last kFactsKept

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Registry: the fat binaries, kernels and variables that compiled programs register before main().
 //
-// Only notes what comes: a large library registers thousands, nothing may be read or sent then. One for the
+// Only records: a large library registers thousands, and nothing may be read or sent at that time. One per
 // process, usable from static constructors on, never destroyed. Any thread.
 #pragma once
 
@@ -16,7 +16,7 @@ namespace tf::proxy {
 
 struct FatBinary {
   const void* wrapper = nullptr;  // __CudaFatBinaryWrapper: magic, version, pointer to the bundle
-  std::size_t index = 0;          // names it for good, also after it was unregistered
+  std::size_t index = 0;          // names it permanently, even after it was unregistered
   bool registered = true;
 };
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// hiprtc on the worker: the program goes there, is compiled for a device, and the result comes back. Any
-// thread.
+// hiprtc on the worker: sends the program, has it compiled for a device, and gets the result. Any thread.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// "auto": the best transport that works. What this machine can do the worker's may not, nor the network
-// between them, so one that cannot connect is followed by the next.
+// "auto": the best transport that works. The worker, or the network between, may not support what this
+// machine does, so if one transport cannot connect the next one is tried.
 #pragma once
 
 #include <functional>
@@ -17,9 +17,9 @@ namespace tf::proxy {
 // Connects over one transport, by the deadline.
 using ConnectOver = std::function<Result<Connected>(const net::Transport&, Deadline)>;
 
-// By `attempt`, over the first of `list` that is possible towards `address` and connects. Each has half of
-// what is left until `deadline`, the last one all of it. The failure is that of the last attempt; those
-// before are logged (TF_DEBUG).
+// Calls `attempt` for the transports of `list` that are possible towards `address`, until one connects. Each
+// attempt gets half of the time left until `deadline`, the last one all of it. Returns the failure of the
+// last attempt; earlier ones are logged (TF_DEBUG).
 Result<Connected> connect_over_best(TransportList list, const net::Address& address,
                                     const ConnectOver& attempt, Deadline deadline);
 

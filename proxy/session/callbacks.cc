@@ -9,7 +9,7 @@
 namespace tf::proxy {
 namespace {
 
-// One round of driving; bounds how long stop() and a lost session wait for the pump.
+// One round of driving; limits how long stop() and a lost session wait for the pump.
 constexpr std::chrono::milliseconds kDriveRound(50);
 // An application thread usually waits for its copy soon; only then the pump steps in.
 constexpr std::chrono::milliseconds kTransferGrace(2);
@@ -25,7 +25,7 @@ bool Callbacks::start_locked() {
 hipError_t Callbacks::add(int device, std::uint64_t stream, Function function) {
   std::uint64_t cookie = 0;
   Streams& streams = connection_.streams();
-  // Only what it surely stands behind: what is waited for must not need a callback itself.
+  // Only copies that certainly precede it: what we wait for must not itself need a callback.
   std::vector<Reach> copies = streams.copies_of(device, stream, streams.transfers().last_sequence());
   std::erase_if(copies, [](const Reach& reach) { return !reach.direct; });
   {
@@ -52,7 +52,7 @@ hipError_t Callbacks::add(int device, std::uint64_t stream, Function function) {
 void Callbacks::due(std::uint64_t cookie, hipError_t error) {
   std::lock_guard lock(mutex_);
   if (!waiting_.contains(cookie)) return;
-  due_.push_back({cookie, error});  // bounded by waiting_: run_due() takes an unknown cookie out
+  due_.push_back({cookie, error});  // limited by waiting_: run_due() removes unknown cookies
   if (due_.size() > kCallbacksMax) due_.pop_front();
   changed_.notify_one();
 }
@@ -74,7 +74,7 @@ void Callbacks::stop() {
   thread.join();
 }
 
-// Runs one callback that is due. False: none is.
+// Runs one callback that is due. False: there is none.
 bool Callbacks::run_due() {
   Waiting waiting{};
   Due due{};
@@ -88,7 +88,7 @@ bool Callbacks::run_due() {
     waiting = std::move(found->second);
     waiting_.erase(found);
   }
-  // The stream is past the copies queued before; their bytes may still be on the way, on the other plane.
+  // The stream has passed the earlier copies; their bytes may still be in flight, on the other plane.
   connection_.streams().transfers().await(waiting.copies);
   waiting.function(due.error);
   // What it wrote has happened for who hears of it. True already by way of the worker; said here in terms

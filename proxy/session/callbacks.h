@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Callbacks: host functions that a stream calls (hipLaunchHostFunc, hipStreamAddCallback).
 //
-// The worker says when one is due and holds the stream until CallbackDone. The functions run on one thread of
-// the library, the pump, started with the first callback; never under a lock, never while the endpoint is
-// driven. The pump also moves asynchronous copies along while no application thread waits for anything.
+// The worker says when one is due, and holds the stream until CallbackDone. The functions run on one thread
+// of the library, the pump, which starts with the first callback. They never run under a lock, and never
+// while the endpoint is driven. The pump also moves asynchronous copies along while no application thread
+// waits.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
@@ -36,11 +37,11 @@ class Callbacks {
 
   // Queues `function` on the stream. hipErrorOutOfMemory: too many, or no thread to run it.
   hipError_t add(int device, std::uint64_t stream, Function function);
-  // Some have not ended yet. Who asks sees those that it knows of.
+  // Whether some have not ended yet. The calling thread sees those it knows of.
   bool any() const { return unfinished_.load(std::memory_order_acquire) != 0; }  // pairs with run_due()
   // From the connection's observer: `cookie` may run. Unknown cookies are dropped.
   void due(std::uint64_t cookie, hipError_t error);
-  // There is an asynchronous copy to move along should nobody wait for it.
+  // There is an asynchronous copy to move along if nobody waits for it.
   void transfer_started();
   void stop();
 
@@ -52,7 +53,7 @@ class Callbacks {
   struct Waiting {
     int device;
     std::uint64_t stream;
-    std::vector<Reach> copies;  // that land before it runs
+    std::vector<Reach> copies;  // that must land before it runs
     Function function;
   };
   bool start_locked();

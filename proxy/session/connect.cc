@@ -55,7 +55,7 @@ Result<protocol::HelloReply> say_hello(int control, const net::Transport& transp
 
 struct Greeted {
   net::OwnedFd control;
-  net::Token token;  // a fresh one for each attempt: the last one's may still be somebody's
+  net::Token token;  // a fresh one per attempt: the last one may still be in use
   protocol::HelloReply reply;
   protocol::SharedFiles files;
 };
@@ -76,8 +76,8 @@ Result<Greeted> greet_once(const Settings& settings, const net::Address& address
   return Greeted{std::move(*control), *token, std::move(*reply), std::move(*files)};
 }
 
-// A worker's session process may die just as it is given our connection. The worker has another one soon, so
-// a connection that was accepted and ended without a word is tried again.
+// A worker's session process may die just as it gets our connection. The worker soon has another, so if a
+// connection was accepted and then ended silently, we try again.
 Result<Greeted> greet(const Settings& settings, const net::Address& address, const net::Transport& transport,
                       Deadline deadline) {
   for (int attempt = 1;; ++attempt) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What people can do about a worker that cannot be reached: said once, where the address is known.
+// Advice for users whose worker cannot be reached. Added once, where the address is known.
 #pragma once
 
 #include "proxy/base/environment.h"
@@ -8,9 +8,9 @@
 
 namespace tf::proxy {
 
-// `failure` of opening a connection to `address`: nobody listens there, or nobody answers.
+// `failure` to open a connection to `address`: nothing listens there, or nothing answers.
 Status advise_unreachable(const Status& failure, const net::Address& address, const Settings& settings);
-// `failure` of the handshake on a connection that was opened: silence, or the wrong words.
+// `failure` of the handshake on an open connection: silence, or an unexpected answer.
 Status advise_handshake(const Status& failure, const net::Address& address, const Settings& settings);
 
 }  // namespace tf::proxy

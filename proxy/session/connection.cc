@@ -55,19 +55,19 @@ void Connection::watch_control() {
     if (ready < 0 && errno == EINTR) continue;
     break;
   }
-  // Nothing is ever sent on it after HELLO: readable means closed, or a worker that is none.
+  // Nothing is ever sent on it after HELLO: readable means closed, or not a worker.
   lose(Status(Code::kPeerLost, "the worker closed the control connection"));
 }
 
 void Connection::lose(const Status& reason) {
   {
-    // Told before any call can return the loss: the program may end at once when it sees it.
+    // Reported before any call can return the loss: the program may end as soon as it sees it.
     std::lock_guard lock(loss_mutex_);
     if (lost()) return;
     if (reason.code() != Code::kClosed) {
       loss_told_.line("lost the worker: " + reason.to_string() +
                       "; every HIP call now returns hipErrorDeinitialized");
-      if (!leaving_.load(std::memory_order_relaxed)) stats::note_lost();  // it hangs up when it is told to
+      if (!leaving_.load(std::memory_order_relaxed)) stats::note_lost();  // it hangs up on our request
     }
     lost_.store(true, std::memory_order_release);  // pairs with lost()
   }
@@ -80,7 +80,7 @@ hipError_t Connection::transferred(const Status& status) {
   return error;
 }
 
-// Before anybody is told of it: no later call may succeed. The endpoint knows best why it ended.
+// Before it is reported: no later call may succeed. The endpoint knows best why it ended.
 void Connection::lose_endpoint(const Status& otherwise) {
   const Status now = endpoint_->status();
   lose(now.is_ok() ? otherwise : now);
@@ -153,8 +153,7 @@ hipError_t Connection::transmit(protocol::Op op, int device, std::span<const std
   return kLostError;
 }
 
-// Posts that other processes could see the late effect of: the fills without a stream, and recordings of
-// shared events.
+// Posts whose late effect other processes could see: fills without a stream, and recordings of shared events.
 hipError_t Connection::finish_for_sharers(protocol::Op op, int device, std::span<const std::byte> head) {
   switch (op) {
     case protocol::Op::kMemset:
@@ -182,7 +181,7 @@ hipError_t Connection::exchange(protocol::Op op, int device, std::span<const std
   std::uint32_t flags = (tail.empty() ? 0 : kFlagInlineData) |
                         static_cast<std::uint32_t>(worker_ordinal(device)) << kDeviceShift;
   std::span<std::byte> target = std::span(buffer).first(sizeof(protocol::ReplyPrefix) + reply.size());
-  // How long a kernel runs is not ours to bound; a worker that dies closes the control connection.
+  // We cannot limit how long a kernel runs; a worker that dies closes the control connection.
   Result<Reply> answer =
       queue_.call(static_cast<std::uint16_t>(op), flags, head, tail, target, Deadline::never());
   if (!answer) {

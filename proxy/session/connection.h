@@ -86,7 +86,7 @@ class Connection final : private MessageSink {
   ReplyCache& replies() { return replies_; }
   Streams& streams() { return streams_; }
   int device_count() const { return devices_.count; }
-  // The worker's ordinal of a device of ours. REQUIRES: 0 <= device < device_count()
+  // The worker's ordinal of our device. REQUIRES: 0 <= device < device_count()
   int worker_ordinal(int device) const { return device + devices_.first; }
 
   // --- its end
@@ -97,7 +97,7 @@ class Connection final : private MessageSink {
   // What a bulk transfer's status means to the program. A broken connection found by it is lost, which is
   // told before this returns.
   hipError_t transferred(const Status& status);
-  // Tells the worker that nothing more comes. Does not wait.
+  // Tells the worker that nothing more will come. Does not wait.
   void goodbye();
   // In the child of fork(), which never uses the connection again: gives up the child's copy of the control
   // connection, so that the worker learns of the parent's end while the child lives on. Async-signal-safe.
@@ -110,7 +110,7 @@ class Connection final : private MessageSink {
   }
 
   // --- requests
-  // One message to `device`'s executor, posted or answered. `reply` gets what follows the error.
+  // One message for `device`'s executor, posted or answered. `reply` gets what follows the error.
   hipError_t send(protocol::Op op, int device, std::span<const std::byte> head,
                   std::span<const std::byte> tail);
   hipError_t exchange(protocol::Op op, int device, std::span<const std::byte> head,
@@ -151,13 +151,14 @@ class Connection final : private MessageSink {
   void show_to_replies() { shown_.fetch_add(1, std::memory_order_release); }  // pairs with exchange()
 
   // --- waiting
-  // Asks the worker to wait for the stream or the device, unless nothing is left to wait for or to hear of.
+  // Asks the worker to wait for the stream or device, unless there is nothing left to wait for and no failure
+  // to hear of.
   hipError_t synchronize_stream(int device, std::uint64_t stream);
   hipError_t synchronize_device(int device);
-  // The same, where `wait` does the waiting and returns what came of it; hipErrorNotReady: nothing did.
+  // The same, but `wait` does the waiting and returns the result; hipErrorNotReady: it did not wait.
   template <typename Wait>
   hipError_t synchronize_stream(int device, std::uint64_t stream, Wait wait) {
-    // The null stream waits for every stream that was not made to go its own ways.
+    // The null stream waits for every stream that was not created as non-blocking.
     const bool all = stream == 0 && devices_.count == 1 && !streams_.has_unordered();
     PendingWork& pending = streams_.pending_work();
     const PendingWork::Proof proof = pending.begin(PendingWork::mark_of(device, stream), all);
@@ -166,8 +167,8 @@ class Connection final : private MessageSink {
     pending.end(proof, error == hipSuccess);
     return error;
   }
-  // What every synchronizing call does after the worker's answer: waits for the copies that belong to it,
-  // and returns the first of `error` and the faults noted.
+  // Every synchronizing call does this after the worker's answer: waits for the copies that belong to it, and
+  // returns the first of `error` and the faults noted.
   hipError_t synchronized_stream(int device, std::uint64_t stream, hipError_t error);
   hipError_t synchronized_device(int device, hipError_t error);
   // The same for who waits on its own account: faults stay for the program.
@@ -212,14 +213,14 @@ class Connection final : private MessageSink {
   std::atomic<std::uint64_t> next_tag_{1};
   std::mutex send_order_;
   std::atomic<bool> lost_{false};
-  std::atomic<bool> leaving_{false};  // the worker has been told so, or is being told
+  std::atomic<bool> leaving_{false};  // the worker was told so, or is being told
   net::OwnedFd control_;
-  std::mutex passing_;  // of files on the control connection
+  std::mutex passing_;  // guards passing files on the control connection
   std::uint64_t files_passed_ = 0;
   std::counting_semaphore<> files_under_way_{protocol::kPassedFilesMax};
   std::mutex loss_mutex_;  // who loses the connection tells it first; nothing is called under it
   LogOnce loss_told_;
-  LogOnce failure_told_;  // by a Fault
+  LogOnce failure_told_;  // from a Fault
   std::array<LogOnce, protocol::kDevicesMax> device_failure_told_;
   std::thread watcher_;
 };

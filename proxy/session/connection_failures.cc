@@ -13,7 +13,7 @@ constexpr std::size_t kFailureTextMax = 1024;  // of what the worker says of a d
 
 }  // namespace
 
-// For the program's user; the program hears of it from the calls that wait.
+// For the program's user; the program learns of it from calls that wait.
 void Connection::on_device_failed(const protocol::DeviceFailedRequest& failed,
                                   std::span<const std::byte> what) {
   const auto device = static_cast<std::int64_t>(failed.device) - devices_.first;

@@ -30,7 +30,7 @@ hipError_t Connection::synchronized_stream(int device, std::uint64_t stream, hip
     lose_endpoint(Status(Code::kPeerLost, "a copy did not finish"));
   if (error == hipSuccess) {
     if (stream == 0) {
-      // The null stream waits for every blocking stream; what those left behind is reported there too.
+      // The null stream waits for every blocking stream; it also reports their failures.
       fault = fault != hipSuccess ? fault : streams_.faults().take_stream(device, 1);
     }
     error = observer_.stream_waited(device, stream);

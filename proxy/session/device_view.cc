@@ -13,7 +13,7 @@ namespace {
 
 using protocol::HostAccess;
 
-// What a kind of host access allows at most.
+// What a kind of host access allows.
 struct Allowed {
   bool pinned = false;      // kernels follow pointers to hipHostMalloc's memory
   bool managed = false;     // hipMallocManaged
@@ -29,8 +29,8 @@ Allowed allowed(HostAccess access) {
   return {};
 }
 
-// Whether the attribute stays as the runtime answered it. Pages that no HIP function allocated are never
-// reached, registered or not.
+// Whether the attribute keeps the runtime's value. Pages that no HIP function allocated are never reached,
+// registered or not.
 bool stays(std::int32_t attribute, const Allowed& may) {
   switch (attribute) {
     case hipDeviceAttributeCanMapHostMemory: return may.pinned;

@@ -6,7 +6,7 @@
 namespace tf::proxy {
 namespace {
 
-// Holds a slot for writing. Acquire: what the last writer stored is seen. Release: pairs with find()'s loads.
+// Holds a slot for writing. Acquire: sees what the last writer stored. Release: pairs with find()'s loads.
 class Writing {
  public:
   explicit Writing(std::atomic<std::uint32_t>& version) : version_(version) {
@@ -53,7 +53,7 @@ void EventRecordings::record(std::uint64_t event, int device, std::uint64_t stre
   Slot& slot = slot_of(event);
   if (says(slot, event, device, stream, transfers)) return;
   const Writing writing(slot.version);
-  // Stores are releases, so that a reader who sees one of them sees the version odd.
+  // Stores are releases, so that a reader that sees one of them sees the odd version.
   const std::uint32_t marks = slot.event.load(std::memory_order_relaxed) == event
                                   ? slot.device_and_marks.load(std::memory_order_relaxed) & kShared
                                   : 0;
@@ -78,7 +78,7 @@ void EventRecordings::share(std::uint64_t event) {
 EventRecordings::Question EventRecordings::ask(std::uint64_t event) {
   Slot& slot = slot_of(event);
   const std::uint32_t before = slot.version.load(std::memory_order_acquire);
-  // Who asks again and again, or beside others, writes nothing.
+  // Repeated or concurrent questions write nothing.
   const bool asked = (slot.device_and_marks.load(std::memory_order_acquire) & kAsked) != 0 &&
                      slot.event.load(std::memory_order_acquire) == event;
   if (asked && before % 2 == 0 && slot.version.load(std::memory_order_relaxed) == before) return before;
@@ -94,7 +94,8 @@ void EventRecordings::note_reached(std::uint64_t event, Question question) {
   std::uint32_t expected = question;
   if (!slot.version.compare_exchange_strong(expected, question + 1, std::memory_order_acq_rel)) return;
   const std::uint32_t marks = slot.device_and_marks.load(std::memory_order_relaxed);
-  // The marks tell recordings from questions: a record() that finds them changed writes, and so is seen here.
+  // The marks distinguish recordings from questions: a record() that finds them changed writes, and so is
+  // seen here.
   if (slot.event.load(std::memory_order_relaxed) == event && (marks & kAsked) != 0)
     slot.device_and_marks.store(marks | kReached, std::memory_order_release);
   slot.version.store(question + 2, std::memory_order_release);

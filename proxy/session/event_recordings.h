@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// EventRecordings: where and when this process recorded each event last.
+// EventRecordings: where and when this process last recorded each event.
 //
-// Recording is among the calls that must cost least, so a slot per event is written in place: `version` is
-// odd while a thread writes, and a reader that saw it odd or changing reads again. Any thread.
+// Recording must be as cheap as possible, so each event has a slot that is written in place (a seqlock):
+// `version` is odd while a thread writes, and a reader that saw it odd or changing reads again. Any thread.
 #pragma once
 
 #include <atomic>
@@ -26,15 +26,15 @@ struct EventRecording {
 
 class EventRecordings {
  public:
-  // An event stays shared, whatever is recorded. REQUIRES for both: `event` is a handle in use
+  // A shared event stays shared, whatever is recorded. REQUIRES for both: `event` is a handle in use
   void record(std::uint64_t event, int device, std::uint64_t stream, std::uint64_t transfers);
   void share(std::uint64_t event);
   // Nothing: neither recorded nor shared.
   std::optional<EventRecording> find(std::uint64_t event) const;
 
-  // Around asking the worker whether the event's recording was reached: what was asked holds if nobody has
-  // recorded it since. Recordings are noted when they have been posted, so that none passes between a
-  // question and its answer unnoticed.
+  // Call these before and after asking the worker whether the event's recording was reached: the answer holds
+  // if nobody has recorded the event since. Recordings are noted after they were posted, so none slips
+  // unnoticed between question and answer.
   using Question = std::uint32_t;
   Question ask(std::uint64_t event);
   void note_reached(std::uint64_t event, Question question);
@@ -43,7 +43,7 @@ class EventRecordings {
   struct Slot {
     std::atomic<std::uint32_t> version{0};
     std::atomic<std::uint32_t> device_and_marks{0};
-    std::atomic<std::uint64_t> event{0};  // whose: another handle of the same slot has no recording
+    std::atomic<std::uint64_t> event{0};  // the owner: another handle of the same slot has no recording
     std::atomic<std::uint64_t> stream{0};
     std::atomic<std::uint64_t> transfers{0};
   };

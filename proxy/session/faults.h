@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Faults: failures of posted calls, kept until a call that synchronizes with the stream or device asks.
+// Faults: failures of posted calls, kept until a call that synchronizes with the stream or device asks for
+// them.
 //
 // The first fault of each (device, stream) stays until it is taken; later ones there are only logged. Any
 // thread.
@@ -15,17 +16,18 @@
 
 namespace tf::proxy {
 
-// Streams with an untaken fault. Beyond it the oldest entry absorbs: its error is still reported.
+// Limit on streams with an untaken fault. Beyond it the oldest entry absorbs new ones: its error is still
+// reported.
 inline constexpr std::size_t kFaultsMax = 4096;
 
 class Faults {
  public:
   void note(int device, std::uint64_t stream, hipError_t error);
 
-  // The first fault of the stream, and removes it; hipSuccess when there is none. The null stream (0) also
+  // Removes and returns the first fault of the stream; hipSuccess if there is none. The null stream (0) also
   // answers for faults that belong to no stream.
   hipError_t take_stream(int device, std::uint64_t stream);
-  // The first fault of the device whatever its stream; removes all of the device.
+  // Returns the first fault of the device, on any stream, and removes all faults of the device.
   hipError_t take_device(int device);
 
  private:

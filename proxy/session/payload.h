@@ -82,7 +82,7 @@ hipError_t start_receiving(Connection& connection, int device, Request& request,
   return kLostError;
 }
 
-// The end of a transfer that the call waits for.
+// Finishes a transfer that the call waits for.
 hipError_t finish_transfer(Connection& connection, const BulkCompletion& completion, bool started,
                            hipError_t told);
 // The end of one that it leaves running, which `pump` moves along. REQUIRES: transfers().add() made it

@@ -6,7 +6,7 @@ namespace tf::proxy {
 void PendingWork::change(Word& word, std::uint64_t now, std::uint64_t mark) {
   while (now != mark && now != kSeveral) {
     const std::uint64_t next = now == kNone ? mark : kSeveral;
-    // Release, here and below: who sees the mark sees it counted.
+    // Release, here and below: a thread that sees the mark sees it counted.
     if (now == kNone) marked_.fetch_add(1, std::memory_order_relaxed);
     if (word.compare_exchange_weak(now, next, std::memory_order_release, std::memory_order_acquire)) return;
     if (next == mark) marked_.fetch_sub(1, std::memory_order_release);
@@ -24,7 +24,7 @@ void PendingWork::claim(Proof& proof, std::size_t index) {
 }
 
 PendingWork::Proof PendingWork::begin(std::uint64_t mark, bool all) {
-  unheard_.store(false, std::memory_order_relaxed);  // what was posted before is answered before the wait is
+  unheard_.store(false, std::memory_order_relaxed);  // earlier posts are answered before the wait is
   Proof proof;
   const std::size_t own = word_of(mark);
   if (all) {
@@ -40,7 +40,7 @@ void PendingWork::end(const Proof& proof, bool waited) {
   for (std::size_t index = 0; index < words_.size(); ++index) {
     if (proof.before[index] == kNone) continue;
     std::uint64_t mine = proof.ticket;
-    // Nobody has posted in between, or the word is not ours any more.
+    // Either nobody has posted in between, or the word is no longer ours.
     const bool is_ours = words_[index].compare_exchange_strong(mine, waited ? kNone : proof.before[index],
                                                                std::memory_order_acq_rel);
     if (is_ours && waited) marked_.fetch_sub(1, std::memory_order_release);  // pairs with idle()

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// ReplyCache: answers of CACHED calls, which the worker gives once per device and arguments.
+// ReplyCache: answers to CACHED calls, for which the worker is asked once per device and arguments.
 //
-// A key is opcode, device and the bytes of the request. Handles inside a request carry generations and a
-// generation is used up at most once (HandleTable), so the answer about a destroyed stream or function can
-// never be taken for one about its successor: dead answers only wait to be pushed out. Any thread; find()
-// takes a shared lock only.
+// A key is opcode, device and the bytes of the request. Handles inside a request carry generations, and a
+// generation is used at most once (HandleTable). So the answer about a destroyed stream or function is never
+// taken for one about its successor; dead answers only wait to be evicted. Any thread; find() takes only a
+// shared lock.
 #pragma once
 
 #include <cstddef>
@@ -22,8 +22,8 @@
 
 namespace tf::proxy {
 
-inline constexpr std::size_t kCachedRepliesMax = 4096;      // of one session; the oldest goes first
-inline constexpr std::size_t kCachedRequestBytesMax = 128;  // longer requests are asked every time
+inline constexpr std::size_t kCachedRepliesMax = 4096;      // per session; the oldest is evicted first
+inline constexpr std::size_t kCachedRequestBytesMax = 128;  // longer requests are not cached
 
 class ReplyCache {
  public:
@@ -31,10 +31,10 @@ class ReplyCache {
   ReplyCache(const ReplyCache&) = delete;
   ReplyCache& operator=(const ReplyCache&) = delete;
 
-  // Device of a key whose answer is the same whatever the calling thread's device.
+  // The device in keys whose answer does not depend on the calling thread's device.
   static constexpr int kEveryDevice = -1;
 
-  // True: `reply` is filled. False: not known, or kept with another length.
+  // True: `reply` is filled. False: unknown, or stored with another length.
   bool find(protocol::Op op, int device, std::span<const std::byte> request,
             std::span<std::byte> reply) const;
   void keep(protocol::Op op, int device, std::span<const std::byte> request,

@@ -10,7 +10,7 @@
 namespace tf::proxy {
 namespace {
 
-// hipStreamCreate's own streams order themselves after the null stream; of the others the flags say it.
+// Streams of hipStreamCreate order themselves after the null stream; for others the flags say it.
 bool creates_unordered_stream(protocol::Op op, std::span<const std::byte> head, std::uint64_t& stream) {
   const auto flagged = [&]<typename Request>(Request request) {
     if (head.size() != sizeof request) return false;
@@ -42,8 +42,8 @@ void Streams::observe(protocol::Op op, int device, std::span<const std::byte> he
   }
 }
 
-// The stream goes on when the event's has got to it: copies from before land first, wherever they are waited
-// for.
+// The stream continues when the event's stream has reached it: copies before that land first, wherever the
+// wait is.
 void Streams::note_join(int device, std::span<const std::byte> head) {
   protocol::StreamWaitEventRequest request;
   if (transfers_.none_running() || head.size() != sizeof request) return;

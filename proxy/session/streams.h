@@ -47,12 +47,12 @@ class Streams {
   int device_of(int device, std::uint64_t stream) const {
     return protocol::Handle(stream).is_constant() ? device : streams_.device(stream);
   }
-  // The stream is ordered with the null stream, or is it.
+  // Whether the stream is ordered with the null stream, or is the null stream.
   bool is_blocking(std::uint64_t stream) const;
   // A stream that does not wait for the null stream may exist (hipStreamNonBlocking).
   bool has_unordered() const { return has_unordered_.load(std::memory_order_relaxed); }  // see observe()
 
-  // After posting: what the request leaves behind.
+  // Call it after posting: records what the request leaves behind.
   void note_posted(int device, const Trace& trace) {
     pending_work_.note(device, trace);
     if (trace.leaves == Leaves::kWork && trace.stream == 0) transfers_.note_null_work(device);
@@ -68,8 +68,8 @@ class Streams {
     recordings_.record(event, device, stream, transfers_.last_sequence());
   }
 
-  // The copies that are left running and over when the stream has come to `through` (transfers.h): what they
-  // are, and waiting for them.
+  // The copies left running that are done when the stream reaches `through` (transfers.h): lists them, or
+  // waits for them.
   std::vector<Reach> copies_of(int device, std::uint64_t stream, std::uint64_t through = UINT64_MAX) {
     if (transfers_.none_running()) return {};
     return transfers_.reach(device_of(device, stream), stream, is_blocking(stream), through);
@@ -77,7 +77,7 @@ class Streams {
   void await_copies(int device, std::uint64_t stream, std::uint64_t through = UINT64_MAX) {
     transfers_.await(copies_of(device, stream, through));
   }
-  // One that a call leaves running (Transfers::add(), add_packed()). `target`: what it writes.
+  // A transfer that a call leaves running (Transfers::add(), add_packed()). `target`: the memory it writes.
   std::shared_ptr<Transfer> transfer_on(int device, std::uint64_t stream, std::span<std::byte> target = {}) {
     return transfers_.add({device_of(device, stream), stream, is_blocking(stream), target});
   }
@@ -95,7 +95,7 @@ class Streams {
   Faults faults_;
   Transfers transfers_;
   PendingWork pending_work_;
-  // Set before the creating message is queued; whoever uses the stream got its handle afterwards.
+  // Set before the creating message is queued; any thread that uses the stream got its handle after that.
   std::atomic<bool> has_unordered_{false};
 };
 

@@ -58,7 +58,7 @@ void Transfers::drop(const std::shared_ptr<Transfer>& transfer) {
   count();
 }
 
-// Once for each, and over for every thread that has waited for it when this returns.
+// Runs once per transfer; on return it is done for every thread that waited.
 void Transfers::finished(Transfer& transfer) {
   std::call_once(transfer.ended, [&] {
     const hipError_t error = transfer_error(transfer.completion.status());

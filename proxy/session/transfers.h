@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transfers: bulk transfers that a call left running (asynchronous copies), until a synchronizing call of
+// Transfers: bulk transfers that a call left running (asynchronous copies), until a synchronizing call on
 // their stream, event or device waits for them. Failures become faults of their stream.
 //
-// Any thread. At most kTransfersMax are left running, with kTransferBytesMax of packed rows: the next one
-// waits for the oldest.
+// Any thread. At most kTransfersMax are left running, with at most kTransferBytesMax of packed rows; the next
+// one waits for the oldest.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
@@ -27,10 +27,10 @@
 namespace tf::proxy {
 
 inline constexpr std::size_t kTransfersMax = 1024;
-// Of rows that are packed on the way (strided copies), as much as a large copy has.
+// Limit on packed rows of strided copies in flight: enough for one large copy.
 inline constexpr std::size_t kTransferBytesMax = 256 << 20;
 
-// The hipError_t a finished transfer stands for: the worker's own where it aborted.
+// The hipError_t of a finished transfer: the worker's own if it aborted.
 hipError_t transfer_error(const Status& status);
 
 // Where a transfer belongs.
@@ -44,58 +44,58 @@ struct TransferPlace {
 struct Transfer : TransferPlace {
   BulkCompletion completion;
   std::uint64_t sequence = 0;
-  // Packed rows of a strided copy, and what is to be done with them when they have come.
+  // Packed rows of a strided copy, and what to do with them when they have arrived.
   std::unique_ptr<std::byte[]> packed;
   std::size_t packed_bytes = 0;
   std::function<void()> unpack;
   std::once_flag ended;
 };
 
-// Transfers that are over when a stream has come so far: those of `stream`, or of every blocking stream of
-// the device, up to a sequence number.
+// The transfers that are done when a stream has reached some point: those of `stream`, or of every blocking
+// stream of the device, up to a sequence number.
 struct Reach {
   int device = 0;
   std::uint64_t stream = 0;
   std::uint64_t through = 0;
   bool all_blocking = false;
-  bool direct = true;  // not by way of a third stream, of which it may say too much
+  bool direct = true;  // not through a third stream, which may claim too much
 };
 
 class Transfers {
  public:
   Transfers(RequestQueue& queue, Faults& faults) : queue_(queue), faults_(faults) {}
 
-  // A transfer to be started by the caller, who hands its completion to the bulk plane.
+  // A new transfer. The caller starts it, and gives its completion to the bulk plane.
   std::shared_ptr<Transfer> add(const TransferPlace& place);
-  // The same with memory for packed rows. Null: there is none, or it would be more than kTransferBytesMax.
+  // The same with memory for packed rows. Null: there is none, or it would exceed kTransferBytesMax.
   std::shared_ptr<Transfer> add_packed(const TransferPlace& place, std::uint64_t bytes);
-  // The caller could not start it after all.
+  // The caller could not start it.
   void drop(const std::shared_ptr<Transfer>& transfer);
 
   // Sequence number of the transfer added last: what an event recorded now covers.
   std::uint64_t last_sequence() const { return sequence_.load(std::memory_order_acquire); }  // with add()
 
-  // What waiting for the stream, or for a place in it, stands for: its own transfers up to `through`, and
-  // those of the streams that it has waited for. Empty while none is running.
+  // What a wait for the stream, or for a point in it, covers: its own transfers up to `through`, and those of
+  // streams that it has waited for. Empty if none is running.
   std::vector<Reach> reach(int device, std::uint64_t stream, bool blocking, std::uint64_t through);
-  // The stream waits for what `reached` says.
+  // The stream waits for everything in `reached`.
   void join(int device, std::uint64_t stream, std::vector<Reach> reached);
-  // Work was given to the null stream, which waits for the blocking streams and they for it.
+  // The null stream got work: it waits for the blocking streams, and they wait for it.
   void note_null_work(int device) {
     if (!none_running()) null_through_[static_cast<std::size_t>(device)].store(last_sequence());
   }
   bool none_running() const { return running_count_.load(std::memory_order_acquire) == 0; }  // with count()
 
-  // Some that is running writes memory in [address, address + bytes).
+  // Whether a running transfer writes memory in [address, address + bytes).
   bool writes(std::uint64_t address, std::uint64_t bytes);
 
-  // Wait until the transfers meant are over. Their failures are noted as faults.
+  // Wait until the given transfers are done. Their failures become faults.
   void await(std::span<const Reach> reached);
   void await_device(int device);
   void await_through(std::uint64_t through);
   void await_oldest();
 
-  // Takes finished ones out. True: some are still running.
+  // Removes finished ones. True: some are still running.
   bool sweep();
 
  private:
@@ -110,11 +110,11 @@ class Transfers {
   RequestQueue& queue_;
   Faults& faults_;
   std::mutex mutex_;
-  // Both written under the mutex. A thread finds its own transfers, and those it was told of, counted.
+  // Both are written under the mutex. A thread finds its own transfers counted, and those it was told of.
   std::atomic<std::uint64_t> sequence_{0};
   std::atomic<std::size_t> running_count_{0};
   std::list<std::shared_ptr<Transfer>> running_;
-  // What streams wait for besides, by PendingWork::mark_of(); forgotten when nothing is running.
+  // What streams wait for in addition, by PendingWork::mark_of(); cleared when nothing is running.
   std::unordered_map<std::uint64_t, std::vector<Reach>> joins_;
   std::array<std::atomic<std::uint64_t>, protocol::kDevicesMax> null_through_{};
 };

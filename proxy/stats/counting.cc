@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The mapping of a record is never undone: threads may be in calls when the process ends. In the child of
-// fork() the parent's is left alone and the child decides anew at its first call.
+// A record is never unmapped: threads may be in calls when the process ends. A child of fork() leaves the
+// parent's alone, and decides again at its first call.
 #include "proxy/stats/counting.h"
 
 #include <fcntl.h>
@@ -25,9 +25,9 @@ constinit std::atomic<Switch> detail::counting{Switch::kUndecided};
 
 namespace {
 
-// Of one thread. Constant-initialised and trivially destructible: calls come from destructors too.
+// One per thread. Constant-initialised and trivially destructible: calls come from destructors too.
 struct ThreadCounts {
-  FunctionCount* function = nullptr;  // of the program's call; null: none
+  FunctionCount* function = nullptr;  // for the program's call; null: none
   unsigned calls = 0;                 // open ones, nested
   unsigned waits = 0;
   bool sent = false;  // the open call has sent a message
@@ -35,9 +35,9 @@ struct ThreadCounts {
 };
 
 struct Counting {
-  std::mutex deciding;  // never taken in the child of fork() before it is made anew
+  std::mutex deciding;  // recreated in the child of fork() before it is taken
   std::atomic<Record*> record{nullptr};
-  std::string directory;  // from restart(); empty: as TF_STATS says
+  std::string directory;  // from restart(); empty: TF_STATS decides
   std::string path;
 };
 
@@ -53,7 +53,7 @@ Counting* make_counting() {
   return new Counting;
 }
 
-// Owned by the process: on purpose never freed.
+// Owned by the process; deliberately never freed.
 Counting& state() {
   static Counting& counting = *make_counting();
   return counting;
@@ -75,7 +75,7 @@ std::uint64_t now_ns() {
   return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
 }
 
-// Of no order with anything: they are only counts.
+// Unordered: they are only counts.
 void add(std::uint64_t& counter, std::uint64_t value) {
   std::atomic_ref(counter).fetch_add(value, std::memory_order_relaxed);
 }
@@ -93,7 +93,7 @@ void copy_text(std::array<char, kTextBytes>& target, std::string_view text) {
   std::memcpy(target.data(), text.data(), std::min(text.size(), kTextBytes - 1));
 }
 
-// A file of this process alone, with its blocks reserved: a full disk must not strike at a store.
+// A file private to this process, with its blocks reserved: a full disk must not make a store fail.
 Result<Record*> make_record(const std::string& path) {
   const net::OwnedFd file(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   if (!file) return Status::from_errno("cannot make " + path, errno);

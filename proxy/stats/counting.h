@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counting what calls cost: how often and how long each HIP function waited, what it posted, what it copied.
+// Counts what calls cost: how often and how long each HIP function waited, what it posted, what it copied.
 //
-// Switched on by TF_STATS, the directory in which every process leaves its record (record.h); read at the
+// Switched on by TF_STATS, the directory where every process leaves its record (record.h); read at the
 // process's first call. Off, a call pays a load and a branch that is never taken. On, it pays clock reads and
-// relaxed additions to its record. A child of fork() has a record of its own. All functions: any thread.
+// relaxed additions to its record. A child of fork() has its own record. All functions: any thread.
 //
-// A wait belongs to the function that the program called, however deep in the library it happens; a wait
+// A wait counts for the function that the program called, however deep in the library it happens. A wait
 // inside another one is part of it.
 #pragma once
 
@@ -23,7 +23,7 @@ namespace tf::proxy::stats {
 enum class Switch : std::uint8_t { kUndecided, kOff, kOn };
 
 namespace detail {
-// Relaxed: who finds it on takes the record with acquire.
+// Relaxed: a thread that finds it on loads the record with acquire.
 extern std::atomic<Switch> counting;
 void begin_call(Function function);
 void end_call();
@@ -33,7 +33,7 @@ void end_wait(Wait kind);
 
 inline bool counting() { return detail::counting.load(std::memory_order_relaxed) == Switch::kOn; }
 
-// One call of the program; calls that a function makes of others are part of it.
+// One call by the program; nested calls are part of it.
 class CallScope {
  public:
   explicit CallScope(Function function) {
@@ -71,7 +71,7 @@ class WaitScope {
   bool open_;
 };
 
-// Tells of the queue's waits; null while nothing is counted.
+// Observes the queue's waits; null while nothing is counted.
 WaitObserver* queue_observer();
 
 void count_post();
@@ -79,10 +79,10 @@ void count_to_device(std::uint64_t bytes);
 void count_from_device(std::uint64_t bytes);
 void note_transport(std::string_view name);
 void note_lost();
-// The process ends in order.
+// The process ends normally.
 void note_end();
 
-// Tests: count into records under `directory`, or (empty) decide anew at the next call.
+// For tests: count into records under `directory`, or (empty) decide again at the next call.
 void restart(const std::string& directory);
 // The file of this process's record; empty: none.
 std::string record_path();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Record: what one process counted of its calls, as it lies in a file that the process maps.
+// Record: what one process counted about its calls, in a file that the process maps.
 //
-// The process adds to the mapping while it runs, so the file tells how it was whatever way the process ended.
-// Whoever reads it takes it for hostile: read_record() looks at the size, the marks and the text fields.
+// The process adds to the mapping while it runs, so the file is complete however the process ends. Readers
+// treat it as hostile: read_record() checks the size, the marks and the text fields.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@ namespace tf::proxy::stats {
 enum class Wait : std::uint8_t {
   kReply,     // the answer of a synchronous call
   kTransfer,  // payload on the bulk plane
-  kWord,      // a word of shared memory that a stream fills behind a copy
+  kWord,      // a word of shared memory that a stream writes after a copy
   kRoom,      // the worker is behind: the ring is full
   kConnect,   // the first call of a process: connection, HELLO, snapshot
 };
@@ -34,8 +34,8 @@ struct WaitCount {
 
 struct FunctionCount {
   std::uint64_t calls = 0;
-  std::uint64_t local = 0;  // of them answered without a message
-  std::uint64_t posts = 0;  // messages that nobody waited for
+  std::uint64_t local = 0;  // those answered without a message
+  std::uint64_t posts = 0;  // messages without a wait
   std::array<WaitCount, kWaitKinds> waits{};
 };
 
@@ -51,15 +51,15 @@ struct Record {
   std::uint64_t magic = kRecordMagic;
   std::uint64_t functions_hash = kFunctionsHash;
   std::uint64_t pid = 0;
-  std::uint64_t started_ns = 0;  // CLOCK_MONOTONIC, as the next
+  std::uint64_t started_ns = 0;  // CLOCK_MONOTONIC, like the next
   std::uint64_t last_ns = 0;     // end of the last call, or of the process
-  std::uint64_t ended = 0;       // 1: the process said that it ends
+  std::uint64_t ended = 0;       // 1: the process ended normally
   std::uint64_t lost = 0;        // 1: it lost its worker
   std::array<char, kTextBytes> program{};
   std::array<char, kTextBytes> transport{};
   CopyCount to_device;
   CopyCount from_device;
-  FunctionCount outside;  // by no call: threads of the library's own, the end of the process
+  FunctionCount outside;  // outside calls: the library's own threads, the process's end
   std::array<FunctionCount, kFunctionNames.size()> functions{};
 };
 static_assert(std::is_trivially_copyable_v<Record> && std::is_standard_layout_v<Record>);

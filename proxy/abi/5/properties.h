@@ -12,7 +12,7 @@ static_assert(sizeof(hipDeviceProp_t) == 792, "this library is built for program
 
 void to_hip(const protocol::DeviceProperties& from, hipDeviceProp_t& to);
 
-// How many of the fields that `wish` sets (not zero) the candidate meets; for hipChooseDevice.
+// How many of the nonzero fields of `wish` the candidate meets; for hipChooseDevice.
 int matches(const hipDeviceProp_t& wish, const hipDeviceProp_t& candidate);
 
 }  // namespace tf::proxy::abi5
