@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Reads and checks the client library's environment variables.
 #include "proxy/base/environment.h"
 
 #include <charconv>

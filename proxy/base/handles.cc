@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Creates, retires and recycles handles.
 #include "proxy/base/handles.h"
 
 #include <mutex>

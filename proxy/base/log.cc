@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Writes log lines to standard error.
 #include "proxy/base/log.h"
 
 #include <pthread.h>

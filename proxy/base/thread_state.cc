@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Allocates the per-thread state, and numbers epochs.
 #include "proxy/base/thread_state.h"
 
 #include <atomic>

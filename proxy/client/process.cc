@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See process.h: connecting once, and what fork() leaves of it.
+// Connects the process's client once, and cuts it off in the child of fork().
 #include "proxy/client/process.h"
 
 #include <pthread.h>

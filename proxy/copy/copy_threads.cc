@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Cuts large copies into pieces for the caller and its helper threads.
 #include "proxy/copy/copy_threads.h"
 
 #include <sched.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The slow parts of a HIP call: connecting, translating handles, posting, waiting.
 #include "proxy/exported/api_call.h"
 
 #include <array>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Reports functions that are not supported.
 #include "proxy/exported/exported.h"
 
 #include <mutex>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Builds a graph's segments at the worker, and launches them.
 #include "proxy/graphs/executable.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Cuts a plan into segments for the worker and steps of the client.
 #include "proxy/graphs/schedule.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Reserves the worker's device addresses in this process.
 #include "proxy/memory/address_window.h"
 
 #include <dlfcn.h>

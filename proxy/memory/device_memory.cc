@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Allocates device memory from leases, and finds what holds an address.
 #include "proxy/memory/device_memory.h"
 
 #include <algorithm>

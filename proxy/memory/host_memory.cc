@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Allocates, registers and finds host memory.
 #include "proxy/memory/host_memory.h"
 
 #include <sys/mman.h>

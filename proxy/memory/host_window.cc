@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Opens parts of the host window, and cuts blocks from them.
 #include "proxy/memory/host_window.h"
 
 #include <sys/mman.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Requests large pages for shared memory files.
 #include "proxy/memory/huge_pages.h"
 
 #include <sys/mman.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Maps the files of leases at the device's addresses.
 #include "proxy/memory/lease_mappings.h"
 
 #include <fcntl.h>

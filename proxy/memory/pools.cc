@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The settings and accounts of memory pools.
 #include "proxy/memory/pools.h"
 
 #include <algorithm>

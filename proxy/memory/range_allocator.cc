@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Best-fit allocation in address ranges.
 #include "proxy/memory/range_allocator.h"
 
 namespace tf::proxy {

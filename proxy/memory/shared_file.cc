@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Finds the file behind a mapping in /proc/self/maps.
 #include "proxy/memory/shared_file.h"
 
 #include <dirent.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Reads and writes IPC handles, and keeps their keys.
 #include "proxy/memory/shared_memory.h"
 
 #include <fcntl.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Reservations, physical memory and mappings of the program.
 #include "proxy/memory/virtual_memory.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Finds the code object for a device, and reads its kernels.
 #include "proxy/module/code_image.h"
 
 #define XXH_INLINE_ALL

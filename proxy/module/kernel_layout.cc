@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Packs kernel arguments.
 #include "proxy/module/kernel_layout.h"
 
 #include <algorithm>

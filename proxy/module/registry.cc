@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Records what compiled programs register before main().
 #include "proxy/module/registry.h"
 
 namespace tf::proxy {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See remote_compile.h.
+// Sends a program to the worker to be compiled, and takes its result.
 #include "proxy/module/remote_compile.h"
 
 #include <hip/hiprtc.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tries transports in order until one connects.
 #include "proxy/session/best_transport.h"
 
 #include <string>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Runs host functions of streams on a thread of the library.
 #include "proxy/session/callbacks.h"
 
 #include <chrono>

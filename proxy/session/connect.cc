@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Connects to a worker: control connection, HELLO, lanes.
 #include "proxy/session/connect.h"
 
 #include <unistd.h>

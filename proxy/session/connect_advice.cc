@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Adds advice to connection failures.
 #include "proxy/session/connect_advice.h"
 
 #include <string>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Sends messages to the worker, waits for replies, and notes what is lost.
 #include "proxy/session/connection.h"
 
 #include <poll.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Adapts the snapshot to what this program may see and use.
 #include "proxy/session/device_view.h"
 
 #include <hip/hip_runtime_api.h>

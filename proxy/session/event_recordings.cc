@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Where each event was recorded last.
 #include "proxy/session/event_recordings.h"
 
 #include <thread>

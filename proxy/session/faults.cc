@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Keeps failures of posted calls until they are asked for.
 #include "proxy/session/faults.h"
 
 #include <algorithm>

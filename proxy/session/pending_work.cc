@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Marks and proofs of work that may still be running.
 #include "proxy/session/pending_work.h"
 
 namespace tf::proxy {

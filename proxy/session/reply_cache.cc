@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Stores the answers to CACHED calls.
 #include "proxy/session/reply_cache.h"
 
 #include <array>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tracks transfers that outlive their call.
 #include "proxy/session/transfers.h"
 
 #include <algorithm>

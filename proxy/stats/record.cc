@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Reads and checks a file of statistics.
 #include "proxy/stats/record.h"
 
 #include <fstream>

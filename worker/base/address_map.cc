@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See address_map.h.
+// Adds, removes and looks up the session's device addresses.
 #include "worker/base/address_map.h"
 
 #include <iterator>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See channel.h.
+// Sends and receives the messages between supervisor and sessions.
 #include "worker/base/channel.h"
 
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See log.h.
+// Writes log lines, with unprintable bytes escaped.
 #include "worker/base/log.h"
 
 #include <unistd.h>

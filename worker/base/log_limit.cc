@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See log_limit.h.
+// Limits log lines that anybody can cause.
 #include "worker/base/log_limit.h"
 
 #include <algorithm>

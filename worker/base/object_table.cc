@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See object_table.h.
+// Binds and finds the session's objects by handle.
 #include "worker/base/object_table.h"
 
 namespace tf::worker {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See rtc_functions.h.
+// Compiles a program with the runtime's hiprtc.
 #include "worker/base/rtc_functions.h"
 
 #include <string>

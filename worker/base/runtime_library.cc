@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See runtime_library.h.
+// Finds, loads and checks the HIP runtime library.
 #include "worker/base/runtime_library.h"
 
 #include <dlfcn.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See sender.h.
+// Sends replies and reports to the client; keeps those that find no room.
 #include "worker/base/sender.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See direct_copies.h.
+// Copies between the bulk plane and device memory without staging.
 #include "worker/copy/direct_copies.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See staging_slots.h.
+// Allocates the staging slots, and frees them when their events are done.
 #include "worker/copy/staging_slots.h"
 
 #include <sys/mman.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See device_regions.h.
+// Registers device memory with the transport through dma-bufs.
 #include "worker/memory/device_regions.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See lease.h.
+// Grants, returns and adopts slabs of device memory.
 #include "worker/memory/lease.h"
 
 #include <algorithm>

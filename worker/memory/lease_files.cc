@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See lease_files.h.
+// Passes the memory of leases to the client.
 #include "worker/memory/lease_files.h"
 
 #include <chrono>

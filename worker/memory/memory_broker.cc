@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See memory_broker.h.
+// Asks the supervisor for memory of other sessions.
 #include "worker/memory/memory_broker.h"
 
 #include <chrono>

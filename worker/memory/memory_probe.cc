@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See memory_probe.h.
+// Tries whether device memory can be exported and mapped.
 #include "worker/memory/memory_probe.h"
 
 #include <sys/mman.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See passed_files.h.
+// Files that the client passed and no request has taken yet.
 #include "worker/memory/passed_files.h"
 
 #include <utility>

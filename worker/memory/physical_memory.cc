@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See physical_memory.h.
+// Creates, maps and unmaps memory handles in the client's reserved range.
 #include "worker/memory/physical_memory.h"
 
 #include <iterator>

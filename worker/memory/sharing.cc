@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See sharing.h.
+// Offers memory and events to other sessions, and takes theirs, over the supervisor.
 #include "worker/memory/sharing.h"
 
 #include <algorithm>

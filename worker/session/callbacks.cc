@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See callbacks.h.
+// Holds streams until the client has run their host functions.
 #include "worker/session/callbacks.h"
 
 #include <span>

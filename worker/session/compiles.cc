@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See compiles.h.
+// Compiles hiprtc programs on separate threads.
 #include "worker/session/compiles.h"
 
 #include <algorithm>

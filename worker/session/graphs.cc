@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See graphs.h.
+// Builds and launches the session's executable graphs.
 #include "worker/session/graphs.h"
 
 #include <cstring>

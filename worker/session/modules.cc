@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See modules.h.
+// Loads code objects, and launches their kernels.
 #include "worker/session/modules.h"
 
 #include <elf.h>

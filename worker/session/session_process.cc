@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See session_process.h.
+// The life of a session process: runtime, client, endpoint, end.
 #include "worker/session/session_process.h"
 
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See short_waits.h.
+// Polls waits that may be over soon.
 #include "worker/session/short_waits.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See waiters.h.
+// Threads for blocking calls of the runtime.
 #include "worker/session/waiters.h"
 
 #include <algorithm>

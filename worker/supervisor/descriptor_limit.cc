@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See descriptor_limit.h.
+// Raises the limit of open descriptors.
 #include "worker/supervisor/descriptor_limit.h"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See intake.h.
+// Reads the first frame of new connections.
 #include "worker/supervisor/intake.h"
 
 #include <sys/socket.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See offers.h.
+// Keeps what sessions offer each other, and hands it out.
 #include "worker/supervisor/offers.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See supervisor.h.
+// Accepts connections, and starts and watches session processes.
 #include "worker/supervisor/supervisor.h"
 
 #include <fcntl.h>

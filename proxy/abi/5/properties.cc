@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Fills hipDeviceProp_t of HIP 5 from the snapshot.
 #include "proxy/abi/5/properties.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Reports failed kernels to the listener, or to stderr.
 #include "worker/runtime/cpu/device_failure.h"
 
 #include <cxxabi.h>

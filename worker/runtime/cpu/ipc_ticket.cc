@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Makes and opens IPC handles.
 #include "worker/runtime/cpu/ipc_ticket.h"
 
 #include <fcntl.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Makes and checks sealed memory files.
 #include "worker/runtime/cpu/memory_file.h"
 
 #include <fcntl.h>

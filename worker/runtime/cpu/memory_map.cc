@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// All memory ranges that the runtime knows, by address.
 #include "worker/runtime/cpu/memory_map.h"
 
 #include <sys/mman.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Properties and attributes of the host's cores as a device.
 #include "worker/runtime/cpu/properties.h"
 
 #include <algorithm>

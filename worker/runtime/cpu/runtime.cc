@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Devices, threads' state, and stream handles of the CPU runtime.
 #include "worker/runtime/cpu/runtime.h"
 
 #include <sys/sysinfo.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Events that several processes record and wait for.
 #include "worker/runtime/cpu/shared_event.h"
 
 #include <linux/futex.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Runs a stream's tasks in order, on its thread or the caller's.
 #include "worker/runtime/cpu/stream.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Converts HIP's parameters to the driver's.
 #include "worker/runtime/cuda/convert.h"
 
 #include <algorithm>

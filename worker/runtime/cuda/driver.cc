@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Loads the CUDA driver and fills the table of its functions.
 #include "worker/runtime/cuda/driver.h"
 
 #include <dlfcn.h>

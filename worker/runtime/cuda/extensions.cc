@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The functions that hip-worker uses beyond HIP.
 #include "worker/runtime/common/extensions.h"
 
 #include "worker/runtime/cuda/api.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Builds the driver's graphs from plans.
 #include "worker/runtime/cuda/graph_nodes.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Remembers the flags of pinned and registered memory.
 #include "worker/runtime/cuda/host_memory.h"
 
 #include <cstdint>

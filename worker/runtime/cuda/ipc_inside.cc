@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// IPC handles of memory inside an allocation.
 #include "worker/runtime/cuda/ipc_inside.h"
 
 #include <fcntl.h>

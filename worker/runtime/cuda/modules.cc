@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The modules and kernels that the program has.
 #include "worker/runtime/cuda/modules.h"
 
 #include <algorithm>

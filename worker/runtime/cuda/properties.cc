@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Properties and attributes of NVIDIA GPUs, as HIP has them.
 #include "worker/runtime/cuda/properties.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Converts the driver's results to HIP's errors.
 #include "worker/runtime/cuda/result.h"
 
 namespace tf::cuda {

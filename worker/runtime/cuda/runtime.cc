@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The driver, its devices and their contexts.
 #include "worker/runtime/cuda/runtime.h"
 
 #include <cstdio>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The streams that exist.
 #include "worker/runtime/cuda/streams.h"
 
 #include <mutex>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Reserves, creates and maps memory with the driver.
 #include "worker/runtime/cuda/virtual_memory.h"
 
 #include <fcntl.h>

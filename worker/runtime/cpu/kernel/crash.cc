@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The signal handler that turns a kernel's crash into an error.
 #include "worker/runtime/cpu/kernel/crash.h"
 
 #include <signal.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See guard.h. The guard is a shell: it hears the group to end in lines on its standard input, and acts when
-// that ends.
+// Starts the guard, a shell: it reads the group to end from its standard input, and acts when that ends.
 #include "worker/runtime/cpu/rtc/guard.h"
 
 #include "worker/runtime/cpu/rtc/process.h"

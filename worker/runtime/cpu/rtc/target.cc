@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Decides whether this host or the worker compiles a program.
 #include "worker/runtime/cpu/rtc/target.h"
 
 namespace tf::cpu::rtc {

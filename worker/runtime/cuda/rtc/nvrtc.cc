@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Loads NVRTC and fills the table of its functions.
 #include "worker/runtime/cuda/rtc/nvrtc.h"
 
 #include <dlfcn.h>

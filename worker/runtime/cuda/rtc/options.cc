@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Converts hiprtc's options to NVRTC's.
 #include "worker/runtime/cuda/rtc/options.h"
 
 #include <array>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// HIP's device language for programs that NVRTC compiles.
 #include "worker/runtime/cuda/rtc/prelude.h"
 
 namespace tf::cuda::rtc {
