@@ -7,13 +7,16 @@
 # moved: everything finds the rest from where it lies itself.
 include(CMakePackageConfigHelpers)
 
-set(TF_EXPORTED tf_base tf_transport tf_net tf_shm tf_tcp tf_transport_factory tf_liburing)
-set(folders_of_headers transport transport/base transport/net transport/factory shm tcp)
-if(TARGET tf_rdma)
-  list(APPEND TF_EXPORTED tf_rdma)
-  list(APPEND folders_of_headers rdma)
-  set(TF_RDMA_LIBS " -ltf_rdma")  # before what it needs itself
-endif()
+set(TF_EXPORTED tf_base tf_transport tf_net tf_transport_factory tf_liburing)
+set(folders_of_headers transport transport/base transport/net transport/factory)
+set(TF_TRANSPORT_LIBS)  # before what they need themselves
+foreach(name ${TF_TRANSPORTS})
+  if(TARGET tf_${name})
+    list(APPEND TF_EXPORTED tf_${name})
+    list(APPEND folders_of_headers ${name})
+    string(APPEND TF_TRANSPORT_LIBS " -ltf_${name}")
+  endif()
+endforeach()
 install(TARGETS ${TF_EXPORTED} EXPORT hip-remote-targets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}/hip-remote)
 set(libraries amdhip64_5 hip_cpu hip_cuda)

@@ -114,7 +114,7 @@ class RdmaAcceptor final : public net::Acceptor {
  private:
   Status check(const net::Attach& attach) const {
     if (!setup_) return setup_.status();
-    TF_RETURN_IF_ERROR(net::check_lane(attach, "rdma", token_, net::TransportKind::kRdma, 1));
+    TF_RETURN_IF_ERROR(net::check_lane(attach, "rdma", token_, kKind, 1));
     if (attached_) return {Code::kProtocol, "rdma: lane 0 is attached already"};
     return Status::ok();
   }
@@ -147,6 +147,7 @@ class RdmaTransport final : public net::Transport {
   explicit RdmaTransport(Result<Setup> setup) : setup_(std::move(setup)) {}
 
   std::string_view name() const override { return "rdma"; }
+  net::TransportKind kind() const override { return kKind; }
 
   Status available() const override {
     if (!setup_) return setup_.status();
@@ -169,7 +170,7 @@ class RdmaTransport final : public net::Transport {
     TF_RETURN_IF_ERROR(reaches(address));
     Result<Opening> opening = Opening::make(setup_.value());
     if (!opening) return opening.status();
-    Result<net::OwnedFd> socket = net::dial_lane(address, {token, net::TransportKind::kRdma, 0}, deadline);
+    Result<net::OwnedFd> socket = net::dial_lane(address, {token, kKind, 0}, deadline);
     if (!socket) return socket.status();
     TF_RETURN_IF_ERROR(send_hello(socket->get(), opening->hello(), deadline));
     const Result<Hello> peer = receive_hello(socket->get(), deadline);

@@ -14,6 +14,8 @@
 
 namespace tf::rdma {
 
+inline constexpr net::TransportKind kKind{2};  // on the wire
+
 // How long each end waits for the other while an endpoint is set up.
 struct SetupPatience {
   std::chrono::milliseconds hello{5000};  // worker: for the client's Hello and Ready together

@@ -29,7 +29,7 @@ class ShmAcceptor final : public net::Acceptor {
 
  private:
   Status check(const net::Attach& attach) const {
-    TF_RETURN_IF_ERROR(net::check_lane(attach, "shm", token_, net::TransportKind::kShm, 1));
+    TF_RETURN_IF_ERROR(net::check_lane(attach, "shm", token_, kKind, 1));
     if (attached_) return {Code::kProtocol, "shm: lane 0 is attached already"};
     return Status::ok();
   }
@@ -54,6 +54,7 @@ class ShmAcceptor final : public net::Acceptor {
 class ShmTransport final : public net::Transport {
  public:
   std::string_view name() const override { return "shm"; }
+  net::TransportKind kind() const override { return kKind; }
   Status available() const override { return segments_available(); }
 
   Status reaches(const net::Address& address) const override {
@@ -65,7 +66,7 @@ class ShmTransport final : public net::Transport {
   Result<std::unique_ptr<Endpoint>> connect(const net::Address& address, const net::Token& token,
                                             Deadline deadline) const override {
     TF_RETURN_IF_ERROR(reaches(address));
-    Result<net::OwnedFd> socket = net::dial_lane(address, {token, net::TransportKind::kShm, 0}, deadline);
+    Result<net::OwnedFd> socket = net::dial_lane(address, {token, kKind, 0}, deadline);
     if (!socket) return socket.status();
     Result<Segment> segment = receive_segment(socket->get(), deadline);
     if (!segment) return segment.status();

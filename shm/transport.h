@@ -6,6 +6,8 @@
 
 namespace tf::shm {
 
+inline constexpr net::TransportKind kKind{1};  // on the wire
+
 const net::Transport& transport();
 
 }  // namespace tf::shm

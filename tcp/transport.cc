@@ -21,7 +21,7 @@ class TcpAcceptor final : public net::Acceptor {
 
   Status attach(net::OwnedFd socket, const net::Attach& attach) override {
     if (!options_) return options_.status();
-    TF_RETURN_IF_ERROR(net::check_lane(attach, "tcp", token_, net::TransportKind::kTcp, kLanes));
+    TF_RETURN_IF_ERROR(net::check_lane(attach, "tcp", token_, kKind, kLanes));
     net::OwnedFd& place = lanes_[attach.lane];
     if (place || finished_)
       return {Code::kProtocol, "tcp: lane " + std::to_string(attach.lane) + " was attached twice"};
@@ -48,6 +48,7 @@ class TcpTransport final : public net::Transport {
   explicit TcpTransport(Result<Options> options) : options_(std::move(options)) {}
 
   std::string_view name() const override { return "tcp"; }
+  net::TransportKind kind() const override { return kKind; }
   Status available() const override {
     if (!options_) return options_.status();
     return options_.value().engine == EngineKind::kUring ? probe().available : Status::ok();
@@ -60,7 +61,7 @@ class TcpTransport final : public net::Transport {
     std::array<net::OwnedFd, kLanes> lanes;
     for (unsigned lane = 0; lane < kLanes; ++lane) {
       Result<net::OwnedFd> socket =
-          net::dial_lane(address, {.token = token, .kind = net::TransportKind::kTcp, .lane = lane}, deadline);
+          net::dial_lane(address, {.token = token, .kind = kKind, .lane = lane}, deadline);
       if (!socket) return socket.status();
       lanes[lane] = std::move(*socket);
     }

@@ -9,6 +9,8 @@
 
 namespace tf::tcp {
 
+inline constexpr net::TransportKind kKind{3};  // on the wire
+
 // With options from the environment, read at the first call.
 const net::Transport& transport();
 std::unique_ptr<net::Transport> make_transport(const Options& options);

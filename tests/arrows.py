@@ -7,6 +7,8 @@ CMakeLists.txt files link: a target belongs to the folder that its sources lie i
 import pathlib
 import re
 
+TRANSPORTS = re.findall(r"^\w+$", (pathlib.Path(__file__).resolve().parent.parent /
+                                  "transport/factory/transports.txt").read_text(), re.MULTILINE)
 TRANSPORT = {"transport", "transport/base"}
 NET = TRANSPORT | {"transport/net"}
 WORKER = NET | {"hipcore/wire"}
@@ -24,10 +26,8 @@ MAY_INCLUDE = {
     "transport": {"transport/base"},
     "transport/net": TRANSPORT,
     "transport/shaper": TRANSPORT,
-    "shm": NET,
-    "tcp": NET,
-    "rdma": NET,
-    "transport/factory": NET | {"shm", "tcp", "rdma"},
+    **{name: NET for name in TRANSPORTS},
+    "transport/factory": NET | set(TRANSPORTS),
     "hipcore/codeobject": {"transport/base"},
     "hipcore/graph": set(),
     "hipcore/errors": set(),

@@ -26,7 +26,7 @@ BANNED_IN_LIBRARIES = [
      "the client library never ends the application"),
     (re.compile(r"\bstd::cout\b|\bprintf\s*\(|\bputs\s*\("), "the client library never prints to stdout"),
 ]
-LIBRARIES = ("transport", "shm", "tcp", "rdma", "hipcore", "proxy")
+LIBRARIES = ("transport", *arrows.TRANSPORTS, "hipcore", "proxy")
 
 
 def strip_code(line: str) -> str:

@@ -31,7 +31,8 @@ constexpr std::uint64_t kQuickBulkSizes[] = {1 << 20, 64 << 20};
 constexpr std::uint64_t kPlotBulkBytesMin = 64;  // from here by powers of four
 constexpr std::uint64_t kPlotBulkBytesMax = 256 << 20;
 
-// What bounds a transport. Of rdma nothing is known here: perftest on the same devices tells (tools/rdma-vm).
+// What bounds a transport. Of those that move bytes by a device nothing is known here: perftest on the same
+// devices tells (tools/rdma-vm).
 struct LimitNames {
   const char* trip;
   const char* posted;
@@ -39,19 +40,19 @@ struct LimitNames {
 };
 
 LimitNames limits_of(const std::string& transport) {
-  if (transport == "rdma") return {"", "", ""};
   if (transport == "tcp") return {"raw TCP ping-pong", "raw TCP stream", "raw TCP stream"};
-  return {"cache-line ping-pong", "cache lines in a ring", "memcpy"};
+  if (transport == "shm") return {"cache-line ping-pong", "cache lines in a ring", "memcpy"};
+  return {"", "", ""};
 }
 
 double trip_limit(const std::string& transport, double budget_s) {
-  if (transport == "rdma") return 0;
-  return transport == "tcp" ? raw_tcp_round_trip_ns(budget_s) : raw_round_trip_ns(budget_s);
+  if (transport == "tcp") return raw_tcp_round_trip_ns(budget_s);
+  return transport == "shm" ? raw_round_trip_ns(budget_s) : 0;
 }
 
 double bulk_limit(const std::string& transport, std::uint64_t bytes, double budget_s) {
-  if (transport == "rdma") return 0;
-  return transport == "tcp" ? raw_tcp_stream_gb_per_s(bytes, budget_s) : raw_memcpy_gb_per_s(bytes, budget_s);
+  if (transport == "tcp") return raw_tcp_stream_gb_per_s(bytes, budget_s);
+  return transport == "shm" ? raw_memcpy_gb_per_s(bytes, budget_s) : 0;
 }
 
 // Small messages packed into a stream as tightly as can be.
@@ -60,8 +61,8 @@ double tcp_lines_per_s(double budget_s) {
 }
 
 double posted_limit(const std::string& transport, double budget_s) {
-  if (transport == "rdma") return 0;
-  return transport == "tcp" ? tcp_lines_per_s(budget_s) : raw_lines_per_s(budget_s);
+  if (transport == "tcp") return tcp_lines_per_s(budget_s);
+  return transport == "shm" ? raw_lines_per_s(budget_s) : 0;
 }
 
 // Figures and limits are taken in turns, and the medians compared: where the two processors lie in a virtual
@@ -137,7 +138,7 @@ class BulkRows {
   // The other way, memory that is not registered once, and streams with several payloads under way only where
   // it is another mechanism: one end's device reads and writes the other's memory.
   void measure(std::uint64_t bytes) {
-    const bool one_sided = transport_ == "rdma";
+    const bool one_sided = client_.one_sided();
     limit_ = bulk_limit(transport_, bytes, budget_);
     std::vector<std::byte> memory(bytes, std::byte{0x5a});
     if (one_sided) {

@@ -5,14 +5,25 @@
 
 #include <CLI/CLI.hpp>
 
+#include "transport/factory/factory.h"
+
 namespace tf::bench {
+namespace {
+
+std::vector<std::string> names_of_transports() {
+  std::vector<std::string> names;
+  for (const net::Transport* transport : transports()) names.emplace_back(transport->name());
+  return names;
+}
+
+}  // namespace
 
 std::optional<int> parse_options(int argc, char** argv, Options& options) {
   CLI::App app{
       "transport_bench: round trip, posted messages and bulk payloads of each transport, between two\n"
       "processes, beside the physical limits measured in the same run"};
-  app.add_option("-t,--transport", options.transports, "shm, tcp and/or rdma (default: shm and tcp)")
-      ->check(CLI::IsMember({"shm", "tcp", "rdma"}));
+  app.add_option("-t,--transport", options.transports, "One or several transports (default: shm and tcp)")
+      ->check(CLI::IsMember(names_of_transports()));
   app.add_flag("--json", options.json, "One JSON object a line");
   app.add_flag("--quick", options.quick, "Shorter samples, fewer sizes");
   app.add_option("--placement", options.placement,

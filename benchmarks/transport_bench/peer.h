@@ -74,6 +74,8 @@ class Client {
     std::span<std::byte> memory_;
   };
 
+  // One end's device reads and writes the other's memory.
+  bool one_sided() const { return endpoint_.capabilities().one_sided; }
   // One message of `bytes` (header included) there and one back.
   void round_trip(std::size_t bytes);
   // `count` messages one way; returns when the peer has counted them all.

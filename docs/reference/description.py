@@ -4,6 +4,7 @@ import pathlib
 import tomllib
 
 FILE = pathlib.Path(__file__).resolve().parent / 'reference.toml'
+TRANSPORTS = FILE.parent.parent.parent / 'transport/factory/transports.txt'
 # What shells offer for a value; "file:SUFFIX" also.
 KINDS = ('file', 'directory', 'address', 'device', 'runtime')
 OPTION_KEYS = {'names', 'value', 'help', 'words', 'other', 'range', 'list', 'optional', 'complete', 'variable', 'with',
@@ -138,5 +139,16 @@ class Description:
         return next(program for program in self.programs if program.name == name)
 
 
+def transports():
+    """Their names, best first."""
+    lines = TRANSPORTS.read_text(encoding='utf-8').splitlines()
+    return [name.strip() for name in lines if name and not name.startswith('#')]
+
+
 def load(file=FILE):
-    return Description(tomllib.loads(file.read_text(encoding='utf-8')))
+    names = transports()
+    text = file.read_text(encoding='utf-8')
+    text = text.replace('"@each-transport"', ', '.join('"%s"' % name for name in names))
+    text = text.replace('@transports,@', ', '.join(names))
+    text = text.replace('@transports@', '%s or %s' % (', '.join(names[:-1]), names[-1]))
+    return Description(tomllib.loads(text))

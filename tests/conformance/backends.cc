@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+// What the suite runs over.
 #include "tests/conformance/backends.h"
 
 #include <memory>
 #include <utility>
 #include <vector>
 
-#include "shm/transport.h"
 #include "tcp/options.h"
 #include "tcp/transport.h"
+#include "transport/factory/factory.h"
 #include "transport/shaper/endpoint.h"
 
 namespace tf::conformance {
@@ -36,10 +37,25 @@ std::unique_ptr<Endpoint> shaped(std::unique_ptr<Endpoint> endpoint) {
   return made ? std::move(*made) : nullptr;
 }
 
-Backend shaped_tcp() {
-  Backend backend = tcp_variant("shaped_tcp", with(tcp::EngineKind::kAuto), test::listen_tcp);
-  backend.wrap = shaped;
-  return backend;
+// Where a worker listens that this transport reaches.
+Result<net::Listener> (*listen_for(const net::Transport& transport))() {
+  const bool near = transport.reaches(net::Address::unix_socket("@any")).is_ok();
+  const bool far = transport.reaches(net::Address::tcp("127.0.0.1", 1)).is_ok();
+  return far || !near ? test::listen_tcp : test::listen_unix;
+}
+
+// Each transport as programs get it, and far away.
+void add_transports(std::vector<Backend>& list) {
+  for (const net::Transport* transport : transports()) {
+    if (transport->kind() == net::TransportKind::kControl) continue;  // this build has none
+    Backend backend{.name = std::string(transport->name()),
+                    .transport = [transport]() -> const net::Transport& { return *transport; },
+                    .listen = listen_for(*transport)};
+    list.push_back(backend);
+    backend.name = "shaped_" + backend.name;
+    backend.wrap = shaped;
+    list.push_back(std::move(backend));
+  }
 }
 
 std::vector<Backend> make_backends() {
@@ -50,18 +66,15 @@ std::vector<Backend> make_backends() {
       .multishot_receive = false, .zero_copy_send = false, .registered_files = false};
   std::vector<Backend> list = {
       {.name = "loopback", .transport = {}, .listen = {}},
-      {.name = "shm", .transport = shm::transport, .listen = test::listen_unix},
-      tcp_variant("tcp", with(Kind::kAuto), test::listen_tcp),
+      {.name = "shaped_loopback", .transport = {}, .listen = {}, .wrap = shaped},
       tcp_variant("tcp_over_unix", with(Kind::kAuto), test::listen_unix),
       tcp_variant("tcp_uring", with(Kind::kUring), test::listen_tcp),
       tcp_variant("tcp_uring_no_multishot", with(Kind::kUring, kNoMultishot), test::listen_tcp),
       tcp_variant("tcp_uring_send_zc", with(Kind::kUring, kZeroCopy), test::listen_tcp),
       tcp_variant("tcp_uring_minimal", with(Kind::kUring, kMinimal), test::listen_tcp),
       tcp_variant("tcp_poll", with(Kind::kPoll), test::listen_tcp),
-      {.name = "shaped_loopback", .transport = {}, .listen = {}, .wrap = shaped},
-      {.name = "shaped_shm", .transport = shm::transport, .listen = test::listen_unix, .wrap = shaped},
-      shaped_tcp(),
   };
+  add_transports(list);
   for (Backend& backend : rdma_backends()) list.push_back(std::move(backend));
   return list;
 }

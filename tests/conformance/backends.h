@@ -30,10 +30,11 @@ struct Backend {
   }
 };
 
-// Of this build; none where it has no rdma (rdma_backends.cc, no_rdma_backends.cc).
-std::vector<Backend> rdma_backends();
-
-// The list is in backends.cc; a new transport is one line there.
+// Every transport of this build as it is (transport/factory/transports.txt), the loopback, and what
+// transports have of variants: backends.cc.
 std::span<const Backend> backends();
+
+// Variants of rdma; none in a build without it (rdma_backends.cc, no_rdma_backends.cc).
+std::vector<Backend> rdma_backends();
 
 }  // namespace tf::conformance

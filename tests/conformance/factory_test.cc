@@ -4,7 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
+#include <set>
+#include <string>
 
 #include "tests/support/fake_transport.h"
 
@@ -14,12 +17,25 @@ namespace {
 const net::Address kFar = net::Address::tcp("192.0.2.1", 18515);
 const net::Address kNear = net::Address::unix_socket("@tf-factory-test");
 
+const net::Transport& named(std::string_view name) {
+  const auto found = std::ranges::find(transports(), name, &net::Transport::name);
+  EXPECT_NE(found, transports().end()) << name;
+  return **found;
+}
+
+// TF_TRANSPORT_NAMES is transports.txt as the build reads it.
 TEST(Factory, ListsTransportsBestFirst) {
-  ASSERT_EQ(transports().size(), 3u);
-  EXPECT_EQ(transports()[0]->name(), "shm");
-  EXPECT_EQ(transports()[1]->name(), "rdma");
-  EXPECT_EQ(transports()[2]->name(), "tcp");
-  for (const net::Transport* transport : transports()) EXPECT_NE(transport->acceptor({}), nullptr);
+  std::string names;
+  std::set<net::TransportKind> kinds{net::TransportKind::kControl};
+  for (const net::Transport* transport : transports()) {
+    names += (names.empty() ? "" : " ") + std::string(transport->name());
+    ASSERT_NE(transport->acceptor({}), nullptr);
+    const bool absent = transport->kind() == net::TransportKind::kControl;
+    EXPECT_TRUE(absent || kinds.insert(transport->kind()).second)
+        << transport->name() << ": kind is another's";
+    EXPECT_LE(static_cast<std::uint32_t>(transport->kind()), net::kTransportKindMax);
+  }
+  EXPECT_EQ(names, TF_TRANSPORT_NAMES);
 }
 
 // Auto and what follows, over any set of transports that may be there.
@@ -47,25 +63,29 @@ TEST(Factory, AutoTakesTheFirstThatIsThereAndReaches) {
 
 // Everything that this machine has reaches what it should. tcp is always there.
 TEST(Factory, AutoOnThisMachine) {
-  const auto there = [](std::size_t place) { return transports()[place]->available().is_ok(); };
+  const auto first = [](const net::Address& address) {
+    return *std::ranges::find_if(transports(), [&](const net::Transport* transport) {
+      return transport->available().is_ok() && transport->reaches(address).is_ok();
+    });
+  };
   for (const char* wanted : {"", "auto"}) {
-    EXPECT_EQ(choose(wanted, kFar).value()->name(), there(1) ? "rdma" : "tcp");
-    EXPECT_EQ(choose(wanted, kNear).value()->name(), there(0) ? "shm" : "tcp");
+    EXPECT_EQ(choose(wanted, kFar).value(), first(kFar));
+    EXPECT_EQ(choose(wanted, kNear).value(), first(kNear));
   }
-  EXPECT_FALSE(transports()[0]->reaches(kFar).is_ok());
-  EXPECT_TRUE(transports()[0]->reaches(kNear).is_ok());
-  EXPECT_TRUE(transports()[2]->reaches(kFar).is_ok());
-  EXPECT_TRUE(transports()[2]->reaches(kNear).is_ok());
-  EXPECT_TRUE(there(2));
+  EXPECT_FALSE(named("shm").reaches(kFar).is_ok());
+  EXPECT_TRUE(named("shm").reaches(kNear).is_ok());
+  EXPECT_TRUE(named("tcp").reaches(kFar).is_ok());
+  EXPECT_TRUE(named("tcp").reaches(kNear).is_ok());
+  EXPECT_TRUE(named("tcp").available().is_ok());
 }
 
 TEST(Factory, BehindTheBestComesTheNextPossible) {
   EXPECT_TRUE(is_any(""));
   EXPECT_TRUE(is_any("auto"));
   EXPECT_FALSE(is_any("tcp"));
-  const net::Transport& tcp = *transports()[2];
-  EXPECT_EQ(next_possible(*transports()[1], kFar), &tcp);
-  EXPECT_EQ(next_possible(*transports()[0], kNear), &tcp) << "rdma needs a TCP address";
+  const net::Transport& tcp = named("tcp");
+  EXPECT_EQ(next_possible(named("rdma"), kFar), &tcp);
+  EXPECT_EQ(next_possible(named("shm"), kNear), &tcp) << "rdma needs a TCP address";
   EXPECT_EQ(next_possible(tcp, kFar), nullptr);
 }
 
@@ -73,7 +93,7 @@ TEST(Factory, ExplicitChoiceFailsWithTheReasonAndTheList) {
   EXPECT_EQ(choose("tcp", kFar).value()->name(), "tcp");
   const Result<const net::Transport*> shm = choose("shm", kFar);
   ASSERT_FALSE(shm.is_ok());
-  const Status no_rdma = transports()[1]->available();
+  const Status no_rdma = named("rdma").available();
   if (!no_rdma.is_ok()) {
     const Result<const net::Transport*> rdma = choose("rdma", kFar);
     ASSERT_EQ(rdma.code(), no_rdma.code());
@@ -89,7 +109,7 @@ TEST(Factory, ExplicitChoiceFailsWithTheReasonAndTheList) {
 }
 
 TEST(Factory, TheMissingTransportRefusesPolitely) {
-  const net::Transport& rdma = *transports()[1];
+  const net::Transport& rdma = named("rdma");
   const Status missing = rdma.available();
   if (missing.is_ok()) GTEST_SKIP() << "rdma is possible here";
   EXPECT_EQ(missing.code(), Code::kUnavailable);

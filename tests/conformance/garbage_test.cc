@@ -67,14 +67,8 @@ class Garbage : public Conformance {
     return verdict;
   }
 
-  net::TransportKind kind() const {
-    const std::string_view name = GetParam().backend->transport().name();
-    if (name == "rdma") return net::TransportKind::kRdma;
-    return name == "shm" ? net::TransportKind::kShm : net::TransportKind::kTcp;
-  }
-  net::TransportKind other_kind() const {
-    return kind() == net::TransportKind::kRdma ? net::TransportKind::kTcp : net::TransportKind::kRdma;
-  }
+  net::TransportKind kind() const { return GetParam().backend->transport().kind(); }
+  net::TransportKind other_kind() const { return net::TransportKind{static_cast<std::uint32_t>(kind()) + 1}; }
 
   static constexpr std::uint32_t kLanes = 3;
 };

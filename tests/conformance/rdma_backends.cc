@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rdma over a strict provider in this process, with and without memory that may be pinned, and over the
-// system's devices where it has any.
+// rdma over a strict provider in this process, with and without memory that may be pinned. Over the system's
+// devices it is in the list of all transports.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -59,10 +59,8 @@ Backend limited(std::string name, Provider provider) {
 }  // namespace
 
 std::vector<Backend> rdma_backends() {
-  return {in_process("rdma", plain),
-          limited("rdma_slots", pinning_nothing),
-          limited("rdma_on_demand", paging),
-          {.name = "rdma_verbs", .transport = rdma::transport, .listen = test::listen_tcp}};
+  return {in_process("rdma_provider", plain), limited("rdma_slots", pinning_nothing),
+          limited("rdma_on_demand", paging)};
 }
 
 }  // namespace tf::conformance

@@ -101,7 +101,7 @@ class Completions:
         self.offers('hipcc-cpu --', '--genco', '--offload-arch')
 
     def test_values(self):
-        self.offers('hip-remote run --transport ', 'auto', 'shm', 'rdma', 'tcp')
+        self.offers('hip-remote run --transport ', 'auto', *support.TRANSPORTS)
         self.offers('hip-remote run -t ', 'auto', 'tcp')
         self.offers('hip-remote run --runtime ', 'auto', 'cpu', 'cuda', 'amd')
         self.offers('hip-remote info --list ', 'devices', 'variables')

@@ -44,7 +44,7 @@ class Messages(unittest.TestCase):
                 (('run', '--trasport', 'tcp', '--', 'true'), 'unknown option --trasport; did you mean --transport?'),
                 (('run', '-x'), 'unknown option -x'),
                 (('run', '-t', 'tpc', '--', 'true'),
-                 '--transport tpc: expected auto, shm, rdma or tcp; did you mean tcp?'),
+                 '--transport tpc: expected %s; did you mean tcp?' % support.listed('auto')),
                 (('run', '--worker', '--', 'true'), '--worker needs a value: ADDRESS'),
                 (('run', '--local=yes', '--', 'true'), '--local takes no value'),
                 (('run', '--local', '--worker', 'a', '--', 'true'), '--worker excludes --local'),
@@ -59,7 +59,7 @@ class Messages(unittest.TestCase):
                 (('bench', '--rate', '1Gbit'), '--rate needs --rtt'),
                 (('bench', '--compare', '--peers'), '--compare excludes --peers'),
                 (('bench', '--rtt', '11s'), 'at most 10s'),
-                (('bench', '-t', 'shm,tpc'), '--transport tpc: expected shm, rdma or tcp')):
+                (('bench', '-t', 'shm,tpc'), '--transport tpc: expected ' + support.listed())):
             with self.subTest(words=words):
                 self.said(2, text, *words)
 
@@ -104,7 +104,7 @@ class Messages(unittest.TestCase):
                 ('TF_CONNECT_TIMEOUT', '0', 'expected a number from 1 to 86400'),
                 ('TF_IO_TIMEOUT', 'soon', 'expected seconds, a number from 1 to 86400'),
                 ('TF_DEVICE_ID', '64', 'expected a number from 0 to 63'),
-                ('TF_TRANSPORT', 'udp', 'expected auto, shm, rdma or tcp'),
+                ('TF_TRANSPORT', 'udp', 'expected ' + support.listed('auto')),
                 ('TF_SHAPE', 'rtt=1h', 'is not a shape')):
             with self.subTest(name=name):
                 done = self.said(2, [name, text], 'run', '--', 'echo', 'started', **{name: value})

@@ -2,6 +2,7 @@
 """What the tests of the front door have in common: the programs as a user starts them."""
 import os
 import pathlib
+import re
 import signal
 import socket
 import subprocess
@@ -9,6 +10,16 @@ import threading
 import time
 
 LIMIT_S = 60
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+# Best first.
+TRANSPORTS = re.findall(r'^\w+$', (ROOT / 'transport/factory/transports.txt').read_text(), re.M)
+
+
+def listed(*before, word='or'):
+    """What a message says that it expects: "auto, shm, rdma or tcp"."""
+    names = [*before, *TRANSPORTS]
+    return '%s %s %s' % (', '.join(names[:-1]), word, names[-1])
+
 CLEAN = {name: value for name, value in os.environ.items()
          if not name.startswith(('TF_', 'HIP_')) and name not in ('LD_PRELOAD', 'LD_LIBRARY_PATH')}
 

@@ -18,7 +18,7 @@ from reference import description, make  # noqa: E402  (where it is, the command
 NAME = r'\b(?:TF|HIP|HIPCC)_[A-Z0-9_]+\b'
 # A name in quotes in a source, which is how variables are read; macros of the same kind are not in quotes.
 QUOTED = re.compile(r'["\'](%s)(?:["\'=]|=")' % NAME)
-PLACES = ('transport', 'shm', 'tcp', 'rdma', 'hipcore', 'proxy', 'worker', 'tools', 'benchmarks', 'examples')
+PLACES = ('transport', *support.TRANSPORTS, 'hipcore', 'proxy', 'worker', 'tools', 'benchmarks', 'examples')
 # Not variables of ours that users set: what AMD's runtime reads (hip-worker sets it for --device), settings of the
 # scripts that build and test, names of the packaging.
 OTHERS = {'HIP_VISIBLE_DEVICES', 'TF_SKIP_SETUP'}

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""hip-remote info: the lines of transports, whatever this machine has. info_test.py HIP-REMOTE [--rdma]
+"""hip-remote info: the lines of transports, whatever this machine has. info_test.py HIP-REMOTE TRANSPORTS [--rdma]
 
---rdma: the build has that transport.
+TRANSPORTS: their names, best first, with commas. --rdma: the build has that transport.
 """
 import json
 import os
@@ -13,7 +13,7 @@ import sys
 import tempfile
 import unittest
 
-PROGRAM, HAS_RDMA = sys.argv[1], "--rdma" in sys.argv[2:]
+PROGRAM, TRANSPORTS, HAS_RDMA = sys.argv[1], sys.argv[2].split(","), "--rdma" in sys.argv[3:]
 ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith("TF_")}
 NO_LIBRARY = "rdma needs libibverbs.so.1: "
 NO_RDMA = "this build has no rdma transport"
@@ -49,8 +49,8 @@ def from_text(**changes):
 
 class Info(unittest.TestCase):
     def test_every_transport_in_order_of_preference(self):
-        self.assertEqual(list(from_json()), ["shm", "rdma", "tcp"])
-        self.assertEqual(list(from_text()), ["shm", "rdma", "tcp"])
+        self.assertEqual(list(from_json()), TRANSPORTS)
+        self.assertEqual(list(from_text()), TRANSPORTS)
 
     def test_rdma_has_devices_or_a_reason(self):
         for rows in (from_json(), from_text()):

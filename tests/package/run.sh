@@ -41,7 +41,11 @@ c++ "$source_dir/tests/package/uses_transport.cc" -o "$prefix/with_pkg_config" "
 # Every installed header, as an outsider includes it.
 read -ra flags <<<"$(pkg-config --cflags hip-remote)"
 (cd "$usr/include/hip-remote" && find . -name '*.h' | sed 's,^\./\(.*\),#include "\1",') >"$prefix/headers.cc"
-for folder in transport transport/base transport/net shm tcp $([ -e "$build_dir/lib/libtf_rdma.a" ] && echo rdma); do
+folders="transport transport/base transport/net"
+for name in $(grep '^[a-z]' "$source_dir/transport/factory/transports.txt"); do
+  [ ! -e "$build_dir/lib/libtf_$name.a" ] || folders="$folders $name"
+done
+for folder in $folders; do
   grep -q "\"$folder/" "$prefix/headers.cc" || { echo "no headers of $folder/ are installed"; exit 1; }
 done
 c++ -fsyntax-only "${flags[@]}" "$prefix/headers.cc"

@@ -17,6 +17,7 @@ class FakeTransport final : public net::Transport {
       : name_(name), available_(std::move(available)), reaches_(std::move(reaches)) {}
 
   std::string_view name() const override { return name_; }
+  net::TransportKind kind() const override { return net::TransportKind{net::kTransportKindMax}; }
   Status available() const override { return available_; }
   Status reaches(const net::Address&) const override { return reaches_; }
   Result<std::unique_ptr<Endpoint>> connect(const net::Address&, const net::Token&, Deadline) const override {

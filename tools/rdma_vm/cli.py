@@ -54,7 +54,8 @@ def parser():
     kind.add_argument('--faults', action='store_true', help='failures instead: links, peers, locked memory')
     kind.add_argument('--two', action='store_true', help='two machines instead of one')
     made.add_argument('--only', action='append', choices=PARTS, help='this part (may be repeated; default: all)')
-    made.add_argument('--filter', default='*rdma_verbs*', help='conformance, as --gtest_filter (%(default)s)')
+    made.add_argument('--filter', default='*/rdma_threads:*/rdma_processes',
+                      help='conformance, as --gtest_filter (%(default)s)')
     made.add_argument('--rounds', type=positive(int, 1, 50), default=3, help='of figures; medians count (default 3)')
     made.add_argument('--json', action='store_true', help='one JSON object a line on standard output')
     made.add_argument('--transport', choices=('rdma', 'tcp'), default='rdma',

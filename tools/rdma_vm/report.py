@@ -54,7 +54,7 @@ def rows_of_conformance(out):
     if status_of(out / 'conformance_list') != 0:
         return [failed(name, why(out, 'conformance_list'))]
     if figures.gtest_tests(text_of(out, 'conformance_list')) == 0:
-        return [failed(name, 'no rdma_verbs tests in this build')]
+        return [failed(name, 'no rdma tests in this build')]
     return [row_of_suite(out, 'conformance', name)]
 
 

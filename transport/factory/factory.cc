@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The list of transports, and the choice among them.
+// The choice among transports, and why not.
 #include "transport/factory/factory.h"
 
 #include <algorithm>
-#include <array>
-#include <memory>
 #include <utility>
-
-#include "shm/transport.h"
-#include "tcp/transport.h"
-#include "transport/factory/rdma_transport.h"
 
 namespace tf {
 namespace {
@@ -26,12 +20,6 @@ Status refuse(Code code, std::string why, const net::Address& address, Transport
 }
 
 }  // namespace
-
-TransportList transports() {
-  static const std::array<const net::Transport*, 3> list = {&shm::transport(), &rdma_transport(),
-                                                            &tcp::transport()};
-  return list;
-}
 
 Result<const net::Transport*> choose(std::string_view wanted, const net::Address& address,
                                      TransportList list) {

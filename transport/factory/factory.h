@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The transports of this build, in order of preference, and the meaning of TF_TRANSPORT.
 //
-// The list is written out in factory.cc; nothing registers itself. Functions that use a list take another one
+// The list is written out in transports.txt; nothing registers itself. Functions that use a list take another one
 // too; it must outlive what they return from it. Any thread.
 #pragma once
 
@@ -17,7 +17,7 @@ namespace tf {
 
 using TransportList = std::span<const net::Transport* const>;  // best first
 
-// shm, rdma, tcp.
+// Those of transports.txt, in its order.
 TransportList transports();
 
 // The transport to use towards `address`. `wanted` is the value of TF_TRANSPORT: "" or "auto" takes the first

@@ -78,7 +78,7 @@ Result<Attach> decode_attach(const std::array<std::byte, kAttachFrameBytes>& fra
   Attach attach;
   attach.token.bytes = payload.token;
   if (payload.reserved != 0) return malformed("reserved field is not zero");
-  if (payload.kind > static_cast<std::uint32_t>(TransportKind::kTcp))
+  if (payload.kind > kTransportKindMax)
     return malformed("unknown transport kind " + std::to_string(payload.kind));
   attach.kind = static_cast<TransportKind>(payload.kind);
   if (attach.token.is_zero() != (attach.kind == TransportKind::kControl))

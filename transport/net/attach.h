@@ -32,7 +32,9 @@ struct Token {
   static Result<Token> random();
 };
 
-enum class TransportKind : std::uint32_t { kControl = 0, kShm = 1, kRdma = 2, kTcp = 3 };
+// Which transport a lane belongs to: a number of its own for each, which stands in its transport.h.
+enum class TransportKind : std::uint32_t { kControl = 0 };
+inline constexpr std::uint32_t kTransportKindMax = 63;
 
 struct Attach {
   Token token;

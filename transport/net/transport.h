@@ -33,6 +33,8 @@ class Transport {
  public:
   virtual ~Transport() = default;
   virtual std::string_view name() const = 0;
+  // Of its lanes. No two transports have the same, and none has kControl.
+  virtual TransportKind kind() const = 0;
   // Ok, or why this machine cannot use it ("io_uring is disabled by sysctl", "no RDMA device").
   virtual Status available() const = 0;
   // For people: what it finds on this machine, one item per line. If it is not available, the reason says

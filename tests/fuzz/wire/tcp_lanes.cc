@@ -86,7 +86,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (std::uint32_t lane = 0; lane < kLanes; ++lane) {
     tf::net::OwnedFd near;
     if (!make_pair(near, far[lane])) return 0;
-    if (!acceptor->attach(std::move(near), {token, tf::net::TransportKind::kTcp, lane}).is_ok()) return 0;
+    if (!acceptor->attach(std::move(near), {token, tf::tcp::kKind, lane}).is_ok()) return 0;
     static_cast<void>(::send(far[lane].get(), bytes[lane].data(), bytes[lane].size(), MSG_NOSIGNAL));
   }
   tf::Result<std::unique_ptr<tf::Endpoint>> endpoint = acceptor->finish();

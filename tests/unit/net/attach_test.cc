@@ -13,6 +13,9 @@
 namespace tf::net {
 namespace {
 
+constexpr TransportKind kKind{3};
+constexpr TransportKind kOther{1};
+
 class AttachTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -33,14 +36,14 @@ class AttachTest : public testing::Test {
 };
 
 TEST_F(AttachTest, RoundTripsAndLeavesTheRest) {
-  const Attach sent{.token = Token::random().value(), .kind = TransportKind::kTcp, .lane = 3};
+  const Attach sent{.token = Token::random().value(), .kind = kKind, .lane = 3};
   ASSERT_TRUE(write_attach(here_.get(), sent, soon()).is_ok());
   const std::byte next[1] = {std::byte{9}};
   ASSERT_TRUE(write_all(here_.get(), next, soon()).is_ok());
   const Result<Attach> got = read_attach(there_.get(), soon());
   ASSERT_TRUE(got.is_ok()) << got.status().to_string();
   EXPECT_EQ(got.value().token, sent.token);
-  EXPECT_EQ(got.value().kind, TransportKind::kTcp);
+  EXPECT_EQ(got.value().kind, kKind);
   EXPECT_EQ(got.value().lane, 3u);
   std::byte rest[1];
   ASSERT_TRUE(read_all(there_.get(), rest, soon()).is_ok());
@@ -51,29 +54,25 @@ TEST_F(AttachTest, ControlConnectionHasAZeroToken) {
   const Result<Attach> control = decode_attach(frame_of({}));
   ASSERT_TRUE(control.is_ok());
   EXPECT_TRUE(control.value().token.is_zero());
-  EXPECT_EQ(decode_attach(frame_of({.token = {}, .kind = TransportKind::kShm, .lane = 0})).code(),
-            Code::kProtocol);
+  EXPECT_EQ(decode_attach(frame_of({.token = {}, .kind = kOther, .lane = 0})).code(), Code::kProtocol);
   Attach named{.token = Token::random().value(), .kind = TransportKind::kControl, .lane = 0};
   EXPECT_EQ(decode_attach(frame_of(named)).code(), Code::kProtocol);
 }
 
 TEST_F(AttachTest, ALaneIsOfItsEndpointItsKindAndANumber) {
   const Token token = Token::random().value();
-  const auto check = [&](const Attach& lane) {
-    return check_lane(lane, "tcp", token, TransportKind::kTcp, 2);
-  };
-  EXPECT_TRUE(check({.token = token, .kind = TransportKind::kTcp, .lane = 0}).is_ok());
-  EXPECT_TRUE(check({.token = token, .kind = TransportKind::kTcp, .lane = 1}).is_ok());
-  EXPECT_EQ(check({.token = Token::random().value(), .kind = TransportKind::kTcp, .lane = 0}).code(),
-            Code::kPermission);
-  EXPECT_EQ(check({.token = token, .kind = TransportKind::kShm, .lane = 0}).code(), Code::kProtocol);
-  const Status beyond = check({.token = token, .kind = TransportKind::kTcp, .lane = 2});
+  const auto check = [&](const Attach& lane) { return check_lane(lane, "tcp", token, kKind, 2); };
+  EXPECT_TRUE(check({.token = token, .kind = kKind, .lane = 0}).is_ok());
+  EXPECT_TRUE(check({.token = token, .kind = kKind, .lane = 1}).is_ok());
+  EXPECT_EQ(check({.token = Token::random().value(), .kind = kKind, .lane = 0}).code(), Code::kPermission);
+  EXPECT_EQ(check({.token = token, .kind = kOther, .lane = 0}).code(), Code::kProtocol);
+  const Status beyond = check({.token = token, .kind = kKind, .lane = 2});
   EXPECT_EQ(beyond.code(), Code::kProtocol);
   EXPECT_EQ(beyond.message(), "tcp: there is no lane 2");
 }
 
 TEST_F(AttachTest, EveryFlippedBitOutsideTokenAndLaneIsRefused) {
-  const auto good = frame_of({.token = Token::random().value(), .kind = TransportKind::kTcp, .lane = 0});
+  const auto good = frame_of({.token = Token::random().value(), .kind = kKind, .lane = 0});
   ASSERT_TRUE(decode_attach(good).is_ok());
   for (std::size_t offset = 0; offset < good.size(); ++offset) {
     const bool free = offset >= 24 && offset < 40;  // the token

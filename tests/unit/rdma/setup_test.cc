@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "rdma/handshake.h"
+#include "rdma/transport.h"
 #include "tests/unit/rdma/endpoints_fixture.h"
 
 namespace tf::rdma {
@@ -45,7 +46,7 @@ class SetupTest : public EndpointsTest {
   // A client that is none: attached, and then it does what it likes.
   net::OwnedFd attach() {
     Result<net::OwnedFd> socket =
-        net::dial_lane(listener_->address(), {token_, net::TransportKind::kRdma, 0}, Deadline::after(kStuck));
+        net::dial_lane(listener_->address(), {token_, rdma::kKind, 0}, Deadline::after(kStuck));
     EXPECT_TRUE(socket.is_ok()) << socket.status().to_string();
     return socket ? std::move(*socket) : net::OwnedFd();
   }

@@ -31,9 +31,9 @@ TEST(ShmHandshake, TheReasonOfARefusalReachesTheClient) {
   Result<net::Token> other = net::Token::random();
   ASSERT_TRUE(token.is_ok() && other.is_ok());
   const std::unique_ptr<net::Acceptor> acceptor = transport().acceptor(*token);
-  const std::vector<net::Attach> wrong = {{.token = *other, .kind = net::TransportKind::kShm, .lane = 0},
-                                          {.token = *token, .kind = net::TransportKind::kTcp, .lane = 0},
-                                          {.token = *token, .kind = net::TransportKind::kShm, .lane = 1}};
+  const std::vector<net::Attach> wrong = {{.token = *other, .kind = kKind, .lane = 0},
+                                          {.token = *token, .kind = net::TransportKind{3}, .lane = 0},
+                                          {.token = *token, .kind = kKind, .lane = 1}};
   for (const net::Attach& attach : wrong) {
     auto [worker, client] = socket_pair();
     const Status refused = acceptor->attach(std::move(worker), attach);

@@ -153,11 +153,11 @@ TEST(TcpTransport, ReachesEveryKindOfAddressAndRefusesOddLanes) {
   const auto attach = [&](const net::Token& of, net::TransportKind kind, std::uint32_t lane) {
     return acceptor->attach(net::OwnedFd(::socket(AF_INET, SOCK_STREAM, 0)), {of, kind, lane}).code();
   };
-  EXPECT_EQ(attach({}, net::TransportKind::kTcp, 0), Code::kPermission);
-  EXPECT_EQ(attach(token, net::TransportKind::kShm, 0), Code::kProtocol);
-  EXPECT_EQ(attach(token, net::TransportKind::kTcp, 2), Code::kProtocol);
-  EXPECT_EQ(attach(token, net::TransportKind::kTcp, 1), Code::kOk);
-  EXPECT_EQ(attach(token, net::TransportKind::kTcp, 1), Code::kProtocol);
+  EXPECT_EQ(attach({}, tcp::kKind, 0), Code::kPermission);
+  EXPECT_EQ(attach(token, net::TransportKind{1}, 0), Code::kProtocol);
+  EXPECT_EQ(attach(token, tcp::kKind, 2), Code::kProtocol);
+  EXPECT_EQ(attach(token, tcp::kKind, 1), Code::kOk);
+  EXPECT_EQ(attach(token, tcp::kKind, 1), Code::kProtocol);
   EXPECT_EQ(acceptor->finish().value(), nullptr);
 }
 

@@ -6,8 +6,8 @@
 
 #include "hipcore/wire/rtc_program.h"
 #include "raw_client.h"
+#include "tcp/transport.h"
 #include "tests/support/slow_compiler.h"
-#include "transport/factory/factory.h"
 
 namespace tf::worker {
 namespace {
@@ -19,7 +19,7 @@ class CompileDeath : public testing::Test {
     worker_ = std::make_unique<WorkerProcess>(std::vector<std::string>{}, TF_CPU_RUNTIME);
     EXPECT_TRUE(worker_->ready());
     session_ = worker_->children().front();
-    client_ = std::make_unique<RawClient>(*worker_, **choose("tcp", worker_->tcp()));
+    client_ = std::make_unique<RawClient>(*worker_, tcp::transport());
     EXPECT_TRUE(client_->status.is_ok()) << client_->status.to_string();
     protocol::RtcProgram program;
     program.text = "source";

@@ -14,6 +14,7 @@
 
 #include "hipcore/wire/gen/schema.h"
 #include "hipcore/wire/hello.h"
+#include "tcp/transport.h"
 #include "transport/net/attach.h"
 #include "worker/supervisor/supervisor.h"
 #include "worker_process.h"
@@ -139,7 +140,7 @@ TEST(Supervisor, LanesOfUnknownTokensAreClosed) {
   ASSERT_TRUE(worker.ready());
   net::Attach attach;
   attach.token = net::Token::random().value();
-  attach.kind = net::TransportKind::kTcp;
+  attach.kind = tcp::kKind;
   Result<net::OwnedFd> lane = net::dial_lane(worker.tcp(), attach, Deadline::after(5s));
   ASSERT_TRUE(lane.is_ok());
   EXPECT_TRUE(closed_within(lane->get(), 3s));
