@@ -16,18 +16,18 @@
 namespace tf::proxy {
 
 namespace internal {
-// The client once it is connected. Null again in the child of fork(). Release pairs with acquire_client().
+// The client once it is connected; null again in the child of fork(). Release pairs with acquire_client().
 extern constinit std::atomic<Client*> connected_client;
 Client* acquire_first_client();
 }  // namespace internal
 
-// The client, connecting if this is the first time; null when there is none.
+// The client; connects at the first call. Null if there is none.
 inline Client* acquire_client() {
   Client* const client = internal::connected_client.load(std::memory_order_acquire);
   return client != nullptr && !client->connection().lost() ? client : internal::acquire_first_client();
 }
 
-// The client if there is a usable one already; never connects.
+// The client if there is a usable one; never connects.
 Client* current_client();
 
 // Why acquire_client() returned null: hipErrorNotInitialized (no worker, wrong settings, forked child) or
@@ -37,7 +37,7 @@ hipError_t no_client_error();
 // Runs at the end of the process, after the program's own destructors: tells the worker.
 void end_process();
 
-// Tests: use this client instead of connecting. The caller keeps owning it; null takes it away again.
+// For tests: use this client instead of connecting. The caller keeps ownership; null removes it again.
 void use_client(Client* client);
 
 }  // namespace tf::proxy

@@ -32,7 +32,7 @@ hipError_t pack(const KernelLayout& layout, const Launch& launch, PackedArgument
   return packed.pack(layout, launch.arguments);
 }
 
-// Takes the launch into a capture, if its stream is being captured. REQUIRES: client.graphs().capturing()
+// If the stream is being captured, adds the launch to the capture. REQUIRES: client.graphs().capturing()
 Graphs::Verdict capture(Client& client, int device, const Launch& launch, const KernelLayout& layout,
                         const protocol::LaunchRequest& request, std::span<const std::byte> arguments) {
   graph::Library& graphs = client.graphs().library();

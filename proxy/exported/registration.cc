@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What compiled programs register before main(): noted, nothing else. No client is made here.
+// What compiled programs register before main() is only recorded. No client is created here.
 #include "proxy/base/log.h"
 #include "proxy/client/process.h"
 #include "proxy/exported/support.h"
@@ -14,7 +14,7 @@ void** __hipRegisterFatBinary(ApiCall&, const void* data) {
 
 void __hipUnregisterFatBinary(ApiCall&, void** modules) {
   Registry::instance().remove_binary(modules);
-  // Its modules stay loaded until the client ends; only the stubs' addresses must not be mistaken.
+  // Its modules stay loaded until the client ends; only the stubs' addresses must not be taken for others.
   if (Client* client = current_client(); client != nullptr) client->modules().forget_registered();
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The messages about the host window. Its memory is no device's: device 0's executor does them.
+// Sends the messages about the host window. Its memory belongs to no device: device 0's executor handles
+// them.
 #include "proxy/memory/host_parts.h"
 
 namespace tf::proxy {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// HostParts: parts of the host window at the worker, and files of the program that it maps there. Any thread.
+// HostParts: opens and closes parts of the host window at the worker, and has it map the program's files
+// there. Any thread.
 #pragma once
 
 #include <hip/hip_runtime_api.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The messages that lease device memory and give it back.
+// Leases device memory from the worker, and returns it.
 #include "proxy/memory/leases.h"
 
 #include <mutex>

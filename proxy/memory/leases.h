@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Leases: device memory from the worker, mapped into this process where it can be. Any thread.
+// Leases: device memory from the worker, mapped into this process where possible. Any thread.
 #pragma once
 
 #include <hip/hip_runtime_api.h>

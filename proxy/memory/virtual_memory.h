@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// VirtualMemoryMap: the program's reserved addresses, its physical memory and what is mapped where.
+// VirtualMemoryMap: the program's reserved addresses, its physical memory, and the mappings between them.
 //
 // Reservations are cut here from a range that the worker and this process both keep free, so they cost no
 // round trip. For physical memory and mappings this is the account by which calls check their arguments

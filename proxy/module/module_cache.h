@@ -32,7 +32,7 @@ struct DeviceVariable {
   std::uint64_t bytes = 0;
 };
 
-// Is told where the variables of modules lie, for as long as they are loaded.
+// Learns where the variables of loaded modules are.
 class DeviceVariables {
  public:
   virtual void add_variable(int device, std::uint64_t address, std::uint64_t bytes) = 0;

@@ -10,9 +10,10 @@ namespace tf::proxy {
 
 class Connection;
 
-// Both as hipcore/wire/rtc_program.h encodes them; the result is the worker's, not looked at. When there is
-// none, one that says why: HIPRTC_ERROR_INTERNAL_ERROR or HIPRTC_ERROR_OUT_OF_MEMORY. Waits for as long as
-// compiling takes, and holds up no other thread. REQUIRES: 0 <= device < connection.device_count()
+// Program and result are encoded as in hipcore/wire/rtc_program.h; the worker's result is not checked. If
+// there is none, returns one that says why: HIPRTC_ERROR_INTERNAL_ERROR or HIPRTC_ERROR_OUT_OF_MEMORY. Waits
+// as long as the compilation takes, without holding up other threads. REQUIRES: 0 <= device <
+// connection.device_count()
 std::vector<std::byte> compile_remotely(Connection& connection, int device,
                                         std::span<const std::byte> program);
 

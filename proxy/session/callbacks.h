@@ -39,7 +39,7 @@ class Callbacks {
   hipError_t add(int device, std::uint64_t stream, Function function);
   // Whether some have not ended yet. The calling thread sees those it knows of.
   bool any() const { return unfinished_.load(std::memory_order_acquire) != 0; }  // pairs with run_due()
-  // From the connection's observer: `cookie` may run. Unknown cookies are dropped.
+  // Called by the connection's observer: `cookie` may run. Unknown cookies are dropped.
   void due(std::uint64_t cookie, hipError_t error);
   // There is an asynchronous copy to move along if nobody waits for it.
   void transfer_started();

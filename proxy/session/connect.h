@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From settings to an endpoint: control connection, HELLO, transport, lanes. Blocks at most the connect
-// timeout.
+// Connects according to the settings: control connection, HELLO, transport, lanes. Blocks for at most the
+// connect timeout.
 #pragma once
 
 #include <memory>
@@ -14,10 +14,10 @@
 
 namespace tf::proxy {
 
-// What a client is made from.
+// The parts from which a client is built.
 struct Connected {
   std::unique_ptr<Endpoint> endpoint;
-  protocol::WorkerSnapshot snapshot;  // of all of the worker's devices
+  protocol::WorkerSnapshot snapshot;  // for all devices of the worker
   net::OwnedFd control;
   protocol::SharedFiles files;
   int only_device = -1;  // TF_DEVICE_ID

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a connection waits for the worker: for streams, for devices, and for what they have left behind here.
+// Waits for streams and devices of the worker, and for the transfers that belong to them.
 #include "proxy/session/connection.h"
 
 namespace tf::proxy {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Payload on the bulk plane: what is the same for every request.
+// Sends and receives payload on the bulk plane, whatever the request.
 #include "proxy/session/payload.h"
 
 namespace tf::proxy {
@@ -18,7 +18,7 @@ Status start(Connection& connection, Start start_transfer) {
 
 }  // namespace
 
-// Relaxed, both: only uniqueness.
+// Both relaxed: they only have to be unique.
 OutgoingPayload::OutgoingPayload(Connection& connection)
     : connection_(connection),
       order_(connection.send_order_),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Payload on the bulk plane: sent or received for a request that names its tag. The plain forms have moved it
-// on return; the later ones leave it to the Transfers (transfers.h). Any thread.
+// Payload on the bulk plane, sent or received for a request that names its tag. The plain forms return when
+// it has moved; the later ones leave it to the Transfers (transfers.h). Any thread.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
@@ -16,9 +16,9 @@
 
 namespace tf::proxy {
 
-// One payload that leaves. Holds the order of payloads from its tag on: they leave in the order of their
-// messages, so that the worker's executor never waits for one that is stuck behind a later one. Goes when the
-// message is posted and all pieces have been given to the bulk plane.
+// One outgoing payload. From its tag on it holds the payloads' order: they leave in the order of their
+// messages, so that the worker's executor never waits for one that is stuck behind a later one. Destroy it
+// when the message is posted and the bulk plane has all pieces.
 class OutgoingPayload {
  public:
   explicit OutgoingPayload(Connection& connection);
@@ -27,7 +27,7 @@ class OutgoingPayload {
 
   std::uint64_t tag() const { return tag_; }
   // Starts sending the payload's next bytes. The bulk plane takes kBulkPendingMax of them; then the oldest
-  // copies finish first. Not ok: the connection has failed.
+  // ones must finish first. Not ok: the connection has failed.
   Status send(std::span<const std::byte> data, BulkCompletion& completion);
 
  private:
@@ -36,7 +36,8 @@ class OutgoingPayload {
   const std::uint64_t tag_;
 };
 
-// One that comes. Its message is posted behind the first receive, but for payloads in pieces (keep_open()).
+// One incoming payload. Its message is posted after the first receive, except for payloads in pieces
+// (keep_open()).
 class IncomingPayload {
  public:
   explicit IncomingPayload(Connection& connection);
@@ -56,8 +57,8 @@ class IncomingPayload {
   bool open_ = false;
 };
 
-// Starts sending `data` and has `tell` post or call the request. `started` says whether there is something to
-// wait for: when telling has failed, too, the connection is lost then, which ends the transfer.
+// Starts sending `data`, and has `tell` post or call the request. `started` says whether there is something
+// to wait for. If `tell` fails as well, the connection is lost by then, which ends the transfer.
 template <typename Request, typename Tell>
 hipError_t start_sending(Connection& connection, Request& request, std::span<const std::byte> data,
                          BulkCompletion& completion, bool& started, Tell tell) {
@@ -85,7 +86,7 @@ hipError_t start_receiving(Connection& connection, int device, Request& request,
 // Finishes a transfer that the call waits for.
 hipError_t finish_transfer(Connection& connection, const BulkCompletion& completion, bool started,
                            hipError_t told);
-// The end of one that it leaves running, which `pump` moves along. REQUIRES: transfers().add() made it
+// Ends a transfer that was left running, with `pump` moving it along. REQUIRES: transfers().add() made it
 hipError_t leave_transfer(Connection& connection, Callbacks& pump, const std::shared_ptr<Transfer>& transfer,
                           bool started, hipError_t posted);
 

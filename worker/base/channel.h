@@ -17,7 +17,7 @@ namespace tf::worker {
 
 // The number of the channel's descriptor in a session process.
 inline constexpr int kSessionChannelFd = 3;
-inline constexpr std::size_t kOffersPerSessionMax = 128;  // what one session lets others have
+inline constexpr std::size_t kOffersPerSessionMax = 128;  // that one session may have
 
 enum class Envelope : std::uint32_t {
   kReady = 1,    // session -> supervisor: warm, waiting for a client
@@ -25,7 +25,7 @@ enum class Envelope : std::uint32_t {
   kExpect = 3,   // session -> supervisor: lanes with this token are mine
   kLane = 4,     // supervisor -> session: a lane of your endpoint
   kDrain = 5,    // supervisor -> session: finish and exit
-  // Memory that sessions of this worker share (memory/sharing.h); its name is attach.token.
+  // For memory that sessions of this worker share (memory/sharing.h); its name is attach.token.
   kOffer = 6,     // session -> supervisor: keep this memory for anybody who knows its name
   kWithdraw = 7,  // session -> supervisor: no longer
   kWant = 8,      // session -> supervisor: asks for the memory with this name

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Life: a session as its parts see it: whether it goes on, how they wait in it, and how they end it.
+// Life: a session as its parts see it: whether it continues, how to wait in it, and how to end it.
 #pragma once
 
 #include <atomic>
@@ -14,10 +14,10 @@ class Life {
   bool ending() const { return ending_.load(std::memory_order_acquire); }  // pairs with note_end()
   // Any thread: ends the session with `reason` (the first one counts).
   virtual void end(Status reason) = 0;
-  // Any thread: no further requests are taken; the session ends when what was sent so far is done.
+  // Any thread: takes no further requests; the session ends when everything sent so far is done.
   virtual void drain() = 0;
 
-  // Executor thread. Waits until `done()`; false when the session ends instead. Meanwhile payload moves, and
+  // Executor thread. Waits until `done()`; false: the session ends instead. Meanwhile payload moves, and
   // requests are taken from the ring, but none is executed.
   template <typename Done>
   bool wait_until(Done done) {

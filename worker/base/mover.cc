@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The thread that moves payload, and the help it gets.
+// Runs the thread that moves payload, and lets other threads help it.
 #include "worker/base/mover.h"
 
 #include <chrono>

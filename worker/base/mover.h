@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mover: the endpoint's mover role. A thread of its own moves payload; the executor helps while it waits.
+// Mover: the endpoint's mover role. A separate thread moves payload; the executor helps while it waits.
 #pragma once
 
 #include <mutex>
@@ -17,12 +17,12 @@ class Mover {
   Mover(const Mover&) = delete;
   Mover& operator=(const Mover&) = delete;
 
-  // Its thread runs until the session ends.
+  // Starts its thread, which runs until the session ends.
   void start();
-  // REQUIRES: the session ends. Without effect where it was not started.
+  // REQUIRES: the session ends. Does nothing if it was not started.
   void join();
 
-  // Moves payload, unless another thread is doing so or the transport wants one mover only. Any thread.
+  // Moves payload, unless another thread does or the transport allows only one mover. Any thread.
   void drive();
 
  private:

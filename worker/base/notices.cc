@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The frames of answers and notices.
+// Builds and sends the frames of answers and notices.
 #include "worker/base/notices.h"
 
 #include "hipcore/wire/gen/messages.h"

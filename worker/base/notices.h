@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a session tells its client: answers to requests, and the notices that no request asked for. Any
-// thread; what Sender says of threads and failures holds.
+// A session's messages to its client: answers to requests, and notices that no request asked for. Any thread;
+// Sender's rules on threads and failures hold.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
@@ -18,15 +18,15 @@ namespace tf::worker {
 inline constexpr std::size_t kFailureTextMax = 1024;  // about a device, sent to the client
 
 // Ends `request`. Its flags, not its kind, say whether the client waits for an answer: {i32 error, u32 0} +
-// body. For one that does not wait there is nothing on success and a Fault, with `stream`, the client's raw
-// handle, on failure; hipErrorNotReady is no failure.
+// body. If it does not wait, success sends nothing and failure sends a Fault with `stream`, the client's raw
+// handle; hipErrorNotReady is not a failure.
 void end_request(Sender& sender, const FrameHeader& request, hipError_t error,
                  std::span<const std::byte> body = {}, std::uint64_t stream = 0);
 // The posted `request` failed later.
 void send_fault(Sender& sender, const FrameHeader& request, hipError_t error, std::uint64_t stream);
 // Earlier work of the stream failed; 0: of any stream of the device.
 void send_fault_of_work(Sender& sender, int device, hipError_t error, std::uint64_t stream);
-// A device has failed, and of what, in words for the program's user.
+// A device has failed; says why, in words for the program's user.
 void send_device_failed(Sender& sender, int device, hipError_t error, std::string_view what);
 
 }  // namespace tf::worker

@@ -75,8 +75,8 @@ class DirectCopies {
   void collect();
   // Payload is still in flight.
   bool pending();
-  // Before memory goes: waits for payload that still moves there, and takes it from the transport. False: the
-  // session ends, and the memory with it.
+  // Call it before memory goes away: waits for payload that still moves there, and removes it from the
+  // transport. False: the session ends, and the memory with it.
   bool let_go(std::uint64_t address, std::uint64_t bytes);
 
  private:

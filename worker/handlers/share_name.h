@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of shared memory and events in requests and replies.
+// Reads and writes the names of shared memory and events in requests and replies.
 #pragma once
 
 #include <cstring>

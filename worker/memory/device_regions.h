@@ -42,8 +42,8 @@ class DeviceRegions {
   // Registers the session's own memory, allocated or mapped as a whole, with the transport. No effect if the
   // host can address it, the transport moves data by the host only, or it has refused.
   void add(std::uint64_t address, std::uint64_t bytes, int device);
-  // Before memory goes: takes it from the transport. Of any memory, also where add() was without effect.
-  // REQUIRES: no payload moves there (DirectCopies::let_go() sees to it).
+  // Call it before memory goes away: removes it from the transport. For any memory, even if add() had no
+  // effect. REQUIRES: no payload moves there (DirectCopies::let_go() ensures it).
   void remove(std::uint64_t address, std::uint64_t bytes);
 
   // Adds to `to_flush` the devices of [address, address + bytes) on which the transport's writes may be

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts of the host window, opened, closed, and sent to the client.
+// Opens and closes parts of the host window, and sends their content to the client.
 #include "worker/memory/host_parts.h"
 
 #include <sys/mman.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// HostParts: what the client has opened of the host window (host_window.h).
+// HostParts: the parts of the host window that the client has opened (host_window.h).
 //
-// The client opens parts, which the runtime is told of (hipHostRegister); pages come with the first touch.
-// What stands in the memory is the client's business: it is never interpreted here, and the window's file is
-// sealed, so that it cannot shrink under a reader.
+// The client opens parts, which are registered with the runtime (hipHostRegister); pages are allocated on
+// first touch. The content belongs to the client and is never interpreted here. The window's file is sealed,
+// so it cannot shrink under a reader.
 //
 // A client on this host may also pass its own files, whose pages its program has registered. They are mapped
 // into the last quarter of the window. Such a file may shrink. A process that touches the lost part dies of a

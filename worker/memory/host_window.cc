@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reserving the host window, and making it a shared file or a mirror.
+// Reserves the host window, and turns it into a shared file or a mirror.
 #include "worker/memory/host_window.h"
 
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much memory this machine has.
+// The amount of memory of this machine.
 #pragma once
 
 #include <unistd.h>

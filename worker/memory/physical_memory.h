@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// PhysicalMemory: what the client makes with hipMemCreate, and where it has mapped it.
+// PhysicalMemory: memory that the client creates with hipMemCreate, and where the client has mapped it.
 //
 // The snapshot's reserved range belongs to the client. Which parts of it hipMemAddressReserve gave out is the
 // client's business; this class only makes sure that nothing is mapped outside the range or twice. Belongs to

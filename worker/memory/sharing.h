@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sharing: memory and events that this session lets other sessions of the worker have, and what it has
-// of theirs.
+// Sharing: memory and events that this session shares with other sessions of the worker, and those it has
+// opened.
 //
-// Names are random, and only the client that asked for one learns it. Whoever knows a name may open the
-// piece. Pieces of leases are opened at an address in their device's window; physical memory is imported
+// Names are random, and only the client that asked for one learns it. Anyone who knows a name may open the
+// piece. Pieces of leases are opened at an address in their device's window. Physical memory is imported
 // under a handle, and the client maps it. Belongs to the executor thread.
 #pragma once
 
@@ -26,7 +26,7 @@ namespace tf::worker {
 
 class Sharing {
  public:
-  // What there is to share, and what is opened of others'. All outlive it.
+  // What can be shared, and the places for what others share. All outlive it.
   struct Parts {
     const protocol::HipTable& hip;
     const protocol::WorkerSnapshot& snapshot;

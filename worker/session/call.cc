@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What handlers ask of a request, and how it ends.
+// The questions that handlers ask about a request, and its end.
 #include "worker/session/call.h"
 
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The runtime's answers in the wire's own structs. This is the worker's edge between a HIP release's layouts
-// and ours.
+// Converts the runtime's answers to the wire's own structs: the boundary in the worker between a HIP
+// release's layouts and ours.
 #include "worker/session/device_facts.h"
 
 #include <algorithm>

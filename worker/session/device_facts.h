@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the client is told of the devices when it comes. Executor thread, before a client comes.
+// The device facts that a client gets when it connects. Executor thread, before a client connects.
 #pragma once
 
 #include "hipcore/wire/device_snapshot.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a session's parts are made, and what becomes of what the client left behind.
+// Builds a session's parts, and releases what the client left behind.
 #include "worker/session/session_state.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ SessionState::SessionState(SessionSetup setup, Life& session_life)
       mover(setup.endpoint, life),
       sender(setup.endpoint),
       own_calls([this](hipError_t error, hipStream_t stream, int of) {
-        // A stream that the client has destroyed is the null stream's business.
+        // Failures on a stream that the client has destroyed are reported for the null stream.
         const int known = of == OwnCalls::kCurrent ? std::max(device.get(), 0) : of;
         send_fault_of_work(sender, known, error, streams.name_of(stream));
       }),
@@ -40,7 +40,7 @@ SessionState::SessionState(SessionSetup setup, Life& session_life)
       direct_copies({hip, own_calls, bulk, life, sender, device, host_reach, device_regions}),
       compiles({hip, setup.optional.rtc, bulk, copies, life, mover, sender}) {}
 
-// REQUIRES: the session has ended, and the mover.
+// REQUIRES: the session and the mover have ended.
 SessionState::~SessionState() {
   own_calls.stop();
   waiters.stop();  // they use the objects

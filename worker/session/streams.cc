@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams that are named, finishing, or waited for.
+// Looks up streams, destroys those whose work is done, and waits for streams.
 #include "worker/session/streams.h"
 
 namespace tf::worker {

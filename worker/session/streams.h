@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams: the client's streams, those it has destroyed that still have work, and when devices are idle.
+// Streams: the client's streams, the destroyed ones that still have work, and whether devices are idle.
 // Belongs to the executor thread.
 #pragma once
 
@@ -21,7 +21,7 @@ inline constexpr std::size_t kFinishingStreamsMax = 1024;  // destroyed by the c
 
 class Streams {
  public:
-  // All outlive it. `objects` has the streams that the client can name.
+  // All outlive it. `objects` holds the streams that the client can name.
   Streams(const protocol::HipTable& hip, OwnCalls& own_calls, const ObjectTable& objects,
           CurrentDevice& device, Life& life)
       : hip_(hip), own_calls_(own_calls), objects_(objects), device_(device), life_(life) {}
@@ -30,7 +30,7 @@ class Streams {
 
   // Client's stream handle -> runtime stream and its device. False: unknown. 0 and 1 are the null stream.
   bool find(std::uint64_t raw, hipStream_t& stream, int& device) const;
-  // The client's handle; 0 for the null stream and for what it has destroyed.
+  // The client's handle; 0 for the null stream and for destroyed ones.
   std::uint64_t name_of(hipStream_t stream) const;
 
   // Destroys the stream once it is idle. Until then its device does not count as idle.
@@ -44,12 +44,12 @@ class Streams {
 
   // Whether every stream of `device` is idle; makes the device current.
   bool device_idle(int device);
-  // Wait until it is. False when the session ends instead.
+  // Wait until it is idle. False: the session ends instead.
   bool wait_device_idle(int device);
   bool wait_all_idle();
 
  private:
-  // Were they the runtime's to finish, nobody here could tell when a device is idle.
+  // If the runtime finished them, nobody here could tell when a device is idle.
   struct Finishing {
     hipStream_t stream = nullptr;
     int device = 0;

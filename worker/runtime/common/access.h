@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who may reach memory, as programs say it of pools and of mappings.
+// Access rights to memory, as programs set them for pools and mappings.
 #pragma once
 
 #include <hip/hip_runtime_api.h>

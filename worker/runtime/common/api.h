@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The frames of the exported functions: they keep the thread's last error and let no exception reach the
+// The frames of the exported functions: they keep the thread's last error, and let no exception reach the
 // caller's C code. Thread-safe.
 #pragma once
 
@@ -33,13 +33,13 @@ hipError_t guarded(Call&& call) noexcept {
 }
 }  // namespace internal
 
-// For what needs no device: nothing is started there.
+// For functions that need no device: starts nothing.
 template <typename Body>
 hipError_t host_api(Body&& body) noexcept {
   return remember(internal::guarded([&] { return Backend::call_on_host(std::forward<Body>(body)); }));
 }
 
-// For what is done on the thread's device; and the same for what keeps no last error.
+// For functions on the thread's device; quiet_api() is for those that leave the last error alone.
 template <typename Body>
 hipError_t quiet_api(Body&& body) noexcept {
   return internal::guarded([&] { return Backend::call(std::forward<Body>(body)); });

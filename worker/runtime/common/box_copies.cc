@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies of rows and boxes: every form of the API becomes a graph::CopyWork. Arrays are not supported.
+// Copies of rows and boxes: turns every form of the API into a graph::CopyWork. Arrays are not supported.
 #include "worker/runtime/common/api.h"
 #include "worker/runtime/common/boxes.h"
 #include "worker/runtime/common/capture.h"
@@ -8,7 +8,7 @@
 namespace tf::runtime {
 namespace {
 
-// Reads the parameters and makes the copy, or takes it into a capture. An empty box is success.
+// Reads the parameters, and makes the copy or adds it to a capture. An empty box is success.
 template <typename Make, typename Read>
 hipError_t copy(bool is_empty, hipStream_t handle, Wait wait, Make make, Read&& read) {
   Backend::Stream stream{};

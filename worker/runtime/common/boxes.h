@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// HIP's parameters of row and box copies as one type, that of the graph library. Pure functions; any thread.
+// Converts HIP's parameters of row and box copies to the graph library's type. Pure functions; any thread.
 // For hipMemcpy3DParms see graph::read_copy().
 //
-// hipErrorInvalidPitchValue where rows overlap, hipErrorNotSupported for arrays. REQUIRES: no side of the box
-// is 0
+// hipErrorInvalidPitchValue: rows overlap; hipErrorNotSupported: arrays. REQUIRES: no side of the box is 0
 #pragma once
 
 #include <hip/hip_runtime_api.h>

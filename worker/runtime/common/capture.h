@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What calls on a stream do while some stream is being captured. Thread-safe.
+// Used by calls on a stream while some stream is being captured. Thread-safe.
 #pragma once
 
 #include <hip/hip_runtime_api.h>

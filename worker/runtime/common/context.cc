@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Contexts: each device has one; making one current makes its device current.
+// Contexts: each device has one; making it current makes its device current.
 #include <vector>
 
 #include "worker/runtime/common/device.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Linear copies. What the program says about the direction is only checked for sense.
+// Linear copies. The direction given by the program is only checked for consistency.
 #include "worker/runtime/common/copies.h"
 
 #include "worker/runtime/common/capture.h"
@@ -8,7 +8,7 @@
 namespace tf::runtime {
 namespace {
 
-// Takes the copy into a capture, if the stream is being captured.
+// If the stream is being captured, adds the copy to the capture.
 graph::Library::Verdict capture_line(graph::Library& library, void* target, const void* source,
                                      std::size_t bytes, hipMemcpyKind kind, const Backend::Stream& stream,
                                      Wait wait) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Linear copies as hipMemcpy* checks and makes them. REQUIRES: called in api()
+// Checks and makes linear copies for hipMemcpy*. REQUIRES: called in api()
 #pragma once
 
 #include <hip/hip_runtime_api.h>

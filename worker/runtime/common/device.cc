@@ -97,7 +97,7 @@ hipError_t hipInit(unsigned flags) {
   return host_api([&] { return flags == 0 ? Backend::status() : hipErrorInvalidValue; });
 }
 
-// The version of HIP that this library speaks, as a program expects it: not a driver's own.
+// The version of HIP that this library implements, as a program expects it; not a driver's version.
 hipError_t hipDriverGetVersion(int* version) {
   return host_api([&] { return version ? (*version = HIP_VERSION, hipSuccess) : hipErrorInvalidValue; });
 }
@@ -221,7 +221,7 @@ hipError_t hipDeviceGetCacheConfig(hipFuncCache_t* config) {
   return api([&] { return config ? Backend::cache_config(*config) : hipErrorInvalidValue; });
 }
 
-// The banks are four bytes wide on every device; HIP says that such hints may be ignored.
+// The banks are four bytes wide on every device; HIP allows ignoring such hints.
 hipError_t hipDeviceSetSharedMemConfig(hipSharedMemConfig) {
   return api([] { return hipSuccess; });
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the front asks about the number of a device.
+// Checks of device numbers in the front.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
@@ -10,7 +10,7 @@ namespace tf::runtime {
 
 inline bool valid_device(int ordinal) { return ordinal >= 0 && ordinal < Backend::device_count(); }
 
-// A frame of what needs no device to be ready, but one that there is.
+// The frame of functions that need an existing device, but not a ready one.
 template <typename Body>
 hipError_t with_device(int ordinal, Body&& body) {
   return host_api([&]() -> hipError_t { return valid_device(ordinal) ? body() : hipErrorInvalidDevice; });

@@ -9,7 +9,7 @@ namespace {
 
 using Event = Backend::Event;
 
-// What an event makes visible to whom is a GPU's question.
+// Flags about an event's visibility matter only on a GPU.
 constexpr unsigned kReleases = hipEventReleaseToDevice | hipEventReleaseToSystem;
 constexpr unsigned kFlags = hipEventBlockingSync | hipEventDisableTiming | hipEventInterprocess | kReleases;
 
@@ -36,8 +36,8 @@ hipError_t destroy(hipEvent_t handle) {
   return Backend::destroy_event(handle);
 }
 
-// The frame of what is asked of an event. Of one that stands for a point in a capture that is an error, and
-// the end of the capture.
+// The frame of queries of an event. If the event stands for a point in a capture, a query is an error and
+// ends the capture.
 template <typename Body>
 hipError_t with_event(hipEvent_t handle, Body&& body) {
   return api([&]() -> hipError_t {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recording events, for hipEventRecord and for launches between events. REQUIRES: called in api()
+// Records events, for hipEventRecord and for launches between events. REQUIRES: called in api()
 #pragma once
 
 #include <hip/hip_runtime_api.h>
@@ -8,7 +8,7 @@
 
 namespace tf::runtime {
 
-// The event is recorded, or taken into the capture.
+// Records the event, or adds that to the capture.
 inline hipError_t record_event(const Backend::Event& event, const Backend::Stream& stream) {
   if (const hipError_t status = Backend::check_record(event, stream)) return status;
   if (graph::Library* const library = capturing()) [[unlikely]] {

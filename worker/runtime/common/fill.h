@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fill: memory that gets a repeated value of 1, 2 or 4 bytes, rows of `width` bytes in slices.
+// Fill: memory to be set to a repeated value of 1, 2 or 4 bytes; rows of `width` bytes in slices.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ struct Fill {
   std::size_t slice = 0;  // bytes from slice to slice
 };
 
-// From the first byte to the last, gaps included. False when that is no number. REQUIRES: no side of it is 0
+// The bytes from first to last, gaps included. False: the number overflows. REQUIRES: no side of it is 0
 inline bool reach_of(const Fill& fill, std::size_t& bytes) {
   std::size_t rows = 0;
   if (__builtin_mul_overflow(fill.pitch, fill.height - 1, &rows)) return false;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fills: every form of the API becomes a Fill. They are in stream order also where the call is not
-// asynchronous.
+// Fills: turns every form of the API into a Fill. Even synchronous calls are in stream order.
 #include "worker/runtime/common/api.h"
 #include "worker/runtime/common/capture.h"
 #include "worker/runtime/common/fill.h"
@@ -8,7 +7,7 @@
 namespace tf::runtime {
 namespace {
 
-// Takes the fill into a capture, if the stream is being captured: one node for each slice.
+// If the stream is being captured, adds the fill to the capture: one node for each slice.
 graph::Library::Verdict capture_slices(graph::Library& library, const Fill& wish,
                                        const Backend::Stream& stream, Wait wait) {
   graph::Library::Verdict verdict;
@@ -74,7 +73,7 @@ hipError_t fill_3d(const hipPitchedPtr& target, int value, const hipExtent& exte
   wish.pitch = target.pitch;
   if (__builtin_mul_overflow(target.pitch, target.ysize, &wish.slice)) return hipErrorInvalidValue;
   if (extent.depth > 1 && target.ysize < extent.height) return hipErrorInvalidValue;  // slices would overlap
-  if (extent.depth > 1 && target.ysize == extent.height) {  // slices that touch are one
+  if (extent.depth > 1 && target.ysize == extent.height) {  // adjacent slices are one
     if (__builtin_mul_overflow(extent.height, extent.depth, &wish.height)) return hipErrorInvalidValue;
     wish.depth = 1;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What may be asked and told about kernels, by handle and by host address; and occupancy.
+// Queries and settings of kernels, by handle and by host address; and occupancy.
 #include "worker/runtime/common/api.h"
 #include "worker/runtime/common/programs.h"
 
@@ -8,7 +8,7 @@ namespace {
 
 using Kernel = Backend::Kernel;
 
-// The frame of what is asked about a program's kernel, on the thread's device.
+// The frame of queries of a program's kernel, on the thread's device.
 template <typename Body>
 hipError_t with_host(const void* host, Body&& body) {
   return api([&]() -> hipError_t {
@@ -18,7 +18,7 @@ hipError_t with_host(const void* host, Body&& body) {
   });
 }
 
-// The same by handle; the kernel is null for one that is none.
+// The same by handle; the kernel is null for an invalid handle.
 template <typename Body>
 hipError_t with_handle(hipFunction_t handle, Body&& body) {
   return api([&]() -> hipError_t { return body(Backend::find_function(handle)); });
@@ -75,7 +75,7 @@ hipError_t hipFuncSetCacheConfig(const void* host, hipFuncCache_t config) {
   return with_host(host, [&](const Kernel& kernel) { return Backend::set_function_cache(kernel, config); });
 }
 
-// A hint, which may be ignored; but the function must be one.
+// A hint, which may be ignored; but the function must be valid.
 hipError_t hipFuncSetSharedMemConfig(const void* host, hipSharedMemConfig) {
   return with_host(host, [](const Kernel&) { return hipSuccess; });
 }

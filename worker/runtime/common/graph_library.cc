@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The graph library's side in a runtime: kernels, memory and events of graphs, and running them, are the
-// Backend's.
+// Connects the graph library to a runtime: the Backend provides kernels, memory and events of graphs, and
+// runs them.
 #include "worker/runtime/common/graph_library.h"
 
 #include "worker/runtime/common/programs.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The process's graph library: what graphs and captures are is decided there, as for the client. Thread-safe.
+// The process's graph library: it implements graphs and captures, here as in the client. Thread-safe.
 #pragma once
 
 #include <atomic>
@@ -12,7 +12,7 @@ namespace internal {
 extern std::atomic<graph::Library*> graph_library;  // null until graphs() makes it
 }
 
-// For ever: programs call HIP from destructors that run after main.
+// Never destroyed: programs call HIP from destructors that run after main.
 graph::Library& graphs();
 
 // The library while some stream is being captured, else null; every call on a stream checks this. Acquire

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launches: checked at the call; the arguments are taken along; in stream order, or into a capture.
+// Launches: checks them at the call and copies the arguments; runs them in stream order, or adds them to a
+// capture.
 #include "worker/runtime/common/launch.h"
 
 #include <cstdint>

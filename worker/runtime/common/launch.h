@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launches: what every form of the API asks for. REQUIRES: called in api()
+// Launches kernels, for every form of the API. REQUIRES: called in api()
 #pragma once
 
 #include <hip/hip_runtime_api.h>
@@ -21,7 +21,7 @@ struct LaunchRequest {
   hipEvent_t stop = nullptr;
 };
 
-// Of a kernel by its handle, which becomes the name.
+// Launches a kernel by its handle, which becomes the name.
 hipError_t launch(hipFunction_t function, LaunchRequest& request);
 
 }  // namespace tf::runtime

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// HSA's numbers of the links between devices, which HIP hands on.
+// HSA's numbers for links between devices, which HIP passes on.
 #pragma once
 
 namespace tf::runtime {

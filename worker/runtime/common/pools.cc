@@ -40,7 +40,7 @@ hipError_t set_access(const Backend::Pool& pool, const hipMemAccessDesc* wishes,
   return status == hipSuccess ? Backend::set_pool_access(pool, {wishes, count}) : status;
 }
 
-// The frame of what is asked of a device's pools.
+// The frame of queries of a device's pools.
 template <typename Body>
 hipError_t with_device_pool(hipMemPool_t* pool, int device, Body&& body) {
   return api([&]() -> hipError_t {

@@ -44,7 +44,7 @@ class Programs {
   const char* name(const void* host) const;
   // The device's context is gone, with everything loaded there.
   void forget_modules(int device);
-  // Grows when something found before is no longer so. Acquire: what was found at this version is complete.
+  // Grows when a lookup may have become wrong. Acquire: what was found at this version is complete.
   std::uint64_t version() const { return version_.load(std::memory_order_acquire); }
 
  private:
@@ -70,7 +70,7 @@ class Programs {
   std::atomic<std::uint64_t> version_{1};  // release pairs with version()
 };
 
-// For the whole process, and apart from the Backend: registering, before main, starts no driver and reads no
+// One for the process, separate from the Backend: registration, before main(), starts no driver and reads no
 // settings. Never destroyed.
 Programs& programs();
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What compiled programs call: registration before main, launch configurations, variables by host address.
+// The functions that compiled programs call: registration before main(), launch configurations, variables by
+// host address.
 #include <cstdio>
 
 #include "hipcore/codeobject/fat_binary.h"
@@ -16,7 +17,8 @@ CallConfigurations& configurations() {
   return mine;
 }
 
-// Registering has no way to say no: said once, loudly; using such a symbol then fails with its own error.
+// Registration cannot return an error. It prints one, once; later use of such a symbol fails with its own
+// error.
 void refuse(const char* what, const char* name) {
   std::fprintf(stderr, "%s: %s %s is not supported\n", Backend::kName, what, name ? name : "?");
 }

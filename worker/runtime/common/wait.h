@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a copy or a fill is done when its call returns.
+// Whether a call returns only when its copy or fill is done.
 #pragma once
 
 namespace tf::runtime {

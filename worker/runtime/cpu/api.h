@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The front's frames, for the functions that only this runtime exports.
+// The front's frames, for functions that only this runtime exports.
 #pragma once
 
 #include "worker/runtime/common/api.h"

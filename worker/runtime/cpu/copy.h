@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What copies, launched or in graphs, are checked for and how they are made. Thread-safe.
+// Checks and makes copies, whether called or in graphs. Thread-safe.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
@@ -12,7 +12,7 @@ namespace tf::cpu {
 bool is_pageable(const graph::CopyWork& copy);
 // Copies, now.
 hipError_t run_copy(const graph::CopyWork& copy);
-// The known memory at both ends reaches as far as the copy.
+// Whether the known memory at both ends is large enough for the copy.
 bool within_memory(const graph::CopyWork& copy);
 
 }  // namespace tf::cpu

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Events: recording, waiting for and measuring between them.
+// Records events, waits for them, and measures between them.
 #include "worker/runtime/cpu/event.h"
 
 #include <utility>

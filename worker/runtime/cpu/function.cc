@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What kernels are asked and told; and occupancy: how many blocks share a core, as the device's limits and
-// the kernel's shared memory allow.
+// Queries and settings of kernels; and occupancy: the number of blocks that share a core, from the device's
+// limits and the kernel's shared memory.
 #include <algorithm>
 #include <climits>
 #include <cstring>

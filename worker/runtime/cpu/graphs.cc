@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Graphs: what their nodes do, and running them.
+// Runs graphs, and what their nodes do.
 #include "worker/runtime/cpu/graphs.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams, events and kernels as the graph library knows them. Thread-safe.
+// Streams, events and kernels in the graph library's terms. Thread-safe.
 #pragma once
 
 #include <cstdint>

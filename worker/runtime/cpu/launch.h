@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A launch on its way to its stream.
+// A launch between its call and its stream.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What fills, launched or in graphs, are checked for and how they are made. Thread-safe.
+// Checks and makes fills, whether called or in graphs. Thread-safe.
 #pragma once
 
 #include <hip/hip_runtime_api.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Modules: code objects on a device, what is in them, and their handles.
+// Modules: code objects on a device, their content, and their handles.
 #include "worker/runtime/cpu/module.h"
 
 #include <utility>
@@ -67,7 +67,7 @@ hipError_t Backend::variable_in_program(const ProgramModule& module, const char*
   return hipSuccess;
 }
 
-// Nothing of the image may still run when its last owner goes.
+// REQUIRES: nothing of the image runs when its last owner goes.
 void Backend::unload_program(const ProgramModule& module) {
   static_cast<void>(Runtime::get().device(module->device()).synchronize());
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Linear copies. The driver tells by the addresses what memory they are in.
+// Linear copies. The driver knows from the addresses what memory they are in.
 #include "worker/runtime/cuda/copy.h"
 
 #include <atomic>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What copies of every kind, launched or in graphs, need. REQUIRES: the thread is ready.
+// Helpers for copies of every kind, whether called or in graphs. REQUIRES: the thread is ready.
 #pragma once
 
 #include "worker/runtime/cuda/driver_types.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Devices: what they say about themselves, waiting for them, their contexts, access between them.
+// Devices: their properties, waiting for them, their contexts, access between them.
 #include <cstring>
 
 #include "worker/runtime/cuda/api.h"
@@ -80,7 +80,7 @@ hipError_t Backend::disable_peer(int peer) {
   return status == hipSuccess ? check(cu().CtxDisablePeerAccess(context)) : status;
 }
 
-// What AMD calls its NVLink has native atomics, as NVIDIA's has.
+// AMD's counterpart of NVLink has native atomics, as NVIDIA's has.
 runtime::LinkType Backend::link_type(int first, int second) {
   int native_atomics = 0;
   static_cast<void>(p2p_attribute(first, second, hipDevP2PAttrNativeAtomicSupported, native_atomics));

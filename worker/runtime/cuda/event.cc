@@ -37,7 +37,7 @@ bool is_event(hipEvent_t event) {
   return events().all.contains(event);
 }
 
-// The driver's events make all visible to all.
+// The driver's events make everything visible to everyone.
 hipError_t Backend::create_event(hipEvent_t& event, unsigned flags) {
   constexpr unsigned kDriverFlags = hipEventBlockingSync | hipEventDisableTiming | hipEventInterprocess;
   const hipError_t status = check(cu().EventCreate(&event, flags & kDriverFlags));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of host stubs, how much dynamic shared memory a kernel may have, and what else is known of it.
+// Finds kernels of host stubs, sets how much dynamic shared memory a kernel may have, and answers queries of
+// it.
 #include <array>
 #include <atomic>
 #include <cstring>
@@ -142,7 +143,8 @@ hipError_t Backend::set_function_cache(Kernel function, hipFuncCache_t config) {
 
 namespace {
 
-// The driver counts no blocks for more shared memory than was asked for; the launch would ask.
+// The driver reports zero blocks for more shared memory than the kernel has asked for; a launch would ask for
+// it.
 void prepare(hipFunction_t function, std::size_t shared_bytes) {
   if (shared_bytes > kPlainSharedBytes) static_cast<void>(allow_shared(function, shared_bytes));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Graphs: made, run and changed by the driver; what is captured is not its business.
+// Graphs: the driver builds, runs and changes them; it knows nothing of captures.
 #include "worker/runtime/cuda/graphs.h"
 
 #include <algorithm>

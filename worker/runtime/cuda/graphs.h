@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams, events and launches as the graph library knows them. The driver gets graphs to run, made node by
-// node when they are instantiated, and none of its streams is ever in capture mode. Thread-safe.
+// Streams, events and launches in the graph library's terms. The driver only gets graphs to run, built node
+// by node when they are instantiated; none of its streams is ever in capture mode. Thread-safe.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
@@ -22,8 +22,8 @@ graph::StreamRef reference(hipStream_t stream);
 graph::StreamRef short_reference(hipStream_t stream);
 inline std::uint64_t reference(hipEvent_t event) { return reinterpret_cast<std::uint64_t>(event); }
 
-// Takes a launch into a capture, if the stream is being captured; then the verdict is the call's result:
-// of `function`, which the program named as the parameters say.
+// If the stream is being captured, adds the launch to the capture; then the verdict is the call's result.
+// `function` is what the program named, as the parameters say.
 graph::Library::Verdict capture_launch(graph::Library& library, hipStream_t stream, hipFunction_t function,
                                        const hipKernelNodeParams& parameters, bool cooperative);
 

@@ -31,7 +31,7 @@ driver::Result run_cooperative(hipFunction_t function, const runtime::LaunchRequ
     return cu().LaunchCooperativeKernel(function, request.blocks.x, request.blocks.y, request.blocks.z,
                                         request.threads.x, request.threads.y, request.threads.z, shared_bytes,
                                         stream, request.arguments);
-  // Packed arguments are taken by the general form of the driver's launch only.
+  // Only the general form of the driver's launch takes packed arguments.
   driver::LaunchAttribute cooperative{};
   cooperative.id = driver::kNodeAttributeCooperative;
   cooperative.value.cooperative = 1;

@@ -18,8 +18,7 @@ hipError_t fill_line(driver::Result (*now)(void*, Value, std::size_t),
                                   : later(wish.target, value, count, stream));
 }
 
-// One word: what the stream itself writes is there sooner than what a kernel writes, which a fill of the
-// driver's is.
+// One word: the stream's own write is faster than a kernel's, and the driver's fills are kernels.
 bool write_word(void* target, std::uint32_t value, hipStream_t stream) {
   const bool aligned = reinterpret_cast<std::uintptr_t>(target) % sizeof value == 0;
   return aligned && cu().StreamWriteValue32(stream, target, value, 0) == driver::Result::SUCCESS;

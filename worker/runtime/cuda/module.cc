@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Modules: images for the driver, what is in them, and their handles.
+// Modules: images for the driver, their content, and their handles.
 #include "worker/runtime/cuda/module.h"
 
 #include <elf.h>
