@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copies managed memory to a worker that cannot map it, and back.
 #include "proxy/copy/mirror.h"
 
 #include <cstring>

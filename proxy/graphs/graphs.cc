@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Offers calls to captures, and answers the graph library's questions.
 #include "proxy/graphs/graphs.h"
 
 #include <algorithm>

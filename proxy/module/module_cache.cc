@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Loads modules at the worker, and remembers their functions and variables.
 #include "proxy/module/module_cache.h"
 
 #include "proxy/base/thread_state.h"

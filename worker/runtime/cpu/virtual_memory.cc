@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Reserved addresses and the memory mapped into them.
 #include "worker/runtime/cpu/virtual_memory.h"
 
 #include <sys/mman.h>
