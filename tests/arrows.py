@@ -162,6 +162,7 @@ EXPORTED_ALONE = {
 }
 HANDLED_ALONE = {
     "connection": "the connection's own requests; no function of HIP's",
+    "fills": "the client's side of hipMemset is generated",
     "remote_compile": "for libhiprtc, through rtc_entry.cc: proxy/module/remote_compile.cc asks",
 }
 

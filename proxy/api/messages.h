@@ -7,16 +7,15 @@
 //                                                        comes back as a Fault. notice: worker to client.
 //   REPLY(Name) { fields };                              follows the i32 error of every reply.
 //   TAIL(Name)                                           a variable tail of bytes follows the fields.
-// Fields are fixed-width and naturally aligned; padding is spelled `reserved...` and is zero on the wire.
+// Fields are fixed-width and naturally aligned; padding is spelled `reserved...` and is zero on the wire. `= number`:
+// what the field is where its sender names no value.
 // `stream`, `event`, ... fields are protocol::Handle values; addresses are real device addresses.
 #pragma once
 
 // --- 0x00xx connection -------------------------------------------------------------------------------
 
 // The client is done; the worker drains the queue and ends the session.
-MESSAGE(0x0004, post, Goodbye) {
-  u64 reserved;
-};
+MESSAGE(0x0004, post, Goodbye) { u64 reserved; };
 
 // A posted request failed, or (opcode and request 0) work did, as the runtime said to the worker. Sent once per
 // failure, ahead of later replies, so that a later synchronizing call of the client finds it already noted.
@@ -108,6 +107,21 @@ MESSAGE(0x0216, post, CopyBoxOnDevice) {
   u64 stream;
 };
 
+// Every form of hipMemset. The value fills each element with its low bytes.
+MESSAGE(0x0260, post, Fill) {
+  u64 target;
+  u64 pitch = 0;          // bytes from row to row
+  u64 slice = 0;          // bytes from slice to slice, a multiple of pitch
+  u64 width;              // bytes in a row, a multiple of element_bytes
+  u64 height = 1;
+  u64 depth = 1;
+  u64 stream = 0;
+  u32 value;
+  u32 element_bytes = 1;  // 1, 2 or 4; with more than one row 1
+  u32 flags = 0;          // hipcore/wire/fill.h
+  u32 reserved;
+};
+
 // Virtual memory management. The addresses are the client's choice, inside the snapshot's `reservations`.
 MESSAGE(0x0220, call, CreatePhysical) {
   u64 memory;             // Handle of the new memory
@@ -117,9 +131,7 @@ MESSAGE(0x0220, call, CreatePhysical) {
 };
 
 // Nothing refers to it any more, neither the program nor a mapping.
-MESSAGE(0x0221, post, ReleasePhysical) {
-  u64 memory;
-};
+MESSAGE(0x0221, post, ReleasePhysical) { u64 memory; };
 
 MESSAGE(0x0222, call, MapPhysical) {
   u64 address;
@@ -146,9 +158,7 @@ MESSAGE(0x0225, call, GetAccess) {
   i32 device;             // the worker's ordinal
   u32 reserved;
 };
-REPLY(GetAccess) {
-  u64 flags;
-};
+REPLY(GetAccess) { u64 flags; };
 
 // Memory for other sessions of the same worker. A key is known to the client that got it and to whom it tells.
 // [address, address + bytes) lies in one of the session's leases.
@@ -161,9 +171,7 @@ REPLY(ShareLease) {
   u64 key_high;
 };
 
-MESSAGE(0x0231, call, SharePhysical) {
-  u64 memory;
-};
+MESSAGE(0x0231, call, SharePhysical) { u64 memory; };
 REPLY(SharePhysical) {
   u64 key_low;
   u64 key_high;
@@ -188,9 +196,7 @@ REPLY(OpenShared) {
 };
 
 // Waits until no device is busy.
-MESSAGE(0x0234, call, CloseShared) {
-  u64 address;
-};
+MESSAGE(0x0234, call, CloseShared) { u64 address; };
 
 // Somebody else's physical memory under a handle of ours.
 MESSAGE(0x0235, call, ImportPhysical) {
@@ -205,9 +211,7 @@ REPLY(ImportPhysical) {
 };
 
 // Made with hipEventInterprocess. While it exists others can open it.
-MESSAGE(0x0236, call, ShareEvent) {
-  u64 event;
-};
+MESSAGE(0x0236, call, ShareEvent) { u64 event; };
 REPLY(ShareEvent) {
   u64 key_low;
   u64 key_high;
@@ -234,15 +238,11 @@ REPLY(LeaseMemory) {
   u32 reserved;
 };
 
-MESSAGE(0x0241, post, ReturnLease) {
-  u64 address;
-};
+MESSAGE(0x0241, post, ReturnLease) { u64 address; };
 
 // hipFree of a block inside a lease: later requests run only after the device's earlier work is done,
 // so the client may hand the block out again at once.
-MESSAGE(0x0242, post, FreeMemory) {
-  u64 address;
-};
+MESSAGE(0x0242, post, FreeMemory) { u64 address; };
 
 // A part of the host window (device_snapshot.h) comes into use: whole kHostPartBytes, none of them in use.
 MESSAGE(0x0243, call, OpenHostPart) {
@@ -251,9 +251,7 @@ MESSAGE(0x0243, call, OpenHostPart) {
 };
 
 // Its contents are gone. What is sent later runs only after the devices' earlier work is done.
-MESSAGE(0x0244, post, CloseHostPart) {
-  u64 address;
-};
+MESSAGE(0x0244, post, CloseHostPart) { u64 address; };
 
 // HostAccess::kShared only: pages of a file that the client has passed under `number` (passed_file.h) come to be at
 // `address`, among the window's host_files_of(); what else the last kHostPartBytes of them would hold stays unused.
@@ -265,9 +263,7 @@ MESSAGE(0x0247, call, MapHostFile) {
 };
 
 // As CloseHostPart; the pages stay the client's.
-MESSAGE(0x0248, post, UnmapHostFile) {
-  u64 address;
-};
+MESSAGE(0x0248, post, UnmapHostFile) { u64 address; };
 
 // HostAccess::kMirrored only: a piece of an open part, as the client has it, arrives under `tag`, at once and
 // not in the order of any stream; or is sent as the worker has it.
@@ -284,39 +280,25 @@ MESSAGE(0x0246, post, ReadHostPart) {
 
 // --- 0x03xx stream, 0x04xx event ---------------------------------------------------------------------
 
-MESSAGE(0x0300, call, SynchronizeDevice) {
-  u64 reserved;
-};
+MESSAGE(0x0300, call, SynchronizeDevice) { u64 reserved; };
 
-MESSAGE(0x0304, call, SynchronizeStream) {
-  u64 stream;
-};
+MESSAGE(0x0304, call, SynchronizeStream) { u64 stream; };
 
-MESSAGE(0x0305, call, QueryStream) {
-  u64 stream;
-};
+MESSAGE(0x0305, call, QueryStream) { u64 stream; };
 
 // What was sent on the stream before is still done.
-MESSAGE(0x0314, post, DestroyStream) {
-  u64 stream;
-};
+MESSAGE(0x0314, post, DestroyStream) { u64 stream; };
 
 MESSAGE(0x0330, post, HostCallback) {
   u64 stream;
   u64 cookie;
 };
 
-MESSAGE(0x0331, post, CallbackDone) {
-  u64 cookie;
-};
+MESSAGE(0x0331, post, CallbackDone) { u64 cookie; };
 
-MESSAGE(0x0404, call, SynchronizeEvent) {
-  u64 event;
-};
+MESSAGE(0x0404, call, SynchronizeEvent) { u64 event; };
 
-MESSAGE(0x0405, call, QueryEvent) {
-  u64 event;
-};
+MESSAGE(0x0405, call, QueryEvent) { u64 event; };
 
 // --- 0x05xx module and launch ------------------------------------------------------------------------
 
@@ -340,9 +322,7 @@ MESSAGE(0x0501, call, LoadModule) {
   u64 tag;
 };
 
-MESSAGE(0x0502, post, UnloadModule) {
-  u64 module;
-};
+MESSAGE(0x0502, post, UnloadModule) { u64 module; };
 
 // Tail: the kernel's name, without terminator.
 MESSAGE(0x0503, post, GetFunction) {
@@ -384,9 +364,7 @@ MESSAGE(0x0507, post, SendProgram) {
 };
 
 // Compiles it for the device of the call. Answered when that is done, however long it takes; others go on.
-MESSAGE(0x0508, call, CompileProgram) {
-  u64 program;
-};
+MESSAGE(0x0508, call, CompileProgram) { u64 program; };
 REPLY(CompileProgram) {
   u64 bytes;              // of the encoded result, which the worker keeps for a while
 };
@@ -398,9 +376,7 @@ MESSAGE(0x0509, post, FetchProgram) {
 };
 
 // Tail: the variable's name, without terminator.
-MESSAGE(0x0504, call, GetGlobal) {
-  u64 module;
-};
+MESSAGE(0x0504, call, GetGlobal) { u64 module; };
 TAIL(GetGlobal)
 REPLY(GetGlobal) {
   u64 address;
@@ -426,9 +402,7 @@ TAIL(Launch)
 // come; what is wrong with one is told by InstantiateGraph.
 
 // Begins the graph from which `exec` will be made, or with which one will be updated.
-MESSAGE(0x0600, post, BuildGraph) {
-  u64 exec;
-};
+MESSAGE(0x0600, post, BuildGraph) { u64 exec; };
 
 // Tail of every node: `dependencies` numbers (u32) of earlier nodes, filled up to a multiple of 8 bytes. Then,
 // of a kernel: the explicit arguments, as in Launch.
@@ -480,9 +454,7 @@ MESSAGE(0x0604, post, BuildEmptyNode) {
 };
 TAIL(BuildEmptyNode)
 
-MESSAGE(0x0610, call, InstantiateGraph) {
-  u64 exec;
-};
+MESSAGE(0x0610, call, InstantiateGraph) { u64 exec; };
 
 // `exec` becomes what was built as `built`: by the runtime's own update, or anew where it refuses.
 MESSAGE(0x0611, call, UpdateGraph) {
@@ -495,6 +467,4 @@ MESSAGE(0x0612, post, LaunchGraph) {
   u64 stream;
 };
 
-MESSAGE(0x0613, post, DestroyGraph) {
-  u64 exec;
-};
+MESSAGE(0x0613, post, DestroyGraph) { u64 exec; };

@@ -10,6 +10,8 @@
 //                     object for the same arguments, for the life of the session; destroying it is refused
 //   CUSTOM            the body is hand-written in proxy/exported and sends messages of proxy/api/messages.h
 //   CUSTOM_CALL(op)   as CUSTOM, but message and worker side are generated as for CALL
+//   SENDS(Message, field = expression, ...)  as the post or call of proxy/api/messages.h: its fields are the
+//                     parameters of the same names, what is said here, or the message's own defaults
 //   LOCAL             the body is hand-written in proxy/exported; answered without the worker
 //   ALIAS(target)     the same call under another name; see tools/apigen/README.md for ALIAS(target, ...)
 //   UNSUPPORTED       exported, fails with hipErrorNotSupported and says so once
@@ -33,6 +35,7 @@
 #define CACHED(...)
 #define CUSTOM
 #define CUSTOM_CALL(...)
+#define SENDS(...)
 #define LOCAL
 #define ALIAS(...)
 #define UNSUPPORTED

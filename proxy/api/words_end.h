@@ -7,6 +7,7 @@
 #undef CACHED
 #undef CUSTOM
 #undef CUSTOM_CALL
+#undef SENDS
 #undef LOCAL
 #undef ALIAS
 #undef UNSUPPORTED

@@ -26,18 +26,7 @@ bool work_stream(Op op, std::span<const std::byte> head, std::uint64_t& stream) 
     case Op::kLaunchGraph: return read(protocol::LaunchGraphRequest{});
     case Op::kCopyOnDevice: return read(protocol::CopyOnDeviceRequest{});
     case Op::kCopyBoxOnDevice: return read(protocol::CopyBoxOnDeviceRequest{});
-    case Op::kMemsetAsync: return read(protocol::MemsetAsyncRequest{});
-    case Op::kMemsetD8Async: return read(protocol::MemsetD8AsyncRequest{});
-    case Op::kMemsetD16Async: return read(protocol::MemsetD16AsyncRequest{});
-    case Op::kMemsetD32Async: return read(protocol::MemsetD32AsyncRequest{});
-    case Op::kMemset2DAsync: return read(protocol::Memset2DAsyncRequest{});
-    case Op::kMemset3DAsync: return read(protocol::Memset3DAsyncRequest{});
-    case Op::kMemset:
-    case Op::kMemsetD8:
-    case Op::kMemsetD16:
-    case Op::kMemsetD32:
-    case Op::kMemset2D:
-    case Op::kMemset3D: return true;
+    case Op::kFill: return read(protocol::FillRequest{});
     default: return false;
   }
 }

@@ -79,11 +79,11 @@ bool Staging::set_up() {
 
 // The word will hold a value it has not held lately once the stream is there.
 hipError_t Staging::mark(const CopyMode& mode, DoneWord& word) {
-  protocol::MemsetD32AsyncRequest request{};
+  protocol::FillRequest request{};
   request.target = word.address;
-  request.count = 1;
+  request.width = request.element_bytes = sizeof word.expected;
   request.stream = mode.stream;
-  request.value = static_cast<std::int32_t>(++word.expected);
+  request.value = ++word.expected;
   // Not by post(): the word is no work to wait for.
   return connection_.send(request.kOp, mode.device, std::as_bytes(std::span(&request, 1)), {});
 }

@@ -4,6 +4,8 @@
 
 #include <hip/hip_runtime_api.h>
 
+#include <type_traits>
+
 // The symbols that the library shows; everything else is hidden.
 #define TF_API __attribute__((visibility("default")))
 
@@ -12,5 +14,15 @@ namespace tf::proxy {
 // Says once on standard error that `name` is not supported, notes the thread's last error and returns
 // hipErrorNotSupported. Any thread.
 hipError_t unsupported(const char* name);
+
+// A number or an address of the program's as a field of a message.
+template <typename Field, typename Value>
+Field as_field(Value value) {
+  if constexpr (std::is_pointer_v<Value>) {
+    return reinterpret_cast<Field>(value);
+  } else {
+    return static_cast<Field>(value);
+  }
+}
 
 }  // namespace tf::proxy

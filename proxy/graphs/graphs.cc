@@ -31,16 +31,6 @@ LaunchShape shape_of(const graph::KernelWork& work) {
   return shape;
 }
 
-// The forms without a stream are the null stream's.
-template <typename Request>
-std::uint64_t stream_of(const Request& request) {
-  if constexpr (requires { request.stream; }) {
-    return request.stream;
-  } else {
-    return 0;
-  }
-}
-
 }  // namespace
 
 Box box_of(const graph::CopyWork& work) {
@@ -96,57 +86,21 @@ graph::StreamRef Graphs::reference(int device, std::uint64_t stream) const {
   return {stream, streams.device(stream), facts == nullptr || facts->blocking, false};
 }
 
-Graphs::Verdict Graphs::fill(const graph::StreamRef& stream, graph::FillWork work) {
-  if (work.width == 0 || work.height == 0) return std::nullopt;
-  return library_.capture(stream, work);
-}
-
-template <typename Request>
-Graphs::Verdict Graphs::offer_fill(int device, std::span<const std::byte> head, std::uint32_t element_bytes) {
-  Request request;
-  if (!decode(head, request)) return std::nullopt;
-  graph::FillWork work;
-  work.target = reinterpret_cast<std::byte*>(request.target);
-  work.value = static_cast<std::uint32_t>(request.value);
-  work.element_bytes = element_bytes;
-  if constexpr (requires { request.count; }) {
-    work.width = request.count * element_bytes;
-  } else {
-    work.width = request.bytes;
-  }
-  work.pitch = work.width;
-  return fill(reference(device, stream_of(request)), work);
-}
-
-template <typename Request>
-Graphs::Verdict Graphs::offer_rows(int device, std::span<const std::byte> head) {
-  Request request;
-  if (!decode(head, request)) return std::nullopt;
-  graph::FillWork work;
-  work.target = reinterpret_cast<std::byte*>(request.target);
-  work.value = static_cast<std::uint32_t>(request.value);
-  work.width = request.width;
-  work.height = request.height;
-  work.pitch = request.pitch;
-  return fill(reference(device, stream_of(request)), work);
-}
-
-// One node for every slice, unless they follow each other without a gap.
-template <typename Request>
-Graphs::Verdict Graphs::offer_box(int device, std::span<const std::byte> head) {
-  Request request;
-  if (!decode(head, request)) return std::nullopt;
-  const std::uint64_t slice_bytes = request.target_pitch * request.target_ysize;
-  const bool whole = request.extent_depth == 1 || request.extent_height == request.target_ysize;
+// One node for every slice, unless they follow each other without a gap. A fill of nothing is no work.
+Graphs::Verdict Graphs::capture_fill(int device, const protocol::FillRequest& fill) {
+  if (fill.width == 0 || fill.height == 0) return std::nullopt;
+  const graph::StreamRef stream = reference(device, fill.stream);
+  const bool whole = fill.depth == 1 || fill.slice == fill.pitch * fill.height;
   Verdict verdict;
-  for (std::uint64_t slice = 0; slice < (whole ? 1 : request.extent_depth); ++slice) {
+  for (std::uint64_t slice = 0; slice < (whole ? 1 : fill.depth); ++slice) {
     graph::FillWork work;
-    work.target = reinterpret_cast<std::byte*>(request.target_ptr + slice * slice_bytes);
-    work.value = static_cast<std::uint32_t>(request.value);
-    work.width = request.extent_width;
-    work.height = request.extent_height * (whole ? request.extent_depth : 1);
-    work.pitch = request.target_pitch;
-    verdict = fill(reference(device, stream_of(request)), work);
+    work.target = reinterpret_cast<std::byte*>(fill.target + slice * fill.slice);
+    work.value = fill.value;
+    work.element_bytes = fill.element_bytes;
+    work.width = fill.width;
+    work.height = fill.height * (whole ? fill.depth : 1);
+    work.pitch = fill.pitch != 0 ? fill.pitch : fill.width;
+    verdict = library_.capture(stream, work);
     if (!verdict || *verdict != hipSuccess) break;
   }
   return verdict;
@@ -156,18 +110,10 @@ Graphs::Verdict Graphs::offer_box(int device, std::span<const std::byte> head) {
 // form is the null stream's, whose work no capture takes in.
 Graphs::Verdict Graphs::offer(Op op, int device, std::span<const std::byte> head) {
   switch (op) {
-    case Op::kMemset: return offer_fill<protocol::MemsetRequest>(device, head, 1);
-    case Op::kMemsetAsync: return offer_fill<protocol::MemsetAsyncRequest>(device, head, 1);
-    case Op::kMemsetD8: return offer_fill<protocol::MemsetD8Request>(device, head, 1);
-    case Op::kMemsetD8Async: return offer_fill<protocol::MemsetD8AsyncRequest>(device, head, 1);
-    case Op::kMemsetD16: return offer_fill<protocol::MemsetD16Request>(device, head, 2);
-    case Op::kMemsetD16Async: return offer_fill<protocol::MemsetD16AsyncRequest>(device, head, 2);
-    case Op::kMemsetD32: return offer_fill<protocol::MemsetD32Request>(device, head, 4);
-    case Op::kMemsetD32Async: return offer_fill<protocol::MemsetD32AsyncRequest>(device, head, 4);
-    case Op::kMemset2D: return offer_rows<protocol::Memset2DRequest>(device, head);
-    case Op::kMemset2DAsync: return offer_rows<protocol::Memset2DAsyncRequest>(device, head);
-    case Op::kMemset3D: return offer_box<protocol::Memset3DRequest>(device, head);
-    case Op::kMemset3DAsync: return offer_box<protocol::Memset3DAsyncRequest>(device, head);
+    case Op::kFill: {
+      protocol::FillRequest request;
+      return decode(head, request) ? capture_fill(device, request) : std::nullopt;
+    }
     case Op::kStreamWaitValue32:
     case Op::kStreamWaitValue64:
     case Op::kStreamWriteValue32:

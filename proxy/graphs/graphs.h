@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "hipcore/graph/library.h"
+#include "hipcore/wire/gen/messages.h"
 #include "hipcore/wire/gen/op.h"
 #include "proxy/copy/copy_engine.h"
 #include "proxy/module/module_cache.h"
@@ -45,13 +46,7 @@ class Graphs final : private graph::Side, private CopyCapture {
   hipError_t check(const graph::Work& work) override;
   hipError_t instantiate(const graph::Plan& plan, std::shared_ptr<graph::Executable>& executable) override;
 
-  Verdict fill(const graph::StreamRef& stream, graph::FillWork work);
-  template <typename Request>
-  Verdict offer_fill(int device, std::span<const std::byte> head, std::uint32_t element_bytes);
-  template <typename Request>
-  Verdict offer_rows(int device, std::span<const std::byte> head);
-  template <typename Request>
-  Verdict offer_box(int device, std::span<const std::byte> head);
+  Verdict capture_fill(int device, const protocol::FillRequest& fill);
 
   const protocol::WorkerSnapshot& snapshot_;
   CopyEngine& copies_;

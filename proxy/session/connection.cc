@@ -12,6 +12,7 @@
 #include <string>
 #include <utility>
 
+#include "hipcore/wire/fill.h"
 #include "proxy/base/thread.h"
 
 namespace tf::proxy {
@@ -156,17 +157,13 @@ hipError_t Connection::transmit(protocol::Op op, int device, std::span<const std
 
 // Posts whose late effect other processes could see: fills without a stream, and recordings of shared events.
 hipError_t Connection::finish_for_sharers(protocol::Op op, int device, std::span<const std::byte> head) {
-  switch (op) {
-    case protocol::Op::kMemset:
-    case protocol::Op::kMemsetD8:
-    case protocol::Op::kMemsetD16:
-    case protocol::Op::kMemsetD32:
-    case protocol::Op::kMemset2D:
-    case protocol::Op::kMemset3D:
-      return synchronized_stream(device, 0, call(device, protocol::SynchronizeStreamRequest{0}));
-    case protocol::Op::kEventRecord: break;
-    default: return hipSuccess;
+  if (op == protocol::Op::kFill) {
+    protocol::FillRequest fill;
+    std::memcpy(&fill, head.data(), sizeof fill);
+    if ((fill.flags & protocol::kFillSynchronous) == 0) return hipSuccess;
+    return synchronized_stream(device, 0, call(device, protocol::SynchronizeStreamRequest{0}));
   }
+  if (op != protocol::Op::kEventRecord) return hipSuccess;
   protocol::EventRecordRequest recorded;
   std::memcpy(&recorded, head.data(), sizeof recorded);
   auto facts = streams_.recordings().find(recorded.event);

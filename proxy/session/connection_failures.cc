@@ -41,7 +41,7 @@ Status Connection::on_fault(const protocol::FaultRequest& fault) {
     return Status::ok();
   }
   std::string call(protocol::name(static_cast<protocol::Op>(fault.failed_opcode)));
-  log_line("hip" + call + " (request " + std::to_string(fault.failed_request_id) + ", device " +
+  log_line(call + " (request " + std::to_string(fault.failed_request_id) + ", device " +
            std::to_string(device) + ") failed on the worker with error " + std::to_string(fault.error) +
            "; the next synchronizing call returns it");
   return Status::ok();

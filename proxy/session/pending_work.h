@@ -33,14 +33,6 @@ struct Trace {
   std::uint64_t stream = 0;
 };
 
-// The fills without a stream: the null stream does them, behind the call.
-template <typename Request>
-inline constexpr bool kFillsOnNullStream =
-    std::is_same_v<Request, protocol::MemsetRequest> || std::is_same_v<Request, protocol::MemsetD8Request> ||
-    std::is_same_v<Request, protocol::MemsetD16Request> ||
-    std::is_same_v<Request, protocol::MemsetD32Request> ||
-    std::is_same_v<Request, protocol::Memset2DRequest> || std::is_same_v<Request, protocol::Memset3DRequest>;
-
 // A stream comes or goes: it is named, and has nothing to do.
 template <typename Request>
 inline constexpr bool kOnlyNamesStream =
@@ -56,8 +48,6 @@ Trace trace_of(const Request& request) {
     return {};
   else if constexpr (requires { request.stream; })
     return {Leaves::kWork, request.stream};
-  else if constexpr (kFillsOnNullStream<Request>)
-    return {Leaves::kWork, 0};
   else if constexpr (std::is_same_v<Request, protocol::CallbackDoneRequest>)
     return {Leaves::kSilence, 0};
   else

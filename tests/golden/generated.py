@@ -33,8 +33,9 @@ CASES = {
                    ("worker/gen/handlers_stream.cc", "handle_synchronize_stream")],
     "alias_spt.txt": [("proxy/gen/client_stream.cc", "hipStreamQuery_spt"),
                       ("proxy/gen/client_memory.cc", "hipMemcpy2D_spt")],
-    "device_range.txt": [("proxy/gen/client_memory.cc", "hipMemset2DAsync"),
-                         ("worker/gen/handlers_memory.cc", "handle_memset2dasync")],
+    "device_range.txt": [("proxy/gen/client_stream.cc", "hipStreamWaitValue32"),
+                         ("worker/gen/handlers_stream.cc", "handle_stream_wait_value32")],
+    "sends.txt": [("proxy/gen/client_memory.cc", "hipMemset2DAsync")],
 }
 
 

@@ -24,8 +24,8 @@ RTC = "rtc"
 def read_description(api, symbols):
     paths = sorted(p for p in api.glob("*.h") if p.name not in NOT_PROTOTYPES)
     functions = [f for path in paths for f in parse_prototypes(path, f"proxy/api/{path.name}")]
-    check_functions(functions, symbols)
     messages = parse_messages(api / "messages.h", "proxy/api/messages.h")
+    check_functions(functions, messages, symbols)
     messages += [message_of(f) for f in functions if f.on_wire]
     return paths, functions, sorted(messages, key=lambda m: m.opcode)
 
@@ -64,6 +64,7 @@ def generate(api):
     check_unique(functions, messages)
     check_messages(messages, emit_worker.RANGES)
     by_name = {f.name: f for f in functions}
+    sent = {m.name: m for m in messages if m.function is None}
     table_header, table_source = emit_protocol.hip_table(functions)
     dispatch_header, dispatch_source = emit_worker.dispatch(messages)
     all_symbols = exports(functions, symbols)
@@ -89,7 +90,7 @@ def generate(api):
     }
     for path in paths:
         own = [f for f in functions if f.domain == path.stem]
-        outputs[f"proxy/gen/client_{path.stem}.cc"] = emit_proxy.client_source(path.stem, own, by_name)
+        outputs[f"proxy/gen/client_{path.stem}.cc"] = emit_proxy.client_source(path.stem, own, by_name, sent)
     for number, title in emit_worker.RANGES.items():
         own = [m for m in messages if m.opcode >> 8 == number and m.mode != "notice"]
         outputs[f"worker/gen/handlers_{title}.cc"] = emit_worker.handlers_source(own)

@@ -92,6 +92,31 @@ def check_on_wire(f):
         refuse(where, "CACHED with an ARRAY: a tail is no part of the key")
 
 
+def check_sends(f, messages):
+    """Every field has its value, and every parameter its use: nothing that the program said gets lost."""
+    where = f"{f.where}: {f.name}"
+    message = messages.get(f.sends)
+    if message is None or message.mode == "notice":
+        refuse(f.where, f"{f.name}: SENDS of '{f.sends}', which is no post or call of messages.h")
+    if f.result != "hipError_t" or not f.c_linkage:
+        refuse(where, "SENDS is for C functions that return hipError_t")
+    fields = {field.name: field for field in message.request if not field.reserved}
+    own = {p.name: p for p in f.parameters}
+    for name in f.given:
+        if name not in fields:
+            refuse(where, f"SENDS(..., {name} = ...): {f.sends} has no such field")
+    for name, field in fields.items():
+        if name not in f.given and name not in own and field.default is None:
+            refuse(where, f"nothing for '{name}' of {f.sends}")
+    said = " ".join([*f.given.values(), *f.checks])
+    for p in f.parameters:
+        if p.direction in ("OUT", "INOUT") or "ARRAY" in p.words or "STRING" in p.words or p.ordinal:
+            refuse(where, f"'{p.name}': SENDS carries plain values, addresses and handles that exist")
+        check_wire_parameter(f, p, where)
+        if p.name not in fields and not re.search(rf"\b{p.name}\b", said):
+            refuse(where, f"'{p.name}' would get lost: {f.sends} has no such field")
+
+
 def check_off_wire(f):
     where = f"{f.where}: {f.name}"
     if f.checks:
@@ -136,12 +161,15 @@ def check_alias(f, by_name):
             refuse(where, f"nothing for '{p.name}' of {target.name}")
 
 
-def check_functions(functions, symbols):
+def check_functions(functions, messages, symbols):
+    """`messages`: those of messages.h."""
     by_name = {f.name: f for f in functions}
     for f in functions:
         if f.on_wire:
             check_on_wire(f)
-        if f.mode not in ("CALL", "POST", "CREATE", "CACHED"):
+        if f.mode == "SENDS":
+            check_sends(f, {m.name: m for m in messages})
+        elif f.mode not in ("CALL", "POST", "CREATE", "CACHED"):
             check_off_wire(f)
         if f.mode == "ALIAS":
             check_alias(f, by_name)

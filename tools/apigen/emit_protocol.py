@@ -55,7 +55,7 @@ def struct(name, fields, statics):
     lines, asserts, offset = "", "", 0
     for f in fields:
         array = f"[{f.count}]" if f.count > 1 else ""
-        initial = "{}" if f.count > 1 else " = 0"
+        initial = "{}" if f.count > 1 else f" = {f.default or 0}"
         lines += f"  {WIRE_TYPES[f.wire]} {f.name}{array}{initial};\n"
         asserts += f"static_assert(offsetof({name}, {f.name}) == {offset});\n"
         offset += f.bytes
@@ -68,7 +68,7 @@ static_assert(sizeof({name}) == {offset} && std::is_trivially_copyable_v<{name}>
 
 
 def validator(message):
-    reserved = [f"request.{f.name} == 0" for f in message.request if f.name.startswith("reserved")]
+    reserved = [f"request.{f.name} == 0" for f in message.request if f.reserved]
     argument = "request" if reserved else ""
     return (f"constexpr bool validate(const {message.name}Request& {argument}) "
             f"{{ return {' && '.join(reserved) or 'true'}; }}\n")

@@ -58,6 +58,24 @@ def send_lines(function):
     return lines + last, tail
 
 
+def sent_lines(function, message):
+    """As send_lines(), of a SENDS: field by field. What is not said keeps the message's default."""
+    lines, last = [], []
+    own = {p.name: p for p in function.parameters}
+    for field in message.request:
+        name, p = field.name, own.get(field.name)
+        if name in function.given:
+            lines.append(f"request.{name} = as_field<decltype(request.{name})>({function.given[name]});")
+        elif p is not None and p.handle:
+            consumed = p.direction == "CONSUMES"
+            (last if consumed else lines).append(
+                f"if (!call.{'consume' if consumed else 'translate'}(protocol::HandleKind::{p.handle}, {name}, "
+                f"request.{name})) return call.finish();")
+        elif p is not None:
+            lines.append(f"request.{name} = as_field<decltype(request.{name})>({name});")
+    return lines + last
+
+
 def range_checks(function):
     """Device memory that the call touches must be the program's, as far as the description says how much it is."""
     lines = []
@@ -106,6 +124,16 @@ def wire_stub(f):
     return lines + ["return error;"]
 
 
+def sends_stub(f, message):
+    tests = null_checks(f)
+    lines = [f"ApiCall call(protocol::Op::k{message.name});"]
+    if tests:
+        lines.append(f"if ({' || '.join(tests)}) return call.finish(hipErrorInvalidValue);")
+    lines += [f"if (!({check})) return call.finish(hipErrorInvalidValue);" for check in f.checks]
+    lines += ["if (!call.connected()) return call.finish();", f"protocol::{message.name}Request request;"]
+    return lines + sent_lines(f, message) + range_checks(f) + [f"return call.{message.mode}(request);"]
+
+
 def alias_stub(f, by_name):
     target = by_name[f.alias[0]]  # check.py has seen to it that all the parameters fit
     given = {p.name: p for p in f.parameters}
@@ -135,11 +163,13 @@ def alias_stub(f, by_name):
     return lines + [f"return {invoke};"]
 
 
-def stub(f, by_name):
+def stub(f, by_name, messages):
     arguments = [p.name for p in f.parameters]
     returns = "" if f.result == "void" else "return "
     if f.mode == "ALIAS":
         lines = alias_stub(f, by_name)
+    elif f.mode == "SENDS":
+        lines = sends_stub(f, messages[f.sends])
     elif f.mode == "LOCAL":
         lines = [f"{returns}local::{f.name}({', '.join(arguments)});"]
     elif f.mode in ("CUSTOM", "CUSTOM_CALL"):
@@ -161,8 +191,9 @@ def stub(f, by_name):
     return f"// {f.where}\n{linkage}TF_API {f.declaration()} {{\n  {body}\n}}\n"
 
 
-def client_source(domain, functions, by_name):
-    body = "\n".join(stub(f, by_name) for f in functions)
+def client_source(domain, functions, by_name, messages):
+    """`messages`: those of messages.h by name."""
+    body = "\n".join(stub(f, by_name, messages) for f in functions)
     return f"""{BANNER}#include <hip/hip_runtime_api.h>
 #include <hip/hip_ext.h>
 
@@ -170,6 +201,7 @@ def client_source(domain, functions, by_name):
 #include <span>
 
 #include "hipcore/wire/extent.h"
+#include "hipcore/wire/fill.h"
 #include "proxy/exported/api_call.h"
 #include "proxy/exported/exported.h"
 #include "proxy/gen/custom.h"

@@ -11,7 +11,7 @@ RANGES = {0x00: "connection", 0x01: "device", 0x02: "memory", 0x03: "stream", 0x
           0x06: "graph"}
 
 # Hand-written bodies that keep the rule of is_prompt().
-PROMPT = {"Launch", "QueryEvent", "QueryStream"}
+PROMPT = {"Fill", "Launch", "QueryEvent", "QueryStream"}
 
 
 def snake(name):

@@ -13,7 +13,7 @@ HANDLE_TYPES = {"hipStream_t": "stream", "hipEvent_t": "event", "hipModule_t": "
                 "hiprtcProgram": "opaque", "hipStreamCallback_t": "callback", "hipHostFn_t": "callback"}
 # What else may stand in the brackets of a direction.
 OTHER_KINDS = ("device", "host", "address", "host_function", "symbol", "opaque", "word")
-MODES = ("CALL", "POST", "CREATE", "CACHED", "CUSTOM", "CUSTOM_CALL", "LOCAL", "ALIAS", "UNSUPPORTED")
+MODES = ("CALL", "POST", "CREATE", "CACHED", "SENDS", "CUSTOM", "CUSTOM_CALL", "LOCAL", "ALIAS", "UNSUPPORTED")
 ON_WIRE = ("CALL", "POST", "CREATE", "CACHED", "CUSTOM_CALL")  # message and worker side are generated
 
 # C type -> (wire type, bytes). Enums that HIP passes by value are 32 bits.
@@ -105,6 +105,8 @@ class Function:
     alias: list = field(default_factory=list)
     since: str = ""
     cached: bool = False
+    sends: str = ""                 # SENDS: the message's name
+    given: dict = field(default_factory=dict)  # SENDS: field -> expression
 
     @property
     def message(self):
@@ -128,10 +130,15 @@ class Field:
     name: str
     wire: str
     count: int = 1
+    default: int = None             # where nobody gives a value; None: somebody must
 
     @property
     def bytes(self):
         return WIRE_BYTES[self.wire] * self.count
+
+    @property
+    def reserved(self):
+        return self.name.startswith("reserved")
 
 
 @dataclass

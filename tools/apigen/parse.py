@@ -142,6 +142,18 @@ def parse_mode(words, where):
     return mode, argument, mode == "CACHED"
 
 
+def parse_sends(text, where):
+    """`Message, field = expression, ...`: (message, {field: expression})."""
+    parts = split_top(text)
+    given = {}
+    for part in parts[1:]:
+        match = re.fullmatch(r"(\w+) = (.+)", one_line(part))
+        if not match or match.group(1) in given:
+            raise DescriptionError(f"{where}: SENDS(..., {one_line(part)}): not `field = expression`, or there twice")
+        given[match.group(1)] = match.group(2)
+    return parts[0] if parts else "", given
+
+
 def parse_function(text, where, domain, c_linkage):
     words, rest = take_words(text, FRONT_WORDS, where)
     mode, argument, cached = parse_mode(words, where)
@@ -159,6 +171,8 @@ def parse_function(text, where, domain, c_linkage):
     function = Function(name, one_line(match.group(1)).replace(" *", "*"), parameters, mode, opcode, where, domain,
                         checks, c_linkage=c_linkage, cached=cached)
     function.alias = split_top(argument) if mode == "ALIAS" else []
+    if mode == "SENDS":
+        function.sends, function.given = parse_sends(argument, where)
     function.mangled = next((a for w, a in words if w == "MANGLED"), "")
     function.since = next((a for w, a in words if w == "SINCE"), "")
     if any(w == "SINCE" for w, _ in words) and not re.fullmatch(r"hip_\d+\.\d+", function.since):
@@ -187,10 +201,11 @@ def parse_prototypes(path, label):
 def parse_fields(body, where):
     fields, offset = [], 0
     for statement in filter(None, (s.strip() for s in body.split(";"))):
-        match = re.fullmatch(r"(u64|u32|i32)\s+(\w+)(?:\[(\d+)\])?", statement)
+        match = re.fullmatch(r"(u64|u32|i32)\s+(\w+)(?:\[(\d+)\]|\s*=\s*(\d+))?", statement)
         if not match or match.group(3) and int(match.group(3)) == 0:
             raise DescriptionError(f"{where}: not a field: '{statement}'; fields are u64, u32 or i32")
-        field = Field(match.group(2), match.group(1), int(match.group(3) or 1))
+        default = None if match.group(4) is None else int(match.group(4))
+        field = Field(match.group(2), match.group(1), int(match.group(3) or 1), default)
         if field.name in (f.name for f in fields):
             raise DescriptionError(f"{where}: field '{field.name}' is there twice")
         size = field.bytes // field.count

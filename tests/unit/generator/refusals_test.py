@@ -152,6 +152,38 @@ class Carrying(Refusals):
         self.stream("CUSTOM hipError_t hipPlain(ORDINAL int a);", "ORDINAL is not looked at in a CUSTOM")
 
 
+class Sends(Refusals):
+    MESSAGES = MESSAGES + "MESSAGE(0x0304, post, Sent) { u64 s; u64 n = 1; u32 v; u32 reserved; };\n" \
+                          "MESSAGE(0x0305, notice, Told) { u64 v; };\n"
+    STREAM = "IN(stream) hipStream_t s"
+
+    def sends(self, text, reason):
+        self.refused(reason, stream=text, messages=self.MESSAGES)
+
+    def test_message(self):
+        self.sends(f"SENDS(Gone) hipError_t hipPlain({self.STREAM}, int v);", "SENDS of 'Gone', which is no post or call")
+        self.sends("SENDS(Told) hipError_t hipPlain(int v);", "SENDS of 'Told'")
+        self.sends(f"SENDS() hipError_t hipPlain({self.STREAM}, int v);", "SENDS of ''")
+
+    def test_every_field_has_its_value(self):
+        self.sends(f"SENDS(Sent) hipError_t hipPlain({self.STREAM});", "nothing for 'v' of Sent")
+        self.sends(f"SENDS(Sent, w = v) hipError_t hipPlain({self.STREAM}, int v);", "Sent has no such field")
+        self.sends(f"SENDS(Sent, v) hipError_t hipPlain({self.STREAM}, int v);", "not `field = expression`")
+        self.sends(f"SENDS(Sent, v = 1, v = 2) hipError_t hipPlain({self.STREAM});", "there twice")
+
+    def test_every_parameter_has_its_use(self):
+        self.sends(f"SENDS(Sent) hipError_t hipPlain({self.STREAM}, int v, int w);", "'w' would get lost")
+        for text in (f"SENDS(Sent, n = w) hipError_t hipPlain({self.STREAM}, int v, int w);",
+                     f"SENDS(Sent) CHECK(w == 0) hipError_t hipPlain({self.STREAM}, int v, int w);"):
+            self.assertIsNone(refusal(stream=text, messages=self.MESSAGES))
+
+    def test_what_is_not_carried(self):
+        self.sends(f"SENDS(Sent, v = 0) hipError_t hipPlain({self.STREAM}, OUT() int* v);", "SENDS carries plain values")
+        self.sends(f"SENDS(Sent) hipError_t hipPlain({self.STREAM}, ORDINAL int v);", "SENDS carries plain values")
+        self.sends(f"SENDS(Sent) int hipPlain({self.STREAM}, int v);", "that return hipError_t")
+        self.sends("SENDS(Sent, v = 0) hipError_t hipPlain(IN(device) void* s);", "a device address needs its extent")
+
+
 class SymbolsAndAliases(Refusals):
     TARGET = "CUSTOM hipError_t hipTarget(IN(address) void* p, size_t bytes, IN(stream) hipStream_t stream);\n"
     ADDRESS = "IN(address) void* p"
@@ -207,6 +239,7 @@ class Messages(Refusals):
         self.message("MESSAGE(0x0301, post, Plain) { u32 a[0]; };", "not a field: 'u32 a[0]'")
         self.message("MESSAGE(0x0301, post, Plain) { u32 a; u32 a; };", "field 'a' is there twice")
         self.message("MESSAGE(0x0301, post, Plain) { };", "no fields")
+        self.message("MESSAGE(0x0301, post, Plain) { u32 a = b; };", "not a field: 'u32 a = b'")
 
     def test_heads(self):
         self.message("MESSAGE(0x0301, cast, Plain) { u64 a; };", "not a message")

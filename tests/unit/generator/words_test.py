@@ -65,6 +65,28 @@ class Travel(unittest.TestCase):
         self.assertIn("call.hip().hipOther(&b)", handler(outputs, "stream", "other"))
         self.assertNotIn("kPlain", outputs["hipcore/wire/gen/op.h"])
 
+    def test_sends(self):
+        messages = description.MESSAGES + ("MESSAGE(0x0305, post, Sent) { u64 at; u64 s; u64 n = 7; u32 v; u32 w = 3; };\n"
+                                           "MESSAGE(0x0306, call, Asked) { u64 e; };\n")
+        outputs = generate(messages=messages, stream="""
+            SENDS(Sent, at = box.ptr, v = a << 1) CHECK(a != 0) hipError_t hipPlain(
+                IN(device, box.pitch) hipPitchedPtr box, int a, IN(stream) hipStream_t s);
+            SENDS(Asked) hipError_t hipOther(CONSUMES(event) hipEvent_t e);""")
+        text = stub(outputs, "stream", "hipPlain")
+        for line in ("protocol::SentRequest request;", "if (!(a != 0)) return call.finish(hipErrorInvalidValue);",
+                     "request.at = as_field<decltype(request.at)>(box.ptr);",
+                     "request.v = as_field<decltype(request.v)>(a << 1);",
+                     "call.translate(protocol::HandleKind::kStream, s, request.s)",
+                     "if (!call.owns(box.ptr, box.pitch)) return call.finish();", "return call.post(request);"):
+            self.assertIn(line, text)
+        self.assertNotIn("request.n", text, "the message's default")
+        text = stub(outputs, "stream", "hipOther")
+        self.assertIn("call.consume(protocol::HandleKind::kEvent, e, request.e)", text)
+        self.assertIn("return call.call(request);", text)
+        self.assertIn("std::uint64_t n = 7;", outputs["hipcore/wire/gen/messages.h"])
+        self.assertIn("std::uint32_t w = 3;", outputs["hipcore/wire/gen/messages.h"])
+        self.assertNotIn("kPlain", outputs["hipcore/wire/gen/op.h"])
+
     def test_local_and_unsupported(self):
         outputs = generate(error="LOCAL const char* hipPlain(int a);\nUNSUPPORTED hipError_t hipOther(int b);")
         self.assertIn("return local::hipPlain(a);", stub(outputs, "error", "hipPlain"))

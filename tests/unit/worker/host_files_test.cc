@@ -14,6 +14,7 @@
 #include <tuple>
 #include <utility>
 
+#include "hipcore/wire/fill.h"
 #include "hipcore/wire/passed_file.h"
 #include "raw_client.h"
 #include "shm/transport.h"
@@ -150,13 +151,14 @@ struct Registered {
     EXPECT_TRUE(protocol::send_passed_file(client.control.get(), 5, file.get(), Deadline::after(5s)).is_ok());
     error = client.ask(protocol::MapHostFileRequest{5, files.base, 8192, 0});
     fill.target = files.base + 4096;
-    fill.bytes = 4096;
+    fill.width = 4096;
+    fill.flags = protocol::kFillSynchronous;
     fill.value = 'x';
   }
   net::OwnedFd file = make_file(8192);
   RawClient client;
   int error = -1;
-  protocol::MemsetRequest fill{};
+  protocol::FillRequest fill{};
 };
 
 TEST(PassedFile, ThatShrinksEndsItsOwnSession) {

@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "hipcore/wire/fill.h"
 #include "session_rig.h"
 
 namespace tf::worker {
@@ -102,10 +103,11 @@ TEST_F(HostWindowOf, WhatIsWrittenIsThereAndIsRead) {
   std::string back(5, ' ');
   ASSERT_EQ(read(base_ + 100, back), hipSuccess);
   EXPECT_EQ(back, "hello");
-  protocol::MemsetRequest fill{};
+  protocol::FillRequest fill{};
   fill.target = base_ + 101;
   fill.value = 'x';
-  fill.bytes = 3;
+  fill.width = 3;
+  fill.flags = protocol::kFillSynchronous;
   ASSERT_EQ(rig_.call(fill), hipSuccess) << "devices reach it";
   ASSERT_EQ(read(base_ + 100, back), hipSuccess);
   EXPECT_EQ(back, "hxxxo");

@@ -6,6 +6,7 @@
 
 #include <optional>
 
+#include "hipcore/wire/fill.h"
 #include "hipcore/wire/handle.h"
 #include "raw_client.h"
 #include "transport/factory/factory.h"
@@ -124,9 +125,10 @@ class Sharing : public ::testing::Test {
     return client.ask(protocol::ImportPhysicalRequest{memory, key.key_low, key.key_high}, reply);
   }
   static int fill(RawClient& client, std::uint64_t address, std::uint64_t bytes) {
-    protocol::MemsetRequest request{};
+    protocol::FillRequest request{};
     request.target = address;
-    request.bytes = bytes;
+    request.width = bytes;
+    request.flags = protocol::kFillSynchronous;
     return client.ask(request);
   }
 

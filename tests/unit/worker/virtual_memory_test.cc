@@ -5,6 +5,7 @@
 #include <array>
 
 #include "hipcore/wire/access_wish.h"
+#include "hipcore/wire/fill.h"
 #include "session_rig.h"
 
 namespace tf::worker {
@@ -43,9 +44,10 @@ class VirtualMemoryOf : public ::testing::Test {
     return rig_.call(protocol::SetAccessRequest{address, bytes}, std::as_bytes(std::span(&wish, 1)));
   }
   hipError_t fill(std::uint64_t address, std::uint64_t bytes) {
-    protocol::MemsetRequest request{};
+    protocol::FillRequest request{};
     request.target = address;
-    request.bytes = bytes;
+    request.width = bytes;
+    request.flags = protocol::kFillSynchronous;
     return rig_.call(request);
   }
 

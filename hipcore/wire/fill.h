@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// FillRequest::flags.
+#pragma once
+
+#include <cstdint>
+
+namespace tf::protocol {
+
+// The form of hipMemset that names no stream: it belongs to the null stream, and the runtime may wait for it.
+inline constexpr std::uint32_t kFillSynchronous = 1;
+
+}  // namespace tf::protocol

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fills of every shape by one message, and clients that ask for what no fill is.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "hipcore/wire/fill.h"
+#include "session_rig.h"
+
+namespace tf::worker {
+namespace {
+
+constexpr std::uint64_t kBytes = 4096;
+
+class Fills : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    rig_.start();
+    ASSERT_EQ(rig_.call(protocol::LeaseMemoryRequest{kBytes}), hipSuccess);
+    protocol::LeaseMemoryReply lease;
+    ASSERT_EQ(rig_.body.size(), sizeof lease);
+    std::memcpy(&lease, rig_.body.data(), sizeof lease);
+    base_ = lease.address;
+    end_ = base_ + lease.bytes;
+    protocol::FillRequest clear;
+    clear.target = base_;
+    clear.width = kBytes;
+    clear.value = '.';
+    ASSERT_EQ(rig_.call(clear), hipSuccess);
+  }
+  protocol::FillRequest at(std::uint64_t offset, std::uint64_t width, std::uint32_t value) const {
+    protocol::FillRequest fill;
+    fill.target = base_ + offset;
+    fill.width = width;
+    fill.value = value;
+    return fill;
+  }
+  // The first bytes of the lease.
+  std::string bytes(std::size_t count) {
+    std::string back(count, ' ');
+    BulkCompletion received;
+    EXPECT_TRUE(rig_.bulk().receive(1, std::as_writable_bytes(std::span(back)), received).is_ok());
+    rig_.post(protocol::CopyFromDeviceRequest{base_, count, 0, 1});
+    EXPECT_TRUE(rig_.await(received).is_ok());
+    return back;
+  }
+  // Ends the session: no correct client sends it.
+  void refused(const protocol::FillRequest& fill, const std::string& why) {
+    rig_.post(fill);
+    const Status ended = rig_.wait_end();
+    EXPECT_EQ(ended.code(), Code::kProtocol) << why;
+    EXPECT_NE(ended.to_string().find(why), std::string::npos) << ended.to_string();
+  }
+
+  SessionRig rig_{TF_CPU_RUNTIME};
+  std::uint64_t base_ = 0;
+  std::uint64_t end_ = 0;
+};
+
+TEST_F(Fills, RowsOfEveryElement) {
+  ASSERT_EQ(rig_.call(at(1, 3, 'a' | 0xff00)), hipSuccess) << "the low byte";
+  protocol::FillRequest two = at(4, 4, 'b' | 'c' << 8 | 0xff0000);
+  two.element_bytes = 2;
+  ASSERT_EQ(rig_.call(two), hipSuccess);
+  protocol::FillRequest four = at(8, 8, 'd' | 'e' << 8 | 'f' << 16 | 'g' << 24);
+  four.element_bytes = 4;
+  ASSERT_EQ(rig_.call(four), hipSuccess);
+  EXPECT_EQ(bytes(17), ".aaabcbcdefgdefg.");
+}
+
+TEST_F(Fills, WithAndWithoutWaiting) {
+  protocol::FillRequest fill = at(0, 2, 'a');
+  fill.flags = protocol::kFillSynchronous;
+  ASSERT_EQ(rig_.call(fill), hipSuccess);
+  fill = at(4, 2, 'b' | 'c' << 8);
+  fill.element_bytes = 2;
+  fill.flags = protocol::kFillSynchronous;
+  ASSERT_EQ(rig_.call(fill), hipSuccess);
+  fill = at(8, 4, 'd' | 'd' << 8 | 'd' << 16 | 'd' << 24);
+  fill.element_bytes = 4;
+  fill.flags = protocol::kFillSynchronous;
+  ASSERT_EQ(rig_.call(fill), hipSuccess);
+  fill = at(12, 1, 'e');
+  fill.pitch = 2;
+  fill.height = 2;
+  fill.flags = protocol::kFillSynchronous;
+  ASSERT_EQ(rig_.call(fill), hipSuccess);
+  fill = at(16, 1, 'f');
+  fill.pitch = 2;
+  fill.slice = 4;
+  fill.height = fill.depth = 2;
+  fill.flags = protocol::kFillSynchronous;
+  ASSERT_EQ(rig_.call(fill), hipSuccess);
+  EXPECT_EQ(bytes(24), "aa..bc..dddde.e.f.f.f.f.");
+}
+
+TEST_F(Fills, RowsAndSlicesLeaveTheGaps) {
+  protocol::FillRequest rows = at(0, 2, 'r');
+  rows.pitch = 4;
+  rows.height = 2;
+  ASSERT_EQ(rig_.call(rows), hipSuccess);
+  protocol::FillRequest slices = at(8, 1, 's');
+  slices.pitch = 2;
+  slices.slice = 6;
+  slices.height = slices.depth = 2;
+  ASSERT_EQ(rig_.call(slices), hipSuccess);
+  EXPECT_EQ(bytes(20), "rr..rr..s.s...s.s...");
+}
+
+TEST_F(Fills, NothingIsFilledWithoutSize) {
+  for (std::uint64_t protocol::FillRequest::*side :
+       {&protocol::FillRequest::width, &protocol::FillRequest::height, &protocol::FillRequest::depth}) {
+    protocol::FillRequest fill = at(0, 1, 'x');
+    fill.*side = 0;
+    EXPECT_EQ(rig_.call(fill), hipSuccess);
+  }
+  EXPECT_EQ(bytes(4), "....");
+}
+
+TEST_F(Fills, ForeignMemoryIsLeftAlone) {
+  const std::uint64_t bytes = end_ - base_;
+  EXPECT_EQ(rig_.call(at(bytes - 1, 2, 'x')), hipErrorInvalidValue);
+  EXPECT_EQ(rig_.call(at(-base_, 1, 'x')), hipErrorInvalidValue) << "null";
+  protocol::FillRequest rows = at(0, 16, 'x');
+  rows.pitch = 16;
+  rows.height = bytes / 16 + 1;
+  EXPECT_EQ(rig_.call(rows), hipErrorInvalidValue);
+  rows.pitch = ~std::uint64_t{0} / 2;
+  rows.height = 4;
+  EXPECT_EQ(rig_.call(rows), hipErrorInvalidValue) << "wraps";
+  rows.pitch = 8;
+  EXPECT_EQ(rig_.call(rows), hipErrorInvalidValue) << "rows that overlap";
+  protocol::FillRequest slices = at(0, 8, 'x');
+  slices.pitch = 8;
+  slices.slice = 8;
+  slices.height = slices.depth = 2;
+  EXPECT_EQ(rig_.call(slices), hipErrorInvalidValue) << "slices that overlap";
+  slices.slice = 20;
+  EXPECT_EQ(rig_.call(slices), hipErrorInvalidValue) << "half a row from slice to slice";
+  protocol::FillRequest stranger = at(0, 1, 'x');
+  stranger.stream = protocol::Handle(protocol::HandleKind::kStream, 1, 77).raw();
+  EXPECT_EQ(rig_.call(stranger), hipErrorInvalidHandle);
+}
+
+TEST_F(Fills, FlagsAreKnown) {
+  protocol::FillRequest fill = at(0, 1, 'x');
+  fill.flags = 2;
+  refused(fill, "unknown flag");
+}
+
+TEST_F(Fills, OnlyTheNullStreamIsWaitedFor) {
+  protocol::FillRequest fill = at(0, 1, 'x');
+  fill.flags = protocol::kFillSynchronous;
+  fill.stream = protocol::Handle(protocol::HandleKind::kStream, 1, 0).raw();
+  refused(fill, "on a stream");
+}
+
+TEST_F(Fills, ElementsHaveASize) {
+  protocol::FillRequest fill = at(0, 3, 'x');
+  fill.element_bytes = 3;
+  refused(fill, "size of an element");
+}
+
+TEST_F(Fills, ElementsAreWhole) {
+  protocol::FillRequest fill = at(0, 3, 'x');
+  fill.element_bytes = 2;
+  refused(fill, "half an element");
+}
+
+TEST_F(Fills, RowsAreOfBytes) {
+  protocol::FillRequest fill = at(0, 4, 'x');
+  fill.element_bytes = 4;
+  fill.pitch = 4;
+  fill.height = 2;
+  refused(fill, "rows of elements");
+}
+
+}  // namespace
+}  // namespace tf::worker

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fills of every shape, each by the runtime's function for it. Executor thread.
+#include "hipcore/wire/fill.h"
+#include "worker/gen/custom.h"
+#include "worker/session/call.h"
+
+namespace tf::worker::custom {
+namespace {
+
+using protocol::FillRequest;
+
+bool is_synchronous(const FillRequest& request) { return (request.flags & protocol::kFillSynchronous) != 0; }
+
+hipError_t fill_row(const protocol::HipTable& hip, const FillRequest& request, hipStream_t stream) {
+  auto* const target = reinterpret_cast<void*>(request.target);
+  const bool wait = is_synchronous(request);
+  const auto value = static_cast<int>(request.value);
+  const auto half = static_cast<unsigned short>(request.value);
+  const std::size_t count = request.width / request.element_bytes;
+  switch (request.element_bytes) {
+    case 1:
+      return wait ? hip.hipMemset(target, value, count) : hip.hipMemsetAsync(target, value, count, stream);
+    case 2:
+      return wait ? hip.hipMemsetD16(target, half, count)
+                  : hip.hipMemsetD16Async(target, half, count, stream);
+    default:
+      return wait ? hip.hipMemsetD32(target, value, count)
+                  : hip.hipMemsetD32Async(target, value, count, stream);
+  }
+}
+
+hipError_t fill_rows(const protocol::HipTable& hip, const FillRequest& request, hipStream_t stream) {
+  auto* const target = reinterpret_cast<void*>(request.target);
+  const auto value = static_cast<int>(request.value);
+  if (is_synchronous(request))
+    return hip.hipMemset2D(target, request.pitch, value, request.width, request.height);
+  return hip.hipMemset2DAsync(target, request.pitch, value, request.width, request.height, stream);
+}
+
+hipError_t fill_slices(const protocol::HipTable& hip, const FillRequest& request, hipStream_t stream) {
+  const std::size_t rows = request.slice / request.pitch;
+  const hipPitchedPtr target{reinterpret_cast<void*>(request.target), request.pitch, request.width, rows};
+  const hipExtent extent{request.width, request.height, request.depth};
+  const auto value = static_cast<int>(request.value);
+  return is_synchronous(request) ? hip.hipMemset3D(target, value, extent)
+                                 : hip.hipMemset3DAsync(target, value, extent, stream);
+}
+
+// Null: a correct client may have sent it.
+const char* wrong_with(const FillRequest& request) {
+  const std::uint32_t element = request.element_bytes;
+  if ((request.flags & ~protocol::kFillSynchronous) != 0) return "Fill: an unknown flag";
+  if (is_synchronous(request) && request.stream != 0) return "Fill: synchronous, and on a stream";
+  if (element != 1 && element != 2 && element != 4) return "Fill: no size of an element";
+  if (request.width % element != 0) return "Fill: half an element";
+  if (element != 1 && (request.height > 1 || request.depth > 1)) return "Fill: rows of elements";
+  return nullptr;
+}
+
+// REQUIRES: the memory is the session's
+hipError_t fill_shape(const protocol::HipTable& hip, const FillRequest& request, hipStream_t stream) {
+  if (request.width == 0 || request.height == 0 || request.depth == 0) return hipSuccess;
+  if (request.height == 1 && request.depth == 1) return fill_row(hip, request, stream);
+  if (request.depth == 1) return fill_rows(hip, request, stream);
+  const bool whole_rows = request.pitch != 0 && request.slice % request.pitch == 0;
+  return whole_rows ? fill_slices(hip, request, stream) : hipErrorInvalidValue;
+}
+
+}  // namespace
+
+void fill(Call& call, const FillRequest& request) {
+  if (const char* wrong = wrong_with(request)) return static_cast<void>(call.reject(wrong));
+  if (!call.use_device()) return;
+  void* stream = nullptr;
+  if (!call.lookup(protocol::HandleKind::kStream, request.stream, stream)) return;
+  const bool owned = call.session().addresses.holds_box(request.target, request.pitch, request.slice,
+                                                        request.width, request.height, request.depth);
+  if (!owned) return call.finish(hipErrorInvalidValue);
+  call.finish(fill_shape(call.hip(), request, static_cast<hipStream_t>(stream)), request.stream);
+}
+
+}  // namespace tf::worker::custom
