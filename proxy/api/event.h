@@ -12,8 +12,9 @@ CHECK((flags & ~(hipEventBlockingSync | hipEventDisableTiming | hipEventInterpro
 CHECK((flags & hipEventReleaseToDevice) == 0 || (flags & hipEventReleaseToSystem) == 0)
 CHECK((flags & hipEventInterprocess) == 0 || (flags & hipEventDisableTiming) != 0)
 hipError_t hipEventCreateWithFlags(OUT(event) hipEvent_t* event, unsigned int flags);
-POST(0x0412) hipError_t hipEventDestroy(CONSUMES(event) hipEvent_t event);
-POST(0x0413) hipError_t hipEventRecord(IN(event) hipEvent_t event, IN(stream) hipStream_t stream);
+POST(0x0412) NO_WORK hipError_t hipEventDestroy(CONSUMES(event) hipEvent_t event);
+POST(0x0413) WORK(stream) RECORDS(event)
+hipError_t hipEventRecord(IN(event) hipEvent_t event, IN(stream) hipStream_t stream);
 CALL(0x0414) hipError_t hipEventElapsedTime(OUT() float* milliseconds, IN(event) hipEvent_t start,
                                             IN(event) hipEvent_t stop);
 CUSTOM hipError_t hipEventSynchronize(IN(event) hipEvent_t event);

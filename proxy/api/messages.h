@@ -3,8 +3,9 @@
 //
 // Parsed by tools/apigen, which emits protocol::<Name>Request / <Name>Reply with size and offset
 // assertions, an Op value, round-trip tests and fuzz entries. Also valid C++ as it stands.
-//   MESSAGE(opcode, call|post|notice, Name) { fields };   call: waits for REPLY. post: no reply; a failure
-//                                                        comes back as a Fault. notice: worker to client.
+//   MESSAGE(opcode, call|post|notice, Name) words { fields };   call: waits for REPLY. post: no reply; a failure
+//                                                        comes back as a Fault. notice: worker to client. The words
+//                                                        say what it means: "What it means" in words.h.
 //   REPLY(Name) { fields };                              follows the i32 error of every reply.
 //   TAIL(Name)                                           a variable tail of bytes follows the fields.
 // Fields are fixed-width and naturally aligned; padding is spelled `reserved...` and is zero on the wire. `= number`:
@@ -15,7 +16,7 @@
 // --- 0x00xx connection -------------------------------------------------------------------------------
 
 // The client is done; the worker drains the queue and ends the session.
-MESSAGE(0x0004, post, Goodbye) { u64 reserved; };
+MESSAGE(0x0004, post, Goodbye) NO_WORK { u64 reserved; };
 
 // A posted request failed, or (opcode and request 0) work did, as the runtime said to the worker. Sent once per
 // failure, ahead of later replies, so that a later synchronizing call of the client finds it already noted.
@@ -41,7 +42,7 @@ TAIL(DeviceFailed)
 // --- 0x02xx memory -----------------------------------------------------------------------------------
 
 // Payload arrives on the bulk plane under `tag`, `bytes` long.
-MESSAGE(0x0210, post, CopyToDevice) {
+MESSAGE(0x0210, post, CopyToDevice) WORK(stream) CAPTURE(asked) DIRECT {
   u64 target;
   u64 bytes;
   u64 stream;
@@ -49,21 +50,21 @@ MESSAGE(0x0210, post, CopyToDevice) {
 };
 
 // The payload is the tail of the message: small copies.
-MESSAGE(0x0211, post, CopyToDeviceInline) {
+MESSAGE(0x0211, post, CopyToDeviceInline) WORK(stream) CAPTURE(asked) {
   u64 target;
   u64 stream;
 };
 TAIL(CopyToDeviceInline)
 
 // The worker sends `bytes` under `tag`, or aborts the tag with the hipError_t.
-MESSAGE(0x0212, post, CopyFromDevice) {
+MESSAGE(0x0212, post, CopyFromDevice) WORK(stream) CAPTURE(asked) DIRECT {
   u64 source;
   u64 bytes;
   u64 stream;
   u64 tag;
 };
 
-MESSAGE(0x0213, post, CopyOnDevice) {
+MESSAGE(0x0213, post, CopyOnDevice) WORK(stream) CAPTURE(asked) REACHES_HOST {
   u64 target;
   u64 source;
   u64 bytes;
@@ -72,7 +73,7 @@ MESSAGE(0x0213, post, CopyOnDevice) {
 
 // Strided boxes: `width` bytes x `height` rows x `depth` slices. On the bulk plane rows are packed.
 // pitch: bytes from row to row; slice: bytes from slice to slice.
-MESSAGE(0x0214, post, CopyBoxToDevice) {
+MESSAGE(0x0214, post, CopyBoxToDevice) WORK(stream) CAPTURE(asked) {
   u64 target;
   u64 target_pitch;
   u64 target_slice;
@@ -83,7 +84,7 @@ MESSAGE(0x0214, post, CopyBoxToDevice) {
   u64 tag;
 };
 
-MESSAGE(0x0215, post, CopyBoxFromDevice) {
+MESSAGE(0x0215, post, CopyBoxFromDevice) WORK(stream) CAPTURE(asked) {
   u64 source;
   u64 source_pitch;
   u64 source_slice;
@@ -94,7 +95,7 @@ MESSAGE(0x0215, post, CopyBoxFromDevice) {
   u64 tag;
 };
 
-MESSAGE(0x0216, post, CopyBoxOnDevice) {
+MESSAGE(0x0216, post, CopyBoxOnDevice) WORK(stream) CAPTURE(asked) REACHES_HOST {
   u64 target;
   u64 target_pitch;
   u64 target_slice;
@@ -108,7 +109,7 @@ MESSAGE(0x0216, post, CopyBoxOnDevice) {
 };
 
 // Every form of hipMemset. The value fills each element with its low bytes.
-MESSAGE(0x0260, post, Fill) {
+MESSAGE(0x0260, post, Fill) WORK(stream) FILLS REACHES_HOST PROMPT {
   u64 target;
   u64 pitch = 0;          // bytes from row to row
   u64 slice = 0;          // bytes from slice to slice, a multiple of pitch
@@ -131,7 +132,7 @@ MESSAGE(0x0220, call, CreatePhysical) {
 };
 
 // Nothing refers to it any more, neither the program nor a mapping.
-MESSAGE(0x0221, post, ReleasePhysical) { u64 memory; };
+MESSAGE(0x0221, post, ReleasePhysical) NO_WORK { u64 memory; };
 
 MESSAGE(0x0222, call, MapPhysical) {
   u64 address;
@@ -178,7 +179,7 @@ REPLY(SharePhysical) {
 };
 
 // What was shared with ShareLease: from now on nobody can open it any more.
-MESSAGE(0x0232, post, WithdrawShared) {
+MESSAGE(0x0232, post, WithdrawShared) NO_WORK {
   u64 key_low;
   u64 key_high;
 };
@@ -238,11 +239,11 @@ REPLY(LeaseMemory) {
   u32 reserved;
 };
 
-MESSAGE(0x0241, post, ReturnLease) { u64 address; };
+MESSAGE(0x0241, post, ReturnLease) NO_WORK { u64 address; };
 
 // hipFree of a block inside a lease: later requests run only after the device's earlier work is done,
 // so the client may hand the block out again at once.
-MESSAGE(0x0242, post, FreeMemory) { u64 address; };
+MESSAGE(0x0242, post, FreeMemory) NO_WORK { u64 address; };
 
 // A part of the host window (device_snapshot.h) comes into use: whole kHostPartBytes, none of them in use.
 MESSAGE(0x0243, call, OpenHostPart) {
@@ -251,7 +252,7 @@ MESSAGE(0x0243, call, OpenHostPart) {
 };
 
 // Its contents are gone. What is sent later runs only after the devices' earlier work is done.
-MESSAGE(0x0244, post, CloseHostPart) { u64 address; };
+MESSAGE(0x0244, post, CloseHostPart) NO_WORK { u64 address; };
 
 // HostAccess::kShared only: pages of a file that the client has passed under `number` (passed_file.h) come to be at
 // `address`, among the window's host_files_of(); what else the last kHostPartBytes of them would hold stays unused.
@@ -263,16 +264,16 @@ MESSAGE(0x0247, call, MapHostFile) {
 };
 
 // As CloseHostPart; the pages stay the client's.
-MESSAGE(0x0248, post, UnmapHostFile) { u64 address; };
+MESSAGE(0x0248, post, UnmapHostFile) NO_WORK { u64 address; };
 
 // HostAccess::kMirrored only: a piece of an open part, as the client has it, arrives under `tag`, at once and
 // not in the order of any stream; or is sent as the worker has it.
-MESSAGE(0x0245, post, WriteHostPart) {
+MESSAGE(0x0245, post, WriteHostPart) NO_WORK {
   u64 address;
   u64 bytes;
   u64 tag;
 };
-MESSAGE(0x0246, post, ReadHostPart) {
+MESSAGE(0x0246, post, ReadHostPart) NO_WORK {
   u64 address;
   u64 bytes;
   u64 tag;
@@ -284,21 +285,21 @@ MESSAGE(0x0300, call, SynchronizeDevice) { u64 reserved; };
 
 MESSAGE(0x0304, call, SynchronizeStream) { u64 stream; };
 
-MESSAGE(0x0305, call, QueryStream) { u64 stream; };
+MESSAGE(0x0305, call, QueryStream) PROMPT { u64 stream; };
 
 // What was sent on the stream before is still done.
-MESSAGE(0x0314, post, DestroyStream) { u64 stream; };
+MESSAGE(0x0314, post, DestroyStream) NO_WORK ENDS(stream) { u64 stream; };
 
-MESSAGE(0x0330, post, HostCallback) {
+MESSAGE(0x0330, post, HostCallback) WORK(stream) CAPTURE(asked) {
   u64 stream;
   u64 cookie;
 };
 
-MESSAGE(0x0331, post, CallbackDone) { u64 cookie; };
+MESSAGE(0x0331, post, CallbackDone) SILENT AT_ONCE { u64 cookie; };
 
 MESSAGE(0x0404, call, SynchronizeEvent) { u64 event; };
 
-MESSAGE(0x0405, call, QueryEvent) { u64 event; };
+MESSAGE(0x0405, call, QueryEvent) PROMPT { u64 event; };
 
 // --- 0x05xx module and launch ------------------------------------------------------------------------
 
@@ -322,10 +323,10 @@ MESSAGE(0x0501, call, LoadModule) {
   u64 tag;
 };
 
-MESSAGE(0x0502, post, UnloadModule) { u64 module; };
+MESSAGE(0x0502, post, UnloadModule) NO_WORK { u64 module; };
 
 // Tail: the kernel's name, without terminator.
-MESSAGE(0x0503, post, GetFunction) {
+MESSAGE(0x0503, post, GetFunction) NO_WORK {
   u64 module;
   u64 function;
 };
@@ -358,7 +359,7 @@ REPLY(DescribeFunction) {
 
 // hiprtc on the worker. The program, as hipcore/wire/rtc_program.h encodes it, comes on the bulk plane under `tag`,
 // by which it is called from then on. What is wrong with it is told by CompileProgram.
-MESSAGE(0x0507, post, SendProgram) {
+MESSAGE(0x0507, post, SendProgram) NO_WORK {
   u64 tag;
   u64 bytes;
 };
@@ -370,7 +371,7 @@ REPLY(CompileProgram) {
 };
 
 // The worker sends the result under `tag` and forgets it, or aborts the tag with a hipError_t.
-MESSAGE(0x0509, post, FetchProgram) {
+MESSAGE(0x0509, post, FetchProgram) NO_WORK {
   u64 program;
   u64 tag;
 };
@@ -384,7 +385,7 @@ REPLY(GetGlobal) {
 };
 
 // Tail: the explicit kernel arguments, laid out as the code object's metadata says.
-MESSAGE(0x0510, post, Launch) {
+MESSAGE(0x0510, post, Launch) WORK(stream) CAPTURE(asked) REACHES_HOST PROMPT {
   u64 function;
   u64 stream;
   u64 start_event;        // 0, or recorded right before the kernel
@@ -402,11 +403,11 @@ TAIL(Launch)
 // come; what is wrong with one is told by InstantiateGraph.
 
 // Begins the graph from which `exec` will be made, or with which one will be updated.
-MESSAGE(0x0600, post, BuildGraph) { u64 exec; };
+MESSAGE(0x0600, post, BuildGraph) NO_WORK { u64 exec; };
 
 // Tail of every node: `dependencies` numbers (u32) of earlier nodes, filled up to a multiple of 8 bytes. Then,
 // of a kernel: the explicit arguments, as in Launch.
-MESSAGE(0x0601, post, BuildKernelNode) {
+MESSAGE(0x0601, post, BuildKernelNode) NO_WORK {
   u64 exec;
   u64 function;
   u32 grid[3];            // in blocks
@@ -418,7 +419,7 @@ MESSAGE(0x0601, post, BuildKernelNode) {
 };
 TAIL(BuildKernelNode)
 
-MESSAGE(0x0602, post, BuildFillNode) {
+MESSAGE(0x0602, post, BuildFillNode) NO_WORK {
   u64 exec;
   u64 target;
   u64 width;              // in elements
@@ -431,7 +432,7 @@ MESSAGE(0x0602, post, BuildFillNode) {
 };
 TAIL(BuildFillNode)
 
-MESSAGE(0x0603, post, BuildCopyNode) {
+MESSAGE(0x0603, post, BuildCopyNode) NO_WORK {
   u64 exec;
   u64 target;
   u64 target_pitch;
@@ -447,7 +448,7 @@ MESSAGE(0x0603, post, BuildCopyNode) {
 };
 TAIL(BuildCopyNode)
 
-MESSAGE(0x0604, post, BuildEmptyNode) {
+MESSAGE(0x0604, post, BuildEmptyNode) NO_WORK {
   u64 exec;
   u32 dependencies;
   u32 reserved;
@@ -462,9 +463,9 @@ MESSAGE(0x0611, call, UpdateGraph) {
   u64 built;
 };
 
-MESSAGE(0x0612, post, LaunchGraph) {
+MESSAGE(0x0612, post, LaunchGraph) WORK(stream) CAPTURE(asked) REACHES_HOST {
   u64 exec;
   u64 stream;
 };
 
-MESSAGE(0x0613, post, DestroyGraph) { u64 exec; };
+MESSAGE(0x0613, post, DestroyGraph) NO_WORK { u64 exec; };

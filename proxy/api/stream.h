@@ -6,9 +6,9 @@
 extern "C" {
 
 CREATE(0x0310) hipError_t hipStreamCreate(OUT(stream) hipStream_t* stream);
-CREATE(0x0311) CHECK(flags == hipStreamDefault || flags == hipStreamNonBlocking)
+CREATE(0x0311) NEW_STREAM(flags) CHECK(flags == hipStreamDefault || flags == hipStreamNonBlocking)
 hipError_t hipStreamCreateWithFlags(OUT(stream) hipStream_t* stream, unsigned int flags);
-CREATE(0x0312) CHECK(flags == hipStreamDefault || flags == hipStreamNonBlocking)
+CREATE(0x0312) NEW_STREAM(flags) CHECK(flags == hipStreamDefault || flags == hipStreamNonBlocking)
 hipError_t hipStreamCreateWithPriority(OUT(stream) hipStream_t* stream, unsigned int flags, int priority);
 CREATE(0x0313) CHECK(mask_words != 0)
 hipError_t hipExtStreamCreateWithCUMask(OUT(stream) hipStream_t* stream, uint32_t mask_words,
@@ -16,18 +16,22 @@ hipError_t hipExtStreamCreateWithCUMask(OUT(stream) hipStream_t* stream, uint32_
 UNSUPPORTED hipError_t hipExtStreamGetCUMask(IN(stream) hipStream_t stream, uint32_t mask_words,
                                              OUT() ARRAY(mask_words) uint32_t* mask);
 CUSTOM hipError_t hipStreamDestroy(CONSUMES(stream) hipStream_t stream);
-POST(0x0315) CHECK(flags == 0)
+POST(0x0315) WORK(stream) AWAITS(event) CHECK(flags == 0)
 hipError_t hipStreamWaitEvent(IN(stream) hipStream_t stream, IN(event) hipEvent_t event, unsigned int flags);
 CACHED(0x0316) hipError_t hipStreamGetFlags(IN(stream) hipStream_t stream, OUT() unsigned int* flags);
 CACHED(0x0317) hipError_t hipStreamGetPriority(IN(stream) hipStream_t stream, OUT() int* priority);
-POST(0x0318) hipError_t hipStreamWaitValue32(IN(stream) hipStream_t stream, IN(device, 4) void* pointer,
-                                             uint32_t value, unsigned int flags, uint32_t mask);
-POST(0x0319) hipError_t hipStreamWaitValue64(IN(stream) hipStream_t stream, IN(device, 8) void* pointer,
-                                             uint64_t value, unsigned int flags, uint64_t mask);
-POST(0x031a) hipError_t hipStreamWriteValue32(IN(stream) hipStream_t stream, IN(device, 4) void* pointer,
-                                              uint32_t value, unsigned int flags);
-POST(0x031b) hipError_t hipStreamWriteValue64(IN(stream) hipStream_t stream, IN(device, 8) void* pointer,
-                                              uint64_t value, unsigned int flags);
+POST(0x0318) WORK(stream) CAPTURE(refused)
+hipError_t hipStreamWaitValue32(IN(stream) hipStream_t stream, IN(device, 4) void* pointer, uint32_t value,
+                                unsigned int flags, uint32_t mask);
+POST(0x0319) WORK(stream) CAPTURE(refused)
+hipError_t hipStreamWaitValue64(IN(stream) hipStream_t stream, IN(device, 8) void* pointer, uint64_t value,
+                                unsigned int flags, uint64_t mask);
+POST(0x031a) WORK(stream) CAPTURE(refused)
+hipError_t hipStreamWriteValue32(IN(stream) hipStream_t stream, IN(device, 4) void* pointer, uint32_t value,
+                                 unsigned int flags);
+POST(0x031b) WORK(stream) CAPTURE(refused)
+hipError_t hipStreamWriteValue64(IN(stream) hipStream_t stream, IN(device, 8) void* pointer, uint64_t value,
+                                 unsigned int flags);
 
 CUSTOM hipError_t hipStreamQuery(IN(stream) hipStream_t stream);
 CUSTOM hipError_t hipStreamSynchronize(IN(stream) hipStream_t stream);

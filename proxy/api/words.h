@@ -19,6 +19,22 @@
 //   CHECK(condition)  false: hipErrorInvalidValue at the call, before anything is sent
 //   SINCE(node)       version node of a symbol that the symbol lists do not name
 //   MANGLED(symbol)   C++ linkage under exactly this symbol
+// What it means, in front as well, and in proxy/api/messages.h behind the head of a MESSAGE. The table of it is
+// hipcore/wire/gen/op_traits.h. A post says what it leaves behind:
+//   WORK(stream)      work on the stream of that parameter or field
+//   NO_WORK           nothing to wait for, but perhaps word of its failure (CREATE is so, and does not say it)
+//   SILENT            neither
+// WORK also says how a capture of the stream takes it:
+//   RECORDS(event)    as the recording of an event    AWAITS(event)  as waiting for one    FILLS  as a fill
+//   CAPTURE(asked)    whoever posts it has asked the capture before    CAPTURE(refused)  not at all
+// More of it:
+//   REACHES_HOST      (WORK) reads or writes host memory that devices reach: mirrored memory is carried over first
+//   NEW_STREAM(flags) (CREATE) of a stream, which by these flags is ordered with the null stream or not
+//   ENDS(stream)      (messages.h) the handle of that field, a stream or an event, is gone; else CONSUMES says it
+//   PROMPT            (messages.h) the worker's body never waits through the session and reads its payload once, so
+//                     it may run inside poll(). Generated bodies are so, but for those that consume a handle
+//   DIRECT            (messages.h) the worker's body settles copies that go without staging itself
+//   AT_ONCE           (messages.h) the worker executes it as it arrives, and once more in its turn
 // At a parameter; every pointer and handle needs one:
 //   IN(...) OUT(...) INOUT(...)   direction. In the brackets: nothing (a plain value behind the pointer), a
 //                     handle kind (stream event module function pool graph ctx ...), device (a device address;
@@ -39,6 +55,19 @@
 #define LOCAL
 #define ALIAS(...)
 #define UNSUPPORTED
+#define WORK(...)
+#define NO_WORK
+#define SILENT
+#define RECORDS(...)
+#define AWAITS(...)
+#define FILLS
+#define CAPTURE(...)
+#define REACHES_HOST
+#define NEW_STREAM(...)
+#define ENDS(...)
+#define PROMPT
+#define DIRECT
+#define AT_ONCE
 #define CHECK(...)
 #define SINCE(...)
 #define MANGLED(...)

@@ -84,13 +84,13 @@ void Client::map_host_window(int file) {
   describe_host_access(snapshot_);
 }
 
-// A launch has asked the graphs before, when it knew more.
-std::optional<hipError_t> Client::before_post(protocol::Op op, int device, std::span<const std::byte> head) {
-  if (op != protocol::Op::kLaunch && graphs_.capturing()) {
-    if (const auto verdict = graphs_.offer(op, device, head)) return verdict;
+std::optional<hipError_t> Client::before_post(protocol::OpTraits what, int device,
+                                              std::span<const std::byte> head) {
+  if (graphs_.capturing()) {
+    if (const auto verdict = graphs_.offer(what, device, head)) return verdict;
   }
   if (mirror_.any()) {
-    if (const hipError_t error = mirror_.before(op, device, head); error != hipSuccess) return error;
+    if (const hipError_t error = mirror_.before(what, device, head); error != hipSuccess) return error;
   }
   return std::nullopt;
 }

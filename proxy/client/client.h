@@ -93,7 +93,7 @@ class Client final : private ConnectionObserver, private DeviceVariables {
   }
 
  private:
-  std::optional<hipError_t> before_post(protocol::Op op, int device,
+  std::optional<hipError_t> before_post(protocol::OpTraits what, int device,
                                         std::span<const std::byte> head) override;
   hipError_t stream_waited(int device, std::uint64_t stream) override;
   hipError_t device_waited(int device) override;

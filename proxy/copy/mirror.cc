@@ -2,36 +2,11 @@
 // Copies managed memory to a worker that cannot map it, and back.
 #include "proxy/copy/mirror.h"
 
-#include <cstring>
 #include <vector>
 
 #include "proxy/session/payload.h"
 
 namespace tf::proxy {
-namespace {
-
-using protocol::Op;
-
-// The stream of a message that is work on a device's memory. False: it is none.
-bool work_stream(Op op, std::span<const std::byte> head, std::uint64_t& stream) {
-  const auto read = [&]<typename Request>(Request request) {
-    if (head.size() < sizeof request) return false;
-    std::memcpy(&request, head.data(), sizeof request);
-    stream = request.stream;
-    return true;
-  };
-  stream = 0;
-  switch (op) {
-    case Op::kLaunch: return read(protocol::LaunchRequest{});
-    case Op::kLaunchGraph: return read(protocol::LaunchGraphRequest{});
-    case Op::kCopyOnDevice: return read(protocol::CopyOnDeviceRequest{});
-    case Op::kCopyBoxOnDevice: return read(protocol::CopyBoxOnDeviceRequest{});
-    case Op::kFill: return read(protocol::FillRequest{});
-    default: return false;
-  }
-}
-
-}  // namespace
 
 void Mirror::add(std::uint64_t address, std::uint64_t bytes) {
   std::lock_guard lock(mutex_);
@@ -74,14 +49,13 @@ hipError_t Mirror::carry(bool to_worker) {
   return hipSuccess;
 }
 
-hipError_t Mirror::before(Op op, int device, std::span<const std::byte> head) {
-  std::uint64_t stream = 0;
-  if (!work_stream(op, head, stream)) return hipSuccess;
+hipError_t Mirror::before(protocol::OpTraits what, int device, std::span<const std::byte> head) {
+  if (!what.has(protocol::Trait::kReachesHost)) return hipSuccess;
   std::lock_guard lock(mutex_);
   hipError_t error = at_worker_ ? hipSuccess : carry(true);
   if (error != hipSuccess) return error;
   at_worker_ = true;
-  busy_.emplace(device, stream);
+  busy_.emplace(device, what.stream_of(head));
   return hipSuccess;
 }
 

@@ -19,7 +19,7 @@
 #include <span>
 #include <utility>
 
-#include "hipcore/wire/gen/op.h"
+#include "hipcore/wire/gen/op_traits.h"
 #include "proxy/session/connection.h"
 
 namespace tf::proxy {
@@ -34,7 +34,7 @@ class Mirror {
   bool any() const { return any_.load(std::memory_order_relaxed); }  // who allocated sees its own store
 
   // Called with every message about to be posted: when it is work, the worker gets the memory first.
-  hipError_t before(protocol::Op op, int device, std::span<const std::byte> head);
+  hipError_t before(protocol::OpTraits what, int device, std::span<const std::byte> head);
   // The program has waited for some of the work: it gets the memory back. What still runs keeps it, so that
   // the next work does not carry over what that is writing.
   hipError_t after_wait();

@@ -85,7 +85,8 @@ hipError_t Staging::mark(const CopyMode& mode, DoneWord& word) {
   request.stream = mode.stream;
   request.value = ++word.expected;
   // Not by post(): the word is no work to wait for.
-  return connection_.send(request.kOp, mode.device, std::as_bytes(std::span(&request, 1)), {});
+  constexpr protocol::OpTraits kFill = protocol::kTraits<protocol::FillRequest>;
+  return connection_.send(kFill, mode.device, std::as_bytes(std::span(&request, 1)), {});
 }
 
 hipError_t Staging::mark(const CopyMode& mode, Chunk& chunk) {

@@ -116,9 +116,9 @@ bool ApiCall::registered(const void* host_function, hipFunction_t& function) {
   return true;
 }
 
-hipError_t ApiCall::post_bytes(protocol::Op op, std::span<const std::byte> head,
+hipError_t ApiCall::post_bytes(protocol::OpTraits what, std::span<const std::byte> head,
                                std::span<const std::byte> tail, Trace trace) {
-  const hipError_t error = client_->connection().send(op, device(), head, tail);
+  const hipError_t error = client_->connection().send(what, device(), head, tail);
   client_->streams().note_posted(device(), trace);
   return finish(error);
 }
@@ -137,8 +137,8 @@ hipError_t ApiCall::cached_bytes(protocol::Op op, std::span<const std::byte> hea
   return error;
 }
 
-hipError_t ApiCall::create_once_bytes(HandleKind kind, protocol::Op op, std::span<const std::byte> head,
-                                      std::uint64_t& handle, void*& value) {
+hipError_t ApiCall::create_once_bytes(HandleKind kind, protocol::OpTraits what,
+                                      std::span<const std::byte> head, std::uint64_t& handle, void*& value) {
   handle = 0;  // part of the key: the same for everybody who asks
   std::array<std::byte, kCachedRequestBytesMax> key;
   if (head.size() > key.size()) return finish(hipErrorInvalidValue);
@@ -147,14 +147,14 @@ hipError_t ApiCall::create_once_bytes(HandleKind kind, protocol::Op op, std::spa
   const std::lock_guard lock(client_->created_order());
   ReplyCache& created = client_->created();
   std::span<std::byte> raw = std::as_writable_bytes(std::span(&handle, 1));
-  if (created.find(op, ReplyCache::kEveryDevice, asked, raw)) {
+  if (created.find(what.op, ReplyCache::kEveryDevice, asked, raw)) {
     value = to_pointer(protocol::Handle(handle));
     return finish(hipSuccess);
   }
   if (!create(kind, handle, value)) return finish();
   client_->handles().of(kind).make_permanent(handle);
-  hipError_t error = post_bytes(op, head, {}, Trace{});
-  if (error == hipSuccess) created.keep(op, ReplyCache::kEveryDevice, asked, raw);
+  hipError_t error = post_bytes(what, head, {}, Trace{});
+  if (error == hipSuccess) created.keep(what.op, ReplyCache::kEveryDevice, asked, raw);
   return error;
 }
 

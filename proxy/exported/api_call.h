@@ -13,7 +13,7 @@
 #include <span>
 
 #include "hipcore/wire/gen/messages.h"
-#include "hipcore/wire/gen/op.h"
+#include "hipcore/wire/gen/op_traits.h"
 #include "hipcore/wire/handle.h"
 #include "proxy/base/handles.h"
 #include "proxy/base/thread_state.h"
@@ -68,7 +68,8 @@ class ApiCall {
   // POST/CREATE: queues the request and returns; hipSuccess unless the connection failed.
   template <typename Request>
   hipError_t post(const Request& request, std::span<const std::byte> tail = {}) {
-    return post_bytes(Request::kOp, std::as_bytes(std::span(&request, 1)), tail, trace_of(request));
+    return post_bytes(protocol::kTraits<Request>, std::as_bytes(std::span(&request, 1)), tail,
+                      trace_of(request));
   }
   // CALL: waits for the reply; `reply` is filled when the result is hipSuccess (or hipErrorNotReady).
   template <typename Request, typename Reply>
@@ -91,20 +92,21 @@ class ApiCall {
   // refused. `handle` is the field of `request` that gets its handle.
   template <typename Request>
   hipError_t create_once(protocol::HandleKind kind, Request& request, std::uint64_t& handle, void*& value) {
-    return create_once_bytes(kind, Request::kOp, std::as_bytes(std::span(&request, 1)), handle, value);
+    return create_once_bytes(kind, protocol::kTraits<Request>, std::as_bytes(std::span(&request, 1)), handle,
+                             value);
   }
 
  private:
   void recycle();
   bool translate_constant(protocol::HandleKind kind, std::uint64_t& handle);
-  hipError_t post_bytes(protocol::Op op, std::span<const std::byte> head, std::span<const std::byte> tail,
-                        Trace trace);
+  hipError_t post_bytes(protocol::OpTraits what, std::span<const std::byte> head,
+                        std::span<const std::byte> tail, Trace trace);
   hipError_t call_bytes(protocol::Op op, std::span<const std::byte> head, std::span<const std::byte> tail,
                         std::span<std::byte> reply);
   hipError_t cached_bytes(protocol::Op op, std::span<const std::byte> head, std::span<std::byte> reply);
   // `head` shows the request that `handle` is part of.
-  hipError_t create_once_bytes(protocol::HandleKind kind, protocol::Op op, std::span<const std::byte> head,
-                               std::uint64_t& handle, void*& value);
+  hipError_t create_once_bytes(protocol::HandleKind kind, protocol::OpTraits what,
+                               std::span<const std::byte> head, std::uint64_t& handle, void*& value);
 
   ThreadState& thread_ = thread_state();
   Client* client_ = nullptr;

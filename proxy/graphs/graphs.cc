@@ -12,16 +12,9 @@
 namespace tf::proxy {
 
 using protocol::HandleKind;
-using protocol::Op;
+using protocol::Trait;
 
 namespace {
-
-template <typename Request>
-bool decode(std::span<const std::byte> head, Request& request) {
-  if (head.size() != sizeof request) return false;
-  std::memcpy(&request, head.data(), sizeof request);
-  return true;
-}
 
 LaunchShape shape_of(const graph::KernelWork& work) {
   LaunchShape shape;
@@ -106,53 +99,30 @@ Graphs::Verdict Graphs::capture_fill(int device, const protocol::FillRequest& fi
   return verdict;
 }
 
-// The generated posts that have to do with a stream; the hand-written ones ask for themselves. A synchronous
-// form is the null stream's, whose work no capture takes in.
-Graphs::Verdict Graphs::offer(Op op, int device, std::span<const std::byte> head) {
-  switch (op) {
-    case Op::kFill: {
-      protocol::FillRequest request;
-      return decode(head, request) ? capture_fill(device, request) : std::nullopt;
-    }
-    case Op::kStreamWaitValue32:
-    case Op::kStreamWaitValue64:
-    case Op::kStreamWriteValue32:
-    case Op::kStreamWriteValue64: {
-      std::uint64_t stream = 0;  // their first field
-      static_assert(offsetof(protocol::StreamWaitValue32Request, stream) == 0);
-      static_assert(offsetof(protocol::StreamWaitValue64Request, stream) == 0);
-      static_assert(offsetof(protocol::StreamWriteValue32Request, stream) == 0);
-      static_assert(offsetof(protocol::StreamWriteValue64Request, stream) == 0);
-      std::memcpy(&stream, head.data(), sizeof stream);
-      return library_.refuse(reference(device, stream));
-    }
-    case Op::kEventRecord: {
-      protocol::EventRecordRequest request;
-      if (!decode(head, request)) return std::nullopt;
-      if (!connection_.streams().may_record(request.event, device, request.stream))
-        return hipErrorInvalidHandle;
-      return library_.capture_record(reference(device, request.stream), request.event);
-    }
-    case Op::kStreamWaitEvent: {
-      protocol::StreamWaitEventRequest request;
-      if (!decode(head, request)) return std::nullopt;
-      return library_.capture_wait(reference(device, request.stream), request.event);
-    }
-    case Op::kDestroyStream: {
-      protocol::DestroyStreamRequest request;
-      if (!decode(head, request)) return std::nullopt;
-      const std::lock_guard lock(capturing_mutex_);
-      library_.forget_stream(request.stream);
-      note_capturing();
-      return std::nullopt;
-    }
-    case Op::kEventDestroy: {
-      protocol::EventDestroyRequest request;
-      if (decode(head, request)) library_.forget_event(request.event);
-      return std::nullopt;
-    }
-    default: return std::nullopt;
+void Graphs::forget_stream(std::uint64_t stream) {
+  const std::lock_guard lock(capturing_mutex_);
+  library_.forget_stream(stream);
+  note_capturing();
+}
+
+// A synchronous form is the null stream's, whose work no capture takes in.
+Graphs::Verdict Graphs::offer(protocol::OpTraits what, int device, std::span<const std::byte> head) {
+  const std::uint64_t stream = what.stream_of(head);
+  const std::uint64_t event = what.event_of(head);
+  if (what.has(Trait::kFills)) {
+    protocol::FillRequest fill;
+    std::memcpy(&fill, head.data(), sizeof fill);
+    return capture_fill(device, fill);
   }
+  if (what.has(Trait::kNotCaptured)) return library_.refuse(reference(device, stream));
+  if (what.has(Trait::kRecords)) {
+    if (!connection_.streams().may_record(event, device, stream)) return hipErrorInvalidHandle;
+    return library_.capture_record(reference(device, stream), event);
+  }
+  if (what.has(Trait::kAwaits)) return library_.capture_wait(reference(device, stream), event);
+  if (what.has(Trait::kEndsStream)) forget_stream(stream);
+  if (what.has(Trait::kEndsEvent)) library_.forget_event(event);
+  return std::nullopt;
 }
 
 Graphs::Verdict Graphs::offer_copy(const CopyMode& mode, const Box& box, hipMemcpyKind kind) {

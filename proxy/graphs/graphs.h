@@ -13,8 +13,7 @@
 #include <vector>
 
 #include "hipcore/graph/library.h"
-#include "hipcore/wire/gen/messages.h"
-#include "hipcore/wire/gen/op.h"
+#include "hipcore/wire/gen/op_traits.h"
 #include "proxy/copy/copy_engine.h"
 #include "proxy/module/module_cache.h"
 #include "proxy/session/connection.h"
@@ -35,12 +34,14 @@ class Graphs final : private graph::Side, private CopyCapture {
   // As captures know a stream. `device`: of the calling thread.
   graph::StreamRef reference(int device, std::uint64_t stream) const;
 
-  // For captures: what a call is about to do. Nothing: it goes on. REQUIRES: capturing()
-  Verdict offer(protocol::Op op, int device, std::span<const std::byte> head);
+  // For captures: what a message is about to do, unless its sender has asked them. Nothing: it goes on.
+  // REQUIRES: capturing()
+  Verdict offer(protocol::OpTraits what, int device, std::span<const std::byte> head);
   Verdict offer_copy(const CopyMode& mode, const Box& box, hipMemcpyKind kind) override;
 
  private:
   void note_capturing();
+  void forget_stream(std::uint64_t stream);
   hipError_t describe(const void* function, graph::KernelFacts& facts) override;
   hipError_t find_symbol(const void* symbol, std::byte*& address, std::size_t& bytes) override;
   hipError_t check(const graph::Work& work) override;

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "hipcore/wire/fill.h"
+#include "hipcore/wire/gen/notices.h"
 #include "proxy/base/thread.h"
 
 namespace tf::proxy {
@@ -21,10 +22,11 @@ namespace {
 constexpr std::size_t kReplyBytesMax = 1024;
 constexpr std::chrono::seconds kPassTime{5};  // for a message of a few bytes
 
-// What Streams::observe() has an eye on.
-constexpr bool is_observed(protocol::Op op) {
-  return op == protocol::Op::kStreamWaitEvent || op == protocol::Op::kStreamCreateWithFlags ||
-         op == protocol::Op::kStreamCreateWithPriority;
+using protocol::Trait;
+
+// What send_observed() has an eye on.
+constexpr bool is_observed(protocol::OpTraits what) {
+  return what.has(Trait::kRecords, Trait::kAwaits, Trait::kNewStream);
 }
 
 }  // namespace
@@ -97,13 +99,12 @@ void Connection::goodbye() {
   for (int i = 0; i < 64; ++i) (void)queue_.poll();
 }
 
-hipError_t Connection::record_event(int device, std::span<const std::byte> head) {
-  protocol::EventRecordRequest request;
-  if (head.size() != sizeof request) return hipErrorInvalidValue;
-  std::memcpy(&request, head.data(), sizeof request);
-  if (!streams_.may_record(request.event, device, request.stream)) return hipErrorInvalidHandle;
-  const hipError_t error = transmit(request.kOp, device, head, {});
-  streams_.note_recording(request.event, device, request.stream);
+hipError_t Connection::record_event(protocol::OpTraits what, int device, std::span<const std::byte> head) {
+  const std::uint64_t event = what.event_of(head);
+  const std::uint64_t stream = what.stream_of(head);
+  if (!streams_.may_record(event, device, stream)) return hipErrorInvalidHandle;
+  const hipError_t error = transmit(what.op, device, head, {});
+  streams_.note_recording(event, device, stream);
   return error;
 }
 
@@ -120,27 +121,30 @@ void Connection::take_care(Care what, bool on) {
     care_.fetch_and(~bit, std::memory_order_relaxed);
 }
 
-hipError_t Connection::send(protocol::Op op, int device, std::span<const std::byte> head,
+hipError_t Connection::send(protocol::OpTraits what, int device, std::span<const std::byte> head,
                             std::span<const std::byte> tail) {
   if (takes_care()) [[unlikely]]
-    return send_with_care(op, device, head, tail);
-  return send_observed(op, device, head, tail);
+    return send_with_care(what, device, head, tail);
+  if (is_observed(what)) return send_observed(what, device, head, tail);
+  return transmit(what.op, device, head, tail);
 }
 
-hipError_t Connection::send_observed(protocol::Op op, int device, std::span<const std::byte> head,
+// With an eye on what the client needs to know later.
+hipError_t Connection::send_observed(protocol::OpTraits what, int device, std::span<const std::byte> head,
                                      std::span<const std::byte> tail) {
-  if (op == protocol::Op::kEventRecord) return record_event(device, head);
-  if (is_observed(op)) streams_.observe(op, device, head);
-  return transmit(op, device, head, tail);
+  if (what.has(Trait::kRecords)) return record_event(what, device, head);
+  if (what.has(Trait::kAwaits)) streams_.note_join(device, what.stream_of(head), what.event_of(head));
+  if (what.has(Trait::kNewStream)) streams_.note_new(what.stream_of(head), what.flags_of(head));
+  return transmit(what.op, device, head, tail);
 }
 
-hipError_t Connection::send_with_care(protocol::Op op, int device, std::span<const std::byte> head,
+hipError_t Connection::send_with_care(protocol::OpTraits what, int device, std::span<const std::byte> head,
                                       std::span<const std::byte> tail) {
-  if (const auto verdict = observer_.before_post(op, device, head)) return *verdict;
-  const hipError_t error = send_observed(op, device, head, tail);
+  if (const auto verdict = observer_.before_post(what, device, head)) return *verdict;
+  const hipError_t error = send_observed(what, device, head, tail);
   if (error != hipSuccess) return error;
   if (stats::counting()) stats::count_post();
-  return is_sharing() ? finish_for_sharers(op, device, head) : hipSuccess;
+  return is_sharing() ? finish_for_sharers(what, device, head) : hipSuccess;
 }
 
 hipError_t Connection::transmit(protocol::Op op, int device, std::span<const std::byte> head,
@@ -156,19 +160,19 @@ hipError_t Connection::transmit(protocol::Op op, int device, std::span<const std
 }
 
 // Posts whose late effect other processes could see: fills without a stream, and recordings of shared events.
-hipError_t Connection::finish_for_sharers(protocol::Op op, int device, std::span<const std::byte> head) {
-  if (op == protocol::Op::kFill) {
+hipError_t Connection::finish_for_sharers(protocol::OpTraits what, int device,
+                                          std::span<const std::byte> head) {
+  if (what.has(Trait::kFills)) {
     protocol::FillRequest fill;
     std::memcpy(&fill, head.data(), sizeof fill);
     if ((fill.flags & protocol::kFillSynchronous) == 0) return hipSuccess;
     return synchronized_stream(device, 0, call(device, protocol::SynchronizeStreamRequest{0}));
   }
-  if (op != protocol::Op::kEventRecord) return hipSuccess;
-  protocol::EventRecordRequest recorded;
-  std::memcpy(&recorded, head.data(), sizeof recorded);
-  auto facts = streams_.recordings().find(recorded.event);
+  if (!what.has(Trait::kRecords)) return hipSuccess;
+  const std::uint64_t event = what.event_of(head);
+  auto facts = streams_.recordings().find(event);
   if (!facts || !facts->shared) return hipSuccess;
-  hipError_t error = call(device, protocol::QueryEventRequest{recorded.event});
+  hipError_t error = call(device, protocol::QueryEventRequest{event});
   return error == hipErrorNotReady ? hipSuccess : error;
 }
 
@@ -207,27 +211,17 @@ hipError_t Connection::exchange(protocol::Op op, int device, std::span<const std
 }
 
 Status Connection::on_message(const FrameHeader& header, std::span<const std::byte> payload) {
-  auto op = static_cast<protocol::Op>(header.opcode);
-  if (op == protocol::FaultRequest::kOp && payload.size() == sizeof(protocol::FaultRequest)) {
-    protocol::FaultRequest fault;
-    std::memcpy(&fault, payload.data(), sizeof fault);
-    return on_fault(fault);
-  }
-  if (op == protocol::CallbackDueRequest::kOp && payload.size() == sizeof(protocol::CallbackDueRequest)) {
-    protocol::CallbackDueRequest due;
-    std::memcpy(&due, payload.data(), sizeof due);
-    observer_.callback_due(due.cookie, static_cast<hipError_t>(due.error));
-    return Status::ok();
-  }
-  if (op == protocol::DeviceFailedRequest::kOp && payload.size() >= sizeof(protocol::DeviceFailedRequest)) {
-    protocol::DeviceFailedRequest failed;
-    std::memcpy(&failed, payload.data(), sizeof failed);
-    on_device_failed(failed, payload.subspan(sizeof failed));
-    return Status::ok();
-  }
+  Status status = Status::ok();
+  const auto take = [&](const auto& notice, auto tail) { status = on_notice(notice, tail); };
+  if (protocol::take_notice(header.opcode, payload, take)) return status;
   return Status(Code::kProtocol, "the worker sent an unexpected message, opcode " +
                                      std::to_string(header.opcode) + ", " + std::to_string(payload.size()) +
                                      " bytes");
+}
+
+Status Connection::on_notice(const protocol::CallbackDueNotice& due, std::span<const std::byte>) {
+  observer_.callback_due(due.cookie, static_cast<hipError_t>(due.error));
+  return Status::ok();
 }
 
 hipError_t Connection::pass_file(int file, std::uint64_t& number) {

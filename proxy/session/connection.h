@@ -22,7 +22,7 @@
 
 #include "hipcore/wire/device_snapshot.h"
 #include "hipcore/wire/gen/messages.h"
-#include "hipcore/wire/gen/op.h"
+#include "hipcore/wire/gen/op_traits.h"
 #include "hipcore/wire/passed_file.h"
 #include "proxy/base/handles.h"
 #include "proxy/base/log.h"
@@ -41,7 +41,7 @@ class ConnectionObserver {
  public:
   // A request is about to be posted, while there is something to take care of (Connection::take_care()).
   // Nothing: it goes on; else the call returns this, and it does not.
-  virtual std::optional<hipError_t> before_post(protocol::Op op, int device,
+  virtual std::optional<hipError_t> before_post(protocol::OpTraits what, int device,
                                                 std::span<const std::byte> head) = 0;
   // A call has waited for the stream, or for the device, and has found no failure.
   virtual hipError_t stream_waited(int device, std::uint64_t stream) = 0;
@@ -111,13 +111,14 @@ class Connection final : private MessageSink {
 
   // --- requests
   // One message for `device`'s executor, posted or answered. `reply` gets what follows the error.
-  hipError_t send(protocol::Op op, int device, std::span<const std::byte> head,
+  hipError_t send(protocol::OpTraits what, int device, std::span<const std::byte> head,
                   std::span<const std::byte> tail);
   hipError_t exchange(protocol::Op op, int device, std::span<const std::byte> head,
                       std::span<const std::byte> tail, std::span<std::byte> reply);
   template <typename Request>
   hipError_t post(int device, const Request& request, std::span<const std::byte> tail = {}) {
-    const hipError_t error = send(Request::kOp, device, std::as_bytes(std::span(&request, 1)), tail);
+    const hipError_t error =
+        send(protocol::kTraits<Request>, device, std::as_bytes(std::span(&request, 1)), tail);
     streams_.note_posted(device, trace_of(request));
     return error;
   }
@@ -184,19 +185,20 @@ class Connection final : private MessageSink {
     return (care_.load(std::memory_order_relaxed) & static_cast<unsigned>(what)) != 0;
   }
   bool takes_care() const { return care_.load(std::memory_order_relaxed) != 0 || stats::counting(); }
-  hipError_t send_with_care(protocol::Op op, int device, std::span<const std::byte> head,
+  hipError_t send_with_care(protocol::OpTraits what, int device, std::span<const std::byte> head,
                             std::span<const std::byte> tail);
-  hipError_t send_observed(protocol::Op op, int device, std::span<const std::byte> head,
+  hipError_t send_observed(protocol::OpTraits what, int device, std::span<const std::byte> head,
                            std::span<const std::byte> tail);
   hipError_t transmit(protocol::Op op, int device, std::span<const std::byte> head,
                       std::span<const std::byte> tail);
-  hipError_t record_event(int device, std::span<const std::byte> head);
-  hipError_t finish_for_sharers(protocol::Op op, int device, std::span<const std::byte> head);
+  hipError_t record_event(protocol::OpTraits what, int device, std::span<const std::byte> head);
+  hipError_t finish_for_sharers(protocol::OpTraits what, int device, std::span<const std::byte> head);
   hipError_t pass_file(int file, std::uint64_t& number);
   void lose_endpoint(const Status& otherwise);
   Status on_message(const FrameHeader& header, std::span<const std::byte> payload) override;
-  Status on_fault(const protocol::FaultRequest& fault);
-  void on_device_failed(const protocol::DeviceFailedRequest& failed, std::span<const std::byte> what);
+  Status on_notice(const protocol::FaultNotice& fault, std::span<const std::byte> none);
+  Status on_notice(const protocol::CallbackDueNotice& due, std::span<const std::byte> none);
+  Status on_notice(const protocol::DeviceFailedNotice& failed, std::span<const std::byte> what);
   void watch_control();
 
   ConnectionObserver& observer_;

@@ -14,10 +14,9 @@ constexpr std::size_t kFailureTextMax = 1024;  // of what the worker says of a d
 }  // namespace
 
 // For the program's user; the program learns of it from calls that wait.
-void Connection::on_device_failed(const protocol::DeviceFailedRequest& failed,
-                                  std::span<const std::byte> what) {
+Status Connection::on_notice(const protocol::DeviceFailedNotice& failed, std::span<const std::byte> what) {
   const auto device = static_cast<std::int64_t>(failed.device) - devices_.first;
-  if (device < 0 || device >= device_count()) return;
+  if (device < 0 || device >= device_count()) return Status::ok();
   std::string text;
   for (const std::byte byte : what.first(std::min(what.size(), kFailureTextMax))) {
     const char letter = static_cast<char>(byte);
@@ -28,9 +27,10 @@ void Connection::on_device_failed(const protocol::DeviceFailedRequest& failed,
       "device " + std::to_string(device) + " has failed: " + text +
       "; every call that waits for it returns " +
       hipdata::error_text(static_cast<hipError_t>(failed.error)).name);
+  return Status::ok();
 }
 
-Status Connection::on_fault(const protocol::FaultRequest& fault) {
+Status Connection::on_notice(const protocol::FaultNotice& fault, std::span<const std::byte>) {
   auto error = static_cast<hipError_t>(fault.error);
   auto device = static_cast<std::int64_t>(fault.device) - devices_.first;
   if (error == hipSuccess) return Status(Code::kProtocol, "a fault that reports success");

@@ -16,9 +16,9 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
+#include <span>
 
-#include "hipcore/wire/gen/messages.h"
+#include "hipcore/wire/gen/op_traits.h"
 
 namespace tf::proxy {
 
@@ -33,25 +33,12 @@ struct Trace {
   std::uint64_t stream = 0;
 };
 
-// A stream comes or goes: it is named, and has nothing to do.
-template <typename Request>
-inline constexpr bool kOnlyNamesStream =
-    std::is_same_v<Request, protocol::StreamCreateRequest> ||
-    std::is_same_v<Request, protocol::StreamCreateWithFlagsRequest> ||
-    std::is_same_v<Request, protocol::StreamCreateWithPriorityRequest> ||
-    std::is_same_v<Request, protocol::ExtStreamCreateWithCUMaskRequest> ||
-    std::is_same_v<Request, protocol::DestroyStreamRequest>;
-
 template <typename Request>
 Trace trace_of(const Request& request) {
-  if constexpr (kOnlyNamesStream<Request>)
-    return {};
-  else if constexpr (requires { request.stream; })
-    return {Leaves::kWork, request.stream};
-  else if constexpr (std::is_same_v<Request, protocol::CallbackDoneRequest>)
-    return {Leaves::kSilence, 0};
-  else
-    return {};
+  constexpr protocol::OpTraits what = protocol::kTraits<Request>;
+  if constexpr (what.has(protocol::Trait::kSilent)) return {Leaves::kSilence, 0};
+  if constexpr (!what.has(protocol::Trait::kWork)) return {};
+  return {Leaves::kWork, what.stream_of(std::as_bytes(std::span(&request, 1)))};
 }
 
 class PendingWork {

@@ -13,7 +13,6 @@
 #include <span>
 #include <vector>
 
-#include "hipcore/wire/gen/op.h"
 #include "hipcore/wire/handle.h"
 #include "proxy/base/handles.h"
 #include "proxy/session/event_recordings.h"
@@ -50,15 +49,16 @@ class Streams {
   // Whether the stream is ordered with the null stream, or is the null stream.
   bool is_blocking(std::uint64_t stream) const;
   // A stream that does not wait for the null stream may exist (hipStreamNonBlocking).
-  bool has_unordered() const { return has_unordered_.load(std::memory_order_relaxed); }  // see observe()
+  bool has_unordered() const { return has_unordered_.load(std::memory_order_relaxed); }  // see note_new()
 
   // Call it after posting: records what the request leaves behind.
   void note_posted(int device, const Trace& trace) {
     pending_work_.note(device, trace);
     if (trace.leaves == Leaves::kWork && trace.stream == 0) transfers_.note_null_work(device);
   }
-  // A request about to be posted that may make a stream, or have one wait for an event.
-  void observe(protocol::Op op, int device, std::span<const std::byte> head);
+  // A request is about to be posted that has `stream` wait for the event, or makes the stream.
+  void note_join(int device, std::uint64_t stream, std::uint64_t event);
+  void note_new(std::uint64_t stream, unsigned flags);
   // Event and stream are of the same device, as recording needs.
   bool may_record(std::uint64_t event, int device, std::uint64_t stream) const {
     return events_.device(event) == device_of(device, stream);
@@ -87,8 +87,6 @@ class Streams {
   }
 
  private:
-  void note_join(int device, std::span<const std::byte> head);
-
   HandleTable& streams_;
   HandleTable& events_;
   EventRecordings recordings_;

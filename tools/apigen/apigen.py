@@ -71,7 +71,9 @@ def generate(api):
     described = {f.mangled or f.name for f in functions}
     outputs = {
         "hipcore/wire/gen/op.h": emit_protocol.op_header(messages),
+        "hipcore/wire/gen/op_traits.h": emit_protocol.op_traits_header(messages),
         "hipcore/wire/gen/messages.h": emit_protocol.messages_header(messages),
+        "hipcore/wire/gen/notices.h": emit_protocol.notices_header(messages),
         "hipcore/wire/gen/schema.h": emit_protocol.schema_header(messages),
         "hipcore/wire/gen/hip_table.h": table_header,
         "hipcore/wire/gen/hip_table.cc": table_source,

@@ -3,6 +3,7 @@
 import re
 
 from model import HANDLE_TYPES, STRUCTS, DescriptionError
+from traits import check_traits
 
 # Domain (file of proxy/api) -> high bytes of its opcodes; a domain that is not here has nothing on the wire.
 DOMAIN_RANGES = {"device": (0x01,), "peer": (0x01,), "memory": (0x02,), "host": (0x02,), "pool": (0x02,),
@@ -165,6 +166,8 @@ def check_functions(functions, messages, symbols):
     """`messages`: those of messages.h."""
     by_name = {f.name: f for f in functions}
     for f in functions:
+        if f.words and not f.on_wire:
+            refuse(f.where, f"{f.name}: {next(iter(f.words))} is not looked at in a {f.mode}; say it of the message")
         if f.on_wire:
             check_on_wire(f)
         if f.mode == "SENDS":
@@ -182,3 +185,4 @@ def check_messages(messages, ranges):
         if m.opcode >> 8 not in ranges:
             known = " ".join(f"0x{r:02x}xx" for r in ranges)
             refuse(m.where, f"opcode 0x{m.opcode:04x}: no handlers are generated for its range, only for {known}")
+        check_traits(m)

@@ -126,7 +126,7 @@ def wire_stub(f):
 
 def sends_stub(f, message):
     tests = null_checks(f)
-    lines = [f"ApiCall call(protocol::Op::k{message.name});"]
+    lines = ["ApiCall call;"]
     if tests:
         lines.append(f"if ({' || '.join(tests)}) return call.finish(hipErrorInvalidValue);")
     lines += [f"if (!({check})) return call.finish(hipErrorInvalidValue);" for check in f.checks]
@@ -173,8 +173,7 @@ def stub(f, by_name, messages):
     elif f.mode == "LOCAL":
         lines = [f"{returns}local::{f.name}({', '.join(arguments)});"]
     elif f.mode in ("CUSTOM", "CUSTOM_CALL"):
-        lines = ["ApiCall call;",
-                 f"{returns}custom::{f.name}({', '.join(['call'] + arguments)});"]
+        lines = ["ApiCall call;", f"{returns}custom::{f.name}({', '.join(['call'] + arguments)});"]
     elif f.mode == "UNSUPPORTED":
         parameters = [p.name for p in f.parameters]
         value = f'unsupported("{f.name}")' if f.result == "hipError_t" else None

@@ -10,9 +10,6 @@ from model import SCALARS, STRUCTS, flat
 RANGES = {0x00: "connection", 0x01: "device", 0x02: "memory", 0x03: "stream", 0x04: "event", 0x05: "module",
           0x06: "graph"}
 
-# Hand-written bodies that keep the rule of is_prompt().
-PROMPT = {"Fill", "Launch", "QueryEvent", "QueryStream"}
-
 
 def snake(name):
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
@@ -167,19 +164,11 @@ class Call;
 """
 
 
-def is_prompt(message):
-    """Whether the handler never waits in the session and reads each byte of its payload once: it may then run
-    inside poll(). What is generated is so, except that giving up a handle waits for who uses it."""
-    if message.function is None:
-        return message.name in PROMPT
-    return all(p.direction != "CONSUMES" for p in message.function.parameters)
-
-
 def dispatch(messages):
     requests = [m for m in messages if m.mode != "notice"]
     columns = max(m.opcode & 0xff for m in requests) + 1
     rows = max(m.opcode >> 8 for m in requests) + 1
-    fill = "".join(f"  at(table, 0x{m.opcode:04x}) = {{handle_{snake(m.name)}, {str(is_prompt(m)).lower()}}};\n"
+    fill = "".join(f"  at(table, Op::k{m.name}) = {{handle_{snake(m.name)}, traits_of(Op::k{m.name})}};\n"
                    for m in requests)
     header = f"""{BANNER}#pragma once
 
@@ -202,10 +191,14 @@ const DispatchTable& dispatch_table();
 namespace tf::worker {{
 namespace {{
 
+using protocol::Op;
+using protocol::traits_of;
+
 constexpr std::size_t kColumns = {columns};  // of the low byte
 using Table = std::array<Dispatch, {rows} * kColumns>;
 
-constexpr Dispatch& at(Table& table, std::size_t opcode) {{
+constexpr Dispatch& at(Table& table, Op op) {{
+  const auto opcode = static_cast<std::size_t>(op);
   return table[(opcode >> 8) * kColumns + (opcode & 0xff)];
 }}
 

@@ -107,6 +107,7 @@ class Function:
     cached: bool = False
     sends: str = ""                 # SENDS: the message's name
     given: dict = field(default_factory=dict)  # SENDS: field -> expression
+    words: dict = field(default_factory=dict)  # of traits.py -> what stands in the brackets
 
     @property
     def message(self):
@@ -151,6 +152,7 @@ class Message:
     tail: bool
     where: str
     function: Function = None       # None: hand-written bodies
+    words: dict = field(default_factory=dict)  # of traits.py -> what stands in the brackets
 
 
 def padded(fields):
@@ -202,4 +204,4 @@ def reply_fields(function):
 def message_of(function):
     tail = any("ARRAY" in p.words and p.direction == "IN" for p in function.parameters)
     return Message(function.message, function.opcode, "post" if function.posted else "call",
-                   request_fields(function), reply_fields(function), tail, function.where, function)
+                   request_fields(function), reply_fields(function), tail, function.where, function, function.words)

@@ -5,11 +5,14 @@ import re
 
 from model import (HANDLE_KINDS, HANDLE_TYPES, MODES, ON_WIRE, OTHER_KINDS, DescriptionError, Field, Function, Message,
                    Parameter)
+from traits import TRAIT_WORDS
 
-FRONT_WORDS = set(MODES) | {"CHECK", "SINCE", "MANGLED"}
+FRONT_WORDS = set(MODES) | {"CHECK", "SINCE", "MANGLED"} | set(TRAIT_WORDS)
 DIRECTIONS = ("IN", "OUT", "INOUT", "CONSUMES")
 PARAMETER_WORDS = set(DIRECTIONS) | {"ARRAY", "STRING", "OPTIONAL", "ORDINAL"}
-BARE_WORDS = {"CUSTOM", "LOCAL", "UNSUPPORTED", "OPTIONAL", "ORDINAL"}  # all others have brackets
+# All others have brackets.
+BARE_WORDS = ({"CUSTOM", "LOCAL", "UNSUPPORTED", "OPTIONAL", "ORDINAL"}
+              | {word for word, has_brackets in TRAIT_WORDS.items() if not has_brackets})
 KINDS = set(HANDLE_KINDS) | set(HANDLE_TYPES.values()) | set(OTHER_KINDS) | {""}
 OPCODE_MAX = 0xffff
 
@@ -173,6 +176,7 @@ def parse_function(text, where, domain, c_linkage):
     function.alias = split_top(argument) if mode == "ALIAS" else []
     if mode == "SENDS":
         function.sends, function.given = parse_sends(argument, where)
+    function.words = {w: a or "" for w, a in words if w in TRAIT_WORDS}
     function.mangled = next((a for w, a in words if w == "MANGLED"), "")
     function.since = next((a for w, a in words if w == "SINCE"), "")
     if any(w == "SINCE" for w, _ in words) and not re.fullmatch(r"hip_\d+\.\d+", function.since):
@@ -221,11 +225,15 @@ def parse_fields(body, where):
 
 
 def add_message(messages, match, where):
-    opcode, mode, name, body, reply_name, reply_body, tail_name = match.groups()
+    opcode, mode, name, said, body, reply_name, reply_body, tail_name = match.groups()
     if name:
         if name in messages:
             raise DescriptionError(f"{where}: name {name} is taken by {messages[name].where}")
-        messages[name] = Message(name, parse_opcode(opcode, where), mode, parse_fields(body, where), [], False, where)
+        words, rest = take_words(said, TRAIT_WORDS, where)
+        if rest:
+            raise DescriptionError(f"{where}: '{one_line(rest)}' before the fields of {name}")
+        messages[name] = Message(name, parse_opcode(opcode, where), mode, parse_fields(body, where), [], False, where,
+                                 words={w: a or "" for w, a in words})
         return
     message = messages.get(reply_name or tail_name)
     if message is None:
@@ -242,7 +250,7 @@ def add_message(messages, match, where):
 def parse_messages(path, label):
     text = blank_directives(blank_comments(path.read_text()))
     messages = {}
-    pattern = re.compile(r"MESSAGE\(\s*(\w+)\s*,\s*(call|post|notice)\s*,\s*(\w+)\s*\)\s*\{(.*?)\}\s*;"
+    pattern = re.compile(r"MESSAGE\(\s*(\w+)\s*,\s*(call|post|notice)\s*,\s*(\w+)\s*\)([^{;]*)\{(.*?)\}\s*;"
                          r"|REPLY\(\s*(\w+)\s*\)\s*\{(.*?)\}\s*;|TAIL\(\s*(\w+)\s*\)", re.S)
     position = 0
     while text[position:].strip():

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <span>
 
+#include "hipcore/wire/gen/op_traits.h"
+
 namespace tf::worker {
 
 class Call;
@@ -15,7 +17,7 @@ using Handler = void (*)(Call&);
 
 struct Dispatch {
   Handler handler = nullptr;  // null for what is no request of this version
-  bool is_prompt = false;     // never waits in the session, and reads what the client sent once
+  protocol::OpTraits traits;
 };
 
 // By opcode: `columns` entries for each high byte.

@@ -3,20 +3,19 @@
 #include "worker/session/executor.h"
 
 #include <chrono>
-#include <cstring>
 #include <exception>
 #include <string>
 #include <thread>
 #include <utility>
 
-#include "hipcore/wire/gen/messages.h"
-#include "hipcore/wire/gen/op.h"
+#include "hipcore/wire/gen/op_traits.h"
 #include "transport/base/deadline.h"
 #include "worker/session/call.h"
 
 namespace tf::worker {
 namespace {
 
+using protocol::Trait;
 using namespace std::chrono_literals;
 
 constexpr auto kIdleWait = 1s;  // upper bound of a sleep; wake-ups do not depend on it
@@ -24,12 +23,6 @@ constexpr auto kBacklogWait = 1ms;
 constexpr unsigned kSpinRounds = 200;  // of wait_until(), before it sleeps
 constexpr auto kPauseSleep = 50us;
 constexpr auto kDrainTime = 4s;
-
-// Copies that DirectCopies may take: it settles what came before itself.
-bool begins_copy(std::uint16_t opcode) {
-  return opcode == static_cast<std::uint16_t>(protocol::Op::kCopyToDevice) ||
-         opcode == static_cast<std::uint16_t>(protocol::Op::kCopyFromDevice);
-}
 
 }  // namespace
 
@@ -114,7 +107,7 @@ Status Executor::step() {
     return waited.code() == Code::kTimeout ? Status::ok() : waited;
   }
   const Batch::Entry entry = current_.entries[current_.next++];
-  execute(handlers_.find(entry.header.opcode).handler, entry.header, current_.payload(entry));
+  execute(handlers_.find(entry.header.opcode), entry.header, current_.payload(entry));
   return Status::ok();
 }
 
@@ -134,28 +127,27 @@ Status Executor::on_message(const FrameHeader& header, std::span<const std::byte
   if (header.has(kFlagResponse)) return {Code::kProtocol, "the client sent a response"};
   const Dispatch dispatch = handlers_.find(header.opcode);
   // A lent copy is settled before anything else, which may wait.
-  if (dispatch.is_prompt && !in_wait_ && current_.exhausted() && !state_.direct_copies.is_lent()) {
-    execute(dispatch.handler, header, payload);
+  if (dispatch.traits.has(Trait::kPrompt) && !in_wait_ && current_.exhausted() &&
+      !state_.direct_copies.is_lent()) {
+    execute(dispatch, header, payload);
     return ending() ? endpoint_.status() : Status::ok();
   }
   (in_wait_ ? lookahead_ : current_).add(header, payload);
-  // CallbackDone takes effect at once: what stands before it may wait for the stream that it holds up. It
-  // touches nothing but that callback, and is harmless once more when its turn comes.
-  protocol::CallbackDoneRequest request;
-  if (header.opcode == static_cast<std::uint16_t>(protocol::CallbackDoneRequest::kOp) &&
-      payload.size() == sizeof request) {
-    std::memcpy(&request, payload.data(), sizeof request);
-    state_.callbacks.done(request.cookie);
+  // What stands before it may wait for the stream that it holds up.
+  if (dispatch.traits.has(Trait::kAtOnce)) {
+    Call call(state_, header, payload);
+    dispatch.handler(call);
+    return ending() ? endpoint_.status() : Status::ok();
   }
   return Status::ok();
 }
 
-void Executor::execute(Handler handler, const FrameHeader& header, std::span<const std::byte> payload) {
+void Executor::execute(const Dispatch& what, const FrameHeader& header, std::span<const std::byte> payload) {
   Call call(state_, header, payload);
-  if (handler == nullptr) return call.reply(hipErrorNotSupported);
-  if (!begins_copy(header.opcode)) state_.direct_copies.settle();
+  if (what.handler == nullptr) return call.reply(hipErrorNotSupported);
+  if (!what.traits.has(Trait::kDirect)) state_.direct_copies.settle();
   try {
-    handler(call);
+    what.handler(call);
   } catch (const std::exception& error) {
     end({Code::kInternal, std::string("a request could not be executed: ") + error.what()});
   }

@@ -62,7 +62,7 @@ class Executor final : public Life, private MessageSink {
   Status serve();
   Status step();
   Status wait_for_room();
-  void execute(Handler handler, const FrameHeader& header, std::span<const std::byte> payload);
+  void execute(const Dispatch& what, const FrameHeader& header, std::span<const std::byte> payload);
   void pause(unsigned round) override;
   void look_ahead();
 

@@ -18,7 +18,7 @@ hipTarget\thip_4.2
 hipTarget_spt\thip_5.2
 _Z7hipMangv\thip_4.2
 """
-MESSAGES = """MESSAGE(0x0004, post, Goodbye) {
+MESSAGES = """MESSAGE(0x0004, post, Goodbye) NO_WORK {
   u64 reserved;
 };
 """

@@ -141,7 +141,7 @@ class Carrying(Refusals):
         self.stream("POST(0x0310) hipError_t hipPlain(IN(device) void* p);", "a device address needs its extent")
         self.stream("POST(0x0310) hipError_t hipPlain(IN(device, bites) void* p, size_t bytes);",
                     "the extent speaks of 'bites', which is no parameter")
-        self.assertIsNone(refusal(stream=f"POST(0x0310) hipError_t hipPlain({ADDRESSED});"))
+        self.assertIsNone(refusal(stream=f"POST(0x0310) NO_WORK hipError_t hipPlain({ADDRESSED});"))
 
     def test_results(self):
         self.stream("CALL(0x0310) hiprtcResult hipPlain();", "only hipError_t is carried")
@@ -153,15 +153,16 @@ class Carrying(Refusals):
 
 
 class Sends(Refusals):
-    MESSAGES = MESSAGES + "MESSAGE(0x0304, post, Sent) { u64 s; u64 n = 1; u32 v; u32 reserved; };\n" \
-                          "MESSAGE(0x0305, notice, Told) { u64 v; };\n"
+    MESSAGES = MESSAGES + "MESSAGE(0x0304, post, Sent) WORK(s) CAPTURE(asked) { u64 s; u64 n = 1; u32 v; " \
+                          "u32 reserved; };\nMESSAGE(0x0305, notice, Told) { u64 v; };\n"
     STREAM = "IN(stream) hipStream_t s"
 
     def sends(self, text, reason):
         self.refused(reason, stream=text, messages=self.MESSAGES)
 
     def test_message(self):
-        self.sends(f"SENDS(Gone) hipError_t hipPlain({self.STREAM}, int v);", "SENDS of 'Gone', which is no post or call")
+        self.sends(f"SENDS(Gone) hipError_t hipPlain({self.STREAM}, int v);",
+                   "SENDS of 'Gone', which is no post or call")
         self.sends("SENDS(Told) hipError_t hipPlain(int v);", "SENDS of 'Told'")
         self.sends(f"SENDS() hipError_t hipPlain({self.STREAM}, int v);", "SENDS of ''")
 
@@ -178,7 +179,8 @@ class Sends(Refusals):
             self.assertIsNone(refusal(stream=text, messages=self.MESSAGES))
 
     def test_what_is_not_carried(self):
-        self.sends(f"SENDS(Sent, v = 0) hipError_t hipPlain({self.STREAM}, OUT() int* v);", "SENDS carries plain values")
+        self.sends(f"SENDS(Sent, v = 0) hipError_t hipPlain({self.STREAM}, OUT() int* v);",
+                   "SENDS carries plain values")
         self.sends(f"SENDS(Sent) hipError_t hipPlain({self.STREAM}, ORDINAL int v);", "SENDS carries plain values")
         self.sends(f"SENDS(Sent) int hipPlain({self.STREAM}, int v);", "that return hipError_t")
         self.sends("SENDS(Sent, v = 0) hipError_t hipPlain(IN(device) void* s);", "a device address needs its extent")
@@ -226,6 +228,85 @@ class SymbolsAndAliases(Refusals):
         self.stream(self.TARGET + f"ALIAS(hipTarget) hipError_t hipTarget_spt({self.ADDRESS}, size_t bytes);\n"
                     f"ALIAS(hipTarget_spt) hipError_t hipOther({self.ADDRESS}, size_t bytes);",
                     "hipTarget_spt is an ALIAS itself; name hipTarget", "stream.h:4")
+
+
+class Traits(Refusals):
+    """What a description says of its meaning fits how it travels, and nothing that somebody needs is left unsaid."""
+    STREAM = "IN(stream) hipStream_t s"
+
+    def plain(self, words, parameters, reason):
+        self.refused(reason, "event.h:2", event=f"{words} hipError_t hipPlain({parameters});")
+
+    def message(self, text, reason):
+        self.refused(reason, "messages.h:4", messages=MESSAGES + text)
+
+    def test_a_post_says_what_it_leaves(self):
+        self.plain("POST(0x0410)", "int a", "a post says what it leaves")
+        self.plain("POST(0x0410) NO_WORK SILENT", "int a", "a post says what it leaves")
+        self.message("MESSAGE(0x0301, post, Plain) { u64 a; };", "a post says what it leaves")
+
+    def test_who_is_answered_leaves_nothing_unknown(self):
+        for word in ("WORK(s)", "NO_WORK", "SILENT", "RECORDS(e)", "REACHES_HOST", "CAPTURE(asked)"):
+            self.plain(f"CALL(0x0410) {word}", self.STREAM, f"{word.partition('(')[0]} contradicts CALL")
+            self.message(f"MESSAGE(0x0301, call, Plain) {word} {{ u64 s; }};", "contradicts call, which is answered")
+        self.plain("CACHED(0x0410) NO_WORK", "OUT() int* a", "NO_WORK contradicts CACHED")
+        self.plain("CUSTOM_CALL(0x0410) NO_WORK", "OUT() int* a", "NO_WORK contradicts CUSTOM_CALL")
+        self.message("MESSAGE(0x0301, notice, Plain) NO_WORK { u64 s; };", "NO_WORK contradicts notice")
+        self.message("MESSAGE(0x0301, notice, Plain) PROMPT { u64 s; };", "PROMPT contradicts notice")
+
+    def test_a_create_leaves_no_work(self):
+        self.plain("CREATE(0x0410) NO_WORK", "OUT(event) hipEvent_t* e", "NO_WORK contradicts CREATE")
+        self.plain("CREATE(0x0410) WORK(s) CAPTURE(asked)", f"OUT(event) hipEvent_t* e, {self.STREAM}",
+                   "WORK contradicts CREATE, which leaves no work")
+
+    def test_what_does_not_travel_means_nothing(self):
+        for mode in ("LOCAL", "CUSTOM", "UNSUPPORTED"):
+            self.plain(f"{mode} PROMPT", "int a", f"PROMPT is not looked at in a {mode}")
+        self.refused("WORK is not looked at in a SENDS; say it of the message", "event.h:2",
+                     event="SENDS(Goodbye) WORK(s) hipError_t hipPlain();")
+
+    def test_work_says_how_it_is_captured(self):
+        self.plain("POST(0x0410) WORK(s)", self.STREAM, "WORK says how a capture takes it")
+        self.plain("POST(0x0410) WORK(s) CAPTURE(asked) RECORDS(e)", f"{self.STREAM}, IN(event) hipEvent_t e",
+                   "WORK says how a capture takes it")
+        self.plain("POST(0x0410) NO_WORK CAPTURE(asked)", "int a", "CAPTURE is said of WORK only")
+        self.plain("POST(0x0410) NO_WORK REACHES_HOST", "int a", "REACHES_HOST is said of WORK only")
+        self.plain("POST(0x0410) WORK(s) CAPTURE(perhaps)", self.STREAM, "neither asked nor refused")
+        self.plain("POST(0x0410) WORK(s) FILLS", self.STREAM, "FILLS is said of Fill only")
+
+    def test_a_stream_is_not_passed_over(self):
+        self.refused("it has a stream, but no WORK(stream)", "event.h:2",
+                     event="POST(0x0410) NO_WORK hipError_t hipPlain(IN(stream) hipStream_t stream);")
+        self.message("MESSAGE(0x0301, post, Plain) NO_WORK { u64 stream; };", "it has a stream, but no WORK(stream)")
+
+    def test_words_name_handles(self):
+        self.plain("POST(0x0410) WORK(t) CAPTURE(asked)", self.STREAM, "WORK(t): there is no such handle")
+        self.plain("POST(0x0410) WORK(a) CAPTURE(asked)", "size_t a", "WORK(a) names no parameter IN(stream)")
+        self.plain("POST(0x0410) WORK(s) RECORDS(s)", self.STREAM, "RECORDS(s) names no parameter IN(event)")
+        self.message("MESSAGE(0x0301, post, Plain) WORK(a) CAPTURE(asked) { u32 a; u32 b; };",
+                     "there is no such handle")
+        self.message("MESSAGE(0x0301, post, Plain) NO_WORK ENDS(module) { u64 module; };", "a stream or an event")
+        self.plain("POST(0x0410) NO_WORK ENDS(e)", "CONSUMES(event) hipEvent_t e", "what ends is a stream or an event")
+
+    def test_new_streams_say_their_flags(self):
+        def stream(words, parameters, reason):
+            self.stream_of(words, f"OUT(stream) hipStream_t* s{parameters}", reason)
+        stream("CREATE(0x0310)", ", unsigned int flags", "a new stream with flags: NEW_STREAM(flags) says so")
+        stream("CREATE(0x0310) NEW_STREAM(flags)", "", "names no parameter `unsigned int flags`")
+        self.stream_of("CALL(0x0310) NEW_STREAM(flags)", "unsigned int flags", "NEW_STREAM is for a CREATE of a stream")
+
+    def stream_of(self, words, parameters, reason):
+        self.refused(reason, "stream.h:2", stream=f"{words} hipError_t hipPlain({parameters});")
+
+    def test_what_is_generated_needs_no_word_for_bodies(self):
+        for word in ("PROMPT", "DIRECT", "AT_ONCE"):
+            self.plain(f"POST(0x0410) NO_WORK {word}", "CONSUMES(event) hipEvent_t e",
+                       f"{word} is said of a body by hand")
+        self.message("MESSAGE(0x0301, call, Plain) AT_ONCE { u64 a; };", "AT_ONCE contradicts call")
+
+    def test_messages_take_no_other_words(self):
+        self.message("MESSAGE(0x0301, post, Plain) OPTIONAL { u64 a; };", "unknown word 'OPTIONAL'")
+        self.message("MESSAGE(0x0301, post, Plain) NO_WORK 7 { u64 a; };", "'7' before the fields of Plain")
 
 
 class Messages(Refusals):

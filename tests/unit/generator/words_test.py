@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """What the generator makes of every word of the description."""
+import re
 import unittest
 
 import description
@@ -32,7 +33,8 @@ class Travel(unittest.TestCase):
         self.assertIn("kPlain = 0x0310,  // call", outputs["hipcore/wire/gen/op.h"])
 
     def test_post(self):
-        outputs = generate(stream="POST(0x0310) hipError_t hipPlain(IN(stream) hipStream_t s, int value);")
+        outputs = generate(stream="POST(0x0310) WORK(s) CAPTURE(asked) hipError_t hipPlain(IN(stream) hipStream_t s, "
+                                  "int value);")
         self.assertIn("return call.post(request);", stub(outputs, "stream", "hipPlain"))
         self.assertIn("call.finish(error, request.s);", handler(outputs, "stream", "plain"))
 
@@ -66,7 +68,8 @@ class Travel(unittest.TestCase):
         self.assertNotIn("kPlain", outputs["hipcore/wire/gen/op.h"])
 
     def test_sends(self):
-        messages = description.MESSAGES + ("MESSAGE(0x0305, post, Sent) { u64 at; u64 s; u64 n = 7; u32 v; u32 w = 3; };\n"
+        messages = description.MESSAGES + ("MESSAGE(0x0305, post, Sent) NO_WORK "
+                                           "{ u64 at; u64 s; u64 n = 7; u32 v; u32 w = 3; };\n"
                                            "MESSAGE(0x0306, call, Asked) { u64 e; };\n")
         outputs = generate(messages=messages, stream="""
             SENDS(Sent, at = box.ptr, v = a << 1) CHECK(a != 0) hipError_t hipPlain(
@@ -132,7 +135,7 @@ class Alias(unittest.TestCase):
 
 class FrontWords(unittest.TestCase):
     def test_check_may_be_repeated(self):
-        text = stub(generate(stream="POST(0x0310) CHECK(a != 0) CHECK(a <\n 9) hipError_t hipPlain(int a);"),
+        text = stub(generate(stream="POST(0x0310) NO_WORK CHECK(a != 0) CHECK(a <\n 9) hipError_t hipPlain(int a);"),
                     "stream", "hipPlain")
         self.assertIn("if (!(a != 0)) return call.finish(hipErrorInvalidValue);", text)
         self.assertIn("if (!(a < 9)) return call.finish(hipErrorInvalidValue);", text)
@@ -149,15 +152,73 @@ class FrontWords(unittest.TestCase):
         self.assertNotIn("(*hipMang)", outputs["hipcore/wire/gen/hip_table.h"])
 
 
+class Traits(unittest.TestCase):
+    """The table that both sides read."""
+
+    MESSAGES = description.MESSAGES
+
+    def row(self, name, messages="", **files):
+        table = generate(messages=self.MESSAGES + messages, **files)["hipcore/wire/gen/op_traits.h"]
+        return re.search(rf"{{Op::k{name}, (.*)}},\n", table).group(1)
+
+    def test_posts(self):
+        work = "WORK(s) {} hipError_t hipPlain(IN(stream) hipStream_t s, IN(event) hipEvent_t e);"
+        at_stream = "offsetof(PlainRequest, s)"
+        for words, row in (("CAPTURE(asked)", f"trait_bits(Trait::kWork, Trait::kPrompt), {at_stream}, "
+                            "kNoField, kNoField"),
+                           ("CAPTURE(refused) REACHES_HOST", "trait_bits(Trait::kWork, Trait::kNotCaptured, "
+                            f"Trait::kReachesHost, Trait::kPrompt), {at_stream}, kNoField, kNoField"),
+                           ("RECORDS(e)", f"trait_bits(Trait::kWork, Trait::kRecords, Trait::kPrompt), {at_stream}, "
+                            "offsetof(PlainRequest, e), kNoField"),
+                           ("AWAITS(e)", f"trait_bits(Trait::kWork, Trait::kAwaits, Trait::kPrompt), {at_stream}, "
+                            "offsetof(PlainRequest, e), kNoField")):
+            self.assertEqual(self.row("Plain", event="POST(0x0410) " + work.format(words)), row)
+
+    def test_generated_bodies_are_prompt_unless_they_give_up_a_handle(self):
+        call = "CALL(0x0410) hipError_t hipPlain(IN(event) hipEvent_t e);"
+        self.assertIn("kPrompt", self.row("Plain", event=call))
+        row = self.row("Plain", event="POST(0x0410) NO_WORK hipError_t hipPlain(CONSUMES(event) hipEvent_t e);")
+        self.assertEqual(row, "trait_bits(Trait::kEndsEvent), kNoField, offsetof(PlainRequest, e), kNoField")
+
+    def test_new_streams(self):
+        create = "CREATE(0x0310) NEW_STREAM(flags) hipError_t hipPlain(OUT(stream) hipStream_t* s, unsigned int flags);"
+        self.assertEqual(self.row("Plain", stream=create), "trait_bits(Trait::kNewStream, Trait::kPrompt), "
+                         "offsetof(PlainRequest, s), kNoField, offsetof(PlainRequest, flags)")
+
+    def test_messages(self):
+        for text, row in (
+                ("MESSAGE(0x0301, post, Plain) SILENT AT_ONCE { u64 a; };",
+                 "trait_bits(Trait::kSilent, Trait::kAtOnce), kNoField, kNoField, kNoField"),
+                ("MESSAGE(0x0301, post, Plain) NO_WORK ENDS(stream) { u64 stream; };",
+                 "trait_bits(Trait::kEndsStream), offsetof(PlainRequest, stream), kNoField, kNoField"),
+                ("MESSAGE(0x0301, post, Plain) WORK(on) CAPTURE(asked) DIRECT PROMPT { u64 a; u64 on; };",
+                 "trait_bits(Trait::kWork, Trait::kPrompt, Trait::kDirect), offsetof(PlainRequest, on), kNoField, "
+                 "kNoField"),
+                ("MESSAGE(0x0301, call, Plain) { u64 stream; };", "trait_bits(), kNoField, kNoField, kNoField")):
+            self.assertEqual(self.row("Plain", messages=text), row)
+
+    def test_worker_reads_the_same_table(self):
+        source = generate(stream="CALL(0x0310) hipError_t hipPlain();")["worker/gen/dispatch.cc"]
+        self.assertIn("at(table, Op::kPlain) = {handle_plain, traits_of(Op::kPlain)};", source)
+
+    def test_notices(self):
+        text = generate(messages=self.MESSAGES + "MESSAGE(0x0008, notice, Told) { u64 a; };\nTAIL(Told)\n"
+                        "MESSAGE(0x0009, notice, Said) { u64 a; };")["hipcore/wire/gen/notices.h"]
+        self.assertIn("case Op::kTold: {\n      ToldNotice notice;\n      if (payload.size() < sizeof notice)", text)
+        self.assertIn("case Op::kSaid: {\n      SaidNotice notice;\n      if (payload.size() != sizeof notice)", text)
+        self.assertNotIn("kGoodbye", text)
+
+
 class ParameterWords(unittest.TestCase):
     def test_device_extent_is_checked_by_the_worker(self):
-        outputs = generate(memory="POST(0x0260) hipError_t hipPlain(IN(device, rows(pitch, w, h)) void* p, "
+        outputs = generate(memory="POST(0x0260) NO_WORK hipError_t hipPlain(IN(device, rows(pitch, w, h)) void* p, "
                                   "size_t pitch, size_t w, size_t h);")
         self.assertIn("if (!call.owns(request.p, rows(request.pitch, request.w, request.h))) return;",
                       handler(outputs, "memory", "plain"))
 
     def test_array_becomes_the_tail(self):
-        outputs = generate(stream="POST(0x0310) hipError_t hipPlain(uint32_t n, IN() ARRAY(n) const uint32_t* mask);")
+        outputs = generate(stream="POST(0x0310) NO_WORK hipError_t hipPlain(uint32_t n, "
+                                  "IN() ARRAY(n) const uint32_t* mask);")
         self.assertIn("call.post(request, std::as_bytes(std::span(mask, n)))", stub(outputs, "stream", "hipPlain"))
         text = handler(outputs, "stream", "plain")
         self.assertIn("call.tail().size() != std::size_t{request.n} * sizeof(uint32_t)", text)
@@ -170,8 +231,8 @@ class ParameterWords(unittest.TestCase):
         self.assertIn("if (b == nullptr) return", text)
 
     def test_consumes_comes_after_what_may_fail(self):
-        text = stub(generate(stream="POST(0x0310) hipError_t hipPlain(CONSUMES(event) hipEvent_t e, "
-                                    "IN(stream) hipStream_t s);"), "stream", "hipPlain")
+        text = stub(generate(stream="POST(0x0310) WORK(s) CAPTURE(asked) hipError_t hipPlain("
+                                    "CONSUMES(event) hipEvent_t e, IN(stream) hipStream_t s);"), "stream", "hipPlain")
         self.assertLess(text.index("call.translate("), text.index("call.consume("))
 
     def test_word_and_struct(self):
@@ -183,7 +244,7 @@ class ParameterWords(unittest.TestCase):
         self.assertIn("where.id = ", handler(outputs, "memory", "plain"))
 
     def test_fields_are_aligned_and_padded(self):
-        outputs = generate(stream="POST(0x0310) hipError_t hipPlain(int a, size_t b);")
+        outputs = generate(stream="POST(0x0310) NO_WORK hipError_t hipPlain(int a, size_t b);")
         text = outputs["hipcore/wire/gen/messages.h"]
         for line in ("offsetof(PlainRequest, b) == 0", "offsetof(PlainRequest, a) == 8",
                      "offsetof(PlainRequest, reserved) == 12", "sizeof(PlainRequest) == 16",
@@ -205,11 +266,13 @@ class Whole(unittest.TestCase):
     def test_schema_hash_sees_every_change_of_the_wire_and_nothing_else(self):
         def schema(text):
             return generate(stream=text)["hipcore/wire/gen/schema.h"]
-        base = schema("POST(0x0310) hipError_t hipPlain(int a);")
-        self.assertEqual(base, schema("// a comment\nPOST(0x0310) CHECK(a != 0) hipError_t hipPlain(int a);"))
-        for other in ("POST(0x0311) hipError_t hipPlain(int a);", "CALL(0x0310) hipError_t hipPlain(int a);",
-                      "POST(0x0310) hipError_t hipPlain(unsigned a);", "POST(0x0310) hipError_t hipPlain(int b);",
-                      "POST(0x0310) hipError_t hipPlain(int a, int b);", "POST(0x0310) hipError_t hipOther(int a);"):
+        base = schema("POST(0x0310) NO_WORK hipError_t hipPlain(int a);")
+        self.assertEqual(base, schema("// a comment\nPOST(0x0310) NO_WORK CHECK(a != 0) hipError_t hipPlain(int a);"))
+        for other in ("POST(0x0311) NO_WORK hipError_t hipPlain(int a);", "CALL(0x0310) hipError_t hipPlain(int a);",
+                      "POST(0x0310) NO_WORK hipError_t hipPlain(unsigned a);",
+                      "POST(0x0310) NO_WORK hipError_t hipPlain(int b);",
+                      "POST(0x0310) NO_WORK hipError_t hipPlain(int a, int b);",
+                      "POST(0x0310) NO_WORK hipError_t hipOther(int a);"):
             self.assertNotEqual(base, schema(other), other)
 
 
