@@ -88,6 +88,26 @@ def check_links(root: pathlib.Path, path: str, text: str, report):
             report(path, text.count("\n", 0, match.start()) + 1, "link", f"{target} does not exist")
 
 
+# What an operation means is said once, by the words of proxy/api: code asks kTraits, traits_of() and Dispatch.
+OPCODE_NAMED = [
+    (re.compile(r"\bOp::k[A-Z]\w*"), "an opcode by name"),
+    (re.compile(r"(?:[=!]=|\bcase\b)[^;,?]*::kOp\b|::kOp\b[^;,)]*[=!]="), "a comparison of opcodes"),
+    (re.compile(r"\bswitch\s*\([^{]*\bop(?:code)?\b[^{]*\)\s*\{"), "a switch over opcodes"),
+    (re.compile(r"is_same(?:_v)?<[^;]*\bRequest\b\s*,[^;>]*Request\b"), "a list of requests by type"),
+]
+OTHER_OPS = re.compile(r"\bBulkOp::k\w+|\bswitch\s*\(op\)(?=\s*\{\s*case BulkOp::)")  # rdma's own records
+
+
+def check_opcodes(path: str, lines, report):
+    if path.partition("/")[0] in arrows.FREE:
+        return
+    text = OTHER_OPS.sub("", "\n".join(strip_code(line) for line in lines))
+    for pattern, what in OPCODE_NAMED:
+        for match in pattern.finditer(text):
+            number = text.count("\n", 0, match.end()) + 1
+            report(path, number, "opcode by hand", f"{what}: a word of proxy/api/words.h says what is meant")
+
+
 def check_file(root: pathlib.Path, path: str, report):
     text = (root / path).read_text(errors="replace")
     if path.endswith(".md"):
@@ -109,6 +129,7 @@ def check_file(root: pathlib.Path, path: str, report):
     arrows.check_includes(path, lines, report)
     check_functions(path, lines, report)
     check_own_calls(path, lines, report)
+    check_opcodes(path, lines, report)
     in_library = path.partition("/")[0] in LIBRARIES
     for number, line in enumerate(lines, 1):
         code = strip_code(line)
