@@ -44,4 +44,6 @@ tf_install_link(llvm/bin/clang++ ${CMAKE_INSTALL_BINDIR}/hipcc-cpu)  # where ROC
 tf_install_link(llvm/bin/clang ${CMAKE_INSTALL_BINDIR}/hipcc-cpu)
 tf_install_link(lib/cmake/hip ${hip_folder})
 tf_install_link(lib/libamdhip64.so ${CMAKE_INSTALL_LIBDIR}/libamdhip64.so)
-tf_install_link(lib/libamdhip64.so.5 ${CMAKE_INSTALL_LIBDIR}/libamdhip64.so.5)
+foreach(major ${TF_CLIENT_MAJORS})
+  tf_install_link(lib/libamdhip64.so.${major} ${CMAKE_INSTALL_LIBDIR}/libamdhip64.so.${major})
+endforeach()

@@ -1,7 +1,7 @@
 # What `cmake --install` lays out, and how others find it: find_package(hip-remote) or pkg-config hip-remote.
 #   hip-remote::transport   the transports as a static library with headers (for tools built on them)
-#   hip-remote::amdhip64    the proxy, a drop-in for AMD's libamdhip64.so.5
-# The libraries lie in <libdir>: libamdhip64.so.5 (the proxy), libhip_cpu.so and libhip_cuda.so (hip-worker's
+#   hip-remote::amdhip64    the proxy, a drop-in for AMD's libamdhip64
+# The libraries lie in <libdir>: libamdhip64.so.N (the proxy), libhip_cpu.so and libhip_cuda.so (hip-worker's
 # runtimes), native/ and native-cuda/ (those under AMD's names). Programs and tools are installed by their own folders.
 # The prefix should be one of our own or /usr/local: in /usr the proxy would take the place of AMD's library. It may be
 # moved: everything finds the rest from where it lies itself.
@@ -19,7 +19,7 @@ foreach(name ${TF_TRANSPORTS})
 endforeach()
 install(TARGETS ${TF_EXPORTED} EXPORT hip-remote-targets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}/hip-remote)
-set(libraries amdhip64_5 hip_cpu hip_cuda)
+set(libraries ${TF_PROXIES} hip_cpu hip_cuda)
 set(native_libraries hip_cpu_native)
 if(TARGET tf_hiprtc)
   list(APPEND native_libraries tf_hiprtc)

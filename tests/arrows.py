@@ -16,8 +16,7 @@ FRONT = {"hipcore/codeobject", "hipcore/graph", "hipcore/errors", "transport/bas
 RUNTIME = FRONT | {"worker/runtime/common"}
 PROXY = NET | {"hipcore/wire", "proxy/base", "proxy/stats"}
 EXPORTED = PROXY | {"transport/factory", "hipcore/codeobject", "hipcore/graph", "hipcore/errors", "proxy/session",
-                    "proxy/memory", "proxy/module", "proxy/copy", "proxy/graphs", "proxy/client", "proxy/abi",
-                    "proxy/gen"}
+                    "proxy/memory", "proxy/module", "proxy/copy", "proxy/graphs", "proxy/client", "proxy/gen"}
 
 # Folder -> folders of ours, or single files, that it may include besides itself. The longest matching prefix of a
 # file's folder decides, so a folder that is named allows what lies below it unless that has a rule of its own.
@@ -44,7 +43,7 @@ MAY_INCLUDE = {
     "proxy/copy": PROXY | {"proxy/session", "proxy/memory", "hipcore/graph"},
     "proxy/graphs": PROXY | {"proxy/session", "proxy/memory", "proxy/module", "proxy/copy", "hipcore/graph"},
     "proxy/client": PROXY | {"proxy/session", "proxy/memory", "proxy/module", "proxy/copy", "proxy/graphs"},
-    "proxy/abi": {"hipcore/wire"},  # for exported only
+    "proxy/abi": EXPORTED | {"proxy/exported"},
     "proxy/exported": EXPORTED,
     "proxy/gen": EXPORTED | {"proxy/exported", "proxy/api"},
     # The worker's rooms, from the lowest up. What is generated from proxy/api counts as handlers.
@@ -63,7 +62,8 @@ MAY_INCLUDE = {
 }
 FREE = ("tests", "benchmarks", "tools", "examples")  # may include anything; nothing may include them
 # Made by tools/apigen, which is no part of the product.
-MADE = {"tf_hip_api": "hipcore/wire", "tf_hip_table": "hipcore/wire", "tf_reference": "reference"}
+MADE = {"tf_hip_api": "hipcore/wire", "tf_hip_majors": "hipcore/wire", "tf_hip_table": "hipcore/wire",
+        "tf_reference": "reference"}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
 COMMAND = re.compile(r"^[ \t]*(\w+)\s*\(((?:[^()]|\([^()]*\))*)\)", re.MULTILINE)

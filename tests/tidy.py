@@ -108,6 +108,21 @@ def check_opcodes(path: str, lines, report):
             report(path, number, "opcode by hand", f"{what}: a word of proxy/api/words.h says what is meant")
 
 
+# Majors of the client's library come from one list (hipcore/exports): nothing else spells one.
+MAJOR_SPELLED = re.compile(r"lib(?:amdhip64|hiprtc)\.so\.\d|\bamdhip64_\d|\b(?:symbols|exports|EXPORTS_MAP)_\d"
+                           r"|\babi/\d|\bSOVERSION \d")
+MAJOR_FREE = re.compile(r"tests/|docs/|hipcore/exports/|proxy/abi/\d+/")
+
+
+def check_majors(path: str, lines, report):
+    if MAJOR_FREE.match(path) and not path.endswith("CMakeLists.txt"):
+        return
+    for number, line in enumerate(lines, 1):
+        code = line.split("//" if pathlib.Path(path).suffix in SOURCE_SUFFIXES else "#")[0]
+        if MAJOR_SPELLED.search(code):
+            report(path, number, "major", "spelled by hand: hipcore/wire/gen/majors.h or cmake/TfMajors.cmake has it")
+
+
 def check_file(root: pathlib.Path, path: str, report):
     text = (root / path).read_text(errors="replace")
     if path.endswith(".md"):
@@ -115,6 +130,9 @@ def check_file(root: pathlib.Path, path: str, report):
         return
     lines = text.splitlines()
     source = pathlib.Path(path).suffix in SOURCE_SUFFIXES
+    check_majors(path, lines, report)
+    if pathlib.Path(path).suffix not in SOURCE_SUFFIXES | SCRIPT_SUFFIXES:
+        return
     if source and "SPDX-License-Identifier: Apache-2.0" not in "\n".join(lines[:3]):
         report(path, 1, "licence", "the first lines carry the SPDX identifier")
     if len(lines) > FILE_LINES_MAX:
@@ -145,7 +163,8 @@ def tracked_files(root: pathlib.Path):
     for path in sorted(root.rglob("*")):
         relative = path.relative_to(root)
         if path.is_file() and relative.parts[0] not in skip and "__pycache__" not in relative.parts:
-            if path.suffix in SOURCE_SUFFIXES | SCRIPT_SUFFIXES | {".md"}:
+            wanted = SOURCE_SUFFIXES | SCRIPT_SUFFIXES | {".md", ".in"}
+            if path.suffix in wanted or path.name == "CMakeLists.txt":
                 yield relative.as_posix()
 
 

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// hiprtc as part of libamdhip64 (HIP 5.2 has it there): handed on to libhiprtc.so.5, loaded at the first use
+// hiprtc as part of libamdhip64 (HIP 5.2 has it there): handed on to libhiprtc, loaded at the first use
 // from beside this library, else from where the loader finds it. Any thread.
 #include <dlfcn.h>
 
 #include <string>
 
+#include "hipcore/wire/gen/majors.h"
 #include "proxy/base/log.h"
 #include "proxy/gen/local.h"
 
 namespace tf::proxy::local {
 namespace {
 
-constexpr char kLibrary[] = "libhiprtc.so.5";
+constexpr const char* kLibrary = protocol::kHipMajor.rtc_library;
 
 void* open_library() {
   Dl_info self{};

@@ -2,21 +2,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """Generates everything that follows from proxy/api: see README.md beside this file.
 
-usage: apigen.py --api DIR --out DIR [--list-outputs]
+usage: apigen.py [--api DIR] [--exports DIR] --out DIR [--list-outputs]
 """
 import argparse
 import pathlib
-import re
 import sys
 
 import emit_protocol
 import emit_proxy
 import emit_tests
 import emit_worker
+import exports
 from check import check_functions, check_messages, check_unique
 from model import DescriptionError, message_of
 from parse import parse_messages, parse_prototypes
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 NOT_PROTOTYPES = {"messages.h", "words.h", "words_end.h"}
 RTC = "rtc"
 
@@ -30,27 +31,12 @@ def read_description(api, symbols):
     return paths, functions, sorted(messages, key=lambda m: m.opcode)
 
 
-def read_symbols(path):
-    symbols = {}
-    for number, line in enumerate(path.read_text().splitlines(), 1):
-        if not line or line.startswith("#"):
-            continue
-        match = re.fullmatch(r"(\w+)\t(hip_\d+\.\d+)", line)
-        if not match or match.group(1) in symbols:
-            raise DescriptionError(f"proxy/api/{path.name}:{number}: not a symbol and its node, or there twice: "
-                                   f"'{line}'")
-        symbols[match.group(1)] = match.group(2)
-    return symbols
-
-
-def exports(functions, symbols):
-    """Symbol -> version node, of all that the library defines."""
+def exported(functions, symbols, elsewhere):
+    """Symbol -> version node, of all that the library of one major defines. `elsewhere`: symbols of other majors."""
     result = dict(symbols)
     for f in functions:
-        if f.domain == RTC and f.name not in symbols:
-            continue
         name = f.mangled or f.name
-        if name in result:
+        if name in result or f.domain == RTC or name in elsewhere:
             continue
         if not f.since:
             raise DescriptionError(f"{f.where}: {f.name} is in no symbol list; give its node with SINCE(hip_x.y)")
@@ -58,21 +44,37 @@ def exports(functions, symbols):
     return result
 
 
-def generate(api):
-    symbols = read_symbols(api / "symbols_5.txt")
-    paths, functions, messages = read_description(api, symbols)
+def library_outputs(functions, lists):
+    """Of the library of each major: version script, and what it has no function for."""
+    described = {f.mangled or f.name for f in functions}
+    everything = set().union(*lists.values())
+    outputs, symbols_of = {}, {}
+    for major, symbols in lists.items():
+        symbols = symbols_of[major] = exported(functions, symbols, everything)
+        own = {name: exports.OWN_NODE for name in emit_proxy.OWN_SYMBOLS}
+        outputs[f"proxy/gen/exports_{major}.map"] = exports.version_script(symbols | own)
+        outputs[f"proxy/gen/unsupported_{major}.cc"] = exports.unsupported_source(
+            sorted(set(symbols) - described), '#include "proxy/exported/exported.h"\n', "tf::proxy::unsupported")
+    return outputs, symbols_of
+
+
+def generate(api, folder=ROOT / "hipcore/exports"):
+    """`folder`: majors and their symbols."""
+    lists = exports.read_lists(folder)
+    nodes = {name: node for symbols in reversed(lists.values()) for name, node in symbols.items()}
+    paths, functions, messages = read_description(api, nodes)
     check_unique(functions, messages)
     check_messages(messages, emit_worker.RANGES)
     by_name = {f.name: f for f in functions}
     sent = {m.name: m for m in messages if m.function is None}
     table_header, table_source = emit_protocol.hip_table(functions)
     dispatch_header, dispatch_source = emit_worker.dispatch(messages)
-    all_symbols = exports(functions, symbols)
-    described = {f.mangled or f.name for f in functions}
+    libraries, symbols_of = library_outputs(functions, lists)
     outputs = {
         "hipcore/wire/gen/op.h": emit_protocol.op_header(messages),
         "hipcore/wire/gen/op_traits.h": emit_protocol.op_traits_header(messages),
         "hipcore/wire/gen/messages.h": emit_protocol.messages_header(messages),
+        "hipcore/wire/gen/majors.h": exports.majors_header(exports.read_majors(folder)),
         "hipcore/wire/gen/notices.h": emit_protocol.notices_header(messages),
         "hipcore/wire/gen/schema.h": emit_protocol.schema_header(messages),
         "hipcore/wire/gen/hip_table.h": table_header,
@@ -80,15 +82,14 @@ def generate(api):
         "proxy/gen/custom.h": emit_proxy.declarations(functions, ("CUSTOM", "CUSTOM_CALL"), "custom", "ApiCall& call"),
         "proxy/gen/local.h": emit_proxy.declarations(functions, ("LOCAL",), "local", ""),
         "proxy/gen/functions.h": emit_proxy.function_list(functions),
-        "proxy/gen/unsupported.cc": emit_proxy.unsupported_source(sorted(set(all_symbols) - described)),
         "proxy/gen/description.cc": emit_proxy.description_check([p.name for p in paths], functions),
-        "proxy/gen/exports_5.map": emit_proxy.version_script(all_symbols),
+        **libraries,
         "worker/gen/custom.h": emit_worker.custom_header(messages),
         "worker/gen/handlers.h": emit_worker.handlers_header(messages),
         "worker/gen/dispatch.h": dispatch_header,
         "worker/gen/dispatch.cc": dispatch_source,
         "tests/gen/messages_test.cc": emit_tests.roundtrip_test(messages),
-        "API.md": emit_tests.api_table(functions, all_symbols),
+        "API.md": emit_tests.api_table(functions, set().union(*symbols_of.values())),
     }
     for path in paths:
         own = [f for f in functions if f.domain == path.stem]
@@ -101,13 +102,13 @@ def generate(api):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    root = pathlib.Path(__file__).resolve().parents[2]
-    parser.add_argument("--api", type=pathlib.Path, default=root / "proxy/api")
+    parser.add_argument("--api", type=pathlib.Path, default=ROOT / "proxy/api")
+    parser.add_argument("--exports", type=pathlib.Path, default=ROOT / "hipcore/exports")
     parser.add_argument("--out", type=pathlib.Path, required=True)
     parser.add_argument("--list-outputs", action="store_true", help="print the files that would be written")
     options = parser.parse_args()
     try:
-        outputs = generate(options.api)
+        outputs = generate(options.api, options.exports)
     except DescriptionError as error:
         print(f"apigen: {error}", file=sys.stderr)
         return 1

@@ -2,11 +2,11 @@
 """proxy/gen/: exported stubs by domain, declarations of hand-written bodies, unsupported ones, version script."""
 import hashlib
 
-from emit_protocol import BANNER
-from model import STRUCTS, flat
+from model import BANNER, STRUCTS, flat
 
 RTC_DOMAIN = "rtc"
-# What the library exports besides the API.
+# What the library exports besides the API: by the version a worker knows that what it is about to load is its own
+# client; the others are libhiprtc's way to the worker.
 OWN_SYMBOLS = ("hip_remote_proxy_version", "hip_remote_rtc_compile", "hip_remote_rtc_target")
 
 
@@ -283,36 +283,3 @@ def description_check(headers, functions):
 #include "proxy/api/words.h"
 {includes}#include "proxy/api/words_end.h"
 {overloads}"""
-
-
-def unsupported_source(names):
-    one = ('extern "C" TF_API hipError_t tf_unsupported_{i}() __asm__("{n}");\n'
-           'extern "C" hipError_t tf_unsupported_{i}() {{ return tf::proxy::unsupported("{n}"); }}\n')
-    body = "".join(one.format(i=i, n=n) for i, n in enumerate(names))
-    return f"""{BANNER}// Symbols of the real library that the description does not have yet. Arguments are ignored.
-#include <hip/hip_runtime_api.h>
-
-#include "proxy/exported/exported.h"
-
-{body}"""
-
-
-def node_key(node):
-    return [int(part) for part in node.removeprefix("hip_").split(".")]
-
-
-def version_script(symbols):
-    """One node per release, each inheriting from the one before; what is not listed stays inside."""
-    nodes = {}
-    for symbol, node in symbols.items():
-        nodes.setdefault(node, []).append(symbol)
-    text, previous = "", ""
-    for node in sorted(nodes, key=node_key):
-        names = "".join(f"    {name};\n" for name in sorted(nodes[node]))
-        local = "" if previous else "  local:\n    *;\n"
-        text += f"{node} {{\n  global:\n{names}{local}}}{previous};\n\n"
-        previous = f" {node}"
-    # Not AMD's: by the version a worker knows that what it is about to load is its own client; the others are
-    # libhiprtc's way to the worker.
-    own = "".join(f"    {name};\n" for name in OWN_SYMBOLS)
-    return text + f"hip_remote {{\n  global:\n{own}}};\n"

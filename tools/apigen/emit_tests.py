@@ -2,8 +2,7 @@
 """Round-trip tests and fuzz entry of every message, and API.md."""
 from collections import Counter
 
-from emit_protocol import BANNER
-from model import WIRE_TYPES
+from model import BANNER, WIRE_TYPES
 
 
 def roundtrip_test(messages):

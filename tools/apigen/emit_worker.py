@@ -2,8 +2,7 @@
 """worker/gen/: handlers, the dispatch table, declarations of the hand-written bodies."""
 import re
 
-from emit_protocol import BANNER
-from model import SCALARS, STRUCTS, flat
+from model import BANNER, SCALARS, STRUCTS, flat
 
 
 # Opcode range -> file of its handlers.

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "hipcore/wire/gen/majors.h"
 #include "proxy/base/environment.h"
 #include "reference/gen/variables.h"
 #include "shm/huge_pages.h"
@@ -32,7 +33,7 @@ std::vector<ProbedRuntime> probe_all(const Layout& layout) {
   std::vector<ProbedRuntime> runtimes;
   // The system's own library, not our proxy: drop what `hip-remote run` may have set.
   const EnvironmentChanges clean{{"LD_PRELOAD", std::nullopt}, {"LD_LIBRARY_PATH", std::nullopt}};
-  runtimes.push_back(probe_runtime("amd", "libamdhip64.so.5", clean, kProbeTime));
+  runtimes.push_back(probe_runtime("amd", protocol::kHipMajor.library, clean, kProbeTime));
   runtimes.push_back(probe_runtime("cuda", (layout.lib / "libhip_cuda.so").string(), clean, kProbeTime));
   runtimes.push_back(probe_runtime("cpu", layout.cpu_runtime().string(), clean, kProbeTime));
   return runtimes;

@@ -14,7 +14,7 @@ Layout find_layout() {
   layout.bin = self.parent_path();
   fs::path prefix = layout.bin.parent_path();
   // A build tree, or an installation (worker/base/runtime_library.cc looks in the same places). Our own CPU
-  // runtime marks the directory: a libamdhip64.so.5 might be AMD's.
+  // runtime marks the directory: a libamdhip64 might be AMD's.
   for (const char* candidate : {"lib", TF_INSTALL_LIBDIR}) {
     if (fs::exists(prefix / candidate / "libhip_cpu.so", error)) {
       layout.lib = prefix / candidate;

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "hipcore/wire/gen/majors.h"
 #include "proxy/base/environment.h"
 #include "tools/command_line/command_line.h"
 #include "tools/hip-remote/commands.h"
@@ -33,7 +34,7 @@ std::string prepend(const std::string& entry, const char* variable, char separat
 void use_library(EnvironmentChanges& environment, const std::filesystem::path& directory, bool preload) {
   environment["LD_LIBRARY_PATH"] = prepend(directory.string(), "LD_LIBRARY_PATH", ':');
   if (!preload) return;
-  environment["LD_PRELOAD"] = prepend((directory / "libamdhip64.so.5").string(), "LD_PRELOAD", ' ');
+  environment["LD_PRELOAD"] = prepend((directory / protocol::kHipMajor.library).string(), "LD_PRELOAD", ' ');
 }
 
 int fail(const Status& status) {
@@ -86,11 +87,12 @@ ProgramFile check_libraries(const ProgramFile& program, const std::string& libra
   std::string why = program.path + " needs " + name;
   if (missing.front().needed_by != program.path)
     why = program.path + " needs " + missing.front().needed_by + ", which needs " + name;
+  const protocol::HipMajor& ours = protocol::kHipMajor;
   return {
       "", kExitCannotRun,
-      why +
-          ", which hip-remote does not have: it replaces the library of HIP 5 (libamdhip64.so.5), so build "
-          "the program with HIP 5"};
+      fmt::format("{}, which hip-remote does not have: it replaces the library of HIP {} ({}), so build the "
+                  "program with HIP {}",
+                  why, ours.number, ours.library, ours.number)};
 }
 
 Result<LocalWorker> start_worker(const Layout& layout, const RunOptions& options, const Ending& ending,

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "hipcore/wire/gen/majors.h"
 #include "worker/base/log.h"
 
 namespace tf::worker {
@@ -33,8 +34,13 @@ std::vector<std::string> candidates(std::string_view name) {
     files.push_back(file);
     return files;
   }
-  // Our message structs are HIP 5's; later majors change what some functions take.
-  return {"libamdhip64.so.5", "/opt/rocm/lib/libamdhip64.so.5", "libamdhip64.so.6", "libamdhip64.so.7"};
+  // Our message structs are those of the first; later majors change what some functions take.
+  std::vector<std::string> files;
+  for (const protocol::HipMajor& major : protocol::kHipMajors) {
+    files.emplace_back(major.library);
+    if (files.size() == 1) files.push_back("/opt/rocm/lib/" + files.front());
+  }
+  return files;
 }
 
 template <typename Function>

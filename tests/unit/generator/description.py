@@ -12,12 +12,13 @@ import apigen  # noqa: E402
 from model import DescriptionError  # noqa: E402
 
 SYMBOLS = """# symbols and nodes
-hipPlain\thip_4.2
-hipOther\thip_4.2
-hipTarget\thip_4.2
-hipTarget_spt\thip_5.2
-_Z7hipMangv\thip_4.2
+hipPlain hip_4.2
+hipOther hip_4.2
+hipTarget hip_4.2
+hipTarget_spt hip_5.2
+_Z7hipMangv hip_4.2
 """
+MAJORS = "# majors\n5 5.2.0\n6 -\n"
 MESSAGES = """MESSAGE(0x0004, post, Goodbye) NO_WORK {
   u64 reserved;
 };
@@ -27,17 +28,21 @@ MESSAGES = """MESSAGE(0x0004, post, Goodbye) NO_WORK {
 class Description:
     """Files of proxy/api by name; what is not given has harmless contents."""
 
-    def __init__(self, messages=MESSAGES, symbols=SYMBOLS, raw=False, **domains):
-        self.files = {"messages.h": messages, "symbols_5.txt": symbols}
+    def __init__(self, messages=MESSAGES, symbols=SYMBOLS, majors=MAJORS, lists=None, raw=False, **domains):
+        """`symbols`: of the first major; `lists`: file -> text, of more of them."""
+        self.files = {"messages.h": messages}
+        self.exports = {"majors.txt": majors, "5.txt": symbols, **(lists or {})}
         for domain, text in domains.items():
             self.files[f"{domain}.h"] = text if raw else f'extern "C" {{\n{text}\n}}\n'
 
     def generate(self):
         with tempfile.TemporaryDirectory() as folder:
-            api = pathlib.Path(folder)
-            for name, text in self.files.items():
-                (api / name).write_text(text)
-            return apigen.generate(api)
+            api, exports = pathlib.Path(folder) / "api", pathlib.Path(folder) / "exports"
+            for place, files in ((api, self.files), (exports, self.exports)):
+                place.mkdir()
+                for name, text in files.items():
+                    (place / name).write_text(text)
+            return apigen.generate(api, exports)
 
 
 def generate(**files):

@@ -11,10 +11,11 @@ ADDRESSED = "IN(device, bytes) void* p, size_t bytes"
 class Refusals(unittest.TestCase):
     def refused(self, reason, where=None, **files):
         """One description, refused at `where` ("stream.h:2" when not given) for `reason`."""
-        where = where or next(f"{name}.h:2" for name in files if name not in ("messages", "symbols", "raw"))
+        where = where or next(f"{name}.h:2" for name in files if name not in ("messages", "symbols", "majors", "raw"))
         text = refusal(**files)
         self.assertIsNotNone(text, f"taken, though: {reason}")
-        self.assertTrue(text.startswith(f"proxy/api/{where}:"), f"'{text}' does not start with {where}")
+        folder = "hipcore/exports" if ".txt" in where else "proxy/api"
+        self.assertTrue(text.startswith(f"{folder}/{where}:"), f"'{text}' does not start with {where}")
         self.assertIn(reason, text)
 
     def stream(self, text, reason, where=None):
@@ -197,9 +198,14 @@ class SymbolsAndAliases(Refusals):
         self.stream("LOCAL hipError_t hipNew();", "hipNew is in no symbol list; give its node with SINCE")
         self.stream("LOCAL SINCE(5.3) hipError_t hipNew();", "SINCE(5.3) is no version node")
         self.stream("LOCAL SINCE(hip_4.2) hipError_t hipPlain();", "take SINCE away")
-        self.refused("not a symbol and its node", "symbols_5.txt:5", stream="", symbols=SYMBOLS.replace(
-            "hipTarget_spt\thip_5.2", "hipTarget_spt hip_5.2"))
-        self.refused("there twice", "symbols_5.txt:7", stream="", symbols=SYMBOLS + "hipPlain\thip_4.2\n")
+        self.refused("not a symbol and its node", "5.txt:5", stream="", symbols=SYMBOLS.replace(
+            "hipTarget_spt hip_5.2", "hipTarget_spt\thip_5.2"))
+        self.refused("there twice", "5.txt:7", stream="", symbols=SYMBOLS + "hipPlain hip_4.2\n")
+
+    def test_majors(self):
+        self.refused("not a major", "majors.txt:1", stream="", majors="5 5.2\n")
+        self.refused("there twice", "majors.txt:2", stream="", majors="5 5.2.0\n5 -\n")
+        self.refused("the first line is of a major with symbols", "majors.txt", stream="", majors="6 -\n5 5.2.0\n")
 
     def test_linkage(self):
         self.stream("CUSTOM MANGLED(_Z7hipMangv) hipError_t hipMang();", "goes with C++ linkage")

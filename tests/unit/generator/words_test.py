@@ -1,7 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """What the generator makes of every word of the description."""
+import pathlib
 import re
+import subprocess
+import sys
+import tempfile
 import unittest
 
 import description
@@ -98,9 +102,61 @@ class Travel(unittest.TestCase):
 
     def test_symbols_that_nobody_describes_are_exported(self):
         outputs = generate(error="LOCAL hipError_t hipPlain();")
-        self.assertIn('__asm__("hipOther")', outputs["proxy/gen/unsupported.cc"])
-        self.assertNotIn('__asm__("hipPlain")', outputs["proxy/gen/unsupported.cc"])
+        self.assertIn('__asm__("hipOther")', outputs["proxy/gen/unsupported_5.cc"])
+        self.assertNotIn('__asm__("hipPlain")', outputs["proxy/gen/unsupported_5.cc"])
         self.assertIn("hip_5.2 {\n  global:\n    hipTarget_spt;\n} hip_4.2;", outputs["proxy/gen/exports_5.map"])
+
+
+class Majors(unittest.TestCase):
+    """Every major that we stand in for has a list, a version script and stubs of its own."""
+
+    def test_lists(self):
+        outputs = generate(error="LOCAL hipError_t hipPlain();\nLOCAL hipError_t hipSeventh();",
+                           majors="5 5.2.0\n6 -\n7 7.0.0\n",
+                           lists={"7.txt": "hipPlain hip_4.2\nhipSeventh hip_7.0\nhipNobody hip_7.0\n"})
+        five, seven = (outputs[f"proxy/gen/exports_{major}.map"] for major in (5, 7))
+        self.assertIn("    hipTarget_spt;\n", five)
+        self.assertNotIn("hipSeventh", five)
+        self.assertIn("hip_7.0 {\n  global:\n    hipNobody;\n    hipSeventh;\n} hip_4.2;", seven)
+        self.assertNotIn("hipOther", seven)
+        self.assertIn('__asm__("hipNobody")', outputs["proxy/gen/unsupported_7.cc"])
+        self.assertNotIn('__asm__("hipNobody")', outputs["proxy/gen/unsupported_5.cc"])
+        self.assertNotIn("proxy/gen/exports_6.map", outputs)
+        header = outputs["hipcore/wire/gen/majors.h"]
+        self.assertIn('{5, "libamdhip64.so.5", "libhiprtc.so.5", true},\n    {6, "libamdhip64.so.6", '
+                      '"libhiprtc.so.6", false},\n    {7, "libamdhip64.so.7", "libhiprtc.so.7", true},', header)
+
+    def test_one_node_hides_the_rest_and_ours_stand_alone(self):
+        script = generate()["proxy/gen/exports_5.map"]
+        self.assertEqual(script.count("local:\n    *;"), 1)
+        self.assertTrue(script.startswith("hip_4.2 {\n"))
+        self.assertIn("hip_remote {\n  global:\n    hip_remote_proxy_version;\n", script)
+        self.assertTrue(script.rstrip().endswith("    hip_remote_rtc_target;\n};"))
+
+    def test_runtimes(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            for file, text in (("5.txt", description.SYMBOLS + "hiprtcVersion hip_4.2 rtc\n"),
+                               ("implemented.txt", "# what there is\nhipPlain\n"),
+                               ("extensions.txt", "hipRemoteMore hip_remote_1.0\nhipLater hip_6.5\n")):
+                (folder / file).write_text(text)
+            arguments = [sys.executable, description.ROOT / "tools/apigen/runtime_exports.py", folder / "5.txt",
+                         folder / "implemented.txt", folder / "out.map", folder / "stubs.cc", "--namespace", "tf::some",
+                         "--extensions", folder / "extensions.txt"]
+            subprocess.run(arguments, check=True)
+            stubs, script = (folder / "stubs.cc").read_text(), (folder / "out.map").read_text()
+            self.assertIn('return tf::some::unsupported("hiprtcVersion");', stubs)
+            self.assertIn('__asm__("hipOther")', stubs)
+            for name in ("hipPlain", "hipRemoteMore", "hipLater"):
+                self.assertNotIn(f'"{name}"', stubs)
+                self.assertIn(f"    {name};\n", script)
+            self.assertIn("hip_6.5 {\n  global:\n    hipLater;\n} hip_5.2;", script)
+            subprocess.run([*arguments, "--with-rtc"], check=True)
+            self.assertNotIn("hiprtcVersion", (folder / "stubs.cc").read_text())
+            (folder / "implemented.txt").write_text("hipStranger\n")
+            failed = subprocess.run(arguments, stderr=subprocess.PIPE, text=True)
+            self.assertNotEqual(failed.returncode, 0)
+            self.assertIn("hipStranger", failed.stderr)
 
 
 class Alias(unittest.TestCase):
