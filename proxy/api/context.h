@@ -5,15 +5,15 @@
 
 extern "C" {
 
-LOCAL hipError_t hipCtxCreate(OUT(ctx) hipCtx_t* ctx, unsigned int flags, hipDevice_t device);
-LOCAL hipError_t hipCtxDestroy(CONSUMES(ctx) hipCtx_t ctx);
-LOCAL hipError_t hipCtxPopCurrent(OUT(ctx) OPTIONAL hipCtx_t* ctx);
-LOCAL hipError_t hipCtxPushCurrent(IN(ctx) hipCtx_t ctx);
-LOCAL hipError_t hipCtxSetCurrent(IN(ctx) OPTIONAL hipCtx_t ctx);
-LOCAL hipError_t hipCtxGetCurrent(OUT(ctx) hipCtx_t* ctx);
-LOCAL hipError_t hipCtxGetDevice(OUT() hipDevice_t* device);
-LOCAL hipError_t hipCtxGetApiVersion(IN(ctx) hipCtx_t ctx, OUT() int* version);
-LOCAL hipError_t hipCtxGetFlags(OUT() unsigned int* flags);
+LOCAL(thread) hipError_t hipCtxCreate(OUT(ctx) hipCtx_t* ctx, unsigned int flags, hipDevice_t device);
+LOCAL(thread) hipError_t hipCtxDestroy(CONSUMES(ctx) hipCtx_t ctx);
+LOCAL(thread) hipError_t hipCtxPopCurrent(OUT(ctx) OPTIONAL hipCtx_t* ctx);
+LOCAL(thread) hipError_t hipCtxPushCurrent(IN(ctx) hipCtx_t ctx);
+LOCAL(thread) hipError_t hipCtxSetCurrent(IN(ctx) OPTIONAL hipCtx_t ctx);
+ANSWERS(ctx = context_of(current)) hipError_t hipCtxGetCurrent(OUT(ctx) hipCtx_t* ctx);
+ANSWERS(device = current) hipError_t hipCtxGetDevice(OUT() hipDevice_t* device);
+LOCAL(constant) hipError_t hipCtxGetApiVersion(IN(ctx) hipCtx_t ctx, OUT() int* version);
+ALIAS(hipGetDeviceFlags) hipError_t hipCtxGetFlags(OUT() unsigned int* flags);
 ALIAS(hipDeviceSynchronize) hipError_t hipCtxSynchronize();
 ALIAS(hipDeviceGetCacheConfig) hipError_t hipCtxGetCacheConfig(OUT() hipFuncCache_t* config);
 ALIAS(hipDeviceSetCacheConfig) hipError_t hipCtxSetCacheConfig(hipFuncCache_t config);
@@ -21,10 +21,13 @@ ALIAS(hipDeviceGetSharedMemConfig) hipError_t hipCtxGetSharedMemConfig(OUT() hip
 ALIAS(hipDeviceSetSharedMemConfig) hipError_t hipCtxSetSharedMemConfig(hipSharedMemConfig config);
 UNSUPPORTED hipError_t hipCtxEnablePeerAccess(IN(ctx) hipCtx_t peer, unsigned int flags);
 UNSUPPORTED hipError_t hipCtxDisablePeerAccess(IN(ctx) hipCtx_t peer);
-LOCAL hipError_t hipDevicePrimaryCtxGetState(hipDevice_t device, OUT() unsigned int* flags, OUT() int* active);
-LOCAL hipError_t hipDevicePrimaryCtxRelease(hipDevice_t device);
-LOCAL hipError_t hipDevicePrimaryCtxRetain(OUT(ctx) hipCtx_t* ctx, hipDevice_t device);
-LOCAL hipError_t hipDevicePrimaryCtxReset(hipDevice_t device);
-LOCAL hipError_t hipDevicePrimaryCtxSetFlags(hipDevice_t device, unsigned int flags);
+LOCAL(convert) hipError_t hipDevicePrimaryCtxGetState(hipDevice_t device, OUT() unsigned int* flags,
+                                                      OUT() int* active);
+ANSWERS(hipSuccess) hipError_t hipDevicePrimaryCtxRelease(ORDINAL hipDevice_t device);
+ANSWERS(ctx = context_of(device))
+hipError_t hipDevicePrimaryCtxRetain(OUT(ctx) hipCtx_t* ctx, ORDINAL hipDevice_t device);
+ANSWERS(hipSuccess) hipError_t hipDevicePrimaryCtxReset(ORDINAL hipDevice_t device);
+ANSWERS(hipErrorContextAlreadyInUse)
+hipError_t hipDevicePrimaryCtxSetFlags(ORDINAL hipDevice_t device, unsigned int flags);
 
 }  // extern "C"

@@ -5,31 +5,34 @@
 
 extern "C" {
 
-LOCAL hipError_t hipInit(unsigned int flags);
-LOCAL hipError_t hipDriverGetVersion(OUT() int* version);
-LOCAL hipError_t hipRuntimeGetVersion(OUT() int* version);
-LOCAL hipError_t hipDeviceGet(OUT() hipDevice_t* device, int ordinal);
-LOCAL hipError_t hipDeviceComputeCapability(OUT() int* major, OUT() int* minor, hipDevice_t device);
-LOCAL hipError_t hipDeviceGetName(OUT() ARRAY(length) char* name, int length, hipDevice_t device);
-LOCAL hipError_t hipDeviceGetUuid(OUT() hipUUID* uuid, hipDevice_t device);
-LOCAL hipError_t hipDeviceGetP2PAttribute(OUT() int* value, hipDeviceP2PAttr attribute, int source_device,
-                                          int target_device);
-LOCAL hipError_t hipDeviceGetPCIBusId(OUT() ARRAY(length) char* bus_id, int length, int device);
-LOCAL hipError_t hipDeviceGetByPCIBusId(OUT() int* device, IN() STRING(64) const char* bus_id);
-LOCAL hipError_t hipDeviceTotalMem(OUT() size_t* bytes, hipDevice_t device);
-LOCAL hipError_t hipSetDevice(int device);
-LOCAL hipError_t hipGetDevice(OUT() int* device);
-LOCAL hipError_t hipGetDeviceCount(OUT() int* count);
-LOCAL hipError_t hipDeviceGetAttribute(OUT() int* value, hipDeviceAttribute_t attribute, int device);
-LOCAL hipError_t hipGetDeviceProperties(OUT() hipDeviceProp_t* properties, int device);
-LOCAL hipError_t hipDeviceGetLimit(OUT() size_t* value, enum hipLimit_t limit);
-LOCAL hipError_t hipGetDeviceFlags(OUT() unsigned int* flags);
-LOCAL hipError_t hipSetDeviceFlags(unsigned int flags);
-LOCAL hipError_t hipChooseDevice(OUT() int* device, IN() const hipDeviceProp_t* properties);
-LOCAL hipError_t hipDeviceGetStreamPriorityRange(OUT() OPTIONAL int* least, OUT() OPTIONAL int* greatest);
+ANSWERS(hipSuccess) CHECK(flags == 0) hipError_t hipInit(unsigned int flags);
+LOCAL(convert) hipError_t hipDriverGetVersion(OUT() int* version);
+LOCAL(constant) hipError_t hipRuntimeGetVersion(OUT() int* version);
+ANSWERS(device = ordinal) hipError_t hipDeviceGet(OUT() hipDevice_t* device, ORDINAL int ordinal);
+ANSWERS(major = properties.major, minor = properties.minor)
+hipError_t hipDeviceComputeCapability(OUT() int* major, OUT() int* minor, ORDINAL hipDevice_t device);
+LOCAL(convert) hipError_t hipDeviceGetName(OUT() ARRAY(length) char* name, int length, hipDevice_t device);
+LOCAL(convert) hipError_t hipDeviceGetUuid(OUT() hipUUID* uuid, hipDevice_t device);
+LOCAL(convert) hipError_t hipDeviceGetP2PAttribute(OUT() int* value, hipDeviceP2PAttr attribute, int source_device,
+                                                   int target_device);
+LOCAL(convert) hipError_t hipDeviceGetPCIBusId(OUT() ARRAY(length) char* bus_id, int length, int device);
+LOCAL(convert) hipError_t hipDeviceGetByPCIBusId(OUT() int* device, IN() STRING(64) const char* bus_id);
+ANSWERS(bytes = properties.total_global_mem)
+hipError_t hipDeviceTotalMem(OUT() size_t* bytes, ORDINAL hipDevice_t device);
+LOCAL(thread) hipError_t hipSetDevice(int device);
+ANSWERS(device = current) hipError_t hipGetDevice(OUT() int* device);
+LOCAL(convert) hipError_t hipGetDeviceCount(OUT() int* count);
+LOCAL(convert) hipError_t hipDeviceGetAttribute(OUT() int* value, hipDeviceAttribute_t attribute, int device);
+LOCAL(convert) hipError_t hipGetDeviceProperties(OUT() hipDeviceProp_t* properties, int device);
+LOCAL(convert) hipError_t hipDeviceGetLimit(OUT() size_t* value, enum hipLimit_t limit);
+ANSWERS(flags = client.device_flags(current)) hipError_t hipGetDeviceFlags(OUT() unsigned int* flags);
+LOCAL(convert) hipError_t hipSetDeviceFlags(unsigned int flags);
+LOCAL(convert) hipError_t hipChooseDevice(OUT() int* device, IN() const hipDeviceProp_t* properties);
+ANSWERS(least = snapshot.stream_priority_least, greatest = snapshot.stream_priority_greatest)
+hipError_t hipDeviceGetStreamPriorityRange(OUT() OPTIONAL int* least, OUT() OPTIONAL int* greatest);
 
-CUSTOM hipError_t hipDeviceSynchronize();
-CUSTOM hipError_t hipDeviceReset();
+CUSTOM(wait) hipError_t hipDeviceSynchronize();
+CUSTOM(wait) hipError_t hipDeviceReset();
 
 POST(0x0110) NO_WORK hipError_t hipDeviceSetCacheConfig(hipFuncCache_t config);
 CALL(0x0111) hipError_t hipDeviceGetCacheConfig(OUT() hipFuncCache_t* config);

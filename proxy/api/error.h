@@ -5,9 +5,9 @@
 
 extern "C" {
 
-LOCAL const char* hipGetErrorName(hipError_t error);
-LOCAL const char* hipGetErrorString(hipError_t error);
-LOCAL hipError_t hipGetLastError();
-LOCAL hipError_t hipPeekAtLastError();
+LOCAL(constant) const char* hipGetErrorName(hipError_t error);
+LOCAL(constant) const char* hipGetErrorString(hipError_t error);
+LOCAL(thread) hipError_t hipGetLastError();
+LOCAL(thread) hipError_t hipPeekAtLastError();
 
 }  // extern "C"

@@ -8,20 +8,25 @@ extern "C" {
 
 // --- capture -------------------------------------------------------------------------------------------
 
-CUSTOM hipError_t hipStreamBeginCapture(IN(stream) hipStream_t stream, hipStreamCaptureMode mode);
-CUSTOM hipError_t hipStreamEndCapture(IN(stream) hipStream_t stream, OUT(graph) hipGraph_t* graph);
-CUSTOM hipError_t hipStreamIsCapturing(IN(stream) hipStream_t stream, OUT() hipStreamCaptureStatus* status);
-CUSTOM hipError_t hipStreamGetCaptureInfo(IN(stream) hipStream_t stream, OUT() hipStreamCaptureStatus* status,
-                                          OUT() OPTIONAL unsigned long long* id);
-CUSTOM hipError_t hipStreamGetCaptureInfo_v2(IN(stream) hipStream_t stream, OUT() hipStreamCaptureStatus* status,
-                                             OUT() OPTIONAL unsigned long long* id,
-                                             OUT(graph) OPTIONAL hipGraph_t* graph,
-                                             OUT(opaque) OPTIONAL const hipGraphNode_t** dependencies,
-                                             OUT() OPTIONAL size_t* count);
-CUSTOM hipError_t hipStreamUpdateCaptureDependencies(IN(stream) hipStream_t stream,
-                                                     IN(opaque) OPTIONAL hipGraphNode_t* nodes, size_t count,
-                                                     unsigned int flags);
-LOCAL hipError_t hipThreadExchangeStreamCaptureMode(INOUT() hipStreamCaptureMode* mode);
+ANSWERS(captures.begin_capture(on, mode))
+hipError_t hipStreamBeginCapture(IN(stream) hipStream_t stream, hipStreamCaptureMode mode);
+ANSWERS(captures.end_capture(on, graph))
+hipError_t hipStreamEndCapture(IN(stream) hipStream_t stream, OUT(graph) hipGraph_t* graph);
+ANSWERS(graphs.capture_info(on, status, nullptr, nullptr, nullptr, nullptr))
+hipError_t hipStreamIsCapturing(IN(stream) hipStream_t stream, OUT() hipStreamCaptureStatus* status);
+ANSWERS(graphs.capture_info(on, status, id, nullptr, nullptr, nullptr))
+hipError_t hipStreamGetCaptureInfo(IN(stream) hipStream_t stream, OUT() hipStreamCaptureStatus* status,
+                                   OUT() OPTIONAL unsigned long long* id);
+ANSWERS(graphs.capture_info(on, status, id, graph, dependencies, count))
+hipError_t hipStreamGetCaptureInfo_v2(IN(stream) hipStream_t stream, OUT() hipStreamCaptureStatus* status,
+                                      OUT() OPTIONAL unsigned long long* id, OUT(graph) OPTIONAL hipGraph_t* graph,
+                                      OUT(opaque) OPTIONAL const hipGraphNode_t** dependencies,
+                                      OUT() OPTIONAL size_t* count);
+ANSWERS(graphs.update_capture(on, nodes, count, flags))
+hipError_t hipStreamUpdateCaptureDependencies(IN(stream) hipStream_t stream,
+                                              IN(opaque) OPTIONAL hipGraphNode_t* nodes, size_t count,
+                                              unsigned int flags);
+LOCAL(thread) hipError_t hipThreadExchangeStreamCaptureMode(INOUT() hipStreamCaptureMode* mode);
 
 ALIAS(hipStreamBeginCapture)
 hipError_t hipStreamBeginCapture_spt(IN(stream) hipStream_t stream, hipStreamCaptureMode mode);
@@ -41,158 +46,190 @@ hipError_t hipStreamGetCaptureInfo_v2_spt(IN(stream) hipStream_t stream, OUT() h
 
 // --- graphs, and executable ones ------------------------------------------------------------------------
 
-CUSTOM hipError_t hipGraphLaunch(IN(graph_exec) hipGraphExec_t exec, IN(stream) hipStream_t stream);
+ANSWERS(graphs.launch(exec, on))
+hipError_t hipGraphLaunch(IN(graph_exec) hipGraphExec_t exec, IN(stream) hipStream_t stream);
 ALIAS(hipGraphLaunch)
 hipError_t hipGraphLaunch_spt(IN(graph_exec) hipGraphExec_t exec, IN(stream) hipStream_t stream);
-CUSTOM hipError_t hipGraphUpload(IN(graph_exec) hipGraphExec_t exec, IN(stream) hipStream_t stream);
-LOCAL hipError_t hipGraphCreate(OUT(graph) hipGraph_t* graph, unsigned int flags);
-LOCAL hipError_t hipGraphDestroy(CONSUMES(graph) hipGraph_t graph);
-LOCAL hipError_t hipGraphClone(OUT(graph) hipGraph_t* copy, IN(graph) hipGraph_t graph);
-LOCAL hipError_t hipGraphGetNodes(IN(graph) hipGraph_t graph, OUT(graph_node) OPTIONAL hipGraphNode_t* nodes,
-                                  INOUT() size_t* count);
-LOCAL hipError_t hipGraphGetRootNodes(IN(graph) hipGraph_t graph, OUT(graph_node) OPTIONAL hipGraphNode_t* nodes,
-                                      INOUT() size_t* count);
-LOCAL hipError_t hipGraphGetEdges(IN(graph) hipGraph_t graph, OUT(graph_node) OPTIONAL hipGraphNode_t* from,
-                                  OUT(graph_node) OPTIONAL hipGraphNode_t* to, INOUT() size_t* count);
-LOCAL hipError_t hipGraphAddDependencies(IN(graph) hipGraph_t graph,
-                                         IN(opaque) OPTIONAL const hipGraphNode_t* from,
-                                         IN(opaque) OPTIONAL const hipGraphNode_t* to, size_t count);
-LOCAL hipError_t hipGraphRemoveDependencies(IN(graph) hipGraph_t graph,
-                                            IN(opaque) OPTIONAL const hipGraphNode_t* from,
-                                            IN(opaque) OPTIONAL const hipGraphNode_t* to, size_t count);
-LOCAL hipError_t hipGraphDestroyNode(CONSUMES(graph_node) hipGraphNode_t node);
-LOCAL hipError_t hipGraphNodeGetType(IN(graph_node) hipGraphNode_t node, OUT() hipGraphNodeType* type);
-LOCAL hipError_t hipGraphNodeGetDependencies(IN(graph_node) hipGraphNode_t node,
-                                             OUT(graph_node) OPTIONAL hipGraphNode_t* nodes,
-                                             INOUT() size_t* count);
-LOCAL hipError_t hipGraphNodeGetDependentNodes(IN(graph_node) hipGraphNode_t node,
-                                               OUT(graph_node) OPTIONAL hipGraphNode_t* nodes,
-                                               INOUT() size_t* count);
-LOCAL hipError_t hipGraphNodeFindInClone(OUT(graph_node) hipGraphNode_t* node,
-                                         IN(graph_node) hipGraphNode_t original, IN(graph) hipGraph_t copy);
-LOCAL hipError_t hipGraphInstantiate(OUT(graph_exec) hipGraphExec_t* exec, IN(graph) hipGraph_t graph,
-                                     OUT(graph_node) OPTIONAL hipGraphNode_t* error_node,
-                                     OUT() OPTIONAL char* log, size_t log_bytes);
-LOCAL hipError_t hipGraphInstantiateWithFlags(OUT(graph_exec) hipGraphExec_t* exec, IN(graph) hipGraph_t graph,
-                                              unsigned long long flags);
-LOCAL hipError_t hipGraphExecUpdate(IN(graph_exec) hipGraphExec_t exec, IN(graph) hipGraph_t graph,
-                                    OUT(graph_node) hipGraphNode_t* error_node,
-                                    OUT() hipGraphExecUpdateResult* result);
-LOCAL hipError_t hipGraphExecDestroy(CONSUMES(graph_exec) hipGraphExec_t exec);
-LOCAL hipError_t hipGraphDebugDotPrint(IN(graph) hipGraph_t graph, IN() STRING(4096) const char* path,
-                                       unsigned int flags);
+ANSWERS(graphs.upload(exec))
+hipError_t hipGraphUpload(IN(graph_exec) hipGraphExec_t exec, IN(stream) hipStream_t stream);
+ANSWERS(graphs.create(graph, flags))
+hipError_t hipGraphCreate(OUT(graph) hipGraph_t* graph, unsigned int flags);
+ANSWERS(graphs.destroy(graph))
+hipError_t hipGraphDestroy(CONSUMES(graph) hipGraph_t graph);
+ANSWERS(graphs.clone(copy, graph))
+hipError_t hipGraphClone(OUT(graph) hipGraph_t* copy, IN(graph) hipGraph_t graph);
+ANSWERS(graphs.get_nodes(graph, nodes, count))
+hipError_t hipGraphGetNodes(IN(graph) hipGraph_t graph, OUT(graph_node) OPTIONAL hipGraphNode_t* nodes,
+                            INOUT() size_t* count);
+ANSWERS(graphs.get_roots(graph, nodes, count))
+hipError_t hipGraphGetRootNodes(IN(graph) hipGraph_t graph, OUT(graph_node) OPTIONAL hipGraphNode_t* nodes,
+                                INOUT() size_t* count);
+ANSWERS(graphs.get_edges(graph, from, to, count))
+hipError_t hipGraphGetEdges(IN(graph) hipGraph_t graph, OUT(graph_node) OPTIONAL hipGraphNode_t* from,
+                            OUT(graph_node) OPTIONAL hipGraphNode_t* to, INOUT() size_t* count);
+ANSWERS(graphs.add_edges(graph, from, to, count))
+hipError_t hipGraphAddDependencies(IN(graph) hipGraph_t graph, IN(opaque) OPTIONAL const hipGraphNode_t* from,
+                                   IN(opaque) OPTIONAL const hipGraphNode_t* to, size_t count);
+ANSWERS(graphs.remove_edges(graph, from, to, count))
+hipError_t hipGraphRemoveDependencies(IN(graph) hipGraph_t graph, IN(opaque) OPTIONAL const hipGraphNode_t* from,
+                                      IN(opaque) OPTIONAL const hipGraphNode_t* to, size_t count);
+ANSWERS(graphs.destroy_node(node))
+hipError_t hipGraphDestroyNode(CONSUMES(graph_node) hipGraphNode_t node);
+ANSWERS(graphs.get_type(node, type))
+hipError_t hipGraphNodeGetType(IN(graph_node) hipGraphNode_t node, OUT() hipGraphNodeType* type);
+ANSWERS(graphs.get_dependencies(node, nodes, count))
+hipError_t hipGraphNodeGetDependencies(IN(graph_node) hipGraphNode_t node,
+                                       OUT(graph_node) OPTIONAL hipGraphNode_t* nodes, INOUT() size_t* count);
+ANSWERS(graphs.get_dependents(node, nodes, count))
+hipError_t hipGraphNodeGetDependentNodes(IN(graph_node) hipGraphNode_t node,
+                                         OUT(graph_node) OPTIONAL hipGraphNode_t* nodes, INOUT() size_t* count);
+ANSWERS(graphs.find_in_clone(node, original, copy))
+hipError_t hipGraphNodeFindInClone(OUT(graph_node) hipGraphNode_t* node, IN(graph_node) hipGraphNode_t original,
+                                   IN(graph) hipGraph_t copy);
+ANSWERS(graphs.instantiate(exec, graph, error_node, log, log_bytes))
+hipError_t hipGraphInstantiate(OUT(graph_exec) hipGraphExec_t* exec, IN(graph) hipGraph_t graph,
+                               OUT(graph_node) OPTIONAL hipGraphNode_t* error_node, OUT() OPTIONAL char* log,
+                               size_t log_bytes);
+ANSWERS(graphs.instantiate(exec, graph, flags))
+hipError_t hipGraphInstantiateWithFlags(OUT(graph_exec) hipGraphExec_t* exec, IN(graph) hipGraph_t graph,
+                                        unsigned long long flags);
+ANSWERS(graphs.update(exec, graph, error_node, result))
+hipError_t hipGraphExecUpdate(IN(graph_exec) hipGraphExec_t exec, IN(graph) hipGraph_t graph,
+                              OUT(graph_node) hipGraphNode_t* error_node, OUT() hipGraphExecUpdateResult* result);
+ANSWERS(graphs.destroy(exec))
+hipError_t hipGraphExecDestroy(CONSUMES(graph_exec) hipGraphExec_t exec);
+ANSWERS(graphs.print(graph, path))
+hipError_t hipGraphDebugDotPrint(IN(graph) hipGraph_t graph, IN() STRING(4096) const char* path,
+                                 unsigned int flags);
 
 // --- nodes ----------------------------------------------------------------------------------------------
 
-LOCAL hipError_t hipGraphAddEmptyNode(OUT(graph_node) hipGraphNode_t* node, IN(graph) hipGraph_t graph,
-                                      IN(opaque) OPTIONAL const hipGraphNode_t* dependencies, size_t count);
-LOCAL hipError_t hipGraphAddKernelNode(OUT(graph_node) hipGraphNode_t* node, IN(graph) hipGraph_t graph,
-                                       IN(opaque) OPTIONAL const hipGraphNode_t* dependencies, size_t count,
-                                       IN() const hipKernelNodeParams* parameters);
-LOCAL hipError_t hipGraphAddMemcpyNode(OUT(graph_node) hipGraphNode_t* node, IN(graph) hipGraph_t graph,
-                                       IN(opaque) OPTIONAL const hipGraphNode_t* dependencies, size_t count,
-                                       IN() const hipMemcpy3DParms* parameters);
-LOCAL hipError_t hipGraphAddMemcpyNode1D(OUT(graph_node) hipGraphNode_t* node, IN(graph) hipGraph_t graph,
-                                         IN(opaque) OPTIONAL const hipGraphNode_t* dependencies, size_t count,
-                                         IN(address) void* target, IN(address) const void* source, size_t bytes,
-                                         hipMemcpyKind kind);
-LOCAL hipError_t hipGraphAddMemsetNode(OUT(graph_node) hipGraphNode_t* node, IN(graph) hipGraph_t graph,
-                                       IN(opaque) OPTIONAL const hipGraphNode_t* dependencies, size_t count,
-                                       IN() const hipMemsetParams* parameters);
-LOCAL hipError_t hipGraphAddHostNode(OUT(graph_node) hipGraphNode_t* node, IN(graph) hipGraph_t graph,
+ANSWERS(graphs.add(node, graph, dependencies, count, graph::EmptyWork()))
+hipError_t hipGraphAddEmptyNode(OUT(graph_node) hipGraphNode_t* node, IN(graph) hipGraph_t graph,
+                                IN(opaque) OPTIONAL const hipGraphNode_t* dependencies, size_t count);
+ANSWERS(graphs.add_kernel(node, graph, dependencies, count, parameters))
+hipError_t hipGraphAddKernelNode(OUT(graph_node) hipGraphNode_t* node, IN(graph) hipGraph_t graph,
+                                 IN(opaque) OPTIONAL const hipGraphNode_t* dependencies, size_t count,
+                                 IN() const hipKernelNodeParams* parameters);
+ANSWERS(graphs.add_copy(node, graph, dependencies, count, parameters))
+hipError_t hipGraphAddMemcpyNode(OUT(graph_node) hipGraphNode_t* node, IN(graph) hipGraph_t graph,
+                                 IN(opaque) OPTIONAL const hipGraphNode_t* dependencies, size_t count,
+                                 IN() const hipMemcpy3DParms* parameters);
+ANSWERS(graphs.add_copy_1d(node, graph, dependencies, count, target, source, bytes, kind))
+hipError_t hipGraphAddMemcpyNode1D(OUT(graph_node) hipGraphNode_t* node, IN(graph) hipGraph_t graph,
+                                   IN(opaque) OPTIONAL const hipGraphNode_t* dependencies, size_t count,
+                                   IN(address) void* target, IN(address) const void* source, size_t bytes,
+                                   hipMemcpyKind kind);
+ANSWERS(graphs.add_fill(node, graph, dependencies, count, parameters))
+hipError_t hipGraphAddMemsetNode(OUT(graph_node) hipGraphNode_t* node, IN(graph) hipGraph_t graph,
+                                 IN(opaque) OPTIONAL const hipGraphNode_t* dependencies, size_t count,
+                                 IN() const hipMemsetParams* parameters);
+ANSWERS(graphs.add_host(node, graph, dependencies, count, parameters))
+hipError_t hipGraphAddHostNode(OUT(graph_node) hipGraphNode_t* node, IN(graph) hipGraph_t graph,
+                               IN(opaque) OPTIONAL const hipGraphNode_t* dependencies, size_t count,
+                               IN() const hipHostNodeParams* parameters);
+ANSWERS(graphs.add_child(node, graph, dependencies, count, child))
+hipError_t hipGraphAddChildGraphNode(OUT(graph_node) hipGraphNode_t* node, IN(graph) hipGraph_t graph,
                                      IN(opaque) OPTIONAL const hipGraphNode_t* dependencies, size_t count,
-                                     IN() const hipHostNodeParams* parameters);
-LOCAL hipError_t hipGraphAddChildGraphNode(OUT(graph_node) hipGraphNode_t* node, IN(graph) hipGraph_t graph,
+                                     IN(graph) hipGraph_t child);
+ANSWERS(graphs.add_event(node, graph, dependencies, count, event, true))
+hipError_t hipGraphAddEventRecordNode(OUT(graph_node) hipGraphNode_t* node, IN(graph) hipGraph_t graph,
+                                      IN(opaque) OPTIONAL const hipGraphNode_t* dependencies, size_t count,
+                                      IN(event) hipEvent_t event);
+ANSWERS(graphs.add_event(node, graph, dependencies, count, event, false))
+hipError_t hipGraphAddEventWaitNode(OUT(graph_node) hipGraphNode_t* node, IN(graph) hipGraph_t graph,
+                                    IN(opaque) OPTIONAL const hipGraphNode_t* dependencies, size_t count,
+                                    IN(event) hipEvent_t event);
+ANSWERS(graphs.get_child(node, graph))
+hipError_t hipGraphChildGraphNodeGetGraph(IN(graph_node) hipGraphNode_t node, OUT(graph) hipGraph_t* graph);
+ANSWERS(graphs.get_kernel(node, parameters))
+hipError_t hipGraphKernelNodeGetParams(IN(graph_node) hipGraphNode_t node, OUT() hipKernelNodeParams* parameters);
+ANSWERS(graphs.get_attribute(node, attribute, value))
+hipError_t hipGraphKernelNodeGetAttribute(IN(graph_node) hipGraphNode_t node, hipKernelNodeAttrID attribute,
+                                          OUT() hipKernelNodeAttrValue* value);
+ANSWERS(graphs.set_attribute(node, attribute, value))
+hipError_t hipGraphKernelNodeSetAttribute(IN(graph_node) hipGraphNode_t node, hipKernelNodeAttrID attribute,
+                                          IN() const hipKernelNodeAttrValue* value);
+ANSWERS(graphs.get_copy(node, parameters))
+hipError_t hipGraphMemcpyNodeGetParams(IN(graph_node) hipGraphNode_t node, OUT() hipMemcpy3DParms* parameters);
+ANSWERS(graphs.get_fill(node, parameters))
+hipError_t hipGraphMemsetNodeGetParams(IN(graph_node) hipGraphNode_t node, OUT() hipMemsetParams* parameters);
+ANSWERS(graphs.get_host(node, parameters))
+hipError_t hipGraphHostNodeGetParams(IN(graph_node) hipGraphNode_t node, OUT() hipHostNodeParams* parameters);
+ANSWERS(graphs.get_event(node, event, true))
+hipError_t hipGraphEventRecordNodeGetEvent(IN(graph_node) hipGraphNode_t node, OUT(event) hipEvent_t* event);
+ANSWERS(graphs.get_event(node, event, false))
+hipError_t hipGraphEventWaitNodeGetEvent(IN(graph_node) hipGraphNode_t node, OUT(event) hipEvent_t* event);
+ANSWERS(graphs.set_kernel(nullptr, node, parameters))
+hipError_t hipGraphKernelNodeSetParams(IN(graph_node) hipGraphNode_t node,
+                                       IN() const hipKernelNodeParams* parameters);
+ANSWERS(graphs.set_copy(nullptr, node, parameters))
+hipError_t hipGraphMemcpyNodeSetParams(IN(graph_node) hipGraphNode_t node, IN() const hipMemcpy3DParms* parameters);
+ANSWERS(graphs.set_copy_1d(nullptr, node, target, source, bytes, kind))
+hipError_t hipGraphMemcpyNodeSetParams1D(IN(graph_node) hipGraphNode_t node, IN(address) void* target,
+                                         IN(address) const void* source, size_t bytes, hipMemcpyKind kind);
+ANSWERS(graphs.set_fill(nullptr, node, parameters))
+hipError_t hipGraphMemsetNodeSetParams(IN(graph_node) hipGraphNode_t node, IN() const hipMemsetParams* parameters);
+ANSWERS(graphs.set_host(nullptr, node, parameters))
+hipError_t hipGraphHostNodeSetParams(IN(graph_node) hipGraphNode_t node, IN() const hipHostNodeParams* parameters);
+ANSWERS(graphs.set_event(nullptr, node, event, true))
+hipError_t hipGraphEventRecordNodeSetEvent(IN(graph_node) hipGraphNode_t node, IN(event) hipEvent_t event);
+ANSWERS(graphs.set_event(nullptr, node, event, false))
+hipError_t hipGraphEventWaitNodeSetEvent(IN(graph_node) hipGraphNode_t node, IN(event) hipEvent_t event);
+ANSWERS(exec == nullptr ? hipErrorInvalidValue : graphs.set_kernel(exec, node, parameters))
+hipError_t hipGraphExecKernelNodeSetParams(IN(graph_exec) hipGraphExec_t exec, IN(graph_node) hipGraphNode_t node,
+                                           IN() const hipKernelNodeParams* parameters);
+ANSWERS(exec == nullptr ? hipErrorInvalidValue : graphs.set_copy(exec, node, parameters))
+hipError_t hipGraphExecMemcpyNodeSetParams(IN(graph_exec) hipGraphExec_t exec, IN(graph_node) hipGraphNode_t node,
+                                           IN() hipMemcpy3DParms* parameters);
+ANSWERS(exec == nullptr ? hipErrorInvalidValue : graphs.set_copy_1d(exec, node, target, source, bytes, kind))
+hipError_t hipGraphExecMemcpyNodeSetParams1D(IN(graph_exec) hipGraphExec_t exec, IN(graph_node) hipGraphNode_t node,
+                                             IN(address) void* target, IN(address) const void* source, size_t bytes,
+                                             hipMemcpyKind kind);
+ANSWERS(exec == nullptr ? hipErrorInvalidValue : graphs.set_fill(exec, node, parameters))
+hipError_t hipGraphExecMemsetNodeSetParams(IN(graph_exec) hipGraphExec_t exec, IN(graph_node) hipGraphNode_t node,
+                                           IN() const hipMemsetParams* parameters);
+ANSWERS(exec == nullptr ? hipErrorInvalidValue : graphs.set_host(exec, node, parameters))
+hipError_t hipGraphExecHostNodeSetParams(IN(graph_exec) hipGraphExec_t exec, IN(graph_node) hipGraphNode_t node,
+                                         IN() const hipHostNodeParams* parameters);
+ANSWERS(exec == nullptr ? hipErrorInvalidValue : graphs.set_child(exec, node, child))
+hipError_t hipGraphExecChildGraphNodeSetParams(IN(graph_exec) hipGraphExec_t exec,
+                                               IN(graph_node) hipGraphNode_t node, IN(graph) hipGraph_t child);
+ANSWERS(exec == nullptr ? hipErrorInvalidValue : graphs.set_event(exec, node, event, true))
+hipError_t hipGraphExecEventRecordNodeSetEvent(IN(graph_exec) hipGraphExec_t exec,
+                                               IN(graph_node) hipGraphNode_t node, IN(event) hipEvent_t event);
+ANSWERS(exec == nullptr ? hipErrorInvalidValue : graphs.set_event(exec, node, event, false))
+hipError_t hipGraphExecEventWaitNodeSetEvent(IN(graph_exec) hipGraphExec_t exec, IN(graph_node) hipGraphNode_t node,
+                                             IN(event) hipEvent_t event);
+ANSWERS(graphs.add_symbol_copy(node, graph, dependencies, count, true, symbol, source, bytes, offset, kind))
+hipError_t hipGraphAddMemcpyNodeToSymbol(OUT(graph_node) hipGraphNode_t* node, IN(graph) hipGraph_t graph,
+                                         IN(opaque) OPTIONAL const hipGraphNode_t* dependencies, size_t count,
+                                         IN(symbol) const void* symbol, IN(address) const void* source,
+                                         size_t bytes, size_t offset, hipMemcpyKind kind);
+ANSWERS(graphs.add_symbol_copy(node, graph, dependencies, count, false, symbol, target, bytes, offset, kind))
+hipError_t hipGraphAddMemcpyNodeFromSymbol(OUT(graph_node) hipGraphNode_t* node, IN(graph) hipGraph_t graph,
                                            IN(opaque) OPTIONAL const hipGraphNode_t* dependencies, size_t count,
-                                           IN(graph) hipGraph_t child);
-LOCAL hipError_t hipGraphAddEventRecordNode(OUT(graph_node) hipGraphNode_t* node, IN(graph) hipGraph_t graph,
-                                            IN(opaque) OPTIONAL const hipGraphNode_t* dependencies, size_t count,
-                                            IN(event) hipEvent_t event);
-LOCAL hipError_t hipGraphAddEventWaitNode(OUT(graph_node) hipGraphNode_t* node, IN(graph) hipGraph_t graph,
-                                          IN(opaque) OPTIONAL const hipGraphNode_t* dependencies, size_t count,
-                                          IN(event) hipEvent_t event);
-LOCAL hipError_t hipGraphChildGraphNodeGetGraph(IN(graph_node) hipGraphNode_t node, OUT(graph) hipGraph_t* graph);
-LOCAL hipError_t hipGraphKernelNodeGetParams(IN(graph_node) hipGraphNode_t node,
-                                             OUT() hipKernelNodeParams* parameters);
-LOCAL hipError_t hipGraphKernelNodeGetAttribute(IN(graph_node) hipGraphNode_t node,
-                                                hipKernelNodeAttrID attribute,
-                                                OUT() hipKernelNodeAttrValue* value);
-LOCAL hipError_t hipGraphKernelNodeSetAttribute(IN(graph_node) hipGraphNode_t node,
-                                                hipKernelNodeAttrID attribute,
-                                                IN() const hipKernelNodeAttrValue* value);
-LOCAL hipError_t hipGraphMemcpyNodeGetParams(IN(graph_node) hipGraphNode_t node,
-                                             OUT() hipMemcpy3DParms* parameters);
-LOCAL hipError_t hipGraphMemsetNodeGetParams(IN(graph_node) hipGraphNode_t node,
-                                             OUT() hipMemsetParams* parameters);
-LOCAL hipError_t hipGraphHostNodeGetParams(IN(graph_node) hipGraphNode_t node,
-                                           OUT() hipHostNodeParams* parameters);
-LOCAL hipError_t hipGraphEventRecordNodeGetEvent(IN(graph_node) hipGraphNode_t node,
-                                                 OUT(event) hipEvent_t* event);
-LOCAL hipError_t hipGraphEventWaitNodeGetEvent(IN(graph_node) hipGraphNode_t node, OUT(event) hipEvent_t* event);
-LOCAL hipError_t hipGraphKernelNodeSetParams(IN(graph_node) hipGraphNode_t node,
-                                             IN() const hipKernelNodeParams* parameters);
-LOCAL hipError_t hipGraphMemcpyNodeSetParams(IN(graph_node) hipGraphNode_t node,
-                                             IN() const hipMemcpy3DParms* parameters);
-LOCAL hipError_t hipGraphMemcpyNodeSetParams1D(IN(graph_node) hipGraphNode_t node, IN(address) void* target,
-                                               IN(address) const void* source, size_t bytes, hipMemcpyKind kind);
-LOCAL hipError_t hipGraphMemsetNodeSetParams(IN(graph_node) hipGraphNode_t node,
-                                             IN() const hipMemsetParams* parameters);
-LOCAL hipError_t hipGraphHostNodeSetParams(IN(graph_node) hipGraphNode_t node,
-                                           IN() const hipHostNodeParams* parameters);
-LOCAL hipError_t hipGraphEventRecordNodeSetEvent(IN(graph_node) hipGraphNode_t node, IN(event) hipEvent_t event);
-LOCAL hipError_t hipGraphEventWaitNodeSetEvent(IN(graph_node) hipGraphNode_t node, IN(event) hipEvent_t event);
-LOCAL hipError_t hipGraphExecKernelNodeSetParams(IN(graph_exec) hipGraphExec_t exec,
-                                                 IN(graph_node) hipGraphNode_t node,
-                                                 IN() const hipKernelNodeParams* parameters);
-LOCAL hipError_t hipGraphExecMemcpyNodeSetParams(IN(graph_exec) hipGraphExec_t exec,
-                                                 IN(graph_node) hipGraphNode_t node,
-                                                 IN() hipMemcpy3DParms* parameters);
-LOCAL hipError_t hipGraphExecMemcpyNodeSetParams1D(IN(graph_exec) hipGraphExec_t exec,
-                                                   IN(graph_node) hipGraphNode_t node, IN(address) void* target,
-                                                   IN(address) const void* source, size_t bytes,
-                                                   hipMemcpyKind kind);
-LOCAL hipError_t hipGraphExecMemsetNodeSetParams(IN(graph_exec) hipGraphExec_t exec,
-                                                 IN(graph_node) hipGraphNode_t node,
-                                                 IN() const hipMemsetParams* parameters);
-LOCAL hipError_t hipGraphExecHostNodeSetParams(IN(graph_exec) hipGraphExec_t exec,
-                                               IN(graph_node) hipGraphNode_t node,
-                                               IN() const hipHostNodeParams* parameters);
-LOCAL hipError_t hipGraphExecChildGraphNodeSetParams(IN(graph_exec) hipGraphExec_t exec,
-                                                     IN(graph_node) hipGraphNode_t node,
-                                                     IN(graph) hipGraph_t child);
-LOCAL hipError_t hipGraphExecEventRecordNodeSetEvent(IN(graph_exec) hipGraphExec_t exec,
-                                                     IN(graph_node) hipGraphNode_t node,
-                                                     IN(event) hipEvent_t event);
-LOCAL hipError_t hipGraphExecEventWaitNodeSetEvent(IN(graph_exec) hipGraphExec_t exec,
-                                                   IN(graph_node) hipGraphNode_t node,
-                                                   IN(event) hipEvent_t event);
-LOCAL hipError_t hipGraphAddMemcpyNodeToSymbol(OUT(graph_node) hipGraphNode_t* node, IN(graph) hipGraph_t graph,
-                                               IN(opaque) OPTIONAL const hipGraphNode_t* dependencies,
-                                               size_t count, IN(symbol) const void* symbol,
+                                           IN(address) void* target, IN(symbol) const void* symbol, size_t bytes,
+                                           size_t offset, hipMemcpyKind kind);
+ANSWERS(graphs.set_symbol_copy(nullptr, node, true, symbol, source, bytes, offset, kind))
+hipError_t hipGraphMemcpyNodeSetParamsToSymbol(IN(graph_node) hipGraphNode_t node, IN(symbol) const void* symbol,
                                                IN(address) const void* source, size_t bytes, size_t offset,
                                                hipMemcpyKind kind);
-LOCAL hipError_t hipGraphAddMemcpyNodeFromSymbol(OUT(graph_node) hipGraphNode_t* node,
-                                                 IN(graph) hipGraph_t graph,
-                                                 IN(opaque) OPTIONAL const hipGraphNode_t* dependencies,
-                                                 size_t count, IN(address) void* target,
+ANSWERS(graphs.set_symbol_copy(nullptr, node, false, symbol, target, bytes, offset, kind))
+hipError_t hipGraphMemcpyNodeSetParamsFromSymbol(IN(graph_node) hipGraphNode_t node, IN(address) void* target,
                                                  IN(symbol) const void* symbol, size_t bytes, size_t offset,
                                                  hipMemcpyKind kind);
-LOCAL hipError_t hipGraphMemcpyNodeSetParamsToSymbol(IN(graph_node) hipGraphNode_t node,
-                                                     IN(symbol) const void* symbol,
-                                                     IN(address) const void* source, size_t bytes, size_t offset,
+ANSWERS(exec == nullptr ? hipErrorInvalidValue : graphs.set_symbol_copy(exec, node, true, symbol, source, bytes,
+        offset, kind))
+hipError_t hipGraphExecMemcpyNodeSetParamsToSymbol(IN(graph_exec) hipGraphExec_t exec,
+                                                   IN(graph_node) hipGraphNode_t node,
+                                                   IN(symbol) const void* symbol, IN(address) const void* source,
+                                                   size_t bytes, size_t offset, hipMemcpyKind kind);
+ANSWERS(exec == nullptr ? hipErrorInvalidValue : graphs.set_symbol_copy(exec, node, false, symbol, target, bytes,
+        offset, kind))
+hipError_t hipGraphExecMemcpyNodeSetParamsFromSymbol(IN(graph_exec) hipGraphExec_t exec,
+                                                     IN(graph_node) hipGraphNode_t node, IN(address) void* target,
+                                                     IN(symbol) const void* symbol, size_t bytes, size_t offset,
                                                      hipMemcpyKind kind);
-LOCAL hipError_t hipGraphMemcpyNodeSetParamsFromSymbol(IN(graph_node) hipGraphNode_t node,
-                                                       IN(address) void* target, IN(symbol) const void* symbol,
-                                                       size_t bytes, size_t offset, hipMemcpyKind kind);
-LOCAL hipError_t hipGraphExecMemcpyNodeSetParamsToSymbol(IN(graph_exec) hipGraphExec_t exec,
-                                                         IN(graph_node) hipGraphNode_t node,
-                                                         IN(symbol) const void* symbol,
-                                                         IN(address) const void* source, size_t bytes,
-                                                         size_t offset, hipMemcpyKind kind);
-LOCAL hipError_t hipGraphExecMemcpyNodeSetParamsFromSymbol(IN(graph_exec) hipGraphExec_t exec,
-                                                           IN(graph_node) hipGraphNode_t node,
-                                                           IN(address) void* target,
-                                                           IN(symbol) const void* symbol, size_t bytes,
-                                                           size_t offset, hipMemcpyKind kind);
 
 }  // extern "C"

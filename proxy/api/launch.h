@@ -5,34 +5,36 @@
 
 extern "C" {
 
-CUSTOM hipError_t hipLaunchKernel(IN(host_function) const void* function, dim3 grid, dim3 block,
-                                  IN(opaque) void** arguments, size_t shared_bytes, IN(stream) hipStream_t stream);
-CUSTOM hipError_t hipExtLaunchKernel(IN(host_function) const void* function, dim3 grid, dim3 block,
-                                     IN(opaque) void** arguments, size_t shared_bytes,
-                                     IN(stream) hipStream_t stream, IN(event) OPTIONAL hipEvent_t start_event,
-                                     IN(event) OPTIONAL hipEvent_t stop_event, int flags);
-CUSTOM hipError_t hipLaunchCooperativeKernel(IN(host_function) const void* function, dim3 grid, dim3 block,
-                                             IN(opaque) void** arguments, unsigned int shared_bytes,
-                                             IN(stream) hipStream_t stream);
-CUSTOM hipError_t hipModuleLaunchKernel(IN(function) hipFunction_t function, unsigned int grid_x,
-                                        unsigned int grid_y, unsigned int grid_z, unsigned int block_x,
-                                        unsigned int block_y, unsigned int block_z, unsigned int shared_bytes,
-                                        IN(stream) hipStream_t stream, IN(opaque) OPTIONAL void** arguments,
-                                        IN(opaque) OPTIONAL void** extra);
-CUSTOM hipError_t hipModuleLaunchCooperativeKernel(IN(function) hipFunction_t function, unsigned int grid_x,
-                                                   unsigned int grid_y, unsigned int grid_z, unsigned int block_x,
-                                                   unsigned int block_y, unsigned int block_z,
-                                                   unsigned int shared_bytes, IN(stream) hipStream_t stream,
-                                                   IN(opaque) OPTIONAL void** arguments);
+CUSTOM(launch) hipError_t hipLaunchKernel(IN(host_function) const void* function, dim3 grid, dim3 block,
+                                          IN(opaque) void** arguments, size_t shared_bytes,
+                                          IN(stream) hipStream_t stream);
+CUSTOM(launch) hipError_t hipExtLaunchKernel(IN(host_function) const void* function, dim3 grid, dim3 block,
+                                             IN(opaque) void** arguments, size_t shared_bytes,
+                                             IN(stream) hipStream_t stream, IN(event) OPTIONAL hipEvent_t start_event,
+                                             IN(event) OPTIONAL hipEvent_t stop_event, int flags);
+CUSTOM(launch) hipError_t hipLaunchCooperativeKernel(IN(host_function) const void* function, dim3 grid, dim3 block,
+                                                     IN(opaque) void** arguments, unsigned int shared_bytes,
+                                                     IN(stream) hipStream_t stream);
+CUSTOM(launch) hipError_t hipModuleLaunchKernel(IN(function) hipFunction_t function, unsigned int grid_x,
+                                                unsigned int grid_y, unsigned int grid_z, unsigned int block_x,
+                                                unsigned int block_y, unsigned int block_z, unsigned int shared_bytes,
+                                                IN(stream) hipStream_t stream, IN(opaque) OPTIONAL void** arguments,
+                                                IN(opaque) OPTIONAL void** extra);
+CUSTOM(launch) hipError_t hipModuleLaunchCooperativeKernel(IN(function) hipFunction_t function, unsigned int grid_x,
+                                                           unsigned int grid_y, unsigned int grid_z,
+                                                           unsigned int block_x, unsigned int block_y,
+                                                           unsigned int block_z, unsigned int shared_bytes,
+                                                           IN(stream) hipStream_t stream,
+                                                           IN(opaque) OPTIONAL void** arguments);
 UNSUPPORTED hipError_t hipLaunchCooperativeKernelMultiDevice(IN() ARRAY(count) hipLaunchParams* launches, int count,
                                                              unsigned int flags);
 UNSUPPORTED hipError_t hipExtLaunchMultiKernelMultiDevice(IN() ARRAY(count) hipLaunchParams* launches, int count,
                                                           unsigned int flags);
 // What the compiler makes of <<<>>>: a stack per thread.
-LOCAL hipError_t __hipPushCallConfiguration(dim3 grid, dim3 block, size_t shared_bytes,
-                                            IN(stream) hipStream_t stream);
-LOCAL hipError_t __hipPopCallConfiguration(OUT() dim3* grid, OUT() dim3* block, OUT() size_t* shared_bytes,
-                                           OUT(stream) hipStream_t* stream);
+LOCAL(thread) hipError_t __hipPushCallConfiguration(dim3 grid, dim3 block, size_t shared_bytes,
+                                                    IN(stream) hipStream_t stream);
+LOCAL(thread) hipError_t __hipPopCallConfiguration(OUT() dim3* grid, OUT() dim3* block, OUT() size_t* shared_bytes,
+                                                   OUT(stream) hipStream_t* stream);
 
 ALIAS(hipLaunchKernel)
 hipError_t hipLaunchKernel_spt(IN(host_function) const void* function, dim3 grid, dim3 block,
@@ -45,14 +47,14 @@ hipError_t hipLaunchCooperativeKernel_spt(IN(host_function) const void* function
 }  // extern "C"
 
 // hip_ext.h declares these with C++ linkage; sizes are in work-items, not blocks.
-CUSTOM MANGLED(_Z24hipExtModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_j)
+CUSTOM(launch) MANGLED(_Z24hipExtModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_j)
 hipError_t hipExtModuleLaunchKernel(IN(function) hipFunction_t function, uint32_t global_x, uint32_t global_y,
                                     uint32_t global_z, uint32_t local_x, uint32_t local_y, uint32_t local_z,
                                     size_t shared_bytes, IN(stream) hipStream_t stream,
                                     IN(opaque) OPTIONAL void** arguments, IN(opaque) OPTIONAL void** extra,
                                     IN(event) OPTIONAL hipEvent_t start_event,
                                     IN(event) OPTIONAL hipEvent_t stop_event, uint32_t flags);
-CUSTOM MANGLED(_Z24hipHccModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_)
+CUSTOM(launch) MANGLED(_Z24hipHccModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_)
 hipError_t hipHccModuleLaunchKernel(IN(function) hipFunction_t function, uint32_t global_x, uint32_t global_y,
                                     uint32_t global_z, uint32_t local_x, uint32_t local_y, uint32_t local_z,
                                     size_t shared_bytes, IN(stream) hipStream_t stream,

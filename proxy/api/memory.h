@@ -7,74 +7,77 @@ extern "C" {
 
 // --- allocation: cut from the client's leases ---------------------------------------------------------
 
-CUSTOM hipError_t hipMalloc(OUT(device) void** pointer, size_t bytes);
-CUSTOM hipError_t hipExtMallocWithFlags(OUT(device) void** pointer, size_t bytes, unsigned int flags);
-CUSTOM hipError_t hipMallocPitch(OUT(device) void** pointer, OUT() size_t* pitch, size_t width, size_t height);
-CUSTOM hipError_t hipMemAllocPitch(OUT(device) hipDeviceptr_t* pointer, OUT() size_t* pitch, size_t width_bytes,
-                                   size_t height, unsigned int element_bytes);
-CUSTOM hipError_t hipMalloc3D(OUT() hipPitchedPtr* pointer, hipExtent extent);
-CUSTOM hipError_t hipFree(IN(device) OPTIONAL void* pointer);
-CUSTOM_CALL(0x0250) hipError_t hipMemGetInfo(OUT() size_t* free_bytes, OUT() size_t* total_bytes);
-CUSTOM hipError_t hipMallocManaged(OUT(device) void** pointer, size_t bytes, unsigned int flags);
-CUSTOM hipError_t hipMemPrefetchAsync(IN(device) const void* pointer, size_t bytes, int device,
-                                      IN(stream) hipStream_t stream);
-LOCAL hipError_t hipMemAdvise(IN(device) const void* pointer, size_t bytes, hipMemoryAdvise advice, int device);
+CUSTOM(books) hipError_t hipMalloc(OUT(device) void** pointer, size_t bytes);
+CUSTOM(books) hipError_t hipExtMallocWithFlags(OUT(device) void** pointer, size_t bytes, unsigned int flags);
+CUSTOM(books) hipError_t hipMallocPitch(OUT(device) void** pointer, OUT() size_t* pitch, size_t width, size_t height);
+CUSTOM(books) hipError_t hipMemAllocPitch(OUT(device) hipDeviceptr_t* pointer, OUT() size_t* pitch, size_t width_bytes,
+                                          size_t height, unsigned int element_bytes);
+CUSTOM(books) hipError_t hipMalloc3D(OUT() hipPitchedPtr* pointer, hipExtent extent);
+CUSTOM(books) hipError_t hipFree(IN(device) OPTIONAL void* pointer);
+CUSTOM(books) hipError_t hipMemGetInfo(OUT() size_t* free_bytes, OUT() size_t* total_bytes);
+CUSTOM(books) hipError_t hipMallocManaged(OUT(device) void** pointer, size_t bytes, unsigned int flags);
+CUSTOM(books) hipError_t hipMemPrefetchAsync(IN(device) const void* pointer, size_t bytes, int device,
+                                             IN(stream) hipStream_t stream);
+LOCAL(books) hipError_t hipMemAdvise(IN(device) const void* pointer, size_t bytes, hipMemoryAdvise advice, int device);
 
 // --- what a pointer is ---------------------------------------------------------------------------------
 
-LOCAL hipError_t hipPointerGetAttributes(OUT() hipPointerAttribute_t* attributes, IN(address) const void* pointer);
-LOCAL hipError_t hipPointerGetAttribute(OUT(opaque) void* data, hipPointer_attribute attribute,
-                                        IN(address) hipDeviceptr_t pointer);
-LOCAL hipError_t hipDrvPointerGetAttributes(unsigned int count, IN() ARRAY(count) hipPointer_attribute* attributes,
-                                            OUT(opaque) ARRAY(count) void** data,
-                                            IN(address) hipDeviceptr_t pointer);
-LOCAL hipError_t hipMemGetAddressRange(OUT(device) hipDeviceptr_t* base, OUT() size_t* bytes,
-                                       IN(device) hipDeviceptr_t pointer);
-LOCAL hipError_t hipMemPtrGetInfo(IN(device) void* pointer, OUT() size_t* bytes);
+LOCAL(books) hipError_t hipPointerGetAttributes(OUT() hipPointerAttribute_t* attributes,
+                                                IN(address) const void* pointer);
+LOCAL(books) hipError_t hipPointerGetAttribute(OUT(opaque) void* data, hipPointer_attribute attribute,
+                                               IN(address) hipDeviceptr_t pointer);
+LOCAL(books) hipError_t hipDrvPointerGetAttributes(unsigned int count,
+                                                   IN() ARRAY(count) hipPointer_attribute* attributes,
+                                                   OUT(opaque) ARRAY(count) void** data,
+                                                   IN(address) hipDeviceptr_t pointer);
+LOCAL(books) hipError_t hipMemGetAddressRange(OUT(device) hipDeviceptr_t* base, OUT() size_t* bytes,
+                                              IN(device) hipDeviceptr_t pointer);
+LOCAL(books) hipError_t hipMemPtrGetInfo(IN(device) void* pointer, OUT() size_t* bytes);
 
 // --- copies --------------------------------------------------------------------------------------------
 
-CUSTOM hipError_t hipMemcpy(IN(address) void* target, IN(address) const void* source, size_t bytes,
-                            hipMemcpyKind kind);
-CUSTOM hipError_t hipMemcpyAsync(IN(address) void* target, IN(address) const void* source, size_t bytes,
-                                 hipMemcpyKind kind, IN(stream) hipStream_t stream);
-CUSTOM hipError_t hipMemcpyWithStream(IN(address) void* target, IN(address) const void* source, size_t bytes,
-                                      hipMemcpyKind kind, IN(stream) hipStream_t stream);
-CUSTOM hipError_t hipMemcpyHtoD(IN(device) hipDeviceptr_t target, IN(host) void* source, size_t bytes);
-CUSTOM hipError_t hipMemcpyDtoH(IN(host) void* target, IN(device) hipDeviceptr_t source, size_t bytes);
-CUSTOM hipError_t hipMemcpyDtoD(IN(device) hipDeviceptr_t target, IN(device) hipDeviceptr_t source, size_t bytes);
-CUSTOM hipError_t hipMemcpyHtoDAsync(IN(device) hipDeviceptr_t target, IN(host) void* source, size_t bytes,
-                                     IN(stream) hipStream_t stream);
-CUSTOM hipError_t hipMemcpyDtoHAsync(IN(host) void* target, IN(device) hipDeviceptr_t source, size_t bytes,
-                                     IN(stream) hipStream_t stream);
-CUSTOM hipError_t hipMemcpyDtoDAsync(IN(device) hipDeviceptr_t target, IN(device) hipDeviceptr_t source,
-                                     size_t bytes, IN(stream) hipStream_t stream);
-CUSTOM hipError_t hipMemcpy2D(IN(address) void* target, size_t target_pitch, IN(address) const void* source,
-                              size_t source_pitch, size_t width, size_t height, hipMemcpyKind kind);
-CUSTOM hipError_t hipMemcpy2DAsync(IN(address) void* target, size_t target_pitch, IN(address) const void* source,
-                                   size_t source_pitch, size_t width, size_t height, hipMemcpyKind kind,
-                                   IN(stream) hipStream_t stream);
-CUSTOM hipError_t hipMemcpyParam2D(IN() const hip_Memcpy2D* copy);
-CUSTOM hipError_t hipMemcpyParam2DAsync(IN() const hip_Memcpy2D* copy, IN(stream) hipStream_t stream);
-CUSTOM hipError_t hipMemcpy3D(IN() const struct hipMemcpy3DParms* copy);
-CUSTOM hipError_t hipMemcpy3DAsync(IN() const struct hipMemcpy3DParms* copy, IN(stream) hipStream_t stream);
-CUSTOM hipError_t hipDrvMemcpy3D(IN() const HIP_MEMCPY3D* copy);
-CUSTOM hipError_t hipDrvMemcpy3DAsync(IN() const HIP_MEMCPY3D* copy, IN(stream) hipStream_t stream);
-CUSTOM hipError_t hipDrvMemcpy2DUnaligned(IN() const hip_Memcpy2D* copy);
+CUSTOM(copy) hipError_t hipMemcpy(IN(address) void* target, IN(address) const void* source, size_t bytes,
+                                  hipMemcpyKind kind);
+CUSTOM(copy) hipError_t hipMemcpyAsync(IN(address) void* target, IN(address) const void* source, size_t bytes,
+                                       hipMemcpyKind kind, IN(stream) hipStream_t stream);
+CUSTOM(copy) hipError_t hipMemcpyWithStream(IN(address) void* target, IN(address) const void* source, size_t bytes,
+                                            hipMemcpyKind kind, IN(stream) hipStream_t stream);
+CUSTOM(copy) hipError_t hipMemcpyHtoD(IN(device) hipDeviceptr_t target, IN(host) void* source, size_t bytes);
+CUSTOM(copy) hipError_t hipMemcpyDtoH(IN(host) void* target, IN(device) hipDeviceptr_t source, size_t bytes);
+CUSTOM(copy) hipError_t hipMemcpyDtoD(IN(device) hipDeviceptr_t target, IN(device) hipDeviceptr_t source,
+                                      size_t bytes);
+CUSTOM(copy) hipError_t hipMemcpyHtoDAsync(IN(device) hipDeviceptr_t target, IN(host) void* source, size_t bytes,
+                                           IN(stream) hipStream_t stream);
+CUSTOM(copy) hipError_t hipMemcpyDtoHAsync(IN(host) void* target, IN(device) hipDeviceptr_t source, size_t bytes,
+                                           IN(stream) hipStream_t stream);
+CUSTOM(copy) hipError_t hipMemcpyDtoDAsync(IN(device) hipDeviceptr_t target, IN(device) hipDeviceptr_t source,
+                                           size_t bytes, IN(stream) hipStream_t stream);
+CUSTOM(copy) hipError_t hipMemcpy2D(IN(address) void* target, size_t target_pitch, IN(address) const void* source,
+                                    size_t source_pitch, size_t width, size_t height, hipMemcpyKind kind);
+CUSTOM(copy) hipError_t hipMemcpy2DAsync(IN(address) void* target, size_t target_pitch, IN(address) const void* source,
+                                         size_t source_pitch, size_t width, size_t height, hipMemcpyKind kind,
+                                         IN(stream) hipStream_t stream);
+CUSTOM(copy) hipError_t hipMemcpyParam2D(IN() const hip_Memcpy2D* copy);
+CUSTOM(copy) hipError_t hipMemcpyParam2DAsync(IN() const hip_Memcpy2D* copy, IN(stream) hipStream_t stream);
+CUSTOM(copy) hipError_t hipMemcpy3D(IN() const struct hipMemcpy3DParms* copy);
+CUSTOM(copy) hipError_t hipMemcpy3DAsync(IN() const struct hipMemcpy3DParms* copy, IN(stream) hipStream_t stream);
+CUSTOM(copy) hipError_t hipDrvMemcpy3D(IN() const HIP_MEMCPY3D* copy);
+CUSTOM(copy) hipError_t hipDrvMemcpy3DAsync(IN() const HIP_MEMCPY3D* copy, IN(stream) hipStream_t stream);
+CUSTOM(copy) hipError_t hipDrvMemcpy2DUnaligned(IN() const hip_Memcpy2D* copy);
 
 // --- __device__ variables of the program ---------------------------------------------------------------
 
-CUSTOM hipError_t hipGetSymbolAddress(OUT(device) void** pointer, IN(symbol) const void* symbol);
-CUSTOM hipError_t hipGetSymbolSize(OUT() size_t* bytes, IN(symbol) const void* symbol);
-CUSTOM hipError_t hipMemcpyToSymbol(IN(symbol) const void* symbol, IN(address) const void* source, size_t bytes,
-                                    size_t offset, hipMemcpyKind kind);
-CUSTOM hipError_t hipMemcpyToSymbolAsync(IN(symbol) const void* symbol, IN(address) const void* source,
-                                         size_t bytes, size_t offset, hipMemcpyKind kind,
-                                         IN(stream) hipStream_t stream);
-CUSTOM hipError_t hipMemcpyFromSymbol(IN(address) void* target, IN(symbol) const void* symbol, size_t bytes,
-                                      size_t offset, hipMemcpyKind kind);
-CUSTOM hipError_t hipMemcpyFromSymbolAsync(IN(address) void* target, IN(symbol) const void* symbol, size_t bytes,
-                                           size_t offset, hipMemcpyKind kind, IN(stream) hipStream_t stream);
+CUSTOM(code) hipError_t hipGetSymbolAddress(OUT(device) void** pointer, IN(symbol) const void* symbol);
+CUSTOM(code) hipError_t hipGetSymbolSize(OUT() size_t* bytes, IN(symbol) const void* symbol);
+CUSTOM(copy) hipError_t hipMemcpyToSymbol(IN(symbol) const void* symbol, IN(address) const void* source, size_t bytes,
+                                          size_t offset, hipMemcpyKind kind);
+CUSTOM(copy) hipError_t hipMemcpyToSymbolAsync(IN(symbol) const void* symbol, IN(address) const void* source,
+                                               size_t bytes, size_t offset, hipMemcpyKind kind,
+                                               IN(stream) hipStream_t stream);
+CUSTOM(copy) hipError_t hipMemcpyFromSymbol(IN(address) void* target, IN(symbol) const void* symbol, size_t bytes,
+                                            size_t offset, hipMemcpyKind kind);
+CUSTOM(copy) hipError_t hipMemcpyFromSymbolAsync(IN(address) void* target, IN(symbol) const void* symbol, size_t bytes,
+                                                 size_t offset, hipMemcpyKind kind, IN(stream) hipStream_t stream);
 
 // --- fills: the forms without a stream are ordered on the null stream by the runtime itself ------------
 

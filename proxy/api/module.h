@@ -5,24 +5,25 @@
 
 extern "C" {
 
-CUSTOM hipError_t hipModuleLoad(OUT(module) hipModule_t* module, IN() STRING(4096) const char* path);
-CUSTOM hipError_t hipModuleLoadData(OUT(module) hipModule_t* module, IN(opaque) const void* image);
-CUSTOM hipError_t hipModuleLoadDataEx(OUT(module) hipModule_t* module, IN(opaque) const void* image,
-                                      unsigned int count, IN() ARRAY(count) hipJitOption* options,
-                                      IN(opaque) ARRAY(count) void** values);
-CUSTOM hipError_t hipModuleUnload(CONSUMES(module) hipModule_t module);
-CUSTOM hipError_t hipModuleGetFunction(OUT(function) hipFunction_t* function, IN(module) hipModule_t module,
-                                       IN() STRING(4096) const char* name);
-CUSTOM hipError_t hipModuleGetGlobal(OUT(device) OPTIONAL hipDeviceptr_t* pointer, OUT() OPTIONAL size_t* bytes,
-                                     IN(module) hipModule_t module, IN() STRING(4096) const char* name);
-LOCAL hipError_t hipFuncGetAttributes(OUT() struct hipFuncAttributes* attributes,
-                                      IN(host_function) const void* function);
+CUSTOM(code) hipError_t hipModuleLoad(OUT(module) hipModule_t* module, IN() STRING(4096) const char* path);
+CUSTOM(code) hipError_t hipModuleLoadData(OUT(module) hipModule_t* module, IN(opaque) const void* image);
+CUSTOM(code) hipError_t hipModuleLoadDataEx(OUT(module) hipModule_t* module, IN(opaque) const void* image,
+                                            unsigned int count, IN() ARRAY(count) hipJitOption* options,
+                                            IN(opaque) ARRAY(count) void** values);
+CUSTOM(code) hipError_t hipModuleUnload(CONSUMES(module) hipModule_t module);
+CUSTOM(code) hipError_t hipModuleGetFunction(OUT(function) hipFunction_t* function, IN(module) hipModule_t module,
+                                             IN() STRING(4096) const char* name);
+CUSTOM(code) hipError_t hipModuleGetGlobal(OUT(device) OPTIONAL hipDeviceptr_t* pointer, OUT() OPTIONAL size_t* bytes,
+                                           IN(module) hipModule_t module, IN() STRING(4096) const char* name);
+LOCAL(code) hipError_t hipFuncGetAttributes(OUT() struct hipFuncAttributes* attributes,
+                                            IN(host_function) const void* function);
 CACHED(0x0520) hipError_t hipFuncGetAttribute(OUT() int* value, hipFunction_attribute attribute,
                                               IN(function) hipFunction_t function);
 // AMD's runtime takes these three as hints: the client checks the function and keeps quiet.
-LOCAL hipError_t hipFuncSetAttribute(IN(host_function) const void* function, hipFuncAttribute attribute, int value);
-LOCAL hipError_t hipFuncSetCacheConfig(IN(host_function) const void* function, hipFuncCache_t config);
-LOCAL hipError_t hipFuncSetSharedMemConfig(IN(host_function) const void* function, hipSharedMemConfig config);
+LOCAL(code) hipError_t hipFuncSetAttribute(IN(host_function) const void* function, hipFuncAttribute attribute,
+                                           int value);
+LOCAL(code) hipError_t hipFuncSetCacheConfig(IN(host_function) const void* function, hipFuncCache_t config);
+LOCAL(code) hipError_t hipFuncSetSharedMemConfig(IN(host_function) const void* function, hipSharedMemConfig config);
 UNSUPPORTED hipError_t hipModuleGetTexRef(OUT(opaque) textureReference** reference, IN(module) hipModule_t module,
                                           IN() STRING(4096) const char* name);
 UNSUPPORTED const char* hipKernelNameRef(IN(function) const hipFunction_t function);

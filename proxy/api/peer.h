@@ -5,12 +5,12 @@
 
 extern "C" {
 
-LOCAL hipError_t hipDeviceCanAccessPeer(OUT() int* can_access, int device, int peer_device);
+LOCAL(convert) hipError_t hipDeviceCanAccessPeer(OUT() int* can_access, int device, int peer_device);
 CALL(0x0120) hipError_t hipDeviceEnablePeerAccess(ORDINAL int peer_device, unsigned int flags);
 CALL(0x0121) hipError_t hipDeviceDisablePeerAccess(ORDINAL int peer_device);
-CUSTOM hipError_t hipMemcpyPeer(IN(device) void* target, int target_device, IN(device) const void* source,
-                                int source_device, size_t bytes);
-CUSTOM hipError_t hipMemcpyPeerAsync(IN(device) void* target, int target_device, IN(device) const void* source,
-                                     int source_device, size_t bytes, IN(stream) hipStream_t stream);
+CUSTOM(copy) hipError_t hipMemcpyPeer(IN(device) void* target, int target_device, IN(device) const void* source,
+                                      int source_device, size_t bytes);
+CUSTOM(copy) hipError_t hipMemcpyPeerAsync(IN(device) void* target, int target_device, IN(device) const void* source,
+                                           int source_device, size_t bytes, IN(stream) hipStream_t stream);
 
 }  // extern "C"

@@ -5,25 +5,25 @@
 
 extern "C" {
 
-CUSTOM hipError_t hipMallocAsync(OUT(device) void** pointer, size_t bytes, IN(stream) hipStream_t stream);
-CUSTOM hipError_t hipFreeAsync(IN(device) void* pointer, IN(stream) hipStream_t stream);
-CUSTOM hipError_t hipMallocFromPoolAsync(OUT(device) void** pointer, size_t bytes, IN(pool) hipMemPool_t pool,
-                                         IN(stream) hipStream_t stream);
+CUSTOM(books) hipError_t hipMallocAsync(OUT(device) void** pointer, size_t bytes, IN(stream) hipStream_t stream);
+CUSTOM(books) hipError_t hipFreeAsync(IN(device) void* pointer, IN(stream) hipStream_t stream);
+CUSTOM(books) hipError_t hipMallocFromPoolAsync(OUT(device) void** pointer, size_t bytes, IN(pool) hipMemPool_t pool,
+                                                IN(stream) hipStream_t stream);
 // One handle per device for the life of the process, so that comparing pools works.
 CREATE(0x0280) CACHED() hipError_t hipDeviceGetDefaultMemPool(OUT(pool) hipMemPool_t* pool, ORDINAL int device);
 // The pools' settings and accounts are the client's (proxy/memory/pools.h).
-CUSTOM hipError_t hipMemPoolCreate(OUT(pool) hipMemPool_t* pool, IN() const hipMemPoolProps* properties);
-CUSTOM hipError_t hipMemPoolDestroy(CONSUMES(pool) hipMemPool_t pool);
-CUSTOM hipError_t hipMemPoolTrimTo(IN(pool) hipMemPool_t pool, size_t bytes_to_hold);
-CUSTOM hipError_t hipMemPoolSetAttribute(IN(pool) hipMemPool_t pool, hipMemPoolAttr attribute,
-                                         IN(opaque) void* value);
-CUSTOM hipError_t hipMemPoolGetAttribute(IN(pool) hipMemPool_t pool, hipMemPoolAttr attribute,
-                                         OUT(opaque) void* value);
-CUSTOM hipError_t hipMemPoolGetAccess(OUT() hipMemAccessFlags* flags, IN(pool) hipMemPool_t pool,
-                                      IN() hipMemLocation* location);
-CUSTOM hipError_t hipMemPoolSetAccess(IN(pool) hipMemPool_t pool,
-                                      IN() ARRAY(count) const hipMemAccessDesc* descriptions, size_t count);
-CUSTOM hipError_t hipDeviceGetMemPool(OUT(pool) hipMemPool_t* pool, int device);
-CUSTOM hipError_t hipDeviceSetMemPool(int device, IN(pool) hipMemPool_t pool);
+CUSTOM(books) hipError_t hipMemPoolCreate(OUT(pool) hipMemPool_t* pool, IN() const hipMemPoolProps* properties);
+CUSTOM(books) hipError_t hipMemPoolDestroy(CONSUMES(pool) hipMemPool_t pool);
+CUSTOM(books) hipError_t hipMemPoolTrimTo(IN(pool) hipMemPool_t pool, size_t bytes_to_hold);
+CUSTOM(books) hipError_t hipMemPoolSetAttribute(IN(pool) hipMemPool_t pool, hipMemPoolAttr attribute,
+                                                IN(opaque) void* value);
+CUSTOM(books) hipError_t hipMemPoolGetAttribute(IN(pool) hipMemPool_t pool, hipMemPoolAttr attribute,
+                                                OUT(opaque) void* value);
+CUSTOM(books) hipError_t hipMemPoolGetAccess(OUT() hipMemAccessFlags* flags, IN(pool) hipMemPool_t pool,
+                                             IN() hipMemLocation* location);
+CUSTOM(books) hipError_t hipMemPoolSetAccess(IN(pool) hipMemPool_t pool,
+                                             IN() ARRAY(count) const hipMemAccessDesc* descriptions, size_t count);
+CUSTOM(books) hipError_t hipDeviceGetMemPool(OUT(pool) hipMemPool_t* pool, int device);
+CUSTOM(books) hipError_t hipDeviceSetMemPool(int device, IN(pool) hipMemPool_t pool);
 
 }  // extern "C"

@@ -5,24 +5,26 @@
 
 extern "C" {
 
-CUSTOM void** __hipRegisterFatBinary(IN(opaque) const void* data);
-CUSTOM void __hipUnregisterFatBinary(IN(opaque) void** modules);
-CUSTOM void __hipRegisterFunction(IN(opaque) void** modules, IN(opaque) const void* host_function,
-                                  IN() STRING(4096) char* device_function, IN() STRING(4096) const char* device_name,
-                                  unsigned int thread_limit, IN(opaque) OPTIONAL uint3* thread_id,
-                                  IN(opaque) OPTIONAL uint3* block_id, IN(opaque) OPTIONAL dim3* block_dim,
-                                  IN(opaque) OPTIONAL dim3* grid_dim, IN(opaque) OPTIONAL int* warp_size);
-CUSTOM void __hipRegisterVar(IN(opaque) void** modules, IN(opaque) void* variable,
-                             IN() STRING(4096) char* host_name, IN() STRING(4096) char* device_name, int is_extern,
-                             size_t bytes, int is_constant, int is_global);
-CUSTOM void __hipRegisterManagedVar(IN(opaque) void* modules, IN(opaque) void** pointer, IN(opaque) void* initial,
-                                    IN() STRING(4096) const char* name, size_t bytes, unsigned int alignment);
-CUSTOM void __hipRegisterSurface(IN(opaque) void** modules, IN(opaque) void* variable,
-                                 IN() STRING(4096) char* host_name, IN() STRING(4096) char* device_name, int type,
-                                 int is_extern);
-CUSTOM void __hipRegisterTexture(IN(opaque) void** modules, IN(opaque) void* variable,
-                                 IN() STRING(4096) char* host_name, IN() STRING(4096) char* device_name, int type,
-                                 int is_normalized, int is_extern);
+CUSTOM(code) void** __hipRegisterFatBinary(IN(opaque) const void* data);
+CUSTOM(code) void __hipUnregisterFatBinary(IN(opaque) void** modules);
+CUSTOM(code) void __hipRegisterFunction(IN(opaque) void** modules, IN(opaque) const void* host_function,
+                                        IN() STRING(4096) char* device_function,
+                                        IN() STRING(4096) const char* device_name, unsigned int thread_limit,
+                                        IN(opaque) OPTIONAL uint3* thread_id, IN(opaque) OPTIONAL uint3* block_id,
+                                        IN(opaque) OPTIONAL dim3* block_dim, IN(opaque) OPTIONAL dim3* grid_dim,
+                                        IN(opaque) OPTIONAL int* warp_size);
+CUSTOM(code) void __hipRegisterVar(IN(opaque) void** modules, IN(opaque) void* variable,
+                                   IN() STRING(4096) char* host_name, IN() STRING(4096) char* device_name,
+                                   int is_extern, size_t bytes, int is_constant, int is_global);
+CUSTOM(code) void __hipRegisterManagedVar(IN(opaque) void* modules, IN(opaque) void** pointer,
+                                          IN(opaque) void* initial, IN() STRING(4096) const char* name, size_t bytes,
+                                          unsigned int alignment);
+CUSTOM(code) void __hipRegisterSurface(IN(opaque) void** modules, IN(opaque) void* variable,
+                                       IN() STRING(4096) char* host_name, IN() STRING(4096) char* device_name,
+                                       int type, int is_extern);
+CUSTOM(code) void __hipRegisterTexture(IN(opaque) void** modules, IN(opaque) void* variable,
+                                       IN() STRING(4096) char* host_name, IN() STRING(4096) char* device_name,
+                                       int type, int is_normalized, int is_extern);
 
 UNSUPPORTED const char* hipApiName(uint32_t id);
 UNSUPPORTED const char* hipGetCmdName(unsigned int op);
@@ -30,7 +32,7 @@ UNSUPPORTED const char* amd_dbgapi_get_build_name();
 UNSUPPORTED const char* amd_dbgapi_get_git_hash();
 UNSUPPORTED size_t amd_dbgapi_get_build_id();
 // Half precision conversions that old compilers expect from the runtime.
-LOCAL float __gnu_h2f_ieee(unsigned short half);
-LOCAL unsigned short __gnu_f2h_ieee(float value);
+LOCAL(linkage) float __gnu_h2f_ieee(unsigned short half);
+LOCAL(linkage) unsigned short __gnu_f2h_ieee(float value);
 
 }  // extern "C"

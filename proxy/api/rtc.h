@@ -8,21 +8,21 @@
 
 extern "C" {
 
-LOCAL const char* hiprtcGetErrorString(hiprtcResult result);
-LOCAL hiprtcResult hiprtcVersion(OUT() int* major, OUT() int* minor);
-LOCAL hiprtcResult hiprtcCreateProgram(OUT(opaque) hiprtcProgram* program, IN() STRING(0) const char* source,
-                                       IN() OPTIONAL STRING(4096) const char* name, int count,
-                                       IN(opaque) OPTIONAL ARRAY(count) const char** headers,
-                                       IN(opaque) OPTIONAL ARRAY(count) const char** include_names);
-LOCAL hiprtcResult hiprtcDestroyProgram(INOUT(opaque) hiprtcProgram* program);
-LOCAL hiprtcResult hiprtcAddNameExpression(IN(opaque) hiprtcProgram program, IN() STRING(4096) const char* name);
-LOCAL hiprtcResult hiprtcCompileProgram(IN(opaque) hiprtcProgram program, int count,
-                                        IN(opaque) OPTIONAL ARRAY(count) const char** options);
-LOCAL hiprtcResult hiprtcGetLoweredName(IN(opaque) hiprtcProgram program, IN() STRING(4096) const char* name,
-                                        OUT(opaque) const char** lowered_name);
-LOCAL hiprtcResult hiprtcGetProgramLog(IN(opaque) hiprtcProgram program, OUT(opaque) char* log);
-LOCAL hiprtcResult hiprtcGetProgramLogSize(IN(opaque) hiprtcProgram program, OUT() size_t* bytes);
-LOCAL hiprtcResult hiprtcGetCode(IN(opaque) hiprtcProgram program, OUT(opaque) char* code);
-LOCAL hiprtcResult hiprtcGetCodeSize(IN(opaque) hiprtcProgram program, OUT() size_t* bytes);
+LOCAL(linkage) const char* hiprtcGetErrorString(hiprtcResult result);
+FORWARDS hiprtcResult hiprtcVersion(OUT() int* major, OUT() int* minor);
+FORWARDS hiprtcResult hiprtcCreateProgram(OUT(opaque) hiprtcProgram* program, IN() STRING(0) const char* source,
+                                          IN() OPTIONAL STRING(4096) const char* name, int count,
+                                          IN(opaque) OPTIONAL ARRAY(count) const char** headers,
+                                          IN(opaque) OPTIONAL ARRAY(count) const char** include_names);
+FORWARDS hiprtcResult hiprtcDestroyProgram(INOUT(opaque) hiprtcProgram* program);
+FORWARDS hiprtcResult hiprtcAddNameExpression(IN(opaque) hiprtcProgram program, IN() STRING(4096) const char* name);
+FORWARDS hiprtcResult hiprtcCompileProgram(IN(opaque) hiprtcProgram program, int count,
+                                           IN(opaque) OPTIONAL ARRAY(count) const char** options);
+FORWARDS hiprtcResult hiprtcGetLoweredName(IN(opaque) hiprtcProgram program, IN() STRING(4096) const char* name,
+                                           OUT(opaque) const char** lowered_name);
+FORWARDS hiprtcResult hiprtcGetProgramLog(IN(opaque) hiprtcProgram program, OUT(opaque) char* log);
+FORWARDS hiprtcResult hiprtcGetProgramLogSize(IN(opaque) hiprtcProgram program, OUT() size_t* bytes);
+FORWARDS hiprtcResult hiprtcGetCode(IN(opaque) hiprtcProgram program, OUT(opaque) char* code);
+FORWARDS hiprtcResult hiprtcGetCodeSize(IN(opaque) hiprtcProgram program, OUT() size_t* bytes);
 
 }  // extern "C"

@@ -15,7 +15,7 @@ hipError_t hipExtStreamCreateWithCUMask(OUT(stream) hipStream_t* stream, uint32_
                                         IN() ARRAY(mask_words) const uint32_t* mask);
 UNSUPPORTED hipError_t hipExtStreamGetCUMask(IN(stream) hipStream_t stream, uint32_t mask_words,
                                              OUT() ARRAY(mask_words) uint32_t* mask);
-CUSTOM hipError_t hipStreamDestroy(CONSUMES(stream) hipStream_t stream);
+SENDS(DestroyStream) hipError_t hipStreamDestroy(CONSUMES(stream) hipStream_t stream);
 POST(0x0315) WORK(stream) AWAITS(event) CHECK(flags == 0)
 hipError_t hipStreamWaitEvent(IN(stream) hipStream_t stream, IN(event) hipEvent_t event, unsigned int flags);
 CACHED(0x0316) hipError_t hipStreamGetFlags(IN(stream) hipStream_t stream, OUT() unsigned int* flags);
@@ -33,13 +33,13 @@ POST(0x031b) WORK(stream) CAPTURE(refused)
 hipError_t hipStreamWriteValue64(IN(stream) hipStream_t stream, IN(device, 8) void* pointer, uint64_t value,
                                  unsigned int flags);
 
-CUSTOM hipError_t hipStreamQuery(IN(stream) hipStream_t stream);
-CUSTOM hipError_t hipStreamSynchronize(IN(stream) hipStream_t stream);
-CUSTOM hipError_t hipStreamAddCallback(IN(stream) hipStream_t stream, IN(callback) hipStreamCallback_t callback,
-                                       IN(opaque) OPTIONAL void* user_data, unsigned int flags);
-CUSTOM hipError_t hipLaunchHostFunc(IN(stream) hipStream_t stream, IN(callback) hipHostFn_t function,
-                                    IN(opaque) OPTIONAL void* user_data);
-LOCAL int hipGetStreamDeviceId(IN(stream) hipStream_t stream);
+CUSTOM(wait) hipError_t hipStreamQuery(IN(stream) hipStream_t stream);
+CUSTOM(wait) hipError_t hipStreamSynchronize(IN(stream) hipStream_t stream);
+CUSTOM(wait) hipError_t hipStreamAddCallback(IN(stream) hipStream_t stream, IN(callback) hipStreamCallback_t callback,
+                                             IN(opaque) OPTIONAL void* user_data, unsigned int flags);
+CUSTOM(wait) hipError_t hipLaunchHostFunc(IN(stream) hipStream_t stream, IN(callback) hipHostFn_t function,
+                                          IN(opaque) OPTIONAL void* user_data);
+LOCAL(books) int hipGetStreamDeviceId(IN(stream) hipStream_t stream);
 
 ALIAS(hipStreamQuery) hipError_t hipStreamQuery_spt(IN(stream) hipStream_t stream);
 ALIAS(hipStreamSynchronize) hipError_t hipStreamSynchronize_spt(IN(stream) hipStream_t stream);

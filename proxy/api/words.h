@@ -8,11 +8,16 @@
 //   CREATE(op)        a POST whose new handle the client chooses (the OUT(kind) parameter)
 //   CACHED(op)        a CALL whose successful answer is kept per device and arguments. CREATE(op) CACHED(): one
 //                     object for the same arguments, for the life of the session; destroying it is refused
-//   CUSTOM            the body is hand-written in proxy/exported and sends messages of proxy/api/messages.h
-//   CUSTOM_CALL(op)   as CUSTOM, but message and worker side are generated as for CALL
+//   CUSTOM(reason)    the body is hand-written in proxy/exported and sends messages of proxy/api/messages.h; why it is
+//                     by hand: REASONS in tools/apigen/model.py, and API.md
 //   SENDS(Message, field = expression, ...)  as the post or call of proxy/api/messages.h: its fields are the
 //                     parameters of the same names, what is said here, or the message's own defaults
-//   LOCAL             the body is hand-written in proxy/exported; answered without the worker
+//   ANSWERS(...)      without the worker: a hipError_t, or `parameter = value, ...` for OUT parameters. Expressions may
+//                     use client, snapshot, properties (of the parameter `device`), current (the thread's device),
+//                     captures, graphs (the graph library), on (the parameter `stream`, as captures know it) and, of a
+//                     parameter IN(handle kind), <name>_handle. A stream is always looked up
+//   FORWARDS          to the function of the same name of libhiprtc
+//   LOCAL(reason)     the body is hand-written in proxy/exported; answered without the worker
 //   ALIAS(target)     the same call under another name; see tools/apigen/README.md for ALIAS(target, ...)
 //   UNSUPPORTED       exported, fails with hipErrorNotSupported and says so once
 // More in front:
@@ -49,10 +54,11 @@
 #define POST(...)
 #define CREATE(...)
 #define CACHED(...)
-#define CUSTOM
-#define CUSTOM_CALL(...)
+#define CUSTOM(...)
 #define SENDS(...)
-#define LOCAL
+#define ANSWERS(...)
+#define FORWARDS
+#define LOCAL(...)
 #define ALIAS(...)
 #define UNSUPPORTED
 #define WORK(...)

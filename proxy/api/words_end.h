@@ -6,8 +6,9 @@
 #undef CREATE
 #undef CACHED
 #undef CUSTOM
-#undef CUSTOM_CALL
 #undef SENDS
+#undef ANSWERS
+#undef FORWARDS
 #undef LOCAL
 #undef ALIAS
 #undef UNSUPPORTED

@@ -97,11 +97,18 @@ bool ApiCall::owns(const void* pointer, std::uint64_t bytes) {
   return false;
 }
 
+bool ApiCall::has_device(int device) {
+  if (device >= 0 && device < client_->device_count()) return true;
+  failure_ = hipErrorInvalidDevice;
+  return false;
+}
+
+const protocol::DeviceProperties& ApiCall::properties(int device) {
+  return client_->snapshot().devices[static_cast<std::size_t>(device)].properties;
+}
+
 bool ApiCall::ordinal(int device, std::int32_t& out) {
-  if (device < 0 || device >= client_->device_count()) {
-    failure_ = hipErrorInvalidDevice;
-    return false;
-  }
+  if (!has_device(device)) return false;
   out = client_->connection().worker_ordinal(device);
   return true;
 }

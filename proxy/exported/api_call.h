@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <span>
 
+#include "hipcore/wire/device_snapshot.h"
 #include "hipcore/wire/gen/messages.h"
 #include "hipcore/wire/gen/op_traits.h"
 #include "hipcore/wire/handle.h"
@@ -60,6 +61,10 @@ class ApiCall {
 
   // All of [pointer, pointer + bytes) is one allocation of device memory. False: return finish().
   bool owns(const void* pointer, std::uint64_t bytes);
+  // A device ordinal of the application. False: no such device; return finish().
+  bool has_device(int device);
+  // REQUIRES: has_device(device)
+  const protocol::DeviceProperties& properties(int device);
   // A device ordinal of the application -> the worker's. False: no such device; return finish().
   bool ordinal(int device, std::int32_t& out);
   // A kernel's stub of a compiled program -> its function. False: not registered; return finish().

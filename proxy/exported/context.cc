@@ -8,8 +8,6 @@ namespace {
 
 constexpr int kContextApiVersion = 4;  // what AMD's runtime has answered since HIP 1
 
-hipCtx_t context_of(int device) { return reinterpret_cast<hipCtx_t>(static_cast<std::intptr_t>(device) + 1); }
-
 // -1: not one of ours.
 int device_of(hipCtx_t ctx) {
   Client* client = acquire_client();
@@ -71,29 +69,11 @@ hipError_t hipCtxSetCurrent(hipCtx_t ctx) {
   return note_error(hipSuccess);
 }
 
-hipError_t hipCtxGetCurrent(hipCtx_t* ctx) {
-  if (ctx == nullptr) return note_error(hipErrorInvalidValue);
-  hipError_t error = hipSuccess;
-  if (client_for(error) == nullptr) return note_error(error);
-  *ctx = context_of(thread_state().device);
-  return note_error(hipSuccess);
-}
-
-hipError_t hipCtxGetDevice(hipDevice_t* device) {
-  if (device == nullptr) return note_error(hipErrorInvalidValue);
-  hipError_t error = hipSuccess;
-  if (client_for(error) == nullptr) return note_error(error);
-  *device = thread_state().device;
-  return note_error(hipSuccess);
-}
-
 hipError_t hipCtxGetApiVersion(hipCtx_t, int* version) {
   if (version == nullptr) return note_error(hipErrorInvalidValue);
   *version = kContextApiVersion;
   return note_error(hipSuccess);
 }
-
-hipError_t hipCtxGetFlags(unsigned int* flags) { return local::hipGetDeviceFlags(flags); }
 
 hipError_t hipDevicePrimaryCtxGetState(hipDevice_t device, unsigned int* flags, int* active) {
   if (hipError_t error = check_device(device); error != hipSuccess) return note_error(error);
@@ -101,23 +81,6 @@ hipError_t hipDevicePrimaryCtxGetState(hipDevice_t device, unsigned int* flags, 
   *flags = 0;
   *active = device == thread_state().device ? 1 : 0;
   return note_error(hipSuccess);
-}
-
-hipError_t hipDevicePrimaryCtxRetain(hipCtx_t* ctx, hipDevice_t device) {
-  if (ctx == nullptr) return note_error(hipErrorInvalidValue);
-  hipError_t error = check_device(device);
-  if (error == hipSuccess) *ctx = context_of(device);
-  return note_error(error);
-}
-
-hipError_t hipDevicePrimaryCtxRelease(hipDevice_t device) { return note_error(check_device(device)); }
-
-hipError_t hipDevicePrimaryCtxReset(hipDevice_t device) { return note_error(check_device(device)); }
-
-// AMD's runtime: the context is always active, so its flags cannot be changed any more.
-hipError_t hipDevicePrimaryCtxSetFlags(hipDevice_t device, unsigned int) {
-  hipError_t error = check_device(device);
-  return note_error(error == hipSuccess ? hipErrorContextAlreadyInUse : error);
 }
 
 }  // namespace tf::proxy::local

@@ -24,13 +24,6 @@ hipError_t copy_text(const std::string& text, char* target, int length) {
 
 }  // namespace
 
-hipError_t hipInit(unsigned int flags) {
-  if (flags != 0) return note_error(hipErrorInvalidValue);
-  hipError_t error = hipSuccess;
-  (void)client_for(error);
-  return note_error(error);
-}
-
 hipError_t hipDriverGetVersion(int* version) {
   if (version == nullptr) return note_error(hipErrorInvalidValue);
   Client* client = acquire_client();
@@ -55,36 +48,10 @@ hipError_t hipGetDeviceCount(int* count) {
   return note_error(*count > 0 ? hipSuccess : hipErrorNoDevice);
 }
 
-hipError_t hipGetDevice(int* device) {
-  if (device == nullptr) return note_error(hipErrorInvalidValue);
-  hipError_t error = hipSuccess;
-  if (client_for(error) == nullptr) return note_error(error);
-  *device = thread_state().device;
-  return note_error(hipSuccess);
-}
-
 hipError_t hipSetDevice(int device) {
   hipError_t error = hipSuccess;
   if (device_for(device, error) == nullptr) return note_error(error);
   thread_state().device = device;
-  return note_error(hipSuccess);
-}
-
-hipError_t hipDeviceGet(hipDevice_t* device, int ordinal) {
-  hipError_t error = hipSuccess;
-  if (device == nullptr) return note_error(hipErrorInvalidValue);
-  if (device_for(ordinal, error) == nullptr) return note_error(error);
-  *device = ordinal;
-  return note_error(hipSuccess);
-}
-
-hipError_t hipDeviceComputeCapability(int* major, int* minor, hipDevice_t device) {
-  hipError_t error = hipSuccess;
-  if (major == nullptr || minor == nullptr) return note_error(hipErrorInvalidValue);
-  const auto* snapshot = device_for(device, error);
-  if (snapshot == nullptr) return note_error(error);
-  *major = snapshot->properties.major;
-  *minor = snapshot->properties.minor;
   return note_error(hipSuccess);
 }
 
@@ -132,15 +99,6 @@ hipError_t hipDeviceGetByPCIBusId(int* device, const char* bus_id) {
   return note_error(hipErrorInvalidValue);
 }
 
-hipError_t hipDeviceTotalMem(size_t* bytes, hipDevice_t device) {
-  hipError_t error = hipSuccess;
-  if (bytes == nullptr) return note_error(hipErrorInvalidValue);
-  const auto* snapshot = device_for(device, error);
-  if (snapshot == nullptr) return note_error(error);
-  *bytes = snapshot->properties.total_global_mem;
-  return note_error(hipSuccess);
-}
-
 hipError_t hipDeviceGetAttribute(int* value, hipDeviceAttribute_t attribute, int device) {
   if (value == nullptr) return note_error(hipErrorInvalidValue);
   hipError_t error = hipSuccess;
@@ -169,15 +127,6 @@ hipError_t hipDeviceGetLimit(size_t* value, enum hipLimit_t limit) {
   return note_error(hipErrorUnsupportedLimit);
 }
 
-hipError_t hipGetDeviceFlags(unsigned int* flags) {
-  if (flags == nullptr) return note_error(hipErrorInvalidValue);
-  hipError_t error = hipSuccess;
-  Client* client = client_for(error);
-  if (client == nullptr) return note_error(error);
-  *flags = client->device_flags(thread_state().device);
-  return note_error(hipSuccess);
-}
-
 // How to wait is this library's own affair, so the flags are only kept for hipGetDeviceFlags.
 hipError_t hipSetDeviceFlags(unsigned int flags) {
   if ((flags & ~kDeviceFlagsKnown) != 0) return note_error(hipErrorInvalidValue);
@@ -189,15 +138,6 @@ hipError_t hipSetDeviceFlags(unsigned int flags) {
   Client* client = client_for(error);
   if (client == nullptr) return note_error(error);
   client->set_device_flags(thread_state().device, flags);
-  return note_error(hipSuccess);
-}
-
-hipError_t hipDeviceGetStreamPriorityRange(int* least, int* greatest) {
-  hipError_t error = hipSuccess;
-  Client* client = client_for(error);
-  if (client == nullptr) return note_error(error);
-  if (least != nullptr) *least = client->snapshot().stream_priority_least;
-  if (greatest != nullptr) *greatest = client->snapshot().stream_priority_greatest;
   return note_error(hipSuccess);
 }
 

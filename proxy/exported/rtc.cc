@@ -7,6 +7,7 @@
 
 #include "hipcore/wire/gen/majors.h"
 #include "proxy/base/log.h"
+#include "proxy/exported/rtc.h"
 #include "proxy/gen/local.h"
 
 namespace tf::proxy::local {
@@ -27,67 +28,16 @@ void* open_library() {
   return found;
 }
 
-// The library's function of that name; null when there is no library or it has none.
-template <typename Function>
-Function* entry(const char* name) {
-  static void* const library = open_library();  // stays open: programs live in it
-  if (library == nullptr) return nullptr;
-  return reinterpret_cast<Function*>(::dlsym(library, name));
-}
-
-template <typename Function, typename... Arguments>
-hiprtcResult forward(const char* name, Arguments... arguments) {
-  Function* function = entry<Function>(name);
-  return function != nullptr ? function(arguments...) : HIPRTC_ERROR_INTERNAL_ERROR;
-}
-
 }  // namespace
 
 const char* hiprtcGetErrorString(hiprtcResult result) {
-  auto* function = entry<decltype(::hiprtcGetErrorString)>("hiprtcGetErrorString");
+  auto* function = reinterpret_cast<decltype(&::hiprtcGetErrorString)>(rtc_function("hiprtcGetErrorString"));
   return function != nullptr ? function(result) : "HIPRTC_ERROR_INTERNAL_ERROR";
 }
 
-hiprtcResult hiprtcVersion(int* major, int* minor) {
-  return forward<decltype(::hiprtcVersion)>("hiprtcVersion", major, minor);
-}
-
-hiprtcResult hiprtcCreateProgram(hiprtcProgram* program, const char* source, const char* name, int count,
-                                 const char** headers, const char** include_names) {
-  return forward<decltype(::hiprtcCreateProgram)>("hiprtcCreateProgram", program, source, name, count,
-                                                  headers, include_names);
-}
-
-hiprtcResult hiprtcDestroyProgram(hiprtcProgram* program) {
-  return forward<decltype(::hiprtcDestroyProgram)>("hiprtcDestroyProgram", program);
-}
-
-hiprtcResult hiprtcAddNameExpression(hiprtcProgram program, const char* name) {
-  return forward<decltype(::hiprtcAddNameExpression)>("hiprtcAddNameExpression", program, name);
-}
-
-hiprtcResult hiprtcCompileProgram(hiprtcProgram program, int count, const char** options) {
-  return forward<decltype(::hiprtcCompileProgram)>("hiprtcCompileProgram", program, count, options);
-}
-
-hiprtcResult hiprtcGetLoweredName(hiprtcProgram program, const char* name, const char** lowered_name) {
-  return forward<decltype(::hiprtcGetLoweredName)>("hiprtcGetLoweredName", program, name, lowered_name);
-}
-
-hiprtcResult hiprtcGetProgramLog(hiprtcProgram program, char* log) {
-  return forward<decltype(::hiprtcGetProgramLog)>("hiprtcGetProgramLog", program, log);
-}
-
-hiprtcResult hiprtcGetProgramLogSize(hiprtcProgram program, size_t* bytes) {
-  return forward<decltype(::hiprtcGetProgramLogSize)>("hiprtcGetProgramLogSize", program, bytes);
-}
-
-hiprtcResult hiprtcGetCode(hiprtcProgram program, char* code) {
-  return forward<decltype(::hiprtcGetCode)>("hiprtcGetCode", program, code);
-}
-
-hiprtcResult hiprtcGetCodeSize(hiprtcProgram program, size_t* bytes) {
-  return forward<decltype(::hiprtcGetCodeSize)>("hiprtcGetCodeSize", program, bytes);
-}
-
 }  // namespace tf::proxy::local
+
+void* tf::proxy::rtc_function(const char* name) {
+  static void* const library = local::open_library();  // stays open: programs live in it
+  return library == nullptr ? nullptr : ::dlsym(library, name);
+}

@@ -9,6 +9,7 @@
 #include "proxy/client/client.h"
 #include "proxy/client/process.h"
 #include "proxy/exported/api_call.h"
+#include "proxy/exported/context.h"
 
 namespace tf::proxy {
 

@@ -35,13 +35,6 @@ hipError_t hipStreamSynchronize(ApiCall& call, hipStream_t stream) {
   return call.finish(call.client().connection().synchronize_stream(call.device(), handle));
 }
 
-hipError_t hipStreamDestroy(ApiCall& call, hipStream_t stream) {
-  if (!call.connected()) return call.finish();
-  protocol::DestroyStreamRequest request{};
-  if (!call.consume(HandleKind::kStream, stream, request.stream)) return call.finish();
-  return call.finish(call.client().connection().post(call.device(), request));
-}
-
 hipError_t hipStreamQuery(ApiCall& call, hipStream_t stream) {
   if (!call.connected()) return call.finish();
   protocol::QueryStreamRequest request{};

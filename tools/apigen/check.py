@@ -2,7 +2,7 @@
 """Refuses descriptions that were understood but cannot be carried: every rule names file:line and what to do."""
 import re
 
-from model import HANDLE_TYPES, STRUCTS, DescriptionError
+from model import BY_HAND, HANDLE_TYPES, REASONS, STRUCTS, DescriptionError
 from traits import check_traits
 
 # Domain (file of proxy/api) -> high bytes of its opcodes; a domain that is not here has nothing on the wire.
@@ -118,6 +118,32 @@ def check_sends(f, messages):
             refuse(where, f"'{p.name}' would get lost: {f.sends} has no such field")
 
 
+def check_answers(f):
+    """Every OUT parameter that it promises is one, and what the expressions want of a handle is there."""
+    where = f"{f.where}: {f.name}"
+    if f.result != "hipError_t" or not f.c_linkage:
+        refuse(where, "ANSWERS is for C functions that return hipError_t")
+    own = {p.name: p for p in f.parameters}
+    for name in f.given:
+        if name not in own or own[name].direction != "OUT" or "ARRAY" in own[name].words:
+            refuse(where, f"ANSWERS({name} = ...): that is no OUT parameter for one value")
+    for p in f.parameters:
+        if f.given and p.direction == "OUT" and p.name not in f.given:
+            refuse(where, f"nothing for '{p.name}'")
+    said = " ".join([f.answer, *f.given.values(), *f.checks])
+    for name in re.findall(r"\b(\w+)_handle\b", said):
+        if name not in own or not own[name].handle or own[name].direction != "IN":
+            refuse(where, f"'{name}_handle': '{name}' is no parameter IN(handle kind)")
+    for p in f.parameters:
+        if p.direction == "CONSUMES" and p.kind in ("stream", "event"):
+            refuse(where, f"'{p.name}': giving up a handle is the message's business; use SENDS")
+
+
+def check_by_hand(f):
+    if f.reason not in REASONS:
+        refuse(f.where, f"{f.name}: {f.mode}({f.reason}): no reason; known: {' '.join(sorted(REASONS))}")
+
+
 def check_off_wire(f):
     where = f"{f.where}: {f.name}"
     if f.checks:
@@ -172,8 +198,12 @@ def check_functions(functions, messages, symbols):
             check_on_wire(f)
         if f.mode == "SENDS":
             check_sends(f, {m.name: m for m in messages})
-        elif f.mode not in ("CALL", "POST", "CREATE", "CACHED"):
+        elif f.mode == "ANSWERS":
+            check_answers(f)
+        elif not f.on_wire:
             check_off_wire(f)
+        if f.mode in BY_HAND:
+            check_by_hand(f)
         if f.mode == "ALIAS":
             check_alias(f, by_name)
         check_linkage(f, symbols)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""proxy/gen/: exported stubs by domain, declarations of hand-written bodies, unsupported ones, version script."""
+"""proxy/gen/: exported stubs by domain, declarations of hand-written bodies."""
 import hashlib
+import re
 
 from model import BANNER, STRUCTS, flat
 
@@ -134,6 +135,45 @@ def sends_stub(f, message):
     return lines + sent_lines(f, message) + range_checks(f) + [f"return call.{message.mode}(request);"]
 
 
+# Names that expressions of ANSWERS may use -> what they are.
+ANSWER_NAMES = {
+    "client": "Client& client = call.client();",
+    "current": "const int current = call.device();",
+    "captures": "Graphs& captures = call.client().graphs();",
+    "graphs": "graph::Library& graphs = call.client().graphs().library();",
+    "on": "const graph::StreamRef on = call.client().graphs().reference(call.device(), stream_handle);",
+    "properties": "const protocol::DeviceProperties& properties = call.properties(device);",
+    "snapshot": "const protocol::WorkerSnapshot& snapshot = call.client().snapshot();",
+}
+
+
+def answers_stub(f):
+    given = [p for p in f.parameters if p.name in f.given]
+    said = " ".join([f.answer, *f.given.values()])
+    tests = [f"{p.name} == nullptr" for p in given if not p.optional]
+    lines = ["ApiCall call;"]
+    if tests:
+        lines.append(f"if ({' || '.join(tests)}) return call.finish(hipErrorInvalidValue);")
+    lines += [f"if (!({check})) return call.finish(hipErrorInvalidValue);" for check in f.checks]
+    lines.append("if (!call.connected()) return call.finish();")
+    lines += [f"if (!call.has_device({p.name})) return call.finish();" for p in f.parameters if p.ordinal]
+    for p in f.parameters:
+        if p.handle and p.direction == "IN" and (p.kind == "stream" or re.search(rf"\b{p.name}_handle\b", said)):
+            lines += [f"std::uint64_t {p.name}_handle = 0;",
+                      f"if (!call.translate(protocol::HandleKind::{p.handle}, {p.name}, {p.name}_handle)) "
+                      "return call.finish();"]
+    own = {p.name for p in f.parameters}
+    checked = " ".join([said, *f.checks])
+    lines += [f"static_cast<void>({p.name});" for p in f.parameters
+              if not p.ordinal and p.kind != "stream" and p.name not in f.given
+              and not re.search(rf"\b{p.name}(_handle)?\b", checked)]
+    lines += [text for name, text in ANSWER_NAMES.items() if name not in own and re.search(rf"\b{name}\b", said)]
+    for p in given:
+        assign = f"*{p.name} = {f.given[p.name]};"
+        lines.append(f"if ({p.name} != nullptr) {assign}" if p.optional else assign)
+    return lines + [f"return call.finish({f.answer or 'hipSuccess'});"]
+
+
 def alias_stub(f, by_name):
     target = by_name[f.alias[0]]  # check.py has seen to it that all the parameters fit
     given = {p.name: p for p in f.parameters}
@@ -170,9 +210,14 @@ def stub(f, by_name, messages):
         lines = alias_stub(f, by_name)
     elif f.mode == "SENDS":
         lines = sends_stub(f, messages[f.sends])
+    elif f.mode == "ANSWERS":
+        lines = answers_stub(f)
+    elif f.mode == "FORWARDS":
+        handed_on = [f'"{f.name}"', f"&::{f.name}"] + arguments
+        lines = [f"return forward_to_rtc({', '.join(handed_on)});"]
     elif f.mode == "LOCAL":
         lines = [f"{returns}local::{f.name}({', '.join(arguments)});"]
-    elif f.mode in ("CUSTOM", "CUSTOM_CALL"):
+    elif f.mode == "CUSTOM":
         lines = ["ApiCall call;", f"{returns}custom::{f.name}({', '.join(['call'] + arguments)});"]
     elif f.mode == "UNSUPPORTED":
         parameters = [p.name for p in f.parameters]
@@ -192,6 +237,9 @@ def stub(f, by_name, messages):
 
 def client_source(domain, functions, by_name, messages):
     """`messages`: those of messages.h by name."""
+    modes = {f.mode for f in functions}
+    more = {"ANSWERS": "proxy/exported/support.h", "FORWARDS": "proxy/exported/rtc.h"}
+    includes = "".join(f'#include "{header}"\n' for mode, header in more.items() if mode in modes)
     body = "\n".join(stub(f, by_name, messages) for f in functions)
     return f"""{BANNER}#include <hip/hip_runtime_api.h>
 #include <hip/hip_ext.h>
@@ -203,7 +251,7 @@ def client_source(domain, functions, by_name, messages):
 #include "hipcore/wire/fill.h"
 #include "proxy/exported/api_call.h"
 #include "proxy/exported/exported.h"
-#include "proxy/gen/custom.h"
+{includes}#include "proxy/gen/custom.h"
 #include "proxy/gen/local.h"
 #include "proxy/stats/counting.h"
 
@@ -214,6 +262,20 @@ using protocol::rows;
 using protocol::slices;
 
 {body}"""
+
+
+def graph_functions(functions):
+    """Those that are nothing but an answer of the graph library to all they get: the runtimes have them too."""
+    text = ""
+    for f in functions:
+        mentioned = all(re.search(rf"\b{p.name}\b", f.answer) for p in f.parameters)
+        streams = any(p.kind == "stream" for p in f.parameters)
+        if f.mode == "ANSWERS" and "graphs." in f.answer and mentioned and not streams:
+            text += (f"\n{f.declaration()} {{\n"
+                     f"  return with_graphs([&](graph::Library& graphs) {{ return {f.answer}; }});\n}}\n")
+    return f"""{BANNER}// HIP's graph functions that need no stream, for runtimes: included inside the scope in which
+// one defines HIP functions, after its with_graphs(body), the frame of an API call around body(graph::Library&).
+{text}"""
 
 
 def enumerator(name):

@@ -2,7 +2,7 @@
 """Round-trip tests and fuzz entry of every message, and API.md."""
 from collections import Counter
 
-from model import BANNER, WIRE_TYPES
+from model import BANNER, BY_HAND, REASONS, WIRE_TYPES
 
 
 def roundtrip_test(messages):
@@ -60,13 +60,21 @@ TEST(Ops, AreSortedAndNamed) {{
 """
 
 
+def _more(f):
+    """What stands beside the mode: whose alias it is, which message it sends, why it is by hand."""
+    return [*f.alias[:1], *filter(None, (f.sends, f.reason))]
+
+
 def api_table(functions, symbols):
     counts = Counter(f.mode for f in functions)
     described = {f.name for f in functions} | {f.mangled for f in functions}
     rest = sorted(set(symbols) - described)
-    rows = "".join(f"| `{f.name}` | {f.domain} | {f.mode}{' ' + f.alias[0] if f.alias else ''} | {f.where} |\n"
+    rows = "".join(f"| `{f.name}` | {f.domain} | {f.mode}{''.join(' ' + word for word in _more(f))} | {f.where} |\n"
                    for f in sorted(functions, key=lambda f: f.name))
     totals = "".join(f"| {mode} | {count} |\n" for mode, count in sorted(counts.items()))
+    by_hand = Counter(f.reason for f in functions if f.mode in BY_HAND)
+    reasons = "".join(f"| {reason} | {by_hand[reason]} | {why} |\n" for reason, why in REASONS.items())
+    made = len(functions) - sum(by_hand.values()) - counts["UNSUPPORTED"]
     return f"""# API
 
 Generated from `proxy/api`. How each function travels is explained in `proxy/api/words.h`.
@@ -75,6 +83,11 @@ Generated from `proxy/api`. How each function travels is explained in `proxy/api
 |---|---|
 {totals}| not described (exported, answers hipErrorNotSupported) | {len(rest)} |
 
+Of {len(functions)} functions {made} are generated; {sum(by_hand.values())} are written by hand:
+
+| reason | functions | why |
+|---|---|---|
+{reasons}
 | function | domain | travels | described at |
 |---|---|---|---|
 {rows}

@@ -14,8 +14,21 @@ HANDLE_TYPES = {"hipStream_t": "stream", "hipEvent_t": "event", "hipModule_t": "
                 "hiprtcProgram": "opaque", "hipStreamCallback_t": "callback", "hipHostFn_t": "callback"}
 # What else may stand in the brackets of a direction.
 OTHER_KINDS = ("device", "host", "address", "host_function", "symbol", "opaque", "word")
-MODES = ("CALL", "POST", "CREATE", "CACHED", "SENDS", "CUSTOM", "CUSTOM_CALL", "LOCAL", "ALIAS", "UNSUPPORTED")
-ON_WIRE = ("CALL", "POST", "CREATE", "CACHED", "CUSTOM_CALL")  # message and worker side are generated
+MODES = ("CALL", "POST", "CREATE", "CACHED", "SENDS", "ANSWERS", "FORWARDS", "CUSTOM", "LOCAL", "ALIAS", "UNSUPPORTED")
+ON_WIRE = ("CALL", "POST", "CREATE", "CACHED")  # message and worker side are generated
+BY_HAND = ("CUSTOM", "LOCAL")
+# Why a body is written by hand: the word in the brackets of CUSTOM and LOCAL.
+REASONS = {
+    "books": "the client keeps account of memory, handles or pools, and what is in the books decides (proxy/memory)",
+    "code": "code objects are read, and kernels found by stub, here (proxy/module)",
+    "constant": "known without a session",
+    "convert": "facts of the snapshot are searched or converted, or the order of the checks is AMD's own",
+    "copy": "which way the bytes go is chosen at the call (proxy/copy)",
+    "launch": "arguments are laid out by the kernel's metadata (proxy/module)",
+    "linkage": "no HIP call: what compilers and loaders expect to find",
+    "thread": "it reads or changes the state of the calling thread",
+    "wait": "it waits for, or asks about, what the client itself has under way (proxy/session)",
+}
 
 # C type -> (wire type, bytes). Enums that HIP passes by value are 32 bits.
 SCALARS = {"size_t": "u64", "uint64_t": "u64", "unsigned long long": "u64", "int": "i32", "unsigned int": "u32",
@@ -107,7 +120,9 @@ class Function:
     since: str = ""
     cached: bool = False
     sends: str = ""                 # SENDS: the message's name
-    given: dict = field(default_factory=dict)  # SENDS: field -> expression
+    given: dict = field(default_factory=dict)  # SENDS: field -> expression; ANSWERS: OUT parameter -> expression
+    answer: str = ""                # ANSWERS: the hipError_t, where it gives nothing
+    reason: str = ""                # of REASONS: why the body is written by hand
     words: dict = field(default_factory=dict)  # of traits.py -> what stands in the brackets
 
     @property

@@ -3,15 +3,15 @@
 understood but cannot be carried is refused by check.py."""
 import re
 
-from model import (HANDLE_KINDS, HANDLE_TYPES, MODES, ON_WIRE, OTHER_KINDS, DescriptionError, Field, Function, Message,
-                   Parameter)
+from model import (BY_HAND, HANDLE_KINDS, HANDLE_TYPES, MODES, ON_WIRE, OTHER_KINDS, DescriptionError, Field, Function,
+                   Message, Parameter)
 from traits import TRAIT_WORDS
 
 FRONT_WORDS = set(MODES) | {"CHECK", "SINCE", "MANGLED"} | set(TRAIT_WORDS)
 DIRECTIONS = ("IN", "OUT", "INOUT", "CONSUMES")
 PARAMETER_WORDS = set(DIRECTIONS) | {"ARRAY", "STRING", "OPTIONAL", "ORDINAL"}
 # All others have brackets.
-BARE_WORDS = ({"CUSTOM", "LOCAL", "UNSUPPORTED", "OPTIONAL", "ORDINAL"}
+BARE_WORDS = ({"FORWARDS", "UNSUPPORTED", "OPTIONAL", "ORDINAL"}
               | {word for word, has_brackets in TRAIT_WORDS.items() if not has_brackets})
 KINDS = set(HANDLE_KINDS) | set(HANDLE_TYPES.values()) | set(OTHER_KINDS) | {""}
 OPCODE_MAX = 0xffff
@@ -145,16 +145,31 @@ def parse_mode(words, where):
     return mode, argument, mode == "CACHED"
 
 
+def parse_given(parts, word, what, where):
+    """`name = expression` of each part, by name."""
+    given = {}
+    for part in parts:
+        match = re.fullmatch(r"(\w+) = (.+)", one_line(part))
+        if not match or match.group(1) in given:
+            raise DescriptionError(f"{where}: {word}(..., {one_line(part)}): not `{what} = expression`, or there twice")
+        given[match.group(1)] = match.group(2)
+    return given
+
+
 def parse_sends(text, where):
     """`Message, field = expression, ...`: (message, {field: expression})."""
     parts = split_top(text)
-    given = {}
-    for part in parts[1:]:
-        match = re.fullmatch(r"(\w+) = (.+)", one_line(part))
-        if not match or match.group(1) in given:
-            raise DescriptionError(f"{where}: SENDS(..., {one_line(part)}): not `field = expression`, or there twice")
-        given[match.group(1)] = match.group(2)
-    return parts[0] if parts else "", given
+    return parts[0] if parts else "", parse_given(parts[1:], "SENDS", "field", where)
+
+
+def parse_answers(text, where):
+    """`expression` or `parameter = expression, ...`: (expression, {parameter: expression})."""
+    parts = split_top(text)
+    if len(parts) == 1 and not re.match(r"\w+ = ", parts[0]):
+        return one_line(parts[0]), {}
+    if not parts:
+        raise DescriptionError(f"{where}: ANSWERS() of nothing; ANSWERS(hipSuccess) where the checks are all")
+    return "", parse_given(parts, "ANSWERS", "parameter", where)
 
 
 def parse_function(text, where, domain, c_linkage):
@@ -176,6 +191,9 @@ def parse_function(text, where, domain, c_linkage):
     function.alias = split_top(argument) if mode == "ALIAS" else []
     if mode == "SENDS":
         function.sends, function.given = parse_sends(argument, where)
+    if mode == "ANSWERS":
+        function.answer, function.given = parse_answers(argument, where)
+    function.reason = argument if mode in BY_HAND else ""
     function.words = {w: a or "" for w, a in words if w in TRAIT_WORDS}
     function.mangled = next((a for w, a in words if w == "MANGLED"), "")
     function.since = next((a for w, a in words if w == "SINCE"), "")

@@ -21,7 +21,8 @@ import apigen  # noqa: E402
 DRIFTS = [
     ("stream.h", "hipStreamWaitEvent(IN(stream) hipStream_t stream, IN(event) hipEvent_t event, unsigned int flags);",
      "hipStreamWaitEvent(IN(stream) hipStream_t stream, IN(event) hipEvent_t event, int flags);", "hipStreamWaitEvent"),
-    ("device.h", "LOCAL hipError_t hipSetDevice(int device);", "LOCAL int hipSetDevice(int device);", "hipSetDevice"),
+    ("device.h", "LOCAL(thread) hipError_t hipSetDevice(int device);",
+     "LOCAL(thread) int hipSetDevice(int device);", "hipSetDevice"),
     ("event.h", "OUT() float* milliseconds", "OUT() int* milliseconds", "hipEventElapsedTime"),
     ("launch.h", "uint32_t local_z,\n                                    size_t shared_bytes",
      "uint32_t local_z,\n                                    int shared_bytes", "hipExtModuleLaunchKernel"),

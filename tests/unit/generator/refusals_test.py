@@ -25,11 +25,11 @@ class Refusals(unittest.TestCase):
 class Words(Refusals):
     def test_pointer_without_direction(self):
         self.stream("CALL(0x0310) hipError_t hipPlain(int* value);", "pointer 'value' needs a direction")
-        self.stream("CUSTOM hipError_t hipPlain(const void* p);", "pointer 'p' needs a direction")
-        self.stream("CUSTOM hipError_t hipPlain(hipDeviceptr_t p);", "pointer 'p' needs a direction")
+        self.stream("CUSTOM(books) hipError_t hipPlain(const void* p);", "pointer 'p' needs a direction")
+        self.stream("CUSTOM(books) hipError_t hipPlain(hipDeviceptr_t p);", "pointer 'p' needs a direction")
 
     def test_handle_without_direction(self):
-        self.stream("CUSTOM hipError_t hipPlain(hipStream_t s);", "handle 's' needs a direction: IN(stream)")
+        self.stream("CUSTOM(books) hipError_t hipPlain(hipStream_t s);", "handle 's' needs a direction: IN(stream)")
 
     def test_unknown_words(self):
         self.stream("CAL(0x0310) hipError_t hipPlain();", "unknown word 'CAL'")
@@ -39,13 +39,13 @@ class Words(Refusals):
 
     def test_no_word_or_two(self):
         self.stream("hipError_t hipPlain();", "no word says how the call travels")
-        self.stream("POST(0x0310) LOCAL hipError_t hipPlain();", "cannot travel in two ways: POST and LOCAL")
+        self.stream("POST(0x0310) LOCAL(thread) hipError_t hipPlain();", "cannot travel in two ways: POST and LOCAL")
         self.stream("CALL(0x0310) CACHED() hipError_t hipPlain(OUT() int* a);", "cannot travel in two ways")
-        self.stream("CUSTOM CUSTOM hipError_t hipPlain();", "CUSTOM is said twice")
+        self.stream("CUSTOM(books) CUSTOM(books) hipError_t hipPlain();", "CUSTOM is said twice")
 
     def test_brackets(self):
         self.stream("CALL hipError_t hipPlain();", "CALL needs brackets")
-        self.stream("LOCAL(0x0310) hipError_t hipPlain();", "LOCAL takes no brackets")
+        self.stream("UNSUPPORTED(0x0310) hipError_t hipPlain();", "UNSUPPORTED takes no brackets")
         self.stream("CALL(0x0310) hipError_t hipPlain(OUT int* a);", "OUT needs brackets")
         self.stream("CALL(0x0310) hipError_t hipPlain(OUT() OPTIONAL() int* a);", "OPTIONAL takes no brackets")
         self.stream("CALL(0x0310 hipError_t hipPlain(int a);", "unbalanced brackets")
@@ -55,23 +55,23 @@ class Words(Refusals):
             self.stream(f"CALL({opcode}) hipError_t hipPlain();", "is no opcode")
 
     def test_directions(self):
-        self.stream("CUSTOM hipError_t hipPlain(IN() OUT() int* a);", "two directions: IN and OUT")
-        self.stream("CUSTOM hipError_t hipPlain(IN(stream) CONSUMES(stream) hipStream_t s);", "two directions")
-        self.stream("CUSTOM hipError_t hipPlain(CONSUMES() void* p);", "only a handle can be consumed")
+        self.stream("CUSTOM(books) hipError_t hipPlain(IN() OUT() int* a);", "two directions: IN and OUT")
+        self.stream("CUSTOM(books) hipError_t hipPlain(IN(stream) CONSUMES(stream) hipStream_t s);", "two directions")
+        self.stream("CUSTOM(books) hipError_t hipPlain(CONSUMES() void* p);", "only a handle can be consumed")
 
     def test_kinds(self):
-        self.stream("CUSTOM hipError_t hipPlain(IN(strem) hipStream_t s);", "unknown kind 'strem'")
-        self.stream("CUSTOM hipError_t hipPlain(IN(event) hipStream_t s);", "'hipStream_t s' cannot be 'event'")
-        self.stream("CUSTOM hipError_t hipPlain(IN(stream) void* s);", "'void* s' cannot be 'stream'")
-        self.stream("CUSTOM hipError_t hipPlain(OUT() hipEvent_t* e);", "'hipEvent_t* e' cannot be ''")
-        self.stream("CUSTOM hipError_t hipPlain(IN(device + 1) void* p);", "not a kind: 'device + 1'")
-        self.stream("CUSTOM hipError_t hipPlain(IN(host, 4) void* p);", "too much in the brackets of IN")
-        self.stream("CUSTOM hipError_t hipPlain(IN(word) void* p);", "word needs the number of bytes")
+        self.stream("CUSTOM(books) hipError_t hipPlain(IN(strem) hipStream_t s);", "unknown kind 'strem'")
+        self.stream("CUSTOM(books) hipError_t hipPlain(IN(event) hipStream_t s);", "'hipStream_t s' cannot be 'event'")
+        self.stream("CUSTOM(books) hipError_t hipPlain(IN(stream) void* s);", "'void* s' cannot be 'stream'")
+        self.stream("CUSTOM(books) hipError_t hipPlain(OUT() hipEvent_t* e);", "'hipEvent_t* e' cannot be ''")
+        self.stream("CUSTOM(books) hipError_t hipPlain(IN(device + 1) void* p);", "not a kind: 'device + 1'")
+        self.stream("CUSTOM(books) hipError_t hipPlain(IN(host, 4) void* p);", "too much in the brackets of IN")
+        self.stream("CUSTOM(books) hipError_t hipPlain(IN(word) void* p);", "word needs the number of bytes")
 
     def test_array_string_ordinal(self):
-        self.stream("CUSTOM hipError_t hipPlain(IN() ARRAY() int* a);", "ARRAY needs one argument")
-        self.stream("CUSTOM hipError_t hipPlain(ARRAY(4) int a);", "ARRAY needs one argument, and a pointer")
-        self.stream("CUSTOM hipError_t hipPlain(IN() STRING(long) const char* s);", "STRING needs a number")
+        self.stream("CUSTOM(books) hipError_t hipPlain(IN() ARRAY() int* a);", "ARRAY needs one argument")
+        self.stream("CUSTOM(books) hipError_t hipPlain(ARRAY(4) int a);", "ARRAY needs one argument, and a pointer")
+        self.stream("CUSTOM(books) hipError_t hipPlain(IN() STRING(long) const char* s);", "STRING needs a number")
         self.stream("POST(0x0310) hipError_t hipPlain(ORDINAL size_t d);", "ORDINAL is for an int")
 
     def test_what_is_no_prototype(self):
@@ -81,9 +81,9 @@ class Words(Refusals):
         self.stream("CALL(0x0310) hipError_t hipPlain(int values[4]);", "not a parameter")
 
     def test_nothing_is_lost_for_want_of_a_semicolon(self):
-        self.stream("LOCAL hipError_t hipPlain()", "no ';' after")
-        self.stream("LOCAL hipError_t hipOther();\nLOCAL hipError_t hipPlain()", "no ';'", "stream.h:3")
-        self.refused("no ';'", "stream.h:1", raw=True, stream="LOCAL hipError_t hipPlain()")
+        self.stream("LOCAL(thread) hipError_t hipPlain()", "no ';' after")
+        self.stream("LOCAL(thread) hipError_t hipOther();\nLOCAL hipError_t hipPlain()", "no ';'", "stream.h:3")
+        self.refused("no ';'", "stream.h:1", raw=True, stream="LOCAL(thread) hipError_t hipPlain()")
 
     def test_line_is_that_of_the_prototype(self):
         self.stream("// two\n/* three\n four */\n\n  CALL(0x0310) hipError_t\n hipPlain(int* a);", "pointer",
@@ -99,7 +99,7 @@ class Carrying(Refusals):
     def test_duplicates(self):
         self.stream("POST(0x0310) hipError_t hipPlain();\nPOST(0x0310) hipError_t hipOther();",
                     "opcode 0x0310 is taken by proxy/api/stream.h:2", "stream.h:3")
-        self.stream("LOCAL hipError_t hipPlain();\nLOCAL hipError_t hipPlain();",
+        self.stream("LOCAL(thread) hipError_t hipPlain();\nLOCAL(thread) hipError_t hipPlain();",
                     "name hipPlain is taken by proxy/api/stream.h:2", "stream.h:3")
         self.refused("name Plain is taken by", "stream.h:2", stream="POST(0x0310) hipError_t hipPlain();",
                      messages="MESSAGE(0x0301, post, Plain) { u64 reserved; };")
@@ -148,9 +148,8 @@ class Carrying(Refusals):
         self.stream("CALL(0x0310) hiprtcResult hipPlain();", "only hipError_t is carried")
 
     def test_words_that_would_be_ignored(self):
-        self.stream("LOCAL CHECK(a) hipError_t hipPlain(int a);", "CHECK is not looked at in a LOCAL")
-        self.stream("CUSTOM_CALL(0x0310) CHECK(a) hipError_t hipPlain(int a);", "not looked at in a CUSTOM_CALL")
-        self.stream("CUSTOM hipError_t hipPlain(ORDINAL int a);", "ORDINAL is not looked at in a CUSTOM")
+        self.stream("LOCAL(thread) CHECK(a) hipError_t hipPlain(int a);", "CHECK is not looked at in a LOCAL")
+        self.stream("CUSTOM(books) hipError_t hipPlain(ORDINAL int a);", "ORDINAL is not looked at in a CUSTOM")
 
 
 class Sends(Refusals):
@@ -187,17 +186,34 @@ class Sends(Refusals):
         self.sends("SENDS(Sent, v = 0) hipError_t hipPlain(IN(device) void* s);", "a device address needs its extent")
 
 
+class ByHand(Refusals):
+    def test_reasons(self):
+        self.stream("LOCAL hipError_t hipPlain();", "LOCAL needs brackets")
+        self.stream("LOCAL(habit) hipError_t hipPlain();", "LOCAL(habit): no reason; known: books")
+        self.stream("CUSTOM() hipError_t hipPlain();", "CUSTOM(): no reason")
+
+    def test_answers(self):
+        self.stream("ANSWERS() hipError_t hipPlain();", "ANSWERS() of nothing")
+        self.stream("ANSWERS(a = 1, b) hipError_t hipPlain(OUT() int* a);", "not `parameter = expression`")
+        self.stream("ANSWERS(b = 1) hipError_t hipPlain(OUT() int* a);", "ANSWERS(b = ...): that is no OUT parameter")
+        self.stream("ANSWERS(a = 1) hipError_t hipPlain(int a);", "ANSWERS(a = ...): that is no OUT parameter")
+        self.stream("ANSWERS(a = 1) hipError_t hipPlain(OUT() int* a, OUT() int* b);", "nothing for 'b'")
+        self.stream("ANSWERS(hipSuccess) int hipPlain();", "that return hipError_t")
+        self.stream("ANSWERS(ask(a_handle)) hipError_t hipPlain(int a);", "'a' is no parameter IN(handle kind)")
+        self.stream("ANSWERS(ask(e)) hipError_t hipPlain(CONSUMES(event) hipEvent_t e);", "use SENDS")
+
+
 class SymbolsAndAliases(Refusals):
-    TARGET = "CUSTOM hipError_t hipTarget(IN(address) void* p, size_t bytes, IN(stream) hipStream_t stream);\n"
+    TARGET = "CUSTOM(books) hipError_t hipTarget(IN(address) void* p, size_t bytes, IN(stream) hipStream_t stream);\n"
     ADDRESS = "IN(address) void* p"
 
     def alias(self, text, reason):
         self.stream(self.TARGET + text, reason, "stream.h:3")
 
     def test_symbol_in_no_list(self):
-        self.stream("LOCAL hipError_t hipNew();", "hipNew is in no symbol list; give its node with SINCE")
-        self.stream("LOCAL SINCE(5.3) hipError_t hipNew();", "SINCE(5.3) is no version node")
-        self.stream("LOCAL SINCE(hip_4.2) hipError_t hipPlain();", "take SINCE away")
+        self.stream("LOCAL(thread) hipError_t hipNew();", "hipNew is in no symbol list; give its node with SINCE")
+        self.stream("LOCAL(thread) SINCE(5.3) hipError_t hipNew();", "SINCE(5.3) is no version node")
+        self.stream("LOCAL(thread) SINCE(hip_4.2) hipError_t hipPlain();", "take SINCE away")
         self.refused("not a symbol and its node", "5.txt:5", stream="", symbols=SYMBOLS.replace(
             "hipTarget_spt hip_5.2", "hipTarget_spt\thip_5.2"))
         self.refused("there twice", "5.txt:7", stream="", symbols=SYMBOLS + "hipPlain hip_4.2\n")
@@ -208,8 +224,8 @@ class SymbolsAndAliases(Refusals):
         self.refused("the first line is of a major with symbols", "majors.txt", stream="", majors="6 -\n5 5.2.0\n")
 
     def test_linkage(self):
-        self.stream("CUSTOM MANGLED(_Z7hipMangv) hipError_t hipMang();", "goes with C++ linkage")
-        self.refused("goes with C++ linkage", "launch.h:1", raw=True, launch="CUSTOM hipError_t hipPlain();")
+        self.stream("CUSTOM(books) MANGLED(_Z7hipMangv) hipError_t hipMang();", "goes with C++ linkage")
+        self.refused("goes with C++ linkage", "launch.h:1", raw=True, launch="CUSTOM(books) hipError_t hipPlain();")
         self.refused("C++ linkage is for CUSTOM", "launch.h:1", raw=True,
                      launch="CALL(0x0510) MANGLED(_Z7hipMangv) hipError_t hipMang();")
 
@@ -256,7 +272,6 @@ class Traits(Refusals):
             self.plain(f"CALL(0x0410) {word}", self.STREAM, f"{word.partition('(')[0]} contradicts CALL")
             self.message(f"MESSAGE(0x0301, call, Plain) {word} {{ u64 s; }};", "contradicts call, which is answered")
         self.plain("CACHED(0x0410) NO_WORK", "OUT() int* a", "NO_WORK contradicts CACHED")
-        self.plain("CUSTOM_CALL(0x0410) NO_WORK", "OUT() int* a", "NO_WORK contradicts CUSTOM_CALL")
         self.message("MESSAGE(0x0301, notice, Plain) NO_WORK { u64 s; };", "NO_WORK contradicts notice")
         self.message("MESSAGE(0x0301, notice, Plain) PROMPT { u64 s; };", "PROMPT contradicts notice")
 
@@ -266,8 +281,8 @@ class Traits(Refusals):
                    "WORK contradicts CREATE, which leaves no work")
 
     def test_what_does_not_travel_means_nothing(self):
-        for mode in ("LOCAL", "CUSTOM", "UNSUPPORTED"):
-            self.plain(f"{mode} PROMPT", "int a", f"PROMPT is not looked at in a {mode}")
+        for mode in ("LOCAL(thread)", "CUSTOM(books)", "ANSWERS(hipSuccess)", "UNSUPPORTED"):
+            self.plain(f"{mode} PROMPT", "int a", f"PROMPT is not looked at in a {mode.partition('(')[0]}")
         self.refused("WORK is not looked at in a SENDS; say it of the message", "event.h:2",
                      event="SENDS(Goodbye) WORK(s) hipError_t hipPlain();")
 

@@ -62,14 +62,53 @@ class Travel(unittest.TestCase):
         self.assertNotIn("call.create(", text)
         self.assertLess(text.index("call.ordinal(device, request.device)"), text.index("create_once"))
 
-    def test_custom_and_custom_call(self):
-        outputs = generate(stream="CUSTOM hipError_t hipPlain(int a);\n"
-                                  "CUSTOM_CALL(0x0311) hipError_t hipOther(OUT() int* b);")
+    def test_custom(self):
+        outputs = generate(stream="CUSTOM(books) hipError_t hipPlain(int a);")
         self.assertIn("return custom::hipPlain(call, a);", stub(outputs, "stream", "hipPlain"))
-        self.assertIn("ApiCall call;", stub(outputs, "stream", "hipOther"))
         self.assertIn("hipError_t hipPlain(ApiCall& call, int a);", outputs["proxy/gen/custom.h"])
-        self.assertIn("call.hip().hipOther(&b)", handler(outputs, "stream", "other"))
         self.assertNotIn("kPlain", outputs["hipcore/wire/gen/op.h"])
+        self.assertIn("| `hipPlain` | stream | CUSTOM books |", outputs["API.md"])
+        self.assertIn("Of 1 functions 0 are generated; 1 are written by hand:", outputs["API.md"])
+
+    def test_answers(self):
+        outputs = generate(device="""
+            ANSWERS(a = properties.major, b = current) CHECK(c != 9)
+            hipError_t hipPlain(OUT() int* a, OUT() OPTIONAL int* b, int c, ORDINAL int device);
+            ANSWERS(client.ask(e_handle, p)) hipError_t hipOther(IN(event) hipEvent_t e, IN(stream) hipStream_t s,
+                                                                  IN(host) void* p, int unused);""")
+        text = stub(outputs, "device", "hipPlain")
+        lines = ["if (a == nullptr) return call.finish(hipErrorInvalidValue);",
+                 "if (!(c != 9)) return call.finish(hipErrorInvalidValue);",
+                 "if (!call.connected()) return call.finish();",
+                 "if (!call.has_device(device)) return call.finish();",
+                 "const int current = call.device();",
+                 "const protocol::DeviceProperties& properties = call.properties(device);",
+                 "*a = properties.major;", "if (b != nullptr) *b = current;", "return call.finish(hipSuccess);"]
+        places = [text.index(line) for line in lines]
+        self.assertEqual(places, sorted(places), "in this order")
+        text = stub(outputs, "device", "hipOther")
+        for line in ("call.translate(protocol::HandleKind::kEvent, e, e_handle)", "static_cast<void>(unused);",
+                     "call.translate(protocol::HandleKind::kStream, s, s_handle)", "Client& client = call.client();",
+                     "return call.finish(client.ask(e_handle, p));"):
+            self.assertIn(line, text)
+        self.assertNotIn("nullptr", text, "what is not given is not looked at")
+        self.assertIn("Of 2 functions 2 are generated; 0 are written by hand:", outputs["API.md"])
+
+    def test_answers_of_the_graph_library_are_the_runtimes_too(self):
+        outputs = generate(graph="""
+            ANSWERS(graphs.add(g, n)) hipError_t hipPlain(IN(graph) hipGraph_t g, size_t n);
+            ANSWERS(graphs.print(g)) hipError_t hipOther(IN(graph) hipGraph_t g, unsigned int unused);
+            ANSWERS(graphs.launch(s_handle)) hipError_t hipTarget(IN(stream) hipStream_t s);""")
+        text = outputs["hipcore/graph/gen/functions.inc"]
+        self.assertIn("hipError_t hipPlain(hipGraph_t g, size_t n) {\n"
+                      "  return with_graphs([&](graph::Library& graphs) { return graphs.add(g, n); });\n}\n", text)
+        self.assertNotIn("hipOther", text)
+        self.assertNotIn("hipTarget", text)
+        self.assertIn("graph::Library& graphs = call.client().graphs().library();", stub(outputs, "graph", "hipPlain"))
+
+    def test_forwards(self):
+        text = stub(generate(rtc="FORWARDS hiprtcResult hiprtcPlain(int a);"), "rtc", "hiprtcPlain")
+        self.assertIn('return forward_to_rtc("hiprtcPlain", &::hiprtcPlain, a);', text)
 
     def test_sends(self):
         messages = description.MESSAGES + ("MESSAGE(0x0305, post, Sent) NO_WORK "
@@ -95,13 +134,13 @@ class Travel(unittest.TestCase):
         self.assertNotIn("kPlain", outputs["hipcore/wire/gen/op.h"])
 
     def test_local_and_unsupported(self):
-        outputs = generate(error="LOCAL const char* hipPlain(int a);\nUNSUPPORTED hipError_t hipOther(int b);")
+        outputs = generate(error="LOCAL(thread) const char* hipPlain(int a);\nUNSUPPORTED hipError_t hipOther(int b);")
         self.assertIn("return local::hipPlain(a);", stub(outputs, "error", "hipPlain"))
         self.assertIn("const char* hipPlain(int a);", outputs["proxy/gen/local.h"])
         self.assertIn('return unsupported("hipOther");', stub(outputs, "error", "hipOther"))
 
     def test_symbols_that_nobody_describes_are_exported(self):
-        outputs = generate(error="LOCAL hipError_t hipPlain();")
+        outputs = generate(error="LOCAL(thread) hipError_t hipPlain();")
         self.assertIn('__asm__("hipOther")', outputs["proxy/gen/unsupported_5.cc"])
         self.assertNotIn('__asm__("hipPlain")', outputs["proxy/gen/unsupported_5.cc"])
         self.assertIn("hip_5.2 {\n  global:\n    hipTarget_spt;\n} hip_4.2;", outputs["proxy/gen/exports_5.map"])
@@ -111,7 +150,7 @@ class Majors(unittest.TestCase):
     """Every major that we stand in for has a list, a version script and stubs of its own."""
 
     def test_lists(self):
-        outputs = generate(error="LOCAL hipError_t hipPlain();\nLOCAL hipError_t hipSeventh();",
+        outputs = generate(error="LOCAL(thread) hipError_t hipPlain();\nLOCAL(thread) hipError_t hipSeventh();",
                            majors="5 5.2.0\n6 -\n7 7.0.0\n",
                            lists={"7.txt": "hipPlain hip_4.2\nhipSeventh hip_7.0\nhipNobody hip_7.0\n"})
         five, seven = (outputs[f"proxy/gen/exports_{major}.map"] for major in (5, 7))
@@ -160,7 +199,7 @@ class Majors(unittest.TestCase):
 
 
 class Alias(unittest.TestCase):
-    TARGET = "CUSTOM hipError_t hipTarget(IN(address) void* p, size_t bytes, IN(stream) hipStream_t stream);\n"
+    TARGET = "CUSTOM(books) hipError_t hipTarget(IN(address) void* p, size_t bytes, IN(stream) hipStream_t stream);\n"
 
     def alias(self, text):
         return stub(generate(memory=self.TARGET + text), "memory", "hipTarget_spt")
@@ -197,11 +236,11 @@ class FrontWords(unittest.TestCase):
         self.assertIn("if (!(a < 9)) return call.finish(hipErrorInvalidValue);", text)
 
     def test_since(self):
-        outputs = generate(error="LOCAL SINCE(hip_5.3) hipError_t hipNew();")
+        outputs = generate(error="LOCAL(thread) SINCE(hip_5.3) hipError_t hipNew();")
         self.assertIn("hip_5.3 {\n  global:\n    hipNew;\n} hip_5.2;", outputs["proxy/gen/exports_5.map"])
 
     def test_mangled(self):
-        outputs = generate(raw=True, launch="CUSTOM MANGLED(_Z7hipMangv) hipError_t hipMang();\n")
+        outputs = generate(raw=True, launch="CUSTOM(books) MANGLED(_Z7hipMangv) hipError_t hipMang();\n")
         self.assertIn("TF_API hipError_t hipMang() {", outputs["proxy/gen/client_launch.cc"])
         self.assertNotIn('extern "C" TF_API hipError_t hipMang()', outputs["proxy/gen/client_launch.cc"])
         self.assertIn("using only_hipMang = decltype(&hipMang);", outputs["proxy/gen/description.cc"])
@@ -308,7 +347,8 @@ class ParameterWords(unittest.TestCase):
             self.assertIn(line, text)
 
     def test_capital_type_names_are_no_words(self):
-        outputs = generate(memory="CUSTOM hipError_t hipPlain(IN() HIP_ARRAY_DESCRIPTOR* d, OUT() HIP_MEMCPY3D* m);")
+        outputs = generate(memory="CUSTOM(books) hipError_t hipPlain(IN() HIP_ARRAY_DESCRIPTOR* d, "
+                                  "OUT() HIP_MEMCPY3D* m);")
         self.assertIn("HIP_ARRAY_DESCRIPTOR* d", outputs["proxy/gen/custom.h"])
 
 

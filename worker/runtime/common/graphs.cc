@@ -14,11 +14,6 @@ hipError_t with_graphs(Body&& body) {
   });
 }
 
-template <typename Body>
-hipError_t with_exec(hipGraphExec_t exec, Body&& body) {
-  return with_graphs([&](graph::Library& library) { return exec ? body(library) : hipErrorInvalidValue; });
-}
-
 }  // namespace
 }  // namespace tf::runtime
 
@@ -27,7 +22,7 @@ using namespace tf::runtime;
 
 extern "C" {
 
-#include "hipcore/graph/functions.inc"
+#include "hipcore/graph/gen/functions.inc"
 
 TF_EXPORT hipError_t hipGraphDebugDotPrint(hipGraph_t graph, const char* path, unsigned int) {
   return with_graphs([&](graph::Library& library) { return library.print(graph, path); });

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// A context is its device, as good as AMD's primary contexts.
+#pragma once
+
+#include <hip/hip_runtime_api.h>
+
+#include <cstdint>
+
+namespace tf::proxy {
+
+// hipCtx_t is the ordinal plus one.
+inline hipCtx_t context_of(int device) {
+  return reinterpret_cast<hipCtx_t>(static_cast<std::intptr_t>(device) + 1);
+}
+
+}  // namespace tf::proxy
