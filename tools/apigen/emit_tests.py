@@ -33,6 +33,7 @@ TEST(Messages, {name}) {{  // {m.where}
 #include <cstring>
 
 #include "hipcore/wire/gen/messages.h"
+#include "hipcore/wire/gen/op_traits.h"
 
 namespace tf::protocol {{
 namespace {{
@@ -53,6 +54,12 @@ TEST(Ops, AreSortedAndNamed) {{
   for (std::size_t index = 1; index < kOps.size(); ++index) EXPECT_LT(kOps[index - 1].op, kOps[index].op);
   for (const OpProperties& row : kOps) EXPECT_EQ(find_op(static_cast<std::uint16_t>(row.op)), &row);
   EXPECT_EQ(find_op(0xffff), nullptr);
+}}
+
+TEST(OpTraits, AreOfEveryOpAndOfNoOther) {{
+  ASSERT_EQ(kOpTraits.size(), kOps.size());
+  for (const OpProperties& row : kOps) EXPECT_EQ(traits_of(row.op).op, row.op) << row.name;
+  EXPECT_EQ(traits_of(Op{{0xffff}}).traits, 0);
 }}
 
 }}  // namespace
