@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The functions that our runtime libraries export for hip-worker, beyond the HIP of our headers. A library may
- * lack any of them: look them up with dlsym. Thread-safe. Of those that begin with hipRemote only the launch
- * sets the thread's last error. */
+/* The functions that our runtime libraries export for hip-worker, beyond the HIP of our headers. A library
+ * may lack any of them: look them up with dlsym. Thread-safe. Of those that begin with hipRemote only the
+ * launch sets the thread's last error. */
 #pragma once
 
 #include <hip/hip_runtime_api.h>
