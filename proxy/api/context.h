@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Contexts: one primary context per device, all of it the client's own bookkeeping.
+// Contexts: one primary context per device, kept by the client alone.
 // Words: proxy/api/words.h. Included after <hip/hip_runtime_api.h> and parsed by tools/apigen.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Devices: nearly all answered from the snapshot that came with HELLO.
+// Devices: nearly everything is answered from the snapshot in HELLO.
 // Words: proxy/api/words.h. Included after <hip/hip_runtime_api.h> and parsed by tools/apigen.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Graphs and capture. All of it is the client's (graph/, proxy/graphs/); only what a graph does on the device
-// is built by the worker. What the symbol lists name beyond this is exported as unsupported.
+// Graphs and capture. The client keeps all of it (hipcore/graph/, proxy/graphs/); the worker builds only what a
+// graph does on the device. Functions that only the symbol lists name are exported as unsupported.
 // Words: proxy/api/words.h. Included after <hip/hip_runtime_api.h> and parsed by tools/apigen.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host memory that the device may know of: the client's own pages, recorded for pointer queries.
+// Host memory that devices may use: the client's own pages, recorded for pointer queries.
 // Words: proxy/api/words.h. Included after <hip/hip_runtime_api.h> and parsed by tools/apigen.
 #pragma once
 

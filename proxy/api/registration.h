@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What compiled programs call before main(), and symbols that are no part of HIP proper.
+// What compiled programs call before main(), and symbols that are not part of HIP proper.
 // Words: proxy/api/words.h. Included after <hip/hip_runtime_api.h> and parsed by tools/apigen.
 #pragma once
 

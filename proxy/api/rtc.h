@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// hiprtc. Answered by libhiprtc, which compiles here or on the worker (hipcore/wire/remote_rtc.h); in HIP 5.2 these
+// hiprtc. libhiprtc answers, and compiles here or on the worker (hipcore/wire/remote_rtc.h); in HIP 5.2 these
 // live in libamdhip64 as well as in libhiprtc.
 // Words: proxy/api/words.h. Included after <hip/hip_runtime_api.h> and parsed by tools/apigen.
 #pragma once

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Virtual memory management. Addresses and accounts are the client's (proxy/memory/virtual_memory.h).
+// Virtual memory management. The client keeps addresses and accounts (proxy/memory/virtual_memory.h).
 // Words: proxy/api/words.h. Included after <hip/hip_runtime_api.h> and parsed by tools/apigen.
 #pragma once
 

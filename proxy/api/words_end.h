@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes the words of proxy/api/words.h away again: names as short as IN must not reach other headers.
-// Included after the last description header of a file, hence no include guard.
+// Undefines the words of proxy/api/words.h: names as short as IN must not reach other headers. Included after
+// the last description header of a file, hence no include guard.
 #undef CALL
 #undef POST
 #undef CREATE

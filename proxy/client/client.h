@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Client: all that a process has at a worker. It owns the connection and the parts that stand on it, and
-// tells the parts what the connection has to say. A part knows the parts below it, each by the interface that
-// it needs, and none knows the client. Any thread.
+// Client: everything that a process has at a worker. It owns the connection and the parts built on it, and
+// tells the parts about the connection's events. A part knows only the parts below it, each through the
+// interface that it needs; no part knows the client. Any thread.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
@@ -42,7 +42,7 @@ namespace tf::proxy {
 
 class Client final : private ConnectionObserver, private DeviceVariables {
  public:
-  // `copy_helpers`: as CopyThreads takes them.
+  // `copy_helpers`: as for CopyThreads.
   explicit Client(Connected connected, unsigned copy_helpers = 0);
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
@@ -67,17 +67,18 @@ class Client final : private ConnectionObserver, private DeviceVariables {
   CopyEngine& copies() { return copies_; }
   ModuleCache& modules() { return modules_; }
   Graphs& graphs() { return graphs_; }
-  // Objects that exist once per arguments, such as a device's default pool. `created_order` is held from
-  // looking to posting the creation, so that nobody uses a handle that the worker has not heard of.
+  // Objects that exist once per set of arguments, such as a device's default pool. `created_order` is held
+  // from the lookup until the creation is posted, so that nobody uses a handle that the worker has not heard
+  // of.
   ReplyCache& created() { return created_; }
   std::mutex& created_order() { return created_order_; }
 
-  // The allocation at `base` is about to be freed: nobody can open it any more.
+  // The allocation at `base` is about to be freed: from now on nobody can open it.
   void unshare(int device, std::uint64_t base);
-  // What every call does that has waited for some of the work, when it found no failure.
+  // Every call that has waited for some work calls this, if it found no failure.
   hipError_t waited() { return mirror_.any() ? mirror_.after_wait() : hipSuccess; }
 
-  // hipSetDeviceFlags: kept, not acted upon. REQUIRES: 0 <= device < device_count()
+  // hipSetDeviceFlags: stored, with no effect. REQUIRES: 0 <= device < device_count()
   unsigned device_flags(int device) const {
     return device_flags_[static_cast<std::size_t>(device)].load(std::memory_order_relaxed);
   }
@@ -86,7 +87,7 @@ class Client final : private ConnectionObserver, private DeviceVariables {
                                                           std::memory_order_relaxed);  // a value of its own
   }
 
-  // The process ends with the client in it: nobody will join its threads.
+  // Call it when the process ends while the client exists: nobody will join its threads.
   void leave_threads() {
     connection_.leave_thread();
     copies_.threads().leave();
@@ -108,7 +109,7 @@ class Client final : private ConnectionObserver, private DeviceVariables {
   protocol::WorkerSnapshot snapshot_;
   std::vector<ReservedWindow> windows_;
   Connection connection_;
-  ReplyCache created_{protocol::kHandleSlotsMax};  // never full: no more than there are handles
+  ReplyCache created_{protocol::kHandleSlotsMax};  // never full: there are no more than handles
   std::mutex created_order_;
   std::array<std::atomic<unsigned>, protocol::kDevicesMax> device_flags_{};
   Callbacks callbacks_;
@@ -126,7 +127,7 @@ class Client final : private ConnectionObserver, private DeviceVariables {
   HostAllocations host_allocations_;
   ModuleCache modules_;
   CopyEngine copies_;
-  Graphs graphs_;  // first to go: executable graphs tell the worker
+  Graphs graphs_;  // destroyed first: executable graphs tell the worker
 };
 
 }  // namespace tf::proxy

@@ -49,7 +49,7 @@ Process* make_process() {
   return new Process;
 }
 
-// Owned by the process: on purpose never freed.
+// Owned by the process; deliberately never freed.
 Process& process() {
   static Process& state = *make_process();
   return state;

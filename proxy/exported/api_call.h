@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ApiCall: one HIP call on one application thread. The only thing generated stubs talk to.
+// ApiCall: one HIP call on one application thread. Generated stubs use nothing else.
 //
 // A stub constructs it, fills a request, and returns what post()/call()/finish() return. It connects the
 // process's client on first use, keeps the thread's last error as HIP prescribes, and never throws, exits or
@@ -40,21 +40,21 @@ class ApiCall {
   // The calling thread's current device.
   int device() const { return thread_.device; }
 
-  // Notes `error` as the thread's last error (where HIP does so) and returns it. The form without
-  // argument returns why connected() or a translation below failed.
+  // Stores `error` as the thread's last error (where HIP does so) and returns it. Without an argument it
+  // returns why connected() or a translation below failed.
   hipError_t finish(hipError_t error) {
     thread_.last_error = error;
     return error;
   }
   hipError_t finish() { return finish(failure_); }
 
-  // Application value -> handle on the wire. False: unknown handle; return finish(). 0, 1 and 2 pass for
-  // streams. hipStreamPerThread becomes the handle of the thread's own stream.
+  // Application value -> handle on the wire. False: unknown handle; return finish(). Streams may also be 0, 1
+  // and 2. hipStreamPerThread becomes the handle of the thread's own stream.
   bool translate(protocol::HandleKind kind, const void* value, std::uint64_t& out) {
     out = to_raw(value);
     return handles_->of(kind).contains(out) || translate_constant(kind, out);
   }
-  // CREATE: a fresh handle, and what the application will see as its hipXxx_t. False: table full.
+  // CREATE: a fresh handle, and the hipXxx_t that the application gets. False: the table is full.
   bool create(protocol::HandleKind kind, std::uint64_t& out, void*& value);
   // A consuming parameter (destroy): the handle leaves the table. False: unknown handle.
   bool consume(protocol::HandleKind kind, const void* value, std::uint64_t& out);
@@ -117,7 +117,7 @@ class ApiCall {
   Client* client_ = nullptr;
   Handles* handles_ = nullptr;  // the client's
   hipError_t failure_ = hipSuccess;
-  // What consume() took: its slot is free for others only after this call has posted.
+  // What consume() took. Its slot is reused only after this call has posted.
   HandleTable* consumed_from_ = nullptr;
   std::uint64_t consumed_ = 0;
 };

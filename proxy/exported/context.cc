@@ -6,7 +6,7 @@
 namespace tf::proxy::local {
 namespace {
 
-constexpr int kContextApiVersion = 4;  // what AMD's runtime has answered since HIP 1
+constexpr int kContextApiVersion = 4;  // AMD's answer since HIP 1
 
 // -1: not one of ours.
 int device_of(hipCtx_t ctx) {

@@ -20,8 +20,8 @@ inline bool copy_mode(ApiCall& call, hipStream_t stream, bool wait, CopyMode& mo
   return call.translate(protocol::HandleKind::kStream, stream, mode.stream);
 }
 
-// For what no graph can hold, and what asks about a stream: an error if the stream is being captured, and the
-// end of the capture.
+// For calls that no graph can hold, and for queries of a stream: an error if the stream is being captured,
+// which also ends the capture.
 inline hipError_t refuse_captured(ApiCall& call, std::uint64_t stream) {
   Graphs& graphs = call.client().graphs();
   if (!graphs.capturing()) return hipSuccess;
@@ -43,7 +43,7 @@ inline Client* client_for(hipError_t& error) {
   return client;
 }
 
-// The snapshot of `device`. Null after having noted why.
+// The snapshot of `device`; null, with `error` set.
 inline const protocol::DeviceSnapshot* device_for(int device, hipError_t& error) {
   Client* client = client_for(error);
   if (client == nullptr) return nullptr;

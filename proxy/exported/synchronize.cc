@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Synchronizing and querying: the calls that return what posted calls left behind.
+// Synchronizing and querying: the calls that return the failures of posted calls.
 #include "proxy/base/thread_state.h"
 #include "proxy/exported/support.h"
 #include "proxy/gen/custom.h"
@@ -19,7 +19,7 @@ hipError_t hipDeviceSynchronize(ApiCall& call) {
   return call.finish(client.connection().synchronize_device(call.device()));
 }
 
-// Finishes the device's work and forgets its errors. Objects and memory stay the program's, as on AMD's
+// Finishes the device's work and clears its errors. The program keeps objects and memory, as with AMD's
 // runtime.
 hipError_t hipDeviceReset(ApiCall& call) {
   if (!call.connected()) return call.finish();
@@ -44,15 +44,15 @@ hipError_t hipStreamQuery(ApiCall& call, hipStream_t stream) {
   Client& client = call.client();
   if (client.streams().pending_work().quiet())
     return call.finish(client.connection().synchronize_stream(call.device(), request.stream));
-  // Done there means that what it copied here is on its way: the rest of it is waited for.
+  // Done at the worker means that copies to here are in flight: waits for the rest.
   return call.finish(client.connection().synchronize_stream(
       call.device(), request.stream, [&] { return client.connection().call(call.device(), request); }));
 }
 
 namespace {
 
-// Asks the worker about the event and takes what its stream left behind. An event that was never recorded
-// stands for nothing: it is done, and no failure is its own.
+// Asks the worker about the event, and takes the failures of its stream. An event that was never recorded is
+// done, and has no failure.
 template <typename Request>
 hipError_t ask_event(Client& client, int device, const Request& request) {
   if (client.graphs().capturing()) {
@@ -60,7 +60,7 @@ hipError_t ask_event(Client& client, int device, const Request& request) {
   }
   auto recording = client.streams().recordings().find(request.event);
   if (!recording) return client.connection().lost() ? kLostError : hipSuccess;
-  // Reached: recorded before the last wait that left nothing to do, or the worker has said so.
+  // Reached: recorded before the last wait after which nothing was pending, or the worker has said so.
   const bool reached = !recording->shared && !client.connection().lost() &&
                        (recording->reached || client.streams().pending_work().quiet());
   hipError_t error = hipSuccess;
@@ -70,7 +70,7 @@ hipError_t ask_event(Client& client, int device, const Request& request) {
     if (error == hipSuccess) client.streams().recordings().note_reached(request.event, question);
   }
   if (error != hipSuccess || !recording->recorded) return error;
-  // What was copied before it lands here first.
+  // Copies before it land here first.
   if (recording->transfers != 0)
     client.streams().await_copies(recording->device, recording->stream, recording->transfers);
   if (hipError_t failed = client.waited(); failed != hipSuccess) return failed;

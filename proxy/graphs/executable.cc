@@ -95,7 +95,7 @@ hipError_t GraphExecutable::build(std::uint64_t exec, const std::vector<Schedule
   protocol::BuildGraphRequest request{};
   request.exec = exec;
   hipError_t error = connection_.post(device_, request);
-  std::vector<std::uint32_t> number(segment.size());  // at the worker: gathering nodes count, too
+  std::vector<std::uint32_t> number(segment.size());  // at the worker: gathering nodes count too
   std::uint32_t next = 0;
   for (std::size_t i = 0; i < segment.size() && error == hipSuccess; ++i) {
     Dependencies before;
@@ -109,7 +109,7 @@ hipError_t GraphExecutable::build(std::uint64_t exec, const std::vector<Schedule
     if (error == hipSuccess) error = build_node(exec, *segment[i].work, before);
     number[i] = next++;
   }
-  if (error != hipSuccess) {  // the worker does not go on with it
+  if (error != hipSuccess) {  // the worker must not continue with it
     protocol::DestroyGraphRequest given_up{};
     given_up.exec = exec;
     if (!connection_.lost()) (void)connection_.post(device_, given_up);
@@ -162,7 +162,7 @@ bool same_cuts(const Schedule& have, const Schedule& wanted) {
                     });
 }
 
-// Work is shared and never changed, so the same work is known by its address.
+// Work is shared and immutable, so equal addresses mean the same work.
 bool same_work(const ScheduleStep& have, const ScheduleStep& wanted) {
   return std::equal(have.segment.begin(), have.segment.end(), wanted.segment.begin(), wanted.segment.end(),
                     [](const ScheduledItem& one, const ScheduledItem& other) {
@@ -172,7 +172,8 @@ bool same_work(const ScheduleStep& have, const ScheduleStep& wanted) {
 
 }  // namespace
 
-// The same cuts: segments that changed are updated in place, under a name that is only there for the build.
+// The cuts are the same: changed segments are updated in place, under a name that exists only during the
+// build.
 hipError_t GraphExecutable::change_segments(const Schedule& schedule) {
   HandleTable& table = connection_.handles().of(HandleKind::kGraphExec);
   hipError_t error = hipSuccess;
@@ -217,8 +218,8 @@ hipError_t GraphExecutable::update(const graph::Plan& plan) {
 
 // --- running ------------------------------------------------------------------------------------------
 
-// Everything on the stream has happened, here too. What failed stays to be reported by the program's own
-// synchronizing call.
+// Waits until everything on the stream is done, here too. The program's own synchronizing call still reports
+// failures.
 void GraphExecutable::finish(const graph::StreamRef& stream) {
   protocol::SynchronizeStreamRequest request{};
   request.stream = stream.id;

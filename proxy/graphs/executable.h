@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// GraphExecutable: a plan as a schedule, its segments built at the worker. Launching posts the steps in turn;
-// no launch waits for an earlier one, except where the client's memory is written and then read.
+// GraphExecutable: a plan as a schedule, with its segments built at the worker. A launch posts the steps in
+// order. It does not wait for earlier launches, unless client memory is written and then read.
 //
 // Any thread; one launch or update at a time.
 #pragma once
@@ -17,7 +17,7 @@
 
 namespace tf::proxy {
 
-// More are gathered by empty nodes, so that a node fits a message.
+// More than this many are gathered by empty nodes, so that a node fits a message.
 inline constexpr std::size_t kNodeDependenciesMax = 1024;
 
 class GraphExecutable final : public graph::Executable {
@@ -40,7 +40,7 @@ class GraphExecutable final : public graph::Executable {
   hipError_t make_segments(const Schedule& schedule, std::vector<std::uint64_t>& execs);
   hipError_t change_segments(const Schedule& schedule);
   void destroy_segments(const std::vector<std::uint64_t>& execs);
-  // Sends the segment's nodes; what is wrong with them comes with the call that ends the build.
+  // Sends the segment's nodes. The call that ends the build reports what is wrong with them.
   hipError_t build(std::uint64_t exec, const std::vector<ScheduledItem>& segment);
   hipError_t build_node(std::uint64_t exec, const graph::Work& work, const Dependencies& dependencies);
   hipError_t build_kernel(std::uint64_t exec, const graph::KernelWork& work,
@@ -58,7 +58,7 @@ class GraphExecutable final : public graph::Executable {
   std::mutex mutex_;
   Schedule schedule_;
   std::vector<std::uint64_t> segments_;  // kGraphExec handles, in the order of the schedule
-  bool torn_ = false;                    // an update failed half-way: the next one makes everything anew
+  bool torn_ = false;                    // an update failed half-way: the next one rebuilds everything
   bool launched_ = false;
   graph::StreamRef last_stream_;  // of the last launch
 };

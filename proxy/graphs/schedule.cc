@@ -10,8 +10,8 @@
 namespace tf::proxy {
 namespace {
 
-// First to the device, then there, then back: the fewest cuts. Host functions and events come when nothing
-// else can.
+// First copies to the device, then work there, then copies back: the fewest cuts. Host functions and events
+// come when nothing else can.
 constexpr std::array kOrder = {ItemPlace::kToDevice, ItemPlace::kDevice, ItemPlace::kFromDevice,
                                ItemPlace::kOnHost, ItemPlace::kEvent};
 
@@ -62,7 +62,7 @@ class Scheduler {
     return index;
   }
 
-  // What lies in earlier steps has happened when the segment starts.
+  // Earlier steps are done when the segment starts.
   void add_to_segment(ScheduleStep& step, std::uint32_t index) {
     segment_[index] = segments_;
     position_[index] = static_cast<std::uint32_t>(step.segment.size());
@@ -82,7 +82,7 @@ class Scheduler {
   std::array<Ready, kOrder.size()> ready_;
 };
 
-// Client memory written since the last time that everything was waited for.
+// Client memory written since the last complete wait.
 class Writes {
  public:
   void add(const ScheduleStep& step) {
@@ -114,7 +114,7 @@ class Writes {
     return {first, first + (copy.depth - 1) * side.slice + (copy.height - 1) * side.pitch + copy.width};
   }
 
-  bool anything_ = false;  // a host function writes where it likes
+  bool anything_ = false;  // a host function may write anywhere
   std::vector<Range> ranges_;
 };
 
@@ -126,7 +126,7 @@ void mark_settling(Schedule& schedule) {
     if (step.wait_first) writes.clear();
     writes.add(step);
   }
-  // What is left at the end meets the next launch, until something there waits.
+  // What is left at the end concerns the next launch, until something there waits.
   for (ScheduleStep& step : schedule) {
     if (step.wait_first) return;
     step.wait_for_previous = writes.concern(step);

@@ -30,7 +30,7 @@ class CurrentDevice {
     device_ = error == hipSuccess ? device : -1;
     return error;
   }
-  // The same on the worker's own account: `device` was current before. Negative: none was.
+  // Makes `device` current again after the worker's own calls. Negative: none was current before.
   void return_to(int device) {
     if (device >= 0) own_calls_.pass_on(use(device));
   }

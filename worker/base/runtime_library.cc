@@ -88,8 +88,8 @@ std::string file_of(void* symbol) {
   return ::dladdr(symbol, &info) != 0 && info.dli_fname != nullptr ? info.dli_fname : std::string();
 }
 
-// The proxy has the name of AMD's library: a worker that runs with the proxy in its library path must not
-// become its own client.
+// The proxy has the same name as AMD's library: a worker with the proxy in its library path must not become
+// its own client.
 bool is_our_proxy(void* library) { return ::dlsym(library, "hip_remote_proxy_version") != nullptr; }
 
 bool lies_among_our_own(const std::string& file) {

@@ -16,8 +16,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// What is left of a copy when the next request comes is mostly in the socket already, and a gate costs a
-// wake-up of the stream's thread.
+// When the next request comes the rest of a copy is mostly in the socket already, and a gate costs a wake-up
+// of the stream's thread.
 constexpr auto kSettleTime = 2ms;
 constexpr auto kGatePauseMin = std::chrono::microseconds(20us);
 constexpr auto kGatePauseMax = std::chrono::microseconds(500us);
@@ -38,8 +38,7 @@ bool DirectCopies::Batch::uses(std::uint64_t address, std::uint64_t bytes) const
 }
 
 DirectCopies::~DirectCopies() {
-  // The endpoint has failed: what is under way ends, but perhaps not yet. The memory is the transport's till
-  // then.
+  // The endpoint has failed: transfers end, but perhaps not yet. Until then the transport owns the memory.
   if (lent_ != nullptr) gated_.push_back(std::move(lent_));
   for (const std::shared_ptr<Batch>& batch : gated_)
     while (!batch->ended()) std::this_thread::sleep_for(1ms);
@@ -47,8 +46,8 @@ DirectCopies::~DirectCopies() {
     if (event != nullptr) parts_.own_calls.pass_on(parts_.hip.hipEventDestroy(event));
 }
 
-// Marks the stream's end and looks whether it is there. That takes along what a stream waits for implicitly.
-// A mark that cannot be made is no failure of the work: hipErrorNotReady.
+// Marks the stream's end and checks whether the stream has reached it. That covers what a stream waits for
+// implicitly. If the mark cannot be made, that is not a failure of the work: hipErrorNotReady.
 hipError_t DirectCopies::reached(StreamRef stream) {
   const auto index = static_cast<std::size_t>(stream.device);
   if (events_.size() <= index) events_.resize(index + 1);
@@ -111,7 +110,7 @@ void DirectCopies::gate(hipStream_t, hipError_t, void* argument) {
 void DirectCopies::settle_lent() {
   const std::shared_ptr<Batch> batch = std::exchange(lent_, nullptr);
   const Deadline patience = Deadline::after(kSettleTime);
-  // What must be flushed is waited for: what stands behind a gate begins before anybody could flush.
+  // Copies that must be flushed are waited for: work behind a gate begins before anybody could flush.
   const bool may_gate = batch->to_flush.empty();
   const bool alive =
       parts_.life.wait_until([&] { return batch->ended() || (may_gate && patience.passed()); });

@@ -23,7 +23,7 @@ void open_host_part(Call& call, const protocol::OpenHostPartRequest& request) {
   if (call.use_device()) call.reply(call.session().host_parts.open(request.address, request.bytes));
 }
 
-// The file comes by another way than the request, and may be later than it.
+// The file travels separately from the request, and may arrive after it.
 void map_host_file(Call& call, const protocol::MapHostFileRequest& request) {
   if (!call.use_device()) return;
   SessionState& session = call.session();
@@ -50,7 +50,7 @@ void close_host_part(Call& call, const protocol::CloseHostPartRequest& request) 
   call.finish(window.close(request.address));
 }
 
-// The executor waits for the payload: whatever comes next may use it.
+// The executor waits for the payload: the next request may use it.
 void write_host_part(Call& call, const protocol::WriteHostPartRequest& request) {
   CopyEngine& copies = call.session().copies;
   if (!is_piece(call, request.address, request.bytes)) {

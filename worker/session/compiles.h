@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compiles: hiprtc programs of a session's client, compiled by the runtime library's hiprtc.
 //
-// A compile takes seconds, so threads of its own do it: up to kCompilesAtOnce, started when there is work and
-// gone when there is none. They share nothing with the session but a part that outlives it (`Shared`): a
-// session ends without waiting for them, and what they come back with is thrown away then. Everything else
-// belongs to the executor thread.
+// A compilation takes seconds, so it runs on separate threads: up to kCompilesAtOnce, started when there is
+// work and gone when there is none. They share only `Shared` with the session, which outlives it. So a
+// session ends without waiting for them, and their results are then discarded. Everything else belongs to the
+// executor thread.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
@@ -30,7 +30,7 @@ namespace tf::worker {
 inline constexpr unsigned kCompilesAtOnce = 4;
 inline constexpr std::size_t kProgramsMax = 1024;               // sent, or waiting for a thread
 inline constexpr std::size_t kProgramsBytesMax = 256ull << 20;  // of all of them
-inline constexpr std::size_t kResultsMax = 1024;                // kept until fetched; the oldest goes
+inline constexpr std::size_t kResultsMax = 1024;                // kept until fetched; the oldest is dropped
 inline constexpr std::size_t kResultsBytesMax = 512ull << 20;   // of all of them
 
 class Compiles {
@@ -50,17 +50,17 @@ class Compiles {
   Compiles& operator=(const Compiles&) = delete;
   ~Compiles();
 
-  // Receives a program that the client sends under `tag`. What is too much is thrown away.
+  // Receives a program that the client sends under `tag`. Discards it if a limit is reached.
   void receive(std::uint64_t tag, std::uint64_t bytes);
-  // Begins to compile it for `device`; `request` is answered when that is done. Not hipSuccess: it is not,
-  // and never will be.
+  // Begins to compile it for `device`; `request` is answered when that is done. Any result other than
+  // hipSuccess: it was not started.
   hipError_t start(const FrameHeader& request, std::uint64_t program, int device);
-  // Sends the result under `tag`, or aborts that.
+  // Sends the result under `tag`, or aborts the tag.
   void fetch(std::uint64_t program, std::uint64_t tag);
 
   // Results are on their way to the client.
   bool sending() const { return !sending_.empty(); }
-  // Frees those that have arrived.
+  // Frees results that have arrived.
   void sweep();
 
  private:
@@ -84,7 +84,7 @@ class Compiles {
   Life& life_;
   Mover& mover_;
   std::shared_ptr<Shared> shared_;
-  std::deque<Program> programs_;  // sent, and not yet to be compiled
+  std::deque<Program> programs_;  // sent, compilation not requested yet
   std::list<std::unique_ptr<Sending>> sending_;
 };
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Executor: one client's requests, executed strictly in order against one HIP runtime.
 //
-// Threads. The executor (whoever calls run()) takes requests, owns the session's state, and is the endpoint's
-// consumer. A mover thread drives the bulk plane. Waiter threads sit in the runtime's blocking calls,
-// compiling threads in its hiprtc. Callback threads are the runtime's. end(), drain() and ending() may be
-// used from any of them, and what session_state.h says; everything else belongs to the executor.
+// Threads. The executor (the thread that calls run()) takes requests, owns the session's state, and is the
+// endpoint's consumer. A mover thread drives the bulk plane. Waiter threads sit in the runtime's blocking
+// calls, compiling threads in its hiprtc. Callback threads belong to the runtime. Any of them may use end(),
+// drain() and ending(), and what session_state.h lists; everything else belongs to the executor.
 //
-// The executor never blocks for good: whatever waits for the device or for payload goes through
-// wait_until(), which keeps payload moving and goes on taking requests from the ring. A CallbackDone takes
-// effect as it is taken, ahead of its turn: the stream that is waited for may be the one that it holds up.
+// The executor never blocks for good. Every wait for the device or for payload goes through wait_until(),
+// which keeps payload moving and keeps taking requests from the ring. A CallbackDone takes effect as soon as
+// it is taken, ahead of its turn: the executor may be waiting for the very stream that it holds up.
 #pragma once
 
 #include <atomic>
@@ -34,8 +34,8 @@ class Executor final : public Life, private MessageSink {
   Executor& operator=(const Executor&) = delete;
   ~Executor();
 
-  // Serves until the client says goodbye, its connection ends, or it breaks the protocol. Returns why: ok
-  // after Goodbye or drain().
+  // Serves until the client says goodbye, its connection ends, or it breaks the protocol. Returns the reason:
+  // ok after Goodbye or drain().
   Status run();
   void end(Status reason) override;
   void drain() override { draining_.store(true, std::memory_order_release); }  // pairs with serve()
@@ -69,7 +69,7 @@ class Executor final : public Life, private MessageSink {
   Endpoint& endpoint_;
   const DispatchTable handlers_;
   SessionState state_;
-  Batch current_;    // being executed: what was not executed as it was polled
+  Batch current_;    // being executed: requests not executed while polling
   Batch lookahead_;  // taken from the ring while the executor waited
   bool in_wait_ = false;
   std::atomic<bool> draining_{false};

@@ -81,7 +81,7 @@ Status judge(const protocol::HelloRequest& hello, bool is_local, const net::Tran
                     "install the same hip-remote release on both sides",
                     hello.schema_hash, protocol::kSchemaHash)};
   if (!hello.key.empty()) return {Code::kPermission, "this worker has no key; connect without one"};
-  // Any address of the kind the client came by: what counts is only Unix or TCP.
+  // Any address of the client's kind: only Unix or TCP matters.
   const net::Address address =
       is_local ? net::Address::unix_socket("@client") : net::Address::tcp("localhost", 1);
   Result<const net::Transport*> chosen = choose(hello.transport, address);
@@ -158,8 +158,8 @@ Result<std::unique_ptr<Endpoint>> gather_lanes(const Client& client) {
   }
 }
 
-// Ends the session when the client or the supervisor is gone; makes sure that the process ends even when a
-// call of the runtime never returns.
+// Ends the session when the client or the supervisor is gone; makes sure that the process ends even if a call
+// of the runtime never returns.
 class Watcher {
  public:
   Watcher(Executor& executor, MemoryBroker& broker, int control)
@@ -204,7 +204,7 @@ class Watcher {
     if (message && message->kind == Envelope::kDrain) executor_.drain();
     const bool alive = message.is_ok() || message.code() == Code::kTimeout;
     if (message && message->kind == Envelope::kAnswer) broker_.deliver(std::move(*message));
-    // A further lane under a complete endpoint's token is nobody's: closed with the message.
+    // An extra lane for a complete endpoint belongs to nobody: closed with the message.
     return alive;
   }
 
@@ -225,7 +225,7 @@ class Watcher {
   std::thread thread_;
 };
 
-// What the runtime tells of a kernel that failed, to the log and to the client. Lives as long as the process.
+// Reports the runtime's failed kernels to the log and the client. Lives as long as the process.
 struct FailureTeller {
   std::string whose;
   Sender& sender;
@@ -270,7 +270,7 @@ int serve(Client& client, const RuntimeLibrary& runtime, protocol::WorkerSnapsho
   return normal ? 0 : kExitBroken;
 }
 
-// Waits, as long as it takes, for the supervisor to pass a client. Not ok: there will be none.
+// Waits as long as it takes for the supervisor to pass a client. Not ok: none will come.
 Result<Client> wait_for_client() {
   for (;;) {
     Result<ChannelMessage> message = receive_message(kSessionChannelFd, Deadline::never());
@@ -315,7 +315,7 @@ int run_session_process(const Options& options, const DispatchTable& handlers) {
   if (!send_message(kSessionChannelFd, ready, Deadline::after(kHelloTime)).is_ok()) return 0;
   Result<Client> client = wait_for_client();
   if (!client) return 0;
-  // How long an unreachable client host goes unnoticed: a tuning; works without.
+  // Limits how long an unreachable client host goes unnoticed; works without it too.
   static_cast<void>(net::watch_silence(client->control.get(), options.io_timeout));
   return serve(*client, *runtime, snapshot, handlers, options.verbose);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// SessionState: all that a session has: its client's objects and memory, and what works on them. Made and
-// released as one; handlers reach every part through Call.
+// SessionState: everything that a session has: its client's objects and memory, and the parts that work on
+// them. Created and released as one; handlers reach every part through Call.
 //
-// Belongs to the executor thread, but for `sender`, `callbacks`, `passed_files` and `life`, which say what
+// Belongs to the executor thread, except `sender`, `callbacks`, `passed_files` and `life`, which say what
 // other threads may do.
 #pragma once
 
@@ -39,13 +39,13 @@
 
 namespace tf::worker {
 
-// What a session is made for and with. All outlive it.
+// The inputs of a session. All outlive it.
 struct SessionSetup {
   const protocol::HipTable& hip;
-  const OptionalFunctions& optional;  // without `vmm` leases are ordinary allocations
+  const OptionalFunctions& optional;  // without `vmm`, leases are ordinary allocations
   const protocol::WorkerSnapshot& snapshot;
   Endpoint& endpoint;
-  MemoryBroker* broker = nullptr;  // null: it shares no memory with others
+  MemoryBroker* broker = nullptr;  // null: it shares no memory with other sessions
   net::OwnedFd lease_socket = {};  // none: its client does not map leases
 };
 
@@ -55,7 +55,7 @@ struct SessionState {
   SessionState& operator=(const SessionState&) = delete;
   ~SessionState();
 
-  // A request that waits uses the runtime's `object`: it must not be destroyed yet.
+  // A waiting request uses the runtime's `object`, which must not be destroyed yet.
   bool is_awaited(const void* object) const { return short_waits.uses(object) || waiters.uses(object); }
 
   const protocol::HipTable& hip;

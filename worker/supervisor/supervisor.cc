@@ -41,7 +41,7 @@ std::string how_it_ended(int status) {
   return fmt::format("exit code {}", WEXITSTATUS(status));
 }
 
-// What a session process needs of our options, as its command line.
+// Our options that a session process needs, as its command line.
 std::vector<std::string> session_arguments(const Options& options) {
   std::vector<std::string> arguments = {"hip-worker", "--session", "--runtime", options.runtime};
   if (options.device >= 0) arguments.insert(arguments.end(), {"--device", std::to_string(options.device)});
@@ -61,7 +61,7 @@ Status Supervisor::open_listeners() {
     if (!listener) return listener.status();
     options_.port = listener->address().port();
     listeners_.push_back(std::move(*listener));
-    // "localhost" means ::1 to some programs; where there is no IPv6 nobody will ask for it.
+    // "localhost" means ::1 to some programs; without IPv6 nobody will ask for it.
     if (options_.listen == "127.0.0.1") {
       Result<net::Listener> v6 = net::Listener::open(net::Address::tcp("::1", options_.port));
       if (v6) listeners_.push_back(std::move(*v6));
@@ -135,7 +135,7 @@ Deadline Supervisor::next_deadline() const {
   return soonest;
 }
 
-// Once: the sockets are open and a session process is warm, so a client will be served at once.
+// Called once: the sockets are open and a session process is warm, so a client is served at once.
 void Supervisor::announce() {
   if (std::exchange(announced_, true)) return;
   for (const net::Listener& listener : listeners_)
@@ -191,14 +191,14 @@ void Supervisor::take_control(Intake::Connection& connection) {
   if (options_.verbose) log("session {}: process {}", child.session_id, spare->first);
 }
 
-// One that hangs costs its client kTakeTime; the next one serves it.
+// A process that hangs costs its client kTakeTime; then the next one serves it.
 void Supervisor::replace_the_late() {
   for (auto& [pid, child] : children_)
     if (child.deadline.passed())
       doom(pid, child, child.state == State::kStarting ? "not ready in time" : "no answer");
 }
 
-// Whatever it has, another one gets. A process that hangs in the kernel may not end for long.
+// Another process gets whatever it had. A process that hangs in the kernel may take long to end.
 void Supervisor::doom(pid_t pid, Child& child, std::string_view why) {
   log("session process {} killed: {}", pid, why);
   ::kill(pid, SIGKILL);
@@ -233,7 +233,7 @@ void Supervisor::take_lane(Intake::Connection& connection) {
 void Supervisor::refuse(Intake::Connection& connection, const std::string& why) {
   intake_.log().line("a client refused: {}", why);
   const net::OwnedFd socket = std::move(connection.socket);
-  // What is unread when a TCP socket closes resets the connection and the answer with it.
+  // Closing a TCP socket with unread data resets the connection, and loses the answer.
   std::byte hello[4096];
   while (::recv(socket.get(), hello, sizeof hello, MSG_DONTWAIT) > 0) continue;
   protocol::HelloReply reply;
@@ -297,7 +297,7 @@ bool Supervisor::expect_lanes(pid_t pid, Child& child, const net::Token& token) 
 void Supervisor::share(pid_t pid, Child& child, ChannelMessage& message) {
   ChannelMessage answer;
   offers_.handle(pid, message, answer);
-  // One that does not read its answers goes without.
+  // A process that does not read its answers does not get them.
   static_cast<void>(send_message(child.channel.get(), answer, Deadline::now()));
   offers_.sent(message.attach.token, answer);
 }
@@ -316,8 +316,8 @@ void Supervisor::read_signals() {
   }
 }
 
-// A client that was refused has had its line from the session process, unless that was told to be quiet;
-// either way it counts, so that a flood of them silences the next.
+// The session process has logged a refused client, unless it was told to be quiet. Either way it counts, so
+// that a flood of them silences the next.
 void Supervisor::log_end(const Child& child, int status) {
   const int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   if (options_.verbose) return log("session {} ended: {}", child.session_id, how_it_ended(status));
@@ -400,7 +400,7 @@ Status Supervisor::spawn() {
   return Status::ok();
 }
 
-// No new clients; those that are served may finish what they have sent, for a bounded time.
+// Takes no new clients; served ones may finish what they have sent, for a limited time.
 Status Supervisor::shut_down() {
   stopping_ = true;
   listeners_.clear();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Supervisor: the process that users start. Accepts connections and passes each to the session process that
-// it belongs to; one such process per client, some kept warm. Never touches a HIP runtime, so nothing that a
-// client or a GPU does reaches it.
+// Supervisor: the process that users start. Accepts connections and passes each to the session process it
+// belongs to. There is one such process per client, and some are kept warm. It never touches a HIP runtime,
+// so nothing that a client or a GPU does can harm it.
 //
-// One thread, one poll loop, nothing in it blocks.
+// One thread with one poll loop; nothing in it blocks.
 #pragma once
 
 #include <sys/types.h>
@@ -30,8 +30,8 @@ namespace tf::worker {
 inline constexpr std::chrono::seconds kShutdownTime{5};
 inline constexpr std::chrono::milliseconds kRespawnDelayMin{200};
 inline constexpr std::chrono::milliseconds kRespawnDelayMax{30000};
-inline constexpr std::chrono::seconds kStartTime{120};  // of a session process, until it is warm
-inline constexpr std::chrono::seconds kTakeTime{1};     // of a warm one, to say that it has its client
+inline constexpr std::chrono::seconds kStartTime{120};  // for a session process to get warm
+inline constexpr std::chrono::seconds kTakeTime{1};     // for a warm one to say that it has its client
 inline constexpr unsigned kTokensPerSessionMax = 1;     // a session has one endpoint
 
 class Supervisor {
@@ -41,19 +41,19 @@ class Supervisor {
   Supervisor& operator=(const Supervisor&) = delete;
   ~Supervisor();
 
-  // Binds the sockets and takes over SIGTERM, SIGINT, SIGHUP and SIGCHLD.
+  // Binds the sockets, and handles SIGTERM, SIGINT, SIGHUP and SIGCHLD from now on.
   Status open();
-  // Serves until SIGTERM or SIGINT. Fails when no session process ever became ready.
+  // Serves until SIGTERM or SIGINT. Fails if no session process ever became ready.
   Status run();
 
  private:
-  // kOffered: it was sent a client and has not said that it has it. kDoomed: killed, and to be reaped.
+  // kOffered: it was sent a client, and has not confirmed yet. kDoomed: killed, not yet reaped.
   enum class State { kStarting, kSpare, kOffered, kServing, kDoomed };
   struct Child {
     net::OwnedFd channel;
     State state = State::kStarting;
     std::uint64_t session_id = 0;
-    Deadline deadline = Deadline::after(kStartTime);  // kStarting, kOffered: when somebody else does it
+    Deadline deadline = Deadline::after(kStartTime);  // kStarting, kOffered: then it is replaced
     std::optional<Intake::Connection> offered;        // ours until it is taken
     unsigned tokens = 0;
   };
@@ -68,7 +68,7 @@ class Supervisor {
   void take_lane(Intake::Connection& connection);
   void refuse(Intake::Connection& connection, const std::string& why);
   void read_channel(pid_t pid, Child& child);
-  // False: not what a session process says there and then.
+  // False: a session process must not send this at this time.
   bool take_message(pid_t pid, Child& child, ChannelMessage& message);
   bool expect_lanes(pid_t pid, Child& child, const net::Token& token);
   void share(pid_t pid, Child& child, ChannelMessage& message);
@@ -82,7 +82,7 @@ class Supervisor {
   Status spawn();
   Status shut_down();
   std::size_t count(State state) const;
-  // With a client, or about to have one.
+  // Processes with a client, or about to get one.
   std::size_t busy() const { return count(State::kServing) + count(State::kOffered); }
   Deadline next_deadline() const;
 
@@ -99,7 +99,7 @@ class Supervisor {
   Status failure_;
   Deadline respawn_at_ = Deadline::now();
   std::chrono::milliseconds respawn_delay_ = kRespawnDelayMin;
-  Deadline accept_at_ = Deadline::now();  // later when descriptors ran out
+  Deadline accept_at_ = Deadline::now();  // later, if descriptors ran out
 };
 
 }  // namespace tf::worker

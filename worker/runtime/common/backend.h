@@ -91,7 +91,7 @@ concept BackendOfStreams = requires(hipStream_t handle, typename B::Stream& stre
   { B::find_stream(handle, stream) } -> std::same_as<hipError_t>;
   // As captures know it, until it is destroyed.
   { B::reference(stream) } -> std::same_as<graph::StreamRef>;
-  // Enough of it for a launch while nothing is captured.
+  // A cheaper one, enough for a launch while nothing is captured.
   { B::short_reference(stream) } -> std::same_as<graph::StreamRef>;
 };
 static_assert(BackendOfStreams<Backend>);

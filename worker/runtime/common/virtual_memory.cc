@@ -27,8 +27,8 @@ hipError_t set_access(void* pointer, std::size_t bytes, const hipMemAccessDesc* 
   return Backend::set_access(pointer, bytes, {wishes, count});
 }
 
-// `os_handle` is the descriptor itself in a pointer's clothes, as CUDA defines it, or points to it, as AMD's
-// runtimes up to 7.0 read it. Nothing is mapped at addresses as low as descriptors are.
+// `os_handle` is the descriptor itself, cast to a pointer, as CUDA defines it; or it points to the
+// descriptor, as AMD's runtimes up to 7.0 read it. Nothing is mapped at addresses as low as descriptors.
 int descriptor_in(void* os_handle) {
   constexpr std::uintptr_t kDescriptorMax = 1 << 16;
   const auto number = reinterpret_cast<std::uintptr_t>(os_handle);

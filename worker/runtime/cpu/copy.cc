@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies between any two places: checked at the call, executed in stream order.
+// Copies between any two places: checked at the call, run in stream order.
 #include "worker/runtime/cpu/copy.h"
 
 #include <cstring>
@@ -11,10 +11,10 @@
 namespace tf::cpu {
 namespace {
 
-// Asynchronous copies up to this size are made by the caller when the stream is idle: the stream's thread, if
-// it sleeps, would be awake only when they could be done.
+// If the stream is idle the caller makes asynchronous copies up to this size: a sleeping stream thread would
+// only be awake when they could already be done.
 constexpr std::size_t kCallerCopy_bytes = 1 << 20;
-// Pageable sources up to this size are taken along with the command; larger ones make the call wait.
+// Pageable sources up to this size are copied into the command; larger ones make the call wait.
 constexpr std::size_t kSnapshot_bytes = 64 << 10;
 
 std::size_t bytes_of(const graph::CopyWork& copy) { return copy.width * copy.height * copy.depth; }
@@ -28,7 +28,7 @@ void copy_slice(const graph::CopyWork& copy, std::byte* target, const std::byte*
     std::memmove(target + row * copy.target.pitch, source + row * copy.source.pitch, copy.width);
 }
 
-// From the first byte to the last, gaps included. False when that is no number.
+// The bytes from first to last, gaps included. False if that overflows.
 bool reach(const graph::CopyWork& copy, std::size_t pitch, std::size_t slice, std::size_t& bytes) {
   std::size_t rows = 0;
   std::size_t slices = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Devices: what they say about themselves, waiting for them, their contexts, access between them.
+// Devices: their properties, waiting for them, their contexts, access between them.
 #include <cstdio>
 #include <cstring>
 
@@ -46,8 +46,8 @@ hipError_t Backend::synchronize_device() {
   return status;
 }
 
-// Everything the program allocated on the device goes; its streams end when they have run dry. A device that
-// has failed stays so.
+// Frees everything that the program allocated on the device; its streams end when they are drained. A failed
+// device stays failed.
 hipError_t Backend::reset_device(int ordinal) {
   Runtime& runtime = Runtime::get();
   Device& device = runtime.device(ordinal);

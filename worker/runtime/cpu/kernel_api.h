@@ -55,7 +55,7 @@ class CodeObject {
   CodeObject(const CodeObject&) = delete;
   CodeObject& operator=(const CodeObject&) = delete;
 
-  // Null when there is no such kernel.
+  // Null if there is no such kernel.
   virtual const Kernel* find(std::string_view name) const = 0;
   // Address and size of a __device__ or __constant__ variable; null when there is none.
   virtual void* global(std::string_view name, std::size_t& bytes) const = 0;
@@ -74,7 +74,7 @@ struct Grid {
 // What a kernel did that its grid failed of.
 struct KernelFault {
   int signal = 0;              // by which the processor refused an instruction; 0: assert() or a trap
-  std::uintptr_t address = 0;  // SIGSEGV, SIGBUS: that was touched, 0 when the processor does not tell
+  std::uintptr_t address = 0;  // SIGSEGV, SIGBUS: the faulting address, 0 if unknown
   std::uint32_t block[3] = {};
   // Where threads run as a plain loop, nobody knows which of them crashes.
   bool thread_is_known = false;

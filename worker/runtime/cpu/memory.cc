@@ -56,8 +56,8 @@ hipError_t release(void* pointer) {
   if (!known || known->base != reinterpret_cast<std::uintptr_t>(pointer)) return hipErrorInvalidValue;
   // Registered memory, variables and mappings are not ours to free; each has its own function.
   if (known->mapped_bytes == 0) return hipErrorInvalidValue;
-  // Host memory may be in use by any device, device memory by its own and by peers that copy. What has failed
-  // uses it no more, and calls that wait for the program tell of that.
+  // Host memory may be in use by any device, device memory by its own device and by peers that copy. Failed
+  // devices no longer use it, and calls that wait for the program report the failure.
   static_cast<void>(runtime.synchronize());
   const auto removed = runtime.memory.remove(pointer);
   if (!removed) return hipErrorInvalidValue;  // another thread freed it meanwhile

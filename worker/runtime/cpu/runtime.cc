@@ -19,7 +19,7 @@
 namespace tf::cpu {
 namespace {
 
-// The variable's value, `fallback` when it is unset, no number or outside the limits.
+// The variable's value; `fallback` if it is unset, not a number or outside the limits.
 unsigned long long setting(const char* name, unsigned long long fallback, unsigned long long low,
                            unsigned long long high) {
   const char* const text = std::getenv(name);
@@ -137,7 +137,7 @@ Runtime::Runtime() : virtual_memory_(std::make_unique<VirtualMemory>()) {
   if (devices == 0) return;
   const std::size_t bytes =
       setting("HIP_CPU_MEMORY_BYTES", half_of_memory(devices), kHugePage_bytes, std::size_t{1} << 46);
-  // Copies that take as long as a bus would: then nobody goes around them.
+  // Copies take as long as over a bus: then nothing may bypass them.
   const bool behind_bus = settings_.copy_ns_per_byte > 0.0;
   for (unsigned long long ordinal = 0; ordinal < devices; ++ordinal)
     devices_.push_back(

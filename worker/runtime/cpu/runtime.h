@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state of the runtime: devices, live handles, known memory; and what each thread has of its own.
+// The state of the runtime: devices, live handles, known memory, and per-thread state.
 //
 // There is one Runtime per process, made by the first call and never destroyed: programs call HIP from
 // destructors that run after main. Thread-safe.
@@ -42,32 +42,32 @@ class Device {
   const hipDeviceProp_t& properties() const { return properties_; }
   std::size_t total_bytes() const { return total_bytes_; }
   std::size_t used_bytes() const { return used_bytes_.load(std::memory_order_relaxed); }
-  // Books memory against the device's size. False: there is not that much left.
+  // Takes memory from the device's size. False: there is not enough left.
   bool take_memory(std::size_t bytes);
   void give_memory(std::size_t bytes);
 
-  // The legacy default stream, made when first needed.
+  // The legacy default stream, made on first use.
   std::shared_ptr<Stream> default_stream();
   Stream* default_stream_if_made() { return made_default_.load(std::memory_order_acquire); }
   std::vector<std::shared_ptr<Stream>> blocking_streams();
-  // Those of the blocking streams that have work left.
+  // The blocking streams that have work left.
   std::vector<std::shared_ptr<Stream>> busy_streams();
   std::vector<std::shared_ptr<Stream>>
-  streams();  // all, the default one and closed ones that still run included
+  streams();  // all, including the default one and closed ones that still run
   void add(std::shared_ptr<Stream> stream);
   void remove(const Stream& stream);
   // Waits for all streams.
   hipError_t synchronize();
 
-  // A kernel has failed, and with it the device, for good: what it has written nobody knows, so nothing runs
-  // there any more, and every call that waits for the device or asks about it says so. HIP has no word for a
-  // way back (CUDA, whose codes these are: "the process must be terminated and relaunched"). The first
-  // failure counts; `what` is told to the program's user.
+  // A kernel has failed, and with it the device, for good. Nobody knows what it has written, so nothing runs
+  // there any more, and every call that waits for the device or queries it says so. HIP has no way to recover
+  // (CUDA, whose codes these are: "the process must be terminated and relaunched"). The first failure counts;
+  // `what` is reported to the program's user.
   void fail(hipError_t error, const std::string& what);
-  // hipSuccess, or of what it failed. Acquire pairs with fail(): who has waited for the work that failed sees
-  // it.
+  // hipSuccess, or the reason it failed. Acquire pairs with fail(): a thread that waited for the failed work
+  // sees it.
   hipError_t failure() const { return static_cast<hipError_t>(failure_.load(std::memory_order_acquire)); }
-  // Runs what a stream has come to, unless the device has failed.
+  // Runs a stream's next work, unless the device has failed.
   template <typename Body>
   hipError_t run(Body&& body) const {
     const hipError_t failed = failure();
@@ -84,7 +84,7 @@ class Device {
   std::atomic<bool> primary_context_retained{false};  // relaxed, a setting
 
  private:
-  // Of the blocking streams.
+  // Selects among the blocking streams.
   template <typename Wanted>
   std::vector<std::shared_ptr<Stream>> streams_that(Wanted wanted);
 
@@ -97,7 +97,8 @@ class Device {
   std::mutex mutex_;  // the streams
   std::shared_ptr<Stream> default_stream_;
   std::vector<std::shared_ptr<Stream>> streams_;
-  // Written under mutex_, read without to skip the list. Release pairs with the acquire of who lists.
+  // Written under mutex_; read without it, to skip the list. Release pairs with the acquire of threads that
+  // list streams.
   std::atomic<std::size_t> blocking_count_{0};
   // default_stream_, which lives as long as the device. Release pairs with default_stream_if_made().
   std::atomic<Stream*> made_default_{nullptr};
@@ -119,7 +120,7 @@ class Runtime {
   bool valid_device(int ordinal) const { return ordinal >= 0 && ordinal < device_count(); }
   Device& device(int ordinal) { return *devices_[static_cast<std::size_t>(ordinal)]; }
   const Settings& settings() const { return settings_; }
-  // Waits for all devices; the first of their failures.
+  // Waits for all devices; returns the first of their failures.
   hipError_t synchronize();
 
   HandleTable<Stream, hipStream_t> streams;
@@ -151,7 +152,7 @@ extern constinit thread_local ThreadState own_thread_state;
 }  // namespace internal
 inline ThreadState& thread_state() { return internal::own_thread_state; }
 
-// What a thread has besides. Its per-thread streams are closed when it ends.
+// A thread's other state. Its per-thread streams are closed when it ends.
 struct ThreadOwned {
   ~ThreadOwned();
 
@@ -166,11 +167,11 @@ inline Device& current_device() { return Runtime::get().device(thread_state().de
 
 inline const hipStream_t kLegacyStream = reinterpret_cast<hipStream_t>(1);
 
-// What a hipStream_t means on this thread: null and 1 the current device's default stream, 2 this thread's
-// own. hipErrorContextIsDestroyed when there is no such stream (any more), as AMD's runtime says.
+// Resolves a hipStream_t on this thread: null and 1 are the current device's default stream, 2 is this
+// thread's own. hipErrorContextIsDestroyed if there is no such stream (any more), like AMD's runtime.
 hipError_t find_stream(hipStream_t handle, std::shared_ptr<Stream>& stream);
-// The same for the calls that must cost least. What they give is valid until this thread's next call of the
-// kind, and not to be kept.
+// The same for the cheapest calls. The result is valid until this thread's next call of this function; do not
+// keep it.
 hipError_t find_stream(hipStream_t handle, Found<Stream>& stream);
 Found<Event> find_event(hipEvent_t handle);
 Found<Function> find_function(hipFunction_t handle);

@@ -12,7 +12,7 @@
 namespace tf::cpu {
 namespace {
 
-// Looks from `start` on. False: sleeping is better, and it has not come.
+// Polls from `start` on. False: it has not come, and sleeping is better.
 template <typename Done>
 bool spin(Done done, std::uint64_t start, SpinBudget& patience) {
   const std::uint64_t budget = patience.at(start);
@@ -25,7 +25,7 @@ bool spin(Done done, std::uint64_t start, SpinBudget& patience) {
     else
       std::this_thread::yield();
     spun = now_ns() - start;
-    // Who has run meanwhile may have been whom we wait for, and then looking again is what pays.
+    // The thread that ran may have been the one we wait for; then polling again pays off.
     if (before >= kSpinAlone_ns && !done() && patience.yielded(start + spun, spun - before)) break;
   }
   return done();
@@ -41,8 +41,8 @@ void Stream::submit_wait(const Marker& marker) {
   push([marker] { return marker.wait(), hipSuccess; }, Where::kThread);
 }
 
-// The legacy default stream runs after what the blocking streams were given before, and they after it. The
-// positions are read before our task is submitted, which is why no circle can arise.
+// The legacy default stream runs after the earlier work of the blocking streams, and they run after its
+// earlier work. The positions are read before our task is submitted, so no cycle can arise.
 void Stream::order_behind_peers() {
   if (!is_blocking()) return;
   if (!is_default_) {
@@ -62,7 +62,7 @@ void Stream::order_behind_peers() {
   }
 }
 
-// A task may submit to its own stream only from a callback, which HIP forbids; so this always ends.
+// Only a callback could submit to its own stream, which HIP forbids; so this always ends.
 void Stream::wait_for_space(Lock& lock) {
   while (submitted() - known_completed_ >= kMaxQueuedTasks) {
     known_completed_ = completed_.load(std::memory_order_acquire);
@@ -80,7 +80,7 @@ void Stream::start_thread() {
   started_ = true;
 }
 
-// Lets the thread have what is queued, unless a caller is at work; unlocks.
+// Shows the queued tasks to the thread, unless a caller is running one; unlocks.
 void Stream::show_queued(Lock& lock) {
   if (caller_runs_) return lock.unlock();
   const bool has_news = queue_.publish() || closing_.load(std::memory_order_relaxed);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stream: an ordered queue of tasks run one after the other, by a thread of its own or, when it is idle and
-// the task is short, by the caller.
+// Stream: an ordered queue of tasks. They run one after the other on the stream's own thread, or, if the
+// stream is idle and the task is short, on the caller's.
 //
 // Any thread may call anything. Positions count submitted tasks from 1; a position is done when the tasks up
-// to it have run. A task only ever waits for positions submitted before it, so waits cannot form a circle.
+// to it have run. A task only ever waits for positions submitted before it, so waits cannot form a cycle.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
@@ -36,13 +36,13 @@ struct Marker {
 
 enum class Where {
   kThread,  // on the stream's thread
-  kCaller,  // by the caller when the stream is idle: short tasks, or the caller would wait anyway
-  kAtOnce,  // the same for what takes a microsecond or less, which others who submit may as well wait for
+  kCaller,  // by the caller if the stream is idle: for short tasks, or if the caller waits anyway
+  kAtOnce,  // the same for tasks of a microsecond or less; other submitters may wait for them
 };
 
 class Stream : public std::enable_shared_from_this<Stream> {
  public:
-  // More than this many waiting tasks make the submitter wait.
+  // With more waiting tasks than this, the submitter waits.
   static constexpr std::size_t kMaxQueuedTasks = 1 << 16;
 
   Stream(Device& device, unsigned flags, int priority, bool is_default);
@@ -54,23 +54,23 @@ class Stream : public std::enable_shared_from_this<Stream> {
   unsigned flags() const { return flags_; }
   int priority() const { return priority_; }
   bool is_default() const { return is_default_; }
-  // Takes part in the ordering with the device's default stream.
+  // Whether it is ordered with the device's default stream.
   bool is_blocking() const { return !(flags_ & hipStreamNonBlocking); }
 
-  // Appends a task, hipError_t body(), behind everything it must follow (its own stream; the legacy default
-  // stream's rule), and returns its position. A task that fails is the end of the device.
+  // Appends a task, hipError_t body(), after everything it must follow (its own stream; the legacy default
+  // stream's rule), and returns its position. If a task fails, the device fails.
   template <typename Body>
   std::uint64_t submit(Body&& body, Where where) {
     order_behind_peers();
     return push(std::forward<Body>(body), where);
   }
-  // Runs body(position) as the next task, as kAtOnce does; nothing when the stream is busy.
+  // Runs body(position) as the next task, like kAtOnce; does nothing if the stream is busy.
   template <typename Body>
   std::optional<std::uint64_t> run_if_idle(Body&& body);
-  // Appends a wait for another stream's point. Nothing to do when it is done or our own.
+  // Appends a wait for another stream's point. Does nothing if the point is done or our own.
   void submit_wait(const Marker& marker);
 
-  // What this stream's completion means: for the default stream that includes the blocking streams.
+  // Whether this stream is done; for the default stream that includes the blocking streams.
   bool idle();
   // Waits for everything submitted so far.
   hipError_t synchronize();
@@ -79,7 +79,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   Marker at(std::uint64_t position) { return Marker{shared_from_this(), position}; }
   Marker last() { return at(submitted()); }
   bool done() const { return reached(submitted()); }
-  // No more tasks will come: what is queued runs, then the thread ends and the stream leaves its device.
+  // No more tasks will come: queued tasks run, then the thread ends and the stream leaves its device.
   void close();
 
   bool reached(std::uint64_t position) const {
@@ -119,35 +119,34 @@ class Stream : public std::enable_shared_from_this<Stream> {
   const int priority_;
   const bool is_default_;
 
-  // Who submits and who completes are in a hurry, and look for sleepers behind the light fence; who is about
-  // to sleep says so and looks once more behind the heavy one. One of the two sees the other.
+  // Submitting and completing must be fast, and check for sleepers after the light fence. A thread about to
+  // sleep announces that, and checks once more after the heavy fence. One of the two sees the other.
   const AsymmetricFence fence_;
 
-  // From here to the next line of the cache who submits writes; what the thread reads for each task is not
-  // among it.
-  alignas(64) BiasedMutex mutex_;  // who submits: the producer's side of queue_, and the flags
+  // Submitters write from here to the next cache line; the thread reads none of it for each task.
+  alignas(64) BiasedMutex mutex_;  // for submitters: the producer's side of queue_, and the flags
   TaskQueue queue_;
   bool started_ = false;
-  bool caller_runs_ = false;  // meanwhile nothing that is queued is shown to the thread
-  // At least so many: asked for seldom, since it is the thread's to write.
+  bool caller_runs_ = false;  // until it is done the thread sees nothing queued
+  // A lower bound; updated rarely, since the thread writes the real count.
   std::uint64_t known_completed_ = 0;
-  std::atomic<bool> closing_{false};  // relaxed: set under mutex_, and looked at again under it
+  std::atomic<bool> closing_{false};  // relaxed: set under mutex_, and checked again under it
 
-  std::mutex sleep_mutex_;  // of the thread's sleep, with wake_
+  std::mutex sleep_mutex_;  // for the thread's sleep, with wake_
   std::condition_variable wake_;
-  std::atomic<bool> sleeping_{false};  // the thread, and nobody has woken it yet; see fence_
+  std::atomic<bool> sleeping_{false};  // the thread sleeps, and nobody has woken it yet; see fence_
 
-  // Written under mutex_; release, so that idle checks see what was submitted before.
+  // Written under mutex_; release, so that idle checks see everything submitted before.
   std::atomic<std::uint64_t> submitted_{0};
-  // Written by whoever runs the tasks; see reached().
+  // Written by the thread that runs the tasks; see reached().
   alignas(64) std::atomic<std::uint64_t> completed_{0};
   std::atomic<std::uint32_t> waiters_{0};  // for completed_; see fence_
   SpinBudget wait_patience_;
   std::mutex done_mutex_;
   std::condition_variable done_;
 
-  // Up to which position of this stream the default stream has queued a wait, and the reverse. Release after
-  // the wait is queued, acquire by the next submitter who relies on it.
+  // The position of this stream up to which the default stream has queued a wait, and the reverse. Stored
+  // with release after the wait is queued, loaded with acquire by the next submitter who relies on it.
   std::atomic<std::uint64_t> default_waits_for_us_{0};
   std::atomic<std::uint64_t> we_wait_for_default_{0};
 };

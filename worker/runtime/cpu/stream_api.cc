@@ -66,7 +66,7 @@ hipError_t wait_event(Stream& stream, hipEvent_t handle, unsigned flags) {
   return hipSuccess;
 }
 
-// What the memory holds now; acquire pairs with whoever writes the value and what it stands for.
+// The memory's current value; acquire pairs with the thread that writes it.
 template <typename Word>
 Word load(Word* address) {
   return std::atomic_ref<Word>(*address).load(std::memory_order_acquire);
@@ -90,7 +90,7 @@ hipError_t wait_value(hipStream_t handle, void* pointer, Word wanted, unsigned c
     if (!Runtime::get().memory.find(pointer)) return hipErrorInvalidValue;
     if (const hipError_t refused = refuse_captured(stream)) return refused;
     Word* const word = static_cast<Word*>(pointer);
-    // The program writes the value; as on a GPU it may take for ever.
+    // The program writes the value; as on a GPU this may take for ever.
     const auto task = [=, &device = stream.device()] {
       while (!satisfied<Word>(load(word) & mask, wanted & mask, condition) && device.failure() == hipSuccess)
         std::this_thread::sleep_for(kWaitValuePause);

@@ -59,7 +59,7 @@ hipError_t VirtualMemory::reserve(void** pointer, std::size_t bytes, std::size_t
   const std::lock_guard lock(mutex_);
   if (reservations_.size() >= kMaxRanges) return hipErrorOutOfMemory;
   void* base = wish && address_of(wish) % alignment == 0 ? reserve_at(wish, bytes) : nullptr;
-  // The address is a wish: when it is taken, another one is as good as AMD's answer.
+  // The address is only a wish: if it is taken, another one will do, as with AMD's runtime.
   if (!base) base = reserve_anywhere(bytes, alignment);
   if (!base) return hipErrorOutOfMemory;
   reservations_.emplace(address_of(base), bytes);

@@ -38,7 +38,7 @@ class Physical {
   const int descriptor_;
   const std::size_t bytes_;
   const hipMemAllocationProp properties_;
-  const Booked booked_;  // against the device: memory of another process is not
+  const Booked booked_;  // counted against the device, except memory of another process
 };
 
 class VirtualMemory {
@@ -73,7 +73,7 @@ class VirtualMemory {
   };
 
   bool reserved(std::uintptr_t base, std::size_t bytes) const;
-  bool mapped(std::uintptr_t base, std::size_t bytes) const;  // exactly, by whole mappings side by side
+  bool mapped(std::uintptr_t base, std::size_t bytes) const;  // by whole mappings, side by side, exactly
   bool overlaps_mapping(std::uintptr_t base, std::size_t bytes) const;
 
   std::mutex mutex_;

@@ -82,7 +82,7 @@ static_assert(same<hipStreamNonBlocking, CU_STREAM_NON_BLOCKING>());
 static_assert(same<hipEventBlockingSync, CU_EVENT_BLOCKING_SYNC>());
 static_assert(same<hipEventDisableTiming, CU_EVENT_DISABLE_TIMING>());
 static_assert(same<hipEventInterprocess, CU_EVENT_INTERPROCESS>());
-// HIP's numbers that are handed on as they are.
+// HIP's numbers that are passed on unchanged.
 static_assert(same<hipMemAttachGlobal, CU_MEM_ATTACH_GLOBAL>());
 static_assert(same<hipMemAttachHost, CU_MEM_ATTACH_HOST>());
 static_assert(same<hipHostRegisterIoMemory, CU_MEMHOSTREGISTER_IOMEMORY>());
@@ -119,7 +119,8 @@ static_assert(same<hipJitOptionFastCompile, CU_JIT_FAST_COMPILE>());
 static_assert(same<hipJitOptionErrorLogBuffer, CU_JIT_ERROR_LOG_BUFFER>());
 static_assert(same<hipComputeModeProhibited, CU_COMPUTEMODE_PROHIBITED>());
 
-// The sentinels of a launch are pointers, of which constant expressions know no numbers: as text.
+// The sentinels of a launch are pointers, which constant expressions cannot convert to numbers: compares
+// their text.
 #define TF_TEXT_OF(...) #__VA_ARGS__
 #define TF_TEXT(...) TF_TEXT_OF(__VA_ARGS__)
 constexpr bool equal(const char* a, const char* b) {

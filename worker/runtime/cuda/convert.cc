@@ -84,7 +84,8 @@ hipError_t LaunchExtra::read(void** extra) {
 hipError_t mask_wait_value(std::uint64_t& value, unsigned condition, std::uint64_t mask, std::uint64_t all) {
   if (condition > hipStreamWaitValueNor) return hipErrorInvalidValue;
   if ((mask & all) == all) return hipSuccess;
-  // (word & mask & value) != 0: the mask can move to the value. The other conditions look at masked bits too.
+  // (word & mask & value) != 0: the mask can be applied to the value. The other conditions look at masked
+  // bits too.
   if (condition != hipStreamWaitValueAnd) return hipErrorNotSupported;
   value &= mask;
   return hipSuccess;

@@ -29,7 +29,7 @@ Shape shape_of(const graph::KernelWork& work) {
           dim3(work.threads[0], work.threads[1], work.threads[2])};
 }
 
-// The context of the device whose memory it is; else of the current one. A capture may span devices.
+// The context of the device that owns the memory, else of the current device. A capture may span devices.
 driver::Context context_of(void* pointer, driver::Context current) {
   unsigned type = 0;
   int ordinal = -1;
@@ -43,7 +43,7 @@ driver::Context context_of(void* pointer, driver::Context current) {
 }
 
 hipError_t add(Place& place, const graph::KernelWork& work) {
-  // Its module may be gone since the program named it.
+  // Its module may have been unloaded since the program named it.
   if (!is_function(work.function) && !runtime::programs().is_registered(work.function))
     return hipErrorInvalidHandle;
   // The driver copies the arguments while it adds the node.
@@ -102,10 +102,10 @@ hipError_t add(Place& place, const graph::EmptyWork&) {
   return check(cu().GraphAddEmptyNode(&place.node, place.graph, place.before.data(), place.before.size()));
 }
 
-// Plans have none: their graphs were put in their places.
+// Plans have none: child graphs were expanded.
 hipError_t add(Place&, const graph::ChildWork&) { return hipErrorInvalidValue; }
 
-// Whether the driver takes the node, found by giving it one.
+// Finds out whether the driver accepts the node, by giving it one.
 hipError_t try_out(const graph::Work& work) {
   graph::Plan plan(1);
   plan[0].work = std::make_shared<const graph::Work>(work);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Host memory that devices reach: allocated here, or registered by the program. And what a pointer is.
 //
-// All of it is portable and mapped whatever the flags say, as on AMD's runtime, and has one address
+// All of it is portable and mapped, whatever the flags say, as with AMD's runtime, and has the same address
 // everywhere.
 #include <cstring>
 
@@ -28,7 +28,7 @@ hipError_t allocate_host(void** pointer, std::size_t bytes, unsigned flags) {
   return status;
 }
 
-// As hipFree, whichever kind it is; asked in the likely order.
+// Like hipFree, for any kind of memory; tries the likely kinds first.
 hipError_t free_host(void* pointer) {
   if (!pointer) return hipSuccess;
   const driver::Result result = cu().MemFreeHost(pointer);
@@ -87,7 +87,7 @@ hipError_t pointer_attributes(hipPointerAttribute_t* attributes, const void* add
   return hipSuccess;
 }
 
-// Yes or no: a bool of HIP's, where the driver may write a whole word.
+// Attributes that are a bool in HIP, where the driver may write a whole word.
 bool is_flag(hipPointer_attribute attribute) {
   return attribute == HIP_POINTER_ATTRIBUTE_IS_MANAGED || attribute == HIP_POINTER_ATTRIBUTE_MAPPED ||
          attribute == HIP_POINTER_ATTRIBUTE_IS_LEGACY_HIP_IPC_CAPABLE ||

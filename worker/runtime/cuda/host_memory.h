@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// HostMemory: the flags that a program gave for pinned and registered memory. The driver keeps its own, which
-// are others. Thread-safe.
+// HostMemory: the flags that a program gave for pinned and registered memory. The driver's own flags differ.
+// Thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ class HostMemory {
   void add(void* base, std::size_t bytes, unsigned flags);
   void remove(void* base);
   void clear();
-  // Of the memory that holds the address.
+  // The flags of the memory that holds the address.
   bool flags(const void* pointer, unsigned& flags) const;
 
  private:

@@ -25,7 +25,7 @@ struct Ticket {
   std::array<char, 16> magic{};
   std::int32_t process = 0;
   std::int32_t descriptor = -1;
-  std::uint64_t file = 0;  // its inode: unlike the descriptor's number it is not used again
+  std::uint64_t file = 0;  // its inode: unlike the descriptor number it is not reused
   std::uint64_t record = 0;
 };
 static_assert(sizeof(Ticket) <= sizeof(hipIpcMemHandle_t));

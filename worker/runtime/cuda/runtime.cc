@@ -89,7 +89,7 @@ hipError_t Runtime::reset(int ordinal) {
   device.flags.store(0, std::memory_order_relaxed);
   if (!device.context.load(std::memory_order_relaxed)) return hipSuccess;
   const hipError_t error = check(cu().DevicePrimaryCtxReset(device.handle));
-  // Ours was the one reference: the next one makes it anew.
+  // Ours was the only reference: the next one creates it again.
   static_cast<void>(cu().DevicePrimaryCtxRelease(device.handle));
   device.context.store(nullptr, std::memory_order_release);
   internal::epoch.fetch_add(1, std::memory_order_relaxed);

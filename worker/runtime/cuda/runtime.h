@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state of the runtime: the driver, its devices and their contexts, and what each thread has of its own.
+// The state of the runtime: the driver, its devices and their contexts, and per-thread state.
 //
 // There is one Runtime per process, made by the first call and never destroyed: programs call HIP from
 // destructors that run after main. Thread-safe.
@@ -32,20 +32,20 @@ struct Device {
 
 // What every call touches.
 struct ThreadState : runtime::ThreadState {
-  std::uint32_t ready_epoch = 0;  // the device's context is current while this is the runtime's epoch
+  std::uint32_t ready_epoch = 0;  // the device's context is current while this equals the runtime's epoch
 };
 
 namespace internal {
 extern driver::Driver table;
-// Grows when contexts that threads have made current are gone. Relaxed: a thread whose context another one
-// resets at the same time has lost either way.
+// Grows when contexts that threads have made current are gone. Relaxed: a thread whose context is being reset
+// by another one has lost in any case.
 extern std::atomic<std::uint32_t> epoch;
-// As if it were the program's own: found without a call, which every function would make. The loader keeps
-// room for things as small in libraries that are opened late.
+// Initial-exec, like the program's own: accessed without a call, which every function would make. The loader
+// reserves room for variables this small in libraries that are loaded late.
 extern constinit thread_local ThreadState own_thread_state __attribute__((tls_model("initial-exec")));
 }  // namespace internal
 
-// Filled when a thread is ready, or after Runtime::get().
+// Filled once a thread is ready, or after Runtime::get().
 inline const driver::Driver& cu() { return internal::table; }
 inline ThreadState& thread_state() { return internal::own_thread_state; }
 
@@ -53,7 +53,7 @@ class Runtime {
  public:
   static Runtime& get();
 
-  // hipSuccess when there are devices; else what the calls that need one answer, and why in words.
+  // hipSuccess if there are devices; else the error of calls that need one, and the reason in words.
   hipError_t status() const { return status_; }
   const std::string& reason() const { return reason_; }
 
@@ -61,13 +61,13 @@ class Runtime {
   bool valid_device(int ordinal) const { return ordinal >= 0 && ordinal < device_count(); }
   Device& device(int ordinal) { return *devices_[static_cast<std::size_t>(ordinal)]; }
 
-  // The device's primary context, which is made when it is first needed.
+  // The device's primary context, made on first use.
   hipError_t context(int ordinal, driver::Context& context);
-  // -1 when it is no device's.
+  // -1 if it belongs to no device.
   int ordinal_of(driver::Context context) const;
-  // Makes the context of the thread's device current. Slow: for threads that are not ready.
+  // Makes the context of the thread's device current. Slow; for threads that are not ready.
   hipError_t make_ready(ThreadState& self);
-  // Everything on the device goes; the next call makes a new context.
+  // Destroys everything on the device; the next call makes a new context.
   hipError_t reset(int ordinal);
   // Waits for every device that has a context. The thread's device stays current.
   hipError_t synchronize_all();
@@ -80,7 +80,7 @@ class Runtime {
   hipError_t status_ = hipErrorNoDevice;
   std::string reason_;
   std::vector<std::unique_ptr<Device>> devices_;
-  std::mutex mutex_;  // making and resetting contexts
+  std::mutex mutex_;  // for making and resetting contexts
 };
 
 inline bool is_ready(const ThreadState& self) {

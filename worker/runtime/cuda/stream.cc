@@ -30,13 +30,13 @@ hipError_t destroy(hipStream_t stream) {
   return check(cu().StreamDestroy(stream));
 }
 
-// The frame of what is asked of a stream.
+// Wraps the calls on a stream.
 template <typename Body>
 hipError_t with_stream(hipStream_t stream, Body&& body) {
   return api([&]() -> hipError_t { return is_stream(stream) ? body() : kUnknownStream; });
 }
 
-// The same for what no graph can hold.
+// The same for calls that no graph can hold.
 template <typename Body>
 hipError_t with_free_stream(hipStream_t stream, Body&& body) {
   return with_stream(stream, [&]() -> hipError_t {
@@ -64,7 +64,7 @@ hipError_t launch_host_function(hipStream_t stream, hipHostFn_t function, void* 
   return check(cu().LaunchHostFunc(stream, function, data));
 }
 
-// What a callback of HIP's needs where the driver calls one of its own.
+// What HIP's callback needs when the driver calls its own.
 struct Callback {
   hipStreamCallback_t function;
   void* data;

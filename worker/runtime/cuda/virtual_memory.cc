@@ -14,8 +14,8 @@
 namespace tf::cuda {
 namespace {
 
-// Where reservations go whose address is the library's to choose. The driver's own places lie between what it
-// has already, and it does not give them again when a program wishes for one that it had: these it does.
+// The place for reservations whose address this library chooses. The driver's own choices lie between
+// existing ones, and it does not return such an address again when a program asks for it: these it does.
 constexpr std::uintptr_t kProposalsStart = std::uintptr_t{0x48} << 40;
 constexpr std::uintptr_t kProposalsEnd = std::uintptr_t{0x50} << 40;
 constexpr std::uintptr_t kProposalAlignment = std::uintptr_t{1} << 21;
@@ -24,7 +24,7 @@ std::uintptr_t address_of(const void* pointer) { return reinterpret_cast<std::ui
 
 }  // namespace
 
-// HIP has no word for what network devices may reach: whatever can be is.
+// HIP cannot express what network devices may reach: everything that can be reached is.
 driver::AllocationProperties wish_for(const hipMemAllocationProp& properties) {
   driver::AllocationProperties wish = convert(properties);
   int able = 0;
@@ -54,7 +54,7 @@ void* VirtualMemory::propose(std::size_t bytes, std::size_t alignment) {
   return reinterpret_cast<void*>(start);
 }
 
-// As the driver: where the wish cannot be had, another range.
+// Like the driver: another range if the wish cannot be met.
 hipError_t VirtualMemory::reserve(void** pointer, std::size_t bytes, std::size_t alignment, void* wish) {
   const std::lock_guard lock(mutex_);
   if (!wish) wish = propose(bytes, alignment);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// hiprtc in a library of its own, libhiprtc.so: for this host's cores it compiles here; for a device that is
-// not these cores the worker does, whose runtime has the compiler. The way there leads through our
-// libamdhip64.so (hipcore/wire/remote_rtc.h); without it, or without a worker, everything is compiled here.
+// hiprtc in a separate library, libhiprtc.so. It compiles for this host's cores itself. For other devices the
+// worker compiles, whose runtime has the compiler; requests go through our libamdhip64.so
+// (hipcore/wire/remote_rtc.h). Without it, or without a worker, everything is compiled here.
 #include <dlfcn.h>
 
 #include <exception>
@@ -33,7 +33,7 @@ Remote look_in(void* library) {
   return remote;
 }
 
-// The library of that name beside this one: a program may have loaded it where no one else sees it.
+// Looks for the library of that name beside this one: a program may have loaded it where no one else sees it.
 Remote look_beside() {
   Dl_info self{};
   if (::dladdr(reinterpret_cast<const void*>(&look_beside), &self) == 0 || self.dli_fname == nullptr)
@@ -50,11 +50,11 @@ Remote look_beside() {
 Remote find_remote() {
   const Remote loaded = look_in(RTLD_DEFAULT);
   if (loaded) return loaded;
-  // A program that has another HIP runtime runs natively.
+  // A program with another HIP runtime runs natively.
   return ::dlsym(RTLD_DEFAULT, "hipGetDeviceCount") != nullptr ? Remote{} : look_beside();
 }
 
-// Not kept when there is none: a program may load HIP later.
+// Not cached if there is none: a program may load HIP later.
 Remote remote() {
   static const Remote first = find_remote();
   return first ? first : look_in(RTLD_DEFAULT);

@@ -7,9 +7,10 @@
 #include "context.h"
 
 #define API extern "C" __attribute__((visibility("hidden")))
-// Inlined, so that a return address tells the places in a kernel apart.
+// Inlined, so that a return address distinguishes places in a kernel.
 #define WAVE_API extern "C" __attribute__((visibility("hidden"), always_inline))
-// A call that all lanes make together stays one: not doubled where paths part, not moved.
+// A call that all lanes make together must stay a single one: not duplicated where paths diverge, and not
+// moved.
 #define TOGETHER __attribute__((noinline, convergent))
 
 namespace {
@@ -77,7 +78,7 @@ inline int32_t dpp_source(int32_t lane, int32_t control) {
 API void __hipr_enter(HiprContext* c) { context = c; }
 API HiprContext* __hipr_context() { return context; }
 API void __hipr_set_thread_x(uint32_t x) { context->thread[0] = x; }
-// What a function calls that finds too little stack left (ir.py); what is left is enough for this.
+// Called by a function that finds too little stack left (ir.py); the rest is enough for this.
 API void __hipr_stack_overflow() {
   static const char text[] = "hip-remote: a kernel's thread needs more stack than there is\n";
   context->services->print(context, 1, text, sizeof text - 1);
