@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernel launches: arguments are laid out by the code object's metadata and posted.
+// Kernel launches: arguments are laid out according to the code object's metadata, and posted.
 // Words: proxy/api/words.h. Included after <hip/hip_runtime_api.h> and parsed by tools/apigen.
 #pragma once
 
@@ -30,7 +30,7 @@ UNSUPPORTED hipError_t hipLaunchCooperativeKernelMultiDevice(IN() ARRAY(count) h
                                                              unsigned int flags);
 UNSUPPORTED hipError_t hipExtLaunchMultiKernelMultiDevice(IN() ARRAY(count) hipLaunchParams* launches, int count,
                                                           unsigned int flags);
-// What the compiler makes of <<<>>>: a stack per thread.
+// What the compiler generates for <<<>>>: a stack per thread.
 LOCAL(thread) hipError_t __hipPushCallConfiguration(dim3 grid, dim3 block, size_t shared_bytes,
                                                     IN(stream) hipStream_t stream);
 LOCAL(thread) hipError_t __hipPopCallConfiguration(OUT() dim3* grid, OUT() dim3* block, OUT() size_t* shared_bytes,

@@ -19,7 +19,7 @@ LOCAL(code) hipError_t hipFuncGetAttributes(OUT() struct hipFuncAttributes* attr
                                             IN(host_function) const void* function);
 CACHED(0x0520) hipError_t hipFuncGetAttribute(OUT() int* value, hipFunction_attribute attribute,
                                               IN(function) hipFunction_t function);
-// AMD's runtime takes these three as hints: the client checks the function and keeps quiet.
+// AMD's runtime treats these three as hints: the client checks the function and sends nothing.
 LOCAL(code) hipError_t hipFuncSetAttribute(IN(host_function) const void* function, hipFuncAttribute attribute,
                                            int value);
 LOCAL(code) hipError_t hipFuncSetCacheConfig(IN(host_function) const void* function, hipFuncCache_t config);

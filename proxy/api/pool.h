@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stream-ordered allocation. The memory itself is cut from the client's leases; pools carry the settings.
+// Stream-ordered allocation. The memory is cut from the client's leases; pools hold the settings.
 // Words: proxy/api/words.h. Included after <hip/hip_runtime_api.h> and parsed by tools/apigen.
 #pragma once
 
@@ -9,9 +9,9 @@ CUSTOM(books) hipError_t hipMallocAsync(OUT(device) void** pointer, size_t bytes
 CUSTOM(books) hipError_t hipFreeAsync(IN(device) void* pointer, IN(stream) hipStream_t stream);
 CUSTOM(books) hipError_t hipMallocFromPoolAsync(OUT(device) void** pointer, size_t bytes, IN(pool) hipMemPool_t pool,
                                                 IN(stream) hipStream_t stream);
-// One handle per device for the life of the process, so that comparing pools works.
+// One handle per device for the life of the process, so that programs can compare pools.
 CREATE(0x0280) CACHED() hipError_t hipDeviceGetDefaultMemPool(OUT(pool) hipMemPool_t* pool, ORDINAL int device);
-// The pools' settings and accounts are the client's (proxy/memory/pools.h).
+// The client keeps the pools' settings and accounts (proxy/memory/pools.h).
 CUSTOM(books) hipError_t hipMemPoolCreate(OUT(pool) hipMemPool_t* pool, IN() const hipMemPoolProps* properties);
 CUSTOM(books) hipError_t hipMemPoolDestroy(CONSUMES(pool) hipMemPool_t pool);
 CUSTOM(books) hipError_t hipMemPoolTrimTo(IN(pool) hipMemPool_t pool, size_t bytes_to_hold);

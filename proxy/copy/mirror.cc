@@ -12,7 +12,8 @@ void Mirror::add(std::uint64_t address, std::uint64_t bytes) {
   std::lock_guard lock(mutex_);
   ranges_.emplace(address, bytes);
   count();
-  // Fresh memory says nothing to anybody, but the worker's bytes would come back over what the host writes.
+  // Fresh memory has no content to send, but the worker's bytes would otherwise overwrite what the host
+  // writes.
   if (at_worker_) (void)carry_one(true, address, bytes);
 }
 
@@ -59,7 +60,7 @@ hipError_t Mirror::before(protocol::OpTraits what, int device, std::span<const s
   return hipSuccess;
 }
 
-// Streams of which nothing runs any more, or that are no more.
+// Drops streams that are idle or destroyed.
 void Mirror::forget_idle() {
   std::erase_if(busy_, [this](const Queue& queue) {
     protocol::QueryStreamRequest request{};

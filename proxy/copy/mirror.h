@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mirror: managed memory of a worker that cannot map our pages (HostAccess::kMirrored).
+// Mirror: managed memory with a worker that cannot map our pages (HostAccess::kMirrored).
 //
-// Both sides have the memory at the same addresses, and the program uses it by the rule of devices without
-// concurrentManagedAccess (HIP programming guide, "managed memory"): the host leaves it alone from launching
-// work until it has waited for that work. So it is carried to the worker before the first work after the host
-// had it, and back when the program has waited: whole allocations, since nobody knows what was written. Any
-// thread.
+// Both sides have the memory at the same addresses. The program follows the rule for devices without
+// concurrentManagedAccess (HIP programming guide, "managed memory"): the host does not touch it from
+// launching work until it has waited for that work. So it is copied to the worker before the first work after
+// the host had it, and back when the program has waited: whole allocations, since nobody knows what was
+// written. Any thread.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
@@ -31,12 +31,12 @@ class Mirror {
   void add(std::uint64_t address, std::uint64_t bytes);
   void remove(std::uint64_t address);
   // Something is mirrored at all. The connection takes care for as long (Care::kMirroring).
-  bool any() const { return any_.load(std::memory_order_relaxed); }  // who allocated sees its own store
+  bool any() const { return any_.load(std::memory_order_relaxed); }  // allocator sees its own store
 
-  // Called with every message about to be posted: when it is work, the worker gets the memory first.
+  // Called before every message is posted. If it is work, the worker gets the memory first.
   hipError_t before(protocol::OpTraits what, int device, std::span<const std::byte> head);
-  // The program has waited for some of the work: it gets the memory back. What still runs keeps it, so that
-  // the next work does not carry over what that is writing.
+  // The program has waited for some of the work, so it gets the memory back. Work that still runs keeps it,
+  // so that the next work does not overwrite what that is writing.
   hipError_t after_wait();
 
  private:

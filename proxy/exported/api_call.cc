@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::uint64_t kPerThreadStream = 2;  // hipStreamPerThread
 
-// What AMD's runtime answers for a handle it does not know.
+// AMD's error for an unknown handle.
 hipError_t unknown_handle(HandleKind kind) {
   return kind == HandleKind::kStream ? hipErrorContextIsDestroyed : hipErrorInvalidHandle;
 }
@@ -51,7 +51,7 @@ bool ApiCall::connected() {
   return false;
 }
 
-// What is no handle in use: a stream that has a name instead, or an error.
+// Handles values that are not live handles: a stream with a constant name, or an error.
 bool ApiCall::translate_constant(HandleKind kind, std::uint64_t& handle) {
   if (kind != HandleKind::kStream || handle > kPerThreadStream) {
     failure_ = unknown_handle(kind);
@@ -146,7 +146,7 @@ hipError_t ApiCall::cached_bytes(protocol::Op op, std::span<const std::byte> hea
 
 hipError_t ApiCall::create_once_bytes(HandleKind kind, protocol::OpTraits what,
                                       std::span<const std::byte> head, std::uint64_t& handle, void*& value) {
-  handle = 0;  // part of the key: the same for everybody who asks
+  handle = 0;  // part of the key, which must be the same for every caller
   std::array<std::byte, kCachedRequestBytesMax> key;
   if (head.size() > key.size()) return finish(hipErrorInvalidValue);
   std::memcpy(key.data(), head.data(), head.size());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Devices: everything here comes from the snapshot that came with HELLO.
+// Devices: everything here comes from the snapshot in HELLO.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -43,7 +43,7 @@ hipError_t hipGetDeviceCount(int* count) {
   if (count == nullptr) return note_error(hipErrorInvalidValue);
   *count = 0;
   Client* client = acquire_client();
-  if (client == nullptr) return note_error(hipErrorNoDevice);  // as where there is no GPU at all
+  if (client == nullptr) return note_error(hipErrorNoDevice);  // as on a machine without a GPU
   *count = client->device_count();
   return note_error(*count > 0 ? hipSuccess : hipErrorNoDevice);
 }
@@ -127,7 +127,7 @@ hipError_t hipDeviceGetLimit(size_t* value, enum hipLimit_t limit) {
   return note_error(hipErrorUnsupportedLimit);
 }
 
-// How to wait is this library's own affair, so the flags are only kept for hipGetDeviceFlags.
+// This library decides how to wait, so the flags are only kept for hipGetDeviceFlags.
 hipError_t hipSetDeviceFlags(unsigned int flags) {
   if ((flags & ~kDeviceFlagsKnown) != 0) return note_error(hipErrorInvalidValue);
   unsigned schedule = flags & hipDeviceScheduleMask;

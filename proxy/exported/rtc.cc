@@ -38,6 +38,6 @@ const char* hiprtcGetErrorString(hiprtcResult result) {
 }  // namespace tf::proxy::local
 
 void* tf::proxy::rtc_function(const char* name) {
-  static void* const library = local::open_library();  // stays open: programs live in it
+  static void* const library = local::open_library();  // never closed: programs live in it
   return library == nullptr ? nullptr : ::dlsym(library, name);
 }

@@ -79,7 +79,7 @@ graph::StreamRef Graphs::reference(int device, std::uint64_t stream) const {
   return {stream, streams.device(stream), facts == nullptr || facts->blocking, false};
 }
 
-// One node for every slice, unless they follow each other without a gap. A fill of nothing is no work.
+// One node per slice, unless slices follow each other without a gap. A fill of nothing is no work.
 Graphs::Verdict Graphs::capture_fill(int device, const protocol::FillRequest& fill) {
   if (fill.width == 0 || fill.height == 0) return std::nullopt;
   const graph::StreamRef stream = reference(device, fill.stream);

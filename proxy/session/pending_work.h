@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// PendingWork: whether anything that this process has started may still be running, known without asking.
+// PendingWork: whether anything that this process started may still be running, known without asking the
+// worker.
 //
-// A few words, each for the streams whose handles end alike, say which of them has work that nobody has seen
-// finished: none, one, or several. Whoever posts work marks its stream afterwards, before its call returns;
-// whoever waits for a stream puts a proof of his own in the word's place beforehand and, having waited, turns
-// it into "none". Posts in between spoil the proof, since they find something else in the word than their
-// mark. So a word may say too much, never too little: work whose call had returned before the wait ended was
-// either waited for or has left a mark. With more streams than words some share one, which then only a wait
-// for the whole device empties.
+// A few words, each for the streams whose handles end alike, say which of these streams has work that nobody
+// has seen finished: none, one, or several. A thread that posts work marks its stream afterwards, before its
+// call returns. A thread that waits for a stream first puts its own proof in place of the word, and after the
+// wait turns the proof into "none". A post in between destroys the proof, since it finds something other than
+// its mark in the word. So a word may claim too much work, never too little: work whose call returned before
+// the wait ended was either waited for, or has left a mark. With more streams than words some share one, and
+// only a wait for the whole device empties a shared word.
 //
 // Posting to the same stream again costs a load and a comparison. Any thread.
 #pragma once
@@ -24,8 +25,8 @@ namespace tf::proxy {
 
 // What a posted request leaves behind.
 enum class Leaves : std::uint8_t {
-  kWork,     // on its stream
-  kNothing,  // but perhaps word of its failure
+  kWork,     // work on its stream
+  kNothing,  // no work, but it may fail
   kSilence,
 };
 struct Trace {
@@ -43,7 +44,7 @@ Trace trace_of(const Request& request) {
 
 class PendingWork {
  public:
-  // What the word says of one stream; of the null streams every device has its own.
+  // The word's value for one stream. Each device has its own null stream.
   static constexpr std::uint64_t mark_of(int device, std::uint64_t stream) {
     return stream > 2 ? stream : kNullStream | static_cast<std::uint32_t>(device);
   }
@@ -58,7 +59,7 @@ class PendingWork {
   // A call has posted work to the stream of this mark.
   void started(std::uint64_t mark) {
     Word& word = words_[word_of(mark)];
-    // Acquire: who finds a mark finds it counted (pairs with change()).
+    // Acquire: a thread that finds a mark finds it counted (pairs with change()).
     const std::uint64_t now = word.load(std::memory_order_acquire);
     if (now != mark) change(word, now, mark);
   }
@@ -67,9 +68,10 @@ class PendingWork {
     if (!unheard_.load(std::memory_order_relaxed)) unheard_.store(true, std::memory_order_release);
   }
 
-  // No work is left. Acquire: what the wait has shown to its thread is shown to this one (pairs with end()).
+  // No work is left. Acquire: what the wait made visible to its thread becomes visible to this one (pairs
+  // with end()).
   bool idle() const { return marked_.load(std::memory_order_acquire) == 0; }
-  // Besides, there is nothing that could still be heard to have failed.
+  // Also, no failure can still be reported.
   bool quiet() const { return idle() && !unheard_.load(std::memory_order_acquire); }
 
   static constexpr std::size_t kStreamWords = 16;  // programs rarely keep more streams busy
@@ -77,9 +79,9 @@ class PendingWork {
     std::uint64_t ticket = 0;                              // 0: this wait proves nothing
     std::array<std::uint64_t, kStreamWords + 1> before{};  // of the words that hold the ticket
   };
-  // Before waiting for the stream of this mark. `all`: it stands for every other stream too.
+  // Call it before waiting for the stream of this mark. `all`: the wait covers every other stream too.
   Proof begin(std::uint64_t mark, bool all);
-  // After the wait. `waited`: it ended because the work had.
+  // Call it after the wait. `waited`: the wait ended because the work had.
   void end(const Proof& proof, bool waited);
 
  private:
@@ -89,7 +91,7 @@ class PendingWork {
   static constexpr std::uint64_t kNullStream = std::uint64_t{1} << 62;  // | device
   using Word = std::atomic<std::uint64_t>;
 
-  // Handles of streams that live at the same time differ in their last bits; null streams have the last word.
+  // Handles of streams that exist at the same time differ in their last bits; null streams use the last word.
   static constexpr std::size_t word_of(std::uint64_t mark) {
     return (mark & kNullStream) != 0 ? kStreamWords : mark % kStreamWords;
   }
@@ -97,7 +99,8 @@ class PendingWork {
   void claim(Proof& proof, std::size_t word);
 
   alignas(64) std::array<Word, kStreamWords + 1> words_{};
-  // Words that are not kNone, or more: counted before a word is marked, and taken back after it says "none".
+  // The number of words that are not kNone, or more: incremented before a word is marked, decremented after
+  // it says "none".
   std::atomic<std::uint32_t> marked_{0};
   std::atomic<std::uint64_t> proofs_{0};
   std::atomic<bool> unheard_{false};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The executor's loop: taking requests, executing them in order, and waiting in between.
+// The executor's loop: takes requests, executes them in order, and waits in between.
 #include "worker/session/executor.h"
 
 #include <chrono>
@@ -68,7 +68,7 @@ Status Executor::serve() {
     Status status = step();
     if (!status.is_ok()) return draining_.load(std::memory_order_relaxed) ? Status::ok() : status;
   }
-  // Replies and payload that are on their way still go out, for a bounded time.
+  // Replies and payload in flight still go out, for a limited time.
   const Deadline deadline = Deadline::after(kDrainTime);
   const auto nothing_pending = [&] {
     state_.compiles.sweep();
@@ -111,7 +111,7 @@ Status Executor::step() {
   return Status::ok();
 }
 
-// The client is behind with its replies.
+// The client has not read its replies yet.
 Status Executor::wait_for_room() {
   Status waited = endpoint_.wait(Interest::kMessages, Deadline::after(kBacklogWait));
   if (!waited.is_ok() && waited.code() != Code::kTimeout) return waited;
@@ -121,12 +121,12 @@ Status Executor::wait_for_room() {
   return Status::ok();
 }
 
-// Inside poll(), where executing cannot poll again and the payload is the client's to change: what is prompt
-// bears both and is executed here, unless something stands before it; of the rest a copy is taken.
+// Inside poll(), where executing cannot poll again and the client may change the payload. Prompt requests
+// tolerate both and are executed here, unless something precedes them; others are copied.
 Status Executor::on_message(const FrameHeader& header, std::span<const std::byte> payload) {
   if (header.has(kFlagResponse)) return {Code::kProtocol, "the client sent a response"};
   const Dispatch dispatch = handlers_.find(header.opcode);
-  // A lent copy is settled before anything else, which may wait.
+  // A lent copy is settled before anything else; that may wait.
   if (dispatch.traits.has(Trait::kPrompt) && !in_wait_ && current_.exhausted() &&
       !state_.direct_copies.is_lent()) {
     execute(dispatch, header, payload);
