@@ -6,7 +6,7 @@
 
 namespace tf::protocol {
 
-// The form of hipMemset that names no stream: it belongs to the null stream, and the runtime may wait for it.
+// The form of hipMemset without a stream: it belongs to the null stream, and the runtime may wait for it.
 inline constexpr std::uint32_t kFillSynchronous = 1;
 
 }  // namespace tf::protocol

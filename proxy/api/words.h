@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words of the API description. The compiler sees nothing of them (that is how a signature that drifts from
-// the vendor's header becomes a compile error); tools/apigen reads them and refuses what is missing.
+// The words of the API description. The compiler does not see them, so a signature that differs from the vendor's
+// header is a compile error. tools/apigen reads them, and refuses descriptions that lack one.
 //
 // How the call travels, in front of the prototype:
 //   CALL(op)          request and reply; the caller waits
@@ -8,15 +8,15 @@
 //   CREATE(op)        a POST whose new handle the client chooses (the OUT(kind) parameter)
 //   CACHED(op)        a CALL whose successful answer is kept per device and arguments. CREATE(op) CACHED(): one
 //                     object for the same arguments, for the life of the session; destroying it is refused
-//   CUSTOM(reason)    the body is hand-written in proxy/exported and sends messages of proxy/api/messages.h; why it is
-//                     by hand: REASONS in tools/apigen/model.py, and API.md
-//   SENDS(Message, field = expression, ...)  as the post or call of proxy/api/messages.h: its fields are the
-//                     parameters of the same names, what is said here, or the message's own defaults
-//   ANSWERS(...)      without the worker: a hipError_t, or `parameter = value, ...` for OUT parameters. Expressions may
+//   CUSTOM(reason)    the body is hand-written in proxy/exported and sends messages of proxy/api/messages.h. Reasons:
+//                     REASONS in tools/apigen/model.py, and API.md
+//   SENDS(Message, field = expression, ...)  sends this message of proxy/api/messages.h. Its fields come from
+//                     the parameters of the same names, the expressions here, or the message's own defaults
+//   ANSWERS(...)      answered without the worker: a hipError_t, or `parameter = value, ...` for OUT parameters. Expressions may
 //                     use client, snapshot, properties (of the parameter `device`), current (the thread's device),
-//                     captures, graphs (the graph library), on (the parameter `stream`, as captures know it) and, of a
-//                     parameter IN(handle kind), <name>_handle. A stream is always looked up
-//   FORWARDS          to the function of the same name of libhiprtc
+//                     captures, graphs (the graph library), on (the parameter `stream`, as captures name it) and, for
+//                     a parameter IN(handle kind), <name>_handle. A stream is always looked up
+//   FORWARDS          passed on to the function of the same name of libhiprtc
 //   LOCAL(reason)     the body is hand-written in proxy/exported; answered without the worker
 //   ALIAS(target)     the same call under another name; see tools/apigen/README.md for ALIAS(target, ...)
 //   UNSUPPORTED       exported, fails with hipErrorNotSupported and says so once
@@ -24,21 +24,21 @@
 //   CHECK(condition)  false: hipErrorInvalidValue at the call, before anything is sent
 //   SINCE(node)       version node of a symbol that the symbol lists do not name
 //   MANGLED(symbol)   C++ linkage under exactly this symbol
-// What it means, in front as well, and in proxy/api/messages.h behind the head of a MESSAGE. The table of it is
-// hipcore/wire/gen/op_traits.h. A post says what it leaves behind:
+// What it means: also in front, and in proxy/api/messages.h after the head of a MESSAGE. apigen makes the table
+// hipcore/wire/gen/op_traits.h from it. A post says what it leaves behind:
 //   WORK(stream)      work on the stream of that parameter or field
-//   NO_WORK           nothing to wait for, but perhaps word of its failure (CREATE is so, and does not say it)
-//   SILENT            neither
-// WORK also says how a capture of the stream takes it:
+//   NO_WORK           nothing to wait for, but it may fail later (implied by CREATE)
+//   SILENT            nothing to wait for, and no failure
+// With WORK, how a capture of the stream takes it:
 //   RECORDS(event)    as the recording of an event    AWAITS(event)  as waiting for one    FILLS  as a fill
-//   CAPTURE(asked)    whoever posts it has asked the capture before    CAPTURE(refused)  not at all
-// More of it:
-//   REACHES_HOST      (WORK) reads or writes host memory that devices reach: mirrored memory is carried over first
-//   NEW_STREAM(flags) (CREATE) of a stream, which by these flags is ordered with the null stream or not
-//   ENDS(stream)      (messages.h) the handle of that field, a stream or an event, is gone; else CONSUMES says it
+//   CAPTURE(asked)    the sender has already asked the capture    CAPTURE(refused)  never
+// More:
+//   REACHES_HOST      (WORK) reads or writes host memory that devices reach: mirrored memory is copied over first
+//   NEW_STREAM(flags) (CREATE) creates a stream; the flags decide whether it is ordered with the null stream
+//   ENDS(stream)      (messages.h) destroys the handle in that field, a stream or an event; elsewhere CONSUMES says so
 //   PROMPT            (messages.h) the worker's body never waits through the session and reads its payload once, so
-//                     it may run inside poll(). Generated bodies are so, but for those that consume a handle
-//   DIRECT            (messages.h) the worker's body settles copies that go without staging itself
+//                     it may run inside poll(). Generated bodies are prompt, except those that consume a handle
+//   DIRECT            (messages.h) the worker's body itself settles copies that bypass staging
 //   AT_ONCE           (messages.h) the worker executes it as it arrives, and once more in its turn
 // At a parameter; every pointer and handle needs one:
 //   IN(...) OUT(...) INOUT(...)   direction. In the brackets: nothing (a plain value behind the pointer), a

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A context is its device, as good as AMD's primary contexts.
+// A context stands for its device, as AMD's primary contexts do.
 #pragma once
 
 #include <hip/hip_runtime_api.h>

@@ -15,7 +15,7 @@ namespace tf::proxy {
 // hipErrorNotSupported. Any thread.
 hipError_t unsupported(const char* name);
 
-// A number or an address of the program's as a field of a message.
+// The program's number or address as a field of a message.
 template <typename Field, typename Value>
 Field as_field(Value value) {
   if constexpr (std::is_pointer_v<Value>) {

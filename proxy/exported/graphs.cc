@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What of graphs is the calling thread's; all else the graph library answers (proxy/api/graph.h).
+// The calling thread's part of graphs; the graph library answers everything else (proxy/api/graph.h).
 #include "proxy/exported/support.h"
 #include "proxy/gen/local.h"
 

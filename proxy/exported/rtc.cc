@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// hiprtc as part of libamdhip64 (HIP 5.2 has it there): handed on to libhiprtc, loaded at the first use
-// from beside this library, else from where the loader finds it. Any thread.
+// hiprtc as part of libamdhip64 (as in HIP 5.2): passes calls on to libhiprtc, which is loaded on first use,
+// from beside this library or else by the loader's search. Any thread.
 #include <dlfcn.h>
 
 #include <string>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions of hiprtc, which libamdhip64 hands on to libhiprtc. Any thread.
+// The functions of hiprtc, which libamdhip64 passes on to libhiprtc. Any thread.
 #pragma once
 
 #include <hip/hiprtc.h>
 
 namespace tf::proxy {
 
-// libhiprtc's function of that name; null when there is no such library, or it has none.
+// libhiprtc's function of that name; null if there is no such library or function.
 void* rtc_function(const char* name);
 
 template <typename... Parameters, typename... Arguments>

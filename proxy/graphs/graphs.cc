@@ -105,7 +105,7 @@ void Graphs::forget_stream(std::uint64_t stream) {
   note_capturing();
 }
 
-// A synchronous form is the null stream's, whose work no capture takes in.
+// A synchronous form belongs to the null stream, whose work no capture records.
 Graphs::Verdict Graphs::offer(protocol::OpTraits what, int device, std::span<const std::byte> head) {
   const std::uint64_t stream = what.stream_of(head);
   const std::uint64_t event = what.event_of(head);

@@ -24,7 +24,7 @@ constexpr std::chrono::seconds kPassTime{5};  // for a message of a few bytes
 
 using protocol::Trait;
 
-// What send_observed() has an eye on.
+// The requests that need send_observed().
 constexpr bool is_observed(protocol::OpTraits what) {
   return what.has(Trait::kRecords, Trait::kAwaits, Trait::kNewStream);
 }
@@ -129,7 +129,7 @@ hipError_t Connection::send(protocol::OpTraits what, int device, std::span<const
   return transmit(what.op, device, head, tail);
 }
 
-// With an eye on what the client needs to know later.
+// Notes what the client needs to know later.
 hipError_t Connection::send_observed(protocol::OpTraits what, int device, std::span<const std::byte> head,
                                      std::span<const std::byte> tail) {
   if (what.has(Trait::kRecords)) return record_event(what, device, head);

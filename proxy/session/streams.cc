@@ -12,7 +12,7 @@ bool Streams::is_blocking(std::uint64_t stream) const {
   return facts == nullptr || facts->blocking;
 }
 
-// Streams of hipStreamCreate order themselves after the null stream; for others the flags say it.
+// Streams of hipStreamCreate order themselves after the null stream; for others the flags decide.
 void Streams::note_new(std::uint64_t stream, unsigned flags) {
   if ((flags & hipStreamNonBlocking) == 0) return;
   has_unordered_.store(true, std::memory_order_relaxed);

@@ -56,7 +56,7 @@ class Streams {
     pending_work_.note(device, trace);
     if (trace.leaves == Leaves::kWork && trace.stream == 0) transfers_.note_null_work(device);
   }
-  // A request is about to be posted that has `stream` wait for the event, or makes the stream.
+  // A request is about to be posted that makes `stream` wait for the event, or creates the stream.
   void note_join(int device, std::uint64_t stream, std::uint64_t event);
   void note_new(std::uint64_t stream, unsigned flags);
   // Event and stream are of the same device, as recording needs.

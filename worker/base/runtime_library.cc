@@ -34,7 +34,7 @@ std::vector<std::string> candidates(std::string_view name) {
     files.push_back(file);
     return files;
   }
-  // Our message structs are those of the first; later majors change what some functions take.
+  // Our message structs are those of the first major; later majors change some functions' arguments.
   std::vector<std::string> files;
   for (const protocol::HipMajor& major : protocol::kHipMajors) {
     files.emplace_back(major.library);

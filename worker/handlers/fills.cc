@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fills of every shape, each by the runtime's function for it. Executor thread.
+// Fills of every shape, each with the runtime's function for it. Executor thread.
 #include "hipcore/wire/fill.h"
 #include "worker/gen/custom.h"
 #include "worker/session/call.h"
@@ -46,7 +46,7 @@ hipError_t fill_slices(const protocol::HipTable& hip, const FillRequest& request
                                  : hip.hipMemset3DAsync(target, value, extent, stream);
 }
 
-// Null: a correct client may have sent it.
+// What is wrong with the request; null: nothing, a correct client may send it.
 const char* wrong_with(const FillRequest& request) {
   const std::uint32_t element = request.element_bytes;
   if ((request.flags & ~protocol::kFillSynchronous) != 0) return "Fill: an unknown flag";

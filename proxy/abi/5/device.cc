@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions of devices that take a struct which HIP 5 lays out in its own way.
+// Device functions whose struct has its own layout in HIP 5.
 #include "proxy/abi/5/properties.h"
 #include "proxy/exported/support.h"
 #include "proxy/gen/local.h"
