@@ -12,10 +12,10 @@
 //                     REASONS in tools/apigen/model.py, and API.md
 //   SENDS(Message, field = expression, ...)  sends this message of proxy/api/messages.h. Its fields come from
 //                     the parameters of the same names, the expressions here, or the message's own defaults
-//   ANSWERS(...)      answered without the worker: a hipError_t, or `parameter = value, ...` for OUT parameters. Expressions may
-//                     use client, snapshot, properties (of the parameter `device`), current (the thread's device),
-//                     captures, graphs (the graph library), on (the parameter `stream`, as captures name it) and, for
-//                     a parameter IN(handle kind), <name>_handle. A stream is always looked up
+//   ANSWERS(...)      answered without the worker: a hipError_t, or `parameter = value, ...` for OUT parameters.
+//                     Expressions may use client, snapshot, properties (of the parameter `device`), current (the
+//                     thread's device), captures, graphs (the graph library), on (the parameter `stream`, as captures
+//                     name it) and, for a parameter IN(handle kind), <name>_handle. A stream is always looked up
 //   FORWARDS          passed on to the function of the same name of libhiprtc
 //   LOCAL(reason)     the body is hand-written in proxy/exported; answered without the worker
 //   ALIAS(target)     the same call under another name; see tools/apigen/README.md for ALIAS(target, ...)
