@@ -290,6 +290,11 @@ MESSAGE(0x0305, call, QueryStream) PROMPT { u64 stream; };
 // What was sent on the stream before is still done.
 MESSAGE(0x0314, post, DestroyStream) NO_WORK ENDS(stream) { u64 stream; };
 
+// The mask of compute units of the stream's kernels; stream 0: of the device. `words`: as many as the device needs. The
+// runtime is asked, since it may have been told of a mask for all its streams (ROC_GLOBAL_CU_MASK).
+MESSAGE(0x031c, call, GetComputeUnits) { u64 stream; u32 words; u32 reserved; };
+REPLY(GetComputeUnits) { u32 mask[64]; };
+
 MESSAGE(0x0330, post, HostCallback) WORK(stream) CAPTURE(asked) {
   u64 stream;
   u64 cookie;

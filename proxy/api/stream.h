@@ -13,8 +13,8 @@ hipError_t hipStreamCreateWithPriority(OUT(stream) hipStream_t* stream, unsigned
 CREATE(0x0313) CHECK(mask_words != 0)
 hipError_t hipExtStreamCreateWithCUMask(OUT(stream) hipStream_t* stream, uint32_t mask_words,
                                         IN() ARRAY(mask_words) const uint32_t* mask);
-UNSUPPORTED hipError_t hipExtStreamGetCUMask(IN(stream) hipStream_t stream, uint32_t mask_words,
-                                             OUT() ARRAY(mask_words) uint32_t* mask);
+CUSTOM(convert) hipError_t hipExtStreamGetCUMask(IN(stream) hipStream_t stream, uint32_t mask_words,
+                                                 OUT() ARRAY(mask_words) uint32_t* mask);
 SENDS(DestroyStream) hipError_t hipStreamDestroy(CONSUMES(stream) hipStream_t stream);
 POST(0x0315) WORK(stream) AWAITS(event) CHECK(flags == 0)
 hipError_t hipStreamWaitEvent(IN(stream) hipStream_t stream, IN(event) hipEvent_t event, unsigned int flags);

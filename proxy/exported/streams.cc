@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Facts about streams that need no worker.
+// Facts about streams.
+#include <algorithm>
+#include <iterator>
+
 #include "proxy/exported/support.h"
+#include "proxy/gen/custom.h"
 #include "proxy/gen/local.h"
 
 namespace tf::proxy::local {
@@ -27,3 +31,35 @@ int hipGetStreamDeviceId(hipStream_t stream) {
 }
 
 }  // namespace tf::proxy::local
+
+namespace tf::proxy::custom {
+namespace {
+
+constexpr int kUnitsPerWord = 32;
+using Mask = decltype(protocol::GetComputeUnitsReply::mask);
+
+// Words with a bit for every compute unit of the device.
+std::uint32_t words_of(const protocol::DeviceProperties& properties) {
+  const int words = (properties.multi_processor_count + kUnitsPerWord - 1) / kUnitsPerWord;
+  return static_cast<std::uint32_t>(std::clamp(words, 1, static_cast<int>(std::size(Mask{}))));
+}
+
+}  // namespace
+
+hipError_t hipExtStreamGetCUMask(ApiCall& call, hipStream_t stream, uint32_t mask_words, uint32_t* mask) {
+  if (mask == nullptr) return call.finish(hipErrorInvalidValue);
+  if (!call.connected()) return call.finish();
+  Client& client = call.client();
+  protocol::GetComputeUnitsRequest request{};
+  // The thread's own stream is made with the first work for it, and has no mask of its own.
+  const bool is_own = stream == hipStreamPerThread;
+  if (!is_own && !call.translate(protocol::HandleKind::kStream, stream, request.stream)) return call.finish();
+  request.words = words_of(client.snapshot().devices[static_cast<std::size_t>(call.device())].properties);
+  if (mask_words < request.words) return call.finish(hipErrorInvalidValue);
+  protocol::GetComputeUnitsReply reply{};
+  const hipError_t error = client.connection().call(call.device(), request, reply);
+  if (error == hipSuccess) std::copy_n(std::begin(reply.mask), request.words, mask);
+  return call.finish(error);
+}
+
+}  // namespace tf::proxy::custom

@@ -2,6 +2,7 @@
 // Streams one by one: creation, waiting, callbacks.
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <thread>
 
 #include "tests/api/hip_test.h"
@@ -62,6 +63,68 @@ TEST(Stream, CommandsReturnWhileTheStreamIsBusy) {
   gate.open();
   HIP_OK(hipStreamSynchronize(stream));
   EXPECT_EQ(host.as<unsigned char>()[12345], 99);
+}
+
+// The words of hipExtStreamGetCUMask that have bits of units; what lies behind them stays as it was.
+std::vector<std::uint32_t> mask_of(hipStream_t stream, std::size_t words) {
+  std::vector<std::uint32_t> mask(words + 2, 0x5a5a5a5au);
+  EXPECT_EQ(hipExtStreamGetCUMask(stream, static_cast<std::uint32_t>(mask.size()), mask.data()), hipSuccess);
+  EXPECT_EQ(mask[words], 0x5a5a5a5au);
+  EXPECT_EQ(mask[words + 1], 0x5a5a5a5au);
+  mask.resize(words);
+  return mask;
+}
+
+std::vector<std::uint32_t> mask_after_wish(const std::vector<std::uint32_t>& wish, std::size_t words) {
+  hipStream_t stream = nullptr;
+  EXPECT_EQ(hipExtStreamCreateWithCUMask(&stream, static_cast<std::uint32_t>(wish.size()), wish.data()),
+            hipSuccess);
+  EXPECT_EQ(hipStreamSynchronize(stream), hipSuccess);
+  std::vector<std::uint32_t> mask = mask_of(stream, words);
+  EXPECT_EQ(hipStreamDestroy(stream), hipSuccess);
+  return mask;
+}
+
+TEST(Stream, KeepsItsMaskOfComputeUnits) {
+  hipDeviceProp_t properties{};
+  HIP_OK(hipGetDeviceProperties(&properties, 0));
+  const auto units = static_cast<std::uint32_t>(properties.multiProcessorCount);
+  std::vector<std::uint32_t> all((units + 31) / 32, ~0u);
+  if (units % 32 != 0) all.back() = (1u << units % 32) - 1;
+  const std::size_t words = all.size();
+  TestStream plain;
+  for (const hipStream_t stream : {hipStream_t{nullptr}, hipStreamPerThread, hipStream_t{plain}})
+    EXPECT_EQ(mask_of(stream, words), all) << "made without a mask";
+
+  std::vector<std::uint32_t> last(words, 0);
+  last.back() = 1u << (units - 1) % 32;
+  EXPECT_EQ(mask_after_wish(last, words), last);
+  std::vector<std::uint32_t> longer = last;
+  longer.insert(longer.end(), 3, ~0u);
+  EXPECT_EQ(mask_after_wish(longer, words), last) << "more than there are units";
+  EXPECT_EQ(mask_after_wish(std::vector<std::uint32_t>(words, 0), words), all) << "no unit is every unit";
+  if (units % 32 != 0) {
+    last.back() |= 1u << 31;
+    std::vector<std::uint32_t> real = last;
+    real.back() &= all.back();
+    EXPECT_EQ(mask_after_wish(last, words), real) << "a unit that there is not";
+  }
+}
+
+TEST(Stream, BadMasksAreRefused) {
+  std::uint32_t mask = 1;
+  hipStream_t stream = nullptr;
+  EXPECT_EQ(hipExtStreamCreateWithCUMask(nullptr, 1, &mask), hipErrorInvalidValue);
+  EXPECT_EQ(hipExtStreamCreateWithCUMask(&stream, 0, &mask), hipErrorInvalidValue);
+  EXPECT_EQ(hipExtStreamCreateWithCUMask(&stream, 1, nullptr), hipErrorInvalidValue);
+  HIP_OK(hipExtStreamCreateWithCUMask(&stream, 1, &mask));
+  EXPECT_EQ(hipExtStreamGetCUMask(stream, 0, &mask), hipErrorInvalidValue)
+      << "fewer words than the device needs";
+  EXPECT_EQ(hipExtStreamGetCUMask(stream, 64, nullptr), hipErrorInvalidValue);
+  HIP_OK(hipStreamDestroy(stream));
+  std::vector<std::uint32_t> room(64);
+  EXPECT_EQ(hipExtStreamGetCUMask(stream, 64, room.data()), hipErrorContextIsDestroyed)
+      << "used after its end";
 }
 
 struct Order {

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Synchronize, query and host callbacks. Executor thread, except for the jobs given to waiter threads.
+// Synchronize, query, compute units and host callbacks. Executor thread, except for the jobs given to waiter
+// threads.
 //
 // What is done already is answered at once; what is not is looked at between other requests for a while, and
 // then waited for on another thread.
+#include <iterator>
+#include <span>
 #include <utility>
 
 #include "worker/base/notices.h"
@@ -109,6 +112,18 @@ void query_event(Call& call, const protocol::QueryEventRequest& request) {
   const Object* object = call.session().objects.find(protocol::HandleKind::kEvent, request.event);
   if (object == nullptr) return call.reply(hipErrorInvalidHandle);
   call.reply(call.hip().hipEventQuery(static_cast<hipEvent_t>(object->object)));
+}
+
+void get_compute_units(Call& call, const protocol::GetComputeUnitsRequest& request) {
+  if (!call.use_device()) return;
+  protocol::GetComputeUnitsReply reply{};
+  if (request.words > std::size(reply.mask))
+    return static_cast<void>(call.reject("GetComputeUnits: more words than the reply holds"));
+  hipStream_t stream = nullptr;
+  int device = 0;
+  if (!call.session().streams.find(request.stream, stream, device)) return call.reply(hipErrorInvalidHandle);
+  const hipError_t error = call.hip().hipExtStreamGetCUMask(stream, request.words, reply.mask);
+  call.reply(error, std::as_bytes(std::span(&reply, 1)));
 }
 
 void host_callback(Call& call, const protocol::HostCallbackRequest& request) {

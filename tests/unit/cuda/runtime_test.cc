@@ -124,6 +124,26 @@ TEST_F(CudaRuntime, ABadShapeIsCalledThat) {
   EXPECT_EQ(calls("LaunchKernel"), before);
 }
 
+TEST_F(CudaRuntime, AStreamKeepsItsMaskOfComputeUnits) {
+  hipDeviceProp_t properties{};
+  ASSERT_EQ(hipGetDeviceProperties(&properties, 0), hipSuccess);
+  const auto words = static_cast<unsigned>(properties.multiProcessorCount) / 32;
+  std::vector<std::uint32_t> wish(words, 0);
+  wish[3] = 6;
+  hipStream_t masked = nullptr;
+  ASSERT_EQ(hipExtStreamCreateWithCUMask(&masked, words, wish.data()), hipSuccess);
+  std::vector<std::uint32_t> mask(words, 0);
+  EXPECT_EQ(hipExtStreamGetCUMask(masked, words, mask.data()), hipSuccess);
+  EXPECT_EQ(mask, wish);
+  for (const hipStream_t plain : {stream_, hipStream_t{nullptr}, hipStreamPerThread}) {
+    EXPECT_EQ(hipExtStreamGetCUMask(plain, words, mask.data()), hipSuccess);
+    EXPECT_EQ(mask, std::vector<std::uint32_t>(words, ~0u));
+  }
+  EXPECT_EQ(hipExtStreamGetCUMask(masked, words - 1, mask.data()), hipErrorInvalidValue);
+  EXPECT_EQ(hipStreamDestroy(masked), hipSuccess);
+  EXPECT_EQ(hipExtStreamGetCUMask(masked, words, mask.data()), hipErrorContextIsDestroyed);
+}
+
 TEST_F(CudaRuntime, StreamsThatAreNoneDoNotReachTheDriver) {
   hipStream_t gone = nullptr;
   ASSERT_EQ(hipStreamCreate(&gone), hipSuccess);

@@ -33,8 +33,12 @@ bool spin(Done done, std::uint64_t start, SpinBudget& patience) {
 
 }  // namespace
 
-Stream::Stream(Device& device, unsigned flags, int priority, bool is_default)
-    : device_(device), flags_(flags), priority_(priority), is_default_(is_default) {}
+Stream::Stream(Device& device, unsigned flags, int priority, bool is_default, runtime::ComputeUnits units)
+    : device_(device),
+      flags_(flags),
+      priority_(priority),
+      is_default_(is_default),
+      units_(std::move(units)) {}
 
 void Stream::submit_wait(const Marker& marker) {
   if (marker.done() || marker.stream.get() == this) return;

@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "transport/base/biased_mutex.h"
+#include "worker/runtime/common/compute_units.h"
 #include "worker/runtime/cpu/spin_budget.h"
 #include "worker/runtime/cpu/task_queue.h"
 
@@ -45,7 +46,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   // With more waiting tasks than this, the submitter waits.
   static constexpr std::size_t kMaxQueuedTasks = 1 << 16;
 
-  Stream(Device& device, unsigned flags, int priority, bool is_default);
+  // `units`: nothing when the program gave no mask.
+  Stream(Device& device, unsigned flags, int priority, bool is_default, runtime::ComputeUnits units = {});
   ~Stream() = default;
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
@@ -53,6 +55,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   Device& device() const { return device_; }
   unsigned flags() const { return flags_; }
   int priority() const { return priority_; }
+  const runtime::ComputeUnits& compute_units() const { return units_; }
   bool is_default() const { return is_default_; }
   // Whether it is ordered with the device's default stream.
   bool is_blocking() const { return !(flags_ & hipStreamNonBlocking); }
@@ -118,6 +121,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   const unsigned flags_;
   const int priority_;
   const bool is_default_;
+  const runtime::ComputeUnits units_;
 
   // Submitting and completing must be fast, and check for sleepers after the light fence. A thread about to
   // sleep announces that, and checks once more after the heavy fence. One of the two sees the other.

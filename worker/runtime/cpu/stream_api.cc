@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <thread>
+#include <utility>
 
 #include "worker/runtime/cpu/api.h"
 #include "worker/runtime/cpu/event.h"
@@ -19,18 +20,31 @@ constexpr int kLeastPriority = 1;
 constexpr int kGreatestPriority = -1;
 constexpr std::chrono::microseconds kWaitValuePause(20);
 
-hipError_t create(hipStream_t* handle, unsigned flags, int priority) {
+int unit_count(const Device& device) { return device.properties().multiProcessorCount; }
+
+hipError_t create(hipStream_t* handle, unsigned flags, int priority, runtime::ComputeUnits units = {}) {
   if (!handle) return hipErrorInvalidValue;
   if (flags != hipStreamDefault && flags != hipStreamNonBlocking) return hipErrorInvalidValue;
   Runtime& runtime = Runtime::get();
   if (runtime.device_count() == 0) return hipErrorNoDevice;
   Device& device = current_device();
   priority = std::clamp(priority, kGreatestPriority, kLeastPriority);
-  const auto stream = std::make_shared<Stream>(device, flags, priority, false);
+  const auto stream = std::make_shared<Stream>(device, flags, priority, false, std::move(units));
   *handle = runtime.streams.add(stream);
   if (!*handle) return hipErrorOutOfMemory;
   device.add(stream);
   return hipSuccess;
+}
+
+hipError_t create_with_units(hipStream_t* handle, std::uint32_t words, const std::uint32_t* mask) {
+  if (words == 0 || !mask) return hipErrorInvalidValue;
+  if (Runtime::get().device_count() == 0) return hipErrorNoDevice;
+  return create(handle, hipStreamDefault, 0,
+                runtime::kept_compute_units(unit_count(current_device()), words, mask));
+}
+
+hipError_t get_units(const Stream& stream, std::uint32_t words, std::uint32_t* mask) {
+  return runtime::give_compute_units(stream.compute_units(), unit_count(current_device()), words, mask);
 }
 
 bool constant_handle(hipStream_t handle) {
@@ -138,9 +152,13 @@ hipError_t hipStreamCreateWithPriority(hipStream_t* stream, unsigned flags, int 
   return api([&] { return create(stream, flags, priority); });
 }
 
-// The cores are not partitioned: a mask is checked and every core is used.
+// The cores are not partitioned: a mask is checked and kept, and every core is used.
 hipError_t hipExtStreamCreateWithCUMask(hipStream_t* stream, uint32_t words, const uint32_t* mask) {
-  return api([&] { return words && mask ? create(stream, hipStreamDefault, 0) : hipErrorInvalidValue; });
+  return api([&] { return create_with_units(stream, words, mask); });
+}
+
+hipError_t hipExtStreamGetCUMask(hipStream_t handle, uint32_t words, uint32_t* mask) {
+  return with_stream(handle, [&](Stream& stream) { return get_units(stream, words, mask); });
 }
 
 hipError_t hipDeviceGetStreamPriorityRange(int* least, int* greatest) {

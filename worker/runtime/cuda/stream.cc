@@ -2,6 +2,7 @@
 // Streams: creation, waiting, callbacks and memory operations in stream order.
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 #include "worker/runtime/cuda/api.h"
 #include "worker/runtime/cuda/convert.h"
@@ -11,12 +12,23 @@
 namespace tf::cuda {
 namespace {
 
-hipError_t create(hipStream_t* stream, unsigned flags, int priority) {
+int unit_count() { return current_device().properties.multiProcessorCount; }
+
+hipError_t create(hipStream_t* stream, unsigned flags, int priority, runtime::ComputeUnits units = {}) {
   if (!stream) return hipErrorInvalidValue;
   if (flags != hipStreamDefault && flags != hipStreamNonBlocking) return hipErrorInvalidValue;
   const hipError_t status = check(cu().StreamCreateWithPriority(stream, flags, priority));
-  if (status == hipSuccess) add_stream(*stream, thread_state().device);
+  if (status == hipSuccess) add_stream(*stream, thread_state().device, std::move(units));
   return status;
+}
+
+hipError_t create_with_units(hipStream_t* stream, std::uint32_t words, const std::uint32_t* mask) {
+  if (words == 0 || !mask) return hipErrorInvalidValue;
+  return create(stream, hipStreamDefault, 0, runtime::kept_compute_units(unit_count(), words, mask));
+}
+
+hipError_t get_units(hipStream_t stream, std::uint32_t words, std::uint32_t* mask) {
+  return runtime::give_compute_units(compute_units_of(stream), unit_count(), words, mask);
 }
 
 bool constant_handle(hipStream_t stream) {
@@ -124,9 +136,13 @@ hipError_t hipStreamCreateWithPriority(hipStream_t* stream, unsigned flags, int 
   return api([&] { return create(stream, flags, priority); });
 }
 
-// The multiprocessors are not partitioned: a mask is checked and all are used.
+// The multiprocessors are not partitioned: a mask is checked and kept, and all are used.
 hipError_t hipExtStreamCreateWithCUMask(hipStream_t* stream, uint32_t words, const uint32_t* mask) {
-  return api([&] { return words && mask ? create(stream, hipStreamDefault, 0) : hipErrorInvalidValue; });
+  return api([&] { return create_with_units(stream, words, mask); });
+}
+
+hipError_t hipExtStreamGetCUMask(hipStream_t stream, uint32_t words, uint32_t* mask) {
+  return with_stream(stream, [&] { return get_units(stream, words, mask); });
 }
 
 hipError_t hipDeviceGetStreamPriorityRange(int* least, int* greatest) {

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <shared_mutex>
 #include <unordered_map>
+#include <utility>
 
 #include "worker/runtime/cuda/runtime.h"
 
@@ -17,9 +18,14 @@ constinit std::atomic<std::uint32_t> stream_ends{1};
 
 namespace {
 
+struct Facts {
+  int device = 0;
+  runtime::ComputeUnits units;
+};
+
 struct Streams {
   std::shared_mutex mutex;
-  std::unordered_map<hipStream_t, int> devices;
+  std::unordered_map<hipStream_t, Facts> known;
 };
 
 Streams& streams() {
@@ -36,27 +42,33 @@ bool internal::find_stream(hipStream_t stream) {
   const std::uint32_t ends = stream_ends.load(std::memory_order_relaxed);
   if (stream != kLegacyStream && stream != hipStreamPerThread) {
     const std::shared_lock lock(streams().mutex);
-    if (!streams().devices.contains(stream)) return false;
+    if (!streams().known.contains(stream)) return false;
   }
   recent_of(stream) = {stream, ends};
   return true;
 }
 
-void add_stream(hipStream_t stream, int device) {
+void add_stream(hipStream_t stream, int device, runtime::ComputeUnits units) {
   const std::unique_lock lock(streams().mutex);
-  streams().devices.insert_or_assign(stream, device);
+  streams().known.insert_or_assign(stream, Facts{device, std::move(units)});
+}
+
+runtime::ComputeUnits compute_units_of(hipStream_t stream) {
+  const std::shared_lock lock(streams().mutex);
+  const auto found = streams().known.find(stream);
+  return found == streams().known.end() ? runtime::ComputeUnits() : found->second.units;
 }
 
 bool remove_stream(hipStream_t stream) {
   const std::unique_lock lock(streams().mutex);
-  if (streams().devices.erase(stream) == 0) return false;
+  if (streams().known.erase(stream) == 0) return false;
   count_end();
   return true;
 }
 
 void remove_streams(int device) {
   const std::unique_lock lock(streams().mutex);
-  std::erase_if(streams().devices, [&](const auto& entry) { return entry.second == device; });
+  std::erase_if(streams().known, [&](const auto& entry) { return entry.second.device == device; });
   count_end();
 }
 

@@ -9,6 +9,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "worker/runtime/common/compute_units.h"
+
 namespace tf::cuda {
 
 // What calls on a stream answer that is none of this library's, or not any more; as AMD's runtime.
@@ -40,7 +42,10 @@ inline bool is_stream(hipStream_t stream) {
   return is_recent || internal::find_stream(stream);
 }
 
-void add_stream(hipStream_t stream, int device);
+// `units`: nothing when the program gave no mask.
+void add_stream(hipStream_t stream, int device, runtime::ComputeUnits units = {});
+// Nothing for the streams that are no handles.
+runtime::ComputeUnits compute_units_of(hipStream_t stream);
 // False: there is none.
 bool remove_stream(hipStream_t stream);
 // All of a device whose context goes.

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// The masks of compute units that streams are made with (hipExtStreamCreateWithCUMask). Our runtimes use
+// every unit for every stream; what a program asked for they keep, and give back.
+#pragma once
+
+#include <hip/hip_runtime_api.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace tf::runtime {
+
+using ComputeUnits = std::vector<std::uint32_t>;  // a bit for each unit, unit 0 the lowest of the first word
+
+inline constexpr std::uint32_t kUnitsPerWord = 32;
+
+// Of a device with so many units: all of them.
+inline ComputeUnits all_compute_units(int units) {
+  const auto count = static_cast<std::uint32_t>(std::max(units, 1));
+  ComputeUnits all((count + kUnitsPerWord - 1) / kUnitsPerWord, ~std::uint32_t{0});
+  if (const std::uint32_t rest = count % kUnitsPerWord; rest != 0)
+    all.back() = (std::uint32_t{1} << rest) - 1;
+  return all;
+}
+
+// What a stream keeps of a program's mask: as much as the device has units.
+inline ComputeUnits kept_compute_units(int units, std::uint32_t words, const std::uint32_t* mask) {
+  return {mask, mask + std::min<std::size_t>(words, all_compute_units(units).size())};
+}
+
+// hipExtStreamGetCUMask's answer for a stream that keeps `kept` (nothing: made without a mask), where the
+// current device has so many units. As AMD's runtime: bits of units that there are not do not count, a mask
+// without any unit stands for all, and words behind the device's last stay as they are. Words that the
+// program did not give are 0.
+inline hipError_t give_compute_units(const ComputeUnits& kept, int units, std::uint32_t words,
+                                     std::uint32_t* mask) {
+  const ComputeUnits all = all_compute_units(units);
+  if (mask == nullptr || words < all.size()) return hipErrorInvalidValue;
+  ComputeUnits used = all;
+  for (std::size_t word = 0; word < used.size(); ++word) used[word] &= word < kept.size() ? kept[word] : 0;
+  const bool any = std::any_of(used.begin(), used.end(), [](std::uint32_t word) { return word != 0; });
+  const ComputeUnits& given = any ? used : all;
+  std::copy(given.begin(), given.end(), mask);
+  return hipSuccess;
+}
+
+}  // namespace tf::runtime
