@@ -12,11 +12,12 @@ TRANSPORTS = re.findall(r"^\w+$", (pathlib.Path(__file__).resolve().parent.paren
 TRANSPORT = {"transport", "transport/base"}
 NET = TRANSPORT | {"transport/net"}
 WORKER = NET | {"hipcore/wire"}
-FRONT = {"hipcore/codeobject", "hipcore/graph", "hipcore/errors", "transport/base"}
+FRONT = {"hipcore/codeobject", "hipcore/graph", "hipcore/errors", "hipcore/memory", "transport/base"}
 RUNTIME = FRONT | {"worker/runtime/common"}
 PROXY = NET | {"hipcore/wire", "proxy/base", "proxy/stats"}
-EXPORTED = PROXY | {"transport/factory", "hipcore/codeobject", "hipcore/graph", "hipcore/errors", "proxy/session",
-                    "proxy/memory", "proxy/module", "proxy/copy", "proxy/graphs", "proxy/client", "proxy/gen"}
+EXPORTED = PROXY | {"transport/factory", "hipcore/codeobject", "hipcore/graph", "hipcore/errors", "hipcore/memory",
+                    "proxy/session", "proxy/memory", "proxy/module", "proxy/copy", "proxy/graphs", "proxy/client",
+                    "proxy/gen"}
 
 # Folder -> folders of ours, or single files, that it may include besides itself. The longest matching prefix of a
 # file's folder decides, so a folder that is named allows what lies below it unless that has a rule of its own.
@@ -30,6 +31,7 @@ MAY_INCLUDE = {
     "hipcore/codeobject": {"transport/base"},
     "hipcore/graph": set(),
     "hipcore/errors": set(),
+    "hipcore/memory": set(),
     "hipcore/wire": NET,
     "docs/reference": set(),
     # The client's rooms, from the lowest up. proxy/gen is made of proxy/api.
@@ -42,7 +44,8 @@ MAY_INCLUDE = {
     "proxy/module": PROXY | {"proxy/session", "hipcore/codeobject"},
     "proxy/copy": PROXY | {"proxy/session", "proxy/memory", "hipcore/graph"},
     "proxy/graphs": PROXY | {"proxy/session", "proxy/memory", "proxy/module", "proxy/copy", "hipcore/graph"},
-    "proxy/client": PROXY | {"proxy/session", "proxy/memory", "proxy/module", "proxy/copy", "proxy/graphs"},
+    "proxy/client": PROXY | {"hipcore/memory", "proxy/session", "proxy/memory", "proxy/module", "proxy/copy",
+                             "proxy/graphs"},
     "proxy/abi": EXPORTED | {"proxy/exported"},
     "proxy/exported": EXPORTED,
     "proxy/gen": EXPORTED | {"proxy/exported", "proxy/api"},

@@ -19,6 +19,13 @@ CUSTOM(books) hipError_t hipMallocManaged(OUT(device) void** pointer, size_t byt
 CUSTOM(books) hipError_t hipMemPrefetchAsync(IN(device) const void* pointer, size_t bytes, int device,
                                              IN(stream) hipStream_t stream);
 LOCAL(books) hipError_t hipMemAdvise(IN(device) const void* pointer, size_t bytes, hipMemoryAdvise advice, int device);
+LOCAL(books) hipError_t hipMemRangeGetAttribute(OUT(opaque) void* data, size_t data_bytes,
+                                                hipMemRangeAttribute attribute, IN(address) const void* pointer,
+                                                size_t bytes);
+LOCAL(books) hipError_t hipMemRangeGetAttributes(OUT(opaque) ARRAY(count) void** data,
+                                                 IN() ARRAY(count) size_t* data_bytes,
+                                                 IN() ARRAY(count) hipMemRangeAttribute* attributes, size_t count,
+                                                 IN(address) const void* pointer, size_t bytes);
 
 // --- what a pointer is ---------------------------------------------------------------------------------
 

@@ -23,7 +23,7 @@ Client::Client(Connected connected, unsigned copy_helpers)
       host_window_(host_parts_),
       host_memory_(host_window_),
       mirror_(connection_),
-      host_allocations_(connection_, host_memory_, mirror_),
+      host_allocations_(connection_, host_memory_, mirror_, advice_),
       modules_(connection_, snapshot_, *this),
       copies_(connection_, callbacks_,
               {device_memory_, host_memory_, host_window_, lease_mappings_, huge_pages_}, copy_helpers),
@@ -114,6 +114,21 @@ void Client::add_variable(int device, std::uint64_t address, std::uint64_t bytes
 }
 
 void Client::remove_variable(std::uint64_t address) { device_memory_.remove_variable(address); }
+
+std::optional<hipcore::AdvisedMemory> Client::advised(const void* pointer, std::uint64_t bytes) const {
+  const std::uint64_t address = to_raw(pointer);
+  if (const auto device = device_memory_.find(address)) {
+    const auto coherency = hipcore::coherency_of_device(hipDeviceMallocDefault);
+    return hipcore::AdvisedMemory{{device->base, device->bytes, address, bytes}, coherency, false};
+  }
+  const auto host = host_memory_.find(pointer);
+  if (!host) return std::nullopt;
+  hipcore::AdvisedMemory memory{{host->base, host->bytes, address, bytes}};
+  memory.managed = host->kind == HostRange::Kind::kManaged;
+  if (host->kind == HostRange::Kind::kPinned) memory.coherency = hipcore::coherency_of_host(host->flags);
+  if (!host->owned()) memory.coherency = hipcore::coherency_of_registered(host->flags);
+  return memory;
+}
 
 void Client::unshare(int device, std::uint64_t base) {
   auto key = shared_memory_.freed(base);

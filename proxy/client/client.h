@@ -15,6 +15,7 @@
 #include <span>
 #include <vector>
 
+#include "hipcore/memory/memory_advice.h"
 #include "hipcore/wire/device_snapshot.h"
 #include "proxy/base/handles.h"
 #include "proxy/client/host_allocations.h"
@@ -62,6 +63,9 @@ class Client final : private ConnectionObserver, private DeviceVariables {
   SharedMemory& shared_memory() { return shared_memory_; }
   Pools& pools() { return pools_; }
   const HostMemory& host_memory() const { return host_memory_; }
+  hipcore::MemoryAdvice& advice() { return advice_; }
+  // What a range of memory is to it; nothing: not known here.
+  std::optional<hipcore::AdvisedMemory> advised(const void* pointer, std::uint64_t bytes) const;
   HostAllocations& host_allocations() { return host_allocations_; }
   Mirror& mirror() { return mirror_; }
   CopyEngine& copies() { return copies_; }
@@ -124,6 +128,7 @@ class Client final : private ConnectionObserver, private DeviceVariables {
   HostWindow host_window_;
   HostMemory host_memory_;
   Mirror mirror_;
+  hipcore::MemoryAdvice advice_;
   HostAllocations host_allocations_;
   ModuleCache modules_;
   CopyEngine copies_;

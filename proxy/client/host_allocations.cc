@@ -52,6 +52,7 @@ hipError_t HostAllocations::free(const HostRange& range) {
   if (!range.reachable) connection_.streams().transfers().await_through(UINT64_MAX);
   mirror_.remove(range.base);
   connection_.bulk().forget(memory_of(range));
+  advice_.forget(range.base, range.bytes);
   const hipError_t released = memory_.release(reinterpret_cast<void*>(range.base));
   return error != hipSuccess ? error : released;
 }

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 
+#include "hipcore/memory/memory_advice.h"
 #include "proxy/copy/mirror.h"
 #include "proxy/memory/host_memory.h"
 #include "proxy/session/connection.h"
@@ -16,8 +17,8 @@ namespace tf::proxy {
 
 class HostAllocations {
  public:
-  HostAllocations(Connection& connection, HostMemory& memory, Mirror& mirror)
-      : connection_(connection), memory_(memory), mirror_(mirror) {}
+  HostAllocations(Connection& connection, HostMemory& memory, Mirror& mirror, hipcore::MemoryAdvice& advice)
+      : connection_(connection), memory_(memory), mirror_(mirror), advice_(advice) {}
 
   // As HostMemory's functions.
   hipError_t allocate(HostRange::Kind kind, int device, std::uint64_t bytes, unsigned flags, void*& pointer);
@@ -33,6 +34,7 @@ class HostAllocations {
   Connection& connection_;
   HostMemory& memory_;
   Mirror& mirror_;
+  hipcore::MemoryAdvice& advice_;
 };
 
 }  // namespace tf::proxy

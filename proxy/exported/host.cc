@@ -151,20 +151,6 @@ hipError_t hipHostUnregister(void* pointer) {
   return note_error(client->host_allocations().remove(pointer));
 }
 
-// Kept by nobody: the memory is the host's on either side.
-hipError_t hipMemAdvise(const void* pointer, size_t bytes, hipMemoryAdvise advice, int device) {
-  hipError_t error = hipSuccess;
-  Client* client = client_for(error);
-  if (client == nullptr) return note_error(error);
-  const HostMemory& memory = client->host_memory();
-  const bool managed = memory.is_managed(to_raw(pointer)) && memory.reaches(to_raw(pointer), bytes);
-  const bool known = (advice >= hipMemAdviseSetReadMostly && advice <= hipMemAdviseUnsetAccessedBy) ||
-                     advice == hipMemAdviseSetCoarseGrain || advice == hipMemAdviseUnsetCoarseGrain;
-  if (bytes == 0 || !managed || !known) return note_error(hipErrorInvalidValue);
-  const bool exists = device == hipCpuDeviceId || (device >= 0 && device < client->device_count());
-  return note_error(exists ? hipSuccess : hipErrorInvalidDevice);
-}
-
 hipError_t hipPointerGetAttributes(hipPointerAttribute_t* attributes, const void* pointer) {
   if (attributes == nullptr || pointer == nullptr) return note_error(hipErrorInvalidValue);
   hipError_t error = hipSuccess;

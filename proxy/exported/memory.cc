@@ -45,7 +45,11 @@ hipError_t hipExtMallocWithFlags(ApiCall& call, void** pointer, size_t bytes, un
     if (!call.connected()) return call.finish();
     if (!call.client().lease_mappings().complete()) return call.finish(hipErrorNotSupported);
   }
-  return allocate(call, pointer, bytes);
+  const hipError_t error = allocate(call, pointer, bytes);
+  if (error != hipSuccess || *pointer == nullptr || flags == hipDeviceMallocDefault) return error;
+  // Memory of either kind is the same here; what was asked for can be asked back (hipMemRangeGetAttribute).
+  const hipcore::AdvisedRange all{to_raw(*pointer), bytes, to_raw(*pointer), bytes};
+  return call.finish(call.client().advice().set_coherency(all, hipcore::coherency_of_device(flags)));
 }
 
 hipError_t hipMallocPitch(ApiCall& call, void** pointer, size_t* pitch, size_t width, size_t height) {
@@ -92,19 +96,17 @@ hipError_t hipMallocManaged(ApiCall& call, void** pointer, size_t bytes, unsigne
   return call.finish(error);
 }
 
-// The memory is the host's on either side: there is nothing to move, only arguments to check.
+// The memory is the host's on either side: there is nothing to move, only something to remember.
 hipError_t hipMemPrefetchAsync(ApiCall& call, const void* pointer, size_t bytes, int device,
                                hipStream_t stream) {
   if (!call.connected()) return call.finish();
-  const HostMemory& memory = call.client().host_memory();
-  const std::uint64_t address = to_raw(pointer);
-  if (bytes == 0 || !memory.is_managed(address) || !memory.reaches(address, bytes))
-    return call.finish(hipErrorInvalidValue);
+  const auto memory = call.client().advised(pointer, bytes);
+  if (!memory || !memory->managed || !memory->range.is_sound()) return call.finish(hipErrorInvalidValue);
   std::int32_t ordinal = 0;
   if (device != hipCpuDeviceId && !call.ordinal(device, ordinal)) return call.finish();
   std::uint64_t handle = 0;
   if (!call.translate(protocol::HandleKind::kStream, stream, handle)) return call.finish();
-  return call.finish(hipSuccess);
+  return call.finish(call.client().advice().prefetch(memory, device));
 }
 
 hipError_t hipFree(ApiCall& call, void* pointer) {
@@ -117,6 +119,7 @@ hipError_t hipFree(ApiCall& call, void* pointer) {
   auto found = client.device_memory().find(address);
   if (!found || found->base != address) return call.finish(hipErrorInvalidValue);
   client.unshare(found->device, address);
+  client.advice().forget(found->base, found->bytes);
   // Posted before the block can be handed out again; the worker runs what follows after the device's earlier
   // work.
   protocol::FreeMemoryRequest request{};

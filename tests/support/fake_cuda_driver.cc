@@ -129,8 +129,15 @@ void add_more(Driver& d) {
     if (reinterpret_cast<std::uintptr_t>(pointer) >= (1u << 30)) return Result::INVALID_VALUE;
     // The upper half is the second device's.
     const int device = reinterpret_cast<std::uintptr_t>(pointer) >= (1u << 29) ? 1 : 0;
-    const int number = attribute == kPointerDeviceOrdinal ? device : static_cast<int>(kMemoryDevice);
-    std::memcpy(value, &number, sizeof number);
+    const int number = attribute == kPointerDeviceOrdinal ? device
+                       : attribute == kPointerIsManaged   ? state().managed
+                                                          : static_cast<int>(kMemoryDevice);
+    if (attribute == kPointerRangeStart)
+      std::memcpy(value, &State::kAllocation, sizeof State::kAllocation);
+    else if (attribute == kPointerRangeBytes)
+      std::memcpy(value, &State::kAllocation_bytes, sizeof State::kAllocation_bytes);
+    else
+      std::memcpy(value, &number, sizeof number);
     return asked("PointerGetAttribute");
   };
   d.Memcpy2DAsync = [](const Copy2D* copy, hipStream_t) {
@@ -204,6 +211,18 @@ void add_graphs(Driver& d) {
 // Of physical memory. No number is used twice, in any test.
 std::uintptr_t last_handle = 0;
 
+void add_advice(Driver& d) {
+  d.MemAdvise = [](void*, std::size_t, int, int device) {
+    state().place = device;
+    return asked("MemAdvise");
+  };
+  d.MemRangeGetAttribute = [](void* value, std::size_t bytes, int, void*, std::size_t) {
+    for (std::size_t at = 0; at < bytes; at += sizeof state().place)
+      std::memcpy(static_cast<char*>(value) + at, &state().place, sizeof state().place);
+    return asked("MemRangeGetAttribute");
+  };
+}
+
 // Addresses are given where they are wished for, else at 1 MiB; handles are numbers that count up.
 void add_memory(Driver& d) {
   d.MemAddressReserve = [](void** address, std::size_t, std::size_t, void* wish, unsigned long long) {
@@ -241,7 +260,7 @@ void add_memory(Driver& d) {
   };
   d.MemGetAddressRange = [](void** base, std::size_t* bytes, void*) {
     *base = handle<void*>(State::kAllocation);
-    *bytes = 4096;
+    *bytes = State::kAllocation_bytes;
     return asked("MemGetAddressRange");
   };
   d.IpcGetMemHandle = [](IpcMemoryHandle* made, void* address) {
@@ -277,6 +296,7 @@ void* find(std::string_view wanted) {
     Driver d = special_functions();
     add_more(d);
     add_graphs(d);
+    add_advice(d);
     add_memory(d);
     return d;
   }();

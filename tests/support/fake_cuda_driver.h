@@ -34,7 +34,8 @@ struct State {
   static constexpr std::uintptr_t kFirstStream = 0x8800;
   static constexpr std::uintptr_t kEvent = 0x9900;       // every event
   static constexpr std::uintptr_t kAllocation = 0x4000;  // where every allocation begins
-  static constexpr std::size_t kParameters = 2;          // of every kernel: ints, 8 bytes apart
+  static constexpr std::size_t kAllocation_bytes = 4096;
+  static constexpr std::size_t kParameters = 2;  // of every kernel: ints, 8 bytes apart
 
   std::map<std::string, int> calls;                      // by name without cu
   std::map<std::string, cuda::driver::Result> failures;  // answered in place of success
@@ -58,6 +59,8 @@ struct State {
   std::map<int, int> attributes;                  // of every device, besides those that tests seldom change
   cuda::driver::AllocationProperties physical{};  // of MemCreate
   cuda::driver::AllocationProperties granular{};  // of MemGetAllocationGranularity
+  int managed = 0;                                // every allocation is
+  int place = hipInvalidDeviceId;                 // where memory was advised to be
   int range_type = 0;                             // of MemGetHandleForAddressRange
   static constexpr int kRangeHandle = 77;         // its descriptor
   int flush_scope = 0;

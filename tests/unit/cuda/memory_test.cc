@@ -105,6 +105,59 @@ TEST_F(CudaMemory, ImportedMemoryIsExportedByItsDescriptor) {
   EXPECT_EQ(hipMemImportFromShareableHandle(&imported, &ends[0], kType), hipErrorInvalidValue);
 }
 
+TEST_F(CudaMemory, AdviceIsTheDriversToKeepAndToTell) {
+  driver_->managed = 1;
+  void* const memory = at(State::kAllocation);
+  int places[2] = {77, 77};
+  const auto asked = [&](hipMemRangeAttribute attribute, std::size_t bytes) {
+    return hipMemRangeGetAttribute(places, bytes, attribute, memory, 64);
+  };
+  EXPECT_EQ(asked(hipMemRangeAttributePreferredLocation, 4), hipSuccess);
+  EXPECT_EQ(places[0], hipInvalidDeviceId);
+  EXPECT_EQ(hipMemAdvise(memory, 64, hipMemAdviseSetAccessedBy, 1), hipSuccess);
+  EXPECT_EQ(asked(hipMemRangeAttributeAccessedBy, 8), hipSuccess);
+  EXPECT_EQ(places[0], 1);
+  EXPECT_EQ(places[1], 1);
+  driver_->place = State::kDevices;
+  EXPECT_EQ(asked(hipMemRangeAttributeLastPrefetchLocation, 4), hipSuccess);
+  EXPECT_EQ(places[0], hipInvalidDeviceId) << "none of HIP's";
+  EXPECT_EQ(hipMemAdvise(memory, 64, hipMemAdviseSetReadMostly, 99), hipSuccess) << "no device is looked at";
+  EXPECT_EQ(driver_->place, hipCpuDeviceId);
+  driver_->calls.clear();
+  EXPECT_EQ(asked(hipMemRangeAttributeReadMostly, 8), hipErrorInvalidValue);
+  EXPECT_EQ(asked(hipMemRangeAttributeAccessedBy, 7), hipErrorInvalidValue);
+  EXPECT_EQ(hipMemAdvise(memory, 64, hipMemAdviseSetAccessedBy, State::kDevices), hipErrorInvalidDevice);
+  EXPECT_EQ(calls("MemAdvise") + calls("MemRangeGetAttribute"), 0);
+  driver_->failures["MemRangeGetAttribute"] = cuda::driver::Result::INVALID_VALUE;
+  EXPECT_EQ(asked(hipMemRangeAttributeReadMostly, 4), hipErrorInvalidValue);
+}
+
+TEST_F(CudaMemory, CoherencyIsKeptHere) {
+  driver_->managed = 1;
+  void* const memory = at(State::kAllocation);
+  int mode = 77;
+  const auto ask = [&] {
+    return hipMemRangeGetAttribute(&mode, sizeof mode, hipMemRangeAttributeCoherencyMode, memory, 64);
+  };
+  EXPECT_EQ(ask(), hipSuccess);
+  EXPECT_EQ(mode, static_cast<int>(hipMemRangeCoherencyModeFineGrain));
+  EXPECT_EQ(hipMemAdvise(memory, 64, hipMemAdviseSetCoarseGrain, 0), hipSuccess);
+  EXPECT_EQ(ask(), hipSuccess);
+  EXPECT_EQ(mode, static_cast<int>(hipMemRangeCoherencyModeCoarseGrain));
+  EXPECT_EQ(hipFree(memory), hipSuccess);
+  EXPECT_EQ(ask(), hipSuccess) << "the driver that only remembers still has it";
+  EXPECT_EQ(mode, static_cast<int>(hipMemRangeCoherencyModeFineGrain));
+  EXPECT_EQ(calls("MemAdvise"), 0);
+  driver_->managed = 0;
+  EXPECT_EQ(ask(), hipSuccess);
+  EXPECT_EQ(mode, static_cast<int>(hipMemRangeCoherencyModeCoarseGrain)) << "the device's";
+  EXPECT_EQ(hipMemAdvise(memory, 64, hipMemAdviseSetCoarseGrain, 0), hipErrorInvalidValue);
+  void* data = &mode;
+  std::size_t bytes = sizeof mode;
+  hipMemRangeAttribute attribute = hipMemRangeAttributeCoherencyMode;
+  EXPECT_EQ(hipMemRangeGetAttributes(&data, &bytes, &attribute, 1, memory, 64), hipErrorInvalidValue);
+}
+
 // What a child that is not the exporter makes of the handle; its exit code.
 template <typename Body>
 int in_child(Body&& body) {

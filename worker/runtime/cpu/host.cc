@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pinned and registered host memory, managed memory's advice, and what is known of a pointer.
+// Pinned and registered host memory, and what is known of a pointer.
 #include <cstdint>
 #include <cstring>
 
@@ -106,13 +106,6 @@ hipError_t pointer_attribute(void* data, hipPointer_attribute attribute, void* p
   }
 }
 
-// The whole range lies in one managed allocation.
-bool managed(const void* pointer, std::size_t bytes) {
-  const auto known = Runtime::get().memory.find(pointer);
-  return known && known->kind == MemoryKind::kManaged && bytes > 0 &&
-         reinterpret_cast<std::uintptr_t>(pointer) - known->base + bytes <= known->bytes;
-}
-
 hipError_t free_host(void* pointer) { return release(pointer); }
 
 }  // namespace
@@ -123,26 +116,5 @@ using namespace tf::cpu;
 extern "C" {
 
 #include "worker/runtime/common/host_functions.inc"
-
-// One memory for all: there is nothing to move, only arguments to check.
-hipError_t hipMemPrefetchAsync(const void* pointer, size_t bytes, int device, hipStream_t stream_handle) {
-  return api([&] {
-    if (!managed(pointer, bytes)) return hipErrorInvalidValue;
-    if (device != hipCpuDeviceId && !Runtime::get().valid_device(device)) return hipErrorInvalidDevice;
-    std::shared_ptr<Stream> stream;
-    return find_stream(stream_handle, stream);
-  });
-}
-
-hipError_t hipMemAdvise(const void* pointer, size_t bytes, hipMemoryAdvise advice, int device) {
-  return api([&] {
-    if (!managed(pointer, bytes)) return hipErrorInvalidValue;
-    const bool known = (advice >= hipMemAdviseSetReadMostly && advice <= hipMemAdviseUnsetAccessedBy) ||
-                       advice == hipMemAdviseSetCoarseGrain || advice == hipMemAdviseUnsetCoarseGrain;
-    if (!known) return hipErrorInvalidValue;
-    return device == hipCpuDeviceId || Runtime::get().valid_device(device) ? hipSuccess
-                                                                           : hipErrorInvalidDevice;
-  });
-}
 
 }  // extern "C"

@@ -61,6 +61,7 @@ hipError_t release(void* pointer) {
   static_cast<void>(runtime.synchronize());
   const auto removed = runtime.memory.remove(pointer);
   if (!removed) return hipErrorInvalidValue;  // another thread freed it meanwhile
+  runtime.advice.forget(removed->base, removed->bytes);
   release_pages(*removed);
   return hipSuccess;
 }

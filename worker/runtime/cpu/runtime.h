@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "hipcore/memory/memory_advice.h"
 #include "worker/runtime/common/thread_state.h"
 #include "worker/runtime/cpu/handle_table.h"
 #include "worker/runtime/cpu/memory_map.h"
@@ -129,6 +130,7 @@ class Runtime {
   HandleTable<Function, hipFunction_t> functions;
   HandleTable<Pool, hipMemPool_t> pools;
   MemoryMap memory;
+  hipcore::MemoryAdvice advice;
   std::mutex sharing;  // held while an allocation becomes a memory file
 
   VirtualMemory& virtual_memory() { return *virtual_memory_; }

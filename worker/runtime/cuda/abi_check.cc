@@ -106,7 +106,11 @@ static_assert(same<hipMemPoolAttrReleaseThreshold, CU_MEMPOOL_ATTR_RELEASE_THRES
 static_assert(same<hipMemPoolAttrUsedMemHigh, CU_MEMPOOL_ATTR_USED_MEM_HIGH>());
 static_assert(same<hipMemAdviseSetReadMostly, CU_MEM_ADVISE_SET_READ_MOSTLY>());
 static_assert(same<hipMemAdviseUnsetAccessedBy, CU_MEM_ADVISE_UNSET_ACCESSED_BY>());
+static_assert(same<hipMemRangeAttributeReadMostly, CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY>());
+static_assert(
+    same<hipMemRangeAttributeLastPrefetchLocation, CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION>());
 static_assert(same<hipCpuDeviceId, CU_DEVICE_CPU>());
+static_assert(same<hipInvalidDeviceId, CU_DEVICE_INVALID>());
 static_assert(same<hipFuncCachePreferShared, CU_FUNC_CACHE_PREFER_SHARED>());
 static_assert(same<hipFuncCachePreferL1, CU_FUNC_CACHE_PREFER_L1>());
 static_assert(same<hipFuncCachePreferEqual, CU_FUNC_CACHE_PREFER_EQUAL>());

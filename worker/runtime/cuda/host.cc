@@ -24,7 +24,8 @@ hipError_t allocate_host(void** pointer, std::size_t bytes, unsigned flags) {
   if (bytes == 0) return hipSuccess;
   const unsigned combined = flags & hipHostMallocWriteCombined ? driver::kHostWriteCombined : 0;
   const hipError_t status = check(cu().MemHostAlloc(pointer, bytes, kAlways | combined));
-  if (status == hipSuccess) Runtime::get().host_memory.add(*pointer, bytes, flags);
+  if (status == hipSuccess)
+    Runtime::get().host_memory.add(*pointer, bytes, flags, hipcore::coherency_of_host(flags));
   return status;
 }
 
@@ -41,7 +42,8 @@ hipError_t register_host(void* pointer, std::size_t bytes, unsigned flags) {
   if (bytes > UINTPTR_MAX - reinterpret_cast<std::uintptr_t>(pointer)) return hipErrorInvalidValue;
   const hipError_t status =
       check(cu().MemHostRegister(pointer, bytes, kAlways | (flags & hipHostRegisterIoMemory)));
-  if (status == hipSuccess) Runtime::get().host_memory.add(pointer, bytes, flags);
+  if (status == hipSuccess)
+    Runtime::get().host_memory.add(pointer, bytes, flags, hipcore::coherency_of_registered(flags));
   return status;
 }
 

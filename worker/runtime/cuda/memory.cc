@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // hipMalloc, hipFree, managed memory and the questions about device memory.
 #include "worker/runtime/cuda/api.h"
-#include "worker/runtime/cuda/graphs.h"
-#include "worker/runtime/cuda/streams.h"
 
 namespace tf::cuda {
 namespace {
@@ -15,9 +13,29 @@ hipError_t allocate(void** pointer, std::size_t bytes) {
   return bytes == 0 ? hipSuccess : check(cu().MemAlloc(pointer, bytes));
 }
 
+// All of the device's memory is the same; what was asked for can be asked back (hipMemRangeGetAttribute).
+hipError_t allocate_with_flags(void** pointer, std::size_t bytes, unsigned flags) {
+  if (flags > hipMallocSignalMemory) return hipErrorInvalidValue;
+  if (flags == hipMallocSignalMemory && bytes != 8) return hipErrorInvalidValue;
+  const hipError_t status = allocate(pointer, bytes);
+  if (status != hipSuccess || !*pointer || flags == hipDeviceMallocDefault) return status;
+  const auto base = reinterpret_cast<std::uintptr_t>(*pointer);
+  return Runtime::get().advice.set_coherency({base, bytes, base, bytes}, hipcore::coherency_of_device(flags));
+}
+
+// What was said of memory that is about to go.
+void forget_advice(void* pointer) {
+  hipcore::MemoryAdvice& advice = Runtime::get().advice;
+  void* base = nullptr;
+  std::size_t bytes = 0;
+  if (!advice.any() || cu().MemGetAddressRange(&base, &bytes, pointer) != driver::Result::SUCCESS) return;
+  if (base == pointer) advice.forget(reinterpret_cast<std::uintptr_t>(base), bytes);
+}
+
 // As AMD's runtime, any kind of memory that has an allocating function.
 hipError_t release(void* pointer) {
   if (!pointer) return hipSuccess;
+  forget_advice(pointer);
   const driver::Result result = cu().MemFree(pointer);
   if (result != driver::Result::INVALID_VALUE) return check(result);
   if (cu().MemFreeHost(pointer) != driver::Result::SUCCESS) return hip_error(result);
@@ -61,12 +79,6 @@ hipError_t address_range(void** base, std::size_t* bytes, void* pointer) {
   return hipSuccess;
 }
 
-bool valid_place(int device) { return device == hipCpuDeviceId || Runtime::get().valid_device(device); }
-
-driver::Device place(int device) {
-  return device == hipCpuDeviceId ? hipCpuDeviceId : Runtime::get().device(device).handle;
-}
-
 }  // namespace
 }  // namespace tf::cuda
 
@@ -79,11 +91,7 @@ hipError_t hipMalloc(void** pointer, size_t bytes) {
 }
 
 hipError_t hipExtMallocWithFlags(void** pointer, size_t bytes, unsigned flags) {
-  return api([&] {
-    if (flags > hipMallocSignalMemory) return hipErrorInvalidValue;
-    if (flags == hipMallocSignalMemory && bytes != 8) return hipErrorInvalidValue;
-    return allocate(pointer, bytes);
-  });
+  return api([&] { return allocate_with_flags(pointer, bytes, flags); });
 }
 
 hipError_t hipMallocManaged(void** pointer, size_t bytes, unsigned flags) {
@@ -132,28 +140,6 @@ hipError_t hipMemPtrGetInfo(void* pointer, size_t* bytes) {
     if (!bytes || address_range(&base, bytes, pointer) != hipSuccess || base != pointer)
       return hipErrorInvalidValue;
     return hipSuccess;
-  });
-}
-
-hipError_t hipMemPrefetchAsync(const void* pointer, size_t bytes, int device, hipStream_t stream) {
-  return api([&] {
-    if (!pointer || bytes == 0) return hipErrorInvalidValue;
-    if (!valid_place(device)) return hipErrorInvalidDevice;
-    if (!is_stream(stream)) return kUnknownStream;
-    if (const hipError_t refused = refuse_captured(stream)) return refused;
-    return check(cu().MemPrefetchAsync(const_cast<void*>(pointer), bytes, place(device), stream));
-  });
-}
-
-hipError_t hipMemAdvise(const void* pointer, size_t bytes, hipMemoryAdvise advice, int device) {
-  return api([&] {
-    if (!pointer || bytes == 0) return hipErrorInvalidValue;
-    if (!valid_place(device)) return hipErrorInvalidDevice;
-    // Coherence by grain is AMD's; memory here is always coherent.
-    if (advice == hipMemAdviseSetCoarseGrain || advice == hipMemAdviseUnsetCoarseGrain) return hipSuccess;
-    if (advice < hipMemAdviseSetReadMostly || advice > hipMemAdviseUnsetAccessedBy)
-      return hipErrorInvalidValue;
-    return check(cu().MemAdvise(const_cast<void*>(pointer), bytes, advice, place(device)));
   });
 }
 

@@ -85,6 +85,7 @@ hipError_t Runtime::reset(int ordinal) {
   remove_modules(ordinal);
   remove_streams(ordinal);
   host_memory.clear();
+  advice.forget(0, UINT64_MAX);
   const std::lock_guard lock(mutex_);
   device.flags.store(0, std::memory_order_relaxed);
   if (!device.context.load(std::memory_order_relaxed)) return hipSuccess;

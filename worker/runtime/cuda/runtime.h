@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "hipcore/memory/memory_advice.h"
 #include "worker/runtime/common/thread_state.h"
 #include "worker/runtime/cuda/driver.h"
 #include "worker/runtime/cuda/host_memory.h"
@@ -73,6 +74,7 @@ class Runtime {
   hipError_t synchronize_all();
 
   HostMemory host_memory;
+  hipcore::MemoryAdvice advice;  // of how coherent memory is
 
  private:
   Runtime();

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// MemoryAdvice beside a model that keeps an answer for every page; and its limit.
+#include "hipcore/memory/memory_advice.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <random>
+#include <vector>
+
+namespace tf::hipcore {
+namespace {
+
+constexpr std::uint64_t kBase = std::uint64_t{1} << 32;
+
+// Pages [first, first + count) of an allocation of so many.
+AdvisedMemory pages(std::uint64_t first, std::uint64_t count, std::uint64_t of) {
+  AdvisedMemory memory;
+  memory.range = {kBase, of * kAdvisedPageBytes, kBase + first * kAdvisedPageBytes,
+                  count * kAdvisedPageBytes};
+  memory.managed = true;
+  return memory;
+}
+
+int ask(const MemoryAdvice& advice, hipMemRangeAttribute attribute, const AdvisedMemory& memory) {
+  int value = 77;
+  EXPECT_EQ(advice.get(memory, attribute, &value, sizeof value), hipSuccess);
+  return value;
+}
+
+TEST(MemoryAdvice, IsKeptForEveryPage) {
+  constexpr std::uint64_t kPages = 24;
+  constexpr int kDevices = 3;
+  MemoryAdvice advice;
+  std::array<int, kPages> preferred;
+  std::array<int, kPages> read_mostly{};
+  preferred.fill(hipInvalidDeviceId);
+  std::mt19937 random(5);
+  for (int round = 0; round < 5000; ++round) {
+    const std::uint64_t first = random() % kPages;
+    const std::uint64_t count = 1 + random() % (kPages - first);
+    const AdvisedMemory memory = pages(first, count, kPages);
+    const auto fill = [&](auto& model, int value) { std::fill_n(model.begin() + first, count, value); };
+    const int device = static_cast<int>(random() % kDevices);
+    const auto say = [&](hipMemoryAdvise what) {
+      EXPECT_EQ(advice.advise(memory, what, device, kDevices), hipSuccess);
+    };
+    switch (random() % 8) {
+      case 0: fill(preferred, device), say(hipMemAdviseSetPreferredLocation); break;
+      case 1: fill(preferred, hipInvalidDeviceId), say(hipMemAdviseUnsetPreferredLocation); break;
+      case 2: fill(read_mostly, 1), say(hipMemAdviseSetReadMostly); break;
+      case 3: fill(read_mostly, 0), say(hipMemAdviseUnsetReadMostly); break;
+      default: {
+        const int* const begin = preferred.data() + first;
+        const bool same = std::count(begin, begin + count, *begin) == static_cast<long>(count);
+        ASSERT_EQ(ask(advice, hipMemRangeAttributePreferredLocation, memory),
+                  same ? *begin : hipInvalidDeviceId);
+        const int* const flags = read_mostly.data() + first;
+        ASSERT_EQ(ask(advice, hipMemRangeAttributeReadMostly, memory),
+                  *std::min_element(flags, flags + count));
+      }
+    }
+  }
+  advice.forget(kBase, kPages * kAdvisedPageBytes);
+  EXPECT_FALSE(advice.any());
+}
+
+TEST(MemoryAdvice, HasALimit) {
+  constexpr std::uint64_t kPages = 4 * kAdvisedRangesMax;
+  MemoryAdvice advice;
+  std::size_t kept = 0;
+  while (kept < kPages / 2 &&
+         advice.advise(pages(2 * kept, 1, kPages), hipMemAdviseSetReadMostly, 0, 1) == hipSuccess)
+    ++kept;
+  EXPECT_EQ(kept, kAdvisedRangesMax);
+  const AdvisedMemory more = pages(2 * kept, 1, kPages);
+  EXPECT_EQ(advice.advise(more, hipMemAdviseSetReadMostly, 0, 1), hipErrorOutOfMemory);
+  EXPECT_EQ(ask(advice, hipMemRangeAttributeReadMostly, more), 0);
+  EXPECT_EQ(ask(advice, hipMemRangeAttributeReadMostly, pages(0, 1, kPages)), 1);
+  // What makes one of many is welcome.
+  EXPECT_EQ(advice.advise(pages(0, 1, kPages), hipMemAdviseUnsetReadMostly, 0, 1), hipSuccess);
+  EXPECT_EQ(advice.advise(more, hipMemAdviseSetReadMostly, 0, 1), hipSuccess);
+}
+
+}  // namespace
+}  // namespace tf::hipcore

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Advice on memory. One memory serves all devices, so there is nothing to move; what was said is kept and
+// given back.
+#include <cstdint>
+#include <optional>
+
+#include "worker/runtime/cpu/api.h"
+#include "worker/runtime/cpu/runtime.h"
+
+namespace tf::cpu {
+namespace {
+
+hipMemRangeCoherencyMode coherency_of(const Allocation& allocation) {
+  switch (allocation.kind) {
+    case MemoryKind::kManaged: return hipMemRangeCoherencyModeFineGrain;
+    case MemoryKind::kHost: return hipcore::coherency_of_host(allocation.flags);
+    case MemoryKind::kRegistered: return hipcore::coherency_of_registered(allocation.flags);
+    case MemoryKind::kDevice: return hipcore::coherency_of_device(allocation.flags);
+    default: return hipMemRangeCoherencyModeCoarseGrain;
+  }
+}
+
+std::optional<hipcore::AdvisedMemory> memory_at(const void* pointer, std::size_t bytes) {
+  const auto allocation = Runtime::get().memory.find(pointer);
+  if (!allocation) return std::nullopt;
+  return hipcore::AdvisedMemory{{allocation->base, allocation->bytes, address_of(pointer), bytes},
+                                coherency_of(*allocation),
+                                allocation->kind == MemoryKind::kManaged};
+}
+
+hipError_t prefetch(const void* pointer, std::size_t bytes, int device, hipStream_t handle) {
+  Runtime& runtime = Runtime::get();
+  const auto memory = memory_at(pointer, bytes);
+  if (!memory || !memory->managed || !memory->range.is_sound()) return hipErrorInvalidValue;
+  if (device != hipCpuDeviceId && !runtime.valid_device(device)) return hipErrorInvalidDevice;
+  std::shared_ptr<Stream> stream;
+  if (const hipError_t status = find_stream(handle, stream)) return status;
+  return runtime.advice.prefetch(memory, device);
+}
+
+}  // namespace
+}  // namespace tf::cpu
+
+using namespace tf::cpu;
+
+extern "C" {
+
+hipError_t hipMemPrefetchAsync(const void* pointer, size_t bytes, int device, hipStream_t stream) {
+  return api([&] { return prefetch(pointer, bytes, device, stream); });
+}
+
+hipError_t hipMemAdvise(const void* pointer, size_t bytes, hipMemoryAdvise advice, int device) {
+  return api([&] {
+    Runtime& runtime = Runtime::get();
+    return runtime.advice.advise(memory_at(pointer, bytes), advice, device, runtime.device_count());
+  });
+}
+
+hipError_t hipMemRangeGetAttribute(void* data, size_t data_bytes, hipMemRangeAttribute attribute,
+                                   const void* pointer, size_t bytes) {
+  return api(
+      [&] { return Runtime::get().advice.get(memory_at(pointer, bytes), attribute, data, data_bytes); });
+}
+
+hipError_t hipMemRangeGetAttributes(void** data, size_t* data_bytes, hipMemRangeAttribute* attributes,
+                                    size_t count, const void* pointer, size_t bytes) {
+  return api([&] {
+    return Runtime::get().advice.get(memory_at(pointer, bytes), attributes, data, data_bytes, count);
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// Advice on memory. The driver keeps it and answers, but for how coherent memory is: that is AMD's
+// distinction, all of managed memory is coherent here, and what a program said of it is kept and given back.
+#include <cstring>
+#include <optional>
+
+#include "worker/runtime/cuda/api.h"
+#include "worker/runtime/cuda/graphs.h"
+#include "worker/runtime/cuda/streams.h"
+
+namespace tf::cuda {
+namespace {
+
+bool is_place(int device) { return device == hipCpuDeviceId || Runtime::get().valid_device(device); }
+
+// What the driver does not look at may be any number.
+driver::Device place(int device) {
+  return Runtime::get().valid_device(device) ? Runtime::get().device(device).handle : hipCpuDeviceId;
+}
+
+// HIP's ordinal of a place that the driver names.
+int ordinal_of(driver::Device place) {
+  if (place == hipCpuDeviceId) return hipCpuDeviceId;
+  for (int ordinal = 0; ordinal < Runtime::get().device_count(); ++ordinal)
+    if (Runtime::get().device(ordinal).handle == place) return ordinal;
+  return hipInvalidDeviceId;
+}
+
+template <typename Value>
+bool ask(const void* pointer, int attribute, Value& value) {
+  return cu().PointerGetAttribute(&value, attribute, const_cast<void*>(pointer)) == driver::Result::SUCCESS;
+}
+
+// Nothing: neither we nor the driver know the memory.
+std::optional<hipcore::AdvisedMemory> memory_at(const void* pointer, std::size_t bytes) {
+  if (const auto host = Runtime::get().host_memory.advised(pointer, bytes)) return host;
+  unsigned type = 0;
+  unsigned managed = 0;
+  void* base = nullptr;
+  std::size_t all_bytes = 0;
+  const bool known = pointer != nullptr && ask(pointer, driver::kPointerMemoryType, type) &&
+                     ask(pointer, driver::kPointerIsManaged, managed) &&
+                     ask(pointer, driver::kPointerRangeStart, base) &&
+                     ask(pointer, driver::kPointerRangeBytes, all_bytes);
+  if (!known) return std::nullopt;
+  hipcore::AdvisedMemory memory;
+  memory.range = {reinterpret_cast<std::uintptr_t>(base), all_bytes,
+                  reinterpret_cast<std::uintptr_t>(pointer), bytes};
+  memory.managed = managed != 0;
+  const bool coherent = memory.managed || type == driver::kMemoryHost;
+  memory.coherency = coherent ? hipMemRangeCoherencyModeFineGrain : hipMemRangeCoherencyModeCoarseGrain;
+  return memory;
+}
+
+hipError_t prefetch(const void* pointer, std::size_t bytes, int device, hipStream_t stream) {
+  if (!pointer || bytes == 0) return hipErrorInvalidValue;
+  if (!is_place(device)) return hipErrorInvalidDevice;
+  if (!is_stream(stream)) return kUnknownStream;
+  if (const hipError_t refused = refuse_captured(stream)) return refused;
+  return check(cu().MemPrefetchAsync(const_cast<void*>(pointer), bytes, place(device), stream));
+}
+
+hipError_t advise(const void* pointer, std::size_t bytes, hipMemoryAdvise advice, int device) {
+  Runtime& runtime = Runtime::get();
+  if (advice == hipMemAdviseSetCoarseGrain || advice == hipMemAdviseUnsetCoarseGrain)
+    return runtime.advice.advise(memory_at(pointer, bytes), advice, device, runtime.device_count());
+  if (hipcore::names_device(advice) && !is_place(device)) return hipErrorInvalidDevice;
+  if (!pointer || bytes == 0) return hipErrorInvalidValue;
+  if (advice < hipMemAdviseSetReadMostly || advice > hipMemAdviseUnsetAccessedBy) return hipErrorInvalidValue;
+  return check(cu().MemAdvise(const_cast<void*>(pointer), bytes, advice, place(device)));
+}
+
+// HIP's numbers of the attributes are the driver's.
+hipError_t get_from_driver(void* data, std::size_t data_bytes, hipMemRangeAttribute attribute,
+                           const void* pointer, std::size_t bytes) {
+  const hipError_t status =
+      check(cu().MemRangeGetAttribute(data, data_bytes, attribute, const_cast<void*>(pointer), bytes));
+  if (status != hipSuccess || attribute == hipMemRangeAttributeReadMostly) return status;
+  auto* const places = static_cast<char*>(data);
+  for (std::size_t at = 0; at < data_bytes; at += sizeof(int)) {
+    driver::Device place = 0;
+    std::memcpy(&place, places + at, sizeof place);
+    const int ordinal = ordinal_of(place);
+    std::memcpy(places + at, &ordinal, sizeof ordinal);
+  }
+  return hipSuccess;
+}
+
+hipError_t get_attribute(void* data, std::size_t data_bytes, hipMemRangeAttribute attribute,
+                         const void* pointer, std::size_t bytes) {
+  if (!data || !pointer || bytes == 0 || !hipcore::takes_attribute(attribute, data_bytes))
+    return hipErrorInvalidValue;
+  if (attribute == hipMemRangeAttributeCoherencyMode)
+    return Runtime::get().advice.get(memory_at(pointer, bytes), attribute, data, data_bytes);
+  return get_from_driver(data, data_bytes, attribute, pointer, bytes);
+}
+
+// Of memory that is not managed even the coherency is not told, as AMD's runtime.
+hipError_t get_attributes(void** data, const std::size_t* data_bytes, const hipMemRangeAttribute* attributes,
+                          std::size_t count, const void* pointer, std::size_t bytes) {
+  if (!hipcore::takes_attributes(data, data_bytes, attributes, count)) return hipErrorInvalidValue;
+  const auto memory = memory_at(pointer, bytes);
+  if (!memory || !memory->managed) return hipErrorInvalidValue;
+  for (std::size_t i = 0; i < count; ++i)
+    if (const hipError_t status = get_attribute(data[i], data_bytes[i], attributes[i], pointer, bytes))
+      return status;
+  return hipSuccess;
+}
+
+}  // namespace
+}  // namespace tf::cuda
+
+using namespace tf::cuda;
+
+extern "C" {
+
+hipError_t hipMemPrefetchAsync(const void* pointer, size_t bytes, int device, hipStream_t stream) {
+  return api([&] { return prefetch(pointer, bytes, device, stream); });
+}
+
+hipError_t hipMemAdvise(const void* pointer, size_t bytes, hipMemoryAdvise advice, int device) {
+  return api([&] { return advise(pointer, bytes, advice, device); });
+}
+
+hipError_t hipMemRangeGetAttribute(void* data, size_t data_bytes, hipMemRangeAttribute attribute,
+                                   const void* pointer, size_t bytes) {
+  return api([&] { return get_attribute(data, data_bytes, attribute, pointer, bytes); });
+}
+
+hipError_t hipMemRangeGetAttributes(void** data, size_t* data_bytes, hipMemRangeAttribute* attributes,
+                                    size_t count, const void* pointer, size_t bytes) {
+  return api([&] { return get_attributes(data, data_bytes, attributes, count, pointer, bytes); });
+}
+
+}  // extern "C"
