@@ -43,6 +43,23 @@ class WorkerDeath(FaultTest):
     def test_session_killed_while_the_client_is_idle(self):
         self.strike("tcp", ("hold", MIB), "holding", False)
 
+    # In whatever code, and whatever the signal: who was served, and with which device, stands in the log.
+    def test_the_log_names_whose_session_a_signal_ended(self):
+        for transport in ("shm", "tcp"):
+            for number in (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGKILL):
+                with self.subTest(f"{transport} {number.name}"), Worker() as worker:
+                    serving = worker.children()[0]
+                    with worker.client(transport, "hold", MIB) as client:
+                        client.expect("holding", 20)
+                        os.kill(serving, number)
+                        self.assertTrue(eventually(lambda: "killed by signal" in worker.log(), 10), worker.log())
+                        ended = [line for line in worker.log().splitlines() if "killed by signal" in line]
+                        self.assertEqual(len(ended), 1, ended)
+                        self.assertIn(f'("fault_client"[{client.pid}] over {transport}, device 0) ended: '
+                                      f"killed by signal {number.value} (", ended[0])
+                        client.poke()
+                        client.wait(20)
+
     def test_supervisor_killed(self):
         for transport, arguments, until in (("shm", ("copy-in", COPY_BYTES), "copying"),
                                             ("tcp", ("copy-out", COPY_BYTES), "copying"),

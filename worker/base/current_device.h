@@ -5,6 +5,9 @@
 
 #include <hip/hip_runtime_api.h>
 
+#include <atomic>
+#include <cstdint>
+
 #include "hipcore/wire/device_snapshot.h"
 #include "hipcore/wire/gen/hip_table.h"
 #include "worker/base/own_calls.h"
@@ -22,10 +25,15 @@ class CurrentDevice {
   int get() const { return device_; }  // negative: not known
   int count() const { return static_cast<int>(snapshot_.devices.size()); }
 
+  // From now on `shown` is the current device's number and 1 more, for who looks at it from outside. It
+  // outlives this.
+  void show(std::atomic<std::int32_t>& shown) { shown_ = &shown; }
+
   // Makes `device` current.
   hipError_t use(int device) {
     if (device == device_) return hipSuccess;
     if (device < 0 || device >= count()) return hipErrorInvalidDevice;
+    if (shown_ != nullptr) shown_->store(device + 1, std::memory_order_relaxed);  // read when we have ended
     const hipError_t error = hip_.hipSetDevice(device);
     device_ = error == hipSuccess ? device : -1;
     return error;
@@ -39,6 +47,7 @@ class CurrentDevice {
   const protocol::HipTable& hip_;
   OwnCalls& own_calls_;
   const protocol::WorkerSnapshot& snapshot_;
+  std::atomic<std::int32_t>* shown_ = nullptr;
   int device_ = -1;
 };
 

@@ -29,6 +29,7 @@
 #include "transport/net/transport.h"
 #include "worker/base/channel.h"
 #include "worker/base/exit_codes.h"
+#include "worker/base/last_words.h"
 #include "worker/base/log.h"
 #include "worker/base/notices.h"
 #include "worker/base/runtime_library.h"
@@ -63,10 +64,14 @@ bool control_ended(int control) {
   return ::poll(&polled, 1, 0) > 0;
 }
 
-std::string describe(const Client& client) {
-  return fmt::format("session {} (\"{}\"[{}], HIP {}, over {})", client.session_id, client.hello.program,
-                     client.hello.pid, client.hello.hip_major,
+std::string program_of(const Client& client) {
+  return fmt::format("\"{}\"[{}], HIP {}, over {}", client.hello.program, client.hello.pid,
+                     client.hello.hip_major,
                      client.transport != nullptr ? client.transport->name() : "no transport");
+}
+
+std::string describe(const Client& client) {
+  return fmt::format("session {} ({})", client.session_id, program_of(client));
 }
 
 // Whether this client can be served, and through which transport.
@@ -238,12 +243,13 @@ struct FailureTeller {
 };
 
 int serve(Client& client, const RuntimeLibrary& runtime, protocol::WorkerSnapshot& snapshot,
-          const DispatchTable& handlers, bool verbose) {
+          const DispatchTable& handlers, LastWords& words, bool verbose) {
   Status status = greet(client, snapshot);
   if (!status.is_ok()) {
     if (!client.quiet) log("{} refused: {}", describe(client), status.to_string());
     return kExitNoClient;
   }
+  words.serve(program_of(client));
   Result<std::unique_ptr<Endpoint>> endpoint = gather_lanes(client);
   if (!endpoint) {
     if (!client.quiet) log("{} could not start: {}", describe(client), endpoint.status().to_string());
@@ -255,6 +261,7 @@ int serve(Client& client, const RuntimeLibrary& runtime, protocol::WorkerSnapsho
   SessionSetup setup{
       runtime.hip(), runtime.optional(), snapshot, **endpoint, &broker, std::move(client.lease_socket)};
   auto* executor = std::make_unique<Executor>(std::move(setup), handlers).release();
+  executor->state().device.show(words.device());
   if (runtime.optional().tell_failures != nullptr)
     runtime.optional().tell_failures(
         &FailureTeller::tell,
@@ -292,7 +299,8 @@ Result<Client> wait_for_client() {
 }  // namespace
 
 int run_session_process(const Options& options, const DispatchTable& handlers) {
-  if (::fcntl(kSessionChannelFd, F_SETFD, FD_CLOEXEC) != 0) {
+  Result<LastWords> words = LastWords::open(net::OwnedFd(kLastWordsFd));
+  if (!words || ::fcntl(kSessionChannelFd, F_SETFD, FD_CLOEXEC) != 0) {
     log("--session is hip-worker's own option");
     return 2;
   }
@@ -317,7 +325,7 @@ int run_session_process(const Options& options, const DispatchTable& handlers) {
   if (!client) return 0;
   // Limits how long an unreachable client host goes unnoticed; works without it too.
   static_cast<void>(net::watch_silence(client->control.get(), options.io_timeout));
-  return serve(*client, *runtime, snapshot, handlers, options.verbose);
+  return serve(*client, *runtime, snapshot, handlers, *words, options.verbose);
 }
 
 }  // namespace tf::worker

@@ -320,10 +320,12 @@ void Supervisor::read_signals() {
 // that a flood of them silences the next.
 void Supervisor::log_end(const Child& child, int status) {
   const int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  if (options_.verbose) return log("session {} ended: {}", child.session_id, how_it_ended(status));
+  std::string whose = child.words.read();
+  if (!whose.empty()) whose = fmt::format(" ({})", whose);
+  if (options_.verbose) return log("session {}{} ended: {}", child.session_id, whose, how_it_ended(status));
   if (code == 0) return;
   if (code == kExitNoClient) return static_cast<void>(intake_.log().allow(LogLimit::Clock::now()));
-  intake_.log().line("session {} ended: {}", child.session_id, how_it_ended(status));
+  intake_.log().line("session {}{} ended: {}", child.session_id, whose, how_it_ended(status));
 }
 
 void Supervisor::reap() {
@@ -368,6 +370,9 @@ void Supervisor::spawn_spares() {
 Status Supervisor::spawn() {
   Result<ChannelPair> channel = make_channel();
   if (!channel) return channel.status();
+  net::OwnedFd words_file;
+  Result<LastWords> words = LastWords::make(words_file);
+  if (!words) return words.status();
   std::vector<std::string> arguments = session_arguments(options_);
   std::vector<char*> argv;
   for (std::string& argument : arguments) argv.push_back(argument.data());
@@ -387,8 +392,10 @@ Status Supervisor::spawn() {
   ::posix_spawnattr_setpgroup(&attributes, 0);
   ::posix_spawnattr_setflags(&attributes,
                              POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
-  // The copy made by dup2 is not close-on-exec; every other descriptor of ours is.
+  // The copies made by dup2 are not close-on-exec; every other descriptor of ours is. Neither number is among
+  // those that are copied: a listener and the signals have been open for longer.
   ::posix_spawn_file_actions_adddup2(&actions, channel->session.get(), kSessionChannelFd);
+  ::posix_spawn_file_actions_adddup2(&actions, words_file.get(), kLastWordsFd);
   pid_t pid = -1;
   const int error = ::posix_spawn(&pid, "/proc/self/exe", &actions, &attributes, argv.data(), environ);
   ::posix_spawn_file_actions_destroy(&actions);
@@ -396,6 +403,7 @@ Status Supervisor::spawn() {
   if (error != 0) return Status::from_errno("posix_spawn", error);
   Child child;
   child.channel = std::move(channel->supervisor);
+  child.words = std::move(*words);
   children_.emplace(pid, std::move(child));
   return Status::ok();
 }

@@ -21,6 +21,7 @@
 #include "transport/net/fd.h"
 #include "transport/net/socket.h"
 #include "worker/base/channel.h"
+#include "worker/base/last_words.h"
 #include "worker/base/options.h"
 #include "worker/supervisor/offers.h"
 #include "worker/supervisor/intake.h"
@@ -51,6 +52,7 @@ class Supervisor {
   enum class State { kStarting, kSpare, kOffered, kServing, kDoomed };
   struct Child {
     net::OwnedFd channel;
+    LastWords words;
     State state = State::kStarting;
     std::uint64_t session_id = 0;
     Deadline deadline = Deadline::after(kStartTime);  // kStarting, kOffered: then it is replaced

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// The page of LastWords: making, mapping, reading it as any bytes.
+#include "worker/base/last_words.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+namespace tf::worker {
+
+void LastWords::Unmap::operator()(Page* page) const { ::munmap(page, sizeof *page); }
+
+Result<LastWords> LastWords::map(int file, int protection) {
+  void* const mapped = ::mmap(nullptr, sizeof(Page), protection, MAP_SHARED, file, 0);
+  if (mapped == MAP_FAILED) return Status::from_errno("mmap", errno);
+  LastWords words;
+  words.page_.reset(static_cast<Page*>(mapped));
+  return words;
+}
+
+// Sealed: a file that the process made shorter would end who reads it.
+Result<LastWords> LastWords::make(net::OwnedFd& file) {
+  file = net::OwnedFd(::memfd_create("hip-remote-last-words", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!file) return Status::from_errno("memfd_create", errno);
+  const bool ready = ::ftruncate(file.get(), sizeof(Page)) == 0 &&
+                     ::fcntl(file.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0;
+  if (!ready) return Status::from_errno("a page of shared memory", errno);
+  return map(file.get(), PROT_READ);
+}
+
+Result<LastWords> LastWords::open(net::OwnedFd file) { return map(file.get(), PROT_READ | PROT_WRITE); }
+
+std::string LastWords::read() const {
+  if (page_ == nullptr) return {};
+  const std::size_t bytes =
+      std::min<std::size_t>(page_->client_bytes.load(std::memory_order_relaxed), kClientWordsMax);
+  if (bytes == 0) return {};
+  const std::string client(page_->client, bytes);
+  const std::int32_t device = page_->device.load(std::memory_order_relaxed);
+  return device > 0 ? fmt::format("{}, device {}", client, device - 1) : client;
+}
+
+void LastWords::serve(std::string_view client) {
+  const std::string_view kept = client.substr(0, kClientWordsMax);
+  std::memcpy(page_->client, kept.data(), kept.size());
+  page_->client_bytes.store(static_cast<std::uint32_t>(kept.size()), std::memory_order_relaxed);
+}
+
+}  // namespace tf::worker
