@@ -55,7 +55,7 @@ class WorkerDeath(FaultTest):
                         self.assertTrue(eventually(lambda: "killed by signal" in worker.log(), 10), worker.log())
                         ended = [line for line in worker.log().splitlines() if "killed by signal" in line]
                         self.assertEqual(len(ended), 1, ended)
-                        self.assertIn(f'("fault_client"[{client.pid}] over {transport}, device 0) ended: '
+                        self.assertIn(f'("fault_client"[{client.pid}], HIP 5, over {transport}, device 0) ended: '
                                       f"killed by signal {number.value} (", ended[0])
                         client.poke()
                         client.wait(20)

@@ -224,6 +224,17 @@ class Messages(unittest.TestCase):
             worker.terminate()
             self.assertEqual(worker.wait(20), 0)
 
+    def test_a_device_that_there_is_not(self):
+        for words, variables in ((('--device', '2'), {}), ((), {'TF_DEVICE_ID': '2'})):
+            done = self.said(1, ['--device 2: runtime cpu (', 'libhip_cpu.so) has no such device'], '--port', '0',
+                             '--runtime', 'cpu', *words, program=WORKER, HIP_CPU_DEVICES='2', **variables)
+            self.assertNotIn('listening', done.stderr)
+
+    # The variable names the device once, not at the worker and again at the client.
+    def test_one_device_of_a_private_worker(self):
+        self.said(0, '', 'run', '--local', '--runtime', 'cpu', *PRELOAD, '--', HELLO, HIP_CPU_DEVICES='2',
+                  TF_DEVICE_ID='1')
+
     def test_a_port_that_is_taken(self):
         with support.Server() as server:
             self.said(1, ['cannot listen on 127.0.0.1', 'in use'], '--port', server.port, program=WORKER)

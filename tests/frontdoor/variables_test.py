@@ -19,9 +19,8 @@ NAME = r'\b(?:TF|HIP|HIPCC)_[A-Z0-9_]+\b'
 # A name in quotes in a source, which is how variables are read; macros of the same kind are not in quotes.
 QUOTED = re.compile(r'["\'](%s)(?:["\'=]|=")' % NAME)
 PLACES = ('transport', *support.TRANSPORTS, 'hipcore', 'proxy', 'worker', 'tools', 'benchmarks', 'examples')
-# Not variables of ours that users set: what AMD's runtime reads (hip-worker sets it for --device), settings of the
-# scripts that build and test, names of the packaging.
-OTHERS = {'HIP_VISIBLE_DEVICES', 'TF_SKIP_SETUP'}
+# Not variables of ours that users set: settings of the scripts that build and test, names of the packaging.
+OTHERS = {'TF_SKIP_SETUP'}
 # What tests read.
 OF_TESTS = {'TF_BUILD_DIR', 'TF_SANITIZED', 'TF_FAULT_TRANSPORT', 'TF_STRESS_SECONDS', 'TF_TEST_LARGE',
             'TF_TEST_SESSION', 'TF_TEST_TAKE_WINDOW'}

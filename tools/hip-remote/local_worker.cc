@@ -59,8 +59,9 @@ Result<LocalWorker> LocalWorker::start(const Layout& layout, const std::string& 
   command.arguments.push_back(verbose ? "-v" : "--quiet");
   command.keep_fd = write_end.get();
   command.helper = true;
-  // The worker loads the real runtime: it must not find our own proxy through the caller's settings.
-  command.environment = {{"LD_PRELOAD", std::nullopt}};
+  // The worker loads the real runtime: it must not find our own proxy through the caller's settings. And it
+  // offers all of its devices, since the program's side picks the one that TF_DEVICE_ID names.
+  command.environment = {{"LD_PRELOAD", std::nullopt}, {"TF_DEVICE_ID", std::nullopt}};
   Result<pid_t> child = tf::tools::start(command);
   if (!child) return child.status();
   worker.pid_ = *child;

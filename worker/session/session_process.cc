@@ -4,7 +4,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -36,6 +35,7 @@
 #include "worker/memory/host_window.h"
 #include "worker/session/device_facts.h"
 #include "worker/session/executor.h"
+#include "worker/session/visible_device.h"
 
 namespace tf::worker {
 namespace {
@@ -304,13 +304,19 @@ int run_session_process(const Options& options, const DispatchTable& handlers) {
     log("--session is hip-worker's own option");
     return 2;
   }
-  if (options.device >= 0) ::setenv("HIP_VISIBLE_DEVICES", std::to_string(options.device).c_str(), 1);
+  if (options.device >= 0) show_only(options.device);
   Result<RuntimeLibrary> runtime = RuntimeLibrary::load(options.runtime);
   if (!runtime) {
     log("--runtime {}: {}", options.runtime, runtime.status().message());
     return kExitNoRuntime;
   }
   protocol::WorkerSnapshot snapshot = take_snapshot(*runtime);
+  if (options.device >= 0) {
+    if (const Status only = check_only(options.device, *runtime, snapshot); !only.is_ok()) {
+      log("{}", only.message());
+      return kExitNoRuntime;
+    }
+  }
   reserve_windows(runtime->hip(), runtime->optional().vmm, snapshot);
   reserve_host_window(snapshot);
   if (options.verbose)

@@ -322,5 +322,39 @@ TEST_F(IoTimeout, OtherTextIsRefusedAtTheStart) {
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 2) << status;
 }
 
+// The buses of the devices that a worker on the host's cores offers: 1 more than their numbers.
+std::vector<int> offered_buses(const std::vector<std::string>& options, const std::string& runtime) {
+  WorkerProcess worker(options, runtime);
+  if (!worker.ready()) return {-1};
+  net::OwnedFd control;
+  Result<protocol::HelloReply> reply = greet(worker.tcp(), request_for("tcp"), control);
+  if (!reply || reply->code != Code::kOk) return {-2};
+  std::vector<int> buses;
+  for (const protocol::DeviceSnapshot& device : reply->snapshot.devices)
+    buses.push_back(device.properties.pci_bus);
+  return buses;
+}
+
+TEST(Supervisor, OffersTheOneDeviceThatItIsTold) {
+  ::setenv("HIP_CPU_DEVICES", "3", 1);
+  EXPECT_EQ(offered_buses({}, TF_CPU_RUNTIME), (std::vector<int>{1, 2, 3}));
+  EXPECT_EQ(offered_buses({"--device", "0"}, TF_CPU_RUNTIME), std::vector<int>{1});
+  EXPECT_EQ(offered_buses({"--device", "2"}, TF_CPU_RUNTIME), std::vector<int>{3});
+  EXPECT_EQ(offered_buses({"--device", "3"}, TF_CPU_RUNTIME), std::vector<int>{-1}) << "there is none";
+  ::setenv("HIP_VISIBLE_DEVICES", "2,0,2,7,1", 1);
+  EXPECT_EQ(offered_buses({}, TF_CPU_RUNTIME), (std::vector<int>{3, 1})) << "up to what is no device";
+  EXPECT_EQ(offered_buses({"--device", "1"}, TF_CPU_RUNTIME), std::vector<int>{1})
+      << "of those that are shown";
+  ::unsetenv("HIP_VISIBLE_DEVICES");
+  ::unsetenv("HIP_CPU_DEVICES");
+}
+
+TEST(Supervisor, ARuntimeThatShowsMoreThanTheOneDeviceIsRefused) {
+  ::setenv("FAKE_DEVICES", "2", 1);
+  WorkerProcess worker({"--device", "0"});
+  ::unsetenv("FAKE_DEVICES");
+  EXPECT_FALSE(worker.ready());
+}
+
 }  // namespace
 }  // namespace tf::worker

@@ -18,7 +18,7 @@ constexpr std::size_t kMallocHeap_bytes = std::size_t{8} << 20;
 
 hipUUID Backend::uuid(int ordinal) {
   hipUUID uuid{};
-  std::snprintf(uuid.bytes, sizeof uuid.bytes, "CPU-%011d", ordinal);
+  std::snprintf(uuid.bytes, sizeof uuid.bytes, "CPU-%011d", Runtime::get().device(ordinal).number());
   return uuid;
 }
 

@@ -5,7 +5,9 @@
 #include <sys/sysinfo.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
+#include <string_view>
 #include <utility>
 
 #include "worker/runtime/cpu/device_failure.h"
@@ -35,18 +37,40 @@ double copy_cost() {
   return gigabytes_per_second > 0.0 ? 1.0 / gigabytes_per_second : 0.0;
 }
 
-std::size_t half_of_memory(unsigned long long devices) {
+std::size_t half_of_memory(int devices) {
   struct sysinfo info = {};
   if (::sysinfo(&info) != 0) return std::size_t{1} << 30;
-  return static_cast<std::size_t>(info.totalram) * info.mem_unit / 2 / devices;
+  return static_cast<std::size_t>(info.totalram) * info.mem_unit / 2 / static_cast<std::size_t>(devices);
+}
+
+// The numbers of the devices that the program sees, of `count`. HIP_VISIBLE_DEVICES lists them; as AMD's
+// runtime reads it, what stands behind a number that is none does not count, and a number counts once.
+std::vector<int> visible_devices(int count) {
+  const char* const text = std::getenv("HIP_VISIBLE_DEVICES");
+  std::vector<int> visible;
+  if (!text || *text == '\0') {
+    for (int number = 0; number < count; ++number) visible.push_back(number);
+    return visible;
+  }
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::string_view word = rest.substr(0, rest.find(','));
+    rest.remove_prefix(std::min(word.size() + 1, rest.size()));
+    int number = -1;
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+    const bool whole = error == std::errc() && end == word.data() + word.size();
+    if (!whole || number < 0 || number >= count) break;
+    if (std::find(visible.begin(), visible.end(), number) == visible.end()) visible.push_back(number);
+  }
+  return visible;
 }
 
 }  // namespace
 
-Device::Device(int ordinal, std::size_t total_bytes, int devices, bool behind_bus)
+Device::Device(int ordinal, int number, std::size_t total_bytes, int devices, bool behind_bus)
     : ordinal_(ordinal),
+      number_(number),
       total_bytes_(total_bytes),
-      properties_(make_properties(ordinal, devices, total_bytes, behind_bus)),
+      properties_(make_properties(number, devices, total_bytes, behind_bus)),
       default_pool_(std::make_unique<Pool>(*this)),
       current_pool_(default_pool_.get()) {}
 
@@ -133,15 +157,14 @@ Runtime& Runtime::get() {
 Runtime::Runtime() : virtual_memory_(std::make_unique<VirtualMemory>()) {
   settings_.call_ns = setting("HIP_CPU_CALL_NS", 0, 0, 1'000'000'000);
   settings_.copy_ns_per_byte = copy_cost();
-  const unsigned long long devices = setting("HIP_CPU_DEVICES", 1, 0, kMaxDevices);
+  const auto devices = static_cast<int>(setting("HIP_CPU_DEVICES", 1, 0, kMaxDevices));
   if (devices == 0) return;
   const std::size_t bytes =
       setting("HIP_CPU_MEMORY_BYTES", half_of_memory(devices), kHugePage_bytes, std::size_t{1} << 46);
   // Copies take as long as over a bus: then nothing may bypass them.
   const bool behind_bus = settings_.copy_ns_per_byte > 0.0;
-  for (unsigned long long ordinal = 0; ordinal < devices; ++ordinal)
-    devices_.push_back(
-        std::make_unique<Device>(static_cast<int>(ordinal), bytes, static_cast<int>(devices), behind_bus));
+  for (const int number : visible_devices(devices))
+    devices_.push_back(std::make_unique<Device>(device_count(), number, bytes, devices, behind_bus));
 }
 
 Runtime::~Runtime() = default;

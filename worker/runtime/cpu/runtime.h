@@ -34,12 +34,14 @@ inline constexpr int kMaxDevices = 16;
 
 class Device {
  public:
-  Device(int ordinal, std::size_t total_bytes, int devices, bool behind_bus);
+  // `number`: which of all `devices` it is, seen or not.
+  Device(int ordinal, int number, std::size_t total_bytes, int devices, bool behind_bus);
   ~Device();
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
 
   int ordinal() const { return ordinal_; }
+  int number() const { return number_; }
   const hipDeviceProp_t& properties() const { return properties_; }
   std::size_t total_bytes() const { return total_bytes_; }
   std::size_t used_bytes() const { return used_bytes_.load(std::memory_order_relaxed); }
@@ -90,6 +92,7 @@ class Device {
   std::vector<std::shared_ptr<Stream>> streams_that(Wanted wanted);
 
   const int ordinal_;
+  const int number_;
   const std::size_t total_bytes_;
   hipDeviceProp_t properties_;
   std::atomic<std::size_t> used_bytes_{0};  // relaxed: a count, orders nothing
