@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #pragma clang force_cuda_host_device begin
+#include <predicates.h>
 
 #define API extern "C" __attribute__((always_inline))
 
@@ -29,26 +30,6 @@ __attribute__((always_inline)) inline uint32_t from_lane(uint32_t value, uint32_
 }
 __attribute__((always_inline)) inline uint64_t ballot(bool predicate) {
   return __nvvm_vote_ballot_sync(active(), predicate);
-}
-template <typename T, typename S>
-__attribute__((always_inline)) inline bool compare_int(T a, T b, int32_t predicate) {
-  const S sa = static_cast<S>(a), sb = static_cast<S>(b);
-  switch (predicate) {  // llvm::CmpInst::Predicate
-    case 32: return a == b;
-    case 33: return a != b;
-    case 34: return a > b;
-    case 35: return a >= b;
-    case 36: return a < b;
-    case 37: return a <= b;
-    case 38: return sa > sb;
-    case 39: return sa >= sb;
-    case 40: return sa < sb;
-    default: return sa <= sb;
-  }
-}
-__attribute__((always_inline)) inline bool compare_float(double a, double b, int32_t predicate) {
-  const bool holds = ((predicate & 1) && a == b) || ((predicate & 2) && a > b) || ((predicate & 4) && a < b);
-  return holds || ((predicate & 8) && __builtin_isunordered(a, b));
 }
 __attribute__((always_inline)) inline uint32_t pick(uint32_t d, uint32_t x, uint32_t y, uint32_t z,
                                                     uint32_t otherwise) {
@@ -152,41 +133,7 @@ API uint32_t __ockl_activelane_u32() {
   return static_cast<uint32_t>(__builtin_popcount(active() & ((1u << lane()) - 1)));
 }
 
-// ---- integers, clocks, memory -------------------------------------------------------------------------
-API uint32_t __ockl_mul24_u32(uint32_t a, uint32_t b) { return (a & 0xffffff) * (b & 0xffffff); }
-API int32_t __ockl_mul24_i32(int32_t a, int32_t b) {
-  const uint32_t x = static_cast<uint32_t>(static_cast<int32_t>(static_cast<uint32_t>(a) << 8) >> 8);
-  const uint32_t y = static_cast<uint32_t>(static_cast<int32_t>(static_cast<uint32_t>(b) << 8) >> 8);
-  return static_cast<int32_t>(x * y);
-}
-API uint32_t __ockl_mul_hi_u32(uint32_t a, uint32_t b) {
-  return static_cast<uint32_t>(uint64_t{a} * b >> 32);
-}
-API int32_t __ockl_mul_hi_i32(int32_t a, int32_t b) { return static_cast<int32_t>(int64_t{a} * b >> 32); }
-API uint32_t __ockl_sadd_u32(uint32_t a, uint32_t b, uint32_t c) { return (a > b ? a - b : b - a) + c; }
-API uint8_t __ockl_clz_u8(uint8_t a) { return a ? static_cast<uint8_t>(__builtin_clz(a) - 24) : 8; }
-API uint16_t __ockl_clz_u16(uint16_t a) { return a ? static_cast<uint16_t>(__builtin_clz(a) - 16) : 16; }
-API uint32_t __ockl_clz_u32(uint32_t a) { return a ? static_cast<uint32_t>(__builtin_clz(a)) : 32; }
-API uint64_t __ockl_clz_u64(uint64_t a) { return a ? static_cast<uint64_t>(__builtin_clzll(a)) : 64; }
-API uint32_t __hipr_amdgcn_sad_u8(uint32_t a, uint32_t b, uint32_t c) {
-  for (uint32_t shift = 0; shift < 32; shift += 8) {
-    const uint32_t x = (a >> shift) & 255, y = (b >> shift) & 255;
-    c += x > y ? x - y : y - x;
-  }
-  return c;
-}
-API uint32_t __hipr_amdgcn_alignbyte(uint32_t high, uint32_t low, uint32_t bytes) {
-  return static_cast<uint32_t>((uint64_t{high} << 32 | low) >> (8 * (bytes & 3)));
-}
-API uint32_t __hipr_amdgcn_ubfe_i32(uint32_t a, uint32_t offset, uint32_t width) {
-  return (width & 31) ? (a >> (offset & 31)) & ((1u << (width & 31)) - 1) : 0;
-}
-API int32_t __hipr_amdgcn_sbfe_i32(int32_t a, uint32_t offset, uint32_t width) {
-  width &= 31;
-  if (width == 0) return 0;
-  const uint32_t field = static_cast<uint32_t>(a >> (offset & 31)) << (32 - width);
-  return static_cast<int32_t>(field) >> (32 - width);
-}
+// ---- clocks, memory -----------------------------------------------------------------------------------
 // The wall clock ticks at 100 MHz, as AMD's does; the other one with the multiprocessor.
 API uint64_t __hipr_amdgcn_s_memrealtime() {
   uint64_t nanoseconds;

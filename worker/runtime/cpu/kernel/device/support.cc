@@ -5,6 +5,7 @@
 // Names starting with __hipr_amdgcn_ replace llvm.amdgcn.* (dots become underscores). Everything here runs on
 // a HIP thread's stack. Compiled by clang only, never part of the project's own libraries.
 #include "context.h"
+#include "predicates.h"
 
 #define API extern "C" __attribute__((visibility("hidden")))
 // Inlined, so that a return address distinguishes places in a kernel.
@@ -35,25 +36,6 @@ inline uint64_t ballot(bool predicate) {
     if (((wave.active >> lane) & 1) && wave.values[lane]) mask |= uint64_t{1} << lane;
   }
   return mask;
-}
-inline bool compare_int(uint64_t a, uint64_t b, int64_t sa, int64_t sb, int32_t predicate) {
-  switch (predicate) {  // llvm::CmpInst::Predicate
-    case 32: return a == b;
-    case 33: return a != b;
-    case 34: return a > b;
-    case 35: return a >= b;
-    case 36: return a < b;
-    case 37: return a <= b;
-    case 38: return sa > sb;
-    case 39: return sa >= sb;
-    case 40: return sa < sb;
-    default: return sa <= sb;
-  }
-}
-inline bool compare_float(double a, double b, int32_t predicate) {
-  const bool unordered = __builtin_isunordered(a, b);
-  const bool holds = ((predicate & 1) && a == b) || ((predicate & 2) && a > b) || ((predicate & 4) && a < b);
-  return holds || ((predicate & 8) && unordered);
 }
 // The lane that a DPP control word reads for `lane`, or -1 where it reads outside its row or wave.
 inline int32_t dpp_source(int32_t lane, int32_t control) {
@@ -185,10 +167,10 @@ WAVE_API uint32_t __hipr_amdgcn_readlane(uint32_t value, uint32_t lane) {
   return pick(exchange(value), lane % HIPR_WAVE_SIZE, 0);
 }
 WAVE_API uint64_t __hipr_amdgcn_icmp_i64_i32(uint32_t a, uint32_t b, int32_t predicate) {
-  return ballot(compare_int(a, b, static_cast<int32_t>(a), static_cast<int32_t>(b), predicate));
+  return ballot(compare_int<uint32_t, int32_t>(a, b, predicate));
 }
 WAVE_API uint64_t __hipr_amdgcn_icmp_i64_i64(uint64_t a, uint64_t b, int32_t predicate) {
-  return ballot(compare_int(a, b, static_cast<int64_t>(a), static_cast<int64_t>(b), predicate));
+  return ballot(compare_int<uint64_t, int64_t>(a, b, predicate));
 }
 WAVE_API uint64_t __hipr_amdgcn_fcmp_i64_f32(float a, float b, int32_t predicate) {
   return ballot(compare_float(a, b, predicate));
@@ -215,41 +197,7 @@ WAVE_API uint32_t __ockl_activelane_u32() {
   return static_cast<uint32_t>(__builtin_popcountll(exchange(0).active & below));
 }
 
-// ---- integers, clocks, memory -------------------------------------------------------------------------
-API uint32_t __ockl_mul24_u32(uint32_t a, uint32_t b) { return (a & 0xffffff) * (b & 0xffffff); }
-API int32_t __ockl_mul24_i32(int32_t a, int32_t b) {
-  const uint32_t x = static_cast<uint32_t>(static_cast<int32_t>(static_cast<uint32_t>(a) << 8) >> 8);
-  const uint32_t y = static_cast<uint32_t>(static_cast<int32_t>(static_cast<uint32_t>(b) << 8) >> 8);
-  return static_cast<int32_t>(x * y);
-}
-API uint32_t __ockl_mul_hi_u32(uint32_t a, uint32_t b) {
-  return static_cast<uint32_t>(uint64_t{a} * b >> 32);
-}
-API int32_t __ockl_mul_hi_i32(int32_t a, int32_t b) { return static_cast<int32_t>(int64_t{a} * b >> 32); }
-API uint32_t __ockl_sadd_u32(uint32_t a, uint32_t b, uint32_t c) { return (a > b ? a - b : b - a) + c; }
-API uint8_t __ockl_clz_u8(uint8_t a) { return a ? static_cast<uint8_t>(__builtin_clz(a) - 24) : 8; }
-API uint16_t __ockl_clz_u16(uint16_t a) { return a ? static_cast<uint16_t>(__builtin_clz(a) - 16) : 16; }
-API uint32_t __ockl_clz_u32(uint32_t a) { return a ? static_cast<uint32_t>(__builtin_clz(a)) : 32; }
-API uint64_t __ockl_clz_u64(uint64_t a) { return a ? static_cast<uint64_t>(__builtin_clzll(a)) : 64; }
-API uint32_t __hipr_amdgcn_sad_u8(uint32_t a, uint32_t b, uint32_t c) {
-  for (uint32_t shift = 0; shift < 32; shift += 8) {
-    const uint32_t x = (a >> shift) & 255, y = (b >> shift) & 255;
-    c += x > y ? x - y : y - x;
-  }
-  return c;
-}
-API uint32_t __hipr_amdgcn_alignbyte(uint32_t high, uint32_t low, uint32_t bytes) {
-  return static_cast<uint32_t>((uint64_t{high} << 32 | low) >> (8 * (bytes & 3)));
-}
-API uint32_t __hipr_amdgcn_ubfe_i32(uint32_t a, uint32_t offset, uint32_t width) {
-  return (width & 31) ? (a >> (offset & 31)) & ((1u << (width & 31)) - 1) : 0;
-}
-API int32_t __hipr_amdgcn_sbfe_i32(int32_t a, uint32_t offset, uint32_t width) {
-  width &= 31;
-  if (width == 0) return 0;
-  const uint32_t field = static_cast<uint32_t>(a >> (offset & 31)) << (32 - width);
-  return static_cast<int32_t>(field) >> (32 - width);
-}
+// ---- clocks, memory -----------------------------------------------------------------------------------
 // A wave's clocks: 100 MHz for the real-time one, as on the GPU; nanoseconds for the other.
 API uint64_t __hipr_amdgcn_s_memrealtime() { return context->services->clock_ns() / 10; }
 API uint64_t __hipr_amdgcn_s_memtime() { return context->services->clock_ns(); }
