@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Graphs, and running them. Everything but running is the graph library's.
-#include "worker/runtime/common/api.h"
 #include "worker/runtime/common/graph_library.h"
+#include "worker/runtime/common/stream_frame.h"
 
 namespace tf::runtime {
 namespace {
@@ -29,20 +29,13 @@ TF_EXPORT hipError_t hipGraphDebugDotPrint(hipGraph_t graph, const char* path, u
 }
 
 hipError_t hipGraphLaunch(hipGraphExec_t exec, hipStream_t handle) {
-  return with_graphs([&](graph::Library& library) -> hipError_t {
-    Backend::Stream stream{};
-    if (const hipError_t status = Backend::find_stream(handle, stream)) return status;
-    return library.launch(
-        exec, library.capturing() ? Backend::reference(stream) : Backend::short_reference(stream));
+  return with_stream(handle, [&](const Backend::Stream& stream) {
+    return graphs().launch(exec, capturing() ? Backend::reference(stream) : Backend::short_reference(stream));
   });
 }
 
 TF_EXPORT hipError_t hipGraphUpload(hipGraphExec_t exec, hipStream_t handle) {
-  return with_graphs([&](graph::Library& library) -> hipError_t {
-    Backend::Stream stream{};
-    if (const hipError_t status = Backend::find_stream(handle, stream)) return status;
-    return library.upload(exec);
-  });
+  return with_stream(handle, [&](const Backend::Stream&) { return graphs().upload(exec); });
 }
 
 }  // extern "C"

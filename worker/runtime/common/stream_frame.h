@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// The frame of what is asked of a stream.
+#pragma once
+
+#include <hip/hip_runtime_api.h>
+
+#include "worker/runtime/common/api.h"
+
+namespace tf::runtime {
+
+// api() around body(const Backend::Stream&), for whose length the stream lives.
+template <typename Body>
+hipError_t with_stream(hipStream_t handle, Body&& body) {
+  return api([&]() -> hipError_t {
+    Backend::Stream stream{};
+    const hipError_t status = Backend::find_stream(handle, stream);
+    return status == hipSuccess ? body(stream) : status;
+  });
+}
+
+}  // namespace tf::runtime
