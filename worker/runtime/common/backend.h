@@ -210,32 +210,32 @@ concept BackendOfPools = requires(hipMemPool_t& handle, const typename B::Pool& 
 };
 static_assert(BackendOfPools<Backend>);
 
-template <typename B>
-concept BackendOfVirtualMemory = requires(hipMemGenericAllocationHandle_t* target,
+// What Backend::virtual_memory() gives.
+template <typename M>
+concept VirtualMemoryOfBackend = requires(M& memory, hipMemGenericAllocationHandle_t* target,
                                           hipMemGenericAllocationHandle_t handle, void* pointer, void** place,
                                           std::size_t& bytes, hipMemAllocationProp& properties,
                                           hipMemAllocationGranularity_flags option,
                                           std::span<const hipMemAccessDesc> wishes, unsigned long long& flags,
                                           int& number) {
   // An address that is wished for, or null; another one where it cannot be had.
-  { B::reserve_addresses(place, bytes, bytes, pointer) } -> std::same_as<hipError_t>;
-  { B::free_addresses(pointer, bytes) } -> std::same_as<hipError_t>;
+  { memory.reserve(place, bytes, bytes, pointer) } -> std::same_as<hipError_t>;
+  { memory.free(pointer, bytes) } -> std::same_as<hipError_t>;
   // Pinned memory on a device.
-  { B::granularity(properties, option, bytes) } -> std::same_as<hipError_t>;
-  { B::create_memory(target, bytes, properties) } -> std::same_as<hipError_t>;
-  { B::memory_properties(handle, properties) } -> std::same_as<hipError_t>;
-  { B::retain_memory(target, pointer) } -> std::same_as<hipError_t>;
-  { B::release_memory(handle) } -> std::same_as<hipError_t>;
-  { B::map_memory(pointer, bytes, bytes, handle) } -> std::same_as<hipError_t>;
+  { memory.granularity(properties, option, bytes) } -> std::same_as<hipError_t>;
+  { memory.create(target, bytes, properties) } -> std::same_as<hipError_t>;
+  { memory.properties(handle, properties) } -> std::same_as<hipError_t>;
+  { memory.retain(target, pointer) } -> std::same_as<hipError_t>;
+  { memory.release(handle) } -> std::same_as<hipError_t>;
+  { memory.map(pointer, bytes, bytes, handle) } -> std::same_as<hipError_t>;
   // When nothing that was submitted runs any more.
-  { B::unmap_memory(pointer, bytes) } -> std::same_as<hipError_t>;
-  { B::set_access(pointer, bytes, wishes) } -> std::same_as<hipError_t>;
-  { B::access(number, pointer, flags) } -> std::same_as<hipError_t>;
+  { memory.unmap(pointer, bytes) } -> std::same_as<hipError_t>;
+  { memory.set_access(pointer, bytes, wishes) } -> std::same_as<hipError_t>;
+  { memory.access(number, pointer, flags) } -> std::same_as<hipError_t>;
   // By file descriptors: what is exported is the caller's, what is imported stays so.
-  { B::export_memory(handle, number) } -> std::same_as<hipError_t>;
-  { B::import_memory(target, number) } -> std::same_as<hipError_t>;
+  { memory.export_to(handle, number) } -> std::same_as<hipError_t>;
+  { memory.import(target, number) } -> std::same_as<hipError_t>;
 };
-static_assert(BackendOfVirtualMemory<Backend>);
 
 template <typename B>
 concept BackendOfSharing = requires(void*& pointer, hipIpcMemHandle_t& memory, hipEvent_t& event,

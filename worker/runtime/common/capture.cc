@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "worker/runtime/common/api.h"
+#include "worker/runtime/common/stream_frame.h"
 
 namespace tf::runtime {
 
@@ -25,12 +25,10 @@ graph::Library::Verdict capture(graph::Library& library, const Backend::Stream& 
 
 namespace {
 
-// Calls the body with the stream's name in captures. The stream lives as long as the body runs.
+// With the stream as captures know it.
 template <typename Body>
-hipError_t with_stream(hipStream_t handle, Body&& body) {
-  return api([&]() -> hipError_t {
-    Backend::Stream stream{};
-    if (const hipError_t status = Backend::find_stream(handle, stream)) return status;
+hipError_t with_reference(hipStream_t handle, Body&& body) {
+  return with_stream(handle, [&](const Backend::Stream& stream) -> hipError_t {
     return body(graphs(), Backend::reference(stream));
   });
 }
@@ -44,26 +42,26 @@ using namespace tf::runtime;
 extern "C" {
 
 hipError_t hipStreamBeginCapture(hipStream_t handle, hipStreamCaptureMode mode) {
-  return with_stream(handle, [&](graph::Library& library, const graph::StreamRef& stream) {
+  return with_reference(handle, [&](graph::Library& library, const graph::StreamRef& stream) {
     return library.begin_capture(stream, mode);
   });
 }
 
 hipError_t hipStreamEndCapture(hipStream_t handle, hipGraph_t* graph) {
-  return with_stream(handle, [&](graph::Library& library, const graph::StreamRef& stream) {
+  return with_reference(handle, [&](graph::Library& library, const graph::StreamRef& stream) {
     return library.end_capture(stream, graph);
   });
 }
 
 hipError_t hipStreamIsCapturing(hipStream_t handle, hipStreamCaptureStatus* status) {
-  return with_stream(handle, [&](graph::Library& library, const graph::StreamRef& stream) {
+  return with_reference(handle, [&](graph::Library& library, const graph::StreamRef& stream) {
     return library.capture_info(stream, status, nullptr, nullptr, nullptr, nullptr);
   });
 }
 
 hipError_t hipStreamGetCaptureInfo(hipStream_t handle, hipStreamCaptureStatus* status,
                                    unsigned long long* id) {
-  return with_stream(handle, [&](graph::Library& library, const graph::StreamRef& stream) {
+  return with_reference(handle, [&](graph::Library& library, const graph::StreamRef& stream) {
     return library.capture_info(stream, status, id, nullptr, nullptr, nullptr);
   });
 }
@@ -71,14 +69,14 @@ hipError_t hipStreamGetCaptureInfo(hipStream_t handle, hipStreamCaptureStatus* s
 hipError_t hipStreamGetCaptureInfo_v2(hipStream_t handle, hipStreamCaptureStatus* status,
                                       unsigned long long* id, hipGraph_t* graph,
                                       const hipGraphNode_t** dependencies, size_t* count) {
-  return with_stream(handle, [&](graph::Library& library, const graph::StreamRef& stream) {
+  return with_reference(handle, [&](graph::Library& library, const graph::StreamRef& stream) {
     return library.capture_info(stream, status, id, graph, dependencies, count);
   });
 }
 
 hipError_t hipStreamUpdateCaptureDependencies(hipStream_t handle, hipGraphNode_t* nodes, size_t count,
                                               unsigned int flags) {
-  return with_stream(handle, [&](graph::Library& library, const graph::StreamRef& stream) {
+  return with_reference(handle, [&](graph::Library& library, const graph::StreamRef& stream) {
     return library.update_capture(stream, nodes, count, flags);
   });
 }

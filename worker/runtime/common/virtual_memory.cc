@@ -2,12 +2,16 @@
 // Virtual memory management: addresses, physical memory, and mapping one to the other.
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #include "worker/runtime/common/access.h"
 #include "worker/runtime/common/device.h"
 
 namespace tf::runtime {
 namespace {
+
+auto& memory() { return Backend::virtual_memory(); }
+static_assert(VirtualMemoryOfBackend<std::remove_reference_t<decltype(memory())>>);
 
 bool valid_properties(const hipMemAllocationProp* p) {
   return p && p->type == hipMemAllocationTypePinned && p->location.type == hipMemLocationTypeDevice &&
@@ -19,12 +23,12 @@ hipError_t granularity_of(std::size_t* granularity, const hipMemAllocationProp* 
   if (!granularity || !valid_properties(properties)) return hipErrorInvalidValue;
   if (option != hipMemAllocationGranularityMinimum && option != hipMemAllocationGranularityRecommended)
     return hipErrorInvalidValue;
-  return Backend::granularity(*properties, option, *granularity);
+  return memory().granularity(*properties, option, *granularity);
 }
 
 hipError_t set_access(void* pointer, std::size_t bytes, const hipMemAccessDesc* wishes, std::size_t count) {
   if (!pointer || check_access(wishes, count) != hipSuccess) return hipErrorInvalidValue;
-  return Backend::set_access(pointer, bytes, {wishes, count});
+  return memory().set_access(pointer, bytes, {wishes, count});
 }
 
 // `os_handle` is the descriptor itself, cast to a pointer, as CUDA defines it; or it points to the
@@ -40,7 +44,7 @@ int descriptor_in(void* os_handle) {
 
 hipError_t export_handle(void* target, hipMemGenericAllocationHandle_t handle) {
   int descriptor = -1;
-  const hipError_t status = Backend::export_memory(handle, descriptor);
+  const hipError_t status = memory().export_to(handle, descriptor);
   if (status == hipSuccess) std::memcpy(target, &descriptor, sizeof descriptor);
   return status;
 }
@@ -56,36 +60,36 @@ hipError_t hipMemAddressReserve(void** pointer, size_t bytes, size_t alignment, 
                                 unsigned long long flags) {
   return api([&] {
     if (!pointer || flags != 0) return hipErrorInvalidValue;
-    return Backend::reserve_addresses(pointer, bytes, alignment, wish);
+    return memory().reserve(pointer, bytes, alignment, wish);
   });
 }
 
 hipError_t hipMemAddressFree(void* pointer, size_t bytes) {
-  return api([&] { return Backend::free_addresses(pointer, bytes); });
+  return api([&] { return memory().free(pointer, bytes); });
 }
 
 hipError_t hipMemCreate(hipMemGenericAllocationHandle_t* handle, size_t bytes,
                         const hipMemAllocationProp* properties, unsigned long long flags) {
   return api([&] {
     if (!handle || flags != 0 || !valid_properties(properties)) return hipErrorInvalidValue;
-    return Backend::create_memory(handle, bytes, *properties);
+    return memory().create(handle, bytes, *properties);
   });
 }
 
 hipError_t hipMemRelease(hipMemGenericAllocationHandle_t handle) {
-  return api([&] { return Backend::release_memory(handle); });
+  return api([&] { return memory().release(handle); });
 }
 
 hipError_t hipMemMap(void* pointer, size_t bytes, size_t offset, hipMemGenericAllocationHandle_t handle,
                      unsigned long long flags) {
   return api([&] {
     if (!pointer || flags != 0) return hipErrorInvalidValue;
-    return Backend::map_memory(pointer, bytes, offset, handle);
+    return memory().map(pointer, bytes, offset, handle);
   });
 }
 
 hipError_t hipMemUnmap(void* pointer, size_t bytes) {
-  return api([&] { return Backend::unmap_memory(pointer, bytes); });
+  return api([&] { return memory().unmap(pointer, bytes); });
 }
 
 hipError_t hipMemSetAccess(void* pointer, size_t bytes, const hipMemAccessDesc* wishes, size_t count) {
@@ -95,7 +99,7 @@ hipError_t hipMemSetAccess(void* pointer, size_t bytes, const hipMemAccessDesc* 
 hipError_t hipMemGetAccess(unsigned long long* flags, const hipMemLocation* location, void* pointer) {
   return api([&] {
     if (!flags || !is_device(location)) return hipErrorInvalidValue;
-    return Backend::access(location->id, pointer, *flags);
+    return memory().access(location->id, pointer, *flags);
   });
 }
 
@@ -106,13 +110,11 @@ hipError_t hipMemGetAllocationGranularity(size_t* granularity, const hipMemAlloc
 
 hipError_t hipMemGetAllocationPropertiesFromHandle(hipMemAllocationProp* properties,
                                                    hipMemGenericAllocationHandle_t handle) {
-  return api(
-      [&] { return properties ? Backend::memory_properties(handle, *properties) : hipErrorInvalidValue; });
+  return api([&] { return properties ? memory().properties(handle, *properties) : hipErrorInvalidValue; });
 }
 
 hipError_t hipMemRetainAllocationHandle(hipMemGenericAllocationHandle_t* handle, void* address) {
-  return api(
-      [&] { return handle && address ? Backend::retain_memory(handle, address) : hipErrorInvalidValue; });
+  return api([&] { return handle && address ? memory().retain(handle, address) : hipErrorInvalidValue; });
 }
 
 hipError_t hipMemExportToShareableHandle(void* target, hipMemGenericAllocationHandle_t handle,
@@ -127,7 +129,7 @@ hipError_t hipMemImportFromShareableHandle(hipMemGenericAllocationHandle_t* hand
                                            hipMemAllocationHandleType type) {
   return api([&] {
     if (!handle || type != hipMemHandleTypePosixFileDescriptor) return hipErrorInvalidValue;
-    return Backend::import_memory(handle, descriptor_in(os_handle));
+    return memory().import(handle, descriptor_in(os_handle));
   });
 }
 

@@ -2,9 +2,11 @@
 // Reserved addresses and the memory mapped into them.
 #include "worker/runtime/cpu/virtual_memory.h"
 
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <cstring>
 #include <iterator>
 #include <utility>
 #include <vector>
@@ -67,13 +69,19 @@ hipError_t VirtualMemory::reserve(void** pointer, std::size_t bytes, std::size_t
   return hipSuccess;
 }
 
-hipError_t VirtualMemory::unreserve(void* pointer, std::size_t bytes) {
+hipError_t VirtualMemory::free(void* pointer, std::size_t bytes) {
   const std::lock_guard lock(mutex_);
   const auto found = reservations_.find(address_of(pointer));
   if (found == reservations_.end() || found->second != bytes) return hipErrorInvalidValue;
   if (overlaps_mapping(found->first, bytes)) return hipErrorInvalidValue;
   ::munmap(pointer, bytes);
   reservations_.erase(found);
+  return hipSuccess;
+}
+
+hipError_t VirtualMemory::granularity(const hipMemAllocationProp&, hipMemAllocationGranularity_flags,
+                                      std::size_t& bytes) {
+  bytes = kHugePage_bytes;
   return hipSuccess;
 }
 
@@ -98,6 +106,38 @@ hipError_t VirtualMemory::adopt(hipMemGenericAllocationHandle_t* handle, std::sh
   Physical* const key = physical.get();
   handles_.emplace(key, Handle{std::move(physical), 1});
   *handle = reinterpret_cast<hipMemGenericAllocationHandle_t>(key);
+  return hipSuccess;
+}
+
+hipError_t VirtualMemory::import(hipMemGenericAllocationHandle_t* handle, int descriptor) {
+  const int copy = ::fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+  if (copy < 0) return hipErrorInvalidValue;
+  const std::size_t bytes = memory_file_bytes(copy);
+  if (bytes == 0 || !whole_pages(bytes)) {
+    ::close(copy);
+    return hipErrorInvalidValue;
+  }
+  hipMemAllocationProp properties;
+  std::memset(&properties, 0, sizeof properties);
+  properties.type = hipMemAllocationTypePinned;
+  properties.location = {hipMemLocationTypeDevice, thread_state().device};
+  properties.requestedHandleType = hipMemHandleTypePosixFileDescriptor;
+  return adopt(handle, std::make_shared<Physical>(thread_state().device, copy, bytes, properties,
+                                                  Physical::Booked::kNo));
+}
+
+hipError_t VirtualMemory::export_to(hipMemGenericAllocationHandle_t handle, int& descriptor) {
+  const auto physical = find(handle);
+  if (!physical) return hipErrorInvalidValue;
+  descriptor = ::fcntl(physical->descriptor(), F_DUPFD_CLOEXEC, 0);
+  return descriptor < 0 ? hipErrorOutOfMemory : hipSuccess;
+}
+
+hipError_t VirtualMemory::properties(hipMemGenericAllocationHandle_t handle,
+                                     hipMemAllocationProp& properties) {
+  const auto physical = find(handle);
+  if (!physical) return hipErrorInvalidValue;
+  properties = physical->properties();
   return hipSuccess;
 }
 
@@ -185,7 +225,8 @@ hipError_t VirtualMemory::map(void* pointer, std::size_t bytes, std::size_t offs
 }
 
 hipError_t VirtualMemory::unmap(void* pointer, std::size_t bytes) {
-  std::vector<std::shared_ptr<Physical>> last;  // freed outside the lock
+  static_cast<void>(Runtime::get().synchronize());  // what has failed uses it no more
+  std::vector<std::shared_ptr<Physical>> last;      // freed outside the lock
   const std::lock_guard lock(mutex_);
   const std::uintptr_t base = address_of(pointer);
   if (!mapped(base, bytes)) return hipErrorInvalidValue;
@@ -203,6 +244,10 @@ hipError_t VirtualMemory::unmap(void* pointer, std::size_t bytes) {
 
 hipError_t VirtualMemory::set_access(void* pointer, std::size_t bytes,
                                      std::span<const hipMemAccessDesc> wishes) {
+  for (const hipMemAccessDesc& wish : wishes)
+    if (wish.flags != hipMemAccessFlagsProtNone && wish.flags != hipMemAccessFlagsProtRead &&
+        wish.flags != hipMemAccessFlagsProtReadWrite)
+      return hipErrorInvalidValue;
   const std::lock_guard lock(mutex_);
   const std::uintptr_t base = address_of(pointer);
   if (!mapped(base, bytes)) return hipErrorInvalidValue;
@@ -220,13 +265,13 @@ hipError_t VirtualMemory::set_access(void* pointer, std::size_t bytes,
   return hipSuccess;
 }
 
-hipError_t VirtualMemory::get_access(unsigned long long* flags, int device, void* pointer) {
+hipError_t VirtualMemory::access(int device, void* pointer, unsigned long long& flags) {
   const std::lock_guard lock(mutex_);
   auto range = mappings_.upper_bound(address_of(pointer));
   if (range == mappings_.begin()) return hipErrorInvalidValue;
   --range;
   if (address_of(pointer) - range->first >= range->second.bytes) return hipErrorInvalidValue;
-  *flags = range->second.access[static_cast<std::size_t>(device)];
+  flags = range->second.access[static_cast<std::size_t>(device)];
   return hipSuccess;
 }
 

@@ -46,20 +46,25 @@ class VirtualMemory {
   static constexpr std::size_t kMaxRanges = 1 << 20;  // reservations, mappings and handles, each
 
   hipError_t reserve(void** pointer, std::size_t bytes, std::size_t alignment, void* wish);
-  hipError_t unreserve(void* pointer, std::size_t bytes);
+  hipError_t free(void* pointer, std::size_t bytes);
+  static hipError_t granularity(const hipMemAllocationProp& wish, hipMemAllocationGranularity_flags option,
+                                std::size_t& bytes);
   // REQUIRES: the wish is for a device that there is.
   hipError_t create(hipMemGenericAllocationHandle_t* handle, std::size_t bytes,
                     const hipMemAllocationProp& wish);
-  hipError_t adopt(hipMemGenericAllocationHandle_t* handle, std::shared_ptr<Physical> physical);
+  // By a descriptor: what is imported was booked where it was made, what is exported is the caller's.
+  hipError_t import(hipMemGenericAllocationHandle_t* handle, int descriptor);
+  hipError_t export_to(hipMemGenericAllocationHandle_t handle, int& descriptor);
+  hipError_t properties(hipMemGenericAllocationHandle_t handle, hipMemAllocationProp& properties);
   hipError_t release(hipMemGenericAllocationHandle_t handle);
-  std::shared_ptr<Physical> find(hipMemGenericAllocationHandle_t handle);
   hipError_t retain(hipMemGenericAllocationHandle_t* handle, void* address);
   hipError_t map(void* pointer, std::size_t bytes, std::size_t offset,
                  hipMemGenericAllocationHandle_t handle);
+  // The devices are idle before the memory goes.
   hipError_t unmap(void* pointer, std::size_t bytes);
   // Every device reaches memory through this process, so a page allows what any device may do.
   hipError_t set_access(void* pointer, std::size_t bytes, std::span<const hipMemAccessDesc> wishes);
-  hipError_t get_access(unsigned long long* flags, int device, void* pointer);
+  hipError_t access(int device, void* pointer, unsigned long long& flags);
 
  private:
   struct Mapping {
@@ -72,6 +77,8 @@ class VirtualMemory {
     unsigned references = 1;
   };
 
+  hipError_t adopt(hipMemGenericAllocationHandle_t* handle, std::shared_ptr<Physical> physical);
+  std::shared_ptr<Physical> find(hipMemGenericAllocationHandle_t handle);
   bool reserved(std::uintptr_t base, std::size_t bytes) const;
   bool mapped(std::uintptr_t base, std::size_t bytes) const;  // by whole mappings, side by side, exactly
   bool overlaps_mapping(std::uintptr_t base, std::size_t bytes) const;

@@ -19,6 +19,7 @@
 #include "worker/runtime/cuda/graphs.h"
 #include "worker/runtime/cuda/runtime.h"
 #include "worker/runtime/cuda/streams.h"
+#include "worker/runtime/cuda/virtual_memory.h"
 
 namespace tf::cuda {
 
@@ -167,24 +168,7 @@ struct Backend {
   static hipError_t current_pool(int device, hipMemPool_t& pool);
   static hipError_t set_current_pool(int device, Pool pool);
 
-  // --- virtual memory
-  static hipError_t reserve_addresses(void** pointer, std::size_t bytes, std::size_t alignment, void* wish);
-  static hipError_t free_addresses(void* pointer, std::size_t bytes);
-  static hipError_t granularity(const hipMemAllocationProp& properties,
-                                hipMemAllocationGranularity_flags option, std::size_t& bytes);
-  static hipError_t create_memory(hipMemGenericAllocationHandle_t* handle, std::size_t bytes,
-                                  const hipMemAllocationProp& properties);
-  static hipError_t memory_properties(hipMemGenericAllocationHandle_t handle,
-                                      hipMemAllocationProp& properties);
-  static hipError_t retain_memory(hipMemGenericAllocationHandle_t* handle, void* address);
-  static hipError_t release_memory(hipMemGenericAllocationHandle_t handle);
-  static hipError_t map_memory(void* pointer, std::size_t bytes, std::size_t offset,
-                               hipMemGenericAllocationHandle_t handle);
-  static hipError_t unmap_memory(void* pointer, std::size_t bytes);
-  static hipError_t set_access(void* pointer, std::size_t bytes, std::span<const hipMemAccessDesc> wishes);
-  static hipError_t access(int device, void* pointer, unsigned long long& flags);
-  static hipError_t export_memory(hipMemGenericAllocationHandle_t handle, int& descriptor);
-  static hipError_t import_memory(hipMemGenericAllocationHandle_t* handle, int descriptor);
+  static VirtualMemory& virtual_memory() { return cuda::virtual_memory(); }
 
   // --- sharing with other processes
   static hipError_t share_memory(void* pointer, hipIpcMemHandle_t& handle);

@@ -20,9 +20,11 @@ constexpr std::uintptr_t kProposalsStart = std::uintptr_t{0x48} << 40;
 constexpr std::uintptr_t kProposalsEnd = std::uintptr_t{0x50} << 40;
 constexpr std::uintptr_t kProposalAlignment = std::uintptr_t{1} << 21;
 
-std::uintptr_t address_of(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
+// HIP's structs of locations and access rights are CUDA's.
+static_assert(sizeof(hipMemLocation) == sizeof(driver::Location));
+static_assert(sizeof(hipMemAccessDesc) == sizeof(driver::AccessDescription));
 
-}  // namespace
+std::uintptr_t address_of(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
 
 // HIP cannot express what network devices may reach: everything that can be reached is.
 driver::AllocationProperties wish_for(const hipMemAllocationProp& properties) {
@@ -33,6 +35,8 @@ driver::AllocationProperties wish_for(const hipMemAllocationProp& properties) {
     wish.flags.rdma_capable = able != 0 ? 1 : 0;
   return wish;
 }
+
+}  // namespace
 
 VirtualMemory& virtual_memory() {
   static VirtualMemory* const all = new VirtualMemory;
@@ -84,6 +88,12 @@ VirtualMemory::Physical* VirtualMemory::find(hipMemGenericAllocationHandle_t han
   return found == handles_.end() ? nullptr : found->second.physical.get();
 }
 
+hipError_t VirtualMemory::granularity(const hipMemAllocationProp& properties,
+                                      hipMemAllocationGranularity_flags option, std::size_t& bytes) {
+  const driver::AllocationProperties wish = wish_for(properties);
+  return check(cu().MemGetAllocationGranularity(&bytes, &wish, option));
+}
+
 hipError_t VirtualMemory::create(hipMemGenericAllocationHandle_t* handle, std::size_t bytes,
                                  const hipMemAllocationProp& properties) {
   const driver::AllocationProperties wish = wish_for(properties);
@@ -115,24 +125,25 @@ hipError_t VirtualMemory::import(hipMemGenericAllocationHandle_t* handle, int de
   return hipSuccess;
 }
 
-hipError_t VirtualMemory::export_to(int* descriptor, hipMemGenericAllocationHandle_t handle) {
+hipError_t VirtualMemory::export_to(hipMemGenericAllocationHandle_t handle, int& descriptor) {
   const std::lock_guard lock(mutex_);
   const Physical* const physical = find(handle);
   if (!physical) return hipErrorInvalidValue;
   if (physical->descriptor < 0)
-    return check(cu().MemExportToShareableHandle(descriptor, handle, hipMemHandleTypePosixFileDescriptor, 0));
+    return check(
+        cu().MemExportToShareableHandle(&descriptor, handle, hipMemHandleTypePosixFileDescriptor, 0));
   const int copy = ::fcntl(physical->descriptor, F_DUPFD_CLOEXEC, 0);
   if (copy < 0) return hipErrorOperatingSystem;
-  *descriptor = copy;
+  descriptor = copy;
   return hipSuccess;
 }
 
-hipError_t VirtualMemory::properties(hipMemAllocationProp* properties,
-                                     hipMemGenericAllocationHandle_t handle) {
+hipError_t VirtualMemory::properties(hipMemGenericAllocationHandle_t handle,
+                                     hipMemAllocationProp& properties) {
   const std::lock_guard lock(mutex_);
   const Physical* const physical = find(handle);
   if (!physical) return hipErrorInvalidValue;
-  *properties = physical->properties;
+  properties = physical->properties;
   return hipSuccess;
 }
 
@@ -199,7 +210,7 @@ bool VirtualMemory::is_mapped(const void* pointer, std::size_t bytes) const {
   return covered(address_of(pointer), bytes);
 }
 
-hipError_t VirtualMemory::unmap(void* pointer, std::size_t bytes) {
+hipError_t VirtualMemory::forget(void* pointer, std::size_t bytes) {
   const std::uintptr_t address = address_of(pointer);
   const std::lock_guard lock(mutex_);
   if (!covered(address, bytes)) return hipErrorInvalidValue;
@@ -207,6 +218,24 @@ hipError_t VirtualMemory::unmap(void* pointer, std::size_t bytes) {
   if (status != hipSuccess) return status;
   mappings_.erase(mappings_.find(address), mappings_.lower_bound(address + bytes));
   return hipSuccess;
+}
+
+hipError_t VirtualMemory::unmap(void* pointer, std::size_t bytes) {
+  const hipError_t pending = Runtime::get().synchronize_all();
+  const hipError_t status = forget(pointer, bytes);
+  return status != hipSuccess ? status : pending;
+}
+
+hipError_t VirtualMemory::set_access(void* pointer, std::size_t bytes,
+                                     std::span<const hipMemAccessDesc> wishes) const {
+  if (!is_mapped(pointer, bytes)) return hipErrorInvalidValue;
+  const std::vector<driver::AccessDescription> access = convert(wishes);
+  return check(cu().MemSetAccess(pointer, bytes, access.data(), access.size()));
+}
+
+hipError_t VirtualMemory::access(int device, void* pointer, unsigned long long& flags) {
+  const driver::Location place{hipMemLocationTypeDevice, device};
+  return check(cu().MemGetAccess(&flags, &place, pointer));
 }
 
 }  // namespace tf::cuda

@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 
 #include "worker/runtime/cuda/driver_types.h"
 
@@ -21,11 +22,13 @@ class VirtualMemory {
   hipError_t reserve(void** pointer, std::size_t bytes, std::size_t alignment, void* wish);
   hipError_t free(void* pointer, std::size_t bytes);
 
+  static hipError_t granularity(const hipMemAllocationProp& properties,
+                                hipMemAllocationGranularity_flags option, std::size_t& bytes);
   hipError_t create(hipMemGenericAllocationHandle_t* handle, std::size_t bytes,
                     const hipMemAllocationProp& properties);
   hipError_t import(hipMemGenericAllocationHandle_t* handle, int descriptor);
-  hipError_t export_to(int* descriptor, hipMemGenericAllocationHandle_t handle);
-  hipError_t properties(hipMemAllocationProp* properties, hipMemGenericAllocationHandle_t handle);
+  hipError_t export_to(hipMemGenericAllocationHandle_t handle, int& descriptor);
+  hipError_t properties(hipMemGenericAllocationHandle_t handle, hipMemAllocationProp& properties);
   // One more owner of the handle behind a mapping.
   hipError_t retain(hipMemGenericAllocationHandle_t* handle, void* address);
   // One owner less. Mappings keep the memory, not the handle.
@@ -34,9 +37,12 @@ class VirtualMemory {
   // Part of a handle is the driver's to refuse: hipErrorNotSupported.
   hipError_t map(void* pointer, std::size_t bytes, std::size_t offset,
                  hipMemGenericAllocationHandle_t handle);
-  // Whole mappings, without gaps.
+  // Whole mappings, without gaps. Nothing of what is mapped may still run, as with AMD's runtime: the devices
+  // are idle then.
   hipError_t unmap(void* pointer, std::size_t bytes);
-  bool is_mapped(const void* pointer, std::size_t bytes) const;
+  // The same of what is mapped.
+  hipError_t set_access(void* pointer, std::size_t bytes, std::span<const hipMemAccessDesc> wishes) const;
+  static hipError_t access(int device, void* pointer, unsigned long long& flags);
 
  private:
   struct Physical {
@@ -58,6 +64,8 @@ class VirtualMemory {
     std::size_t bytes = 0;
   };
 
+  bool is_mapped(const void* pointer, std::size_t bytes) const;
+  hipError_t forget(void* pointer, std::size_t bytes);  // what unmap() does when nothing runs
   // REQUIRES for all: the lock
   void add(hipMemGenericAllocationHandle_t handle, std::shared_ptr<Physical> physical);
   Physical* find(hipMemGenericAllocationHandle_t handle) const;
@@ -72,9 +80,6 @@ class VirtualMemory {
   std::map<hipMemGenericAllocationHandle_t, Handle> handles_;
   std::uintptr_t next_ = 0;  // what to propose next; 0: nothing yet
 };
-
-// What to ask the driver for. REQUIRES: valid properties
-driver::AllocationProperties wish_for(const hipMemAllocationProp& properties);
 
 // For ever, as the Runtime.
 VirtualMemory& virtual_memory();
