@@ -90,20 +90,19 @@ namespace {
 
 // One end of a 3D copy, from its pitched pointer and the position in it. Arrays were refused before.
 hipError_t read_side(const hipPitchedPtr& place, const hipPos& position, const hipExtent& extent,
-                     CopySide& side) {
+                     BoxSide& side) {
   if (place.ptr == nullptr) return hipErrorInvalidValue;
   side.pitch = place.pitch;
   if (side.pitch < extent.width) return hipErrorInvalidPitchValue;
   const std::size_t rows = place.ysize != 0 ? place.ysize : extent.height;
   if (__builtin_mul_overflow(side.pitch, rows, &side.slice)) return hipErrorInvalidValue;
-  side.address =
-      static_cast<std::byte*>(place.ptr) + position.z * side.slice + position.y * side.pitch + position.x;
+  side.address = address_of(place.ptr) + position.z * side.slice + position.y * side.pitch + position.x;
   return hipSuccess;
 }
 
-hipPitchedPtr write_side(const CopyWork& work, const CopySide& side) {
+hipPitchedPtr write_side(const CopyWork& work, const BoxSide& side) {
   hipPitchedPtr place{};
-  place.ptr = side.address;
+  place.ptr = side.memory();
   place.pitch = side.pitch;
   place.xsize = work.width;
   place.ysize = side.pitch != 0 && side.slice != 0 ? side.slice / side.pitch : work.height;
@@ -137,15 +136,15 @@ void write_copy(const CopyWork& work, hipMemcpy3DParms& parameters) {
   parameters.kind = work.kind;
 }
 
+CopyWork copy_work(const Box& box, hipMemcpyKind kind) {
+  return {box, kind, box.is_line() ? hipGraphNodeTypeMemcpy1D : hipGraphNodeTypeMemcpy};
+}
+
 hipError_t read_copy_1d(void* target, const void* source, std::size_t bytes, hipMemcpyKind kind,
                         CopyWork& work) {
   if (!valid_kind(kind)) return hipErrorInvalidMemcpyDirection;
   if (target == nullptr || source == nullptr || bytes == 0) return hipErrorInvalidValue;
-  work = {};
-  work.kind = kind;
-  work.width = bytes;
-  work.target = {static_cast<std::byte*>(target), bytes, bytes};
-  work.source = {static_cast<std::byte*>(const_cast<void*>(source)), bytes, bytes};
+  work = copy_work(line(address_of(target), address_of(source), bytes), kind);
   return hipSuccess;
 }
 

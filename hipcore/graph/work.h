@@ -11,6 +11,8 @@
 #include <variant>
 #include <vector>
 
+#include "hipcore/graph/box.h"
+
 namespace tf::graph {
 
 class Graph;
@@ -41,18 +43,7 @@ struct KernelWork {
   std::vector<Argument> arguments;  // where they are in it
 };
 
-struct CopySide {
-  std::byte* address = nullptr;
-  std::size_t pitch = 0;  // bytes from row to row
-  std::size_t slice = 0;  // bytes from slice to slice
-};
-
-struct CopyWork {
-  CopySide target;
-  CopySide source;
-  std::size_t width = 0;
-  std::size_t height = 1;
-  std::size_t depth = 1;
+struct CopyWork : Box {
   hipMemcpyKind kind = hipMemcpyDefault;
   hipGraphNodeType type = hipGraphNodeTypeMemcpy1D;  // as it was made
 };
@@ -98,6 +89,8 @@ struct ShownArguments {
 void write_kernel(const KernelWork& work, ShownArguments& shown, hipKernelNodeParams& parameters);
 hipError_t read_copy(const hipMemcpy3DParms& parameters, CopyWork& work);
 void write_copy(const CopyWork& work, hipMemcpy3DParms& parameters);
+// What a copy of the program is in a graph.
+CopyWork copy_work(const Box& box, hipMemcpyKind kind);
 hipError_t read_copy_1d(void* target, const void* source, std::size_t bytes, hipMemcpyKind kind,
                         CopyWork& work);
 // To (or from) `symbol`, which is `symbol_bytes` long, at `offset`.

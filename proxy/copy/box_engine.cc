@@ -195,7 +195,7 @@ hipError_t copy_box(CopyEngine& engine, const CopyMode& asked, const Box& box, h
     if (hipError_t error = copy_way(engine, box, kind, way); error != hipSuccess) return error;
     if (const auto verdict = offer(engine, asked, box, kind)) return *verdict;
   }
-  if (is_dense(box, box.target) && is_dense(box, box.source)) {
+  if (flattened(box).is_line()) {
     return copy(engine, asked, reinterpret_cast<void*>(box.target.address),
                 reinterpret_cast<const void*>(box.source.address), box.bytes(), kind);
   }

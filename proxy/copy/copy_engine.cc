@@ -98,7 +98,7 @@ hipError_t copy(CopyEngine& engine, const CopyMode& asked, void* target, const v
   if (target == nullptr || source == nullptr) return hipErrorInvalidValue;
   std::uint64_t to = to_raw(target);
   std::uint64_t from = to_raw(source);
-  const Box line{{to, bytes, bytes}, {from, bytes, bytes}, bytes, 1, 1};
+  const Box line = graph::line(to, from, bytes);
   to = engine.host_memory().seen_by_devices(to, bytes);
   from = engine.host_memory().seen_by_devices(from, bytes);
   Route route;

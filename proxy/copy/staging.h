@@ -19,13 +19,13 @@
 #include <span>
 #include <vector>
 
+#include "proxy/copy/box.h"
 #include "proxy/copy/copy_threads.h"
 #include "proxy/memory/host_window.h"
 #include "proxy/session/connection.h"
 
 namespace tf::proxy {
 
-struct Box;
 struct CopyMode;
 
 inline constexpr std::size_t kStagingChunkBytes = 256 << 10;

@@ -23,7 +23,7 @@ Schedule GraphExecutable::schedule(const graph::Plan& plan) const {
     if (std::holds_alternative<graph::EventWork>(work)) return ItemPlace::kEvent;
     const auto* copy = std::get_if<graph::CopyWork>(&work);
     if (copy == nullptr) return ItemPlace::kDevice;
-    switch (way_between(copies_, to_raw(copy->target.address), to_raw(copy->source.address))) {
+    switch (way_between(copies_, copy->target.address, copy->source.address)) {
       case CopyWay::kOnDevice: return ItemPlace::kDevice;
       case CopyWay::kToDevice: return ItemPlace::kToDevice;
       case CopyWay::kFromDevice: return ItemPlace::kFromDevice;
@@ -75,10 +75,10 @@ hipError_t GraphExecutable::build_node(std::uint64_t exec, const graph::Work& wo
   if (const auto* copy = std::get_if<graph::CopyWork>(&work)) {
     protocol::BuildCopyNodeRequest request{};
     request.exec = exec;
-    request.target = to_raw(copy->target.address);
+    request.target = copy->target.address;
     request.target_pitch = copy->target.pitch;
     request.target_slice = copy->target.slice;
-    request.source = to_raw(copy->source.address);
+    request.source = copy->source.address;
     request.source_pitch = copy->source.pitch;
     request.source_slice = copy->source.slice;
     request.width = copy->width;
@@ -233,8 +233,8 @@ hipError_t GraphExecutable::launch_on_host(const graph::Work& work, const graph:
   if (const auto* host = std::get_if<graph::HostWork>(&work))
     return copies_.callbacks().add(stream.device, stream.id,
                                    [call = *host](hipError_t) { call.function(call.data); });
-  const Box box = box_of(std::get<graph::CopyWork>(work));
-  return copies_.callbacks().add(stream.device, stream.id, [box](hipError_t) { copy_on_host(box); });
+  return copies_.callbacks().add(
+      stream.device, stream.id, [copy = std::get<graph::CopyWork>(work)](hipError_t) { copy_on_host(copy); });
 }
 
 hipError_t GraphExecutable::launch_step(const ScheduleStep& step, const graph::StreamRef& stream) {
@@ -253,7 +253,7 @@ hipError_t GraphExecutable::launch_step(const ScheduleStep& step, const graph::S
     return connection_.post(stream.device, request);
   }
   const auto& copy = std::get<graph::CopyWork>(*step.work);
-  return copy_box(copies_, {stream.device, stream.id, false}, box_of(copy), copy.kind);
+  return copy_box(copies_, {stream.device, stream.id, false}, copy, copy.kind);
 }
 
 hipError_t GraphExecutable::launch(const graph::StreamRef& stream) {

@@ -26,16 +26,6 @@ LaunchShape shape_of(const graph::KernelWork& work) {
 
 }  // namespace
 
-Box box_of(const graph::CopyWork& work) {
-  Box box;
-  box.target = {to_raw(work.target.address), work.target.pitch, work.target.slice};
-  box.source = {to_raw(work.source.address), work.source.pitch, work.source.slice};
-  box.width = work.width;
-  box.height = work.height;
-  box.depth = work.depth;
-  return box;
-}
-
 std::vector<graph::Argument> graph_arguments(const KernelLayout& layout) {
   std::vector<graph::Argument> arguments;
   arguments.reserve(layout.arguments.size());
@@ -125,18 +115,9 @@ Graphs::Verdict Graphs::offer(protocol::OpTraits what, int device, std::span<con
   return std::nullopt;
 }
 
-Graphs::Verdict Graphs::offer_copy(const CopyMode& mode, const Box& box, hipMemcpyKind kind) {
+Graphs::Verdict Graphs::offer_copy(const CopyMode& mode, const graph::Box& box, hipMemcpyKind kind) {
   const graph::StreamRef stream = reference(mode.device, mode.stream);
-  if (mode.wait) return library_.refuse(stream);
-  graph::CopyWork work;
-  work.target = {reinterpret_cast<std::byte*>(box.target.address), box.target.pitch, box.target.slice};
-  work.source = {reinterpret_cast<std::byte*>(box.source.address), box.source.pitch, box.source.slice};
-  work.width = box.width;
-  work.height = box.height;
-  work.depth = box.depth;
-  work.kind = kind;
-  if (box.height > 1 || box.depth > 1) work.type = hipGraphNodeTypeMemcpy;
-  return library_.capture(stream, work);
+  return mode.wait ? library_.refuse(stream) : library_.capture(stream, graph::copy_work(box, kind));
 }
 
 // By handle, or by host stub for the current device.
@@ -171,9 +152,8 @@ hipError_t Graphs::check(const graph::Work& work) {
     return check_shape(snapshot_.devices[device].properties, *facts->layout, shape_of(*kernel));
   }
   if (const auto* copy = std::get_if<graph::CopyWork>(&work)) {
-    const Box box = box_of(*copy);
     CopyWay way = CopyWay::kOnHost;
-    return is_valid(box) ? copy_way(copies_, box, copy->kind, way) : hipErrorInvalidPitchValue;
+    return is_valid(*copy) ? copy_way(copies_, *copy, copy->kind, way) : hipErrorInvalidPitchValue;
   }
   bool good = true;
   if (const auto* fill = std::get_if<graph::FillWork>(&work)) {

@@ -57,7 +57,6 @@ class Graphs final : private graph::Side, private CopyCapture {
   std::mutex capturing_mutex_;  // what the connection is told follows the library
 };
 
-Box box_of(const graph::CopyWork& work);
 std::vector<graph::Argument> graph_arguments(const KernelLayout& layout);
 
 }  // namespace tf::proxy

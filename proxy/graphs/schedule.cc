@@ -109,9 +109,8 @@ class Writes {
   };
   static Range range(const graph::Work& work, bool target) {
     const auto& copy = std::get<graph::CopyWork>(work);
-    const graph::CopySide& side = target ? copy.target : copy.source;
-    const auto first = reinterpret_cast<std::uintptr_t>(side.address);
-    return {first, first + (copy.depth - 1) * side.slice + (copy.height - 1) * side.pitch + copy.width};
+    const graph::BoxSide& side = target ? copy.target : copy.source;
+    return {side.address, side.address + extent(copy, side)};
   }
 
   bool anything_ = false;  // a host function may write anywhere

@@ -34,8 +34,8 @@ TEST(CudaResult, EveryNumberHasAnErrorThatHipKnows) {
 
 TEST(CudaConvert, RowsKeepPitchesAndAreUnified) {
   graph::CopyWork work;
-  work.target = {static_cast<std::byte*>(at(0x1000)), 64, 192};
-  work.source = {static_cast<std::byte*>(at(0x2000)), 32, 96};
+  work.target = {graph::address_of(at(0x1000)), 64, 192};
+  work.source = {graph::address_of(at(0x2000)), 32, 96};
   work.width = 16;
   work.height = 3;
   const driver::Copy2D copy = convert_rows(work);
@@ -51,14 +51,14 @@ TEST(CudaConvert, RowsKeepPitchesAndAreUnified) {
 
 TEST(CudaConvert, SlicesOfBoxesAreWholeRowsApart) {
   graph::CopyWork work;
-  work.target = {static_cast<std::byte*>(at(0x9000)), 256, 5120};
-  work.source = {static_cast<std::byte*>(at(0x1000)), 128, 1280};
+  work.target = {graph::address_of(at(0x9000)), 256, 5120};
+  work.source = {graph::address_of(at(0x1000)), 128, 1280};
   work.width = 32;
   work.height = 4;
   work.depth = 2;
   driver::Copy3D copy;
   ASSERT_EQ(convert_copy(copy, work), hipSuccess);
-  EXPECT_EQ(copy.source_device, work.source.address);
+  EXPECT_EQ(copy.source_device, work.source.memory());
   EXPECT_EQ(copy.source_height, 10u);
   EXPECT_EQ(copy.target_height, 20u);
   EXPECT_EQ(copy.width_bytes, 32u);

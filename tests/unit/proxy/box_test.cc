@@ -65,14 +65,19 @@ TEST(Box, Refusals) {
   EXPECT_FALSE(is_valid(box)) << "wraps around the address space";
 }
 
-TEST(Box, Dense) {
+TEST(Box, WhatIsDenseOnBothSidesIsALine) {
   std::vector<std::byte> memory(64);
   Box box = box_over(memory);
-  EXPECT_TRUE(is_dense(box, box.target));
-  EXPECT_FALSE(is_dense(box, box.source));
+  EXPECT_EQ(flattened(box).rows(), 6u);
+  box.source = {box.source.address, 5, 16};
+  EXPECT_EQ(flattened(box).rows(), 2u) << "slices with a gap";
+  box.source.slice = 15;
+  EXPECT_TRUE(flattened(box).is_line());
+  EXPECT_EQ(flattened(box).width, 30u);
+  box.source.pitch = box.source.slice = 77;
   box.height = 1;
   box.depth = 1;
-  EXPECT_TRUE(is_dense(box, box.source));
+  EXPECT_TRUE(flattened(box).is_line()) << "nothing lies between the rows of one";
 }
 
 // Fills the target piece by piece, and counts the pieces.

@@ -32,7 +32,8 @@ class PlanBuilder {
   std::uint32_t copy(hipMemcpyKind kind, std::byte* memory, std::vector<std::uint32_t> before = {}) {
     graph::CopyWork work;
     work.kind = kind;
-    (kind == hipMemcpyHostToDevice ? work.source : work.target) = {memory, 16, 16};
+    (kind == hipMemcpyHostToDevice ? work.source : work.target) = {reinterpret_cast<std::uint64_t>(memory),
+                                                                   16, 16};
     work.width = 16;
     return add(work, std::move(before));
   }

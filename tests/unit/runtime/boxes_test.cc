@@ -14,8 +14,8 @@ void* at(std::uintptr_t address) { return reinterpret_cast<void*>(address); }
 TEST(Boxes, RowsKeepTheirPitches) {
   graph::CopyWork work;
   ASSERT_EQ(read_rows(at(0x1000), 64, at(0x2000), 32, 16, 3, hipMemcpyDefault, work), hipSuccess);
-  EXPECT_EQ(work.target.address, at(0x1000));
-  EXPECT_EQ(work.source.address, at(0x2000));
+  EXPECT_EQ(work.target.memory(), at(0x1000));
+  EXPECT_EQ(work.source.memory(), at(0x2000));
   EXPECT_EQ(work.target.pitch, 64u);
   EXPECT_EQ(work.source.pitch, 32u);
   EXPECT_EQ(work.width, 16u);
@@ -40,8 +40,8 @@ TEST(Boxes, DriverRowsTakeTheSideThatIsNamed) {
   graph::CopyWork work;
   ASSERT_EQ(read_parameters(p, work), hipSuccess);
   EXPECT_EQ(work.source.pitch, 20u) << "rows that follow each other";
-  EXPECT_EQ(work.source.address, at(0x7000 + 2 * 20 + 4));
-  EXPECT_EQ(work.target.address, at(0x8000));
+  EXPECT_EQ(work.source.memory(), at(0x7000 + 2 * 20 + 4));
+  EXPECT_EQ(work.target.memory(), at(0x8000));
   p.dstMemoryType = hipMemoryTypeArray;
   EXPECT_EQ(read_parameters(p, work), hipErrorNotSupported);
 }
@@ -61,7 +61,7 @@ TEST(Boxes, DriverBoxesBeginAtTheirPosition) {
   p.Depth = 2;
   graph::CopyWork work;
   ASSERT_EQ(read_parameters(p, work), hipSuccess);
-  EXPECT_EQ(work.source.address, at(0x1000 + 3 * 1280 + 2 * 128 + 1));
+  EXPECT_EQ(work.source.memory(), at(0x1000 + 3 * 1280 + 2 * 128 + 1));
   EXPECT_EQ(work.source.slice, 1280u);
   EXPECT_EQ(work.target.pitch, 32u);
   EXPECT_EQ(work.target.slice, 128u) << "slices that follow each other";

@@ -6,21 +6,21 @@ namespace tf::runtime {
 namespace {
 
 // An end of the driver-style copies by its address.
-hipError_t address_of(hipMemoryType type, const void* host, const void* device, const void* array,
-                      std::byte*& address) {
+hipError_t read_address(hipMemoryType type, const void* host, const void* device, const void* array,
+                        std::uint64_t& address) {
   if (type == hipMemoryTypeArray || array) return hipErrorNotSupported;
   if (type != hipMemoryTypeHost && type != hipMemoryTypeDevice && type != hipMemoryTypeUnified)
     return hipErrorInvalidValue;
-  address = static_cast<std::byte*>(const_cast<void*>(type == hipMemoryTypeHost ? host : device));
-  return address ? hipSuccess : hipErrorInvalidValue;
+  address = graph::address_of(type == hipMemoryTypeHost ? host : device);
+  return address != 0 ? hipSuccess : hipErrorInvalidValue;
 }
 
 // What the driver-style copies of rows and of boxes have in common: where a slice begins follows later.
 template <typename Parameters>
 hipError_t read_ends(const Parameters& p, graph::CopyWork& work) {
-  hipError_t status = address_of(p.srcMemoryType, p.srcHost, p.srcDevice, p.srcArray, work.source.address);
+  hipError_t status = read_address(p.srcMemoryType, p.srcHost, p.srcDevice, p.srcArray, work.source.address);
   if (status != hipSuccess) return status;
-  status = address_of(p.dstMemoryType, p.dstHost, p.dstDevice, p.dstArray, work.target.address);
+  status = read_address(p.dstMemoryType, p.dstHost, p.dstDevice, p.dstArray, work.target.address);
   if (status != hipSuccess) return status;
   work.width = p.WidthInBytes;
   work.height = p.Height;
@@ -41,8 +41,8 @@ hipError_t read_rows(void* target, std::size_t target_pitch, const void* source,
                      std::size_t width, std::size_t height, hipMemcpyKind kind, graph::CopyWork& work) {
   if (!target || !source) return hipErrorInvalidValue;
   if (width > target_pitch || width > source_pitch) return hipErrorInvalidPitchValue;
-  work.target = {static_cast<std::byte*>(target), target_pitch, target_pitch * height};
-  work.source = {static_cast<std::byte*>(const_cast<void*>(source)), source_pitch, source_pitch * height};
+  work.target = {graph::address_of(target), target_pitch, target_pitch * height};
+  work.source = {graph::address_of(source), source_pitch, source_pitch * height};
   work.width = width;
   work.height = height;
   work.kind = kind;

@@ -17,8 +17,6 @@ constexpr std::size_t kCallerCopy_bytes = 1 << 20;
 // Pageable sources up to this size are copied into the command; larger ones make the call wait.
 constexpr std::size_t kSnapshot_bytes = 64 << 10;
 
-std::size_t bytes_of(const graph::CopyWork& copy) { return copy.width * copy.height * copy.depth; }
-
 void copy_slice(const graph::CopyWork& copy, std::byte* target, const std::byte* source) {
   if (copy.target.pitch == copy.width && copy.source.pitch == copy.width) {
     std::memmove(target, source, copy.width * copy.height);
@@ -41,17 +39,17 @@ bool pageable(const void* pointer) { return !Runtime::get().memory.find(pointer)
 
 // The source may change as soon as we return, so its bytes travel with the command, packed.
 hipError_t submit_snapshot(const graph::CopyWork& copy, Stream& stream) {
-  std::unique_ptr<std::byte[]> bytes(new (std::nothrow) std::byte[bytes_of(copy)]);
+  std::unique_ptr<std::byte[]> bytes(new (std::nothrow) std::byte[copy.bytes()]);
   if (!bytes) return hipErrorOutOfMemory;
   graph::CopyWork packed = copy;
-  packed.target.address = bytes.get();
+  packed.target.address = graph::address_of(bytes.get());
   packed.target.pitch = copy.width;
   packed.target.slice = copy.width * copy.height;
   for (std::size_t slice = 0; slice < copy.depth; ++slice)
-    copy_slice(packed, packed.target.address + slice * packed.target.slice,
-               copy.source.address + slice * copy.source.slice);
+    copy_slice(packed, packed.target.memory() + slice * packed.target.slice,
+               copy.source.memory() + slice * copy.source.slice);
   graph::CopyWork later = copy;
-  later.source.address = bytes.get();
+  later.source.address = graph::address_of(bytes.get());
   later.source.pitch = packed.target.pitch;
   later.source.slice = packed.target.slice;
   auto task = [&device = stream.device(), later, kept = std::move(bytes)] {
@@ -64,16 +62,16 @@ hipError_t submit_snapshot(const graph::CopyWork& copy, Stream& stream) {
 }  // namespace
 
 bool is_pageable(const graph::CopyWork& copy) {
-  return pageable(copy.target.address) || pageable(copy.source.address);
+  return pageable(copy.target.memory()) || pageable(copy.source.memory());
 }
 
 hipError_t run_copy(const graph::CopyWork& copy) {
   const double cost = Runtime::get().settings().copy_ns_per_byte;
   const std::uint64_t start = cost > 0.0 ? now_ns() : 0;
   for (std::size_t slice = 0; slice < copy.depth; ++slice)
-    copy_slice(copy, copy.target.address + slice * copy.target.slice,
-               copy.source.address + slice * copy.source.slice);
-  if (cost > 0.0) spin_until(start + static_cast<std::uint64_t>(cost * static_cast<double>(bytes_of(copy))));
+    copy_slice(copy, copy.target.memory() + slice * copy.target.slice,
+               copy.source.memory() + slice * copy.source.slice);
+  if (cost > 0.0) spin_until(start + static_cast<std::uint64_t>(cost * static_cast<double>(copy.bytes())));
   return hipSuccess;
 }
 
@@ -83,7 +81,8 @@ bool within_memory(const graph::CopyWork& copy) {
   if (!reach(copy, copy.target.pitch, copy.target.slice, target_bytes)) return false;
   if (!reach(copy, copy.source.pitch, copy.source.slice, source_bytes)) return false;
   const MemoryMap& memory = Runtime::get().memory;
-  return memory.covers(copy.target.address, target_bytes) && memory.covers(copy.source.address, source_bytes);
+  return memory.covers(copy.target.memory(), target_bytes) &&
+         memory.covers(copy.source.memory(), source_bytes);
 }
 
 namespace {
@@ -92,12 +91,12 @@ namespace {
 hipError_t submit_copy(const graph::CopyWork& copy, Stream& stream, Wait wait) {
   if (!within_memory(copy)) return hipErrorInvalidValue;
   // As on a GPU: pageable memory cannot be used after the call returned.
-  if (wait == Wait::kNo && pageable(copy.target.address)) wait = Wait::kYes;
-  if (wait == Wait::kNo && pageable(copy.source.address)) {
-    if (bytes_of(copy) <= kSnapshot_bytes && !stream.idle()) return submit_snapshot(copy, stream);
+  if (wait == Wait::kNo && pageable(copy.target.memory())) wait = Wait::kYes;
+  if (wait == Wait::kNo && pageable(copy.source.memory())) {
+    if (copy.bytes() <= kSnapshot_bytes && !stream.idle()) return submit_snapshot(copy, stream);
     wait = Wait::kYes;
   }
-  const bool here = wait == Wait::kYes || bytes_of(copy) <= kCallerCopy_bytes;
+  const bool here = wait == Wait::kYes || copy.bytes() <= kCallerCopy_bytes;
   const auto task = [&device = stream.device(), copy] {
     return device.run([&copy] { return run_copy(copy); });
   };
@@ -111,12 +110,8 @@ hipError_t submit_copy(const graph::CopyWork& copy, Stream& stream, Wait wait) {
 
 hipError_t Backend::copy(void* target, const void* source, std::size_t bytes, hipMemcpyKind kind,
                          const Stream& stream, Wait wait) {
-  graph::CopyWork line;
-  line.target = {static_cast<std::byte*>(target), bytes, bytes};
-  line.source = {static_cast<std::byte*>(const_cast<void*>(source)), bytes, bytes};
-  line.width = bytes;
-  line.kind = kind;
-  return submit_copy(line, *stream, wait);
+  const graph::Box line = graph::line(graph::address_of(target), graph::address_of(source), bytes);
+  return submit_copy(graph::copy_work(line, kind), *stream, wait);
 }
 
 // All memory is one here.

@@ -19,7 +19,7 @@ Copy between(void* target, const void* source) {
 }
 
 // Slices of the driver's boxes are whole rows apart.
-bool rows_of(const graph::CopyWork& work, const graph::CopySide& side, std::size_t& rows) {
+bool rows_of(const graph::CopyWork& work, const graph::BoxSide& side, std::size_t& rows) {
   rows = work.height;
   if (work.depth == 1) return true;
   if (side.pitch == 0 || side.slice % side.pitch != 0) return false;
@@ -30,7 +30,7 @@ bool rows_of(const graph::CopyWork& work, const graph::CopySide& side, std::size
 }  // namespace
 
 hipError_t convert_copy(driver::Copy3D& copy, const graph::CopyWork& work) {
-  copy = between<driver::Copy3D>(work.target.address, work.source.address);
+  copy = between<driver::Copy3D>(work.target.memory(), work.source.memory());
   copy.source_pitch = work.source.pitch;
   copy.target_pitch = work.target.pitch;
   copy.width_bytes = work.width;
@@ -42,7 +42,7 @@ hipError_t convert_copy(driver::Copy3D& copy, const graph::CopyWork& work) {
 }
 
 driver::Copy2D convert_rows(const graph::CopyWork& work) {
-  auto copy = between<driver::Copy2D>(work.target.address, work.source.address);
+  auto copy = between<driver::Copy2D>(work.target.memory(), work.source.memory());
   copy.source_pitch = work.source.pitch;
   copy.target_pitch = work.target.pitch;
   copy.width_bytes = work.width;

@@ -75,7 +75,7 @@ hipError_t add(Place& place, const graph::CopyWork& work) {
   tell_places(copy);
   const bool to_host = copy.target_type == driver::kMemoryHost;
   const driver::Context context =
-      context_of(to_host ? work.source.address : work.target.address, place.context);
+      context_of(to_host ? work.source.memory() : work.target.memory(), place.context);
   return check(cu().GraphAddMemcpyNode(&place.node, place.graph, place.before.data(), place.before.size(),
                                        &copy, context));
 }
