@@ -19,7 +19,7 @@
 #include "hipcore/wire/device_snapshot.h"
 #include "proxy/base/handles.h"
 #include "proxy/client/host_allocations.h"
-#include "proxy/copy/copy_engine.h"
+#include "proxy/copy/engine.h"
 #include "proxy/copy/mirror.h"
 #include "proxy/graphs/graphs.h"
 #include "proxy/memory/address_window.h"

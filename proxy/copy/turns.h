@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns: what is kept for copies that wait for their turn on the client's side (copy_turns.h). Any thread.
+// Copies that wait for their turn on the client's side.
+//
+// Payload to the device is read when its copy is posted. Where work in front of the copy may still write the
+// source (a host function, a copy from the device to the same memory), that is too early: such a copy becomes
+// a callback of its stream, and when that is due, and the stream stands still, it is made on another stream
+// of the device. While one waits, no copy is posted that could keep the worker busy until the stream goes on.
+// Memory that is not pageable only; pageable memory is read during the call. Any thread.
 #pragma once
+
+#include <hip/hip_runtime_api.h>
 
 #include <array>
 #include <atomic>
@@ -9,22 +17,25 @@
 #include <mutex>
 
 #include "hipcore/wire/device_snapshot.h"
+#include "proxy/copy/plan.h"
 
 namespace tf::proxy {
 
 class Turns {
  public:
-  // Some have not been made yet. Who copies sees those that it knows of.
-  bool any() const { return waiting_.load(std::memory_order_acquire) != 0; }  // pairs with end()
-  void begin() { waiting_.fetch_add(1, std::memory_order_relaxed); }
-  void end() { waiting_.fetch_sub(1, std::memory_order_release); }
+  explicit Turns(CopyEngine& engine) : engine_(engine) {}
 
-  // The stream that they are made on, while their own stands still. 0: none yet.
-  std::mutex& streams_mutex() { return streams_mutex_; }
-  std::uint64_t& stream(int device) { return streams_[static_cast<std::size_t>(device)]; }  // under the mutex
+  // Some have not been made yet. Who copies sees those that it knows of.
+  bool any() const { return waiting_.load(std::memory_order_acquire) != 0; }  // pairs with take()
+  // Queues the copy on its stream. A failure becomes a fault of the stream.
+  hipError_t take(const CopyMode& mode, const Box& box, hipMemcpyKind kind);
 
  private:
+  std::uint64_t other_stream(int device);
+
+  CopyEngine& engine_;
   std::atomic<std::size_t> waiting_{0};
+  // The streams that they are made on, while their own stand still. 0: none yet.
   std::mutex streams_mutex_;
   std::array<std::uint64_t, protocol::kDevicesMax> streams_{};
 };

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "hipcore/wire/launch_flags.h"
+#include "proxy/copy/mapped.h"
 #include "proxy/graphs/graphs.h"
 
 namespace tf::proxy {
@@ -233,8 +234,8 @@ hipError_t GraphExecutable::launch_on_host(const graph::Work& work, const graph:
   if (const auto* host = std::get_if<graph::HostWork>(&work))
     return copies_.callbacks().add(stream.device, stream.id,
                                    [call = *host](hipError_t) { call.function(call.data); });
-  return copies_.callbacks().add(
-      stream.device, stream.id, [copy = std::get<graph::CopyWork>(work)](hipError_t) { copy_on_host(copy); });
+  return copies_.callbacks().add(stream.device, stream.id,
+                                 [copy = std::get<graph::CopyWork>(work)](hipError_t) { copy_rows(copy); });
 }
 
 hipError_t GraphExecutable::launch_step(const ScheduleStep& step, const graph::StreamRef& stream) {

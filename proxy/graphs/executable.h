@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "hipcore/graph/library.h"
-#include "proxy/copy/copy_engine.h"
+#include "proxy/copy/engine.h"
 #include "proxy/graphs/schedule.h"
 
 namespace tf::proxy {

@@ -152,8 +152,8 @@ hipError_t Graphs::check(const graph::Work& work) {
     return check_shape(snapshot_.devices[device].properties, *facts->layout, shape_of(*kernel));
   }
   if (const auto* copy = std::get_if<graph::CopyWork>(&work)) {
-    CopyWay way = CopyWay::kOnHost;
-    return is_valid(*copy) ? copy_way(copies_, *copy, copy->kind, way) : hipErrorInvalidPitchValue;
+    Route route;
+    return is_valid(*copy) ? find_route(copies_, *copy, copy->kind, route) : hipErrorInvalidPitchValue;
   }
   bool good = true;
   if (const auto* fill = std::get_if<graph::FillWork>(&work)) {

@@ -14,7 +14,7 @@
 
 #include "hipcore/graph/library.h"
 #include "hipcore/wire/gen/op_traits.h"
-#include "proxy/copy/copy_engine.h"
+#include "proxy/copy/engine.h"
 #include "proxy/module/module_cache.h"
 #include "proxy/session/connection.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packing of rows, and which boxes are refused.
-#include "proxy/copy/box.h"
+// Boxes: which are refused, their pieces, and their rows packed.
+#include "hipcore/graph/box.h"
 
 #include <gtest/gtest.h>
 
@@ -8,6 +8,8 @@
 #include <numeric>
 #include <utility>
 #include <vector>
+
+#include "proxy/copy/mapped.h"
 
 namespace tf::proxy {
 namespace {
@@ -22,6 +24,20 @@ Box box_over(std::vector<std::byte>& memory) {
   return box;
 }
 
+// The rows of one side, and their bytes without gaps.
+void pack(const Box& box, const BoxSide& side, std::vector<std::byte>& packed) {
+  Box rows = box;
+  rows.source = side;
+  rows.target = packed_at(reinterpret_cast<std::uint64_t>(packed.data()), box);
+  copy_rows(rows);
+}
+void unpack(const Box& box, const BoxSide& side, const std::vector<std::byte>& packed) {
+  Box rows = box;
+  rows.source = packed_at(reinterpret_cast<std::uint64_t>(packed.data()), box);
+  rows.target = side;
+  copy_rows(rows);
+}
+
 TEST(Box, PackAndUnpackAreInverse) {
   std::vector<std::byte> memory(64);
   for (std::size_t i = 0; i < memory.size(); ++i) memory[i] = static_cast<std::byte>(i);
@@ -29,14 +45,13 @@ TEST(Box, PackAndUnpackAreInverse) {
   ASSERT_TRUE(is_valid(box));
   EXPECT_EQ(extent(box, box.source), 32u + 16 + 5);
   std::vector<std::byte> packed(box.bytes());
-  pack_rows(box, box.source, 0, 4, std::span(packed).first(20));
-  pack_rows(box, box.source, 4, 2, std::span(packed).subspan(20));
+  pack(box, box.source, packed);
   EXPECT_EQ(packed[5], std::byte{8});
   EXPECT_EQ(packed[15], std::byte{32});
   EXPECT_EQ(packed[29], std::byte{32 + 16 + 4});
   std::vector<std::byte> back(64, std::byte{0xff});
   Box other = box_over(back);
-  unpack_rows(other, other.source, 0, 6, packed);
+  unpack(other, other.source, packed);
   int untouched = 0;
   for (std::size_t i = 0; i < back.size(); ++i) {
     if (back[i] == std::byte{0xff})
@@ -83,12 +98,12 @@ TEST(Box, WhatIsDenseOnBothSidesIsALine) {
 // Fills the target piece by piece, and counts the pieces.
 int copy_in_pieces(const Box& box, std::uint64_t bytes_max) {
   int count = 0;
-  BoxPieces pieces(box, bytes_max);
+  graph::BoxPieces pieces(box, bytes_max);
   while (const auto piece = pieces.next()) {
     EXPECT_LE(piece->bytes(), bytes_max);
     std::vector<std::byte> packed(piece->bytes());
-    pack_rows(*piece, piece->source, 0, piece->rows(), packed);
-    unpack_rows(*piece, piece->target, 0, piece->rows(), packed);
+    pack(*piece, piece->source, packed);
+    unpack(*piece, piece->target, packed);
     ++count;
   }
   return count;
@@ -110,8 +125,8 @@ TEST(BoxPieces, MakeUpTheBox) {
         box.target = {reinterpret_cast<std::uint64_t>(whole.data()), 30, box.height * 30};
         ASSERT_TRUE(is_valid(box));
         std::vector<std::byte> packed(box.bytes());
-        pack_rows(box, box.source, 0, box.rows(), packed);
-        unpack_rows(box, box.target, 0, box.rows(), packed);
+        pack(box, box.source, packed);
+        unpack(box, box.target, packed);
         box.target.address = reinterpret_cast<std::uint64_t>(pieces.data());
         copy_in_pieces(box, bytes_max);
         EXPECT_EQ(pieces, whole) << height << ' ' << depth << ' ' << source_slice << ' ' << bytes_max;

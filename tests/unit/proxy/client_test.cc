@@ -8,7 +8,7 @@
 #include <random>
 
 #include "proxy/client/process.h"
-#include "proxy/copy/copy_engine.h"
+#include "proxy/copy/engine.h"
 #include "tests/unit/proxy/fake_worker.h"
 #include "transport/loopback.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The copies of Staging that several threads make. The copy is cut into chunks, which the device takes one by
+// The staged copies that several threads make. The copy is cut into chunks, which the device takes one by
 // one and which go through the buffers in turn, and chunks into pieces, which helpers carry between the
 // program's memory and the buffers: few chunks, since each costs the device a few microseconds more than its
 // bytes, and small pieces, so that the first chunk is soon full and the last soon empty. The caller posts the
@@ -18,8 +18,8 @@
 #include <cstring>
 #include <thread>
 
-#include "proxy/copy/copy_engine.h"
-#include "proxy/copy/staging.h"
+#include "proxy/copy/on_device.h"
+#include "proxy/copy/staged.h"
 #include "proxy/copy/streaming_copy.h"
 #include "transport/base/pause.h"
 #include "transport/base/spin.h"
@@ -31,24 +31,23 @@ using Clock = std::chrono::steady_clock;
 
 }  // namespace
 
-struct Staging::JointCopy {
-  Staging& staging;
-  const CopyMode& mode;
-  const Direction direction;
-  std::byte* const host;
-  const std::uint64_t device;
-  const std::uint64_t bytes;
+struct StagedCopies::JointCopy {
+  StagedCopies& staging;
+  const CopyPlan& plan;  // of a line
   const std::uint64_t chunk_bytes;
   const std::uint64_t pieces_per_chunk;
-  const bool streams;  // past the caches, towards the device
+  const bool streams;  // past the caches, to the device
+  const bool up = plan.way == CopyWay::kToDevice;
+  std::byte* const host = (up ? plan.box.source : plan.box.target).memory();
+  const std::uint64_t device = (up ? plan.box.target : plan.box.source).address;
+  const std::uint64_t bytes = plan.box.width;
   const std::uint64_t piece_bytes = chunk_bytes / pieces_per_chunk;
   const std::uint64_t chunks = (bytes + chunk_bytes - 1) / chunk_bytes;
   const std::uint64_t pieces = (bytes + piece_bytes - 1) / piece_bytes;
   const std::uint64_t buffers = staging.joint_chunks_.size();
 
-  const std::uint64_t chunks_per_word =
-      direction == Direction::kToDevice ? std::max<std::uint64_t>(buffers / 4, 1) : 1;
-  std::uint64_t marked = 0;  // in chunks; caller only
+  const std::uint64_t chunks_per_word = up ? std::max<std::uint64_t>(buffers / 4, 1) : 1;
+  std::uint64_t marked = 0;  // chunks; the caller's
 
   std::atomic<std::uint64_t> next{0};  // the first piece not taken yet; relaxed
   std::atomic<std::uint64_t> posted{
@@ -60,7 +59,7 @@ struct Staging::JointCopy {
   static void help(void* self, std::uint64_t) { static_cast<JointCopy*>(self)->help(); }
   static void lead(void* self) {
     auto& copy = *static_cast<JointCopy*>(self);
-    copy.direction == Direction::kToDevice ? copy.lead_up() : copy.lead_down();
+    copy.up ? copy.lead_up() : copy.lead_down();
   }
 
   Chunk& buffer(std::uint64_t chunk) { return staging.joint_chunks_[chunk % buffers]; }
@@ -85,22 +84,20 @@ struct Staging::JointCopy {
   void lead_down();
 };
 
-// Whether the chunk's buffer is free to carry: the caller has posted everything before it, and the device is
-// done with it.
-bool Staging::JointCopy::may_carry(std::uint64_t chunk) {
-  const std::uint64_t before = direction == Direction::kFromDevice ? chunk + 1
-                               : chunk >= buffers                  ? chunk - buffers + 1
-                                                                   : 0;
+// Whether the chunk's buffer is the carrier's: the caller has posted what comes before, and the device is
+// done.
+bool StagedCopies::JointCopy::may_carry(std::uint64_t chunk) {
+  const std::uint64_t before = !up ? chunk + 1 : chunk >= buffers ? chunk - buffers + 1 : 0;
   return posted.load(std::memory_order_acquire) >= before && buffer(chunk).word.done();  // pairs with post()
 }
 
 // REQUIRES: may_carry() of its chunk, and `next` has passed it.
-void Staging::JointCopy::carry(std::uint64_t piece) {
+void StagedCopies::JointCopy::carry(std::uint64_t piece) {
   const std::uint64_t chunk = piece / pieces_per_chunk;
   const std::uint64_t at = piece * piece_bytes;
   const std::uint64_t size = std::min(piece_bytes, bytes - at);
   std::byte* const there = staging.memory(buffer(chunk)) + (at - chunk * chunk_bytes);
-  if (direction == Direction::kFromDevice)
+  if (!up)
     std::memcpy(host + at, there, size);
   else if (streams)
     streaming_copy(there, host + at, size);
@@ -112,7 +109,7 @@ void Staging::JointCopy::carry(std::uint64_t piece) {
 }
 
 // The next piece, if it is below `end` and its buffer ready.
-bool Staging::JointCopy::carry_next_if_ready(std::uint64_t end) {
+bool StagedCopies::JointCopy::carry_next_if_ready(std::uint64_t end) {
   std::uint64_t piece = next.load(std::memory_order_relaxed);
   while (piece < end && may_carry(piece / pieces_per_chunk)) {
     if (!next.compare_exchange_weak(piece, piece + 1, std::memory_order_relaxed)) continue;
@@ -122,7 +119,7 @@ bool Staging::JointCopy::carry_next_if_ready(std::uint64_t end) {
   return false;
 }
 
-void Staging::JointCopy::help() {
+void StagedCopies::JointCopy::help() {
   for (;;) {
     const auto start = Clock::now();
     while (!carry_next_if_ready(pieces)) {
@@ -134,33 +131,32 @@ void Staging::JointCopy::help() {
 }
 
 // REQUIRES: caller, and the chunk is posted
-void Staging::JointCopy::mark_through(std::uint64_t chunk) {
+void StagedCopies::JointCopy::mark_through(std::uint64_t chunk) {
   const Chunk& last = buffer(chunk);
-  if (const hipError_t seen = staging.mark(mode, buffer(chunk)); seen != hipSuccess) fail(seen);
+  if (const hipError_t seen = staging.mark(plan.mode, buffer(chunk)); seen != hipSuccess) fail(seen);
   for (; marked < chunk; ++marked) buffer(marked).word.become(last.own);
   marked = chunk + 1;
   posted.store(marked, std::memory_order_release);  // pairs with may_carry()
 }
 
 // REQUIRES: caller
-bool Staging::JointCopy::post(std::uint64_t chunk) {
+bool StagedCopies::JointCopy::post(std::uint64_t chunk) {
   Chunk& own = buffer(chunk);
   const std::uint64_t far = device + chunk * chunk_bytes;
-  const bool up = direction == Direction::kToDevice;
-  hipError_t seen =
-      staging.post_chunk(mode, own, up ? far : own.address, up ? own.address : far, part(chunk));
+  const Box piece =
+      up ? graph::line(far, own.address, part(chunk)) : graph::line(own.address, far, part(chunk));
+  const hipError_t seen = staging.post(plan.mode, own, piece);
   if (seen != hipSuccess) fail(seen);
   if (failed() || chunk + 1 == chunks || chunk + 1 - marked >= chunks_per_word) mark_through(chunk);
   return !failed();
 }
 
-// With deadlines and questions to the worker, which helpers leave to the caller.
-void Staging::JointCopy::await_device(std::uint64_t chunk) {
-  const Chunk& own = buffer(chunk);
-  if (const hipError_t seen = staging.await(own.word, own.device, own.stream); seen != hipSuccess) fail(seen);
+// With deadlines and questions, which helpers leave to the caller.
+void StagedCopies::JointCopy::await_device(std::uint64_t chunk) {
+  if (const hipError_t seen = staging.await(buffer(chunk)); seen != hipSuccess) fail(seen);
 }
 
-void Staging::JointCopy::lead_up() {
+void StagedCopies::JointCopy::lead_up() {
   std::uint64_t chunk = 0;
   while (chunk < chunks && !failed()) {
     if (is_carried(chunk)) {
@@ -180,7 +176,7 @@ void Staging::JointCopy::lead_up() {
   if (chunk > marked) mark_through(chunk - 1);
 }
 
-void Staging::JointCopy::lead_down() {
+void StagedCopies::JointCopy::lead_down() {
   std::uint64_t chunk = 0;
   while (carried.load(std::memory_order_acquire) < pieces && !failed()) {  // pairs with carry()
     if (chunk < chunks && (chunk < buffers || is_carried(chunk - buffers))) {
@@ -198,41 +194,36 @@ void Staging::JointCopy::lead_down() {
 }
 
 // REQUIRES: copying_ is held
-bool Staging::set_up_joint() {
+bool StagedCopies::set_up_joint() {
   if (!joint_chunks_.empty()) return true;
   if (joint_impossible_) return false;
   std::vector<Chunk> chunks((threads_.helpers() + 1) * kJointChunksPerThread);
-  std::uint64_t word = 0;
-  joint_impossible_ = !allocate_chunks(kJointChunkBytesMax, chunks, 0, word);
+  joint_impossible_ = !allocate_chunks(kJointChunkBytesMax, chunks);
   if (joint_impossible_) return false;
   carried_ = std::vector<Carried>(chunks.size());
   joint_chunks_ = std::move(chunks);
   return true;
 }
 
-bool Staging::jointly(const CopyMode& mode, Direction direction, std::byte* host, std::uint64_t device,
-                      std::uint64_t bytes, hipError_t& error) {
+std::optional<hipError_t> StagedCopies::jointly(const CopyPlan& plan) {
   const std::uint64_t threads = threads_.helpers() + 1;
-  if (threads == 1 || bytes < kJointCopyBytesMin || !set_up_joint()) return false;
+  const std::uint64_t bytes = plan.box.width;
+  if (threads == 1 || !plan.box.is_line() || bytes < kJointCopyBytesMin || !set_up_joint())
+    return std::nullopt;
   constexpr std::uint64_t kPageBytes = 4096;
   const std::uint64_t least =
-      direction == Direction::kToDevice ? kJointChunkUpBytesMin : kJointChunkDownBytesMin;
+      plan.way == CopyWay::kToDevice ? kJointChunkUpBytesMin : kJointChunkDownBytesMin;
   const std::uint64_t chunk_bytes =
       std::clamp(bytes / kJointChunks & ~(kPageBytes - 1), least, kJointChunkBytesMax);
   const std::uint64_t pieces = std::clamp<std::uint64_t>(chunk_bytes / kJointPieceBytesMin, 1, threads);
   JointCopy copy{.staging = *this,
-                 .mode = mode,
-                 .direction = direction,
-                 .host = host,
-                 .device = device,
-                 .bytes = bytes,
+                 .plan = plan,
                  .chunk_bytes = (chunk_bytes / pieces & ~(kPageBytes - 1)) * pieces,
                  .pieces_per_chunk = pieces,
                  .streams = threads >= kStreamingThreadsMin && bytes <= kStreamingBytesMax};
   for (Carried& carried : carried_) carried.pieces.store(0, std::memory_order_relaxed);
-  if (!threads_.together(threads, &JointCopy::help, &copy, &JointCopy::lead)) return false;
-  error = copy.error.load(std::memory_order_relaxed);
-  return true;
+  if (!threads_.together(threads, &JointCopy::help, &copy, &JointCopy::lead)) return std::nullopt;
+  return copy.error.load(std::memory_order_relaxed);
 }
 
 }  // namespace tf::proxy

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one entry of the copy engine: checks, capture, the plan, and who carries it out.
+#include "proxy/copy/engine.h"
+
+#include "proxy/copy/bulk.h"
+#include "proxy/copy/completion.h"
+#include "proxy/copy/mapped.h"
+#include "proxy/copy/on_device.h"
+#include "proxy/stats/counting.h"
+
+namespace tf::proxy {
+namespace {
+
+// For TF_STATS, when the copy is about to be made.
+void count_copy(CopyEngine& engine, const Box& box) {
+  const bool to_device = engine.device_memory().is_device(box.target.address);
+  const bool from_device = engine.device_memory().is_device(box.source.address);
+  if (to_device && !from_device) stats::count_to_device(box.bytes());
+  if (from_device && !to_device) stats::count_from_device(box.bytes());
+}
+
+// REQUIRES: the plan is made, and what it has to wait for is over.
+hipError_t execute(CopyEngine& engine, CopyPlan& plan) {
+  switch (plan.executor) {
+    case Executor::kMapped:
+      if (engine.connection().lost()) return kLostError;
+      copy_mapped(engine, plan);
+      return hipSuccess;
+    case Executor::kInline: return complete(engine, plan, copy_inline(engine.connection(), plan));
+    case Executor::kOnDevice:
+      return complete(engine, plan, post_on_device(engine.connection(), plan.mode, plan.box));
+    case Executor::kStaged:
+      if (const auto made = engine.staged_copies().copy(plan)) return complete(engine, plan, *made);
+      make_bulk(engine, plan);
+      break;
+    case Executor::kBulk:
+    case Executor::kInTurn: break;  // handed over before
+  }
+  const hipError_t made = copy_by_bulk(engine.connection(), engine.callbacks(), plan);
+  return complete(engine, plan, made);
+}
+
+// `asked`: as the program said it, which is what a graph captures.
+hipError_t make(CopyEngine& engine, const CopyMode& mode, const Box& asked, const Box& box,
+                hipMemcpyKind kind) {
+  CopyPlan plan{.mode = mode, .box = box, .target = box.target.address, .source = box.source.address};
+  for (BoxSide* const side : {&plan.box.target, &plan.box.source})
+    side->address = engine.host_memory().seen_by_devices(side->address, extent(box, *side));
+  Route route;
+  hipError_t error = find_route(engine, plan.box, kind, route);
+  if (error != hipSuccess) return error;
+  if (engine.connection().is_capturing()) {
+    if (const auto verdict = engine.capture().offer_copy(mode, asked, kind)) return *verdict;
+  }
+  make_plan(engine, route, plan);
+  if (stats::counting() && !mode.in_turn) count_copy(engine, plan.box);
+  if (plan.executor == Executor::kInTurn) return engine.turns().take(plan.mode, asked, kind);
+  if (plan.behind_stream) error = await_stream(engine, plan.mode);
+  return error != hipSuccess ? error : execute(engine, plan);
+}
+
+}  // namespace
+
+hipError_t copy(CopyEngine& engine, const CopyMode& mode, void* target, const void* source,
+                std::uint64_t bytes, hipMemcpyKind kind) {
+  if (bytes == 0) return hipSuccess;
+  if (target == nullptr || source == nullptr) return hipErrorInvalidValue;
+  const Box line = graph::line(to_raw(target), to_raw(source), bytes);
+  return make(engine, mode, line, line, kind);
+}
+
+hipError_t copy_box(CopyEngine& engine, const CopyMode& mode, const Box& box, hipMemcpyKind kind) {
+  if (box.is_empty()) return hipSuccess;
+  if (box.target.address == 0 || box.source.address == 0) return hipErrorInvalidValue;
+  if (!is_valid(box)) return hipErrorInvalidPitchValue;
+  return make(engine, mode, box, flattened(box), kind);
+}
+
+}  // namespace tf::proxy

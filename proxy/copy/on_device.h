@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copies between addresses that the worker reaches: a message, and no payload. Any thread.
+#pragma once
+
+#include "proxy/copy/plan.h"
+#include "proxy/session/connection.h"
+
+namespace tf::proxy {
+
+// Posts it and does not wait. REQUIRES: CopyEngine::reaches() both ends
+hipError_t post_on_device(Connection& connection, const CopyMode& mode, const Box& box);
+
+}  // namespace tf::proxy

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// The decisions of the copy engine. Nothing here sends, copies or waits.
+#include "proxy/copy/plan.h"
+
+#include "proxy/copy/engine.h"
+#include "proxy/copy/staged.h"
+
+namespace tf::proxy {
+namespace {
+
+using Way = CopyWay;
+
+// What stands at an end of a copy: device memory, host memory that devices reach too, or other memory.
+enum class End { kDevice, kReachedHost, kHost };
+
+struct EndFacts {
+  End end = End::kHost;
+  bool whole = true;  // the copy stays inside one allocation
+  bool here = true;   // it is memory of this process too
+};
+
+// Host memory first: that an address is not in its window costs a comparison, and where it is, nothing else
+// can be.
+EndFacts facts_of(CopyEngine& engine, std::uint64_t address, std::uint64_t bytes) {
+  using Place = DeviceMemory::Place;
+  const HostMemory::Reach reach = engine.host_memory().reach_of(address, bytes);
+  if (reach != HostMemory::Reach::kNone) return {End::kReachedHost, reach == HostMemory::Reach::kWhole, true};
+  switch (engine.device_memory().place_of(address, bytes)) {
+    case Place::kLease: return {End::kDevice, true, engine.lease_mappings().complete()};
+    case Place::kOther: return {End::kDevice, true, false};
+    case Place::kBeyond: return {End::kDevice, false, false};
+    case Place::kNone: break;
+  }
+  return {};
+}
+
+// With memory that only the client has on one side and host memory on the other, the client makes the copy.
+Way way_between(End to, End from) {
+  if (to != End::kHost && from != End::kHost) return Way::kOnDevice;
+  if (to == End::kDevice) return Way::kToDevice;
+  return from == End::kDevice ? Way::kFromDevice : Way::kOnHost;
+}
+
+// Host memory that devices reach may go by either name.
+hipError_t check_kind(End to, End from, hipMemcpyKind kind) {
+  switch (kind) {
+    case hipMemcpyHostToHost:
+      return to == End::kDevice || from == End::kDevice ? hipErrorInvalidValue : hipSuccess;
+    case hipMemcpyHostToDevice: return to != End::kHost ? hipSuccess : hipErrorInvalidValue;
+    case hipMemcpyDeviceToHost: return from != End::kHost ? hipSuccess : hipErrorInvalidValue;
+    case hipMemcpyDeviceToDevice:
+      return to != End::kHost && from != End::kHost ? hipSuccess : hipErrorInvalidValue;
+    case hipMemcpyDefault: return hipSuccess;
+  }
+  return hipErrorInvalidMemcpyDirection;
+}
+
+// The host's end of a copy that has payload.
+const BoxSide& host_side(const CopyPlan& plan) {
+  return plan.way == Way::kToDevice ? plan.box.source : plan.box.target;
+}
+
+bool may_return_early(CopyEngine& engine, const CopyPlan& plan) {
+  const BoxSide& host = host_side(plan);
+  return may_return_early(engine, plan.mode, host.address, extent(plan.box, host));
+}
+
+// Whether the caller makes the copy. What the stream must do first is waited for where the call waits anyhow;
+// copies to the device that a program may make while it keeps a stream busy are left to that stream. One
+// between host memory is always made here, behind its stream: CUDA's runtime and AMD's finish the stream in
+// the thread that asks (docs/copy-semantics.md), which at the worker is the executor, and a host function in
+// front of the copy ends only when the executor has heard of it.
+bool is_callers(CopyEngine& engine, const Route& route, CopyPlan& plan) {
+  if (!route.mapped) return false;
+  const bool on_host = plan.way == Way::kOnHost;
+  const CopyMode& mode = plan.mode;
+  const std::uint64_t bytes = plan.box.bytes();
+  if (engine.streams().pending_work().idle()) {
+    // A call that need not wait does not keep its caller for longer than a message would.
+    const bool pageable = plan.way == Way::kToDevice || plan.way == Way::kFromDevice;
+    if (mode.wait || pageable || bytes <= kBriefCopyBytesMax) return true;
+  } else if (mode.wait && (plan.way != Way::kToDevice || bytes > kPostedCopyBytesMax)) {
+    plan.behind_stream = true;
+    return true;
+  }
+  plan.behind_stream = on_host;
+  return on_host;
+}
+
+// Whether the copy has to wait for its turn on the client's side (turns.h). Two loads where nothing is
+// pending.
+bool waits_for_turn(CopyEngine& engine, const CopyPlan& plan) {
+  if (plan.mode.wait || plan.mode.in_turn) return false;
+  const bool has_turns = engine.turns().any();
+  if (plan.way == Way::kFromDevice) return has_turns;
+  if (plan.way != Way::kToDevice) return false;
+  const bool has_callbacks = engine.callbacks().any();
+  if (!has_callbacks && engine.streams().transfers().none_running()) return false;
+  const BoxSide& host = host_side(plan);
+  const bool may_be_written =
+      has_turns || has_callbacks || engine.streams().transfers().writes(host.address, extent(plan.box, host));
+  return may_be_written && may_return_early(engine, plan);
+}
+
+// Whether staging buffers would hold up a call that may return early: a stream that has other work to do
+// first empties none. Pieces of rows may fill several buffers with less than those hold.
+bool staging_would_wait(CopyEngine& engine, const CopyPlan& plan) {
+  const std::uint64_t staged_max = plan.box.is_line() ? kStagingBytes : kStagingChunkBytes;
+  return plan.box.bytes() > staged_max && !engine.streams().pending_work().idle() &&
+         may_return_early(engine, plan);
+}
+
+bool may_stage(CopyEngine& engine, const CopyPlan& plan) {
+  if (engine.host_window().access() != protocol::HostAccess::kShared) return false;
+  return plan.way == Way::kToDevice ? !staging_would_wait(engine, plan) : plan.mode.wait;
+}
+
+void choose_carrier(CopyEngine& engine, CopyPlan& plan) {
+  const bool line = plan.box.is_line();
+  // Rows that nobody has the memory to keep are unpacked as they come.
+  if (plan.way == Way::kFromDevice && !line && plan.box.bytes() > kTransferBytesMax) plan.mode.wait = true;
+  const std::uint64_t inline_max = engine.connection().capabilities().inline_payload_bytes;
+  if (plan.way == Way::kToDevice && line && plan.box.width <= inline_max)
+    plan.executor = Executor::kInline;
+  else if (may_stage(engine, plan))
+    plan.executor = Executor::kStaged;
+  else
+    make_bulk(engine, plan);
+}
+
+}  // namespace
+
+hipError_t find_route(CopyEngine& engine, const Box& box, hipMemcpyKind kind, Route& route) {
+  const EndFacts to = facts_of(engine, box.target.address, extent(box, box.target));
+  const EndFacts from = facts_of(engine, box.source.address, extent(box, box.source));
+  if (!to.whole || !from.whole) return hipErrorInvalidValue;
+  const bool among_devices = to.end == End::kDevice && from.end == End::kDevice;
+  const bool among_hosts = to.end == End::kReachedHost && from.end == End::kReachedHost;
+  route = {way_between(to.end, from.end), to.here && from.here && !among_devices, among_hosts};
+  return check_kind(to.end, from.end, kind);
+}
+
+CopyWay way_between(CopyEngine& engine, std::uint64_t target, std::uint64_t source) {
+  return way_between(facts_of(engine, target, 1).end, facts_of(engine, source, 1).end);
+}
+
+bool may_return_early(CopyEngine& engine, const CopyMode& mode, std::uint64_t host, std::uint64_t bytes) {
+  return !mode.wait && engine.host_memory().contains(reinterpret_cast<const void*>(host), bytes);
+}
+
+void make_bulk(CopyEngine& engine, CopyPlan& plan) {
+  plan.executor = Executor::kBulk;
+  plan.early = plan.way == Way::kFromDevice ? !plan.mode.wait : may_return_early(engine, plan);
+}
+
+void make_plan(CopyEngine& engine, const Route& route, CopyPlan& plan) {
+  plan.way = route.among_hosts ? Way::kOnHost : route.way;
+  if (plan.way == Way::kFromDevice) plan.mode.wait = !may_return_early(engine, plan);
+  if (is_callers(engine, route, plan)) return;
+  if (plan.way == Way::kOnDevice) {
+    plan.executor = Executor::kOnDevice;
+  } else if (waits_for_turn(engine, plan)) {
+    plan.executor = Executor::kInTurn;
+  } else {
+    plan.behind_stream = !plan.mode.in_turn && engine.turns().any();
+    choose_carrier(engine, plan);
+  }
+}
+
+}  // namespace tf::proxy

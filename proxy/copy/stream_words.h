@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// StreamWords: waiting for streams by looking at memory that the worker shares (HostAccess::kShared).
+//
+// A stream fills a word of the host window when it has come so far, so its progress is seen here without a
+// message. Any thread.
+#pragma once
+
+#include <hip/hip_runtime_api.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "proxy/copy/plan.h"
+#include "proxy/memory/host_window.h"
+#include "proxy/session/connection.h"
+
+namespace tf::proxy {
+
+inline constexpr std::size_t kStreamWordsMax = 64;      // threads that wait for a stream by looking
+inline constexpr std::uint64_t kStreamWordStride = 64;  // bytes: a line each
+
+// Ends when it holds `expected`.
+struct StreamWord {
+  std::uint64_t address = 0;
+  std::uint32_t expected = 0;
+
+  bool done() const;
+  // Others may look at it meanwhile.
+  void become(const StreamWord& other);
+};
+
+class StreamWords {
+ public:
+  StreamWords(Connection& connection, HostWindow& window) : connection_(connection), window_(window) {}
+
+  // There is shared memory for it.
+  bool ready();
+  // Waits until the stream has done what was posted to it so far. What the worker had to say until then has
+  // been heard. Nothing: there was no memory for it, and nothing has happened.
+  std::optional<hipError_t> wait(const CopyMode& mode);
+
+  // Posts that the stream fills the word, with a value that it has not held lately. The word may be
+  // anybody's.
+  hipError_t mark(const CopyMode& mode, StreamWord& word);
+  // Waits until it is done, or its stream has failed.
+  hipError_t await(const StreamWord& word, int device, std::uint64_t stream);
+
+ private:
+  bool set_up();
+
+  Connection& connection_;
+  HostWindow& window_;
+  std::atomic<int> state_{0};  // 0: not tried, 1: ready, -1: impossible; release after the members below
+  std::mutex mutex_;
+  std::vector<StreamWord> free_;
+};
+
+}  // namespace tf::proxy
