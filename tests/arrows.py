@@ -52,7 +52,7 @@ MAY_INCLUDE = {
     # The worker's rooms, from the lowest up. What is generated from proxy/api counts as handlers.
     "worker/base": WORKER | {"worker/runtime/common/extensions.h"},
     "worker/memory": WORKER | {"worker/base"},
-    "worker/copy": WORKER | {"worker/base", "worker/memory"},
+    "worker/copy": WORKER | {"worker/base", "worker/memory", "hipcore/graph"},
     "worker/session": WORKER | {"worker/base", "worker/memory", "worker/copy", "hipcore/codeobject",
                                 "transport/factory"},
     "worker/handlers": WORKER | {"worker/base", "worker/memory", "worker/copy", "worker/session", "worker/gen"},

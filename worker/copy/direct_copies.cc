@@ -9,7 +9,7 @@
 
 #include "transport/base/deadline.h"
 #include "worker/base/notices.h"
-#include "worker/copy/copies.h"
+#include "worker/copy/slot_copies.h"
 
 namespace tf::worker {
 namespace {

@@ -52,7 +52,7 @@ void close_host_part(Call& call, const protocol::CloseHostPartRequest& request) 
 
 // The executor waits for the payload: the next request may use it.
 void write_host_part(Call& call, const protocol::WriteHostPartRequest& request) {
-  CopyEngine& copies = call.session().copies;
+  SlotCopies& copies = call.session().copies;
   if (!is_piece(call, request.address, request.bytes)) {
     if (request.bytes != 0) copies.discard(request.tag, request.bytes);
     return call.finish(hipErrorInvalidValue);

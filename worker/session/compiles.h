@@ -23,7 +23,7 @@
 #include "worker/base/mover.h"
 #include "worker/base/rtc_functions.h"
 #include "worker/base/sender.h"
-#include "worker/copy/copies.h"
+#include "worker/copy/slot_copies.h"
 
 namespace tf::worker {
 
@@ -40,7 +40,7 @@ class Compiles {
     const protocol::HipTable& hip;
     const RtcFunctions& rtc;
     BulkPlane& bulk;
-    CopyEngine& copies;
+    SlotCopies& copies;
     Life& life;
     Mover& mover;
     Sender& sender;
@@ -80,7 +80,7 @@ class Compiles {
   static void finish(Shared& shared, const Job& job, hipError_t error, std::vector<std::byte> result);
 
   BulkPlane& bulk_;
-  CopyEngine& copies_;
+  SlotCopies& copies_;
   Life& life_;
   Mover& mover_;
   std::shared_ptr<Shared> shared_;

@@ -18,7 +18,7 @@
 #include "worker/base/optional_functions.h"
 #include "worker/base/own_calls.h"
 #include "worker/base/sender.h"
-#include "worker/copy/copies.h"
+#include "worker/copy/slot_copies.h"
 #include "worker/copy/direct_copies.h"
 #include "worker/memory/device_regions.h"
 #include "worker/memory/host_parts.h"
@@ -81,7 +81,7 @@ struct SessionState {
   Callbacks callbacks;
   Modules modules;
   Graphs graphs;
-  CopyEngine copies;
+  SlotCopies copies;
   DirectCopies direct_copies;
   WaiterPool waiters;
   ShortWaits short_waits;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// See copies.h.
-#include "worker/copy/copies.h"
+// Copies through staging slots: what is received, and what is sent.
+#include "worker/copy/slot_copies.h"
 
 #include <algorithm>
 #include <cstring>
@@ -26,78 +26,15 @@ hipError_t transfer_error(const Status& status) {
   return reason != 0 ? static_cast<hipError_t>(reason) : hipErrorUnknown;
 }
 
-bool Box::bytes(std::uint64_t& total) const {
-  return !__builtin_mul_overflow(width, height, &total) && !__builtin_mul_overflow(total, depth, &total);
+namespace {
+
+std::uint64_t address_of(const StagingSlots::Slot* slot) {
+  return reinterpret_cast<std::uint64_t>(slot->memory().data());
 }
 
-// `rows` rows of `width` bytes from `address`, `pitch` apart; packed they fit into a slot.
-struct CopyEngine::Piece {
-  std::uint64_t address = 0;
-  std::uint64_t pitch = 0;
-  std::size_t width = 0;
-  std::size_t rows = 1;
-  std::size_t bytes() const { return width * rows; }
-};
+}  // namespace
 
-// Walks a box in the order of its bytes on the bulk plane.
-class CopyEngine::Pieces {
- public:
-  // Contiguous device memory is treated as one long row.
-  explicit Pieces(const Box& box) : box_(box) {
-    if (box_.height > 1 && box_.pitch == box_.width) {
-      box_.width *= box_.height;
-      box_.height = 1;
-    }
-    if (box_.height == 1 && box_.depth > 1) {
-      box_.height = box_.depth;
-      box_.pitch = box_.slice;
-      box_.depth = 1;
-      if (box_.pitch == box_.width) {
-        box_.width *= box_.height;
-        box_.height = 1;
-      }
-    }
-    if (box_.width == 0 || box_.height == 0) box_.depth = 0;
-  }
-
-  std::optional<Piece> next() {
-    if (slice_ == box_.depth) return std::nullopt;
-    const std::uint64_t row_address = box_.address + slice_ * box_.slice + row_ * box_.pitch;
-    Piece piece{row_address + column_, box_.pitch, 0, 1};
-    if (box_.width > kLargeSlotBytes) {
-      piece.width = static_cast<std::size_t>(std::min<std::uint64_t>(kLargeSlotBytes, box_.width - column_));
-      column_ += piece.width;
-      if (column_ == box_.width) step_rows(1);
-      return piece;
-    }
-    piece.width = static_cast<std::size_t>(box_.width);
-    piece.rows =
-        static_cast<std::size_t>(std::min<std::uint64_t>(kLargeSlotBytes / box_.width, box_.height - row_));
-    step_rows(piece.rows);
-    return piece;
-  }
-
- private:
-  void step_rows(std::uint64_t rows) {
-    column_ = 0;
-    row_ += rows;
-    if (row_ < box_.height) return;
-    row_ = 0;
-    ++slice_;
-  }
-
-  Box box_;
-  std::uint64_t slice_ = 0;
-  std::uint64_t row_ = 0;
-  std::uint64_t column_ = 0;
-};
-
-struct CopyEngine::Incoming {
-  StagingSlots::Slot* slot = nullptr;
-  Piece piece;
-};
-
-CopyEngine::CopyEngine(const protocol::HipTable& hip, OwnCalls& own_calls, BulkPlane& bulk, Life& life,
+SlotCopies::SlotCopies(const protocol::HipTable& hip, OwnCalls& own_calls, BulkPlane& bulk, Life& life,
                        Mover& mover)
     : hip_(hip),
       own_calls_(own_calls),
@@ -107,7 +44,7 @@ CopyEngine::CopyEngine(const protocol::HipTable& hip, OwnCalls& own_calls, BulkP
       staging_(hip, own_calls, bulk),
       patience_(kPatienceMin) {}
 
-StagingSlots::Slot* CopyEngine::acquire(std::size_t bytes, hipError_t& error) {
+StagingSlots::Slot* SlotCopies::acquire(std::size_t bytes, hipError_t& error) {
   StagingSlots::Slot* slot = nullptr;
   const bool alive = life_.wait_until([&] {
     slot = staging_.acquire(bytes, error);
@@ -117,27 +54,37 @@ StagingSlots::Slot* CopyEngine::acquire(std::size_t bytes, hipError_t& error) {
   return slot;
 }
 
-hipError_t CopyEngine::copy(const Piece& piece, std::byte* host, hipMemcpyKind kind, StreamRef stream) {
-  void* device = reinterpret_cast<void*>(piece.address);
-  const bool out = kind == hipMemcpyDeviceToHost;
-  if (piece.rows == 1)
-    return hip_.hipMemcpyAsync(out ? host : device, out ? device : host, piece.width, kind, stream.stream);
-  const auto pitch = static_cast<std::size_t>(piece.pitch);
-  if (out)
-    return hip_.hipMemcpy2DAsync(host, piece.width, device, pitch, piece.width, piece.rows, kind,
-                                 stream.stream);
-  return hip_.hipMemcpy2DAsync(device, pitch, host, piece.width, piece.width, piece.rows, kind,
-                               stream.stream);
+// Slice by slice: the three-dimensional call wants slices that are whole numbers of rows apart.
+hipError_t SlotCopies::copy_in_stream(const Box& box, hipMemcpyKind kind, StreamRef stream) {
+  if (box.is_empty()) return hipSuccess;
+  if (box.is_line())
+    return hip_.hipMemcpyAsync(box.target.memory(), box.source.memory(), box.width, kind, stream.stream);
+  hipError_t error = hipSuccess;
+  for (std::uint64_t slice = 0; error == hipSuccess && slice < box.depth; ++slice) {
+    if (life_.ending()) return hipErrorUnknown;  // there may be many
+    // With one row the pitch does not count, but the runtime insists on one that is wide enough.
+    error = hip_.hipMemcpy2DAsync(
+        box.target.memory() + slice * box.target.slice, std::max(box.target.pitch, box.width),
+        box.source.memory() + slice * box.source.slice, std::max(box.source.pitch, box.width), box.width,
+        box.height, kind, stream.stream);
+  }
+  return error;
 }
 
-// Copies one received chunk to the device, unless something failed before.
-hipError_t CopyEngine::land(const Incoming& incoming, StreamRef stream, hipError_t so_far) {
+// Takes one received chunk on to the device, unless something has failed before.
+hipError_t SlotCopies::land(const Incoming& incoming, StreamRef stream, hipError_t so_far) {
   StagingSlots::Slot* slot = incoming.slot;
   if (!life_.wait_until([&] { return slot->transfer->done(); })) return hipErrorUnknown;  // slot stays out
+  Box piece = incoming.piece;
+  piece.source = packed_at(address_of(slot), piece);
   hipError_t error = so_far;
   if (error == hipSuccess && !slot->transfer->status().is_ok())
     error = transfer_error(slot->transfer->status());
-  if (error == hipSuccess) error = copy(incoming.piece, slot->memory().data(), hipMemcpyHostToDevice, stream);
+  if (error == hipSuccess) {
+    error = copy_in_stream(piece, hipMemcpyHostToDevice, stream);
+    if (error != hipSuccess && piece.depth > 1)  // some slices may be under way
+      own_calls_.pass_on(hip_.hipStreamSynchronize(stream.stream), stream.stream, stream.device);
+  }
   if (error == hipSuccess && own_calls_.keep(staging_.record(slot, stream.stream, stream.device),
                                              stream.stream, stream.device) == hipSuccess) {
     staging_.release_when_done(slot);
@@ -149,13 +96,14 @@ hipError_t CopyEngine::land(const Incoming& incoming, StreamRef stream, hipError
   return error;
 }
 
-hipError_t CopyEngine::to_device(const Box& box, StreamRef stream, std::uint64_t tag) {
-  std::uint64_t unasked = 0;
-  if (!box.bytes(unasked)) return hipErrorInvalidValue;
+hipError_t SlotCopies::to_device(const Box& box, StreamRef stream, std::uint64_t tag) {
+  const auto bytes = packed_bytes(box);
+  if (!bytes) return hipErrorInvalidValue;
+  std::uint64_t unasked = *bytes;
   hipError_t error = hipSuccess;
   std::deque<Incoming> receiving;
-  Pieces pieces(box);
-  std::optional<Piece> piece = pieces.next();
+  graph::BoxPieces pieces(box, kLargeSlotBytes);
+  std::optional<Box> piece = pieces.next();
   while (!life_.ending() && (!receiving.empty() || (piece && error == hipSuccess))) {
     // Keep as many receives posted as there are slots; block for a slot only when nothing else is to do.
     while (piece && error == hipSuccess) {
@@ -181,7 +129,7 @@ hipError_t CopyEngine::to_device(const Box& box, StreamRef stream, std::uint64_t
   return error;
 }
 
-hipError_t CopyEngine::inline_to_device(std::uint64_t target, std::span<const std::byte> payload,
+hipError_t SlotCopies::inline_to_device(std::uint64_t target, std::span<const std::byte> payload,
                                         StreamRef stream) {
   if (payload.empty()) return hipSuccess;
   hipError_t error = hipSuccess;
@@ -190,21 +138,22 @@ hipError_t CopyEngine::inline_to_device(std::uint64_t target, std::span<const st
   std::memcpy(slot->memory().data(), payload.data(), payload.size());
   slot->transfer.emplace();
   slot->transfer->complete(Status::ok());
-  return land({slot, Piece{target, 0, payload.size(), 1}}, stream, hipSuccess);
+  return land({slot, graph::line(target, 0, payload.size())}, stream, hipSuccess);
 }
 
-hipError_t CopyEngine::from_device(const Box& box, StreamRef stream, std::uint64_t tag) {
+hipError_t SlotCopies::from_device(const Box& box, StreamRef stream, std::uint64_t tag) {
   hipError_t error = hipSuccess;
   const auto held = [&] {
     return static_cast<std::size_t>(std::count_if(outgoing_.begin(), outgoing_.end(),
                                                   [&](const Outgoing& job) { return job.tag == tag; }));
   };
-  Pieces pieces(box);
+  graph::BoxPieces pieces(box, kLargeSlotBytes);
   for (auto piece = pieces.next(); piece && error == hipSuccess; piece = pieces.next()) {
     if (!life_.wait_until([&] { return held() < kOutgoingPerCopyMax; })) return hipErrorUnknown;
     StagingSlots::Slot* slot = acquire(piece->bytes(), error);
     if (slot == nullptr) break;
-    error = copy(*piece, slot->memory().data(), hipMemcpyDeviceToHost, stream);
+    piece->target = packed_at(address_of(slot), *piece);
+    error = copy_in_stream(*piece, hipMemcpyDeviceToHost, stream);
     if (error == hipSuccess) error = staging_.record(slot, stream.stream, stream.device);
     if (error != hipSuccess) {
       own_calls_.pass_on(hip_.hipStreamSynchronize(stream.stream), stream.stream, stream.device);
@@ -218,18 +167,18 @@ hipError_t CopyEngine::from_device(const Box& box, StreamRef stream, std::uint64
   return error;
 }
 
-void CopyEngine::fail_tag(std::uint64_t tag, hipError_t error) {
+void SlotCopies::fail_tag(std::uint64_t tag, hipError_t error) {
   abort(tag, error);
   for (Outgoing& job : outgoing_)
     if (job.tag == tag) job.failed = true;
 }
 
-void CopyEngine::abort(std::uint64_t tag, hipError_t error) {
+void SlotCopies::abort(std::uint64_t tag, hipError_t error) {
   const Status aborted = bulk_.abort(tag, static_cast<std::uint32_t>(error));
   if (!aborted.is_ok()) life_.end(aborted);
 }
 
-void CopyEngine::discard(std::uint64_t tag, std::uint64_t bytes) {
+void SlotCopies::discard(std::uint64_t tag, std::uint64_t bytes) {
   discards_.remove_if([](const BulkCompletion& completion) { return completion.done(); });
   if (discards_.size() >= kDiscardsMax)
     return life_.end({Code::kResourceExhausted, "too many failed copies with outstanding payload"});
@@ -240,8 +189,8 @@ void CopyEngine::discard(std::uint64_t tag, std::uint64_t bytes) {
   life_.end(posted);
 }
 
-hipError_t CopyEngine::receive(std::uint64_t tag, std::span<std::byte> target) {
-  // On the heap, and leaked if the session ends first: the transport may still write to it.
+hipError_t SlotCopies::receive(std::uint64_t tag, std::span<std::byte> target) {
+  // On the heap and left there if the session ends first: the transport may still write to it.
   auto transfer = std::make_unique<BulkCompletion>();
   const Status posted = bulk_.receive(tag, target, *transfer);
   if (!posted.is_ok()) {
@@ -256,7 +205,7 @@ hipError_t CopyEngine::receive(std::uint64_t tag, std::span<std::byte> target) {
 }
 
 // Returns true when the job has ended and its slot is free again.
-bool CopyEngine::advance(Outgoing& job) {
+bool SlotCopies::advance(Outgoing& job) {
   if (job.sending) return job.slot->transfer->done();
   const hipError_t ready = staging_.query(job.slot);
   if (ready == hipErrorNotReady) return false;
@@ -269,7 +218,7 @@ bool CopyEngine::advance(Outgoing& job) {
   return false;
 }
 
-void CopyEngine::progress() {
+void SlotCopies::progress() {
   if (outgoing_.empty()) return;
   bool moved = false;
   std::vector<std::uint64_t> held_up;  // tags whose earlier bytes are not sent yet: order within a tag

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CopyEngine: payload between the bulk plane and device memory, through staging, in stream order.
+// SlotCopies: payload between the bulk plane and device memory, through staging, in stream order.
 //
 // To the device: each chunk is received into a slot, then copied by an asynchronous copy on the stream. From
 // the device: an asynchronous copy into a slot, which is sent once the stream has reached it (progress()
@@ -16,6 +16,7 @@
 #include <memory>
 #include <span>
 
+#include "hipcore/graph/box.h"
 #include "hipcore/wire/gen/hip_table.h"
 #include "transport/endpoint.h"
 #include "worker/base/life.h"
@@ -25,18 +26,8 @@
 
 namespace tf::worker {
 
-// Strided device memory; packed on the bulk plane. A linear copy is one row.
-struct Box {
-  std::uint64_t address = 0;
-  std::uint64_t pitch = 0;
-  std::uint64_t slice = 0;
-  std::uint64_t width = 0;
-  std::uint64_t height = 1;
-  std::uint64_t depth = 1;
-
-  // width * height * depth; false if that overflows 64 bits.
-  bool bytes(std::uint64_t& total) const;
-};
+using graph::Box;
+using graph::BoxSide;
 
 struct StreamRef {
   hipStream_t stream = nullptr;
@@ -46,14 +37,18 @@ struct StreamRef {
 // The error that the client gets for payload that did not arrive: the other end's reason, if it gave one.
 hipError_t transfer_error(const Status& status);
 
-class CopyEngine {
+class SlotCopies {
  public:
   // All outlive it.
-  CopyEngine(const protocol::HipTable& hip, OwnCalls& own_calls, BulkPlane& bulk, Life& life, Mover& mover);
-  CopyEngine(const CopyEngine&) = delete;
-  CopyEngine& operator=(const CopyEngine&) = delete;
+  SlotCopies(const protocol::HipTable& hip, OwnCalls& own_calls, BulkPlane& bulk, Life& life, Mover& mover);
+  SlotCopies(const SlotCopies&) = delete;
+  SlotCopies& operator=(const SlotCopies&) = delete;
 
-  // REQUIRES for both: the box lies in the session's memory and the stream's device is current.
+  // Has the runtime copy the box. REQUIRES: the runtime reaches both ends, and the stream's device is
+  // current.
+  hipError_t copy_in_stream(const Box& box, hipMemcpyKind kind, StreamRef stream);
+  // The client's end of the box is its rows packed at 0: the order of the payload. REQUIRES for both: the
+  // other end lies in the session's memory, and the stream's device is current.
   hipError_t to_device(const Box& box, StreamRef stream, std::uint64_t tag);
   hipError_t from_device(const Box& box, StreamRef stream, std::uint64_t tag);
   // `payload` is copied before this returns.
@@ -74,8 +69,6 @@ class CopyEngine {
   std::chrono::nanoseconds patience() const { return patience_; }
 
  private:
-  struct Piece;  // a part of a box that fits a slot
-  class Pieces;  // cuts a box
   struct Outgoing {
     StagingSlots::Slot* slot = nullptr;
     std::size_t bytes = 0;
@@ -83,10 +76,13 @@ class CopyEngine {
     bool sending = false;
     bool failed = false;  // its tag was aborted: it only waits for the slot
   };
-  struct Incoming;
+  // A piece of a box that is received into a slot.
+  struct Incoming {
+    StagingSlots::Slot* slot = nullptr;
+    Box piece;
+  };
 
   StagingSlots::Slot* acquire(std::size_t bytes, hipError_t& error);
-  hipError_t copy(const Piece& piece, std::byte* host, hipMemcpyKind kind, StreamRef stream);
   hipError_t land(const Incoming& incoming, StreamRef stream, hipError_t so_far);
   bool advance(Outgoing& job);
   void fail_tag(std::uint64_t tag, hipError_t error);
