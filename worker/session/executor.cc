@@ -132,22 +132,25 @@ Status Executor::on_message(const FrameHeader& header, std::span<const std::byte
     execute(dispatch, header, payload);
     return ending() ? endpoint_.status() : Status::ok();
   }
-  (in_wait_ ? lookahead_ : current_).add(header, payload);
   // What stands before it may wait for the stream that it holds up.
   if (dispatch.traits.has(Trait::kAtOnce)) {
-    Call call(state_, header, payload);
-    dispatch.handler(call);
+    run_handler(dispatch.handler, header, payload);
     return ending() ? endpoint_.status() : Status::ok();
   }
+  (in_wait_ ? lookahead_ : current_).add(header, payload);
   return Status::ok();
 }
 
 void Executor::execute(const Dispatch& what, const FrameHeader& header, std::span<const std::byte> payload) {
+  if (what.handler != nullptr && !what.traits.has(Trait::kDirect)) state_.direct_copies.settle();
+  run_handler(what.handler, header, payload);
+}
+
+void Executor::run_handler(Handler handler, const FrameHeader& header, std::span<const std::byte> payload) {
   Call call(state_, header, payload);
-  if (what.handler == nullptr) return call.reply(hipErrorNotSupported);
-  if (!what.traits.has(Trait::kDirect)) state_.direct_copies.settle();
+  if (handler == nullptr) return call.reply(hipErrorNotSupported);
   try {
-    what.handler(call);
+    handler(call);
   } catch (const std::exception& error) {
     end({Code::kInternal, std::string("a request could not be executed: ") + error.what()});
   }

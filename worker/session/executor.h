@@ -63,6 +63,7 @@ class Executor final : public Life, private MessageSink {
   Status step();
   Status wait_for_room();
   void execute(const Dispatch& what, const FrameHeader& header, std::span<const std::byte> payload);
+  void run_handler(Handler handler, const FrameHeader& header, std::span<const std::byte> payload);
   void pause(unsigned round) override;
   void look_ahead();
 
