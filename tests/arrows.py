@@ -155,6 +155,7 @@ EXPORTED_ALONE = {
     "half": "conversions, computed in the client",
     "launch_configuration": "lives in the client",
     "library": "no domain: loading and unloading",
+    "managed": "advice about managed memory is kept and answered by the client",
     "peer": "handlers are generated",
     "pools": "handlers are generated",
     "registration": "the client's own tables of registered code",

@@ -77,9 +77,9 @@ TEST_F(SpinBudgetTest, WhereYieldsAreSlowSpinningPaysForLonger) {
   EXPECT_LT(answer_each_other(client, server, 450us), 5us);
   SpinBudget native;
   native.yield_cost().others_ran(300ns, false);
-  native.learn(1ms);
+  native.learn(10ms);
   const nanoseconds before = native.current();
-  native.learn(900us);
+  native.learn(9ms);
   EXPECT_LT(native.current(), before) << "longer than spinning can pay for";
 }
 

@@ -50,7 +50,7 @@ TEST_F(HandshakeTest, WhatIsSentArrives) {
 
 TEST_F(HandshakeTest, WhatCannotBeIsRefusedByName) {
   const std::pair<const char*, std::function<void(Hello&)>> cases[] = {
-      {"no Hello", [](Hello& hello) { hello.magic ^= 1; }},
+      {"not a Hello", [](Hello& hello) { hello.magic ^= 1; }},
       {"version", [](Hello& hello) { hello.version = 7; }},
       {"unknown refusal", [](Hello& hello) { hello.code = 4711; }},
       {"MTU", [](Hello& hello) { hello.mtu = 0; }},

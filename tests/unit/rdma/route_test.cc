@@ -147,11 +147,11 @@ TEST(PlaneFacts, ThatCannotBeAreRefused) {
       {"24 bits", [](PlaneFacts& facts) { facts.out_packet = 1u << 24; }},
       {"24 bits", [](PlaneFacts& facts) { facts.in_number = 1u << 31; }},
       {"24 bits", [](PlaneFacts& facts) { facts.in_packet = UINT32_MAX; }},
-      {"no memory can be", [](PlaneFacts& facts) { facts.readable_address += 8; }},
-      {"no memory can be", [](PlaneFacts& facts) { facts.writable_address += kLineBytes / 2; }},
-      {"no memory can be",
+      {"impossible addresses", [](PlaneFacts& facts) { facts.readable_address += 8; }},
+      {"impossible addresses", [](PlaneFacts& facts) { facts.writable_address += kLineBytes / 2; }},
+      {"impossible addresses",
        [](PlaneFacts& facts) { facts.readable_address = (kTop / kLineBytes + 1) * kLineBytes; }},
-      {"no memory can be", [](PlaneFacts& facts) { facts.writable_address = UINT64_MAX - kLineBytes + 1; }},
+      {"impossible addresses", [](PlaneFacts& facts) { facts.writable_address = UINT64_MAX - kLineBytes + 1; }},
   };
   test::FakeFabric fabric;
   const Opened device(*fabric.verbs(), 0);
