@@ -111,7 +111,7 @@ def check_opcodes(path: str, lines, report):
 
 # Majors of the client's library come from one list (hipcore/exports): nothing else spells one.
 MAJOR_SPELLED = re.compile(r"lib(?:amdhip64|hiprtc)\.so\.\d|\bamdhip64_\d|\b(?:symbols|exports|EXPORTS_MAP)_\d"
-                           r"|\babi/\d|\bSOVERSION \d")
+                           r"|\babi/\d|\bSOVERSION \d|\b[kK]?[hH]ip_?[mM]ajor = [1-9]")
 MAJOR_FREE = re.compile(r"tests/|docs/|hipcore/exports/|proxy/abi/\d+/")
 
 

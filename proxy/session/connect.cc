@@ -10,6 +10,7 @@
 #include <thread>
 #include <utility>
 
+#include "hipcore/wire/gen/majors.h"
 #include "hipcore/wire/gen/schema.h"
 #include "hipcore/wire/hello.h"
 #include "hipcore/wire/shared_files.h"
@@ -26,7 +27,6 @@
 namespace tf::proxy {
 namespace {
 
-constexpr std::uint32_t kHipMajor = 5;  // of this library's soname
 constexpr int kGreetingsMax = 3;
 constexpr auto kGreetingPause = std::chrono::milliseconds(100);
 
@@ -44,7 +44,7 @@ Result<protocol::HelloReply> say_hello(int control, const net::Transport& transp
   hello.transport = std::string(transport.name());
   hello.token = token;
   hello.capabilities = is_far ? protocol::kClientIsFar : 0;
-  hello.hip_major = kHipMajor;
+  hello.hip_major = protocol::kHipMajor.number;
   hello.pid = static_cast<std::uint32_t>(::getpid());
   hello.program = std::string(program_invocation_short_name).substr(0, protocol::kProgramNameBytesMax);
   TF_RETURN_IF_ERROR(protocol::send_hello(control, hello, deadline));

@@ -82,7 +82,7 @@ namespace tf::protocol {{
 
 // A major of AMD's libraries (hipcore/exports/majors.txt).
 struct HipMajor {{
-  int number;
+  unsigned number;
   const char* library;
   const char* rtc_library;
   bool is_ours;  // the client stands in for it
