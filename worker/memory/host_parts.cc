@@ -15,8 +15,6 @@ namespace {
 
 constexpr std::uint64_t kPageBytes = 4096;
 
-void* at(std::uint64_t address) { return reinterpret_cast<void*>(address); }
-
 std::uint64_t rounded(std::uint64_t bytes, std::uint64_t unit) { return (bytes + unit - 1) / unit * unit; }
 
 bool overlaps(const std::map<std::uint64_t, std::uint64_t>& ranges, std::uint64_t address,
@@ -39,7 +37,8 @@ bool has_pages(int file, std::uint64_t bytes, std::uint64_t offset) {
 // Turns the addresses back into a mere reservation.
 void close_pages(std::uint64_t address, std::uint64_t bytes) {
   constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
-  static_cast<void>(::mmap(at(address), rounded(bytes, protocol::kHostPartBytes), PROT_NONE, kFlags, -1, 0));
+  static_cast<void>(
+      ::mmap(pointer_to(address), rounded(bytes, protocol::kHostPartBytes), PROT_NONE, kFlags, -1, 0));
 }
 
 }  // namespace
@@ -57,10 +56,10 @@ HostParts::HostParts(const protocol::HipTable& hip, OwnCalls& own_calls,
 
 HostParts::~HostParts() {
   for (const auto& [address, bytes] : open_) {
-    own_calls_.pass_on(hip_.hipHostUnregister(at(address)));
-    static_cast<void>(::madvise(at(address), bytes, is_mirror() ? MADV_DONTNEED : MADV_REMOVE));
+    own_calls_.pass_on(hip_.hipHostUnregister(pointer_to(address)));
+    static_cast<void>(::madvise(pointer_to(address), bytes, is_mirror() ? MADV_DONTNEED : MADV_REMOVE));
   }
-  for (const auto& [address, bytes] : files_) own_calls_.pass_on(hip_.hipHostUnregister(at(address)));
+  for (const auto& [address, bytes] : files_) own_calls_.pass_on(hip_.hipHostUnregister(pointer_to(address)));
   for (std::unique_ptr<BulkCompletion>& read : reads_)
     if (!read->done()) static_cast<void>(read.release());
 }
@@ -76,10 +75,10 @@ bool HostParts::is_for_files(std::uint64_t address, std::uint64_t bytes) const {
 
 hipError_t HostParts::tell_runtime(std::uint64_t address, std::uint64_t bytes) {
   const hipError_t error =
-      hip_.hipHostRegister(at(address), bytes, hipHostRegisterPortable | hipHostRegisterMapped);
+      hip_.hipHostRegister(pointer_to(address), bytes, hipHostRegisterPortable | hipHostRegisterMapped);
   if (error != hipSuccess) return error;
   if (addresses_.add(address, bytes, 0, AddressMap::Edge::kEnds)) return hipSuccess;
-  own_calls_.pass_on(hip_.hipHostUnregister(at(address)));
+  own_calls_.pass_on(hip_.hipHostUnregister(pointer_to(address)));
   return hipErrorOutOfMemory;
 }
 
@@ -104,8 +103,8 @@ hipError_t HostParts::close(std::uint64_t address) {
   const std::uint64_t bytes = part->second;
   addresses_.remove(address);
   open_.erase(part);
-  const hipError_t error = hip_.hipHostUnregister(at(address));
-  static_cast<void>(::madvise(at(address), bytes, is_mirror() ? MADV_DONTNEED : MADV_REMOVE));
+  const hipError_t error = hip_.hipHostUnregister(pointer_to(address));
+  static_cast<void>(::madvise(pointer_to(address), bytes, is_mirror() ? MADV_DONTNEED : MADV_REMOVE));
   bytes_left_ += bytes;
   return error;
 }
@@ -117,7 +116,7 @@ hipError_t HostParts::map_file(std::uint64_t address, std::uint64_t bytes, int f
   if (!whole || !has_pages(file, bytes, offset)) return hipErrorInvalidValue;
   if (bytes > bytes_left_ || files_.size() >= kHostFilesMax) return hipErrorOutOfMemory;
   constexpr int kAccess = PROT_READ | PROT_WRITE;
-  if (::mmap(at(address), bytes, kAccess, MAP_SHARED | MAP_FIXED, file, static_cast<off_t>(offset)) ==
+  if (::mmap(pointer_to(address), bytes, kAccess, MAP_SHARED | MAP_FIXED, file, static_cast<off_t>(offset)) ==
       MAP_FAILED)
     return hipErrorInvalidValue;
   const hipError_t error = tell_runtime(address, bytes);
@@ -136,7 +135,7 @@ hipError_t HostParts::unmap_file(std::uint64_t address) {
   const std::uint64_t bytes = part->second;
   addresses_.remove(address);
   files_.erase(part);
-  const hipError_t error = hip_.hipHostUnregister(at(address));
+  const hipError_t error = hip_.hipHostUnregister(pointer_to(address));
   close_pages(address, bytes);
   bytes_left_ += bytes;
   return error;
@@ -157,7 +156,7 @@ hipMemcpyKind HostParts::kind(std::uint64_t target, std::uint64_t source) const 
 
 Status HostParts::send(BulkPlane& bulk, std::uint64_t tag, std::uint64_t address, std::uint64_t bytes) {
   reads_.push_back(std::make_unique<BulkCompletion>());
-  const std::span<const std::byte> memory(static_cast<const std::byte*>(at(address)), bytes);
+  const std::span<const std::byte> memory(static_cast<const std::byte*>(pointer_to(address)), bytes);
   Status sent = bulk.send(tag, memory, *reads_.back());
   if (!sent.is_ok()) reads_.pop_back();
   return sent;

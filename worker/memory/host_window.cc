@@ -32,12 +32,10 @@ constexpr std::uint64_t kBytesMax = 2ull << 40;
 constexpr std::uint64_t kBytesMin = 16ull << 30;
 constexpr std::uint64_t kBytesPerMemory = 2;  // addresses per byte of memory, so that gaps do not matter
 
-void* at(std::uint64_t address) { return reinterpret_cast<void*>(address); }
-
 // Maps memory over the reservation. Huge pages where the system provides them: fewer faults, and registering
 // is per page.
 bool map_over(const protocol::AddressWindow& window, int flags, int file) {
-  void* const base = at(window.base);
+  void* const base = pointer_to(window.base);
   if (::mmap(base, window.bytes, PROT_READ | PROT_WRITE, flags | MAP_FIXED | MAP_NORESERVE, file, 0) != base)
     return false;
   static_cast<void>(::madvise(base, window.bytes, MADV_HUGEPAGE));
@@ -63,9 +61,9 @@ void reserve_host_window(protocol::WorkerSnapshot& snapshot) {
       std::clamp(std::bit_ceil(machine_bytes() * kBytesPerMemory), kBytesMin, kBytesMax);
   constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
   for (const std::uint64_t base : kBases) {
-    void* const got = ::mmap(at(base), bytes, PROT_NONE, kFlags, -1, 0);
+    void* const got = ::mmap(pointer_to(base), bytes, PROT_NONE, kFlags, -1, 0);
     if (got == MAP_FAILED) continue;
-    if (got == at(base)) {
+    if (got == pointer_to(base)) {
       snapshot.host_window = {base, bytes};
       return;
     }
