@@ -37,16 +37,17 @@ Status receive_header(int socket, std::span<std::byte> bytes, Deadline deadline)
     const Status ready = net::wait_readable(socket, deadline);
     const ssize_t got =
         ready ? ::recv(socket, bytes.data() + have, bytes.size() - have, MSG_DONTWAIT) : ssize_t{0};
-    if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+    const int error = got < 0 ? errno : 0;
+    if (error == EINTR || error == EAGAIN) continue;
     if (got > 0) have += static_cast<std::size_t>(got);
     if (std::string stranger = describe_stranger(bytes.first(have));
         !stranger.empty() && (got <= 0 || have >= 4))
       return {Code::kProtocol, std::move(stranger)};
     if (!ready) return ready;
-    if (got == 0)
+    if (got == 0 || error == ECONNRESET)  // it hung up with our HELLO unread
       return {Code::kPeerLost,
               "the peer closed the connection without an answer: it is not a hip-worker, or it ended"};
-    if (got < 0) return Status::from_errno("recv", errno);
+    if (got < 0) return Status::from_errno("recv", error);
   }
   return Status::ok();
 }
