@@ -6,14 +6,9 @@
 
 #include "hipcore/wire/extent.h"
 #include "hipcore/wire/handle.h"
+#include "worker/memory/machine_memory.h"
 
 namespace tf::worker {
-namespace {
-
-void* pointer_to(std::uint64_t address) { return reinterpret_cast<void*>(address); }
-
-}  // namespace
-
 PhysicalMemory::~PhysicalMemory() {
   for (const auto& [address, mapping] : mappings_)
     own_calls_.pass_on(hip_.hipMemUnmap(pointer_to(address), mapping.bytes));
