@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Box: what a copy is, for client, graphs and worker: `width` bytes x `height` rows x `depth` slices between
-// two places. A linear copy is a box of one row, which we call a line. Plain values: nothing here touches the
-// memory.
+// Box: the description of a copy, for client, graphs and worker: `width` bytes x `height` rows x `depth`
+// slices between two places. A linear copy is a box of one row, called a line. Plain values: nothing here
+// touches the memory.
 #pragma once
 
 #include <cstddef>
@@ -12,11 +12,11 @@ namespace tf::graph {
 
 inline std::uint64_t address_of(const void* pointer) { return reinterpret_cast<std::uint64_t>(pointer); }
 
-// Where the rows of one end lie.
+// The layout of one end's rows.
 struct BoxSide {
   std::uint64_t address = 0;
-  std::uint64_t pitch = 0;  // bytes from row to row
-  std::uint64_t slice = 0;  // bytes from slice to slice
+  std::uint64_t pitch = 0;  // bytes from one row to the next
+  std::uint64_t slice = 0;  // bytes from one slice to the next
 
   std::byte* memory() const { return reinterpret_cast<std::byte*>(address); }
 };
@@ -30,7 +30,7 @@ struct Box {
 
   bool is_line() const { return height == 1 && depth == 1; }
   bool is_empty() const { return width == 0 || height == 0 || depth == 0; }
-  // REQUIRES for both: packed_bytes() is a number.
+  // REQUIRES for both: packed_bytes() does not overflow.
   std::uint64_t rows() const { return height * depth; }
   std::uint64_t bytes() const { return width * rows(); }
 };
@@ -39,11 +39,11 @@ inline Box line(std::uint64_t target, std::uint64_t source, std::uint64_t bytes)
   return {{target, bytes, bytes}, {source, bytes, bytes}, bytes, 1, 1};
 }
 
-// Bytes without the gaps. Nothing: that is no 64-bit number.
+// The bytes without gaps. Nothing: the number exceeds 64 bits.
 std::optional<std::uint64_t> packed_bytes(const Box& box);
-// False: a pitch smaller than the row, a slice smaller than its rows, or a size or an end beyond 64 bits.
+// False: a pitch smaller than the row, a slice smaller than its rows, or a size or end beyond 64 bits.
 bool is_valid(const Box& box);
-// Bytes from the first to the last byte of one side. REQUIRES: is_valid()
+// The bytes from the first to the last byte of one side. REQUIRES: is_valid()
 inline std::uint64_t extent(const Box& box, const BoxSide& side) {
   if (box.is_line()) return box.width;
   if (box.is_empty()) return 0;
@@ -53,13 +53,13 @@ inline std::uint64_t extent(const Box& box, const BoxSide& side) {
 inline BoxSide packed_at(std::uint64_t address, const Box& box) {
   return {address, box.width, box.width * box.height};
 }
-// The same copy with as few rows and slices as possible: rows that follow each other without a gap on both
-// sides are one row, and slices that follow each other as rows do are rows. What is dense on both sides is a
-// line. REQUIRES: is_valid()
+// The same copy with as few rows and slices as possible. Rows that follow each other without a gap on both
+// sides become one row; slices that follow each other as rows do become rows. A box that is dense on both
+// sides becomes a line. REQUIRES: is_valid()
 Box flattened(Box box);
 
 // Cuts a box into boxes of at most `bytes_max` packed bytes, in the order of its bytes: whole slices, else
-// rows of one slice, else pieces of a row. REQUIRES: packed_bytes() is a number, and bytes_max > 0
+// rows of one slice, else pieces of a row. REQUIRES: packed_bytes() does not overflow, and bytes_max > 0
 class BoxPieces {
  public:
   BoxPieces(const Box& box, std::uint64_t bytes_max);
@@ -67,7 +67,7 @@ class BoxPieces {
   std::optional<Box> next();
 
  private:
-  // `part` as it lies at the place reached.
+  // The layout of `part` at the current position.
   Box placed(Box part) const;
 
   Box box_;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Stores advice as parts of allocations, and answers queries about a range.
 #include "hipcore/memory/memory_advice.h"
 
 #include <algorithm>
@@ -12,7 +13,7 @@ namespace {
 
 constexpr std::uint64_t kPageMask = ~(kAdvisedPageBytes - 1);
 
-// The pages of the range, as far as they are the allocation's.
+// The pages of the range that belong to the allocation.
 std::uint64_t begin_of(const AdvisedRange& range) {
   return std::max(range.address & kPageMask, range.allocation);
 }
@@ -68,7 +69,7 @@ bool takes_attributes(void* const* data, const std::size_t* data_bytes,
   return true;
 }
 
-// As AMD's runtime reads the flags: coherent by default, and where one of these asks for it.
+// As in AMD's runtime: coherent by default, and if one of these flags asks for it.
 hipMemRangeCoherencyMode coherency_of_host(unsigned flags) {
   constexpr unsigned kCoherent = hipHostMallocCoherent | hipHostMallocMapped | hipHostMallocNumaUser;
   return flags == 0 || (flags & kCoherent) != 0 ? hipMemRangeCoherencyModeFineGrain
@@ -129,7 +130,7 @@ hipError_t MemoryAdvice::change(const AdvisedRange& range, Change change) {
   const std::lock_guard lock(mutex_);
   split(begin);
   split(end);
-  std::vector<std::uint64_t> gaps;  // where nothing was advised yet; each ends with the next part
+  std::vector<std::uint64_t> gaps;  // without advice so far; each ends at the next part
   std::uint64_t at = begin;
   for (auto part = parts_.lower_bound(begin); part != parts_.end() && part->first < end; ++part) {
     if (at < part->first) gaps.push_back(at);
@@ -151,7 +152,7 @@ hipError_t MemoryAdvice::change(const AdvisedRange& range, Change change) {
   return hipSuccess;
 }
 
-// No part reaches from below `at` to above it.
+// Cuts the parts at `at`, so that none reaches across it.
 void MemoryAdvice::split(std::uint64_t at) {
   const auto next = parts_.lower_bound(at);
   if (next == parts_.begin()) return;
@@ -161,8 +162,8 @@ void MemoryAdvice::split(std::uint64_t at) {
   before.end = at;
 }
 
-// Takes out the parts that say nothing any more, and makes one of neighbours that say the same: those inside
-// of [begin, end), and what touches them.
+// Removes the parts without any advice left, and joins neighbours with equal advice: those inside [begin,
+// end), and those that touch it.
 void MemoryAdvice::join(std::uint64_t begin, std::uint64_t end) {
   auto part = parts_.lower_bound(begin);
   if (part != parts_.begin()) --part;
@@ -192,7 +193,7 @@ void MemoryAdvice::forget(std::uint64_t allocation, std::uint64_t allocated_byte
   any_.store(!parts_.empty(), std::memory_order_relaxed);
 }
 
-// What is true of all of a range.
+// The advice that holds for all of a range.
 struct MemoryAdvice::Common {
   bool any = false;
   Advice advice;
@@ -257,7 +258,7 @@ void MemoryAdvice::answer(const AdvisedMemory& memory, hipMemRangeAttribute attr
     case hipMemRangeAttributeCoherencyMode: return put(data, advice.coherency.value_or(memory.coherency));
     case hipMemRangeAttributeAccessedBy: break;
   }
-  // Devices in their order, then the host, then nobody; as many as there is room for.
+  // Devices in order, then the host, then nobody; as many as there is room for.
   std::vector<int> devices;
   for (int device = 0; device < kAdvisedDevicesMax; ++device)
     if ((advice.accessed_by & bit_of(device)) != 0) devices.push_back(device);

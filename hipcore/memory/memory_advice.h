@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// MemoryAdvice: what hipMemAdvise and hipMemPrefetchAsync said of memory, and what hipMemRangeGetAttribute
-// answers.
+// MemoryAdvice: stores what hipMemAdvise and hipMemPrefetchAsync said about memory, and answers
+// hipMemRangeGetAttribute.
 //
-// Kept by pages, since HIP rounds ranges to them; but never beyond an allocation, for small ones share a page
-// here. Thread-safe.
+// Stored by pages, since HIP rounds ranges to them, but never beyond an allocation, because small ones share
+// a page here. Thread-safe.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
@@ -18,7 +18,7 @@
 namespace tf::hipcore {
 
 inline constexpr std::uint64_t kAdvisedPageBytes = 4096;
-inline constexpr std::size_t kAdvisedRangesMax = 1 << 16;  // of memory with one and the same advice
+inline constexpr std::size_t kAdvisedRangesMax = 1 << 16;  // ranges of equal advice
 inline constexpr int kAdvisedDevicesMax = 64;
 
 // [address, address + bytes) inside the allocation [allocation, allocation + allocated_bytes).
@@ -28,46 +28,46 @@ struct AdvisedRange {
   std::uint64_t address = 0;
   std::uint64_t bytes = 0;
 
-  // Not empty, and all of it inside.
+  // Whether it is not empty, and lies inside the allocation.
   bool is_sound() const;
 };
 
-// What a range is, besides.
+// Other facts about a range.
 struct AdvisedMemory {
   AdvisedRange range;
-  hipMemRangeCoherencyMode coherency = hipMemRangeCoherencyModeFineGrain;  // while nobody has advised
+  hipMemRangeCoherencyMode coherency = hipMemRangeCoherencyModeFineGrain;  // without advice
   bool managed = false;
 };
 
-// hipMemAdvise looks at its device only then.
+// Whether hipMemAdvise uses its device argument.
 bool names_device(hipMemoryAdvise advice);
-// Whether hipMemRangeGetAttribute knows the attribute, and answers it in so many bytes.
+// Whether hipMemRangeGetAttribute knows the attribute, and the answer takes this many bytes.
 bool takes_attribute(hipMemRangeAttribute attribute, std::size_t data_bytes);
-// The same for what hipMemRangeGetAttributes is given.
+// The same for the arguments of hipMemRangeGetAttributes.
 bool takes_attributes(void* const* data, const std::size_t* data_bytes,
                       const hipMemRangeAttribute* attributes, std::size_t count);
-// How hipHostMalloc's memory is when nobody has advised; likewise hipHostRegister's and
-// hipExtMallocWithFlags'.
+// The coherency of hipHostMalloc's memory without advice; likewise for hipHostRegister and
+// hipExtMallocWithFlags.
 hipMemRangeCoherencyMode coherency_of_host(unsigned flags);
 hipMemRangeCoherencyMode coherency_of_registered(unsigned flags);
 hipMemRangeCoherencyMode coherency_of_device(unsigned flags);
 
-// Memory that nobody knows, or of which a range is not sound, is nothing to these functions.
+// These functions ignore unknown memory and invalid ranges.
 class MemoryAdvice {
  public:
-  // hipMemAdvise, where there are so many devices. hipErrorOutOfMemory: kAdvisedRangesMax.
+  // hipMemAdvise, on a machine with this many devices. hipErrorOutOfMemory: kAdvisedRangesMax.
   hipError_t advise(const std::optional<AdvisedMemory>& memory, hipMemoryAdvise advice, int device,
                     int devices);
   // hipMemPrefetchAsync. REQUIRES: the device exists, or is hipCpuDeviceId
   hipError_t prefetch(const std::optional<AdvisedMemory>& memory, int device);
-  // This memory's coherency is what its owner was asked for.
+  // Records the coherency that the memory was allocated or registered with.
   hipError_t set_coherency(const AdvisedRange& range, hipMemRangeCoherencyMode coherency);
-  // Something was advised, and not forgotten yet.
+  // Some advice is stored.
   bool any() const { return any_.load(std::memory_order_relaxed); }
-  // The allocation ends. Costs next to nothing while nothing was advised.
+  // The allocation ends. Costs almost nothing without advice.
   void forget(std::uint64_t allocation, std::uint64_t allocated_bytes);
-  // hipMemRangeGetAttribute and hipMemRangeGetAttributes. Of memory that is not managed only the coherency is
-  // known, and that only to the first. Nothing is written unless all can be answered.
+  // hipMemRangeGetAttribute and hipMemRangeGetAttributes. For memory that is not managed only the coherency
+  // is known, and only to the first of them. Writes nothing unless it can answer everything.
   hipError_t get(const std::optional<AdvisedMemory>& memory, hipMemRangeAttribute attribute, void* data,
                  std::size_t data_bytes) const;
   hipError_t get(const std::optional<AdvisedMemory>& memory, const hipMemRangeAttribute* attributes,
@@ -88,7 +88,7 @@ class MemoryAdvice {
     std::uint64_t end = 0;
     Advice advice;
   };
-  using Parts = std::map<std::uint64_t, Part>;  // by beginning; they do not overlap
+  using Parts = std::map<std::uint64_t, Part>;  // by start address; they do not overlap
   struct Common;
 
   static void apply(Advice& to, hipMemoryAdvise advice, int device);
@@ -104,7 +104,7 @@ class MemoryAdvice {
 
   mutable std::mutex mutex_;
   Parts parts_;
-  std::atomic<bool> any_{false};  // relaxed: who frees memory that was advised sees its own store
+  std::atomic<bool> any_{false};  // relaxed: a thread that frees advised memory sees its own store
 };
 
 }  // namespace tf::hipcore

@@ -64,7 +64,7 @@ class Client final : private ConnectionObserver, private DeviceVariables {
   Pools& pools() { return pools_; }
   const HostMemory& host_memory() const { return host_memory_; }
   hipcore::MemoryAdvice& advice() { return advice_; }
-  // What a range of memory is to it; nothing: not known here.
+  // The facts about a range of memory; nothing: it is not known here.
   std::optional<hipcore::AdvisedMemory> advised(const void* pointer, std::uint64_t bytes) const;
   HostAllocations& host_allocations() { return host_allocations_; }
   Mirror& mirror() { return mirror_; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies whose payload goes with the message or on the bulk plane. A line goes as it lies; of other boxes the
-// rows are packed: all of them where the call does not wait, else in batches.
+// Copies whose payload travels in the message or on the bulk plane. A line goes as it is. Of other boxes the
+// rows are packed: all of them if the call does not wait, else in batches.
 #include "proxy/copy/bulk.h"
 
 #include <algorithm>
@@ -30,7 +30,7 @@ struct Batch {
   std::span<std::byte> packed() { return std::span(bytes).first(piece.bytes()); }
 };
 
-// Two buffers, so that one travels while the other is filled or emptied.
+// Two buffers: one travels while the other is filled or emptied.
 class Batches {
  public:
   explicit Batches(const Box& box) : pieces_(box, kPackBytesMax) {
@@ -70,14 +70,14 @@ hipError_t send_in_batches(Connection& connection, const CopyPlan& plan,
     status = payload.send(batch.packed(), batch.moved.emplace());
     if (!status) batch.moved.reset();
   }
-  for (int i = 0; i < 2; ++i) {  // both, whatever happened: their buffers die here
+  for (int i = 0; i < 2; ++i) {  // both, whatever happened: their buffers are destroyed here
     const Status last = finish(connection, batches.turn());
     if (status.is_ok()) status = last;
   }
   return status ? hipSuccess : connection.transferred(status);
 }
 
-// Waits for what the batch has asked for, and unpacks it.
+// Waits for what the batch has requested, and unpacks it.
 Status land(Connection& connection, Batch& batch) {
   const bool pending = batch.moved.has_value();
   const Status landed = finish(connection, batch);
@@ -118,7 +118,7 @@ void say_box(Request& request, const CopyPlan& plan) {
   request.stream = plan.mode.stream;
 }
 
-// Of a call that does not wait: memory for all rows, until they have moved. Null: there is none.
+// For a call that does not wait: memory for all rows, until they have moved. Null: there is none.
 std::shared_ptr<Transfer> keep_rows(Connection& connection, CopyPlan& plan,
                                     std::span<std::byte> target = {}) {
   if (!plan.early) return nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies whose payload goes with the message or on the bulk plane. Any thread.
+// Copies whose payload travels in the message or on the bulk plane. Any thread.
 #pragma once
 
 #include "proxy/copy/plan.h"
@@ -8,11 +8,11 @@
 
 namespace tf::proxy {
 
-// The payload is read on return.
+// The payload has been read when this returns.
 hipError_t copy_inline(Connection& connection, const CopyPlan& plan);
-// A plan that is early leaves its payload to the Transfers (transfers.h), which `pump` moves along; others
-// have moved it on return. Where there is no memory to keep packed rows in the meantime the plan is early no
-// more.
+// An early plan leaves its payload to the Transfers (transfers.h), moved along by `pump`; for other plans it
+// has moved when this returns. If there is no memory to keep packed rows meanwhile, the plan becomes one that
+// is not early.
 hipError_t copy_by_bulk(Connection& connection, Callbacks& pump, CopyPlan& plan);
 
 }  // namespace tf::proxy

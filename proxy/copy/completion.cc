@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who completes a copy.
+// Decides whether a call waits for its copy.
 #include "proxy/copy/completion.h"
 
 #include "proxy/copy/engine.h"
@@ -7,15 +7,15 @@
 namespace tf::proxy {
 namespace {
 
-// A synchronous copy has happened when it returns. Only streams that do not order themselves after the null
-// stream could tell the difference, and processes that share the memory; without any of them it stays posted.
+// A synchronous copy is done when it returns. Only streams that do not order themselves after the null stream
+// could tell the difference, and processes that share the memory; without any of those it stays posted.
 bool may_stay_posted(CopyEngine& engine, const CopyMode& mode) {
   return mode.stream == 0 && !engine.streams().has_unordered() && !engine.connection().is_sharing();
 }
 
 hipError_t complete_on_device(CopyEngine& engine, const CopyPlan& plan) {
   const HostMemory& host = engine.host_memory();
-  // One that reads or writes host memory has done so when a synchronous call returns.
+  // A copy that reads or writes host memory is done when a synchronous call returns.
   if (host.reaches(plan.box.target.address, 1) || host.reaches(plan.box.source.address, 1))
     return await_stream(engine, plan.mode);
   if (may_stay_posted(engine, plan.mode)) return hipSuccess;

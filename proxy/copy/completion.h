@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who completes a copy: the call, which then waits, or its stream. Any thread.
+// Decides whether a copy's call waits for it or its stream completes it. Any thread.
 #pragma once
 
 #include "proxy/copy/plan.h"
 
 namespace tf::proxy {
 
-// Waits for the stream, looking at shared memory where there is some (stream_words.h).
+// Waits for the stream, by polling shared memory if there is some (stream_words.h).
 hipError_t await_stream(CopyEngine& engine, const CopyMode& mode);
-// The end of a call whose copy the worker makes: `made` is what posting it, and moving its payload, came to.
-// Waits for what the call has promised.
+// Ends a call whose copy the worker makes. `made` is the result of posting it and moving its payload. Waits
+// for what the call guarantees.
 hipError_t complete(CopyEngine& engine, const CopyPlan& plan, hipError_t made);
 
 }  // namespace tf::proxy

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one entry of the copy engine: checks, capture, the plan, and who carries it out.
+// The copy engine's only entry: checks, capture, the plan, and its execution.
 #include "proxy/copy/engine.h"
 
 #include "proxy/copy/bulk.h"
@@ -11,7 +11,7 @@
 namespace tf::proxy {
 namespace {
 
-// For TF_STATS, when the copy is about to be made.
+// For TF_STATS; called when the copy is about to be made.
 void count_copy(CopyEngine& engine, const Box& box) {
   const bool to_device = engine.device_memory().is_device(box.target.address);
   const bool from_device = engine.device_memory().is_device(box.source.address);
@@ -19,7 +19,7 @@ void count_copy(CopyEngine& engine, const Box& box) {
   if (from_device && !to_device) stats::count_from_device(box.bytes());
 }
 
-// REQUIRES: the plan is made, and what it has to wait for is over.
+// REQUIRES: the plan is ready, and what it must wait for is over.
 hipError_t execute(CopyEngine& engine, CopyPlan& plan) {
   switch (plan.executor) {
     case Executor::kMapped:
@@ -34,13 +34,13 @@ hipError_t execute(CopyEngine& engine, CopyPlan& plan) {
       make_bulk(engine, plan);
       break;
     case Executor::kBulk:
-    case Executor::kInTurn: break;  // handed over before
+    case Executor::kInTurn: break;  // was handed over before
   }
   const hipError_t made = copy_by_bulk(engine.connection(), engine.callbacks(), plan);
   return complete(engine, plan, made);
 }
 
-// `asked`: as the program said it, which is what a graph captures.
+// `asked`: the program's own request, which is what a graph captures.
 hipError_t make(CopyEngine& engine, const CopyMode& mode, const Box& asked, const Box& box,
                 hipMemcpyKind kind) {
   CopyPlan plan{.mode = mode, .box = box, .target = box.target.address, .source = box.source.address};

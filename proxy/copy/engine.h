@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // CopyEngine: every copy of the API, and of a graph's launch, comes down to copy() and copy_box().
 //
-// The pointers decide where a copy goes; `kind` must agree. When a call may return is HIP's rule
-// (may_return_early() in plan.h, docs/copy-semantics.md). A copy with pageable memory is done with that
-// memory on return, whatever the function is called. Memory of hipHostMalloc, hipHostRegister and
-// hipMallocManaged belongs to the copy until the stream was synchronized, if the function is asynchronous.
-// Any thread.
+// The pointers decide where a copy goes; `kind` must agree. HIP's rule decides when a call may return
+// (may_return_early() in plan.h, docs/copy-semantics.md). With pageable memory a copy is done with that
+// memory on return, whichever function was called. If the function is asynchronous, memory of hipHostMalloc,
+// hipHostRegister and hipMallocManaged belongs to the copy until the stream is synchronized. Any thread.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
@@ -28,17 +27,17 @@
 
 namespace tf::proxy {
 
-// Takes copies into captures.
+// Adds copies to captures.
 class CopyCapture {
  public:
-  // What the call returns if the copy is captured or refused. Nothing: it is made.
+  // The call's result if the copy is captured or refused. Nothing: the copy is to be made.
   virtual std::optional<hipError_t> offer_copy(const CopyMode& mode, const Box& box, hipMemcpyKind kind) = 0;
 
  protected:
   ~CopyCapture() = default;
 };
 
-// What copies need of the client, and what they keep.
+// The client's parts that copies need, and the copies' own state.
 class CopyEngine {
  public:
   struct Memory {
@@ -48,7 +47,7 @@ class CopyEngine {
     const LeaseMappings& leases;
     HugePages& huge_pages;
   };
-  // `helpers`: as CopyThreads takes them.
+  // `helpers`: as for CopyThreads.
   CopyEngine(Connection& connection, Callbacks& callbacks, const Memory& memory, unsigned helpers)
       : connection_(connection),
         callbacks_(callbacks),
@@ -58,7 +57,7 @@ class CopyEngine {
         staged_copies_(connection, memory.window, words_, threads_) {}
   CopyEngine(const CopyEngine&) = delete;
   CopyEngine& operator=(const CopyEngine&) = delete;
-  // Once, before the first copy. `capture` outlives the last one.
+  // Call it once, before the first copy. `capture` outlives the last one.
   void capture_by(CopyCapture& capture) { capture_ = &capture; }
 
   Connection& connection() { return connection_; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies that the calling thread makes.
+// Makes copies in the calling thread.
 #include "proxy/copy/mapped.h"
 
 #include <cstring>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies between addresses that the worker reaches.
+// Posts copies between addresses that the worker reaches.
 #include "proxy/copy/on_device.h"
 
 namespace tf::proxy {

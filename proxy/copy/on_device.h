@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies between addresses that the worker reaches: a message, and no payload. Any thread.
+// Copies between addresses that the worker reaches: a message without payload. Any thread.
 #pragma once
 
 #include "proxy/copy/plan.h"
@@ -7,7 +7,7 @@
 
 namespace tf::proxy {
 
-// Posts it and does not wait. REQUIRES: CopyEngine::reaches() both ends
+// Posts it and does not wait. REQUIRES: CopyEngine::reaches() holds for both ends
 hipError_t post_on_device(Connection& connection, const CopyMode& mode, const Box& box);
 
 }  // namespace tf::proxy

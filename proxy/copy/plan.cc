@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The decisions of the copy engine. Nothing here sends, copies or waits.
+// The copy engine's decisions. Nothing here sends, copies or waits.
 #include "proxy/copy/plan.h"
 
 #include "proxy/copy/engine.h"
@@ -10,17 +10,17 @@ namespace {
 
 using Way = CopyWay;
 
-// What stands at an end of a copy: device memory, host memory that devices reach too, or other memory.
+// The memory at one end of a copy: device memory, host memory that devices reach too, or other memory.
 enum class End { kDevice, kReachedHost, kHost };
 
 struct EndFacts {
   End end = End::kHost;
   bool whole = true;  // the copy stays inside one allocation
-  bool here = true;   // it is memory of this process too
+  bool here = true;   // it is also memory of this process
 };
 
-// Host memory first: that an address is not in its window costs a comparison, and where it is, nothing else
-// can be.
+// Host memory first: ruling out its window costs one comparison, and an address in the window can be nothing
+// else.
 EndFacts facts_of(CopyEngine& engine, std::uint64_t address, std::uint64_t bytes) {
   using Place = DeviceMemory::Place;
   const HostMemory::Reach reach = engine.host_memory().reach_of(address, bytes);
@@ -41,7 +41,7 @@ Way way_between(End to, End from) {
   return from == End::kDevice ? Way::kFromDevice : Way::kOnHost;
 }
 
-// Host memory that devices reach may go by either name.
+// Host memory that devices reach may count as either kind.
 hipError_t check_kind(End to, End from, hipMemcpyKind kind) {
   switch (kind) {
     case hipMemcpyHostToHost:
@@ -65,10 +65,10 @@ bool may_return_early(CopyEngine& engine, const CopyPlan& plan) {
   return may_return_early(engine, plan.mode, host.address, extent(plan.box, host));
 }
 
-// Whether the caller makes the copy. What the stream must do first is waited for where the call waits anyhow;
-// copies to the device that a program may make while it keeps a stream busy are left to that stream. One
-// between host memory is always made here, behind its stream: CUDA's runtime and AMD's finish the stream in
-// the thread that asks (docs/copy-semantics.md), which at the worker is the executor, and a host function in
+// Whether the caller makes the copy. If the call waits anyhow, it waits for the stream's earlier work. Copies
+// to the device that a program may make while it keeps a stream busy are left to that stream. A copy between
+// host memory is always made here, after its stream: the runtimes of CUDA and AMD finish the stream in the
+// thread that asks (docs/copy-semantics.md). At the worker that would be the executor, and a host function in
 // front of the copy ends only when the executor has heard of it.
 bool is_callers(CopyEngine& engine, const Route& route, CopyPlan& plan) {
   if (!route.mapped) return false;
@@ -76,7 +76,7 @@ bool is_callers(CopyEngine& engine, const Route& route, CopyPlan& plan) {
   const CopyMode& mode = plan.mode;
   const std::uint64_t bytes = plan.box.bytes();
   if (engine.streams().pending_work().idle()) {
-    // A call that need not wait does not keep its caller for longer than a message would.
+    // A call that need not wait does not hold its caller longer than a message would.
     const bool pageable = plan.way == Way::kToDevice || plan.way == Way::kFromDevice;
     if (mode.wait || pageable || bytes <= kBriefCopyBytesMax) return true;
   } else if (mode.wait && (plan.way != Way::kToDevice || bytes > kPostedCopyBytesMax)) {
@@ -87,8 +87,7 @@ bool is_callers(CopyEngine& engine, const Route& route, CopyPlan& plan) {
   return on_host;
 }
 
-// Whether the copy has to wait for its turn on the client's side (turns.h). Two loads where nothing is
-// pending.
+// Whether the copy has to wait for its turn on the client's side (turns.h). Two loads if nothing is pending.
 bool waits_for_turn(CopyEngine& engine, const CopyPlan& plan) {
   if (plan.mode.wait || plan.mode.in_turn) return false;
   const bool has_turns = engine.turns().any();
@@ -102,8 +101,8 @@ bool waits_for_turn(CopyEngine& engine, const CopyPlan& plan) {
   return may_be_written && may_return_early(engine, plan);
 }
 
-// Whether staging buffers would hold up a call that may return early: a stream that has other work to do
-// first empties none. Pieces of rows may fill several buffers with less than those hold.
+// Whether staging buffers would delay a call that may return early: a stream with earlier work does not empty
+// them. Pieces of rows may fill several buffers with fewer bytes than those hold.
 bool staging_would_wait(CopyEngine& engine, const CopyPlan& plan) {
   const std::uint64_t staged_max = plan.box.is_line() ? kStagingBytes : kStagingChunkBytes;
   return plan.box.bytes() > staged_max && !engine.streams().pending_work().idle() &&
@@ -117,7 +116,7 @@ bool may_stage(CopyEngine& engine, const CopyPlan& plan) {
 
 void choose_carrier(CopyEngine& engine, CopyPlan& plan) {
   const bool line = plan.box.is_line();
-  // Rows that nobody has the memory to keep are unpacked as they come.
+  // Rows for which there is no memory are unpacked as they arrive.
   if (plan.way == Way::kFromDevice && !line && plan.box.bytes() > kTransferBytesMax) plan.mode.wait = true;
   const std::uint64_t inline_max = engine.connection().capabilities().inline_payload_bytes;
   if (plan.way == Way::kToDevice && line && plan.box.width <= inline_max)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is decided of a copy before anything is sent, copied or waited for: where it goes, who makes it, what
-// it has to wait for first, and when its call may return. The same for lines, rows and boxes. Any thread.
+// The decisions about a copy before anything is sent, copied or waited for: where it goes, who makes it, what
+// must be waited for first, and when its call may return. The same for lines, rows and boxes. Any thread.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
@@ -15,10 +15,11 @@ class CopyEngine;
 using graph::Box;
 using graph::BoxSide;
 
-// The client makes copies between memory that is all its own itself:
-// at most this many bytes when the call need not wait and nothing is pending, what about a message costs;
+// The client itself makes copies if all the memory is its own: at most this many bytes if the call need not
+// wait and nothing is pending, about the cost of a message;
 inline constexpr std::uint64_t kBriefCopyBytesMax = 16 << 10;
-// up to so many go to a busy stream, which takes them when it gets there, and the caller goes on.
+// up to this many are given to a busy stream, which takes them when it gets there, so that the caller
+// continues.
 inline constexpr std::uint64_t kPostedCopyBytesMax = 1 << 20;
 
 // How one copy is issued.
@@ -29,16 +30,16 @@ struct CopyMode {
   bool in_turn = false;      // made for a stream that is held meanwhile (turns.h)
 };
 
-// Where a copy goes, by what stands at its ends.
+// Where a copy goes, decided by the memory at its ends.
 enum class CopyWay : std::uint8_t { kToDevice, kFromDevice, kOnDevice, kOnHost };
 
 struct Route {
   CopyWay way = CopyWay::kOnHost;
-  bool mapped = false;       // both ends are memory of this process too, and one is the host's
-  bool among_hosts = false;  // both ends are the host's, and devices reach them
+  bool mapped = false;       // both ends are also memory of this process, and one is host memory
+  bool among_hosts = false;  // both ends are host memory that devices reach
 };
 
-// hipErrorInvalidValue: an end is not what `kind` says, or reaches beyond its allocation. REQUIRES:
+// hipErrorInvalidValue: an end is not what `kind` says, or the copy leaves its allocation. REQUIRES:
 // is_valid(box)
 hipError_t find_route(CopyEngine& engine, const Box& box, hipMemcpyKind kind, Route& route);
 // The direction of a copy between these addresses.
@@ -47,36 +48,36 @@ CopyWay way_between(CopyEngine& engine, std::uint64_t target, std::uint64_t sour
 // Who makes it.
 enum class Executor : std::uint8_t {
   kMapped,    // the calling thread (mapped.h)
-  kInTurn,    // a callback of its stream, by a copy of its own then (turns.h)
+  kInTurn,    // a callback of its stream, which makes another copy when due (turns.h)
   kInline,    // the worker, with the payload in the message (bulk.h)
-  kStaged,    // the worker, through buffers that it shares; where they are in use kBulk (staged.h)
+  kStaged,    // the worker, through buffers that it shares; kBulk if they are in use (staged.h)
   kBulk,      // the worker, with the payload on the bulk plane (bulk.h)
   kOnDevice,  // the worker, between addresses that it reaches (on_device.h)
 };
 
 struct CopyPlan {
-  CopyMode mode;  // `wait` as HIP's rule has it
+  CopyMode mode;  // `wait` by HIP's rule
   Box box;        // flattened; addresses as devices see them
-  // The addresses as the program knows them: another name of the same memory where that is registered and
+  // The addresses as the program knows them: another name of the same memory if that is registered and
   // shared.
   std::uint64_t target = 0;
   std::uint64_t source = 0;
   CopyWay way = CopyWay::kOnHost;
   Executor executor = Executor::kMapped;
-  bool behind_stream = false;  // the caller waits for the stream first
-  // kBulk, and what follows from it: the call may return while the payload moves. It is over with its stream
-  // then.
+  bool behind_stream = false;  // the caller must wait for the stream first
+  // kBulk, and cases that fall back to it: the call may return while the payload moves. The payload has then
+  // moved when the stream is done.
   bool early = false;
 };
 
-// What the caller has found of the copy: mode as asked, box, addresses. Decides the rest.
+// The caller's view of the copy: mode as requested, box, addresses. Decides the rest.
 void make_plan(CopyEngine& engine, const Route& route, CopyPlan& plan);
-// The buffers of a staged copy were in use.
+// Call it if the buffers of a staged copy were in use.
 void make_bulk(CopyEngine& engine, CopyPlan& plan);
 
-// HIP's rule for every form of copy, and for a graph's launch: whether the call may return while the host's
-// end of the copy is still read or written. A synchronous form may not, and no form where that end is
-// pageable. docs/copy-semantics.md has the sources.
+// HIP's rule for every form of copy, and for a graph's launch: whether the call may return while the copy
+// still reads or writes the host's end. A synchronous form may not, nor may any form if that end is pageable.
+// docs/copy-semantics.md lists the sources.
 bool may_return_early(CopyEngine& engine, const CopyMode& mode, std::uint64_t host, std::uint64_t bytes);
 
 }  // namespace tf::proxy

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies of pageable memory through shared buffers: what one thread does.
+// Copies of pageable memory through shared buffers, by one thread.
 #include "proxy/copy/staged.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace tf::proxy {
 
-// Buffers of `bytes` each, and their words behind them.
+// Buffers of `bytes` each, followed by their words.
 bool StagedCopies::allocate_chunks(std::uint64_t bytes, std::span<Chunk> chunks) {
   const std::uint64_t words_bytes = chunks.size() * kStreamWordStride;
   std::uint64_t base = 0;
@@ -50,8 +50,8 @@ hipError_t StagedCopies::post(const CopyMode& mode, Chunk& chunk, const Box& pie
   return post_on_device(connection_, mode, piece);
 }
 
-// The buffers, for a copy on this stream. What other streams still do with them is not waited for: it may
-// depend on what this thread does next. Nor is this stream, by a call that need not wait.
+// Takes the buffers for a copy on this stream. Does not wait for what other streams still do with them: that
+// may depend on what this thread does next. Nor does a call that need not wait wait for this stream.
 bool StagedCopies::claim(const CopyMode& mode, std::unique_lock<std::mutex>& lock) {
   lock = std::unique_lock(copying_, std::try_to_lock);
   if (!lock.owns_lock() || !set_up()) return false;

@@ -2,10 +2,10 @@
 // StagedCopies: copies of pageable memory through buffers that the worker shares (HostAccess::kShared).
 //
 // A copy goes in pieces through a few buffers of the host window: this thread copies between the program's
-// memory and one buffer while the worker copies between another and the device. Behind each piece the stream
-// fills a word (stream_words.h), so that its end is seen here without a message. Large lines are copied by
-// several threads (CopyThreads), since one core is slower than the device. The payload of such a copy never
-// passes the bulk plane. Any thread; one copy at a time has the buffers, others go by the bulk plane.
+// memory and one buffer while the worker copies between another and the device. After each piece the stream
+// fills a word (stream_words.h), so its end is seen here without a message. Several threads copy large lines
+// (CopyThreads), since one core is slower than the device. The payload of such a copy never uses the bulk
+// plane. Any thread. One copy at a time has the buffers; others use the bulk plane.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
@@ -29,15 +29,15 @@ namespace tf::proxy {
 
 inline constexpr std::size_t kStagingChunkBytes = 256 << 10;
 inline constexpr std::size_t kStagingChunks = 4;
-inline constexpr std::size_t kStagingBytes = kStagingChunks * kStagingChunkBytes;  // without waiting for any
-// Of copies that several threads make.
-inline constexpr std::uint64_t kJointChunks = 8;  // about: each costs the device more than its bytes
+inline constexpr std::size_t kStagingBytes = kStagingChunks * kStagingChunkBytes;  // usable without waiting
+// For copies that several threads make.
+inline constexpr std::uint64_t kJointChunks = 8;  // about; each costs the device more than its bytes do
 inline constexpr std::uint64_t kJointChunkUpBytesMin = 512 << 10;
 inline constexpr std::uint64_t kJointChunkDownBytesMin = 256 << 10;
 inline constexpr std::uint64_t kJointChunkBytesMax = 2 << 20;
 inline constexpr std::uint64_t kJointPieceBytesMin = 32 << 10;
-// Copies that are streamed past the caches: one core streams slower than it copies, so many must, and of
-// large copies the caches have dropped what the device comes to read.
+// Copies that bypass the caches: one core streams slower than it copies, so many cores must share them; and
+// the caches have already dropped what the device comes to read of a large copy.
 inline constexpr std::uint64_t kStreamingBytesMax = 16 << 20;
 inline constexpr unsigned kStreamingThreadsMin = 4;
 inline constexpr std::size_t kJointChunksPerThread = 3;
@@ -48,15 +48,15 @@ class StagedCopies {
   StagedCopies(Connection& connection, HostWindow& window, StreamWords& words, CopyThreads& threads)
       : connection_(connection), window_(window), words_(words), threads_(threads) {}
 
-  // To the device, the source may be reused on return; from the device, the target holds the bytes. Nothing:
-  // for want of shared memory, or because the buffers are in use, nothing has happened.
+  // To the device: the source may be reused on return. From the device: the target holds the bytes on return.
+  // Nothing: there is no shared memory, or the buffers are in use; then nothing has happened.
   std::optional<hipError_t> copy(const CopyPlan& plan);
 
  private:
   struct Chunk {
     std::uint64_t address = 0;
     StreamWord own;   // its word
-    StreamWord word;  // what must be done before it is used again: its own, or that of a chunk behind it
+    StreamWord word;  // must be done before the buffer is reused: its own, or a later chunk's
     int device = 0;
     std::uint64_t stream = 0;
   };
@@ -66,16 +66,16 @@ class StagedCopies {
   hipError_t to_device(const CopyPlan& plan);
   hipError_t from_device(const CopyPlan& plan);
   struct JointCopy;
-  // Of a buffer in such a copy: how many pieces have been carried to it or from it.
+  // For a buffer in such a copy: how many pieces have been carried to or from it.
   struct alignas(64) Carried {
     std::atomic<std::uint64_t> pieces{0};
   };
-  // Nothing: not taken, since it is small or no line, or there are no helpers or no memory for it.
+  // Nothing: not taken, since it is small or not a line, or there are no helpers or no memory for it.
   std::optional<hipError_t> jointly(const CopyPlan& plan);
   bool set_up_joint();
   bool allocate_chunks(std::uint64_t bytes, std::span<Chunk> chunks);
   std::byte* memory(const Chunk& chunk) const { return reinterpret_cast<std::byte*>(chunk.address); }
-  // The device's part of a piece, between the chunk and its memory.
+  // The device's part of a piece: between the chunk and the device's memory.
   hipError_t post(const CopyMode& mode, Chunk& chunk, const Box& piece);
   hipError_t mark(const CopyMode& mode, Chunk& chunk);
   hipError_t await(const Chunk& chunk);
@@ -84,7 +84,7 @@ class StagedCopies {
   HostWindow& window_;
   StreamWords& words_;
   CopyThreads& threads_;
-  std::mutex copying_;  // the chunks, and all below
+  std::mutex copying_;  // guards the chunks, and everything below
   bool impossible_ = false;
   std::array<Chunk, kStagingChunks> chunks_;
   std::size_t turn_ = 0;

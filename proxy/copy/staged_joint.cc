@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The staged copies that several threads make. The copy is cut into chunks, which the device takes one by
-// one and which go through the buffers in turn, and chunks into pieces, which helpers carry between the
-// program's memory and the buffers: few chunks, since each costs the device a few microseconds more than its
-// bytes, and small pieces, so that the first chunk is soon full and the last soon empty. The caller posts the
-// device's part of each chunk, in order and alone, since threads that take turns at the request queue hold
-// each other up; meanwhile it carries pieces that need no waiting.
+// Staged copies by several threads. The copy is cut into chunks, which the device takes one by one and which
+// go through the buffers in turn. Chunks are cut into pieces, which helpers carry between the program's
+// memory and the buffers. There are few chunks, since each costs the device a few microseconds more than its
+// bytes do. The pieces are small, so that the first chunk is soon full and the last soon empty. The caller
+// alone posts the device's part of each chunk, in order, since threads that take turns at the request queue
+// hold each other up. Meanwhile it carries pieces that need no waiting.
 //
-// Between a copy and the word behind it the device changes from one of its engines to another and back,
-// several microseconds: so only every few chunks that go to the device are followed by one.
+// Between a copy and the word after it the device switches from one engine to another and back, which takes
+// several microseconds. So only every few chunks to the device are followed by a word.
 //
-// A chunk's buffer passes from hand to hand: to the device, the caller has posted the chunk that used it
-// before and the device has read that (its word); helpers fill it; the caller posts it. From the device, the
-// chunk before has been carried away; the caller posts the next; when its word is there helpers carry it
-// away.
+// A chunk's buffer changes hands. To the device: the caller has posted the chunk that used it before, and the
+// device has read that (its word); helpers fill it; the caller posts it. From the device: the chunk before
+// has been carried away; the caller posts the next; when its word is there, helpers carry it away.
 #include <algorithm>
 #include <chrono>
 #include <cstring>
@@ -36,7 +35,7 @@ struct StagedCopies::JointCopy {
   const CopyPlan& plan;  // of a line
   const std::uint64_t chunk_bytes;
   const std::uint64_t pieces_per_chunk;
-  const bool streams;  // past the caches, to the device
+  const bool streams;  // bypasses the caches; to the device
   const bool up = plan.way == CopyWay::kToDevice;
   std::byte* const host = (up ? plan.box.source : plan.box.target).memory();
   const std::uint64_t device = (up ? plan.box.target : plan.box.source).address;
@@ -55,7 +54,7 @@ struct StagedCopies::JointCopy {
   std::atomic<std::uint64_t> carried{0};  // pieces; release, for whoever waits for the end
   std::atomic<hipError_t> error{hipSuccess};
 
-  // The function for CopyThreads: every thread carries whatever piece is next.
+  // The function for CopyThreads: each thread carries the next piece.
   static void help(void* self, std::uint64_t) { static_cast<JointCopy*>(self)->help(); }
   static void lead(void* self) {
     auto& copy = *static_cast<JointCopy*>(self);
@@ -84,8 +83,7 @@ struct StagedCopies::JointCopy {
   void lead_down();
 };
 
-// Whether the chunk's buffer is the carrier's: the caller has posted what comes before, and the device is
-// done.
+// Whether the chunk's buffer may be carried: the caller has posted what comes before, and the device is done.
 bool StagedCopies::JointCopy::may_carry(std::uint64_t chunk) {
   const std::uint64_t before = !up ? chunk + 1 : chunk >= buffers ? chunk - buffers + 1 : 0;
   return posted.load(std::memory_order_acquire) >= before && buffer(chunk).word.done();  // pairs with post()
@@ -108,7 +106,7 @@ void StagedCopies::JointCopy::carry(std::uint64_t piece) {
   carried.fetch_add(1, std::memory_order_release);                                // pairs with lead_down()
 }
 
-// The next piece, if it is below `end` and its buffer ready.
+// The next piece, if it is below `end` and its buffer is ready.
 bool StagedCopies::JointCopy::carry_next_if_ready(std::uint64_t end) {
   std::uint64_t piece = next.load(std::memory_order_relaxed);
   while (piece < end && may_carry(piece / pieces_per_chunk)) {
@@ -151,7 +149,7 @@ bool StagedCopies::JointCopy::post(std::uint64_t chunk) {
   return !failed();
 }
 
-// With deadlines and questions, which helpers leave to the caller.
+// With deadlines and questions to the worker, which helpers leave to the caller.
 void StagedCopies::JointCopy::await_device(std::uint64_t chunk) {
   if (const hipError_t seen = staging.await(buffer(chunk)); seen != hipSuccess) fail(seen);
 }
@@ -180,7 +178,7 @@ void StagedCopies::JointCopy::lead_down() {
   std::uint64_t chunk = 0;
   while (carried.load(std::memory_order_acquire) < pieces && !failed()) {  // pairs with carry()
     if (chunk < chunks && (chunk < buffers || is_carried(chunk - buffers))) {
-      if (chunk < buffers) await_device(chunk);  // what a copy before did with it, on this stream
+      if (chunk < buffers) await_device(chunk);  // an earlier copy's use of it, on this stream
       if (failed() || !post(chunk)) return;
       ++chunk;
     } else if (!carry_next_if_ready(pieces)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waiting for streams by looking at shared memory.
+// Waits for streams by polling shared memory.
 #include "proxy/copy/stream_words.h"
 
 #include <chrono>
@@ -17,19 +17,18 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr unsigned kLooksBeforePause = 64;
-// From then on look less often: where others want the processor, and anyhow. A sleep takes up to 70 us more
-// than the device does, which a copy of a few milliseconds would show.
+// From then on poll less often: if others want the processor, and in any case later. A sleep takes up to 70
+// us more than the device does, which a copy of a few milliseconds would show.
 constexpr auto kShortWait = std::chrono::milliseconds(1);
 constexpr auto kLongWait = std::chrono::milliseconds(10);
-constexpr auto kYieldAlone =
-    std::chrono::microseconds(3);  // a yield that takes longer let another thread run
+constexpr auto kYieldAlone = std::chrono::microseconds(3);  // after a longer yield another thread has run
 constexpr auto kLongPause = std::chrono::microseconds(20);
-constexpr auto kQuestion = std::chrono::milliseconds(20);  // ask the worker whether there is still work
+constexpr auto kQuestion = std::chrono::milliseconds(20);  // then asks the worker whether there is still work
 
 }  // namespace
 
-// Acquire: what the stream did before is seen. The worker's store is a plain one behind the data, by whatever
-// the device is; x86 keeps their order.
+// Acquire: the stream's earlier work is visible. The worker's store is a plain one after the data, by
+// whatever the device is; x86 keeps their order.
 bool StreamWord::done() const {
   const auto at = std::atomic_ref(const_cast<std::uint64_t&>(address)).load(std::memory_order_relaxed);
   return std::atomic_ref(*reinterpret_cast<std::uint32_t*>(at)).load(std::memory_order_acquire) ==
@@ -65,13 +64,13 @@ hipError_t StreamWords::mark(const CopyMode& mode, StreamWord& word) {
   request.width = request.element_bytes = sizeof word.expected;
   request.stream = mode.stream;
   request.value = ++word.expected;
-  // Not by post(): the word is no work to wait for.
+  // Not by post(): the word is not work to wait for.
   constexpr protocol::OpTraits kFill = protocol::kTraits<protocol::FillRequest>;
   return connection_.send(kFill, mode.device, std::as_bytes(std::span(&request, 1)), {});
 }
 
-// Host callbacks may hold the stream up, so messages are looked for too. A stream that has failed may never
-// fill the word: now and then the worker is asked.
+// Host callbacks may hold the stream up, so messages are polled too. A stream that has failed may never fill
+// the word: now and then the worker is asked.
 hipError_t StreamWords::await(const StreamWord& word, int device, std::uint64_t stream) {
   if (word.done()) return hipSuccess;
   const stats::WaitScope waiting(stats::Wait::kWord);
@@ -115,7 +114,7 @@ std::optional<hipError_t> StreamWords::wait(const CopyMode& mode) {
   }
   hipError_t error = mark(mode, word);
   if (error == hipSuccess) error = await(word, mode.device, mode.stream);
-  // One that was given up may still be filled: it is not used again.
+  // An abandoned word may still be filled: it is not reused.
   if (error != hipSuccess) return error;
   if (!connection_.queue().poll()) error = kLostError;
   const std::lock_guard lock(mutex_);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// StreamWords: waiting for streams by looking at memory that the worker shares (HostAccess::kShared).
+// StreamWords: waits for streams by polling memory that the worker shares (HostAccess::kShared).
 //
-// A stream fills a word of the host window when it has come so far, so its progress is seen here without a
+// A stream fills a word of the host window when it gets there, so its progress is seen here without a
 // message. Any thread.
 #pragma once
 
@@ -20,16 +20,16 @@
 
 namespace tf::proxy {
 
-inline constexpr std::size_t kStreamWordsMax = 64;      // threads that wait for a stream by looking
-inline constexpr std::uint64_t kStreamWordStride = 64;  // bytes: a line each
+inline constexpr std::size_t kStreamWordsMax = 64;      // threads that poll for a stream
+inline constexpr std::uint64_t kStreamWordStride = 64;  // bytes: one cache line each
 
-// Ends when it holds `expected`.
+// The wait ends when the word holds `expected`.
 struct StreamWord {
   std::uint64_t address = 0;
   std::uint32_t expected = 0;
 
   bool done() const;
-  // Others may look at it meanwhile.
+  // Other threads may look at it meanwhile.
   void become(const StreamWord& other);
 };
 
@@ -37,14 +37,14 @@ class StreamWords {
  public:
   StreamWords(Connection& connection, HostWindow& window) : connection_(connection), window_(window) {}
 
-  // There is shared memory for it.
+  // Whether there is shared memory for it.
   bool ready();
-  // Waits until the stream has done what was posted to it so far. What the worker had to say until then has
-  // been heard. Nothing: there was no memory for it, and nothing has happened.
+  // Waits until the stream has done what was posted to it so far, and takes in the worker's reports until
+  // then. Nothing: there was no memory for it, and nothing has happened.
   std::optional<hipError_t> wait(const CopyMode& mode);
 
-  // Posts that the stream fills the word, with a value that it has not held lately. The word may be
-  // anybody's.
+  // Posts a fill of the word by the stream, with a value that it has not held lately. The word may belong to
+  // anyone.
   hipError_t mark(const CopyMode& mode, StreamWord& word);
   // Waits until it is done, or its stream has failed.
   hipError_t await(const StreamWord& word, int device, std::uint64_t stream);

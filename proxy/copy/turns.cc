@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies that wait for their turn on the client's side.
+// Queues copies that wait for their turn, and makes them when it comes.
 #include "proxy/copy/turns.h"
 
 #include "proxy/copy/engine.h"
 
 namespace tf::proxy {
 
-// A stream that waits for no other. 0: there is none to be had.
+// A stream that waits for no other. 0: none is available.
 std::uint64_t Turns::other_stream(int device) {
   const std::lock_guard lock(streams_mutex_);
   std::uint64_t& stream = streams_[static_cast<std::size_t>(device)];

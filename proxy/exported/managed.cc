@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Advice on memory: kept here, since managed memory is the host's on either side.
+// Advice on memory: stored here, since managed memory is host memory on both sides.
 #include <optional>
 
 #include "proxy/exported/support.h"

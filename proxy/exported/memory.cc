@@ -47,7 +47,7 @@ hipError_t hipExtMallocWithFlags(ApiCall& call, void** pointer, size_t bytes, un
   }
   const hipError_t error = allocate(call, pointer, bytes);
   if (error != hipSuccess || *pointer == nullptr || flags == hipDeviceMallocDefault) return error;
-  // Memory of either kind is the same here; what was asked for can be asked back (hipMemRangeGetAttribute).
+  // Both kinds of memory are the same here; the request can be queried (hipMemRangeGetAttribute).
   const hipcore::AdvisedRange all{to_raw(*pointer), bytes, to_raw(*pointer), bytes};
   return call.finish(call.client().advice().set_coherency(all, hipcore::coherency_of_device(flags)));
 }
@@ -96,7 +96,7 @@ hipError_t hipMallocManaged(ApiCall& call, void** pointer, size_t bytes, unsigne
   return call.finish(error);
 }
 
-// The memory is the host's on either side: there is nothing to move, only something to remember.
+// The memory is host memory on both sides: nothing has to move, only to be remembered.
 hipError_t hipMemPrefetchAsync(ApiCall& call, const void* pointer, size_t bytes, int device,
                                hipStream_t stream) {
   if (!call.connected()) return call.finish();

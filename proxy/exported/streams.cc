@@ -51,7 +51,7 @@ hipError_t hipExtStreamGetCUMask(ApiCall& call, hipStream_t stream, uint32_t mas
   if (!call.connected()) return call.finish();
   Client& client = call.client();
   protocol::GetComputeUnitsRequest request{};
-  // The thread's own stream is made with the first work for it, and has no mask of its own.
+  // The thread's own stream is created with its first work, and has no mask.
   const bool is_own = stream == hipStreamPerThread;
   if (!is_own && !call.translate(protocol::HandleKind::kStream, stream, request.stream)) return call.finish();
   request.words = words_of(client.snapshot().devices[static_cast<std::size_t>(call.device())].properties);

@@ -34,8 +34,8 @@ class Graphs final : private graph::Side, private CopyCapture {
   // As captures know a stream. `device`: of the calling thread.
   graph::StreamRef reference(int device, std::uint64_t stream) const;
 
-  // For captures: what a message is about to do, unless its sender has asked them. Nothing: it goes on.
-  // REQUIRES: capturing()
+  // For captures: called when a message is about to be posted, unless its sender has asked the capture.
+  // Nothing: it is posted. REQUIRES: capturing()
   Verdict offer(protocol::OpTraits what, int device, std::span<const std::byte> head);
   Verdict offer_copy(const CopyMode& mode, const Box& box, hipMemcpyKind kind) override;
 

@@ -25,15 +25,15 @@ class CurrentDevice {
   int get() const { return device_; }  // negative: not known
   int count() const { return static_cast<int>(snapshot_.devices.size()); }
 
-  // From now on `shown` is the current device's number and 1 more, for who looks at it from outside. It
-  // outlives this.
+  // From now on `shown` holds the current device's number plus 1, for readers outside the process. It
+  // outlives this object.
   void show(std::atomic<std::int32_t>& shown) { shown_ = &shown; }
 
   // Makes `device` current.
   hipError_t use(int device) {
     if (device == device_) return hipSuccess;
     if (device < 0 || device >= count()) return hipErrorInvalidDevice;
-    if (shown_ != nullptr) shown_->store(device + 1, std::memory_order_relaxed);  // read when we have ended
+    if (shown_ != nullptr) shown_->store(device + 1, std::memory_order_relaxed);  // read after our end
     const hipError_t error = hip_.hipSetDevice(device);
     device_ = error == hipSuccess ? device : -1;
     return error;

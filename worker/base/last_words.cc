@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page of LastWords: making, mapping, reading it as any bytes.
+// Makes and maps the page of LastWords, and reads it as untrusted bytes.
 #include "worker/base/last_words.h"
 
 #include <fcntl.h>
@@ -23,7 +23,7 @@ Result<LastWords> LastWords::map(int file, int protection) {
   return words;
 }
 
-// Sealed: a file that the process made shorter would end who reads it.
+// Sealed: a file that the process shortened would kill its reader.
 Result<LastWords> LastWords::make(net::OwnedFd& file) {
   file = net::OwnedFd(::memfd_create("hip-remote-last-words", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!file) return Status::from_errno("memfd_create", errno);

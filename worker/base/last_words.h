@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// LastWords: a page that a session process shares with its supervisor. In it stands whom the process serves,
-// and with which device it is at work; the supervisor reads it when the process has ended. So the log has it
-// however that was: a process that a signal ends, in a driver or in code of ours, says nothing itself.
+// LastWords: a page that a session process shares with its supervisor. The process writes down whom it
+// serves, and the device it works with; the supervisor reads that when the process has ended. So the log has
+// it however the process ended: one that a signal kills, in a driver or in our code, says nothing itself.
 //
-// The process writes, and runs what its client makes it run: the supervisor takes what it finds as any bytes.
+// The process runs what its client makes it run, so the supervisor treats the content as untrusted bytes.
 #pragma once
 
 #include <atomic>
@@ -18,23 +18,23 @@
 
 namespace tf::worker {
 
-// The number of the page's descriptor in a session process.
+// The page's descriptor number in a session process.
 inline constexpr int kLastWordsFd = 4;
 inline constexpr std::size_t kClientWordsMax = 512;
 
 class LastWords {
  public:
-  // The supervisor's, which only reads. `file`: the session process's end.
+  // For the supervisor, which only reads. `file`: the session process's end.
   static Result<LastWords> make(net::OwnedFd& file);
-  // The session process's.
+  // For the session process.
   static Result<LastWords> open(net::OwnedFd file);
 
-  // "CLIENT, device N", as far as it was said; empty: nothing was.
+  // "CLIENT, device N", as far as known; empty: nothing is known.
   std::string read() const;
 
-  // REQUIRES for these: the session process's. Cut after kClientWordsMax bytes.
+  // REQUIRES for these: called in the session process. Text is cut after kClientWordsMax bytes.
   void serve(std::string_view client);
-  // For CurrentDevice, which stores the number of its current device there.
+  // For CurrentDevice, which stores its current device's number there.
   std::atomic<std::int32_t>& device() { return page_->device; }
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies through staging slots: what is received, and what is sent.
+// Copies through staging slots: receiving and sending.
 #include "worker/copy/slot_copies.h"
 
 #include <algorithm>
@@ -54,7 +54,7 @@ StagingSlots::Slot* SlotCopies::acquire(std::size_t bytes, hipError_t& error) {
   return slot;
 }
 
-// Slice by slice: the three-dimensional call wants slices that are whole numbers of rows apart.
+// Slice by slice: the three-dimensional call requires slices that are whole numbers of rows apart.
 hipError_t SlotCopies::copy_in_stream(const Box& box, hipMemcpyKind kind, StreamRef stream) {
   if (box.is_empty()) return hipSuccess;
   if (box.is_line())
@@ -62,7 +62,7 @@ hipError_t SlotCopies::copy_in_stream(const Box& box, hipMemcpyKind kind, Stream
   hipError_t error = hipSuccess;
   for (std::uint64_t slice = 0; error == hipSuccess && slice < box.depth; ++slice) {
     if (life_.ending()) return hipErrorUnknown;  // there may be many
-    // With one row the pitch does not count, but the runtime insists on one that is wide enough.
+    // With one row the pitch does not count, but the runtime insists on a pitch that is wide enough.
     error = hip_.hipMemcpy2DAsync(
         box.target.memory() + slice * box.target.slice, std::max(box.target.pitch, box.width),
         box.source.memory() + slice * box.source.slice, std::max(box.source.pitch, box.width), box.width,
@@ -71,7 +71,7 @@ hipError_t SlotCopies::copy_in_stream(const Box& box, hipMemcpyKind kind, Stream
   return error;
 }
 
-// Takes one received chunk on to the device, unless something has failed before.
+// Copies one received chunk to the device, unless something has failed before.
 hipError_t SlotCopies::land(const Incoming& incoming, StreamRef stream, hipError_t so_far) {
   StagingSlots::Slot* slot = incoming.slot;
   if (!life_.wait_until([&] { return slot->transfer->done(); })) return hipErrorUnknown;  // slot stays out
@@ -82,7 +82,7 @@ hipError_t SlotCopies::land(const Incoming& incoming, StreamRef stream, hipError
     error = transfer_error(slot->transfer->status());
   if (error == hipSuccess) {
     error = copy_in_stream(piece, hipMemcpyHostToDevice, stream);
-    if (error != hipSuccess && piece.depth > 1)  // some slices may be under way
+    if (error != hipSuccess && piece.depth > 1)  // some slices may be in flight
       own_calls_.pass_on(hip_.hipStreamSynchronize(stream.stream), stream.stream, stream.device);
   }
   if (error == hipSuccess && own_calls_.keep(staging_.record(slot, stream.stream, stream.device),
@@ -90,7 +90,7 @@ hipError_t SlotCopies::land(const Incoming& incoming, StreamRef stream, hipError
     staging_.release_when_done(slot);
     return hipSuccess;
   }
-  // Without an event the slot is known to be free only when everything is done.
+  // Without an event the slot is only free for certain when everything is done.
   if (error == hipSuccess) error = hip_.hipStreamSynchronize(stream.stream);
   staging_.release(slot);
   return error;

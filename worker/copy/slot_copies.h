@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// SlotCopies: payload between the bulk plane and device memory, through staging, in stream order.
+// SlotCopies: moves payload between the bulk plane and device memory, through staging slots, in stream order.
 //
-// To the device: each chunk is received into a slot, then copied by an asynchronous copy on the stream. From
-// the device: an asynchronous copy into a slot, which is sent once the stream has reached it (progress()
+// To the device: each chunk is received into a slot, then an asynchronous copy on the stream takes it on.
+// From the device: an asynchronous copy into a slot, which is sent once the stream has reached it (progress()
 // checks). Whatever fails, payload that the client sends is consumed, and a tag that the client expects is
 // either sent completely or aborted. So neither side ever stalls. Belongs to the executor thread.
 #pragma once
@@ -34,7 +34,7 @@ struct StreamRef {
   int device = 0;
 };
 
-// The error that the client gets for payload that did not arrive: the other end's reason, if it gave one.
+// The error that the client gets for payload that did not arrive: the other end's reason, if given.
 hipError_t transfer_error(const Status& status);
 
 class SlotCopies {
@@ -47,7 +47,7 @@ class SlotCopies {
   // Has the runtime copy the box. REQUIRES: the runtime reaches both ends, and the stream's device is
   // current.
   hipError_t copy_in_stream(const Box& box, hipMemcpyKind kind, StreamRef stream);
-  // The client's end of the box is its rows packed at 0: the order of the payload. REQUIRES for both: the
+  // The client's end of the box has its rows packed at 0: the order of the payload. REQUIRES for both: the
   // other end lies in the session's memory, and the stream's device is current.
   hipError_t to_device(const Box& box, StreamRef stream, std::uint64_t tag);
   hipError_t from_device(const Box& box, StreamRef stream, std::uint64_t tag);
@@ -63,9 +63,9 @@ class SlotCopies {
 
   // Sends what the device has delivered, and frees what was sent.
   void progress();
-  // Some payload is on its way to the client.
+  // Payload is in flight to the client.
   bool pending() const { return !outgoing_.empty(); }
-  // How long the executor may sleep before it should look again.
+  // How long the executor may sleep before it should check again.
   std::chrono::nanoseconds patience() const { return patience_; }
 
  private:

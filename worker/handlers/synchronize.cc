@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Synchronize, query, compute units and host callbacks. Executor thread, except for the jobs given to waiter
+// Synchronize, query, compute units and host callbacks. Executor thread, except the jobs given to waiter
 // threads.
 //
 // What is done already is answered at once; what is not is looked at between other requests for a while, and

@@ -25,7 +25,7 @@ graph::Library::Verdict capture(graph::Library& library, const Backend::Stream& 
 
 namespace {
 
-// With the stream as captures know it.
+// Calls the body with the stream's name in captures.
 template <typename Body>
 hipError_t with_reference(hipStream_t handle, Body&& body) {
   return with_stream(handle, [&](const Backend::Stream& stream) -> hipError_t {

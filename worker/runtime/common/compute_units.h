@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The masks of compute units that streams are made with (hipExtStreamCreateWithCUMask). Our runtimes use
-// every unit for every stream; what a program asked for they keep, and give back.
+// Masks of compute units for streams (hipExtStreamCreateWithCUMask). Our runtimes use every unit for every
+// stream. They store a program's mask, and return it.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
@@ -16,7 +16,7 @@ using ComputeUnits = std::vector<std::uint32_t>;  // a bit for each unit, unit 0
 
 inline constexpr std::uint32_t kUnitsPerWord = 32;
 
-// Of a device with so many units: all of them.
+// The mask of all units of a device with this many.
 inline ComputeUnits all_compute_units(int units) {
   const auto count = static_cast<std::uint32_t>(std::max(units, 1));
   ComputeUnits all((count + kUnitsPerWord - 1) / kUnitsPerWord, ~std::uint32_t{0});
@@ -25,15 +25,15 @@ inline ComputeUnits all_compute_units(int units) {
   return all;
 }
 
-// What a stream keeps of a program's mask: as much as the device has units.
+// The part of a program's mask that a stream keeps: as many bits as the device has units.
 inline ComputeUnits kept_compute_units(int units, std::uint32_t words, const std::uint32_t* mask) {
   return {mask, mask + std::min<std::size_t>(words, all_compute_units(units).size())};
 }
 
-// hipExtStreamGetCUMask's answer for a stream that keeps `kept` (nothing: made without a mask), where the
-// current device has so many units. As AMD's runtime: bits of units that there are not do not count, a mask
-// without any unit stands for all, and words behind the device's last stay as they are. Words that the
-// program did not give are 0.
+// hipExtStreamGetCUMask's answer for a stream that keeps `kept` (nothing: created without a mask), on a
+// current device with this many units. As in AMD's runtime, bits of missing units do not count, a mask
+// without any unit means all, and words after the device's last stay unchanged. Words that the program did
+// not give are 0.
 inline hipError_t give_compute_units(const ComputeUnits& kept, int units, std::uint32_t words,
                                      std::uint32_t* mask) {
   const ComputeUnits all = all_compute_units(units);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The frame of what is asked of a stream.
+// The frame of queries of a stream.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
@@ -8,7 +8,7 @@
 
 namespace tf::runtime {
 
-// api() around body(const Backend::Stream&), for whose length the stream lives.
+// Calls body(const Backend::Stream&) in api(); the stream lives until that returns.
 template <typename Body>
 hipError_t with_stream(hipStream_t handle, Body&& body) {
   return api([&]() -> hipError_t {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Advice on memory. One memory serves all devices, so there is nothing to move; what was said is kept and
-// given back.
+// Advice on memory. One memory serves all devices, so nothing has to move; advice is stored and returned.
 #include <cstdint>
 #include <optional>
 

@@ -43,8 +43,8 @@ std::size_t half_of_memory(int devices) {
   return static_cast<std::size_t>(info.totalram) * info.mem_unit / 2 / static_cast<std::size_t>(devices);
 }
 
-// The numbers of the devices that the program sees, of `count`. HIP_VISIBLE_DEVICES lists them; as AMD's
-// runtime reads it, what stands behind a number that is none does not count, and a number counts once.
+// The numbers of the devices that the program sees, of `count`. HIP_VISIBLE_DEVICES lists them. As in AMD's
+// runtime, everything after an invalid number is ignored, and a repeated number counts once.
 std::vector<int> visible_devices(int count) {
   const char* const text = std::getenv("HIP_VISIBLE_DEVICES");
   std::vector<int> visible;

@@ -34,7 +34,7 @@ inline constexpr int kMaxDevices = 16;
 
 class Device {
  public:
-  // `number`: which of all `devices` it is, seen or not.
+  // `number`: its index among all `devices`, visible or not.
   Device(int ordinal, int number, std::size_t total_bytes, int devices, bool behind_bus);
   ~Device();
   Device(const Device&) = delete;

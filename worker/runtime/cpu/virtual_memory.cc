@@ -225,7 +225,7 @@ hipError_t VirtualMemory::map(void* pointer, std::size_t bytes, std::size_t offs
 }
 
 hipError_t VirtualMemory::unmap(void* pointer, std::size_t bytes) {
-  static_cast<void>(Runtime::get().synchronize());  // what has failed uses it no more
+  static_cast<void>(Runtime::get().synchronize());  // failed work no longer uses it
   std::vector<std::shared_ptr<Physical>> last;      // freed outside the lock
   const std::lock_guard lock(mutex_);
   const std::uintptr_t base = address_of(pointer);

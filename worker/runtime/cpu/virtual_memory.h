@@ -52,7 +52,8 @@ class VirtualMemory {
   // REQUIRES: the wish is for a device that there is.
   hipError_t create(hipMemGenericAllocationHandle_t* handle, std::size_t bytes,
                     const hipMemAllocationProp& wish);
-  // By a descriptor: what is imported was booked where it was made, what is exported is the caller's.
+  // By a descriptor. Imported memory was counted where it was created; the caller owns an exported
+  // descriptor.
   hipError_t import(hipMemGenericAllocationHandle_t* handle, int descriptor);
   hipError_t export_to(hipMemGenericAllocationHandle_t handle, int& descriptor);
   hipError_t properties(hipMemGenericAllocationHandle_t handle, hipMemAllocationProp& properties);
@@ -60,7 +61,7 @@ class VirtualMemory {
   hipError_t retain(hipMemGenericAllocationHandle_t* handle, void* address);
   hipError_t map(void* pointer, std::size_t bytes, std::size_t offset,
                  hipMemGenericAllocationHandle_t handle);
-  // The devices are idle before the memory goes.
+  // Waits until the devices are idle before the memory goes away.
   hipError_t unmap(void* pointer, std::size_t bytes);
   // Every device reaches memory through this process, so a page allows what any device may do.
   hipError_t set_access(void* pointer, std::size_t bytes, std::span<const hipMemAccessDesc> wishes);

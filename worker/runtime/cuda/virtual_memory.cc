@@ -20,7 +20,7 @@ constexpr std::uintptr_t kProposalsStart = std::uintptr_t{0x48} << 40;
 constexpr std::uintptr_t kProposalsEnd = std::uintptr_t{0x50} << 40;
 constexpr std::uintptr_t kProposalAlignment = std::uintptr_t{1} << 21;
 
-// HIP's structs of locations and access rights are CUDA's.
+// HIP's structs for locations and access rights equal CUDA's.
 static_assert(sizeof(hipMemLocation) == sizeof(driver::Location));
 static_assert(sizeof(hipMemAccessDesc) == sizeof(driver::AccessDescription));
 

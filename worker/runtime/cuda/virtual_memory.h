@@ -37,10 +37,10 @@ class VirtualMemory {
   // Part of a handle is the driver's to refuse: hipErrorNotSupported.
   hipError_t map(void* pointer, std::size_t bytes, std::size_t offset,
                  hipMemGenericAllocationHandle_t handle);
-  // Whole mappings, without gaps. Nothing of what is mapped may still run, as with AMD's runtime: the devices
-  // are idle then.
+  // Whole mappings, without gaps. Like AMD's runtime, waits until the devices are idle, so that nothing
+  // mapped is in use.
   hipError_t unmap(void* pointer, std::size_t bytes);
-  // The same of what is mapped.
+  // The same for mapped memory.
   hipError_t set_access(void* pointer, std::size_t bytes, std::span<const hipMemAccessDesc> wishes) const;
   static hipError_t access(int device, void* pointer, unsigned long long& flags);
 
@@ -65,7 +65,7 @@ class VirtualMemory {
   };
 
   bool is_mapped(const void* pointer, std::size_t bytes) const;
-  hipError_t forget(void* pointer, std::size_t bytes);  // what unmap() does when nothing runs
+  hipError_t forget(void* pointer, std::size_t bytes);  // unmap()'s work once nothing runs
   // REQUIRES for all: the lock
   void add(hipMemGenericAllocationHandle_t handle, std::shared_ptr<Physical> physical);
   Physical* find(hipMemGenericAllocationHandle_t handle) const;

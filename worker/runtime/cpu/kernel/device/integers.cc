@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Integer helpers of AMD's device libraries and of the amdgcn back end, for kernels on the CPU and, by way of
-// worker/runtime/cuda/device/ocml.cc, on NVIDIA GPUs. Linked as IR, clang only; no state, any thread.
+// Integer helpers of AMD's device libraries and the amdgcn back end: for kernels on the CPU and, through
+// worker/runtime/cuda/device/ocml.cc, on NVIDIA GPUs. Linked as IR, clang only. Stateless; any thread.
 #include <stdint.h>
 
 #define INTEGER_API extern "C" __attribute__((visibility("hidden"), always_inline))

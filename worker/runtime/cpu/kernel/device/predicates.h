@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Comparisons that the amdgcn back end names by number, for kernels on the CPU and on NVIDIA GPUs. Clang only.
+// Comparisons that the amdgcn back end numbers, for kernels on the CPU and on NVIDIA GPUs. Clang only.
 #pragma once
 
 #include <stdint.h>
