@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""House rules as a test: include direction, lengths, banned words, licence lines, links between documents.
+"""House rules as a test: include direction, lengths, banned words, licence lines, links between
+documents, what a file is for.
 
 Prints every violation as file:line: rule: what to do, and exits 1 if there is any.
 """
@@ -124,6 +125,15 @@ def check_majors(path: str, lines, report):
             report(path, number, "major", "spelled by hand: hipcore/wire/gen/majors.h or cmake/TfMajors.cmake has it")
 
 
+def check_purpose(path: str, lines, report):
+    """A source file of the product says in its second line what it is for; its header's name alone does not."""
+    if not path.endswith(".cc") or path.startswith(("tests/", "examples/")):
+        return
+    second = lines[1] if len(lines) > 1 else ""
+    if not re.match(r"// (?!See [\w./]+\.h\.?$)\S", second):
+        report(path, 2, "purpose", "behind the licence line one line says what the file is for")
+
+
 def check_file(root: pathlib.Path, path: str, report):
     text = (root / path).read_text(errors="replace")
     if path.endswith(".md"):
@@ -146,6 +156,7 @@ def check_file(root: pathlib.Path, path: str, report):
     if not source:
         return
     arrows.check_includes(path, lines, report)
+    check_purpose(path, lines, report)
     check_functions(path, lines, report)
     check_own_calls(path, lines, report)
     check_opcodes(path, lines, report)
