@@ -11,9 +11,8 @@ namespace tf::bench {
 namespace {
 
 std::vector<std::string> names_of_transports() {
-  std::vector<std::string> names;
-  for (const net::Transport* transport : transports()) names.emplace_back(transport->name());
-  return names;
+  const std::span<const std::string_view> names = transport_names();
+  return {names.begin(), names.end()};
 }
 
 }  // namespace

@@ -19,6 +19,8 @@ using TransportList = std::span<const net::Transport* const>;  // best first
 
 // Those of transports.txt, in its order.
 TransportList transports();
+// Their names. No transport is made for it: rdma reads its variables when it is.
+std::span<const std::string_view> transport_names();
 
 // The transport to use towards `address`. `wanted` is the value of TF_TRANSPORT: "" or "auto" takes the first
 // one that works here; a name takes that one or fails. On failure the message lists every transport with
