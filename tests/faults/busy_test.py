@@ -29,7 +29,7 @@ class BusyPeers(FaultTest):
                         raise AssertionError(f"{error}; worker: {worker.log()}") from error
                     self.assertEqual(client.wait(), 0, client.errors())
                     self.assertEqual(wrong, 0)
-                    self.assertGreater(took, BUSY_MS - 1000)  # a part may be over before the clock starts
+                    self.assertGreater(took, BUSY_MS - 100)
                     self.assertEqual(client.errors(), [])
                 self.assertNotIn("ended", worker.log())
 
