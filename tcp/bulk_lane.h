@@ -69,6 +69,8 @@ class BulkLane {
   pollfd input() const;
   pollfd output() const;
   bool is_over() const { return over_.load(std::memory_order_acquire); }  // pairs with close_locked()
+  // Why. REQUIRES: is_over(), after which it no longer changes.
+  const Status& why() const { return failure_; }
   // Incoming bytes wait for a receive; only a post lets them move on.
   bool is_stalled() const { return stalled_.load(std::memory_order_acquire); }  // pairs with move_in()
 
@@ -99,7 +101,7 @@ class BulkLane {
 
   std::mutex mutex_;  // everything below
   LaneIo io_;
-  Status failure_;
+  Status failure_;                 // set once, before over_
   std::atomic<bool> over_{false};  // nothing moves any more
   bool ended_ = false;             // and no transfer is left
   // in

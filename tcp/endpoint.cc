@@ -142,11 +142,7 @@ class TcpEndpoint final : public Endpoint, private QueuedBulkPlane {
       return status();
     }
     if (moved) return moved;
-    if (moved.code() == Code::kPeerLost) {
-      settle_bulk_end(moved.status());
-    } else {
-      fail(moved.status());
-    }
+    take_bulk_end(moved.status());
     return failed() ? Result<std::size_t>(status()) : Result<std::size_t>(std::size_t{0});
   }
 
@@ -171,7 +167,7 @@ class TcpEndpoint final : public Endpoint, private QueuedBulkPlane {
     }
     if (!wants(interest, Interest::kBulk)) return would_block();
     if (bulk_lane_->is_over()) {
-      settle_bulk_end({Code::kPeerLost, "tcp: the peer closed the bulk lane"});
+      take_bulk_end(bulk_lane_->why());
       return failed() ? status() : would_block();
     }
     if (bulk_lane_->has_news()) return Status::ok();
@@ -205,7 +201,8 @@ class TcpEndpoint final : public Endpoint, private QueuedBulkPlane {
     if (!message_ended_.load(std::memory_order_acquire) && !bulk_lane_->is_over()) return Status::ok();
     const std::lock_guard lock(failure_mutex_);
     if (!failure_.is_ok()) return failure_;
-    return loss_.is_ok() ? Status(Code::kPeerLost, "tcp: the peer closed the bulk lane") : loss_;
+    // Not always a loss: the mover that found a malformed chunk may be about to tell it.
+    return loss_.is_ok() ? bulk_lane_->why() : loss_;
   }
 
   void note_message_end(const Status& reason) {
@@ -228,6 +225,13 @@ class TcpEndpoint final : public Endpoint, private QueuedBulkPlane {
     Result<std::size_t> moved = bulk_lane_->move();
     const bool more = moved && (*moved > 0 || !bulk_lane_->is_stalled());
     if (!more || late) fail(loss);
+  }
+
+  // A lost peer may have left messages. Any other reason is the endpoint's failure at once, whoever is first
+  // to see it.
+  void take_bulk_end(const Status& reason) {
+    if (reason.code() == Code::kPeerLost) return settle_bulk_end(reason);
+    fail(reason);
   }
 
   // After the bulk lane's end: the endpoint fails once all received messages are delivered, or after

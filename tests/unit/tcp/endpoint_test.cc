@@ -4,7 +4,9 @@
 #include <sys/socket.h>
 
 #include <array>
+#include <atomic>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "tcp/bulk_lane.h"
@@ -130,6 +132,34 @@ TEST_P(BarePeer, GarbageOnTheBulkLaneEndsTransfers) {
   EXPECT_EQ(until_failure(*bare.endpoint, sink).code(), Code::kProtocol);
   ASSERT_TRUE(done.done());
   EXPECT_EQ(done.status().code(), Code::kProtocol);
+}
+
+// One thread moves payload, another sends messages: both name the same reason, also in the moment between the
+// lane's end and the endpoint's.
+TEST_P(BarePeer, GarbageOnTheBulkLaneIsTheReasonForWhoSendsMessages) {
+  for (int round = 0; round < 300; ++round) {
+    Bare bare = make();
+    ChunkHeader bad{.tag = 1, .bytes = 1};
+    bad.seal = ~seal_of(bad);
+    Status told;
+    std::atomic<bool> sending{false};
+    std::thread sender([&] {
+      const Deadline deadline = Deadline::after(kLimit);
+      while (told.is_ok() && !deadline.passed()) {
+        Result<Slot> slot = bare.endpoint->reserve(kFrameHeaderBytes);
+        if (slot)
+          bare.endpoint->abandon(*slot);
+        else
+          told = slot.status();
+        sending.store(true, std::memory_order_release);
+      }
+    });
+    while (!sending.load(std::memory_order_acquire)) std::this_thread::yield();
+    write(bare.peer[1], std::as_bytes(std::span(&bad, 1)));
+    while (bare.endpoint->bulk().move_payload().is_ok()) std::this_thread::yield();
+    sender.join();
+    ASSERT_EQ(told.code(), Code::kProtocol) << told.to_string() << ", round " << round;
+  }
 }
 
 TEST_P(BarePeer, OneLaneClosedAloneIsALoss) {
