@@ -42,6 +42,7 @@ void join_slices(Box& box) {
 
 std::optional<std::uint64_t> packed_bytes(const Box& box) {
   std::uint64_t bytes = 0;
+  if (box.is_empty()) return bytes;
   if (__builtin_mul_overflow(box.height, box.depth, &bytes) ||
       __builtin_mul_overflow(bytes, box.width, &bytes))
     return std::nullopt;

@@ -43,7 +43,7 @@ Graphs::Graphs(const protocol::WorkerSnapshot& snapshot, CopyEngine& copies, Mod
   copies.capture_by(*this);
 }
 
-// Before the capture begins: no call may find it and the connection not caring.
+// Sets the bit before the capture begins, so that no post misses the capture.
 hipError_t Graphs::begin_capture(const graph::StreamRef& stream, hipStreamCaptureMode mode) {
   const std::lock_guard lock(capturing_mutex_);
   connection_.take_care(Care::kCapturing, true);
@@ -64,14 +64,13 @@ void Graphs::note_capturing() { connection_.take_care(Care::kCapturing, capturin
 
 graph::StreamRef Graphs::reference(int device, std::uint64_t stream) const {
   if (stream == 0) return {0, device, true, true};
-  HandleTable& streams = connection_.handles().of(HandleKind::kStream);
-  const auto facts = std::dynamic_pointer_cast<const StreamFacts>(streams.facts(stream));
-  return {stream, streams.device(stream), facts == nullptr || facts->blocking, false};
+  const Streams& streams = connection_.streams();
+  return {stream, streams.device_of(device, stream), streams.is_blocking(stream), false};
 }
 
 // One node per slice, unless slices follow each other without a gap. A fill of nothing is no work.
 Graphs::Verdict Graphs::capture_fill(int device, const protocol::FillRequest& fill) {
-  if (fill.width == 0 || fill.height == 0) return std::nullopt;
+  if (fill.width == 0 || fill.height == 0 || fill.depth == 0) return std::nullopt;
   const graph::StreamRef stream = reference(device, fill.stream);
   const bool whole = fill.depth == 1 || fill.slice == fill.pitch * fill.height;
   Verdict verdict;

@@ -2,23 +2,25 @@
 // What posted requests mean for the order of streams.
 #include "proxy/session/streams.h"
 
-#include <utility>
+#include <memory>
 
 namespace tf::proxy {
+namespace {
+
+// What is kept of a stream that does not order itself with the null stream; of others nothing is.
+struct Unordered final : Facts {};
+
+}  // namespace
 
 bool Streams::is_blocking(std::uint64_t stream) const {
-  if (stream == 0 || !has_unordered()) return true;
-  const auto facts = std::dynamic_pointer_cast<const StreamFacts>(streams_.facts(stream));
-  return facts == nullptr || facts->blocking;
+  return stream == 0 || !has_unordered() || streams_.facts(stream) == nullptr;
 }
 
 // Streams of hipStreamCreate order themselves after the null stream; for others the flags decide.
 void Streams::note_new(std::uint64_t stream, unsigned flags) {
   if ((flags & hipStreamNonBlocking) == 0) return;
   has_unordered_.store(true, std::memory_order_relaxed);
-  auto facts = std::make_shared<StreamFacts>();
-  facts->blocking = false;
-  streams_.set_facts(stream, std::move(facts));
+  streams_.set_facts(stream, std::make_shared<Unordered>());
 }
 
 // The stream continues when the event's stream has reached it: copies before that land first, wherever the

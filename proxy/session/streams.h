@@ -23,11 +23,6 @@
 
 namespace tf::proxy {
 
-// A stream that does not order itself with the null stream.
-struct StreamFacts final : Facts {
-  bool blocking = true;
-};
-
 class Streams {
  public:
   Streams(RequestQueue& queue, Handles& handles)

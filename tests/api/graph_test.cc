@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Graphs made by capture: what is captured runs when the graph is launched, and not before.
+#include <array>
 #include <atomic>
 #include <thread>
 
@@ -158,6 +159,47 @@ TEST(Graph, FillsOfEveryKind) {
   EXPECT_EQ(back[2048 + 4 * 64 + 64 + 15], 10);
   EXPECT_EQ(back[2048 + 2 * 64], 0);
   EXPECT_EQ(back[2048 + 4 * 64 + 64 + 16], 0);
+}
+
+TEST(Graph, FillsOfNothingAreNoNodes) {
+  TestStream stream;
+  DeviceBuffer device(4096);
+  hipPitchedPtr box{};
+  box.ptr = device.get();
+  box.pitch = 64;
+  box.xsize = 64;
+  box.ysize = 4;
+  begin_capture(stream);
+  HIP_OK(hipMemsetAsync(device.get(), 1, 0, stream));
+  HIP_OK(hipMemset2DAsync(device.get(), 64, 1, 0, 4, stream));
+  HIP_OK(hipMemset2DAsync(device.get(), 64, 1, 32, 0, stream));
+  for (const hipExtent extent : {hipExtent{0, 4, 2}, hipExtent{16, 0, 2}, hipExtent{16, 4, 0}})
+    HIP_OK(hipMemset3DAsync(box, 1, extent, stream));
+  TestGraph graph(stream);
+  EXPECT_TRUE(graph.nodes().empty());
+  TestExec exec(graph);
+  HIP_OK(hipGraphLaunch(exec, stream));
+  HIP_OK(hipStreamSynchronize(stream));
+}
+
+// A node keeps what the program said, of which a fill of bytes uses the lowest byte.
+TEST(Graph, FillsOfBytesKeepTheirValue) {
+  TestStream stream;
+  DeviceBuffer device(64);
+  begin_capture(stream);
+  HIP_OK(hipMemsetAsync(device.get(), -127, 64, stream));
+  TestGraph graph(stream);
+  ASSERT_EQ(graph.nodes().size(), 1u);
+  hipMemsetParams read{};
+  HIP_OK(hipGraphMemsetNodeGetParams(graph.nodes()[0], &read));
+  EXPECT_EQ(read.value, 0xffffff81u);
+  EXPECT_EQ(read.elementSize, 1u);
+  TestExec exec(graph);
+  HIP_OK(hipGraphLaunch(exec, stream));
+  HIP_OK(hipStreamSynchronize(stream));
+  std::array<std::uint8_t, 64> back{};
+  HIP_OK(hipMemcpy(back.data(), device.get(), back.size(), hipMemcpyDeviceToHost));
+  for (const std::uint8_t byte : back) EXPECT_EQ(byte, 0x81);
 }
 
 // Host memory is read and written at each launch, pinned or not.

@@ -48,14 +48,18 @@ hipError_t fill_linear(void* target, Value value, std::size_t count, hipStream_t
 }
 
 hipError_t fill_bytes(void* target, int value, std::size_t bytes, hipStream_t stream, Wait wait) {
-  return fill_linear(target, static_cast<std::uint8_t>(value), bytes, stream, wait);
+  Fill wish;
+  wish.target = static_cast<std::byte*>(target);
+  wish.value = static_cast<std::uint32_t>(value);
+  wish.width = wish.pitch = bytes;
+  return fill(wish, stream, wait);
 }
 
 hipError_t fill_rows(void* target, std::size_t pitch, int value, std::size_t width, std::size_t height,
                      hipStream_t stream, Wait wait) {
   Fill wish;
   wish.target = static_cast<std::byte*>(target);
-  wish.value = static_cast<std::uint8_t>(value);
+  wish.value = static_cast<std::uint32_t>(value);
   wish.width = width;
   wish.height = height;
   wish.pitch = pitch;
@@ -66,7 +70,7 @@ hipError_t fill_3d(const hipPitchedPtr& target, int value, const hipExtent& exte
                    Wait wait) {
   Fill wish;
   wish.target = static_cast<std::byte*>(target.ptr);
-  wish.value = static_cast<std::uint8_t>(value);
+  wish.value = static_cast<std::uint32_t>(value);
   wish.width = extent.width;
   wish.height = extent.height;
   wish.depth = extent.depth;

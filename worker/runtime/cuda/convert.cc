@@ -51,7 +51,9 @@ driver::Copy2D convert_rows(const graph::CopyWork& work) {
 }
 
 driver::FillNode convert_fill(const graph::FillWork& work) {
-  return {work.target, work.pitch, work.value, work.element_bytes, work.width / work.element_bytes,
+  // The driver refuses a value that its element cannot hold.
+  const std::uint32_t mask = work.element_bytes == 4 ? ~0U : (1U << 8 * work.element_bytes) - 1;
+  return {work.target, work.pitch, work.value & mask, work.element_bytes, work.width / work.element_bytes,
           work.height};
 }
 
