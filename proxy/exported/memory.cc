@@ -49,7 +49,9 @@ hipError_t hipExtMallocWithFlags(ApiCall& call, void** pointer, size_t bytes, un
   if (error != hipSuccess || *pointer == nullptr || flags == hipDeviceMallocDefault) return error;
   // Both kinds of memory are the same here; the request can be queried (hipMemRangeGetAttribute).
   const hipcore::AdvisedRange all{to_raw(*pointer), bytes, to_raw(*pointer), bytes};
-  return call.finish(call.client().advice().set_coherency(all, hipcore::coherency_of_device(flags)));
+  // If there is no room to remember it, the allocation stands all the same.
+  static_cast<void>(call.client().advice().set_coherency(all, hipcore::coherency_of_device(flags)));
+  return hipSuccess;
 }
 
 hipError_t hipMallocPitch(ApiCall& call, void** pointer, size_t* pitch, size_t width, size_t height) {

@@ -105,9 +105,14 @@ hipError_t hipFreeAsync(ApiCall& call, void* pointer, hipStream_t stream) {
   std::uint64_t handle = 0;
   if (!call.translate(HandleKind::kStream, stream, handle)) return call.finish();
   if (hipError_t refused = refuse_captured(call, handle); refused != hipSuccess) return call.finish(refused);
-  call.client().unshare(call.device(), to_raw(pointer));
-  hipError_t error = call.client().device_memory().release_on_stream(to_raw(pointer), handle);
-  if (error == hipSuccess) call.client().pools().freed(to_raw(pointer));
+  Client& client = call.client();
+  client.unshare(call.device(), to_raw(pointer));
+  if (client.advice().any()) {  // before somebody else gets the block
+    const auto block = client.device_memory().find_block(to_raw(pointer));
+    if (block && block->base == to_raw(pointer)) client.advice().forget(block->base, block->bytes);
+  }
+  hipError_t error = client.device_memory().release_on_stream(to_raw(pointer), handle);
+  if (error == hipSuccess) client.pools().freed(to_raw(pointer));
   return call.finish(error);
 }
 

@@ -129,6 +129,11 @@ TEST_F(MemoryAdvice, CoherencyOfOtherMemory) {
   HIP_OK(hipFree(fine));
   DeviceBuffer next(kPage);  // likely in the same place
   EXPECT_EQ(ask(hipMemRangeAttributeCoherencyMode, next.get(), kPage), kCoarse);
+  HIP_OK(hipExtMallocWithFlags(&fine, kPage, hipDeviceMallocFinegrained));
+  HIP_OK(hipFreeAsync(fine, nullptr));
+  HIP_OK(hipDeviceSynchronize());
+  DeviceBuffer after(kPage);
+  EXPECT_EQ(ask(hipMemRangeAttributeCoherencyMode, after.get(), kPage), kCoarse);
   for (const unsigned flags : {0u, unsigned{hipHostMallocMapped}, unsigned{hipHostMallocNonCoherent}}) {
     void* host = nullptr;
     HIP_OK(hipHostMalloc(&host, kPage, flags));

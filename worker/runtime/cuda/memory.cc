@@ -20,22 +20,16 @@ hipError_t allocate_with_flags(void** pointer, std::size_t bytes, unsigned flags
   const hipError_t status = allocate(pointer, bytes);
   if (status != hipSuccess || !*pointer || flags == hipDeviceMallocDefault) return status;
   const auto base = reinterpret_cast<std::uintptr_t>(*pointer);
-  return Runtime::get().advice.set_coherency({base, bytes, base, bytes}, hipcore::coherency_of_device(flags));
-}
-
-// What was said of memory that is about to go.
-void forget_advice(void* pointer) {
-  hipcore::MemoryAdvice& advice = Runtime::get().advice;
-  void* base = nullptr;
-  std::size_t bytes = 0;
-  if (!advice.any() || cu().MemGetAddressRange(&base, &bytes, pointer) != driver::Result::SUCCESS) return;
-  if (base == pointer) advice.forget(reinterpret_cast<std::uintptr_t>(base), bytes);
+  // If there is no room to remember it, the allocation stands all the same.
+  static_cast<void>(
+      Runtime::get().advice.set_coherency({base, bytes, base, bytes}, hipcore::coherency_of_device(flags)));
+  return hipSuccess;
 }
 
 // As AMD's runtime, any kind of memory that has an allocating function.
 hipError_t release(void* pointer) {
   if (!pointer) return hipSuccess;
-  forget_advice(pointer);
+  Runtime::get().forget_advice(pointer);
   const driver::Result result = cu().MemFree(pointer);
   if (result != driver::Result::INVALID_VALUE) return check(result);
   if (cu().MemFreeHost(pointer) != driver::Result::SUCCESS) return hip_error(result);

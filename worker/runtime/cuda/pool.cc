@@ -16,6 +16,7 @@ hipError_t Backend::allocate_from_pool(void** pointer, std::size_t bytes, Pool p
 }
 
 hipError_t Backend::free_async(void* pointer, Stream stream) {
+  Runtime::get().forget_advice(pointer);
   return check(cu().MemFreeAsync(pointer, stream));
 }
 

@@ -79,6 +79,13 @@ hipError_t Runtime::make_ready(ThreadState& self) {
   return hipSuccess;
 }
 
+void Runtime::forget_advice(void* pointer) {
+  void* base = nullptr;
+  std::size_t bytes = 0;
+  if (!advice.any() || cu().MemGetAddressRange(&base, &bytes, pointer) != driver::Result::SUCCESS) return;
+  if (base == pointer) advice.forget(reinterpret_cast<std::uintptr_t>(base), bytes);
+}
+
 hipError_t Runtime::reset(int ordinal) {
   Device& device = *devices_[static_cast<std::size_t>(ordinal)];
   runtime::programs().forget_modules(ordinal);

@@ -75,6 +75,8 @@ class Runtime {
 
   HostMemory host_memory;
   hipcore::MemoryAdvice advice;  // of how coherent memory is
+  // What was said of memory that is about to be freed.
+  void forget_advice(void* pointer);
 
  private:
   Runtime();
