@@ -17,10 +17,6 @@ namespace {
 
 constexpr std::uint64_t kPackBytesMax = 1 << 20;  // of rows in one batch
 
-std::uint64_t address_of(const std::vector<std::byte>& bytes) {
-  return reinterpret_cast<std::uint64_t>(bytes.data());
-}
-
 // A piece of the box, packed in a buffer on one side.
 struct Batch {
   std::vector<std::byte> bytes;
@@ -65,7 +61,7 @@ hipError_t send_in_batches(Connection& connection, const CopyPlan& plan,
     status = finish(connection, batch);
     if (!status) break;
     batch.piece = *piece;
-    batch.piece.target = packed_at(address_of(batch.bytes), *piece);
+    batch.piece.target = packed_at(to_raw(batch.bytes.data()), *piece);
     copy_rows(batch.piece);
     status = payload.send(batch.packed(), batch.moved.emplace());
     if (!status) batch.moved.reset();
@@ -99,7 +95,7 @@ hipError_t receive_in_batches(Connection& connection, const CopyPlan& plan,
     status = land(connection, batch);
     if (!status) break;
     batch.piece = *piece;
-    batch.piece.source = packed_at(address_of(batch.bytes), *piece);
+    batch.piece.source = packed_at(to_raw(batch.bytes.data()), *piece);
     status = payload.receive(batch.packed(), batch.moved.emplace());
     if (!status) batch.moved.reset();
   }
@@ -128,10 +124,6 @@ std::shared_ptr<Transfer> keep_rows(Connection& connection, CopyPlan& plan,
   return kept;
 }
 
-std::uint64_t address_of(const Transfer& transfer) {
-  return reinterpret_cast<std::uint64_t>(transfer.packed.get());
-}
-
 hipError_t line_to_device(Connection& connection, Callbacks& pump, const CopyPlan& plan) {
   protocol::CopyToDeviceRequest request{};
   request.target = plan.box.target.address;
@@ -152,7 +144,7 @@ hipError_t rows_to_device(Connection& connection, Callbacks& pump, CopyPlan& pla
   const auto kept = keep_rows(connection, plan);
   if (!kept) return send_in_batches(connection, plan, request);
   Box rows = plan.box;
-  rows.target = packed_at(address_of(*kept), rows);
+  rows.target = packed_at(to_raw(kept->packed.get()), rows);
   copy_rows(rows);
   return send_payload_later(connection, pump, plan.mode.device, request,
                             std::span(kept->packed.get(), kept->packed_bytes), kept);
@@ -179,7 +171,7 @@ hipError_t rows_from_device(Connection& connection, Callbacks& pump, CopyPlan& p
       keep_rows(connection, plan, {plan.box.target.memory(), extent(plan.box, plan.box.target)});
   if (!kept) return receive_in_batches(connection, plan, request);
   Box rows = plan.box;
-  rows.source = packed_at(address_of(*kept), rows);
+  rows.source = packed_at(to_raw(kept->packed.get()), rows);
   kept->unpack = [rows] { copy_rows(rows); };
   return receive_payload_later(connection, pump, plan.mode.device, request,
                                std::span(kept->packed.get(), kept->packed_bytes), kept);

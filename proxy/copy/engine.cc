@@ -33,11 +33,18 @@ hipError_t execute(CopyEngine& engine, CopyPlan& plan) {
       if (const auto made = engine.staged_copies().copy(plan)) return complete(engine, plan, *made);
       make_bulk(engine, plan);
       break;
-    case Executor::kBulk:
-    case Executor::kInTurn: break;  // was handed over before
+    case Executor::kInTurn: return hipErrorUnknown;  // never here: make() hands it to Turns
+    case Executor::kBulk: break;
   }
   const hipError_t made = copy_by_bulk(engine.connection(), engine.callbacks(), plan);
   return complete(engine, plan, made);
+}
+
+// Looks at shared memory where the call makes the copy itself and would return with it. Others may wait for
+// long, for a host function or a kernel, and sleep meanwhile.
+hipError_t wait_for_stream(CopyEngine& engine, const CopyPlan& plan) {
+  if (plan.executor == Executor::kMapped && plan.mode.wait) return await_stream(engine, plan.mode);
+  return engine.connection().synchronize_stream(plan.mode.device, plan.mode.stream);
 }
 
 // `asked`: the program's own request, which is what a graph captures.
@@ -55,7 +62,7 @@ hipError_t make(CopyEngine& engine, const CopyMode& mode, const Box& asked, cons
   make_plan(engine, route, plan);
   if (stats::counting() && !mode.in_turn) count_copy(engine, plan.box);
   if (plan.executor == Executor::kInTurn) return engine.turns().take(plan.mode, asked, kind);
-  if (plan.behind_stream) error = await_stream(engine, plan.mode);
+  if (plan.behind_stream) error = wait_for_stream(engine, plan);
   return error != hipSuccess ? error : execute(engine, plan);
 }
 

@@ -2,8 +2,6 @@
 // Copies managed memory to a worker that cannot map it, and back.
 #include "proxy/copy/mirror.h"
 
-#include <vector>
-
 #include "proxy/session/payload.h"
 
 namespace tf::proxy {

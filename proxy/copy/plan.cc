@@ -118,8 +118,7 @@ void choose_carrier(CopyEngine& engine, CopyPlan& plan) {
   const bool line = plan.box.is_line();
   // Rows for which there is no memory are unpacked as they arrive.
   if (plan.way == Way::kFromDevice && !line && plan.box.bytes() > kTransferBytesMax) plan.mode.wait = true;
-  const std::uint64_t inline_max = engine.connection().capabilities().inline_payload_bytes;
-  if (plan.way == Way::kToDevice && line && plan.box.width <= inline_max)
+  if (plan.way == Way::kToDevice && line && plan.box.width <= engine.connection().inline_payload_bytes())
     plan.executor = Executor::kInline;
   else if (may_stage(engine, plan))
     plan.executor = Executor::kStaged;

@@ -35,6 +35,7 @@ Connection::Connection(std::unique_ptr<Endpoint> endpoint, net::OwnedFd control,
                        ConnectionObserver& observer)
     : observer_(observer),
       endpoint_(std::move(endpoint)),
+      inline_payload_bytes_(endpoint_->capabilities().inline_payload_bytes),
       devices_(devices),
       queue_(*endpoint_, *this, stats::queue_observer()),
       streams_(queue_, handles_),

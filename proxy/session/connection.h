@@ -39,7 +39,7 @@ inline constexpr hipError_t kLostError = hipErrorDeinitialized;
 // What the parts above a connection hear of it: its owner knows them. Any thread.
 class ConnectionObserver {
  public:
-  // A request is about to be posted, while there is something to take care of (Connection::take_care()).
+  // A request is about to be posted while a Care is set, or while calls are counted (TF_STATS).
   // Nothing: it goes on; else the call returns this, and it does not.
   virtual std::optional<hipError_t> before_post(protocol::OpTraits what, int device,
                                                 std::span<const std::byte> head) = 0;
@@ -53,12 +53,12 @@ class ConnectionObserver {
   ~ConnectionObserver() = default;
 };
 
-// Why posting is more than posting. All of them are rare.
+// Reasons to check every post. All are rare.
 enum class Care : unsigned {
   kCapturing = 1,  // a stream is being captured
   kMirroring = 2,  // memory is carried to the worker before work, and back
-  // Memory or events are other processes' too: what a synchronous call did must be done when it returns,
-  // since who is told of it by other means may look at once.
+  // Memory or events are other processes' too: what a synchronous call did must be done when it returns.
+  // Another process may be told of it by other means, and read it at once.
   kSharing = 4,
 };
 
@@ -81,7 +81,8 @@ class Connection final : private MessageSink {
 
   RequestQueue& queue() { return queue_; }
   BulkPlane& bulk() { return endpoint_->bulk(); }
-  const Capabilities& capabilities() const { return endpoint_->capabilities(); }
+  // Payload up to here costs less inside its message: Capabilities::inline_payload_bytes.
+  std::uint64_t inline_payload_bytes() const { return inline_payload_bytes_; }
   Handles& handles() { return handles_; }
   ReplyCache& replies() { return replies_; }
   Streams& streams() { return streams_; }
@@ -145,10 +146,11 @@ class Connection final : private MessageSink {
   // --- what posting has to take care of
   void take_care(Care what, bool on);
   bool is_capturing() const { return has(Care::kCapturing); }
-  bool is_sharing() const { return has(Care::kSharing); }  // who shares gets it from a call
+  bool is_sharing() const { return has(Care::kSharing); }  // set by an earlier call of a thread that shares
   // Other processes have the event too, from now on.
   void note_shared(std::uint64_t event);
-  // For what another thread of ours did at the worker's word, and has told it of: every later reply shows it.
+  // Call it before telling the worker that a host function is done. A thread that gets a later reply sees
+  // what the function wrote.
   void show_to_replies() { shown_.fetch_add(1, std::memory_order_release); }  // pairs with exchange()
 
   // --- waiting
@@ -172,7 +174,7 @@ class Connection final : private MessageSink {
   // returns the first of `error` and the faults noted.
   hipError_t synchronized_stream(int device, std::uint64_t stream, hipError_t error);
   hipError_t synchronized_device(int device, hipError_t error);
-  // The same for who waits on its own account: faults stay for the program.
+  // The same for the library's own waits: faults are kept for the program.
   hipError_t finish_device(int device, hipError_t error);
   // Waits for the device; what the worker says of the program's work is kept for the program.
   hipError_t drain(int device);
@@ -203,15 +205,16 @@ class Connection final : private MessageSink {
 
   ConnectionObserver& observer_;
   std::unique_ptr<Endpoint> endpoint_;
+  const std::uint64_t inline_payload_bytes_;
   const Devices devices_;
   RequestQueue queue_;
   Handles handles_;
   Streams streams_;
   ReplyCache replies_;
-  // Of Care. Relaxed: who brings a reason about sees its own store, and tells others of it by other means.
+  // Of Care. Relaxed: the thread that sets a bit sees it; the program synchronizes its other threads.
   std::atomic<unsigned> care_{0};
   std::atomic<std::uint64_t> shown_{0};
-  // Bulk tags, one counter for each direction: both start at 1. See payload.h.
+  // The next bulk tag, of either direction. See payload.h.
   std::atomic<std::uint64_t> next_tag_{1};
   std::mutex send_order_;
   std::atomic<bool> lost_{false};
@@ -220,7 +223,7 @@ class Connection final : private MessageSink {
   std::mutex passing_;  // guards passing files on the control connection
   std::uint64_t files_passed_ = 0;
   std::counting_semaphore<> files_under_way_{protocol::kPassedFilesMax};
-  std::mutex loss_mutex_;  // who loses the connection tells it first; nothing is called under it
+  std::mutex loss_mutex_;  // the loss is reported before lost() turns true; only the report is made under it
   LogOnce loss_told_;
   LogOnce failure_told_;  // from a Fault
   std::array<LogOnce, protocol::kDevicesMax> device_failure_told_;

@@ -58,7 +58,8 @@ class IncomingPayload {
 };
 
 // Starts sending `data`, and has `tell` post or call the request. `started` says whether there is something
-// to wait for. If `tell` fails as well, the connection is lost by then, which ends the transfer.
+// to wait for. A post that fails has lost the connection, which ends the transfer. A call that fails was
+// answered by the worker, which has taken the payload.
 template <typename Request, typename Tell>
 hipError_t start_sending(Connection& connection, Request& request, std::span<const std::byte> data,
                          BulkCompletion& completion, bool& started, Tell tell) {
@@ -67,8 +68,7 @@ hipError_t start_sending(Connection& connection, Request& request, std::span<con
   const Status status = payload.send(data, completion);
   started = status.is_ok();
   if (started) return tell();
-  connection.lose(status);
-  return kLostError;
+  return connection.transferred(status);
 }
 
 template <typename Request>
@@ -79,8 +79,7 @@ hipError_t start_receiving(Connection& connection, int device, Request& request,
   const Status status = payload.receive(data, completion);
   started = status.is_ok();
   if (started) return connection.post(device, request);
-  connection.lose(status);
-  return kLostError;
+  return connection.transferred(status);
 }
 
 // Finishes a transfer that the call waits for.

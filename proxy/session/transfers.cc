@@ -14,7 +14,7 @@ namespace tf::proxy {
 hipError_t transfer_error(const Status& status) {
   if (status.is_ok()) return hipSuccess;
   if (std::uint32_t reason = abort_reason(status); reason != 0) return static_cast<hipError_t>(reason);
-  return hipErrorDeinitialized;  // as session.h says of lost workers
+  return hipErrorDeinitialized;  // as connection.h says of lost workers
 }
 
 std::size_t Transfers::packed_bytes() const {
