@@ -39,7 +39,7 @@
 //   PROMPT            (messages.h) the worker's body never waits through the session and reads its payload once, so
 //                     it may run inside poll(). Generated bodies are prompt, except those that consume a handle
 //   DIRECT            (messages.h) the worker's body itself settles copies that bypass staging
-//   AT_ONCE           (messages.h) the worker executes it as it arrives, and once more in its turn
+//   AT_ONCE           (messages.h) the worker executes it as it arrives, ahead of requests that wait
 // At a parameter; every pointer and handle needs one:
 //   IN(...) OUT(...) INOUT(...)   direction. In the brackets: nothing (a plain value behind the pointer), a
 //                     handle kind (stream event module function pool graph ctx ...), device (a device address;

@@ -32,7 +32,7 @@ Client::Client(Connected connected, unsigned copy_helpers)
   map_host_window(connected.files.host_window.get());
 }
 
-// A transfer still running refers to memory of the parts'.
+// Ends running transfers first: they refer to the parts' memory.
 Client::~Client() {
   callbacks_.stop();
   connection_.close();

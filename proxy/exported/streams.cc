@@ -54,10 +54,11 @@ hipError_t hipExtStreamGetCUMask(ApiCall& call, hipStream_t stream, uint32_t mas
   // The thread's own stream is created with its first work, and has no mask.
   const bool is_own = stream == hipStreamPerThread;
   if (!is_own && !call.translate(protocol::HandleKind::kStream, stream, request.stream)) return call.finish();
-  request.words = words_of(client.snapshot().devices[static_cast<std::size_t>(call.device())].properties);
+  const int device = client.streams().device_of(call.device(), request.stream);
+  request.words = words_of(client.snapshot().devices[static_cast<std::size_t>(device)].properties);
   if (mask_words < request.words) return call.finish(hipErrorInvalidValue);
   protocol::GetComputeUnitsReply reply{};
-  const hipError_t error = client.connection().call(call.device(), request, reply);
+  const hipError_t error = client.connection().call(device, request, reply);
   if (error == hipSuccess) std::copy_n(std::begin(reply.mask), request.words, mask);
   return call.finish(error);
 }

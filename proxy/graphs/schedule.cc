@@ -118,7 +118,7 @@ class Writes {
 };
 
 // Payload is read when a launch is posted, not when its turn comes on the device.
-void mark_settling(Schedule& schedule) {
+void mark_waits(Schedule& schedule) {
   Writes writes;
   for (ScheduleStep& step : schedule) {
     step.wait_first = writes.concern(step);
@@ -137,7 +137,7 @@ void mark_settling(Schedule& schedule) {
 
 Schedule make_schedule(const graph::Plan& plan, const PlaceOf& place_of) {
   Schedule schedule = Scheduler(plan, place_of).run();
-  mark_settling(schedule);
+  mark_waits(schedule);
   return schedule;
 }
 

@@ -2,7 +2,7 @@
 // DeviceMemory: the device addresses this session holds, and what is allocated inside them.
 //
 // hipMalloc is cut here from leased slabs, without asking the worker. A lease is a grant, so memory handed
-// out exists. Leases come from LeaseSource (the session; a model in tests), which is called without the lock.
+// out exists. Leases come from LeaseSource (Leases; a model in tests), which is called without the lock.
 // Any thread.
 #pragma once
 

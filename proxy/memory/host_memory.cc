@@ -160,11 +160,4 @@ HostMemory::Reach HostMemory::reach_of(std::uint64_t address, std::uint64_t byte
   return bytes <= found->bytes - (address - found->base) ? Reach::kWhole : Reach::kBeyond;
 }
 
-bool HostMemory::is_managed(std::uint64_t address) const {
-  if (!window_.inside(address)) return false;
-  std::lock_guard lock(mutex_);
-  auto found = find_locked(address);
-  return found && found->kind == HostRange::Kind::kManaged;
-}
-
 }  // namespace tf::proxy

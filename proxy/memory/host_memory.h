@@ -66,7 +66,6 @@ class HostMemory {
   bool reaches(std::uint64_t address, std::uint64_t bytes) const {
     return reach_of(address, bytes) == Reach::kWhole;
   }
-  bool is_managed(std::uint64_t address) const;
 
  private:
   std::optional<HostRange> find_locked(std::uint64_t address) const;

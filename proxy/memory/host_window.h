@@ -3,7 +3,7 @@
 // maps at the same place: the same pages if the worker is on this host, otherwise a mirror of them
 // (mirror.h).
 //
-// Parts of the range are opened at the worker through HostPartSource (the session; a model in tests), which
+// Parts of the range are opened at the worker through HostPartSource (HostParts; a model in tests), which
 // is called without the lock. Blocks are cut from them here. Any thread.
 #pragma once
 

@@ -48,7 +48,7 @@ std::optional<std::uint64_t> VirtualMemoryMap::find_gap(std::uint64_t bytes, std
 }
 
 hipError_t VirtualMemoryMap::reserve(std::uint64_t bytes, std::uint64_t alignment, std::uint64_t wish,
-                                  std::uint64_t& address) {
+                                     std::uint64_t& address) {
   if (alignment == 0) alignment = unit_;
   if (bytes == 0 || !whole_units(bytes)) return hipErrorInvalidValue;
   if (!std::has_single_bit(alignment) || alignment > kReservationAlignmentMax) return hipErrorInvalidValue;
@@ -119,7 +119,7 @@ hipError_t VirtualMemoryMap::release(std::uint64_t handle, Memory& gone) {
 }
 
 hipError_t VirtualMemoryMap::check_map(std::uint64_t address, std::uint64_t bytes, std::uint64_t offset,
-                                    std::uint64_t handle) const {
+                                       std::uint64_t handle) const {
   const PhysicalMemory* memory = find(handle);
   if (memory == nullptr || bytes == 0) return hipErrorInvalidValue;
   if (!whole_units(bytes) || !whole_units(offset) || !whole_units(address)) return hipErrorInvalidValue;
@@ -137,7 +137,8 @@ bool VirtualMemoryMap::is_mapped(std::uint64_t address, std::uint64_t bytes) con
   return protocol::is_tiled(mappings_, address, bytes);
 }
 
-std::vector<std::uint64_t> VirtualMemoryMap::unmapped(std::uint64_t address, std::uint64_t bytes, Memory& gone) {
+std::vector<std::uint64_t> VirtualMemoryMap::unmapped(std::uint64_t address, std::uint64_t bytes,
+                                                      Memory& gone) {
   std::vector<std::uint64_t> addresses;
   for (auto mapping = mappings_.find(address);
        mapping != mappings_.end() && mapping->first - address < bytes;) {

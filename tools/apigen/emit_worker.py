@@ -141,7 +141,6 @@ def handlers_source(messages):
 
 #include "hipcore/wire/gen/messages.h"
 #include "worker/session/call.h"
-#include "worker/copy/extent.h"
 #include "worker/gen/custom.h"
 
 namespace tf::worker {{

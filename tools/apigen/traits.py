@@ -27,7 +27,7 @@ TRAITS = {
     "ReachesHost": "reads or writes host memory that devices reach",
     "Prompt": "its handler never waits through the session, and reads what the client sent once",
     "Direct": "its handler settles copies that have no staging itself",
-    "AtOnce": "takes effect as it arrives, ahead of its turn, and is harmless once more in it",
+    "AtOnce": "is executed as it arrives, ahead of requests that wait",
 }
 
 

@@ -149,8 +149,10 @@ TEST_F(HostWindowTest, HostMemoryOfAMirror) {
   EXPECT_TRUE(memory.reaches(raw(managed), 100));
   EXPECT_FALSE(memory.reaches(raw(managed), 101));
   EXPECT_FALSE(memory.reaches(raw(managed) + 1, 100));
-  EXPECT_TRUE(memory.is_managed(raw(managed) + 99));
-  EXPECT_FALSE(memory.is_managed(raw(pinned)));
+  const auto within = memory.find(static_cast<char*>(managed) + 99);
+  ASSERT_TRUE(within.has_value());
+  EXPECT_EQ(within->kind, HostRange::Kind::kManaged);
+  EXPECT_EQ(memory.find(pinned)->kind, HostRange::Kind::kPinned);
   EXPECT_EQ(memory.release(managed), hipSuccess);
   EXPECT_EQ(memory.release(managed), hipErrorInvalidValue);
   EXPECT_FALSE(memory.reaches(raw(managed), 1));
