@@ -6,12 +6,18 @@
 
 namespace tf::proxy {
 
+bool Faults::knows(int device, std::uint64_t stream) const {
+  return std::any_of(entries_.begin(), entries_.end(),
+                     [&](const Entry& entry) { return entry.device == device && entry.stream == stream; });
+}
+
 void Faults::note(int device, std::uint64_t stream, hipError_t error) {
   std::lock_guard lock(mutex_);
-  bool known = std::any_of(entries_.begin(), entries_.end(), [&](const Entry& entry) {
-    return entry.device == device && entry.stream == stream;
-  });
-  if (known || entries_.size() >= kFaultsMax) return;
+  if (knows(device, stream)) return;
+  if (entries_.size() >= kFaultsMax) {
+    stream = 0;
+    if (knows(device, stream)) return;
+  }
   entries_.push_back({device, stream, error});
   count();
 }

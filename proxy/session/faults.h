@@ -16,8 +16,8 @@
 
 namespace tf::proxy {
 
-// Limit on streams with an untaken fault. Beyond it the oldest entry absorbs new ones: its error is still
-// reported.
+// Limit on streams with an untaken fault. Beyond it a fault counts as its device's: the null stream and the
+// device report it.
 inline constexpr std::size_t kFaultsMax = 4096;
 
 class Faults {
@@ -38,6 +38,7 @@ class Faults {
   };
 
   bool none() const { return count_.load(std::memory_order_acquire) == 0; }  // pairs with count()
+  bool knows(int device, std::uint64_t stream) const;                        // REQUIRES: mutex_
   void count() { count_.store(entries_.size(), std::memory_order_release); }
 
   std::mutex mutex_;

@@ -29,7 +29,16 @@ TEST(Faults, BoundedButNotLost) {
   Faults faults;
   for (std::uint64_t stream = 100; stream < 100 + 2 * kFaultsMax; ++stream)
     faults.note(0, stream, hipErrorUnknown);
+  faults.note(1, 99, hipErrorInvalidValue);
+  faults.note(1, 98, hipErrorLaunchFailure);
+  EXPECT_EQ(faults.take_stream(1, 99), hipSuccess);
+  EXPECT_EQ(faults.take_stream(1, 0), hipErrorInvalidValue);
+  EXPECT_EQ(faults.take_stream(0, 0), hipErrorUnknown);
+  EXPECT_EQ(faults.take_stream(0, 100), hipErrorUnknown);
+  faults.note(1, 99, hipErrorInvalidValue);  // there is room again
+  EXPECT_EQ(faults.take_stream(1, 99), hipErrorInvalidValue);
   EXPECT_EQ(faults.take_device(0), hipErrorUnknown);
+  EXPECT_EQ(faults.take_device(1), hipSuccess);
 }
 
 }  // namespace
