@@ -21,20 +21,20 @@ void count_copy(CopyEngine& engine, const Box& box) {
 
 // REQUIRES: the plan is ready, and what it must wait for is over.
 hipError_t execute(CopyEngine& engine, CopyPlan& plan) {
-  switch (plan.executor) {
-    case Executor::kMapped:
+  switch (plan.carrier) {
+    case Carrier::kMapped:
       if (engine.connection().lost()) return kLostError;
       copy_mapped(engine, plan);
       return hipSuccess;
-    case Executor::kInline: return complete(engine, plan, copy_inline(engine.connection(), plan));
-    case Executor::kOnDevice:
+    case Carrier::kInline: return complete(engine, plan, copy_inline(engine.connection(), plan));
+    case Carrier::kOnDevice:
       return complete(engine, plan, post_on_device(engine.connection(), plan.mode, plan.box));
-    case Executor::kStaged:
+    case Carrier::kStaged:
       if (const auto made = engine.staged_copies().copy(plan)) return complete(engine, plan, *made);
       make_bulk(engine, plan);
       break;
-    case Executor::kInTurn: return hipErrorUnknown;  // never here: make() hands it to Turns
-    case Executor::kBulk: break;
+    case Carrier::kInTurn: return hipErrorUnknown;  // never here: make() hands it to Turns
+    case Carrier::kBulk: break;
   }
   const hipError_t made = copy_by_bulk(engine.connection(), engine.callbacks(), plan);
   return complete(engine, plan, made);
@@ -43,7 +43,7 @@ hipError_t execute(CopyEngine& engine, CopyPlan& plan) {
 // Looks at shared memory where the call makes the copy itself and would return with it. Others may wait for
 // long, for a host function or a kernel, and sleep meanwhile.
 hipError_t wait_for_stream(CopyEngine& engine, const CopyPlan& plan) {
-  if (plan.executor == Executor::kMapped && plan.mode.wait) return await_stream(engine, plan.mode);
+  if (plan.carrier == Carrier::kMapped && plan.mode.wait) return await_stream(engine, plan.mode);
   return engine.connection().synchronize_stream(plan.mode.device, plan.mode.stream);
 }
 
@@ -61,7 +61,7 @@ hipError_t make(CopyEngine& engine, const CopyMode& mode, const Box& asked, cons
   }
   make_plan(engine, route, plan);
   if (stats::counting() && !mode.in_turn) count_copy(engine, plan.box);
-  if (plan.executor == Executor::kInTurn) return engine.turns().take(plan.mode, asked, kind);
+  if (plan.carrier == Carrier::kInTurn) return engine.turns().take(plan.mode, asked, kind);
   if (plan.behind_stream) error = wait_for_stream(engine, plan);
   return error != hipSuccess ? error : execute(engine, plan);
 }

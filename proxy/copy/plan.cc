@@ -119,9 +119,9 @@ void choose_carrier(CopyEngine& engine, CopyPlan& plan) {
   // Rows for which there is no memory are unpacked as they arrive.
   if (plan.way == Way::kFromDevice && !line && plan.box.bytes() > kTransferBytesMax) plan.mode.wait = true;
   if (plan.way == Way::kToDevice && line && plan.box.width <= engine.connection().inline_payload_bytes())
-    plan.executor = Executor::kInline;
+    plan.carrier = Carrier::kInline;
   else if (may_stage(engine, plan))
-    plan.executor = Executor::kStaged;
+    plan.carrier = Carrier::kStaged;
   else
     make_bulk(engine, plan);
 }
@@ -147,7 +147,7 @@ bool may_return_early(CopyEngine& engine, const CopyMode& mode, std::uint64_t ho
 }
 
 void make_bulk(CopyEngine& engine, CopyPlan& plan) {
-  plan.executor = Executor::kBulk;
+  plan.carrier = Carrier::kBulk;
   plan.early = plan.way == Way::kFromDevice ? !plan.mode.wait : may_return_early(engine, plan);
 }
 
@@ -156,9 +156,9 @@ void make_plan(CopyEngine& engine, const Route& route, CopyPlan& plan) {
   if (plan.way == Way::kFromDevice) plan.mode.wait = !may_return_early(engine, plan);
   if (is_callers(engine, route, plan)) return;
   if (plan.way == Way::kOnDevice) {
-    plan.executor = Executor::kOnDevice;
+    plan.carrier = Carrier::kOnDevice;
   } else if (waits_for_turn(engine, plan)) {
-    plan.executor = Executor::kInTurn;
+    plan.carrier = Carrier::kInTurn;
   } else {
     plan.behind_stream = !plan.mode.in_turn && engine.turns().any();
     choose_carrier(engine, plan);

@@ -46,7 +46,7 @@ hipError_t find_route(CopyEngine& engine, const Box& box, hipMemcpyKind kind, Ro
 CopyWay way_between(CopyEngine& engine, std::uint64_t target, std::uint64_t source);
 
 // Who makes it.
-enum class Executor : std::uint8_t {
+enum class Carrier : std::uint8_t {
   kMapped,    // the calling thread (mapped.h)
   kInTurn,    // a callback of its stream, which makes another copy when due (turns.h)
   kInline,    // the worker, with the payload in the message (bulk.h)
@@ -63,7 +63,7 @@ struct CopyPlan {
   std::uint64_t target = 0;
   std::uint64_t source = 0;
   CopyWay way = CopyWay::kOnHost;
-  Executor executor = Executor::kMapped;
+  Carrier carrier = Carrier::kMapped;
   bool behind_stream = false;  // the caller must wait for the stream first
   // kBulk, and cases that fall back to it: the call may return while the payload moves. The payload has then
   // moved when the stream is done.

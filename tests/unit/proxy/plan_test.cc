@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <future>
 #include <memory>
 #include <vector>
 
@@ -58,12 +59,12 @@ TEST_F(PlanTest, PageableMemoryIsReadDuringTheCall) {
   for (const bool wait : {false, true}) {
     const CopyPlan line = plan(graph::line(device_, at(pageable_), kLarge), wait);
     EXPECT_EQ(line.way, CopyWay::kToDevice);
-    EXPECT_EQ(line.executor, Executor::kBulk);
+    EXPECT_EQ(line.carrier, Carrier::kBulk);
     EXPECT_FALSE(line.early);
     EXPECT_FALSE(line.behind_stream);
     EXPECT_FALSE(plan(rows(device_, at(pageable_)), wait).early);
-    EXPECT_EQ(plan(graph::line(device_, at(pageable_), 16), wait).executor, Executor::kInline);
-    EXPECT_EQ(plan({{device_, 32, 0}, {at(pageable_), 32, 0}, 8, 2, 1}, wait).executor, Executor::kBulk)
+    EXPECT_EQ(plan(graph::line(device_, at(pageable_), 16), wait).carrier, Carrier::kInline);
+    EXPECT_EQ(plan({{device_, 32, 0}, {at(pageable_), 32, 0}, 8, 2, 1}, wait).carrier, Carrier::kBulk)
         << "rows do not fit in the message";
   }
 }
@@ -81,7 +82,7 @@ TEST_F(PlanTest, LentMemoryIsTheCopysUntilTheStreamIsOver) {
   for (const Box& box : {graph::line(device_, at(lent_), kLarge), rows(device_, at(lent_)),
                          graph::line(at(lent_), device_, kLarge), rows(at(lent_), device_)}) {
     const CopyPlan early = plan(box, false);
-    EXPECT_EQ(early.executor, Executor::kBulk);
+    EXPECT_EQ(early.carrier, Carrier::kBulk);
     EXPECT_TRUE(early.early);
     EXPECT_FALSE(early.mode.wait);
     EXPECT_FALSE(plan(box, true).early) << "a synchronous form";
@@ -92,23 +93,39 @@ TEST_F(PlanTest, LentMemoryIsTheCopysUntilTheStreamIsOver) {
   EXPECT_TRUE(plan(graph::line(device_, inside, kLarge), false).early) << "to its end";
 }
 
+TEST_F(PlanTest, MemoryThatACallbackMayWriteIsReadInItsTurn) {
+  std::promise<void> release;
+  const auto hold = [released = release.get_future().share()](hipError_t) { released.wait(); };
+  ASSERT_EQ(client_->callbacks().add(0, 0, hold), hipSuccess);
+  EXPECT_EQ(plan(graph::line(device_, at(lent_), kLarge), false).carrier, Carrier::kInTurn);
+  EXPECT_EQ(plan(rows(device_, at(lent_)), false).carrier, Carrier::kInTurn);
+  EXPECT_EQ(plan(graph::line(device_, at(lent_), 16), false).carrier, Carrier::kInTurn)
+      << "however few bytes";
+  EXPECT_EQ(plan(graph::line(device_, at(lent_), kLarge), true).carrier, Carrier::kBulk) << "the call waits";
+  EXPECT_EQ(plan(graph::line(device_, at(pageable_), kLarge), false).carrier, Carrier::kBulk)
+      << "the callback has no part in memory that the call reads";
+  EXPECT_EQ(plan(graph::line(at(lent_), device_, kLarge), false).carrier, Carrier::kBulk)
+      << "written in order";
+  release.set_value();
+}
+
 TEST_F(PlanTest, CopiesOnTheDeviceHaveNoPayload) {
   for (const Box& box : {graph::line(device_, device_ + kLarge, kLarge / 2), rows(device_, device_ + 1024)}) {
     const CopyPlan made = plan(box, false);
     EXPECT_EQ(made.way, CopyWay::kOnDevice);
-    EXPECT_EQ(made.executor, Executor::kOnDevice);
+    EXPECT_EQ(made.carrier, Carrier::kOnDevice);
   }
 }
 
 TEST_F(PlanTest, HostMemoryIsTheCallers) {
   const Box box = graph::line(at(pageable_), at(other_), kLarge);
-  EXPECT_EQ(plan(box, true).executor, Executor::kMapped);
+  EXPECT_EQ(plan(box, true).carrier, Carrier::kMapped);
   EXPECT_FALSE(plan(box, true).behind_stream) << "nothing is pending";
   EXPECT_TRUE(plan(box, false).behind_stream) << "large, of a call that need not wait";
   client_->streams().note_posted(0, {Leaves::kWork, 0});
   for (const bool wait : {false, true}) {
     const CopyPlan made = plan(box, wait);
-    EXPECT_EQ(made.executor, Executor::kMapped);
+    EXPECT_EQ(made.carrier, Carrier::kMapped);
     EXPECT_TRUE(made.behind_stream);
   }
 }
