@@ -17,6 +17,7 @@
 
 #include "hipcore/graph/library.h"
 #include TF_RUNTIME_BACKEND  // worker/runtime/cpu/backend.h, or cuda's
+#include "worker/runtime/common/compute_units.h"
 #include "worker/runtime/common/fill.h"
 #include "worker/runtime/common/launch.h"
 #include "worker/runtime/common/link_type.h"
@@ -95,6 +96,74 @@ concept BackendOfStreams = requires(hipStream_t handle, typename B::Stream& stre
   { B::short_reference(stream) } -> std::same_as<graph::StreamRef>;
 };
 static_assert(BackendOfStreams<Backend>);
+
+template <typename B>
+concept BackendOfStreamWork = requires(hipStream_t& handle, const typename B::Stream& stream,
+                                       const typename B::Event& event, unsigned flags, unsigned& told,
+                                       int& number, ComputeUnits units, hipHostFn_t function,
+                                       hipStreamCallback_t callback, void* data, std::uint32_t* word,
+                                       std::uint32_t value, std::uint64_t* wide, std::uint64_t wide_value) {
+  { B::create_stream(handle, flags, number, units) } -> std::same_as<hipError_t>;
+  { B::destroy_stream(handle) } -> std::same_as<hipError_t>;
+  // Of the thread's device: the least priority, the greatest.
+  { B::priority_range(number, number) } -> std::same_as<hipError_t>;
+  { B::stream_flags(stream, told) } -> std::same_as<hipError_t>;
+  { B::stream_priority(stream, number) } -> std::same_as<hipError_t>;
+  // Nothing for a stream that was made without a mask.
+  { B::compute_units(stream) } -> std::convertible_to<ComputeUnits>;
+  { B::query(stream) } -> std::same_as<hipError_t>;
+  { B::synchronize(stream) } -> std::same_as<hipError_t>;
+  { B::wait_event(stream, event) } -> std::same_as<hipError_t>;
+  // The callback gets the handle that the program gave.
+  { B::add_callback(stream, handle, callback, data) } -> std::same_as<hipError_t>;
+  { B::call_host(stream, function, data) } -> std::same_as<hipError_t>;
+  // Of a word that is aligned: until (*word & mask) and (value & mask) fulfil the condition.
+  { B::wait_value(stream, word, value, flags, value) } -> std::same_as<hipError_t>;
+  { B::wait_value(stream, wide, wide_value, flags, wide_value) } -> std::same_as<hipError_t>;
+  { B::write_value(stream, word, value) } -> std::same_as<hipError_t>;
+  { B::write_value(stream, wide, wide_value) } -> std::same_as<hipError_t>;
+};
+static_assert(BackendOfStreamWork<Backend>);
+
+template <typename B>
+concept BackendOfMemory = requires(void*& pointer, const void* known, std::size_t& bytes, unsigned flags,
+                                   unsigned& told, void* data, hipPointerAttribute_t& attributes,
+                                   hipPointer_attribute attribute) {
+  // More than 0 bytes. Flags of hipExtMallocWithFlags, hipMallocManaged, hipHostMalloc, hipHostRegister.
+  { B::allocate(pointer, bytes, flags) } -> std::same_as<hipError_t>;
+  { B::allocate_managed(pointer, bytes, flags) } -> std::same_as<hipError_t>;
+  { B::allocate_pitched(pointer, bytes, bytes, bytes) } -> std::same_as<hipError_t>;
+  { B::allocate_host(pointer, bytes, flags) } -> std::same_as<hipError_t>;
+  { B::register_host(pointer, bytes, flags) } -> std::same_as<hipError_t>;
+  { B::unregister_host(pointer) } -> std::same_as<hipError_t>;
+  // As AMD's runtime, any kind of memory that has an allocating function.
+  { B::free(pointer) } -> std::same_as<hipError_t>;
+  { B::free_host(pointer) } -> std::same_as<hipError_t>;
+  // Free bytes of the thread's device, and all.
+  { B::memory_info(bytes, bytes) } -> std::same_as<hipError_t>;
+  // The allocation that holds the address. hipErrorNotFound: there is none.
+  { B::address_range(pointer, pointer, bytes) } -> std::same_as<hipError_t>;
+  // Of the allocation that begins there.
+  { B::allocated_bytes(pointer, bytes) } -> std::same_as<hipError_t>;
+  { B::device_pointer(pointer, pointer) } -> std::same_as<hipError_t>;
+  { B::host_flags(pointer, told) } -> std::same_as<hipError_t>;
+  { B::pointer_attributes(known, attributes) } -> std::same_as<hipError_t>;
+  { B::pointer_attribute(data, attribute, pointer) } -> std::same_as<hipError_t>;
+};
+static_assert(BackendOfMemory<Backend>);
+
+template <typename B>
+concept BackendOfAdvice = requires(const void* pointer, std::size_t bytes, int device,
+                                   const typename B::Stream& stream, hipMemoryAdvise advice, void* data,
+                                   void** list, std::size_t* sizes, hipMemRangeAttribute attribute,
+                                   hipMemRangeAttribute* attributes) {
+  // Nothing is checked.
+  { B::prefetch(pointer, bytes, device, stream) } -> std::same_as<hipError_t>;
+  { B::advise(pointer, bytes, advice, device) } -> std::same_as<hipError_t>;
+  { B::range_attribute(data, bytes, attribute, pointer, bytes) } -> std::same_as<hipError_t>;
+  { B::range_attributes(list, sizes, attributes, bytes, pointer, bytes) } -> std::same_as<hipError_t>;
+};
+static_assert(BackendOfAdvice<Backend>);
 
 template <typename B>
 concept BackendOfEvents = requires(hipEvent_t handle, unsigned flags, const typename B::Event& event,

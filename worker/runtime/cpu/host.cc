@@ -1,81 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pinned and registered host memory, and what is known of a pointer.
+// Registered host memory, and what is known of a pointer.
 #include <cstdint>
 #include <cstring>
 
-#include "worker/runtime/cpu/api.h"
-#include "worker/runtime/cpu/memory.h"
-#include "worker/runtime/cpu/runtime.h"
+#include "worker/runtime/cpu/backend.h"
 
 namespace tf::cpu {
 namespace {
-
-constexpr unsigned kHostMallocFlags = hipHostMallocPortable | hipHostMallocMapped |
-                                      hipHostMallocWriteCombined | hipHostMallocNumaUser |
-                                      hipHostMallocCoherent | hipHostMallocNonCoherent;
-constexpr unsigned kRegisterFlags = hipHostRegisterPortable | hipHostRegisterMapped |
-                                    hipHostRegisterIoMemory | hipExtHostRegisterCoarseGrained;
-
-hipError_t allocate_host(void** pointer, std::size_t bytes, unsigned flags) {
-  if (!pointer || (flags & ~kHostMallocFlags)) return hipErrorInvalidValue;
-  if ((flags & hipHostMallocCoherent) && (flags & hipHostMallocNonCoherent)) return hipErrorInvalidValue;
-  if (Runtime::get().device_count() == 0) return hipErrorNoDevice;
-  return allocate(current_device(), MemoryKind::kHost, flags, bytes, pointer);
-}
-
-hipError_t register_host(void* pointer, std::size_t bytes, unsigned flags) {
-  if (!pointer || bytes == 0 || (flags & ~kRegisterFlags)) return hipErrorInvalidValue;
-  if (bytes > UINTPTR_MAX - reinterpret_cast<std::uintptr_t>(pointer)) return hipErrorInvalidValue;
-  if (Runtime::get().device_count() == 0) return hipErrorNoDevice;
-  Allocation allocation;
-  allocation.base = reinterpret_cast<std::uintptr_t>(pointer);
-  allocation.bytes = bytes;
-  allocation.kind = MemoryKind::kRegistered;
-  allocation.device = thread_state().device;
-  allocation.flags = flags;
-  return Runtime::get().memory.add(allocation) ? hipSuccess : hipErrorHostMemoryAlreadyRegistered;
-}
-
-hipError_t unregister_host(void* pointer) {
-  Runtime& runtime = Runtime::get();
-  if (!pointer) return hipErrorInvalidValue;
-  const auto known = runtime.memory.find(pointer);
-  if (!known || known->kind != MemoryKind::kRegistered) return hipErrorHostMemoryNotRegistered;
-  if (known->base != reinterpret_cast<std::uintptr_t>(pointer)) return hipErrorHostMemoryNotRegistered;
-  static_cast<void>(runtime.synchronize());  // what has failed uses it no more
-  return runtime.memory.remove(pointer) ? hipSuccess : hipErrorHostMemoryNotRegistered;
-}
-
-hipError_t device_pointer(void** device, void* host, unsigned flags) {
-  if (!device || !host || flags != 0) return hipErrorInvalidValue;
-  const auto known = Runtime::get().memory.find(host);
-  if (!known || !known->on_host()) return hipErrorInvalidValue;
-  *device = host;
-  return hipSuccess;
-}
-
-hipError_t host_flags(unsigned* flags, void* host) {
-  if (!flags || !host) return hipErrorInvalidValue;
-  const auto known = Runtime::get().memory.find(host);
-  if (!known || !known->on_host()) return hipErrorInvalidValue;
-  *flags = known->flags;
-  return hipSuccess;
-}
-
-hipError_t pointer_attributes(hipPointerAttribute_t* attributes, const void* pointer) {
-  if (!attributes || !pointer) return hipErrorInvalidValue;
-  const auto known = Runtime::get().memory.find(pointer);
-  if (!known) return hipErrorInvalidValue;
-  void* const address = const_cast<void*>(pointer);
-  std::memset(attributes, 0, sizeof *attributes);
-  attributes->memoryType = known->on_host() ? hipMemoryTypeHost : hipMemoryTypeDevice;
-  attributes->device = known->device;
-  attributes->devicePointer = address;
-  attributes->hostPointer = known->on_host() || known->kind == MemoryKind::kManaged ? address : nullptr;
-  attributes->isManaged = known->kind == MemoryKind::kManaged;
-  attributes->allocationFlags = known->flags;
-  return hipSuccess;
-}
 
 template <typename Value>
 hipError_t answer(void* data, Value value) {
@@ -83,8 +14,56 @@ hipError_t answer(void* data, Value value) {
   return hipSuccess;
 }
 
-hipError_t pointer_attribute(void* data, hipPointer_attribute attribute, void* pointer) {
-  if (!data || !pointer) return hipErrorInvalidValue;
+}  // namespace
+
+hipError_t Backend::register_host(void* pointer, std::size_t bytes, unsigned flags) {
+  Allocation allocation;
+  allocation.base = address_of(pointer);
+  allocation.bytes = bytes;
+  allocation.kind = MemoryKind::kRegistered;
+  allocation.device = thread_state().device;
+  allocation.flags = flags;
+  return Runtime::get().memory.add(allocation) ? hipSuccess : hipErrorHostMemoryAlreadyRegistered;
+}
+
+hipError_t Backend::unregister_host(void* pointer) {
+  Runtime& runtime = Runtime::get();
+  const auto known = runtime.memory.find(pointer);
+  if (!known || known->kind != MemoryKind::kRegistered) return hipErrorHostMemoryNotRegistered;
+  if (known->base != address_of(pointer)) return hipErrorHostMemoryNotRegistered;
+  static_cast<void>(runtime.synchronize());  // what has failed uses it no more
+  return runtime.memory.remove(pointer) ? hipSuccess : hipErrorHostMemoryNotRegistered;
+}
+
+hipError_t Backend::device_pointer(void* host, void*& device) {
+  const auto known = Runtime::get().memory.find(host);
+  if (!known || !known->on_host()) return hipErrorInvalidValue;
+  device = host;
+  return hipSuccess;
+}
+
+hipError_t Backend::host_flags(void* host, unsigned& flags) {
+  const auto known = Runtime::get().memory.find(host);
+  if (!known || !known->on_host()) return hipErrorInvalidValue;
+  flags = known->flags;
+  return hipSuccess;
+}
+
+hipError_t Backend::pointer_attributes(const void* pointer, hipPointerAttribute_t& attributes) {
+  const auto known = Runtime::get().memory.find(pointer);
+  if (!known) return hipErrorInvalidValue;
+  void* const address = const_cast<void*>(pointer);
+  std::memset(&attributes, 0, sizeof attributes);
+  attributes.memoryType = known->on_host() ? hipMemoryTypeHost : hipMemoryTypeDevice;
+  attributes.device = known->device;
+  attributes.devicePointer = address;
+  attributes.hostPointer = known->on_host() || known->kind == MemoryKind::kManaged ? address : nullptr;
+  attributes.isManaged = known->kind == MemoryKind::kManaged;
+  attributes.allocationFlags = known->flags;
+  return hipSuccess;
+}
+
+hipError_t Backend::pointer_attribute(void* data, hipPointer_attribute attribute, void* pointer) {
   const auto known = Runtime::get().memory.find(pointer);
   if (!known) return hipErrorInvalidValue;
   switch (attribute) {
@@ -106,15 +85,4 @@ hipError_t pointer_attribute(void* data, hipPointer_attribute attribute, void* p
   }
 }
 
-hipError_t free_host(void* pointer) { return release(pointer); }
-
-}  // namespace
 }  // namespace tf::cpu
-
-using namespace tf::cpu;
-
-extern "C" {
-
-#include "worker/runtime/common/host_functions.inc"
-
-}  // extern "C"

@@ -3,8 +3,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "worker/runtime/cpu/api.h"
-#include "worker/runtime/cpu/runtime.h"
+#include "worker/runtime/cpu/backend.h"
 
 namespace tf::cpu {
 namespace {
@@ -27,45 +26,28 @@ std::optional<hipcore::AdvisedMemory> memory_at(const void* pointer, std::size_t
                                 allocation->kind == MemoryKind::kManaged};
 }
 
-hipError_t prefetch(const void* pointer, std::size_t bytes, int device, hipStream_t handle) {
+}  // namespace
+
+hipError_t Backend::prefetch(const void* pointer, std::size_t bytes, int device, const Stream&) {
   Runtime& runtime = Runtime::get();
   const auto memory = memory_at(pointer, bytes);
   if (!memory || !memory->managed || !memory->range.is_sound()) return hipErrorInvalidValue;
   if (device != hipCpuDeviceId && !runtime.valid_device(device)) return hipErrorInvalidDevice;
-  std::shared_ptr<Stream> stream;
-  if (const hipError_t status = find_stream(handle, stream)) return status;
   return runtime.advice.prefetch(memory, device);
 }
 
-}  // namespace
+hipError_t Backend::advise(const void* pointer, std::size_t bytes, hipMemoryAdvise advice, int device) {
+  return Runtime::get().advice.advise(memory_at(pointer, bytes), advice, device, device_count());
+}
+
+hipError_t Backend::range_attribute(void* data, std::size_t data_bytes, hipMemRangeAttribute attribute,
+                                    const void* pointer, std::size_t bytes) {
+  return Runtime::get().advice.get(memory_at(pointer, bytes), attribute, data, data_bytes);
+}
+
+hipError_t Backend::range_attributes(void** data, std::size_t* data_bytes, hipMemRangeAttribute* attributes,
+                                     std::size_t count, const void* pointer, std::size_t bytes) {
+  return Runtime::get().advice.get(memory_at(pointer, bytes), attributes, data, data_bytes, count);
+}
+
 }  // namespace tf::cpu
-
-using namespace tf::cpu;
-
-extern "C" {
-
-hipError_t hipMemPrefetchAsync(const void* pointer, size_t bytes, int device, hipStream_t stream) {
-  return api([&] { return prefetch(pointer, bytes, device, stream); });
-}
-
-hipError_t hipMemAdvise(const void* pointer, size_t bytes, hipMemoryAdvise advice, int device) {
-  return api([&] {
-    Runtime& runtime = Runtime::get();
-    return runtime.advice.advise(memory_at(pointer, bytes), advice, device, runtime.device_count());
-  });
-}
-
-hipError_t hipMemRangeGetAttribute(void* data, size_t data_bytes, hipMemRangeAttribute attribute,
-                                   const void* pointer, size_t bytes) {
-  return api(
-      [&] { return Runtime::get().advice.get(memory_at(pointer, bytes), attribute, data, data_bytes); });
-}
-
-hipError_t hipMemRangeGetAttributes(void** data, size_t* data_bytes, hipMemRangeAttribute* attributes,
-                                    size_t count, const void* pointer, size_t bytes) {
-  return api([&] {
-    return Runtime::get().advice.get(memory_at(pointer, bytes), attributes, data, data_bytes, count);
-  });
-}
-
-}  // extern "C"

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "hipcore/memory/memory_advice.h"
+#include "worker/runtime/common/stream_handles.h"
 #include "worker/runtime/common/thread_state.h"
 #include "worker/runtime/cpu/handle_table.h"
 #include "worker/runtime/cpu/memory_map.h"
@@ -170,7 +171,7 @@ ThreadOwned& thread_owned();
 
 inline Device& current_device() { return Runtime::get().device(thread_state().device); }
 
-inline const hipStream_t kLegacyStream = reinterpret_cast<hipStream_t>(1);
+using runtime::kLegacyStream;
 
 // Resolves a hipStream_t on this thread: null and 1 are the current device's default stream, 2 is this
 // thread's own. hipErrorContextIsDestroyed if there is no such stream (any more), like AMD's runtime.

@@ -11,6 +11,7 @@
 #include <span>
 #include <utility>
 
+#include "worker/runtime/common/compute_units.h"
 #include "worker/runtime/common/fill.h"
 #include "worker/runtime/common/launch.h"
 #include "worker/runtime/common/link_type.h"
@@ -102,6 +103,51 @@ struct Backend {
   static hipError_t query(Event event);
   static hipError_t synchronize(Event event);
   static hipError_t elapsed(hipEvent_t start, hipEvent_t stop, float& milliseconds);
+
+  // --- work in stream order
+  static hipError_t create_stream(hipStream_t& handle, unsigned flags, int priority,
+                                  runtime::ComputeUnits units);
+  static hipError_t destroy_stream(hipStream_t handle);
+  static hipError_t priority_range(int& least, int& greatest);
+  static hipError_t stream_flags(Stream stream, unsigned& flags);
+  static hipError_t stream_priority(Stream stream, int& priority);
+  static runtime::ComputeUnits compute_units(Stream stream);
+  static hipError_t query(Stream stream);
+  static hipError_t synchronize(Stream stream);
+  static hipError_t wait_event(Stream stream, Event event);
+  static hipError_t add_callback(Stream stream, hipStream_t handle, hipStreamCallback_t callback, void* data);
+  static hipError_t call_host(Stream stream, hipHostFn_t function, void* data);
+  static hipError_t wait_value(Stream stream, std::uint32_t* word, std::uint32_t wanted, unsigned condition,
+                               std::uint32_t mask);
+  static hipError_t wait_value(Stream stream, std::uint64_t* word, std::uint64_t wanted, unsigned condition,
+                               std::uint64_t mask);
+  static hipError_t write_value(Stream stream, std::uint32_t* word, std::uint32_t value);
+  static hipError_t write_value(Stream stream, std::uint64_t* word, std::uint64_t value);
+
+  // --- memory
+  static hipError_t allocate(void*& pointer, std::size_t bytes, unsigned flags);
+  static hipError_t allocate_managed(void*& pointer, std::size_t bytes, unsigned flags);
+  static hipError_t allocate_pitched(void*& pointer, std::size_t& pitch, std::size_t width, std::size_t rows);
+  static hipError_t allocate_host(void*& pointer, std::size_t bytes, unsigned flags);
+  static hipError_t register_host(void* pointer, std::size_t bytes, unsigned flags);
+  static hipError_t unregister_host(void* pointer);
+  static hipError_t free(void* pointer);
+  static hipError_t free_host(void* pointer);
+  static hipError_t memory_info(std::size_t& free_bytes, std::size_t& total_bytes);
+  static hipError_t address_range(void* pointer, void*& base, std::size_t& bytes);
+  static hipError_t allocated_bytes(void* pointer, std::size_t& bytes);
+  static hipError_t device_pointer(void* host, void*& device);
+  static hipError_t host_flags(void* host, unsigned& flags);
+  static hipError_t pointer_attributes(const void* pointer, hipPointerAttribute_t& attributes);
+  static hipError_t pointer_attribute(void* data, hipPointer_attribute attribute, void* pointer);
+
+  // --- advice on memory
+  static hipError_t prefetch(const void* pointer, std::size_t bytes, int device, Stream stream);
+  static hipError_t advise(const void* pointer, std::size_t bytes, hipMemoryAdvise advice, int device);
+  static hipError_t range_attribute(void* data, std::size_t data_bytes, hipMemRangeAttribute attribute,
+                                    const void* pointer, std::size_t bytes);
+  static hipError_t range_attributes(void** data, std::size_t* data_bytes, hipMemRangeAttribute* attributes,
+                                     std::size_t count, const void* pointer, std::size_t bytes);
 
   // --- copies and fills
   static hipError_t copy(void* target, const void* source, std::size_t bytes, hipMemcpyKind kind,

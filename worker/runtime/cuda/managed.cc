@@ -4,9 +4,8 @@
 #include <cstring>
 #include <optional>
 
-#include "worker/runtime/cuda/api.h"
-#include "worker/runtime/cuda/graphs.h"
-#include "worker/runtime/cuda/streams.h"
+#include "worker/runtime/common/capture.h"
+#include "worker/runtime/cuda/backend.h"
 
 namespace tf::cuda {
 namespace {
@@ -52,24 +51,6 @@ std::optional<hipcore::AdvisedMemory> memory_at(const void* pointer, std::size_t
   return memory;
 }
 
-hipError_t prefetch(const void* pointer, std::size_t bytes, int device, hipStream_t stream) {
-  if (!pointer || bytes == 0) return hipErrorInvalidValue;
-  if (!is_place(device)) return hipErrorInvalidDevice;
-  if (!is_stream(stream)) return kUnknownStream;
-  if (const hipError_t refused = refuse_captured(stream)) return refused;
-  return check(cu().MemPrefetchAsync(const_cast<void*>(pointer), bytes, place(device), stream));
-}
-
-hipError_t advise(const void* pointer, std::size_t bytes, hipMemoryAdvise advice, int device) {
-  Runtime& runtime = Runtime::get();
-  if (advice == hipMemAdviseSetCoarseGrain || advice == hipMemAdviseUnsetCoarseGrain)
-    return runtime.advice.advise(memory_at(pointer, bytes), advice, device, runtime.device_count());
-  if (hipcore::names_device(advice) && !is_place(device)) return hipErrorInvalidDevice;
-  if (!pointer || bytes == 0) return hipErrorInvalidValue;
-  if (advice < hipMemAdviseSetReadMostly || advice > hipMemAdviseUnsetAccessedBy) return hipErrorInvalidValue;
-  return check(cu().MemAdvise(const_cast<void*>(pointer), bytes, advice, place(device)));
-}
-
 // HIP's numbers of the attributes are the driver's.
 hipError_t get_from_driver(void* data, std::size_t data_bytes, hipMemRangeAttribute attribute,
                            const void* pointer, std::size_t bytes) {
@@ -86,8 +67,27 @@ hipError_t get_from_driver(void* data, std::size_t data_bytes, hipMemRangeAttrib
   return hipSuccess;
 }
 
-hipError_t get_attribute(void* data, std::size_t data_bytes, hipMemRangeAttribute attribute,
-                         const void* pointer, std::size_t bytes) {
+}  // namespace
+
+hipError_t Backend::prefetch(const void* pointer, std::size_t bytes, int device, Stream stream) {
+  if (!pointer || bytes == 0) return hipErrorInvalidValue;
+  if (!is_place(device)) return hipErrorInvalidDevice;
+  if (const hipError_t refused = runtime::refuse_captured(stream)) return refused;
+  return check(cu().MemPrefetchAsync(const_cast<void*>(pointer), bytes, place(device), stream));
+}
+
+hipError_t Backend::advise(const void* pointer, std::size_t bytes, hipMemoryAdvise advice, int device) {
+  Runtime& runtime = Runtime::get();
+  if (advice == hipMemAdviseSetCoarseGrain || advice == hipMemAdviseUnsetCoarseGrain)
+    return runtime.advice.advise(memory_at(pointer, bytes), advice, device, runtime.device_count());
+  if (hipcore::names_device(advice) && !is_place(device)) return hipErrorInvalidDevice;
+  if (!pointer || bytes == 0) return hipErrorInvalidValue;
+  if (advice < hipMemAdviseSetReadMostly || advice > hipMemAdviseUnsetAccessedBy) return hipErrorInvalidValue;
+  return check(cu().MemAdvise(const_cast<void*>(pointer), bytes, advice, place(device)));
+}
+
+hipError_t Backend::range_attribute(void* data, std::size_t data_bytes, hipMemRangeAttribute attribute,
+                                    const void* pointer, std::size_t bytes) {
   if (!data || !pointer || bytes == 0 || !hipcore::takes_attribute(attribute, data_bytes))
     return hipErrorInvalidValue;
   if (attribute == hipMemRangeAttributeCoherencyMode)
@@ -96,40 +96,15 @@ hipError_t get_attribute(void* data, std::size_t data_bytes, hipMemRangeAttribut
 }
 
 // Of memory that is not managed even the coherency is not told, as AMD's runtime.
-hipError_t get_attributes(void** data, const std::size_t* data_bytes, const hipMemRangeAttribute* attributes,
-                          std::size_t count, const void* pointer, std::size_t bytes) {
+hipError_t Backend::range_attributes(void** data, std::size_t* data_bytes, hipMemRangeAttribute* attributes,
+                                     std::size_t count, const void* pointer, std::size_t bytes) {
   if (!hipcore::takes_attributes(data, data_bytes, attributes, count)) return hipErrorInvalidValue;
   const auto memory = memory_at(pointer, bytes);
   if (!memory || !memory->managed) return hipErrorInvalidValue;
   for (std::size_t i = 0; i < count; ++i)
-    if (const hipError_t status = get_attribute(data[i], data_bytes[i], attributes[i], pointer, bytes))
+    if (const hipError_t status = range_attribute(data[i], data_bytes[i], attributes[i], pointer, bytes))
       return status;
   return hipSuccess;
 }
 
-}  // namespace
 }  // namespace tf::cuda
-
-using namespace tf::cuda;
-
-extern "C" {
-
-hipError_t hipMemPrefetchAsync(const void* pointer, size_t bytes, int device, hipStream_t stream) {
-  return api([&] { return prefetch(pointer, bytes, device, stream); });
-}
-
-hipError_t hipMemAdvise(const void* pointer, size_t bytes, hipMemoryAdvise advice, int device) {
-  return api([&] { return advise(pointer, bytes, advice, device); });
-}
-
-hipError_t hipMemRangeGetAttribute(void* data, size_t data_bytes, hipMemRangeAttribute attribute,
-                                   const void* pointer, size_t bytes) {
-  return api([&] { return get_attribute(data, data_bytes, attribute, pointer, bytes); });
-}
-
-hipError_t hipMemRangeGetAttributes(void** data, size_t* data_bytes, hipMemRangeAttribute* attributes,
-                                    size_t count, const void* pointer, size_t bytes) {
-  return api([&] { return get_attributes(data, data_bytes, attributes, count, pointer, bytes); });
-}
-
-}  // extern "C"

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "hipcore/memory/memory_advice.h"
+#include "worker/runtime/common/stream_handles.h"
 #include "worker/runtime/common/thread_state.h"
 #include "worker/runtime/cuda/driver.h"
 #include "worker/runtime/cuda/host_memory.h"
@@ -100,6 +101,6 @@ inline void select_device(ThreadState& self, int ordinal) {
 
 inline Device& current_device() { return Runtime::get().device(thread_state().device); }
 
-inline const hipStream_t kLegacyStream = reinterpret_cast<hipStream_t>(1);
+using runtime::kLegacyStream;
 
 }  // namespace tf::cuda

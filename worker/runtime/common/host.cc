@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// Host memory that devices reach: allocated here, or registered by the program. And what a pointer is.
+#include <cstdint>
+#include <cstring>
+
+#include "worker/runtime/common/api.h"
+
+namespace tf::runtime {
+namespace {
+
+constexpr unsigned kHostMallocFlags = hipHostMallocPortable | hipHostMallocMapped |
+                                      hipHostMallocWriteCombined | hipHostMallocNumaUser |
+                                      hipHostMallocCoherent | hipHostMallocNonCoherent;
+constexpr unsigned kRegisterFlags = hipHostRegisterPortable | hipHostRegisterMapped |
+                                    hipHostRegisterIoMemory | hipExtHostRegisterCoarseGrained;
+constexpr unsigned kAttributesMax = 64;  // in one call
+
+hipError_t allocate_host(void** pointer, std::size_t bytes, unsigned flags) {
+  if (!pointer || (flags & ~kHostMallocFlags)) return hipErrorInvalidValue;
+  if ((flags & hipHostMallocCoherent) && (flags & hipHostMallocNonCoherent)) return hipErrorInvalidValue;
+  if (const hipError_t status = Backend::require_device()) return status;
+  *pointer = nullptr;
+  return bytes == 0 ? hipSuccess : Backend::allocate_host(*pointer, bytes, flags);
+}
+
+hipError_t free_host(void* pointer) { return pointer ? Backend::free_host(pointer) : hipSuccess; }
+
+hipError_t register_host(void* pointer, std::size_t bytes, unsigned flags) {
+  if (!pointer || bytes == 0 || (flags & ~kRegisterFlags)) return hipErrorInvalidValue;
+  if (bytes > UINTPTR_MAX - reinterpret_cast<std::uintptr_t>(pointer)) return hipErrorInvalidValue;
+  if (const hipError_t status = Backend::require_device()) return status;
+  return Backend::register_host(pointer, bytes, flags);
+}
+
+hipError_t device_pointer(void** device, void* host, unsigned flags) {
+  if (!device || !host || flags != 0) return hipErrorInvalidValue;
+  return Backend::device_pointer(host, *device);
+}
+
+hipError_t pointer_attribute(void* data, hipPointer_attribute attribute, hipDeviceptr_t pointer) {
+  return data && pointer ? Backend::pointer_attribute(data, attribute, pointer) : hipErrorInvalidValue;
+}
+
+hipError_t pointer_attributes(unsigned count, hipPointer_attribute* attributes, void** data,
+                              hipDeviceptr_t pointer) {
+  if (!attributes || !data || !pointer || count == 0 || count > kAttributesMax) return hipErrorInvalidValue;
+  for (unsigned i = 0; i < count; ++i)  // an unknown one stays as it was
+    static_cast<void>(pointer_attribute(data[i], attributes[i], pointer));
+  return hipSuccess;
+}
+
+}  // namespace
+}  // namespace tf::runtime
+
+using namespace tf::runtime;
+
+extern "C" {
+
+hipError_t hipHostMalloc(void** pointer, size_t bytes, unsigned flags) {
+  return api([&] { return allocate_host(pointer, bytes, flags); });
+}
+
+hipError_t hipHostAlloc(void** pointer, size_t bytes, unsigned flags) {
+  return api([&] { return allocate_host(pointer, bytes, flags); });
+}
+
+hipError_t hipMallocHost(void** pointer, size_t bytes) {
+  return api([&] { return allocate_host(pointer, bytes, hipHostMallocDefault); });
+}
+
+hipError_t hipMemAllocHost(void** pointer, size_t bytes) {
+  return api([&] { return allocate_host(pointer, bytes, hipHostMallocDefault); });
+}
+
+hipError_t hipHostFree(void* pointer) {
+  return api([&] { return free_host(pointer); });
+}
+
+hipError_t hipFreeHost(void* pointer) {
+  return api([&] { return free_host(pointer); });
+}
+
+hipError_t hipHostRegister(void* pointer, size_t bytes, unsigned flags) {
+  return api([&] { return register_host(pointer, bytes, flags); });
+}
+
+hipError_t hipHostUnregister(void* pointer) {
+  return api([&] { return pointer ? Backend::unregister_host(pointer) : hipErrorInvalidValue; });
+}
+
+hipError_t hipHostGetDevicePointer(void** device, void* host, unsigned flags) {
+  return api([&] { return device_pointer(device, host, flags); });
+}
+
+hipError_t hipHostGetFlags(unsigned* flags, void* host) {
+  return api([&] { return flags && host ? Backend::host_flags(host, *flags) : hipErrorInvalidValue; });
+}
+
+hipError_t hipPointerGetAttributes(hipPointerAttribute_t* attributes, const void* pointer) {
+  return api([&] {
+    return attributes && pointer ? Backend::pointer_attributes(pointer, *attributes) : hipErrorInvalidValue;
+  });
+}
+
+hipError_t hipPointerGetAttribute(void* data, hipPointer_attribute attribute, hipDeviceptr_t pointer) {
+  return api([&] { return pointer_attribute(data, attribute, pointer); });
+}
+
+hipError_t hipDrvPointerGetAttributes(unsigned count, hipPointer_attribute* attributes, void** data,
+                                      hipDeviceptr_t pointer) {
+  return api([&] { return pointer_attributes(count, attributes, data, pointer); });
+}
+
+}  // extern "C"
