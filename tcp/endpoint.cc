@@ -223,6 +223,7 @@ class TcpEndpoint final : public Endpoint, private QueuedBulkPlane {
       late = loss_limit_.passed();
     }
     Result<std::size_t> moved = bulk_lane_->move();
+    if (!moved && moved.code() != Code::kPeerLost) return fail(moved.status());
     const bool more = moved && (*moved > 0 || !bulk_lane_->is_stalled());
     if (!more || late) fail(loss);
   }

@@ -134,6 +134,22 @@ TEST_P(BarePeer, GarbageOnTheBulkLaneEndsTransfers) {
   EXPECT_EQ(done.status().code(), Code::kProtocol);
 }
 
+// Also for whoever polls messages only, and learns of the message lane's end before the chunk.
+TEST_P(BarePeer, GarbageOnTheBulkLaneIsTheReasonAfterTheLastMessage) {
+  Bare bare = make();
+  Counter sink;
+  ChunkHeader bad{.tag = 1, .bytes = 1};
+  bad.seal = ~seal_of(bad);
+  write(bare.peer[1], std::as_bytes(std::span(&bad, 1)));
+  ASSERT_EQ(::shutdown(bare.peer[0].get(), SHUT_WR), 0);
+  const Deadline deadline = Deadline::after(kLimit);
+  while (bare.endpoint->status().is_ok() && !deadline.passed()) {
+    (void)bare.endpoint->poll(sink, 100).status();
+    (void)bare.endpoint->wait(Interest::kMessages, Deadline::after(std::chrono::milliseconds(50)));
+  }
+  EXPECT_EQ(bare.endpoint->status().code(), Code::kProtocol) << bare.endpoint->status().to_string();
+}
+
 // One thread moves payload, another sends messages: both name the same reason, also in the moment between the
 // lane's end and the endpoint's.
 TEST_P(BarePeer, GarbageOnTheBulkLaneIsTheReasonForWhoSendsMessages) {
