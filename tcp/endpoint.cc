@@ -33,8 +33,10 @@ constexpr std::chrono::milliseconds kLossGrace{1000};
 constexpr std::chrono::milliseconds kBulkLossGrace{300};
 constexpr std::chrono::seconds kCloseLimit{2};
 // A separate payload costs a request to the bulk lane and a wait for its end. Copies of 16 KiB take 16 us
-// there, and 7 us inside their message, which leaves together with the messages around it.
-constexpr std::size_t kInlinePayloadBytes = 48 << 10;
+// there, and 7 us inside their message, which leaves together with the messages around it. Not more than a
+// small staging slot of the worker: it has few large ones, and a message that waits for one holds up all
+// behind it.
+constexpr std::size_t kInlinePayloadBytes = 16 << 10;
 constexpr int kLossSlice_ms = 5;    // while one lane has ended and the other has not
 constexpr int kNoSeatSlice_ms = 1;  // a third sleeper
 

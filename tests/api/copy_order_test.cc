@@ -124,6 +124,27 @@ class Lane {
   std::size_t count_ = 0;
 };
 
+// More copies than the worker has large staging slots stand behind a host function, which must still end.
+TEST(CopyOrder, ManySmallCopiesBehindAHostFunction) {
+  constexpr std::size_t kCopies = 200;
+  TestStream stream;
+  for (const std::size_t bytes : {8u << 10, 16u << 10, 48u << 10}) {
+    DeviceBuffer device(kCopies * bytes);
+    const auto late = [](void*) { std::this_thread::sleep_for(std::chrono::milliseconds(100)); };
+    HIP_OK(hipLaunchHostFunc(stream, late, nullptr));
+    std::vector<unsigned char> source(bytes);
+    for (std::size_t copy = 0; copy < kCopies; ++copy) {
+      std::fill(source.begin(), source.end(), static_cast<unsigned char>(copy));
+      HIP_OK(hipMemcpyAsync(device.at(copy * bytes), source.data(), bytes, hipMemcpyHostToDevice, stream));
+    }
+    HIP_OK(hipStreamSynchronize(stream));
+    std::vector<unsigned char> back(kCopies * bytes);
+    HIP_OK(hipMemcpy(back.data(), device.get(), back.size(), hipMemcpyDeviceToHost));
+    for (std::size_t byte = 0; byte < back.size(); ++byte)
+      ASSERT_EQ(back[byte], static_cast<unsigned char>(byte / bytes)) << "byte " << byte << " of " << bytes;
+  }
+}
+
 TEST(CopyOrder, RandomWorkOnThreeStreams) {
   TestStream ordered;
   TestStream unordered(hipStreamNonBlocking);
