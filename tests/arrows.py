@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """The arrows between folders: which may include, and link, which. tests/tidy.py reports what breaks them.
 
-Checked are the #include lines of sources, of .inc files and of what the build generates, and the targets that
-CMakeLists.txt files link: a target belongs to the folder that its sources lie in.
+Checked are the #include lines of sources, of .inc files and of what the build generates; and what CMake's targets
+compile and link. A target belongs to the rooms that its sources lie in: what one of them may include it may link, and
+others may link it that may include all of them. So of a library of many rooms, as tf_proxy_core, the links are checked
+as one; the arrows between its rooms are those of the includes.
 """
 import pathlib
+import posixpath
 import re
 
-TRANSPORTS = re.findall(r"^\w+$", (pathlib.Path(__file__).resolve().parent.parent /
-                                  "transport/factory/transports.txt").read_text(), re.MULTILINE)
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+TRANSPORTS = re.findall(r"^\w+$", (ROOT / "transport/factory/transports.txt").read_text(), re.MULTILINE)
 TRANSPORT = {"transport", "transport/base"}
 NET = TRANSPORT | {"transport/net"}
 WORKER = NET | {"hipcore/wire"}
@@ -20,7 +23,8 @@ EXPORTED = PROXY | {"transport/factory", "hipcore/codeobject", "hipcore/graph", 
                     "proxy/gen"}
 
 # Folder -> folders of ours, or single files, that it may include besides itself. The longest matching prefix of a
-# file's folder decides, so a folder that is named allows what lies below it unless that has a rule of its own.
+# file's folder decides, so a folder that is named allows what lies below it unless that has a rule of its own. Sources
+# lie in a folder with a rule, or below one: proxy, worker and hipcore themselves have none.
 MAY_INCLUDE = {
     "transport/base": set(),
     "transport": {"transport/base"},
@@ -34,8 +38,8 @@ MAY_INCLUDE = {
     "hipcore/memory": set(),
     "hipcore/wire": NET,
     "docs/reference": set(),
+    "reference": set(),  # made of docs/reference
     # The client's rooms, from the lowest up. proxy/gen is made of proxy/api.
-    "proxy": set(),  # its sources are in one of the rooms
     "proxy/api": set(),
     "proxy/base": NET | {"transport/shaper", "hipcore/wire", "reference"},
     "proxy/stats": NET | {"hipcore/wire", "proxy/base", "proxy/gen/functions.h"},
@@ -68,12 +72,15 @@ FREE = ("tests", "benchmarks", "tools", "examples")  # may include anything; not
 MADE = {"tf_graph_functions": "hipcore/graph", "tf_hip_api": "hipcore/wire", "tf_hip_majors": "hipcore/wire",
         "tf_hip_table": "hipcore/wire", "tf_reference": "reference"}
 
-INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
+OURS = {folder.partition("/")[0] for folder in MAY_INCLUDE} | set(FREE)
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
 COMMAND = re.compile(r"^[ \t]*(\w+)\s*\(((?:[^()]|\([^()]*\))*)\)", re.MULTILINE)
 WORD = re.compile(r'"[^"]*"|\$<[^\s]*>|[^\s"]+')
+VARIABLE = re.compile(r"\$\{(\w+)\}")
+SOURCE = re.compile(r"\.(?:cc|cpp|c)$")
 DEFINES = {"tf_library", "tf_executable", "tf_cpu_library", "tf_cuda_library", "add_library", "add_executable"}
-KEYWORDS = {"SOURCES", "DEPENDS", "PRIVATE_DEPENDS", "PUBLIC", "PRIVATE", "INTERFACE", "STATIC", "SHARED", "OBJECT",
-            "MODULE"}
+JUDGED = DEFINES | {"target_link_libraries", "target_sources", "add_dependencies"}
 
 
 def room_of(folder: str):
@@ -81,6 +88,11 @@ def room_of(folder: str):
     while folder and folder not in MAY_INCLUDE:
         folder = folder.rpartition("/")[0]
     return folder or None
+
+
+def rooms_under(folder: str):
+    """All rooms that a file in `folder` may speak for: of the folder and of those below it."""
+    return {room for room in MAY_INCLUDE if f"{room}/".startswith(f"{folder}/")} | {room_of(folder)} - {None}
 
 
 def allows(room: str, target: str, file: str = "") -> bool:
@@ -92,56 +104,90 @@ def allows(room: str, target: str, file: str = "") -> bool:
 def check_includes(path: str, lines, report):
     room = room_of(path.rpartition("/")[0])
     if room is None:
+        if path.partition("/")[0] not in FREE:
+            report(path, 1, "no arrows", "its folder has no rule in tests/arrows.py")
         return
     for number, line in enumerate(lines, 1):
         match = INCLUDE.match(line)
-        if match and "/" in match.group(1):
-            folder = match.group(1).rpartition("/")[0]
-            if not allows(room, folder, match.group(1)):
-                report(path, number, "include direction",
-                       f"{room} may include only {sorted(MAY_INCLUDE[room])}, not {folder}")
+        if not match or "/" not in match.group(2):
+            continue
+        name = match.group(2)
+        folder = name.rpartition("/")[0]
+        if (match.group(1) == '"' or name.partition("/")[0] in OURS) and not allows(room, folder, name):
+            report(path, number, "include direction",
+                   f"{room} may include only {sorted(MAY_INCLUDE[room])}, not {folder}")
 
 
-def commands(text: str):
-    """(line, name, words) of each command of a CMake file."""
+def expanded(words, known):
+    """The words with what is known of variables in their places."""
+    for word in words:
+        whole = VARIABLE.fullmatch(word)
+        if whole and whole.group(1) in known:
+            yield from known[whole.group(1)]
+        else:
+            yield VARIABLE.sub(lambda match: " ".join(known.get(match.group(1), [match.group(0)])), word)
+
+
+def commands(path: str, text: str):
+    """(line, name, words) of each command of a CMake file. A path from the root of the sources begins with a slash."""
+    here = "/" + path.rpartition("/")[0]
+    known = {"CMAKE_SOURCE_DIR": [""], "CMAKE_CURRENT_SOURCE_DIR": [here], "CMAKE_CURRENT_LIST_DIR": [here]}
     text = re.sub(r"#.*", "", text)
     for match in COMMAND.finditer(text):
-        yield text.count("\n", 0, match.start(1)) + 1, match.group(1), WORD.findall(match.group(2))
+        words = list(expanded(WORD.findall(match.group(2)), known))
+        if match.group(1) == "set" and words:
+            known[words[0]] = words[1:]
+        yield text.count("\n", 0, match.start(1)) + 1, match.group(1), words
 
 
-def linked(words):
-    """What of the arguments after a target's name is linked or compiled: every name of a target is looked up."""
+def folders_of_sources(folder: str, words):
+    """Where the sources among `words` lie, as far as that is written out."""
     for word in words:
-        inner = re.fullmatch(r"\$<(?:BUILD_INTERFACE:|LINK_LIBRARY:\w+,)(\w+)>", word)
-        yield inner.group(1) if inner else word
+        if SOURCE.search(word) and "$" not in word:
+            yield posixpath.normpath(posixpath.join(f"/{folder}", word)).rpartition("/")[0].lstrip("/")
 
 
-def folder_of_sources(folder: str, words):
-    """A target belongs to the folder of its own first source."""
+def rooms_of_target(folder: str, words):
+    """Of a target that `folder` defines: those of its sources there. Otherwise it speaks for the whole folder."""
+    own = {room_of(place) for place in folders_of_sources(folder, words[1:]) if f"{place}/".startswith(f"{folder}/")}
+    return own - {None} if "$" not in words[0] and own - {None} else rooms_under(folder)
+
+
+def reached(folder: str, words, owner):
+    """(folders, what) of all that a command links or compiles: a target's name may stand anywhere in a word."""
     for word in words:
-        if re.search(r"\.(cc|cpp|c)$", word) and "$" not in word and not word.startswith(".."):
-            return f"{folder}/{word}".rpartition("/")[0]
-    return folder
+        if SOURCE.search(word):
+            yield set(folders_of_sources(folder, [word])), word
+            continue
+        for name in dict.fromkeys([word, *re.findall(r"\w+", word)]):
+            yield owner.get(name, set()), name
 
 
 def check_cmake(root: pathlib.Path, report):
-    """Target against target: what a folder may not include it may not link."""
-    files = {path.relative_to(root).as_posix(): list(commands(path.read_text()))
-             for path in sorted(root.rglob("CMakeLists.txt")) if path.relative_to(root).parts[0] != "build"}
-    owner = dict(MADE)
+    """Target against target, and against sources: what a folder may not include it may not link."""
+    paths = [path for pattern in ("CMakeLists.txt", "*.cmake") for path in sorted(root.rglob(pattern))]
+    places = {path.relative_to(root).as_posix(): path for path in paths}
+    files = {place: list(commands(place, path.read_text())) for place, path in places.items()
+             if place.partition("/")[0] not in ("build", "cmake")}
+    owner = {name: {folder} for name, folder in MADE.items()}
     for path, calls in files.items():
         for _, name, words in calls:
-            if name in DEFINES and words and words[0] not in owner and "$" not in words[0]:
-                owner[words[0]] = folder_of_sources(path.rpartition("/")[0], words[1:])
+            if name in DEFINES and words and not words[0].startswith("$"):
+                owner.setdefault(words[0], rooms_of_target(path.rpartition("/")[0], words))
     for path, calls in files.items():
+        folder = path.rpartition("/")[0]
         for number, name, words in calls:
-            room = room_of(owner.get(words[0], "")) if words else None
-            if room is None or name not in DEFINES | {"target_link_libraries", "add_dependencies"}:
+            if name not in JUDGED or not words:
                 continue
-            for word in linked(words[1:]):
-                if word in owner and word not in KEYWORDS and not allows(room, owner[word]):
-                    report(path, number, "link direction",
-                           f"{words[0]} is {room}'s, which may not link {word} of {owner[word]}")
+            rooms = rooms_under(folder) if "$" in words[0] else owner.get(words[0], set())
+            if not rooms and name in DEFINES and path.partition("/")[0] not in FREE:
+                report(path, number, "no arrows", f"{words[0]}: its folder has no rule in tests/arrows.py")
+            for places, what in reached(folder, words[1:], owner) if rooms else ():
+                wrong = sorted(place for place in places if not any(allows(room, place) for room in rooms))
+                if wrong:
+                    report(path, number, "link direction", f"{words[0]} is {', '.join(sorted(rooms))}'s, which may "
+                           f"not link {what} of {', '.join(wrong)}")
+
 
 # Domains that stand on one side only: the file's name, and why.
 EXPORTED_ALONE = {

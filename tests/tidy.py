@@ -198,7 +198,8 @@ def main() -> int:
     arrows.check_mirror(paths, report)
     for path in tracked_files(options.generated) if options.generated else ():
         paths.append(path)
-        arrows.check_includes(path, (options.generated / path).read_text().splitlines(), report)
+        if pathlib.Path(path).suffix in SOURCE_SUFFIXES:
+            arrows.check_includes(path, (options.generated / path).read_text().splitlines(), report)
     print("\n".join(violations))
     print(f"tidy: {len(paths)} files, {len(violations)} violations")
     return 1 if violations else 0
