@@ -83,9 +83,9 @@ class Bulk : public QueuedBulkPlane {
   }
   bool reaches(std::span<const std::byte> memory) const override { return regions_->reaches(memory); }
 
-  // For wait(): whether move_payload() may have work. Any thread. kIfFree: if another thread is just looking, leaves
-  // it to that thread. kAlways: for a thread about to sleep, which must be sure; the other thread may have
-  // looked before the arrival that raised no event.
+  // For wait(): whether move_payload() may have work. Any thread. kIfFree: if another thread is just looking,
+  // leaves it to that thread. kAlways: for a thread about to sleep, which must be sure; the other thread may
+  // have looked before the arrival that raised no event.
   enum class Look : std::uint8_t { kIfFree, kAlways };
   bool look(Look how);
   // Moves data without checking for a failure. After the peer is lost: returns 0 when everything that can

@@ -94,8 +94,8 @@ class BulkPlane {
   virtual Status receive(std::uint64_t tag, std::span<std::byte> target, BulkCompletion& completion) = 0;
   // Receives the next `bytes` of `tag` and throws them away.
   virtual Status discard(std::uint64_t tag, std::uint64_t bytes, BulkCompletion& completion) = 0;
-  // The sender gives up on `tag`: the peer's receives for it complete with kClosed and `reason`, a number that
-  // both users understand (abort_reason()).
+  // The sender gives up on `tag`: the peer's receives for it complete with kClosed and `reason`, a number
+  // that both users understand (abort_reason()).
   virtual Status abort(std::uint64_t tag, std::uint32_t reason) = 0;
 
   // For an end that chooses every tag it receives under, and posts its receives before it asks the peer to

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What HELLO tells the client about the worker's devices. It answers dozens of HIP calls from this.
 //
-// Fields are ours, fixed-width and of no HIP release; each edge converts (proxy/abi, worker/snapshot). Plain
-// values: copy freely; do not share while writing.
+// Fields are ours, fixed-width and of no HIP release; both sides convert (proxy/abi;
+// worker/session/device_facts.h). Plain values: copy freely; do not share while writing.
 #pragma once
 
 #include <array>

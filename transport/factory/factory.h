@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The transports of this build, in order of preference, and the meaning of TF_TRANSPORT.
 //
-// The list is written out in transports.txt; nothing registers itself. Functions that use a list take another one
-// too; it must outlive what they return from it. Any thread.
+// The list is written out in transports.txt; nothing registers itself. Tests pass lists of their own, which
+// must outlive what is returned from them. Any thread.
 #pragma once
 
 #include <span>
@@ -17,20 +17,20 @@ namespace tf {
 
 using TransportList = std::span<const net::Transport* const>;  // best first
 
-// Those of transports.txt, in its order.
+// All of transports.txt, in its order. One that this build lacks is there, too: its available() says why.
 TransportList transports();
-// Their names. No transport is made for it: rdma reads its variables when it is.
+// Their names. This constructs no transport; rdma, for one, reads its variables when it is constructed.
 std::span<const std::string_view> transport_names();
 
-// The transport to use towards `address`. `wanted` is the value of TF_TRANSPORT: "" or "auto" takes the first
-// one that works here; a name takes that one or fails. On failure the message lists every transport with
-// "possible" or the reason why not.
+// The transport to use for `address`. `wanted` is the value of TF_TRANSPORT: "" or "auto" takes the first one
+// that reaches `address` and is available here; a name takes that one or fails. On failure the message lists
+// every transport with "possible" or the reason why not.
 Result<const net::Transport*> choose(std::string_view wanted, const net::Address& address,
                                      TransportList list = transports());
 
 // "" or "auto".
 bool is_any(std::string_view wanted);
-// The best transport behind `transport` in the list that is possible towards `address`; nullptr: none.
+// The first transport after `transport` in the list that is possible for `address`; nullptr: none.
 const net::Transport* next_possible(const net::Transport& transport, const net::Address& address,
                                     TransportList list = transports());
 

@@ -35,7 +35,7 @@ class Transport {
   virtual std::string_view name() const = 0;
   // Of its lanes. No two transports have the same, and none has kControl.
   virtual TransportKind kind() const = 0;
-  // Ok, or why this machine cannot use it ("io_uring is disabled by sysctl", "no RDMA device").
+  // Ok, or why this process cannot use it ("no RDMA device", a variable that cannot be parsed).
   virtual Status available() const = 0;
   // For people: what it finds on this machine, one item per line. If it is not available, the reason says
   // more.

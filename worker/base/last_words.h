@@ -39,8 +39,8 @@ class LastWords {
 
  private:
   struct Page {
-    std::atomic<std::int32_t>
-        device;  // behind one of HIP's; 0: none yet. Relaxed: read when the writer has ended
+    // The current device's number plus one; 0: none yet. Relaxed: read when the writer has ended.
+    std::atomic<std::int32_t> device;
     std::atomic<std::uint32_t> client_bytes;
     char client[kClientWordsMax];
   };

@@ -3,8 +3,8 @@
 // use.
 //
 // Handlers decode into a local copy (the payload may lie in shared memory that a hostile peer can change),
-// translate handles, call the runtime through hip(), and end with exactly one reply() or finish(). Belongs to
-// the executor thread.
+// translate handles, and call the runtime through hip(). Each request ends exactly once: by reply() or
+// finish(), or later by who took it over (a waiter, a compile, a direct copy). Executor thread.
 #pragma once
 
 #include <hip/hip_runtime_api.h>

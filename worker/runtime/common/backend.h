@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Backend: what the front, the files of this folder, needs of the runtime that it is compiled into.
 //
-// The front is every exported function that our runtimes have in common: it checks arguments, keeps last
+// The front has the exported functions that our runtimes have in common. It checks arguments, keeps last
 // errors and decides about captures. Each runtime compiles it (front.cmake) with its own struct Backend of
-// static functions, so a call costs what a call between two of its files costs. Below stands what each has to
-// be. A Backend's functions may be called by any thread, and need not check what the front has checked.
+// static functions, so a call costs what a call between two of its files costs. The concepts below say what a
+// Backend must have. Any thread may call its functions. They need not check what the front has checked.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
@@ -28,7 +28,7 @@ namespace tf::runtime {
 
 template <typename B>
 concept BackendOfCalls = requires(hipError_t (*body)()) {
-  // What the library calls itself on standard error, and the variable that makes it say more.
+  // The library's name on standard error, and the variable that makes it log more.
   { B::kName } -> std::convertible_to<const char*>;
   { B::kVerboseVariable } -> std::convertible_to<const char*>;
   // The calling thread's.
@@ -44,9 +44,9 @@ template <typename B>
 concept BackendOfDevices = requires(int ordinal, unsigned flags, hipDeviceAttribute_t attribute,
                                     hipDeviceP2PAttr between, hipFuncCache_t& config, hipLimit_t limit,
                                     int& value, std::size_t& bytes) {
-  // hipSuccess where there are devices, else what a call that needs one answers.
+  // hipSuccess if there are devices, else the result of every call that needs one.
   { B::status() } -> std::same_as<hipError_t>;
-  // In call(): the same where call() lets such calls pass.
+  // The same, inside call(), for a Backend whose call() does not check it.
   { B::require_device() } -> std::same_as<hipError_t>;
   { B::device_count() } -> std::same_as<int>;
   // Makes a device the calling thread's.
@@ -70,9 +70,9 @@ template <typename B>
 concept BackendOfContexts = requires(int ordinal, hipCtx_t& context, int& answer) {
   // The device's one context.
   { B::context(ordinal, context) } -> std::same_as<hipError_t>;
-  // -1 when it is no device's.
+  // -1: not a device's context.
   { B::ordinal_of(context) } -> std::same_as<int>;
-  // Somebody has asked for it, or uses it.
+  // Whether the context was retained, or is in use.
   { B::has_context(ordinal) } -> std::same_as<bool>;
   { B::retain_context(ordinal, context) } -> std::same_as<hipError_t>;
   { B::reset_context(ordinal) } -> std::same_as<hipError_t>;
@@ -87,10 +87,10 @@ static_assert(BackendOfContexts<Backend>);
 
 template <typename B>
 concept BackendOfStreams = requires(hipStream_t handle, typename B::Stream& stream) {
-  // A stream for the length of a call, default constructible: what the handle means on this thread.
-  // hipErrorContextIsDestroyed when there is no such stream (any more), as AMD's runtime says.
+  // What the handle means on this thread, for the length of a call. Stream is default constructible.
+  // hipErrorContextIsDestroyed: there is no such stream (any more), as in AMD's runtime.
   { B::find_stream(handle, stream) } -> std::same_as<hipError_t>;
-  // As captures know it, until it is destroyed.
+  // Identifies it in captures, until it is destroyed.
   { B::reference(stream) } -> std::same_as<graph::StreamRef>;
   // A cheaper one, enough for a launch while nothing is captured.
   { B::short_reference(stream) } -> std::same_as<graph::StreamRef>;
@@ -168,13 +168,13 @@ static_assert(BackendOfAdvice<Backend>);
 template <typename B>
 concept BackendOfEvents = requires(hipEvent_t handle, unsigned flags, const typename B::Event& event,
                                    const typename B::Stream& stream, float& milliseconds) {
-  // An event for the length of a call; null for a handle that is none.
+  // The event, for the length of a call; null: the handle is no event.
   { B::find_event(handle) } -> std::same_as<typename B::Event>;
-  // As captures know it, until it is destroyed.
+  // Identifies it in captures, until it is destroyed.
   { B::reference(event) } -> std::same_as<std::uint64_t>;
   { B::create_event(handle, flags) } -> std::same_as<hipError_t>;
   { B::destroy_event(handle) } -> std::same_as<hipError_t>;
-  // Before the recording, or the capture of one.
+  // Called before an event is recorded, or its recording captured.
   { B::check_record(event, stream) } -> std::same_as<hipError_t>;
   { B::record(event, stream) } -> std::same_as<hipError_t>;
   { B::query(event) } -> std::same_as<hipError_t>;
@@ -187,7 +187,7 @@ template <typename B>
 concept BackendOfLaunches = requires(const typename B::Kernel& kernel, const LaunchRequest& request,
                                      const typename B::Stream& stream, typename B::PreparedLaunch& prepared,
                                      graph::Library& library) {
-  // Checks the launch, and takes along what it needs of the arguments.
+  // Checks the launch, and copies what it needs of the arguments into `prepared`.
   { B::prepare_launch(kernel, request, stream, prepared) } -> std::same_as<hipError_t>;
   { B::capture_launch(library, kernel, request, stream, prepared) } -> std::same_as<graph::Library::Verdict>;
   { B::launch(kernel, request, stream, prepared) } -> std::same_as<hipError_t>;
@@ -198,12 +198,12 @@ template <typename B>
 concept BackendOfCopies = requires(void* target, const void* source, int device, std::size_t bytes,
                                    hipMemcpyKind kind, const graph::CopyWork& copy, const Fill& wish,
                                    const typename B::Stream& stream, Wait wait) {
-  // What no capture has taken; nothing is null or 0.
+  // Copies that no capture has taken. No address is null, no size 0.
   { B::copy(target, source, bytes, kind, stream, wait) } -> std::same_as<hipError_t>;
   {
     B::copy_between_devices(target, device, source, device, bytes, stream, wait)
     } -> std::same_as<hipError_t>;
-  // Of depth 1, as hipMemcpy2D; and as hipMemcpy3D. Slices are whole rows apart.
+  // Rows, as hipMemcpy2D (depth 1), and boxes, as hipMemcpy3D. Slices are whole rows apart.
   { B::copy_rows(copy, stream, wait) } -> std::same_as<hipError_t>;
   { B::copy_box(copy, stream, wait) } -> std::same_as<hipError_t>;
   // Slices do not touch each other.
@@ -216,14 +216,14 @@ concept BackendOfModules = requires(const void* image, const char* name, int dev
                                     hipJitOption* options, void** values, hipModule_t& handle,
                                     hipFunction_t& function, void*& address, std::size_t& bytes,
                                     typename B::ProgramModule& module, typename B::Kernel& kernel) {
-  // A fat binary that the program registered, loaded on a device, the thread's own; null by default. The
-  // kernel is also null where there is none. Errors of a variable: hipErrorInvalidSymbol.
+  // Loads a fat binary that the program registered on a device, the thread's own. A default ProgramModule is
+  // null; so is a Kernel that is not found. A variable that is not found: hipErrorInvalidSymbol.
   { B::load_program(image, device, module) } -> std::same_as<hipError_t>;
   { B::find_in_program(module, name, kernel) } -> std::same_as<bool>;
   { B::variable_in_program(module, name, address, bytes) } -> std::same_as<hipError_t>;
-  // Nothing of it is asked for any more; it may still run.
+  // Nothing of it is looked up any more; its kernels may still run.
   { B::unload_program(module) } -> std::same_as<void>;
-  // What hipModule* makes: it has not been looked whether a handle is one.
+  // For hipModule*. The front has not checked the handles.
   { B::load_module(handle, image, count, options, values) } -> std::same_as<hipError_t>;
   { B::unload_module(handle) } -> std::same_as<hipError_t>;
   { B::module_function(handle, name, function) } -> std::same_as<hipError_t>;
@@ -237,8 +237,8 @@ concept BackendOfFunctions = requires(const void* host, const typename B::Kernel
                                       hipFunction_attribute attribute, hipFuncAttribute settable,
                                       hipFuncAttributes& all, hipFuncCache_t cache, const char*& name,
                                       int& value, unsigned flags, std::size_t bytes) {
-  // A kernel for the length of a call: of a handle, null for one that is none; and by the address of its host
-  // stub, on the stream's device.
+  // A kernel, for the length of a call: by its handle (null: the handle is no function); by the address of
+  // its host stub, on the stream's device.
   { B::find_function(handle) } -> std::same_as<typename B::Kernel>;
   { B::host_kernel(host, stream, found) } -> std::same_as<hipError_t>;
   { B::function_name(kernel, name) } -> std::same_as<hipError_t>;
@@ -246,7 +246,7 @@ concept BackendOfFunctions = requires(const void* host, const typename B::Kernel
   { B::function_attributes(kernel, all) } -> std::same_as<hipError_t>;
   { B::set_function_attribute(kernel, settable, value) } -> std::same_as<hipError_t>;
   { B::set_function_cache(kernel, cache) } -> std::same_as<hipError_t>;
-  // Blocks of so many threads and bytes of dynamic shared memory that one multiprocessor holds at a time; and
+  // How many blocks with this many threads and bytes of dynamic shared memory fit on one multiprocessor; and
   // the largest block, of at most `value` threads (0: no limit), with a grid that fills the device.
   { B::active_blocks(kernel, value, bytes, flags, value) } -> std::same_as<hipError_t>;
   { B::best_block(kernel, bytes, value, flags, value, value) } -> std::same_as<hipError_t>;
@@ -259,13 +259,13 @@ concept BackendOfPools = requires(hipMemPool_t& handle, const typename B::Pool& 
                                   std::size_t bytes, int device, hipMemPoolAttr attribute,
                                   const hipMemPoolProps& properties, std::span<const hipMemAccessDesc> wishes,
                                   const hipMemLocation& location, hipMemAccessFlags& flags) {
-  // A pool for the length of a call; null for a handle that is none.
+  // The pool, for the length of a call; null: the handle is no pool.
   { B::find_pool(handle) } -> std::same_as<typename B::Pool>;
   // More than 0 bytes; from the current pool of the stream's device, or from this one.
   { B::allocate_async(place, bytes, stream) } -> std::same_as<hipError_t>;
   { B::allocate_from_pool(place, bytes, pool, stream) } -> std::same_as<hipError_t>;
   { B::free_async(pointer, stream) } -> std::same_as<hipError_t>;
-  // Of pinned memory on a device.
+  // The front has checked that the properties ask for pinned memory on a device.
   { B::create_pool(handle, properties) } -> std::same_as<hipError_t>;
   { B::destroy_pool(handle) } -> std::same_as<hipError_t>;
   { B::trim_pool(pool, bytes) } -> std::same_as<hipError_t>;
@@ -287,21 +287,21 @@ concept VirtualMemoryOfBackend = requires(M& memory, hipMemGenericAllocationHand
                                           hipMemAllocationGranularity_flags option,
                                           std::span<const hipMemAccessDesc> wishes, unsigned long long& flags,
                                           int& number) {
-  // An address that is wished for, or null; another one where it cannot be had.
+  // `pointer`: the address that the program wishes for, or null. Returns another one if that is taken.
   { memory.reserve(place, bytes, bytes, pointer) } -> std::same_as<hipError_t>;
   { memory.free(pointer, bytes) } -> std::same_as<hipError_t>;
-  // Pinned memory on a device.
+  // The front has checked that the properties ask for pinned memory on a device.
   { memory.granularity(properties, option, bytes) } -> std::same_as<hipError_t>;
   { memory.create(target, bytes, properties) } -> std::same_as<hipError_t>;
   { memory.properties(handle, properties) } -> std::same_as<hipError_t>;
   { memory.retain(target, pointer) } -> std::same_as<hipError_t>;
   { memory.release(handle) } -> std::same_as<hipError_t>;
   { memory.map(pointer, bytes, bytes, handle) } -> std::same_as<hipError_t>;
-  // When nothing that was submitted runs any more.
+  // Waits until everything that was submitted has run.
   { memory.unmap(pointer, bytes) } -> std::same_as<hipError_t>;
   { memory.set_access(pointer, bytes, wishes) } -> std::same_as<hipError_t>;
   { memory.access(number, pointer, flags) } -> std::same_as<hipError_t>;
-  // By file descriptors: what is exported is the caller's, what is imported stays so.
+  // By file descriptor. The caller owns the one that is exported, and keeps the one that is imported.
   { memory.export_to(handle, number) } -> std::same_as<hipError_t>;
   { memory.import(target, number) } -> std::same_as<hipError_t>;
 };
@@ -309,7 +309,7 @@ concept VirtualMemoryOfBackend = requires(M& memory, hipMemGenericAllocationHand
 template <typename B>
 concept BackendOfSharing = requires(void*& pointer, hipIpcMemHandle_t& memory, hipEvent_t& event,
                                     hipIpcEventHandle_t& shared) {
-  // With other processes. Handles that are opened are not all zeros.
+  // Sharing with other processes. Handles that are opened are not all zeros (the front checks that).
   { B::share_memory(pointer, memory) } -> std::same_as<hipError_t>;
   { B::open_memory(memory, pointer) } -> std::same_as<hipError_t>;
   { B::close_memory(pointer) } -> std::same_as<hipError_t>;
@@ -325,7 +325,7 @@ concept BackendOfGraphs = requires(const void* named, graph::KernelFacts& facts,
   // A kernel as a program names it in a graph, its function's handle or the host stub, for the current
   // device.
   { B::describe_kernel(named, facts) } -> std::same_as<hipError_t>;
-  // Would this be accepted now: shapes, memory, events.
+  // Whether this work would be accepted now: shapes, memory, events.
   { B::check_work(work) } -> std::same_as<hipError_t>;
   { B::instantiate(plan, executable) } -> std::same_as<hipError_t>;
 };
