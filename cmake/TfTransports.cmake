@@ -7,3 +7,20 @@ function(tf_transport_absent name why)
   message(STATUS "${name}: left out, ${why}")
   set_property(GLOBAL PROPERTY TF_ABSENT_${name} "${why}")
 endfunction()
+
+# Says that the transport works only on a machine with a certain device: tf_transport_needs_device(rdma).
+function(tf_transport_needs_device name)
+  set_property(GLOBAL PROPERTY TF_NEEDS_DEVICE_${name} ON)
+endfunction()
+
+# The transports that this build has and any machine can use. Tests of whole programs run over each of them.
+function(tf_transports_anywhere result)
+  set(names)
+  foreach(name ${TF_TRANSPORTS})
+    get_property(needs_device GLOBAL PROPERTY TF_NEEDS_DEVICE_${name})
+    if(TARGET tf_${name} AND NOT needs_device)
+      list(APPEND names ${name})
+    endif()
+  endforeach()
+  set(${result} ${names} PARENT_SCOPE)
+endfunction()

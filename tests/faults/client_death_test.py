@@ -3,7 +3,7 @@
 import signal
 import time
 
-from harness import FaultTest, MIB, SLOWER, Worker, eventually, is_running, main
+from harness import FaultTest, MIB, SLOWER, TRANSPORTS, Worker, eventually, is_running, main
 
 COPY_BYTES = 256 * MIB
 FOREVER = 10**15  # steps of the kernel
@@ -34,12 +34,12 @@ class ClientDeath(FaultTest):
         return {min(before & set(worker.children()))}
 
     def test_in_the_middle_of_a_copy_to_the_device(self):
-        for transport in ("shm", "tcp"):
+        for transport in TRANSPORTS:
             with self.subTest(transport):
                 self.strike(transport, ("copy-in", COPY_BYTES), "copying")
 
     def test_in_the_middle_of_a_copy_from_the_device(self):
-        for transport in ("shm", "tcp"):
+        for transport in TRANSPORTS:
             with self.subTest(transport):
                 self.strike(transport, ("copy-out", COPY_BYTES), "copying")
 
@@ -50,7 +50,7 @@ class ClientDeath(FaultTest):
         self.strike("tcp", ("hold", 64 * MIB), "holding")
 
     def test_the_child_of_a_fork_does_not_keep_the_session(self):
-        for transport in ("shm", "tcp"):
+        for transport in TRANSPORTS:
             with self.subTest(transport), Worker() as worker:
                 serving = worker.children()[0]
                 with worker.client(transport, "fork-and-wait") as client:

@@ -6,9 +6,8 @@ import resource
 import subprocess
 import tempfile
 
-from harness import BUILD, CLIENT, Client, FaultTest, Worker, eventually, main
+from harness import BUILD, CLIENT, Client, FaultTest, TRANSPORTS, Worker, eventually, main
 
-TRANSPORTS = ("shm", "tcp")
 SUBSETS = range(8)
 ENGINES = ("poll", "uring")
 LIMITS = range(4, 40)

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """A kernel that crashes: the program hears of it and goes on; its user and the worker's log read which one it was."""
-from harness import FaultTest, Worker, main
+from harness import FaultTest, TRANSPORTS, Worker, main
 
 ILLEGAL_ADDRESS = 700
 
 
 class KernelCrash(FaultTest):
     def test_everybody_is_told(self):
-        for transport in ("shm", "tcp"):
+        for transport in TRANSPORTS:
             with self.subTest(transport), Worker() as worker:
                 with worker.client(transport, "crash") as client:
                     self.assertEqual(client.expect("crashed")[0], ILLEGAL_ADDRESS, client.errors())

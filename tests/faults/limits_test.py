@@ -3,7 +3,7 @@
 import os
 import subprocess
 
-from harness import BUILD, FaultTest, SLOWER, Worker, eventually, limited_to, main
+from harness import BUILD, FaultTest, SLOWER, TRANSPORTS, Worker, eventually, limited_to, main
 
 ENOUGH = 64
 
@@ -27,7 +27,7 @@ class Descriptors(FaultTest):
 
     def test_just_enough_serve(self):
         with Worker(descriptors=ENOUGH) as worker:
-            for transport in ("shm", "tcp"):
+            for transport in TRANSPORTS:
                 self.expect_served(worker, transport)
 
     def test_none_left_has_words_and_costs_no_processor(self):

@@ -3,8 +3,8 @@
 import os
 import tempfile
 
-from harness import (BUILD, NOT_INITIALIZED, FaultTest, MIB, SANITIZED, SLOWER, Worker, descriptors_of, eventually,
-                     main, resident_kib)
+from harness import (BUILD, NOT_INITIALIZED, FaultTest, MIB, SANITIZED, SLOWER, TRANSPORTS, Worker, descriptors_of,
+                     eventually, main, resident_kib)
 
 SEQUENTIAL = 30 if SANITIZED else 200
 AT_ONCE = 16
@@ -13,7 +13,7 @@ INVALID_IMAGE = 200
 
 class Processes(FaultTest):
     def test_fork(self):
-        for transport in ("shm", "tcp"):
+        for transport in TRANSPORTS:
             with self.subTest(transport), Worker() as worker, worker.client(transport, "fork") as client:
                 client.expect("hello")
                 self.assertEqual(client.expect("child"), [NOT_INITIALIZED, NOT_INITIALIZED])
@@ -26,14 +26,14 @@ class Processes(FaultTest):
 
     def test_exit_with_threads_in_calls(self):
         with Worker() as worker:
-            for transport in ("shm", "tcp", "shm", "tcp"):
+            for transport in TRANSPORTS * 2:
                 with self.subTest(transport), worker.client(transport, "threads") as client:
                     client.expect("exiting")
                     self.assertEqual(client.wait(5), 0, client.errors())
             self.assertTrue(eventually(worker.idle, 3), worker.children())
 
     def test_static_destructors(self):
-        for transport in ("shm", "tcp"):
+        for transport in TRANSPORTS:
             with self.subTest(transport), Worker() as worker, worker.client(transport, "static") as client:
                 client.expect("hello")
                 self.assertEqual(client.expect("atexit")[0], 0)
@@ -67,18 +67,18 @@ class ManySessions(FaultTest):
 
     def test_one_after_another_leaves_nothing_behind(self):
         with Worker() as worker:
-            for transport in ("shm", "tcp"):
+            for transport in TRANSPORTS:
                 self.expect_served(worker, transport)
             before, resident = self.measure(worker), resident_kib(worker.pid)
             for number in range(SEQUENTIAL):
-                self.expect_served(worker, ("shm", "tcp")[number % 2])
+                self.expect_served(worker, TRANSPORTS[number % len(TRANSPORTS)])
             self.assertEqual(self.measure(worker), before)
             self.assertLess(resident_kib(worker.pid) - resident, 2048 * SLOWER)
 
     def test_many_at_once(self):
         with Worker("--spares", "4") as worker:
             self.assertTrue(eventually(lambda: len(worker.children()) == 4, 10))
-            clients = [worker.client(("shm", "tcp")[number % 2], "hold", MIB) for number in range(AT_ONCE)]
+            clients = [worker.client(TRANSPORTS[number % len(TRANSPORTS)], "hold", MIB) for number in range(AT_ONCE)]
             try:
                 for client in clients:
                     self.assertEqual(client.expect("holding", 20)[0], 0)

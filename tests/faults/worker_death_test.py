@@ -6,7 +6,7 @@ import socket
 import subprocess
 import time
 
-from harness import BUILD, NOT_INITIALIZED, Client, FaultTest, MIB, SLOWER, Worker, eventually, main
+from harness import BUILD, NOT_INITIALIZED, Client, FaultTest, MIB, SLOWER, TRANSPORTS, Worker, eventually, main
 
 COPY_BYTES = 256 * MIB
 FOREVER = 10**15
@@ -30,13 +30,13 @@ class WorkerDeath(FaultTest):
                 self.assertIn("killed by signal 9", worker.log())
 
     def test_session_killed_in_the_middle_of_a_copy(self):
-        for transport in ("shm", "tcp"):
+        for transport in TRANSPORTS:
             for direction in ("copy-in", "copy-out"):
                 with self.subTest(f"{transport} {direction}"):
                     self.strike(transport, (direction, COPY_BYTES), "copying", False)
 
     def test_session_killed_in_the_middle_of_a_synchronize(self):
-        for transport in ("shm", "tcp"):
+        for transport in TRANSPORTS:
             with self.subTest(transport):
                 self.strike(transport, ("kernel", FOREVER), "running", False)
 
@@ -45,7 +45,7 @@ class WorkerDeath(FaultTest):
 
     # In whatever code, and whatever the signal: who was served, and with which device, stands in the log.
     def test_the_log_names_whose_session_a_signal_ended(self):
-        for transport in ("shm", "tcp"):
+        for transport in TRANSPORTS:
             for number in (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGKILL):
                 with self.subTest(f"{transport} {number.name}"), Worker() as worker:
                     serving = worker.children()[0]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""hip-remote run --stats: a program whose calls are known, over shm and tcp, ended in every way.
+"""hip-remote run --stats: a program whose calls are known, over each transport, ended in every way.
 
 usage: stats_test.py HIP_REMOTE STATS_CLIENT [--no-preload]
 """
@@ -12,7 +12,7 @@ import unittest
 
 HIP_REMOTE, CLIENT = sys.argv[1:3]
 PRELOAD = sys.argv[3:]
-TRANSPORTS = ("shm", "tcp")
+TRANSPORTS = os.environ["TF_TEST_TRANSPORTS"].split(",")
 MIB = 1 << 20
 
 

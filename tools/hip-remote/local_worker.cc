@@ -7,11 +7,15 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <filesystem>
+#include <string_view>
 #include <utility>
 
+#include "transport/factory/factory.h"
+#include "transport/net/address.h"
 #include "transport/net/fd.h"
 
 namespace tf::tools {
@@ -36,6 +40,14 @@ Result<std::string> read_ready_line(int fd, const Ending& ending) {
     if (c == '\n') return line;
     line.push_back(c);
   }
+}
+
+// Whether this names one transport, and that one reaches a TCP address: then it is used over TCP.
+bool goes_over_tcp(std::string_view name) {
+  const net::Address loopback = net::Address::tcp("127.0.0.1", 1);  // any port
+  return std::ranges::any_of(transports(), [&](const net::Transport* transport) {
+    return transport->name() == name && transport->reaches(loopback).is_ok();
+  });
 }
 
 }  // namespace
@@ -94,7 +106,7 @@ EnvironmentChanges LocalWorker::environment(const std::string& transport) const 
                              {"TF_WORKER_PORT", std::to_string(port_)},
                              {"TF_WORKER_SOCKET", socket_},
                              {"TF_TRANSPORT", transport}};
-  if (transport == "tcp" || transport == "rdma") changes["TF_WORKER_SOCKET"] = std::nullopt;
+  if (goes_over_tcp(transport)) changes["TF_WORKER_SOCKET"] = std::nullopt;
   return changes;
 }
 
