@@ -119,7 +119,7 @@ def check_sends(f, messages):
 
 
 def check_answers(f):
-    """Every OUT parameter that it promises is one, and what the expressions want of a handle is there."""
+    """Every OUT parameter that it promises is one, the others are spoken of, and the handles it wants are there."""
     where = f"{f.where}: {f.name}"
     if f.result != "hipError_t" or not f.c_linkage:
         refuse(where, "ANSWERS is for C functions that return hipError_t")
@@ -131,6 +131,9 @@ def check_answers(f):
         if f.given and p.direction == "OUT" and p.name not in f.given:
             refuse(where, f"nothing for '{p.name}'")
     said = " ".join([f.answer, *f.given.values(), *f.checks])
+    for p in f.parameters:
+        if p.direction in ("OUT", "INOUT") and p.name not in f.given and not re.search(rf"\b{p.name}\b", said):
+            refuse(where, f"'{p.name}' would get lost: the answer does not speak of it")
     for name in re.findall(r"\b(\w+)_handle\b", said):
         if name not in own or not own[name].handle or own[name].direction != "IN":
             refuse(where, f"'{name}_handle': '{name}' is no parameter IN(handle kind)")

@@ -265,12 +265,13 @@ using protocol::slices;
 
 
 def graph_functions(functions):
-    """Those that are nothing but an answer of the graph library to all they get: the runtimes have them too."""
+    """Those that are nothing but an answer of the graph library to all they get: the runtimes have them too. One with
+    a CHECK or an ORDINAL is more than that."""
     text = ""
     for f in functions:
         mentioned = all(re.search(rf"\b{p.name}\b", f.answer) for p in f.parameters)
-        streams = any(p.kind == "stream" for p in f.parameters)
-        if f.mode == "ANSWERS" and "graphs." in f.answer and mentioned and not streams:
+        more = f.checks or any(p.kind == "stream" or p.ordinal for p in f.parameters)
+        if f.mode == "ANSWERS" and "graphs." in f.answer and mentioned and not more:
             text += (f"\n{f.declaration()} {{\n"
                      f"  return with_graphs([&](graph::Library& graphs) {{ return {f.answer}; }});\n}}\n")
     return f"""{BANNER}// HIP's graph functions that need no stream, for runtimes: included inside the scope in which

@@ -30,7 +30,7 @@ def read_majors(folder):
 
 def read_symbols(path, label=None):
     """{symbol: node}, and the symbols of the kind rtc."""
-    pattern = r"(\w+) (hip_[\w.]+)(?: (rtc))?"
+    pattern = r"(\w+) ((?:hip|hip_remote)_\d+\.\d+)(?: (rtc))?"
     rows = _rows(path, label or f"hipcore/exports/{path.name}", pattern, "a symbol and its node")
     return {name: node for name, node, _ in rows}, {name for name, _, kind in rows if kind}
 

@@ -198,6 +198,9 @@ class ByHand(Refusals):
         self.stream("ANSWERS(b = 1) hipError_t hipPlain(OUT() int* a);", "ANSWERS(b = ...): that is no OUT parameter")
         self.stream("ANSWERS(a = 1) hipError_t hipPlain(int a);", "ANSWERS(a = ...): that is no OUT parameter")
         self.stream("ANSWERS(a = 1) hipError_t hipPlain(OUT() int* a, OUT() int* b);", "nothing for 'b'")
+        self.stream("ANSWERS(hipSuccess) hipError_t hipPlain(OUT() int* a);", "'a' would get lost: the answer does not")
+        self.stream("ANSWERS(ask(b)) hipError_t hipPlain(INOUT() int* a, int b);", "'a' would get lost")
+        self.stream("ANSWERS(b = 1) hipError_t hipPlain(INOUT() int* a, OUT() int* b);", "'a' would get lost")
         self.stream("ANSWERS(hipSuccess) int hipPlain();", "that return hipError_t")
         self.stream("ANSWERS(ask(a_handle)) hipError_t hipPlain(int a);", "'a' is no parameter IN(handle kind)")
         self.stream("ANSWERS(ask(e)) hipError_t hipPlain(CONSUMES(event) hipEvent_t e);", "use SENDS")
@@ -216,6 +219,8 @@ class SymbolsAndAliases(Refusals):
         self.stream("LOCAL(thread) SINCE(hip_4.2) hipError_t hipPlain();", "take SINCE away")
         self.refused("not a symbol and its node", "5.txt:5", stream="", symbols=SYMBOLS.replace(
             "hipTarget_spt hip_5.2", "hipTarget_spt\thip_5.2"))
+        for node in ("hip_", "hip_5", "hip_5.2.1", "hip_5x2", "hip_remote", "hip_remote_x.1", "amd_5.2"):
+            self.refused("not a symbol and its node", "5.txt:2", stream="", symbols=SYMBOLS.replace("hip_4.2", node, 1))
         self.refused("there twice", "5.txt:7", stream="", symbols=SYMBOLS + "hipPlain hip_4.2\n")
 
     def test_majors(self):

@@ -98,12 +98,15 @@ class Travel(unittest.TestCase):
         outputs = generate(graph="""
             ANSWERS(graphs.add(g, n)) hipError_t hipPlain(IN(graph) hipGraph_t g, size_t n);
             ANSWERS(graphs.print(g)) hipError_t hipOther(IN(graph) hipGraph_t g, unsigned int unused);
-            ANSWERS(graphs.launch(s_handle)) hipError_t hipTarget(IN(stream) hipStream_t s);""")
+            ANSWERS(graphs.launch(s_handle)) hipError_t hipTarget(IN(stream) hipStream_t s);
+            ANSWERS(graphs.ask(g, n)) CHECK(n > 0) hipError_t hipTarget_spt(IN(graph) hipGraph_t g, size_t n);
+            ANSWERS(graphs.on(g, d)) SINCE(hip_5.3) hipError_t hipNew(IN(graph) hipGraph_t g, ORDINAL int d);""")
         text = outputs["hipcore/graph/gen/functions.inc"]
         self.assertIn("hipError_t hipPlain(hipGraph_t g, size_t n) {\n"
                       "  return with_graphs([&](graph::Library& graphs) { return graphs.add(g, n); });\n}\n", text)
         self.assertNotIn("hipOther", text)
-        self.assertNotIn("hipTarget", text)
+        self.assertNotIn("hipTarget", text, "neither what takes a stream nor what has a CHECK")
+        self.assertNotIn("hipNew", text, "ORDINAL is a check, too")
         self.assertIn("graph::Library& graphs = call.client().graphs().library();", stub(outputs, "graph", "hipPlain"))
 
     def test_forwards(self):
