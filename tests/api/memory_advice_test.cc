@@ -2,6 +2,7 @@
 // What hipMemAdvise and hipMemPrefetchAsync say, and hipMemRangeGetAttribute gives back.
 #include <array>
 #include <cstdint>
+#include <utility>
 
 #include "tests/api/hip_test.h"
 
@@ -237,6 +238,17 @@ TEST_F(MemoryAdvice, IsRoundedToPages) {
   EXPECT_EQ(ask(hipMemRangeAttributeReadMostly, small[0], 100), 1);
   EXPECT_EQ(ask(hipMemRangeAttributeReadMostly, small[1], 100), 0);
   for (char* one : small) HIP_OK(hipFree(one));
+}
+
+// What a reset leaves of the memory is not the next allocation's.
+TEST_F(MemoryAdvice, EndsWithAReset) {
+  HIP_OK(hipMemAdvise(allocation_, 5 * kPage, hipMemAdviseSetReadMostly, 0));
+  HIP_OK(hipDeviceReset());
+  void* next = nullptr;  // natively likely in the same place; remotely a reset leaves the program its memory
+  HIP_OK(hipMallocManaged(&next, 5 * kPage, hipMemAttachGlobal));
+  EXPECT_EQ(ask(hipMemRangeAttributeReadMostly, next, 5 * kPage), 0);
+  HIP_OK(hipFree(next));
+  static_cast<void>(hipFree(std::exchange(allocation_, nullptr)));
 }
 
 TEST_F(MemoryAdvice, EndsWithTheAllocation) {

@@ -57,8 +57,10 @@ hipError_t Backend::reset_device(int ordinal) {
     if (runtime.streams.remove(reinterpret_cast<hipStream_t>(stream.get()))) stream->close();
   }
   for (const MemoryKind kind : {MemoryKind::kDevice, MemoryKind::kManaged})
-    for (const Allocation& allocation : runtime.memory.remove_all(device.ordinal(), kind))
+    for (const Allocation& allocation : runtime.memory.remove_all(device.ordinal(), kind)) {
+      runtime.advice.forget(allocation.base, allocation.bytes);
       release_pages(allocation);
+    }
   device.flags.store(0, std::memory_order_relaxed);
   device.peers_enabled.store(0, std::memory_order_relaxed);
   device.set_current_pool(&device.default_pool());
