@@ -62,7 +62,8 @@ hipError_t Backend::share_memory(void* pointer, hipIpcMemHandle_t& handle) {
   if (!known || known->kind != MemoryKind::kDevice || known->pool) return hipErrorInvalidDevicePointer;
   if (const hipError_t pending = Runtime::get().synchronize(); pending != hipSuccess) return pending;
   const int descriptor = share_pages(*known);
-  IpcTicket ticket = make_ticket(kIpcMemoryMagic, descriptor, known->bytes, known->device);
+  IpcTicket ticket =
+      make_ticket(kIpcMemoryMagic, descriptor, known->bytes, runtime.device(known->device).number());
   if (ticket.file == 0) return hipErrorOutOfMemory;
   ticket.offset = reinterpret_cast<std::uintptr_t>(pointer) - known->base;
   std::memset(&handle, 0, sizeof handle);
@@ -76,7 +77,8 @@ hipError_t Backend::open_memory(const hipIpcMemHandle_t& handle, void*& pointer)
   if (ticket.magic != kIpcMemoryMagic || ticket.bytes == 0 || ticket.offset >= ticket.bytes)
     return hipErrorInvalidValue;
   if (ticket.process == ::getpid()) return hipErrorInvalidContext;
-  if (!Runtime::get().valid_device(ticket.device)) return hipErrorInvalidDevicePointer;
+  const Device* const device = Runtime::get().device_of_number(ticket.device);
+  if (!device) return hipErrorInvalidDevicePointer;
   const int descriptor = open_ticket(ticket);
   if (descriptor < 0) return hipErrorInvalidDevicePointer;
   const std::size_t mapped_bytes = round_up(ticket.bytes, kPage_bytes);
@@ -87,7 +89,7 @@ hipError_t Backend::open_memory(const hipIpcMemHandle_t& handle, void*& pointer)
   allocation.base = reinterpret_cast<std::uintptr_t>(base);
   allocation.bytes = ticket.bytes;
   allocation.kind = MemoryKind::kShared;
-  allocation.device = ticket.device;
+  allocation.device = device->ordinal();
   if (!Runtime::get().memory.add(allocation)) {
     ::munmap(base, mapped_bytes);
     return hipErrorOutOfMemory;

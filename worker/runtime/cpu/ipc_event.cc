@@ -16,8 +16,8 @@ hipError_t Backend::share_event(hipEvent_t event_handle, hipIpcEventHandle_t& ha
   const auto event = Runtime::get().events.find(event_handle);
   if (!event) return hipErrorInvalidHandle;
   if (!event->shared()) return hipErrorInvalidConfiguration;
-  const IpcTicket ticket =
-      make_ticket(kIpcEventMagic, event->shared()->descriptor(), kPage_bytes, event->device());
+  const IpcTicket ticket = make_ticket(kIpcEventMagic, event->shared()->descriptor(), kPage_bytes,
+                                       Runtime::get().device(event->device()).number());
   std::memset(&handle, 0, sizeof handle);
   std::memcpy(handle.reserved, &ticket, sizeof ticket);
   return hipSuccess;
@@ -29,13 +29,14 @@ hipError_t Backend::open_event(const hipIpcEventHandle_t& handle, hipEvent_t& ev
   Runtime& runtime = Runtime::get();
   if (ticket.magic != kIpcEventMagic || ticket.bytes != kPage_bytes) return hipErrorInvalidValue;
   if (ticket.process == ::getpid()) return hipErrorInvalidContext;
-  if (!runtime.valid_device(ticket.device)) return hipErrorInvalidValue;
+  const Device* const device = runtime.device_of_number(ticket.device);
+  if (!device) return hipErrorInvalidValue;
   const int descriptor = open_ticket(ticket);
   if (descriptor < 0) return hipErrorInvalidValue;
   std::shared_ptr<SharedEvent> shared = SharedEvent::attach(descriptor);
   if (!shared) return hipErrorOutOfMemory;
   constexpr unsigned kFlags = hipEventInterprocess | hipEventDisableTiming;
-  event = runtime.events.add(std::make_shared<cpu::Event>(ticket.device, kFlags, std::move(shared)));
+  event = runtime.events.add(std::make_shared<cpu::Event>(device->ordinal(), kFlags, std::move(shared)));
   return event ? hipSuccess : hipErrorOutOfMemory;
 }
 

@@ -169,6 +169,12 @@ Runtime::Runtime() : virtual_memory_(std::make_unique<VirtualMemory>()) {
 
 Runtime::~Runtime() = default;
 
+Device* Runtime::device_of_number(int number) {
+  for (const std::unique_ptr<Device>& device : devices_)
+    if (device->number() == number) return device.get();
+  return nullptr;
+}
+
 hipError_t Runtime::synchronize() {
   hipError_t first = hipSuccess;
   for (const std::unique_ptr<Device>& device : devices_) {

@@ -124,6 +124,8 @@ class Runtime {
   int device_count() const { return static_cast<int>(devices_.size()); }
   bool valid_device(int ordinal) const { return ordinal >= 0 && ordinal < device_count(); }
   Device& device(int ordinal) { return *devices_[static_cast<std::size_t>(ordinal)]; }
+  // By Device::number(); null: the program does not see that device.
+  Device* device_of_number(int number);
   const Settings& settings() const { return settings_; }
   // Waits for all devices; returns the first of their failures.
   hipError_t synchronize();
