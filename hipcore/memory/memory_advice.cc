@@ -116,7 +116,8 @@ hipError_t MemoryAdvice::advise(const std::optional<AdvisedMemory>& memory, hipM
 
 hipError_t MemoryAdvice::prefetch(const std::optional<AdvisedMemory>& memory, int device) {
   if (!is_managed(memory)) return hipErrorInvalidValue;
-  return change(memory->range, [=](Advice& to) { to.prefetched = device; });
+  static_cast<void>(change(memory->range, [=](Advice& to) { to.prefetched = device; }));
+  return hipSuccess;
 }
 
 hipError_t MemoryAdvice::set_coherency(const AdvisedRange& range, hipMemRangeCoherencyMode coherency) {

@@ -58,7 +58,8 @@ class MemoryAdvice {
   // hipMemAdvise, on a machine with this many devices. hipErrorOutOfMemory: kAdvisedRangesMax.
   hipError_t advise(const std::optional<AdvisedMemory>& memory, hipMemoryAdvise advice, int device,
                     int devices);
-  // hipMemPrefetchAsync. REQUIRES: the device exists, or is hipCpuDeviceId
+  // hipMemPrefetchAsync. Beyond kAdvisedRangesMax it is not remembered: the prefetch itself has not failed.
+  // REQUIRES: the device exists, or is hipCpuDeviceId
   hipError_t prefetch(const std::optional<AdvisedMemory>& memory, int device);
   // Records the coherency that the memory was allocated or registered with.
   hipError_t set_coherency(const AdvisedRange& range, hipMemRangeCoherencyMode coherency);

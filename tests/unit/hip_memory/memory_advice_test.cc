@@ -77,6 +77,8 @@ TEST(MemoryAdvice, HasALimit) {
   const AdvisedMemory more = pages(2 * kept, 1, kPages);
   EXPECT_EQ(advice.advise(more, hipMemAdviseSetReadMostly, 0, 1), hipErrorOutOfMemory);
   EXPECT_EQ(ask(advice, hipMemRangeAttributeReadMostly, more), 0);
+  EXPECT_EQ(advice.prefetch(more, 0), hipSuccess) << "it fails by no table";
+  EXPECT_EQ(ask(advice, hipMemRangeAttributeLastPrefetchLocation, more), hipInvalidDeviceId);
   EXPECT_EQ(ask(advice, hipMemRangeAttributeReadMostly, pages(0, 1, kPages)), 1);
   // What makes one of many is welcome.
   EXPECT_EQ(advice.advise(pages(0, 1, kPages), hipMemAdviseUnsetReadMostly, 0, 1), hipSuccess);
