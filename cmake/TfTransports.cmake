@@ -1,6 +1,14 @@
-# TF_TRANSPORTS: the names in transport/factory/transports.txt, best first.
+# TF_TRANSPORTS: the names in transport/factory/transports.txt, best first. Other readers of that file rely on what is
+# checked here: each line that is neither empty nor a comment is a name, in which C++ and CMake read the same.
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/transport/factory/transports.txt)
-file(STRINGS ${CMAKE_SOURCE_DIR}/transport/factory/transports.txt TF_TRANSPORTS REGEX "^[a-z]")
+file(STRINGS ${CMAKE_SOURCE_DIR}/transport/factory/transports.txt TF_TRANSPORTS REGEX "^[^#]")
+set(seen)
+foreach(name ${TF_TRANSPORTS})
+  if(NOT name MATCHES "^[a-z][a-z0-9_]*$" OR name IN_LIST seen)
+    message(FATAL_ERROR "transport/factory/transports.txt: '${name}' is no name of a transport, or there twice")
+  endif()
+  list(APPEND seen ${name})
+endforeach()
 
 # Says why this build has no such transport, where its folder makes no library: tf_transport_absent(rdma "it needs ...")
 function(tf_transport_absent name why)

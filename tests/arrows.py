@@ -11,7 +11,7 @@ import posixpath
 import re
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-TRANSPORTS = re.findall(r"^\w+$", (ROOT / "transport/factory/transports.txt").read_text(), re.MULTILINE)
+TRANSPORTS = re.findall(r"^[^#\n].*$", (ROOT / "transport/factory/transports.txt").read_text(), re.MULTILINE)
 TRANSPORT = {"transport", "transport/base"}
 NET = TRANSPORT | {"transport/net"}
 WORKER = NET | {"hipcore/wire"}

@@ -142,7 +142,7 @@ class Description:
 def transports():
     """Their names, best first."""
     lines = TRANSPORTS.read_text(encoding='utf-8').splitlines()
-    return [name.strip() for name in lines if name and not name.startswith('#')]
+    return [name for name in lines if name and not name.startswith('#')]
 
 
 def load(file=FILE):

@@ -12,7 +12,7 @@ import time
 LIMIT_S = 60
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 # Best first.
-TRANSPORTS = re.findall(r'^\w+$', (ROOT / 'transport/factory/transports.txt').read_text(), re.M)
+TRANSPORTS = re.findall(r'^[^#\n].*$', (ROOT / 'transport/factory/transports.txt').read_text(), re.M)
 
 
 def listed(*before, word='or'):

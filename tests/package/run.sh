@@ -42,7 +42,7 @@ c++ "$source_dir/tests/package/uses_transport.cc" -o "$prefix/with_pkg_config" "
 read -ra flags <<<"$(pkg-config --cflags hip-remote)"
 (cd "$usr/include/hip-remote" && find . -name '*.h' | sed 's,^\./\(.*\),#include "\1",') >"$prefix/headers.cc"
 folders="transport transport/base transport/net"
-for name in $(grep '^[a-z]' "$source_dir/transport/factory/transports.txt"); do
+for name in $(grep '^[^#]' "$source_dir/transport/factory/transports.txt"); do
   [ ! -e "$build_dir/lib/libtf_$name.a" ] || folders="$folders $name"
 done
 for folder in $folders; do
