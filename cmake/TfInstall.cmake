@@ -7,9 +7,16 @@
 # moved: everything finds the rest from where it lies itself.
 include(CMakePackageConfigHelpers)
 
-set(TF_EXPORTED tf_base tf_transport tf_net tf_transport_factory tf_liburing)
+get_property(links GLOBAL PROPERTY TF_TRANSPORT_LINKS)
+set(TF_EXPORTED tf_base tf_transport tf_net tf_transport_factory ${links})
 set(folders_of_headers transport transport/base transport/net transport/factory)
 set(TF_TRANSPORT_LIBS)  # before what they need themselves
+set(TF_TRANSPORT_NEEDS)
+foreach(name ${links})
+  get_target_property(flags ${name} INTERFACE_LINK_LIBRARIES)
+  list(JOIN flags " " flags)
+  string(APPEND TF_TRANSPORT_NEEDS " ${flags}")
+endforeach()
 foreach(name ${TF_TRANSPORTS})
   if(TARGET tf_${name})
     list(APPEND TF_EXPORTED tf_${name})
