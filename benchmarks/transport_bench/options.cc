@@ -4,6 +4,7 @@
 #include "benchmarks/usage.h"
 
 #include <CLI/CLI.hpp>
+#include <sstream>
 
 #include "transport/factory/factory.h"
 
@@ -15,13 +16,23 @@ std::vector<std::string> names_of_transports() {
   return {names.begin(), names.end()};
 }
 
+// TF_TRANSPORTS_ANYWHERE: "shm,tcp", as the build has them.
+std::vector<std::string> transports_anywhere() {
+  std::istringstream text(TF_TRANSPORTS_ANYWHERE);
+  std::vector<std::string> names;
+  for (std::string name; std::getline(text, name, ',');) names.push_back(name);
+  return names;
+}
+
 }  // namespace
 
 std::optional<int> parse_options(int argc, char** argv, Options& options) {
   CLI::App app{
       "transport_bench: round trip, posted messages and bulk payloads of each transport, between two\n"
       "processes, beside the physical limits measured in the same run"};
-  app.add_option("-t,--transport", options.transports, "One or several transports (default: shm and tcp)")
+  options.transports = transports_anywhere();
+  app.add_option("-t,--transport", options.transports,
+                 "One or several transports (default: " TF_TRANSPORTS_ANYWHERE ")")
       ->check(CLI::IsMember(names_of_transports()));
   app.add_flag("--json", options.json, "One JSON object a line");
   app.add_flag("--quick", options.quick, "Shorter samples, fewer sizes");

@@ -11,7 +11,7 @@
 namespace tf::bench {
 
 struct Options {
-  std::vector<std::string> transports{"shm", "tcp"};
+  std::vector<std::string> transports;  // as built: those that any machine can use
   bool json = false;
   bool quick = false;
   std::string placement = "both";

@@ -213,6 +213,12 @@ class ReplySink final : public MessageSink {
   std::uint64_t replies_ = 0;
 };
 
+// The parent cannot say which of them a transport needs before the peer exists: see Peer::start().
+struct Doors {
+  net::Listener local;
+  net::Listener tcp;
+};
+
 Status accept_lanes(net::Listener& listener, net::Acceptor& acceptor, std::unique_ptr<Endpoint>& endpoint) {
   const Deadline deadline = Deadline::after(kStepLimit);
   while (endpoint == nullptr) {
@@ -229,18 +235,28 @@ Status accept_lanes(net::Listener& listener, net::Acceptor& acceptor, std::uniqu
   return Status::ok();
 }
 
-// The transports of this process are looked up here: they read the environment when they are first looked at.
-int run_peer(net::Listener listener, const std::string& name, const net::Token& token, bool pin) {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (!net::wait_readable(listener.fd(), Deadline::after(kRunLimit)).is_ok()) return 1;
+// Both ends ask the transport: over TCP if it can be.
+bool goes_over_tcp(const net::Transport& transport) {
+  return transport.reaches(net::Address::tcp("127.0.0.1", 1)).is_ok();  // any port
+}
+
+Status serve(Doors& doors, const std::string& name, const net::Token& token, bool pin) {
+  // The transports of this process are looked up here: they read the environment when they are first looked
+  // at.
+  const net::Transport* const transport = find(name);
+  if (transport == nullptr) return {Code::kInvalidArgument, "no transport " + name};
+  net::Listener& listener = goes_over_tcp(*transport) ? doors.tcp : doors.local;
+  TF_RETURN_IF_ERROR(net::wait_readable(listener.fd(), Deadline::after(kRunLimit)));
   if (pin) pin_to(Processor::kLast);
   std::unique_ptr<Endpoint> endpoint;
-  Status status(Code::kInvalidArgument, "no transport " + name);
-  if (const net::Transport* const transport = find(name)) {
-    std::unique_ptr<net::Acceptor> acceptor = transport->acceptor(token);
-    status = accept_lanes(listener, *acceptor, endpoint);
-  }
-  if (status.is_ok()) status = Server(*endpoint).serve();
+  std::unique_ptr<net::Acceptor> acceptor = transport->acceptor(token);
+  TF_RETURN_IF_ERROR(accept_lanes(listener, *acceptor, endpoint));
+  return Server(*endpoint).serve();
+}
+
+int run_peer(Doors doors, const std::string& name, const net::Token& token, bool pin) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  const Status status = serve(doors, name, token, pin);
   if (!status.is_ok()) std::fprintf(stderr, "transport_bench peer: %s\n", status.to_string().c_str());
   return status.is_ok() ? 0 : 1;
 }
@@ -259,33 +275,34 @@ Result<Peer> Peer::start(const std::string& transport, bool pin,
   static int started = 0;
   const std::string unix_name =
       "@hip-remote-bench-" + std::to_string(::getpid()) + '-' + std::to_string(started++);
-  Result<net::Listener> listener = net::Listener::open(
-      transport == "shm" ? net::Address::unix_socket(unix_name) : net::Address::tcp("127.0.0.1", 0));
-  if (!listener) return listener.status();
+  Result<net::Listener> local = net::Listener::open(net::Address::unix_socket(unix_name));
+  if (!local) return local.status();
+  Result<net::Listener> tcp = net::Listener::open(net::Address::tcp("127.0.0.1", 0));
+  if (!tcp) return tcp.status();
   Result<net::Token> token = net::Token::random();
   if (!token) return token.status();
-  const net::Address address = listener->address();
+  const Addresses addresses{local->address(), tcp->address()};
   const pid_t child = ::fork();
   if (child < 0) return Status::from_errno("fork", errno);
   if (child == 0) {
     set_environment(environment);
-    ::_exit(run_peer(std::move(*listener), transport, *token, pin));
+    ::_exit(run_peer({std::move(*local), std::move(*tcp)}, transport, *token, pin));
   }
-  return Peer(child, transport, pin, address, *token);
+  return Peer(child, transport, pin, addresses, *token);
 }
 
-Peer::Peer(pid_t child, std::string transport, bool pin, net::Address address, const net::Token& token)
+Peer::Peer(pid_t child, std::string transport, bool pin, Addresses addresses, const net::Token& token)
     : child_(child),
       transport_(std::move(transport)),
       pin_(pin),
-      address_(std::move(address)),
+      addresses_(std::move(addresses)),
       token_(token) {}
 
 Peer::Peer(Peer&& other) noexcept
     : child_(std::exchange(other.child_, -1)),
       transport_(std::move(other.transport_)),
       pin_(other.pin_),
-      address_(std::move(other.address_)),
+      addresses_(std::move(other.addresses_)),
       token_(other.token_) {}
 
 Peer::~Peer() {
@@ -299,7 +316,8 @@ Result<std::unique_ptr<Endpoint>> Peer::connect() const {
   const net::Transport* const transport = find(transport_);
   if (transport == nullptr) return Status{Code::kInvalidArgument, "no transport " + transport_};
   TF_RETURN_IF_ERROR(transport->available());
-  return transport->connect(address_, token_, Deadline::after(kStepLimit));
+  const net::Address& address = goes_over_tcp(*transport) ? addresses_.tcp : addresses_.local;
+  return transport->connect(address, token_, Deadline::after(kStepLimit));
 }
 
 bool Peer::wait() {

@@ -27,10 +27,10 @@ struct Stream {
 // The other end: a process that waits until this one connects, and serves it.
 class Peer {
  public:
-  // Over `transport` ("shm", "tcp", "rdma"). With `pin` this process will run on the first and the peer on
-  // the last processor it may use. `environment`: NAME=VALUE for the peer only, so that the two ends can use
-  // different devices. REQUIRES: no other thread yet, and no transport used yet: transports keep what they
-  // first read from the environment, and the peer would inherit that.
+  // Over `transport` (one of transport_names()). With `pin` this process will run on the first and the peer
+  // on the last processor it may use. `environment`: NAME=VALUE for the peer only, so that the two ends can
+  // use different devices. REQUIRES: no other thread yet, and no transport used yet: transports keep what
+  // they first read from the environment, and the peer would inherit that.
   static Result<Peer> start(const std::string& transport, bool pin,
                             const std::vector<std::string>& environment);
   Peer(Peer&& other) noexcept;
@@ -44,12 +44,17 @@ class Peer {
   bool wait();
 
  private:
-  Peer(pid_t child, std::string transport, bool pin, net::Address address, const net::Token& token);
+  // The peer listens on both, and the transport decides.
+  struct Addresses {
+    net::Address local;  // a Unix socket
+    net::Address tcp;
+  };
+  Peer(pid_t child, std::string transport, bool pin, Addresses addresses, const net::Token& token);
 
   pid_t child_;  // -1: moved from or waited for
   std::string transport_;
   bool pin_;
-  net::Address address_;
+  Addresses addresses_;
   net::Token token_;
 };
 
