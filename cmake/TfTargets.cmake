@@ -24,6 +24,10 @@ target_compile_options(tf_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -W
 if(TF_WERROR)
   target_compile_options(tf_options INTERFACE -Werror)
 endif()
+if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
+  # What mutexes guard: transport/base/thread_annotations.h.
+  target_compile_options(tf_options INTERFACE -Wthread-safety -Werror=thread-safety)
+endif()
 if(TF_SANITIZE)
   target_compile_options(tf_options INTERFACE -fsanitize=${TF_SANITIZE} -fno-sanitize-recover=all)
   target_link_options(tf_options INTERFACE -fsanitize=${TF_SANITIZE})

@@ -8,6 +8,8 @@
 #include <thread>
 #include <utility>
 
+#include "transport/base/mutex.h"
+
 namespace tf::rdma {
 namespace {
 
@@ -36,7 +38,7 @@ Result<std::size_t> Bulk::move_payload() {
 std::size_t Bulk::drain() {
   Result<std::size_t> moved = std::size_t{0};
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     news_.exchange(false, std::memory_order_acq_rel);  // pairs with note_post()
     moved = move_all();
   }
@@ -117,11 +119,11 @@ Result<bool> Bulk::say(BulkOp op, const BulkNote& note, std::span<const std::byt
 
 bool Bulk::look(Look how) {
   if (news_.load(std::memory_order_acquire)) return true;
-  std::unique_lock lock(mutex_, std::defer_lock);
   if (how == Look::kAlways)
-    lock.lock();
-  else if (!lock.try_lock())
+    mutex_.lock();
+  else if (!mutex_.try_lock())
     return false;
+  const MutexLock lock(mutex_, std::adopt_lock);
   if (broken_) return false;
   Consumer& consumer = plane_.consumer();
   Producer& producer = plane_.producer();
@@ -141,7 +143,7 @@ bool Bulk::look(Look how) {
 // --- The end ----------------------------------------------------------------------------------------------
 
 bool Bulk::finish(std::uint64_t position) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return over_ || (plane_.consumer().finish(position) && !plane_.consumer().has_record());
 }
 
@@ -152,7 +154,7 @@ bool Bulk::finish(std::uint64_t position) {
 // here that long; a program's thread never does. After that the queue pairs are destroyed, which releases the
 // memory too: a thread that waits for completions before the endpoint goes would wait for ever.
 void Bulk::fail_all(const Status& status) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   broken_ = true;
   const Deadline deadline = Deadline::after(kFlushLimit);
   while (!is_flushed() && !over_) {

@@ -20,12 +20,12 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <type_traits>
 
 #include "rdma/plane.h"
 #include "rdma/regions.h"
+#include "transport/base/mutex.h"
 #include "transport/bulk_queue.h"
 #include "transport/endpoint.h"
 
@@ -107,32 +107,33 @@ class Bulk : public QueuedBulkPlane {
   Bulk(Plane& plane, BulkOwner& owner, std::unique_ptr<Regions> regions)
       : plane_(plane), owner_(owner), regions_(std::move(regions)) {}
 
-  // Call all of these with mutex_ held. `data` is empty except for kData.
-  virtual Status take(BulkOp op, const BulkNote& note, std::span<const std::byte> data) = 0;
-  virtual Result<std::size_t> move() = 0;     // starts and ends what it can
-  virtual bool is_flushed() = 0;              // after an error: the device is done with all memory
-  virtual void release_memory() = 0;          // REQUIRES: is_flushed()
-  bool is_broken() const { return broken_; }  // a queue pair failed
+  // `data` is empty except for kData.
+  virtual Status take(BulkOp op, const BulkNote& note, std::span<const std::byte> data)
+      TF_REQUIRES(mutex_) = 0;
+  virtual Result<std::size_t> move() TF_REQUIRES(mutex_) = 0;  // starts and ends what it can
+  virtual bool is_flushed() TF_REQUIRES(mutex_) = 0;  // after an error: the device is done with all memory
+  virtual void release_memory() TF_REQUIRES(mutex_) = 0;          // REQUIRES: is_flushed()
+  bool is_broken() const TF_REQUIRES(mutex_) { return broken_; }  // a queue pair failed
   // False: no room now; move() is called again when there is.
-  Result<bool> has_room();  // for a record without data
-  Result<bool> say(BulkOp op, const BulkNote& note, std::span<const std::byte> data = {});
+  Result<bool> has_room() TF_REQUIRES(mutex_);  // for a record without data
+  Result<bool> say(BulkOp op, const BulkNote& note, std::span<const std::byte> data = {}) TF_REQUIRES(mutex_);
 
   Plane& plane_;
   BulkOwner& owner_;
-  std::size_t told_bytes_ = 0;  // moved, according to the records taken
+  std::size_t told_bytes_ TF_GUARDED_BY(mutex_) = 0;  // moved, according to the records taken
   BulkQueue queue_;
-  std::mutex mutex_;
+  Mutex mutex_;
   std::unique_ptr<Regions> regions_;
 
  private:
   BulkQueue& bulk_queue() override { return queue_; }
-  Result<std::span<std::byte>> room_for(std::size_t payload);
-  Result<std::size_t> move_all();
-  Result<std::size_t> take_records();
+  Result<std::span<std::byte>> room_for(std::size_t payload) TF_REQUIRES(mutex_);
+  Result<std::size_t> move_all() TF_REQUIRES(mutex_);
+  Result<std::size_t> take_records() TF_REQUIRES(mutex_);
 
   std::atomic<bool> news_{false};  // move_payload() has work
-  bool broken_ = false;
-  bool over_ = false;  // and the queue pairs are gone
+  bool broken_ TF_GUARDED_BY(mutex_) = false;
+  bool over_ TF_GUARDED_BY(mutex_) = false;  // and the queue pairs are gone
 };
 
 std::unique_ptr<Bulk> make_client_bulk(Plane& plane, BulkOwner& owner, std::unique_ptr<Regions> regions);

@@ -7,6 +7,8 @@
 
 #include "rdma/bulk.h"
 
+#include "transport/base/mutex.h"
+
 namespace tf::rdma {
 namespace {
 
@@ -45,32 +47,36 @@ class ClientBulk final : public Bulk {
   template <typename Queue>
   Status post(const Posted& posted, Queue&& queue);
   Status posted(Status result) override;
-  Status take(BulkOp op, const BulkNote& note, std::span<const std::byte> data) override;
-  Result<std::size_t> move() override;
-  bool is_flushed() override { return true; }  // the peer's device moves payload, and ours no longer lets it
-  void release_memory() override;
+  Status take(BulkOp op, const BulkNote& note, std::span<const std::byte> data) TF_REQUIRES(mutex_) override;
+  Result<std::size_t> move() TF_REQUIRES(mutex_) override;
+  // The peer's device moves payload, and ours no longer lets it.
+  bool is_flushed() TF_REQUIRES(mutex_) override { return true; }
+  void release_memory() TF_REQUIRES(mutex_) override;
 
-  Result<bool> announce_send();
-  Result<bool> announce_target(std::deque<Posted>::iterator posted, bool is_wanted);
-  Result<std::size_t> announce_targets();
-  bool is_awaited(const Posted& posted) const;
-  Status take_source_done(const BulkNote& note);
-  Status take_target_done(BulkOp op, const BulkNote& note, std::span<const std::byte> data);
-  Status take_abort(const BulkNote& note);
-  void take_want(std::uint64_t tag);
+  Result<bool> announce_send() TF_REQUIRES(mutex_);
+  Result<bool> announce_target(std::deque<Posted>::iterator posted, bool is_wanted) TF_REQUIRES(mutex_);
+  Result<std::size_t> announce_targets() TF_REQUIRES(mutex_);
+  bool is_awaited(const Posted& posted) const TF_REQUIRES(mutex_);
+  Status take_source_done(const BulkNote& note) TF_REQUIRES(mutex_);
+  Status take_target_done(BulkOp op, const BulkNote& note, std::span<const std::byte> data)
+      TF_REQUIRES(mutex_);
+  Status take_abort(const BulkNote& note) TF_REQUIRES(mutex_);
+  void take_want(std::uint64_t tag) TF_REQUIRES(mutex_);
 
-  std::deque<Piece> sources_;
-  std::deque<Piece> targets_;
-  std::deque<Posted> posted_;
-  std::optional<std::uint64_t> wanted_;
+  std::deque<Piece> sources_ TF_GUARDED_BY(mutex_);
+  std::deque<Piece> targets_ TF_GUARDED_BY(mutex_);
+  std::deque<Posted> posted_ TF_GUARDED_BY(mutex_);
+  std::optional<std::uint64_t> wanted_ TF_GUARDED_BY(mutex_);
 };
 
 // Runs in the caller's thread, so that the peer can begin while nobody drives this end. The movers will find
 // a failure again.
 Status ClientBulk::posted(Status result) {
   if (result.is_ok() && queue_.has_send()) {
-    const std::unique_lock lock(mutex_, std::try_to_lock);
-    if (lock.owns_lock() && !is_broken()) (void)move();
+    if (mutex_.try_lock()) {
+      const MutexLock lock(mutex_, std::adopt_lock);
+      if (!is_broken()) (void)move();
+    }
   }
   note_post();
   return result;
@@ -80,7 +86,7 @@ template <typename Queue>
 Status ClientBulk::post(const Posted& posted, Queue&& queue) {
   Status result;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     result = queue();
     // Otherwise it completed at once: there was nothing to receive, or the tag is aborted.
     if (result.is_ok() && posted.bytes != 0 && queue_.has_receive(posted.tag)) {
@@ -151,7 +157,7 @@ Result<std::size_t> ClientBulk::announce_targets() {
   std::size_t count = 0;
   if (wanted_ && targets_.size() < kTargetsMax) {
     const auto found = std::find_if(posted_.begin(), posted_.end(),
-                                    [this](const Posted& each) { return each.tag == *wanted_; });
+                                    [tag = *wanted_](const Posted& each) { return each.tag == tag; });
     if (found != posted_.end()) {
       Result<bool> announced = announce_target(found, true);
       if (!announced) return announced.status();

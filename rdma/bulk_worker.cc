@@ -47,38 +47,38 @@ class WorkerBulk final : public Bulk {
     note_post();
     return result;
   }
-  Status take(BulkOp op, const BulkNote& note, std::span<const std::byte> data) override;
-  Result<std::size_t> move() override;
-  bool is_flushed() override;
-  void release_memory() override;
+  Status take(BulkOp op, const BulkNote& note, std::span<const std::byte> data) TF_REQUIRES(mutex_) override;
+  Result<std::size_t> move() TF_REQUIRES(mutex_) override;
+  bool is_flushed() TF_REQUIRES(mutex_) override;
+  void release_memory() TF_REQUIRES(mutex_) override;
 
-  Status take_source(const Source& source);
-  Status take_target(BulkOp op, const BulkNote& note);
-  Result<std::size_t> move_in();
-  Result<bool> tell_source_done();
-  std::uint64_t end_read();
-  Result<std::size_t> start_read();
-  Result<std::size_t> read_into(std::span<std::byte> target, Source& source);
-  void begin_read(Transfer read, Source& source);
-  Result<std::size_t> move_out();
-  Result<bool> tell_written();
-  Result<bool> send_abort(const BulkQueue::Outgoing& next);
-  Result<std::size_t> start_write();
-  Result<bool> write_next(const BulkQueue::Outgoing& next);
-  Result<bool> ask_for(std::uint64_t tag);
-  Result<bool> write_to(const BulkQueue::Outgoing& next, Target& target);
-  void begin_write(Transfer write, Target& target);
+  Status take_source(const Source& source) TF_REQUIRES(mutex_);
+  Status take_target(BulkOp op, const BulkNote& note) TF_REQUIRES(mutex_);
+  Result<std::size_t> move_in() TF_REQUIRES(mutex_);
+  Result<bool> tell_source_done() TF_REQUIRES(mutex_);
+  std::uint64_t end_read() TF_REQUIRES(mutex_);
+  Result<std::size_t> start_read() TF_REQUIRES(mutex_);
+  Result<std::size_t> read_into(std::span<std::byte> target, Source& source) TF_REQUIRES(mutex_);
+  void begin_read(Transfer read, Source& source) TF_REQUIRES(mutex_);
+  Result<std::size_t> move_out() TF_REQUIRES(mutex_);
+  Result<bool> tell_written() TF_REQUIRES(mutex_);
+  Result<bool> send_abort(const BulkQueue::Outgoing& next) TF_REQUIRES(mutex_);
+  Result<std::size_t> start_write() TF_REQUIRES(mutex_);
+  Result<bool> write_next(const BulkQueue::Outgoing& next) TF_REQUIRES(mutex_);
+  Result<bool> ask_for(std::uint64_t tag) TF_REQUIRES(mutex_);
+  Result<bool> write_to(const BulkQueue::Outgoing& next, Target& target) TF_REQUIRES(mutex_);
+  void begin_write(Transfer write, Target& target) TF_REQUIRES(mutex_);
   static ibv_send_wr make_request(ibv_sge& piece, const Lease& lease, const RemoteMemory& memory,
                                   std::uint64_t offset);
 
-  std::deque<Source> sources_;
-  std::unordered_map<std::uint64_t, std::deque<Target>> targets_;  // no empty queues
-  std::size_t target_count_ = 0;
-  std::unordered_set<std::uint64_t> aborted_;
-  std::deque<std::uint64_t> aborted_order_;
-  std::optional<std::uint64_t> wanted_;  // the tag last asked for
-  UnderWay reads_;
-  UnderWay writes_;  // and targets that need none
+  std::deque<Source> sources_ TF_GUARDED_BY(mutex_);
+  std::unordered_map<std::uint64_t, std::deque<Target>> targets_ TF_GUARDED_BY(mutex_);  // no empty queues
+  std::size_t target_count_ TF_GUARDED_BY(mutex_) = 0;
+  std::unordered_set<std::uint64_t> aborted_ TF_GUARDED_BY(mutex_);
+  std::deque<std::uint64_t> aborted_order_ TF_GUARDED_BY(mutex_);
+  std::optional<std::uint64_t> wanted_ TF_GUARDED_BY(mutex_);  // the tag last asked for
+  UnderWay reads_ TF_GUARDED_BY(mutex_);
+  UnderWay writes_ TF_GUARDED_BY(mutex_);  // and targets that need none
 };
 
 // --- What the peer tells ----------------------------------------------------------------------------------

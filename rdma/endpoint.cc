@@ -12,7 +12,6 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
-#include <mutex>
 #include <string>
 #include <utility>
 
@@ -20,6 +19,7 @@
 #include "rdma/handshake.h"
 #include "rdma/loss.h"
 #include "rdma/waits.h"
+#include "transport/base/mutex.h"
 #include "transport/base/spin.h"
 #include "transport/base/sticky_failure.h"
 #include "transport/net/socket.h"
@@ -115,7 +115,7 @@ class RdmaEndpoint final : public tf::Endpoint, private BulkOwner {
   std::uint32_t empty_polls_ = 0;                    // consumer's
   unsigned spun_ = 0;                                // consumer's: waits since the last sleep
   std::atomic<std::uint32_t> empty_bulk_polls_{0};   // movers'
-  std::mutex events_mutex_;                          // whoever fetches the device's events
+  Mutex events_mutex_;                               // whoever fetches the device's events
   StickyFailure failure_;
 };
 
@@ -247,8 +247,8 @@ void RdmaEndpoint::look_at_peer() {
 
 // The device's events. Ports go up and down; what that does to a queue pair shows in its requests.
 Status RdmaEndpoint::take_events() {
-  const std::unique_lock lock(events_mutex_, std::try_to_lock);
-  if (!lock.owns_lock()) return Status::ok();
+  if (!events_mutex_.try_lock()) return Status::ok();
+  const MutexLock lock(events_mutex_, std::adopt_lock);
   const Verbs& verbs = device_->verbs();
   ibv_async_event event{};
   while (verbs.get_async_event(device_->context(), &event) == 0) {

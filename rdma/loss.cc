@@ -7,11 +7,14 @@
 #include <cerrno>
 #include <cstring>
 
+#include "transport/base/mutex.h"
+
 namespace tf::rdma {
 
 Status Loss::look() {
-  const std::unique_lock lock(mutex_, std::try_to_lock);
-  if (!lock.owns_lock() || is_gone()) return Status::ok();  // the holder looks
+  if (!mutex_.try_lock()) return Status::ok();  // the holder looks
+  const MutexLock lock(mutex_, std::adopt_lock);
+  if (is_gone()) return Status::ok();
   for (;;) {
     std::byte extra{};
     const bool full = have_ == bytes_.size();
@@ -34,7 +37,7 @@ Status Loss::look() {
 }
 
 std::optional<Bye> Loss::bye() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (have_ != bytes_.size()) return std::nullopt;
   Bye bye;
   std::memcpy(&bye, bytes_.data(), sizeof bye);
@@ -42,12 +45,12 @@ std::optional<Bye> Loss::bye() const {
 }
 
 bool Loss::is_late() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return late_at_.passed();
 }
 
 void Loss::note_broken(Status reason) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (is_broken()) return;
   reason_ = std::move(reason);
   overdue_at_ = Deadline::after(patience_.socket);
@@ -55,7 +58,7 @@ void Loss::note_broken(Status reason) {
 }
 
 Status Loss::overdue() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return overdue_at_.passed() && !is_gone() ? reason_ : Status::ok();
 }
 

@@ -8,11 +8,11 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
-#include <mutex>
 #include <optional>
 
 #include "rdma/handshake.h"
 #include "transport/base/deadline.h"
+#include "transport/base/mutex.h"
 #include "transport/base/status.h"
 #include "transport/net/fd.h"
 
@@ -48,12 +48,12 @@ class Loss {
   const LossPatience patience_;
   std::atomic<bool> gone_{false};
   std::atomic<bool> broken_{false};
-  mutable std::mutex mutex_;  // guards:
-  std::array<std::byte, sizeof(Bye)> bytes_{};
-  std::size_t have_ = 0;
-  Status reason_;
-  Deadline overdue_at_ = Deadline::never();
-  Deadline late_at_ = Deadline::never();
+  mutable Mutex mutex_;
+  std::array<std::byte, sizeof(Bye)> bytes_ TF_GUARDED_BY(mutex_){};
+  std::size_t have_ TF_GUARDED_BY(mutex_) = 0;
+  Status reason_ TF_GUARDED_BY(mutex_);
+  Deadline overdue_at_ TF_GUARDED_BY(mutex_) = Deadline::never();
+  Deadline late_at_ TF_GUARDED_BY(mutex_) = Deadline::never();
 };
 
 }  // namespace tf::rdma

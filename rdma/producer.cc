@@ -11,6 +11,7 @@
 
 #include "rdma/stamp.h"
 #include "transport/base/fence.h"
+#include "transport/base/mutex.h"
 
 namespace tf::rdma {
 namespace {
@@ -106,7 +107,7 @@ Result<std::span<std::byte>> Producer::reserve_slowly(std::size_t bytes) {
 void Producer::ask() {
   refused_at_.store(signs(), std::memory_order_relaxed);  // before the question: anything later is news
   {
-    const std::lock_guard lock(ask_mutex_);
+    const MutexLock lock(ask_mutex_);
     if (asked_ == kicked_) ++asked_;
     word_at(memory_.line + offsetof(Line, waiting)).store(asked_, std::memory_order_release);
   }
@@ -117,7 +118,7 @@ void Producer::stop_asking() {
   short_of_sends_.store(false, std::memory_order_relaxed);
   if (!refused()) return;
   refused_at_.store(kNotRefused, std::memory_order_relaxed);
-  const std::lock_guard lock(ask_mutex_);
+  const MutexLock lock(ask_mutex_);
   word_at(memory_.line + offsetof(Line, waiting)).store(0, std::memory_order_release);
 }
 
@@ -333,14 +334,14 @@ Status Producer::find_cause(const char* what, ibv_wc_status otherwise) {
 
 Status Producer::find_failure() {
   if (!queues_.pair->has_failed()) return Status::ok();
-  const std::lock_guard lock(ask_mutex_);
+  const MutexLock lock(ask_mutex_);
   return find_cause("writing to the peer", IBV_WC_WR_FLUSH_ERR);
 }
 
 // A kick that brought no room answered an earlier question: asks again, since reserve_slowly() may not be
 // called before there is room.
 Status Producer::take_kicks() {
-  const std::lock_guard lock(ask_mutex_);
+  const MutexLock lock(ask_mutex_);
   std::array<ibv_wc, kKickReceives> completions;
   const int count = verbs_.poll_cq(queues_.kicks, kKickReceives, completions.data());
   if (count < 0) return {Code::kInternal, "rdma: a completion queue failed"};

@@ -7,13 +7,13 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <span>
 #include <utility>
 
 #include "rdma/queue_pair.h"
 #include "rdma/stream.h"
 #include "transport/base/deadline.h"
+#include "transport/base/mutex.h"
 #include "transport/base/status.h"
 
 namespace tf::rdma {
@@ -161,9 +161,9 @@ class Producer {
 
   std::atomic<std::uint64_t> refused_at_{kNotRefused};  // signs() when there was no room
   std::atomic<bool> short_of_sends_{false};
-  std::mutex ask_mutex_;      // guards the two below, Line::waiting and the receives
-  std::uint64_t asked_ = 0;   // the number in our last question
-  std::uint64_t kicked_ = 0;  // kicks received
+  Mutex ask_mutex_;                                     // also guards Line::waiting and the receives
+  std::uint64_t asked_ TF_GUARDED_BY(ask_mutex_) = 0;   // the number in our last question
+  std::uint64_t kicked_ TF_GUARDED_BY(ask_mutex_) = 0;  // kicks received
 };
 
 }  // namespace tf::rdma

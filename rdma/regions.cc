@@ -7,6 +7,8 @@
 #include <cstring>
 #include <utility>
 
+#include "transport/base/mutex.h"
+
 namespace tf::rdma {
 namespace {
 
@@ -34,7 +36,7 @@ Lease& Lease::operator=(Lease&& other) noexcept {
 
 void Lease::release() {
   if (own_ && linger_ != nullptr) {
-    const std::lock_guard lock(linger_->mutex_);
+    const MutexLock lock(linger_->mutex_);
     linger_->retire(std::move(own_), bytes);
   }
   own_.reset();
@@ -88,7 +90,7 @@ Result<Regions::Entered> Regions::enter_for_now(std::span<std::byte> memory, int
   Result<Entered> entered = enter(memory, access);
   if (entered) return entered;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!end_lingering(0)) return entered;
   }
   return enter(memory, access);
@@ -143,7 +145,7 @@ Regions::RememberedMap::const_iterator Regions::at_or_before(std::uintptr_t addr
 }
 
 bool Regions::find_remembered(std::span<std::byte> span, Lease& lease) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const std::uintptr_t begin = address_of(span);
   const auto found = at_or_before(begin);
   if (found == remembered_.end()) return false;
@@ -158,7 +160,7 @@ bool Regions::find_remembered(std::span<std::byte> span, Lease& lease) {
 }
 
 std::span<std::byte> Regions::host_part(std::span<std::byte> span) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const std::uintptr_t begin = address_of(span);
   for (auto next = remembered_.upper_bound(begin);
        next != remembered_.end() && next->first - begin < span.size(); ++next)
@@ -179,7 +181,7 @@ bool Regions::overlaps(std::span<std::byte> span, bool devices_only) const {
 
 void Regions::remember(std::span<std::byte> span) {
   if (span.empty()) return;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (remembered_.size() >= kRememberedMax || remembered_.contains(address_of(span))) return;
   if (overlaps(span, true)) return;
   Result<Entered> entered = enter(span, remembered_access());
@@ -194,7 +196,7 @@ Status Regions::remember_device(std::span<std::byte> span, const DeviceMemory& d
   const bool fits = ((begin | span.size() | device.offset) & kPageMask) == 0;
   if (span.empty() || begin > UINTPTR_MAX - span.size() || !fits)
     return {Code::kInvalidArgument, "rdma: device memory must be whole pages"};
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (overlaps(span, false)) return {Code::kInvalidArgument, "rdma: this memory is registered already"};
   if (remembered_.size() >= kRememberedMax)
     return {Code::kResourceExhausted, "rdma: too many pieces of registered memory"};
@@ -205,7 +207,7 @@ Status Regions::remember_device(std::span<std::byte> span, const DeviceMemory& d
 }
 
 bool Regions::reaches(std::span<const std::byte> span) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const std::uintptr_t begin = address_of(span);
   std::size_t done = 0;
   for (auto at = at_or_before(begin); done < span.size(); ++at) {
@@ -220,7 +222,7 @@ bool Regions::reaches(std::span<const std::byte> span) const {
 // Walks back from the end to the last piece that begins before the span: pieces before that end before the
 // span too, if they belong to a device.
 bool Regions::has_device(std::span<const std::byte> span) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const std::uintptr_t begin = address_of(span);
   auto next = remembered_.lower_bound(begin + span.size());
   while (next != remembered_.begin()) {
@@ -232,7 +234,7 @@ bool Regions::has_device(std::span<const std::byte> span) const {
 }
 
 void Regions::forget(std::span<std::byte> span) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = remembered_.find(address_of(span));
   if (found == remembered_.end()) return;
   Remembered& memory = found->second;
@@ -248,7 +250,7 @@ void Regions::retire(Registration region, std::size_t bytes) {
 }
 
 void Regions::end_overdue() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   end_lingering(SIZE_MAX);
 }
 

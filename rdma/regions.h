@@ -18,12 +18,12 @@
 #include <cstdint>
 #include <deque>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <span>
 
 #include "rdma/plane.h"
 #include "transport/base/deadline.h"
+#include "transport/base/mutex.h"
 
 namespace tf::rdma {
 
@@ -125,8 +125,8 @@ class Regions {
   int remembered_access() const;
   Status make_slots(Slots& slots, std::size_t place, unsigned count, std::size_t bytes, int access);
   // The part of the span before device memory begins.
-  std::span<std::byte> host_part(std::span<std::byte> span) const;
-  bool find_remembered(std::span<std::byte> span, Lease& lease);
+  std::span<std::byte> host_part(std::span<std::byte> span) const TF_EXCLUDES(mutex_);
+  bool find_remembered(std::span<std::byte> span, Lease& lease) TF_EXCLUDES(mutex_);
   static bool take_slot(Slots& slots, std::span<std::byte> span, Lease& lease);
 
   const Verbs& verbs_;
@@ -140,24 +140,23 @@ class Regions {
     bool is_paged = false;
   };
   using RememberedMap = std::map<std::uintptr_t, Remembered>;  // by begin
-  // REQUIRES for both: the lock
-  bool overlaps(std::span<std::byte> span, bool devices_only) const;
-  RememberedMap::const_iterator at_or_before(std::uintptr_t address) const;
+  bool overlaps(std::span<std::byte> span, bool devices_only) const TF_REQUIRES(mutex_);
+  RememberedMap::const_iterator at_or_before(std::uintptr_t address) const TF_REQUIRES(mutex_);
 
-  // We no longer need it. REQUIRES: the lock
-  void retire(Registration region, std::size_t bytes);
+  // We no longer need it.
+  void retire(Registration region, std::size_t bytes) TF_REQUIRES(mutex_);
   // Drops the oldest until `most_bytes` are left, and everything overdue. True: something was dropped.
-  bool end_lingering(std::size_t most_bytes);
+  bool end_lingering(std::size_t most_bytes) TF_REQUIRES(mutex_);
 
-  mutable std::mutex mutex_;
-  RememberedMap remembered_;
+  mutable Mutex mutex_;
+  RememberedMap remembered_ TF_GUARDED_BY(mutex_);
   struct Lingering {
     Registration region;
     std::size_t bytes = 0;
     Deadline until = Deadline::never();
   };
-  std::deque<Lingering> lingering_;  // oldest first
-  std::size_t lingering_bytes_ = 0;
+  std::deque<Lingering> lingering_ TF_GUARDED_BY(mutex_);  // oldest first
+  std::size_t lingering_bytes_ TF_GUARDED_BY(mutex_) = 0;
   std::atomic<bool> has_lingering_{false};
 };
 

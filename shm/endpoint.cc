@@ -14,10 +14,10 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
-#include <mutex>
 #include <utility>
 
 #include "shm/bulk.h"
+#include "transport/base/mutex.h"
 #include "transport/base/pause.h"
 #include "transport/base/spin.h"
 #include "transport/base/sticky_failure.h"
@@ -125,9 +125,9 @@ class ShmEndpoint final : public tf::Endpoint, private BulkOwner {
   std::uint32_t empty_bulk_polls_ = 0;  // mover only
   std::atomic<bool> peer_gone_{false};
   StickyFailure failure_;
-  std::mutex loss_mutex_;                   // guards the two below
-  std::uint64_t loss_taken_ = kNotBlocked;  // how far both planes had been read...
-  Clock::time_point loss_since_;            // ... since when
+  Mutex loss_mutex_;
+  std::uint64_t loss_taken_ TF_GUARDED_BY(loss_mutex_) = kNotBlocked;  // how far both planes had been read...
+  Clock::time_point loss_since_ TF_GUARDED_BY(loss_mutex_);            // ... since when
 };
 
 void ShmEndpoint::fail(Status reason) {
@@ -237,7 +237,7 @@ Status ShmEndpoint::settle_loss() {
   // counts until its handler has returned.
   const bool has_message = in_.has_record();
   if (has_message || bulk_.can_deliver()) {
-    const std::lock_guard lock(loss_mutex_);
+    const MutexLock lock(loss_mutex_);
     const std::uint64_t taken = in_.position() + bulk_.position();
     const Clock::time_point now = Clock::now();
     if (taken != loss_taken_) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "tcp/seal.h"
+#include "transport/base/mutex.h"
 
 namespace tf::tcp {
 namespace {
@@ -38,7 +39,7 @@ Status validate(const ChunkHeader& header) {
 }
 
 Result<std::size_t> BulkLane::move() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!failure_.is_ok()) return failure_;
   seen_.store(posts_.load(std::memory_order_seq_cst), std::memory_order_seq_cst);
   std::size_t moved = 0;
@@ -235,12 +236,13 @@ void BulkLane::end_locked(const Status& status) {
 }
 
 void BulkLane::fail(const Status& status) {
-  const std::unique_lock lock(mutex_, std::try_to_lock);
-  if (lock.owns_lock()) end_locked(status);
+  if (!mutex_.try_lock()) return;
+  const MutexLock lock(mutex_, std::adopt_lock);
+  end_locked(status);
 }
 
 void BulkLane::stop(const Status& status) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   end_locked(status);
 }
 

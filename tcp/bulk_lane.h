@@ -20,11 +20,11 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <vector>
 
 #include "tcp/engine.h"
+#include "transport/base/mutex.h"
 #include "transport/bulk_queue.h"
 #include "transport/endpoint.h"
 
@@ -69,8 +69,8 @@ class BulkLane {
   pollfd input() const;
   pollfd output() const;
   bool is_over() const { return over_.load(std::memory_order_acquire); }  // pairs with close_locked()
-  // Why. REQUIRES: is_over(), after which it no longer changes.
-  const Status& why() const { return failure_; }
+  // Why. REQUIRES: is_over(), after which it no longer changes; unchecked for that reason.
+  const Status& why() const TF_UNCHECKED { return failure_; }
   // Incoming bytes wait for a receive; only a post lets them move on.
   bool is_stalled() const { return stalled_.load(std::memory_order_acquire); }  // pairs with move_in()
 
@@ -81,47 +81,48 @@ class BulkLane {
   void stop(const Status& status);
 
  private:
-  Result<std::size_t> move_in();
-  Result<std::size_t> receive_header();
-  Result<std::size_t> receive_body();
-  Result<std::size_t> take_abort();
-  Result<std::size_t> move_out();
-  bool next_chunk();
-  Result<std::size_t> send_header();
-  Result<std::size_t> send_body();
-  Result<std::size_t> step_out(std::span<const std::byte> rest, bool is_body);
-  void release_sent();
-  Status stop_moving(const Status& status);
-  void close_locked(const Status& status);
-  void end_locked(const Status& status);
+  Result<std::size_t> move_in() TF_REQUIRES(mutex_);
+  Result<std::size_t> receive_header() TF_REQUIRES(mutex_);
+  Result<std::size_t> receive_body() TF_REQUIRES(mutex_);
+  Result<std::size_t> take_abort() TF_REQUIRES(mutex_);
+  Result<std::size_t> move_out() TF_REQUIRES(mutex_);
+  bool next_chunk() TF_REQUIRES(mutex_);
+  Result<std::size_t> send_header() TF_REQUIRES(mutex_);
+  Result<std::size_t> send_body() TF_REQUIRES(mutex_);
+  Result<std::size_t> step_out(std::span<const std::byte> rest, bool is_body) TF_REQUIRES(mutex_);
+  void release_sent() TF_REQUIRES(mutex_);
+  Status stop_moving(const Status& status) TF_REQUIRES(mutex_);
+  void close_locked(const Status& status) TF_REQUIRES(mutex_);
+  void end_locked(const Status& status) TF_REQUIRES(mutex_);
 
   BulkQueue queue_;
   std::atomic<std::uint64_t> posts_{0};  // seq_cst with seen_: move() or has_news() sees every post
   std::atomic<std::uint64_t> seen_{0};
 
-  std::mutex mutex_;  // everything below
-  LaneIo io_;
-  Status failure_;                 // set once, before over_
-  std::atomic<bool> over_{false};  // nothing moves any more
-  bool ended_ = false;             // and no transfer is left
+  LaneIo io_;  // moves under mutex_; says what to wait for to any thread
+  Mutex mutex_;
+  Status failure_ TF_GUARDED_BY(mutex_);      // set once, before over_
+  std::atomic<bool> over_{false};             // nothing moves any more
+  bool ended_ TF_GUARDED_BY(mutex_) = false;  // and no transfer is left
   // in
-  ChunkHeader in_;
-  std::size_t in_header_ = 0;       // bytes of it received so far
-  std::size_t in_body_ = 0;         // bytes of the chunk still to come
-  bool in_pinned_ = false;          // the engine holds a receive of in_.tag
-  std::vector<std::byte> scratch_;  // where discarded bytes go
+  ChunkHeader in_ TF_GUARDED_BY(mutex_);
+  std::size_t in_header_ TF_GUARDED_BY(mutex_) = 0;       // bytes of it received so far
+  std::size_t in_body_ TF_GUARDED_BY(mutex_) = 0;         // bytes of the chunk still to come
+  bool in_pinned_ TF_GUARDED_BY(mutex_) = false;          // the engine holds a receive of in_.tag
+  std::vector<std::byte> scratch_ TF_GUARDED_BY(mutex_);  // where discarded bytes go
   std::atomic<bool> stalled_{false};
   // out
-  ChunkHeader out_;
-  std::size_t out_header_ = sizeof(ChunkHeader);  // bytes of it sent so far
-  std::size_t out_body_ = 0;                      // bytes of the chunk still to send
-  bool out_pinned_ = false;
+  ChunkHeader out_ TF_GUARDED_BY(mutex_);
+  std::size_t out_header_ TF_GUARDED_BY(mutex_) = sizeof(ChunkHeader);  // bytes of it sent so far
+  std::size_t out_body_ TF_GUARDED_BY(mutex_) = 0;                      // bytes of the chunk still to send
+  bool out_pinned_ TF_GUARDED_BY(mutex_) = false;
   struct Segment {
     std::size_t bytes = 0;
     bool is_body = false;
   };
-  bool released_ = false;             // some memory became free during this move()
-  std::deque<Segment> unreleased_;    // sent, memory perhaps still read by the kernel; oldest first
+  bool released_ TF_GUARDED_BY(mutex_) = false;  // some memory became free during this move()
+  // Sent, memory perhaps still read by the kernel; oldest first.
+  std::deque<Segment> unreleased_ TF_GUARDED_BY(mutex_);
   std::atomic<bool> blocked_{false};  // the socket is full and there is more to send
 };
 

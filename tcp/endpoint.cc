@@ -16,12 +16,12 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <mutex>
 #include <thread>
 #include <utility>
 
 #include "tcp/bulk_lane.h"
 #include "tcp/message_lane.h"
+#include "transport/base/mutex.h"
 #include "transport/base/spin.h"
 #include "transport/net/liveness.h"
 #include "transport/net/waker.h"
@@ -121,7 +121,7 @@ class TcpEndpoint final : public Endpoint, private QueuedBulkPlane {
 
   void fail(Status reason) override {
     {
-      const std::lock_guard lock(failure_mutex_);
+      const MutexLock lock(failure_mutex_);
       if (failure_.is_ok()) failure_ = std::move(reason);
     }
     failed_.store(true, std::memory_order_seq_cst);  // pairs with failed(); before the lane's lock is tried
@@ -130,7 +130,7 @@ class TcpEndpoint final : public Endpoint, private QueuedBulkPlane {
   }
 
   Status status() const override {
-    const std::lock_guard lock(failure_mutex_);
+    const MutexLock lock(failure_mutex_);
     return failure_;
   }
 
@@ -201,14 +201,14 @@ class TcpEndpoint final : public Endpoint, private QueuedBulkPlane {
   // One lane has ended: nothing more is sent, even if there is more to read.
   Status lane_lost() const {
     if (!message_ended_.load(std::memory_order_acquire) && !bulk_lane_->is_over()) return Status::ok();
-    const std::lock_guard lock(failure_mutex_);
+    const MutexLock lock(failure_mutex_);
     if (!failure_.is_ok()) return failure_;
     // Not always a loss: the mover that found a malformed chunk may be about to tell it.
     return loss_.is_ok() ? bulk_lane_->why() : loss_;
   }
 
   void note_message_end(const Status& reason) {
-    const std::lock_guard lock(failure_mutex_);
+    const MutexLock lock(failure_mutex_);
     if (message_ended_.load(std::memory_order_relaxed)) return;
     loss_ = reason;
     loss_limit_ = Deadline::after(kLossGrace);
@@ -220,7 +220,7 @@ class TcpEndpoint final : public Endpoint, private QueuedBulkPlane {
     Status loss;
     bool late = false;
     {
-      const std::lock_guard lock(failure_mutex_);
+      const MutexLock lock(failure_mutex_);
       loss = loss_;
       late = loss_limit_.passed();
     }
@@ -247,7 +247,7 @@ class TcpEndpoint final : public Endpoint, private QueuedBulkPlane {
     }
     bool late = false;
     {
-      const std::lock_guard lock(failure_mutex_);
+      const MutexLock lock(failure_mutex_);
       if (bulk_limit_.is_never()) bulk_limit_ = Deadline::after(kBulkLossGrace);
       late = bulk_limit_.passed();
     }
@@ -281,11 +281,11 @@ class TcpEndpoint final : public Endpoint, private QueuedBulkPlane {
   SpinBudget spin_;
   std::atomic<bool> failed_{false};         // seq_cst; stored after failure_
   std::atomic<bool> message_ended_{false};  // release after loss_
-  mutable std::mutex failure_mutex_;        // guards:
-  Status failure_;
-  Status loss_;
-  Deadline loss_limit_ = Deadline::never();
-  Deadline bulk_limit_ = Deadline::never();
+  mutable Mutex failure_mutex_;
+  Status failure_ TF_GUARDED_BY(failure_mutex_);
+  Status loss_ TF_GUARDED_BY(failure_mutex_);
+  Deadline loss_limit_ TF_GUARDED_BY(failure_mutex_) = Deadline::never();
+  Deadline bulk_limit_ TF_GUARDED_BY(failure_mutex_) = Deadline::never();
 };
 
 }  // namespace

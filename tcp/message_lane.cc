@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "tcp/seal.h"
+#include "transport/base/mutex.h"
 #include "transport/frame.h"
 
 namespace tf::tcp {
@@ -100,12 +101,13 @@ void MessageLane::flush() {
 // A thread that finds the lock taken leaves its messages to the holder, which looks again after it unlocks.
 void MessageLane::send_queued() {
   while (unsent() > 0) {
-    const std::unique_lock lock(send_mutex_, std::try_to_lock);
-    if (!lock.owns_lock() || !send_some()) return;
+    if (!send_mutex_.try_lock()) return;
+    const MutexLock lock(send_mutex_, std::adopt_lock);
+    if (!send_some()) return;
   }
 }
 
-// REQUIRES: send_mutex_. Sends until nothing is left (true) or the socket is full (false).
+// Sends until nothing is left (true) or the socket is full (false).
 bool MessageLane::send_some() {
   if (broken_.load(std::memory_order_relaxed)) {
     sent_.store(published_.load(std::memory_order_acquire), std::memory_order_seq_cst);
@@ -144,7 +146,7 @@ void MessageLane::wake_sender() {
 }
 
 bool MessageLane::start_sender() {
-  const std::lock_guard lock(thread_mutex_);
+  const MutexLock lock(thread_mutex_);
   if (thread_started_.load(std::memory_order_relaxed)) return true;
   try {
     thread_ = std::thread([this] { run_sender(); });
@@ -161,7 +163,7 @@ bool MessageLane::start_sender() {
 void MessageLane::run_sender() {
   while (!stopping_.load(std::memory_order_acquire)) {
     {
-      const std::lock_guard lock(send_mutex_);
+      const MutexLock lock(send_mutex_);
       send_some();
     }
     if (blocked()) {
@@ -197,7 +199,7 @@ bool MessageLane::linger_for_more() {
 bool MessageLane::drain(Deadline deadline) {
   for (;;) {
     {
-      const std::lock_guard lock(send_mutex_);
+      const MutexLock lock(send_mutex_);
       send_some();
     }
     if (broken_.load(std::memory_order_acquire)) return false;
@@ -217,10 +219,10 @@ void MessageLane::stop() {
     thread_.join();
   }
   {
-    const std::lock_guard lock(send_mutex_);
+    const MutexLock lock(send_mutex_);
     sender_->cancel();
   }
-  const std::lock_guard lock(receive_mutex_);
+  const MutexLock lock(receive_mutex_);
   receiver_->cancel();
 }
 
@@ -233,14 +235,14 @@ bool MessageLane::look() {
            ended_.load(std::memory_order_acquire);
   };
   if (ready()) return true;
-  const std::unique_lock lock(receive_mutex_, std::try_to_lock);  // taken: that thread looks for us
-  if (!lock.owns_lock()) return ready();
+  if (!receive_mutex_.try_lock()) return ready();  // that thread looks for us
+  const MutexLock lock(receive_mutex_, std::adopt_lock);
   while (!ready() && fill_locked()) {
   }
   return ready();
 }
 
-// REQUIRES: receive_mutex_. True: bytes came.
+// True: bytes came.
 bool MessageLane::fill_locked() {
   if (!ending_.is_ok()) return false;
   if (!receiver_->busy()) {
@@ -270,7 +272,7 @@ Status MessageLane::open_header(FrameHeader& header) {
   return validate(header, kPayloadBytesMax);
 }
 
-// REQUIRES: receive_mutex_. Finds the end of the last complete frame, and checks every header on the way.
+// Finds the end of the last complete frame, and checks every header on the way.
 void MessageLane::scan_locked() {
   while (written_ - scanned_ >= kFrameHeaderBytes) {
     FrameHeader header;
@@ -295,7 +297,7 @@ bool MessageLane::at_end(Status& why) {
 }
 
 Status MessageLane::take_ending() {
-  const std::lock_guard lock(receive_mutex_);
+  const MutexLock lock(receive_mutex_);
   return ending_;
 }
 

@@ -15,11 +15,11 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <thread>
 
 #include "tcp/engine.h"
 #include "tcp/mirror_buffer.h"
+#include "transport/base/mutex.h"
 #include "transport/endpoint.h"
 #include "transport/net/waker.h"
 
@@ -66,13 +66,13 @@ class MessageLane {
 
   std::uint64_t unsent() const;
   void send_queued();
-  bool send_some();
+  bool send_some() TF_REQUIRES(send_mutex_);
   void wake_sender();
   bool start_sender();
   void run_sender();
   bool linger_for_more();
-  bool fill_locked();
-  void scan_locked();
+  bool fill_locked() TF_REQUIRES(receive_mutex_);
+  void scan_locked() TF_REQUIRES(receive_mutex_);
   static Status open_header(FrameHeader& header);
   Status take_ending();
 
@@ -91,23 +91,23 @@ class MessageLane {
   std::atomic<bool> blocked_{false};  // the socket is full
   std::atomic<bool> broken_{false};   // release after broken_status_
   Status broken_status_;
-  std::mutex send_mutex_;  // holder of the sender role
+  Mutex send_mutex_;  // holder of the sender role
   enum SenderState : std::uint32_t { kAsleep, kAwake };
   std::atomic<std::uint32_t> sender_state_{kAsleep};  // seq_cst; see run_sender()
   std::atomic<bool> stopping_{false};
   std::atomic<bool> thread_refused_{false};  // no thread to be had: publishers send; a hint
   std::atomic<bool> thread_started_{false};  // release after thread_; pairs with wake_sender()
-  std::mutex thread_mutex_;                  // guards starting the thread
+  Mutex thread_mutex_;                       // guards starting the thread
   std::thread thread_;
   net::Waker thread_waker_;  // wakes the thread from poll(2)
 
   // --- in. receive_mutex_ guards receiving and scanning; [read_, complete_) is the consumer's.
-  std::mutex receive_mutex_;
-  std::uint64_t written_ = 0;                           // guarded
-  std::uint64_t scanned_ = 0;                           // guarded: start of the first incomplete frame
-  Status ending_;                                       // guarded: why nothing follows complete_
-  alignas(64) std::atomic<std::uint64_t> complete_{0};  // release; pairs with poll() and look()
-  std::atomic<bool> ended_{false};                      // release after ending_
+  Mutex receive_mutex_;
+  std::uint64_t written_ TF_GUARDED_BY(receive_mutex_) = 0;
+  std::uint64_t scanned_ TF_GUARDED_BY(receive_mutex_) = 0;  // start of the first incomplete frame
+  Status ending_ TF_GUARDED_BY(receive_mutex_);              // why nothing follows complete_
+  alignas(64) std::atomic<std::uint64_t> complete_{0};       // release; pairs with poll() and look()
+  std::atomic<bool> ended_{false};                           // release after ending_
   std::atomic<std::uint64_t> read_{0};  // release; pairs with fill_locked(), which reuses the bytes
 };
 

@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "transport/base/mutex.h"
+
 namespace tf {
 
 Status bulk_aborted(std::uint32_t reason) {
@@ -28,7 +30,7 @@ BulkQueue::~BulkQueue() {
 // --- Users ----------------------------------------------------------------------------------------------
 
 Status BulkQueue::send(std::uint64_t tag, std::span<const std::byte> source, BulkCompletion& completion) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!failure_.is_ok()) return failure_;
   if (source.empty()) {
     completion.complete(Status::ok());
@@ -50,7 +52,7 @@ Status BulkQueue::discard(std::uint64_t tag, std::uint64_t bytes, BulkCompletion
 }
 
 Status BulkQueue::post_receive(std::uint64_t tag, Receive receive) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!failure_.is_ok()) return failure_;
   if (const auto aborted = aborted_.find(tag); aborted != aborted_.end()) {
     aborted->second.claimed = true;
@@ -69,7 +71,7 @@ Status BulkQueue::post_receive(std::uint64_t tag, Receive receive) {
 }
 
 Status BulkQueue::abort(std::uint64_t tag, std::uint32_t reason) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!failure_.is_ok()) return failure_;
   if (aborts_to_send_ >= kBulkPendingMax)
     return {Code::kResourceExhausted, "kBulkPendingMax bulk aborts are already queued"};
@@ -80,12 +82,12 @@ Status BulkQueue::abort(std::uint64_t tag, std::uint32_t reason) {
 }
 
 void BulkQueue::refuse_unasked() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   refuses_unasked_ = true;
 }
 
 void BulkQueue::keep_open(std::uint64_t tag, bool open) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (open)
     open_.insert(tag);
   else
@@ -95,7 +97,7 @@ void BulkQueue::keep_open(std::uint64_t tag, bool open) {
 // --- Outgoing -------------------------------------------------------------------------------------------
 
 std::optional<BulkQueue::Outgoing> BulkQueue::next_send() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!failure_.is_ok() || cursor_ == sends_.size()) return std::nullopt;
   const Send& send = sends_[cursor_];
   send_pinned_ = true;
@@ -106,26 +108,26 @@ std::optional<BulkQueue::Outgoing> BulkQueue::next_send() {
 }
 
 void BulkQueue::advance_send(std::size_t bytes) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   advance_locked(bytes);
   finish_locked(bytes);
   if (!failure_.is_ok()) drop_failed_sends();
 }
 
 void BulkQueue::hand_over_send(std::size_t bytes) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   advance_locked(bytes);
   if (!failure_.is_ok()) drop_failed_sends();
 }
 
 void BulkQueue::finish_send(std::size_t bytes) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   finish_locked(bytes);
   if (!failure_.is_ok()) drop_failed_sends();
 }
 
 void BulkQueue::sent_abort() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   send_pinned_ = false;
   if (cursor_ < sends_.size() && sends_[cursor_].completion == nullptr) {
     sends_.erase(sends_.begin() + static_cast<std::ptrdiff_t>(cursor_));
@@ -188,7 +190,7 @@ void BulkQueue::drop_failed_sends() {
 // --- Incoming -------------------------------------------------------------------------------------------
 
 std::optional<BulkQueue::Incoming> BulkQueue::find_receive(std::uint64_t tag) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = receives_.find(tag);
   if (!failure_.is_ok() || found == receives_.end()) return std::nullopt;
   const auto next = std::find_if(found->second.begin(), found->second.end(),
@@ -203,7 +205,7 @@ std::optional<BulkQueue::Incoming> BulkQueue::find_receive(std::uint64_t tag) {
 }
 
 Status BulkQueue::judge_early(std::uint64_t tag) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return judge_early_locked(tag);
 }
 
@@ -215,7 +217,7 @@ Status BulkQueue::judge_early_locked(std::uint64_t tag) const {
 }
 
 void BulkQueue::advance_receive(std::uint64_t tag, std::uint64_t bytes) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = receives_.find(tag);
   if (found == receives_.end()) return;
   hand_over_locked(found->second, bytes);
@@ -223,13 +225,13 @@ void BulkQueue::advance_receive(std::uint64_t tag, std::uint64_t bytes) {
 }
 
 void BulkQueue::hand_over_receive(std::uint64_t tag, std::uint64_t bytes) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = receives_.find(tag);
   if (found != receives_.end()) hand_over_locked(found->second, bytes);
 }
 
 void BulkQueue::finish_receive(std::uint64_t tag, std::uint64_t bytes) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = receives_.find(tag);
   if (found != receives_.end()) finish_locked(found, bytes);
 }
@@ -273,14 +275,14 @@ BulkQueue::Receives::iterator BulkQueue::drop_ended(Receives::iterator tag) {
 }
 
 bool BulkQueue::has_receive(std::uint64_t tag) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!failure_.is_ok()) return true;
   const auto found = receives_.find(tag);
   return found != receives_.end() && !found->second.back().wholly_handed_over();
 }
 
 Status BulkQueue::abort_receive(std::uint64_t tag, std::uint32_t reason) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!failure_.is_ok()) return failure_;
   if (!aborted_.contains(tag)) TF_RETURN_IF_ERROR(judge_early_locked(tag));
   Aborted aborted{.reason = reason};
@@ -296,8 +298,9 @@ Status BulkQueue::abort_receive(std::uint64_t tag, std::uint32_t reason) {
 Status BulkQueue::remember_abort(std::uint64_t tag, Aborted aborted) {
   if (aborted_.contains(tag)) return Status::ok();  // the first reason stays
   if (aborted_.size() >= kBulkAbortsMax) {
-    const auto claimed = std::find_if(aborted_order_.begin(), aborted_order_.end(),
-                                      [this](std::uint64_t old) { return aborted_.at(old).claimed; });
+    const auto claimed =
+        std::find_if(aborted_order_.begin(), aborted_order_.end(),
+                     [this](std::uint64_t old) TF_REQUIRES(mutex_) { return aborted_.at(old).claimed; });
     if (claimed == aborted_order_.end())
       return {Code::kResourceExhausted, "the peer aborted kBulkAbortsMax tags that nobody receives"};
     aborted_.erase(*claimed);
@@ -311,7 +314,7 @@ Status BulkQueue::remember_abort(std::uint64_t tag, Aborted aborted) {
 // --- Failure --------------------------------------------------------------------------------------------
 
 void BulkQueue::fail_all(const Status& status) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!failure_.is_ok()) return;
   failure_ = status;
   drop_failed_sends();
@@ -319,7 +322,7 @@ void BulkQueue::fail_all(const Status& status) {
 }
 
 void BulkQueue::let_go() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   for (Send& send : sends_) send.finished = send.handed_over;
   send_pinned_ = false;
   drop_failed_sends();

@@ -18,12 +18,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <unordered_map>
 #include <unordered_set>
 
+#include "transport/base/mutex.h"
 #include "transport/endpoint.h"
 
 namespace tf {
@@ -135,30 +135,31 @@ class BulkQueue {
   };
 
   Status post_receive(std::uint64_t tag, Receive receive);
-  void advance_locked(std::size_t bytes);
-  void finish_locked(std::size_t bytes);
-  void hand_over_locked(std::deque<Receive>& queue, std::uint64_t bytes);
-  void finish_locked(Receives::iterator tag, std::uint64_t bytes);
-  Receives::iterator drop_ended(Receives::iterator tag);
-  void count_sends();
-  void drop_failed_sends();
-  Status remember_abort(std::uint64_t tag, Aborted aborted);
-  Status judge_early_locked(std::uint64_t tag) const;
+  void advance_locked(std::size_t bytes) TF_REQUIRES(mutex_);
+  void finish_locked(std::size_t bytes) TF_REQUIRES(mutex_);
+  void hand_over_locked(std::deque<Receive>& queue, std::uint64_t bytes) TF_REQUIRES(mutex_);
+  void finish_locked(Receives::iterator tag, std::uint64_t bytes) TF_REQUIRES(mutex_);
+  Receives::iterator drop_ended(Receives::iterator tag) TF_REQUIRES(mutex_);
+  void count_sends() TF_REQUIRES(mutex_);
+  void drop_failed_sends() TF_REQUIRES(mutex_);
+  Status remember_abort(std::uint64_t tag, Aborted aborted) TF_REQUIRES(mutex_);
+  Status judge_early_locked(std::uint64_t tag) const TF_REQUIRES(mutex_);
 
-  mutable std::mutex mutex_;
-  Status failure_;          // sticky
-  std::deque<Send> sends_;  // oldest first; those before cursor_ are entirely handed over
-  std::size_t cursor_ = 0;
-  std::size_t aborts_to_send_ = 0;
-  bool send_pinned_ = false;                   // sends_[cursor_] is between next_send() and its advance
-  std::atomic<std::size_t> to_send_{0};        // sends_.size() - cursor_, or 0 once failed
-  std::atomic<std::size_t> send_count_{0};     // sends_.size()
-  Receives receives_;                          // no empty queues
-  std::atomic<std::size_t> receive_count_{0};  // written under the mutex
-  bool refuses_unasked_ = false;
-  std::unordered_set<std::uint64_t> open_;  // tags whose receives are posted one by one
-  std::unordered_map<std::uint64_t, Aborted> aborted_;
-  std::deque<std::uint64_t> aborted_order_;  // the keys of aborted_, oldest first
+  mutable Mutex mutex_;
+  Status failure_ TF_GUARDED_BY(mutex_);  // sticky
+  std::deque<Send> sends_
+      TF_GUARDED_BY(mutex_);  // oldest first; those before cursor_ are entirely handed over
+  std::size_t cursor_ TF_GUARDED_BY(mutex_) = 0;
+  std::size_t aborts_to_send_ TF_GUARDED_BY(mutex_) = 0;
+  bool send_pinned_ TF_GUARDED_BY(mutex_) = false;  // sends_[cursor_] is between next_send() and its advance
+  std::atomic<std::size_t> to_send_{0};             // sends_.size() - cursor_, or 0 once failed
+  std::atomic<std::size_t> send_count_{0};          // sends_.size()
+  Receives receives_ TF_GUARDED_BY(mutex_);         // no empty queues
+  std::atomic<std::size_t> receive_count_{0};       // written under the mutex
+  bool refuses_unasked_ TF_GUARDED_BY(mutex_) = false;
+  std::unordered_set<std::uint64_t> open_ TF_GUARDED_BY(mutex_);  // tags whose receives are posted one by one
+  std::unordered_map<std::uint64_t, Aborted> aborted_ TF_GUARDED_BY(mutex_);
+  std::deque<std::uint64_t> aborted_order_ TF_GUARDED_BY(mutex_);  // the keys of aborted_, oldest first
 };
 
 // A bulk plane whose users' side is a BulkQueue. Forwards every call to it, then tells the transport.

@@ -6,13 +6,12 @@
 
 #include <algorithm>
 #include <array>
-#include <condition_variable>
 #include <cstring>
 #include <deque>
-#include <mutex>
 #include <utility>
 #include <vector>
 
+#include "transport/base/mutex.h"
 #include "transport/bulk_queue.h"
 
 namespace tf {
@@ -40,7 +39,7 @@ struct Direction {
 
 struct Side {
   Direction out;
-  std::condition_variable wake;
+  CondVar wake;
   Status failure;       // sticky
   bool closed = false;  // its endpoint is gone
   BulkQueue bulk;
@@ -49,7 +48,7 @@ struct Side {
 struct Pair {
   explicit Pair(LoopbackOptions wanted) : options(wanted) {}
   const LoopbackOptions options;
-  std::mutex mutex;
+  Mutex mutex;
   std::array<Side, 2> sides;
 };
 
@@ -60,7 +59,7 @@ class LoopbackEndpoint final : public Endpoint, private QueuedBulkPlane {
 
   ~LoopbackEndpoint() override {
     {
-      const std::lock_guard lock(pair_->mutex);
+      const MutexLock lock(pair_->mutex);
       own_.closed = true;
     }
     own_.bulk.fail_all({Code::kClosed, "the endpoint was closed with this bulk transfer pending"});
@@ -73,7 +72,7 @@ class LoopbackEndpoint final : public Endpoint, private QueuedBulkPlane {
   Result<Slot> reserve(std::size_t bytes) override {
     if (bytes < kFrameHeaderBytes || bytes > capabilities_.max_message_bytes)
       return Status(Code::kInvalidArgument, "a message has 24 bytes to max_message_bytes");
-    const std::lock_guard lock(pair_->mutex);
+    const MutexLock lock(pair_->mutex);
     if (!own_.failure.is_ok()) return own_.failure;
     if (peer_.closed) return peer_lost();  // not sticky yet: the peer's messages may still be polled
     if (!has_room(bytes)) {
@@ -87,7 +86,7 @@ class LoopbackEndpoint final : public Endpoint, private QueuedBulkPlane {
 
   void publish(Slot) override {
     {
-      const std::lock_guard lock(pair_->mutex);
+      const MutexLock lock(pair_->mutex);
       own_.out.message_bytes += slot_.size();
       own_.out.messages.push_back(std::exchange(slot_, {}));
     }
@@ -117,22 +116,22 @@ class LoopbackEndpoint final : public Endpoint, private QueuedBulkPlane {
   BulkPlane& bulk() override { return *this; }
 
   Status wait(Interest interest, Deadline deadline) override {
-    std::unique_lock lock(pair_->mutex);
+    const MutexLock lock(pair_->mutex);
     for (;;) {
       note_peer_lost();
       if (!own_.failure.is_ok()) return own_.failure;
       if (can_progress(interest)) return Status::ok();
       if (deadline.passed()) return {Code::kTimeout, "nothing happened on the loopback before the deadline"};
       if (deadline.is_never())
-        own_.wake.wait(lock);
+        own_.wake.wait(pair_->mutex);
       else
-        own_.wake.wait_for(lock, deadline.remaining());
+        own_.wake.wait_for(pair_->mutex, deadline.remaining());
     }
   }
 
   void fail(Status reason) override {
     {
-      const std::lock_guard lock(pair_->mutex);
+      const MutexLock lock(pair_->mutex);
       if (own_.failure.is_ok()) own_.failure = reason;
       own_.bulk.fail_all(own_.failure);
     }
@@ -140,7 +139,7 @@ class LoopbackEndpoint final : public Endpoint, private QueuedBulkPlane {
   }
 
   Status status() const override {
-    const std::lock_guard lock(pair_->mutex);
+    const MutexLock lock(pair_->mutex);
     return own_.failure;
   }
 
@@ -157,7 +156,7 @@ class LoopbackEndpoint final : public Endpoint, private QueuedBulkPlane {
       if (step.value() == 0) break;
       received += step.value();
     }
-    const std::lock_guard lock(pair_->mutex);
+    const MutexLock lock(pair_->mutex);
     note_peer_lost();
     if (!own_.failure.is_ok() && sent + received == 0) return own_.failure;
     return sent + received;
@@ -166,24 +165,25 @@ class LoopbackEndpoint final : public Endpoint, private QueuedBulkPlane {
   // Wakes our own sleeping mover after a user posted something. The empty critical section orders the post
   // before the sleeper's look at it or after its sleep has begun.
   Status posted(Status status) override {
-    { const std::lock_guard lock(pair_->mutex); }
+    { const MutexLock lock(pair_->mutex); }
     own_.wake.notify_all();
     return status;
   }
 
-  // --- REQUIRES: pair_->mutex is held ---
   static Status peer_lost() { return {Code::kPeerLost, "the other end of the loopback was closed"}; }
-  bool has_room(std::size_t bytes) const {
+  bool has_room(std::size_t bytes) const TF_REQUIRES(pair_->mutex) {
     return own_.out.message_bytes + bytes <= std::max(pair_->options.queue_bytes, bytes);
   }
-  bool pipe_has_room() const { return own_.out.chunk_bytes < pair_->options.bulk_pipe_bytes; }
-  bool front_chunk_can_move() const {
+  bool pipe_has_room() const TF_REQUIRES(pair_->mutex) {
+    return own_.out.chunk_bytes < pair_->options.bulk_pipe_bytes;
+  }
+  bool front_chunk_can_move() const TF_REQUIRES(pair_->mutex) {
     const std::deque<Chunk>& chunks = peer_.out.chunks;
     if (chunks.empty()) return false;
     const std::uint64_t tag = chunks.front().tag;
     return chunks.front().is_abort || own_.bulk.has_receive(tag) || !own_.bulk.judge_early(tag).is_ok();
   }
-  bool can_progress(Interest interest) const {
+  bool can_progress(Interest interest) const TF_REQUIRES(pair_->mutex) {
     const auto wants = static_cast<unsigned>(interest);
     const bool messages =
         (wants & static_cast<unsigned>(Interest::kMessages)) != 0 && !peer_.out.messages.empty();
@@ -193,7 +193,7 @@ class LoopbackEndpoint final : public Endpoint, private QueuedBulkPlane {
     return messages || bulk || room;
   }
   // The peer is lost once everything it sent has been taken; payload that nobody receives does not count.
-  void note_peer_lost() {
+  void note_peer_lost() TF_REQUIRES(pair_->mutex) {
     if (!peer_.closed || !own_.failure.is_ok() || !peer_.out.messages.empty() || front_chunk_can_move())
       return;
     own_.failure = peer_lost();
@@ -203,7 +203,7 @@ class LoopbackEndpoint final : public Endpoint, private QueuedBulkPlane {
 
   // --- messages ---
   Status take_message(std::vector<std::byte>& message) {
-    const std::lock_guard lock(pair_->mutex);
+    const MutexLock lock(pair_->mutex);
     note_peer_lost();
     if (!own_.failure.is_ok()) return own_.failure;
     Direction& in = peer_.out;
@@ -229,7 +229,7 @@ class LoopbackEndpoint final : public Endpoint, private QueuedBulkPlane {
     std::size_t pushed = 0;
     while (pushed < kPollBytesMax) {
       {
-        const std::lock_guard lock(pair_->mutex);
+        const MutexLock lock(pair_->mutex);
         if (!own_.failure.is_ok() || peer_.closed || !pipe_has_room()) break;
       }
       const std::optional<BulkQueue::Outgoing> next = own_.bulk.next_send();
@@ -250,7 +250,7 @@ class LoopbackEndpoint final : public Endpoint, private QueuedBulkPlane {
 
   void push_chunk(Chunk chunk) {
     {
-      const std::lock_guard lock(pair_->mutex);
+      const MutexLock lock(pair_->mutex);
       own_.out.chunk_bytes += chunk.bytes.size();
       own_.out.chunks.push_back(std::move(chunk));
     }
@@ -261,7 +261,7 @@ class LoopbackEndpoint final : public Endpoint, private QueuedBulkPlane {
   Result<std::size_t> take_from_front_chunk() {
     Chunk* front = nullptr;
     {
-      const std::lock_guard lock(pair_->mutex);
+      const MutexLock lock(pair_->mutex);
       if (!own_.failure.is_ok() || peer_.out.chunks.empty()) return std::size_t{0};
       front = &peer_.out.chunks.front();  // deque: the sender's push_back moves no element
     }
@@ -290,7 +290,7 @@ class LoopbackEndpoint final : public Endpoint, private QueuedBulkPlane {
 
   void pop_taken(Chunk& front, std::size_t step) {
     {
-      const std::lock_guard lock(pair_->mutex);
+      const MutexLock lock(pair_->mutex);
       Direction& in = peer_.out;
       front.taken += step;
       in.chunk_bytes -= step;

@@ -17,7 +17,6 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstring>
-#include <mutex>
 #include <string>
 #include <thread>
 #include <utility>
@@ -25,6 +24,7 @@
 
 #include "transport/base/biased_mutex.h"
 #include "transport/base/fence.h"
+#include "transport/base/mutex.h"
 #include "transport/base/small_copy.h"
 #include "transport/pending_calls.h"
 
@@ -75,7 +75,7 @@ struct RequestQueue::State final : MessageSink {
   };
   struct Follower {
     const Goal& goal;
-    std::condition_variable wake;
+    CondVar wake;
   };
 
   struct Outgoing {
@@ -88,8 +88,8 @@ struct RequestQueue::State final : MessageSink {
 
   bool send_at_once(Outgoing& message);
   Status enqueue(Outgoing& message);
-  Status publish(Outgoing& message);
-  void give_turn_back();
+  Status publish(Outgoing& message) TF_REQUIRES(producer_);
+  void give_turn_back() TF_REQUIRES(producer_);
   Status wait_for_room(std::uint64_t seen_round);
   Status wait_for_room_as_driver();
 
@@ -109,7 +109,7 @@ struct RequestQueue::State final : MessageSink {
   void wait_to_move(Deadline deadline);
   void end_round(const Status& status, bool progress);
   void look_for_followers();
-  void wake_followers();
+  void wake_followers() TF_REQUIRES(mutex_);
   Status move(bool& progress);
   Status on_message(const FrameHeader& header, std::span<const std::byte> payload) override;
 
@@ -121,8 +121,8 @@ struct RequestQueue::State final : MessageSink {
   // All guarded by producer_. Of the threads whose reserve() was refused one has the turn to retry. Nobody
   // else reserves meanwhile (except the driver, inside the sink). So small messages do not overtake a large
   // one for ever, and no success makes the endpoint forget that somebody waits for room.
-  std::uint32_t next_id_ = 1;
-  bool turn_taken_ = false;
+  std::uint32_t next_id_ TF_GUARDED_BY(producer_) = 1;
+  bool turn_taken_ TF_GUARDED_BY(producer_) = false;
   std::condition_variable_any turn_free_;
 
   PendingCalls calls_;  // entered under producer_, completed by the driver
@@ -135,9 +135,9 @@ struct RequestQueue::State final : MessageSink {
   std::atomic<std::uint64_t> rounds_{0};
   std::atomic<std::uint64_t> dropped_replies_{0};
 
-  std::mutex mutex_;                  // guards the two below
-  Status failure_;                    // sticky
-  std::vector<Follower*> followers_;  // asleep, in order of arrival
+  Mutex mutex_;
+  Status failure_ TF_GUARDED_BY(mutex_);                    // sticky
+  std::vector<Follower*> followers_ TF_GUARDED_BY(mutex_);  // asleep, in order of arrival
   std::atomic<bool> failed_{false};
   std::atomic<std::size_t> follower_count_{0};  // sequentially consistent, see above
 };
@@ -149,7 +149,7 @@ bool RequestQueue::State::send_at_once(Outgoing& message) {
   const std::size_t bytes = message.head.size() + message.tail.size();
   if (message.head.size() > kMessageBytesMax || message.tail.size() > kMessageBytesMax) return false;
   message.header.payload_length = bytes;
-  const std::lock_guard<BiasedMutex> producer(producer_);
+  const MutexLock producer(producer_);
   if (turn_taken_) [[unlikely]]
     return false;
   const Slot slot = endpoint_.try_reserve(kFrameHeaderBytes + bytes);
@@ -175,9 +175,9 @@ Status RequestQueue::State::enqueue(Outgoing& message) {
   for (;;) {
     std::uint64_t seen_round = 0;
     {
-      std::unique_lock producer(producer_);
+      const MutexLock producer(producer_);
       if (!has_turn && turn_taken_ && !is_driver())
-        turn_free_.wait(producer, [this] { return !turn_taken_; });
+        turn_free_.wait(producer_, [this]() TF_REQUIRES(producer_) { return !turn_taken_; });
       // Read before reserve(): if room appears after a refusal, a later round ends, and the wait sees it.
       seen_round = rounds_.load(std::memory_order_acquire);  // pairs with end_round()
       Status status = publish(message);
@@ -188,14 +188,13 @@ Status RequestQueue::State::enqueue(Outgoing& message) {
       if (!turn_taken_) turn_taken_ = has_turn = true;
     }
     if (Status status = wait_for_room(seen_round); !status.is_ok()) {
-      const std::lock_guard<BiasedMutex> producer(producer_);
+      const MutexLock producer(producer_);
       if (has_turn) give_turn_back();
       return status;
     }
   }
 }
 
-// REQUIRES: producer_ is held.
 Status RequestQueue::State::publish(Outgoing& message) {
   Result<Slot> slot = endpoint_.reserve(kFrameHeaderBytes + message.head.size() + message.tail.size());
   if (!slot) return slot.status();
@@ -212,7 +211,6 @@ Status RequestQueue::State::publish(Outgoing& message) {
   return Status::ok();
 }
 
-// REQUIRES: producer_ is held.
 void RequestQueue::State::give_turn_back() {
   turn_taken_ = false;
   turn_free_.notify_all();
@@ -242,7 +240,7 @@ bool RequestQueue::State::reached(const Goal& goal) const {
 }
 
 Status RequestQueue::State::failure() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return failure_;
 }
 
@@ -258,7 +256,7 @@ void RequestQueue::State::give_role_back() {
   driver_.store({}, std::memory_order_relaxed);
   driving_.exchange(false, std::memory_order_seq_cst);
   if (follower_count_.load(std::memory_order_seq_cst) == 0) return;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   wake_followers();
   if (!followers_.empty()) followers_.front()->wake.notify_one();
 }
@@ -267,7 +265,7 @@ void RequestQueue::State::give_role_back() {
 void RequestQueue::State::hand_over() {
   if (follower_count_.load(std::memory_order_seq_cst) == 0 || driving_.load(std::memory_order_seq_cst))
     return;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!followers_.empty()) followers_.front()->wake.notify_one();
 }
 
@@ -296,15 +294,15 @@ Status RequestQueue::State::drive_or_follow(const Goal& goal, Deadline deadline,
 
 void RequestQueue::State::follow(const Goal& goal, Deadline deadline) {
   Follower self{.goal = goal, .wake = {}};
-  std::unique_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   followers_.push_back(&self);
   follower_count_.fetch_add(1, std::memory_order_seq_cst);
   const bool asleep = !reached(goal) && driving_.load(std::memory_order_seq_cst) &&
                       (failure_.is_ok() || goal.transfer != nullptr);
   if (asleep && deadline.is_never())
-    self.wake.wait(lock);
+    self.wake.wait(mutex_);
   else if (asleep)
-    self.wake.wait_for(lock, deadline.remaining());
+    self.wake.wait_for(mutex_, deadline.remaining());
   follower_count_.fetch_sub(1, std::memory_order_relaxed);  // too high a count only costs a look
   followers_.erase(std::find(followers_.begin(), followers_.end(), &self));
 }
@@ -338,7 +336,7 @@ void RequestQueue::State::wait_to_move(Deadline deadline) {
 void RequestQueue::State::end_round(const Status& status, bool progress) {
   const bool fine = status.is_ok() || status.code() == Code::kTimeout;
   if (!fine && !failed()) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     failure_ = status;
     failed_.store(true, std::memory_order_release);  // pairs with failed()
   }
@@ -349,11 +347,10 @@ void RequestQueue::State::end_round(const Status& status, bool progress) {
 void RequestQueue::State::look_for_followers() {
   full_fence();  // see the top of this file
   if (follower_count_.load(std::memory_order_seq_cst) == 0) return;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   wake_followers();
 }
 
-// REQUIRES: mutex_ is held.
 void RequestQueue::State::wake_followers() {
   for (Follower* follower : followers_)
     if (!failure_.is_ok() || reached(follower->goal)) follower->wake.notify_one();

@@ -26,10 +26,11 @@
 #include <utility>
 
 #include "transport/base/barriers.h"
+#include "transport/base/thread_annotations.h"
 
 namespace tf {
 
-class BiasedMutex {
+class TF_CAPABILITY BiasedMutex {
  public:
   // `barriers`: the result of register_for_barriers(). Without barriers this is an ordinary mutex.
   explicit BiasedMutex(bool barriers = register_for_barriers())
@@ -37,7 +38,8 @@ class BiasedMutex {
   BiasedMutex(const BiasedMutex&) = delete;
   BiasedMutex& operator=(const BiasedMutex&) = delete;
 
-  void lock() {
+  // Unchecked: how it holds is this class's own business.
+  void lock() TF_ACQUIRE() TF_UNCHECKED {
     const std::thread::id self = std::this_thread::get_id();
     Bias* const bias = bias_.load(std::memory_order_acquire);  // pairs with give_bias()
     if (bias != nullptr && bias->owner == self) [[likely]] {
@@ -51,7 +53,7 @@ class BiasedMutex {
     }
     lock_slowly(self);
   }
-  void unlock() {
+  void unlock() TF_RELEASE() TF_UNCHECKED {
     if (Bias* const bias = locked_by_) [[likely]]
       bias->held.store(false, std::memory_order_release);  // pairs with take_bias_away()
     else

@@ -3,9 +3,9 @@
 #pragma once
 
 #include <atomic>
-#include <mutex>
 #include <utility>
 
+#include "transport/base/mutex.h"
 #include "transport/base/status.h"
 
 namespace tf {
@@ -15,12 +15,12 @@ class StickyFailure {
   bool is_set() const { return set_.load(std::memory_order_acquire); }  // pairs with set()
   Status get() const {
     if (!is_set()) return Status::ok();
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return failure_;
   }
   // False: a failure is set already and stays. REQUIRES: !reason.is_ok()
   bool set(Status reason) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (is_set()) return false;
     failure_ = std::move(reason);
     set_.store(true, std::memory_order_release);  // pairs with is_set()
@@ -29,8 +29,8 @@ class StickyFailure {
 
  private:
   std::atomic<bool> set_{false};
-  mutable std::mutex mutex_;
-  Status failure_;
+  mutable Mutex mutex_;
+  Status failure_ TF_GUARDED_BY(mutex_);
 };
 
 }  // namespace tf

@@ -13,14 +13,13 @@
 
 #include <algorithm>
 #include <array>
-#include <condition_variable>
 #include <csignal>
-#include <mutex>
 #include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "transport/base/mutex.h"
 #include "transport/base/spin.h"
 #include "transport/shaper/incoming.h"
 #include "transport/shaper/outgoing.h"
@@ -69,7 +68,6 @@ class ShapedEndpoint final : public Endpoint, private BulkPlane, private Message
   Status status() const override;
 
  private:
-  using Lock = std::unique_lock<std::mutex>;
   Status send(std::uint64_t tag, std::span<const std::byte> source, BulkCompletion& completion) override;
   Status receive(std::uint64_t tag, std::span<std::byte> target, BulkCompletion& completion) override;
   Status discard(std::uint64_t tag, std::uint64_t bytes, BulkCompletion& completion) override;
@@ -88,24 +86,23 @@ class ShapedEndpoint final : public Endpoint, private BulkPlane, private Message
 
   // Moves what it can; drives the inner endpoint only if the role is free.
   void pump();
-  void pump_inside();  // REQUIRES: role_ is held
+  void pump_inside() TF_REQUIRES(role_);
   void settle(const Status& status);
 
-  // --- REQUIRES: mutex_ is held ---
-  Status posted(Status status);
-  void move(Time now);
-  void note_moved(std::size_t moved);
-  void carry(Time now);
-  void fail_locked(const Status& reason);
-  void changed();
-  void wake_carrier();
-  std::optional<Time> next_event(Interest interest, Time now) const;
-  bool is_ready(Interest interest, Time now);
-  bool listens() const { return sleepers_ != 0 && failure_.is_ok() && !in_.is_lost(); }
-  std::uint64_t& seen_by(Interest interest) { return seen_[static_cast<std::size_t>(interest)]; }
+  Status posted(Status status) TF_REQUIRES(mutex_);
+  void move(Time now) TF_REQUIRES(mutex_);
+  void note_moved(std::size_t moved) TF_REQUIRES(mutex_);
+  void carry(Time now) TF_REQUIRES(mutex_);
+  void fail_locked(const Status& reason) TF_REQUIRES(mutex_);
+  void changed() TF_REQUIRES(mutex_);
+  void wake_carrier() TF_REQUIRES(mutex_);
+  std::optional<Time> next_event(Interest interest, Time now) const TF_REQUIRES(mutex_);
+  bool is_ready(Interest interest, Time now) TF_REQUIRES(mutex_);
+  bool listens() const TF_REQUIRES(mutex_) { return sleepers_ != 0 && failure_.is_ok() && !in_.is_lost(); }
+  std::uint64_t& seen_by(Interest of) TF_REQUIRES(mutex_) { return seen_[static_cast<std::size_t>(of)]; }
 
-  Status look(Interest interest, Deadline deadline, Lock& lock);
-  Status sleep(Interest interest, Deadline deadline, Lock& lock);
+  Status look(Interest interest, Deadline deadline) TF_REQUIRES(mutex_);
+  Status sleep(Interest interest, Deadline deadline) TF_REQUIRES(mutex_);
   void run_carrier();
   void run_listener();
   bool start(std::thread& thread, const char* name, void (ShapedEndpoint::*body)());
@@ -117,21 +114,23 @@ class ShapedEndpoint final : public Endpoint, private BulkPlane, private Message
   Capabilities capabilities_;
   std::vector<std::byte> slot_;  // the producer's; the one message being filled
 
-  std::mutex role_;
-  mutable std::mutex mutex_;
-  Outgoing out_;
-  Incoming in_;
-  Status failure_;  // sticky
-  std::uint64_t events_ = 0;
-  std::array<std::uint64_t, 4> seen_{};  // events_ when the last wait() of each interest ended
-  std::size_t moved_ = 0;  // bytes and pieces moved by any thread, not yet reported to the mover
-  std::size_t sleepers_ = 0;
-  std::size_t spinners_ = 0;
-  bool stop_ = false;
-  Time carrier_until_ = Time::min();  // when the carrier looks next
-  std::condition_variable changed_;   // for sleepers
-  std::condition_variable carrier_wakes_;
-  std::condition_variable listener_wakes_;
+  Mutex role_;
+  mutable Mutex mutex_;
+  Outgoing out_ TF_GUARDED_BY(mutex_);
+  Incoming in_ TF_GUARDED_BY(mutex_);
+  Status failure_ TF_GUARDED_BY(mutex_);  // sticky
+  std::uint64_t events_ TF_GUARDED_BY(mutex_) = 0;
+  // events_ when the last wait() of each interest ended
+  std::array<std::uint64_t, 4> seen_ TF_GUARDED_BY(mutex_){};
+  // Bytes and pieces moved by any thread, not yet reported to the mover.
+  std::size_t moved_ TF_GUARDED_BY(mutex_) = 0;
+  std::size_t sleepers_ TF_GUARDED_BY(mutex_) = 0;
+  std::size_t spinners_ TF_GUARDED_BY(mutex_) = 0;
+  bool stop_ TF_GUARDED_BY(mutex_) = false;
+  Time carrier_until_ TF_GUARDED_BY(mutex_) = Time::min();  // when the carrier looks next
+  CondVar changed_;                                         // for sleepers
+  CondVar carrier_wakes_;
+  CondVar listener_wakes_;
   std::thread carrier_;
   std::thread listener_;
 };
@@ -164,9 +163,9 @@ Status ShapedEndpoint::start_threads() {
 // What was published before the end is delivered, as endpoint.h promises.
 void ShapedEndpoint::drain() {
   const Deadline patience = Deadline::after(kDrainPatience + rtt_);
-  Lock lock(mutex_);
-  const auto has_more = [&] { return failure_.is_ok() && !in_.is_lost() && out_.has_messages(); };
-  while (has_more() && !patience.passed() && carrier_.joinable()) {
+  UniqueLock lock(mutex_);
+  while (failure_.is_ok() && !in_.is_lost() && out_.has_messages() && !patience.passed() &&
+         carrier_.joinable()) {
     lock.unlock();
     std::this_thread::sleep_for(kRoomPause);
     lock.lock();
@@ -190,12 +189,12 @@ ShapedEndpoint::~ShapedEndpoint() {
 }
 
 Status ShapedEndpoint::status() const {
-  const Lock lock(mutex_);
+  const MutexLock lock(mutex_);
   return failure_;
 }
 
 void ShapedEndpoint::fail(Status reason) {
-  const Lock lock(mutex_);
+  const MutexLock lock(mutex_);
   fail_locked(reason);
 }
 
@@ -226,7 +225,7 @@ void ShapedEndpoint::wake_carrier() {
 Result<Slot> ShapedEndpoint::reserve(std::size_t bytes) {
   if (bytes < kFrameHeaderBytes || bytes > capabilities_.max_message_bytes)
     return Status(Code::kInvalidArgument, "a message has 24 bytes to max_message_bytes");
-  const Lock lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!failure_.is_ok()) return failure_;
   if (!out_.reserve(bytes)) return would_block();
   slot_.resize(bytes);
@@ -234,7 +233,7 @@ Result<Slot> ShapedEndpoint::reserve(std::size_t bytes) {
 }
 
 void ShapedEndpoint::publish(Slot) {
-  const Lock lock(mutex_);
+  const MutexLock lock(mutex_);
   const Time now = clock_.now();
   out_.publish(std::exchange(slot_, {}), now);
   carry(now);
@@ -242,7 +241,7 @@ void ShapedEndpoint::publish(Slot) {
 }
 
 Status ShapedEndpoint::on_message(const FrameHeader& header, std::span<const std::byte> payload) {
-  const Lock lock(mutex_);
+  const MutexLock lock(mutex_);
   in_.arrive(header, payload, clock_.now());
   return Status::ok();
 }
@@ -250,7 +249,7 @@ Status ShapedEndpoint::on_message(const FrameHeader& header, std::span<const std
 Result<std::size_t> ShapedEndpoint::poll(MessageSink& sink, std::size_t limit) {
   pump();
   std::size_t delivered = 0;
-  Lock lock(mutex_);
+  UniqueLock lock(mutex_);
   const Time now = clock_.now();
   while (delivered < limit && failure_.is_ok() && in_.has_message(now)) {
     const Incoming::Message message = in_.take();
@@ -283,28 +282,28 @@ Status ShapedEndpoint::posted(Status status) {
 
 Status ShapedEndpoint::send(std::uint64_t tag, std::span<const std::byte> source,
                             BulkCompletion& completion) {
-  const Lock lock(mutex_);
+  const MutexLock lock(mutex_);
   return posted(out_.send(tag, source, completion));
 }
 
 Status ShapedEndpoint::abort(std::uint64_t tag, std::uint32_t reason) {
-  const Lock lock(mutex_);
+  const MutexLock lock(mutex_);
   return posted(out_.abort(tag, reason));
 }
 
 Status ShapedEndpoint::receive(std::uint64_t tag, std::span<std::byte> target, BulkCompletion& completion) {
-  const Lock lock(mutex_);
+  const MutexLock lock(mutex_);
   return posted(in_.receive(tag, target, target.size(), completion));
 }
 
 Status ShapedEndpoint::discard(std::uint64_t tag, std::uint64_t bytes, BulkCompletion& completion) {
-  const Lock lock(mutex_);
+  const MutexLock lock(mutex_);
   return posted(in_.receive(tag, {}, bytes, completion));
 }
 
 Result<std::size_t> ShapedEndpoint::move_payload() {
   pump();
-  const Lock lock(mutex_);
+  const MutexLock lock(mutex_);
   if (moved_ != 0) return std::exchange(moved_, 0);
   if (Status lost = in_.loss(clock_.now()); !lost.is_ok()) fail_locked(lost);
   if (!failure_.is_ok()) return failure_;
@@ -314,8 +313,11 @@ Result<std::size_t> ShapedEndpoint::move_payload() {
 // --- Moving ---------------------------------------------------------------------------------------------
 
 void ShapedEndpoint::pump() {
-  if (std::unique_lock role(role_, std::try_to_lock); role.owns_lock()) pump_inside();
-  const Lock lock(mutex_);
+  if (role_.try_lock()) {
+    const MutexLock role(role_, std::adopt_lock);
+    pump_inside();
+  }
+  const MutexLock lock(mutex_);
   move(clock_.now());
 }
 
@@ -333,7 +335,7 @@ void ShapedEndpoint::note_moved(std::size_t moved) {
 void ShapedEndpoint::pump_inside() {
   bool room = false;
   {
-    const Lock lock(mutex_);
+    const MutexLock lock(mutex_);
     room = in_.has_room() && failure_.is_ok() && !in_.is_lost();
   }
   if (room) settle(inside_->poll(*this, kPollBatch).status());
@@ -341,7 +343,7 @@ void ShapedEndpoint::pump_inside() {
   // A transport may see the bulk plane's loss first: messages still to be delivered come before the end.
   if (!moved) settle(inside_->status());
   if (!moved || *moved == 0) return;
-  const Lock lock(mutex_);
+  const MutexLock lock(mutex_);
   in_.note_flow(clock_.now());
   note_moved(*moved);
 }
@@ -350,7 +352,7 @@ void ShapedEndpoint::pump_inside() {
 // before.
 void ShapedEndpoint::settle(const Status& status) {
   if (status.is_ok()) return;
-  const Lock lock(mutex_);
+  const MutexLock lock(mutex_);
   in_.lose(status, clock_.now());
 }
 
@@ -383,17 +385,17 @@ bool ShapedEndpoint::is_ready(Interest interest, Time now) {
 }
 
 Status ShapedEndpoint::wait(Interest interest, Deadline deadline) {
-  Lock lock(mutex_);
+  const MutexLock lock(mutex_);
   ++spinners_;
-  Status status = look(interest, deadline, lock);
+  Status status = look(interest, deadline);
   --spinners_;
-  if (status.code() == Code::kWouldBlock) status = sleep(interest, deadline, lock);
+  if (status.code() == Code::kWouldBlock) status = sleep(interest, deadline);
   seen_by(interest) = events_;
   return failure_.is_ok() ? status : failure_;
 }
 
 // Polls for a while, and as long as something is due soon. kWouldBlock: nothing came.
-Status ShapedEndpoint::look(Interest interest, Deadline deadline, Lock& lock) {
+Status ShapedEndpoint::look(Interest interest, Deadline deadline) {
   const Deadline spinning = Deadline::after(kSpin).sooner(deadline);
   const Deadline alone = Deadline::after(kSpinAlone);
   for (;;) {
@@ -402,14 +404,13 @@ Status ShapedEndpoint::look(Interest interest, Deadline deadline, Lock& lock) {
     const std::optional<Time> next = next_event(interest, now);
     const bool soon = next && *next - now < kSpin;
     if (deadline.passed() || (spinning.passed() && !soon)) return would_block();
-    lock.unlock();
+    const MutexUnlock meanwhile(mutex_);
     if (alone.passed()) std::this_thread::yield();
     pump();
-    lock.lock();
   }
 }
 
-Status ShapedEndpoint::sleep(Interest interest, Deadline deadline, Lock& lock) {
+Status ShapedEndpoint::sleep(Interest interest, Deadline deadline) {
   carrier_wakes_.notify_one();  // this thread has stopped carrying
   ++sleepers_;
   if (listens()) listener_wakes_.notify_one();
@@ -427,11 +428,11 @@ Status ShapedEndpoint::sleep(Interest interest, Deadline deadline, Lock& lock) {
     const std::optional<Time> next = next_event(interest, now);
     if (next && *next - now <= kSpin) break;  // the next wait() polls until then: sleeps end too late
     if (!next && deadline.is_never()) {
-      changed_.wait(lock);
+      changed_.wait(mutex_);
       continue;
     }
     const Time until = deadline.is_never() ? Time::max() : now + deadline.remaining();
-    changed_.wait_until(lock, next ? std::min(*next - kSpin, until) : until);
+    changed_.wait_until(mutex_, next ? std::min(*next - kSpin, until) : until);
   }
   --sleepers_;
   return status;
@@ -441,28 +442,28 @@ Status ShapedEndpoint::sleep(Interest interest, Deadline deadline, Lock& lock) {
 
 void ShapedEndpoint::run_carrier() {
   ::prctl(PR_SET_TIMERSLACK, 1UL);  // the kernel would add up to 50 us to every sleep
-  Lock lock(mutex_);
+  UniqueLock lock(mutex_);
   while (!stop_) {
     const std::optional<Time> next = in_.is_lost() ? std::nullopt : out_.next(clock_.now());
     if (!next) {
       carrier_until_ = Time::max();
-      carrier_wakes_.wait(lock);
+      carrier_wakes_.wait(mutex_);
       carrier_until_ = Time::min();
       continue;
     }
     carrier_until_ = spinners_ != 0 ? *next + kCarrierGrace : *next;
     const bool early = clock_.now() < carrier_until_ &&
-                       carrier_wakes_.wait_until(lock, carrier_until_) == std::cv_status::no_timeout;
+                       carrier_wakes_.wait_until(mutex_, carrier_until_) == std::cv_status::no_timeout;
     carrier_until_ = Time::min();
     if (!early) carry(clock_.now());
   }
 }
 
 void ShapedEndpoint::run_listener() {
-  Lock lock(mutex_);
+  UniqueLock lock(mutex_);
   while (!stop_) {
     if (!listens()) {
-      listener_wakes_.wait(lock);
+      listener_wakes_.wait(mutex_);
       continue;
     }
     // Without room for messages they stay in the inner endpoint, and must not wake it.
@@ -470,7 +471,7 @@ void ShapedEndpoint::run_listener() {
     lock.unlock();
     Status status;
     {
-      const std::lock_guard role(role_);
+      const MutexLock role(role_);
       status = inside_->wait(interest, Deadline::after(kListenMax));
       if (status.code() != Code::kTimeout) pump_inside();
     }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "transport/base/deadline.h"
+#include "transport/base/mutex.h"
 #include "transport/base/processor.h"
 
 namespace tf::worker {
@@ -25,8 +26,8 @@ void Mover::join() {
 
 void Mover::drive() {
   if (endpoint_.capabilities().steady_mover) return;
-  std::unique_lock lock(mutex_, std::try_to_lock);
-  if (!lock) return;
+  if (!mutex_.try_lock()) return;
+  const MutexLock lock(mutex_, std::adopt_lock);
   Result<std::size_t> moved = endpoint_.bulk().move_payload();
   if (!moved) life_.end(moved.status());
 }
@@ -34,7 +35,7 @@ void Mover::drive() {
 void Mover::run() {
   if (endpoint_.capabilities().steady_mover) stay_on_this_processor();
   while (!life_.ending()) {
-    std::unique_lock lock(mutex_);
+    UniqueLock lock(mutex_);
     Result<std::size_t> moved = endpoint_.bulk().move_payload();
     lock.unlock();
     if (!moved) return life_.end(moved.status());

@@ -2,9 +2,9 @@
 // Mover: the endpoint's mover role. A separate thread moves payload; the executor helps while it waits.
 #pragma once
 
-#include <mutex>
 #include <thread>
 
+#include "transport/base/mutex.h"
 #include "transport/endpoint.h"
 #include "worker/base/life.h"
 
@@ -30,7 +30,7 @@ class Mover {
 
   Endpoint& endpoint_;
   Life& life_;
-  std::mutex mutex_;  // the endpoint's mover role
+  Mutex mutex_;  // the endpoint's mover role
   std::thread thread_;
 };
 

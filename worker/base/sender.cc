@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <array>
-#include <mutex>
 #include <string>
 #include <utility>
 
+#include "transport/base/mutex.h"
 #include "transport/base/small_copy.h"
 
 namespace tf::worker {
@@ -43,7 +43,7 @@ void Sender::send(FrameHeader header, std::span<const std::byte> head, std::span
   std::array<std::byte, kFrameHeaderBytes> frame;
   write_header(header, frame.data());
 
-  const std::lock_guard<BiasedMutex> lock(mutex_);
+  const MutexLock lock(mutex_);
   if (closed_) return;
   if (outbox_.empty() && try_send(frame, head, tail)) return;
   if (outbox_.size() >= kOutboxMessagesMax) {
@@ -57,13 +57,13 @@ void Sender::send(FrameHeader header, std::span<const std::byte> head, std::span
 }
 
 void Sender::close() {
-  const std::lock_guard<BiasedMutex> lock(mutex_);
+  const MutexLock lock(mutex_);
   closed_ = true;
 }
 
 bool Sender::flush() {
   if (!backlogged()) return true;
-  const std::lock_guard<BiasedMutex> lock(mutex_);
+  const MutexLock lock(mutex_);
   while (!outbox_.empty() && try_send(outbox_.front(), {}, {})) outbox_.pop_front();
   backlogged_.store(!outbox_.empty(), std::memory_order_release);  // pairs with backlogged()
   return outbox_.empty();

@@ -38,12 +38,12 @@ class Sender {
  private:
   // False: no room.
   bool try_send(std::span<const std::byte> frame, std::span<const std::byte> head,
-                std::span<const std::byte> tail);
+                std::span<const std::byte> tail) TF_REQUIRES(mutex_);
 
   Endpoint& endpoint_;
   BiasedMutex mutex_;  // the endpoint's producer role, and the outbox
-  std::deque<std::vector<std::byte>> outbox_;
-  bool closed_ = false;
+  std::deque<std::vector<std::byte>> outbox_ TF_GUARDED_BY(mutex_);
+  bool closed_ TF_GUARDED_BY(mutex_) = false;
   std::atomic<bool> backlogged_{false};
 };
 

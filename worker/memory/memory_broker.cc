@@ -5,6 +5,8 @@
 #include <chrono>
 #include <utility>
 
+#include "transport/base/mutex.h"
+
 namespace tf::worker {
 namespace {
 
@@ -14,7 +16,7 @@ constexpr std::chrono::milliseconds kSendTime{500};  // the supervisor never blo
 
 Status MemoryBroker::ask(ChannelMessage message) {
   {
-    std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     message.number = ++number_;
     answer_.reset();
   }
@@ -45,19 +47,19 @@ Status MemoryBroker::withdraw(const net::Token& name) {
 }
 
 bool MemoryBroker::answered() {
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return answer_.has_value();
 }
 
 ChannelMessage MemoryBroker::take() {
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   ChannelMessage message = std::move(*answer_);
   answer_.reset();
   return message;
 }
 
 void MemoryBroker::deliver(ChannelMessage message) {
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (message.number == number_ && !answer_) answer_ = std::move(message);
 }
 

@@ -4,9 +4,9 @@
 #pragma once
 
 #include <cstdint>
-#include <mutex>
 #include <optional>
 
+#include "transport/base/mutex.h"
 #include "transport/base/status.h"
 #include "transport/net/attach.h"
 #include "worker/base/channel.h"
@@ -32,9 +32,9 @@ class MemoryBroker {
   Status ask(ChannelMessage message);
 
   const int channel_;
-  std::mutex mutex_;
-  std::uint64_t number_ = 0;  // of the current request
-  std::optional<ChannelMessage> answer_;
+  Mutex mutex_;
+  std::uint64_t number_ TF_GUARDED_BY(mutex_) = 0;  // of the current request
+  std::optional<ChannelMessage> answer_ TF_GUARDED_BY(mutex_);
 };
 
 }  // namespace tf::worker

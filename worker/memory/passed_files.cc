@@ -4,10 +4,12 @@
 
 #include <utility>
 
+#include "transport/base/mutex.h"
+
 namespace tf::worker {
 
 Status PassedFiles::deliver(protocol::PassedFile passed) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (waiting_.size() >= protocol::kPassedFilesMax)
     return {Code::kResourceExhausted, "the client passed too many unused files"};
   if (!waiting_.emplace(passed.number, std::move(passed.file)).second)
@@ -16,7 +18,7 @@ Status PassedFiles::deliver(protocol::PassedFile passed) {
 }
 
 net::OwnedFd PassedFiles::take(std::uint64_t number) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = waiting_.find(number);
   if (found == waiting_.end()) return {};
   net::OwnedFd file = std::move(found->second);

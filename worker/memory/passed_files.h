@@ -5,9 +5,9 @@
 
 #include <cstdint>
 #include <map>
-#include <mutex>
 
 #include "hipcore/wire/passed_file.h"
+#include "transport/base/mutex.h"
 #include "transport/base/status.h"
 #include "transport/net/fd.h"
 
@@ -21,8 +21,8 @@ class PassedFiles {
   net::OwnedFd take(std::uint64_t number);
 
  private:
-  std::mutex mutex_;
-  std::map<std::uint64_t, net::OwnedFd> waiting_;
+  Mutex mutex_;
+  std::map<std::uint64_t, net::OwnedFd> waiting_ TF_GUARDED_BY(mutex_);
 };
 
 }  // namespace tf::worker

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "hipcore/wire/gen/messages.h"
+#include "transport/base/mutex.h"
 
 namespace tf::worker {
 
@@ -12,7 +13,7 @@ void Callbacks::on_due(hipStream_t, hipError_t status, void* argument) {
   const std::unique_ptr<Due> due(static_cast<Due*>(argument));
   Shared& shared = *due->shared;
   {
-    std::lock_guard lock(shared.mutex);
+    const MutexLock lock(shared.mutex);
     if (shared.ended) return;  // the endpoint may be gone
     protocol::CallbackDueNotice notice{};
     notice.cookie = due->cookie;
@@ -22,14 +23,15 @@ void Callbacks::on_due(hipStream_t, hipError_t status, void* argument) {
     header.flags = kFlagNoReply;
     shared.sender.send(header, std::as_bytes(std::span(&notice, 1)));
   }
-  std::unique_lock lock(shared.mutex);
-  shared.changed.wait(lock, [&] { return shared.ended || shared.waiting[due->cookie]; });
+  const MutexLock lock(shared.mutex);
+  shared.changed.wait(
+      shared.mutex, [&]() TF_REQUIRES(shared.mutex) { return shared.ended || shared.waiting[due->cookie]; });
   shared.waiting.erase(due->cookie);
 }
 
 hipError_t Callbacks::enqueue(const protocol::HipTable& hip, hipStream_t stream, std::uint64_t cookie) {
   {
-    std::lock_guard lock(shared_->mutex);
+    const MutexLock lock(shared_->mutex);
     if (shared_->waiting.size() >= kCallbacksMax) return hipErrorOutOfMemory;
     if (!shared_->waiting.emplace(cookie, false).second) return hipErrorInvalidValue;
   }
@@ -39,13 +41,13 @@ hipError_t Callbacks::enqueue(const protocol::HipTable& hip, hipStream_t stream,
     due.release();  // on_due() takes it back
     return hipSuccess;
   }
-  std::lock_guard lock(shared_->mutex);
+  const MutexLock lock(shared_->mutex);
   shared_->waiting.erase(cookie);
   return error;
 }
 
 bool Callbacks::done(std::uint64_t cookie) {
-  std::lock_guard lock(shared_->mutex);
+  const MutexLock lock(shared_->mutex);
   auto found = shared_->waiting.find(cookie);
   if (found == shared_->waiting.end()) return false;
   found->second = true;
@@ -54,7 +56,7 @@ bool Callbacks::done(std::uint64_t cookie) {
 }
 
 void Callbacks::end() {
-  std::lock_guard lock(shared_->mutex);
+  const MutexLock lock(shared_->mutex);
   shared_->ended = true;
   shared_->changed.notify_all();
 }

@@ -7,13 +7,12 @@
 
 #include <hip/hip_runtime_api.h>
 
-#include <condition_variable>
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 
 #include "hipcore/wire/gen/hip_table.h"
+#include "transport/base/mutex.h"
 #include "worker/base/sender.h"
 
 namespace tf::worker {
@@ -34,10 +33,10 @@ class Callbacks {
   struct Shared {
     explicit Shared(Sender& to) : sender(to) {}
     Sender& sender;
-    std::mutex mutex;
-    std::condition_variable changed;
-    std::map<std::uint64_t, bool> waiting;  // cookie -> whether the client has run it
-    bool ended = false;
+    Mutex mutex;
+    CondVar changed;
+    std::map<std::uint64_t, bool> waiting TF_GUARDED_BY(mutex);  // cookie -> whether the client has run it
+    bool ended TF_GUARDED_BY(mutex) = false;
   };
   // What a queued callback holds on to. Owned by the runtime's queue; taken back when it is due.
   struct Due {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <exception>
-#include <mutex>
 #include <new>
 #include <system_error>
 #include <thread>
@@ -12,6 +11,7 @@
 
 #include "hipcore/wire/gen/messages.h"
 #include "hipcore/wire/rtc_program.h"
+#include "transport/base/mutex.h"
 #include "worker/base/notices.h"
 
 namespace tf::worker {
@@ -30,16 +30,19 @@ struct Compiles::Shared {
     std::vector<std::byte> bytes;
   };
 
+  // Sending never blocks, and the sender stays while the mutex is held.
+  void finish(const Job& job, hipError_t error, std::vector<std::byte> result) TF_REQUIRES(mutex);
+
   RtcFunctions rtc;
   decltype(&::hipSetDevice) set_device = nullptr;
 
-  std::mutex mutex;          // guards all that follows
-  Sender* sender = nullptr;  // null once the session ends
-  unsigned threads = 0;
-  std::deque<Job> jobs;
-  std::size_t jobs_bytes = 0;
-  std::deque<Result> results;  // oldest first
-  std::size_t results_bytes = 0;
+  Mutex mutex;
+  Sender* sender TF_GUARDED_BY(mutex) = nullptr;  // null once the session ends
+  unsigned threads TF_GUARDED_BY(mutex) = 0;
+  std::deque<Job> jobs TF_GUARDED_BY(mutex);
+  std::size_t jobs_bytes TF_GUARDED_BY(mutex) = 0;
+  std::deque<Result> results TF_GUARDED_BY(mutex);  // oldest first
+  std::size_t results_bytes TF_GUARDED_BY(mutex) = 0;
 };
 
 Compiles::Compiles(const Parts& parts)
@@ -55,7 +58,7 @@ Compiles::Compiles(const Parts& parts)
 
 Compiles::~Compiles() {
   {
-    const std::lock_guard lock(shared_->mutex);
+    const MutexLock lock(shared_->mutex);
     shared_->sender = nullptr;
     shared_->jobs.clear();
   }
@@ -67,7 +70,7 @@ Compiles::~Compiles() {
 std::size_t Compiles::held_bytes() const {
   std::size_t bytes = 0;
   for (const Program& program : programs_) bytes += program.bytes.size();
-  const std::lock_guard lock(shared_->mutex);
+  const MutexLock lock(shared_->mutex);
   return bytes + shared_->jobs_bytes;
 }
 
@@ -86,7 +89,7 @@ hipError_t Compiles::start(const FrameHeader& request, std::uint64_t program, in
   if (sent == programs_.end()) return hipErrorOutOfMemory;  // of a correct client's: it was too much
   Job job{request, program, device, std::move(sent->bytes)};
   programs_.erase(sent);
-  const std::lock_guard lock(shared_->mutex);
+  const MutexLock lock(shared_->mutex);
   if (shared_->jobs.size() >= kProgramsMax) return hipErrorOutOfMemory;
   if (shared_->threads < kCompilesAtOnce) {
     try {
@@ -122,7 +125,7 @@ hipError_t compile(const RtcFunctions& rtc, std::span<const std::byte> program,
 }  // namespace
 
 void Compiles::work(const std::shared_ptr<Shared>& shared) {
-  std::unique_lock lock(shared->mutex);
+  UniqueLock lock(shared->mutex);
   while (!shared->jobs.empty()) {
     const Job job = std::move(shared->jobs.front());
     shared->jobs.pop_front();
@@ -132,31 +135,30 @@ void Compiles::work(const std::shared_ptr<Shared>& shared) {
     if (error == hipSuccess) error = compile(shared->rtc, job.bytes, result);
     lock.lock();
     shared->jobs_bytes -= job.bytes.size();
-    finish(*shared, job, error, std::move(result));
+    shared->finish(job, error, std::move(result));
   }
   --shared->threads;
 }
 
-// With the mutex held, so that the sender stays; sending never blocks.
-void Compiles::finish(Shared& shared, const Job& job, hipError_t error, std::vector<std::byte> result) {
-  if (shared.sender == nullptr) return;
-  if (error != hipSuccess) return end_request(*shared.sender, job.request, error);
+void Compiles::Shared::finish(const Job& job, hipError_t error, std::vector<std::byte> result) {
+  if (sender == nullptr) return;
+  if (error != hipSuccess) return end_request(*sender, job.request, error);
   protocol::CompileProgramReply reply{};
   reply.bytes = result.size();
-  shared.results_bytes += result.size();
-  shared.results.push_back({job.program, std::move(result)});
-  while (shared.results.size() > kResultsMax || shared.results_bytes > kResultsBytesMax) {
-    shared.results_bytes -= shared.results.front().bytes.size();
-    shared.results.pop_front();
+  results_bytes += result.size();
+  results.push_back({job.program, std::move(result)});
+  while (results.size() > kResultsMax || results_bytes > kResultsBytesMax) {
+    results_bytes -= results.front().bytes.size();
+    results.pop_front();
   }
-  end_request(*shared.sender, job.request, hipSuccess, std::as_bytes(std::span(&reply, 1)));
+  end_request(*sender, job.request, hipSuccess, std::as_bytes(std::span(&reply, 1)));
 }
 
 void Compiles::fetch(std::uint64_t program, std::uint64_t tag) {
   sweep();
   auto sending = std::make_unique<Sending>();
   {
-    const std::lock_guard lock(shared_->mutex);
+    const MutexLock lock(shared_->mutex);
     auto& results = shared_->results;
     const auto found = std::find_if(results.begin(), results.end(), [program](const Shared::Result& entry) {
       return entry.program == program;

@@ -77,7 +77,6 @@ class Compiles {
 
   std::size_t held_bytes() const;
   static void work(const std::shared_ptr<Shared>& shared);
-  static void finish(Shared& shared, const Job& job, hipError_t error, std::vector<std::byte> result);
 
   BulkPlane& bulk_;
   SlotCopies& copies_;

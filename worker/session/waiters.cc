@@ -6,20 +6,23 @@
 #include <system_error>
 #include <utility>
 
+#include "transport/base/mutex.h"
+
 namespace tf::worker {
 
 void WaiterPool::stop() {
+  std::vector<std::thread> threads;
   {
-    std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     stopping_ = true;
+    threads.swap(threads_);
   }
   wake_.notify_all();
-  for (std::thread& thread : threads_) thread.join();
-  threads_.clear();
+  for (std::thread& thread : threads) thread.join();
 }
 
 bool WaiterPool::run(const void* object, std::function<void()> job) {
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (stopping_ || jobs_.size() >= kWaiterJobsMax) return false;
   if (idle_ <= jobs_.size() && threads_.size() < kWaiterThreadsMax) {
     try {
@@ -35,15 +38,15 @@ bool WaiterPool::run(const void* object, std::function<void()> job) {
 }
 
 bool WaiterPool::uses(const void* object) const {
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return std::find(used_.begin(), used_.end(), object) != used_.end();
 }
 
 void WaiterPool::work() {
-  std::unique_lock lock(mutex_);
+  UniqueLock lock(mutex_);
   for (;;) {
     ++idle_;
-    wake_.wait(lock, [this] { return stopping_ || !jobs_.empty(); });
+    wake_.wait(mutex_, [this]() TF_REQUIRES(mutex_) { return stopping_ || !jobs_.empty(); });
     --idle_;
     if (jobs_.empty()) return;
     Job job = std::move(jobs_.front());

@@ -5,13 +5,13 @@
 // Threads are started when all are busy, up to kWaiterThreadsMax, and live as long as the pool.
 #pragma once
 
-#include <condition_variable>
 #include <cstddef>
 #include <deque>
 #include <functional>
-#include <mutex>
 #include <thread>
 #include <vector>
+
+#include "transport/base/mutex.h"
 
 namespace tf::worker {
 
@@ -42,13 +42,13 @@ class WaiterPool {
 
   void work();
 
-  mutable std::mutex mutex_;
-  std::condition_variable wake_;
-  std::deque<Job> jobs_;
-  std::vector<const void*> used_;  // by jobs queued or running; one entry for each
-  std::vector<std::thread> threads_;
-  std::size_t idle_ = 0;
-  bool stopping_ = false;
+  mutable Mutex mutex_;
+  CondVar wake_;
+  std::deque<Job> jobs_ TF_GUARDED_BY(mutex_);
+  std::vector<const void*> used_ TF_GUARDED_BY(mutex_);  // by jobs queued or running; one entry for each
+  std::vector<std::thread> threads_ TF_GUARDED_BY(mutex_);
+  std::size_t idle_ TF_GUARDED_BY(mutex_) = 0;
+  bool stopping_ TF_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace tf::worker
