@@ -160,7 +160,7 @@ TEST_P(Remote, SigtermReachesAServedClient) {
   EXPECT_FALSE(client.synchronize().is_ok());
 }
 
-INSTANTIATE_TEST_SUITE_P(Transports, Remote, testing::Values("shm", "tcp"),
+INSTANTIATE_TEST_SUITE_P(Transports, Remote, testing::Values(TF_TEST_TRANSPORTS),  // those that work anywhere
                          [](const auto& test) { return std::string(test.param); });
 
 }  // namespace
