@@ -16,8 +16,8 @@ function(tf_transport_absent name why)
   set_property(GLOBAL PROPERTY TF_ABSENT_${name} "${why}")
 endfunction()
 
-# Says what a transport links besides our own libraries: an INTERFACE target with a flag for the linker. Whoever links our
-# archives needs it, too: tf_transport_links(tf_liburing).
+# Says what a transport links besides our own libraries: an INTERFACE target with a flag for the linker. Users of our
+# archives link it, too: tf_transport_links(tf_liburing).
 function(tf_transport_links target)
   set_property(GLOBAL APPEND PROPERTY TF_TRANSPORT_LINKS ${target})
 endfunction()
