@@ -8,6 +8,7 @@
 include(CMakePackageConfigHelpers)
 
 get_property(links GLOBAL PROPERTY TF_TRANSPORT_LINKS)
+list(REMOVE_DUPLICATES links)
 set(TF_EXPORTED tf_base tf_transport tf_net tf_transport_factory ${links})
 set(folders_of_headers transport transport/base transport/net transport/factory)
 set(TF_TRANSPORT_LIBS)  # before what they need themselves
