@@ -119,7 +119,7 @@ hipError_t hipHostGetDevicePointer(void** device_pointer, void* host_pointer, un
   static LogOnce told;
   told.line(
       "hipHostGetDevicePointer: devices reach host memory only of hipHostMalloc, and registered memory of "
-      "shared mappings, and only with a worker on this host (TF_TRANSPORT=shm) (hipErrorNotSupported)");
+      "shared mappings, and only through the worker's Unix socket (hipErrorNotSupported)");
   return note_error(hipErrorNotSupported);
 }
 
