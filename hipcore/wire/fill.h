@@ -6,7 +6,8 @@
 
 namespace tf::protocol {
 
-// The form of hipMemset without a stream: it belongs to the null stream, and the runtime may wait for it.
+// The form of hipMemset without a stream: it is work of the null stream, and done before any later request of
+// any stream.
 inline constexpr std::uint32_t kFillSynchronous = 1;
 
 }  // namespace tf::protocol

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "hipcore/wire/handle.h"
@@ -14,8 +15,9 @@
 namespace tf::worker {
 
 struct Object {
-  void* object = nullptr;   // owned by the runtime, and destroyed through it
-  std::int32_t device = 0;  // current when it was created
+  void* object = nullptr;        // owned by the runtime, and destroyed through it
+  std::int32_t device = 0;       // current when it was created
+  std::uint64_t fills_seen = 0;  // of a stream: LateFills::precede()
 };
 
 class ObjectTable {
@@ -24,6 +26,9 @@ class ObjectTable {
   bool bind(protocol::HandleKind kind, std::uint64_t raw, Object object);
   // Null if nothing is bound under exactly this handle. Valid until the next bind() or unbind().
   const Object* find(protocol::HandleKind kind, std::uint64_t raw) const;
+  Object* find(protocol::HandleKind kind, std::uint64_t raw) {
+    return const_cast<Object*>(std::as_const(*this).find(kind, raw));
+  }
   bool unbind(protocol::HandleKind kind, std::uint64_t raw, Object& object);
 
   std::size_t count(protocol::HandleKind kind) const { return kinds_[index_of(kind)].used; }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fills of every shape, each with the runtime's function for it. Executor thread.
+// Fills of every shape, each with the runtime's asynchronous function for it: the executor must not wait for
+// a stream. Executor thread.
 #include "hipcore/wire/fill.h"
 #include "worker/gen/custom.h"
 #include "worker/session/call.h"
@@ -13,37 +14,25 @@ bool is_synchronous(const FillRequest& request) { return (request.flags & protoc
 
 hipError_t fill_row(const protocol::HipTable& hip, const FillRequest& request, hipStream_t stream) {
   auto* const target = reinterpret_cast<void*>(request.target);
-  const bool wait = is_synchronous(request);
   const auto value = static_cast<int>(request.value);
-  const auto half = static_cast<unsigned short>(request.value);
   const std::size_t count = request.width / request.element_bytes;
   switch (request.element_bytes) {
-    case 1:
-      return wait ? hip.hipMemset(target, value, count) : hip.hipMemsetAsync(target, value, count, stream);
-    case 2:
-      return wait ? hip.hipMemsetD16(target, half, count)
-                  : hip.hipMemsetD16Async(target, half, count, stream);
-    default:
-      return wait ? hip.hipMemsetD32(target, value, count)
-                  : hip.hipMemsetD32Async(target, value, count, stream);
+    case 1: return hip.hipMemsetAsync(target, value, count, stream);
+    case 2: return hip.hipMemsetD16Async(target, static_cast<unsigned short>(request.value), count, stream);
+    default: return hip.hipMemsetD32Async(target, value, count, stream);
   }
 }
 
 hipError_t fill_rows(const protocol::HipTable& hip, const FillRequest& request, hipStream_t stream) {
-  auto* const target = reinterpret_cast<void*>(request.target);
-  const auto value = static_cast<int>(request.value);
-  if (is_synchronous(request))
-    return hip.hipMemset2D(target, request.pitch, value, request.width, request.height);
-  return hip.hipMemset2DAsync(target, request.pitch, value, request.width, request.height, stream);
+  return hip.hipMemset2DAsync(reinterpret_cast<void*>(request.target), request.pitch,
+                              static_cast<int>(request.value), request.width, request.height, stream);
 }
 
 hipError_t fill_slices(const protocol::HipTable& hip, const FillRequest& request, hipStream_t stream) {
   const std::size_t rows = request.slice / request.pitch;
   const hipPitchedPtr target{reinterpret_cast<void*>(request.target), request.pitch, request.width, rows};
   const hipExtent extent{request.width, request.height, request.depth};
-  const auto value = static_cast<int>(request.value);
-  return is_synchronous(request) ? hip.hipMemset3D(target, value, extent)
-                                 : hip.hipMemset3DAsync(target, value, extent, stream);
+  return hip.hipMemset3DAsync(target, static_cast<int>(request.value), extent, stream);
 }
 
 // What is wrong with the request; null: nothing, a correct client may send it.
@@ -51,9 +40,10 @@ const char* wrong_with(const FillRequest& request) {
   const std::uint32_t element = request.element_bytes;
   if ((request.flags & ~protocol::kFillSynchronous) != 0) return "Fill: an unknown flag";
   if (is_synchronous(request) && request.stream != 0) return "Fill: synchronous, and on a stream";
-  if (element != 1 && element != 2 && element != 4) return "Fill: no size of an element";
-  if (request.width % element != 0) return "Fill: half an element";
-  if (element != 1 && (request.height > 1 || request.depth > 1)) return "Fill: rows of elements";
+  if (element != 1 && element != 2 && element != 4) return "Fill: element_bytes is not 1, 2 or 4";
+  if (request.width % element != 0) return "Fill: width is not a multiple of element_bytes";
+  if (element != 1 && (request.height > 1 || request.depth > 1))
+    return "Fill: more than one row needs element_bytes 1";
   return nullptr;
 }
 
@@ -71,10 +61,14 @@ hipError_t fill_shape(const protocol::HipTable& hip, const FillRequest& request,
 void fill(Call& call, const FillRequest& request) {
   if (const char* wrong = wrong_with(request)) return static_cast<void>(call.reject(wrong));
   if (!call.use_device()) return;
+  SessionState& session = call.session();
+  const bool owned = session.addresses.holds_box(request.target, request.pitch, request.slice, request.width,
+                                                 request.height, request.depth);
   void* stream = nullptr;
-  if (!call.lookup(protocol::HandleKind::kStream, request.stream, stream)) return;
-  const bool owned = call.session().addresses.holds_box(request.target, request.pitch, request.slice,
-                                                        request.width, request.height, request.depth);
+  if (is_synchronous(request))
+    session.late_fills.begin();
+  else if (!call.lookup(protocol::HandleKind::kStream, request.stream, stream))
+    return;
   if (!owned) return call.finish(hipErrorInvalidValue);
   call.finish(fill_shape(call.hip(), request, static_cast<hipStream_t>(stream)), request.stream);
 }

@@ -34,17 +34,24 @@ bool Call::owns(std::uint64_t address, std::uint64_t bytes) {
 }
 
 bool Call::lookup(protocol::HandleKind kind, std::uint64_t raw, void*& object) {
-  // The null stream has two names. A thread's stream (2) is a handle of the client.
-  if (kind == protocol::HandleKind::kStream && raw <= 1) {
-    object = nullptr;
-    return true;
-  }
+  if (kind == protocol::HandleKind::kStream) return lookup_stream(raw, object);
   const Object* found = session_.objects.find(kind, raw);
   if (found == nullptr) {
     finish(hipErrorInvalidHandle);
     return false;
   }
   object = found->object;
+  return true;
+}
+
+bool Call::lookup_stream(std::uint64_t raw, void*& object) {
+  hipStream_t stream = nullptr;
+  int device = 0;
+  if (!session_.streams.find(raw, stream, device)) {
+    finish(hipErrorInvalidHandle);
+    return false;
+  }
+  object = stream;
   return true;
 }
 

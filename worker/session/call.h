@@ -69,6 +69,7 @@ class Call {
 
  private:
   bool wrong_size(std::size_t expected);
+  bool lookup_stream(std::uint64_t raw, void*& object);
 
   SessionState& session_;
   FrameHeader header_;

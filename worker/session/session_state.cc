@@ -23,7 +23,8 @@ SessionState::SessionState(SessionSetup setup, Life& session_life)
         send_fault_of_work(sender, known, error, streams.name_of(stream));
       }),
       device(hip, own_calls, setup.snapshot),
-      streams(hip, own_calls, objects, device, life),
+      late_fills(hip, own_calls, device, life),
+      streams(hip, own_calls, objects, late_fills, device, life),
       host_reach(setup.snapshot, addresses),
       quota(setup.snapshot),
       foreign_quota(setup.snapshot),

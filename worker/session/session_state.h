@@ -18,8 +18,8 @@
 #include "worker/base/optional_functions.h"
 #include "worker/base/own_calls.h"
 #include "worker/base/sender.h"
-#include "worker/copy/slot_copies.h"
 #include "worker/copy/direct_copies.h"
+#include "worker/copy/slot_copies.h"
 #include "worker/memory/device_regions.h"
 #include "worker/memory/host_parts.h"
 #include "worker/memory/host_reach.h"
@@ -32,6 +32,7 @@
 #include "worker/session/callbacks.h"
 #include "worker/session/compiles.h"
 #include "worker/session/graphs.h"
+#include "worker/session/late_fills.h"
 #include "worker/session/modules.h"
 #include "worker/session/short_waits.h"
 #include "worker/session/streams.h"
@@ -66,6 +67,7 @@ struct SessionState {
   OwnCalls own_calls;
   CurrentDevice device;
   ObjectTable objects;
+  LateFills late_fills;
   Streams streams;
   AddressMap addresses;
   HostReach host_reach;

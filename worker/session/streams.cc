@@ -6,16 +6,19 @@ namespace tf::worker {
 
 using protocol::HandleKind;
 
-bool Streams::find(std::uint64_t raw, hipStream_t& stream, int& device) const {
+bool Streams::find(std::uint64_t raw, hipStream_t& stream, int& device) {
   if (raw <= 1) {
     stream = nullptr;
     device = device_.get();
+    if (device < 0) return false;
+    late_fills_.precede_null();
     return true;
   }
-  const Object* object = objects_.find(HandleKind::kStream, raw);
+  Object* const object = objects_.find(HandleKind::kStream, raw);
   if (object == nullptr) return false;
   stream = static_cast<hipStream_t>(object->object);
   device = object->device;
+  late_fills_.precede(stream, device, object->fills_seen);
   return true;
 }
 

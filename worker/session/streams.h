@@ -14,6 +14,7 @@
 #include "worker/base/life.h"
 #include "worker/base/object_table.h"
 #include "worker/base/own_calls.h"
+#include "worker/session/late_fills.h"
 
 namespace tf::worker {
 
@@ -22,14 +23,20 @@ inline constexpr std::size_t kFinishingStreamsMax = 1024;  // destroyed by the c
 class Streams {
  public:
   // All outlive it. `objects` holds the streams that the client can name.
-  Streams(const protocol::HipTable& hip, OwnCalls& own_calls, const ObjectTable& objects,
+  Streams(const protocol::HipTable& hip, OwnCalls& own_calls, ObjectTable& objects, LateFills& late_fills,
           CurrentDevice& device, Life& life)
-      : hip_(hip), own_calls_(own_calls), objects_(objects), device_(device), life_(life) {}
+      : hip_(hip),
+        own_calls_(own_calls),
+        objects_(objects),
+        late_fills_(late_fills),
+        device_(device),
+        life_(life) {}
   Streams(const Streams&) = delete;
   Streams& operator=(const Streams&) = delete;
 
-  // Client's stream handle -> runtime stream and its device. False: unknown. 0 and 1 are the null stream.
-  bool find(std::uint64_t raw, hipStream_t& stream, int& device) const;
+  // Client's stream handle -> runtime stream and its device. False: unknown. 0 and 1 are the null stream of
+  // the current device. What the stream gets from now on follows the fills without a stream so far.
+  bool find(std::uint64_t raw, hipStream_t& stream, int& device);
   // The client's handle; 0 for the null stream and for destroyed ones.
   std::uint64_t name_of(hipStream_t stream) const;
 
@@ -59,7 +66,8 @@ class Streams {
 
   const protocol::HipTable& hip_;
   OwnCalls& own_calls_;
-  const ObjectTable& objects_;
+  ObjectTable& objects_;
+  LateFills& late_fills_;
   CurrentDevice& device_;
   Life& life_;
   std::vector<Finishing> finishing_;

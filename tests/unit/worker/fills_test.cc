@@ -144,6 +144,19 @@ TEST_F(Fills, ForeignMemoryIsLeftAlone) {
   EXPECT_EQ(rig_.call(stranger), hipErrorInvalidHandle);
 }
 
+// The null stream waits for a host function.
+TEST_F(Fills, OneThatCannotStartHoldsUpNoRequest) {
+  rig_.post(protocol::HostCallbackRequest{0, 7});
+  ASSERT_EQ(rig_.callback_due(), 7u);
+  protocol::FillRequest fill = at(0, 1, 'x');
+  fill.flags = protocol::kFillSynchronous;
+  rig_.post(fill);
+  EXPECT_EQ(rig_.call(protocol::ProbeModuleRequest{}), hipSuccess);
+  EXPECT_EQ(rig_.call(protocol::QueryStreamRequest{0}), hipErrorNotReady);
+  rig_.callback_done(7);
+  EXPECT_EQ(bytes(2), "x.");
+}
+
 TEST_F(Fills, FlagsAreKnown) {
   protocol::FillRequest fill = at(0, 1, 'x');
   fill.flags = 2;
@@ -160,13 +173,13 @@ TEST_F(Fills, OnlyTheNullStreamIsWaitedFor) {
 TEST_F(Fills, ElementsHaveASize) {
   protocol::FillRequest fill = at(0, 3, 'x');
   fill.element_bytes = 3;
-  refused(fill, "size of an element");
+  refused(fill, "element_bytes is not 1, 2 or 4");
 }
 
 TEST_F(Fills, ElementsAreWhole) {
   protocol::FillRequest fill = at(0, 3, 'x');
   fill.element_bytes = 2;
-  refused(fill, "half an element");
+  refused(fill, "width is not a multiple of element_bytes");
 }
 
 TEST_F(Fills, RowsAreOfBytes) {
@@ -174,7 +187,7 @@ TEST_F(Fills, RowsAreOfBytes) {
   fill.element_bytes = 4;
   fill.pitch = 4;
   fill.height = 2;
-  refused(fill, "rows of elements");
+  refused(fill, "more than one row needs element_bytes 1");
 }
 
 }  // namespace
