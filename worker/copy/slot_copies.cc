@@ -54,6 +54,15 @@ StagingSlots::Slot* SlotCopies::acquire(std::size_t bytes, hipError_t& error) {
   return slot;
 }
 
+hipError_t SlotCopies::finish(StreamRef stream) {
+  hipError_t error = hipErrorNotReady;
+  life_.wait_until([&] {
+    error = hip_.hipStreamQuery(stream.stream);
+    return error != hipErrorNotReady;
+  });
+  return error;
+}
+
 // Slice by slice: the three-dimensional call requires slices that are whole numbers of rows apart.
 hipError_t SlotCopies::copy_in_stream(const Box& box, hipMemcpyKind kind, StreamRef stream) {
   if (box.is_empty()) return hipSuccess;
@@ -83,7 +92,7 @@ hipError_t SlotCopies::land(const Incoming& incoming, StreamRef stream, hipError
   if (error == hipSuccess) {
     error = copy_in_stream(piece, hipMemcpyHostToDevice, stream);
     if (error != hipSuccess && piece.depth > 1)  // some slices may be in flight
-      own_calls_.pass_on(hip_.hipStreamSynchronize(stream.stream), stream.stream, stream.device);
+      own_calls_.pass_on(finish(stream), stream.stream, stream.device);
   }
   if (error == hipSuccess && own_calls_.keep(staging_.record(slot, stream.stream, stream.device),
                                              stream.stream, stream.device) == hipSuccess) {
@@ -91,7 +100,8 @@ hipError_t SlotCopies::land(const Incoming& incoming, StreamRef stream, hipError
     return hipSuccess;
   }
   // Without an event the slot is only free for certain when everything is done.
-  if (error == hipSuccess) error = hip_.hipStreamSynchronize(stream.stream);
+  if (error == hipSuccess) error = finish(stream);
+  if (life_.ending()) return hipErrorUnknown;  // slot stays out
   staging_.release(slot);
   return error;
 }
@@ -156,8 +166,8 @@ hipError_t SlotCopies::from_device(const Box& box, StreamRef stream, std::uint64
     error = copy_in_stream(*piece, hipMemcpyDeviceToHost, stream);
     if (error == hipSuccess) error = staging_.record(slot, stream.stream, stream.device);
     if (error != hipSuccess) {
-      own_calls_.pass_on(hip_.hipStreamSynchronize(stream.stream), stream.stream, stream.device);
-      staging_.release(slot);
+      own_calls_.pass_on(finish(stream), stream.stream, stream.device);
+      if (!life_.ending()) staging_.release(slot);
       break;
     }
     outgoing_.push_back({slot, piece->bytes(), tag, false, false});

@@ -82,6 +82,8 @@ class SlotCopies {
     Box piece;
   };
 
+  // Waits until the stream's work is done. Returns its failure; hipErrorNotReady: the session ends instead.
+  hipError_t finish(StreamRef stream);
   StagingSlots::Slot* acquire(std::size_t bytes, hipError_t& error);
   hipError_t land(const Incoming& incoming, StreamRef stream, hipError_t so_far);
   bool advance(Outgoing& job);

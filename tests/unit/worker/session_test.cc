@@ -170,6 +170,37 @@ TEST(Session, ACallbackBehindBlockedCopiesIsAnswered) {
   EXPECT_TRUE(rig.faults().empty());
 }
 
+hipStream_t stream_without_events = nullptr;
+
+// The slot of a copy that no event marks is free when the whole stream is done.
+TEST(Session, AWaitForAStreamLetsOtherPayloadMove) {
+  static decltype(protocol::HipTable::hipEventRecord) record;
+  SessionRig rig;
+  const std::uint64_t held = rig.add_stream();
+  const std::uint64_t other = rig.add_stream();
+  const auto* const object = rig.session().objects.find(protocol::HandleKind::kStream, held);
+  stream_without_events = static_cast<hipStream_t>(object->object);
+  record = rig.hip().hipEventRecord;
+  rig.hip().hipEventRecord = [](hipEvent_t event, hipStream_t stream) {
+    return stream == stream_without_events ? hipErrorNotSupported : record(event, stream);
+  };
+  rig.start();
+  const std::uint64_t memory = rig.lease(kMiB);
+  for (const std::uint64_t cookie : {1, 2}) {
+    rig.post(protocol::HostCallbackRequest{cookie == 1 ? held : other, cookie});
+    ASSERT_EQ(rig.callback_due(), cookie);
+  }
+  std::vector<std::byte> back(4096);
+  BulkCompletion received;
+  ASSERT_TRUE(rig.bulk().receive(1, back, received).is_ok());
+  rig.post(protocol::CopyFromDeviceRequest{memory, back.size(), other, 1});
+  copy_inline(rig, memory + 4096, pattern(64, 3), held);
+  rig.callback_done(2);
+  EXPECT_TRUE(rig.await(received).is_ok());
+  rig.callback_done(1);
+  EXPECT_EQ(rig.synchronize(held), hipSuccess);
+}
+
 TEST(Session, WaitingRequestsDoNotHoldUpOthers) {
   SessionRig rig;
   const std::uint64_t held = rig.add_stream();
