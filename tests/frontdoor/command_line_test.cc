@@ -69,6 +69,37 @@ TEST(CommandLine, AMissingValueIsNotTheNextWord) {
     EXPECT_EQ(remote(words).status.message(), "--worker needs a value: ADDRESS");
 }
 
+TEST(CommandLine, AFlagTakesNoValueNotEvenAnEmptyOne) {
+  EXPECT_EQ(remote({"run", "--local=", "app"}).status.message(), "--local takes no value");
+  EXPECT_EQ(remote({"run", "--local=1", "app"}).status.message(), "--local takes no value");
+  EXPECT_EQ(worker({"--quiet="}).status.message(), "--quiet takes no value");
+  EXPECT_FALSE(remote({"run", "-l=", "app"}).status);
+  EXPECT_EQ(remote({"run", "--local", "--worker=", "app"}).status.message(),
+            "--worker needs a value: ADDRESS");
+}
+
+TEST(CommandLine, AValueIsTakenAsItStands) {
+  const auto stats = [](std::string_view word) {
+    return remote({"run", word, "app"}).line.text(run::kStats);
+  };
+  EXPECT_EQ(stats("--stats==f"), "=f");
+  EXPECT_EQ(stats("--stats={}"), "{}");
+  EXPECT_EQ(stats("--stats=[a,b]"), "[a,b]");
+  EXPECT_EQ(stats("--stats=--stats=f"), "--stats=f");
+  EXPECT_EQ(stats("--stats=\"f\""), "\"f\"");
+  for (const std::string_view value : {"{}", "[a,b]", "=h", "'h'", "%%"}) {
+    EXPECT_EQ(remote({"run", "--worker", value, "app"}).line.text(run::kWorker), value);
+    EXPECT_EQ(remote({"run", "-w", value, "app"}).line.text(run::kWorker), value);
+  }
+  EXPECT_EQ(remote({"run", "-w=h", "app"}).line.text(run::kWorker), "h");
+  EXPECT_EQ(remote({"run", "-wh=", "app"}).line.text(run::kWorker), "h=");
+}
+
+TEST(CommandLine, NothingStandsBetweenAProgramAndItsCommand) {
+  const std::string message = remote({"--", "run", "app"}).status.message();
+  EXPECT_TRUE(message.starts_with("there is no command \"--\"; expected ")) << message;
+}
+
 TEST(CommandLine, HelpAndVersionComeFirst) {
   EXPECT_TRUE(remote({"--help"}).line.wants_help());
   EXPECT_TRUE(remote({"run", "-h", "--nosuch"}).line.wants_help());
@@ -117,9 +148,9 @@ TEST(CommandLine, WhatIsMostAlike) {
 }
 
 TEST(CommandLine, AnythingAtAllIsAnswered) {
-  const std::string_view pieces[] = {
-      "-",   "--",       "---", "--=", "-=",    "--worker=", "-w",  "\xff",  "",
-      "run", "--stats=", "-t",  ",",   "--rtt", "bench",     "-h=", "--port"};
+  const std::string_view pieces[] = {"-",     "--",  "---",    "--=",      "-=",       "--worker=", "-w",
+                                     "\xff",  "",    "run",    "--stats=", "-t",       ",",         "--rtt",
+                                     "bench", "-h=", "--port", "{}",       "--local=", "--stats={}"};
   for (const std::string_view a : pieces)
     for (const std::string_view b : pieces)
       for (const std::string_view c : pieces) {

@@ -95,8 +95,7 @@ Status take(const Option& option, std::string_view value, std::vector<std::strin
     values.emplace_back();
     return Status::ok();
   }
-  if (value.starts_with('=')) value.remove_prefix(1);  // CLI11 keeps that of -n=VALUE
-  for (;;) {                                           // CLI11's delimiter() would drop empty values
+  for (;;) {  // CLI11's delimiter() would drop empty values
     const std::size_t comma = option.list ? value.find(',') : std::string_view::npos;
     const std::string_view one = value.substr(0, comma);
     if (one.empty()) return wrong(name + " needs a value: " + std::string(option.value));
@@ -130,11 +129,13 @@ Status check_needed(const Command& command, const auto& given) {
   return Status::ok();
 }
 
-// Refuses an unknown option where CLI11 leaves it, at the end of `left`. Removes a "--" there.
-Status check_first(const Command& command, bool is_program, std::vector<std::string>& left) {
+// Refuses an unknown option where CLI11 leaves it, at the end of `left`. Removes a "--" there, but not where
+// a command is to follow.
+Status check_first(const Program& program, const Command& command, std::vector<std::string>& left) {
   if (left.empty() || left.back() == "-" || !left.back().starts_with('-')) return Status::ok();
+  const bool is_program = &command == &program.own;
   if (left.back() == "--") {
-    left.pop_back();
+    if (!is_program || program.commands.empty()) left.pop_back();
     return Status::ok();
   }
   std::vector<std::string_view> names{"--help"};
@@ -143,6 +144,21 @@ Status check_first(const Command& command, bool is_program, std::vector<std::str
   const std::string_view word = left.back();
   const std::string_view name = word.substr(0, word.starts_with("--") ? word.find('=') : 2);
   return wrong("unknown option " + shown(name) + did_you_mean(name, names));
+}
+
+// The value as it was typed. CLI11 calls back when it has taken the option's last word: `left` of `words`,
+// both from the end, are still to come. `value`: what CLI11 makes of it. It reads "--name={}" as no value,
+// takes the next word where "--name=" has none, and keeps the "=" of "-n=VALUE".
+Result<std::string_view> value_of(const Option& option, std::span<const std::string> words, std::size_t left,
+                                  std::string_view value) {
+  const std::string joined = std::string(option.name) + "=";
+  const std::string_view last = left < words.size() ? std::string_view(words[left]) : std::string_view();
+  if (last.starts_with(joined)) {
+    if (option.value.empty()) return wrong(std::string(option.name) + " takes no value");
+    return last.substr(joined.size());
+  }
+  if (left + 1 < words.size() && words[left + 1] == joined) return std::string_view();
+  return last.starts_with('-') && value.starts_with('=') ? value.substr(1) : value;
 }
 
 }  // namespace
@@ -159,10 +175,8 @@ Status CommandLine::read_options(std::vector<std::string>& left) {
   if (is_program) app.set_version_flag("--version")->trigger_on_parse();
   for (const Option& option : command_->options) {
     const auto met = [&](const CLI::results_t& values) {
-      // CLI11 2.1 takes the next word where "--name=" has no value.
-      const std::size_t before = left.size() + 1;
-      const bool missing = before < words.size() && words[before] == std::string(option.name) + "=";
-      status = take(option, missing ? std::string_view() : values.front(), given_[option.name]);
+      const Result<std::string_view> value = value_of(option, words, left.size(), values.front());
+      status = value ? take(option, value.value(), given_[option.name]) : value.status();
       return status.is_ok();
     };
     const std::string letter = option.letter == '\0' ? "" : std::string{'-', option.letter, ','};
@@ -180,7 +194,7 @@ Status CommandLine::read_options(std::vector<std::string>& left) {
   } catch (const CLI::ParseError& error) {
     return status.is_ok() ? wrong(error.what()) : status;
   }
-  return help_ || version_ ? Status::ok() : check_first(*command_, is_program, left);
+  return help_ || version_ ? Status::ok() : check_first(program_, *command_, left);
 }
 
 Status CommandLine::choose(std::vector<std::string>& left) {
