@@ -173,6 +173,7 @@ concept BackendOfEvents = requires(hipEvent_t handle, unsigned flags, const type
   // Identifies it in captures, until it is destroyed.
   { B::reference(event) } -> std::same_as<std::uint64_t>;
   { B::create_event(handle, flags) } -> std::same_as<hipError_t>;
+  // Any handle but null.
   { B::destroy_event(handle) } -> std::same_as<hipError_t>;
   // Called before an event is recorded, or its recording captured.
   { B::check_record(event, stream) } -> std::same_as<hipError_t>;

@@ -30,9 +30,9 @@ hipError_t record(hipEvent_t handle, hipStream_t stream_handle) {
 
 // The recording stays in its stream; only the handle goes away.
 hipError_t destroy(hipEvent_t handle) {
-  const Event event = Backend::find_event(handle);
-  if (!event) return hipErrorInvalidHandle;
-  if (graph::Library* const library = capturing()) library->forget_event(Backend::reference(event));
+  if (!handle) return hipErrorInvalidHandle;
+  if (graph::Library* const library = capturing()) [[unlikely]]
+    if (const Event event = Backend::find_event(handle)) library->forget_event(Backend::reference(event));
   return Backend::destroy_event(handle);
 }
 
