@@ -231,5 +231,60 @@ TEST(Capture, ThreadMode) {
   EXPECT_EQ(hipThreadExchangeStreamCaptureMode(nullptr), hipErrorInvalidValue);
 }
 
+// One row of one slice is a line, in whatever form the program says it.
+TEST(Capture, ACopyIsALineByItsShape) {
+  DeviceBuffer source(4096);
+  DeviceBuffer target(4096);
+  TestStream stream;
+  const auto type_of = [&](auto&& copy) {
+    begin_capture(stream);
+    EXPECT_EQ(copy(), hipSuccess);
+    const TestGraph graph(stream);
+    hipGraphNodeType type = hipGraphNodeTypeEmpty;
+    EXPECT_EQ(graph.nodes().size(), 1u);
+    EXPECT_EQ(hipGraphNodeGetType(graph.nodes().at(0), &type), hipSuccess);
+    return type;
+  };
+  EXPECT_EQ(type_of([&] {
+              return hipMemcpyAsync(target.get(), source.get(), 64, hipMemcpyDeviceToDevice, stream);
+            }),
+            hipGraphNodeTypeMemcpy1D);
+  for (const unsigned rows : {1u, 2u}) {
+    const hipGraphNodeType wanted = rows == 1 ? hipGraphNodeTypeMemcpy1D : hipGraphNodeTypeMemcpy;
+    EXPECT_EQ(type_of([&] {
+                return hipMemcpy2DAsync(target.get(), 80, source.get(), 96, 64, rows, hipMemcpyDeviceToDevice,
+                                        stream);
+              }),
+              wanted);
+    hip_Memcpy2D plain = {};
+    plain.srcMemoryType = plain.dstMemoryType = hipMemoryTypeDevice;
+    plain.srcDevice = source.get();
+    plain.dstDevice = target.get();
+    plain.srcPitch = plain.dstPitch = 96;
+    plain.WidthInBytes = 64;
+    plain.Height = rows;
+    EXPECT_EQ(type_of([&] { return hipMemcpyParam2DAsync(&plain, stream); }), wanted);
+    for (const unsigned slices : {1u, 2u}) {
+      const hipGraphNodeType type = slices == 1 ? wanted : hipGraphNodeTypeMemcpy;
+      hipMemcpy3DParms box = {};
+      box.srcPtr = make_hipPitchedPtr(source.get(), 96, 96, 4);
+      box.dstPtr = make_hipPitchedPtr(target.get(), 96, 96, 4);
+      box.extent = make_hipExtent(64, rows, slices);
+      box.kind = hipMemcpyDeviceToDevice;
+      EXPECT_EQ(type_of([&] { return hipMemcpy3DAsync(&box, stream); }), type);
+      HIP_MEMCPY3D driver = {};
+      driver.srcMemoryType = driver.dstMemoryType = hipMemoryTypeDevice;
+      driver.srcDevice = source.get();
+      driver.dstDevice = target.get();
+      driver.srcPitch = driver.dstPitch = 96;
+      driver.srcHeight = driver.dstHeight = 4;
+      driver.WidthInBytes = 64;
+      driver.Height = rows;
+      driver.Depth = slices;
+      EXPECT_EQ(type_of([&] { return hipDrvMemcpy3DAsync(&driver, stream); }), type);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace tf::api_test

@@ -17,7 +17,8 @@ hipError_t copy(bool is_empty, hipStream_t handle, Wait wait, Make make, Read&& 
   graph::CopyWork work;
   if (const hipError_t status = read(work)) return status;
   if (graph::Library* const library = capturing()) [[unlikely]]
-    if (const auto verdict = capture(*library, stream, work, wait)) return *verdict;
+    if (const auto verdict = capture(*library, stream, graph::copy_work(work, work.kind), wait))
+      return *verdict;
   return make(work, stream, wait);
 }
 

@@ -24,7 +24,6 @@ hipError_t read_ends(const Parameters& p, graph::CopyWork& work) {
   if (status != hipSuccess) return status;
   work.width = p.WidthInBytes;
   work.height = p.Height;
-  work.type = hipGraphNodeTypeMemcpy;
   work.source.pitch = p.srcPitch ? p.srcPitch : std::size_t{p.srcXInBytes} + p.WidthInBytes;
   work.target.pitch = p.dstPitch ? p.dstPitch : std::size_t{p.dstXInBytes} + p.WidthInBytes;
   if (work.source.pitch < work.width || work.target.pitch < work.width) return hipErrorInvalidPitchValue;
@@ -46,7 +45,6 @@ hipError_t read_rows(void* target, std::size_t target_pitch, const void* source,
   work.width = width;
   work.height = height;
   work.kind = kind;
-  if (height > 1) work.type = hipGraphNodeTypeMemcpy;
   return hipSuccess;
 }
 
