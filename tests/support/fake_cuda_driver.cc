@@ -24,6 +24,11 @@ Result asked(const char* name) {
   return failure == state().failures.end() ? Result::SUCCESS : failure->second;
 }
 
+// As a real driver, which counts how many blocks fit on a processor: none.
+bool fits_cooperatively(unsigned shared_bytes) {
+  return static_cast<int>(shared_bytes) <= state().dynamic_shared_max;
+}
+
 template <typename Handle>
 Handle handle(std::uintptr_t number) {
   return reinterpret_cast<Handle>(number);
@@ -88,7 +93,7 @@ Driver special_functions() {
   return d;
 }
 
-void add_more(Driver& d) {
+void add_launches(Driver& d) {
   d.FuncGetAttribute = [](int* value, int attribute, hipFunction_t) {
     *value = attribute == kFunctionDynamicSharedBytesMax ? state().dynamic_shared_max
              : attribute == kFunctionStaticSharedBytes   ? State::kStaticShared
@@ -109,6 +114,11 @@ void add_more(Driver& d) {
     state().launches.push_back(launch);
     return result;
   };
+  d.LaunchCooperativeKernel = [](hipFunction_t, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                                 unsigned shared, hipStream_t, void**) {
+    const Result result = asked("LaunchCooperativeKernel");
+    return fits_cooperatively(shared) ? result : Result::COOPERATIVE_LAUNCH_TOO_LARGE;
+  };
   d.LaunchKernelEx = [](const LaunchConfig* config, hipFunction_t function, void** arguments, void** extra) {
     Launch launch{
         function,
@@ -122,8 +132,12 @@ void add_more(Driver& d) {
     launch.is_cooperative = config->attribute_count == 1 && attribute->id == kNodeAttributeCooperative &&
                             attribute->value.cooperative == 1;
     state().launches.push_back(launch);
-    return asked("LaunchKernelEx");
+    const Result result = asked("LaunchKernelEx");
+    return fits_cooperatively(config->shared_bytes) ? result : Result::COOPERATIVE_LAUNCH_TOO_LARGE;
   };
+}
+
+void add_copies(Driver& d) {
   d.PointerGetAttribute = [](void* value, int attribute, void* pointer) {
     // Addresses below 1 GiB are the device's, others are pageable.
     if (reinterpret_cast<std::uintptr_t>(pointer) >= (1u << 30)) return Result::INVALID_VALUE;
@@ -139,6 +153,10 @@ void add_more(Driver& d) {
     else
       std::memcpy(value, &number, sizeof number);
     return asked("PointerGetAttribute");
+  };
+  d.Memcpy3DAsync = [](const Copy3D* copy, hipStream_t) {
+    state().copy_3d = *copy;
+    return asked("Memcpy3DAsync");
   };
   d.Memcpy2DAsync = [](const Copy2D* copy, hipStream_t) {
     state().copy_2d = *copy;
@@ -294,7 +312,8 @@ void* find(Result (*special)(Parameters...), const char* name) {
 void* find(std::string_view wanted) {
   static const Driver special = [] {
     Driver d = special_functions();
-    add_more(d);
+    add_launches(d);
+    add_copies(d);
     add_graphs(d);
     add_advice(d);
     add_memory(d);

@@ -107,6 +107,27 @@ TEST_F(CudaRuntime, StaticSharedMemoryCountsToo) {
   EXPECT_EQ(calls("LaunchKernel"), 2);
 }
 
+TEST_F(CudaRuntime, CooperativeLaunchesGetMoreSharedMemoryToo) {
+  const auto launch_together = [&](std::uintptr_t function, unsigned shared_bytes, void** extra) {
+    return hipRemoteLaunchCooperative(static_cast<hipFunction_t>(at(function)), dim3(2), dim3(64),
+                                      shared_bytes, stream_, extra);
+  };
+  EXPECT_EQ(launch_together(0x779, 48 << 10, nullptr), hipSuccess);
+  EXPECT_EQ(calls("FuncSetAttribute"), 1);
+  EXPECT_EQ(calls("LaunchCooperativeKernel"), 2);
+  driver_->dynamic_shared_max = 47 << 10;
+  int block = 5;
+  std::size_t bytes = sizeof block;
+  void* extra[] = {HIP_LAUNCH_PARAM_BUFFER_POINTER, &block, HIP_LAUNCH_PARAM_BUFFER_SIZE, &bytes,
+                   HIP_LAUNCH_PARAM_END};
+  EXPECT_EQ(launch_together(0x77a, 48 << 10, extra), hipSuccess);
+  EXPECT_EQ(calls("LaunchKernelEx"), 2);
+  // Blocks that do not fit for another reason are as many after it.
+  driver_->failures["LaunchCooperativeKernel"] = cuda::driver::Result::COOPERATIVE_LAUNCH_TOO_LARGE;
+  EXPECT_EQ(launch_together(0x779, 0, nullptr), hipErrorCooperativeLaunchTooLarge);
+  EXPECT_EQ(calls("LaunchCooperativeKernel"), 3);
+}
+
 TEST_F(CudaRuntime, ABadShapeIsCalledThat) {
   driver_->failures["LaunchKernel"] = cuda::driver::Result::INVALID_VALUE;
   EXPECT_EQ(hipModuleLaunchKernel(kernel_, 1, 1, 1, 2048, 1, 1, 0, stream_, nullptr, nullptr),

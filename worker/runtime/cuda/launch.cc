@@ -78,8 +78,11 @@ hipError_t Backend::launch(Kernel function, const runtime::LaunchRequest& reques
   driver::Result result = run();
   if (result == driver::Result::SUCCESS) [[likely]]
     return hipSuccess;
-  // 48 KiB are the limit of static and dynamic memory together.
-  const bool may_be_shared = result == driver::Result::INVALID_VALUE && shared_bytes != 0;
+  // 48 KiB are the limit of static and dynamic memory together. Beyond it no block of a cooperative launch
+  // fits on a processor, and the driver says that.
+  const bool is_refused = result == driver::Result::INVALID_VALUE ||
+                          (request.cooperative && result == driver::Result::COOPERATIVE_LAUNCH_TOO_LARGE);
+  const bool may_be_shared = is_refused && shared_bytes != 0;
   if (may_be_shared && allow_shared(function, shared_bytes) == hipSuccess) result = run();
   return result == driver::Result::SUCCESS ? hipSuccess
                                            : explain(result, function, {request.blocks, request.threads});
