@@ -158,6 +158,44 @@ TEST_F(CudaMemory, CoherencyIsKeptHere) {
   EXPECT_EQ(hipMemRangeGetAttributes(&data, &bytes, &attribute, 1, memory, 64), hipErrorInvalidValue);
 }
 
+// Memory of any kind may be given to hipHostFree.
+TEST_F(CudaMemory, WhatWasSaidEndsWithTheMemory) {
+  driver_->managed = 1;
+  void* const memory = at(State::kAllocation);
+  int mode = 77;
+  const auto advise = [&] { return hipMemAdvise(memory, 64, hipMemAdviseSetCoarseGrain, 0); };
+  const auto ask = [&] {
+    EXPECT_EQ(hipMemRangeGetAttribute(&mode, sizeof mode, hipMemRangeAttributeCoherencyMode, memory, 64),
+              hipSuccess);
+    return mode;
+  };
+  ASSERT_EQ(advise(), hipSuccess);
+  EXPECT_EQ(hipHostFree(memory), hipSuccess);
+  EXPECT_EQ(ask(), static_cast<int>(hipMemRangeCoherencyModeFineGrain));
+  ASSERT_EQ(advise(), hipSuccess);
+  ASSERT_EQ(hipSetDevice(1), hipSuccess);
+  EXPECT_EQ(hipDeviceReset(), hipSuccess);
+  EXPECT_EQ(ask(), static_cast<int>(hipMemRangeCoherencyModeCoarseGrain)) << "another device's";
+  ASSERT_EQ(hipSetDevice(0), hipSuccess);
+  EXPECT_EQ(hipDeviceReset(), hipSuccess);
+  EXPECT_EQ(ask(), static_cast<int>(hipMemRangeCoherencyModeFineGrain));
+}
+
+TEST_F(CudaMemory, PinnedMemoryEndsWithItsDevicesContext) {
+  void* const memory = at(0x50000000);
+  ASSERT_EQ(hipHostRegister(memory, 64, hipExtHostRegisterCoarseGrained), hipSuccess);
+  unsigned flags = 0;
+  ASSERT_EQ(hipSetDevice(1), hipSuccess);
+  EXPECT_EQ(hipDeviceReset(), hipSuccess);
+  EXPECT_EQ(hipHostGetFlags(&flags, memory), hipSuccess);
+  EXPECT_EQ(flags, unsigned{hipExtHostRegisterCoarseGrained}) << "another device's";
+  ASSERT_EQ(hipSetDevice(0), hipSuccess);
+  EXPECT_EQ(hipDeviceReset(), hipSuccess);
+  flags = 0;
+  EXPECT_EQ(hipHostGetFlags(&flags, memory), hipSuccess);
+  EXPECT_EQ(flags, 0u) << "the driver's word, which only remembers";
+}
+
 // What a child that is not the exporter makes of the handle; its exit code.
 template <typename Body>
 int in_child(Body&& body) {

@@ -30,11 +30,13 @@ hipError_t Backend::allocate_host(void*& pointer, std::size_t bytes, unsigned fl
   const unsigned combined = flags & hipHostMallocWriteCombined ? driver::kHostWriteCombined : 0;
   const hipError_t status = check(cu().MemHostAlloc(&pointer, bytes, kAlways | combined));
   if (status == hipSuccess)
-    Runtime::get().host_memory.add(pointer, bytes, flags, hipcore::coherency_of_host(flags));
+    Runtime::get().host_memory.add(pointer,
+                                   {bytes, thread_state().device, flags, hipcore::coherency_of_host(flags)});
   return status;
 }
 
 hipError_t Backend::free_host(void* pointer) {
+  Runtime::get().forget_advice(pointer);
   const driver::Result result = cu().MemFreeHost(pointer);
   if (result == driver::Result::SUCCESS) Runtime::get().host_memory.remove(pointer);
   return result == driver::Result::INVALID_VALUE ? check(cu().MemFree(pointer)) : check(result);
@@ -44,7 +46,8 @@ hipError_t Backend::register_host(void* pointer, std::size_t bytes, unsigned fla
   const hipError_t status =
       check(cu().MemHostRegister(pointer, bytes, kAlways | (flags & hipHostRegisterIoMemory)));
   if (status == hipSuccess)
-    Runtime::get().host_memory.add(pointer, bytes, flags, hipcore::coherency_of_registered(flags));
+    Runtime::get().host_memory.add(
+        pointer, {bytes, thread_state().device, flags, hipcore::coherency_of_registered(flags)});
   return status;
 }
 

@@ -2,19 +2,17 @@
 // Remembers the flags of pinned and registered memory.
 #include "worker/runtime/cuda/host_memory.h"
 
-#include <cstdint>
 #include <iterator>
 
+#include "hipcore/graph/box.h"
+
 namespace tf::cuda {
-namespace {
 
-std::size_t address_of(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
+using graph::address_of;
 
-}  // namespace
-
-void HostMemory::add(void* base, std::size_t bytes, unsigned flags, hipMemRangeCoherencyMode coherency) {
+void HostMemory::add(void* base, const Range& range) {
   const std::lock_guard lock(mutex_);
-  ranges_[address_of(base)] = {bytes, flags, coherency};
+  ranges_[address_of(base)] = range;
 }
 
 void HostMemory::remove(void* base) {
@@ -22,9 +20,9 @@ void HostMemory::remove(void* base) {
   ranges_.erase(address_of(base));
 }
 
-void HostMemory::clear() {
+void HostMemory::remove_all(int device) {
   const std::lock_guard lock(mutex_);
-  ranges_.clear();
+  std::erase_if(ranges_, [=](const auto& entry) { return entry.second.device == device; });
 }
 
 HostMemory::Ranges::const_iterator HostMemory::holder(std::size_t address) const {

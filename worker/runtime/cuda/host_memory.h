@@ -14,20 +14,23 @@ namespace tf::cuda {
 
 class HostMemory {
  public:
-  void add(void* base, std::size_t bytes, unsigned flags, hipMemRangeCoherencyMode coherency);
+  struct Range {
+    std::size_t bytes;
+    int device;  // whose context pinned it, and unpins it when it is reset
+    unsigned flags;
+    hipMemRangeCoherencyMode coherency;
+  };
+
+  void add(void* base, const Range& range);
   void remove(void* base);
-  void clear();
+  // All of a device whose context goes.
+  void remove_all(int device);
   // The flags of the memory that holds the address.
   bool flags(const void* pointer, unsigned& flags) const;
   // [pointer, pointer + bytes) of what is kept here; nothing: it is not.
   std::optional<hipcore::AdvisedMemory> advised(const void* pointer, std::size_t bytes) const;
 
  private:
-  struct Range {
-    std::size_t bytes;
-    unsigned flags;
-    hipMemRangeCoherencyMode coherency;
-  };
   using Ranges = std::map<std::size_t, Range>;  // by address
   // REQUIRES: mutex_ is held. The range that holds the address, or the end.
   Ranges::const_iterator holder(std::size_t address) const;

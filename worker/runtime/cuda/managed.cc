@@ -30,6 +30,14 @@ bool ask(const void* pointer, int attribute, Value& value) {
   return cu().PointerGetAttribute(&value, attribute, const_cast<void*>(pointer)) == driver::Result::SUCCESS;
 }
 
+// What was said of the memory of the device that has this.
+hipcore::MemoryAdvice& advice_of(const void* pointer) {
+  Runtime& runtime = Runtime::get();
+  int device = 0;
+  const bool known = ask(pointer, driver::kPointerDeviceOrdinal, device) && runtime.valid_device(device);
+  return runtime.device(known ? device : 0).advice;
+}
+
 // Nothing: neither we nor the driver know the memory.
 std::optional<hipcore::AdvisedMemory> memory_at(const void* pointer, std::size_t bytes) {
   if (const auto host = Runtime::get().host_memory.advised(pointer, bytes)) return host;
@@ -43,8 +51,7 @@ std::optional<hipcore::AdvisedMemory> memory_at(const void* pointer, std::size_t
                      ask(pointer, driver::kPointerRangeBytes, all_bytes);
   if (!known) return std::nullopt;
   hipcore::AdvisedMemory memory;
-  memory.range = {reinterpret_cast<std::uintptr_t>(base), all_bytes,
-                  reinterpret_cast<std::uintptr_t>(pointer), bytes};
+  memory.range = {graph::address_of(base), all_bytes, graph::address_of(pointer), bytes};
   memory.managed = managed != 0;
   const bool coherent = memory.managed || type == driver::kMemoryHost;
   memory.coherency = coherent ? hipMemRangeCoherencyModeFineGrain : hipMemRangeCoherencyModeCoarseGrain;
@@ -79,7 +86,7 @@ hipError_t Backend::prefetch(const void* pointer, std::size_t bytes, int device,
 hipError_t Backend::advise(const void* pointer, std::size_t bytes, hipMemoryAdvise advice, int device) {
   Runtime& runtime = Runtime::get();
   if (advice == hipMemAdviseSetCoarseGrain || advice == hipMemAdviseUnsetCoarseGrain)
-    return runtime.advice.advise(memory_at(pointer, bytes), advice, device, runtime.device_count());
+    return advice_of(pointer).advise(memory_at(pointer, bytes), advice, device, runtime.device_count());
   if (hipcore::names_device(advice) && !is_place(device)) return hipErrorInvalidDevice;
   if (!pointer || bytes == 0) return hipErrorInvalidValue;
   if (advice < hipMemAdviseSetReadMostly || advice > hipMemAdviseUnsetAccessedBy) return hipErrorInvalidValue;
@@ -91,7 +98,7 @@ hipError_t Backend::range_attribute(void* data, std::size_t data_bytes, hipMemRa
   if (!data || !pointer || bytes == 0 || !hipcore::takes_attribute(attribute, data_bytes))
     return hipErrorInvalidValue;
   if (attribute == hipMemRangeAttributeCoherencyMode)
-    return Runtime::get().advice.get(memory_at(pointer, bytes), attribute, data, data_bytes);
+    return advice_of(pointer).get(memory_at(pointer, bytes), attribute, data, data_bytes);
   return get_from_driver(data, data_bytes, attribute, pointer, bytes);
 }
 

@@ -13,10 +13,10 @@ constexpr unsigned kPitchElement_bytes = 16;  // rows are aligned for the larges
 hipError_t Backend::allocate(void*& pointer, std::size_t bytes, unsigned flags) {
   const hipError_t status = check(cu().MemAlloc(&pointer, bytes));
   if (status != hipSuccess || flags == hipDeviceMallocDefault) return status;
-  const auto base = reinterpret_cast<std::uintptr_t>(pointer);
+  const std::uint64_t base = graph::address_of(pointer);
   // If there is no room to remember it, the allocation stands all the same.
   static_cast<void>(
-      Runtime::get().advice.set_coherency({base, bytes, base, bytes}, hipcore::coherency_of_device(flags)));
+      current_device().advice.set_coherency({base, bytes, base, bytes}, hipcore::coherency_of_device(flags)));
   return hipSuccess;
 }
 

@@ -2,9 +2,11 @@
 // The driver, its devices and their contexts.
 #include "worker/runtime/cuda/runtime.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 
+#include "hipcore/graph/box.h"
 #include "worker/runtime/common/programs.h"
 #include "worker/runtime/cuda/modules.h"
 #include "worker/runtime/cuda/properties.h"
@@ -82,8 +84,11 @@ hipError_t Runtime::make_ready(ThreadState& self) {
 void Runtime::forget_advice(void* pointer) {
   void* base = nullptr;
   std::size_t bytes = 0;
-  if (!advice.any() || cu().MemGetAddressRange(&base, &bytes, pointer) != driver::Result::SUCCESS) return;
-  if (base == pointer) advice.forget(reinterpret_cast<std::uintptr_t>(base), bytes);
+  const bool any =
+      std::any_of(devices_.begin(), devices_.end(), [](const auto& d) { return d->advice.any(); });
+  if (!any || cu().MemGetAddressRange(&base, &bytes, pointer) != driver::Result::SUCCESS) return;
+  if (base != pointer) return;
+  for (const auto& device : devices_) device->advice.forget(graph::address_of(base), bytes);
 }
 
 hipError_t Runtime::reset(int ordinal) {
@@ -91,8 +96,8 @@ hipError_t Runtime::reset(int ordinal) {
   runtime::programs().forget_modules(ordinal);
   remove_modules(ordinal);
   remove_streams(ordinal);
-  host_memory.clear();
-  advice.forget(0, UINT64_MAX);
+  host_memory.remove_all(ordinal);
+  device.advice.forget(0, UINT64_MAX);
   const std::lock_guard lock(mutex_);
   device.flags.store(0, std::memory_order_relaxed);
   if (!device.context.load(std::memory_order_relaxed)) return hipSuccess;

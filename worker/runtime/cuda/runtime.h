@@ -30,6 +30,7 @@ struct Device {
   driver::ByteId uuid{};
   std::atomic<unsigned> flags{0};                 // hipSetDeviceFlags; relaxed, a setting
   std::atomic<driver::Context> context{nullptr};  // the primary one, once retained; see Runtime::context()
+  hipcore::MemoryAdvice advice;                   // of how coherent its memory is
 };
 
 // What every call touches.
@@ -75,7 +76,6 @@ class Runtime {
   hipError_t synchronize_all();
 
   HostMemory host_memory;
-  hipcore::MemoryAdvice advice;  // of how coherent memory is
   // What was said of memory that is about to be freed.
   void forget_advice(void* pointer);
 
