@@ -40,6 +40,17 @@ void join_slices(Box& box) {
 
 }  // namespace
 
+bool move_to(const BoxPosition& position, const Box& box, BoxSide& side) {
+  std::uint64_t end = 0;
+  if (__builtin_add_overflow(position.x, box.width, &end) || end > side.pitch) return false;
+  // A single slice may say nothing about the distance to the next one.
+  if (box.depth > 1 && (__builtin_add_overflow(position.y, box.height, &end) ||
+                        __builtin_mul_overflow(end, side.pitch, &end) || end > side.slice))
+    return false;
+  side.address += position.z * side.slice + position.y * side.pitch + position.x;
+  return true;
+}
+
 std::optional<std::uint64_t> packed_bytes(const Box& box) {
   std::uint64_t bytes = 0;
   if (box.is_empty()) return bytes;

@@ -39,6 +39,17 @@ inline Box line(std::uint64_t target, std::uint64_t source, std::uint64_t bytes)
   return {{target, bytes, bytes}, {source, bytes, bytes}, bytes, 1, 1};
 }
 
+struct BoxPosition {
+  std::uint64_t x = 0;  // bytes
+  std::uint64_t y = 0;  // rows
+  std::uint64_t z = 0;  // slices
+};
+
+// Moves a side, whose address is where its memory begins, to a position in it. False: there the box's rows
+// reach into the next rows, or its slices into the next slices. CUDA's documentation of cuMemcpy3D says that
+// this is an error.
+bool move_to(const BoxPosition& position, const Box& box, BoxSide& side);
+
 // The bytes without gaps. Nothing: the number exceeds 64 bits.
 std::optional<std::uint64_t> packed_bytes(const Box& box);
 // False: a pitch smaller than the row, a slice smaller than its rows, or a size or end beyond 64 bits.

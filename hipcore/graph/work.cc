@@ -89,15 +89,13 @@ void write_kernel(const KernelWork& work, ShownArguments& shown, hipKernelNodePa
 namespace {
 
 // One end of a 3D copy, from its pitched pointer and the position in it. Arrays were refused before.
-hipError_t read_side(const hipPitchedPtr& place, const hipPos& position, const hipExtent& extent,
-                     BoxSide& side) {
+hipError_t read_side(const hipPitchedPtr& place, const hipPos& position, const Box& box, BoxSide& side) {
   if (place.ptr == nullptr) return hipErrorInvalidValue;
-  side.pitch = place.pitch;
-  if (side.pitch < extent.width) return hipErrorInvalidPitchValue;
-  const std::size_t rows = place.ysize != 0 ? place.ysize : extent.height;
+  side = {address_of(place.ptr), place.pitch, 0};
+  if (side.pitch < box.width) return hipErrorInvalidPitchValue;
+  const std::size_t rows = place.ysize != 0 ? place.ysize : box.height;
   if (__builtin_mul_overflow(side.pitch, rows, &side.slice)) return hipErrorInvalidValue;
-  side.address = address_of(place.ptr) + position.z * side.slice + position.y * side.pitch + position.x;
-  return hipSuccess;
+  return move_to({position.x, position.y, position.z}, box, side) ? hipSuccess : hipErrorInvalidValue;
 }
 
 hipPitchedPtr write_side(const CopyWork& work, const BoxSide& side) {
@@ -121,8 +119,8 @@ hipError_t read_copy(const hipMemcpy3DParms& parameters, CopyWork& work) {
   work.width = extent.width;
   work.height = extent.height;
   work.depth = extent.depth;
-  hipError_t error = read_side(parameters.dstPtr, parameters.dstPos, extent, work.target);
-  if (error == hipSuccess) error = read_side(parameters.srcPtr, parameters.srcPos, extent, work.source);
+  hipError_t error = read_side(parameters.dstPtr, parameters.dstPos, work, work.target);
+  if (error == hipSuccess) error = read_side(parameters.srcPtr, parameters.srcPos, work, work.source);
   return error;
 }
 

@@ -67,7 +67,35 @@ TEST(Boxes, DriverBoxesBeginAtTheirPosition) {
   EXPECT_EQ(work.target.slice, 128u) << "slices that follow each other";
   EXPECT_EQ(work.depth, 2u);
   p.srcPitch = 16;
-  EXPECT_EQ(read_parameters(p, work), hipErrorInvalidPitchValue);
+  EXPECT_EQ(read_parameters(p, work), hipErrorInvalidValue);
+}
+
+// 16 bytes x 2 rows x 2 slices in memory of 3 rows of 20 bytes a slice.
+TEST(Boxes, ABoxLiesInsideItsRowsAndSlices) {
+  HIP_MEMCPY3D p{};
+  p.srcMemoryType = p.dstMemoryType = hipMemoryTypeDevice;
+  p.srcDevice = p.dstDevice = at(0x1000);
+  p.srcPitch = p.dstPitch = 20;
+  p.srcHeight = p.dstHeight = 3;
+  p.WidthInBytes = 16;
+  p.Height = p.Depth = 2;
+  using Member = unsigned HIP_MEMCPY3D::*;
+  const auto read = [&p](Member member, unsigned value) {
+    HIP_MEMCPY3D moved = p;
+    moved.*member = value;
+    graph::CopyWork work;
+    return read_parameters(moved, work);
+  };
+  for (const Member x : {&HIP_MEMCPY3D::srcXInBytes, &HIP_MEMCPY3D::dstXInBytes}) {
+    EXPECT_EQ(read(x, 4), hipSuccess);
+    EXPECT_EQ(read(x, 5), hipErrorInvalidValue);
+  }
+  for (const Member y : {&HIP_MEMCPY3D::srcY, &HIP_MEMCPY3D::dstY}) {
+    EXPECT_EQ(read(y, 1), hipSuccess);
+    EXPECT_EQ(read(y, 2), hipErrorInvalidValue);
+  }
+  p.Depth = 1;
+  EXPECT_EQ(read(&HIP_MEMCPY3D::srcY, 2), hipSuccess) << "of a single slice nobody knows the rows";
 }
 
 }  // namespace

@@ -15,23 +15,23 @@ hipError_t read_address(hipMemoryType type, const void* host, const void* device
   return address != 0 ? hipSuccess : hipErrorInvalidValue;
 }
 
-// What the driver-style copies of rows and of boxes have in common: where a slice begins follows later.
+// What the driver-style copies of rows and of boxes have in common. The positions, and the rows of a slice,
+// at both ends.
 template <typename Parameters>
-hipError_t read_ends(const Parameters& p, graph::CopyWork& work) {
+hipError_t read_ends(const Parameters& p, const graph::BoxPosition& source, std::size_t source_rows,
+                     const graph::BoxPosition& target, std::size_t target_rows, graph::CopyWork& work) {
   hipError_t status = read_address(p.srcMemoryType, p.srcHost, p.srcDevice, p.srcArray, work.source.address);
   if (status != hipSuccess) return status;
   status = read_address(p.dstMemoryType, p.dstHost, p.dstDevice, p.dstArray, work.target.address);
   if (status != hipSuccess) return status;
   work.width = p.WidthInBytes;
   work.height = p.Height;
-  work.source.pitch = p.srcPitch ? p.srcPitch : std::size_t{p.srcXInBytes} + p.WidthInBytes;
-  work.target.pitch = p.dstPitch ? p.dstPitch : std::size_t{p.dstXInBytes} + p.WidthInBytes;
-  if (work.source.pitch < work.width || work.target.pitch < work.width) return hipErrorInvalidPitchValue;
-  work.source.slice = work.source.pitch * work.height;
-  work.target.slice = work.target.pitch * work.height;
-  work.source.address += p.srcY * work.source.pitch + p.srcXInBytes;
-  work.target.address += p.dstY * work.target.pitch + p.dstXInBytes;
-  return hipSuccess;
+  work.source.pitch = p.srcPitch ? p.srcPitch : source.x + work.width;
+  work.target.pitch = p.dstPitch ? p.dstPitch : target.x + work.width;
+  work.source.slice = work.source.pitch * source_rows;
+  work.target.slice = work.target.pitch * target_rows;
+  const bool fits = graph::move_to(source, work, work.source) && graph::move_to(target, work, work.target);
+  return fits ? hipSuccess : hipErrorInvalidValue;
 }
 
 }  // namespace
@@ -48,16 +48,14 @@ hipError_t read_rows(void* target, std::size_t target_pitch, const void* source,
   return hipSuccess;
 }
 
-hipError_t read_parameters(const hip_Memcpy2D& p, graph::CopyWork& work) { return read_ends(p, work); }
+hipError_t read_parameters(const hip_Memcpy2D& p, graph::CopyWork& work) {
+  return read_ends(p, {p.srcXInBytes, p.srcY, 0}, p.Height, {p.dstXInBytes, p.dstY, 0}, p.Height, work);
+}
 
 hipError_t read_parameters(const HIP_MEMCPY3D& p, graph::CopyWork& work) {
-  if (const hipError_t status = read_ends(p, work)) return status;
   work.depth = p.Depth;
-  if (p.srcHeight) work.source.slice = work.source.pitch * p.srcHeight;
-  if (p.dstHeight) work.target.slice = work.target.pitch * p.dstHeight;
-  work.source.address += p.srcZ * work.source.slice;
-  work.target.address += p.dstZ * work.target.slice;
-  return hipSuccess;
+  return read_ends(p, {p.srcXInBytes, p.srcY, p.srcZ}, p.srcHeight ? p.srcHeight : p.Height,
+                   {p.dstXInBytes, p.dstY, p.dstZ}, p.dstHeight ? p.dstHeight : p.Height, work);
 }
 
 }  // namespace tf::runtime

@@ -2,7 +2,9 @@
 // Converts HIP's parameters of row and box copies to the graph library's type. Pure functions; any thread.
 // For hipMemcpy3DParms see graph::read_copy().
 //
-// hipErrorInvalidPitchValue: rows overlap; hipErrorNotSupported: arrays. REQUIRES: no side of the box is 0
+// hipErrorInvalidPitchValue: rows overlap; hipErrorInvalidValue: as the driver-style copies say that, and for
+// a box that is not inside its rows and slices; hipErrorNotSupported: arrays. REQUIRES: no side of the box is
+// 0
 #pragma once
 
 #include <hip/hip_runtime_api.h>
