@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The _spt forms: stream 0 means the calling thread's own stream. Compiled into each of our runtimes, whose
 // other functions it calls.
-#include <hip/hip_runtime_api.h>
-
-#define TF_EXPORT __attribute__((visibility("default")))
+#include "worker/runtime/common/api.h"
 
 extern "C" hipError_t hipLaunchHostFunc(hipStream_t stream, hipHostFn_t function, void* data);
 

@@ -14,20 +14,12 @@ namespace tf::cpu {
 
 class Event;
 
-using runtime::capturing;
-
 // Names of objects in captures: their address, until they are destroyed.
 inline graph::StreamRef reference(const Stream& stream) {
   return {reinterpret_cast<std::uint64_t>(&stream), stream.device().ordinal(), stream.is_blocking(),
           stream.is_default()};
 }
 inline std::uint64_t reference(const Event& event) { return reinterpret_cast<std::uint64_t>(&event); }
-
-// For calls that no graph can hold, and for queries of a stream: an error if the stream is being captured.
-inline hipError_t refuse_captured(const Stream& stream) {
-  graph::Library* const graphs = capturing();
-  return graphs ? graphs->refuse(reference(stream)).value_or(hipSuccess) : hipSuccess;
-}
 
 std::vector<graph::Argument> graph_arguments(const Kernel& kernel);
 

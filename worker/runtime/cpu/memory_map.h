@@ -14,11 +14,13 @@
 #include <shared_mutex>
 #include <vector>
 
+#include "hipcore/graph/box.h"
+
 namespace tf::cpu {
 
 class Pool;
 
-inline std::uintptr_t address_of(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
+using graph::address_of;
 
 enum class MemoryKind {
   kDevice,      // hipMalloc and pools

@@ -188,7 +188,7 @@ ThreadOwned::~ThreadOwned() {
   thread_state().has_ended = true;
   for (const auto& stream : streams) {
     if (!stream) continue;
-    if (graph::Library* graphs = capturing()) graphs->forget_stream(reference(*stream).id);
+    if (graph::Library* graphs = runtime::capturing()) graphs->forget_stream(reference(*stream).id);
     stream->close();
   }
 }

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <utility>
 
+#include "hipcore/graph/box.h"
 #include "worker/runtime/cuda/convert.h"
 #include "worker/runtime/cuda/runtime.h"
 
@@ -24,7 +25,7 @@ constexpr std::uintptr_t kProposalAlignment = std::uintptr_t{1} << 21;
 static_assert(sizeof(hipMemLocation) == sizeof(driver::Location));
 static_assert(sizeof(hipMemAccessDesc) == sizeof(driver::AccessDescription));
 
-std::uintptr_t address_of(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
+using graph::address_of;
 
 // HIP cannot express what network devices may reach: everything that can be reached is.
 driver::AllocationProperties wish_for(const hipMemAllocationProp& properties) {
