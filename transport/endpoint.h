@@ -36,7 +36,7 @@ inline constexpr std::size_t kMessageBytesMax = 64 * 1024;
 
 struct Capabilities {
   std::size_t max_message_bytes = kMessageBytesMax;  // largest reserve()
-  // Payload up to this size costs less inside its message than on the bulk plane.
+  // Payload up to here costs less inside its message, which needs 1 KiB besides, than on the bulk plane.
   std::size_t inline_payload_bytes = 8 << 10;
   bool one_sided = false;  // bulk transfers need no processor on the far side
   // Bulk data leaves from the processor that moves it, and may arrive out of order when the mover changes

@@ -40,7 +40,7 @@ class [[nodiscard]] Status {
   Status() = default;
   explicit Status(Code code) : code_(code) {}
   Status(Code code, std::string message) : code_(code), message_(keep({std::move(message), 0})) {}
-  // `reason`: a number for programs, of which the two users of the operation know what it means.
+  // `reason`: a number whose meaning the two users of the operation agree on.
   Status(Code code, std::string message, std::uint32_t reason)
       : code_(code), message_(keep({std::move(message), reason})) {}
   Status(const Status& other) : code_(other.code_), message_(copy(other.message_)) {}

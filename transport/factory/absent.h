@@ -8,7 +8,7 @@
 
 namespace tf {
 
-// Lives as long as the program, as both texts must. `why`: "it needs ...".
+// Lives as long as the program, as both texts must. `why` completes "this build has no rdma transport (...)".
 const net::Transport& absent_transport(std::string_view name, std::string_view why);
 
 }  // namespace tf

@@ -32,9 +32,9 @@ struct Token {
   static Result<Token> random();
 };
 
-// Which transport a lane belongs to: a number of its own for each, which stands in its transport.h.
+// Which transport a lane belongs to. Each has its own number: kKind in its transport.h.
 enum class TransportKind : std::uint32_t { kControl = 0 };
-inline constexpr std::uint32_t kTransportKindMax = 63;
+inline constexpr std::uint32_t kTransportKindMax = 63;  // a kind of no transport is refused by check_lane()
 
 struct Attach {
   Token token;

@@ -33,7 +33,7 @@ class Transport {
  public:
   virtual ~Transport() = default;
   virtual std::string_view name() const = 0;
-  // Of its lanes. No two transports have the same, and none has kControl.
+  // Of its lanes; no two transports have the same. kControl: this build has no such transport.
   virtual TransportKind kind() const = 0;
   // Ok, or why this process cannot use it ("no RDMA device", a variable that cannot be parsed).
   virtual Status available() const = 0;
