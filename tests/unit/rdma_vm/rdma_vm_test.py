@@ -13,10 +13,11 @@ import sys
 import tempfile
 import unittest
 
+CONFORMANCE = os.environ.get("TF_CONFORMANCE", "")  # the program
 TOOLS = pathlib.Path(__file__).resolve().parents[3] / "tools"
 sys.path.insert(0, str(TOOLS))
 
-from rdma_vm import figures, image, packages, report  # noqa: E402
+from rdma_vm import cli, figures, image, packages, report  # noqa: E402
 from rdma_vm.errors import Impossible  # noqa: E402
 
 # As the tools of Debian 12 print it, shortened.
@@ -39,16 +40,19 @@ UCX_LAT = """iterations,50.0_percentile_lat,avg_lat,overall_lat,avg_bw,overall_b
 UCX_BW = """iterations,50.0_percentile_lat,avg_lat,overall_lat,avg_bw,overall_bw,avg_mr,overall_mr
   60,73.000,24578.317,24578.317,40.69,40.69,41,41
 """
-GTEST = """[ RUN      ] All/Conformance.Echo/rdma_verbs
-[       OK ] All/Conformance.Echo/rdma_verbs (12 ms)
-[ RUN      ] All/Conformance.Bulk/rdma_verbs
+# The backends that the machine runs, as tests/conformance names them.
+PATTERNS = cli.parser().get_default("filter").split(":")
+BACKEND = PATTERNS[0].rpartition("/")[2]
+GTEST = f"""[ RUN      ] All/Conformance.Echo/{BACKEND}
+[       OK ] All/Conformance.Echo/{BACKEND} (12 ms)
+[ RUN      ] All/Conformance.Bulk/{BACKEND}
 something else
-[  FAILED  ] All/Conformance.Bulk/rdma_verbs, where GetParam() = 16-byte object <00-00> (3 ms)
-[ RUN      ] All/Conformance.Kill/rdma_verbs
-[  SKIPPED ] All/Conformance.Kill/rdma_verbs (0 ms)
+[  FAILED  ] All/Conformance.Bulk/{BACKEND}, where GetParam() = 16-byte object <00-00> (3 ms)
+[ RUN      ] All/Conformance.Kill/{BACKEND}
+[  SKIPPED ] All/Conformance.Kill/{BACKEND} (0 ms)
 """
-GTEST_END = """[  FAILED  ] 1 test, listed below:
-[  FAILED  ] All/Conformance.Bulk/rdma_verbs, where GetParam() = 16-byte object <00-00>
+GTEST_END = f"""[  FAILED  ] 1 test, listed below:
+[  FAILED  ] All/Conformance.Bulk/{BACKEND}, where GetParam() = 16-byte object <00-00>
 """
 
 
@@ -88,7 +92,7 @@ class Parsers(unittest.TestCase):
     def test_gtest(self):
         counts = figures.gtest_counts(GTEST + GTEST_END)
         self.assertEqual((counts["passed"], counts["failed"], counts["skipped"]), (1, 1, 1))
-        self.assertEqual(counts["names"], ["All/Conformance.Bulk/rdma_verbs"])
+        self.assertEqual(counts["names"], [f"All/Conformance.Bulk/{BACKEND}"])
         self.assertIsNone(counts["running"])
 
     def test_gtest_within_a_test(self):
@@ -97,8 +101,17 @@ class Parsers(unittest.TestCase):
         self.assertEqual((counts["passed"], counts["failed"], counts["running"]), (1, 0, None))
 
     def test_gtest_that_ended_in_a_test(self):
-        counts = figures.gtest_counts(GTEST + "[ RUN      ] All/Conformance.Wait/rdma_verbs\n")
-        self.assertEqual(counts["running"], "All/Conformance.Wait/rdma_verbs")
+        counts = figures.gtest_counts(GTEST + f"[ RUN      ] All/Conformance.Wait/{BACKEND}\n")
+        self.assertEqual(counts["running"], f"All/Conformance.Wait/{BACKEND}")
+
+
+class Filter(unittest.TestCase):
+    @unittest.skipUnless(CONFORMANCE, "this build has no rdma")
+    def test_every_pattern_names_tests(self):
+        for pattern in PATTERNS:
+            done = subprocess.run([CONFORMANCE, f"--gtest_filter={pattern}", "--gtest_list_tests"], check=True,
+                                  capture_output=True, text=True, timeout=30)
+            self.assertGreater(figures.gtest_tests(done.stdout), 20, pattern)
 
 
 class Rows(unittest.TestCase):
@@ -123,11 +136,11 @@ class Rows(unittest.TestCase):
         self.assertEqual((row["result"], row["note"]), ("FAILED", "no rdma tests in this build"))
 
     def test_a_suite_that_skips_everything_fails(self):
-        row = self.conformance("All/Conformance.\n  Kill/rdma_verbs\n", "\n".join(GTEST.splitlines()[-2:]))
+        row = self.conformance(f"All/Conformance.\n  Kill/{BACKEND}\n", "\n".join(GTEST.splitlines()[-2:]))
         self.assertEqual(row["result"], "FAILED")
 
     def test_a_suite_that_passes(self):
-        row = self.conformance("All/Conformance.\n  Echo/rdma_verbs\n", "\n".join(GTEST.splitlines()[:2]))
+        row = self.conformance(f"All/Conformance.\n  Echo/{BACKEND}\n", "\n".join(GTEST.splitlines()[:2]))
         self.assertEqual(row["result"], "passed")
 
     def test_hello(self):
