@@ -283,5 +283,51 @@ TEST(Copy, LargeBoxes) {
   }
 }
 
+// 16 bytes x 2 rows x 2 slices in slices of 3 rows of 20 bytes: 4 bytes and 1 row may come before.
+TEST(Copy, ABoxThatReachesIntoTheNextRowOrSliceIsRefused) {
+  DeviceBuffer source(4096);
+  DeviceBuffer target(4096);
+  const auto copy = [&](std::size_t x, std::size_t y) {
+    hipMemcpy3DParms box = {};
+    box.srcPtr = make_hipPitchedPtr(source.get(), 20, 20, 3);
+    box.dstPtr = make_hipPitchedPtr(target.get(), 20, 20, 3);
+    box.dstPos = make_hipPos(x, y, 0);
+    box.extent = make_hipExtent(16, 2, 2);
+    box.kind = hipMemcpyDeviceToDevice;
+    return hipMemcpy3D(&box);
+  };
+  const auto copy_by_driver = [&](unsigned x, unsigned y) {
+    HIP_MEMCPY3D box = {};
+    box.srcMemoryType = box.dstMemoryType = hipMemoryTypeDevice;
+    box.srcDevice = source.get();
+    box.dstDevice = target.get();
+    box.srcPitch = box.dstPitch = 20;
+    box.srcHeight = box.dstHeight = 3;
+    box.srcXInBytes = x;
+    box.srcY = y;
+    box.WidthInBytes = 16;
+    box.Height = box.Depth = 2;
+    return hipDrvMemcpy3D(&box);
+  };
+  HIP_OK(copy(4, 1));
+  HIP_OK(copy_by_driver(4, 1));
+  EXPECT_EQ(copy(5, 0), hipErrorInvalidValue);
+  EXPECT_EQ(copy(0, 2), hipErrorInvalidValue);
+  EXPECT_EQ(copy_by_driver(5, 0), hipErrorInvalidValue);
+  EXPECT_EQ(copy_by_driver(0, 2), hipErrorInvalidValue);
+  hip_Memcpy2D rows = {};
+  rows.srcMemoryType = rows.dstMemoryType = hipMemoryTypeDevice;
+  rows.srcDevice = source.get();
+  rows.dstDevice = target.get();
+  rows.srcPitch = rows.dstPitch = 20;
+  rows.dstXInBytes = 5;
+  rows.WidthInBytes = 16;
+  rows.Height = 2;
+  EXPECT_EQ(hipMemcpyParam2D(&rows), hipErrorInvalidValue);
+  rows.dstXInBytes = 0;
+  rows.srcPitch = 15;
+  EXPECT_EQ(hipMemcpyParam2D(&rows), hipErrorInvalidValue);
+}
+
 }  // namespace
 }  // namespace tf::api_test

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies of rows and boxes: turns every form of the API into a graph::CopyWork. Arrays are not supported.
+#include "hipcore/graph/box_forms.h"
 #include "worker/runtime/common/api.h"
-#include "worker/runtime/common/boxes.h"
 #include "worker/runtime/common/capture.h"
 #include "worker/runtime/common/copies.h"
 
@@ -27,7 +27,7 @@ hipError_t copy_rows(void* target, std::size_t target_pitch, const void* source,
                      Wait wait) {
   if (!valid_kind(kind)) return hipErrorInvalidMemcpyDirection;
   return copy(width == 0 || height == 0, stream, wait, Backend::copy_rows, [&](graph::CopyWork& work) {
-    return read_rows(target, target_pitch, source, source_pitch, width, height, kind, work);
+    return graph::read_rows(target, target_pitch, source, source_pitch, width, height, kind, work);
   });
 }
 
@@ -43,13 +43,13 @@ hipError_t copy_3d(const hipMemcpy3DParms* p, hipStream_t stream, Wait wait) {
 hipError_t copy_parameters(const hip_Memcpy2D* p, hipStream_t stream, Wait wait) {
   if (!p) return hipErrorInvalidValue;
   return copy(p->WidthInBytes == 0 || p->Height == 0, stream, wait, Backend::copy_rows,
-              [&](graph::CopyWork& work) { return read_parameters(*p, work); });
+              [&](graph::CopyWork& work) { return graph::read_parameters(*p, work); });
 }
 
 hipError_t copy_parameters(const HIP_MEMCPY3D* p, hipStream_t stream, Wait wait) {
   if (!p) return hipErrorInvalidValue;
   return copy(p->WidthInBytes == 0 || p->Height == 0 || p->Depth == 0, stream, wait, Backend::copy_box,
-              [&](graph::CopyWork& work) { return read_parameters(*p, work); });
+              [&](graph::CopyWork& work) { return graph::read_parameters(*p, work); });
 }
 
 }  // namespace

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // The forms of row and box copies as one.
-#include "worker/runtime/common/boxes.h"
+#include "hipcore/graph/box_forms.h"
 
 #include <gtest/gtest.h>
 
 #include <cstdint>
 
-namespace tf::runtime {
+namespace tf::graph {
 namespace {
 
 void* at(std::uintptr_t address) { return reinterpret_cast<void*>(address); }
 
 TEST(Boxes, RowsKeepTheirPitches) {
-  graph::CopyWork work;
+  CopyWork work;
   ASSERT_EQ(read_rows(at(0x1000), 64, at(0x2000), 32, 16, 3, hipMemcpyDefault, work), hipSuccess);
   EXPECT_EQ(work.target.memory(), at(0x1000));
   EXPECT_EQ(work.source.memory(), at(0x2000));
@@ -37,7 +37,7 @@ TEST(Boxes, DriverRowsTakeTheSideThatIsNamed) {
   p.srcY = 2;
   p.WidthInBytes = 16;
   p.Height = 2;
-  graph::CopyWork work;
+  CopyWork work;
   ASSERT_EQ(read_parameters(p, work), hipSuccess);
   EXPECT_EQ(work.source.pitch, 20u) << "rows that follow each other";
   EXPECT_EQ(work.source.memory(), at(0x7000 + 2 * 20 + 4));
@@ -59,7 +59,7 @@ TEST(Boxes, DriverBoxesBeginAtTheirPosition) {
   p.WidthInBytes = 32;
   p.Height = 4;
   p.Depth = 2;
-  graph::CopyWork work;
+  CopyWork work;
   ASSERT_EQ(read_parameters(p, work), hipSuccess);
   EXPECT_EQ(work.source.memory(), at(0x1000 + 3 * 1280 + 2 * 128 + 1));
   EXPECT_EQ(work.source.slice, 1280u);
@@ -83,7 +83,7 @@ TEST(Boxes, ABoxLiesInsideItsRowsAndSlices) {
   const auto read = [&p](Member member, unsigned value) {
     HIP_MEMCPY3D moved = p;
     moved.*member = value;
-    graph::CopyWork work;
+    CopyWork work;
     return read_parameters(moved, work);
   };
   for (const Member x : {&HIP_MEMCPY3D::srcXInBytes, &HIP_MEMCPY3D::dstXInBytes}) {
@@ -99,4 +99,4 @@ TEST(Boxes, ABoxLiesInsideItsRowsAndSlices) {
 }
 
 }  // namespace
-}  // namespace tf::runtime
+}  // namespace tf::graph
