@@ -88,30 +88,30 @@ CUSTOM(copy) hipError_t hipMemcpyFromSymbolAsync(IN(address) void* target, IN(sy
 
 // --- fills: the forms without a stream are ordered on the null stream by the runtime itself ------------
 
-SENDS(Fill, width = bytes, flags = protocol::kFillSynchronous)
+SENDS(Fill, width = bytes, form = 1 | protocol::kFillSynchronous)
 hipError_t hipMemset(IN(device, bytes) void* target, int value, size_t bytes);
 SENDS(Fill, width = bytes)
 hipError_t hipMemsetAsync(IN(device, bytes) void* target, int value, size_t bytes, IN(stream) hipStream_t stream);
-SENDS(Fill, width = count, flags = protocol::kFillSynchronous)
+SENDS(Fill, width = count, form = 1 | protocol::kFillSynchronous)
 hipError_t hipMemsetD8(IN(device, count) hipDeviceptr_t target, unsigned char value, size_t count);
 SENDS(Fill, width = count)
 hipError_t hipMemsetD8Async(IN(device, count) hipDeviceptr_t target, unsigned char value, size_t count,
                             IN(stream) hipStream_t stream);
-SENDS(Fill, width = elements(count, 2), element_bytes = 2, flags = protocol::kFillSynchronous)
+SENDS(Fill, width = elements(count, 2), form = 2 | protocol::kFillSynchronous)
 CHECK(count == 0 || reinterpret_cast<std::uintptr_t>(target) % 2 == 0)
 hipError_t hipMemsetD16(IN(device, elements(count, 2)) hipDeviceptr_t target, unsigned short value, size_t count);
-SENDS(Fill, width = elements(count, 2), element_bytes = 2)
+SENDS(Fill, width = elements(count, 2), form = 2)
 CHECK(count == 0 || reinterpret_cast<std::uintptr_t>(target) % 2 == 0)
 hipError_t hipMemsetD16Async(IN(device, elements(count, 2)) hipDeviceptr_t target, unsigned short value,
                              size_t count, IN(stream) hipStream_t stream);
-SENDS(Fill, width = elements(count, 4), element_bytes = 4, flags = protocol::kFillSynchronous)
+SENDS(Fill, width = elements(count, 4), form = 4 | protocol::kFillSynchronous)
 CHECK(count == 0 || reinterpret_cast<std::uintptr_t>(target) % 4 == 0)
 hipError_t hipMemsetD32(IN(device, elements(count, 4)) hipDeviceptr_t target, int value, size_t count);
-SENDS(Fill, width = elements(count, 4), element_bytes = 4)
+SENDS(Fill, width = elements(count, 4), form = 4)
 CHECK(count == 0 || reinterpret_cast<std::uintptr_t>(target) % 4 == 0)
 hipError_t hipMemsetD32Async(IN(device, elements(count, 4)) hipDeviceptr_t target, int value, size_t count,
                              IN(stream) hipStream_t stream);
-SENDS(Fill, flags = protocol::kFillSynchronous)
+SENDS(Fill, form = 1 | protocol::kFillSynchronous)
 CHECK(width <= pitch || width == 0 || height == 0)
 hipError_t hipMemset2D(IN(device, rows(pitch, width, height)) void* target, size_t pitch, int value, size_t width,
                        size_t height);
@@ -120,7 +120,7 @@ CHECK(width <= pitch || width == 0 || height == 0)
 hipError_t hipMemset2DAsync(IN(device, rows(pitch, width, height)) void* target, size_t pitch, int value,
                             size_t width, size_t height, IN(stream) hipStream_t stream);
 SENDS(Fill, target = target.ptr, pitch = target.pitch, slice = target.pitch * target.ysize, width = extent.width,
-      height = extent.height, depth = extent.depth, flags = protocol::kFillSynchronous)
+      height = extent.height, depth = extent.depth, form = 1 | protocol::kFillSynchronous)
 CHECK(extent.width <= target.pitch || extent.width == 0 || extent.height == 0 || extent.depth == 0)
 hipError_t hipMemset3D(IN(device, slices(target, extent)) hipPitchedPtr target, int value, hipExtent extent);
 SENDS(Fill, target = target.ptr, pitch = target.pitch, slice = target.pitch * target.ysize, width = extent.width,

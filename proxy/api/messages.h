@@ -109,18 +109,16 @@ MESSAGE(0x0216, post, CopyBoxOnDevice) WORK(stream) CAPTURE(asked) REACHES_HOST 
 };
 
 // Every form of hipMemset. The value fills each element with its low bytes.
-MESSAGE(0x0260, post, Fill) WORK(stream) FILLS REACHES_HOST PROMPT {
+MESSAGE(0x0260, post, Fill) WORK(stream) FILLS REACHES_HOST PROMPT BRIEF(pitch) {
   u64 target;
-  u64 pitch = 0;          // bytes from row to row
-  u64 slice = 0;          // bytes from slice to slice, a multiple of pitch
-  u64 width;              // bytes in a row, a multiple of element_bytes
-  u64 height = 1;
-  u64 depth = 1;
+  u64 width;              // bytes in a row, a multiple of the element
   u64 stream = 0;
   u32 value;
-  u32 element_bytes = 1;  // 1, 2 or 4; with more than one row 1
-  u32 flags = 0;          // hipcore/wire/fill.h
-  u32 reserved;
+  u32 form = 1;           // bytes of an element, 1, 2 or 4, with more than one row 1; and flags: hipcore/wire/fill.h
+  u64 pitch = 0;          // bytes from row to row
+  u64 slice = 0;          // bytes from slice to slice, a multiple of pitch
+  u64 height = 1;
+  u64 depth = 1;
 };
 
 // Virtual memory management. The addresses are the client's choice, inside the snapshot's `reservations`.

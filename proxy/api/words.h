@@ -40,6 +40,7 @@
 //                     it may run inside poll(). Generated bodies are prompt, except those that consume a handle
 //   DIRECT            (messages.h) the worker's body itself settles copies that bypass staging
 //   AT_ONCE           (messages.h) the worker executes it as it arrives, ahead of requests that wait
+//   BRIEF(field)      (messages.h) the fields from that one on are left out while each has its default
 // At a parameter; every pointer and handle needs one:
 //   IN(...) OUT(...) INOUT(...)   direction. In the brackets: nothing (a plain value behind the pointer), a
 //                     handle kind (stream event module function pool graph ctx ...), device (a device address;
@@ -74,6 +75,7 @@
 #define PROMPT
 #define DIRECT
 #define AT_ONCE
+#define BRIEF(...)
 #define CHECK(...)
 #define SINCE(...)
 #define MANGLED(...)

@@ -25,6 +25,7 @@
 #undef PROMPT
 #undef DIRECT
 #undef AT_ONCE
+#undef BRIEF
 #undef CHECK
 #undef SINCE
 #undef MANGLED

@@ -61,12 +61,12 @@ bool StreamWords::set_up() {
 hipError_t StreamWords::mark(const CopyMode& mode, StreamWord& word) {
   protocol::FillRequest request{};
   request.target = word.address;
-  request.width = request.element_bytes = sizeof word.expected;
+  request.width = request.form = sizeof word.expected;
   request.stream = mode.stream;
   request.value = ++word.expected;
   // Not by post(): the word is not work to wait for.
   constexpr protocol::OpTraits kFill = protocol::kTraits<protocol::FillRequest>;
-  return connection_.send(kFill, mode.device, std::as_bytes(std::span(&request, 1)), {});
+  return connection_.send(kFill, mode.device, Connection::head_of(request), {});
 }
 
 // Host callbacks may hold the stream up, so messages are polled too. A stream that has failed may never fill

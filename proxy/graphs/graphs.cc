@@ -3,9 +3,9 @@
 #include "proxy/graphs/graphs.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
+#include "hipcore/wire/fill.h"
 #include "proxy/base/thread_state.h"
 #include "proxy/graphs/executable.h"
 
@@ -78,7 +78,7 @@ Graphs::Verdict Graphs::capture_fill(int device, const protocol::FillRequest& fi
     graph::FillWork work;
     work.target = reinterpret_cast<std::byte*>(fill.target + slice * fill.slice);
     work.value = fill.value;
-    work.element_bytes = fill.element_bytes;
+    work.element_bytes = protocol::element_bytes(fill.form);
     work.width = fill.width;
     work.height = fill.height * (whole ? fill.depth : 1);
     work.pitch = fill.pitch != 0 ? fill.pitch : fill.width;
@@ -98,11 +98,7 @@ void Graphs::forget_stream(std::uint64_t stream) {
 Graphs::Verdict Graphs::offer(protocol::OpTraits what, int device, std::span<const std::byte> head) {
   const std::uint64_t stream = what.stream_of(head);
   const std::uint64_t event = what.event_of(head);
-  if (what.has(Trait::kFills)) {
-    protocol::FillRequest fill;
-    std::memcpy(&fill, head.data(), sizeof fill);
-    return capture_fill(device, fill);
-  }
+  if (what.has(Trait::kFills)) return capture_fill(device, protocol::request_of<protocol::FillRequest>(head));
   if (what.has(Trait::kNotCaptured)) return library_.refuse(reference(device, stream));
   if (what.has(Trait::kRecords)) {
     if (!connection_.streams().may_record(event, device, stream)) return hipErrorInvalidHandle;

@@ -164,9 +164,8 @@ hipError_t Connection::transmit(protocol::Op op, int device, std::span<const std
 hipError_t Connection::finish_for_sharers(protocol::OpTraits what, int device,
                                           std::span<const std::byte> head) {
   if (what.has(Trait::kFills)) {
-    protocol::FillRequest fill;
-    std::memcpy(&fill, head.data(), sizeof fill);
-    if ((fill.flags & protocol::kFillSynchronous) == 0) return hipSuccess;
+    const auto fill = protocol::request_of<protocol::FillRequest>(head);
+    if (!protocol::is_synchronous(fill.form)) return hipSuccess;
     return synchronized_stream(device, 0, call(device, protocol::SynchronizeStreamRequest{0}));
   }
   if (!what.has(Trait::kRecords)) return hipSuccess;

@@ -73,25 +73,61 @@ def validator(message):
             f"{{ return {' && '.join(reserved) or 'true'}; }}\n")
 
 
+def brief(message):
+    """How many bytes of a request travel, where fields with defaults are left out."""
+    first = message.words.get("BRIEF")
+    if first is None:
+        return ""
+    name = f"{message.name}Request"
+    names = [f.name for f in message.request]
+    left_out = message.request[names.index(first):]
+    condition = " && ".join(f"request.{f.name} == {f.default}" for f in left_out)
+    return f"""template <>
+inline constexpr std::size_t kWireBytesMin<{name}> = offsetof({name}, {first});
+constexpr std::size_t wire_bytes(const {name}& request) {{
+  return {condition} ? kWireBytesMin<{name}> : sizeof request;
+}}
+"""
+
+
 def messages_header(messages):
     text = ""
     for m in messages:
         statics = (f"  static constexpr Op kOp = Op::k{m.name};\n"
                    f"  static constexpr bool kHasTail = {str(m.tail).lower()};\n")
-        text += f"\n// {m.where}\n" + struct(f"{m.name}Request", m.request, statics) + validator(m)
+        text += f"\n// {m.where}\n" + struct(f"{m.name}Request", m.request, statics) + validator(m) + brief(m)
         if m.mode == "notice":
             text += f"using {m.name}Notice = {m.name}Request;\n"
         if m.reply:
             text += struct(f"{m.name}Reply", m.reply, "")
     return f"""{BANNER}#pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <span>
 #include <type_traits>
 
 #include "hipcore/wire/gen/op.h"
 
 namespace tf::protocol {{
+
+// How many bytes of its fields a request needs at least, and this one: BRIEF leaves out fields at the end.
+template <typename Request>
+inline constexpr std::size_t kWireBytesMin = sizeof(Request);
+template <typename Request>
+constexpr std::size_t wire_bytes(const Request&) {{
+  return sizeof(Request);
+}}
+
+// The request whose fields `wire` begins with; what was left out has its default. REQUIRES: kWireBytesMin bytes
+template <typename Request>
+Request request_of(std::span<const std::byte> wire) {{
+  Request request;
+  std::memcpy(static_cast<void*>(&request), wire.data(), std::min(wire.size(), sizeof request));
+  return request;
+}}
 
 // In front of the fields of every reply.
 struct ReplyPrefix {{
@@ -230,7 +266,7 @@ def schema_header(messages):
     digest = hashlib.sha256()
     for m in messages:
         fields = [(f.name, f.wire, f.count) for f in m.request + m.reply]
-        digest.update(repr((m.name, m.opcode, m.mode, m.tail, fields)).encode())
+        digest.update(repr((m.name, m.opcode, m.mode, m.tail, fields, m.words.get("BRIEF"))).encode())
     return f"""{BANNER}#pragma once
 
 #include <cstdint>

@@ -5,6 +5,29 @@ from collections import Counter
 from model import BANNER, BY_HAND, REASONS, WIRE_TYPES
 
 
+def brief_test(message):
+    """Of each field at the end, that the request is sent whole for it alone."""
+    first = message.words.get("BRIEF")
+    if first is None:
+        return ""
+    names = [f.name for f in message.request]
+    own = "".join(f"""  {{
+    {message.name}Request whole = sent;
+    ++whole.{f.name};
+    EXPECT_EQ(wire_bytes(whole), sizeof whole);
+  }}
+""" for f in message.request[names.index(first):])
+    return f"""
+TEST(Messages, {message.name}RequestLeavesOutItsEnd) {{  // {message.where}
+  {message.name}Request sent;
+  sent.{names[0]} = 7;
+  const auto wire = std::as_bytes(std::span(&sent, 1)).first(wire_bytes(sent));
+  EXPECT_EQ(wire.size(), offsetof({message.name}Request, {first}));
+  EXPECT_TRUE(same(request_of<{message.name}Request>(wire), sent));
+{own}}}
+"""
+
+
 def roundtrip_test(messages):
     tests = ""
     for m in messages:
@@ -26,11 +49,13 @@ TEST(Messages, {name}) {{  // {m.where}
   std::memcpy(&received, wire.data(), sizeof received);
 {checks}{refused}}}
 """
+        tests += brief_test(m)
     return f"""{BANNER}// Every message through bytes and back, each field its own value; reserved fields are refused.
 #include <gtest/gtest.h>
 
 #include <array>
 #include <cstring>
+#include <span>
 
 #include "hipcore/wire/gen/messages.h"
 #include "hipcore/wire/gen/op_traits.h"

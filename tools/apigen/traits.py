@@ -8,7 +8,7 @@ from model import DescriptionError
 # each says to a writer of descriptions is in proxy/api/words.h, to a reader of the table in TRAITS.
 TRAIT_WORDS = {"WORK": True, "NO_WORK": False, "SILENT": False, "RECORDS": True, "AWAITS": True, "FILLS": False,
                "CAPTURE": True, "ENDS": True, "NEW_STREAM": True, "REACHES_HOST": False, "PROMPT": False,
-               "DIRECT": False, "AT_ONCE": False}
+               "DIRECT": False, "AT_ONCE": False, "BRIEF": True}
 LEAVES = ("WORK", "NO_WORK", "SILENT")
 CAPTURED = ("RECORDS", "AWAITS", "FILLS", "CAPTURE")  # how a capture takes work
 OF_POSTS = LEAVES + CAPTURED + ("REACHES_HOST", "DIRECT", "AT_ONCE", "ENDS")
@@ -113,8 +113,26 @@ def _check_new_stream(m, where):
         refuse(where, "a new stream with flags: NEW_STREAM(flags) says so")
 
 
+def _check_brief(m, where):
+    """What is left out comes back as its default, and is nothing that the table reads."""
+    first = m.words.get("BRIEF")
+    if first is None:
+        return
+    names = [f.name for f in m.request]
+    if m.mode != "post" or m.function is not None or m.tail:
+        refuse(where, "BRIEF is for a post in messages.h that has no tail")
+    if first not in names[1:]:
+        refuse(where, f"BRIEF({first}): the fields from there on are left out, and others stay")
+    for f in m.request[names.index(first):]:
+        if f.default is None or f.count > 1:
+            refuse(where, f"BRIEF({first}): '{f.name}' has no default")
+        if f.name in (m.words.get(word) for word in ("WORK", "RECORDS", "AWAITS", "ENDS")):
+            refuse(where, f"BRIEF({first}): '{f.name}' is read by its offset")
+
+
 def check_traits(m):
     where = f"{m.where}: {m.name}"
+    _check_brief(m, where)
     _check_leaves(m, where)
     _check_work(m, where)
     _check_fields(m, where)

@@ -10,13 +10,12 @@ namespace {
 
 using protocol::FillRequest;
 
-bool is_synchronous(const FillRequest& request) { return (request.flags & protocol::kFillSynchronous) != 0; }
-
 hipError_t fill_row(const protocol::HipTable& hip, const FillRequest& request, hipStream_t stream) {
   auto* const target = reinterpret_cast<void*>(request.target);
   const auto value = static_cast<int>(request.value);
-  const std::size_t count = request.width / request.element_bytes;
-  switch (request.element_bytes) {
+  const std::uint32_t element = protocol::element_bytes(request.form);
+  const std::size_t count = request.width / element;
+  switch (element) {
     case 1: return hip.hipMemsetAsync(target, value, count, stream);
     case 2: return hip.hipMemsetD16Async(target, static_cast<unsigned short>(request.value), count, stream);
     default: return hip.hipMemsetD32Async(target, value, count, stream);
@@ -37,13 +36,13 @@ hipError_t fill_slices(const protocol::HipTable& hip, const FillRequest& request
 
 // What is wrong with the request; null: nothing, a correct client may send it.
 const char* wrong_with(const FillRequest& request) {
-  const std::uint32_t element = request.element_bytes;
-  if ((request.flags & ~protocol::kFillSynchronous) != 0) return "Fill: an unknown flag";
-  if (is_synchronous(request) && request.stream != 0) return "Fill: synchronous, and on a stream";
-  if (element != 1 && element != 2 && element != 4) return "Fill: element_bytes is not 1, 2 or 4";
-  if (request.width % element != 0) return "Fill: width is not a multiple of element_bytes";
+  const std::uint32_t element = protocol::element_bytes(request.form);
+  if (protocol::is_synchronous(request.form) && request.stream != 0)
+    return "Fill: synchronous, and on a stream";
+  if (element != 1 && element != 2 && element != 4) return "Fill: an element is of 1, 2 or 4 bytes";
+  if (request.width % element != 0) return "Fill: width is not a multiple of the element";
   if (element != 1 && (request.height > 1 || request.depth > 1))
-    return "Fill: more than one row needs element_bytes 1";
+    return "Fill: more than one row needs elements of 1 byte";
   return nullptr;
 }
 
@@ -65,7 +64,7 @@ void fill(Call& call, const FillRequest& request) {
   const bool owned = session.addresses.holds_box(request.target, request.pitch, request.slice, request.width,
                                                  request.height, request.depth);
   void* stream = nullptr;
-  if (is_synchronous(request))
+  if (protocol::is_synchronous(request.form))
     session.late_fills.begin();
   else if (!call.lookup(protocol::HandleKind::kStream, request.stream, stream))
     return;

@@ -9,6 +9,7 @@
 
 #include <hip/hip_runtime_api.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -35,11 +36,12 @@ class Call {
   // size (exactly sizeof(Request), or at least that if the message has a tail).
   template <typename Request>
   bool decode(Request& request) {
-    constexpr bool has_tail = Request::kHasTail;
-    if (has_tail ? payload_.size() < sizeof request : payload_.size() != sizeof request)
+    constexpr std::size_t least = protocol::kWireBytesMin<Request>;
+    const std::size_t size = payload_.size();
+    if (Request::kHasTail ? size < sizeof request : size != sizeof request && size != least)
       return wrong_size(sizeof request);
-    std::memcpy(&request, payload_.data(), sizeof request);
-    tail_ = payload_.subspan(sizeof request);
+    request = protocol::request_of<Request>(payload_);
+    tail_ = payload_.subspan(std::min(size, sizeof request));
     return true;
   }
   std::span<const std::byte> tail() const { return tail_; }

@@ -330,6 +330,19 @@ class Traits(Refusals):
                        f"{word} is said of a body by hand")
         self.message("MESSAGE(0x0301, call, Plain) AT_ONCE { u64 a; };", "AT_ONCE contradicts call")
 
+    def test_what_is_left_out_has_a_default_and_is_not_read_by_offset(self):
+        def brief(text, reason):
+            self.message(f"MESSAGE(0x0301, {text}", reason)
+        brief("post, Plain) NO_WORK BRIEF(b) { u64 a; u64 b; };", "BRIEF(b): 'b' has no default")
+        brief("post, Plain) NO_WORK BRIEF(b) { u64 a; u64 b = 0; u64 c; };", "BRIEF(b): 'c' has no default")
+        brief("post, Plain) NO_WORK BRIEF(a) { u64 a = 0; u64 b = 0; };", "BRIEF(a): the fields from there on")
+        brief("post, Plain) NO_WORK BRIEF(z) { u64 a; u64 b = 0; };", "BRIEF(z): the fields from there on")
+        brief("post, Plain) WORK(s) CAPTURE(asked) BRIEF(s) { u64 a; u64 s = 0; };",
+              "BRIEF(s): 's' is read by its offset")
+        brief("call, Plain) BRIEF(b) { u64 a; u64 b = 0; };", "BRIEF is for a post in messages.h")
+        brief("post, Plain) NO_WORK BRIEF(b) { u64 a; u64 b = 0; };\nTAIL(Plain)", "BRIEF is for a post")
+        self.plain("POST(0x0410) NO_WORK BRIEF(a)", "int a", "BRIEF is for a post in messages.h")
+
     def test_messages_take_no_other_words(self):
         self.message("MESSAGE(0x0301, post, Plain) OPTIONAL { u64 a; };", "unknown word 'OPTIONAL'")
         self.message("MESSAGE(0x0301, post, Plain) NO_WORK 7 { u64 a; };", "'7' before the fields of Plain")

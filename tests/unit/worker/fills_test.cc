@@ -54,6 +54,10 @@ class Fills : public ::testing::Test {
     EXPECT_NE(ended.to_string().find(why), std::string::npos) << ended.to_string();
   }
 
+  static std::span<const std::byte> head_of(const protocol::FillRequest& fill, std::size_t size) {
+    return std::as_bytes(std::span(&fill, 1)).first(size);
+  }
+
   SessionRig rig_{TF_CPU_RUNTIME};
   std::uint64_t base_ = 0;
   std::uint64_t end_ = 0;
@@ -62,36 +66,36 @@ class Fills : public ::testing::Test {
 TEST_F(Fills, RowsOfEveryElement) {
   ASSERT_EQ(rig_.call(at(1, 3, 'a' | 0xff00)), hipSuccess) << "the low byte";
   protocol::FillRequest two = at(4, 4, 'b' | 'c' << 8 | 0xff0000);
-  two.element_bytes = 2;
+  two.form = 2;
   ASSERT_EQ(rig_.call(two), hipSuccess);
   protocol::FillRequest four = at(8, 8, 'd' | 'e' << 8 | 'f' << 16 | 'g' << 24);
-  four.element_bytes = 4;
+  four.form = 4;
   ASSERT_EQ(rig_.call(four), hipSuccess);
   EXPECT_EQ(bytes(17), ".aaabcbcdefgdefg.");
 }
 
 TEST_F(Fills, WithAndWithoutWaiting) {
   protocol::FillRequest fill = at(0, 2, 'a');
-  fill.flags = protocol::kFillSynchronous;
+  fill.form |= protocol::kFillSynchronous;
   ASSERT_EQ(rig_.call(fill), hipSuccess);
   fill = at(4, 2, 'b' | 'c' << 8);
-  fill.element_bytes = 2;
-  fill.flags = protocol::kFillSynchronous;
+  fill.form = 2;
+  fill.form |= protocol::kFillSynchronous;
   ASSERT_EQ(rig_.call(fill), hipSuccess);
   fill = at(8, 4, 'd' | 'd' << 8 | 'd' << 16 | 'd' << 24);
-  fill.element_bytes = 4;
-  fill.flags = protocol::kFillSynchronous;
+  fill.form = 4;
+  fill.form |= protocol::kFillSynchronous;
   ASSERT_EQ(rig_.call(fill), hipSuccess);
   fill = at(12, 1, 'e');
   fill.pitch = 2;
   fill.height = 2;
-  fill.flags = protocol::kFillSynchronous;
+  fill.form |= protocol::kFillSynchronous;
   ASSERT_EQ(rig_.call(fill), hipSuccess);
   fill = at(16, 1, 'f');
   fill.pitch = 2;
   fill.slice = 4;
   fill.height = fill.depth = 2;
-  fill.flags = protocol::kFillSynchronous;
+  fill.form |= protocol::kFillSynchronous;
   ASSERT_EQ(rig_.call(fill), hipSuccess);
   EXPECT_EQ(bytes(24), "aa..bc..dddde.e.f.f.f.f.");
 }
@@ -149,7 +153,7 @@ TEST_F(Fills, OneThatCannotStartHoldsUpNoRequest) {
   rig_.post(protocol::HostCallbackRequest{0, 7});
   ASSERT_EQ(rig_.callback_due(), 7u);
   protocol::FillRequest fill = at(0, 1, 'x');
-  fill.flags = protocol::kFillSynchronous;
+  fill.form |= protocol::kFillSynchronous;
   rig_.post(fill);
   EXPECT_EQ(rig_.call(protocol::ProbeModuleRequest{}), hipSuccess);
   EXPECT_EQ(rig_.call(protocol::QueryStreamRequest{0}), hipErrorNotReady);
@@ -159,35 +163,51 @@ TEST_F(Fills, OneThatCannotStartHoldsUpNoRequest) {
 
 TEST_F(Fills, FlagsAreKnown) {
   protocol::FillRequest fill = at(0, 1, 'x');
-  fill.flags = 2;
-  refused(fill, "unknown flag");
+  fill.form |= 16;
+  refused(fill, "an element is of 1, 2 or 4 bytes");
+}
+
+// One row needs no pitch: its message leaves the end out, or not.
+TEST_F(Fills, TheEndIsLeftOutOrThere) {
+  const protocol::FillRequest one = at(0, 1, 'x');
+  const protocol::FillRequest two = at(1, 1, 'y');
+  EXPECT_LT(protocol::wire_bytes(one), sizeof one);
+  rig_.post_head<protocol::FillRequest>(head_of(one, protocol::wire_bytes(one)));
+  rig_.post_head<protocol::FillRequest>(head_of(two, sizeof two));
+  EXPECT_EQ(bytes(3), "xy.");
+}
+
+TEST_F(Fills, NothingElseIsLeftOut) {
+  const protocol::FillRequest fill = at(0, 1, 'x');
+  rig_.post_head<protocol::FillRequest>(head_of(fill, sizeof fill - 8));
+  EXPECT_EQ(rig_.wait_end().code(), Code::kProtocol);
 }
 
 TEST_F(Fills, OnlyTheNullStreamIsWaitedFor) {
   protocol::FillRequest fill = at(0, 1, 'x');
-  fill.flags = protocol::kFillSynchronous;
+  fill.form |= protocol::kFillSynchronous;
   fill.stream = protocol::Handle(protocol::HandleKind::kStream, 1, 0).raw();
   refused(fill, "on a stream");
 }
 
 TEST_F(Fills, ElementsHaveASize) {
   protocol::FillRequest fill = at(0, 3, 'x');
-  fill.element_bytes = 3;
-  refused(fill, "element_bytes is not 1, 2 or 4");
+  fill.form = 3;
+  refused(fill, "an element is of 1, 2 or 4 bytes");
 }
 
 TEST_F(Fills, ElementsAreWhole) {
   protocol::FillRequest fill = at(0, 3, 'x');
-  fill.element_bytes = 2;
-  refused(fill, "width is not a multiple of element_bytes");
+  fill.form = 2;
+  refused(fill, "width is not a multiple of the element");
 }
 
 TEST_F(Fills, RowsAreOfBytes) {
   protocol::FillRequest fill = at(0, 4, 'x');
-  fill.element_bytes = 4;
+  fill.form = 4;
   fill.pitch = 4;
   fill.height = 2;
-  refused(fill, "more than one row needs element_bytes 1");
+  refused(fill, "more than one row needs elements of 1 byte");
 }
 
 }  // namespace

@@ -152,7 +152,7 @@ struct Registered {
     error = client.ask(protocol::MapHostFileRequest{5, files.base, 8192, 0});
     fill.target = files.base + 4096;
     fill.width = 4096;
-    fill.flags = protocol::kFillSynchronous;
+    fill.form |= protocol::kFillSynchronous;
     fill.value = 'x';
   }
   net::OwnedFd file = make_file(8192);

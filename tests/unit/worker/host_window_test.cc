@@ -107,7 +107,7 @@ TEST_F(HostWindowOf, WhatIsWrittenIsThereAndIsRead) {
   fill.target = base_ + 101;
   fill.value = 'x';
   fill.width = 3;
-  fill.flags = protocol::kFillSynchronous;
+  fill.form |= protocol::kFillSynchronous;
   ASSERT_EQ(rig_.call(fill), hipSuccess) << "devices reach it";
   ASSERT_EQ(read(base_ + 100, back), hipSuccess);
   EXPECT_EQ(back, "hxxxo");

@@ -108,8 +108,12 @@ class SessionRig final : public MessageSink {
 
   template <typename Request>
   void post(const Request& request, std::span<const std::byte> tail = {}) {
-    const Status posted = queue_->post(static_cast<std::uint16_t>(Request::kOp), kFlagNoReply,
-                                       std::as_bytes(std::span(&request, 1)), tail);
+    post_head<Request>(std::as_bytes(std::span(&request, 1)), tail);
+  }
+  // With as many of its fields as are given.
+  template <typename Request>
+  void post_head(std::span<const std::byte> head, std::span<const std::byte> tail = {}) {
+    const Status posted = queue_->post(static_cast<std::uint16_t>(Request::kOp), kFlagNoReply, head, tail);
     EXPECT_TRUE(posted.is_ok()) << posted.to_string();
   }
   // hipError_t of the reply; its body in `body`.

@@ -128,7 +128,7 @@ class Sharing : public ::testing::Test {
     protocol::FillRequest request{};
     request.target = address;
     request.width = bytes;
-    request.flags = protocol::kFillSynchronous;
+    request.form |= protocol::kFillSynchronous;
     return client.ask(request);
   }
 

@@ -47,7 +47,7 @@ class VirtualMemoryOf : public ::testing::Test {
     protocol::FillRequest request{};
     request.target = address;
     request.width = bytes;
-    request.flags = protocol::kFillSynchronous;
+    request.form |= protocol::kFillSynchronous;
     return rig_.call(request);
   }
 
