@@ -164,8 +164,8 @@ hipError_t hipMemPoolSetAccess(ApiCall& call, hipMemPool_t pool, const hipMemAcc
                                size_t count) {
   if (!call.connected()) return call.finish();
   auto facts = find_pool(call, pool);
-  bool sane = facts != nullptr && descriptions != nullptr && count != 0 && count <= protocol::kDevicesMax;
-  if (!sane) return call.finish(hipErrorInvalidValue);
+  if (facts == nullptr || descriptions == nullptr || count == 0) return call.finish(hipErrorInvalidValue);
+  if (count > static_cast<size_t>(call.client().device_count())) return call.finish(hipErrorInvalidDevice);
   for (size_t i = 0; i < count; ++i) {
     const hipMemLocation& where = descriptions[i].location;
     if (where.type != hipMemLocationTypeDevice) return call.finish(hipErrorInvalidValue);

@@ -74,6 +74,21 @@ TEST(Pool, AttributesCount) {
   EXPECT_NE(hipMemPoolDestroy(pool), hipSuccess);
 }
 
+TEST(Pool, AccessIsForAsManyDevicesAsThereAre) {
+  if (!pools_supported()) GTEST_SKIP() << "no memory pools";
+  hipMemPoolProps props = {};
+  props.allocType = hipMemAllocationTypePinned;
+  props.location = {hipMemLocationTypeDevice, 0};
+  hipMemPool_t pool = nullptr;
+  HIP_OK(hipMemPoolCreate(&pool, &props));
+  const auto devices = static_cast<std::size_t>(device_count());
+  const std::vector<hipMemAccessDesc> access(devices + 1, {props.location, hipMemAccessFlagsProtReadWrite});
+  EXPECT_EQ(hipMemPoolSetAccess(pool, access.data(), devices), hipSuccess);
+  EXPECT_EQ(hipMemPoolSetAccess(pool, access.data(), devices + 1), hipErrorInvalidDevice);
+  EXPECT_EQ(hipMemPoolSetAccess(pool, nullptr, devices + 1), hipErrorInvalidValue);
+  HIP_OK(hipMemPoolDestroy(pool));
+}
+
 TEST(Pool, DefaultAndCurrent) {
   if (!pools_supported()) GTEST_SKIP() << "no memory pools";
   hipMemPool_t first = nullptr;

@@ -36,6 +36,7 @@ hipError_t with_pool(hipMemPool_t handle, Body&& body) {
 }
 
 hipError_t set_access(const Backend::Pool& pool, const hipMemAccessDesc* wishes, std::size_t count) {
+  if (wishes && count > static_cast<std::size_t>(Backend::device_count())) return hipErrorInvalidDevice;
   const hipError_t status = check_access(wishes, count);
   return status == hipSuccess ? Backend::set_pool_access(pool, {wishes, count}) : status;
 }
