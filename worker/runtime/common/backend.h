@@ -105,7 +105,7 @@ concept BackendOfStreamWork = requires(hipStream_t& handle, const typename B::St
                                        std::uint32_t value, std::uint64_t* wide, std::uint64_t wide_value) {
   { B::create_stream(handle, flags, number, units) } -> std::same_as<hipError_t>;
   { B::destroy_stream(handle) } -> std::same_as<hipError_t>;
-  // Of the thread's device: the least priority, the greatest.
+  // The least and the greatest priority, on the thread's device.
   { B::priority_range(number, number) } -> std::same_as<hipError_t>;
   { B::stream_flags(stream, told) } -> std::same_as<hipError_t>;
   { B::stream_priority(stream, number) } -> std::same_as<hipError_t>;
@@ -117,7 +117,7 @@ concept BackendOfStreamWork = requires(hipStream_t& handle, const typename B::St
   // The callback gets the handle that the program gave.
   { B::add_callback(stream, handle, callback, data) } -> std::same_as<hipError_t>;
   { B::call_host(stream, function, data) } -> std::same_as<hipError_t>;
-  // Of a word that is aligned: until (*word & mask) and (value & mask) fulfil the condition.
+  // `word` is aligned. Waits until (*word & mask) and (value & mask) fulfil the condition.
   { B::wait_value(stream, word, value, flags, value) } -> std::same_as<hipError_t>;
   { B::wait_value(stream, wide, wide_value, flags, wide_value) } -> std::same_as<hipError_t>;
   { B::write_value(stream, word, value) } -> std::same_as<hipError_t>;
@@ -136,7 +136,7 @@ concept BackendOfMemory = requires(void*& pointer, const void* known, std::size_
   { B::allocate_host(pointer, bytes, flags) } -> std::same_as<hipError_t>;
   { B::register_host(pointer, bytes, flags) } -> std::same_as<hipError_t>;
   { B::unregister_host(pointer) } -> std::same_as<hipError_t>;
-  // As AMD's runtime, any kind of memory that has an allocating function.
+  // Both free any kind of memory that a HIP function allocated, as AMD's runtime does.
   { B::free(pointer) } -> std::same_as<hipError_t>;
   { B::free_host(pointer) } -> std::same_as<hipError_t>;
   // Free bytes of the thread's device, and all.
@@ -157,7 +157,7 @@ concept BackendOfAdvice = requires(const void* pointer, std::size_t bytes, int d
                                    const typename B::Stream& stream, hipMemoryAdvise advice, void* data,
                                    void** list, std::size_t* sizes, hipMemRangeAttribute attribute,
                                    hipMemRangeAttribute* attributes) {
-  // Nothing is checked.
+  // The front has checked nothing but the stream.
   { B::prefetch(pointer, bytes, device, stream) } -> std::same_as<hipError_t>;
   { B::advise(pointer, bytes, advice, device) } -> std::same_as<hipError_t>;
   { B::range_attribute(data, bytes, attribute, pointer, bytes) } -> std::same_as<hipError_t>;

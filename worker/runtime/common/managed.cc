@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Advice on memory, and what is told of it.
+// Advice on memory, and queries of it.
 #include "worker/runtime/common/api.h"
 
 using namespace tf::runtime;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The frame of queries of a stream.
+// The frame of calls on a stream.
 #pragma once
 
 #include <hip/hip_runtime_api.h>

@@ -37,7 +37,7 @@ hipError_t destroy(hipStream_t handle) {
   return Backend::destroy_stream(handle);
 }
 
-// The frame of what no graph can hold.
+// The frame of calls that a capture of the stream refuses.
 template <typename Body>
 hipError_t with_free_stream(hipStream_t handle, Body&& body) {
   return with_stream(handle, [&](const Stream& stream) -> hipError_t {

@@ -104,7 +104,7 @@ hipError_t Backend::retain_context(int ordinal, hipCtx_t& context) {
 
 hipError_t Backend::reset_context(int) { return hipSuccess; }
 
-// All memory is one here; what is kept is what the program said.
+// All devices share one memory, so access is only recorded.
 hipError_t Backend::can_access_peer(int, int, int& answer) {
   answer = 1;
   return hipSuccess;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Allocation and release of whole ranges, shared by the exported functions of memory.cc and host.cc.
+// Allocation and release of whole ranges, of every kind of memory but pools and mappings.
 // Thread-safe.
 #pragma once
 

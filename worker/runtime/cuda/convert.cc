@@ -18,7 +18,7 @@ Copy between(void* target, const void* source) {
   return copy;
 }
 
-// Slices of the driver's boxes are whole rows apart.
+// False: slices are not whole rows apart, as the driver wants them.
 bool rows_of(const graph::CopyWork& work, const graph::BoxSide& side, std::size_t& rows) {
   rows = work.height;
   if (work.depth == 1) return true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Advice on memory. The driver keeps it and answers, but for how coherent memory is: that is AMD's
-// distinction, all of managed memory is coherent here, and what a program said of it is kept and given back.
+// Advice on memory. The driver keeps it, and answers queries. It knows nothing of coarse-grained memory: what
+// a program says about that is kept here, and returned. All managed memory is coherent.
 #include <cstring>
 #include <optional>
 
@@ -12,7 +12,7 @@ namespace {
 
 bool is_place(int device) { return device == hipCpuDeviceId || Runtime::get().valid_device(device); }
 
-// What the driver does not look at may be any number.
+// Where the driver ignores the device, any number may be given.
 driver::Device place(int device) {
   return Runtime::get().valid_device(device) ? Runtime::get().device(device).handle : hipCpuDeviceId;
 }
@@ -30,7 +30,7 @@ bool ask(const void* pointer, int attribute, Value& value) {
   return cu().PointerGetAttribute(&value, attribute, const_cast<void*>(pointer)) == driver::Result::SUCCESS;
 }
 
-// What was said of the memory of the device that has this.
+// The advice on memory of the device that owns this memory.
 hipcore::MemoryAdvice& advice_of(const void* pointer) {
   Runtime& runtime = Runtime::get();
   int device = 0;
@@ -102,7 +102,7 @@ hipError_t Backend::range_attribute(void* data, std::size_t data_bytes, hipMemRa
   return get_from_driver(data, data_bytes, attribute, pointer, bytes);
 }
 
-// Of memory that is not managed even the coherency is not told, as AMD's runtime.
+// Only for managed memory, as in AMD's runtime: of other memory this does not return even the coherency.
 hipError_t Backend::range_attributes(void** data, std::size_t* data_bytes, hipMemRangeAttribute* attributes,
                                      std::size_t count, const void* pointer, std::size_t bytes) {
   if (!hipcore::takes_attributes(data, data_bytes, attributes, count)) return hipErrorInvalidValue;

@@ -9,7 +9,7 @@ constexpr unsigned kPitchElement_bytes = 16;  // rows are aligned for the larges
 
 }  // namespace
 
-// All of the device's memory is the same; what was asked for can be asked back (hipMemRangeGetAttribute).
+// The flags change nothing about the memory. They are kept for hipMemRangeGetAttribute.
 hipError_t Backend::allocate(void*& pointer, std::size_t bytes, unsigned flags) {
   const hipError_t status = check(cu().MemAlloc(&pointer, bytes));
   if (status != hipSuccess || flags == hipDeviceMallocDefault) return status;
@@ -29,7 +29,7 @@ hipError_t Backend::allocate_pitched(void*& pointer, std::size_t& pitch, std::si
   return check(cu().MemAllocPitch(&pointer, &pitch, width, rows, kPitchElement_bytes));
 }
 
-// Asked in the likely order, as free_host().
+// Takes every kind of memory, as free_host() does. Each tries the likely kind first.
 hipError_t Backend::free(void* pointer) {
   Runtime::get().forget_advice(pointer);
   const driver::Result result = cu().MemFree(pointer);

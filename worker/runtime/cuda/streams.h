@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which streams there are: the driver takes any pointer for one and follows it, a HIP program is told.
+// The streams that exist. The driver would follow any pointer; a HIP program gets an error instead.
 // Thread-safe.
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace tf::cuda {
 
-// What calls on a stream answer that is none of this library's, or not any more; as AMD's runtime.
+// The result of calls on a stream that does not exist (any more), as in AMD's runtime.
 inline constexpr hipError_t kUnknownStream = hipErrorContextIsDestroyed;
 
 namespace internal {
