@@ -33,9 +33,9 @@ MAY_INCLUDE = {
     **{name: NET for name in TRANSPORTS},
     "transport/factory": NET | set(TRANSPORTS),
     "hipcore/codeobject": {"transport/base"},
-    "hipcore/graph": set(),
+    "hipcore/graph": {"transport/base"},
     "hipcore/errors": set(),
-    "hipcore/memory": set(),
+    "hipcore/memory": {"transport/base"},
     "hipcore/wire": NET,
     "docs/reference": set(),
     "reference": set(),  # made of docs/reference

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Synchronous calls, posted calls, allocation.
-#include <condition_variable>
-#include <mutex>
 #include <vector>
 
 #include "benchmarks/hip_bench/bench.h"
 #include "benchmarks/raw_limits.h"
 #include "benchmarks/raw_tcp.h"
 #include "benchmarks/report/statistics.h"
+#include "transport/base/mutex.h"
 
 namespace tf::bench {
 namespace {
@@ -24,7 +23,7 @@ class Hold {
   ~Hold() { release(); }
 
   void release() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     released_ = true;
     changed_.notify_all();
   }
@@ -32,13 +31,13 @@ class Hold {
  private:
   static void wait(void* self) {
     auto* const hold = static_cast<Hold*>(self);
-    std::unique_lock lock(hold->mutex_);
-    hold->changed_.wait(lock, [hold] { return hold->released_; });
+    const MutexLock lock(hold->mutex_);
+    hold->changed_.wait(hold->mutex_, [hold]() TF_REQUIRES(hold->mutex_) { return hold->released_; });
   }
 
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool released_ = false;
+  Mutex mutex_;
+  CondVar changed_;
+  bool released_ TF_GUARDED_BY(mutex_) = false;
 };
 
 template <typename Call>

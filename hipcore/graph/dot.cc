@@ -5,6 +5,7 @@
 #include <string>
 
 #include "hipcore/graph/library.h"
+#include "transport/base/mutex.h"
 
 namespace tf::graph {
 namespace {
@@ -46,7 +47,7 @@ hipError_t Library::print(hipGraph_t graph, const char* path) {
   if (path == nullptr) return hipErrorInvalidValue;
   std::string text = "digraph graph_ {\n";
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const Graph* found = find(graph);
     if (found == nullptr) return hipErrorInvalidValue;
     write(*found, "node_", text);

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "hipcore/graph/library.h"
+#include "transport/base/mutex.h"
 
 namespace tf::graph {
 
@@ -12,7 +13,7 @@ std::shared_ptr<Library::Exec> Library::find(hipGraphExec_t exec) const {
 }
 
 hipError_t Library::upload(hipGraphExec_t exec) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return find(exec) != nullptr ? hipSuccess : hipErrorInvalidValue;
 }
 
@@ -28,7 +29,7 @@ hipError_t Library::instantiate(hipGraphExec_t* exec, hipGraph_t graph, unsigned
     return hipErrorInvalidValue;
   auto made = std::make_shared<Exec>();
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const Graph* found = find(graph);
     if (found == nullptr) return hipErrorInvalidValue;
     std::optional<Plan> plan = flatten(*found);
@@ -38,7 +39,7 @@ hipError_t Library::instantiate(hipGraphExec_t* exec, hipGraph_t graph, unsigned
   }
   const hipError_t error = side_.instantiate(made->plan, made->executable);
   if (error != hipSuccess) return error;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (execs_.size() >= kExecsMax) return hipErrorOutOfMemory;
   const std::uint64_t id = make_id(HandleTag::kExec, next_++);
   execs_.emplace(id, std::move(made));
@@ -51,12 +52,12 @@ hipError_t Library::update(hipGraphExec_t exec, hipGraph_t graph, hipGraphNode_t
   if (error_node == nullptr || result == nullptr) return hipErrorInvalidValue;
   *error_node = nullptr;
   *result = hipGraphExecUpdateError;
-  const std::lock_guard changing(change_mutex_);
+  const MutexLock changing(change_mutex_);
   std::shared_ptr<Exec> found;
   std::optional<Plan> plan;
   std::unique_ptr<Graph> copy;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     found = find(exec);
     const Graph* wanted = find(graph);
     if (found == nullptr || wanted == nullptr) return hipErrorInvalidValue;
@@ -71,7 +72,7 @@ hipError_t Library::update(hipGraphExec_t exec, hipGraph_t graph, hipGraphNode_t
     *result = hipGraphExecUpdateError;
     return error;
   }
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   found->plan = std::move(*plan);
   // The nodes keep the handles by which they were known at instantiation.
   for (std::size_t i = 0; i < copy->nodes().size() && i < found->graph->nodes().size(); ++i)
@@ -83,7 +84,7 @@ hipError_t Library::update(hipGraphExec_t exec, hipGraph_t graph, hipGraphNode_t
 hipError_t Library::launch(hipGraphExec_t exec, const StreamRef& stream) {
   std::shared_ptr<Exec> found;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     found = find(exec);
     if (found == nullptr) return hipErrorInvalidValue;
     if (captures_.any()) {
@@ -99,7 +100,7 @@ hipError_t Library::launch(hipGraphExec_t exec, const StreamRef& stream) {
 
 hipError_t Library::destroy(hipGraphExec_t exec) {
   std::shared_ptr<Exec> found;  // destroyed after the lock: that may call its Side
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   found = find(exec);
   if (found == nullptr) return hipErrorInvalidValue;
   execs_.erase(to_id(exec));

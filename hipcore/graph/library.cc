@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "transport/base/mutex.h"
+
 namespace tf::graph {
 namespace {
 
@@ -70,7 +72,7 @@ void Library::erase(Graph& graph) {
 hipError_t Library::create(hipGraph_t* graph, unsigned flags) {
   if (graph == nullptr || flags != 0) return hipErrorInvalidValue;
   auto made = std::make_unique<Graph>();
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!enter(*made)) return hipErrorOutOfMemory;
   *graph = to_handle<hipGraph_t>(made->id);
   graphs_.emplace(made->id, std::move(made));
@@ -78,7 +80,7 @@ hipError_t Library::create(hipGraph_t* graph, unsigned flags) {
 }
 
 hipError_t Library::destroy(hipGraph_t graph) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   Graph* found = find(graph);
   if (found == nullptr || found->owned) return hipErrorInvalidValue;
   erase(*found);
@@ -87,7 +89,7 @@ hipError_t Library::destroy(hipGraph_t graph) {
 
 hipError_t Library::clone(hipGraph_t* copy, hipGraph_t graph) {
   if (copy == nullptr) return hipErrorInvalidValue;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const Graph* original = find(graph);
   if (original == nullptr) return hipErrorInvalidValue;
   std::unique_ptr<Graph> made = original->clone();
@@ -99,7 +101,7 @@ hipError_t Library::clone(hipGraph_t* copy, hipGraph_t graph) {
 
 hipError_t Library::get_nodes(hipGraph_t graph, hipGraphNode_t* nodes, std::size_t* count) {
   if (count == nullptr) return hipErrorInvalidValue;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const Graph* found = find(graph);
   if (found == nullptr) return hipErrorInvalidValue;
   std::vector<hipGraphNode_t> all;
@@ -110,7 +112,7 @@ hipError_t Library::get_nodes(hipGraph_t graph, hipGraphNode_t* nodes, std::size
 
 hipError_t Library::get_roots(hipGraph_t graph, hipGraphNode_t* nodes, std::size_t* count) {
   if (count == nullptr) return hipErrorInvalidValue;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const Graph* found = find(graph);
   if (found == nullptr) return hipErrorInvalidValue;
   std::vector<hipGraphNode_t> roots;
@@ -123,7 +125,7 @@ hipError_t Library::get_roots(hipGraph_t graph, hipGraphNode_t* nodes, std::size
 hipError_t Library::get_edges(hipGraph_t graph, hipGraphNode_t* from, hipGraphNode_t* to,
                               std::size_t* count) {
   if (count == nullptr || (from == nullptr) != (to == nullptr)) return hipErrorInvalidValue;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const Graph* found = find(graph);
   if (found == nullptr) return hipErrorInvalidValue;
   std::vector<hipGraphNode_t> starts;
@@ -142,7 +144,7 @@ hipError_t Library::get_edges(hipGraph_t graph, hipGraphNode_t* from, hipGraphNo
 
 hipError_t Library::add_edges(hipGraph_t graph, const hipGraphNode_t* from, const hipGraphNode_t* to,
                               std::size_t count) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const Graph* found = find(graph);
   std::vector<Node*> starts;
   std::vector<Node*> ends;
@@ -157,7 +159,7 @@ hipError_t Library::add_edges(hipGraph_t graph, const hipGraphNode_t* from, cons
 
 hipError_t Library::remove_edges(hipGraph_t graph, const hipGraphNode_t* from, const hipGraphNode_t* to,
                                  std::size_t count) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const Graph* found = find(graph);
   std::vector<Node*> starts;
   std::vector<Node*> ends;
@@ -169,7 +171,7 @@ hipError_t Library::remove_edges(hipGraph_t graph, const hipGraphNode_t* from, c
 }
 
 hipError_t Library::destroy_node(hipGraphNode_t node) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   Node* found = nodes_.find(node);
   // A capture refers to its nodes.
   if (found == nullptr || found->graph->owned) return hipErrorInvalidValue;
@@ -181,7 +183,7 @@ hipError_t Library::destroy_node(hipGraphNode_t node) {
 
 hipError_t Library::get_dependencies(hipGraphNode_t node, hipGraphNode_t* nodes, std::size_t* count) {
   if (count == nullptr) return hipErrorInvalidValue;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const Node* found = nodes_.find(node);
   if (found == nullptr) return hipErrorInvalidValue;
   list(handles_of(found->dependencies), nodes, *count);
@@ -190,7 +192,7 @@ hipError_t Library::get_dependencies(hipGraphNode_t node, hipGraphNode_t* nodes,
 
 hipError_t Library::get_dependents(hipGraphNode_t node, hipGraphNode_t* nodes, std::size_t* count) {
   if (count == nullptr) return hipErrorInvalidValue;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const Node* found = nodes_.find(node);
   if (found == nullptr) return hipErrorInvalidValue;
   list(handles_of(found->dependents), nodes, *count);
@@ -199,7 +201,7 @@ hipError_t Library::get_dependents(hipGraphNode_t node, hipGraphNode_t* nodes, s
 
 hipError_t Library::find_in_clone(hipGraphNode_t* node, hipGraphNode_t original, hipGraph_t copy) {
   if (node == nullptr) return hipErrorInvalidValue;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const Graph* graph = find(copy);
   if (graph == nullptr || nodes_.find(original) == nullptr) return hipErrorInvalidValue;
   const auto& all = graph->nodes();
@@ -212,7 +214,7 @@ hipError_t Library::find_in_clone(hipGraphNode_t* node, hipGraphNode_t original,
 
 hipError_t Library::get_child(hipGraphNode_t node, hipGraph_t* graph) {
   if (graph == nullptr) return hipErrorInvalidValue;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const Node* found = nodes_.find(node);
   const auto* child = found != nullptr ? std::get_if<ChildWork>(found->work.get()) : nullptr;
   if (child == nullptr) return hipErrorInvalidValue;
@@ -233,7 +235,7 @@ hipError_t Library::begin_capture(const StreamRef& stream, hipStreamCaptureMode 
     return hipErrorInvalidValue;
   auto graph = std::make_unique<Graph>();
   graph->owned = true;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!enter(*graph)) return hipErrorOutOfMemory;
   const hipError_t error = captures_.begin(stream, mode, *graph);
   if (error == hipSuccess) graphs_.emplace(graph->id, std::move(graph));
@@ -242,7 +244,7 @@ hipError_t Library::begin_capture(const StreamRef& stream, hipStreamCaptureMode 
 
 hipError_t Library::end_capture(const StreamRef& stream, hipGraph_t* graph) {
   if (graph == nullptr) return hipErrorInvalidValue;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   Graph* captured = nullptr;
   const hipError_t error = captures_.end(stream, captured);
   *graph = nullptr;
@@ -260,7 +262,7 @@ hipError_t Library::capture_info(const StreamRef& stream, hipStreamCaptureStatus
                                  unsigned long long* id, hipGraph_t* graph,
                                  const hipGraphNode_t** dependencies, std::size_t* count) {
   if (status == nullptr) return hipErrorInvalidValue;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const CaptureInfo info = captures_.info(stream);
   *status = info.status;
   if (id != nullptr) *id = info.id;
@@ -275,7 +277,7 @@ hipError_t Library::update_capture(const StreamRef& stream, hipGraphNode_t* node
                                    unsigned flags) {
   if (flags != hipStreamAddCaptureDependencies && flags != hipStreamSetCaptureDependencies)
     return hipErrorInvalidValue;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   std::vector<Node*> found;
   if (!find_nodes(nodes, count, nullptr, found)) return hipErrorInvalidValue;
   return captures_.update_dependencies(stream, std::move(found), flags == hipStreamSetCaptureDependencies);
@@ -289,42 +291,42 @@ hipError_t Library::exchange_mode(hipStreamCaptureMode& kept, hipStreamCaptureMo
 }
 
 Library::Verdict Library::capture(const StreamRef& stream, Work work) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return captures_.append(stream, std::make_shared<const Work>(std::move(work)));
 }
 
 Library::Verdict Library::capture_record(const StreamRef& stream, std::uint64_t event) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return captures_.record(stream, event);
 }
 
 Library::Verdict Library::capture_wait(const StreamRef& stream, std::uint64_t event) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return captures_.wait(stream, event);
 }
 
 Library::Verdict Library::refuse(const StreamRef& stream) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return captures_.refuse(stream);
 }
 
 Library::Verdict Library::refuse_event(std::uint64_t event) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return captures_.refuse_event(event);
 }
 
 Library::Verdict Library::refuse_device(int device) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return captures_.refuse_device(device);
 }
 
 void Library::forget_stream(std::uint64_t stream) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (Graph* graph = captures_.forget_stream(stream)) erase(*graph);
 }
 
 void Library::forget_event(std::uint64_t event) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   captures_.forget_event(event);
 }
 

@@ -11,7 +11,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <unordered_map>
 #include <vector>
 
@@ -19,6 +18,7 @@
 #include "hipcore/graph/graph.h"
 #include "hipcore/graph/node_table.h"
 #include "hipcore/graph/work.h"
+#include "transport/base/mutex.h"
 
 namespace tf::graph {
 
@@ -129,7 +129,8 @@ class Library {
   hipError_t destroy(hipGraphExec_t exec);
 
   // --- capture: relaxed load; nothing below concerns a call while it says no
-  bool capturing() const { return captures_.any(); }
+  // Unchecked, since any() reads an atomic.
+  bool capturing() const TF_UNCHECKED { return captures_.any(); }
   hipError_t begin_capture(const StreamRef& stream, hipStreamCaptureMode mode);
   hipError_t end_capture(const StreamRef& stream, hipGraph_t* graph);
   hipError_t capture_info(const StreamRef& stream, hipStreamCaptureStatus* status, unsigned long long* id,
@@ -157,15 +158,14 @@ class Library {
     std::shared_ptr<Executable> executable;
   };
 
-  // REQUIRES for all of these: the lock
-  Graph* find(hipGraph_t graph) const;
-  std::shared_ptr<Exec> find(hipGraphExec_t exec) const;
+  Graph* find(hipGraph_t graph) const TF_REQUIRES(mutex_);
+  std::shared_ptr<Exec> find(hipGraphExec_t exec) const TF_REQUIRES(mutex_);
   bool find_nodes(const hipGraphNode_t* handles, std::size_t count, const Graph* graph,
-                  std::vector<Node*>& nodes) const;
-  bool enter(Graph& graph);
-  void erase(Graph& graph);
-  void forget_child(const Work& work);
-  Node* copy_of(const Exec& exec, hipGraphNode_t node) const;
+                  std::vector<Node*>& nodes) const TF_REQUIRES(mutex_);
+  bool enter(Graph& graph) TF_REQUIRES(mutex_);
+  void erase(Graph& graph) TF_REQUIRES(mutex_);
+  void forget_child(const Work& work) TF_REQUIRES(mutex_);
+  Node* copy_of(const Exec& exec, hipGraphNode_t node) const TF_REQUIRES(mutex_);
 
   // These take the lock themselves.
   hipError_t make_kernel(const hipKernelNodeParams* parameters, Work& work);
@@ -178,14 +178,15 @@ class Library {
   hipError_t set_in_exec(hipGraphExec_t exec, hipGraphNode_t node, SharedWork work);
 
   Side& side_;
-  mutable std::mutex mutex_;
-  std::mutex change_mutex_;  // executable graphs are changed one at a time; taken before mutex_
-  NodeTable nodes_;
-  std::unordered_map<std::uint64_t, std::unique_ptr<Graph>> graphs_;
-  std::unordered_map<std::uint64_t, std::shared_ptr<Graph>> children_;  // those the program asked for
-  std::unordered_map<std::uint64_t, std::shared_ptr<Exec>> execs_;
-  Captures captures_;
-  std::uint64_t next_ = 1;
+  mutable Mutex mutex_;
+  Mutex change_mutex_;  // executable graphs are changed one at a time; taken before mutex_
+  NodeTable nodes_ TF_GUARDED_BY(mutex_);
+  std::unordered_map<std::uint64_t, std::unique_ptr<Graph>> graphs_ TF_GUARDED_BY(mutex_);
+  std::unordered_map<std::uint64_t, std::shared_ptr<Graph>> children_
+      TF_GUARDED_BY(mutex_);  // those the program asked for
+  std::unordered_map<std::uint64_t, std::shared_ptr<Exec>> execs_ TF_GUARDED_BY(mutex_);
+  Captures captures_ TF_GUARDED_BY(mutex_);
+  std::uint64_t next_ TF_GUARDED_BY(mutex_) = 1;
 };
 
 }  // namespace tf::graph

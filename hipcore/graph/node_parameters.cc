@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "hipcore/graph/library.h"
+#include "transport/base/mutex.h"
 
 namespace tf::graph {
 
@@ -30,7 +31,7 @@ hipError_t Library::make_symbol_copy(bool to_symbol, const void* symbol, const v
 }
 
 hipError_t Library::make_child(hipGraph_t child, Work& work) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const Graph* found = find(child);
   if (found == nullptr || found->depth() >= kChildDepthMax) return hipErrorInvalidValue;
   work = ChildWork{found->clone()};
@@ -42,7 +43,7 @@ hipError_t Library::add(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNo
   if (node == nullptr) return hipErrorInvalidValue;
   const hipError_t error = side_.check(work);
   if (error != hipSuccess) return error;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   Graph* found = find(graph);
   std::vector<Node*> before;
   if (found == nullptr || !find_nodes(dependencies, count, found, before)) return hipErrorInvalidValue;
@@ -112,7 +113,7 @@ hipError_t Library::add_child(hipGraphNode_t* node, hipGraph_t graph, const hipG
 
 hipError_t Library::get_type(hipGraphNode_t node, hipGraphNodeType* type) {
   if (type == nullptr) return hipErrorInvalidValue;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const Node* found = nodes_.find(node);
   if (found == nullptr) return hipErrorInvalidValue;
   *type = type_of(*found->work);
@@ -121,7 +122,7 @@ hipError_t Library::get_type(hipGraphNode_t node, hipGraphNodeType* type) {
 
 template <typename Kind, typename Read>
 hipError_t Library::get(hipGraphNode_t node, Read read) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const Node* found = nodes_.find(node);
   const auto* work = found != nullptr ? std::get_if<Kind>(found->work.get()) : nullptr;
   return work != nullptr ? read(*work) : hipErrorInvalidValue;
@@ -129,7 +130,7 @@ hipError_t Library::get(hipGraphNode_t node, Read read) {
 
 hipError_t Library::get_kernel(hipGraphNode_t node, hipKernelNodeParams* parameters) {
   if (parameters == nullptr) return hipErrorInvalidValue;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   Node* found = nodes_.find(node);
   const auto* work = found != nullptr ? std::get_if<KernelWork>(found->work.get()) : nullptr;
   if (work == nullptr) return hipErrorInvalidValue;
@@ -176,7 +177,7 @@ hipError_t Library::set(hipGraphExec_t exec, hipGraphNode_t node, Work work) {
   if (error != hipSuccess) return error;
   auto shared = std::make_shared<const Work>(std::move(work));
   if (exec != nullptr) return set_in_exec(exec, node, std::move(shared));
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   Node* found = nodes_.find(node);
   if (found == nullptr || !same_kind(*found->work, *shared)) return hipErrorInvalidValue;
   forget_child(*found->work);
@@ -191,11 +192,11 @@ Node* Library::copy_of(const Exec& exec, hipGraphNode_t node) const {
 }
 
 hipError_t Library::set_in_exec(hipGraphExec_t exec, hipGraphNode_t node, SharedWork work) {
-  const std::lock_guard changing(change_mutex_);
+  const MutexLock changing(change_mutex_);
   std::shared_ptr<Exec> found;
   Plan plan;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     found = find(exec);
     Node* copy = found != nullptr ? copy_of(*found, node) : nullptr;
     if (copy == nullptr || !same_kind(*copy->work, *work)) return hipErrorInvalidValue;

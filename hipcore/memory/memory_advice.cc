@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "transport/base/mutex.h"
+
 namespace tf::hipcore {
 namespace {
 
@@ -128,7 +130,7 @@ template <typename Change>
 hipError_t MemoryAdvice::change(const AdvisedRange& range, Change change) {
   const std::uint64_t begin = begin_of(range);
   const std::uint64_t end = end_of(range);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   split(begin);
   split(end);
   std::vector<std::uint64_t> gaps;  // without advice so far; each ends at the next part
@@ -187,7 +189,7 @@ void MemoryAdvice::join(std::uint64_t begin, std::uint64_t end) {
 
 void MemoryAdvice::forget(std::uint64_t allocation, std::uint64_t allocated_bytes) {
   if (!any()) return;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   split(allocation);
   split(allocation + allocated_bytes);
   parts_.erase(parts_.lower_bound(allocation), parts_.lower_bound(allocation + allocated_bytes));
@@ -250,7 +252,7 @@ hipError_t MemoryAdvice::get(const std::optional<AdvisedMemory>& memory,
 
 void MemoryAdvice::answer(const AdvisedMemory& memory, hipMemRangeAttribute attribute, void* data,
                           std::size_t data_bytes) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const Advice advice = common(memory).advice;
   switch (attribute) {
     case hipMemRangeAttributeReadMostly: return put(data, advice.read_mostly ? 1 : 0);

@@ -12,8 +12,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <optional>
+
+#include "transport/base/mutex.h"
 
 namespace tf::hipcore {
 
@@ -95,16 +96,15 @@ class MemoryAdvice {
   static void apply(Advice& to, hipMemoryAdvise advice, int device);
   template <typename Change>
   hipError_t change(const AdvisedRange& range, Change change);
-  // REQUIRES for these: mutex_ is held.
-  void split(std::uint64_t at);
-  void join(std::uint64_t begin, std::uint64_t end);
-  Common common(const AdvisedMemory& memory) const;
+  void split(std::uint64_t at) TF_REQUIRES(mutex_);
+  void join(std::uint64_t begin, std::uint64_t end) TF_REQUIRES(mutex_);
+  Common common(const AdvisedMemory& memory) const TF_REQUIRES(mutex_);
 
   void answer(const AdvisedMemory& memory, hipMemRangeAttribute attribute, void* data,
               std::size_t data_bytes) const;
 
-  mutable std::mutex mutex_;
-  Parts parts_;
+  mutable Mutex mutex_;
+  Parts parts_ TF_GUARDED_BY(mutex_);
   std::atomic<bool> any_{false};  // relaxed: a thread that frees advised memory sees its own store
 };
 

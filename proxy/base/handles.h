@@ -11,13 +11,12 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
-#include <mutex>
 #include <optional>
-#include <shared_mutex>
 #include <vector>
 
 #include "hipcore/wire/handle.h"
 #include "proxy/base/slot_table.h"
+#include "transport/base/mutex.h"
 
 namespace tf::proxy {
 
@@ -75,8 +74,8 @@ class HandleTable {
     std::uint32_t generation = 1;
     bool permanent = false;
     // Under its own lock, which is taken after the table's: launches read their function's facts.
-    std::mutex facts_mutex;
-    std::shared_ptr<Facts> facts;
+    Mutex facts_mutex;
+    std::shared_ptr<Facts> facts TF_GUARDED_BY(facts_mutex);
   };
   Slot* find(std::uint64_t raw) const {
     const protocol::Handle handle(raw);
@@ -88,10 +87,10 @@ class HandleTable {
 
   protocol::HandleKind kind_;
   std::uint32_t generations_;
-  mutable std::shared_mutex mutex_;
+  mutable SharedMutex mutex_;
   SlotTable<Slot, protocol::kHandleSlotsMax> slots_;
-  std::uint32_t slot_count_ = 0;
-  std::deque<std::uint32_t> free_;  // oldest first, so that generations wear evenly
+  std::uint32_t slot_count_ TF_GUARDED_BY(mutex_) = 0;
+  std::deque<std::uint32_t> free_ TF_GUARDED_BY(mutex_);  // oldest first, so that generations wear evenly
 };
 
 class Handles {

@@ -10,7 +10,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <vector>
@@ -38,6 +37,7 @@
 #include "proxy/session/connect.h"
 #include "proxy/session/connection.h"
 #include "proxy/session/reply_cache.h"
+#include "transport/base/mutex.h"
 
 namespace tf::proxy {
 
@@ -75,7 +75,7 @@ class Client final : private ConnectionObserver, private DeviceVariables {
   // from the lookup until the creation is posted, so that nobody uses a handle that the worker has not heard
   // of.
   ReplyCache& created() { return created_; }
-  std::mutex& created_order() { return created_order_; }
+  Mutex& created_order() TF_RETURN_CAPABILITY(created_order_) { return created_order_; }
 
   // The allocation at `base` is about to be freed: from now on nobody can open it.
   void unshare(int device, std::uint64_t base);
@@ -114,7 +114,7 @@ class Client final : private ConnectionObserver, private DeviceVariables {
   std::vector<ReservedWindow> windows_;
   Connection connection_;
   ReplyCache created_{protocol::kHandleSlotsMax};  // never full: there are no more than handles
-  std::mutex created_order_;
+  Mutex created_order_;
   std::array<std::atomic<unsigned>, protocol::kDevicesMax> device_flags_{};
   Callbacks callbacks_;
   LeaseMappings lease_mappings_;

@@ -6,13 +6,13 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <mutex>
 #include <string>
 
 #include "proxy/base/environment.h"
 #include "proxy/base/log.h"
 #include "proxy/session/connect.h"
 #include "proxy/stats/counting.h"
+#include "transport/base/mutex.h"
 
 namespace tf::proxy {
 
@@ -25,7 +25,7 @@ using internal::connected_client;
 enum class Phase : int { kFresh, kConnected, kFailed, kForked };
 
 struct Process {
-  std::mutex mutex;  // connecting; never taken in a forked child
+  Mutex mutex;  // connecting; never taken in a forked child
   std::atomic<Phase> phase{Phase::kFresh};
   std::atomic<bool> busy{false};  // a thread is connecting right now; guards against fork in between
   LogOnce forked_told;
@@ -60,7 +60,7 @@ unsigned copy_helpers(const Settings& settings) {
 }
 
 void connect_first(Process& state) {
-  std::lock_guard lock(state.mutex);
+  const MutexLock lock(state.mutex);
   if (state.phase.load(std::memory_order_relaxed) != Phase::kFresh) return;  // under the mutex
   state.busy.store(true, std::memory_order_relaxed);
   Result<Settings> settings = read_settings();
@@ -121,7 +121,7 @@ void end_process() {
 
 void use_client(Client* client) {
   Process& state = process();
-  std::lock_guard lock(state.mutex);
+  const MutexLock lock(state.mutex);
   connected_client.store(client, std::memory_order_release);
   state.phase.store(client != nullptr ? Phase::kConnected : Phase::kFresh, std::memory_order_release);
 }

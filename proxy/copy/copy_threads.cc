@@ -68,8 +68,8 @@ CopyThreads::~CopyThreads() {
 }
 
 void CopyThreads::leave() {
-  const std::unique_lock lock(copying_, std::try_to_lock);
-  if (!lock.owns_lock()) return;  // a copy is running, perhaps in the thread that ends the process
+  if (!copying_.try_lock()) return;  // a copy is running, perhaps in the thread that ends the process
+  const MutexLock lock(copying_, std::adopt_lock);
   for (std::thread& thread : threads_)
     if (thread.joinable()) thread.detach();
 }
@@ -95,13 +95,13 @@ void CopyThreads::copy(void* target, const void* source, std::uint64_t bytes) {
 
 bool CopyThreads::together(std::uint64_t pieces, void (*work)(void*, std::uint64_t), void* context,
                            void (*lead)(void*)) {
-  const std::unique_lock lock(copying_, std::try_to_lock);
-  if (!lock.owns_lock() || !start()) return false;
+  if (!copying_.try_lock()) return false;
+  const MutexLock lock(copying_, std::adopt_lock);
+  if (!start()) return false;
   share(pieces, work, context, lead);
   return true;
 }
 
-// REQUIRES: copying_ is held
 bool CopyThreads::start() {
   if (!started_) {
     started_ = true;
@@ -116,7 +116,6 @@ bool CopyThreads::start() {
   return !threads_.empty();
 }
 
-// REQUIRES: copying_ is held
 void CopyThreads::share(std::uint64_t pieces, void (*work)(void*, std::uint64_t), void* context,
                         void (*lead)(void*)) {
   const std::uint64_t number =

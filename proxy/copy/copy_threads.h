@@ -17,11 +17,11 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <thread>
 #include <vector>
 
 #include "proxy/base/environment.h"
+#include "transport/base/mutex.h"
 #include "transport/base/spin.h"
 #include "transport/wakeup.h"
 
@@ -73,17 +73,18 @@ class CopyThreads {
     std::atomic<std::uint64_t> pieces{0};
   };
 
-  bool start();
-  void share(std::uint64_t pieces, void (*work)(void*, std::uint64_t), void* context, void (*lead)(void*));
+  bool start() TF_REQUIRES(copying_);
+  void share(std::uint64_t pieces, void (*work)(void*, std::uint64_t), void* context, void (*lead)(void*))
+      TF_REQUIRES(copying_);
   bool do_next_piece();
   bool is_open() const;
   void help();
   void await_job();
 
   const unsigned helpers_;
-  std::mutex copying_;  // held by whoever shares a job; try-locked, never waited for
-  std::vector<std::thread> threads_;
-  bool started_ = false;
+  Mutex copying_;  // held by whoever shares a job; try-locked, never waited for
+  std::vector<std::thread> threads_ TF_GUARDED_BY(copying_);
+  bool started_ TF_GUARDED_BY(copying_) = false;
   std::atomic<bool> ended_{false};
   Job job_;
   alignas(64) std::atomic<std::uint64_t> turn_{kNotYet};   // number of the job << 32 | next piece

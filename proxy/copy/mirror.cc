@@ -3,11 +3,12 @@
 #include "proxy/copy/mirror.h"
 
 #include "proxy/session/payload.h"
+#include "transport/base/mutex.h"
 
 namespace tf::proxy {
 
 void Mirror::add(std::uint64_t address, std::uint64_t bytes) {
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   ranges_.emplace(address, bytes);
   count();
   // Fresh memory has no content to send, but the worker's bytes would otherwise overwrite what the host
@@ -16,12 +17,11 @@ void Mirror::add(std::uint64_t address, std::uint64_t bytes) {
 }
 
 void Mirror::remove(std::uint64_t address) {
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   ranges_.erase(address);
   count();
 }
 
-// REQUIRES: mutex_
 void Mirror::count() {
   any_.store(!ranges_.empty(), std::memory_order_relaxed);
   connection_.take_care(Care::kMirroring, !ranges_.empty());
@@ -50,7 +50,7 @@ hipError_t Mirror::carry(bool to_worker) {
 
 hipError_t Mirror::before(protocol::OpTraits what, int device, std::span<const std::byte> head) {
   if (!what.has(protocol::Trait::kReachesHost)) return hipSuccess;
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   hipError_t error = at_worker_ ? hipSuccess : carry(true);
   if (error != hipSuccess) return error;
   at_worker_ = true;
@@ -68,7 +68,7 @@ void Mirror::forget_idle() {
 }
 
 hipError_t Mirror::after_wait() {
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!at_worker_) return hipSuccess;
   forget_idle();
   const hipError_t error = carry(false);

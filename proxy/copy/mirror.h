@@ -14,13 +14,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <set>
 #include <span>
 #include <utility>
 
 #include "hipcore/wire/gen/op_traits.h"
 #include "proxy/session/connection.h"
+#include "transport/base/mutex.h"
 
 namespace tf::proxy {
 
@@ -42,17 +42,17 @@ class Mirror {
  private:
   using Queue = std::pair<int, std::uint64_t>;  // device, stream
 
-  void count();
-  hipError_t carry(bool to_worker);
-  hipError_t carry_one(bool to_worker, std::uint64_t address, std::uint64_t bytes);
-  void forget_idle();
+  void count() TF_REQUIRES(mutex_);
+  hipError_t carry(bool to_worker) TF_REQUIRES(mutex_);
+  hipError_t carry_one(bool to_worker, std::uint64_t address, std::uint64_t bytes) TF_REQUIRES(mutex_);
+  void forget_idle() TF_REQUIRES(mutex_);
 
   Connection& connection_;
   std::atomic<bool> any_{false};
-  std::mutex mutex_;
-  std::map<std::uint64_t, std::uint64_t> ranges_;  // address -> bytes
-  bool at_worker_ = false;
-  std::set<Queue> busy_;  // had work since the host had the memory
+  Mutex mutex_;
+  std::map<std::uint64_t, std::uint64_t> ranges_ TF_GUARDED_BY(mutex_);  // address -> bytes
+  bool at_worker_ TF_GUARDED_BY(mutex_) = false;
+  std::set<Queue> busy_ TF_GUARDED_BY(mutex_);  // had work since the host had the memory
 };
 
 }  // namespace tf::proxy

@@ -7,6 +7,7 @@
 
 #include "proxy/copy/mapped.h"
 #include "proxy/copy/on_device.h"
+#include "transport/base/mutex.h"
 
 namespace tf::proxy {
 
@@ -26,7 +27,6 @@ bool StagedCopies::allocate_chunks(std::uint64_t bytes, std::span<Chunk> chunks)
   return true;
 }
 
-// REQUIRES: copying_ is held
 bool StagedCopies::set_up() {
   if (chunks_[0].address != 0) return true;
   if (impossible_ || window_.access() != protocol::HostAccess::kShared) return false;
@@ -52,9 +52,8 @@ hipError_t StagedCopies::post(const CopyMode& mode, Chunk& chunk, const Box& pie
 
 // Takes the buffers for a copy on this stream. Does not wait for what other streams still do with them: that
 // may depend on what this thread does next. Nor does a call that need not wait wait for this stream.
-bool StagedCopies::claim(const CopyMode& mode, std::unique_lock<std::mutex>& lock) {
-  lock = std::unique_lock(copying_, std::try_to_lock);
-  if (!lock.owns_lock() || !set_up()) return false;
+bool StagedCopies::claim(const CopyMode& mode) {
+  if (!set_up()) return false;
   const auto usable = [&](const Chunk& chunk) {
     return chunk.word.done() || (mode.wait && chunk.stream == mode.stream && chunk.device == mode.device);
   };
@@ -63,8 +62,9 @@ bool StagedCopies::claim(const CopyMode& mode, std::unique_lock<std::mutex>& loc
 }
 
 std::optional<hipError_t> StagedCopies::copy(const CopyPlan& plan) {
-  std::unique_lock<std::mutex> lock;
-  if (!claim(plan.mode, lock)) return std::nullopt;
+  if (!copying_.try_lock()) return std::nullopt;
+  const MutexLock lock(copying_, std::adopt_lock);
+  if (!claim(plan.mode)) return std::nullopt;
   if (const auto made = jointly(plan)) return made;
   return plan.way == CopyWay::kToDevice ? to_device(plan) : from_device(plan);
 }

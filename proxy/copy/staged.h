@@ -14,7 +14,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <vector>
@@ -24,6 +23,7 @@
 #include "proxy/copy/stream_words.h"
 #include "proxy/memory/host_window.h"
 #include "proxy/session/connection.h"
+#include "transport/base/mutex.h"
 
 namespace tf::proxy {
 
@@ -61,18 +61,18 @@ class StagedCopies {
     std::uint64_t stream = 0;
   };
 
-  bool set_up();
-  bool claim(const CopyMode& mode, std::unique_lock<std::mutex>& lock);
-  hipError_t to_device(const CopyPlan& plan);
-  hipError_t from_device(const CopyPlan& plan);
+  bool set_up() TF_REQUIRES(copying_);
+  bool claim(const CopyMode& mode) TF_REQUIRES(copying_);
+  hipError_t to_device(const CopyPlan& plan) TF_REQUIRES(copying_);
+  hipError_t from_device(const CopyPlan& plan) TF_REQUIRES(copying_);
   struct JointCopy;
   // For a buffer in such a copy: how many pieces have been carried to or from it.
   struct alignas(64) Carried {
     std::atomic<std::uint64_t> pieces{0};
   };
   // Nothing: not taken, since it is small or not a line, or there are no helpers or no memory for it.
-  std::optional<hipError_t> jointly(const CopyPlan& plan);
-  bool set_up_joint();
+  std::optional<hipError_t> jointly(const CopyPlan& plan) TF_REQUIRES(copying_);
+  bool set_up_joint() TF_REQUIRES(copying_);
   bool allocate_chunks(std::uint64_t bytes, std::span<Chunk> chunks);
   std::byte* memory(const Chunk& chunk) const { return reinterpret_cast<std::byte*>(chunk.address); }
   // The device's part of a piece: between the chunk and the device's memory.
@@ -84,13 +84,13 @@ class StagedCopies {
   HostWindow& window_;
   StreamWords& words_;
   CopyThreads& threads_;
-  std::mutex copying_;  // guards the chunks, and everything below
-  bool impossible_ = false;
-  std::array<Chunk, kStagingChunks> chunks_;
-  std::size_t turn_ = 0;
-  std::vector<Chunk> joint_chunks_;  // kJointChunksPerThread for each thread
-  std::vector<Carried> carried_;     // of each
-  bool joint_impossible_ = false;
+  Mutex copying_;
+  bool impossible_ TF_GUARDED_BY(copying_) = false;
+  std::array<Chunk, kStagingChunks> chunks_ TF_GUARDED_BY(copying_);
+  std::size_t turn_ TF_GUARDED_BY(copying_) = 0;
+  std::vector<Chunk> joint_chunks_ TF_GUARDED_BY(copying_);  // kJointChunksPerThread for each thread
+  std::vector<Carried> carried_ TF_GUARDED_BY(copying_);     // of each
+  bool joint_impossible_ TF_GUARDED_BY(copying_) = false;
 };
 
 }  // namespace tf::proxy

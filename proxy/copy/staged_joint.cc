@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <span>
 #include <thread>
 
 #include "proxy/copy/on_device.h"
@@ -32,6 +33,9 @@ using Clock = std::chrono::steady_clock;
 
 struct StagedCopies::JointCopy {
   StagedCopies& staging;
+  // The caller holds copying_ for all threads until the copy ends.
+  const std::span<Chunk> buffer_chunks;
+  const std::span<Carried> carried_pieces;
   const CopyPlan& plan;  // of a line
   const std::uint64_t chunk_bytes;
   const std::uint64_t pieces_per_chunk;
@@ -43,7 +47,7 @@ struct StagedCopies::JointCopy {
   const std::uint64_t piece_bytes = chunk_bytes / pieces_per_chunk;
   const std::uint64_t chunks = (bytes + chunk_bytes - 1) / chunk_bytes;
   const std::uint64_t pieces = (bytes + piece_bytes - 1) / piece_bytes;
-  const std::uint64_t buffers = staging.joint_chunks_.size();
+  const std::uint64_t buffers = buffer_chunks.size();
 
   const std::uint64_t chunks_per_word = up ? std::max<std::uint64_t>(buffers / 4, 1) : 1;
   std::uint64_t marked = 0;  // chunks; the caller's
@@ -61,12 +65,12 @@ struct StagedCopies::JointCopy {
     copy.up ? copy.lead_up() : copy.lead_down();
   }
 
-  Chunk& buffer(std::uint64_t chunk) { return staging.joint_chunks_[chunk % buffers]; }
+  Chunk& buffer(std::uint64_t chunk) { return buffer_chunks[chunk % buffers]; }
   std::uint64_t part(std::uint64_t chunk) const { return std::min(chunk_bytes, bytes - chunk * chunk_bytes); }
   // Whether all pieces of the chunk have been carried.
   bool is_carried(std::uint64_t chunk) {
     const std::uint64_t own = std::min(pieces_per_chunk, pieces - chunk * pieces_per_chunk);
-    return staging.carried_[chunk % buffers].pieces.load(std::memory_order_acquire) >=  // pairs with carry()
+    return carried_pieces[chunk % buffers].pieces.load(std::memory_order_acquire) >=  // pairs with carry()
            chunk / buffers * pieces_per_chunk + own;
   }
   bool failed() const { return error.load(std::memory_order_relaxed) != hipSuccess; }
@@ -101,9 +105,9 @@ void StagedCopies::JointCopy::carry(std::uint64_t piece) {
     streaming_copy(there, host + at, size);
   else
     std::memcpy(there, host + at, size);
-  staging.carried_[chunk % buffers].pieces.fetch_add(1,
-                                                     std::memory_order_release);  // pairs with is_carried()
-  carried.fetch_add(1, std::memory_order_release);                                // pairs with lead_down()
+  carried_pieces[chunk % buffers].pieces.fetch_add(1,
+                                                   std::memory_order_release);  // pairs with is_carried()
+  carried.fetch_add(1, std::memory_order_release);                              // pairs with lead_down()
 }
 
 // The next piece, if it is below `end` and its buffer is ready.
@@ -191,7 +195,6 @@ void StagedCopies::JointCopy::lead_down() {
   }
 }
 
-// REQUIRES: copying_ is held
 bool StagedCopies::set_up_joint() {
   if (!joint_chunks_.empty()) return true;
   if (joint_impossible_) return false;
@@ -215,6 +218,8 @@ std::optional<hipError_t> StagedCopies::jointly(const CopyPlan& plan) {
       std::clamp(bytes / kJointChunks & ~(kPageBytes - 1), least, kJointChunkBytesMax);
   const std::uint64_t pieces = std::clamp<std::uint64_t>(chunk_bytes / kJointPieceBytesMin, 1, threads);
   JointCopy copy{.staging = *this,
+                 .buffer_chunks = joint_chunks_,
+                 .carried_pieces = carried_,
                  .plan = plan,
                  .chunk_bytes = (chunk_bytes / pieces & ~(kPageBytes - 1)) * pieces,
                  .pieces_per_chunk = pieces,

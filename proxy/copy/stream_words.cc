@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "proxy/stats/counting.h"
+#include "transport/base/mutex.h"
 #include "transport/base/pause.h"
 #include "transport/base/spin.h"
 
@@ -47,7 +48,7 @@ bool StreamWords::ready() {
 
 bool StreamWords::set_up() {
   if (window_.access() != protocol::HostAccess::kShared) return false;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (const int state = state_.load(std::memory_order_relaxed); state != 0) return state > 0;
   constexpr std::uint64_t kBytes = kStreamWordsMax * kStreamWordStride;
   std::uint64_t base = 0;
@@ -107,7 +108,7 @@ std::optional<hipError_t> StreamWords::wait(const CopyMode& mode) {
   if (!ready()) return std::nullopt;
   StreamWord word;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (free_.empty()) return std::nullopt;
     word = free_.back();
     free_.pop_back();
@@ -117,7 +118,7 @@ std::optional<hipError_t> StreamWords::wait(const CopyMode& mode) {
   // An abandoned word may still be filled: it is not reused.
   if (error != hipSuccess) return error;
   if (!connection_.queue().poll()) error = kLostError;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   free_.push_back(word);
   return error;
 }

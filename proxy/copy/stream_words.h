@@ -10,13 +10,13 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <optional>
 #include <vector>
 
 #include "proxy/copy/plan.h"
 #include "proxy/memory/host_window.h"
 #include "proxy/session/connection.h"
+#include "transport/base/mutex.h"
 
 namespace tf::proxy {
 
@@ -55,8 +55,8 @@ class StreamWords {
   Connection& connection_;
   HostWindow& window_;
   std::atomic<int> state_{0};  // 0: not tried, 1: ready, -1: impossible; release after the members below
-  std::mutex mutex_;
-  std::vector<StreamWord> free_;
+  Mutex mutex_;
+  std::vector<StreamWord> free_ TF_GUARDED_BY(mutex_);
 };
 
 }  // namespace tf::proxy

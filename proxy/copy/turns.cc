@@ -3,12 +3,13 @@
 #include "proxy/copy/turns.h"
 
 #include "proxy/copy/engine.h"
+#include "transport/base/mutex.h"
 
 namespace tf::proxy {
 
 // A stream that waits for no other. 0: none is available.
 std::uint64_t Turns::other_stream(int device) {
-  const std::lock_guard lock(streams_mutex_);
+  const MutexLock lock(streams_mutex_);
   std::uint64_t& stream = streams_[static_cast<std::size_t>(device)];
   if (stream != 0) return stream;
   const auto handle = engine_.connection().handles().of(protocol::HandleKind::kStream).create(device);

@@ -14,10 +14,10 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 
 #include "hipcore/wire/device_snapshot.h"
 #include "proxy/copy/plan.h"
+#include "transport/base/mutex.h"
 
 namespace tf::proxy {
 
@@ -36,8 +36,8 @@ class Turns {
   CopyEngine& engine_;
   std::atomic<std::size_t> waiting_{0};
   // The streams on which they are made, while their own stand still. 0: none yet.
-  std::mutex streams_mutex_;
-  std::array<std::uint64_t, protocol::kDevicesMax> streams_{};
+  Mutex streams_mutex_;
+  std::array<std::uint64_t, protocol::kDevicesMax> streams_ TF_GUARDED_BY(streams_mutex_){};
 };
 
 }  // namespace tf::proxy

@@ -4,10 +4,10 @@
 
 #include <array>
 #include <cstring>
-#include <mutex>
 
 #include "proxy/client/client.h"
 #include "proxy/client/process.h"
+#include "transport/base/mutex.h"
 
 namespace tf::proxy {
 
@@ -151,7 +151,7 @@ hipError_t ApiCall::create_once_bytes(HandleKind kind, protocol::OpTraits what,
   if (head.size() > key.size()) return finish(hipErrorInvalidValue);
   std::memcpy(key.data(), head.data(), head.size());
   const std::span<const std::byte> asked = std::span(key).first(head.size());
-  const std::lock_guard lock(client_->created_order());
+  const MutexLock lock(client_->created_order());
   ReplyCache& created = client_->created();
   std::span<std::byte> raw = std::as_writable_bytes(std::span(&handle, 1));
   if (created.find(what.op, ReplyCache::kEveryDevice, asked, raw)) {

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Device memory shared between processes: the worker knows the memory by a key, which the handles carry.
-#include <mutex>
 
 #include "proxy/exported/support.h"
 #include "proxy/gen/custom.h"
 #include "proxy/memory/shared_memory.h"
+#include "transport/base/mutex.h"
 
 namespace tf::proxy::custom {
 namespace {
 
 // The name of an allocation; asks the worker the first time.
 hipError_t key_of(Client& client, const DevicePointer& allocation, SharedKey& key) {
-  std::lock_guard lock(client.shared_memory().order());
+  const MutexLock lock(client.shared_memory().order());
   if (auto known = client.shared_memory().key_of(allocation.base)) {
     key = *known;
     return hipSuccess;

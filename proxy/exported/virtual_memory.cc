@@ -3,39 +3,23 @@
 #include "proxy/memory/virtual_memory.h"
 
 #include <cstring>
-#include <mutex>
 #include <optional>
 #include <vector>
 
 #include "hipcore/wire/access_wish.h"
 #include "proxy/exported/support.h"
 #include "proxy/gen/custom.h"
+#include "transport/base/mutex.h"
 
 namespace tf::proxy::custom {
 namespace {
 
-// Holds the account while it exists. Connected to a worker with virtual memory management.
-class Entrance {
- public:
-  explicit Entrance(ApiCall& call) : call_(call) {
-    if (!call.connected()) {
-      failure_ = call.finish();
-    } else if (!call.client().virtual_memory().available()) {
-      failure_ = call.finish(hipErrorNotSupported);
-    } else {
-      lock_ = std::unique_lock(memory().order());
-    }
-  }
-  bool open() const { return lock_.owns_lock(); }
-  hipError_t failure() const { return failure_; }
-  VirtualMemoryMap& memory() { return call_.client().virtual_memory(); }
-  void leave() { lock_.unlock(); }
-
- private:
-  ApiCall& call_;
-  hipError_t failure_ = hipSuccess;
-  std::unique_lock<std::mutex> lock_;
-};
+// What the call returns, unless it is connected to a worker with virtual memory management.
+std::optional<hipError_t> refusal(ApiCall& call) {
+  if (!call.connected()) return call.finish();
+  if (!call.client().virtual_memory().available()) return call.finish(hipErrorNotSupported);
+  return std::nullopt;
+}
 
 std::uint64_t raw_of(hipMemGenericAllocationHandle_t handle) {
   return reinterpret_cast<std::uint64_t>(handle);
@@ -85,27 +69,30 @@ int descriptor_in(const void* os_handle) {
 
 hipError_t hipMemAddressReserve(ApiCall& call, void** pointer, size_t bytes, size_t alignment, void* wanted,
                                 unsigned long long flags) {
-  Entrance entrance(call);
-  if (!entrance.open()) return entrance.failure();
+  if (const auto refused = refusal(call)) return *refused;
+  VirtualMemoryMap& account = call.client().virtual_memory();
+  const MutexLock lock(account.order());
   if (pointer == nullptr || flags != 0) return call.finish(hipErrorInvalidValue);
   std::uint64_t address = 0;
-  hipError_t error = entrance.memory().reserve(bytes, alignment, to_raw(wanted), address);
+  hipError_t error = account.reserve(bytes, alignment, to_raw(wanted), address);
   if (error == hipSuccess) *pointer = reinterpret_cast<void*>(address);
   return call.finish(error);
 }
 
 hipError_t hipMemAddressFree(ApiCall& call, void* pointer, size_t bytes) {
-  Entrance entrance(call);
-  if (!entrance.open()) return entrance.failure();
-  return call.finish(entrance.memory().unreserve(to_raw(pointer), bytes));
+  if (const auto refused = refusal(call)) return *refused;
+  VirtualMemoryMap& account = call.client().virtual_memory();
+  const MutexLock lock(account.order());
+  return call.finish(account.unreserve(to_raw(pointer), bytes));
 }
 
 hipError_t hipMemCreate(ApiCall& call, hipMemGenericAllocationHandle_t* handle, size_t bytes,
                         const hipMemAllocationProp* properties, unsigned long long flags) {
-  Entrance entrance(call);
-  if (!entrance.open()) return entrance.failure();
+  if (const auto refused = refusal(call)) return *refused;
+  VirtualMemoryMap& account = call.client().virtual_memory();
+  const MutexLock lock(account.order());
   bool sane = handle != nullptr && properties != nullptr && flags == 0 && bytes != 0 &&
-              entrance.memory().whole_units(bytes) && properties->type == hipMemAllocationTypePinned &&
+              account.whole_units(bytes) && properties->type == hipMemAllocationTypePinned &&
               on_our_device(call, properties->location);
   if (!sane) return call.finish(hipErrorInvalidValue);
   Client& client = call.client();
@@ -123,55 +110,58 @@ hipError_t hipMemCreate(ApiCall& call, hipMemGenericAllocationHandle_t* handle, 
     return call.finish(error);
   }
   client.device_memory().book(device, bytes);
-  entrance.memory().created(made->raw(), {.device = device, .bytes = bytes, .properties = *properties});
+  account.created(made->raw(), {.device = device, .bytes = bytes, .properties = *properties});
   *handle = handle_of(made->raw());
   return call.finish(hipSuccess);
 }
 
 hipError_t hipMemRelease(ApiCall& call, hipMemGenericAllocationHandle_t handle) {
-  Entrance entrance(call);
-  if (!entrance.open()) return entrance.failure();
+  if (const auto refused = refusal(call)) return *refused;
+  VirtualMemoryMap& account = call.client().virtual_memory();
+  const MutexLock lock(account.order());
   VirtualMemoryMap::Memory gone;
-  hipError_t error = entrance.memory().release(raw_of(handle), gone);
+  hipError_t error = account.release(raw_of(handle), gone);
   hipError_t freed = free_physical(call.client(), gone);
   return call.finish(error != hipSuccess ? error : freed);
 }
 
 hipError_t hipMemMap(ApiCall& call, void* pointer, size_t bytes, size_t offset,
                      hipMemGenericAllocationHandle_t handle, unsigned long long flags) {
-  Entrance entrance(call);
-  if (!entrance.open()) return entrance.failure();
+  if (const auto refused = refusal(call)) return *refused;
+  VirtualMemoryMap& account = call.client().virtual_memory();
+  const MutexLock lock(account.order());
   if (pointer == nullptr || flags != 0) return call.finish(hipErrorInvalidValue);
-  hipError_t error = entrance.memory().check_map(to_raw(pointer), bytes, offset, raw_of(handle));
+  hipError_t error = account.check_map(to_raw(pointer), bytes, offset, raw_of(handle));
   if (error != hipSuccess) return call.finish(error);
   protocol::MapPhysicalRequest request{};
   request.address = to_raw(pointer);
   request.bytes = bytes;
   request.offset = offset;
   request.memory = raw_of(handle);
-  int device = entrance.memory().find(raw_of(handle))->device;
+  int device = account.find(raw_of(handle))->device;
   error = call.client().connection().call(device, request);
   if (error != hipSuccess) return call.finish(error);
-  entrance.memory().mapped(request.address, bytes, request.memory);
+  account.mapped(request.address, bytes, request.memory);
   call.client().device_memory().add_mapping(device, request.address, bytes);
   return call.finish(hipSuccess);
 }
 
 hipError_t hipMemUnmap(ApiCall& call, void* pointer, size_t bytes) {
-  Entrance entrance(call);
-  if (!entrance.open()) return entrance.failure();
+  if (const auto refused = refusal(call)) return *refused;
+  VirtualMemoryMap& account = call.client().virtual_memory();
+  UniqueLock lock(account.order());
   Client& client = call.client();
   protocol::UnmapPhysicalRequest request{};
   request.address = to_raw(pointer);
   request.bytes = bytes;
-  if (!entrance.memory().is_mapped(request.address, bytes)) return call.finish(hipErrorInvalidValue);
+  if (!account.is_mapped(request.address, bytes)) return call.finish(hipErrorInvalidValue);
   hipError_t error = client.connection().call(call.device(), request);
   if (error != hipSuccess) return call.finish(error);
   VirtualMemoryMap::Memory gone;
-  for (std::uint64_t address : entrance.memory().unmapped(request.address, bytes, gone))
+  for (std::uint64_t address : account.unmapped(request.address, bytes, gone))
     client.device_memory().remove_mapping(address);
   error = free_physical(client, gone);
-  entrance.leave();
+  lock.unlock();
   // The worker has waited for every device: a synchronizing call.
   for (int device = 0; device < client.device_count(); ++device)
     error = client.connection().synchronized_device(device, error);
@@ -180,10 +170,11 @@ hipError_t hipMemUnmap(ApiCall& call, void* pointer, size_t bytes) {
 
 hipError_t hipMemSetAccess(ApiCall& call, void* pointer, size_t bytes, const hipMemAccessDesc* descriptions,
                            size_t count) {
-  Entrance entrance(call);
-  if (!entrance.open()) return entrance.failure();
+  if (const auto refused = refusal(call)) return *refused;
+  VirtualMemoryMap& account = call.client().virtual_memory();
+  const MutexLock lock(account.order());
   bool sane = pointer != nullptr && descriptions != nullptr && count != 0 && count <= protocol::kDevicesMax &&
-              entrance.memory().is_mapped(to_raw(pointer), bytes);
+              account.is_mapped(to_raw(pointer), bytes);
   if (!sane) return call.finish(hipErrorInvalidValue);
   std::vector<protocol::AccessWish> wishes;
   for (size_t i = 0; i < count; ++i) {
@@ -203,8 +194,8 @@ hipError_t hipMemSetAccess(ApiCall& call, void* pointer, size_t bytes, const hip
 
 hipError_t hipMemGetAccess(ApiCall& call, unsigned long long* flags, const hipMemLocation* location,
                            void* pointer) {
-  Entrance entrance(call);
-  if (!entrance.open()) return entrance.failure();
+  if (const auto refused = refusal(call)) return *refused;
+  const MutexLock lock(call.client().virtual_memory().order());
   if (flags == nullptr || location == nullptr || !on_our_device(call, *location))
     return call.finish(hipErrorInvalidValue);
   protocol::GetAccessRequest request{};
@@ -219,8 +210,8 @@ hipError_t hipMemGetAccess(ApiCall& call, unsigned long long* flags, const hipMe
 hipError_t hipMemGetAllocationGranularity(ApiCall& call, size_t* granularity,
                                           const hipMemAllocationProp* properties,
                                           hipMemAllocationGranularity_flags option) {
-  Entrance entrance(call);
-  if (!entrance.open()) return entrance.failure();
+  if (const auto refused = refusal(call)) return *refused;
+  const MutexLock lock(call.client().virtual_memory().order());
   bool sane =
       granularity != nullptr && properties != nullptr && properties->type == hipMemAllocationTypePinned &&
       on_our_device(call, properties->location) &&
@@ -235,9 +226,10 @@ hipError_t hipMemGetAllocationGranularity(ApiCall& call, size_t* granularity,
 
 hipError_t hipMemGetAllocationPropertiesFromHandle(ApiCall& call, hipMemAllocationProp* properties,
                                                    hipMemGenericAllocationHandle_t handle) {
-  Entrance entrance(call);
-  if (!entrance.open()) return entrance.failure();
-  const PhysicalMemory* memory = entrance.memory().find(raw_of(handle));
+  if (const auto refused = refusal(call)) return *refused;
+  VirtualMemoryMap& account = call.client().virtual_memory();
+  const MutexLock lock(account.order());
+  const PhysicalMemory* memory = account.find(raw_of(handle));
   if (properties == nullptr || memory == nullptr) return call.finish(hipErrorInvalidValue);
   *properties = memory->properties;
   return call.finish(hipSuccess);
@@ -245,20 +237,22 @@ hipError_t hipMemGetAllocationPropertiesFromHandle(ApiCall& call, hipMemAllocati
 
 hipError_t hipMemRetainAllocationHandle(ApiCall& call, hipMemGenericAllocationHandle_t* handle,
                                         void* pointer) {
-  Entrance entrance(call);
-  if (!entrance.open()) return entrance.failure();
+  if (const auto refused = refusal(call)) return *refused;
+  VirtualMemoryMap& account = call.client().virtual_memory();
+  const MutexLock lock(account.order());
   if (handle == nullptr || pointer == nullptr) return call.finish(hipErrorInvalidValue);
   std::uint64_t raw = 0;
-  hipError_t error = entrance.memory().retain(to_raw(pointer), raw);
+  hipError_t error = account.retain(to_raw(pointer), raw);
   if (error == hipSuccess) *handle = handle_of(raw);
   return call.finish(error);
 }
 
 hipError_t hipMemExportToShareableHandle(ApiCall& call, void* target, hipMemGenericAllocationHandle_t handle,
                                          hipMemAllocationHandleType type, unsigned long long flags) {
-  Entrance entrance(call);
-  if (!entrance.open()) return entrance.failure();
-  const PhysicalMemory* memory = entrance.memory().find(raw_of(handle));
+  if (const auto refused = refusal(call)) return *refused;
+  VirtualMemoryMap& account = call.client().virtual_memory();
+  const MutexLock lock(account.order());
+  const PhysicalMemory* memory = account.find(raw_of(handle));
   if (target == nullptr || type != hipMemHandleTypePosixFileDescriptor || flags != 0 || memory == nullptr)
     return call.finish(hipErrorInvalidValue);
   SharedKey key = memory->key;  // imported memory has one already
@@ -280,8 +274,9 @@ hipError_t hipMemExportToShareableHandle(ApiCall& call, void* target, hipMemGene
 
 hipError_t hipMemImportFromShareableHandle(ApiCall& call, hipMemGenericAllocationHandle_t* handle,
                                            void* os_handle, hipMemAllocationHandleType type) {
-  Entrance entrance(call);
-  if (!entrance.open()) return entrance.failure();
+  if (const auto refused = refusal(call)) return *refused;
+  VirtualMemoryMap& account = call.client().virtual_memory();
+  const MutexLock lock(account.order());
   if (handle == nullptr || type != hipMemHandleTypePosixFileDescriptor)
     return call.finish(hipErrorInvalidValue);
   auto key = read_token_file(descriptor_in(os_handle));
@@ -304,7 +299,7 @@ hipError_t hipMemImportFromShareableHandle(ApiCall& call, hipMemGenericAllocatio
   memory.properties.type = hipMemAllocationTypePinned;
   memory.properties.location = {hipMemLocationTypeDevice, memory.device};
   memory.properties.requestedHandleType = type;
-  entrance.memory().created(made->raw(), memory);
+  account.created(made->raw(), memory);
   client.connection().take_care(Care::kSharing, true);
   *handle = handle_of(made->raw());
   return call.finish(hipSuccess);

@@ -9,6 +9,7 @@
 #include "hipcore/wire/launch_flags.h"
 #include "proxy/copy/mapped.h"
 #include "proxy/graphs/graphs.h"
+#include "transport/base/mutex.h"
 
 namespace tf::proxy {
 
@@ -150,6 +151,7 @@ void GraphExecutable::destroy_segments(const std::vector<std::uint64_t>& execs) 
 }
 
 hipError_t GraphExecutable::prepare(const graph::Plan& plan) {
+  const MutexLock lock(mutex_);
   schedule_ = schedule(plan);
   return make_segments(schedule_, segments_);
 }
@@ -199,7 +201,7 @@ hipError_t GraphExecutable::change_segments(const Schedule& schedule) {
 
 hipError_t GraphExecutable::update(const graph::Plan& plan) {
   Schedule wanted = schedule(plan);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!torn_ && same_cuts(schedule_, wanted)) {
     const hipError_t error = change_segments(wanted);
     torn_ = error != hipSuccess;
@@ -258,7 +260,7 @@ hipError_t GraphExecutable::launch_step(const ScheduleStep& step, const graph::S
 }
 
 hipError_t GraphExecutable::launch(const graph::StreamRef& stream) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   hipError_t error = hipSuccess;
   std::size_t segment = 0;
   for (const ScheduleStep& step : schedule_) {

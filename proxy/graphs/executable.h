@@ -7,13 +7,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <span>
 #include <vector>
 
 #include "hipcore/graph/library.h"
 #include "proxy/copy/engine.h"
 #include "proxy/graphs/schedule.h"
+#include "transport/base/mutex.h"
 
 namespace tf::proxy {
 
@@ -38,7 +38,7 @@ class GraphExecutable final : public graph::Executable {
 
   Schedule schedule(const graph::Plan& plan) const;
   hipError_t make_segments(const Schedule& schedule, std::vector<std::uint64_t>& execs);
-  hipError_t change_segments(const Schedule& schedule);
+  hipError_t change_segments(const Schedule& schedule) TF_REQUIRES(mutex_);
   void destroy_segments(const std::vector<std::uint64_t>& execs);
   // Sends the segment's nodes. The call that ends the build reports what is wrong with them.
   hipError_t build(std::uint64_t exec, const std::vector<ScheduledItem>& segment);
@@ -55,12 +55,13 @@ class GraphExecutable final : public graph::Executable {
   CopyEngine& copies_;
   Connection& connection_;
   const int device_;
-  std::mutex mutex_;
-  Schedule schedule_;
-  std::vector<std::uint64_t> segments_;  // kGraphExec handles, in the order of the schedule
-  bool torn_ = false;                    // an update failed half-way: the next one rebuilds everything
-  bool launched_ = false;
-  graph::StreamRef last_stream_;  // of the last launch
+  Mutex mutex_;
+  Schedule schedule_ TF_GUARDED_BY(mutex_);
+  std::vector<std::uint64_t> segments_
+      TF_GUARDED_BY(mutex_);                 // kGraphExec handles, in the order of the schedule
+  bool torn_ TF_GUARDED_BY(mutex_) = false;  // an update failed half-way: the next one rebuilds everything
+  bool launched_ TF_GUARDED_BY(mutex_) = false;
+  graph::StreamRef last_stream_ TF_GUARDED_BY(mutex_);  // of the last launch
 };
 
 }  // namespace tf::proxy

@@ -8,6 +8,7 @@
 #include "hipcore/wire/fill.h"
 #include "proxy/base/thread_state.h"
 #include "proxy/graphs/executable.h"
+#include "transport/base/mutex.h"
 
 namespace tf::proxy {
 
@@ -45,7 +46,7 @@ Graphs::Graphs(const protocol::WorkerSnapshot& snapshot, CopyEngine& copies, Mod
 
 // Sets the bit before the capture begins, so that no post misses the capture.
 hipError_t Graphs::begin_capture(const graph::StreamRef& stream, hipStreamCaptureMode mode) {
-  const std::lock_guard lock(capturing_mutex_);
+  const MutexLock lock(capturing_mutex_);
   connection_.take_care(Care::kCapturing, true);
   const hipError_t error = library_.begin_capture(stream, mode);
   note_capturing();
@@ -53,13 +54,12 @@ hipError_t Graphs::begin_capture(const graph::StreamRef& stream, hipStreamCaptur
 }
 
 hipError_t Graphs::end_capture(const graph::StreamRef& stream, hipGraph_t* graph) {
-  const std::lock_guard lock(capturing_mutex_);
+  const MutexLock lock(capturing_mutex_);
   const hipError_t error = library_.end_capture(stream, graph);
   note_capturing();
   return error;
 }
 
-// REQUIRES: capturing_mutex_
 void Graphs::note_capturing() { connection_.take_care(Care::kCapturing, capturing()); }
 
 graph::StreamRef Graphs::reference(int device, std::uint64_t stream) const {
@@ -89,7 +89,7 @@ Graphs::Verdict Graphs::capture_fill(int device, const protocol::FillRequest& fi
 }
 
 void Graphs::forget_stream(std::uint64_t stream) {
-  const std::lock_guard lock(capturing_mutex_);
+  const MutexLock lock(capturing_mutex_);
   library_.forget_stream(stream);
   note_capturing();
 }

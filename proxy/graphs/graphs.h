@@ -7,7 +7,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <vector>
@@ -17,6 +16,7 @@
 #include "proxy/copy/engine.h"
 #include "proxy/module/module_cache.h"
 #include "proxy/session/connection.h"
+#include "transport/base/mutex.h"
 
 namespace tf::proxy {
 
@@ -40,7 +40,7 @@ class Graphs final : private graph::Side, private CopyCapture {
   Verdict offer_copy(const CopyMode& mode, const Box& box, hipMemcpyKind kind) override;
 
  private:
-  void note_capturing();
+  void note_capturing() TF_REQUIRES(capturing_mutex_);
   void forget_stream(std::uint64_t stream);
   hipError_t describe(const void* function, graph::KernelFacts& facts) override;
   hipError_t find_symbol(const void* symbol, std::byte*& address, std::size_t& bytes) override;
@@ -54,7 +54,7 @@ class Graphs final : private graph::Side, private CopyCapture {
   ModuleCache& modules_;
   Connection& connection_;
   graph::Library library_;
-  std::mutex capturing_mutex_;  // what the connection is told follows the library
+  Mutex capturing_mutex_;  // what the connection is told follows the library
 };
 
 std::vector<graph::Argument> graph_arguments(const KernelLayout& layout);

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "transport/base/mutex.h"
+
 namespace tf::proxy {
 namespace {
 
@@ -25,11 +27,11 @@ DeviceMemory::DeviceMemory(const protocol::WorkerSnapshot& snapshot, LeaseSource
 }
 
 hipError_t DeviceMemory::allocate(int device, std::uint64_t bytes, std::uint64_t& address) {
-  if (device < 0 || static_cast<std::size_t>(device) >= devices_.size()) return hipErrorInvalidDevice;
-  Device& of = devices_[static_cast<std::size_t>(device)];
   for (int attempt = 0; attempt < 3; ++attempt) {
     {
-      std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
+      if (device < 0 || static_cast<std::size_t>(device) >= devices_.size()) return hipErrorInvalidDevice;
+      Device& of = devices_[static_cast<std::size_t>(device)];
       if (bytes > of.total_bytes) return hipErrorOutOfMemory;
       if (auto block = of.ranges.allocate(bytes)) {
         address = block->address;
@@ -43,10 +45,10 @@ hipError_t DeviceMemory::allocate(int device, std::uint64_t bytes, std::uint64_t
 }
 
 hipError_t DeviceMemory::lease_once(int device, std::uint64_t bytes) {
-  Device& of = devices_[static_cast<std::size_t>(device)];
   Lease lease;
   if (hipError_t error = source_.lease(device, bytes, lease); error != hipSuccess) return error;
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
+  Device& of = devices_[static_cast<std::size_t>(device)];
   // A lease of another device there would make addresses ambiguous.
   bool sane =
       lease.bytes >= bytes && inside(of.window, lease) && !overlaps_range_locked(lease.address, lease.bytes);
@@ -61,18 +63,19 @@ bool DeviceMemory::overlaps_range_locked(std::uint64_t address, std::uint64_t by
 }
 
 hipError_t DeviceMemory::grow(int device, std::uint64_t bytes) {
-  Device& of = devices_[static_cast<std::size_t>(device)];
   std::uint64_t slab = 0;
   std::uint64_t exact = 0;
   {
-    std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
+    const Device& of = devices_[static_cast<std::size_t>(device)];
     std::uint64_t unit = std::max(of.granularity_bytes, kAllocationAlignmentBytes);
     exact = (bytes + unit - 1) / unit * unit;
     slab = exact >= kOwnLeaseBytes ? exact : std::max(exact, of.next_slab_bytes);
   }
   hipError_t error = lease_once(device, slab);
   if (error == hipSuccess) {
-    std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
+    Device& of = devices_[static_cast<std::size_t>(device)];
     if (slab == of.next_slab_bytes) of.next_slab_bytes = std::min(slab * 2, kLargestSlabBytes);
     return hipSuccess;
   }
@@ -86,7 +89,7 @@ hipError_t DeviceMemory::grow(int device, std::uint64_t bytes) {
 bool DeviceMemory::give_back_unused(int device) {
   bool waiting = false;
   {
-    std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     waiting = !devices_[static_cast<std::size_t>(device)].stream_blocks.empty();
   }
   if (waiting && source_.drain(device) == hipSuccess) device_idle(device);
@@ -96,7 +99,7 @@ bool DeviceMemory::give_back_unused(int device) {
 bool DeviceMemory::return_unused(int device) {
   std::vector<std::uint64_t> unused;
   {
-    std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     RangeAllocator& ranges = devices_[static_cast<std::size_t>(device)].ranges;
     unused = ranges.unused_ranges();
     for (std::uint64_t address : unused) ranges.remove_range(address);
@@ -109,7 +112,7 @@ hipError_t DeviceMemory::release(std::uint64_t address) {
   int give_back = -1;
   std::uint64_t lease = 0;
   {
-    std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     bool found = false;
     for (std::size_t i = 0; i < devices_.size() && !found; ++i) {
       Device& of = devices_[i];
@@ -134,9 +137,9 @@ hipError_t DeviceMemory::release(std::uint64_t address) {
 
 hipError_t DeviceMemory::allocate_on_stream(int device, std::uint64_t stream, std::uint64_t bytes,
                                             std::uint64_t& address) {
-  if (device < 0 || static_cast<std::size_t>(device) >= devices_.size()) return hipErrorInvalidDevice;
   {
-    std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
+    if (device < 0 || static_cast<std::size_t>(device) >= devices_.size()) return hipErrorInvalidDevice;
     auto& blocks = devices_[static_cast<std::size_t>(device)].stream_blocks;
     auto fits = std::find_if(blocks.begin(), blocks.end(), [&](const StreamBlock& kept) {
       return kept.stream == stream && kept.block.bytes == bytes;
@@ -152,7 +155,7 @@ hipError_t DeviceMemory::allocate_on_stream(int device, std::uint64_t stream, st
 }
 
 hipError_t DeviceMemory::release_on_stream(std::uint64_t address, std::uint64_t stream) {
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   for (Device& of : devices_) {
     auto block = of.ranges.find(address);
     if (!block || block->address != address) continue;
@@ -175,7 +178,7 @@ void DeviceMemory::count_waiting_locked() {
 
 void DeviceMemory::stream_idle(int device, std::uint64_t stream) {
   if (none_waiting()) return;
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (device < 0 || static_cast<std::size_t>(device) >= devices_.size()) return;
   Device& of = devices_[static_cast<std::size_t>(device)];
   std::erase_if(of.stream_blocks, [&](const StreamBlock& kept) {
@@ -189,7 +192,7 @@ void DeviceMemory::stream_idle(int device, std::uint64_t stream) {
 
 void DeviceMemory::device_idle(int device) {
   if (none_waiting()) return;
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (device < 0 || static_cast<std::size_t>(device) >= devices_.size()) return;
   Device& of = devices_[static_cast<std::size_t>(device)];
   for (const StreamBlock& kept : of.stream_blocks) of.ranges.release(kept.address);
@@ -207,7 +210,7 @@ std::optional<DevicePointer> DeviceMemory::find_block_locked(std::uint64_t addre
 }
 
 std::optional<DevicePointer> DeviceMemory::find_block(std::uint64_t address) const {
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return find_block_locked(address);
 }
 
@@ -235,7 +238,7 @@ bool DeviceMemory::continues_locked(std::uint64_t mapping, std::uint64_t bytes) 
 }
 
 DeviceMemory::Place DeviceMemory::place_of(std::uint64_t address, std::uint64_t bytes) const {
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto block = find_block_locked(address);
   const auto found = block ? block : find_locked(address);
   if (!found) return Place::kNone;
@@ -245,13 +248,13 @@ DeviceMemory::Place DeviceMemory::place_of(std::uint64_t address, std::uint64_t 
 }
 
 std::optional<DevicePointer> DeviceMemory::find(std::uint64_t address) const {
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return find_locked(address);
 }
 
 bool DeviceMemory::find_whole(std::uint64_t address, std::uint64_t bytes) const {
   if (bytes == 0) return true;
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto block = find_block_locked(address);
   if (block && bytes <= block->bytes - (address - block->base)) {
     thread_state().known_range = {block->base, block->base + block->bytes,
@@ -265,22 +268,22 @@ bool DeviceMemory::find_whole(std::uint64_t address, std::uint64_t bytes) const 
 }
 
 void DeviceMemory::add_variable(int device, std::uint64_t address, std::uint64_t bytes) {
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   variables_[address] = DevicePointer{device, address, bytes};
 }
 
 void DeviceMemory::remove_variable(std::uint64_t address) {
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   variables_.erase(address);
 }
 
 void DeviceMemory::add_mapping(int device, std::uint64_t address, std::uint64_t bytes) {
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   mappings_[address] = DevicePointer{device, address, bytes};
 }
 
 bool DeviceMemory::add_foreign(int device, std::uint64_t address, std::uint64_t bytes) {
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const protocol::AddressWindow& window = devices_[static_cast<std::size_t>(device)].window;
   if (window.bytes == 0 || bytes == 0 || !inside(window, {address, bytes})) return false;
   if (overlaps_range_locked(address, bytes)) return false;
@@ -288,22 +291,22 @@ bool DeviceMemory::add_foreign(int device, std::uint64_t address, std::uint64_t 
 }
 
 bool DeviceMemory::remove_mapping(std::uint64_t address) {
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return mappings_.erase(address) != 0;
 }
 
 void DeviceMemory::book(int device, std::uint64_t bytes) {
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   devices_[static_cast<std::size_t>(device)].booked_bytes += bytes;
 }
 
 void DeviceMemory::unbook(int device, std::uint64_t bytes) {
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   devices_[static_cast<std::size_t>(device)].booked_bytes -= bytes;
 }
 
 void DeviceMemory::info(int device, std::uint64_t& free_bytes, std::uint64_t& total_bytes) const {
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const Device& of = devices_[static_cast<std::size_t>(device)];
   std::uint64_t used = of.ranges.allocated_bytes() + of.booked_bytes;
   total_bytes = of.total_bytes;

@@ -11,13 +11,13 @@
 #include <atomic>
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <vector>
 
 #include "hipcore/wire/device_snapshot.h"
 #include "proxy/base/thread_state.h"
 #include "proxy/memory/range_allocator.h"
+#include "transport/base/mutex.h"
 
 namespace tf::proxy {
 
@@ -123,14 +123,14 @@ class DeviceMemory {
   bool none_waiting() const { return waiting_blocks_.load(std::memory_order_acquire) == 0; }
   bool find_whole(std::uint64_t address, std::uint64_t bytes) const;
   void blocks_gone() { epoch_.store(next_epoch(), std::memory_order_release); }
-  void count_waiting_locked();
+  void count_waiting_locked() TF_REQUIRES(mutex_);
   hipError_t grow(int device, std::uint64_t bytes);
   hipError_t lease_once(int device, std::uint64_t bytes);
   bool return_unused(int device);
-  std::optional<DevicePointer> find_block_locked(std::uint64_t address) const;
-  bool overlaps_range_locked(std::uint64_t address, std::uint64_t bytes) const;
-  std::optional<DevicePointer> find_locked(std::uint64_t address) const;
-  bool continues_locked(std::uint64_t mapping, std::uint64_t bytes) const;
+  std::optional<DevicePointer> find_block_locked(std::uint64_t address) const TF_REQUIRES(mutex_);
+  bool overlaps_range_locked(std::uint64_t address, std::uint64_t bytes) const TF_REQUIRES(mutex_);
+  std::optional<DevicePointer> find_locked(std::uint64_t address) const TF_REQUIRES(mutex_);
+  bool continues_locked(std::uint64_t mapping, std::uint64_t bytes) const TF_REQUIRES(mutex_);
 
   LeaseSource& source_;
   // Blocks that wait for their stream, on all devices. Written under the mutex; the thread that freed one
@@ -138,10 +138,10 @@ class DeviceMemory {
   std::atomic<std::size_t> waiting_blocks_{0};
   // The blocks' epoch (see next_epoch()): changes whenever blocks are freed.
   std::atomic<std::uint64_t> epoch_{next_epoch()};
-  mutable std::mutex mutex_;
-  std::vector<Device> devices_;
-  std::map<std::uint64_t, DevicePointer> variables_;
-  std::map<std::uint64_t, DevicePointer> mappings_;
+  mutable Mutex mutex_;
+  std::vector<Device> devices_ TF_GUARDED_BY(mutex_);
+  std::map<std::uint64_t, DevicePointer> variables_ TF_GUARDED_BY(mutex_);
+  std::map<std::uint64_t, DevicePointer> mappings_ TF_GUARDED_BY(mutex_);
 };
 
 }  // namespace tf::proxy

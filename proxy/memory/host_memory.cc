@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include "proxy/memory/shared_file.h"
+#include "transport/base/mutex.h"
 
 namespace tf::proxy {
 namespace {
@@ -43,7 +44,7 @@ hipError_t HostMemory::allocate(HostRange::Kind kind, int device, std::uint64_t 
   range.reachable = error == hipSuccess;
   if (error != hipSuccess && !managed) error = map_private(bytes, range.base);
   if (error != hipSuccess) return error;
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   ranges_[range.base] = range;
   pointer = reinterpret_cast<void*>(range.base);
   return hipSuccess;
@@ -52,7 +53,7 @@ hipError_t HostMemory::allocate(HostRange::Kind kind, int device, std::uint64_t 
 hipError_t HostMemory::release(void* pointer) {
   HostRange range;
   {
-    std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     auto found = ranges_.find(reinterpret_cast<std::uint64_t>(pointer));
     if (found == ranges_.end() || !found->second.owned()) return hipErrorInvalidValue;
     range = found->second;
@@ -70,7 +71,7 @@ hipError_t HostMemory::add(int device, void* pointer, std::uint64_t bytes, unsig
   if (base + bytes < base) return hipErrorInvalidValue;
   const HostRange range{base, bytes, flags, device, HostRange::Kind::kRegistered, false, 0};
   {
-    std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     auto next = ranges_.lower_bound(base);
     bool overlaps = next != ranges_.end() && next->first < base + bytes;
     if (overlaps || find_locked(base)) return hipErrorHostMemoryAlreadyRegistered;
@@ -94,7 +95,7 @@ void HostMemory::share(const HostRange& range) {
   alias.reachable = true;
   alias.other = range.base;
   {
-    std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     auto found = ranges_.find(range.base);
     const bool still = found != ranges_.end() && found->second.kind == HostRange::Kind::kRegistered &&
                        found->second.bytes == range.bytes && found->second.other == 0;
@@ -111,7 +112,7 @@ void HostMemory::share(const HostRange& range) {
 hipError_t HostMemory::remove(void* pointer) {
   std::uint64_t alias = 0;
   {
-    std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     auto found = ranges_.find(reinterpret_cast<std::uint64_t>(pointer));
     if (found == ranges_.end() || found->second.kind != HostRange::Kind::kRegistered)
       return hipErrorHostMemoryNotRegistered;
@@ -125,7 +126,7 @@ hipError_t HostMemory::remove(void* pointer) {
 
 std::uint64_t HostMemory::seen_by_devices(std::uint64_t address, std::uint64_t bytes) const {
   if (!has_aliases_.load(std::memory_order_relaxed)) return address;
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = find_locked(address);
   const bool shared = found && found->kind == HostRange::Kind::kRegistered && found->other != 0 &&
                       bytes <= found->bytes - (address - found->base);
@@ -141,12 +142,12 @@ std::optional<HostRange> HostMemory::find_locked(std::uint64_t address) const {
 }
 
 std::optional<HostRange> HostMemory::find(const void* pointer) const {
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return find_locked(reinterpret_cast<std::uint64_t>(pointer));
 }
 
 bool HostMemory::contains(const void* pointer, std::uint64_t bytes) const {
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   auto address = reinterpret_cast<std::uint64_t>(pointer);
   auto found = find_locked(address);
   return found && bytes <= found->bytes - (address - found->base);
@@ -154,7 +155,7 @@ bool HostMemory::contains(const void* pointer, std::uint64_t bytes) const {
 
 HostMemory::Reach HostMemory::reach_of(std::uint64_t address, std::uint64_t bytes) const {
   if (!window_.inside(address)) return Reach::kNone;
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   auto found = find_locked(address);
   if (!found || !found->reachable) return Reach::kNone;
   return bytes <= found->bytes - (address - found->base) ? Reach::kWhole : Reach::kBeyond;

@@ -12,10 +12,10 @@
 #include <atomic>
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <optional>
 
 #include "proxy/memory/host_window.h"
+#include "transport/base/mutex.h"
 
 namespace tf::proxy {
 
@@ -68,12 +68,12 @@ class HostMemory {
   }
 
  private:
-  std::optional<HostRange> find_locked(std::uint64_t address) const;
+  std::optional<HostRange> find_locked(std::uint64_t address) const TF_REQUIRES(mutex_);
   void share(const HostRange& range);
 
   HostWindow& window_;
-  mutable std::mutex mutex_;
-  std::map<std::uint64_t, HostRange> ranges_;
+  mutable Mutex mutex_;
+  std::map<std::uint64_t, HostRange> ranges_ TF_GUARDED_BY(mutex_);
   std::atomic<bool> has_aliases_{false};  // relaxed: the registering thread sees its own store
 };
 

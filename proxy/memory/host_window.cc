@@ -9,6 +9,7 @@
 #include <cerrno>
 
 #include "proxy/memory/address_window.h"
+#include "transport/base/mutex.h"
 
 namespace tf::proxy {
 namespace {
@@ -52,7 +53,6 @@ Status HostWindow::map(const protocol::AddressWindow& window, protocol::HostAcce
   return Status::ok();
 }
 
-// REQUIRES: the lock is held
 bool HostWindow::find_gap(const protocol::AddressWindow& window, const Ranges& ranges, std::uint64_t bytes,
                           std::uint64_t& address) {
   address = window.base;
@@ -67,14 +67,14 @@ hipError_t HostWindow::grow(std::uint64_t bytes) {
   std::uint64_t address = 0;
   std::uint64_t part = 0;
   {
-    std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     part = bytes >= kOwnHostPartBytes ? rounded(bytes, protocol::kHostPartBytes)
                                       : std::max(rounded(bytes, protocol::kHostPartBytes), next_part_bytes_);
     if (!find_gap(parts_window_, parts_, part, address)) return hipErrorOutOfMemory;
     parts_.emplace(address, part);
   }
   const hipError_t error = source_.open_host_part(address, part);
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (error == hipSuccess && blocks_.add_range(address, part)) {
     if (part == next_part_bytes_) next_part_bytes_ = std::min(part * 2, kLargestHostPartBytes);
     return hipSuccess;
@@ -89,7 +89,7 @@ hipError_t HostWindow::allocate(std::uint64_t bytes, std::uint64_t& address) {
   const std::uint64_t whole = rounded(bytes, kHostPageBytes);
   for (;;) {
     {
-      std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       if (auto block = blocks_.allocate(whole)) {
         address = block->address;
         return hipSuccess;
@@ -104,7 +104,7 @@ void HostWindow::release(std::uint64_t address) {
   std::uint64_t unused = 0;
   std::uint64_t bytes = 0;
   {
-    std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     auto part = blocks_.range_of(address);
     if (!blocks_.release(address) || !part) return;
     bytes = part->second;
@@ -113,14 +113,14 @@ void HostWindow::release(std::uint64_t address) {
   if (unused == 0) return;
   source_.close_host_part(unused, bytes);
   // Only now: the next user of these addresses comes after the closing in the queue.
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   parts_.erase(unused);
 }
 
 hipError_t HostWindow::map_file(int file, std::uint64_t offset, std::uint64_t bytes, std::uint64_t& address) {
   const std::uint64_t room = rounded(bytes, protocol::kHostPartBytes);
   {
-    std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (bytes > files_window_.bytes || !find_gap(files_window_, files_, room, address))
       return hipErrorOutOfMemory;
     files_.emplace(address, room);
@@ -142,7 +142,7 @@ void HostWindow::unmap_file(std::uint64_t address) {
 
 // The next user of these addresses tells the worker after this was told.
 void HostWindow::forget_file(std::uint64_t address) {
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = files_.find(address);
   constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
   (void)::mmap(reinterpret_cast<void*>(address), found->second, PROT_NONE, kFlags, -1, 0);

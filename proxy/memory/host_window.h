@@ -11,10 +11,10 @@
 
 #include <cstdint>
 #include <map>
-#include <mutex>
 
 #include "hipcore/wire/device_snapshot.h"
 #include "proxy/memory/range_allocator.h"
+#include "transport/base/mutex.h"
 #include "transport/base/status.h"
 
 namespace tf::proxy {
@@ -78,13 +78,13 @@ class HostWindow {
   HostPartSource& source_;
   protocol::AddressWindow window_;
   protocol::HostAccess access_ = protocol::HostAccess::kNone;
-  std::mutex mutex_;
-  RangeAllocator blocks_;
-  Ranges parts_;  // including those being opened
+  Mutex mutex_;
+  RangeAllocator blocks_ TF_GUARDED_BY(mutex_);
+  Ranges parts_ TF_GUARDED_BY(mutex_);  // including those being opened
   protocol::AddressWindow parts_window_;
   protocol::AddressWindow files_window_;  // of shared windows
-  Ranges files_;
-  std::uint64_t next_part_bytes_ = kFirstHostPartBytes;
+  Ranges files_ TF_GUARDED_BY(mutex_);
+  std::uint64_t next_part_bytes_ TF_GUARDED_BY(mutex_) = kFirstHostPartBytes;
 };
 
 }  // namespace tf::proxy

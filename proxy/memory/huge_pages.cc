@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <iterator>
 
+#include "transport/base/mutex.h"
+
 namespace tf::proxy {
 namespace {
 
@@ -19,8 +21,9 @@ void HugePages::use(std::uint64_t address, std::uint64_t bytes) {
   if (bytes < kHugeCopyBytesMin || hopeless_.load(std::memory_order_relaxed)) return;
   const std::uint64_t begin = (address + kHugePageBytes - 1) / kHugePageBytes * kHugePageBytes;
   const std::uint64_t end = (address + bytes) / kHugePageBytes * kHugePageBytes;
-  const std::unique_lock lock(mutex_, std::try_to_lock);
-  if (!lock.owns_lock()) return;  // another copy is asking, which takes a while; this one does without
+  if (!mutex_.try_lock()) return;
+  const MutexLock lock(
+      mutex_, std::adopt_lock);  // another copy is asking, which takes a while; this one does without
   for (std::uint64_t unit = first_not_asked(begin); unit < end; unit = first_not_asked(unit)) {
     ask(unit);
     note_asked(unit, unit + kHugePageBytes);
@@ -62,7 +65,7 @@ void HugePages::note_asked(std::uint64_t begin, std::uint64_t end) {
 
 void HugePages::forget(std::uint64_t address, std::uint64_t bytes) {
   const std::uint64_t end = address + bytes;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   auto range = asked_.upper_bound(address);
   if (range != asked_.begin()) --range;
   while (range != asked_.end() && range->first < end) {

@@ -10,7 +10,8 @@
 #include <atomic>
 #include <cstdint>
 #include <map>
-#include <mutex>
+
+#include "transport/base/mutex.h"
 
 namespace tf::proxy {
 
@@ -35,14 +36,14 @@ class HugePages {
   std::uint64_t made() const { return made_.load(std::memory_order_relaxed); }
 
  private:
-  void ask(std::uint64_t unit);
-  void note_asked(std::uint64_t begin, std::uint64_t end);
-  std::uint64_t first_not_asked(std::uint64_t begin) const;
+  void ask(std::uint64_t unit) TF_REQUIRES(mutex_);
+  void note_asked(std::uint64_t begin, std::uint64_t end) TF_REQUIRES(mutex_);
+  std::uint64_t first_not_asked(std::uint64_t begin) const TF_REQUIRES(mutex_);
 
-  std::mutex mutex_;
-  std::map<std::uint64_t, std::uint64_t> asked_;  // begin -> end, disjoint; under mutex_
-  unsigned refusals_ = 0;                         // in a row; under mutex_
-  std::atomic<bool> hopeless_{false};             // relaxed: a late thread asks once more
+  Mutex mutex_;
+  std::map<std::uint64_t, std::uint64_t> asked_ TF_GUARDED_BY(mutex_);  // begin -> end, disjoint
+  unsigned refusals_ TF_GUARDED_BY(mutex_) = 0;                         // in a row
+  std::atomic<bool> hopeless_{false};  // relaxed: a late thread asks once more
   std::atomic<std::uint64_t> made_{0};
 };
 

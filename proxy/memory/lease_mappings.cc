@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "hipcore/wire/shared_files.h"
+#include "transport/base/mutex.h"
 
 namespace tf::proxy {
 namespace {
@@ -28,7 +29,7 @@ bool is_whole(int file, std::uint64_t bytes) {
 }  // namespace
 
 void LeaseMappings::open(net::OwnedFd socket) {
-  const std::lock_guard lock(order_);
+  const MutexLock lock(order_);
   socket_ = std::move(socket);
   complete_.store(static_cast<bool>(socket_), std::memory_order_release);  // pairs with complete()
 }
@@ -53,7 +54,7 @@ Status LeaseMappings::map(std::uint64_t address, std::uint64_t bytes) {
   if (::mmap(wanted, bytes, PROT_READ | PROT_WRITE, flags, file->get(), 0) != wanted)
     return Status::from_errno("mapping a lease", errno);
   static_cast<void>(::madvise(wanted, bytes, MADV_HUGEPAGE));  // where the system gives them
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   mapped_[address] = bytes;
   return Status::ok();
 }
@@ -65,7 +66,7 @@ void LeaseMappings::give_up() {
 }
 
 std::uint64_t LeaseMappings::drop(std::uint64_t address) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = mapped_.find(address);
   if (found == mapped_.end()) return 0;
   const std::uint64_t bytes = found->second;

@@ -8,8 +8,8 @@
 #include <atomic>
 #include <cstdint>
 #include <map>
-#include <mutex>
 
+#include "transport/base/mutex.h"
 #include "transport/base/status.h"
 #include "transport/net/fd.h"
 
@@ -28,22 +28,22 @@ class LeaseMappings {
   bool complete() const { return complete_.load(std::memory_order_acquire); }  // pairs with open(), give_up()
 
   // Held from asking for a lease until its file is taken: files arrive in the order of the replies.
-  std::mutex& order() { return order_; }
+  Mutex& order() TF_RETURN_CAPABILITY(order_) { return order_; }
   // Maps a fresh lease inside its device's window. `has_file`: the worker says that its file follows. On
-  // failure no lease counts as mapped any more. REQUIRES: order() is held
-  Status take(std::uint64_t address, std::uint64_t bytes, bool has_file);
+  // failure no lease counts as mapped any more.
+  Status take(std::uint64_t address, std::uint64_t bytes, bool has_file) TF_REQUIRES(order_);
   // Call it before the lease is returned: unmaps it here. Returns the bytes that were mapped.
   std::uint64_t drop(std::uint64_t address);
 
  private:
-  Status map(std::uint64_t address, std::uint64_t bytes);
-  void give_up();
+  Status map(std::uint64_t address, std::uint64_t bytes) TF_REQUIRES(order_);
+  void give_up() TF_REQUIRES(order_);
 
-  std::mutex order_;
-  net::OwnedFd socket_;  // under order_
+  Mutex order_;
+  net::OwnedFd socket_ TF_GUARDED_BY(order_);
   std::atomic<bool> complete_{false};
-  std::mutex mutex_;
-  std::map<std::uint64_t, std::uint64_t> mapped_;  // address -> bytes; under mutex_
+  Mutex mutex_;
+  std::map<std::uint64_t, std::uint64_t> mapped_ TF_GUARDED_BY(mutex_);  // address -> bytes
 };
 
 }  // namespace tf::proxy

@@ -2,10 +2,10 @@
 // Leases device memory from the worker, and returns it.
 #include "proxy/memory/leases.h"
 
-#include <mutex>
 #include <string>
 
 #include "proxy/base/log.h"
+#include "transport/base/mutex.h"
 
 namespace tf::proxy {
 
@@ -13,7 +13,7 @@ hipError_t Leases::lease(int device, std::uint64_t bytes, Lease& lease) {
   protocol::LeaseMemoryRequest request{};
   request.bytes = bytes;
   protocol::LeaseMemoryReply reply{};
-  const std::lock_guard order(mappings_.order());
+  const MutexLock order(mappings_.order());
   const hipError_t error = connection_.call(device, request, reply);
   if (error != hipSuccess) return error;
   lease = Lease{reply.address, reply.bytes};

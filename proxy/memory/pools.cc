@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "transport/base/mutex.h"
+
 namespace tf::proxy {
 namespace {
 
@@ -25,7 +27,7 @@ std::uint64_t Pools::create(int device) {
 hipError_t Pools::destroy(std::uint64_t pool) {
   auto facts = find(pool);
   if (facts == nullptr) return hipErrorInvalidValue;
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (facts->used != 0) return hipErrorIllegalState;
   if (!handles_.remove(pool)) return hipErrorInvalidValue;  // a default pool stays
   std::uint64_t& current = current_[static_cast<std::size_t>(facts->device)];
@@ -38,7 +40,7 @@ std::shared_ptr<PoolFacts> Pools::find(std::uint64_t pool) const {
 }
 
 std::shared_ptr<PoolFacts> Pools::enter(std::uint64_t pool, int device) {
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (auto known = find(pool)) return known;  // another thread was first
   auto facts = std::make_shared<PoolFacts>();
   facts->device = device;
@@ -47,17 +49,17 @@ std::shared_ptr<PoolFacts> Pools::enter(std::uint64_t pool, int device) {
 }
 
 std::uint64_t Pools::current(int device) const {
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return current_[static_cast<std::size_t>(device)];
 }
 
 void Pools::set_current(int device, std::uint64_t pool) {
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   current_[static_cast<std::size_t>(device)] = pool;
 }
 
 hipError_t Pools::set_attribute(PoolFacts& pool, hipMemPoolAttr attribute, const void* value) {
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   std::uint64_t wide = 0;
   switch (attribute) {
     case hipMemPoolReuseFollowEventDependencies:
@@ -80,7 +82,7 @@ hipError_t Pools::set_attribute(PoolFacts& pool, hipMemPoolAttr attribute, const
 }
 
 hipError_t Pools::get_attribute(const PoolFacts& pool, hipMemPoolAttr attribute, void* value) const {
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto answer = [value](std::uint64_t number) {
     std::memcpy(value, &number, sizeof number);
     return hipSuccess;
@@ -105,13 +107,13 @@ void Pools::trim_locked(PoolFacts& pool, std::uint64_t keep_bytes) {
 }
 
 void Pools::trim(PoolFacts& pool, std::uint64_t keep_bytes) {
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   trim_locked(pool, keep_bytes);
 }
 
 void Pools::allocated(const std::shared_ptr<PoolFacts>& pool, std::uint64_t address, std::uint64_t bytes) {
   std::uint64_t rounded = (bytes + kPoolBlockBytes - 1) / kPoolBlockBytes * kPoolBlockBytes;
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   blocks_.insert_or_assign(address, Block{pool, rounded});
   pool->used += rounded;
   pool->used_high = std::max(pool->used_high, pool->used);
@@ -120,7 +122,7 @@ void Pools::allocated(const std::shared_ptr<PoolFacts>& pool, std::uint64_t addr
 }
 
 void Pools::freed(std::uint64_t address) {
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   auto found = blocks_.find(address);
   if (found == blocks_.end()) return;
   found->second.pool->used -= found->second.bytes;
@@ -128,13 +130,13 @@ void Pools::freed(std::uint64_t address) {
 }
 
 bool Pools::owns(std::uint64_t address) const {
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return blocks_.contains(address);
 }
 
 void Pools::synchronized(int device) {
   if (!any_.load(std::memory_order_relaxed)) return;
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   for (std::uint64_t pool : handles_.all()) {
     auto facts = std::dynamic_pointer_cast<PoolFacts>(handles_.facts(pool));
     if (facts != nullptr && facts->device == device) trim_locked(*facts, facts->threshold);

@@ -13,11 +13,11 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <vector>
 
 #include "hipcore/wire/device_snapshot.h"
 #include "proxy/base/handles.h"
+#include "transport/base/mutex.h"
 
 namespace tf::proxy {
 
@@ -72,9 +72,9 @@ class Pools {
   HandleTable& handles_;
   // Relaxed: lets programs without pools skip synchronized(); the thread that made a pool sees its own store.
   std::atomic<bool> any_{false};
-  mutable std::mutex mutex_;
-  std::array<std::uint64_t, protocol::kDevicesMax> current_{};
-  std::map<std::uint64_t, Block> blocks_;  // by address
+  mutable Mutex mutex_;
+  std::array<std::uint64_t, protocol::kDevicesMax> current_ TF_GUARDED_BY(mutex_){};
+  std::map<std::uint64_t, Block> blocks_ TF_GUARDED_BY(mutex_);  // by address
 };
 
 }  // namespace tf::proxy

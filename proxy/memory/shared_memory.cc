@@ -11,6 +11,8 @@
 #include <iterator>
 #include <type_traits>
 
+#include "transport/base/mutex.h"
+
 namespace tf::proxy {
 namespace {
 
@@ -73,25 +75,25 @@ std::optional<SharedKey> read_token_file(int descriptor) {
 }
 
 void SharedMemory::shared(std::uint64_t base, const SharedKey& key) {
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   any_.store(true, std::memory_order_relaxed);
   keys_[base] = key;
 }
 
 std::optional<SharedKey> SharedMemory::key_of(std::uint64_t base) const {
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   auto found = keys_.find(base);
   return found == keys_.end() ? std::nullopt : std::optional(found->second);
 }
 
 bool SharedMemory::is_ours(const SharedKey& key) const {
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return std::any_of(keys_.begin(), keys_.end(), [&](const auto& entry) { return entry.second == key; });
 }
 
 std::optional<SharedKey> SharedMemory::freed(std::uint64_t base) {
   if (!any_.load(std::memory_order_relaxed)) return std::nullopt;
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   auto found = keys_.find(base);
   if (found == keys_.end()) return std::nullopt;
   SharedKey key = found->second;
@@ -100,12 +102,12 @@ std::optional<SharedKey> SharedMemory::freed(std::uint64_t base) {
 }
 
 void SharedMemory::opened(std::uint64_t base, std::uint64_t bytes) {
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   opened_[base] = bytes;
 }
 
 std::optional<std::uint64_t> SharedMemory::close(std::uint64_t address) {
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   auto found = opened_.upper_bound(address);
   if (found == opened_.begin()) return std::nullopt;
   --found;

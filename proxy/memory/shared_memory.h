@@ -12,9 +12,9 @@
 #include <atomic>
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <optional>
 
+#include "transport/base/mutex.h"
 #include "transport/net/fd.h"
 
 namespace tf::proxy {
@@ -44,7 +44,7 @@ std::optional<SharedKey> read_token_file(int descriptor);
 class SharedMemory {
  public:
   // Held from looking up a key until the worker's new one is noted: an allocation has one key.
-  std::mutex& order() { return order_; }
+  Mutex& order() TF_RETURN_CAPABILITY(order_) { return order_; }
   void shared(std::uint64_t base, const SharedKey& key);
   std::optional<SharedKey> key_of(std::uint64_t base) const;
   bool is_ours(const SharedKey& key) const;
@@ -59,10 +59,10 @@ class SharedMemory {
   // Relaxed: lets hipFree skip the lock. The thread that shared an allocation sees its own store, and frees
   // it later.
   std::atomic<bool> any_{false};
-  std::mutex order_;
-  mutable std::mutex mutex_;
-  std::map<std::uint64_t, SharedKey> keys_;        // by the allocation's address
-  std::map<std::uint64_t, std::uint64_t> opened_;  // address -> bytes
+  Mutex order_;
+  mutable Mutex mutex_;
+  std::map<std::uint64_t, SharedKey> keys_ TF_GUARDED_BY(mutex_);        // by the allocation's address
+  std::map<std::uint64_t, std::uint64_t> opened_ TF_GUARDED_BY(mutex_);  // address -> bytes
 };
 
 }  // namespace tf::proxy

@@ -11,12 +11,12 @@
 
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <vector>
 
 #include "hipcore/wire/device_snapshot.h"
 #include "proxy/memory/shared_memory.h"
+#include "transport/base/mutex.h"
 
 namespace tf::proxy {
 
@@ -38,31 +38,34 @@ class VirtualMemoryMap {
  public:
   using Memory = std::map<std::uint64_t, PhysicalMemory>;  // by handle
 
-  std::mutex& order() { return order_; }
+  Mutex& order() TF_RETURN_CAPABILITY(order_) { return order_; }
   // Call it once, before anything else. Sizes and addresses are multiples of `unit`.
   void open(const protocol::AddressWindow& window, std::uint64_t unit);
   bool available() const { return window_.bytes != 0; }
 
-  hipError_t reserve(std::uint64_t bytes, std::uint64_t alignment, std::uint64_t wish,
-                     std::uint64_t& address);
-  hipError_t unreserve(std::uint64_t address, std::uint64_t bytes);
+  hipError_t reserve(std::uint64_t bytes, std::uint64_t alignment, std::uint64_t wish, std::uint64_t& address)
+      TF_REQUIRES(order_);
+  hipError_t unreserve(std::uint64_t address, std::uint64_t bytes) TF_REQUIRES(order_);
 
   bool whole_units(std::uint64_t bytes) const { return bytes % unit_ == 0; }
-  void created(std::uint64_t handle, const PhysicalMemory& memory) { memory_.emplace(handle, memory); }
+  void created(std::uint64_t handle, const PhysicalMemory& memory) TF_REQUIRES(order_) {
+    memory_.emplace(handle, memory);
+  }
   // Null: the program has no such handle (any more).
-  const PhysicalMemory* find(std::uint64_t handle) const;
+  const PhysicalMemory* find(std::uint64_t handle) const TF_REQUIRES(order_);
   // Adds a reference to the memory mapped at `address`.
-  hipError_t retain(std::uint64_t address, std::uint64_t& handle);
+  hipError_t retain(std::uint64_t address, std::uint64_t& handle) TF_REQUIRES(order_);
   // Drops a reference. If it was the last owner, `gone` gets the memory, which the worker must free.
-  hipError_t release(std::uint64_t handle, Memory& gone);
+  hipError_t release(std::uint64_t handle, Memory& gone) TF_REQUIRES(order_);
 
   hipError_t check_map(std::uint64_t address, std::uint64_t bytes, std::uint64_t offset,
-                       std::uint64_t handle) const;
-  void mapped(std::uint64_t address, std::uint64_t bytes, std::uint64_t handle);
+                       std::uint64_t handle) const TF_REQUIRES(order_);
+  void mapped(std::uint64_t address, std::uint64_t bytes, std::uint64_t handle) TF_REQUIRES(order_);
   // Whether [address, address + bytes) consists of whole mappings, side by side.
-  bool is_mapped(std::uint64_t address, std::uint64_t bytes) const;
+  bool is_mapped(std::uint64_t address, std::uint64_t bytes) const TF_REQUIRES(order_);
   // Forgets those mappings and returns their addresses. REQUIRES: is_mapped()
-  std::vector<std::uint64_t> unmapped(std::uint64_t address, std::uint64_t bytes, Memory& gone);
+  std::vector<std::uint64_t> unmapped(std::uint64_t address, std::uint64_t bytes, Memory& gone)
+      TF_REQUIRES(order_);
 
  private:
   struct Mapping {
@@ -70,19 +73,21 @@ class VirtualMemoryMap {
     std::uint64_t handle = 0;
   };
 
-  bool is_free(std::uint64_t address, std::uint64_t bytes) const;
-  std::optional<std::uint64_t> find_gap(std::uint64_t bytes, std::uint64_t alignment) const;
-  bool is_reserved(std::uint64_t address, std::uint64_t bytes) const;
-  bool overlaps_mapping(std::uint64_t address, std::uint64_t bytes) const;
-  std::map<std::uint64_t, Mapping>::const_iterator mapping_at(std::uint64_t address) const;
-  void let_go(Memory::iterator memory, Memory& gone);
+  bool is_free(std::uint64_t address, std::uint64_t bytes) const TF_REQUIRES(order_);
+  std::optional<std::uint64_t> find_gap(std::uint64_t bytes, std::uint64_t alignment) const
+      TF_REQUIRES(order_);
+  bool is_reserved(std::uint64_t address, std::uint64_t bytes) const TF_REQUIRES(order_);
+  bool overlaps_mapping(std::uint64_t address, std::uint64_t bytes) const TF_REQUIRES(order_);
+  std::map<std::uint64_t, Mapping>::const_iterator mapping_at(std::uint64_t address) const
+      TF_REQUIRES(order_);
+  void let_go(Memory::iterator memory, Memory& gone) TF_REQUIRES(order_);
 
-  std::mutex order_;
+  Mutex order_;
   protocol::AddressWindow window_;
   std::uint64_t unit_ = 1;
-  std::map<std::uint64_t, std::uint64_t> reservations_;  // address -> bytes
-  std::map<std::uint64_t, Mapping> mappings_;
-  Memory memory_;
+  std::map<std::uint64_t, std::uint64_t> reservations_ TF_GUARDED_BY(order_);  // address -> bytes
+  std::map<std::uint64_t, Mapping> mappings_ TF_GUARDED_BY(order_);
+  Memory memory_ TF_GUARDED_BY(order_);
 };
 
 }  // namespace tf::proxy

@@ -5,6 +5,7 @@
 #include "proxy/base/thread_state.h"
 #include "proxy/module/registry.h"
 #include "proxy/session/payload.h"
+#include "transport/base/mutex.h"
 
 namespace tf::proxy {
 namespace {
@@ -84,8 +85,8 @@ hipError_t ModuleCache::unload(std::uint64_t module) {
 // Functions and variables of a module that is being unloaded.
 void ModuleCache::retire_functions(ModuleFacts& module, std::vector<std::uint64_t>& gone) {
   HandleTable& functions = connection_.handles().of(HandleKind::kFunction);
-  const std::lock_guard lock(module.mutex);
-  const std::lock_guard retired_lock(retired_mutex_);
+  const MutexLock lock(module.mutex);
+  const MutexLock retired_lock(retired_mutex_);
   for (const auto& [name, function] : module.functions) {
     retired_.push_back(functions.facts(function));
     if (retired_.size() > kFactsKept) retired_.pop_front();
@@ -98,7 +99,7 @@ hipError_t ModuleCache::function(std::uint64_t module, std::string_view name, st
   auto facts =
       std::dynamic_pointer_cast<ModuleFacts>(connection_.handles().of(HandleKind::kModule).facts(module));
   if (facts == nullptr) return hipErrorInvalidValue;
-  std::lock_guard lock(facts->mutex);
+  const MutexLock lock(facts->mutex);
   if (auto known = facts->functions.find(name); known != facts->functions.end()) {
     function = known->second;
     return hipSuccess;
@@ -171,7 +172,7 @@ hipError_t ModuleCache::variable(std::uint64_t module, std::string_view name, De
   auto facts =
       std::dynamic_pointer_cast<ModuleFacts>(connection_.handles().of(HandleKind::kModule).facts(module));
   if (facts == nullptr) return hipErrorInvalidValue;
-  std::lock_guard lock(facts->mutex);
+  const MutexLock lock(facts->mutex);
   if (auto known = facts->variables.find(name); known != facts->variables.end()) {
     variable = known->second;
     return hipSuccess;
@@ -189,7 +190,7 @@ hipError_t ModuleCache::variable(std::uint64_t module, std::string_view name, De
 
 hipError_t ModuleCache::registered_module(int device, std::size_t binary, const void* wrapper,
                                           std::uint64_t& module) {
-  std::lock_guard lock(load_mutex_);
+  const MutexLock lock(load_mutex_);
   auto key = std::pair(binary, device);
   if (auto known = registered_.find(key); known != registered_.end()) {
     module = known->second;
@@ -217,7 +218,7 @@ hipError_t ModuleCache::find_registered(int device, const void* host_function,
                                         std::uint64_t& function_handle) {
   auto key = std::pair(host_function, device);
   {
-    std::shared_lock lock(function_mutex_);
+    const SharedLock lock(function_mutex_);
     if (auto known = by_host_function_.find(key); known != by_host_function_.end()) {
       function_handle = known->second;
       return hipSuccess;
@@ -230,7 +231,7 @@ hipError_t ModuleCache::find_registered(int device, const void* host_function,
   if (error == hipSuccess) error = function(module, symbol->name, function_handle);
   if (error == hipErrorNotFound) return hipErrorInvalidDeviceFunction;
   if (error != hipSuccess) return error;
-  std::unique_lock lock(function_mutex_);
+  const MutexLock lock(function_mutex_);
   by_host_function_.insert_or_assign(key, function_handle);
   return hipSuccess;
 }
@@ -246,7 +247,7 @@ hipError_t ModuleCache::registered_variable(int device, const void* symbol, Devi
 }
 
 void ModuleCache::forget_registered() {
-  std::unique_lock lock(function_mutex_);
+  const MutexLock lock(function_mutex_);
   by_host_function_.clear();
   epoch_.store(next_epoch(), std::memory_order_relaxed);
 }

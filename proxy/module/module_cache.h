@@ -13,8 +13,6 @@
 #include <deque>
 #include <map>
 #include <memory>
-#include <mutex>
-#include <shared_mutex>
 #include <span>
 #include <string>
 #include <string_view>
@@ -24,6 +22,7 @@
 #include "proxy/base/handles.h"
 #include "proxy/module/code_image.h"
 #include "proxy/session/connection.h"
+#include "transport/base/mutex.h"
 
 namespace tf::proxy {
 
@@ -42,13 +41,13 @@ class DeviceVariables {
   ~DeviceVariables() = default;
 };
 
-// What we know about a module. `mutex` guards the two maps.
+// What we know about a module.
 struct ModuleFacts final : Facts {
   int device = 0;
   std::shared_ptr<const CodeImage> image;
-  std::mutex mutex;
-  std::map<std::string, std::uint64_t, std::less<>> functions;  // name -> handle
-  std::map<std::string, DeviceVariable, std::less<>> variables;
+  Mutex mutex;
+  std::map<std::string, std::uint64_t, std::less<>> functions TF_GUARDED_BY(mutex);  // name -> handle
+  std::map<std::string, DeviceVariable, std::less<>> variables TF_GUARDED_BY(mutex);
 };
 
 struct FunctionFacts final : Facts {
@@ -99,15 +98,16 @@ class ModuleCache {
   Connection& connection_;
   const protocol::WorkerSnapshot& snapshot_;
   DeviceVariables& variables_;
-  std::mutex load_mutex_;                                            // one registered load at a time
-  std::map<std::pair<std::size_t, int>, std::uint64_t> registered_;  // {fat binary, device}; load_mutex_
-  mutable std::shared_mutex function_mutex_;
-  std::map<std::pair<const void*, int>, std::uint64_t> by_host_function_;
+  Mutex load_mutex_;  // one registered load at a time
+  std::map<std::pair<std::size_t, int>, std::uint64_t> registered_
+      TF_GUARDED_BY(load_mutex_);  // {fat binary, device}
+  mutable SharedMutex function_mutex_;
+  std::map<std::pair<const void*, int>, std::uint64_t> by_host_function_ TF_GUARDED_BY(function_mutex_);
   // The epoch of registrations (see next_epoch()). Relaxed: a program that unregisters while another thread
   // launches must synchronise the two itself.
   std::atomic<std::uint64_t> epoch_;
-  std::mutex retired_mutex_;
-  std::deque<std::shared_ptr<Facts>> retired_;  // the last kFactsKept
+  Mutex retired_mutex_;
+  std::deque<std::shared_ptr<Facts>> retired_ TF_GUARDED_BY(retired_mutex_);  // the last kFactsKept
 };
 
 }  // namespace tf::proxy

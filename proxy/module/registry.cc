@@ -2,6 +2,8 @@
 // Records what compiled programs register before main().
 #include "proxy/module/registry.h"
 
+#include "transport/base/mutex.h"
+
 namespace tf::proxy {
 
 Registry& Registry::instance() {
@@ -15,7 +17,7 @@ FatBinary* Registry::known(const void* binary) {
 }
 
 FatBinary* Registry::add_binary(const void* wrapper) {
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   binaries_.push_back(FatBinary{wrapper, binaries_.size(), true});
   FatBinary* added = &binaries_.back();
   by_address_.emplace(added, added);
@@ -23,7 +25,7 @@ FatBinary* Registry::add_binary(const void* wrapper) {
 }
 
 void Registry::remove_binary(const void* binary) {
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   FatBinary* gone = known(binary);
   if (gone == nullptr) return;
   gone->registered = false;
@@ -33,7 +35,7 @@ void Registry::remove_binary(const void* binary) {
 }
 
 void Registry::add_function(const void* binary, const void* host_function, const char* device_name) {
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   FatBinary* owner = known(binary);
   if (owner != nullptr && device_name != nullptr)
     functions_.insert_or_assign(host_function, RegisteredSymbol{owner, device_name, 0});
@@ -41,21 +43,21 @@ void Registry::add_function(const void* binary, const void* host_function, const
 
 void Registry::add_variable(const void* binary, const void* variable, const char* device_name,
                             std::size_t bytes) {
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   FatBinary* owner = known(binary);
   if (owner != nullptr && device_name != nullptr)
     variables_.insert_or_assign(variable, RegisteredSymbol{owner, device_name, bytes});
 }
 
 std::optional<RegisteredSymbol> Registry::function(const void* host_function) const {
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   auto found = functions_.find(host_function);
   if (found == functions_.end()) return std::nullopt;
   return found->second;
 }
 
 std::optional<RegisteredSymbol> Registry::variable(const void* variable) const {
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   auto found = variables_.find(variable);
   if (found == variables_.end()) return std::nullopt;
   return found->second;

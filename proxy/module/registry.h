@@ -7,10 +7,11 @@
 
 #include <cstddef>
 #include <deque>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <unordered_map>
+
+#include "transport/base/mutex.h"
 
 namespace tf::proxy {
 
@@ -41,13 +42,13 @@ class Registry {
 
  private:
   Registry() = default;
-  FatBinary* known(const void* binary);
+  FatBinary* known(const void* binary) TF_REQUIRES(mutex_);
 
-  mutable std::mutex mutex_;
-  std::deque<FatBinary> binaries_;  // addresses are stable
-  std::unordered_map<const void*, FatBinary*> by_address_;
-  std::unordered_map<const void*, RegisteredSymbol> functions_;
-  std::unordered_map<const void*, RegisteredSymbol> variables_;
+  mutable Mutex mutex_;
+  std::deque<FatBinary> binaries_ TF_GUARDED_BY(mutex_);  // addresses are stable
+  std::unordered_map<const void*, FatBinary*> by_address_ TF_GUARDED_BY(mutex_);
+  std::unordered_map<const void*, RegisteredSymbol> functions_ TF_GUARDED_BY(mutex_);
+  std::unordered_map<const void*, RegisteredSymbol> variables_ TF_GUARDED_BY(mutex_);
 };
 
 }  // namespace tf::proxy

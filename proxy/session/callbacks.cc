@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "proxy/base/thread.h"
+#include "transport/base/mutex.h"
 
 namespace tf::proxy {
 namespace {
@@ -30,7 +31,7 @@ hipError_t Callbacks::add(int device, std::uint64_t stream, Function function) {
   std::vector<Reach> copies = streams.copies_of(device, stream, streams.transfers().last_sequence());
   std::erase_if(copies, [](const Reach& reach) { return !reach.direct; });
   {
-    std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (waiting_.size() >= kCallbacksMax || !start_locked()) return hipErrorOutOfMemory;
     cookie = next_cookie_++;
     waiting_.emplace(cookie, Waiting{device, stream, std::move(copies), std::move(function)});
@@ -44,14 +45,14 @@ hipError_t Callbacks::add(int device, std::uint64_t stream, Function function) {
     changed_.notify_one();
   } else {
     unfinished_.fetch_sub(1, std::memory_order_relaxed);
-    std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     waiting_.erase(cookie);
   }
   return error;
 }
 
 void Callbacks::due(std::uint64_t cookie, hipError_t error) {
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!waiting_.contains(cookie)) return;
   due_.push_back({cookie, error});  // limited by waiting_: run_due() removes unknown cookies
   if (due_.size() > kCallbacksMax) due_.pop_front();
@@ -59,14 +60,14 @@ void Callbacks::due(std::uint64_t cookie, hipError_t error) {
 }
 
 void Callbacks::transfer_started() {
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (transfers_running_) return;
   transfers_running_ = start_locked();
   changed_.notify_one();
 }
 
 void Callbacks::stop() {
-  std::unique_lock lock(mutex_);
+  UniqueLock lock(mutex_);
   stopping_ = true;
   changed_.notify_one();
   if (!thread_.joinable()) return;
@@ -80,7 +81,7 @@ bool Callbacks::run_due() {
   Waiting waiting{};
   Due due{};
   {
-    std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (due_.empty()) return false;
     due = due_.front();
     due_.pop_front();
@@ -102,17 +103,20 @@ bool Callbacks::run_due() {
   return true;
 }
 
-void Callbacks::help_transfers(std::unique_lock<std::mutex>& lock) {
-  changed_.wait_for(lock, kTransferGrace, [this] { return stopping_ || !waiting_.empty(); });
-  lock.unlock();
-  bool running = connection_.streams().transfers().sweep();
-  if (running) (void)connection_.queue().drive(Deadline::after(kDriveRound));
-  lock.lock();
+void Callbacks::help_transfers() {
+  changed_.wait_until(mutex_, std::chrono::steady_clock::now() + kTransferGrace,
+                      [this]() TF_REQUIRES(mutex_) { return stopping_ || !waiting_.empty(); });
+  bool running = false;
+  {
+    const MutexUnlock meanwhile(mutex_);
+    running = connection_.streams().transfers().sweep();
+    if (running) (void)connection_.queue().drive(Deadline::after(kDriveRound));
+  }
   transfers_running_ = running;
 }
 
 void Callbacks::run() {
-  std::unique_lock lock(mutex_);
+  UniqueLock lock(mutex_);
   while (!stopping_) {
     if (connection_.lost()) waiting_.clear();  // their streams are gone
     if (!due_.empty()) {
@@ -127,10 +131,11 @@ void Callbacks::run() {
       if (!status.is_ok() && status.code() != Code::kTimeout) connection_.lose(status);
       lock.lock();
     } else if (transfers_running_) {
-      help_transfers(lock);
+      help_transfers();
     } else {
-      changed_.wait(lock,
-                    [this] { return stopping_ || transfers_running_ || !waiting_.empty() || !due_.empty(); });
+      changed_.wait(mutex_, [this]() TF_REQUIRES(mutex_) {
+        return stopping_ || transfers_running_ || !waiting_.empty() || !due_.empty();
+      });
     }
   }
 }

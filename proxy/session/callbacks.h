@@ -10,18 +10,17 @@
 #include <hip/hip_runtime_api.h>
 
 #include <atomic>
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <mutex>
 #include <thread>
 #include <unordered_map>
 #include <vector>
 
 #include "proxy/session/connection.h"
 #include "proxy/session/transfers.h"
+#include "transport/base/mutex.h"
 
 namespace tf::proxy {
 
@@ -56,21 +55,21 @@ class Callbacks {
     std::vector<Reach> copies;  // that must land before it runs
     Function function;
   };
-  bool start_locked();
+  bool start_locked() TF_REQUIRES(mutex_);
   void run();
   bool run_due();
-  void help_transfers(std::unique_lock<std::mutex>& lock);
+  void help_transfers() TF_REQUIRES(mutex_);
 
   Connection& connection_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::unordered_map<std::uint64_t, Waiting> waiting_;  // by cookie
-  std::deque<Due> due_;
-  std::uint64_t next_cookie_ = 1;
+  Mutex mutex_;
+  CondVar changed_;
+  std::unordered_map<std::uint64_t, Waiting> waiting_ TF_GUARDED_BY(mutex_);  // by cookie
+  std::deque<Due> due_ TF_GUARDED_BY(mutex_);
+  std::uint64_t next_cookie_ TF_GUARDED_BY(mutex_) = 1;
   std::atomic<std::size_t> unfinished_{0};
-  bool transfers_running_ = false;
-  bool stopping_ = false;
-  std::thread thread_;
+  bool transfers_running_ TF_GUARDED_BY(mutex_) = false;
+  bool stopping_ TF_GUARDED_BY(mutex_) = false;
+  std::thread thread_ TF_GUARDED_BY(mutex_);
 };
 
 }  // namespace tf::proxy

@@ -15,6 +15,7 @@
 #include "hipcore/wire/fill.h"
 #include "hipcore/wire/gen/notices.h"
 #include "proxy/base/thread.h"
+#include "transport/base/mutex.h"
 
 namespace tf::proxy {
 namespace {
@@ -67,7 +68,7 @@ void Connection::watch_control() {
 void Connection::lose(const Status& reason) {
   {
     // Reported before any call can return the loss: the program may end as soon as it sees it.
-    std::lock_guard lock(loss_mutex_);
+    const MutexLock lock(loss_mutex_);
     if (lost()) return;
     if (reason.code() != Code::kClosed) {
       loss_told_.line("lost the worker: " + reason.to_string() +
@@ -229,7 +230,7 @@ hipError_t Connection::pass_file(int file, std::uint64_t& number) {
   files_under_way_.acquire();
   Status passed;
   {
-    std::lock_guard lock(passing_);
+    const MutexLock lock(passing_);
     number = ++files_passed_;
     passed = protocol::send_passed_file(control_.get(), number, file, Deadline::after(kPassTime));
   }

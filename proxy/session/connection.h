@@ -14,7 +14,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <semaphore>
 #include <span>
@@ -29,6 +28,7 @@
 #include "proxy/session/reply_cache.h"
 #include "proxy/session/streams.h"
 #include "proxy/stats/counting.h"
+#include "transport/base/mutex.h"
 #include "transport/net/fd.h"
 #include "transport/request_queue.h"
 
@@ -220,14 +220,14 @@ class Connection final : private MessageSink {
   std::atomic<std::uint64_t> shown_{0};
   // The next bulk tag, of either direction. See payload.h.
   std::atomic<std::uint64_t> next_tag_{1};
-  std::mutex send_order_;
+  Mutex send_order_;
   std::atomic<bool> lost_{false};
   std::atomic<bool> leaving_{false};  // the worker was told so, or is being told
   net::OwnedFd control_;
-  std::mutex passing_;  // guards passing files on the control connection
-  std::uint64_t files_passed_ = 0;
+  Mutex passing_;  // guards passing files on the control connection
+  std::uint64_t files_passed_ TF_GUARDED_BY(passing_) = 0;
   std::counting_semaphore<> files_under_way_{protocol::kPassedFilesMax};
-  std::mutex loss_mutex_;  // the loss is reported before lost() turns true; only the report is made under it
+  Mutex loss_mutex_;  // the loss is reported before lost() turns true; only the report is made under it
   LogOnce loss_told_;
   LogOnce failure_told_;  // from a Fault
   std::array<LogOnce, protocol::kDevicesMax> device_failure_told_;

@@ -4,6 +4,8 @@
 
 #include <thread>
 
+#include "transport/base/mutex.h"
+
 namespace tf::proxy {
 namespace {
 
@@ -46,7 +48,7 @@ bool EventRecordings::says(const Slot& slot, std::uint64_t event, int device, st
 EventRecordings::Slot& EventRecordings::slot_of(std::uint64_t event) {
   const std::size_t index = protocol::Handle(event).index();
   if (Slot* slot = slots_.find(index)) return *slot;
-  const std::lock_guard lock(growing_);
+  const MutexLock lock(growing_);
   return slots_.grow(index);
 }
 

@@ -7,11 +7,11 @@
 
 #include <atomic>
 #include <cstdint>
-#include <mutex>
 #include <optional>
 
 #include "hipcore/wire/handle.h"
 #include "proxy/base/slot_table.h"
+#include "transport/base/mutex.h"
 
 namespace tf::proxy {
 
@@ -58,7 +58,7 @@ class EventRecordings {
                    std::uint64_t transfers);
 
   SlotTable<Slot, protocol::kHandleSlotsMax> slots_;
-  std::mutex growing_;
+  Mutex growing_;
 };
 
 }  // namespace tf::proxy

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "transport/base/mutex.h"
+
 namespace tf::proxy {
 
 bool Faults::knows(int device, std::uint64_t stream) const {
@@ -12,7 +14,7 @@ bool Faults::knows(int device, std::uint64_t stream) const {
 }
 
 void Faults::note(int device, std::uint64_t stream, hipError_t error) {
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (knows(device, stream)) return;
   if (entries_.size() >= kFaultsMax) {
     stream = 0;
@@ -24,7 +26,7 @@ void Faults::note(int device, std::uint64_t stream, hipError_t error) {
 
 hipError_t Faults::take_stream(int device, std::uint64_t stream) {
   if (none()) return hipSuccess;
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   auto found = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) {
     // A created stream belongs to one device, so its handle alone decides.
     return entry.stream == stream && (stream > 2 || entry.device == device);
@@ -38,7 +40,7 @@ hipError_t Faults::take_stream(int device, std::uint64_t stream) {
 
 hipError_t Faults::take_device(int device) {
   if (none()) return hipSuccess;
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   hipError_t first = hipSuccess;
   std::erase_if(entries_, [&](const Entry& entry) {
     if (entry.device != device) return false;

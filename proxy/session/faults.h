@@ -11,8 +11,9 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <vector>
+
+#include "transport/base/mutex.h"
 
 namespace tf::proxy {
 
@@ -38,11 +39,11 @@ class Faults {
   };
 
   bool none() const { return count_.load(std::memory_order_acquire) == 0; }  // pairs with count()
-  bool knows(int device, std::uint64_t stream) const;                        // REQUIRES: mutex_
-  void count() { count_.store(entries_.size(), std::memory_order_release); }
+  bool knows(int device, std::uint64_t stream) const TF_REQUIRES(mutex_);
+  void count() TF_REQUIRES(mutex_) { count_.store(entries_.size(), std::memory_order_release); }
 
-  std::mutex mutex_;
-  std::vector<Entry> entries_;  // in order of arrival
+  Mutex mutex_;
+  std::vector<Entry> entries_ TF_GUARDED_BY(mutex_);  // in order of arrival
   std::atomic<std::size_t> count_{0};
 };
 

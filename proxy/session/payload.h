@@ -8,11 +8,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <span>
 
 #include "proxy/session/callbacks.h"
 #include "proxy/session/connection.h"
+#include "transport/base/mutex.h"
 
 namespace tf::proxy {
 
@@ -32,7 +32,7 @@ class OutgoingPayload {
 
  private:
   Connection& connection_;
-  std::lock_guard<std::mutex> order_;
+  [[maybe_unused]] const MutexLock<Mutex> order_;
   const std::uint64_t tag_;
 };
 

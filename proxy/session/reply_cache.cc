@@ -6,6 +6,8 @@
 #include <cstring>
 #include <utility>
 
+#include "transport/base/mutex.h"
+
 namespace tf::proxy {
 namespace {
 
@@ -35,7 +37,7 @@ class Key {
 bool ReplyCache::find(protocol::Op op, int device, std::span<const std::byte> request,
                       std::span<std::byte> reply) const {
   const Key key(op, device, request);
-  const std::shared_lock lock(mutex_);
+  const SharedLock lock(mutex_);
   const auto found = replies_.find(key.view());
   if (found == replies_.end() || found->second.size() != reply.size()) return false;
   if (!reply.empty()) std::memcpy(reply.data(), found->second.data(), reply.size());
@@ -47,7 +49,7 @@ void ReplyCache::keep(protocol::Op op, int device, std::span<const std::byte> re
   const Key key(op, device, request);
   if (key.view().empty() || capacity_ == 0) return;
   std::string answer(reinterpret_cast<const char*>(reply.data()), reply.size());
-  const std::unique_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   if (const auto found = replies_.find(key.view()); found != replies_.end()) {
     found->second = std::move(answer);
     return;
@@ -61,7 +63,7 @@ void ReplyCache::keep(protocol::Op op, int device, std::span<const std::byte> re
 }
 
 std::size_t ReplyCache::size() const {
-  const std::shared_lock lock(mutex_);
+  const SharedLock lock(mutex_);
   return replies_.size();
 }
 

@@ -11,14 +11,13 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <mutex>
-#include <shared_mutex>
 #include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 
 #include "hipcore/wire/gen/op.h"
+#include "transport/base/mutex.h"
 
 namespace tf::proxy {
 
@@ -48,9 +47,9 @@ class ReplyCache {
   };
 
   const std::size_t capacity_;
-  mutable std::shared_mutex mutex_;  // guards all below
-  std::unordered_map<std::string, std::string, Hash, std::equal_to<>> replies_;
-  std::deque<std::string> order_;  // keys, oldest first
+  mutable SharedMutex mutex_;
+  std::unordered_map<std::string, std::string, Hash, std::equal_to<>> replies_ TF_GUARDED_BY(mutex_);
+  std::deque<std::string> order_ TF_GUARDED_BY(mutex_);  // keys, oldest first
 };
 
 }  // namespace tf::proxy

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "proxy/session/pending_work.h"
+#include "transport/base/mutex.h"
 
 namespace tf::proxy {
 
@@ -35,7 +36,7 @@ std::shared_ptr<Transfer> Transfers::add(const TransferPlace& place, std::unique
                                          std::size_t packed_bytes) {
   for (;;) {
     {
-      std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       const bool fits = packed_bytes == 0 || this->packed_bytes() + packed_bytes <= kTransferBytesMax;
       if (fits && running_.size() < kTransfersMax) {
         auto transfer = std::make_shared<Transfer>();
@@ -54,7 +55,7 @@ std::shared_ptr<Transfer> Transfers::add(const TransferPlace& place, std::unique
 }
 
 void Transfers::drop(const std::shared_ptr<Transfer>& transfer) {
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   running_.remove(transfer);
   count();
 }
@@ -73,7 +74,7 @@ void Transfers::await_if(const Wanted& wanted) {
   if (none_running()) return;
   std::vector<std::shared_ptr<Transfer>> meant;
   {
-    std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (running_.empty()) return;
     for (const auto& transfer : running_) {
       if (wanted(*transfer)) meant.push_back(transfer);
@@ -84,7 +85,7 @@ void Transfers::await_if(const Wanted& wanted) {
     (void)queue_.await(transfer->completion, Deadline::never());
     finished(*transfer);
   }
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   running_.remove_if([this](const auto& transfer) {
     if (!transfer->completion.done()) return false;
     finished(*transfer);
@@ -116,8 +117,8 @@ std::vector<Reach> Transfers::reach(int device, std::uint64_t stream, bool block
     reached.push_back({device, 0, through, true});
   else if (blocking && last_null != 0)
     reached.push_back({device, 0, std::min(last_null, through), true});
-  const std::lock_guard lock(mutex_);
-  const auto add_joins = [&](std::uint64_t of) {
+  const MutexLock lock(mutex_);
+  const auto add_joins = [&](std::uint64_t of) TF_REQUIRES(mutex_) {
     const auto found = joins_.find(PendingWork::mark_of(device, of));
     if (found == joins_.end()) return;
     for (Reach joined : found->second) {
@@ -132,7 +133,7 @@ std::vector<Reach> Transfers::reach(int device, std::uint64_t stream, bool block
 
 void Transfers::join(int device, std::uint64_t stream, std::vector<Reach> reached) {
   if (reached.empty()) return;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   std::vector<Reach>& joined = joins_[PendingWork::mark_of(device, stream)];
   for (std::size_t i = 0; i < reached.size(); ++i) {
     Reach& added = reached[i];
@@ -150,7 +151,7 @@ void Transfers::join(int device, std::uint64_t stream, std::vector<Reach> reache
 }
 
 bool Transfers::writes(std::uint64_t address, std::uint64_t bytes) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return std::any_of(running_.begin(), running_.end(), [&](const auto& transfer) {
     const auto target = reinterpret_cast<std::uint64_t>(transfer->target.data());
     return target < address + bytes && address < target + transfer->target.size();
@@ -176,7 +177,7 @@ void Transfers::await_through(std::uint64_t through) {
 void Transfers::await_oldest() {
   std::uint64_t oldest = 0;
   {
-    std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (running_.empty()) return;
     oldest = running_.front()->sequence;
   }
@@ -184,7 +185,7 @@ void Transfers::await_oldest() {
 }
 
 bool Transfers::sweep() {
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   running_.remove_if([this](const auto& transfer) {
     if (!transfer->completion.done()) return false;
     finished(*transfer);

@@ -22,6 +22,7 @@
 
 #include "hipcore/wire/device_snapshot.h"
 #include "proxy/session/faults.h"
+#include "transport/base/mutex.h"
 #include "transport/request_queue.h"
 
 namespace tf::proxy {
@@ -99,23 +100,23 @@ class Transfers {
   bool sweep();
 
  private:
-  void count();
+  void count() TF_REQUIRES(mutex_);
   std::shared_ptr<Transfer> add(const TransferPlace& place, std::unique_ptr<std::byte[]> packed,
                                 std::size_t packed_bytes);
-  std::size_t packed_bytes() const;  // REQUIRES: mutex_
+  std::size_t packed_bytes() const TF_REQUIRES(mutex_);
   template <typename Wanted>
   void await_if(const Wanted& wanted);
   void finished(Transfer& transfer);
 
   RequestQueue& queue_;
   Faults& faults_;
-  std::mutex mutex_;
+  Mutex mutex_;
   // Both are written under the mutex. A thread finds its own transfers counted, and those it was told of.
   std::atomic<std::uint64_t> sequence_{0};
   std::atomic<std::size_t> running_count_{0};
-  std::list<std::shared_ptr<Transfer>> running_;
+  std::list<std::shared_ptr<Transfer>> running_ TF_GUARDED_BY(mutex_);
   // What streams wait for in addition, by PendingWork::mark_of(); cleared when nothing is running.
-  std::unordered_map<std::uint64_t, std::vector<Reach>> joins_;
+  std::unordered_map<std::uint64_t, std::vector<Reach>> joins_ TF_GUARDED_BY(mutex_);
   std::array<std::atomic<std::uint64_t>, protocol::kDevicesMax> null_through_{};
 };
 

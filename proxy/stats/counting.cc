@@ -12,11 +12,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <mutex>
 #include <new>
 
 #include "proxy/base/environment.h"
 #include "proxy/base/log.h"
+#include "transport/base/mutex.h"
 #include "transport/net/fd.h"
 
 namespace tf::proxy::stats {
@@ -35,10 +35,10 @@ struct ThreadCounts {
 };
 
 struct Counting {
-  std::mutex deciding;  // recreated in the child of fork() before it is taken
+  Mutex deciding;  // recreated in the child of fork() before it is taken
   std::atomic<Record*> record{nullptr};
-  std::string directory;  // from restart(); empty: TF_STATS decides
-  std::string path;
+  std::string directory TF_GUARDED_BY(deciding);  // from restart(); empty: TF_STATS decides
+  std::string path TF_GUARDED_BY(deciding);
 };
 
 ThreadCounts& thread_counts() {
@@ -61,7 +61,7 @@ Counting& state() {
 
 // Registered by state(), which exists therefore. Only one thread here.
 void after_fork_in_child() {
-  new (&state().deciding) std::mutex;  // another thread of the parent may have held it
+  new (&state().deciding) Mutex;  // another thread of the parent may have held it
   state().record.store(nullptr, std::memory_order_relaxed);
   detail::counting.store(Switch::kUndecided, std::memory_order_relaxed);
   thread_counts() = {};
@@ -108,7 +108,7 @@ Result<Record*> make_record(const std::string& path) {
 
 void decide() {
   Counting& counting = state();
-  const std::lock_guard lock(counting.deciding);
+  const MutexLock lock(counting.deciding);
   if (detail::counting.load(std::memory_order_relaxed) != Switch::kUndecided) return;
   const std::string directory =
       counting.directory.empty() ? environment_value("TF_STATS") : counting.directory;
@@ -235,7 +235,7 @@ void note_end() {
 
 void restart(const std::string& directory) {
   Counting& counting = state();
-  const std::lock_guard lock(counting.deciding);
+  const MutexLock lock(counting.deciding);
   counting.directory = directory;
   counting.path.clear();
   counting.record.store(nullptr, std::memory_order_release);  // pairs with record()
@@ -245,7 +245,7 @@ void restart(const std::string& directory) {
 
 std::string record_path() {
   Counting& counting = state();
-  const std::lock_guard lock(counting.deciding);
+  const MutexLock lock(counting.deciding);
   return counting.path;
 }
 

@@ -7,12 +7,12 @@
 #include <hip/hip_runtime_api.h>
 
 #include <chrono>
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <mutex>
 #include <vector>
+
+#include "transport/base/mutex.h"
 
 #define HIP_OK(call) ASSERT_EQ(call, hipSuccess) << "last error: " << hipGetErrorName(hipPeekAtLastError())
 
@@ -98,7 +98,7 @@ class Gate {
     ASSERT_EQ(hipStreamAddCallback(stream, &Gate::hold, this, 0), hipSuccess);
   }
   void open() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     open_ = true;
     changed_.notify_all();
   }
@@ -106,13 +106,14 @@ class Gate {
  private:
   static void hold(hipStream_t, hipError_t, void* self) {
     auto* const gate = static_cast<Gate*>(self);
-    std::unique_lock lock(gate->mutex_);
-    gate->changed_.wait_for(lock, std::chrono::seconds(10), [gate] { return gate->open_; });
+    const MutexLock lock(gate->mutex_);
+    gate->changed_.wait_until(gate->mutex_, std::chrono::steady_clock::now() + std::chrono::seconds(10),
+                              [gate]() TF_REQUIRES(gate->mutex_) { return gate->open_; });
   }
 
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool open_ = false;
+  Mutex mutex_;
+  CondVar changed_;
+  bool open_ TF_GUARDED_BY(mutex_) = false;
 };
 
 inline std::vector<std::uint32_t> counting(std::size_t count, std::uint32_t first) {

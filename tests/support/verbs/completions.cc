@@ -13,7 +13,7 @@ ibv_comp_channel* create_comp_channel(ibv_context* base) {
   auto* const channel = new Channel{};
   channel->context = base;
   channel->fd = make_event_fd();
-  const Lock lock(context->core->mutex);
+  const MutexLock lock(context->core->mutex);
   ++context->children;
   ++context->core->objects;
   return channel;
@@ -22,7 +22,7 @@ ibv_comp_channel* create_comp_channel(ibv_context* base) {
 int destroy_comp_channel(ibv_comp_channel* base) {
   auto* const channel = static_cast<Channel*>(base);
   Core& core = core_of(channel);
-  const Lock lock(core.mutex);
+  const MutexLock lock(core.mutex);
   if (channel->queues != 0) {
     core.violate("destroy_comp_channel: " + std::to_string(channel->queues) + " completion queues use it");
     return EBUSY;
@@ -37,7 +37,7 @@ int destroy_comp_channel(ibv_comp_channel* base) {
 ibv_cq* create_cq(ibv_context* base, int entries, void* user, ibv_comp_channel* channel, int vector) {
   auto* const context = static_cast<Context*>(base);
   Core& core = *context->core;
-  const Lock lock(core.mutex);
+  const MutexLock lock(core.mutex);
   if (core.refused_cqs.take()) return nullptr;
   const bool right = entries > 0 && entries <= context->of->facts.attributes.orig_attr.max_cqe &&
                      vector >= 0 && vector < base->num_comp_vectors &&
@@ -61,7 +61,7 @@ ibv_cq* create_cq(ibv_context* base, int entries, void* user, ibv_comp_channel* 
 int destroy_cq(ibv_cq* base) {
   auto* const cq = static_cast<Cq*>(base);
   Core& core = core_of(cq);
-  const Lock lock(core.mutex);
+  const MutexLock lock(core.mutex);
   if (cq->queue_pairs != 0) {
     core.violate("destroy_cq: queue pairs use it");
     return EBUSY;
@@ -91,7 +91,7 @@ int get_cq_event(ibv_comp_channel* base, ibv_cq** cq, void** user) {
   auto* const channel = static_cast<Channel*>(base);
   for (;;) {
     if (!wait_event_fd(channel->fd)) return -1;
-    const Lock lock(core_of(channel).mutex);
+    const MutexLock lock(core_of(channel).mutex);
     if (channel->events.empty()) continue;  // somebody else took it
     Cq* const of = channel->events.front();
     channel->events.pop_front();
@@ -106,7 +106,7 @@ int get_cq_event(ibv_comp_channel* base, ibv_cq** cq, void** user) {
 void ack_cq_events(ibv_cq* base, unsigned count) {
   auto* const cq = static_cast<Cq*>(base);
   Core& core = core_of(cq);
-  const Lock lock(core.mutex);
+  const MutexLock lock(core.mutex);
   if (count > cq->unacknowledged) {
     core.violate("ack_cq_events: more events than were got");
     count = static_cast<unsigned>(cq->unacknowledged);
@@ -117,7 +117,7 @@ void ack_cq_events(ibv_cq* base, unsigned count) {
 int req_notify_cq(ibv_cq* base, int solicited_only) {
   auto* const cq = static_cast<Cq*>(base);
   Core& core = core_of(cq);
-  const Lock lock(core.mutex);
+  const MutexLock lock(core.mutex);
   ++core.totals.armings;
   if (cq->channel == nullptr) core.violate("req_notify_cq: the queue has no channel");
   if (solicited_only == 0)
@@ -130,7 +130,7 @@ int req_notify_cq(ibv_cq* base, int solicited_only) {
 int poll_cq(ibv_cq* base, int entries, ibv_wc* completions) {
   auto* const cq = static_cast<Cq*>(base);
   Core& core = core_of(cq);
-  const Lock lock(core.mutex);
+  const MutexLock lock(core.mutex);
   ++core.totals.polls;
   if (cq->dead) return -1;
   int count = 0;

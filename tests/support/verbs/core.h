@@ -8,14 +8,12 @@
 #include <infiniband/verbs.h>
 
 #include <chrono>
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <limits>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <random>
 #include <set>
@@ -26,6 +24,7 @@
 #include <vector>
 
 #include "tests/support/verbs/fake_fabric.h"
+#include "transport/base/mutex.h"
 
 namespace tf::test::fake {
 
@@ -147,59 +146,67 @@ struct Refusal {
   bool take();  // sets errno
 };
 
-using Lock = std::unique_lock<std::mutex>;
-
 class Core {
  public:
   explicit Core(std::vector<FakeDevice> devices);
   ~Core();
 
-  void violate(std::string what) { violations.push_back(std::move(what)); }
-  Qp* find_qp(std::uint32_t number);
-  void to_error(Qp& qp);
-  void raise(Context& context, ibv_async_event event);
-  void raise(ibv_event_type type, const std::string& device, int port = 1);  // to each context of it
-  void raise(ibv_event_type type, Qp& qp);                                   // or of its queue of sends
-  void push(Cq& cq, Qp& qp, Completion completion);
-  void complete_send(Qp& qp, const Send& send, ibv_wc_status status);
-  void complete_receive(Qp& qp, const Receive& receive, ibv_wc wc, bool solicited);
-  void count_uses(const std::vector<ibv_sge>& pieces, std::size_t change);  // change: 1 or std::size_t(-1)
-  Mr* find_local(const Qp& qp, const ibv_sge& piece, int access);
+  void violate(std::string what) TF_REQUIRES(mutex) { violations.push_back(std::move(what)); }
+  Qp* find_qp(std::uint32_t number) TF_REQUIRES(mutex);
+  void to_error(Qp& qp) TF_REQUIRES(mutex);
+  void raise(Context& context, ibv_async_event event) TF_REQUIRES(mutex);
+  // To each context of the device.
+  void raise(ibv_event_type type, const std::string& device, int port = 1) TF_REQUIRES(mutex);
+  void raise(ibv_event_type type, Qp& qp) TF_REQUIRES(mutex);  // or of its queue of sends
+  void push(Cq& cq, Qp& qp, Completion completion) TF_REQUIRES(mutex);
+  void complete_send(Qp& qp, const Send& send, ibv_wc_status status) TF_REQUIRES(mutex);
+  void complete_receive(Qp& qp, const Receive& receive, ibv_wc wc, bool solicited) TF_REQUIRES(mutex);
+  // change: 1 or std::size_t(-1)
+  void count_uses(const std::vector<ibv_sge>& pieces, std::size_t change) TF_REQUIRES(mutex);
+  Mr* find_local(const Qp& qp, const ibv_sge& piece, int access) TF_REQUIRES(mutex);
   Mr* find_remote(const Qp& responder, std::uint32_t key, std::uint64_t address, std::uint64_t bytes,
-                  int access);
+                  int access) TF_REQUIRES(mutex);
   void wake() { work.notify_all(); }
 
-  mutable std::mutex mutex;
-  std::condition_variable work;
-  mutable std::condition_variable idle;
+  mutable Mutex mutex;
+  CondVar work;
+  mutable CondVar idle;
   rdma::Verbs table{};
   int slot = -1;  // of get_device_list()
 
   std::vector<std::unique_ptr<Device>> devices;
-  std::set<Context*> contexts;
-  std::map<std::uint32_t, Qp*> queue_pairs;  // by number
-  std::unordered_map<std::uint32_t, Mr*> local_keys;
-  std::unordered_map<std::uint32_t, Mr*> remote_keys;
-  std::vector<std::string> violations;
-  FakeCounters totals;
-  std::size_t objects = 0;
-  std::size_t registered = 0;
-  std::uint32_t next_qp = 0x11;
-  std::uint32_t next_key = 0x1000;
+  std::set<Context*> contexts TF_GUARDED_BY(mutex);
+  std::map<std::uint32_t, Qp*> queue_pairs TF_GUARDED_BY(mutex);  // by number
+  std::unordered_map<std::uint32_t, Mr*> local_keys TF_GUARDED_BY(mutex);
+  std::unordered_map<std::uint32_t, Mr*> remote_keys TF_GUARDED_BY(mutex);
+  std::vector<std::string> violations TF_GUARDED_BY(mutex);
+  FakeCounters totals TF_GUARDED_BY(mutex);
+  std::size_t objects TF_GUARDED_BY(mutex) = 0;
+  std::size_t registered TF_GUARDED_BY(mutex) = 0;
+  std::uint32_t next_qp TF_GUARDED_BY(mutex) = 0x11;
+  std::uint32_t next_key TF_GUARDED_BY(mutex) = 0x1000;
 
-  bool paused = false, ending = false, watching = true;
-  bool refuses_in_error = false, silent_flushes = false;
-  std::chrono::nanoseconds execution_delay{0}, completion_delay{0}, read_lateness{0}, jitter{0};
-  std::minstd_rand random;
-  std::chrono::nanoseconds some_jitter();
-  std::chrono::nanoseconds retry_time{std::chrono::milliseconds(20)};
-  std::chrono::nanoseconds rnr_time{std::chrono::milliseconds(1)};
-  std::vector<Fault> faults;
-  std::optional<std::chrono::nanoseconds> repeat_delay;
-  std::deque<Repeat> repeats;                          // by time
-  std::set<std::pair<std::string, std::string>> cuts;  // names in order
-  Refusal refused_qps, refused_cqs, refused_mrs;
-  std::size_t memory_limit = std::numeric_limits<std::size_t>::max();
+  bool paused TF_GUARDED_BY(mutex) = false;
+  bool ending TF_GUARDED_BY(mutex) = false;
+  bool watching TF_GUARDED_BY(mutex) = true;
+  bool refuses_in_error TF_GUARDED_BY(mutex) = false;
+  bool silent_flushes TF_GUARDED_BY(mutex) = false;
+  std::chrono::nanoseconds execution_delay TF_GUARDED_BY(mutex){0};
+  std::chrono::nanoseconds completion_delay TF_GUARDED_BY(mutex){0};
+  std::chrono::nanoseconds read_lateness TF_GUARDED_BY(mutex){0};
+  std::chrono::nanoseconds jitter TF_GUARDED_BY(mutex){0};
+  std::minstd_rand random TF_GUARDED_BY(mutex);
+  std::chrono::nanoseconds some_jitter() TF_REQUIRES(mutex);
+  std::chrono::nanoseconds retry_time TF_GUARDED_BY(mutex){std::chrono::milliseconds(20)};
+  std::chrono::nanoseconds rnr_time TF_GUARDED_BY(mutex){std::chrono::milliseconds(1)};
+  std::vector<Fault> faults TF_GUARDED_BY(mutex);
+  std::optional<std::chrono::nanoseconds> repeat_delay TF_GUARDED_BY(mutex);
+  std::deque<Repeat> repeats TF_GUARDED_BY(mutex);                          // by time
+  std::set<std::pair<std::string, std::string>> cuts TF_GUARDED_BY(mutex);  // names in order
+  Refusal refused_qps TF_GUARDED_BY(mutex);
+  Refusal refused_cqs TF_GUARDED_BY(mutex);
+  Refusal refused_mrs TF_GUARDED_BY(mutex);
+  std::size_t memory_limit TF_GUARDED_BY(mutex) = std::numeric_limits<std::size_t>::max();
 
  private:
   std::thread nic_;  // last: runs over all of the above
@@ -208,7 +215,7 @@ class Core {
 // Of each request that is not inline so many bytes are watched, see FakeFabric::set_watching().
 inline constexpr std::uint64_t kWatchedMax = 65536;
 // The first bytes that `send` sends; empty where its local keys do not fit. posting.cc
-std::vector<std::byte> look_at_source(Core& core, const Qp& qp, const Send& send);
+std::vector<std::byte> look_at_source(Core& core, const Qp& qp, const Send& send) TF_REQUIRES(core.mutex);
 
 // Memory that users may look at while it moves: see fake_fabric.h. nic.cc
 void read_memory(const std::byte* memory, std::uint64_t bytes, std::byte* out);
@@ -219,7 +226,7 @@ struct Turn {
   bool did_something = false;
   std::optional<Clock::time_point> next;
 };
-Turn take_turn(Core& core);
+Turn take_turn(Core& core) TF_REQUIRES(core.mutex);
 void run_nic(Core& core);
 
 // --- The functions of the table, by file ------------------------------------------------------------------

@@ -11,14 +11,15 @@
 #include <cstring>
 
 #include "tests/support/verbs/core.h"
+#include "transport/base/mutex.h"
 
 namespace tf::test::fake {
 namespace {
 
 // get_device_list() has no argument to find its fabric by: each fabric takes one of these.
 constexpr int kSlots = 8;
-std::mutex slots_mutex;
-std::array<Core*, kSlots> slots{};
+Mutex slots_mutex;
+std::array<Core*, kSlots> slots TF_GUARDED_BY(slots_mutex){};
 
 ibv_device** list_devices(Core& core, int* count) {
   const std::size_t number = core.devices.size();
@@ -30,7 +31,7 @@ ibv_device** list_devices(Core& core, int* count) {
 
 template <int kSlot>
 ibv_device** get_device_list(int* count) {
-  const std::lock_guard lock(slots_mutex);
+  const MutexLock lock(slots_mutex);
   return list_devices(*slots[kSlot], count);
 }
 
@@ -38,7 +39,7 @@ template <int... kNumbers>
 void choose_slot(Core& core, std::integer_sequence<int, kNumbers...>) {
   using Function = ibv_device** (*)(int*);
   constexpr std::array<Function, kSlots> functions{get_device_list<kNumbers>...};
-  const std::lock_guard lock(slots_mutex);
+  const MutexLock lock(slots_mutex);
   for (int i = 0; i < kSlots; ++i) {
     if (slots[i] != nullptr) continue;
     slots[i] = &core;
@@ -78,7 +79,7 @@ ibv_context* open_device(ibv_device* device) {
   context->cmd_fd = -1;
   context->async_fd = make_event_fd();
   context->num_comp_vectors = 1;
-  const Lock lock(core.mutex);
+  const MutexLock lock(core.mutex);
   core.contexts.insert(context);
   ++core.objects;
   return context;
@@ -87,7 +88,7 @@ ibv_context* open_device(ibv_device* device) {
 int close_device(ibv_context* base) {
   auto* const context = static_cast<Context*>(base);
   Core& core = *context->core;
-  const Lock lock(core.mutex);
+  const MutexLock lock(core.mutex);
   if (context->children != 0) {
     core.violate("close_device: " + std::to_string(context->children) + " objects of it exist");
     return EBUSY;
@@ -110,7 +111,7 @@ int query_port(ibv_context* base, std::uint8_t number, ibv_port_attr* attributes
   auto* const context = static_cast<Context*>(base);
   std::memset(attributes, 0, sizeof(*attributes));
   if (number == 0 || number > context->of->facts.ports.size()) return EINVAL;
-  const Lock lock(context->core->mutex);  // for the state
+  const MutexLock lock(context->core->mutex);  // for the state
   const FakePort& port = context->of->facts.ports[number - 1u];
   attributes->state = port.state;
   attributes->max_mtu = IBV_MTU_4096;
@@ -146,7 +147,7 @@ int get_async_event(ibv_context* base, ibv_async_event* event) {
   auto* const context = static_cast<Context*>(base);
   for (;;) {
     if (!wait_event_fd(context->async_fd)) return -1;
-    const Lock lock(context->core->mutex);
+    const MutexLock lock(context->core->mutex);
     if (context->events.empty()) continue;  // somebody else took it
     *event = context->events.front();
     context->events.pop_front();
@@ -160,11 +161,11 @@ int get_async_event(ibv_context* base, ibv_async_event* event) {
 void ack_async_event(ibv_async_event* event) {
   if (is_of_cq(event->event_type)) {
     auto* const cq = static_cast<Cq*>(event->element.cq);
-    const Lock lock(core_of(cq).mutex);
+    const MutexLock lock(core_of(cq).mutex);
     --cq->unacknowledged_async;
   } else if (is_of_qp(event->event_type)) {
     auto* const qp = static_cast<Qp*>(event->element.qp);
-    const Lock lock(core_of(qp).mutex);
+    const MutexLock lock(core_of(qp).mutex);
     --qp->unacknowledged_async;
   }
 }
@@ -199,7 +200,7 @@ void fill_device_functions(Core& core) {
 }
 
 void leave_device_functions(Core& core) {
-  const std::lock_guard lock(slots_mutex);
+  const MutexLock lock(slots_mutex);
   slots[static_cast<std::size_t>(core.slot)] = nullptr;
 }
 

@@ -32,7 +32,7 @@ Core::Core(std::vector<FakeDevice> wanted) {
 
 Core::~Core() {
   {
-    const Lock lock(mutex);
+    const MutexLock lock(mutex);
     ending = true;
     work.notify_all();
   }
@@ -42,7 +42,7 @@ Core::~Core() {
 
 namespace {
 
-bool is_idle(const Core& core) {
+bool is_idle(const Core& core) TF_REQUIRES(core.mutex) {
   return core.repeats.empty() &&
          std::all_of(core.queue_pairs.begin(), core.queue_pairs.end(), [](const auto& entry) {
            const Qp& qp = *entry.second;
@@ -94,8 +94,6 @@ FakeDevice FakeDevice::make(unsigned number) {
   return device;
 }
 
-using fake::Lock;
-
 FakeFabric::FakeFabric() : FakeFabric(fake::two_devices()) {}
 FakeFabric::FakeFabric(std::vector<FakeDevice> devices)
     : core_(std::make_unique<fake::Core>(std::move(devices))) {}
@@ -106,23 +104,23 @@ const rdma::Verbs* FakeFabric::verbs() const { return &core_->table; }
 // --- Looking ---------------------------------------------------------------------------------------------
 
 std::vector<std::string> FakeFabric::violations() const {
-  const Lock lock(core_->mutex);
+  const MutexLock lock(core_->mutex);
   return core_->violations;
 }
 
 FakeCounters FakeFabric::counters() const {
-  const Lock lock(core_->mutex);
+  const MutexLock lock(core_->mutex);
   return core_->totals;
 }
 
 FakeCounters FakeFabric::counters(std::uint32_t qp_num) const {
-  const Lock lock(core_->mutex);
+  const MutexLock lock(core_->mutex);
   const fake::Qp* const qp = core_->find_qp(qp_num);
   return qp == nullptr ? FakeCounters() : qp->counters;
 }
 
 std::vector<std::uint32_t> FakeFabric::queue_pairs(const std::string& device) const {
-  const Lock lock(core_->mutex);
+  const MutexLock lock(core_->mutex);
   std::vector<std::uint32_t> numbers;
   for (const auto& [number, qp] : core_->queue_pairs)
     if (device == qp->context->device->name) numbers.push_back(number);
@@ -130,13 +128,13 @@ std::vector<std::uint32_t> FakeFabric::queue_pairs(const std::string& device) co
 }
 
 ibv_qp_attr FakeFabric::attributes(std::uint32_t qp_num) const {
-  const Lock lock(core_->mutex);
+  const MutexLock lock(core_->mutex);
   const fake::Qp* const qp = core_->find_qp(qp_num);
   return qp == nullptr ? ibv_qp_attr{} : qp->set;
 }
 
 std::size_t FakeFabric::pending_events(const std::string& device) const {
-  const Lock lock(core_->mutex);
+  const MutexLock lock(core_->mutex);
   std::size_t count = 0;
   for (const fake::Context* const context : core_->contexts)
     if (device == context->device->name) count += context->events.size();
@@ -144,96 +142,97 @@ std::size_t FakeFabric::pending_events(const std::string& device) const {
 }
 
 std::size_t FakeFabric::live_objects() const {
-  const Lock lock(core_->mutex);
+  const MutexLock lock(core_->mutex);
   return core_->objects;
 }
 
 std::size_t FakeFabric::registered_bytes() const {
-  const Lock lock(core_->mutex);
+  const MutexLock lock(core_->mutex);
   return core_->registered;
 }
 
 bool FakeFabric::wait_idle(std::chrono::milliseconds limit) const {
-  Lock lock(core_->mutex);
-  return core_->idle.wait_for(lock, limit, [&] { return fake::is_idle(*core_); });
+  const MutexLock lock(core_->mutex);
+  return core_->idle.wait_until(core_->mutex, fake::Clock::now() + limit,
+                                [&]() TF_REQUIRES(core_->mutex) { return fake::is_idle(*core_); });
 }
 
 void FakeFabric::set_watching(bool watching) {
-  const Lock lock(core_->mutex);
+  const MutexLock lock(core_->mutex);
   core_->watching = watching;
 }
 
 // --- Time ------------------------------------------------------------------------------------------------
 
 void FakeFabric::pause() {
-  const Lock lock(core_->mutex);
+  const MutexLock lock(core_->mutex);
   core_->paused = true;
 }
 
 void FakeFabric::resume() {
-  const Lock lock(core_->mutex);
+  const MutexLock lock(core_->mutex);
   core_->paused = false;
   core_->wake();
 }
 
 void FakeFabric::set_execution_delay(Nanoseconds delay) {
-  const Lock lock(core_->mutex);
+  const MutexLock lock(core_->mutex);
   core_->execution_delay = delay;
 }
 
 void FakeFabric::set_completion_delay(Nanoseconds delay) {
-  const Lock lock(core_->mutex);
+  const MutexLock lock(core_->mutex);
   core_->completion_delay = delay;
 }
 
 void FakeFabric::set_jitter(Nanoseconds most, unsigned seed) {
-  const Lock lock(core_->mutex);
+  const MutexLock lock(core_->mutex);
   core_->jitter = most;
   core_->random.seed(seed);
 }
 
 void FakeFabric::set_retry_time(Nanoseconds time) {
-  const Lock lock(core_->mutex);
+  const MutexLock lock(core_->mutex);
   core_->retry_time = time;
   core_->wake();
 }
 
 void FakeFabric::set_rnr_time(Nanoseconds time) {
-  const Lock lock(core_->mutex);
+  const MutexLock lock(core_->mutex);
   core_->rnr_time = time;
 }
 
 void FakeFabric::set_read_lateness(Nanoseconds lateness) {
-  const Lock lock(core_->mutex);
+  const MutexLock lock(core_->mutex);
   core_->read_lateness = lateness;
   core_->wake();
 }
 
 void FakeFabric::repeat_reads_after(Nanoseconds delay) {
-  const Lock lock(core_->mutex);
+  const MutexLock lock(core_->mutex);
   core_->repeat_delay = delay;
 }
 
 // --- Faults ----------------------------------------------------------------------------------------------
 
 void FakeFabric::fail_next(ibv_wr_opcode opcode, ibv_wc_status status, unsigned skip) {
-  const Lock lock(core_->mutex);
+  const MutexLock lock(core_->mutex);
   core_->faults.push_back({opcode, status, skip});
 }
 
 void FakeFabric::cut_link(const std::string& device, const std::string& other) {
-  const Lock lock(core_->mutex);
+  const MutexLock lock(core_->mutex);
   core_->cuts.insert(std::minmax(device, other));
 }
 
 void FakeFabric::mend_link(const std::string& device, const std::string& other) {
-  const Lock lock(core_->mutex);
+  const MutexLock lock(core_->mutex);
   core_->cuts.erase(std::minmax(device, other));
   core_->wake();
 }
 
 void FakeFabric::fail_qp(std::uint32_t qp_num) {
-  const Lock lock(core_->mutex);
+  const MutexLock lock(core_->mutex);
   fake::Qp* const qp = core_->find_qp(qp_num);
   if (qp == nullptr) return;
   core_->to_error(*qp);
@@ -241,24 +240,24 @@ void FakeFabric::fail_qp(std::uint32_t qp_num) {
 }
 
 void FakeFabric::fail_device(const std::string& device) {
-  const Lock lock(core_->mutex);
+  const MutexLock lock(core_->mutex);
   for (const auto& [number, qp] : core_->queue_pairs)
     if (device == qp->context->device->name) core_->to_error(*qp);
   core_->raise(IBV_EVENT_DEVICE_FATAL, device);
 }
 
 void FakeFabric::raise(ibv_event_type type, const std::string& device) {
-  const Lock lock(core_->mutex);
+  const MutexLock lock(core_->mutex);
   core_->raise(type, device);
 }
 
 void FakeFabric::raise(ibv_event_type type, std::uint32_t qp_num) {
-  const Lock lock(core_->mutex);
+  const MutexLock lock(core_->mutex);
   if (fake::Qp* const qp = core_->find_qp(qp_num); qp != nullptr) core_->raise(type, *qp);
 }
 
 void FakeFabric::set_port_state(const std::string& device, std::uint8_t port, ibv_port_state state) {
-  const Lock lock(core_->mutex);
+  const MutexLock lock(core_->mutex);
   for (const auto& one : core_->devices)
     if (device == one->name) one->facts.ports.at(port - 1u).state = state;
   core_->raise(state == IBV_PORT_ACTIVE ? IBV_EVENT_PORT_ACTIVE : IBV_EVENT_PORT_ERR, device, port);
@@ -266,32 +265,32 @@ void FakeFabric::set_port_state(const std::string& device, std::uint8_t port, ib
 }
 
 void FakeFabric::refuse_create_qp(int error, unsigned count) {
-  const Lock lock(core_->mutex);
+  const MutexLock lock(core_->mutex);
   core_->refused_qps = {error, count};
 }
 
 void FakeFabric::refuse_create_cq(int error, unsigned count) {
-  const Lock lock(core_->mutex);
+  const MutexLock lock(core_->mutex);
   core_->refused_cqs = {error, count};
 }
 
 void FakeFabric::refuse_reg_mr(int error, unsigned count) {
-  const Lock lock(core_->mutex);
+  const MutexLock lock(core_->mutex);
   core_->refused_mrs = {error, count};
 }
 
 void FakeFabric::set_refusing_posts_in_error(bool refusing) {
-  const Lock lock(core_->mutex);
+  const MutexLock lock(core_->mutex);
   core_->refuses_in_error = refusing;
 }
 
 void FakeFabric::set_silent_flushes(bool silent) {
-  const Lock lock(core_->mutex);
+  const MutexLock lock(core_->mutex);
   core_->silent_flushes = silent;
 }
 
 void FakeFabric::set_memory_limit(std::size_t bytes) {
-  const Lock lock(core_->mutex);
+  const MutexLock lock(core_->mutex);
   core_->memory_limit = bytes;
 }
 

@@ -17,7 +17,7 @@ ibv_pd* alloc_pd(ibv_context* base) {
   auto* const context = static_cast<Context*>(base);
   auto* const pd = new Pd{};
   pd->context = base;
-  const Lock lock(context->core->mutex);
+  const MutexLock lock(context->core->mutex);
   ++context->children;
   ++context->core->objects;
   return pd;
@@ -26,7 +26,7 @@ ibv_pd* alloc_pd(ibv_context* base) {
 int dealloc_pd(ibv_pd* base) {
   auto* const pd = static_cast<Pd*>(base);
   Core& core = core_of(pd);
-  const Lock lock(core.mutex);
+  const MutexLock lock(core.mutex);
   if (pd->children != 0) {
     core.violate("dealloc_pd: " + std::to_string(pd->children) + " regions and queue pairs of it exist");
     return EBUSY;
@@ -41,7 +41,7 @@ bool is_everything(const void* address, std::size_t bytes) { return address == n
 
 // 0 or errno. Locked.
 int check_registration(Core& core, const FakeDevice& facts, const void* address, std::size_t bytes,
-                       int access) {
+                       int access) TF_REQUIRES(core.mutex) {
   if ((access & ~(kKnownAccess | static_cast<int>(IBV_ACCESS_OPTIONAL_RANGE))) != 0) return EINVAL;
   if ((access & kRemoteWrites) != 0 && (access & IBV_ACCESS_LOCAL_WRITE) == 0) return EINVAL;
   const std::uint64_t caps = facts.attributes.odp_caps.general_caps;
@@ -55,7 +55,8 @@ int check_registration(Core& core, const FakeDevice& facts, const void* address,
   return 0;
 }
 
-Mr* add_region(Core& core, Pd& pd, std::uint64_t start, std::byte* memory, std::size_t bytes, int access) {
+Mr* add_region(Core& core, Pd& pd, std::uint64_t start, std::byte* memory, std::size_t bytes, int access)
+    TF_REQUIRES(core.mutex) {
   auto* const mr = new Mr{};
   mr->context = pd.context;
   mr->pd = &pd;
@@ -81,7 +82,7 @@ Mr* add_region(Core& core, Pd& pd, std::uint64_t start, std::byte* memory, std::
 ibv_mr* reg_mr(ibv_pd* base, void* address, std::size_t bytes, int access) {
   auto* const pd = static_cast<Pd*>(base);
   Core& core = core_of(pd);
-  const Lock lock(core.mutex);
+  const MutexLock lock(core.mutex);
   if (core.refused_mrs.take()) return nullptr;
   const FakeDevice& facts = static_cast<Context*>(pd->context)->of->facts;
   if (const int error = check_registration(core, facts, address, bytes, access); error != 0) {
@@ -98,7 +99,7 @@ ibv_mr* reg_dmabuf_mr(ibv_pd* base, std::uint64_t offset, std::size_t bytes, std
                       int access) {
   auto* const pd = static_cast<Pd*>(base);
   Core& core = core_of(pd);
-  const Lock lock(core.mutex);
+  const MutexLock lock(core.mutex);
   if (core.refused_mrs.take()) return nullptr;
   const FakeDevice& facts = static_cast<Context*>(pd->context)->of->facts;
   int error = facts.dmabuf ? check_registration(core, facts, nullptr, bytes, access) : EOPNOTSUPP;
@@ -120,7 +121,7 @@ ibv_mr* reg_dmabuf_mr(ibv_pd* base, std::uint64_t offset, std::size_t bytes, std
 int dereg_mr(ibv_mr* base) {
   auto* const mr = static_cast<Mr*>(base);
   Core& core = core_of(mr);
-  const Lock lock(core.mutex);
+  const MutexLock lock(core.mutex);
   if (mr->uses != 0) {
     core.violate("dereg_mr: requests that are not finished use " + std::to_string(mr->uses) +
                  " pieces of the region");

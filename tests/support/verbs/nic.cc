@@ -21,7 +21,7 @@ bool is_words(const std::byte* memory, std::uint64_t bytes) {
   return bytes <= kWordsUpTo && bytes % 8 == 0 && reinterpret_cast<std::uintptr_t>(memory) % 8 == 0;
 }
 
-std::vector<std::byte> gather(Core& core, const Qp& qp, const Send& send) {
+std::vector<std::byte> gather(Core& core, const Qp& qp, const Send& send) TF_REQUIRES(core.mutex) {
   if (send.is_inline()) return send.inline_bytes;
   std::vector<std::byte> bytes(send.bytes);
   std::uint64_t done = 0;
@@ -34,7 +34,7 @@ std::vector<std::byte> gather(Core& core, const Qp& qp, const Send& send) {
 
 // `bytes` into as many of `pieces` as they fill.
 void scatter(Core& core, const Qp& qp, const std::vector<ibv_sge>& pieces,
-             const std::vector<std::byte>& bytes) {
+             const std::vector<std::byte>& bytes) TF_REQUIRES(core.mutex) {
   std::uint64_t done = 0;
   for (const ibv_sge& piece : pieces) {
     const std::uint64_t part = std::min<std::uint64_t>(piece.length, bytes.size() - done);
@@ -45,8 +45,9 @@ void scatter(Core& core, const Qp& qp, const std::vector<ibv_sge>& pieces,
   }
 }
 
-bool are_allowed(Core& core, const Qp& qp, const std::vector<ibv_sge>& pieces, int access) {
-  return std::all_of(pieces.begin(), pieces.end(), [&](const ibv_sge& piece) {
+bool are_allowed(Core& core, const Qp& qp, const std::vector<ibv_sge>& pieces, int access)
+    TF_REQUIRES(core.mutex) {
+  return std::all_of(pieces.begin(), pieces.end(), [&](const ibv_sge& piece) TF_REQUIRES(core.mutex) {
     return piece.length == 0 || core.find_local(qp, piece, access) != nullptr;
   });
 }
@@ -73,7 +74,7 @@ bool leads_to(const Qp& qp, const FakePort& port) {
 }
 
 // Whether what `qp` sends arrives at `peer`.
-bool reaches(const Core& core, const Qp& qp, const Qp& peer) {
+bool reaches(const Core& core, const Qp& qp, const Qp& peer) TF_REQUIRES(core.mutex) {
   const std::string& from = facts_of(qp).name;
   const std::string& to = facts_of(peer).name;
   return qp.set.dest_qp_num == peer.qp_num && leads_to(qp, port_of(peer)) &&
@@ -81,7 +82,7 @@ bool reaches(const Core& core, const Qp& qp, const Qp& peer) {
 }
 
 // The queue pair that answers, or null.
-Qp* find_responder(Core& core, Qp& qp) {
+Qp* find_responder(Core& core, Qp& qp) TF_REQUIRES(core.mutex) {
   Qp* const peer = core.find_qp(qp.set.dest_qp_num);
   if (peer == nullptr || (peer->now != IBV_QPS_RTR && peer->now != IBV_QPS_RTS)) return nullptr;
   const bool answers = reaches(core, qp, *peer) && reaches(core, *peer, qp) &&
@@ -89,7 +90,7 @@ Qp* find_responder(Core& core, Qp& qp) {
   return answers ? peer : nullptr;
 }
 
-void fail_responder(Core& core, Qp& responder, ibv_event_type type) {
+void fail_responder(Core& core, Qp& responder, ibv_event_type type) TF_REQUIRES(core.mutex) {
   core.to_error(responder);
   core.raise(type, responder);
 }
@@ -99,7 +100,7 @@ void fail_responder(Core& core, Qp& responder, ibv_event_type type) {
 // What came of trying: a status, or nothing yet.
 using Outcome = std::optional<ibv_wc_status>;
 
-std::optional<ibv_wc_status> take_fault(Core& core, const Send& send) {
+std::optional<ibv_wc_status> take_fault(Core& core, const Send& send) TF_REQUIRES(core.mutex) {
   for (auto fault = core.faults.begin(); fault != core.faults.end(); ++fault) {
     if (fault->opcode != send.wr.opcode) continue;
     if (fault->skip-- != 0) return std::nullopt;
@@ -110,7 +111,7 @@ std::optional<ibv_wc_status> take_fault(Core& core, const Send& send) {
   return std::nullopt;
 }
 
-ibv_wc_status check_locally(Core& core, const Qp& qp, const Send& send) {
+ibv_wc_status check_locally(Core& core, const Qp& qp, const Send& send) TF_REQUIRES(core.mutex) {
   if (send.is_read() && qp.set.max_rd_atomic == 0) return IBV_WC_LOC_QP_OP_ERR;
   if (send.bytes > port_of(qp).max_message) return IBV_WC_LOC_LEN_ERR;
   const int access = send.is_read() ? IBV_ACCESS_LOCAL_WRITE : 0;
@@ -118,13 +119,13 @@ ibv_wc_status check_locally(Core& core, const Qp& qp, const Send& send) {
   return IBV_WC_SUCCESS;
 }
 
-Outcome wait_for_peer(Core& core, const Qp& qp, Send& send, Clock::time_point now) {
+Outcome wait_for_peer(Core& core, const Qp& qp, Send& send, Clock::time_point now) TF_REQUIRES(core.mutex) {
   if (!send.silent_since) send.silent_since = now;
   if (qp.set.retry_cnt == kForEver || now - *send.silent_since < core.retry_time) return std::nullopt;
   return IBV_WC_RETRY_EXC_ERR;
 }
 
-Outcome wait_for_receive(Core& core, Qp& qp, Send& send, Clock::time_point now) {
+Outcome wait_for_receive(Core& core, Qp& qp, Send& send, Clock::time_point now) TF_REQUIRES(core.mutex) {
   ++qp.counters.rnr;
   ++core.totals.rnr;
   if (qp.set.rnr_retry != kForEver && send.rnr_tries++ >= qp.set.rnr_retry) return IBV_WC_RNR_RETRY_EXC_ERR;
@@ -132,7 +133,7 @@ Outcome wait_for_receive(Core& core, Qp& qp, Send& send, Clock::time_point now) 
   return std::nullopt;
 }
 
-ibv_wc_status read(Core& core, Qp& qp, const Send& send, Qp& responder) {
+ibv_wc_status read(Core& core, Qp& qp, const Send& send, Qp& responder) TF_REQUIRES(core.mutex) {
   if (qp.set.max_rd_atomic > responder.set.max_dest_rd_atomic) {
     core.violate("READ: max_rd_atomic is above the peer's max_dest_rd_atomic");
     fail_responder(core, responder, IBV_EVENT_QP_REQ_ERR);
@@ -162,7 +163,7 @@ ibv_wc_status read(Core& core, Qp& qp, const Send& send, Qp& responder) {
 }
 
 // What two queue pairs that are still connected have to repeat by `now`.
-void repeat_reads(Core& core, Clock::time_point now, Turn& turn) {
+void repeat_reads(Core& core, Clock::time_point now, Turn& turn) TF_REQUIRES(core.mutex) {
   for (; !core.repeats.empty() && core.repeats.front().at <= now; turn.did_something = true) {
     const Repeat again = core.repeats.front();
     core.repeats.pop_front();
@@ -180,7 +181,8 @@ void repeat_reads(Core& core, Clock::time_point now, Turn& turn) {
 }
 
 // The first receive, out of the queue and completed.
-void use_receive(Core& core, const Qp& qp, const Send& send, Qp& responder, ibv_wc_status status) {
+void use_receive(Core& core, const Qp& qp, const Send& send, Qp& responder, ibv_wc_status status)
+    TF_REQUIRES(core.mutex) {
   const Receive receive = responder.receives.front();
   responder.receives.pop_front();
   ibv_wc wc{};
@@ -196,7 +198,7 @@ void use_receive(Core& core, const Qp& qp, const Send& send, Qp& responder, ibv_
   core.complete_receive(responder, receive, wc, (send.wr.send_flags & IBV_SEND_SOLICITED) != 0);
 }
 
-ibv_wc_status write(Core& core, Qp& qp, const Send& send, Qp& responder) {
+ibv_wc_status write(Core& core, Qp& qp, const Send& send, Qp& responder) TF_REQUIRES(core.mutex) {
   const auto& remote = send.wr.wr.rdma;
   if (send.bytes != 0) {
     Mr* const mr =
@@ -211,7 +213,7 @@ ibv_wc_status write(Core& core, Qp& qp, const Send& send, Qp& responder) {
   return IBV_WC_SUCCESS;
 }
 
-ibv_wc_status deliver(Core& core, Qp& qp, const Send& send, Qp& responder) {
+ibv_wc_status deliver(Core& core, Qp& qp, const Send& send, Qp& responder) TF_REQUIRES(core.mutex) {
   const std::vector<ibv_sge>& pieces = responder.receives.front().pieces;
   std::uint64_t room = 0;
   for (const ibv_sge& piece : pieces) room += piece.length;
@@ -230,14 +232,14 @@ ibv_wc_status deliver(Core& core, Qp& qp, const Send& send, Qp& responder) {
   return status;
 }
 
-void count_execution(Core& core, Qp& qp, const Send& send) {
+void count_execution(Core& core, Qp& qp, const Send& send) TF_REQUIRES(core.mutex) {
   for (FakeCounters* const counters : {&qp.counters, &core.totals}) {
     ++counters->executed[send.wr.opcode];
     if (!send.is_read()) counters->bytes_written += send.bytes;
   }
 }
 
-Outcome execute(Core& core, Qp& qp, Send& send, Clock::time_point now) {
+Outcome execute(Core& core, Qp& qp, Send& send, Clock::time_point now) TF_REQUIRES(core.mutex) {
   if (!send.silent_since && send.rnr_tries == 0) {  // the first try
     if (const auto fault = take_fault(core, send)) return fault;
   }
@@ -260,7 +262,7 @@ Outcome execute(Core& core, Qp& qp, Send& send, Clock::time_point now) {
 // --- One queue pair --------------------------------------------------------------------------------------
 
 // Which request is to be executed next: the first, or one that may pass the READs before it.
-Send* choose(const Core& core, Qp& qp, Clock::time_point now, Turn& turn) {
+Send* choose(const Core& core, Qp& qp, Clock::time_point now, Turn& turn) TF_REQUIRES(core.mutex) {
   Send* first = nullptr;
   unsigned reads = 0;
   for (Send& send : qp.sends) {
@@ -280,7 +282,7 @@ Send* choose(const Core& core, Qp& qp, Clock::time_point now, Turn& turn) {
   return nullptr;
 }
 
-void flush(Core& core, Qp& qp, Turn& turn) {
+void flush(Core& core, Qp& qp, Turn& turn) TF_REQUIRES(core.mutex) {
   for (; !qp.sends.empty(); turn.did_something = true) {
     const Send send = std::move(qp.sends.front());
     qp.sends.pop_front();
@@ -296,7 +298,7 @@ void flush(Core& core, Qp& qp, Turn& turn) {
 }
 
 // What was executed, from the front.
-void complete(Core& core, Qp& qp, Clock::time_point now, Turn& turn) {
+void complete(Core& core, Qp& qp, Clock::time_point now, Turn& turn) TF_REQUIRES(core.mutex) {
   while (!qp.sends.empty() && qp.sends.front().executed && qp.now != IBV_QPS_ERR) {
     if (qp.sends.front().complete_at > now) {
       look_again(turn, qp.sends.front().complete_at);
@@ -313,7 +315,7 @@ void complete(Core& core, Qp& qp, Clock::time_point now, Turn& turn) {
   }
 }
 
-void serve(Core& core, Qp& qp, Clock::time_point now, Turn& turn) {
+void serve(Core& core, Qp& qp, Clock::time_point now, Turn& turn) TF_REQUIRES(core.mutex) {
   if (qp.now == IBV_QPS_RTS) {
     if (Send* const send = choose(core, qp, now, turn); send != nullptr) {
       if (const Outcome outcome = execute(core, qp, *send, now)) {
@@ -395,10 +397,10 @@ Turn take_turn(Core& core) {
 }
 
 void run_nic(Core& core) {
-  Lock lock(core.mutex);
+  UniqueLock lock(core.mutex);
   while (!core.ending) {
     if (core.paused) {
-      core.work.wait(lock);
+      core.work.wait(core.mutex);
       continue;
     }
     const Turn turn = take_turn(core);
@@ -407,9 +409,9 @@ void run_nic(Core& core) {
       lock.unlock();  // let users in between two requests
       lock.lock();
     } else if (turn.next) {
-      core.work.wait_until(lock, *turn.next);
+      core.work.wait_until(core.mutex, *turn.next);
     } else {
-      core.work.wait(lock);
+      core.work.wait(core.mutex);
     }
   }
 }

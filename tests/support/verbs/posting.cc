@@ -16,7 +16,8 @@ bool is_known(ibv_wr_opcode opcode) {
 }
 
 // 0 or errno: what a driver looks at before it takes a request.
-int check_send(const Core& core, const Qp& qp, const ibv_send_wr& wr, const Send& send) {
+int check_send(const Core& core, const Qp& qp, const ibv_send_wr& wr, const Send& send)
+    TF_REQUIRES(core.mutex) {
   if (qp.now == IBV_QPS_ERR && core.refuses_in_error) return EINVAL;
   if (qp.now != IBV_QPS_RTS && qp.now != IBV_QPS_ERR) return EINVAL;
   if (!is_known(wr.opcode) || (wr.send_flags & ~kKnownFlags) != 0) return EINVAL;
@@ -49,7 +50,7 @@ void keep_inline_bytes(Send& send) {
 int post_send(ibv_qp* base, ibv_send_wr* requests, ibv_send_wr** bad) {
   auto* const qp = static_cast<Qp*>(base);
   Core& core = core_of(qp);
-  const Lock lock(core.mutex);
+  const MutexLock lock(core.mutex);
   int error = 0;
   bool rung = false;
   for (ibv_send_wr* wr = requests; wr != nullptr; wr = wr->next) {
@@ -79,7 +80,7 @@ int post_send(ibv_qp* base, ibv_send_wr* requests, ibv_send_wr** bad) {
   return error;
 }
 
-int check_receive(const Core& core, const Qp& qp, const ibv_recv_wr& wr) {
+int check_receive(const Core& core, const Qp& qp, const ibv_recv_wr& wr) TF_REQUIRES(core.mutex) {
   if (qp.now == IBV_QPS_ERR && core.refuses_in_error) return EINVAL;
   if (qp.now == IBV_QPS_RESET) return EINVAL;
   if (wr.num_sge < 0 || static_cast<unsigned>(wr.num_sge) > qp.cap.max_recv_sge) return EINVAL;
@@ -90,7 +91,7 @@ int check_receive(const Core& core, const Qp& qp, const ibv_recv_wr& wr) {
 int post_recv(ibv_qp* base, ibv_recv_wr* requests, ibv_recv_wr** bad) {
   auto* const qp = static_cast<Qp*>(base);
   Core& core = core_of(qp);
-  const Lock lock(core.mutex);
+  const MutexLock lock(core.mutex);
   int error = 0;
   bool rung = false;
   for (ibv_recv_wr* wr = requests; wr != nullptr; wr = wr->next) {

@@ -22,7 +22,7 @@ bool wants_too_much(const FakeDevice& facts, const ibv_qp_cap& cap) {
 ibv_qp* create_qp(ibv_pd* base, ibv_qp_init_attr* attributes) {
   auto* const pd = static_cast<Pd*>(base);
   Core& core = core_of(pd);
-  const Lock lock(core.mutex);
+  const MutexLock lock(core.mutex);
   if (core.refused_qps.take()) return nullptr;
   const bool right = attributes->qp_type == IBV_QPT_RC && attributes->srq == nullptr &&
                      attributes->send_cq != nullptr && attributes->recv_cq != nullptr &&
@@ -56,7 +56,7 @@ ibv_qp* create_qp(ibv_pd* base, ibv_qp_init_attr* attributes) {
 int destroy_qp(ibv_qp* base) {
   auto* const qp = static_cast<Qp*>(base);
   Core& core = core_of(qp);
-  const Lock lock(core.mutex);
+  const MutexLock lock(core.mutex);
   if (qp->unacknowledged_async != 0) {
     core.violate("destroy_qp: " + std::to_string(qp->unacknowledged_async) +
                  " events were not acknowledged (libibverbs would wait for ever)");
@@ -163,7 +163,7 @@ void keep(ibv_qp_attr& set, const ibv_qp_attr& wanted, int mask) {
 int modify_qp(ibv_qp* base, ibv_qp_attr* attributes, int mask) {
   auto* const qp = static_cast<Qp*>(base);
   Core& core = core_of(qp);
-  const Lock lock(core.mutex);
+  const MutexLock lock(core.mutex);
   const ibv_qp_state to = (mask & IBV_QP_STATE) != 0 ? attributes->qp_state : qp->now;
   if ((mask & IBV_QP_CUR_STATE) != 0 && attributes->cur_qp_state != qp->now) return EINVAL;
   if (!is_allowed(qp->now, to, mask)) return EINVAL;
@@ -183,7 +183,7 @@ int modify_qp(ibv_qp* base, ibv_qp_attr* attributes, int mask) {
 int query_qp(ibv_qp* base, ibv_qp_attr* attributes, int /*mask*/, ibv_qp_init_attr* init) {
   auto* const qp = static_cast<Qp*>(base);
   Core& core = core_of(qp);
-  const Lock lock(core.mutex);
+  const MutexLock lock(core.mutex);
   *attributes = qp->set;
   attributes->qp_state = attributes->cur_qp_state = qp->now;
   attributes->cap = qp->cap;

@@ -5,9 +5,10 @@
 
 #include <atomic>
 #include <cstdint>
-#include <mutex>
 #include <thread>
 #include <vector>
+
+#include "transport/base/mutex.h"
 
 namespace tf {
 namespace {
@@ -16,7 +17,7 @@ constexpr std::uint64_t kAlone = 1000;  // more than it takes to get a bias
 
 void add(BiasedMutex& mutex, std::uint64_t& sum, std::uint64_t times) {
   for (std::uint64_t i = 0; i < times; ++i) {
-    const std::lock_guard<BiasedMutex> lock(mutex);
+    const MutexLock lock(mutex);
     ++sum;
   }
 }
@@ -43,7 +44,7 @@ TEST(BiasedMutex, ItsOwnerIsWaitedFor) {
   std::atomic<bool> entered{false};
   mutex.lock();
   std::thread other([&] {
-    const std::lock_guard<BiasedMutex> lock(mutex);
+    const MutexLock lock(mutex);
     entered = true;
   });
   while (mutex.losses() == 0) std::this_thread::yield();

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "proxy/memory/device_memory.h"
+#include "transport/base/mutex.h"
 
 namespace tf::proxy {
 namespace {
@@ -80,7 +81,7 @@ class Source final : public LeaseSource {
  public:
   explicit Source(std::uint64_t quota) : left_(quota) {}
   hipError_t lease(int, std::uint64_t bytes, Lease& lease) override {
-    std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     ++asked;
     if (bytes > left_) return hipErrorOutOfMemory;
     left_ -= bytes;
@@ -90,7 +91,7 @@ class Source final : public LeaseSource {
     return hipSuccess;
   }
   void return_lease(int, std::uint64_t address) override {
-    std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     left_ += given_.at(address);
     given_.erase(address);
     ++returned;
@@ -104,10 +105,10 @@ class Source final : public LeaseSource {
   std::atomic<int> drained{0};
 
  private:
-  std::mutex mutex_;
-  std::uint64_t left_;
-  std::uint64_t next_ = 0x200000000000;
-  std::map<std::uint64_t, std::uint64_t> given_;
+  Mutex mutex_;
+  std::uint64_t left_ TF_GUARDED_BY(mutex_);
+  std::uint64_t next_ TF_GUARDED_BY(mutex_) = 0x200000000000;
+  std::map<std::uint64_t, std::uint64_t> given_ TF_GUARDED_BY(mutex_);
 };
 
 protocol::WorkerSnapshot snapshot_of(std::uint64_t memory) {

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "hipcore/wire/rtc_program.h"
+#include "transport/base/mutex.h"
 
 namespace tf::proxy {
 namespace {
@@ -59,7 +60,7 @@ void FakeWorker::die() {
 }
 
 std::vector<std::byte> FakeWorker::last_arguments() {
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return arguments_;
 }
 
@@ -140,7 +141,7 @@ Status FakeWorker::on_message(const FrameHeader& header, std::span<const std::by
     case Op::kFetchProgram: send_result(payload); break;
     case Op::kLoadModule: load_module(header, payload); break;
     case Op::kLaunch: {
-      std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       arguments_.assign(payload.begin() + sizeof(protocol::LaunchRequest), payload.end());
       ++launches;
       break;

@@ -11,12 +11,12 @@
 #include <list>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <thread>
 #include <vector>
 
 #include "hipcore/wire/device_snapshot.h"
 #include "hipcore/wire/gen/messages.h"
+#include "transport/base/mutex.h"
 #include "transport/endpoint.h"
 
 namespace tf::proxy {
@@ -86,8 +86,8 @@ class FakeWorker final : private MessageSink {
   std::map<std::pair<std::uint64_t, std::uint64_t>, bool> known_code_;
   std::map<std::uint64_t, std::vector<std::byte>> programs_;  // and what they became
   std::map<std::uint64_t, bool> callbacks_;                   // cookie -> done
-  std::mutex mutex_;
-  std::vector<std::byte> arguments_;
+  Mutex mutex_;
+  std::vector<std::byte> arguments_ TF_GUARDED_BY(mutex_);
   std::atomic<bool> stop_{false};
   std::thread thread_;
 };

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "proxy/memory/host_memory.h"
+#include "transport/base/mutex.h"
 
 namespace tf::proxy {
 namespace {
@@ -20,7 +21,7 @@ namespace {
 class Source final : public HostPartSource {
  public:
   hipError_t open_host_part(std::uint64_t address, std::uint64_t bytes) override {
-    std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (bytes > left) return hipErrorOutOfMemory;
     left -= bytes;
     auto next = parts.lower_bound(address);
@@ -35,7 +36,7 @@ class Source final : public HostPartSource {
     return hipSuccess;
   }
   void close_host_part(std::uint64_t address, std::uint64_t) override {
-    std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     ASSERT_TRUE(parts.contains(address));
     left += parts[address];
     parts.erase(address);
@@ -49,7 +50,7 @@ class Source final : public HostPartSource {
   std::map<std::uint64_t, std::uint64_t> parts;
 
  private:
-  std::mutex mutex_;
+  Mutex mutex_;
 };
 
 constexpr std::uint64_t kWindowBytes = 4ull << 30;

@@ -12,6 +12,7 @@
 
 #include "hipcore/wire/shared_files.h"
 #include "proxy/memory/address_window.h"
+#include "transport/base/mutex.h"
 
 namespace tf::proxy {
 namespace {
@@ -46,7 +47,7 @@ class LeaseMappingsTest : public testing::Test {
         protocol::send_lease_file(socket_.worker.get(), base_ + further, file.get(), Deadline::after(5s)));
   }
   Status take(std::uint64_t bytes, bool has_file = true) {
-    const std::lock_guard lock(mappings_.order());
+    const MutexLock lock(mappings_.order());
     return mappings_.take(base_, bytes, has_file);
   }
 
@@ -75,7 +76,7 @@ TEST_F(LeaseMappingsTest, ALeaseIsTheFilesMemoryAtItsAddress) {
 TEST_F(LeaseMappingsTest, AWorkerThatPassesNothingEndsIt) {
   ASSERT_FALSE(take(kBytes, false).is_ok());
   EXPECT_FALSE(mappings_.complete());
-  const std::lock_guard lock(mappings_.order());
+  const MutexLock lock(mappings_.order());
   EXPECT_TRUE(mappings_.take(base_, kBytes, true).is_ok()) << "nothing is expected any more";
 }
 

@@ -7,6 +7,7 @@
 
 #include "proxy/memory/shared_memory.h"
 #include "proxy/memory/virtual_memory.h"
+#include "transport/base/mutex.h"
 
 namespace tf::proxy {
 namespace {
@@ -17,7 +18,8 @@ constexpr std::uint64_t kUnit = 0x1000;
 class Account : public ::testing::Test {
  protected:
   Account() { memory_.open({kBase, 16 * kUnit}, kUnit); }
-  std::uint64_t reserve(std::uint64_t units, std::uint64_t alignment = 0, std::uint64_t wish = 0) {
+  std::uint64_t reserve(std::uint64_t units, std::uint64_t alignment = 0, std::uint64_t wish = 0)
+      TF_REQUIRES(memory_.order()) {
     std::uint64_t address = 0;
     return memory_.reserve(units * kUnit, alignment, wish, address) == hipSuccess ? address : 0;
   }
@@ -25,6 +27,7 @@ class Account : public ::testing::Test {
 };
 
 TEST_F(Account, ReservationsFillTheWindowAndNoMore) {
+  const MutexLock lock(memory_.order());
   EXPECT_EQ(reserve(4), kBase);
   EXPECT_EQ(reserve(4, 8 * kUnit), kBase + 8 * kUnit);
   EXPECT_EQ(reserve(4), kBase + 4 * kUnit) << "the gap";
@@ -38,6 +41,7 @@ TEST_F(Account, ReservationsFillTheWindowAndNoMore) {
 }
 
 TEST_F(Account, WishesOutsideTheWindowAreNotFollowed) {
+  const MutexLock lock(memory_.order());
   EXPECT_EQ(reserve(1, 0, kBase - kUnit), kBase);
   EXPECT_EQ(reserve(1, 0, kBase + 16 * kUnit), kBase + kUnit);
   EXPECT_EQ(reserve(2, 0, kBase + 15 * kUnit), kBase + 2 * kUnit) << "would reach over the end";
@@ -45,6 +49,7 @@ TEST_F(Account, WishesOutsideTheWindowAreNotFollowed) {
 }
 
 TEST_F(Account, MemoryGoesWithItsLastOwner) {
+  const MutexLock lock(memory_.order());
   constexpr std::uint64_t kHandle = 77;
   memory_.created(kHandle, {.device = 0, .bytes = 2 * kUnit});
   ASSERT_EQ(reserve(4), kBase);

@@ -2,13 +2,12 @@
 // The driver's role: whoever leaves it while others wait leaves a driver behind.
 #include <gtest/gtest.h>
 
-#include <condition_variable>
 #include <deque>
 #include <functional>
-#include <mutex>
 #include <thread>
 #include <vector>
 
+#include "transport/base/mutex.h"
 #include "transport/request_queue.h"
 
 namespace tf {
@@ -37,7 +36,7 @@ class ScriptedEndpoint final : public Endpoint, private BulkPlane {
   Result<std::size_t> poll(MessageSink& sink, std::size_t limit) override {
     std::deque<std::uint32_t> answers;
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       answers.swap(answers_);
     }
     EXPECT_LE(answers.size(), limit);
@@ -52,25 +51,27 @@ class ScriptedEndpoint final : public Endpoint, private BulkPlane {
   }
 
   Status wait(Interest, Deadline deadline) override {
-    std::unique_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     ++waiting_;
     changed_.notify_all();
-    const bool answered = changed_.wait_for(lock, deadline.remaining(), [this] { return !answers_.empty(); });
+    const bool answered = changed_.wait_until(mutex_, std::chrono::steady_clock::now() + deadline.remaining(),
+                                              [this]() TF_REQUIRES(mutex_) { return !answers_.empty(); });
     --waiting_;
     return answered ? Status::ok() : Status{Code::kTimeout, "the deadline passed"};
   }
 
   // The next poll() finds answers to these requests.
   void answer(std::initializer_list<std::uint32_t> requests) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     answers_.insert(answers_.end(), requests);
     changed_.notify_all();
   }
 
   // False: nobody came to wait() within the test's patience.
   bool await_driver() {
-    std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, kPatience, [this] { return waiting_ != 0 && answers_.empty(); });
+    const MutexLock lock(mutex_);
+    return changed_.wait_until(mutex_, std::chrono::steady_clock::now() + kPatience,
+                               [this]() TF_REQUIRES(mutex_) { return waiting_ != 0 && answers_.empty(); });
   }
 
  private:
@@ -82,10 +83,10 @@ class ScriptedEndpoint final : public Endpoint, private BulkPlane {
 
   Capabilities capabilities_;
   std::vector<std::byte> slot_;  // the producer's
-  std::mutex mutex_;             // guards what follows
-  std::condition_variable changed_;
-  std::deque<std::uint32_t> answers_;
-  int waiting_ = 0;
+  Mutex mutex_;
+  CondVar changed_;
+  std::deque<std::uint32_t> answers_ TF_GUARDED_BY(mutex_);
+  int waiting_ TF_GUARDED_BY(mutex_) = 0;
 };
 
 class NoNotices final : public MessageSink {

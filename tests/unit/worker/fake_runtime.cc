@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <condition_variable>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -22,13 +21,18 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "transport/base/mutex.h"
 #include "worker/runtime/common/extensions.h"
+
+using tf::CondVar;
+using tf::Mutex;
+using tf::MutexLock;
+using tf::UniqueLock;
 
 namespace {
 
@@ -37,37 +41,37 @@ class Queue {
   Queue() : thread_([this] { work(); }) {}
   ~Queue() {
     {
-      std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       stopping_ = true;
     }
     changed_.notify_all();
     thread_.join();
   }
   void add(std::function<void()> task) {
-    std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     tasks_.push_back(std::move(task));
     ++added_;
     changed_.notify_all();
   }
   std::uint64_t added() {
-    std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return added_;
   }
   bool passed(std::uint64_t mark) {
-    std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return done_ >= mark;
   }
   void wait(std::uint64_t mark) {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return done_ >= mark; });
+    const MutexLock lock(mutex_);
+    changed_.wait(mutex_, [&]() TF_REQUIRES(mutex_) { return done_ >= mark; });
   }
   bool idle() { return passed(added()); }
 
  private:
   void work() {
-    std::unique_lock lock(mutex_);
+    UniqueLock lock(mutex_);
     for (;;) {
-      changed_.wait(lock, [this] { return stopping_ || !tasks_.empty(); });
+      changed_.wait(mutex_, [this]() TF_REQUIRES(mutex_) { return stopping_ || !tasks_.empty(); });
       if (tasks_.empty()) return;
       std::function<void()> task = std::move(tasks_.front());
       tasks_.pop_front();
@@ -79,12 +83,12 @@ class Queue {
     }
   }
 
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<std::function<void()>> tasks_;
-  std::uint64_t added_ = 0;
-  std::uint64_t done_ = 0;
-  bool stopping_ = false;
+  Mutex mutex_;
+  CondVar changed_;
+  std::deque<std::function<void()>> tasks_ TF_GUARDED_BY(mutex_);
+  std::uint64_t added_ TF_GUARDED_BY(mutex_) = 0;
+  std::uint64_t done_ TF_GUARDED_BY(mutex_) = 0;
+  bool stopping_ TF_GUARDED_BY(mutex_) = false;
   std::thread thread_;
 };
 
@@ -116,8 +120,8 @@ struct Far {
   std::size_t bytes = 0;
   int file = -1;
 };
-std::mutex far_mutex;
-std::map<char*, Far> far_memory;
+Mutex far_mutex;
+std::map<char*, Far> far_memory TF_GUARDED_BY(far_mutex);
 
 tf::worker::FakeRuntimeState& state() {
   static tf::worker::FakeRuntimeState all;
@@ -131,13 +135,13 @@ void* allocate_far(std::size_t bytes) {
   if (::ftruncate(far.file, static_cast<off_t>(bytes)) != 0) return nullptr;
   far.view = static_cast<char*>(::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, far.file, 0));
   void* const place = ::mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  const std::lock_guard lock(far_mutex);
+  const MutexLock lock(far_mutex);
   far_memory[static_cast<char*>(place)] = far;
   return place;
 }
 
 bool free_far(void* place) {
-  const std::lock_guard lock(far_mutex);
+  const MutexLock lock(far_mutex);
   const auto found = far_memory.find(static_cast<char*>(place));
   if (found == far_memory.end()) return false;
   ::munmap(found->second.view, found->second.bytes);
@@ -150,7 +154,7 @@ bool free_far(void* place) {
 template <typename T>
 T* seen(T* address) {
   auto* const wanted = const_cast<char*>(static_cast<const char*>(static_cast<const void*>(address)));
-  const std::lock_guard lock(far_mutex);
+  const MutexLock lock(far_mutex);
   auto found = far_memory.upper_bound(wanted);
   if (found == far_memory.begin()) return address;
   --found;
@@ -251,7 +255,7 @@ FAKE_API hipError_t hipFree(void* pointer) {  // unlike the real one it does not
 FAKE_API hipError_t hipMemGetHandleForAddressRange(void* handle, hipDeviceptr_t pointer, std::size_t bytes,
                                                    int type, unsigned long long flags) {
   ++state().exports;
-  const std::lock_guard lock(far_mutex);
+  const MutexLock lock(far_mutex);
   const auto found = far_memory.find(static_cast<char*>(pointer));
   if (far_mode() == "only" || found == far_memory.end()) return hipErrorNotSupported;
   if (type != kHipMemRangeHandleTypeDmaBufFd || flags != 0 || bytes != found->second.bytes)

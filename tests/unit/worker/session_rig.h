@@ -10,7 +10,6 @@
 #include <deque>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
 #include <thread>
@@ -19,6 +18,7 @@
 #include <vector>
 
 #include "hipcore/wire/gen/messages.h"
+#include "transport/base/mutex.h"
 #include "transport/loopback.h"
 #include "transport/request_queue.h"
 #include "worker/base/runtime_library.h"
@@ -167,7 +167,7 @@ class SessionRig final : public MessageSink {
   const protocol::WorkerSnapshot& snapshot() const { return snapshot_; }
 
   std::vector<protocol::FaultNotice> faults() {
-    std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return faults_;
   }
   // The next callback that is due, waiting for it; 0 when none comes.
@@ -175,7 +175,7 @@ class SessionRig final : public MessageSink {
     const Deadline deadline = Deadline::after(std::chrono::seconds(10));
     while (!deadline.passed()) {
       EXPECT_TRUE(queue_->poll().is_ok());
-      std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       if (due_.empty()) continue;
       const std::uint64_t cookie = due_.front();
       due_.pop_front();
@@ -201,7 +201,7 @@ class SessionRig final : public MessageSink {
     return runtime_->hip().hipStreamCreateWithFlags(stream, hipStreamNonBlocking);
   }
   Status on_message(const FrameHeader& header, std::span<const std::byte> payload) override {
-    std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (header.opcode == static_cast<std::uint16_t>(protocol::FaultNotice::kOp)) {
       protocol::FaultNotice fault{};
       if (payload.size() != sizeof fault) return {Code::kProtocol, "fault of wrong size"};
@@ -229,9 +229,9 @@ class SessionRig final : public MessageSink {
   Status last_;
   bool ended_by_itself_ = false;
   std::uint32_t streams_ = 0;
-  std::mutex mutex_;
-  std::vector<protocol::FaultNotice> faults_;
-  std::deque<std::uint64_t> due_;
+  Mutex mutex_;
+  std::vector<protocol::FaultNotice> faults_ TF_GUARDED_BY(mutex_);
+  std::deque<std::uint64_t> due_ TF_GUARDED_BY(mutex_);
 };
 
 }  // namespace tf::worker

@@ -3,11 +3,11 @@
 #include <sched.h>
 
 #include <functional>
-#include <mutex>
 #include <set>
 #include <thread>
 
 #include "tests/unit/worker/session_rig.h"
+#include "transport/base/mutex.h"
 
 namespace tf::worker {
 namespace {
@@ -31,26 +31,26 @@ class WatchedBulk final : public BulkPlane {
     CPU_ZERO(&allowed);
     EXPECT_EQ(::sched_getaffinity(0, sizeof allowed, &allowed), 0);
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       movers_.insert(std::this_thread::get_id());
       places_.insert(CPU_COUNT(&allowed));
     }
     return plane_.move_payload();
   }
   std::size_t movers() const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return movers_.size();
   }
   std::set<int> places() const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return places_;
   }
 
  private:
   BulkPlane& plane_;
-  mutable std::mutex mutex_;
-  std::set<std::thread::id> movers_;
-  std::set<int> places_;
+  mutable Mutex mutex_;
+  std::set<std::thread::id> movers_ TF_GUARDED_BY(mutex_);
+  std::set<int> places_ TF_GUARDED_BY(mutex_);
 };
 
 class WatchedEndpoint final : public Endpoint {
