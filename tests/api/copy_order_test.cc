@@ -140,8 +140,12 @@ TEST(CopyOrder, ManySmallCopiesBehindAHostFunction) {
     HIP_OK(hipStreamSynchronize(stream));
     std::vector<unsigned char> back(kCopies * bytes);
     HIP_OK(hipMemcpy(back.data(), device.get(), back.size(), hipMemcpyDeviceToHost));
-    for (std::size_t byte = 0; byte < back.size(); ++byte)
-      ASSERT_EQ(back[byte], static_cast<unsigned char>(byte / bytes)) << "byte " << byte << " of " << bytes;
+    for (std::size_t copy = 0; copy < kCopies; ++copy) {
+      const auto first = back.begin() + static_cast<std::ptrdiff_t>(copy * bytes);
+      const auto end = first + static_cast<std::ptrdiff_t>(bytes);
+      ASSERT_EQ(std::count(first, end, static_cast<unsigned char>(copy)), end - first)
+          << copy << " of " << bytes;
+    }
   }
 }
 
