@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "transport/base/mutex.h"
+
 namespace tf::runtime {
 namespace {
 
@@ -33,7 +35,7 @@ hipError_t find_variable(const void* host, void*& address, std::size_t& bytes) {
 }
 
 void** Programs::add_binary(const void* image) {
-  const std::unique_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   if (binaries_.size() >= kMaxRegistrations) return nullptr;
   const auto binary = std::make_shared<Binary>();
   binary->image = image;
@@ -45,7 +47,7 @@ void** Programs::add_binary(const void* image) {
 void Programs::remove_binary(void** handle) {
   std::shared_ptr<Binary> last;
   {
-    const std::unique_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto found = binaries_.find(handle);
     if (found == binaries_.end()) return;
     last = std::move(found->second);
@@ -55,13 +57,12 @@ void Programs::remove_binary(void** handle) {
     std::erase_if(variables_, belongs);
     version_.fetch_add(1, std::memory_order_release);
   }
-  const std::lock_guard lock(last->mutex);
+  const MutexLock lock(last->mutex);
   for (const Module& module : last->modules)
     if (module) Backend::unload_program(module);
 }
 
 void Programs::add(Symbols& symbols, void** handle, const void* host, const char* name) {
-  const std::unique_lock lock(mutex_);
   const auto binary = binaries_.find(handle);
   if (binary == binaries_.end() || !host || !name || symbols.size() >= kMaxRegistrations) return;
   symbols.insert_or_assign(host, Symbol{binary->second, name, {}});
@@ -69,15 +70,17 @@ void Programs::add(Symbols& symbols, void** handle, const void* host, const char
 }
 
 void Programs::add_function(void** handle, const void* host, const char* name) {
+  const MutexLock lock(mutex_);
   add(functions_, handle, host, name);
 }
 
 void Programs::add_variable(void** handle, const void* host, const char* name) {
+  const MutexLock lock(mutex_);
   add(variables_, handle, host, name);
 }
 
 hipError_t Programs::load(Binary& binary, int device, Module& module) {
-  const std::lock_guard lock(binary.mutex);
+  const MutexLock lock(binary.mutex);
   module = at(binary.modules, device);
   if (module) return hipSuccess;
   if (!binary.image) return hipErrorInvalidImage;
@@ -90,7 +93,7 @@ hipError_t Programs::function(const void* host, int device, Kernel& found) {
   std::shared_ptr<Binary> binary;
   std::string name;
   {
-    const std::shared_lock lock(mutex_);
+    const SharedLock lock(mutex_);
     const auto known = functions_.find(host);
     if (known == functions_.end()) return hipErrorInvalidDeviceFunction;
     found = at(known->second.functions, device);
@@ -101,7 +104,7 @@ hipError_t Programs::function(const void* host, int device, Kernel& found) {
   Module module{};
   if (const hipError_t status = load(*binary, device, module)) return status;
   if (!Backend::find_in_program(module, name.c_str(), found)) return hipErrorInvalidDeviceFunction;
-  const std::unique_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto known = functions_.find(host);
   if (known != functions_.end() && known->second.binary == binary)
     put(known->second.functions, device, found);
@@ -112,7 +115,7 @@ hipError_t Programs::variable(const void* host, int device, void*& address, std:
   std::shared_ptr<Binary> binary;
   std::string name;
   {
-    const std::shared_lock lock(mutex_);
+    const SharedLock lock(mutex_);
     const auto known = variables_.find(host);
     if (known == variables_.end()) return hipErrorInvalidSymbol;
     binary = known->second.binary;
@@ -124,20 +127,20 @@ hipError_t Programs::variable(const void* host, int device, void*& address, std:
 }
 
 bool Programs::is_registered(const void* host) const {
-  const std::shared_lock lock(mutex_);
+  const SharedLock lock(mutex_);
   return functions_.contains(host);
 }
 
 const char* Programs::name(const void* host) const {
-  const std::shared_lock lock(mutex_);
+  const SharedLock lock(mutex_);
   const auto known = functions_.find(host);
   return known == functions_.end() ? nullptr : known->second.name.c_str();
 }
 
 void Programs::forget_modules(int device) {
-  const std::unique_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   for (auto& entry : binaries_) {
-    const std::lock_guard binary_lock(entry.second->mutex);
+    const MutexLock binary_lock(entry.second->mutex);
     if (at(entry.second->modules, device)) put(entry.second->modules, device, Module());
   }
   for (auto& entry : functions_) {

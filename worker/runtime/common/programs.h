@@ -12,12 +12,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
-#include <shared_mutex>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "transport/base/mutex.h"
 #include "worker/runtime/common/backend.h"
 
 namespace tf::runtime {
@@ -50,8 +49,8 @@ class Programs {
  private:
   struct Binary {
     const void* image = nullptr;
-    std::mutex mutex;
-    std::vector<Module> modules;  // by device; under mutex
+    Mutex mutex;
+    std::vector<Module> modules TF_GUARDED_BY(mutex);  // by device
   };
   struct Symbol {
     std::shared_ptr<Binary> binary;
@@ -60,13 +59,13 @@ class Programs {
   };
   using Symbols = std::unordered_map<const void*, Symbol>;
 
-  void add(Symbols& symbols, void** handle, const void* host, const char* name);
+  void add(Symbols& symbols, void** handle, const void* host, const char* name) TF_REQUIRES(mutex_);
   hipError_t load(Binary& binary, int device, Module& module);
 
-  mutable std::shared_mutex mutex_;
-  std::unordered_map<void**, std::shared_ptr<Binary>> binaries_;
-  Symbols functions_;
-  Symbols variables_;
+  mutable SharedMutex mutex_;
+  std::unordered_map<void**, std::shared_ptr<Binary>> binaries_ TF_GUARDED_BY(mutex_);
+  Symbols functions_ TF_GUARDED_BY(mutex_);
+  Symbols variables_ TF_GUARDED_BY(mutex_);
   std::atomic<std::uint64_t> version_{1};  // release pairs with version()
 };
 

@@ -8,10 +8,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
-#include <mutex>
 #include <optional>
 
 #include "hipcore/errors/error_text.h"
+#include "transport/base/mutex.h"
 #include "worker/runtime/common/extensions.h"
 #include "worker/runtime/cpu/api.h"
 #include "worker/runtime/cpu/module.h"
@@ -21,9 +21,9 @@ namespace tf::cpu {
 namespace {
 
 struct Listener {
-  std::mutex mutex;
-  hipRemoteFailureListener tell = nullptr;
-  void* argument = nullptr;
+  Mutex mutex;
+  hipRemoteFailureListener tell TF_GUARDED_BY(mutex) = nullptr;
+  void* argument TF_GUARDED_BY(mutex) = nullptr;
 };
 // Never destroyed: streams may run until the very end.
 Listener& listener() {
@@ -65,7 +65,7 @@ std::string describe(const Kernel& kernel, const KernelFault& fault) {
 
 void tell_failure(int device, hipError_t error, const std::string& what) {
   Listener& to = listener();
-  const std::lock_guard lock(to.mutex);
+  const MutexLock lock(to.mutex);
   if (to.tell) return to.tell(to.argument, device, error, what.c_str());
   std::fprintf(stderr, "hip-cpu: device %d has failed: %s (%s)\n", device, what.c_str(),
                hipdata::error_text(error).name);
@@ -88,7 +88,7 @@ using namespace tf::cpu;
 
 extern "C" TF_CPU_EXPORT void hipRemoteTellFailures(hipRemoteFailureListener tell, void* argument) {
   Listener& to = listener();
-  const std::lock_guard lock(to.mutex);
+  const tf::MutexLock lock(to.mutex);
   to.tell = tell;
   to.argument = argument;
 }

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "transport/base/mutex.h"
 #include "worker/runtime/cpu/backend.h"
 #include "worker/runtime/cpu/pool.h"
 
@@ -13,7 +14,7 @@ void Event::record(Stream& stream) {
   if (shared_) return record_shared(stream);
   const auto here = [&](std::uint64_t position) {
     const std::uint64_t now = failure() != hipSuccess ? 0 : timed() ? now_ns() : 1;
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     ++recordings_;
     stamp_ns_ = now;
     set_point(stream, position);
@@ -22,13 +23,13 @@ void Event::record(Stream& stream) {
   if (stream.run_if_idle(here)) return;
   std::uint64_t recording = 0;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     recording = ++recordings_;
     stamp_ns_ = 0;
   }
   const std::uint64_t position = stream.submit(
       [self = shared_from_this(), recording] { return self->reach(recording), hipSuccess; }, Where::kThread);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (recordings_ == recording) set_point(stream, position);  // else another thread has recorded it meanwhile
 }
 
@@ -36,7 +37,7 @@ void Event::record_shared(Stream& stream) {
   const std::uint64_t position = stream.submit(
       [shared = shared_, number = shared_->begin_recording()] { return shared->reach(number), hipSuccess; },
       Where::kAtOnce);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   ++recordings_;
   set_point(stream, position);
 }
@@ -44,7 +45,7 @@ void Event::record_shared(Stream& stream) {
 void Event::reach(std::uint64_t recording) {
   if (failure() != hipSuccess) return;
   const std::uint64_t now = timed() ? now_ns() : 1;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (recordings_ == recording) stamp_ns_ = now;
 }
 
@@ -61,12 +62,12 @@ void Event::hold(Stream& stream) const {
 }
 
 Marker Event::point() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return point_;
 }
 
 bool Event::recorded() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return recordings_ != 0;
 }
 
@@ -83,14 +84,14 @@ hipError_t Event::synchronize() const {
 
 // Nobody notes when a shared event recorded by this process was reached.
 hipError_t Event::outcome() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return recordings_ != 0 && stamp_ns_ == 0 ? failure() : hipSuccess;
 }
 
 hipError_t Event::failure() const { return Runtime::get().device(device_).failure(); }
 
 std::uint64_t Event::time_ns() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return recordings_ != 0 && point_.done() ? stamp_ns_ : 0;
 }
 

@@ -7,9 +7,9 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <utility>
 
+#include "transport/base/mutex.h"
 #include "worker/runtime/cpu/shared_event.h"
 #include "worker/runtime/cpu/stream.h"
 
@@ -45,16 +45,16 @@ class Event : public std::enable_shared_from_this<Event> {
   const unsigned flags_;
   const std::shared_ptr<SharedEvent> shared_;
   void reach(std::uint64_t recording);
-  // REQUIRES: mutex_ is held.
-  void set_point(Stream& stream, std::uint64_t position);
+  void set_point(Stream& stream, std::uint64_t position) TF_REQUIRES(mutex_);
   // REQUIRES: its stream has passed the last recording.
   hipError_t outcome() const;
   hipError_t failure() const;  // of its device
 
-  mutable std::mutex mutex_;  // never held while submitting: a stream's thread takes it
-  std::uint64_t recordings_ = 0;
-  Marker point_;                // of the last recording
-  std::uint64_t stamp_ns_ = 0;  // when that was reached; 0: not yet, or its device failed first
+  mutable Mutex mutex_;  // never held while submitting: a stream's thread takes it
+  std::uint64_t recordings_ TF_GUARDED_BY(mutex_) = 0;
+  Marker point_ TF_GUARDED_BY(mutex_);  // of the last recording
+  std::uint64_t stamp_ns_ TF_GUARDED_BY(mutex_) =
+      0;  // when that was reached; 0: not yet, or its device failed first
 };
 
 }  // namespace tf::cpu

@@ -6,6 +6,7 @@
 #include <functional>
 #include <utility>
 
+#include "transport/base/mutex.h"
 #include "worker/runtime/cpu/backend.h"
 #include "worker/runtime/cpu/copy.h"
 #include "worker/runtime/cpu/event.h"
@@ -106,7 +107,7 @@ class Program final : public graph::Executable {
 
   hipError_t launch(const graph::StreamRef& reference) override {
     Stream& stream = *reinterpret_cast<Stream*>(reference.id);  // the caller's, alive
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     stream.submit_wait(last_);  // an executable graph does not overlap with itself
     for (const Step& step : *steps_) {
       if (!step.bodies.empty()) {
@@ -130,21 +131,21 @@ class Program final : public graph::Executable {
   hipError_t update(const graph::Plan& plan) override {
     std::shared_ptr<const Steps> steps;
     if (const hipError_t status = make_steps(plan, steps)) return status;
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     steps_ = std::move(steps);
     return hipSuccess;
   }
 
  private:
-  bool uses_pageable_memory() const {
+  bool uses_pageable_memory() const TF_REQUIRES(mutex_) {
     return std::any_of(steps_->begin(), steps_->end(), [](const Step& step) {
       return std::any_of(step.copies.begin(), step.copies.end(), is_pageable);
     });
   }
 
-  std::mutex mutex_;
-  std::shared_ptr<const Steps> steps_;
-  Marker last_;  // end of the last launch
+  Mutex mutex_;
+  std::shared_ptr<const Steps> steps_ TF_GUARDED_BY(mutex_);
+  Marker last_ TF_GUARDED_BY(mutex_);  // end of the last launch
 };
 
 }  // namespace

@@ -13,9 +13,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <utility>
 #include <vector>
+
+#include "transport/base/mutex.h"
 
 namespace tf::cpu {
 
@@ -33,20 +34,20 @@ class HandleTable {
     }
     void* const key = object.get();
     Bucket& bucket = bucket_of(key);
-    const std::lock_guard lock(bucket.mutex);
+    const MutexLock lock(bucket.mutex);
     bucket.objects.push_back(std::move(object));
     return reinterpret_cast<Handle>(key);
   }
   std::shared_ptr<Object> find(Handle handle) const {
     const Bucket& bucket = bucket_of(handle);
-    const std::lock_guard lock(bucket.mutex);
+    const MutexLock lock(bucket.mutex);
     for (const std::shared_ptr<Object>& object : bucket.objects)
       if (is(object, handle)) return object;
     return nullptr;
   }
   std::shared_ptr<Object> remove(Handle handle) {
     Bucket& bucket = bucket_of(handle);
-    const std::lock_guard lock(bucket.mutex);
+    const MutexLock lock(bucket.mutex);
     const auto found = std::find_if(bucket.objects.begin(), bucket.objects.end(),
                                     [handle](const auto& object) { return is(object, handle); });
     if (found == bucket.objects.end()) return nullptr;
@@ -62,7 +63,7 @@ class HandleTable {
   std::vector<std::shared_ptr<Object>> all() const {
     std::vector<std::shared_ptr<Object>> objects;
     for (const Bucket& bucket : buckets_) {
-      const std::lock_guard lock(bucket.mutex);
+      const MutexLock lock(bucket.mutex);
       objects.insert(objects.end(), bucket.objects.begin(), bucket.objects.end());
     }
     return objects;
@@ -70,8 +71,8 @@ class HandleTable {
 
  private:
   struct Bucket {
-    mutable std::mutex mutex;  // held only for a lookup
-    std::vector<std::shared_ptr<Object>> objects;
+    mutable Mutex mutex;  // held only for a lookup
+    std::vector<std::shared_ptr<Object>> objects TF_GUARDED_BY(mutex);
   };
   static constexpr unsigned kBucketBits = 9;
 

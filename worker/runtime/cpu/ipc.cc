@@ -11,8 +11,8 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
-#include <mutex>
 
+#include "transport/base/mutex.h"
 #include "worker/runtime/cpu/backend.h"
 #include "worker/runtime/cpu/ipc_ticket.h"
 #include "worker/runtime/cpu/memory_file.h"
@@ -57,7 +57,7 @@ int share_pages(const Allocation& allocation) {
 
 hipError_t Backend::share_memory(void* pointer, hipIpcMemHandle_t& handle) {
   Runtime& runtime = Runtime::get();
-  const std::lock_guard lock(runtime.sharing);
+  const MutexLock lock(runtime.sharing);
   const auto known = runtime.memory.find(pointer);
   if (!known || known->kind != MemoryKind::kDevice || known->pool) return hipErrorInvalidDevicePointer;
   if (const hipError_t pending = Runtime::get().synchronize(); pending != hipSuccess) return pending;

@@ -5,12 +5,13 @@
 #include <sys/mman.h>
 
 #include <iterator>
-#include <mutex>
+
+#include "transport/base/mutex.h"
 
 namespace tf::cpu {
 
 bool MemoryMap::add(const Allocation& allocation) {
-  const std::unique_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   if (ranges_.size() >= kMaxAllocations) return false;
   const auto next = ranges_.lower_bound(allocation.base);
   if (next != ranges_.end() && next->first - allocation.base < allocation.bytes) return false;
@@ -23,7 +24,7 @@ bool MemoryMap::add(const Allocation& allocation) {
 }
 
 std::optional<Allocation> MemoryMap::remove(const void* base) {
-  const std::unique_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = ranges_.find(address_of(base));
   if (found == ranges_.end()) return std::nullopt;
   const Allocation removed = found->second;
@@ -33,13 +34,13 @@ std::optional<Allocation> MemoryMap::remove(const void* base) {
 }
 
 void MemoryMap::set_descriptor(const void* base, int descriptor) {
-  const std::unique_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = ranges_.find(address_of(base));
   if (found != ranges_.end()) found->second.descriptor = descriptor;
 }
 
 std::optional<Allocation> MemoryMap::find(const void* address) const {
-  const std::shared_lock lock(mutex_);
+  const SharedLock lock(mutex_);
   const auto range = holder(address_of(address));
   return range == ranges_.end() ? std::nullopt : std::optional(range->second);
 }
@@ -52,7 +53,7 @@ MemoryMap::Ranges::const_iterator MemoryMap::holder(std::uintptr_t address) cons
 }
 
 bool MemoryMap::holds(const void* address, std::size_t bytes) const {
-  const std::shared_lock lock(mutex_);
+  const SharedLock lock(mutex_);
   const auto range = holder(address_of(address));
   return range != ranges_.end() && reaches(range, address_of(address), bytes);
 }
@@ -61,7 +62,7 @@ bool MemoryMap::holds(const void* address, std::size_t bytes, KnownRange& known)
   const std::uintptr_t at = address_of(address);
   const bool is_current = known.removals == removals_.load(std::memory_order_acquire);
   if (is_current && at >= known.begin && at <= known.end && bytes <= known.end - at) return true;
-  const std::shared_lock lock(mutex_);
+  const SharedLock lock(mutex_);
   const auto range = holder(at);
   if (range == ranges_.end()) return false;
   const Allocation& allocation = range->second;
@@ -70,7 +71,7 @@ bool MemoryMap::holds(const void* address, std::size_t bytes, KnownRange& known)
 }
 
 bool MemoryMap::covers(const void* address, std::size_t bytes) const {
-  const std::shared_lock lock(mutex_);
+  const SharedLock lock(mutex_);
   const auto range = holder(address_of(address));
   return range == ranges_.end() || reaches(range, address_of(address), bytes);  // unknown: the program's own
 }
@@ -89,7 +90,7 @@ bool MemoryMap::reaches(Ranges::const_iterator range, std::uintptr_t at, std::si
 }
 
 std::vector<Allocation> MemoryMap::remove_all(int device, MemoryKind kind) {
-  const std::unique_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   removals_.fetch_add(1, std::memory_order_release);
   std::vector<Allocation> removed;
   for (auto range = ranges_.begin(); range != ranges_.end();) {

@@ -11,10 +11,10 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <shared_mutex>
 #include <vector>
 
 #include "hipcore/graph/box.h"
+#include "transport/base/mutex.h"
 
 namespace tf::cpu {
 
@@ -76,12 +76,13 @@ class MemoryMap {
  private:
   using Ranges = std::map<std::uintptr_t, Allocation>;
 
-  // REQUIRES for both: mutex_ is held. The range that holds the address, or the end.
-  Ranges::const_iterator holder(std::uintptr_t address) const;
-  bool reaches(Ranges::const_iterator range, std::uintptr_t at, std::size_t bytes) const;
+  // The range that holds the address, or the end.
+  Ranges::const_iterator holder(std::uintptr_t address) const TF_REQUIRES_SHARED(mutex_);
+  bool reaches(Ranges::const_iterator range, std::uintptr_t at, std::size_t bytes) const
+      TF_REQUIRES_SHARED(mutex_);
 
-  mutable std::shared_mutex mutex_;
-  Ranges ranges_;                           // by base
+  mutable SharedMutex mutex_;
+  Ranges ranges_ TF_GUARDED_BY(mutex_);     // by base
   std::atomic<std::uint64_t> removals_{0};  // written under mutex_; release, pairs with holds()
 };
 

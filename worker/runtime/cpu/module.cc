@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "transport/base/mutex.h"
 #include "worker/runtime/cpu/backend.h"
 
 namespace tf::cpu {
@@ -23,7 +24,7 @@ Module::~Module() {
 }
 
 hipFunction_t Module::function(std::string_view name) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto known = functions_.find(name);
   if (known != functions_.end()) return reinterpret_cast<hipFunction_t>(known->second.get());
   const Kernel* const kernel = object_->find(name);
@@ -37,7 +38,7 @@ hipFunction_t Module::function(std::string_view name) {
 void* Module::global(std::string_view name, std::size_t& bytes) {
   void* const address = object_->global(name, bytes);
   if (!address || bytes == 0) return address;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (globals_.find(name) != globals_.end()) return address;
   Allocation variable;
   variable.base = reinterpret_cast<std::uintptr_t>(address);

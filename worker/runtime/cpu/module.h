@@ -9,10 +9,10 @@
 #include <cstddef>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 
+#include "transport/base/mutex.h"
 #include "worker/runtime/cpu/kernel_api.h"
 
 namespace tf::cpu {
@@ -53,9 +53,9 @@ class Module {
  private:
   std::unique_ptr<CodeObject> object_;
   const int device_;
-  std::mutex mutex_;
-  std::map<std::string, std::shared_ptr<Function>, std::less<>> functions_;
-  std::map<std::string, void*, std::less<>> globals_;  // those added to known memory
+  Mutex mutex_;
+  std::map<std::string, std::shared_ptr<Function>, std::less<>> functions_ TF_GUARDED_BY(mutex_);
+  std::map<std::string, void*, std::less<>> globals_ TF_GUARDED_BY(mutex_);  // those added to known memory
 };
 
 // Runs a kernel, unless the device has failed. If the kernel fails, so does the device.

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <utility>
 
+#include "transport/base/mutex.h"
 #include "worker/runtime/cpu/backend.h"
 #include "worker/runtime/cpu/memory.h"
 
@@ -24,7 +25,6 @@ Pool::~Pool() {
   }
 }
 
-// Called with mutex_ held.
 void* Pool::reuse(std::size_t bytes, const Stream& stream) {
   const auto [first, last] = free_.equal_range(bytes);
   for (auto block = first; block != last; ++block) {
@@ -37,7 +37,6 @@ void* Pool::reuse(std::size_t bytes, const Stream& stream) {
   return nullptr;
 }
 
-// Called with mutex_ held.
 void* Pool::reserve(std::size_t bytes) {
   if (!device_.take_memory(bytes)) return nullptr;
   void* const base = map_pages(bytes);
@@ -55,13 +54,13 @@ hipError_t Pool::allocate(std::size_t bytes, Stream& stream, void** pointer) {
   const std::size_t block_bytes = round_up(bytes, kBlock_bytes);
   void* base = nullptr;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     base = reuse(block_bytes, stream);
     if (!base) base = reserve(block_bytes);
   }
   if (!base) {
     trim(0);
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     base = reserve(block_bytes);
   }
   if (!base) return hipErrorOutOfMemory;
@@ -72,7 +71,7 @@ hipError_t Pool::allocate(std::size_t bytes, Stream& stream, void** pointer) {
   allocation.device = device_.ordinal();
   allocation.pool = this;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     used_bytes_ += block_bytes;
     used_high_bytes_ = std::max(used_high_bytes_, used_bytes_);
   }
@@ -85,14 +84,14 @@ hipError_t Pool::allocate(std::size_t bytes, Stream& stream, void** pointer) {
 }
 
 void Pool::give_back(const Allocation& allocation, Marker freed) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   used_bytes_ -= allocation.mapped_bytes;
   free_.emplace(allocation.mapped_bytes,
                 FreeBlock{reinterpret_cast<void*>(allocation.base), std::move(freed)});
 }
 
 void Pool::trim(std::size_t keep_bytes) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   for (auto block = free_.begin(); block != free_.end() && reserved_bytes_ > keep_bytes;) {
     if (!block->second.freed.done()) {
       ++block;
@@ -108,7 +107,7 @@ void Pool::trim(std::size_t keep_bytes) {
 void Pool::trim_to_threshold() {
   std::uint64_t keep = 0;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     keep = threshold_bytes_;
     if (free_.empty()) return;
   }
@@ -116,13 +115,13 @@ void Pool::trim_to_threshold() {
 }
 
 bool Pool::unused() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return used_bytes_ == 0;
 }
 
 hipError_t Pool::set_attribute(hipMemPoolAttr attribute, const void* value) {
   std::uint64_t wide = 0;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   switch (attribute) {
     case hipMemPoolReuseFollowEventDependencies:
     case hipMemPoolReuseAllowOpportunistic:
@@ -144,7 +143,7 @@ hipError_t Pool::set_attribute(hipMemPoolAttr attribute, const void* value) {
 }
 
 hipError_t Pool::get_attribute(hipMemPoolAttr attribute, void* value) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto answer = [value](std::uint64_t number) {
     std::memcpy(value, &number, sizeof number);
     return hipSuccess;

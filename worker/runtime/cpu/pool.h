@@ -8,8 +8,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <mutex>
 
+#include "transport/base/mutex.h"
 #include "worker/runtime/cpu/memory_map.h"
 #include "worker/runtime/cpu/stream.h"
 
@@ -43,18 +43,19 @@ class Pool {
     Marker freed;
   };
 
-  void* reuse(std::size_t bytes, const Stream& stream);
-  void* reserve(std::size_t bytes);
+  void* reuse(std::size_t bytes, const Stream& stream) TF_REQUIRES(mutex_);
+  void* reserve(std::size_t bytes) TF_REQUIRES(mutex_);
 
   Device& device_;
-  mutable std::mutex mutex_;
-  std::multimap<std::size_t, FreeBlock> free_;  // by size
-  std::uint64_t threshold_bytes_ = 0;
-  std::uint64_t reserved_bytes_ = 0;
-  std::uint64_t reserved_high_bytes_ = 0;
-  std::uint64_t used_bytes_ = 0;
-  std::uint64_t used_high_bytes_ = 0;
-  int reuse_rules_[3] = {1, 1, 1};  // hipMemPoolReuse...: only stored; reuse is always safe here
+  mutable Mutex mutex_;
+  std::multimap<std::size_t, FreeBlock> free_ TF_GUARDED_BY(mutex_);  // by size
+  std::uint64_t threshold_bytes_ TF_GUARDED_BY(mutex_) = 0;
+  std::uint64_t reserved_bytes_ TF_GUARDED_BY(mutex_) = 0;
+  std::uint64_t reserved_high_bytes_ TF_GUARDED_BY(mutex_) = 0;
+  std::uint64_t used_bytes_ TF_GUARDED_BY(mutex_) = 0;
+  std::uint64_t used_high_bytes_ TF_GUARDED_BY(mutex_) = 0;
+  // hipMemPoolReuse...: only stored; reuse is always safe here.
+  int reuse_rules_[3] TF_GUARDED_BY(mutex_) = {1, 1, 1};
 };
 
 // Called at synchronization: returns the memory of the device's pools above their thresholds.

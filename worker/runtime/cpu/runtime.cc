@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "transport/base/mutex.h"
 #include "worker/runtime/cpu/device_failure.h"
 #include "worker/runtime/cpu/event.h"
 #include "worker/runtime/cpu/graphs.h"
@@ -88,7 +89,7 @@ void Device::give_memory(std::size_t bytes) { used_bytes_.fetch_sub(bytes, std::
 
 std::shared_ptr<Stream> Device::default_stream() {
   if (Stream* const made = default_stream_if_made()) return made->shared_from_this();
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!default_stream_) {
     default_stream_ = std::make_shared<Stream>(*this, hipStreamDefault, 0, true);
     made_default_.store(default_stream_.get(), std::memory_order_release);
@@ -108,28 +109,28 @@ template <typename Wanted>
 std::vector<std::shared_ptr<Stream>> Device::streams_that(Wanted wanted) {
   std::vector<std::shared_ptr<Stream>> found;
   if (blocking_count_.load(std::memory_order_acquire) == 0) return found;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   for (const auto& stream : streams_)
     if (wanted(*stream)) found.push_back(stream);
   return found;
 }
 
 std::vector<std::shared_ptr<Stream>> Device::streams() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   std::vector<std::shared_ptr<Stream>> all = streams_;
   if (default_stream_) all.push_back(default_stream_);
   return all;
 }
 
 void Device::add(std::shared_ptr<Stream> stream) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (stream->is_blocking()) blocking_count_.fetch_add(1, std::memory_order_release);
   streams_.push_back(std::move(stream));
 }
 
 void Device::remove(const Stream& stream) {
   std::shared_ptr<Stream> last;  // destroyed outside the lock
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found =
       std::find_if(streams_.begin(), streams_.end(), [&](const auto& held) { return held.get() == &stream; });
   if (found == streams_.end()) return;

@@ -12,11 +12,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include "hipcore/memory/memory_advice.h"
+#include "transport/base/mutex.h"
 #include "worker/runtime/common/stream_handles.h"
 #include "worker/runtime/common/thread_state.h"
 #include "worker/runtime/cpu/handle_table.h"
@@ -99,9 +99,9 @@ class Device {
   std::atomic<std::size_t> used_bytes_{0};  // relaxed: a count, orders nothing
   std::atomic<int> failure_{hipSuccess};    // see fail()
 
-  std::mutex mutex_;  // the streams
-  std::shared_ptr<Stream> default_stream_;
-  std::vector<std::shared_ptr<Stream>> streams_;
+  Mutex mutex_;
+  std::shared_ptr<Stream> default_stream_ TF_GUARDED_BY(mutex_);
+  std::vector<std::shared_ptr<Stream>> streams_ TF_GUARDED_BY(mutex_);
   // Written under mutex_; read without it, to skip the list. Release pairs with the acquire of threads that
   // list streams.
   std::atomic<std::size_t> blocking_count_{0};
@@ -137,7 +137,7 @@ class Runtime {
   HandleTable<Pool, hipMemPool_t> pools;
   MemoryMap memory;
   hipcore::MemoryAdvice advice;
-  std::mutex sharing;  // held while an allocation becomes a memory file
+  Mutex sharing;  // held while an allocation becomes a memory file
 
   VirtualMemory& virtual_memory() { return *virtual_memory_; }
 

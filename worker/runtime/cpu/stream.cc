@@ -6,6 +6,7 @@
 #include <thread>
 #include <utility>
 
+#include "transport/base/mutex.h"
 #include "worker/runtime/cpu/clock.h"
 #include "worker/runtime/cpu/runtime.h"
 
@@ -67,14 +68,13 @@ void Stream::order_behind_peers() {
 }
 
 // Only a callback could submit to its own stream, which HIP forbids; so this always ends.
-void Stream::wait_for_space(Lock& lock) {
+void Stream::wait_for_space() {
   while (submitted() - known_completed_ >= kMaxQueuedTasks) {
     known_completed_ = completed_.load(std::memory_order_acquire);
     if (submitted() - known_completed_ < kMaxQueuedTasks) return;
     const std::uint64_t half = submitted() - kMaxQueuedTasks / 2;
-    lock.unlock();
+    const MutexUnlock waiting(mutex_);
     wait(half);
-    lock.lock();
   }
 }
 
@@ -84,19 +84,20 @@ void Stream::start_thread() {
   started_ = true;
 }
 
-// Shows the queued tasks to the thread, unless a caller is running one; unlocks.
-void Stream::show_queued(Lock& lock) {
-  if (caller_runs_) return lock.unlock();
-  const bool has_news = queue_.publish() || closing_.load(std::memory_order_relaxed);
-  lock.unlock();
-  if (!has_news) return;
+// Shows the queued tasks to the thread, unless a caller is running one. True: call wake_if_asleep(), with
+// the mutex released.
+bool Stream::show_queued() {
+  return !caller_runs_ && (queue_.publish() || closing_.load(std::memory_order_relaxed));
+}
+
+void Stream::wake_if_asleep() {
   fence_.light();  // pairs with sleep_for_work()
   if (sleeping_.load(std::memory_order_relaxed)) wake();
 }
 
 void Stream::wake() {
   {
-    const std::lock_guard lock(sleep_mutex_);
+    const MutexLock lock(sleep_mutex_);
     sleeping_.store(false, std::memory_order_relaxed);
   }
   wake_.notify_one();
@@ -126,19 +127,19 @@ bool Stream::wait_for_work() {
 // A caller that still runs a task looks for the thread afterwards.
 bool Stream::has_ended() {
   if (!closing_.load(std::memory_order_relaxed)) return false;
-  const Lock lock(mutex_);
+  const MutexLock lock(mutex_);
   return !caller_runs_ && !queue_.has_next();
 }
 
 void Stream::sleep_for_work() {
-  std::unique_lock lock(sleep_mutex_);
+  const MutexLock lock(sleep_mutex_);
   sleeping_.store(true, std::memory_order_relaxed);
-  fence_.heavy();  // pairs with show_queued() and close()
+  fence_.heavy();  // pairs with wake_if_asleep()
   if (queue_.has_next() || has_ended()) {
     sleeping_.store(false, std::memory_order_relaxed);
     return;
   }
-  wake_.wait(lock, [this] { return !sleeping_.load(std::memory_order_relaxed); });
+  wake_.wait(sleep_mutex_, [this] { return !sleeping_.load(std::memory_order_relaxed); });
 }
 
 void Stream::run_queued() {
@@ -160,7 +161,7 @@ void Stream::complete() {
   completed_.store(completed_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
   fence_.light();  // pairs with sleep_until()
   if (waiters_.load(std::memory_order_relaxed) == 0) return;
-  const std::lock_guard lock(done_mutex_);
+  const MutexLock lock(done_mutex_);
   done_.notify_all();
 }
 
@@ -175,8 +176,8 @@ void Stream::sleep_until(std::uint64_t position) {
   waiters_.fetch_add(1, std::memory_order_relaxed);
   fence_.heavy();  // pairs with complete()
   {
-    std::unique_lock lock(done_mutex_);
-    done_.wait(lock, [&] { return reached(position); });
+    const MutexLock lock(done_mutex_);
+    done_.wait(done_mutex_, [&] { return reached(position); });
   }
   waiters_.fetch_sub(1, std::memory_order_relaxed);
 }
@@ -193,12 +194,11 @@ hipError_t Stream::synchronize() {
 void Stream::close() {
   bool threadless = false;
   {
-    const Lock lock(mutex_);
+    const MutexLock lock(mutex_);
     closing_.store(true, std::memory_order_relaxed);
     threadless = !started_;
   }
-  fence_.light();  // pairs with sleep_for_work()
-  if (sleeping_.load(std::memory_order_relaxed)) wake();
+  wake_if_asleep();
   if (threadless) device_.remove(*this);
 }
 

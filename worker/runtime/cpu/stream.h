@@ -9,14 +9,13 @@
 #include <hip/hip_runtime_api.h>
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <utility>
 
 #include "transport/base/biased_mutex.h"
+#include "transport/base/mutex.h"
 #include "worker/runtime/common/compute_units.h"
 #include "worker/runtime/cpu/spin_budget.h"
 #include "worker/runtime/cpu/task_queue.h"
@@ -92,19 +91,18 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void wait(std::uint64_t position);
 
  private:
-  using Lock = std::unique_lock<BiasedMutex>;
-
   template <typename Body>
   std::uint64_t push(Body&& body, Where where);
-  // REQUIRES for these: mutex_ is held.
-  bool is_free() const { return !caller_runs_ && done(); }
+  bool is_free() const TF_REQUIRES(mutex_) { return !caller_runs_ && done(); }
   template <typename Body>
-  std::uint64_t run_at_once(Body&& body);
+  std::uint64_t run_at_once(Body&& body) TF_REQUIRES(mutex_);
   template <typename Body>
-  std::uint64_t run_in_caller(Body&& body, Lock& lock);
-  void wait_for_space(Lock& lock);
-  void start_thread();
-  void show_queued(Lock& lock);
+  std::uint64_t run_in_caller(Body&& body) TF_REQUIRES(mutex_);
+  void wait_for_space() TF_REQUIRES(mutex_);
+  void start_thread() TF_REQUIRES(mutex_);
+  bool show_queued() TF_REQUIRES(mutex_);
+
+  void wake_if_asleep();
 
   void order_behind_peers();
   void run_thread();
@@ -130,14 +128,14 @@ class Stream : public std::enable_shared_from_this<Stream> {
   // Submitters write from here to the next cache line; the thread reads none of it for each task.
   alignas(64) BiasedMutex mutex_;  // for submitters: the producer's side of queue_, and the flags
   TaskQueue queue_;
-  bool started_ = false;
-  bool caller_runs_ = false;  // until it is done the thread sees nothing queued
+  bool started_ TF_GUARDED_BY(mutex_) = false;
+  bool caller_runs_ TF_GUARDED_BY(mutex_) = false;  // until it is done the thread sees nothing queued
   // A lower bound; updated rarely, since the thread writes the real count.
-  std::uint64_t known_completed_ = 0;
+  std::uint64_t known_completed_ TF_GUARDED_BY(mutex_) = 0;
   std::atomic<bool> closing_{false};  // relaxed: set under mutex_, and checked again under it
 
-  std::mutex sleep_mutex_;  // for the thread's sleep, with wake_
-  std::condition_variable wake_;
+  Mutex sleep_mutex_;  // for the thread's sleep, with wake_
+  CondVar wake_;
   std::atomic<bool> sleeping_{false};  // the thread sleeps, and nobody has woken it yet; see fence_
 
   // Written under mutex_; release, so that idle checks see everything submitted before.
@@ -146,8 +144,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   alignas(64) std::atomic<std::uint64_t> completed_{0};
   std::atomic<std::uint32_t> waiters_{0};  // for completed_; see fence_
   SpinBudget wait_patience_;
-  std::mutex done_mutex_;
-  std::condition_variable done_;
+  Mutex done_mutex_;
+  CondVar done_;
 
   // The position of this stream up to which the default stream has queued a wait, and the reverse. Stored
   // with release after the wait is queued, loaded with acquire by the next submitter who relies on it.
@@ -163,22 +161,30 @@ inline void Marker::wait() const {
 template <typename Body>
 std::optional<std::uint64_t> Stream::run_if_idle(Body&& body) {
   order_behind_peers();
-  const Lock lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!is_free()) return std::nullopt;
   return run_at_once([&] { return body(submitted() + 1); });
 }
 
 template <typename Body>
 std::uint64_t Stream::push(Body&& body, Where where) {
-  Lock lock(mutex_);
-  if (where != Where::kThread && is_free())
-    return where == Where::kAtOnce ? run_at_once(body) : run_in_caller(body, lock);
-  wait_for_space(lock);
-  if (!started_) start_thread();
-  queue_.push(std::forward<Body>(body));
-  const std::uint64_t position = submitted() + 1;
-  submitted_.store(position, std::memory_order_release);
-  show_queued(lock);
+  std::uint64_t position = 0;
+  bool has_news = false;
+  {
+    const MutexLock lock(mutex_);
+    if (where != Where::kThread && is_free()) {
+      if (where == Where::kAtOnce) return run_at_once(body);
+      position = run_in_caller(body);
+    } else {
+      wait_for_space();
+      if (!started_) start_thread();
+      queue_.push(std::forward<Body>(body));
+      position = submitted() + 1;
+      submitted_.store(position, std::memory_order_release);
+    }
+    has_news = show_queued();
+  }
+  if (has_news) wake_if_asleep();
   return position;
 }
 
@@ -192,16 +198,16 @@ std::uint64_t Stream::run_at_once(Body&& body) {
 }
 
 template <typename Body>
-std::uint64_t Stream::run_in_caller(Body&& body, Lock& lock) {
+std::uint64_t Stream::run_in_caller(Body&& body) {
   const std::uint64_t position = submitted() + 1;
   submitted_.store(position, std::memory_order_release);
   caller_runs_ = true;
-  lock.unlock();
-  note(body());
-  complete();
-  lock.lock();
+  {
+    const MutexUnlock running(mutex_);
+    note(body());
+    complete();
+  }
   caller_runs_ = false;
-  show_queued(lock);
   return position;
 }
 

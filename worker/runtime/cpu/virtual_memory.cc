@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "transport/base/mutex.h"
 #include "worker/runtime/cpu/memory_file.h"
 #include "worker/runtime/cpu/memory_map.h"
 #include "worker/runtime/cpu/runtime.h"
@@ -58,7 +59,7 @@ hipError_t VirtualMemory::reserve(void** pointer, std::size_t bytes, std::size_t
   if (bytes == 0 || !whole_pages(bytes)) return hipErrorInvalidValue;
   if ((alignment & (alignment - 1)) || alignment > kMaxAlignment_bytes) return hipErrorInvalidValue;
   if (alignment < kHugePage_bytes) alignment = kHugePage_bytes;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (reservations_.size() >= kMaxRanges) return hipErrorOutOfMemory;
   void* base = wish && address_of(wish) % alignment == 0 ? reserve_at(wish, bytes) : nullptr;
   // The address is only a wish: if it is taken, another one will do, as with AMD's runtime.
@@ -70,7 +71,7 @@ hipError_t VirtualMemory::reserve(void** pointer, std::size_t bytes, std::size_t
 }
 
 hipError_t VirtualMemory::free(void* pointer, std::size_t bytes) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = reservations_.find(address_of(pointer));
   if (found == reservations_.end() || found->second != bytes) return hipErrorInvalidValue;
   if (overlaps_mapping(found->first, bytes)) return hipErrorInvalidValue;
@@ -101,7 +102,7 @@ hipError_t VirtualMemory::create(hipMemGenericAllocationHandle_t* handle, std::s
 }
 
 hipError_t VirtualMemory::adopt(hipMemGenericAllocationHandle_t* handle, std::shared_ptr<Physical> physical) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (handles_.size() >= kMaxRanges) return hipErrorOutOfMemory;
   Physical* const key = physical.get();
   handles_.emplace(key, Handle{std::move(physical), 1});
@@ -143,7 +144,7 @@ hipError_t VirtualMemory::properties(hipMemGenericAllocationHandle_t handle,
 
 hipError_t VirtualMemory::release(hipMemGenericAllocationHandle_t handle) {
   std::shared_ptr<Physical> last;  // freed outside the lock
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = handles_.find(handle);
   if (found == handles_.end()) return hipErrorInvalidValue;
   if (--found->second.references > 0) return hipSuccess;
@@ -153,13 +154,13 @@ hipError_t VirtualMemory::release(hipMemGenericAllocationHandle_t handle) {
 }
 
 std::shared_ptr<Physical> VirtualMemory::find(hipMemGenericAllocationHandle_t handle) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = handles_.find(handle);
   return found == handles_.end() ? nullptr : found->second.physical;
 }
 
 hipError_t VirtualMemory::retain(hipMemGenericAllocationHandle_t* handle, void* address) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   auto mapping = mappings_.upper_bound(address_of(address));
   if (mapping == mappings_.begin()) return hipErrorInvalidValue;
   --mapping;
@@ -198,7 +199,7 @@ bool VirtualMemory::mapped(std::uintptr_t base, std::size_t bytes) const {
 
 hipError_t VirtualMemory::map(void* pointer, std::size_t bytes, std::size_t offset,
                               hipMemGenericAllocationHandle_t handle) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = handles_.find(handle);
   if (found == handles_.end() || bytes == 0 || !whole_pages(bytes) || !whole_pages(offset))
     return hipErrorInvalidValue;
@@ -227,7 +228,7 @@ hipError_t VirtualMemory::map(void* pointer, std::size_t bytes, std::size_t offs
 hipError_t VirtualMemory::unmap(void* pointer, std::size_t bytes) {
   static_cast<void>(Runtime::get().synchronize());  // failed work no longer uses it
   std::vector<std::shared_ptr<Physical>> last;      // freed outside the lock
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const std::uintptr_t base = address_of(pointer);
   if (!mapped(base, bytes)) return hipErrorInvalidValue;
   // The reservation stays: no other mapping may slip in.
@@ -248,7 +249,7 @@ hipError_t VirtualMemory::set_access(void* pointer, std::size_t bytes,
     if (wish.flags != hipMemAccessFlagsProtNone && wish.flags != hipMemAccessFlagsProtRead &&
         wish.flags != hipMemAccessFlagsProtReadWrite)
       return hipErrorInvalidValue;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const std::uintptr_t base = address_of(pointer);
   if (!mapped(base, bytes)) return hipErrorInvalidValue;
   for (auto range = mappings_.find(base); range != mappings_.end() && range->first - base < bytes; ++range) {
@@ -266,7 +267,7 @@ hipError_t VirtualMemory::set_access(void* pointer, std::size_t bytes,
 }
 
 hipError_t VirtualMemory::access(int device, void* pointer, unsigned long long& flags) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   auto range = mappings_.upper_bound(address_of(pointer));
   if (range == mappings_.begin()) return hipErrorInvalidValue;
   --range;

@@ -9,9 +9,9 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <span>
 
+#include "transport/base/mutex.h"
 #include "worker/runtime/cpu/runtime.h"
 
 namespace tf::cpu {
@@ -80,14 +80,15 @@ class VirtualMemory {
 
   hipError_t adopt(hipMemGenericAllocationHandle_t* handle, std::shared_ptr<Physical> physical);
   std::shared_ptr<Physical> find(hipMemGenericAllocationHandle_t handle);
-  bool reserved(std::uintptr_t base, std::size_t bytes) const;
-  bool mapped(std::uintptr_t base, std::size_t bytes) const;  // by whole mappings, side by side, exactly
-  bool overlaps_mapping(std::uintptr_t base, std::size_t bytes) const;
+  bool reserved(std::uintptr_t base, std::size_t bytes) const TF_REQUIRES(mutex_);
+  bool mapped(std::uintptr_t base, std::size_t bytes) const
+      TF_REQUIRES(mutex_);  // by whole mappings, side by side, exactly
+  bool overlaps_mapping(std::uintptr_t base, std::size_t bytes) const TF_REQUIRES(mutex_);
 
-  std::mutex mutex_;
-  std::map<std::uintptr_t, std::size_t> reservations_;
-  std::map<std::uintptr_t, Mapping> mappings_;
-  std::map<const void*, Handle> handles_;  // by the Physical's address
+  Mutex mutex_;
+  std::map<std::uintptr_t, std::size_t> reservations_ TF_GUARDED_BY(mutex_);
+  std::map<std::uintptr_t, Mapping> mappings_ TF_GUARDED_BY(mutex_);
+  std::map<const void*, Handle> handles_ TF_GUARDED_BY(mutex_);  // by the Physical's address
 };
 
 }  // namespace tf::cpu

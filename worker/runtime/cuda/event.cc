@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Events.
+#include "transport/base/mutex.h"
 #include "worker/runtime/cuda/events.h"
 
-#include <mutex>
 #include <unordered_set>
 
 #include "worker/runtime/cuda/backend.h"
@@ -11,8 +11,8 @@ namespace tf::cuda {
 namespace {
 
 struct Events {
-  std::mutex mutex;
-  std::unordered_set<hipEvent_t> all;
+  Mutex mutex;
+  std::unordered_set<hipEvent_t> all TF_GUARDED_BY(mutex);
 };
 
 Events& events() {
@@ -23,17 +23,17 @@ Events& events() {
 }  // namespace
 
 void add_event(hipEvent_t event) {
-  const std::lock_guard lock(events().mutex);
+  const MutexLock lock(events().mutex);
   events().all.insert(event);
 }
 
 void remove_event(hipEvent_t event) {
-  const std::lock_guard lock(events().mutex);
+  const MutexLock lock(events().mutex);
   events().all.erase(event);
 }
 
 bool is_event(hipEvent_t event) {
-  const std::lock_guard lock(events().mutex);
+  const MutexLock lock(events().mutex);
   return events().all.contains(event);
 }
 

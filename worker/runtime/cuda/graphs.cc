@@ -3,10 +3,10 @@
 #include "worker/runtime/cuda/graphs.h"
 
 #include <algorithm>
-#include <mutex>
 #include <utility>
 #include <vector>
 
+#include "transport/base/mutex.h"
 #include "worker/runtime/common/capture.h"
 #include "worker/runtime/cuda/api.h"
 #include "worker/runtime/cuda/convert.h"
@@ -25,7 +25,7 @@ class Program final : public graph::Executable {
   Program& operator=(const Program&) = delete;
 
   hipError_t launch(const graph::StreamRef& stream) override {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return check(cu().GraphLaunch(exec_, handle_of(stream)));
   }
 
@@ -33,7 +33,7 @@ class Program final : public graph::Executable {
   hipError_t update(const graph::Plan& plan) override {
     DriverGraph graph;
     if (const hipError_t status = graph.build(plan)) return status;
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     hipGraphNode_t node = nullptr;
     int result = 0;
     if (cu().GraphExecUpdate(exec_, graph.get(), &node, &result) == driver::Result::SUCCESS)
@@ -53,8 +53,8 @@ class Program final : public graph::Executable {
     return is_threads_own ? hipStreamPerThread : reinterpret_cast<hipStream_t>(stream.id);
   }
 
-  std::mutex mutex_;
-  hipGraphExec_t exec_;
+  Mutex mutex_;
+  hipGraphExec_t exec_ TF_GUARDED_BY(mutex_);
 };
 
 // Each thread's own stream differs from device to device.

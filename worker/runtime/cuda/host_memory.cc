@@ -5,23 +5,24 @@
 #include <iterator>
 
 #include "hipcore/graph/box.h"
+#include "transport/base/mutex.h"
 
 namespace tf::cuda {
 
 using graph::address_of;
 
 void HostMemory::add(void* base, const Range& range) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   ranges_[address_of(base)] = range;
 }
 
 void HostMemory::remove(void* base) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   ranges_.erase(address_of(base));
 }
 
 void HostMemory::remove_all(int device) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   std::erase_if(ranges_, [=](const auto& entry) { return entry.second.device == device; });
 }
 
@@ -33,7 +34,7 @@ HostMemory::Ranges::const_iterator HostMemory::holder(std::size_t address) const
 }
 
 bool HostMemory::flags(const void* pointer, unsigned& flags) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto range = holder(address_of(pointer));
   if (range == ranges_.end()) return false;
   flags = range->second.flags;
@@ -41,7 +42,7 @@ bool HostMemory::flags(const void* pointer, unsigned& flags) const {
 }
 
 std::optional<hipcore::AdvisedMemory> HostMemory::advised(const void* pointer, std::size_t bytes) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto range = holder(address_of(pointer));
   if (range == ranges_.end()) return std::nullopt;
   return hipcore::AdvisedMemory{

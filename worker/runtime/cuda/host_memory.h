@@ -5,10 +5,10 @@
 
 #include <cstddef>
 #include <map>
-#include <mutex>
 #include <optional>
 
 #include "hipcore/memory/memory_advice.h"
+#include "transport/base/mutex.h"
 
 namespace tf::cuda {
 
@@ -32,11 +32,11 @@ class HostMemory {
 
  private:
   using Ranges = std::map<std::size_t, Range>;  // by address
-  // REQUIRES: mutex_ is held. The range that holds the address, or the end.
-  Ranges::const_iterator holder(std::size_t address) const;
+  // The range that holds the address, or the end.
+  Ranges::const_iterator holder(std::size_t address) const TF_REQUIRES(mutex_);
 
-  mutable std::mutex mutex_;
-  Ranges ranges_;
+  mutable Mutex mutex_;
+  Ranges ranges_ TF_GUARDED_BY(mutex_);
 };
 
 }  // namespace tf::cuda

@@ -2,9 +2,9 @@
 // Memory and events shared between processes. The driver's handles are as large as HIP's and are passed
 // unchanged, except for handles of pointers inside an allocation.
 #include <cstring>
-#include <mutex>
 #include <unordered_map>
 
+#include "transport/base/mutex.h"
 #include "worker/runtime/cuda/backend.h"
 #include "worker/runtime/cuda/copy.h"
 #include "worker/runtime/cuda/events.h"
@@ -22,8 +22,8 @@ struct Opened {
     void* base = nullptr;
     std::size_t count = 0;
   };
-  std::mutex mutex;
-  std::unordered_map<void*, Pointer> pointers;
+  Mutex mutex;
+  std::unordered_map<void*, Pointer> pointers TF_GUARDED_BY(mutex);
 };
 
 Opened& opened() {
@@ -60,7 +60,7 @@ hipError_t Backend::open_memory(const hipIpcMemHandle_t& handle, void*& pointer)
   note_sharing();
   pointer = static_cast<std::byte*>(base) + offset;
   if (offset == 0) return hipSuccess;
-  const std::lock_guard lock(opened().mutex);
+  const MutexLock lock(opened().mutex);
   Opened::Pointer& entry = opened().pointers[pointer];
   entry.base = base;
   ++entry.count;
@@ -69,7 +69,7 @@ hipError_t Backend::open_memory(const hipIpcMemHandle_t& handle, void*& pointer)
 
 hipError_t Backend::close_memory(void* pointer) {
   {
-    const std::lock_guard lock(opened().mutex);
+    const MutexLock lock(opened().mutex);
     const auto inside = opened().pointers.find(pointer);
     if (inside != opened().pointers.end()) {
       pointer = inside->second.base;

@@ -9,9 +9,10 @@
 
 #include <array>
 #include <cstring>
-#include <mutex>
 #include <string>
 #include <unordered_map>
+
+#include "transport/base/mutex.h"
 
 namespace tf::cuda {
 namespace {
@@ -41,10 +42,10 @@ std::string bytes_of(const Record& record) {
 
 // What this process has handed out, for ever.
 struct Records {
-  std::mutex mutex;
-  int descriptor = -1;
-  std::uint64_t file = 0;
-  std::unordered_map<std::string, std::uint64_t> numbers;  // by the bytes of the record
+  Mutex mutex;
+  int descriptor TF_GUARDED_BY(mutex) = -1;
+  std::uint64_t file TF_GUARDED_BY(mutex) = 0;
+  std::unordered_map<std::string, std::uint64_t> numbers TF_GUARDED_BY(mutex);  // by the bytes of the record
 };
 
 Records& records() {
@@ -52,8 +53,7 @@ Records& records() {
   return *all;
 }
 
-// REQUIRES: the lock
-bool open_file(Records& all) {
+bool open_file(Records& all) TF_REQUIRES(all.mutex) {
   if (all.descriptor >= 0) return true;
   const int descriptor = ::memfd_create(kFileName, MFD_CLOEXEC);
   struct stat status = {};
@@ -89,7 +89,7 @@ int open_theirs(const Ticket& ticket) {
 hipError_t make_inside_handle(const driver::IpcMemoryHandle& whole, std::uint64_t offset,
                               hipIpcMemHandle_t& handle) {
   Records& all = records();
-  const std::lock_guard lock(all.mutex);
+  const MutexLock lock(all.mutex);
   if (!open_file(all)) return hipErrorOutOfMemory;
   const Record wanted{whole, offset};
   const std::string bytes = bytes_of(wanted);

@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "hipcore/graph/box.h"
+#include "transport/base/mutex.h"
 #include "worker/runtime/common/programs.h"
 #include "worker/runtime/cuda/modules.h"
 #include "worker/runtime/cuda/properties.h"
@@ -55,7 +56,7 @@ hipError_t Runtime::context(int ordinal, driver::Context& context) {
   // Acquire pairs with the release below: the context is complete.
   context = device.context.load(std::memory_order_acquire);
   if (context) return hipSuccess;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   context = device.context.load(std::memory_order_relaxed);
   if (context) return hipSuccess;
   const driver::Result result = cu().DevicePrimaryCtxRetain(&context, device.handle);
@@ -98,7 +99,7 @@ hipError_t Runtime::reset(int ordinal) {
   remove_streams(ordinal);
   host_memory.remove_all(ordinal);
   device.advice.forget(0, UINT64_MAX);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   device.flags.store(0, std::memory_order_relaxed);
   if (!device.context.load(std::memory_order_relaxed)) return hipSuccess;
   const hipError_t error = check(cu().DevicePrimaryCtxReset(device.handle));

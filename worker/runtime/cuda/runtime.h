@@ -11,11 +11,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include "hipcore/memory/memory_advice.h"
+#include "transport/base/mutex.h"
 #include "worker/runtime/common/stream_handles.h"
 #include "worker/runtime/common/thread_state.h"
 #include "worker/runtime/cuda/driver.h"
@@ -85,7 +85,7 @@ class Runtime {
   hipError_t status_ = hipErrorNoDevice;
   std::string reason_;
   std::vector<std::unique_ptr<Device>> devices_;
-  std::mutex mutex_;  // for making and resetting contexts
+  Mutex mutex_;  // for making and resetting contexts
 };
 
 inline bool is_ready(const ThreadState& self) {

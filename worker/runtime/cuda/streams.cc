@@ -2,11 +2,10 @@
 // The streams that exist.
 #include "worker/runtime/cuda/streams.h"
 
-#include <mutex>
-#include <shared_mutex>
 #include <unordered_map>
 #include <utility>
 
+#include "transport/base/mutex.h"
 #include "worker/runtime/cuda/runtime.h"
 
 namespace tf::cuda {
@@ -24,8 +23,8 @@ struct Facts {
 };
 
 struct Streams {
-  std::shared_mutex mutex;
-  std::unordered_map<hipStream_t, Facts> known;
+  SharedMutex mutex;
+  std::unordered_map<hipStream_t, Facts> known TF_GUARDED_BY(mutex);
 };
 
 Streams& streams() {
@@ -41,7 +40,7 @@ bool internal::find_stream(hipStream_t stream) {
   // Read before the table: what ends after that makes the entry stale.
   const std::uint32_t ends = stream_ends.load(std::memory_order_relaxed);
   if (stream != kLegacyStream && stream != hipStreamPerThread) {
-    const std::shared_lock lock(streams().mutex);
+    const SharedLock lock(streams().mutex);
     if (!streams().known.contains(stream)) return false;
   }
   recent_of(stream) = {stream, ends};
@@ -49,25 +48,25 @@ bool internal::find_stream(hipStream_t stream) {
 }
 
 void add_stream(hipStream_t stream, int device, runtime::ComputeUnits units) {
-  const std::unique_lock lock(streams().mutex);
+  const MutexLock lock(streams().mutex);
   streams().known.insert_or_assign(stream, Facts{device, std::move(units)});
 }
 
 runtime::ComputeUnits compute_units_of(hipStream_t stream) {
-  const std::shared_lock lock(streams().mutex);
+  const SharedLock lock(streams().mutex);
   const auto found = streams().known.find(stream);
   return found == streams().known.end() ? runtime::ComputeUnits() : found->second.units;
 }
 
 bool remove_stream(hipStream_t stream) {
-  const std::unique_lock lock(streams().mutex);
+  const MutexLock lock(streams().mutex);
   if (streams().known.erase(stream) == 0) return false;
   count_end();
   return true;
 }
 
 void remove_streams(int device) {
-  const std::unique_lock lock(streams().mutex);
+  const MutexLock lock(streams().mutex);
   std::erase_if(streams().known, [&](const auto& entry) { return entry.second.device == device; });
   count_end();
 }

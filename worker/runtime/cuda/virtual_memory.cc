@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "hipcore/graph/box.h"
+#include "transport/base/mutex.h"
 #include "worker/runtime/cuda/convert.h"
 #include "worker/runtime/cuda/runtime.h"
 
@@ -61,7 +62,7 @@ void* VirtualMemory::propose(std::size_t bytes, std::size_t alignment) {
 
 // Like the driver: another range if the wish cannot be met.
 hipError_t VirtualMemory::reserve(void** pointer, std::size_t bytes, std::size_t alignment, void* wish) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!wish) wish = propose(bytes, alignment);
   const hipError_t status = check(cu().MemAddressReserve(pointer, bytes, alignment, wish, 0));
   if (status == hipSuccess) reservations_[address_of(*pointer)] = bytes;
@@ -69,7 +70,7 @@ hipError_t VirtualMemory::reserve(void** pointer, std::size_t bytes, std::size_t
 }
 
 hipError_t VirtualMemory::free(void* pointer, std::size_t bytes) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto reserved = reservations_.find(address_of(pointer));
   if (reserved == reservations_.end() || reserved->second != bytes || !is_free(address_of(pointer), bytes))
     return hipErrorInvalidValue;
@@ -101,7 +102,7 @@ hipError_t VirtualMemory::create(hipMemGenericAllocationHandle_t* handle, std::s
   auto physical = std::make_shared<Physical>();
   physical->properties = properties;
   physical->bytes = bytes;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const hipError_t status = check(cu().MemCreate(handle, bytes, &wish, 0));
   if (status == hipSuccess) add(*handle, std::move(physical));
   return status;
@@ -112,7 +113,7 @@ hipError_t VirtualMemory::import(hipMemGenericAllocationHandle_t* handle, int de
   physical->descriptor = ::fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
   if (physical->descriptor < 0) return hipErrorInvalidValue;
   void* const number = reinterpret_cast<void*>(static_cast<std::intptr_t>(descriptor));
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const hipError_t status =
       check(cu().MemImportFromShareableHandle(handle, number, hipMemHandleTypePosixFileDescriptor));
   // What the driver says of a file that is not memory of its.
@@ -127,7 +128,7 @@ hipError_t VirtualMemory::import(hipMemGenericAllocationHandle_t* handle, int de
 }
 
 hipError_t VirtualMemory::export_to(hipMemGenericAllocationHandle_t handle, int& descriptor) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const Physical* const physical = find(handle);
   if (!physical) return hipErrorInvalidValue;
   if (physical->descriptor < 0)
@@ -141,7 +142,7 @@ hipError_t VirtualMemory::export_to(hipMemGenericAllocationHandle_t handle, int&
 
 hipError_t VirtualMemory::properties(hipMemGenericAllocationHandle_t handle,
                                      hipMemAllocationProp& properties) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const Physical* const physical = find(handle);
   if (!physical) return hipErrorInvalidValue;
   properties = physical->properties;
@@ -156,7 +157,7 @@ const VirtualMemory::Mapping* VirtualMemory::mapping_of(std::uintptr_t address) 
 }
 
 hipError_t VirtualMemory::retain(hipMemGenericAllocationHandle_t* handle, void* address) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const Mapping* const mapping = mapping_of(address_of(address));
   if (!mapping) return hipErrorInvalidValue;
   const hipError_t status = check(cu().MemRetainAllocationHandle(handle, address));
@@ -165,7 +166,7 @@ hipError_t VirtualMemory::retain(hipMemGenericAllocationHandle_t* handle, void* 
 }
 
 hipError_t VirtualMemory::release(hipMemGenericAllocationHandle_t handle) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = handles_.find(handle);
   if (found == handles_.end()) return hipErrorInvalidValue;
   if (--found->second.owners == 0) handles_.erase(found);
@@ -180,7 +181,7 @@ bool VirtualMemory::is_free(std::uintptr_t address, std::size_t bytes) const {
 hipError_t VirtualMemory::map(void* pointer, std::size_t bytes, std::size_t offset,
                               hipMemGenericAllocationHandle_t handle) {
   const std::uintptr_t address = address_of(pointer);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = handles_.find(handle);
   if (found == handles_.end() || bytes == 0) return hipErrorInvalidValue;
   const std::size_t whole = found->second.physical->bytes;
@@ -207,13 +208,13 @@ bool VirtualMemory::covered(std::uintptr_t address, std::size_t bytes) const {
 }
 
 bool VirtualMemory::is_mapped(const void* pointer, std::size_t bytes) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return covered(address_of(pointer), bytes);
 }
 
 hipError_t VirtualMemory::forget(void* pointer, std::size_t bytes) {
   const std::uintptr_t address = address_of(pointer);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!covered(address, bytes)) return hipErrorInvalidValue;
   const hipError_t status = check(cu().MemUnmap(pointer, bytes));
   if (status != hipSuccess) return status;

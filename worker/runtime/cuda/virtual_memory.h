@@ -9,9 +9,9 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <span>
 
+#include "transport/base/mutex.h"
 #include "worker/runtime/cuda/driver_types.h"
 
 namespace tf::cuda {
@@ -66,19 +66,18 @@ class VirtualMemory {
 
   bool is_mapped(const void* pointer, std::size_t bytes) const;
   hipError_t forget(void* pointer, std::size_t bytes);  // unmap()'s work once nothing runs
-  // REQUIRES for all: the lock
-  void add(hipMemGenericAllocationHandle_t handle, std::shared_ptr<Physical> physical);
-  Physical* find(hipMemGenericAllocationHandle_t handle) const;
-  const Mapping* mapping_of(std::uintptr_t address) const;
-  bool is_free(std::uintptr_t address, std::size_t bytes) const;
-  bool covered(std::uintptr_t address, std::size_t bytes) const;
-  void* propose(std::size_t bytes, std::size_t alignment);
+  void add(hipMemGenericAllocationHandle_t handle, std::shared_ptr<Physical> physical) TF_REQUIRES(mutex_);
+  Physical* find(hipMemGenericAllocationHandle_t handle) const TF_REQUIRES(mutex_);
+  const Mapping* mapping_of(std::uintptr_t address) const TF_REQUIRES(mutex_);
+  bool is_free(std::uintptr_t address, std::size_t bytes) const TF_REQUIRES(mutex_);
+  bool covered(std::uintptr_t address, std::size_t bytes) const TF_REQUIRES(mutex_);
+  void* propose(std::size_t bytes, std::size_t alignment) TF_REQUIRES(mutex_);
 
-  mutable std::mutex mutex_;
-  std::map<std::uintptr_t, std::size_t> reservations_;
-  std::map<std::uintptr_t, Mapping> mappings_;
-  std::map<hipMemGenericAllocationHandle_t, Handle> handles_;
-  std::uintptr_t next_ = 0;  // what to propose next; 0: nothing yet
+  mutable Mutex mutex_;
+  std::map<std::uintptr_t, std::size_t> reservations_ TF_GUARDED_BY(mutex_);
+  std::map<std::uintptr_t, Mapping> mappings_ TF_GUARDED_BY(mutex_);
+  std::map<hipMemGenericAllocationHandle_t, Handle> handles_ TF_GUARDED_BY(mutex_);
+  std::uintptr_t next_ TF_GUARDED_BY(mutex_) = 0;  // what to propose next; 0: nothing yet
 };
 
 // For ever, as the Runtime.

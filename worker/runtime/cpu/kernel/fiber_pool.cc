@@ -8,6 +8,8 @@
 #include <thread>
 #include <utility>
 
+#include "transport/base/mutex.h"
+
 namespace tf::cpu {
 namespace {
 
@@ -50,11 +52,13 @@ FiberPool& FiberPool::process() {
 
 FiberPool::Share::Share(FiberPool& pool, std::uint32_t slabs) : pool_(pool), slabs_(slabs) {
   if (slabs_ == 0) return;
-  std::unique_lock lock(pool_.mutex_);
+  UniqueLock lock(pool_.mutex_);
   const std::uint64_t ticket = pool_.next_ticket_++;
-  const auto mine = [&] { return pool_.served_ == ticket && pool_.shared_out_ + slabs_ <= kLaunchSlabs; };
+  const auto mine = [&]() TF_REQUIRES(pool_.mutex_) {
+    return pool_.served_ == ticket && pool_.shared_out_ + slabs_ <= kLaunchSlabs;
+  };
   if (!mine()) ++pool_.waited_;
-  pool_.returned_.wait(lock, mine);
+  pool_.returned_.wait(pool_.mutex_, mine);
   pool_.shared_out_ += slabs_;
   const bool others = ++pool_.served_ != pool_.next_ticket_;
   lock.unlock();
@@ -65,7 +69,7 @@ FiberPool::Share::~Share() {
   if (slabs_ == 0) return;
   bool others = false;
   {
-    const std::lock_guard lock(pool_.mutex_);
+    const MutexLock lock(pool_.mutex_);
     pool_.shared_out_ -= slabs_;
     others = pool_.served_ != pool_.next_ticket_;
   }
@@ -74,7 +78,7 @@ FiberPool::Share::~Share() {
 
 std::unique_ptr<FiberSlab> FiberPool::take() {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!idle_.empty()) {
       auto slab = std::move(idle_.back().slab);  // the one whose stacks are likeliest in a cache
       idle_.pop_back();
@@ -83,7 +87,7 @@ std::unique_ptr<FiberSlab> FiberPool::take() {
   }
   auto slab = FiberSlab::make();
   if (slab == nullptr) return nullptr;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   ++mapped_;
   return slab;
 }
@@ -91,7 +95,7 @@ std::unique_ptr<FiberSlab> FiberPool::take() {
 void FiberPool::give(Slabs& slabs) {
   if (slabs.empty()) return;
   const auto now = Clock::now();
-  const Lock lock(mutex_);
+  const MutexLock lock(mutex_);
   for (auto& slab : slabs) idle_.push_back({std::move(slab), now});
   slabs.clear();
   if (trimming_) return;
@@ -103,18 +107,18 @@ void FiberPool::give(Slabs& slabs) {
 }
 
 void FiberPool::keep_trimming() {
-  Lock lock(mutex_);
+  UniqueLock lock(mutex_);
   while (!idle_.empty()) {
     const auto wake = idle_.front().since + kIdleSlab;
     lock.unlock();
     std::this_thread::sleep_until(wake);
     lock.lock();
-    trim(lock);
+    trim();
   }
   trimming_ = false;
 }
 
-void FiberPool::trim(Lock& lock) {
+void FiberPool::trim() {
   Slabs old;
   const auto limit = Clock::now() - kIdleSlab;
   while (!idle_.empty() && idle_.front().since <= limit) {
@@ -122,13 +126,12 @@ void FiberPool::trim(Lock& lock) {
     idle_.pop_front();
   }
   mapped_ -= old.size();
-  lock.unlock();
-  old.clear();  // unmapping takes its time
-  lock.lock();
+  const MutexUnlock meanwhile(mutex_);  // unmapping takes its time
+  old.clear();
 }
 
 FiberPool::Counts FiberPool::counts() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return {mapped_, idle_.size(), waited_};
 }
 

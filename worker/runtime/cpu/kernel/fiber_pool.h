@@ -8,15 +8,14 @@
 // are at most kMaxPoolThreads of them.
 #pragma once
 
+#include "transport/base/mutex.h"
 #include "worker/runtime/cpu/kernel/fiber.h"
 
 #include <chrono>
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <memory>
-#include <mutex>
 #include <vector>
 
 namespace tf::cpu {
@@ -84,24 +83,23 @@ class FiberPool {
 
  private:
   using Clock = std::chrono::steady_clock;
-  using Lock = std::unique_lock<std::mutex>;
   struct Idle {
     std::unique_ptr<FiberSlab> slab;
     Clock::time_point since;
   };
 
-  void trim(Lock& lock);
+  void trim() TF_REQUIRES(mutex_);
   void keep_trimming();
 
-  std::mutex mutex_;  // guards the rest
-  std::condition_variable returned_;
-  std::deque<Idle> idle_;  // the longest idle first
-  bool trimming_ = false;  // its thread is running
-  std::size_t mapped_ = 0;
-  std::size_t waited_ = 0;
-  std::uint32_t shared_out_ = 0;
-  std::uint64_t next_ticket_ = 0;  // of the next request for a share
-  std::uint64_t served_ = 0;       // tickets below this have theirs
+  Mutex mutex_;
+  CondVar returned_;
+  std::deque<Idle> idle_ TF_GUARDED_BY(mutex_);  // the longest idle first
+  bool trimming_ TF_GUARDED_BY(mutex_) = false;  // its thread is running
+  std::size_t mapped_ TF_GUARDED_BY(mutex_) = 0;
+  std::size_t waited_ TF_GUARDED_BY(mutex_) = 0;
+  std::uint32_t shared_out_ TF_GUARDED_BY(mutex_) = 0;
+  std::uint64_t next_ticket_ TF_GUARDED_BY(mutex_) = 0;  // of the next request for a share
+  std::uint64_t served_ TF_GUARDED_BY(mutex_) = 0;       // tickets below this have theirs
 };
 
 }  // namespace tf::cpu

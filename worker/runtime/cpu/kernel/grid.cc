@@ -2,6 +2,8 @@
 // State of a running grid; see grid.h.
 #include "worker/runtime/cpu/kernel/grid.h"
 
+#include "transport/base/mutex.h"
+
 namespace tf::cpu {
 
 RunningGrid::RunningGrid(const Kernel& kernel, const Grid& grid, const void* arguments)
@@ -11,7 +13,7 @@ RunningGrid::RunningGrid(const Kernel& kernel, const Grid& grid, const void* arg
       arguments_(arguments),
       blocks_(std::uint64_t{grid.blocks[0]} * grid.blocks[1] * grid.blocks[2]),
       threads_(grid.threads[0] * grid.threads[1] * grid.threads[2]) {
-  if (grid.cooperative) meeting_.emplace().running = blocks_;
+  if (grid.cooperative) meeting_.emplace(blocks_);
 }
 
 void RunningGrid::fail(hipError_t error) {
@@ -19,13 +21,13 @@ void RunningGrid::fail(hipError_t error) {
   // release, pairs with failed() and error().
   error_.compare_exchange_strong(none, error, std::memory_order_release, std::memory_order_relaxed);
   if (!meeting_) return;
-  const std::lock_guard lock(meeting_->mutex);
+  const MutexLock lock(meeting_->mutex);
   meeting_->released.notify_all();
 }
 
 void RunningGrid::fail(const KernelFault& fault) {
   {
-    const std::lock_guard lock(fault_mutex_);
+    const MutexLock lock(fault_mutex_);
     if (!fault_) fault_ = fault;
   }
   fail(fault.error());
@@ -34,7 +36,7 @@ void RunningGrid::fail(const KernelFault& fault) {
 bool RunningGrid::wait_for_grid() {
   if (!meeting_) return blocks_ == 1;
   Meeting& meeting = *meeting_;
-  std::unique_lock lock(meeting.mutex);
+  const MutexLock lock(meeting.mutex);
   const std::uint64_t round = meeting.round;
   if (++meeting.waiting == meeting.running) {
     meeting.waiting = 0;
@@ -42,13 +44,14 @@ bool RunningGrid::wait_for_grid() {
     meeting.released.notify_all();
     return !failed();
   }
-  meeting.released.wait(lock, [&] { return meeting.round != round || failed(); });
+  meeting.released.wait(meeting.mutex,
+                        [&]() TF_REQUIRES(meeting.mutex) { return meeting.round != round || failed(); });
   return !failed();
 }
 
 void RunningGrid::leave_grid() {
   Meeting& meeting = *meeting_;
-  const std::lock_guard lock(meeting.mutex);
+  const MutexLock lock(meeting.mutex);
   --meeting.running;
   if (meeting.waiting == 0 || meeting.waiting != meeting.running) return;
   meeting.waiting = 0;

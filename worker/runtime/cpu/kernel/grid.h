@@ -2,13 +2,12 @@
 // One launched grid while it runs: what its blocks share. Blocks on several OS threads use it at once.
 #pragma once
 
+#include "transport/base/mutex.h"
 #include "worker/runtime/cpu/kernel/module.h"
 #include "worker/runtime/cpu/kernel_api.h"
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
-#include <mutex>
 #include <optional>
 
 namespace tf::cpu {
@@ -31,7 +30,8 @@ class RunningGrid {
   bool failed() const { return error_.load(std::memory_order_acquire) != hipSuccess; }
   hipError_t error() const { return static_cast<hipError_t>(error_.load(std::memory_order_acquire)); }
   // What the kernel did, if that made the grid fail. Read it when every block is done.
-  const std::optional<KernelFault>& fault() const { return fault_; }
+  // Unchecked: the grid has ended.
+  const std::optional<KernelFault>& fault() const TF_UNCHECKED { return fault_; }
 
   // Cooperative grids: waits until every running block waits here; a finished block no longer counts. False:
   // the grid has failed, which ends the wait; or it is not cooperative: then blocks run one after the other
@@ -47,17 +47,19 @@ class RunningGrid {
   std::uint64_t blocks_;
   std::uint32_t threads_;
   std::atomic<int> error_{hipSuccess};
-  std::mutex fault_mutex_;
-  std::optional<KernelFault> fault_;  // the first
+  Mutex fault_mutex_;
+  std::optional<KernelFault> fault_ TF_GUARDED_BY(fault_mutex_);  // the first
 
   // Where the blocks of a cooperative grid meet. Other grids have none: most are done sooner than this could
   // be made.
   struct Meeting {
-    std::mutex mutex;  // guards the rest
-    std::condition_variable released;
-    std::uint64_t running = 0;
-    std::uint64_t waiting = 0;
-    std::uint64_t round = 0;
+    explicit Meeting(std::uint64_t blocks) : running(blocks) {}
+
+    Mutex mutex;
+    CondVar released;
+    std::uint64_t running TF_GUARDED_BY(mutex);
+    std::uint64_t waiting TF_GUARDED_BY(mutex) = 0;
+    std::uint64_t round TF_GUARDED_BY(mutex) = 0;
   };
   std::optional<Meeting> meeting_;
 };

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "transport/base/mutex.h"
+
 namespace tf::cpu {
 namespace {
 
@@ -32,24 +34,24 @@ void GridPool::start_threads() {
 void GridPool::help(GridJob& job, BlockRunner& runner) {
   if (size_ == 0) return job.work(runner, 1, never);
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     start_threads();
     jobs_.push_back(&job);
   }
   wanted_.notify_all();
   job.work(runner, piece(job.grid(), size_), never);
-  std::unique_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   jobs_.remove(&job);  // no helper joins any more
-  left_.wait(lock, [&job] { return job.helpers_ == 0; });
+  left_.wait(mutex_, [&job] { return job.helpers_ == 0; });
 }
 
 void GridPool::serve() {
   BlockRunner runner;
-  std::unique_lock lock(mutex_);
+  UniqueLock lock(mutex_);
   for (;;) {
     const auto useful = [](const GridJob* job) { return !job->exhausted(); };
     auto found = jobs_.end();
-    wanted_.wait(lock, [&] {
+    wanted_.wait(mutex_, [&]() TF_REQUIRES(mutex_) {
       found = std::find_if(jobs_.begin(), jobs_.end(), useful);
       return found != jobs_.end();
     });

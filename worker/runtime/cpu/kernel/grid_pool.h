@@ -2,13 +2,12 @@
 // The process-wide pool of OS threads that help streams run grids. Any thread may call help().
 #pragma once
 
+#include "transport/base/mutex.h"
 #include "worker/runtime/cpu/kernel/block_runner.h"
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <list>
-#include <mutex>
 #include <thread>
 #include <vector>
 
@@ -53,14 +52,14 @@ class GridPool {
 
  private:
   void serve();
-  void start_threads();
+  void start_threads() TF_REQUIRES(mutex_);
 
   const unsigned size_;
-  std::mutex mutex_;  // guards what follows, and GridJob::helpers_
-  std::condition_variable wanted_;
-  std::condition_variable left_;
-  std::list<GridJob*> jobs_;
-  std::vector<std::jthread> threads_;
+  Mutex mutex_;  // also of GridJob::helpers_
+  CondVar wanted_;
+  CondVar left_;
+  std::list<GridJob*> jobs_ TF_GUARDED_BY(mutex_);
+  std::vector<std::jthread> threads_ TF_GUARDED_BY(mutex_);
 };
 
 template <typename Enough>
