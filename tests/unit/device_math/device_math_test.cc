@@ -82,7 +82,7 @@ void compare(const char* name, double (*ours)(double), long double (*theirs)(lon
 
 #define COMPARE(name, limit, ...) \
   compare(                        \
-      #name, __hipr_##name, [](long double x) { return ::name##l(x); }, limit, ##__VA_ARGS__)
+      #name, __hipr_##name, [](long double x) { return ::name##l(x); }, limit __VA_OPT__(, ) __VA_ARGS__)
 
 TEST(DeviceMath, ElementaryFunctions) {
   if (!__builtin_cpu_supports("fma")) GTEST_SKIP() << "no fused multiply-add";
