@@ -28,7 +28,7 @@ MESSAGE(0x0008, notice, Fault) {
   u64 stream;             // Handle of the stream concerned; 0 when none
 };
 
-// A host callback is due: the stream waits until the client has posted CallbackDone.
+// A host callback is due: the stream waits until the client has said that it is done (hipcore/wire/control_message.h).
 MESSAGE(0x0009, notice, CallbackDue) {
   u64 cookie;
   i32 error;              // status of the stream, for hipStreamAddCallback
@@ -252,7 +252,7 @@ MESSAGE(0x0243, call, OpenHostPart) {
 // Its contents are gone. What is sent later runs only after the devices' earlier work is done.
 MESSAGE(0x0244, post, CloseHostPart) NO_WORK { u64 address; };
 
-// HostAccess::kShared only: pages of a file that the client has passed under `number` (passed_file.h) come to be at
+// HostAccess::kShared only: pages of a file that the client has passed under `number` (control_message.h) come to be at
 // `address`, among the window's host_files_of(); what else the last kHostPartBytes of them would hold stays unused.
 MESSAGE(0x0247, call, MapHostFile) {
   u64 number;
@@ -297,8 +297,6 @@ MESSAGE(0x0330, post, HostCallback) WORK(stream) CAPTURE(asked) {
   u64 stream;
   u64 cookie;
 };
-
-MESSAGE(0x0331, post, CallbackDone) SILENT AT_ONCE { u64 cookie; };
 
 MESSAGE(0x0404, call, SynchronizeEvent) { u64 event; };
 

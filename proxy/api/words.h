@@ -28,7 +28,6 @@
 // hipcore/wire/gen/op_traits.h from it. A post says what it leaves behind:
 //   WORK(stream)      work on the stream of that parameter or field
 //   NO_WORK           nothing to wait for, but it may fail later (implied by CREATE)
-//   SILENT            nothing to wait for, and no failure
 // With WORK, how a capture of the stream takes it:
 //   RECORDS(event)    as the recording of an event    AWAITS(event)  as waiting for one    FILLS  as a fill
 //   CAPTURE(asked)    the sender has already asked the capture    CAPTURE(refused)  never
@@ -39,7 +38,6 @@
 //   PROMPT            (messages.h) the worker's body never waits through the session and reads its payload once, so
 //                     it may run inside poll(). Generated bodies are prompt, except those that consume a handle
 //   DIRECT            (messages.h) the worker's body itself settles copies that bypass staging
-//   AT_ONCE           (messages.h) the worker executes it as it arrives, ahead of requests that wait
 //   BRIEF(field)      (messages.h) the fields from that one on are left out while each has its default
 // At a parameter; every pointer and handle needs one:
 //   IN(...) OUT(...) INOUT(...)   direction. In the brackets: nothing (a plain value behind the pointer), a
@@ -64,7 +62,6 @@
 #define UNSUPPORTED
 #define WORK(...)
 #define NO_WORK
-#define SILENT
 #define RECORDS(...)
 #define AWAITS(...)
 #define FILLS
@@ -74,7 +71,6 @@
 #define ENDS(...)
 #define PROMPT
 #define DIRECT
-#define AT_ONCE
 #define BRIEF(...)
 #define CHECK(...)
 #define SINCE(...)

@@ -14,7 +14,6 @@
 #undef UNSUPPORTED
 #undef WORK
 #undef NO_WORK
-#undef SILENT
 #undef RECORDS
 #undef AWAITS
 #undef FILLS
@@ -24,7 +23,6 @@
 #undef ENDS
 #undef PROMPT
 #undef DIRECT
-#undef AT_ONCE
 #undef BRIEF
 #undef CHECK
 #undef SINCE

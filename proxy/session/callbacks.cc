@@ -93,13 +93,8 @@ bool Callbacks::run_due() {
   // The stream has passed the earlier copies; their bytes may still be in flight, on the other plane.
   connection_.streams().transfers().await(waiting.copies);
   waiting.function(due.error);
-  // Makes what the callback wrote visible to the thread that learns of its end. The way over the worker
-  // orders them already; this says so in terms of the language, and of race detectors.
-  connection_.show_to_replies();
   unfinished_.fetch_sub(1, std::memory_order_release);  // pairs with any()
-  protocol::CallbackDoneRequest done{};
-  done.cookie = due.cookie;
-  (void)connection_.post(waiting.device, done);
+  connection_.end_callback(due.cookie);
   return true;
 }
 

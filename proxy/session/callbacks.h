@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Callbacks: host functions that a stream calls (hipLaunchHostFunc, hipStreamAddCallback).
 //
-// The worker says when one is due, and holds the stream until CallbackDone. The functions run on one thread
-// of the library, the pump, which starts with the first callback. They never run under a lock, and never
-// while the endpoint is driven. The pump also moves asynchronous copies along while no application thread
-// waits.
+// The worker says when one is due, and holds the stream until it is told that the function has run. The
+// functions run on one thread of the library, the pump, which starts with the first callback. They never run
+// under a lock, and never while the endpoint is driven. The pump also moves asynchronous copies along while
+// no application thread waits.
 #pragma once
 
 #include <hip/hip_runtime_api.h>

@@ -21,7 +21,7 @@ namespace tf::proxy {
 namespace {
 
 constexpr std::size_t kReplyBytesMax = 1024;
-constexpr std::chrono::seconds kPassTime{5};  // for a message of a few bytes
+constexpr std::chrono::seconds kTellTime{5};  // for a message of a few bytes
 
 using protocol::Trait;
 
@@ -193,7 +193,7 @@ hipError_t Connection::exchange(protocol::Op op, int device, std::span<const std
     lose(answer.status());
     return kLostError;
   }
-  (void)shown_.load(std::memory_order_acquire);  // pairs with show_to_replies()
+  (void)shown_.load(std::memory_order_acquire);  // pairs with end_callback()
   protocol::ReplyPrefix prefix;
   bool whole = answer->bytes == target.size();
   if (answer->bytes < sizeof prefix || (!whole && answer->bytes != sizeof prefix)) {
@@ -225,14 +225,26 @@ Status Connection::on_notice(const protocol::CallbackDueNotice& due, std::span<c
   return Status::ok();
 }
 
+// The way over the worker orders what the function wrote before later replies already; the counter says so in
+// terms of the language, and of race detectors.
+void Connection::end_callback(std::uint64_t cookie) {
+  shown_.fetch_add(1, std::memory_order_release);  // pairs with exchange()
+  Status told;
+  {
+    const MutexLock lock(telling_);
+    told = protocol::send_callback_done(control_.get(), cookie, Deadline::after(kTellTime));
+  }
+  if (!told) lose(told);
+}
+
 hipError_t Connection::pass_file(int file, std::uint64_t& number) {
   if (!control_) return hipErrorNotSupported;
   files_under_way_.acquire();
   Status passed;
   {
-    const MutexLock lock(passing_);
+    const MutexLock lock(telling_);
     number = ++files_passed_;
-    passed = protocol::send_passed_file(control_.get(), number, file, Deadline::after(kPassTime));
+    passed = protocol::send_passed_file(control_.get(), number, file, Deadline::after(kTellTime));
   }
   if (passed) return hipSuccess;
   lose(passed);

@@ -19,10 +19,10 @@
 #include <span>
 #include <thread>
 
+#include "hipcore/wire/control_message.h"
 #include "hipcore/wire/device_snapshot.h"
 #include "hipcore/wire/gen/messages.h"
 #include "hipcore/wire/gen/op_traits.h"
-#include "hipcore/wire/passed_file.h"
 #include "proxy/base/handles.h"
 #include "proxy/base/log.h"
 #include "proxy/session/reply_cache.h"
@@ -153,9 +153,9 @@ class Connection final : private MessageSink {
   bool is_sharing() const { return has(Care::kSharing); }  // set by an earlier call of a thread that shares
   // Other processes have the event too, from now on.
   void note_shared(std::uint64_t event);
-  // Call it before telling the worker that a host function is done. A thread that gets a later reply sees
-  // what the function wrote.
-  void show_to_replies() { shown_.fetch_add(1, std::memory_order_release); }  // pairs with exchange()
+  // Tells the worker that a host function is done: not by a request, which could stand behind requests that
+  // wait for the function's stream. A thread that gets a later reply sees what the function wrote.
+  void end_callback(std::uint64_t cookie);
 
   // --- waiting
   // Asks the worker to wait for the stream or device, unless there is nothing left to wait for and no failure
@@ -224,8 +224,8 @@ class Connection final : private MessageSink {
   std::atomic<bool> lost_{false};
   std::atomic<bool> leaving_{false};  // the worker was told so, or is being told
   net::OwnedFd control_;
-  Mutex passing_;  // guards passing files on the control connection
-  std::uint64_t files_passed_ TF_GUARDED_BY(passing_) = 0;
+  Mutex telling_;  // one message at a time on the control connection
+  std::uint64_t files_passed_ TF_GUARDED_BY(telling_) = 0;
   std::counting_semaphore<> files_under_way_{protocol::kPassedFilesMax};
   Mutex loss_mutex_;  // the loss is reported before lost() turns true; only the report is made under it
   LogOnce loss_told_;

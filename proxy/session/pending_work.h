@@ -27,7 +27,6 @@ namespace tf::proxy {
 enum class Leaves : std::uint8_t {
   kWork,     // work on its stream
   kNothing,  // no work, but it may fail
-  kSilence,
 };
 struct Trace {
   Leaves leaves = Leaves::kNothing;
@@ -37,7 +36,6 @@ struct Trace {
 template <typename Request>
 Trace trace_of(const Request& request) {
   constexpr protocol::OpTraits what = protocol::kTraits<Request>;
-  if constexpr (what.has(protocol::Trait::kSilent)) return {Leaves::kSilence, 0};
   if constexpr (!what.has(protocol::Trait::kWork)) return {};
   return {Leaves::kWork, what.stream_of(std::as_bytes(std::span(&request, 1)))};
 }

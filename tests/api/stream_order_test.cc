@@ -144,6 +144,23 @@ TEST(StreamOrder, FillsWithoutAStreamAreDoneForEveryDevice) {
   HIP_OK(hipSetDevice(0));
 }
 
+// More requests than the worker, its staging and the request ring hold stand behind the host function.
+TEST(StreamOrder, AHostFunctionEndsWhateverIsPostedBehindIt) {
+  TestStream stream;
+  DeviceBuffer device(64);
+  for (const unsigned copies : {1000u, 20'000u}) {
+    Gate gate;
+    gate.close(stream);
+    const SoonOpen opener(gate);
+    for (unsigned copy = 1; copy <= copies; ++copy)
+      HIP_OK(hipMemcpyAsync(device.get(), &copy, sizeof copy, hipMemcpyHostToDevice, stream));
+    HIP_OK(hipStreamSynchronize(stream));
+    unsigned back = 0;
+    HIP_OK(hipMemcpy(&back, device.get(), sizeof back, hipMemcpyDeviceToHost));
+    EXPECT_EQ(back, copies);
+  }
+}
+
 TEST(StreamOrder, EventsOrderStreams) {
   TestStream first(hipStreamNonBlocking);
   TestStream second(hipStreamNonBlocking);

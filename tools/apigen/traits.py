@@ -6,17 +6,16 @@ from model import DescriptionError
 
 # Words in front of a prototype that travels, or behind the head of a MESSAGE, and whether they have brackets. What
 # each says to a writer of descriptions is in proxy/api/words.h, to a reader of the table in TRAITS.
-TRAIT_WORDS = {"WORK": True, "NO_WORK": False, "SILENT": False, "RECORDS": True, "AWAITS": True, "FILLS": False,
+TRAIT_WORDS = {"WORK": True, "NO_WORK": False, "RECORDS": True, "AWAITS": True, "FILLS": False,
                "CAPTURE": True, "ENDS": True, "NEW_STREAM": True, "REACHES_HOST": False, "PROMPT": False,
-               "DIRECT": False, "AT_ONCE": False, "BRIEF": True}
-LEAVES = ("WORK", "NO_WORK", "SILENT")
+               "DIRECT": False, "BRIEF": True}
+LEAVES = ("WORK", "NO_WORK")
 CAPTURED = ("RECORDS", "AWAITS", "FILLS", "CAPTURE")  # how a capture takes work
-OF_POSTS = LEAVES + CAPTURED + ("REACHES_HOST", "DIRECT", "AT_ONCE", "ENDS")
+OF_POSTS = LEAVES + CAPTURED + ("REACHES_HOST", "DIRECT", "ENDS")
 
 # Enumerator and meaning, in the order of their bits.
 TRAITS = {
     "Work": "leaves work on its stream",
-    "Silent": "leaves no work, and nothing that could be heard to have failed",
     "Records": "records its event on its stream",
     "Awaits": "its stream waits for its event",
     "Fills": "is a FillRequest",
@@ -27,7 +26,6 @@ TRAITS = {
     "ReachesHost": "reads or writes host memory that devices reach",
     "Prompt": "its handler never waits through the session, and reads what the client sent once",
     "Direct": "its handler settles copies that have no staging itself",
-    "AtOnce": "is executed as it arrives, ahead of requests that wait",
 }
 
 
@@ -62,7 +60,7 @@ def _check_leaves(m, where):
             if word in m.words:
                 refuse(where, f"{word} contradicts {kind}, which {why}")
     elif len(said) != 1:
-        refuse(where, "a post says what it leaves: one of WORK(stream), NO_WORK and SILENT")
+        refuse(where, "a post says what it leaves: WORK(stream) or NO_WORK")
 
 
 def _check_work(m, where):
@@ -137,7 +135,7 @@ def check_traits(m):
     _check_work(m, where)
     _check_fields(m, where)
     _check_new_stream(m, where)
-    for word in ("PROMPT", "DIRECT", "AT_ONCE"):
+    for word in ("PROMPT", "DIRECT"):
         if word in m.words and m.function is not None:
             refuse(where, f"{word} is said of a body by hand; what is generated needs no such word")
     if "PROMPT" in m.words and m.mode == "notice":
@@ -155,11 +153,11 @@ def traits_of(m):
     f = m.function
     ended = {kind: m.words.get("ENDS") == kind or f is not None and _parameter(f, kind, "CONSUMES") is not None
              for kind in ("stream", "event")}
-    said = {"Work": "WORK" in m.words, "Silent": "SILENT" in m.words, "Records": "RECORDS" in m.words,
+    said = {"Work": "WORK" in m.words, "Records": "RECORDS" in m.words,
             "Awaits": "AWAITS" in m.words, "Fills": "FILLS" in m.words, "EndsStream": ended["stream"],
             "EndsEvent": ended["event"], "NewStream": "NEW_STREAM" in m.words,
             "NotCaptured": m.words.get("CAPTURE") == "refused", "ReachesHost": "REACHES_HOST" in m.words,
-            "Prompt": _is_prompt(m), "Direct": "DIRECT" in m.words, "AtOnce": "AT_ONCE" in m.words}
+            "Prompt": _is_prompt(m), "Direct": "DIRECT" in m.words}
     traits = Traits([name for name in TRAITS if said[name]])
     traits.stream = m.words.get("WORK")
     traits.event = m.words.get("RECORDS") or m.words.get("AWAITS")

@@ -135,10 +135,4 @@ void host_callback(Call& call, const protocol::HostCallbackRequest& request) {
   call.finish(call.session().callbacks.enqueue(call.hip(), stream, request.cookie), request.stream);
 }
 
-// Executed as it arrives: requests before it may wait for the stream that it holds up (executor.h).
-void callback_done(Call& call, const protocol::CallbackDoneRequest& request) {
-  call.session().callbacks.done(request.cookie);
-  call.finish(hipSuccess);
-}
-
 }  // namespace tf::worker::custom

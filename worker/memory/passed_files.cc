@@ -8,11 +8,11 @@
 
 namespace tf::worker {
 
-Status PassedFiles::deliver(protocol::PassedFile passed) {
+Status PassedFiles::deliver(std::uint64_t number, net::OwnedFd file) {
   const MutexLock lock(mutex_);
   if (waiting_.size() >= protocol::kPassedFilesMax)
     return {Code::kResourceExhausted, "the client passed too many unused files"};
-  if (!waiting_.emplace(passed.number, std::move(passed.file)).second)
+  if (!waiting_.emplace(number, std::move(file)).second)
     return {Code::kProtocol, "the client passed two files with the same number"};
   return Status::ok();
 }

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <map>
 
-#include "hipcore/wire/passed_file.h"
+#include "hipcore/wire/control_message.h"
 #include "transport/base/mutex.h"
 #include "transport/base/status.h"
 #include "transport/net/fd.h"
@@ -16,7 +16,7 @@ namespace tf::worker {
 class PassedFiles {
  public:
   // Fails if the number is in use, or too many files are waiting.
-  Status deliver(protocol::PassedFile passed);
+  Status deliver(std::uint64_t number, net::OwnedFd file);
   // Empty: it has not arrived yet.
   net::OwnedFd take(std::uint64_t number);
 

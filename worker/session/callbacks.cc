@@ -46,13 +46,12 @@ hipError_t Callbacks::enqueue(const protocol::HipTable& hip, hipStream_t stream,
   return error;
 }
 
-bool Callbacks::done(std::uint64_t cookie) {
+void Callbacks::done(std::uint64_t cookie) {
   const MutexLock lock(shared_->mutex);
   auto found = shared_->waiting.find(cookie);
-  if (found == shared_->waiting.end()) return false;
+  if (found == shared_->waiting.end()) return;
   found->second = true;
   shared_->changed.notify_all();
-  return true;
 }
 
 void Callbacks::end() {

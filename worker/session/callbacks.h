@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Callbacks: host functions that the client put on a stream. The stream waits, on one of the runtime's
-// threads, until the client has run the function and sends CallbackDone, or the session ends.
+// threads, until the client says that it has run the function, or the session ends.
 //
 // enqueue() belongs to the executor; done() and end() may be called from any thread.
 #pragma once
@@ -24,8 +24,8 @@ class Callbacks {
   explicit Callbacks(Sender& sender) : shared_(std::make_shared<Shared>(sender)) {}
 
   hipError_t enqueue(const protocol::HipTable& hip, hipStream_t stream, std::uint64_t cookie);
-  // False if no callback with this cookie is waiting or queued.
-  bool done(std::uint64_t cookie);
+  // The client has run it. An unknown cookie means nothing.
+  void done(std::uint64_t cookie);
   // Lets every callback, present and future, return at once.
   void end();
 

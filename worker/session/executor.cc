@@ -132,11 +132,6 @@ Status Executor::on_message(const FrameHeader& header, std::span<const std::byte
     execute(dispatch, header, payload);
     return ending() ? endpoint_.status() : Status::ok();
   }
-  // What stands before it may wait for the stream that it holds up.
-  if (dispatch.traits.has(Trait::kAtOnce)) {
-    run_handler(dispatch.handler, header, payload);
-    return ending() ? endpoint_.status() : Status::ok();
-  }
   (in_wait_ ? lookahead_ : current_).add(header, payload);
   return Status::ok();
 }

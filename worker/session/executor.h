@@ -7,8 +7,8 @@
 // drain() and ending(), and what session_state.h lists; everything else belongs to the executor.
 //
 // The executor never blocks for good. Every wait for the device or for payload goes through wait_until(),
-// which keeps payload moving and keeps taking requests from the ring. A CallbackDone takes effect as soon as
-// it is taken, ahead of its turn: the executor may be waiting for the very stream that it holds up.
+// which keeps payload moving and takes requests from the ring, to make room. What it waits for never depends
+// on a request behind it: that a host function is done arrives on the control connection (callbacks.h).
 #pragma once
 
 #include <atomic>

@@ -18,9 +18,9 @@
 #include <thread>
 #include <utility>
 
+#include "hipcore/wire/control_message.h"
 #include "hipcore/wire/gen/schema.h"
 #include "hipcore/wire/hello.h"
-#include "hipcore/wire/passed_file.h"
 #include "hipcore/wire/shared_files.h"
 #include "transport/factory/factory.h"
 #include "transport/net/liveness.h"
@@ -43,10 +43,10 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kHelloTime = 5s;
-constexpr auto kLanesTime = 15s;      // from the HELLO reply to the last lane
-constexpr auto kEndGrace = 2s;        // for calls of the runtime that are under way when the client is gone
-constexpr auto kPassedFileTime = 1s;  // from the first byte to the last
-constexpr int kWatchPoll_ms = 500;    // without an eventfd
+constexpr auto kLanesTime = 15s;    // from the HELLO reply to the last lane
+constexpr auto kEndGrace = 2s;      // for calls of the runtime that are under way when the client is gone
+constexpr auto kControlTime = 5s;   // from the first byte of a message to its last
+constexpr int kWatchPoll_ms = 500;  // without an eventfd
 
 struct Client {
   net::OwnedFd control;
@@ -195,13 +195,17 @@ class Watcher {
     }
   }
 
-  // A file for the session, or the end.
+  // A message for the session, or the end.
   Status read_control() {
-    Result<protocol::PassedFile> passed =
-        protocol::receive_passed_file(control_, Deadline::after(kPassedFileTime));
-    if (passed) return executor_.state().passed_files.deliver(std::move(*passed));
-    if (passed.code() == Code::kProtocol) return passed.status();
-    return {Code::kPeerLost, "the client's control connection ended"};
+    Result<protocol::ControlMessage> message =
+        protocol::receive_control_message(control_, Deadline::after(kControlTime));
+    if (message.code() == Code::kProtocol) return message.status();
+    if (!message) return {Code::kPeerLost, "the client's control connection ended"};
+    SessionState& session = executor_.state();
+    if (message->kind == protocol::ControlMessage::Kind::kFile)
+      return session.passed_files.deliver(message->number, std::move(message->file));
+    session.callbacks.done(message->number);
+    return Status::ok();
   }
 
   bool read_channel() {

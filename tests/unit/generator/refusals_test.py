@@ -269,11 +269,11 @@ class Traits(Refusals):
 
     def test_a_post_says_what_it_leaves(self):
         self.plain("POST(0x0410)", "int a", "a post says what it leaves")
-        self.plain("POST(0x0410) NO_WORK SILENT", "int a", "a post says what it leaves")
+        self.plain("POST(0x0410) NO_WORK WORK(s)", "int a", "a post says what it leaves")
         self.message("MESSAGE(0x0301, post, Plain) { u64 a; };", "a post says what it leaves")
 
     def test_who_is_answered_leaves_nothing_unknown(self):
-        for word in ("WORK(s)", "NO_WORK", "SILENT", "RECORDS(e)", "REACHES_HOST", "CAPTURE(asked)"):
+        for word in ("WORK(s)", "NO_WORK", "RECORDS(e)", "REACHES_HOST", "CAPTURE(asked)"):
             self.plain(f"CALL(0x0410) {word}", self.STREAM, f"{word.partition('(')[0]} contradicts CALL")
             self.message(f"MESSAGE(0x0301, call, Plain) {word} {{ u64 s; }};", "contradicts call, which is answered")
         self.plain("CACHED(0x0410) NO_WORK", "OUT() int* a", "NO_WORK contradicts CACHED")
@@ -325,10 +325,10 @@ class Traits(Refusals):
         self.refused(reason, "stream.h:2", stream=f"{words} hipError_t hipPlain({parameters});")
 
     def test_what_is_generated_needs_no_word_for_bodies(self):
-        for word in ("PROMPT", "DIRECT", "AT_ONCE"):
+        for word in ("PROMPT", "DIRECT"):
             self.plain(f"POST(0x0410) NO_WORK {word}", "CONSUMES(event) hipEvent_t e",
                        f"{word} is said of a body by hand")
-        self.message("MESSAGE(0x0301, call, Plain) AT_ONCE { u64 a; };", "AT_ONCE contradicts call")
+        self.message("MESSAGE(0x0301, call, Plain) DIRECT { u64 a; };", "DIRECT contradicts call")
 
     def test_what_is_left_out_has_a_default_and_is_not_read_by_offset(self):
         def brief(text, reason):

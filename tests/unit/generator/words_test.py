@@ -285,8 +285,6 @@ class Traits(unittest.TestCase):
 
     def test_messages(self):
         for text, row in (
-                ("MESSAGE(0x0301, post, Plain) SILENT AT_ONCE { u64 a; };",
-                 "trait_bits(Trait::kSilent, Trait::kAtOnce), kNoField, kNoField, kNoField"),
                 ("MESSAGE(0x0301, post, Plain) NO_WORK ENDS(stream) { u64 stream; };",
                  "trait_bits(Trait::kEndsStream), offsetof(PlainRequest, stream), kNoField, kNoField"),
                 ("MESSAGE(0x0301, post, Plain) WORK(on) CAPTURE(asked) DIRECT PROMPT { u64 a; u64 on; };",

@@ -3,6 +3,7 @@
 #include "proxy/client/client.h"
 
 #include <gtest/gtest.h>
+#include <sys/socket.h>
 
 #include <numeric>
 #include <random>
@@ -21,8 +22,11 @@ class ClientTest : public ::testing::Test {
  protected:
   ClientTest() {
     auto [client, server] = make_loopback_pair();
-    worker_ = std::make_unique<FakeWorker>(std::move(server), kMemoryBytes);
+    int control[2] = {-1, -1};
+    EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, control), 0);
+    worker_ = std::make_unique<FakeWorker>(std::move(server), kMemoryBytes, net::OwnedFd(control[0]));
     Connected parts;
+    parts.control = net::OwnedFd(control[1]);
     parts.endpoint = std::move(client);
     parts.snapshot = fake_snapshot(kMemoryBytes);
     client_ = std::make_unique<Client>(std::move(parts));

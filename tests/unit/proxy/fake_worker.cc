@@ -7,6 +7,7 @@
 #include <cstring>
 #include <string>
 
+#include "hipcore/wire/control_message.h"
 #include "hipcore/wire/rtc_program.h"
 #include "transport/base/mutex.h"
 
@@ -48,8 +49,11 @@ protocol::WorkerSnapshot fake_snapshot(std::uint64_t memory_bytes) {
   return snapshot;
 }
 
-FakeWorker::FakeWorker(std::unique_ptr<Endpoint> endpoint, std::uint64_t memory_bytes)
-    : endpoint_(std::move(endpoint)), memory_left_(memory_bytes), thread_([this] { run(); }) {}
+FakeWorker::FakeWorker(std::unique_ptr<Endpoint> endpoint, std::uint64_t memory_bytes, net::OwnedFd control)
+    : endpoint_(std::move(endpoint)),
+      control_(std::move(control)),
+      memory_left_(memory_bytes),
+      thread_([this] { run(); }) {}
 
 FakeWorker::~FakeWorker() { die(); }
 
@@ -68,10 +72,16 @@ void FakeWorker::run() {
   while (!stop_) {
     auto delivered = endpoint_->poll(*this, 16);
     if (!delivered || !endpoint_->bulk().move_payload()) return;
+    if (control_) read_control();
     while (!steps_.empty() && steps_.front()()) steps_.pop_front();
     (void)endpoint_->wait(Interest::kBoth, Deadline::after(std::chrono::milliseconds(1)));
   }
   if (die_of_next_copy) endpoint_.reset();
+}
+
+void FakeWorker::read_control() {
+  auto message = protocol::receive_control_message(control_.get(), Deadline::now());
+  if (message) callbacks_[message->number] = true;
 }
 
 void FakeWorker::send(FrameHeader header, std::span<const std::byte> payload) {
@@ -122,7 +132,6 @@ Status FakeWorker::on_message(const FrameHeader& header, std::span<const std::by
     case Op::kCopyBoxToDevice: copy_box_to_device(payload); break;
     case Op::kCopyBoxFromDevice: copy_box_from_device(payload); break;
     case Op::kHostCallback: callback(payload); break;
-    case Op::kCallbackDone: callbacks_[as<protocol::CallbackDoneRequest>(payload).cookie] = true; break;
     case Op::kProbeModule: {
       auto probe = as<protocol::ProbeModuleRequest>(payload);
       protocol::ProbeModuleReply known{};

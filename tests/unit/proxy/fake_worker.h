@@ -18,6 +18,7 @@
 #include "hipcore/wire/gen/messages.h"
 #include "transport/base/mutex.h"
 #include "transport/endpoint.h"
+#include "transport/net/fd.h"
 
 namespace tf::proxy {
 
@@ -25,7 +26,8 @@ protocol::WorkerSnapshot fake_snapshot(std::uint64_t memory_bytes);
 
 class FakeWorker final : private MessageSink {
  public:
-  explicit FakeWorker(std::unique_ptr<Endpoint> endpoint, std::uint64_t memory_bytes);
+  // `control`: its end of the control connection. Without one it never learns that a callback is done.
+  FakeWorker(std::unique_ptr<Endpoint> endpoint, std::uint64_t memory_bytes, net::OwnedFd control = {});
   ~FakeWorker();
 
   // Breaks the connection, as a dying worker does.
@@ -77,9 +79,11 @@ class FakeWorker final : private MessageSink {
   void reply_later(const FrameHeader& header, std::int32_t error = 0);
   void reply(const FrameHeader& header, std::int32_t error, std::span<const std::byte> body = {});
   void send(FrameHeader header, std::span<const std::byte> payload);
+  void read_control();
   void run();
 
   std::unique_ptr<Endpoint> endpoint_;
+  const net::OwnedFd control_;
   std::uint64_t memory_left_;
   std::map<std::uint64_t, std::unique_ptr<std::byte[]>> memory_;
   std::deque<Step> steps_;

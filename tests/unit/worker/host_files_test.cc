@@ -14,8 +14,8 @@
 #include <tuple>
 #include <utility>
 
+#include "hipcore/wire/control_message.h"
 #include "hipcore/wire/fill.h"
-#include "hipcore/wire/passed_file.h"
 #include "raw_client.h"
 #include "shm/transport.h"
 #include "worker/base/runtime_library.h"
@@ -135,13 +135,13 @@ TEST_F(SharedWindow, NotMoreThanTheMachineHas) {
 TEST(PassedFiles, AreBounded) {
   PassedFiles files;
   EXPECT_FALSE(files.take(1));
-  ASSERT_TRUE(files.deliver({1, make_file(1)}).is_ok());
-  EXPECT_EQ(files.deliver({1, make_file(1)}).code(), Code::kProtocol);
+  ASSERT_TRUE(files.deliver(1, make_file(1)).is_ok());
+  EXPECT_EQ(files.deliver(1, make_file(1)).code(), Code::kProtocol);
   EXPECT_TRUE(files.take(1));
   EXPECT_FALSE(files.take(1));
   for (std::uint64_t number = 0; number < protocol::kPassedFilesMax; ++number)
-    ASSERT_TRUE(files.deliver({number, make_file(1)}).is_ok());
-  EXPECT_EQ(files.deliver({99, make_file(1)}).code(), Code::kResourceExhausted);
+    ASSERT_TRUE(files.deliver(number, make_file(1)).is_ok());
+  EXPECT_EQ(files.deliver(99, make_file(1)).code(), Code::kResourceExhausted);
 }
 
 struct Registered {

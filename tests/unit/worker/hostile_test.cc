@@ -33,7 +33,6 @@ TEST(Flags, ACallThatNobodyWaitsForIsNotAnswered) {
 TEST(Flags, APostThatSomebodyWaitsForIsAnswered) {
   SessionRig rig;
   rig.start();
-  EXPECT_EQ(rig.call(protocol::CallbackDoneRequest{5}), hipSuccess);
   EXPECT_EQ(rig.call(protocol::FreeMemoryRequest{5}), hipErrorInvalidValue);
   EXPECT_EQ(rig.call(protocol::GoodbyeRequest{}), hipSuccess);
   EXPECT_TRUE(rig.wait_end().is_ok());

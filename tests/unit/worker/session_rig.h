@@ -183,11 +183,8 @@ class SessionRig final : public MessageSink {
     }
     return 0;
   }
-  void callback_done(std::uint64_t cookie) {
-    protocol::CallbackDoneRequest request{};
-    request.cookie = cookie;
-    post(request);
-  }
+  // As the thread that reads the control connection does.
+  void callback_done(std::uint64_t cookie) { session().callbacks.done(cookie); }
 
   std::vector<std::byte> body;
 

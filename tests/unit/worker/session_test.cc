@@ -153,9 +153,9 @@ TEST(Session, AFaultPrecedesLaterReplies) {
   }
 }
 
-// The stream is held by a callback whose CallbackDone stands in the queue behind requests that need more
-// staging than there is: without looking ahead the session would wait for itself.
-TEST(Session, ACallbackBehindBlockedCopiesIsAnswered) {
+// Behind the callback stand requests that need more staging than there is, and more than the executor takes
+// from the ring while it waits.
+TEST(Session, CopiesBehindACallbackWaitForIt) {
   SessionRig rig;
   const std::uint64_t stream = rig.add_stream();
   rig.start();
@@ -163,7 +163,8 @@ TEST(Session, ACallbackBehindBlockedCopiesIsAnswered) {
   rig.post(protocol::HostCallbackRequest{stream, 77});
   ASSERT_EQ(rig.callback_due(), 77u);
   const std::vector<std::byte> data = pattern(64, 3);
-  for (std::size_t copy = 0; copy < kSmallSlots + 20; ++copy) copy_inline(rig, memory, data, stream);
+  for (std::size_t copy = 0; copy < kSmallSlots + kLookaheadMessagesMax + 200; ++copy)
+    copy_inline(rig, memory, data, stream);
   rig.post(protocol::FreeMemoryRequest{memory});
   rig.callback_done(77);
   EXPECT_EQ(rig.synchronize(stream), hipSuccess);
