@@ -35,17 +35,19 @@ Result<LastWords> LastWords::make(net::OwnedFd& file) {
 
 Result<LastWords> LastWords::open(net::OwnedFd file) { return map(file.get(), PROT_READ | PROT_WRITE); }
 
-std::string LastWords::read() const {
+std::string LastWords::read(int only) const {
   if (page_ == nullptr) return {};
   const std::size_t bytes =
       std::min<std::size_t>(page_->client_bytes.load(std::memory_order_relaxed), kClientWordsMax);
   if (bytes == 0) return {};
   const std::string client(page_->client, bytes);
   const std::int32_t device = page_->device.load(std::memory_order_relaxed);
-  return device > 0 ? fmt::format("{}, device {}", client, device - 1) : client;
+  if (device <= 0) return client;
+  return fmt::format("{}, device {}", client, only >= 0 ? only : device - 1);
 }
 
 void LastWords::serve(std::string_view client) {
+  if (page_ == nullptr) return;
   const std::string_view kept = client.substr(0, kClientWordsMax);
   std::memcpy(page_->client, kept.data(), kept.size());
   page_->client_bytes.store(static_cast<std::uint32_t>(kept.size()), std::memory_order_relaxed);

@@ -29,13 +29,16 @@ class LastWords {
   // For the session process.
   static Result<LastWords> open(net::OwnedFd file);
 
-  // "CLIENT, device N", as far as known; empty: nothing is known.
-  std::string read() const;
+  // An object of no page knows nothing, and nothing is written down.
+
+  // "CLIENT, device N", as far as known; empty: nothing is known. `only`: the one device that the process was
+  // shown, by the operator's number; negative: all, so their ordinals are the operator's numbers.
+  std::string read(int only) const;
 
   // REQUIRES for these: called in the session process. Text is cut after kClientWordsMax bytes.
   void serve(std::string_view client);
-  // For CurrentDevice, which stores its current device's number there.
-  std::atomic<std::int32_t>& device() { return page_->device; }
+  // For CurrentDevice, which stores its current device's number there. Null: there is no page.
+  std::atomic<std::int32_t>* device() { return page_ != nullptr ? &page_->device : nullptr; }
 
  private:
   struct Page {

@@ -265,7 +265,7 @@ int serve(Client& client, const RuntimeLibrary& runtime, protocol::WorkerSnapsho
   SessionSetup setup{
       runtime.hip(), runtime.optional(), snapshot, **endpoint, &broker, std::move(client.lease_socket)};
   auto* executor = std::make_unique<Executor>(std::move(setup), handlers).release();
-  executor->state().device.show(words.device());
+  if (std::atomic<std::int32_t>* const shown = words.device()) executor->state().device.show(*shown);
   if (runtime.optional().tell_failures != nullptr)
     runtime.optional().tell_failures(
         &FailureTeller::tell,
@@ -303,11 +303,13 @@ Result<Client> wait_for_client() {
 }  // namespace
 
 int run_session_process(const Options& options, const DispatchTable& handlers) {
-  Result<LastWords> words = LastWords::open(net::OwnedFd(kLastWordsFd));
-  if (!words || ::fcntl(kSessionChannelFd, F_SETFD, FD_CLOEXEC) != 0) {
+  if (::fcntl(kSessionChannelFd, F_SETFD, FD_CLOEXEC) != 0) {
     log("--session is hip-worker's own option");
     return 2;
   }
+  // The supervisor's log can do without, and has said so if there is no page.
+  Result<LastWords> opened = LastWords::open(net::OwnedFd(kLastWordsFd));
+  LastWords words = opened ? std::move(*opened) : LastWords();
   if (options.device >= 0) show_only(options.device);
   Result<RuntimeLibrary> runtime = RuntimeLibrary::load(options.runtime);
   if (!runtime) {
@@ -335,7 +337,7 @@ int run_session_process(const Options& options, const DispatchTable& handlers) {
   if (!client) return 0;
   // Limits how long an unreachable client host goes unnoticed; works without it too.
   static_cast<void>(net::watch_silence(client->control.get(), options.io_timeout));
-  return serve(*client, *runtime, snapshot, handlers, *words, options.verbose);
+  return serve(*client, *runtime, snapshot, handlers, words, options.verbose);
 }
 
 }  // namespace tf::worker

@@ -320,7 +320,7 @@ void Supervisor::read_signals() {
 // that a flood of them silences the next.
 void Supervisor::log_end(const Child& child, int status) {
   const int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  std::string whose = child.words.read();
+  std::string whose = child.words.read(options_.device);
   if (!whose.empty()) whose = fmt::format(" ({})", whose);
   if (options_.verbose) return log("session {}{} ended: {}", child.session_id, whose, how_it_ended(status));
   if (code == 0) return;
@@ -372,7 +372,8 @@ Status Supervisor::spawn() {
   if (!channel) return channel.status();
   net::OwnedFd words_file;
   Result<LastWords> words = LastWords::make(words_file);
-  if (!words) return words.status();
+  if (!words && !std::exchange(told_of_words_, true))
+    log("the log will not say whom a session served that ends: {}", words.status().to_string());
   std::vector<std::string> arguments = session_arguments(options_);
   std::vector<char*> argv;
   for (std::string& argument : arguments) argv.push_back(argument.data());
@@ -395,7 +396,10 @@ Status Supervisor::spawn() {
   // The copies made by dup2 are not close-on-exec; every other descriptor of ours is. Neither number is among
   // those that are copied: a listener and the signals have been open for longer.
   ::posix_spawn_file_actions_adddup2(&actions, channel->session.get(), kSessionChannelFd);
-  ::posix_spawn_file_actions_adddup2(&actions, words_file.get(), kLastWordsFd);
+  if (words)
+    ::posix_spawn_file_actions_adddup2(&actions, words_file.get(), kLastWordsFd);
+  else  // whoever started us may have left a file there
+    ::posix_spawn_file_actions_addclose(&actions, kLastWordsFd);
   pid_t pid = -1;
   const int error = ::posix_spawn(&pid, "/proc/self/exe", &actions, &attributes, argv.data(), environ);
   ::posix_spawn_file_actions_destroy(&actions);
@@ -403,7 +407,7 @@ Status Supervisor::spawn() {
   if (error != 0) return Status::from_errno("posix_spawn", error);
   Child child;
   child.channel = std::move(channel->supervisor);
-  child.words = std::move(*words);
+  if (words) child.words = std::move(*words);
   children_.emplace(pid, std::move(child));
   return Status::ok();
 }

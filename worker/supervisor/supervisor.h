@@ -23,8 +23,8 @@
 #include "worker/base/channel.h"
 #include "worker/base/last_words.h"
 #include "worker/base/options.h"
-#include "worker/supervisor/offers.h"
 #include "worker/supervisor/intake.h"
+#include "worker/supervisor/offers.h"
 
 namespace tf::worker {
 
@@ -97,6 +97,7 @@ class Supervisor {
   Offers offers_;
   std::uint64_t next_session_id_ = 1;
   bool announced_ = false;
+  bool told_of_words_ = false;  // that there is no page for them
   bool stopping_ = false;
   Status failure_;
   Deadline respawn_at_ = Deadline::now();
