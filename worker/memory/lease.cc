@@ -88,8 +88,8 @@ void reserve_all(const protocol::HipTable& hip, const VmmFunctions& vmm, protoco
   std::uint64_t taken = 0;
   for (std::size_t index = 0; index < snapshot.devices.size(); ++index) {
     const int device = static_cast<int>(index);
-    if (hip.hipSetDevice(device) == hipSuccess && reserve_window(vmm, device, snapshot.devices[index], taken))
-      continue;
+    const hipError_t error = hip.hipSetDevice(device);
+    if (error == hipSuccess && reserve_window(vmm, device, snapshot.devices[index], taken)) continue;
     for (protocol::DeviceSnapshot& done : snapshot.devices) {
       if (done.window.bytes == 0) continue;
       static_cast<void>(vmm.address_free(reinterpret_cast<void*>(done.window.base), done.window.bytes));
@@ -100,7 +100,8 @@ void reserve_all(const protocol::HipTable& hip, const VmmFunctions& vmm, protoco
   if (snapshot.devices.empty()) return;
   snapshot.vmm_leases = 1;
   const std::uint64_t granularity = snapshot.devices[0].lease_granularity_bytes;
-  if (hip.hipSetDevice(0) == hipSuccess) {
+  const hipError_t error = hip.hipSetDevice(0);
+  if (error == hipSuccess) {
     const MemoryAbilities can = probe_memory(hip, vmm, snapshot.devices[0].window.base, granularity);
     snapshot.memory_shared = can.shared ? 1 : 0;
     snapshot.device_access = can.mapped ? protocol::DeviceAccess::kMapped : protocol::DeviceAccess::kNone;
