@@ -207,7 +207,6 @@ EXPORTED_ALONE = {
     "registration": "the client's own tables of registered code",
     "rtc": "compiled in the client, or by proxy/module/remote_compile.cc",
     "rtc_entry": "no domain: forwards to libhiprtc",
-    "streams": "answered in the client",
 }
 HANDLED_ALONE = {
     "connection": "the connection's own requests; no function of HIP's",

@@ -28,8 +28,8 @@ hipError_t check(Call& call, const Box& box, const BoxSide& side) {
              : hipErrorInvalidValue;
 }
 
-// Starts a linear copy without staging, where that is possible: else hipErrorNotReady, or the failure of work
-// before it. What is left to wait for after hipSuccess is the transfer.
+// Starts a linear copy without staging. hipErrorNotReady: not possible here; other errors: earlier work has
+// failed. After hipSuccess only the transfer is left to wait for.
 hipError_t start_direct(Call& call, DirectCopies::Way way, const Box& box, StreamRef stream,
                         std::uint64_t raw_stream, std::uint64_t tag) {
   DirectCopies& direct = call.session().direct_copies;

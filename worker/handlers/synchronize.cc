@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Synchronize, query, compute units and host callbacks. Executor thread, except the jobs given to waiter
-// threads.
+// Synchronize, query and host callbacks. Executor thread, except the jobs given to waiter threads.
 //
-// What is done already is answered at once; what is not is looked at between other requests for a while, and
-// then waited for on another thread.
-#include <iterator>
-#include <span>
+// Finished work is answered at once. Unfinished work is polled between requests for a while, then handed to a
+// waiter thread.
 #include <utility>
 
 #include "worker/base/notices.h"
@@ -77,17 +74,6 @@ void synchronize_stream(Call& call, const protocol::SynchronizeStreamRequest& re
       [stream](const protocol::HipTable& hip) { return hip.hipStreamSynchronize(stream); });
 }
 
-void destroy_stream(Call& call, const protocol::DestroyStreamRequest& request) {
-  if (!call.use_device()) return;
-  Object object;
-  if (!call.session().objects.unbind(protocol::HandleKind::kStream, request.stream, object))
-    return call.finish(hipErrorInvalidHandle);
-  const auto stream = static_cast<hipStream_t>(object.object);
-  // A program may destroy what another of its threads waits for; the wait ends first.
-  call.session().life.wait_until([&] { return !call.session().is_awaited(stream); });
-  call.finish(call.session().streams.let_finish(stream, object.device));
-}
-
 void query_stream(Call& call, const protocol::QueryStreamRequest& request) {
   if (!call.use_device()) return;
   hipStream_t stream = nullptr;
@@ -112,18 +98,6 @@ void query_event(Call& call, const protocol::QueryEventRequest& request) {
   const Object* object = call.session().objects.find(protocol::HandleKind::kEvent, request.event);
   if (object == nullptr) return call.reply(hipErrorInvalidHandle);
   call.reply(call.hip().hipEventQuery(static_cast<hipEvent_t>(object->object)));
-}
-
-void get_compute_units(Call& call, const protocol::GetComputeUnitsRequest& request) {
-  if (!call.use_device()) return;
-  protocol::GetComputeUnitsReply reply{};
-  if (request.words > std::size(reply.mask))
-    return static_cast<void>(call.reject("GetComputeUnits: more words than the reply holds"));
-  hipStream_t stream = nullptr;
-  int device = 0;
-  if (!call.session().streams.find(request.stream, stream, device)) return call.reply(hipErrorInvalidHandle);
-  const hipError_t error = call.hip().hipExtStreamGetCUMask(stream, request.words, reply.mask);
-  call.reply(error, std::as_bytes(std::span(&reply, 1)));
 }
 
 void host_callback(Call& call, const protocol::HostCallbackRequest& request) {

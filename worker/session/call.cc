@@ -68,13 +68,18 @@ bool Call::bind(protocol::HandleKind kind, std::uint64_t raw, void* object) {
 
 bool Call::unbind(protocol::HandleKind kind, std::uint64_t raw, void*& object) {
   Object found;
-  if (!session_.objects.unbind(kind, raw, found)) {
+  if (!unbind(kind, raw, found)) return false;
+  object = found.object;
+  return true;
+}
+
+bool Call::unbind(protocol::HandleKind kind, std::uint64_t raw, Object& object) {
+  if (!session_.objects.unbind(kind, raw, object)) {
     finish(hipErrorInvalidHandle);
     return false;
   }
-  object = found.object;
   // A program may destroy an object that another of its threads waits for; the wait ends first.
-  session_.life.wait_until([&] { return !session_.is_awaited(found.object); });
+  session_.life.wait_until([&] { return !session_.is_awaited(object.object); });
   if (kind == protocol::HandleKind::kEvent) session_.sharing.withdraw_event(raw);
   return true;
 }

@@ -64,6 +64,7 @@ class Call {
   bool bind(protocol::HandleKind kind, std::uint64_t raw, void* object);
   // Destroy: unbinds the object and returns it, once no waiter thread uses it. False: as for lookup().
   bool unbind(protocol::HandleKind kind, std::uint64_t raw, void*& object);
+  bool unbind(protocol::HandleKind kind, std::uint64_t raw, Object& object);
 
   // End the request, as end_request() says (worker/base/notices.h).
   void reply(hipError_t error, std::span<const std::byte> body = {});
