@@ -5,6 +5,8 @@
 #include <iterator>
 #include <limits>
 
+#include "worker/base/ranges.h"
+
 namespace tf::worker {
 namespace {
 
@@ -19,13 +21,8 @@ bool advance(std::uint64_t count, std::uint64_t step, std::uint64_t& sum) {
 bool AddressMap::add(std::uint64_t address, std::uint64_t bytes, std::int32_t device, Edge edge) {
   if (bytes == 0 || bytes > std::numeric_limits<std::uint64_t>::max() - address) return false;
   if (ranges_.size() >= kAddressRangesMax) return false;
-  auto next = ranges_.lower_bound(address);
-  if (next != ranges_.end() && next->first - address < bytes) return false;
-  if (next != ranges_.begin()) {
-    auto before = std::prev(next);
-    if (address - before->first < before->second.bytes) return false;
-  }
-  ranges_.emplace_hint(next, address, Range{bytes, device, edge});
+  if (overlaps(ranges_, address, bytes)) return false;
+  ranges_.emplace(address, Range{bytes, device, edge});
   return true;
 }
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <deque>
+#include <memory>
 #include <optional>
 #include <thread>
 #include <vector>
@@ -25,14 +27,6 @@ hipError_t transfer_error(const Status& status) {
   const std::uint32_t reason = abort_reason(status);
   return reason != 0 ? static_cast<hipError_t>(reason) : hipErrorUnknown;
 }
-
-namespace {
-
-std::uint64_t address_of(const StagingSlots::Slot* slot) {
-  return reinterpret_cast<std::uint64_t>(slot->memory().data());
-}
-
-}  // namespace
 
 SlotCopies::SlotCopies(const protocol::HipTable& hip, OwnCalls& own_calls, BulkPlane& bulk, Life& life,
                        Mover& mover)
@@ -85,7 +79,7 @@ hipError_t SlotCopies::land(const Incoming& incoming, StreamRef stream, hipError
   StagingSlots::Slot* slot = incoming.slot;
   if (!life_.wait_until([&] { return slot->transfer->done(); })) return hipErrorUnknown;  // slot stays out
   Box piece = incoming.piece;
-  piece.source = packed_at(address_of(slot), piece);
+  piece.source = packed_at(graph::address_of(slot->memory().data()), piece);
   hipError_t error = so_far;
   if (error == hipSuccess && !slot->transfer->status().is_ok())
     error = transfer_error(slot->transfer->status());
@@ -162,7 +156,7 @@ hipError_t SlotCopies::from_device(const Box& box, StreamRef stream, std::uint64
     if (!life_.wait_until([&] { return held() < kOutgoingPerCopyMax; })) return hipErrorUnknown;
     StagingSlots::Slot* slot = acquire(piece->bytes(), error);
     if (slot == nullptr) break;
-    piece->target = packed_at(address_of(slot), *piece);
+    piece->target = packed_at(graph::address_of(slot->memory().data()), *piece);
     error = copy_in_stream(*piece, hipMemcpyDeviceToHost, stream);
     if (error == hipSuccess) error = staging_.record(slot, stream.stream, stream.device);
     if (error != hipSuccess) {

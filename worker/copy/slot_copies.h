@@ -11,9 +11,7 @@
 
 #include <chrono>
 #include <cstdint>
-#include <deque>
 #include <list>
-#include <memory>
 #include <span>
 
 #include "hipcore/graph/box.h"

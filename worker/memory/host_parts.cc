@@ -8,7 +8,9 @@
 #include <iterator>
 #include <utility>
 
+#include "worker/base/ranges.h"
 #include "worker/memory/machine_memory.h"
+#include "worker/memory/pointer_to.h"
 
 namespace tf::worker {
 namespace {
@@ -16,13 +18,6 @@ namespace {
 constexpr std::uint64_t kPageBytes = 4096;
 
 std::uint64_t rounded(std::uint64_t bytes, std::uint64_t unit) { return (bytes + unit - 1) / unit * unit; }
-
-bool overlaps(const std::map<std::uint64_t, std::uint64_t>& ranges, std::uint64_t address,
-              std::uint64_t bytes) {
-  const auto next = ranges.lower_bound(address);
-  if (next != ranges.end() && next->first - address < bytes) return true;
-  return next != ranges.begin() && address - std::prev(next)->first < std::prev(next)->second;
-}
 
 // Whether this is a regular file that has these pages now. Not one with pages larger than a part, which would
 // extend beyond it.

@@ -11,6 +11,7 @@
 #include <cstdint>
 
 #include "worker/memory/machine_memory.h"
+#include "worker/memory/pointer_to.h"
 
 namespace tf::worker {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of this machine: how much there is, and addresses as the system takes them.
+// How much memory this machine has.
 #pragma once
 
 #include <unistd.h>
@@ -7,8 +7,6 @@
 #include <cstdint>
 
 namespace tf::worker {
-
-inline void* pointer_to(std::uint64_t address) { return reinterpret_cast<void*>(address); }
 
 // Bytes; 0: the system does not say.
 inline std::uint64_t machine_bytes() {

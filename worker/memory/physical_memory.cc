@@ -6,7 +6,8 @@
 
 #include "hipcore/wire/extent.h"
 #include "hipcore/wire/handle.h"
-#include "worker/memory/machine_memory.h"
+#include "worker/base/ranges.h"
+#include "worker/memory/pointer_to.h"
 
 namespace tf::worker {
 PhysicalMemory::~PhysicalMemory() {
@@ -19,14 +20,6 @@ bool PhysicalMemory::reserved(std::uint64_t address, std::uint64_t bytes) const 
   const protocol::AddressWindow& window = snapshot_.reservations;
   return bytes != 0 && address >= window.base && address - window.base <= window.bytes &&
          bytes <= window.bytes - (address - window.base);
-}
-
-bool PhysicalMemory::overlaps(std::uint64_t address, std::uint64_t bytes) const {
-  const auto next = mappings_.lower_bound(address);
-  if (next != mappings_.end() && next->first - address < bytes) return true;
-  if (next == mappings_.begin()) return false;
-  const auto before = std::prev(next);
-  return address - before->first < before->second.bytes;
 }
 
 bool PhysicalMemory::is_mapped(std::uint64_t address, std::uint64_t bytes) const {
@@ -95,7 +88,7 @@ hipError_t PhysicalMemory::map(std::uint64_t address, std::uint64_t bytes, std::
   if (found == physical_.end()) return hipErrorInvalidHandle;
   Physical& physical = found->second;
   if (offset > physical.bytes || bytes > physical.bytes - offset) return hipErrorInvalidValue;
-  if (!reserved(address, bytes) || overlaps(address, bytes)) return hipErrorInvalidValue;
+  if (!reserved(address, bytes) || overlaps(mappings_, address, bytes)) return hipErrorInvalidValue;
   if (mappings_.size() >= kMappingsMax) return hipErrorOutOfMemory;
   const hipError_t error = hip_.hipMemMap(pointer_to(address), bytes, offset, physical.memory, 0);
   if (error != hipSuccess) return error;

@@ -77,7 +77,6 @@ class PhysicalMemory {
   MemoryQuota& quota_of(const Physical& physical) { return physical.adopted ? quotas_.foreign : quotas_.own; }
   hipError_t check_new(std::uint64_t raw, int device) const;
   bool reserved(std::uint64_t address, std::uint64_t bytes) const;
-  bool overlaps(std::uint64_t address, std::uint64_t bytes) const;
   bool is_mapped(std::uint64_t address, std::uint64_t bytes) const;
   hipError_t show(Mappings::iterator mapping, bool reachable);
 

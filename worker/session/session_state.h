@@ -2,8 +2,8 @@
 // SessionState: everything that a session has: its client's objects and memory, and the parts that work on
 // them. Created and released as one; handlers reach every part through Call.
 //
-// Belongs to the executor thread, except `sender`, `callbacks`, `passed_files` and `life`, which say what
-// other threads may do.
+// Belongs to the executor thread, except `sender`, `callbacks`, `passed_files`, `life`, mover.drive() and
+// waiters.uses(): their headers say which threads may use them.
 #pragma once
 
 #include "hipcore/wire/device_snapshot.h"
