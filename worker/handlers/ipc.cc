@@ -9,6 +9,7 @@
 namespace tf::worker::custom {
 
 void share_lease(Call& call, const protocol::ShareLeaseRequest& request) {
+  if (!call.session().late_fills.wait()) return;
   net::Token name;
   const hipError_t error = call.session().sharing.share_lease(request.address, request.bytes, name);
   reply_name<protocol::ShareLeaseReply>(call, error, name);

@@ -65,6 +65,7 @@ void set_access(Call& call, const protocol::SetAccessRequest& request) {
     entry.flags = static_cast<hipMemAccessFlags>(wish.flags);
     wishes.push_back(entry);
   }
+  if (!call.session().late_fills.wait()) return;
   PhysicalMemory& memory = call.session().physical;
   const hipError_t error = memory.set_access(request.address, request.bytes, wishes);
   if (error == hipSuccess) tell_transport(call.session(), request.address, request.bytes);
@@ -79,6 +80,7 @@ void get_access(Call& call, const protocol::GetAccessRequest& request) {
 }
 
 void share_physical(Call& call, const protocol::SharePhysicalRequest& request) {
+  if (!call.session().late_fills.wait()) return;
   net::Token name;
   const hipError_t error = call.session().sharing.share_physical(request.memory, name);
   reply_name<protocol::SharePhysicalReply>(call, error, name);

@@ -26,16 +26,34 @@ void LateFills::order(hipStream_t stream, int device, std::uint64_t& seen) {
     NullStream& filled = null_streams_[index];
     const int owner = static_cast<int>(index);
     if (filled.run <= seen || (stream == nullptr && owner == device)) continue;
-    if (own_calls_.is_done(hip_.hipEventQuery(filled.event), nullptr, owner)) {
-      filled.run = 0;
-      continue;
-    }
+    if (done(index)) continue;
     hipError_t error = device_.use(device);
     if (error == hipSuccess) error = hip_.hipStreamWaitEvent(stream, filled.event, 0);
     check(error, stream, device);
   }
   seen = runs_;
   device_.return_to(before);
+}
+
+bool LateFills::wait() {
+  const int before = device_.get();
+  if (open_device_ >= 0) close();
+  std::size_t next = 0;
+  const bool alive = life_.wait_until([&] {
+    while (next < null_streams_.size() && done(next)) ++next;
+    return next == null_streams_.size();
+  });
+  device_.return_to(before);
+  return alive;
+}
+
+// Whether the fills of this device that have an event behind them are done.
+bool LateFills::done(std::size_t device) {
+  NullStream& filled = null_streams_[device];
+  if (filled.run == 0) return true;
+  if (!own_calls_.is_done(hip_.hipEventQuery(filled.event), nullptr, static_cast<int>(device))) return false;
+  filled.run = 0;
+  return true;
 }
 
 // Before anything follows the fills on their null stream: nobody is to wait for more than them.

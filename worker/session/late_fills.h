@@ -4,7 +4,8 @@
 // HIP's hipMemset() returns when the memory is filled, so the program may use it on any stream. Here the fill
 // is work of the null stream, and the call has returned. The null stream's own order covers most streams. The
 // others (non-blocking ones, those of other devices) wait for the fill when they are next used: on the
-// device, by an event. The executor never waits. Belongs to the executor thread.
+// device, by an event. The executor waits only before it changes who may use memory, which no stream orders.
+// Belongs to the executor thread.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
@@ -32,6 +33,9 @@ class LateFills {
   LateFills& operator=(const LateFills&) = delete;
   ~LateFills();
 
+  // Waits until all are done: before others get memory, or access to it changes. False: the session ends
+  // instead.
+  bool wait();
   // Call it before such a fill goes to the null stream of the current device. REQUIRES for these: there is a
   // current device.
   void begin();
@@ -56,6 +60,7 @@ class LateFills {
 
   void order(hipStream_t stream, int device, std::uint64_t& seen);
   void close();
+  bool done(std::size_t device);
   void check(hipError_t error, hipStream_t stream, int device);
 
   const protocol::HipTable& hip_;

@@ -2,8 +2,11 @@
 // Fills of every shape by one message, and clients that ask for what no fill is.
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <cstring>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "hipcore/wire/fill.h"
@@ -159,6 +162,29 @@ TEST_F(Fills, OneThatCannotStartHoldsUpNoRequest) {
   EXPECT_EQ(rig_.call(protocol::QueryStreamRequest{0}), hipErrorNotReady);
   rig_.callback_done(7);
   EXPECT_EQ(bytes(2), "x.");
+}
+
+TEST_F(Fills, AreDoneBeforeAccessChangesOrOthersGetTheMemory) {
+  std::uint64_t cookie = 7;
+  const auto waits = [&](auto request) {
+    rig_.post(protocol::HostCallbackRequest{0, ++cookie});
+    ASSERT_EQ(rig_.callback_due(), cookie);
+    protocol::FillRequest fill = at(0, 1, 'x');
+    fill.form |= protocol::kFillSynchronous;
+    rig_.post(fill);
+    std::atomic<bool> answered{false};
+    std::thread caller([&] {
+      static_cast<void>(rig_.call(request));
+      answered = true;
+    });
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    EXPECT_FALSE(answered);
+    rig_.callback_done(cookie);
+    caller.join();
+  };
+  waits(protocol::SetAccessRequest{});
+  waits(protocol::ShareLeaseRequest{});
+  waits(protocol::SharePhysicalRequest{});
 }
 
 TEST_F(Fills, FlagsAreKnown) {
