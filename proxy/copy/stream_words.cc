@@ -67,7 +67,7 @@ hipError_t StreamWords::mark(const CopyMode& mode, StreamWord& word) {
   request.value = ++word.expected;
   // Not by post(): the word is not work to wait for.
   constexpr protocol::OpTraits kFill = protocol::kTraits<protocol::FillRequest>;
-  return connection_.send(kFill, mode.device, Connection::head_of(request), {});
+  return connection_.send(kFill, mode.device, protocol::wire_of(request), {});
 }
 
 // Host callbacks may hold the stream up, so messages are polled too. A stream that has failed may never fill

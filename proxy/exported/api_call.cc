@@ -92,7 +92,10 @@ bool ApiCall::consume(HandleKind kind, const void* value, std::uint64_t& out) {
 }
 
 bool ApiCall::owns(const void* pointer, std::uint64_t bytes) {
-  if (client_->copies().reaches(to_raw(pointer), bytes)) return true;
+  const std::uint64_t address = to_raw(pointer);
+  if (client_->device_memory().contains(address, bytes)) return true;
+  owns_host_ = client_->copies().host_memory().reaches(address, bytes);
+  if (owns_host_) return true;
   failure_ = hipErrorInvalidValue;
   return false;
 }
@@ -128,6 +131,11 @@ hipError_t ApiCall::post_bytes(protocol::OpTraits what, std::span<const std::byt
   const hipError_t error = client_->connection().send(what, device(), head, tail);
   client_->streams().note_posted(device(), trace);
   return finish(error);
+}
+
+hipError_t ApiCall::wait_for_fill(hipError_t error) {
+  if (error != hipSuccess) return error;
+  return finish(client_->connection().synchronize_stream(device(), 0));
 }
 
 hipError_t ApiCall::call_bytes(protocol::Op op, std::span<const std::byte> head,

@@ -13,6 +13,7 @@
 #include <span>
 
 #include "hipcore/wire/device_snapshot.h"
+#include "hipcore/wire/fill.h"
 #include "hipcore/wire/gen/messages.h"
 #include "hipcore/wire/gen/op_traits.h"
 #include "hipcore/wire/handle.h"
@@ -59,7 +60,7 @@ class ApiCall {
   // A consuming parameter (destroy): the handle leaves the table. False: unknown handle.
   bool consume(protocol::HandleKind kind, const void* value, std::uint64_t& out);
 
-  // All of [pointer, pointer + bytes) is one allocation of device memory. False: return finish().
+  // All of [pointer, pointer + bytes) is one allocation that devices reach. False: return finish().
   bool owns(const void* pointer, std::uint64_t bytes);
   // A device ordinal of the application. False: no such device; return finish().
   bool has_device(int device);
@@ -73,8 +74,13 @@ class ApiCall {
   // POST/CREATE: queues the request and returns; hipSuccess unless the connection failed.
   template <typename Request>
   hipError_t post(const Request& request, std::span<const std::byte> tail = {}) {
-    return post_bytes(protocol::kTraits<Request>, std::as_bytes(std::span(&request, 1)), tail,
-                      trace_of(request));
+    const hipError_t error =
+        post_bytes(protocol::kTraits<Request>, protocol::wire_of(request), tail, trace_of(request));
+    if constexpr (protocol::kTraits<Request>.has(protocol::Trait::kFills)) {
+      if (owns_host_ && protocol::is_synchronous(request.form)) [[unlikely]]
+        return wait_for_fill(error);
+    }
+    return error;
   }
   // CALL: waits for the reply; `reply` is filled when the result is hipSuccess (or hipErrorNotReady).
   template <typename Request, typename Reply>
@@ -106,6 +112,8 @@ class ApiCall {
   bool translate_constant(protocol::HandleKind kind, std::uint64_t& handle);
   hipError_t post_bytes(protocol::OpTraits what, std::span<const std::byte> head,
                         std::span<const std::byte> tail, Trace trace);
+  // The host may read what hipMemset() has filled as soon as the call has returned.
+  hipError_t wait_for_fill(hipError_t error);
   hipError_t call_bytes(protocol::Op op, std::span<const std::byte> head, std::span<const std::byte> tail,
                         std::span<std::byte> reply);
   hipError_t cached_bytes(protocol::Op op, std::span<const std::byte> head, std::span<std::byte> reply);
@@ -117,6 +125,7 @@ class ApiCall {
   Client* client_ = nullptr;
   Handles* handles_ = nullptr;  // the client's
   hipError_t failure_ = hipSuccess;
+  bool owns_host_ = false;  // owns() has found host memory
   // What consume() took. Its slot is reused only after this call has posted.
   HandleTable* consumed_from_ = nullptr;
   std::uint64_t consumed_ = 0;

@@ -111,11 +111,6 @@ class Connection final : private MessageSink {
   }
 
   // --- requests
-  // The fields of a request that is posted, as they travel.
-  template <typename Request>
-  static std::span<const std::byte> head_of(const Request& request) {
-    return std::as_bytes(std::span(&request, 1)).first(protocol::wire_bytes(request));
-  }
   // One message for `device`'s executor, posted or answered. `reply` gets what follows the error.
   hipError_t send(protocol::OpTraits what, int device, std::span<const std::byte> head,
                   std::span<const std::byte> tail);
@@ -123,7 +118,7 @@ class Connection final : private MessageSink {
                       std::span<const std::byte> tail, std::span<std::byte> reply);
   template <typename Request>
   hipError_t post(int device, const Request& request, std::span<const std::byte> tail = {}) {
-    const hipError_t error = send(protocol::kTraits<Request>, device, head_of(request), tail);
+    const hipError_t error = send(protocol::kTraits<Request>, device, protocol::wire_of(request), tail);
     streams_.note_posted(device, trace_of(request));
     return error;
   }

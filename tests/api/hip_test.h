@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <thread>
 #include <vector>
 
 #include "transport/base/mutex.h"
@@ -114,6 +115,22 @@ class Gate {
   Mutex mutex_;
   CondVar changed_;
   bool open_ TF_GUARDED_BY(mutex_) = false;
+};
+
+// Opens it a little later, from a thread of its own.
+class SoonOpen {
+ public:
+  explicit SoonOpen(Gate& gate)
+      : thread_([&gate] {
+          std::this_thread::sleep_for(std::chrono::milliseconds(50));
+          gate.open();
+        }) {}
+  ~SoonOpen() { thread_.join(); }
+  SoonOpen(const SoonOpen&) = delete;
+  SoonOpen& operator=(const SoonOpen&) = delete;
+
+ private:
+  std::thread thread_;
 };
 
 inline std::vector<std::uint32_t> counting(std::size_t count, std::uint32_t first) {

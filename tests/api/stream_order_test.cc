@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Order between streams: the legacy default stream, non-blocking streams, per-thread streams, events.
-#include <thread>
-
 #include "tests/api/hip_test.h"
 
 namespace tf::api_test {
@@ -52,31 +50,15 @@ TEST(StreamOrder, NonBlockingStreamsDoNot) {
   HIP_OK(hipDeviceSynchronize());
 }
 
-// Opens it a little later, from a thread of its own.
-class SoonOpen {
- public:
-  explicit SoonOpen(Gate& gate)
-      : thread_([&gate] {
-          std::this_thread::sleep_for(std::chrono::milliseconds(50));
-          gate.open();
-        }) {}
-  ~SoonOpen() { thread_.join(); }
-  SoonOpen(const SoonOpen&) = delete;
-  SoonOpen& operator=(const SoonOpen&) = delete;
+constexpr std::size_t kFilledBytes = 8 * 64;
 
- private:
-  std::thread thread_;
-};
-
-constexpr std::size_t kFilled_bytes = 8 * 64;
-
-// Fills kFilled_bytes with 3, without naming a stream.
+// Fills kFilledBytes with 3, without naming a stream.
 using FillForm = hipError_t (*)(void*);
 constexpr FillForm kFillForms[] = {
-    [](void* target) { return hipMemset(target, 3, kFilled_bytes); },
-    [](void* target) { return hipMemsetD8(target, 3, kFilled_bytes); },
-    [](void* target) { return hipMemsetD16(target, 0x303, kFilled_bytes / 2); },
-    [](void* target) { return hipMemsetD32(target, 0x3030303, kFilled_bytes / 4); },
+    [](void* target) { return hipMemset(target, 3, kFilledBytes); },
+    [](void* target) { return hipMemsetD8(target, 3, kFilledBytes); },
+    [](void* target) { return hipMemsetD16(target, 0x303, kFilledBytes / 2); },
+    [](void* target) { return hipMemsetD32(target, 0x3030303, kFilledBytes / 4); },
     [](void* target) { return hipMemset2D(target, 64, 3, 64, 8); },
     [](void* target) {
       return hipMemset3D(make_hipPitchedPtr(target, 64, 64, 4), 3, make_hipExtent(64, 4, 2));
@@ -87,16 +69,16 @@ TEST(StreamOrder, FillsWithoutAStreamWaitForHostFunctions) {
   TestStream blocking;
   for (hipStream_t stream : {hipStream_t{nullptr}, hipStream_t{blocking}}) {
     for (const FillForm& form : kFillForms) {
-      DeviceBuffer device(kFilled_bytes);
+      DeviceBuffer device(kFilledBytes);
       Gate gate;
       gate.close(stream);
-      HIP_OK(hipMemsetAsync(device.get(), 1, kFilled_bytes, stream));
+      HIP_OK(hipMemsetAsync(device.get(), 1, kFilledBytes, stream));
       const SoonOpen opener(gate);
       HIP_OK(form(device.get()));
       HIP_OK(hipDeviceSynchronize());
-      std::vector<unsigned char> back(kFilled_bytes);
-      HIP_OK(hipMemcpy(back.data(), device.get(), kFilled_bytes, hipMemcpyDeviceToHost));
-      EXPECT_EQ(back, std::vector<unsigned char>(kFilled_bytes, 3)) << (&form - kFillForms);
+      std::vector<unsigned char> back(kFilledBytes);
+      HIP_OK(hipMemcpy(back.data(), device.get(), kFilledBytes, hipMemcpyDeviceToHost));
+      EXPECT_EQ(back, std::vector<unsigned char>(kFilledBytes, 3)) << (&form - kFillForms);
     }
   }
 }
@@ -105,42 +87,60 @@ TEST(StreamOrder, FillsWithoutAStreamWaitForHostFunctions) {
 // finds it so, on whichever stream.
 TEST(StreamOrder, FillsWithoutAStreamAreDoneForEveryStream) {
   TestStream before(hipStreamNonBlocking);
-  DeviceBuffer device(kFilled_bytes);
-  PinnedBuffer host(2 * kFilled_bytes);
+  DeviceBuffer device(kFilledBytes);
+  PinnedBuffer host(2 * kFilledBytes);
   auto* const back = host.as<unsigned char>();
   for (const FillForm& form : kFillForms) {
-    HIP_OK(hipMemset(device.get(), 1, kFilled_bytes));
+    HIP_OK(hipMemset(device.get(), 1, kFilledBytes));
     HIP_OK(hipDeviceSynchronize());
     Gate gate;
     gate.close(nullptr);
     const SoonOpen opener(gate);
     HIP_OK(form(device.get()));
     TestStream after(hipStreamNonBlocking);
-    HIP_OK(hipMemcpyAsync(back, device.get(), kFilled_bytes, hipMemcpyDeviceToHost, before));
-    HIP_OK(hipMemcpyAsync(back + kFilled_bytes, device.get(), kFilled_bytes, hipMemcpyDeviceToHost, after));
+    HIP_OK(hipMemcpyAsync(back, device.get(), kFilledBytes, hipMemcpyDeviceToHost, before));
+    HIP_OK(hipMemcpyAsync(back + kFilledBytes, device.get(), kFilledBytes, hipMemcpyDeviceToHost, after));
     HIP_OK(hipStreamSynchronize(before));
     HIP_OK(hipStreamSynchronize(after));
-    EXPECT_EQ(std::vector<unsigned char>(back, back + 2 * kFilled_bytes),
-              std::vector<unsigned char>(2 * kFilled_bytes, 3))
+    EXPECT_EQ(std::vector<unsigned char>(back, back + 2 * kFilledBytes),
+              std::vector<unsigned char>(2 * kFilledBytes, 3))
         << (&form - kFillForms);
   }
 }
 
+TEST(StreamOrder, FillsWithoutAStreamAreDoneForTheHost) {
+  void* managed = nullptr;
+  HIP_OK(hipMallocManaged(&managed, kFilledBytes, hipMemAttachGlobal));
+  auto* const bytes = static_cast<unsigned char*>(managed);
+  for (const FillForm& form : kFillForms) {
+    HIP_OK(hipMemset(managed, 1, kFilledBytes));
+    HIP_OK(hipDeviceSynchronize());
+    Gate gate;
+    gate.close(nullptr);
+    const SoonOpen opener(gate);
+    HIP_OK(form(managed));
+    EXPECT_EQ(std::vector<unsigned char>(bytes, bytes + kFilledBytes),
+              std::vector<unsigned char>(kFilledBytes, 3))
+        << (&form - kFillForms);
+  }
+  HIP_OK(hipFree(managed));
+}
+
 TEST(StreamOrder, FillsWithoutAStreamAreDoneForEveryDevice) {
   if (device_count() < 2) GTEST_SKIP() << "one device";
-  DeviceBuffer device(kFilled_bytes);
-  HIP_OK(hipMemset(device.get(), 1, kFilled_bytes));
+  DeviceBuffer device(kFilledBytes);
+  HIP_OK(hipMemset(device.get(), 1, kFilledBytes));
   HIP_OK(hipDeviceSynchronize());
   Gate gate;
   gate.close(nullptr);
   const SoonOpen opener(gate);
-  HIP_OK(hipMemset(device.get(), 3, kFilled_bytes));
+  HIP_OK(hipMemset(device.get(), 3, kFilledBytes));
   HIP_OK(hipSetDevice(1));
-  DeviceBuffer there(kFilled_bytes);
-  HIP_OK(hipMemcpyPeerAsync(there.get(), 1, device.get(), 0, kFilled_bytes, nullptr));
-  std::vector<unsigned char> back(kFilled_bytes);
-  HIP_OK(hipMemcpy(back.data(), there.get(), kFilled_bytes, hipMemcpyDeviceToHost));
-  EXPECT_EQ(back, std::vector<unsigned char>(kFilled_bytes, 3));
+  DeviceBuffer there(kFilledBytes);
+  HIP_OK(hipMemcpyPeerAsync(there.get(), 1, device.get(), 0, kFilledBytes, nullptr));
+  std::vector<unsigned char> back(kFilledBytes);
+  HIP_OK(hipMemcpy(back.data(), there.get(), kFilledBytes, hipMemcpyDeviceToHost));
+  EXPECT_EQ(back, std::vector<unsigned char>(kFilledBytes, 3));
   HIP_OK(hipSetDevice(0));
 }
 

@@ -62,6 +62,26 @@ TEST_F(VirtualMemory, MapUseUnmap) {
   HIP_OK(hipMemAddressFree(base, bytes));
 }
 
+// hipMemset() returns when the memory is filled, so the access may go.
+TEST_F(VirtualMemory, AFillIsDoneBeforeItsAccessGoes) {
+  void* base = nullptr;
+  hipMemGenericAllocationHandle_t handle = nullptr;
+  make(granularity_, base, handle);
+  HIP_OK(hipMemset(base, 1, granularity_));
+  HIP_OK(hipDeviceSynchronize());
+  Gate gate;
+  gate.close(nullptr);
+  const SoonOpen opener(gate);
+  HIP_OK(hipMemset(base, 3, granularity_));
+  HIP_OK(allow(base, granularity_, hipMemAccessFlagsProtNone));
+  HIP_OK(hipDeviceSynchronize());
+  HIP_OK(allow(base, granularity_));
+  std::vector<unsigned char> back(granularity_);
+  HIP_OK(hipMemcpy(back.data(), base, granularity_, hipMemcpyDeviceToHost));
+  EXPECT_TRUE(back == std::vector<unsigned char>(granularity_, 3));
+  unmake(base, granularity_, handle);
+}
+
 TEST_F(VirtualMemory, ContentsFollowTheHandle) {
   void* first = nullptr;
   void* second = nullptr;

@@ -121,6 +121,12 @@ constexpr std::size_t wire_bytes(const Request&) {{
   return sizeof(Request);
 }}
 
+// The bytes of its fields that travel.
+template <typename Request>
+std::span<const std::byte> wire_of(const Request& request) {{
+  return std::as_bytes(std::span(&request, 1)).first(wire_bytes(request));
+}}
+
 // The request whose fields `wire` begins with; what was left out has its default. REQUIRES: kWireBytesMin bytes
 template <typename Request>
 Request request_of(std::span<const std::byte> wire) {{

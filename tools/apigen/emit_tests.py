@@ -21,7 +21,7 @@ def brief_test(message):
 TEST(Messages, {message.name}RequestLeavesOutItsEnd) {{  // {message.where}
   {message.name}Request sent;
   sent.{names[0]} = 7;
-  const auto wire = std::as_bytes(std::span(&sent, 1)).first(wire_bytes(sent));
+  const auto wire = wire_of(sent);
   EXPECT_EQ(wire.size(), offsetof({message.name}Request, {first}));
   EXPECT_TRUE(same(request_of<{message.name}Request>(wire), sent));
 {own}}}

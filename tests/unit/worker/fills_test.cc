@@ -198,7 +198,7 @@ TEST_F(Fills, TheEndIsLeftOutOrThere) {
   const protocol::FillRequest one = at(0, 1, 'x');
   const protocol::FillRequest two = at(1, 1, 'y');
   EXPECT_LT(protocol::wire_bytes(one), sizeof one);
-  rig_.post_head<protocol::FillRequest>(head_of(one, protocol::wire_bytes(one)));
+  rig_.post_head<protocol::FillRequest>(protocol::wire_of(one));
   rig_.post_head<protocol::FillRequest>(head_of(two, sizeof two));
   EXPECT_EQ(bytes(3), "xy.");
 }
