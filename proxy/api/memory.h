@@ -146,9 +146,11 @@ hipError_t hipMemcpyToSymbol_spt(IN(symbol) const void* symbol, IN(address) cons
 ALIAS(hipMemcpyFromSymbolAsync, then_synchronize)
 hipError_t hipMemcpyFromSymbol_spt(IN(address) void* target, IN(symbol) const void* symbol, size_t bytes,
                                    size_t offset, hipMemcpyKind kind);
-ALIAS(hipMemsetAsync) hipError_t hipMemset_spt(IN(device) void* target, int value, size_t bytes);
-ALIAS(hipMemset2DAsync) hipError_t hipMemset2D_spt(IN(device) void* target, size_t pitch, int value, size_t width,
-                                                   size_t height);
-ALIAS(hipMemset3DAsync) hipError_t hipMemset3D_spt(IN(device) hipPitchedPtr target, int value, hipExtent extent);
+ALIAS(hipMemsetAsync, then_synchronize)
+hipError_t hipMemset_spt(IN(device) void* target, int value, size_t bytes);
+ALIAS(hipMemset2DAsync, then_synchronize)
+hipError_t hipMemset2D_spt(IN(device) void* target, size_t pitch, int value, size_t width, size_t height);
+ALIAS(hipMemset3DAsync, then_synchronize)
+hipError_t hipMemset3D_spt(IN(device) hipPitchedPtr target, int value, hipExtent extent);
 
 }  // extern "C"

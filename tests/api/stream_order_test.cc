@@ -2,6 +2,13 @@
 // Order between streams: the legacy default stream, non-blocking streams, per-thread streams, events.
 #include "tests/api/hip_test.h"
 
+// The header has them only for programs built with one default stream per thread.
+extern "C" {
+hipError_t hipMemset_spt(void* target, int value, size_t bytes);
+hipError_t hipMemset2D_spt(void* target, size_t pitch, int value, size_t width, size_t height);
+hipError_t hipMemset3D_spt(hipPitchedPtr target, int value, hipExtent extent);
+}
+
 namespace tf::api_test {
 namespace {
 
@@ -65,6 +72,21 @@ constexpr FillForm kFillForms[] = {
     },
 };
 
+// As work of the thread's own stream, which created streams do not wait for.
+constexpr FillForm kFillFormsOfThreads[] = {
+    [](void* target) { return hipMemset_spt(target, 3, kFilledBytes); },
+    [](void* target) { return hipMemset2D_spt(target, 64, 3, 64, 8); },
+    [](void* target) {
+      return hipMemset3D_spt(make_hipPitchedPtr(target, 64, 64, 4), 3, make_hipExtent(64, 4, 2));
+    },
+};
+
+std::vector<FillForm> all_fill_forms() {
+  std::vector<FillForm> all(std::begin(kFillForms), std::end(kFillForms));
+  all.insert(all.end(), std::begin(kFillFormsOfThreads), std::end(kFillFormsOfThreads));
+  return all;
+}
+
 TEST(StreamOrder, FillsWithoutAStreamWaitForHostFunctions) {
   TestStream blocking;
   for (hipStream_t stream : {hipStream_t{nullptr}, hipStream_t{blocking}}) {
@@ -90,7 +112,8 @@ TEST(StreamOrder, FillsWithoutAStreamAreDoneForEveryStream) {
   DeviceBuffer device(kFilledBytes);
   PinnedBuffer host(2 * kFilledBytes);
   auto* const back = host.as<unsigned char>();
-  for (const FillForm& form : kFillForms) {
+  const std::vector<FillForm> forms = all_fill_forms();
+  for (const FillForm& form : forms) {
     HIP_OK(hipMemset(device.get(), 1, kFilledBytes));
     HIP_OK(hipDeviceSynchronize());
     Gate gate;
@@ -104,7 +127,7 @@ TEST(StreamOrder, FillsWithoutAStreamAreDoneForEveryStream) {
     HIP_OK(hipStreamSynchronize(after));
     EXPECT_EQ(std::vector<unsigned char>(back, back + 2 * kFilledBytes),
               std::vector<unsigned char>(2 * kFilledBytes, 3))
-        << (&form - kFillForms);
+        << (&form - forms.data());
   }
 }
 
@@ -112,7 +135,8 @@ TEST(StreamOrder, FillsWithoutAStreamAreDoneForTheHost) {
   void* managed = nullptr;
   HIP_OK(hipMallocManaged(&managed, kFilledBytes, hipMemAttachGlobal));
   auto* const bytes = static_cast<unsigned char*>(managed);
-  for (const FillForm& form : kFillForms) {
+  const std::vector<FillForm> forms = all_fill_forms();
+  for (const FillForm& form : forms) {
     HIP_OK(hipMemset(managed, 1, kFilledBytes));
     HIP_OK(hipDeviceSynchronize());
     Gate gate;
@@ -121,7 +145,7 @@ TEST(StreamOrder, FillsWithoutAStreamAreDoneForTheHost) {
     HIP_OK(form(managed));
     EXPECT_EQ(std::vector<unsigned char>(bytes, bytes + kFilledBytes),
               std::vector<unsigned char>(kFilledBytes, 3))
-        << (&form - kFillForms);
+        << (&form - forms.data());
   }
   HIP_OK(hipFree(managed));
 }
