@@ -10,7 +10,11 @@
 
 namespace {
 
+#if defined(TF_THREAD_SANITIZER)
+constexpr std::uintptr_t kFirstWindow = 0x10'0000'0000;  // worker/memory/lease.cc
+#else
 constexpr std::uintptr_t kFirstWindow = 0x2000'0000'0000;  // worker/memory/lease.cc
+#endif
 
 [[maybe_unused]] const bool kTaken = [] {
   const char* const wanted = std::getenv("TF_TEST_TAKE_WINDOW");

@@ -21,6 +21,7 @@
 #include "worker/base/runtime_library.h"
 #include "worker/memory/host_parts.h"
 #include "worker/memory/host_window.h"
+#include "worker/memory/machine_memory.h"
 #include "worker/memory/passed_files.h"
 #include "worker/session/device_facts.h"
 
@@ -119,6 +120,8 @@ TEST_F(SharedWindow, HasThePagesUntilTheyAreUnmapped) {
 
 // Pages of parts and of files count together.
 TEST_F(SharedWindow, NotMoreThanTheMachineHas) {
+  if (snapshot_.host_window.bytes < 2 * machine_bytes())
+    GTEST_SKIP() << "the window is less than twice this machine's memory";
   const std::uint64_t step = snapshot_.host_window.bytes / 64;
   std::uint64_t next = snapshot_.host_window.base;
   for (; next + step <= files_.base && window_->open(next, step) == hipSuccess; next += step) continue;
