@@ -13,7 +13,7 @@ import sys
 import tempfile
 import unittest
 
-CONFORMANCE = os.environ.get("TF_CONFORMANCE", "")  # the program
+CONFORMANCE = os.environ.get("RDMA_VM_CONFORMANCE", "")  # the program
 TOOLS = pathlib.Path(__file__).resolve().parents[3] / "tools"
 sys.path.insert(0, str(TOOLS))
 
