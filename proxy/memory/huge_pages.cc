@@ -21,9 +21,8 @@ void HugePages::use(std::uint64_t address, std::uint64_t bytes) {
   if (bytes < kHugeCopyBytesMin || hopeless_.load(std::memory_order_relaxed)) return;
   const std::uint64_t begin = (address + kHugePageBytes - 1) / kHugePageBytes * kHugePageBytes;
   const std::uint64_t end = (address + bytes) / kHugePageBytes * kHugePageBytes;
-  if (!mutex_.try_lock()) return;
-  const MutexLock lock(
-      mutex_, std::adopt_lock);  // another copy is asking, which takes a while; this one does without
+  if (!mutex_.try_lock()) return;  // another copy is asking, which takes a while; this one does without
+  const MutexLock lock(mutex_, std::adopt_lock);
   for (std::uint64_t unit = first_not_asked(begin); unit < end; unit = first_not_asked(unit)) {
     ask(unit);
     note_asked(unit, unit + kHugePageBytes);
