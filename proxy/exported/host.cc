@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "hipcore/memory/host_flags.h"
 #include "proxy/base/log.h"
 #include "proxy/exported/support.h"
 #include "proxy/gen/local.h"
@@ -10,12 +11,9 @@
 namespace tf::proxy::local {
 namespace {
 
-constexpr unsigned kMallocFlagsKnown = hipHostMallocPortable | hipHostMallocMapped |
-                                       hipHostMallocWriteCombined | hipHostMallocNumaUser |
-                                       hipHostMallocCoherent | hipHostMallocNonCoherent;
-constexpr unsigned kRegisterFlagsKnown = hipHostRegisterPortable | hipHostRegisterMapped |
-                                         hipHostRegisterIoMemory | hipExtHostRegisterCoarseGrained;
-constexpr unsigned kPointerAttributesMax = 64;  // of one hipDrvPointerGetAttributes
+using hipcore::kHostMallocFlags;
+using hipcore::kHostRegisterFlags;
+using hipcore::kPointerAttributesMax;
 
 // What is known about any pointer; false: nothing.
 struct Known {
@@ -80,7 +78,7 @@ hipError_t attribute_of(const Known& known, hipPointer_attribute attribute, void
 }  // namespace
 
 hipError_t hipHostMalloc(void** pointer, size_t bytes, unsigned int flags) {
-  if (pointer == nullptr || (flags & ~kMallocFlagsKnown) != 0) return note_error(hipErrorInvalidValue);
+  if (pointer == nullptr || (flags & ~kHostMallocFlags) != 0) return note_error(hipErrorInvalidValue);
   bool both = (flags & hipHostMallocCoherent) != 0 && (flags & hipHostMallocNonCoherent) != 0;
   if (both) return note_error(hipErrorInvalidValue);
   hipError_t error = hipSuccess;
@@ -135,7 +133,7 @@ hipError_t hipHostGetFlags(unsigned int* flags, void* pointer) {
 }
 
 hipError_t hipHostRegister(void* pointer, size_t bytes, unsigned int flags) {
-  if (pointer == nullptr || bytes == 0 || (flags & ~kRegisterFlagsKnown) != 0)
+  if (pointer == nullptr || bytes == 0 || (flags & ~kHostRegisterFlags) != 0)
     return note_error(hipErrorInvalidValue);
   hipError_t error = hipSuccess;
   Client* client = client_for(error);

@@ -3,17 +3,15 @@
 #include <cstdint>
 #include <cstring>
 
+#include "hipcore/memory/host_flags.h"
 #include "worker/runtime/common/api.h"
 
 namespace tf::runtime {
 namespace {
 
-constexpr unsigned kHostMallocFlags = hipHostMallocPortable | hipHostMallocMapped |
-                                      hipHostMallocWriteCombined | hipHostMallocNumaUser |
-                                      hipHostMallocCoherent | hipHostMallocNonCoherent;
-constexpr unsigned kRegisterFlags = hipHostRegisterPortable | hipHostRegisterMapped |
-                                    hipHostRegisterIoMemory | hipExtHostRegisterCoarseGrained;
-constexpr unsigned kAttributesMax = 64;  // in one call
+using hipcore::kHostMallocFlags;
+using hipcore::kHostRegisterFlags;
+using hipcore::kPointerAttributesMax;
 
 hipError_t allocate_host(void** pointer, std::size_t bytes, unsigned flags) {
   if (!pointer || (flags & ~kHostMallocFlags)) return hipErrorInvalidValue;
@@ -26,7 +24,7 @@ hipError_t allocate_host(void** pointer, std::size_t bytes, unsigned flags) {
 hipError_t free_host(void* pointer) { return pointer ? Backend::free_host(pointer) : hipSuccess; }
 
 hipError_t register_host(void* pointer, std::size_t bytes, unsigned flags) {
-  if (!pointer || bytes == 0 || (flags & ~kRegisterFlags)) return hipErrorInvalidValue;
+  if (!pointer || bytes == 0 || (flags & ~kHostRegisterFlags)) return hipErrorInvalidValue;
   if (bytes > UINTPTR_MAX - reinterpret_cast<std::uintptr_t>(pointer)) return hipErrorInvalidValue;
   if (const hipError_t status = Backend::require_device()) return status;
   return Backend::register_host(pointer, bytes, flags);
@@ -43,7 +41,8 @@ hipError_t pointer_attribute(void* data, hipPointer_attribute attribute, hipDevi
 
 hipError_t pointer_attributes(unsigned count, hipPointer_attribute* attributes, void** data,
                               hipDeviceptr_t pointer) {
-  if (!attributes || !data || !pointer || count == 0 || count > kAttributesMax) return hipErrorInvalidValue;
+  if (!attributes || !data || !pointer || count == 0 || count > kPointerAttributesMax)
+    return hipErrorInvalidValue;
   for (unsigned i = 0; i < count; ++i)  // an unknown one stays as it was
     static_cast<void>(pointer_attribute(data[i], attributes[i], pointer));
   return hipSuccess;
