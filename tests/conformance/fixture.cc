@@ -15,6 +15,12 @@ namespace {
 
 constexpr std::chrono::seconds kHalfTimeout(60);
 
+#if defined(TF_THREAD_SANITIZER)
+constexpr bool kThreadSanitizer = true;
+#else
+constexpr bool kThreadSanitizer = false;
+#endif
+
 net::Token fixed_token() {
   net::Token token;
   token.bytes.fill(7);  // the child must know it too
@@ -81,6 +87,8 @@ bool Gate::is_open() const {
 
 void Conformance::SetUp() {
   const Backend& backend = *GetParam().backend;
+  if (two_processes() && kThreadSanitizer)
+    GTEST_SKIP() << "the thread sanitizer sees one process at a time, and allows a forked one no threads";
   if (two_processes() && !backend.one_process_only.empty())
     GTEST_SKIP() << backend.name << ": " << backend.one_process_only;
   if (!backend.transport) return;

@@ -112,7 +112,11 @@ TEST_P(Messages, FlowBothWaysAtOnce) {
     std::uint32_t received = 0;
     for (std::uint32_t id = 1; id <= kMessages; ++id) {
       ASSERT_OK(peer.send(0x0101, id, payload));
-      while (peer.inbox() > 0) ASSERT_EQ(peer.receive().value().header.request_id, ++received);
+      while (peer.inbox() > 0) {
+        auto got = peer.receive();
+        ASSERT_OK(got.status());
+        ASSERT_EQ(got->header.request_id, ++received);
+      }
     }
     while (received < kMessages) {
       Result<Message> message = peer.receive();

@@ -18,7 +18,7 @@ import unittest
 BUILD = os.environ.get("TF_BUILD_DIR", "")
 CLIENT = os.path.join(BUILD, "bin", "tests", "fault_client")
 TRANSPORTS = os.environ.get("TF_TEST_TRANSPORTS", "").split(",")  # those that work on any machine
-SANITIZED = os.environ.get("TF_SANITIZED", "") == "1"
+SANITIZED = os.environ.get("TF_SANITIZED", "")  # by which sanitizers the programs are built
 SLOWER = 4 if SANITIZED else 1  # what a deadline of the tests' own is multiplied by
 DEINITIALIZED = 4
 NOT_INITIALIZED = 3

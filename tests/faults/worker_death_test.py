@@ -4,9 +4,10 @@ import os
 import signal
 import socket
 import subprocess
+import sys
 import time
 
-from harness import BUILD, NOT_INITIALIZED, Client, FaultTest, MIB, SLOWER, TRANSPORTS, Worker, eventually, main
+from harness import BUILD, NOT_INITIALIZED, Client, FaultTest, MIB, SANITIZED, SLOWER, TRANSPORTS, Worker, eventually, main
 
 COPY_BYTES = 256 * MIB
 FOREVER = 10**15
@@ -47,6 +48,9 @@ class WorkerDeath(FaultTest):
     def test_the_log_names_whose_session_a_signal_ended(self):
         for transport in TRANSPORTS:
             for number in (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGKILL):
+                if SANITIZED == "thread" and number in (signal.SIGSEGV, signal.SIGBUS):
+                    print(f"left out: {number.name}, which the thread sanitizer turns into an exit", file=sys.stderr)
+                    continue
                 with self.subTest(f"{transport} {number.name}"), Worker() as worker:
                     serving = worker.children()[0]
                     with worker.client(transport, "hold", MIB) as client:
