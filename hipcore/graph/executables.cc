@@ -61,13 +61,16 @@ hipError_t Library::update(hipGraphExec_t exec, hipGraph_t graph, hipGraphNode_t
     found = find(exec);
     const Graph* wanted = find(graph);
     if (found == nullptr || wanted == nullptr) return hipErrorInvalidValue;
-    plan = flatten(*wanted);
+    copy = wanted->clone();
+    // What was switched off stays so.
+    for (std::size_t i = 0; i < copy->nodes().size() && i < found->graph->nodes().size(); ++i)
+      copy->nodes()[i]->enabled = found->graph->nodes()[i]->enabled;
+    plan = flatten(*copy);
     if (!plan) return hipErrorInvalidValue;
     *result = compare(found->plan, *plan);
     if (*result != hipGraphExecUpdateSuccess) return hipErrorGraphExecUpdateFailure;
-    copy = wanted->clone();
   }
-  const hipError_t error = found->executable->update(*plan);
+  const hipError_t error = found->executable->update(without_disabled(*plan));
   if (error != hipSuccess) {
     *result = hipGraphExecUpdateError;
     return error;

@@ -46,6 +46,7 @@ std::unique_ptr<Graph> Graph::clone() const {
   for (const auto& node : nodes_) {
     Node& made = copy->add(node->work, {});
     made.origin = node->id != 0 ? node->id : node->origin;
+    made.enabled = node->enabled;
     copies.emplace(node.get(), &made);
   }
   for (const auto& node : nodes_) {
@@ -116,7 +117,7 @@ bool append(const Graph& graph, const Indices& entry, Plan& plan, Indices& exits
     } else {
       if (plan.size() >= kPlanItemsMax) return false;
       end.push_back(static_cast<std::uint32_t>(plan.size()));
-      plan.push_back({node->work, std::move(before)});
+      plan.push_back({node->work, std::move(before), node->enabled});
     }
     if (node->dependents.empty()) add_all(exits, end);
   }
@@ -130,6 +131,13 @@ std::optional<Plan> flatten(const Graph& graph) {
   Plan plan;
   Indices exits;
   if (!append(graph, {}, plan, exits)) return std::nullopt;
+  return plan;
+}
+
+Plan without_disabled(Plan plan) {
+  static const auto nothing = std::make_shared<const Work>();
+  for (PlanItem& item : plan)
+    if (!item.enabled) item.work = nothing;
   return plan;
 }
 

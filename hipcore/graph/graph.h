@@ -23,6 +23,7 @@ struct Node {
   std::uint64_t id = 0;      // the program's handle; 0 in graphs that it does not see
   std::uint64_t origin = 0;  // id of the node that this one is a copy of
   SharedWork work;
+  bool enabled = true;  // in executable graphs: hipGraphNodeSetEnabled
   std::vector<Node*> dependencies;
   std::vector<Node*> dependents;
   // What hipGraphKernelNodeGetParams returned last. Programs may use it to set parameters much later, so it
@@ -60,8 +61,12 @@ class Graph {
 struct PlanItem {
   SharedWork work;
   std::vector<std::uint32_t> dependencies;  // indices of earlier items
+  bool enabled = true;
 };
 using Plan = std::vector<PlanItem>;
+
+// As a Side gets it: nodes that are not enabled do nothing.
+Plan without_disabled(Plan plan);
 
 // Replaces child nodes by their graphs. Nothing: there is a cycle, or there are too many items.
 std::optional<Plan> flatten(const Graph& graph);

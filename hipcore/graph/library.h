@@ -101,10 +101,13 @@ class Library {
   hipError_t get_fill(hipGraphNode_t node, hipMemsetParams* parameters);
   hipError_t get_host(hipGraphNode_t node, hipHostNodeParams* parameters);
   hipError_t get_event(hipGraphNode_t node, hipEvent_t* event, bool record);
-  // hipKernelNodeAttributeCooperative is the only attribute that is kept.
   hipError_t get_attribute(hipGraphNode_t node, hipKernelNodeAttrID attribute, hipKernelNodeAttrValue* value);
   hipError_t set_attribute(hipGraphNode_t node, hipKernelNodeAttrID attribute,
                            const hipKernelNodeAttrValue* value);
+  hipError_t copy_attributes(hipGraphNode_t from, hipGraphNode_t to);
+  // Of a kernel, a copy or a fill in an executable graph. A disabled one does nothing.
+  hipError_t set_enabled(hipGraphExec_t exec, hipGraphNode_t node, unsigned enabled);
+  hipError_t get_enabled(hipGraphExec_t exec, hipGraphNode_t node, unsigned* enabled);
   // If `exec` is given, sets the parameters of its copy of the node, not the node's own.
   hipError_t set_kernel(hipGraphExec_t exec, hipGraphNode_t node, const hipKernelNodeParams* parameters);
   hipError_t set_copy(hipGraphExec_t exec, hipGraphNode_t node, const hipMemcpy3DParms* parameters);
@@ -176,6 +179,10 @@ class Library {
   hipError_t get(hipGraphNode_t node, Read read);
   hipError_t set(hipGraphExec_t exec, hipGraphNode_t node, Work work);
   hipError_t set_in_exec(hipGraphExec_t exec, hipGraphNode_t node, SharedWork work);
+  static const KernelWork* kernel_of(const Node* node);  // null: none, or another kind of node
+  void keep_attributes(hipGraphExec_t exec, hipGraphNode_t node, KernelWork& work) const;
+  // The exec's copy of a node that can be disabled; null: there is none.
+  Node* switchable(const Exec* exec, hipGraphNode_t node) const TF_REQUIRES(mutex_);
 
   Side& side_;
   mutable Mutex mutex_;

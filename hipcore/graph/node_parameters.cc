@@ -209,37 +209,16 @@ hipError_t Library::set_in_exec(hipGraphExec_t exec, hipGraphNode_t node, Shared
     plan = std::move(*made);
     found->plan = plan;
   }
-  return found->executable->update(plan);
+  return found->executable->update(without_disabled(std::move(plan)));
 }
 
 hipError_t Library::set_kernel(hipGraphExec_t exec, hipGraphNode_t node,
                                const hipKernelNodeParams* parameters) {
   Work work;
   const hipError_t error = make_kernel(parameters, work);
-  return error != hipSuccess ? error : set(exec, node, std::move(work));
-}
-
-hipError_t Library::get_attribute(hipGraphNode_t node, hipKernelNodeAttrID attribute,
-                                  hipKernelNodeAttrValue* value) {
-  if (value == nullptr) return hipErrorInvalidValue;
-  return get<KernelWork>(node, [&](const KernelWork& work) {
-    if (attribute != hipKernelNodeAttributeCooperative) return hipErrorNotSupported;
-    value->cooperative = work.cooperative ? 1 : 0;
-    return hipSuccess;
-  });
-}
-
-hipError_t Library::set_attribute(hipGraphNode_t node, hipKernelNodeAttrID attribute,
-                                  const hipKernelNodeAttrValue* value) {
-  if (value == nullptr) return hipErrorInvalidValue;
-  KernelWork changed;
-  const hipError_t error = get<KernelWork>(node, [&](const KernelWork& work) {
-    if (attribute != hipKernelNodeAttributeCooperative) return hipErrorNotSupported;
-    changed = work;
-    changed.cooperative = value->cooperative != 0;
-    return hipSuccess;
-  });
-  return error != hipSuccess ? error : set(nullptr, node, std::move(changed));
+  if (error != hipSuccess) return error;
+  keep_attributes(exec, node, std::get<KernelWork>(work));
+  return set(exec, node, std::move(work));
 }
 
 hipError_t Library::set_copy(hipGraphExec_t exec, hipGraphNode_t node, const hipMemcpy3DParms* parameters) {

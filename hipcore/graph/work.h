@@ -32,6 +32,12 @@ struct KernelFacts {
   std::size_t argument_bytes = 0;
 };
 
+// Attributes of a kernel's node that change no result: kept, copied and returned.
+struct KernelHints {
+  hipAccessPolicyWindow window{};
+  int priority = 0;
+};
+
 struct KernelWork {
   const void* function = nullptr;    // as the program named it: a host stub or a hipFunction_t
   hipFunction_t resolved = nullptr;  // what that resolved to, on the device current then
@@ -39,6 +45,7 @@ struct KernelWork {
   std::uint32_t threads[3] = {1, 1, 1};
   std::uint32_t shared_bytes = 0;
   bool cooperative = false;
+  KernelHints hints;
   std::vector<std::byte> block;     // the arguments, laid out
   std::vector<Argument> arguments;  // where they are in it
 };

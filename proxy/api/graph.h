@@ -150,6 +150,14 @@ hipError_t hipGraphKernelNodeGetAttribute(IN(graph_node) hipGraphNode_t node, hi
 ANSWERS(graphs.set_attribute(node, attribute, value))
 hipError_t hipGraphKernelNodeSetAttribute(IN(graph_node) hipGraphNode_t node, hipKernelNodeAttrID attribute,
                                           IN() const hipKernelNodeAttrValue* value);
+ANSWERS(graphs.copy_attributes(from, to))
+hipError_t hipGraphKernelNodeCopyAttributes(IN(graph_node) hipGraphNode_t from, IN(graph_node) hipGraphNode_t to);
+ANSWERS(graphs.set_enabled(exec, node, enabled))
+hipError_t hipGraphNodeSetEnabled(IN(graph_exec) hipGraphExec_t exec, IN(graph_node) hipGraphNode_t node,
+                                  unsigned int enabled);
+ANSWERS(graphs.get_enabled(exec, node, enabled))
+hipError_t hipGraphNodeGetEnabled(IN(graph_exec) hipGraphExec_t exec, IN(graph_node) hipGraphNode_t node,
+                                  OUT() unsigned int* enabled);
 ANSWERS(graphs.get_copy(node, parameters))
 hipError_t hipGraphMemcpyNodeGetParams(IN(graph_node) hipGraphNode_t node, OUT() hipMemcpy3DParms* parameters);
 ANSWERS(graphs.get_fill(node, parameters))

@@ -22,7 +22,10 @@ using namespace tf::runtime;
 
 extern "C" {
 
+// Exported, also what the vendor's headers do not declare.
+#pragma GCC visibility push(default)
 #include "hipcore/graph/gen/functions.inc"
+#pragma GCC visibility pop
 
 TF_EXPORT hipError_t hipGraphDebugDotPrint(hipGraph_t graph, const char* path, unsigned int) {
   return with_graphs([&](graph::Library& library) { return library.print(graph, path); });
