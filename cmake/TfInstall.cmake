@@ -27,15 +27,14 @@ foreach(name ${TF_TRANSPORTS})
 endforeach()
 install(TARGETS ${TF_EXPORTED} EXPORT hip-remote-targets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}/hip-remote)
-set(libraries ${TF_PROXIES} hip_cpu hip_cuda)
-set(native_libraries hip_cpu_native)
-if(TARGET tf_hiprtc)
-  list(APPEND native_libraries tf_hiprtc)
-  list(APPEND libraries tf_hiprtc)  # the proxy looks for it beside itself
-endif()
+get_property(rtc_libraries GLOBAL PROPERTY TF_HIPRTC_LIBRARIES)
+get_property(native_libraries GLOBAL PROPERTY TF_NATIVE_CPU_LIBRARIES)
+get_property(native_cuda_libraries GLOBAL PROPERTY TF_NATIVE_CUDA_LIBRARIES)
+set(libraries ${TF_PROXIES} hip_cpu hip_cuda ${rtc_libraries})  # the proxy looks for libhiprtc beside itself
+list(APPEND native_libraries ${rtc_libraries})
 install(TARGETS ${libraries} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS ${native_libraries} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/native)
-install(TARGETS hip_cuda_native LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/native-cuda)
+install(TARGETS ${native_cuda_libraries} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/native-cuda)
 # `cmake --install --strip` leaves archives alone. Debug information goes, and what only a link with our own options
 # reads.
 install(CODE "

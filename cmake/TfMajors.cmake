@@ -2,6 +2,8 @@
 #   TF_CLIENT_MAJORS         their numbers; the first is the headers'
 #   TF_CLIENT_MAJOR          that one, TF_CLIENT_VERSION_<number> the version of each
 #   TF_PROXIES, TF_PROXY     the libraries' targets: of all, and of the first
+#   tf_of_major(target name major)   the shared library `target` becomes lib<name>.so.<major>. That of the first major
+#                            also gets the link lib<name>.so, which linkers look for
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/hipcore/exports/majors.txt)
 file(STRINGS ${CMAKE_SOURCE_DIR}/hipcore/exports/majors.txt lines REGEX "^[0-9]+ [0-9.]+$")
 set(TF_CLIENT_MAJORS)
@@ -14,3 +16,13 @@ foreach(line ${lines})
 endforeach()
 list(GET TF_CLIENT_MAJORS 0 TF_CLIENT_MAJOR)
 list(GET TF_PROXIES 0 TF_PROXY)
+
+function(tf_of_major target name major)
+  set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name})
+  if(major STREQUAL TF_CLIENT_MAJOR)
+    set_target_properties(${target} PROPERTIES SOVERSION ${major})
+    return()
+  endif()
+  set_target_properties(${target} PROPERTIES SUFFIX .so.${major} NO_SONAME ON)
+  target_link_options(${target} PRIVATE -Wl,-soname,lib${name}.so.${major})
+endfunction()

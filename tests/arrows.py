@@ -15,9 +15,10 @@ TRANSPORTS = re.findall(r"^[^#\n].*$", (ROOT / "transport/factory/transports.txt
 TRANSPORT = {"transport", "transport/base"}
 NET = TRANSPORT | {"transport/net"}
 WORKER = NET | {"hipcore/wire"}
-FRONT = {"hipcore/codeobject", "hipcore/graph", "hipcore/errors", "hipcore/memory", "transport/base"}
+FRONT = {"hipcore/abi", "hipcore/codeobject", "hipcore/graph", "hipcore/errors", "hipcore/memory", "hipcore/newer",
+         "transport/base"}
 RUNTIME = FRONT | {"worker/runtime/common"}
-PROXY = NET | {"hipcore/wire", "proxy/base", "proxy/stats"}
+PROXY = NET | {"hipcore/abi", "hipcore/newer", "hipcore/wire", "proxy/base", "proxy/stats"}
 EXPORTED = PROXY | {"transport/factory", "hipcore/codeobject", "hipcore/graph", "hipcore/errors", "hipcore/memory",
                     "proxy/session", "proxy/memory", "proxy/module", "proxy/copy", "proxy/graphs", "proxy/client",
                     "proxy/gen"}
@@ -33,15 +34,17 @@ MAY_INCLUDE = {
     **{name: NET for name in TRANSPORTS},
     "transport/factory": NET | set(TRANSPORTS),
     "hipcore/codeobject": {"transport/base"},
-    "hipcore/graph": {"transport/base"},
+    "hipcore/newer": set(),
+    "hipcore/abi": {"hipcore/newer", "hipcore/wire"},
+    "hipcore/graph": {"hipcore/abi", "hipcore/newer", "transport/base"},
     "hipcore/errors": set(),
     "hipcore/memory": {"transport/base"},
-    "hipcore/wire": NET,
+    "hipcore/wire": NET | {"hipcore/newer"},
     "docs/reference": set(),
     "reference": set(),  # made of docs/reference
     # The client's rooms, from the lowest up. proxy/gen is made of proxy/api.
     "proxy/api": set(),
-    "proxy/base": NET | {"transport/shaper", "hipcore/wire", "reference"},
+    "proxy/base": NET | {"transport/shaper", "hipcore/abi", "hipcore/wire", "reference"},
     "proxy/stats": NET | {"hipcore/wire", "proxy/base", "proxy/gen/functions.h"},
     "proxy/session": PROXY | {"hipcore/errors", "transport/factory", "transport/shaper"},
     "proxy/memory": PROXY | {"proxy/session"},
@@ -50,7 +53,6 @@ MAY_INCLUDE = {
     "proxy/graphs": PROXY | {"proxy/session", "proxy/memory", "proxy/module", "proxy/copy", "hipcore/graph"},
     "proxy/client": PROXY | {"hipcore/memory", "proxy/session", "proxy/memory", "proxy/module", "proxy/copy",
                              "proxy/graphs"},
-    "proxy/abi": EXPORTED | {"proxy/exported"},
     "proxy/exported": EXPORTED,
     "proxy/gen": EXPORTED | {"proxy/exported", "proxy/api"},
     # The worker's rooms, from the lowest up. What is generated from proxy/api counts as handlers.
@@ -64,7 +66,8 @@ MAY_INCLUDE = {
     "worker/supervisor": WORKER | {"worker/base"},
     "worker/runtime/common": FRONT,  # and the Backend that it is compiled with
     "worker/runtime/cpu": RUNTIME | {"cpu"},
-    "worker/runtime/cpu/rtc": {"worker/runtime/common", "hipcore/wire", "transport/net", "transport/base"},
+    "worker/runtime/cpu/rtc": {"worker/runtime/common", "hipcore/abi", "hipcore/wire", "transport/net",
+                               "transport/base"},
     "worker/runtime/cuda": RUNTIME,
 }
 FREE = ("tests", "benchmarks", "tools", "examples")  # may include anything; nothing may include them
@@ -195,6 +198,8 @@ EXPORTED_ALONE = {
     "box_copies": "boxes are copies to the worker (copies.cc)",
     "context": "contexts live in the client",
     "device": "handlers are generated",
+    "device_properties": "answered from the snapshot",
+    "entry_points": "the client's own functions by name",
     "errors": "errors are kept in the client",
     "exported": "no domain: the table of what is exported",
     "functions": "answered from the code object's metadata",
@@ -204,6 +209,7 @@ EXPORTED_ALONE = {
     "managed": "advice about managed memory is kept and answered by the client",
     "peer": "handlers are generated",
     "pools": "handlers are generated",
+    "properties": "converts the snapshot's properties into HIP's",
     "registration": "the client's own tables of registered code",
     "rtc": "compiled in the client, or by proxy/module/remote_compile.cc",
     "rtc_entry": "no domain: forwards to libhiprtc",

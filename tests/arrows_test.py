@@ -75,8 +75,8 @@ class Links(unittest.TestCase):
                  worker__runtime__cpu=shipped % "tf_factory", transport__factory=self.FACTORY)
         self.assertEqual(of_cmake(worker__runtime__cpu=shipped % "tf_base", transport__base=self.BASE), [])
         self.one("worker/CMakeLists.txt:1: link direction: tf_worker",
-                 worker="tf_library(tf_worker SOURCES base/x.cc DEPENDS tf_abi_${major})",
-                 proxy="tf_library(tf_abi_${major} SOURCES abi/x.cc)")
+                 worker="tf_library(tf_worker SOURCES base/x.cc DEPENDS tf_part_${major})",
+                 proxy="tf_library(tf_part_${major} SOURCES copy/x.cc)")
 
     def test_a_target_of_several_rooms_is_all_of_theirs(self):
         core = "tf_library(tf_core SOURCES base/x.cc session/x.cc DEPENDS %s)"

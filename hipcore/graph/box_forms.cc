@@ -6,32 +6,18 @@ namespace tf::graph {
 namespace {
 
 // An end of the driver-style copies by its address.
-hipError_t read_address(hipMemoryType type, const void* host, const void* device, const void* array,
-                        std::uint64_t& address) {
-  if (type == hipMemoryTypeArray || array) return hipErrorNotSupported;
-  if (type != hipMemoryTypeHost && type != hipMemoryTypeDevice && type != hipMemoryTypeUnified)
-    return hipErrorInvalidValue;
-  address = address_of(type == hipMemoryTypeHost ? host : device);
+hipError_t read_address(const abi::DriverCopyEnd& end, std::uint64_t& address) {
+  if (end.type == abi::MemoryType::kArray || end.array) return hipErrorNotSupported;
+  if (end.type == abi::MemoryType::kNone) return hipErrorInvalidValue;
+  address = address_of(end.type == abi::MemoryType::kHost ? end.host : end.device);
   return address != 0 ? hipSuccess : hipErrorInvalidValue;
 }
 
-// What the driver-style copies of rows and of boxes have in common. The positions, and the rows of a slice,
-// at both ends.
-template <typename Parameters>
-hipError_t read_ends(const Parameters& p, const BoxPosition& source, std::size_t source_rows,
-                     const BoxPosition& target, std::size_t target_rows, CopyWork& work) {
-  hipError_t status = read_address(p.srcMemoryType, p.srcHost, p.srcDevice, p.srcArray, work.source.address);
-  if (status != hipSuccess) return status;
-  status = read_address(p.dstMemoryType, p.dstHost, p.dstDevice, p.dstArray, work.target.address);
-  if (status != hipSuccess) return status;
-  work.width = p.WidthInBytes;
-  work.height = p.Height;
-  work.source.pitch = p.srcPitch ? p.srcPitch : source.x + work.width;
-  work.target.pitch = p.dstPitch ? p.dstPitch : target.x + work.width;
-  work.source.slice = work.source.pitch * source_rows;
-  work.target.slice = work.target.pitch * target_rows;
-  const bool fits = move_to(source, work, work.source) && move_to(target, work, work.target);
-  return fits ? hipSuccess : hipErrorInvalidValue;
+hipError_t read_end(const abi::DriverCopyEnd& from, const CopyWork& work, BoxSide& end) {
+  if (const hipError_t status = read_address(from, end.address)) return status;
+  end.pitch = from.pitch ? from.pitch : from.x + work.width;
+  end.slice = end.pitch * (from.height ? from.height : work.height);
+  return hipSuccess;
 }
 
 }  // namespace
@@ -48,14 +34,15 @@ hipError_t read_rows(void* target, std::size_t target_pitch, const void* source,
   return hipSuccess;
 }
 
-hipError_t read_parameters(const hip_Memcpy2D& p, CopyWork& work) {
-  return read_ends(p, {p.srcXInBytes, p.srcY, 0}, p.Height, {p.dstXInBytes, p.dstY, 0}, p.Height, work);
-}
-
-hipError_t read_parameters(const HIP_MEMCPY3D& p, CopyWork& work) {
-  work.depth = p.Depth;
-  return read_ends(p, {p.srcXInBytes, p.srcY, p.srcZ}, p.srcHeight ? p.srcHeight : p.Height,
-                   {p.dstXInBytes, p.dstY, p.dstZ}, p.dstHeight ? p.dstHeight : p.Height, work);
+hipError_t read_parameters(const abi::DriverCopy& p, CopyWork& work) {
+  work.width = p.width;
+  work.height = p.height;
+  work.depth = p.depth;
+  if (const hipError_t status = read_end(p.source, work, work.source)) return status;
+  if (const hipError_t status = read_end(p.target, work, work.target)) return status;
+  const bool fits = move_to({p.source.x, p.source.y, p.source.z}, work, work.source) &&
+                    move_to({p.target.x, p.target.y, p.target.z}, work, work.target);
+  return fits ? hipSuccess : hipErrorInvalidValue;
 }
 
 }  // namespace tf::graph

@@ -10,13 +10,13 @@
 
 #include <cstddef>
 
+#include "hipcore/abi/driver_copy.h"
 #include "hipcore/graph/work.h"
 
 namespace tf::graph {
 
 hipError_t read_rows(void* target, std::size_t target_pitch, const void* source, std::size_t source_pitch,
                      std::size_t width, std::size_t height, hipMemcpyKind kind, CopyWork& work);
-hipError_t read_parameters(const hip_Memcpy2D& parameters, CopyWork& work);
-hipError_t read_parameters(const HIP_MEMCPY3D& parameters, CopyWork& work);
+hipError_t read_parameters(const abi::DriverCopy& parameters, CopyWork& work);
 
 }  // namespace tf::graph

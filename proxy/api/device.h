@@ -24,10 +24,32 @@ ANSWERS(device = current) hipError_t hipGetDevice(OUT() int* device);
 LOCAL(convert) hipError_t hipGetDeviceCount(OUT() int* count);
 LOCAL(convert) hipError_t hipDeviceGetAttribute(OUT() int* value, hipDeviceAttribute_t attribute, int device);
 LOCAL(convert) hipError_t hipGetDeviceProperties(OUT() hipDeviceProp_t* properties, int device);
+ALIAS(hipGetDeviceProperties)
+hipError_t hipGetDevicePropertiesR0000(OUT() hipDeviceProp_t* properties, int device);
+LOCAL(convert) hipError_t hipGetDevicePropertiesR0600(OUT() hipDeviceProp_tR0600* properties, int device);
 LOCAL(convert) hipError_t hipDeviceGetLimit(OUT() size_t* value, enum hipLimit_t limit);
 ANSWERS(flags = client.device_flags(current)) hipError_t hipGetDeviceFlags(OUT() unsigned int* flags);
 LOCAL(convert) hipError_t hipSetDeviceFlags(unsigned int flags);
 LOCAL(convert) hipError_t hipChooseDevice(OUT() int* device, IN() const hipDeviceProp_t* properties);
+ALIAS(hipChooseDevice)
+hipError_t hipChooseDeviceR0000(OUT() int* device, IN() const hipDeviceProp_t* properties);
+LOCAL(convert) hipError_t hipChooseDeviceR0600(OUT() int* device, IN() const hipDeviceProp_tR0600* properties);
+
+// --- functions by name ----------------------------------------------------------------------------------
+
+LOCAL(constant) hipError_t hipGetProcAddress(IN() STRING(256) const char* symbol, OUT(opaque) void** function,
+                                             int version, uint64_t flags,
+                                             OUT() OPTIONAL hipDriverProcAddressQueryResult* status);
+LOCAL(constant) hipError_t hipGetDriverEntryPoint(IN() STRING(256) const char* symbol, OUT(opaque) void** function,
+                                                  unsigned long long flags,
+                                                  OUT() OPTIONAL hipDriverEntryPointQueryResult* status);
+LOCAL(constant) hipError_t hipGetProcAddress_spt(IN() STRING(256) const char* symbol, OUT(opaque) void** function,
+                                                 int version, uint64_t flags,
+                                                 OUT() OPTIONAL hipDriverProcAddressQueryResult* status);
+LOCAL(constant) hipError_t hipGetDriverEntryPoint_spt(IN() STRING(256) const char* symbol,
+                                                      OUT(opaque) void** function, unsigned long long flags,
+                                                      OUT() OPTIONAL hipDriverEntryPointQueryResult* status);
+
 ANSWERS(least = snapshot.stream_priority_least, greatest = snapshot.stream_priority_greatest)
 hipError_t hipDeviceGetStreamPriorityRange(OUT() OPTIONAL int* least, OUT() OPTIONAL int* greatest);
 

@@ -9,5 +9,6 @@ LOCAL(constant) const char* hipGetErrorName(hipError_t error);
 LOCAL(constant) const char* hipGetErrorString(hipError_t error);
 LOCAL(thread) hipError_t hipGetLastError();
 LOCAL(thread) hipError_t hipPeekAtLastError();
+LOCAL(thread) hipError_t hipExtGetLastError();
 
 }  // extern "C"

@@ -11,6 +11,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "hipcore/abi/rules.h"
+
 namespace tf::proxy {
 
 inline constexpr std::size_t kCallConfigurationsMax = 16;  // nested <<<>>>, per thread
@@ -49,7 +51,8 @@ struct KnownRange {
 std::uint64_t next_epoch();
 
 struct ThreadState {
-  hipError_t last_error = hipSuccess;
+  hipError_t last_error = hipSuccess;   // hipGetLastError's
+  hipError_t last_result = hipSuccess;  // of the thread's last call
   int device = 0;
   hipStreamCaptureMode capture_mode = hipStreamCaptureModeGlobal;  // kept for the program
   unsigned configuration_count = 0;
@@ -79,10 +82,14 @@ inline ThreadState& thread_state() {
   return own != nullptr ? *own : internal::make_thread_state();
 }
 
-// HIP 5: every call leaves its result as the thread's last error, success included.
-inline hipError_t note_error(hipError_t error) {
-  thread_state().last_error = error;
+// Until HIP 6 every call leaves its result as the thread's last error, success included.
+inline hipError_t note_error(ThreadState& thread, hipError_t error) {
+  thread.last_result = error;
+  if (!abi::kRules.errors_stay || (error != hipSuccess && error != hipErrorNotReady))
+    thread.last_error = error;
   return error;
 }
+
+inline hipError_t note_error(hipError_t error) { return note_error(thread_state(), error); }
 
 }  // namespace tf::proxy

@@ -43,10 +43,7 @@ class ApiCall {
 
   // Stores `error` as the thread's last error (where HIP does so) and returns it. Without an argument it
   // returns why connected() or a translation below failed.
-  hipError_t finish(hipError_t error) {
-    thread_.last_error = error;
-    return error;
-  }
+  hipError_t finish(hipError_t error) { return note_error(thread_, error); }
   hipError_t finish() { return finish(failure_); }
 
   // Application value -> handle on the wire. False: unknown handle; return finish(). Streams may also be 0, 1

@@ -27,13 +27,6 @@ hipError_t copy_2d(ApiCall& call, void* target, size_t target_pitch, const void*
   });
 }
 
-hipError_t param_2d(ApiCall& call, const hip_Memcpy2D* from, hipStream_t stream, bool wait) {
-  if (from == nullptr) return call.finish(hipErrorInvalidValue);
-  const bool is_empty = from->WidthInBytes == 0 || from->Height == 0;
-  return strided(call, is_empty, hipMemcpyDefault, stream, wait,
-                 [&](graph::CopyWork& box) { return graph::read_parameters(*from, box); });
-}
-
 hipError_t param_3d(ApiCall& call, const hipMemcpy3DParms* from, hipStream_t stream, bool wait) {
   if (from == nullptr) return call.finish(hipErrorInvalidValue);
   if (from->srcArray != nullptr || from->dstArray != nullptr) return call.finish(hipErrorNotSupported);
@@ -43,9 +36,9 @@ hipError_t param_3d(ApiCall& call, const hipMemcpy3DParms* from, hipStream_t str
                  [&](graph::CopyWork& box) { return graph::read_copy(*from, box); });
 }
 
-hipError_t driver_3d(ApiCall& call, const HIP_MEMCPY3D* from, hipStream_t stream, bool wait) {
+hipError_t driver_copy(ApiCall& call, const abi::DriverCopy* from, hipStream_t stream, bool wait) {
   if (from == nullptr) return call.finish(hipErrorInvalidValue);
-  const bool is_empty = from->WidthInBytes == 0 || from->Height == 0 || from->Depth == 0;
+  const bool is_empty = from->width == 0 || from->height == 0 || from->depth == 0;
   return strided(call, is_empty, hipMemcpyDefault, stream, wait,
                  [&](graph::CopyWork& box) { return graph::read_parameters(*from, box); });
 }
@@ -63,16 +56,16 @@ hipError_t hipMemcpy2DAsync(ApiCall& call, void* target, size_t target_pitch, co
   return copy_2d(call, target, target_pitch, source, source_pitch, width, height, kind, stream, false);
 }
 
-hipError_t hipMemcpyParam2D(ApiCall& call, const hip_Memcpy2D* from) {
-  return param_2d(call, from, nullptr, true);
+hipError_t hipMemcpyParam2D(ApiCall& call, const abi::DriverCopy* from) {
+  return driver_copy(call, from, nullptr, true);
 }
 
-hipError_t hipMemcpyParam2DAsync(ApiCall& call, const hip_Memcpy2D* from, hipStream_t stream) {
-  return param_2d(call, from, stream, false);
+hipError_t hipMemcpyParam2DAsync(ApiCall& call, const abi::DriverCopy* from, hipStream_t stream) {
+  return driver_copy(call, from, stream, false);
 }
 
-hipError_t hipDrvMemcpy2DUnaligned(ApiCall& call, const hip_Memcpy2D* from) {
-  return param_2d(call, from, nullptr, true);
+hipError_t hipDrvMemcpy2DUnaligned(ApiCall& call, const abi::DriverCopy* from) {
+  return driver_copy(call, from, nullptr, true);
 }
 
 hipError_t hipMemcpy3D(ApiCall& call, const hipMemcpy3DParms* from) {
@@ -83,12 +76,12 @@ hipError_t hipMemcpy3DAsync(ApiCall& call, const hipMemcpy3DParms* from, hipStre
   return param_3d(call, from, stream, false);
 }
 
-hipError_t hipDrvMemcpy3D(ApiCall& call, const HIP_MEMCPY3D* from) {
-  return driver_3d(call, from, nullptr, true);
+hipError_t hipDrvMemcpy3D(ApiCall& call, const abi::DriverCopy* from) {
+  return driver_copy(call, from, nullptr, true);
 }
 
-hipError_t hipDrvMemcpy3DAsync(ApiCall& call, const HIP_MEMCPY3D* from, hipStream_t stream) {
-  return driver_3d(call, from, stream, false);
+hipError_t hipDrvMemcpy3DAsync(ApiCall& call, const abi::DriverCopy* from, hipStream_t stream) {
+  return driver_copy(call, from, stream, false);
 }
 
 }  // namespace tf::proxy::custom

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "hipcore/abi/rules.h"
 #include "hipcore/errors/attributes.h"
 #include "proxy/exported/support.h"
 #include "proxy/gen/local.h"
@@ -22,20 +23,26 @@ hipError_t copy_text(const std::string& text, char* target, int length) {
   return hipSuccess;
 }
 
+// Programs compare it with what they were built for: hashcat 7 wants 6.0 at least. The worker's own may be of
+// another major.
+int as_of_this_major(int version) {
+  constexpr int kMajor = 10'000'000;
+  return static_cast<unsigned>(version / kMajor) == abi::kRules.major ? version : abi::kRules.version;
+}
+
 }  // namespace
 
 hipError_t hipDriverGetVersion(int* version) {
   if (version == nullptr) return note_error(hipErrorInvalidValue);
   Client* client = acquire_client();
   if (client == nullptr) return note_error(no_client_error());
-  *version = client->snapshot().driver_version;
+  *version = as_of_this_major(client->snapshot().driver_version);
   return note_error(hipSuccess);
 }
 
 hipError_t hipRuntimeGetVersion(int* version) {
   if (version == nullptr) return note_error(hipErrorInvalidValue);
-  // Of the library the program has loaded: this one, by its headers' version.
-  *version = HIP_VERSION;
+  *version = abi::kRules.version;  // of the library that the program has loaded
   return note_error(hipSuccess);
 }
 

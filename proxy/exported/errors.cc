@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Error names, strings, and the thread's last error with the meaning of HIP 5: every call sets it.
+// Error names, strings, and the thread's last error (note_error() keeps it by the rules of the program's
+// major).
+#include <utility>
+
 #include "hipcore/errors/error_text.h"
 #include "proxy/base/thread_state.h"
 #include "proxy/gen/local.h"
@@ -11,10 +14,12 @@ const char* hipGetErrorName(hipError_t error) { return hipdata::error_text(error
 const char* hipGetErrorString(hipError_t error) { return hipdata::error_text(error).text; }
 
 hipError_t hipGetLastError() {
-  hipError_t last = thread_state().last_error;
-  thread_state().last_error = hipSuccess;
-  return last;
+  ThreadState& thread = thread_state();
+  thread.last_result = hipSuccess;
+  return std::exchange(thread.last_error, hipSuccess);
 }
+
+hipError_t hipExtGetLastError() { return std::exchange(thread_state().last_result, hipSuccess); }
 
 hipError_t hipPeekAtLastError() { return thread_state().last_error; }
 

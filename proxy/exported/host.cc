@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "hipcore/abi/layouts.h"
+#include "hipcore/abi/rules.h"
 #include "hipcore/memory/host_flags.h"
 #include "proxy/base/log.h"
 #include "proxy/exported/support.h"
@@ -27,6 +29,7 @@ struct Known {
   std::uint64_t host_address = 0;    // where the program has it
 
   bool managed() const { return on_device && on_host; }
+  abi::MemoryType type() const { return on_device ? abi::MemoryType::kDevice : abi::MemoryType::kHost; }
 };
 
 // Where devices reach the memory at `address`, of this range; 0: nowhere.
@@ -61,7 +64,7 @@ hipError_t answer(void* data, Value value) {
 hipError_t attribute_of(const Known& known, hipPointer_attribute attribute, void* data) {
   switch (attribute) {
     case HIP_POINTER_ATTRIBUTE_MEMORY_TYPE:
-      return answer(data, known.on_device ? hipMemoryTypeDevice : hipMemoryTypeHost);
+      return answer(data, abi::memory_type_number(known.type(), known.managed()));
     case HIP_POINTER_ATTRIBUTE_DEVICE_POINTER:
       return known.device_address != 0 ? answer(data, known.device_address) : hipErrorInvalidValue;
     case HIP_POINTER_ATTRIBUTE_HOST_POINTER:
@@ -150,14 +153,17 @@ hipError_t hipHostUnregister(void* pointer) {
 }
 
 hipError_t hipPointerGetAttributes(hipPointerAttribute_t* attributes, const void* pointer) {
-  if (attributes == nullptr || pointer == nullptr) return note_error(hipErrorInvalidValue);
+  const bool null_has_them = pointer == nullptr && abi::kRules.null_has_attributes;
+  if (attributes == nullptr || (pointer == nullptr && !null_has_them))
+    return note_error(hipErrorInvalidValue);
   hipError_t error = hipSuccess;
   Client* client = client_for(error);
   if (client == nullptr) return note_error(error);
   Known known;
-  if (!look_up(*client, pointer, known)) return note_error(hipErrorInvalidValue);
+  if (!null_has_them && !look_up(*client, pointer, known)) return note_error(hipErrorInvalidValue);
   *attributes = {};
-  attributes->memoryType = known.on_device ? hipMemoryTypeDevice : hipMemoryTypeHost;
+  if (null_has_them) return note_error(hipSuccess);
+  abi::set_memory_type(*attributes, known.type(), known.managed());
   attributes->device = known.device;
   attributes->devicePointer = reinterpret_cast<void*>(known.device_address);
   attributes->hostPointer = known.on_host ? reinterpret_cast<void*>(known.host_address) : nullptr;

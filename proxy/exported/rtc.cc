@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "hipcore/wire/gen/majors.h"
+#include "hipcore/abi/rules.h"
 #include "proxy/base/log.h"
 #include "proxy/exported/rtc.h"
 #include "proxy/gen/local.h"
@@ -13,17 +13,15 @@
 namespace tf::proxy::local {
 namespace {
 
-constexpr const char* kLibrary = protocol::kHipMajor.rtc_library;
-
 void* open_library() {
   Dl_info self{};
   if (::dladdr(reinterpret_cast<const void*>(&open_library), &self) != 0 && self.dli_fname != nullptr) {
     std::string folder(self.dli_fname);
     folder.resize(folder.rfind('/') == std::string::npos ? 0 : folder.rfind('/') + 1);
-    void* beside = ::dlopen((folder + kLibrary).c_str(), RTLD_NOW | RTLD_LOCAL);
+    void* beside = ::dlopen((folder + abi::kRules.rtc_library).c_str(), RTLD_NOW | RTLD_LOCAL);
     if (beside != nullptr) return beside;
   }
-  void* found = ::dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);
+  void* found = ::dlopen(abi::kRules.rtc_library, RTLD_NOW | RTLD_LOCAL);
   if (found == nullptr) log_line(std::string("hiprtc: ") + ::dlerror());
   return found;
 }

@@ -10,7 +10,7 @@
 #include <thread>
 #include <utility>
 
-#include "hipcore/wire/gen/majors.h"
+#include "hipcore/abi/rules.h"
 #include "hipcore/wire/gen/schema.h"
 #include "hipcore/wire/hello.h"
 #include "hipcore/wire/shared_files.h"
@@ -44,7 +44,7 @@ Result<protocol::HelloReply> say_hello(int control, const net::Transport& transp
   hello.transport = std::string(transport.name());
   hello.token = token;
   hello.capabilities = is_far ? protocol::kClientIsFar : 0;
-  hello.hip_major = protocol::kHipMajor.number;
+  hello.hip_major = abi::kRules.major;
   hello.pid = static_cast<std::uint32_t>(::getpid());
   hello.program = std::string(program_invocation_short_name).substr(0, protocol::kProgramNameBytesMax);
   TF_RETURN_IF_ERROR(protocol::send_hello(control, hello, deadline));

@@ -7,7 +7,8 @@ import subprocess
 import sys
 import time
 
-from harness import BUILD, NOT_INITIALIZED, Client, FaultTest, MIB, SANITIZED, SLOWER, TRANSPORTS, Worker, eventually, main
+from harness import (BUILD, NOT_INITIALIZED, Client, FaultTest, MIB, SANITIZED, SLOWER, TRANSPORTS, Worker,
+                     eventually, main)
 
 COPY_BYTES = 256 * MIB
 FOREVER = 10**15

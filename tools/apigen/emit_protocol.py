@@ -298,6 +298,8 @@ def hip_table(functions):
 #include <string>
 #include <vector>
 
+#include "hipcore/newer/hip_types.h"
+
 namespace tf::protocol {{
 
 // The functions of a HIP runtime library, found by name. After load() none is null.

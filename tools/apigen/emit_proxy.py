@@ -203,8 +203,15 @@ def alias_stub(f, by_name):
     return lines + [f"return {invoke};"]
 
 
+def conversions(f):
+    """Statements that bring what the majors lay out in different ways into our types."""
+    return [f"const {p.converted} {p.name}_ours = "
+            f"{p.name} != nullptr ? abi::from_program(*{p.name}) : {p.converted}{{}};"
+            for p in f.parameters if p.converted]
+
+
 def stub(f, by_name, messages):
-    arguments = [p.name for p in f.parameters]
+    arguments = [f"{p.name} != nullptr ? &{p.name}_ours : nullptr" if p.converted else p.name for p in f.parameters]
     returns = "" if f.result == "void" else "return "
     if f.mode == "ALIAS":
         lines = alias_stub(f, by_name)
@@ -216,9 +223,9 @@ def stub(f, by_name, messages):
         handed_on = [f'"{f.name}"', f"&::{f.name}"] + arguments
         lines = [f"return forward_to_rtc({', '.join(handed_on)});"]
     elif f.mode == "LOCAL":
-        lines = [f"{returns}local::{f.name}({', '.join(arguments)});"]
+        lines = conversions(f) + [f"{returns}local::{f.name}({', '.join(arguments)});"]
     elif f.mode == "CUSTOM":
-        lines = ["ApiCall call;", f"{returns}custom::{f.name}({', '.join(['call'] + arguments)});"]
+        lines = ["ApiCall call;", *conversions(f), f"{returns}custom::{f.name}({', '.join(['call'] + arguments)});"]
     elif f.mode == "UNSUPPORTED":
         parameters = [p.name for p in f.parameters]
         value = f'unsupported("{f.name}")' if f.result == "hipError_t" else None
@@ -247,6 +254,8 @@ def client_source(domain, functions, by_name, messages):
 #include <cstring>
 #include <span>
 
+#include "hipcore/abi/layouts.h"
+#include "hipcore/newer/hip_types.h"
 #include "hipcore/wire/extent.h"
 #include "hipcore/wire/fill.h"
 #include "proxy/exported/api_call.h"
@@ -313,13 +322,15 @@ inline constexpr std::uint64_t kFunctionsHash = 0x{digest};
 
 
 def declarations(functions, mode_names, namespace, extra):
-    lines = "".join(f"{f.declaration(extra=extra)};\n" for f in functions if f.mode in mode_names)
+    lines = "".join(f"{f.declaration(extra=extra, ours=True)};\n" for f in functions if f.mode in mode_names)
     return f"""{BANNER}// The hand-written bodies: proxy/{namespace} defines each of these.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
 #include <hip/hiprtc.h>
 
+#include "hipcore/abi/driver_copy.h"
+#include "hipcore/newer/hip_types.h"
 #include "proxy/exported/api_call.h"
 
 namespace tf::proxy::{namespace} {{
@@ -343,6 +354,7 @@ def description_check(headers, functions):
 #include <hip/hip_ext.h>
 #include <hip/hiprtc.h>
 
+#include "hipcore/newer/hip_types.h"
 #include "proxy/api/words.h"
 {includes}#include "proxy/api/words_end.h"
 {overloads}"""

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What libraries export: hipcore/exports/, version scripts, stubs of what is not implemented, majors.h."""
 import re
+import sys
 
 from model import BANNER, DescriptionError
 
@@ -30,7 +31,7 @@ def read_majors(folder):
 
 def read_symbols(path, label=None):
     """{symbol: node}, and the symbols of the kind rtc."""
-    pattern = r"(\w+) ((?:hip|hip_remote)_\d+\.\d+)(?: (rtc))?"
+    pattern = r"(\w+) ((?:hip|hip_remote)_\d+\.\d+|hip_[a-z]+_ext)(?: (rtc))?"
     rows = _rows(path, label or f"hipcore/exports/{path.name}", pattern, "a symbol and its node")
     return {name: node for name, node, _ in rows}, {name for name, _, kind in rows if kind}
 
@@ -41,7 +42,14 @@ def read_lists(folder):
 
 
 def node_key(node):
-    return [int(part) for part in re.findall(r"\d+", node)]
+    """By release; a node that is named for a feature comes last."""
+    return [int(part) for part in re.findall(r"\d+", node)] or [sys.maxsize]
+
+
+def hip_version(release):
+    """"5.2.21153" -> 50221153, as HIP_VERSION."""
+    major, minor, patch = (int(part) for part in release.split("."))
+    return major * 10000000 + minor * 100000 + patch
 
 
 def version_script(symbols):
@@ -73,7 +81,8 @@ def unsupported_source(names, header, function):
 
 def majors_header(majors):
     rows = "".join(f'    {{{number}, "libamdhip64.so.{number}", "libhiprtc.so.{number}", '
-                   f'{str(bool(version)).lower()}}},\n' for number, version in majors)
+                   f'{hip_version(version) if version else 0}, {str(bool(version)).lower()}}},\n'
+                   for number, version in majors)
     return f"""{BANNER}#pragma once
 
 #include <array>
@@ -85,6 +94,7 @@ struct HipMajor {{
   unsigned number;
   const char* library;
   const char* rtc_library;
+  int version;   // HIP_VERSION of the release that the client stands in for
   bool is_ours;  // the client stands in for it
 }};
 

@@ -36,6 +36,10 @@ SCALARS = {"size_t": "u64", "uint64_t": "u64", "unsigned long long": "u64", "int
            "hipDevice_t": "i32", "hipFuncCache_t": "i32", "hipSharedMemConfig": "i32", "hipMemPoolAttr": "i32",
            "hipFunction_attribute": "i32", "hipMemAccessFlags": "i32", "hipMemcpyKind": "i32"}
 # Structs that travel by value, as (member, wire type).
+# What the majors of HIP lay out in different ways -> our type, made by abi::from_program() where the call enters
+# (hipcore/abi/layouts.h).
+CONVERTED = {"hip_Memcpy2D": "abi::DriverCopy", "HIP_MEMCPY3D": "abi::DriverCopy"}
+
 STRUCTS = {
     "hipPitchedPtr": [("ptr", "u64"), ("pitch", "u64"), ("xsize", "u64"), ("ysize", "u64")],
     "hipExtent": [("width", "u64"), ("height", "u64"), ("depth", "u64")],
@@ -96,6 +100,11 @@ class Parameter:
         return base if base in HANDLE_TYPES else None
 
     @property
+    def converted(self):
+        """Our type for what the majors lay out in different ways, or None."""
+        return CONVERTED.get(self.pointee) if self.ctype.startswith("const ") and self.direction == "IN" else None
+
+    @property
     def ordinal(self):
         return "ORDINAL" in self.words
 
@@ -137,8 +146,10 @@ class Function:
     def posted(self):
         return self.mode in ("POST", "CREATE")
 
-    def declaration(self, name=None, extra=""):
-        parameters = ", ".join([extra] * bool(extra) + [f"{p.ctype} {p.name}" for p in self.parameters])
+    def declaration(self, name=None, extra="", ours=False):
+        """`ours`: as inside, with our types for what the majors lay out in different ways."""
+        given = [(f"const {p.converted}*" if ours and p.converted else p.ctype, p.name) for p in self.parameters]
+        parameters = ", ".join([extra] * bool(extra) + [f"{ctype} {name}" for ctype, name in given])
         return f"{self.result} {name or self.name}({parameters})"
 
 

@@ -182,10 +182,10 @@ Result<ElfNeeds> read_elf_needs(const std::string& path) {
   return ElfNeeds{};
 }
 
-std::vector<MissingLibrary> missing_hip_libraries(const std::string& path, const std::string& library_path,
-                                                  const std::string& preload) {
+std::vector<HipLibrary> hip_libraries(const std::string& path, const std::string& library_path,
+                                      const std::string& preload) {
   const Search search(library_path);
-  std::vector<MissingLibrary> missing;
+  std::vector<HipLibrary> needed;
   std::set<std::string> seen = files_of(preload);
   std::deque<Object> objects{{path, {}}};
   for (std::size_t count = 0; !objects.empty() && count < kElfObjectsMax; ++count) {
@@ -199,13 +199,11 @@ std::vector<MissingLibrary> missing_hip_libraries(const std::string& path, const
     for (const std::string& name : needs.libraries) {
       if (!seen.insert(name).second) continue;
       std::optional<std::string> found = search.find(name, needs, object.path, rpath);
-      if (found)
-        objects.push_back({std::move(*found), rpath});
-      else if (is_hip(name))
-        missing.push_back({name, object.path});
+      if (is_hip(name)) needed.push_back({name, object.path, found.has_value()});
+      if (found) objects.push_back({std::move(*found), rpath});
     }
   }
-  return missing;
+  return needed;
 }
 
 }  // namespace tf::tools

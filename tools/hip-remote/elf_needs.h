@@ -28,15 +28,16 @@ struct ElfNeeds {
 // kProtocol if the file contradicts itself.
 Result<ElfNeeds> read_elf_needs(const std::string& path);
 
-struct MissingLibrary {
+struct HipLibrary {
   std::string name;       // "libamdhip64.so.6"
   std::string needed_by;  // the file that names it
+  bool found = false;     // by the loader
 };
 
-// The HIP libraries (libamdhip64, libhiprtc) in `path`'s tree that the loader would not find with
-// `library_path` (LD_LIBRARY_PATH of the program), in tree order. Those named by `preload` (LD_PRELOAD) count
-// as found.
-std::vector<MissingLibrary> missing_hip_libraries(const std::string& path, const std::string& library_path,
-                                                  const std::string& preload);
+// The HIP libraries (libamdhip64, libhiprtc) in `path`'s tree, in tree order, and whether the loader would
+// find them with `library_path` (LD_LIBRARY_PATH of the program). Those named by `preload` (LD_PRELOAD) are
+// left out.
+std::vector<HipLibrary> hip_libraries(const std::string& path, const std::string& library_path,
+                                      const std::string& preload);
 
 }  // namespace tf::tools

@@ -22,6 +22,7 @@ tf::tools::RunOptions run_options(const CommandLine& line) {
   options.local = line.has(about::run::kLocal);
   options.native = line.has(about::run::kNative);
   options.preload = !line.has(about::run::kNoPreload);
+  options.preload_major = line.text(about::run::kPreload);
   options.verbose = line.has(about::run::kVerbose);
   if (line.has(about::run::kStats)) {
     const std::string file = line.text(about::run::kStats);

@@ -30,11 +30,26 @@ std::string prepend(const std::string& entry, const char* variable, char separat
   return old != nullptr && *old != '\0' ? entry + separator + old : entry;
 }
 
-// LD_LIBRARY_PATH finds our library by name; LD_PRELOAD wins over a program's own RPATH.
-void use_library(EnvironmentChanges& environment, const std::filesystem::path& directory, bool preload) {
-  environment["LD_LIBRARY_PATH"] = prepend(directory.string(), "LD_LIBRARY_PATH", ':');
-  if (!preload) return;
-  environment["LD_PRELOAD"] = prepend((directory / protocol::kHipMajor.library).string(), "LD_PRELOAD", ' ');
+// By name: "libamdhip64.so.6" is major 6. Null: another library, or one of a major that there is no client
+// for.
+const protocol::HipMajor* major_of(const std::string& library) {
+  for (const protocol::HipMajor& major : protocol::kHipMajors)
+    if (major.is_ours && library == major.library) return &major;
+  return nullptr;
+}
+
+const protocol::HipMajor* major_of(unsigned long number) {
+  for (const protocol::HipMajor& major : protocol::kHipMajors)
+    if (major.is_ours && number == major.number) return &major;
+  return nullptr;
+}
+
+// "5, 6 or 7"
+std::string majors() {
+  std::vector<std::string> numbers;
+  for (const protocol::HipMajor& major : protocol::kHipMajors)
+    if (major.is_ours) numbers.push_back(std::to_string(major.number));
+  return reference::one_of(std::vector<std::string_view>(numbers.begin(), numbers.end()));
 }
 
 int fail(const Status& status) {
@@ -78,21 +93,49 @@ Status check_variables(const EnvironmentChanges& changes) {
 }
 
 // Says that the dynamic loader would not find a HIP library, before it does in its own words.
-ProgramFile check_libraries(const ProgramFile& program, const std::string& library_path) {
-  const char* const preload = std::getenv("LD_PRELOAD");
-  const std::vector<MissingLibrary> missing =
-      missing_hip_libraries(program.path, library_path, preload == nullptr ? "" : preload);
-  if (missing.empty()) return program;
-  const std::string& name = missing.front().name;
-  std::string why = program.path + " needs " + name;
-  if (missing.front().needed_by != program.path)
-    why = program.path + " needs " + missing.front().needed_by + ", which needs " + name;
-  const protocol::HipMajor& ours = protocol::kHipMajor;
+ProgramFile check_libraries(const ProgramFile& program, const std::vector<HipLibrary>& needed) {
+  const auto missing = std::ranges::find_if(needed, [](const HipLibrary& one) { return !one.found; });
+  if (missing == needed.end()) return program;
+  std::string why = program.path + " needs " + missing->name;
+  if (missing->needed_by != program.path)
+    why = program.path + " needs " + missing->needed_by + ", which needs " + missing->name;
   return {
       "", kExitCannotRun,
-      fmt::format("{}, which hip-remote does not have: it replaces the library of HIP {} ({}), so build the "
-                  "program with HIP {}",
-                  why, ours.number, ours.library, ours.number)};
+      fmt::format("{}, which hip-remote does not have: it replaces the libraries of HIP {}", why, majors())};
+}
+
+// LD_PRELOAD wins over a program's own RPATH. Only of the major that the program is linked with: two in one
+// process would take each other's place, since most of their symbols have the same name and version node.
+// What a program opens later (dlopen(), as Python does) is not known; `wanted` says it.
+Status preload_library(const std::filesystem::path& directory, const std::vector<HipLibrary>& needed,
+                       const std::string& wanted, EnvironmentChanges& environment) {
+  const protocol::HipMajor* major = nullptr;
+  for (const HipLibrary& one : needed)
+    if (major == nullptr) major = major_of(one.name);
+  if (!wanted.empty()) {
+    char* end = nullptr;
+    major = major_of(std::strtoul(wanted.c_str(), &end, 10));
+    if (major == nullptr || *end != '\0')
+      return {Code::kInvalidArgument, "--preload " + wanted + ": expected a major of HIP: " + majors()};
+  }
+  if (major != nullptr)
+    environment["LD_PRELOAD"] = prepend((directory / major->library).string(), "LD_PRELOAD", ' ');
+  return Status::ok();
+}
+
+// The program, and the environment in which it finds our libraries.
+Result<ProgramFile> prepare_program(const std::filesystem::path& directory, const RunOptions& options,
+                                    EnvironmentChanges& environment) {
+  const std::string library_path = prepend(directory.string(), "LD_LIBRARY_PATH", ':');
+  environment["LD_LIBRARY_PATH"] = library_path;
+  const ProgramFile program = find_program(options.program.front());
+  if (program.path.empty()) return program;
+  const char* const preload = std::getenv("LD_PRELOAD");
+  const std::vector<HipLibrary> needed =
+      hip_libraries(program.path, library_path, preload == nullptr ? "" : preload);
+  if (options.preload)
+    TF_RETURN_IF_ERROR(preload_library(directory, needed, options.preload_major, environment));
+  return check_libraries(program, needed);
 }
 
 Result<LocalWorker> start_worker(const Layout& layout, const RunOptions& options, const Ending& ending,
@@ -104,8 +147,7 @@ Result<LocalWorker> start_worker(const Layout& layout, const RunOptions& options
   return worker;
 }
 
-Status prepare_remote(const Layout& layout, const RunOptions& options, EnvironmentChanges& environment) {
-  use_library(environment, layout.lib, options.preload);
+Status prepare_remote(const RunOptions& options, EnvironmentChanges& environment) {
   if (options.local) {  // its address is known later
     environment["TF_WORKER_HOST"] = environment["TF_WORKER_PORT"] = std::nullopt;
     environment["TF_WORKER_SOCKET"] = std::nullopt;
@@ -165,13 +207,13 @@ int run(const Layout& layout, const RunOptions& options, Ending& ending) {
                  "a program is missing: hip-remote run [OPTION]... [--] PROGRAM [ARGUMENT]..."});
   Command command;
   command.arguments = options.program;
-  if (options.native)
-    use_library(command.environment, native_library(layout, options.runtime), options.preload);
-  else if (Status status = prepare_remote(layout, options, command.environment); !status)
-    return fail(status);
-  ProgramFile program = find_program(options.program.front());
-  if (!program.path.empty()) program = check_libraries(program, *command.environment["LD_LIBRARY_PATH"]);
-  if (program.path.empty()) return fail(program);
+  if (!options.native)
+    if (Status status = prepare_remote(options, command.environment); !status) return fail(status);
+  const std::filesystem::path directory =
+      options.native ? native_library(layout, options.runtime) : layout.lib;
+  Result<ProgramFile> program = prepare_program(directory, options, command.environment);
+  if (!program) return fail(program.status());
+  if (program->path.empty()) return fail(*program);
   std::optional<LocalWorker> worker;
   if (options.local) {
     Result<LocalWorker> started = start_worker(layout, options, ending, command.environment);

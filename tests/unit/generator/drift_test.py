@@ -63,6 +63,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         tree = pathlib.Path(folder)
         shutil.copytree(ROOT / "proxy/api", tree / "proxy/api")
+        shutil.copytree(ROOT / "hipcore/newer", tree / "hipcore/newer")
         status, output = compile_description(compiler, include, tree)
         if status != 0:
             print(f"the description as it stands does not compile:\n{output}")

@@ -154,19 +154,22 @@ class Majors(unittest.TestCase):
 
     def test_lists(self):
         outputs = generate(error="LOCAL(thread) hipError_t hipPlain();\nLOCAL(thread) hipError_t hipSeventh();",
-                           majors="5 5.2.0\n6 -\n7 7.0.0\n",
-                           lists={"7.txt": "hipPlain hip_4.2\nhipSeventh hip_7.0\nhipNobody hip_7.0\n"})
+                           majors="5 5.2.0\n6 -\n7 7.1.12\n",
+                           lists={"7.txt": "hipPlain hip_4.2\nhipSeventh hip_7.0\nhipNobody hip_7.0\n"
+                                           "hipNamed hip_some_ext\n"})
         five, seven = (outputs[f"proxy/gen/exports_{major}.map"] for major in (5, 7))
         self.assertIn("    hipTarget_spt;\n", five)
         self.assertNotIn("hipSeventh", five)
         self.assertIn("hip_7.0 {\n  global:\n    hipNobody;\n    hipSeventh;\n} hip_4.2;", seven)
+        self.assertIn("hip_some_ext {\n  global:\n    hipNamed;\n} hip_7.0;", seven)
         self.assertNotIn("hipOther", seven)
         self.assertIn('__asm__("hipNobody")', outputs["proxy/gen/unsupported_7.cc"])
         self.assertNotIn('__asm__("hipNobody")', outputs["proxy/gen/unsupported_5.cc"])
         self.assertNotIn("proxy/gen/exports_6.map", outputs)
         header = outputs["hipcore/wire/gen/majors.h"]
-        self.assertIn('{5, "libamdhip64.so.5", "libhiprtc.so.5", true},\n    {6, "libamdhip64.so.6", '
-                      '"libhiprtc.so.6", false},\n    {7, "libamdhip64.so.7", "libhiprtc.so.7", true},', header)
+        self.assertIn('{5, "libamdhip64.so.5", "libhiprtc.so.5", 50200000, true},\n    {6, "libamdhip64.so.6", '
+                      '"libhiprtc.so.6", 0, false},\n    {7, "libamdhip64.so.7", "libhiprtc.so.7", 70100012, true},',
+                      header)
 
     def test_one_node_hides_the_rest_and_ours_stand_alone(self):
         script = generate()["proxy/gen/exports_5.map"]
@@ -178,15 +181,22 @@ class Majors(unittest.TestCase):
     def test_runtimes(self):
         with tempfile.TemporaryDirectory() as name:
             folder = pathlib.Path(name)
-            for file, text in (("5.txt", description.SYMBOLS + "hiprtcVersion hip_4.2 rtc\n"),
+            for file, text in (("majors.txt", "5 5.2.0\n6 6.4.1\n7 -\n"),
+                               ("5.txt", description.SYMBOLS + "hiprtcVersion hip_4.2 rtc\n"),
+                               ("6.txt", "hipPlain hip_4.2\nhipSixth hip_6.1\n"),
                                ("implemented.txt", "# what there is\nhipPlain\n"),
                                ("extensions.txt", "hipRemoteMore hip_remote_1.0\nhipLater hip_6.5\n")):
                 (folder / file).write_text(text)
-            arguments = [sys.executable, description.ROOT / "tools/apigen/runtime_exports.py", folder / "5.txt",
-                         folder / "implemented.txt", folder / "out.map", folder / "stubs.cc", "--namespace", "tf::some",
+            arguments = [sys.executable, description.ROOT / "tools/apigen/runtime_exports.py", folder,
+                         folder / "implemented.txt", folder, "--namespace", "tf::some",
                          "--extensions", folder / "extensions.txt"]
             subprocess.run(arguments, check=True)
-            stubs, script = (folder / "stubs.cc").read_text(), (folder / "out.map").read_text()
+            stubs, script = (folder / "unsupported_5.cc").read_text(), (folder / "exports_5.map").read_text()
+            self.assertNotIn("hipSixth", stubs + script)
+            self.assertNotIn("hipOther", (folder / "exports_6.map").read_text())
+            for name in ("hipOther", "hipSixth"):
+                self.assertIn(f'"{name}"', (folder / "unsupported_all.cc").read_text())
+                self.assertIn(f"    {name};\n", (folder / "exports_all.map").read_text())
             self.assertIn('return tf::some::unsupported("hiprtcVersion");', stubs)
             self.assertIn('__asm__("hipOther")', stubs)
             for name in ("hipPlain", "hipRemoteMore", "hipLater"):
@@ -194,7 +204,7 @@ class Majors(unittest.TestCase):
                 self.assertIn(f"    {name};\n", script)
             self.assertIn("hip_6.5 {\n  global:\n    hipLater;\n} hip_5.2;", script)
             subprocess.run([*arguments, "--with-rtc"], check=True)
-            self.assertNotIn("hiprtcVersion", (folder / "stubs.cc").read_text())
+            self.assertNotIn("hiprtcVersion", (folder / "unsupported_5.cc").read_text())
             (folder / "implemented.txt").write_text("hipStranger\n")
             failed = subprocess.run(arguments, stderr=subprocess.PIPE, text=True)
             self.assertNotEqual(failed.returncode, 0)

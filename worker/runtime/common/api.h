@@ -9,6 +9,7 @@
 #include <new>
 #include <utility>
 
+#include "hipcore/abi/rules.h"
 #include "worker/runtime/common/backend.h"
 
 #define TF_EXPORT __attribute__((visibility("default")))
@@ -17,8 +18,14 @@ namespace tf::runtime {
 
 inline ThreadState& thread() { return Backend::thread(); }
 
-// HIP 5: every call sets the last error, success too.
-inline hipError_t remember(hipError_t status) { return thread().last_error = status; }
+// Until HIP 6 every call sets the last error, success too.
+inline hipError_t remember(hipError_t status) {
+  ThreadState& state = thread();
+  state.last_result = status;
+  if (!abi::kRules.errors_stay || (status != hipSuccess && status != hipErrorNotReady))
+    state.last_error = status;
+  return status;
+}
 
 namespace internal {
 template <typename Call>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies of rows and boxes: turns every form of the API into a graph::CopyWork. Arrays are not supported.
+#include "hipcore/abi/layouts.h"
 #include "hipcore/graph/box_forms.h"
 #include "worker/runtime/common/api.h"
 #include "worker/runtime/common/capture.h"
@@ -40,16 +41,14 @@ hipError_t copy_3d(const hipMemcpy3DParms* p, hipStream_t stream, Wait wait) {
               [&](graph::CopyWork& work) { return graph::read_copy(*p, work); });
 }
 
-hipError_t copy_parameters(const hip_Memcpy2D* p, hipStream_t stream, Wait wait) {
-  if (!p) return hipErrorInvalidValue;
-  return copy(p->WidthInBytes == 0 || p->Height == 0, stream, wait, Backend::copy_rows,
-              [&](graph::CopyWork& work) { return graph::read_parameters(*p, work); });
-}
-
-hipError_t copy_parameters(const HIP_MEMCPY3D* p, hipStream_t stream, Wait wait) {
-  if (!p) return hipErrorInvalidValue;
-  return copy(p->WidthInBytes == 0 || p->Height == 0 || p->Depth == 0, stream, wait, Backend::copy_box,
-              [&](graph::CopyWork& work) { return graph::read_parameters(*p, work); });
+// `Parameters`: hip_Memcpy2D or HIP_MEMCPY3D, as the program's major has them.
+template <typename Parameters>
+hipError_t copy_parameters(const Parameters* theirs, hipStream_t stream, Wait wait) {
+  if (!theirs) return hipErrorInvalidValue;
+  const abi::DriverCopy p = abi::from_program(*theirs);
+  const auto make = p.depth == 1 ? Backend::copy_rows : Backend::copy_box;
+  return copy(p.width == 0 || p.height == 0 || p.depth == 0, stream, wait, make,
+              [&](graph::CopyWork& work) { return graph::read_parameters(p, work); });
 }
 
 }  // namespace

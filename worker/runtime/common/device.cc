@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "hipcore/abi/properties.h"
 #include "hipcore/errors/attributes.h"
 #include "worker/runtime/common/device.h"
 #include "worker/runtime/common/graph_library.h"
@@ -37,16 +38,12 @@ hipError_t by_bus_id(int* ordinal, const char* text) {
 }
 
 // The device that matches most of the wishes; the first of equals.
-hipError_t choose(int* ordinal, const hipDeviceProp_t* wish) {
+template <typename Properties>
+hipError_t choose(int* ordinal, const Properties* wish) {
   if (!ordinal || !wish) return hipErrorInvalidValue;
   int best = -1;
   for (int i = 0; i < Backend::device_count(); ++i) {
-    const hipDeviceProp_t& p = Backend::properties(i);
-    int score = 0;
-    if (wish->major && p.major >= wish->major) ++score;
-    if (wish->totalGlobalMem && p.totalGlobalMem >= wish->totalGlobalMem) ++score;
-    if (wish->sharedMemPerBlock && p.sharedMemPerBlock >= wish->sharedMemPerBlock) ++score;
-    if (wish->maxThreadsPerBlock && p.maxThreadsPerBlock >= wish->maxThreadsPerBlock) ++score;
+    const int score = abi::matches(*wish, Backend::properties(i));
     if (score <= best) continue;
     best = score;
     *ordinal = i;
@@ -86,6 +83,18 @@ hipError_t set_flags(unsigned flags) {
   return Backend::set_device_flags(thread().device, flags);
 }
 
+hipError_t newer_properties(hipDeviceProp_tR0600* properties, int ordinal) {
+  if (!properties) return hipErrorInvalidValue;
+  if (!valid_device(ordinal)) return hipErrorInvalidDevice;
+  const auto attribute = [&](hipDeviceAttribute_t number) {
+    int value = 0;
+    return attribute_of(&value, number, ordinal) == hipSuccess ? value : 0;
+  };
+  abi::to_r0600(Backend::properties(ordinal), attribute, *properties);
+  properties->uuid = Backend::uuid(ordinal);
+  return hipSuccess;
+}
+
 }  // namespace
 }  // namespace tf::runtime
 
@@ -99,11 +108,13 @@ hipError_t hipInit(unsigned flags) {
 
 // The version of HIP that this library implements, as a program expects it; not a driver's version.
 hipError_t hipDriverGetVersion(int* version) {
-  return host_api([&] { return version ? (*version = HIP_VERSION, hipSuccess) : hipErrorInvalidValue; });
+  return host_api(
+      [&] { return version ? (*version = tf::abi::kRules.version, hipSuccess) : hipErrorInvalidValue; });
 }
 
 hipError_t hipRuntimeGetVersion(int* version) {
-  return host_api([&] { return version ? (*version = HIP_VERSION, hipSuccess) : hipErrorInvalidValue; });
+  return host_api(
+      [&] { return version ? (*version = tf::abi::kRules.version, hipSuccess) : hipErrorInvalidValue; });
 }
 
 hipError_t hipGetDeviceCount(int* count) {
@@ -198,7 +209,23 @@ hipError_t hipGetDeviceProperties(hipDeviceProp_t* properties, int device) {
   });
 }
 
+TF_EXPORT hipError_t hipGetDevicePropertiesR0000(hipDeviceProp_t* properties, int device) {
+  return hipGetDeviceProperties(properties, device);
+}
+
+TF_EXPORT hipError_t hipGetDevicePropertiesR0600(hipDeviceProp_tR0600* properties, int device) {
+  return host_api([&] { return newer_properties(properties, device); });
+}
+
 hipError_t hipChooseDevice(int* device, const hipDeviceProp_t* wish) {
+  return host_api([&] { return choose(device, wish); });
+}
+
+TF_EXPORT hipError_t hipChooseDeviceR0000(int* device, const hipDeviceProp_t* wish) {
+  return hipChooseDevice(device, wish);
+}
+
+TF_EXPORT hipError_t hipChooseDeviceR0600(int* device, const hipDeviceProp_tR0600* wish) {
   return host_api([&] { return choose(device, wish); });
 }
 

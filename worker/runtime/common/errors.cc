@@ -8,7 +8,12 @@ using tf::hipdata::error_text;
 
 extern "C" {
 
-hipError_t hipGetLastError() { return std::exchange(thread().last_error, hipSuccess); }
+hipError_t hipGetLastError() {
+  thread().last_result = hipSuccess;
+  return std::exchange(thread().last_error, hipSuccess);
+}
+
+TF_EXPORT hipError_t hipExtGetLastError() { return std::exchange(thread().last_result, hipSuccess); }
 
 hipError_t hipPeekAtLastError() { return thread().last_error; }
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "hipcore/abi/layouts.h"
 #include "hipcore/memory/host_flags.h"
 #include "worker/runtime/common/api.h"
 
@@ -35,8 +36,26 @@ hipError_t device_pointer(void** device, void* host, unsigned flags) {
   return Backend::device_pointer(host, *device);
 }
 
+// In the numbers of the program's major.
+hipError_t attributes_of(hipPointerAttribute_t* attributes, const void* pointer) {
+  if (!attributes) return hipErrorInvalidValue;
+  if (!pointer && !abi::kRules.null_has_attributes) return hipErrorInvalidValue;
+  if (!pointer) return *attributes = {}, hipSuccess;
+  if (const hipError_t status = Backend::pointer_attributes(pointer, *attributes)) return status;
+  const bool on_host = attributes->memoryType == hipMemoryTypeHost;
+  abi::set_memory_type(*attributes, on_host ? abi::MemoryType::kHost : abi::MemoryType::kDevice,
+                       attributes->isManaged != 0);
+  return hipSuccess;
+}
+
 hipError_t pointer_attribute(void* data, hipPointer_attribute attribute, hipDeviceptr_t pointer) {
-  return data && pointer ? Backend::pointer_attribute(data, attribute, pointer) : hipErrorInvalidValue;
+  if (!data || !pointer) return hipErrorInvalidValue;
+  if (attribute != HIP_POINTER_ATTRIBUTE_MEMORY_TYPE)
+    return Backend::pointer_attribute(data, attribute, pointer);
+  hipPointerAttribute_t all;
+  if (const hipError_t status = attributes_of(&all, pointer)) return status;
+  std::memcpy(data, &all.memoryType, sizeof all.memoryType);
+  return hipSuccess;
 }
 
 hipError_t pointer_attributes(unsigned count, hipPointer_attribute* attributes, void** data,
@@ -96,9 +115,7 @@ hipError_t hipHostGetFlags(unsigned* flags, void* host) {
 }
 
 hipError_t hipPointerGetAttributes(hipPointerAttribute_t* attributes, const void* pointer) {
-  return api([&] {
-    return attributes && pointer ? Backend::pointer_attributes(pointer, *attributes) : hipErrorInvalidValue;
-  });
+  return api([&] { return attributes_of(attributes, pointer); });
 }
 
 hipError_t hipPointerGetAttribute(void* data, hipPointer_attribute attribute, hipDeviceptr_t pointer) {

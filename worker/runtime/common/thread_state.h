@@ -9,7 +9,8 @@ namespace tf::runtime {
 
 struct ThreadState {
   int device = 0;
-  hipError_t last_error = hipSuccess;
+  hipError_t last_error = hipSuccess;   // hipGetLastError's
+  hipError_t last_result = hipSuccess;  // of the thread's last call
   // Stored for the program; see graph::Library::exchange_mode().
   hipStreamCaptureMode capture_mode = hipStreamCaptureModeGlobal;
 };

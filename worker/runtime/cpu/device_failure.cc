@@ -34,7 +34,7 @@ Listener& listener() {
 std::string readable(const std::string& name) {
   int status = 0;
   const std::unique_ptr<char, decltype(&std::free)> text(
-      abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free);
+      ::abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free);
   return text ? std::string(text.get()) : name;
 }
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "hipcore/wire/gen/majors.h"
+#include "hipcore/abi/rules.h"
 #include "hipcore/wire/remote_rtc.h"
 #include "hipcore/wire/rtc_program.h"
 #include "worker/runtime/cpu/rtc/compile_here.h"
@@ -40,7 +40,7 @@ Remote look_beside() {
     return {};
   std::string file(self.dli_fname);
   file.resize(file.rfind('/') == std::string::npos ? 0 : file.rfind('/') + 1);
-  void* library = ::dlopen((file + protocol::kHipMajor.library).c_str(), RTLD_NOW | RTLD_LOCAL);
+  void* library = ::dlopen((file + abi::kRules.library).c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return {};
   const Remote remote = look_in(library);
   if (!remote) ::dlclose(library);  // otherwise it stays: the session lives in it

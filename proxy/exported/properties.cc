@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fills hipDeviceProp_t of HIP 5 from the snapshot.
-#include "proxy/abi/5/properties.h"
+#include "proxy/exported/properties.h"
 
 #include <algorithm>
 #include <cstring>
 #include <string>
 
-namespace tf::proxy::abi5 {
+namespace tf::proxy {
 namespace {
 
 template <std::size_t N>
@@ -99,19 +99,4 @@ void to_hip(const protocol::DeviceProperties& from, hipDeviceProp_t& to) {
   to.pageableMemoryAccessUsesHostPageTables = from.pageable_memory_access_uses_host_page_tables;
 }
 
-int matches(const hipDeviceProp_t& wish, const hipDeviceProp_t& candidate) {
-  int met = 0;
-  auto at_least = [&met](auto wanted, auto has) { met += wanted != 0 && has >= wanted ? 1 : 0; };
-  at_least(wish.major, candidate.major);
-  at_least(wish.minor, candidate.minor);
-  at_least(wish.totalGlobalMem, candidate.totalGlobalMem);
-  at_least(wish.sharedMemPerBlock, candidate.sharedMemPerBlock);
-  at_least(wish.maxThreadsPerBlock, candidate.maxThreadsPerBlock);
-  at_least(wish.totalConstMem, candidate.totalConstMem);
-  at_least(wish.multiProcessorCount, candidate.multiProcessorCount);
-  at_least(wish.maxThreadsPerMultiProcessor, candidate.maxThreadsPerMultiProcessor);
-  at_least(wish.memoryClockRate, candidate.memoryClockRate);
-  return met;
-}
-
-}  // namespace tf::proxy::abi5
+}  // namespace tf::proxy

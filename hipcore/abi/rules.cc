@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rules of the major TF_HIP_MAJOR.
+#include "hipcore/abi/rules.h"
+
+#include "hipcore/wire/gen/majors.h"
+
+namespace tf::abi {
+namespace {
+
+constexpr const protocol::HipMajor& major() {
+  for (const protocol::HipMajor& row : protocol::kHipMajors)
+    if (row.number == TF_HIP_MAJOR) return row;
+  return protocol::kHipMajor;
+}
+static_assert(major().number == TF_HIP_MAJOR, "the major stands in hipcore/exports/majors.txt");
+
+}  // namespace
+
+constinit const Rules kRules = {
+    .major = major().number,
+    .version = major().version,
+    .errors_stay = major().number >= 7,
+    .null_has_attributes = major().number >= 7,
+    .library = major().library,
+    .rtc_library = major().rtc_library,
+};
+
+}  // namespace tf::abi

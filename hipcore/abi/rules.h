@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the majors of HIP differ in what a function with one name does. A library that stands in for AMD's is
+// linked with the definition of its major (tf_hip_abi_<major>); everything else in it is compiled once.
+// Constant data, any thread.
+#pragma once
+
+#include <hip/hip_runtime_api.h>
+
+namespace tf::abi {
+
+struct Rules {
+  unsigned major;
+  int version;  // HIP_VERSION of the release that the library stands in for
+  // From 7.0 on a thread's last error stays until it is taken: neither success nor hipErrorNotReady replaces
+  // it.
+  bool errors_stay;
+  // From 7.0 on hipPointerGetAttributes of a null pointer succeeds: it is unregistered memory.
+  bool null_has_attributes;
+  const char* library;      // "libamdhip64.so.<major>"
+  const char* rtc_library;  // "libhiprtc.so.<major>"
+};
+
+extern const Rules kRules;
+
+}  // namespace tf::abi
