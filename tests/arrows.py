@@ -15,13 +15,13 @@ TRANSPORTS = re.findall(r"^[^#\n].*$", (ROOT / "transport/factory/transports.txt
 TRANSPORT = {"transport", "transport/base"}
 NET = TRANSPORT | {"transport/net"}
 WORKER = NET | {"hipcore/wire"}
-FRONT = {"hipcore/abi", "hipcore/codeobject", "hipcore/graph", "hipcore/errors", "hipcore/memory", "hipcore/newer",
-         "transport/base"}
+FRONT = {"hipcore/abi", "hipcore/codeobject", "hipcore/composed", "hipcore/graph", "hipcore/errors", "hipcore/memory",
+         "hipcore/newer", "transport/base"}
 RUNTIME = FRONT | {"worker/runtime/common"}
 PROXY = NET | {"hipcore/abi", "hipcore/newer", "hipcore/wire", "proxy/base", "proxy/stats"}
-EXPORTED = PROXY | {"transport/factory", "hipcore/codeobject", "hipcore/graph", "hipcore/errors", "hipcore/memory",
-                    "proxy/session", "proxy/memory", "proxy/module", "proxy/copy", "proxy/graphs", "proxy/client",
-                    "proxy/gen"}
+EXPORTED = PROXY | {"transport/factory", "hipcore/codeobject", "hipcore/composed", "hipcore/graph", "hipcore/errors",
+                    "hipcore/memory", "proxy/session", "proxy/memory", "proxy/module", "proxy/copy", "proxy/graphs",
+                    "proxy/client", "proxy/gen"}
 
 # Folder -> folders of ours, or single files, that it may include besides itself. The longest matching prefix of a
 # file's folder decides, so a folder that is named allows what lies below it unless that has a rule of its own. Sources
@@ -35,6 +35,7 @@ MAY_INCLUDE = {
     "transport/factory": NET | set(TRANSPORTS),
     "hipcore/codeobject": {"transport/base"},
     "hipcore/newer": set(),
+    "hipcore/composed": {"hipcore/newer"},
     "hipcore/abi": {"hipcore/newer", "hipcore/wire"},
     "hipcore/graph": {"hipcore/abi", "hipcore/newer", "transport/base"},
     "hipcore/errors": set(),

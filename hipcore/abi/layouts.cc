@@ -175,6 +175,11 @@ int node_type_number(int ours) {
   return -1;
 }
 
+hipError_t with_number(hipError_t status, hipGraphNodeType* type) {
+  if (status == hipSuccess) *type = static_cast<hipGraphNodeType>(node_type_number(*type));
+  return status;
+}
+
 int node_type_of(int number) {
   if constexpr (!kSince6)
     return number >= hipGraphNodeTypeKernel && number < hipGraphNodeTypeCount ? number : -1;

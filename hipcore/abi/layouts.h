@@ -32,6 +32,8 @@ inline constexpr int kNodeBatchOperations = 36;
 // hipGraphNodeType as the program numbers it: HIP 5.2 counts from 1, 6.0 from 0. `ours`: of 5.2, or one of
 // the above.
 int node_type_number(int ours);
+// The type that a function has found, renumbered where it stands. Returns `status`.
+hipError_t with_number(hipError_t status, hipGraphNodeType* type);
 // -1: no type of a node.
 int node_type_of(int number);
 

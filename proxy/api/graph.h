@@ -75,7 +75,7 @@ hipError_t hipGraphRemoveDependencies(IN(graph) hipGraph_t graph, IN(opaque) OPT
                                       IN(opaque) OPTIONAL const hipGraphNode_t* to, size_t count);
 ANSWERS(graphs.destroy_node(node))
 hipError_t hipGraphDestroyNode(CONSUMES(graph_node) hipGraphNode_t node);
-ANSWERS(graphs.get_type(node, type))
+ANSWERS(tf::abi::with_number(graphs.get_type(node, type), type))
 hipError_t hipGraphNodeGetType(IN(graph_node) hipGraphNode_t node, OUT() hipGraphNodeType* type);
 ANSWERS(graphs.get_dependencies(node, nodes, count))
 hipError_t hipGraphNodeGetDependencies(IN(graph_node) hipGraphNode_t node,

@@ -129,6 +129,37 @@ CHECK(extent.width <= target.pitch || extent.width == 0 || extent.height == 0 ||
 hipError_t hipMemset3DAsync(IN(device, slices(target, extent)) hipPitchedPtr target, int value, hipExtent extent,
                             IN(stream) hipStream_t stream);
 
+// --- rows of elements (HIP 7) -------------------------------------------------------------------------
+
+SENDS(Fill, form = 1 | protocol::kFillSynchronous)
+CHECK(width <= pitch || width == 0 || height == 0)
+hipError_t hipMemsetD2D8(IN(device, rows(pitch, width, height)) hipDeviceptr_t target, size_t pitch,
+                            unsigned char value, size_t width, size_t height);
+SENDS(Fill, form = 1)
+CHECK(width <= pitch || width == 0 || height == 0)
+hipError_t hipMemsetD2D8Async(IN(device, rows(pitch, width, height)) hipDeviceptr_t target, size_t pitch,
+                            unsigned char value, size_t width, size_t height, IN(stream) hipStream_t stream);
+SENDS(Fill, width = elements(width, 2), form = 2 | protocol::kFillSynchronous)
+CHECK(elements(width, 2) <= pitch || width == 0 || height == 0)
+CHECK(width == 0 || height == 0 || (reinterpret_cast<std::uintptr_t>(target) % 2 == 0 && pitch % 2 == 0))
+hipError_t hipMemsetD2D16(IN(device, rows(pitch, elements(width, 2), height)) hipDeviceptr_t target, size_t pitch,
+                            unsigned short value, size_t width, size_t height);
+SENDS(Fill, width = elements(width, 2), form = 2)
+CHECK(elements(width, 2) <= pitch || width == 0 || height == 0)
+CHECK(width == 0 || height == 0 || (reinterpret_cast<std::uintptr_t>(target) % 2 == 0 && pitch % 2 == 0))
+hipError_t hipMemsetD2D16Async(IN(device, rows(pitch, elements(width, 2), height)) hipDeviceptr_t target, size_t pitch,
+                            unsigned short value, size_t width, size_t height, IN(stream) hipStream_t stream);
+SENDS(Fill, width = elements(width, 4), form = 4 | protocol::kFillSynchronous)
+CHECK(elements(width, 4) <= pitch || width == 0 || height == 0)
+CHECK(width == 0 || height == 0 || (reinterpret_cast<std::uintptr_t>(target) % 4 == 0 && pitch % 4 == 0))
+hipError_t hipMemsetD2D32(IN(device, rows(pitch, elements(width, 4), height)) hipDeviceptr_t target, size_t pitch,
+                            unsigned int value, size_t width, size_t height);
+SENDS(Fill, width = elements(width, 4), form = 4)
+CHECK(elements(width, 4) <= pitch || width == 0 || height == 0)
+CHECK(width == 0 || height == 0 || (reinterpret_cast<std::uintptr_t>(target) % 4 == 0 && pitch % 4 == 0))
+hipError_t hipMemsetD2D32Async(IN(device, rows(pitch, elements(width, 4), height)) hipDeviceptr_t target, size_t pitch,
+                            unsigned int value, size_t width, size_t height, IN(stream) hipStream_t stream);
+
 // --- the same for programs built with one default stream per thread -------------------------------------
 
 ALIAS(hipMemcpyWithStream) hipError_t hipMemcpy_spt(IN(address) void* target, IN(address) const void* source,

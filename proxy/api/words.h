@@ -18,6 +18,7 @@
 //                     name it) and, for a parameter IN(handle kind), <name>_handle. A stream is always looked up
 //   FORWARDS          passed on to the function of the same name of libhiprtc
 //   LOCAL(reason)     the body is hand-written in proxy/exported; answered without the worker
+//   COMPOSED          made of other functions of HIP: the body is in hipcore/composed, for client and runtimes alike
 //   ALIAS(target)     the same call under another name; see tools/apigen/README.md for ALIAS(target, ...)
 //   UNSUPPORTED       exported, fails with hipErrorNotSupported and says so once
 // More in front:
@@ -57,6 +58,7 @@
 #define SENDS(...)
 #define ANSWERS(...)
 #define FORWARDS
+#define COMPOSED
 #define LOCAL(...)
 #define ALIAS(...)
 #define UNSUPPORTED

@@ -9,6 +9,7 @@
 #undef SENDS
 #undef ANSWERS
 #undef FORWARDS
+#undef COMPOSED
 #undef LOCAL
 #undef ALIAS
 #undef UNSUPPORTED

@@ -3,9 +3,12 @@
 // major).
 #include <utility>
 
+#include "hipcore/composed/composed.h"
 #include "hipcore/errors/error_text.h"
 #include "proxy/base/thread_state.h"
 #include "proxy/gen/local.h"
+
+hipError_t tf::composed::refuse(hipError_t error) { return tf::proxy::note_error(error); }
 
 namespace tf::proxy::local {
 

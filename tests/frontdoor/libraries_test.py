@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Programs that want another libamdhip64 than hip-remote has. libraries_test.py HIP-REMOTE C-COMPILER"""
+import os
 import pathlib
 import shutil
 import subprocess
@@ -11,6 +12,10 @@ import unittest
 import support
 
 REMOTE, COMPILER = sys.argv[1:3]
+
+
+def done_environment():
+    return os.environ.get('LD_PRELOAD', '')
 
 
 class Libraries(unittest.TestCase):
@@ -33,7 +38,7 @@ class Libraries(unittest.TestCase):
         for way in ((), ('--local', '--runtime', 'cpu'), ('--native',)):
             done = support.run(REMOTE, 'run', *way, '--', program, **changes)
             self.assertEqual(done.returncode, 126, done.stderr)
-            for text in (*texts, 'it replaces the library of HIP 5 (libamdhip64.so.5)'):
+            for text in (*texts, 'it replaces the libraries of HIP 5, 6 or 7'):
                 self.assertIn(text, done.stderr)
             self.assertNotIn('error while loading', done.stderr)
 
@@ -42,42 +47,64 @@ class Libraries(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_the_program_itself(self):
-        for version in (6, 7):
+        for version in (4, 8):
             program = self.compile('program.c', 'app%d' % version, self.library('libamdhip64.so.%d' % version))
             self.refused(program, '%s needs libamdhip64.so.%d' % (program, version))
 
     def test_hiprtc(self):
-        program = self.compile('program.c', 'app', self.library('libhiprtc.so.7'))
-        self.refused(program, 'needs libhiprtc.so.7')
+        program = self.compile('program.c', 'app', self.library('libhiprtc.so.8'))
+        self.refused(program, 'needs libhiprtc.so.8')
 
     def test_a_library_of_the_program(self):
         """By LD_LIBRARY_PATH, RUNPATH with $ORIGIN, and RPATH, which also counts for what libraries need."""
-        hip = self.library('libamdhip64.so.6')
+        hip = self.library('libamdhip64.so.8')
         inner = self.library('libinner.so.1', hip, folder='own')
         plain = self.compile('program.c', 'bin/plain', inner)
-        self.refused(plain, 'needs %s, which needs libamdhip64.so.6' % inner, LD_LIBRARY_PATH=str(inner.parent))
+        self.refused(plain, 'needs %s, which needs libamdhip64.so.8' % inner, LD_LIBRARY_PATH=str(inner.parent))
         runpath = self.compile('program.c', 'bin/runpath', inner, '-Wl,--enable-new-dtags', '-Wl,-rpath,$ORIGIN/../own')
-        self.refused(runpath, 'libinner.so.1, which needs libamdhip64.so.6')
+        self.refused(runpath, 'libinner.so.1, which needs libamdhip64.so.8')
         outer = self.library('libouter.so.1', inner, folder='own')
         rpath = self.compile('program.c', 'bin/rpath', outer, '-Wl,--disable-new-dtags', '-Wl,-rpath,$ORIGIN/../own',
                              '-Wl,-rpath-link,' + str(hip.parent))
-        self.refused(rpath, 'libinner.so.1, which needs libamdhip64.so.6')
+        self.refused(rpath, 'libinner.so.1, which needs libamdhip64.so.8')
 
     def test_what_the_loader_finds_is_no_matter_of_ours(self):
-        hip = self.library('libamdhip64.so.6')
+        hip = self.library('libamdhip64.so.8')
         program = self.compile('program.c', 'app', hip)
         self.runs(program, LD_LIBRARY_PATH=str(hip.parent))
         self.runs(self.compile('program.c', 'with', hip, '-Wl,-rpath,' + str(hip.parent)))
         self.runs(program, LD_PRELOAD=str(hip))
 
     def test_ours_and_none(self):
-        self.runs(self.compile('program.c', 'five', self.library('libamdhip64.so.5')))
+        for version in (5, 6, 7):
+            self.runs(self.compile('program.c', 'app%d' % version, self.library('libamdhip64.so.%d' % version)))
         self.runs(self.compile('program.c', 'none'))
         self.runs(self.compile('program.c', 'static', '-static'))
         script = self.folder / 'script'
-        script.write_text('#!/bin/sh\n# libamdhip64.so.6\n')
+        script.write_text('#!/bin/sh\n# libamdhip64.so.8\n')
         script.chmod(0o755)
         self.runs(script)
+
+    def preloaded(self, program, *words):
+        done = support.run(REMOTE, 'run', *words, '--', program, '-c', 'echo "$LD_PRELOAD"')
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return [pathlib.Path(path).name for path in done.stdout.split()]
+
+    def test_what_is_preloaded(self):
+        """The major that the program's file needs, or that --preload says: two at once would mix."""
+        if 'libasan' in done_environment() or 'libtsan' in done_environment():
+            self.skipTest('a sanitizer is preloaded itself')
+        self.assertEqual(self.preloaded('/bin/sh'), [])
+        self.assertEqual(self.preloaded('/bin/sh', '--preload', '6'), ['libamdhip64.so.6'])
+        (self.folder / 'printer.c').write_text('#include <stdio.h>\n#include <stdlib.h>\n'
+                                               'int main(void) { puts(getenv("LD_PRELOAD")); return 0; }\n')
+        for version in (5, 6, 7):
+            program = self.compile('printer.c', 'printer%d' % version, self.library('libamdhip64.so.%d' % version))
+            self.assertEqual(self.preloaded(program), ['libamdhip64.so.%d' % version])
+        for wrong in ('8', 'x', '6x', '0'):
+            done = support.run(REMOTE, 'run', '--preload', wrong, '--', '/bin/true')
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn('--preload %s: expected a major of HIP: 5, 6 or 7' % wrong, done.stderr)
 
     def test_a_circle_of_libraries(self):
         first = self.library('libfirst.so.1', folder='own')

@@ -53,9 +53,9 @@ echo "installed package: works with CMake and pkg-config"
 
 # What the layout promises (cmake/TfInstall.cmake); libdir is wherever this configuration puts it.
 lib_dir=$(dirname "$(find "$usr" -name libhip_cpu.so)")
-for file in "$lib_dir"/libamdhip64.so{,.5} "$lib_dir"/libhip_{cpu,cuda}.so \
-            "$lib_dir"/native{,-cuda}/libamdhip64.so{,.5} \
-            "$lib_dir"/native/libhiprtc.so{,.5} "$usr"/bin/{hip-remote,hip-worker,hip_bench,transport_bench} \
+for file in "$lib_dir"/libamdhip64.so{,.5,.6,.7} "$lib_dir"/libhip_{cpu,cuda}.so \
+            "$lib_dir"/native{,-cuda}/libamdhip64.so{,.5,.6,.7} \
+            "$lib_dir"/native/libhiprtc.so{,.5,.6,.7} "$usr"/bin/{hip-remote,hip-worker,hip_bench,transport_bench} \
             "$usr"/bin/hipcc-cpu "$usr"/share/hip-remote/hipcc_cpu/driver.py \
             "$usr"/bin/hip_load "$usr"/share/hip-remote/benchmarks/{compare,peers}/run \
             "$usr"/share/bash-completion/completions/{hip-remote,hip-worker,hipcc-cpu} \
@@ -83,6 +83,9 @@ passed "$prefix/shm.log"
 "$usr/bin/hip-remote" run --native -- "$prefix/program/hello_hip" >"$prefix/native.log" 2>&1
 passed "$prefix/native.log"
 # Remotely, the installed proxy and no other library carries the name.
-"$usr/bin/hip-remote" run --local --runtime cpu -t shm -- bash -c 'cat /proc/self/maps' >"$prefix/maps.log"
-grep -q "$lib_dir/libamdhip64.so.5" "$prefix/maps.log" || { echo "not the installed proxy"; exit 1; }
+for major in 5 6 7; do
+  "$usr/bin/hip-remote" run --local --runtime cpu -t shm --preload $major -- bash -c 'cat /proc/self/maps' \
+    >"$prefix/maps.log"
+  grep -q "$lib_dir/libamdhip64.so.$major" "$prefix/maps.log" || { echo "not the installed proxy"; exit 1; }
+done
 echo "installed tools: hello_hip runs remotely over shm and natively"

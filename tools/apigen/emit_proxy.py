@@ -247,7 +247,7 @@ def client_source(domain, functions, by_name, messages):
     modes = {f.mode for f in functions}
     more = {"ANSWERS": "proxy/exported/support.h", "FORWARDS": "proxy/exported/rtc.h"}
     includes = "".join(f'#include "{header}"\n' for mode, header in more.items() if mode in modes)
-    body = "\n".join(stub(f, by_name, messages) for f in functions)
+    body = "\n".join(stub(f, by_name, messages) for f in functions if f.mode != "COMPOSED")
     return f"""{BANNER}#include <hip/hip_runtime_api.h>
 #include <hip/hip_ext.h>
 
@@ -296,7 +296,7 @@ def enumerator(name):
 
 def function_list(functions):
     """A number and a name for each exported function that does something: what proxy/stats counts by."""
-    names = list(dict.fromkeys(f.name for f in functions if f.mode != "UNSUPPORTED"))
+    names = list(dict.fromkeys(f.name for f in functions if f.mode not in ("COMPOSED", "UNSUPPORTED")))
     values = "".join(f"  {enumerator(name)},\n" for name in names)
     texts = "".join(f'    "{name}",\n' for name in names)
     digest = hashlib.sha256(repr(names).encode()).hexdigest()[:16]

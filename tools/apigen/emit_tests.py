@@ -106,7 +106,7 @@ def api_table(functions, symbols):
     totals = "".join(f"| {mode} | {count} |\n" for mode, count in sorted(counts.items()))
     by_hand = Counter(f.reason for f in functions if f.mode in BY_HAND)
     reasons = "".join(f"| {reason} | {by_hand[reason]} | {why} |\n" for reason, why in REASONS.items())
-    made = len(functions) - sum(by_hand.values()) - counts["UNSUPPORTED"]
+    made = len(functions) - sum(by_hand.values()) - counts["UNSUPPORTED"] - counts["COMPOSED"]
     return f"""# API
 
 Generated from `proxy/api`. How each function travels is explained in `proxy/api/words.h`.
@@ -115,7 +115,8 @@ Generated from `proxy/api`. How each function travels is explained in `proxy/api
 |---|---|
 {totals}| not described (exported, answers hipErrorNotSupported) | {len(rest)} |
 
-Of {len(functions)} functions {made} are generated; {sum(by_hand.values())} are written by hand:
+Of {len(functions)} functions {made} are generated; {counts["COMPOSED"]} are made of other functions of HIP
+(`hipcore/composed`); {sum(by_hand.values())} are written by hand:
 
 | reason | functions | why |
 |---|---|---|

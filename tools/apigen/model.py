@@ -14,7 +14,8 @@ HANDLE_TYPES = {"hipStream_t": "stream", "hipEvent_t": "event", "hipModule_t": "
                 "hiprtcProgram": "opaque", "hipStreamCallback_t": "callback", "hipHostFn_t": "callback"}
 # What else may stand in the brackets of a direction.
 OTHER_KINDS = ("device", "host", "address", "host_function", "symbol", "opaque", "word")
-MODES = ("CALL", "POST", "CREATE", "CACHED", "SENDS", "ANSWERS", "FORWARDS", "CUSTOM", "LOCAL", "ALIAS", "UNSUPPORTED")
+MODES = ("CALL", "POST", "CREATE", "CACHED", "SENDS", "ANSWERS", "FORWARDS", "CUSTOM", "LOCAL", "ALIAS",
+         "COMPOSED", "UNSUPPORTED")
 ON_WIRE = ("CALL", "POST", "CREATE", "CACHED")  # message and worker side are generated
 BY_HAND = ("CUSTOM", "LOCAL")
 # Why a body is written by hand: the word in the brackets of CUSTOM and LOCAL.

@@ -11,7 +11,7 @@ FRONT_WORDS = set(MODES) | {"CHECK", "SINCE", "MANGLED"} | set(TRAIT_WORDS)
 DIRECTIONS = ("IN", "OUT", "INOUT", "CONSUMES")
 PARAMETER_WORDS = set(DIRECTIONS) | {"ARRAY", "STRING", "OPTIONAL", "ORDINAL"}
 # All others have brackets.
-BARE_WORDS = ({"FORWARDS", "UNSUPPORTED", "OPTIONAL", "ORDINAL"}
+BARE_WORDS = ({"FORWARDS", "COMPOSED", "UNSUPPORTED", "OPTIONAL", "ORDINAL"}
               | {word for word, has_brackets in TRAIT_WORDS.items() if not has_brackets})
 KINDS = set(HANDLE_KINDS) | set(HANDLE_TYPES.values()) | set(OTHER_KINDS) | {""}
 OPCODE_MAX = 0xffff

@@ -62,13 +62,22 @@ class Travel(unittest.TestCase):
         self.assertNotIn("call.create(", text)
         self.assertLess(text.index("call.ordinal(device, request.device)"), text.index("create_once"))
 
+    def test_composed(self):
+        outputs = generate(memory="COMPOSED hipError_t hipPlain(size_t bytes);")
+        self.assertNotIn("hipPlain(size_t bytes) {", outputs["proxy/gen/client_memory.cc"])
+        self.assertNotIn('__asm__("hipPlain")', outputs["proxy/gen/unsupported_5.cc"])
+        self.assertIn("    hipPlain;\n", outputs["proxy/gen/exports_5.map"])
+        self.assertNotIn("kHipPlain", outputs["proxy/gen/functions.h"])
+        self.assertIn("| `hipPlain` | memory | COMPOSED |", outputs["API.md"])
+
     def test_custom(self):
         outputs = generate(stream="CUSTOM(books) hipError_t hipPlain(int a);")
         self.assertIn("return custom::hipPlain(call, a);", stub(outputs, "stream", "hipPlain"))
         self.assertIn("hipError_t hipPlain(ApiCall& call, int a);", outputs["proxy/gen/custom.h"])
         self.assertNotIn("kPlain", outputs["hipcore/wire/gen/op.h"])
         self.assertIn("| `hipPlain` | stream | CUSTOM books |", outputs["API.md"])
-        self.assertIn("Of 1 functions 0 are generated; 1 are written by hand:", outputs["API.md"])
+        self.assertIn("Of 1 functions 0 are generated; 0 are made of other functions of HIP\n"
+                      "(`hipcore/composed`); 1 are written by hand:", outputs["API.md"])
 
     def test_answers(self):
         outputs = generate(device="""
@@ -92,7 +101,8 @@ class Travel(unittest.TestCase):
                      "return call.finish(client.ask(e_handle, p));"):
             self.assertIn(line, text)
         self.assertNotIn("nullptr", text, "what is not given is not looked at")
-        self.assertIn("Of 2 functions 2 are generated; 0 are written by hand:", outputs["API.md"])
+        self.assertIn("Of 2 functions 2 are generated; 0 are made of other functions of HIP\n"
+                      "(`hipcore/composed`); 0 are written by hand:", outputs["API.md"])
 
     def test_answers_of_the_graph_library_are_the_runtimes_too(self):
         outputs = generate(graph="""

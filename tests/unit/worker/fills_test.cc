@@ -228,12 +228,13 @@ TEST_F(Fills, ElementsAreWhole) {
   refused(fill, "width is not a multiple of the element");
 }
 
-TEST_F(Fills, RowsAreOfBytes) {
+TEST_F(Fills, SlicesAreOfBytes) {
   protocol::FillRequest fill = at(0, 4, 'x');
   fill.form = 4;
   fill.pitch = 4;
-  fill.height = 2;
-  refused(fill, "more than one row needs elements of 1 byte");
+  fill.slice = 8;
+  fill.depth = 2;
+  refused(fill, "more than one slice needs elements of 1 byte");
 }
 
 }  // namespace

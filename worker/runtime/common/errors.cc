@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Errors: the thread's last one, and every code's name and text.
+#include "hipcore/composed/composed.h"
 #include "hipcore/errors/error_text.h"
 #include "worker/runtime/common/api.h"
+
+hipError_t tf::composed::refuse(hipError_t error) { return tf::runtime::remember(error); }
 
 using namespace tf::runtime;
 using tf::hipdata::error_text;

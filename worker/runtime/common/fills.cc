@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fills: turns every form of the API into a Fill. Even synchronous calls are in stream order.
+#include <cstdint>
+
 #include "worker/runtime/common/api.h"
 #include "worker/runtime/common/capture.h"
 #include "worker/runtime/common/fill.h"
@@ -63,6 +65,23 @@ hipError_t fill_rows(void* target, std::size_t pitch, int value, std::size_t wid
   wish.width = width;
   wish.height = height;
   wish.pitch = pitch;
+  return fill(wish, stream, wait);
+}
+
+// Rows of elements.
+template <typename Value>
+hipError_t fill_elements(void* target, std::size_t pitch, Value value, std::size_t width, std::size_t height,
+                         hipStream_t stream, Wait wait) {
+  Fill wish;
+  wish.target = static_cast<std::byte*>(target);
+  wish.value = value;
+  wish.element_bytes = sizeof value;
+  wish.height = height;
+  wish.pitch = pitch;
+  if (__builtin_mul_overflow(width, sizeof value, &wish.width)) return hipErrorInvalidValue;
+  const bool aligned =
+      reinterpret_cast<std::uintptr_t>(target) % sizeof value == 0 && pitch % sizeof value == 0;
+  if (!aligned && width != 0 && height != 0) return hipErrorInvalidValue;
   return fill(wish, stream, wait);
 }
 
@@ -138,6 +157,36 @@ hipError_t hipMemset3D(hipPitchedPtr target, int value, hipExtent extent) {
 
 hipError_t hipMemset3DAsync(hipPitchedPtr target, int value, hipExtent extent, hipStream_t stream) {
   return api([&] { return fill_3d(target, value, extent, stream, Wait::kNo); });
+}
+
+TF_EXPORT hipError_t hipMemsetD2D8(hipDeviceptr_t target, size_t pitch, unsigned char value, size_t width,
+                                   size_t height) {
+  return api([&] { return fill_elements(target, pitch, value, width, height, nullptr, Wait::kYes); });
+}
+
+TF_EXPORT hipError_t hipMemsetD2D8Async(hipDeviceptr_t target, size_t pitch, unsigned char value,
+                                        size_t width, size_t height, hipStream_t stream) {
+  return api([&] { return fill_elements(target, pitch, value, width, height, stream, Wait::kNo); });
+}
+
+TF_EXPORT hipError_t hipMemsetD2D16(hipDeviceptr_t target, size_t pitch, unsigned short value, size_t width,
+                                    size_t height) {
+  return api([&] { return fill_elements(target, pitch, value, width, height, nullptr, Wait::kYes); });
+}
+
+TF_EXPORT hipError_t hipMemsetD2D16Async(hipDeviceptr_t target, size_t pitch, unsigned short value,
+                                         size_t width, size_t height, hipStream_t stream) {
+  return api([&] { return fill_elements(target, pitch, value, width, height, stream, Wait::kNo); });
+}
+
+TF_EXPORT hipError_t hipMemsetD2D32(hipDeviceptr_t target, size_t pitch, unsigned int value, size_t width,
+                                    size_t height) {
+  return api([&] { return fill_elements(target, pitch, value, width, height, nullptr, Wait::kYes); });
+}
+
+TF_EXPORT hipError_t hipMemsetD2D32Async(hipDeviceptr_t target, size_t pitch, unsigned int value,
+                                         size_t width, size_t height, hipStream_t stream) {
+  return api([&] { return fill_elements(target, pitch, value, width, height, stream, Wait::kNo); });
 }
 
 }  // extern "C"

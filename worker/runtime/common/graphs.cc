@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Graphs, and running them. Everything but running is the graph library's.
+#include "hipcore/abi/layouts.h"
 #include "worker/runtime/common/graph_library.h"
 #include "worker/runtime/common/stream_frame.h"
 

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Functions since HIP 6 that are made of others: hipcore/composed has their bodies, for client and runtimes.
+// Words: proxy/api/words.h. Included after <hip/hip_runtime_api.h> and parsed by tools/apigen.
+#pragma once
+
+extern "C" {
+
+COMPOSED hipError_t hipMemAdvise_v2(IN(device) const void* pointer, size_t bytes, hipMemoryAdvise advice,
+                                    hipMemLocation location);
+COMPOSED hipError_t hipMemPrefetchAsync_v2(IN(device) const void* pointer, size_t bytes, hipMemLocation location,
+                                           unsigned int flags, IN(stream) hipStream_t stream);
+COMPOSED hipError_t hipMemcpyBatchAsync(IN(opaque) ARRAY(count) void** targets, IN(opaque) ARRAY(count) void** sources,
+                                        IN() ARRAY(count) size_t* sizes, size_t count,
+                                        IN(opaque) OPTIONAL hipMemcpyAttributes* attributes,
+                                        IN(opaque) OPTIONAL size_t* first, size_t attribute_count,
+                                        OUT() OPTIONAL size_t* fail_index, IN(stream) hipStream_t stream);
+COMPOSED hipError_t hipMemcpy3DBatchAsync(size_t count, IN(opaque) ARRAY(count) hipMemcpy3DBatchOp* operations,
+                                          OUT() OPTIONAL size_t* fail_index, unsigned long long flags,
+                                          IN(stream) hipStream_t stream);
+COMPOSED hipError_t hipMemcpy3DPeer(IN(opaque) hipMemcpy3DPeerParms* copy);
+COMPOSED hipError_t hipMemcpy3DPeerAsync(IN(opaque) hipMemcpy3DPeerParms* copy, IN(stream) hipStream_t stream);
+COMPOSED hipError_t hipEventRecordWithFlags(IN(event) hipEvent_t event, IN(stream) hipStream_t stream,
+                                            unsigned int flags);
+COMPOSED hipError_t hipLaunchKernelExC(IN(opaque) const hipLaunchConfig_t* config,
+                                       IN(host_function) const void* function, IN(opaque) void** arguments);
+COMPOSED hipError_t hipDrvLaunchKernelEx(IN(opaque) const HIP_LAUNCH_CONFIG* config,
+                                         IN(function) hipFunction_t function,
+                                         IN(opaque) OPTIONAL void** arguments, IN(opaque) OPTIONAL void** extra);
+COMPOSED hipError_t hipModuleLoadFatBinary(OUT(module) hipModule_t* module, IN(opaque) const void* image);
+COMPOSED hipError_t hipOccupancyAvailableDynamicSMemPerBlock(OUT() size_t* bytes,
+                                                             IN(host_function) const void* function, int blocks,
+                                                             int block_size);
+
+}  // extern "C"

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+// What programs of one HIP major see. Numbers and layouts are those of the vendor's headers of 5.2.3, 6.4.3
+// and 7.2.4, written down here once more.
+#include <cstring>
+#include <vector>
+
+#include "tests/majors/major.h"
+
+namespace tf::majors {
+namespace {
+
+TEST_F(Major, VersionsSuitTheMajor) {
+  for (const char* name : {"hipRuntimeGetVersion", "hipDriverGetVersion"}) {
+    int version = 0;
+    ASSERT_EQ(get<hipError_t(int*)>(name)(&version), hipSuccess) << name;
+    EXPECT_EQ(version / 10'000'000, major_) << name;
+  }
+}
+
+TEST_F(Major, DevicePropertiesInBothForms) {
+  hipDeviceProp_t old;
+  std::memset(&old, 0xee, sizeof old);
+  ASSERT_EQ(get<hipError_t(hipDeviceProp_t*, int)>("hipGetDeviceProperties")(&old, 0), hipSuccess);
+  if (major_ < 6) return;
+  hipDeviceProp_tR0600 properties;
+  std::memset(&properties, 0xee, sizeof properties);
+  const auto newer = get<hipError_t(hipDeviceProp_tR0600*, int)>("hipGetDevicePropertiesR0600");
+  ASSERT_EQ(newer(&properties, 0), hipSuccess);
+  EXPECT_STREQ(properties.name, old.name);
+  EXPECT_STREQ(properties.gcnArchName, old.gcnArchName);
+  EXPECT_EQ(properties.totalGlobalMem, old.totalGlobalMem);
+  EXPECT_EQ(properties.multiProcessorCount, old.multiProcessorCount);
+  EXPECT_EQ(properties.maxThreadsPerMultiProcessor, old.maxThreadsPerMultiProcessor);
+  EXPECT_EQ(properties.pciBusID, old.pciBusID);
+  EXPECT_EQ(properties.reserved[0], 0);
+  hipUUID uuid;
+  ASSERT_EQ(get<decltype(hipDeviceGetUuid)>("hipDeviceGetUuid")(&uuid, 0), hipSuccess);
+  EXPECT_EQ(std::memcmp(&uuid, &properties.uuid, sizeof uuid), 0);
+  EXPECT_EQ(newer(nullptr, 0), kInvalid);
+  EXPECT_EQ(newer(&properties, 99), hipErrorInvalidDevice);
+  int chosen = -1;
+  EXPECT_EQ(get<hipError_t(int*, const hipDeviceProp_tR0600*)>("hipChooseDeviceR0600")(&chosen, &properties),
+            hipSuccess);
+  EXPECT_EQ(chosen, 0);
+}
+
+TEST_F(Major, MemoryTypesHaveTheMajorsNumbers) {
+  void* const device = allocate(4096);
+  EXPECT_EQ(memory_type(device), device_type());
+  void* host = nullptr;
+  ASSERT_EQ(get<hipError_t(void**, std::size_t, unsigned)>("hipHostMalloc")(&host, 4096, 0), hipSuccess);
+  EXPECT_EQ(memory_type(host), host_type());
+  void* managed = nullptr;
+  using Managed = hipError_t(void**, std::size_t, unsigned);
+  ASSERT_EQ(get<Managed>("hipMallocManaged")(&managed, 4096, hipMemAttachGlobal), hipSuccess);
+  EXPECT_EQ(memory_type(managed), managed_type());
+  int type = -1;
+  const auto one = get<decltype(hipPointerGetAttribute)>("hipPointerGetAttribute");
+  ASSERT_EQ(one(&type, HIP_POINTER_ATTRIBUTE_MEMORY_TYPE, device), hipSuccess);
+  EXPECT_EQ(type, device_type());
+}
+
+TEST_F(Major, TheNullPointerHasAttributesSince7) {
+  hipPointerAttribute_t attributes;
+  const auto get_them = get<decltype(hipPointerGetAttributes)>("hipPointerGetAttributes");
+  EXPECT_EQ(get_them(&attributes, nullptr), major_ >= 7 ? hipSuccess : kInvalid);
+  EXPECT_EQ(get_them(nullptr, nullptr), kInvalid);
+}
+
+TEST_F(Major, RowsAreCopiedByTheMajorsNumbers) {
+  const auto copy = get<decltype(hipMemcpyParam2D)>("hipMemcpyParam2D");
+  std::vector<unsigned char> source(64 * 16);
+  for (std::size_t i = 0; i < source.size(); ++i) source[i] = static_cast<unsigned char>(i * 7);
+  hip_Memcpy2D to{};
+  const auto set = [](hipMemoryType& field, int type) { std::memcpy(&field, &type, sizeof type); };
+  set(to.srcMemoryType, host_type());
+  to.srcHost = source.data();
+  to.srcPitch = 64;
+  set(to.dstMemoryType, device_type());
+  to.dstDevice = allocate(128 * 16);
+  to.dstPitch = 128;
+  to.WidthInBytes = 64;
+  to.Height = 16;
+  ASSERT_EQ(copy(&to), hipSuccess);
+  std::vector<unsigned char> target(source.size());
+  hip_Memcpy2D from{};
+  set(from.srcMemoryType, device_type());
+  from.srcDevice = to.dstDevice;
+  from.srcPitch = 128;
+  set(from.dstMemoryType, host_type());
+  from.dstHost = target.data();
+  from.dstPitch = 64;
+  from.WidthInBytes = 64;
+  from.Height = 16;
+  ASSERT_EQ(copy(&from), hipSuccess);
+  EXPECT_EQ(source, target);
+  set(from.srcMemoryType, 77);
+  EXPECT_EQ(copy(&from), kInvalid);
+}
+
+template <typename Length>
+struct Copy3D {
+  Length src_x, src_y, src_z, src_lod;
+  int src_type;
+  const void* src_host;
+  void* src_device;
+  void* src_array;
+  Length src_pitch, src_height;
+  Length dst_x, dst_y, dst_z, dst_lod;
+  int dst_type;
+  void* dst_host;
+  void* dst_device;
+  void* dst_array;
+  Length dst_pitch, dst_height;
+  Length width, height, depth;
+};
+static_assert(sizeof(Copy3D<unsigned>) == 128 && sizeof(Copy3D<std::size_t>) == 184);
+
+template <typename Length>
+void copy_box(hipError_t (*copy)(const void*), int host_type, int device_type, void* device) {
+  std::vector<unsigned char> source(32 * 4 * 3);
+  for (std::size_t i = 0; i < source.size(); ++i) source[i] = static_cast<unsigned char>(i * 5);
+  Copy3D<Length> to{};
+  to.src_type = host_type;
+  to.src_host = source.data();
+  to.src_pitch = 32;
+  to.src_height = 4;
+  to.dst_type = device_type;
+  to.dst_device = device;
+  to.dst_pitch = 64;
+  to.dst_height = 8;
+  to.width = 32;
+  to.height = 4;
+  to.depth = 3;
+  ASSERT_EQ(copy(&to), hipSuccess);
+  std::vector<unsigned char> target(source.size());
+  Copy3D<Length> from{};
+  from.src_type = device_type;
+  from.src_device = device;
+  from.src_pitch = 64;
+  from.src_height = 8;
+  from.dst_type = host_type;
+  from.dst_host = target.data();
+  from.dst_pitch = 32;
+  from.dst_height = 4;
+  from.width = 32;
+  from.height = 4;
+  from.depth = 3;
+  ASSERT_EQ(copy(&from), hipSuccess);
+  EXPECT_EQ(source, target);
+}
+
+TEST_F(Major, BoxesAreCopiedByTheMajorsLayout) {
+  const auto copy = get<hipError_t(const void*)>("hipDrvMemcpy3D");
+  void* const device = allocate(64 * 8 * 3);
+  if (major_ >= 6)
+    copy_box<std::size_t>(copy, host_type(), device_type(), device);
+  else
+    copy_box<unsigned>(copy, host_type(), device_type(), device);
+}
+
+TEST_F(Major, TheLastErrorFollowsTheMajorsRule) {
+  const auto set = get<hipError_t(int)>("hipSetDevice");
+  const auto last = get<hipError_t()>("hipGetLastError");
+  EXPECT_EQ(set(99), hipErrorInvalidDevice);
+  EXPECT_EQ(set(0), hipSuccess);
+  EXPECT_EQ(last(), major_ >= 7 ? hipErrorInvalidDevice : hipSuccess);
+  EXPECT_EQ(last(), hipSuccess);
+  if (major_ < 6) return;
+  EXPECT_EQ(set(99), hipErrorInvalidDevice);
+  EXPECT_EQ(get<hipError_t()>("hipExtGetLastError")(), hipErrorInvalidDevice);
+}
+
+TEST_F(Major, FunctionsByName) {
+  if (major_ < 6) GTEST_SKIP() << "hipGetProcAddress is newer than HIP 5";
+  using Get = hipError_t(const char*, void**, int, std::uint64_t, hipDriverProcAddressQueryResult*);
+  const auto address = get<Get>("hipGetProcAddress");
+  void* function = nullptr;
+  auto status = HIP_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT;
+  ASSERT_EQ(address("hipGetDeviceProperties", &function, 601, 0, &status), hipSuccess);
+  EXPECT_EQ(status, HIP_GET_PROC_ADDRESS_SUCCESS);
+  EXPECT_EQ(function, ::dlsym(library_, "hipGetDevicePropertiesR0600"));
+  ASSERT_EQ(address("hipGetDeviceProperties", &function, 501, 0, nullptr), hipSuccess);
+  EXPECT_EQ(function, ::dlsym(library_, "hipGetDeviceProperties"));
+  EXPECT_EQ(address("hipNobodysFunction", &function, 601, 0, &status), kInvalid);
+  EXPECT_EQ(status, HIP_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND);
+  EXPECT_EQ(address(nullptr, &function, 601, 0, &status), kInvalid);
+  EXPECT_EQ(address("hipMalloc", nullptr, 601, 0, &status), kInvalid);
+  ASSERT_EQ(address("hipMemcpy", &function, 601, 2, nullptr), hipSuccess);
+  EXPECT_EQ(function, ::dlsym(library_, "hipMemcpy_spt"));
+  if (major_ < 7) return;
+  using Entry = hipError_t(const char*, void**, unsigned long long, hipDriverEntryPointQueryResult*);
+  auto found = hipDriverEntryPointSymbolNotFound;
+  ASSERT_EQ(get<Entry>("hipGetDriverEntryPoint")("hipMalloc", &function, 0, &found), hipSuccess);
+  EXPECT_EQ(found, hipDriverEntryPointSuccess);
+  EXPECT_EQ(function, ::dlsym(library_, "hipMalloc"));
+  ASSERT_EQ(get<Entry>("hipGetDriverEntryPoint_spt")("hipMemcpy", &function, 0, &found), hipSuccess);
+  EXPECT_EQ(function, ::dlsym(library_, "hipMemcpy_spt"));
+}
+
+TEST_F(Major, NodesHaveTheMajorsNumbers) {
+  hipGraph_t graph = nullptr;
+  ASSERT_EQ(get<decltype(hipGraphCreate)>("hipGraphCreate")(&graph, 0), hipSuccess);
+  hipGraphNode_t node = nullptr;
+  ASSERT_EQ(get<decltype(hipGraphAddEmptyNode)>("hipGraphAddEmptyNode")(&node, graph, nullptr, 0),
+            hipSuccess);
+  int type = -1;
+  using GetType = hipError_t(hipGraphNode_t, int*);
+  ASSERT_EQ(get<GetType>("hipGraphNodeGetType")(node, &type), hipSuccess);
+  EXPECT_EQ(type, major_ >= 6 ? 5 : 6);
+}
+
+}  // namespace
+}  // namespace tf::majors
