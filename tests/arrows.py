@@ -15,13 +15,13 @@ TRANSPORTS = re.findall(r"^[^#\n].*$", (ROOT / "transport/factory/transports.txt
 TRANSPORT = {"transport", "transport/base"}
 NET = TRANSPORT | {"transport/net"}
 WORKER = NET | {"hipcore/wire"}
-FRONT = {"hipcore/abi", "hipcore/codeobject", "hipcore/composed", "hipcore/graph", "hipcore/errors", "hipcore/memory",
-         "hipcore/newer", "transport/base"}
+FRONT = {"hipcore/abi", "hipcore/array", "hipcore/codeobject", "hipcore/composed", "hipcore/graph", "hipcore/errors",
+         "hipcore/memory", "hipcore/newer", "transport/base"}
 RUNTIME = FRONT | {"worker/runtime/common"}
 PROXY = NET | {"hipcore/abi", "hipcore/newer", "hipcore/wire", "proxy/base", "proxy/stats"}
-EXPORTED = PROXY | {"transport/factory", "hipcore/codeobject", "hipcore/composed", "hipcore/graph", "hipcore/errors",
-                    "hipcore/memory", "proxy/session", "proxy/memory", "proxy/module", "proxy/copy", "proxy/graphs",
-                    "proxy/client", "proxy/gen"}
+EXPORTED = PROXY | {"transport/factory", "hipcore/array", "hipcore/codeobject", "hipcore/composed", "hipcore/graph",
+                    "hipcore/errors", "hipcore/memory", "proxy/session", "proxy/memory", "proxy/module", "proxy/copy",
+                    "proxy/graphs", "proxy/client", "proxy/gen"}
 
 # Folder -> folders of ours, or single files, that it may include besides itself. The longest matching prefix of a
 # file's folder decides, so a folder that is named allows what lies below it unless that has a rule of its own. Sources
@@ -33,11 +33,12 @@ MAY_INCLUDE = {
     "transport/shaper": TRANSPORT,
     **{name: NET for name in TRANSPORTS},
     "transport/factory": NET | set(TRANSPORTS),
+    "hipcore/array": {"transport/base"},
     "hipcore/codeobject": {"transport/base"},
     "hipcore/newer": set(),
     "hipcore/composed": {"hipcore/newer"},
     "hipcore/abi": {"hipcore/newer", "hipcore/wire"},
-    "hipcore/graph": {"hipcore/abi", "hipcore/newer", "transport/base"},
+    "hipcore/graph": {"hipcore/abi", "hipcore/array", "hipcore/newer", "transport/base"},
     "hipcore/errors": set(),
     "hipcore/memory": {"transport/base"},
     "hipcore/wire": NET | {"hipcore/newer"},
@@ -48,21 +49,24 @@ MAY_INCLUDE = {
     "proxy/base": NET | {"transport/shaper", "hipcore/abi", "hipcore/wire", "reference"},
     "proxy/stats": NET | {"hipcore/wire", "proxy/base", "proxy/gen/functions.h"},
     "proxy/session": PROXY | {"hipcore/errors", "transport/factory", "transport/shaper"},
-    "proxy/memory": PROXY | {"proxy/session"},
+    "proxy/memory": PROXY | {"hipcore/array", "proxy/session"},
     "proxy/module": PROXY | {"proxy/session", "hipcore/codeobject"},
-    "proxy/copy": PROXY | {"proxy/session", "proxy/memory", "hipcore/graph"},
-    "proxy/graphs": PROXY | {"proxy/session", "proxy/memory", "proxy/module", "proxy/copy", "hipcore/graph"},
-    "proxy/client": PROXY | {"hipcore/memory", "proxy/session", "proxy/memory", "proxy/module", "proxy/copy",
-                             "proxy/graphs"},
+    "proxy/copy": PROXY | {"proxy/session", "proxy/memory", "hipcore/array", "hipcore/graph"},
+    "proxy/graphs": PROXY | {"proxy/session", "proxy/memory", "proxy/module", "proxy/copy", "hipcore/array",
+                             "hipcore/graph"},
+    "proxy/client": PROXY | {"hipcore/array", "hipcore/memory", "proxy/session", "proxy/memory", "proxy/module",
+                             "proxy/copy", "proxy/graphs"},
     "proxy/exported": EXPORTED,
     "proxy/gen": EXPORTED | {"proxy/exported", "proxy/api"},
     # The worker's rooms, from the lowest up. What is generated from proxy/api counts as handlers.
     "worker/base": WORKER | {"worker/runtime/common/extensions.h"},
-    "worker/memory": WORKER | {"worker/base"},
-    "worker/copy": WORKER | {"worker/base", "worker/memory", "hipcore/graph"},
-    "worker/session": WORKER | {"worker/base", "worker/memory", "worker/copy", "hipcore/codeobject",
+    "worker/memory": WORKER | {"worker/base", "hipcore/array"},
+    "worker/copy": WORKER | {"worker/base", "worker/memory", "hipcore/array", "hipcore/graph"},
+    "worker/session": WORKER | {"worker/base", "worker/memory", "worker/copy", "hipcore/array", "hipcore/graph",
+                                "hipcore/codeobject",
                                 "transport/factory"},
-    "worker/handlers": WORKER | {"worker/base", "worker/memory", "worker/copy", "worker/session", "worker/gen"},
+    "worker/handlers": WORKER | {"worker/base", "worker/memory", "worker/copy", "worker/session", "worker/gen",
+                                 "hipcore/array"},
     "worker/gen": WORKER | {"worker/base", "worker/memory", "worker/copy", "worker/session"},
     "worker/supervisor": WORKER | {"worker/base"},
     "worker/runtime/common": FRONT,  # and the Backend that it is compiled with
@@ -212,6 +216,7 @@ EXPORTED_ALONE = {
     "pools": "handlers are generated",
     "properties": "converts the snapshot's properties into HIP's",
     "registration": "the client's own tables of registered code",
+    "texture_references": "texture objects (textures.cc), and a copy to a variable",
     "rtc": "compiled in the client, or by proxy/module/remote_compile.cc",
     "rtc_entry": "no domain: forwards to libhiprtc",
 }

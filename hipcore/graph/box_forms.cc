@@ -1,23 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-// The three forms of row and box copies that no node of a graph has.
+// The forms of row and box copies that no node of a graph has.
 #include "hipcore/graph/box_forms.h"
+
+#include <algorithm>
 
 namespace tf::graph {
 namespace {
 
-// An end of the driver-style copies by its address.
-hipError_t read_address(const abi::DriverCopyEnd& end, std::uint64_t& address) {
-  if (end.type == abi::MemoryType::kArray || end.array) return hipErrorNotSupported;
-  if (end.type == abi::MemoryType::kNone) return hipErrorInvalidValue;
-  address = address_of(end.type == abi::MemoryType::kHost ? end.host : end.device);
-  return address != 0 ? hipSuccess : hipErrorInvalidValue;
-}
-
-hipError_t read_end(const abi::DriverCopyEnd& from, const CopyWork& work, BoxSide& end) {
-  if (const hipError_t status = read_address(from, end.address)) return status;
+// One end of a driver-style copy.
+hipError_t read_end(const abi::DriverCopyEnd& from, const array::Finder& arrays, const CopyWork& work,
+                    BoxSide& end) {
+  if (from.type == abi::MemoryType::kArray) {
+    const auto place = arrays.find(from.array);
+    return place ? stand_in(*place, {from.x, from.y, from.z}, work, end) : hipErrorInvalidValue;
+  }
+  if (from.type == abi::MemoryType::kNone) return hipErrorInvalidValue;
+  end.address = address_of(from.type == abi::MemoryType::kHost ? from.host : from.device);
+  if (end.address == 0) return hipErrorInvalidValue;
   end.pitch = from.pitch ? from.pitch : from.x + work.width;
   end.slice = end.pitch * (from.height ? from.height : work.height);
-  return hipSuccess;
+  return move_to({from.x, from.y, from.z}, work, end) ? hipSuccess : hipErrorInvalidValue;
+}
+
+// Sets both ends of a copy between an array and memory.
+hipError_t read_array_box(const array::Place& place, bool to_array, const BoxPosition& at, const void* memory,
+                          std::size_t pitch, CopyWork& work) {
+  BoxSide& inside = to_array ? work.target : work.source;
+  BoxSide& outside = to_array ? work.source : work.target;
+  if (!may_be_array(to_array, work.kind)) return hipErrorInvalidValue;
+  outside = {address_of(memory), pitch, pitch * work.height};
+  return stand_in(place, at, work, inside);
 }
 
 }  // namespace
@@ -34,15 +46,46 @@ hipError_t read_rows(void* target, std::size_t target_pitch, const void* source,
   return hipSuccess;
 }
 
-hipError_t read_parameters(const abi::DriverCopy& p, CopyWork& work) {
+hipError_t read_parameters(const abi::DriverCopy& p, const array::Finder& arrays, CopyWork& work) {
   work.width = p.width;
   work.height = p.height;
   work.depth = p.depth;
-  if (const hipError_t status = read_end(p.source, work, work.source)) return status;
-  if (const hipError_t status = read_end(p.target, work, work.target)) return status;
-  const bool fits = move_to({p.source.x, p.source.y, p.source.z}, work, work.source) &&
-                    move_to({p.target.x, p.target.y, p.target.z}, work, work.target);
-  return fits ? hipSuccess : hipErrorInvalidValue;
+  const hipError_t status = read_end(p.source, arrays, work, work.source);
+  return status != hipSuccess ? status : read_end(p.target, arrays, work, work.target);
+}
+
+hipError_t read_array_rows(const ArrayRows& rows, const array::Finder& arrays, CopyWork& work) {
+  const auto place = arrays.find(rows.array);
+  if (rows.memory == nullptr) return hipErrorInvalidValue;
+  if (rows.pitch == 0 || rows.pitch < rows.width) return hipErrorInvalidPitchValue;
+  if (!place) return hipErrorInvalidHandle;
+  work.width = rows.width;
+  work.height = rows.height;
+  work.kind = rows.kind;
+  return read_array_box(*place, rows.to_array, {rows.x, rows.y, 0}, rows.memory, rows.pitch, work);
+}
+
+hipError_t read_array_bytes(const ArrayBytes& bytes, const array::Finder& arrays,
+                            std::vector<CopyWork>& works) {
+  const auto place = arrays.find(bytes.array);
+  if (!place || bytes.memory == nullptr || bytes.x > place->row_bytes) return hipErrorInvalidValue;
+  std::size_t left = bytes.bytes;
+  BoxPosition at{bytes.x, bytes.y, 0};
+  const auto* memory = static_cast<const std::byte*>(bytes.memory);
+  while (left != 0) {
+    CopyWork work;
+    work.kind = bytes.kind;
+    const std::size_t in_row = place->row_bytes - at.x;
+    work.width = std::min(left, in_row);
+    if (at.x == 0 && left >= place->row_bytes) work.height = left / place->row_bytes;
+    const hipError_t status = read_array_box(*place, bytes.to_array, at, memory, work.width, work);
+    if (status != hipSuccess) return status;
+    if (work.width != 0) works.push_back(work);
+    left -= work.bytes();
+    memory += work.bytes();
+    at = {0, at.y + work.height, 0};
+  }
+  return hipSuccess;
 }
 
 }  // namespace tf::graph

@@ -43,6 +43,8 @@ class Side {
   // Whether this would be accepted now: shapes, memory, events.
   virtual hipError_t check(const Work& work) = 0;
   virtual hipError_t instantiate(const Plan& plan, std::shared_ptr<Executable>& executable) = 0;
+  // The arrays that copies may name. Asked under the lock too.
+  virtual const array::Finder& arrays() const = 0;
 };
 
 class Library {

@@ -64,7 +64,7 @@ hipError_t Library::add_copy(hipGraphNode_t* node, hipGraph_t graph, const hipGr
                              std::size_t count, const hipMemcpy3DParms* parameters) {
   if (parameters == nullptr) return hipErrorInvalidValue;
   CopyWork work;
-  const hipError_t error = read_copy(*parameters, work);
+  const hipError_t error = read_copy(*parameters, side_.arrays(), work);
   return error != hipSuccess ? error : add(node, graph, dependencies, count, work);
 }
 
@@ -142,7 +142,7 @@ hipError_t Library::get_kernel(hipGraphNode_t node, hipKernelNodeParams* paramet
 hipError_t Library::get_copy(hipGraphNode_t node, hipMemcpy3DParms* parameters) {
   if (parameters == nullptr) return hipErrorInvalidValue;
   return get<CopyWork>(node, [&](const CopyWork& work) {
-    write_copy(work, *parameters);
+    write_copy(work, side_.arrays(), *parameters);
     return hipSuccess;
   });
 }
@@ -224,7 +224,7 @@ hipError_t Library::set_kernel(hipGraphExec_t exec, hipGraphNode_t node,
 hipError_t Library::set_copy(hipGraphExec_t exec, hipGraphNode_t node, const hipMemcpy3DParms* parameters) {
   if (parameters == nullptr) return hipErrorInvalidValue;
   CopyWork work;
-  const hipError_t error = read_copy(*parameters, work);
+  const hipError_t error = read_copy(*parameters, side_.arrays(), work);
   return error != hipSuccess ? error : set(exec, node, work);
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 namespace tf::graph {
 namespace {
@@ -86,9 +87,28 @@ void write_kernel(const KernelWork& work, ShownArguments& shown, hipKernelNodePa
   parameters.kernelParams = shown.pointers.empty() ? nullptr : shown.pointers.data();
 }
 
+bool may_be_array(bool target, hipMemcpyKind kind) {
+  return kind == hipMemcpyDeviceToDevice || kind == hipMemcpyDefault ||
+         kind == (target ? hipMemcpyHostToDevice : hipMemcpyDeviceToHost);
+}
+
+hipError_t stand_in(const array::Place& place, const BoxPosition& position, const Box& box, BoxSide& side) {
+  std::uint64_t end[3] = {};
+  const bool sound = !__builtin_add_overflow(position.x, box.width, &end[0]) &&
+                     !__builtin_add_overflow(position.y, box.height, &end[1]) &&
+                     !__builtin_add_overflow(position.z, box.depth, &end[2]);
+  if (!sound || end[0] > place.row_bytes || end[1] > place.rows || end[2] > place.slices)
+    return hipErrorInvalidValue;
+  if (position.x % place.element_bytes != 0 || box.width % place.element_bytes != 0)
+    return hipErrorInvalidValue;
+  side = {place.base, place.pitch, place.slice};
+  side.address += position.z * side.slice + position.y * side.pitch + position.x;
+  return hipSuccess;
+}
+
 namespace {
 
-// One end of a 3D copy, from its pitched pointer and the position in it. Arrays were refused before.
+// One end of a 3D copy from its pitched pointer and the position in it.
 hipError_t read_side(const hipPitchedPtr& place, const hipPos& position, const Box& box, BoxSide& side) {
   if (place.ptr == nullptr) return hipErrorInvalidValue;
   side = {address_of(place.ptr), place.pitch, 0};
@@ -98,7 +118,17 @@ hipError_t read_side(const hipPitchedPtr& place, const hipPos& position, const B
   return move_to({position.x, position.y, position.z}, box, side) ? hipSuccess : hipErrorInvalidValue;
 }
 
-hipPitchedPtr write_side(const CopyWork& work, const BoxSide& side) {
+// One end of a 3D copy: its array and the position in elements, or else as above.
+hipError_t read_side(const std::optional<array::Place>& array, const hipPitchedPtr& place,
+                     const hipPos& position, const Box& box, BoxSide& side) {
+  if (!array) return read_side(place, position, box, side);
+  std::uint64_t x = 0;
+  if (__builtin_mul_overflow(position.x, std::uint64_t{array->element_bytes}, &x))
+    return hipErrorInvalidValue;
+  return stand_in(*array, {x, position.y, position.z}, box, side);
+}
+
+hipPitchedPtr write_pointer(const CopyWork& work, const BoxSide& side) {
   hipPitchedPtr place{};
   place.ptr = side.memory();
   place.pitch = side.pitch;
@@ -107,28 +137,66 @@ hipPitchedPtr write_side(const CopyWork& work, const BoxSide& side) {
   return place;
 }
 
+// Returns the bytes of an array's element, 1 for other memory: the unit of the box's width.
+std::uint32_t write_side(const CopyWork& work, const BoxSide& side, const array::Finder& arrays,
+                         hipArray_t& array, hipPos& position, hipPitchedPtr& pointer) {
+  const auto found = arrays.at(side.address);
+  if (!found) {
+    pointer = write_pointer(work, side);
+    return 1;
+  }
+  const array::Position at = position_of(found->place, side.address);
+  array = found->array;
+  position = {at.x / found->place.element_bytes, at.y, at.z};
+  return found->place.element_bytes;
+}
+
+// Whether the arrays that are named exist, and can be the ends of this copy.
+hipError_t find_arrays(const hipMemcpy3DParms& p, const array::Finder& arrays,
+                       std::optional<array::Place>& target, std::optional<array::Place>& source) {
+  if ((p.dstArray != nullptr && p.dstPtr.ptr != nullptr) ||
+      (p.srcArray != nullptr && p.srcPtr.ptr != nullptr))
+    return hipErrorInvalidValue;
+  target = arrays.find(p.dstArray);
+  source = arrays.find(p.srcArray);
+  if ((p.dstArray != nullptr && !target) || (p.srcArray != nullptr && !source)) return hipErrorInvalidValue;
+  if (target && source && target->element_bytes != source->element_bytes) return hipErrorInvalidValue;
+  if ((target && !may_be_array(true, p.kind)) || (source && !may_be_array(false, p.kind)))
+    return hipErrorInvalidValue;
+  return hipSuccess;
+}
+
 }  // namespace
 
-hipError_t read_copy(const hipMemcpy3DParms& parameters, CopyWork& work) {
+// The width counts elements if there is an array, else bytes.
+hipError_t read_copy(const hipMemcpy3DParms& parameters, const array::Finder& arrays, CopyWork& work) {
   if (!valid_kind(parameters.kind)) return hipErrorInvalidMemcpyDirection;
-  if (parameters.srcArray != nullptr || parameters.dstArray != nullptr) return hipErrorNotSupported;
+  std::optional<array::Place> target;
+  std::optional<array::Place> source;
+  hipError_t error = hipSuccess;
+  if (parameters.srcArray != nullptr || parameters.dstArray != nullptr)
+    error = find_arrays(parameters, arrays, target, source);
+  if (error != hipSuccess) return error;
   const hipExtent& extent = parameters.extent;
   if (extent.width == 0 || extent.height == 0 || extent.depth == 0) return hipErrorInvalidValue;
+  const std::uint64_t unit = target ? target->element_bytes : source ? source->element_bytes : 1;
   work.type = hipGraphNodeTypeMemcpy;
   work.kind = parameters.kind;
-  work.width = extent.width;
+  if (__builtin_mul_overflow(unit, extent.width, &work.width)) return hipErrorInvalidValue;
   work.height = extent.height;
   work.depth = extent.depth;
-  hipError_t error = read_side(parameters.dstPtr, parameters.dstPos, work, work.target);
-  if (error == hipSuccess) error = read_side(parameters.srcPtr, parameters.srcPos, work, work.source);
+  error = read_side(target, parameters.dstPtr, parameters.dstPos, work, work.target);
+  if (error == hipSuccess) error = read_side(source, parameters.srcPtr, parameters.srcPos, work, work.source);
   return error;
 }
 
-void write_copy(const CopyWork& work, hipMemcpy3DParms& parameters) {
+void write_copy(const CopyWork& work, const array::Finder& arrays, hipMemcpy3DParms& parameters) {
   parameters = {};
-  parameters.dstPtr = write_side(work, work.target);
-  parameters.srcPtr = write_side(work, work.source);
-  parameters.extent.width = work.width;
+  const std::uint32_t target =
+      write_side(work, work.target, arrays, parameters.dstArray, parameters.dstPos, parameters.dstPtr);
+  const std::uint32_t source =
+      write_side(work, work.source, arrays, parameters.srcArray, parameters.srcPos, parameters.srcPtr);
+  parameters.extent.width = work.width / std::max(target, source);
   parameters.extent.height = work.height;
   parameters.extent.depth = work.depth;
   parameters.kind = work.kind;

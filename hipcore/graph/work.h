@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "hipcore/array/place.h"
 #include "hipcore/graph/box.h"
 
 namespace tf::graph {
@@ -94,8 +95,13 @@ struct ShownArguments {
   std::vector<void*> pointers;
 };
 void write_kernel(const KernelWork& work, ShownArguments& shown, hipKernelNodeParams& parameters);
-hipError_t read_copy(const hipMemcpy3DParms& parameters, CopyWork& work);
-void write_copy(const CopyWork& work, hipMemcpy3DParms& parameters);
+hipError_t read_copy(const hipMemcpy3DParms& parameters, const array::Finder& arrays, CopyWork& work);
+void write_copy(const CopyWork& work, const array::Finder& arrays, hipMemcpy3DParms& parameters);
+// The side of a box at this position of an array. hipErrorInvalidValue: the box is not inside the array, or
+// not made of whole elements.
+hipError_t stand_in(const array::Place& place, const BoxPosition& position, const Box& box, BoxSide& side);
+// Whether an array can be the target, or else the source, of such a copy.
+bool may_be_array(bool target, hipMemcpyKind kind);
 // What a copy of the program is in a graph.
 CopyWork copy_work(const Box& box, hipMemcpyKind kind);
 hipError_t read_copy_1d(void* target, const void* source, std::size_t bytes, hipMemcpyKind kind,

@@ -2,7 +2,7 @@
 // Messages of the functions whose bodies are written by hand (CUSTOM), and of the session itself.
 //
 // Parsed by tools/apigen, which emits protocol::<Name>Request / <Name>Reply with size and offset
-// assertions, an Op value, round-trip tests and fuzz entries. Also valid C++ as it stands.
+// assertions, an Op value, round-trip tests and fuzz entries; so are the other files named *messages.h. Also valid C++.
 //   MESSAGE(opcode, call|post|notice, Name) words { fields };   call: waits for REPLY. post: no reply; a failure
 //                                                        comes back as a Fault. notice: worker to client. The words
 //                                                        say what it means: "What it means" in words.h.

@@ -24,8 +24,6 @@ LOCAL(code) hipError_t hipFuncSetAttribute(IN(host_function) const void* functio
                                            int value);
 LOCAL(code) hipError_t hipFuncSetCacheConfig(IN(host_function) const void* function, hipFuncCache_t config);
 LOCAL(code) hipError_t hipFuncSetSharedMemConfig(IN(host_function) const void* function, hipSharedMemConfig config);
-UNSUPPORTED hipError_t hipModuleGetTexRef(OUT(opaque) textureReference** reference, IN(module) hipModule_t module,
-                                          IN() STRING(4096) const char* name);
 UNSUPPORTED const char* hipKernelNameRef(IN(function) const hipFunction_t function);
 UNSUPPORTED const char* hipKernelNameRefByPtr(IN(host_function) const void* function,
                                               IN(stream) hipStream_t stream);

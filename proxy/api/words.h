@@ -24,7 +24,7 @@
 // More in front:
 //   CHECK(condition)  false: hipErrorInvalidValue at the call, before anything is sent
 //   SINCE(node)       version node of a symbol that the symbol lists do not name
-//   MANGLED(symbol)   C++ linkage under exactly this symbol
+//   MANGLED(symbol)   C++ linkage under exactly this symbol, be it the name's own or another
 // What it means: also in front, and in proxy/api/messages.h after the head of a MESSAGE. apigen makes the table
 // hipcore/wire/gen/op_traits.h from it. A post says what it leaves behind:
 //   WORK(stream)      work on the stream of that parameter or field

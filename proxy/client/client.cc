@@ -18,6 +18,7 @@ Client::Client(Connected connected, unsigned copy_helpers)
       callbacks_(connection_),
       leases_(connection_, snapshot_, lease_mappings_, huge_pages_),
       device_memory_(snapshot_, leases_),
+      arrays_(connection_, device_memory_),
       pools_(connection_.handles().of(protocol::HandleKind::kMemPool)),
       host_parts_(connection_, huge_pages_),
       host_window_(host_parts_),
@@ -27,7 +28,7 @@ Client::Client(Connected connected, unsigned copy_helpers)
       modules_(connection_, snapshot_, *this),
       copies_(connection_, callbacks_,
               {device_memory_, host_memory_, host_window_, lease_mappings_, huge_pages_}, copy_helpers),
-      graphs_(snapshot_, copies_, modules_) {
+      graphs_(snapshot_, copies_, modules_, arrays_.library()) {
   map_leases(std::move(connected.files.leases), reserve_windows());
   map_host_window(connected.files.host_window.get());
 }

@@ -18,10 +18,12 @@
 #include "hipcore/wire/device_snapshot.h"
 #include "proxy/base/handles.h"
 #include "proxy/client/host_allocations.h"
+#include "proxy/client/texture_references.h"
 #include "proxy/copy/engine.h"
 #include "proxy/copy/mirror.h"
 #include "proxy/graphs/graphs.h"
 #include "proxy/memory/address_window.h"
+#include "proxy/memory/arrays.h"
 #include "proxy/memory/device_memory.h"
 #include "proxy/memory/host_memory.h"
 #include "proxy/memory/host_parts.h"
@@ -31,6 +33,7 @@
 #include "proxy/memory/leases.h"
 #include "proxy/memory/pools.h"
 #include "proxy/memory/shared_memory.h"
+#include "proxy/memory/textures.h"
 #include "proxy/memory/virtual_memory.h"
 #include "proxy/module/module_cache.h"
 #include "proxy/session/callbacks.h"
@@ -58,6 +61,8 @@ class Client final : private ConnectionObserver, private DeviceVariables {
   Handles& handles() { return connection_.handles(); }
   Callbacks& callbacks() { return callbacks_; }
   DeviceMemory& device_memory() { return device_memory_; }
+  Arrays& arrays() { return arrays_; }
+  Textures& textures() { return textures_; }
   const LeaseMappings& lease_mappings() const { return lease_mappings_; }
   VirtualMemoryMap& virtual_memory() { return virtual_memory_; }
   SharedMemory& shared_memory() { return shared_memory_; }
@@ -71,6 +76,7 @@ class Client final : private ConnectionObserver, private DeviceVariables {
   CopyEngine& copies() { return copies_; }
   ModuleCache& modules() { return modules_; }
   Graphs& graphs() { return graphs_; }
+  TextureReferences& texture_references() { return texture_references_; }
   // Objects that exist once per set of arguments, such as a device's default pool. `created_order` is held
   // from the lookup until the creation is posted, so that nobody uses a handle that the worker has not heard
   // of.
@@ -121,6 +127,8 @@ class Client final : private ConnectionObserver, private DeviceVariables {
   HugePages huge_pages_;
   Leases leases_;
   DeviceMemory device_memory_;
+  Arrays arrays_;
+  Textures textures_{connection_, device_memory_, arrays_};
   VirtualMemoryMap virtual_memory_;
   SharedMemory shared_memory_;
   Pools pools_;
@@ -132,6 +140,7 @@ class Client final : private ConnectionObserver, private DeviceVariables {
   HostAllocations host_allocations_;
   ModuleCache modules_;
   CopyEngine copies_;
+  TextureReferences texture_references_{copies_, modules_, arrays_, textures_};
   Graphs graphs_;  // destroyed first: executable graphs tell the worker
 };
 

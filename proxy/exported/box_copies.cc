@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// The strided copies of the API, converted to one form. Arrays are not supported: hipErrorNotSupported.
+// The strided copies of the API, and those of arrays, converted to one form.
+#include <vector>
+
 #include "hipcore/graph/box_forms.h"
 #include "proxy/exported/support.h"
 #include "proxy/gen/custom.h"
 
 namespace tf::proxy::custom {
 namespace {
+
+// REQUIRES: call.connected()
+const array::Finder& arrays_of(ApiCall& call) { return call.client().arrays().library(); }
+
+bool valid_kind(hipMemcpyKind kind) { return kind >= hipMemcpyHostToHost && kind <= hipMemcpyDefault; }
 
 // Reads the parameters, and makes the copy. Of an empty box nothing is read.
 template <typename Read>
@@ -29,18 +36,45 @@ hipError_t copy_2d(ApiCall& call, void* target, size_t target_pitch, const void*
 
 hipError_t param_3d(ApiCall& call, const hipMemcpy3DParms* from, hipStream_t stream, bool wait) {
   if (from == nullptr) return call.finish(hipErrorInvalidValue);
-  if (from->srcArray != nullptr || from->dstArray != nullptr) return call.finish(hipErrorNotSupported);
   const hipExtent& extent = from->extent;
   const bool is_empty = extent.width == 0 || extent.height == 0 || extent.depth == 0;
   return strided(call, is_empty, from->kind, stream, wait,
-                 [&](graph::CopyWork& box) { return graph::read_copy(*from, box); });
+                 [&](graph::CopyWork& box) { return graph::read_copy(*from, arrays_of(call), box); });
 }
 
 hipError_t driver_copy(ApiCall& call, const abi::DriverCopy* from, hipStream_t stream, bool wait) {
   if (from == nullptr) return call.finish(hipErrorInvalidValue);
   const bool is_empty = from->width == 0 || from->height == 0 || from->depth == 0;
   return strided(call, is_empty, hipMemcpyDefault, stream, wait,
-                 [&](graph::CopyWork& box) { return graph::read_parameters(*from, box); });
+                 [&](graph::CopyWork& box) { return graph::read_parameters(*from, arrays_of(call), box); });
+}
+
+hipError_t array_rows(ApiCall& call, const graph::ArrayRows& rows, hipStream_t stream, bool wait) {
+  if (!valid_kind(rows.kind)) return call.finish(hipErrorInvalidMemcpyDirection);
+  return strided(call, rows.width == 0 || rows.height == 0, rows.kind, stream, wait,
+                 [&](graph::CopyWork& box) { return graph::read_array_rows(rows, arrays_of(call), box); });
+}
+
+// Synchronous: the pieces follow each other.
+hipError_t array_bytes(ApiCall& call, const graph::ArrayBytes& bytes, hipStream_t stream) {
+  if (!valid_kind(bytes.kind)) return call.finish(hipErrorInvalidMemcpyDirection);
+  if (!call.connected()) return call.finish();
+  CopyMode mode;
+  if (!copy_mode(call, stream, true, mode)) return call.finish();
+  std::vector<graph::CopyWork> pieces;
+  hipError_t error = graph::read_array_bytes(bytes, arrays_of(call), pieces);
+  for (const graph::CopyWork& piece : pieces)
+    if (error == hipSuccess) error = copy_box(call.client().copies(), mode, piece, bytes.kind);
+  return call.finish(error);
+}
+
+// Of the first row only, as in AMD's runtime.
+hipError_t array_line(ApiCall& call, hipArray_const_t array, bool to_array, std::size_t offset,
+                      const void* memory, std::size_t bytes) {
+  if (!call.connected()) return call.finish();
+  if (!arrays_of(call).find(array) || memory == nullptr) return call.finish(hipErrorInvalidValue);
+  const hipMemcpyKind kind = to_array ? hipMemcpyHostToDevice : hipMemcpyDeviceToHost;
+  return array_rows(call, {array, to_array, offset, 0, memory, bytes, bytes, 1, kind}, nullptr, true);
 }
 
 }  // namespace
@@ -82,6 +116,51 @@ hipError_t hipDrvMemcpy3D(ApiCall& call, const abi::DriverCopy* from) {
 
 hipError_t hipDrvMemcpy3DAsync(ApiCall& call, const abi::DriverCopy* from, hipStream_t stream) {
   return driver_copy(call, from, stream, false);
+}
+
+hipError_t hipMemcpy2DToArray(ApiCall& call, hipArray* target, size_t x, size_t y, const void* source,
+                              size_t pitch, size_t width, size_t height, hipMemcpyKind kind) {
+  return array_rows(call, {target, true, x, y, source, pitch, width, height, kind}, nullptr, true);
+}
+
+hipError_t hipMemcpy2DToArrayAsync(ApiCall& call, hipArray* target, size_t x, size_t y, const void* source,
+                                   size_t pitch, size_t width, size_t height, hipMemcpyKind kind,
+                                   hipStream_t stream) {
+  return array_rows(call, {target, true, x, y, source, pitch, width, height, kind}, stream, false);
+}
+
+hipError_t hipMemcpy2DFromArray(ApiCall& call, void* target, size_t pitch, hipArray_const_t source, size_t x,
+                                size_t y, size_t width, size_t height, hipMemcpyKind kind) {
+  return array_rows(call, {source, false, x, y, target, pitch, width, height, kind}, nullptr, true);
+}
+
+hipError_t hipMemcpy2DFromArrayAsync(ApiCall& call, void* target, size_t pitch, hipArray_const_t source,
+                                     size_t x, size_t y, size_t width, size_t height, hipMemcpyKind kind,
+                                     hipStream_t stream) {
+  return array_rows(call, {source, false, x, y, target, pitch, width, height, kind}, stream, false);
+}
+
+hipError_t hipMemcpyToArray(ApiCall& call, hipArray* target, size_t x, size_t y, const void* source,
+                            size_t bytes, hipMemcpyKind kind) {
+  return array_bytes(call, {target, true, x, y, source, bytes, kind}, nullptr);
+}
+
+hipError_t hipMemcpyFromArray(ApiCall& call, void* target, hipArray_const_t source, size_t x, size_t y,
+                              size_t bytes, hipMemcpyKind kind) {
+  return array_bytes(call, {source, false, x, y, target, bytes, kind}, nullptr);
+}
+
+hipError_t hipMemcpyFromArray_spt(ApiCall& call, void* target, hipArray_const_t source, size_t x, size_t y,
+                                  size_t bytes, hipMemcpyKind kind) {
+  return array_bytes(call, {source, false, x, y, target, bytes, kind}, hipStreamPerThread);
+}
+
+hipError_t hipMemcpyHtoA(ApiCall& call, hipArray* target, size_t offset, const void* source, size_t bytes) {
+  return array_line(call, target, true, offset, source, bytes);
+}
+
+hipError_t hipMemcpyAtoH(ApiCall& call, void* target, hipArray* source, size_t offset, size_t bytes) {
+  return array_line(call, source, false, offset, target, bytes);
 }
 
 }  // namespace tf::proxy::custom

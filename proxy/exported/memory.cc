@@ -2,6 +2,7 @@
 // hipMalloc and its relatives: cut from leases, without asking the worker.
 #include <cstdint>
 
+#include "hipcore/array/place.h"
 #include "proxy/base/log.h"
 #include "proxy/exported/support.h"
 #include "proxy/gen/custom.h"
@@ -119,7 +120,8 @@ hipError_t hipFree(ApiCall& call, void* pointer) {
   if (auto host = client.host_memory().find(pointer); host && host->kind == HostRange::Kind::kManaged)
     return call.finish(host->base == address ? client.host_allocations().free(*host) : hipErrorInvalidValue);
   auto found = client.device_memory().find(address);
-  if (!found || found->base != address) return call.finish(hipErrorInvalidValue);
+  // What an array's struct calls its data is a name, and hipFreeArray()'s to free.
+  if (!found || found->base != address || array::is_name(address)) return call.finish(hipErrorInvalidValue);
   client.unshare(found->device, address);
   client.advice().forget(found->base, found->bytes);
   // Posted before the block can be handed out again; the worker runs what follows after the device's earlier

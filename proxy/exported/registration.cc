@@ -38,9 +38,9 @@ void __hipRegisterSurface(ApiCall&, void**, void*, char*, char* device_name, int
             " is not supported");
 }
 
-void __hipRegisterTexture(ApiCall&, void**, void*, char*, char* device_name, int, int, int) {
-  log_debug(std::string("texture reference ") + (device_name != nullptr ? device_name : "?") +
-            " is not supported");
+// To kernels it is a variable like others.
+void __hipRegisterTexture(ApiCall&, void** modules, void* variable, char*, char* device_name, int, int, int) {
+  Registry::instance().add_variable(modules, variable, device_name, sizeof(textureReference));
 }
 
 }  // namespace tf::proxy::custom

@@ -35,10 +35,12 @@ std::vector<graph::Argument> graph_arguments(const KernelLayout& layout) {
   return arguments;
 }
 
-Graphs::Graphs(const protocol::WorkerSnapshot& snapshot, CopyEngine& copies, ModuleCache& modules)
+Graphs::Graphs(const protocol::WorkerSnapshot& snapshot, CopyEngine& copies, ModuleCache& modules,
+               const array::Finder& arrays)
     : snapshot_(snapshot),
       copies_(copies),
       modules_(modules),
+      arrays_(arrays),
       connection_(copies.connection()),
       library_(*this) {
   copies.capture_by(*this);

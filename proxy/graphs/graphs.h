@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "hipcore/array/place.h"
 #include "hipcore/graph/library.h"
 #include "hipcore/wire/gen/op_traits.h"
 #include "proxy/copy/engine.h"
@@ -24,7 +25,8 @@ class Graphs final : private graph::Side, private CopyCapture {
  public:
   using Verdict = graph::Library::Verdict;
 
-  Graphs(const protocol::WorkerSnapshot& snapshot, CopyEngine& copies, ModuleCache& modules);
+  Graphs(const protocol::WorkerSnapshot& snapshot, CopyEngine& copies, ModuleCache& modules,
+         const array::Finder& arrays);
 
   graph::Library& library() { return library_; }
   bool capturing() const { return library_.capturing(); }
@@ -46,12 +48,14 @@ class Graphs final : private graph::Side, private CopyCapture {
   hipError_t find_symbol(const void* symbol, std::byte*& address, std::size_t& bytes) override;
   hipError_t check(const graph::Work& work) override;
   hipError_t instantiate(const graph::Plan& plan, std::shared_ptr<graph::Executable>& executable) override;
+  const array::Finder& arrays() const override { return arrays_; }
 
   Verdict capture_fill(int device, const protocol::FillRequest& fill);
 
   const protocol::WorkerSnapshot& snapshot_;
   CopyEngine& copies_;
   ModuleCache& modules_;
+  const array::Finder& arrays_;
   Connection& connection_;
   graph::Library library_;
   Mutex capturing_mutex_;  // what the connection is told follows the library

@@ -5,6 +5,8 @@
 
 #include "tests/api/kernels.h"
 
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // hipMemcpyToArray and its like
+
 // What HIP's headers only declare for programs built with a default stream for each thread.
 extern "C" {
 hipError_t hipMemcpy_spt(void* target, const void* source, size_t bytes, hipMemcpyKind kind);
@@ -13,6 +15,16 @@ hipError_t hipMemcpyAsync_spt(void* target, const void* source, size_t bytes, hi
 hipError_t hipMemcpy2D_spt(void* target, size_t target_pitch, const void* source, size_t source_pitch,
                            size_t width, size_t height, hipMemcpyKind kind);
 hipError_t hipMemcpy3D_spt(const hipMemcpy3DParms* copy);
+hipError_t hipMemcpy3DAsync_spt(const hipMemcpy3DParms* copy, hipStream_t stream);
+hipError_t hipMemcpy2DToArray_spt(hipArray* target, size_t x, size_t y, const void* source, size_t pitch,
+                                  size_t width, size_t height, hipMemcpyKind kind);
+hipError_t hipMemcpy2DFromArray_spt(void* target, size_t pitch, hipArray_const_t source, size_t x, size_t y,
+                                    size_t width, size_t height, hipMemcpyKind kind);
+hipError_t hipMemcpy2DToArrayAsync_spt(hipArray* target, size_t x, size_t y, const void* source, size_t pitch,
+                                       size_t width, size_t height, hipMemcpyKind kind, hipStream_t stream);
+hipError_t hipMemcpy2DFromArrayAsync_spt(void* target, size_t pitch, hipArray_const_t source, size_t x,
+                                         size_t y, size_t width, size_t height, hipMemcpyKind kind,
+                                         hipStream_t stream);
 hipError_t hipMemcpyToSymbol_spt(const void* symbol, const void* source, size_t bytes, size_t offset,
                                  hipMemcpyKind kind);
 hipError_t hipMemcpyFromSymbol_spt(void* target, const void* symbol, size_t bytes, size_t offset,
@@ -35,6 +47,10 @@ hip_Memcpy2D rows_of(const Copy& copy) {
   rows.dstPitch = copy.target_pitch();
   rows.WidthInBytes = copy.layout.width;
   rows.Height = copy.layout.rows;
+  if (copy.array != nullptr) {
+    (copy.up() ? rows.dstMemoryType : rows.srcMemoryType) = hipMemoryTypeArray;
+    (copy.up() ? rows.dstArray : rows.srcArray) = copy.array;
+  }
   return rows;
 }
 
@@ -46,6 +62,11 @@ hipMemcpy3DParms box_of(const Copy& copy) {
   box.dstPtr = make_hipPitchedPtr(copy.target(), copy.target_pitch(), copy.layout.width, rows);
   box.extent = make_hipExtent(copy.layout.width, rows, copy.layout.slices);
   box.kind = copy.kind();
+  if (copy.array != nullptr) {
+    (copy.up() ? box.dstPtr : box.srcPtr) = {};
+    (copy.up() ? box.dstArray : box.srcArray) = copy.array;
+    box.extent.width /= kElementBytes;
+  }
   return box;
 }
 
@@ -62,6 +83,10 @@ HIP_MEMCPY3D driver_box_of(const Copy& copy) {
   box.WidthInBytes = static_cast<unsigned>(copy.layout.width);
   box.Height = static_cast<unsigned>(copy.layout.rows);
   box.Depth = static_cast<unsigned>(copy.layout.slices);
+  if (copy.array != nullptr) {
+    (copy.up() ? box.dstMemoryType : box.srcMemoryType) = hipMemoryTypeArray;
+    (copy.up() ? box.dstArray : box.srcArray) = copy.array;
+  }
   return box;
 }
 
@@ -69,102 +94,180 @@ std::size_t width(const Copy& copy) { return copy.layout.width; }
 
 using S = CopyForm::Stream;
 using G = Geometry;
+using E = CopyForm::End;
 
 constexpr CopyForm kForms[] = {
-    {"hipMemcpy", G::kLine, S::kNull, true, false,
+    {"hipMemcpy", G::kLine, S::kNull, true, E::kMemory,
      [](const Copy& c) { return hipMemcpy(c.target(), c.source(), width(c), c.kind()); }},
-    {"hipMemcpy, default", G::kLine, S::kNull, true, false,
+    {"hipMemcpy, default", G::kLine, S::kNull, true, E::kMemory,
      [](const Copy& c) { return hipMemcpy(c.target(), c.source(), width(c), hipMemcpyDefault); }},
-    {"hipMemcpyHtoD and DtoH", G::kLine, S::kNull, true, false,
+    {"hipMemcpyHtoD and DtoH", G::kLine, S::kNull, true, E::kMemory,
      [](const Copy& c) {
        return c.up() ? hipMemcpyHtoD(c.device, c.host, width(c)) : hipMemcpyDtoH(c.host, c.device, width(c));
      }},
-    {"hipMemcpyWithStream", G::kLine, S::kGiven, true, false,
+    {"hipMemcpyWithStream", G::kLine, S::kGiven, true, E::kMemory,
      [](const Copy& c) { return hipMemcpyWithStream(c.target(), c.source(), width(c), c.kind(), c.stream); }},
-    {"hipMemcpyAsync", G::kLine, S::kGiven, false, false,
+    {"hipMemcpyAsync", G::kLine, S::kGiven, false, E::kMemory,
      [](const Copy& c) { return hipMemcpyAsync(c.target(), c.source(), width(c), c.kind(), c.stream); }},
-    {"hipMemcpyAsync, default", G::kLine, S::kGiven, false, false,
+    {"hipMemcpyAsync, default", G::kLine, S::kGiven, false, E::kMemory,
      [](const Copy& c) {
        return hipMemcpyAsync(c.target(), c.source(), width(c), hipMemcpyDefault, c.stream);
      }},
-    {"hipMemcpyHtoDAsync and DtoHAsync", G::kLine, S::kGiven, false, false,
+    {"hipMemcpyHtoDAsync and DtoHAsync", G::kLine, S::kGiven, false, E::kMemory,
      [](const Copy& c) {
        return c.up() ? hipMemcpyHtoDAsync(c.device, c.host, width(c), c.stream)
                      : hipMemcpyDtoHAsync(c.host, c.device, width(c), c.stream);
      }},
-    {"hipMemcpy2D", G::kRows, S::kNull, true, false,
+    {"hipMemcpy2D", G::kRows, S::kNull, true, E::kMemory,
      [](const Copy& c) {
        return hipMemcpy2D(c.target(), c.target_pitch(), c.source(), c.source_pitch(), width(c), c.layout.rows,
                           c.kind());
      }},
-    {"hipMemcpy2DAsync", G::kRows, S::kGiven, false, false,
+    {"hipMemcpy2DAsync", G::kRows, S::kGiven, false, E::kMemory,
      [](const Copy& c) {
        return hipMemcpy2DAsync(c.target(), c.target_pitch(), c.source(), c.source_pitch(), width(c),
                                c.layout.rows, c.kind(), c.stream);
      }},
-    {"hipMemcpyParam2D", G::kRows, S::kNull, true, false,
+    {"hipMemcpyParam2D", G::kRows, S::kNull, true, E::kMemory,
      [](const Copy& c) {
        const hip_Memcpy2D rows = rows_of(c);
        return hipMemcpyParam2D(&rows);
      }},
-    {"hipMemcpyParam2DAsync", G::kRows, S::kGiven, false, false,
+    {"hipMemcpyParam2DAsync", G::kRows, S::kGiven, false, E::kMemory,
      [](const Copy& c) {
        const hip_Memcpy2D rows = rows_of(c);
        return hipMemcpyParam2DAsync(&rows, c.stream);
      }},
-    {"hipDrvMemcpy2DUnaligned", G::kRows, S::kNull, true, false,
+    {"hipDrvMemcpy2DUnaligned", G::kRows, S::kNull, true, E::kMemory,
      [](const Copy& c) {
        const hip_Memcpy2D rows = rows_of(c);
        return hipDrvMemcpy2DUnaligned(&rows);
      }},
-    {"hipMemcpy3D", G::kBox, S::kNull, true, false,
+    {"hipMemcpy3D", G::kBox, S::kNull, true, E::kMemory,
      [](const Copy& c) {
        const hipMemcpy3DParms box = box_of(c);
        return hipMemcpy3D(&box);
      }},
-    {"hipMemcpy3DAsync", G::kBox, S::kGiven, false, false,
+    {"hipMemcpy3DAsync", G::kBox, S::kGiven, false, E::kMemory,
      [](const Copy& c) {
        const hipMemcpy3DParms box = box_of(c);
        return hipMemcpy3DAsync(&box, c.stream);
      }},
-    {"hipDrvMemcpy3D", G::kBox, S::kNull, true, false,
+    {"hipDrvMemcpy3D", G::kBox, S::kNull, true, E::kMemory,
      [](const Copy& c) {
        const HIP_MEMCPY3D box = driver_box_of(c);
        return hipDrvMemcpy3D(&box);
      }},
-    {"hipDrvMemcpy3DAsync", G::kBox, S::kGiven, false, false,
+    {"hipDrvMemcpy3DAsync", G::kBox, S::kGiven, false, E::kMemory,
      [](const Copy& c) {
        const HIP_MEMCPY3D box = driver_box_of(c);
        return hipDrvMemcpy3DAsync(&box, c.stream);
      }},
-    {"hipMemcpyToSymbol and FromSymbol", G::kLine, S::kNull, true, true,
+    {"hipMemcpyToSymbol and FromSymbol", G::kLine, S::kNull, true, E::kSymbol,
      [](const Copy& c) {
        return c.up() ? hipMemcpyToSymbol(block_symbol(), c.host, width(c), 0, c.kind())
                      : hipMemcpyFromSymbol(c.host, block_symbol(), width(c), 0, c.kind());
      }},
-    {"hipMemcpyToSymbolAsync and FromSymbolAsync", G::kLine, S::kGiven, false, true,
+    {"hipMemcpyToSymbolAsync and FromSymbolAsync", G::kLine, S::kGiven, false, E::kSymbol,
      [](const Copy& c) {
        return c.up() ? hipMemcpyToSymbolAsync(block_symbol(), c.host, width(c), 0, c.kind(), c.stream)
                      : hipMemcpyFromSymbolAsync(c.host, block_symbol(), width(c), 0, c.kind(), c.stream);
      }},
-    {"hipMemcpy_spt", G::kLine, S::kPerThread, true, false,
+    {"hipMemcpy_spt", G::kLine, S::kPerThread, true, E::kMemory,
      [](const Copy& c) { return hipMemcpy_spt(c.target(), c.source(), width(c), c.kind()); }},
-    {"hipMemcpyAsync_spt", G::kLine, S::kPerThread, false, false,
+    {"hipMemcpyAsync_spt", G::kLine, S::kPerThread, false, E::kMemory,
      [](const Copy& c) { return hipMemcpyAsync_spt(c.target(), c.source(), width(c), c.kind(), nullptr); }},
-    {"hipMemcpy2D_spt", G::kRows, S::kPerThread, true, false,
+    {"hipMemcpy2D_spt", G::kRows, S::kPerThread, true, E::kMemory,
      [](const Copy& c) {
        return hipMemcpy2D_spt(c.target(), c.target_pitch(), c.source(), c.source_pitch(), width(c),
                               c.layout.rows, c.kind());
      }},
-    {"hipMemcpy3D_spt", G::kBox, S::kPerThread, true, false,
+    {"hipMemcpy3D_spt", G::kBox, S::kPerThread, true, E::kMemory,
      [](const Copy& c) {
        const hipMemcpy3DParms box = box_of(c);
        return hipMemcpy3D_spt(&box);
      }},
-    {"hipMemcpyToSymbol_spt and FromSymbol_spt", G::kLine, S::kPerThread, true, true,
+    {"hipMemcpyToSymbol_spt and FromSymbol_spt", G::kLine, S::kPerThread, true, E::kSymbol,
      [](const Copy& c) {
        return c.up() ? hipMemcpyToSymbol_spt(block_symbol(), c.host, width(c), 0, c.kind())
                      : hipMemcpyFromSymbol_spt(c.host, block_symbol(), width(c), 0, c.kind());
+     }},
+    {"hipMemcpy3DAsync_spt", G::kBox, S::kPerThread, false, E::kMemory,
+     [](const Copy& c) {
+       const hipMemcpy3DParms box = box_of(c);
+       return hipMemcpy3DAsync_spt(&box, nullptr);
+     }},
+    {"hipMemcpy2DToArray and FromArray", G::kRows, S::kNull, true, E::kArray,
+     [](const Copy& c) {
+       const std::size_t rows = c.layout.rows;
+       return c.up()
+                  ? hipMemcpy2DToArray(c.array, 0, 0, c.host, c.layout.host_pitch, width(c), rows, c.kind())
+                  : hipMemcpy2DFromArray(c.host, c.layout.host_pitch, c.array, 0, 0, width(c), rows,
+                                         c.kind());
+     }},
+    {"hipMemcpy2DToArrayAsync and FromArrayAsync", G::kRows, S::kGiven, false, E::kArray,
+     [](const Copy& c) {
+       const std::size_t rows = c.layout.rows;
+       return c.up() ? hipMemcpy2DToArrayAsync(c.array, 0, 0, c.host, c.layout.host_pitch, width(c), rows,
+                                               c.kind(), c.stream)
+                     : hipMemcpy2DFromArrayAsync(c.host, c.layout.host_pitch, c.array, 0, 0, width(c), rows,
+                                                 c.kind(), c.stream);
+     }},
+    {"hipMemcpy2DToArray_spt and FromArray_spt", G::kRows, S::kPerThread, true, E::kArray,
+     [](const Copy& c) {
+       const std::size_t rows = c.layout.rows;
+       return c.up() ? hipMemcpy2DToArray_spt(c.array, 0, 0, c.host, c.layout.host_pitch, width(c), rows,
+                                              c.kind())
+                     : hipMemcpy2DFromArray_spt(c.host, c.layout.host_pitch, c.array, 0, 0, width(c), rows,
+                                                c.kind());
+     }},
+    {"hipMemcpy2DToArrayAsync_spt and FromArrayAsync_spt", G::kRows, S::kPerThread, false, E::kArray,
+     [](const Copy& c) {
+       const std::size_t rows = c.layout.rows;
+       return c.up() ? hipMemcpy2DToArrayAsync_spt(c.array, 0, 0, c.host, c.layout.host_pitch, width(c), rows,
+                                                   c.kind(), nullptr)
+                     : hipMemcpy2DFromArrayAsync_spt(c.host, c.layout.host_pitch, c.array, 0, 0, width(c),
+                                                     rows, c.kind(), nullptr);
+     }},
+    {"hipMemcpyToArray and FromArray", G::kLine, S::kNull, true, E::kArray,
+     [](const Copy& c) {
+       return c.up() ? hipMemcpyToArray(c.array, 0, 0, c.host, width(c), c.kind())
+                     : hipMemcpyFromArray(c.host, c.array, 0, 0, width(c), c.kind());
+     }},
+    {"hipMemcpyHtoA and AtoH", G::kLine, S::kNull, true, E::kArray,
+     [](const Copy& c) {
+       return c.up() ? hipMemcpyHtoA(c.array, 0, c.host, width(c))
+                     : hipMemcpyAtoH(c.host, c.array, 0, width(c));
+     }},
+    {"hipMemcpyParam2D, array", G::kRows, S::kNull, true, E::kArray,
+     [](const Copy& c) {
+       const hip_Memcpy2D rows = rows_of(c);
+       return hipMemcpyParam2D(&rows);
+     }},
+    {"hipMemcpyParam2DAsync, array", G::kRows, S::kGiven, false, E::kArray,
+     [](const Copy& c) {
+       const hip_Memcpy2D rows = rows_of(c);
+       return hipMemcpyParam2DAsync(&rows, c.stream);
+     }},
+    {"hipMemcpy3D, array", G::kBox, S::kNull, true, E::kArray,
+     [](const Copy& c) {
+       const hipMemcpy3DParms box = box_of(c);
+       return hipMemcpy3D(&box);
+     }},
+    {"hipMemcpy3DAsync, array", G::kBox, S::kGiven, false, E::kArray,
+     [](const Copy& c) {
+       const hipMemcpy3DParms box = box_of(c);
+       return hipMemcpy3DAsync(&box, c.stream);
+     }},
+    {"hipDrvMemcpy3D, array", G::kBox, S::kNull, true, E::kArray,
+     [](const Copy& c) {
+       const HIP_MEMCPY3D box = driver_box_of(c);
+       return hipDrvMemcpy3D(&box);
+     }},
+    {"hipDrvMemcpy3DAsync, array", G::kBox, S::kGiven, false, E::kArray,
+     [](const Copy& c) {
+       const HIP_MEMCPY3D box = driver_box_of(c);
+       return hipDrvMemcpy3DAsync(&box, c.stream);
      }},
 };
 
@@ -172,12 +275,13 @@ constexpr CopyForm kForms[] = {
 
 std::span<const CopyForm> copy_forms() { return kForms; }
 
-Layout layout_of(Geometry geometry, std::size_t bytes) {
-  if (geometry == Geometry::kLine) return {bytes, 1, 1, bytes, bytes};
-  const std::size_t rows = 10;
+Layout layout_of(Geometry geometry, std::size_t bytes, bool array) {
+  const std::size_t rows = geometry == Geometry::kLine ? 1 : 10;
   const std::size_t slices = geometry == Geometry::kBox ? 3 : 1;
-  const std::size_t width = bytes / rows / slices;
-  return {width, rows, slices, width + 24, width + 8};
+  std::size_t width = bytes / rows / slices;
+  if (array) width = width / kElementBytes * kElementBytes;
+  if (geometry == Geometry::kLine) return {width, 1, 1, width, width};
+  return {width, rows, slices, width + 24, width + (array ? 0 : 8)};
 }
 
 const char* name_of(Memory memory) {

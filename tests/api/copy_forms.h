@@ -27,8 +27,10 @@ struct Layout {
 enum class Geometry { kLine, kRows, kBox };
 enum class Direction { kToDevice, kFromDevice };
 
-// About `bytes` to copy. Rows have gaps behind them, at both ends.
-Layout layout_of(Geometry geometry, std::size_t bytes);
+// About `bytes` to copy. Rows have gaps behind them, at both ends; of an array only at the host's, and they
+// are whole elements of kElementBytes.
+Layout layout_of(Geometry geometry, std::size_t bytes, bool array = false);
+inline constexpr std::size_t kElementBytes = 16;
 
 struct Copy {
   Direction direction = Direction::kToDevice;
@@ -36,6 +38,7 @@ struct Copy {
   std::byte* host = nullptr;
   Layout layout;
   hipStream_t stream = nullptr;
+  hipArray_t array = nullptr;  // the device's end, then `device` is some memory of the same size
 
   bool up() const { return direction == Direction::kToDevice; }
   void* target() const { return up() ? device : host; }
@@ -49,8 +52,8 @@ struct CopyForm {
   const char* name;
   Geometry geometry;
   enum class Stream { kNull, kPerThread, kGiven } stream;
-  bool waits;   // the synchronous forms
-  bool symbol;  // the device's end is block_symbol()
+  bool waits;                                       // the synchronous forms
+  enum class End { kMemory, kSymbol, kArray } end;  // the device's; the symbol is block_symbol()
   hipError_t (*make)(const Copy& copy);
 };
 std::span<const CopyForm> copy_forms();

@@ -36,15 +36,24 @@ class Streams {
 // The device's end of a form's copies.
 class DeviceEnd {
  public:
-  DeviceEnd(const CopyForm& form, std::size_t bytes) {
-    if (form.symbol) {
+  DeviceEnd(const CopyForm& form, const Layout& layout) {
+    if (form.end == CopyForm::End::kSymbol) {
       EXPECT_EQ(hipGetSymbolAddress(&memory_, block_symbol()), hipSuccess);
-    } else {
-      EXPECT_EQ(hipMalloc(&memory_, bytes), hipSuccess);
-      owned_ = true;
+      return;
     }
+    EXPECT_EQ(hipMalloc(&memory_, layout.device_bytes()), hipSuccess);
+    owned_ = true;
+    if (form.end != CopyForm::End::kArray) return;
+    const hipChannelFormatDesc elements{32, 32, 32, 32, hipChannelFormatKindUnsigned};
+    const hipExtent extent =
+        make_hipExtent(layout.width / kElementBytes, form.geometry == Geometry::kLine ? 0 : layout.rows,
+                       form.geometry == Geometry::kBox ? layout.slices : 0);
+    EXPECT_EQ(hipMalloc3DArray(&array_, &elements, extent, hipArrayDefault), hipSuccess);
   }
   ~DeviceEnd() {
+    if (array_ != nullptr) {
+      EXPECT_EQ(hipFreeArray(array_), hipSuccess);
+    }
     if (owned_) {
       EXPECT_EQ(hipFree(memory_), hipSuccess);
     }
@@ -53,11 +62,26 @@ class DeviceEnd {
   DeviceEnd& operator=(const DeviceEnd&) = delete;
 
   std::byte* get() const { return static_cast<std::byte*>(memory_); }
+  hipArray_t array() const { return array_; }
 
  private:
   void* memory_ = nullptr;
+  hipArray_t array_ = nullptr;
   bool owned_ = false;
 };
+
+// Sets the device's end, in stream order.
+hipError_t set_device(const Copy& copy, int value) {
+  const Layout& layout = copy.layout;
+  const hipError_t set = hipMemsetAsync(copy.device, value, layout.device_bytes(), copy.stream);
+  if (set != hipSuccess || copy.array == nullptr) return set;
+  hipMemcpy3DParms all{};
+  all.srcPtr = make_hipPitchedPtr(copy.device, layout.device_pitch, layout.width, layout.rows);
+  all.dstArray = copy.array;
+  all.extent = make_hipExtent(layout.width / kElementBytes, layout.rows, layout.slices);
+  all.kind = hipMemcpyDeviceToDevice;
+  return hipMemcpy3DAsync(&all, copy.stream);
+}
 
 // What stands in the stream before the copy.
 enum class Before { kNothing, kCallback, kKernel };
@@ -81,9 +105,21 @@ testing::AssertionResult holds(const std::byte* host, const Layout& layout, std:
   return testing::AssertionSuccess();
 }
 
-testing::AssertionResult device_holds(const std::byte* device, const Layout& layout, std::byte wanted) {
+hipError_t read_device(const Copy& copy, std::vector<std::byte>& back) {
+  const Layout& layout = copy.layout;
+  if (copy.array == nullptr) return hipMemcpy(back.data(), copy.device, back.size(), hipMemcpyDeviceToHost);
+  hipMemcpy3DParms all{};
+  all.srcArray = copy.array;
+  all.dstPtr = make_hipPitchedPtr(back.data(), layout.device_pitch, layout.width, layout.rows);
+  all.extent = make_hipExtent(layout.width / kElementBytes, layout.rows, layout.slices);
+  all.kind = hipMemcpyDeviceToHost;
+  return hipMemcpy3D(&all);
+}
+
+testing::AssertionResult device_holds(const Copy& copy, std::byte wanted) {
+  const Layout& layout = copy.layout;
   std::vector<std::byte> back(layout.device_bytes());
-  const hipError_t copied = hipMemcpy(back.data(), device, back.size(), hipMemcpyDeviceToHost);
+  const hipError_t copied = read_device(copy, back);
   if (copied != hipSuccess) return testing::AssertionFailure() << hipGetErrorName(copied);
   for (std::size_t at = 0; at < back.size(); ++at) {
     if (at % layout.device_pitch < layout.width && back[at] != wanted)
@@ -95,8 +131,11 @@ testing::AssertionResult device_holds(const std::byte* device, const Layout& lay
 class CopySemantics : public ::testing::TestWithParam<std::size_t> {
  protected:
   const CopyForm& form() const { return copy_forms()[GetParam()]; }
+  bool is_array() const { return form().end == CopyForm::End::kArray; }
   std::vector<std::size_t> sizes() const {
-    if (form().symbol) return {600, 50'000};
+    if (form().end == CopyForm::End::kSymbol) return {600, 50'000};
+    // GPUs have one-dimensional arrays of 16384 elements.
+    if (is_array() && form().geometry == Geometry::kLine) return {600, 50'000, 250'000};
     return {600, 50'000, kLargeBytes};
   }
 
@@ -108,8 +147,8 @@ class CopySemantics : public ::testing::TestWithParam<std::size_t> {
     const Streams streams;
     int value = 0;
     for (const std::size_t bytes : sizes()) {
-      const Layout layout = layout_of(form().geometry, bytes);
-      const DeviceEnd device(form(), layout.device_bytes());
+      const Layout layout = layout_of(form().geometry, bytes, is_array());
+      const DeviceEnd device(form(), layout);
       for (const Memory memory : kMemories) {
         if (!form().waits && memory != Memory::kPageable) continue;
         const HostBlock host(memory, layout.host_bytes());
@@ -118,7 +157,8 @@ class CopySemantics : public ::testing::TestWithParam<std::size_t> {
             SCOPED_TRACE(std::string(name_of(memory)) + ", " + name + ", " + std::to_string(bytes) +
                          " bytes, behind " + std::to_string(static_cast<int>(before)));
             value = value % 200 + 20;
-            make(Copy{Direction::kToDevice, device.get(), host.get(), layout, stream}, before, value);
+            make(Copy{Direction::kToDevice, device.get(), host.get(), layout, stream, device.array()}, before,
+                 value);
             if (HasFatalFailure()) return;
           }
         }
@@ -133,10 +173,10 @@ TEST_P(CopySemantics, TheTargetHoldsTheBytesOnReturn) {
   for_each_case_done_on_return([&](Copy copy, Before before, int value) {
     copy.direction = Direction::kFromDevice;
     std::fill_n(copy.host, copy.layout.host_bytes(), kUntouched);
-    HIP_OK(hipMemsetAsync(copy.device, 1, copy.layout.device_bytes(), copy.stream));
+    HIP_OK(set_device(copy, 1));
     HIP_OK(hipStreamSynchronize(copy.stream));
     keep_busy(before, copy.stream, scratch.get<int>());
-    HIP_OK(hipMemsetAsync(copy.device, value, copy.layout.device_bytes(), copy.stream));
+    HIP_OK(set_device(copy, value));
     HIP_OK(form().make(copy));
     ASSERT_TRUE(holds(copy.host, copy.layout, std::byte(value)));
   });
@@ -148,11 +188,11 @@ TEST_P(CopySemantics, TheSourceMayChangeOnReturn) {
   for_each_case_done_on_return([&](const Copy& copy, Before before, int value) {
     std::fill_n(copy.host, copy.layout.host_bytes(), std::byte(value));
     keep_busy(before, copy.stream, scratch.get<int>());
-    HIP_OK(hipMemsetAsync(copy.device, 1, copy.layout.device_bytes(), copy.stream));
+    HIP_OK(set_device(copy, 1));
     HIP_OK(form().make(copy));
     std::fill_n(copy.host, copy.layout.host_bytes(), kOverwritten);
     HIP_OK(hipStreamSynchronize(copy.stream));
-    ASSERT_TRUE(device_holds(copy.device, copy.layout, std::byte(value)));
+    ASSERT_TRUE(device_holds(copy, std::byte(value)));
   });
 }
 
@@ -161,8 +201,8 @@ TEST_P(CopySemantics, MemoryThatIsNotPageableDoesNotHoldTheCall) {
   if (form().waits) return;  // has no such row
   const Streams streams;
   for (const std::size_t bytes : sizes()) {
-    const Layout layout = layout_of(form().geometry, bytes);
-    const DeviceEnd device(form(), layout.device_bytes());
+    const Layout layout = layout_of(form().geometry, bytes, is_array());
+    const DeviceEnd device(form(), layout);
     for (const Memory memory : kMemories) {
       if (memory == Memory::kPageable) continue;
       const HostBlock host(memory, layout.host_bytes());
@@ -172,8 +212,9 @@ TEST_P(CopySemantics, MemoryThatIsNotPageableDoesNotHoldTheCall) {
         HIP_OK(hipDeviceSynchronize());
         Gate down;
         down.close(stream);
-        HIP_OK(hipMemsetAsync(device.get(), 77, layout.device_bytes(), stream));
-        HIP_OK(form().make({Direction::kFromDevice, device.get(), host.get(), layout, stream}));
+        Copy copy{Direction::kFromDevice, device.get(), host.get(), layout, stream, device.array()};
+        HIP_OK(set_device(copy, 77));
+        HIP_OK(form().make(copy));
         ASSERT_EQ(hipStreamQuery(stream), hipErrorNotReady) << "the call has waited for its stream";
         (void)hipGetLastError();
         down.open();
@@ -183,13 +224,14 @@ TEST_P(CopySemantics, MemoryThatIsNotPageableDoesNotHoldTheCall) {
         std::fill_n(host.get(), layout.host_bytes(), std::byte{88});
         Gate up;
         up.close(stream);
-        HIP_OK(hipMemsetAsync(device.get(), 1, layout.device_bytes(), stream));
-        HIP_OK(form().make({Direction::kToDevice, device.get(), host.get(), layout, stream}));
+        copy.direction = Direction::kToDevice;
+        HIP_OK(set_device(copy, 1));
+        HIP_OK(form().make(copy));
         ASSERT_EQ(hipStreamQuery(stream), hipErrorNotReady) << "the call has waited for its stream";
         (void)hipGetLastError();
         up.open();
         HIP_OK(hipStreamSynchronize(stream));
-        ASSERT_TRUE(device_holds(device.get(), layout, std::byte{88}));
+        ASSERT_TRUE(device_holds(copy, std::byte{88}));
       }
     }
   }

@@ -174,6 +174,35 @@ void add_copies(Driver& d) {
   };
 }
 
+void add_arrays(Driver& d) {
+  d.Array3DCreate = [](Array* array, const ArrayDescription* wish) {
+    state().array = *wish;
+    *array = handle<Array>(State::kArray);
+    return asked("Array3DCreate");
+  };
+  d.MipmappedArrayCreate = [](MipmappedArray* array, const ArrayDescription* wish, unsigned) {
+    state().array = *wish;
+    *array = handle<MipmappedArray>(State::kMipmapped);
+    return asked("MipmappedArrayCreate");
+  };
+  d.MipmappedArrayGetLevel = [](Array* level, MipmappedArray, unsigned number) {
+    *level = handle<Array>(State::kMipmapped + 1 + number);
+    return asked("MipmappedArrayGetLevel");
+  };
+  d.TexObjectCreate = [](Texture* texture, const ResourceDescription* resource,
+                         const TextureDescription* sampling, const ViewDescription*) {
+    state().resource = *resource;
+    state().sampling = *sampling;
+    *texture = handle<Texture>(State::kTexture);
+    return asked("TexObjectCreate");
+  };
+  d.SurfObjectCreate = [](Surface* surface, const ResourceDescription* resource) {
+    state().resource = *resource;
+    *surface = handle<Surface>(State::kTexture);
+    return asked("SurfObjectCreate");
+  };
+}
+
 // A graph's node is its number, from 1 on, and what it depends on.
 Result add_node(const char* name, hipGraphNode_t* node, const hipGraphNode_t* before, std::size_t count) {
   const Result result = asked(name);
@@ -313,6 +342,7 @@ void* find(std::string_view wanted) {
   static const Driver special = [] {
     Driver d = special_functions();
     add_launches(d);
+    add_arrays(d);
     add_copies(d);
     add_graphs(d);
     add_advice(d);

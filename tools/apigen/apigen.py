@@ -18,14 +18,15 @@ from model import DescriptionError, message_of
 from parse import parse_messages, parse_prototypes
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-NOT_PROTOTYPES = {"messages.h", "words.h", "words_end.h"}
+NOT_PROTOTYPES = {"words.h", "words_end.h"}
+MESSAGES = "*messages.h"
 RTC = "rtc"
 
 
 def read_description(api, symbols):
-    paths = sorted(p for p in api.glob("*.h") if p.name not in NOT_PROTOTYPES)
+    paths = sorted(p for p in api.glob("*.h") if p.name not in NOT_PROTOTYPES and not p.match(MESSAGES))
     functions = [f for path in paths for f in parse_prototypes(path, f"proxy/api/{path.name}")]
-    messages = parse_messages(api / "messages.h", "proxy/api/messages.h")
+    messages = [m for path in sorted(api.glob(MESSAGES)) for m in parse_messages(path, f"proxy/api/{path.name}")]
     check_functions(functions, messages, symbols)
     messages += [message_of(f) for f in functions if f.on_wire]
     return paths, functions, sorted(messages, key=lambda m: m.opcode)

@@ -239,7 +239,9 @@ def stub(f, by_name, messages):
         lines.insert(0, f"const stats::CallScope scope(Function::{enumerator(f.name)});")
     linkage = 'extern "C" ' if f.c_linkage else ""
     body = "\n  ".join(lines)
-    return f"// {f.where}\n{linkage}TF_API {f.declaration()} {{\n  {body}\n}}\n"
+    # A symbol that does not come from the function's name has to be given to the compiler.
+    given = f'TF_API {f.declaration()} __asm__("{f.mangled}");\n' if f.mangled and f.name not in f.mangled else ""
+    return f"// {f.where}\n{given}{linkage}TF_API {f.declaration()} {{\n  {body}\n}}\n"
 
 
 def client_source(domain, functions, by_name, messages):

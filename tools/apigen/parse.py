@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads proxy/api/*.h: annotated prototypes, and proxy/api/messages.h. Refuses what it does not understand; what is
+"""Reads proxy/api/*.h: annotated prototypes, and proxy/api/*messages.h. Refuses what it does not understand; what is
 understood but cannot be carried is refused by check.py."""
 import re
 

@@ -24,8 +24,15 @@ struct VmmFunctions {
   }
 };
 
+// Surface objects. Up to HIP 5 their names are those of C++ functions.
+struct SurfaceFunctions {
+  decltype(&::hipCreateSurfaceObject) create = nullptr;
+  decltype(&::hipDestroySurfaceObject) destroy = nullptr;
+};
+
 struct OptionalFunctions {
   VmmFunctions vmm;
+  SurfaceFunctions surfaces;
   RtcFunctions rtc;
   // From later versions of HIP than our headers, or extensions of it (worker/runtime/common/extensions.h).
   decltype(&::hipMemGetHandleForAddressRange) range_handle = nullptr;

@@ -62,9 +62,21 @@ RtcFunctions find_rtc(void* library) {
   return rtc;
 }
 
+SurfaceFunctions find_surfaces(void* library) {
+  SurfaceFunctions surfaces;
+  find(library, "hipCreateSurfaceObject", surfaces.create);
+  find(library, "hipDestroySurfaceObject", surfaces.destroy);
+  if (surfaces.create == nullptr)
+    find(library, "_Z22hipCreateSurfaceObjectPP13__hip_surfacePK15hipResourceDesc", surfaces.create);
+  if (surfaces.destroy == nullptr)
+    find(library, "_Z23hipDestroySurfaceObjectP13__hip_surface", surfaces.destroy);
+  return surfaces;
+}
+
 OptionalFunctions find_optional(void* library) {
   OptionalFunctions optional;
   optional.rtc = find_rtc(library);
+  optional.surfaces = find_surfaces(library);
   VmmFunctions& vmm = optional.vmm;
   find(library, "hipMemAddressReserve", vmm.address_reserve);
   find(library, "hipMemAddressFree", vmm.address_free);

@@ -10,6 +10,8 @@
 #include <thread>
 #include <vector>
 
+#include "worker/copy/array_copies.h"
+
 namespace tf::worker {
 namespace {
 
@@ -29,12 +31,13 @@ hipError_t transfer_error(const Status& status) {
 }
 
 SlotCopies::SlotCopies(const protocol::HipTable& hip, OwnCalls& own_calls, BulkPlane& bulk, Life& life,
-                       Mover& mover)
+                       Mover& mover, const Arrays& arrays)
     : hip_(hip),
       own_calls_(own_calls),
       bulk_(bulk),
       life_(life),
       mover_(mover),
+      arrays_(arrays),
       staging_(hip, own_calls, bulk),
       patience_(kPatienceMin) {}
 
@@ -60,6 +63,7 @@ hipError_t SlotCopies::finish(StreamRef stream) {
 // Slice by slice: the three-dimensional call requires slices that are whole numbers of rows apart.
 hipError_t SlotCopies::copy_in_stream(const Box& box, hipMemcpyKind kind, StreamRef stream) {
   if (box.is_empty()) return hipSuccess;
+  if (names_array(box)) return copy_array_in_stream(hip_, life_, arrays_, box, kind, stream.stream);
   if (box.is_line())
     return hip_.hipMemcpyAsync(box.target.memory(), box.source.memory(), box.width, kind, stream.stream);
   hipError_t error = hipSuccess;
@@ -85,7 +89,7 @@ hipError_t SlotCopies::land(const Incoming& incoming, StreamRef stream, hipError
     error = transfer_error(slot->transfer->status());
   if (error == hipSuccess) {
     error = copy_in_stream(piece, hipMemcpyHostToDevice, stream);
-    if (error != hipSuccess && piece.depth > 1)  // some slices may be in flight
+    if (error != hipSuccess && !piece.is_line())  // some slices may be in flight
       own_calls_.pass_on(finish(stream), stream.stream, stream.device);
   }
   if (error == hipSuccess && own_calls_.keep(staging_.record(slot, stream.stream, stream.device),

@@ -21,6 +21,7 @@
 #include "worker/base/mover.h"
 #include "worker/base/own_calls.h"
 #include "worker/copy/staging_slots.h"
+#include "worker/memory/arrays.h"
 
 namespace tf::worker {
 
@@ -38,7 +39,8 @@ hipError_t transfer_error(const Status& status);
 class SlotCopies {
  public:
   // All outlive it.
-  SlotCopies(const protocol::HipTable& hip, OwnCalls& own_calls, BulkPlane& bulk, Life& life, Mover& mover);
+  SlotCopies(const protocol::HipTable& hip, OwnCalls& own_calls, BulkPlane& bulk, Life& life, Mover& mover,
+             const Arrays& arrays);
   SlotCopies(const SlotCopies&) = delete;
   SlotCopies& operator=(const SlotCopies&) = delete;
 
@@ -92,6 +94,7 @@ class SlotCopies {
   BulkPlane& bulk_;
   Life& life_;
   Mover& mover_;
+  const Arrays& arrays_;
   StagingSlots staging_;
   std::list<Outgoing> outgoing_;  // bounded by the slots
   std::list<BulkCompletion> discards_;

@@ -2,6 +2,7 @@
 // Copies between the client's memory and the device, and on the device. Executor thread.
 //
 // Whatever is wrong with a request, its payload is accounted for: thrown away, or its tag aborted.
+#include "worker/copy/array_copies.h"
 #include "worker/copy/direct_copies.h"
 #include "worker/copy/slot_copies.h"
 #include "worker/gen/custom.h"
@@ -20,8 +21,10 @@ hipError_t enter_stream(Call& call, std::uint64_t raw, StreamRef& stream) {
   return session.device.use(stream.device);
 }
 
-// One end of the box is the session's memory.
+// One end of the box is the session's memory, or in an array of the session.
 hipError_t check(Call& call, const Box& box, const BoxSide& side) {
+  if (array::is_name(side.address))
+    return stands_in_array(call.session().arrays, box, side) ? hipSuccess : hipErrorInvalidValue;
   return call.session().addresses.holds_box(side.address, side.pitch, side.slice, box.width, box.height,
                                             box.depth)
              ? hipSuccess
@@ -33,7 +36,7 @@ hipError_t check(Call& call, const Box& box, const BoxSide& side) {
 hipError_t start_direct(Call& call, DirectCopies::Way way, const Box& box, StreamRef stream,
                         std::uint64_t raw_stream, std::uint64_t tag) {
   DirectCopies& direct = call.session().direct_copies;
-  if (!box.is_line() || box.width == 0 || !call.header().has(kFlagNoReply)) {
+  if (!box.is_line() || box.width == 0 || names_array(box) || !call.header().has(kFlagNoReply)) {
     direct.settle();
     return hipErrorNotReady;
   }

@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "worker/copy/array_copies.h"
 #include "worker/session/launch_shape.h"
 
 namespace tf::worker {
@@ -148,42 +149,55 @@ void Graphs::add(const protocol::BuildFillNodeRequest& request, std::span<const 
 
 namespace {
 
+graph::Box box_of(const protocol::BuildCopyNodeRequest& request) {
+  return {{request.target, request.target_pitch, request.target_slice},
+          {request.source, request.source_pitch, request.source_slice},
+          request.width,
+          request.height,
+          request.depth};
+}
+
 // A side of a box as the 3D copy wants it. False: its slices are not whole rows apart.
-bool pitched(std::uint64_t address, std::uint64_t pitch, std::uint64_t slice,
-             const protocol::BuildCopyNodeRequest& request, hipPitchedPtr& place) {
-  place.ptr = reinterpret_cast<void*>(address);
-  place.pitch = pitch;
-  place.xsize = request.width;
-  place.ysize = request.depth > 1 ? slice / pitch : request.height;
-  return request.depth == 1 || slice % pitch == 0;
+bool pitched(const graph::Box& box, const graph::BoxSide& side, hipPitchedPtr& place) {
+  place.ptr = side.memory();
+  place.pitch = side.pitch;
+  place.xsize = box.width;
+  place.ysize = box.depth > 1 ? side.slice / side.pitch : box.height;
+  return box.depth == 1 || side.slice % side.pitch == 0;
 }
 
 }  // namespace
+
+bool Graphs::holds(const graph::Box& box, const graph::BoxSide& side) const {
+  if (array::is_name(side.address)) return stands_in_array(arrays_, box, side);
+  return addresses_.holds_box(side.address, side.pitch, side.slice, box.width, box.height, box.depth);
+}
 
 void Graphs::add(const protocol::BuildCopyNodeRequest& request, std::span<const std::byte> tail) {
   std::vector<hipGraphNode_t> before;
   Build* build = prepare(request.exec, request.dependencies, tail, before);
   if (build == nullptr) return;
-  const bool sane = request.width != 0 && request.height != 0 && request.depth != 0 &&
-                    request.target_pitch >= request.width && request.source_pitch >= request.width &&
-                    addresses_.holds_box(request.target, request.target_pitch, request.target_slice,
-                                         request.width, request.height, request.depth) &&
-                    addresses_.holds_box(request.source, request.source_pitch, request.source_slice,
-                                         request.width, request.height, request.depth);
+  const graph::Box box = box_of(request);
+  const bool sane = !box.is_empty() && box.target.pitch >= box.width && box.source.pitch >= box.width &&
+                    holds(box, box.target) && holds(box, box.source);
   if (!sane) return finish(*build, hipErrorInvalidValue, nullptr, {});
   const hipMemcpyKind kind = host_parts_.kind(request.target, request.source);
   hipGraphNode_t node = nullptr;
   hipError_t error = hipErrorInvalidValue;
-  hipMemcpy3DParms box{};
-  if (request.height == 1 && request.depth == 1) {
+  hipMemcpy3DParms copy{};
+  bool whole = true;
+  if (names_array(box)) {
+    whole = read_array_copy(arrays_, box, kind, copy);
+  } else if (!box.is_line()) {
+    whole = pitched(box, box.target, copy.dstPtr) && pitched(box, box.source, copy.srcPtr);
+    copy.extent = {request.width, request.height, request.depth};
+    copy.kind = kind;
+  }
+  if (whole && box.is_line() && !names_array(box)) {
     error = hip_.hipGraphAddMemcpyNode1D(&node, build->graph, before.data(), before.size(),
-                                         reinterpret_cast<void*>(request.target),
-                                         reinterpret_cast<const void*>(request.source), request.width, kind);
-  } else if (pitched(request.target, request.target_pitch, request.target_slice, request, box.dstPtr) &&
-             pitched(request.source, request.source_pitch, request.source_slice, request, box.srcPtr)) {
-    box.extent = {request.width, request.height, request.depth};
-    box.kind = kind;
-    error = hip_.hipGraphAddMemcpyNode(&node, build->graph, before.data(), before.size(), &box);
+                                         box.target.memory(), box.source.memory(), box.width, kind);
+  } else if (whole) {
+    error = hip_.hipGraphAddMemcpyNode(&node, build->graph, before.data(), before.size(), &copy);
   }
   finish(*build, error, node, {1, before.size(), tail.size()});
 }

@@ -13,11 +13,13 @@
 #include <span>
 #include <vector>
 
+#include "hipcore/graph/box.h"
 #include "hipcore/wire/gen/hip_table.h"
 #include "hipcore/wire/gen/messages.h"
 #include "worker/base/address_map.h"
 #include "worker/base/object_table.h"
 #include "worker/base/own_calls.h"
+#include "worker/memory/arrays.h"
 #include "worker/memory/host_parts.h"
 
 namespace tf::worker {
@@ -32,8 +34,13 @@ inline constexpr std::size_t kGraphSessionBytesMax = 256 << 20;  // all node mes
 class Graphs {
  public:
   Graphs(const protocol::HipTable& hip, OwnCalls& own_calls, const AddressMap& addresses,
-         const HostParts& host_parts, ObjectTable& objects)
-      : hip_(hip), own_calls_(own_calls), addresses_(addresses), host_parts_(host_parts), objects_(objects) {}
+         const Arrays& arrays, const HostParts& host_parts, ObjectTable& objects)
+      : hip_(hip),
+        own_calls_(own_calls),
+        addresses_(addresses),
+        arrays_(arrays),
+        host_parts_(host_parts),
+        objects_(objects) {}
   Graphs(const Graphs&) = delete;
   Graphs& operator=(const Graphs&) = delete;
 
@@ -74,6 +81,8 @@ class Graphs {
   Build* prepare(std::uint64_t exec, std::uint32_t dependencies, std::span<const std::byte> tail,
                  std::vector<hipGraphNode_t>& before);
   void finish(Build& build, hipError_t error, hipGraphNode_t node, const Size& added);
+  // One end of the box is the session's memory, or in an array of the session.
+  bool holds(const graph::Box& box, const graph::BoxSide& side) const;
   void drop(Builds::iterator build);
   void count(std::uint64_t exec, const Build& build);
   void discount(std::uint64_t exec);
@@ -81,6 +90,7 @@ class Graphs {
   const protocol::HipTable& hip_;
   OwnCalls& own_calls_;
   const AddressMap& addresses_;
+  const Arrays& arrays_;
   const HostParts& host_parts_;
   ObjectTable& objects_;  // kGraphExec are ours
   Builds builds_;

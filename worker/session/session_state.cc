@@ -30,14 +30,16 @@ SessionState::SessionState(SessionSetup setup, Life& session_life)
       foreign_quota(setup.snapshot),
       leases(hip, setup.optional.vmm, own_calls, setup.snapshot, addresses, {quota, foreign_quota}),
       lease_files(hip, own_calls, std::move(setup.lease_socket)),
+      arrays(hip, own_calls, quota),
+      textures(hip, setup.optional.surfaces, own_calls, addresses, arrays),
       physical(hip, own_calls, setup.snapshot, addresses, {quota, foreign_quota}),
       host_parts(hip, own_calls, setup.snapshot, addresses),
       sharing({hip, setup.snapshot, life, device, objects, leases, physical}, setup.broker),
       device_regions(setup.endpoint, own_calls, device, host_reach, setup.optional),
       callbacks(sender),
       modules(hip, own_calls, setup.optional),
-      graphs(hip, own_calls, addresses, host_parts, objects),
-      copies(hip, own_calls, bulk, life, mover),
+      graphs(hip, own_calls, addresses, arrays, host_parts, objects),
+      copies(hip, own_calls, bulk, life, mover, arrays),
       direct_copies({hip, own_calls, bulk, life, sender, device, host_reach, device_regions}),
       compiles({hip, setup.optional.rtc, bulk, copies, life, mover, sender}) {}
 
@@ -64,6 +66,8 @@ void SessionState::release_objects() {
   objects.for_each(HandleKind::kModule, [this](std::uint64_t, const Object& object) {
     own_calls.pass_on(hip.hipModuleUnload(static_cast<hipModule_t>(object.object)));
   });
+  textures.release();
+  arrays.release();
 }
 
 }  // namespace tf::worker

@@ -20,6 +20,7 @@
 #include "worker/base/sender.h"
 #include "worker/copy/direct_copies.h"
 #include "worker/copy/slot_copies.h"
+#include "worker/memory/arrays.h"
 #include "worker/memory/device_regions.h"
 #include "worker/memory/host_parts.h"
 #include "worker/memory/host_reach.h"
@@ -29,6 +30,7 @@
 #include "worker/memory/physical_memory.h"
 #include "worker/memory/quota.h"
 #include "worker/memory/sharing.h"
+#include "worker/memory/textures.h"
 #include "worker/session/callbacks.h"
 #include "worker/session/compiles.h"
 #include "worker/session/graphs.h"
@@ -75,6 +77,8 @@ struct SessionState {
   MemoryQuota foreign_quota;
   Leases leases;
   LeaseFiles lease_files;
+  Arrays arrays;
+  Textures textures;
   PhysicalMemory physical;
   HostParts host_parts;
   PassedFiles passed_files;

@@ -14,7 +14,9 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
+#include "hipcore/array/textures.h"
 #include "hipcore/graph/library.h"
 #include TF_RUNTIME_BACKEND  // worker/runtime/cpu/backend.h, or cuda's
 #include "worker/runtime/common/compute_units.h"
@@ -164,6 +166,26 @@ concept BackendOfAdvice = requires(const void* pointer, std::size_t bytes, int d
   { B::range_attributes(list, sizes, attributes, bytes, pointer, bytes) } -> std::same_as<hipError_t>;
 };
 static_assert(BackendOfAdvice<Backend>);
+
+template <typename B>
+concept BackendOfArrays = requires(const array::Shape& shape, unsigned levels, bool mipmapped,
+                                   std::vector<array::Place>& places, std::uint64_t base) {
+  // As array::Side: on the thread's device.
+  { B::create_array(shape, levels, mipmapped, places) } -> std::same_as<hipError_t>;
+  { B::destroy_array(base) } -> std::same_as<hipError_t>;
+};
+static_assert(BackendOfArrays<Backend>);
+
+template <typename B>
+concept BackendOfTextures = requires(const array::TextureWish& wish, const array::Mipmaps& arrays,
+                                     hipTextureObject_t& texture, hipSurfaceObject_t& surface) {
+  // As array::TextureSide. `arrays`: what the resource is, an array as one of one level; empty of memory.
+  { B::create_texture(wish, arrays, texture) } -> std::same_as<hipError_t>;
+  { B::destroy_texture(texture) } -> std::same_as<hipError_t>;
+  { B::create_surface(arrays, surface) } -> std::same_as<hipError_t>;
+  { B::destroy_surface(surface) } -> std::same_as<hipError_t>;
+};
+static_assert(BackendOfTextures<Backend>);
 
 template <typename B>
 concept BackendOfEvents = requires(hipEvent_t handle, unsigned flags, const typename B::Event& event,

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies of rows and boxes: turns every form of the API into a graph::CopyWork. Arrays are not supported.
+// Copies of rows and boxes: turns every form of the API into a graph::CopyWork.
 #include "hipcore/abi/layouts.h"
 #include "hipcore/graph/box_forms.h"
 #include "worker/runtime/common/api.h"
+#include "worker/runtime/common/arrays.h"
 #include "worker/runtime/common/capture.h"
 #include "worker/runtime/common/copies.h"
 
@@ -35,10 +36,9 @@ hipError_t copy_rows(void* target, std::size_t target_pitch, const void* source,
 hipError_t copy_3d(const hipMemcpy3DParms* p, hipStream_t stream, Wait wait) {
   if (!p) return hipErrorInvalidValue;
   if (!valid_kind(p->kind)) return hipErrorInvalidMemcpyDirection;
-  if (p->srcArray || p->dstArray) return hipErrorNotSupported;
   const bool is_empty = p->extent.width == 0 || p->extent.height == 0 || p->extent.depth == 0;
   return copy(is_empty, stream, wait, Backend::copy_box,
-              [&](graph::CopyWork& work) { return graph::read_copy(*p, work); });
+              [&](graph::CopyWork& work) { return graph::read_copy(*p, arrays(), work); });
 }
 
 // `Parameters`: hip_Memcpy2D or HIP_MEMCPY3D, as the program's major has them.
@@ -48,7 +48,33 @@ hipError_t copy_parameters(const Parameters* theirs, hipStream_t stream, Wait wa
   const abi::DriverCopy p = abi::from_program(*theirs);
   const auto make = p.depth == 1 ? Backend::copy_rows : Backend::copy_box;
   return copy(p.width == 0 || p.height == 0 || p.depth == 0, stream, wait, make,
-              [&](graph::CopyWork& work) { return graph::read_parameters(p, work); });
+              [&](graph::CopyWork& work) { return graph::read_parameters(p, arrays(), work); });
+}
+
+hipError_t copy_array_rows(const graph::ArrayRows& rows, hipStream_t stream, Wait wait) {
+  if (!valid_kind(rows.kind)) return hipErrorInvalidMemcpyDirection;
+  return copy(rows.width == 0 || rows.height == 0, stream, wait, Backend::copy_box,
+              [&](graph::CopyWork& work) { return graph::read_array_rows(rows, arrays(), work); });
+}
+
+// Synchronous: the pieces follow each other.
+hipError_t copy_array_bytes(const graph::ArrayBytes& bytes, hipStream_t stream) {
+  if (!valid_kind(bytes.kind)) return hipErrorInvalidMemcpyDirection;
+  std::vector<graph::CopyWork> pieces;
+  if (const hipError_t status = graph::read_array_bytes(bytes, arrays(), pieces)) return status;
+  for (const graph::CopyWork& piece : pieces) {
+    const auto read = [&piece](graph::CopyWork& work) { return work = piece, hipSuccess; };
+    if (const hipError_t status = copy(false, stream, Wait::kYes, Backend::copy_box, read)) return status;
+  }
+  return hipSuccess;
+}
+
+// Of the first row only, as in AMD's runtime.
+hipError_t copy_array_line(hipArray_const_t array, bool to_array, std::size_t offset, const void* memory,
+                           std::size_t bytes) {
+  if (!arrays().find(array) || !memory) return hipErrorInvalidValue;
+  const hipMemcpyKind kind = to_array ? hipMemcpyHostToDevice : hipMemcpyDeviceToHost;
+  return copy_array_rows({array, to_array, offset, 0, memory, bytes, bytes, 1, kind}, nullptr, Wait::kYes);
 }
 
 }  // namespace
@@ -98,6 +124,59 @@ hipError_t hipDrvMemcpy3D(const HIP_MEMCPY3D* parameters) {
 
 hipError_t hipDrvMemcpy3DAsync(const HIP_MEMCPY3D* parameters, hipStream_t stream) {
   return api([&] { return copy_parameters(parameters, stream, Wait::kNo); });
+}
+
+hipError_t hipMemcpy2DToArray(hipArray* target, size_t x, size_t y, const void* source, size_t pitch,
+                              size_t width, size_t height, hipMemcpyKind kind) {
+  return api([&] {
+    return copy_array_rows({target, true, x, y, source, pitch, width, height, kind}, nullptr, Wait::kYes);
+  });
+}
+
+hipError_t hipMemcpy2DToArrayAsync(hipArray* target, size_t x, size_t y, const void* source, size_t pitch,
+                                   size_t width, size_t height, hipMemcpyKind kind, hipStream_t stream) {
+  return api([&] {
+    return copy_array_rows({target, true, x, y, source, pitch, width, height, kind}, stream, Wait::kNo);
+  });
+}
+
+hipError_t hipMemcpy2DFromArray(void* target, size_t pitch, hipArray_const_t source, size_t x, size_t y,
+                                size_t width, size_t height, hipMemcpyKind kind) {
+  return api([&] {
+    return copy_array_rows({source, false, x, y, target, pitch, width, height, kind}, nullptr, Wait::kYes);
+  });
+}
+
+hipError_t hipMemcpy2DFromArrayAsync(void* target, size_t pitch, hipArray_const_t source, size_t x, size_t y,
+                                     size_t width, size_t height, hipMemcpyKind kind, hipStream_t stream) {
+  return api([&] {
+    return copy_array_rows({source, false, x, y, target, pitch, width, height, kind}, stream, Wait::kNo);
+  });
+}
+
+hipError_t hipMemcpyToArray(hipArray* target, size_t x, size_t y, const void* source, size_t bytes,
+                            hipMemcpyKind kind) {
+  return api([&] { return copy_array_bytes({target, true, x, y, source, bytes, kind}, nullptr); });
+}
+
+hipError_t hipMemcpyFromArray(void* target, hipArray_const_t source, size_t x, size_t y, size_t bytes,
+                              hipMemcpyKind kind) {
+  return api([&] { return copy_array_bytes({source, false, x, y, target, bytes, kind}, nullptr); });
+}
+
+TF_EXPORT hipError_t hipMemcpyFromArray_spt(void* target, hipArray_const_t source, size_t x, size_t y,
+                                            size_t bytes, hipMemcpyKind kind) {
+  return api([&] {
+    return copy_array_bytes({source, false, x, y, target, bytes, kind}, hipStreamPerThread);
+  });
+}
+
+hipError_t hipMemcpyHtoA(hipArray* target, size_t offset, const void* source, size_t bytes) {
+  return api([&] { return copy_array_line(target, true, offset, source, bytes); });
+}
+
+hipError_t hipMemcpyAtoH(void* target, hipArray* source, size_t offset, size_t bytes) {
+  return api([&] { return copy_array_line(source, false, offset, target, bytes); });
 }
 
 }  // extern "C"

@@ -3,6 +3,7 @@
 // runs them.
 #include "worker/runtime/common/graph_library.h"
 
+#include "worker/runtime/common/arrays.h"
 #include "worker/runtime/common/programs.h"
 
 namespace tf::runtime {
@@ -33,6 +34,7 @@ class Graphs final : private graph::Side {
   hipError_t instantiate(const graph::Plan& plan, std::shared_ptr<graph::Executable>& executable) override {
     return Backend::instantiate(plan, executable);
   }
+  const array::Finder& arrays() const override { return runtime::arrays(); }
 
   graph::Library library_;
 };

@@ -83,8 +83,9 @@ TF_EXPORT void __hipRegisterSurface(void**, void*, char*, char* name, int, int) 
   refuse("surface reference", name);
 }
 
-TF_EXPORT void __hipRegisterTexture(void**, void*, char*, char* name, int, int, int) {
-  refuse("texture reference", name);
+// To kernels it is a variable like others.
+TF_EXPORT void __hipRegisterTexture(void** handle, void* host, char*, char* name, int, int, int) {
+  programs().add_variable(handle, host, name);
 }
 
 hipError_t __hipPushCallConfiguration(dim3 grid, dim3 block, size_t shared_bytes, hipStream_t stream) {

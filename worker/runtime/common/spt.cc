@@ -47,6 +47,30 @@ TF_EXPORT hipError_t hipMemcpy3DAsync_spt(const hipMemcpy3DParms* parameters, hi
   return hipMemcpy3DAsync(parameters, own(stream));
 }
 
+TF_EXPORT hipError_t hipMemcpy2DToArray_spt(hipArray* target, size_t x, size_t y, const void* source,
+                                            size_t pitch, size_t width, size_t height, hipMemcpyKind kind) {
+  return finish(
+      hipMemcpy2DToArrayAsync(target, x, y, source, pitch, width, height, kind, hipStreamPerThread));
+}
+
+TF_EXPORT hipError_t hipMemcpy2DToArrayAsync_spt(hipArray* target, size_t x, size_t y, const void* source,
+                                                 size_t pitch, size_t width, size_t height,
+                                                 hipMemcpyKind kind, hipStream_t stream) {
+  return hipMemcpy2DToArrayAsync(target, x, y, source, pitch, width, height, kind, own(stream));
+}
+
+TF_EXPORT hipError_t hipMemcpy2DFromArray_spt(void* target, size_t pitch, hipArray_const_t source, size_t x,
+                                              size_t y, size_t width, size_t height, hipMemcpyKind kind) {
+  return finish(
+      hipMemcpy2DFromArrayAsync(target, pitch, source, x, y, width, height, kind, hipStreamPerThread));
+}
+
+TF_EXPORT hipError_t hipMemcpy2DFromArrayAsync_spt(void* target, size_t pitch, hipArray_const_t source,
+                                                   size_t x, size_t y, size_t width, size_t height,
+                                                   hipMemcpyKind kind, hipStream_t stream) {
+  return hipMemcpy2DFromArrayAsync(target, pitch, source, x, y, width, height, kind, own(stream));
+}
+
 TF_EXPORT hipError_t hipMemset_spt(void* target, int value, size_t bytes) {
   return finish(hipMemsetAsync(target, value, bytes, hipStreamPerThread));
 }

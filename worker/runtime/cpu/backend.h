@@ -9,7 +9,9 @@
 #include <memory>
 #include <span>
 #include <utility>
+#include <vector>
 
+#include "hipcore/array/textures.h"
 #include "worker/runtime/common/compute_units.h"
 #include "worker/runtime/common/fill.h"
 #include "worker/runtime/common/launch.h"
@@ -149,6 +151,16 @@ struct Backend {
                                     const void* pointer, std::size_t bytes);
   static hipError_t range_attributes(void** data, std::size_t* data_bytes, hipMemRangeAttribute* attributes,
                                      std::size_t count, const void* pointer, std::size_t bytes);
+
+  // --- arrays, textures
+  static hipError_t create_array(const array::Shape& shape, unsigned levels, bool mipmapped,
+                                 std::vector<array::Place>& places);
+  static hipError_t destroy_array(std::uint64_t base);
+  static hipError_t create_texture(const array::TextureWish& wish, const array::Mipmaps& arrays,
+                                   hipTextureObject_t& texture);
+  static hipError_t destroy_texture(hipTextureObject_t texture);
+  static hipError_t create_surface(const array::Mipmaps& arrays, hipSurfaceObject_t& surface);
+  static hipError_t destroy_surface(hipSurfaceObject_t surface);
 
   // --- copies and fills
   static hipError_t copy(void* target, const void* source, std::size_t bytes, hipMemcpyKind kind,

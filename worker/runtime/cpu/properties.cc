@@ -58,6 +58,15 @@ void set_architecture(hipDeviceProp_t& properties) {
   arch.has3dGrid = 1;
 }
 
+void set_textures(hipDeviceProp_t& properties) {
+  const auto edge = static_cast<int>(kTextureEdgeMax);
+  properties.maxTexture1D = edge;
+  properties.maxTexture1DLinear = static_cast<int>(kTextureLinearMax);
+  std::fill(std::begin(properties.maxTexture2D), std::end(properties.maxTexture2D), edge);
+  std::fill(std::begin(properties.maxTexture3D), std::end(properties.maxTexture3D),
+            static_cast<int>(kTextureVolumeEdgeMax));
+}
+
 }  // namespace
 
 hipDeviceProp_t make_properties(int ordinal, int devices, std::size_t total_bytes, bool behind_bus) {
@@ -93,6 +102,7 @@ hipDeviceProp_t make_properties(int ordinal, int devices, std::size_t total_byte
   p.integrated = 1;
   p.cooperativeLaunch = 1;
   p.memPitch = INT_MAX;
+  set_textures(p);
   p.textureAlignment = kPitchAlignment_bytes;
   p.texturePitchAlignment = kPitchAlignment_bytes;
   p.isLargeBar = behind_bus ? 0 : 1;
@@ -132,6 +142,23 @@ std::optional<int> limits_of(const hipDeviceProp_t& p, hipDeviceAttribute_t attr
       return static_cast<int>(std::min<std::size_t>(p.totalGlobalMem, INT_MAX));
     case hipDeviceAttributeTextureAlignment: return static_cast<int>(p.textureAlignment);
     case hipDeviceAttributeTexturePitchAlignment: return static_cast<int>(p.texturePitchAlignment);
+    default: return std::nullopt;
+  }
+}
+
+std::optional<int> textures_of(const hipDeviceProp_t& p, hipDeviceAttribute_t attribute) {
+  switch (attribute) {
+    case hipDeviceAttributeImageSupport: return 1;
+    case hipDeviceAttributeMaxTexture1DWidth: return p.maxTexture1D;
+    case hipDeviceAttributeMaxTexture1DLinear: return p.maxTexture1DLinear;
+    case hipDeviceAttributeMaxTexture2DWidth:
+    case hipDeviceAttributeMaxTexture2DGather:
+    case hipDeviceAttributeMaxTextureCubemap:
+    case hipDeviceAttributeMaxTexture2DLinear: return p.maxTexture2D[0];
+    case hipDeviceAttributeMaxTexture2DHeight: return p.maxTexture2D[1];
+    case hipDeviceAttributeMaxTexture3DWidth: return p.maxTexture3D[0];
+    case hipDeviceAttributeMaxTexture3DHeight: return p.maxTexture3D[1];
+    case hipDeviceAttributeMaxTexture3DDepth: return p.maxTexture3D[2];
     default: return std::nullopt;
   }
 }
@@ -193,15 +220,7 @@ std::optional<int> features_of(const hipDeviceProp_t& p, hipDeviceAttribute_t at
     case hipDeviceAttributeCooperativeMultiDeviceUnmatchedSharedMem:
     case hipDeviceAttributeComputePreemptionSupported:
     case hipDeviceAttributeGlobalL1CacheSupported:
-    case hipDeviceAttributeLocalL1CacheSupported:
-    case hipDeviceAttributeImageSupport:
-    case hipDeviceAttributeMaxTexture1DWidth:
-    case hipDeviceAttributeMaxTexture1DLinear:
-    case hipDeviceAttributeMaxTexture2DWidth:
-    case hipDeviceAttributeMaxTexture2DHeight:
-    case hipDeviceAttributeMaxTexture3DWidth:
-    case hipDeviceAttributeMaxTexture3DHeight:
-    case hipDeviceAttributeMaxTexture3DDepth: return 0;
+    case hipDeviceAttributeLocalL1CacheSupported: return 0;
     default: return std::nullopt;
   }
 }
@@ -210,6 +229,7 @@ std::optional<int> features_of(const hipDeviceProp_t& p, hipDeviceAttribute_t at
 
 std::optional<int> attribute_of(const hipDeviceProp_t& properties, hipDeviceAttribute_t attribute) {
   if (const auto limit = limits_of(properties, attribute)) return limit;
+  if (const auto texture = textures_of(properties, attribute)) return texture;
   if (const auto machine = machine_of(properties, attribute)) return machine;
   return features_of(properties, attribute);
 }

@@ -13,6 +13,11 @@ namespace tf::cpu {
 inline constexpr int kMaxThreadsPerMultiprocessor = 2048;
 inline constexpr int kMaxBlocksPerMultiprocessor = 32;
 inline constexpr std::size_t kPitchAlignment_bytes = 256;
+// Elements of arrays and textures. Those of AMD's GCN devices.
+inline constexpr std::size_t kTextureEdgeMax = 16384;  // one and two dimensions
+inline constexpr std::size_t kTextureVolumeEdgeMax = 8192;
+inline constexpr std::size_t kTextureLayersMax = 8192;
+inline constexpr std::size_t kTextureLinearMax = std::size_t{1} << 27;  // in plain memory
 
 // `behind_bus`: the device looks like a card whose memory the host reaches only by copies.
 hipDeviceProp_t make_properties(int ordinal, int devices, std::size_t total_bytes, bool behind_bus);

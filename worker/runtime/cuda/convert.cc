@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "hipcore/graph/array_box.h"
+
 namespace tf::cuda {
 namespace {
 
@@ -18,27 +20,45 @@ Copy between(void* target, const void* source) {
   return copy;
 }
 
-// False: slices are not whole rows apart, as the driver wants them.
-bool rows_of(const graph::CopyWork& work, const graph::BoxSide& side, std::size_t& rows) {
-  rows = work.height;
-  if (work.depth == 1) return true;
-  if (side.pitch == 0 || side.slice % side.pitch != 0) return false;
-  rows = side.slice / side.pitch;
-  return true;
+std::size_t rows_of(const graph::Box& box, const graph::BoxSide& side) {
+  return box.depth == 1 ? box.height : side.slice / side.pitch;
 }
 
 }  // namespace
 
-hipError_t convert_copy(driver::Copy3D& copy, const graph::CopyWork& work) {
-  copy = between<driver::Copy3D>(work.target.memory(), work.source.memory());
-  copy.source_pitch = work.source.pitch;
-  copy.target_pitch = work.target.pitch;
-  copy.width_bytes = work.width;
-  copy.height = work.height;
-  copy.depth = work.depth;
-  const bool whole =
-      rows_of(work, work.source, copy.source_height) && rows_of(work, work.target, copy.target_height);
-  return whole ? hipSuccess : hipErrorInvalidValue;
+hipError_t convert_copy(driver::Copy3D& copy, const graph::Box& work, const NamedArray* target,
+                        const NamedArray* source) {
+  const auto one =
+      graph::as_one_copy(work, target ? &target->place : nullptr, source ? &source->place : nullptr);
+  if (!one) return hipErrorInvalidValue;
+  const graph::Box& box = one->box;
+  copy = between<driver::Copy3D>(box.target.memory(), box.source.memory());
+  copy.width_bytes = box.width;
+  copy.height = box.height;
+  copy.depth = box.depth;
+  if (source) {
+    copy.source_type = driver::kMemoryArray;
+    copy.source_device = nullptr;
+    copy.source_array = source->array;
+    copy.source_x_bytes = one->source->x;
+    copy.source_y = one->source->y;
+    copy.source_z = one->source->z;
+  } else {
+    copy.source_pitch = box.source.pitch;
+    copy.source_height = rows_of(box, box.source);
+  }
+  if (target) {
+    copy.target_type = driver::kMemoryArray;
+    copy.target_device = nullptr;
+    copy.target_array = target->array;
+    copy.target_x_bytes = one->target->x;
+    copy.target_y = one->target->y;
+    copy.target_z = one->target->z;
+  } else {
+    copy.target_pitch = box.target.pitch;
+    copy.target_height = rows_of(box, box.target);
+  }
+  return hipSuccess;
 }
 
 driver::Copy2D convert_rows(const graph::CopyWork& work) {

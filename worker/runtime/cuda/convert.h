@@ -13,12 +13,15 @@
 #include <vector>
 
 #include "hipcore/graph/work.h"
+#include "worker/runtime/cuda/arrays.h"
 #include "worker/runtime/cuda/driver_types.h"
 
 namespace tf::cuda {
 
-// Copies, also those of a graph's nodes. hipErrorInvalidValue if slices are not a whole number of rows apart.
-hipError_t convert_copy(driver::Copy3D& copy, const graph::CopyWork& work);
+// Copies, also those of a graph's nodes. hipErrorInvalidValue if slices of memory are not a whole number of
+// rows apart. `target`, `source`: the arrays that the box's addresses name; null: they are memory.
+hipError_t convert_copy(driver::Copy3D& copy, const graph::Box& work, const NamedArray* target = nullptr,
+                        const NamedArray* source = nullptr);
 // REQUIRES: depth 1
 driver::Copy2D convert_rows(const graph::CopyWork& work);
 driver::FillNode convert_fill(const graph::FillWork& work);

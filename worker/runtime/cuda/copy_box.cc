@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies of rows and boxes.
+#include "worker/runtime/cuda/arrays.h"
 #include "worker/runtime/cuda/backend.h"
 #include "worker/runtime/cuda/convert.h"
 #include "worker/runtime/cuda/copy.h"
@@ -54,7 +55,15 @@ void tell_places(driver::Copy3D& copy) {
   }
 }
 
+hipError_t convert_named(driver::Copy3D& copy, const graph::Box& box) {
+  const auto target = named_arrays().find(box.target.address);
+  const auto source = named_arrays().find(box.source.address);
+  return convert_copy(copy, box, target ? &*target : nullptr, source ? &*source : nullptr);
+}
+
 hipError_t Backend::copy_rows(const graph::CopyWork& box, Stream stream, Wait wait) {
+  if (array::is_name(box.target.address) || array::is_name(box.source.address))
+    return copy_box(box, stream, wait);
   driver::Copy2D copy = convert_rows(box);
   tell_pageable(copy);
   return check(hand_over(copy, stream, wait));
@@ -62,7 +71,7 @@ hipError_t Backend::copy_rows(const graph::CopyWork& box, Stream stream, Wait wa
 
 hipError_t Backend::copy_box(const graph::CopyWork& box, Stream stream, Wait wait) {
   driver::Copy3D copy;
-  if (const hipError_t status = convert_copy(copy, box)) return status;
+  if (const hipError_t status = convert_named(copy, box)) return status;
   tell_pageable(copy);
   return check(hand_over(copy, stream, wait));
 }

@@ -85,6 +85,23 @@ struct Copy3D {  // CUDA_MEMCPY3D, second version
   std::size_t width_bytes, height, depth;
 };
 
+using Array = void*;           // CUarray
+using MipmappedArray = void*;  // CUmipmappedArray
+
+struct ArrayDescription {  // CUDA_ARRAY3D_DESCRIPTOR, second version
+  std::size_t width, height, depth;
+  int format;  // CUarray_format has the numbers of hipArray_Format
+  unsigned channels;
+  unsigned flags;  // CUDA_ARRAY3D_*, with the numbers of hipArray*
+};
+
+using Texture = hipTextureObject_t;  // CUtexObject, a number there
+using Surface = hipSurfaceObject_t;  // CUsurfObject
+// HIP has made its driver's structs after these, member for member; abi_check.cc compares them.
+using ResourceDescription = HIP_RESOURCE_DESC;   // CUDA_RESOURCE_DESC
+using TextureDescription = HIP_TEXTURE_DESC;     // CUDA_TEXTURE_DESC
+using ViewDescription = HIP_RESOURCE_VIEW_DESC;  // CUDA_RESOURCE_VIEW_DESC
+
 struct Location {  // CUmemLocation
   int type;
   int id;

@@ -71,11 +71,13 @@ hipError_t add(Place& place, const graph::KernelWork& work) {
 
 hipError_t add(Place& place, const graph::CopyWork& work) {
   driver::Copy3D copy;
-  if (const hipError_t status = convert_copy(copy, work)) return status;
+  if (const hipError_t status = convert_named(copy, work)) return status;
   tell_places(copy);
   const bool to_host = copy.target_type == driver::kMemoryHost;
+  // An array belongs to the context that was current when it was made.
+  const graph::BoxSide& end = to_host ? work.source : work.target;
   const driver::Context context =
-      context_of(to_host ? work.source.memory() : work.target.memory(), place.context);
+      array::is_name(end.address) ? place.context : context_of(end.memory(), place.context);
   return check(cu().GraphAddMemcpyNode(&place.node, place.graph, place.before.data(), place.before.size(),
                                        &copy, context));
 }

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// What texture_test.cc and its kernels share.
+#pragma once
+
+#include <hip/hip_runtime_api.h>
+
+namespace tf::api_test {
+
+enum class Reading { k1D, k2D, k3D, k1DLayered, k2DLayered, kCubemap, k2DLod, kFetch };
+
+struct Coordinate {
+  float x = 0, y = 0, z = 0;
+  int layer = 0;
+  float level = 0;
+};
+
+// Four floats for each of `n` coordinates in device memory; of a texture with one channel the first counts.
+void launch_read_texture(hipTextureObject_t texture, Reading how, bool four, const Coordinate* at, float* out,
+                         int n);
+// Four bytes as integers for each.
+void launch_read_bytes(hipTextureObject_t texture, const Coordinate* at, int* out, int n);
+void launch_gather(hipTextureObject_t texture, const Coordinate& at, float* out);
+void launch_double_surface(hipSurfaceObject_t surface, int width, int height);
+
+// Texture references: floats of linear memory, and bytes of a plane read as floats from 0 to 1. Up to 64
+// coordinates, for both.
+textureReference* line_texture();
+textureReference* plane_texture();
+void launch_read_references(const Coordinate* at, float* line, float* plane, int n);
+
+}  // namespace tf::api_test

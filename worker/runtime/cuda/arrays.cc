@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// Makes, names and destroys the driver's arrays.
+#include "worker/runtime/cuda/arrays.h"
+
+#include <utility>
+
+#include "worker/runtime/cuda/backend.h"
+#include "worker/runtime/cuda/result.h"
+
+namespace tf::cuda {
+namespace {
+
+// HIP lets every array without flags be a surface; the driver wants to be told.
+driver::ArrayDescription describe(const array::Shape& shape) {
+  const unsigned flags = shape.flags == hipArrayDefault ? hipArraySurfaceLoadStore : shape.flags;
+  return {shape.width, shape.height, shape.depth, shape.format, shape.channels, flags};
+}
+
+void drop(driver::Array array, driver::MipmappedArray mipmapped) {
+  static_cast<void>(mipmapped ? cu().MipmappedArrayDestroy(mipmapped) : cu().ArrayDestroy(array));
+}
+
+// The driver's array, or the mipmapped one and its levels.
+hipError_t make(const driver::ArrayDescription& wish, unsigned levels, bool mipmapped,
+                driver::MipmappedArray& owner, std::vector<driver::Array>& arrays) {
+  arrays.resize(levels);
+  if (!mipmapped) return check(cu().Array3DCreate(arrays.data(), &wish));
+  if (const hipError_t error = check(cu().MipmappedArrayCreate(&owner, &wish, levels))) return error;
+  for (unsigned level = 0; level < levels; ++level) {
+    const hipError_t error = check(cu().MipmappedArrayGetLevel(&arrays[level], owner, level));
+    if (error == hipSuccess) continue;
+    drop(nullptr, owner);
+    return error;
+  }
+  return hipSuccess;
+}
+
+}  // namespace
+
+hipError_t Arrays::create(const array::Shape& shape, unsigned levels, bool mipmapped,
+                          std::vector<array::Place>& places) {
+  Owner owner;
+  std::vector<driver::Array> made;
+  const hipError_t error = make(describe(shape), levels, mipmapped, owner.mipmapped, made);
+  if (error != hipSuccess) return error;
+  owner.array = made.front();
+  const MutexLock lock(mutex_);
+  places = array::lay_out(shape, levels, next_, array::Layout::kGaps);
+  const std::uint64_t bytes = array::extent(places);
+  if (bytes > array::kNamesEnd - next_) {
+    drop(owner.array, owner.mipmapped);
+    return hipErrorOutOfMemory;
+  }
+  next_ += bytes;
+  for (unsigned level = 0; level < levels; ++level) {
+    levels_[places[level].base] = {made[level], places[level]};
+    owner.levels.push_back(places[level].base);
+  }
+  owners_[places.front().base] = std::move(owner);
+  return hipSuccess;
+}
+
+hipError_t Arrays::destroy(std::uint64_t base) {
+  Owner owner;
+  {
+    const MutexLock lock(mutex_);
+    const auto found = owners_.find(base);
+    if (found == owners_.end()) return hipErrorInvalidValue;
+    owner = std::move(found->second);
+    owners_.erase(found);
+    for (const std::uint64_t level : owner.levels) levels_.erase(level);
+  }
+  // As memory that is freed: nothing uses it any more. Calls that wait report failures of earlier work.
+  static_cast<void>(Runtime::get().synchronize_all());
+  return check(owner.mipmapped ? cu().MipmappedArrayDestroy(owner.mipmapped)
+                               : cu().ArrayDestroy(owner.array));
+}
+
+std::optional<NamedArray> Arrays::find(std::uint64_t address) const {
+  if (!array::is_name(address)) return std::nullopt;
+  const MutexLock lock(mutex_);
+  auto found = levels_.upper_bound(address);
+  if (found == levels_.begin()) return std::nullopt;
+  --found;
+  if (address - found->second.place.base >= found->second.place.bytes()) return std::nullopt;
+  return found->second;
+}
+
+driver::MipmappedArray Arrays::mipmapped(std::uint64_t base) const {
+  const MutexLock lock(mutex_);
+  const auto found = owners_.find(base);
+  return found != owners_.end() ? found->second.mipmapped : nullptr;
+}
+
+Arrays& named_arrays() {
+  static Arrays* const all = new Arrays;
+  return *all;
+}
+
+hipError_t Backend::create_array(const array::Shape& shape, unsigned levels, bool mipmapped,
+                                 std::vector<array::Place>& places) {
+  return named_arrays().create(shape, levels, mipmapped, places);
+}
+
+hipError_t Backend::destroy_array(std::uint64_t base) { return named_arrays().destroy(base); }
+
+}  // namespace tf::cuda
