@@ -19,6 +19,12 @@ COMPOSED hipError_t hipMemcpy3DBatchAsync(size_t count, IN(opaque) ARRAY(count) 
                                           IN(stream) hipStream_t stream);
 COMPOSED hipError_t hipMemcpy3DPeer(IN(opaque) hipMemcpy3DPeerParms* copy);
 COMPOSED hipError_t hipMemcpy3DPeerAsync(IN(opaque) hipMemcpy3DPeerParms* copy, IN(stream) hipStream_t stream);
+COMPOSED hipError_t hipTexRefGetArray(OUT(opaque) hipArray_t* array, IN(opaque) const textureReference* reference);
+COMPOSED hipError_t hipTexRefGetBorderColor(OUT(opaque) float* color, IN(opaque) const textureReference* reference);
+COMPOSED hipError_t hipTexRefGetMipMappedArray(OUT(opaque) hipMipmappedArray_t* mipmapped,
+                                               IN(opaque) const textureReference* reference);
+COMPOSED hipError_t hipTexRefGetMipmappedArray(OUT(opaque) hipMipmappedArray_t* mipmapped,
+                                               IN(opaque) const textureReference* reference);
 COMPOSED hipError_t hipEventRecordWithFlags(IN(event) hipEvent_t event, IN(stream) hipStream_t stream,
                                             unsigned int flags);
 COMPOSED hipError_t hipLaunchKernelExC(IN(opaque) const hipLaunchConfig_t* config,
