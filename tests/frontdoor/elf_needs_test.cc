@@ -89,9 +89,13 @@ TEST_F(ElfNeedsTest, EverythingInASmallFile) {
   ASSERT_TRUE(needs) << needs.status().to_string();
   EXPECT_EQ(needs.value().libraries, std::vector<std::string>{"libamdhip64.so.6"});
   EXPECT_EQ(needs.value().runpath, "/opt/x");
-  const auto missing = missing_hip_libraries(path(), "", "");
-  ASSERT_EQ(missing.size(), 1u);
-  EXPECT_EQ(missing[0].needed_by, path());
+  const std::vector<HipLibrary> needed = hip_libraries(path(), "", "");
+  ASSERT_EQ(needed.size(), 1u);
+  EXPECT_EQ(needed[0].needed_by, path());
+  EXPECT_EQ(needed[0].name, "libamdhip64.so.6");
+  EXPECT_FALSE(needed[0].found);
+  write(SmallFile().bytes());
+  EXPECT_TRUE(hip_libraries(path(), "", "/opt/y/libamdhip64.so.6").empty()) << "preloaded";
 }
 
 TEST_F(ElfNeedsTest, WhatIsNoElfFileNeedsNothing) {
