@@ -19,6 +19,19 @@ COMPOSED hipError_t hipMemcpy3DBatchAsync(size_t count, IN(opaque) ARRAY(count) 
                                           IN(stream) hipStream_t stream);
 COMPOSED hipError_t hipMemcpy3DPeer(IN(opaque) hipMemcpy3DPeerParms* copy);
 COMPOSED hipError_t hipMemcpy3DPeerAsync(IN(opaque) hipMemcpy3DPeerParms* copy, IN(stream) hipStream_t stream);
+COMPOSED hipError_t hipMemcpy2DArrayToArray(IN(opaque) hipArray_t target, size_t target_x, size_t target_y,
+                                            IN(opaque) hipArray_const_t source, size_t source_x, size_t source_y,
+                                            size_t width, size_t height, hipMemcpyKind kind);
+COMPOSED hipError_t hipMemcpyAtoA(IN(opaque) hipArray_t target, size_t target_offset, IN(opaque) hipArray_t source,
+                                  size_t source_offset, size_t bytes);
+COMPOSED hipError_t hipMemcpyAtoD(IN(device) hipDeviceptr_t target, IN(opaque) hipArray_t source, size_t offset,
+                                  size_t bytes);
+COMPOSED hipError_t hipMemcpyDtoA(IN(opaque) hipArray_t target, size_t offset, IN(device) hipDeviceptr_t source,
+                                  size_t bytes);
+COMPOSED hipError_t hipMemcpyAtoHAsync(IN(host) void* target, IN(opaque) hipArray_t source, size_t offset,
+                                       size_t bytes, IN(stream) hipStream_t stream);
+COMPOSED hipError_t hipMemcpyHtoAAsync(IN(opaque) hipArray_t target, size_t offset, IN(host) const void* source,
+                                       size_t bytes, IN(stream) hipStream_t stream);
 COMPOSED hipError_t hipTexRefGetArray(OUT(opaque) hipArray_t* array, IN(opaque) const textureReference* reference);
 COMPOSED hipError_t hipTexRefGetBorderColor(OUT(opaque) float* color, IN(opaque) const textureReference* reference);
 COMPOSED hipError_t hipTexRefGetMipMappedArray(OUT(opaque) hipMipmappedArray_t* mipmapped,
