@@ -113,7 +113,7 @@ hipError_t Library::set_enabled(hipGraphExec_t exec, hipGraphNode_t node, unsign
     std::optional<Plan> made = flatten(*found->graph);
     if (!made) return hipErrorInvalidValue;
     found->plan = *made;
-    plan = without_disabled(std::move(*made));
+    plan = as_executed(std::move(*made));
   }
   return found->executable->update(plan);
 }

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "hipcore/abi/layouts.h"
 #include "hipcore/graph/library.h"
 #include "transport/base/mutex.h"
 
@@ -19,6 +20,8 @@ const char* name_of(const Work& work) {
     case hipGraphNodeTypeEmpty: return "empty";
     case hipGraphNodeTypeWaitEvent: return "wait event";
     case hipGraphNodeTypeEventRecord: return "record event";
+    case abi::kNodeMemoryAllocation: return "allocate";
+    case abi::kNodeMemoryFree: return "free";
     default: return "memcpy";
   }
 }

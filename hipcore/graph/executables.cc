@@ -28,6 +28,7 @@ hipError_t Library::instantiate(hipGraphExec_t* exec, hipGraph_t graph, unsigned
   if (exec == nullptr || (flags & ~std::uint64_t{hipGraphInstantiateFlagAutoFreeOnLaunch}) != 0)
     return hipErrorInvalidValue;
   auto made = std::make_shared<Exec>();
+  made->frees_on_launch = (flags & hipGraphInstantiateFlagAutoFreeOnLaunch) != 0;
   {
     const MutexLock lock(mutex_);
     const Graph* found = find(graph);
@@ -36,8 +37,9 @@ hipError_t Library::instantiate(hipGraphExec_t* exec, hipGraph_t graph, unsigned
     if (!plan) return hipErrorInvalidValue;
     made->plan = std::move(*plan);
     made->graph = found->clone();
+    if (const hipError_t error = claim_blocks(*made); error != hipSuccess) return error;
   }
-  const hipError_t error = side_.instantiate(made->plan, made->executable);
+  const hipError_t error = side_.instantiate(as_executed(made->plan), made->executable);
   if (error != hipSuccess) return error;
   const MutexLock lock(mutex_);
   if (execs_.size() >= kExecsMax) return hipErrorOutOfMemory;
@@ -70,7 +72,7 @@ hipError_t Library::update(hipGraphExec_t exec, hipGraph_t graph, hipGraphNode_t
     *result = compare(found->plan, *plan);
     if (*result != hipGraphExecUpdateSuccess) return hipErrorGraphExecUpdateFailure;
   }
-  const hipError_t error = found->executable->update(without_disabled(*plan));
+  const hipError_t error = found->executable->update(as_executed(*plan));
   if (error != hipSuccess) {
     *result = hipGraphExecUpdateError;
     return error;
@@ -86,6 +88,7 @@ hipError_t Library::update(hipGraphExec_t exec, hipGraph_t graph, hipGraphNode_t
 
 hipError_t Library::launch(hipGraphExec_t exec, const StreamRef& stream) {
   std::shared_ptr<Exec> found;
+  Remains remains;
   {
     const MutexLock lock(mutex_);
     found = find(exec);
@@ -97,16 +100,29 @@ hipError_t Library::launch(hipGraphExec_t exec, const StreamRef& stream) {
           captures_.append(stream, std::make_shared<const Work>(ChildWork{found->graph->clone()}));
       if (verdict) return *verdict;
     }
+    if (!found->memory.empty()) {
+      const hipError_t error = run_memory(*found, remains);
+      if (error != hipSuccess) return error;
+    }
   }
   return found->executable->launch(stream);
 }
 
 hipError_t Library::destroy(hipGraphExec_t exec) {
   std::shared_ptr<Exec> found;  // destroyed after the lock: that may call its Side
-  const MutexLock lock(mutex_);
-  found = find(exec);
-  if (found == nullptr) return hipErrorInvalidValue;
-  execs_.erase(to_id(exec));
+  std::vector<std::shared_ptr<UserObject>> objects;
+  {
+    const MutexLock changing(change_mutex_);
+    const MutexLock lock(mutex_);
+    found = find(exec);
+    if (found == nullptr) return hipErrorInvalidValue;
+    execs_.erase(to_id(exec));
+    collect_objects(*found->graph, objects);
+  }
+  if (objects.empty()) return hipSuccess;
+  // Its launches may still run, and use them.
+  const auto held = std::make_shared<decltype(objects)>(std::move(objects));
+  found->executable->when_done([held] { held->clear(); });
   return hipSuccess;
 }
 

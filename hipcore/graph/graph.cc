@@ -42,9 +42,12 @@ void Graph::remove(Node& node) {
 
 std::unique_ptr<Graph> Graph::clone() const {
   auto copy = std::make_unique<Graph>();
+  copy->objects = objects;
   std::unordered_map<const Node*, Node*> copies;
   for (const auto& node : nodes_) {
-    Node& made = copy->add(node->work, {});
+    const auto* child = std::get_if<ChildWork>(node->work.get());
+    Node& made = copy->add(
+        child != nullptr ? std::make_shared<const Work>(ChildWork{child->graph->clone()}) : node->work, {});
     made.origin = node->id != 0 ? node->id : node->origin;
     made.enabled = node->enabled;
     copies.emplace(node.get(), &made);
@@ -134,18 +137,50 @@ std::optional<Plan> flatten(const Graph& graph) {
   return plan;
 }
 
-Plan without_disabled(Plan plan) {
+void collect_objects(const Graph& graph, std::vector<std::shared_ptr<UserObject>>& objects) {
+  for (const auto& [id, held] : graph.objects) objects.push_back(held.object);
+  for (const auto& node : graph.nodes())
+    if (const auto* child = std::get_if<ChildWork>(node->work.get())) collect_objects(*child->graph, objects);
+}
+
+std::vector<MemoryStep> memory_steps(const Plan& plan) {
+  std::vector<MemoryStep> steps;
+  for (const PlanItem& item : plan) {
+    if (const auto* allocation = std::get_if<AllocationWork>(item.work.get()))
+      steps.push_back({allocation->block, true});
+    else if (const auto* release = std::get_if<ReleaseWork>(item.work.get()))
+      steps.push_back({release->block, false});
+  }
+  return steps;
+}
+
+Plan as_executed(Plan plan) {
   static const auto nothing = std::make_shared<const Work>();
-  for (PlanItem& item : plan)
-    if (!item.enabled) item.work = nothing;
+  for (PlanItem& item : plan) {
+    const bool of_memory =
+        std::holds_alternative<AllocationWork>(*item.work) || std::holds_alternative<ReleaseWork>(*item.work);
+    if (of_memory || !item.enabled) item.work = nothing;
+  }
   return plan;
 }
+
+namespace {
+
+// Of a node of memory; else null.
+const Block* block_of(const Work& work) {
+  if (const auto* allocation = std::get_if<AllocationWork>(&work)) return allocation->block.get();
+  const auto* release = std::get_if<ReleaseWork>(&work);
+  return release != nullptr ? release->block.get() : nullptr;
+}
+
+}  // namespace
 
 hipGraphExecUpdateResult compare(const Plan& have, const Plan& wanted) {
   if (have.size() != wanted.size()) return hipGraphExecUpdateErrorTopologyChanged;
   for (std::size_t i = 0; i < have.size(); ++i) {
     if (have[i].dependencies != wanted[i].dependencies) return hipGraphExecUpdateErrorTopologyChanged;
     if (!same_kind(*have[i].work, *wanted[i].work)) return hipGraphExecUpdateErrorNodeTypeChanged;
+    if (block_of(*have[i].work) != block_of(*wanted[i].work)) return hipGraphExecUpdateErrorParametersChanged;
   }
   return hipGraphExecUpdateSuccess;
 }

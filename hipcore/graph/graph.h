@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "hipcore/graph/user_object.h"
 #include "hipcore/graph/work.h"
 
 namespace tf::graph {
@@ -53,6 +54,7 @@ class Graph {
 
   std::uint64_t id = 0;  // the program's handle; 0 when it has none
   bool owned = false;    // by a capture or a node: the program must not destroy it
+  UserObjects objects;   // that it holds
 
  private:
   std::vector<std::unique_ptr<Node>> nodes_;
@@ -65,8 +67,14 @@ struct PlanItem {
 };
 using Plan = std::vector<PlanItem>;
 
-// As a Side gets it: nodes that are not enabled do nothing.
-Plan without_disabled(Plan plan);
+// As a Side gets it: nodes that are not enabled do nothing, nor do nodes of memory (block.h).
+Plan as_executed(Plan plan);
+
+// The objects that the graph holds, and its child graphs.
+void collect_objects(const Graph& graph, std::vector<std::shared_ptr<UserObject>>& objects);
+
+// What the plan allocates and frees, in its order.
+std::vector<MemoryStep> memory_steps(const Plan& plan);
 
 // Replaces child nodes by their graphs. Nothing: there is a cycle, or there are too many items.
 std::optional<Plan> flatten(const Graph& graph);

@@ -63,10 +63,13 @@ void Library::forget_child(const Work& work) {
   nodes_.forget_all(*child->graph);
 }
 
-void Library::erase(Graph& graph) {
+void Library::erase(Graph& graph, Remains& remains) {
   nodes_.forget_all(graph);
   for (const auto& node : graph.nodes()) forget_child(*node->work);
-  graphs_.erase(graph.id);
+  const auto found = graphs_.find(graph.id);
+  if (found == graphs_.end()) return;
+  remains.emplace_back(std::move(found->second));
+  graphs_.erase(found);
 }
 
 hipError_t Library::create(hipGraph_t* graph, unsigned flags) {
@@ -80,10 +83,11 @@ hipError_t Library::create(hipGraph_t* graph, unsigned flags) {
 }
 
 hipError_t Library::destroy(hipGraph_t graph) {
+  Remains remains;
   const MutexLock lock(mutex_);
   Graph* found = find(graph);
   if (found == nullptr || found->owned) return hipErrorInvalidValue;
-  erase(*found);
+  erase(*found, remains);
   return hipSuccess;
 }
 
@@ -171,12 +175,14 @@ hipError_t Library::remove_edges(hipGraph_t graph, const hipGraphNode_t* from, c
 }
 
 hipError_t Library::destroy_node(hipGraphNode_t node) {
+  SharedWork last;  // destroyed after the lock
   const MutexLock lock(mutex_);
   Node* found = nodes_.find(node);
   // A capture refers to its nodes.
   if (found == nullptr || found->graph->owned) return hipErrorInvalidValue;
   nodes_.forget(*found);
   forget_child(*found->work);
+  last = found->work;
   found->graph->remove(*found);
   return hipSuccess;
 }
@@ -244,13 +250,14 @@ hipError_t Library::begin_capture(const StreamRef& stream, hipStreamCaptureMode 
 
 hipError_t Library::end_capture(const StreamRef& stream, hipGraph_t* graph) {
   if (graph == nullptr) return hipErrorInvalidValue;
+  Remains remains;
   const MutexLock lock(mutex_);
   Graph* captured = nullptr;
   const hipError_t error = captures_.end(stream, captured);
   *graph = nullptr;
   if (captured == nullptr) return error;
   if (error != hipSuccess) {
-    erase(*captured);
+    erase(*captured, remains);
     return error;
   }
   captured->owned = false;
@@ -321,8 +328,9 @@ Library::Verdict Library::refuse_device(int device) {
 }
 
 void Library::forget_stream(std::uint64_t stream) {
+  Remains remains;
   const MutexLock lock(mutex_);
-  if (Graph* graph = captures_.forget_stream(stream)) erase(*graph);
+  if (Graph* graph = captures_.forget_stream(stream)) erase(*graph, remains);
 }
 
 void Library::forget_event(std::uint64_t event) {

@@ -10,6 +10,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <unordered_map>
 #include <vector>
@@ -17,6 +19,7 @@
 #include "hipcore/graph/capture.h"
 #include "hipcore/graph/graph.h"
 #include "hipcore/graph/node_table.h"
+#include "hipcore/graph/user_object.h"
 #include "hipcore/graph/work.h"
 #include "transport/base/mutex.h"
 
@@ -24,6 +27,7 @@ namespace tf::graph {
 
 inline constexpr std::size_t kGraphsMax = 1 << 16;
 inline constexpr std::size_t kExecsMax = 1 << 16;
+inline constexpr std::size_t kUserObjectsMax = 1 << 20;
 
 // A plan that a Side is ready to run. Thread-safe.
 class Executable {
@@ -32,6 +36,8 @@ class Executable {
   virtual hipError_t launch(const StreamRef& stream) = 0;
   // REQUIRES: compare() accepted the plan.
   virtual hipError_t update(const Plan& plan) = 0;
+  // Calls it when all launches so far have ended: at once, or later on a thread of HIP's.
+  virtual void when_done(std::function<void()> call) = 0;
 };
 
 class Side {
@@ -45,6 +51,10 @@ class Side {
   virtual hipError_t instantiate(const Plan& plan, std::shared_ptr<Executable>& executable) = 0;
   // The arrays that copies may name. Asked under the lock too.
   virtual const array::Finder& arrays() const = 0;
+  // Memory of a device; given back as by hipFree, that is, after all work so far.
+  virtual hipError_t allocate(int device, std::size_t bytes, std::byte*& address) = 0;
+  virtual void release(int device, std::byte* address) = 0;
+  virtual int device_count() = 0;
 };
 
 class Library {
@@ -122,6 +132,32 @@ class Library {
   hipError_t set_event(hipGraphExec_t exec, hipGraphNode_t node, hipEvent_t event, bool record);
   hipError_t set_child(hipGraphExec_t exec, hipGraphNode_t node, hipGraph_t child);
 
+  // --- memory of graphs
+  hipError_t add_allocation(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies,
+                            std::size_t count, hipMemAllocNodeParams* parameters);
+  hipError_t add_release(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies,
+                         std::size_t count, void* pointer);
+  hipError_t get_allocation(hipGraphNode_t node, hipMemAllocNodeParams* parameters);
+  hipError_t get_release(hipGraphNode_t node, void* pointer);
+  hipError_t get_memory_attribute(int device, hipGraphMemAttributeType attribute, void* value);
+  hipError_t set_memory_attribute(int device, hipGraphMemAttributeType attribute, void* value);
+  // Does nothing: what no graph needs has been given back before.
+  hipError_t trim_memory(int device);
+  // hipFree and hipFreeAsync. Nothing: it is not memory of a graph. One load while there is no such memory.
+  Verdict free_memory(void* pointer) { return has_blocks() ? free_block(pointer) : std::nullopt; }
+  // hipMallocAsync and hipFreeAsync on a stream that may be captured.
+  Verdict capture_allocation(const StreamRef& stream, int device, std::size_t bytes, void** pointer);
+  Verdict capture_release(const StreamRef& stream, void* pointer);
+
+  // --- user objects: more references than an owner has are as many as it has; an object that is gone is left
+  // alone, successfully (both as AMD's runtime)
+  hipError_t create_object(hipUserObject_t* object, void* data, hipHostFn_t destructor, unsigned count,
+                           unsigned flags);
+  hipError_t retain_object(hipUserObject_t object, unsigned count);
+  hipError_t release_object(hipUserObject_t object, unsigned count);
+  hipError_t retain_object(hipGraph_t graph, hipUserObject_t object, unsigned count, unsigned flags);
+  hipError_t release_object(hipGraph_t graph, hipUserObject_t object, unsigned count);
+
   // --- executable graphs
   hipError_t instantiate(hipGraphExec_t* exec, hipGraph_t graph, hipGraphNode_t* error_node, char* log,
                          std::size_t log_bytes);
@@ -161,6 +197,15 @@ class Library {
     std::unique_ptr<Graph> graph;  // as instantiated and updated
     Plan plan;
     std::shared_ptr<Executable> executable;
+    bool frees_on_launch = false;      // what the launch before has left
+    std::vector<MemoryStep> memory;    // of the plan
+    std::shared_ptr<const void> mark;  // of its blocks
+  };
+  // What has to be destroyed without the lock: declared before that is taken.
+  using Remains = std::vector<std::shared_ptr<void>>;
+  struct KnownObject {
+    std::weak_ptr<UserObject> object;
+    References program;  // the program's own
   };
 
   Graph* find(hipGraph_t graph) const TF_REQUIRES(mutex_);
@@ -168,7 +213,7 @@ class Library {
   bool find_nodes(const hipGraphNode_t* handles, std::size_t count, const Graph* graph,
                   std::vector<Node*>& nodes) const TF_REQUIRES(mutex_);
   bool enter(Graph& graph) TF_REQUIRES(mutex_);
-  void erase(Graph& graph) TF_REQUIRES(mutex_);
+  void erase(Graph& graph, Remains& remains) TF_REQUIRES(mutex_);
   void forget_child(const Work& work) TF_REQUIRES(mutex_);
   Node* copy_of(const Exec& exec, hipGraphNode_t node) const TF_REQUIRES(mutex_);
 
@@ -183,6 +228,17 @@ class Library {
   hipError_t set_in_exec(hipGraphExec_t exec, hipGraphNode_t node, SharedWork work);
   static const KernelWork* kernel_of(const Node* node);  // null: none, or another kind of node
   void keep_attributes(hipGraphExec_t exec, hipGraphNode_t node, KernelWork& work) const;
+  bool has_blocks() const { return block_count_.load(std::memory_order_relaxed) != 0; }
+  hipError_t make_block(int device, std::size_t bytes, std::shared_ptr<Block>& block);
+  Verdict free_block(void* pointer);
+  std::shared_ptr<Block> find_block(const void* pointer) const TF_REQUIRES(mutex_);
+  hipError_t claim_blocks(Exec& exec) TF_REQUIRES(mutex_);
+  hipError_t run_memory(const Exec& exec, Remains& remains) TF_REQUIRES(mutex_);
+  void set_allocated(const std::shared_ptr<Block>& block, bool allocated, Remains& remains)
+      TF_REQUIRES(mutex_);
+  // False: it was never made. Its object is null if it is gone.
+  bool find_object(hipUserObject_t object, KnownObject*& known, std::shared_ptr<UserObject>& alive)
+      TF_REQUIRES(mutex_);
   // The exec's copy of a node that can be disabled; null: there is none.
   Node* switchable(const Exec* exec, hipGraphNode_t node) const TF_REQUIRES(mutex_);
 
@@ -195,7 +251,22 @@ class Library {
       TF_GUARDED_BY(mutex_);  // those the program asked for
   std::unordered_map<std::uint64_t, std::shared_ptr<Exec>> execs_ TF_GUARDED_BY(mutex_);
   Captures captures_ TF_GUARDED_BY(mutex_);
+  std::unordered_map<std::uint64_t, KnownObject> objects_ TF_GUARDED_BY(mutex_);
+  std::size_t objects_swept_ TF_GUARDED_BY(mutex_) = 0;  // how many there were after the last sweep
+  // Relaxed: who frees a block has its address from a call that counted it.
+  std::atomic<std::size_t> block_count_{0};
+  std::map<std::uintptr_t, std::weak_ptr<Block>> blocks_ TF_GUARDED_BY(mutex_);  // by address
+  std::map<std::uintptr_t, std::shared_ptr<Block>> allocated_ TF_GUARDED_BY(mutex_);
+  std::map<int, MemoryAccount> accounts_ TF_GUARDED_BY(mutex_);  // by device
   std::uint64_t next_ TF_GUARDED_BY(mutex_) = 1;
 };
+
+template <typename Kind, typename Read>
+hipError_t Library::get(hipGraphNode_t node, Read read) {
+  const MutexLock lock(mutex_);
+  const Node* found = nodes_.find(node);
+  const auto* work = found != nullptr ? std::get_if<Kind>(found->work.get()) : nullptr;
+  return work != nullptr ? read(*work) : hipErrorInvalidValue;
+}
 
 }  // namespace tf::graph

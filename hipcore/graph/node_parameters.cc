@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Nodes made by hand, and their parameters.
+#include <cstring>
 #include <utility>
 
 #include "hipcore/graph/library.h"
@@ -43,11 +44,12 @@ hipError_t Library::add(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNo
   if (node == nullptr) return hipErrorInvalidValue;
   const hipError_t error = side_.check(work);
   if (error != hipSuccess) return error;
+  const auto shared = std::make_shared<const Work>(std::move(work));
   const MutexLock lock(mutex_);
   Graph* found = find(graph);
   std::vector<Node*> before;
   if (found == nullptr || !find_nodes(dependencies, count, found, before)) return hipErrorInvalidValue;
-  const Node* made = nodes_.add(*found, std::make_shared<const Work>(std::move(work)), before);
+  const Node* made = nodes_.add(*found, shared, before);
   if (made == nullptr) return hipErrorOutOfMemory;
   *node = to_handle<hipGraphNode_t>(made->id);
   return hipSuccess;
@@ -116,16 +118,9 @@ hipError_t Library::get_type(hipGraphNode_t node, hipGraphNodeType* type) {
   const MutexLock lock(mutex_);
   const Node* found = nodes_.find(node);
   if (found == nullptr) return hipErrorInvalidValue;
-  *type = type_of(*found->work);
+  const int number = type_of(*found->work);
+  std::memcpy(type, &number, sizeof number);
   return hipSuccess;
-}
-
-template <typename Kind, typename Read>
-hipError_t Library::get(hipGraphNode_t node, Read read) {
-  const MutexLock lock(mutex_);
-  const Node* found = nodes_.find(node);
-  const auto* work = found != nullptr ? std::get_if<Kind>(found->work.get()) : nullptr;
-  return work != nullptr ? read(*work) : hipErrorInvalidValue;
 }
 
 hipError_t Library::get_kernel(hipGraphNode_t node, hipKernelNodeParams* parameters) {
@@ -175,13 +170,13 @@ hipError_t Library::get_event(hipGraphNode_t node, hipEvent_t* event, bool recor
 hipError_t Library::set(hipGraphExec_t exec, hipGraphNode_t node, Work work) {
   const hipError_t error = side_.check(work);
   if (error != hipSuccess) return error;
-  auto shared = std::make_shared<const Work>(std::move(work));
+  SharedWork shared = std::make_shared<const Work>(std::move(work));
   if (exec != nullptr) return set_in_exec(exec, node, std::move(shared));
   const MutexLock lock(mutex_);
   Node* found = nodes_.find(node);
   if (found == nullptr || !same_kind(*found->work, *shared)) return hipErrorInvalidValue;
   forget_child(*found->work);
-  found->work = std::move(shared);
+  found->work.swap(shared);  // the old one is destroyed after the lock
   return hipSuccess;
 }
 
@@ -209,7 +204,7 @@ hipError_t Library::set_in_exec(hipGraphExec_t exec, hipGraphNode_t node, Shared
     plan = std::move(*made);
     found->plan = plan;
   }
-  return found->executable->update(without_disabled(std::move(plan)));
+  return found->executable->update(as_executed(std::move(plan)));
 }
 
 hipError_t Library::set_kernel(hipGraphExec_t exec, hipGraphNode_t node,

@@ -17,7 +17,7 @@ namespace tf::graph {
 inline constexpr std::size_t kNodesMax = 1 << 22;  // in all graphs together
 
 // A handle is a number that no address of a program equals, so that a wrong pointer is recognised.
-enum class HandleTag : std::uint64_t { kGraph = 0x67, kExec = 0x65, kNode = 0x6e };
+enum class HandleTag : std::uint64_t { kGraph = 0x67, kExec = 0x65, kNode = 0x6e, kObject = 0x75 };
 inline std::uint64_t make_id(HandleTag tag, std::uint64_t count) {
   return static_cast<std::uint64_t>(tag) << 56 | count;
 }

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <optional>
 
+#include "hipcore/abi/layouts.h"
+
 namespace tf::graph {
 namespace {
 
@@ -34,13 +36,15 @@ hipError_t read_extra(void** extra, std::vector<std::byte>& block) {
 
 }  // namespace
 
-hipGraphNodeType type_of(const Work& work) {
+int type_of(const Work& work) {
   if (std::holds_alternative<KernelWork>(work)) return hipGraphNodeTypeKernel;
   if (const auto* copy = std::get_if<CopyWork>(&work)) return copy->type;
   if (std::holds_alternative<FillWork>(work)) return hipGraphNodeTypeMemset;
   if (std::holds_alternative<HostWork>(work)) return hipGraphNodeTypeHost;
   if (const auto* event = std::get_if<EventWork>(&work))
     return event->record ? hipGraphNodeTypeEventRecord : hipGraphNodeTypeWaitEvent;
+  if (std::holds_alternative<AllocationWork>(work)) return abi::kNodeMemoryAllocation;
+  if (std::holds_alternative<ReleaseWork>(work)) return abi::kNodeMemoryFree;
   return std::holds_alternative<ChildWork>(work) ? hipGraphNodeTypeGraph : hipGraphNodeTypeEmpty;
 }
 

@@ -12,7 +12,9 @@
 #include <vector>
 
 #include "hipcore/array/place.h"
+#include "hipcore/graph/block.h"
 #include "hipcore/graph/box.h"
+#include "hipcore/newer/hip_types.h"
 
 namespace tf::graph {
 
@@ -79,10 +81,23 @@ struct ChildWork {
   std::shared_ptr<Graph> graph;  // a copy of its own
 };
 
-using Work = std::variant<EmptyWork, KernelWork, CopyWork, FillWork, HostWork, EventWork, ChildWork>;
+struct AllocationWork {
+  std::shared_ptr<Block> block;
+  hipMemPoolProps properties{};  // as the program gave them
+  std::vector<hipMemAccessDesc> access;
+};
+
+struct ReleaseWork {
+  std::shared_ptr<Block> block;
+  std::shared_ptr<const void> mark;  // while it lives, no other node may free the block
+};
+
+using Work = std::variant<EmptyWork, KernelWork, CopyWork, FillWork, HostWork, EventWork, ChildWork,
+                          AllocationWork, ReleaseWork>;
 using SharedWork = std::shared_ptr<const Work>;
 
-hipGraphNodeType type_of(const Work& work);
+// Of hipGraphNodeType, or of the types of nodes that later versions of HIP have (hipcore/abi/layouts.h).
+int type_of(const Work& work);
 // Whether one may replace the other in a node: parameters may change, the kind of node never does. All copies
 // are one kind.
 bool same_kind(const Work& one, const Work& other);

@@ -240,4 +240,42 @@ hipError_t hipGraphExecMemcpyNodeSetParamsFromSymbol(IN(graph_exec) hipGraphExec
                                                      IN(symbol) const void* symbol, size_t bytes, size_t offset,
                                                      hipMemcpyKind kind);
 
+// --- memory of graphs -----------------------------------------------------------------------------------
+
+ANSWERS(graphs.add_allocation(node, graph, dependencies, count, parameters))
+hipError_t hipGraphAddMemAllocNode(OUT(graph_node) hipGraphNode_t* node, IN(graph) hipGraph_t graph,
+                                   IN(opaque) OPTIONAL const hipGraphNode_t* dependencies, size_t count,
+                                   INOUT(opaque) hipMemAllocNodeParams* parameters);
+ANSWERS(graphs.get_allocation(node, parameters))
+hipError_t hipGraphMemAllocNodeGetParams(IN(graph_node) hipGraphNode_t node,
+                                         OUT(opaque) hipMemAllocNodeParams* parameters);
+ANSWERS(graphs.add_release(node, graph, dependencies, count, pointer))
+hipError_t hipGraphAddMemFreeNode(OUT(graph_node) hipGraphNode_t* node, IN(graph) hipGraph_t graph,
+                                  IN(opaque) OPTIONAL const hipGraphNode_t* dependencies, size_t count,
+                                  IN(address) void* pointer);
+ANSWERS(graphs.get_release(node, pointer))
+hipError_t hipGraphMemFreeNodeGetParams(IN(graph_node) hipGraphNode_t node, OUT(opaque) void* pointer);
+ANSWERS(graphs.get_memory_attribute(device, attribute, value))
+hipError_t hipDeviceGetGraphMemAttribute(int device, hipGraphMemAttributeType attribute, OUT(opaque) void* value);
+ANSWERS(graphs.set_memory_attribute(device, attribute, value))
+hipError_t hipDeviceSetGraphMemAttribute(int device, hipGraphMemAttributeType attribute, IN(opaque) void* value);
+ANSWERS(graphs.trim_memory(device))
+hipError_t hipDeviceGraphMemTrim(int device);
+
+// --- user objects ---------------------------------------------------------------------------------------
+
+ANSWERS(graphs.create_object(object, data, destroy, count, flags))
+hipError_t hipUserObjectCreate(OUT(opaque) hipUserObject_t* object, IN(opaque) void* data,
+                               IN(callback) hipHostFn_t destroy, unsigned int count, unsigned int flags);
+ANSWERS(graphs.retain_object(object, count))
+hipError_t hipUserObjectRetain(IN(opaque) hipUserObject_t object, unsigned int count);
+ANSWERS(graphs.release_object(object, count))
+hipError_t hipUserObjectRelease(IN(opaque) hipUserObject_t object, unsigned int count);
+ANSWERS(graphs.retain_object(graph, object, count, flags))
+hipError_t hipGraphRetainUserObject(IN(graph) hipGraph_t graph, IN(opaque) hipUserObject_t object,
+                                    unsigned int count, unsigned int flags);
+ANSWERS(graphs.release_object(graph, object, count))
+hipError_t hipGraphReleaseUserObject(IN(graph) hipGraph_t graph, IN(opaque) hipUserObject_t object,
+                                     unsigned int count);
+
 }  // extern "C"

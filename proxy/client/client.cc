@@ -28,7 +28,7 @@ Client::Client(Connected connected, unsigned copy_helpers)
       modules_(connection_, snapshot_, *this),
       copies_(connection_, callbacks_,
               {device_memory_, host_memory_, host_window_, lease_mappings_, huge_pages_}, copy_helpers),
-      graphs_(snapshot_, copies_, modules_, arrays_.library()) {
+      graphs_(snapshot_, copies_, modules_, arrays_.library(), *this) {
   map_leases(std::move(connected.files.leases), reserve_windows());
   map_host_window(connected.files.host_window.get());
 }
@@ -138,6 +138,25 @@ void Client::unshare(int device, std::uint64_t base) {
   request.key_low = key->low;
   request.key_high = key->high;
   (void)connection_.post(device, request);
+}
+
+hipError_t Client::allocate_block(int device, std::size_t bytes, std::uint64_t& address) {
+  return device_memory_.allocate(device, bytes, address);
+}
+
+hipError_t Client::free_block(std::uint64_t address) {
+  const auto found = device_memory_.find(address);
+  if (!found || found->base != address) return hipErrorInvalidValue;
+  unshare(found->device, address);
+  advice_.forget(found->base, found->bytes);
+  // Posted before the block can be handed out again; the worker runs what follows after the device's earlier
+  // work.
+  protocol::FreeMemoryRequest request{};
+  request.address = address;
+  const hipError_t error = connection_.post(found->device, request);
+  pools_.freed(address);
+  const hipError_t released = device_memory_.release(address);
+  return error != hipSuccess ? error : released;
 }
 
 }  // namespace tf::proxy

@@ -44,7 +44,7 @@
 
 namespace tf::proxy {
 
-class Client final : private ConnectionObserver, private DeviceVariables {
+class Client final : private ConnectionObserver, private DeviceVariables, private BlockSource {
  public:
   // `copy_helpers`: as for CopyThreads.
   explicit Client(Connected connected, unsigned copy_helpers = 0);
@@ -85,6 +85,9 @@ class Client final : private ConnectionObserver, private DeviceVariables {
 
   // The allocation at `base` is about to be freed: from now on nobody can open it.
   void unshare(int device, std::uint64_t base);
+  // hipMalloc, and hipFree of what is no managed memory.
+  hipError_t allocate_block(int device, std::size_t bytes, std::uint64_t& address) override;
+  hipError_t free_block(std::uint64_t address) override;
   // Every call that has waited for some work calls this, if it found no failure.
   hipError_t waited() { return mirror_.any() ? mirror_.after_wait() : hipSuccess; }
 

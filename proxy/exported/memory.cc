@@ -119,19 +119,10 @@ hipError_t hipFree(ApiCall& call, void* pointer) {
   std::uint64_t address = to_raw(pointer);
   if (auto host = client.host_memory().find(pointer); host && host->kind == HostRange::Kind::kManaged)
     return call.finish(host->base == address ? client.host_allocations().free(*host) : hipErrorInvalidValue);
-  auto found = client.device_memory().find(address);
+  if (const auto verdict = client.graphs().library().free_memory(pointer)) return call.finish(*verdict);
   // What an array's struct calls its data is a name, and hipFreeArray()'s to free.
-  if (!found || found->base != address || array::is_name(address)) return call.finish(hipErrorInvalidValue);
-  client.unshare(found->device, address);
-  client.advice().forget(found->base, found->bytes);
-  // Posted before the block can be handed out again; the worker runs what follows after the device's earlier
-  // work.
-  protocol::FreeMemoryRequest request{};
-  request.address = address;
-  hipError_t error = client.connection().post(found->device, request);
-  client.pools().freed(address);
-  hipError_t released = client.device_memory().release(address);
-  return call.finish(error != hipSuccess ? error : released);
+  if (array::is_name(address)) return call.finish(hipErrorInvalidValue);
+  return call.finish(client.free_block(address));
 }
 
 hipError_t hipMemGetInfo(ApiCall& call, size_t* free_bytes, size_t* total_bytes) {

@@ -67,10 +67,14 @@ hipError_t allocate(ApiCall& call, void** pointer, std::size_t bytes, std::share
   if (pointer == nullptr) return call.finish(hipErrorInvalidValue);
   std::uint64_t handle = 0;
   if (!call.translate(HandleKind::kStream, stream, handle)) return call.finish();
-  if (hipError_t refused = refuse_captured(call, handle); refused != hipSuccess) return call.finish(refused);
   *pointer = nullptr;
   if (bytes == 0) return call.finish(hipSuccess);
   int device = client.streams().device_of(call.device(), handle);
+  if (Graphs& graphs = client.graphs(); graphs.capturing()) {
+    const auto verdict = graphs.library().capture_allocation(
+        graphs.reference(call.device(), handle), pool != nullptr ? pool->device : device, bytes, pointer);
+    if (verdict) return call.finish(*verdict);
+  }
   hipError_t error = hipSuccess;
   if (pool == nullptr) {
     std::uint64_t raw = current_pool(call, device, error);
@@ -104,8 +108,13 @@ hipError_t hipFreeAsync(ApiCall& call, void* pointer, hipStream_t stream) {
   if (!call.connected()) return call.finish();
   std::uint64_t handle = 0;
   if (!call.translate(HandleKind::kStream, stream, handle)) return call.finish();
-  if (hipError_t refused = refuse_captured(call, handle); refused != hipSuccess) return call.finish(refused);
   Client& client = call.client();
+  graph::Library& graphs = client.graphs().library();
+  if (graphs.capturing()) {
+    const auto verdict = graphs.capture_release(client.graphs().reference(call.device(), handle), pointer);
+    if (verdict) return call.finish(*verdict);
+  }
+  if (const auto verdict = graphs.free_memory(pointer)) return call.finish(*verdict);
   client.unshare(call.device(), to_raw(pointer));
   if (client.advice().any()) {  // before somebody else gets the block
     const auto block = client.device_memory().find_block(to_raw(pointer));

@@ -285,4 +285,24 @@ hipError_t GraphExecutable::launch(const graph::StreamRef& stream) {
   return error;
 }
 
+// An executable graph does not overlap with itself, so its last launch ends last.
+void GraphExecutable::when_done(std::function<void()> call) {
+  graph::StreamRef stream;
+  bool launched = false;
+  {
+    const MutexLock lock(mutex_);
+    launched = launched_;
+    stream = last_stream_;
+  }
+  if (launched && (stream.legacy || connection_.handles().of(HandleKind::kStream).contains(stream.id))) {
+    const auto later = [call](hipError_t) { call(); };
+    if (copies_.callbacks().add(stream.device, stream.id, later) == hipSuccess) return;
+  } else if (launched && !connection_.lost()) {
+    protocol::SynchronizeDeviceRequest request{};
+    static_cast<void>(
+        connection_.call(stream.device, request));  // the stream was destroyed; its work goes on
+  }
+  call();
+}
+
 }  // namespace tf::proxy

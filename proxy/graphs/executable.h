@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -32,6 +33,7 @@ class GraphExecutable final : public graph::Executable {
   hipError_t prepare(const graph::Plan& plan);
   hipError_t launch(const graph::StreamRef& stream) override;
   hipError_t update(const graph::Plan& plan) override;
+  void when_done(std::function<void()> call) override;
 
  private:
   using Dependencies = std::vector<std::uint32_t>;

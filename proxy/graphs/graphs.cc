@@ -36,11 +36,12 @@ std::vector<graph::Argument> graph_arguments(const KernelLayout& layout) {
 }
 
 Graphs::Graphs(const protocol::WorkerSnapshot& snapshot, CopyEngine& copies, ModuleCache& modules,
-               const array::Finder& arrays)
+               const array::Finder& arrays, BlockSource& blocks)
     : snapshot_(snapshot),
       copies_(copies),
       modules_(modules),
       arrays_(arrays),
+      blocks_(blocks),
       connection_(copies.connection()),
       library_(*this) {
   copies.capture_by(*this);
@@ -170,5 +171,15 @@ hipError_t Graphs::instantiate(const graph::Plan& plan, std::shared_ptr<graph::E
   if (error == hipSuccess) executable = std::move(made);
   return error;
 }
+
+hipError_t Graphs::allocate(int device, std::size_t bytes, std::byte*& address) {
+  std::uint64_t base = 0;
+  const hipError_t error = blocks_.allocate_block(device, bytes, base);
+  address = reinterpret_cast<std::byte*>(base);
+  return error;
+}
+
+// A failure can only be the loss of the worker, with which the memory is gone too.
+void Graphs::release(int, std::byte* address) { static_cast<void>(blocks_.free_block(to_raw(address))); }
 
 }  // namespace tf::proxy

@@ -21,12 +21,23 @@
 
 namespace tf::proxy {
 
+// Where the memory of graphs comes from.
+class BlockSource {
+ public:
+  virtual hipError_t allocate_block(int device, std::size_t bytes, std::uint64_t& address) = 0;
+  // As hipFree.
+  virtual hipError_t free_block(std::uint64_t address) = 0;
+
+ protected:
+  ~BlockSource() = default;
+};
+
 class Graphs final : private graph::Side, private CopyCapture {
  public:
   using Verdict = graph::Library::Verdict;
 
   Graphs(const protocol::WorkerSnapshot& snapshot, CopyEngine& copies, ModuleCache& modules,
-         const array::Finder& arrays);
+         const array::Finder& arrays, BlockSource& blocks);
 
   graph::Library& library() { return library_; }
   bool capturing() const { return library_.capturing(); }
@@ -49,6 +60,9 @@ class Graphs final : private graph::Side, private CopyCapture {
   hipError_t check(const graph::Work& work) override;
   hipError_t instantiate(const graph::Plan& plan, std::shared_ptr<graph::Executable>& executable) override;
   const array::Finder& arrays() const override { return arrays_; }
+  hipError_t allocate(int device, std::size_t bytes, std::byte*& address) override;
+  void release(int device, std::byte* address) override;
+  int device_count() override { return static_cast<int>(snapshot_.devices.size()); }
 
   Verdict capture_fill(int device, const protocol::FillRequest& fill);
 
@@ -56,6 +70,7 @@ class Graphs final : private graph::Side, private CopyCapture {
   CopyEngine& copies_;
   ModuleCache& modules_;
   const array::Finder& arrays_;
+  BlockSource& blocks_;
   Connection& connection_;
   graph::Library library_;
   Mutex capturing_mutex_;  // what the connection is told follows the library

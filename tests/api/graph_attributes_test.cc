@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attributes of kernels' nodes, and nodes of executable graphs that are switched off and on again.
 #include "tests/api/graph_fixture.h"
-
-// From later versions of HIP than the headers here.
-extern "C" {
-hipError_t hipGraphNodeSetEnabled(hipGraphExec_t exec, hipGraphNode_t node, unsigned int enabled);
-hipError_t hipGraphNodeGetEnabled(hipGraphExec_t exec, hipGraphNode_t node, unsigned int* enabled);
-hipError_t hipGraphKernelNodeCopyAttributes(hipGraphNode_t from, hipGraphNode_t to);
-}
+#include "tests/api/newer_graphs.h"
 
 namespace tf::api_test {
 namespace {

@@ -272,6 +272,11 @@ void add_advice(Driver& d) {
 
 // Addresses are given where they are wished for, else at 1 MiB; handles are numbers that count up.
 void add_memory(Driver& d) {
+  d.MemAlloc = [](void** address, std::size_t) {
+    *address = handle<void*>(State::kAllocation);
+    state().allocated_in = state().current;
+    return asked("MemAlloc");
+  };
   d.MemAddressReserve = [](void** address, std::size_t, std::size_t, void* wish, unsigned long long) {
     *address = wish ? wish : handle<void*>(1 << 20);
     return asked("MemAddressReserve");

@@ -54,7 +54,8 @@ struct State {
   int first_argument = 0;  // of the kernel node
   std::vector<Node> nodes;
   int streams = 0;
-  void* closed = nullptr;  // by IpcCloseMemHandle
+  hipCtx_t allocated_in = nullptr;  // the context of MemAlloc
+  void* closed = nullptr;           // by IpcCloseMemHandle
   unsigned host_flags = 0;
   std::map<int, int> attributes;                  // of every device, besides those that tests seldom change
   cuda::driver::AllocationProperties physical{};  // of MemCreate

@@ -421,12 +421,11 @@ TEST_F(CudaRuntime, WhatACaptureRefusesDoesNotReachTheDriver) {
       EXPECT_EQ(calls(name), 0) << name;
     EXPECT_EQ(hipStreamEndCapture(stream_, &graph), hipErrorStreamCaptureInvalidated);
   };
-  void* pointer = nullptr;
   refused([&] { return hipStreamSynchronize(stream_); });
   refused([&] { return hipStreamQuery(stream_); });
   refused([&] { return hipDeviceSynchronize(); });
   refused([&] { return hipMemcpyWithStream(at(4), at(8), 4, hipMemcpyDefault, stream_); });
-  refused([&] { return hipMallocAsync(&pointer, 64, stream_); });
+  refused([&] { return hipFreeAsync(at(4), stream_); });
   refused([&] { return hipMemset(at(4), 0, 64); });
   refused([&] {
     return hipStreamAddCallback(

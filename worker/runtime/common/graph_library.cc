@@ -3,6 +3,8 @@
 // runs them.
 #include "worker/runtime/common/graph_library.h"
 
+#include <utility>
+
 #include "worker/runtime/common/arrays.h"
 #include "worker/runtime/common/programs.h"
 
@@ -35,6 +37,30 @@ class Graphs final : private graph::Side {
     return Backend::instantiate(plan, executable);
   }
   const array::Finder& arrays() const override { return runtime::arrays(); }
+  hipError_t allocate(int device, std::size_t bytes, std::byte*& address) override {
+    void* made = nullptr;
+    const hipError_t status =
+        on_device(device, [&] { return Backend::allocate(made, bytes, hipDeviceMallocDefault); });
+    address = static_cast<std::byte*>(made);
+    return status;
+  }
+  // Fails only where the device has failed, or its context is gone, and the memory with it.
+  void release(int device, std::byte* address) override {
+    static_cast<void>(on_device(device, [&] { return Backend::free(address); }));
+  }
+  int device_count() override { return Backend::device_count(); }
+
+  // Runs the body with that device the thread's. Called inside a call.
+  template <typename Body>
+  static hipError_t on_device(int device, Body&& body) {
+    const int before = Backend::thread().device;
+    Backend::select_device(device);
+    const hipError_t status = Backend::call(std::forward<Body>(body));
+    if (before == device) return status;
+    Backend::select_device(before);
+    const hipError_t back = Backend::call([] { return hipSuccess; });  // the thread is ready again
+    return status != hipSuccess ? status : back;
+  }
 
   graph::Library library_;
 };

@@ -22,4 +22,10 @@ inline graph::Library* capturing() {
   return library && library->capturing() ? library : nullptr;
 }
 
+// hipFree and hipFreeAsync of memory of a graph. Nothing: it is none.
+inline graph::Library::Verdict free_graph_memory(void* pointer) {
+  graph::Library* const library = internal::graph_library.load(std::memory_order_acquire);
+  return library ? library->free_memory(pointer) : std::nullopt;
+}
+
 }  // namespace tf::runtime

@@ -7,19 +7,27 @@
 namespace tf::runtime {
 namespace {
 
-// Checks an operation that is allowed on a stream but not in a graph.
-hipError_t find_free_stream(hipStream_t handle, Backend::Stream& stream) {
-  const hipError_t status = Backend::find_stream(handle, stream);
-  return status == hipSuccess ? refuse_captured(stream) : status;
-}
-
+// On a stream that is captured, the memory is the graph's, of the stream's device.
 template <typename Allocate>
 hipError_t allocate(void** pointer, std::size_t bytes, hipStream_t handle, Allocate&& allocate_on) {
   if (!pointer) return hipErrorInvalidValue;
   *pointer = nullptr;
   Backend::Stream stream{};
-  if (const hipError_t status = find_free_stream(handle, stream)) return status;
-  return bytes == 0 ? hipSuccess : allocate_on(stream);
+  if (const hipError_t status = Backend::find_stream(handle, stream)) return status;
+  if (bytes == 0) return hipSuccess;
+  if (graph::Library* const library = capturing()) {
+    const graph::StreamRef reference = Backend::reference(stream);
+    if (const auto verdict = library->capture_allocation(reference, reference.device, bytes, pointer))
+      return *verdict;
+  }
+  return allocate_on(stream);
+}
+
+hipError_t free_async(void* pointer, const Backend::Stream& stream) {
+  if (graph::Library* const library = capturing())
+    if (const auto verdict = library->capture_release(Backend::reference(stream), pointer)) return *verdict;
+  const auto verdict = free_graph_memory(pointer);
+  return verdict ? *verdict : Backend::free_async(pointer, stream);
 }
 
 hipError_t create_pool(hipMemPool_t* pool, const hipMemPoolProps* wish) {
@@ -77,8 +85,8 @@ hipError_t hipFreeAsync(void* pointer, hipStream_t handle) {
   return api([&] {
     if (!pointer) return hipErrorInvalidValue;
     Backend::Stream stream{};
-    const hipError_t status = find_free_stream(handle, stream);
-    return status == hipSuccess ? Backend::free_async(pointer, stream) : status;
+    const hipError_t status = Backend::find_stream(handle, stream);
+    return status == hipSuccess ? free_async(pointer, stream) : status;
   });
 }
 

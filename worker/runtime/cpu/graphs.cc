@@ -54,7 +54,17 @@ struct Step {
   bool record = false;
   std::vector<graph::CopyWork> copies;  // that the bodies make
 };
-using Steps = std::vector<Step>;
+struct Steps {
+  Steps() = default;
+  Steps(const Steps&) = delete;
+  Steps& operator=(const Steps&) = delete;
+  ~Steps() {
+    if (at_end) at_end();
+  }
+
+  std::vector<Step> list{1};
+  std::function<void()> at_end;  // when neither the program nor a launch needs them
+};
 
 // On a failed device nothing runs any more.
 hipError_t run(const Device& device, const Step& step) {
@@ -84,15 +94,15 @@ hipError_t add_body(const graph::SharedWork& work, Step& step) {
   return hipSuccess;
 }
 
-hipError_t make_steps(const graph::Plan& plan, std::shared_ptr<const Steps>& made) {
-  auto steps = std::make_shared<Steps>(1);
+hipError_t make_steps(const graph::Plan& plan, std::shared_ptr<Steps>& made) {
+  auto steps = std::make_shared<Steps>();
   for (const graph::PlanItem& item : plan) {
     if (const auto* event = std::get_if<graph::EventWork>(item.work.get())) {
-      steps->back().event = event_of(*event);
-      steps->back().record = event->record;
-      if (!steps->back().event) return hipErrorInvalidHandle;
-      steps->emplace_back();
-    } else if (const hipError_t status = add_body(item.work, steps->back())) {
+      steps->list.back().event = event_of(*event);
+      steps->list.back().record = event->record;
+      if (!steps->list.back().event) return hipErrorInvalidHandle;
+      steps->list.emplace_back();
+    } else if (const hipError_t status = add_body(item.work, steps->list.back())) {
       return status;
     }
   }
@@ -103,13 +113,13 @@ hipError_t make_steps(const graph::Plan& plan, std::shared_ptr<const Steps>& mad
 // One stream, in the order of the plan: the cores are shared by the blocks of each kernel anyway.
 class Program final : public graph::Executable {
  public:
-  explicit Program(std::shared_ptr<const Steps> steps) : steps_(std::move(steps)) {}
+  explicit Program(std::shared_ptr<Steps> steps) : steps_(std::move(steps)) {}
 
   hipError_t launch(const graph::StreamRef& reference) override {
     Stream& stream = *reinterpret_cast<Stream*>(reference.id);  // the caller's, alive
     const MutexLock lock(mutex_);
     stream.submit_wait(last_);  // an executable graph does not overlap with itself
-    for (const Step& step : *steps_) {
+    for (const Step& step : steps_->list) {
       if (!step.bodies.empty()) {
         const Device& device = stream.device();
         stream.submit([&device, steps = steps_, &step] { return run(device, step); }, Where::kThread);
@@ -122,14 +132,28 @@ class Program final : public graph::Executable {
       }
     }
     last_ = stream.last();
+    launched_ = steps_;
     // Like every copy: the program may use pageable memory again when the call returns.
     if (!uses_pageable_memory()) return hipSuccess;
     last_.wait();
     return stream.device().failure();
   }
 
+  // The tasks of the last launch, which end last, hold its steps.
+  void when_done(std::function<void()> call) override {
+    std::shared_ptr<Steps> last;
+    {
+      const MutexLock lock(mutex_);
+      last = std::move(launched_);
+    }
+    if (last)
+      last->at_end = std::move(call);
+    else
+      call();
+  }
+
   hipError_t update(const graph::Plan& plan) override {
-    std::shared_ptr<const Steps> steps;
+    std::shared_ptr<Steps> steps;
     if (const hipError_t status = make_steps(plan, steps)) return status;
     const MutexLock lock(mutex_);
     steps_ = std::move(steps);
@@ -138,14 +162,15 @@ class Program final : public graph::Executable {
 
  private:
   bool uses_pageable_memory() const TF_REQUIRES(mutex_) {
-    return std::any_of(steps_->begin(), steps_->end(), [](const Step& step) {
+    return std::any_of(steps_->list.begin(), steps_->list.end(), [](const Step& step) {
       return std::any_of(step.copies.begin(), step.copies.end(), is_pageable);
     });
   }
 
   Mutex mutex_;
-  std::shared_ptr<const Steps> steps_ TF_GUARDED_BY(mutex_);
-  Marker last_ TF_GUARDED_BY(mutex_);  // end of the last launch
+  std::shared_ptr<Steps> steps_ TF_GUARDED_BY(mutex_);
+  std::shared_ptr<Steps> launched_ TF_GUARDED_BY(mutex_);  // of the last launch
+  Marker last_ TF_GUARDED_BY(mutex_);                      // its end
 };
 
 }  // namespace
@@ -183,7 +208,7 @@ hipError_t Backend::check_work(const graph::Work& work) {
 }
 
 hipError_t Backend::instantiate(const graph::Plan& plan, std::shared_ptr<graph::Executable>& executable) {
-  std::shared_ptr<const Steps> steps;
+  std::shared_ptr<Steps> steps;
   if (const hipError_t status = make_steps(plan, steps)) return status;
   executable = std::make_shared<Program>(std::move(steps));
   return hipSuccess;

@@ -3,6 +3,9 @@
 #include "worker/runtime/cuda/graphs.h"
 
 #include <algorithm>
+#include <functional>
+#include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -11,6 +14,7 @@
 #include "worker/runtime/cuda/api.h"
 #include "worker/runtime/cuda/convert.h"
 #include "worker/runtime/cuda/graph_nodes.h"
+#include "worker/runtime/cuda/streams.h"
 
 namespace tf::cuda {
 
@@ -26,7 +30,26 @@ class Program final : public graph::Executable {
 
   hipError_t launch(const graph::StreamRef& stream) override {
     const MutexLock lock(mutex_);
-    return check(cu().GraphLaunch(exec_, handle_of(stream)));
+    last_ = handle_of(stream);
+    ends_ = stream_ends();
+    return check(cu().GraphLaunch(exec_, last_));
+  }
+
+  // The last launch ends last. Its stream is still the same one if none has been destroyed since.
+  void when_done(std::function<void()> call) override {
+    using Call = std::function<void()>;
+    auto later = std::make_unique<Call>(std::move(call));
+    const auto run = [](void* data) { (*std::unique_ptr<Call>(static_cast<Call*>(data)))(); };
+    {
+      const MutexLock lock(mutex_);
+      if (ends_ && *ends_ == stream_ends() &&
+          cu().LaunchHostFunc(last_, run, later.get()) == driver::Result::SUCCESS) {
+        static_cast<void>(later.release());  // the driver's until it has run
+        return;
+      }
+      if (ends_) static_cast<void>(cu().CtxSynchronize());
+    }
+    (*later)();
   }
 
   // In place if the driver can. Running launches finish in either case.
@@ -55,6 +78,8 @@ class Program final : public graph::Executable {
 
   Mutex mutex_;
   hipGraphExec_t exec_ TF_GUARDED_BY(mutex_);
+  hipStream_t last_ TF_GUARDED_BY(mutex_) = nullptr;         // of the last launch
+  std::optional<std::uint32_t> ends_ TF_GUARDED_BY(mutex_);  // stream_ends() then; nothing: never launched
 };
 
 // Each thread's own stream differs from device to device.

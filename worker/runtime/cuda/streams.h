@@ -42,6 +42,9 @@ inline bool is_stream(hipStream_t stream) {
   return is_recent || internal::find_stream(stream);
 }
 
+// How many streams have ended so far.
+inline std::uint32_t stream_ends() { return internal::stream_ends.load(std::memory_order_relaxed); }
+
 // `units`: nothing when the program gave no mask.
 void add_stream(hipStream_t stream, int device, runtime::ComputeUnits units = {});
 // Nothing for the streams that are no handles.
