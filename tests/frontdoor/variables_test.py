@@ -19,11 +19,11 @@ NAME = r'\b(?:TF|HIP|HIPCC)_[A-Z0-9_]+\b'
 # A name in quotes in a source, which is how variables are read; macros of the same kind are not in quotes.
 QUOTED = re.compile(r'["\'](%s)(?:["\'=]|=")' % NAME)
 PLACES = ('transport', *support.TRANSPORTS, 'hipcore', 'proxy', 'worker', 'tools', 'benchmarks', 'examples')
-# Not variables of ours that users set: settings of the scripts that build and test, names of the packaging.
-OTHERS = {'TF_SKIP_SETUP'}
+# Not variables of ours that users set: settings of the scripts that build and test, names of types.
+OTHERS = {'TF_SKIP_SETUP', 'HIP_MEMCPY3D'}
 # What tests read.
-OF_TESTS = {'TF_BUILD_DIR', 'TF_SANITIZED', 'TF_FAULT_TRANSPORT', 'TF_STRESS_SECONDS', 'TF_TEST_LARGE',
-            'TF_TEST_SESSION', 'TF_TEST_TAKE_WINDOW', 'TF_TEST_TRANSPORTS'}
+OF_TESTS = {'TF_BUILD_DIR', 'TF_SANITIZED', 'TF_FAULT_TRANSPORT', 'TF_STRESS_SECONDS', 'TF_TEST_HIP_MAJOR',
+            'TF_TEST_LARGE', 'TF_TEST_SESSION', 'TF_TEST_TAKE_WINDOW', 'TF_TEST_TRANSPORTS'}
 ANYWHERE = re.compile(r'\b(?:TF|HIP_CPU|HIP_CUDA|HIPCC_CPU)_[A-Z0-9_]*[A-Z0-9]\b')
 MACRO = re.compile(r'#\s*define\s+(TF_\w+)')
 # In CMake's files NAME=value sets an environment variable, NAME="value" a macro.

@@ -107,25 +107,19 @@ ProgramFile check_libraries(const ProgramFile& program, const std::vector<HipLib
 // LD_PRELOAD wins over a program's own RPATH. Only of the major that the program is linked with: two in one
 // process would take each other's place, since most of their symbols have the same name and version node.
 // What a program opens later (dlopen(), as Python does) is not known; `wanted` says it.
-Status preload_library(const std::filesystem::path& directory, const std::vector<HipLibrary>& needed,
-                       const std::string& wanted, EnvironmentChanges& environment) {
+void preload_library(const std::filesystem::path& directory, const std::vector<HipLibrary>& needed,
+                     const std::string& wanted, EnvironmentChanges& environment) {
   const protocol::HipMajor* major = nullptr;
   for (const HipLibrary& one : needed)
     if (major == nullptr) major = major_of(one.name);
-  if (!wanted.empty()) {
-    char* end = nullptr;
-    major = major_of(std::strtoul(wanted.c_str(), &end, 10));
-    if (major == nullptr || *end != '\0')
-      return {Code::kInvalidArgument, "--preload " + wanted + ": expected a major of HIP: " + majors()};
-  }
+  if (!wanted.empty()) major = major_of(std::strtoul(wanted.c_str(), nullptr, 10));
   if (major != nullptr)
     environment["LD_PRELOAD"] = prepend((directory / major->library).string(), "LD_PRELOAD", ' ');
-  return Status::ok();
 }
 
 // The program, and the environment in which it finds our libraries.
-Result<ProgramFile> prepare_program(const std::filesystem::path& directory, const RunOptions& options,
-                                    EnvironmentChanges& environment) {
+ProgramFile prepare_program(const std::filesystem::path& directory, const RunOptions& options,
+                            EnvironmentChanges& environment) {
   const std::string library_path = prepend(directory.string(), "LD_LIBRARY_PATH", ':');
   environment["LD_LIBRARY_PATH"] = library_path;
   const ProgramFile program = find_program(options.program.front());
@@ -133,8 +127,7 @@ Result<ProgramFile> prepare_program(const std::filesystem::path& directory, cons
   const char* const preload = std::getenv("LD_PRELOAD");
   const std::vector<HipLibrary> needed =
       hip_libraries(program.path, library_path, preload == nullptr ? "" : preload);
-  if (options.preload)
-    TF_RETURN_IF_ERROR(preload_library(directory, needed, options.preload_major, environment));
+  if (options.preload) preload_library(directory, needed, options.preload_major, environment);
   return check_libraries(program, needed);
 }
 
@@ -211,9 +204,8 @@ int run(const Layout& layout, const RunOptions& options, Ending& ending) {
     if (Status status = prepare_remote(options, command.environment); !status) return fail(status);
   const std::filesystem::path directory =
       options.native ? native_library(layout, options.runtime) : layout.lib;
-  Result<ProgramFile> program = prepare_program(directory, options, command.environment);
-  if (!program) return fail(program.status());
-  if (program->path.empty()) return fail(*program);
+  const ProgramFile program = prepare_program(directory, options, command.environment);
+  if (program.path.empty()) return fail(program);
   std::optional<LocalWorker> worker;
   if (options.local) {
     Result<LocalWorker> started = start_worker(layout, options, ending, command.environment);
