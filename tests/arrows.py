@@ -211,6 +211,7 @@ EXPORTED_ALONE = {
     "half": "conversions, computed in the client",
     "launch_configuration": "lives in the client",
     "library": "no domain: loading and unloading",
+    "link": "libhiprtc links",
     "managed": "advice about managed memory is kept and answered by the client",
     "peer": "handlers are generated",
     "pools": "handlers are generated",

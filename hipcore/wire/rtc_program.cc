@@ -33,6 +33,7 @@ void visit_program(Archive& archive, Program& program) {
   visit_entries(archive, program.headers, kRtcTextBytesMax);
   visit_words(archive, program.options);
   visit_words(archive, program.name_expressions);
+  visit_entries(archive, program.modules, kRtcProgramBytesMax);
 }
 
 template <typename Archive, typename Outcome>

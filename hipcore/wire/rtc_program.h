@@ -21,19 +21,21 @@ inline constexpr std::size_t kRtcCodeBytesMax = 256 << 20;
 inline constexpr std::size_t kRtcLogBytesMax = 16 << 20;
 inline constexpr std::size_t kRtcResultBytesMax = 320 << 20;  // encoded
 
-// A header under its include name, or a lowered name under its expression.
+// A header under its include name, a lowered name under its expression, or a module under its name.
 struct RtcEntry {
   std::string name;
   std::string text;
   friend bool operator==(const RtcEntry&, const RtcEntry&) = default;
 };
 
+// What to compile; or, if there are modules, what to link.
 struct RtcProgram {
   std::string text;
   std::string name;
   std::vector<RtcEntry> headers;
   std::vector<std::string> options;
   std::vector<std::string> name_expressions;
+  std::vector<RtcEntry> modules{};
   friend bool operator==(const RtcProgram&, const RtcProgram&) = default;
 };
 

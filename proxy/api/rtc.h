@@ -24,5 +24,19 @@ FORWARDS hiprtcResult hiprtcGetProgramLog(IN(opaque) hiprtcProgram program, OUT(
 FORWARDS hiprtcResult hiprtcGetProgramLogSize(IN(opaque) hiprtcProgram program, OUT() size_t* bytes);
 FORWARDS hiprtcResult hiprtcGetCode(IN(opaque) hiprtcProgram program, OUT(opaque) char* code);
 FORWARDS hiprtcResult hiprtcGetCodeSize(IN(opaque) hiprtcProgram program, OUT() size_t* bytes);
+// Of HIP 5.3; enums as ints (hiprtcJIT_option, hiprtcJITInputType), a link state as what it is.
+FORWARDS hiprtcResult hiprtcGetBitcode(IN(opaque) hiprtcProgram program, OUT(opaque) char* bitcode);
+FORWARDS hiprtcResult hiprtcGetBitcodeSize(IN(opaque) hiprtcProgram program, OUT() size_t* bytes);
+FORWARDS hiprtcResult hiprtcLinkCreate(unsigned int count, IN(opaque) OPTIONAL ARRAY(count) int* options,
+                                       IN(opaque) OPTIONAL ARRAY(count) void** values, OUT(opaque) void** state);
+FORWARDS hiprtcResult hiprtcLinkAddData(IN(opaque) void* state, int type, IN(opaque) void* image, size_t bytes,
+                                        IN() OPTIONAL STRING(4096) const char* name, unsigned int count,
+                                        IN(opaque) OPTIONAL ARRAY(count) int* options,
+                                        IN(opaque) OPTIONAL ARRAY(count) void** values);
+FORWARDS hiprtcResult hiprtcLinkAddFile(IN(opaque) void* state, int type, IN() STRING(4096) const char* path,
+                                        unsigned int count, IN(opaque) OPTIONAL ARRAY(count) int* options,
+                                        IN(opaque) OPTIONAL ARRAY(count) void** values);
+FORWARDS hiprtcResult hiprtcLinkComplete(IN(opaque) void* state, OUT(opaque) void** image, OUT() size_t* bytes);
+FORWARDS hiprtcResult hiprtcLinkDestroy(IN(opaque) void* state);
 
 }  // extern "C"

@@ -33,8 +33,8 @@ SEPARATE = set('''
 --prefix --param --resource --std --rtlib --stdlib --unwindlib --serialize-diagnostics --system-header-prefix
 --no-system-header-prefix --analyzer-output --driver-mode --optimize
 '''.split())
-OUR_FLAGS = {'--genco': 'genco', '--rtc': 'rtc', '--emit-bundle': 'bundle', '-fgpu-rdc': 'relocatable',
-             '--cuda-device-only': 'device_only', '--offload-device-only': 'device_only',
+OUR_FLAGS = {'--genco': 'genco', '--rtc': 'rtc', '--rtc-link': 'rtc_link', '--emit-bundle': 'bundle',
+             '-fgpu-rdc': 'relocatable', '--cuda-device-only': 'device_only', '--offload-device-only': 'device_only',
              '--cuda-host-only': 'host_only', '--offload-host-only': 'host_only'}
 OUR_VALUES = {'--hip-lib': 'hip_lib', '--names': 'names'}
 # What clang's driver would make of them is for its own offloading, which ours takes the place of.
@@ -53,10 +53,12 @@ class CommandLine:
 
     def __init__(self):
         self.words, self.sources, self.targets = [], [], []
-        self.genco = self.rtc = self.bundle = self.relocatable = self.device_only = self.host_only = False
+        self.genco = self.rtc = self.rtc_link = self.bundle = self.relocatable = False
+        self.device_only = self.host_only = False
         self.help = self.question = self.one_pass = self.compile_only = self.inputs = self.verbose = False
         self.assembly = self.links_runtime = False
         self.output = self.hip_lib = self.names = self.language = None
+        self.bitcode = []  # of --rtc-link: the modules
         self.march = 'x86-64'
 
 
@@ -116,6 +118,9 @@ def language_of(word):
 
 def add_input(options, word):
     options.inputs = True
+    if options.rtc_link:
+        options.bitcode.append(word)
+        return
     language = options.language or language_of(word)
     if options.language or language is None:
         options.words.append(word)

@@ -57,6 +57,13 @@ class DeviceCompiler:
         self.made += 1
         return os.path.join(self.work, 'hipr%d-%s' % (self.made, name))
 
+    def text_file(self, text):
+        """A file with a module's text."""
+        name = self.path('part.ll')
+        with open(name, 'w', encoding='utf-8', errors='surrogateescape') as file:
+            file.write(text)
+        return name
+
     def support(self, directory, names, compile_one):
         """The device support as IR; built once at installation, or now."""
         found = []

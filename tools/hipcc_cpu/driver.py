@@ -114,16 +114,42 @@ class Build:
             for target, text in modules.items():
                 names, modules[target] = ir.take_names(text)
                 dependencies.write(self.options.names, ''.join('%d %s\n' % pair for pair in names))
+        if self.options.rtc and self.options.relocatable:
+            made = self.bitcode(modules)
+        else:
+            made = self.code_objects(modules)
+        shutil.copyfile(made, self.options.output or 'a.co')
+        if wanted:
+            shutil.copyfile(files[0], wanted)
+            dependencies.merge(wanted, files[1:], self.work)
+
+    def code_objects(self, modules):
         made = self.compiler.path('out.co')
         if self.options.bundle or len(modules) > 1:
             self.compiler.bundle(modules, made)
         else:
             for target, text in modules.items():
                 self.compiler.code_object(text, target, made)
+        return made
+
+    def bitcode(self, modules):
+        """hiprtc's -fgpu-rdc: the device's IR as clang made it, to be linked by --rtc-link."""
+        if len(modules) != 1:
+            raise Failed('--rtc -fgpu-rdc takes one target')
+        made = self.compiler.path('out.bc')
+        relocatable.link_files(self.compiler, [self.compiler.text_file(next(iter(modules.values())))], made)
+        return made
+
+    def rtc_link(self):
+        """A code object of modules that --rtc -fgpu-rdc made."""
+        if len(self.options.targets) != 1:
+            raise Failed('--rtc-link takes one target')
+        self.compiler = device.DeviceCompiler(self.runner, self.work, self.options.march, '-O2')
+        whole = self.compiler.path('whole.ll')
+        relocatable.link_files(self.compiler, self.options.bitcode, whole, ['-S'])
+        with open(whole, encoding='utf-8', errors='surrogateescape') as file:
+            made = self.code_objects({self.options.targets[0]: file.read()})
         shutil.copyfile(made, self.options.output or 'a.co')
-        if wanted:
-            shutil.copyfile(files[0], wanted)
-            dependencies.merge(wanted, files[1:], self.work)
 
     def host_job(self, job):
         """Clang's host compiler for a HIP source, once its device code is made."""
@@ -199,12 +225,13 @@ def compile_all(arguments):
         print(usage(), end='', file=sys.stdout if options.help else sys.stderr)
         return 0 if options.help else USAGE_ERROR
     clang = find_clang()
-    if not options.genco and (options.question or not options.inputs or options.one_pass or options.host_only):
+    device_alone = options.genco or options.rtc_link
+    if not device_alone and (options.question or not options.inputs or options.one_pass or options.host_only):
         return pass_on(clang, options)
     with tempfile.TemporaryDirectory(prefix='hipcc-cpu-') as work:
         build = Build(options, Runner(clang, options.verbose), work)
         try:
-            build.genco() if options.genco else build.run()
+            (build.rtc_link if options.rtc_link else build.genco if options.genco else build.run)()
         except ir.Unsupported as problem:
             raise Failed('%s: %s' % (options.sources[0] if options.sources else 'device code', problem)) from None
     return 0

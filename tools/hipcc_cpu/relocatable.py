@@ -123,12 +123,12 @@ def labels(symbols, pattern):
 def link_modules(compiler, texts):
     if len(texts) == 1:
         return texts[0]
-    names = []
-    for text in texts:
-        names.append(compiler.path('part.ll'))
-        with open(names[-1], 'w', encoding='utf-8', errors='surrogateescape') as file:
-            file.write(text)
     whole = compiler.path('whole.ll')
-    compiler.runner.run([compiler.llvm_tool('llvm-link'), '-S'] + names + ['-o', whole])
+    link_files(compiler, [compiler.text_file(text) for text in texts], whole, ['-S'])
     with open(whole, encoding='utf-8', errors='surrogateescape') as file:
         return file.read()
+
+
+def link_files(compiler, paths, output, words=()):
+    """Modules, as text or bitcode, into one."""
+    compiler.runner.run([compiler.llvm_tool('llvm-link'), *words, *paths, '-o', output])

@@ -2,6 +2,8 @@
 // Compiles a program with the runtime's hiprtc.
 #include "worker/base/rtc_functions.h"
 
+#include <algorithm>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -46,7 +48,10 @@ std::string read(hiprtcProgram program, Size size, Copy copy, std::size_t bytes_
 
 void take_code(const RtcFunctions& rtc, const protocol::RtcProgram& program, hiprtcProgram compiled,
                protocol::RtcResult& result) {
-  result.code = read(compiled, rtc.code_size, rtc.code, protocol::kRtcCodeBytesMax);
+  const bool relocatable = rtc.links() && std::find(program.options.begin(), program.options.end(),
+                                                    "-fgpu-rdc") != program.options.end();
+  result.code = relocatable ? read(compiled, rtc.bitcode_size, rtc.bitcode, protocol::kRtcCodeBytesMax)
+                            : read(compiled, rtc.code_size, rtc.code, protocol::kRtcCodeBytesMax);
   if (result.code.empty()) {
     result.result = HIPRTC_ERROR_INTERNAL_ERROR;
     result.log += "hiprtc: the worker's runtime gave no code, or more than can be sent\n";
@@ -60,15 +65,72 @@ void take_code(const RtcFunctions& rtc, const protocol::RtcProgram& program, hip
   }
 }
 
+protocol::RtcResult failed(const char* why) {
+  protocol::RtcResult result;
+  result.result = HIPRTC_ERROR_INTERNAL_ERROR;
+  result.log = why;
+  return result;
+}
+
+// One of the runtime's link states, destroyed with the object. It writes what went wrong into `log`.
+class Link {
+ public:
+  explicit Link(const RtcFunctions& rtc) : rtc_(rtc), log_(kLinkLogBytes, '\0') {
+    int options[] = {kErrorLog, kErrorLogBytes};
+    void* values[] = {log_.data(), reinterpret_cast<void*>(log_.size())};
+    result_ = rtc_.link_create(static_cast<unsigned>(std::size(options)), options, values, &state_);
+  }
+  ~Link() {
+    if (state_ != nullptr) static_cast<void>(rtc_.link_destroy(state_));
+  }
+  Link(const Link&) = delete;
+  Link& operator=(const Link&) = delete;
+
+  void add(const protocol::RtcEntry& module) {
+    if (result_ != HIPRTC_SUCCESS) return;
+    std::string image = module.text;  // hiprtc takes it without const
+    result_ = rtc_.link_add(state_, kLlvmBitcode, image.data(), image.size(), module.name.c_str(), 0, nullptr,
+                            nullptr);
+  }
+  protocol::RtcResult complete() {
+    protocol::RtcResult result;
+    void* image = nullptr;
+    std::size_t bytes = 0;
+    if (result_ == HIPRTC_SUCCESS) result_ = rtc_.link_complete(state_, &image, &bytes);
+    result.result = result_;
+    result.log = log_.c_str();
+    if (result_ != HIPRTC_SUCCESS) return result;
+    if (image == nullptr || bytes > protocol::kRtcCodeBytesMax)
+      return failed("hiprtc: the worker's runtime gave no code, or more than can be sent");
+    result.code.assign(static_cast<const char*>(image), bytes);
+    return result;
+  }
+
+ private:
+  static constexpr std::size_t kLinkLogBytes = 64 << 10;
+  static constexpr int kErrorLog = 5;       // HIPRTC_JIT_ERROR_LOG_BUFFER
+  static constexpr int kErrorLogBytes = 6;  // HIPRTC_JIT_ERROR_LOG_BUFFER_SIZE_BYTES
+  static constexpr int kLlvmBitcode = 100;  // HIPRTC_JIT_INPUT_LLVM_BITCODE
+
+  const RtcFunctions& rtc_;
+  std::string log_;
+  void* state_ = nullptr;
+  int result_ = HIPRTC_SUCCESS;  // hiprtcResult
+};
+
+protocol::RtcResult link_modules(const RtcFunctions& rtc, const protocol::RtcProgram& program) {
+  if (!rtc.links()) return failed("hiprtc: the worker's runtime has no linker");
+  Link link(rtc);
+  for (const protocol::RtcEntry& module : program.modules) link.add(module);
+  return link.complete();
+}
+
 }  // namespace
 
 protocol::RtcResult compile_program(const RtcFunctions& rtc, const protocol::RtcProgram& program) {
   protocol::RtcResult result;
-  if (!rtc.complete()) {
-    result.result = HIPRTC_ERROR_INTERNAL_ERROR;
-    result.log = "hiprtc: the worker's runtime has no compiler";
-    return result;
-  }
+  if (!program.modules.empty()) return link_modules(rtc, program);
+  if (!rtc.complete()) return failed("hiprtc: the worker's runtime has no compiler");
   Program compiled(rtc);
   result.result = compiled.create(program);
   if (result.result != HIPRTC_SUCCESS) return result;

@@ -59,6 +59,12 @@ RtcFunctions find_rtc(void* library) {
   find(library, "hiprtcGetProgramLog", rtc.log);
   find(library, "hiprtcGetCodeSize", rtc.code_size);
   find(library, "hiprtcGetCode", rtc.code);
+  find(library, "hiprtcGetBitcodeSize", rtc.bitcode_size);
+  find(library, "hiprtcGetBitcode", rtc.bitcode);
+  find(library, "hiprtcLinkCreate", rtc.link_create);
+  find(library, "hiprtcLinkAddData", rtc.link_add);
+  find(library, "hiprtcLinkComplete", rtc.link_complete);
+  find(library, "hiprtcLinkDestroy", rtc.link_destroy);
   return rtc;
 }
 

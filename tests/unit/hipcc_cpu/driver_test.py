@@ -339,6 +339,20 @@ int main() {
         self.hipcc('both.o', '-o', 'prog')
         self.assertEqual(self.run_program(), '10 30\n')
 
+    def test_hiprtc(self):
+        self.write('user.hip', 'extern __device__ int factor;\n__device__ int scaled(int value);\n'
+                   'extern "C" __global__ void work(int* out) { out[0] = scaled(1) + factor; }\n')
+        self.write('giver.hip', '__device__ int factor = 3;\n__device__ int scaled(int v) { return v * factor; }\n')
+        for name in ('user', 'giver'):
+            self.hipcc('--rtc', '-fgpu-rdc', name + '.hip', '-o', name + '.bc')
+            with open(os.path.join(self.folder, name + '.bc'), 'rb') as file:
+                self.assertEqual(file.read(2), b'BC', 'LLVM bitcode')
+        self.hipcc('--rtc-link', 'user.bc', 'giver.bc', '-o', 'both.co')
+        with open(os.path.join(self.folder, 'both.co'), 'rb') as file:
+            self.assertEqual(file.read(4), b'\x7fELF')
+        self.assertIn('scaled', self.hipcc('--rtc-link', 'user.bc', '-o', 'half.co', status=1).stderr)
+        self.assertIn('main.hip', self.hipcc('--rtc-link', 'main.hip', '-o', 'none.co', status=1).stderr)
+
     def test_missing_definition(self):
         self.hipcc('-fgpu-rdc', '-c', 'main.hip')
         self.assertIn('scaled', self.hipcc('-fgpu-rdc', '--hip-link', 'main.o', '-o', 'prog', status=1).stderr)

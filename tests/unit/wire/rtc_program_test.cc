@@ -12,7 +12,8 @@ namespace tf::protocol {
 namespace {
 
 RtcProgram some_program() {
-  return {"__global__ void f() {}", "f.hip", {{"a.h", "int a;"}, {"b.h", ""}}, {"-O2", ""}, {"f<int>", "&g"}};
+  return {"__global__ void f() {}", "f.hip",         {{"a.h", "int a;"}, {"b.h", ""}}, {"-O2", ""},
+          {"f<int>", "&g"},         {{"m.bc", "BC"}}};
 }
 RtcResult some_result() {
   return {6, "f.hip:1: wrong\n", std::string("\0\1code\0", 7), {{"f<int>", "_Z1fIiEvv"}}};

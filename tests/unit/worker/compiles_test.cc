@@ -98,6 +98,30 @@ TEST_F(CompilesTest, ARuntimeWithoutACompilerSaysSo) {
   EXPECT_NE(result.log.find("no compiler"), std::string::npos);
 }
 
+TEST_F(CompilesTest, ModulesAreCompiledAndLinked) {
+  const RtcResult part = whole({"source", "a.hip", {}, {"-O2", "-fgpu-rdc"}, {}});
+  EXPECT_EQ(part.code, "BCecruos");
+  RtcProgram program;
+  program.modules = {{"one", part.code}, {"two", "BC\1"}};
+  const RtcResult linked = whole(program);
+  EXPECT_EQ(linked.result, HIPRTC_SUCCESS);
+  EXPECT_EQ(linked.code, "one=BCecruos;two=BC\1;");
+  EXPECT_EQ(linked.log, "");
+  program.modules.push_back({"bad", "x"});
+  const RtcResult bad = whole(program);
+  EXPECT_EQ(bad.result, 100);  // HIPRTC_ERROR_LINKING
+  EXPECT_EQ(bad.code, "");
+  EXPECT_EQ(bad.log, "a bad module");
+}
+
+TEST_F(CompilesTest, ARuntimeWithoutALinkerSaysSo) {
+  RtcProgram program;
+  program.modules = {{"one", "BC"}};
+  const RtcResult result = compile_program({}, program);
+  EXPECT_EQ(result.result, HIPRTC_ERROR_INTERNAL_ERROR);
+  EXPECT_NE(result.log.find("no linker"), std::string::npos);
+}
+
 TEST_F(CompilesTest, ASlowOneHoldsUpNobody) {
   const std::uint64_t program = send({"source", "slow.hip", {}, {"--wait-ms=1000"}, {}});
   std::atomic<bool> done{false};

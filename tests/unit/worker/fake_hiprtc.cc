@@ -2,12 +2,14 @@
 // The fake runtime's hiprtc: the code is source and headers backwards, the log device, name and options, a
 // lowered name its expression behind "_Z". A source with "#error" does not compile, the expression "nothing"
 // has no name.
-// --wait-ms=N takes that long.
+// --wait-ms=N takes that long. The bitcode is the code behind "BC". Linking joins "name=bitcode;" of all
+// modules; one that is called "bad" does not link.
 #include <hip/hip_runtime_api.h>
 #include <hip/hiprtc.h>
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -77,5 +79,57 @@ FAKE_API hiprtcResult hiprtcGetCodeSize(hiprtcProgram program, size_t* bytes) {
 }
 FAKE_API hiprtcResult hiprtcGetCode(hiprtcProgram program, char* code) {
   std::memcpy(code, program->code.data(), program->code.size());
+  return HIPRTC_SUCCESS;
+}
+
+FAKE_API hiprtcResult hiprtcGetBitcodeSize(hiprtcProgram program, size_t* bytes) {
+  *bytes = program->code.size() + 2;
+  return HIPRTC_SUCCESS;
+}
+FAKE_API hiprtcResult hiprtcGetBitcode(hiprtcProgram program, char* code) {
+  std::memcpy(code, "BC", 2);
+  return hiprtcGetCode(program, code + 2);
+}
+
+namespace {
+
+struct Link {
+  char* log = nullptr;
+  size_t log_bytes = 0;
+  std::string made;
+  bool bad = false;
+};
+
+}  // namespace
+
+FAKE_API hiprtcResult hiprtcLinkCreate(unsigned count, int* options, void** values, void** state) {
+  auto made = std::make_unique<Link>();
+  for (unsigned i = 0; i < count; ++i) {
+    if (options[i] == 5) made->log = static_cast<char*>(values[i]);
+    if (options[i] == 6) made->log_bytes = reinterpret_cast<size_t>(values[i]);
+  }
+  *state = made.release();
+  return HIPRTC_SUCCESS;
+}
+FAKE_API hiprtcResult hiprtcLinkAddData(void* state, int type, void* image, size_t bytes, const char* name,
+                                        unsigned, int*, void**) {
+  if (type != 100) return HIPRTC_ERROR_INVALID_INPUT;
+  auto* const link = static_cast<Link*>(state);
+  link->bad = link->bad || std::strcmp(name, "bad") == 0;
+  link->made.append(name).append("=").append(static_cast<const char*>(image), bytes).append(";");
+  return HIPRTC_SUCCESS;
+}
+FAKE_API int hiprtcLinkComplete(void* state, void** image, size_t* bytes) {
+  auto* const link = static_cast<Link*>(state);
+  if (link->bad) {
+    std::snprintf(link->log, link->log_bytes, "a bad module");
+    return 100;  // HIPRTC_ERROR_LINKING
+  }
+  *image = link->made.data();
+  *bytes = link->made.size();
+  return HIPRTC_SUCCESS;
+}
+FAKE_API hiprtcResult hiprtcLinkDestroy(void* state) {
+  const std::unique_ptr<Link> owned(static_cast<Link*>(state));
   return HIPRTC_SUCCESS;
 }

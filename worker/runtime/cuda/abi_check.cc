@@ -3,6 +3,7 @@
 // with cudaTypedefs.h; no part of any library. Headers before CUDA 13 lack some of the names and are passed
 // over.
 #include <cuda.h>
+#include <cudaProfilerTypedefs.h>
 #include <cudaTypedefs.h>
 #include <nvrtc.h>
 
@@ -78,6 +79,8 @@ static_assert(same<kLimitPrintfFifoBytes, CU_LIMIT_PRINTF_FIFO_SIZE>());
 static_assert(same<kLimitMallocHeapBytes, CU_LIMIT_MALLOC_HEAP_SIZE>());
 static_assert(same<kJitErrorLogBuffer, CU_JIT_ERROR_LOG_BUFFER>());
 static_assert(same<kJitErrorLogBufferBytes, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES>());
+static_assert(same<kJitInputCubin, CU_JIT_INPUT_CUBIN>());
+static_assert(same<kJitInputPtx, CU_JIT_INPUT_PTX>());
 static_assert(same<hipStreamNonBlocking, CU_STREAM_NON_BLOCKING>());
 static_assert(same<hipEventBlockingSync, CU_EVENT_BLOCKING_SYNC>());
 static_assert(same<hipEventDisableTiming, CU_EVENT_DISABLE_TIMING>());

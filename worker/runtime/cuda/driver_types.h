@@ -26,6 +26,7 @@ using Context = hipCtx_t;
 using Stream = hipStream_t;
 using Event = hipEvent_t;
 using Module = hipModule_t;
+using LinkState = struct LinkStateOfDriver*;
 using Function = hipFunction_t;
 using Graph = hipGraph_t;
 using GraphNode = hipGraphNode_t;
@@ -236,5 +237,8 @@ inline constexpr int kLimitMallocHeapBytes = 2;
 // CUjit_option
 inline constexpr int kJitErrorLogBuffer = 5;
 inline constexpr int kJitErrorLogBufferBytes = 6;
+// CUjitInputType
+inline constexpr int kJitInputCubin = 0;
+inline constexpr int kJitInputPtx = 1;
 
 }  // namespace tf::cuda::driver

@@ -15,6 +15,7 @@ struct _hiprtcProgram {
   tf::runtime::rtc::Source source;
   tf::runtime::rtc::Compiled result;
   bool tried = false;
+  bool relocatable = false;  // asked for a module
 };
 
 namespace {
@@ -101,6 +102,7 @@ EXPORT hiprtcResult hiprtcCompileProgram(hiprtcProgram program, int option_count
       words.emplace_back(options[i]);
     }
     program->tried = true;
+    program->relocatable = tf::runtime::rtc::is_relocatable(words);
     auto compiled = tf::runtime::rtc::compile(program->source, words);
     if (!compiled) {
       program->result = {};
@@ -137,15 +139,31 @@ EXPORT hiprtcResult hiprtcGetProgramLog(hiprtcProgram program, char* log) {
   return copy_out(program->result.log, log, !program->result.log.empty());
 }
 
+// A module is no code object, and a code object no bitcode. Asked for the other one, AMD's library says
+// that there is no code, and that the program gives no bitcode.
 EXPORT hiprtcResult hiprtcGetCodeSize(hiprtcProgram program, size_t* bytes) {
   if (program == nullptr) return HIPRTC_ERROR_INVALID_PROGRAM;
   if (bytes == nullptr) return HIPRTC_ERROR_INVALID_INPUT;
   if (!program->result.ok) return HIPRTC_ERROR_INVALID_PROGRAM;
-  *bytes = program->result.code.size();
+  *bytes = program->relocatable ? 0 : program->result.code.size();
   return HIPRTC_SUCCESS;
 }
 
 EXPORT hiprtcResult hiprtcGetCode(hiprtcProgram program, char* code) {
   if (program == nullptr || !program->result.ok) return HIPRTC_ERROR_INVALID_PROGRAM;
+  return copy_out(program->relocatable ? std::string() : program->result.code, code, false);
+}
+
+// HIP 5.2's header does not declare these.
+EXPORT hiprtcResult hiprtcGetBitcodeSize(hiprtcProgram program, size_t* bytes) {
+  if (bytes == nullptr) return HIPRTC_ERROR_INVALID_INPUT;
+  if (program == nullptr || !program->result.ok || !program->relocatable) return HIPRTC_ERROR_INVALID_PROGRAM;
+  *bytes = program->result.code.size();
+  return HIPRTC_SUCCESS;
+}
+
+EXPORT hiprtcResult hiprtcGetBitcode(hiprtcProgram program, char* code) {
+  if (code == nullptr) return HIPRTC_ERROR_INVALID_INPUT;
+  if (program == nullptr || !program->result.ok || !program->relocatable) return HIPRTC_ERROR_INVALID_PROGRAM;
   return copy_out(program->result.code, code, false);
 }

@@ -1,81 +1,188 @@
 // SPDX-License-Identifier: Apache-2.0
-// hiprtc's bitcode and linking calls (HIP 5.3 and later), as far as they make sense here. The finished code
-// object stands in for bitcode, and linking exactly one returns it. Linking several fails with
-// HIPRTC_ERROR_LINKING. One thread at a time uses a link state.
+// hiprtc's linking (HIP 5.3 and later): modules that -fgpu-rdc made become one code object. HIP 5.2's header
+// does not declare these functions; the signatures are those of 5.3, enums passed as int. One thread at a
+// time uses a link state; any thread may come with a wrong one.
 #include <hip/hiprtc.h>
 
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "transport/base/mutex.h"
+#include "worker/runtime/common/rtc/compile.h"
 #include "worker/runtime/common/rtc/guarded.h"
 
 #define EXPORT extern "C" __attribute__((visibility("default")))
 
 namespace {
 
+using tf::runtime::rtc::Compiled;
 using tf::runtime::rtc::guarded;
+using tf::runtime::rtc::Module;
 
 constexpr int kErrorLinking = 100;  // HIPRTC_ERROR_LINKING, which HIP 5.2's enum does not have
+// hiprtcJITInputType: what is NVIDIA's own comes first, and is refused as by AMD's library.
+constexpr int kLlvmBitcode = 100;
+// hiprtcJIT_option: where the texts go. The others are hints.
+constexpr int kInfoLog = 3;
+constexpr int kInfoLogBytes = 4;
+constexpr int kErrorLog = 5;
+constexpr int kErrorLogBytes = 6;
+constexpr std::size_t kModulesMax = 4096;  // of one link state, as on the wire
 
-struct LinkState {
-  std::vector<std::string> inputs;
+// A buffer of the program's.
+struct Log {
+  char* text = nullptr;
+  std::size_t bytes = 0;
+
+  void write(const std::string& from) const {
+    if (text == nullptr || bytes == 0) return;
+    const std::size_t count = std::min(from.size(), bytes - 1);
+    std::memcpy(text, from.data(), count);
+    text[count] = '\0';
+  }
 };
 
-LinkState* state_of(void* handle) { return static_cast<LinkState*>(handle); }
+struct LinkState {
+  std::vector<Module> modules;
+  Compiled linked;
+  Log info;
+  Log error;
 
-hiprtcResult add(void* handle, std::string input) {
-  if (handle == nullptr || input.empty()) return HIPRTC_ERROR_INVALID_INPUT;
-  state_of(handle)->inputs.push_back(std::move(input));
+  template <typename Result>
+  Result fail(Result result, const std::string& why) const {
+    error.write(why);
+    return result;
+  }
+};
+
+// Those that exist. Never destroyed: programs call hiprtc from static destructors.
+class LinkStates {
+ public:
+  void add(LinkState* state) {
+    const tf::MutexLock lock(mutex_);
+    states_.insert(state);
+  }
+  // Null: there is no such state.
+  LinkState* find(void* handle) const {
+    const tf::MutexLock lock(mutex_);
+    const auto found = states_.find(static_cast<LinkState*>(handle));
+    return found == states_.end() ? nullptr : *found;
+  }
+  std::unique_ptr<LinkState> take(void* handle) {
+    const tf::MutexLock lock(mutex_);
+    const auto found = states_.find(static_cast<LinkState*>(handle));
+    if (found == states_.end()) return nullptr;
+    std::unique_ptr<LinkState> owned(*found);
+    states_.erase(found);
+    return owned;
+  }
+
+ private:
+  mutable tf::Mutex mutex_;
+  std::set<LinkState*> states_ TF_GUARDED_BY(mutex_);
+};
+
+LinkStates& states() {
+  static auto& all = *new LinkStates;
+  return all;
+}
+
+// False: the option wants a buffer, and there is none.
+bool take_option(LinkState& state, int option, void* value) {
+  Log& log = option == kInfoLog || option == kInfoLogBytes ? state.info : state.error;
+  if (option == kInfoLogBytes || option == kErrorLogBytes)
+    log.bytes = reinterpret_cast<std::uintptr_t>(value);
+  if (option != kInfoLog && option != kErrorLog) return true;
+  log.text = static_cast<char*>(value);
+  return value != nullptr;
+}
+
+hiprtcResult check_type(const LinkState& state, int type) {
+  if (type < kLlvmBitcode) return HIPRTC_ERROR_INVALID_INPUT;
+  if (type == kLlvmBitcode) return HIPRTC_SUCCESS;
+  return state.fail(HIPRTC_ERROR_PROGRAM_CREATION_FAILURE,
+                    "hiprtc: only plain LLVM bitcode is linked, no bundles and no SPIR-V");
+}
+
+hiprtcResult add(LinkState& state, Module module) {
+  if (module.code.empty() || state.modules.size() >= kModulesMax)
+    return state.fail(HIPRTC_ERROR_PROGRAM_CREATION_FAILURE, "hiprtc: " + module.name + " cannot be read");
+  state.modules.push_back(std::move(module));
+  return HIPRTC_SUCCESS;
+}
+
+int complete(LinkState& state) {
+  if (state.modules.empty()) return state.fail(kErrorLinking, "hiprtc: there is nothing to link");
+  auto linked = tf::runtime::rtc::link(state.modules);
+  if (!linked) return state.fail(kErrorLinking, linked.status().to_string());
+  if (!linked->ok) return state.fail(kErrorLinking, linked->log);
+  state.info.write(linked->log);
+  state.linked = std::move(*linked);
   return HIPRTC_SUCCESS;
 }
 
 }  // namespace
 
-// HIP 5.2's header does not declare these; the signatures are those of 5.3, enums passed as int.
-EXPORT hiprtcResult hiprtcGetBitcodeSize(hiprtcProgram program, size_t* bytes) {
-  return hiprtcGetCodeSize(program, bytes);
-}
-
-EXPORT hiprtcResult hiprtcGetBitcode(hiprtcProgram program, char* code) {
-  return hiprtcGetCode(program, code);
-}
-
-EXPORT hiprtcResult hiprtcLinkCreate(unsigned, int*, void**, void** state) {
-  if (state == nullptr) return HIPRTC_ERROR_INVALID_INPUT;
-  return guarded([state] {
-    *state = std::make_unique<LinkState>().release();  // owned by the caller until hiprtcLinkDestroy
+EXPORT hiprtcResult hiprtcLinkCreate(unsigned count, int* options, void** values, void** handle) {
+  if (handle == nullptr) return HIPRTC_ERROR_INVALID_INPUT;
+  if (count != 0 && (options == nullptr || values == nullptr)) return HIPRTC_ERROR_INVALID_INPUT;
+  return guarded([&] {
+    auto state = std::make_unique<LinkState>();
+    for (unsigned i = 0; i < count; ++i)
+      if (!take_option(*state, options[i], values[i])) return HIPRTC_ERROR_INVALID_OPTION;
+    states().add(state.get());
+    *handle = state.release();  // until hiprtcLinkDestroy
     return HIPRTC_SUCCESS;
   });
 }
 
-EXPORT hiprtcResult hiprtcLinkAddData(void* state, int, void* image, size_t bytes, const char*, unsigned,
-                                      int*, void**) {
-  if (image == nullptr) return HIPRTC_ERROR_INVALID_INPUT;
-  return guarded([&] { return add(state, std::string(static_cast<const char*>(image), bytes)); });
-}
-
-EXPORT hiprtcResult hiprtcLinkAddFile(void* state, int, const char* path, unsigned, int*, void**) {
-  if (path == nullptr) return HIPRTC_ERROR_INVALID_INPUT;
+EXPORT hiprtcResult hiprtcLinkAddData(void* handle, int type, void* image, size_t bytes, const char* name,
+                                      unsigned, int*, void**) {
+  if (image == nullptr || bytes == 0) return HIPRTC_ERROR_INVALID_INPUT;
   return guarded([&] {
-    std::ifstream file(path, std::ios::binary);
-    return add(state, std::string(std::istreambuf_iterator<char>(file), {}));
+    LinkState* const state = states().find(handle);
+    if (state == nullptr) return HIPRTC_ERROR_INVALID_INPUT;
+    if (const hiprtcResult wrong = check_type(*state, type); wrong != HIPRTC_SUCCESS) return wrong;
+    return add(*state,
+               {name != nullptr ? name : "a module", std::string(static_cast<const char*>(image), bytes)});
   });
 }
 
-EXPORT int hiprtcLinkComplete(void* state, void** image, size_t* bytes) {
-  if (state == nullptr || image == nullptr || bytes == nullptr) return HIPRTC_ERROR_INVALID_INPUT;
-  std::vector<std::string>& inputs = state_of(state)->inputs;
-  if (inputs.size() != 1) return kErrorLinking;
-  *image = inputs[0].data();  // lives as long as the link state
-  *bytes = inputs[0].size();
-  return HIPRTC_SUCCESS;
+EXPORT hiprtcResult hiprtcLinkAddFile(void* handle, int type, const char* path, unsigned, int*, void**) {
+  if (path == nullptr) return HIPRTC_ERROR_INVALID_INPUT;
+  return guarded([&] {
+    LinkState* const state = states().find(handle);
+    if (state == nullptr) return HIPRTC_ERROR_INVALID_INPUT;
+    if (const hiprtcResult wrong = check_type(*state, type); wrong != HIPRTC_SUCCESS) return wrong;
+    std::ifstream file(path, std::ios::binary);
+    return add(*state, {path, std::string(std::istreambuf_iterator<char>(file), {})});
+  });
 }
 
-EXPORT hiprtcResult hiprtcLinkDestroy(void* state) {
-  if (state == nullptr) return HIPRTC_ERROR_INVALID_INPUT;
-  const std::unique_ptr<LinkState> owned(state_of(state));
-  return HIPRTC_SUCCESS;
+EXPORT int hiprtcLinkComplete(void* handle, void** image, size_t* bytes) {
+  if (image == nullptr || bytes == nullptr) return HIPRTC_ERROR_INVALID_INPUT;
+  int result = HIPRTC_SUCCESS;
+  const hiprtcResult tried = guarded([&] {
+    LinkState* const state = states().find(handle);
+    if (state == nullptr) return HIPRTC_ERROR_INVALID_INPUT;
+    result = complete(*state);
+    if (result != HIPRTC_SUCCESS) return HIPRTC_SUCCESS;
+    *image = state->linked.code.data();  // lives as long as the link state
+    *bytes = state->linked.code.size();
+    return HIPRTC_SUCCESS;
+  });
+  return tried != HIPRTC_SUCCESS ? static_cast<int>(tried) : result;
+}
+
+EXPORT hiprtcResult hiprtcLinkDestroy(void* handle) {
+  return guarded(
+      [&] { return states().take(handle) != nullptr ? HIPRTC_SUCCESS : HIPRTC_ERROR_INVALID_INPUT; });
 }

@@ -78,15 +78,20 @@ void take(void* context, const void* result, size_t bytes) {
   }
 }
 
-Result<Compiled> compile_remotely(const Remote& remote, const Source& source,
-                                  const std::vector<std::string>& options) {
-  auto program = protocol::encode(program_of(source, options));
+// Later releases, and the worker's bytes, have results that HIP 5.2's enum does not hold.
+hiprtcResult result_of(std::int32_t number) {
+  const bool known = number >= HIPRTC_SUCCESS && number <= HIPRTC_ERROR_INTERNAL_ERROR;
+  return known ? static_cast<hiprtcResult>(number) : HIPRTC_ERROR_INTERNAL_ERROR;
+}
+
+Result<Compiled> compile_remotely(const Remote& remote, const protocol::RtcProgram& what) {
+  auto program = protocol::encode(what);
   if (!program) return program.status();
   Taken taken;
   static_cast<void>(remote.compile(program->data(), program->size(), &take, &taken));
   if (!taken.result) return taken.result.status();
   Compiled compiled;
-  compiled.result = static_cast<hiprtcResult>(taken.result->result);
+  compiled.result = result_of(taken.result->result);
   compiled.ok = compiled.result == HIPRTC_SUCCESS;
   compiled.log = std::move(taken.result->log);
   compiled.code = std::move(taken.result->code);
@@ -102,7 +107,17 @@ Result<Compiled> compile(const Source& source, const std::vector<std::string>& o
   const Remote found = remote();
   if (!found || found.target(device, sizeof device) == 0 || !cpu::rtc::is_for_worker(options, device))
     return cpu::rtc::compile_here(source, options);
-  return compile_remotely(found, source, options);
+  return compile_remotely(found, program_of(source, options));
+}
+
+Result<Compiled> link(const std::vector<Module>& modules) {
+  char device[kArchitectureBytes];
+  const Remote found = remote();
+  if (!found || found.target(device, sizeof device) == 0 || !cpu::rtc::is_for_worker({}, device))
+    return cpu::rtc::link_here(modules);
+  protocol::RtcProgram program;
+  for (const Module& module : modules) program.modules.push_back({module.name, module.code});
+  return compile_remotely(found, program);
 }
 
 }  // namespace tf::runtime::rtc

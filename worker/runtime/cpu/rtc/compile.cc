@@ -8,4 +8,6 @@ Result<Compiled> compile(const Source& source, const std::vector<std::string>& o
   return cpu::rtc::compile_here(source, options);
 }
 
+Result<Compiled> link(const std::vector<Module>& modules) { return cpu::rtc::link_here(modules); }
+
 }  // namespace tf::runtime::rtc

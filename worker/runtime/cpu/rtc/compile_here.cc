@@ -114,18 +114,10 @@ Status write_sources(const Source& source, const fs::path& directory) {
   return write_file(directory / "source.hip", source_text(source));
 }
 
-}  // namespace
-
-Result<Compiled> compile_here(const Source& source, const std::vector<std::string>& options) {
-  const TemporaryDirectory directory;
-  const fs::path& in = directory.path();
-  if (in.empty()) return Status::from_errno("hiprtc: temporary directory", errno);
-  Guard guard(in.string());
-  TF_RETURN_IF_ERROR(write_sources(source, in));
-  std::vector<std::string> command = {compiler(), "--rtc", "-march=native", "--names", in / "names"};
-  command.push_back("-I" + (in / "include").string());
-  command.insert(command.end(), options.begin(), options.end());
-  command.insert(command.end(), {in / "source.hip", "-o", in / "code.co"});
+// Runs hipcc-cpu in the directory, where it makes code.co and may be killed with `guard`.
+Result<Compiled> run(const fs::path& in, Guard& guard, std::vector<std::string> command) {
+  command.insert(command.begin(), compiler());
+  command.insert(command.end(), {"-o", in / "code.co"});
   auto status = run_command(command, {in / "log", in, &guard}, std::chrono::seconds(kCompileLimitSeconds));
   Compiled compiled;
   compiled.log = read_file(in / "log");
@@ -138,8 +130,39 @@ Result<Compiled> compile_here(const Source& source, const std::vector<std::strin
     return Status{Code::kUnavailable, compiled.log.empty() ? "hipcc-cpu not found" : compiled.log};
   compiled.code = read_file(in / "code.co");
   compiled.ok = *status == 0 && !compiled.code.empty();
-  if (compiled.ok) read_names(in / "names", source, compiled);
   return compiled;
+}
+
+Status no_directory() { return Status::from_errno("hiprtc: temporary directory", errno); }
+
+}  // namespace
+
+Result<Compiled> compile_here(const Source& source, const std::vector<std::string>& options) {
+  const TemporaryDirectory directory;
+  const fs::path& in = directory.path();
+  if (in.empty()) return no_directory();
+  Guard guard(in.string());
+  TF_RETURN_IF_ERROR(write_sources(source, in));
+  std::vector<std::string> command = {"--rtc", "-march=native", "--names", in / "names"};
+  command.push_back("-I" + (in / "include").string());
+  command.insert(command.end(), options.begin(), options.end());
+  command.push_back(in / "source.hip");
+  Result<Compiled> compiled = run(in, guard, std::move(command));
+  if (compiled && compiled->ok) read_names(in / "names", source, *compiled);
+  return compiled;
+}
+
+Result<Compiled> link_here(const std::vector<runtime::rtc::Module>& modules) {
+  const TemporaryDirectory directory;
+  const fs::path& in = directory.path();
+  if (in.empty()) return no_directory();
+  Guard guard(in.string());
+  std::vector<std::string> command = {"--rtc-link", "-march=native"};
+  for (std::size_t i = 0; i < modules.size(); ++i) {
+    command.push_back(in / ("module" + std::to_string(i) + ".bc"));
+    TF_RETURN_IF_ERROR(write_file(command.back(), modules[i].code));
+  }
+  return run(in, guard, std::move(command));
 }
 
 }  // namespace tf::cpu::rtc

@@ -6,8 +6,9 @@
 
 namespace tf::cpu::rtc {
 
-// Like runtime::rtc::compile().
+// Like runtime::rtc::compile() and link().
 Result<runtime::rtc::Compiled> compile_here(const runtime::rtc::Source& source,
                                             const std::vector<std::string>& options);
+Result<runtime::rtc::Compiled> link_here(const std::vector<runtime::rtc::Module>& modules);
 
 }  // namespace tf::cpu::rtc

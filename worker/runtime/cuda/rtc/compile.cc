@@ -90,8 +90,9 @@ void add_toolkit_headers(Translated& translated) {
 
 // Takes the requested names, and the code.
 void take_results(const Nvrtc& nvrtc, const Source& source, const Program& program, const Translated& how,
-                  Compiled& compiled) {
-  if (how.architecture.starts_with("sm_"))
+                  bool relocatable, Compiled& compiled) {
+  // A module is PTX, which the driver links.
+  if (how.architecture.starts_with("sm_") && !relocatable)
     compiled.code = read(program.handle(), nvrtc.GetCUBINSize, nvrtc.GetCUBIN);
   if (compiled.code.empty()) compiled.code = read(program.handle(), nvrtc.GetPTXSize, nvrtc.GetPTX);
   for (const std::string& expression : source.name_expressions) {
@@ -122,7 +123,7 @@ Result<Compiled> compile(const Source& source, const std::vector<std::string>& o
   std::string log = read(program.handle(), nvrtc.GetProgramLogSize, nvrtc.GetProgramLog);
   while (!log.empty() && log.back() == '\0') log.pop_back();  // NVRTC counts the end
   compiled.log += log;
-  if (error == kSuccess) take_results(nvrtc, source, program, translated, compiled);
+  if (error == kSuccess) take_results(nvrtc, source, program, translated, is_relocatable(options), compiled);
   if (error != kSuccess && compiled.log.empty()) compiled.log = nvrtc.GetErrorString(error);
   return compiled;
 }
