@@ -16,11 +16,12 @@ TRANSPORT = {"transport", "transport/base"}
 NET = TRANSPORT | {"transport/net"}
 WORKER = NET | {"hipcore/wire"}
 FRONT = {"hipcore/abi", "hipcore/array", "hipcore/codeobject", "hipcore/composed", "hipcore/graph", "hipcore/errors",
-         "hipcore/memory", "hipcore/newer", "transport/base"}
+         "hipcore/launch", "hipcore/memory", "hipcore/newer", "transport/base"}
 RUNTIME = FRONT | {"worker/runtime/common"}
 PROXY = NET | {"hipcore/abi", "hipcore/newer", "hipcore/wire", "proxy/base", "proxy/stats"}
 EXPORTED = PROXY | {"transport/factory", "hipcore/array", "hipcore/codeobject", "hipcore/composed", "hipcore/graph",
-                    "hipcore/errors", "hipcore/memory", "proxy/session", "proxy/memory", "proxy/module", "proxy/copy",
+                    "hipcore/errors", "hipcore/launch", "hipcore/memory", "proxy/session", "proxy/memory",
+                    "proxy/module", "proxy/copy",
                     "proxy/graphs", "proxy/client", "proxy/gen"}
 
 # Folder -> folders of ours, or single files, that it may include besides itself. The longest matching prefix of a
@@ -40,6 +41,7 @@ MAY_INCLUDE = {
     "hipcore/abi": {"hipcore/newer", "hipcore/wire"},
     "hipcore/graph": {"hipcore/abi", "hipcore/array", "hipcore/newer", "transport/base"},
     "hipcore/errors": set(),
+    "hipcore/launch": set(),
     "hipcore/memory": {"transport/base"},
     "hipcore/wire": NET | {"hipcore/newer"},
     "docs/reference": set(),
@@ -63,7 +65,7 @@ MAY_INCLUDE = {
     "worker/memory": WORKER | {"worker/base", "hipcore/array"},
     "worker/copy": WORKER | {"worker/base", "worker/memory", "hipcore/array", "hipcore/graph"},
     "worker/session": WORKER | {"worker/base", "worker/memory", "worker/copy", "hipcore/array", "hipcore/graph",
-                                "hipcore/codeobject",
+                                "hipcore/codeobject", "hipcore/errors",
                                 "transport/factory"},
     "worker/handlers": WORKER | {"worker/base", "worker/memory", "worker/copy", "worker/session", "worker/gen",
                                  "hipcore/array"},
@@ -202,24 +204,28 @@ EXPORTED_ALONE = {
     "api_call": "no domain: what exported functions begin with",
     "box_copies": "boxes are copies to the worker (copies.cc)",
     "context": "contexts live in the client",
-    "device": "handlers are generated",
     "device_properties": "answered from the snapshot",
     "entry_points": "the client's own functions by name",
     "errors": "errors are kept in the client",
     "exported": "no domain: the table of what is exported",
+    "external": "mapped in the client, and shared as registered memory is (host.cc)",
     "functions": "answered from the code object's metadata",
     "half": "conversions, computed in the client",
     "launch_configuration": "lives in the client",
+    "launch_forms": "launches, one after another (launch.cc)",
     "library": "no domain: loading and unloading",
     "link": "libhiprtc links",
     "managed": "advice about managed memory is kept and answered by the client",
     "peer": "handlers are generated",
+    "pool_sharing": "memory of pools is shared as other memory is (ipc.cc)",
     "pools": "handlers are generated",
+    "profiler": "handlers are generated",
     "properties": "converts the snapshot's properties into HIP's",
     "registration": "the client's own tables of registered code",
     "texture_references": "texture objects (textures.cc), and a copy to a variable",
     "rtc": "compiled in the client, or by proxy/module/remote_compile.cc",
     "rtc_entry": "no domain: forwards to libhiprtc",
+    "sharing": "no domain: what ipc.cc and pool_sharing.cc have in common",
 }
 HANDLED_ALONE = {
     "connection": "the connection's own requests; no function of HIP's",

@@ -126,6 +126,19 @@ hipError_t MemoryAdvice::set_coherency(const AdvisedRange& range, hipMemRangeCoh
   return change(range, [=](Advice& to) { to.coherency = coherency; });
 }
 
+hipError_t MemoryAdvice::set_synchronous(const AdvisedRange& whole, bool synchronous) {
+  return change(whole, [=](Advice& to) { to.synchronous = synchronous; });
+}
+
+bool MemoryAdvice::is_synchronous(std::uint64_t address) const {
+  if (!any()) return false;
+  const MutexLock lock(mutex_);
+  auto part = parts_.upper_bound(address);
+  if (part == parts_.begin()) return false;
+  --part;
+  return address < part->second.end && part->second.advice.synchronous;
+}
+
 template <typename Change>
 hipError_t MemoryAdvice::change(const AdvisedRange& range, Change change) {
   const std::uint64_t begin = begin_of(range);

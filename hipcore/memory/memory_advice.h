@@ -64,6 +64,9 @@ class MemoryAdvice {
   hipError_t prefetch(const std::optional<AdvisedMemory>& memory, int device);
   // Records the coherency that the memory was allocated or registered with.
   hipError_t set_coherency(const AdvisedRange& range, hipMemRangeCoherencyMode coherency);
+  // HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS of a whole allocation.
+  hipError_t set_synchronous(const AdvisedRange& whole, bool synchronous);
+  bool is_synchronous(std::uint64_t address) const;
   // Some advice is stored.
   bool any() const { return any_.load(std::memory_order_relaxed); }
   // The allocation ends. Costs almost nothing without advice.
@@ -83,6 +86,7 @@ class MemoryAdvice {
     int preferred = hipInvalidDeviceId;
     int prefetched = hipInvalidDeviceId;
     std::optional<hipMemRangeCoherencyMode> coherency;
+    bool synchronous = false;
 
     bool operator==(const Advice&) const = default;
   };

@@ -28,6 +28,7 @@ ALIAS(hipGetDeviceProperties)
 hipError_t hipGetDevicePropertiesR0000(OUT() hipDeviceProp_t* properties, int device);
 LOCAL(convert) hipError_t hipGetDevicePropertiesR0600(OUT() hipDeviceProp_tR0600* properties, int device);
 LOCAL(convert) hipError_t hipDeviceGetLimit(OUT() size_t* value, enum hipLimit_t limit);
+CUSTOM(convert) hipError_t hipDeviceSetLimit(enum hipLimit_t limit, size_t value);
 ANSWERS(flags = client.device_flags(current)) hipError_t hipGetDeviceFlags(OUT() unsigned int* flags);
 LOCAL(convert) hipError_t hipSetDeviceFlags(unsigned int flags);
 LOCAL(convert) hipError_t hipChooseDevice(OUT() int* device, IN() const hipDeviceProp_t* properties);

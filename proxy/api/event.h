@@ -20,4 +20,6 @@ CALL(0x0414) hipError_t hipEventElapsedTime(OUT() float* milliseconds, IN(event)
 CUSTOM(wait) hipError_t hipEventSynchronize(IN(event) hipEvent_t event);
 CUSTOM(wait) hipError_t hipEventQuery(IN(event) hipEvent_t event);
 
+ALIAS(hipEventRecord) hipError_t hipEventRecord_spt(IN(event) hipEvent_t event, IN(stream) hipStream_t stream);
+
 }  // extern "C"

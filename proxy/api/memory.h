@@ -37,6 +37,8 @@ LOCAL(books) hipError_t hipDrvPointerGetAttributes(unsigned int count,
                                                    IN() ARRAY(count) hipPointer_attribute* attributes,
                                                    OUT(opaque) ARRAY(count) void** data,
                                                    IN(address) hipDeviceptr_t pointer);
+LOCAL(books) hipError_t hipPointerSetAttribute(IN(opaque) const void* value, hipPointer_attribute attribute,
+                                               IN(address) hipDeviceptr_t pointer);
 LOCAL(books) hipError_t hipMemGetAddressRange(OUT(device) hipDeviceptr_t* base, OUT() size_t* bytes,
                                               IN(device) hipDeviceptr_t pointer);
 LOCAL(books) hipError_t hipMemPtrGetInfo(IN(device) void* pointer, OUT() size_t* bytes);
@@ -183,5 +185,23 @@ ALIAS(hipMemset2DAsync, then_synchronize)
 hipError_t hipMemset2D_spt(IN(device) void* target, size_t pitch, int value, size_t width, size_t height);
 ALIAS(hipMemset3DAsync, then_synchronize)
 hipError_t hipMemset3D_spt(IN(device) hipPitchedPtr target, int value, hipExtent extent);
+ALIAS(hipMemcpy2DAsync)
+hipError_t hipMemcpy2DAsync_spt(IN(address) void* target, size_t target_pitch, IN(address) const void* source,
+                                size_t source_pitch, size_t width, size_t height, hipMemcpyKind kind,
+                                IN(stream) hipStream_t stream);
+ALIAS(hipMemcpyToSymbolAsync)
+hipError_t hipMemcpyToSymbolAsync_spt(IN(symbol) const void* symbol, IN(address) const void* source, size_t bytes,
+                                      size_t offset, hipMemcpyKind kind, IN(stream) hipStream_t stream);
+ALIAS(hipMemcpyFromSymbolAsync)
+hipError_t hipMemcpyFromSymbolAsync_spt(IN(address) void* target, IN(symbol) const void* symbol, size_t bytes,
+                                        size_t offset, hipMemcpyKind kind, IN(stream) hipStream_t stream);
+ALIAS(hipMemsetAsync)
+hipError_t hipMemsetAsync_spt(IN(device) void* target, int value, size_t bytes, IN(stream) hipStream_t stream);
+ALIAS(hipMemset2DAsync)
+hipError_t hipMemset2DAsync_spt(IN(device) void* target, size_t pitch, int value, size_t width, size_t height,
+                                IN(stream) hipStream_t stream);
+ALIAS(hipMemset3DAsync)
+hipError_t hipMemset3DAsync_spt(IN(device) hipPitchedPtr target, int value, hipExtent extent,
+                                IN(stream) hipStream_t stream);
 
 }  // extern "C"

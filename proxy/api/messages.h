@@ -39,6 +39,12 @@ MESSAGE(0x0009, notice, CallbackDue) {
 MESSAGE(0x000a, notice, DeviceFailed) { i32 error; u32 device; };
 TAIL(DeviceFailed)
 
+// --- 0x01xx device -----------------------------------------------------------------------------------
+
+// The reply has the limit as the runtime keeps it, which may be more than `value`.
+MESSAGE(0x0115, call, SetLimit) { u32 limit; u32 reserved; u64 value; };
+REPLY(SetLimit) { u64 value; };
+
 // --- 0x02xx memory -----------------------------------------------------------------------------------
 
 // Payload arrives on the bulk plane under `tag`, `bytes` long.

@@ -24,8 +24,7 @@ LOCAL(code) hipError_t hipFuncSetAttribute(IN(host_function) const void* functio
                                            int value);
 LOCAL(code) hipError_t hipFuncSetCacheConfig(IN(host_function) const void* function, hipFuncCache_t config);
 LOCAL(code) hipError_t hipFuncSetSharedMemConfig(IN(host_function) const void* function, hipSharedMemConfig config);
-UNSUPPORTED const char* hipKernelNameRef(IN(function) const hipFunction_t function);
-UNSUPPORTED const char* hipKernelNameRefByPtr(IN(host_function) const void* function,
-                                              IN(stream) hipStream_t stream);
+LOCAL(code) const char* hipKernelNameRef(IN(function) const hipFunction_t function);
+LOCAL(code) const char* hipKernelNameRefByPtr(IN(host_function) const void* function, IN(stream) hipStream_t stream);
 
 }  // extern "C"

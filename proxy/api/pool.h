@@ -25,5 +25,13 @@ CUSTOM(books) hipError_t hipMemPoolSetAccess(IN(pool) hipMemPool_t pool,
                                              IN() ARRAY(count) const hipMemAccessDesc* descriptions, size_t count);
 CUSTOM(books) hipError_t hipDeviceGetMemPool(OUT(pool) hipMemPool_t* pool, int device);
 CUSTOM(books) hipError_t hipDeviceSetMemPool(int device, IN(pool) hipMemPool_t pool);
+// For other processes of the same worker: a descriptor names the pool, and opens nothing by itself.
+CUSTOM(books) hipError_t hipMemPoolExportToShareableHandle(OUT(opaque) void* target, IN(pool) hipMemPool_t pool,
+                                                           hipMemAllocationHandleType type, unsigned int flags);
+CUSTOM(books) hipError_t hipMemPoolImportFromShareableHandle(OUT(pool) hipMemPool_t* pool, IN(opaque) void* os_handle,
+                                                             hipMemAllocationHandleType type, unsigned int flags);
+CUSTOM(books) hipError_t hipMemPoolExportPointer(OUT() hipMemPoolPtrExportData* data, IN(device) void* pointer);
+CUSTOM(books) hipError_t hipMemPoolImportPointer(OUT(device) void** pointer, IN(pool) hipMemPool_t pool,
+                                                 IN() hipMemPoolPtrExportData* data);
 
 }  // extern "C"

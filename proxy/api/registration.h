@@ -26,11 +26,8 @@ CUSTOM(code) void __hipRegisterTexture(IN(opaque) void** modules, IN(opaque) voi
                                        IN() STRING(4096) char* host_name, IN() STRING(4096) char* device_name,
                                        int type, int is_normalized, int is_extern);
 
-UNSUPPORTED const char* hipApiName(uint32_t id);
-UNSUPPORTED const char* hipGetCmdName(unsigned int op);
-UNSUPPORTED const char* amd_dbgapi_get_build_name();
-UNSUPPORTED const char* amd_dbgapi_get_git_hash();
-UNSUPPORTED size_t amd_dbgapi_get_build_id();
+// Of hiprtc's headers, for an old libhiprtc: none, ours compiles from the sources.
+LOCAL(linkage) void __hipGetPCH(OUT(opaque) const char** header, OUT() unsigned int* bytes);
 // Half precision conversions that old compilers expect from the runtime.
 LOCAL(linkage) float __gnu_h2f_ieee(unsigned short half);
 LOCAL(linkage) unsigned short __gnu_f2h_ieee(float value);

@@ -40,6 +40,10 @@ CUSTOM(wait) hipError_t hipStreamAddCallback(IN(stream) hipStream_t stream, IN(c
 CUSTOM(wait) hipError_t hipLaunchHostFunc(IN(stream) hipStream_t stream, IN(callback) hipHostFn_t function,
                                           IN(opaque) OPTIONAL void* user_data);
 LOCAL(books) int hipGetStreamDeviceId(IN(stream) hipStream_t stream);
+// Which stream uses managed memory: AMD's runtime checks it, and makes nothing of it.
+LOCAL(books) hipError_t hipStreamAttachMemAsync(IN(stream) hipStream_t stream, IN(address) void* pointer, size_t bytes,
+                                                unsigned int flags);
+LOCAL(books) hipError_t hipStreamGetDevice(IN(stream) hipStream_t stream, OUT() hipDevice_t* device);
 
 ALIAS(hipStreamQuery) hipError_t hipStreamQuery_spt(IN(stream) hipStream_t stream);
 ALIAS(hipStreamSynchronize) hipError_t hipStreamSynchronize_spt(IN(stream) hipStream_t stream);
@@ -48,5 +52,11 @@ hipError_t hipStreamGetPriority_spt(IN(stream) hipStream_t stream, OUT() int* pr
 ALIAS(hipStreamGetFlags) hipError_t hipStreamGetFlags_spt(IN(stream) hipStream_t stream, OUT() unsigned int* flags);
 ALIAS(hipStreamWaitEvent) hipError_t hipStreamWaitEvent_spt(IN(stream) hipStream_t stream,
                                                             IN(event) hipEvent_t event, unsigned int flags);
+ALIAS(hipStreamAddCallback)
+hipError_t hipStreamAddCallback_spt(IN(stream) hipStream_t stream, IN(callback) hipStreamCallback_t callback,
+                                    IN(opaque) OPTIONAL void* user_data, unsigned int flags);
+ALIAS(hipLaunchHostFunc)
+hipError_t hipLaunchHostFunc_spt(IN(stream) hipStream_t stream, IN(callback) hipHostFn_t function,
+                                 IN(opaque) OPTIONAL void* user_data);
 
 }  // extern "C"

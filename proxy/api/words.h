@@ -20,11 +20,13 @@
 //   LOCAL(reason)     the body is hand-written in proxy/exported; answered without the worker
 //   COMPOSED          made of other functions of HIP: the body is in hipcore/composed, for client and runtimes alike
 //   ALIAS(target)     the same call under another name; see tools/apigen/README.md for ALIAS(target, ...)
+//   REFUSED(why)      cannot be done remotely: fails with hipErrorNotSupported and says once why (no quotes in it)
 //   UNSUPPORTED       exported, fails with hipErrorNotSupported and says so once
 // More in front:
 //   CHECK(condition)  false: hipErrorInvalidValue at the call, before anything is sent
 //   SINCE(node)       version node of a symbol that the symbol lists do not name
 //   MANGLED(symbol)   C++ linkage under exactly this symbol, be it the name's own or another
+//   ALSO(symbol)      also under this C symbol, in the majors that have it
 // What it means: also in front, and in proxy/api/messages.h after the head of a MESSAGE. apigen makes the table
 // hipcore/wire/gen/op_traits.h from it. A post says what it leaves behind:
 //   WORK(stream)      work on the stream of that parameter or field
@@ -61,6 +63,7 @@
 #define COMPOSED
 #define LOCAL(...)
 #define ALIAS(...)
+#define REFUSED(...)
 #define UNSUPPORTED
 #define WORK(...)
 #define NO_WORK
@@ -77,6 +80,7 @@
 #define CHECK(...)
 #define SINCE(...)
 #define MANGLED(...)
+#define ALSO(...)
 #define IN(...)
 #define OUT(...)
 #define INOUT(...)

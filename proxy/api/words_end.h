@@ -12,6 +12,7 @@
 #undef COMPOSED
 #undef LOCAL
 #undef ALIAS
+#undef REFUSED
 #undef UNSUPPORTED
 #undef WORK
 #undef NO_WORK
@@ -28,6 +29,7 @@
 #undef CHECK
 #undef SINCE
 #undef MANGLED
+#undef ALSO
 #undef IN
 #undef OUT
 #undef INOUT

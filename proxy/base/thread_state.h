@@ -25,6 +25,7 @@ struct CallConfiguration {
   dim3 block{};
   std::size_t shared_bytes = 0;
   hipStream_t stream = nullptr;
+  std::size_t argument_bytes = 0;  // of hipSetupArgument
 };
 
 // A kernel of a compiled program that the thread has launched, cached from ModuleCache.

@@ -14,9 +14,11 @@
 #include <span>
 #include <vector>
 
+#include "hipcore/memory/external_memory.h"
 #include "hipcore/memory/memory_advice.h"
 #include "hipcore/wire/device_snapshot.h"
 #include "proxy/base/handles.h"
+#include "proxy/client/device_limits.h"
 #include "proxy/client/host_allocations.h"
 #include "proxy/client/texture_references.h"
 #include "proxy/copy/engine.h"
@@ -71,6 +73,7 @@ class Client final : private ConnectionObserver, private DeviceVariables, privat
   hipcore::MemoryAdvice& advice() { return advice_; }
   // The facts about a range of memory; nothing: it is not known here.
   std::optional<hipcore::AdvisedMemory> advised(const void* pointer, std::uint64_t bytes) const;
+  hipcore::ExternalMemories& external_memory() { return external_memory_; }
   HostAllocations& host_allocations() { return host_allocations_; }
   Mirror& mirror() { return mirror_; }
   CopyEngine& copies() { return copies_; }
@@ -100,6 +103,8 @@ class Client final : private ConnectionObserver, private DeviceVariables, privat
                                                           std::memory_order_relaxed);  // a value of its own
   }
 
+  DeviceLimits& limits() { return limits_; }
+
   // Call it when the process ends while the client exists: nobody will join its threads.
   void leave_threads() {
     connection_.leave_thread();
@@ -125,6 +130,7 @@ class Client final : private ConnectionObserver, private DeviceVariables, privat
   ReplyCache created_{protocol::kHandleSlotsMax};  // never full: there are no more than handles
   Mutex created_order_;
   std::array<std::atomic<unsigned>, protocol::kDevicesMax> device_flags_{};
+  DeviceLimits limits_{snapshot_};
   Callbacks callbacks_;
   LeaseMappings lease_mappings_;
   HugePages huge_pages_;
@@ -140,6 +146,7 @@ class Client final : private ConnectionObserver, private DeviceVariables, privat
   HostMemory host_memory_;
   Mirror mirror_;
   hipcore::MemoryAdvice advice_;
+  hipcore::ExternalMemories external_memory_;
   HostAllocations host_allocations_;
   ModuleCache modules_;
   CopyEngine copies_;

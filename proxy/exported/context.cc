@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Contexts: a context is its device, as good as AMD's primary contexts. hipCtx_t is the ordinal plus one.
 #include "proxy/exported/support.h"
+#include "proxy/gen/custom.h"
 #include "proxy/gen/local.h"
 
-namespace tf::proxy::local {
+namespace tf::proxy {
 namespace {
 
 constexpr int kContextApiVersion = 4;  // AMD's answer since HIP 1
@@ -15,6 +16,12 @@ int device_of(hipCtx_t ctx) {
   bool known = client != nullptr && ordinal >= 0 && ordinal < client->device_count();
   return known ? static_cast<int>(ordinal) : -1;
 }
+
+}  // namespace
+}  // namespace tf::proxy
+
+namespace tf::proxy::local {
+namespace {
 
 hipError_t push(int device) {
   ThreadState& self = thread_state();
@@ -84,3 +91,15 @@ hipError_t hipDevicePrimaryCtxGetState(hipDevice_t device, unsigned int* flags, 
 }
 
 }  // namespace tf::proxy::local
+
+namespace tf::proxy::custom {
+
+hipError_t hipCtxEnablePeerAccess(ApiCall&, hipCtx_t peer, unsigned int flags) {
+  return ::hipDeviceEnablePeerAccess(device_of(peer), flags);
+}
+
+hipError_t hipCtxDisablePeerAccess(ApiCall&, hipCtx_t peer) {
+  return ::hipDeviceDisablePeerAccess(device_of(peer));
+}
+
+}  // namespace tf::proxy::custom

@@ -6,12 +6,23 @@
 namespace tf::proxy::custom {
 namespace {
 
+// HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS: a synchronous copy between such memory waits, as others do not.
+bool must_wait(Client& client, const CopyMode& mode, const void* target, const void* source) {
+  hipcore::MemoryAdvice& advice = client.advice();
+  return mode.wait && advice.any() && advice.is_synchronous(to_raw(target)) &&
+         advice.is_synchronous(to_raw(source));
+}
+
 hipError_t linear(ApiCall& call, void* target, const void* source, std::size_t bytes, hipMemcpyKind kind,
                   hipStream_t stream, bool wait) {
   if (!call.connected()) return call.finish();
   CopyMode mode;
   if (!copy_mode(call, stream, wait, mode)) return call.finish();
-  return call.finish(copy(call.client().copies(), mode, target, source, bytes, kind));
+  Client& client = call.client();
+  const hipError_t error = copy(client.copies(), mode, target, source, bytes, kind);
+  if (error == hipSuccess && must_wait(client, mode, target, source)) [[unlikely]]
+    return call.finish(client.connection().synchronize_stream(call.device(), mode.stream));
+  return call.finish(error);
 }
 
 hipError_t peer(ApiCall& call, void* target, int target_device, const void* source, int source_device,

@@ -7,6 +7,7 @@
 #include "hipcore/abi/rules.h"
 #include "hipcore/errors/attributes.h"
 #include "proxy/exported/support.h"
+#include "proxy/gen/custom.h"
 #include "proxy/gen/local.h"
 
 namespace tf::proxy::local {
@@ -124,14 +125,9 @@ hipError_t hipDeviceGetAttribute(int* value, hipDeviceAttribute_t attribute, int
 hipError_t hipDeviceGetLimit(size_t* value, enum hipLimit_t limit) {
   if (value == nullptr) return note_error(hipErrorInvalidValue);
   hipError_t error = hipSuccess;
-  const auto* snapshot = device_for(thread_state().device, error);
-  if (snapshot == nullptr) return note_error(error);
-  for (const protocol::LimitValue& known : snapshot->limits) {
-    if (known.limit != static_cast<std::int32_t>(limit)) continue;
-    if (known.error == hipSuccess) *value = known.value;
-    return note_error(static_cast<hipError_t>(known.error));
-  }
-  return note_error(hipErrorUnsupportedLimit);
+  Client* client = client_for(error);
+  if (client == nullptr) return note_error(error);
+  return note_error(client->limits().get(thread_state().device, limit, *value));
 }
 
 // This library decides how to wait, so the flags are only kept for hipGetDeviceFlags.
@@ -149,3 +145,18 @@ hipError_t hipSetDeviceFlags(unsigned int flags) {
 }
 
 }  // namespace tf::proxy::local
+
+namespace tf::proxy::custom {
+
+hipError_t hipDeviceSetLimit(ApiCall& call, enum hipLimit_t limit, size_t value) {
+  if (!call.connected()) return call.finish();
+  protocol::SetLimitRequest request{};
+  request.limit = static_cast<std::uint32_t>(limit);
+  request.value = value;
+  protocol::SetLimitReply reply{};
+  const hipError_t error = call.call(request, reply);
+  if (error == hipSuccess) call.client().limits().set(call.device(), limit, reply.value);
+  return error;
+}
+
+}  // namespace tf::proxy::custom

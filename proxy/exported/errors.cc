@@ -16,6 +16,19 @@ const char* hipGetErrorName(hipError_t error) { return hipdata::error_text(error
 
 const char* hipGetErrorString(hipError_t error) { return hipdata::error_text(error).text; }
 
+// The driver API's forms of the two. Like AMD's, they leave the last error alone.
+hipError_t hipDrvGetErrorName(hipError_t error, const char** name) {
+  if (name == nullptr) return hipErrorInvalidValue;
+  *name = hipdata::error_text(error).name;
+  return hipdata::error_text(error).code == error ? hipSuccess : hipErrorInvalidValue;
+}
+
+hipError_t hipDrvGetErrorString(hipError_t error, const char** text) {
+  if (text == nullptr) return hipErrorInvalidValue;
+  *text = hipdata::error_text(error).text;
+  return hipdata::error_text(error).code == error ? hipSuccess : hipErrorInvalidValue;
+}
+
 hipError_t hipGetLastError() {
   ThreadState& thread = thread_state();
   thread.last_result = hipSuccess;

@@ -14,6 +14,8 @@ namespace tf::proxy {
 // Says once on standard error that `name` is not supported, notes the thread's last error and returns
 // hipErrorNotSupported. Any thread.
 hipError_t unsupported(const char* name);
+// The same of what cannot be done remotely, for this reason.
+hipError_t refused(const char* name, const char* why);
 
 // The program's number or address as a field of a message.
 template <typename Field, typename Value>

@@ -2,6 +2,7 @@
 // Facts about the program's kernels, from their code object's metadata.
 #include "proxy/exported/support.h"
 #include "proxy/gen/local.h"
+#include "proxy/module/registry.h"
 
 namespace tf::proxy::local {
 namespace {
@@ -60,6 +61,18 @@ hipError_t hipFuncSetSharedMemConfig(const void* function, hipSharedMemConfig) {
   hipError_t error = hipSuccess;
   (void)facts_of(function, error);
   return note_error(error);
+}
+
+// Both names live as long as the code object.
+const char* hipKernelNameRef(const hipFunction_t function) {
+  Client* client = function != nullptr ? acquire_client() : nullptr;
+  const FunctionFacts* const facts =
+      client != nullptr ? client->modules().borrow_facts(to_raw(function)) : nullptr;
+  return facts != nullptr ? facts->layout->name.c_str() : nullptr;
+}
+
+const char* hipKernelNameRefByPtr(const void* function, hipStream_t) {
+  return Registry::instance().function_name(function);
 }
 
 }  // namespace tf::proxy::local

@@ -6,6 +6,7 @@
 #include "hipcore/abi/layouts.h"
 #include "hipcore/abi/rules.h"
 #include "hipcore/memory/host_flags.h"
+#include "hipcore/memory/pointer_rules.h"
 #include "proxy/base/log.h"
 #include "proxy/exported/support.h"
 #include "proxy/gen/local.h"
@@ -27,6 +28,7 @@ struct Known {
   unsigned flags = 0;
   std::uint64_t device_address = 0;  // where devices reach it; 0: nowhere
   std::uint64_t host_address = 0;    // where the program has it
+  bool synchronous = false;          // HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS
 
   bool managed() const { return on_device && on_host; }
   abi::MemoryType type() const { return on_device ? abi::MemoryType::kDevice : abi::MemoryType::kHost; }
@@ -40,7 +42,8 @@ std::uint64_t reached_at(const HostRange& range, std::uint64_t address) {
 
 bool look_up(Client& client, const void* pointer, Known& known) {
   if (auto found = client.device_memory().find(to_raw(pointer))) {
-    known = {true, false, found->device, found->base, found->bytes, 0, to_raw(pointer), 0};
+    known = {true, false, found->device, found->base, found->bytes, 0, to_raw(pointer), 0, false};
+    known.synchronous = client.advice().is_synchronous(known.base);
     return true;
   }
   auto host = client.host_memory().find(pointer);
@@ -50,8 +53,9 @@ bool look_up(Client& client, const void* pointer, Known& known) {
   const bool alias = host->kind == HostRange::Kind::kAlias;
   const std::uint64_t program_has_it = alias ? host->other + (address - host->base) : address;
   const std::uint64_t devices_have_it = reached_at(*host, address);
-  known = {managed,     true,        host->device,    host->base,
-           host->bytes, host->flags, devices_have_it, program_has_it};
+  known = {managed,         true,           host->device,
+           host->base,      host->bytes,    host->flags,
+           devices_have_it, program_has_it, client.advice().is_synchronous(host->base)};
   return true;
 }
 
@@ -72,6 +76,7 @@ hipError_t attribute_of(const Known& known, hipPointer_attribute attribute, void
     case HIP_POINTER_ATTRIBUTE_DEVICE_ORDINAL: return answer(data, known.device);
     case HIP_POINTER_ATTRIBUTE_RANGE_START_ADDR: return answer(data, known.base);
     case HIP_POINTER_ATTRIBUTE_RANGE_SIZE: return answer(data, known.bytes);
+    case HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS: return answer(data, known.synchronous ? 1u : 0u);
     case HIP_POINTER_ATTRIBUTE_IS_MANAGED: return answer(data, known.managed() ? 1u : 0u);
     case HIP_POINTER_ATTRIBUTE_MAPPED: return answer(data, known.device_address != 0 ? 1u : 0u);
     default: return hipErrorInvalidValue;
@@ -180,6 +185,27 @@ hipError_t hipPointerGetAttribute(void* data, hipPointer_attribute attribute, hi
   Known known;
   if (!look_up(*client, pointer, known)) return note_error(hipErrorInvalidValue);
   return note_error(attribute_of(known, attribute, data));
+}
+
+hipError_t hipPointerSetAttribute(const void* value, hipPointer_attribute attribute, hipDeviceptr_t pointer) {
+  bool synchronous = false;
+  hipError_t error = hipcore::read_pointer_attribute(value, attribute, pointer, synchronous);
+  Client* client = error == hipSuccess ? client_for(error) : nullptr;
+  if (client == nullptr) return note_error(error);
+  Known known;
+  if (!look_up(*client, pointer, known)) return note_error(hipErrorInvalidDevicePointer);
+  return note_error(
+      client->advice().set_synchronous({known.base, known.bytes, known.base, known.bytes}, synchronous));
+}
+
+hipError_t hipStreamAttachMemAsync(hipStream_t stream, void* pointer, size_t bytes, unsigned int flags) {
+  if (pointer == nullptr) return note_error(hipErrorInvalidValue);
+  hipError_t error = check_stream(stream);
+  if (error == hipSuccess) error = hipcore::check_attach(stream, flags);
+  if (error != hipSuccess) return note_error(error);
+  Known known;
+  if (!look_up(*acquire_client(), pointer, known)) return note_error(hipErrorInvalidValue);
+  return note_error(hipcore::check_attached_bytes(known.on_host, known.bytes, bytes));
 }
 
 // Attributes that do not apply are left zero; only an unknown pointer is an error.

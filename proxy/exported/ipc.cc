@@ -1,60 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Device memory shared between processes: the worker knows the memory by a key, which the handles carry.
 
+#include "proxy/exported/sharing.h"
 #include "proxy/exported/support.h"
 #include "proxy/gen/custom.h"
 #include "proxy/memory/shared_memory.h"
 #include "transport/base/mutex.h"
 
 namespace tf::proxy::custom {
-namespace {
-
-// The name of an allocation; asks the worker the first time.
-hipError_t key_of(Client& client, const DevicePointer& allocation, SharedKey& key) {
-  const MutexLock lock(client.shared_memory().order());
-  if (auto known = client.shared_memory().key_of(allocation.base)) {
-    key = *known;
-    return hipSuccess;
-  }
-  protocol::ShareLeaseRequest request{};
-  request.address = allocation.base;
-  request.bytes = allocation.bytes;
-  protocol::ShareLeaseReply reply{};
-  hipError_t error = client.connection().call(allocation.device, request, reply);
-  if (error != hipSuccess) return error;
-  key = {reply.key_low, reply.key_high};
-  client.shared_memory().shared(allocation.base, key);
-  client.connection().take_care(Care::kSharing, true);
-  return hipSuccess;
-}
-
-// Maps another process's memory at an address of ours.
-hipError_t open_shared(ApiCall& call, const MemoryTicket& ticket, void** pointer) {
-  Client& client = call.client();
-  protocol::OpenSharedRequest request{};
-  request.key_low = ticket.key.low;
-  request.key_high = ticket.key.high;
-  protocol::OpenSharedReply reply{};
-  hipError_t error = client.connection().call(call.device(), request, reply);
-  if (error != hipSuccess) return error;
-  int device = reply.device - client.connection().worker_ordinal(0);
-  // A device that this program does not see has no window here, and the worker must not place memory outside
-  // a window.
-  bool sane = ticket.offset < reply.bytes && device >= 0 && device < client.device_count() &&
-              client.device_memory().add_foreign(device, reply.address, reply.bytes);
-  if (!sane) {
-    protocol::CloseSharedRequest close{};
-    close.address = reply.address;
-    (void)client.connection().call(call.device(), close);
-    return hipErrorInvalidDevicePointer;
-  }
-  client.shared_memory().opened(reply.address, reply.bytes);
-  client.connection().take_care(Care::kSharing, true);
-  *pointer = reinterpret_cast<void*>(reply.address + ticket.offset);
-  return hipSuccess;
-}
-
-}  // namespace
 
 hipError_t hipIpcGetMemHandle(ApiCall& call, hipIpcMemHandle_t* handle, void* pointer) {
   if (handle == nullptr || pointer == nullptr) return call.finish(hipErrorInvalidValue);
@@ -62,14 +15,7 @@ hipError_t hipIpcGetMemHandle(ApiCall& call, hipIpcMemHandle_t* handle, void* po
   Client& client = call.client();
   auto found = client.device_memory().find_block(to_raw(pointer));
   if (!found || client.pools().owns(found->base)) return call.finish(hipErrorInvalidDevicePointer);
-  SharedKey key;
-  hipError_t error = key_of(client, *found, key);
-  if (error != hipSuccess) return call.finish(error);
-  // A process that opens the memory must see what was written before: wait for that, as the runtime does.
-  error = client.connection().call(found->device, protocol::SynchronizeDeviceRequest{});
-  error = client.connection().synchronized_device(found->device, error);
-  if (error == hipSuccess) *handle = write_handle({key, to_raw(pointer) - found->base});
-  return call.finish(error);
+  return call.finish(share_memory(client, *found, pointer, *handle));
 }
 
 hipError_t hipIpcOpenMemHandle(ApiCall& call, void** pointer, hipIpcMemHandle_t handle, unsigned int flags) {
@@ -78,22 +24,15 @@ hipError_t hipIpcOpenMemHandle(ApiCall& call, void** pointer, hipIpcMemHandle_t 
     return call.finish(hipErrorInvalidValue);
   if (!call.connected()) return call.finish();
   if (call.client().shared_memory().is_ours(ticket->key)) return call.finish(hipErrorInvalidContext);
-  return call.finish(open_shared(call, *ticket, pointer));
+  return call.finish(open_shared(call, *ticket, SharedMemory::Way::kIpc, pointer));
 }
 
 hipError_t hipIpcCloseMemHandle(ApiCall& call, void* pointer) {
   if (!call.connected()) return call.finish();
   Client& client = call.client();
-  auto base = client.shared_memory().close(to_raw(pointer));
+  auto base = client.shared_memory().close(to_raw(pointer), SharedMemory::Way::kIpc);
   if (!base) return call.finish(hipErrorInvalidValue);
-  client.device_memory().remove_mapping(*base);
-  protocol::CloseSharedRequest request{};
-  request.address = *base;
-  hipError_t error = client.connection().call(call.device(), request);
-  // The worker has waited for every device: a synchronizing call.
-  for (int device = 0; device < client.device_count(); ++device)
-    error = client.connection().synchronized_device(device, error);
-  return call.finish(error);
+  return call.finish(close_shared(call, *base));
 }
 
 hipError_t hipIpcGetEventHandle(ApiCall& call, hipIpcEventHandle_t* handle, hipEvent_t event) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernel launches: shapes are checked and arguments packed here, then one message is posted.
+#include "proxy/exported/launch.h"
+
 #include <algorithm>
 #include <cstdint>
 #include <utility>
@@ -9,22 +11,11 @@
 #include "proxy/gen/custom.h"
 #include "proxy/graphs/graphs.h"
 
-namespace tf::proxy::custom {
+namespace tf::proxy {
 
 using protocol::HandleKind;
 
 namespace {
-
-struct Launch {
-  LaunchShape shape;
-  const void* named = nullptr;  // the kernel as the program named it
-  hipStream_t stream = nullptr;
-  void** arguments = nullptr;
-  void** extra = nullptr;
-  hipEvent_t start = nullptr;
-  hipEvent_t stop = nullptr;
-  bool cooperative = false;
-};
 
 hipError_t pack(const KernelLayout& layout, const Launch& launch, PackedArguments& packed) {
   if (launch.arguments != nullptr && launch.extra != nullptr) return hipErrorInvalidValue;
@@ -95,23 +86,10 @@ hipError_t launch(ApiCall& call, std::uint64_t function, const Launch& launch) {
   return call.finish(error);
 }
 
-void set_shape(LaunchShape& shape, const dim3& grid, const dim3& block, std::uint64_t shared_bytes) {
-  shape = {{grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, shared_bytes};
-}
-
 hipError_t launch_host_function(ApiCall& call, const void* host_function, Launch& what) {
   if (host_function == nullptr) return call.finish(hipErrorInvalidDeviceFunction);
   if (!call.connected()) return call.finish();
-  std::uint64_t function = 0;
-  hipError_t error = call.client().modules().registered_function(call.device(), host_function, function);
-  if (error != hipSuccess) return call.finish(error);
-  what.named = host_function;
-  return launch(call, function, what);
-}
-
-hipError_t launch_function(ApiCall& call, hipFunction_t function, Launch& what) {
-  what.named = function;
-  return launch(call, to_raw(function), what);
+  return launch_on(call, call.device(), host_function, what);
 }
 
 // Converts sizes in threads to blocks. A partial last block is not a HIP launch; AMD's runtime refuses it
@@ -125,6 +103,23 @@ bool blocks_of(const std::uint32_t (&global)[3], LaunchShape& shape) {
 }
 
 }  // namespace
+
+hipError_t launch_function(ApiCall& call, hipFunction_t function, Launch& what) {
+  what.named = function;
+  return launch(call, to_raw(function), what);
+}
+
+hipError_t launch_on(ApiCall& call, int device, const void* host_function, Launch& what) {
+  std::uint64_t function = 0;
+  hipError_t error = call.client().modules().registered_function(device, host_function, function);
+  if (error != hipSuccess) return call.finish(error);
+  what.named = host_function;
+  return launch(call, function, what);
+}
+
+}  // namespace tf::proxy
+
+namespace tf::proxy::custom {
 
 hipError_t hipLaunchKernel(ApiCall& call, const void* function, dim3 grid, dim3 block, void** arguments,
                            size_t shared_bytes, hipStream_t stream) {

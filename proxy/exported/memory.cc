@@ -4,6 +4,7 @@
 
 #include "hipcore/array/place.h"
 #include "proxy/base/log.h"
+#include "proxy/exported/sharing.h"
 #include "proxy/exported/support.h"
 #include "proxy/gen/custom.h"
 
@@ -120,6 +121,9 @@ hipError_t hipFree(ApiCall& call, void* pointer) {
   if (auto host = client.host_memory().find(pointer); host && host->kind == HostRange::Kind::kManaged)
     return call.finish(host->base == address ? client.host_allocations().free(*host) : hipErrorInvalidValue);
   if (const auto verdict = client.graphs().library().free_memory(pointer)) return call.finish(*verdict);
+  if (client.external_memory().free(pointer)) return call.finish(hipSuccess);
+  if (const auto imported = client.shared_memory().close(address, SharedMemory::Way::kPool))
+    return call.finish(close_shared(call, *imported));
   // What an array's struct calls its data is a name, and hipFreeArray()'s to free.
   if (array::is_name(address)) return call.finish(hipErrorInvalidValue);
   return call.finish(client.free_block(address));

@@ -4,6 +4,7 @@
 #include <memory>
 #include <span>
 
+#include "proxy/exported/sharing.h"
 #include "proxy/exported/support.h"
 #include "proxy/gen/custom.h"
 
@@ -99,7 +100,7 @@ hipError_t hipMallocFromPoolAsync(ApiCall& call, void** pointer, size_t bytes, h
                                   hipStream_t stream) {
   if (!call.connected()) return call.finish();
   auto facts = find_pool(call, pool);
-  if (facts == nullptr) return call.finish(hipErrorInvalidValue);
+  if (facts == nullptr || facts->is_imported) return call.finish(hipErrorInvalidValue);
   return allocate(call, pointer, bytes, std::move(facts), stream);
 }
 
@@ -115,6 +116,9 @@ hipError_t hipFreeAsync(ApiCall& call, void* pointer, hipStream_t stream) {
     if (verdict) return call.finish(*verdict);
   }
   if (const auto verdict = graphs.free_memory(pointer)) return call.finish(*verdict);
+  // Another process's: nothing of it is left to wait for.
+  if (const auto imported = client.shared_memory().close(to_raw(pointer), SharedMemory::Way::kPool))
+    return call.finish(close_shared(call, *imported));
   client.unshare(call.device(), to_raw(pointer));
   if (client.advice().any()) {  // before somebody else gets the block
     const auto block = client.device_memory().find_block(to_raw(pointer));
@@ -130,10 +134,12 @@ hipError_t hipMemPoolCreate(ApiCall& call, hipMemPool_t* pool, const hipMemPoolP
   if (properties->allocType != hipMemAllocationTypePinned ||
       properties->location.type != hipMemLocationTypeDevice)
     return call.finish(hipErrorInvalidValue);
-  if (properties->handleTypes != hipMemHandleTypeNone) return call.finish(hipErrorNotSupported);
+  const bool shareable = properties->handleTypes == hipMemHandleTypePosixFileDescriptor;
+  if (!shareable && properties->handleTypes != hipMemHandleTypeNone) return call.finish(hipErrorNotSupported);
   if (!call.connected()) return call.finish();
   if (!valid_device(call, properties->location.id)) return call.finish(hipErrorInvalidValue);
-  std::uint64_t raw = call.client().pools().create(properties->location.id);
+  std::uint64_t raw = call.client().pools().create(properties->location.id,
+                                                   shareable ? Pools::Kind::kShareable : Pools::Kind::kPlain);
   if (raw == 0) return call.finish(hipErrorOutOfMemory);
   *pool = pool_of(raw);
   return call.finish(hipSuccess);
@@ -208,7 +214,7 @@ hipError_t hipDeviceGetMemPool(ApiCall& call, hipMemPool_t* pool, int device) {
 hipError_t hipDeviceSetMemPool(ApiCall& call, int device, hipMemPool_t pool) {
   if (!call.connected()) return call.finish();
   auto facts = find_pool(call, pool);
-  if (facts == nullptr) return call.finish(hipErrorInvalidValue);
+  if (facts == nullptr || facts->is_imported) return call.finish(hipErrorInvalidValue);
   if (!valid_device(call, device) || facts->device != device) return call.finish(hipErrorInvalidDevice);
   call.client().pools().set_current(device, to_raw(pool));
   return call.finish(hipSuccess);

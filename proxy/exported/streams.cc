@@ -8,20 +8,13 @@
 #include "proxy/gen/local.h"
 
 namespace tf::proxy::local {
-namespace {
 
-constexpr std::uint64_t kConstantStreamMax = 2;  // null, hipStreamLegacy, hipStreamPerThread
-
-hipError_t check_stream(hipStream_t stream) {
-  hipError_t error = hipSuccess;
-  Client* client = client_for(error);
-  if (client == nullptr) return error;
-  std::uint64_t raw = to_raw(stream);
-  bool known = raw <= kConstantStreamMax || client->handles().of(protocol::HandleKind::kStream).contains(raw);
-  return known ? hipSuccess : hipErrorContextIsDestroyed;
+hipError_t hipStreamGetDevice(hipStream_t stream, hipDevice_t* device) {
+  if (device == nullptr) return note_error(hipErrorInvalidValue);
+  const hipError_t error = check_stream(stream);
+  if (error == hipSuccess) *device = local::hipGetStreamDeviceId(stream);
+  return note_error(error);
 }
-
-}  // namespace
 
 int hipGetStreamDeviceId(hipStream_t stream) {
   if (check_stream(stream) != hipSuccess) return -1;

@@ -54,4 +54,15 @@ inline const protocol::DeviceSnapshot* device_for(int device, hipError_t& error)
   return &client->snapshot().devices[static_cast<std::size_t>(device)];
 }
 
+inline constexpr std::uint64_t kConstantStreamMax = 2;  // null, hipStreamLegacy, hipStreamPerThread
+
+inline hipError_t check_stream(hipStream_t stream) {
+  hipError_t error = hipSuccess;
+  Client* client = client_for(error);
+  if (client == nullptr) return error;
+  std::uint64_t raw = to_raw(stream);
+  bool known = raw <= kConstantStreamMax || client->handles().of(protocol::HandleKind::kStream).contains(raw);
+  return known ? hipSuccess : hipErrorContextIsDestroyed;
+}
+
 }  // namespace tf::proxy::local

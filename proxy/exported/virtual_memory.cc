@@ -55,16 +55,6 @@ hipError_t ask_for_physical(Client& client, int device, const protocol::CreatePh
   return client.connection().call(device, request);
 }
 
-// The descriptor itself, cast to a pointer, as CUDA defines it; or pointed to, as AMD's runtimes up to 7.0
-// read it. Nothing is mapped at addresses as low as descriptors.
-int descriptor_in(const void* os_handle) {
-  constexpr std::uint64_t kDescriptorMax = 1 << 16;
-  if (to_raw(os_handle) < kDescriptorMax) return static_cast<int>(to_raw(os_handle));
-  int descriptor = -1;
-  std::memcpy(&descriptor, os_handle, sizeof descriptor);
-  return descriptor;
-}
-
 }  // namespace
 
 hipError_t hipMemAddressReserve(ApiCall& call, void** pointer, size_t bytes, size_t alignment, void* wanted,

@@ -16,9 +16,11 @@ std::size_t rule_index(hipMemPoolAttr attribute) {
 
 }  // namespace
 
-std::uint64_t Pools::create(int device) {
+std::uint64_t Pools::create(int device, Kind kind) {
   auto facts = std::make_shared<PoolFacts>();
   facts->device = device;
+  facts->is_shareable = kind == Kind::kShareable;
+  facts->is_imported = kind == Kind::kImported;
   any_.store(true, std::memory_order_relaxed);
   auto handle = handles_.create(device, std::move(facts));
   return handle ? handle->raw() : 0;
@@ -127,6 +129,12 @@ void Pools::freed(std::uint64_t address) {
   if (found == blocks_.end()) return;
   found->second.pool->used -= found->second.bytes;
   blocks_.erase(found);
+}
+
+bool Pools::may_share(std::uint64_t address) const {
+  const MutexLock lock(mutex_);
+  const auto found = blocks_.find(address);
+  return found != blocks_.end() && found->second.pool->is_shareable;
 }
 
 bool Pools::owns(std::uint64_t address) const {

@@ -23,9 +23,11 @@ namespace tf::proxy {
 
 inline constexpr std::uint64_t kPoolBlockBytes = 4096;  // amounts in a pool are rounded up to this
 
-// Guarded by Pools::mutex_, except `device`, which is constant.
+// Guarded by Pools::mutex_, except what is constant.
 struct PoolFacts final : Facts {
   int device = 0;
+  bool is_shareable = false;  // its memory may be named to other processes; constant
+  bool is_imported = false;   // it holds another process's memory, and gives none; constant
   std::uint64_t threshold = 0;
   std::uint64_t used = 0;
   std::uint64_t used_high = 0;
@@ -38,8 +40,9 @@ class Pools {
  public:
   explicit Pools(HandleTable& handles) : handles_(handles) {}
 
+  enum class Kind : std::uint8_t { kPlain, kShareable, kImported };
   // A pool for memory of `device`. 0: no handle left.
-  std::uint64_t create(int device);
+  std::uint64_t create(int device, Kind kind = Kind::kPlain);
   // hipErrorIllegalState while memory of the pool is allocated. The device falls back to its default pool.
   hipError_t destroy(std::uint64_t pool);
   // Null: no such pool, or a default pool that was not entered yet.
@@ -59,6 +62,8 @@ class Pools {
   void allocated(const std::shared_ptr<PoolFacts>& pool, std::uint64_t address, std::uint64_t bytes);
   void freed(std::uint64_t address);
   bool owns(std::uint64_t address) const;
+  // The same, and its pool is shareable.
+  bool may_share(std::uint64_t address) const;
   // A synchronizing call on the device: releases reserved memory beyond the thresholds.
   void synchronized(int device);
 

@@ -11,6 +11,8 @@
 #include <iterator>
 #include <type_traits>
 
+#include "hipcore/wire/device_snapshot.h"
+#include "proxy/base/handles.h"
 #include "transport/base/mutex.h"
 
 namespace tf::proxy {
@@ -18,6 +20,7 @@ namespace {
 
 constexpr std::array<char, 8> kHandleMagic = {'H', 'I', 'P', 'R', 'I', 'P', 'C', '1'};
 constexpr std::array<char, 8> kEventMagic = {'H', 'I', 'P', 'R', 'E', 'V', 'T', '1'};
+constexpr std::array<char, 8> kPoolMagic = {'H', 'I', 'P', 'R', 'P', 'O', 'L', '1'};
 constexpr std::array<char, 8> kTokenMagic = {'H', 'I', 'P', 'R', 'M', 'E', 'M', '1'};
 
 // The layout of both; the same program may run on another host than its partner.
@@ -58,20 +61,47 @@ std::optional<SharedKey> read_event_handle(const hipIpcEventHandle_t& handle) {
   return wire.magic == kEventMagic ? std::optional(wire.key) : std::nullopt;
 }
 
-net::OwnedFd make_token_file(const SharedKey& key) {
+namespace {
+
+net::OwnedFd make_file(const Wire& wire) {
   net::OwnedFd file(::memfd_create("hip-remote-memory", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  const Wire wire{kTokenMagic, key, 0};
   constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL;
   bool made = file && ::pwrite(file.get(), &wire, sizeof wire, 0) == static_cast<ssize_t>(sizeof wire) &&
               ::fcntl(file.get(), F_ADD_SEALS, kSeals) == 0;
   return made ? std::move(file) : net::OwnedFd();
 }
 
-std::optional<SharedKey> read_token_file(int descriptor) {
+std::optional<Wire> read_file(int descriptor, const std::array<char, 8>& magic) {
   Wire wire;
   if (::pread(descriptor, &wire, sizeof wire, 0) != static_cast<ssize_t>(sizeof wire)) return std::nullopt;
-  if (wire.magic != kTokenMagic) return std::nullopt;
-  return wire.key;
+  return wire.magic == magic ? std::optional(wire) : std::nullopt;
+}
+
+}  // namespace
+
+net::OwnedFd make_token_file(const SharedKey& key) { return make_file({kTokenMagic, key, 0}); }
+
+std::optional<SharedKey> read_token_file(int descriptor) {
+  const auto wire = read_file(descriptor, kTokenMagic);
+  return wire ? std::optional(wire->key) : std::nullopt;
+}
+
+net::OwnedFd make_pool_file(int worker_device) {
+  return make_file({kPoolMagic, {}, static_cast<std::uint64_t>(worker_device)});
+}
+
+std::optional<int> read_pool_file(int descriptor) {
+  const auto wire = read_file(descriptor, kPoolMagic);
+  if (!wire || wire->offset > protocol::kDevicesMax) return std::nullopt;
+  return static_cast<int>(wire->offset);
+}
+
+int descriptor_in(const void* os_handle) {
+  constexpr std::uint64_t kDescriptorMax = 1 << 16;
+  if (to_raw(os_handle) < kDescriptorMax) return static_cast<int>(to_raw(os_handle));
+  int descriptor = -1;
+  std::memcpy(&descriptor, os_handle, sizeof descriptor);
+  return descriptor;
 }
 
 void SharedMemory::shared(std::uint64_t base, const SharedKey& key) {
@@ -101,17 +131,19 @@ std::optional<SharedKey> SharedMemory::freed(std::uint64_t base) {
   return key;
 }
 
-void SharedMemory::opened(std::uint64_t base, std::uint64_t bytes) {
+void SharedMemory::opened(std::uint64_t base, std::uint64_t bytes, Way way) {
   const MutexLock lock(mutex_);
-  opened_[base] = bytes;
+  any_opened_.store(true, std::memory_order_relaxed);
+  opened_[base] = {bytes, way};
 }
 
-std::optional<std::uint64_t> SharedMemory::close(std::uint64_t address) {
+std::optional<std::uint64_t> SharedMemory::close(std::uint64_t address, Way way) {
+  if (!any_opened_.load(std::memory_order_relaxed)) return std::nullopt;
   const MutexLock lock(mutex_);
   auto found = opened_.upper_bound(address);
   if (found == opened_.begin()) return std::nullopt;
   --found;
-  if (address - found->first >= found->second) return std::nullopt;
+  if (address - found->first >= found->second.bytes || found->second.way != way) return std::nullopt;
   std::uint64_t base = found->first;
   opened_.erase(found);
   return base;

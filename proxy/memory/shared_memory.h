@@ -40,6 +40,15 @@ std::optional<SharedKey> read_event_handle(const hipIpcEventHandle_t& handle);
 // A descriptor that names physical memory.
 net::OwnedFd make_token_file(const SharedKey& key);
 std::optional<SharedKey> read_token_file(int descriptor);
+// A descriptor that names a memory pool by its device, which the worker counts.
+net::OwnedFd make_pool_file(int worker_device);
+std::optional<int> read_pool_file(int descriptor);
+// The descriptor itself, cast to a pointer, as CUDA defines it; or pointed to, as AMD's runtimes up to 7.0
+// read it. Nothing is mapped at addresses as low as descriptors.
+int descriptor_in(const void* os_handle);
+
+// The content of a hipMemPoolPtrExportData is that of an IPC handle.
+static_assert(sizeof(hipMemPoolPtrExportData) == sizeof(hipIpcMemHandle_t));
 
 class SharedMemory {
  public:
@@ -51,9 +60,12 @@ class SharedMemory {
   // The allocation at `base` is being freed: returns its key, which must be withdrawn.
   std::optional<SharedKey> freed(std::uint64_t base);
 
-  void opened(std::uint64_t base, std::uint64_t bytes);
-  // Returns the opened memory that holds `address`, and forgets it.
-  std::optional<std::uint64_t> close(std::uint64_t address);
+  // By whom: hipIpcOpenMemHandle, or hipMemPoolImportPointer.
+  enum class Way : std::uint8_t { kIpc, kPool };
+  void opened(std::uint64_t base, std::uint64_t bytes, Way way = Way::kIpc);
+  // Returns the memory opened that way that holds `address`, and forgets it. Costs almost nothing where none
+  // is.
+  std::optional<std::uint64_t> close(std::uint64_t address, Way way = Way::kIpc);
 
  private:
   // Relaxed: lets hipFree skip the lock. The thread that shared an allocation sees its own store, and frees
@@ -61,8 +73,13 @@ class SharedMemory {
   std::atomic<bool> any_{false};
   Mutex order_;
   mutable Mutex mutex_;
-  std::map<std::uint64_t, SharedKey> keys_ TF_GUARDED_BY(mutex_);        // by the allocation's address
-  std::map<std::uint64_t, std::uint64_t> opened_ TF_GUARDED_BY(mutex_);  // address -> bytes
+  std::map<std::uint64_t, SharedKey> keys_ TF_GUARDED_BY(mutex_);  // by the allocation's address
+  struct Opened {
+    std::uint64_t bytes = 0;
+    Way way = Way::kIpc;
+  };
+  std::map<std::uint64_t, Opened> opened_ TF_GUARDED_BY(mutex_);  // by address
+  std::atomic<bool> any_opened_{false};                           // relaxed, as any_
 };
 
 }  // namespace tf::proxy

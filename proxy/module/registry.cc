@@ -56,6 +56,12 @@ std::optional<RegisteredSymbol> Registry::function(const void* host_function) co
   return found->second;
 }
 
+const char* Registry::function_name(const void* host_function) const {
+  const MutexLock lock(mutex_);
+  auto found = functions_.find(host_function);
+  return found == functions_.end() ? nullptr : found->second.name.c_str();
+}
+
 std::optional<RegisteredSymbol> Registry::variable(const void* variable) const {
   const MutexLock lock(mutex_);
   auto found = variables_.find(variable);

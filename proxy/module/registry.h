@@ -38,6 +38,8 @@ class Registry {
   void add_variable(const void* binary, const void* variable, const char* device_name, std::size_t bytes);
 
   std::optional<RegisteredSymbol> function(const void* host_function) const;
+  // The kernel's name in the code object; null if unknown. Lives until its fat binary is unregistered.
+  const char* function_name(const void* host_function) const;
   std::optional<RegisteredSymbol> variable(const void* variable) const;
 
  private:

@@ -5,6 +5,8 @@
 
 #include "tests/api/hip_test.h"
 
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+
 namespace tf::api_test {
 namespace {
 
@@ -137,6 +139,24 @@ TEST(Device, Peers) {
   EXPECT_EQ(hipDeviceEnablePeerAccess(1, 0), hipErrorPeerAccessAlreadyEnabled);
   HIP_OK(hipDeviceDisablePeerAccess(1));
   EXPECT_EQ(hipDeviceDisablePeerAccess(1), hipErrorPeerAccessNotEnabled);
+}
+
+TEST(Device, PeersByContext) {
+  EXPECT_EQ(hipCtxEnablePeerAccess(nullptr, 0), hipErrorInvalidDevice);
+  EXPECT_EQ(hipCtxDisablePeerAccess(nullptr), hipErrorInvalidDevice);
+  hipCtx_t own = nullptr;
+  HIP_OK(hipCtxGetCurrent(&own));
+  EXPECT_EQ(hipCtxEnablePeerAccess(own, 0), hipErrorInvalidDevice) << "one's own";
+  EXPECT_EQ(hipPeekAtLastError(), hipErrorInvalidDevice);
+  if (device_count() < 2) return;
+  hipCtx_t other = nullptr;
+  HIP_OK(hipDevicePrimaryCtxRetain(&other, 1));
+  EXPECT_EQ(hipCtxEnablePeerAccess(other, 1), hipErrorInvalidValue);
+  HIP_OK(hipCtxEnablePeerAccess(other, 0));
+  EXPECT_EQ(hipDeviceEnablePeerAccess(1, 0), hipErrorPeerAccessAlreadyEnabled);
+  HIP_OK(hipCtxDisablePeerAccess(other));
+  EXPECT_EQ(hipCtxDisablePeerAccess(other), hipErrorPeerAccessNotEnabled);
+  HIP_OK(hipDevicePrimaryCtxRelease(1));
 }
 
 TEST(Device, PeerCopy) {

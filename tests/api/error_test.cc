@@ -5,6 +5,11 @@
 
 #include "tests/api/hip_test.h"
 
+extern "C" {  // HIP 5.3
+hipError_t hipDrvGetErrorName(hipError_t error, const char** name);
+hipError_t hipDrvGetErrorString(hipError_t error, const char** text);
+}
+
 namespace tf::api_test {
 namespace {
 
@@ -38,6 +43,23 @@ TEST(Error, NamesAndTexts) {
   EXPECT_EQ(std::string(hipGetErrorString(hipErrorOutOfMemory)), "out of memory");
   EXPECT_NE(hipGetErrorString(kNoSuchError), nullptr);
   EXPECT_NE(hipGetErrorName(kNoSuchError), nullptr);
+}
+
+TEST(Error, NamesAndTextsOfTheDriverApi) {
+  const char* text = nullptr;
+  HIP_OK(hipDrvGetErrorName(hipErrorNotReady, &text));
+  EXPECT_EQ(std::string(text), "hipErrorNotReady");
+  HIP_OK(hipDrvGetErrorString(hipErrorInvalidValue, &text));
+  EXPECT_EQ(std::string(text), "invalid argument");
+  HIP_OK(hipDrvGetErrorName(hipErrorUnknown, &text));
+  EXPECT_EQ(std::string(text), "hipErrorUnknown");
+  EXPECT_EQ(hipDrvGetErrorName(hipSuccess, nullptr), hipErrorInvalidValue);
+  EXPECT_EQ(hipDrvGetErrorString(hipSuccess, nullptr), hipErrorInvalidValue);
+  text = nullptr;
+  EXPECT_EQ(hipDrvGetErrorName(kNoSuchError, &text), hipErrorInvalidValue);
+  ASSERT_NE(text, nullptr);
+  EXPECT_EQ(std::string(text), hipGetErrorName(kNoSuchError));
+  EXPECT_EQ(hipDrvGetErrorString(kNoSuchError, &text), hipErrorInvalidValue);
 }
 
 }  // namespace

@@ -7,6 +7,8 @@
 
 #include "tests/api/hip_test.h"
 
+extern "C" hipError_t hipStreamGetDevice(hipStream_t stream, hipDevice_t* device);  // HIP 5.6
+
 namespace tf::api_test {
 namespace {
 
@@ -28,6 +30,30 @@ TEST(Stream, CreateAndAsk) {
   HIP_OK(hipStreamGetPriority(stream, &priority));
   EXPECT_EQ(priority, greatest);
   HIP_OK(hipStreamDestroy(stream));
+}
+
+TEST(Stream, KnowsItsDevice) {
+  hipDevice_t device = -1;
+  for (int current = device_count(); --current >= 0;) {
+    HIP_OK(hipSetDevice(current));
+    TestStream own;
+    for (const hipStream_t stream : {hipStream_t{}, hipStreamPerThread, hipStream_t{own}}) {
+      HIP_OK(hipStreamGetDevice(stream, &device));
+      EXPECT_EQ(device, current);
+    }
+    HIP_OK(hipSetDevice(0));
+    HIP_OK(hipStreamGetDevice(own, &device));
+    EXPECT_EQ(device, current);
+  }
+  device = -1;
+  hipStream_t gone = nullptr;
+  HIP_OK(hipStreamCreate(&gone));
+  HIP_OK(hipStreamDestroy(gone));
+  EXPECT_EQ(hipStreamGetDevice(gone, &device), hipErrorContextIsDestroyed);
+  EXPECT_EQ(hipPeekAtLastError(), hipErrorContextIsDestroyed);
+  EXPECT_EQ(hipStreamGetDevice(reinterpret_cast<hipStream_t>(0x7777), &device), hipErrorContextIsDestroyed);
+  EXPECT_EQ(hipStreamGetDevice(nullptr, nullptr), hipErrorInvalidValue);
+  EXPECT_EQ(device, -1);
 }
 
 TEST(Stream, BadArgumentsAreRefused) {

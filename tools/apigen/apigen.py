@@ -47,7 +47,7 @@ def exported(functions, symbols, elsewhere):
 
 def library_outputs(functions, lists):
     """Of the library of each major: version script, and what it has no function for."""
-    described = {f.mangled or f.name for f in functions}
+    described = {f.mangled or f.name for f in functions} | {f.also for f in functions}
     everything = set().union(*lists.values())
     outputs, symbols_of = {}, {}
     for major, symbols in lists.items():

@@ -6,9 +6,9 @@ from model import BY_HAND, HANDLE_TYPES, REASONS, STRUCTS, DescriptionError
 from traits import check_traits
 
 # Domain (file of proxy/api) -> high bytes of its opcodes; a domain that is not here has nothing on the wire.
-DOMAIN_RANGES = {"device": (0x01,), "peer": (0x01,), "memory": (0x02,), "host": (0x02,), "pool": (0x02,),
-                 "vmm": (0x02,), "ipc": (0x02,), "stream": (0x03,), "event": (0x04,), "module": (0x05,),
-                 "launch": (0x05,), "occupancy": (0x05,), "graph": (0x06, 0x07), "context": (0x09,)}
+DOMAIN_RANGES = {"device": (0x01,), "peer": (0x01,), "profiler": (0x01,), "memory": (0x02,), "host": (0x02,),
+                 "pool": (0x02,), "vmm": (0x02,), "ipc": (0x02,), "stream": (0x03,), "event": (0x04,),
+                 "module": (0x05,), "launch": (0x05,), "occupancy": (0x05,), "graph": (0x06, 0x07), "context": (0x09,)}
 EXTENT_FUNCTIONS = {"rows", "slices", "elements"}  # hipcore/wire/extent.h
 WIRE_KINDS = {"", "device", "word"}                # of IN and OUT parameters, besides handles
 
@@ -147,6 +147,11 @@ def check_by_hand(f):
         refuse(f.where, f"{f.name}: {f.mode}({f.reason}): no reason; known: {' '.join(sorted(REASONS))}")
 
 
+def check_refused(f):
+    if not re.fullmatch(r"[^\"'\\\n]+", f.reason):
+        refuse(f.where, f"{f.name}: REFUSED needs the reason, without quotes")
+
+
 def check_off_wire(f):
     where = f"{f.where}: {f.name}"
     if f.checks:
@@ -159,6 +164,8 @@ def check_off_wire(f):
 def check_linkage(f, symbols):
     if f.c_linkage == bool(f.mangled):
         refuse(f.where, f"{f.name}: MANGLED(symbol) goes with C++ linkage, and only with it")
+    if f.also and f.also not in symbols:
+        refuse(f.where, f"{f.name}: ALSO({f.also}) is in no symbol list")
     name = f.mangled or f.name
     if f.since and name in symbols:
         refuse(f.where, f"{name} is in the symbol list with {symbols[name]}; take SINCE away")
@@ -207,6 +214,8 @@ def check_functions(functions, messages, symbols):
             check_off_wire(f)
         if f.mode in BY_HAND:
             check_by_hand(f)
+        if f.mode == "REFUSED":
+            check_refused(f)
         if f.mode == "ALIAS":
             check_alias(f, by_name)
         check_linkage(f, symbols)

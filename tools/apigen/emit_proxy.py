@@ -3,7 +3,7 @@
 import hashlib
 import re
 
-from model import BANNER, STRUCTS, flat
+from model import BANNER, NOT_DONE, STRUCTS, flat
 
 RTC_DOMAIN = "rtc"
 # What the library exports besides the API: by the version a worker knows that what it is about to load is its own
@@ -210,6 +210,15 @@ def conversions(f):
             for p in f.parameters if p.converted]
 
 
+def not_done_stub(f):
+    """Says so once, and fails; what returns no error code returns zero."""
+    call = f'refused("{f.name}", "{f.reason}")' if f.mode == "REFUSED" else f'unsupported("{f.name}")'
+    lines = [f"static_cast<void>({p.name});" for p in f.parameters]
+    if f.result == "hipError_t":
+        return lines + [f"return {call};"]
+    return lines + [f"static_cast<void>({call});"] + ["return {};"] * (f.result != "void")
+
+
 def stub(f, by_name, messages):
     arguments = [f"{p.name} != nullptr ? &{p.name}_ours : nullptr" if p.converted else p.name for p in f.parameters]
     returns = "" if f.result == "void" else "return "
@@ -226,22 +235,28 @@ def stub(f, by_name, messages):
         lines = conversions(f) + [f"{returns}local::{f.name}({', '.join(arguments)});"]
     elif f.mode == "CUSTOM":
         lines = ["ApiCall call;", *conversions(f), f"{returns}custom::{f.name}({', '.join(['call'] + arguments)});"]
-    elif f.mode == "UNSUPPORTED":
-        parameters = [p.name for p in f.parameters]
-        value = f'unsupported("{f.name}")' if f.result == "hipError_t" else None
-        lines = [f"static_cast<void>({name});" for name in parameters]
-        lines.append(f"return {value};" if value else f'static_cast<void>(unsupported("{f.name}"));')
-        if not value:
-            lines.append("return {};")
+    elif f.mode in NOT_DONE:
+        lines = not_done_stub(f)
     else:
         lines = wire_stub(f)
-    if f.mode != "UNSUPPORTED":
+    if f.mode not in NOT_DONE:
         lines.insert(0, f"const stats::CallScope scope(Function::{enumerator(f.name)});")
     linkage = 'extern "C" ' if f.c_linkage else ""
     body = "\n  ".join(lines)
-    # A symbol that does not come from the function's name has to be given to the compiler.
-    given = f'TF_API {f.declaration()} __asm__("{f.mangled}");\n' if f.mangled and f.name not in f.mangled else ""
-    return f"// {f.where}\n{given}{linkage}TF_API {f.declaration()} {{\n  {body}\n}}\n"
+    # A symbol that does not come from the function's name, or lies in a namespace, has to be given to the compiler.
+    is_given = f.mangled and (f.name not in f.mangled or f.mangled.startswith("_ZN"))
+    given = f'TF_API {f.declaration()} __asm__("{f.mangled}");\n' if is_given else ""
+    return f"// {f.where}\n{given}{linkage}TF_API {f.declaration()} {{\n  {body}\n}}\n{second_name(f)}"
+
+
+def second_name(f):
+    """The function once more, under a C symbol; C++ has no two functions of one name that differ in linkage."""
+    if not f.also:
+        return ""
+    declaration = f.declaration(name=f"tf_{f.also}")
+    passed = ", ".join(p.name for p in f.parameters)
+    return (f'extern "C" TF_API {declaration} __asm__("{f.also}");\n'
+            f'extern "C" {declaration} {{ return ::{f.name}({passed}); }}\n')
 
 
 def client_source(domain, functions, by_name, messages):
@@ -250,6 +265,8 @@ def client_source(domain, functions, by_name, messages):
     more = {"ANSWERS": "proxy/exported/support.h", "FORWARDS": "proxy/exported/rtc.h"}
     includes = "".join(f'#include "{header}"\n' for mode, header in more.items() if mode in modes)
     body = "\n".join(stub(f, by_name, messages) for f in functions if f.mode != "COMPOSED")
+    if any(f.also for f in functions):  # the second name calls the first, which the vendor may call deprecated
+        includes += '#pragma GCC diagnostic ignored "-Wdeprecated-declarations"\n'
     return f"""{BANNER}#include <hip/hip_runtime_api.h>
 #include <hip/hip_ext.h>
 
@@ -298,7 +315,7 @@ def enumerator(name):
 
 def function_list(functions):
     """A number and a name for each exported function that does something: what proxy/stats counts by."""
-    names = list(dict.fromkeys(f.name for f in functions if f.mode not in ("COMPOSED", "UNSUPPORTED")))
+    names = list(dict.fromkeys(f.name for f in functions if f.mode not in ("COMPOSED", *NOT_DONE)))
     values = "".join(f"  {enumerator(name)},\n" for name in names)
     texts = "".join(f'    "{name}",\n' for name in names)
     digest = hashlib.sha256(repr(names).encode()).hexdigest()[:16]

@@ -2,7 +2,7 @@
 """Round-trip tests and fuzz entry of every message, and API.md."""
 from collections import Counter
 
-from model import BANNER, BY_HAND, REASONS, WIRE_TYPES
+from model import BANNER, BY_HAND, NOT_DONE, REASONS, WIRE_TYPES
 
 
 def brief_test(message):
@@ -99,14 +99,14 @@ def _more(f):
 
 def api_table(functions, symbols):
     counts = Counter(f.mode for f in functions)
-    described = {f.name for f in functions} | {f.mangled for f in functions}
+    described = {f.name for f in functions} | {f.mangled for f in functions} | {f.also for f in functions}
     rest = sorted(set(symbols) - described)
     rows = "".join(f"| `{f.name}` | {f.domain} | {f.mode}{''.join(' ' + word for word in _more(f))} | {f.where} |\n"
                    for f in sorted(functions, key=lambda f: f.name))
     totals = "".join(f"| {mode} | {count} |\n" for mode, count in sorted(counts.items()))
     by_hand = Counter(f.reason for f in functions if f.mode in BY_HAND)
     reasons = "".join(f"| {reason} | {by_hand[reason]} | {why} |\n" for reason, why in REASONS.items())
-    made = len(functions) - sum(by_hand.values()) - counts["UNSUPPORTED"] - counts["COMPOSED"]
+    made = len(functions) - sum(by_hand.values()) - sum(counts[mode] for mode in ("COMPOSED", *NOT_DONE))
     return f"""# API
 
 Generated from `proxy/api`. How each function travels is explained in `proxy/api/words.h`.

@@ -15,9 +15,10 @@ HANDLE_TYPES = {"hipStream_t": "stream", "hipEvent_t": "event", "hipModule_t": "
 # What else may stand in the brackets of a direction.
 OTHER_KINDS = ("device", "host", "address", "host_function", "symbol", "opaque", "word")
 MODES = ("CALL", "POST", "CREATE", "CACHED", "SENDS", "ANSWERS", "FORWARDS", "CUSTOM", "LOCAL", "ALIAS",
-         "COMPOSED", "UNSUPPORTED")
+         "COMPOSED", "REFUSED", "UNSUPPORTED")
 ON_WIRE = ("CALL", "POST", "CREATE", "CACHED")  # message and worker side are generated
 BY_HAND = ("CUSTOM", "LOCAL")
+NOT_DONE = ("REFUSED", "UNSUPPORTED")  # exported, and fail
 # Why a body is written by hand: the word in the brackets of CUSTOM and LOCAL.
 REASONS = {
     "books": "the client keeps account of memory, handles or pools, and what is in the books decides (proxy/memory)",
@@ -126,13 +127,14 @@ class Function:
     checks: list
     mangled: str = ""
     c_linkage: bool = True
+    also: str = ""                  # a C symbol of the same function
     alias: list = field(default_factory=list)
     since: str = ""
     cached: bool = False
     sends: str = ""                 # SENDS: the message's name
     given: dict = field(default_factory=dict)  # SENDS: field -> expression; ANSWERS: OUT parameter -> expression
     answer: str = ""                # ANSWERS: the hipError_t, where it gives nothing
-    reason: str = ""                # of REASONS: why the body is written by hand
+    reason: str = ""                # of REASONS: why the body is written by hand; or why it is REFUSED
     words: dict = field(default_factory=dict)  # of traits.py -> what stands in the brackets
 
     @property

@@ -7,7 +7,7 @@ from model import (BY_HAND, HANDLE_KINDS, HANDLE_TYPES, MODES, ON_WIRE, OTHER_KI
                    Message, Parameter)
 from traits import TRAIT_WORDS
 
-FRONT_WORDS = set(MODES) | {"CHECK", "SINCE", "MANGLED"} | set(TRAIT_WORDS)
+FRONT_WORDS = set(MODES) | {"CHECK", "SINCE", "MANGLED", "ALSO"} | set(TRAIT_WORDS)
 DIRECTIONS = ("IN", "OUT", "INOUT", "CONSUMES")
 PARAMETER_WORDS = set(DIRECTIONS) | {"ARRAY", "STRING", "OPTIONAL", "ORDINAL"}
 # All others have brackets.
@@ -193,9 +193,10 @@ def parse_function(text, where, domain, c_linkage):
         function.sends, function.given = parse_sends(argument, where)
     if mode == "ANSWERS":
         function.answer, function.given = parse_answers(argument, where)
-    function.reason = argument if mode in BY_HAND else ""
+    function.reason = one_line(argument) if mode in BY_HAND + ("REFUSED",) else ""
     function.words = {w: a or "" for w, a in words if w in TRAIT_WORDS}
     function.mangled = next((a for w, a in words if w == "MANGLED"), "")
+    function.also = next((a for w, a in words if w == "ALSO"), "")
     function.since = next((a for w, a in words if w == "SINCE"), "")
     if any(w == "SINCE" for w, _ in words) and not re.fullmatch(r"hip_\d+\.\d+", function.since):
         raise DescriptionError(f"{where}: SINCE({function.since}) is no version node: hip_5.3, for example")

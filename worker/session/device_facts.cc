@@ -7,6 +7,7 @@
 #include <cstring>
 #include <string>
 
+#include "hipcore/errors/limits.h"
 #include "worker/base/log.h"
 
 namespace tf::worker {
@@ -125,7 +126,7 @@ void ask_attributes(const HipTable& hip, int device, int first, int last, Device
 }
 
 void ask_limits(const HipTable& hip, DeviceSnapshot& snapshot) {
-  for (const hipLimit_t limit : {hipLimitPrintfFifoSize, hipLimitMallocHeapSize}) {
+  for (const hipLimit_t limit : {hipdata::kLimitStackSize, hipLimitPrintfFifoSize, hipLimitMallocHeapSize}) {
     std::size_t value = 0;
     const hipError_t error = hip.hipDeviceGetLimit(&value, limit);
     snapshot.limits.push_back({limit, error, error == hipSuccess ? value : 0});

@@ -46,6 +46,10 @@ class Words(Refusals):
     def test_brackets(self):
         self.stream("CALL hipError_t hipPlain();", "CALL needs brackets")
         self.stream("UNSUPPORTED(0x0310) hipError_t hipPlain();", "UNSUPPORTED takes no brackets")
+        self.stream("REFUSED hipError_t hipPlain();", "REFUSED needs brackets")
+        self.stream("CUSTOM(books) ALSO(hipNobody) hipError_t hipPlain();", "ALSO(hipNobody) is in no symbol list")
+        self.stream("REFUSED() hipError_t hipPlain();", "REFUSED needs the reason, without quotes")
+        self.stream('REFUSED(a "quote") hipError_t hipPlain();', "REFUSED needs the reason, without quotes")
         self.stream("CALL(0x0310) hipError_t hipPlain(OUT int* a);", "OUT needs brackets")
         self.stream("CALL(0x0310) hipError_t hipPlain(OUT() OPTIONAL() int* a);", "OPTIONAL takes no brackets")
         self.stream("CALL(0x0310 hipError_t hipPlain(int a);", "unbalanced brackets")

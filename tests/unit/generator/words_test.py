@@ -152,6 +152,35 @@ class Travel(unittest.TestCase):
         self.assertIn("const char* hipPlain(int a);", outputs["proxy/gen/local.h"])
         self.assertIn('return unsupported("hipOther");', stub(outputs, "error", "hipOther"))
 
+    def test_refused(self):
+        outputs = generate(error="REFUSED(no such\n  thing there) hipError_t hipPlain(int a);\n"
+                                 "REFUSED(why) void hipOther(int b);\nREFUSED(why) bool hipTarget();")
+        text = stub(outputs, "error", "hipPlain")
+        self.assertIn("static_cast<void>(a);", text)
+        self.assertIn('return refused("hipPlain", "no such thing there");', text)
+        self.assertNotIn("CallScope", text)
+        text = stub(outputs, "error", "hipOther")
+        self.assertIn('static_cast<void>(refused("hipOther", "why"));', text)
+        self.assertNotIn("return", text)
+        self.assertIn("return {};", stub(outputs, "error", "hipTarget"))
+        self.assertIn("| `hipPlain` | error | REFUSED no such thing there |", outputs["API.md"])
+        self.assertIn("Of 3 functions 0 are generated; 0 are made of other functions", outputs["API.md"])
+
+    def test_a_name_inside_a_namespace(self):
+        outputs = generate(raw=True, launch="LOCAL(thread) MANGLED(_ZN3any8hipPlainEi) SINCE(hip_4.2) "
+                                            "void hipPlain(int a);")
+        text = outputs["proxy/gen/client_launch.cc"]
+        self.assertIn('TF_API void hipPlain(int a) __asm__("_ZN3any8hipPlainEi");\nTF_API void hipPlain(int a) {', text)
+        self.assertNotIn('extern "C" TF_API void hipPlain', text)
+        self.assertIn("_ZN3any8hipPlainEi;", outputs["proxy/gen/exports_5.map"])
+
+    def test_a_second_symbol(self):
+        outputs = generate(raw=True, launch="CUSTOM(launch) ALSO(hipOther) MANGLED(_Z7hipMangv) int hipMang();")
+        text = outputs["proxy/gen/client_launch.cc"]
+        self.assertIn('extern "C" TF_API int tf_hipOther() __asm__("hipOther");\n'
+                      'extern "C" int tf_hipOther() { return ::hipMang(); }', text)
+        self.assertNotIn('__asm__("hipOther")', outputs["proxy/gen/unsupported_5.cc"])
+
     def test_symbols_that_nobody_describes_are_exported(self):
         outputs = generate(error="LOCAL(thread) hipError_t hipPlain();")
         self.assertIn('__asm__("hipOther")', outputs["proxy/gen/unsupported_5.cc"])

@@ -66,6 +66,25 @@ TEST(MemoryAdvice, IsKeptForEveryPage) {
   EXPECT_FALSE(advice.any());
 }
 
+// Allocations that share a page, and touch.
+TEST(MemoryAdvice, SynchronousIsAWholeAllocation) {
+  MemoryAdvice advice;
+  const AdvisedRange first{kBase, 100, kBase, 100};
+  const AdvisedRange second{kBase + 100, 50, kBase + 100, 50};
+  EXPECT_FALSE(advice.is_synchronous(kBase));
+  EXPECT_EQ(advice.set_synchronous(first, true), hipSuccess);
+  EXPECT_TRUE(advice.is_synchronous(kBase));
+  EXPECT_TRUE(advice.is_synchronous(kBase + 99));
+  EXPECT_FALSE(advice.is_synchronous(kBase + 100));
+  EXPECT_FALSE(advice.is_synchronous(kBase - 1));
+  EXPECT_EQ(advice.set_synchronous(second, true), hipSuccess);
+  advice.forget(first.allocation, first.allocated_bytes);
+  EXPECT_FALSE(advice.is_synchronous(kBase + 99));
+  EXPECT_TRUE(advice.is_synchronous(kBase + 100));
+  EXPECT_EQ(advice.set_synchronous(second, false), hipSuccess);
+  EXPECT_FALSE(advice.any());
+}
+
 TEST(MemoryAdvice, HasALimit) {
   constexpr std::uint64_t kPages = 4 * kAdvisedRangesMax;
   MemoryAdvice advice;

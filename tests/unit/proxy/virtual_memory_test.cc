@@ -96,7 +96,12 @@ TEST(Handles, SayWhatWasWritten) {
 
 TEST(Handles, TokenFilesCannotBeChanged) {
   const SharedKey key{1, 2};
+  const net::OwnedFd pool = make_pool_file(3);
+  EXPECT_EQ(read_pool_file(pool.get()), 3);
+  EXPECT_FALSE(read_token_file(pool.get()).has_value());
+  EXPECT_FALSE(read_pool_file(-1).has_value());
   const net::OwnedFd file = make_token_file(key);
+  EXPECT_FALSE(read_pool_file(file.get()).has_value());
   ASSERT_TRUE(file);
   EXPECT_EQ(read_token_file(file.get()), key);
   EXPECT_EQ(::pwrite(file.get(), "x", 1, 0), -1);
@@ -118,6 +123,9 @@ TEST(SharedMemory, KeysGoWithTheirAllocation) {
   EXPECT_FALSE(memory.close(kBase + kUnit).has_value());
   EXPECT_EQ(memory.close(kBase + 5), kBase);
   EXPECT_FALSE(memory.close(kBase).has_value());
+  memory.opened(kBase, kUnit, SharedMemory::Way::kPool);
+  EXPECT_FALSE(memory.close(kBase).has_value()) << "a pool's pointer is not closed as an IPC handle's";
+  EXPECT_EQ(memory.close(kBase, SharedMemory::Way::kPool), kBase);
 }
 
 }  // namespace

@@ -63,7 +63,10 @@ concept BackendOfDevices = requires(int ordinal, unsigned flags, hipDeviceAttrib
   { B::synchronize_device() } -> std::same_as<hipError_t>;
   { B::set_cache_config(config) } -> std::same_as<hipError_t>;
   { B::cache_config(config) } -> std::same_as<hipError_t>;
+  // Of stacks, the heap and printf. What the device does not have: hipErrorUnsupportedLimit.
   { B::limit(limit, bytes) } -> std::same_as<hipError_t>;
+  { B::set_limit(limit, bytes) } -> std::same_as<hipError_t>;
+  { B::switch_profiler(true) } -> std::same_as<hipError_t>;
   { B::reset_device(ordinal) } -> std::same_as<hipError_t>;
 };
 static_assert(BackendOfDevices<Backend>);
@@ -150,6 +153,7 @@ concept BackendOfMemory = requires(void*& pointer, const void* known, std::size_
   { B::device_pointer(pointer, pointer) } -> std::same_as<hipError_t>;
   { B::host_flags(pointer, told) } -> std::same_as<hipError_t>;
   { B::pointer_attributes(known, attributes) } -> std::same_as<hipError_t>;
+  { B::set_synchronous(pointer, true) } -> std::same_as<hipError_t>;
   { B::pointer_attribute(data, attribute, pointer) } -> std::same_as<hipError_t>;
 };
 static_assert(BackendOfMemory<Backend>);
@@ -281,7 +285,8 @@ concept BackendOfPools = requires(hipMemPool_t& handle, const typename B::Pool& 
                                   const typename B::Stream& stream, void* pointer, void** place,
                                   std::size_t bytes, int device, hipMemPoolAttr attribute,
                                   const hipMemPoolProps& properties, std::span<const hipMemAccessDesc> wishes,
-                                  const hipMemLocation& location, hipMemAccessFlags& flags) {
+                                  const hipMemLocation& location, hipMemAccessFlags& flags,
+                                  hipMemPoolPtrExportData& data) {
   // The pool, for the length of a call; null: the handle is no pool.
   { B::find_pool(handle) } -> std::same_as<typename B::Pool>;
   // More than 0 bytes; from the current pool of the stream's device, or from this one.
@@ -291,6 +296,13 @@ concept BackendOfPools = requires(hipMemPool_t& handle, const typename B::Pool& 
   // The front has checked that the properties ask for pinned memory on a device.
   { B::create_pool(handle, properties) } -> std::same_as<hipError_t>;
   { B::destroy_pool(handle) } -> std::same_as<hipError_t>;
+  // For other processes, of a pool that was created for that: by a descriptor, which the caller owns, and a
+  // pointer into it by its data. hipErrorInvalidValue: no such pool, not in one, or not what these functions
+  // give.
+  { B::share_pool(pool, device) } -> std::same_as<hipError_t>;
+  { B::open_pool(device, handle) } -> std::same_as<hipError_t>;
+  { B::share_pool_memory(pointer, data) } -> std::same_as<hipError_t>;
+  { B::open_pool_memory(pool, data, pointer) } -> std::same_as<hipError_t>;
   { B::trim_pool(pool, bytes) } -> std::same_as<hipError_t>;
   { B::set_pool_attribute(pool, attribute, pointer) } -> std::same_as<hipError_t>;
   { B::pool_attribute(pool, attribute, pointer) } -> std::same_as<hipError_t>;

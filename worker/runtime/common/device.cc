@@ -5,6 +5,7 @@
 
 #include "hipcore/abi/properties.h"
 #include "hipcore/errors/attributes.h"
+#include "hipcore/errors/limits.h"
 #include "worker/runtime/common/device.h"
 #include "worker/runtime/common/graph_library.h"
 
@@ -63,6 +64,11 @@ hipError_t p2p_attribute(int* value, hipDeviceP2PAttr attribute, int from, int t
   if (!valid_device(from) || !valid_device(to) || from == to) return hipErrorInvalidDevice;
   if (attribute > hipDevP2PAttrHipArrayAccessSupported) return hipErrorInvalidValue;
   return Backend::p2p_attribute(from, to, attribute, *value);
+}
+
+bool is_limit(hipLimit_t limit) {
+  return limit == hipdata::kLimitStackSize || limit == hipLimitMallocHeapSize ||
+         limit == hipLimitPrintfFifoSize;
 }
 
 hipError_t synchronize_current() {
@@ -261,9 +267,12 @@ hipError_t hipDeviceGetSharedMemConfig(hipSharedMemConfig* config) {
 hipError_t hipDeviceGetLimit(size_t* value, hipLimit_t limit) {
   return api([&] {
     if (!value) return hipErrorInvalidValue;
-    const bool known = limit == hipLimitMallocHeapSize || limit == hipLimitPrintfFifoSize;
-    return known ? Backend::limit(limit, *value) : hipErrorUnsupportedLimit;
+    return is_limit(limit) ? Backend::limit(limit, *value) : hipErrorUnsupportedLimit;
   });
+}
+
+TF_EXPORT hipError_t hipDeviceSetLimit(hipLimit_t limit, size_t value) {
+  return api([&] { return is_limit(limit) ? Backend::set_limit(limit, value) : hipErrorUnsupportedLimit; });
 }
 
 hipError_t hipSetDeviceFlags(unsigned flags) {

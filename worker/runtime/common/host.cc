@@ -5,6 +5,7 @@
 
 #include "hipcore/abi/layouts.h"
 #include "hipcore/memory/host_flags.h"
+#include "hipcore/memory/pointer_rules.h"
 #include "worker/runtime/common/api.h"
 
 namespace tf::runtime {
@@ -67,6 +68,27 @@ hipError_t pointer_attributes(unsigned count, hipPointer_attribute* attributes, 
   return hipSuccess;
 }
 
+hipError_t set_attribute(const void* value, hipPointer_attribute attribute, hipDeviceptr_t pointer) {
+  bool synchronous = false;
+  const hipError_t status = hipcore::read_pointer_attribute(value, attribute, pointer, synchronous);
+  return status == hipSuccess ? Backend::set_synchronous(pointer, synchronous) : status;
+}
+
+hipError_t attach(hipStream_t handle, void* pointer, std::size_t bytes, unsigned flags) {
+  if (!pointer) return hipErrorInvalidValue;
+  Backend::Stream stream{};
+  if (const hipError_t status = Backend::find_stream(handle, stream)) return status;
+  if (const hipError_t status = hipcore::check_attach(handle, flags)) return status;
+  hipPointerAttribute_t known;
+  std::size_t allocated = 0;
+  if (const hipError_t status = Backend::pointer_attributes(pointer, known)) return status;
+  if (const hipError_t status =
+          Backend::pointer_attribute(&allocated, HIP_POINTER_ATTRIBUTE_RANGE_SIZE, pointer))
+    return status;
+  return hipcore::check_attached_bytes(known.memoryType == hipMemoryTypeHost || known.isManaged, allocated,
+                                       bytes);
+}
+
 }  // namespace
 }  // namespace tf::runtime
 
@@ -120,6 +142,15 @@ hipError_t hipPointerGetAttributes(hipPointerAttribute_t* attributes, const void
 
 hipError_t hipPointerGetAttribute(void* data, hipPointer_attribute attribute, hipDeviceptr_t pointer) {
   return api([&] { return pointer_attribute(data, attribute, pointer); });
+}
+
+TF_EXPORT hipError_t hipPointerSetAttribute(const void* value, hipPointer_attribute attribute,
+                                            hipDeviceptr_t pointer) {
+  return api([&] { return set_attribute(value, attribute, pointer); });
+}
+
+hipError_t hipStreamAttachMemAsync(hipStream_t stream, void* pointer, size_t bytes, unsigned flags) {
+  return api([&] { return attach(stream, pointer, bytes, flags); });
 }
 
 hipError_t hipDrvPointerGetAttributes(unsigned count, hipPointer_attribute* attributes, void** data,

@@ -33,14 +33,6 @@ hipError_t launch_found(const Backend::Kernel& kernel, const LaunchRequest& requ
   return record_around(request.stop, stream);
 }
 
-hipError_t launch_host(const void* host, LaunchRequest& request) {
-  if (!host) return hipErrorInvalidDeviceFunction;
-  Backend::Kernel kernel{};
-  if (const hipError_t status = Backend::host_kernel(host, request.stream, kernel)) return status;
-  request.named = host;
-  return launch_found(kernel, request);
-}
-
 // `global` counts threads, not blocks; the last block may not be partial here.
 hipError_t launch_global(hipFunction_t function, const dim3& global, const dim3& local,
                          LaunchRequest& request) {
@@ -57,6 +49,14 @@ hipError_t launch(hipFunction_t function, LaunchRequest& request) {
   const Backend::Kernel kernel = Backend::find_function(function);
   request.named = function;
   return kernel ? launch_found(kernel, request) : hipErrorInvalidHandle;
+}
+
+hipError_t launch_host(const void* host, LaunchRequest& request) {
+  if (!host) return hipErrorInvalidDeviceFunction;
+  Backend::Kernel kernel{};
+  if (const hipError_t status = Backend::host_kernel(host, request.stream, kernel)) return status;
+  request.named = host;
+  return launch_found(kernel, request);
 }
 
 }  // namespace tf::runtime
@@ -144,11 +144,38 @@ TF_EXPORT hipError_t hipExtModuleLaunchKernel(hipFunction_t function, uint32_t g
   });
 }
 
+// HIP 6 and 7 have both as C, too. C++ has no two functions of one name that differ in linkage.
+extern "C" TF_EXPORT hipError_t hip_ext_module_launch_kernel(
+    hipFunction_t function, uint32_t global_x, uint32_t global_y, uint32_t global_z, uint32_t local_x,
+    uint32_t local_y, uint32_t local_z, size_t shared_bytes, hipStream_t stream, void** arguments,
+    void** extra, hipEvent_t start, hipEvent_t stop, uint32_t flags) __asm__("hipExtModuleLaunchKernel");
+extern "C" hipError_t hip_ext_module_launch_kernel(hipFunction_t function, uint32_t global_x,
+                                                   uint32_t global_y, uint32_t global_z, uint32_t local_x,
+                                                   uint32_t local_y, uint32_t local_z, size_t shared_bytes,
+                                                   hipStream_t stream, void** arguments, void** extra,
+                                                   hipEvent_t start, hipEvent_t stop, uint32_t flags) {
+  return hipExtModuleLaunchKernel(function, global_x, global_y, global_z, local_x, local_y, local_z,
+                                  shared_bytes, stream, arguments, extra, start, stop, flags);
+}
+
 TF_EXPORT hipError_t hipHccModuleLaunchKernel(hipFunction_t function, uint32_t global_x, uint32_t global_y,
                                               uint32_t global_z, uint32_t local_x, uint32_t local_y,
                                               uint32_t local_z, size_t shared_bytes, hipStream_t stream,
                                               void** arguments, void** extra, hipEvent_t start,
                                               hipEvent_t stop) {
+  return hipExtModuleLaunchKernel(function, global_x, global_y, global_z, local_x, local_y, local_z,
+                                  shared_bytes, stream, arguments, extra, start, stop, 0);
+}
+
+extern "C" TF_EXPORT hipError_t hip_hcc_module_launch_kernel(
+    hipFunction_t function, uint32_t global_x, uint32_t global_y, uint32_t global_z, uint32_t local_x,
+    uint32_t local_y, uint32_t local_z, size_t shared_bytes, hipStream_t stream, void** arguments,
+    void** extra, hipEvent_t start, hipEvent_t stop) __asm__("hipHccModuleLaunchKernel");
+extern "C" hipError_t hip_hcc_module_launch_kernel(hipFunction_t function, uint32_t global_x,
+                                                   uint32_t global_y, uint32_t global_z, uint32_t local_x,
+                                                   uint32_t local_y, uint32_t local_z, size_t shared_bytes,
+                                                   hipStream_t stream, void** arguments, void** extra,
+                                                   hipEvent_t start, hipEvent_t stop) {
   return hipExtModuleLaunchKernel(function, global_x, global_y, global_z, local_x, local_y, local_z,
                                   shared_bytes, stream, arguments, extra, start, stop, 0);
 }

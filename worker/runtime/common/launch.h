@@ -21,7 +21,9 @@ struct LaunchRequest {
   hipEvent_t stop = nullptr;
 };
 
-// Launches a kernel by its handle, which becomes the name.
+// Launches a kernel by its handle, or by the address of its host stub on the stream's device. That becomes
+// the name.
 hipError_t launch(hipFunction_t function, LaunchRequest& request);
+hipError_t launch_host(const void* host, LaunchRequest& request);
 
 }  // namespace tf::runtime

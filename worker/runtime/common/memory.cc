@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // hipMalloc, hipFree, managed memory and the questions about device memory.
 #include "worker/runtime/common/api.h"
+#include "worker/runtime/common/external.h"
 #include "worker/runtime/common/graph_library.h"
 
 namespace tf::runtime {
@@ -104,7 +105,7 @@ hipError_t hipMalloc3D(hipPitchedPtr* pitched, hipExtent extent) {
 
 hipError_t hipFree(void* pointer) {
   return api([&]() -> hipError_t {
-    if (!pointer) return hipSuccess;
+    if (!pointer || external_memories().free(pointer)) return hipSuccess;
     const auto verdict = free_graph_memory(pointer);
     return verdict ? *verdict : Backend::free(pointer);
   });

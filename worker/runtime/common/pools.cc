@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stream-ordered memory and its pools.
+#include <cstring>
+
 #include "worker/runtime/common/access.h"
 #include "worker/runtime/common/capture.h"
 #include "worker/runtime/common/device.h"
+#include "worker/runtime/common/shareable_handle.h"
 
 namespace tf::runtime {
 namespace {
@@ -41,6 +44,17 @@ hipError_t with_pool(hipMemPool_t handle, Body&& body) {
     const Backend::Pool pool = Backend::find_pool(handle);
     return pool ? body(pool) : hipErrorInvalidValue;
   });
+}
+
+bool names_descriptor(hipMemAllocationHandleType type, unsigned flags) {
+  return type == hipMemHandleTypePosixFileDescriptor && flags == 0;
+}
+
+hipError_t share(void* target, const Backend::Pool& pool) {
+  int descriptor = -1;
+  const hipError_t status = Backend::share_pool(pool, descriptor);
+  if (status == hipSuccess) std::memcpy(target, &descriptor, sizeof descriptor);
+  return status;
 }
 
 hipError_t set_access(const Backend::Pool& pool, const hipMemAccessDesc* wishes, std::size_t count) {
@@ -96,6 +110,32 @@ hipError_t hipMemPoolCreate(hipMemPool_t* pool, const hipMemPoolProps* propertie
 
 hipError_t hipMemPoolDestroy(hipMemPool_t pool) {
   return api([&] { return pool ? Backend::destroy_pool(pool) : hipErrorInvalidValue; });
+}
+
+hipError_t hipMemPoolExportToShareableHandle(void* target, hipMemPool_t handle,
+                                             hipMemAllocationHandleType type, unsigned flags) {
+  return with_pool(handle, [&](const Backend::Pool& pool) {
+    return target && names_descriptor(type, flags) ? share(target, pool) : hipErrorInvalidValue;
+  });
+}
+
+hipError_t hipMemPoolImportFromShareableHandle(hipMemPool_t* pool, void* os_handle,
+                                               hipMemAllocationHandleType type, unsigned flags) {
+  return api([&] {
+    if (!pool || !os_handle || !names_descriptor(type, flags)) return hipErrorInvalidValue;
+    return Backend::open_pool(descriptor_in(os_handle), *pool);
+  });
+}
+
+hipError_t hipMemPoolExportPointer(hipMemPoolPtrExportData* data, void* pointer) {
+  return api(
+      [&] { return data && pointer ? Backend::share_pool_memory(pointer, *data) : hipErrorInvalidValue; });
+}
+
+hipError_t hipMemPoolImportPointer(void** pointer, hipMemPool_t handle, hipMemPoolPtrExportData* data) {
+  return with_pool(handle, [&](const Backend::Pool& pool) {
+    return pointer && data ? Backend::open_pool_memory(pool, *data, *pointer) : hipErrorInvalidValue;
+  });
 }
 
 hipError_t hipMemPoolTrimTo(hipMemPool_t handle, size_t keep_bytes) {

@@ -12,11 +12,6 @@
 namespace tf::runtime {
 namespace {
 
-CallConfigurations& configurations() {
-  static thread_local CallConfigurations mine;
-  return mine;
-}
-
 // Registration cannot return an error. It prints one, once; later use of such a symbol fails with its own
 // error.
 void refuse(const char* what, const char* name) {
@@ -89,11 +84,11 @@ TF_EXPORT void __hipRegisterTexture(void** handle, void* host, char*, char* name
 }
 
 hipError_t __hipPushCallConfiguration(dim3 grid, dim3 block, size_t shared_bytes, hipStream_t stream) {
-  return host_api([&] { return configurations().push({grid, block, shared_bytes, stream}); });
+  return host_api([&] { return call_configurations().push({grid, block, shared_bytes, stream}); });
 }
 
 hipError_t __hipPopCallConfiguration(dim3* grid, dim3* block, size_t* shared_bytes, hipStream_t* stream) {
-  return host_api([&] { return configurations().pop(grid, block, shared_bytes, stream); });
+  return host_api([&] { return call_configurations().pop(grid, block, shared_bytes, stream); });
 }
 
 hipError_t hipGetSymbolAddress(void** address, const void* symbol) {

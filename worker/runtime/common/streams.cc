@@ -156,6 +156,16 @@ hipError_t hipStreamGetPriority(hipStream_t handle, int* priority) {
   });
 }
 
+TF_EXPORT hipError_t hipStreamGetDevice(hipStream_t handle, hipDevice_t* device) {
+  return api([&] {
+    if (!device) return hipErrorInvalidValue;
+    Backend::Stream stream{};
+    const hipError_t status = Backend::find_stream(handle, stream);
+    if (status == hipSuccess) *device = Backend::reference(stream).device;
+    return status;
+  });
+}
+
 // -1: there is no such stream.
 int hipGetStreamDeviceId(hipStream_t handle) {
   int device = -1;

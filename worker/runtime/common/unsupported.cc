@@ -17,25 +17,3 @@ hipError_t unsupported(const char* name) {
 }
 
 }  // namespace tf::runtime
-
-using namespace tf::runtime;
-
-extern "C" {
-
-hipError_t hipProfilerStart() { return unsupported("hipProfilerStart"); }
-hipError_t hipProfilerStop() { return unsupported("hipProfilerStop"); }
-
-// Texts instead of error codes: there is nothing to name.
-const char* hipApiName(uint32_t) { return "unknown"; }
-TF_EXPORT const char* hipGetCmdName(uint32_t) { return "unknown"; }
-TF_EXPORT const char* amd_dbgapi_get_build_name() { return Backend::kName; }
-TF_EXPORT const char* amd_dbgapi_get_git_hash() { return ""; }
-TF_EXPORT size_t amd_dbgapi_get_build_id() { return 0; }
-
-// No precompiled header: hiprtc compiles from the sources.
-TF_EXPORT void __hipGetPCH(const char** header, unsigned* bytes) {
-  if (header) *header = nullptr;
-  if (bytes) *bytes = 0;
-}
-
-}  // extern "C"

@@ -6,6 +6,7 @@
 
 #include "worker/runtime/common/access.h"
 #include "worker/runtime/common/device.h"
+#include "worker/runtime/common/shareable_handle.h"
 
 namespace tf::runtime {
 namespace {
@@ -29,17 +30,6 @@ hipError_t granularity_of(std::size_t* granularity, const hipMemAllocationProp* 
 hipError_t set_access(void* pointer, std::size_t bytes, const hipMemAccessDesc* wishes, std::size_t count) {
   if (!pointer || check_access(wishes, count) != hipSuccess) return hipErrorInvalidValue;
   return memory().set_access(pointer, bytes, {wishes, count});
-}
-
-// `os_handle` is the descriptor itself, cast to a pointer, as CUDA defines it; or it points to the
-// descriptor, as AMD's runtimes up to 7.0 read it. Nothing is mapped at addresses as low as descriptors.
-int descriptor_in(void* os_handle) {
-  constexpr std::uintptr_t kDescriptorMax = 1 << 16;
-  const auto number = reinterpret_cast<std::uintptr_t>(os_handle);
-  if (number < kDescriptorMax) return static_cast<int>(number);
-  int descriptor = -1;
-  std::memcpy(&descriptor, os_handle, sizeof descriptor);
-  return descriptor;
 }
 
 hipError_t export_handle(void* target, hipMemGenericAllocationHandle_t handle) {

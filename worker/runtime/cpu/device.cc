@@ -4,17 +4,14 @@
 #include <cstring>
 
 #include "worker/runtime/cpu/backend.h"
+#include "worker/runtime/cpu/kernel/fiber.h"
 #include "worker/runtime/cpu/memory.h"
 #include "worker/runtime/cpu/pool.h"
 #include "worker/runtime/cpu/properties.h"
 
 namespace tf::cpu {
-namespace {
 
-constexpr std::size_t kPrintfFifo_bytes = std::size_t{1} << 20;
-constexpr std::size_t kMallocHeap_bytes = std::size_t{8} << 20;
-
-}  // namespace
+static_assert(kStackLimitBytes == kFiberStackBytes);
 
 hipUUID Backend::uuid(int ordinal) {
   hipUUID uuid{};
@@ -76,8 +73,22 @@ hipError_t Backend::cache_config(hipFuncCache_t& config) {
   return hipSuccess;
 }
 
+// Kernels have the host's heap and the stacks of fiber.h, so a program may lower these limits, and read them
+// back. printf needs no buffer.
 hipError_t Backend::limit(hipLimit_t limit, std::size_t& value) {
-  value = limit == hipLimitMallocHeapSize ? kMallocHeap_bytes : kPrintfFifo_bytes;
+  const Device& device = current_device();
+  if (limit == hipLimitPrintfFifoSize) return hipErrorUnsupportedLimit;
+  const auto& kept = limit == hipLimitMallocHeapSize ? device.heap_bytes : device.stack_bytes;
+  value = kept.load(std::memory_order_relaxed);
+  return hipSuccess;
+}
+
+hipError_t Backend::set_limit(hipLimit_t limit, std::size_t value) {
+  Device& device = current_device();
+  if (limit == hipLimitPrintfFifoSize) return hipErrorUnsupportedLimit;
+  const bool heap = limit == hipLimitMallocHeapSize;
+  if (heap ? value >= device.total_bytes() : value > kStackLimitBytes) return hipErrorInvalidValue;
+  (heap ? device.heap_bytes : device.stack_bytes).store(value, std::memory_order_relaxed);
   return hipSuccess;
 }
 

@@ -63,6 +63,14 @@ hipError_t Backend::pointer_attributes(const void* pointer, hipPointerAttribute_
   return hipSuccess;
 }
 
+// Synchronous copies wait here in any case.
+hipError_t Backend::set_synchronous(void* pointer, bool synchronous) {
+  Runtime& runtime = Runtime::get();
+  const auto known = runtime.memory.find(pointer);
+  if (!known) return hipErrorInvalidDevicePointer;
+  return runtime.advice.set_synchronous({known->base, known->bytes, known->base, known->bytes}, synchronous);
+}
+
 hipError_t Backend::pointer_attribute(void* data, hipPointer_attribute attribute, void* pointer) {
   const auto known = Runtime::get().memory.find(pointer);
   if (!known) return hipErrorInvalidValue;
@@ -74,7 +82,8 @@ hipError_t Backend::pointer_attribute(void* data, hipPointer_attribute attribute
     case HIP_POINTER_ATTRIBUTE_HOST_POINTER:
       if (!known->on_host() && known->kind != MemoryKind::kManaged) return hipErrorInvalidValue;
       return answer(data, pointer);
-    case HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS: return answer(data, 0u);
+    case HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS:
+      return answer(data, Runtime::get().advice.is_synchronous(known->base) ? 1u : 0u);
     case HIP_POINTER_ATTRIBUTE_BUFFER_ID: return answer(data, static_cast<unsigned long long>(known->base));
     case HIP_POINTER_ATTRIBUTE_IS_MANAGED: return answer(data, known->kind == MemoryKind::kManaged);
     case HIP_POINTER_ATTRIBUTE_DEVICE_ORDINAL: return answer(data, known->device);

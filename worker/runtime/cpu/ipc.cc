@@ -14,8 +14,10 @@
 
 #include "transport/base/mutex.h"
 #include "worker/runtime/cpu/backend.h"
+#include "worker/runtime/cpu/ipc.h"
 #include "worker/runtime/cpu/ipc_ticket.h"
 #include "worker/runtime/cpu/memory_file.h"
+#include "worker/runtime/cpu/pool.h"
 
 namespace tf::cpu {
 namespace {
@@ -53,27 +55,19 @@ int share_pages(const Allocation& allocation) {
   return descriptor;
 }
 
-}  // namespace
-
-hipError_t Backend::share_memory(void* pointer, hipIpcMemHandle_t& handle) {
+// Where another process finds the page that `pointer` is in. REQUIRES: Runtime::sharing is locked
+hipError_t share(const Allocation& allocation, const void* pointer, IpcTicket& ticket) {
   Runtime& runtime = Runtime::get();
-  const MutexLock lock(runtime.sharing);
-  const auto known = runtime.memory.find(pointer);
-  if (!known || known->kind != MemoryKind::kDevice || known->pool) return hipErrorInvalidDevicePointer;
-  if (const hipError_t pending = Runtime::get().synchronize(); pending != hipSuccess) return pending;
-  const int descriptor = share_pages(*known);
-  IpcTicket ticket =
-      make_ticket(kIpcMemoryMagic, descriptor, known->bytes, runtime.device(known->device).number());
+  if (const hipError_t pending = runtime.synchronize(); pending != hipSuccess) return pending;
+  const int descriptor = share_pages(allocation);
+  ticket =
+      make_ticket(kIpcMemoryMagic, descriptor, allocation.bytes, runtime.device(allocation.device).number());
   if (ticket.file == 0) return hipErrorOutOfMemory;
-  ticket.offset = reinterpret_cast<std::uintptr_t>(pointer) - known->base;
-  std::memset(&handle, 0, sizeof handle);
-  std::memcpy(handle.reserved, &ticket, sizeof ticket);
+  ticket.offset = reinterpret_cast<std::uintptr_t>(pointer) - allocation.base;
   return hipSuccess;
 }
 
-hipError_t Backend::open_memory(const hipIpcMemHandle_t& handle, void*& pointer) {
-  IpcTicket ticket;
-  std::memcpy(&ticket, handle.reserved, sizeof ticket);
+hipError_t open(const IpcTicket& ticket, MemoryKind kind, void*& pointer) {
   if (ticket.magic != kIpcMemoryMagic || ticket.bytes == 0 || ticket.offset >= ticket.bytes)
     return hipErrorInvalidValue;
   if (ticket.process == ::getpid()) return hipErrorInvalidContext;
@@ -88,7 +82,7 @@ hipError_t Backend::open_memory(const hipIpcMemHandle_t& handle, void*& pointer)
   Allocation allocation;
   allocation.base = reinterpret_cast<std::uintptr_t>(base);
   allocation.bytes = ticket.bytes;
-  allocation.kind = MemoryKind::kShared;
+  allocation.kind = kind;
   allocation.device = device->ordinal();
   if (!Runtime::get().memory.add(allocation)) {
     ::munmap(base, mapped_bytes);
@@ -98,15 +92,92 @@ hipError_t Backend::open_memory(const hipIpcMemHandle_t& handle, void*& pointer)
   return hipSuccess;
 }
 
-hipError_t Backend::close_memory(void* pointer) {
+hipError_t close_opened(void* pointer, MemoryKind kind) {
   Runtime& runtime = Runtime::get();
   const auto known = runtime.memory.find(pointer);
-  if (!known || known->kind != MemoryKind::kShared) return hipErrorInvalidValue;
-  static_cast<void>(Runtime::get().synchronize());  // what has failed uses it no more
+  if (!known || known->kind != kind) return hipErrorInvalidValue;
+  static_cast<void>(runtime.synchronize());  // what has failed uses it no more
   const auto removed = runtime.memory.remove(reinterpret_cast<void*>(known->base));
   if (!removed) return hipErrorInvalidValue;  // another thread closed it meanwhile
   ::munmap(reinterpret_cast<void*>(removed->base), round_up(removed->bytes, kPage_bytes));
   return hipSuccess;
+}
+
+// What the descriptor of a shared pool leads to.
+struct PoolTicket {
+  std::array<char, 8> magic{};
+  std::int64_t device = 0;  // its number
+};
+constexpr std::array<char, 8> kPoolMagic = {'H', 'I', 'P', 'C', 'P', 'U', 'P', '1'};
+
+}  // namespace
+
+hipError_t Backend::share_memory(void* pointer, hipIpcMemHandle_t& handle) {
+  Runtime& runtime = Runtime::get();
+  const MutexLock lock(runtime.sharing);
+  const auto known = runtime.memory.find(pointer);
+  if (!known || known->kind != MemoryKind::kDevice || known->pool) return hipErrorInvalidDevicePointer;
+  IpcTicket ticket;
+  if (const hipError_t status = share(*known, pointer, ticket)) return status;
+  std::memset(&handle, 0, sizeof handle);
+  std::memcpy(handle.reserved, &ticket, sizeof ticket);
+  return hipSuccess;
+}
+
+hipError_t Backend::open_memory(const hipIpcMemHandle_t& handle, void*& pointer) {
+  IpcTicket ticket;
+  std::memcpy(&ticket, handle.reserved, sizeof ticket);
+  return open(ticket, MemoryKind::kShared, pointer);
+}
+
+hipError_t Backend::close_memory(void* pointer) { return close_opened(pointer, MemoryKind::kShared); }
+
+hipError_t close_imported(void* pointer) { return close_opened(pointer, MemoryKind::kImported); }
+
+hipError_t Backend::share_pool(const Pool& pool, int& descriptor) {
+  if (pool->kind() != cpu::Pool::Kind::kShareable) return hipErrorInvalidValue;
+  const PoolTicket ticket{kPoolMagic, pool->device().number()};
+  descriptor = make_memory_file(sizeof ticket);
+  if (descriptor < 0) return hipErrorOutOfMemory;
+  if (::pwrite(descriptor, &ticket, sizeof ticket, 0) == static_cast<ssize_t>(sizeof ticket))
+    return hipSuccess;
+  ::close(descriptor);
+  return hipErrorOutOfMemory;
+}
+
+hipError_t Backend::open_pool(int descriptor, hipMemPool_t& handle) {
+  PoolTicket ticket;
+  if (memory_file_bytes(descriptor) != sizeof ticket ||
+      ::pread(descriptor, &ticket, sizeof ticket, 0) != static_cast<ssize_t>(sizeof ticket) ||
+      ticket.magic != kPoolMagic || ticket.device < 0 || ticket.device >= kMaxDevices)
+    return hipErrorInvalidValue;
+  Device* const device = Runtime::get().device_of_number(static_cast<int>(ticket.device));
+  if (!device) return hipErrorInvalidValue;
+  handle = Runtime::get().pools.add(std::make_shared<cpu::Pool>(*device, cpu::Pool::Kind::kImported));
+  return handle ? hipSuccess : hipErrorOutOfMemory;
+}
+
+hipError_t Backend::share_pool_memory(void* pointer, hipMemPoolPtrExportData& data) {
+  Runtime& runtime = Runtime::get();
+  const MutexLock lock(runtime.sharing);
+  const auto known = runtime.memory.find(pointer);
+  if (!known || known->kind != MemoryKind::kDevice || !known->pool ||
+      known->pool->kind() != cpu::Pool::Kind::kShareable)
+    return hipErrorInvalidValue;
+  IpcTicket ticket;
+  if (const hipError_t status = share(*known, pointer, ticket)) return status;
+  std::memset(&data, 0, sizeof data);
+  std::memcpy(data.reserved, &ticket, sizeof ticket);
+  return hipSuccess;
+}
+
+hipError_t Backend::open_pool_memory(const Pool& pool, const hipMemPoolPtrExportData& data, void*& pointer) {
+  if (pool->kind() != cpu::Pool::Kind::kImported) return hipErrorInvalidValue;
+  IpcTicket ticket;
+  std::memcpy(&ticket, data.reserved, sizeof ticket);
+  const hipError_t status = open(ticket, MemoryKind::kImported, pointer);
+  const bool wrong = status == hipErrorInvalidContext || status == hipErrorInvalidDevicePointer;
+  return wrong ? hipErrorInvalidValue : status;
 }
 
 }  // namespace tf::cpu

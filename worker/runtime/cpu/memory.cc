@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "worker/runtime/cpu/backend.h"
+#include "worker/runtime/cpu/ipc.h"
 #include "worker/runtime/cpu/pool.h"
 #include "worker/runtime/cpu/properties.h"
 
@@ -52,6 +53,7 @@ hipError_t release(void* pointer) {
   if (!pointer) return hipSuccess;
   Runtime& runtime = Runtime::get();
   const auto known = runtime.memory.find(pointer);
+  if (known && known->kind == MemoryKind::kImported) return close_imported(pointer);
   if (!known || known->base != reinterpret_cast<std::uintptr_t>(pointer)) return hipErrorInvalidValue;
   // Registered memory, variables and mappings are not ours to free; each has its own function.
   if (known->mapped_bytes == 0) return hipErrorInvalidValue;

@@ -30,6 +30,7 @@ enum class MemoryKind {
   kGlobal,      // a variable of a loaded code object
   kMapped,      // hipMemMap
   kShared,      // hipIpcOpenMemHandle
+  kImported,    // hipMemPoolImportPointer
 };
 
 struct Allocation {

@@ -2,12 +2,15 @@
 // Pools of stream-ordered memory.
 #include "worker/runtime/cpu/pool.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstring>
 #include <utility>
 
 #include "transport/base/mutex.h"
 #include "worker/runtime/cpu/backend.h"
+#include "worker/runtime/cpu/ipc.h"
 #include "worker/runtime/cpu/memory.h"
 
 namespace tf::cpu {
@@ -50,6 +53,7 @@ void* Pool::reserve(std::size_t bytes) {
 }
 
 hipError_t Pool::allocate(std::size_t bytes, Stream& stream, void** pointer) {
+  if (kind_ == Kind::kImported) return hipErrorInvalidValue;
   if (bytes > device_.total_bytes()) return hipErrorOutOfMemory;
   const std::size_t block_bytes = round_up(bytes, kBlock_bytes);
   void* base = nullptr;
@@ -84,7 +88,19 @@ hipError_t Pool::allocate(std::size_t bytes, Stream& stream, void** pointer) {
 }
 
 void Pool::give_back(const Allocation& allocation, Marker freed) {
+  const bool shared = allocation.descriptor >= 0;
+  if (shared) {
+    freed.wait();
+    unmap_pages(reinterpret_cast<void*>(allocation.base), allocation.mapped_bytes);
+    ::close(allocation.descriptor);
+    device_.give_memory(allocation.mapped_bytes);
+  }
   const MutexLock lock(mutex_);
+  if (shared) {
+    used_bytes_ -= allocation.mapped_bytes;
+    reserved_bytes_ -= allocation.mapped_bytes;
+    return;
+  }
   used_bytes_ -= allocation.mapped_bytes;
   free_.emplace(allocation.mapped_bytes,
                 FreeBlock{reinterpret_cast<void*>(allocation.base), std::move(freed)});
@@ -191,6 +207,7 @@ hipError_t Backend::allocate_from_pool(void** pointer, std::size_t bytes, const 
 hipError_t Backend::free_async(void* pointer, const Stream& stream) {
   Runtime& runtime = Runtime::get();
   const auto known = runtime.memory.find(pointer);
+  if (known && known->kind == MemoryKind::kImported) return close_imported(pointer);
   if (!known || known->base != address_of(pointer)) return hipErrorInvalidValue;
   if (known->kind != MemoryKind::kDevice) return hipErrorInvalidValue;
   if (!known->pool) return release(pointer);
@@ -201,9 +218,11 @@ hipError_t Backend::free_async(void* pointer, const Stream& stream) {
 }
 
 hipError_t Backend::create_pool(hipMemPool_t& handle, const hipMemPoolProps& wish) {
-  if (wish.handleTypes != hipMemHandleTypeNone) return hipErrorNotSupported;
+  const bool shareable = wish.handleTypes == hipMemHandleTypePosixFileDescriptor;
+  if (!shareable && wish.handleTypes != hipMemHandleTypeNone) return hipErrorNotSupported;
   Runtime& runtime = Runtime::get();
-  handle = runtime.pools.add(std::make_shared<cpu::Pool>(runtime.device(wish.location.id)));
+  const auto kind = shareable ? cpu::Pool::Kind::kShareable : cpu::Pool::Kind::kPlain;
+  handle = runtime.pools.add(std::make_shared<cpu::Pool>(runtime.device(wish.location.id), kind));
   return handle ? hipSuccess : hipErrorOutOfMemory;
 }
 
@@ -256,6 +275,7 @@ hipError_t Backend::current_pool(int device, hipMemPool_t& pool) {
 }
 
 hipError_t Backend::set_current_pool(int device, const Pool& pool) {
+  if (pool->kind() == cpu::Pool::Kind::kImported) return hipErrorInvalidValue;
   if (pool->device().ordinal() != device) return hipErrorInvalidDevice;
   Runtime::get().device(device).set_current_pool(&*pool);
   return hipSuccess;

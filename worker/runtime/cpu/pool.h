@@ -19,15 +19,20 @@ class Device;
 
 class Pool {
  public:
-  explicit Pool(Device& device) : device_(device) {}
+  // kShareable: other processes may open its memory. kImported: it holds what another process shares, and
+  // gives no memory.
+  enum class Kind { kPlain, kShareable, kImported };
+  explicit Pool(Device& device, Kind kind = Kind::kPlain) : device_(device), kind_(kind) {}
   ~Pool();
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 
   Device& device() const { return device_; }
+  Kind kind() const { return kind_; }
 
   hipError_t allocate(std::size_t bytes, Stream& stream, void** pointer);
-  // The memory map no longer knows the block. Its next user waits for `freed`.
+  // The memory map no longer knows the block. Its next user waits for `freed`. Memory that other processes
+  // may have open is not used again: waits here.
   void give_back(const Allocation& allocation, Marker freed);
   // Returns finished free blocks to the system until at most this much is reserved.
   void trim(std::size_t keep_bytes);
@@ -47,6 +52,7 @@ class Pool {
   void* reserve(std::size_t bytes) TF_REQUIRES(mutex_);
 
   Device& device_;
+  const Kind kind_;
   mutable Mutex mutex_;
   std::multimap<std::size_t, FreeBlock> free_ TF_GUARDED_BY(mutex_);  // by size
   std::uint64_t threshold_bytes_ TF_GUARDED_BY(mutex_) = 0;

@@ -32,6 +32,10 @@ class Pool;
 class VirtualMemory;
 
 inline constexpr int kMaxDevices = 16;
+// The limits that hipDeviceGetLimit answers at first: a HIP thread's stack (kFiberStackBytes), and AMD's
+// heap.
+inline constexpr std::size_t kStackLimitBytes = 256 << 10;
+inline constexpr std::size_t kHeapLimitBytes = 8 << 20;
 
 class Device {
  public:
@@ -83,8 +87,10 @@ class Device {
   // Release pairs with current_pool(): the pool is complete.
   void set_current_pool(Pool* pool) { current_pool_.store(pool, std::memory_order_release); }
 
-  std::atomic<unsigned> flags{0};                     // hipSetDeviceFlags; relaxed, a setting
-  std::atomic<std::uint32_t> peers_enabled{0};        // bit per device; relaxed, a setting
+  std::atomic<unsigned> flags{0};                          // hipSetDeviceFlags; relaxed, a setting
+  std::atomic<std::uint32_t> peers_enabled{0};             // bit per device; relaxed, a setting
+  std::atomic<std::size_t> stack_bytes{kStackLimitBytes};  // hipDeviceSetLimit; relaxed, settings
+  std::atomic<std::size_t> heap_bytes{kHeapLimitBytes};
   std::atomic<bool> primary_context_retained{false};  // relaxed, a setting
 
  private:

@@ -65,6 +65,8 @@ struct Backend {
   static hipError_t set_cache_config(hipFuncCache_t config);
   static hipError_t cache_config(hipFuncCache_t& config);
   static hipError_t limit(hipLimit_t limit, std::size_t& value);
+  static hipError_t set_limit(hipLimit_t limit, std::size_t value);
+  static hipError_t switch_profiler(bool on);
   static hipError_t reset_device(int ordinal) { return Runtime::get().reset(ordinal); }
 
   static hipError_t context(int ordinal, hipCtx_t& context) {
@@ -141,6 +143,8 @@ struct Backend {
   static hipError_t device_pointer(void* host, void*& device);
   static hipError_t host_flags(void* host, unsigned& flags);
   static hipError_t pointer_attributes(const void* pointer, hipPointerAttribute_t& attributes);
+  // Of the whole allocation. hipErrorInvalidDevicePointer: there is none.
+  static hipError_t set_synchronous(void* pointer, bool synchronous);
   static hipError_t pointer_attribute(void* data, hipPointer_attribute attribute, void* pointer);
 
   // --- advice on memory
@@ -216,6 +220,10 @@ struct Backend {
   static hipError_t allocate_from_pool(void** pointer, std::size_t bytes, Pool pool, Stream stream);
   static hipError_t free_async(void* pointer, Stream stream);
   static hipError_t create_pool(hipMemPool_t& handle, const hipMemPoolProps& wish);
+  static hipError_t share_pool(Pool pool, int& descriptor);
+  static hipError_t open_pool(int descriptor, hipMemPool_t& pool);
+  static hipError_t share_pool_memory(void* pointer, hipMemPoolPtrExportData& data);
+  static hipError_t open_pool_memory(Pool pool, const hipMemPoolPtrExportData& data, void*& pointer);
   static hipError_t destroy_pool(hipMemPool_t handle);
   static hipError_t trim_pool(Pool pool, std::size_t keep_bytes);
   static hipError_t set_pool_attribute(Pool pool, hipMemPoolAttr attribute, void* value);

@@ -2,6 +2,7 @@
 // Devices: their properties, waiting for them, their contexts, access between them.
 #include <cstring>
 
+#include "hipcore/errors/limits.h"
 #include "worker/runtime/cuda/api.h"
 #include "worker/runtime/cuda/backend.h"
 #include "worker/runtime/cuda/properties.h"
@@ -12,7 +13,8 @@ namespace {
 driver::Device handle_of(int ordinal) { return Runtime::get().device(ordinal).handle; }
 
 int driver_limit(hipLimit_t limit) {
-  switch (limit) {
+  switch (static_cast<int>(limit)) {  // kLimitStackSize is not in the enum of HIP 5.2
+    case hipdata::kLimitStackSize: return driver::kLimitStackBytes;
     case hipLimitMallocHeapSize: return driver::kLimitMallocHeapBytes;
     case hipLimitPrintfFifoSize: return driver::kLimitPrintfFifoBytes;
     default: return -1;
@@ -64,6 +66,14 @@ hipError_t Backend::limit(hipLimit_t limit, std::size_t& value) {
   return check(cu().CtxGetLimit(&value, driver_limit(limit)));
 }
 
+hipError_t Backend::set_limit(hipLimit_t limit, std::size_t value) {
+  return check(cu().CtxSetLimit(driver_limit(limit), value));
+}
+
+hipError_t Backend::switch_profiler(bool on) {
+  return check(on ? cu().ProfilerStart() : cu().ProfilerStop());
+}
+
 hipError_t Backend::can_access_peer(int device, int peer, int& answer) {
   return check(cu().DeviceCanAccessPeer(&answer, handle_of(device), handle_of(peer)));
 }
@@ -88,16 +98,3 @@ runtime::LinkType Backend::link_type(int first, int second) {
 }
 
 }  // namespace tf::cuda
-
-using namespace tf::cuda;
-
-extern "C" {
-
-TF_CUDA_EXPORT hipError_t hipDeviceSetLimit(hipLimit_t limit, size_t value) {
-  return api([&] {
-    const int number = driver_limit(limit);
-    return number < 0 ? hipErrorUnsupportedLimit : check(cu().CtxSetLimit(number, value));
-  });
-}
-
-}  // extern "C"

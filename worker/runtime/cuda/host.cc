@@ -85,6 +85,13 @@ hipError_t Backend::pointer_attributes(const void* address, hipPointerAttribute_
   return hipSuccess;
 }
 
+hipError_t Backend::set_synchronous(void* pointer, bool synchronous) {
+  const unsigned value = synchronous ? 1 : 0;
+  const hipError_t status =
+      check(cu().PointerSetAttribute(&value, HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS, pointer));
+  return status == hipErrorInvalidValue ? hipErrorInvalidDevicePointer : status;
+}
+
 // HIP's numbers of the attributes are CUDA's, and but for the kind of memory they have the same values.
 hipError_t Backend::pointer_attribute(void* data, hipPointer_attribute attribute, void* pointer) {
   if (attribute < HIP_POINTER_ATTRIBUTE_CONTEXT || attribute > HIP_POINTER_ATTRIBUTE_MEMPOOL_HANDLE)

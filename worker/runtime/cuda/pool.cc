@@ -25,6 +25,25 @@ hipError_t Backend::create_pool(hipMemPool_t& handle, const hipMemPoolProps& wis
   return check(cu().MemPoolCreate(&handle, &properties));
 }
 
+hipError_t Backend::share_pool(Pool pool, int& descriptor) {
+  return check(
+      cu().MemPoolExportToShareableHandle(&descriptor, pool, hipMemHandleTypePosixFileDescriptor, 0));
+}
+
+hipError_t Backend::open_pool(int descriptor, hipMemPool_t& pool) {
+  void* const handle = reinterpret_cast<void*>(static_cast<std::uintptr_t>(descriptor));
+  return check(cu().MemPoolImportFromShareableHandle(&pool, handle, hipMemHandleTypePosixFileDescriptor, 0));
+}
+
+hipError_t Backend::share_pool_memory(void* pointer, hipMemPoolPtrExportData& data) {
+  return check(cu().MemPoolExportPointer(&data, pointer));
+}
+
+hipError_t Backend::open_pool_memory(Pool pool, const hipMemPoolPtrExportData& data, void*& pointer) {
+  hipMemPoolPtrExportData copy = data;  // the driver takes it without const
+  return check(cu().MemPoolImportPointer(&pointer, pool, &copy));
+}
+
 hipError_t Backend::destroy_pool(hipMemPool_t handle) { return check(cu().MemPoolDestroy(handle)); }
 
 hipError_t Backend::trim_pool(Pool pool, std::size_t keep_bytes) {

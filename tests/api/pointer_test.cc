@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// What can be set for a pointer: that synchronous copies wait, and which stream uses managed memory.
+#include "tests/api/hip_test.h"
+
+extern "C" hipError_t hipPointerSetAttribute(const void* value, hipPointer_attribute attribute,
+                                             hipDeviceptr_t pointer);  // HIP 5.5
+
+namespace tf::api_test {
+namespace {
+
+constexpr std::size_t kBytes = 1 << 16;
+constexpr auto kSync = HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS;
+
+unsigned is_synchronous(void* pointer) {
+  unsigned value = 77;
+  EXPECT_EQ(hipPointerGetAttribute(&value, kSync, pointer), hipSuccess);
+  return value;
+}
+
+TEST(PointerAttribute, BelongsToTheWholeAllocation) {
+  const unsigned on = 1;
+  const unsigned off = 0;
+  DeviceBuffer device(kBytes);
+  DeviceBuffer other(kBytes);
+  EXPECT_EQ(is_synchronous(device.get()), 0u);
+  HIP_OK(hipPointerSetAttribute(&on, kSync, device.at(100)));
+  EXPECT_EQ(is_synchronous(device.get()), 1u);
+  EXPECT_EQ(is_synchronous(device.at(kBytes - 1)), 1u);
+  EXPECT_EQ(is_synchronous(other.get()), 0u);
+  HIP_OK(hipPointerSetAttribute(&off, kSync, device.get()));
+  EXPECT_EQ(is_synchronous(device.get()), 0u);
+}
+
+TEST(PointerAttribute, EndsWithTheMemory) {
+  const unsigned on = 1;
+  void* first = nullptr;
+  HIP_OK(hipMalloc(&first, kBytes));
+  HIP_OK(hipPointerSetAttribute(&on, kSync, first));
+  HIP_OK(hipFree(first));
+  EXPECT_EQ(hipPointerSetAttribute(&on, kSync, first), hipErrorInvalidDevicePointer);
+  DeviceBuffer again(kBytes);
+  EXPECT_EQ(is_synchronous(again.get()), 0u) << "also where it is the same memory";
+}
+
+// Without the attribute such a copy may return while the stream still works.
+TEST(PointerAttribute, CopiesBetweenSuchMemoryWait) {
+  const unsigned on = 1;
+  DeviceBuffer from(kBytes);
+  DeviceBuffer to(kBytes);
+  HIP_OK(hipPointerSetAttribute(&on, kSync, from.get()));
+  HIP_OK(hipPointerSetAttribute(&on, kSync, to.get()));
+  HIP_OK(hipDeviceSynchronize());
+  Gate gate;
+  gate.close(nullptr);
+  SoonOpen soon(gate);
+  HIP_OK(hipMemcpy(to.get(), from.get(), kBytes, hipMemcpyDeviceToDevice));
+  EXPECT_EQ(hipStreamQuery(nullptr), hipSuccess);
+}
+
+TEST(PointerAttribute, WrongOnesAreRefused) {
+  const unsigned on = 1;
+  const unsigned two = 2;
+  DeviceBuffer device(kBytes);
+  EXPECT_EQ(hipPointerSetAttribute(nullptr, kSync, device.get()), hipErrorInvalidValue);
+  EXPECT_EQ(hipPointerSetAttribute(&on, kSync, nullptr), hipErrorInvalidValue);
+  EXPECT_EQ(hipPointerSetAttribute(&two, kSync, device.get()), hipErrorInvalidValue);
+  EXPECT_EQ(hipPointerSetAttribute(&on, HIP_POINTER_ATTRIBUTE_MAPPED, device.get()), hipErrorInvalidValue);
+  unsigned local = 0;
+  EXPECT_EQ(hipPointerSetAttribute(&on, kSync, &local), hipErrorInvalidDevicePointer);
+  EXPECT_EQ(hipPeekAtLastError(), hipErrorInvalidDevicePointer);
+}
+
+TEST(AttachMemory, IsCheckedAndMakesNothing) {
+  void* managed = nullptr;
+  HIP_OK(hipMallocManaged(&managed, kBytes, hipMemAttachGlobal));
+  TestStream stream;
+  for (const unsigned flags : {hipMemAttachGlobal, hipMemAttachHost, hipMemAttachSingle}) {
+    HIP_OK(hipStreamAttachMemAsync(stream, managed, 0, flags));
+    HIP_OK(hipStreamAttachMemAsync(stream, managed, kBytes, flags));
+  }
+  HIP_OK(hipStreamAttachMemAsync(nullptr, managed, 0, hipMemAttachHost));
+  HIP_OK(hipStreamSynchronize(stream));
+  DeviceBuffer device(kBytes);
+  HIP_OK(hipStreamAttachMemAsync(stream, device.get(), 5, hipMemAttachGlobal)) << "as with AMD's runtime";
+  EXPECT_EQ(hipStreamAttachMemAsync(nullptr, managed, 0, hipMemAttachSingle), hipErrorInvalidValue);
+  EXPECT_EQ(hipStreamAttachMemAsync(stream, managed, kBytes / 2, hipMemAttachGlobal), hipErrorInvalidValue);
+  EXPECT_EQ(hipStreamAttachMemAsync(stream, managed, 0, 3), hipErrorInvalidValue);
+  EXPECT_EQ(hipStreamAttachMemAsync(stream, nullptr, 0, hipMemAttachGlobal), hipErrorInvalidValue);
+  int local = 0;
+  EXPECT_EQ(hipStreamAttachMemAsync(stream, &local, 4, hipMemAttachGlobal), hipErrorInvalidValue);
+  EXPECT_EQ(hipStreamAttachMemAsync(reinterpret_cast<hipStream_t>(0x7777), managed, 0, hipMemAttachGlobal),
+            hipErrorContextIsDestroyed);
+  HIP_OK(hipFree(managed));
+}
+
+}  // namespace
+}  // namespace tf::api_test
