@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies between arrays, and of lines to and from them, and questions about texture references (HIP 6).
+// Copies between arrays, and of lines to and from them (HIP 6.2).
 #include "hipcore/composed/composed.h"
-
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // texture references
 
 namespace tf::composed {
 namespace {
@@ -40,19 +38,6 @@ hipError_t between_arrays(const ArrayRegion& target, const ArrayRegion& source, 
   copy.extent = {width / element, height, 1};
   copy.kind = hipMemcpyDeviceToDevice;
   return hipMemcpy3D(&copy);
-}
-
-hipError_t read_resource(const textureReference* reference, hipResourceDesc& resource) {
-  return hipGetTextureObjectResourceDesc(&resource, reference->textureObject);
-}
-
-hipError_t get_mipmapped(hipMipmappedArray_t* mipmapped, const textureReference* reference) {
-  hipResourceDesc resource{};
-  if (mipmapped == nullptr || reference == nullptr) return refuse(hipErrorInvalidValue);
-  if (const hipError_t error = read_resource(reference, resource); error != hipSuccess) return error;
-  if (resource.resType != hipResourceTypeMipmappedArray) return refuse(hipErrorInvalidValue);
-  *mipmapped = resource.res.mipmap.mipmap;
-  return hipSuccess;
 }
 
 }  // namespace
@@ -96,29 +81,4 @@ TF_COMPOSED hipError_t hipMemcpyHtoAAsync(hipArray_t target, size_t offset, cons
                                           hipStream_t stream) {
   if (target == nullptr || source == nullptr) return refuse(hipErrorInvalidValue);
   return hipMemcpy2DToArrayAsync(target, offset, 0, source, bytes, bytes, 1, hipMemcpyHostToDevice, stream);
-}
-
-TF_COMPOSED hipError_t hipTexRefGetArray(hipArray_t* array, const textureReference* reference) {
-  hipResourceDesc resource{};
-  if (array == nullptr || reference == nullptr) return refuse(hipErrorInvalidValue);
-  if (const hipError_t error = read_resource(reference, resource); error != hipSuccess) return error;
-  if (resource.resType != hipResourceTypeArray) return refuse(hipErrorInvalidValue);
-  *array = resource.res.array.array;
-  return hipSuccess;
-}
-
-TF_COMPOSED hipError_t hipTexRefGetMipMappedArray(hipMipmappedArray_t* mipmapped,
-                                                  const textureReference* reference) {
-  return get_mipmapped(mipmapped, reference);
-}
-
-// As HIP 6 spells it too.
-TF_COMPOSED hipError_t hipTexRefGetMipmappedArray(hipMipmappedArray_t* mipmapped,
-                                                  const textureReference* reference) {
-  return get_mipmapped(mipmapped, reference);
-}
-
-// The struct has no room for a color.
-TF_COMPOSED hipError_t hipTexRefGetBorderColor(float* color, const textureReference* reference) {
-  return refuse(color == nullptr || reference == nullptr ? hipErrorInvalidValue : hipErrorNotSupported);
 }

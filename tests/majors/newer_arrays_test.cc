@@ -84,18 +84,5 @@ TEST_F(NewerArrays, RowsGoBetweenArrays) {
   for (const hipArray_t array : {first, second, bytes}) free_array(array);
 }
 
-TEST_F(NewerArrays, ReferencesThatAreBoundToNothing) {
-  using GetArray = hipError_t(hipArray_t*, const textureReference*);
-  using GetColor = hipError_t(float*, const textureReference*);
-  const textureReference reference{};
-  hipArray_t array = nullptr;
-  float color[4] = {};
-  EXPECT_EQ(get<GetArray>("hipTexRefGetArray")(&array, &reference), kInvalid);
-  EXPECT_EQ(get<GetArray>("hipTexRefGetArray")(nullptr, &reference), kInvalid);
-  EXPECT_EQ(get<GetArray>("hipTexRefGetArray")(&array, nullptr), kInvalid);
-  EXPECT_EQ(get<GetColor>("hipTexRefGetBorderColor")(nullptr, &reference), kInvalid);
-  EXPECT_EQ(get<GetColor>("hipTexRefGetBorderColor")(color, &reference), hipErrorNotSupported);
-}
-
 }  // namespace
 }  // namespace tf::majors
