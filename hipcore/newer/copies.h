@@ -6,7 +6,6 @@
 #include <hip/hip_runtime_api.h>
 
 // Of hipMemLocationType since 7.0.
-inline constexpr hipMemLocationType hipMemLocationTypeNone = static_cast<hipMemLocationType>(0);
 inline constexpr int kHipMemLocationTypeHost = 2;
 inline constexpr int kHipMemLocationTypeHostNuma = 3;
 inline constexpr int kHipMemLocationTypeHostNumaCurrent = 4;

@@ -7,10 +7,6 @@
 
 #include "hipcore/newer/launch.h"
 
-// Of hipGraphNodeType since 6.0, whose numbers differ from those of HIP 5 (hipcore/abi/layouts.h). Ours go on
-// behind HIP 5's.
-inline constexpr int kHipGraphNodeTypeFirstNewer = hipGraphNodeTypeCount + 16;
-
 typedef struct hipUserObject* hipUserObject_t;
 
 enum hipUserObjectFlags { hipUserObjectNoDestructorSync = 1 };
@@ -73,7 +69,7 @@ struct hipMemFreeNodeParams {
 };
 
 struct hipGraphNodeParams {
-  int type;  // hipGraphNodeType by the program's major: see hipcore/abi/layouts.h
+  int type;  // hipGraphNodeType, as the program's major numbers it
   int reserved0[3];
   union {
     long long reserved1[29];
@@ -100,11 +96,6 @@ struct hipGraphEdgeData {
   unsigned char to_port;
   unsigned char type;  // hipGraphDependencyType
 };
-
-// Of hipGraphInstantiateFlags since 5.5.
-inline constexpr unsigned long long kHipGraphInstantiateFlagUpload = 2;
-inline constexpr unsigned long long kHipGraphInstantiateFlagDeviceLaunch = 4;
-inline constexpr unsigned long long kHipGraphInstantiateFlagUseNodePriority = 8;
 
 enum hipGraphInstantiateResult {
   hipGraphInstantiateSuccess = 0,
