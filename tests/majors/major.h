@@ -5,9 +5,12 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstdlib>
 #include <cstring>
+#include <numeric>
 #include <string>
+#include <vector>
 
 #include "hipcore/newer/hip_types.h"
 
@@ -54,8 +57,55 @@ class Major : public testing::Test {
     return pointer;
   }
 
+  template <typename Value>
+  std::vector<Value> read(const void* device, std::size_t count) const {
+    std::vector<Value> values(count);
+    using Copy = hipError_t(void*, const void*, std::size_t, hipMemcpyKind);
+    EXPECT_EQ(get<Copy>("hipMemcpy")(values.data(), device, count * sizeof(Value), hipMemcpyDeviceToHost),
+              hipSuccess);
+    return values;
+  }
+  void synchronize() const { EXPECT_EQ(get<hipError_t()>("hipDeviceSynchronize")(), hipSuccess); }
+
   int major_ = 0;
   void* library_ = nullptr;
+};
+
+// Arguments of the kernel fill(int* out, int value, int n): out[i] = value + i.
+class FillArguments {
+ public:
+  FillArguments(void* out, int value, int count) : out_(out), value_(value), count_(count) {}
+  FillArguments(const FillArguments&) = delete;
+  FillArguments& operator=(const FillArguments&) = delete;
+  void** get() { return pointers_.data(); }
+  const void* out() const { return out_; }
+  std::size_t count() const { return static_cast<std::size_t>(count_); }
+
+ private:
+  void* out_;
+  int value_;
+  int count_;
+  std::array<void*, 3> pointers_ = {&out_, &value_, &count_};
+};
+
+class Kernels : public Major {
+ protected:
+  hipModule_t load() const {
+    hipModule_t module = nullptr;
+    EXPECT_EQ(get<decltype(hipModuleLoad)>("hipModuleLoad")(&module, KERNEL_FILE), hipSuccess);
+    return module;
+  }
+  hipFunction_t kernel_of(hipModule_t module, const char* name) const {
+    hipFunction_t kernel = nullptr;
+    EXPECT_EQ(get<decltype(hipModuleGetFunction)>("hipModuleGetFunction")(&kernel, module, name), hipSuccess);
+    return kernel;
+  }
+  // What fill() leaves.
+  void expect_counted(const FillArguments& arguments, int value) const {
+    std::vector<int> expected(arguments.count());
+    std::iota(expected.begin(), expected.end(), value);
+    EXPECT_EQ(read<int>(arguments.out(), arguments.count()), expected);
+  }
 };
 
 }  // namespace tf::majors

@@ -201,13 +201,39 @@ TEST_F(Major, FunctionsByName) {
 TEST_F(Major, NodesHaveTheMajorsNumbers) {
   hipGraph_t graph = nullptr;
   ASSERT_EQ(get<decltype(hipGraphCreate)>("hipGraphCreate")(&graph, 0), hipSuccess);
+  const auto type_of = [&](hipGraphNode_t node) {
+    int type = -1;
+    EXPECT_EQ((get<hipError_t(hipGraphNode_t, int*)>("hipGraphNodeGetType")(node, &type)), hipSuccess);
+    return type;
+  };
   hipGraphNode_t node = nullptr;
   ASSERT_EQ(get<decltype(hipGraphAddEmptyNode)>("hipGraphAddEmptyNode")(&node, graph, nullptr, 0),
             hipSuccess);
-  int type = -1;
-  using GetType = hipError_t(hipGraphNode_t, int*);
-  ASSERT_EQ(get<GetType>("hipGraphNodeGetType")(node, &type), hipSuccess);
-  EXPECT_EQ(type, major_ >= 6 ? 5 : 6);
+  EXPECT_EQ(type_of(node), major_ >= 6 ? 5 : 6);
+  void* const device = allocate(64);
+  const auto copy = get<decltype(hipGraphAddMemcpyNode1D)>("hipGraphAddMemcpyNode1D");
+  ASSERT_EQ(
+      copy(&node, graph, nullptr, 0, device, static_cast<char*>(device) + 32, 32, hipMemcpyDeviceToDevice),
+      hipSuccess);
+  EXPECT_EQ(type_of(node), major_ >= 6 ? 1 : 9);
+  hipMemsetParams fill{};
+  fill.dst = device;
+  fill.elementSize = 1;
+  fill.width = 64;
+  fill.height = 1;
+  ASSERT_EQ(get<decltype(hipGraphAddMemsetNode)>("hipGraphAddMemsetNode")(&node, graph, nullptr, 0, &fill),
+            hipSuccess);
+  EXPECT_EQ(type_of(node), major_ >= 6 ? 2 : 3);
+  hipMemAllocNodeParams memory{};
+  memory.poolProps.allocType = hipMemAllocationTypePinned;
+  memory.poolProps.location = {hipMemLocationTypeDevice, 0};
+  memory.bytesize = 64;
+  using Add =
+      hipError_t(hipGraphNode_t*, hipGraph_t, const hipGraphNode_t*, std::size_t, hipMemAllocNodeParams*);
+  ASSERT_EQ(get<Add>("hipGraphAddMemAllocNode")(&node, graph, nullptr, 0, &memory), hipSuccess);
+  if (major_ >= 6) {
+    EXPECT_EQ(type_of(node), 10);
+  }
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Functions since HIP 6 that are other functions of HIP, and fills of rows of elements.
 #include <array>
+#include <cstdio>
 #include <numeric>
 #include <vector>
 
@@ -9,22 +10,12 @@
 namespace tf::majors {
 namespace {
 
-class Newer : public Major {
+class Newer : public Kernels {
  protected:
   void SetUp() override {
-    Major::SetUp();
+    Kernels::SetUp();
     if (major_ < 7) GTEST_SKIP() << "the functions are of HIP 7";
   }
-
-  template <typename Value>
-  std::vector<Value> read(const void* device, std::size_t count) const {
-    std::vector<Value> values(count);
-    using Copy = hipError_t(void*, const void*, std::size_t, hipMemcpyKind);
-    EXPECT_EQ(get<Copy>("hipMemcpy")(values.data(), device, count * sizeof(Value), hipMemcpyDeviceToHost),
-              hipSuccess);
-    return values;
-  }
-  void synchronize() const { EXPECT_EQ(get<hipError_t()>("hipDeviceSynchronize")(), hipSuccess); }
 };
 
 template <typename Value>
@@ -151,32 +142,122 @@ TEST_F(Newer, AdviceAndPrefetchByLocation) {
 }
 
 TEST_F(Newer, LaunchByConfiguration) {
-  hipModule_t module = nullptr;
-  ASSERT_EQ(get<decltype(hipModuleLoad)>("hipModuleLoad")(&module, KERNEL_FILE), hipSuccess);
-  hipFunction_t kernel = nullptr;
-  ASSERT_EQ(get<decltype(hipModuleGetFunction)>("hipModuleGetFunction")(&kernel, module, KERNEL_NAME),
-            hipSuccess);
-  int* const target = static_cast<int*>(allocate(256 * sizeof(int)));
-  int count = 256;
-  int value = 42;
-  void* pointer = target;
-  std::array<void*, 3> arguments = {&pointer, &value, &count};
+  using Launch = hipError_t(const HIP_LAUNCH_CONFIG*, hipFunction_t, void**, void**);
+  const auto launch = get<Launch>("hipDrvLaunchKernelEx");
+  const hipFunction_t kernel = kernel_of(load(), "fill");
+  FillArguments arguments(allocate(256 * sizeof(int)), 42, 256);
   hipLaunchAttribute attribute{};
   attribute.id = hipLaunchAttributePriority;
   HIP_LAUNCH_CONFIG config{4, 1, 1, 64, 1, 1, 0, nullptr, &attribute, 1};
-  using Launch = hipError_t(const HIP_LAUNCH_CONFIG*, hipFunction_t, void**, void**);
-  const auto launch = get<Launch>("hipDrvLaunchKernelEx");
-  ASSERT_EQ(launch(&config, kernel, arguments.data(), nullptr), hipSuccess);
-  synchronize();
-  std::vector<int> expected(256);
-  std::iota(expected.begin(), expected.end(), 42);
-  EXPECT_EQ(read<int>(target, 256), expected);
-  EXPECT_EQ(launch(nullptr, kernel, arguments.data(), nullptr), kInvalid);
+  ASSERT_EQ(launch(&config, kernel, arguments.get(), nullptr), hipSuccess);
+  expect_counted(arguments, 42);
+  attribute.id = hipLaunchAttributeCooperative;
+  attribute.value.cooperative = 1;
+  FillArguments again(allocate(64 * sizeof(int)), 7, 64);
+  config.gridDimX = 1;
+  ASSERT_EQ(launch(&config, kernel, again.get(), nullptr), hipSuccess);
+  expect_counted(again, 7);
+  EXPECT_EQ(launch(nullptr, kernel, arguments.get(), nullptr), kInvalid);
   const int unknown = 77;
   std::memcpy(&attribute.id, &unknown, sizeof unknown);
-  EXPECT_EQ(launch(&config, kernel, arguments.data(), nullptr), kInvalid);
+  EXPECT_EQ(launch(&config, kernel, arguments.get(), nullptr), kInvalid);
   config.attrs = nullptr;
-  EXPECT_EQ(launch(&config, kernel, arguments.data(), nullptr), kInvalid) << "attributes that are not there";
+  EXPECT_EQ(launch(&config, kernel, arguments.get(), nullptr), kInvalid) << "attributes that are not there";
+}
+
+// This program has no kernels of its own, so nothing is launched; what hipLaunchKernel answers shows that it
+// was asked.
+TEST_F(Newer, LaunchOfAStubByConfiguration) {
+  using Launch = hipError_t(const hipLaunchConfig_t*, const void*, void**);
+  const auto launch = get<Launch>("hipLaunchKernelExC");
+  hipLaunchConfig_t config{};
+  config.gridDim = dim3(1);
+  config.blockDim = dim3(1);
+  EXPECT_EQ(launch(&config, nullptr, nullptr), hipErrorInvalidDeviceFunction);
+  EXPECT_EQ(launch(nullptr, nullptr, nullptr), kInvalid);
+  config.numAttrs = 1;
+  EXPECT_EQ(launch(&config, nullptr, nullptr), kInvalid) << "attributes that are not there";
+}
+
+TEST_F(Newer, AFatBinaryIsAModule) {
+  std::FILE* const file = std::fopen(KERNEL_FILE, "rb");
+  ASSERT_NE(file, nullptr);
+  std::vector<char> image(1 << 20);
+  image.resize(std::fread(image.data(), 1, image.size(), file));
+  std::fclose(file);
+  using Load = hipError_t(hipModule_t*, const void*);
+  hipModule_t module = nullptr;
+  ASSERT_EQ(get<Load>("hipModuleLoadFatBinary")(&module, image.data()), hipSuccess);
+  EXPECT_NE(kernel_of(module, "fill"), nullptr);
+  EXPECT_EQ(get<Load>("hipModuleLoadFatBinary")(nullptr, image.data()), kInvalid);
+}
+
+TEST_F(Newer, BoxesGoBetweenDevices) {
+  using Copy = hipError_t(hipMemcpy3DPeerParms*);
+  using CopyAsync = hipError_t(hipMemcpy3DPeerParms*, hipStream_t);
+  const auto copy = get<Copy>("hipMemcpy3DPeer");
+  const auto copy_async = get<CopyAsync>("hipMemcpy3DPeerAsync");
+  void* const source = allocate(64 * 4);
+  void* const target = allocate(32 * 4);
+  ASSERT_EQ(get<hipError_t(void*, int, std::size_t)>("hipMemset")(source, 0x5a, 64 * 4), hipSuccess);
+  ASSERT_EQ(get<hipError_t(void*, int, std::size_t)>("hipMemset")(target, 0, 32 * 4), hipSuccess);
+  hipMemcpy3DPeerParms box{};
+  box.srcPtr = {source, 64, 64, 4};
+  box.dstPtr = {target, 32, 32, 4};
+  box.extent = {32, 2, 1};
+  ASSERT_EQ(copy(&box), hipSuccess);
+  box.dstPos = {0, 3, 0};
+  box.extent = {32, 1, 1};
+  ASSERT_EQ(copy_async(&box, nullptr), hipSuccess);
+  const std::vector<unsigned char> found = read<unsigned char>(target, 32 * 4);
+  for (std::size_t i = 0; i < found.size(); ++i) EXPECT_EQ(found[i], i / 32 == 2 ? 0 : 0x5a) << i;
+  box.dstDevice = 77;
+  EXPECT_EQ(copy(&box), hipErrorInvalidDevice);
+  EXPECT_EQ(copy_async(&box, nullptr), hipErrorInvalidDevice);
+  EXPECT_EQ(copy(nullptr), kInvalid);
+  EXPECT_EQ(copy_async(nullptr, nullptr), kInvalid);
+}
+
+// The event is recorded whenever the graph runs, and orders nothing inside the capture.
+TEST_F(Newer, AnExternalRecordOfACaptureIsANode) {
+  const auto record = get<hipError_t(hipEvent_t, hipStream_t, unsigned)>("hipEventRecordWithFlags");
+  const auto query = get<decltype(hipEventQuery)>("hipEventQuery");
+  hipStream_t stream = nullptr;
+  hipEvent_t event = nullptr;
+  ASSERT_EQ(get<decltype(hipStreamCreate)>("hipStreamCreate")(&stream), hipSuccess);
+  ASSERT_EQ(get<hipError_t(hipEvent_t*)>("hipEventCreate")(&event), hipSuccess);
+  EXPECT_EQ(record(event, stream, 0), hipSuccess);
+  EXPECT_EQ(record(event, stream, 1), hipSuccess) << "without a capture as any other";
+  EXPECT_EQ(record(event, stream, 2), kInvalid);
+  EXPECT_NE(record(nullptr, stream, 1), hipSuccess);
+  hipGraph_t graph = nullptr;
+  ASSERT_EQ(get<decltype(hipStreamBeginCapture)>("hipStreamBeginCapture")(stream, hipStreamCaptureModeGlobal),
+            hipSuccess);
+  EXPECT_EQ(record(event, stream, 1), hipSuccess);
+  ASSERT_EQ(get<decltype(hipStreamEndCapture)>("hipStreamEndCapture")(stream, &graph), hipSuccess);
+  std::size_t count = 1;
+  hipGraphNode_t node = nullptr;
+  ASSERT_EQ(get<decltype(hipGraphGetNodes)>("hipGraphGetNodes")(graph, &node, &count), hipSuccess);
+  ASSERT_EQ(count, 1u);
+  int type = -1;
+  ASSERT_EQ((get<hipError_t(hipGraphNode_t, int*)>("hipGraphNodeGetType")(node, &type)), hipSuccess);
+  EXPECT_EQ(type, 7) << "an event record";
+  hipGraphExec_t exec = nullptr;
+  using Instantiate = hipError_t(hipGraphExec_t*, hipGraph_t, unsigned long long);
+  ASSERT_EQ(get<Instantiate>("hipGraphInstantiateWithFlags")(&exec, graph, 0), hipSuccess);
+  ASSERT_EQ(get<decltype(hipGraphLaunch)>("hipGraphLaunch")(exec, stream), hipSuccess);
+  ASSERT_EQ(get<decltype(hipStreamSynchronize)>("hipStreamSynchronize")(stream), hipSuccess);
+  EXPECT_EQ(query(event), hipSuccess);
+}
+
+TEST_F(Newer, SharedMemoryThatIsLeft) {
+  using Ask = hipError_t(std::size_t*, const void*, int, int);
+  const auto ask = get<Ask>("hipOccupancyAvailableDynamicSMemPerBlock");
+  std::size_t bytes = 0;
+  EXPECT_EQ(ask(nullptr, nullptr, 1, 64), kInvalid);
+  EXPECT_EQ(ask(&bytes, nullptr, 0, 64), kInvalid);
+  EXPECT_EQ(ask(&bytes, nullptr, 1, 0), kInvalid);
+  EXPECT_NE(ask(&bytes, nullptr, 1, 64), hipSuccess) << "no kernel";
 }
 
 }  // namespace
