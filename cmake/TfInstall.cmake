@@ -28,8 +28,8 @@ endforeach()
 install(TARGETS ${TF_EXPORTED} EXPORT hip-remote-targets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}/hip-remote)
 get_property(rtc_libraries GLOBAL PROPERTY TF_HIPRTC_LIBRARIES)
-get_property(native_libraries GLOBAL PROPERTY TF_NATIVE_CPU_LIBRARIES)
-get_property(native_cuda_libraries GLOBAL PROPERTY TF_NATIVE_CUDA_LIBRARIES)
+get_property(native_libraries GLOBAL PROPERTY TF_NATIVE_LIBRARIES_cpu)
+get_property(native_cuda_libraries GLOBAL PROPERTY TF_NATIVE_LIBRARIES_cuda)
 set(libraries ${TF_PROXIES} hip_cpu hip_cuda ${rtc_libraries})  # the proxy looks for libhiprtc beside itself
 list(APPEND native_libraries ${rtc_libraries})
 install(TARGETS ${libraries} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})

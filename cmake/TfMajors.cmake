@@ -1,6 +1,6 @@
 # The majors that the client stands in for, from hipcore/exports/majors.txt:
 #   TF_CLIENT_MAJORS         their numbers; the first is the headers'
-#   TF_CLIENT_MAJOR          that one, TF_CLIENT_VERSION_<number> the version of each
+#   TF_CLIENT_MAJOR          that one
 #   TF_PROXIES, TF_PROXY     the libraries' targets: of all, and of the first
 #   tf_of_major(target name major)   the shared library `target` becomes lib<name>.so.<major>. That of the first major
 #                            also gets the link lib<name>.so, which linkers look for
@@ -9,10 +9,9 @@ file(STRINGS ${CMAKE_SOURCE_DIR}/hipcore/exports/majors.txt lines REGEX "^[0-9]+
 set(TF_CLIENT_MAJORS)
 set(TF_PROXIES)
 foreach(line ${lines})
-  string(REGEX MATCH "^([0-9]+) (.+)$" _ "${line}")
-  list(APPEND TF_CLIENT_MAJORS ${CMAKE_MATCH_1})
-  list(APPEND TF_PROXIES amdhip64_${CMAKE_MATCH_1})
-  set(TF_CLIENT_VERSION_${CMAKE_MATCH_1} ${CMAKE_MATCH_2})
+  string(REGEX MATCH "^[0-9]+" major ${line})
+  list(APPEND TF_CLIENT_MAJORS ${major})
+  list(APPEND TF_PROXIES amdhip64_${major})
 endforeach()
 list(GET TF_CLIENT_MAJORS 0 TF_CLIENT_MAJOR)
 list(GET TF_PROXIES 0 TF_PROXY)
