@@ -1,39 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attributes of kernels' nodes, and nodes of executable graphs that are switched off and on again.
-#include "tests/api/graph_fixture.h"
+#include "tests/api/graph_parameters.h"
 #include "tests/api/newer_graphs.h"
 
 namespace tf::api_test {
 namespace {
-
-constexpr int kCount = 256;
-constexpr std::size_t kBytes = kCount * sizeof(int);
-
-struct Increment {
-  explicit Increment(hipFunction_t kernel, void* target) : data(target) {
-    parameters.func = reinterpret_cast<void*>(kernel);
-    parameters.gridDim = dim3(2, 1, 1);
-    parameters.blockDim = dim3(128, 1, 1);
-    parameters.kernelParams = arguments;
-  }
-  Increment(const Increment&) = delete;
-  Increment& operator=(const Increment&) = delete;
-
-  void* data = nullptr;
-  int count = kCount;
-  void* arguments[2] = {&data, &count};
-  hipKernelNodeParams parameters{};
-};
-
-hipMemsetParams filling(void* target, unsigned value) {
-  hipMemsetParams fill{};
-  fill.dst = target;
-  fill.value = value;
-  fill.elementSize = 4;
-  fill.width = kCount;
-  fill.height = 1;
-  return fill;
-}
 
 // fill with 5 -> increment -> copy to the host
 class SwitchedGraph : public testing::Test {

@@ -2,39 +2,10 @@
 // Graphs made node by node, their structure, and the parameters of nodes.
 #include <atomic>
 
-#include "tests/api/graph_fixture.h"
+#include "tests/api/graph_parameters.h"
 
 namespace tf::api_test {
 namespace {
-
-constexpr int kCount = 256;
-constexpr std::size_t kBytes = kCount * sizeof(int);
-
-hipMemsetParams zeros(void* target) {
-  hipMemsetParams fill{};
-  fill.dst = target;
-  fill.elementSize = 4;
-  fill.width = kCount;
-  fill.height = 1;
-  return fill;
-}
-
-// increment() of the module, or fill() of the program.
-struct Increment {
-  Increment(const void* kernel, void* target) : data(target) {
-    parameters.func = const_cast<void*>(kernel);
-    parameters.gridDim = dim3(2, 1, 1);
-    parameters.blockDim = dim3(128, 1, 1);
-    parameters.kernelParams = arguments;
-  }
-  Increment(const Increment&) = delete;
-  Increment& operator=(const Increment&) = delete;
-
-  void* data = nullptr;
-  int count = kCount;
-  void* arguments[2] = {&data, &count};
-  hipKernelNodeParams parameters{};
-};
 
 struct Fill {
   explicit Fill(void* target, int first) : data(target), value(first) {
@@ -72,7 +43,7 @@ TEST(GraphNodes, AllKinds) {
   hipGraphNode_t wait = nullptr;
   hipGraphNode_t copy = nullptr;
   hipGraphNode_t host = nullptr;
-  const hipMemsetParams zero = zeros(device.get());
+  const hipMemsetParams zero = filling(device.get(), 0);
   Increment increment(module.function("increment"), device.get());
   std::atomic<int> calls{0};
   const hipHostNodeParams call{[](void* count) { ++*static_cast<std::atomic<int>*>(count); }, &calls};
@@ -206,7 +177,7 @@ TEST(GraphNodes, ParametersOfFillsAndCopies) {
   TestGraph graph;
   hipGraphNode_t fill = nullptr;
   hipGraphNode_t copy = nullptr;
-  hipMemsetParams parameters = zeros(device.get());
+  hipMemsetParams parameters = filling(device.get(), 0);
   parameters.value = 5;
   HIP_OK(hipGraphAddMemsetNode(&fill, graph, nullptr, 0, &parameters));
   HIP_OK(hipGraphAddMemcpyNode1D(&copy, graph, &fill, 1, out.data(), device.get(), kBytes,
@@ -285,7 +256,7 @@ TEST(GraphNodes, ChildGraphs) {
   HIP_OK(hipGraphAddKernelNode(&nodes[0], child, nullptr, 0, &increment.parameters));
   HIP_OK(hipGraphAddKernelNode(&nodes[1], child, &nodes[0], 1, &increment.parameters));
   TestGraph graph;
-  const hipMemsetParams zero = zeros(device.get());
+  const hipMemsetParams zero = filling(device.get(), 0);
   HIP_OK(hipGraphAddMemsetNode(&nodes[0], graph, nullptr, 0, &zero));
   HIP_OK(hipGraphAddChildGraphNode(&nodes[1], graph, &nodes[0], 1, child));
   HIP_OK(hipGraphAddChildGraphNode(&nodes[2], graph, &nodes[1], 1, child));
@@ -338,7 +309,7 @@ TEST(GraphNodes, WrongArguments) {
   EXPECT_EQ(hipGraphAddKernelNode(&node, graph, nullptr, 0, &fill.parameters), hipErrorInvalidConfiguration);
   fill.parameters.func = &fill;
   EXPECT_NE(hipGraphAddKernelNode(&node, graph, nullptr, 0, &fill.parameters), hipSuccess);
-  hipMemsetParams beyond = zeros(device.get());
+  hipMemsetParams beyond = filling(device.get(), 0);
   beyond.width = kCount + 1;
   EXPECT_EQ(hipGraphAddMemsetNode(&node, graph, nullptr, 0, &beyond), hipErrorInvalidValue);
   EXPECT_EQ(hipGraphAddEventRecordNode(&node, graph, nullptr, 0, nullptr), hipErrorInvalidValue);

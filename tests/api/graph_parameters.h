@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parameters of nodes over kCount numbers, for the tests that make graphs node by node.
+#pragma once
+
+#include "tests/api/graph_fixture.h"
+
+namespace tf::api_test {
+
+inline constexpr int kCount = 256;
+inline constexpr std::size_t kBytes = kCount * sizeof(int);
+
+inline hipMemsetParams filling(void* target, unsigned value) {
+  hipMemsetParams fill{};
+  fill.dst = target;
+  fill.value = value;
+  fill.elementSize = 4;
+  fill.width = kCount;
+  fill.height = 1;
+  return fill;
+}
+
+// increment() of the module.
+struct Increment {
+  Increment(hipFunction_t kernel, void* target) : data(target) {
+    parameters.func = reinterpret_cast<void*>(kernel);
+    parameters.gridDim = dim3(2, 1, 1);
+    parameters.blockDim = dim3(128, 1, 1);
+    parameters.kernelParams = arguments;
+  }
+  Increment(const Increment&) = delete;
+  Increment& operator=(const Increment&) = delete;
+
+  void* data = nullptr;
+  int count = kCount;
+  void* arguments[2] = {&data, &count};
+  hipKernelNodeParams parameters{};
+};
+
+}  // namespace tf::api_test
