@@ -94,6 +94,11 @@ Driver special_functions() {
 }
 
 void add_launches(Driver& d) {
+  d.LaunchHostFunc = [](Stream, HostFunction function, void* data) {
+    const Result result = asked("LaunchHostFunc");
+    if (result == Result::SUCCESS) state().host_calls.push_back({function, data});
+    return result;
+  };
   d.FuncGetAttribute = [](int* value, int attribute, hipFunction_t) {
     *value = attribute == kFunctionDynamicSharedBytesMax ? state().dynamic_shared_max
              : attribute == kFunctionStaticSharedBytes   ? State::kStaticShared

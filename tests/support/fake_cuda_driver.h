@@ -22,6 +22,11 @@ struct Launch {
   bool is_cooperative = false;
 };
 
+struct HostCall {  // of LaunchHostFunc; the test runs it
+  cuda::driver::HostFunction function = nullptr;
+  void* data = nullptr;
+};
+
 struct Node {  // of the graph made last
   std::string name;
   std::vector<int> before;  // numbers from 1 on
@@ -40,6 +45,7 @@ struct State {
   std::map<std::string, int> calls;                      // by name without cu
   std::map<std::string, cuda::driver::Result> failures;  // answered in place of success
   std::vector<Launch> launches;
+  std::vector<HostCall> host_calls;
   int threads_max = 1024;             // of every kernel
   int dynamic_shared_max = 47 << 10;  // of every kernel
   hipCtx_t current = nullptr;
@@ -57,14 +63,14 @@ struct State {
   hipCtx_t allocated_in = nullptr;  // the context of MemAlloc
   void* closed = nullptr;           // by IpcCloseMemHandle
   unsigned host_flags = 0;
-  std::map<int, int> attributes;                  // of every device, besides those that tests seldom change
-  cuda::driver::AllocationProperties physical{};  // of MemCreate
-  cuda::driver::AllocationProperties granular{};  // of MemGetAllocationGranularity
-  int managed = 0;                                // every allocation is
-  int place = hipInvalidDeviceId;                 // where memory was advised to be
-  int range_type = 0;                             // of MemGetHandleForAddressRange
-  static constexpr int kRangeHandle = 77;         // its descriptor
-  static constexpr std::uintptr_t kArray = 0xa000;      // every array
+  std::map<int, int> attributes;                    // of every device, besides those that tests seldom change
+  cuda::driver::AllocationProperties physical{};    // of MemCreate
+  cuda::driver::AllocationProperties granular{};    // of MemGetAllocationGranularity
+  int managed = 0;                                  // every allocation is
+  int place = hipInvalidDeviceId;                   // where memory was advised to be
+  int range_type = 0;                               // of MemGetHandleForAddressRange
+  static constexpr int kRangeHandle = 77;           // its descriptor
+  static constexpr std::uintptr_t kArray = 0xa000;  // every array
   static constexpr std::uintptr_t kMipmapped = 0xb000;  // every mipmapped one, its levels follow
   static constexpr std::uintptr_t kTexture = 0xc000;    // every texture and surface object
   cuda::driver::ArrayDescription array{};

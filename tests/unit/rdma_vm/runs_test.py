@@ -20,6 +20,7 @@ sys.path.insert(0, str(TOOLS))
 from rdma_vm import cli, image, locks, machine, packages, programs, suite  # noqa: E402
 from rdma_vm.errors import Impossible, NoResult  # noqa: E402
 
+BUILD = os.environ.get("RDMA_VM_BUILD", "")  # the folder of a build by ninja
 LIMIT_S = 30  # for what another process does
 
 
@@ -253,6 +254,12 @@ class Programs(InFolder):
             with self.assertRaisesRegex(SystemExit, word):
                 with programs.held(self.folder, argparse.Namespace(build=folder), silent):
                     self.fail("there is no build")
+
+    @unittest.skipUnless(BUILD, "no build by ninja with RDMA is named")
+    def test_the_build_knows_its_targets(self):
+        query = subprocess.run(["ninja", "-C", BUILD, "-t", "query", *programs.TARGETS], capture_output=True,
+                               text=True, timeout=LIMIT_S, check=False)
+        self.assertEqual(query.returncode, 0, query.stderr)
 
     def test_what_a_build_started_ends_with_it(self):
         # All have a pipe, whose end of file says that they are gone.
