@@ -10,28 +10,37 @@ namespace {
 // AMD's runtime reports these two for every kernel.
 constexpr int kBinaryVersion = 90;
 
-std::shared_ptr<const FunctionFacts> facts_of(const void* function, hipError_t& error) {
+// Null, with `error` set: there is no such function. Else `client` is the client, too.
+std::shared_ptr<const FunctionFacts> facts_of(const void* function, Client*& client, hipError_t& error) {
   if (function == nullptr) {
     error = hipErrorInvalidDeviceFunction;
     return nullptr;
   }
-  Client* client = client_for(error);
+  client = client_for(error);
   if (client == nullptr) return nullptr;
   std::uint64_t handle = 0;
   error = client->modules().registered_function(thread_state().device, function, handle);
   return error == hipSuccess ? client->modules().facts(handle) : nullptr;
 }
 
+// For settings that change nothing here.
+hipError_t check_function(const void* function) {
+  Client* client = nullptr;
+  hipError_t error = hipSuccess;
+  static_cast<void>(facts_of(function, client, error));
+  return error;
+}
+
 }  // namespace
 
 hipError_t hipFuncGetAttributes(struct hipFuncAttributes* attributes, const void* function) {
   if (attributes == nullptr) return note_error(hipErrorInvalidValue);
+  Client* client = nullptr;
   hipError_t error = hipSuccess;
-  auto facts = facts_of(function, error);
+  auto facts = facts_of(function, client, error);
   if (facts == nullptr) return note_error(error);
   const KernelLayout& layout = *facts->layout;
-  const auto& device =
-      acquire_client()->snapshot().devices[static_cast<std::size_t>(facts->device)].properties;
+  const auto& device = client->snapshot().devices[static_cast<std::size_t>(facts->device)].properties;
   *attributes = {};
   attributes->binaryVersion = kBinaryVersion;
   attributes->ptxVersion = kBinaryVersion;
@@ -46,21 +55,15 @@ hipError_t hipFuncGetAttributes(struct hipFuncAttributes* attributes, const void
 
 hipError_t hipFuncSetAttribute(const void* function, hipFuncAttribute, int value) {
   if (value < 0) return note_error(hipErrorInvalidValue);
-  hipError_t error = hipSuccess;
-  (void)facts_of(function, error);
-  return note_error(error);
+  return note_error(check_function(function));
 }
 
 hipError_t hipFuncSetCacheConfig(const void* function, hipFuncCache_t) {
-  hipError_t error = hipSuccess;
-  (void)facts_of(function, error);
-  return note_error(error);
+  return note_error(check_function(function));
 }
 
 hipError_t hipFuncSetSharedMemConfig(const void* function, hipSharedMemConfig) {
-  hipError_t error = hipSuccess;
-  (void)facts_of(function, error);
-  return note_error(error);
+  return note_error(check_function(function));
 }
 
 // Both names live as long as the code object.

@@ -200,11 +200,12 @@ hipError_t hipPointerSetAttribute(const void* value, hipPointer_attribute attrib
 
 hipError_t hipStreamAttachMemAsync(hipStream_t stream, void* pointer, size_t bytes, unsigned int flags) {
   if (pointer == nullptr) return note_error(hipErrorInvalidValue);
-  hipError_t error = check_stream(stream);
-  if (error == hipSuccess) error = hipcore::check_attach(stream, flags);
+  hipError_t error = hipSuccess;
+  Client* client = client_for(stream, error);
+  if (client != nullptr) error = hipcore::check_attach(stream, flags);
   if (error != hipSuccess) return note_error(error);
   Known known;
-  if (!look_up(*acquire_client(), pointer, known)) return note_error(hipErrorInvalidValue);
+  if (!look_up(*client, pointer, known)) return note_error(hipErrorInvalidValue);
   return note_error(hipcore::check_attached_bytes(known.on_host, known.bytes, bytes));
 }
 

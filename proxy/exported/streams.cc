@@ -8,19 +8,28 @@
 #include "proxy/gen/local.h"
 
 namespace tf::proxy::local {
+namespace {
+
+hipError_t find_device(hipStream_t stream, int& device) {
+  hipError_t error = hipSuccess;
+  Client* client = client_for(stream, error);
+  if (client == nullptr) return error;
+  const std::uint64_t raw = to_raw(stream);
+  device = raw <= kConstantStreamMax ? thread_state().device
+                                     : client->handles().of(protocol::HandleKind::kStream).device(raw);
+  return hipSuccess;
+}
+
+}  // namespace
 
 hipError_t hipStreamGetDevice(hipStream_t stream, hipDevice_t* device) {
   if (device == nullptr) return note_error(hipErrorInvalidValue);
-  const hipError_t error = check_stream(stream);
-  if (error == hipSuccess) *device = local::hipGetStreamDeviceId(stream);
-  return note_error(error);
+  return note_error(find_device(stream, *device));
 }
 
 int hipGetStreamDeviceId(hipStream_t stream) {
-  if (check_stream(stream) != hipSuccess) return -1;
-  std::uint64_t raw = to_raw(stream);
-  if (raw <= kConstantStreamMax) return thread_state().device;
-  return acquire_client()->handles().of(protocol::HandleKind::kStream).device(raw);
+  int device = -1;
+  return find_device(stream, device) == hipSuccess ? device : -1;
 }
 
 }  // namespace tf::proxy::local

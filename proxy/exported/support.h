@@ -32,7 +32,8 @@ inline hipError_t refuse_captured(ApiCall& call, std::uint64_t stream) {
 
 namespace tf::proxy::local {
 
-// Null after having noted why, in `error`: no client, or no device at all.
+// Null after having noted why, in `error`: no client, or no device at all. The worker may be lost at any
+// time: a body gets the client once, and keeps it.
 inline Client* client_for(hipError_t& error) {
   Client* client = acquire_client();
   error = client == nullptr ? no_client_error() : hipSuccess;
@@ -56,13 +57,15 @@ inline const protocol::DeviceSnapshot* device_for(int device, hipError_t& error)
 
 inline constexpr std::uint64_t kConstantStreamMax = 2;  // null, hipStreamLegacy, hipStreamPerThread
 
-inline hipError_t check_stream(hipStream_t stream) {
-  hipError_t error = hipSuccess;
+// As client_for(error), for a call on `stream`; null also for an unknown stream.
+inline Client* client_for(hipStream_t stream, hipError_t& error) {
   Client* client = client_for(error);
-  if (client == nullptr) return error;
+  if (client == nullptr) return nullptr;
   std::uint64_t raw = to_raw(stream);
-  bool known = raw <= kConstantStreamMax || client->handles().of(protocol::HandleKind::kStream).contains(raw);
-  return known ? hipSuccess : hipErrorContextIsDestroyed;
+  if (raw <= kConstantStreamMax || client->handles().of(protocol::HandleKind::kStream).contains(raw))
+    return client;
+  error = hipErrorContextIsDestroyed;
+  return nullptr;
 }
 
 }  // namespace tf::proxy::local

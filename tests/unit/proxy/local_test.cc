@@ -3,6 +3,7 @@
 // them.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <thread>
@@ -133,6 +134,34 @@ TEST_F(LocalTest, UnknownHandlesAreRefusedHere) {
   EXPECT_EQ(custom::hipEventQuery(call_, reinterpret_cast<hipEvent_t>(nonsense)), hipErrorInvalidHandle);
   EXPECT_EQ(custom::hipModuleUnload(call_, reinterpret_cast<hipModule_t>(nonsense)), hipErrorInvalidValue);
   EXPECT_EQ(worker_->calls, 0);
+}
+
+// The connection may be lost between any two steps of a call: here it comes and goes.
+TEST_F(LocalTest, ALostWorkerIsAnErrorAtAnyMoment) {
+  void* device = nullptr;
+  void* value = nullptr;
+  std::uint64_t raw = 0;
+  ASSERT_EQ(custom::hipMalloc(call_, &device, 1000), hipSuccess);
+  ASSERT_TRUE(call_.create(protocol::HandleKind::kStream, raw, value));
+  const auto stream = static_cast<hipStream_t>(value);
+  std::atomic<bool> over{false};
+  std::thread loser([&] {
+    while (!over.load()) {
+      internal::connected_client.store(nullptr);
+      internal::connected_client.store(client_.get());
+    }
+  });
+  for (int call = 0; call < 100'000; ++call) {
+    const hipError_t attached = local::hipStreamAttachMemAsync(stream, device, 0, hipMemAttachGlobal);
+    ASSERT_TRUE(attached == hipSuccess || attached == kLostError) << attached;
+    int which = -1;
+    const hipError_t found = local::hipStreamGetDevice(stream, &which);
+    ASSERT_TRUE(found == kLostError || (found == hipSuccess && which == 0)) << found << ' ' << which;
+    static_cast<void>(local::hipGetStreamDeviceId(stream));
+  }
+  over.store(true);
+  loser.join();
+  internal::connected_client.store(client_.get());
 }
 
 TEST_F(LocalTest, LaunchesOfUnregisteredKernels) {
