@@ -126,17 +126,24 @@ hipError_t MemoryAdvice::set_coherency(const AdvisedRange& range, hipMemRangeCoh
   return change(range, [=](Advice& to) { to.coherency = coherency; });
 }
 
-hipError_t MemoryAdvice::set_synchronous(const AdvisedRange& whole, bool synchronous) {
-  return change(whole, [=](Advice& to) { to.synchronous = synchronous; });
+hipError_t MemoryAdvice::set_synchronous(std::uint64_t allocation, std::uint64_t allocated_bytes,
+                                         bool synchronous) {
+  const MutexLock lock(mutex_);
+  if (!synchronous) {
+    synchronous_.erase(allocation);
+  } else if (synchronous_.size() < kAdvisedRangesMax || synchronous_.contains(allocation)) {
+    synchronous_[allocation] = allocation + allocated_bytes;
+  } else {
+    return hipErrorOutOfMemory;
+  }
+  any_synchronous_.store(!synchronous_.empty(), std::memory_order_relaxed);
+  return hipSuccess;
 }
 
-bool MemoryAdvice::is_synchronous(std::uint64_t address) const {
-  if (!any()) return false;
+bool MemoryAdvice::find_synchronous(std::uint64_t address) const {
   const MutexLock lock(mutex_);
-  auto part = parts_.upper_bound(address);
-  if (part == parts_.begin()) return false;
-  --part;
-  return address < part->second.end && part->second.advice.synchronous;
+  const auto after = synchronous_.upper_bound(address);
+  return after != synchronous_.begin() && address < std::prev(after)->second;
 }
 
 template <typename Change>
@@ -206,7 +213,10 @@ void MemoryAdvice::forget(std::uint64_t allocation, std::uint64_t allocated_byte
   split(allocation);
   split(allocation + allocated_bytes);
   parts_.erase(parts_.lower_bound(allocation), parts_.lower_bound(allocation + allocated_bytes));
+  synchronous_.erase(synchronous_.lower_bound(allocation),
+                     synchronous_.lower_bound(allocation + allocated_bytes));
   any_.store(!parts_.empty(), std::memory_order_relaxed);
+  any_synchronous_.store(!synchronous_.empty(), std::memory_order_relaxed);
 }
 
 // The advice that holds for all of a range.

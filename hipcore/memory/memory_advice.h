@@ -64,11 +64,13 @@ class MemoryAdvice {
   hipError_t prefetch(const std::optional<AdvisedMemory>& memory, int device);
   // Records the coherency that the memory was allocated or registered with.
   hipError_t set_coherency(const AdvisedRange& range, hipMemRangeCoherencyMode coherency);
-  // HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS of a whole allocation.
-  hipError_t set_synchronous(const AdvisedRange& whole, bool synchronous);
-  bool is_synchronous(std::uint64_t address) const;
-  // Some advice is stored.
-  bool any() const { return any_.load(std::memory_order_relaxed); }
+  // HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS of a whole allocation. hipErrorOutOfMemory: kAdvisedRangesMax.
+  hipError_t set_synchronous(std::uint64_t allocation, std::uint64_t allocated_bytes, bool synchronous);
+  // Costs one load where no memory is synchronous: every synchronous copy asks.
+  bool is_synchronous(std::uint64_t address) const { return any_synchronous() && find_synchronous(address); }
+  bool any_synchronous() const { return any_synchronous_.load(std::memory_order_relaxed); }
+  // Something is stored.
+  bool any() const { return any_.load(std::memory_order_relaxed) || any_synchronous(); }
   // The allocation ends. Costs almost nothing without advice.
   void forget(std::uint64_t allocation, std::uint64_t allocated_bytes);
   // hipMemRangeGetAttribute and hipMemRangeGetAttributes. For memory that is not managed only the coherency
@@ -86,7 +88,6 @@ class MemoryAdvice {
     int preferred = hipInvalidDeviceId;
     int prefetched = hipInvalidDeviceId;
     std::optional<hipMemRangeCoherencyMode> coherency;
-    bool synchronous = false;
 
     bool operator==(const Advice&) const = default;
   };
@@ -103,13 +104,17 @@ class MemoryAdvice {
   void split(std::uint64_t at) TF_REQUIRES(mutex_);
   void join(std::uint64_t begin, std::uint64_t end) TF_REQUIRES(mutex_);
   Common common(const AdvisedMemory& memory) const TF_REQUIRES(mutex_);
+  bool find_synchronous(std::uint64_t address) const;
 
   void answer(const AdvisedMemory& memory, hipMemRangeAttribute attribute, void* data,
               std::size_t data_bytes) const;
 
   mutable Mutex mutex_;
   Parts parts_ TF_GUARDED_BY(mutex_);
-  std::atomic<bool> any_{false};  // relaxed: a thread that frees advised memory sees its own store
+  std::map<std::uint64_t, std::uint64_t> synchronous_ TF_GUARDED_BY(mutex_);  // ends, by start
+  // Relaxed: a thread that frees or copies such memory sees its own store.
+  std::atomic<bool> any_{false};  // of parts_
+  std::atomic<bool> any_synchronous_{false};
 };
 
 }  // namespace tf::hipcore

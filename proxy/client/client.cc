@@ -114,7 +114,11 @@ void Client::add_variable(int device, std::uint64_t address, std::uint64_t bytes
   device_memory_.add_variable(device, address, bytes);
 }
 
-void Client::remove_variable(std::uint64_t address) { device_memory_.remove_variable(address); }
+void Client::remove_variable(std::uint64_t address) {
+  const auto found = device_memory_.find(address);
+  if (found && found->base == address) advice_.forget(address, found->bytes);
+  device_memory_.remove_variable(address);
+}
 
 std::optional<hipcore::AdvisedMemory> Client::advised(const void* pointer, std::uint64_t bytes) const {
   const std::uint64_t address = to_raw(pointer);
@@ -138,6 +142,12 @@ void Client::unshare(int device, std::uint64_t base) {
   request.key_low = key->low;
   request.key_high = key->high;
   (void)connection_.post(device, request);
+}
+
+void Client::end_mapping(std::uint64_t base) {
+  const auto found = device_memory_.find(base);
+  if (found && found->base == base) advice_.forget(base, found->bytes);
+  static_cast<void>(device_memory_.remove_mapping(base));
 }
 
 hipError_t Client::allocate_block(int device, std::size_t bytes, std::uint64_t& address) {

@@ -88,6 +88,8 @@ class Client final : private ConnectionObserver, private DeviceVariables, privat
 
   // The allocation at `base` is about to be freed: from now on nobody can open it.
   void unshare(int device, std::uint64_t base);
+  // Physical or foreign memory is no longer mapped at `base`.
+  void end_mapping(std::uint64_t base);
   // hipMalloc, and hipFree of what is no managed memory.
   hipError_t allocate_block(int device, std::size_t bytes, std::uint64_t& address) override;
   hipError_t free_block(std::uint64_t address) override;

@@ -42,6 +42,10 @@ hipError_t HostAllocations::remove(void* pointer) {
   const hipError_t error = shared ? wait_for_devices() : hipSuccess;
   connection_.streams().transfers().await_through(UINT64_MAX);
   if (range) connection_.bulk().forget(memory_of(*range));
+  if (range && range->kind == HostRange::Kind::kRegistered && range->base == to_raw(pointer)) {
+    advice_.forget(range->base, range->bytes);
+    if (range->other != 0) advice_.forget(range->other, range->bytes);  // by its other address
+  }
   const hipError_t removed = memory_.remove(pointer);
   return error != hipSuccess ? error : removed;
 }

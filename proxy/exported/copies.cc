@@ -8,9 +8,8 @@ namespace {
 
 // HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS: a synchronous copy between such memory waits, as others do not.
 bool must_wait(Client& client, const CopyMode& mode, const void* target, const void* source) {
-  hipcore::MemoryAdvice& advice = client.advice();
-  return mode.wait && advice.any() && advice.is_synchronous(to_raw(target)) &&
-         advice.is_synchronous(to_raw(source));
+  const hipcore::MemoryAdvice& advice = client.advice();
+  return mode.wait && advice.is_synchronous(to_raw(target)) && advice.is_synchronous(to_raw(source));
 }
 
 hipError_t linear(ApiCall& call, void* target, const void* source, std::size_t bytes, hipMemcpyKind kind,

@@ -194,8 +194,7 @@ hipError_t hipPointerSetAttribute(const void* value, hipPointer_attribute attrib
   if (client == nullptr) return note_error(error);
   Known known;
   if (!look_up(*client, pointer, known)) return note_error(hipErrorInvalidDevicePointer);
-  return note_error(
-      client->advice().set_synchronous({known.base, known.bytes, known.base, known.bytes}, synchronous));
+  return note_error(client->advice().set_synchronous(known.base, known.bytes, synchronous));
 }
 
 hipError_t hipStreamAttachMemAsync(hipStream_t stream, void* pointer, size_t bytes, unsigned int flags) {

@@ -67,7 +67,7 @@ hipError_t open_shared(ApiCall& call, const MemoryTicket& ticket, SharedMemory::
 
 hipError_t close_shared(ApiCall& call, std::uint64_t base) {
   Client& client = call.client();
-  client.device_memory().remove_mapping(base);
+  client.end_mapping(base);
   protocol::CloseSharedRequest request{};
   request.address = base;
   hipError_t error = client.connection().call(call.device(), request);

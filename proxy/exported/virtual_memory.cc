@@ -148,8 +148,7 @@ hipError_t hipMemUnmap(ApiCall& call, void* pointer, size_t bytes) {
   hipError_t error = client.connection().call(call.device(), request);
   if (error != hipSuccess) return call.finish(error);
   VirtualMemoryMap::Memory gone;
-  for (std::uint64_t address : account.unmapped(request.address, bytes, gone))
-    client.device_memory().remove_mapping(address);
+  for (std::uint64_t address : account.unmapped(request.address, bytes, gone)) client.end_mapping(address);
   error = free_physical(client, gone);
   lock.unlock();
   // The worker has waited for every device: a synchronizing call.

@@ -42,6 +42,53 @@ TEST(PointerAttribute, EndsWithTheMemory) {
   EXPECT_EQ(is_synchronous(again.get()), 0u) << "also where it is the same memory";
 }
 
+TEST(PointerAttribute, EndsWithMemoryOfAStream) {
+  const unsigned on = 1;
+  TestStream stream;
+  void* memory = nullptr;
+  for (int round = 0; round < 3; ++round) {
+    HIP_OK(hipMallocAsync(&memory, kBytes, stream));
+    EXPECT_EQ(is_synchronous(memory), 0u) << "also where it is the same memory";
+    HIP_OK(hipPointerSetAttribute(&on, kSync, memory));
+    HIP_OK(hipFreeAsync(memory, stream));
+  }
+  HIP_OK(hipStreamSynchronize(stream));
+}
+
+TEST(PointerAttribute, EndsWithTheRegistration) {
+  const unsigned on = 1;
+  std::vector<std::byte> memory(kBytes);
+  for (int round = 0; round < 3; ++round) {
+    HIP_OK(hipHostRegister(memory.data(), kBytes, hipHostRegisterDefault));
+    EXPECT_EQ(is_synchronous(memory.data()), 0u);
+    HIP_OK(hipPointerSetAttribute(&on, kSync, memory.data()));
+    EXPECT_EQ(hipHostUnregister(memory.data() + 8), hipErrorHostMemoryNotRegistered);
+    EXPECT_EQ(is_synchronous(memory.data()), 1u) << "it is registered still";
+    HIP_OK(hipHostUnregister(memory.data()));
+  }
+}
+
+TEST(PointerAttribute, EndsWithTheMapping) {
+  const unsigned on = 1;
+  hipMemAllocationProp properties = {};
+  properties.type = hipMemAllocationTypePinned;
+  properties.location = {hipMemLocationTypeDevice, 0};
+  std::size_t bytes = 0;
+  HIP_OK(hipMemGetAllocationGranularity(&bytes, &properties, hipMemAllocationGranularityMinimum));
+  void* base = nullptr;
+  hipMemGenericAllocationHandle_t handle = nullptr;
+  HIP_OK(hipMemAddressReserve(&base, bytes, 0, nullptr, 0));
+  HIP_OK(hipMemCreate(&handle, bytes, &properties, 0));
+  for (int round = 0; round < 2; ++round) {
+    HIP_OK(hipMemMap(base, bytes, 0, handle, 0));
+    EXPECT_EQ(is_synchronous(base), 0u);
+    HIP_OK(hipPointerSetAttribute(&on, kSync, base));
+    HIP_OK(hipMemUnmap(base, bytes));
+  }
+  HIP_OK(hipMemRelease(handle));
+  HIP_OK(hipMemAddressFree(base, bytes));
+}
+
 // Without the attribute such a copy may return while the stream still works.
 TEST(PointerAttribute, CopiesBetweenSuchMemoryWait) {
   const unsigned on = 1;

@@ -69,20 +69,42 @@ TEST(MemoryAdvice, IsKeptForEveryPage) {
 // Allocations that share a page, and touch.
 TEST(MemoryAdvice, SynchronousIsAWholeAllocation) {
   MemoryAdvice advice;
-  const AdvisedRange first{kBase, 100, kBase, 100};
-  const AdvisedRange second{kBase + 100, 50, kBase + 100, 50};
   EXPECT_FALSE(advice.is_synchronous(kBase));
-  EXPECT_EQ(advice.set_synchronous(first, true), hipSuccess);
+  EXPECT_EQ(advice.set_synchronous(kBase, 100, true), hipSuccess);
   EXPECT_TRUE(advice.is_synchronous(kBase));
   EXPECT_TRUE(advice.is_synchronous(kBase + 99));
   EXPECT_FALSE(advice.is_synchronous(kBase + 100));
   EXPECT_FALSE(advice.is_synchronous(kBase - 1));
-  EXPECT_EQ(advice.set_synchronous(second, true), hipSuccess);
-  advice.forget(first.allocation, first.allocated_bytes);
+  EXPECT_EQ(advice.set_synchronous(kBase + 100, 50, true), hipSuccess);
+  advice.forget(kBase, 100);
   EXPECT_FALSE(advice.is_synchronous(kBase + 99));
   EXPECT_TRUE(advice.is_synchronous(kBase + 100));
-  EXPECT_EQ(advice.set_synchronous(second, false), hipSuccess);
+  EXPECT_TRUE(advice.any());
+  EXPECT_EQ(advice.set_synchronous(kBase + 100, 50, false), hipSuccess);
   EXPECT_FALSE(advice.any());
+}
+
+// Every synchronous copy asks, so advice alone must not cost it a lock.
+TEST(MemoryAdvice, OnlySynchronousMemoryMakesCopiesAsk) {
+  MemoryAdvice advice;
+  EXPECT_EQ(advice.advise(pages(0, 1, 4), hipMemAdviseSetReadMostly, 0, 1), hipSuccess);
+  EXPECT_FALSE(advice.any_synchronous());
+  EXPECT_EQ(advice.set_synchronous(kBase, 4 * kAdvisedPageBytes, true), hipSuccess);
+  EXPECT_TRUE(advice.any_synchronous());
+  advice.forget(kBase, 4 * kAdvisedPageBytes);
+  EXPECT_FALSE(advice.any_synchronous());
+  EXPECT_FALSE(advice.any());
+}
+
+TEST(MemoryAdvice, SynchronousMemoryHasALimit) {
+  MemoryAdvice advice;
+  for (std::uint64_t i = 0; i < kAdvisedRangesMax; ++i)
+    ASSERT_EQ(advice.set_synchronous(kBase + 64 * i, 64, true), hipSuccess);
+  EXPECT_EQ(advice.set_synchronous(kBase - 64, 64, true), hipErrorOutOfMemory);
+  EXPECT_FALSE(advice.is_synchronous(kBase - 64));
+  EXPECT_EQ(advice.set_synchronous(kBase, 64, true), hipSuccess) << "it is so already";
+  EXPECT_EQ(advice.set_synchronous(kBase, 64, false), hipSuccess);
+  EXPECT_EQ(advice.set_synchronous(kBase - 64, 64, true), hipSuccess);
 }
 
 TEST(MemoryAdvice, HasALimit) {

@@ -32,7 +32,7 @@ hipError_t Backend::unregister_host(void* pointer) {
   if (!known || known->kind != MemoryKind::kRegistered) return hipErrorHostMemoryNotRegistered;
   if (known->base != address_of(pointer)) return hipErrorHostMemoryNotRegistered;
   static_cast<void>(runtime.synchronize());  // what has failed uses it no more
-  return runtime.memory.remove(pointer) ? hipSuccess : hipErrorHostMemoryNotRegistered;
+  return runtime.end_memory(pointer) ? hipSuccess : hipErrorHostMemoryNotRegistered;
 }
 
 hipError_t Backend::device_pointer(void* host, void*& device) {
@@ -68,7 +68,7 @@ hipError_t Backend::set_synchronous(void* pointer, bool synchronous) {
   Runtime& runtime = Runtime::get();
   const auto known = runtime.memory.find(pointer);
   if (!known) return hipErrorInvalidDevicePointer;
-  return runtime.advice.set_synchronous({known->base, known->bytes, known->base, known->bytes}, synchronous);
+  return runtime.advice.set_synchronous(known->base, known->bytes, synchronous);
 }
 
 hipError_t Backend::pointer_attribute(void* data, hipPointer_attribute attribute, void* pointer) {

@@ -60,9 +60,8 @@ hipError_t release(void* pointer) {
   // Host memory may be in use by any device, device memory by its own device and by peers that copy. Failed
   // devices no longer use it, and calls that wait for the program report the failure.
   static_cast<void>(runtime.synchronize());
-  const auto removed = runtime.memory.remove(pointer);
+  const auto removed = runtime.end_memory(pointer);
   if (!removed) return hipErrorInvalidValue;  // another thread freed it meanwhile
-  runtime.advice.forget(removed->base, removed->bytes);
   release_pages(*removed);
   return hipSuccess;
 }

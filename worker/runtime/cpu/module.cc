@@ -20,7 +20,7 @@ Module::~Module() {
   Runtime& runtime = Runtime::get();
   for (const auto& entry : functions_)
     runtime.functions.remove(reinterpret_cast<hipFunction_t>(entry.second.get()));
-  for (const auto& entry : globals_) runtime.memory.remove(entry.second);
+  for (const auto& entry : globals_) runtime.end_memory(entry.second);
 }
 
 hipFunction_t Module::function(std::string_view name) {

@@ -211,7 +211,7 @@ hipError_t Backend::free_async(void* pointer, const Stream& stream) {
   if (!known || known->base != address_of(pointer)) return hipErrorInvalidValue;
   if (known->kind != MemoryKind::kDevice) return hipErrorInvalidValue;
   if (!known->pool) return release(pointer);
-  const auto removed = runtime.memory.remove(pointer);
+  const auto removed = runtime.end_memory(pointer);
   if (!removed) return hipErrorInvalidValue;  // another thread freed it meanwhile
   removed->pool->give_back(*removed, stream->at(stream->submit([] { return hipSuccess; }, Where::kAtOnce)));
   return hipSuccess;

@@ -185,6 +185,12 @@ hipError_t Runtime::synchronize() {
   return first;
 }
 
+std::optional<Allocation> Runtime::end_memory(const void* base) {
+  const auto removed = memory.remove(base);
+  if (removed) advice.forget(removed->base, removed->bytes);
+  return removed;
+}
+
 ThreadOwned::~ThreadOwned() {
   thread_state().has_ended = true;
   for (const auto& stream : streams) {

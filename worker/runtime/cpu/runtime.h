@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -144,6 +145,9 @@ class Runtime {
   MemoryMap memory;
   hipcore::MemoryAdvice advice;
   Mutex sharing;  // held while an allocation becomes a memory file
+  // Forgets the memory that starts here, and what was said about it, before anybody else can have its
+  // addresses. Nothing: there is none.
+  std::optional<Allocation> end_memory(const void* base);
 
   VirtualMemory& virtual_memory() { return *virtual_memory_; }
 

@@ -236,7 +236,7 @@ hipError_t VirtualMemory::unmap(void* pointer, std::size_t bytes) {
     return hipErrorUnmapFailed;
   auto range = mappings_.find(base);
   while (range != mappings_.end() && range->first - base < bytes) {
-    Runtime::get().memory.remove(pointer_to(range->first));
+    Runtime::get().end_memory(pointer_to(range->first));
     last.push_back(std::move(range->second.physical));
     range = mappings_.erase(range);
   }
