@@ -155,7 +155,7 @@ hipError_t Client::allocate_block(int device, std::size_t bytes, std::uint64_t& 
 }
 
 hipError_t Client::free_block(std::uint64_t address) {
-  const auto found = device_memory_.find(address);
+  const auto found = device_memory_.find_block(address);
   if (!found || found->base != address) return hipErrorInvalidValue;
   unshare(found->device, address);
   advice_.forget(found->base, found->bytes);

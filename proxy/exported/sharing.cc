@@ -59,7 +59,7 @@ hipError_t open_shared(ApiCall& call, const MemoryTicket& ticket, SharedMemory::
     (void)client.connection().call(call.device(), close);
     return hipErrorInvalidDevicePointer;
   }
-  client.shared_memory().opened(reply.address, reply.bytes, way);
+  client.shared_memory().opened(reply.address, reply.bytes, ticket.offset, way);
   client.connection().take_care(Care::kSharing, true);
   *pointer = reinterpret_cast<void*>(reply.address + ticket.offset);
   return hipSuccess;

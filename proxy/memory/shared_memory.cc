@@ -131,10 +131,10 @@ std::optional<SharedKey> SharedMemory::freed(std::uint64_t base) {
   return key;
 }
 
-void SharedMemory::opened(std::uint64_t base, std::uint64_t bytes, Way way) {
+void SharedMemory::opened(std::uint64_t base, std::uint64_t bytes, std::uint64_t offset, Way way) {
   const MutexLock lock(mutex_);
   any_opened_.store(true, std::memory_order_relaxed);
-  opened_[base] = {bytes, way};
+  opened_[base] = {bytes, offset, way};
 }
 
 std::optional<std::uint64_t> SharedMemory::close(std::uint64_t address, Way way) {
@@ -143,8 +143,10 @@ std::optional<std::uint64_t> SharedMemory::close(std::uint64_t address, Way way)
   auto found = opened_.upper_bound(address);
   if (found == opened_.begin()) return std::nullopt;
   --found;
-  if (address - found->first >= found->second.bytes || found->second.way != way) return std::nullopt;
-  std::uint64_t base = found->first;
+  const std::uint64_t base = found->first;
+  const Opened& opened = found->second;
+  if (address - base >= opened.bytes || opened.way != way) return std::nullopt;
+  if (way == Way::kPool && address - base != opened.offset) return std::nullopt;
   opened_.erase(found);
   return base;
 }

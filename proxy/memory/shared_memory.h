@@ -62,10 +62,11 @@ class SharedMemory {
 
   // By whom: hipIpcOpenMemHandle, or hipMemPoolImportPointer.
   enum class Way : std::uint8_t { kIpc, kPool };
-  void opened(std::uint64_t base, std::uint64_t bytes, Way way = Way::kIpc);
-  // Returns the memory opened that way that holds `address`, and forgets it. Costs almost nothing where none
-  // is.
-  std::optional<std::uint64_t> close(std::uint64_t address, Way way = Way::kIpc);
+  // `offset`: of the pointer that the program gets.
+  void opened(std::uint64_t base, std::uint64_t bytes, std::uint64_t offset, Way way);
+  // Returns the memory opened that way that holds `address`, and forgets it; imported memory only by the
+  // pointer that the program got. Costs almost nothing where none is.
+  std::optional<std::uint64_t> close(std::uint64_t address, Way way);
 
  private:
   // Relaxed: lets hipFree skip the lock. The thread that shared an allocation sees its own store, and frees
@@ -76,6 +77,7 @@ class SharedMemory {
   std::map<std::uint64_t, SharedKey> keys_ TF_GUARDED_BY(mutex_);  // by the allocation's address
   struct Opened {
     std::uint64_t bytes = 0;
+    std::uint64_t offset = 0;
     Way way = Way::kIpc;
   };
   std::map<std::uint64_t, Opened> opened_ TF_GUARDED_BY(mutex_);  // by address

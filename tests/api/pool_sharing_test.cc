@@ -8,6 +8,9 @@
 #include "tests/api/hip_test.h"
 #include "tests/api/partner.h"
 
+extern "C" hipError_t hipPointerSetAttribute(const void* value, hipPointer_attribute attribute,
+                                             hipDeviceptr_t pointer);  // HIP 5.5
+
 namespace tf::api_test {
 namespace {
 
@@ -68,6 +71,12 @@ TEST_F(PoolSharing, AnotherProcessReadsAndWrites) {
   EXPECT_EQ(last, 42u);
 }
 
+TEST_F(PoolSharing, APointerIsFreedAsItWasGiven) {
+  hipMemPoolPtrExportData data = {};
+  HIP_OK(hipMemPoolExportPointer(&data, static_cast<std::uint32_t*>(memory_) + 1));
+  EXPECT_EQ(exit_code(start_partner("inner", hex(data), file_, kPartner)), 0);
+}
+
 TEST_F(PoolSharing, WhatWasFreedIsGone) {
   hipMemPoolPtrExportData data = {};
   HIP_OK(hipMemPoolExportPointer(&data, memory_));
@@ -75,6 +84,22 @@ TEST_F(PoolSharing, WhatWasFreedIsGone) {
   memory_ = nullptr;
   HIP_OK(hipStreamSynchronize(stream_));
   EXPECT_EQ(exit_code(start_partner("gone", hex(data), file_, kPartner)), 0);
+}
+
+// The thread may be the one that lets the stream go on.
+TEST_F(PoolSharing, FreeingItWaitsForNothing) {
+  hipMemPoolPtrExportData data = {};
+  HIP_OK(hipMemPoolExportPointer(&data, memory_));
+  Gate gate;
+  gate.close(stream_);
+  HIP_OK(hipFreeAsync(memory_, stream_));
+  memory_ = nullptr;
+  EXPECT_EQ(hipStreamQuery(stream_), hipErrorNotReady);
+  gate.open();
+  HIP_OK(hipStreamSynchronize(stream_));
+  std::uint64_t reserved = 1;
+  HIP_OK(hipMemPoolGetAttribute(pool_, hipMemPoolAttrReservedMemCurrent, &reserved));
+  EXPECT_EQ(reserved, 0u);
 }
 
 TEST_F(PoolSharing, OnlyItsOwnMemoryIsShared) {
@@ -144,10 +169,43 @@ void change(hipMemPool_t pool, hipMemPoolPtrExportData& data) {
   EXPECT_TRUE(seen == counting(kCount, 7));
   HIP_OK(hipMemsetD32(static_cast<std::byte*>(shared) + kBytes - sizeof(std::uint32_t), 42, 1));
   HIP_OK(hipDeviceSynchronize());
+  EXPECT_EQ(hipFreeAsync(static_cast<std::byte*>(shared) + 4, nullptr), hipErrorInvalidValue);
+  const unsigned on = 1;
+  HIP_OK(hipPointerSetAttribute(&on, HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS, shared));
   HIP_OK(hipFreeAsync(shared, nullptr));
+  HIP_OK(hipDeviceSynchronize());
   HIP_OK(hipMemPoolImportPointer(&shared, pool, &data)) << "freed, so it can be had again";
+  unsigned synchronous = 1;
+  HIP_OK(hipPointerGetAttribute(&synchronous, HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS, shared));
+  EXPECT_EQ(synchronous, 0u) << "other memory, though at the same address";
+  EXPECT_EQ(hipFree(static_cast<std::byte*>(shared) + 4), hipErrorInvalidValue);
   HIP_OK(hipFree(shared));
   EXPECT_EQ(hipFree(shared), hipErrorInvalidValue);
+}
+
+// The exporter's pointer was inside its allocation.
+void free_inner(hipMemPool_t pool, hipMemPoolPtrExportData& data) {
+  void* inner = nullptr;
+  HIP_OK(hipMemPoolImportPointer(&inner, pool, &data));
+  auto* const base = static_cast<std::uint32_t*>(inner) - 1;
+  EXPECT_EQ(hipFree(base), hipErrorInvalidValue) << "not the pointer that was given";
+  std::uint32_t seen = 0;
+  HIP_OK(hipMemcpy(&seen, inner, sizeof seen, hipMemcpyDeviceToHost));
+  EXPECT_EQ(seen, 8u);
+  HIP_OK(hipFree(inner));
+}
+
+// Remotely hipFreeAsync waits for the devices, as hipFree does.
+void free_behind_gate(hipMemPool_t pool, hipMemPoolPtrExportData& data) {
+  void* shared = nullptr;
+  HIP_OK(hipMemPoolImportPointer(&shared, pool, &data));
+  TestStream stream;
+  Gate gate;
+  gate.close(stream);
+  HIP_OK(hipFreeAsync(shared, stream));
+  EXPECT_EQ(hipStreamQuery(stream), hipErrorNotReady);
+  gate.open();
+  HIP_OK(hipStreamSynchronize(stream));
 }
 
 TEST(PoolPartner, DISABLED_Run) {
@@ -159,6 +217,8 @@ TEST(PoolPartner, DISABLED_Run) {
   int file = kPartnerFd;
   HIP_OK(hipMemPoolImportFromShareableHandle(&pool, &file, kFile, 0)) << "pointed to";
   if (std::string(role) == "change") change(pool, data);
+  if (std::string(role) == "change" && !is_remote()) free_behind_gate(pool, data);
+  if (std::string(role) == "inner") free_inner(pool, data);
   void* shared = nullptr;
   if (std::string(role) == "gone") {
     EXPECT_EQ(hipMemPoolImportPointer(&shared, pool, &data), hipErrorInvalidValue);

@@ -119,13 +119,22 @@ TEST(SharedMemory, KeysGoWithTheirAllocation) {
   EXPECT_FALSE(memory.is_ours({3, 5}));
   EXPECT_EQ(memory.freed(kBase), (SharedKey{3, 4}));
   EXPECT_FALSE(memory.is_ours({3, 4}));
-  memory.opened(kBase, kUnit);
-  EXPECT_FALSE(memory.close(kBase + kUnit).has_value());
-  EXPECT_EQ(memory.close(kBase + 5), kBase);
-  EXPECT_FALSE(memory.close(kBase).has_value());
-  memory.opened(kBase, kUnit, SharedMemory::Way::kPool);
-  EXPECT_FALSE(memory.close(kBase).has_value()) << "a pool's pointer is not closed as an IPC handle's";
-  EXPECT_EQ(memory.close(kBase, SharedMemory::Way::kPool), kBase);
+}
+
+TEST(SharedMemory, IsClosedTheWayItWasOpened) {
+  using Way = SharedMemory::Way;
+  SharedMemory memory;
+  memory.opened(kBase, kUnit, 0, Way::kIpc);
+  EXPECT_FALSE(memory.close(kBase + kUnit, Way::kIpc).has_value());
+  EXPECT_FALSE(memory.close(kBase, Way::kPool).has_value());
+  EXPECT_EQ(memory.close(kBase + 5, Way::kIpc), kBase);
+  EXPECT_FALSE(memory.close(kBase, Way::kIpc).has_value());
+  memory.opened(kBase, kUnit, 8, Way::kPool);
+  EXPECT_FALSE(memory.close(kBase + 8, Way::kIpc).has_value())
+      << "a pool's pointer is not closed as an IPC handle's";
+  EXPECT_FALSE(memory.close(kBase, Way::kPool).has_value()) << "the program got another pointer";
+  EXPECT_FALSE(memory.close(kBase + 9, Way::kPool).has_value());
+  EXPECT_EQ(memory.close(kBase + 8, Way::kPool), kBase);
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 
 #include "transport/base/mutex.h"
 #include "worker/runtime/cpu/backend.h"
@@ -84,6 +85,7 @@ hipError_t open(const IpcTicket& ticket, MemoryKind kind, void*& pointer) {
   allocation.bytes = ticket.bytes;
   allocation.kind = kind;
   allocation.device = device->ordinal();
+  allocation.offset = ticket.offset;
   if (!Runtime::get().memory.add(allocation)) {
     ::munmap(base, mapped_bytes);
     return hipErrorOutOfMemory;
@@ -92,15 +94,25 @@ hipError_t open(const IpcTicket& ticket, MemoryKind kind, void*& pointer) {
   return hipSuccess;
 }
 
-hipError_t close_opened(void* pointer, MemoryKind kind) {
+void unmap_opened(const Allocation& opened) {
+  ::munmap(reinterpret_cast<void*>(opened.base), round_up(opened.bytes, kPage_bytes));
+}
+
+hipError_t close_opened(const Allocation& opened) {
   Runtime& runtime = Runtime::get();
-  const auto known = runtime.memory.find(pointer);
-  if (!known || known->kind != kind) return hipErrorInvalidValue;
   static_cast<void>(runtime.synchronize());  // what has failed uses it no more
-  const auto removed = runtime.memory.remove(reinterpret_cast<void*>(known->base));
+  const auto removed = runtime.end_memory(reinterpret_cast<void*>(opened.base));
   if (!removed) return hipErrorInvalidValue;  // another thread closed it meanwhile
-  ::munmap(reinterpret_cast<void*>(removed->base), round_up(removed->bytes, kPage_bytes));
+  unmap_opened(*removed);
   return hipSuccess;
+}
+
+// Nothing: `pointer` is not what hipMemPoolImportPointer gave.
+std::optional<Allocation> find_imported(const void* pointer) {
+  auto known = Runtime::get().memory.find(pointer);
+  const bool is_it =
+      known && known->kind == MemoryKind::kImported && known->base + known->offset == address_of(pointer);
+  return is_it ? known : std::nullopt;
 }
 
 // What the descriptor of a shared pool leads to.
@@ -130,9 +142,28 @@ hipError_t Backend::open_memory(const hipIpcMemHandle_t& handle, void*& pointer)
   return open(ticket, MemoryKind::kShared, pointer);
 }
 
-hipError_t Backend::close_memory(void* pointer) { return close_opened(pointer, MemoryKind::kShared); }
+hipError_t Backend::close_memory(void* pointer) {
+  const auto known = Runtime::get().memory.find(pointer);
+  return known && known->kind == MemoryKind::kShared ? close_opened(*known) : hipErrorInvalidValue;
+}
 
-hipError_t close_imported(void* pointer) { return close_opened(pointer, MemoryKind::kImported); }
+hipError_t close_imported(void* pointer) {
+  const auto known = find_imported(pointer);
+  return known ? close_opened(*known) : hipErrorInvalidValue;
+}
+
+hipError_t close_imported(void* pointer, Stream& stream) {
+  const auto known = find_imported(pointer);
+  const auto removed = known ? Runtime::get().end_memory(reinterpret_cast<void*>(known->base)) : std::nullopt;
+  if (!removed) return hipErrorInvalidValue;
+  stream.submit(
+      [removed = *removed] {
+        unmap_opened(removed);
+        return hipSuccess;
+      },
+      Where::kCaller);
+  return hipSuccess;
+}
 
 hipError_t Backend::share_pool(const Pool& pool, int& descriptor) {
   if (pool->kind() != cpu::Pool::Kind::kShareable) return hipErrorInvalidValue;

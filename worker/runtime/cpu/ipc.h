@@ -4,9 +4,13 @@
 
 #include <hip/hip_runtime_api.h>
 
+#include "worker/runtime/cpu/stream.h"
+
 namespace tf::cpu {
 
-// Unmaps what hipMemPoolImportPointer has mapped here; waits for the devices.
+// Unmaps what hipMemPoolImportPointer has mapped, by the pointer that it gave; waits for the devices.
 hipError_t close_imported(void* pointer);
+// The same when the stream gets there.
+hipError_t close_imported(void* pointer, Stream& stream);
 
 }  // namespace tf::cpu

@@ -40,8 +40,9 @@ struct Allocation {
   MemoryKind kind = MemoryKind::kDevice;
   int device = 0;
   unsigned flags = 0;
-  Pool* pool = nullptr;  // owner of the block, or null
-  int descriptor = -1;   // of the memory file behind the pages; -1: they are private
+  Pool* pool = nullptr;    // owner of the block, or null
+  int descriptor = -1;     // of the memory file behind the pages; -1: they are private
+  std::size_t offset = 0;  // kImported: of the pointer that the program got
 
   bool on_host() const { return kind == MemoryKind::kHost || kind == MemoryKind::kRegistered; }
 };

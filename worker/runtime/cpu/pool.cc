@@ -21,6 +21,7 @@ constexpr std::size_t kBlock_bytes = std::size_t{64} << 10;  // blocks are multi
 }  // namespace
 
 Pool::~Pool() {
+  free_.merge(retired_);
   for (auto& [bytes, block] : free_) {
     block.freed.wait();
     unmap_pages(block.base, bytes);
@@ -50,6 +51,12 @@ void* Pool::reserve(std::size_t bytes) {
   reserved_bytes_ += bytes;
   reserved_high_bytes_ = std::max(reserved_high_bytes_, reserved_bytes_);
   return base;
+}
+
+void Pool::unreserve(void* base, std::size_t bytes) {
+  unmap_pages(base, bytes);
+  reserved_bytes_ -= bytes;
+  device_.give_memory(bytes);
 }
 
 hipError_t Pool::allocate(std::size_t bytes, Stream& stream, void** pointer) {
@@ -89,35 +96,24 @@ hipError_t Pool::allocate(std::size_t bytes, Stream& stream, void** pointer) {
 
 void Pool::give_back(const Allocation& allocation, Marker freed) {
   const bool shared = allocation.descriptor >= 0;
-  if (shared) {
-    freed.wait();
-    unmap_pages(reinterpret_cast<void*>(allocation.base), allocation.mapped_bytes);
-    ::close(allocation.descriptor);
-    device_.give_memory(allocation.mapped_bytes);
-  }
+  if (shared) ::close(allocation.descriptor);
   const MutexLock lock(mutex_);
-  if (shared) {
-    used_bytes_ -= allocation.mapped_bytes;
-    reserved_bytes_ -= allocation.mapped_bytes;
-    return;
-  }
   used_bytes_ -= allocation.mapped_bytes;
-  free_.emplace(allocation.mapped_bytes,
-                FreeBlock{reinterpret_cast<void*>(allocation.base), std::move(freed)});
+  auto& blocks = shared ? retired_ : free_;
+  blocks.emplace(allocation.mapped_bytes,
+                 FreeBlock{reinterpret_cast<void*>(allocation.base), std::move(freed)});
 }
 
 void Pool::trim(std::size_t keep_bytes) {
   const MutexLock lock(mutex_);
-  for (auto block = free_.begin(); block != free_.end() && reserved_bytes_ > keep_bytes;) {
-    if (!block->second.freed.done()) {
-      ++block;
-      continue;
-    }
-    unmap_pages(block->second.base, block->first);
-    reserved_bytes_ -= block->first;
-    device_.give_memory(block->first);
-    block = free_.erase(block);
-  }
+  const auto release = [this](auto& blocks, auto block) TF_REQUIRES(mutex_) {
+    if (!block->second.freed.done()) return ++block;
+    unreserve(block->second.base, block->first);
+    return blocks.erase(block);
+  };
+  for (auto block = retired_.begin(); block != retired_.end();) block = release(retired_, block);
+  for (auto block = free_.begin(); block != free_.end() && reserved_bytes_ > keep_bytes;)
+    block = release(free_, block);
 }
 
 void Pool::trim_to_threshold() {
@@ -125,7 +121,7 @@ void Pool::trim_to_threshold() {
   {
     const MutexLock lock(mutex_);
     keep = threshold_bytes_;
-    if (free_.empty()) return;
+    if (free_.empty() && retired_.empty()) return;
   }
   trim(keep);
 }
@@ -207,7 +203,7 @@ hipError_t Backend::allocate_from_pool(void** pointer, std::size_t bytes, const 
 hipError_t Backend::free_async(void* pointer, const Stream& stream) {
   Runtime& runtime = Runtime::get();
   const auto known = runtime.memory.find(pointer);
-  if (known && known->kind == MemoryKind::kImported) return close_imported(pointer);
+  if (known && known->kind == MemoryKind::kImported) return close_imported(pointer, *stream);
   if (!known || known->base != address_of(pointer)) return hipErrorInvalidValue;
   if (known->kind != MemoryKind::kDevice) return hipErrorInvalidValue;
   if (!known->pool) return release(pointer);

@@ -32,9 +32,10 @@ class Pool {
 
   hipError_t allocate(std::size_t bytes, Stream& stream, void** pointer);
   // The memory map no longer knows the block. Its next user waits for `freed`. Memory that other processes
-  // may have open is not used again: waits here.
+  // may have open has no next user: from now on nobody can open it, and its pages go back when freed.
   void give_back(const Allocation& allocation, Marker freed);
-  // Returns finished free blocks to the system until at most this much is reserved.
+  // Returns finished free blocks to the system until at most this much is reserved, and all finished blocks
+  // that have no next user.
   void trim(std::size_t keep_bytes);
   void trim_to_threshold();
 
@@ -50,11 +51,13 @@ class Pool {
 
   void* reuse(std::size_t bytes, const Stream& stream) TF_REQUIRES(mutex_);
   void* reserve(std::size_t bytes) TF_REQUIRES(mutex_);
+  void unreserve(void* base, std::size_t bytes) TF_REQUIRES(mutex_);
 
   Device& device_;
   const Kind kind_;
   mutable Mutex mutex_;
-  std::multimap<std::size_t, FreeBlock> free_ TF_GUARDED_BY(mutex_);  // by size
+  std::multimap<std::size_t, FreeBlock> free_ TF_GUARDED_BY(mutex_);     // by size
+  std::multimap<std::size_t, FreeBlock> retired_ TF_GUARDED_BY(mutex_);  // those without a next user
   std::uint64_t threshold_bytes_ TF_GUARDED_BY(mutex_) = 0;
   std::uint64_t reserved_bytes_ TF_GUARDED_BY(mutex_) = 0;
   std::uint64_t reserved_high_bytes_ TF_GUARDED_BY(mutex_) = 0;
