@@ -100,7 +100,7 @@ class Link {
     result.result = result_;
     result.log = log_.c_str();
     if (result_ != HIPRTC_SUCCESS) return result;
-    if (image == nullptr || bytes > protocol::kRtcCodeBytesMax)
+    if (image == nullptr || bytes == 0 || bytes > protocol::kRtcCodeBytesMax)
       return failed("hiprtc: the worker's runtime gave no code, or more than can be sent");
     result.code.assign(static_cast<const char*>(image), bytes);
     return result;

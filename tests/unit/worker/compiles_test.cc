@@ -112,6 +112,10 @@ TEST_F(CompilesTest, ModulesAreCompiledAndLinked) {
   EXPECT_EQ(bad.result, 100);  // HIPRTC_ERROR_LINKING
   EXPECT_EQ(bad.code, "");
   EXPECT_EQ(bad.log, "a bad module");
+  program.modules = {{"empty", "x"}};
+  const RtcResult empty = whole(program);
+  EXPECT_EQ(empty.result, HIPRTC_ERROR_INTERNAL_ERROR) << "a code object of no bytes is none";
+  EXPECT_NE(empty.log.find("no code"), std::string::npos);
 }
 
 TEST_F(CompilesTest, ARuntimeWithoutALinkerSaysSo) {

@@ -3,7 +3,7 @@
 // lowered name its expression behind "_Z". A source with "#error" does not compile, the expression "nothing"
 // has no name.
 // --wait-ms=N takes that long. The bitcode is the code behind "BC". Linking joins "name=bitcode;" of all
-// modules; one that is called "bad" does not link.
+// modules; one that is called "bad" does not link, with one that is called "empty" the result is empty.
 #include <hip/hip_runtime_api.h>
 #include <hip/hiprtc.h>
 
@@ -98,6 +98,7 @@ struct Link {
   size_t log_bytes = 0;
   std::string made;
   bool bad = false;
+  bool empty = false;
 };
 
 }  // namespace
@@ -116,6 +117,7 @@ FAKE_API hiprtcResult hiprtcLinkAddData(void* state, int type, void* image, size
   if (type != 100) return HIPRTC_ERROR_INVALID_INPUT;
   auto* const link = static_cast<Link*>(state);
   link->bad = link->bad || std::strcmp(name, "bad") == 0;
+  link->empty = link->empty || std::strcmp(name, "empty") == 0;
   link->made.append(name).append("=").append(static_cast<const char*>(image), bytes).append(";");
   return HIPRTC_SUCCESS;
 }
@@ -126,7 +128,7 @@ FAKE_API int hiprtcLinkComplete(void* state, void** image, size_t* bytes) {
     return 100;  // HIPRTC_ERROR_LINKING
   }
   *image = link->made.data();
-  *bytes = link->made.size();
+  *bytes = link->empty ? 0 : link->made.size();
   return HIPRTC_SUCCESS;
 }
 FAKE_API hiprtcResult hiprtcLinkDestroy(void* state) {
