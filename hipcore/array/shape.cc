@@ -16,6 +16,8 @@ constexpr std::uint64_t round_up(std::uint64_t value) {
   return (value + kRowAlignmentBytes - 1) / kRowAlignmentBytes * kRowAlignmentBytes;
 }
 
+constexpr bool are_channels(unsigned count) { return count == 1 || count == 2 || count == 4; }
+
 bool fits_flags(const Shape& shape) {
   if ((shape.flags & ~kFlags) != 0) return false;
   const bool flat = shape.height != 0 && shape.depth == 0;
@@ -51,7 +53,7 @@ bool read_channels(const hipChannelFormatDesc& description, hipArray_Format& for
   while (channels < 4 && bits[channels] != 0) ++channels;
   for (unsigned each = 0; each < 4; ++each)
     if (bits[each] != (each < channels ? bits[0] : 0)) return false;
-  if (channels != 1 && channels != 2 && channels != 4) return false;
+  if (!are_channels(channels)) return false;
   const int size = bits[0];
   if (size != 8 && size != 16 && size != 32) return false;
   switch (description.f) {
@@ -74,10 +76,11 @@ bool read_channels(const hipChannelFormatDesc& description, hipArray_Format& for
 }
 
 hipChannelFormatDesc write_channels(hipArray_Format format, unsigned channels) {
+  if (!are_channels(channels)) return {0, 0, 0, 0, hipChannelFormatKindNone};
   const int bits = static_cast<int>(8 * channel_bytes(format));
   hipChannelFormatDesc description{bits, 0, 0, 0, hipChannelFormatKindUnsigned};
   if (channels > 1) description.y = bits;
-  if (channels > 2) description.z = description.w = bits;
+  if (channels == 4) description.z = description.w = bits;
   if (format == HIP_AD_FORMAT_HALF || format == HIP_AD_FORMAT_FLOAT)
     description.f = hipChannelFormatKindFloat;
   else if (format >= HIP_AD_FORMAT_SIGNED_INT8)
@@ -86,8 +89,7 @@ hipChannelFormatDesc write_channels(hipArray_Format format, unsigned channels) {
 }
 
 hipError_t check(const Shape& shape) {
-  const bool elements =
-      channel_bytes(shape.format) != 0 && (shape.channels == 1 || shape.channels == 2 || shape.channels == 4);
+  const bool elements = channel_bytes(shape.format) != 0 && are_channels(shape.channels);
   if (!elements || shape.width == 0 || !fits_flags(shape)) return hipErrorInvalidValue;
   if (std::max({shape.width, shape.height, shape.depth}) > kEdgeMax) return hipErrorInvalidValue;
   // With gaps: at most 2^28 + 256 bytes in a row, so 64 bits hold the product of two edges with it.

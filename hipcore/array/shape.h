@@ -35,6 +35,7 @@ struct Shape {
 unsigned channel_bytes(hipArray_Format format);
 // False: no array has elements like these (3 channels, channels of different sizes, a float of 8 bits).
 bool read_channels(const hipChannelFormatDesc& description, hipArray_Format& format, unsigned& channels);
+// All zero and hipChannelFormatKindNone, which read_channels() refuses: no element has so many.
 hipChannelFormatDesc write_channels(hipArray_Format format, unsigned channels);
 
 // hipErrorInvalidValue: there are no arrays of this shape.
@@ -50,6 +51,10 @@ std::vector<Place> lay_out(const Shape& shape, unsigned levels, std::uint64_t ba
 // The bytes from the first level's begin to the last one's end.
 inline std::uint64_t extent(const std::vector<Place>& places) {
   return places.back().base + places.back().bytes() - places.front().base;
+}
+// What counts as the memory of an array. Names have gaps that no memory has.
+inline std::uint64_t memory_bytes(const Shape& shape, unsigned levels) {
+  return extent(lay_out(shape, levels, 0, Layout::kDense));
 }
 
 }  // namespace tf::array

@@ -9,6 +9,12 @@
 namespace tf::worker {
 namespace {
 
+hipPos position_of(const array::Position& at, const array::Place& place) {
+  return {at.x / place.element_bytes, at.y, at.z};
+}
+
+}  // namespace
+
 hipPitchedPtr pointer_of(const graph::Box& box, const graph::BoxSide& side) {
   hipPitchedPtr place{};
   place.ptr = side.memory();
@@ -17,12 +23,6 @@ hipPitchedPtr pointer_of(const graph::Box& box, const graph::BoxSide& side) {
   place.ysize = box.depth > 1 ? side.slice / side.pitch : box.height;
   return place;
 }
-
-hipPos position_of(const array::Position& at, const array::Place& place) {
-  return {at.x / place.element_bytes, at.y, at.z};
-}
-
-}  // namespace
 
 bool stands_in_array(const Arrays& arrays, const graph::Box& box, const graph::BoxSide& side) {
   const SessionArray* const found = arrays.find(side.address);

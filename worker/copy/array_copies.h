@@ -15,6 +15,9 @@ namespace tf::worker {
 inline bool names_array(const graph::Box& box) {
   return array::is_name(box.target.address) || array::is_name(box.source.address);
 }
+// A side of a box that is memory, as HIP's three-dimensional copies want it. REQUIRES: its slices are whole
+// rows apart.
+hipPitchedPtr pointer_of(const graph::Box& box, const graph::BoxSide& side);
 // Whether this side of the box stands in an array of the session, as far as one can tell without its rows.
 bool stands_in_array(const Arrays& arrays, const graph::Box& box, const graph::BoxSide& side);
 // False: it takes more than one copy.

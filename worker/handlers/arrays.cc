@@ -15,8 +15,9 @@ void destroy_array(Call& call, const protocol::DestroyArrayRequest& request) {
   const int device = session.arrays.device_of(request.base);
   if (device < 0) return call.finish(hipErrorInvalidValue);
   if (!session.streams.wait_device_idle(device)) return;
-  const hipError_t error = session.device.use(device);
-  call.finish(error != hipSuccess ? error : session.arrays.destroy(request.base));
+  if (const hipError_t error = session.device.use(device); error != hipSuccess) return call.finish(error);
+  session.graphs.forget_array(request.base);
+  call.finish(session.arrays.destroy(request.base));
 }
 
 }  // namespace tf::worker::custom

@@ -36,7 +36,6 @@ hipError_t Arrays::make(const protocol::CreateArrayRequest& request, Owner& owne
 }
 
 hipError_t Arrays::drop(const Owner& owner) {
-  quota_.give(owner.device, owner.bytes);
   return owner.mipmapped != nullptr ? hip_.hipMipmappedArrayDestroy(owner.mipmapped)
                                     : hip_.hipArrayDestroy(owner.array);
 }
@@ -50,18 +49,16 @@ hipError_t Arrays::create(const protocol::CreateArrayRequest& request, int devic
   const auto places = array::lay_out(shape, request.levels, request.base, array::Layout::kGaps);
   Owner owner;
   owner.device = device;
-  owner.bytes = array::extent(places);
-  if (!array::is_name(request.base) || owner.bytes > array::kNamesEnd - request.base)
-    return hipErrorInvalidValue;
+  const std::uint64_t names = array::extent(places);
+  if (!array::is_name(request.base) || names > array::kNamesEnd - request.base) return hipErrorInvalidValue;
   const auto next = levels_.lower_bound(request.base);
-  if ((next != levels_.end() && next->first - request.base < owner.bytes) || find(request.base) != nullptr)
+  if ((next != levels_.end() && next->first - request.base < names) || find(request.base) != nullptr)
     return hipErrorInvalidValue;
-  for (const array::Place& place : places) owner.levels.push_back({nullptr, place});
-  if (!quota_.take(device, owner.bytes)) return hipErrorOutOfMemory;
-  if (const hipError_t error = make(request, owner); error != hipSuccess) {
-    quota_.give(device, owner.bytes);
-    return error;
-  }
+  for (const array::Place& place : places) owner.levels.push_back({nullptr, place, request.base});
+  const std::uint64_t bytes = array::memory_bytes(shape, request.levels);
+  if (!quota_.take(device, bytes)) return hipErrorOutOfMemory;
+  owner.share = std::make_shared<QuotaShare>(quota_, device, bytes);
+  if (const hipError_t error = make(request, owner); error != hipSuccess) return error;
   for (const SessionArray& level : owner.levels) levels_.emplace(level.place.base, level);
   owners_.emplace(request.base, std::move(owner));
   return hipSuccess;
@@ -81,8 +78,11 @@ hipError_t Arrays::destroy(std::uint64_t base) {
   return drop(owner);
 }
 
-void Arrays::release() {
-  for (const auto& [base, owner] : owners_) own_calls_.pass_on(drop(owner));
+void Arrays::release(CurrentDevice& device) {
+  for (const auto& [base, owner] : owners_) {
+    own_calls_.pass_on(device.use(owner.device));
+    own_calls_.pass_on(drop(owner));
+  }
   owners_.clear();
   levels_.clear();
 }
@@ -94,6 +94,11 @@ const SessionArray* Arrays::find(std::uint64_t address) const {
   --found;
   const array::Place& place = found->second.place;
   return address - place.base < place.bytes() ? &found->second : nullptr;
+}
+
+std::shared_ptr<const QuotaShare> Arrays::share_of(std::uint64_t base) const {
+  const auto found = owners_.find(base);
+  return found != owners_.end() ? found->second.share : nullptr;
 }
 
 hipMipmappedArray_t Arrays::mipmapped(std::uint64_t base) const {

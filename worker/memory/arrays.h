@@ -8,12 +8,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <vector>
 
 #include "hipcore/array/shape.h"
 #include "hipcore/wire/gen/hip_table.h"
 #include "hipcore/wire/gen/messages.h"
+#include "worker/base/current_device.h"
 #include "worker/base/own_calls.h"
 #include "worker/memory/quota.h"
 
@@ -25,6 +27,7 @@ inline constexpr std::size_t kSessionArraysMax = 1 << 20;  // levels of mipmappe
 struct SessionArray {
   hipArray_t array = nullptr;
   array::Place place;
+  std::uint64_t owner = 0;  // where the first level stands
 };
 
 class Arrays {
@@ -42,10 +45,13 @@ class Arrays {
   // REQUIRES: nothing uses the array any more.
   hipError_t destroy(std::uint64_t base);
   // REQUIRES: the devices are idle.
-  void release();
+  void release(CurrentDevice& device);
 
   // The array that an address stands in; null: none. Valid until the next create() or destroy().
   const SessionArray* find(std::uint64_t address) const;
+  // The share of the array whose first level stands at `base`. The runtime frees the memory when neither the
+  // array nor a texture or surface of it is left: each of them holds it. Null: there is none.
+  std::shared_ptr<const QuotaShare> share_of(std::uint64_t base) const;
   // The mipmapped array whose first level stands at `base`; null: there is none.
   hipMipmappedArray_t mipmapped(std::uint64_t base) const;
 
@@ -55,7 +61,7 @@ class Arrays {
     hipMipmappedArray_t mipmapped = nullptr;
     std::vector<SessionArray> levels;
     int device = 0;
-    std::uint64_t bytes = 0;
+    std::shared_ptr<const QuotaShare> share;
   };
 
   hipError_t make(const protocol::CreateArrayRequest& request, Owner& owner);

@@ -29,6 +29,21 @@ class MemoryQuota {
   std::map<int, std::uint64_t> used_;
 };
 
+// A part of a quota that was taken; given back when its last holder goes.
+class QuotaShare {
+ public:
+  QuotaShare(MemoryQuota& quota, int device, std::uint64_t bytes)
+      : quota_(quota), device_(device), bytes_(bytes) {}
+  QuotaShare(const QuotaShare&) = delete;
+  QuotaShare& operator=(const QuotaShare&) = delete;
+  ~QuotaShare() { quota_.give(device_, bytes_); }
+
+ private:
+  MemoryQuota& quota_;  // outlives it
+  int device_;
+  std::uint64_t bytes_;
+};
+
 // The session's own memory, and what it has mapped from other sessions. Each is limited to a device's memory,
 // so that nobody can keep freed memory of others alive without limit.
 struct Quotas {

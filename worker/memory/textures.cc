@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "worker/memory/pointer_to.h"
 
@@ -57,8 +58,8 @@ bool has_known_values(const protocol::CreateTextureRequest& request) {
 
 }  // namespace
 
-hipError_t Textures::read_resource(const protocol::CreateTextureRequest& request,
-                                   hipResourceDesc& resource) const {
+hipError_t Textures::read_resource(const protocol::CreateTextureRequest& request, hipResourceDesc& resource,
+                                   Use& use) const {
   const SessionArray* const array = arrays_.find(request.address);
   const bool begins = array != nullptr && array->place.base == request.address;
   hipArray_Format format{};
@@ -69,9 +70,11 @@ hipError_t Textures::read_resource(const protocol::CreateTextureRequest& request
     case hipResourceTypeArray:
       if (!begins) return hipErrorInvalidValue;
       resource.res.array.array = array->array;
+      use.share = arrays_.share_of(array->owner);
       return hipSuccess;
     case hipResourceTypeMipmappedArray:
       resource.res.mipmap.mipmap = arrays_.mipmapped(request.address);
+      use.share = arrays_.share_of(request.address);
       return resource.res.mipmap.mipmap != nullptr ? hipSuccess : hipErrorInvalidValue;
     case hipResourceTypeLinear:
       if (!elements || request.bytes == 0 || addresses_.find(request.address, request.bytes) == nullptr)
@@ -93,18 +96,20 @@ hipError_t Textures::read_resource(const protocol::CreateTextureRequest& request
   return hipErrorInvalidValue;
 }
 
-hipError_t Textures::create(const protocol::CreateTextureRequest& request, std::uint64_t& texture) {
+hipError_t Textures::create(const protocol::CreateTextureRequest& request, int device,
+                            std::uint64_t& texture) {
   if (!has_known_values(request)) return hipErrorInvalidValue;
   if (textures_.size() >= kSessionTexturesMax) return hipErrorOutOfMemory;
   hipResourceDesc resource{};
-  if (const hipError_t error = read_resource(request, resource); error != hipSuccess) return error;
+  Use use{device, nullptr};
+  if (const hipError_t error = read_resource(request, resource, use); error != hipSuccess) return error;
   const hipTextureDesc sampling = sampling_of(request);
   const hipResourceViewDesc view = view_of(request);
   hipTextureObject_t made = nullptr;
   const hipError_t error =
       hip_.hipCreateTextureObject(&made, &resource, &sampling, request.has_view != 0 ? &view : nullptr);
   if (error != hipSuccess) return error;
-  textures_.insert(made);
+  textures_[made] = std::move(use);
   texture = reinterpret_cast<std::uint64_t>(made);
   return hipSuccess;
 }
@@ -114,7 +119,7 @@ hipError_t Textures::destroy(std::uint64_t texture) {
   return textures_.erase(object) != 0 ? hip_.hipDestroyTextureObject(object) : hipErrorInvalidValue;
 }
 
-hipError_t Textures::create_surface(std::uint64_t address, std::uint64_t& surface) {
+hipError_t Textures::create_surface(std::uint64_t address, int device, std::uint64_t& surface) {
   const SessionArray* const array = arrays_.find(address);
   if (array == nullptr || array->place.base != address) return hipErrorInvalidValue;
   if (functions_.create == nullptr || functions_.destroy == nullptr) return hipErrorNotSupported;
@@ -124,7 +129,7 @@ hipError_t Textures::create_surface(std::uint64_t address, std::uint64_t& surfac
   resource.res.array.array = array->array;
   hipSurfaceObject_t made = nullptr;
   if (const hipError_t error = functions_.create(&made, &resource); error != hipSuccess) return error;
-  surfaces_.insert(made);
+  surfaces_[made] = {device, arrays_.share_of(array->owner)};
   surface = reinterpret_cast<std::uint64_t>(made);
   return hipSuccess;
 }
@@ -134,10 +139,25 @@ hipError_t Textures::destroy_surface(std::uint64_t surface) {
   return surfaces_.erase(object) != 0 ? functions_.destroy(object) : hipErrorInvalidValue;
 }
 
-void Textures::release() {
-  for (const hipTextureObject_t texture : textures_)
+int Textures::device_of(std::uint64_t texture) const {
+  const auto found = textures_.find(reinterpret_cast<hipTextureObject_t>(texture));
+  return found != textures_.end() ? found->second.device : -1;
+}
+
+int Textures::device_of_surface(std::uint64_t surface) const {
+  const auto found = surfaces_.find(reinterpret_cast<hipSurfaceObject_t>(surface));
+  return found != surfaces_.end() ? found->second.device : -1;
+}
+
+void Textures::release(CurrentDevice& device) {
+  for (const auto& [texture, use] : textures_) {
+    own_calls_.pass_on(device.use(use.device));
     own_calls_.pass_on(hip_.hipDestroyTextureObject(texture));
-  for (const hipSurfaceObject_t surface : surfaces_) own_calls_.pass_on(functions_.destroy(surface));
+  }
+  for (const auto& [surface, use] : surfaces_) {
+    own_calls_.pass_on(device.use(use.device));
+    own_calls_.pass_on(functions_.destroy(surface));
+  }
   textures_.clear();
   surfaces_.clear();
 }

@@ -7,11 +7,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <set>
+#include <map>
+#include <memory>
 
 #include "hipcore/wire/gen/hip_table.h"
 #include "hipcore/wire/gen/messages.h"
 #include "worker/base/address_map.h"
+#include "worker/base/current_device.h"
 #include "worker/base/optional_functions.h"
 #include "worker/base/own_calls.h"
 #include "worker/memory/arrays.h"
@@ -29,23 +31,32 @@ class Textures {
   Textures& operator=(const Textures&) = delete;
 
   // hipErrorInvalidValue: the memory or array is not the session's. REQUIRES for all: the device is current.
-  hipError_t create(const protocol::CreateTextureRequest& request, std::uint64_t& texture);
+  hipError_t create(const protocol::CreateTextureRequest& request, int device, std::uint64_t& texture);
   hipError_t destroy(std::uint64_t texture);
-  hipError_t create_surface(std::uint64_t address, std::uint64_t& surface);
+  hipError_t create_surface(std::uint64_t address, int device, std::uint64_t& surface);
   hipError_t destroy_surface(std::uint64_t surface);
+  // Where it was created; -1: there is none.
+  int device_of(std::uint64_t texture) const;
+  int device_of_surface(std::uint64_t surface) const;
   // REQUIRES: the devices are idle.
-  void release();
+  void release(CurrentDevice& device);
 
  private:
-  hipError_t read_resource(const protocol::CreateTextureRequest& request, hipResourceDesc& resource) const;
+  struct Use {
+    int device = 0;
+    std::shared_ptr<const QuotaShare> share;  // of an array's memory
+  };
+
+  hipError_t read_resource(const protocol::CreateTextureRequest& request, hipResourceDesc& resource,
+                           Use& use) const;
 
   const protocol::HipTable& hip_;
   const SurfaceFunctions& functions_;
   OwnCalls& own_calls_;
   const AddressMap& addresses_;
   const Arrays& arrays_;
-  std::set<hipTextureObject_t> textures_;
-  std::set<hipSurfaceObject_t> surfaces_;
+  std::map<hipTextureObject_t, Use> textures_;
+  std::map<hipSurfaceObject_t, Use> surfaces_;
 };
 
 }  // namespace tf::worker

@@ -13,9 +13,13 @@ using protocol::HandleKind;
 
 void Graphs::release() {
   while (!builds_.empty()) drop(builds_.begin());
-  objects_.for_each(HandleKind::kGraphExec, [this](std::uint64_t, const Object& object) {
-    own_calls_.pass_on(hip_.hipGraphExecDestroy(static_cast<hipGraphExec_t>(object.object)));
-  });
+  objects_.for_each(HandleKind::kGraphExec,
+                    [this](std::uint64_t, const Object& object) { own_calls_.pass_on(end(object)); });
+}
+
+hipError_t Graphs::end(const Object& exec) {
+  if (exec.object == nullptr) return hipSuccess;
+  return hip_.hipGraphExecDestroy(static_cast<hipGraphExec_t>(exec.object));
 }
 
 void Graphs::Size::add(const Size& other) {
@@ -38,15 +42,15 @@ void Graphs::drop(Builds::iterator build) {
 
 void Graphs::count(std::uint64_t exec, const Build& build) {
   discount(exec);
-  sizes_[exec] = build.size;
+  kept_[exec] = {build.size, build.arrays};
   total_.add(build.size);
 }
 
 void Graphs::discount(std::uint64_t exec) {
-  const auto size = sizes_.find(exec);
-  if (size == sizes_.end()) return;
-  total_.subtract(size->second);
-  sizes_.erase(size);
+  const auto kept = kept_.find(exec);
+  if (kept == kept_.end()) return;
+  total_.subtract(kept->second.size);
+  kept_.erase(kept);
 }
 
 void Graphs::begin(std::uint64_t exec) {
@@ -157,12 +161,7 @@ graph::Box box_of(const protocol::BuildCopyNodeRequest& request) {
           request.depth};
 }
 
-// A side of a box as the 3D copy wants it. False: its slices are not whole rows apart.
-bool pitched(const graph::Box& box, const graph::BoxSide& side, hipPitchedPtr& place) {
-  place.ptr = side.memory();
-  place.pitch = side.pitch;
-  place.xsize = box.width;
-  place.ysize = box.depth > 1 ? side.slice / side.pitch : box.height;
+bool are_whole_rows_apart(const graph::Box& box, const graph::BoxSide& side) {
   return box.depth == 1 || side.slice % side.pitch == 0;
 }
 
@@ -171,6 +170,11 @@ bool pitched(const graph::Box& box, const graph::BoxSide& side, hipPitchedPtr& p
 bool Graphs::holds(const graph::Box& box, const graph::BoxSide& side) const {
   if (array::is_name(side.address)) return stands_in_array(arrays_, box, side);
   return addresses_.holds_box(side.address, side.pitch, side.slice, box.width, box.height, box.depth);
+}
+
+void Graphs::note_arrays(Build& build, const graph::Box& box) const {
+  for (const std::uint64_t address : {box.target.address, box.source.address})
+    if (const SessionArray* const array = arrays_.find(address)) build.arrays.insert(array->owner);
 }
 
 void Graphs::add(const protocol::BuildCopyNodeRequest& request, std::span<const std::byte> tail) {
@@ -189,7 +193,9 @@ void Graphs::add(const protocol::BuildCopyNodeRequest& request, std::span<const 
   if (names_array(box)) {
     whole = read_array_copy(arrays_, box, kind, copy);
   } else if (!box.is_line()) {
-    whole = pitched(box, box.target, copy.dstPtr) && pitched(box, box.source, copy.srcPtr);
+    whole = are_whole_rows_apart(box, box.target) && are_whole_rows_apart(box, box.source);
+    copy.dstPtr = pointer_of(box, box.target);
+    copy.srcPtr = pointer_of(box, box.source);
     copy.extent = {request.width, request.height, request.depth};
     copy.kind = kind;
   }
@@ -199,6 +205,7 @@ void Graphs::add(const protocol::BuildCopyNodeRequest& request, std::span<const 
   } else if (whole) {
     error = hip_.hipGraphAddMemcpyNode(&node, build->graph, before.data(), before.size(), &copy);
   }
+  note_arrays(*build, box);
   finish(*build, error, node, {1, before.size(), tail.size()});
 }
 
@@ -237,14 +244,17 @@ hipError_t Graphs::update(std::uint64_t exec, std::uint64_t built) {
     const auto old = static_cast<hipGraphExec_t>(have->object);
     hipGraphNode_t node = nullptr;
     hipGraphExecUpdateResult result = hipGraphExecUpdateError;
-    if (own_calls_.keep(hip_.hipGraphExecUpdate(old, build->second.graph, &node, &result)) != hipSuccess) {
+    // Also if it fails halfway.
+    kept_[exec].arrays.insert(build->second.arrays.begin(), build->second.arrays.end());
+    if (old == nullptr ||
+        own_calls_.keep(hip_.hipGraphExecUpdate(old, build->second.graph, &node, &result)) != hipSuccess) {
       // The client knows that the graphs are alike: what the runtime cannot change in place is built again.
       Object object;
       hipGraphExec_t made = nullptr;
       error = hip_.hipGraphInstantiate(&made, build->second.graph, nullptr, nullptr, 0);
       if (error == hipSuccess && objects_.unbind(HandleKind::kGraphExec, exec, object)) {
         objects_.bind(HandleKind::kGraphExec, exec, {made, object.device});
-        own_calls_.pass_on(hip_.hipGraphExecDestroy(old));
+        own_calls_.pass_on(end(object));
       }
     }
   }
@@ -256,6 +266,7 @@ hipError_t Graphs::update(std::uint64_t exec, std::uint64_t built) {
 hipError_t Graphs::launch(std::uint64_t exec, hipStream_t stream) {
   const Object* found = objects_.find(HandleKind::kGraphExec, exec);
   if (found == nullptr) return hipErrorInvalidHandle;
+  if (found->object == nullptr) return hipErrorInvalidValue;
   return hip_.hipGraphLaunch(static_cast<hipGraphExec_t>(found->object), stream);
 }
 
@@ -268,7 +279,19 @@ hipError_t Graphs::destroy(std::uint64_t exec) {
   Object found;
   if (!objects_.unbind(HandleKind::kGraphExec, exec, found)) return hipErrorInvalidHandle;
   discount(exec);
-  return hip_.hipGraphExecDestroy(static_cast<hipGraphExec_t>(found.object));
+  return end(found);
+}
+
+void Graphs::forget_array(std::uint64_t base) {
+  for (auto& [exec, build] : builds_)
+    if (build.arrays.erase(base) != 0 && build.error == hipSuccess) build.error = hipErrorInvalidValue;
+  for (auto& [exec, kept] : kept_) {
+    if (kept.arrays.erase(base) == 0) continue;
+    Object* const found = objects_.find(HandleKind::kGraphExec, exec);
+    if (found == nullptr) continue;
+    own_calls_.pass_on(end(*found));
+    found->object = nullptr;
+  }
 }
 
 }  // namespace tf::worker

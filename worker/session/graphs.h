@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -58,6 +59,9 @@ class Graphs {
   hipError_t launch(std::uint64_t exec, hipStream_t stream);
   // Also for graphs that are still being built.
   hipError_t destroy(std::uint64_t exec);
+  // The array whose first level stands at `base` is about to end. Graphs that name it cannot be launched any
+  // more, except after an update: hipErrorInvalidValue. REQUIRES: its device is idle.
+  void forget_array(std::uint64_t base);
 
  private:
   struct Size {
@@ -72,7 +76,13 @@ class Graphs {
     hipGraph_t graph = nullptr;
     std::vector<hipGraphNode_t> nodes;
     Size size;
-    hipError_t error = hipSuccess;  // the first
+    std::set<std::uint64_t> arrays;  // that its nodes name, by their first levels' bases
+    hipError_t error = hipSuccess;   // the first
+  };
+  // Of an executable graph.
+  struct Kept {
+    Size size;
+    std::set<std::uint64_t> arrays;
   };
   using Builds = std::map<std::uint64_t, Build>;
 
@@ -83,6 +93,10 @@ class Graphs {
   void finish(Build& build, hipError_t error, hipGraphNode_t node, const Size& added);
   // One end of the box is the session's memory, or in an array of the session.
   bool holds(const graph::Box& box, const graph::BoxSide& side) const;
+  // The arrays that the box names.
+  void note_arrays(Build& build, const graph::Box& box) const;
+  // Destroys the runtime's graph, if there is still one.
+  hipError_t end(const Object& exec);
   void drop(Builds::iterator build);
   void count(std::uint64_t exec, const Build& build);
   void discount(std::uint64_t exec);
@@ -92,10 +106,10 @@ class Graphs {
   const AddressMap& addresses_;
   const Arrays& arrays_;
   const HostParts& host_parts_;
-  ObjectTable& objects_;  // kGraphExec are ours
+  ObjectTable& objects_;  // kGraphExec are ours; null if an array that it names is gone
   Builds builds_;
-  std::map<std::uint64_t, Size> sizes_;  // of executable graphs
-  Size total_;                           // builds and executable graphs
+  std::map<std::uint64_t, Kept> kept_;
+  Size total_;  // builds and executable graphs
 };
 
 }  // namespace tf::worker

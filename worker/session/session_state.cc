@@ -66,8 +66,8 @@ void SessionState::release_objects() {
   objects.for_each(HandleKind::kModule, [this](std::uint64_t, const Object& object) {
     own_calls.pass_on(hip.hipModuleUnload(static_cast<hipModule_t>(object.object)));
   });
-  textures.release();
-  arrays.release();
+  textures.release(device);
+  arrays.release(device);
 }
 
 }  // namespace tf::worker

@@ -121,10 +121,17 @@ class SessionRig final : public MessageSink {
   hipError_t call(const Request& request, std::span<const std::byte> tail = {}) {
     return call_raw(static_cast<std::uint16_t>(Request::kOp), std::as_bytes(std::span(&request, 1)), tail);
   }
+  // The same by a thread whose device is another.
+  template <typename Request>
+  hipError_t call_on(std::uint32_t device, const Request& request) {
+    return call_raw(static_cast<std::uint16_t>(Request::kOp), std::as_bytes(std::span(&request, 1)), {},
+                    device << kDeviceShift);
+  }
   hipError_t call_raw(std::uint16_t opcode, std::span<const std::byte> head,
-                      std::span<const std::byte> tail = {}) {
+                      std::span<const std::byte> tail = {}, std::uint32_t flags = 0) {
     std::vector<std::byte> reply(4096);
-    Result<Reply> got = queue_->call(opcode, 0, head, tail, reply, Deadline::after(std::chrono::seconds(20)));
+    Result<Reply> got =
+        queue_->call(opcode, flags, head, tail, reply, Deadline::after(std::chrono::seconds(20)));
     if (!got) {
       last_ = got.status();
       return hipErrorUnknown;
