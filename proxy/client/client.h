@@ -139,7 +139,7 @@ class Client final : private ConnectionObserver, private DeviceVariables, privat
   Leases leases_;
   DeviceMemory device_memory_;
   Arrays arrays_;
-  Textures textures_{connection_, device_memory_, arrays_};
+  Textures textures_{connection_, device_memory_, host_memory_, arrays_};
   VirtualMemoryMap virtual_memory_;
   SharedMemory shared_memory_;
   Pools pools_;

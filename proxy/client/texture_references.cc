@@ -21,8 +21,10 @@ hipError_t TextureReferences::write_variable(std::uint64_t address, const textur
 }
 
 std::size_t TextureReferences::bytes_from(const void* address) {
-  const auto found = copies_.device_memory().find(to_raw(address));
-  return found ? found->base + found->bytes - to_raw(address) : 0;
+  if (const auto found = copies_.device_memory().find(to_raw(address)))
+    return found->base + found->bytes - to_raw(address);
+  const auto found = copies_.host_memory().find(address);
+  return found && found->reachable ? found->base + found->bytes - to_raw(address) : 0;
 }
 
 }  // namespace tf::proxy

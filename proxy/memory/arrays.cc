@@ -2,6 +2,8 @@
 // Has the worker make arrays, and tells the copies about them.
 #include "proxy/memory/arrays.h"
 
+#include <utility>
+
 #include "proxy/base/thread_state.h"
 
 namespace tf::proxy {
@@ -31,15 +33,30 @@ hipError_t Arrays::create(const array::Shape& shape, unsigned levels, bool mipma
     error = connection_.call(device, request);
   if (error != hipSuccess) return error;
   memory_.add_mapping(device, request.base, array::extent(places));
-  memory_.book(device, array::extent(places));
+  auto booking = std::make_shared<const Booking>(memory_, device, array::memory_bytes(shape, levels));
+  const MutexLock lock(mutex_);
+  bookings_[request.base] = std::move(booking);
   return hipSuccess;
+}
+
+std::shared_ptr<const Booking> Arrays::booking_of(std::uint64_t address) const {
+  const auto memory = memory_.find(address);
+  if (!memory) return nullptr;
+  const MutexLock lock(mutex_);
+  const auto found = bookings_.find(memory->base);
+  return found != bookings_.end() ? found->second : nullptr;
 }
 
 // No copy reaches it any more: the caller has forgotten the array.
 hipError_t Arrays::destroy(std::uint64_t base) {
   const auto memory = memory_.find(base);
   if (!memory || !memory_.remove_mapping(base)) return hipErrorInvalidValue;
-  memory_.unbook(memory->device, memory->bytes);
+  std::shared_ptr<const Booking> booking;  // ends without the lock
+  {
+    const MutexLock lock(mutex_);
+    booking = std::move(bookings_[base]);
+    bookings_.erase(base);
+  }
   protocol::DestroyArrayRequest request{};
   request.base = base;
   return connection_.post(memory->device, request);

@@ -69,7 +69,7 @@ hipError_t Textures::say_resource(const hipResourceDesc& resource,
       say_elements(resource.res.linear.desc, request);
       request.address = to_raw(resource.res.linear.devPtr);
       request.bytes = resource.res.linear.sizeInBytes;
-      return memory_.contains(request.address, request.bytes) ? hipSuccess : hipErrorInvalidValue;
+      return reaches(request.address, request.bytes) ? hipSuccess : hipErrorInvalidValue;
     case hipResourceTypePitch2D:
       say_elements(resource.res.pitch2D.desc, request);
       request.address = to_raw(resource.res.pitch2D.devPtr);
@@ -89,7 +89,23 @@ bool Textures::holds_rows(const protocol::CreateTextureRequest& request) const {
   std::uint64_t bytes = 0;
   return request.height != 0 && !__builtin_mul_overflow(request.width, element_bytes, &row) &&
          !__builtin_mul_overflow(request.height - 1, request.pitch, &bytes) &&
-         !__builtin_add_overflow(bytes, row, &bytes) && memory_.contains(request.address, bytes);
+         !__builtin_add_overflow(bytes, row, &bytes) && reaches(request.address, bytes);
+}
+
+void Textures::keep(Object object, std::uint64_t address) {
+  auto booking = arrays_.booking_of(address);
+  if (booking == nullptr) return;
+  const MutexLock lock(mutex_);
+  kept_[object] = std::move(booking);
+}
+
+void Textures::drop(Object object) {
+  std::shared_ptr<const Booking> booking;  // ends without the lock
+  const MutexLock lock(mutex_);
+  const auto found = kept_.find(object);
+  if (found == kept_.end()) return;
+  booking = std::move(found->second);
+  kept_.erase(found);
 }
 
 hipError_t Textures::create_texture(const array::TextureWish& wish, hipTextureObject_t& texture) {
@@ -99,13 +115,16 @@ hipError_t Textures::create_texture(const array::TextureWish& wish, hipTextureOb
   if (wish.view) say_view(*wish.view, request);
   protocol::CreateTextureReply reply{};
   const hipError_t error = connection_.call(thread_state().device, request, reply);
-  if (error == hipSuccess) texture = reinterpret_cast<hipTextureObject_t>(reply.texture);
-  return error;
+  if (error != hipSuccess) return error;
+  texture = reinterpret_cast<hipTextureObject_t>(reply.texture);
+  keep({Sort::kTexture, reply.texture}, request.address);
+  return hipSuccess;
 }
 
 hipError_t Textures::destroy_texture(hipTextureObject_t texture) {
   protocol::DestroyTextureRequest request{};
   request.texture = reinterpret_cast<std::uint64_t>(texture);
+  drop({Sort::kTexture, request.texture});
   return connection_.post(thread_state().device, request);
 }
 
@@ -116,13 +135,16 @@ hipError_t Textures::create_surface(hipArray_const_t array, hipSurfaceObject_t& 
   request.address = place->base;
   protocol::CreateSurfaceReply reply{};
   const hipError_t error = connection_.call(thread_state().device, request, reply);
-  if (error == hipSuccess) surface = reinterpret_cast<hipSurfaceObject_t>(reply.surface);
-  return error;
+  if (error != hipSuccess) return error;
+  surface = reinterpret_cast<hipSurfaceObject_t>(reply.surface);
+  keep({Sort::kSurface, reply.surface}, request.address);
+  return hipSuccess;
 }
 
 hipError_t Textures::destroy_surface(hipSurfaceObject_t surface) {
   protocol::DestroySurfaceRequest request{};
   request.surface = reinterpret_cast<std::uint64_t>(surface);
+  drop({Sort::kSurface, request.surface});
   return connection_.post(thread_state().device, request);
 }
 

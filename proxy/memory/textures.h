@@ -5,33 +5,54 @@
 
 #include <hip/hip_runtime_api.h>
 
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <utility>
+
 #include "hipcore/array/textures.h"
 #include "proxy/memory/arrays.h"
+#include "proxy/memory/host_memory.h"
 #include "proxy/session/connection.h"
 
 namespace tf::proxy {
 
 class Textures final : private array::TextureSide {
  public:
-  Textures(Connection& connection, DeviceMemory& memory, Arrays& arrays)
-      : connection_(connection), memory_(memory), arrays_(arrays) {}
+  Textures(Connection& connection, const DeviceMemory& memory, const HostMemory& host, Arrays& arrays)
+      : connection_(connection), memory_(memory), host_(host), arrays_(arrays) {}
   Textures(const Textures&) = delete;
   Textures& operator=(const Textures&) = delete;
 
   array::Textures& library() { return library_; }
 
  private:
+  // Runtimes may number textures and surfaces alike.
+  enum class Sort : std::uint8_t { kTexture, kSurface };
+  using Object = std::pair<Sort, std::uint64_t>;
+
   hipError_t create_texture(const array::TextureWish& wish, hipTextureObject_t& texture) override;
   hipError_t destroy_texture(hipTextureObject_t texture) override;
   hipError_t create_surface(hipArray_const_t array, hipSurfaceObject_t& surface) override;
   hipError_t destroy_surface(hipSurfaceObject_t surface) override;
   hipError_t say_resource(const hipResourceDesc& resource, protocol::CreateTextureRequest& request) const;
-  // All of a pitched resource lies in one allocation.
+  // Kernels reach all of it, in one allocation.
+  bool reaches(std::uint64_t address, std::uint64_t bytes) const {
+    return memory_.contains(address, bytes) || host_.reaches(address, bytes);
+  }
+  // Objects of arrays keep their memory. `address`: what the object was made of.
+  void keep(Object object, std::uint64_t address);
+  void drop(Object object);
+  // As reaches(), for a pitched resource.
   bool holds_rows(const protocol::CreateTextureRequest& request) const;
 
   Connection& connection_;
-  DeviceMemory& memory_;
+  const DeviceMemory& memory_;
+  const HostMemory& host_;
   Arrays& arrays_;
+  Mutex mutex_;
+  // What textures and surfaces of arrays keep, by the object.
+  std::map<Object, std::shared_ptr<const Booking>> kept_ TF_GUARDED_BY(mutex_);
   array::Textures library_{arrays_.library(), *this};
 };
 

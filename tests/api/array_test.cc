@@ -419,6 +419,15 @@ TEST(Array, MemoryIsBooked) {
   HIP_OK(hipMemGetInfo(&after, &total));
   EXPECT_LE(with + 1024 * 4096 * 4, before);
   EXPECT_EQ(after, before);
+  constexpr std::size_t kLines = 16384 * 64 * 16;
+  {
+    TestArray array(kFloat4, make_hipExtent(16384, 0, 64), hipArrayLayered);
+    HIP_OK(hipMemGetInfo(&with, &total));
+  }
+  HIP_OK(hipMemGetInfo(&after, &total));
+  EXPECT_LE(with + kLines, before);
+  EXPECT_LT(before - with, 2 * kLines) << "memory that there is not";
+  EXPECT_EQ(after, before);
 }
 
 }  // namespace
