@@ -297,10 +297,11 @@ void GraphExecutable::when_done(std::function<void()> call) {
   if (launched && (stream.legacy || connection_.handles().of(HandleKind::kStream).contains(stream.id))) {
     const auto later = [call](hipError_t) { call(); };
     if (copies_.callbacks().add(stream.device, stream.id, later) == hipSuccess) return;
-  } else if (launched && !connection_.lost()) {
+  }
+  // The stream was destroyed, and its work goes on, or there are too many callbacks.
+  if (launched && !connection_.lost()) {
     protocol::SynchronizeDeviceRequest request{};
-    static_cast<void>(
-        connection_.call(stream.device, request));  // the stream was destroyed; its work goes on
+    static_cast<void>(connection_.call(stream.device, request));
   }
   call();
 }

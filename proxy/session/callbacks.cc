@@ -45,8 +45,9 @@ hipError_t Callbacks::add(int device, std::uint64_t stream, Function function) {
     changed_.notify_one();
   } else {
     unfinished_.fetch_sub(1, std::memory_order_relaxed);
+    decltype(waiting_)::node_type dropped;  // destroyed after the lock, as in drop_waiting()
     const MutexLock lock(mutex_);
-    waiting_.erase(cookie);
+    dropped = waiting_.extract(cookie);
   }
   return error;
 }
@@ -110,10 +111,18 @@ void Callbacks::help_transfers() {
   transfers_running_ = running;
 }
 
+// What a function holds may be the program's, whose code runs when it is destroyed: never under the lock.
+void Callbacks::drop_waiting() {
+  decltype(waiting_) dropped;
+  dropped.swap(waiting_);
+  const MutexUnlock meanwhile(mutex_);
+  dropped.clear();
+}
+
 void Callbacks::run() {
   UniqueLock lock(mutex_);
   while (!stopping_) {
-    if (connection_.lost()) waiting_.clear();  // their streams are gone
+    if (connection_.lost()) drop_waiting();  // their streams are gone
     if (!due_.empty()) {
       lock.unlock();
       while (run_due()) {

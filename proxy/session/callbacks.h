@@ -59,6 +59,7 @@ class Callbacks {
   void run();
   bool run_due();
   void help_transfers() TF_REQUIRES(mutex_);
+  void drop_waiting() TF_REQUIRES(mutex_);
 
   Connection& connection_;
   Mutex mutex_;

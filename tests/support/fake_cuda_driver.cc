@@ -73,6 +73,10 @@ Driver special_functions() {
     state().current = context;
     return asked("CtxSetCurrent");
   };
+  d.CtxSynchronize = [] {
+    state().synchronized.push_back(state().current);
+    return asked("CtxSynchronize");
+  };
   d.StreamCreateWithPriority = [](hipStream_t* stream, unsigned, int) {
     *stream = handle<hipStream_t>(State::kFirstStream + 64 * static_cast<std::uintptr_t>(state().streams++));
     return asked("StreamCreateWithPriority");
@@ -94,9 +98,9 @@ Driver special_functions() {
 }
 
 void add_launches(Driver& d) {
-  d.LaunchHostFunc = [](Stream, HostFunction function, void* data) {
+  d.LaunchHostFunc = [](Stream stream, HostFunction function, void* data) {
     const Result result = asked("LaunchHostFunc");
-    if (result == Result::SUCCESS) state().host_calls.push_back({function, data});
+    if (result == Result::SUCCESS) state().host_calls.push_back({function, data, stream, state().current});
     return result;
   };
   d.FuncGetAttribute = [](int* value, int attribute, hipFunction_t) {

@@ -25,6 +25,8 @@ struct Launch {
 struct HostCall {  // of LaunchHostFunc; the test runs it
   cuda::driver::HostFunction function = nullptr;
   void* data = nullptr;
+  hipStream_t stream = nullptr;
+  hipCtx_t context = nullptr;  // that was current
 };
 
 struct Node {  // of the graph made last
@@ -49,7 +51,8 @@ struct State {
   int threads_max = 1024;             // of every kernel
   int dynamic_shared_max = 47 << 10;  // of every kernel
   hipCtx_t current = nullptr;
-  std::string image;  // the last one loaded, as text
+  std::vector<hipCtx_t> synchronized;  // by CtxSynchronize
+  std::string image;                   // the last one loaded, as text
   cuda::driver::Copy2D copy_2d{};
   cuda::driver::Copy3D copy_3d{};
   std::vector<void*> filled;  // starts of MemsetD2D8

@@ -26,7 +26,9 @@ class CudaRuntime : public ::testing::Test {
     driver_ = get();
     EXPECT_EQ(hipSetDevice(0), hipSuccess);
     EXPECT_EQ(hipDeviceSynchronize(), hipSuccess);  // from here on the thread is ready
+    const hipCtx_t current = driver_->current;
     *driver_ = State();
+    driver_->current = current;
     EXPECT_EQ(hipStreamCreate(&stream_), hipSuccess);
     EXPECT_EQ(hipModuleLoadData(&module_, ".version 8.0"), hipSuccess);
     EXPECT_EQ(hipModuleGetFunction(&kernel_, module_, "kernel"), hipSuccess);

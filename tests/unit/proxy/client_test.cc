@@ -5,6 +5,9 @@
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 
+#include <atomic>
+#include <future>
+#include <memory>
 #include <numeric>
 #include <random>
 
@@ -187,6 +190,52 @@ TEST_F(ClientTest, CallbackRunsThoughNobodyWaits) {
   ASSERT_EQ(client_->callbacks().add(0, 0, [&ran](hipError_t) { ran = true; }), hipSuccess);
   for (int i = 0; i < 5000 && !ran; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   EXPECT_TRUE(ran);
+}
+
+// What a function holds may run the program's code when it goes.
+TEST_F(ClientTest, WhatWaitsForALostWorkerEndsWithoutALock) {
+  std::promise<void> gate;
+  const auto wait = [opened = gate.get_future().share()](hipError_t) { opened.wait(); };
+  std::future<void> call;
+  std::atomic<int> unlocked{-1};
+  std::shared_ptr<void> held(nullptr, [&](void*) {
+    call = std::async(std::launch::async, [this] { client_->callbacks().transfer_started(); });
+    unlocked = call.wait_for(std::chrono::seconds(5)) == std::future_status::ready;
+  });
+  ASSERT_EQ(client_->callbacks().add(0, 0, wait), hipSuccess);
+  ASSERT_EQ(client_->callbacks().add(0, 0, [kept = std::move(held)](hipError_t) { ADD_FAILURE(); }),
+            hipSuccess);
+  worker_->die();
+  gate.set_value();
+  for (int i = 0; i < 10000 && unlocked < 0; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_EQ(unlocked, 1);
+}
+
+TEST_F(ClientTest, AGraphsObjectsWaitForTheDeviceIfNoCallbackCanBeQueued) {
+  hipGraph_t graph = nullptr;
+  hipGraphNode_t node = nullptr;
+  hipGraphExec_t exec = nullptr;
+  hipUserObject_t object = nullptr;
+  graph::Library& library = client_->graphs().library();
+  struct Seen {
+    FakeWorker& worker;
+    int calls = -1;
+  } seen{*worker_};
+  const auto end = [](void* data) {
+    static_cast<Seen*>(data)->calls = static_cast<Seen*>(data)->worker.calls.load();
+  };
+  ASSERT_EQ(library.create(&graph, 0), hipSuccess);
+  ASSERT_EQ(library.add(&node, graph, nullptr, 0, graph::EmptyWork{}), hipSuccess);
+  ASSERT_EQ(library.create_object(&object, &seen, end, 1, hipUserObjectNoDestructorSync), hipSuccess);
+  ASSERT_EQ(library.retain_object(graph, object, 1, hipGraphUserObjectMove), hipSuccess);
+  ASSERT_EQ(library.instantiate(&exec, graph, 0), hipSuccess);
+  ASSERT_EQ(library.destroy(graph), hipSuccess);
+  ASSERT_EQ(library.launch(exec, client_->graphs().reference(0, 0)), hipSuccess);
+  ASSERT_EQ(synchronize(), hipSuccess);
+  client_->callbacks().stop();
+  const int before = worker_->calls;
+  EXPECT_EQ(library.destroy(exec), hipSuccess);
+  EXPECT_EQ(seen.calls, before + 1) << "the device was not waited for";
 }
 
 TEST_F(ClientTest, LostWorkerEndsEveryCall) {

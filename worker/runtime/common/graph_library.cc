@@ -3,9 +3,8 @@
 // runs them.
 #include "worker/runtime/common/graph_library.h"
 
-#include <utility>
-
 #include "worker/runtime/common/arrays.h"
+#include "worker/runtime/common/on_device.h"
 #include "worker/runtime/common/programs.h"
 
 namespace tf::runtime {
@@ -49,18 +48,6 @@ class Graphs final : private graph::Side {
     static_cast<void>(on_device(device, [&] { return Backend::free(address); }));
   }
   int device_count() override { return Backend::device_count(); }
-
-  // Runs the body with that device the thread's. Called inside a call.
-  template <typename Body>
-  static hipError_t on_device(int device, Body&& body) {
-    const int before = Backend::thread().device;
-    Backend::select_device(device);
-    const hipError_t status = Backend::call(std::forward<Body>(body));
-    if (before == device) return status;
-    Backend::select_device(before);
-    const hipError_t back = Backend::call([] { return hipSuccess; });  // the thread is ready again
-    return status != hipSuccess ? status : back;
-  }
 
   graph::Library library_;
 };

@@ -11,6 +11,7 @@
 
 #include "transport/base/mutex.h"
 #include "worker/runtime/common/capture.h"
+#include "worker/runtime/common/on_device.h"
 #include "worker/runtime/cuda/api.h"
 #include "worker/runtime/cuda/convert.h"
 #include "worker/runtime/cuda/graph_nodes.h"
@@ -30,24 +31,25 @@ class Program final : public graph::Executable {
 
   hipError_t launch(const graph::StreamRef& stream) override {
     const MutexLock lock(mutex_);
-    last_ = handle_of(stream);
-    ends_ = stream_ends();
-    return check(cu().GraphLaunch(exec_, last_));
+    const Launch launch{handle_of(stream), stream.device, stream_ends()};
+    const hipError_t status = check(cu().GraphLaunch(exec_, launch.stream));
+    if (status == hipSuccess) last_ = launch;
+    return status;
   }
 
-  // The last launch ends last. Its stream is still the same one if none has been destroyed since.
+  // The last launch ends last.
   void when_done(std::function<void()> call) override {
     using Call = std::function<void()>;
     auto later = std::make_unique<Call>(std::move(call));
     const auto run = [](void* data) { (*std::unique_ptr<Call>(static_cast<Call*>(data)))(); };
     {
       const MutexLock lock(mutex_);
-      if (ends_ && *ends_ == stream_ends() &&
-          cu().LaunchHostFunc(last_, run, later.get()) == driver::Result::SUCCESS) {
+      if (last_ && queue_behind(*last_, run, later.get())) {
         static_cast<void>(later.release());  // the driver's until it has run
         return;
       }
-      if (ends_) static_cast<void>(cu().CtxSynchronize());
+      // Its nodes may be on any device.
+      if (last_) static_cast<void>(Runtime::get().synchronize_all());
     }
     (*later)();
   }
@@ -69,6 +71,27 @@ class Program final : public graph::Executable {
   }
 
  private:
+  struct Launch {
+    hipStream_t stream = nullptr;
+    int device = 0;          // the thread's then
+    std::uint32_t ends = 0;  // stream_ends() then
+  };
+
+  // False: this thread cannot name that stream now.
+  static bool queue_behind(const Launch& launch, driver::HostFunction function, void* data) {
+    const auto queue = [&] { return check(cu().LaunchHostFunc(launch.stream, function, data)); };
+    if (launch.stream == hipStreamPerThread) return false;  // the name of another one in another thread
+    // The null stream is the current device's. A handle still names the same stream if none has ended since.
+    if (launch.stream != nullptr) return launch.ends == stream_ends() && queue() == hipSuccess;
+    bool queued = false;
+    static_cast<void>(runtime::on_device(launch.device, [&] {
+      const hipError_t status = queue();
+      queued = status == hipSuccess;
+      return status;
+    }));
+    return queued;
+  }
+
   // See reference().
   static hipStream_t handle_of(const graph::StreamRef& stream) {
     if (stream.legacy) return nullptr;
@@ -78,8 +101,7 @@ class Program final : public graph::Executable {
 
   Mutex mutex_;
   hipGraphExec_t exec_ TF_GUARDED_BY(mutex_);
-  hipStream_t last_ TF_GUARDED_BY(mutex_) = nullptr;         // of the last launch
-  std::optional<std::uint32_t> ends_ TF_GUARDED_BY(mutex_);  // stream_ends() then; nothing: never launched
+  std::optional<Launch> last_ TF_GUARDED_BY(mutex_);  // nothing: never launched
 };
 
 // Each thread's own stream differs from device to device.
