@@ -189,13 +189,16 @@ hipError_t Library::destroy_mipmapped(hipMipmappedArray_t mipmapped) {
     const auto found = mipmapped_.find(mipmapped);
     if (found == mipmapped_.end()) return hipErrorContextIsDestroyed;
     base = found->second->mipmaps.places.front().base;
-    std::vector<hipArray_const_t> levels;
-    for (const auto& [array, kept] : arrays_)
-      if (kept->parent == mipmapped) levels.push_back(array);
-    for (const hipArray_const_t level : levels) forget(level);
+    for (const Place& place : found->second->mipmaps.places)
+      if (const hipArray_t level = known_level(mipmapped, place)) forget(level);
     mipmapped_.erase(found);
   }
   return side_.destroy(base);
+}
+
+hipArray_t Library::known_level(hipMipmappedArray_const_t mipmapped, const Place& place) const {
+  const auto base = bases_.find(place.base);
+  return base != bases_.end() && arrays_.at(base->second)->parent == mipmapped ? base->second : nullptr;
 }
 
 hipError_t Library::get_level(hipArray_t* array, hipMipmappedArray_const_t mipmapped, unsigned level) {
@@ -205,7 +208,9 @@ hipError_t Library::get_level(hipArray_t* array, hipMipmappedArray_const_t mipma
   if (found == mipmapped_.end()) return hipErrorInvalidHandle;
   const Mipmaps& mipmaps = found->second->mipmaps;
   if (level >= mipmaps.places.size()) return hipErrorInvalidValue;
-  *array = keep(level_of(mipmaps.shape, level), mipmaps.places[level], mipmapped);
+  const Place& place = mipmaps.places[level];
+  *array = known_level(mipmapped, place);
+  if (*array == nullptr) *array = keep(level_of(mipmaps.shape, level), place, mipmapped);
   return *array != nullptr ? hipSuccess : hipErrorOutOfMemory;
 }
 

@@ -68,7 +68,8 @@ class Library final : public Finder {
   hipError_t create_mipmapped(hipMipmappedArray_t* mipmapped, const HIP_ARRAY3D_DESCRIPTOR* description,
                               unsigned levels);
   hipError_t destroy_mipmapped(hipMipmappedArray_t mipmapped);
-  // An array of its own in the same memory, until one of them is destroyed.
+  // An array in the same memory; the same one each time. Destroying it ends the level's array and keeps the
+  // memory; destroying the mipmapped array ends both.
   hipError_t get_level(hipArray_t* array, hipMipmappedArray_const_t mipmapped, unsigned level);
 
   std::optional<Place> find(hipArray_const_t array) const override;
@@ -93,13 +94,15 @@ class Library final : public Finder {
   hipArray_t keep(const Shape& shape, const Place& place, hipMipmappedArray_const_t parent)
       TF_REQUIRES(mutex_);
   void forget(hipArray_const_t array) TF_REQUIRES(mutex_);
+  // The array that a level already is; null: none.
+  hipArray_t known_level(hipMipmappedArray_const_t mipmapped, const Place& place) const TF_REQUIRES(mutex_);
   hipError_t describe(hipArray_const_t array, Shape& shape) const;
 
   Side& side_;
   mutable Mutex mutex_;
   std::unordered_map<hipArray_const_t, std::unique_ptr<Array>> arrays_ TF_GUARDED_BY(mutex_);
   std::unordered_map<hipMipmappedArray_const_t, std::unique_ptr<Mipmapped>> mipmapped_ TF_GUARDED_BY(mutex_);
-  // By base; of several arrays for one level the latest.
+  // By base.
   std::map<std::uint64_t, hipArray_t> bases_ TF_GUARDED_BY(mutex_);
 };
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Texture references. The errors are those of AMD's runtime (ROCm/clr, hipamd/src/hip_texture.cpp). What that
-// runtime answers with an error although it has done it (the getters of mipmaps) succeeds here.
+// runtime answers with an error although it has done it (the getters of the mipmaps' filter, level bias and
+// clamp) succeeds here.
 #include "hipcore/array/references.h"
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 namespace tf::array {
 namespace {
@@ -42,13 +44,14 @@ bool view_as(const hipChannelFormatDesc& elements, const Shape& shape, unsigned 
   view.height = shape.height;
   view.depth = shape.depth;
   view.lastMipmapLevel = levels - 1;
-  if (shape.is_layered() || shape.is_cubemap()) view.lastLayer = static_cast<unsigned>(shape.depth) - 1;
+  if (shape.is_layered()) view.lastLayer = static_cast<unsigned>(shape.depth) - 1;
   return true;
 }
 
-// Moves linear memory to the boundary before it. hipErrorInvalidValue: nobody would learn of the offset.
-hipError_t align(std::size_t* offset, void*& memory) {
-  const std::size_t beyond = reinterpret_cast<std::uintptr_t>(memory) % kTextureAlignmentBytes;
+// Moves linear memory to the boundary before it, which is `beyond` bytes away. hipErrorInvalidValue: nobody
+// would learn of the offset.
+hipError_t align(std::size_t* offset, void*& memory, std::size_t& beyond) {
+  beyond = reinterpret_cast<std::uintptr_t>(memory) % kTextureAlignmentBytes;
   if (beyond != 0 && offset == nullptr) return hipErrorInvalidValue;
   if (offset != nullptr) *offset = beyond;
   memory = static_cast<std::byte*>(memory) - beyond;
@@ -60,9 +63,9 @@ hipError_t align(std::size_t* offset, void*& memory) {
 hipError_t References::find_variable(const textureReference* reference, std::uint64_t& address) {
   {
     const MutexLock lock(mutex_);
-    const auto found = of_modules_.find(reference);
-    if (found != of_modules_.end()) {
-      address = found->second.variable;
+    const auto found = variables_.find(reference);
+    if (found != variables_.end()) {
+      address = found->second;
       return hipSuccess;
     }
   }
@@ -85,9 +88,8 @@ hipError_t References::bind(std::size_t* offset, const textureReference* referen
                             const hipChannelFormatDesc* elements, std::size_t bytes) {
   if (reference == nullptr || memory == nullptr || elements == nullptr) return hipErrorInvalidValue;
   void* begin = const_cast<void*>(memory);
-  if (const hipError_t error = align(offset, begin); error != hipSuccess) return error;
-  const std::size_t before =
-      static_cast<std::size_t>(static_cast<const std::byte*>(memory) - static_cast<const std::byte*>(begin));
+  std::size_t before = 0;
+  if (const hipError_t error = align(offset, begin, before); error != hipSuccess) return error;
   // Programs that give no size get as much as there is.
   const std::size_t there = side_.bytes_from(memory);
   hipResourceDesc resource{};
@@ -102,7 +104,15 @@ hipError_t References::bind_2d(std::size_t* offset, const textureReference* refe
   if (reference == nullptr || memory == nullptr || elements == nullptr || pitch == 0)
     return hipErrorInvalidValue;
   void* begin = const_cast<void*>(memory);
-  if (const hipError_t error = align(offset, begin); error != hipSuccess) return error;
+  std::size_t before = 0;
+  if (const hipError_t error = align(offset, begin, before); error != hipSuccess) return error;
+  hipArray_Format format{};
+  unsigned channels = 0;
+  if (!read_channels(*elements, format, channels)) return hipErrorInvalidValue;
+  // Kernels add the offset to the first coordinate: there must be that many more.
+  const std::size_t element_bytes = std::size_t{channel_bytes(format)} * channels;
+  if (before % element_bytes != 0 || __builtin_add_overflow(width, before / element_bytes, &width))
+    return hipErrorInvalidValue;
   hipResourceDesc resource{};
   resource.resType = hipResourceTypePitch2D;
   resource.res.pitch2D = {begin, *elements, width, height, pitch};
@@ -141,11 +151,10 @@ hipError_t References::unbind(const textureReference* reference) {
   return hipSuccess;
 }
 
-hipError_t References::of_module(textureReference** reference, std::uint64_t variable) {
+hipError_t References::of_module(textureReference** reference, std::uint64_t module, std::uint64_t variable) {
   const MutexLock lock(mutex_);
-  for (const auto& [known, of_module] : of_modules_) {
-    if (of_module.variable != variable) continue;
-    *reference = of_module.reference.get();
+  if (const auto known = of_modules_.find({module, variable}); known != of_modules_.end()) {
+    *reference = known->second.get();
     return hipSuccess;
   }
   if (of_modules_.size() >= kReferencesMax) return hipErrorOutOfMemory;
@@ -154,8 +163,23 @@ hipError_t References::of_module(textureReference** reference, std::uint64_t var
   made->format = HIP_AD_FORMAT_FLOAT;
   made->numChannels = 1;
   *reference = made.get();
-  of_modules_.emplace(made.get(), OfModule{std::move(made), variable});
+  variables_[made.get()] = variable;
+  of_modules_[{module, variable}] = std::move(made);
   return hipSuccess;
+}
+
+void References::forget_module(std::uint64_t module) {
+  std::vector<hipTextureObject_t> bound;
+  {
+    const MutexLock lock(mutex_);
+    auto each = of_modules_.lower_bound({module, 0});
+    while (each != of_modules_.end() && each->first.first == module) {
+      bound.push_back(each->second->textureObject);
+      variables_.erase(each->second.get());
+      each = of_modules_.erase(each);
+    }
+  }
+  for (const hipTextureObject_t texture : bound) static_cast<void>(textures_.destroy(texture));
 }
 
 hipError_t References::set_address(std::size_t* offset, textureReference* reference, hipDeviceptr_t memory,
@@ -207,17 +231,6 @@ hipError_t References::get_address(hipDeviceptr_t* memory, const textureReferenc
     *memory = resource.res.pitch2D.devPtr;
   else
     return hipErrorInvalidValue;
-  return hipSuccess;
-}
-
-hipError_t References::get_mipmapped(hipMipmappedArray_t* mipmapped,
-                                     const textureReference* reference) const {
-  hipResourceDesc resource{};
-  if (mipmapped == nullptr || reference == nullptr ||
-      textures_.get(&resource, reference->textureObject) != hipSuccess ||
-      resource.resType != hipResourceTypeMipmappedArray)
-    return hipErrorInvalidValue;
-  *mipmapped = resource.res.mipmap.mipmap;
   return hipSuccess;
 }
 

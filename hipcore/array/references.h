@@ -13,6 +13,8 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <unordered_map>
+#include <utility>
 
 #include "hipcore/array/textures.h"
 #include "transport/base/mutex.h"
@@ -56,8 +58,10 @@ class References {
                             const hipChannelFormatDesc* elements);
   hipError_t unbind(const textureReference* reference);
 
-  // The reference of a module's variable; one for each address.
-  hipError_t of_module(textureReference** reference, std::uint64_t variable);
+  // The reference of a module's variable; one for each address. `module`: its handle.
+  hipError_t of_module(textureReference** reference, std::uint64_t module, std::uint64_t variable);
+  // The module is being unloaded: its references end, with the texture objects that they are bound to.
+  void forget_module(std::uint64_t module);
   hipError_t set_address(std::size_t* offset, textureReference* reference, hipDeviceptr_t memory,
                          std::size_t bytes);
   hipError_t set_address_2d(textureReference* reference, const HIP_ARRAY_DESCRIPTOR* description,
@@ -65,7 +69,6 @@ class References {
   hipError_t set_array(textureReference* reference, hipArray_const_t array, unsigned flags);
   hipError_t set_mipmapped(textureReference* reference, hipMipmappedArray_const_t mipmapped, unsigned flags);
   hipError_t get_address(hipDeviceptr_t* memory, const textureReference* reference) const;
-  hipError_t get_mipmapped(hipMipmappedArray_t* mipmapped, const textureReference* reference) const;
 
  private:
   hipError_t find_variable(const textureReference* reference, std::uint64_t& address);
@@ -77,11 +80,10 @@ class References {
   Textures& textures_;
   ReferenceSide& side_;
   Mutex mutex_;
-  struct OfModule {
-    std::unique_ptr<textureReference> reference;
-    std::uint64_t variable = 0;
-  };
-  std::map<const textureReference*, OfModule> of_modules_ TF_GUARDED_BY(mutex_);
+  // By module and variable.
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::unique_ptr<textureReference>> of_modules_
+      TF_GUARDED_BY(mutex_);
+  std::unordered_map<const textureReference*, std::uint64_t> variables_ TF_GUARDED_BY(mutex_);  // of these
 };
 
 // What a reference says of itself. They read and write nothing but the reference.

@@ -120,6 +120,8 @@ void Client::remove_variable(std::uint64_t address) {
   device_memory_.remove_variable(address);
 }
 
+void Client::unloading(std::uint64_t module) { texture_references_.library().forget_module(module); }
+
 std::optional<hipcore::AdvisedMemory> Client::advised(const void* pointer, std::uint64_t bytes) const {
   const std::uint64_t address = to_raw(pointer);
   if (const auto device = device_memory_.find(address)) {

@@ -121,6 +121,7 @@ class Client final : private ConnectionObserver, private DeviceVariables, privat
   void callback_due(std::uint64_t cookie, hipError_t error) override;
   void add_variable(int device, std::uint64_t address, std::uint64_t bytes) override;
   void remove_variable(std::uint64_t address) override;
+  void unloading(std::uint64_t module) override;
 
   bool reserve_windows();
   void map_leases(net::OwnedFd socket, bool reserved);

@@ -85,8 +85,9 @@ hipError_t hipModuleGetTexRef(ApiCall& call, textureReference** reference, hipMo
     DeviceVariable variable;
     const hipError_t error = call.client().modules().variable(to_raw(module), name, variable);
     if (error != hipSuccess) return error;
-    return variable.bytes == sizeof(textureReference) ? all.of_module(reference, variable.address)
-                                                      : hipErrorNotFound;
+    return variable.bytes == sizeof(textureReference)
+               ? all.of_module(reference, to_raw(module), variable.address)
+               : hipErrorNotFound;
   });
 }
 

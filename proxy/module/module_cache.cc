@@ -71,6 +71,7 @@ hipError_t ModuleCache::unload(std::uint64_t module) {
   HandleTable& modules = connection_.handles().of(HandleKind::kModule);
   auto facts = std::dynamic_pointer_cast<ModuleFacts>(modules.facts(module));
   if (facts == nullptr || !modules.retire(module)) return hipErrorInvalidValue;
+  variables_.unloading(module);
   std::vector<std::uint64_t> gone;
   retire_functions(*facts, gone);
   protocol::UnloadModuleRequest request{};

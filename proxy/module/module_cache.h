@@ -31,11 +31,13 @@ struct DeviceVariable {
   std::uint64_t bytes = 0;
 };
 
-// Learns where the variables of loaded modules are.
+// Learns where the variables of loaded modules are, and when they end.
 class DeviceVariables {
  public:
   virtual void add_variable(int device, std::uint64_t address, std::uint64_t bytes) = 0;
   virtual void remove_variable(std::uint64_t address) = 0;
+  // Before the worker hears of it.
+  virtual void unloading(std::uint64_t module) = 0;
 
  protected:
   ~DeviceVariables() = default;

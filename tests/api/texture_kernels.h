@@ -6,8 +6,22 @@
 
 namespace tf::api_test {
 
-enum class Reading { k1D, k2D, k3D, k1DLayered, k2DLayered, kCubemap, k2DLod, kFetch };
+enum class Reading {
+  k1D,
+  k2D,
+  k3D,
+  k1DLayered,
+  k2DLayered,
+  kCubemap,
+  kCubemapLayered,
+  k2DLod,
+  k1DGrad,
+  k2DGrad,
+  k3DGrad,
+  kFetch
+};
 
+// Of gradients `level` is the step to the next coordinate, along every axis.
 struct Coordinate {
   float x = 0, y = 0, z = 0;
   int layer = 0;
@@ -20,6 +34,8 @@ void launch_read_texture(hipTextureObject_t texture, Reading how, bool four, con
 // Four bytes as integers for each.
 void launch_read_bytes(hipTextureObject_t texture, const Coordinate* at, int* out, int n);
 void launch_gather(hipTextureObject_t texture, const Coordinate& at, float* out);
+// The first element of a face, as the device library reads it from a cubemap of layers.
+void launch_load_face(hipSurfaceObject_t surface, int layer, int face, float* out);
 void launch_double_surface(hipSurfaceObject_t surface, int width, int height);
 
 // Texture references: floats of linear memory, and bytes of a plane read as floats from 0 to 1. Up to 64

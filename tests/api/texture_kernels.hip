@@ -26,6 +26,15 @@ __global__ void read_texture(hipTextureObject_t texture, Reading how, const Coor
     case Reading::k1DLayered: out[i] = all(tex1DLayered<T>(texture, c.x, c.layer)); break;
     case Reading::k2DLayered: out[i] = all(tex2DLayered<T>(texture, c.x, c.y, c.layer)); break;
     case Reading::kCubemap: out[i] = all(texCubemap<T>(texture, c.x, c.y, c.z)); break;
+    case Reading::kCubemapLayered: out[i] = all(texCubemapLayered<T>(texture, c.x, c.y, c.z, c.layer)); break;
+    case Reading::k1DGrad: out[i] = all(tex1DGrad<T>(texture, c.x, c.level, 0)); break;
+    case Reading::k2DGrad:
+      out[i] = all(tex2DGrad<T>(texture, c.x, c.y, make_float2(c.level, 0), make_float2(0, c.level)));
+      break;
+    case Reading::k3DGrad:
+      out[i] = all(tex3DGrad<T>(texture, c.x, c.y, c.z, make_float4(c.level, 0, 0, 0),
+                                make_float4(0, c.level, 0, 0)));
+      break;
     case Reading::k2DLod: out[i] = all(tex2DLod<T>(texture, c.x, c.y, c.level)); break;
     case Reading::kFetch: out[i] = all(tex1Dfetch<T>(texture, static_cast<int>(c.x))); break;
   }
@@ -43,6 +52,11 @@ __global__ void read_bytes(hipTextureObject_t texture, const Coordinate* at, int
 
 __global__ void gather_texture(hipTextureObject_t texture, Coordinate at, float4* out) {
   out[0] = tex2Dgather<float4>(texture, at.x, at.y, 1);  // HIP 5.2's header counts channels from 1
+}
+
+__global__ void load_face(hipSurfaceObject_t surface, int layer, int face, float* out) {
+  auto* const image = (unsigned int ADDRESS_SPACE_CONSTANT*)surface;  // as HIP's header does
+  out[0] = __ockl_image_load_CMa(image, int4(0, 0, layer, 0).data, face).x;
 }
 
 // Each element becomes twice what it was, and its place is added. HIP 5.2's header stores every type as floats.
@@ -89,6 +103,10 @@ void launch_read_bytes(hipTextureObject_t texture, const Coordinate* at, int* ou
 
 void launch_gather(hipTextureObject_t texture, const Coordinate& at, float* out) {
   gather_texture<<<1, 1>>>(texture, at, reinterpret_cast<float4*>(out));
+}
+
+void launch_load_face(hipSurfaceObject_t surface, int layer, int face, float* out) {
+  load_face<<<1, 1>>>(surface, layer, face, out);
 }
 
 void launch_double_surface(hipSurfaceObject_t surface, int width, int height) {

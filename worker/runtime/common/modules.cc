@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "worker/runtime/common/api.h"
+#include "worker/runtime/common/texture_references.h"
 
 namespace tf::runtime {
 namespace {
@@ -65,7 +66,10 @@ hipError_t hipModuleLoadDataEx(hipModule_t* module, const void* image, unsigned 
 }
 
 hipError_t hipModuleUnload(hipModule_t module) {
-  return api([&] { return Backend::unload_module(module); });
+  return api([&] {
+    references().forget_module(tf::graph::address_of(module));
+    return Backend::unload_module(module);
+  });
 }
 
 hipError_t hipModuleGetFunction(hipFunction_t* function, hipModule_t module, const char* name) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Texture references: variables of programs and modules, bound to texture objects.
-#include "hipcore/array/references.h"
+#include "worker/runtime/common/texture_references.h"
 
 #include "worker/runtime/common/api.h"
 #include "worker/runtime/common/arrays.h"
@@ -40,13 +40,13 @@ class References final : private array::ReferenceSide {
   array::References library_{arrays(), textures(), *this};
 };
 
-// Never destroyed: programs call HIP from destructors that run after main.
+}  // namespace
+
 array::References& references() {
   static References* const all = new References;
   return all->library();
 }
 
-}  // namespace
 }  // namespace tf::runtime
 
 using namespace tf;           // NOLINT: the functions are C functions, outside every namespace
@@ -108,8 +108,8 @@ hipError_t hipModuleGetTexRef(textureReference** reference, hipModule_t module, 
     std::size_t bytes = 0;
     if (!reference || !name) return hipErrorInvalidValue;
     if (const hipError_t status = Backend::module_variable(module, name, variable, bytes)) return status;
-    return bytes == sizeof(textureReference) ? references().of_module(reference, graph::address_of(variable))
-                                             : hipErrorNotFound;
+    if (bytes != sizeof(textureReference)) return hipErrorNotFound;
+    return references().of_module(reference, graph::address_of(module), graph::address_of(variable));
   });
 }
 

@@ -164,8 +164,7 @@ hipError_t Backend::create_texture(const array::TextureWish& wish, const array::
     set_levels(arrays, image);
   else
     status = set_memory(wish.resource, image);
-  const bool layered = arrays.shape.is_layered() || arrays.shape.is_cubemap();
-  if (status == hipSuccess && wish.view) status = set_view(*wish.view, layered, image);
+  if (status == hipSuccess && wish.view) status = set_view(*wish.view, arrays.shape.is_layered(), image);
   if (status != hipSuccess) return status;
   set_sampling(wish.sampling, wish.resource.resType == hipResourceTypeLinear, image);
   texture = reinterpret_cast<hipTextureObject_t>(Images::all().add(image, of_array));

@@ -31,6 +31,7 @@ enum Mode : uint32_t { kWrap = 0, kClamp = 1, kMirror = 2, kBorder = 3 };
 
 constexpr float kFarthest = 1 << 30;  // coordinates beyond are as good as there
 constexpr int kOutside = -1;
+constexpr uint32_t kFaces = 6;
 
 inline float as_float(uint32_t bits) {
   float value;
@@ -142,6 +143,13 @@ float4 fetch(Image image, const HiprImageLevel& level, int x, int y, int z) {
   for (uint32_t index = 0; index < image->channels; ++index)
     value[index] = channel(image, from + index * bytes, index);
   return value;
+}
+
+// The slice of a face of a cubemap with layers; kOutside: there is no such face or layer.
+inline int slice_of(Image image, int layer, int face) {
+  const bool known =
+      static_cast<uint32_t>(face) < kFaces && static_cast<uint32_t>(layer) < image->level[0].depth / kFaces;
+  return known ? layer * static_cast<int>(kFaces) + face : kOutside;
 }
 
 inline bool inside(const HiprImageLevel& level, int x, int y, int z) {
@@ -314,8 +322,11 @@ inline int layer_of(float coordinate) {
   return coordinate < kFarthest ? static_cast<int>(__builtin_rintf(coordinate)) : static_cast<int>(kFarthest);
 }
 
-// The face that a direction meets, and where, as for Direct3D and OpenGL.
-Sample cube(float x, float y, float z, int cube_layer) {
+// The face that a direction meets, and where, as for Direct3D and OpenGL. Layers that there are not are the
+// ones next to them. REQUIRES: cube_layer >= 0
+Sample cube(Image image, float x, float y, float z, int cube_layer) {
+  const int layers = static_cast<int>(image->level[0].depth / kFaces);
+  if (cube_layer >= layers) cube_layer = layers > 0 ? layers - 1 : 0;
   const float ax = __builtin_fabsf(x), ay = __builtin_fabsf(y), az = __builtin_fabsf(z);
   int face;
   float s, t, major;
@@ -336,7 +347,10 @@ Sample cube(float x, float y, float z, int cube_layer) {
     major = az;
   }
   if (major == 0.0f) major = 1.0f;
-  return {2, {(s / major + 1.0f) * 0.5f, (t / major + 1.0f) * 0.5f, 0.0f}, cube_layer * 6 + face, true};
+  return {2,
+          {(s / major + 1.0f) * 0.5f, (t / major + 1.0f) * 0.5f, 0.0f},
+          cube_layer * static_cast<int>(kFaces) + face,
+          true};
 }
 
 // One channel of the four elements that a linear filter would take.
@@ -374,7 +388,7 @@ API float4 __ockl_image_load_2D(Image i, int2 c) { return load(i, 0, c.x, c.y, 0
 API float4 __ockl_image_load_2Da(Image i, int4 c) { return load(i, 0, c.x, c.y, c.z); }
 API float4 __ockl_image_load_3D(Image i, int4 c) { return load(i, 0, c.x, c.y, c.z); }
 API float4 __ockl_image_load_CM(Image i, int2 c, int f) { return load(i, 0, c.x, c.y, f); }
-API float4 __ockl_image_load_CMa(Image i, int4 c, int f) { return load(i, 0, c.x, c.y, c.z * 6 + f); }
+API float4 __ockl_image_load_CMa(Image i, int4 c, int f) { return load(i, 0, c.x, c.y, slice_of(i, c.z, f)); }
 
 API float4 __ockl_image_load_lod_1D(Image i, int c, int l) { return load(i, l, c, 0, 0); }
 API float4 __ockl_image_load_lod_1Da(Image i, int2 c, int l) { return load(i, l, c.x, 0, c.y); }
@@ -383,7 +397,7 @@ API float4 __ockl_image_load_lod_2Da(Image i, int4 c, int l) { return load(i, l,
 API float4 __ockl_image_load_lod_3D(Image i, int4 c, int l) { return load(i, l, c.x, c.y, c.z); }
 API float4 __ockl_image_load_lod_CM(Image i, int2 c, int f, int l) { return load(i, l, c.x, c.y, f); }
 API float4 __ockl_image_load_lod_CMa(Image i, int4 c, int f, int l) {
-  return load(i, l, c.x, c.y, c.z * 6 + f);
+  return load(i, l, c.x, c.y, slice_of(i, c.z, f));
 }
 
 API void __ockl_image_store_1D(Image i, int c, float4 p) { store(i, 0, c, 0, 0, p); }
@@ -392,7 +406,9 @@ API void __ockl_image_store_2D(Image i, int2 c, float4 p) { store(i, 0, c.x, c.y
 API void __ockl_image_store_2Da(Image i, int4 c, float4 p) { store(i, 0, c.x, c.y, c.z, p); }
 API void __ockl_image_store_3D(Image i, int4 c, float4 p) { store(i, 0, c.x, c.y, c.z, p); }
 API void __ockl_image_store_CM(Image i, int2 c, int f, float4 p) { store(i, 0, c.x, c.y, f, p); }
-API void __ockl_image_store_CMa(Image i, int4 c, int f, float4 p) { store(i, 0, c.x, c.y, c.z * 6 + f, p); }
+API void __ockl_image_store_CMa(Image i, int4 c, int f, float4 p) {
+  store(i, 0, c.x, c.y, slice_of(i, c.z, f), p);
+}
 
 API void __ockl_image_store_lod_1D(Image i, int c, int l, float4 p) { store(i, l, c, 0, 0, p); }
 API void __ockl_image_store_lod_1Da(Image i, int2 c, int l, float4 p) { store(i, l, c.x, 0, c.y, p); }
@@ -401,7 +417,7 @@ API void __ockl_image_store_lod_2Da(Image i, int4 c, int l, float4 p) { store(i,
 API void __ockl_image_store_lod_3D(Image i, int4 c, int l, float4 p) { store(i, l, c.x, c.y, c.z, p); }
 API void __ockl_image_store_lod_CM(Image i, int2 c, int f, int l, float4 p) { store(i, l, c.x, c.y, f, p); }
 API void __ockl_image_store_lod_CMa(Image i, int4 c, int f, int l, float4 p) {
-  store(i, l, c.x, c.y, c.z * 6 + f, p);
+  store(i, l, c.x, c.y, slice_of(i, c.z, f), p);
 }
 
 // The sampler belongs to the texture object in HIP: `s` says nothing that `i` does not.
@@ -412,9 +428,9 @@ API float4 __ockl_image_sample_2Da(Image i, Image, float4 c) {
   return sample(i, {2, {c.x, c.y}, layer_of(c.z)});
 }
 API float4 __ockl_image_sample_3D(Image i, Image, float4 c) { return sample(i, {3, {c.x, c.y, c.z}, 0}); }
-API float4 __ockl_image_sample_CM(Image i, Image, float4 c) { return sample(i, cube(c.x, c.y, c.z, 0)); }
+API float4 __ockl_image_sample_CM(Image i, Image, float4 c) { return sample(i, cube(i, c.x, c.y, c.z, 0)); }
 API float4 __ockl_image_sample_CMa(Image i, Image, float4 c) {
-  return sample(i, cube(c.x, c.y, c.z, layer_of(c.w)));
+  return sample(i, cube(i, c.x, c.y, c.z, layer_of(c.w)));
 }
 
 API float4 __ockl_image_sample_lod_1D(Image i, Image, float c, float l) {
@@ -433,10 +449,10 @@ API float4 __ockl_image_sample_lod_3D(Image i, Image, float4 c, float l) {
   return sample_lod(i, {3, {c.x, c.y, c.z}, 0}, l);
 }
 API float4 __ockl_image_sample_lod_CM(Image i, Image, float4 c, float l) {
-  return sample_lod(i, cube(c.x, c.y, c.z, 0), l);
+  return sample_lod(i, cube(i, c.x, c.y, c.z, 0), l);
 }
 API float4 __ockl_image_sample_lod_CMa(Image i, Image, float4 c, float l) {
-  return sample_lod(i, cube(c.x, c.y, c.z, layer_of(c.w)), l);
+  return sample_lod(i, cube(i, c.x, c.y, c.z, layer_of(c.w)), l);
 }
 
 API float4 __ockl_image_sample_grad_1D(Image i, Image, float c, float dx, float dy) {
