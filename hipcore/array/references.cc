@@ -249,18 +249,6 @@ hipError_t get_address_mode(hipTextureAddressMode* mode, const textureReference*
   return hipSuccess;
 }
 
-hipError_t set_filter_mode(textureReference* reference, hipTextureFilterMode mode) {
-  if (reference == nullptr) return hipErrorInvalidValue;
-  reference->filterMode = mode;
-  return hipSuccess;
-}
-
-hipError_t get_filter_mode(hipTextureFilterMode* mode, const textureReference* reference) {
-  if (mode == nullptr || reference == nullptr) return hipErrorInvalidValue;
-  *mode = reference->filterMode;
-  return hipSuccess;
-}
-
 hipError_t set_flags(textureReference* reference, unsigned flags) {
   if (reference == nullptr) return hipErrorInvalidValue;
   reference->readMode =
@@ -289,42 +277,6 @@ hipError_t get_format(hipArray_Format* format, int* channels, const textureRefer
   if (format == nullptr || channels == nullptr || reference == nullptr) return hipErrorInvalidValue;
   *format = reference->format;
   *channels = reference->numChannels;
-  return hipSuccess;
-}
-
-hipError_t set_anisotropy(textureReference* reference, unsigned anisotropy) {
-  if (reference == nullptr) return hipErrorInvalidValue;
-  reference->maxAnisotropy = anisotropy;
-  return hipSuccess;
-}
-
-hipError_t get_anisotropy(int* anisotropy, const textureReference* reference) {
-  if (anisotropy == nullptr || reference == nullptr) return hipErrorInvalidValue;
-  *anisotropy = static_cast<int>(reference->maxAnisotropy);
-  return hipSuccess;
-}
-
-hipError_t set_mipmap_filter(textureReference* reference, hipTextureFilterMode mode) {
-  if (reference == nullptr) return hipErrorInvalidValue;
-  reference->mipmapFilterMode = mode;
-  return hipSuccess;
-}
-
-hipError_t get_mipmap_filter(hipTextureFilterMode* mode, const textureReference* reference) {
-  if (mode == nullptr || reference == nullptr) return hipErrorInvalidValue;
-  *mode = reference->mipmapFilterMode;
-  return hipSuccess;
-}
-
-hipError_t set_level_bias(textureReference* reference, float bias) {
-  if (reference == nullptr) return hipErrorInvalidValue;
-  reference->mipmapLevelBias = bias;
-  return hipSuccess;
-}
-
-hipError_t get_level_bias(float* bias, const textureReference* reference) {
-  if (bias == nullptr || reference == nullptr) return hipErrorInvalidValue;
-  *bias = reference->mipmapLevelBias;
   return hipSuccess;
 }
 

@@ -88,20 +88,25 @@ class References {
 
 // What a reference says of itself. They read and write nothing but the reference.
 namespace reference {
+// One member of it.
+template <auto Member, typename Value>
+hipError_t set(textureReference* reference, Value value) {
+  if (reference == nullptr) return hipErrorInvalidValue;
+  reference->*Member = value;
+  return hipSuccess;
+}
+template <auto Member, typename Value>
+hipError_t get(Value* value, const textureReference* reference) {
+  if (value == nullptr || reference == nullptr) return hipErrorInvalidValue;
+  *value = static_cast<Value>(reference->*Member);
+  return hipSuccess;
+}
 hipError_t set_address_mode(textureReference* reference, int axis, hipTextureAddressMode mode);
 hipError_t get_address_mode(hipTextureAddressMode* mode, const textureReference* reference, int axis);
-hipError_t set_filter_mode(textureReference* reference, hipTextureFilterMode mode);
-hipError_t get_filter_mode(hipTextureFilterMode* mode, const textureReference* reference);
 hipError_t set_flags(textureReference* reference, unsigned flags);
 hipError_t get_flags(unsigned* flags, const textureReference* reference);
 hipError_t set_format(textureReference* reference, hipArray_Format format, int channels);
 hipError_t get_format(hipArray_Format* format, int* channels, const textureReference* reference);
-hipError_t set_anisotropy(textureReference* reference, unsigned anisotropy);
-hipError_t get_anisotropy(int* anisotropy, const textureReference* reference);
-hipError_t set_mipmap_filter(textureReference* reference, hipTextureFilterMode mode);
-hipError_t get_mipmap_filter(hipTextureFilterMode* mode, const textureReference* reference);
-hipError_t set_level_bias(textureReference* reference, float bias);
-hipError_t get_level_bias(float* bias, const textureReference* reference);
 hipError_t set_level_clamp(textureReference* reference, float low, float high);
 hipError_t get_level_clamp(float* low, float* high, const textureReference* reference);
 // The struct has no room for a color: hipErrorNotSupported.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Texture and surface objects. The errors are those of AMD's runtime (ROCm/clr, hipamd/src/hip_texture.cpp
-// and hip_surface.cpp); a handle that is none, which that runtime does not notice, is hipErrorInvalidValue.
+// and hip_surface.cpp). An unknown handle is hipErrorInvalidValue; AMD's runtime does not check.
 #include "hipcore/array/textures.h"
 
 #include <algorithm>
@@ -215,46 +215,38 @@ std::optional<TextureWish> Textures::find(hipTextureObject_t texture) const {
   return found->second;
 }
 
-hipError_t Textures::get(hipResourceDesc* resource, hipTextureObject_t texture) const {
+template <typename Out, typename Read>
+hipError_t Textures::get(Out* out, hipTextureObject_t texture, Read read) const {
   const auto wish = find(texture);
-  if (resource == nullptr || !wish) return hipErrorInvalidValue;
-  *resource = wish->resource;
+  if (out == nullptr || !wish) return hipErrorInvalidValue;
+  *out = read(*wish);
   return hipSuccess;
+}
+
+hipError_t Textures::get(hipResourceDesc* resource, hipTextureObject_t texture) const {
+  return get(resource, texture, [](const TextureWish& wish) { return wish.resource; });
 }
 
 hipError_t Textures::get(hipTextureDesc* sampling, hipTextureObject_t texture) const {
-  const auto wish = find(texture);
-  if (sampling == nullptr || !wish) return hipErrorInvalidValue;
-  *sampling = wish->sampling;
-  return hipSuccess;
+  return get(sampling, texture, [](const TextureWish& wish) { return wish.sampling; });
 }
 
 hipError_t Textures::get(hipResourceViewDesc* view, hipTextureObject_t texture) const {
-  const auto wish = find(texture);
-  if (view == nullptr || !wish) return hipErrorInvalidValue;
-  *view = wish->view.value_or(hipResourceViewDesc{});
-  return hipSuccess;
+  return get(view, texture,
+             [](const TextureWish& wish) { return wish.view.value_or(hipResourceViewDesc{}); });
 }
 
 hipError_t Textures::get(HIP_RESOURCE_DESC* resource, hipTextureObject_t texture) const {
-  const auto wish = find(texture);
-  if (resource == nullptr || !wish) return hipErrorInvalidValue;
-  *resource = driver_form(wish->resource);
-  return hipSuccess;
+  return get(resource, texture, [](const TextureWish& wish) { return driver_form(wish.resource); });
 }
 
 hipError_t Textures::get(HIP_TEXTURE_DESC* sampling, hipTextureObject_t texture) const {
-  const auto wish = find(texture);
-  if (sampling == nullptr || !wish) return hipErrorInvalidValue;
-  *sampling = driver_form(wish->sampling);
-  return hipSuccess;
+  return get(sampling, texture, [](const TextureWish& wish) { return driver_form(wish.sampling); });
 }
 
 hipError_t Textures::get(HIP_RESOURCE_VIEW_DESC* view, hipTextureObject_t texture) const {
-  const auto wish = find(texture);
-  if (view == nullptr || !wish) return hipErrorInvalidValue;
-  *view = driver_form(wish->view.value_or(hipResourceViewDesc{}));
-  return hipSuccess;
+  return get(view, texture,
+             [](const TextureWish& wish) { return driver_form(wish.view.value_or(hipResourceViewDesc{})); });
 }
 
 hipError_t Textures::create_surface(hipSurfaceObject_t* surface, const hipResourceDesc* resource) {

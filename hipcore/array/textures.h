@@ -70,6 +70,8 @@ class Textures {
 
  private:
   std::optional<TextureWish> find(hipTextureObject_t texture) const;
+  template <typename Out, typename Read>
+  hipError_t get(Out* out, hipTextureObject_t texture, Read read) const;
   hipError_t check(const TextureWish& wish) const;
 
   const Library& arrays_;

@@ -20,7 +20,8 @@ MESSAGE(0x0250, call, CreateArray) {
   u32 reserved;
 };
 
-// What is sent later runs only after the devices' earlier work is done.
+// Ends after the earlier work of the array's device. What is sent later runs only then. Executable graphs that name the
+// array can be launched only after an update.
 MESSAGE(0x0251, post, DestroyArray) NO_WORK { u64 base; };
 
 // A texture object. `address`: of an array, a mipmapped array's first level, or memory, as `resource` says. Floats
@@ -54,6 +55,7 @@ MESSAGE(0x0252, call, CreateTexture) {
 };
 REPLY(CreateTexture) { u64 texture; };
 
+// Ends after the earlier work of the device that it was created on; so does a surface.
 MESSAGE(0x0253, post, DestroyTexture) NO_WORK { u64 texture; };
 
 // `address`: of an array.

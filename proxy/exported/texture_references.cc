@@ -105,11 +105,11 @@ hipError_t hipTexRefGetAddressMode(enum hipTextureAddressMode* mode, const textu
 }
 
 hipError_t hipTexRefSetFilterMode(textureReference* reference, enum hipTextureFilterMode mode) {
-  return note_error(array::reference::set_filter_mode(reference, mode));
+  return note_error(array::reference::set<&textureReference::filterMode>(reference, mode));
 }
 
 hipError_t hipTexRefGetFilterMode(enum hipTextureFilterMode* mode, const textureReference* reference) {
-  return note_error(array::reference::get_filter_mode(mode, reference));
+  return note_error(array::reference::get<&textureReference::filterMode>(mode, reference));
 }
 
 hipError_t hipTexRefSetFlags(textureReference* reference, unsigned int flags) {
@@ -129,27 +129,27 @@ hipError_t hipTexRefGetFormat(hipArray_Format* format, int* channels, const text
 }
 
 hipError_t hipTexRefSetMaxAnisotropy(textureReference* reference, unsigned int anisotropy) {
-  return note_error(array::reference::set_anisotropy(reference, anisotropy));
+  return note_error(array::reference::set<&textureReference::maxAnisotropy>(reference, anisotropy));
 }
 
 hipError_t hipTexRefGetMaxAnisotropy(int* anisotropy, const textureReference* reference) {
-  return note_error(array::reference::get_anisotropy(anisotropy, reference));
+  return note_error(array::reference::get<&textureReference::maxAnisotropy>(anisotropy, reference));
 }
 
 hipError_t hipTexRefSetMipmapFilterMode(textureReference* reference, enum hipTextureFilterMode mode) {
-  return note_error(array::reference::set_mipmap_filter(reference, mode));
+  return note_error(array::reference::set<&textureReference::mipmapFilterMode>(reference, mode));
 }
 
 hipError_t hipTexRefGetMipmapFilterMode(enum hipTextureFilterMode* mode, const textureReference* reference) {
-  return note_error(array::reference::get_mipmap_filter(mode, reference));
+  return note_error(array::reference::get<&textureReference::mipmapFilterMode>(mode, reference));
 }
 
 hipError_t hipTexRefSetMipmapLevelBias(textureReference* reference, float bias) {
-  return note_error(array::reference::set_level_bias(reference, bias));
+  return note_error(array::reference::set<&textureReference::mipmapLevelBias>(reference, bias));
 }
 
 hipError_t hipTexRefGetMipmapLevelBias(float* bias, const textureReference* reference) {
-  return note_error(array::reference::get_level_bias(bias, reference));
+  return note_error(array::reference::get<&textureReference::mipmapLevelBias>(bias, reference));
 }
 
 hipError_t hipTexRefSetMipmapLevelClamp(textureReference* reference, float low, float high) {

@@ -138,6 +138,7 @@ TEST(Array, EveryShapeKeepsItsElements) {
         Case{make_hipExtent(300, 200, 20), 0}}) {
     SCOPED_TRACE(std::to_string(extent.width) + "x" + std::to_string(extent.height) + "x" +
                  std::to_string(extent.depth));
+    // Not tried: whether NVIDIA's driver copies several faces of a cubemap as one box.
     if (is_nvidia() && (flags & hipArrayCubemap) != 0) continue;
     const hipExtent whole = make_hipExtent(extent.width, std::max<std::size_t>(extent.height, 1),
                                            std::max<std::size_t>(extent.depth, 1));

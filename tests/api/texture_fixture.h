@@ -53,4 +53,35 @@ class Texture {
   hipTextureObject_t texture_ = nullptr;
 };
 
+// A mipmapped array of floats. Every element of a level is ten times the level's number.
+class FilledLevels {
+ public:
+  FilledLevels(const hipExtent& extent, unsigned levels) {
+    EXPECT_EQ(hipMallocMipmappedArray(&mipmapped_, &kFloat, extent, levels, 0), hipSuccess);
+    for (unsigned level = 0; level < levels; ++level) {
+      hipArray_t array = nullptr;
+      EXPECT_EQ(hipGetMipmappedArrayLevel(&array, mipmapped_, level), hipSuccess);
+      const hipExtent size =
+          make_hipExtent(array->width, std::max(array->height, 1u), std::max(array->depth, 1u));
+      std::vector<float> values(size.width * size.height * size.depth, 10.0f * static_cast<float>(level));
+      const auto up = between(array, true, values.data(), size, 4);
+      EXPECT_EQ(hipMemcpy3D(&up), hipSuccess);
+    }
+  }
+  ~FilledLevels() { EXPECT_EQ(hipFreeMipmappedArray(mipmapped_), hipSuccess); }
+  FilledLevels(const FilledLevels&) = delete;
+  FilledLevels& operator=(const FilledLevels&) = delete;
+
+  hipMipmappedArray_t get() const { return mipmapped_; }
+  hipResourceDesc resource() const {
+    hipResourceDesc resource{};
+    resource.resType = hipResourceTypeMipmappedArray;
+    resource.res.mipmap.mipmap = mipmapped_;
+    return resource;
+  }
+
+ private:
+  hipMipmappedArray_t mipmapped_ = nullptr;
+};
+
 }  // namespace tf::api_test

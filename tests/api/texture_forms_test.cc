@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cubemaps, their layers and views, and what lies outside of memory.
+// Cubemaps, gradients, formats and views, and what lies outside of memory.
 #include <array>
 #include <climits>
+#include <cmath>
 
 #include "tests/api/texture_fixture.h"
 
@@ -92,6 +93,105 @@ TEST_F(TextureReads, ReferencesToRowsThatAreNotAligned) {
   EXPECT_EQ(got, (std::vector<float>{20 / 255.0f, 50 / 255.0f, 50 / 255.0f}));
   HIP_OK(hipUnbindTexture(line_texture()));
   HIP_OK(hipUnbindTexture(plane_texture()));
+}
+
+// Steps of one, two and four elements are levels 0, 1 and 2.
+TEST_F(TextureReads, GradientsSayTheLevel) {
+  struct Case {
+    hipExtent extent;
+    Reading how;
+  };
+  for (const auto& [extent, reading] :
+       {Case{make_hipExtent(8, 0, 0), Reading::k1DGrad}, Case{make_hipExtent(8, 8, 0), Reading::k2DGrad},
+        Case{make_hipExtent(8, 8, 8), Reading::k3DGrad}}) {
+    const FilledLevels levels(extent, 4);
+    hipTextureDesc how = sampling(hipAddressModeClamp, hipFilterModeLinear, true);
+    how.mipmapFilterMode = hipFilterModeLinear;
+    how.maxMipmapLevelClamp = 3;
+    const Texture texture(levels.resource(), how);
+    std::vector<Coordinate> at;
+    for (const float step : {0.0f, 0.125f, 0.25f, 0.35355339f, 0.5f, 1.0f, 9.0f})
+      at.push_back({0.5f, 0.5f, 0.5f, 0, step});
+    const std::vector<float> got = texture.read(reading, at);
+    const std::vector<float> wanted{0, 0, 10, 15, 20, 30, 30};
+    for (std::size_t i = 0; i < at.size(); ++i) EXPECT_NEAR(got[i], wanted[i], 1e-3f) << at[i].level;
+  }
+}
+
+TEST_F(TextureReads, HalvesAreFloats) {
+  constexpr hipChannelFormatDesc kHalf{16, 0, 0, 0, hipChannelFormatKindFloat};
+  const std::array<unsigned short, 6> bits{0x3c00, 0xc000, 0x3800, 0x0001, 0x7bff, 0x7c00};
+  const FilledArray array(kHalf, make_hipExtent(6, 0, 0), bits.data());
+  const Texture points(resource_of(array.get()), sampling(hipAddressModeClamp, hipFilterModePoint, false));
+  EXPECT_EQ(points.read(Reading::k1D, {{0}, {1}, {2}, {3}, {4}, {5}}),
+            (std::vector<float>{1, -2, 0.5f, 0x1p-24f, 65504, INFINITY}));
+  const Texture mixed(resource_of(array.get()), sampling(hipAddressModeClamp, hipFilterModeLinear, false));
+  EXPECT_EQ(mixed.read(Reading::k1D, {{1}}), (std::vector<float>{-0.5f}));
+}
+
+// The values are those of the sRGB standard's transfer function.
+TEST_F(TextureReads, ColorsOfSrgbAreLinear) {
+  const std::array<unsigned char, 8> bytes{0, 10, 188, 188, 255, 11, 128, 128};
+  const FilledArray array(kByte4, make_hipExtent(2, 0, 0), bytes.data());
+  hipTextureDesc how = sampling(hipAddressModeClamp, hipFilterModePoint, false, hipReadModeNormalizedFloat);
+  how.sRGB = 1;
+  const Texture texture(resource_of(array.get()), how);
+  const std::vector<float> got = texture.read_all(Reading::k1D, {{0}, {1}});
+  const std::vector<float> wanted{0, 0.00303527f, 0.502886f, 188 / 255.0f,
+                                  1, 0.00334654f, 0.215861f, 128 / 255.0f};
+  for (std::size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i], wanted[i], 1e-6f) << i;
+}
+
+TEST_F(TextureReads, MirroredNeighboursAreMixed) {
+  const std::vector<float> values{0, 10, 20, 40};
+  const FilledArray line(kFloat, make_hipExtent(4, 0, 0), values.data());
+  const Texture texture(resource_of(line.get()), sampling(hipAddressModeMirror, hipFilterModeLinear, true));
+  EXPECT_EQ(texture.read(Reading::k1D, {{0}, {1}, {1.25f}, {-0.25f}, {2}}),
+            (std::vector<float>{0, 40, 30, 5, 0}));
+}
+
+TEST_F(TextureReads, ViewsOfLevels) {
+  const FilledLevels levels(make_hipExtent(8, 8, 0), 4);
+  hipTextureDesc how = sampling(hipAddressModeClamp, hipFilterModeLinear, true);
+  how.mipmapFilterMode = hipFilterModeLinear;
+  how.maxMipmapLevelClamp = 9;
+  hipResourceViewDesc view{};
+  view.format = hipResViewFormatFloat1;
+  view.width = view.height = 8;
+  view.firstMipmapLevel = 1;
+  view.lastMipmapLevel = 2;
+  const Texture texture(levels.resource(), how, &view);
+  EXPECT_EQ(texture.read(Reading::k2DLod, {{0.5f, 0.5f, 0, 0, 0}, {0.5f, 0.5f, 0, 0, 0.5f}, {0, 0, 0, 0, 3}}),
+            (std::vector<float>{10, 15, 20}));
+  hipTextureObject_t wrong = nullptr;
+  const hipResourceDesc resource = levels.resource();
+  view.lastMipmapLevel = 4;
+  EXPECT_EQ(hipCreateTextureObject(&wrong, &resource, &how, &view), hipErrorInvalidValue);
+  view.firstMipmapLevel = 3;
+  view.lastMipmapLevel = 2;
+  EXPECT_EQ(hipCreateTextureObject(&wrong, &resource, &how, &view), hipErrorInvalidValue);
+}
+
+TEST_F(TextureReads, ViewsOfLayers) {
+  const auto values = ramp(2 * 2 * 3);
+  const FilledArray array(kFloat, make_hipExtent(2, 2, 3), values.data(), hipArrayLayered);
+  const hipResourceDesc resource = resource_of(array.get());
+  const auto how = sampling(hipAddressModeClamp, hipFilterModePoint, false);
+  hipResourceViewDesc view{};
+  view.format = hipResViewFormatFloat1;
+  view.width = view.height = 2;
+  view.depth = 2;
+  view.firstLayer = 1;
+  view.lastLayer = 2;
+  const Texture texture(resource, how, &view);
+  EXPECT_EQ(texture.read(Reading::k2DLayered, {{0, 0, 0, 0}, {1, 1, 0, 1}, {0, 0, 0, 5}}),
+            (std::vector<float>{4, 11, 8}));
+  hipTextureObject_t wrong = nullptr;
+  view.lastLayer = 3;
+  EXPECT_EQ(hipCreateTextureObject(&wrong, &resource, &how, &view), hipErrorInvalidValue);
+  view.firstLayer = 2;
+  view.lastLayer = 1;
+  EXPECT_EQ(hipCreateTextureObject(&wrong, &resource, &how, &view), hipErrorInvalidValue);
 }
 
 TEST(Texture, MemoryHasOneTwoOrFourChannels) {

@@ -92,6 +92,32 @@ TEST_F(ModuleTextures, ReadMemory) {
   EXPECT_EQ(hipTexRefSetAddress2D(plane_, &three, memory.get(), 256), hipErrorInvalidValue);
 }
 
+TEST_F(ModuleTextures, ReadArrays) {
+  const auto values = ramp(16);
+  DeviceBuffer memory(1024);
+  bind_all(memory.get());
+  const FilledArray array(kFloat, make_hipExtent(4, 4, 0), values.data());
+  HIP_OK(hipTexRefSetFormat(plane_, HIP_AD_FORMAT_HALF, 4));
+  HIP_OK(hipTexRefSetArray(plane_, array.get(), HIP_TRSA_OVERRIDE_FORMAT));
+  hipArray_Format format{};
+  int channels = 0;
+  HIP_OK(hipTexRefGetFormat(&format, &channels, plane_));
+  EXPECT_EQ(format, HIP_AD_FORMAT_FLOAT);
+  EXPECT_EQ(channels, 1);
+  EXPECT_EQ(read({2, 3}).plane, 14);
+  const FilledLevels levels(make_hipExtent(8, 8, 0), 4);
+  HIP_OK(hipTexRefSetFlags(levels_, HIP_TRSF_NORMALIZED_COORDINATES));
+  HIP_OK(hipTexRefSetMipmapLevelClamp(levels_, 0, 3));
+  HIP_OK(hipTexRefSetMipmappedArray(levels_, levels.get(), HIP_TRSA_OVERRIDE_FORMAT));
+  EXPECT_EQ(read({0.5f, 0.5f, 0, 0, 2}).levels, 20);
+  HIP_OK(hipTexRefSetMipmapLevelClamp(levels_, 0, 1));
+  HIP_OK(hipBindTextureToMipmappedArray(levels_, levels.get(), &kFloat));
+  EXPECT_EQ(read({0.5f, 0.5f, 0, 0, 2}).levels, 10);
+  EXPECT_EQ(hipBindTextureToMipmappedArray(levels_, levels.get(), &kByte), hipErrorInvalidValue);
+  HIP_OK(hipUnbindTexture(plane_));  // before what they are bound to ends
+  HIP_OK(hipUnbindTexture(levels_));
+}
+
 TEST_F(ModuleTextures, EndWithTheirModule) {
   DeviceBuffer memory(1024);
   bind_all(memory.get());

@@ -18,7 +18,8 @@ inline bool names_array(const graph::Box& box) {
 // A side of a box that is memory, as HIP's three-dimensional copies want it. REQUIRES: its slices are whole
 // rows apart.
 hipPitchedPtr pointer_of(const graph::Box& box, const graph::BoxSide& side);
-// Whether this side of the box stands in an array of the session, as far as one can tell without its rows.
+// Whether this side of the box stands in an array of the session. Checks the span only; rows are checked by
+// as_one_copy().
 bool stands_in_array(const Arrays& arrays, const graph::Box& box, const graph::BoxSide& side);
 // False: it takes more than one copy.
 bool read_array_copy(const Arrays& arrays, const graph::Box& box, hipMemcpyKind kind,

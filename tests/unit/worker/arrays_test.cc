@@ -211,6 +211,77 @@ TEST_F(ArraysOf, TexturesReadOnlyWhatIsTheirs) {
   EXPECT_EQ(rig_.stop().code(), Code::kClosed);  // and releases them all
 }
 
+TEST_F(ArraysOf, CopiesAndNodesOfNamesStayInside) {
+  ASSERT_EQ(rig_.call(wish(kBase)), hipSuccess);
+  const std::uint64_t memory = rig_.lease(1 << 20);
+  std::vector<std::byte> row(64, std::byte{7});
+  const auto write = [&](std::uint64_t target, std::size_t bytes) {
+    return rig_.call(protocol::CopyToDeviceInlineRequest{target, 0}, std::span(row).first(bytes));
+  };
+  EXPECT_EQ(write(kBase + kSlice, 64), hipSuccess);
+  EXPECT_EQ(write(kBase + kPitch - 4, 8), hipErrorInvalidValue) << "in the gap";
+  EXPECT_EQ(write(kBase + 2, 4), hipErrorInvalidValue) << "no whole element";
+  EXPECT_EQ(write(kBase + 4 * kSlice - 4, 8), hipErrorInvalidValue) << "beyond the end";
+  EXPECT_EQ(write(kBase - 4, 8), hipErrorInvalidValue);
+  EXPECT_EQ(write(kOther, 64), hipErrorInvalidValue) << "no array's";
+  const auto read = [&](std::uint64_t source, std::uint64_t pitch, std::uint64_t width, std::uint64_t height,
+                        std::uint64_t tag) {
+    return rig_.call(protocol::CopyBoxFromDeviceRequest{source, pitch, kSlice, width, height, 1, 0, tag});
+  };
+  std::uint64_t tag = 1;
+  EXPECT_EQ(read(kBase, kPitch, 64, 9, tag++), hipErrorInvalidValue) << "a row too many";
+  EXPECT_EQ(read(kBase, kPitch, 68, 1, tag++), hipErrorInvalidValue);
+  EXPECT_EQ(read(kBase, kPitch / 2, 64, 2, tag++), hipErrorInvalidValue);
+  EXPECT_EQ(read(kBase + 4 * kSlice, kPitch, 64, 1, tag++), hipErrorInvalidValue);
+  EXPECT_EQ(read(kOther, kPitch, 64, 1, tag++), hipErrorInvalidValue);
+  EXPECT_EQ(read(kBase, kPitch, 64, ~std::uint64_t{0}, tag++), hipErrorInvalidValue);
+  std::uint32_t next = 0;
+  const auto node = [&](std::uint64_t array) {
+    const std::uint64_t exec = exec_handle(next++);
+    build(exec, array, memory);
+    return instantiate(exec);
+  };
+  EXPECT_EQ(node(kBase), hipSuccess);
+  EXPECT_EQ(node(kBase + 4), hipErrorInvalidValue) << "into the gap";
+  EXPECT_EQ(node(kBase + 4 * kSlice), hipErrorInvalidValue);
+  EXPECT_EQ(node(kBase - kPitch), hipErrorInvalidValue);
+  EXPECT_EQ(node(kOther), hipErrorInvalidValue);
+  ASSERT_EQ(rig_.call(protocol::DestroyArrayRequest{kBase}), hipSuccess);
+  EXPECT_EQ(write(kBase, 64), hipErrorInvalidValue);
+  EXPECT_EQ(read(kBase, kPitch, 64, 1, tag++), hipErrorInvalidValue);
+  EXPECT_EQ(node(kBase), hipErrorInvalidValue);
+  EXPECT_EQ(rig_.call(texture_of(kBase)), hipErrorInvalidValue) << "its array is gone";
+  EXPECT_EQ(rig_.call(protocol::CreateSurfaceRequest{kBase}), hipErrorInvalidValue);
+}
+
+TEST_F(ArraysOf, ViewsStayInside) {
+  ASSERT_EQ(rig_.call(lines(kBase)), hipSuccess);  // of two layers
+  protocol::CreateTextureRequest request = texture_of(kBase);
+  request.has_view = 1;
+  request.view_format = hipResViewFormatFloat4;
+  request.view_width = 16384;
+  request.view_layers[1] = 1;
+  EXPECT_EQ(rig_.call(request), hipSuccess);
+  for (int wrong = 0; wrong < 8; ++wrong) {
+    protocol::CreateTextureRequest bad = request;
+    if (wrong == 0) bad.view_layers[1] = 2;
+    if (wrong == 1) bad.view_layers[0] = 2;
+    if (wrong == 2) bad.view_layers[0] = bad.view_layers[1] = 0xffffffff;
+    if (wrong == 3) bad.view_levels[1] = 1;
+    if (wrong == 4) bad.view_levels[0] = bad.view_levels[1] = 0xffffffff;
+    if (wrong == 5) bad.has_view = 2;
+    if (wrong == 6) bad.view_format = hipResViewFormatFloat2;
+    if (wrong == 7) bad.view_format = 0x7fffffff;
+    EXPECT_EQ(rig_.call(bad), wrong < 7 ? hipErrorInvalidValue : hipErrorNotSupported) << wrong;
+  }
+  request.resource = hipResourceTypeLinear;
+  request.address = rig_.lease(1 << 20);
+  request.bytes = 4096;
+  request.format = HIP_AD_FORMAT_FLOAT;
+  request.channels = 1;
+  EXPECT_EQ(rig_.call(request), hipErrorInvalidValue) << "a view of memory";
+}
+
 TEST_F(ArraysOf, AGraphEndsWithTheArrayThatItNames) {
   ASSERT_EQ(rig_.call(wish(kBase)), hipSuccess);
   ASSERT_EQ(rig_.call(wish(kOther)), hipSuccess);

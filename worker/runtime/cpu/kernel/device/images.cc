@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Textures and surfaces: the image functions of AMD's device libraries for the host's cores.
 //
-// As the manuals of HIP and CUDA define sampling, with one difference from GPUs: weights of linear filters
-// have the precision of float, where hardware has 8 bits. Coordinates of loads and stores that are outside
-// read zero and write nothing. Channels that an element lacks read 0, and 1 in place of the fourth.
+// As the manuals of HIP and CUDA define sampling, with two differences from GPUs. Weights of linear filters
+// have the precision of float, where hardware has 8 bits. Linear filters of cubemaps take a face's own
+// elements at its edges, where hardware takes those of the next face. Coordinates of loads and stores that
+// are outside read zero and write nothing. Channels that an element lacks read 0, and 1 in place of the
+// fourth.
 #include "images.h"
 
 #define API extern "C" __attribute__((visibility("hidden")))
@@ -284,7 +286,7 @@ float4 sample_level(Image image, const Sample& sample, uint32_t index) {
 }
 
 float4 sample_lod(Image image, const Sample& sample, float lod) {
-  float at = lod + image->level_bias;
+  float at = lod;
   if (!(at >= image->level_min)) at = image->level_min;
   if (at > image->level_max) at = image->level_max;
   const float top = static_cast<float>(image->levels - 1);

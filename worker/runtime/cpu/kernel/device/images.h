@@ -28,7 +28,6 @@ struct HiprImage {
   uint32_t normalized_read;  // integers of 8 and 16 bits are read as floats
   uint32_t srgb;
   float border[4];
-  float level_bias;
   float level_min;
   float level_max;
   struct HiprImageLevel level[HIPR_IMAGE_LEVELS_MAX];
