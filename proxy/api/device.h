@@ -20,6 +20,7 @@ LOCAL(convert) hipError_t hipDeviceGetByPCIBusId(OUT() int* device, IN() STRING(
 ANSWERS(bytes = properties.total_global_mem)
 hipError_t hipDeviceTotalMem(OUT() size_t* bytes, ORDINAL hipDevice_t device);
 LOCAL(thread) hipError_t hipSetDevice(int device);
+LOCAL(thread) hipError_t hipSetValidDevices(IN() ARRAY(count) int* devices, int count);
 ANSWERS(device = current) hipError_t hipGetDevice(OUT() int* device);
 LOCAL(convert) hipError_t hipGetDeviceCount(OUT() int* count);
 LOCAL(convert) hipError_t hipDeviceGetAttribute(OUT() int* value, hipDeviceAttribute_t attribute, int device);

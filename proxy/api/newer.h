@@ -49,5 +49,35 @@ COMPOSED hipError_t hipModuleLoadFatBinary(OUT(module) hipModule_t* module, IN(o
 COMPOSED hipError_t hipOccupancyAvailableDynamicSMemPerBlock(OUT() size_t* bytes,
                                                              IN(host_function) const void* function, int blocks,
                                                              int block_size);
+COMPOSED hipChannelFormatDesc hipCreateChannelDesc(int x, int y, int z, int w, hipChannelFormatKind kind);
+COMPOSED hipError_t hipDeviceGetTexture1DLinearMaxWidth(OUT() size_t* width, IN() const hipChannelFormatDesc* channels,
+                                                        int device);
+COMPOSED hipError_t hipStreamBatchMemOp(IN(stream) hipStream_t stream, unsigned int count,
+                                        IN(opaque) ARRAY(count) hipStreamBatchMemOpParams* operations,
+                                        unsigned int flags);
+COMPOSED hipError_t hipStreamGetId(IN(stream) hipStream_t stream, OUT() unsigned long long* id);
+COMPOSED hipError_t hipStreamSetAttribute(IN(stream) hipStream_t stream, hipLaunchAttributeID attribute,
+                                          IN(opaque) const hipLaunchAttributeValue* value);
+COMPOSED hipError_t hipStreamGetAttribute(IN(stream) hipStream_t stream, hipLaunchAttributeID attribute,
+                                          OUT(opaque) hipLaunchAttributeValue* value);
+COMPOSED hipError_t hipStreamCopyAttributes(IN(stream) hipStream_t target, IN(stream) hipStream_t source);
+COMPOSED hipError_t hipLibraryLoadData(OUT(opaque) hipLibrary_t* library, IN(opaque) const void* code,
+                                       IN(opaque) OPTIONAL hipJitOption* options, IN(opaque) OPTIONAL void** values,
+                                       unsigned int option_count, IN(opaque) OPTIONAL hipLibraryOption* library_options,
+                                       IN(opaque) OPTIONAL void** library_values, unsigned int library_option_count);
+COMPOSED hipError_t hipLibraryLoadFromFile(OUT(opaque) hipLibrary_t* library, IN() STRING(4096) const char* path,
+                                           IN(opaque) OPTIONAL hipJitOption* options,
+                                           IN(opaque) OPTIONAL void** values, unsigned int option_count,
+                                           IN(opaque) OPTIONAL hipLibraryOption* library_options,
+                                           IN(opaque) OPTIONAL void** library_values,
+                                           unsigned int library_option_count);
+COMPOSED hipError_t hipLibraryUnload(IN(opaque) hipLibrary_t library);
+COMPOSED hipError_t hipLibraryGetKernel(OUT(opaque) hipKernel_t* kernel, IN(opaque) hipLibrary_t library,
+                                        IN() STRING(4096) const char* name);
+COMPOSED hipError_t hipLibraryGetKernelCount(OUT() unsigned int* count, IN(opaque) hipLibrary_t library);
+COMPOSED hipError_t hipLibraryEnumerateKernels(OUT(opaque) ARRAY(count) hipKernel_t* kernels, unsigned int count,
+                                               IN(opaque) hipLibrary_t library);
+COMPOSED hipError_t hipKernelGetLibrary(OUT(opaque) hipLibrary_t* library, IN(opaque) hipKernel_t kernel);
+COMPOSED hipError_t hipKernelGetName(OUT(opaque) const char** name, IN(opaque) hipKernel_t kernel);
 
 }  // extern "C"

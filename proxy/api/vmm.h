@@ -31,4 +31,10 @@ CUSTOM(books) hipError_t hipMemExportToShareableHandle(OUT(opaque) void* target,
 CUSTOM(books) hipError_t hipMemImportFromShareableHandle(OUT(allocation) hipMemGenericAllocationHandle_t* handle,
                                                          IN(opaque) void* os_handle, hipMemAllocationHandleType type);
 
+REFUSED(a dma-buf of a device of the worker is no descriptor of this process)
+hipError_t hipMemGetHandleForAddressRange(OUT(opaque) void* handle, IN(device) hipDeviceptr_t pointer, size_t bytes,
+                                          hipMemRangeHandleType type, unsigned long long flags);
+REFUSED(no runtime of AMD has sparse arrays)
+hipError_t hipMemMapArrayAsync(IN(opaque) hipArrayMapInfo* maps, unsigned int count, IN(stream) hipStream_t stream);
+
 }  // extern "C"

@@ -55,6 +55,7 @@ struct ThreadState {
   hipError_t last_error = hipSuccess;   // hipGetLastError's
   hipError_t last_result = hipSuccess;  // of the thread's last call
   int device = 0;
+  bool has_chosen = false;  // a device, by hipSetDevice
   hipStreamCaptureMode capture_mode = hipStreamCaptureModeGlobal;  // kept for the program
   unsigned configuration_count = 0;
   unsigned context_count = 0;

@@ -60,6 +60,21 @@ hipError_t hipSetDevice(int device) {
   hipError_t error = hipSuccess;
   if (device_for(device, error) == nullptr) return note_error(error);
   thread_state().device = device;
+  thread_state().has_chosen = true;
+  return note_error(hipSuccess);
+}
+
+// The first of the list, for a thread that has chosen none, as in AMD's runtime.
+hipError_t hipSetValidDevices(int* devices, int count) {
+  if (count == 0) return note_error(hipSuccess);
+  hipError_t error = hipSuccess;
+  const Client* const client = client_for(error);
+  if (client == nullptr) return note_error(error);
+  if (devices == nullptr || count < 0 || count > client->device_count()) return note_error(hipErrorInvalidValue);
+  for (int i = 0; i < count; ++i) {
+    if (device_for(devices[i], error) == nullptr) return note_error(error);
+  }
+  if (!thread_state().has_chosen) thread_state().device = devices[0];
   return note_error(hipSuccess);
 }
 

@@ -129,6 +129,15 @@ hipError_t hipModuleGetFunction(ApiCall& call, hipFunction_t* function, hipModul
   return call.finish(error);
 }
 
+hipError_t hipGetFuncBySymbol(ApiCall& call, hipFunction_t* function, const void* host) {
+  if (function == nullptr || host == nullptr) return call.finish(hipErrorInvalidDeviceFunction);
+  if (!call.connected()) return call.finish();
+  std::uint64_t handle = 0;
+  const hipError_t error = call.client().modules().registered_function(call.device(), host, handle);
+  if (error == hipSuccess) *function = reinterpret_cast<hipFunction_t>(handle);
+  return call.finish(error);
+}
+
 hipError_t hipModuleGetGlobal(ApiCall& call, hipDeviceptr_t* pointer, size_t* bytes, hipModule_t module,
                               const char* name) {
   if (name == nullptr || (pointer == nullptr && bytes == nullptr)) return call.finish(hipErrorInvalidValue);

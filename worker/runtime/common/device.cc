@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Devices: which there are, what they say about themselves, which is current, waiting for them.
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 
@@ -135,6 +136,19 @@ hipError_t hipSetDevice(int ordinal) {
   return host_api([&] {
     if (!valid_device(ordinal)) return Backend::device_count() ? hipErrorInvalidDevice : Backend::status();
     Backend::select_device(ordinal);
+    thread().has_chosen = true;
+    return hipSuccess;
+  });
+}
+
+// The first of the list, for a thread that has chosen none, as in AMD's runtime.
+TF_EXPORT hipError_t hipSetValidDevices(int* devices, int count) {
+  return host_api([&] {
+    if (count == 0) return hipSuccess;
+    if (const hipError_t status = Backend::status()) return status;
+    if (!devices || count < 0 || count > Backend::device_count()) return hipErrorInvalidValue;
+    if (!std::all_of(devices, devices + count, valid_device)) return hipErrorInvalidDevice;
+    if (!thread().has_chosen) Backend::select_device(devices[0]);
     return hipSuccess;
   });
 }

@@ -59,6 +59,15 @@ hipError_t hipFuncGetAttribute(int* value, hipFunction_attribute attribute, hipF
   return with_handle(function, [&](const Kernel& kernel) { return attribute_of(value, attribute, kernel); });
 }
 
+TF_EXPORT hipError_t hipGetFuncBySymbol(hipFunction_t* function, const void* host) {
+  return api([&]() -> hipError_t {
+    Kernel kernel{};
+    if (!function || Backend::host_kernel(host, nullptr, kernel)) return hipErrorInvalidDeviceFunction;
+    *function = Backend::handle_of(kernel);
+    return hipSuccess;
+  });
+}
+
 hipError_t hipFuncGetAttributes(hipFuncAttributes* attributes, const void* host) {
   if (!attributes) return api([] { return hipErrorInvalidValue; });
   return with_host(host,

@@ -9,6 +9,7 @@ namespace tf::runtime {
 
 struct ThreadState {
   int device = 0;
+  bool has_chosen = false;              // a device, by hipSetDevice
   hipError_t last_error = hipSuccess;   // hipGetLastError's
   hipError_t last_result = hipSuccess;  // of the thread's last call
   // Stored for the program; see graph::Library::exchange_mode().

@@ -193,6 +193,7 @@ struct Backend {
   static hipError_t module_variable(hipModule_t module, const char* name, void*& address, std::size_t& bytes);
 
   static Kernel find_function(hipFunction_t handle) { return cpu::find_function(handle); }
+  static hipFunction_t handle_of(const Kernel& function) { return reinterpret_cast<hipFunction_t>(&*function); }
   static hipError_t host_kernel(const void* host, hipStream_t stream, Kernel& kernel);
   static hipError_t function_name(const Kernel& kernel, const char*& name);
   static hipError_t function_attribute(const Kernel& kernel, hipFunction_attribute attribute, int& value);

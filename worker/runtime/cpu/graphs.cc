@@ -188,7 +188,7 @@ hipError_t Backend::describe_kernel(const void* named, graph::KernelFacts& facts
   Kernel function = find_function(static_cast<hipFunction_t>(const_cast<void*>(named)));
   if (!function)
     if (const hipError_t status = host_kernel(named, nullptr, function)) return status;
-  facts.resolved = reinterpret_cast<hipFunction_t>(&*function);
+  facts.resolved = handle_of(function);
   facts.arguments = graph_arguments(function->kernel());
   facts.argument_bytes = function->kernel().argument_bytes;
   return hipSuccess;

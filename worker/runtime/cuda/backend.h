@@ -190,6 +190,7 @@ struct Backend {
   static hipError_t module_variable(hipModule_t module, const char* name, void*& address, std::size_t& bytes);
 
   static Kernel find_function(hipFunction_t handle) { return handle; }
+  static hipFunction_t handle_of(Kernel function) { return function; }
   static hipError_t host_kernel(const void* host, hipStream_t stream, Kernel& kernel);
   static hipError_t function_name(Kernel kernel, const char*& name);
   static hipError_t function_attribute(Kernel kernel, hipFunction_attribute attribute, int& value);

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// Batches of waits and writes (HIP 6.4), and numbers and attributes of streams (HIP 7).
+#include <cstdint>
+#include <map>
+#include <new>
+
+#include "hipcore/composed/composed.h"
+#include "transport/base/mutex.h"
+
+namespace tf::composed {
+namespace {
+
+constexpr unsigned kBatchMax = 256;  // AMD's limit
+
+bool is_aligned(hipDeviceptr_t address, std::uintptr_t bytes) {
+  return address != nullptr && reinterpret_cast<std::uintptr_t>(address) % bytes == 0;
+}
+
+// Barriers and flushes are refused, as by AMD's runtime.
+bool is_possible(const hipStreamBatchMemOpParams& operation) {
+  switch (operation.operation) {
+    case hipStreamMemOpWaitValue32: return is_aligned(operation.waitValue.address, 4);
+    case hipStreamMemOpWaitValue64: return is_aligned(operation.waitValue.address, 8);
+    case hipStreamMemOpWriteValue32: return is_aligned(operation.writeValue.address, 4);
+    case hipStreamMemOpWriteValue64: return is_aligned(operation.writeValue.address, 8);
+    default: return false;
+  }
+}
+
+hipError_t issue(hipStream_t stream, const hipStreamBatchMemOpParams& operation) {
+  const auto& wait = operation.waitValue;
+  const auto& write = operation.writeValue;
+  switch (operation.operation) {
+    case hipStreamMemOpWaitValue32:
+      return hipStreamWaitValue32(stream, wait.address, wait.value, wait.flags, ~std::uint32_t{0});
+    case hipStreamMemOpWaitValue64:
+      return hipStreamWaitValue64(stream, wait.address, wait.value64, wait.flags, ~std::uint64_t{0});
+    case hipStreamMemOpWriteValue32:
+      return hipStreamWriteValue32(stream, write.address, write.value, write.flags);
+    default: return hipStreamWriteValue64(stream, write.address, write.value64, write.flags);
+  }
+}
+
+// How threads shall wait for a stream: a hint, kept for the program. An entry may outlive its stream; the
+// numbers of streams are not used again within the table's length. Thread-safe.
+class WaitPolicies {
+ public:
+  static constexpr std::size_t kMax =
+      4096;  // streams with a policy of their own; further ones replace the first
+
+  hipError_t set(std::uint64_t stream, hipSynchronizationPolicy policy) {
+    const MutexLock lock(mutex_);
+    try {
+      if (policies_.size() >= kMax && !policies_.contains(stream)) policies_.erase(policies_.begin());
+      policies_[stream] = policy;
+      return hipSuccess;
+    } catch (const std::bad_alloc&) {
+      return hipErrorOutOfMemory;
+    }
+  }
+  hipSynchronizationPolicy get(std::uint64_t stream) const {
+    const MutexLock lock(mutex_);
+    const auto found = policies_.find(stream);
+    return found == policies_.end() ? hipSyncPolicyAuto : found->second;
+  }
+
+ private:
+  mutable Mutex mutex_;
+  std::map<std::uint64_t, hipSynchronizationPolicy> policies_ TF_GUARDED_BY(mutex_);
+};
+
+// Never destroyed: programs call until the process ends.
+WaitPolicies& wait_policies() {
+  static WaitPolicies& policies = *new WaitPolicies;
+  return policies;
+}
+
+// Numbers of streams without a handle of their own are above those of all handles.
+constexpr std::uint64_t kNullStreams = std::uint64_t{1} << 62;    // one for each device
+constexpr std::uint64_t kThreadStreams = std::uint64_t{1} << 63;  // one for each thread and device
+constexpr int kDeviceBits = 12;
+
+// Unique among the threads that live.
+std::uint64_t thread_number() {
+  thread_local const char mark = 0;
+  return reinterpret_cast<std::uintptr_t>(&mark);
+}
+
+hipError_t number_of(hipStream_t stream, std::uint64_t& number) {
+  unsigned flags = 0;
+  if (const hipError_t error = hipStreamGetFlags(stream, &flags)) return error;  // also checks the handle
+  const bool is_null = stream == nullptr || stream == reinterpret_cast<hipStream_t>(1);
+  if (!is_null && stream != hipStreamPerThread) {
+    number = reinterpret_cast<std::uintptr_t>(stream);
+    return hipSuccess;
+  }
+  int device = 0;
+  if (const hipError_t error = hipGetDevice(&device)) return error;
+  const std::uint64_t low = is_null ? 0 : thread_number();
+  number = (is_null ? kNullStreams : kThreadStreams) | low << kDeviceBits | static_cast<unsigned>(device);
+  return hipSuccess;
+}
+
+// The number of a stream whose attributes may be asked or set; HIP names an invalid one by this error.
+hipError_t attributed(hipStream_t stream, std::uint64_t& number) {
+  return number_of(stream, number) == hipSuccess ? hipSuccess : refuse(hipErrorInvalidHandle);
+}
+
+}  // namespace
+}  // namespace tf::composed
+
+using namespace tf::composed;
+
+// All are checked before the first is issued. They run one after the other.
+TF_COMPOSED hipError_t hipStreamBatchMemOp(hipStream_t stream, unsigned int count,
+                                           hipStreamBatchMemOpParams* operations, unsigned int flags) {
+  if (operations == nullptr || flags != 0 || count == 0 || count > kBatchMax)
+    return refuse(hipErrorInvalidValue);
+  for (unsigned i = 0; i < count; ++i) {
+    if (!is_possible(operations[i])) return refuse(hipErrorInvalidValue);
+  }
+  for (unsigned i = 0; i < count; ++i) {
+    if (const hipError_t error = issue(stream, operations[i])) return error;
+  }
+  return hipSuccess;
+}
+
+TF_COMPOSED hipError_t hipStreamGetId(hipStream_t stream, unsigned long long* id) {
+  if (id == nullptr) return refuse(hipErrorInvalidValue);
+  std::uint64_t number = 0;
+  if (const hipError_t error = number_of(stream, number)) return error;
+  *id = number;
+  return hipSuccess;
+}
+
+// As AMD's runtime: the policy of waiting can be set, and the priority be asked too.
+TF_COMPOSED hipError_t hipStreamSetAttribute(hipStream_t stream, hipLaunchAttributeID attribute,
+                                             const hipLaunchAttributeValue* value) {
+  if (value == nullptr) return refuse(hipErrorInvalidValue);
+  std::uint64_t number = 0;
+  if (const hipError_t error = attributed(stream, number)) return error;
+  hipStreamCaptureStatus status = hipStreamCaptureStatusNone;
+  if (hipStreamIsCapturing(stream, &status) != hipSuccess || status != hipStreamCaptureStatusNone)
+    return refuse(hipErrorStreamCaptureUnsupported);
+  const hipSynchronizationPolicy policy = value->syncPolicy;
+  if (attribute != hipLaunchAttributeSynchronizationPolicy || policy < hipSyncPolicyAuto ||
+      policy > hipSyncPolicyBlockingSync)
+    return refuse(hipErrorInvalidValue);
+  const hipError_t error = wait_policies().set(number, policy);
+  return error == hipSuccess ? hipSuccess : refuse(error);
+}
+
+TF_COMPOSED hipError_t hipStreamGetAttribute(hipStream_t stream, hipLaunchAttributeID attribute,
+                                             hipLaunchAttributeValue* value) {
+  if (value == nullptr) return refuse(hipErrorInvalidValue);
+  std::uint64_t number = 0;
+  if (const hipError_t error = attributed(stream, number)) return error;
+  if (attribute == hipLaunchAttributePriority) return hipStreamGetPriority(stream, &value->priority);
+  if (attribute != hipLaunchAttributeSynchronizationPolicy) return refuse(hipErrorInvalidValue);
+  value->syncPolicy = wait_policies().get(number);
+  return hipSuccess;
+}
+
+TF_COMPOSED hipError_t hipStreamCopyAttributes(hipStream_t target, hipStream_t source) {
+  std::uint64_t from = 0, to = 0;
+  if (const hipError_t error = attributed(source, from)) return error;
+  if (const hipError_t error = attributed(target, to)) return error;
+  const hipError_t error = wait_policies().set(to, wait_policies().get(from));
+  return error == hipSuccess ? hipSuccess : refuse(error);
+}
