@@ -37,7 +37,7 @@ MAY_INCLUDE = {
     "hipcore/array": {"transport/base"},
     "hipcore/codeobject": {"transport/base"},
     "hipcore/newer": set(),
-    "hipcore/composed": {"hipcore/newer"},
+    "hipcore/composed": {"hipcore/codeobject", "hipcore/newer", "transport/base"},
     "hipcore/abi": {"hipcore/newer", "hipcore/wire"},
     "hipcore/graph": {"hipcore/abi", "hipcore/array", "hipcore/newer", "transport/base"},
     "hipcore/errors": set(),
