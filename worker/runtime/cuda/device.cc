@@ -10,7 +10,7 @@
 namespace tf::cuda {
 namespace {
 
-driver::Device handle_of(int ordinal) { return Runtime::get().device(ordinal).handle; }
+driver::Device device_of(int ordinal) { return Runtime::get().device(ordinal).handle; }
 
 int driver_limit(hipLimit_t limit) {
   switch (static_cast<int>(limit)) {  // kLimitStackSize is not in the enum of HIP 5.2
@@ -38,7 +38,7 @@ hipError_t Backend::attribute(int ordinal, hipDeviceAttribute_t attribute, int& 
 
 hipError_t Backend::p2p_attribute(int from, int to, hipDeviceP2PAttr attribute, int& value) {
   return check(cu().DeviceGetP2PAttribute(&value, static_cast<int>(attribute) + 1,  // CUDA counts from 1
-                                          handle_of(from), handle_of(to)));
+                                          device_of(from), device_of(to)));
 }
 
 hipError_t Backend::set_device_flags(int ordinal, unsigned flags) {
@@ -75,7 +75,7 @@ hipError_t Backend::switch_profiler(bool on) {
 }
 
 hipError_t Backend::can_access_peer(int device, int peer, int& answer) {
-  return check(cu().DeviceCanAccessPeer(&answer, handle_of(device), handle_of(peer)));
+  return check(cu().DeviceCanAccessPeer(&answer, device_of(device), device_of(peer)));
 }
 
 hipError_t Backend::enable_peer(int peer) {
