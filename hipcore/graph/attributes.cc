@@ -100,22 +100,19 @@ Node* Library::switchable(const Exec* exec, hipGraphNode_t node) const {
 }
 
 hipError_t Library::set_enabled(hipGraphExec_t exec, hipGraphNode_t node, unsigned enabled) {
+  bool wanted = enabled != 0;
   const MutexLock changing(change_mutex_);
   std::shared_ptr<Exec> found;
-  Plan plan;
+  Node* copy = nullptr;
   {
     const MutexLock lock(mutex_);
     found = find(exec);
-    Node* copy = switchable(found.get(), node);
+    copy = switchable(found.get(), node);
     if (copy == nullptr) return hipErrorInvalidValue;
-    if (copy->enabled == (enabled != 0)) return hipSuccess;
-    copy->enabled = enabled != 0;
-    std::optional<Plan> made = flatten(*found->graph);
-    if (!made) return hipErrorInvalidValue;
-    found->plan = *made;
-    plan = as_executed(std::move(*made));
+    if (copy->enabled == wanted) return hipSuccess;
   }
-  return found->executable->update(plan);
+  SharedWork work = copy->work;
+  return exchange(*found, *copy, work, wanted);
 }
 
 hipError_t Library::get_enabled(hipGraphExec_t exec, hipGraphNode_t node, unsigned* enabled) {

@@ -4,6 +4,7 @@
 // only say whether it counts as allocated.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -13,22 +14,22 @@ namespace tf::graph {
 class Side;
 
 struct Block {
-  Block(Side& source, int device_ordinal, std::byte* base, std::size_t size)
-      : side(source), device(device_ordinal), address(base), bytes(size) {}
+  // `all`: how many live.
+  Block(Side& source, std::atomic<std::size_t>& all, int device_ordinal, std::byte* base, std::size_t size);
   Block(const Block&) = delete;
   Block& operator=(const Block&) = delete;
   ~Block();  // gives the memory back; without the Library's lock
 
   Side& side;
+  std::atomic<std::size_t>& count;
   const int device;
   std::byte* const address;
   const std::size_t bytes;
   // The rest is guarded by the Library's lock.
-  bool allocated = false;               // a launch has, and nothing has freed it since
-  std::weak_ptr<const void> free_node;  // there is one for it, in some graph
-  std::weak_ptr<const void>
-      allocators;                    // an executable graph that allocates it, and one that frees it: there is
-  std::weak_ptr<const void> freers;  // at most one of each at a time
+  bool allocated = false;                // a launch has, and nothing has freed it since
+  std::weak_ptr<const void> free_node;   // the mark of the one node that frees it, in whatever graph
+  std::weak_ptr<const void> allocators;  // the mark of the one executable graph that allocates it
+  std::weak_ptr<const void> freers;      // the mark of the one executable graph that frees it
 };
 
 // What a device's graphs have allocated. Bytes.

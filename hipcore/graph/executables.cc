@@ -54,40 +54,48 @@ hipError_t Library::update(hipGraphExec_t exec, hipGraph_t graph, hipGraphNode_t
   if (error_node == nullptr || result == nullptr) return hipErrorInvalidValue;
   *error_node = nullptr;
   *result = hipGraphExecUpdateError;
-  const MutexLock changing(change_mutex_);
+  // What is replaced is destroyed after the locks: that may run the program's code, or call the Side.
   std::shared_ptr<Exec> found;
-  std::optional<Plan> plan;
   std::unique_ptr<Graph> copy;
+  Objects objects;
+  if (const hipError_t error = replace(exec, graph, *result, found, copy)) return error;
+  collect_objects(*copy, objects);
+  end_behind_launches(*found, std::move(objects));
+  return hipSuccess;
+}
+
+// `copy` is the old graph then.
+hipError_t Library::replace(hipGraphExec_t exec, hipGraph_t graph, hipGraphExecUpdateResult& result,
+                            std::shared_ptr<Exec>& found, std::unique_ptr<Graph>& copy) {
+  std::optional<Plan> plan;
+  const MutexLock changing(change_mutex_);
   {
     const MutexLock lock(mutex_);
     found = find(exec);
     const Graph* wanted = find(graph);
     if (found == nullptr || wanted == nullptr) return hipErrorInvalidValue;
     copy = wanted->clone();
-    // What was switched off stays so.
-    for (std::size_t i = 0; i < copy->nodes().size() && i < found->graph->nodes().size(); ++i)
-      copy->nodes()[i]->enabled = found->graph->nodes()[i]->enabled;
+    const bool paired = take_places(*found->graph, *copy);
     plan = flatten(*copy);
     if (!plan) return hipErrorInvalidValue;
-    *result = compare(found->plan, *plan);
-    if (*result != hipGraphExecUpdateSuccess) return hipErrorGraphExecUpdateFailure;
+    result = compare(found->plan, *plan);
+    if (result == hipGraphExecUpdateSuccess && !paired) result = hipGraphExecUpdateErrorTopologyChanged;
+    if (result != hipGraphExecUpdateSuccess) return hipErrorGraphExecUpdateFailure;
   }
   const hipError_t error = found->executable->update(as_executed(*plan));
   if (error != hipSuccess) {
-    *result = hipGraphExecUpdateError;
+    result = hipGraphExecUpdateError;
     return error;
   }
   const MutexLock lock(mutex_);
-  found->plan = std::move(*plan);
-  // The nodes keep the handles by which they were known at instantiation.
-  for (std::size_t i = 0; i < copy->nodes().size() && i < found->graph->nodes().size(); ++i)
-    copy->nodes()[i]->origin = found->graph->nodes()[i]->origin;
+  std::swap(found->plan, *plan);
   std::swap(found->graph, copy);
   return hipSuccess;
 }
 
 hipError_t Library::launch(hipGraphExec_t exec, const StreamRef& stream) {
   std::shared_ptr<Exec> found;
+  Bookings bookings;
   Remains remains;
   {
     const MutexLock lock(mutex_);
@@ -101,16 +109,21 @@ hipError_t Library::launch(hipGraphExec_t exec, const StreamRef& stream) {
       if (verdict) return *verdict;
     }
     if (!found->memory.empty()) {
-      const hipError_t error = run_memory(*found, remains);
+      const hipError_t error = run_memory(*found, bookings, remains);
       if (error != hipSuccess) return error;
     }
   }
-  return found->executable->launch(stream);
+  const hipError_t error = found->executable->launch(stream);
+  if (error != hipSuccess && !bookings.empty()) {
+    const MutexLock lock(mutex_);
+    undo_memory(bookings, remains);
+  }
+  return error;
 }
 
 hipError_t Library::destroy(hipGraphExec_t exec) {
-  std::shared_ptr<Exec> found;  // destroyed after the lock: that may call its Side
-  std::vector<std::shared_ptr<UserObject>> objects;
+  std::shared_ptr<Exec> found;  // destroyed after the locks: that may call its Side
+  Objects objects;
   {
     const MutexLock changing(change_mutex_);
     const MutexLock lock(mutex_);
@@ -119,11 +132,15 @@ hipError_t Library::destroy(hipGraphExec_t exec) {
     execs_.erase(to_id(exec));
     collect_objects(*found->graph, objects);
   }
-  if (objects.empty()) return hipSuccess;
-  // Its launches may still run, and use them.
-  const auto held = std::make_shared<decltype(objects)>(std::move(objects));
-  found->executable->when_done([held] { held->clear(); });
+  end_behind_launches(*found, std::move(objects));
   return hipSuccess;
+}
+
+// Launches so far may still run, and use them.
+void Library::end_behind_launches(Exec& exec, Objects objects) {
+  if (objects.empty()) return;
+  const auto held = std::make_shared<Objects>(std::move(objects));
+  exec.executable->when_done([held] { held->clear(); });
 }
 
 }  // namespace tf::graph

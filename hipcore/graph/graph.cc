@@ -6,6 +6,7 @@
 #include <functional>
 #include <queue>
 #include <unordered_map>
+#include <utility>
 
 namespace tf::graph {
 
@@ -73,7 +74,7 @@ namespace {
 
 // Among equals the older node comes first, so that a capture runs as it was captured. Shorter than the graph
 // if there is a cycle.
-std::vector<const Node*> ordered(const Graph& graph) {
+std::vector<Node*> ordered(const Graph& graph) {
   std::unordered_map<const Node*, std::size_t> position;
   std::vector<std::size_t> missing;
   std::priority_queue<std::size_t, std::vector<std::size_t>, std::greater<>> ready;
@@ -83,9 +84,9 @@ std::vector<const Node*> ordered(const Graph& graph) {
     missing.push_back(node->dependencies.size());
     if (node->dependencies.empty()) ready.push(index);
   }
-  std::vector<const Node*> order;
+  std::vector<Node*> order;
   while (!ready.empty()) {
-    const Node* node = graph.nodes()[ready.top()].get();
+    Node* node = graph.nodes()[ready.top()].get();
     ready.pop();
     order.push_back(node);
     for (const Node* after : node->dependents)
@@ -106,7 +107,7 @@ void sort_unique(Indices& all) {
 // Appends the graph's items; those without dependencies come after `entry`. `exits` gets the items that must
 // be waited for after the whole graph.
 bool append(const Graph& graph, const Indices& entry, Plan& plan, Indices& exits) {
-  const std::vector<const Node*> order = ordered(graph);
+  const std::vector<Node*> order = ordered(graph);
   if (order.size() != graph.nodes().size()) return false;
   std::unordered_map<const Node*, Indices> ends;  // per node: what its dependents wait for
   exits = order.empty() ? entry : Indices{};
@@ -135,6 +136,38 @@ std::optional<Plan> flatten(const Graph& graph) {
   Indices exits;
   if (!append(graph, {}, plan, exits)) return std::nullopt;
   return plan;
+}
+
+namespace {
+
+using Pairs = std::vector<std::pair<Node*, Node*>>;
+
+// Child graphs must pair too. Nothing: the nodes do not.
+std::optional<Pairs> pair_nodes(const Graph& have, const Graph& wanted) {
+  const std::vector<Node*> before = ordered(have);
+  const std::vector<Node*> after = ordered(wanted);
+  if (before.size() != after.size()) return std::nullopt;
+  Pairs pairs;
+  for (std::size_t i = 0; i < after.size(); ++i) {
+    const auto* old = std::get_if<ChildWork>(before[i]->work.get());
+    const auto* child = std::get_if<ChildWork>(after[i]->work.get());
+    if ((old == nullptr) != (child == nullptr)) return std::nullopt;
+    if (child != nullptr && !pair_nodes(*old->graph, *child->graph)) return std::nullopt;
+    pairs.emplace_back(before[i], after[i]);
+  }
+  return pairs;
+}
+
+}  // namespace
+
+bool take_places(const Graph& have, Graph& wanted) {
+  const std::optional<Pairs> pairs = pair_nodes(have, wanted);
+  if (!pairs) return false;
+  for (const auto& [before, after] : *pairs) {
+    after->origin = before->origin;
+    after->enabled = before->enabled;
+  }
+  return true;
 }
 
 void collect_objects(const Graph& graph, std::vector<std::shared_ptr<UserObject>>& objects) {

@@ -79,6 +79,10 @@ std::vector<MemoryStep> memory_steps(const Plan& plan);
 // Replaces child nodes by their graphs. Nothing: there is a cycle, or there are too many items.
 std::optional<Plan> flatten(const Graph& graph);
 
+// Pairs the nodes of two graphs in the order of their plans: those of `wanted` get the handles by which the
+// program knows the others, and are switched off where those are. False: the nodes do not pair.
+bool take_places(const Graph& have, Graph& wanted);
+
 // Whether `wanted` can replace `have` without a new instantiation.
 hipGraphExecUpdateResult compare(const Plan& have, const Plan& wanted);
 

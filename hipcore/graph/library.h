@@ -201,6 +201,9 @@ class Library {
     std::vector<MemoryStep> memory;    // of the plan
     std::shared_ptr<const void> mark;  // of its blocks
   };
+  // What a launch has changed, in that order: the blocks, and whether they were allocated before.
+  using Bookings = std::vector<std::pair<std::shared_ptr<Block>, bool>>;
+  using Objects = std::vector<std::shared_ptr<UserObject>>;
   // What has to be destroyed without the lock: declared before that is taken.
   using Remains = std::vector<std::shared_ptr<void>>;
   struct KnownObject {
@@ -226,6 +229,12 @@ class Library {
   hipError_t get(hipGraphNode_t node, Read read);
   hipError_t set(hipGraphExec_t exec, hipGraphNode_t node, Work work);
   hipError_t set_in_exec(hipGraphExec_t exec, hipGraphNode_t node, SharedWork work);
+  // Gives the exec's node other work, and switches it on or off; returns what it had. All or nothing.
+  hipError_t exchange(Exec& exec, Node& copy, SharedWork& work, bool& enabled) TF_REQUIRES(change_mutex_);
+  hipError_t replace(hipGraphExec_t exec, hipGraph_t graph, hipGraphExecUpdateResult& result,
+                     std::shared_ptr<Exec>& found, std::unique_ptr<Graph>& copy);
+  // Takes no lock. The program's code may run, so call it without any.
+  static void end_behind_launches(Exec& exec, Objects objects);
   static const KernelWork* kernel_of(const Node* node);  // null: none, or another kind of node
   void keep_attributes(hipGraphExec_t exec, hipGraphNode_t node, KernelWork& work) const;
   bool has_blocks() const { return block_count_.load(std::memory_order_relaxed) != 0; }
@@ -233,7 +242,9 @@ class Library {
   Verdict free_block(void* pointer);
   std::shared_ptr<Block> find_block(const void* pointer) const TF_REQUIRES(mutex_);
   hipError_t claim_blocks(Exec& exec) TF_REQUIRES(mutex_);
-  hipError_t run_memory(const Exec& exec, Remains& remains) TF_REQUIRES(mutex_);
+  hipError_t run_memory(const Exec& exec, Bookings& bookings, Remains& remains) TF_REQUIRES(mutex_);
+  // The launch has failed. High-water marks stay.
+  void undo_memory(const Bookings& bookings, Remains& remains) TF_REQUIRES(mutex_);
   void set_allocated(const std::shared_ptr<Block>& block, bool allocated, Remains& remains)
       TF_REQUIRES(mutex_);
   // False: it was never made. Its object is null if it is gone.
@@ -243,6 +254,9 @@ class Library {
   Node* switchable(const Exec* exec, hipGraphNode_t node) const TF_REQUIRES(mutex_);
 
   Side& side_;
+  // Blocks that live. Relaxed: who frees a block has its address from a call that counted it. Stands before
+  // everything that holds blocks, which count themselves off.
+  std::atomic<std::size_t> block_count_{0};
   mutable Mutex mutex_;
   Mutex change_mutex_;  // executable graphs are changed one at a time; taken before mutex_
   NodeTable nodes_ TF_GUARDED_BY(mutex_);
@@ -253,9 +267,8 @@ class Library {
   Captures captures_ TF_GUARDED_BY(mutex_);
   std::unordered_map<std::uint64_t, KnownObject> objects_ TF_GUARDED_BY(mutex_);
   std::size_t objects_swept_ TF_GUARDED_BY(mutex_) = 0;  // how many there were after the last sweep
-  // Relaxed: who frees a block has its address from a call that counted it.
-  std::atomic<std::size_t> block_count_{0};
   std::map<std::uintptr_t, std::weak_ptr<Block>> blocks_ TF_GUARDED_BY(mutex_);  // by address
+  std::size_t blocks_swept_ TF_GUARDED_BY(mutex_) = 0;  // how many there were after the last sweep
   std::map<std::uintptr_t, std::shared_ptr<Block>> allocated_ TF_GUARDED_BY(mutex_);
   std::map<int, MemoryAccount> accounts_ TF_GUARDED_BY(mutex_);  // by device
   std::uint64_t next_ TF_GUARDED_BY(mutex_) = 1;

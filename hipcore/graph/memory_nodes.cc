@@ -27,17 +27,28 @@ std::uintptr_t key_of(const void* address) { return reinterpret_cast<std::uintpt
 
 }  // namespace
 
-Block::~Block() { side.release(device, address); }
+Block::Block(Side& source, std::atomic<std::size_t>& all, int device_ordinal, std::byte* base,
+             std::size_t size)
+    : side(source), count(all), device(device_ordinal), address(base), bytes(size) {
+  count.fetch_add(1, std::memory_order_relaxed);
+}
+
+Block::~Block() {
+  side.release(device, address);
+  count.fetch_sub(1, std::memory_order_relaxed);
+}
 
 hipError_t Library::make_block(int device, std::size_t bytes, std::shared_ptr<Block>& block) {
   std::byte* address = nullptr;
   const hipError_t error = side_.allocate(device, bytes, address);
   if (error != hipSuccess) return error;
-  block = std::make_shared<Block>(side_, device, address, bytes);
+  block = std::make_shared<Block>(side_, block_count_, device, address, bytes);
   const MutexLock lock(mutex_);
-  std::erase_if(blocks_, [](const auto& entry) { return entry.second.expired(); });
+  if (blocks_.size() >= 2 * blocks_swept_ + 1024) {
+    std::erase_if(blocks_, [](const auto& entry) { return entry.second.expired(); });
+    blocks_swept_ = blocks_.size();
+  }
   blocks_.insert_or_assign(key_of(address), block);
-  block_count_.store(blocks_.size(), std::memory_order_relaxed);
   return hipSuccess;
 }
 
@@ -171,14 +182,22 @@ void Library::set_allocated(const std::shared_ptr<Block>& block, bool allocated,
 }
 
 // Memory that the launch before has left allocated is freed first, or the launch fails.
-hipError_t Library::run_memory(const Exec& exec, Remains& remains) {
-  for (const MemoryStep& step : exec.memory) {
-    if (!step.allocates || !step.block->allocated) continue;
-    if (!exec.frees_on_launch) return hipErrorInvalidValue;
-    set_allocated(step.block, false, remains);
-  }
-  for (const MemoryStep& step : exec.memory) set_allocated(step.block, step.allocates, remains);
+hipError_t Library::run_memory(const Exec& exec, Bookings& bookings, Remains& remains) {
+  const auto book = [&](const MemoryStep& step, bool allocated) TF_REQUIRES(mutex_) {
+    if (step.block->allocated != allocated) bookings.emplace_back(step.block, !allocated);
+    set_allocated(step.block, allocated, remains);
+  };
+  for (const MemoryStep& step : exec.memory)
+    if (step.allocates && step.block->allocated && !exec.frees_on_launch) return hipErrorInvalidValue;
+  for (const MemoryStep& step : exec.memory)
+    if (step.allocates) book(step, false);
+  for (const MemoryStep& step : exec.memory) book(step, step.allocates);
   return hipSuccess;
+}
+
+void Library::undo_memory(const Bookings& bookings, Remains& remains) {
+  for (auto booked = bookings.rbegin(); booked != bookings.rend(); ++booked)
+    set_allocated(booked->first, booked->second, remains);
 }
 
 Library::Verdict Library::free_block(void* pointer) {

@@ -187,24 +187,43 @@ Node* Library::copy_of(const Exec& exec, hipGraphNode_t node) const {
 }
 
 hipError_t Library::set_in_exec(hipGraphExec_t exec, hipGraphNode_t node, SharedWork work) {
-  const MutexLock changing(change_mutex_);
   std::shared_ptr<Exec> found;
-  Plan plan;
+  Objects objects;
+  {
+    const MutexLock changing(change_mutex_);
+    Node* copy = nullptr;
+    {
+      const MutexLock lock(mutex_);
+      found = find(exec);
+      copy = found != nullptr ? copy_of(*found, node) : nullptr;
+      if (copy == nullptr || !same_kind(*copy->work, *work)) return hipErrorInvalidValue;
+    }
+    bool enabled = copy->enabled;
+    if (const hipError_t error = exchange(*found, *copy, work, enabled)) return error;
+  }
+  if (const auto* child = std::get_if<ChildWork>(work.get())) collect_objects(*child->graph, objects);
+  end_behind_launches(*found, std::move(objects));
+  return hipSuccess;
+}
+
+hipError_t Library::exchange(Exec& exec, Node& copy, SharedWork& work, bool& enabled) {
+  const auto swap = [&] {
+    std::swap(copy.work, work);
+    std::swap(copy.enabled, enabled);
+  };
+  std::optional<Plan> plan;
   {
     const MutexLock lock(mutex_);
-    found = find(exec);
-    Node* copy = found != nullptr ? copy_of(*found, node) : nullptr;
-    if (copy == nullptr || !same_kind(*copy->work, *work)) return hipErrorInvalidValue;
-    std::swap(copy->work, work);
-    std::optional<Plan> made = flatten(*found->graph);
-    if (!made || compare(found->plan, *made) != hipGraphExecUpdateSuccess) {
-      std::swap(copy->work, work);
-      return hipErrorInvalidValue;
-    }
-    plan = std::move(*made);
-    found->plan = plan;
+    swap();
+    plan = flatten(*exec.graph);
+    swap();
+    if (!plan || compare(exec.plan, *plan) != hipGraphExecUpdateSuccess) return hipErrorInvalidValue;
   }
-  return found->executable->update(as_executed(std::move(plan)));
+  if (const hipError_t error = exec.executable->update(as_executed(*plan))) return error;
+  const MutexLock lock(mutex_);
+  swap();
+  std::swap(exec.plan, *plan);
+  return hipSuccess;
 }
 
 hipError_t Library::set_kernel(hipGraphExec_t exec, hipGraphNode_t node,

@@ -82,6 +82,37 @@ TEST_F(SwitchedGraph, AnUpdateOfTheWholeGraphLeavesItOff) {
   EXPECT_EQ(run(), 4);
 }
 
+// The nodes were made in another order than the one in which they run.
+TEST_F(SwitchedGraph, AnUpdatePairsNodesAsTheyRun) {
+  const auto last = [this](hipGraphExec_t exec) {
+    EXPECT_EQ(hipGraphLaunch(exec, stream_), hipSuccess);
+    EXPECT_EQ(hipStreamSynchronize(stream_), hipSuccess);
+    return read_ints(buffer_.get(), kCount).back();
+  };
+  TestGraph before;
+  TestGraph after;
+  hipGraphNode_t nodes[4] = {};
+  for (unsigned i = 0; i < 4; ++i) {
+    const hipMemsetParams fill = filling(buffer_.get(), i + 1);
+    ASSERT_EQ(hipGraphAddMemsetNode(&nodes[i], i < 2 ? before : after, nullptr, 0, &fill), hipSuccess);
+  }
+  ASSERT_EQ(hipGraphAddDependencies(before, &nodes[1], &nodes[0], 1), hipSuccess);
+  ASSERT_EQ(hipGraphAddDependencies(after, &nodes[2], &nodes[3], 1), hipSuccess);
+  TestExec exec(before);
+  EXPECT_EQ(last(exec), 1);
+  ASSERT_EQ(hipGraphNodeSetEnabled(exec, nodes[0], 0), hipSuccess);
+  EXPECT_EQ(last(exec), 2);
+  hipGraphNode_t node = nullptr;
+  hipGraphExecUpdateResult result = hipGraphExecUpdateError;
+  ASSERT_EQ(hipGraphExecUpdate(exec, after, &node, &result), hipSuccess);
+  EXPECT_EQ(last(exec), 3);
+  ASSERT_EQ(hipGraphNodeSetEnabled(exec, nodes[0], 1), hipSuccess);
+  EXPECT_EQ(last(exec), 4);
+  const hipMemsetParams nines = filling(buffer_.get(), 9);
+  ASSERT_EQ(hipGraphExecMemsetNodeSetParams(exec, nodes[0], &nines), hipSuccess);
+  EXPECT_EQ(last(exec), 9);
+}
+
 TEST_F(SwitchedGraph, WhatIsNoSuchNodeIsRefused) {
   unsigned on = 7;
   hipGraphNode_t empty = nullptr;

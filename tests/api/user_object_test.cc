@@ -2,6 +2,7 @@
 // User objects: what the program wants to have for as long as a graph, or a launch of it, needs it.
 #include <atomic>
 #include <climits>
+#include <thread>
 
 #include "tests/api/graph_fixture.h"
 #include "tests/api/newer_graphs.h"
@@ -13,7 +14,7 @@ class UserObject : public testing::Test {
  protected:
   hipUserObject_t create(unsigned count) {
     hipUserObject_t object = nullptr;
-    EXPECT_EQ(hipUserObjectCreate(&object, &ended_, &UserObject::end, count, hipUserObjectNoDestructorSync),
+    EXPECT_EQ(hipUserObjectCreate(&object, this, &UserObject::end, count, hipUserObjectNoDestructorSync),
               hipSuccess);
     return object;
   }
@@ -23,29 +24,42 @@ class UserObject : public testing::Test {
   hipGraphExec_t waiting_exec(hipUserObject_t object) {
     hipGraph_t graph = nullptr;
     EXPECT_EQ(hipGraphCreate(&graph, 0), hipSuccess);
-    const hipHostNodeParams wait{[](void* self) {
-                                   while (!static_cast<UserObject*>(self)->open_.load())
-                                     std::this_thread::sleep_for(std::chrono::milliseconds(1));
-                                 },
-                                 this};
-    hipGraphNode_t node = nullptr;
-    EXPECT_EQ(hipGraphAddHostNode(&node, graph, nullptr, 0, &wait), hipSuccess);
+    add_wait(graph);
     EXPECT_EQ(hipGraphRetainUserObject(graph, object, 1, hipGraphUserObjectMove), hipSuccess);
     hipGraphExec_t exec = nullptr;
     EXPECT_EQ(hipGraphInstantiate(&exec, graph, nullptr, nullptr, 0), hipSuccess);
     EXPECT_EQ(hipGraphDestroy(graph), hipSuccess);
     return exec;
   }
+  // A host function that waits for the gate, and says that it has ended.
+  void add_wait(hipGraph_t graph) {
+    const hipHostNodeParams wait{[](void* data) {
+                                   auto& self = *static_cast<UserObject*>(data);
+                                   while (!self.open_.load())
+                                     std::this_thread::sleep_for(std::chrono::milliseconds(1));
+                                   self.waited_ = true;
+                                 },
+                                 this};
+    hipGraphNode_t node = nullptr;
+    EXPECT_EQ(hipGraphAddHostNode(&node, graph, nullptr, 0, &wait), hipSuccess);
+  }
   // Waits until it has ended, which may be a little after its stream has.
-  void expect_end() {
-    for (int i = 0; i < 5000 && ended() == 0; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    EXPECT_EQ(ended(), 1);
+  void expect_end(int count = 1) {
+    for (int i = 0; i < 5000 && ended() != count; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    EXPECT_EQ(ended(), count);
   }
 
   std::atomic<bool> open_{false};
+  std::atomic<bool> waited_{false};       // the host function has ended
+  std::atomic<bool> ended_after_{false};  // the object ended after that
 
  private:
-  static void end(void* count) { ++*static_cast<std::atomic<int>*>(count); }
+  static void end(void* data) {
+    auto& self = *static_cast<UserObject*>(data);
+    self.ended_after_ = self.waited_.load();
+    ++self.ended_;
+  }
 
   std::atomic<int> ended_{0};
 };
@@ -143,11 +157,63 @@ TEST_F(UserObject, OfALaunchWhoseStreamIsGone) {
   hipStream_t stream = nullptr;
   ASSERT_EQ(hipStreamCreate(&stream), hipSuccess);
   const hipGraphExec_t exec = waiting_exec(create(1));
-  open_ = true;
   ASSERT_EQ(hipGraphLaunch(exec, stream), hipSuccess);
   ASSERT_EQ(hipStreamDestroy(stream), hipSuccess);
-  ASSERT_EQ(hipGraphExecDestroy(exec), hipSuccess);
+  std::atomic<bool> destroying{false};
+  std::thread opener([&] {
+    while (!destroying.load()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    std::this_thread::sleep_for(std::chrono::milliseconds(30));
+    open_ = true;
+  });
+  destroying = true;
+  EXPECT_EQ(hipGraphExecDestroy(exec), hipSuccess);
+  opener.join();
   expect_end();
+  EXPECT_TRUE(ended_after_);
+}
+
+TEST_F(UserObject, OfALaunchWhoseGraphIsReplaced) {
+  TestStream stream;
+  const hipGraphExec_t exec = waiting_exec(create(1));
+  ASSERT_EQ(hipGraphLaunch(exec, stream), hipSuccess);
+  TestGraph other;
+  add_wait(other);
+  hipGraphNode_t node = nullptr;
+  hipGraphExecUpdateResult result = hipGraphExecUpdateError;
+  for (int i = 0; i < 2; ++i) ASSERT_EQ(hipGraphExecUpdate(exec, other, &node, &result), hipSuccess);
+  std::this_thread::sleep_for(std::chrono::milliseconds(30));
+  EXPECT_EQ(ended(), 0);
+  open_ = true;
+  ASSERT_EQ(hipStreamSynchronize(stream), hipSuccess);
+  expect_end();
+  EXPECT_TRUE(ended_after_);
+  EXPECT_EQ(hipGraphExecDestroy(exec), hipSuccess);
+}
+
+// Twice: the launch runs on, whatever replaced what.
+TEST_F(UserObject, OfALaunchWhoseChildGraphsAreReplaced) {
+  TestStream stream;
+  TestGraph graph;
+  hipGraphNode_t nodes[2] = {};
+  for (hipGraphNode_t& node : nodes) {
+    TestGraph child;
+    add_wait(child);
+    ASSERT_EQ(hipGraphRetainUserObject(child, create(1), 1, hipGraphUserObjectMove), hipSuccess);
+    ASSERT_EQ(hipGraphAddChildGraphNode(&node, graph, nullptr, 0, child), hipSuccess);
+  }
+  TestExec exec(graph);
+  for (const hipGraphNode_t node : nodes) ASSERT_EQ(hipGraphDestroyNode(node), hipSuccess);
+  ASSERT_EQ(hipGraphLaunch(exec, stream), hipSuccess);
+  TestGraph plain;
+  add_wait(plain);
+  for (const hipGraphNode_t node : nodes)
+    ASSERT_EQ(hipGraphExecChildGraphNodeSetParams(exec, node, plain), hipSuccess);
+  std::this_thread::sleep_for(std::chrono::milliseconds(30));
+  EXPECT_EQ(ended(), 0);
+  open_ = true;
+  ASSERT_EQ(hipStreamSynchronize(stream), hipSuccess);
+  expect_end(2);
+  EXPECT_TRUE(ended_after_);
 }
 
 TEST_F(UserObject, WrongArgumentsAreRefused) {

@@ -59,11 +59,13 @@ struct Steps {
   Steps(const Steps&) = delete;
   Steps& operator=(const Steps&) = delete;
   ~Steps() {
-    if (at_end) at_end();
+    for (const auto& call : at_end) call();
   }
 
   std::vector<Step> list{1};
-  std::function<void()> at_end;  // when neither the program nor a launch needs them
+  // Called when neither the Program nor a launch needs them: on the stream's thread before the launch counts
+  // as done, or on the program's in the call that drops them. No lock is held then.
+  std::vector<std::function<void()>> at_end;
 };
 
 // On a failed device nothing runs any more.
@@ -119,6 +121,7 @@ class Program final : public graph::Executable {
     Stream& stream = *reinterpret_cast<Stream*>(reference.id);  // the caller's, alive
     const MutexLock lock(mutex_);
     stream.submit_wait(last_);  // an executable graph does not overlap with itself
+    if (has_bodies()) launched_ = steps_;
     for (const Step& step : steps_->list) {
       if (!step.bodies.empty()) {
         const Device& device = stream.device();
@@ -132,35 +135,36 @@ class Program final : public graph::Executable {
       }
     }
     last_ = stream.last();
-    launched_ = steps_;
     // Like every copy: the program may use pageable memory again when the call returns.
     if (!uses_pageable_memory()) return hipSuccess;
     last_.wait();
     return stream.device().failure();
   }
 
-  // The tasks of the last launch, which end last, hold its steps.
+  // The tasks of the last launch, which end last, hold its steps. So do we until an update or our end.
   void when_done(std::function<void()> call) override {
     std::shared_ptr<Steps> last;
     {
       const MutexLock lock(mutex_);
-      last = std::move(launched_);
+      last = launched_.lock();
+      if (last) last->at_end.push_back(std::move(call));
     }
-    if (last)
-      last->at_end = std::move(call);
-    else
-      call();
+    if (!last) call();
   }
 
   hipError_t update(const graph::Plan& plan) override {
-    std::shared_ptr<Steps> steps;
+    std::shared_ptr<Steps> steps;  // the old ones are destroyed after the lock
     if (const hipError_t status = make_steps(plan, steps)) return status;
     const MutexLock lock(mutex_);
-    steps_ = std::move(steps);
+    steps_.swap(steps);
     return hipSuccess;
   }
 
  private:
+  bool has_bodies() const TF_REQUIRES(mutex_) {
+    return std::any_of(steps_->list.begin(), steps_->list.end(),
+                       [](const Step& step) { return !step.bodies.empty(); });
+  }
   bool uses_pageable_memory() const TF_REQUIRES(mutex_) {
     return std::any_of(steps_->list.begin(), steps_->list.end(), [](const Step& step) {
       return std::any_of(step.copies.begin(), step.copies.end(), is_pageable);
@@ -169,8 +173,8 @@ class Program final : public graph::Executable {
 
   Mutex mutex_;
   std::shared_ptr<Steps> steps_ TF_GUARDED_BY(mutex_);
-  std::shared_ptr<Steps> launched_ TF_GUARDED_BY(mutex_);  // of the last launch
-  Marker last_ TF_GUARDED_BY(mutex_);                      // its end
+  std::weak_ptr<Steps> launched_ TF_GUARDED_BY(mutex_);  // of the last launch that had any to do
+  Marker last_ TF_GUARDED_BY(mutex_);                    // the end of the last launch
 };
 
 }  // namespace
