@@ -10,6 +10,7 @@ namespace tf::abi {
 namespace {
 
 constexpr bool kSince6 = TF_HIP_MAJOR >= 6;
+constexpr bool kSince7 = TF_HIP_MAJOR >= 7;
 
 // hipMemoryType: [MemoryType] -> number.
 constexpr std::array<int, 4> kMemoryTypes = kSince6 ? std::array{1, 2, 10, 11} : std::array{0, 1, 2, 3};
@@ -90,6 +91,20 @@ DriverCopyEnd read_end_3d(const decltype(Copy3D::source)& from) {
   return end;
 }
 
+void write_end(const DriverCopyEnd& from, decltype(Copy3D::source)& to) {
+  using Length = decltype(to.x);
+  to = {static_cast<Length>(from.x),
+        static_cast<Length>(from.y),
+        static_cast<Length>(from.z),
+        static_cast<Length>(from.lod),
+        memory_type_number(from.type, false),
+        from.host,
+        from.device,
+        from.array,
+        static_cast<Length>(from.pitch),
+        static_cast<Length>(from.height)};
+}
+
 // hipGraphNodeType since 6.0: [number] -> ours, 0 for kinds of nodes that no graph of ours has. A linear copy
 // is a copy there.
 constexpr std::array<int, 14> kNodeTypes = {
@@ -110,6 +125,15 @@ constexpr std::array<int, 14> kNodeTypes = {
 };
 static_assert(hipGraphNodeTypeKernel == 1 && hipGraphNodeTypeMemcpy1D == 9);
 
+struct DriverFill {  // HIP_MEMSET_NODE_PARAMS
+  void* target;
+  std::size_t pitch;
+  unsigned value;
+  unsigned element_bytes;
+  std::size_t width, height;
+};
+static_assert(sizeof(DriverFill) == 40);
+
 }  // namespace
 
 DriverCopy from_program(const hip_Memcpy2D& theirs) {
@@ -121,6 +145,17 @@ DriverCopy from_program(const HIP_MEMCPY3D& theirs) {
   Copy3D from;
   std::memcpy(&from, static_cast<const void*>(&theirs), sizeof from);  // since 6.0 longer than the type says
   return {read_end_3d(from.source), read_end_3d(from.target), from.width, from.height, from.depth};
+}
+
+void to_program(const DriverCopy& ours, HIP_MEMCPY3D& theirs) {
+  Copy3D to{};
+  using Length = decltype(to.width);
+  write_end(ours.source, to.source);
+  write_end(ours.target, to.target);
+  to.width = static_cast<Length>(ours.width);
+  to.height = static_cast<Length>(ours.height);
+  to.depth = static_cast<Length>(ours.depth);
+  std::memcpy(static_cast<void*>(&theirs), &to, sizeof to);
 }
 
 int memory_type_number(MemoryType type, bool is_managed) {
@@ -140,6 +175,30 @@ int node_type_number(int ours) {
   for (std::size_t i = 0; i < kNodeTypes.size(); ++i)
     if (kNodeTypes[i] == ours) return static_cast<int>(i);
   return -1;
+}
+
+int node_type_of(int number) {
+  if constexpr (!kSince6)
+    return number >= hipGraphNodeTypeKernel && number < hipGraphNodeTypeCount ? number : -1;
+  const auto at = static_cast<std::size_t>(number);
+  return at < kNodeTypes.size() ? kNodeTypes[at] : -1;
+}
+
+hipMemsetParams driver_fill_from_program(const void* theirs) {
+  hipMemsetParams fill{};
+  if constexpr (kSince7) {
+    std::memcpy(&fill, theirs, sizeof fill);
+    return fill;
+  }
+  DriverFill from;
+  std::memcpy(&from, theirs, sizeof from);
+  fill.dst = from.target;
+  fill.elementSize = from.element_bytes;
+  fill.height = from.height;
+  fill.pitch = from.pitch;
+  fill.value = from.value;
+  fill.width = from.width;
+  return fill;
 }
 
 hipError_t with_number(hipError_t status, hipGraphNodeType* type) {

@@ -15,6 +15,7 @@ namespace tf::abi {
 DriverCopy from_program(const hip_Memcpy2D& theirs);
 // HIP_MEMCPY3D has 32-bit positions and lengths in HIP 5, and size_t since 6.0. What does not fit is cut off.
 DriverCopy from_program(const HIP_MEMCPY3D& theirs);
+void to_program(const DriverCopy& ours, HIP_MEMCPY3D& theirs);
 
 // hipMemoryType as the program numbers it. Managed memory has a type of its own since 6.0.
 int memory_type_number(MemoryType type, bool is_managed);
@@ -28,7 +29,12 @@ inline constexpr int kNodeMemoryFree = 35;
 // hipGraphNodeType as the program numbers it: HIP 5.2 counts from 1, 6.0 from 0. `ours`: of 5.2, or one of
 // the above.
 int node_type_number(int ours);
+// The other way. -1: no type of a node; 0: of a kind that no graph of ours has.
+int node_type_of(int number);
 // The type that a function has found, renumbered where it stands. Returns `status`.
 hipError_t with_number(hipError_t status, hipGraphNodeType* type);
+
+// What hipDrvGraph*Memset* point to: HIP_MEMSET_NODE_PARAMS until 6.4, hipMemsetParams since 7.0.
+hipMemsetParams driver_fill_from_program(const void* theirs);
 
 }  // namespace tf::abi

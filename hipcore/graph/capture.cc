@@ -28,7 +28,8 @@ Captures::Verdict Captures::enter(const StreamRef& stream, Participant*& partici
   return std::nullopt;
 }
 
-hipError_t Captures::begin(const StreamRef& stream, hipStreamCaptureMode mode, Graph& graph) {
+hipError_t Captures::begin(const StreamRef& stream, hipStreamCaptureMode mode, Graph& graph,
+                           std::vector<Node*> after) {
   if (stream.legacy) return hipErrorStreamCaptureUnsupported;
   if (streams_.contains(stream.id)) return hipErrorIllegalState;
   Sequence& sequence = sequences_.emplace_back();
@@ -37,7 +38,8 @@ hipError_t Captures::begin(const StreamRef& stream, hipStreamCaptureMode mode, G
   sequence.origin = stream;
   sequence.mode = mode;
   sequence.thread = std::this_thread::get_id();
-  streams_[stream.id] = {&sequence, stream, {}, {}};
+  for (const auto& node : graph.nodes()) sequence.earlier.insert(node.get());
+  streams_[stream.id] = {&sequence, stream, std::move(after), {}};
   count_.store(sequences_.size(), std::memory_order_relaxed);
   return hipSuccess;
 }
@@ -49,7 +51,8 @@ bool Captures::joined(const Sequence& sequence) const {
   if (origin == streams_.end()) return false;
   const std::vector<Node*>& last = origin->second.last;
   return std::all_of(sequence.graph->nodes().begin(), sequence.graph->nodes().end(), [&](const auto& node) {
-    return !node->dependents.empty() || std::find(last.begin(), last.end(), node.get()) != last.end();
+    return !node->dependents.empty() || sequence.earlier.contains(node.get()) ||
+           std::find(last.begin(), last.end(), node.get()) != last.end();
   });
 }
 

@@ -15,6 +15,7 @@
 #include <optional>
 #include <thread>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "hipcore/graph/graph.h"
@@ -48,7 +49,9 @@ class Captures {
   // Any thread. Relaxed: the program itself orders the capture of a stream and its use.
   bool any() const { return count_.load(std::memory_order_relaxed) != 0; }
 
-  hipError_t begin(const StreamRef& stream, hipStreamCaptureMode mode, Graph& graph);
+  // `after`: nodes that the first ones come behind. What the graph has already is no part of the capture.
+  hipError_t begin(const StreamRef& stream, hipStreamCaptureMode mode, Graph& graph,
+                   std::vector<Node*> after = {});
   // Ends the capture, unless the call is not allowed here. If it ended, `graph` is set, and the error says
   // whether the graph may be used.
   hipError_t end(const StreamRef& stream, Graph*& graph);
@@ -78,6 +81,7 @@ class Captures {
     hipStreamCaptureMode mode = hipStreamCaptureModeGlobal;
     std::thread::id thread;
     bool valid = true;
+    std::unordered_set<const Node*> earlier;  // the graph's nodes before the capture
   };
   struct Participant {
     Sequence* sequence = nullptr;

@@ -6,6 +6,11 @@
 #include "transport/base/mutex.h"
 
 namespace tf::graph {
+namespace {
+
+constexpr unsigned long long kFreeOnLaunch = hipGraphInstantiateFlagAutoFreeOnLaunch;
+
+}  // namespace
 
 std::shared_ptr<Library::Exec> Library::find(hipGraphExec_t exec) const {
   const auto found = execs_.find(to_id(exec));
@@ -21,14 +26,41 @@ hipError_t Library::instantiate(hipGraphExec_t* exec, hipGraph_t graph, hipGraph
                                 std::size_t log_bytes) {
   if (error_node != nullptr) *error_node = nullptr;
   if (log != nullptr && log_bytes != 0) log[0] = '\0';
-  return instantiate(exec, graph, 0);
+  return make_exec(exec, graph, 0);
 }
 
 hipError_t Library::instantiate(hipGraphExec_t* exec, hipGraph_t graph, unsigned long long flags) {
-  if (exec == nullptr || (flags & ~std::uint64_t{hipGraphInstantiateFlagAutoFreeOnLaunch}) != 0)
-    return hipErrorInvalidValue;
+  const bool known = (flags & ~(kFreeOnLaunch | kHipGraphInstantiateFlagUseNodePriority)) == 0;
+  return known ? make_exec(exec, graph, flags) : hipErrorInvalidValue;
+}
+
+// There is nothing to upload (see upload()), and no device launches graphs.
+hipError_t Library::instantiate(hipGraphExec_t* exec, hipGraph_t graph,
+                                hipGraphInstantiateParams* parameters) {
+  if (exec == nullptr || parameters == nullptr) return hipErrorInvalidValue;
+  const bool known = (parameters->flags &
+                      ~(kFreeOnLaunch | kHipGraphInstantiateFlagUpload |
+                        kHipGraphInstantiateFlagDeviceLaunch | kHipGraphInstantiateFlagUseNodePriority)) == 0;
+  const hipError_t error = known ? make_exec(exec, graph, parameters->flags) : hipErrorInvalidValue;
+  parameters->result_out = error == hipSuccess ? hipGraphInstantiateSuccess : hipGraphInstantiateError;
+  if (error == hipSuccess) parameters->errNode_out = nullptr;
+  return error;
+}
+
+hipError_t Library::get_flags(hipGraphExec_t exec, unsigned long long* flags) {
+  if (flags == nullptr) return hipErrorInvalidValue;
+  const MutexLock lock(mutex_);
+  const auto found = find(exec);
+  if (found == nullptr) return hipErrorInvalidValue;
+  *flags = found->flags;
+  return hipSuccess;
+}
+
+hipError_t Library::make_exec(hipGraphExec_t* exec, hipGraph_t graph, unsigned long long flags) {
+  if (exec == nullptr) return hipErrorInvalidValue;
   auto made = std::make_shared<Exec>();
-  made->frees_on_launch = (flags & hipGraphInstantiateFlagAutoFreeOnLaunch) != 0;
+  made->flags = flags;
+  made->frees_on_launch = (flags & kFreeOnLaunch) != 0;
   {
     const MutexLock lock(mutex_);
     const Graph* found = find(graph);

@@ -54,7 +54,9 @@ class Graph {
 
   std::uint64_t id = 0;  // the program's handle; 0 when it has none
   bool owned = false;    // by a capture or a node: the program must not destroy it
-  UserObjects objects;   // that it holds
+  // The program's own graph, into which a stream is captured: it stays when the capture fails.
+  bool given = false;
+  UserObjects objects;  // that it holds
 
  private:
   std::vector<std::unique_ptr<Node>> nodes_;

@@ -22,6 +22,11 @@ void list(const std::vector<Handle>& all, Handle* out, std::size_t& count) {
   count = std::min(count, all.size());
 }
 
+bool is_mode(hipStreamCaptureMode mode) {
+  return mode == hipStreamCaptureModeGlobal || mode == hipStreamCaptureModeThreadLocal ||
+         mode == hipStreamCaptureModeRelaxed;
+}
+
 std::vector<hipGraphNode_t> handles_of(const std::vector<Node*>& nodes) {
   std::vector<hipGraphNode_t> handles;
   handles.reserve(nodes.size());
@@ -70,6 +75,11 @@ void Library::erase(Graph& graph, Remains& remains) {
   if (found == graphs_.end()) return;
   remains.emplace_back(std::move(found->second));
   graphs_.erase(found);
+}
+
+void Library::abandon(Graph& graph, Remains& remains) {
+  if (!graph.given) return erase(graph, remains);
+  graph.owned = graph.given = false;
 }
 
 hipError_t Library::create(hipGraph_t* graph, unsigned flags) {
@@ -236,15 +246,28 @@ hipError_t Library::get_child(hipGraphNode_t node, hipGraph_t* graph) {
 // --- capture ------------------------------------------------------------------------------------------
 
 hipError_t Library::begin_capture(const StreamRef& stream, hipStreamCaptureMode mode) {
-  if (mode != hipStreamCaptureModeGlobal && mode != hipStreamCaptureModeThreadLocal &&
-      mode != hipStreamCaptureModeRelaxed)
-    return hipErrorInvalidValue;
+  if (!is_mode(mode)) return hipErrorInvalidValue;
   auto graph = std::make_unique<Graph>();
   graph->owned = true;
   const MutexLock lock(mutex_);
   if (!enter(*graph)) return hipErrorOutOfMemory;
   const hipError_t error = captures_.begin(stream, mode, *graph);
   if (error == hipSuccess) graphs_.emplace(graph->id, std::move(graph));
+  return error;
+}
+
+hipError_t Library::begin_capture(const StreamRef& stream, hipStreamCaptureMode mode, hipGraph_t graph,
+                                  const hipGraphNode_t* dependencies, const hipGraphEdgeData* edges,
+                                  std::size_t count) {
+  if (!is_mode(mode) || (dependencies == nullptr) != (count == 0)) return hipErrorInvalidValue;
+  if (edges != nullptr) return hipErrorNotSupported;
+  const MutexLock lock(mutex_);
+  Graph* found = find(graph);
+  std::vector<Node*> after;
+  if (found == nullptr || found->owned || !find_nodes(dependencies, count, found, after))
+    return hipErrorInvalidValue;
+  const hipError_t error = captures_.begin(stream, mode, *found, std::move(after));
+  found->owned = found->given = error == hipSuccess;
   return error;
 }
 
@@ -257,10 +280,10 @@ hipError_t Library::end_capture(const StreamRef& stream, hipGraph_t* graph) {
   *graph = nullptr;
   if (captured == nullptr) return error;
   if (error != hipSuccess) {
-    erase(*captured, remains);
+    abandon(*captured, remains);
     return error;
   }
-  captured->owned = false;
+  captured->owned = captured->given = false;
   *graph = to_handle<hipGraph_t>(captured->id);
   return hipSuccess;
 }
@@ -330,7 +353,7 @@ Library::Verdict Library::refuse_device(int device) {
 void Library::forget_stream(std::uint64_t stream) {
   Remains remains;
   const MutexLock lock(mutex_);
-  if (Graph* graph = captures_.forget_stream(stream)) erase(*graph, remains);
+  if (Graph* graph = captures_.forget_stream(stream)) abandon(*graph, remains);
 }
 
 void Library::forget_event(std::uint64_t event) {

@@ -16,6 +16,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "hipcore/abi/driver_copy.h"
 #include "hipcore/graph/capture.h"
 #include "hipcore/graph/graph.h"
 #include "hipcore/graph/node_table.h"
@@ -132,6 +133,25 @@ class Library {
   hipError_t set_event(hipGraphExec_t exec, hipGraphNode_t node, hipEvent_t event, bool record);
   hipError_t set_child(hipGraphExec_t exec, hipGraphNode_t node, hipGraph_t child);
 
+  // --- nodes of every kind through one struct; `known_type`: a type of node by the program's number of it
+  hipError_t add_any(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies,
+                     std::size_t count, hipGraphNodeParams* parameters, int (*known_type)(int));
+  hipError_t set_any(hipGraphExec_t exec, hipGraphNode_t node, hipGraphNodeParams* parameters,
+                     int (*known_type)(int));
+
+  // --- nodes in the driver's style. The context makes no difference: addresses say which device they belong
+  // to
+  hipError_t add_driver_copy(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies,
+                             std::size_t count, const abi::DriverCopy& parameters, hipCtx_t context);
+  hipError_t set_driver_copy(hipGraphExec_t exec, hipGraphNode_t node, const abi::DriverCopy& parameters,
+                             hipCtx_t context);
+  hipError_t get_driver_copy(hipGraphNode_t node, HIP_MEMCPY3D* parameters,
+                             void (*write)(const abi::DriverCopy&, HIP_MEMCPY3D&));
+  hipError_t add_driver_fill(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies,
+                             std::size_t count, const hipMemsetParams& parameters, hipCtx_t context);
+  hipError_t set_driver_fill(hipGraphExec_t exec, hipGraphNode_t node, const hipMemsetParams& parameters,
+                             hipCtx_t context);
+
   // --- memory of graphs
   hipError_t add_allocation(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies,
                             std::size_t count, hipMemAllocNodeParams* parameters);
@@ -162,6 +182,8 @@ class Library {
   hipError_t instantiate(hipGraphExec_t* exec, hipGraph_t graph, hipGraphNode_t* error_node, char* log,
                          std::size_t log_bytes);
   hipError_t instantiate(hipGraphExec_t* exec, hipGraph_t graph, unsigned long long flags);
+  hipError_t instantiate(hipGraphExec_t* exec, hipGraph_t graph, hipGraphInstantiateParams* parameters);
+  hipError_t get_flags(hipGraphExec_t exec, unsigned long long* flags);
   hipError_t update(hipGraphExec_t exec, hipGraph_t graph, hipGraphNode_t* error_node,
                     hipGraphExecUpdateResult* result);
   hipError_t launch(hipGraphExec_t exec, const StreamRef& stream);
@@ -173,6 +195,10 @@ class Library {
   // Unchecked, since any() reads an atomic.
   bool capturing() const TF_UNCHECKED { return captures_.any(); }
   hipError_t begin_capture(const StreamRef& stream, hipStreamCaptureMode mode);
+  // Into a graph of the program, behind these of its nodes. Edges have no data.
+  hipError_t begin_capture(const StreamRef& stream, hipStreamCaptureMode mode, hipGraph_t graph,
+                           const hipGraphNode_t* dependencies, const hipGraphEdgeData* edges,
+                           std::size_t count);
   hipError_t end_capture(const StreamRef& stream, hipGraph_t* graph);
   hipError_t capture_info(const StreamRef& stream, hipStreamCaptureStatus* status, unsigned long long* id,
                           hipGraph_t* graph, const hipGraphNode_t** dependencies, std::size_t* count);
@@ -197,6 +223,7 @@ class Library {
     std::unique_ptr<Graph> graph;  // as instantiated and updated
     Plan plan;
     std::shared_ptr<Executable> executable;
+    unsigned long long flags = 0;
     bool frees_on_launch = false;      // what the launch before has left
     std::vector<MemoryStep> memory;    // of the plan
     std::shared_ptr<const void> mark;  // of its blocks
@@ -217,6 +244,8 @@ class Library {
                   std::vector<Node*>& nodes) const TF_REQUIRES(mutex_);
   bool enter(Graph& graph) TF_REQUIRES(mutex_);
   void erase(Graph& graph, Remains& remains) TF_REQUIRES(mutex_);
+  // What a capture that has failed leaves.
+  void abandon(Graph& graph, Remains& remains) TF_REQUIRES(mutex_);
   void forget_child(const Work& work) TF_REQUIRES(mutex_);
   Node* copy_of(const Exec& exec, hipGraphNode_t node) const TF_REQUIRES(mutex_);
 
@@ -238,6 +267,7 @@ class Library {
   static const KernelWork* kernel_of(const Node* node);  // null: none, or another kind of node
   void keep_attributes(hipGraphExec_t exec, hipGraphNode_t node, KernelWork& work) const;
   bool has_blocks() const { return block_count_.load(std::memory_order_relaxed) != 0; }
+  hipError_t make_exec(hipGraphExec_t* exec, hipGraph_t graph, unsigned long long flags);
   hipError_t make_block(int device, std::size_t bytes, std::shared_ptr<Block>& block);
   Verdict free_block(void* pointer);
   std::shared_ptr<Block> find_block(const void* pointer) const TF_REQUIRES(mutex_);

@@ -97,6 +97,11 @@ struct hipGraphEdgeData {
   unsigned char type;  // hipGraphDependencyType
 };
 
+// Of hipGraphInstantiateFlags since 5.5.
+inline constexpr unsigned long long kHipGraphInstantiateFlagUpload = 2;
+inline constexpr unsigned long long kHipGraphInstantiateFlagDeviceLaunch = 4;
+inline constexpr unsigned long long kHipGraphInstantiateFlagUseNodePriority = 8;
+
 enum hipGraphInstantiateResult {
   hipGraphInstantiateSuccess = 0,
   hipGraphInstantiateError = 1,

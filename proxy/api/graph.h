@@ -10,6 +10,11 @@ extern "C" {
 
 ANSWERS(captures.begin_capture(on, mode))
 hipError_t hipStreamBeginCapture(IN(stream) hipStream_t stream, hipStreamCaptureMode mode);
+ANSWERS(captures.begin_capture(on, mode, graph, dependencies, edges, count))
+hipError_t hipStreamBeginCaptureToGraph(IN(stream) hipStream_t stream, IN(graph) hipGraph_t graph,
+                                        IN(opaque) OPTIONAL const hipGraphNode_t* dependencies,
+                                        IN(opaque) OPTIONAL const hipGraphEdgeData* edges, size_t count,
+                                        hipStreamCaptureMode mode);
 ANSWERS(captures.end_capture(on, graph))
 hipError_t hipStreamEndCapture(IN(stream) hipStream_t stream, OUT(graph) hipGraph_t* graph);
 ANSWERS(graphs.capture_info(on, status, nullptr, nullptr, nullptr, nullptr))
@@ -240,6 +245,53 @@ hipError_t hipGraphExecMemcpyNodeSetParamsFromSymbol(IN(graph_exec) hipGraphExec
                                                      IN(symbol) const void* symbol, size_t bytes, size_t offset,
                                                      hipMemcpyKind kind);
 
+// --- nodes of every kind, and in the driver's style -------------------------------------------------------
+
+ANSWERS(graphs.add_any(node, graph, dependencies, count, parameters, abi::node_type_of))
+hipError_t hipGraphAddNode(OUT(graph_node) hipGraphNode_t* node, IN(graph) hipGraph_t graph,
+                           IN(opaque) OPTIONAL const hipGraphNode_t* dependencies, size_t count,
+                           INOUT(opaque) hipGraphNodeParams* parameters);
+ANSWERS(graphs.set_any(nullptr, node, parameters, abi::node_type_of))
+hipError_t hipGraphNodeSetParams(IN(graph_node) hipGraphNode_t node, IN(opaque) hipGraphNodeParams* parameters);
+ANSWERS(exec == nullptr ? hipErrorInvalidValue : graphs.set_any(exec, node, parameters, abi::node_type_of))
+hipError_t hipGraphExecNodeSetParams(IN(graph_exec) hipGraphExec_t exec, IN(graph_node) hipGraphNode_t node,
+                                     IN(opaque) hipGraphNodeParams* parameters);
+ANSWERS(graphs.instantiate(exec, graph, parameters))
+hipError_t hipGraphInstantiateWithParams(OUT(graph_exec) hipGraphExec_t* exec, IN(graph) hipGraph_t graph,
+                                         INOUT(opaque) hipGraphInstantiateParams* parameters);
+ANSWERS(graphs.get_flags(exec, flags))
+hipError_t hipGraphExecGetFlags(IN(graph_exec) hipGraphExec_t exec, OUT() unsigned long long* flags);
+ANSWERS(parameters == nullptr ? hipErrorInvalidValue : graphs.add_driver_copy(node, graph, dependencies, count,
+        abi::from_program(*parameters), context))
+hipError_t hipDrvGraphAddMemcpyNode(OUT(graph_node) hipGraphNode_t* node, IN(graph) hipGraph_t graph,
+                                    IN(opaque) OPTIONAL const hipGraphNode_t* dependencies, size_t count,
+                                    IN(opaque) const HIP_MEMCPY3D* parameters, IN(ctx) OPTIONAL hipCtx_t context);
+ANSWERS(graphs.get_driver_copy(node, parameters, abi::to_program))
+hipError_t hipDrvGraphMemcpyNodeGetParams(IN(graph_node) hipGraphNode_t node, OUT(opaque) HIP_MEMCPY3D* parameters);
+ANSWERS(parameters == nullptr ? hipErrorInvalidValue : graphs.set_driver_copy(nullptr, node,
+        abi::from_program(*parameters), nullptr))
+hipError_t hipDrvGraphMemcpyNodeSetParams(IN(graph_node) hipGraphNode_t node,
+                                          IN(opaque) const HIP_MEMCPY3D* parameters);
+ANSWERS(exec == nullptr || parameters == nullptr ? hipErrorInvalidValue : graphs.set_driver_copy(exec, node,
+        abi::from_program(*parameters), context))
+hipError_t hipDrvGraphExecMemcpyNodeSetParams(IN(graph_exec) hipGraphExec_t exec, IN(graph_node) hipGraphNode_t node,
+                                              IN(opaque) const HIP_MEMCPY3D* parameters,
+                                              IN(ctx) OPTIONAL hipCtx_t context);
+// Until 6.4 the struct of fills is another one than its type says (abi::driver_fill_from_program).
+ANSWERS(parameters == nullptr ? hipErrorInvalidValue : graphs.add_driver_fill(node, graph, dependencies, count,
+        abi::driver_fill_from_program(parameters), context))
+hipError_t hipDrvGraphAddMemsetNode(OUT(graph_node) hipGraphNode_t* node, IN(graph) hipGraph_t graph,
+                                    IN(opaque) OPTIONAL const hipGraphNode_t* dependencies, size_t count,
+                                    IN(opaque) const hipMemsetParams* parameters, IN(ctx) OPTIONAL hipCtx_t context);
+ANSWERS(exec == nullptr || parameters == nullptr ? hipErrorInvalidValue : graphs.set_driver_fill(exec, node,
+        abi::driver_fill_from_program(parameters), context))
+hipError_t hipDrvGraphExecMemsetNodeSetParams(IN(graph_exec) hipGraphExec_t exec, IN(graph_node) hipGraphNode_t node,
+                                              IN(opaque) const hipMemsetParams* parameters,
+                                              IN(ctx) OPTIONAL hipCtx_t context);
+ANSWERS(graphs.add_release(node, graph, dependencies, count, pointer))
+hipError_t hipDrvGraphAddMemFreeNode(OUT(graph_node) hipGraphNode_t* node, IN(graph) hipGraph_t graph,
+                                     IN(opaque) OPTIONAL const hipGraphNode_t* dependencies, size_t count,
+                                     IN(address) hipDeviceptr_t pointer);
 // --- memory of graphs -----------------------------------------------------------------------------------
 
 ANSWERS(graphs.add_allocation(node, graph, dependencies, count, parameters))

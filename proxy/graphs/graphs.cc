@@ -48,12 +48,23 @@ Graphs::Graphs(const protocol::WorkerSnapshot& snapshot, CopyEngine& copies, Mod
 }
 
 // Sets the bit before the capture begins, so that no post misses the capture.
-hipError_t Graphs::begin_capture(const graph::StreamRef& stream, hipStreamCaptureMode mode) {
+template <typename Begin>
+hipError_t Graphs::begin(Begin&& begin) {
   const MutexLock lock(capturing_mutex_);
   connection_.take_care(Care::kCapturing, true);
-  const hipError_t error = library_.begin_capture(stream, mode);
+  const hipError_t error = begin();
   note_capturing();
   return error;
+}
+
+hipError_t Graphs::begin_capture(const graph::StreamRef& stream, hipStreamCaptureMode mode) {
+  return begin([&] { return library_.begin_capture(stream, mode); });
+}
+
+hipError_t Graphs::begin_capture(const graph::StreamRef& stream, hipStreamCaptureMode mode, hipGraph_t graph,
+                                 const hipGraphNode_t* dependencies, const hipGraphEdgeData* edges,
+                                 std::size_t count) {
+  return begin([&] { return library_.begin_capture(stream, mode, graph, dependencies, edges, count); });
 }
 
 hipError_t Graphs::end_capture(const graph::StreamRef& stream, hipGraph_t* graph) {

@@ -43,6 +43,9 @@ class Graphs final : private graph::Side, private CopyCapture {
   bool capturing() const { return library_.capturing(); }
   // As the library's; the connection takes care for as long as a stream is captured (Care::kCapturing).
   hipError_t begin_capture(const graph::StreamRef& stream, hipStreamCaptureMode mode);
+  hipError_t begin_capture(const graph::StreamRef& stream, hipStreamCaptureMode mode, hipGraph_t graph,
+                           const hipGraphNode_t* dependencies, const hipGraphEdgeData* edges,
+                           std::size_t count);
   hipError_t end_capture(const graph::StreamRef& stream, hipGraph_t* graph);
   // As captures know a stream. `device`: of the calling thread.
   graph::StreamRef reference(int device, std::uint64_t stream) const;
@@ -53,6 +56,8 @@ class Graphs final : private graph::Side, private CopyCapture {
   Verdict offer_copy(const CopyMode& mode, const Box& box, hipMemcpyKind kind) override;
 
  private:
+  template <typename Begin>
+  hipError_t begin(Begin&& begin);
   void note_capturing() TF_REQUIRES(capturing_mutex_);
   void forget_stream(std::uint64_t stream);
   hipError_t describe(const void* function, graph::KernelFacts& facts) override;

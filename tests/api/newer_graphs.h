@@ -25,4 +25,30 @@ hipError_t hipUserObjectRelease(hipUserObject_t object, unsigned int count);
 hipError_t hipGraphRetainUserObject(hipGraph_t graph, hipUserObject_t object, unsigned int count,
                                     unsigned int flags);
 hipError_t hipGraphReleaseUserObject(hipGraph_t graph, hipUserObject_t object, unsigned int count);
+hipError_t hipGraphAddNode(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies,
+                           size_t count, hipGraphNodeParams* parameters);
+hipError_t hipGraphNodeSetParams(hipGraphNode_t node, hipGraphNodeParams* parameters);
+hipError_t hipGraphExecNodeSetParams(hipGraphExec_t exec, hipGraphNode_t node,
+                                     hipGraphNodeParams* parameters);
+hipError_t hipGraphInstantiateWithParams(hipGraphExec_t* exec, hipGraph_t graph,
+                                         hipGraphInstantiateParams* parameters);
+hipError_t hipGraphExecGetFlags(hipGraphExec_t exec, unsigned long long* flags);
+hipError_t hipStreamBeginCaptureToGraph(hipStream_t stream, hipGraph_t graph,
+                                        const hipGraphNode_t* dependencies, const hipGraphEdgeData* edges,
+                                        size_t count, hipStreamCaptureMode mode);
+hipError_t hipDrvGraphAddMemcpyNode(hipGraphNode_t* node, hipGraph_t graph,
+                                    const hipGraphNode_t* dependencies, size_t count,
+                                    const HIP_MEMCPY3D* parameters, hipCtx_t context);
+hipError_t hipDrvGraphMemcpyNodeGetParams(hipGraphNode_t node, HIP_MEMCPY3D* parameters);
+hipError_t hipDrvGraphMemcpyNodeSetParams(hipGraphNode_t node, const HIP_MEMCPY3D* parameters);
+hipError_t hipDrvGraphExecMemcpyNodeSetParams(hipGraphExec_t exec, hipGraphNode_t node,
+                                              const HIP_MEMCPY3D* parameters, hipCtx_t context);
+hipError_t hipDrvGraphAddMemsetNode(hipGraphNode_t* node, hipGraph_t graph,
+                                    const hipGraphNode_t* dependencies, size_t count,
+                                    const hipMemsetParams* parameters, hipCtx_t context);
+hipError_t hipDrvGraphExecMemsetNodeSetParams(hipGraphExec_t exec, hipGraphNode_t node,
+                                              const hipMemsetParams* parameters, hipCtx_t context);
+hipError_t hipDrvGraphAddMemFreeNode(hipGraphNode_t* node, hipGraph_t graph,
+                                     const hipGraphNode_t* dependencies, size_t count,
+                                     hipDeviceptr_t pointer);
 }

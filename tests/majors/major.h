@@ -18,6 +18,25 @@ namespace tf::majors {
 
 inline constexpr hipError_t kInvalid = hipErrorInvalidValue;
 
+// HIP_MEMCPY3D: of HIP 5 with 32-bit lengths, of later majors with std::size_t.
+template <typename Length>
+struct Copy3D {
+  Length src_x, src_y, src_z, src_lod;
+  int src_type;
+  const void* src_host;
+  void* src_device;
+  void* src_array;
+  Length src_pitch, src_height;
+  Length dst_x, dst_y, dst_z, dst_lod;
+  int dst_type;
+  void* dst_host;
+  void* dst_device;
+  void* dst_array;
+  Length dst_pitch, dst_height;
+  Length width, height, depth;
+};
+static_assert(sizeof(Copy3D<unsigned>) == 128 && sizeof(Copy3D<std::size_t>) == 184);
+
 class Major : public testing::Test {
  protected:
   void SetUp() override {

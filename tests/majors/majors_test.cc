@@ -99,24 +99,6 @@ TEST_F(Major, RowsAreCopiedByTheMajorsNumbers) {
 }
 
 template <typename Length>
-struct Copy3D {
-  Length src_x, src_y, src_z, src_lod;
-  int src_type;
-  const void* src_host;
-  void* src_device;
-  void* src_array;
-  Length src_pitch, src_height;
-  Length dst_x, dst_y, dst_z, dst_lod;
-  int dst_type;
-  void* dst_host;
-  void* dst_device;
-  void* dst_array;
-  Length dst_pitch, dst_height;
-  Length width, height, depth;
-};
-static_assert(sizeof(Copy3D<unsigned>) == 128 && sizeof(Copy3D<std::size_t>) == 184);
-
-template <typename Length>
 void copy_box(hipError_t (*copy)(const void*), int host_type, int device_type, void* device) {
   std::vector<unsigned char> source(32 * 4 * 3);
   for (std::size_t i = 0; i < source.size(); ++i) source[i] = static_cast<unsigned char>(i * 5);

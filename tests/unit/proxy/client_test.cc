@@ -228,7 +228,7 @@ TEST_F(ClientTest, AGraphsObjectsWaitForTheDeviceIfNoCallbackCanBeQueued) {
   ASSERT_EQ(library.add(&node, graph, nullptr, 0, graph::EmptyWork{}), hipSuccess);
   ASSERT_EQ(library.create_object(&object, &seen, end, 1, hipUserObjectNoDestructorSync), hipSuccess);
   ASSERT_EQ(library.retain_object(graph, object, 1, hipGraphUserObjectMove), hipSuccess);
-  ASSERT_EQ(library.instantiate(&exec, graph, 0), hipSuccess);
+  ASSERT_EQ(library.instantiate(&exec, graph, 0ULL), hipSuccess);
   ASSERT_EQ(library.destroy(graph), hipSuccess);
   ASSERT_EQ(library.launch(exec, client_->graphs().reference(0, 0)), hipSuccess);
   ASSERT_EQ(synchronize(), hipSuccess);

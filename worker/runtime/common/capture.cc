@@ -47,6 +47,15 @@ hipError_t hipStreamBeginCapture(hipStream_t handle, hipStreamCaptureMode mode) 
   });
 }
 
+TF_EXPORT hipError_t hipStreamBeginCaptureToGraph(hipStream_t handle, hipGraph_t graph,
+                                                  const hipGraphNode_t* dependencies,
+                                                  const hipGraphEdgeData* edges, size_t count,
+                                                  hipStreamCaptureMode mode) {
+  return with_reference(handle, [&](graph::Library& library, const graph::StreamRef& stream) {
+    return library.begin_capture(stream, mode, graph, dependencies, edges, count);
+  });
+}
+
 hipError_t hipStreamEndCapture(hipStream_t handle, hipGraph_t* graph) {
   return with_reference(handle, [&](graph::Library& library, const graph::StreamRef& stream) {
     return library.end_capture(stream, graph);
