@@ -13,6 +13,8 @@ extern "C" hipError_t hipModuleLaunchCooperativeKernel(hipFunction_t function, u
                                                        unsigned int block_z, unsigned int shared_bytes,
                                                        hipStream_t stream, void** arguments);
 
+extern "C" hipError_t hipStreamGetId(hipStream_t stream, unsigned long long* id);
+
 #define TF_COMPOSED extern "C" __attribute__((visibility("default")))
 
 namespace tf::composed {

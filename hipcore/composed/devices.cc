@@ -8,13 +8,15 @@ TF_COMPOSED hipChannelFormatDesc hipCreateChannelDesc(int x, int y, int z, int w
   return {x, y, z, w, kind};
 }
 
-// In elements, as the attribute that it is taken from.
+// AMD's runtime takes the attribute for bytes (ROCm/clr, hipamd/src/hip_device_runtime.cpp).
 TF_COMPOSED hipError_t hipDeviceGetTexture1DLinearMaxWidth(size_t* width,
                                                            const hipChannelFormatDesc* channels, int device) {
   if (width == nullptr || channels == nullptr) return refuse(hipErrorInvalidValue);
-  if (channels->x + channels->y + channels->z + channels->w <= 0) return refuse(hipErrorInvalidValue);
-  int elements = 0;
-  const hipError_t error = hipDeviceGetAttribute(&elements, hipDeviceAttributeMaxTexture1DLinear, device);
-  if (error == hipSuccess) *width = static_cast<size_t>(elements);
-  return error;
+  const int element_bytes = (channels->x + channels->y + channels->z + channels->w) / 8;
+  int bytes = 0;
+  const hipError_t error = hipDeviceGetAttribute(&bytes, hipDeviceAttributeMaxTexture1DLinear, device);
+  if (error != hipSuccess) return error;
+  if (element_bytes <= 0) return refuse(hipErrorInvalidValue);
+  *width = static_cast<size_t>(bytes / element_bytes);
+  return hipSuccess;
 }

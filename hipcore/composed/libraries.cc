@@ -8,9 +8,9 @@
 #include <fstream>
 #include <iterator>
 #include <map>
-#include <memory>
 #include <new>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "hipcore/codeobject/fat_binary.h"
@@ -21,27 +21,119 @@
 namespace tf::composed {
 namespace {
 
-constexpr std::size_t kLibrariesMax = 1 << 16;
 constexpr std::uint64_t kImageMax_bytes = std::uint64_t{1} << 32;
 
 struct Library {
-  std::vector<std::byte> image;                       // a copy: the program may free its own
-  std::string path;                                   // of its file, if it came from one
-  std::map<int, hipModule_t> modules;                 // by device
-  std::map<hipFunction_t, const std::string*> names;  // of the kernels that were asked for
-  std::map<std::string, std::map<int, hipFunction_t>> kernels;
+  std::vector<std::byte> image;        // a copy: the program may free its own
+  std::string path;                    // of its file, if it came from one
+  std::map<int, hipModule_t> modules;  // by device
 };
 
-// All libraries. Their mutex is held during the calls of HIP below, which call nothing here.
-struct Libraries {
-  Mutex mutex;
-  std::map<hipLibrary_t, std::unique_ptr<Library>> all TF_GUARDED_BY(mutex);
-  std::uintptr_t last TF_GUARDED_BY(mutex) = 0;
+struct Kernel {
+  hipLibrary_t library = nullptr;
+  std::string name;
+};
 
-  Library* find(hipLibrary_t handle) const TF_REQUIRES(mutex) {
-    const auto found = all.find(handle);
-    return found == all.end() ? nullptr : found->second.get();
+// All libraries, and the kernels that were asked for. The mutex is held during calls of HIP, which call
+// nothing here. Thread-safe; throws std::bad_alloc.
+class Libraries {
+ public:
+  static constexpr std::size_t kMax = 1 << 16;
+
+  // Loads the library on the thread's device: what cannot be is refused now.
+  hipError_t add(Library library, hipLibrary_t& handle) {
+    const MutexLock lock(mutex_);
+    if (all_.size() >= kMax) return refuse(hipErrorOutOfMemory);
+    const auto made = reinterpret_cast<hipLibrary_t>((last_ + 1) << 4);
+    const auto entry = all_.emplace(made, std::move(library)).first;
+    hipModule_t module = nullptr;
+    const hipError_t error = load(entry->second, module);
+    if (error != hipSuccess) {
+      all_.erase(entry);
+      return error;
+    }
+    ++last_;
+    handle = made;
+    return hipSuccess;
   }
+
+  // Kernels end with their library. Of several failures the first is answered.
+  hipError_t remove(hipLibrary_t handle) {
+    const MutexLock lock(mutex_);
+    const auto found = all_.find(handle);
+    if (found == all_.end()) return refuse(hipErrorInvalidHandle);
+    hipError_t first = hipSuccess;
+    for (const auto& [device, module] : found->second.modules) {
+      const hipError_t error = hipModuleUnload(module);
+      if (first == hipSuccess) first = error;
+    }
+    std::erase_if(kernels_, [&](const auto& entry) { return entry.second.library == handle; });
+    all_.erase(found);
+    return first;
+  }
+
+  // For the thread's device.
+  hipError_t get_kernel(hipLibrary_t handle, const char* name, hipKernel_t& kernel) {
+    const MutexLock lock(mutex_);
+    const auto found = all_.find(handle);
+    if (found == all_.end()) return refuse(hipErrorInvalidHandle);
+    hipModule_t module = nullptr;
+    if (const hipError_t error = load(found->second, module)) return error;
+    hipFunction_t function = nullptr;
+    if (const hipError_t error = hipModuleGetFunction(&function, module, name)) return error;
+    const auto made = reinterpret_cast<hipKernel_t>(function);
+    kernels_.try_emplace(made, Kernel{handle, name});
+    kernel = made;
+    return hipSuccess;
+  }
+
+  // The kernels that the code for the thread's device describes, in its order. hipErrorNotSupported for code
+  // that names none in a form that is read here (NVIDIA's).
+  hipError_t get_names(hipLibrary_t handle, std::vector<std::string>& names) const {
+    const MutexLock lock(mutex_);
+    const auto found = all_.find(handle);
+    if (found == all_.end()) return refuse(hipErrorInvalidHandle);
+    int device = 0;
+    if (const hipError_t error = hipGetDevice(&device)) return error;
+    hipDeviceProp_t properties{};
+    if (const hipError_t error = hipGetDeviceProperties(&properties, device)) return error;
+    auto code = codeobject::select_code_object(found->second.image, properties.gcnArchName);
+    if (!code) return refuse(hipErrorNoBinaryForGpu);
+    auto kernels = codeobject::read_metadata(code->image);
+    if (!kernels) return refuse(hipErrorNotSupported);
+    for (const codeobject::KernelInfo& kernel : *kernels) names.push_back(kernel.name);
+    return hipSuccess;
+  }
+
+  // Null: `kernel` is of no library. Lives until its library is unloaded.
+  const Kernel* find(hipKernel_t kernel) const {
+    const MutexLock lock(mutex_);
+    const auto found = kernels_.find(kernel);
+    return found == kernels_.end() ? nullptr : &found->second;
+  }
+
+ private:
+  // The module of the thread's device.
+  static hipError_t load(Library& library, hipModule_t& module) {
+    int device = 0;
+    if (const hipError_t error = hipGetDevice(&device)) return error;
+    const auto [entry, is_new] = library.modules.try_emplace(device, nullptr);
+    if (is_new) {
+      const hipError_t error = library.path.empty() ? hipModuleLoadData(&entry->second, library.image.data())
+                                                    : hipModuleLoad(&entry->second, library.path.c_str());
+      if (error != hipSuccess) {
+        library.modules.erase(entry);
+        return error;
+      }
+    }
+    module = entry->second;
+    return hipSuccess;
+  }
+
+  mutable Mutex mutex_;
+  std::map<hipLibrary_t, Library> all_ TF_GUARDED_BY(mutex_);
+  std::map<hipKernel_t, Kernel> kernels_ TF_GUARDED_BY(mutex_);
+  std::uintptr_t last_ TF_GUARDED_BY(mutex_) = 0;
 };
 
 // Never destroyed: programs call until the process ends.
@@ -60,78 +152,6 @@ hipError_t guarded(Body&& body) {
   }
 }
 
-hipError_t with_library(hipLibrary_t handle, auto&& body) {
-  return guarded([&]() -> hipError_t {
-    Libraries& known = libraries();
-    const MutexLock lock(known.mutex);
-    Library* const library = known.find(handle);
-    return library != nullptr ? body(*library) : refuse(hipErrorInvalidHandle);
-  });
-}
-
-// The module of the thread's device.
-hipError_t module_of(Library& library, int& device, hipModule_t& module) {
-  if (const hipError_t error = hipGetDevice(&device)) return error;
-  const auto found = library.modules.find(device);
-  if (found != library.modules.end()) {
-    module = found->second;
-    return hipSuccess;
-  }
-  const hipError_t error = library.path.empty() ? hipModuleLoadData(&module, library.image.data())
-                                                : hipModuleLoad(&module, library.path.c_str());
-  if (error != hipSuccess) return error;
-  library.modules.emplace(device, module);
-  return hipSuccess;
-}
-
-hipError_t kernel_of(Library& library, const std::string& name, hipKernel_t& kernel) {
-  int device = 0;
-  hipModule_t module = nullptr;
-  if (const hipError_t error = module_of(library, device, module)) return error;
-  const auto entry = library.kernels.try_emplace(name).first;
-  const auto known = entry->second.find(device);
-  hipFunction_t function = known == entry->second.end() ? nullptr : known->second;
-  if (function == nullptr) {
-    const hipError_t error = hipModuleGetFunction(&function, module, name.c_str());
-    if (error != hipSuccess) {
-      if (entry->second.empty()) library.kernels.erase(entry);
-      return error;
-    }
-    entry->second.emplace(device, function);
-    library.names[function] = &entry->first;
-  }
-  kernel = reinterpret_cast<hipKernel_t>(function);
-  return hipSuccess;
-}
-
-// The kernels that the code for the thread's device describes, in its order. hipErrorNotSupported for code
-// that names none in a form that is read here (NVIDIA's).
-hipError_t names_of(const Library& library, std::vector<std::string>& names) {
-  int device = 0;
-  if (const hipError_t error = hipGetDevice(&device)) return error;
-  hipDeviceProp_t properties{};
-  if (const hipError_t error = hipGetDeviceProperties(&properties, device)) return error;
-  auto code = codeobject::select_code_object(library.image, properties.gcnArchName);
-  if (!code) return refuse(hipErrorNoBinaryForGpu);
-  auto kernels = codeobject::read_metadata(code->image);
-  if (!kernels) return refuse(hipErrorNotSupported);
-  for (const codeobject::KernelInfo& kernel : *kernels) names.push_back(kernel.name);
-  return hipSuccess;
-}
-
-// With the library loaded on the thread's device: what cannot be is refused now.
-hipError_t add(std::unique_ptr<Library> library, hipLibrary_t& handle) {
-  Libraries& known = libraries();
-  const MutexLock lock(known.mutex);
-  if (known.all.size() >= kLibrariesMax) return refuse(hipErrorOutOfMemory);
-  int device = 0;
-  hipModule_t module = nullptr;
-  if (const hipError_t error = module_of(*library, device, module)) return error;
-  handle = reinterpret_cast<hipLibrary_t>(++known.last << 4);
-  known.all.emplace(handle, std::move(library));
-  return hipSuccess;
-}
-
 // AMD's runtime takes no options for its compiler, and has nothing to make of those of a library.
 bool are_possible(unsigned options, const void* library_options, unsigned library_option_count) {
   return options == 0 && (library_option_count == 0 || library_options != nullptr);
@@ -146,7 +166,6 @@ const void* unwrapped(const void* code) {
 }  // namespace
 }  // namespace tf::composed
 
-using tf::MutexLock;
 using namespace tf::composed;
 
 TF_COMPOSED hipError_t hipLibraryLoadData(hipLibrary_t* library, const void* code, hipJitOption*, void**,
@@ -159,10 +178,10 @@ TF_COMPOSED hipError_t hipLibraryLoadData(hipLibrary_t* library, const void* cod
     const void* const image = unwrapped(code);
     auto bytes = tf::codeobject::image_extent(image);
     if (!bytes || *bytes > kImageMax_bytes) return refuse(hipErrorInvalidImage);
-    auto made = std::make_unique<Library>();
+    Library made;
     const auto* const first = static_cast<const std::byte*>(image);
-    made->image.assign(first, first + *bytes);
-    return add(std::move(made), *library);
+    made.image.assign(first, first + *bytes);
+    return libraries().add(std::move(made), *library);
   });
 }
 
@@ -177,41 +196,28 @@ TF_COMPOSED hipError_t hipLibraryLoadFromFile(hipLibrary_t* library, const char*
     if (!file) return refuse(hipErrorFileNotFound);
     const std::vector<char> bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
     if (bytes.empty()) return refuse(hipErrorInvalidImage);
-    auto made = std::make_unique<Library>();
-    made->path = path;
-    made->image.resize(bytes.size());
-    std::memcpy(made->image.data(), bytes.data(), bytes.size());
-    return add(std::move(made), *library);
+    Library made;
+    made.path = path;
+    made.image.resize(bytes.size());
+    std::memcpy(made.image.data(), bytes.data(), bytes.size());
+    return libraries().add(std::move(made), *library);
   });
 }
 
-// Its kernels end with it. Of several failures the first is answered.
 TF_COMPOSED hipError_t hipLibraryUnload(hipLibrary_t library) {
-  return guarded([&]() -> hipError_t {
-    Libraries& known = libraries();
-    const MutexLock lock(known.mutex);
-    Library* const found = known.find(library);
-    if (found == nullptr) return refuse(hipErrorInvalidHandle);
-    hipError_t first = hipSuccess;
-    for (const auto& [device, module] : found->modules) {
-      const hipError_t error = hipModuleUnload(module);
-      if (first == hipSuccess) first = error;
-    }
-    known.all.erase(library);
-    return first;
-  });
+  return guarded([&] { return libraries().remove(library); });
 }
 
 TF_COMPOSED hipError_t hipLibraryGetKernel(hipKernel_t* kernel, hipLibrary_t library, const char* name) {
   if (kernel == nullptr || name == nullptr || library == nullptr) return refuse(hipErrorInvalidValue);
-  return with_library(library, [&](Library& found) { return kernel_of(found, name, *kernel); });
+  return guarded([&] { return libraries().get_kernel(library, name, *kernel); });
 }
 
 TF_COMPOSED hipError_t hipLibraryGetKernelCount(unsigned int* count, hipLibrary_t library) {
   if (count == nullptr || library == nullptr) return refuse(hipErrorInvalidValue);
-  return with_library(library, [&](Library& found) -> hipError_t {
+  return guarded([&]() -> hipError_t {
     std::vector<std::string> names;
-    if (const hipError_t error = names_of(found, names)) return error;
+    if (const hipError_t error = libraries().get_names(library, names)) return error;
     *count = static_cast<unsigned>(names.size());
     return hipSuccess;
   });
@@ -220,11 +226,12 @@ TF_COMPOSED hipError_t hipLibraryGetKernelCount(unsigned int* count, hipLibrary_
 TF_COMPOSED hipError_t hipLibraryEnumerateKernels(hipKernel_t* kernels, unsigned int count,
                                                   hipLibrary_t library) {
   if (kernels == nullptr || library == nullptr) return refuse(hipErrorInvalidValue);
-  return with_library(library, [&](Library& found) -> hipError_t {
+  return guarded([&]() -> hipError_t {
     std::vector<std::string> names;
-    if (const hipError_t error = names_of(found, names)) return error;
+    if (const hipError_t error = libraries().get_names(library, names)) return error;
     for (std::size_t i = 0; i < names.size() && i < count; ++i) {
-      if (const hipError_t error = kernel_of(found, names[i], kernels[i])) return error;
+      if (const hipError_t error = libraries().get_kernel(library, names[i].c_str(), kernels[i]))
+        return error;
     }
     return hipSuccess;
   });
@@ -232,26 +239,17 @@ TF_COMPOSED hipError_t hipLibraryEnumerateKernels(hipKernel_t* kernels, unsigned
 
 TF_COMPOSED hipError_t hipKernelGetLibrary(hipLibrary_t* library, hipKernel_t kernel) {
   if (library == nullptr || kernel == nullptr) return refuse(hipErrorInvalidValue);
-  Libraries& known = libraries();
-  const MutexLock lock(known.mutex);
-  for (const auto& [handle, candidate] : known.all) {
-    if (!candidate->names.contains(reinterpret_cast<hipFunction_t>(kernel))) continue;
-    *library = handle;
-    return hipSuccess;
-  }
-  return refuse(hipErrorInvalidHandle);
+  const Kernel* const found = libraries().find(kernel);
+  if (found == nullptr) return refuse(hipErrorInvalidHandle);
+  *library = found->library;
+  return hipSuccess;
 }
 
 // The name lives until the library is unloaded.
 TF_COMPOSED hipError_t hipKernelGetName(const char** name, hipKernel_t kernel) {
   if (name == nullptr || kernel == nullptr) return refuse(hipErrorInvalidValue);
-  Libraries& known = libraries();
-  const MutexLock lock(known.mutex);
-  for (const auto& [handle, candidate] : known.all) {
-    const auto found = candidate->names.find(reinterpret_cast<hipFunction_t>(kernel));
-    if (found == candidate->names.end()) continue;
-    *name = found->second->c_str();
-    return hipSuccess;
-  }
-  return refuse(hipErrorInvalidHandle);
+  const Kernel* const found = libraries().find(kernel);
+  if (found == nullptr) return refuse(hipErrorInvalidHandle);
+  *name = found->name.c_str();
+  return hipSuccess;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Batches of waits and writes (HIP 6.4), and numbers and attributes of streams (HIP 7).
+// Batches of waits and writes (HIP 6.4), and attributes of streams (HIP 7).
 #include <cstdint>
 #include <map>
 #include <new>
@@ -41,14 +41,13 @@ hipError_t issue(hipStream_t stream, const hipStreamBatchMemOpParams& operation)
   }
 }
 
-// How threads shall wait for a stream: a hint, kept for the program. An entry may outlive its stream; the
-// numbers of streams are not used again within the table's length. Thread-safe.
+// How threads shall wait for a stream, by its number: a hint, kept for the program. Numbers are never used
+// again, so an entry that outlives its stream names no other. Thread-safe.
 class WaitPolicies {
  public:
-  static constexpr std::size_t kMax =
-      4096;  // streams with a policy of their own; further ones replace the first
+  static constexpr std::size_t kMax = 4096;  // one more takes the place of the lowest number
 
-  hipError_t set(std::uint64_t stream, hipSynchronizationPolicy policy) {
+  hipError_t set(unsigned long long stream, hipSynchronizationPolicy policy) {
     const MutexLock lock(mutex_);
     try {
       if (policies_.size() >= kMax && !policies_.contains(stream)) policies_.erase(policies_.begin());
@@ -58,7 +57,7 @@ class WaitPolicies {
       return hipErrorOutOfMemory;
     }
   }
-  hipSynchronizationPolicy get(std::uint64_t stream) const {
+  hipSynchronizationPolicy get(unsigned long long stream) const {
     const MutexLock lock(mutex_);
     const auto found = policies_.find(stream);
     return found == policies_.end() ? hipSyncPolicyAuto : found->second;
@@ -66,7 +65,7 @@ class WaitPolicies {
 
  private:
   mutable Mutex mutex_;
-  std::map<std::uint64_t, hipSynchronizationPolicy> policies_ TF_GUARDED_BY(mutex_);
+  std::map<unsigned long long, hipSynchronizationPolicy> policies_ TF_GUARDED_BY(mutex_);
 };
 
 // Never destroyed: programs call until the process ends.
@@ -75,35 +74,9 @@ WaitPolicies& wait_policies() {
   return policies;
 }
 
-// Numbers of streams without a handle of their own are above those of all handles.
-constexpr std::uint64_t kNullStreams = std::uint64_t{1} << 62;    // one for each device
-constexpr std::uint64_t kThreadStreams = std::uint64_t{1} << 63;  // one for each thread and device
-constexpr int kDeviceBits = 12;
-
-// Unique among the threads that live.
-std::uint64_t thread_number() {
-  thread_local const char mark = 0;
-  return reinterpret_cast<std::uintptr_t>(&mark);
-}
-
-hipError_t number_of(hipStream_t stream, std::uint64_t& number) {
-  unsigned flags = 0;
-  if (const hipError_t error = hipStreamGetFlags(stream, &flags)) return error;  // also checks the handle
-  const bool is_null = stream == nullptr || stream == reinterpret_cast<hipStream_t>(1);
-  if (!is_null && stream != hipStreamPerThread) {
-    number = reinterpret_cast<std::uintptr_t>(stream);
-    return hipSuccess;
-  }
-  int device = 0;
-  if (const hipError_t error = hipGetDevice(&device)) return error;
-  const std::uint64_t low = is_null ? 0 : thread_number();
-  number = (is_null ? kNullStreams : kThreadStreams) | low << kDeviceBits | static_cast<unsigned>(device);
-  return hipSuccess;
-}
-
 // The number of a stream whose attributes may be asked or set; HIP names an invalid one by this error.
-hipError_t attributed(hipStream_t stream, std::uint64_t& number) {
-  return number_of(stream, number) == hipSuccess ? hipSuccess : refuse(hipErrorInvalidHandle);
+hipError_t attributed(hipStream_t stream, unsigned long long& number) {
+  return hipStreamGetId(stream, &number) == hipSuccess ? hipSuccess : refuse(hipErrorInvalidHandle);
 }
 
 }  // namespace
@@ -125,19 +98,11 @@ TF_COMPOSED hipError_t hipStreamBatchMemOp(hipStream_t stream, unsigned int coun
   return hipSuccess;
 }
 
-TF_COMPOSED hipError_t hipStreamGetId(hipStream_t stream, unsigned long long* id) {
-  if (id == nullptr) return refuse(hipErrorInvalidValue);
-  std::uint64_t number = 0;
-  if (const hipError_t error = number_of(stream, number)) return error;
-  *id = number;
-  return hipSuccess;
-}
-
 // As AMD's runtime: the policy of waiting can be set, and the priority be asked too.
 TF_COMPOSED hipError_t hipStreamSetAttribute(hipStream_t stream, hipLaunchAttributeID attribute,
                                              const hipLaunchAttributeValue* value) {
   if (value == nullptr) return refuse(hipErrorInvalidValue);
-  std::uint64_t number = 0;
+  unsigned long long number = 0;
   if (const hipError_t error = attributed(stream, number)) return error;
   hipStreamCaptureStatus status = hipStreamCaptureStatusNone;
   if (hipStreamIsCapturing(stream, &status) != hipSuccess || status != hipStreamCaptureStatusNone)
@@ -153,7 +118,7 @@ TF_COMPOSED hipError_t hipStreamSetAttribute(hipStream_t stream, hipLaunchAttrib
 TF_COMPOSED hipError_t hipStreamGetAttribute(hipStream_t stream, hipLaunchAttributeID attribute,
                                              hipLaunchAttributeValue* value) {
   if (value == nullptr) return refuse(hipErrorInvalidValue);
-  std::uint64_t number = 0;
+  unsigned long long number = 0;
   if (const hipError_t error = attributed(stream, number)) return error;
   if (attribute == hipLaunchAttributePriority) return hipStreamGetPriority(stream, &value->priority);
   if (attribute != hipLaunchAttributeSynchronizationPolicy) return refuse(hipErrorInvalidValue);
@@ -162,7 +127,7 @@ TF_COMPOSED hipError_t hipStreamGetAttribute(hipStream_t stream, hipLaunchAttrib
 }
 
 TF_COMPOSED hipError_t hipStreamCopyAttributes(hipStream_t target, hipStream_t source) {
-  std::uint64_t from = 0, to = 0;
+  unsigned long long from = 0, to = 0;
   if (const hipError_t error = attributed(source, from)) return error;
   if (const hipError_t error = attributed(target, to)) return error;
   const hipError_t error = wait_policies().set(to, wait_policies().get(from));

@@ -55,7 +55,6 @@ COMPOSED hipError_t hipDeviceGetTexture1DLinearMaxWidth(OUT() size_t* width, IN(
 COMPOSED hipError_t hipStreamBatchMemOp(IN(stream) hipStream_t stream, unsigned int count,
                                         IN(opaque) ARRAY(count) hipStreamBatchMemOpParams* operations,
                                         unsigned int flags);
-COMPOSED hipError_t hipStreamGetId(IN(stream) hipStream_t stream, OUT() unsigned long long* id);
 COMPOSED hipError_t hipStreamSetAttribute(IN(stream) hipStream_t stream, hipLaunchAttributeID attribute,
                                           IN(opaque) const hipLaunchAttributeValue* value);
 COMPOSED hipError_t hipStreamGetAttribute(IN(stream) hipStream_t stream, hipLaunchAttributeID attribute,

@@ -33,6 +33,7 @@ POST(0x031b) WORK(stream) CAPTURE(refused)
 hipError_t hipStreamWriteValue64(IN(stream) hipStream_t stream, IN(device, 8) void* pointer, uint64_t value,
                                  unsigned int flags);
 
+CUSTOM(books) hipError_t hipStreamGetId(IN(stream) hipStream_t stream, OUT() unsigned long long* id);
 CUSTOM(wait) hipError_t hipStreamQuery(IN(stream) hipStream_t stream);
 CUSTOM(wait) hipError_t hipStreamSynchronize(IN(stream) hipStream_t stream);
 CUSTOM(wait) hipError_t hipStreamAddCallback(IN(stream) hipStream_t stream, IN(callback) hipStreamCallback_t callback,

@@ -135,7 +135,8 @@ hipError_t hipGetFuncBySymbol(ApiCall& call, hipFunction_t* function, const void
   std::uint64_t handle = 0;
   const hipError_t error = call.client().modules().registered_function(call.device(), host, handle);
   if (error == hipSuccess) *function = reinterpret_cast<hipFunction_t>(handle);
-  return call.finish(error);
+  const bool is_no_function = error != hipSuccess && !call.client().connection().lost();
+  return call.finish(is_no_function ? hipErrorInvalidDeviceFunction : error);
 }
 
 hipError_t hipModuleGetGlobal(ApiCall& call, hipDeviceptr_t* pointer, size_t* bytes, hipModule_t module,

@@ -48,6 +48,17 @@ std::uint32_t words_of(const protocol::DeviceProperties& properties) {
 
 }  // namespace
 
+// Handles are never used again. The null streams have none; their numbers are above those of all handles.
+hipError_t hipStreamGetId(ApiCall& call, hipStream_t stream, unsigned long long* id) {
+  if (id == nullptr) return call.finish(hipErrorInvalidValue);
+  if (!call.connected()) return call.finish();
+  std::uint64_t handle = 0;
+  if (!call.translate(protocol::HandleKind::kStream, stream, handle)) return call.finish();
+  constexpr std::uint64_t kNullStreams = std::uint64_t{1} << 63;
+  *id = handle != 0 ? handle : kNullStreams | static_cast<unsigned>(call.device());
+  return call.finish(hipSuccess);
+}
+
 hipError_t hipExtStreamGetCUMask(ApiCall& call, hipStream_t stream, uint32_t mask_words, uint32_t* mask) {
   if (mask == nullptr) return call.finish(hipErrorInvalidValue);
   if (!call.connected()) return call.finish();

@@ -107,13 +107,16 @@ concept BackendOfStreamWork = requires(hipStream_t& handle, const typename B::St
                                        const typename B::Event& event, unsigned flags, unsigned& told,
                                        int& number, ComputeUnits units, hipHostFn_t function,
                                        hipStreamCallback_t callback, void* data, std::uint32_t* word,
-                                       std::uint32_t value, std::uint64_t* wide, std::uint64_t wide_value) {
+                                       std::uint32_t value, std::uint64_t* wide, std::uint64_t wide_value,
+                                       unsigned long long& id) {
   { B::create_stream(handle, flags, number, units) } -> std::same_as<hipError_t>;
   { B::destroy_stream(handle) } -> std::same_as<hipError_t>;
   // The least and the greatest priority, on the thread's device.
   { B::priority_range(number, number) } -> std::same_as<hipError_t>;
   { B::stream_flags(stream, told) } -> std::same_as<hipError_t>;
   { B::stream_priority(stream, number) } -> std::same_as<hipError_t>;
+  // Which no other stream of the process ever has.
+  { B::stream_id(stream, id) } -> std::same_as<hipError_t>;
   // Nothing for a stream that was made without a mask.
   { B::compute_units(stream) } -> std::convertible_to<ComputeUnits>;
   { B::query(stream) } -> std::same_as<hipError_t>;

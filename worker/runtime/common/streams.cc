@@ -150,6 +150,12 @@ hipError_t hipStreamGetFlags(hipStream_t handle, unsigned* flags) {
   });
 }
 
+TF_EXPORT hipError_t hipStreamGetId(hipStream_t handle, unsigned long long* id) {
+  return with_stream(handle, [&](const Backend::Stream& stream) {
+    return id ? Backend::stream_id(stream, *id) : hipErrorInvalidValue;
+  });
+}
+
 hipError_t hipStreamGetPriority(hipStream_t handle, int* priority) {
   return with_stream(handle, [&](const Backend::Stream& stream) {
     return priority ? Backend::stream_priority(stream, *priority) : hipErrorInvalidValue;

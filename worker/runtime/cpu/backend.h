@@ -116,6 +116,7 @@ struct Backend {
   static hipError_t priority_range(int& least, int& greatest);
   static hipError_t stream_flags(const Stream& stream, unsigned& flags);
   static hipError_t stream_priority(const Stream& stream, int& priority);
+  static hipError_t stream_id(const Stream& stream, unsigned long long& id);
   static runtime::ComputeUnits compute_units(const Stream& stream);
   static hipError_t query(const Stream& stream);
   static hipError_t synchronize(const Stream& stream);

@@ -32,12 +32,18 @@ bool spin(Done done, std::uint64_t start, SpinBudget& patience) {
   return done();
 }
 
+std::uint64_t next_id() {
+  static std::atomic<std::uint64_t> last{0};
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
 }  // namespace
 
 Stream::Stream(Device& device, unsigned flags, int priority, bool is_default, runtime::ComputeUnits units)
     : device_(device),
       flags_(flags),
       priority_(priority),
+      id_(next_id()),
       is_default_(is_default),
       units_(std::move(units)) {}
 

@@ -54,6 +54,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   Device& device() const { return device_; }
   unsigned flags() const { return flags_; }
   int priority() const { return priority_; }
+  // No other stream of the process ever has it.
+  std::uint64_t id() const { return id_; }
   const runtime::ComputeUnits& compute_units() const { return units_; }
   bool is_default() const { return is_default_; }
   // Whether it is ordered with the device's default stream.
@@ -118,6 +120,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   Device& device_;
   const unsigned flags_;
   const int priority_;
+  const std::uint64_t id_;
   const bool is_default_;
   const runtime::ComputeUnits units_;
 

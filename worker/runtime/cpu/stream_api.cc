@@ -95,6 +95,11 @@ hipError_t Backend::stream_priority(const Stream& stream, int& priority) {
   return hipSuccess;
 }
 
+hipError_t Backend::stream_id(const Stream& stream, unsigned long long& id) {
+  id = stream->id();
+  return hipSuccess;
+}
+
 runtime::ComputeUnits Backend::compute_units(const Stream& stream) { return stream->compute_units(); }
 
 hipError_t Backend::query(const Stream& stream) {

@@ -115,6 +115,7 @@ struct Backend {
   static hipError_t priority_range(int& least, int& greatest);
   static hipError_t stream_flags(Stream stream, unsigned& flags);
   static hipError_t stream_priority(Stream stream, int& priority);
+  static hipError_t stream_id(Stream stream, unsigned long long& id);
   static runtime::ComputeUnits compute_units(Stream stream);
   static hipError_t query(Stream stream);
   static hipError_t synchronize(Stream stream);

@@ -45,6 +45,11 @@ hipError_t Backend::stream_priority(Stream stream, int& priority) {
   return check(cu().StreamGetPriority(stream, &priority));
 }
 
+// Drivers before CUDA 12 cannot be asked: hipErrorNotSupported.
+hipError_t Backend::stream_id(Stream stream, unsigned long long& id) {
+  return check(cu().StreamGetId(stream, &id));
+}
+
 runtime::ComputeUnits Backend::compute_units(Stream stream) { return compute_units_of(stream); }
 
 hipError_t Backend::query(Stream stream) { return check(cu().StreamQuery(stream)); }
