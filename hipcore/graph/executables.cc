@@ -60,7 +60,6 @@ hipError_t Library::make_exec(hipGraphExec_t* exec, hipGraph_t graph, unsigned l
   if (exec == nullptr) return hipErrorInvalidValue;
   auto made = std::make_shared<Exec>();
   made->flags = flags;
-  made->frees_on_launch = (flags & kFreeOnLaunch) != 0;
   {
     const MutexLock lock(mutex_);
     const Graph* found = find(graph);

@@ -224,7 +224,6 @@ class Library {
     Plan plan;
     std::shared_ptr<Executable> executable;
     unsigned long long flags = 0;
-    bool frees_on_launch = false;      // what the launch before has left
     std::vector<MemoryStep> memory;    // of the plan
     std::shared_ptr<const void> mark;  // of its blocks
   };

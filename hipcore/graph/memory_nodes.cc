@@ -187,8 +187,9 @@ hipError_t Library::run_memory(const Exec& exec, Bookings& bookings, Remains& re
     if (step.block->allocated != allocated) bookings.emplace_back(step.block, !allocated);
     set_allocated(step.block, allocated, remains);
   };
+  const bool frees_first = (exec.flags & hipGraphInstantiateFlagAutoFreeOnLaunch) != 0;
   for (const MemoryStep& step : exec.memory)
-    if (step.allocates && step.block->allocated && !exec.frees_on_launch) return hipErrorInvalidValue;
+    if (step.allocates && step.block->allocated && !frees_first) return hipErrorInvalidValue;
   for (const MemoryStep& step : exec.memory)
     if (step.allocates) book(step, false);
   for (const MemoryStep& step : exec.memory) book(step, step.allocates);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory that graphs allocate and free, by nodes and by captured calls, and its accounts.
+#include "tests/api/fills.h"
 #include "tests/api/graph_fixture.h"
 #include "tests/api/newer_graphs.h"
 
@@ -15,16 +16,6 @@ hipMemAllocNodeParams wish(std::size_t bytes = kBytes) {
   parameters.poolProps.location = {hipMemLocationTypeDevice, 0};
   parameters.bytesize = bytes;
   return parameters;
-}
-
-hipMemsetParams filling(void* target, unsigned value) {
-  hipMemsetParams fill{};
-  fill.dst = target;
-  fill.value = value;
-  fill.elementSize = 4;
-  fill.width = kCount;
-  fill.height = 1;
-  return fill;
 }
 
 std::uint64_t told(hipGraphMemAttributeType attribute) {
@@ -49,7 +40,7 @@ class GraphMemory : public testing::Test {
     ASSERT_EQ(hipGraphAddMemAllocNode(&allocate_, graph, nullptr, 0, &parameters), hipSuccess);
     ASSERT_NE(parameters.dptr, nullptr);
     memory_ = parameters.dptr;
-    const hipMemsetParams sevens = filling(memory_, 7);
+    const hipMemsetParams sevens = filling(memory_, 7, kCount);
     hipGraphNode_t fill = nullptr;
     hipGraphNode_t copy = nullptr;
     ASSERT_EQ(hipGraphAddMemsetNode(&fill, graph, &allocate_, 1, &sevens), hipSuccess);

@@ -2,6 +2,7 @@
 // Parameters of nodes over kCount numbers, for the tests that make graphs node by node.
 #pragma once
 
+#include "tests/api/fills.h"
 #include "tests/api/graph_fixture.h"
 
 namespace tf::api_test {
@@ -9,15 +10,7 @@ namespace tf::api_test {
 inline constexpr int kCount = 256;
 inline constexpr std::size_t kBytes = kCount * sizeof(int);
 
-inline hipMemsetParams filling(void* target, unsigned value) {
-  hipMemsetParams fill{};
-  fill.dst = target;
-  fill.value = value;
-  fill.elementSize = 4;
-  fill.width = kCount;
-  fill.height = 1;
-  return fill;
-}
+inline hipMemsetParams filling(void* target, unsigned value) { return filling(target, value, kCount); }
 
 // increment() of the module.
 struct Increment {

@@ -3,6 +3,7 @@
 // graph of the program, flags. Numbers and layouts are those of the vendor's headers of 6.4.3 and 7.2.4.
 #include <vector>
 
+#include "tests/api/fills.h"
 #include "tests/api/newer_graphs.h"
 #include "tests/majors/major.h"
 
@@ -45,16 +46,6 @@ hipGraphNodeParams parameters_of(int type) {
   hipGraphNodeParams parameters{};
   parameters.type = type;
   return parameters;
-}
-
-hipMemsetParams filling(void* target, unsigned value) {
-  hipMemsetParams fill{};
-  fill.dst = target;
-  fill.value = value;
-  fill.elementSize = 4;
-  fill.width = kCount;
-  fill.height = 1;
-  return fill;
 }
 
 const HIP_MEMCPY3D* passed(const Copy3D<std::size_t>& copy) {
@@ -110,7 +101,7 @@ class NewerGraphs : public Kernels {
   }
   hipGraphNodeParams filling_node(unsigned value) const {
     hipGraphNodeParams parameters = parameters_of(kFill);
-    parameters.memset = filling(buffer_, value);
+    parameters.memset = api_test::filling(buffer_, value, kCount);
     return parameters;
   }
   hipGraphNodeParams copying_node(void* target, void* source) const {
@@ -138,7 +129,7 @@ class NewerGraphs : public Kernels {
   // Calls body(pointer to what this major's hipDrvGraph*Memset* take).
   template <typename Body>
   hipError_t with_fill(unsigned value, Body&& body) const {
-    const hipMemsetParams newer = filling(buffer_, value);
+    const hipMemsetParams newer = api_test::filling(buffer_, value, kCount);
     const DriverFill older{buffer_, 0, value, 4, kCount, 1};
     return body(major_ >= 7 ? &newer : reinterpret_cast<const hipMemsetParams*>(&older));
   }
