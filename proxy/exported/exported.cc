@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reports functions that are not supported.
+// Reports functions that are not supported, and names exceptions.
 #include "proxy/exported/exported.h"
 
+#include <cxxabi.h>
+
+#include <exception>
+#include <new>
 #include <set>
 #include <string>
 
@@ -30,6 +34,21 @@ hipError_t unsupported(const char* name) {
 
 hipError_t refused(const char* name, const char* why) {
   return tell_once(name, std::string(name) + " is not supported (hipErrorNotSupported): " + why);
+}
+
+// As the runtimes' frame (worker/runtime/common/api.h): a thread that cannot be started is the system's error.
+hipError_t error_of_exception() {
+  try {
+    throw;
+  } catch (const ::abi::__forced_unwind&) {
+    throw;
+  } catch (const std::bad_alloc&) {
+    return hipErrorOutOfMemory;
+  } catch (const std::exception&) {
+    return hipErrorOperatingSystem;
+  } catch (...) {
+    return hipErrorUnknown;
+  }
 }
 
 }  // namespace tf::proxy

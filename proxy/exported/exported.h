@@ -6,6 +6,8 @@
 
 #include <type_traits>
 
+#include "proxy/base/thread_state.h"
+
 // The symbols that the library shows; everything else is hidden.
 #define TF_API __attribute__((visibility("default")))
 
@@ -16,6 +18,10 @@ namespace tf::proxy {
 hipError_t unsupported(const char* name);
 // The same of what cannot be done remotely, for this reason.
 hipError_t refused(const char* name, const char* why);
+
+// HIP's error for the exception that is being handled. One that ends the thread (pthread_cancel()) goes on.
+// REQUIRES: inside a catch block
+hipError_t error_of_exception();
 
 // The program's number or address as a field of a message.
 template <typename Field, typename Value>

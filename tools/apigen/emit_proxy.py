@@ -219,6 +219,16 @@ def not_done_stub(f):
     return lines + [f"static_cast<void>({call});"] + ["return {};"] * (f.result != "void")
 
 
+def thrown_lines(f):
+    """What the caller's C code gets instead of an exception: its error, remembered as any other."""
+    if f.result == "hipError_t":
+        return ["return note_error(error_of_exception());"]
+    if f.result == "hiprtcResult":
+        return ["return error_of_exception() == hipErrorOutOfMemory ? HIPRTC_ERROR_OUT_OF_MEMORY",
+                "                                                   : HIPRTC_ERROR_INTERNAL_ERROR;"]
+    return ["static_cast<void>(note_error(error_of_exception()));"] + ["return {};"] * (f.result != "void")
+
+
 def stub(f, by_name, messages):
     arguments = [f"{p.name} != nullptr ? &{p.name}_ours : nullptr" if p.converted else p.name for p in f.parameters]
     returns = "" if f.result == "void" else "return "
@@ -243,10 +253,12 @@ def stub(f, by_name, messages):
         lines.insert(0, f"const stats::CallScope scope(Function::{enumerator(f.name)});")
     linkage = 'extern "C" ' if f.c_linkage else ""
     body = "\n  ".join(lines)
+    thrown = "\n  ".join(thrown_lines(f))
     # A symbol that does not come from the function's name, or lies in a namespace, has to be given to the compiler.
     is_given = f.mangled and (f.name not in f.mangled or f.mangled.startswith("_ZN"))
     given = f'TF_API {f.declaration()} __asm__("{f.mangled}");\n' if is_given else ""
-    return f"// {f.where}\n{given}{linkage}TF_API {f.declaration()} {{\n  {body}\n}}\n{second_name(f)}"
+    return (f"// {f.where}\n{given}{linkage}TF_API {f.declaration()} try {{\n  {body}\n"
+            f"}} catch (...) {{\n  {thrown}\n}}\n{second_name(f)}")
 
 
 def second_name(f):
