@@ -364,6 +364,13 @@ REPLY(DescribeFunction) {
   u32 sizes[48];
 };
 
+// How many kernels such a code object has.
+MESSAGE(0x050a, call, CountFunctions) { u64 module; };
+REPLY(CountFunctions) {
+  u32 count;
+  u32 reserved;
+};
+
 // hiprtc on the worker. The program, as hipcore/wire/rtc_program.h encodes it, comes on the bulk plane under `tag`,
 // by which it is called from then on. What is wrong with it is told by CompileProgram.
 MESSAGE(0x0507, post, SendProgram) NO_WORK {

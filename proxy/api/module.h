@@ -15,6 +15,7 @@ CUSTOM(code) hipError_t hipModuleGetFunction(OUT(function) hipFunction_t* functi
                                              IN() STRING(4096) const char* name);
 CUSTOM(code) hipError_t hipModuleGetGlobal(OUT(device) OPTIONAL hipDeviceptr_t* pointer, OUT() OPTIONAL size_t* bytes,
                                            IN(module) hipModule_t module, IN() STRING(4096) const char* name);
+CUSTOM(code) hipError_t hipModuleGetFunctionCount(OUT() unsigned int* count, IN(module) hipModule_t module);
 CUSTOM(code) hipError_t hipGetFuncBySymbol(OUT(function) hipFunction_t* function,
                                            IN(host_function) const void* host);
 LOCAL(code) hipError_t hipFuncGetAttributes(OUT() struct hipFuncAttributes* attributes,

@@ -129,6 +129,12 @@ hipError_t hipModuleGetFunction(ApiCall& call, hipFunction_t* function, hipModul
   return call.finish(error);
 }
 
+hipError_t hipModuleGetFunctionCount(ApiCall& call, unsigned int* count, hipModule_t module) {
+  if (count == nullptr) return call.finish(hipErrorInvalidValue);
+  if (!call.connected()) return call.finish();
+  return call.finish(call.client().modules().function_count(to_raw(module), *count));
+}
+
 hipError_t hipGetFuncBySymbol(ApiCall& call, hipFunction_t* function, const void* host) {
   if (function == nullptr || host == nullptr) return call.finish(hipErrorInvalidDeviceFunction);
   if (!call.connected()) return call.finish();

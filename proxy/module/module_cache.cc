@@ -128,6 +128,22 @@ hipError_t ModuleCache::function(std::uint64_t module, std::string_view name, st
   return hipSuccess;
 }
 
+hipError_t ModuleCache::function_count(std::uint64_t module, unsigned& count) {
+  const auto facts =
+      std::dynamic_pointer_cast<ModuleFacts>(connection_.handles().of(HandleKind::kModule).facts(module));
+  if (facts == nullptr) return hipErrorInvalidHandle;
+  if (facts->image->describes_kernels()) {
+    count = static_cast<unsigned>(facts->image->kernel_count());
+    return hipSuccess;
+  }
+  protocol::CountFunctionsRequest request{};
+  request.module = module;
+  protocol::CountFunctionsReply reply{};
+  const hipError_t error = connection_.call(facts->device, request, reply);
+  if (error == hipSuccess) count = reply.count;
+  return error;
+}
+
 hipError_t ModuleCache::make_function(const ModuleFacts& module, std::uint64_t handle, std::uint64_t function,
                                       std::string_view name, bool is_known) {
   if (is_known) {

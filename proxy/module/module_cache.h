@@ -70,6 +70,7 @@ class ModuleCache {
   hipError_t load(int device, std::span<const std::byte> whole, std::uint64_t& module);
   hipError_t unload(std::uint64_t module);
   hipError_t function(std::uint64_t module, std::string_view name, std::uint64_t& function);
+  hipError_t function_count(std::uint64_t module, unsigned& count);
   hipError_t variable(std::uint64_t module, std::string_view name, DeviceVariable& variable);
 
   // Look up what the compiler registered.

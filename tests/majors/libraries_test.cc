@@ -106,6 +106,25 @@ TEST_F(Libraries, NameTheirKernels) {
   EXPECT_EQ(unload(library), hipSuccess);
 }
 
+TEST_F(Libraries, AModuleSaysHowManyFunctionsItHas) {
+  using CountFunctions = hipError_t(unsigned*, hipModule_t);
+  const auto count_of = get<CountFunctions>("hipModuleGetFunctionCount");
+  const hipLibrary_t library = from_file();
+  unsigned kernels = 0;
+  ASSERT_EQ(get<GetCount>("hipLibraryGetKernelCount")(&kernels, library), hipSuccess);
+  EXPECT_EQ(unload(library), hipSuccess);
+  const hipModule_t module = Kernels::load();
+  unsigned count = 77;
+  ASSERT_EQ(count_of(&count, module), hipSuccess);
+  EXPECT_EQ(count, kernels);
+  EXPECT_EQ(count_of(nullptr, module), kInvalid);
+  EXPECT_EQ(count_of(&count, nullptr), hipErrorInvalidHandle);
+  EXPECT_EQ(count_of(&count, reinterpret_cast<hipModule_t>(&count)), hipErrorInvalidHandle);
+  EXPECT_EQ(get<decltype(hipModuleUnload)>("hipModuleUnload")(module), hipSuccess);
+  EXPECT_EQ(count_of(&count, module), hipErrorInvalidHandle) << "it is unloaded";
+  EXPECT_EQ(count, kernels);
+}
+
 TEST_F(Libraries, WhatIsWrongIsRefused) {
   hipLibrary_t library = nullptr;
   const std::vector<char> zeros(4096, '\0');

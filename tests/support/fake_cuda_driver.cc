@@ -94,6 +94,10 @@ Driver special_functions() {
     *function = handle<hipFunction_t>(0x3000 + std::strlen(name));
     return asked("ModuleGetFunction");
   };
+  d.ModuleGetFunctionCount = [](unsigned* count, hipModule_t) {
+    *count = State::kFunctions;
+    return asked("ModuleGetFunctionCount");
+  };
   return d;
 }
 

@@ -36,6 +36,7 @@ struct OptionalFunctions {
   RtcFunctions rtc;
   // From later versions of HIP than our headers, or extensions of it (worker/runtime/common/extensions.h).
   decltype(&::hipMemGetHandleForAddressRange) range_handle = nullptr;
+  decltype(&::hipModuleGetFunctionCount) function_count = nullptr;
   decltype(&::hipRemoteFlushWrites) flush_writes = nullptr;
   decltype(&::hipRemoteKernelParameter) kernel_parameter = nullptr;
   decltype(&::hipRemoteLaunchCooperative) launch_cooperative = nullptr;

@@ -93,6 +93,7 @@ OptionalFunctions find_optional(void* library) {
   find(library, "hipMemSetAccess", vmm.set_access);
   find(library, "hipMemGetAllocationGranularity", vmm.granularity);
   find(library, "hipMemGetHandleForAddressRange", optional.range_handle);
+  find(library, "hipModuleGetFunctionCount", optional.function_count);
   find(library, "hipRemoteFlushWrites", optional.flush_writes);
   find(library, "hipRemoteKernelParameter", optional.kernel_parameter);
   find(library, "hipRemoteLaunchCooperative", optional.launch_cooperative);

@@ -92,6 +92,15 @@ void find_function(Call& call, const protocol::FindFunctionRequest& request) {
   call.reply(session.modules.get_function(session.objects, request.module, request.function, name));
 }
 
+void count_functions(Call& call, const protocol::CountFunctionsRequest& request) {
+  if (!call.use_device()) return;
+  SessionState& session = call.session();
+  protocol::CountFunctionsReply reply{};
+  const hipError_t error = session.modules.count_functions(session.objects, request.module, reply.count);
+  if (error != hipSuccess) return call.reply(error);
+  call.reply(hipSuccess, std::as_bytes(std::span(&reply, 1)));
+}
+
 void describe_function(Call& call, const protocol::DescribeFunctionRequest& request) {
   if (!call.use_device()) return;
   SessionState& session = call.session();

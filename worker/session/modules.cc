@@ -94,6 +94,14 @@ hipError_t Modules::get_function(ObjectTable& objects, std::uint64_t module, std
   return hipSuccess;
 }
 
+hipError_t Modules::count_functions(const ObjectTable& objects, std::uint64_t module,
+                                    std::uint32_t& count) const {
+  const Object* object = objects.find(HandleKind::kModule, module);
+  if (object == nullptr) return hipErrorInvalidHandle;
+  if (optional_.function_count == nullptr) return hipErrorNotSupported;
+  return optional_.function_count(&count, static_cast<hipModule_t>(object->object));
+}
+
 hipError_t Modules::describe(const ObjectTable& objects, std::uint64_t function, std::uint32_t first_argument,
                              protocol::DescribeFunctionReply& reply) const {
   const Object* object = objects.find(HandleKind::kFunction, function);

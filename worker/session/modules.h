@@ -65,6 +65,8 @@ class Modules {
   hipError_t unload(ObjectTable& objects, AddressMap& addresses, std::uint64_t handle);
   hipError_t get_function(ObjectTable& objects, std::uint64_t module, std::uint64_t function,
                           const std::string& name);
+  // hipErrorNotSupported: the runtime does not tell.
+  hipError_t count_functions(const ObjectTable& objects, std::uint64_t module, std::uint32_t& count) const;
   // What a client must know to launch a bound function. `reply` gets the facts, and as many arguments from
   // `first_argument` on as it holds. hipErrorNotSupported: the runtime does not tell.
   hipError_t describe(const ObjectTable& objects, std::uint64_t function, std::uint32_t first_argument,

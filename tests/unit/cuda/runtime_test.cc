@@ -188,6 +188,15 @@ TEST_F(CudaRuntime, StreamsThatAreNoneDoNotReachTheDriver) {
   std::thread([&] { EXPECT_EQ(hipStreamSynchronize(stream_), hipSuccess); }).join();
 }
 
+TEST_F(CudaRuntime, TheDriverCountsTheFunctionsOfAModule) {
+  unsigned count = 0;
+  EXPECT_EQ(hipModuleGetFunctionCount(&count, module_), hipSuccess);
+  EXPECT_EQ(count, State::kFunctions);
+  EXPECT_EQ(hipModuleGetFunctionCount(nullptr, module_), hipErrorInvalidValue);
+  EXPECT_EQ(hipModuleGetFunctionCount(&count, nullptr), hipErrorInvalidHandle);
+  EXPECT_EQ(calls("ModuleGetFunctionCount"), 1);
+}
+
 TEST_F(CudaRuntime, UnloadedModulesAreUnknown) {
   EXPECT_EQ(hipModuleUnload(module_), hipSuccess);
   driver_->calls.clear();
@@ -196,6 +205,8 @@ TEST_F(CudaRuntime, UnloadedModulesAreUnknown) {
   EXPECT_EQ(hipModuleUnload(module_), hipErrorInvalidValue);
   EXPECT_EQ(hipModuleGetFunction(&function, module_, "kernel"), hipErrorInvalidValue);
   EXPECT_EQ(hipModuleGetGlobal(&pointer, nullptr, module_, "variable"), hipErrorInvalidValue);
+  unsigned count = 0;
+  EXPECT_EQ(hipModuleGetFunctionCount(&count, module_), hipErrorInvalidHandle);
   hipGraph_t graph = nullptr;
   hipGraphNode_t node = nullptr;
   hipKernelNodeParams parameters{};

@@ -370,6 +370,10 @@ FAKE_API hipError_t hipRemoteKernelParameter(hipFunction_t function, std::size_t
   *bytes = is_many || index == 0 ? 8 : 4;
   return hipSuccess;
 }
+FAKE_API hipError_t hipModuleGetFunctionCount(unsigned* count, hipModule_t) {
+  *count = 2;
+  return hipSuccess;
+}
 FAKE_API hipError_t hipFuncGetAttribute(int* value, hipFunction_attribute attribute, hipFunction_t) {
   *value = 100 + static_cast<int>(attribute);
   return hipSuccess;

@@ -311,6 +311,9 @@ TEST(Session, FunctionsAreFoundAndDescribed) {
   EXPECT_EQ(rig.call(protocol::FindFunctionRequest{module + 1, function(2)}, text("fill")),
             hipErrorInvalidHandle);
   EXPECT_EQ(rig.call(protocol::DescribeFunctionRequest{function(2), 0, 0}), hipErrorInvalidHandle);
+  ASSERT_EQ(rig.call(protocol::CountFunctionsRequest{module}), hipSuccess);
+  EXPECT_EQ(rig.reply_body<protocol::CountFunctionsReply>().count, 2u);
+  EXPECT_EQ(rig.call(protocol::CountFunctionsRequest{module + 1}), hipErrorInvalidHandle);
 
   ASSERT_EQ(rig.call(protocol::DescribeFunctionRequest{function(0), 0, 0}), hipSuccess);
   const auto fill = rig.reply_body<protocol::DescribeFunctionReply>();

@@ -257,6 +257,8 @@ concept BackendOfModules = requires(const void* image, const char* name, int dev
   { B::load_module(handle, image, count, options, values) } -> std::same_as<hipError_t>;
   { B::unload_module(handle) } -> std::same_as<hipError_t>;
   { B::module_function(handle, name, function) } -> std::same_as<hipError_t>;
+  // hipErrorInvalidHandle: no such module.
+  { B::module_function_count(handle, count) } -> std::same_as<hipError_t>;
   { B::module_variable(handle, name, address, bytes) } -> std::same_as<hipError_t>;
 };
 static_assert(BackendOfModules<Backend>);

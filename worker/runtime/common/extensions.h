@@ -29,6 +29,10 @@ enum { kHipMemRangeHandleTypeDmaBufFd = 1 }; /* of type: an int */
 hipError_t hipMemGetHandleForAddressRange(void* handle, hipDeviceptr_t pointer, size_t bytes, int type,
                                           unsigned long long flags);
 
+/* Part of HIP 7 too. hipErrorInvalidHandle: there is no such module. hipErrorNotSupported: the driver does
+ * not say. */
+hipError_t hipModuleGetFunctionCount(unsigned int* count, hipModule_t module);
+
 /* Afterwards every device sees what a third device (a network device, by the descriptor above) has written to
  * memory of `device` and reported as done. *always: whether work submitted later sees it even without this
  * call. hipErrorNotSupported: this cannot be ensured. Not from a callback. */

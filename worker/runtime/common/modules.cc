@@ -76,6 +76,10 @@ hipError_t hipModuleGetFunction(hipFunction_t* function, hipModule_t module, con
   return api([&] { return get_function(function, module, name); });
 }
 
+TF_EXPORT hipError_t hipModuleGetFunctionCount(unsigned* count, hipModule_t module) {
+  return api([&] { return count ? Backend::module_function_count(module, *count) : hipErrorInvalidValue; });
+}
+
 hipError_t hipModuleGetGlobal(hipDeviceptr_t* pointer, size_t* bytes, hipModule_t module, const char* name) {
   return api([&] { return get_global(pointer, bytes, module, name); });
 }

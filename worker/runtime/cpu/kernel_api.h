@@ -57,6 +57,7 @@ class CodeObject {
 
   // Null if there is no such kernel.
   virtual const Kernel* find(std::string_view name) const = 0;
+  virtual std::size_t kernel_count() const = 0;
   // Address and size of a __device__ or __constant__ variable; null when there is none.
   virtual void* global(std::string_view name, std::size_t& bytes) const = 0;
 

@@ -98,6 +98,13 @@ hipError_t Backend::module_function(hipModule_t handle, const char* name, hipFun
   return hipSuccess;
 }
 
+hipError_t Backend::module_function_count(hipModule_t handle, unsigned& count) {
+  const auto module = Runtime::get().modules.find(handle);
+  if (!module) return hipErrorInvalidHandle;
+  count = static_cast<unsigned>(module->function_count());
+  return hipSuccess;
+}
+
 hipError_t Backend::module_variable(hipModule_t handle, const char* name, void*& address,
                                     std::size_t& bytes) {
   const auto module = Runtime::get().modules.find(handle);

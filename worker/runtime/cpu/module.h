@@ -47,6 +47,7 @@ class Module {
   int device() const { return device_; }
   // Null if there is no such kernel, or no room for another handle.
   hipFunction_t function(std::string_view name);
+  std::size_t function_count() const { return object_->kernel_count(); }
   // Adds the variable to known memory, so that copies and fills check it.
   void* global(std::string_view name, std::size_t& bytes);
 

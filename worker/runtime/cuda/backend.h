@@ -188,6 +188,7 @@ struct Backend {
                                 void** values);
   static hipError_t unload_module(hipModule_t module);
   static hipError_t module_function(hipModule_t module, const char* name, hipFunction_t& function);
+  static hipError_t module_function_count(hipModule_t module, unsigned& count);
   static hipError_t module_variable(hipModule_t module, const char* name, void*& address, std::size_t& bytes);
 
   static Kernel find_function(hipFunction_t handle) { return handle; }

@@ -138,6 +138,11 @@ hipError_t Backend::module_function(hipModule_t module, const char* name, hipFun
   return status;
 }
 
+// Drivers before CUDA 12.4 do not say: hipErrorNotSupported.
+hipError_t Backend::module_function_count(hipModule_t module, unsigned& count) {
+  return is_module(module) ? check(cu().ModuleGetFunctionCount(&count, module)) : hipErrorInvalidHandle;
+}
+
 hipError_t Backend::module_variable(hipModule_t module, const char* name, void*& address,
                                     std::size_t& bytes) {
   return is_module(module) ? check(cu().ModuleGetGlobal(&address, &bytes, module, name))

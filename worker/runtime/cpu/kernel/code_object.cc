@@ -91,6 +91,8 @@ class LoadedObject final : public CodeObject {
     return found == kernels_.end() ? nullptr : &found->second.kernel;
   }
 
+  std::size_t kernel_count() const override { return kernels_.size(); }
+
   void* global(std::string_view name, std::size_t& bytes) const override {
     const auto found = variable_bytes_.find(name);
     if (found == variable_bytes_.end()) return nullptr;
