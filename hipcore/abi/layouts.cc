@@ -107,7 +107,7 @@ void write_end(const DriverCopyEnd& from, decltype(Copy3D::source)& to) {
 
 // hipGraphNodeType since 6.0: [number] -> ours, 0 for kinds of nodes that no graph of ours has. A linear copy
 // is a copy there.
-constexpr std::array<int, 14> kNodeTypes = {
+constexpr std::array<int, 15> kNodeTypes = {
     hipGraphNodeTypeKernel,
     hipGraphNodeTypeMemcpy,
     hipGraphNodeTypeMemset,
@@ -122,6 +122,7 @@ constexpr std::array<int, 14> kNodeTypes = {
     kNodeMemoryFree,
     hipGraphNodeTypeMemcpyFromSymbol,
     hipGraphNodeTypeMemcpyToSymbol,
+    kNodeBatch,
 };
 static_assert(hipGraphNodeTypeKernel == 1 && hipGraphNodeTypeMemcpy1D == 9);
 

@@ -25,6 +25,7 @@ void set_memory_type(hipPointerAttribute_t& attributes, MemoryType type, bool is
 // Nodes of graphs that HIP 5.2 has no hipGraphNodeType for.
 inline constexpr int kNodeMemoryAllocation = 34;
 inline constexpr int kNodeMemoryFree = 35;
+inline constexpr int kNodeBatch = 36;
 
 // hipGraphNodeType as the program numbers it: HIP 5.2 counts from 1, 6.0 from 0. `ours`: of 5.2, or one of
 // the above.

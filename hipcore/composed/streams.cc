@@ -5,27 +5,11 @@
 #include <new>
 
 #include "hipcore/composed/composed.h"
+#include "hipcore/newer/batch.h"
 #include "transport/base/mutex.h"
 
 namespace tf::composed {
 namespace {
-
-constexpr unsigned kBatchMax = 256;  // AMD's limit
-
-bool is_aligned(hipDeviceptr_t address, std::uintptr_t bytes) {
-  return address != nullptr && reinterpret_cast<std::uintptr_t>(address) % bytes == 0;
-}
-
-// Barriers and flushes are refused, as by AMD's runtime.
-bool is_possible(const hipStreamBatchMemOpParams& operation) {
-  switch (operation.operation) {
-    case hipStreamMemOpWaitValue32: return is_aligned(operation.waitValue.address, 4);
-    case hipStreamMemOpWaitValue64: return is_aligned(operation.waitValue.address, 8);
-    case hipStreamMemOpWriteValue32: return is_aligned(operation.writeValue.address, 4);
-    case hipStreamMemOpWriteValue64: return is_aligned(operation.writeValue.address, 8);
-    default: return false;
-  }
-}
 
 hipError_t issue(hipStream_t stream, const hipStreamBatchMemOpParams& operation) {
   const auto& wait = operation.waitValue;
@@ -87,11 +71,7 @@ using namespace tf::composed;
 // All are checked before the first is issued. They run one after the other.
 TF_COMPOSED hipError_t hipStreamBatchMemOp(hipStream_t stream, unsigned int count,
                                            hipStreamBatchMemOpParams* operations, unsigned int flags) {
-  if (operations == nullptr || flags != 0 || count == 0 || count > kBatchMax)
-    return refuse(hipErrorInvalidValue);
-  for (unsigned i = 0; i < count; ++i) {
-    if (!is_possible(operations[i])) return refuse(hipErrorInvalidValue);
-  }
+  if (!tf::is_possible_batch(operations, count, flags)) return refuse(hipErrorInvalidValue);
   for (unsigned i = 0; i < count; ++i) {
     if (const hipError_t error = issue(stream, operations[i])) return error;
   }

@@ -22,6 +22,7 @@ const char* name_of(const Work& work) {
     case hipGraphNodeTypeEventRecord: return "record event";
     case abi::kNodeMemoryAllocation: return "allocate";
     case abi::kNodeMemoryFree: return "free";
+    case abi::kNodeBatch: return "batch";
     default: return "memcpy";
   }
 }

@@ -30,6 +30,8 @@ struct Node {
   // What hipGraphKernelNodeGetParams returned last. Programs may use it to set parameters much later, so it
   // lives as long as the node.
   std::unique_ptr<ShownArguments> shown;
+  // The same of hipGraphBatchMemOpNodeGetParams.
+  std::unique_ptr<std::vector<hipStreamBatchMemOpParams>> shown_batch;
 };
 
 class Graph {

@@ -152,6 +152,12 @@ class Library {
   hipError_t set_driver_fill(hipGraphExec_t exec, hipGraphNode_t node, const hipMemsetParams& parameters,
                              hipCtx_t context);
 
+  // --- batches of stream operations
+  hipError_t add_batch(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies,
+                       std::size_t count, const hipBatchMemOpNodeParams* parameters);
+  hipError_t get_batch(hipGraphNode_t node, hipBatchMemOpNodeParams* parameters);
+  hipError_t set_batch(hipGraphExec_t exec, hipGraphNode_t node, const hipBatchMemOpNodeParams* parameters);
+
   // --- memory of graphs
   hipError_t add_allocation(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies,
                             std::size_t count, hipMemAllocNodeParams* parameters);

@@ -45,6 +45,7 @@ int type_of(const Work& work) {
     return event->record ? hipGraphNodeTypeEventRecord : hipGraphNodeTypeWaitEvent;
   if (std::holds_alternative<AllocationWork>(work)) return abi::kNodeMemoryAllocation;
   if (std::holds_alternative<ReleaseWork>(work)) return abi::kNodeMemoryFree;
+  if (std::holds_alternative<BatchWork>(work)) return abi::kNodeBatch;
   return std::holds_alternative<ChildWork>(work) ? hipGraphNodeTypeGraph : hipGraphNodeTypeEmpty;
 }
 

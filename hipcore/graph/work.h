@@ -92,8 +92,14 @@ struct ReleaseWork {
   std::shared_ptr<const void> mark;  // while it lives, no other node may free the block
 };
 
+// Waits for values in memory and writes of them, one after the other.
+struct BatchWork {
+  hipCtx_t context = nullptr;  // as the program gave it; addresses say which device they belong to
+  std::vector<hipStreamBatchMemOpParams> operations;  // possible ones (hipcore/newer/batch.h)
+};
+
 using Work = std::variant<EmptyWork, KernelWork, CopyWork, FillWork, HostWork, EventWork, ChildWork,
-                          AllocationWork, ReleaseWork>;
+                          AllocationWork, ReleaseWork, BatchWork>;
 using SharedWork = std::shared_ptr<const Work>;
 
 // Of hipGraphNodeType, or of the types of nodes that later versions of HIP have (hipcore/abi/layouts.h).

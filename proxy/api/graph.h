@@ -292,6 +292,23 @@ ANSWERS(graphs.add_release(node, graph, dependencies, count, pointer))
 hipError_t hipDrvGraphAddMemFreeNode(OUT(graph_node) hipGraphNode_t* node, IN(graph) hipGraph_t graph,
                                      IN(opaque) OPTIONAL const hipGraphNode_t* dependencies, size_t count,
                                      IN(address) hipDeviceptr_t pointer);
+
+// --- batches of stream operations -------------------------------------------------------------------------
+
+ANSWERS(graphs.add_batch(node, graph, dependencies, count, parameters))
+hipError_t hipGraphAddBatchMemOpNode(OUT(graph_node) hipGraphNode_t* node, IN(graph) hipGraph_t graph,
+                                     IN(opaque) OPTIONAL const hipGraphNode_t* dependencies, size_t count,
+                                     IN(opaque) const hipBatchMemOpNodeParams* parameters);
+ANSWERS(graphs.get_batch(node, parameters))
+hipError_t hipGraphBatchMemOpNodeGetParams(IN(graph_node) hipGraphNode_t node,
+                                           OUT(opaque) hipBatchMemOpNodeParams* parameters);
+ANSWERS(graphs.set_batch(nullptr, node, parameters))
+hipError_t hipGraphBatchMemOpNodeSetParams(IN(graph_node) hipGraphNode_t node,
+                                           IN(opaque) hipBatchMemOpNodeParams* parameters);
+ANSWERS(exec == nullptr ? hipErrorInvalidValue : graphs.set_batch(exec, node, parameters))
+hipError_t hipGraphExecBatchMemOpNodeSetParams(IN(graph_exec) hipGraphExec_t exec, IN(graph_node) hipGraphNode_t node,
+                                               IN(opaque) const hipBatchMemOpNodeParams* parameters);
+
 // --- memory of graphs -----------------------------------------------------------------------------------
 
 ANSWERS(graphs.add_allocation(node, graph, dependencies, count, parameters))

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <utility>
 
+#include "hipcore/newer/batch.h"
 #include "hipcore/wire/launch_flags.h"
 #include "proxy/copy/mapped.h"
 #include "proxy/graphs/graphs.h"
@@ -23,6 +24,7 @@ Schedule GraphExecutable::schedule(const graph::Plan& plan) const {
   return make_schedule(plan, [this](const graph::Work& work) {
     if (std::holds_alternative<graph::HostWork>(work)) return ItemPlace::kOnHost;
     if (std::holds_alternative<graph::EventWork>(work)) return ItemPlace::kEvent;
+    if (std::holds_alternative<graph::BatchWork>(work)) return ItemPlace::kBatch;
     const auto* copy = std::get_if<graph::CopyWork>(&work);
     if (copy == nullptr) return ItemPlace::kDevice;
     switch (way_between(copies_, copy->target.address, copy->source.address)) {
@@ -240,6 +242,34 @@ hipError_t GraphExecutable::launch_on_host(const graph::Work& work, const graph:
                                  [copy = std::get<graph::CopyWork>(work)](hipError_t) { copy_rows(copy); });
 }
 
+hipError_t GraphExecutable::launch_operation(const hipStreamBatchMemOpParams& operation,
+                                             const graph::StreamRef& stream) {
+  const auto post = [&](auto request) {
+    request.stream = stream.id;
+    request.pointer = to_raw(value_address(operation));
+    return connection_.post(stream.device, request);
+  };
+  const auto& wait = operation.waitValue;
+  const auto& write = operation.writeValue;
+  switch (operation.operation) {
+    case hipStreamMemOpWaitValue32:
+      return post(protocol::StreamWaitValue32Request{
+          .value = wait.value, .flags = wait.flags, .mask = ~std::uint32_t{0}});
+    case hipStreamMemOpWaitValue64:
+      return post(protocol::StreamWaitValue64Request{
+          .value = wait.value64, .mask = ~std::uint64_t{0}, .flags = wait.flags});
+    case hipStreamMemOpWriteValue32:
+      return post(protocol::StreamWriteValue32Request{.value = write.value, .flags = write.flags});
+    default: return post(protocol::StreamWriteValue64Request{.value = write.value64, .flags = write.flags});
+  }
+}
+
+hipError_t GraphExecutable::launch_batch(const graph::BatchWork& batch, const graph::StreamRef& stream) {
+  for (const hipStreamBatchMemOpParams& operation : batch.operations)
+    if (const hipError_t error = launch_operation(operation, stream)) return error;
+  return hipSuccess;
+}
+
 hipError_t GraphExecutable::launch_step(const ScheduleStep& step, const graph::StreamRef& stream) {
   if (step.place == ItemPlace::kOnHost) return launch_on_host(*step.work, stream);
   if (step.place == ItemPlace::kEvent) {
@@ -255,6 +285,7 @@ hipError_t GraphExecutable::launch_step(const ScheduleStep& step, const graph::S
     request.stream = stream.id;
     return connection_.post(stream.device, request);
   }
+  if (step.place == ItemPlace::kBatch) return launch_batch(std::get<graph::BatchWork>(*step.work), stream);
   const auto& copy = std::get<graph::CopyWork>(*step.work);
   return copy_box(copies_, {stream.device, stream.id, false}, copy, copy.kind);
 }

@@ -50,6 +50,8 @@ class GraphExecutable final : public graph::Executable {
   template <typename Request>
   hipError_t post_node(Request& request, const Dependencies& dependencies,
                        std::span<const std::byte> arguments = {});
+  hipError_t launch_operation(const hipStreamBatchMemOpParams& operation, const graph::StreamRef& stream);
+  hipError_t launch_batch(const graph::BatchWork& batch, const graph::StreamRef& stream);
   hipError_t launch_step(const ScheduleStep& step, const graph::StreamRef& stream);
   hipError_t launch_on_host(const graph::Work& work, const graph::StreamRef& stream);
   void finish(const graph::StreamRef& stream);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "hipcore/newer/batch.h"
 #include "hipcore/wire/fill.h"
 #include "proxy/base/thread_state.h"
 #include "proxy/graphs/executable.h"
@@ -172,6 +173,10 @@ hipError_t Graphs::check(const graph::Work& work) {
            copies_.reaches(to_raw(fill->target), bytes);
   } else if (const auto* event = std::get_if<graph::EventWork>(&work)) {
     good = connection_.handles().of(HandleKind::kEvent).contains(to_raw(event->event));
+  } else if (const auto* batch = std::get_if<graph::BatchWork>(&work)) {
+    good = std::all_of(batch->operations.begin(), batch->operations.end(), [this](const auto& operation) {
+      return copies_.reaches(to_raw(value_address(operation)), value_bytes(operation));
+    });
   }
   return good ? hipSuccess : hipErrorInvalidValue;
 }

@@ -7,13 +7,15 @@
 #include <queue>
 #include <utility>
 
+#include "hipcore/newer/batch.h"
+
 namespace tf::proxy {
 namespace {
 
 // First copies to the device, then work there, then copies back: the fewest cuts. Host functions and events
-// come when nothing else can.
+// come when nothing else can, and batches last: they may wait long.
 constexpr std::array kOrder = {ItemPlace::kToDevice, ItemPlace::kDevice, ItemPlace::kFromDevice,
-                               ItemPlace::kOnHost, ItemPlace::kEvent};
+                               ItemPlace::kOnHost,   ItemPlace::kEvent,  ItemPlace::kBatch};
 
 class Scheduler {
  public:
@@ -88,6 +90,7 @@ class Writes {
   void add(const ScheduleStep& step) {
     if (step.place == ItemPlace::kOnHost) anything_ = true;
     if (step.place == ItemPlace::kFromDevice) ranges_.push_back(range(*step.work, true));
+    if (step.place == ItemPlace::kBatch) add(std::get<graph::BatchWork>(*step.work));
   }
   bool concern(const ScheduleStep& step) const {
     if (step.place != ItemPlace::kToDevice) return false;
@@ -107,6 +110,12 @@ class Writes {
     std::uintptr_t first = 0;
     std::uintptr_t end = 0;
   };
+  void add(const graph::BatchWork& batch) {
+    for (const hipStreamBatchMemOpParams& operation : batch.operations) {
+      const auto first = reinterpret_cast<std::uintptr_t>(value_address(operation));
+      if (!is_wait(operation)) ranges_.push_back({first, first + value_bytes(operation)});
+    }
+  }
   static Range range(const graph::Work& work, bool target) {
     const auto& copy = std::get<graph::CopyWork>(work);
     const graph::BoxSide& side = target ? copy.target : copy.source;

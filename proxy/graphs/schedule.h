@@ -23,6 +23,7 @@ enum class ItemPlace {
   kFromDevice,  // its memory is written
   kOnHost,      // the client does all of it
   kEvent,
+  kBatch,  // waits and writes on the stream
 };
 using PlaceOf = std::function<ItemPlace(const graph::Work&)>;
 

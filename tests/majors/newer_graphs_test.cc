@@ -4,33 +4,13 @@
 #include <vector>
 
 #include "tests/api/fills.h"
-#include "tests/api/newer_graphs.h"
-#include "tests/majors/major.h"
-
-// A function of the library, as the headers declare it.
-#define HIP(name) (*get<decltype(::name)>(#name))
+#include "tests/majors/graphs.h"
 
 namespace tf::majors {
 namespace {
 
 constexpr int kCount = 256;
 constexpr std::size_t kBytes = kCount * sizeof(int);
-
-// hipGraphNodeType since 6.0.
-enum : int {
-  kKernel = 0,
-  kCopy = 1,
-  kFill = 2,
-  kHost = 3,
-  kGraph = 4,
-  kEmpty = 5,
-  kWait = 6,
-  kRecord = 7,
-  kSignalSemaphore = 8,
-  kAllocate = 10,
-  kFree = 11,
-  kOperations = 14
-};
 
 // HIP_MEMSET_NODE_PARAMS of HIP 6; hipDrvGraph* take hipMemsetParams in HIP 7.
 struct DriverFill {
@@ -52,27 +32,18 @@ const HIP_MEMCPY3D* passed(const Copy3D<std::size_t>& copy) {
   return reinterpret_cast<const HIP_MEMCPY3D*>(&copy);
 }
 
-class NewerGraphs : public Kernels {
+class NewerGraphs : public Graphs {
  protected:
   void SetUp() override {
-    Kernels::SetUp();
-    if (major_ < 6) GTEST_SKIP() << "the functions are of HIP 6";
-    buffer_ = allocate(kBytes);
-    ASSERT_EQ(HIP(hipStreamCreate)(&stream_), hipSuccess);
-    graph_ = create();
+    Graphs::SetUp();
+    if (major_ >= 6) buffer_ = allocate(kBytes);
   }
   void TearDown() override {
+    Graphs::TearDown();
     if (major_ < 6) return;
-    EXPECT_EQ(HIP(hipGraphDestroy)(graph_), hipSuccess);
-    EXPECT_EQ(HIP(hipStreamDestroy)(stream_), hipSuccess);
     EXPECT_EQ(HIP(hipFree)(buffer_), hipSuccess);
   }
 
-  hipGraph_t create() const {
-    hipGraph_t graph = nullptr;
-    EXPECT_EQ(HIP(hipGraphCreate)(&graph, 0), hipSuccess);
-    return graph;
-  }
   // After `before`, unless that is null.
   hipGraphNode_t add(hipGraphNodeParams parameters, hipGraphNode_t before = nullptr) const {
     return add_to(graph_, parameters, before);
@@ -83,21 +54,6 @@ class NewerGraphs : public Kernels {
     EXPECT_EQ(HIP(hipGraphAddNode)(&node, graph, &before, before != nullptr ? 1 : 0, &parameters),
               hipSuccess);
     return node;
-  }
-  hipGraphExec_t instantiate() const {
-    hipGraphExec_t exec = nullptr;
-    EXPECT_EQ(HIP(hipGraphInstantiate)(&exec, graph_, nullptr, nullptr, 0), hipSuccess);
-    return exec;
-  }
-  void run(hipGraphExec_t exec) const {
-    ASSERT_EQ(HIP(hipGraphLaunch)(exec, stream_), hipSuccess);
-    ASSERT_EQ(HIP(hipStreamSynchronize)(stream_), hipSuccess);
-  }
-  void destroy(hipGraphExec_t exec) const { EXPECT_EQ(HIP(hipGraphExecDestroy)(exec), hipSuccess); }
-  int type_of(hipGraphNode_t node) const {
-    int type = -1;
-    EXPECT_EQ((*get<hipError_t(hipGraphNode_t, int*)>("hipGraphNodeGetType"))(node, &type), hipSuccess);
-    return type;
   }
   hipGraphNodeParams filling_node(unsigned value) const {
     hipGraphNodeParams parameters = parameters_of(kFill);
@@ -136,8 +92,6 @@ class NewerGraphs : public Kernels {
   std::vector<int> all(int value) const { return std::vector<int>(kCount, value); }
 
   void* buffer_ = nullptr;
-  hipStream_t stream_ = nullptr;
-  hipGraph_t graph_ = nullptr;
   std::vector<int> numbers_ = std::vector<int>(kCount);
 };
 

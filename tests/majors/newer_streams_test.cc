@@ -5,28 +5,12 @@
 #include <thread>
 
 #include "tests/majors/major.h"
+#include "tests/majors/operations.h"
 
 namespace tf::majors {
 namespace {
 
 using Batch = hipError_t(hipStream_t, unsigned, hipStreamBatchMemOpParams*, unsigned);
-
-hipStreamBatchMemOpParams wait_for(void* address, std::uint32_t value) {
-  hipStreamBatchMemOpParams operation{};
-  operation.operation = hipStreamMemOpWaitValue32;
-  operation.waitValue.address = address;
-  operation.waitValue.value = value;
-  operation.waitValue.flags = hipStreamWaitValueEq;
-  return operation;
-}
-
-hipStreamBatchMemOpParams write_to(void* address, std::uint64_t value, hipStreamBatchMemOpType type) {
-  hipStreamBatchMemOpParams operation{};
-  operation.operation = type;
-  operation.writeValue.address = address;
-  operation.writeValue.value64 = value;
-  return operation;
-}
 
 class Streams : public Major {
  protected:
@@ -77,8 +61,8 @@ TEST_F(Streams, NothingOfAWrongBatchRuns) {
   for (const auto& bad :
        {write_to(nullptr, 1, hipStreamMemOpWriteValue32), write_to(word, 1, hipStreamMemOpBarrier),
         write_to(reinterpret_cast<char*>(word) + 2, 1, hipStreamMemOpWriteValue32),
-        write_to(word + 1, 1, hipStreamMemOpWriteValue64),
-        write_to(word, 1, hipStreamMemOpFlushRemoteWrites)}) {
+        write_to(word + 1, 1, hipStreamMemOpWriteValue64), write_to(word, 1, hipStreamMemOpFlushRemoteWrites),
+        wait_for(word, 1, hipStreamWaitValueNor + 1)}) {
     hipStreamBatchMemOpParams both[] = {good, bad};
     EXPECT_EQ(batch(first_, 2, both, 0), kInvalid) << bad.operation;
   }

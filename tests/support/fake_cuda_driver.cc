@@ -255,6 +255,12 @@ void add_graphs(Driver& d) {
   };
   d.GraphAddHostNode = [](hipGraphNode_t* node, hipGraph_t, const hipGraphNode_t* before, std::size_t count,
                           const HostNode*) { return add_node("GraphAddHostNode", node, before, count); };
+  d.GraphAddBatchMemOpNode = [](hipGraphNode_t* node, hipGraph_t, const hipGraphNode_t* before,
+                                std::size_t count, const BatchNode* batch) {
+    state().batch_context = batch->context;
+    state().batch.assign(batch->operations, batch->operations + batch->count);
+    return add_node("GraphAddBatchMemOpNode", node, before, count);
+  };
   d.GraphInstantiateWithFlags = [](hipGraphExec_t* exec, hipGraph_t, unsigned long long) {
     *exec = handle<hipGraphExec_t>(0x6000);
     return asked("GraphInstantiateWithFlags");

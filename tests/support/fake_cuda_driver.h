@@ -61,6 +61,8 @@ struct State {
   cuda::driver::KernelNode kernel_node{};
   cuda::driver::FillNode fill_node{};
   hipCtx_t fill_context = nullptr;
+  std::vector<hipStreamBatchMemOpParams> batch;  // of the batch node
+  hipCtx_t batch_context = nullptr;
   int first_argument = 0;  // of the kernel node
   std::vector<Node> nodes;
   int streams = 0;

@@ -15,6 +15,7 @@ namespace {
 ItemPlace place_of(const graph::Work& work) {
   if (std::holds_alternative<graph::HostWork>(work)) return ItemPlace::kOnHost;
   if (std::holds_alternative<graph::EventWork>(work)) return ItemPlace::kEvent;
+  if (std::holds_alternative<graph::BatchWork>(work)) return ItemPlace::kBatch;
   const auto* copy = std::get_if<graph::CopyWork>(&work);
   if (copy == nullptr || copy->kind == hipMemcpyDeviceToDevice) return ItemPlace::kDevice;
   return copy->kind == hipMemcpyHostToDevice ? ItemPlace::kToDevice : ItemPlace::kFromDevice;
@@ -106,6 +107,30 @@ TEST(Schedule, EventsAreSteps) {
   const auto record = builder.add(graph::EventWork{nullptr, true}, {first});
   builder.device({record});
   EXPECT_EQ(builder.places(), (std::vector{ItemPlace::kDevice, ItemPlace::kEvent, ItemPlace::kDevice}));
+}
+
+TEST(Schedule, BatchesComeLast) {
+  PlanBuilder builder;
+  builder.add(graph::BatchWork());
+  builder.device();
+  builder.add(graph::EventWork());
+  EXPECT_EQ(builder.places(), (std::vector{ItemPlace::kDevice, ItemPlace::kEvent, ItemPlace::kBatch}));
+}
+
+TEST(Schedule, ACopyWaitsForAValueThatABatchWritesThereOnly) {
+  for (const auto type : {hipStreamMemOpWriteValue32, hipStreamMemOpWaitValue32}) {
+    for (const std::size_t offset : {12, 16}) {
+      PlanBuilder builder;
+      graph::BatchWork batch;
+      batch.operations.emplace_back().operation = type;
+      batch.operations[0].writeValue.address = builder.host + offset;
+      const auto first = builder.add(batch);
+      builder.copy(hipMemcpyHostToDevice, builder.host, {first});
+      const Schedule schedule = make_schedule(builder.plan, place_of);
+      ASSERT_EQ(schedule.size(), 2u);
+      EXPECT_EQ(schedule[1].wait_first, type == hipStreamMemOpWriteValue32 && offset == 12);
+    }
+  }
 }
 
 }  // namespace

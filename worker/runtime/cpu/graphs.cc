@@ -6,12 +6,14 @@
 #include <functional>
 #include <utility>
 
+#include "hipcore/newer/batch.h"
 #include "transport/base/mutex.h"
 #include "worker/runtime/cpu/backend.h"
 #include "worker/runtime/cpu/copy.h"
 #include "worker/runtime/cpu/event.h"
 #include "worker/runtime/cpu/memset.h"
 #include "worker/runtime/cpu/module.h"
+#include "worker/runtime/cpu/value_operations.h"
 
 namespace tf::cpu {
 namespace {
@@ -45,7 +47,7 @@ std::shared_ptr<Event> event_of(const graph::EventWork& work) {
   return Runtime::get().events.find(work.event);
 }
 
-using Body = std::function<hipError_t()>;
+using Body = std::function<hipError_t(const Device&)>;  // of the stream that launches
 
 // Bodies run one after the other; then the event, if there is one, is recorded or waited for.
 struct Step {
@@ -71,8 +73,37 @@ struct Steps {
 // On a failed device nothing runs any more.
 hipError_t run(const Device& device, const Step& step) {
   for (const Body& body : step.bodies)
-    if (const hipError_t status = device.run(body)) return status;
+    if (const hipError_t status = device.run([&] { return body(device); })) return status;
   return hipSuccess;
+}
+
+template <typename Word>
+void run_operation(const Device& device, const hipStreamBatchMemOpParams& operation, Word value) {
+  auto* const word = static_cast<Word*>(value_address(operation));
+  if (is_wait(operation))
+    wait_for_value<Word>(device, word, value, operation.waitValue.flags, static_cast<Word>(~Word{0}));
+  else
+    write_value<Word>(word, value);
+}
+
+// A wait ends early when the device fails; then nothing follows it.
+hipError_t run_batch(const Device& device, const graph::BatchWork& batch) {
+  for (const hipStreamBatchMemOpParams& operation : batch.operations) {
+    const auto& value = operation.waitValue;  // a write has it in the same place
+    if (value_bytes(operation) == sizeof value.value)
+      run_operation(device, operation, value.value);
+    else
+      run_operation(device, operation, value.value64);
+    if (const hipError_t failed = device.failure()) return failed;
+  }
+  return hipSuccess;
+}
+
+// Each value is in memory that is known.
+bool is_in_memory(const graph::BatchWork& batch) {
+  return std::all_of(batch.operations.begin(), batch.operations.end(), [](const auto& operation) {
+    return Runtime::get().memory.find(value_address(operation)).has_value();
+  });
 }
 
 hipError_t add_body(const graph::SharedWork& work, Step& step) {
@@ -81,17 +112,19 @@ hipError_t add_body(const graph::SharedWork& work, Step& step) {
     const auto function = function_of(*kernel);
     if (!function) return hipErrorInvalidHandle;
     if (kernel->block.size() != function->kernel().argument_bytes) return hipErrorInvalidValue;
-    bodies.emplace_back([work, kernel, function, grid = grid_of(*kernel)] {
+    bodies.emplace_back([work, kernel, function, grid = grid_of(*kernel)](const Device&) {
       Device& device = Runtime::get().device(function->device());
       return run_kernel(device, function->kernel(), grid, kernel->block.data());
     });
   } else if (const auto* copy = std::get_if<graph::CopyWork>(work.get())) {
     step.copies.push_back(*copy);
-    bodies.emplace_back([work, copy] { return run_copy(*copy); });
+    bodies.emplace_back([work, copy](const Device&) { return run_copy(*copy); });
   } else if (const auto* fill = std::get_if<graph::FillWork>(work.get())) {
-    bodies.emplace_back([wish = fill_of(*fill)] { return run_fill(wish); });
+    bodies.emplace_back([wish = fill_of(*fill)](const Device&) { return run_fill(wish); });
   } else if (const auto* host = std::get_if<graph::HostWork>(work.get())) {
-    bodies.emplace_back([call = *host] { return call.function(call.data), hipSuccess; });
+    bodies.emplace_back([call = *host](const Device&) { return call.function(call.data), hipSuccess; });
+  } else if (const auto* batch = std::get_if<graph::BatchWork>(work.get())) {
+    bodies.emplace_back([work, batch](const Device& device) { return run_batch(device, *batch); });
   }
   return hipSuccess;
 }
@@ -207,6 +240,7 @@ hipError_t Backend::check_work(const graph::Work& work) {
   bool good = true;
   if (const auto* copy = std::get_if<graph::CopyWork>(&work)) good = within_memory(*copy);
   if (const auto* fill = std::get_if<graph::FillWork>(&work)) good = fillable(fill_of(*fill));
+  if (const auto* batch = std::get_if<graph::BatchWork>(&work)) good = is_in_memory(*batch);
   if (const auto* event = std::get_if<graph::EventWork>(&work)) good = event_of(*event) != nullptr;
   return good ? hipSuccess : hipErrorInvalidValue;
 }

@@ -1,45 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the program asks of streams: creation, waiting, callbacks and memory operations in stream order.
 #include <algorithm>
-#include <atomic>
-#include <chrono>
 #include <cstdint>
-#include <thread>
 #include <utility>
 
 #include "worker/runtime/cpu/backend.h"
 #include "worker/runtime/cpu/pool.h"
+#include "worker/runtime/cpu/value_operations.h"
 
 namespace tf::cpu {
 namespace {
 
 constexpr int kLeastPriority = 1;
 constexpr int kGreatestPriority = -1;
-constexpr std::chrono::microseconds kWaitValuePause(20);
-
-// What the memory holds now; acquire pairs with whoever writes the value and what it stands for.
-template <typename Word>
-Word load(Word* address) {
-  return std::atomic_ref<Word>(*address).load(std::memory_order_acquire);
-}
-
-template <typename Word>
-bool satisfied(Word now, Word wanted, unsigned condition) {
-  switch (condition) {
-    case hipStreamWaitValueGte: return static_cast<std::make_signed_t<Word>>(now - wanted) >= 0;
-    case hipStreamWaitValueEq: return now == wanted;
-    case hipStreamWaitValueAnd: return (now & wanted) != 0;
-    default: return static_cast<Word>(~(now | wanted)) != 0;
-  }
-}
-
 template <typename Word>
 hipError_t submit_wait_value(Stream& stream, Word* word, Word wanted, unsigned condition, Word mask) {
   if (!Runtime::get().memory.find(word)) return hipErrorInvalidValue;
-  // The program writes the value; as on a GPU it may take for ever.
   const auto task = [=, &device = stream.device()] {
-    while (!satisfied<Word>(load(word) & mask, wanted & mask, condition) && device.failure() == hipSuccess)
-      std::this_thread::sleep_for(kWaitValuePause);
+    wait_for_value<Word>(device, word, wanted, condition, mask);
     return hipSuccess;
   };
   stream.submit(task, Where::kThread);
@@ -49,11 +27,7 @@ hipError_t submit_wait_value(Stream& stream, Word* word, Word wanted, unsigned c
 template <typename Word>
 hipError_t submit_write_value(Stream& stream, Word* word, Word value) {
   if (!Runtime::get().memory.find(word)) return hipErrorInvalidValue;
-  const auto store = [=] {
-    // Release pairs with load() and with a program that polls.
-    std::atomic_ref<Word>(*word).store(value, std::memory_order_release);
-    return hipSuccess;
-  };
+  const auto store = [=] { return cpu::write_value(word, value), hipSuccess; };
   const auto task = [store, &device = stream.device()] { return device.run(store); };
   stream.submit(task, Where::kAtOnce);
   return hipSuccess;

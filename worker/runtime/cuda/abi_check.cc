@@ -286,6 +286,26 @@ static_assert(sizeof(HostNode) == sizeof(CUDA_HOST_NODE_PARAMS) &&
 TF_FIELD(HostNode, function, CUDA_HOST_NODE_PARAMS, fn);
 TF_FIELD(HostNode, data, CUDA_HOST_NODE_PARAMS, userData);
 
+static_assert(sizeof(BatchNode) == sizeof(CUDA_BATCH_MEM_OP_NODE_PARAMS) &&
+              alignof(BatchNode) == alignof(CUDA_BATCH_MEM_OP_NODE_PARAMS));
+TF_FIELD(BatchNode, context, CUDA_BATCH_MEM_OP_NODE_PARAMS, ctx);
+TF_FIELD(BatchNode, count, CUDA_BATCH_MEM_OP_NODE_PARAMS, count);
+TF_FIELD(BatchNode, operations, CUDA_BATCH_MEM_OP_NODE_PARAMS, paramArray);
+TF_FIELD(BatchNode, flags, CUDA_BATCH_MEM_OP_NODE_PARAMS, flags);
+
+static_assert(sizeof(hipStreamBatchMemOpParams) == sizeof(CUstreamBatchMemOpParams) &&
+              alignof(hipStreamBatchMemOpParams) == alignof(CUstreamBatchMemOpParams));
+TF_FIELD(hipStreamBatchMemOpParams, waitValue.address, CUstreamBatchMemOpParams, waitValue.address);
+TF_FIELD(hipStreamBatchMemOpParams, waitValue.value64, CUstreamBatchMemOpParams, waitValue.value64);
+TF_FIELD(hipStreamBatchMemOpParams, waitValue.flags, CUstreamBatchMemOpParams, waitValue.flags);
+TF_FIELD(hipStreamBatchMemOpParams, writeValue.address, CUstreamBatchMemOpParams, writeValue.address);
+TF_FIELD(hipStreamBatchMemOpParams, writeValue.value64, CUstreamBatchMemOpParams, writeValue.value64);
+TF_FIELD(hipStreamBatchMemOpParams, writeValue.flags, CUstreamBatchMemOpParams, writeValue.flags);
+static_assert(same<hipStreamMemOpWaitValue32, CU_STREAM_MEM_OP_WAIT_VALUE_32>());
+static_assert(same<hipStreamMemOpWaitValue64, CU_STREAM_MEM_OP_WAIT_VALUE_64>());
+static_assert(same<hipStreamMemOpWriteValue32, CU_STREAM_MEM_OP_WRITE_VALUE_32>());
+static_assert(same<hipStreamMemOpWriteValue64, CU_STREAM_MEM_OP_WRITE_VALUE_64>());
+
 static_assert(sizeof(NodeAttributeValue) == sizeof(CUlaunchAttributeValue) &&
               alignof(NodeAttributeValue) == alignof(CUlaunchAttributeValue));
 TF_FIELD(NodeAttributeValue, cooperative, CUlaunchAttributeValue, cooperative);

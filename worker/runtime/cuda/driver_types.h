@@ -12,6 +12,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "hipcore/newer/hip_types.h"
+
 namespace tf::cuda::driver {
 
 // CUresult. A newer driver may return any number; results.inc names those we know.
@@ -170,6 +172,13 @@ struct FillNode {  // CUDA_MEMSET_NODE_PARAMS
 struct HostNode {  // CUDA_HOST_NODE_PARAMS
   HostFunction function;
   void* data;
+};
+
+struct BatchNode {  // CUDA_BATCH_MEM_OP_NODE_PARAMS
+  Context context;
+  unsigned count;
+  const hipStreamBatchMemOpParams* operations;  // CUstreamBatchMemOpParams has the same layout and numbers
+  unsigned flags;
 };
 
 union NodeAttributeValue {  // CUlaunchAttributeValue

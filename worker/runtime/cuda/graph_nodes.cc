@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "hipcore/newer/batch.h"
 #include "worker/runtime/common/programs.h"
 #include "worker/runtime/cuda/api.h"
 #include "worker/runtime/cuda/convert.h"
@@ -100,6 +101,15 @@ hipError_t add(Place& place, const graph::EventWork& work) {
   return check(call(&place.node, place.graph, place.before.data(), place.before.size(), work.event));
 }
 
+// A batch belongs to one context: that of the first value.
+hipError_t add(Place& place, const graph::BatchWork& work) {
+  const auto& all = work.operations;
+  const driver::BatchNode batch{context_of(value_address(all[0]), place.context),
+                                static_cast<unsigned>(all.size()), all.data(), 0};
+  return check(cu().GraphAddBatchMemOpNode(&place.node, place.graph, place.before.data(), place.before.size(),
+                                           &batch));
+}
+
 hipError_t add(Place& place, const graph::EmptyWork&) {
   return check(cu().GraphAddEmptyNode(&place.node, place.graph, place.before.data(), place.before.size()));
 }
@@ -168,8 +178,9 @@ hipError_t check_work(const graph::Work& work) {
   }
   if (const auto* event = std::get_if<graph::EventWork>(&work))
     return is_event(event->event) ? hipSuccess : hipErrorInvalidValue;
-  const bool has_memory =
-      std::holds_alternative<graph::CopyWork>(work) || std::holds_alternative<graph::FillWork>(work);
+  const bool has_memory = std::holds_alternative<graph::CopyWork>(work) ||
+                          std::holds_alternative<graph::FillWork>(work) ||
+                          std::holds_alternative<graph::BatchWork>(work);
   return has_memory ? try_out(work) : hipSuccess;
 }
 
