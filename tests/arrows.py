@@ -39,7 +39,7 @@ MAY_INCLUDE = {
     "hipcore/newer": set(),
     "hipcore/composed": {"hipcore/codeobject", "hipcore/newer", "transport/base"},
     "hipcore/abi": {"hipcore/newer", "hipcore/wire"},
-    "hipcore/graph": {"hipcore/abi", "hipcore/array", "hipcore/newer", "transport/base"},
+    "hipcore/graph": {"hipcore/abi", "hipcore/array", "hipcore/memory", "hipcore/newer", "transport/base"},
     "hipcore/errors": set(),
     "hipcore/launch": set(),
     "hipcore/memory": {"transport/base"},

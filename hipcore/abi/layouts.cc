@@ -105,8 +105,7 @@ void write_end(const DriverCopyEnd& from, decltype(Copy3D::source)& to) {
         static_cast<Length>(from.height)};
 }
 
-// hipGraphNodeType since 6.0: [number] -> ours, 0 for kinds of nodes that no graph of ours has. A linear copy
-// is a copy there.
+// hipGraphNodeType since 6.0: [number] -> ours. A linear copy is a copy there.
 constexpr std::array<int, 15> kNodeTypes = {
     hipGraphNodeTypeKernel,
     hipGraphNodeTypeMemcpy,
@@ -116,8 +115,8 @@ constexpr std::array<int, 15> kNodeTypes = {
     hipGraphNodeTypeEmpty,
     hipGraphNodeTypeWaitEvent,
     hipGraphNodeTypeEventRecord,
-    0,  // signal of an external semaphore
-    0,  // wait for one
+    kNodeSignalSemaphores,
+    kNodeWaitForSemaphores,
     kNodeMemoryAllocation,
     kNodeMemoryFree,
     hipGraphNodeTypeMemcpyFromSymbol,

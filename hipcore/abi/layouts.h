@@ -26,11 +26,13 @@ void set_memory_type(hipPointerAttribute_t& attributes, MemoryType type, bool is
 inline constexpr int kNodeMemoryAllocation = 34;
 inline constexpr int kNodeMemoryFree = 35;
 inline constexpr int kNodeBatch = 36;
+inline constexpr int kNodeSignalSemaphores = 37;
+inline constexpr int kNodeWaitForSemaphores = 38;
 
 // hipGraphNodeType as the program numbers it: HIP 5.2 counts from 1, 6.0 from 0. `ours`: of 5.2, or one of
 // the above.
 int node_type_number(int ours);
-// The other way. -1: no type of a node; 0: of a kind that no graph of ours has.
+// The other way. -1: no type of a node.
 int node_type_of(int number);
 // The type that a function has found, renumbered where it stands. Returns `status`.
 hipError_t with_number(hipError_t status, hipGraphNodeType* type);

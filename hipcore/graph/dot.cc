@@ -23,6 +23,8 @@ const char* name_of(const Work& work) {
     case abi::kNodeMemoryAllocation: return "allocate";
     case abi::kNodeMemoryFree: return "free";
     case abi::kNodeBatch: return "batch";
+    case abi::kNodeSignalSemaphores: return "signal semaphores";
+    case abi::kNodeWaitForSemaphores: return "wait for semaphores";
     default: return "memcpy";
   }
 }

@@ -79,7 +79,10 @@ hipError_t Library::add_any(hipGraphNode_t* node, hipGraph_t graph, const hipGra
     case abi::kNodeMemoryAllocation:
       return add_allocation(node, graph, dependencies, count, &parameters->alloc);
     case abi::kNodeMemoryFree: return add_release(node, graph, dependencies, count, parameters->free.dptr);
-    case 0: return hipErrorNotSupported;
+    case abi::kNodeSignalSemaphores:
+      return add_semaphores(node, graph, dependencies, count, &parameters->extSemSignal);
+    case abi::kNodeWaitForSemaphores:
+      return add_semaphores(node, graph, dependencies, count, &parameters->extSemWait);
     default: return hipErrorInvalidValue;
   }
 }
@@ -95,9 +98,10 @@ hipError_t Library::set_any(hipGraphExec_t exec, hipGraphNode_t node, hipGraphNo
     case hipGraphNodeTypeGraph: return set_child(exec, node, parameters->graph.graph);
     case hipGraphNodeTypeWaitEvent: return set_event(exec, node, parameters->eventWait.event, false);
     case hipGraphNodeTypeEventRecord: return set_event(exec, node, parameters->eventRecord.event, true);
+    case abi::kNodeSignalSemaphores: return set_semaphores(exec, node, &parameters->extSemSignal);
+    case abi::kNodeWaitForSemaphores: return set_semaphores(exec, node, &parameters->extSemWait);
     case abi::kNodeMemoryAllocation:  // their memory stays where it is
-    case abi::kNodeMemoryFree:
-    case 0: return hipErrorNotSupported;
+    case abi::kNodeMemoryFree: return hipErrorNotSupported;
     default: return hipErrorInvalidValue;
   }
 }

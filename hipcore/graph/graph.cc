@@ -190,9 +190,10 @@ std::vector<MemoryStep> memory_steps(const Plan& plan) {
 Plan as_executed(Plan plan) {
   static const auto nothing = std::make_shared<const Work>();
   for (PlanItem& item : plan) {
-    const bool of_memory =
-        std::holds_alternative<AllocationWork>(*item.work) || std::holds_alternative<ReleaseWork>(*item.work);
-    if (of_memory || !item.enabled) item.work = nothing;
+    const bool does_nothing = std::holds_alternative<AllocationWork>(*item.work) ||
+                              std::holds_alternative<ReleaseWork>(*item.work) ||
+                              std::holds_alternative<SemaphoreWork>(*item.work);
+    if (does_nothing || !item.enabled) item.work = nothing;
   }
   return plan;
 }

@@ -71,7 +71,8 @@ struct PlanItem {
 };
 using Plan = std::vector<PlanItem>;
 
-// As a Side gets it: nodes that are not enabled do nothing, nor do nodes of memory (block.h).
+// As a Side gets it: nodes that are not enabled do nothing, nor do nodes of memory (block.h) and of
+// semaphores.
 Plan as_executed(Plan plan);
 
 // The objects that the graph holds, and its child graphs.

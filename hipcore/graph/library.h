@@ -158,6 +158,15 @@ class Library {
   hipError_t get_batch(hipGraphNode_t node, hipBatchMemOpNodeParams* parameters);
   hipError_t set_batch(hipGraphExec_t exec, hipGraphNode_t node, const hipBatchMemOpNodeParams* parameters);
 
+  // --- semaphores of other APIs: hipExternalSemaphoreSignalNodeParams or -WaitNodeParams
+  template <typename Parameters>
+  hipError_t add_semaphores(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies,
+                            std::size_t count, const Parameters* parameters);
+  template <typename Parameters>
+  hipError_t get_semaphores(hipGraphNode_t node, Parameters* parameters);
+  template <typename Parameters>
+  hipError_t set_semaphores(hipGraphExec_t exec, hipGraphNode_t node, const Parameters* parameters);
+
   // --- memory of graphs
   hipError_t add_allocation(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies,
                             std::size_t count, hipMemAllocNodeParams* parameters);

@@ -46,11 +46,15 @@ int type_of(const Work& work) {
   if (std::holds_alternative<AllocationWork>(work)) return abi::kNodeMemoryAllocation;
   if (std::holds_alternative<ReleaseWork>(work)) return abi::kNodeMemoryFree;
   if (std::holds_alternative<BatchWork>(work)) return abi::kNodeBatch;
+  if (const auto* semaphores = std::get_if<SemaphoreWork>(&work))
+    return semaphores->signal ? abi::kNodeSignalSemaphores : abi::kNodeWaitForSemaphores;
   return std::holds_alternative<ChildWork>(work) ? hipGraphNodeTypeGraph : hipGraphNodeTypeEmpty;
 }
 
 bool same_kind(const Work& one, const Work& other) {
   if (one.index() != other.index()) return false;
+  if (const auto* semaphores = std::get_if<SemaphoreWork>(&one))
+    return semaphores->signal == std::get<SemaphoreWork>(other).signal;
   const auto* event = std::get_if<EventWork>(&one);
   return event == nullptr || event->record == std::get<EventWork>(other).record;
 }

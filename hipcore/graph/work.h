@@ -98,8 +98,13 @@ struct BatchWork {
   std::vector<hipStreamBatchMemOpParams> operations;  // possible ones (hipcore/newer/batch.h)
 };
 
+// No semaphore of another API is ever imported, so the node names none.
+struct SemaphoreWork {
+  bool signal = false;  // else waits
+};
+
 using Work = std::variant<EmptyWork, KernelWork, CopyWork, FillWork, HostWork, EventWork, ChildWork,
-                          AllocationWork, ReleaseWork, BatchWork>;
+                          AllocationWork, ReleaseWork, BatchWork, SemaphoreWork>;
 using SharedWork = std::shared_ptr<const Work>;
 
 // Of hipGraphNodeType, or of the types of nodes that later versions of HIP have (hipcore/abi/layouts.h).

@@ -309,6 +309,38 @@ ANSWERS(exec == nullptr ? hipErrorInvalidValue : graphs.set_batch(exec, node, pa
 hipError_t hipGraphExecBatchMemOpNodeSetParams(IN(graph_exec) hipGraphExec_t exec, IN(graph_node) hipGraphNode_t node,
                                                IN(opaque) const hipBatchMemOpNodeParams* parameters);
 
+// --- semaphores of other APIs -----------------------------------------------------------------------------
+// None can be imported (external.h), so a node names none: another list is hipErrorInvalidValue.
+
+ANSWERS(graphs.add_semaphores(node, graph, dependencies, count, parameters))
+hipError_t hipGraphAddExternalSemaphoresSignalNode(OUT(graph_node) hipGraphNode_t* node, IN(graph) hipGraph_t graph,
+                                         IN(opaque) OPTIONAL const hipGraphNode_t* dependencies, size_t count,
+                                         IN(opaque) const hipExternalSemaphoreSignalNodeParams* parameters);
+ANSWERS(graphs.get_semaphores(node, parameters))
+hipError_t hipGraphExternalSemaphoresSignalNodeGetParams(IN(graph_node) hipGraphNode_t node,
+                                               OUT(opaque) hipExternalSemaphoreSignalNodeParams* parameters);
+ANSWERS(graphs.set_semaphores(nullptr, node, parameters))
+hipError_t hipGraphExternalSemaphoresSignalNodeSetParams(IN(graph_node) hipGraphNode_t node,
+                                               IN(opaque) const hipExternalSemaphoreSignalNodeParams* parameters);
+ANSWERS(exec == nullptr ? hipErrorInvalidValue : graphs.set_semaphores(exec, node, parameters))
+hipError_t hipGraphExecExternalSemaphoresSignalNodeSetParams(
+    IN(graph_exec) hipGraphExec_t exec, IN(graph_node) hipGraphNode_t node,
+    IN(opaque) const hipExternalSemaphoreSignalNodeParams* parameters);
+ANSWERS(graphs.add_semaphores(node, graph, dependencies, count, parameters))
+hipError_t hipGraphAddExternalSemaphoresWaitNode(OUT(graph_node) hipGraphNode_t* node, IN(graph) hipGraph_t graph,
+                                         IN(opaque) OPTIONAL const hipGraphNode_t* dependencies, size_t count,
+                                         IN(opaque) const hipExternalSemaphoreWaitNodeParams* parameters);
+ANSWERS(graphs.get_semaphores(node, parameters))
+hipError_t hipGraphExternalSemaphoresWaitNodeGetParams(IN(graph_node) hipGraphNode_t node,
+                                               OUT(opaque) hipExternalSemaphoreWaitNodeParams* parameters);
+ANSWERS(graphs.set_semaphores(nullptr, node, parameters))
+hipError_t hipGraphExternalSemaphoresWaitNodeSetParams(IN(graph_node) hipGraphNode_t node,
+                                               IN(opaque) const hipExternalSemaphoreWaitNodeParams* parameters);
+ANSWERS(exec == nullptr ? hipErrorInvalidValue : graphs.set_semaphores(exec, node, parameters))
+hipError_t hipGraphExecExternalSemaphoresWaitNodeSetParams(
+    IN(graph_exec) hipGraphExec_t exec, IN(graph_node) hipGraphNode_t node,
+    IN(opaque) const hipExternalSemaphoreWaitNodeParams* parameters);
+
 // --- memory of graphs -----------------------------------------------------------------------------------
 
 ANSWERS(graphs.add_allocation(node, graph, dependencies, count, parameters))

@@ -58,4 +58,6 @@ hipError_t hipGraphBatchMemOpNodeGetParams(hipGraphNode_t node, hipBatchMemOpNod
 hipError_t hipGraphBatchMemOpNodeSetParams(hipGraphNode_t node, hipBatchMemOpNodeParams* parameters);
 hipError_t hipGraphExecBatchMemOpNodeSetParams(hipGraphExec_t exec, hipGraphNode_t node,
                                                const hipBatchMemOpNodeParams* parameters);
+hipError_t hipGraphExternalSemaphoresWaitNodeGetParams(hipGraphNode_t node,
+                                                       hipExternalSemaphoreWaitNodeParams* parameters);
 }

@@ -114,10 +114,11 @@ hipError_t add(Place& place, const graph::EmptyWork&) {
   return check(cu().GraphAddEmptyNode(&place.node, place.graph, place.before.data(), place.before.size()));
 }
 
-// Plans have none: child graphs were expanded, and nodes of memory do nothing.
+// Plans have none: child graphs were expanded, and nodes of memory and of semaphores do nothing.
 hipError_t add(Place&, const graph::ChildWork&) { return hipErrorInvalidValue; }
 hipError_t add(Place&, const graph::AllocationWork&) { return hipErrorInvalidValue; }
 hipError_t add(Place&, const graph::ReleaseWork&) { return hipErrorInvalidValue; }
+hipError_t add(Place&, const graph::SemaphoreWork&) { return hipErrorInvalidValue; }
 
 // Finds out whether the driver accepts the node, by giving it one.
 hipError_t try_out(const graph::Work& work) {
