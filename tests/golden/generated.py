@@ -41,7 +41,8 @@ CASES = {
 
 def function_text(source, name):
     """The definition of one function. Line numbers of the description are no part of what is compared."""
-    match = re.search(rf"^(?:extern|void|hipError_t)[^\n;]*\b{name}\([^;]*?\) \{{\n.*?^\}}\n", source, re.S | re.M)
+    start = rf"^(?:extern|void|hipError_t)[^\n;]*\b{name}\([^;]*?\) (?:try )?\{{\n"
+    match = re.search(start + r".*?^\}\n", source, re.S | re.M)
     return match.group() if match else f"{name}: not generated\n"
 
 

@@ -170,7 +170,8 @@ class Travel(unittest.TestCase):
         outputs = generate(raw=True, launch="LOCAL(thread) MANGLED(_ZN3any8hipPlainEi) SINCE(hip_4.2) "
                                             "void hipPlain(int a);")
         text = outputs["proxy/gen/client_launch.cc"]
-        self.assertIn('TF_API void hipPlain(int a) __asm__("_ZN3any8hipPlainEi");\nTF_API void hipPlain(int a) {', text)
+        self.assertIn('TF_API void hipPlain(int a) __asm__("_ZN3any8hipPlainEi");\nTF_API void hipPlain(int a) try {',
+                      text)
         self.assertNotIn('extern "C" TF_API void hipPlain', text)
         self.assertIn("_ZN3any8hipPlainEi;", outputs["proxy/gen/exports_5.map"])
 
@@ -293,7 +294,7 @@ class FrontWords(unittest.TestCase):
 
     def test_mangled(self):
         outputs = generate(raw=True, launch="CUSTOM(books) MANGLED(_Z7hipMangv) hipError_t hipMang();\n")
-        self.assertIn("TF_API hipError_t hipMang() {", outputs["proxy/gen/client_launch.cc"])
+        self.assertIn("TF_API hipError_t hipMang() try {", outputs["proxy/gen/client_launch.cc"])
         self.assertNotIn('extern "C" TF_API hipError_t hipMang()', outputs["proxy/gen/client_launch.cc"])
         self.assertIn("using only_hipMang = decltype(&hipMang);", outputs["proxy/gen/description.cc"])
         self.assertNotIn("(*hipMang)", outputs["hipcore/wire/gen/hip_table.h"])
