@@ -74,6 +74,7 @@ TEST(Event, ElapsedTimeIsReal) {
   HIP_OK(hipEventRecord(stop, stream));
   float milliseconds = -1;
   EXPECT_EQ(hipEventElapsedTime(&milliseconds, start, stop), hipErrorNotReady);
+  HIP_OK(hipEventSynchronize(start));  // its time is taken when the stream gets there
   std::this_thread::sleep_for(std::chrono::milliseconds(30));
   gate.open();
   HIP_OK(hipEventSynchronize(stop));

@@ -6,7 +6,7 @@
 
 namespace tf::api_test {
 
-inline constexpr const char* kKernelFile = KERNEL_FILE;  // from CMake
+extern const char* const kKernelFile;  // kernel_file.cc, the only source that knows where this build lies
 
 class LoadedModule {
  public:

@@ -28,7 +28,7 @@ TEST_P(WaitHere, EndsAtItsDeadline) {
     while (status.is_ok()) status = pair.client->wait(interest, deadline);  // it may return early
     EXPECT_CODE(status, Code::kTimeout);
     EXPECT_GE(Deadline::Clock::now() - start, milliseconds(29));
-    EXPECT_LT(Deadline::Clock::now() - start, milliseconds(1000));
+    EXPECT_LT(Deadline::Clock::now() - start, std::chrono::seconds(5));
   }
   EXPECT_CODE(pair.client->wait(Interest::kBoth, Deadline::now()), Code::kTimeout);
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies while somebody is busy for longer than hosts may be silent.
-#include <algorithm>
 #include <cstring>
 #include <string>
 #include <thread>
@@ -11,35 +10,19 @@
 namespace faults {
 namespace {
 
-constexpr unsigned long long kFirstSteps = 1'000'000;
+constexpr long long kTicksPerMs = 100'000;  // wall_clock64() counts at 100 MHz
 
 // On a thread of the library's: nothing of the stream goes on, and nobody drives the connection.
 void sleep_in_callback(hipStream_t, hipError_t, void* argument) {
   std::this_thread::sleep_for(std::chrono::milliseconds(*static_cast<const long*>(argument)));
 }
 
-// The shortest of three runs of the kernel: whatever else runs on the machine makes single ones longer.
-hipError_t measure(unsigned long long steps, long& took) {
-  hipError_t error = hipSuccess;
-  for (int run = 0; run < 3 && error == hipSuccess; ++run) {
-    const auto start = Clock::now();
-    error = launch(steps);
-    if (error == hipSuccess) error = hipDeviceSynchronize();
-    took = run == 0 ? milliseconds_since(start) : std::min(took, milliseconds_since(start));
-  }
-  return error;
-}
-
-// Posts a kernel on the null stream that takes at least `busy_ms`. A quarter more is posted, since processors
-// change their clock.
+// Posts a kernel on the null stream that runs for at least `busy_ms` of the device's clock, whatever else
+// runs on the machine.
 hipError_t keep_device_busy(long busy_ms) {
-  for (unsigned long long steps = kFirstSteps;; steps *= 4) {
-    long took = 0;
-    if (const hipError_t error = measure(steps, took); error != hipSuccess) return error;
-    if (took < 100) continue;
-    return launch(steps * static_cast<unsigned long long>(busy_ms + busy_ms / 4) /
-                  static_cast<unsigned long long>(took));
-  }
+  long long ticks = busy_ms * kTicksPerMs;
+  void* arguments[] = {&ticks};
+  return launch("run_for", arguments);
 }
 
 class Busy {
@@ -70,10 +53,11 @@ class Busy {
   char* source() { return static_cast<char*>(pinned_); }
 
   hipError_t in(const std::string& scenario) {
+    // Before the work is posted: it may run, and end, before this thread goes on.
+    start_ = Clock::now();
     hipError_t error = scenario == "busy-kernel"
                            ? keep_device_busy(busy_ms_)
                            : hipStreamAddCallback(stream_, sleep_in_callback, &busy_ms_, 0);
-    start_ = Clock::now();
     if (error != hipSuccess) return error;
     if (scenario == "busy-async") {
       error = hipMemcpyAsync(device_, pinned_, bytes_, hipMemcpyHostToDevice, stream_);

@@ -52,17 +52,21 @@ int report_loss(hipError_t error) {
   return 0;
 }
 
-hipError_t launch(unsigned long long steps) {
+hipError_t launch(const char* kernel, void** arguments) {
   hipModule_t module = nullptr;
   hipFunction_t function = nullptr;
-  void* memory = nullptr;
   hipError_t error = hipModuleLoadData(&module, kernel_image);
-  if (error == hipSuccess) error = hipModuleGetFunction(&function, module, "spin");
-  if (error == hipSuccess) error = hipMalloc(&memory, 4096);
-  void* arguments[] = {&memory, &steps};
+  if (error == hipSuccess) error = hipModuleGetFunction(&function, module, kernel);
   if (error == hipSuccess)
     error = hipModuleLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, nullptr, arguments, nullptr);
   return error;
+}
+
+hipError_t launch(unsigned long long steps) {
+  void* memory = nullptr;
+  if (const hipError_t error = hipMalloc(&memory, 4096); error != hipSuccess) return error;
+  void* arguments[] = {&memory, &steps};
+  return launch("spin", arguments);
 }
 
 }  // namespace faults
@@ -146,15 +150,10 @@ int kernel(unsigned long long steps) {
 
 // A kernel writes where nothing is. The process goes on, and says what its calls return.
 int crash() {
-  hipModule_t module = nullptr;
-  hipFunction_t function = nullptr;
   void* nowhere = reinterpret_cast<void*>(64);
   unsigned long long steps = 1;
   void* arguments[] = {&nowhere, &steps};
-  hipError_t error = hipModuleLoadData(&module, kernel_image);
-  if (error == hipSuccess) error = hipModuleGetFunction(&function, module, "spin");
-  if (error == hipSuccess)
-    error = hipModuleLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, nullptr, arguments, nullptr);
+  const hipError_t error = launch("spin", arguments);
   if (error != hipSuccess) return 3;
   say("crashed", hipDeviceSynchronize());
   say("again", hipStreamQuery(nullptr), hipGetLastError());

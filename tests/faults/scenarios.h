@@ -17,7 +17,9 @@ void say(const char* what, long value = 0, long more = 0);
 long milliseconds_since(Clock::time_point start);
 // What every scenario ends with once a call has failed: later calls fail too, and at once.
 int report_loss(hipError_t error);
-// Launches the kernel that counts to `steps` on the null stream.
+// Launches a kernel of kernels.hip with one thread on the null stream.
+hipError_t launch(const char* kernel, void** arguments);
+// The same with the one that counts to `steps`.
 hipError_t launch(unsigned long long steps);
 
 // busy.cc. Copies of `bytes` while something of the program's takes `busy_ms`: "busy-in" to the device behind

@@ -31,7 +31,7 @@ class Libraries : public Kernels {
   }
   hipLibrary_t from_file() const {
     hipLibrary_t library = nullptr;
-    EXPECT_EQ(get<LoadFile>("hipLibraryLoadFromFile")(&library, KERNEL_FILE, nullptr, nullptr, 0, nullptr,
+    EXPECT_EQ(get<LoadFile>("hipLibraryLoadFromFile")(&library, kKernelFile, nullptr, nullptr, 0, nullptr,
                                                       nullptr, 0),
               hipSuccess);
     return library;
@@ -63,7 +63,7 @@ TEST_F(Libraries, KernelsOfAFileRun) {
 }
 
 TEST_F(Libraries, KernelsOfAnImageRunWhenTheProgramHasFreedIt) {
-  std::ifstream file(KERNEL_FILE, std::ios::binary);
+  std::ifstream file(kKernelFile, std::ios::binary);
   std::vector<char> image{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   hipLibrary_t library = nullptr;
   ASSERT_EQ(load(&library, image.data()), hipSuccess);
@@ -164,7 +164,7 @@ TEST_F(Kernels, AFunctionOfNoStubIsRefused) {
 // As the compiler's code does it.
 TEST_F(Kernels, AFunctionByItsStubRuns) {
   if (major_ < 6) GTEST_SKIP() << "the functions are of HIP 6";
-  std::ifstream file(KERNEL_FILE, std::ios::binary);
+  std::ifstream file(kKernelFile, std::ios::binary);
   const std::vector<char> image{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   const struct {
     unsigned magic = 0x48495046, version = 1;

@@ -16,6 +16,7 @@
 
 namespace tf::majors {
 
+extern const char* const kKernelFile;  // kernel_file.cc, the only source that knows where this build lies
 inline constexpr hipError_t kInvalid = hipErrorInvalidValue;
 
 // HIP_MEMCPY3D: of HIP 5 with 32-bit lengths, of later majors with std::size_t.
@@ -111,7 +112,7 @@ class Kernels : public Major {
  protected:
   hipModule_t load() const {
     hipModule_t module = nullptr;
-    EXPECT_EQ(get<decltype(hipModuleLoad)>("hipModuleLoad")(&module, KERNEL_FILE), hipSuccess);
+    EXPECT_EQ(get<decltype(hipModuleLoad)>("hipModuleLoad")(&module, kKernelFile), hipSuccess);
     return module;
   }
   hipFunction_t kernel_of(hipModule_t module, const char* name) const {

@@ -180,7 +180,7 @@ TEST_F(Newer, LaunchOfAStubByConfiguration) {
 }
 
 TEST_F(Newer, AFatBinaryIsAModule) {
-  std::FILE* const file = std::fopen(KERNEL_FILE, "rb");
+  std::FILE* const file = std::fopen(kKernelFile, "rb");
   ASSERT_NE(file, nullptr);
   std::vector<char> image(1 << 20);
   image.resize(std::fread(image.data(), 1, image.size(), file));

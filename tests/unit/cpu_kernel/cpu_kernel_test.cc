@@ -227,7 +227,7 @@ TEST_F(CpuKernel, WhatElseAProcessorRefusesIsAFailedLaunch) {
 
 TEST_F(CpuKernel, CrashesOfOthersAreTheirs) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");  // a fresh process, in which no kernel has run
-  volatile std::uintptr_t nowhere = 0x10;  // a sanitizer would find a null pointer first
+  volatile std::uintptr_t nowhere = 0x10;          // a sanitizer would find a null pointer first
   const auto crash = [&] { *reinterpret_cast<volatile int*>(nowhere) = 1; };
   const auto nobody_before = [] { ::signal(SIGSEGV, SIG_DFL); };  // nor a sanitizer
   int out[64] = {};

@@ -106,7 +106,7 @@ TEST(Socket, DeadlinesHold) {
   EXPECT_EQ(write_all(client->get(), much, Deadline::after(std::chrono::milliseconds(30))).code(),
             Code::kTimeout);
   EXPECT_GE(Deadline::Clock::now() - start, std::chrono::milliseconds(59));
-  EXPECT_LT(Deadline::Clock::now() - start, std::chrono::seconds(3));
+  EXPECT_LT(Deadline::Clock::now() - start, std::chrono::seconds(5));
 }
 
 TEST(Listener, ReplacesStaleFilesOnly) {

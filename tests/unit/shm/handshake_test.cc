@@ -85,7 +85,7 @@ TEST(ShmHandshake, SilenceAndCloseEndInTime) {
   const auto start = Deadline::Clock::now();
   EXPECT_EQ(receive_segment(client.get(), Deadline::after(std::chrono::milliseconds(50))).code(),
             Code::kTimeout);
-  EXPECT_LT(Deadline::Clock::now() - start, seconds(2));
+  EXPECT_LT(Deadline::Clock::now() - start, seconds(5));
   worker.reset();
   EXPECT_EQ(receive_segment(client.get(), Deadline::after(seconds(1))).code(), Code::kPeerLost);
 }
