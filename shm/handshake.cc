@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Passes the segment's memfd over a Unix socket, and checks who the peer is.
+// Passes the segment's memfd over a Unix socket, and checks who the worker is.
 #include "shm/handshake.h"
 
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstring>
@@ -37,19 +38,31 @@ Status check_offer(const Offer& offer) {
           "shm: the worker refused: " + printable(offer.reason)};
 }
 
+// Whether only `user` and root can make a socket at `path`.
+bool is_folder_of(const std::string& path, uid_t user) {
+  const std::size_t slash = path.rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  struct stat info {};
+  return ::stat(folder.c_str(), &info) == 0 && info.st_uid == user &&
+         (info.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
 }  // namespace
 
-Status check_peer(int socket) {
-  Result<net::PeerCredentials> peer = net::peer_credentials(socket);
-  if (!peer) return peer.status();
-  if (peer->uid == 0 || peer->uid == ::getuid()) return Status::ok();
-  return {Code::kPermission, "shm: process " + std::to_string(peer->pid) + " runs as user " +
-                                 std::to_string(peer->uid) + ", we as " + std::to_string(::getuid()) +
-                                 "; only the same user and root may connect"};
+Status check_worker(int socket, const net::Address& address) {
+  Result<net::PeerCredentials> worker = net::peer_credentials(socket);
+  if (!worker) return worker.status();
+  if (worker->uid == 0 || worker->uid == ::geteuid()) return Status::ok();
+  const std::string& path = address.path();
+  if (!path.starts_with('@') && is_folder_of(path, worker->uid)) return Status::ok();
+  return {
+      Code::kPermission,
+      "shm: the worker at " + address.to_string() + " runs as user " + std::to_string(worker->uid) +
+          ", which is neither this program's user nor root, and anybody may have started it: the socket's "
+          "folder has to be that user's, and writable for no other"};
 }
 
 Result<Segment> offer_segment(int socket, Deadline deadline) {
-  TF_RETURN_IF_ERROR(check_peer(socket));
   net::OwnedFd fd;
   Result<Segment> segment = Segment::create(fd);
   if (!segment) return segment;
@@ -68,7 +81,6 @@ void refuse_segment(int socket, const Status& reason) {
 }
 
 Result<Segment> receive_segment(int socket, Deadline deadline) {
-  TF_RETURN_IF_ERROR(check_peer(socket));
   Offer offer;
   std::vector<net::OwnedFd> fds;
   TF_RETURN_IF_ERROR(

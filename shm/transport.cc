@@ -68,6 +68,7 @@ class ShmTransport final : public net::Transport {
     TF_RETURN_IF_ERROR(reaches(address));
     Result<net::OwnedFd> socket = net::dial_lane(address, {token, kKind, 0}, deadline);
     if (!socket) return socket.status();
+    TF_RETURN_IF_ERROR(check_worker(socket->get(), address));
     Result<Segment> segment = receive_segment(socket->get(), deadline);
     if (!segment) return segment.status();
     return make_endpoint(std::move(*segment), std::move(*socket), Side::kClient);

@@ -8,6 +8,11 @@ _hip_remote_words() { # WORDS [list]: those that begin like the current one; of 
   [ "${2:-}" = list ] && [[ $current == *,* ]] && head=${current%,*},
   mapfile -t COMPREPLY < <(compgen -P "$head" -W "$1" -- "${current#"$head"}")
 }
+_hip_remote_names() { # -u: users, -g: groups; behind the last comma
+  local head=
+  [[ $current == *,* ]] && head=${current%,*},
+  mapfile -t COMPREPLY < <(compgen -P "$head" "$1" -- "${current#"$head"}")
+}
 _hip_remote_files() { # [SUFFIX]: files; or folders, and the files that end so
   compopt -o filenames 2>/dev/null
   if [ -z "${1:-}" ]; then
@@ -75,6 +80,9 @@ def value(option):
     """The shell command that offers the values of an option."""
     kind, _, suffix = option.complete.partition(':')
     words = '_hip_remote_words "%s"%s' % (' '.join(option.words), ' list' if option.list else '')
+    names = {'user': '_hip_remote_names -u', 'group': '_hip_remote_names -g'}
+    if option.complete in names:
+        return names[option.complete]
     if option.words and option.other:
         return words + '; [ "${#COMPREPLY[@]}" -gt 0 ] || _hip_remote_files'
     if option.words:

@@ -6,7 +6,7 @@ import tomllib
 FILE = pathlib.Path(__file__).resolve().parent / 'reference.toml'
 TRANSPORTS = FILE.parent.parent.parent / 'transport/factory/transports.txt'
 # What shells offer for a value; "file:SUFFIX" also.
-KINDS = ('file', 'directory', 'address', 'device', 'runtime')
+KINDS = ('file', 'directory', 'address', 'device', 'runtime', 'user', 'group')
 OPTION_KEYS = {'names', 'value', 'help', 'words', 'other', 'range', 'list', 'optional', 'complete', 'variable', 'with',
                'without', 'hidden', 'equals'}
 COMMAND_KEYS = {'name', 'summary', 'usage', 'text', 'rest', 'examples', 'exits', 'option'}

@@ -45,6 +45,8 @@ def values(option):
     return {'file': ' -r -F' if not suffix else ' -r -k -a %s' % text('(__fish_complete_suffix .%s)' % suffix),
             'directory': ' -x -a %s' % text('(__fish_complete_directories)'),
             'address': ' -x -a %s' % text('(__hip_remote_addresses)'),
+            'user': ' -x -a %s' % text('(__fish_complete_list , __fish_complete_users)'),
+            'group': ' -x -a %s' % text('(__fish_complete_list , __fish_complete_groups)'),
             'device': ' -x -a %s' % text('(__hip_remote_devices)')}.get(kind, ' -x')
 
 

@@ -30,6 +30,9 @@ def action(option):
         return '_alternative "words\\:name\\:(%s)" "files\\:file\\:_files"' % words
     if option.words:
         return '(%s)' % words
+    names = {'user': '_users', 'group': '_groups'}
+    if option.complete in names:
+        return '_sequence %s' % names[option.complete] if option.list else names[option.complete]
     return {'file': '_files -g "*.%s(-.)"' % suffix if suffix else '_files', 'directory': '_files -/',
             'address': '_hip_remote_addresses', 'device': '_hip_remote_devices'}.get(kind, ' ')
 

@@ -47,7 +47,10 @@ Result<protocol::HelloReply> say_hello(int control, const net::Transport& transp
   hello.hip_major = abi::kRules.major;
   hello.pid = static_cast<std::uint32_t>(::getpid());
   hello.program = std::string(program_invocation_short_name).substr(0, protocol::kProgramNameBytesMax);
-  TF_RETURN_IF_ERROR(protocol::send_hello(control, hello, deadline));
+  Status said = net::write_attach(control, net::Attach{}, deadline);
+  if (said) said = protocol::send_hello(control, hello, deadline);
+  // A worker that does not let us in has read nothing when it hangs up, but it has said why.
+  if (!said && said.code() != Code::kPeerLost) return said;
   Result<protocol::HelloReply> reply = protocol::receive_hello_reply(control, deadline);
   if (!reply) return reply.status();
   if (reply->code != Code::kOk) return Status(reply->code, "the worker refused: " + reply->message);
@@ -65,7 +68,7 @@ Result<Greeted> greet_once(const Settings& settings, const net::Address& address
                            const net::Transport& transport, Deadline deadline) {
   Result<net::Token> token = net::Token::random();
   if (!token) return token.status();
-  Result<net::OwnedFd> control = net::dial_lane(address, net::Attach{}, deadline);
+  Result<net::OwnedFd> control = net::dial(address, deadline);
   if (!control) return advise_unreachable(control.status(), address, settings);
   TF_RETURN_IF_ERROR(net::watch_silence(control->get(), settings.io_timeout));
   Result<protocol::HelloReply> reply =

@@ -26,6 +26,11 @@ Status advise_unreachable(const Status& failure, const net::Address& address, co
   if (failure.code() == Code::kTimeout)
     return {failure.code(), address.to_string() + " did not answer within " + patience(settings) +
                                 ": check the address, and that no firewall is in the way"};
+  if (failure.code() == Code::kPermission && address.is_unix())
+    return {failure.code(),
+            failure.message() + ". The mode of " + address.path() +
+                ", or of a folder above it, keeps this user out. Whoever runs the worker can let "
+                "others in: hip-worker --allow-uid, --allow-gid, --socket-mode"};
   if (failure.code() != Code::kUnavailable || failure.message().starts_with("cannot look up")) return failure;
   return {failure.code(), failure.message() + ". " + how_to_start(address)};
 }

@@ -58,6 +58,11 @@ def limited_to(descriptors):
     return lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (descriptors, descriptors))
 
 
+def as_user(user):
+    """For Popen: the process is that user's, with the group of that number and no others."""
+    return {} if user is None else {"user": user, "group": user, "extra_groups": []}
+
+
 class Lines:
     """Lines that a process writes, with a deadline for each."""
 
@@ -84,15 +89,17 @@ class Lines:
 class Worker:
     """hip-worker with the CPU runtime, on loopback and a Unix socket in a directory of its own."""
 
-    def __init__(self, *extra, program=None, descriptors=None):
+    def __init__(self, *extra, program=None, descriptors=None, user=None):
         self.directory = tempfile.TemporaryDirectory(prefix="hip-faults-")
+        if user is not None:
+            os.chown(self.directory.name, user, user)
         self.socket = os.path.join(self.directory.name, "worker.sock")
         self.log_path = os.path.join(self.directory.name, "log")
         read_end, write_end = os.pipe()
         command = [program or os.path.join(BUILD, "bin", "hip-worker"), "--port", "0", "--socket", self.socket,
                    "--runtime", "cpu", "--ready-fd", str(write_end), *extra]
         with open(self.log_path, "wb") as log:
-            self.process = subprocess.Popen(command, stderr=log, pass_fds=[write_end],
+            self.process = subprocess.Popen(command, stderr=log, pass_fds=[write_end], **as_user(user),
                                             preexec_fn=limited_to(descriptors) if descriptors else None)
         os.close(write_end)
         try:
@@ -133,8 +140,8 @@ class Worker:
             environment["TF_WORKER_SOCKET"] = self.socket
         return environment
 
-    def client(self, transport, *arguments, **changes):
-        return Client({**self.environment(transport), **changes}, *arguments)
+    def client(self, transport, *arguments, user=None, **changes):
+        return Client({**self.environment(transport), **changes}, *arguments, user=user)
 
     def connect(self, kind):
         if kind == "tcp":
@@ -148,14 +155,14 @@ class Worker:
 class Client:
     """fault_client with the proxy in front, as `hip-remote run` starts it."""
 
-    def __init__(self, environment, *arguments):
+    def __init__(self, environment, *arguments, user=None):
         clean = {name: value for name, value in os.environ.items() if not name.startswith("TF_")}
         clean["LD_LIBRARY_PATH"] = os.path.join(BUILD, "lib")
         clean["ASAN_OPTIONS"] = "detect_leaks=0"  # these programs end with threads in the middle of calls
         self.errors_file = tempfile.TemporaryFile()
         self.process = subprocess.Popen(
             [CLIENT, *map(str, arguments)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            stderr=self.errors_file, env={**clean, **environment})
+            stderr=self.errors_file, env={**clean, **environment}, **as_user(user))
         self.pid = self.process.pid
         self.lines = Lines(self.process.stdout.fileno())
 

@@ -113,6 +113,11 @@ class Completions:
     def test_devices(self):
         self.offers('hip-worker --device ', '0')
 
+    def test_users_and_groups(self):
+        self.offers('hip-worker --allow-uid ', 'root')
+        self.offers('hip-worker --allow-gid ', 'root')
+        self.offers('hip-worker --socket-group ', 'root')
+
     def test_files(self):
         with tempfile.TemporaryDirectory() as folder:
             for name in ('plot.svg', 'notes.txt', 'counts.json', 'hip.sock'):
@@ -142,6 +147,7 @@ class Bash(Completions, unittest.TestCase):
 
     def test_lists(self):
         self.offers('hip-remote bench -t shm,', 'shm,tcp', 'shm,rdma')
+        self.offers('hip-worker --allow-uid 7,roo', '7,root')
 
     def test_the_path_of_a_unix_socket(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -73,6 +73,13 @@ class Messages(unittest.TestCase):
                 (('--no-tcp',), '--no-tcp needs --socket'),
                 (('--listen', '0.0.0.0'), 'SSH tunnel'),
                 (('--socket', '/' + 'x' * 200), 'longer than 107 bytes'),
+                (('--socket', '@a', '--allow-uid', 'no-such-user'), 'there is no such user here'),
+                (('--socket', '@a', '--allow-gid', 'no-such-group'), 'there is no such group here'),
+                (('--socket', '@a', '--allow-uid', '4294967295'), 'expected a number from 0 to 4294967294'),
+                (('--socket', '/x/a', '--socket-mode', '9'), 'expected an octal number from 0 to 777'),
+                (('--socket', '@a', '--socket-mode', '660'), '@a is no file'),
+                (('--socket', '/x/a', '--socket-group', 'root'), '--socket-group needs --allow-uid or --allow-gid'),
+                (('--allow-uid', 'root'), '--allow-uid needs --socket'),
                 (('--runtime', 'rocm'), '--runtime rocm: expected auto, cpu, cuda or amd, or the path of a library'),
                 (('here',), 'unexpected argument "here"')):
             with self.subTest(words=words):

@@ -4,6 +4,7 @@
 
 #include "reference/gen/programs.h"
 #include "tools/command_line/command_line.h"
+#include "tools/hip-worker/socket_options.h"
 #include "transport/net/io_timeout.h"
 #include "worker/base/log.h"
 
@@ -11,15 +12,6 @@ namespace tf::worker {
 namespace {
 
 namespace about = reference::hip_worker;
-
-// A path or @name; "unix:" before it is what clients write, and harmless.
-Status take_socket(const std::string& text, Options& options) {
-  if (text.empty()) return Status::ok();
-  const Result<net::Address> address = net::Address::parse(text.starts_with("unix:") ? text : "unix:" + text);
-  if (!address) return {address.code(), "--socket: " + address.status().message()};
-  options.socket = address.value().path();
-  return Status::ok();
-}
 
 void take(const reference::CommandLine& line, Options& options) {
   options.port = static_cast<std::uint16_t>(line.number(about::kPort, options.port));
@@ -59,7 +51,7 @@ ParseResult parse_options(int argc, char** argv, Options& options) {
   if (const std::optional<int> code = line.parse(argc, argv))
     return *code == 0 ? ParseResult::kExitOk : ParseResult::kExitError;
   take(line, options);
-  if (const Status status = take_socket(line.text(about::kSocket), options); !status) {
+  if (const Status status = take_socket_options(line, options); !status) {
     log("{}", status.message());
     return ParseResult::kExitError;
   }

@@ -98,10 +98,24 @@ Result<PeerCredentials> peer_credentials(int socket) {
   socklen_t length = sizeof credentials;
   if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &length) != 0)
     return Status::from_errno("getsockopt(SO_PEERCRED)", errno);
-  // TCP sockets answer with pid 0 and the id -1.
-  if (credentials.pid == 0)
-    return Status(Code::kUnsupported, "only a Unix socket knows its peer's credentials");
+  // What TCP sockets answer, and Unix sockets that are not connected: the id that nobody has.
+  if (credentials.uid == static_cast<uid_t>(-1) || credentials.gid == static_cast<gid_t>(-1))
+    return Status(Code::kUnsupported, "only a connected Unix socket knows its peer's credentials");
   return PeerCredentials{.pid = credentials.pid, .uid = credentials.uid, .gid = credentials.gid};
+}
+
+Result<std::vector<gid_t>> peer_groups(int socket) {
+  std::vector<gid_t> groups(64);
+  for (;;) {
+    socklen_t length = static_cast<socklen_t>(groups.size() * sizeof(gid_t));
+    const bool fits = ::getsockopt(socket, SOL_SOCKET, SO_PEERGROUPS, groups.data(), &length) == 0;
+    const int error = errno;
+    // ERANGE: `length` says how many there are. They are of one moment, so the second try fits.
+    const bool again = !fits && error == ERANGE && length / sizeof(gid_t) > groups.size();
+    if (!fits && !again) return Status::from_errno("getsockopt(SO_PEERGROUPS)", error);
+    groups.resize(length / sizeof(gid_t));
+    if (fits) return groups;
+  }
 }
 
 }  // namespace tf::net

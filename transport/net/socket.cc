@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 #include <arpa/inet.h>
 
@@ -164,14 +165,43 @@ Status remove_stale(const Address& address, const SocketAddress& resolved) {
   return Status::ok();
 }
 
+Status bind_to(int socket, const SocketAddress& address) {
+  if (::bind(socket, reinterpret_cast<const sockaddr*>(&address.storage), address.length) != 0)
+    return Status::from_errno("bind", errno);
+  return Status::ok();
+}
+
 Result<OwnedFd> bind_and_listen(const SocketAddress& address) {
   Result<OwnedFd> socket = make_socket(address.storage.ss_family);
   if (!socket) return socket;
   if (address.storage.ss_family != AF_UNIX) set_flag(socket->get(), SOL_SOCKET, SO_REUSEADDR);
-  if (::bind(socket->get(), reinterpret_cast<const sockaddr*>(&address.storage), address.length) != 0)
-    return Status::from_errno("bind", errno);
+  TF_RETURN_IF_ERROR(bind_to(socket->get(), address));
   if (::listen(socket->get(), kListenBacklog) != 0) return Status::from_errno("listen", errno);
   return socket;
+}
+
+Status give_to_group(const std::string& path, gid_t group) {
+  if (::lchown(path.c_str(), static_cast<uid_t>(-1), group) == 0) return Status::ok();
+  const Status failed = Status::from_errno("giving it to group " + std::to_string(group), errno);
+  if (failed.code() != Code::kPermission) return failed;
+  return {failed.code(), failed.message() + ": this user is not a member of that group"};
+}
+
+// Nobody can connect before listen(), so what is done to the file until then is done in time. umask and not
+// chmod(), which would follow a link that has taken the file's place.
+Result<OwnedFd> bind_file_and_listen(const SocketAddress& address, const std::string& path,
+                                     const SocketFile& file) {
+  Result<OwnedFd> socket = make_socket(AF_UNIX);
+  if (!socket) return socket;
+  const mode_t before = ::umask(0777 & ~file.mode);
+  const Status bound = bind_to(socket->get(), address);
+  ::umask(before);
+  if (!bound) return bound;
+  Status status = file.group ? give_to_group(path, *file.group) : Status::ok();
+  if (status && ::listen(socket->get(), kListenBacklog) != 0) status = Status::from_errno("listen", errno);
+  if (status) return socket;
+  ::unlink(path.c_str());
+  return status;
 }
 
 std::uint16_t bound_port(int socket) {
@@ -184,14 +214,15 @@ std::uint16_t bound_port(int socket) {
 
 }  // namespace
 
-Result<Listener> Listener::open(const Address& address) {
+Result<Listener> Listener::open(const Address& address, const SocketFile& file) {
   Result<std::vector<SocketAddress>> candidates = address.resolve();
   if (!candidates) return candidates.status();
   const bool is_file = address.is_unix() && !address.path().starts_with('@');
   if (is_file) TF_RETURN_IF_ERROR(remove_stale(address, candidates->front()));
   Status last;
   for (const SocketAddress& candidate : *candidates) {
-    Result<OwnedFd> socket = bind_and_listen(candidate);
+    Result<OwnedFd> socket =
+        is_file ? bind_file_and_listen(candidate, address.path(), file) : bind_and_listen(candidate);
     if (!socket) {
       last = socket.status();
       continue;

@@ -4,7 +4,10 @@
 // peers count as lost.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -29,10 +32,19 @@ Result<OwnedFd> dial_lane(const Address& address, const Attach& attach, Deadline
 // cannot be determined.
 bool stays_on_host(int socket);
 
+// How a Unix socket stands in the file system. To connect takes the right to write. An abstract socket has no
+// file, so these do not hold for it.
+struct SocketFile {
+  mode_t mode = 0600;
+  std::optional<gid_t> group;  // none: that of the process, or of the folder if that is set-group-id
+};
+
 // A bound, listening socket. A stale Unix socket file that nobody listens on is replaced.
 class Listener {
  public:
-  static Result<Listener> open(const Address& address);
+  // The file has its mode from its first moment, and its group before anybody can connect. For that moment
+  // the umask of the whole process is another one.
+  static Result<Listener> open(const Address& address, const SocketFile& file = {});
   Listener(Listener&&) noexcept = default;
   Listener& operator=(Listener&&) noexcept = default;
   ~Listener();  // removes the Unix socket file it made
@@ -65,10 +77,12 @@ Status send_with_fds(int socket, std::span<const std::byte> bytes, std::span<con
 // Reads exactly bytes.size() bytes and all descriptors that came with them.
 Status receive_with_fds(int socket, std::span<std::byte> bytes, std::vector<OwnedFd>& fds, Deadline deadline);
 struct PeerCredentials {
-  int pid = 0;
-  unsigned uid = 0;
-  unsigned gid = 0;
+  pid_t pid = 0;  // 0: a process that ours cannot see (another pid namespace)
+  uid_t uid = 0;  // effective, as the gid
+  gid_t gid = 0;
 };
 Result<PeerCredentials> peer_credentials(int socket);
+// The supplementary groups (SO_PEERGROUPS, since Linux 4.13), of the same moment.
+Result<std::vector<gid_t>> peer_groups(int socket);
 
 }  // namespace tf::net

@@ -2,19 +2,31 @@
 // The options of hip-worker. tools/hip-worker/options.h reads them from the command line.
 #pragma once
 
+#include <sys/types.h>
+
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "transport/net/address.h"
+#include "transport/net/socket.h"
 
 namespace tf::worker {
+
+// Who may come through the Unix socket besides the worker's own user.
+struct Guests {
+  std::vector<uid_t> users;
+  std::vector<gid_t> groups;  // primary or supplementary
+};
 
 struct Options {
   std::uint16_t port = net::kDefaultPort;  // 0: the kernel chooses
   std::string listen = "127.0.0.1";
   std::string socket;  // Unix socket path or @name; empty: none
+  net::SocketFile socket_file;
+  Guests guests;
   std::string runtime = "auto";
   int device = -1;  // -1: all
   std::size_t spares = 1;

@@ -27,6 +27,7 @@ namespace {
 
 constexpr int kPollMax_ms = 1000;
 constexpr int kMessagesPerTurn = 256;  // of one session process, so that none keeps the others waiting
+constexpr int kAcceptsPerTurn = 64;    // of one listener: a flood of refused ones would go on without end
 
 sigset_t handled_signals() {
   sigset_t set;
@@ -68,7 +69,8 @@ Status Supervisor::open_listeners() {
     }
   }
   if (!options_.socket.empty()) {
-    Result<net::Listener> listener = net::Listener::open(net::Address::unix_socket(options_.socket));
+    Result<net::Listener> listener =
+        net::Listener::open(net::Address::unix_socket(options_.socket), options_.socket_file);
     if (!listener) return listener.status();
     listeners_.push_back(std::move(*listener));
   }
@@ -147,7 +149,7 @@ void Supervisor::announce() {
 }
 
 void Supervisor::accept_from(net::Listener& listener) {
-  while (!intake_.full()) {
+  for (int count = 0; count < kAcceptsPerTurn && !intake_.full(); ++count) {
     Result<net::OwnedFd> socket = listener.accept();
     if (socket.code() == Code::kWouldBlock) return;
     if (!socket) {
@@ -156,7 +158,10 @@ void Supervisor::accept_from(net::Listener& listener) {
       accept_at_ = Deadline::after(std::chrono::milliseconds(200));
       return;
     }
-    intake_.add(std::move(*socket), listener.address().is_unix());
+    const bool is_local = listener.address().is_unix();
+    // The one place: nothing has been read, and neither its attach frame nor its HELLO will be.
+    if (is_local && !door_.admits(socket->get())) continue;
+    intake_.add(std::move(*socket), is_local);
   }
 }
 

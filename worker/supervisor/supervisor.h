@@ -7,6 +7,7 @@
 #pragma once
 
 #include <sys/types.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <cstdint>
@@ -23,6 +24,7 @@
 #include "worker/base/channel.h"
 #include "worker/base/last_words.h"
 #include "worker/base/options.h"
+#include "worker/supervisor/door.h"
 #include "worker/supervisor/intake.h"
 #include "worker/supervisor/offers.h"
 
@@ -37,7 +39,7 @@ inline constexpr unsigned kTokensPerSessionMax = 1;     // a session has one end
 
 class Supervisor {
  public:
-  explicit Supervisor(Options options) : options_(std::move(options)) {}
+  explicit Supervisor(Options options) : options_(std::move(options)), door_(::geteuid(), options_.guests) {}
   Supervisor(const Supervisor&) = delete;
   Supervisor& operator=(const Supervisor&) = delete;
   ~Supervisor();
@@ -91,6 +93,7 @@ class Supervisor {
   Options options_;
   std::vector<net::Listener> listeners_;
   net::OwnedFd signals_;
+  Door door_;
   Intake intake_;
   Children children_;
   std::map<net::Token, pid_t> tokens_;

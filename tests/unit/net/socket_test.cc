@@ -2,12 +2,14 @@
 #include "transport/net/socket.h"
 
 #include <fcntl.h>
+#include <grp.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <thread>
 #include <vector>
@@ -133,6 +135,47 @@ TEST(Listener, ReplacesStaleFilesOnly) {
   ::unlink(path.c_str());
 }
 
+// Whatever the umask, and at once.
+TEST(Listener, FilesHaveTheModeThatWasAskedFor) {
+  const Address address = Address::unix_socket(socket_path("mode"));
+  for (const mode_t umask_here : std::initializer_list<mode_t>{0000, 0022, 0077}) {
+    const mode_t before = ::umask(umask_here);
+    for (const mode_t mode : std::initializer_list<mode_t>{0600, 0660, 0666}) {
+      const Result<Listener> listener = Listener::open(address, {.mode = mode, .group = {}});
+      ASSERT_TRUE(listener.is_ok()) << listener.status().to_string();
+      struct stat info {};
+      ASSERT_EQ(::lstat(address.path().c_str(), &info), 0);
+      EXPECT_EQ(info.st_mode & 07777, mode);
+    }
+    EXPECT_EQ(::umask(before), umask_here) << "it was not put back";
+  }
+  const Result<Listener> listener = Listener::open(address);
+  struct stat info {};
+  ASSERT_EQ(::lstat(address.path().c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 07777, 0600u);
+}
+
+TEST(Listener, FilesHaveTheGroupThatWasAskedFor) {
+  const Address address = Address::unix_socket(socket_path("group"));
+  struct stat info {};
+  {
+    const Result<Listener> own = Listener::open(address, {.mode = 0660, .group = ::getegid()});
+    ASSERT_TRUE(own.is_ok()) << own.status().to_string();
+    ASSERT_EQ(::lstat(address.path().c_str(), &info), 0);
+    EXPECT_EQ(info.st_gid, ::getegid());
+  }
+  constexpr gid_t kForeign = 54321;
+  const Result<Listener> foreign = Listener::open(address, {.mode = 0660, .group = kForeign});
+  if (foreign) {  // as root
+    ASSERT_EQ(::lstat(address.path().c_str(), &info), 0);
+    EXPECT_EQ(info.st_gid, kForeign);
+    return;
+  }
+  EXPECT_EQ(foreign.code(), Code::kPermission);
+  EXPECT_NE(foreign.status().message().find("not a member"), std::string::npos) << foreign.status().message();
+  EXPECT_NE(::lstat(address.path().c_str(), &info), 0) << "a socket that was refused left its file behind";
+}
+
 class Descriptors : public testing::Test {
  protected:
   void SetUp() override {
@@ -194,12 +237,45 @@ TEST_F(Descriptors, KnowTheirPeer) {
   const Result<PeerCredentials> peer = peer_credentials(here_.get());
   ASSERT_TRUE(peer.is_ok());
   EXPECT_EQ(peer.value().pid, ::getpid());
-  EXPECT_EQ(peer.value().uid, ::getuid());
+  EXPECT_EQ(peer.value().uid, ::geteuid());
+  EXPECT_EQ(peer.value().gid, ::getegid());
   Result<Listener> listener = Listener::open(Address::tcp("127.0.0.1", 0));
   ASSERT_TRUE(listener.is_ok());
   Result<OwnedFd> client = dial(listener->address(), soon());
   ASSERT_TRUE(client.is_ok());
   EXPECT_FALSE(peer_credentials(client->get()).is_ok());
+  EXPECT_FALSE(peer_groups(client->get()).is_ok());
+}
+
+TEST_F(Descriptors, KnowTheirPeersGroups) {
+  std::vector<gid_t> own(static_cast<std::size_t>(::getgroups(0, nullptr)));
+  ASSERT_EQ(::getgroups(static_cast<int>(own.size()), own.data()), static_cast<int>(own.size()));
+  Result<std::vector<gid_t>> groups = peer_groups(here_.get());
+  if (groups.code() == Code::kInternal) GTEST_SKIP() << groups.status().message();  // before Linux 4.13
+  ASSERT_TRUE(groups.is_ok()) << groups.status().to_string();
+  std::ranges::sort(*groups);
+  std::ranges::sort(own);
+  EXPECT_EQ(*groups, own);
+}
+
+// More than the first try has room for.
+TEST_F(Descriptors, KnowAThousandGroups) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give itself groups";
+  std::vector<gid_t> many;
+  for (gid_t group = 0; group < 1000; ++group) many.push_back(5000 + group);
+  std::vector<gid_t> before(static_cast<std::size_t>(::getgroups(0, nullptr)));
+  ASSERT_GE(::getgroups(static_cast<int>(before.size()), before.data()), 0);
+  ASSERT_EQ(::setgroups(many.size(), many.data()), 0);
+  int ends[2];
+  const int made = ::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends);
+  ASSERT_EQ(::setgroups(before.size(), before.data()), 0);
+  ASSERT_EQ(made, 0);
+  const OwnedFd here(ends[0]);
+  const OwnedFd there(ends[1]);
+  Result<std::vector<gid_t>> groups = peer_groups(here.get());
+  if (groups.code() == Code::kInternal) GTEST_SKIP() << groups.status().message();
+  ASSERT_TRUE(groups.is_ok()) << groups.status().to_string();
+  EXPECT_EQ(*groups, many);
 }
 
 }  // namespace

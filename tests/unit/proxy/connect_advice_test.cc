@@ -20,5 +20,13 @@ TEST(ConnectAdvice, HowToStartAWorker) {
             "ssh -N -L 7:127.0.0.1:7 gpuhost, and set TF_WORKER_HOST=localhost");
 }
 
+TEST(ConnectAdvice, WhoMayOpenASocket) {
+  const Status denied(Code::kPermission, "cannot reach it");
+  EXPECT_EQ(
+      advise_unreachable(denied, net::Address::parse("unix:/run/a").value(), Settings()).message(),
+      "cannot reach it. The mode of /run/a, or of a folder above it, keeps this user out. Whoever runs the "
+      "worker can let others in: hip-worker --allow-uid, --allow-gid, --socket-mode");
+}
+
 }  // namespace
 }  // namespace tf::proxy
