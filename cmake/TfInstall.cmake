@@ -35,6 +35,9 @@ list(APPEND native_libraries ${rtc_libraries})
 install(TARGETS ${libraries} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS ${native_libraries} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/native)
 install(TARGETS ${native_cuda_libraries} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/native-cuda)
+tf_plain_names(. amdhip64 hiprtc)
+tf_plain_names(native amdhip64 hiprtc)
+tf_plain_names(native-cuda amdhip64)
 # `cmake --install --strip` leaves archives alone. Debug information goes, and what only a link with our own options
 # reads.
 install(CODE "

@@ -25,3 +25,16 @@ function(tf_of_major target name major)
   set_target_properties(${target} PROPERTIES SUFFIX .so.${major} NO_SONAME ON)
   target_link_options(${target} PRIVATE -Wl,-soname,lib${name}.so.${major})
 endfunction()
+
+# In the build tree and in what is installed, <libdir>/<folder>/plain-<major>/lib<name>.so is a link to
+# lib<name>.so.<major>: what programs open that dlopen() a library by its plain name (hip-remote run, --preload).
+function(tf_plain_names folder)
+  foreach(major ${TF_CLIENT_MAJORS})
+    set(plain ${folder}/plain-${major})
+    file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/lib/${plain})
+    foreach(name ${ARGN})
+      file(CREATE_LINK ../lib${name}.so.${major} ${CMAKE_BINARY_DIR}/lib/${plain}/lib${name}.so SYMBOLIC)
+      install(FILES ${CMAKE_BINARY_DIR}/lib/${plain}/lib${name}.so DESTINATION ${CMAKE_INSTALL_LIBDIR}/${plain})
+    endforeach()
+  endforeach()
+endfunction()

@@ -210,7 +210,6 @@ EXPORTED_ALONE = {
     "exported": "no domain: the table of what is exported",
     "external": "mapped in the client, and shared as registered memory is (host.cc)",
     "functions": "answered from the code object's metadata",
-    "half": "conversions, computed in the client",
     "launch_configuration": "lives in the client",
     "launch_forms": "launches, one after another (launch.cc)",
     "library": "no domain: loading and unloading",

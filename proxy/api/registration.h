@@ -29,7 +29,7 @@ CUSTOM(code) void __hipRegisterTexture(IN(opaque) void** modules, IN(opaque) voi
 // Of hiprtc's headers, for an old libhiprtc: none, ours compiles from the sources.
 LOCAL(linkage) void __hipGetPCH(OUT(opaque) const char** header, OUT() unsigned int* bytes);
 // Half precision conversions that old compilers expect from the runtime.
-LOCAL(linkage) float __gnu_h2f_ieee(unsigned short half);
-LOCAL(linkage) unsigned short __gnu_f2h_ieee(float value);
+COMPOSED float __gnu_h2f_ieee(unsigned short half);
+COMPOSED unsigned short __gnu_f2h_ieee(float value);
 
 }  // extern "C"

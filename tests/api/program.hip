@@ -9,6 +9,7 @@ __constant__ float factor;
 __device__ int counter = 7;
 __device__ int table[16];
 __device__ unsigned char block[tf::api_test::kBlockBytes];
+inline __constant__ int only_hosts = 11;  // no kernel uses it
 
 __global__ void fill(int* out, int value, int n) {
   const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
@@ -89,6 +90,7 @@ const void* factor_symbol() { return &factor; }
 const void* counter_symbol() { return &counter; }
 const void* table_symbol() { return &table; }
 const void* block_symbol() { return &block; }
+const void* inline_symbol() { return &only_hosts; }
 void launch_slow_store(int* out, int value, hipStream_t stream) {
   slow_store<<<1, 1, 0, stream>>>(out, value, 2'000'000);
 }

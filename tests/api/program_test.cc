@@ -88,6 +88,19 @@ TEST(Program, VariablesKeepTheirValue) {
   EXPECT_EQ(after, before + 11);
 }
 
+TEST(Program, AnInlineVariableThatNoKernelUsesIsThere) {
+  int value = 0;
+  HIP_OK(hipMemcpyFromSymbol(&value, inline_symbol(), sizeof value));
+  EXPECT_EQ(value, 11);
+  value = 12;
+  HIP_OK(hipMemcpyToSymbol(inline_symbol(), &value, sizeof value));
+  value = 0;
+  HIP_OK(hipMemcpyFromSymbol(&value, inline_symbol(), sizeof value));
+  EXPECT_EQ(value, 12);
+  value = 11;
+  HIP_OK(hipMemcpyToSymbol(inline_symbol(), &value, sizeof value));
+}
+
 TEST(Program, SymbolsHaveAddressAndSize) {
   void* address = nullptr;
   std::size_t bytes = 0;

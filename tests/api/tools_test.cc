@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What tools and other APIs ask of HIP: names by number, tracers, OpenGL. What no remote device can do is
 // refused.
+#include <cmath>
 #include <string>
 
 #include "tests/api/hip_test.h"
@@ -12,6 +13,8 @@ const char* hipGetCmdName(unsigned op);
 const char* amd_dbgapi_get_build_name();
 const char* amd_dbgapi_get_git_hash();
 void __hipGetPCH(const char** header, unsigned* bytes);
+float __gnu_h2f_ieee(unsigned short half);
+unsigned short __gnu_f2h_ieee(float value);
 bool hipEnableActivityCallback(unsigned op, bool enable);
 hipError_t hipRegisterActivityCallback(uint32_t id, void* function, void* argument);
 hipError_t hipRemoveActivityCallback(uint32_t id);
@@ -68,6 +71,23 @@ TEST(Tools, OpenGlIsRefused) {
   EXPECT_EQ(hipPeekAtLastError(), hipErrorNotSupported);
   EXPECT_EQ(count, 7u);
   EXPECT_EQ(device, 7);
+}
+
+TEST(Tools, EveryHalfSurvivesTheWayThroughFloat) {
+  for (unsigned half = 0; half < 0x10000; ++half) {
+    float wide = __gnu_h2f_ieee(static_cast<unsigned short>(half));
+    unsigned back = __gnu_f2h_ieee(wide);
+    if (std::isnan(wide))
+      EXPECT_EQ(back & 0x7c00, 0x7c00u);
+    else
+      ASSERT_EQ(back, half);
+  }
+  EXPECT_EQ(__gnu_f2h_ieee(65519.0f), 0x7bff);
+  EXPECT_EQ(__gnu_f2h_ieee(65520.0f), 0x7c00);
+  EXPECT_EQ(__gnu_f2h_ieee(1.0f + 0x1p-11f), 0x3c00) << "ties to even";
+  EXPECT_EQ(__gnu_f2h_ieee(1.0f + 3 * 0x1p-11f), 0x3c02);
+  EXPECT_EQ(__gnu_f2h_ieee(0x1p-25f), 0);
+  EXPECT_EQ(__gnu_f2h_ieee(0x1.8p-25f), 1);
 }
 
 }  // namespace

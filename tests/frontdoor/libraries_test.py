@@ -14,6 +14,21 @@ import support
 REMOTE, COMPILER = sys.argv[1:3]
 
 
+# The major of the library that the plain name leads to, if it is the one that was loaded before.
+OPENS = '''#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdio.h>
+int main(void) {
+  void* hip = dlopen("libamdhip64.so", RTLD_NOW);
+  if (hip == NULL) return puts(dlerror()), 1;
+  int (*version)(int*) = (int (*)(int*))dlsym(hip, "hipRuntimeGetVersion");
+  int number = 0;
+  if ((void*)version != dlsym(RTLD_DEFAULT, "hipRuntimeGetVersion") || version(&number) != 0) return 2;
+  return printf("%d\\n", number / 10000000) < 0;
+}
+'''
+
+
 def done_environment():
     return os.environ.get('LD_PRELOAD', '')
 
@@ -105,6 +120,17 @@ class Libraries(unittest.TestCase):
             done = support.run(REMOTE, 'run', '--preload', wrong, '--', '/bin/true')
             self.assertEqual(done.returncode, 2, done.stderr)
             self.assertIn('--preload %s: expected 5, 6 or 7' % wrong, done.stderr)
+
+    def test_what_opens_the_plain_name(self):
+        """A program that opens libamdhip64.so later gets the library that is preloaded, not one of another major."""
+        if 'libasan' in done_environment() or 'libtsan' in done_environment():
+            self.skipTest('a sanitizer is preloaded itself')
+        (self.folder / 'opens.c').write_text(OPENS)
+        program = self.compile('opens.c', 'opens', '-ldl')
+        for way in (('--worker', 'localhost:1'), ('--native',)):
+            for major in ('5', '6', '7'):
+                done = support.run(REMOTE, 'run', *way, '--preload', major, '--', program)
+                self.assertEqual((done.returncode, done.stdout), (0, major + '\n'), done.stderr)
 
     def test_a_circle_of_libraries(self):
         first = self.library('libfirst.so.1', folder='own')

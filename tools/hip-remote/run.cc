@@ -106,15 +106,19 @@ ProgramFile check_libraries(const ProgramFile& program, const std::vector<HipLib
 
 // LD_PRELOAD wins over a program's own RPATH. Only of the major that the program is linked with: two in one
 // process would take each other's place, since most of their symbols have the same name and version node.
-// What a program opens later (dlopen(), as Python does) is not known; `wanted` says it.
+// What a program opens later (dlopen(), as Python does) is not known; `wanted` says it. If it opens the
+// library without a version ("libamdhip64.so", as hashcat does), it must get the same one: of the first
+// folder that has the name.
 void preload_library(const std::filesystem::path& directory, const std::vector<HipLibrary>& needed,
                      const std::string& wanted, EnvironmentChanges& environment) {
   const protocol::HipMajor* major = nullptr;
   for (const HipLibrary& one : needed)
     if (major == nullptr) major = major_of(one.name);
   if (!wanted.empty()) major = major_of(std::strtoul(wanted.c_str(), nullptr, 10));
-  if (major != nullptr)
-    environment["LD_PRELOAD"] = prepend((directory / major->library).string(), "LD_PRELOAD", ' ');
+  if (major == nullptr) return;
+  environment["LD_PRELOAD"] = prepend((directory / major->library).string(), "LD_PRELOAD", ' ');
+  const std::filesystem::path plain = directory / fmt::format("plain-{}", major->number);
+  environment["LD_LIBRARY_PATH"] = plain.string() + ":" + *environment["LD_LIBRARY_PATH"];
 }
 
 // The program, and the environment in which it finds our libraries.

@@ -144,11 +144,16 @@ def writable(text):
     return re.sub(r'^(@.* externally_initialized )constant ', r'\1global ', text, flags=re.M)
 
 
+def kept(text):
+    """Inline variables that only the host uses: clang keeps them by @llvm.compiler.used, which rewrite() drops."""
+    return re.sub(r'^(@' + NAME + r' = )linkonce(?=(?:_odr)? .* ?externally_initialized )', r'\1weak', text, flags=re.M)
+
+
 def strip_target(text, layout):
     """Everything that is done line by line, without looking at kernels."""
     text = re.sub(r'^target datalayout = .*$', 'target datalayout = "%s"' % layout, text, flags=re.M)
     text = re.sub(r'^target triple = .*$', 'target triple = "%s"' % TRIPLE, text, flags=re.M)
-    text = writable(text)
+    text = kept(writable(text))
     text = re.sub(r'(?<=[ ,])(syncscope\("[^"]*"\)) ', '', text)
     text = re.sub(r'@llvm\.trap\(', '@__hipr_trap(', text)
     text = re.sub(r'@llvm\.((?!compiler\.used|used|global)[\w.]+)', rename_intrinsic, text)

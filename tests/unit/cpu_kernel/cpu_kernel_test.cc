@@ -168,6 +168,12 @@ TEST_F(CpuKernel, HalfPrecisionRounds) {
   EXPECT_EQ(2.4140625f, out[1]);
   EXPECT_EQ(1.0f, out[2]);
   EXPECT_NEAR(1.00034f, out[3], 1e-3);
+  const double wide[4] = {1.0 / 3, -65504.0, 1e9, 5.960464477539063e-08};
+  ASSERT_EQ(hipSuccess, run("half_of_double", line(1, 4), &wide[0], &out[0]));
+  EXPECT_EQ(0.333251953125f, out[0]);
+  EXPECT_EQ(-65504.0f, out[1]);
+  EXPECT_TRUE(std::isinf(out[2]));
+  EXPECT_EQ(5.960464477539063e-08f, out[3]);
 }
 
 TEST_F(CpuKernel, PrintsFormattedText) {

@@ -131,6 +131,11 @@ extern "C" __global__ void half_math(const float* in, float* out) {
   out[threadIdx.x] = __half2float(hsqrt(h) + __float2half(1.0f));
 }
 
+// By way of double, whose conversion is a function of its own.
+extern "C" __global__ void half_of_double(const double* in, float* out) {
+  out[threadIdx.x] = static_cast<float>(static_cast<_Float16>(in[threadIdx.x]));
+}
+
 extern "C" __global__ void print(int x) {
   if (threadIdx.x < 2)
     printf("kernel %d: %s %5.2f %c %ld 100%%\n", x + int(threadIdx.x), "text", 1.5, 'z', -7L);

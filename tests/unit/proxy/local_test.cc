@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <cmath>
 #include <cstring>
 #include <thread>
 
@@ -169,23 +168,6 @@ TEST_F(LocalTest, LaunchesOfUnregisteredKernels) {
   EXPECT_EQ(custom::hipLaunchKernel(call_, &stub, dim3(1), dim3(1), nullptr, 0, nullptr),
             hipErrorInvalidDeviceFunction);
   EXPECT_EQ(worker_->launches, 0);
-}
-
-TEST(Half, EveryHalfSurvivesTheWayThroughFloat) {
-  for (unsigned half = 0; half < 0x10000; ++half) {
-    float wide = local::__gnu_h2f_ieee(static_cast<unsigned short>(half));
-    unsigned back = local::__gnu_f2h_ieee(wide);
-    if (std::isnan(wide))
-      EXPECT_EQ(back & 0x7c00, 0x7c00u);
-    else
-      ASSERT_EQ(back, half);
-  }
-  EXPECT_EQ(local::__gnu_f2h_ieee(65519.0f), 0x7bff);
-  EXPECT_EQ(local::__gnu_f2h_ieee(65520.0f), 0x7c00);
-  EXPECT_EQ(local::__gnu_f2h_ieee(1.0f + 0x1p-11f), 0x3c00) << "ties to even";
-  EXPECT_EQ(local::__gnu_f2h_ieee(1.0f + 3 * 0x1p-11f), 0x3c02);
-  EXPECT_EQ(local::__gnu_f2h_ieee(0x1p-25f), 0);
-  EXPECT_EQ(local::__gnu_f2h_ieee(0x1.8p-25f), 1);
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Half precision conversions that LLVM 14 calls on x86-64 without F16C. Linked as an object into code objects
-// that use half; round to nearest even, as the hardware does.
+// that use half; round to nearest even, as the hardware does. In them a half is an integer. From LLVM 15 on it
+// is in a vector register, also in __truncdfhf2; libgcc has those, and a definition here would hide them.
+#if __clang_major__ < 15
 #include <stdint.h>
 #include <string.h>
 
@@ -65,3 +67,4 @@ API uint16_t __truncdfhf2(double value) {
   if (exponent == 0) return sign;
   return from_bits(sign, exponent - 1023, fraction, 52);
 }
+#endif

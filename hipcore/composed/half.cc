@@ -4,11 +4,9 @@
 #include <bit>
 #include <cstdint>
 
-#include "proxy/gen/local.h"
+#include "hipcore/composed/composed.h"
 
-namespace tf::proxy::local {
-
-float __gnu_h2f_ieee(unsigned short half) {
+TF_COMPOSED float __gnu_h2f_ieee(unsigned short half) {
   std::uint32_t sign = static_cast<std::uint32_t>(half & 0x8000u) << 16;
   std::uint32_t exponent = half >> 10 & 0x1fu;
   std::uint32_t fraction = half & 0x3ffu;
@@ -18,7 +16,7 @@ float __gnu_h2f_ieee(unsigned short half) {
   return std::bit_cast<float>(sign | std::bit_cast<std::uint32_t>(magnitude));
 }
 
-unsigned short __gnu_f2h_ieee(float value) {
+TF_COMPOSED unsigned short __gnu_f2h_ieee(float value) {
   auto bits = std::bit_cast<std::uint32_t>(value);
   std::uint32_t sign = bits >> 16 & 0x8000u;
   bits &= 0x7fffffffu;
@@ -37,5 +35,3 @@ unsigned short __gnu_f2h_ieee(float value) {
   }
   return static_cast<unsigned short>(sign | half);
 }
-
-}  // namespace tf::proxy::local
