@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// CCOB versions 1 to 3; see compressed.h. zstd is loaded when the first compressed image appears, so that
-// applications without any carry no dependency. Any thread.
+// CCOB versions 1 to 3; see compressed.h. The layouts are those of clang's CompressedOffloadBundle
+// (clang/Driver/OffloadBundler.h). Any thread.
 #include "hipcore/codeobject/compressed.h"
 
+#include "hipcore/codeobject/codecs.h"
 #include "hipcore/codeobject/fat_binary.h"
 
-#include <dlfcn.h>
-
-#include <algorithm>
 #include <string>
 
 namespace tf::codeobject {
 namespace {
 
-constexpr std::uint16_t kMethodZstd = 1;
 constexpr std::uint64_t kMaxUnpackedBytes = std::uint64_t{2} << 30;
 
 struct Head {
@@ -32,7 +29,8 @@ Result<Head> read_head(Bytes image) {
   head.method = load<std::uint16_t>(image, 6);
   head.head_bytes = version == 1 ? 20 : version == 2 ? 24 : 32;
   if (version < 1 || version > 3) {
-    return Status{Code::kUnsupported, "CCOB: version " + std::to_string(version) + "; 1 to 3 are known"};
+    return Status{Code::kUnsupported,
+                  "compressed offload bundle: version " + std::to_string(version) + "; 1 to 3 are known"};
   }
   if (image.size() < head.head_bytes) return Status{Code::kProtocol, "CCOB: cut off in its head"};
   if (version == 1) head.unpacked_bytes = load<std::uint32_t>(image, 8);
@@ -49,31 +47,6 @@ Result<Head> read_head(Bytes image) {
   return head;
 }
 
-struct Zstd {
-  std::size_t (*decompress)(void*, std::size_t, const void*, std::size_t) = nullptr;
-  std::size_t (*frame_bytes)(const void*, std::size_t) = nullptr;
-  unsigned (*is_error)(std::size_t) = nullptr;
-};
-
-template <typename F>
-void resolve(void* library, const char* name, F& function) {
-  function = reinterpret_cast<F>(dlsym(library, name));
-}
-
-// The library stays loaded: it costs nothing and unloading would race with other threads' calls.
-Result<Zstd> zstd() {
-  void* library = dlopen("libzstd.so.1", RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) return Status{Code::kUnavailable, "CCOB: libzstd.so.1 is not installed"};
-  Zstd api;
-  resolve(library, "ZSTD_decompress", api.decompress);
-  resolve(library, "ZSTD_findFrameCompressedSize", api.frame_bytes);
-  resolve(library, "ZSTD_isError", api.is_error);
-  if (!api.decompress || !api.frame_bytes || !api.is_error) {
-    return Status{Code::kUnavailable, "CCOB: libzstd.so.1 lacks a function"};
-  }
-  return api;
-}
-
 }  // namespace
 
 Result<std::uint64_t> compressed_extent(const void* image) {
@@ -84,36 +57,28 @@ Result<std::uint64_t> compressed_extent(const void* image) {
     if (head->total_bytes > kMaxImageBytes) return Status{Code::kProtocol, "CCOB: larger than 4 GiB"};
     return head->total_bytes;
   }
-  auto api = zstd();
-  if (!api) return api.status();
-  const std::size_t frame = api->frame_bytes(bytes + head->head_bytes, kMaxImageBytes);
-  if (api->is_error(frame) != 0) return Status{Code::kProtocol, "CCOB: no zstd frame"};
-  return head->head_bytes + frame;
+  auto codec = codec_of(head->method);
+  if (!codec) return codec.status();
+  auto stream = codec->extent(bytes + head->head_bytes, head->unpacked_bytes);
+  if (!stream) return stream.status();
+  return head->head_bytes + *stream;
 }
 
 Result<std::vector<std::byte>> decompress_bundle(Bytes image) {
   auto head = read_head(image);
   if (!head) return head.status();
-  if (head->method != kMethodZstd)
-    return Status{Code::kUnsupported, "CCOB: compressed by a method other than zstd"};
+  auto codec = codec_of(head->method);
+  if (!codec) return codec.status();
   if (head->unpacked_bytes > kMaxUnpackedBytes)
     return Status{Code::kResourceExhausted, "CCOB: more than 2 GiB unpacked"};
   if (head->total_bytes > image.size()) return Status{Code::kProtocol, "CCOB: cut off"};
   const std::size_t end = head->total_bytes != 0 ? static_cast<std::size_t>(head->total_bytes) : image.size();
   const Bytes packed = image.subspan(head->head_bytes, end - head->head_bytes);
-  // A claim beyond what zstd can reach (about 2^17 for one byte of a run) is a lie: refuse before reserving.
-  if (head->unpacked_bytes / (std::uint64_t{1} << 17) > packed.size()) {
+  // A claim beyond what the method can reach is a lie: refuse before reserving.
+  if (head->unpacked_bytes / codec->max_ratio > packed.size())
     return Status{Code::kProtocol, "CCOB: sizes disagree"};
-  }
-  auto api = zstd();
-  if (!api) return api.status();
-  const std::size_t frame = api->frame_bytes(packed.data(), packed.size());
-  if (api->is_error(frame) != 0) return Status{Code::kProtocol, "CCOB: no whole zstd frame"};
   std::vector<std::byte> unpacked(static_cast<std::size_t>(head->unpacked_bytes));
-  const std::size_t wrote = api->decompress(unpacked.data(), unpacked.size(), packed.data(), frame);
-  if (api->is_error(wrote) != 0 || wrote != unpacked.size()) {
-    return Status{Code::kProtocol, "CCOB: the zstd frame does not unpack to the size it claims"};
-  }
+  TF_RETURN_IF_ERROR(codec->unpack(packed, unpacked));
   return unpacked;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CCOB container: an offload bundle in one zstd frame. Hostile input; no state but the loaded library.
+// The CCOB container: an offload bundle that is compressed. Hostile input; no state but the loaded libraries.
 #pragma once
 
 #include "hipcore/codeobject/bytes.h"

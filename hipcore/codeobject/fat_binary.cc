@@ -5,6 +5,7 @@
 #include "hipcore/codeobject/compressed.h"
 #include "hipcore/codeobject/elf.h"
 #include "hipcore/codeobject/nvidia.h"
+#include "hipcore/codeobject/targets.h"
 
 #include <algorithm>
 #include <string>
@@ -23,6 +24,7 @@ struct Wrapper {
 };
 static_assert(sizeof(Wrapper) == 24);
 
+constexpr std::string_view kSpirvTarget = "amdgcnspirv";  // of clang's --offload-arch
 constexpr const char* kUnknownForm = "code object: neither ELF nor PTX nor an offload bundle";
 
 Status malformed_bundle(const char* what) {
@@ -47,19 +49,26 @@ Result<std::uint64_t> bundle_extent(const std::byte* bytes) {
   return end;
 }
 
-// The next "name+" or "name-" of a target's feature list; removes it from the list.
-std::string_view take_feature(std::string_view& list) {
-  if (!list.empty() && list.front() == ':') list.remove_prefix(1);
-  const std::string_view feature = list.substr(0, list.find(':'));
-  list.remove_prefix(feature.size());
-  return feature;
+Status spirv_refused(std::string_view device_target) {
+  return {Code::kUnsupported, "the code is SPIR-V, which is not compiled here; build it for " +
+                                  std::string(device_target) + " (--offload-arch)"};
 }
 
-bool has_feature(std::string_view list, std::string_view wanted) {
-  while (!list.empty()) {
-    if (take_feature(list) == wanted) return true;
+bool is_spirv(Bytes image) {
+  return image.size() >= sizeof kSpirvMagic && load<std::uint32_t>(image, 0) == kSpirvMagic;
+}
+
+Status no_code(const std::vector<BundleEntry>& entries, std::string_view device_target) {
+  constexpr std::size_t kNamed = 16;
+  std::string message = "no code object for " + std::string(device_target) + "; the image has";
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    const BundleEntry& entry = entries[i];
+    if (is_spirv(entry.image) || target_of_entry(entry.id) == kSpirvTarget)
+      return spirv_refused(device_target);
+    if (i < kNamed) message.append(" ").append(entry.id);
   }
-  return false;
+  if (entries.size() > kNamed) message += " and " + std::to_string(entries.size() - kNamed) + " more";
+  return {Code::kUnavailable, message};
 }
 
 Result<Bytes> best_entry(Bytes bundle, std::string_view device_target) {
@@ -76,11 +85,7 @@ Result<Bytes> best_entry(Bytes bundle, std::string_view device_target) {
     best = &entry;
     best_score = score;
   }
-  if (best == nullptr) {
-    std::string message = "no code object for " + std::string(device_target) + "; the image has";
-    for (const BundleEntry& entry : *entries) message.append(" ").append(entry.id);
-    return Status{Code::kUnavailable, message};
-  }
+  if (best == nullptr) return no_code(*entries, device_target);
   return best->image;
 }
 
@@ -121,6 +126,7 @@ Result<std::uint64_t> image_extent(const void* image) {
   const char* const text = static_cast<const char*>(image);
   if (std::strncmp(text, kBundleMagic.data(), kBundleMagic.size()) == 0) return bundle_extent(bytes);
   if (load<std::uint32_t>({bytes, 4}, 0) == kCudaFatbinMagic) return cuda_fatbin_extent(image);
+  if (is_spirv({bytes, 4})) return spirv_refused("the device");
   if (starts_ptx(text, kMaxPtxHeadBytes)) return ptx_extent(text);
   return Status{Code::kInvalidArgument, kUnknownForm};
 }
@@ -145,30 +151,6 @@ Result<std::vector<BundleEntry>> read_bundle(Bytes image) {
   return entries;
 }
 
-std::string_view target_of_entry(std::string_view id) {
-  if (!id.starts_with("hip")) return {};
-  if (const auto twice = id.find("--"); twice != std::string_view::npos) return id.substr(twice + 2);
-  // Old files: "hip-amdgcn-amd-amdhsa-gfx906".
-  const auto head = id.substr(0, id.find(':'));
-  const auto dash = head.rfind('-');
-  return dash == std::string_view::npos ? std::string_view{} : id.substr(dash + 1);
-}
-
-int match_target(std::string_view entry_target, std::string_view device_target) {
-  const std::string_view processor = entry_target.substr(0, entry_target.find(':'));
-  if (processor.empty() || processor != device_target.substr(0, device_target.find(':'))) return -1;
-  std::string_view demanded = entry_target.substr(processor.size());
-  const std::string_view offered = device_target.substr(processor.size());
-  int score = 0;
-  while (!demanded.empty()) {
-    const std::string_view feature = take_feature(demanded);
-    if (feature.empty()) continue;
-    if (!has_feature(offered, feature)) return -1;
-    ++score;
-  }
-  return score;
-}
-
 Result<Selected> select_code_object(Bytes image, std::string_view device_target) {
   Selected selected;
   const bool nvidia = is_nvidia_code(image);
@@ -179,6 +161,7 @@ Result<Selected> select_code_object(Bytes image, std::string_view device_target)
     selected.image = image;
     return selected;
   }
+  if (is_spirv(image)) return spirv_refused(device_target);
   Bytes bundle = image;
   if (is_compressed_bundle(image)) {
     auto unpacked = decompress_bundle(image);

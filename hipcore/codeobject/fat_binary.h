@@ -16,6 +16,7 @@
 
 namespace tf::codeobject {
 
+inline constexpr std::uint32_t kSpirvMagic = 0x07230203;    // first word of a SPIR-V module
 inline constexpr std::uint32_t kWrapperMagic = 0x48495046;  // "HIPF" read as a big-endian word
 inline constexpr std::size_t kMaxBundleEntries = 4096;
 inline constexpr std::size_t kMaxBundleIdBytes = 4096;
@@ -35,25 +36,19 @@ struct Selected {
 Result<const void*> wrapped_image(const void* wrapper);
 
 // Length of the image at `image`, from its own headers (the caller guarantees that it is whole).
-// kInvalidArgument if it has none of the known forms.
+// kInvalidArgument if it has none of the known forms, kUnsupported if it is SPIR-V.
 Result<std::uint64_t> image_extent(const void* image);
 
 bool is_bundle(Bytes image);
 bool is_compressed_bundle(Bytes image);
 Result<std::vector<BundleEntry>> read_bundle(Bytes image);
-// The bundle inside a CCOB image (zstd, loaded on demand; kUnavailable if the library is missing).
+// The bundle inside a CCOB image. kUnsupported: a version or method that is not known, or its library is not
+// installed.
 Result<std::vector<std::byte>> decompress_bundle(Bytes image);
-
-// Whether code built for `entry_target` ("gfx90a:xnack+") runs on a device that calls itself `device_target`
-// ("gfx90a:sramecc+:xnack-"): the same processor, and no required feature that the device has set otherwise.
-// A higher result is a more specific match; negative is no match.
-int match_target(std::string_view entry_target, std::string_view device_target);
-// "gfx90a:xnack+" from "hipv4-amdgcn-amd-amdhsa--gfx90a:xnack+"; empty for host entries.
-std::string_view target_of_entry(std::string_view id);
 
 // The code object for the device: the best entry of a bundle, or the image itself if it is a bare code
 // object. NVIDIA code fits NVIDIA devices only, and the reverse. kUnavailable: none for this device.
-// kInvalidArgument: not an image.
+// kUnsupported: code for this device that cannot be used here, as SPIR-V. kInvalidArgument: not an image.
 Result<Selected> select_code_object(Bytes image, std::string_view device_target);
 
 }  // namespace tf::codeobject

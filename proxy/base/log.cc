@@ -4,11 +4,14 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
-#include <string>
+#include <functional>
+#include <iterator>
 
 namespace tf::proxy {
 namespace {
@@ -49,13 +52,15 @@ class WithoutSigpipe {
 // None of our descriptors is below 3 (transport/net/fd.h), so descriptor 2 is what the program made it: its
 // standard error, or nothing.
 void log_line(std::string_view text) {
-  std::string line = "hip-remote: ";
-  line.append(text).push_back('\n');
+  char name[] = "hip-remote: ";
+  char end[] = "\n";
+  const iovec parts[] = {
+      {name, sizeof name - 1}, {const_cast<char*>(text.data()), text.size()}, {end, sizeof end - 1}};
   const int error = errno;
   {
     const WithoutSigpipe held;
     // If standard error is closed, the application wants it so.
-    [[maybe_unused]] ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
+    [[maybe_unused]] ssize_t written = ::writev(STDERR_FILENO, parts, std::size(parts));
   }
   errno = error;
 }
@@ -67,5 +72,16 @@ void log_debug(std::string_view text) {
 bool is_debug() { return debug_on.load(std::memory_order_relaxed); }
 
 void set_debug(bool on) { debug_on.store(on, std::memory_order_relaxed); }
+
+void LogEachOnce::line(std::string_view text) {
+  const std::size_t hash = std::hash<std::string_view>{}(text);
+  {
+    const MutexLock lock(mutex_);
+    const auto end = told_.begin() + static_cast<std::ptrdiff_t>(count_);
+    if (count_ == told_.size() || std::find(told_.begin(), end, hash) != end) return;
+    told_[count_++] = hash;
+  }
+  log_line(text);
+}
 
 }  // namespace tf::proxy

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The library's messages to its user: single lines on standard error, each written with one write(2). Any
-// thread. Does not touch the application's streams.
+// The library's messages to its user: single lines on standard error, each written with one writev(2). Any
+// thread. Allocates nothing, and does not touch the application's streams.
 #pragma once
 
+#include <array>
 #include <atomic>
+#include <cstddef>
 #include <string_view>
+
+#include "transport/base/mutex.h"
 
 namespace tf::proxy {
 
@@ -29,6 +33,18 @@ class LogOnce {
 
  private:
   std::atomic<bool> done_{false};
+};
+
+// Prints each text only the first time, in whichever thread, and at most kTextsMax of them.
+class LogEachOnce {
+ public:
+  static constexpr std::size_t kTextsMax = 8;
+  void line(std::string_view text);
+
+ private:
+  Mutex mutex_;
+  std::array<std::size_t, kTextsMax> told_ TF_GUARDED_BY(mutex_){};  // hashes
+  std::size_t count_ TF_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace tf::proxy

@@ -15,8 +15,16 @@ namespace tf::proxy {
 namespace {
 
 hipError_t image_error(const Status& status) {
+  if (status.code() != Code::kUnsupported && status.code() != Code::kUnavailable) {
+    log_debug("code object: " + status.to_string());
+    return hipErrorInvalidImage;
+  }
+  // The program hears a number, and its user can do something about the reason.
+  // Never destroyed: programs load modules from static destructors.
+  static auto& told = *new LogEachOnce;
+  told.line("code object: " + status.message());
   log_debug("code object: " + status.to_string());
-  return status.code() == Code::kUnavailable ? hipErrorNoBinaryForGpu : hipErrorInvalidImage;
+  return hipErrorNoBinaryForGpu;
 }
 
 std::shared_ptr<const KernelLayout> layout_of(const codeobject::KernelInfo& kernel) {

@@ -29,7 +29,8 @@ class CodeImage {
  public:
   // `image`: a code object (ELF, PTX, CUDA's fat binary), an offload bundle (compressed or not) or a fat
   // binary wrapper; `target`: the device's gcnArchName. hipErrorInvalidImage: none of these.
-  // hipErrorNoBinaryForGpu: nothing for this device.
+  // hipErrorNoBinaryForGpu: nothing for this device, or nothing that can be used here (SPIR-V); the log has
+  // the reason.
   static hipError_t read(const void* image, std::string_view target, std::shared_ptr<const CodeImage>& read);
   // The same for an image of known length (a file): reads nothing outside it, so it cannot be a wrapper.
   static hipError_t read(std::span<const std::byte> whole, std::string_view target,

@@ -10,7 +10,7 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace tf::codeobject;
   const Bytes input{reinterpret_cast<const std::byte*>(data), size};
-  for (const char* device : {"gfx90a:sramecc+:xnack-", "sm_90"}) {
+  for (const char* device : {"gfx90a:sramecc+:xnack-", "gfx942:xnack-", "sm_90"}) {
     auto selected = select_code_object(input, device);
     if (!selected || !selected->storage.empty()) continue;
     const std::byte* const begin = selected->image.data();

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fat binaries, bundles, ELF notes and kernel metadata: built by hand, compressed, made by hipcc-cpu (its
-// path is the first argument), cut off everywhere and with every byte damaged.
+// Fat binaries, bundles, ELF notes and kernel metadata: built by hand, made by hipcc-cpu (its path is the
+// first argument), cut off everywhere and with every byte damaged. (Compressed ones: compressed_test.cc.)
 #include "hipcore/codeobject/elf.h"
 #include "hipcore/codeobject/fat_binary.h"
 #include "hipcore/codeobject/metadata.h"
+#include "hipcore/codeobject/targets.h"
 #include "tests/unit/codeobject/builder.h"
 #include "tests/unit/codeobject/paths.h"
 
-#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -74,8 +74,34 @@ TEST(Targets, FeaturesDecide) {
   EXPECT_LT(match_target("", ""), 0);
   EXPECT_EQ("gfx90a:xnack-", target_of_entry("hipv4-amdgcn-amd-amdhsa--gfx90a:xnack-"));
   EXPECT_EQ("gfx906", target_of_entry("hip-amdgcn-amd-amdhsa-gfx906"));
+  EXPECT_EQ("gfx9-4-generic:xnack-",
+            target_of_entry("hipv4-amdgcn-amd-amdhsa-unknown-gfx9-4-generic:xnack-"));
+  EXPECT_EQ("gfx9-4-generic", target_of_entry("hipv4-amdgcn-amd-amdhsa--gfx9-4-generic"));
+  EXPECT_EQ("", target_of_entry("hipv4-amdgcn-gfx906"));
   EXPECT_EQ("x86_64-cpu", target_of_entry("hipv4-x86_64-unknown-linux-gnu--x86_64-cpu"));
   EXPECT_EQ("", target_of_entry("host-x86_64-unknown-linux--"));
+}
+
+TEST(Targets, GenericCodeRunsOnItsFamily) {
+  EXPECT_GE(match_target("gfx9-4-generic", "gfx942:sramecc+:xnack-"), 0);
+  EXPECT_GE(match_target("gfx9-4-generic:xnack-", "gfx950:sramecc+:xnack-"), 0);
+  EXPECT_LT(match_target("gfx9-4-generic:xnack+", "gfx942:sramecc+:xnack-"), 0);
+  EXPECT_LT(match_target("gfx9-4-generic", "gfx90a:sramecc+:xnack-"), 0);
+  EXPECT_GE(match_target("gfx9-generic", "gfx90c:xnack-"), 0);
+  EXPECT_LT(match_target("gfx9-generic", "gfx90"), 0);
+  EXPECT_GE(match_target("gfx10-1-generic", "gfx1013"), 0);
+  EXPECT_LT(match_target("gfx10-1-generic", "gfx1030"), 0);
+  EXPECT_GE(match_target("gfx10-3-generic", "gfx1030"), 0);
+  EXPECT_GE(match_target("gfx11-generic", "gfx1153"), 0);
+  EXPECT_GE(match_target("gfx12-generic", "gfx1201"), 0);
+  EXPECT_LT(match_target("gfx12-generic", "gfx1250"), 0);
+  EXPECT_GE(match_target("gfx12-5-generic", "gfx1251"), 0);
+  // Code for the processor itself precedes generic code, however many features that names.
+  EXPECT_GT(match_target("gfx942", "gfx942:sramecc+:xnack-"),
+            match_target("gfx9-4-generic:sramecc+:xnack-", "gfx942:sramecc+:xnack-"));
+  EXPECT_LT(match_target("gfx942", "gfx9-4-generic"), 0);
+  EXPECT_EQ("", generic_processor(""));
+  EXPECT_EQ("", generic_processor("x86_64-cpu"));
 }
 
 TEST(Bundle, SelectsTheBestEntryAndKnowsItsLength) {
@@ -98,6 +124,35 @@ TEST(Bundle, SelectsTheBestEntryAndKnowsItsLength) {
   EXPECT_EQ(name(Code::kUnavailable), chosen("gfx942"));
 }
 
+TEST(Bundle, WhatItHasIsNamed) {
+  std::vector<std::pair<std::string, std::string>> entries;
+  for (int i = 0; i < 20; ++i)
+    entries.emplace_back("hipv4-amdgcn-amd-amdhsa--gfx9" + std::to_string(10 + i), "code");
+  const std::string image = bundle(entries);
+  const std::string text = select_code_object(bytes_of(image), "gfx1100").status().message();
+  EXPECT_NE(std::string::npos, text.find("no code object for gfx1100")) << text;
+  EXPECT_NE(std::string::npos, text.find("gfx910")) << text;
+  EXPECT_EQ(std::string::npos, text.find("gfx929")) << text;
+  EXPECT_NE(std::string::npos, text.find("and 4 more")) << text;
+}
+
+TEST(Bundle, SpirvIsRefusedByName) {
+  const std::string spirv = raw(kSpirvMagic) + std::string(60, '\0');
+  const std::string only =
+      bundle({{"host-x86_64-unknown-linux--", ""}, {"hip-spirv64-amd-amdhsa--amdgcnspirv", spirv}});
+  auto refused = select_code_object(bytes_of(only), "gfx942:sramecc+:xnack-");
+  EXPECT_EQ(Code::kUnsupported, refused.code());
+  EXPECT_NE(std::string::npos, refused.status().message().find("SPIR-V")) << refused.status().to_string();
+  EXPECT_EQ(Code::kUnsupported, select_code_object(bytes_of(spirv), "gfx942").code());
+  EXPECT_EQ(Code::kUnsupported, image_extent(spirv.data()).code());
+  const std::string also = bundle({{"hip-spirv64-amd-amdhsa-unknown-amdgcnspirv", spirv},
+                                   {"hipv4-amdgcn-amd-amdhsa--gfx9-4-generic", "generic"}});
+  auto generic = select_code_object(bytes_of(also), "gfx942:sramecc+:xnack-");
+  ASSERT_TRUE(generic) << generic.status().to_string();
+  EXPECT_EQ(7u, generic->image.size());
+  EXPECT_EQ(Code::kUnsupported, select_code_object(bytes_of(also), "gfx1100").code());
+}
+
 TEST(Bundle, WrapperLeadsToTheImage) {
   struct {
     std::uint32_t magic, version;
@@ -109,49 +164,6 @@ TEST(Bundle, WrapperLeadsToTheImage) {
   wrapper.magic = 7;
   EXPECT_EQ(Code::kInvalidArgument, wrapped_image(&wrapper).code());
   EXPECT_EQ(Code::kInvalidArgument, wrapped_image(nullptr).code());
-}
-
-std::string zstd_frame(const std::string& plain) {
-  void* library = dlopen("libzstd.so.1", RTLD_NOW);
-  if (library == nullptr) return {};
-  const auto compress = reinterpret_cast<std::size_t (*)(void*, std::size_t, const void*, std::size_t, int)>(
-      dlsym(library, "ZSTD_compress"));
-  std::string packed(plain.size() + 1024, '\0');
-  packed.resize(compress(packed.data(), packed.size(), plain.data(), plain.size(), 3));
-  return packed;
-}
-
-std::string ccob(int version, const std::string& plain, const std::string& packed) {
-  const std::uint64_t hash = 1;
-  const std::uint16_t numbers[] = {static_cast<std::uint16_t>(version), 1};
-  const auto u32 = [](std::size_t n) { return raw(static_cast<std::uint32_t>(n)); };
-  std::string head = "CCOB" + raw(numbers);
-  if (version == 1) head += u32(plain.size());
-  if (version == 2) head += u32(24 + packed.size()) + u32(plain.size());
-  if (version == 3) head += raw(std::uint64_t{32 + packed.size()}) + raw(std::uint64_t{plain.size()});
-  return head + raw(hash) + packed;
-}
-
-TEST(Compressed, EveryVersionUnpacks) {
-  const std::string plain = bundle({{"hipv4-amdgcn-amd-amdhsa--gfx942", std::string(20000, 'k')}});
-  const std::string packed = zstd_frame(plain);
-  if (packed.empty()) GTEST_SKIP() << "libzstd.so.1 is not installed";
-  for (int version = 1; version <= 3; ++version) {
-    std::string image = ccob(version, plain, packed);
-    auto extent = image_extent(image.data());
-    ASSERT_TRUE(extent) << extent.status().to_string();
-    EXPECT_EQ(image.size(), *extent) << version;
-    auto selected = select_code_object(bytes_of(image), "gfx942");
-    ASSERT_TRUE(selected) << selected.status().to_string();
-    EXPECT_EQ(20000u, selected->image.size());
-    EXPECT_EQ('k', static_cast<char>(selected->image[19999]));
-    image[image.size() - 5] = static_cast<char>(image[image.size() - 5] ^ 0x55);
-    for (std::size_t cut = 0; cut + 1 < image.size(); cut += 3) {
-      EXPECT_FALSE(select_code_object(bytes_of(image.substr(0, cut)), "gfx942").is_ok());
-    }
-  }
-  EXPECT_EQ(Code::kUnsupported, decompress_bundle(bytes_of(ccob(9, plain, packed))).code());
-  EXPECT_EQ(Code::kProtocol, decompress_bundle(bytes_of(ccob(2, std::string(1 << 27, 'x'), "short"))).code());
 }
 
 TEST(Hostile, EveryCutAndEveryDamagedByteIsSurvived) {

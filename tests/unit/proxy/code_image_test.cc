@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Code images for NVIDIA GPUs: what of them is sent, and that they do not describe their kernels.
+// Code images: what of those for NVIDIA GPUs is sent, that they do not describe their kernels; refusals.
 #include "proxy/module/code_image.h"
 
 #include <gtest/gtest.h>
@@ -54,6 +54,36 @@ TEST(CodeImage, OtherDevicesHaveNoUseForIt) {
   EXPECT_EQ(CodeImage::read(kPtx.c_str(), "x86_64-cpu", image), hipErrorNoBinaryForGpu);
   EXPECT_EQ(CodeImage::read(kPtx.c_str(), "gfx90a", image), hipErrorNoBinaryForGpu);
   EXPECT_EQ(CodeImage::read("neither of these", "sm_90", image), hipErrorInvalidImage);
+}
+
+TEST(CodeImage, WhatIsMissingIsToldOnce) {
+  std::shared_ptr<const CodeImage> image;
+  ::testing::internal::CaptureStderr();
+  for (int round = 0; round < 2; ++round) {
+    EXPECT_EQ(CodeImage::read(kPtx.c_str(), "gfx1201", image), hipErrorNoBinaryForGpu);
+    EXPECT_EQ(CodeImage::read(kPtx.c_str(), "gfx1200", image), hipErrorNoBinaryForGpu);
+  }
+  const std::string told = ::testing::internal::GetCapturedStderr();
+  for (const char* const target : {"gfx1200", "gfx1201"}) {
+    EXPECT_NE(told.find(target), std::string::npos) << told;
+    EXPECT_EQ(told.find(target), told.rfind(target)) << told;
+  }
+}
+
+TEST(CodeImage, SpirvIsRefusedWithItsReason) {
+  const std::uint32_t spirv[16] = {0x07230203, 0x00010600};
+  std::shared_ptr<const CodeImage> image;
+  ::testing::internal::CaptureStderr();
+  for (int round = 0; round < 2; ++round) {
+    EXPECT_EQ(CodeImage::read(static_cast<const void*>(spirv), "gfx942", image), hipErrorNoBinaryForGpu);
+    EXPECT_EQ(CodeImage::read(std::as_bytes(std::span(spirv)), "gfx942", image), hipErrorNoBinaryForGpu);
+  }
+  const std::string told = ::testing::internal::GetCapturedStderr();
+  for (const char* const text : {"SPIR-V, which is not compiled here; build it for the device",
+                                 "SPIR-V, which is not compiled here; build it for gfx942"}) {
+    EXPECT_NE(told.find(text), std::string::npos) << told;
+    EXPECT_EQ(told.find(text), told.rfind(text)) << "told once: " << told;
+  }
 }
 
 }  // namespace
