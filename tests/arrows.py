@@ -62,7 +62,7 @@ MAY_INCLUDE = {
     "proxy/gen": EXPORTED | {"proxy/exported", "proxy/api"},
     # The worker's rooms, from the lowest up. What is generated from proxy/api counts as handlers.
     "worker/base": WORKER | {"worker/runtime/common/extensions.h"},
-    "worker/memory": WORKER | {"worker/base", "hipcore/array"},
+    "worker/memory": WORKER | {"worker/base", "hipcore/abi", "hipcore/array"},
     "worker/copy": WORKER | {"worker/base", "worker/memory", "hipcore/array", "hipcore/graph"},
     "worker/session": WORKER | {"worker/base", "worker/memory", "worker/copy", "hipcore/array", "hipcore/graph",
                                 "hipcore/codeobject", "hipcore/errors",

@@ -2,6 +2,7 @@
 // Pools whose memory other processes open: a descriptor names the pool, export data one of its pointers.
 #include <cstring>
 
+#include "hipcore/memory/os_handle.h"
 #include "proxy/exported/sharing.h"
 #include "proxy/exported/support.h"
 #include "proxy/gen/custom.h"
@@ -36,7 +37,7 @@ hipError_t hipMemPoolImportFromShareableHandle(ApiCall& call, hipMemPool_t* pool
     return call.finish(hipErrorInvalidValue);
   if (!call.connected()) return call.finish();
   Client& client = call.client();
-  const auto counted = read_pool_file(descriptor_in(os_handle));
+  const auto counted = read_pool_file(hipcore::descriptor_in(os_handle));
   const int device = counted ? *counted - client.connection().worker_ordinal(0) : -1;
   if (device < 0 || device >= client.device_count()) return call.finish(hipErrorInvalidValue);
   const std::uint64_t raw = client.pools().create(device, Pools::Kind::kImported);

@@ -6,6 +6,9 @@
 #include <optional>
 #include <vector>
 
+#include "hipcore/abi/allocation.h"
+#include "hipcore/abi/rules.h"
+#include "hipcore/memory/os_handle.h"
 #include "hipcore/wire/access_wish.h"
 #include "proxy/exported/support.h"
 #include "proxy/gen/custom.h"
@@ -31,6 +34,11 @@ hipMemGenericAllocationHandle_t handle_of(std::uint64_t raw) {
 
 bool on_our_device(ApiCall& call, const hipMemLocation& where) {
   return where.type == hipMemLocationTypeDevice && where.id >= 0 && where.id < call.client().device_count();
+}
+
+// As the program's major has them; of none, some that no function accepts.
+hipMemAllocationProp read_properties(const hipMemAllocationProp* theirs) {
+  return theirs == nullptr ? hipMemAllocationProp{} : abi::allocation_from(abi::kRules.major, *theirs);
 }
 
 // Makes the worker free memory that nothing refers to.
@@ -77,30 +85,30 @@ hipError_t hipMemAddressFree(ApiCall& call, void* pointer, size_t bytes) {
 }
 
 hipError_t hipMemCreate(ApiCall& call, hipMemGenericAllocationHandle_t* handle, size_t bytes,
-                        const hipMemAllocationProp* properties, unsigned long long flags) {
+                        const hipMemAllocationProp* theirs, unsigned long long flags) {
   if (const auto refused = refusal(call)) return *refused;
+  const hipMemAllocationProp properties = read_properties(theirs);
   VirtualMemoryMap& account = call.client().virtual_memory();
   const MutexLock lock(account.order());
-  bool sane = handle != nullptr && properties != nullptr && flags == 0 && bytes != 0 &&
-              account.whole_units(bytes) && properties->type == hipMemAllocationTypePinned &&
-              on_our_device(call, properties->location);
+  bool sane = handle != nullptr && flags == 0 && bytes != 0 && account.whole_units(bytes) &&
+              properties.type == hipMemAllocationTypePinned && on_our_device(call, properties.location);
   if (!sane) return call.finish(hipErrorInvalidValue);
   Client& client = call.client();
-  int device = properties->location.id;
+  int device = properties.location.id;
   HandleTable& handles = client.handles().of(protocol::HandleKind::kMemAllocation);
   auto made = handles.create(device);
   if (!made) return call.finish(hipErrorOutOfMemory);
   protocol::CreatePhysicalRequest request{};
   request.memory = made->raw();
   request.bytes = bytes;
-  request.shared_as = properties->requestedHandleType;
+  request.shared_as = properties.requestedHandleType;
   hipError_t error = ask_for_physical(client, device, request);
   if (error != hipSuccess) {
     handles.remove(made->raw());
     return call.finish(error);
   }
   client.device_memory().book(device, bytes);
-  account.created(made->raw(), {.device = device, .bytes = bytes, .properties = *properties});
+  account.created(made->raw(), {.device = device, .bytes = bytes, .properties = properties});
   *handle = handle_of(made->raw());
   return call.finish(hipSuccess);
 }
@@ -197,17 +205,18 @@ hipError_t hipMemGetAccess(ApiCall& call, unsigned long long* flags, const hipMe
 }
 
 hipError_t hipMemGetAllocationGranularity(ApiCall& call, size_t* granularity,
-                                          const hipMemAllocationProp* properties,
+                                          const hipMemAllocationProp* theirs,
                                           hipMemAllocationGranularity_flags option) {
   if (const auto refused = refusal(call)) return *refused;
+  const hipMemAllocationProp properties = read_properties(theirs);
   const MutexLock lock(call.client().virtual_memory().order());
   bool sane =
-      granularity != nullptr && properties != nullptr && properties->type == hipMemAllocationTypePinned &&
-      on_our_device(call, properties->location) &&
+      granularity != nullptr && properties.type == hipMemAllocationTypePinned &&
+      on_our_device(call, properties.location) &&
       (option == hipMemAllocationGranularityMinimum || option == hipMemAllocationGranularityRecommended);
   if (!sane) return call.finish(hipErrorInvalidValue);
   const protocol::DeviceSnapshot& device =
-      call.client().snapshot().devices[static_cast<std::size_t>(properties->location.id)];
+      call.client().snapshot().devices[static_cast<std::size_t>(properties.location.id)];
   *granularity = option == hipMemAllocationGranularityMinimum ? device.map_granularity_bytes
                                                               : device.lease_granularity_bytes;
   return call.finish(hipSuccess);
@@ -220,7 +229,7 @@ hipError_t hipMemGetAllocationPropertiesFromHandle(ApiCall& call, hipMemAllocati
   const MutexLock lock(account.order());
   const PhysicalMemory* memory = account.find(raw_of(handle));
   if (properties == nullptr || memory == nullptr) return call.finish(hipErrorInvalidValue);
-  *properties = memory->properties;
+  *properties = abi::allocation_for(abi::kRules.major, memory->properties);
   return call.finish(hipSuccess);
 }
 
@@ -268,7 +277,7 @@ hipError_t hipMemImportFromShareableHandle(ApiCall& call, hipMemGenericAllocatio
   const MutexLock lock(account.order());
   if (handle == nullptr || type != hipMemHandleTypePosixFileDescriptor)
     return call.finish(hipErrorInvalidValue);
-  auto key = read_token_file(descriptor_in(os_handle));
+  auto key = read_token_file(hipcore::descriptor_in(os_handle));
   if (!key) return call.finish(hipErrorInvalidValue);
   Client& client = call.client();
   HandleTable& handles = client.handles().of(protocol::HandleKind::kMemAllocation);

@@ -96,14 +96,6 @@ std::optional<int> read_pool_file(int descriptor) {
   return static_cast<int>(wire->offset);
 }
 
-int descriptor_in(const void* os_handle) {
-  constexpr std::uint64_t kDescriptorMax = 1 << 16;
-  if (to_raw(os_handle) < kDescriptorMax) return static_cast<int>(to_raw(os_handle));
-  int descriptor = -1;
-  std::memcpy(&descriptor, os_handle, sizeof descriptor);
-  return descriptor;
-}
-
 void SharedMemory::shared(std::uint64_t base, const SharedKey& key) {
   const MutexLock lock(mutex_);
   any_.store(true, std::memory_order_relaxed);

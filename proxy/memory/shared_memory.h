@@ -43,9 +43,6 @@ std::optional<SharedKey> read_token_file(int descriptor);
 // A descriptor that names a memory pool by its device, which the worker counts.
 net::OwnedFd make_pool_file(int worker_device);
 std::optional<int> read_pool_file(int descriptor);
-// The descriptor itself, cast to a pointer, as CUDA defines it; or pointed to, as AMD's runtimes up to 7.0
-// read it. Nothing is mapped at addresses as low as descriptors.
-int descriptor_in(const void* os_handle);
 
 // The content of a hipMemPoolPtrExportData is that of an IPC handle.
 static_assert(sizeof(hipMemPoolPtrExportData) == sizeof(hipIpcMemHandle_t));

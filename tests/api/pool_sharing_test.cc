@@ -132,6 +132,18 @@ TEST_F(PoolSharing, AnImportedPoolGivesNoMemory) {
   EXPECT_EQ(hipMemPoolImportPointer(&memory, imported, &data), hipErrorInvalidValue) << "it is gone";
 }
 
+// The descriptor by value, pointed to, and by value in the lower half of what the program passes.
+TEST_F(PoolSharing, ADescriptorInThreeForms) {
+  const auto low = static_cast<std::uintptr_t>(file_);
+  for (void* const handle : {reinterpret_cast<void*>(low), static_cast<void*>(&file_),
+                             reinterpret_cast<void*>(low | std::uintptr_t{0x656c646e} << 32),
+                             reinterpret_cast<void*>(low | std::uintptr_t{0x1} << 32)}) {
+    hipMemPool_t imported = nullptr;
+    HIP_OK(hipMemPoolImportFromShareableHandle(&imported, handle, kFile, 0));
+    HIP_OK(hipMemPoolDestroy(imported));
+  }
+}
+
 TEST_F(PoolSharing, BadArgumentsAreRefused) {
   int file = -1;
   hipMemPool_t pool = nullptr;

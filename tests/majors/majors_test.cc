@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What programs of one HIP major see. Numbers and layouts are those of the vendor's headers of 5.2.3, 6.4.3
 // and 7.2.4, written down here once more.
+#include <array>
 #include <cstring>
 #include <vector>
 
@@ -58,6 +59,30 @@ TEST_F(Major, MemoryTypesHaveTheMajorsNumbers) {
   const auto one = get<decltype(hipPointerGetAttribute)>("hipPointerGetAttribute");
   ASSERT_EQ(one(&type, HIP_POINTER_ATTRIBUTE_MEMORY_TYPE, device), hipSuccess);
   EXPECT_EQ(type, device_type());
+}
+
+// hipMemAllocationProp: its words are in another order since HIP 6.
+TEST_F(Major, PhysicalMemoryIsAskedForByTheMajorsLayout) {
+  alignas(8) std::array<int, 8> wish{};  // pinned memory of device 0, to be shared by descriptor
+  const std::array<std::size_t, 3> places = major_ >= 6 ? std::array<std::size_t, 3>{0, 1, 2}
+                                                        // type, handle, where
+                                                        : std::array<std::size_t, 3>{4, 3, 1};
+  wish[places[0]] = hipMemAllocationTypePinned;
+  wish[places[1]] = hipMemHandleTypePosixFileDescriptor;
+  wish[places[2]] = hipMemLocationTypeDevice;
+  std::size_t bytes = 0;
+  ASSERT_EQ((get<hipError_t(std::size_t*, const void*, int)>("hipMemGetAllocationGranularity")(
+                &bytes, wish.data(), hipMemAllocationGranularityMinimum)),
+            hipSuccess);
+  void* memory = nullptr;
+  const auto create = get<hipError_t(void**, std::size_t, const void*, unsigned long long)>("hipMemCreate");
+  ASSERT_EQ(create(&memory, bytes, wish.data(), 0), hipSuccess);
+  alignas(8) std::array<int, 8> answer{};
+  EXPECT_EQ((get<hipError_t(void*, void*)>("hipMemGetAllocationPropertiesFromHandle")(answer.data(), memory)),
+            hipSuccess);
+  EXPECT_EQ(answer, wish);
+  EXPECT_EQ(get<hipError_t(void*)>("hipMemRelease")(memory), hipSuccess);
+  EXPECT_EQ(create(&memory, bytes, nullptr, 0), kInvalid);
 }
 
 TEST_F(Major, TheNullPointerHasAttributesSince7) {

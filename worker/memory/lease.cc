@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "worker/base/log.h"
+#include "worker/memory/allocation_wish.h"
 #include "worker/memory/memory_probe.h"
 
 namespace tf::worker {
@@ -28,14 +29,6 @@ constexpr std::uint64_t kWindowBytesMax = 1ull << 40;
 constexpr std::uint64_t kWindowPerMemory = 4;  // addresses per byte of memory, so that gaps do not matter
 constexpr std::uint64_t kPlainGranularityBytes = 2ull << 20;
 
-hipMemAllocationProp properties_for(int device) {
-  hipMemAllocationProp properties{};
-  properties.type = hipMemAllocationTypePinned;
-  properties.location.type = hipMemLocationTypeDevice;
-  properties.location.id = device;
-  return properties;
-}
-
 std::uint64_t window_bytes(const protocol::DeviceSnapshot& device) {
   const std::uint64_t wanted =
       std::min(device.total_memory, kWindowBytesMax / kWindowPerMemory) * kWindowPerMemory;
@@ -51,9 +44,9 @@ bool reserve_at(const VmmFunctions& vmm, std::uint64_t base, std::uint64_t bytes
   return false;
 }
 
-bool reserve_window(const VmmFunctions& vmm, int index, protocol::DeviceSnapshot& device,
-                    std::uint64_t& taken) {
-  const hipMemAllocationProp properties = properties_for(index);
+bool reserve_window(const protocol::HipTable& hip, const VmmFunctions& vmm, int index,
+                    protocol::DeviceSnapshot& device, std::uint64_t& taken) {
+  const hipMemAllocationProp properties = allocation_wish(hip, index);
   std::size_t granularity = 0;
   if (vmm.granularity(&granularity, &properties, hipMemAllocationGranularityRecommended) != hipSuccess ||
       granularity == 0)
@@ -89,7 +82,7 @@ void reserve_all(const protocol::HipTable& hip, const VmmFunctions& vmm, protoco
   for (std::size_t index = 0; index < snapshot.devices.size(); ++index) {
     const int device = static_cast<int>(index);
     const hipError_t error = hip.hipSetDevice(device);
-    if (error == hipSuccess && reserve_window(vmm, device, snapshot.devices[index], taken)) continue;
+    if (error == hipSuccess && reserve_window(hip, vmm, device, snapshot.devices[index], taken)) continue;
     for (protocol::DeviceSnapshot& done : snapshot.devices) {
       if (done.window.bytes == 0) continue;
       static_cast<void>(vmm.address_free(reinterpret_cast<void*>(done.window.base), done.window.bytes));
@@ -141,8 +134,9 @@ bool Leases::find_gap(const protocol::AddressWindow& window, std::uint64_t bytes
 }
 
 hipError_t Leases::map_slab(int device, std::uint64_t address, Lease& lease) {
-  hipMemAllocationProp properties = properties_for(device);
-  if (snapshot_.memory_shared != 0) properties.requestedHandleType = hipMemHandleTypePosixFileDescriptor;
+  const auto shared_as =
+      snapshot_.memory_shared != 0 ? hipMemHandleTypePosixFileDescriptor : hipMemAllocationHandleType{};
+  const hipMemAllocationProp properties = allocation_wish(hip_, device, shared_as);
   hipError_t error = vmm_.create(&lease.memory, lease.bytes, &properties, 0);
   if (error != hipSuccess) return error;
   error = map_memory(device, address, lease);

@@ -7,6 +7,7 @@
 #include <atomic>
 
 #include "transport/net/fd.h"
+#include "worker/memory/allocation_wish.h"
 
 namespace tf::worker {
 namespace {
@@ -61,11 +62,7 @@ bool can_map(const protocol::HipTable& hip, const VmmFunctions& vmm, std::uint64
 
 MemoryAbilities probe_memory(const protocol::HipTable& hip, const VmmFunctions& vmm, std::uint64_t address,
                              std::uint64_t bytes) {
-  hipMemAllocationProp properties{};
-  properties.type = hipMemAllocationTypePinned;
-  properties.location.type = hipMemLocationTypeDevice;
-  properties.location.id = 0;
-  properties.requestedHandleType = hipMemHandleTypePosixFileDescriptor;
+  const hipMemAllocationProp properties = allocation_wish(hip, 0, hipMemHandleTypePosixFileDescriptor);
   hipMemGenericAllocationHandle_t memory{};
   if (vmm.create(&memory, bytes, &properties, 0) != hipSuccess) return {};
   int descriptor = -1;

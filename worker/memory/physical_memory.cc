@@ -7,6 +7,7 @@
 #include "hipcore/wire/extent.h"
 #include "hipcore/wire/handle.h"
 #include "worker/base/ranges.h"
+#include "worker/memory/allocation_wish.h"
 #include "worker/memory/pointer_to.h"
 
 namespace tf::worker {
@@ -39,10 +40,7 @@ hipError_t PhysicalMemory::create(std::uint64_t raw, int device, std::uint64_t b
   if (const hipError_t error = check_new(raw, device); error != hipSuccess) return error;
   if (!quotas_.own.take(device, bytes)) return hipErrorOutOfMemory;
   Physical physical{{}, bytes, device, 0, false};
-  hipMemAllocationProp properties{};
-  properties.type = hipMemAllocationTypePinned;
-  properties.requestedHandleType = shared_as;
-  properties.location = {hipMemLocationTypeDevice, device};
+  const hipMemAllocationProp properties = allocation_wish(hip_, device, shared_as);
   const hipError_t error = hip_.hipMemCreate(&physical.memory, bytes, &properties, 0);
   if (error == hipSuccess)
     physical_.emplace(raw, physical);

@@ -2,10 +2,10 @@
 // Stream-ordered memory and its pools.
 #include <cstring>
 
+#include "hipcore/memory/os_handle.h"
 #include "worker/runtime/common/access.h"
 #include "worker/runtime/common/capture.h"
 #include "worker/runtime/common/device.h"
-#include "worker/runtime/common/shareable_handle.h"
 
 namespace tf::runtime {
 namespace {
@@ -123,7 +123,7 @@ hipError_t hipMemPoolImportFromShareableHandle(hipMemPool_t* pool, void* os_hand
                                                hipMemAllocationHandleType type, unsigned flags) {
   return api([&] {
     if (!pool || !os_handle || !names_descriptor(type, flags)) return hipErrorInvalidValue;
-    return Backend::open_pool(descriptor_in(os_handle), *pool);
+    return Backend::open_pool(tf::hipcore::descriptor_in(os_handle), *pool);
   });
 }
 

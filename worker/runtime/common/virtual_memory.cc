@@ -4,9 +4,11 @@
 #include <cstring>
 #include <type_traits>
 
+#include "hipcore/abi/allocation.h"
+#include "hipcore/abi/rules.h"
+#include "hipcore/memory/os_handle.h"
 #include "worker/runtime/common/access.h"
 #include "worker/runtime/common/device.h"
-#include "worker/runtime/common/shareable_handle.h"
 
 namespace tf::runtime {
 namespace {
@@ -14,17 +16,19 @@ namespace {
 auto& memory() { return Backend::virtual_memory(); }
 static_assert(VirtualMemoryOfBackend<std::remove_reference_t<decltype(memory())>>);
 
-bool valid_properties(const hipMemAllocationProp* p) {
-  return p && p->type == hipMemAllocationTypePinned && p->location.type == hipMemLocationTypeDevice &&
-         valid_device(p->location.id);
+bool valid_properties(const hipMemAllocationProp& p) {
+  return p.type == hipMemAllocationTypePinned && p.location.type == hipMemLocationTypeDevice &&
+         valid_device(p.location.id);
 }
 
-hipError_t granularity_of(std::size_t* granularity, const hipMemAllocationProp* properties,
+hipError_t granularity_of(std::size_t* granularity, const hipMemAllocationProp* theirs,
                           hipMemAllocationGranularity_flags option) {
-  if (!granularity || !valid_properties(properties)) return hipErrorInvalidValue;
+  if (!granularity || !theirs) return hipErrorInvalidValue;
+  const hipMemAllocationProp properties = tf::abi::allocation_from(tf::abi::kRules.major, *theirs);
+  if (!valid_properties(properties)) return hipErrorInvalidValue;
   if (option != hipMemAllocationGranularityMinimum && option != hipMemAllocationGranularityRecommended)
     return hipErrorInvalidValue;
-  return memory().granularity(*properties, option, *granularity);
+  return memory().granularity(properties, option, *granularity);
 }
 
 hipError_t set_access(void* pointer, std::size_t bytes, const hipMemAccessDesc* wishes, std::size_t count) {
@@ -59,10 +63,11 @@ hipError_t hipMemAddressFree(void* pointer, size_t bytes) {
 }
 
 hipError_t hipMemCreate(hipMemGenericAllocationHandle_t* handle, size_t bytes,
-                        const hipMemAllocationProp* properties, unsigned long long flags) {
+                        const hipMemAllocationProp* theirs, unsigned long long flags) {
   return api([&] {
-    if (!handle || flags != 0 || !valid_properties(properties)) return hipErrorInvalidValue;
-    return memory().create(handle, bytes, *properties);
+    if (!handle || flags != 0 || !theirs) return hipErrorInvalidValue;
+    const hipMemAllocationProp properties = tf::abi::allocation_from(tf::abi::kRules.major, *theirs);
+    return valid_properties(properties) ? memory().create(handle, bytes, properties) : hipErrorInvalidValue;
   });
 }
 
@@ -100,7 +105,13 @@ hipError_t hipMemGetAllocationGranularity(size_t* granularity, const hipMemAlloc
 
 hipError_t hipMemGetAllocationPropertiesFromHandle(hipMemAllocationProp* properties,
                                                    hipMemGenericAllocationHandle_t handle) {
-  return api([&] { return properties ? memory().properties(handle, *properties) : hipErrorInvalidValue; });
+  return api([&] {
+    hipMemAllocationProp ours{};
+    if (!properties) return hipErrorInvalidValue;
+    const hipError_t status = memory().properties(handle, ours);
+    if (status == hipSuccess) *properties = tf::abi::allocation_for(tf::abi::kRules.major, ours);
+    return status;
+  });
 }
 
 hipError_t hipMemRetainAllocationHandle(hipMemGenericAllocationHandle_t* handle, void* address) {
@@ -119,7 +130,7 @@ hipError_t hipMemImportFromShareableHandle(hipMemGenericAllocationHandle_t* hand
                                            hipMemAllocationHandleType type) {
   return api([&] {
     if (!handle || type != hipMemHandleTypePosixFileDescriptor) return hipErrorInvalidValue;
-    return memory().import(handle, descriptor_in(os_handle));
+    return memory().import(handle, tf::hipcore::descriptor_in(os_handle));
   });
 }
 
