@@ -40,7 +40,7 @@ MAY_INCLUDE = {
     "hipcore/composed": {"hipcore/codeobject", "hipcore/newer", "transport/base"},
     "hipcore/abi": {"hipcore/newer", "hipcore/wire"},
     "hipcore/graph": {"hipcore/abi", "hipcore/array", "hipcore/memory", "hipcore/newer", "transport/base"},
-    "hipcore/errors": set(),
+    "hipcore/errors": {"hipcore/newer"},
     "hipcore/launch": set(),
     "hipcore/memory": {"transport/base"},
     "hipcore/wire": NET | {"hipcore/newer"},
@@ -48,7 +48,7 @@ MAY_INCLUDE = {
     "reference": set(),  # made of docs/reference
     # The client's rooms, from the lowest up. proxy/gen is made of proxy/api.
     "proxy/api": set(),
-    "proxy/base": NET | {"transport/shaper", "hipcore/abi", "hipcore/wire", "reference"},
+    "proxy/base": NET | {"transport/shaper", "hipcore/abi", "hipcore/errors", "hipcore/wire", "reference"},
     "proxy/stats": NET | {"hipcore/wire", "proxy/base", "proxy/gen/functions.h"},
     "proxy/session": PROXY | {"hipcore/errors", "transport/factory", "transport/shaper"},
     "proxy/memory": PROXY | {"hipcore/array", "proxy/session"},

@@ -181,6 +181,15 @@ hipError_t Library::create_mipmapped(hipMipmappedArray_t* mipmapped,
   return create_mipmapped(mipmapped, array::shape_of(*description), levels);
 }
 
+hipError_t Library::get_requirements(std::size_t* alignment, std::size_t* bytes,
+                                     hipMipmappedArray_const_t mipmapped) const {
+  const std::optional<Mipmaps> found = find(mipmapped);
+  if (!found) return hipErrorInvalidHandle;
+  *alignment = kAlignment_bytes;
+  *bytes = memory_bytes(found->shape, static_cast<unsigned>(found->places.size()));
+  return hipSuccess;
+}
+
 hipError_t Library::destroy_mipmapped(hipMipmappedArray_t mipmapped) {
   if (mipmapped == nullptr) return hipErrorInvalidValue;
   std::uint64_t base = 0;

@@ -24,6 +24,9 @@ namespace tf::array {
 
 inline constexpr std::size_t kArraysMax = 1 << 20;  // with the levels that a program has asked for
 
+// Of an array's memory, as programs are told: that of AMD's images.
+inline constexpr std::size_t kAlignment_bytes = 256;
+
 class Side {
  public:
   // On the calling thread's device. Says where the levels stand, each of them after the one before.
@@ -71,6 +74,10 @@ class Library final : public Finder {
   // An array in the same memory; the same one each time. Destroying it ends the level's array and keeps the
   // memory; destroying the mipmapped array ends both.
   hipError_t get_level(hipArray_t* array, hipMipmappedArray_const_t mipmapped, unsigned level);
+
+  // What all levels together take of a device's memory.
+  hipError_t get_requirements(std::size_t* alignment, std::size_t* bytes,
+                              hipMipmappedArray_const_t mipmapped) const;
 
   std::optional<Place> find(hipArray_const_t array) const override;
   std::optional<FoundArray> at(std::uint64_t address) const override;

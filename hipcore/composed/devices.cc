@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Formats of channels, and what of them fits into a texture of linear memory.
+// Devices: their flags and numbers by ordinal. Formats of channels, and what of them fits into a texture of
+// linear memory.
 #include "hipcore/composed/composed.h"
 
 using namespace tf::composed;
@@ -19,4 +20,20 @@ TF_COMPOSED hipError_t hipDeviceGetTexture1DLinearMaxWidth(size_t* width,
   if (element_bytes <= 0) return refuse(hipErrorInvalidValue);
   *width = static_cast<size_t>(bytes / element_bytes);
   return hipSuccess;
+}
+
+// The thread's device stays the one that it is.
+TF_COMPOSED hipError_t hipInitDevice(int device, unsigned int device_flags, unsigned int flags) {
+  if (const hipError_t error = check_device(device)) return error;
+  if (flags != 0 && flags != hipInitDeviceFlagsAreValid) return refuse(hipErrorInvalidValue);
+  if (flags == 0) return hipSuccess;
+  const CurrentDevice current(device);
+  return current.error() == hipSuccess ? hipSetDeviceFlags(device_flags) : current.error();
+}
+
+// A number that Windows gives its adapters.
+TF_COMPOSED hipError_t hipDeviceGetLuid(char* luid, unsigned int* node_mask, hipDevice_t device) {
+  if (luid == nullptr || node_mask == nullptr) return refuse(hipErrorInvalidValue);
+  if (const hipError_t error = check_device(device)) return error;
+  return refuse(hipErrorNotSupported);
 }

@@ -27,11 +27,20 @@ bool read_attributes(const hipLaunchAttribute* attributes, unsigned count, bool&
   });
 }
 
+// No device launches clusters of blocks (hipDeviceAttributeClusterLaunch of HIP 7 is 0).
+hipError_t refuse_cluster(const int* answer, const void* function, const hipLaunchConfig_t* config) {
+  if (answer == nullptr || config == nullptr) return refuse(hipErrorInvalidValue);
+  hipFuncAttributes attributes{};
+  if (hipFuncGetAttributes(&attributes, function) != hipSuccess) return refuse(hipErrorInvalidDeviceFunction);
+  return refuse(hipErrorInvalidClusterSize);
+}
+
 }  // namespace
 }  // namespace tf::composed
 
 using tf::composed::read_attributes;
 using tf::composed::refuse;
+using tf::composed::refuse_cluster;
 
 TF_COMPOSED hipError_t hipLaunchKernelExC(const hipLaunchConfig_t* config, const void* function,
                                           void** arguments) {
@@ -79,4 +88,14 @@ TF_COMPOSED hipError_t hipOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, c
   const size_t each = std::min<size_t>(share, properties.sharedMemPerBlock);
   *bytes = each > attributes.sharedSizeBytes ? each - attributes.sharedSizeBytes : 0;
   return hipSuccess;
+}
+
+TF_COMPOSED hipError_t hipOccupancyMaxActiveClusters(int* clusters, const void* function,
+                                                     const hipLaunchConfig_t* config) {
+  return refuse_cluster(clusters, function, config);
+}
+
+TF_COMPOSED hipError_t hipOccupancyMaxPotentialClusterSize(int* blocks, const void* function,
+                                                           const hipLaunchConfig_t* config) {
+  return refuse_cluster(blocks, function, config);
 }

@@ -1,155 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Libraries and their kernels (HIP 7): a library is a module for each device that uses it, and a kernel is
-// the function of the module of the device that was current when it was asked for. hipKernel_t and
-// hipFunction_t are the same handle.
-#include <cstddef>
-#include <cstdint>
+// Libraries (HIP 7): loading them, their kernels and variables.
+#include "hipcore/composed/libraries.h"
+
 #include <cstring>
 #include <fstream>
 #include <iterator>
-#include <map>
-#include <new>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include "hipcore/codeobject/fat_binary.h"
-#include "hipcore/codeobject/metadata.h"
-#include "hipcore/composed/composed.h"
-#include "transport/base/mutex.h"
 
 namespace tf::composed {
 namespace {
 
-constexpr std::uint64_t kImageMax_bytes = std::uint64_t{1} << 32;
-
-struct Library {
-  std::vector<std::byte> image;        // a copy: the program may free its own
-  std::string path;                    // of its file, if it came from one
-  std::map<int, hipModule_t> modules;  // by device
-};
-
-struct Kernel {
-  hipLibrary_t library = nullptr;
-  std::string name;
-};
-
-// All libraries, and the kernels that were asked for. The mutex is held during calls of HIP, which call
-// nothing here. Thread-safe; throws std::bad_alloc.
-class Libraries {
- public:
-  static constexpr std::size_t kMax = 1 << 16;
-
-  // Loads the library on the thread's device: what cannot be is refused now.
-  hipError_t add(Library library, hipLibrary_t& handle) {
-    const MutexLock lock(mutex_);
-    if (all_.size() >= kMax) return refuse(hipErrorOutOfMemory);
-    const auto made = reinterpret_cast<hipLibrary_t>((last_ + 1) << 4);
-    const auto entry = all_.emplace(made, std::move(library)).first;
-    hipModule_t module = nullptr;
-    const hipError_t error = load(entry->second, module);
-    if (error != hipSuccess) {
-      all_.erase(entry);
-      return error;
-    }
-    ++last_;
-    handle = made;
-    return hipSuccess;
-  }
-
-  // Kernels end with their library. Of several failures the first is answered.
-  hipError_t remove(hipLibrary_t handle) {
-    const MutexLock lock(mutex_);
-    const auto found = all_.find(handle);
-    if (found == all_.end()) return refuse(hipErrorInvalidHandle);
-    hipError_t first = hipSuccess;
-    for (const auto& [device, module] : found->second.modules) {
-      const hipError_t error = hipModuleUnload(module);
-      if (first == hipSuccess) first = error;
-    }
-    std::erase_if(kernels_, [&](const auto& entry) { return entry.second.library == handle; });
-    all_.erase(found);
-    return first;
-  }
-
-  // For the thread's device.
-  hipError_t get_kernel(hipLibrary_t handle, const char* name, hipKernel_t& kernel) {
-    const MutexLock lock(mutex_);
-    const auto found = all_.find(handle);
-    if (found == all_.end()) return refuse(hipErrorInvalidHandle);
-    hipModule_t module = nullptr;
-    if (const hipError_t error = load(found->second, module)) return error;
-    hipFunction_t function = nullptr;
-    if (const hipError_t error = hipModuleGetFunction(&function, module, name)) return error;
-    const auto made = reinterpret_cast<hipKernel_t>(function);
-    kernels_.try_emplace(made, Kernel{handle, name});
-    kernel = made;
-    return hipSuccess;
-  }
-
-  // The kernels that the code for the thread's device describes, in its order. hipErrorNotSupported for code
-  // that names none in a form that is read here (NVIDIA's).
-  hipError_t get_names(hipLibrary_t handle, std::vector<std::string>& names) const {
-    const MutexLock lock(mutex_);
-    const auto found = all_.find(handle);
-    if (found == all_.end()) return refuse(hipErrorInvalidHandle);
-    int device = 0;
-    if (const hipError_t error = hipGetDevice(&device)) return error;
-    hipDeviceProp_t properties{};
-    if (const hipError_t error = hipGetDeviceProperties(&properties, device)) return error;
-    auto code = codeobject::select_code_object(found->second.image, properties.gcnArchName);
-    if (!code) return refuse(hipErrorNoBinaryForGpu);
-    auto kernels = codeobject::read_metadata(code->image);
-    if (!kernels) return refuse(hipErrorNotSupported);
-    for (const codeobject::KernelInfo& kernel : *kernels) names.push_back(kernel.name);
-    return hipSuccess;
-  }
-
-  // Null: `kernel` is of no library. Lives until its library is unloaded.
-  const Kernel* find(hipKernel_t kernel) const {
-    const MutexLock lock(mutex_);
-    const auto found = kernels_.find(kernel);
-    return found == kernels_.end() ? nullptr : &found->second;
-  }
-
- private:
-  // The module of the thread's device.
-  static hipError_t load(Library& library, hipModule_t& module) {
-    int device = 0;
-    if (const hipError_t error = hipGetDevice(&device)) return error;
-    const auto [entry, is_new] = library.modules.try_emplace(device, nullptr);
-    if (is_new) {
-      const hipError_t error = library.path.empty() ? hipModuleLoadData(&entry->second, library.image.data())
-                                                    : hipModuleLoad(&entry->second, library.path.c_str());
-      if (error != hipSuccess) {
-        library.modules.erase(entry);
-        return error;
-      }
-    }
-    module = entry->second;
-    return hipSuccess;
-  }
-
-  mutable Mutex mutex_;
-  std::map<hipLibrary_t, Library> all_ TF_GUARDED_BY(mutex_);
-  std::map<hipKernel_t, Kernel> kernels_ TF_GUARDED_BY(mutex_);
-  std::uintptr_t last_ TF_GUARDED_BY(mutex_) = 0;
-};
-
-// Never destroyed: programs call until the process ends.
-Libraries& libraries() {
-  static Libraries& libraries = *new Libraries;
-  return libraries;
-}
-
-// Calls body(); what it throws for lack of memory becomes HIP's error.
-template <typename Body>
-hipError_t guarded(Body&& body) {
-  try {
-    return body();
-  } catch (const std::bad_alloc&) {
-    return refuse(hipErrorOutOfMemory);
-  }
+// What both functions of a library's variables refuse.
+hipError_t check_variable(const void* address, const size_t* bytes, hipLibrary_t library, const char* name) {
+  if ((address == nullptr && bytes == nullptr) || name == nullptr || *name == '\0')
+    return hipErrorInvalidValue;
+  return library == nullptr ? hipErrorInvalidHandle : hipSuccess;
 }
 
 // AMD's runtime takes no options for its compiler, and has nothing to make of those of a library.
@@ -237,19 +101,29 @@ TF_COMPOSED hipError_t hipLibraryEnumerateKernels(hipKernel_t* kernels, unsigned
   });
 }
 
-TF_COMPOSED hipError_t hipKernelGetLibrary(hipLibrary_t* library, hipKernel_t kernel) {
-  if (library == nullptr || kernel == nullptr) return refuse(hipErrorInvalidValue);
-  const Kernel* const found = libraries().find(kernel);
-  if (found == nullptr) return refuse(hipErrorInvalidHandle);
-  *library = found->library;
-  return hipSuccess;
+TF_COMPOSED hipError_t hipLibraryGetGlobal(void** address, size_t* bytes, hipLibrary_t library,
+                                           const char* name) {
+  if (const hipError_t error = check_variable(address, bytes, library, name)) return refuse(error);
+  return guarded([&]() -> hipError_t {
+    hipDeviceptr_t found = nullptr;
+    size_t found_bytes = 0;
+    if (const hipError_t error = libraries().get_global(library, name, found, found_bytes)) return error;
+    if (address != nullptr) *address = found;
+    if (bytes != nullptr) *bytes = found_bytes;
+    return hipSuccess;
+  });
 }
 
-// The name lives until the library is unloaded.
-TF_COMPOSED hipError_t hipKernelGetName(const char** name, hipKernel_t kernel) {
-  if (name == nullptr || kernel == nullptr) return refuse(hipErrorInvalidValue);
-  const Kernel* const found = libraries().find(kernel);
-  if (found == nullptr) return refuse(hipErrorInvalidHandle);
-  *name = found->name.c_str();
-  return hipSuccess;
+// Compilers keep the value of a managed variable under this other name. There are no managed variables here:
+// the one that a library has is refused, and no other is found.
+TF_COMPOSED hipError_t hipLibraryGetManaged(void** address, size_t* bytes, hipLibrary_t library,
+                                            const char* name) {
+  if (const hipError_t error = check_variable(address, bytes, library, name)) return refuse(error);
+  return guarded([&]() -> hipError_t {
+    hipDeviceptr_t found = nullptr;
+    size_t found_bytes = 0;
+    const std::string value = std::string(name) + ".managed";
+    const hipError_t error = libraries().get_global(library, value.c_str(), found, found_bytes);
+    return error == hipSuccess ? refuse(hipErrorNotSupported) : error;
+  });
 }

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "hipcore/newer/hip_types.h"
+
 namespace tf::hipdata {
 namespace {
 
@@ -102,9 +104,15 @@ constexpr ErrorText kErrors[] = {
     {hipErrorGraphExecUpdateFailure, "hipErrorGraphExecUpdateFailure",
      "the graph update was not performed because it included changes which violated "
      "constraints specific to instantiated graph update"},
+    {hipErrorInvalidChannelDescriptor, "hipErrorInvalidChannelDescriptor", "invalid channel descriptor"},
+    {hipErrorInvalidTexture, "hipErrorInvalidTexture", "invalid texture"},
+    {hipErrorInvalidResourceType, "hipErrorInvalidResourceType", "invalid resource type"},
+    {hipErrorInvalidResourceConfiguration, "hipErrorInvalidResourceConfiguration",
+     "invalid resource configuration"},
     {hipErrorUnknown, "hipErrorUnknown", "unknown error"},
     {hipErrorRuntimeMemory, "hipErrorRuntimeMemory", "runtime memory call returned error"},
     {hipErrorRuntimeOther, "hipErrorRuntimeOther", "runtime call other than memory returned error"},
+    {hipErrorInvalidClusterSize, "hipErrorInvalidClusterSize", "invalid cluster size"},
 };
 constexpr ErrorText kUnknown{hipErrorUnknown, "hipErrorUnknown", "unknown error"};
 

@@ -5,6 +5,11 @@
 
 #include <hip/hip_runtime_api.h>
 
+struct hipArrayMemoryRequirements {
+  size_t alignment;
+  size_t size;  // bytes
+};
+
 // Of hipMemLocationType since 7.0.
 inline constexpr int kHipMemLocationTypeHost = 2;
 inline constexpr int kHipMemLocationTypeHostNuma = 3;

@@ -59,5 +59,22 @@ TF_SIZE(hipMemcpy3DPeerParms, 168);
 TF_AT(hipMemcpy3DPeerParms, extent, 144);
 #endif
 
+// Since 7.14.
+#if !defined(HIP_VERSION_MAJOR) || HIP_VERSION_MAJOR < 6 || HIP_VERSION_MAJOR > 7 || \
+    (HIP_VERSION_MAJOR == 7 && HIP_VERSION_MINOR >= 14)
+TF_SIZE(hipArrayMemoryRequirements, 16);
+TF_AT(hipArrayMemoryRequirements, size, 8);
+TF_SIZE(hipDevSmResource, 16);
+TF_SIZE(hipDevWorkqueueConfigResource, 12);
+TF_SIZE(hipDevResource, 144);
+TF_AT(hipDevResource, sm, 96);
+TF_AT(hipDevResource, nextResource, 136);
+TF_SIZE(hipDevSmResourceGroupParams, 64);
+static_assert(static_cast<int>(hipErrorInvalidResourceType) == 914);
+static_assert(static_cast<int>(hipErrorInvalidResourceConfiguration) == 915);
+static_assert(static_cast<int>(hipErrorInvalidClusterSize) == 1054);
+static_assert(hipDevResourceTypeWorkqueueConfig == 1000 && hipDevResourceTypeWorkqueue == 10000);
+#endif
+
 #undef TF_SIZE
 #undef TF_AT

@@ -34,6 +34,9 @@ CUSTOM(books) hipError_t hipFreeMipmappedArray(IN(opaque) hipMipmappedArray_t mi
 CUSTOM(books) hipError_t hipMipmappedArrayDestroy(IN(opaque) hipMipmappedArray_t mipmapped);
 CUSTOM(books) hipError_t hipGetMipmappedArrayLevel(OUT(opaque) hipArray_t* array,
                                                    IN(opaque) hipMipmappedArray_const_t mipmapped, unsigned int level);
+CUSTOM(books) hipError_t hipMipmappedArrayGetMemoryRequirements(OUT() hipArrayMemoryRequirements* requirements,
+                                                                IN(opaque) hipMipmappedArray_t mipmapped,
+                                                                hipDevice_t device);
 CUSTOM(books) hipError_t hipMipmappedArrayGetLevel(OUT(opaque) hipArray_t* array,
                                                    IN(opaque) hipMipmappedArray_t mipmapped, unsigned int level);
 

@@ -12,6 +12,10 @@ CUSTOM(books) hipError_t hipImportExternalMemory(OUT(opaque) hipExternalMemory_t
 LOCAL(books) hipError_t hipExternalMemoryGetMappedBuffer(OUT(device) void** pointer,
                                                          IN(opaque) hipExternalMemory_t memory,
                                                          IN() const hipExternalMemoryBufferDesc* description);
+REFUSED(only the driver of the other API knows where the elements of its images are)
+hipError_t hipExternalMemoryGetMappedMipmappedArray(OUT(opaque) hipMipmappedArray_t* mipmapped,
+                                                    IN(opaque) hipExternalMemory_t memory,
+                                                    IN(opaque) const hipExternalMemoryMipmappedArrayDesc* description);
 CUSTOM(books) hipError_t hipDestroyExternalMemory(IN(opaque) hipExternalMemory_t memory);
 LOCAL(constant) hipError_t hipImportExternalSemaphore(OUT(opaque) hipExternalSemaphore_t* semaphore,
                                                       IN() const hipExternalSemaphoreHandleDesc* description);

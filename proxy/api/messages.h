@@ -298,6 +298,8 @@ MESSAGE(0x0314, post, DestroyStream) NO_WORK ENDS(stream) { u64 stream; };
 // runtime is asked, since it may have been told of a mask for all its streams (ROC_GLOBAL_CU_MASK).
 MESSAGE(0x031c, call, GetComputeUnits) { u64 stream; u32 words; u32 reserved; };
 REPLY(GetComputeUnits) { u32 mask[64]; };
+// A stream of the device with such a mask, the tail. Its kernels use these units as far as the runtime lets them.
+MESSAGE(0x031d, post, CreateMaskedStream) NO_WORK { u64 created; u32 flags; i32 priority; }; TAIL(CreateMaskedStream)
 
 MESSAGE(0x0330, post, HostCallback) WORK(stream) CAPTURE(asked) {
   u64 stream;

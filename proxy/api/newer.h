@@ -78,5 +78,80 @@ COMPOSED hipError_t hipLibraryEnumerateKernels(OUT(opaque) ARRAY(count) hipKerne
                                                IN(opaque) hipLibrary_t library);
 COMPOSED hipError_t hipKernelGetLibrary(OUT(opaque) hipLibrary_t* library, IN(opaque) hipKernel_t kernel);
 COMPOSED hipError_t hipKernelGetName(OUT(opaque) const char** name, IN(opaque) hipKernel_t kernel);
+COMPOSED hipError_t hipKernelGetFunction(OUT(function) hipFunction_t* function, IN(opaque) hipKernel_t kernel);
+COMPOSED hipError_t hipKernelGetAttribute(OUT() int* value, hipFunction_attribute attribute,
+                                          IN(opaque) hipKernel_t kernel, hipDevice_t device);
+COMPOSED hipError_t hipKernelSetAttribute(hipFunction_attribute attribute, int value, IN(opaque) hipKernel_t kernel,
+                                          hipDevice_t device);
+COMPOSED hipError_t hipKernelGetParamInfo(IN(opaque) hipKernel_t kernel, size_t index, OUT() size_t* offset,
+                                          OUT() OPTIONAL size_t* bytes);
+COMPOSED hipError_t hipLibraryGetGlobal(OUT(device) OPTIONAL void** address, OUT() OPTIONAL size_t* bytes,
+                                                   IN(opaque) hipLibrary_t library, IN() STRING(4096) const char* name);
+COMPOSED
+hipError_t hipLibraryGetManaged(OUT(device) OPTIONAL void** address, OUT() OPTIONAL size_t* bytes,
+                                IN(opaque) hipLibrary_t library, IN() STRING(4096) const char* name);
+COMPOSED hipError_t hipMemGetMemPool(OUT(pool) hipMemPool_t* pool, IN() hipMemLocation* location,
+                                     hipMemAllocationType type);
+COMPOSED hipError_t hipMemGetDefaultMemPool(OUT(pool) hipMemPool_t* pool, IN() hipMemLocation* location,
+                                            hipMemAllocationType type);
+COMPOSED hipError_t hipMemSetMemPool(IN() hipMemLocation* location, hipMemAllocationType type,
+                                     IN(pool) hipMemPool_t pool);
+COMPOSED hipError_t hipMemPrefetchBatchAsync(IN(opaque) ARRAY(count) void** addresses, IN() ARRAY(count) size_t* bytes,
+                                             size_t count, IN(opaque) hipMemLocation* locations,
+                                             IN(opaque) size_t* first, size_t location_count, unsigned long long flags,
+                                             IN(stream) hipStream_t stream);
+COMPOSED hipError_t hipMemDiscardBatchAsync(IN(opaque) ARRAY(count) void** addresses, IN() ARRAY(count) size_t* bytes,
+                                            size_t count, unsigned long long flags, IN(stream) hipStream_t stream);
+COMPOSED hipError_t hipDrvMemDiscardBatchAsync(IN(opaque) ARRAY(count) hipDeviceptr_t* addresses,
+                                               IN() ARRAY(count) size_t* bytes, size_t count, unsigned long long flags,
+                                               IN(stream) hipStream_t stream);
+COMPOSED hipError_t hipMemDiscardAndPrefetchBatchAsync(IN(opaque) ARRAY(count) void** addresses,
+                                                       IN() ARRAY(count) size_t* bytes, size_t count,
+                                                       IN(opaque) hipMemLocation* locations, IN(opaque) size_t* first,
+                                                       size_t location_count, unsigned long long flags,
+                                                       IN(stream) hipStream_t stream);
+COMPOSED hipError_t hipDrvMemDiscardAndPrefetchBatchAsync(IN(opaque) ARRAY(count) hipDeviceptr_t* addresses,
+                                                          IN() ARRAY(count) size_t* bytes, size_t count,
+                                                          IN(opaque) hipMemLocation* locations,
+                                                          IN(opaque) size_t* first, size_t location_count,
+                                                          unsigned long long flags, IN(stream) hipStream_t stream);
+COMPOSED hipError_t hipInitDevice(int device, unsigned int device_flags, unsigned int flags);
+COMPOSED hipError_t hipDeviceGetLuid(OUT(opaque) char* luid, OUT() unsigned int* node_mask, hipDevice_t device);
+COMPOSED hipError_t hipOccupancyMaxActiveClusters(OUT() int* clusters, IN(host_function) const void* function,
+                                                  IN(opaque) const hipLaunchConfig_t* config);
+COMPOSED hipError_t hipOccupancyMaxPotentialClusterSize(OUT() int* blocks, IN(host_function) const void* function,
+                                                        IN(opaque) const hipLaunchConfig_t* config);
+COMPOSED hipError_t hipDeviceGetDevResource(hipDevice_t device, OUT(opaque) hipDevResource* resource,
+                                            hipDevResourceType type);
+COMPOSED hipError_t hipDevSmResourceSplitByCount(OUT(opaque) OPTIONAL hipDevResource* result,
+                                                 INOUT() unsigned int* groups, IN(opaque) const hipDevResource* input,
+                                                 OUT(opaque) OPTIONAL hipDevResource* rest, unsigned int flags,
+                                                 unsigned int least);
+COMPOSED hipError_t hipDevSmResourceSplit(OUT(opaque) OPTIONAL hipDevResource* result, unsigned int count,
+                                          IN(opaque) const hipDevResource* input,
+                                          OUT(opaque) OPTIONAL hipDevResource* rest, unsigned int flags,
+                                          IN(opaque) hipDevSmResourceGroupParams* groups);
+COMPOSED hipError_t hipDevResourceGenerateDesc(OUT(opaque) hipDevResourceDesc_t* descriptor,
+                                               IN(opaque) hipDevResource* resources, unsigned int count);
+COMPOSED hipError_t hipGreenCtxCreate(OUT(opaque) hipExecutionCtx_t* context,
+                                      IN(opaque) hipDevResourceDesc_t descriptor, int device, unsigned int flags);
+COMPOSED hipError_t hipDeviceGetExecutionCtx(OUT(opaque) hipExecutionCtx_t* context, int device);
+COMPOSED hipError_t hipExecutionCtxDestroy(IN(opaque) hipExecutionCtx_t context);
+COMPOSED
+hipError_t hipExecutionCtxStreamCreate(OUT(stream) hipStream_t* stream, IN(opaque) hipExecutionCtx_t context,
+                                       unsigned int flags, int priority);
+COMPOSED hipError_t hipExecutionCtxGetDevResource(IN(opaque) hipExecutionCtx_t context,
+                                                  OUT(opaque) hipDevResource* resource, hipDevResourceType type);
+COMPOSED hipError_t hipExecutionCtxGetDevice(OUT() int* device, IN(opaque) hipExecutionCtx_t context);
+COMPOSED hipError_t hipExecutionCtxGetId(IN(opaque) hipExecutionCtx_t context, OUT() unsigned long long* id);
+COMPOSED hipError_t hipStreamGetDevResource(IN(stream) hipStream_t stream, OUT(opaque) hipDevResource* resource,
+                                            hipDevResourceType type);
+COMPOSED hipError_t hipExecutionCtxRecordEvent(IN(opaque) hipExecutionCtx_t context, IN(event) hipEvent_t event);
+COMPOSED hipError_t hipExecutionCtxWaitEvent(IN(opaque) hipExecutionCtx_t context, IN(event) hipEvent_t event);
+COMPOSED hipError_t hipExecutionCtxSynchronize(IN(opaque) hipExecutionCtx_t context);
+COMPOSED hipError_t hipExtSetLoggingParams(size_t level, size_t bytes, size_t mask);
+COMPOSED hipError_t hipExtEnableLogging();
+COMPOSED hipError_t hipExtDisableLogging();
+COMPOSED void __hipOnError(IN(opaque) void* information);
 
 }  // extern "C"

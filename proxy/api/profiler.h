@@ -32,4 +32,15 @@ hipError_t hipRegisterApiCallback(uint32_t id, IN(opaque) void* function, IN(opa
 REFUSED(roctracer reads the arguments of calls in the layout of one HIP release)
 hipError_t hipRemoveApiCallback(uint32_t id);
 
+// The built-in profiler of HIP 7.14, a beta of AMD's.
+REFUSED(the records of the profiler have times of the clock of a device that this process does not have)
+hipError_t hipProfilerEnableExt(OUT() OPTIONAL uint64_t* first, uint64_t state);
+REFUSED(the records of the profiler have times of the clock of a device that this process does not have)
+hipError_t hipProfilerDisableExt(OUT() OPTIONAL uint64_t* last);
+REFUSED(the records of the profiler have times of the clock of a device that this process does not have)
+hipError_t hipProfilerGetRecordsExt(OUT(opaque) const void* const** chunks, OUT() size_t* chunk_count,
+                                    OUT() size_t* chunk_size, OUT() size_t* record_count);
+REFUSED(the records of the profiler have times of the clock of a device that this process does not have)
+hipError_t hipProfilerRegisterChunkCallbackExt(IN(opaque) OPTIONAL void* callback, IN(opaque) OPTIONAL void* argument);
+
 }  // extern "C"

@@ -12,6 +12,7 @@
 #include <cstdint>
 
 #include "hipcore/abi/rules.h"
+#include "hipcore/errors/on_error.h"
 
 namespace tf::proxy {
 
@@ -89,6 +90,8 @@ inline hipError_t note_error(ThreadState& thread, hipError_t error) {
   thread.last_result = error;
   if (!abi::kRules.errors_stay || (error != hipSuccess && error != hipErrorNotReady))
     thread.last_error = error;
+  if (error != hipSuccess) [[unlikely]]
+    hipdata::tell_error(error);
   return error;
 }
 

@@ -79,6 +79,15 @@ hipError_t hipMipmappedArrayDestroy(ApiCall& call, hipMipmappedArray_t mipmapped
   return custom::hipFreeMipmappedArray(call, mipmapped);
 }
 
+hipError_t hipMipmappedArrayGetMemoryRequirements(ApiCall& call, hipArrayMemoryRequirements* requirements,
+                                                  hipMipmappedArray_t mipmapped, hipDevice_t device) {
+  if (requirements == nullptr) return call.finish(hipErrorInvalidValue);
+  return with_arrays(call, [&](array::Library& all) {
+    if (device < 0 || device >= call.client().device_count()) return hipErrorInvalidDevice;
+    return all.get_requirements(&requirements->alignment, &requirements->size, mipmapped);
+  });
+}
+
 hipError_t hipGetMipmappedArrayLevel(ApiCall& call, hipArray_t* array, hipMipmappedArray_const_t mipmapped,
                                      unsigned int level) {
   return with_arrays(call, [&](array::Library& all) { return all.get_level(array, mipmapped, level); });

@@ -5,10 +5,18 @@
 
 #include "hipcore/composed/composed.h"
 #include "hipcore/errors/error_text.h"
+#include "hipcore/errors/on_error.h"
+#include "proxy/base/log.h"
 #include "proxy/base/thread_state.h"
 #include "proxy/gen/local.h"
+#include "proxy/stats/counting.h"
 
 hipError_t tf::composed::refuse(hipError_t error) { return tf::proxy::note_error(error); }
+
+void tf::composed::log_calls(size_t level, size_t mask) {
+  hipdata::log_errors(level >= kLogErrors ? &proxy::log_line : nullptr);
+  proxy::stats::log_calls(level >= kLogCalls && (mask & kLogCallsBit) != 0);
+}
 
 namespace tf::proxy::local {
 

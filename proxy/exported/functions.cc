@@ -1,8 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // Facts about the program's kernels, from their code object's metadata.
+#include "hipcore/composed/composed.h"
 #include "proxy/exported/support.h"
 #include "proxy/gen/local.h"
 #include "proxy/module/registry.h"
+
+hipError_t tf::composed::get_parameter(hipFunction_t function, size_t index, size_t& offset, size_t& bytes) {
+  using namespace tf::proxy;
+  hipError_t error = hipSuccess;
+  Client* const client = local::client_for(error);
+  if (client == nullptr) return error;
+  const auto facts = client->modules().facts(to_raw(function));
+  if (facts == nullptr) return hipErrorInvalidDeviceFunction;
+  const auto& arguments = facts->layout->arguments;
+  if (index >= arguments.size()) return hipErrorInvalidValue;
+  offset = arguments[index].offset_bytes;
+  bytes = arguments[index].size_bytes;
+  return hipSuccess;
+}
 
 namespace tf::proxy::local {
 namespace {

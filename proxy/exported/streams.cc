@@ -2,7 +2,9 @@
 // Facts about streams.
 #include <algorithm>
 #include <iterator>
+#include <span>
 
+#include "hipcore/composed/composed.h"
 #include "proxy/exported/support.h"
 #include "proxy/gen/custom.h"
 #include "proxy/gen/local.h"
@@ -33,6 +35,22 @@ int hipGetStreamDeviceId(hipStream_t stream) {
 }
 
 }  // namespace tf::proxy::local
+
+hipError_t tf::composed::create_masked_stream(hipStream_t& stream, unsigned flags, int priority, size_t words,
+                                              const std::uint32_t* mask) {
+  using namespace tf::proxy;
+  ApiCall call;
+  if (!call.connected()) return call.finish();
+  protocol::CreateMaskedStreamRequest request;
+  request.flags = flags;
+  request.priority = priority;
+  void* value = nullptr;
+  if (!call.create(protocol::HandleKind::kStream, request.created, value)) return call.finish();
+  call.client().streams().note_new(request.created, flags);
+  const hipError_t error = call.post(request, std::as_bytes(std::span(mask, words)));
+  if (error == hipSuccess) stream = static_cast<hipStream_t>(value);
+  return error;
+}
 
 namespace tf::proxy::custom {
 namespace {

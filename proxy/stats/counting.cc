@@ -25,6 +25,13 @@ constinit std::atomic<Switch> detail::counting{Switch::kUndecided};
 
 namespace {
 
+constinit std::atomic<bool> calls_are_logged{false};  // relaxed: a switch, and it publishes nothing
+
+// Where nothing is counted.
+Switch without_record() {
+  return calls_are_logged.load(std::memory_order_relaxed) ? Switch::kLogging : Switch::kOff;
+}
+
 // One per thread. Constant-initialised and trivially destructible: calls come from destructors too.
 struct ThreadCounts {
   FunctionCount* function = nullptr;  // for the program's call; null: none
@@ -112,14 +119,14 @@ void decide() {
   if (detail::counting.load(std::memory_order_relaxed) != Switch::kUndecided) return;
   const std::string directory =
       counting.directory.empty() ? environment_value("TF_STATS") : counting.directory;
-  if (directory.empty()) return detail::counting.store(Switch::kOff, std::memory_order_relaxed);
+  if (directory.empty()) return detail::counting.store(without_record(), std::memory_order_relaxed);
   const std::uint64_t started = now_ns();
   counting.path = directory + "/hip-" + std::to_string(::getpid()) + "-" + std::to_string(started);
   Result<Record*> made = make_record(counting.path);
   if (!made) {
     log_line("TF_STATS=" + directory + ": " + made.status().message() + "; nothing is counted");
     counting.path.clear();
-    return detail::counting.store(Switch::kOff, std::memory_order_relaxed);
+    return detail::counting.store(without_record(), std::memory_order_relaxed);
   }
   Record& fresh = **made;
   fresh.pid = static_cast<std::uint64_t>(::getpid());
@@ -156,7 +163,10 @@ void detail::begin_call(Function function) {
   if (counting.load(std::memory_order_relaxed) == Switch::kUndecided) decide();
   Record* counts = record();
   ThreadCounts& own = thread_counts();
-  if (own.calls++ != 0 || counts == nullptr) return;
+  if (own.calls++ != 0) return;
+  if (calls_are_logged.load(std::memory_order_relaxed)) [[unlikely]]
+    log_line(kFunctionNames[static_cast<std::size_t>(function)]);
+  if (counts == nullptr) return;
   own.function = &counts->functions[static_cast<std::size_t>(function)];
   own.sent = false;
 }
@@ -187,6 +197,13 @@ void detail::end_wait(Wait kind) {
   add(wait.total_ns, now - own.wait_started_ns);
   raise(wait.longest_ns, now - own.wait_started_ns);
   raise(counts->last_ns, now);
+}
+
+void log_calls(bool on) {
+  calls_are_logged.store(on, std::memory_order_relaxed);
+  if (detail::counting.load(std::memory_order_relaxed) == Switch::kUndecided) decide();
+  const MutexLock lock(state().deciding);
+  if (record() == nullptr) detail::counting.store(without_record(), std::memory_order_relaxed);
 }
 
 WaitObserver* queue_observer() {

@@ -20,7 +20,8 @@
 
 namespace tf::proxy::stats {
 
-enum class Switch : std::uint8_t { kUndecided, kOff, kOn };
+// kLogging: calls are logged (log_calls()), and nothing is counted.
+enum class Switch : std::uint8_t { kUndecided, kOff, kOn, kLogging };
 
 namespace detail {
 // Relaxed: a thread that finds it on loads the record with acquire.
@@ -70,6 +71,9 @@ class WaitScope {
   Wait kind_;
   bool open_;
 };
+
+// From now on each of the program's calls is a line of the log, counted or not.
+void log_calls(bool on);
 
 // Observes the queue's waits; null while nothing is counted.
 WaitObserver* queue_observer();

@@ -164,28 +164,14 @@ TEST_F(Kernels, AFunctionOfNoStubIsRefused) {
 // As the compiler's code does it.
 TEST_F(Kernels, AFunctionByItsStubRuns) {
   if (major_ < 6) GTEST_SKIP() << "the functions are of HIP 6";
-  std::ifstream file(kKernelFile, std::ios::binary);
-  const std::vector<char> image{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  const struct {
-    unsigned magic = 0x48495046, version = 1;
-    const void* image;
-    const void* unused = nullptr;
-  } wrapper{.image = image.data()};
-  static const char stub = 0;
-  void** const binary = get<void**(const void*)>("__hipRegisterFatBinary")(&wrapper);
-  ASSERT_NE(binary, nullptr);
-  using Register = void(void**, const void*, char*, const char*, unsigned, void*, void*, void*, void*, int*);
-  char name[] = "fill";
-  get<Register>("__hipRegisterFunction")(binary, &stub, name, name, 0, nullptr, nullptr, nullptr, nullptr,
-                                         nullptr);
   hipFunction_t function = nullptr;
-  ASSERT_EQ(get<hipError_t(hipFunction_t*, const void*)>("hipGetFuncBySymbol")(&function, &stub), hipSuccess);
+  ASSERT_EQ(get<hipError_t(hipFunction_t*, const void*)>("hipGetFuncBySymbol")(&function, stub("fill")),
+            hipSuccess);
   FillArguments arguments(allocate(64 * sizeof(int)), 11, 64);
   ASSERT_EQ(get<decltype(hipModuleLaunchKernel)>("hipModuleLaunchKernel")(function, 1, 1, 1, 64, 1, 1, 0,
                                                                           nullptr, arguments.get(), nullptr),
             hipSuccess);
   expect_counted(arguments, 11);
-  get<void(void**)>("__hipUnregisterFatBinary")(binary);
 }
 
 }  // namespace

@@ -8,6 +8,8 @@
 #include <array>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -110,6 +112,23 @@ class FillArguments {
 
 class Kernels : public Major {
  protected:
+  void TearDown() override {
+    if (binary_ != nullptr) get<void(void**)>("__hipUnregisterFatBinary")(binary_);
+    Major::TearDown();
+  }
+  // The address of a stub of that kernel of the file, registered as the compiler's code does it. One a test.
+  const void* stub(const char* name) {
+    std::ifstream file(kKernelFile, std::ios::binary);
+    image_.assign(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+    wrapper_.image = image_.data();
+    binary_ = get<void**(const void*)>("__hipRegisterFatBinary")(&wrapper_);
+    EXPECT_NE(binary_, nullptr);
+    using Register =
+        void(void**, const void*, const char*, const char*, unsigned, void*, void*, void*, void*, int*);
+    get<Register>("__hipRegisterFunction")(binary_, &stub_, name, name, 0, nullptr, nullptr, nullptr, nullptr,
+                                           nullptr);
+    return &stub_;
+  }
   hipModule_t load() const {
     hipModule_t module = nullptr;
     EXPECT_EQ(get<decltype(hipModuleLoad)>("hipModuleLoad")(&module, kKernelFile), hipSuccess);
@@ -126,6 +145,18 @@ class Kernels : public Major {
     std::iota(expected.begin(), expected.end(), value);
     EXPECT_EQ(read<int>(arguments.out(), arguments.count()), expected);
   }
+
+ private:
+  struct Wrapper {
+    unsigned magic = 0x48495046, version = 1;
+    const void* image = nullptr;
+    const void* unused = nullptr;
+  };
+
+  std::vector<char> image_;
+  Wrapper wrapper_;
+  void** binary_ = nullptr;
+  char stub_ = 0;
 };
 
 }  // namespace tf::majors

@@ -2,6 +2,7 @@
 // What programs of one HIP major see. Numbers and layouts are those of the vendor's headers of 5.2.3, 6.4.3
 // and 7.2.4, written down here once more.
 #include <array>
+#include <cstdlib>
 #include <cstring>
 #include <vector>
 
@@ -43,6 +44,17 @@ TEST_F(Major, DevicePropertiesInBothForms) {
   EXPECT_EQ(get<hipError_t(int*, const hipDeviceProp_tR0600*)>("hipChooseDeviceR0600")(&chosen, &properties),
             hipSuccess);
   EXPECT_EQ(chosen, 0);
+}
+
+TEST_F(Major, DevicesHaveTheMultiprocessorsThatTheVariableSays) {
+  const char* const wanted = std::getenv("HIP_CPU_MULTIPROCESSORS");
+  ASSERT_NE(wanted, nullptr) << "some tests are for devices with several";
+  const auto attribute = get<hipError_t(int*, int, int)>("hipDeviceGetAttribute");
+  for (const int device : {0, 1}) {
+    int count = 0;
+    ASSERT_EQ(attribute(&count, hipDeviceAttributeMultiprocessorCount, device), hipSuccess);
+    EXPECT_EQ(count, std::atoi(wanted));
+  }
 }
 
 TEST_F(Major, MemoryTypesHaveTheMajorsNumbers) {

@@ -37,6 +37,7 @@ struct OptionalFunctions {
   // From later versions of HIP than our headers, or extensions of it (worker/runtime/common/extensions.h).
   decltype(&::hipMemGetHandleForAddressRange) range_handle = nullptr;
   decltype(&::hipModuleGetFunctionCount) function_count = nullptr;
+  decltype(&::hipRemoteCreateMaskedStream) create_masked_stream = nullptr;
   decltype(&::hipRemoteFlushWrites) flush_writes = nullptr;
   decltype(&::hipRemoteKernelParameter) kernel_parameter = nullptr;
   decltype(&::hipRemoteLaunchCooperative) launch_cooperative = nullptr;

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams: their end, and their compute units. Executor thread.
+// Streams: those with compute units, their end, and their compute units. Executor thread.
+#include <cstdint>
+#include <cstring>
 #include <iterator>
 #include <span>
+#include <vector>
 
 #include "worker/gen/custom.h"
 #include "worker/session/call.h"
@@ -13,6 +16,21 @@ void destroy_stream(Call& call, const protocol::DestroyStreamRequest& request) {
   Object stream;
   if (!call.unbind(protocol::HandleKind::kStream, request.stream, stream)) return;
   call.finish(call.session().streams.let_finish(static_cast<hipStream_t>(stream.object), stream.device));
+}
+
+void create_masked_stream(Call& call, const protocol::CreateMaskedStreamRequest& request) {
+  if (!call.use_device()) return;
+  const std::size_t words = call.tail().size() / sizeof(std::uint32_t);
+  const bool is_sane = call.tail().size() % sizeof(std::uint32_t) == 0 && words != 0 &&
+                       words <= std::size(protocol::GetComputeUnitsReply{}.mask);
+  if (!is_sane) return static_cast<void>(call.reject("CreateMaskedStream: no mask of units"));
+  std::vector<std::uint32_t> mask(words);
+  std::memcpy(mask.data(), call.tail().data(), call.tail().size());
+  hipStream_t stream = nullptr;
+  const hipError_t error =
+      call.session().streams.create_masked(stream, request.flags, request.priority, mask);
+  if (error == hipSuccess && !call.bind(protocol::HandleKind::kStream, request.created, stream)) return;
+  call.finish(error);
 }
 
 void get_compute_units(Call& call, const protocol::GetComputeUnitsRequest& request) {

@@ -24,7 +24,7 @@ SessionState::SessionState(SessionSetup setup, Life& session_life)
       }),
       device(hip, own_calls, setup.snapshot),
       late_fills(hip, own_calls, device, life),
-      streams(hip, own_calls, objects, late_fills, device, life),
+      streams(hip, setup.optional, own_calls, objects, late_fills, device, life),
       host_reach(setup.snapshot, addresses),
       quota(setup.snapshot),
       foreign_quota(setup.snapshot),

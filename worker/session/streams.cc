@@ -30,6 +30,16 @@ std::uint64_t Streams::name_of(hipStream_t stream) const {
   return name;
 }
 
+hipError_t Streams::create_masked(hipStream_t& stream, unsigned flags, int priority,
+                                  std::span<const std::uint32_t> mask) const {
+  const auto words = static_cast<std::uint32_t>(mask.size());
+  if (create_masked_ != nullptr) return create_masked_(&stream, flags, priority, words, mask.data());
+  if (flags == hipStreamDefault && priority == 0)
+    return hip_.hipExtStreamCreateWithCUMask(&stream, words, mask.data());
+  // The order of work comes before the units that it uses.
+  return hip_.hipStreamCreateWithPriority(&stream, flags, priority);
+}
+
 hipError_t Streams::let_finish(hipStream_t stream, int device) {
   const auto has_room = [this] {
     sweep();

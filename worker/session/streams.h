@@ -7,12 +7,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "hipcore/wire/gen/hip_table.h"
 #include "worker/base/current_device.h"
 #include "worker/base/life.h"
 #include "worker/base/object_table.h"
+#include "worker/base/optional_functions.h"
 #include "worker/base/own_calls.h"
 #include "worker/session/late_fills.h"
 
@@ -23,9 +25,10 @@ inline constexpr std::size_t kFinishingStreamsMax = 1024;  // destroyed by the c
 class Streams {
  public:
   // All outlive it. `objects` holds the streams that the client can name.
-  Streams(const protocol::HipTable& hip, OwnCalls& own_calls, ObjectTable& objects, LateFills& late_fills,
-          CurrentDevice& device, Life& life)
+  Streams(const protocol::HipTable& hip, const OptionalFunctions& optional, OwnCalls& own_calls,
+          ObjectTable& objects, LateFills& late_fills, CurrentDevice& device, Life& life)
       : hip_(hip),
+        create_masked_(optional.create_masked_stream),
         own_calls_(own_calls),
         objects_(objects),
         late_fills_(late_fills),
@@ -39,6 +42,10 @@ class Streams {
   bool find(std::uint64_t raw, hipStream_t& stream, int& device);
   // The client's handle; 0 for the null stream and for destroyed ones.
   std::uint64_t name_of(hipStream_t stream) const;
+
+  // On the current device. Its kernels use the compute units of the mask, as far as the runtime lets them.
+  hipError_t create_masked(hipStream_t& stream, unsigned flags, int priority,
+                           std::span<const std::uint32_t> mask) const;
 
   // Destroys the stream once it is idle. Until then its device does not count as idle.
   hipError_t let_finish(hipStream_t stream, int device);
@@ -65,6 +72,7 @@ class Streams {
   void sweep_finishing();
 
   const protocol::HipTable& hip_;
+  const decltype(OptionalFunctions::create_masked_stream) create_masked_;
   OwnCalls& own_calls_;
   ObjectTable& objects_;
   LateFills& late_fills_;

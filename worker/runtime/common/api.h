@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "hipcore/abi/rules.h"
+#include "hipcore/errors/on_error.h"
 #include "worker/runtime/common/backend.h"
 
 #define TF_EXPORT __attribute__((visibility("default")))
@@ -24,6 +25,8 @@ inline hipError_t remember(hipError_t status) {
   state.last_result = status;
   if (!abi::kRules.errors_stay || (status != hipSuccess && status != hipErrorNotReady))
     state.last_error = status;
+  if (status != hipSuccess) [[unlikely]]
+    hipdata::tell_error(status);
   return status;
 }
 

@@ -2,7 +2,10 @@
 // Arrays and mipmapped arrays: the Backend has their memory.
 #include "worker/runtime/common/arrays.h"
 
+#include "hipcore/newer/hip_types.h"
+
 #include "worker/runtime/common/api.h"
+#include "worker/runtime/common/device.h"
 
 namespace tf::runtime {
 namespace {
@@ -93,6 +96,16 @@ hipError_t hipFreeMipmappedArray(hipMipmappedArray_t mipmapped) {
 
 hipError_t hipMipmappedArrayDestroy(hipMipmappedArray_t mipmapped) {
   return api([&] { return arrays().destroy_mipmapped(mipmapped); });
+}
+
+TF_EXPORT hipError_t hipMipmappedArrayGetMemoryRequirements(hipArrayMemoryRequirements* requirements,
+                                                            hipMipmappedArray_t mipmapped,
+                                                            hipDevice_t device) {
+  return api([&] {
+    if (!requirements) return hipErrorInvalidValue;
+    if (!valid_device(device)) return hipErrorInvalidDevice;
+    return arrays().get_requirements(&requirements->alignment, &requirements->size, mipmapped);
+  });
 }
 
 hipError_t hipGetMipmappedArrayLevel(hipArray_t* array, hipMipmappedArray_const_t mipmapped,

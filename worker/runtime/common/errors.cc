@@ -1,10 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // Errors: the thread's last one, and every code's name and text.
+#include <cstdio>
+
 #include "hipcore/composed/composed.h"
 #include "hipcore/errors/error_text.h"
+#include "hipcore/errors/on_error.h"
 #include "worker/runtime/common/api.h"
 
 hipError_t tf::composed::refuse(hipError_t error) { return tf::runtime::remember(error); }
+
+// Of the errors only.
+void tf::composed::log_calls(size_t level, size_t) {
+  hipdata::log_errors(level < kLogErrors ? nullptr : +[](std::string_view line) {
+    std::fprintf(stderr, "%s: %.*s\n", tf::runtime::Backend::kName, static_cast<int>(line.size()),
+                 line.data());
+  });
+}
 
 using namespace tf::runtime;
 using tf::hipdata::error_text;

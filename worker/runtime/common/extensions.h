@@ -6,6 +6,7 @@
 
 #include <hip/hip_runtime_api.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -20,6 +21,10 @@ hipError_t hipRemoteKernelParameter(hipFunction_t function, size_t index, size_t
  * null: the kernel has no arguments. The grid is in blocks. hipErrorNotSupported: the driver cannot. */
 hipError_t hipRemoteLaunchCooperative(hipFunction_t function, dim3 grid, dim3 block, unsigned shared_bytes,
                                       hipStream_t stream, void** extra);
+
+/* hipExtStreamCreateWithCUMask and hipStreamCreateWithPriority in one. */
+hipError_t hipRemoteCreateMaskedStream(hipStream_t* stream, unsigned flags, int priority, uint32_t words,
+                                       const uint32_t* mask);
 
 /* Part of HIP 7 (hip_runtime_api.h of ROCm 7.0, where `type` is a hipMemRangeHandleType), so AMD's libraries
  * have it from then on. Puts into `handle` a descriptor, which the caller must close, by which other devices

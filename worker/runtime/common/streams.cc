@@ -3,8 +3,10 @@
 #include <cstdint>
 #include <utility>
 
+#include "hipcore/composed/composed.h"
 #include "worker/runtime/common/capture.h"
 #include "worker/runtime/common/compute_units.h"
+#include "worker/runtime/common/extensions.h"
 #include "worker/runtime/common/stream_frame.h"
 #include "worker/runtime/common/stream_handles.h"
 
@@ -22,10 +24,11 @@ hipError_t create(hipStream_t* handle, unsigned flags, int priority, ComputeUnit
   return Backend::create_stream(*handle, flags, priority, std::move(units));
 }
 
-hipError_t create_with_units(hipStream_t* handle, std::uint32_t words, const std::uint32_t* mask) {
+hipError_t create_with_units(hipStream_t* handle, unsigned flags, int priority, std::uint32_t words,
+                             const std::uint32_t* mask) {
   if (words == 0 || !mask) return hipErrorInvalidValue;
   if (const hipError_t status = Backend::require_device()) return status;
-  return create(handle, hipStreamDefault, 0, kept_compute_units(unit_count(), words, mask));
+  return create(handle, flags, priority, kept_compute_units(unit_count(), words, mask));
 }
 
 hipError_t destroy(hipStream_t handle) {
@@ -92,6 +95,12 @@ hipError_t write_value(hipStream_t handle, void* pointer, Word value) {
 
 using namespace tf::runtime;
 
+hipError_t tf::composed::create_masked_stream(hipStream_t& stream, unsigned flags, int priority, size_t words,
+                                              const std::uint32_t* mask) {
+  return api(
+      [&] { return create_with_units(&stream, flags, priority, static_cast<std::uint32_t>(words), mask); });
+}
+
 extern "C" {
 
 hipError_t hipStreamCreate(hipStream_t* stream) {
@@ -108,7 +117,12 @@ hipError_t hipStreamCreateWithPriority(hipStream_t* stream, unsigned flags, int 
 
 // Nothing is partitioned: a mask is checked and kept, and every unit is used.
 hipError_t hipExtStreamCreateWithCUMask(hipStream_t* stream, uint32_t words, const uint32_t* mask) {
-  return api([&] { return create_with_units(stream, words, mask); });
+  return api([&] { return create_with_units(stream, hipStreamDefault, 0, words, mask); });
+}
+
+TF_EXPORT hipError_t hipRemoteCreateMaskedStream(hipStream_t* stream, unsigned flags, int priority,
+                                                 uint32_t words, const uint32_t* mask) {
+  return quiet_api([&] { return create_with_units(stream, flags, priority, words, mask); });
 }
 
 hipError_t hipExtStreamGetCUMask(hipStream_t handle, uint32_t words, uint32_t* mask) {

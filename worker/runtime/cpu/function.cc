@@ -5,10 +5,21 @@
 #include <climits>
 #include <cstring>
 
+#include "hipcore/composed/composed.h"
 #include "worker/runtime/common/programs.h"
 #include "worker/runtime/cpu/backend.h"
 #include "worker/runtime/cpu/module.h"
 #include "worker/runtime/cpu/properties.h"
+
+hipError_t tf::composed::get_parameter(hipFunction_t handle, size_t index, size_t& offset, size_t& bytes) {
+  const auto function = tf::cpu::find_function(handle);
+  if (!function) return hipErrorInvalidDeviceFunction;
+  const auto& arguments = function->kernel().arguments;
+  if (index >= arguments.size()) return hipErrorInvalidValue;
+  offset = arguments[index].offset_bytes;
+  bytes = arguments[index].size_bytes;
+  return hipSuccess;
+}
 
 namespace tf::cpu {
 namespace {

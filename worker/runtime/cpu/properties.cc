@@ -8,7 +8,6 @@
 #include <cstring>
 #include <fstream>
 #include <string>
-#include <thread>
 
 #include "worker/runtime/cpu/kernel_api.h"
 
@@ -69,12 +68,12 @@ void set_textures(hipDeviceProp_t& properties) {
 
 }  // namespace
 
-hipDeviceProp_t make_properties(int ordinal, int devices, std::size_t total_bytes, bool behind_bus) {
+hipDeviceProp_t make_properties(int number, const DeviceShape& shape) {
   hipDeviceProp_t p;
   std::memset(&p, 0, sizeof p);
   std::snprintf(p.name, sizeof p.name, "%s", cpu_name().c_str());
   std::snprintf(p.gcnArchName, sizeof p.gcnArchName, "%s", kTargetName);
-  p.totalGlobalMem = total_bytes;
+  p.totalGlobalMem = shape.total_bytes;
   p.sharedMemPerBlock = kMaxSharedBytes;
   p.maxSharedMemoryPerMultiProcessor = kMaxSharedBytes;
   p.regsPerBlock = 65536;
@@ -90,14 +89,14 @@ hipDeviceProp_t make_properties(int ordinal, int devices, std::size_t total_byte
   p.totalConstMem = kMaxSharedBytes;
   p.major = 9;  // what programs for AMD compare with: the capabilities of a GCN 9 device
   p.minor = 0;
-  p.multiProcessorCount = std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / devices);
+  p.multiProcessorCount = shape.multiprocessors;
   p.l2CacheSize = cache_bytes();
   p.maxThreadsPerMultiProcessor = kMaxThreadsPerMultiprocessor;
   p.computeMode = hipComputeModeDefault;
   set_architecture(p);
   p.concurrentKernels = 1;
-  p.pciBusID = ordinal + 1;
-  p.isMultiGpuBoard = devices > 1;
+  p.pciBusID = number + 1;
+  p.isMultiGpuBoard = shape.devices > 1;
   p.canMapHostMemory = 1;
   p.integrated = 1;
   p.cooperativeLaunch = 1;
@@ -105,7 +104,7 @@ hipDeviceProp_t make_properties(int ordinal, int devices, std::size_t total_byte
   set_textures(p);
   p.textureAlignment = kPitchAlignment_bytes;
   p.texturePitchAlignment = kPitchAlignment_bytes;
-  p.isLargeBar = behind_bus ? 0 : 1;
+  p.isLargeBar = shape.behind_bus ? 0 : 1;
   p.managedMemory = 1;
   p.directManagedMemAccessFromHost = 1;
   p.concurrentManagedAccess = 1;

@@ -19,8 +19,16 @@ inline constexpr std::size_t kTextureVolumeEdgeMax = 8192;
 inline constexpr std::size_t kTextureLayersMax = 8192;
 inline constexpr std::size_t kTextureLinearMax = std::size_t{1} << 27;  // in plain memory
 
-// `behind_bus`: the device looks like a card whose memory the host reaches only by copies.
-hipDeviceProp_t make_properties(int ordinal, int devices, std::size_t total_bytes, bool behind_bus);
+// What all devices of the process have in common.
+struct DeviceShape {
+  int devices = 1;  // with those that the program does not see
+  int multiprocessors = 1;
+  std::size_t total_bytes = 0;
+  bool behind_bus = false;  // they look like cards whose memory the host reaches only by copies
+};
+inline constexpr int kMultiprocessorsMax = 2048;  // of a device: what masks of compute units can name
+
+hipDeviceProp_t make_properties(int number, const DeviceShape& shape);
 
 // The attribute's value; none if this release does not know or answer it.
 std::optional<int> attribute_of(const hipDeviceProp_t& properties, hipDeviceAttribute_t attribute);

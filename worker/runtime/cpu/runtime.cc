@@ -8,6 +8,7 @@
 #include <charconv>
 #include <cstdlib>
 #include <string_view>
+#include <thread>
 #include <utility>
 
 #include "transport/base/mutex.h"
@@ -67,11 +68,11 @@ std::vector<int> visible_devices(int count) {
 
 }  // namespace
 
-Device::Device(int ordinal, int number, std::size_t total_bytes, int devices, bool behind_bus)
+Device::Device(int ordinal, int number, const DeviceShape& shape)
     : ordinal_(ordinal),
       number_(number),
-      total_bytes_(total_bytes),
-      properties_(make_properties(number, devices, total_bytes, behind_bus)),
+      total_bytes_(shape.total_bytes),
+      properties_(make_properties(number, shape)),
       default_pool_(std::make_unique<Pool>(*this)),
       current_pool_(default_pool_.get()) {}
 
@@ -160,12 +161,17 @@ Runtime::Runtime() : virtual_memory_(std::make_unique<VirtualMemory>()) {
   settings_.copy_ns_per_byte = copy_cost();
   const auto devices = static_cast<int>(setting("HIP_CPU_DEVICES", 1, 0, kMaxDevices));
   if (devices == 0) return;
-  const std::size_t bytes =
+  DeviceShape shape;
+  shape.devices = devices;
+  const unsigned cores = std::max(1u, std::thread::hardware_concurrency() / static_cast<unsigned>(devices));
+  shape.multiprocessors =
+      static_cast<int>(setting("HIP_CPU_MULTIPROCESSORS", cores, 1, unsigned{kMultiprocessorsMax}));
+  shape.total_bytes =
       setting("HIP_CPU_MEMORY_BYTES", half_of_memory(devices), kHugePage_bytes, std::size_t{1} << 46);
   // Copies take as long as over a bus: then nothing may bypass them.
-  const bool behind_bus = settings_.copy_ns_per_byte > 0.0;
+  shape.behind_bus = settings_.copy_ns_per_byte > 0.0;
   for (const int number : visible_devices(devices))
-    devices_.push_back(std::make_unique<Device>(device_count(), number, bytes, devices, behind_bus));
+    devices_.push_back(std::make_unique<Device>(device_count(), number, shape));
 }
 
 Runtime::~Runtime() = default;

@@ -38,10 +38,12 @@ inline constexpr int kMaxDevices = 16;
 inline constexpr std::size_t kStackLimitBytes = 256 << 10;
 inline constexpr std::size_t kHeapLimitBytes = 8 << 20;
 
+struct DeviceShape;
+
 class Device {
  public:
-  // `number`: its index among all `devices`, visible or not.
-  Device(int ordinal, int number, std::size_t total_bytes, int devices, bool behind_bus);
+  // `number`: its index among all, visible or not.
+  Device(int ordinal, int number, const DeviceShape& shape);
   ~Device();
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;

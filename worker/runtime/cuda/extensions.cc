@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The functions that hip-worker uses beyond HIP.
 #include "worker/runtime/common/extensions.h"
+#include "hipcore/composed/composed.h"
 
 #include "worker/runtime/cuda/api.h"
 
 using namespace tf::cuda;
+
+hipError_t tf::composed::get_parameter(hipFunction_t function, size_t index, size_t& offset, size_t& bytes) {
+  return hipRemoteKernelParameter(function, index, &offset, &bytes);
+}
 
 extern "C" {
 
