@@ -20,7 +20,7 @@ NAME = r'\b(?:TF|HIP|HIPCC)_[A-Z0-9_]+\b'
 QUOTED = re.compile(r'["\'](%s)(?:["\'=]|=")' % NAME)
 PLACES = ('transport', *support.TRANSPORTS, 'hipcore', 'proxy', 'worker', 'tools', 'benchmarks', 'examples')
 # Not variables of ours that users set: settings of the scripts that build and test, names of types.
-OTHERS = {'TF_SKIP_SETUP', 'HIP_MEMCPY3D'}
+OTHERS = {'TF_SKIP_SETUP', 'HIP_MEMCPY3D', 'HIP_SKIP_THIS_TEST'}
 # What tests read.
 OF_TESTS = {'TF_BUILD_DIR', 'TF_SANITIZED', 'TF_FAULT_TRANSPORT', 'TF_STRESS_SECONDS', 'TF_TEST_HIP_MAJOR',
             'TF_TEST_LARGE', 'TF_TEST_SESSION', 'TF_TEST_TAKE_WINDOW', 'TF_TEST_TRANSPORTS'}
