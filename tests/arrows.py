@@ -53,7 +53,7 @@ MAY_INCLUDE = {
     "proxy/session": PROXY | {"hipcore/errors", "transport/factory", "transport/shaper"},
     "proxy/memory": PROXY | {"hipcore/array", "proxy/session"},
     "proxy/module": PROXY | {"proxy/session", "hipcore/codeobject"},
-    "proxy/copy": PROXY | {"proxy/session", "proxy/memory", "hipcore/array", "hipcore/graph"},
+    "proxy/copy": PROXY | {"proxy/session", "proxy/memory", "hipcore/array", "hipcore/graph", "hipcore/memory"},
     "proxy/graphs": PROXY | {"proxy/session", "proxy/memory", "proxy/module", "proxy/copy", "hipcore/array",
                              "hipcore/graph"},
     "proxy/client": PROXY | {"hipcore/array", "hipcore/memory", "proxy/session", "proxy/memory", "proxy/module",

@@ -186,6 +186,17 @@ Node* Library::copy_of(const Exec& exec, hipGraphNode_t node) const {
   return nullptr;
 }
 
+namespace {
+
+// The direction of a copy cannot change in an executable graph.
+bool keeps_direction(const Work& old, const Work& wanted) {
+  const auto* before = std::get_if<CopyWork>(&old);
+  const auto* after = std::get_if<CopyWork>(&wanted);
+  return before == nullptr || after == nullptr || before->kind == after->kind;
+}
+
+}  // namespace
+
 hipError_t Library::set_in_exec(hipGraphExec_t exec, hipGraphNode_t node, SharedWork work) {
   std::shared_ptr<Exec> found;
   Objects objects;
@@ -197,6 +208,7 @@ hipError_t Library::set_in_exec(hipGraphExec_t exec, hipGraphNode_t node, Shared
       found = find(exec);
       copy = found != nullptr ? copy_of(*found, node) : nullptr;
       if (copy == nullptr || !same_kind(*copy->work, *work)) return hipErrorInvalidValue;
+      if (!keeps_direction(*copy->work, *work)) return hipErrorInvalidValue;
     }
     bool enabled = copy->enabled;
     if (const hipError_t error = exchange(*found, *copy, work, enabled)) return error;

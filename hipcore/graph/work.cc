@@ -7,13 +7,12 @@
 #include <optional>
 
 #include "hipcore/abi/layouts.h"
+#include "hipcore/memory/copy_kind.h"
 
 namespace tf::graph {
 namespace {
 
 constexpr std::size_t kExtraEntriesMax = 16;
-
-bool valid_kind(hipMemcpyKind kind) { return kind >= hipMemcpyHostToHost && kind <= hipMemcpyDefault; }
 
 // A list {POINTER, p, SIZE, &n, END}, in any order.
 hipError_t read_extra(void** extra, std::vector<std::byte>& block) {
@@ -170,7 +169,9 @@ hipError_t find_arrays(const hipMemcpy3DParms& p, const array::Finder& arrays,
   source = arrays.find(p.srcArray);
   if ((p.dstArray != nullptr && !target) || (p.srcArray != nullptr && !source)) return hipErrorInvalidValue;
   if (target && source && target->element_bytes != source->element_bytes) return hipErrorInvalidValue;
-  if ((target && !may_be_array(true, p.kind)) || (source && !may_be_array(false, p.kind)))
+  // A program that leaves the direction out says "host to host": AMD's runtime does not ask, and copies.
+  const bool any = p.kind == hipMemcpyHostToHost;
+  if (!any && ((target && !may_be_array(true, p.kind)) || (source && !may_be_array(false, p.kind))))
     return hipErrorInvalidValue;
   return hipSuccess;
 }
@@ -179,7 +180,7 @@ hipError_t find_arrays(const hipMemcpy3DParms& p, const array::Finder& arrays,
 
 // The width counts elements if there is an array, else bytes.
 hipError_t read_copy(const hipMemcpy3DParms& parameters, const array::Finder& arrays, CopyWork& work) {
-  if (!valid_kind(parameters.kind)) return hipErrorInvalidMemcpyDirection;
+  if (!hipdata::is_kind(parameters.kind)) return hipErrorInvalidMemcpyDirection;
   std::optional<array::Place> target;
   std::optional<array::Place> source;
   hipError_t error = hipSuccess;
@@ -217,7 +218,7 @@ CopyWork copy_work(const Box& box, hipMemcpyKind kind) {
 
 hipError_t read_copy_1d(void* target, const void* source, std::size_t bytes, hipMemcpyKind kind,
                         CopyWork& work) {
-  if (!valid_kind(kind)) return hipErrorInvalidMemcpyDirection;
+  if (!hipdata::is_kind(kind)) return hipErrorInvalidMemcpyDirection;
   if (target == nullptr || source == nullptr || bytes == 0) return hipErrorInvalidValue;
   work = copy_work(line(address_of(target), address_of(source), bytes), kind);
   return hipSuccess;
@@ -245,6 +246,7 @@ hipError_t read_fill(const hipMemsetParams& parameters, FillWork& work) {
   work.element_bytes = size;
   work.height = parameters.height;
   if (__builtin_mul_overflow(parameters.width, std::size_t{size}, &work.width)) return hipErrorInvalidValue;
+  work.asked_pitch = parameters.pitch;
   work.pitch = parameters.height > 1 ? parameters.pitch : work.width;
   return work.pitch < work.width || work.pitch % size != 0 ? hipErrorInvalidValue : hipSuccess;
 }
@@ -256,7 +258,7 @@ void write_fill(const FillWork& work, hipMemsetParams& parameters) {
   parameters.elementSize = work.element_bytes;
   parameters.width = work.width / work.element_bytes;
   parameters.height = work.height;
-  parameters.pitch = work.pitch;
+  parameters.pitch = work.asked_pitch;
 }
 
 }  // namespace tf::graph

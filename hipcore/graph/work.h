@@ -65,6 +65,7 @@ struct FillWork {
   std::size_t width = 0;  // bytes in a row
   std::size_t height = 1;
   std::size_t pitch = 0;
+  std::size_t asked_pitch = 0;  // the program's, which means nothing for one row
 };
 
 struct HostWork {

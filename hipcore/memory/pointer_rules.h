@@ -1,12 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// What hipPointerSetAttribute and hipStreamAttachMemAsync take, as AMD's runtime checks it. Pure.
+// What hipPointerSetAttribute and hipStreamAttachMemAsync take, as AMD's runtime checks it; ids of memory.
+// Pure.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
 
+#include <cstdint>
 #include <cstring>
 
 namespace tf::hipcore {
+
+// HIP_POINTER_ATTRIBUTE_BUFFER_ID of the allocation at `base`: 32 bits, as in AMD's runtime, which counts.
+// Ours is made of the address, in units of the smallest allocation: two are alike only if they are 2^40 bytes
+// apart.
+constexpr std::uint32_t buffer_id(std::uint64_t base) {
+  constexpr unsigned kAllocationBits = 8;
+  return static_cast<std::uint32_t>(base >> kAllocationBits);
+}
 
 // HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS is the only attribute that can be set.
 inline hipError_t read_pointer_attribute(const void* value, hipPointer_attribute attribute,

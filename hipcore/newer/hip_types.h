@@ -11,6 +11,7 @@
 #include <hip/hip_runtime_api.h>
 
 #if HIP_VERSION_MAJOR < 6
+#include "hipcore/newer/attributes.h"
 #include "hipcore/newer/copies.h"
 #include "hipcore/newer/execution.h"
 #include "hipcore/newer/graph_nodes.h"

@@ -6,6 +6,11 @@
 
 #include <cstdint>
 
+// Of events. Of what is said about their visibility, a program may ask for one.
+inline constexpr unsigned hipEventDisableSystemFence = 0x20000000;
+inline constexpr unsigned kEventReleases =
+    hipEventReleaseToDevice | hipEventReleaseToSystem | hipEventDisableSystemFence;
+
 struct hipLaunchMemSyncDomainMap {
   unsigned char default_;
   unsigned char remote;

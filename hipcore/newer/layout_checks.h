@@ -8,6 +8,15 @@
 #define TF_SIZE(type, bytes) static_assert(sizeof(type) == (bytes), #type)
 #define TF_AT(type, member, bytes) static_assert(offsetof(type, member) == (bytes), #type "." #member)
 
+static_assert(hipDeviceAttributeVirtualMemoryManagementSupported == 89);
+static_assert(hipDeviceAttributeWallClockRate == 10017);
+#if HIP_VERSION_MAJOR != 6
+static_assert(hipDeviceAttributeHostRegisterSupported == 90);
+static_assert(hipDeviceAttributeMemoryPoolSupportedHandleTypes == 91);
+static_assert(hipDeviceAttributeHostNumaId == 92);
+static_assert(hipDeviceAttributeNumberOfXccs == 10018);
+#endif
+
 TF_SIZE(hipDeviceProp_tR0600, 1472);
 TF_AT(hipDeviceProp_tR0600, uuid, 256);
 TF_AT(hipDeviceProp_tR0600, totalGlobalMem, 288);

@@ -58,9 +58,11 @@ hipError_t hipDeviceGetStreamPriorityRange(OUT() OPTIONAL int* least, OUT() OPTI
 CUSTOM(wait) hipError_t hipDeviceSynchronize();
 CUSTOM(wait) hipError_t hipDeviceReset();
 
-POST(0x0110) NO_WORK hipError_t hipDeviceSetCacheConfig(hipFuncCache_t config);
+POST(0x0110) NO_WORK CHECK(static_cast<unsigned>(config) <= hipFuncCachePreferEqual)
+hipError_t hipDeviceSetCacheConfig(hipFuncCache_t config);
 CALL(0x0111) hipError_t hipDeviceGetCacheConfig(OUT() hipFuncCache_t* config);
-POST(0x0112) NO_WORK hipError_t hipDeviceSetSharedMemConfig(hipSharedMemConfig config);
+POST(0x0112) NO_WORK CHECK(static_cast<unsigned>(config) <= hipSharedMemBankSizeEightByte)
+hipError_t hipDeviceSetSharedMemConfig(hipSharedMemConfig config);
 CALL(0x0113) hipError_t hipDeviceGetSharedMemConfig(OUT() hipSharedMemConfig* config);
 CACHED(0x0114) hipError_t hipExtGetLinkTypeAndHopCount(ORDINAL int device1, ORDINAL int device2,
                                                        OUT() uint32_t* link_type, OUT() uint32_t* hop_count);

@@ -7,9 +7,8 @@ extern "C" {
 
 CREATE(0x0410) hipError_t hipEventCreate(OUT(event) hipEvent_t* event);
 CREATE(0x0411)
-CHECK((flags & ~(hipEventBlockingSync | hipEventDisableTiming | hipEventInterprocess | hipEventReleaseToDevice |
-                 hipEventReleaseToSystem)) == 0)
-CHECK((flags & hipEventReleaseToDevice) == 0 || (flags & hipEventReleaseToSystem) == 0)
+CHECK((flags & ~(hipEventBlockingSync | hipEventDisableTiming | hipEventInterprocess | kEventReleases)) == 0)
+CHECK((flags & kEventReleases & ((flags & kEventReleases) - 1)) == 0)
 CHECK((flags & hipEventInterprocess) == 0 || (flags & hipEventDisableTiming) != 0)
 hipError_t hipEventCreateWithFlags(OUT(event) hipEvent_t* event, unsigned int flags);
 POST(0x0412) NO_WORK hipError_t hipEventDestroy(CONSUMES(event) hipEvent_t event);

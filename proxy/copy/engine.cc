@@ -2,6 +2,7 @@
 // The copy engine's only entry: checks, capture, the plan, and its execution.
 #include "proxy/copy/engine.h"
 
+#include "hipcore/memory/copy_kind.h"
 #include "proxy/copy/bulk.h"
 #include "proxy/copy/completion.h"
 #include "proxy/copy/mapped.h"
@@ -54,8 +55,9 @@ hipError_t make(CopyEngine& engine, const CopyMode& mode, const Box& asked, cons
   for (BoxSide* const side : {&plan.box.target, &plan.box.source})
     side->address = engine.host_memory().seen_by_devices(side->address, extent(box, *side));
   Route route;
-  hipError_t error = find_route(engine, plan.box, kind, route);
+  hipError_t error = find_route(engine, plan.box, route);
   if (error != hipSuccess) return error;
+  if (!asked.is_line() && !kind_fits(engine, plan.box, kind)) return hipErrorInvalidValue;
   if (engine.connection().is_capturing()) {
     if (const auto verdict = engine.capture().offer_copy(mode, asked, kind)) return *verdict;
   }
@@ -70,6 +72,7 @@ hipError_t make(CopyEngine& engine, const CopyMode& mode, const Box& asked, cons
 
 hipError_t copy(CopyEngine& engine, const CopyMode& mode, void* target, const void* source,
                 std::uint64_t bytes, hipMemcpyKind kind) {
+  if (!hipdata::is_kind(kind)) return hipErrorInvalidMemcpyDirection;
   if (bytes == 0) return hipSuccess;
   if (target == nullptr || source == nullptr) return hipErrorInvalidValue;
   const Box line = graph::line(to_raw(target), to_raw(source), bytes);
@@ -79,7 +82,7 @@ hipError_t copy(CopyEngine& engine, const CopyMode& mode, void* target, const vo
 hipError_t copy_box(CopyEngine& engine, const CopyMode& mode, const Box& box, hipMemcpyKind kind) {
   if (box.is_empty()) return hipSuccess;
   if (box.target.address == 0 || box.source.address == 0) return hipErrorInvalidValue;
-  if (!is_valid(box)) return hipErrorInvalidPitchValue;
+  if (!is_valid(box)) return hipErrorInvalidValue;
   return make(engine, mode, box, flattened(box), kind);
 }
 

@@ -2,6 +2,7 @@
 // The copy engine's decisions. Nothing here sends, copies or waits.
 #include "proxy/copy/plan.h"
 
+#include "hipcore/memory/copy_kind.h"
 #include "proxy/copy/engine.h"
 #include "proxy/copy/staged.h"
 
@@ -39,20 +40,6 @@ Way way_between(End to, End from) {
   if (to != End::kHost && from != End::kHost) return Way::kOnDevice;
   if (to == End::kDevice) return Way::kToDevice;
   return from == End::kDevice ? Way::kFromDevice : Way::kOnHost;
-}
-
-// Host memory that devices reach may count as either kind.
-hipError_t check_kind(End to, End from, hipMemcpyKind kind) {
-  switch (kind) {
-    case hipMemcpyHostToHost:
-      return to == End::kDevice || from == End::kDevice ? hipErrorInvalidValue : hipSuccess;
-    case hipMemcpyHostToDevice: return to != End::kHost ? hipSuccess : hipErrorInvalidValue;
-    case hipMemcpyDeviceToHost: return from != End::kHost ? hipSuccess : hipErrorInvalidValue;
-    case hipMemcpyDeviceToDevice:
-      return to != End::kHost && from != End::kHost ? hipSuccess : hipErrorInvalidValue;
-    case hipMemcpyDefault: return hipSuccess;
-  }
-  return hipErrorInvalidMemcpyDirection;
 }
 
 // The host's end of a copy that has payload.
@@ -128,14 +115,22 @@ void choose_carrier(CopyEngine& engine, CopyPlan& plan) {
 
 }  // namespace
 
-hipError_t find_route(CopyEngine& engine, const Box& box, hipMemcpyKind kind, Route& route) {
+hipError_t find_route(CopyEngine& engine, const Box& box, Route& route) {
   const EndFacts to = facts_of(engine, box.target.address, extent(box, box.target));
   const EndFacts from = facts_of(engine, box.source.address, extent(box, box.source));
   if (!to.whole || !from.whole) return hipErrorInvalidValue;
   const bool among_devices = to.end == End::kDevice && from.end == End::kDevice;
   const bool among_hosts = to.end == End::kReachedHost && from.end == End::kReachedHost;
   route = {way_between(to.end, from.end), to.here && from.here && !among_devices, among_hosts};
-  return check_kind(to.end, from.end, kind);
+  return hipSuccess;
+}
+
+bool kind_fits(CopyEngine& engine, const Box& box, hipMemcpyKind kind) {
+  const auto is_known = [&engine](std::uint64_t address) {
+    return engine.device_memory().place_of(address, 1) != DeviceMemory::Place::kNone ||
+           engine.host_memory().find(reinterpret_cast<const void*>(address));
+  };
+  return hipdata::kind_fits(box.target.address, box.source.address, kind, is_known);
 }
 
 CopyWay way_between(CopyEngine& engine, std::uint64_t target, std::uint64_t source) {

@@ -39,9 +39,10 @@ struct Route {
   bool among_hosts = false;  // both ends are host memory that devices reach
 };
 
-// hipErrorInvalidValue: an end is not what `kind` says, or the copy leaves its allocation. REQUIRES:
-// is_valid(box)
-hipError_t find_route(CopyEngine& engine, const Box& box, hipMemcpyKind kind, Route& route);
+// hipErrorInvalidValue: the copy leaves its allocation. REQUIRES: is_valid(box)
+hipError_t find_route(CopyEngine& engine, const Box& box, Route& route);
+// Whether the direction fits the memory at both ends (hipcore/memory/copy_kind.h).
+bool kind_fits(CopyEngine& engine, const Box& box, hipMemcpyKind kind);
 // The direction of a copy between these addresses.
 CopyWay way_between(CopyEngine& engine, std::uint64_t target, std::uint64_t source);
 

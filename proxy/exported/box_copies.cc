@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "hipcore/graph/box_forms.h"
+#include "hipcore/memory/copy_kind.h"
 #include "proxy/exported/support.h"
 #include "proxy/gen/custom.h"
 
@@ -11,8 +12,6 @@ namespace {
 
 // REQUIRES: call.connected()
 const array::Finder& arrays_of(ApiCall& call) { return call.client().arrays().library(); }
-
-bool valid_kind(hipMemcpyKind kind) { return kind >= hipMemcpyHostToHost && kind <= hipMemcpyDefault; }
 
 // Reads the parameters, and makes the copy. Of an empty box nothing is read.
 template <typename Read>
@@ -29,6 +28,7 @@ hipError_t strided(ApiCall& call, bool is_empty, hipMemcpyKind kind, hipStream_t
 
 hipError_t copy_2d(ApiCall& call, void* target, size_t target_pitch, const void* source, size_t source_pitch,
                    size_t width, size_t height, hipMemcpyKind kind, hipStream_t stream, bool wait) {
+  if (!hipdata::is_kind(kind)) return call.finish(hipErrorInvalidMemcpyDirection);
   return strided(call, width == 0 || height == 0, kind, stream, wait, [&](graph::CopyWork& box) {
     return graph::read_rows(target, target_pitch, source, source_pitch, width, height, kind, box);
   });
@@ -36,6 +36,7 @@ hipError_t copy_2d(ApiCall& call, void* target, size_t target_pitch, const void*
 
 hipError_t param_3d(ApiCall& call, const hipMemcpy3DParms* from, hipStream_t stream, bool wait) {
   if (from == nullptr) return call.finish(hipErrorInvalidValue);
+  if (!hipdata::is_kind(from->kind)) return call.finish(hipErrorInvalidMemcpyDirection);
   const hipExtent& extent = from->extent;
   const bool is_empty = extent.width == 0 || extent.height == 0 || extent.depth == 0;
   return strided(call, is_empty, from->kind, stream, wait,
@@ -50,14 +51,14 @@ hipError_t driver_copy(ApiCall& call, const abi::DriverCopy* from, hipStream_t s
 }
 
 hipError_t array_rows(ApiCall& call, const graph::ArrayRows& rows, hipStream_t stream, bool wait) {
-  if (!valid_kind(rows.kind)) return call.finish(hipErrorInvalidMemcpyDirection);
+  if (!hipdata::is_kind(rows.kind)) return call.finish(hipErrorInvalidMemcpyDirection);
   return strided(call, rows.width == 0 || rows.height == 0, rows.kind, stream, wait,
                  [&](graph::CopyWork& box) { return graph::read_array_rows(rows, arrays_of(call), box); });
 }
 
 // Synchronous: the pieces follow each other.
 hipError_t array_bytes(ApiCall& call, const graph::ArrayBytes& bytes, hipStream_t stream) {
-  if (!valid_kind(bytes.kind)) return call.finish(hipErrorInvalidMemcpyDirection);
+  if (!hipdata::is_kind(bytes.kind)) return call.finish(hipErrorInvalidMemcpyDirection);
   if (!call.connected()) return call.finish();
   CopyMode mode;
   if (!copy_mode(call, stream, true, mode)) return call.finish();

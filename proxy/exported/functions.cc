@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Facts about the program's kernels, from their code object's metadata.
 #include "hipcore/composed/composed.h"
+#include "hipcore/launch/function_attributes.h"
 #include "proxy/exported/support.h"
 #include "proxy/gen/local.h"
 #include "proxy/module/registry.h"
@@ -46,6 +47,13 @@ hipError_t check_function(const void* function) {
   return error;
 }
 
+// The most that a block may have once its kernel has asked for it: NVIDIA's devices give more than to others.
+std::uint64_t shared_bytes_on_request(const protocol::DeviceSnapshot& device) {
+  const auto* most = device.attribute(hipDeviceAttributeSharedMemPerBlockOptin);
+  const bool known = most != nullptr && most->error == hipSuccess && most->value > 0;
+  return known ? static_cast<std::uint64_t>(most->value) : device.properties.shared_mem_per_block;
+}
+
 }  // namespace
 
 hipError_t hipFuncGetAttributes(struct hipFuncAttributes* attributes, const void* function) {
@@ -68,16 +76,24 @@ hipError_t hipFuncGetAttributes(struct hipFuncAttributes* attributes, const void
   return note_error(hipSuccess);
 }
 
-hipError_t hipFuncSetAttribute(const void* function, hipFuncAttribute, int value) {
-  if (value < 0) return note_error(hipErrorInvalidValue);
+hipError_t hipFuncSetAttribute(const void* function, hipFuncAttribute attribute, int value) {
+  if (!hipcore::takes_attribute(attribute, value)) return note_error(hipErrorInvalidValue);
+  Client* client = nullptr;
+  hipError_t error = hipSuccess;
+  const auto facts = facts_of(function, client, error);
+  if (facts == nullptr || attribute != hipFuncAttributeMaxDynamicSharedMemorySize) return note_error(error);
+  const auto& device = client->snapshot().devices[static_cast<std::size_t>(facts->device)];
+  const std::uint64_t bytes = facts->layout->static_shared_bytes + static_cast<std::uint64_t>(value);
+  return note_error(bytes <= shared_bytes_on_request(device) ? hipSuccess : hipErrorInvalidValue);
+}
+
+hipError_t hipFuncSetCacheConfig(const void* function, hipFuncCache_t config) {
+  if (!hipcore::is_cache_config(config)) return note_error(hipErrorInvalidValue);
   return note_error(check_function(function));
 }
 
-hipError_t hipFuncSetCacheConfig(const void* function, hipFuncCache_t) {
-  return note_error(check_function(function));
-}
-
-hipError_t hipFuncSetSharedMemConfig(const void* function, hipSharedMemConfig) {
+hipError_t hipFuncSetSharedMemConfig(const void* function, hipSharedMemConfig config) {
+  if (!hipcore::is_shared_config(config)) return note_error(hipErrorInvalidValue);
   return note_error(check_function(function));
 }
 

@@ -8,6 +8,7 @@
 #include "hipcore/memory/host_flags.h"
 #include "hipcore/memory/pointer_rules.h"
 #include "proxy/base/log.h"
+#include "proxy/exported/context.h"
 #include "proxy/exported/support.h"
 #include "proxy/gen/local.h"
 
@@ -67,6 +68,7 @@ hipError_t answer(void* data, Value value) {
 
 hipError_t attribute_of(const Known& known, hipPointer_attribute attribute, void* data) {
   switch (attribute) {
+    case HIP_POINTER_ATTRIBUTE_CONTEXT: return answer(data, context_of(known.device));
     case HIP_POINTER_ATTRIBUTE_MEMORY_TYPE:
       return answer(data, abi::memory_type_number(known.type(), known.managed()));
     case HIP_POINTER_ATTRIBUTE_DEVICE_POINTER:
@@ -77,8 +79,9 @@ hipError_t attribute_of(const Known& known, hipPointer_attribute attribute, void
     case HIP_POINTER_ATTRIBUTE_RANGE_START_ADDR: return answer(data, known.base);
     case HIP_POINTER_ATTRIBUTE_RANGE_SIZE: return answer(data, known.bytes);
     case HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS: return answer(data, known.synchronous ? 1u : 0u);
-    case HIP_POINTER_ATTRIBUTE_IS_MANAGED: return answer(data, known.managed() ? 1u : 0u);
-    case HIP_POINTER_ATTRIBUTE_MAPPED: return answer(data, known.device_address != 0 ? 1u : 0u);
+    case HIP_POINTER_ATTRIBUTE_IS_MANAGED: return answer(data, known.managed());
+    case HIP_POINTER_ATTRIBUTE_MAPPED: return answer(data, known.device_address != 0);
+    case HIP_POINTER_ATTRIBUTE_BUFFER_ID: return answer(data, hipcore::buffer_id(known.base));
     default: return hipErrorInvalidValue;
   }
 }

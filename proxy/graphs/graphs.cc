@@ -163,7 +163,8 @@ hipError_t Graphs::check(const graph::Work& work) {
   }
   if (const auto* copy = std::get_if<graph::CopyWork>(&work)) {
     Route route;
-    return is_valid(*copy) ? find_route(copies_, *copy, copy->kind, route) : hipErrorInvalidPitchValue;
+    if (!is_valid(*copy)) return hipErrorInvalidValue;
+    return kind_fits(copies_, *copy, copy->kind) ? find_route(copies_, *copy, route) : hipErrorInvalidValue;
   }
   bool good = true;
   if (const auto* fill = std::get_if<graph::FillWork>(&work)) {

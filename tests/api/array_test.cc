@@ -229,6 +229,8 @@ TEST(Array, BoxesGoBetweenArraysAndDeviceMemory) {
   hipMemcpy3DParms up = between(from.get(), true, device.get(), make_hipExtent(20, 12, 6), 4);
   up.kind = hipMemcpyDeviceToDevice;
   HIP_OK(hipMemcpy3D(&up));
+  up.kind = hipMemcpyHostToHost;  // 0: as programs leave it that do not set it
+  HIP_OK(hipMemcpy3D(&up));
   hipMemcpy3DParms across{};
   across.srcArray = from.get();
   across.dstArray = to.get();

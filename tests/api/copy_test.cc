@@ -2,7 +2,9 @@
 // Copies of every form: what arrives, and what is refused.
 #include <algorithm>
 #include <thread>
+#include <vector>
 
+#include "tests/api/graph_fixture.h"
 #include "tests/api/hip_test.h"
 
 namespace tf::api_test {
@@ -137,6 +139,42 @@ TEST(Copy, BadArgumentsAreRefused) {
   EXPECT_EQ(hipMemcpy(host, device.at(500), 501, hipMemcpyDeviceToHost), hipErrorInvalidValue) << "too long";
   HIP_OK(hipMemcpy(device.get(), host, 0, hipMemcpyHostToDevice));
   HIP_OK(hipMemcpy(device.get(), host, 1000, hipMemcpyHostToDevice));
+}
+
+// As in AMD's runtime, the memory decides. For rows, an end that is called the device's must be known to HIP.
+TEST(Copy, ADirectionThatDoesNotFit) {
+  constexpr std::size_t kBytes = 256;
+  DeviceBuffer first(kBytes);
+  DeviceBuffer second(kBytes);
+  PinnedBuffer pinned(kBytes);
+  std::vector<std::byte> pageable(kBytes);
+  std::vector<std::byte> other(kBytes);
+  struct End {
+    void* memory;
+    bool known;
+  };
+  const End ends[] = {{first.get(), true},
+                      {second.get(), true},
+                      {pinned.as<void>(), true},
+                      {pageable.data(), false},
+                      {other.data(), false}};
+  for (const hipMemcpyKind kind : {hipMemcpyHostToHost, hipMemcpyHostToDevice, hipMemcpyDeviceToHost,
+                                   hipMemcpyDeviceToDevice, hipMemcpyDefault})
+    for (const End& to : ends)
+      for (const End& from : ends) {
+        SCOPED_TRACE(testing::Message() << kind << ", from " << &from - ends << " to " << &to - ends);
+        if (to.memory == from.memory) continue;
+        HIP_OK(hipMemcpy(to.memory, from.memory, kBytes, kind));
+        const bool to_device = kind == hipMemcpyHostToDevice || kind == hipMemcpyDeviceToDevice;
+        const bool from_device = kind == hipMemcpyDeviceToHost || kind == hipMemcpyDeviceToDevice;
+        const bool fits = (to.known || !to_device) && (from.known || !from_device);
+        EXPECT_EQ(hipMemcpy2D(to.memory, 32, from.memory, 32, 16, 8, kind),
+                  fits ? hipSuccess : hipErrorInvalidValue);
+        TestGraph graph;
+        hipGraphNode_t node = nullptr;
+        EXPECT_EQ(hipGraphAddMemcpyNode1D(&node, graph, nullptr, 0, to.memory, from.memory, kBytes, kind),
+                  fits ? hipSuccess : hipErrorInvalidValue);
+      }
 }
 
 TEST(Copy, DriverForms) {

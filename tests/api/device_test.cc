@@ -126,6 +126,14 @@ TEST(Device, Flags) {
   EXPECT_EQ(hipSetDeviceFlags(0x1000), hipErrorInvalidValue);
 }
 
+TEST(Device, HintsThatHipDoesNotKnow) {
+  HIP_OK(hipDeviceSetCacheConfig(hipFuncCachePreferL1));
+  HIP_OK(hipDeviceSetSharedMemConfig(hipSharedMemBankSizeEightByte));
+  unsigned unknown = ~0U;
+  EXPECT_EQ(hipDeviceSetCacheConfig(static_cast<hipFuncCache_t>(unknown)), hipErrorInvalidValue);
+  EXPECT_EQ(hipDeviceSetSharedMemConfig(static_cast<hipSharedMemConfig>(unknown)), hipErrorInvalidValue);
+}
+
 TEST(Device, Peers) {
   int answer = -1;
   HIP_OK(hipDeviceCanAccessPeer(&answer, 0, 0));

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Events: recording, asking, times.
+#include <array>
 #include <chrono>
 #include <thread>
 
+#include "hipcore/newer/launch.h"
 #include "tests/api/hip_test.h"
 
 namespace tf::api_test {
@@ -14,10 +16,21 @@ TEST(Event, BadArgumentsAreRefused) {
   EXPECT_EQ(hipEventCreateWithFlags(&event, 0x800), hipErrorInvalidValue);
   EXPECT_EQ(hipEventCreateWithFlags(&event, hipEventReleaseToDevice | hipEventReleaseToSystem),
             hipErrorInvalidValue);
+  EXPECT_EQ(hipEventCreateWithFlags(&event, hipEventReleaseToSystem | hipEventDisableSystemFence),
+            hipErrorInvalidValue);
   EXPECT_EQ(hipEventRecord(nullptr, nullptr), hipErrorInvalidHandle);
   EXPECT_EQ(hipEventSynchronize(nullptr), hipErrorInvalidHandle);
   EXPECT_EQ(hipEventQuery(nullptr), hipErrorInvalidHandle);
   EXPECT_EQ(hipEventDestroy(nullptr), hipErrorInvalidHandle);
+}
+
+TEST(Event, OneFlagOfItsVisibility) {
+  for (const unsigned flag : std::array<unsigned, 3>{hipEventReleaseToDevice, hipEventReleaseToSystem,
+                                                     hipEventDisableSystemFence}) {
+    TestEvent event(flag);
+    HIP_OK(hipEventRecord(event, nullptr));
+    HIP_OK(hipEventSynchronize(event));
+  }
 }
 
 TEST(Event, NeverRecorded) {

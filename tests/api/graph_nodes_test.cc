@@ -190,6 +190,7 @@ TEST(GraphNodes, ParametersOfFillsAndCopies) {
   EXPECT_EQ(read.dst, device.get());
   EXPECT_EQ(read.value, 5u);
   EXPECT_EQ(read.width, static_cast<std::size_t>(kCount));
+  EXPECT_EQ(read.pitch, 0u) << "as the program gave it";
   read.value = 6;
   HIP_OK(hipGraphExecMemsetNodeSetParams(exec, fill, &read));
   launch(exec, stream);
@@ -202,11 +203,13 @@ TEST(GraphNodes, ParametersOfFillsAndCopies) {
   launch(exec, stream);
   EXPECT_EQ(out, std::vector<int>(kCount, 6));
   EXPECT_EQ(other, std::vector<int>(kCount, 7));
-  // What was a copy to the host may become one on the device.
-  HIP_OK(hipGraphExecMemcpyNodeSetParams1D(exec, copy, second.get(), device.get(), kBytes,
-                                           hipMemcpyDeviceToDevice));
-  launch(exec, stream);
-  EXPECT_EQ(read_ints(second.get(), kCount), std::vector<int>(kCount, 7));
+  EXPECT_EQ(hipGraphExecMemcpyNodeSetParams1D(exec, copy, second.get(), device.get(), kBytes,
+                                              hipMemcpyDeviceToDevice),
+            hipErrorInvalidValue)
+      << "the direction stays";
+  EXPECT_EQ(
+      hipGraphExecMemcpyNodeSetParams1D(exec, copy, other.data(), device.get(), kBytes, hipMemcpyDefault),
+      hipErrorInvalidValue);
   hipMemcpy3DParms box{};
   HIP_OK(hipGraphMemcpyNodeGetParams(copy, &box));
   EXPECT_EQ(box.dstPtr.ptr, out.data());

@@ -133,6 +133,26 @@ TEST(MultiDeviceLaunch, WrongOnesAreRefused) {
   EXPECT_EQ(hipExtLaunchMultiKernelMultiDevice(twice, 2, 0), hipErrorInvalidDevice);
 }
 
+// Every block reads what its neighbour wrote before all of them met. A kernel for the host's cores only.
+TEST(CooperativeLaunch, BlocksMeet) {
+  hipDeviceProp_t properties{};
+  HIP_OK(hipGetDeviceProperties(&properties, 0));
+  if (std::string(properties.gcnArchName) != "x86_64-cpu") GTEST_SKIP() << properties.gcnArchName;
+  constexpr unsigned kBlocks = 2, kThreads = 64;
+  LoadedModule module(CORE_KERNEL_FILE);
+  TestStream stream;
+  DeviceBuffer data(kBlocks * kThreads * sizeof(int));
+  DeviceBuffer out(kBlocks * kThreads * sizeof(int));
+  void *from = data.get(), *to = out.get();
+  void* arguments[] = {&from, &to};
+  FunctionLaunch launch{module.function("grid_shift"), kBlocks, 1, 1, kThreads, 1, 1, 0, stream, arguments};
+  HIP_OK(hipModuleLaunchCooperativeKernelMultiDevice(&launch, 1, 0));
+  HIP_OK(hipStreamSynchronize(stream));
+  const auto read = read_ints(out.get(), kBlocks * kThreads);
+  for (unsigned i = 0; i < read.size(); ++i)
+    EXPECT_EQ(read[i], static_cast<int>((i + kThreads) % (kBlocks * kThreads)));
+}
+
 // By the functions' handles.
 TEST(MultiDeviceLaunch, OfModuleFunctions) {
   LoadedModule module;

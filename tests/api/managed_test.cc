@@ -190,10 +190,10 @@ TEST_F(Managed, IsWhatPointersSay) {
   EXPECT_EQ(attributes.isManaged, 1);
   EXPECT_EQ(attributes.devicePointer, data_ + 10);
   EXPECT_EQ(attributes.hostPointer, data_ + 10);
-  unsigned managed = 0;
+  bool managed = false;
   auto* const pointer = reinterpret_cast<hipDeviceptr_t>(data_);
   HIP_OK(hipPointerGetAttribute(&managed, HIP_POINTER_ATTRIBUTE_IS_MANAGED, pointer));
-  EXPECT_EQ(managed, 1u);
+  EXPECT_TRUE(managed);
   std::size_t bytes = 0;
   HIP_OK(hipMemPtrGetInfo(data_, &bytes));
   EXPECT_EQ(bytes, kBytes);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // hipMalloc and friends: addresses, limits, freeing, what is known of a pointer.
+#include <array>
 #include <set>
 
 #include "tests/api/hip_test.h"
@@ -114,6 +115,31 @@ TEST(Memory, PointerAttributes) {
   hipMemoryType type = hipMemoryTypeHost;
   HIP_OK(hipPointerGetAttribute(&type, HIP_POINTER_ATTRIBUTE_MEMORY_TYPE, buffer.get()));
   EXPECT_EQ(type, hipMemoryTypeDevice);
+}
+
+// The types are those of AMD's runtime: what lies behind the answer stays.
+TEST(Memory, PointerAttributesOneByOne) {
+  DeviceBuffer buffer(5000);
+  DeviceBuffer other(5000);
+  PinnedBuffer pinned(5000);
+  std::array<unsigned, 3> ids{};
+  const std::array<void*, 3> pointers{buffer.get(), other.at(100), pinned.as<void>()};
+  for (std::size_t i = 0; i < pointers.size(); ++i) {
+    std::array<unsigned, 2> answer{0, 0xeeeeeeee};
+    HIP_OK(hipPointerGetAttribute(answer.data(), HIP_POINTER_ATTRIBUTE_BUFFER_ID, pointers[i]));
+    EXPECT_EQ(answer[1], 0xeeeeeeee);
+    ids[i] = answer[0];
+  }
+  EXPECT_TRUE(ids[0] != ids[1] && ids[0] != ids[2] && ids[1] != ids[2]);
+  unsigned again = 0;
+  HIP_OK(hipPointerGetAttribute(&again, HIP_POINTER_ATTRIBUTE_BUFFER_ID, buffer.at(4999)));
+  EXPECT_EQ(again, ids[0]);
+  for (const hipPointer_attribute which : {HIP_POINTER_ATTRIBUTE_IS_MANAGED, HIP_POINTER_ATTRIBUTE_MAPPED}) {
+    std::array<unsigned char, 4> answer{0xee, 0xee, 0xee, 0xee};
+    HIP_OK(hipPointerGetAttribute(answer.data(), which, buffer.get()));
+    EXPECT_EQ(answer,
+              (std::array<unsigned char, 4>{which == HIP_POINTER_ATTRIBUTE_MAPPED, 0xee, 0xee, 0xee}));
+  }
 }
 
 // A program asks the attribute first; what it says must be so.

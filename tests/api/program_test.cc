@@ -143,6 +143,27 @@ TEST(Program, FunctionAttributes) {
   EXPECT_EQ(hipFuncGetAttributes(&attributes, nullptr), hipErrorInvalidDeviceFunction);
   HIP_OK(hipFuncSetCacheConfig(fill_kernel(), hipFuncCachePreferL1));
   HIP_OK(hipFuncSetSharedMemConfig(fill_kernel(), hipSharedMemBankSizeFourByte));
+  const auto set = [](hipFuncAttribute attribute, int value) {
+    return hipFuncSetAttribute(fill_kernel(), attribute, value);
+  };
+  for (const int carveout : {-1, 0, 100})
+    EXPECT_EQ(set(hipFuncAttributePreferredSharedMemoryCarveout, carveout), hipSuccess) << carveout;
+  for (const int carveout : {-2, 101})
+    EXPECT_EQ(set(hipFuncAttributePreferredSharedMemoryCarveout, carveout), hipErrorInvalidValue) << carveout;
+  HIP_OK(set(hipFuncAttributeMaxDynamicSharedMemorySize, 0));
+  int most = 0;
+  HIP_OK(hipDeviceGetAttribute(&most, hipDeviceAttributeMaxSharedMemoryPerBlock, 0));
+  const auto set_shared = [](int bytes) {
+    return hipFuncSetAttribute(shared_kernel(), hipFuncAttributeMaxDynamicSharedMemorySize, bytes);
+  };
+  HIP_OK(set_shared(most - 1024));
+  EXPECT_EQ(set_shared(1 << 30), hipErrorInvalidValue);
+  EXPECT_EQ(set(hipFuncAttributeMaxDynamicSharedMemorySize, -1), hipErrorInvalidValue);
+  EXPECT_EQ(set(hipFuncAttributeMax, 0), hipErrorInvalidValue);
+  unsigned unknown = ~0U;
+  EXPECT_EQ(hipFuncSetCacheConfig(fill_kernel(), static_cast<hipFuncCache_t>(unknown)), hipErrorInvalidValue);
+  EXPECT_EQ(hipFuncSetSharedMemConfig(fill_kernel(), static_cast<hipSharedMemConfig>(unknown)),
+            hipErrorInvalidValue);
   int nobody = 0;
   for (const void* const function : {static_cast<const void*>(nullptr), static_cast<const void*>(&nobody)}) {
     EXPECT_EQ(hipFuncSetCacheConfig(function, hipFuncCachePreferL1), hipErrorInvalidDeviceFunction);

@@ -23,6 +23,9 @@ TEST_F(Major, DevicePropertiesInBothForms) {
   hipDeviceProp_t old;
   std::memset(&old, 0xee, sizeof old);
   ASSERT_EQ(get<hipError_t(hipDeviceProp_t*, int)>("hipGetDeviceProperties")(&old, 0), hipSuccess);
+  // What kernels for the host's cores are compiled with (__HIP_ARCH_HAS_WARP_SHUFFLE__ and others).
+  EXPECT_TRUE(old.arch.hasWarpVote && old.arch.hasWarpBallot && old.arch.hasWarpShuffle);
+  EXPECT_EQ(old.arch.hasThreadFenceSystem, 1u);
   if (major_ < 6) return;
   hipDeviceProp_tR0600 properties;
   std::memset(&properties, 0xee, sizeof properties);
@@ -55,6 +58,23 @@ TEST_F(Major, DevicesHaveTheMultiprocessorsThatTheVariableSays) {
     ASSERT_EQ(attribute(&count, hipDeviceAttributeMultiprocessorCount, device), hipSuccess);
     EXPECT_EQ(count, std::atoi(wanted));
   }
+}
+
+TEST_F(Major, AttributesOfNewerReleases) {
+  const auto get_one = get<decltype(hipDeviceGetAttribute)>("hipDeviceGetAttribute");
+  const auto attribute = [&](int which) {
+    int value = -2;
+    EXPECT_EQ(get_one(&value, static_cast<hipDeviceAttribute_t>(which), 0), hipSuccess) << which;
+    return value;
+  };
+  EXPECT_EQ(attribute(89), 1) << "virtual memory management";
+  EXPECT_EQ(attribute(90), 1) << "hipHostRegister";
+  EXPECT_EQ(attribute(91), hipMemHandleTypePosixFileDescriptor) << "handles of pools";
+  EXPECT_EQ(attribute(92), -1) << "near no single NUMA node";
+  EXPECT_EQ(attribute(10017), 100'000) << "wall_clock64(), in kHz";
+  EXPECT_EQ(attribute(10018), 1) << "parts of one device";
+  int value = 0;
+  EXPECT_EQ(get_one(&value, static_cast<hipDeviceAttribute_t>(9998), 0), kInvalid);
 }
 
 TEST_F(Major, MemoryTypesHaveTheMajorsNumbers) {

@@ -147,10 +147,8 @@ DeviceSnapshot ask_device(const HipTable& hip, int device) {
   char bus_id[64] = {};
   if (hip.hipDeviceGetPCIBusId(bus_id, sizeof bus_id, device) == hipSuccess)
     snapshot.pci_bus_id = text(bus_id);
-  ask_attributes(hip, device, hipDeviceAttributeCudaCompatibleBegin, hipDeviceAttributeMemoryPoolsSupported,
-                 snapshot);
-  ask_attributes(hip, device, hipDeviceAttributeAmdSpecificBegin, hipDeviceAttributeFineGrainSupport,
-                 snapshot);
+  ask_attributes(hip, device, hipDeviceAttributeCudaCompatibleBegin, hipDeviceAttributeHostNumaId, snapshot);
+  ask_attributes(hip, device, hipDeviceAttributeAmdSpecificBegin, hipDeviceAttributeNumberOfXccs, snapshot);
   if (hip.hipSetDevice(device) != hipSuccess) return snapshot;
   ask_limits(hip, snapshot);
   std::size_t free = 0;

@@ -106,6 +106,14 @@ TEST_F(CpuKernel, TemplatesReduceWithShuffles) {
   EXPECT_EQ(128.0, sum[0]);
 }
 
+TEST_F(CpuKernel, WallClocksAreOne) {
+  unsigned long long times[3] = {};
+  ASSERT_EQ(hipSuccess, run("clocks", line(1, 1), &times[0]));
+  EXPECT_NE(0u, times[0]);
+  EXPECT_LE(times[0], times[1]);
+  EXPECT_LE(times[1], times[2]);
+}
+
 TEST_F(CpuKernel, AtomicsCountEveryThread) {
   int i = 0;
   float f = 0;

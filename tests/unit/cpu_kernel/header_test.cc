@@ -28,6 +28,14 @@ std::uint32_t nearest(float value) {
   return down % 2 == 0 ? down : down + 1;
 }
 
+TEST_F(Headers, AtomicsOfDoublesCountEveryThread) {
+  double d[6] = {0, 0, 0, 0, 1000, 1000};
+  ASSERT_EQ(hipSuccess, run("float_atomics", line(64, 128), &d[0]));
+  for (const int which : {0, 1}) EXPECT_EQ(64 * 128 * 0.5, d[which]);
+  for (const int which : {2, 3}) EXPECT_EQ(127.0, d[which]);
+  for (const int which : {4, 5}) EXPECT_EQ(0.0, d[which]);
+}
+
 TEST_F(Headers, Bfloat16RoundsToNearestEven) {
   std::vector<float> in = {0.0f, -0.0f, 1.0f, -2.5f, 1e-40f, 3.0e38f, std::numeric_limits<float>::max()};
   for (std::uint32_t i = 0; in.size() < 1024; ++i) {  // every exponent, and halves of the last place

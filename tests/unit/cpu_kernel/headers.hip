@@ -8,6 +8,17 @@ __host__ __device__ inline unsigned twice(unsigned value) { return 2 * value; }
 
 namespace cg = cooperative_groups;
 
+// What newer headers make of unsafeAtomicAdd, -Min and -Max.
+extern "C" __global__ void float_atomics(double* d) {
+  const double own = threadIdx.x;
+  __builtin_amdgcn_global_atomic_fadd_f64(&d[0], 0.5);
+  __builtin_amdgcn_flat_atomic_fadd_f64(&d[1], 0.5);
+  __builtin_amdgcn_global_atomic_fmax_f64(&d[2], own);
+  __builtin_amdgcn_flat_atomic_fmax_f64(&d[3], own);
+  __builtin_amdgcn_global_atomic_fmin_f64(&d[4], own);
+  __builtin_amdgcn_flat_atomic_fmin_f64(&d[5], own);
+}
+
 extern "C" __global__ void bfloat16_round(const float* in, unsigned short* out, float* back) {
   const __hip_bfloat16 value = __float2bfloat16(in[threadIdx.x]);
   out[threadIdx.x] = __bfloat16_as_ushort(value);

@@ -93,6 +93,13 @@ __global__ void sum(const T* in, T* out) {
 template __global__ void sum<int>(const int*, int*);
 template __global__ void sum<double>(const double*, double*);
 
+extern "C" __device__ unsigned long long __ockl_steadyctr_u64();  // wall_clock64() of newer headers
+extern "C" __global__ void clocks(unsigned long long* out) {
+  out[0] = wall_clock64();
+  out[1] = __ockl_steadyctr_u64();
+  out[2] = wall_clock64();
+}
+
 extern "C" __global__ void atomics(int* i, float* f, double* d, unsigned* u) {
   atomicAdd(i, 1);
   atomicAdd(f, 1.0f);

@@ -34,9 +34,11 @@ int main() {
 
 # What LLVM calls differently from version to version.
 NAMES = '#include <hip/hip_runtime.h>\n' + '''
+extern "C" __device__ unsigned long long __ockl_steadyctr_u64();  // wall_clock64() of newer headers
 __global__ void names(unsigned* p, float* f, double* d, unsigned long long* b) {
   atomicInc(p, 100u); atomicDec(p + 1, 100u); atomicAdd(f, 1.0f); atomicAdd(d, 1.0); atomicMax(d, 2.0);
   unsafeAtomicAdd(f, 1.0f); unsafeAtomicAdd(d, 1.0);
+  b[4] = __ockl_steadyctr_u64();
   b[0] = __ballot(threadIdx.x & 1); b[1] = __any(1); b[2] = __shfl_xor(threadIdx.x, 1); b[3] = __lane_id();
 }
 '''

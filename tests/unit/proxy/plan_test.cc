@@ -42,7 +42,7 @@ class PlanTest : public ::testing::Test {
     CopyPlan plan{
         .mode = {0, 0, wait}, .box = box, .target = box.target.address, .source = box.source.address};
     Route route;
-    EXPECT_EQ(find_route(client_->copies(), box, hipMemcpyDefault, route), hipSuccess);
+    EXPECT_EQ(find_route(client_->copies(), box, route), hipSuccess);
     make_plan(client_->copies(), route, plan);
     return plan;
   }

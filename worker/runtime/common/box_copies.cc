@@ -2,6 +2,7 @@
 // Copies of rows and boxes: turns every form of the API into a graph::CopyWork.
 #include "hipcore/abi/layouts.h"
 #include "hipcore/graph/box_forms.h"
+#include "hipcore/memory/copy_kind.h"
 #include "worker/runtime/common/api.h"
 #include "worker/runtime/common/arrays.h"
 #include "worker/runtime/common/capture.h"
@@ -27,7 +28,7 @@ hipError_t copy(bool is_empty, hipStream_t handle, Wait wait, Make make, Read&& 
 hipError_t copy_rows(void* target, std::size_t target_pitch, const void* source, std::size_t source_pitch,
                      std::size_t width, std::size_t height, hipMemcpyKind kind, hipStream_t stream,
                      Wait wait) {
-  if (!valid_kind(kind)) return hipErrorInvalidMemcpyDirection;
+  if (!hipdata::is_kind(kind)) return hipErrorInvalidMemcpyDirection;
   return copy(width == 0 || height == 0, stream, wait, Backend::copy_rows, [&](graph::CopyWork& work) {
     return graph::read_rows(target, target_pitch, source, source_pitch, width, height, kind, work);
   });
@@ -35,7 +36,7 @@ hipError_t copy_rows(void* target, std::size_t target_pitch, const void* source,
 
 hipError_t copy_3d(const hipMemcpy3DParms* p, hipStream_t stream, Wait wait) {
   if (!p) return hipErrorInvalidValue;
-  if (!valid_kind(p->kind)) return hipErrorInvalidMemcpyDirection;
+  if (!hipdata::is_kind(p->kind)) return hipErrorInvalidMemcpyDirection;
   const bool is_empty = p->extent.width == 0 || p->extent.height == 0 || p->extent.depth == 0;
   return copy(is_empty, stream, wait, Backend::copy_box,
               [&](graph::CopyWork& work) { return graph::read_copy(*p, arrays(), work); });
@@ -52,14 +53,14 @@ hipError_t copy_parameters(const Parameters* theirs, hipStream_t stream, Wait wa
 }
 
 hipError_t copy_array_rows(const graph::ArrayRows& rows, hipStream_t stream, Wait wait) {
-  if (!valid_kind(rows.kind)) return hipErrorInvalidMemcpyDirection;
+  if (!hipdata::is_kind(rows.kind)) return hipErrorInvalidMemcpyDirection;
   return copy(rows.width == 0 || rows.height == 0, stream, wait, Backend::copy_box,
               [&](graph::CopyWork& work) { return graph::read_array_rows(rows, arrays(), work); });
 }
 
 // Synchronous: the pieces follow each other.
 hipError_t copy_array_bytes(const graph::ArrayBytes& bytes, hipStream_t stream) {
-  if (!valid_kind(bytes.kind)) return hipErrorInvalidMemcpyDirection;
+  if (!hipdata::is_kind(bytes.kind)) return hipErrorInvalidMemcpyDirection;
   std::vector<graph::CopyWork> pieces;
   if (const hipError_t status = graph::read_array_bytes(bytes, arrays(), pieces)) return status;
   for (const graph::CopyWork& piece : pieces) {

@@ -2,6 +2,7 @@
 // Linear copies. The direction given by the program is only checked for consistency.
 #include "worker/runtime/common/copies.h"
 
+#include "hipcore/memory/copy_kind.h"
 #include "worker/runtime/common/capture.h"
 #include "worker/runtime/common/device.h"
 
@@ -35,7 +36,7 @@ hipError_t copy_between_devices(void* target, int target_device, const void* sou
 
 hipError_t copy_linear(void* target, const void* source, std::size_t bytes, hipMemcpyKind kind,
                        hipStream_t handle, Wait wait) {
-  if (!valid_kind(kind)) return hipErrorInvalidMemcpyDirection;
+  if (!hipdata::is_kind(kind)) return hipErrorInvalidMemcpyDirection;
   Backend::Stream stream{};
   if (const hipError_t status = Backend::find_stream(handle, stream)) return status;
   if (bytes == 0) return hipSuccess;

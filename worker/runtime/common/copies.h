@@ -10,8 +10,6 @@
 
 namespace tf::runtime {
 
-inline bool valid_kind(hipMemcpyKind kind) { return kind >= hipMemcpyHostToHost && kind <= hipMemcpyDefault; }
-
 hipError_t copy_linear(void* target, const void* source, std::size_t bytes, hipMemcpyKind kind,
                        hipStream_t stream, Wait wait);
 

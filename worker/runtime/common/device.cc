@@ -7,6 +7,7 @@
 #include "hipcore/abi/properties.h"
 #include "hipcore/errors/attributes.h"
 #include "hipcore/errors/limits.h"
+#include "hipcore/launch/function_attributes.h"
 #include "worker/runtime/common/device.h"
 #include "worker/runtime/common/graph_library.h"
 
@@ -261,7 +262,9 @@ hipError_t hipDeviceReset() {
 }
 
 hipError_t hipDeviceSetCacheConfig(hipFuncCache_t config) {
-  return api([&] { return Backend::set_cache_config(config); });
+  return api([&] {
+    return tf::hipcore::is_cache_config(config) ? Backend::set_cache_config(config) : hipErrorInvalidValue;
+  });
 }
 
 hipError_t hipDeviceGetCacheConfig(hipFuncCache_t* config) {
@@ -269,8 +272,8 @@ hipError_t hipDeviceGetCacheConfig(hipFuncCache_t* config) {
 }
 
 // The banks are four bytes wide on every device; HIP allows ignoring such hints.
-hipError_t hipDeviceSetSharedMemConfig(hipSharedMemConfig) {
-  return api([] { return hipSuccess; });
+hipError_t hipDeviceSetSharedMemConfig(hipSharedMemConfig config) {
+  return api([&] { return tf::hipcore::is_shared_config(config) ? hipSuccess : hipErrorInvalidValue; });
 }
 
 hipError_t hipDeviceGetSharedMemConfig(hipSharedMemConfig* config) {

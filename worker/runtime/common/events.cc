@@ -10,11 +10,13 @@ namespace {
 using Event = Backend::Event;
 
 // Flags about an event's visibility matter only on a GPU.
-constexpr unsigned kReleases = hipEventReleaseToDevice | hipEventReleaseToSystem;
-constexpr unsigned kFlags = hipEventBlockingSync | hipEventDisableTiming | hipEventInterprocess | kReleases;
+constexpr unsigned kFlags =
+    hipEventBlockingSync | hipEventDisableTiming | hipEventInterprocess | kEventReleases;
+
+bool at_most_one(unsigned bits) { return (bits & (bits - 1)) == 0; }
 
 hipError_t create(hipEvent_t* event, unsigned flags) {
-  if (!event || (flags & ~kFlags) || (flags & kReleases) == kReleases) return hipErrorInvalidValue;
+  if (!event || (flags & ~kFlags) || !at_most_one(flags & kEventReleases)) return hipErrorInvalidValue;
   if ((flags & hipEventInterprocess) && !(flags & hipEventDisableTiming)) return hipErrorInvalidValue;
   if (const hipError_t status = Backend::require_device()) return status;
   return Backend::create_event(*event, flags);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Queries and settings of kernels, by handle and by host address; and occupancy.
+#include "hipcore/launch/function_attributes.h"
 #include "worker/runtime/common/api.h"
 #include "worker/runtime/common/programs.h"
 
@@ -27,11 +28,6 @@ hipError_t with_handle(hipFunction_t handle, Body&& body) {
 hipError_t attribute_of(int* value, hipFunction_attribute attribute, const Kernel& kernel) {
   if (!value || attribute >= HIP_FUNC_ATTRIBUTE_MAX) return hipErrorInvalidValue;
   return kernel ? Backend::function_attribute(kernel, attribute, *value) : hipErrorInvalidDeviceFunction;
-}
-
-bool can_be_set(hipFuncAttribute attribute) {
-  return attribute == hipFuncAttributeMaxDynamicSharedMemorySize ||
-         attribute == hipFuncAttributePreferredSharedMemoryCarveout;
 }
 
 hipError_t max_active(int* blocks, const Kernel& kernel, int threads, std::size_t dynamic_bytes,
@@ -75,17 +71,19 @@ hipError_t hipFuncGetAttributes(hipFuncAttributes* attributes, const void* host)
 }
 
 hipError_t hipFuncSetAttribute(const void* host, hipFuncAttribute attribute, int value) {
-  if (!can_be_set(attribute)) return api([] { return hipErrorInvalidValue; });
+  if (!tf::hipcore::takes_attribute(attribute, value)) return api([] { return hipErrorInvalidValue; });
   return with_host(
       host, [&](const Kernel& kernel) { return Backend::set_function_attribute(kernel, attribute, value); });
 }
 
 hipError_t hipFuncSetCacheConfig(const void* host, hipFuncCache_t config) {
+  if (!tf::hipcore::is_cache_config(config)) return api([] { return hipErrorInvalidValue; });
   return with_host(host, [&](const Kernel& kernel) { return Backend::set_function_cache(kernel, config); });
 }
 
 // A hint, which may be ignored; but the function must be valid.
-hipError_t hipFuncSetSharedMemConfig(const void* host, hipSharedMemConfig) {
+hipError_t hipFuncSetSharedMemConfig(const void* host, hipSharedMemConfig config) {
+  if (!tf::hipcore::is_shared_config(config)) return api([] { return hipErrorInvalidValue; });
   return with_host(host, [](const Kernel&) { return hipSuccess; });
 }
 

@@ -7,6 +7,7 @@
 
 #include "worker/runtime/common/api.h"
 #include "worker/runtime/common/events.h"
+#include "worker/runtime/common/extensions.h"
 
 namespace tf::runtime {
 namespace {
@@ -85,6 +86,16 @@ TF_EXPORT hipError_t hipModuleLaunchCooperativeKernel(hipFunction_t function, un
   return api([&] {
     LaunchRequest request{dim3(grid_x, grid_y, grid_z), dim3(block_x, block_y, block_z), shared_bytes, true};
     request.arguments = arguments;
+    request.stream = stream;
+    return launch(function, request);
+  });
+}
+
+TF_EXPORT hipError_t hipRemoteLaunchCooperative(hipFunction_t function, dim3 grid, dim3 block,
+                                                unsigned shared_bytes, hipStream_t stream, void** extra) {
+  return api([&] {
+    LaunchRequest request{grid, block, shared_bytes, true};
+    request.extra = extra;
     request.stream = stream;
     return launch(function, request);
   });

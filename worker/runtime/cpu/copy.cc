@@ -6,6 +6,7 @@
 #include <memory>
 #include <utility>
 
+#include "hipcore/memory/copy_kind.h"
 #include "worker/runtime/cpu/backend.h"
 
 namespace tf::cpu {
@@ -75,6 +76,11 @@ hipError_t run_copy(const graph::CopyWork& copy) {
   return hipSuccess;
 }
 
+bool kind_fits(const graph::CopyWork& copy) {
+  const auto is_known = [](const void* memory) { return !pageable(memory); };
+  return hipdata::kind_fits<const void*>(copy.target.memory(), copy.source.memory(), copy.kind, is_known);
+}
+
 bool within_memory(const graph::CopyWork& copy) {
   std::size_t target_bytes = 0;
   std::size_t source_bytes = 0;
@@ -90,6 +96,7 @@ namespace {
 // hipErrorInvalidValue when the known memory at either end is smaller than the copy reaches.
 hipError_t submit_copy(const graph::CopyWork& copy, Stream& stream, Wait wait) {
   if (!within_memory(copy)) return hipErrorInvalidValue;
+  if (!copy.is_line() && !kind_fits(copy)) return hipErrorInvalidValue;
   // As on a GPU: pageable memory cannot be used after the call returned.
   if (wait == Wait::kNo && pageable(copy.target.memory())) wait = Wait::kYes;
   if (wait == Wait::kNo && pageable(copy.source.memory())) {

@@ -12,6 +12,8 @@ namespace tf::cpu {
 bool is_pageable(const graph::CopyWork& copy);
 // Copies, now.
 hipError_t run_copy(const graph::CopyWork& copy);
+// Whether its direction fits the memory at both ends (hipcore/memory/copy_kind.h).
+bool kind_fits(const graph::CopyWork& copy);
 // Whether the known memory at both ends is large enough for the copy.
 bool within_memory(const graph::CopyWork& copy);
 

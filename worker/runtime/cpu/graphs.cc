@@ -238,7 +238,7 @@ hipError_t Backend::check_work(const graph::Work& work) {
     return check_shape(function->kernel(), grid_of(*kernel));
   }
   bool good = true;
-  if (const auto* copy = std::get_if<graph::CopyWork>(&work)) good = within_memory(*copy);
+  if (const auto* copy = std::get_if<graph::CopyWork>(&work)) good = within_memory(*copy) && kind_fits(*copy);
   if (const auto* fill = std::get_if<graph::FillWork>(&work)) good = fillable(fill_of(*fill));
   if (const auto* batch = std::get_if<graph::BatchWork>(&work)) good = is_in_memory(*batch);
   if (const auto* event = std::get_if<graph::EventWork>(&work)) good = event_of(*event) != nullptr;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "hipcore/memory/pointer_rules.h"
 #include "worker/runtime/cpu/backend.h"
 
 namespace tf::cpu {
@@ -84,7 +85,7 @@ hipError_t Backend::pointer_attribute(void* data, hipPointer_attribute attribute
       return answer(data, pointer);
     case HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS:
       return answer(data, Runtime::get().advice.is_synchronous(known->base) ? 1u : 0u);
-    case HIP_POINTER_ATTRIBUTE_BUFFER_ID: return answer(data, static_cast<unsigned long long>(known->base));
+    case HIP_POINTER_ATTRIBUTE_BUFFER_ID: return answer(data, hipcore::buffer_id(known->base));
     case HIP_POINTER_ATTRIBUTE_IS_MANAGED: return answer(data, known->kind == MemoryKind::kManaged);
     case HIP_POINTER_ATTRIBUTE_DEVICE_ORDINAL: return answer(data, known->device);
     case HIP_POINTER_ATTRIBUTE_RANGE_START_ADDR: return answer(data, known->base);

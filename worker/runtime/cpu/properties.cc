@@ -9,10 +9,13 @@
 #include <fstream>
 #include <string>
 
+#include "hipcore/newer/hip_types.h"
 #include "worker/runtime/cpu/kernel_api.h"
 
 namespace tf::cpu {
 namespace {
+
+constexpr int kWallClock_khz = 100'000;  // device/support.cc, __ockl_steadyctr_u64
 
 // The value of the first line of a "key : value" file that starts with the key.
 std::string first_value(const char* path, const char* key) {
@@ -54,6 +57,10 @@ void set_architecture(hipDeviceProp_t& properties) {
   arch.hasGlobalInt64Atomics = 1;
   arch.hasSharedInt64Atomics = 1;
   arch.hasDoubles = 1;
+  arch.hasWarpVote = 1;
+  arch.hasWarpBallot = 1;
+  arch.hasWarpShuffle = 1;
+  arch.hasThreadFenceSystem = 1;
   arch.has3dGrid = 1;
 }
 
@@ -224,13 +231,25 @@ std::optional<int> features_of(const hipDeviceProp_t& p, hipDeviceAttribute_t at
   }
 }
 
+std::optional<int> newer_of(hipDeviceAttribute_t attribute) {
+  if (attribute == hipDeviceAttributeWallClockRate) return kWallClock_khz;
+  if (attribute == hipDeviceAttributeVirtualMemoryManagementSupported) return 1;
+  if (attribute == hipDeviceAttributeHostRegisterSupported) return 1;
+  if (attribute == hipDeviceAttributeMemoryPoolSupportedHandleTypes)
+    return hipMemHandleTypePosixFileDescriptor;
+  if (attribute == hipDeviceAttributeHostNumaId) return -1;
+  if (attribute == hipDeviceAttributeNumberOfXccs) return 1;
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<int> attribute_of(const hipDeviceProp_t& properties, hipDeviceAttribute_t attribute) {
   if (const auto limit = limits_of(properties, attribute)) return limit;
   if (const auto texture = textures_of(properties, attribute)) return texture;
   if (const auto machine = machine_of(properties, attribute)) return machine;
-  return features_of(properties, attribute);
+  if (const auto feature = features_of(properties, attribute)) return feature;
+  return newer_of(attribute);
 }
 
 }  // namespace tf::cpu

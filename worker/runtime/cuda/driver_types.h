@@ -125,6 +125,10 @@ struct AllocationProperties {  // CUmemAllocationProp
 };
 
 // CUdevice_attribute: numbers beyond those that HIP has
+inline constexpr int kAttributeHostRegister = 99;       // HOST_REGISTER_SUPPORTED
+inline constexpr int kAttributeVirtualMemory = 102;     // VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED
+inline constexpr int kAttributePoolHandles = 119;       // MEMPOOL_SUPPORTED_HANDLE_TYPES
+inline constexpr int kAttributeHostNode = 134;          // HOST_NUMA_ID
 inline constexpr int kAttributeRdmaOfMapped = 110;      // GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED
 inline constexpr int kAttributeRdmaFlushOptions = 117;  // GPU_DIRECT_RDMA_FLUSH_WRITES_OPTIONS
 inline constexpr int kAttributeRdmaOrdering = 118;      // GPU_DIRECT_RDMA_WRITES_ORDERING

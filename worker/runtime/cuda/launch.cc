@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Launches. The driver copies the arguments, in either of HIP's forms.
 #include "worker/runtime/common/launch.h"
-#include "worker/runtime/common/extensions.h"
 #include "worker/runtime/cuda/api.h"
 #include "worker/runtime/cuda/backend.h"
 #include "worker/runtime/cuda/convert.h"
@@ -89,20 +88,3 @@ hipError_t Backend::launch(Kernel function, const runtime::LaunchRequest& reques
 }
 
 }  // namespace tf::cuda
-
-using namespace tf::cuda;
-
-extern "C" {
-
-TF_CUDA_EXPORT hipError_t hipRemoteLaunchCooperative(hipFunction_t function, dim3 grid, dim3 block,
-                                                     unsigned shared_bytes, hipStream_t stream,
-                                                     void** extra) {
-  return api([&] {
-    tf::runtime::LaunchRequest request{grid, block, shared_bytes, true};
-    request.extra = extra;
-    request.stream = stream;
-    return tf::runtime::launch(function, request);
-  });
-}
-
-}  // extern "C"

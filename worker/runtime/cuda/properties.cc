@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <cstring>
 
+#include "hipcore/newer/hip_types.h"
+
 namespace tf::cuda {
 namespace {
 
@@ -113,7 +115,16 @@ hipDeviceProp_t make_properties(const driver::Driver& driver, driver::Device dev
   return p;
 }
 
+std::optional<int> newer_attribute(hipDeviceAttribute_t attribute) {
+  if (attribute == hipDeviceAttributeVirtualMemoryManagementSupported) return driver::kAttributeVirtualMemory;
+  if (attribute == hipDeviceAttributeHostRegisterSupported) return driver::kAttributeHostRegister;
+  if (attribute == hipDeviceAttributeMemoryPoolSupportedHandleTypes) return driver::kAttributePoolHandles;
+  if (attribute == hipDeviceAttributeHostNumaId) return driver::kAttributeHostNode;
+  return std::nullopt;
+}
+
 std::optional<int> driver_attribute(hipDeviceAttribute_t attribute) {
+  if (const auto newer = newer_attribute(attribute)) return newer;
   switch (attribute) {
 #define TF_CUDA_ATTRIBUTE(hip, cuda, number) \
   case hipDeviceAttribute##hip:              \
@@ -125,6 +136,9 @@ std::optional<int> driver_attribute(hipDeviceAttribute_t attribute) {
 }
 
 std::optional<int> fixed_attribute(const hipDeviceProp_t& p, hipDeviceAttribute_t attribute) {
+  if (attribute == hipDeviceAttributeWallClockRate)
+    return 100'000;  // device/support.cc: __ockl_steadyctr_u64
+  if (attribute == hipDeviceAttributeNumberOfXccs) return 1;
   switch (attribute) {
     case hipDeviceAttributeTotalGlobalMem:
       return static_cast<int>(std::min<std::size_t>(p.totalGlobalMem, INT_MAX));

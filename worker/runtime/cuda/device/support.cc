@@ -140,6 +140,7 @@ API uint64_t __hipr_amdgcn_s_memrealtime() {
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(nanoseconds)::"memory");
   return nanoseconds / 10;
 }
+API uint64_t __ockl_steadyctr_u64() { return __hipr_amdgcn_s_memrealtime(); }
 API uint64_t __hipr_amdgcn_s_memtime() {
   uint64_t ticks;
   asm volatile("mov.u64 %0, %%clock64;" : "=l"(ticks)::"memory");

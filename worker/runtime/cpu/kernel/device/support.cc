@@ -200,6 +200,7 @@ WAVE_API uint32_t __ockl_activelane_u32() {
 // ---- clocks, memory -----------------------------------------------------------------------------------
 // A wave's clocks: 100 MHz for the real-time one, as on the GPU; nanoseconds for the other.
 API uint64_t __hipr_amdgcn_s_memrealtime() { return context->services->clock_ns() / 10; }
+API uint64_t __ockl_steadyctr_u64() { return __hipr_amdgcn_s_memrealtime(); }
 API uint64_t __hipr_amdgcn_s_memtime() { return context->services->clock_ns(); }
 API uint32_t __hipr_amdgcn_s_getreg(int32_t) { return 0; }
 API void __hipr_amdgcn_s_sleep(int32_t) { __builtin_ia32_pause(); }
@@ -227,22 +228,31 @@ API uint32_t __hipr_amdgcn_atomic_dec_i32_p0i32(uint32_t* p, uint32_t limit, int
   }
   return seen;
 }
-API float __hipr_amdgcn_global_atomic_fadd_f32_p0f32_f32(float* p, float value) {
-  float seen, sum;
+template <typename T, typename Combine>
+inline T update(T* p, Combine combine) {
+  T seen, next;
   __atomic_load(p, &seen, __ATOMIC_RELAXED);
   do {
-    sum = seen + value;
-  } while (!__atomic_compare_exchange(p, &seen, &sum, true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED));
+    next = combine(seen);
+  } while (!__atomic_compare_exchange(p, &seen, &next, true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED));
   return seen;
 }
-API double __hipr_amdgcn_flat_atomic_fadd_f64_p0f64_f64(double* p, double value) {
-  double seen, sum;
-  __atomic_load(p, &seen, __ATOMIC_RELAXED);
-  do {
-    sum = seen + value;
-  } while (!__atomic_compare_exchange(p, &seen, &sum, true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED));
-  return seen;
-}
+// `where` is global or flat: one address space here.
+#define FLOAT_ATOMICS(where)                                                                       \
+  API float __hipr_amdgcn_##where##_atomic_fadd_f32_p0f32_f32(float* p, float value) {             \
+    return update(p, [=](float seen) { return seen + value; });                                    \
+  }                                                                                                \
+  API double __hipr_amdgcn_##where##_atomic_fadd_f64_p0f64_f64(double* p, double value) {          \
+    return update(p, [=](double seen) { return seen + value; });                                   \
+  }                                                                                                \
+  API double __hipr_amdgcn_##where##_atomic_fmin_f64_p0f64_f64(double* p, double value) {          \
+    return update(p, [=](double seen) { return __builtin_fmin(seen, value); });                    \
+  }                                                                                                \
+  API double __hipr_amdgcn_##where##_atomic_fmax_f64_p0f64_f64(double* p, double value) {          \
+    return update(p, [=](double seen) { return __builtin_fmax(seen, value); });                    \
+  }
+FLOAT_ATOMICS(global)
+FLOAT_ATOMICS(flat)
 API void __ockl_atomic_add_noret_f32(float* p, float value) {
   __hipr_amdgcn_global_atomic_fadd_f32_p0f32_f32(p, value);
 }
