@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs host functions of streams on a thread of the library.
+// Runs host functions of streams on threads of the library.
 #include "proxy/session/callbacks.h"
 
 #include <chrono>
@@ -15,13 +15,29 @@ namespace {
 constexpr std::chrono::milliseconds kDriveRound(50);
 // An application thread usually waits for its copy soon; only then the pump steps in.
 constexpr std::chrono::milliseconds kTransferGrace(2);
+// Most functions are short, and need no second pump.
+constexpr std::chrono::milliseconds kFunctionGrace(2);
 
 }  // namespace
 
-bool Callbacks::start_locked() {
-  if (stopping_) return false;
-  if (thread_.joinable()) return true;
-  return start_thread(thread_, "hip-pump", [this] { run(); });
+// False: there are as many as there may be, or the system has no thread.
+bool Callbacks::start_pump() {
+  if (stopping_ || pumps_.size() >= kPumpsMax) return false;
+  std::thread pump;
+  if (!start_thread(pump, "hip-pump", [this] { run(); })) return false;
+  pumps_.push_back(std::move(pump));
+  return true;
+}
+
+// There is work. If the leader is in a function, one of the others has to know; if there is none and none can
+// be started, the work waits for the function's end.
+void Callbacks::tell_pumps() {
+  if (!leader_is_running_)
+    changed_.notify_one();
+  else if (running_ == pumps_.size())
+    (void)start_pump();
+  else if (!is_watched_)
+    needed_.notify_one();
 }
 
 hipError_t Callbacks::add(int device, std::uint64_t stream, Function function) {
@@ -32,7 +48,8 @@ hipError_t Callbacks::add(int device, std::uint64_t stream, Function function) {
   std::erase_if(copies, [](const Reach& reach) { return !reach.direct; });
   {
     const MutexLock lock(mutex_);
-    if (waiting_.size() >= kCallbacksMax || !start_locked()) return hipErrorOutOfMemory;
+    if (waiting_.size() >= kCallbacksMax || stopping_) return hipErrorOutOfMemory;
+    if (pumps_.empty() && !start_pump()) return hipErrorOutOfMemory;
     cookie = next_cookie_++;
     waiting_.emplace(cookie, Waiting{device, stream, std::move(copies), std::move(function)});
   }
@@ -42,7 +59,8 @@ hipError_t Callbacks::add(int device, std::uint64_t stream, Function function) {
   request.cookie = cookie;
   hipError_t error = connection_.post(device, request);
   if (error == hipSuccess) {
-    changed_.notify_one();
+    const MutexLock lock(mutex_);
+    tell_pumps();
   } else {
     unfinished_.fetch_sub(1, std::memory_order_relaxed);
     decltype(waiting_)::node_type dropped;  // destroyed after the lock, as in drop_waiting()
@@ -57,46 +75,55 @@ void Callbacks::due(std::uint64_t cookie, hipError_t error) {
   if (!waiting_.contains(cookie)) return;
   due_.push_back({cookie, error});  // limited by waiting_: run_due() removes unknown cookies
   if (due_.size() > kCallbacksMax) due_.pop_front();
-  changed_.notify_one();
+  tell_pumps();
 }
 
 void Callbacks::transfer_started() {
   const MutexLock lock(mutex_);
   if (transfers_running_) return;
-  transfers_running_ = start_locked();
-  changed_.notify_one();
+  transfers_running_ = !pumps_.empty() || start_pump();
+  tell_pumps();
 }
 
 void Callbacks::stop() {
-  UniqueLock lock(mutex_);
-  stopping_ = true;
-  changed_.notify_one();
-  if (!thread_.joinable()) return;
-  std::thread thread = std::move(thread_);
-  lock.unlock();
-  thread.join();
-}
-
-// Runs one callback that is due. False: there is none.
-bool Callbacks::run_due() {
-  Waiting waiting{};
-  Due due{};
+  std::vector<std::thread> pumps;
   {
     const MutexLock lock(mutex_);
-    if (due_.empty()) return false;
-    due = due_.front();
-    due_.pop_front();
-    auto found = waiting_.find(due.cookie);
-    if (found == waiting_.end()) return true;
-    waiting = std::move(found->second);
-    waiting_.erase(found);
+    stopping_ = true;
+    changed_.notify_all();
+    needed_.notify_all();
+    pumps.swap(pumps_);
   }
+  for (std::thread& pump : pumps) pump.join();
+}
+
+void Callbacks::call(Waiting& waiting, const Due& due) {
   // The stream has passed the earlier copies; their bytes may still be in flight, on the other plane.
   connection_.streams().transfers().await(waiting.copies);
   waiting.function(due.error);
   unfinished_.fetch_sub(1, std::memory_order_release);  // pairs with any()
   connection_.end_callback(due.cookie);
-  return true;
+  waiting = Waiting{};  // what the function holds may be the program's: destroyed without the lock
+}
+
+// Runs the callback that has been due longest. The leader may be another pump afterwards.
+void Callbacks::run_due() {
+  const Due due = due_.front();
+  due_.pop_front();
+  auto found = waiting_.find(due.cookie);
+  if (found == waiting_.end()) return;
+  Waiting waiting = std::move(found->second);
+  waiting_.erase(found);
+  leader_is_running_ = true;
+  ++functions_started_;
+  ++running_;
+  if (any_work()) tell_pumps();
+  {
+    const MutexUnlock meanwhile(mutex_);
+    call(waiting, due);
+  }
+  --running_;
+  if (leader_ == std::this_thread::get_id()) leader_is_running_ = false;
 }
 
 void Callbacks::help_transfers() {
@@ -119,28 +146,48 @@ void Callbacks::drop_waiting() {
   dropped.clear();
 }
 
+void Callbacks::lead() {
+  if (connection_.lost()) drop_waiting();  // their streams are gone
+  if (!due_.empty()) {
+    run_due();
+  } else if (!waiting_.empty()) {
+    const MutexUnlock meanwhile(mutex_);
+    // Somebody has to read the worker's notice; another thread that drives already does it for us.
+    Status status = connection_.queue().drive(Deadline::after(kDriveRound));
+    if (!status.is_ok() && status.code() != Code::kTimeout) connection_.lose(status);
+  } else if (transfers_running_) {
+    help_transfers();
+  } else {
+    changed_.wait(mutex_, [this]() TF_REQUIRES(mutex_) { return stopping_ || any_work(); });
+  }
+}
+
+// Watches a leader that is in a function while there is work, and takes over if the function takes its time.
+void Callbacks::stand_by() {
+  needed_.wait(mutex_, [this]() TF_REQUIRES(mutex_) {
+    return stopping_ || (leader_is_running_ && !is_watched_ && any_work());
+  });
+  is_watched_ = true;
+  while (!stopping_ && any_work()) {
+    const std::uint64_t before = functions_started_;
+    needed_.wait_until(mutex_, std::chrono::steady_clock::now() + kFunctionGrace,
+                       [this]() TF_REQUIRES(mutex_) { return stopping_; });
+    if (!leader_is_running_ || functions_started_ != before) continue;
+    leader_ = std::this_thread::get_id();
+    leader_is_running_ = false;
+    break;
+  }
+  is_watched_ = false;
+}
+
 void Callbacks::run() {
-  UniqueLock lock(mutex_);
+  const MutexLock lock(mutex_);
+  if (leader_ == std::thread::id()) leader_ = std::this_thread::get_id();
   while (!stopping_) {
-    if (connection_.lost()) drop_waiting();  // their streams are gone
-    if (!due_.empty()) {
-      lock.unlock();
-      while (run_due()) {
-      }
-      lock.lock();
-    } else if (!waiting_.empty()) {
-      lock.unlock();
-      // Somebody has to read the worker's notice; another thread that drives already does it for us.
-      Status status = connection_.queue().drive(Deadline::after(kDriveRound));
-      if (!status.is_ok() && status.code() != Code::kTimeout) connection_.lose(status);
-      lock.lock();
-    } else if (transfers_running_) {
-      help_transfers();
-    } else {
-      changed_.wait(mutex_, [this]() TF_REQUIRES(mutex_) {
-        return stopping_ || transfers_running_ || !waiting_.empty() || !due_.empty();
-      });
-    }
+    if (leader_ == std::this_thread::get_id())
+      lead();
+    else
+      stand_by();
   }
 }
 

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Callbacks: host functions that a stream calls (hipLaunchHostFunc, hipStreamAddCallback).
 //
-// The worker says when one is due, and holds the stream until it is told that the function has run. The
-// functions run on one thread of the library, the pump, which starts with the first callback. They never run
-// under a lock, and never while the endpoint is driven. The pump also moves asynchronous copies along while
-// no application thread waits.
+// The worker says when one is due, and holds the stream until it is told that the function has run. So
+// functions that are due at the same time belong to different streams. They run on threads of the library,
+// the pumps; the first starts with the first callback. They never run under a lock, and never while the
+// endpoint is driven.
+//
+// One pump leads: it reads the worker's notices, runs functions, and moves asynchronous copies along while no
+// application thread waits. If a function keeps it for a while, another pump leads from then on, because the
+// function may wait for another stream's function or copy.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
@@ -25,6 +29,7 @@
 namespace tf::proxy {
 
 inline constexpr std::size_t kCallbacksMax = 65536;  // queued on streams at the same time
+inline constexpr std::size_t kPumpsMax = 64;         // functions that run at the same time
 
 class Callbacks {
  public:
@@ -55,22 +60,35 @@ class Callbacks {
     std::vector<Reach> copies;  // that must land before it runs
     Function function;
   };
-  bool start_locked() TF_REQUIRES(mutex_);
+  bool start_pump() TF_REQUIRES(mutex_);
+  void tell_pumps() TF_REQUIRES(mutex_);
   void run();
-  bool run_due();
+  void stand_by() TF_REQUIRES(mutex_);
+  void lead() TF_REQUIRES(mutex_);
+  void run_due() TF_REQUIRES(mutex_);
+  void call(Waiting& waiting, const Due& due);
   void help_transfers() TF_REQUIRES(mutex_);
+  bool any_work() const TF_REQUIRES(mutex_) {
+    return transfers_running_ || !waiting_.empty() || !due_.empty();
+  }
   void drop_waiting() TF_REQUIRES(mutex_);
 
   Connection& connection_;
   Mutex mutex_;
-  CondVar changed_;
+  CondVar changed_;                                                           // for the leader
+  CondVar needed_;                                                            // for one of the others
   std::unordered_map<std::uint64_t, Waiting> waiting_ TF_GUARDED_BY(mutex_);  // by cookie
   std::deque<Due> due_ TF_GUARDED_BY(mutex_);
   std::uint64_t next_cookie_ TF_GUARDED_BY(mutex_) = 1;
   std::atomic<std::size_t> unfinished_{0};
   bool transfers_running_ TF_GUARDED_BY(mutex_) = false;
   bool stopping_ TF_GUARDED_BY(mutex_) = false;
-  std::thread thread_ TF_GUARDED_BY(mutex_);
+  std::vector<std::thread> pumps_ TF_GUARDED_BY(mutex_);
+  std::size_t running_ TF_GUARDED_BY(mutex_) = 0;  // pumps that are in a function
+  std::thread::id leader_ TF_GUARDED_BY(mutex_);
+  bool leader_is_running_ TF_GUARDED_BY(mutex_) = false;  // a function
+  bool is_watched_ TF_GUARDED_BY(mutex_) = false;         // the leader, by another pump
+  std::uint64_t functions_started_ TF_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace tf::proxy

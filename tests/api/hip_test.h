@@ -108,8 +108,10 @@ class Gate {
   static void hold(hipStream_t, hipError_t, void* self) {
     auto* const gate = static_cast<Gate*>(self);
     const MutexLock lock(gate->mutex_);
-    gate->changed_.wait_until(gate->mutex_, std::chrono::steady_clock::now() + std::chrono::seconds(10),
-                              [gate]() TF_REQUIRES(gate->mutex_) { return gate->open_; });
+    EXPECT_TRUE(gate->changed_.wait_until(gate->mutex_,
+                                          std::chrono::steady_clock::now() + std::chrono::seconds(10),
+                                          [gate]() TF_REQUIRES(gate->mutex_) { return gate->open_; }))
+        << "nobody opened the gate: does what should open it wait for it?";
   }
 
   Mutex mutex_;

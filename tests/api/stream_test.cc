@@ -178,6 +178,43 @@ TEST(Stream, CallbacksRunInOrder) {
   EXPECT_EQ(hipStreamAddCallback(stream, nullptr, nullptr, 0), hipErrorInvalidValue);
 }
 
+// A program may have one stream's host function wait for another stream's, or for its copy.
+TEST(Stream, HostFunctionsDoNotHoldUpOtherStreams) {
+  TestStream held;
+  TestStream other;
+  DeviceBuffer device(4096);
+  PinnedBuffer host(4096);
+  host.as<unsigned char>()[0] = 0;
+  Gate gate;
+  gate.close(held);
+  HIP_OK(hipMemsetAsync(device.get(), 42, 4096, other));
+  HIP_OK(hipMemcpyAsync(host.as<void>(), device.get(), 4096, hipMemcpyDeviceToHost, other));
+  const auto open = [](void* closed) { static_cast<Gate*>(closed)->open(); };
+  HIP_OK(hipLaunchHostFunc(other, open, &gate));
+  HIP_OK(hipStreamSynchronize(held));
+  EXPECT_EQ(host.as<unsigned char>()[0], 42);
+}
+
+// More than the library has threads for.
+TEST(Stream, ManyHostFunctionsAreHeldAtOnce) {
+  constexpr std::size_t kStreams = 80;
+  std::vector<hipStream_t> streams(kStreams);
+  Gate gate;
+  std::atomic<int> run{0};
+  for (hipStream_t& stream : streams) {
+    HIP_OK(hipStreamCreateWithFlags(&stream, hipStreamNonBlocking));
+    gate.close(stream);
+  }
+  const auto count = [](void* calls) { ++*static_cast<std::atomic<int>*>(calls); };
+  for (hipStream_t stream : streams) HIP_OK(hipLaunchHostFunc(stream, count, &run));
+  gate.open();
+  for (hipStream_t stream : streams) {
+    HIP_OK(hipStreamSynchronize(stream));
+    HIP_OK(hipStreamDestroy(stream));
+  }
+  EXPECT_EQ(run.load(), static_cast<int>(kStreams));
+}
+
 TEST(Stream, DestroyedWhileBusyStillFinishes) {
   PinnedBuffer host(4096);
   DeviceBuffer device(4096);
