@@ -43,6 +43,7 @@ MAY_INCLUDE = {
     "hipcore/errors": {"hipcore/newer"},
     "hipcore/launch": set(),
     "hipcore/memory": {"transport/base"},
+    "hipcore/mirror": NET,
     "hipcore/wire": NET | {"hipcore/newer"},
     "docs/reference": set(),
     "reference": set(),  # made of docs/reference
@@ -53,7 +54,8 @@ MAY_INCLUDE = {
     "proxy/session": PROXY | {"hipcore/errors", "transport/factory", "transport/shaper"},
     "proxy/memory": PROXY | {"hipcore/array", "proxy/session"},
     "proxy/module": PROXY | {"proxy/session", "hipcore/codeobject"},
-    "proxy/copy": PROXY | {"proxy/session", "proxy/memory", "hipcore/array", "hipcore/graph", "hipcore/memory"},
+    "proxy/copy": PROXY | {"proxy/session", "proxy/memory", "hipcore/array", "hipcore/graph", "hipcore/memory",
+                           "hipcore/mirror"},
     "proxy/graphs": PROXY | {"proxy/session", "proxy/memory", "proxy/module", "proxy/copy", "hipcore/array",
                              "hipcore/graph"},
     "proxy/client": PROXY | {"hipcore/array", "hipcore/memory", "proxy/session", "proxy/memory", "proxy/module",
@@ -62,13 +64,13 @@ MAY_INCLUDE = {
     "proxy/gen": EXPORTED | {"proxy/exported", "proxy/api"},
     # The worker's rooms, from the lowest up. What is generated from proxy/api counts as handlers.
     "worker/base": WORKER | {"worker/runtime/common/extensions.h"},
-    "worker/memory": WORKER | {"worker/base", "hipcore/abi", "hipcore/array"},
+    "worker/memory": WORKER | {"worker/base", "hipcore/abi", "hipcore/array", "hipcore/mirror"},
     "worker/copy": WORKER | {"worker/base", "worker/memory", "hipcore/array", "hipcore/graph"},
     "worker/session": WORKER | {"worker/base", "worker/memory", "worker/copy", "hipcore/array", "hipcore/graph",
                                 "hipcore/codeobject", "hipcore/errors",
                                 "transport/factory"},
     "worker/handlers": WORKER | {"worker/base", "worker/memory", "worker/copy", "worker/session", "worker/gen",
-                                 "hipcore/array"},
+                                 "hipcore/array", "hipcore/mirror"},
     "worker/gen": WORKER | {"worker/base", "worker/memory", "worker/copy", "worker/session"},
     "worker/supervisor": WORKER | {"worker/base"},
     "worker/runtime/common": FRONT,  # and the Backend that it is compiled with

@@ -253,6 +253,7 @@ MESSAGE(0x0242, post, FreeMemory) NO_WORK { u64 address; };
 MESSAGE(0x0243, call, OpenHostPart) {
   u64 address;
   u64 bytes;
+  u64 copied;             // 1: it is a copy of memory that only the client has, also in a window that is shared
 };
 
 // Its contents are gone. What is sent later runs only after the devices' earlier work is done.
@@ -270,18 +271,28 @@ MESSAGE(0x0247, call, MapHostFile) {
 // As CloseHostPart; the pages stay the client's.
 MESSAGE(0x0248, post, UnmapHostFile) NO_WORK { u64 address; };
 
-// HostAccess::kMirrored only: a piece of an open part, as the client has it, arrives under `tag`, at once and
-// not in the order of any stream; or is sent as the worker has it.
-MESSAGE(0x0245, post, WriteHostPart) NO_WORK {
-  u64 address;
-  u64 bytes;
+// A piece is a mirror::Piece (hipcore/mirror), and lies in one part that is a copy (any of HostAccess::kMirrored).
+// Pieces as the client has them, at once and not in the order of any stream. The payload is the Piece structs, then the
+// bytes of one after another: under `tag` on the bulk plane, or as the tail if that is 0.
+MESSAGE(0x0245, post, WriteHostPieces) NO_WORK {
   u64 tag;
-};
-MESSAGE(0x0246, post, ReadHostPart) NO_WORK {
-  u64 address;
+  u64 pieces;
   u64 bytes;
-  u64 tag;
 };
+TAIL(WriteHostPieces)
+
+// What has changed at the worker inside the pieces in the tail, since the client had it. `idle`: no device was at work.
+MESSAGE(0x0246, call, FindHostChanges) { u64 reserved; };
+TAIL(FindHostChanges)
+REPLY(FindHostChanges) {
+  u64 pieces;
+  u64 bytes;
+  u32 idle;
+  u32 reserved;
+};
+
+// The worker sends what it found last, once: Piece structs, then bytes. It aborts the tag if there is nothing.
+MESSAGE(0x0249, post, FetchHostChanges) NO_WORK { u64 tag; };
 
 // --- 0x03xx stream, 0x04xx event ---------------------------------------------------------------------
 
@@ -423,7 +434,7 @@ MESSAGE(0x0600, post, BuildGraph) NO_WORK { u64 exec; };
 
 // Tail of every node: `dependencies` numbers (u32) of earlier nodes, filled up to a multiple of 8 bytes. Then,
 // of a kernel: the explicit arguments, as in Launch.
-MESSAGE(0x0601, post, BuildKernelNode) NO_WORK {
+MESSAGE(0x0601, post, BuildKernelNode) NO_WORK REACHES_HOST {
   u64 exec;
   u64 function;
   u32 grid[3];            // in blocks
@@ -435,7 +446,7 @@ MESSAGE(0x0601, post, BuildKernelNode) NO_WORK {
 };
 TAIL(BuildKernelNode)
 
-MESSAGE(0x0602, post, BuildFillNode) NO_WORK {
+MESSAGE(0x0602, post, BuildFillNode) NO_WORK REACHES_HOST {
   u64 exec;
   u64 target;
   u64 width;              // in elements
@@ -448,7 +459,7 @@ MESSAGE(0x0602, post, BuildFillNode) NO_WORK {
 };
 TAIL(BuildFillNode)
 
-MESSAGE(0x0603, post, BuildCopyNode) NO_WORK {
+MESSAGE(0x0603, post, BuildCopyNode) NO_WORK REACHES_HOST {
   u64 exec;
   u64 target;
   u64 target_pitch;

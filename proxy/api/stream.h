@@ -20,16 +20,16 @@ POST(0x0315) WORK(stream) AWAITS(event) CHECK(flags == 0)
 hipError_t hipStreamWaitEvent(IN(stream) hipStream_t stream, IN(event) hipEvent_t event, unsigned int flags);
 CACHED(0x0316) hipError_t hipStreamGetFlags(IN(stream) hipStream_t stream, OUT() unsigned int* flags);
 CACHED(0x0317) hipError_t hipStreamGetPriority(IN(stream) hipStream_t stream, OUT() int* priority);
-POST(0x0318) WORK(stream) CAPTURE(refused)
+POST(0x0318) WORK(stream) CAPTURE(refused) REACHES_HOST
 hipError_t hipStreamWaitValue32(IN(stream) hipStream_t stream, IN(device, 4) void* pointer, uint32_t value,
                                 unsigned int flags, uint32_t mask);
-POST(0x0319) WORK(stream) CAPTURE(refused)
+POST(0x0319) WORK(stream) CAPTURE(refused) REACHES_HOST
 hipError_t hipStreamWaitValue64(IN(stream) hipStream_t stream, IN(device, 8) void* pointer, uint64_t value,
                                 unsigned int flags, uint64_t mask);
-POST(0x031a) WORK(stream) CAPTURE(refused)
+POST(0x031a) WORK(stream) CAPTURE(refused) REACHES_HOST
 hipError_t hipStreamWriteValue32(IN(stream) hipStream_t stream, IN(device, 4) void* pointer, uint32_t value,
                                  unsigned int flags);
-POST(0x031b) WORK(stream) CAPTURE(refused)
+POST(0x031b) WORK(stream) CAPTURE(refused) REACHES_HOST
 hipError_t hipStreamWriteValue64(IN(stream) hipStream_t stream, IN(device, 8) void* pointer, uint64_t value,
                                  unsigned int flags);
 

@@ -35,7 +35,8 @@
 //   RECORDS(event)    as the recording of an event    AWAITS(event)  as waiting for one    FILLS  as a fill
 //   CAPTURE(asked)    the sender has already asked the capture    CAPTURE(refused)  never
 // More:
-//   REACHES_HOST      (WORK) reads or writes host memory that devices reach: mirrored memory is copied over first
+//   REACHES_HOST      names host memory that devices reach. With WORK it reads or writes it: the worker gets first what
+//                     the program has changed in mirrored memory
 //   NEW_STREAM(flags) (CREATE) creates a stream; the flags decide whether it is ordered with the null stream
 //   ENDS(stream)      (messages.h) destroys the handle in that field, a stream or an event; elsewhere CONSUMES says so
 //   PROMPT            (messages.h) the worker's body never waits through the session and reads its payload once, so

@@ -47,6 +47,9 @@ Result<Settings> read_settings() {
   settings.io_timeout = *io;
   settings.debug = environment_value("TF_DEBUG") != "0";
   settings.transport = environment_value("TF_TRANSPORT");
+  Result<long> mirror = number("TF_MIRROR", 0, 1);
+  if (!mirror) return mirror.status();
+  settings.mirrors_pinned = *mirror != 0;
   if (!environment_value("TF_DEVICE_ID").empty()) {
     Result<long> device = number("TF_DEVICE_ID", 0, protocol::kDevicesMax - 1);
     if (!device) return device.status();

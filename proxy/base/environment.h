@@ -27,6 +27,7 @@ struct Settings {
   bool debug = false;
   std::chrono::milliseconds connect_timeout{10'000};
   std::chrono::milliseconds io_timeout{30'000};
+  bool mirrors_pinned = true;
   int device = -1;  // -1: all devices of the worker are visible
   std::optional<unsigned> copy_threads;
   std::optional<shaper::Shape> shape;

@@ -23,14 +23,14 @@ Client::Client(Connected connected, unsigned copy_helpers)
       host_parts_(connection_, huge_pages_),
       host_window_(host_parts_),
       host_memory_(host_window_),
-      mirror_(connection_),
+      mirror_(connection_, connected.watches_pages ? Mirror::Use::kIfItWorks : Mirror::Use::kNever),
       host_allocations_(connection_, host_memory_, mirror_, advice_),
       modules_(connection_, snapshot_, *this),
       copies_(connection_, callbacks_,
               {device_memory_, host_memory_, host_window_, lease_mappings_, huge_pages_}, copy_helpers),
       graphs_(snapshot_, copies_, modules_, arrays_.library(), *this) {
   map_leases(std::move(connected.files.leases), reserve_windows());
-  map_host_window(connected.files.host_window.get());
+  map_host_window(connected.files.host_window.get(), connected.mirrors_pinned);
 }
 
 // Ends running transfers first: they refer to the parts' memory.
@@ -73,26 +73,31 @@ bool Client::reserve_windows() {
 void Client::map_leases(net::OwnedFd socket, bool reserved) {
   if (reserved) lease_mappings_.open(std::move(socket));
   if (!lease_mappings_.complete()) snapshot_.device_access = protocol::DeviceAccess::kNone;
+  describe_device_access(snapshot_);
 }
 
 // The mapping outlives the descriptor.
-void Client::map_host_window(int file) {
+void Client::map_host_window(int file, bool mirrors_pinned) {
   if (snapshot_.host_access != protocol::HostAccess::kNone) {
     const Status mapped = host_window_.map(snapshot_.host_window, snapshot_.host_access, file);
     if (!mapped.is_ok()) log_debug("kernels cannot use host memory: " + mapped.to_string());
     snapshot_.host_access = host_window_.access();
   }
-  describe_host_access(snapshot_);
+  if (mirrors_pinned) host_memory_.mirror_pinned();
+  describe_host_access(snapshot_, mirrors_pinned);
 }
 
 std::optional<hipError_t> Client::before_post(protocol::OpTraits what, int device,
-                                              std::span<const std::byte> head) {
+                                              std::span<const std::byte> head,
+                                              std::span<const std::byte> tail) {
   if (graphs_.capturing()) {
     if (const auto verdict = graphs_.offer(what, device, head)) return verdict;
   }
-  if (mirror_.any()) {
-    if (const hipError_t error = mirror_.before(what, device, head); error != hipSuccess) return error;
-  }
+  if (!what.has(protocol::Trait::kReachesHost)) return std::nullopt;
+  hipError_t error = host_allocations_.wake_named(head);
+  if (error == hipSuccess) error = host_allocations_.wake_named(tail);
+  if (error == hipSuccess) error = mirror_.before(what);
+  if (error != hipSuccess) return error;
   return std::nullopt;
 }
 
@@ -132,6 +137,8 @@ std::optional<hipcore::AdvisedMemory> Client::advised(const void* pointer, std::
   if (!host) return std::nullopt;
   hipcore::AdvisedMemory memory{{host->base, host->bytes, address, bytes}};
   memory.managed = host->kind == HostRange::Kind::kManaged;
+  if (host->kind == HostRange::Kind::kFineGrained)
+    memory.coherency = hipcore::coherency_of_device(host->flags);
   if (host->kind == HostRange::Kind::kPinned) memory.coherency = hipcore::coherency_of_host(host->flags);
   if (!host->owned()) memory.coherency = hipcore::coherency_of_registered(host->flags);
   return memory;

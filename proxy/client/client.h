@@ -95,6 +95,11 @@ class Client final : private ConnectionObserver, private DeviceVariables, privat
   hipError_t free_block(std::uint64_t address) override;
   // Every call that has waited for some work calls this, if it found no failure.
   hipError_t waited() { return mirror_.any() ? mirror_.after_wait() : hipSuccess; }
+  // Every call that waits, or asks whether work is done, begins with it: work may wait for what the program
+  // has written to memory that is its own at any time.
+  void about_to_wait() {
+    if (mirror_.any()) static_cast<void>(mirror_.before_wait());  // a failure has lost the connection
+  }
 
   // hipSetDeviceFlags: stored, with no effect. REQUIRES: 0 <= device < device_count()
   unsigned device_flags(int device) const {
@@ -114,8 +119,9 @@ class Client final : private ConnectionObserver, private DeviceVariables, privat
   }
 
  private:
-  std::optional<hipError_t> before_post(protocol::OpTraits what, int device,
-                                        std::span<const std::byte> head) override;
+  std::optional<hipError_t> before_post(protocol::OpTraits what, int device, std::span<const std::byte> head,
+                                        std::span<const std::byte> tail) override;
+  void after_post(protocol::OpTraits what) override { mirror_.posted(what); }
   hipError_t stream_waited(int device, std::uint64_t stream) override;
   hipError_t device_waited(int device) override;
   void callback_due(std::uint64_t cookie, hipError_t error) override;
@@ -125,7 +131,7 @@ class Client final : private ConnectionObserver, private DeviceVariables, privat
 
   bool reserve_windows();
   void map_leases(net::OwnedFd socket, bool reserved);
-  void map_host_window(int file);
+  void map_host_window(int file, bool mirrors_pinned);
 
   protocol::WorkerSnapshot snapshot_;
   std::vector<ReservedWindow> windows_;
@@ -140,7 +146,7 @@ class Client final : private ConnectionObserver, private DeviceVariables, privat
   Leases leases_;
   DeviceMemory device_memory_;
   Arrays arrays_;
-  Textures textures_{connection_, device_memory_, host_memory_, arrays_};
+  Textures textures_{connection_, device_memory_, host_memory_, host_allocations_, arrays_};
   VirtualMemoryMap virtual_memory_;
   SharedMemory shared_memory_;
   Pools pools_;

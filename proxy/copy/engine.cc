@@ -51,7 +51,10 @@ hipError_t wait_for_stream(CopyEngine& engine, const CopyPlan& plan) {
 // `asked`: the program's own request, which is what a graph captures.
 hipError_t make(CopyEngine& engine, const CopyMode& mode, const Box& asked, const Box& box,
                 hipMemcpyKind kind) {
-  CopyPlan plan{.mode = mode, .box = box, .target = box.target.address, .source = box.source.address};
+  CopyPlan plan{.mode = mode,
+                .box = box,
+                .target = engine.host_memory().seen_here(box.target.address),
+                .source = engine.host_memory().seen_here(box.source.address)};
   for (BoxSide* const side : {&plan.box.target, &plan.box.source})
     side->address = engine.host_memory().seen_by_devices(side->address, extent(box, *side));
   Route route;

@@ -74,10 +74,11 @@ class CopyEngine {
   Turns& turns() { return turns_; }
   CopyCapture& capture() { return *capture_; }
 
-  // Whether the worker has all of [address, address + bytes) at the same addresses: device memory, or host
-  // memory that devices reach.
+  // Whether the worker has, or will have, all of [address, address + bytes): device memory, or host memory
+  // that devices reach, registered memory at HostMemory::will_be_seen_by_devices().
   bool reaches(std::uint64_t address, std::uint64_t bytes) const {
-    return memory_.device.contains(address, bytes) || memory_.host.reaches(address, bytes);
+    return memory_.device.contains(address, bytes) ||
+           memory_.host.could_reach(memory_.host.will_be_seen_by_devices(address, bytes), bytes);
   }
 
  private:

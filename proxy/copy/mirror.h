@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mirror: managed memory with a worker that cannot map our pages (HostAccess::kMirrored).
+// Mirror: host memory that devices use, with a worker that cannot map our pages (HostAccess::kMirrored).
 //
-// Both sides have the memory at the same addresses. The program follows the rule for devices without
-// concurrentManagedAccess (HIP programming guide, "managed memory"): the host does not touch it from
-// launching work until it has waited for that work. So it is copied to the worker before the first work after
-// the host had it, and back when the program has waited: whole allocations, since nobody knows what was
-// written. Any thread.
+// Both sides have the memory, and what one side has changed travels to the other where HIP promises that it
+// is visible: to the worker before work is posted, back when the program has waited. Either side finds the
+// changes by itself (hipcore/mirror), page by page, so as many bytes travel as were touched, rounded to
+// pages.
+//
+// Managed memory follows the rule for devices without concurrentManagedAccess (HIP programming guide,
+// "managed memory"): the host does not touch it from launching work until it has waited. So it is looked at
+// before the first work after a wait only. Pinned memory is the program's at any time, in places that running
+// work does not use. So it is looked at before every work. Ranges below 64 KiB have a twin here
+// (hipcore/mirror/twin.h), so both sides may write to different words of them at once. What must not happen
+// in larger ones, and is not seen: host and running work write to the same page. Any thread.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
@@ -14,10 +20,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <set>
+#include <optional>
 #include <span>
-#include <utility>
+#include <vector>
 
+#include "hipcore/mirror/changes.h"
 #include "hipcore/wire/gen/op_traits.h"
 #include "proxy/session/connection.h"
 #include "transport/base/mutex.h"
@@ -26,33 +33,79 @@ namespace tf::proxy {
 
 class Mirror {
  public:
-  explicit Mirror(Connection& connection) : connection_(connection) {}
+  using Use = mirror::WrittenPages::Use;
+  explicit Mirror(Connection& connection, Use use = Use::kIfItWorks) : connection_(connection), use_(use) {}
+  Mirror(const Mirror&) = delete;
+  Mirror& operator=(const Mirror&) = delete;
 
-  void add(std::uint64_t address, std::uint64_t bytes);
-  void remove(std::uint64_t address);
-  // Something is mirrored at all. The connection takes care for as long (Care::kMirroring).
-  bool any() const { return any_.load(std::memory_order_relaxed); }  // allocator sees its own store
+  struct Memory {
+    mirror::Piece host;        // in this process
+    std::uint64_t device = 0;  // its address at the worker, in one open part of the host window
+    bool any_time = false;     // the program may touch it while work runs
+    bool whole_pages = true;   // as Changes::Options has them
+    bool watched = true;
+  };
+  void add(const Memory& memory);
+  void remove(std::uint64_t host_address);
+  // Something is mirrored at all.
+  bool any() const { return any_.load(std::memory_order_relaxed); }  // the adding thread sees its own store
 
-  // Called before every message is posted. If it is work, the worker gets the memory first.
-  hipError_t before(protocol::OpTraits what, int device, std::span<const std::byte> head);
-  // The program has waited for some of the work, so it gets the memory back. Work that still runs keeps it,
-  // so that the next work does not overwrite what that is writing.
+  // Call it before every message that is posted while something may be mirrored, and posted() behind it if
+  // this succeeds. If the message is work, the worker gets what the program has changed.
+  hipError_t before(protocol::OpTraits what);
+  void posted(protocol::OpTraits what);
+  // The program has waited for some work: it gets what any work has changed so far.
   hipError_t after_wait();
+  // The program is about to wait: the worker gets what it may touch at any time, since work may wait for
+  // that.
+  hipError_t before_wait();
+  // The worker gets what has changed in there now.
+  hipError_t prefetch(std::uint64_t host_address, std::uint64_t bytes);
+
+  // Bytes of memory that have travelled so far.
+  std::uint64_t bytes_sent() const { return sent_.load(std::memory_order_relaxed); }  // a value of its own
+  std::uint64_t bytes_fetched() const { return fetched_.load(std::memory_order_relaxed); }  // likewise
 
  private:
-  using Queue = std::pair<int, std::uint64_t>;  // device, stream
+  struct Entry {
+    Memory memory;
+    mirror::Changes changes;
+    bool sent = false;  // all of it; before that, what the worker has there is not the program's
+  };
+  // A piece here, and where the worker has it.
+  struct Pieces {
+    std::vector<mirror::Piece> here;  // where the bytes are that travel
+    std::vector<mirror::Piece> there;
+    void add(const Entry& entry, std::span<const mirror::Piece> changed);
+  };
 
-  void count() TF_REQUIRES(mutex_);
-  hipError_t carry(bool to_worker) TF_REQUIRES(mutex_);
-  hipError_t carry_one(bool to_worker, std::uint64_t address, std::uint64_t bytes) TF_REQUIRES(mutex_);
-  void forget_idle() TF_REQUIRES(mutex_);
+  void collect(Entry& entry, const mirror::Piece& part, Pieces& pieces) TF_REQUIRES(mutex_);
+  hipError_t send(bool managed_too) TF_REQUIRES(mutex_);
+  hipError_t send(const Pieces& pieces) TF_REQUIRES(mutex_);
+  hipError_t send(std::span<const mirror::Piece> here, std::span<const mirror::Piece> there)
+      TF_REQUIRES(mutex_);
+  hipError_t send_inline(std::span<const mirror::Piece> here, std::span<const mirror::Piece> there,
+                         std::uint64_t bytes) TF_REQUIRES(mutex_);
+  hipError_t send_bulk(std::span<const mirror::Piece> here, std::span<const mirror::Piece> there,
+                       std::uint64_t bytes) TF_REQUIRES(mutex_);
+  hipError_t find(std::span<const mirror::Piece> asked, bool& idle) TF_REQUIRES(mutex_);
+  hipError_t fetch(std::uint64_t pieces, std::uint64_t bytes) TF_REQUIRES(mutex_);
+  Entry* entry_at(const mirror::Piece& there) TF_REQUIRES(mutex_);
+  hipError_t distrust(const char* what);
 
   Connection& connection_;
+  const Use use_;
   std::atomic<bool> any_{false};
+  std::atomic<std::uint64_t> sent_{0};
+  std::atomic<std::uint64_t> fetched_{0};
+  // Work that is in before(), or has not reached the queue since: the worker does not know of it yet.
+  std::atomic<int> under_way_{0};
   Mutex mutex_;
-  std::map<std::uint64_t, std::uint64_t> ranges_ TF_GUARDED_BY(mutex_);  // address -> bytes
-  bool at_worker_ TF_GUARDED_BY(mutex_) = false;
-  std::set<Queue> busy_ TF_GUARDED_BY(mutex_);  // had work since the host had the memory
+  std::optional<mirror::WrittenPages> pages_ TF_GUARDED_BY(mutex_);  // from the first memory on
+  std::map<std::uint64_t, Entry> entries_ TF_GUARDED_BY(mutex_);     // by their addresses here
+  std::map<std::uint64_t, Entry*> by_place_ TF_GUARDED_BY(mutex_);   // by their addresses there
+  bool managed_is_hosts_ TF_GUARDED_BY(mutex_) = true;  // the program may have touched managed memory
+  bool may_differ_ TF_GUARDED_BY(mutex_) = false;       // work may have changed what was not fetched since
 };
 
 }  // namespace tf::proxy

@@ -133,8 +133,13 @@ bool kind_fits(CopyEngine& engine, const Box& box, hipMemcpyKind kind) {
   return hipdata::kind_fits(box.target.address, box.source.address, kind, is_known);
 }
 
-CopyWay way_between(CopyEngine& engine, std::uint64_t target, std::uint64_t source) {
-  return way_between(facts_of(engine, target, 1).end, facts_of(engine, source, 1).end);
+CopyWay graph_way_between(CopyEngine& engine, std::uint64_t target, std::uint64_t source) {
+  const bool mirrored = engine.host_window().access() == protocol::HostAccess::kMirrored;
+  const auto end = [&](std::uint64_t address) {
+    const End found = facts_of(engine, address, 1).end;
+    return mirrored && found == End::kReachedHost ? End::kDevice : found;
+  };
+  return way_between(end(target), end(source));
 }
 
 bool may_return_early(CopyEngine& engine, const CopyMode& mode, std::uint64_t host, std::uint64_t bytes) {

@@ -43,8 +43,9 @@ struct Route {
 hipError_t find_route(CopyEngine& engine, const Box& box, Route& route);
 // Whether the direction fits the memory at both ends (hipcore/memory/copy_kind.h).
 bool kind_fits(CopyEngine& engine, const Box& box, hipMemcpyKind kind);
-// The direction of a copy between these addresses.
-CopyWay way_between(CopyEngine& engine, std::uint64_t target, std::uint64_t source);
+// The direction of a copy between these addresses in a graph. There host memory of which the worker has a
+// copy is the worker's: what the graph's other nodes have changed is only there.
+CopyWay graph_way_between(CopyEngine& engine, std::uint64_t target, std::uint64_t source);
 
 // Who makes it.
 enum class Carrier : std::uint8_t {

@@ -91,10 +91,12 @@ bool ApiCall::consume(HandleKind kind, const void* value, std::uint64_t& out) {
   return false;
 }
 
-bool ApiCall::owns(const void* pointer, std::uint64_t bytes) {
+bool ApiCall::owns(const void* pointer, std::uint64_t bytes, std::uint64_t& sent) {
   const std::uint64_t address = to_raw(pointer);
   if (client_->device_memory().contains(address, bytes)) return true;
-  owns_host_ = client_->copies().host_memory().reaches(address, bytes);
+  const HostMemory& host = client_->copies().host_memory();
+  sent = host.will_be_seen_by_devices(address, bytes);
+  owns_host_ = host.could_reach(sent, bytes);
   if (owns_host_) return true;
   failure_ = hipErrorInvalidValue;
   return false;

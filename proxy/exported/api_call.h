@@ -57,8 +57,9 @@ class ApiCall {
   // A consuming parameter (destroy): the handle leaves the table. False: unknown handle.
   bool consume(protocol::HandleKind kind, const void* value, std::uint64_t& out);
 
-  // All of [pointer, pointer + bytes) is one allocation that devices reach. False: return finish().
-  bool owns(const void* pointer, std::uint64_t bytes);
+  // All of [pointer, pointer + bytes) is one allocation that devices reach, which may be at another address:
+  // `sent`, the field with the pointer, gets that. False: return finish().
+  bool owns(const void* pointer, std::uint64_t bytes, std::uint64_t& sent);
   // A device ordinal of the application. False: no such device; return finish().
   bool has_device(int device);
   // REQUIRES: has_device(device)

@@ -27,7 +27,7 @@ hipError_t register_memory(Client& client, int device, Memory& memory) {
   const auto range = client.host_memory().find(memory.host);
   const std::uint64_t reached = range ? (range->reachable ? range->base : range->other) : 0;
   memory.device = reinterpret_cast<std::byte*>(reached);
-  if (reached != 0) return hipSuccess;
+  if (reached != 0 && host.wake(reached) == hipSuccess) return hipSuccess;
   static_cast<void>(host.remove(memory.host));
   return hipErrorNotSupported;
 }

@@ -35,9 +35,9 @@ struct Known {
   abi::MemoryType type() const { return on_device ? abi::MemoryType::kDevice : abi::MemoryType::kHost; }
 };
 
-// Where devices reach the memory at `address`, of this range; 0: nowhere.
+// Where devices reach the memory at `address`, of this range, or will once they use it; 0: nowhere.
 std::uint64_t reached_at(const HostRange& range, std::uint64_t address) {
-  if (range.reachable) return address;
+  if (range.reachable || (range.dormant && range.kind == HostRange::Kind::kPinned)) return address;
   return range.other != 0 ? range.other + (address - range.base) : 0;
 }
 
@@ -49,6 +49,11 @@ bool look_up(Client& client, const void* pointer, Known& known) {
   }
   auto host = client.host_memory().find(pointer);
   if (!host) return false;
+  if (host->kind == HostRange::Kind::kFineGrained) {
+    known = {true, false, host->device, host->base, host->bytes, 0, to_raw(pointer), 0, false};
+    known.synchronous = client.advice().is_synchronous(known.base);
+    return true;
+  }
   const bool managed = host->kind == HostRange::Kind::kManaged;
   const std::uint64_t address = to_raw(pointer);
   const bool alias = host->kind == HostRange::Kind::kAlias;
@@ -119,16 +124,19 @@ hipError_t hipHostGetDevicePointer(void** device_pointer, void* host_pointer, un
   Client* client = client_for(error);
   if (client == nullptr) return note_error(error);
   auto found = client->host_memory().find(host_pointer);
-  if (!found || found->kind == HostRange::Kind::kManaged) return note_error(hipErrorInvalidValue);
+  if (!found || found->is_devices()) return note_error(hipErrorInvalidValue);
   const std::uint64_t reached = reached_at(*found, to_raw(host_pointer));
+  if (const hipError_t failed = client->host_allocations().wake(reached); failed != hipSuccess)
+    return note_error(failed);
   if (reached != 0) {
     *device_pointer = reinterpret_cast<void*>(reached);
     return note_error(hipSuccess);
   }
   static LogOnce told;
   told.line(
-      "hipHostGetDevicePointer: devices reach host memory only of hipHostMalloc, and registered memory of "
-      "shared mappings, and only through the worker's Unix socket (hipErrorNotSupported)");
+      "hipHostGetDevicePointer: devices do not reach this memory: they would use a copy of it, and "
+      "TF_MIRROR=0 "
+      "or this process's addresses do not allow one (hipErrorNotSupported)");
   return note_error(hipErrorNotSupported);
 }
 
@@ -138,7 +146,7 @@ hipError_t hipHostGetFlags(unsigned int* flags, void* pointer) {
   Client* client = client_for(error);
   if (client == nullptr) return note_error(error);
   auto found = client->host_memory().find(pointer);
-  if (!found) return note_error(hipErrorInvalidValue);
+  if (!found || found->is_devices()) return note_error(hipErrorInvalidValue);
   *flags = found->flags;
   return note_error(hipSuccess);
 }

@@ -41,11 +41,15 @@ hipError_t hipMalloc(ApiCall& call, void** pointer, size_t bytes) { return alloc
 
 hipError_t hipExtMallocWithFlags(ApiCall& call, void** pointer, size_t bytes, unsigned int flags) {
   if (flags > hipMallocSignalMemory) return call.finish(hipErrorInvalidValue);
-  if (flags == hipMallocSignalMemory) {
-    if (bytes != kSignalBytes) return call.finish(hipErrorInvalidValue);
-    // The host uses it too, so it has to be mapped here.
-    if (!call.connected()) return call.finish();
-    if (!call.client().lease_mappings().complete()) return call.finish(hipErrorNotSupported);
+  const bool signal = flags == hipMallocSignalMemory;
+  if (pointer == nullptr || (signal && bytes != kSignalBytes)) return call.finish(hipErrorInvalidValue);
+  if (!call.connected()) return call.finish();
+  // The host uses such memory too. Where device memory is not mapped here, that is host memory which devices
+  // use.
+  if (flags != hipDeviceMallocDefault && bytes != 0 && !call.client().lease_mappings().complete()) {
+    const hipError_t made = call.client().host_allocations().allocate(HostRange::Kind::kFineGrained,
+                                                                      call.device(), bytes, flags, *pointer);
+    if (signal || made != hipErrorNotSupported) return call.finish(made);
   }
   const hipError_t error = allocate(call, pointer, bytes);
   if (error != hipSuccess || *pointer == nullptr || flags == hipDeviceMallocDefault) return error;
@@ -95,12 +99,11 @@ hipError_t hipMallocManaged(ApiCall& call, void** pointer, size_t bytes, unsigne
     static LogOnce told;
     told.line("hipMallocManaged: the host window is not free in this process (hipErrorNotSupported)");
   }
-  if (error == hipSuccess && client.snapshot().host_access == protocol::HostAccess::kMirrored)
-    client.mirror().add(to_raw(*pointer), bytes);
   return call.finish(error);
 }
 
-// The memory is host memory on both sides: nothing has to move, only to be remembered.
+// The memory is host memory on both sides. What has changed there travels to the worker now, ahead of the
+// work that uses it. To the host everything travels when the program waits, asked for or not.
 hipError_t hipMemPrefetchAsync(ApiCall& call, const void* pointer, size_t bytes, int device,
                                hipStream_t stream) {
   if (!call.connected()) return call.finish();
@@ -110,7 +113,10 @@ hipError_t hipMemPrefetchAsync(ApiCall& call, const void* pointer, size_t bytes,
   if (device != hipCpuDeviceId && !call.ordinal(device, ordinal)) return call.finish();
   std::uint64_t handle = 0;
   if (!call.translate(protocol::HandleKind::kStream, stream, handle)) return call.finish();
-  return call.finish(call.client().advice().prefetch(memory, device));
+  const hipError_t error = call.client().advice().prefetch(memory, device);
+  Mirror& mirror = call.client().mirror();
+  if (error != hipSuccess || device == hipCpuDeviceId || !mirror.any()) return call.finish(error);
+  return call.finish(mirror.prefetch(to_raw(pointer), bytes));
 }
 
 hipError_t hipFree(ApiCall& call, void* pointer) {

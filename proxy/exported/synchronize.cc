@@ -16,6 +16,7 @@ hipError_t hipDeviceSynchronize(ApiCall& call) {
     if (const auto verdict = client.graphs().library().refuse_device(call.device()))
       return call.finish(*verdict);
   }
+  client.about_to_wait();
   return call.finish(client.connection().synchronize_device(call.device()));
 }
 
@@ -32,6 +33,7 @@ hipError_t hipStreamSynchronize(ApiCall& call, hipStream_t stream) {
   std::uint64_t handle = 0;
   if (!call.translate(HandleKind::kStream, stream, handle)) return call.finish();
   if (hipError_t refused = refuse_captured(call, handle); refused != hipSuccess) return call.finish(refused);
+  call.client().about_to_wait();
   return call.finish(call.client().connection().synchronize_stream(call.device(), handle));
 }
 
@@ -42,6 +44,7 @@ hipError_t hipStreamQuery(ApiCall& call, hipStream_t stream) {
   if (hipError_t refused = refuse_captured(call, request.stream); refused != hipSuccess)
     return call.finish(refused);
   Client& client = call.client();
+  client.about_to_wait();
   if (client.streams().pending_work().quiet())
     return call.finish(client.connection().synchronize_stream(call.device(), request.stream));
   // Done at the worker means that copies to here are in flight: waits for the rest.
@@ -65,6 +68,7 @@ hipError_t ask_event(Client& client, int device, const Request& request) {
                        (recording->reached || client.streams().pending_work().quiet());
   hipError_t error = hipSuccess;
   if (!reached) {
+    client.about_to_wait();
     const EventRecordings::Question question = client.streams().recordings().ask(request.event);
     error = client.connection().call(device, request);
     if (error == hipSuccess) client.streams().recordings().note_reached(request.event, question);

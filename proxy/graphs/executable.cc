@@ -27,7 +27,7 @@ Schedule GraphExecutable::schedule(const graph::Plan& plan) const {
     if (std::holds_alternative<graph::BatchWork>(work)) return ItemPlace::kBatch;
     const auto* copy = std::get_if<graph::CopyWork>(&work);
     if (copy == nullptr) return ItemPlace::kDevice;
-    switch (way_between(copies_, copy->target.address, copy->source.address)) {
+    switch (graph_way_between(copies_, copy->target.address, copy->source.address)) {
       case CopyWay::kOnDevice: return ItemPlace::kDevice;
       case CopyWay::kToDevice: return ItemPlace::kToDevice;
       case CopyWay::kFromDevice: return ItemPlace::kFromDevice;
@@ -61,6 +61,11 @@ hipError_t GraphExecutable::build_kernel(std::uint64_t exec, const graph::Kernel
   return post_node(request, dependencies, work.block);
 }
 
+// Where devices reach what the check of the node has allowed.
+std::uint64_t GraphExecutable::seen_by_devices(const void* pointer) const {
+  return copies_.host_memory().will_be_seen_by_devices(to_raw(pointer), 1);
+}
+
 hipError_t GraphExecutable::build_node(std::uint64_t exec, const graph::Work& work,
                                        const Dependencies& dependencies) {
   if (const auto* kernel = std::get_if<graph::KernelWork>(&work))
@@ -68,7 +73,7 @@ hipError_t GraphExecutable::build_node(std::uint64_t exec, const graph::Work& wo
   if (const auto* fill = std::get_if<graph::FillWork>(&work)) {
     protocol::BuildFillNodeRequest request{};
     request.exec = exec;
-    request.target = to_raw(fill->target);
+    request.target = seen_by_devices(fill->target);
     request.value = fill->value;
     request.element_bytes = fill->element_bytes;
     request.width = fill->width / fill->element_bytes;
@@ -246,7 +251,7 @@ hipError_t GraphExecutable::launch_operation(const hipStreamBatchMemOpParams& op
                                              const graph::StreamRef& stream) {
   const auto post = [&](auto request) {
     request.stream = stream.id;
-    request.pointer = to_raw(value_address(operation));
+    request.pointer = seen_by_devices(value_address(operation));
     return connection_.post(stream.device, request);
   };
   const auto& wait = operation.waitValue;

@@ -44,6 +44,7 @@ class GraphExecutable final : public graph::Executable {
   void destroy_segments(const std::vector<std::uint64_t>& execs);
   // Sends the segment's nodes. The call that ends the build reports what is wrong with them.
   hipError_t build(std::uint64_t exec, const std::vector<ScheduledItem>& segment);
+  std::uint64_t seen_by_devices(const void* pointer) const;
   hipError_t build_node(std::uint64_t exec, const graph::Work& work, const Dependencies& dependencies);
   hipError_t build_kernel(std::uint64_t exec, const graph::KernelWork& work,
                           const Dependencies& dependencies);

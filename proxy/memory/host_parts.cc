@@ -5,8 +5,9 @@
 
 namespace tf::proxy {
 
-hipError_t HostParts::open_host_part(std::uint64_t address, std::uint64_t bytes) {
+hipError_t HostParts::open_host_part(std::uint64_t address, std::uint64_t bytes, Use use) {
   protocol::OpenHostPartRequest request{};
+  request.copied = use == Use::kCopied ? 1 : 0;
   request.address = address;
   request.bytes = bytes;
   return connection_.call(0, request);

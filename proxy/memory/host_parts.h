@@ -18,7 +18,7 @@ class HostParts final : public HostPartSource {
   HostParts(Connection& connection, HugePages& huge_pages)
       : connection_(connection), huge_pages_(huge_pages) {}
 
-  hipError_t open_host_part(std::uint64_t address, std::uint64_t bytes) override;
+  hipError_t open_host_part(std::uint64_t address, std::uint64_t bytes, Use use) override;
   void close_host_part(std::uint64_t address, std::uint64_t bytes) override;
   hipError_t map_host_file(std::uint64_t address, std::uint64_t bytes, int file,
                            std::uint64_t offset) override;

@@ -73,7 +73,7 @@ hipError_t HostWindow::grow(std::uint64_t bytes) {
     if (!find_gap(parts_window_, parts_, part, address)) return hipErrorOutOfMemory;
     parts_.emplace(address, part);
   }
-  const hipError_t error = source_.open_host_part(address, part);
+  const hipError_t error = source_.open_host_part(address, part, HostPartSource::Use::kWindow);
   const MutexLock lock(mutex_);
   if (error == hipSuccess && blocks_.add_range(address, part)) {
     if (part == next_part_bytes_) next_part_bytes_ = std::min(part * 2, kLargestHostPartBytes);
@@ -115,6 +115,38 @@ void HostWindow::release(std::uint64_t address) {
   // Only now: the next user of these addresses comes after the closing in the queue.
   const MutexLock lock(mutex_);
   parts_.erase(unused);
+}
+
+hipError_t HostWindow::reserve(std::uint64_t bytes, std::uint64_t& address) {
+  if (access_ == protocol::HostAccess::kNone) return hipErrorNotSupported;
+  if (bytes == 0 || bytes > window_.bytes) return hipErrorOutOfMemory;
+  const std::uint64_t room = rounded(bytes, protocol::kHostPartBytes);
+  const MutexLock lock(mutex_);
+  if (!find_gap(parts_window_, parts_, room, address)) return hipErrorOutOfMemory;
+  parts_.emplace(address, room);
+  return hipSuccess;
+}
+
+hipError_t HostWindow::open(std::uint64_t address) {
+  std::uint64_t bytes = 0;
+  {
+    const MutexLock lock(mutex_);
+    bytes = parts_.at(address);
+  }
+  return source_.open_host_part(address, bytes, HostPartSource::Use::kCopied);
+}
+
+void HostWindow::unreserve(std::uint64_t address, bool is_open) {
+  std::uint64_t bytes = 0;
+  {
+    const MutexLock lock(mutex_);
+    bytes = parts_.at(address);
+  }
+  if (is_open) source_.close_host_part(address, bytes);
+  // The next one to reserve them expects fresh pages.
+  static_cast<void>(::madvise(reinterpret_cast<void*>(address), bytes, MADV_DONTNEED));
+  const MutexLock lock(mutex_);
+  parts_.erase(address);
 }
 
 hipError_t HostWindow::map_file(int file, std::uint64_t offset, std::uint64_t bytes, std::uint64_t& address) {

@@ -27,7 +27,11 @@ inline constexpr std::uint64_t kOwnHostPartBytes = 64ull << 20;
 
 class HostPartSource {
  public:
-  virtual hipError_t open_host_part(std::uint64_t address, std::uint64_t bytes) = 0;
+  enum class Use : std::uint8_t {
+    kWindow,  // as the window's access says
+    kCopied,  // a copy of other memory of this process
+  };
+  virtual hipError_t open_host_part(std::uint64_t address, std::uint64_t bytes, Use use) = 0;
   virtual void close_host_part(std::uint64_t address, std::uint64_t bytes) = 0;
   // Maps pages of our file at the same address there.
   virtual hipError_t map_host_file(std::uint64_t address, std::uint64_t bytes, int file,
@@ -49,6 +53,7 @@ class HostWindow {
   // already uses part of the range; then there is no window.
   Status map(const protocol::AddressWindow& window, protocol::HostAccess access, int file);
   protocol::HostAccess access() const { return access_; }
+  const protocol::AddressWindow& addresses() const { return window_; }
   // Whether the address lies in the window; nothing else is ever there.
   bool inside(std::uint64_t address) const { return address - window_.base < window_.bytes; }
 
@@ -61,6 +66,13 @@ class HostWindow {
   hipError_t allocate(std::uint64_t bytes, std::uint64_t& address);
   // REQUIRES: a block's address; no device uses it any more
   void release(std::uint64_t address);
+
+  // Addresses for memory that this process has, and of which the worker may get a copy. Fresh pages.
+  hipError_t reserve(std::uint64_t bytes, std::uint64_t& address);
+  // The worker gets memory there. REQUIRES: returned by reserve(), not open
+  hipError_t open(std::uint64_t address);
+  // REQUIRES: returned by reserve(); no device uses it any more
+  void unreserve(std::uint64_t address, bool is_open);
 
   // Maps whole pages of a file at another address, which devices reach too; for HostAccess::kShared.
   hipError_t map_file(int file, std::uint64_t offset, std::uint64_t bytes, std::uint64_t& address);

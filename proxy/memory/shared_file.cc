@@ -26,6 +26,7 @@ struct Mapping {
   std::uint64_t inode = 0;
   std::string path;
   bool shared = false;  // and readable and writable
+  bool is_private = false;
 };
 
 struct Closer {
@@ -41,25 +42,33 @@ bool parse(const char* line, Mapping& mapping) {
                                  &mapping.minor, &mapping.inode, &path_at);
   if (fields != 7) return false;
   mapping.shared = access[0] == 'r' && access[1] == 'w' && access[3] == 's';
+  mapping.is_private = access[3] == 'p';
   mapping.path = path_at > 0 ? line + path_at : "";
   while (!mapping.path.empty() && mapping.path.back() == '\n') mapping.path.pop_back();
   return true;
 }
 
-std::optional<Mapping> mapping_of(std::uint64_t address, std::uint64_t bytes) {
+// Calls visit() for the mappings that end beyond `address`, by their addresses, until it returns false.
+template <typename Visit>
+void visit_mappings(std::uint64_t address, Visit visit) {
   const std::unique_ptr<std::FILE, Closer> maps(std::fopen("/proc/self/maps", "re"));
-  if (maps == nullptr) return std::nullopt;
+  if (maps == nullptr) return;
   char* line = nullptr;
   std::size_t room = 0;
-  std::optional<Mapping> found;
-  while (!found && ::getline(&line, &room, maps.get()) > 0) {
+  bool more = true;
+  while (more && ::getline(&line, &room, maps.get()) > 0) {
     Mapping mapping;
-    if (!parse(line, mapping) || mapping.end <= address) continue;
-    if (mapping.first > address) break;  // they are sorted
-    if (bytes > mapping.end - address) break;
-    found = std::move(mapping);
+    if (parse(line, mapping) && mapping.end > address) more = visit(std::move(mapping));
   }
   std::free(line);
+}
+
+std::optional<Mapping> mapping_of(std::uint64_t address, std::uint64_t bytes) {
+  std::optional<Mapping> found;
+  visit_mappings(address, [&](Mapping&& mapping) {
+    if (mapping.first <= address && bytes <= mapping.end - address) found = std::move(mapping);
+    return false;
+  });
   return found;
 }
 
@@ -110,6 +119,17 @@ std::optional<SharedFile> find_shared_file(std::uint64_t address, std::uint64_t 
   net::OwnedFd file = open_file(*mapping);
   if (!file) return std::nullopt;
   return SharedFile{std::move(file), mapping->offset + (address - mapping->first)};
+}
+
+bool is_private_memory(std::uint64_t address, std::uint64_t bytes) {
+  const std::uint64_t end = address + bytes;
+  std::uint64_t known = address;  // private so far
+  visit_mappings(address, [&](const Mapping& mapping) {
+    if (!mapping.is_private || mapping.first > known) return false;
+    known = mapping.end;
+    return known < end;
+  });
+  return known >= end;
 }
 
 }  // namespace tf::proxy

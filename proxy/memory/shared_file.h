@@ -20,4 +20,7 @@ struct SharedFile {
 // private, or the file cannot be opened.
 std::optional<SharedFile> find_shared_file(std::uint64_t address, std::uint64_t bytes);
 
+// Whether every byte of it lies in private mappings: nobody else writes it.
+bool is_private_memory(std::uint64_t address, std::uint64_t bytes);
+
 }  // namespace tf::proxy

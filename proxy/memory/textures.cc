@@ -111,6 +111,7 @@ void Textures::drop(Object object) {
 hipError_t Textures::create_texture(const array::TextureWish& wish, hipTextureObject_t& texture) {
   protocol::CreateTextureRequest request{};
   if (const hipError_t error = say_resource(wish.resource, request); error != hipSuccess) return error;
+  if (const hipError_t error = waker_.wake(request.address); error != hipSuccess) return error;
   say_sampling(wish.sampling, request);
   if (wish.view) say_view(*wish.view, request);
   protocol::CreateTextureReply reply{};

@@ -19,8 +19,9 @@ namespace tf::proxy {
 
 class Textures final : private array::TextureSide {
  public:
-  Textures(Connection& connection, const DeviceMemory& memory, const HostMemory& host, Arrays& arrays)
-      : connection_(connection), memory_(memory), host_(host), arrays_(arrays) {}
+  Textures(Connection& connection, const DeviceMemory& memory, const HostMemory& host, HostWaker& waker,
+           Arrays& arrays)
+      : connection_(connection), memory_(memory), host_(host), waker_(waker), arrays_(arrays) {}
   Textures(const Textures&) = delete;
   Textures& operator=(const Textures&) = delete;
 
@@ -36,9 +37,9 @@ class Textures final : private array::TextureSide {
   hipError_t create_surface(hipArray_const_t array, hipSurfaceObject_t& surface) override;
   hipError_t destroy_surface(hipSurfaceObject_t surface) override;
   hipError_t say_resource(const hipResourceDesc& resource, protocol::CreateTextureRequest& request) const;
-  // Kernels reach all of it, in one allocation.
+  // Kernels reach all of it, or will once it is no longer dormant, in one allocation.
   bool reaches(std::uint64_t address, std::uint64_t bytes) const {
-    return memory_.contains(address, bytes) || host_.reaches(address, bytes);
+    return memory_.contains(address, bytes) || host_.could_reach(address, bytes);
   }
   // Objects of arrays keep their memory. `address`: what the object was made of.
   void keep(Object object, std::uint64_t address);
@@ -49,6 +50,7 @@ class Textures final : private array::TextureSide {
   Connection& connection_;
   const DeviceMemory& memory_;
   const HostMemory& host_;
+  HostWaker& waker_;
   Arrays& arrays_;
   Mutex mutex_;
   // What textures and surfaces of arrays keep, by the object.

@@ -111,6 +111,7 @@ Result<Connected> connect_over(const Settings& settings, const net::Address& add
   parts.control = std::move(greeted->control);
   parts.files = std::move(greeted->files);
   parts.only_device = settings.device;
+  parts.mirrors_pinned = settings.mirrors_pinned;
   return parts;
 }
 

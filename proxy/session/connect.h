@@ -20,7 +20,9 @@ struct Connected {
   protocol::WorkerSnapshot snapshot;  // for all devices of the worker
   net::OwnedFd control;
   protocol::SharedFiles files;
-  int only_device = -1;  // TF_DEVICE_ID
+  int only_device = -1;        // TF_DEVICE_ID
+  bool mirrors_pinned = true;  // TF_MIRROR
+  bool watches_pages = true;   // false: as on a system that does not say which pages were written
 };
 
 // The failure says what was tried and what to do.

@@ -142,8 +142,9 @@ hipError_t Connection::send_observed(protocol::OpTraits what, int device, std::s
 
 hipError_t Connection::send_with_care(protocol::OpTraits what, int device, std::span<const std::byte> head,
                                       std::span<const std::byte> tail) {
-  if (const auto verdict = observer_.before_post(what, device, head)) return *verdict;
+  if (const auto verdict = observer_.before_post(what, device, head, tail)) return *verdict;
   const hipError_t error = send_observed(what, device, head, tail);
+  observer_.after_post(what);
   if (error != hipSuccess) return error;
   if (stats::counting()) stats::count_post();
   return is_sharing() ? finish_for_sharers(what, device, head) : hipSuccess;

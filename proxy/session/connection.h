@@ -42,7 +42,10 @@ class ConnectionObserver {
   // A request is about to be posted while a Care is set, or while calls are counted (TF_STATS).
   // Nothing: it goes on; else the call returns this, and it does not.
   virtual std::optional<hipError_t> before_post(protocol::OpTraits what, int device,
-                                                std::span<const std::byte> head) = 0;
+                                                std::span<const std::byte> head,
+                                                std::span<const std::byte> tail) = 0;
+  // It was posted, or could not be: follows every before_post() that let it go on.
+  virtual void after_post(protocol::OpTraits what) = 0;
   // A call has waited for the stream, or for the device, and has found no failure.
   virtual hipError_t stream_waited(int device, std::uint64_t stream) = 0;
   virtual hipError_t device_waited(int device) = 0;

@@ -21,10 +21,10 @@ struct Allowed {
   bool concurrent = false;  // ... which host and device may use at the same time
 };
 
-Allowed allowed(HostAccess access) {
+Allowed allowed(HostAccess access, bool mirrors_pinned) {
   switch (access) {
     case HostAccess::kShared: return {true, true, true};
-    case HostAccess::kMirrored: return {false, true, false};
+    case HostAccess::kMirrored: return {mirrors_pinned, true, false};
     case HostAccess::kNone: break;
   }
   return {};
@@ -36,6 +36,7 @@ bool stays(std::int32_t attribute, const Allowed& may) {
   switch (attribute) {
     case hipDeviceAttributeCanMapHostMemory: return may.pinned;
     case hipDeviceAttributeManagedMemory: return may.managed;
+    case hipDeviceAttributeHostNativeAtomicSupported:
     case hipDeviceAttributeDirectManagedMemAccessFromHost:
     case hipDeviceAttributeConcurrentManagedAccess: return may.concurrent;
     case hipDeviceAttributeCanUseHostPointerForRegisteredMem:
@@ -64,8 +65,8 @@ protocol::WorkerSnapshot only_device(protocol::WorkerSnapshot snapshot, int devi
   return snapshot;
 }
 
-void describe_host_access(protocol::WorkerSnapshot& snapshot) {
-  const Allowed may = allowed(snapshot.host_access);
+void describe_host_access(protocol::WorkerSnapshot& snapshot, bool mirrors_pinned) {
+  const Allowed may = allowed(snapshot.host_access, mirrors_pinned);
   for (protocol::DeviceSnapshot& device : snapshot.devices) {
     protocol::DeviceProperties& properties = device.properties;
     if (!may.pinned) properties.can_map_host_memory = 0;
@@ -78,6 +79,15 @@ void describe_host_access(protocol::WorkerSnapshot& snapshot) {
     properties.pageable_memory_access_uses_host_page_tables = 0;
     for (protocol::AttributeValue& known : device.attributes)
       if (!stays(known.attribute, may)) known.value = 0;
+  }
+}
+
+void describe_device_access(protocol::WorkerSnapshot& snapshot) {
+  if (snapshot.device_access != protocol::DeviceAccess::kNone) return;
+  for (protocol::DeviceSnapshot& device : snapshot.devices) {
+    device.properties.is_large_bar = 0;
+    for (protocol::AttributeValue& known : device.attributes)
+      if (known.attribute == hipDeviceAttributeIsLargeBar) known.value = 0;
   }
 }
 

@@ -134,6 +134,20 @@ TEST(Device, HintsThatHipDoesNotKnow) {
   EXPECT_EQ(hipDeviceSetSharedMemConfig(static_cast<hipSharedMemConfig>(unknown)), hipErrorInvalidValue);
 }
 
+TEST(Device, ALargeBarIsTheHostsToUse) {
+  hipDeviceProp_t properties;
+  HIP_OK(hipGetDeviceProperties(&properties, 0));
+  int attribute = 0;
+  if (hipDeviceGetAttribute(&attribute, hipDeviceAttributeIsLargeBar, 0) == hipSuccess) {
+    EXPECT_EQ(attribute, properties.isLargeBar);
+  }
+  if (properties.isLargeBar == 0) GTEST_SKIP() << "the host does not reach device memory here";
+  DeviceBuffer memory(16);
+  HIP_OK(hipMemset(memory.get(), 7, 16));
+  HIP_OK(hipDeviceSynchronize());
+  EXPECT_EQ(static_cast<const char*>(memory.get())[15], 7);
+}
+
 TEST(Device, Peers) {
   int answer = -1;
   HIP_OK(hipDeviceCanAccessPeer(&answer, 0, 0));

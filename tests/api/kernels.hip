@@ -17,6 +17,11 @@ extern "C" __global__ void increment(int* data, int n) {
   if (i < n) data[i] += 1;
 }
 
+// Follows pointers that lie in memory, one for each block.
+extern "C" __global__ void increment_each(int* const* lists, int n) {
+  for (int i = threadIdx.x; i < n; i += blockDim.x) ++lists[blockIdx.x][i];
+}
+
 extern "C" __global__ void take_struct(tf::api_test::Mixed mixed, char small, long long* out) {
   if (threadIdx.x != 0) return;
   out[0] = mixed.a;

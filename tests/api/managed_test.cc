@@ -6,9 +6,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "tests/api/hip_test.h"
-#include "tests/api/kernels.h"
-#include "tests/api/module_fixture.h"
+#include "tests/api/graph_fixture.h"
 
 namespace tf::api_test {
 namespace {
@@ -93,6 +91,37 @@ TEST_F(Managed, WorkOfTwoStreamsIsKept) {
     for (int i = 0; i < kCount; ++i) data_[i] += 10;
   }
   EXPECT_EQ(seen(), counting_ints(kCount, 48));
+}
+
+// What a graph's nodes do to it its copies see, and the program's writes between two launches too.
+TEST_F(Managed, GraphsCopyItBothWays) {
+  TestStream stream;
+  std::vector<int> source = counting_ints(kCount, 5);
+  std::vector<int> target(kCount);
+  TestGraph graph;
+  hipGraphNode_t nodes[3] = {};
+  HIP_OK(hipGraphAddMemcpyNode1D(&nodes[0], graph, nullptr, 0, data_, source.data(), kBytes / 2,
+                                 hipMemcpyHostToDevice));
+  hipMemsetParams fill{};
+  fill.dst = data_;
+  fill.elementSize = sizeof(int);
+  fill.value = 9;
+  fill.width = 4;
+  fill.height = 1;
+  HIP_OK(hipGraphAddMemsetNode(&nodes[1], graph, &nodes[0], 1, &fill));
+  HIP_OK(hipGraphAddMemcpyNode1D(&nodes[2], graph, &nodes[1], 1, target.data(), data_, kBytes,
+                                 hipMemcpyDeviceToHost));
+  TestExec exec(graph);
+  for (int round = 0; round < 2; ++round) {
+    std::fill(data_, data_ + kCount, round);
+    source[4] = 100 + round;
+    HIP_OK(hipGraphLaunch(exec, stream));
+    HIP_OK(hipStreamSynchronize(stream));
+    EXPECT_EQ(std::vector<int>(target.begin(), target.begin() + 6),
+              (std::vector<int>{9, 9, 9, 9, 100 + round, 10}));
+    EXPECT_EQ(target[kCount - 1], round);
+    EXPECT_EQ(seen(), target);
+  }
 }
 
 TEST_F(Managed, IsCopiedAndFilled) {
@@ -253,6 +282,7 @@ TEST_F(Mapped, KernelsUseTheHostsMemory) {
 
 // Work sees what the host wrote just before the stream came to it, as a GPU reading over the bus does.
 TEST_F(Mapped, CopiesReadWhenTheStreamIsThere) {
+  if (attribute(hipDeviceAttributeConcurrentManagedAccess) == 0) GTEST_SKIP() << "the device reads a copy";
   TestStream stream;
   DeviceBuffer device(kBytes);
   std::vector<int> back(kCount);

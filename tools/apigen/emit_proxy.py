@@ -79,11 +79,13 @@ def sent_lines(function, message):
 
 def range_checks(function):
     """Device memory that the call touches must be the program's, as far as the description says how much it is."""
+    field_of = {value: field for field, value in function.given.items()}
     lines = []
     for p in function.parameters:
         if p.kind == "device" and p.direction == "IN" and len(p.words["IN"]) > 1:
             address = f"{p.name}.ptr" if p.ctype in STRUCTS else p.name
-            lines.append(f"if (!call.owns({address}, {p.words['IN'][1]})) return call.finish();")
+            field = field_of.get(address, p.name)
+            lines.append(f"if (!call.owns({address}, {p.words['IN'][1]}, request.{field})) return call.finish();")
     return lines
 
 

@@ -23,7 +23,7 @@ TRAITS = {
     "EndsEvent": "its event is gone afterwards",
     "NewStream": "makes its stream, by its flags (hipStreamNonBlocking)",
     "NotCaptured": "no capture can hold it: it ends the capture of its stream",
-    "ReachesHost": "reads or writes host memory that devices reach",
+    "ReachesHost": "names host memory that devices reach; work also reads or writes it",
     "Prompt": "its handler never waits through the session, and reads what the client sent once",
     "Direct": "its handler settles copies that have no staging itself",
 }
@@ -68,8 +68,8 @@ def _check_work(m, where):
     if "WORK" in m.words and len(captured) != 1:
         refuse(where, "WORK says how a capture takes it: one of RECORDS(event), AWAITS(event), FILLS and "
                       "CAPTURE(asked | refused)")
-    if "WORK" not in m.words and (captured or "REACHES_HOST" in m.words):
-        refuse(where, f"{(captured + ['REACHES_HOST'])[0]} is said of WORK only")
+    if "WORK" not in m.words and captured:
+        refuse(where, f"{captured[0]} is said of WORK only")
     if m.words.get("CAPTURE", "asked") not in ("asked", "refused"):
         refuse(where, f"CAPTURE({m.words['CAPTURE']}): neither asked nor refused")
     if "FILLS" in m.words and m.name != "Fill":

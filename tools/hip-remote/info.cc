@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "hipcore/mirror/written_pages.h"
 #include "hipcore/wire/gen/majors.h"
 #include "proxy/base/environment.h"
 #include "reference/gen/variables.h"
@@ -26,7 +27,8 @@ constexpr std::chrono::seconds kProbeTime{15};
 struct Found {
   std::vector<ProbedRuntime> runtimes;
   std::vector<ProbedRuntime> workers;
-  std::string wrong;  // with the variables of the client; empty: nothing
+  bool watches_pages = false;  // the kernel says which pages a client has written
+  std::string wrong;           // with the variables of the client; empty: nothing
 };
 
 std::vector<ProbedRuntime> probe_all(const Layout& layout) {
@@ -72,6 +74,9 @@ void print_text(const Found& found) {
     for (const std::string& line : transport->details()) fmt::print("           {}\n", line);
   }
   fmt::print("  huge pages for shared memory: {}\n", shm::describe_huge_pages());
+  fmt::print("  memory that kernels elsewhere use: {}\n",
+             found.watches_pages ? "written pages are watched (userfaultfd)"
+                                 : "compared as a whole (no userfaultfd with asynchronous write protection)");
   fmt::print("\nRuntimes a worker on this machine could use (hip-worker --runtime)\n");
   for (const ProbedRuntime& runtime : found.runtimes) print_runtime(runtime);
   if (!found.workers.empty()) {
@@ -134,6 +139,7 @@ void print_json(const Found& found) {
   fmt::print("{}\n", JsonObject()
                          .add_raw("transports", json_array(transport_items))
                          .add("huge_pages", shm::describe_huge_pages())
+                         .add("watches_written_pages", found.watches_pages)
                          .add_raw("runtimes", runtimes_json(found.runtimes))
                          .add_raw("workers", runtimes_json(found.workers))
                          .add_raw("environment", json_array(variable_items))
@@ -185,6 +191,7 @@ int info(const Layout& layout, const InfoOptions& options) {
   }
   Found found;
   found.runtimes = probe_all(layout);
+  found.watches_pages = mirror::WrittenPages().can_watch();
   const Result<proxy::Settings> settings = proxy::read_settings();
   if (!settings) found.wrong = settings.status().message();
   // Twice: over the best transport and the next.

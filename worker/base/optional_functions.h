@@ -43,6 +43,7 @@ struct OptionalFunctions {
   decltype(&::hipRemoteLaunchCooperative) launch_cooperative = nullptr;
   decltype(&::hipRemoteUnavailableReason) unavailable_reason = nullptr;
   decltype(&::hipRemoteTellFailures) tell_failures = nullptr;
+  decltype(&::hipRemoteRunsOnHost) runs_on_host = nullptr;
 };
 
 }  // namespace tf::worker

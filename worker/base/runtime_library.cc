@@ -100,6 +100,7 @@ OptionalFunctions find_optional(void* library) {
   find(library, "hipRemoteLaunchCooperative", optional.launch_cooperative);
   find(library, "hipRemoteUnavailableReason", optional.unavailable_reason);
   find(library, "hipRemoteTellFailures", optional.tell_failures);
+  find(library, "hipRemoteRunsOnHost", optional.runs_on_host);
   return optional;
 }
 

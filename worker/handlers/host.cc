@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Host memory that devices use at the client's addresses. Executor thread.
 #include <chrono>
+#include <cstring>
+#include <utility>
+#include <vector>
 
 #include "transport/base/deadline.h"
 #include "worker/gen/custom.h"
@@ -11,16 +14,75 @@ namespace {
 
 constexpr std::chrono::seconds kFileTime{2};
 
-// Whether a piece of a mirror may be written or read.
-bool is_piece(Call& call, std::uint64_t address, std::uint64_t bytes) {
+using mirror::Piece;
+
+// Whether all are pieces of open parts that are copies, `bytes` long together.
+bool are_pieces(Call& call, std::span<const Piece> pieces, std::uint64_t bytes) {
   const HostParts& window = call.session().host_parts;
-  return bytes != 0 && window.is_mirror() && window.holds(address, bytes);
+  const HostMirror& mirror = call.session().host_mirror;
+  std::uint64_t left = bytes;
+  for (const Piece& piece : pieces) {
+    if (piece.bytes == 0 || piece.bytes > left || !window.holds(piece.address, piece.bytes)) return false;
+    if (!mirror.holds(piece.address)) return false;
+    left -= piece.bytes;
+  }
+  return left == 0;
+}
+
+// The client may change the bytes meanwhile: they are copied first, then checked.
+std::vector<Piece> pieces_in(std::span<const std::byte> bytes) {
+  std::vector<Piece> pieces(bytes.size() / sizeof(Piece));
+  std::memcpy(pieces.data(), bytes.data(), pieces.size() * sizeof(Piece));
+  return pieces;
+}
+
+// Receives the next of the payload into the pieces. The executor waits for it: the next request may use them.
+hipError_t receive(SlotCopies& copies, HostMirror& mirror, std::uint64_t tag, std::span<const Piece> pieces) {
+  std::vector<std::byte> gathered;
+  while (!pieces.empty()) {
+    const mirror::Batch batch = mirror::next_batch(pieces);
+    if (batch.gathered) gathered.resize(batch.bytes);
+    const hipError_t error =
+        copies.receive(tag, batch.gathered ? std::span(gathered) : pieces.front().memory());
+    if (error != hipSuccess) return error;
+    if (batch.gathered) mirror.put(pieces.first(batch.pieces), gathered.data());
+    if (!batch.gathered) mirror.agree(pieces.front());
+    pieces = pieces.subspan(batch.pieces);
+  }
+  return hipSuccess;
+}
+
+hipError_t receive_pieces(Call& call, const protocol::WriteHostPiecesRequest& request) {
+  SlotCopies& copies = call.session().copies;
+  std::vector<Piece> pieces(request.pieces);
+  const hipError_t error = copies.receive(request.tag, std::as_writable_bytes(std::span(pieces)));
+  if (error != hipSuccess) return error;
+  if (are_pieces(call, pieces, request.bytes))
+    return receive(copies, call.session().host_mirror, request.tag, pieces);
+  copies.discard(request.tag, request.bytes);
+  return hipErrorInvalidValue;
+}
+
+hipError_t take_pieces(Call& call, const protocol::WriteHostPiecesRequest& request) {
+  const std::uint64_t places = request.pieces * sizeof(Piece);
+  if (call.tail().size() < places || call.tail().size() - places != request.bytes)
+    return hipErrorInvalidValue;
+  const std::vector<Piece> pieces = pieces_in(call.tail().first(places));
+  if (!are_pieces(call, pieces, request.bytes)) return hipErrorInvalidValue;
+  call.session().host_mirror.put(pieces, call.tail().data() + places);
+  return hipSuccess;
 }
 
 }  // namespace
 
 void open_host_part(Call& call, const protocol::OpenHostPartRequest& request) {
-  if (call.use_device()) call.reply(call.session().host_parts.open(request.address, request.bytes));
+  if (!call.use_device()) return;
+  SessionState& session = call.session();
+  if (request.copied > 1) return static_cast<void>(call.reject("OpenHostPart"));
+  const hipError_t error = session.host_parts.open(request.address, request.bytes);
+  if (error == hipSuccess && (session.host_parts.is_mirror() || request.copied != 0))
+    session.host_mirror.opened(request.address, request.bytes);
+  call.reply(error);
 }
 
 // The file travels separately from the request, and may arrive after it.
@@ -45,36 +107,52 @@ void unmap_host_file(Call& call, const protocol::UnmapHostFileRequest& request) 
 
 void close_host_part(Call& call, const protocol::CloseHostPartRequest& request) {
   SessionState& session = call.session();
-  HostParts& window = session.host_parts;
-  if (!session.streams.wait_all_idle() || !session.life.wait_until([&] { return window.sweep(); })) return;
-  call.finish(window.close(request.address));
+  HostMirror& mirror = session.host_mirror;
+  if (!session.streams.wait_all_idle() || !session.life.wait_until([&] { return mirror.sweep(); })) return;
+  mirror.closed(request.address);
+  call.finish(session.host_parts.close(request.address));
 }
 
-// The executor waits for the payload: the next request may use it.
-void write_host_part(Call& call, const protocol::WriteHostPartRequest& request) {
-  SlotCopies& copies = call.session().copies;
-  if (!is_piece(call, request.address, request.bytes)) {
-    if (request.bytes != 0) copies.discard(request.tag, request.bytes);
-    return call.finish(hipErrorInvalidValue);
+void write_host_pieces(Call& call, const protocol::WriteHostPiecesRequest& request) {
+  const bool sane =
+      request.pieces != 0 && request.pieces <= kMirrorPiecesMax && request.bytes <= kMirrorBytesMax;
+  if (!sane) {
+    static_cast<void>(call.reject("a mirror's pieces"));
+    return;
   }
-  call.finish(copies.receive(request.tag, {reinterpret_cast<std::byte*>(request.address), request.bytes}));
+  call.finish(request.tag != 0 ? receive_pieces(call, request) : take_pieces(call, request));
 }
 
-void read_host_part(Call& call, const protocol::ReadHostPartRequest& request) {
+void find_host_changes(Call& call, const protocol::FindHostChangesRequest&) {
+  const std::vector<Piece> pieces = pieces_in(call.tail());
   SessionState& session = call.session();
-  HostParts& window = session.host_parts;
-  if (!is_piece(call, request.address, request.bytes)) {
+  protocol::FindHostChangesReply reply{};
+  if (call.tail().size() % sizeof(Piece) != 0 || !are_pieces(call, pieces, mirror::total(pieces)))
+    return call.reply(hipErrorInvalidValue);
+  reply.idle = session.streams.all_idle() ? 1 : 0;
+  session.host_mirror.find(pieces, reply.idle != 0);
+  reply.pieces = session.host_mirror.found().size();
+  reply.bytes = mirror::total(session.host_mirror.found());
+  call.reply(hipSuccess, std::as_bytes(std::span(&reply, 1)));
+}
+
+void fetch_host_changes(Call& call, const protocol::FetchHostChangesRequest& request) {
+  SessionState& session = call.session();
+  HostMirror& mirror = session.host_mirror;
+  if (!mirror.is_found()) {
     session.copies.abort(request.tag, hipErrorInvalidValue);
     return call.finish(hipErrorInvalidValue);
   }
   const auto has_room = [&] {
-    window.sweep();
-    return window.can_send();
+    mirror.sweep();
+    return mirror.has_room();
   };
-  if (!session.life.wait_until(has_room)) return;
-  Status sent = window.send(session.bulk, request.tag, request.address, request.bytes);
-  if (!sent.is_ok()) session.life.end(std::move(sent));
-  session.mover.drive();
+  while (mirror.is_found()) {
+    if (!session.life.wait_until(has_room)) return;
+    Status sent = mirror.send_some(session.bulk, request.tag);
+    if (!sent.is_ok()) return session.life.end(std::move(sent));
+    session.mover.drive();
+  }
 }
 
 }  // namespace tf::worker::custom

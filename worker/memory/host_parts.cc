@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens and closes parts of the host window, and sends their content to the client.
+// Opens and closes parts of the host window.
 #include "worker/memory/host_parts.h"
 
 #include <sys/mman.h>
@@ -55,8 +55,6 @@ HostParts::~HostParts() {
     static_cast<void>(::madvise(pointer_to(address), bytes, is_mirror() ? MADV_DONTNEED : MADV_REMOVE));
   }
   for (const auto& [address, bytes] : files_) own_calls_.pass_on(hip_.hipHostUnregister(pointer_to(address)));
-  for (std::unique_ptr<BulkCompletion>& read : reads_)
-    if (!read->done()) static_cast<void>(read.release());
 }
 
 bool HostParts::is_free(std::uint64_t address, std::uint64_t bytes) const {
@@ -147,19 +145,6 @@ bool HostParts::holds(std::uint64_t address, std::uint64_t bytes) const {
 hipMemcpyKind HostParts::kind(std::uint64_t target, std::uint64_t source) const {
   if (inside(target)) return inside(source) ? hipMemcpyHostToHost : hipMemcpyDeviceToHost;
   return inside(source) ? hipMemcpyHostToDevice : hipMemcpyDeviceToDevice;
-}
-
-Status HostParts::send(BulkPlane& bulk, std::uint64_t tag, std::uint64_t address, std::uint64_t bytes) {
-  reads_.push_back(std::make_unique<BulkCompletion>());
-  const std::span<const std::byte> memory(static_cast<const std::byte*>(pointer_to(address)), bytes);
-  Status sent = bulk.send(tag, memory, *reads_.back());
-  if (!sent.is_ok()) reads_.pop_back();
-  return sent;
-}
-
-bool HostParts::sweep() {
-  std::erase_if(reads_, [](const std::unique_ptr<BulkCompletion>& read) { return read->done(); });
-  return reads_.empty();
 }
 
 }  // namespace tf::worker

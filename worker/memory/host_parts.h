@@ -14,22 +14,16 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <list>
 #include <map>
-#include <memory>
-#include <span>
 
 #include "hipcore/wire/device_snapshot.h"
 #include "hipcore/wire/gen/hip_table.h"
-#include "transport/base/status.h"
-#include "transport/endpoint.h"
 #include "worker/base/address_map.h"
 #include "worker/base/own_calls.h"
 
 namespace tf::worker {
 
 inline constexpr std::size_t kHostPartsMax = 65536;  // per session
-inline constexpr std::size_t kHostReadsMax = 64;     // ReadHostPart in flight
 inline constexpr std::size_t kHostFilesMax = 4096;   // per session
 
 class HostParts {
@@ -56,12 +50,6 @@ class HostParts {
   // The kind of a copy between these addresses, both of which belong to the session.
   hipMemcpyKind kind(std::uint64_t target, std::uint64_t source) const;
 
-  // Sends a piece of a mirror. REQUIRES: holds(address, bytes)
-  Status send(BulkPlane& bulk, std::uint64_t tag, std::uint64_t address, std::uint64_t bytes);
-  bool can_send() const { return reads_.size() < kHostReadsMax; }
-  // Forgets sends that are done. True if none is left.
-  bool sweep();
-
  private:
   bool is_free(std::uint64_t address, std::uint64_t bytes) const;
   bool is_for_files(std::uint64_t address, std::uint64_t bytes) const;
@@ -77,8 +65,6 @@ class HostParts {
   std::map<std::uint64_t, std::uint64_t> open_;  // address -> bytes
   const protocol::AddressWindow files_window_;
   std::map<std::uint64_t, std::uint64_t> files_;  // address -> bytes
-  // On the heap, and leaked by the destructor if a send is still in flight: the transport writes to it.
-  std::list<std::unique_ptr<BulkCompletion>> reads_;
 };
 
 }  // namespace tf::worker

@@ -4,8 +4,8 @@
 //
 // The range is reserved while the process warms up. For a client on this host it becomes one sealed file that
 // both sides map: a copy then reads or writes the application's own bytes, and kernels follow host pointers.
-// For other clients it is a mirror, memory of this process that the client writes and reads (WriteHostPart,
-// ReadHostPart). What the client then does with it: host_parts.h. Executor thread.
+// For other clients it is a mirror, memory of this process of which the client has a copy (host_mirror.h).
+// What the client then does with it: host_parts.h. Executor thread.
 #pragma once
 
 #include "hipcore/wire/device_snapshot.h"

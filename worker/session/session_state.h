@@ -22,6 +22,7 @@
 #include "worker/copy/slot_copies.h"
 #include "worker/memory/arrays.h"
 #include "worker/memory/device_regions.h"
+#include "worker/memory/host_mirror.h"
 #include "worker/memory/host_parts.h"
 #include "worker/memory/host_reach.h"
 #include "worker/memory/lease.h"
@@ -81,6 +82,7 @@ struct SessionState {
   Textures textures;
   PhysicalMemory physical;
   HostParts host_parts;
+  HostMirror host_mirror;  // after the parts that it watches
   PassedFiles passed_files;
   Sharing sharing;
   DeviceRegions device_regions;  // after all that frees device memory, before all that uses it

@@ -87,6 +87,14 @@ bool Streams::wait_device_idle(int device) {
   return idle;
 }
 
+bool Streams::all_idle() {
+  const int before = device_.get();
+  bool idle = true;
+  for (int device = 0; idle && device < device_.count(); ++device) idle = device_idle(device);
+  device_.return_to(before);
+  return idle;
+}
+
 bool Streams::wait_all_idle() {
   for (int device = 0; device < device_.count(); ++device)
     if (!wait_device_idle(device)) return false;

@@ -58,6 +58,8 @@ class Streams {
 
   // Whether every stream of `device` is idle; makes the device current.
   bool device_idle(int device);
+  // Whether all devices are; the current one stays it.
+  bool all_idle();
   // Wait until it is idle. False: the session ends instead.
   bool wait_device_idle(int device);
   bool wait_all_idle();

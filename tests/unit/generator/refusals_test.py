@@ -300,7 +300,7 @@ class Traits(Refusals):
         self.plain("POST(0x0410) WORK(s) CAPTURE(asked) RECORDS(e)", f"{self.STREAM}, IN(event) hipEvent_t e",
                    "WORK says how a capture takes it")
         self.plain("POST(0x0410) NO_WORK CAPTURE(asked)", "int a", "CAPTURE is said of WORK only")
-        self.plain("POST(0x0410) NO_WORK REACHES_HOST", "int a", "REACHES_HOST is said of WORK only")
+        self.plain("POST(0x0410) NO_WORK FILLS", "int a", "FILLS is said of WORK only")
         self.plain("POST(0x0410) WORK(s) CAPTURE(perhaps)", self.STREAM, "neither asked nor refused")
         self.plain("POST(0x0410) WORK(s) FILLS", self.STREAM, "FILLS is said of Fill only")
 

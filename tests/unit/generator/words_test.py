@@ -136,7 +136,8 @@ class Travel(unittest.TestCase):
                      "request.at = as_field<decltype(request.at)>(box.ptr);",
                      "request.v = as_field<decltype(request.v)>(a << 1);",
                      "call.translate(protocol::HandleKind::kStream, s, request.s)",
-                     "if (!call.owns(box.ptr, box.pitch)) return call.finish();", "return call.post(request);"):
+                     "if (!call.owns(box.ptr, box.pitch, request.at)) return call.finish();",
+                     "return call.post(request);"):
             self.assertIn(line, text)
         self.assertNotIn("request.n", text, "the message's default")
         text = stub(outputs, "stream", "hipOther")

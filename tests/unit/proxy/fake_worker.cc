@@ -145,6 +145,13 @@ Status FakeWorker::on_message(const FrameHeader& header, std::span<const std::by
       reply(header, stream_flags < 0 ? hipErrorInvalidHandle : hipSuccess, bytes_of(answer));
       break;
     }
+    case Op::kOpenHostPart:
+      ++parts_opened;
+      reply(header, 0);
+      break;
+    case Op::kWriteHostPieces: write_host(payload); break;
+    case Op::kFindHostChanges: find_host(header); break;
+    case Op::kFetchHostChanges: fetch_host(payload); break;
     case Op::kSendProgram: receive_program(payload); break;
     case Op::kCompileProgram: compile_program(header, payload); break;
     case Op::kFetchProgram: send_result(payload); break;
@@ -175,6 +182,62 @@ void FakeWorker::lease(const FrameHeader& header, std::span<const std::byte> pay
   answer.bytes = request.bytes;
   memory_[answer.address] = std::move(memory);
   reply(header, 0, bytes_of(answer));
+}
+
+void FakeWorker::write_host(std::span<const std::byte> payload) {
+  const auto request = as<protocol::WriteHostPiecesRequest>(payload);
+  auto bytes = std::make_shared<std::vector<std::byte>>(payload.begin() + sizeof request, payload.end());
+  auto completion = std::make_shared<BulkCompletion>();
+  if (request.tag != 0) {
+    bytes->resize(request.pieces * sizeof(mirror::Piece) + request.bytes);
+    (void)endpoint_->bulk().receive(request.tag, *bytes, *completion);
+  }
+  steps_.push_back([=, this] {
+    if (request.tag != 0 && !completion->done()) return false;
+    const MutexLock lock(mutex_);
+    for (std::uint64_t i = 0; i < request.pieces; ++i)
+      host_written_.push_back(as<mirror::Piece>(std::span(*bytes).subspan(i * sizeof(mirror::Piece))));
+    return true;
+  });
+}
+
+void FakeWorker::find_host(const FrameHeader& header) {
+  protocol::FindHostChangesReply answer{};
+  {
+    const MutexLock lock(mutex_);
+    for (auto& [piece, value] : host_changes_) {
+      piece.address += skew;
+      answer.bytes += piece.bytes;
+    }
+    answer.pieces = host_changes_.size();
+  }
+  answer.idle = idle ? 1 : 0;
+  reply(header, 0, bytes_of(answer));
+}
+
+void FakeWorker::fetch_host(std::span<const std::byte> payload) {
+  const auto request = as<protocol::FetchHostChangesRequest>(payload);
+  auto bytes = std::make_shared<std::vector<std::byte>>();
+  const MutexLock lock(mutex_);
+  for (const auto& [piece, value] : host_changes_) {
+    const auto place = bytes_of(piece);
+    bytes->insert(bytes->end(), place.begin(), place.end());
+  }
+  for (const auto& [piece, value] : host_changes_) bytes->insert(bytes->end(), piece.bytes, value);
+  host_changes_.clear();
+  auto completion = std::make_shared<BulkCompletion>();
+  (void)endpoint_->bulk().send(request.tag, *bytes, *completion);
+  steps_.push_back([bytes, completion] { return completion->done(); });
+}
+
+std::vector<mirror::Piece> FakeWorker::host_pieces_written() {
+  const MutexLock lock(mutex_);
+  return std::exchange(host_written_, {});
+}
+
+void FakeWorker::change_host(const mirror::Piece& piece, std::byte value) {
+  const MutexLock lock(mutex_);
+  host_changes_.emplace_back(piece, value);
 }
 
 void FakeWorker::inline_copy(const FrameHeader& header, std::span<const std::byte> payload) {

@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "hipcore/mirror/piece.h"
 #include "hipcore/wire/device_snapshot.h"
 #include "hipcore/wire/gen/messages.h"
 #include "transport/base/mutex.h"
@@ -60,6 +61,14 @@ class FakeWorker final : private MessageSink {
 
   std::vector<std::byte> last_arguments();
 
+  // Mirrored memory. What clients have written, in order, since the last call; and what FindHostChanges finds
+  // next, filled with `value`.
+  std::vector<mirror::Piece> host_pieces_written();
+  void change_host(const mirror::Piece& piece, std::byte value);
+  std::atomic<int> parts_opened{0};
+  std::atomic<bool> idle{true};        // no device is at work
+  std::atomic<std::uint64_t> skew{0};  // added to the addresses of what is found
+
  private:
   // One queued piece of work; returns true when it is over.
   using Step = std::function<bool()>;
@@ -75,6 +84,9 @@ class FakeWorker final : private MessageSink {
   void compile_program(const FrameHeader& header, std::span<const std::byte> payload);
   void send_result(std::span<const std::byte> payload);
   void lease(const FrameHeader& header, std::span<const std::byte> payload);
+  void write_host(std::span<const std::byte> payload);
+  void find_host(const FrameHeader& header);
+  void fetch_host(std::span<const std::byte> payload);
   void inline_copy(const FrameHeader& header, std::span<const std::byte> payload);
   void reply_later(const FrameHeader& header, std::int32_t error = 0);
   void reply(const FrameHeader& header, std::int32_t error, std::span<const std::byte> body = {});
@@ -92,6 +104,8 @@ class FakeWorker final : private MessageSink {
   std::map<std::uint64_t, bool> callbacks_;                   // cookie -> done
   Mutex mutex_;
   std::vector<std::byte> arguments_ TF_GUARDED_BY(mutex_);
+  std::vector<mirror::Piece> host_written_ TF_GUARDED_BY(mutex_);
+  std::vector<std::pair<mirror::Piece, std::byte>> host_changes_ TF_GUARDED_BY(mutex_);
   std::atomic<bool> stop_{false};
   std::thread thread_;
 };

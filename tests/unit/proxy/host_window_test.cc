@@ -20,7 +20,7 @@ namespace {
 // Grants everything up to a limit, once each.
 class Source final : public HostPartSource {
  public:
-  hipError_t open_host_part(std::uint64_t address, std::uint64_t bytes) override {
+  hipError_t open_host_part(std::uint64_t address, std::uint64_t bytes, Use) override {
     const MutexLock lock(mutex_);
     if (bytes > left) return hipErrorOutOfMemory;
     left -= bytes;
@@ -138,7 +138,69 @@ TEST_F(HostWindowTest, ItsAddressesMustBeFree) {
   EXPECT_FALSE(second.inside(addresses_.base));
 }
 
-// Pinned memory of a mirror is the program's alone; managed memory is not.
+TEST_F(HostWindowTest, ReservedAddressesAreOpenedLater) {
+  std::uint64_t first = 0;
+  std::uint64_t second = 0;
+  ASSERT_EQ(window_.reserve(100, first), hipSuccess);
+  ASSERT_EQ(window_.reserve(3 << 20, second), hipSuccess);
+  EXPECT_EQ(second, first + protocol::kHostPartBytes);
+  EXPECT_EQ(source_.opened, 0);
+  ASSERT_EQ(window_.open(second), hipSuccess);
+  EXPECT_EQ(source_.parts, (std::map<std::uint64_t, std::uint64_t>{{second, 2 * protocol::kHostPartBytes}}));
+  *reinterpret_cast<int*>(second) = 7;
+  window_.unreserve(second, true);
+  window_.unreserve(first, false);
+  EXPECT_TRUE(source_.parts.empty());
+  ASSERT_EQ(window_.reserve(5 << 20, first), hipSuccess);
+  EXPECT_EQ(*reinterpret_cast<int*>(second), 0) << "fresh pages";
+  EXPECT_EQ(window_.reserve(kWindowBytes, second), hipErrorOutOfMemory);
+  EXPECT_EQ(window_.reserve(0, second), hipErrorOutOfMemory);
+}
+
+TEST_F(HostWindowTest, PinnedMemoryOfAMirrorSleepsAndWakes) {
+  HostMemory memory(window_);
+  memory.mirror_pinned();
+  void* pinned = nullptr;
+  ASSERT_EQ(memory.allocate(HostRange::Kind::kPinned, 0, 100, 0, pinned), hipSuccess);
+  const auto address = reinterpret_cast<std::uint64_t>(pinned);
+  EXPECT_TRUE(memory.has_dormant());
+  EXPECT_FALSE(memory.reaches(address, 1));
+  EXPECT_TRUE(memory.could_reach(address, 100));
+  EXPECT_FALSE(memory.could_reach(address, 101));
+  EXPECT_TRUE(memory.find_dormant(address + 99).has_value());
+  EXPECT_FALSE(memory.find_dormant(address + 100).has_value());
+  ASSERT_EQ(memory.open(address), hipSuccess);
+  memory.wake(address);
+  EXPECT_FALSE(memory.has_dormant());
+  EXPECT_TRUE(memory.reaches(address, 100));
+  EXPECT_EQ(memory.release(pinned), hipSuccess);
+  EXPECT_TRUE(source_.parts.empty());
+}
+
+TEST_F(HostWindowTest, RegisteredMemoryOfAMirrorHasASecondAddress) {
+  HostMemory memory(window_);
+  memory.mirror_pinned();
+  std::vector<char> data(10'000);
+  const auto address = reinterpret_cast<std::uint64_t>(data.data() + 1);
+  ASSERT_EQ(memory.add(0, data.data() + 1, 9'000, 0), hipSuccess);
+  const std::uint64_t other = memory.find(data.data() + 1)->other;
+  EXPECT_EQ(memory.seen_by_devices(address, 1), address) << "still asleep";
+  ASSERT_TRUE(memory.find_dormant(other).has_value());
+  ASSERT_EQ(memory.open(other), hipSuccess);
+  memory.wake(other);
+  EXPECT_EQ(memory.seen_by_devices(address + 5, 8'995), other + 5);
+  EXPECT_EQ(memory.seen_by_devices(address + 5, 8'996), address + 5);
+  EXPECT_EQ(memory.seen_here(other + 5), address + 5);
+  EXPECT_EQ(memory.seen_here(address + 5), address + 5);
+  EXPECT_EQ(memory.remove(data.data() + 1), hipSuccess);
+  EXPECT_TRUE(source_.parts.empty());
+  ASSERT_EQ(memory.add(0, data.data() + 1, 9'000, 0), hipSuccess);
+  EXPECT_TRUE(memory.has_dormant());
+  EXPECT_EQ(memory.remove(data.data() + 1), hipSuccess);
+  EXPECT_FALSE(memory.has_dormant());
+}
+
+// Without that, pinned memory of a mirror is the program's alone; managed memory is not.
 TEST_F(HostWindowTest, HostMemoryOfAMirror) {
   HostMemory memory(window_);
   void* pinned = nullptr;

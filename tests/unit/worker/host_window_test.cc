@@ -9,15 +9,18 @@
 #include <cstring>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "hipcore/wire/fill.h"
 #include "session_rig.h"
+#include "worker/memory/host_mirror.h"
 #include "worker/memory/machine_memory.h"
 
 namespace tf::worker {
 namespace {
 
 constexpr std::uint64_t kUnit = protocol::kHostPartBytes;
+using Pieces = std::vector<mirror::Piece>;
 
 class HostWindowOf : public ::testing::Test {
  protected:
@@ -28,31 +31,100 @@ class HostWindowOf : public ::testing::Test {
     rig_.start();
   }
   hipError_t open(std::uint64_t address, std::uint64_t bytes) {
-    return rig_.call(protocol::OpenHostPartRequest{address, bytes});
+    return rig_.call(protocol::OpenHostPartRequest{address, bytes, 0});
   }
   // Answered, unlike the client's own.
   hipError_t close(std::uint64_t address) { return rig_.call(protocol::CloseHostPartRequest{address}); }
-  hipError_t write(std::uint64_t address, const std::string& text) {
+  static std::vector<std::byte> payload_of(const Pieces& pieces, const std::string& text) {
+    const auto places = std::as_bytes(std::span(pieces));
+    std::vector<std::byte> payload(places.begin(), places.end());
+    for (const char letter : text) payload.push_back(static_cast<std::byte>(letter));
+    return payload;
+  }
+  hipError_t write(const Pieces& pieces, const std::string& text) {
     const std::uint64_t tag = ++tag_;
+    const auto payload = payload_of(pieces, text);
     BulkCompletion sent;
-    EXPECT_TRUE(rig_.bulk().send(tag, std::as_bytes(std::span(text)), sent).is_ok());
-    const hipError_t error = rig_.call(protocol::WriteHostPartRequest{address, text.size(), tag});
+    EXPECT_TRUE(rig_.bulk().send(tag, payload, sent).is_ok());
+    const hipError_t error = rig_.call(protocol::WriteHostPiecesRequest{tag, pieces.size(), text.size()});
     EXPECT_TRUE(rig_.await(sent).is_ok());
     return error;
   }
-  hipError_t read(std::uint64_t address, std::string& text) {
+  hipError_t write(std::uint64_t address, const std::string& text) {
+    return write(Pieces{{address, text.size()}}, text);
+  }
+  hipError_t write_inline(const Pieces& pieces, const std::string& text) {
+    return rig_.call(protocol::WriteHostPiecesRequest{0, pieces.size(), text.size()},
+                     payload_of(pieces, text));
+  }
+  // What has changed in the pieces.
+  hipError_t find(const Pieces& pieces) {
+    const hipError_t error = rig_.call(protocol::FindHostChangesRequest{}, std::as_bytes(std::span(pieces)));
+    found_ = error == hipSuccess ? rig_.reply_body<protocol::FindHostChangesReply>()
+                                 : protocol::FindHostChangesReply{};
+    return error;
+  }
+  // What was found: its places, and its bytes one after another.
+  hipError_t fetch(Pieces& pieces, std::string& text) {
     const std::uint64_t tag = ++tag_;
+    std::vector<std::byte> payload(found_.pieces * sizeof(mirror::Piece) + found_.bytes + 1);
     BulkCompletion received;
-    EXPECT_TRUE(rig_.bulk().receive(tag, std::as_writable_bytes(std::span(text)), received).is_ok());
-    rig_.post(protocol::ReadHostPartRequest{address, text.size(), tag});
+    const auto wanted = std::span(payload).first(payload.size() - (found_.pieces != 0 ? 1 : 0));
+    EXPECT_TRUE(rig_.bulk().receive(tag, wanted, received).is_ok());
+    rig_.post(protocol::FetchHostChangesRequest{tag});
     const Status status = rig_.await(received);
-    return status.is_ok() ? hipSuccess : static_cast<hipError_t>(abort_reason(status));
+    if (!status.is_ok()) return static_cast<hipError_t>(abort_reason(status));
+    pieces.resize(found_.pieces);
+    std::memcpy(pieces.data(), payload.data(), pieces.size() * sizeof(mirror::Piece));
+    text.assign(reinterpret_cast<const char*>(payload.data()) + pieces.size() * sizeof(mirror::Piece),
+                found_.bytes);
+    return hipSuccess;
+  }
+  hipError_t fill(std::uint64_t address, std::uint64_t bytes, char value) {
+    protocol::FillRequest request{};
+    request.target = address;
+    request.value = static_cast<unsigned char>(value);
+    request.width = bytes;
+    request.form |= protocol::kFillSynchronous;
+    const hipError_t error = rig_.call(request);
+    if (error != hipSuccess) return error;
+    return rig_.call(protocol::SynchronizeDeviceRequest{});  // a fill may be answered before it is done
+  }
+  static std::string at(std::uint64_t address, std::size_t bytes) {
+    return {reinterpret_cast<const char*>(address), bytes};
   }
 
-  SessionRig rig_{TF_CPU_RUNTIME};
+  void finds_what_the_device_has_changed() {
+    ASSERT_EQ(open(base_, kUnit), hipSuccess);
+    const Pieces all{{base_, kUnit / 2}, {base_ + kUnit / 2, kUnit / 2}};
+    ASSERT_EQ(write(base_, std::string(100'000, 'a')), hipSuccess);
+    ASSERT_EQ(find(all), hipSuccess);
+    EXPECT_EQ(found_.pieces, 0u) << "the client knows what it has written";
+    EXPECT_EQ(found_.idle, 1u);
+    ASSERT_EQ(fill(base_ + 4096 * 3 + 5, 10, 'b'), hipSuccess);
+    ASSERT_EQ(fill(base_ + kUnit / 2, 200'000, 'c'), hipSuccess);
+    ASSERT_EQ(find({{base_ + 4096 * 3, 100}}), hipSuccess);
+    EXPECT_EQ(found_.bytes, 100u) << "nothing but what was asked for";
+    ASSERT_EQ(fill(base_ + 4096 * 3 + 5, 10, 'd'), hipSuccess);
+    ASSERT_EQ(find(all), hipSuccess);
+    Pieces pieces;
+    std::string text;
+    ASSERT_EQ(fetch(pieces, text), hipSuccess);
+    ASSERT_EQ(pieces, (Pieces{{base_ + 4096 * 3, 4096}, {base_ + kUnit / 2, 49 * 4096}}));
+    EXPECT_EQ(text.substr(0, 16), std::string(5, 'a') + std::string(10, 'd') + 'a');
+    EXPECT_EQ(text.substr(4096, 200'000), std::string(200'000, 'c'));
+    ASSERT_EQ(find(all), hipSuccess);
+    EXPECT_EQ(found_.pieces, 0u);
+  }
+
+  explicit HostWindowOf(const SessionRig::Adjust& adjust = {})
+      : rig_(TF_CPU_RUNTIME, make_loopback_pair(), adjust) {}
+
+  SessionRig rig_;
   std::uint64_t base_ = 0;
   std::uint64_t end_ = 0;
   std::uint64_t tag_ = 0;
+  protocol::FindHostChangesReply found_{};
 };
 
 // Else copies between buffers that lie at the same offsets take up to three times as long on some processors.
@@ -99,39 +171,76 @@ TEST_F(HostWindowOf, NotMoreThanTheMachineHas) {
   EXPECT_EQ(open(base_ + opened, all / 64), hipSuccess) << "what is closed can be used again";
 }
 
-TEST_F(HostWindowOf, WhatIsWrittenIsThereAndIsRead) {
+TEST_F(HostWindowOf, WhatIsWrittenIsThere) {
   ASSERT_EQ(open(base_, kUnit), hipSuccess);
-  ASSERT_EQ(write(base_ + 100, "hello"), hipSuccess);
-  std::string back(5, ' ');
-  ASSERT_EQ(read(base_ + 100, back), hipSuccess);
-  EXPECT_EQ(back, "hello");
-  protocol::FillRequest fill{};
-  fill.target = base_ + 101;
-  fill.value = 'x';
-  fill.width = 3;
-  fill.form |= protocol::kFillSynchronous;
-  ASSERT_EQ(rig_.call(fill), hipSuccess) << "devices reach it";
-  ASSERT_EQ(read(base_ + 100, back), hipSuccess);
-  EXPECT_EQ(back, "hxxxo");
+  ASSERT_EQ(write({{base_ + 100, 5}, {base_ + 9000, 3}}, "hellobye"), hipSuccess);
+  ASSERT_EQ(write_inline({{base_ + 200, 2}, {base_ + 203, 1}}, "abc"), hipSuccess);
+  EXPECT_EQ(at(base_ + 100, 5), "hello");
+  EXPECT_EQ(at(base_ + 9000, 3), "bye");
+  EXPECT_EQ(at(base_ + 200, 4), std::string("ab\0c", 4));
+  const std::string large(300'000, 'x');  // straight into its place, unlike the small one behind it
+  ASSERT_EQ(write({{base_ + 8192, large.size()}, {base_, 1}}, large + "y"), hipSuccess);
+  EXPECT_EQ(at(base_ + 8192, large.size()), large);
+  EXPECT_EQ(at(base_, 1), "y");
+  EXPECT_EQ(fill(base_ + 101, 3, 'x'), hipSuccess) << "devices reach it";
+  EXPECT_EQ(at(base_ + 100, 5), "hxxxo");
   EXPECT_EQ(close(base_), hipSuccess);
-  EXPECT_EQ(rig_.call(fill), hipErrorInvalidValue);
+  EXPECT_EQ(fill(base_ + 101, 3, 'x'), hipErrorInvalidValue);
   ASSERT_EQ(open(base_, kUnit), hipSuccess);
-  ASSERT_EQ(read(base_ + 100, back), hipSuccess);
-  EXPECT_EQ(back, std::string(5, '\0')) << "closing gives the pages back";
+  EXPECT_EQ(at(base_ + 100, 5), std::string(5, '\0')) << "closing gives the pages back";
 }
 
-// The payload is consumed, or the tag aborted, whatever is wrong: later copies are whole.
+TEST_F(HostWindowOf, WhatTheDeviceHasChangedIsFoundOnce) { finds_what_the_device_has_changed(); }
+
+// The same where nobody says what a device writes.
+class ComparedHostWindow : public HostWindowOf {
+ protected:
+  ComparedHostWindow()
+      : HostWindowOf([](OptionalFunctions& optional, protocol::WorkerSnapshot&) {
+          optional.runs_on_host = nullptr;
+        }) {}
+};
+
+TEST_F(ComparedHostWindow, WhatTheDeviceHasChangedIsFoundOnce) { finds_what_the_device_has_changed(); }
+
+// Payload is consumed, or the tag aborted, whatever is wrong: later pieces are whole.
 TEST_F(HostWindowOf, ForeignMemoryIsNeitherWrittenNorRead) {
   ASSERT_EQ(open(base_, kUnit), hipSuccess);
-  std::string back(8, ' ');
+  const std::string local(8, ' ');
   for (const std::uint64_t address : {base_ + kUnit - 7, base_ + kUnit, base_ - 8, end_ - 8, std::uint64_t{0},
-                                      ~std::uint64_t{0} - 3, reinterpret_cast<std::uint64_t>(&back)}) {
-    EXPECT_EQ(write(address, "12345678"), hipErrorInvalidValue) << std::hex << address;
-    EXPECT_EQ(read(address, back), hipErrorInvalidValue) << std::hex << address;
+                                      ~std::uint64_t{0} - 3, reinterpret_cast<std::uint64_t>(local.data())}) {
+    const Pieces pieces{{base_, 8}, {address, 8}};
+    EXPECT_EQ(write(pieces, "1234567812345678"), hipErrorInvalidValue) << std::hex << address;
+    EXPECT_EQ(write_inline(pieces, "1234567812345678"), hipErrorInvalidValue) << std::hex << address;
+    EXPECT_EQ(find(pieces), hipErrorInvalidValue) << std::hex << address;
   }
+  EXPECT_EQ(local, std::string(8, ' '));
+  EXPECT_EQ(write({{base_, 8}, {base_ + 8, 0}}, "12345678"), hipErrorInvalidValue);
+  EXPECT_EQ(write({{base_, 8}}, "123456789"), hipErrorInvalidValue) << "not as long as its pieces";
+  EXPECT_EQ(write_inline({{base_, 9}}, "12345678"), hipErrorInvalidValue);
+  EXPECT_EQ(write_inline({{base_, ~0ul}, {base_, 9}}, "12345678"), hipErrorInvalidValue) << "the sum wraps";
+  EXPECT_EQ(at(base_, 8), std::string(8, '\0'));
   ASSERT_EQ(write(base_ + kUnit - 8, "12345678"), hipSuccess);
-  ASSERT_EQ(read(base_ + kUnit - 8, back), hipSuccess);
-  EXPECT_EQ(back, "12345678");
+  EXPECT_EQ(at(base_ + kUnit - 8, 8), "12345678");
+}
+
+TEST_F(HostWindowOf, WithoutAFindNothingIsFetched) {
+  ASSERT_EQ(open(base_, kUnit), hipSuccess);
+  Pieces pieces;
+  std::string text;
+  EXPECT_EQ(fetch(pieces, text), hipErrorInvalidValue);
+  ASSERT_EQ(fill(base_, 1, 'x'), hipSuccess);
+  ASSERT_EQ(find({{base_, kUnit}}), hipSuccess);
+  EXPECT_EQ(found_.pieces, 1u);
+  ASSERT_EQ(close(base_), hipSuccess);
+  found_ = {};
+  EXPECT_EQ(fetch(pieces, text), hipErrorInvalidValue) << "the part is closed";
+}
+
+TEST_F(HostWindowOf, MorePiecesThanAnyClientSendsEndTheSession) {
+  ASSERT_EQ(open(base_, kUnit), hipSuccess);
+  rig_.post(protocol::WriteHostPiecesRequest{1, kMirrorPiecesMax + 1, 8});
+  EXPECT_EQ(rig_.wait_end().code(), Code::kProtocol);
 }
 
 TEST(HostWindowFile, CannotChangeItsSize) {

@@ -49,6 +49,10 @@ hipError_t hipRemoteFlushWrites(int device, int* always);
 typedef void (*hipRemoteFailureListener)(void* argument, int device, hipError_t error, const char* what);
 void hipRemoteTellFailures(hipRemoteFailureListener tell, void* argument);
 
+/* Not 0: whatever is written to memory, by kernels, copies or otherwise, is written by threads of this process, so
+ * the system's page tables show it. */
+int hipRemoteRunsOnHost(void);
+
 /* Why there is no device, in words; null if there is one. The text lives as long as the library. */
 const char* hipRemoteUnavailableReason(void);
 

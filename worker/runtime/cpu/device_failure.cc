@@ -92,3 +92,5 @@ extern "C" TF_CPU_EXPORT void hipRemoteTellFailures(hipRemoteFailureListener tel
   to.tell = tell;
   to.argument = argument;
 }
+
+extern "C" TF_CPU_EXPORT int hipRemoteRunsOnHost(void) { return 1; }
