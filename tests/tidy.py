@@ -27,6 +27,9 @@ BANNED_IN_LIBRARIES = [
      "the client library never ends the application"),
     (re.compile(r"\bstd::cout\b|\bprintf\s*\(|\bputs\s*\("), "the client library never prints to stdout"),
 ]
+# What kernels print is the program's output: one file of the client writes it.
+STANDARD_STREAM = re.compile(r"\bstd(?:out|err)\b")
+PROGRAM_OUTPUT = "proxy/session/kernel_output.cc"
 LIBRARIES = ("transport", *arrows.TRANSPORTS, "hipcore", "proxy")
 
 
@@ -167,6 +170,8 @@ def check_file(root: pathlib.Path, path: str, report):
         for pattern, why in BANNED + (BANNED_IN_LIBRARIES if in_library else []):
             if pattern.search(code) and not path.startswith("tests/tidy"):
                 report(path, number, "banned", why)
+        if in_library and path != PROGRAM_OUTPUT and STANDARD_STREAM.search(code):
+            report(path, number, "banned", f"only {PROGRAM_OUTPUT} writes to the program's streams")
         if path.endswith(".h") and re.match(r"\s*using\s+namespace\b", code):
             report(path, number, "using namespace", "not in a header")
 

@@ -31,7 +31,8 @@ inline constexpr std::uint32_t kFlagResponse = 1u << 0;    // answers the reques
 inline constexpr std::uint32_t kFlagError = 1u << 1;       // the payload carries a failure
 inline constexpr std::uint32_t kFlagInlineData = 1u << 2;  // a variable tail follows the fixed part
 inline constexpr std::uint32_t kFlagNoReply = 1u << 3;     // posted: nobody waits for an answer
-inline constexpr std::uint32_t kFlagsKnown = 0xf;
+inline constexpr std::uint32_t kFlagWithOutput = 1u << 4;  // the answer counts what was printed before it
+inline constexpr std::uint32_t kFlagsKnown = 0x1f;
 inline constexpr unsigned kDeviceShift = 16;
 inline constexpr std::uint32_t kDeviceMax = 0xffff;
 

@@ -52,8 +52,8 @@ ArgumentKind kind_of(std::string_view value_kind) {
   return ArgumentKind::kOther;
 }
 
-// Appends the argument unless it is a hidden one.
-Status read_argument(Reader& reader, std::vector<Argument>& arguments) {
+// Takes the argument, or what a hidden one tells of the kernel.
+Status read_argument(Reader& reader, KernelInfo& kernel) {
   auto map = reader.expect(Kind::kMap);
   if (!map) return map.status();
   Argument argument;
@@ -70,17 +70,18 @@ Status read_argument(Reader& reader, std::vector<Argument>& arguments) {
     else
       TF_RETURN_IF_ERROR(reader.skip());
   }
+  if (value_kind == "hidden_hostcall_buffer" || value_kind == "hidden_printf_buffer") kernel.can_print = true;
   if (value_kind.starts_with("hidden_")) return Status::ok();
   argument.kind = kind_of(value_kind);
-  arguments.push_back(argument);
+  kernel.arguments.push_back(argument);
   return Status::ok();
 }
 
-Status read_arguments(Reader& reader, std::vector<Argument>& arguments) {
+Status read_arguments(Reader& reader, KernelInfo& kernel) {
   auto array = reader.expect(Kind::kArray);
   if (!array) return array.status();
   if (array->count > kMaxArguments) return malformed_metadata("more than 4096 arguments");
-  for (std::uint32_t i = 0; i < array->count; ++i) TF_RETURN_IF_ERROR(read_argument(reader, arguments));
+  for (std::uint32_t i = 0; i < array->count; ++i) TF_RETURN_IF_ERROR(read_argument(reader, kernel));
   return Status::ok();
 }
 
@@ -125,7 +126,9 @@ Result<KernelInfo> read_kernel(Reader& reader) {
     else if (key->text == ".symbol")
       TF_RETURN_IF_ERROR(read_into(reader, kernel.symbol));
     else if (key->text == ".args")
-      TF_RETURN_IF_ERROR(read_arguments(reader, kernel.arguments));
+      TF_RETURN_IF_ERROR(read_arguments(reader, kernel));
+    else if (key->text == ".hipr_prints")
+      TF_RETURN_IF_ERROR(read_into(reader, kernel.can_print));
     else if (key->text == ".hipr_parks")
       TF_RETURN_IF_ERROR(read_into(reader, kernel.parks));
     else

@@ -37,6 +37,7 @@ struct KernelInfo {
   std::uint32_t wave_size = 64;
   std::uint32_t scalar_registers = 0;
   std::uint32_t vector_registers = 0;
+  bool can_print = false;           // printf or assert: it needs what the runtime prints with
   bool parks = true;                // CPU only: false if none of its threads ever waits for another
   std::vector<Argument> arguments;  // explicit ones, in source order; each lies inside the block
 };

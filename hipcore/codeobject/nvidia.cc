@@ -87,6 +87,12 @@ bool is_cuda_fatbin(Bytes image) {
   return image.size() >= sizeof(FatbinHead) && load<std::uint32_t>(image, 0) == kCudaFatbinMagic;
 }
 
+bool can_print(Bytes image) {
+  if (is_cuda_fatbin(image)) return true;
+  const std::string_view text(reinterpret_cast<const char*>(image.data()), image.size());
+  return text.find("vprintf") != text.npos || text.find("__assertfail") != text.npos;
+}
+
 Result<std::uint64_t> ptx_extent(const char* text) {
   const void* const end = std::memchr(text, 0, static_cast<std::size_t>(kMaxPtxBytes));
   if (end == nullptr) return Status{Code::kResourceExhausted, "PTX: larger than 256 MiB"};

@@ -29,6 +29,9 @@ inline bool is_ptx(Bytes image) {
 }
 bool is_cubin(Bytes image);
 bool is_cuda_fatbin(Bytes image);
+// Whether its kernels may call printf or assert: they name the driver's functions for it. CUDA's fat binaries
+// may be compressed, so of them nobody knows.
+bool can_print(Bytes image);
 inline bool is_nvidia_code(Bytes image) { return is_ptx(image) || is_cubin(image) || is_cuda_fatbin(image); }
 
 // Length of the text at `text`, including its final zero, which the caller guarantees. kResourceExhausted:

@@ -2,6 +2,8 @@
 // Sends and receives the messages of the control connection.
 #include "hipcore/wire/control_message.h"
 
+#include <array>
+#include <cstring>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -16,11 +18,16 @@ namespace {
 constexpr std::uint64_t kFileMagic = 0x656c'6966'2d46'5401;
 constexpr std::uint64_t kCallbackDoneMagic = 0x656e'6f64'2d46'5401;
 
+constexpr std::uint64_t kOutputWrittenMagic = 0x6e74'7277'2d46'5401;
+constexpr std::uint64_t kOutputMagic = 0x7074'756f'2d46'5401;
+
 struct Wire {
   std::uint64_t magic = 0;
   std::uint64_t number = 0;
 };
 static_assert(sizeof(Wire) == 16 && std::has_unique_object_representations_v<Wire>);
+
+constexpr std::uint64_t number_of(OutputStream stream) { return static_cast<std::uint64_t>(stream); }
 
 }  // namespace
 
@@ -34,6 +41,33 @@ Status send_callback_done(int socket, std::uint64_t cookie, Deadline deadline) {
   return net::write_all(socket, std::as_bytes(std::span(&wire, 1)), deadline);
 }
 
+Status send_output_written(int socket, std::uint64_t bytes, Deadline deadline) {
+  const Wire wire{kOutputWrittenMagic, bytes};
+  return net::write_all(socket, std::as_bytes(std::span(&wire, 1)), deadline);
+}
+
+Status send_output(int socket, const Output& output, Deadline deadline) {
+  const std::span<const char> text = output.text;
+  const Wire wire{kOutputMagic, number_of(output.stream) << 32 | text.size()};
+  std::array<std::byte, sizeof wire + kOutputChunkMax> message;  // one segment, one wake-up
+  std::memcpy(message.data(), &wire, sizeof wire);
+  std::memcpy(message.data() + sizeof wire, text.data(), text.size());
+  return net::write_all(socket, std::span(message).first(sizeof wire + text.size()), deadline);
+}
+
+Result<Output> receive_output(int socket, std::span<char, kOutputChunkMax> buffer, Deadline deadline) {
+  Wire wire;
+  TF_RETURN_IF_ERROR(net::read_all(socket, std::as_writable_bytes(std::span(&wire, 1)), deadline));
+  const std::uint64_t stream = wire.number >> 32;
+  const std::uint64_t bytes = wire.number & UINT32_MAX;
+  const bool known = stream == number_of(OutputStream::kOut) || stream == number_of(OutputStream::kError);
+  if (wire.magic != kOutputMagic || !known || bytes == 0 || bytes > kOutputChunkMax)
+    return Status(Code::kProtocol, "an unknown message on the control connection");
+  const std::span<char> text = buffer.first(static_cast<std::size_t>(bytes));
+  TF_RETURN_IF_ERROR(net::read_all(socket, std::as_writable_bytes(text), deadline));
+  return Output{static_cast<OutputStream>(stream), text};
+}
+
 Result<ControlMessage> receive_control_message(int socket, Deadline deadline) {
   Wire wire;
   std::vector<net::OwnedFd> files;
@@ -41,6 +75,8 @@ Result<ControlMessage> receive_control_message(int socket, Deadline deadline) {
       net::receive_with_fds(socket, std::as_writable_bytes(std::span(&wire, 1)), files, deadline));
   if (wire.magic == kCallbackDoneMagic && files.empty())
     return ControlMessage{ControlMessage::Kind::kCallbackDone, wire.number, {}};
+  if (wire.magic == kOutputWrittenMagic && files.empty())
+    return ControlMessage{ControlMessage::Kind::kOutputWritten, wire.number, {}};
   if (wire.magic == kFileMagic && files.size() == 1)
     return ControlMessage{ControlMessage::Kind::kFile, wire.number, std::move(files.front())};
   return Status(Code::kProtocol, "an unknown message on the control connection");

@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the client says on the control connection, at any time after HELLO: outside the order of its requests,
-// so that no number of requests can hold it up.
+// What client and worker say on the control connection, at any time after HELLO: outside the order of
+// requests and replies, so that no number of these can hold it up.
 //
-// A file that the worker is to map (MapHostFile), with the number by which the request names it: only if the
-// client is on the worker's host. That a host function has run, so that the stream behind it goes on: the
-// requests in front of such a message could be waiting for that very stream.
+// The client: a file that the worker is to map (MapHostFile), with the number by which the request names it:
+// only if the client is on the worker's host. That a host function has run, so that the stream behind it goes
+// on: the requests in front of such a message could be waiting for that very stream. How much of the output
+// it has written.
+//
+// The worker: what kernels print, while they run. Not more than kOutputInFlightMax before the client has
+// written it: the connection always has room for that much, so it never looks silent.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "transport/base/deadline.h"
 #include "transport/base/status.h"
@@ -20,16 +25,33 @@ namespace tf::protocol {
 inline constexpr std::size_t kPassedFilesMax = 16;
 
 struct ControlMessage {
-  enum class Kind { kFile, kCallbackDone };
+  enum class Kind { kFile, kCallbackDone, kOutputWritten };
   Kind kind = Kind::kFile;
-  std::uint64_t number = 0;  // kFile: the file's. kCallbackDone: the cookie of HostCallback
-  net::OwnedFd file;         // kFile
+  // kFile: the file's. kCallbackDone: the cookie of HostCallback. kOutputWritten: bytes since the beginning
+  std::uint64_t number = 0;
+  net::OwnedFd file;  // kFile
+};
+
+inline constexpr std::size_t kOutputChunkMax = 16 * 1024;  // bytes in one message
+// Sent and not yet known to be written. A message that begins below may end beyond.
+inline constexpr std::size_t kOutputInFlightMax = 32 * 1024;
+
+enum class OutputStream : std::uint32_t { kOut = 1, kError = 2 };
+// Any bytes; a view of what was received.
+struct Output {
+  OutputStream stream = OutputStream::kOut;
+  std::span<const char> text;
 };
 
 // Client side. One call at a time per connection.
 Status send_passed_file(int socket, std::uint64_t number, int file, Deadline deadline);
 Status send_callback_done(int socket, std::uint64_t cookie, Deadline deadline);
+Status send_output_written(int socket, std::uint64_t bytes, Deadline deadline);
+// Into `buffer`. kProtocol: something else came.
+Result<Output> receive_output(int socket, std::span<char, kOutputChunkMax> buffer, Deadline deadline);
 // Worker side. kProtocol: something else came.
 Result<ControlMessage> receive_control_message(int socket, Deadline deadline);
+// REQUIRES: 0 < output.text.size() <= kOutputChunkMax
+Status send_output(int socket, const Output& output, Deadline deadline);
 
 }  // namespace tf::protocol

@@ -3,7 +3,7 @@
 //
 // Client to worker: one frame, opcode kOpHello, payload = HelloRequest. Worker to client: one frame, the same
 // opcode, flag RESPONSE, payload = HelloReply, and behind it the descriptors of shared_files.h. Afterwards
-// the client may send what control_message.h lists. Nothing else ever travels on the control connection, and closing
+// both may send what control_message.h lists. Nothing else ever travels on the control connection, and closing
 // it ends the session. The send/receive helpers block until their deadline.
 #pragma once
 

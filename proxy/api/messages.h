@@ -32,7 +32,7 @@ MESSAGE(0x0008, notice, Fault) {
 MESSAGE(0x0009, notice, CallbackDue) {
   u64 cookie;
   i32 error;              // status of the stream, for hipStreamAddCallback
-  u32 reserved;
+  u32 output;             // as in the prefix of a reply (ReplyPrefix)
 };
 
 // A kernel has failed, and the device with it: for the program's user, in the words of the tail.

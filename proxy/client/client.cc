@@ -113,7 +113,9 @@ hipError_t Client::device_waited(int device) {
   return waited();
 }
 
-void Client::callback_due(std::uint64_t cookie, hipError_t error) { callbacks_.due(cookie, error); }
+void Client::callback_due(std::uint64_t cookie, hipError_t error, std::uint32_t output) {
+  callbacks_.due(cookie, error, output);
+}
 
 void Client::add_variable(int device, std::uint64_t address, std::uint64_t bytes) {
   device_memory_.add_variable(device, address, bytes);

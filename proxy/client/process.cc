@@ -115,6 +115,7 @@ void end_process() {
   if (state.phase.load(std::memory_order_acquire) != Phase::kConnected) return;
   Client* client = connected_client.load(std::memory_order_acquire);
   if (client == nullptr) return;
+  client->connection().await_output();
   client->connection().goodbye();
   client->leave_threads();
 }

@@ -26,7 +26,7 @@ hipError_t complete_on_device(CopyEngine& engine, const CopyPlan& plan) {
 
 hipError_t await_stream(CopyEngine& engine, const CopyMode& mode) {
   StreamWords& words = engine.stream_words();
-  if (engine.streams().pending_work().quiet() || !words.ready())
+  if (engine.streams().quiet() || engine.streams().output().outstanding() || !words.ready())
     return engine.connection().synchronize_stream(mode.device, mode.stream);
   return engine.connection().synchronize_stream(mode.device, mode.stream, [&] {
     if (const auto waited = words.wait(mode)) return *waited;
@@ -40,6 +40,8 @@ hipError_t complete(CopyEngine& engine, const CopyPlan& plan, hipError_t made) {
   const CopyMode& mode = plan.mode;
   if (plan.way == CopyWay::kFromDevice) {
     if (plan.early || made == kLostError) return made;
+    if (made == hipSuccess && engine.streams().output().outstanding())
+      return engine.connection().synchronize_stream(mode.device, mode.stream);
     return engine.connection().synchronized_stream(mode.device, mode.stream, made);
   }
   if (made != hipSuccess || !mode.wait) return made;

@@ -62,7 +62,7 @@ bool is_callers(CopyEngine& engine, const Route& route, CopyPlan& plan) {
   const bool on_host = plan.way == Way::kOnHost;
   const CopyMode& mode = plan.mode;
   const std::uint64_t bytes = plan.box.bytes();
-  if (engine.streams().pending_work().idle()) {
+  if (engine.streams().idle()) {
     // A call that need not wait does not hold its caller longer than a message would.
     const bool pageable = plan.way == Way::kToDevice || plan.way == Way::kFromDevice;
     if (mode.wait || pageable || bytes <= kBriefCopyBytesMax) return true;

@@ -79,6 +79,7 @@ hipError_t launch(ApiCall& call, std::uint64_t function, const Launch& launch) {
     if (verdict) return call.finish(*verdict);
   }
   error = client.connection().post(facts->device, request, packed.bytes());
+  if (facts->layout->can_print) client.streams().output().started();
   if (request.start_event != 0)
     client.streams().note_recording(request.start_event, facts->device, request.stream);
   if (request.stop_event != 0)

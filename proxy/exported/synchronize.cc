@@ -45,7 +45,7 @@ hipError_t hipStreamQuery(ApiCall& call, hipStream_t stream) {
     return call.finish(refused);
   Client& client = call.client();
   client.about_to_wait();
-  if (client.streams().pending_work().quiet())
+  if (client.streams().quiet())
     return call.finish(client.connection().synchronize_stream(call.device(), request.stream));
   // Done at the worker means that copies to here are in flight: waits for the rest.
   return call.finish(client.connection().synchronize_stream(
@@ -64,8 +64,8 @@ hipError_t ask_event(Client& client, int device, const Request& request) {
   auto recording = client.streams().recordings().find(request.event);
   if (!recording) return client.connection().lost() ? kLostError : hipSuccess;
   // Reached: recorded before the last wait after which nothing was pending, or the worker has said so.
-  const bool reached = !recording->shared && !client.connection().lost() &&
-                       (recording->reached || client.streams().pending_work().quiet());
+  const bool reached =
+      !recording->shared && !client.connection().lost() && (recording->reached || client.streams().quiet());
   hipError_t error = hipSuccess;
   if (!reached) {
     client.about_to_wait();

@@ -37,6 +37,18 @@ Schedule GraphExecutable::schedule(const graph::Plan& plan) const {
   });
 }
 
+bool GraphExecutable::can_print(const Schedule& schedule) const {
+  const auto prints = [this](const ScheduledItem& item) {
+    const auto* kernel = std::get_if<graph::KernelWork>(item.work.get());
+    if (kernel == nullptr) return false;
+    const auto facts = modules_.facts(to_raw(kernel->resolved));
+    return facts != nullptr && facts->layout->can_print;
+  };
+  return std::any_of(schedule.begin(), schedule.end(), [&prints](const ScheduleStep& step) {
+    return std::any_of(step.segment.begin(), step.segment.end(), prints);
+  });
+}
+
 template <typename Request>
 hipError_t GraphExecutable::post_node(Request& request, const Dependencies& dependencies,
                                       std::span<const std::byte> arguments) {
@@ -160,6 +172,7 @@ void GraphExecutable::destroy_segments(const std::vector<std::uint64_t>& execs) 
 hipError_t GraphExecutable::prepare(const graph::Plan& plan) {
   const MutexLock lock(mutex_);
   schedule_ = schedule(plan);
+  can_print_ = can_print(schedule_);
   return make_segments(schedule_, segments_);
 }
 
@@ -212,6 +225,7 @@ hipError_t GraphExecutable::update(const graph::Plan& plan) {
   if (!torn_ && same_cuts(schedule_, wanted)) {
     const hipError_t error = change_segments(wanted);
     torn_ = error != hipSuccess;
+    can_print_ = can_print_ || can_print(wanted);
     if (!torn_) schedule_ = std::move(wanted);
     return error;
   }
@@ -220,6 +234,7 @@ hipError_t GraphExecutable::update(const graph::Plan& plan) {
   if (error == hipSuccess) {
     std::swap(segments_, execs);
     schedule_ = std::move(wanted);
+    can_print_ = can_print(schedule_);
     torn_ = false;
   }
   destroy_segments(execs);
@@ -316,6 +331,7 @@ hipError_t GraphExecutable::launch(const graph::StreamRef& stream) {
     }
     if (error != hipSuccess) break;
   }
+  if (can_print_) connection_.streams().output().started();
   launched_ = true;
   last_stream_ = stream;
   return error;

@@ -14,6 +14,7 @@
 #include "hipcore/graph/library.h"
 #include "proxy/copy/engine.h"
 #include "proxy/graphs/schedule.h"
+#include "proxy/module/module_cache.h"
 #include "transport/base/mutex.h"
 
 namespace tf::proxy {
@@ -23,8 +24,8 @@ inline constexpr std::size_t kNodeDependenciesMax = 1024;
 
 class GraphExecutable final : public graph::Executable {
  public:
-  GraphExecutable(CopyEngine& copies, int device)
-      : copies_(copies), connection_(copies.connection()), device_(device) {}
+  GraphExecutable(CopyEngine& copies, const ModuleCache& modules, int device)
+      : copies_(copies), modules_(modules), connection_(copies.connection()), device_(device) {}
   GraphExecutable(const GraphExecutable&) = delete;
   GraphExecutable& operator=(const GraphExecutable&) = delete;
   ~GraphExecutable() override;
@@ -39,6 +40,7 @@ class GraphExecutable final : public graph::Executable {
   using Dependencies = std::vector<std::uint32_t>;
 
   Schedule schedule(const graph::Plan& plan) const;
+  bool can_print(const Schedule& schedule) const;
   hipError_t make_segments(const Schedule& schedule, std::vector<std::uint64_t>& execs);
   hipError_t change_segments(const Schedule& schedule) TF_REQUIRES(mutex_);
   void destroy_segments(const std::vector<std::uint64_t>& execs);
@@ -58,6 +60,7 @@ class GraphExecutable final : public graph::Executable {
   void finish(const graph::StreamRef& stream);
 
   CopyEngine& copies_;
+  const ModuleCache& modules_;
   Connection& connection_;
   const int device_;
   Mutex mutex_;
@@ -65,6 +68,7 @@ class GraphExecutable final : public graph::Executable {
   std::vector<std::uint64_t> segments_
       TF_GUARDED_BY(mutex_);                 // kGraphExec handles, in the order of the schedule
   bool torn_ TF_GUARDED_BY(mutex_) = false;  // an update failed half-way: the next one rebuilds everything
+  bool can_print_ TF_GUARDED_BY(mutex_) = false;  // one of its kernels can
   bool launched_ TF_GUARDED_BY(mutex_) = false;
   graph::StreamRef last_stream_ TF_GUARDED_BY(mutex_);  // of the last launch
 };

@@ -183,7 +183,7 @@ hipError_t Graphs::check(const graph::Work& work) {
 }
 
 hipError_t Graphs::instantiate(const graph::Plan& plan, std::shared_ptr<graph::Executable>& executable) {
-  auto made = std::make_shared<GraphExecutable>(copies_, thread_state().device);
+  auto made = std::make_shared<GraphExecutable>(copies_, modules_, thread_state().device);
   const hipError_t error = made->prepare(plan);
   if (error == hipSuccess) executable = std::move(made);
   return error;

@@ -37,6 +37,7 @@ std::shared_ptr<const KernelLayout> layout_of(const codeobject::KernelInfo& kern
   layout->private_bytes = kernel.private_bytes;
   layout->max_threads_per_block = kernel.max_threads_per_block;
   layout->registers = kernel.vector_registers;
+  layout->can_print = kernel.can_print;
   return layout;
 }
 
@@ -95,6 +96,7 @@ hipError_t CodeImage::take_nvidia_code(std::span<const std::byte> code) {
   if (text) bytes_.push_back(std::byte{});  // its loader reads up to there
   hash_ = hash_code(bytes_);
   describes_kernels_ = false;
+  can_print_ = codeobject::can_print(bytes_);
   return hipSuccess;
 }
 

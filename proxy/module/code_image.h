@@ -41,6 +41,8 @@ class CodeImage {
   // Whether the image describes its kernels' arguments. NVIDIA's code does not, in a form that we read: then
   // only the runtime that loaded it knows its kernels, and kernel() returns none.
   bool describes_kernels() const { return describes_kernels_; }
+  // If it does not describe its kernels: whether any of them may print.
+  bool can_print() const { return can_print_; }
   // Null if there is no such kernel.
   std::shared_ptr<const KernelLayout> kernel(std::string_view name) const;
   std::size_t kernel_count() const { return kernels_.size(); }
@@ -49,6 +51,7 @@ class CodeImage {
   hipError_t take_nvidia_code(std::span<const std::byte> code);
 
   bool describes_kernels_ = true;
+  bool can_print_ = false;
   std::vector<std::byte> bytes_;  // a copy: the program may free or change the original
   CodeHash hash_;
   std::unordered_map<std::string_view, std::shared_ptr<const KernelLayout>> kernels_;

@@ -32,6 +32,7 @@ struct KernelLayout {
   std::uint32_t private_bytes = 0;
   std::uint32_t max_threads_per_block = 1024;
   std::uint32_t registers = 0;
+  bool can_print = false;
 };
 
 // A check on untrusted metadata: arguments do not overlap, and end within kArgumentBytesMax.

@@ -118,7 +118,7 @@ hipError_t ModuleCache::function(std::uint64_t module, std::string_view name, st
     functions.remove(handle->raw());
     return error;
   }
-  if (made->layout == nullptr) error = describe(facts->device, handle->raw(), name, made->layout);
+  if (made->layout == nullptr) error = describe(*facts, handle->raw(), name, made->layout);
   if (error != hipSuccess) {
     functions.retire(handle->raw());  // the worker has it: its slot stays in use
     return error;
@@ -158,17 +158,18 @@ hipError_t ModuleCache::make_function(const ModuleFacts& module, std::uint64_t h
   return connection_.call(module.device, request, text(name));
 }
 
-hipError_t ModuleCache::describe(int device, std::uint64_t function, std::string_view name,
+hipError_t ModuleCache::describe(const ModuleFacts& module, std::uint64_t function, std::string_view name,
                                  std::shared_ptr<const KernelLayout>& described) {
   auto made = std::make_shared<KernelLayout>();
   KernelLayout& layout = *made;
   layout.name = name;
+  layout.can_print = module.image->can_print();
   protocol::DescribeFunctionReply reply{};
   do {
     protocol::DescribeFunctionRequest request{};
     request.function = function;
     request.first_argument = static_cast<std::uint32_t>(layout.arguments.size());
-    if (hipError_t error = connection_.call(device, request, reply); error != hipSuccess) return error;
+    if (hipError_t error = connection_.call(module.device, request, reply); error != hipSuccess) return error;
     if (reply.arguments > std::size(reply.sizes)) return hipErrorInvalidImage;
     for (std::uint32_t i = 0; i < reply.arguments; ++i)
       layout.arguments.push_back({reply.offsets[i], reply.sizes[i]});

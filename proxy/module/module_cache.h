@@ -91,7 +91,7 @@ class ModuleCache {
   hipError_t make_function(const ModuleFacts& module, std::uint64_t handle, std::uint64_t function,
                            std::string_view name, bool is_known);
   // Asks the worker for what the code object does not describe.
-  hipError_t describe(int device, std::uint64_t function, std::string_view name,
+  hipError_t describe(const ModuleFacts& module, std::uint64_t function, std::string_view name,
                       std::shared_ptr<const KernelLayout>& described);
   hipError_t send_code(int device, std::uint64_t module, const CodeImage& image);
   void retire_functions(ModuleFacts& module, std::vector<std::uint64_t>& gone);

@@ -70,10 +70,10 @@ hipError_t Callbacks::add(int device, std::uint64_t stream, Function function) {
   return error;
 }
 
-void Callbacks::due(std::uint64_t cookie, hipError_t error) {
+void Callbacks::due(std::uint64_t cookie, hipError_t error, std::uint32_t output) {
   const MutexLock lock(mutex_);
   if (!waiting_.contains(cookie)) return;
-  due_.push_back({cookie, error});  // limited by waiting_: run_due() removes unknown cookies
+  due_.push_back({cookie, error, output});  // limited by waiting_: run_due() removes unknown cookies
   if (due_.size() > kCallbacksMax) due_.pop_front();
   tell_pumps();
 }
@@ -100,6 +100,7 @@ void Callbacks::stop() {
 void Callbacks::call(Waiting& waiting, const Due& due) {
   // The stream has passed the earlier copies; their bytes may still be in flight, on the other plane.
   connection_.streams().transfers().await(waiting.copies);
+  connection_.streams().output().await(due.output);
   waiting.function(due.error);
   unfinished_.fetch_sub(1, std::memory_order_release);  // pairs with any()
   connection_.end_callback(due.cookie);

@@ -44,7 +44,8 @@ class Callbacks {
   // Whether some have not ended yet. The calling thread sees those it knows of.
   bool any() const { return unfinished_.load(std::memory_order_acquire) != 0; }  // pairs with run_due()
   // Called by the connection's observer: `cookie` may run. Unknown cookies are dropped.
-  void due(std::uint64_t cookie, hipError_t error);
+  // `output`: what kernels had printed before it (ReplyPrefix::output).
+  void due(std::uint64_t cookie, hipError_t error, std::uint32_t output);
   // There is an asynchronous copy to move along if nobody waits for it.
   void transfer_started();
   void stop();
@@ -53,6 +54,7 @@ class Callbacks {
   struct Due {
     std::uint64_t cookie;
     hipError_t error;
+    std::uint32_t output;
   };
   struct Waiting {
     int device;

@@ -42,8 +42,12 @@ Connection::Connection(std::unique_ptr<Endpoint> endpoint, net::OwnedFd control,
       streams_(queue_, handles_),
       control_(std::move(control)) {
   endpoint_->bulk().refuse_unasked();  // every receive is posted before its request
-  if (control_ && !start_thread(watcher_, "hip-control", [this] { watch_control(); }))
-    log_debug("no thread watches the control connection: only the next call notices a lost worker");
+  if (control_ && start_thread(watcher_, "hip-control", [this] { watch_control(); })) return;
+  streams_.output().end();
+  if (control_)
+    log_debug(
+        "no thread reads the control connection: only the next call notices a lost worker, and what "
+        "kernels print is lost");
 }
 
 // A transfer still running refers to memory of ours; failing the endpoint ends it.
@@ -59,10 +63,23 @@ void Connection::watch_control() {
     pollfd entry{control_.get(), POLLIN | POLLRDHUP, 0};
     int ready = ::poll(&entry, 1, -1);  // ends with the connection, at the latest by close()
     if (ready < 0 && errno == EINTR) continue;
-    break;
+    if (const Status read = read_control(); !read.is_ok()) return lose(read);
   }
-  // Nothing is ever sent on it after HELLO: readable means closed, or not a worker.
-  lose(Status(Code::kPeerLost, "the worker closed the control connection"));
+}
+
+// Output of kernels, or the end.
+Status Connection::read_control() {
+  std::array<char, protocol::kOutputChunkMax> buffer;
+  Result<protocol::Output> output = protocol::receive_output(control_.get(), buffer, Deadline::never());
+  if (output.code() == Code::kPeerLost) return {Code::kPeerLost, "the worker closed the control connection"};
+  if (!output) return output.status();
+  KernelOutput& program = streams_.output();
+  if (output->stream == protocol::OutputStream::kOut)
+    program.write_out(output->text);
+  else
+    program.write_error(output->text);
+  const MutexLock lock(telling_);
+  return protocol::send_output_written(control_.get(), program.written(), Deadline::after(kTellTime));
 }
 
 void Connection::lose(const Status& reason) {
@@ -77,6 +94,7 @@ void Connection::lose(const Status& reason) {
     }
     lost_.store(true, std::memory_order_release);  // pairs with lost()
   }
+  streams_.output().end();
   endpoint_->fail(reason);
 }
 
@@ -182,7 +200,8 @@ hipError_t Connection::exchange(protocol::Op op, int device, std::span<const std
                                 std::span<const std::byte> tail, std::span<std::byte> reply) {
   std::array<std::byte, sizeof(protocol::ReplyPrefix) + kReplyBytesMax> buffer;
   if (reply.size() > kReplyBytesMax) return hipErrorInvalidValue;
-  std::uint32_t flags = (tail.empty() ? 0 : kFlagInlineData) |
+  const bool with_output = streams_.output().outstanding();
+  std::uint32_t flags = (tail.empty() ? 0 : kFlagInlineData) | (with_output ? kFlagWithOutput : 0) |
                         static_cast<std::uint32_t>(worker_ordinal(device)) << kDeviceShift;
   std::span<std::byte> target = std::span(buffer).first(sizeof(protocol::ReplyPrefix) + reply.size());
   // We cannot limit how long a kernel runs; a worker that dies closes the control connection.
@@ -203,6 +222,7 @@ hipError_t Connection::exchange(protocol::Op op, int device, std::span<const std
     return kLostError;
   }
   std::memcpy(&prefix, buffer.data(), sizeof prefix);
+  if (with_output) streams_.output().await(prefix.output);
   auto error = static_cast<hipError_t>(prefix.error);
   if (error == hipSuccess && !whole) {
     lose(Status(Code::kProtocol, "a reply without its fields"));
@@ -222,7 +242,7 @@ Status Connection::on_message(const FrameHeader& header, std::span<const std::by
 }
 
 Status Connection::on_notice(const protocol::CallbackDueNotice& due, std::span<const std::byte>) {
-  observer_.callback_due(due.cookie, static_cast<hipError_t>(due.error));
+  observer_.callback_due(due.cookie, static_cast<hipError_t>(due.error), due.output);
   return Status::ok();
 }
 

@@ -49,8 +49,9 @@ class ConnectionObserver {
   // A call has waited for the stream, or for the device, and has found no failure.
   virtual hipError_t stream_waited(int device, std::uint64_t stream) = 0;
   virtual hipError_t device_waited(int device) = 0;
-  // A host function may run. From whichever thread drives the endpoint: must neither call nor wait.
-  virtual void callback_due(std::uint64_t cookie, hipError_t error) = 0;
+  // A host function may run once as much output is written as `output` says. From whichever thread drives the
+  // endpoint: must neither call nor wait.
+  virtual void callback_due(std::uint64_t cookie, hipError_t error, std::uint32_t output) = 0;
 
  protected:
   ~ConnectionObserver() = default;
@@ -160,16 +161,19 @@ class Connection final : private MessageSink {
   // to hear of.
   hipError_t synchronize_stream(int device, std::uint64_t stream);
   hipError_t synchronize_device(int device);
-  // The same, but `wait` does the waiting and returns the result; hipErrorNotReady: it did not wait.
+  // The same, but `wait` does the waiting and returns the result; hipErrorNotReady: it did not wait. While
+  // output is outstanding it asks the worker.
   template <typename Wait>
   hipError_t synchronize_stream(int device, std::uint64_t stream, Wait wait) {
     // The null stream waits for every stream that was not created as non-blocking.
     const bool all = stream == 0 && devices_.count == 1 && !streams_.has_unordered();
+    const std::uint64_t starts = streams_.output().starts();
     PendingWork& pending = streams_.pending_work();
     const PendingWork::Proof proof = pending.begin(PendingWork::mark_of(device, stream), all);
     hipError_t error = wait();
     if (error != hipErrorNotReady) error = synchronized_stream(device, stream, error);
     pending.end(proof, error == hipSuccess);
+    if (pending.idle()) streams_.output().settle(starts);
     return error;
   }
   // Every synchronizing call does this after the worker's answer: waits for the copies that belong to it, and
@@ -180,6 +184,9 @@ class Connection final : private MessageSink {
   hipError_t finish_device(int device, hipError_t error);
   // Waits for the device; what the worker says of the program's work is kept for the program.
   hipError_t drain(int device);
+  // The same for all devices, if kernels may still print. A call that frees memory, and the end of the
+  // process, wait natively.
+  void await_output();
 
  private:
   friend class OutgoingPayload;
@@ -199,6 +206,7 @@ class Connection final : private MessageSink {
   hipError_t finish_for_sharers(protocol::OpTraits what, int device, std::span<const std::byte> head);
   hipError_t pass_file(int file, std::uint64_t& number);
   void lose_endpoint(const Status& otherwise);
+  Status read_control();
   Status on_message(const FrameHeader& header, std::span<const std::byte> payload) override;
   Status on_notice(const protocol::FaultNotice& fault, std::span<const std::byte> none);
   Status on_notice(const protocol::CallbackDueNotice& due, std::span<const std::byte> none);

@@ -5,8 +5,7 @@
 namespace tf::proxy {
 
 hipError_t Connection::synchronize_stream(int device, std::uint64_t stream) {
-  if (streams_.pending_work().quiet())
-    return synchronized_stream(device, stream, lost() ? kLostError : hipSuccess);
+  if (streams_.quiet()) return synchronized_stream(device, stream, lost() ? kLostError : hipSuccess);
   return synchronize_stream(device, stream, [&] {
     protocol::SynchronizeStreamRequest request{};
     request.stream = stream;
@@ -15,11 +14,13 @@ hipError_t Connection::synchronize_stream(int device, std::uint64_t stream) {
 }
 
 hipError_t Connection::synchronize_device(int device) {
-  if (streams_.pending_work().quiet()) return synchronized_device(device, lost() ? kLostError : hipSuccess);
+  if (streams_.quiet()) return synchronized_device(device, lost() ? kLostError : hipSuccess);
+  const std::uint64_t starts = streams_.output().starts();
   PendingWork& pending = streams_.pending_work();
   const PendingWork::Proof proof = pending.begin(PendingWork::mark_of(device, 0), devices_.count == 1);
   const hipError_t error = synchronized_device(device, call(device, protocol::SynchronizeDeviceRequest{}));
   pending.end(proof, error == hipSuccess);
+  if (pending.idle()) streams_.output().settle(starts);
   return error;
 }
 
@@ -50,6 +51,12 @@ hipError_t Connection::finish_device(int device, hipError_t error) {
   streams_.transfers().await_device(device);
   if (error != hipSuccess) return error;
   return observer_.device_waited(device);
+}
+
+void Connection::await_output() {
+  if (!streams_.output().outstanding()) return;
+  for (int device = 0; device < devices_.count && !lost(); ++device)
+    static_cast<void>(finish_device(device, drain(device)));
 }
 
 hipError_t Connection::drain(int device) {

@@ -17,6 +17,7 @@
 #include "proxy/base/handles.h"
 #include "proxy/session/event_recordings.h"
 #include "proxy/session/faults.h"
+#include "proxy/session/kernel_output.h"
 #include "proxy/session/pending_work.h"
 #include "proxy/session/transfers.h"
 #include "transport/request_queue.h"
@@ -35,6 +36,10 @@ class Streams {
   Faults& faults() { return faults_; }
   Transfers& transfers() { return transfers_; }
   PendingWork& pending_work() { return pending_work_; }
+  KernelOutput& output() { return output_; }
+  // Whether nothing is left to wait for: no work, and no output of it. PendingWork::quiet(), idle().
+  bool quiet() const { return pending_work_.quiet() && !output_.outstanding(); }
+  bool idle() const { return pending_work_.idle() && !output_.outstanding(); }
   EventRecordings& recordings() { return recordings_; }
 
   // The device that work on `stream` runs on. `device`, here and below: of the calling thread.
@@ -88,6 +93,7 @@ class Streams {
   Faults faults_;
   Transfers transfers_;
   PendingWork pending_work_;
+  KernelOutput output_;
   // Set before the creating message is queued; any thread that uses the stream got its handle after that.
   std::atomic<bool> has_unordered_{false};
 };

@@ -138,7 +138,8 @@ Request request_of(std::span<const std::byte> wire) {{
 // In front of the fields of every reply.
 struct ReplyPrefix {{
   std::int32_t error = 0;  // hipError_t
-  std::uint32_t reserved = 0;
+  // To a call with kFlagWithOutput: the bytes that kernels had printed by then, modulo 2^32; else 0.
+  std::uint32_t output = 0;
 }};
 static_assert(sizeof(ReplyPrefix) == 8);
 {text}

@@ -22,6 +22,8 @@ FIRST_ALIGNED_I128 = 18  # and from this on align i128 to 16 bytes on x86-64
 
 NAME = r'(?:"(?:[^"]*)"|[-\w$.]+)'
 GLOBAL = re.compile(r'@(' + NAME + ')')
+# The first call of every printf and assert.
+PRINTS = re.compile(r'__ockl_f?printf_\w*begin$')
 # Calls that may park the calling HIP thread: kernels that reach one run on fibers.
 PARKS = re.compile(r'__hipr_amdgcn_(s_barrier|wave_barrier|ds_bpermute|ds_permute|ds_swizzle|'
                    r'mov_dpp|update_dpp|readfirstlane|readlane|icmp|fcmp|read_exec|ballot)|'
@@ -60,6 +62,7 @@ class Kernel:
         self.max_threads = max_threads
         self.shared = []                  # names of its static shared variables
         self.parks = False
+        self.prints = False               # or asserts
 
 
 def unquote(name):
@@ -318,12 +321,13 @@ def table(kernels, static, spelling):
 
 
 def reach(kernels, bodies, static, dynamic):
-    """Finds what each kernel reaches through calls and references: shared variables and parking calls."""
+    """Finds what each kernel reaches through calls and references: shared variables, parking calls, prints."""
     extern = {unquote(n) for n in dynamic}
     uses = {name: set(unquote(n) for n in GLOBAL.findall(text)) for name, text in bodies.items()}
     pointer_call = re.compile(r'\bcall\b[^@\n]* %' + NAME + r'\(')
     indirect = {name: bool(pointer_call.search(text)) for name, text in bodies.items()}
     plain_static = {unquote(n): n for n in static}
+    any_prints = any(PRINTS.match(name) for used in uses.values() for name in used)
     for kernel in kernels:
         seen, todo = set(), [kernel.name]
         while todo:
@@ -332,6 +336,7 @@ def reach(kernels, bodies, static, dynamic):
                 continue
             seen.add(name)
             kernel.parks = kernel.parks or bool(PARKS.match(name)) or indirect.get(name, False)
+            kernel.prints = kernel.prints or bool(PRINTS.match(name)) or (any_prints and indirect.get(name, False))
             todo += uses.get(name, ())
         kernel.shared = sorted(plain_static[n] for n in seen if n in plain_static)
         if waves.STEP in seen and (kernel.shared or seen & extern):

@@ -23,11 +23,8 @@ void end_request(Sender& sender, const FrameHeader& request, hipError_t error,
     if (error != hipSuccess && error != hipErrorNotReady) send_fault(sender, request, error, stream);
     return;
   }
-  struct {
-    std::int32_t error;
-    std::uint32_t reserved;
-  } prefix{error, 0};
-  static_assert(sizeof prefix == 8);
+  protocol::ReplyPrefix prefix{error, 0};
+  if (request.has(kFlagWithOutput)) prefix.output = sender.printed();
   FrameHeader header;
   header.opcode = request.opcode;
   header.request_id = request.request_id;

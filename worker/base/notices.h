@@ -17,7 +17,7 @@ namespace tf::worker {
 
 inline constexpr std::size_t kFailureTextMax = 1024;  // about a device, sent to the client
 
-// Ends `request`. Its flags, not its kind, say whether the client waits for an answer: {i32 error, u32 0} +
+// Ends `request`. Its flags, not its kind, say whether the client waits for an answer: ReplyPrefix +
 // body. If it does not wait, success sends nothing and failure sends a Fault with `stream`, the client's raw
 // handle; hipErrorNotReady is not a failure.
 void end_request(Sender& sender, const FrameHeader& request, hipError_t error,

@@ -15,6 +15,7 @@
 
 #include "transport/base/biased_mutex.h"
 #include "transport/endpoint.h"
+#include "worker/base/kernel_output.h"
 
 namespace tf::worker {
 
@@ -22,10 +23,17 @@ inline constexpr std::size_t kOutboxMessagesMax = 16384;
 
 class Sender {
  public:
-  explicit Sender(Endpoint& endpoint) : endpoint_(endpoint) {}
+  // `output`, which outlives it: what the session's kernels print; null: nobody collects it.
+  explicit Sender(Endpoint& endpoint, const KernelOutput* output = nullptr)
+      : endpoint_(endpoint), output_(output) {}
 
   // Sends header + head + tail; fills in payload_length. A failure becomes the endpoint's sticky failure.
   void send(FrameHeader header, std::span<const std::byte> head, std::span<const std::byte> tail = {});
+
+  // What kernels have printed so far, as clients count it: bytes modulo 2^32.
+  std::uint32_t printed() const {
+    return output_ != nullptr ? static_cast<std::uint32_t>(output_->printed()) : 0;
+  }
 
   // Afterwards nothing is sent, and no thread touches the endpoint through this object.
   void close();
@@ -41,6 +49,7 @@ class Sender {
                 std::span<const std::byte> tail) TF_REQUIRES(mutex_);
 
   Endpoint& endpoint_;
+  const KernelOutput* const output_;
   BiasedMutex mutex_;  // the endpoint's producer role, and the outbox
   std::deque<std::vector<std::byte>> outbox_ TF_GUARDED_BY(mutex_);
   bool closed_ TF_GUARDED_BY(mutex_) = false;

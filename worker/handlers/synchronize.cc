@@ -12,6 +12,13 @@
 namespace tf::worker::custom {
 namespace {
 
+// A runtime may print only in its waiting calls what kernels have printed: NVIDIA's driver does. So where the
+// client asks for the output, a wait that is over is waited for. `now`: what the query for it has said.
+template <typename Wait>
+hipError_t with_output(const FrameHeader& header, const protocol::HipTable& hip, hipError_t now, Wait wait) {
+  return now == hipSuccess && header.has(kFlagWithOutput) ? wait(hip) : now;
+}
+
 // Answers `header` with what `wait`, which uses `object`, returns on a waiter thread with the device current
 // there.
 template <typename Wait>
@@ -29,16 +36,16 @@ void wait_elsewhere(SessionState& session, const FrameHeader& header, int device
 template <typename Query, typename Wait>
 void answer_when_done(Call& call, int device, const void* object, Query query, Wait wait) {
   const hipError_t now = query(call.hip());
-  if (now != hipErrorNotReady) return call.reply(now);
-  SessionState& session = call.session();
   const FrameHeader header = call.header();
+  if (now != hipErrorNotReady) return call.reply(with_output(header, call.hip(), now, wait));
+  SessionState& session = call.session();
   ShortWaits::Wait pending;
   pending.object = object;
-  pending.answer = [&session, header, device, query] {
+  pending.answer = [&session, header, device, query, wait] {
     // Whoever waits in between has made a device current and relies on it.
     const int before = session.device.get();
     hipError_t error = session.device.use(device);
-    if (error == hipSuccess) error = query(session.hip);
+    if (error == hipSuccess) error = with_output(header, session.hip, query(session.hip), wait);
     session.device.return_to(before);
     if (error == hipErrorNotReady) return false;
     end_request(session.sender, header, error);
@@ -79,7 +86,10 @@ void query_stream(Call& call, const protocol::QueryStreamRequest& request) {
   hipStream_t stream = nullptr;
   int device = 0;
   if (!call.session().streams.find(request.stream, stream, device)) return call.reply(hipErrorInvalidHandle);
-  call.reply(call.hip().hipStreamQuery(stream));
+  const hipError_t now = call.hip().hipStreamQuery(stream);
+  call.reply(with_output(call.header(), call.hip(), now, [stream](const protocol::HipTable& hip) {
+    return hip.hipStreamSynchronize(stream);
+  }));
 }
 
 void synchronize_event(Call& call, const protocol::SynchronizeEventRequest& request) {
@@ -97,7 +107,10 @@ void query_event(Call& call, const protocol::QueryEventRequest& request) {
   if (!call.use_device()) return;
   const Object* object = call.session().objects.find(protocol::HandleKind::kEvent, request.event);
   if (object == nullptr) return call.reply(hipErrorInvalidHandle);
-  call.reply(call.hip().hipEventQuery(static_cast<hipEvent_t>(object->object)));
+  const auto event = static_cast<hipEvent_t>(object->object);
+  const hipError_t now = call.hip().hipEventQuery(event);
+  call.reply(with_output(call.header(), call.hip(), now,
+                         [event](const protocol::HipTable& hip) { return hip.hipEventSynchronize(event); }));
 }
 
 void host_callback(Call& call, const protocol::HostCallbackRequest& request) {

@@ -18,6 +18,7 @@ void Callbacks::on_due(hipStream_t, hipError_t status, void* argument) {
     protocol::CallbackDueNotice notice{};
     notice.cookie = due->cookie;
     notice.error = status;
+    notice.output = shared.sender.printed();
     FrameHeader header;
     header.opcode = static_cast<std::uint16_t>(protocol::CallbackDueNotice::kOp);
     header.flags = kFlagNoReply;

@@ -28,13 +28,16 @@
 #include "transport/net/transport.h"
 #include "worker/base/channel.h"
 #include "worker/base/exit_codes.h"
+#include "worker/base/kernel_output.h"
 #include "worker/base/last_words.h"
 #include "worker/base/log.h"
 #include "worker/base/notices.h"
 #include "worker/base/runtime_library.h"
+#include "worker/base/standard_streams.h"
 #include "worker/memory/host_window.h"
 #include "worker/session/device_facts.h"
 #include "worker/session/executor.h"
+#include "worker/session/output_sender.h"
 #include "worker/session/visible_device.h"
 
 namespace tf::worker {
@@ -164,12 +167,14 @@ Result<std::unique_ptr<Endpoint>> gather_lanes(const Client& client) {
 }
 
 // Ends the session when the client or the supervisor is gone; makes sure that the process ends even if a call
-// of the runtime never returns.
+// of the runtime never returns. Sends what kernels print.
 class Watcher {
  public:
-  Watcher(Executor& executor, MemoryBroker& broker, int control)
+  Watcher(Executor& executor, MemoryBroker& broker, KernelOutput& output, int control)
       : executor_(executor),
         broker_(broker),
+        output_(output),
+        sender_(output, control),
         control_(control),
         wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
         thread_([this] { watch(); }) {}
@@ -185,13 +190,19 @@ class Watcher {
   bool finished() const { return finished_.load(std::memory_order_acquire); }  // pairs with the destructor
 
   void watch() {
+    const bool is_woken = wake_ && output_.ready();
     while (!finished()) {
-      pollfd polled[3] = {{control_, POLLIN, 0}, {kSessionChannelFd, POLLIN, 0}, {wake_.get(), POLLIN, 0}};
-      if (::poll(polled, std::size(polled), wake_ ? -1 : kWatchPoll_ms) <= 0) continue;
-      if (polled[0].revents != 0) {
+      pollfd polled[4] = {{control_, POLLIN, 0},
+                          {kSessionChannelFd, POLLIN, 0},
+                          {wake_.get(), POLLIN, 0},
+                          {sender_.waits_for(), POLLIN, 0}};
+      const int ready = ::poll(polled, std::size(polled), is_woken ? -1 : kWatchPoll_ms);
+      if (ready > 0 && polled[0].revents != 0) {
         if (Status read = read_control(); !read.is_ok()) return stop(std::move(read));
       }
-      if (polled[1].revents != 0 && !read_channel()) return stop({Code::kPeerLost, "the supervisor ended"});
+      if (Status sent = sender_.send(); !sent.is_ok()) return stop(std::move(sent));
+      if (ready > 0 && polled[1].revents != 0 && !read_channel())
+        return stop({Code::kPeerLost, "the supervisor ended"});
     }
   }
 
@@ -204,6 +215,8 @@ class Watcher {
     SessionState& session = executor_.state();
     if (message->kind == protocol::ControlMessage::Kind::kFile)
       return session.passed_files.deliver(message->number, std::move(message->file));
+    if (message->kind == protocol::ControlMessage::Kind::kOutputWritten)
+      return sender_.written(message->number);
     session.callbacks.done(message->number);
     return Status::ok();
   }
@@ -219,6 +232,7 @@ class Watcher {
 
   void stop(Status reason) {
     executor_.end(std::move(reason));
+    output_.close();
     const Deadline grace = Deadline::after(kEndGrace);
     while (!finished()) {
       if (grace.passed()) ::_exit(0);  // a kernel or call that does not end: it ends with the process
@@ -228,6 +242,8 @@ class Watcher {
 
   Executor& executor_;
   MemoryBroker& broker_;
+  KernelOutput& output_;
+  OutputSender sender_;
   const int control_;
   const net::OwnedFd wake_;
   std::atomic<bool> finished_{false};
@@ -260,10 +276,14 @@ int serve(Client& client, const RuntimeLibrary& runtime, protocol::WorkerSnapsho
     return kExitNoClient;
   }
   if (verbose) log("{} started", describe(client));
+  // Never destroyed: kernels may print until the process is gone.
+  KernelOutput& output = *std::make_unique<KernelOutput>().release();
+  if (!capture_standard_streams(output)) log("{}: what kernels print is written here", describe(client));
   // Never destroyed: waiter and callback threads may still be inside the runtime when the process leaves.
   MemoryBroker broker(kSessionChannelFd);
   SessionSetup setup{
-      runtime.hip(), runtime.optional(), snapshot, **endpoint, &broker, std::move(client.lease_socket)};
+      runtime.hip(), runtime.optional(), snapshot, **endpoint, &broker, std::move(client.lease_socket),
+      &output};
   auto* executor = std::make_unique<Executor>(std::move(setup), handlers).release();
   if (std::atomic<std::int32_t>* const shown = words.device()) executor->state().device.show(*shown);
   if (runtime.optional().tell_failures != nullptr)
@@ -271,9 +291,10 @@ int serve(Client& client, const RuntimeLibrary& runtime, protocol::WorkerSnapsho
         &FailureTeller::tell,
         std::make_unique<FailureTeller>(FailureTeller{describe(client), executor->state().sender}).release());
   {
-    Watcher watcher(*executor, broker, client.control.get());
+    Watcher watcher(*executor, broker, output, client.control.get());
     status = executor->run();
   }
+  output.close();
   const bool normal = status.is_ok() || status.code() == Code::kPeerLost || status.code() == Code::kClosed;
   if (!normal || verbose) log("{} ended: {}", describe(client), status.to_string());
   executor->state().sender.close();  // those threads may still have replies

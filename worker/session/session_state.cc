@@ -16,7 +16,7 @@ SessionState::SessionState(SessionSetup setup, Life& session_life)
       life(session_life),
       bulk(setup.endpoint.bulk()),
       mover(setup.endpoint, life),
-      sender(setup.endpoint),
+      sender(setup.endpoint, setup.output),
       own_calls([this](hipError_t error, hipStream_t stream, int of) {
         // Failures on a stream that the client has destroyed are reported for the null stream.
         const int known = of == OwnCalls::kCurrent ? std::max(device.get(), 0) : of;

@@ -49,8 +49,9 @@ struct SessionSetup {
   const OptionalFunctions& optional;  // without `vmm`, leases are ordinary allocations
   const protocol::WorkerSnapshot& snapshot;
   Endpoint& endpoint;
-  MemoryBroker* broker = nullptr;  // null: it shares no memory with other sessions
-  net::OwnedFd lease_socket = {};  // none: its client does not map leases
+  MemoryBroker* broker = nullptr;        // null: it shares no memory with other sessions
+  net::OwnedFd lease_socket = {};        // none: its client does not map leases
+  const KernelOutput* output = nullptr;  // null: what its kernels print does not go to the client
 };
 
 struct SessionState {

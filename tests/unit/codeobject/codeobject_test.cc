@@ -51,6 +51,25 @@ TEST(Metadata, ReadsExplicitArgumentsAndLimits) {
   EXPECT_EQ(256u, kernel.max_threads_per_block);
   EXPECT_EQ(12u, kernel.vector_registers);
   EXPECT_TRUE(kernel.parks);
+  EXPECT_FALSE(kernel.can_print);
+}
+
+// AMD's compiler gives such kernels a buffer to print with, ours says it.
+TEST(Metadata, SaysWhichKernelsPrint) {
+  const auto prints = [](const std::string& key, const std::string& value) {
+    const std::string kernel =
+        map({{".name", text("k")}, {".kernarg_segment_size", number(64)}, {key, value}});
+    auto kernels = parse_metadata(bytes_of(map({{"amdhsa.kernels", array({kernel})}})));
+    EXPECT_TRUE(kernels) << kernels.status().to_string();
+    EXPECT_TRUE(kernels && (*kernels)[0].arguments.empty());
+    return kernels && (*kernels)[0].can_print;
+  };
+  const auto argument_of = [](const char* kind) { return array({argument(8, 8, kind)}); };
+  EXPECT_TRUE(prints(".args", argument_of("hidden_hostcall_buffer")));
+  EXPECT_TRUE(prints(".args", argument_of("hidden_printf_buffer")));
+  EXPECT_FALSE(prints(".args", argument_of("hidden_global_offset_x")));
+  EXPECT_TRUE(prints(".hipr_prints", "\xc3"));
+  EXPECT_FALSE(prints(".hipr_prints", "\xc2"));
 }
 
 TEST(Metadata, RefusesArgumentsOutsideTheirBlock) {

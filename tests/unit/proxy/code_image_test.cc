@@ -45,8 +45,20 @@ TEST(CodeImage, CudaFatBinariesAreCutToTheirLength) {
   ASSERT_EQ(CodeImage::read(static_cast<const void*>(&fatbin), "sm_90", image), hipSuccess);
   EXPECT_EQ(image->bytes().size(), 40u);
   EXPECT_FALSE(image->describes_kernels());
+  EXPECT_TRUE(image->can_print()) << "its parts may be compressed";
   fatbin.part_bytes = 9;
   EXPECT_EQ(CodeImage::read(static_cast<const void*>(&fatbin), "sm_90", image), hipErrorInvalidImage);
+}
+
+TEST(CodeImage, PtxThatPrintsNamesTheDriversFunctions) {
+  const auto prints = [](const std::string& ptx) {
+    std::shared_ptr<const CodeImage> image;
+    EXPECT_EQ(CodeImage::read(ptx.c_str(), "sm_90", image), hipSuccess);
+    return image && image->can_print();
+  };
+  EXPECT_FALSE(prints(kPtx));
+  EXPECT_TRUE(prints(kPtx + ".extern .func (.param .b32 r) vprintf (.param .b64 f, .param .b64 a);\n"));
+  EXPECT_TRUE(prints(kPtx + ".extern .func __assertfail (.param .b64 m);\n"));
 }
 
 TEST(CodeImage, OtherDevicesHaveNoUseForIt) {

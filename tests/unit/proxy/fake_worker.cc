@@ -105,8 +105,9 @@ void FakeWorker::reply(const FrameHeader& header, std::int32_t error, std::span<
   answer.opcode = header.opcode;
   answer.request_id = header.request_id;
   answer.flags = kFlagResponse;
-  std::vector<std::byte> payload(8);
-  std::memcpy(payload.data(), &error, sizeof error);
+  const protocol::ReplyPrefix prefix{error, printed};
+  std::vector<std::byte> payload(sizeof prefix);
+  std::memcpy(payload.data(), &prefix, sizeof prefix);
   payload.insert(payload.end(), body.begin(), body.end());
   send(answer, payload);
 }

@@ -42,7 +42,7 @@ TEST(Frame, RefusesEveryWrongField) {
   };
   expect_refused({.magic = kFrameMagic + 1}, "magic");
   expect_refused({.version = 2}, "version");
-  expect_refused({.flags = 0x10}, "flags");
+  expect_refused({.flags = 0x20}, "flags");
   expect_refused({.flags = 0x8000}, "flags");
   expect_refused({.payload_length = 101}, "payload_length");
   expect_refused({.payload_length = UINT64_MAX}, "payload_length");
