@@ -9,7 +9,7 @@ LOCAL(books) hipError_t hipHostMalloc(OUT(host) void** pointer, size_t bytes, un
 ALIAS(hipHostMalloc) hipError_t hipHostAlloc(OUT(host) void** pointer, size_t bytes, unsigned int flags);
 ALIAS(hipHostMalloc, flags = 0) hipError_t hipMallocHost(OUT(host) void** pointer, size_t bytes);
 ALIAS(hipHostMalloc, flags = 0) hipError_t hipMemAllocHost(OUT(host) void** pointer, size_t bytes);
-LOCAL(books) hipError_t hipHostFree(IN(host) OPTIONAL void* pointer);
+CUSTOM(books) hipError_t hipHostFree(IN(host) OPTIONAL void* pointer);
 ALIAS(hipHostFree) hipError_t hipFreeHost(IN(host) OPTIONAL void* pointer);
 LOCAL(books) hipError_t hipHostGetDevicePointer(OUT(device) void** device_pointer, IN(host) void* host_pointer,
                                                 unsigned int flags);

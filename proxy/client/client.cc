@@ -161,6 +161,12 @@ void Client::end_mapping(std::uint64_t base) {
   static_cast<void>(device_memory_.remove_mapping(base));
 }
 
+void Client::await_what_shows_of_pending() {
+  if (!copies_.pending_work_shows()) return;
+  about_to_wait();
+  static_cast<void>(host_allocations_.wait_for_devices());
+}
+
 hipError_t Client::allocate_block(int device, std::size_t bytes, std::uint64_t& address) {
   return device_memory_.allocate(device, bytes, address);
 }

@@ -101,6 +101,13 @@ class Client final : private ConnectionObserver, private DeviceVariables, privat
     if (mirror_.any()) static_cast<void>(mirror_.before_wait());  // a failure has lost the connection
   }
 
+  // Natively hipFree and its like wait for the devices. Here they wait if the program could tell: if pending
+  // work may print, write the program's memory, or include host functions. Not in a host function, whose
+  // stream would wait for it. Failures are left to the program's next waiting call.
+  void await_what_shows() {
+    if (!connection_.streams().pending_work().idle()) await_what_shows_of_pending();
+  }
+
   // hipSetDeviceFlags: stored, with no effect. REQUIRES: 0 <= device < device_count()
   unsigned device_flags(int device) const {
     return device_flags_[static_cast<std::size_t>(device)].load(std::memory_order_relaxed);
@@ -122,6 +129,7 @@ class Client final : private ConnectionObserver, private DeviceVariables, privat
   std::optional<hipError_t> before_post(protocol::OpTraits what, int device, std::span<const std::byte> head,
                                         std::span<const std::byte> tail) override;
   void after_post(protocol::OpTraits what) override { mirror_.posted(what); }
+  void await_what_shows_of_pending();
   hipError_t stream_waited(int device, std::uint64_t stream) override;
   hipError_t device_waited(int device) override;
   void callback_due(std::uint64_t cookie, hipError_t error, std::uint32_t output) override;

@@ -28,8 +28,10 @@ hipError_t execute(CopyEngine& engine, CopyPlan& plan) {
       copy_mapped(engine, plan);
       return hipSuccess;
     case Carrier::kInline: return complete(engine, plan, copy_inline(engine.connection(), plan));
-    case Carrier::kOnDevice:
-      return complete(engine, plan, post_on_device(engine.connection(), plan.mode, plan.box));
+    case Carrier::kOnDevice: {
+      const Leaves leaves = plan.touches_host ? Leaves::kHostWork : Leaves::kWork;
+      return complete(engine, plan, post_on_device(engine.connection(), plan.mode, plan.box, leaves));
+    }
     case Carrier::kStaged:
       if (const auto made = engine.staged_copies().copy(plan)) return complete(engine, plan, *made);
       make_bulk(engine, plan);
@@ -72,6 +74,15 @@ hipError_t make(CopyEngine& engine, const CopyMode& mode, const Box& asked, cons
 }
 
 }  // namespace
+
+bool CopyEngine::pending_work_shows() {
+  Streams& streams = connection_.streams();
+  if (streams.idle()) return false;
+  const bool shows = streams.output().outstanding() || callbacks_.any() ||
+                     (memory_.host.any_reached() && streams.pending_work().any_host_work()) ||
+                     (!streams.transfers().none_running() && streams.transfers().writes(0, UINT64_MAX));
+  return shows && !callbacks_.is_pump();
+}
 
 hipError_t copy(CopyEngine& engine, const CopyMode& mode, void* target, const void* source,
                 std::uint64_t bytes, hipMemcpyKind kind) {

@@ -74,6 +74,11 @@ class CopyEngine {
   Turns& turns() { return turns_; }
   CopyCapture& capture() { return *capture_; }
 
+  // Whether a program can tell that posted work is not over, if a call returns that waits for it natively:
+  // the work may print, write the program's memory, or include host functions. Not in a host function, whose
+  // stream would wait for it.
+  bool pending_work_shows();
+
   // Whether the worker has, or will have, all of [address, address + bytes): device memory, or host memory
   // that devices reach, registered memory at HostMemory::will_be_seen_by_devices().
   bool reaches(std::uint64_t address, std::uint64_t bytes) const {

@@ -7,7 +7,8 @@
 
 namespace tf::proxy {
 
-// Posts it and does not wait. REQUIRES: CopyEngine::reaches() holds for both ends
-hipError_t post_on_device(Connection& connection, const CopyMode& mode, const Box& box);
+// Posts it and does not wait. `leaves`: kWork if the program does not know the memory of the host's end.
+// REQUIRES: CopyEngine::reaches() holds for both ends
+hipError_t post_on_device(Connection& connection, const CopyMode& mode, const Box& box, Leaves leaves);
 
 }  // namespace tf::proxy

@@ -121,7 +121,8 @@ hipError_t find_route(CopyEngine& engine, const Box& box, Route& route) {
   if (!to.whole || !from.whole) return hipErrorInvalidValue;
   const bool among_devices = to.end == End::kDevice && from.end == End::kDevice;
   const bool among_hosts = to.end == End::kReachedHost && from.end == End::kReachedHost;
-  route = {way_between(to.end, from.end), to.here && from.here && !among_devices, among_hosts};
+  const bool touches_host = to.end == End::kReachedHost || from.end == End::kReachedHost;
+  route = {way_between(to.end, from.end), to.here && from.here && !among_devices, among_hosts, touches_host};
   return hipSuccess;
 }
 
@@ -153,6 +154,7 @@ void make_bulk(CopyEngine& engine, CopyPlan& plan) {
 
 void make_plan(CopyEngine& engine, const Route& route, CopyPlan& plan) {
   plan.way = route.among_hosts ? Way::kOnHost : route.way;
+  plan.touches_host = route.touches_host;
   if (plan.way == Way::kFromDevice) plan.mode.wait = !may_return_early(engine, plan);
   if (is_callers(engine, route, plan)) return;
   if (plan.way == Way::kOnDevice) {

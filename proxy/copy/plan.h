@@ -35,8 +35,9 @@ enum class CopyWay : std::uint8_t { kToDevice, kFromDevice, kOnDevice, kOnHost }
 
 struct Route {
   CopyWay way = CopyWay::kOnHost;
-  bool mapped = false;       // both ends are also memory of this process, and one is host memory
-  bool among_hosts = false;  // both ends are host memory that devices reach
+  bool mapped = false;        // both ends are also memory of this process, and one is host memory
+  bool among_hosts = false;   // both ends are host memory that devices reach
+  bool touches_host = false;  // one end is
 };
 
 // hipErrorInvalidValue: the copy leaves its allocation. REQUIRES: is_valid(box)
@@ -67,6 +68,7 @@ struct CopyPlan {
   CopyWay way = CopyWay::kOnHost;
   Carrier carrier = Carrier::kMapped;
   bool behind_stream = false;  // the caller must wait for the stream first
+  bool touches_host = false;   // one end is host memory that devices reach
   // kBulk, and cases that fall back to it: the call may return while the payload moves. The payload has then
   // moved when the stream is done.
   bool early = false;

@@ -47,7 +47,7 @@ hipError_t StagedCopies::await(const Chunk& chunk) {
 hipError_t StagedCopies::post(const CopyMode& mode, Chunk& chunk, const Box& piece) {
   chunk.device = mode.device;
   chunk.stream = mode.stream;
-  return post_on_device(connection_, mode, piece);
+  return post_on_device(connection_, mode, piece, Leaves::kWork);
 }
 
 // Takes the buffers for a copy on this stream. Does not wait for what other streams still do with them: that

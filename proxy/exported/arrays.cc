@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arrays and mipmapped arrays: the books are the library's.
+#include <utility>
+
 #include "proxy/exported/support.h"
 #include "proxy/gen/custom.h"
 
@@ -10,6 +12,12 @@ template <typename Body>
 hipError_t with_arrays(ApiCall& call, Body&& body) {
   if (!call.connected()) return call.finish();
   return call.finish(body(call.client().arrays().library()));
+}
+
+template <typename Body>
+hipError_t after_what_shows(ApiCall& call, Body&& body) {
+  if (call.connected()) call.client().await_what_shows();
+  return with_arrays(call, std::forward<Body>(body));
 }
 
 }  // namespace
@@ -35,7 +43,7 @@ hipError_t hipArray3DCreate(ApiCall& call, hipArray** array, const HIP_ARRAY3D_D
 }
 
 hipError_t hipFreeArray(ApiCall& call, hipArray* array) {
-  return with_arrays(call, [&](array::Library& all) { return all.destroy(array); });
+  return after_what_shows(call, [&](array::Library& all) { return all.destroy(array); });
 }
 
 hipError_t hipArrayDestroy(ApiCall& call, hipArray* array) { return custom::hipFreeArray(call, array); }
@@ -72,7 +80,7 @@ hipError_t hipMipmappedArrayCreate(ApiCall& call, hipMipmappedArray_t* mipmapped
 }
 
 hipError_t hipFreeMipmappedArray(ApiCall& call, hipMipmappedArray_t mipmapped) {
-  return with_arrays(call, [&](array::Library& all) { return all.destroy_mipmapped(mipmapped); });
+  return after_what_shows(call, [&](array::Library& all) { return all.destroy_mipmapped(mipmapped); });
 }
 
 hipError_t hipMipmappedArrayDestroy(ApiCall& call, hipMipmappedArray_t mipmapped) {

@@ -106,16 +106,6 @@ hipError_t hipHostMalloc(void** pointer, size_t bytes, unsigned int flags) {
                                                         bytes, flags, *pointer));
 }
 
-hipError_t hipHostFree(void* pointer) {
-  if (pointer == nullptr) return note_error(hipSuccess);
-  hipError_t error = hipSuccess;
-  Client* client = client_for(error);
-  if (client == nullptr) return note_error(error);
-  auto found = client->host_memory().find(pointer);
-  const bool ours = found && found->base == to_raw(pointer) && found->owned();
-  return note_error(ours ? client->host_allocations().free(*found) : hipErrorInvalidValue);
-}
-
 // A pointer that kernels could not follow would be worse than none.
 hipError_t hipHostGetDevicePointer(void** device_pointer, void* host_pointer, unsigned int flags) {
   if (device_pointer == nullptr || host_pointer == nullptr || flags != 0)
@@ -165,6 +155,7 @@ hipError_t hipHostUnregister(void* pointer) {
   hipError_t error = hipSuccess;
   Client* client = client_for(error);
   if (client == nullptr) return note_error(error);
+  client->await_what_shows();
   return note_error(client->host_allocations().remove(pointer));
 }
 

@@ -119,12 +119,14 @@ hipError_t hipMemPrefetchAsync(ApiCall& call, const void* pointer, size_t bytes,
   return call.finish(mirror.prefetch(to_raw(pointer), bytes));
 }
 
+// Memory of any kind that was allocated by HIP, as in AMD's runtime.
 hipError_t hipFree(ApiCall& call, void* pointer) {
   if (pointer == nullptr) return call.finish(hipSuccess);
   if (!call.connected()) return call.finish();
   Client& client = call.client();
+  client.await_what_shows();
   std::uint64_t address = to_raw(pointer);
-  if (auto host = client.host_memory().find(pointer); host && host->kind == HostRange::Kind::kManaged)
+  if (auto host = client.host_memory().find(pointer); host && host->owned())
     return call.finish(host->base == address ? client.host_allocations().free(*host) : hipErrorInvalidValue);
   if (const auto verdict = client.graphs().library().free_memory(pointer)) return call.finish(*verdict);
   if (client.external_memory().free(pointer)) return call.finish(hipSuccess);
@@ -134,6 +136,8 @@ hipError_t hipFree(ApiCall& call, void* pointer) {
   if (array::is_name(address)) return call.finish(hipErrorInvalidValue);
   return call.finish(client.free_block(address));
 }
+
+hipError_t hipHostFree(ApiCall& call, void* pointer) { return custom::hipFree(call, pointer); }
 
 hipError_t hipMemGetInfo(ApiCall& call, size_t* free_bytes, size_t* total_bytes) {
   if (free_bytes == nullptr || total_bytes == nullptr) return call.finish(hipErrorInvalidValue);

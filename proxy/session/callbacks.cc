@@ -2,6 +2,7 @@
 // Runs host functions of streams on threads of the library.
 #include "proxy/session/callbacks.h"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -68,6 +69,12 @@ hipError_t Callbacks::add(int device, std::uint64_t stream, Function function) {
     dropped = waiting_.extract(cookie);
   }
   return error;
+}
+
+bool Callbacks::is_pump() {
+  const MutexLock lock(mutex_);
+  return std::ranges::any_of(
+      pumps_, [](const std::thread& pump) { return pump.get_id() == std::this_thread::get_id(); });
 }
 
 void Callbacks::due(std::uint64_t cookie, hipError_t error, std::uint32_t output) {

@@ -43,6 +43,8 @@ class Callbacks {
   hipError_t add(int device, std::uint64_t stream, Function function);
   // Whether some have not ended yet. The calling thread sees those it knows of.
   bool any() const { return unfinished_.load(std::memory_order_acquire) != 0; }  // pairs with run_due()
+  // The calling thread is a pump, so in a function.
+  bool is_pump();
   // Called by the connection's observer: `cookie` may run. Unknown cookies are dropped.
   // `output`: what kernels had printed before it (ReplyPrefix::output).
   void due(std::uint64_t cookie, hipError_t error, std::uint32_t output);

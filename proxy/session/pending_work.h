@@ -10,6 +10,8 @@
 // the wait ended was either waited for, or has left a mark. With more streams than words some share one, and
 // only a wait for the whole device empties a shared word.
 //
+// There are two sets of words: one for work that may read or write the program's memory, one for other work.
+//
 // Posting to the same stream again costs a load and a comparison. Any thread.
 #pragma once
 
@@ -25,8 +27,9 @@ namespace tf::proxy {
 
 // What a posted request leaves behind.
 enum class Leaves : std::uint8_t {
-  kWork,     // work on its stream
-  kNothing,  // no work, but it may fail
+  kNothing,   // no work, but it may fail
+  kWork,      // work on its stream, which leaves the program's memory alone
+  kHostWork,  // work on its stream that may read or write memory of the program's
 };
 struct Trace {
   Leaves leaves = Leaves::kNothing;
@@ -37,7 +40,8 @@ template <typename Request>
 Trace trace_of(const Request& request) {
   constexpr protocol::OpTraits what = protocol::kTraits<Request>;
   if constexpr (!what.has(protocol::Trait::kWork)) return {};
-  return {Leaves::kWork, what.stream_of(std::as_bytes(std::span(&request, 1)))};
+  return {what.has(protocol::Trait::kReachesHost) ? Leaves::kHostWork : Leaves::kWork,
+          what.stream_of(std::as_bytes(std::span(&request, 1)))};
 }
 
 class PendingWork {
@@ -46,20 +50,21 @@ class PendingWork {
   static constexpr std::uint64_t mark_of(int device, std::uint64_t stream) {
     return stream > 2 ? stream : kNullStream | static_cast<std::uint32_t>(device);
   }
+  static constexpr bool is_null_stream(std::uint64_t mark) { return (mark & kNullStream) != 0; }
 
   // A call has posted a request, of which `trace` says what it leaves.
   void note(int device, const Trace& trace) {
-    if (trace.leaves == Leaves::kWork)
-      started(mark_of(device, trace.stream));
-    else if (trace.leaves == Leaves::kNothing)
+    if (trace.leaves != Leaves::kNothing)
+      started(mark_of(device, trace.stream), trace.leaves);
+    else
       posted();
   }
-  // A call has posted work to the stream of this mark.
-  void started(std::uint64_t mark) {
-    Word& word = words_[word_of(mark)];
+  // A call has posted work to the stream of this mark. REQUIRES: it leaves work
+  void started(std::uint64_t mark, Leaves leaves = Leaves::kHostWork) {
+    const std::size_t index = word_of(mark) + (leaves == Leaves::kHostWork ? 0 : kWords);
     // Acquire: a thread that finds a mark finds it counted (pairs with change()).
-    const std::uint64_t now = word.load(std::memory_order_acquire);
-    if (now != mark) change(word, now, mark);
+    const std::uint64_t now = words_[index].load(std::memory_order_acquire);
+    if (now != mark) change(index, now, mark);
   }
   // A call has posted something that leaves no work behind, and may yet fail.
   void posted() {
@@ -69,13 +74,20 @@ class PendingWork {
   // No work is left. Acquire: what the wait made visible to its thread becomes visible to this one (pairs
   // with end()).
   bool idle() const { return marked_.load(std::memory_order_acquire) == 0; }
+  // Of the work that is left, some may read or write the program's memory.
+  bool any_host_work() const {
+    const std::uint64_t marked = marked_.load(std::memory_order_relaxed);  // the thread sees its own
+    return static_cast<std::uint32_t>(marked) != 0;
+  }
   // Also, no failure can still be reported.
   bool quiet() const { return idle() && !unheard_.load(std::memory_order_acquire); }
 
   static constexpr std::size_t kStreamWords = 16;  // programs rarely keep more streams busy
+  static constexpr std::size_t kWords = kStreamWords + 1;
   struct Proof {
-    std::uint64_t ticket = 0;                              // 0: this wait proves nothing
-    std::array<std::uint64_t, kStreamWords + 1> before{};  // of the words that hold the ticket
+    std::uint64_t ticket = 0;
+    std::uint64_t words = 0;                       // those that hold the ticket: a bit for each
+    std::array<std::uint64_t, 2 * kWords> before;  // what they held before
   };
   // Call it before waiting for the stream of this mark. `all`: the wait covers every other stream too.
   Proof begin(std::uint64_t mark, bool all);
@@ -91,15 +103,19 @@ class PendingWork {
 
   // Handles of streams that exist at the same time differ in their last bits; null streams use the last word.
   static constexpr std::size_t word_of(std::uint64_t mark) {
-    return (mark & kNullStream) != 0 ? kStreamWords : mark % kStreamWords;
+    return is_null_stream(mark) ? kStreamWords : mark % kStreamWords;
   }
-  void change(Word& word, std::uint64_t now, std::uint64_t mark);
-  void claim(Proof& proof, std::size_t word);
+  static constexpr std::uint64_t unit_of(std::size_t index) {
+    return index < kWords ? 1 : std::uint64_t{1} << 32;
+  }
+  void change(std::size_t index, std::uint64_t now, std::uint64_t mark);
+  void claim(Proof& proof, std::size_t index);
 
-  alignas(64) std::array<Word, kStreamWords + 1> words_{};
-  // The number of words that are not kNone, or more: incremented before a word is marked, decremented after
-  // it says "none".
-  std::atomic<std::uint32_t> marked_{0};
+  // First those of work that reads or writes the program's memory, then those of other work.
+  alignas(64) std::array<Word, 2 * kWords> words_{};
+  // The numbers of words that are not kNone, or more: of the first set in the lower half, of the other in the
+  // upper. Incremented before a word is marked, decremented after it says "none".
+  std::atomic<std::uint64_t> marked_{0};
   std::atomic<std::uint64_t> proofs_{0};
   std::atomic<bool> unheard_{false};
 };

@@ -54,7 +54,7 @@ class Streams {
   // Call it after posting: records what the request leaves behind.
   void note_posted(int device, const Trace& trace) {
     pending_work_.note(device, trace);
-    if (trace.leaves == Leaves::kWork && trace.stream == 0) transfers_.note_null_work(device);
+    if (trace.leaves != Leaves::kNothing && trace.stream == 0) transfers_.note_null_work(device);
   }
   // A request is about to be posted that makes `stream` wait for the event, or creates the stream.
   void note_join(int device, std::uint64_t stream, std::uint64_t event);

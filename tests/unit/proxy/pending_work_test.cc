@@ -136,6 +136,23 @@ TEST(PendingWork, WhatMayFailIsNotWorkButNotQuietEither) {
   EXPECT_TRUE(work.quiet());
 }
 
+TEST(PendingWork, KnowsWhetherWorkMayTouchTheProgramsMemory) {
+  PendingWork work;
+  work.note(0, trace_of(protocol::CopyToDeviceRequest{}));
+  EXPECT_FALSE(work.idle());
+  EXPECT_FALSE(work.any_host_work());
+  protocol::LaunchRequest launch{};
+  launch.stream = kStream;
+  work.note(0, trace_of(launch));
+  EXPECT_TRUE(work.any_host_work());
+  wait_for(work, kStream);
+  EXPECT_FALSE(work.any_host_work());
+  EXPECT_FALSE(work.idle()) << "the copy";
+  work.started(kNull);
+  wait_for(work, kNull);
+  EXPECT_TRUE(work.idle()) << "one wait for both";
+}
+
 // A model of two threads that post, to one stream or to one each, and of one that waits for the streams in
 // turn: what a post has counted before it returned is either waited for or keeps the words from saying
 // "idle". `done` trails `posted`, as a worker does.
