@@ -167,6 +167,16 @@ void Client::await_what_shows_of_pending() {
   static_cast<void>(host_allocations_.wait_for_devices());
 }
 
+// Not in a host function, whose stream would wait for it. Failures are left to the program's next waiting
+// call.
+void Client::await_left_copies() {
+  for (int device = 0; device < connection_.device_count(); ++device) {
+    if (!connection_.streams().may_have_left_copy(device) || callbacks_.is_pump()) continue;
+    about_to_wait();
+    static_cast<void>(connection_.drain(device));
+  }
+}
+
 hipError_t Client::allocate_block(int device, std::size_t bytes, std::uint64_t& address) {
   return device_memory_.allocate(device, bytes, address);
 }

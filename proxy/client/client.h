@@ -108,6 +108,12 @@ class Client final : private ConnectionObserver, private DeviceVariables, privat
     if (!connection_.streams().pending_work().idle()) await_what_shows_of_pending();
   }
 
+  // A stream with these flags is about to be created. Synchronous copies that have returned are over before
+  // there is a stream that is not ordered behind them.
+  void about_to_add_stream(unsigned flags) {
+    if ((flags & hipStreamNonBlocking) != 0 && !connection_.streams().has_unordered()) await_left_copies();
+  }
+
   // hipSetDeviceFlags: stored, with no effect. REQUIRES: 0 <= device < device_count()
   unsigned device_flags(int device) const {
     return device_flags_[static_cast<std::size_t>(device)].load(std::memory_order_relaxed);
@@ -130,6 +136,7 @@ class Client final : private ConnectionObserver, private DeviceVariables, privat
                                         std::span<const std::byte> tail) override;
   void after_post(protocol::OpTraits what) override { mirror_.posted(what); }
   void await_what_shows_of_pending();
+  void await_left_copies();
   hipError_t stream_waited(int device, std::uint64_t stream) override;
   hipError_t device_waited(int device) override;
   void callback_due(std::uint64_t cookie, hipError_t error, std::uint32_t output) override;

@@ -7,19 +7,30 @@
 namespace tf::proxy {
 namespace {
 
-// A synchronous copy is done when it returns. Only streams that do not order themselves after the null stream
-// could tell the difference, and processes that share the memory; without any of those it stays posted.
+// A synchronous copy is done when it returns. Streams that do not order themselves after the null stream
+// could tell the difference, and processes that share the memory; without any of those it may stay posted.
 bool may_stay_posted(CopyEngine& engine, const CopyMode& mode) {
   return mode.stream == 0 && !engine.streams().has_unordered() && !engine.connection().is_sharing();
 }
 
+// Both ends are memory of the device that makes the copy. Else streams of another device use it, which are
+// not ordered behind the copy.
+bool is_of_one_device(CopyEngine& engine, const CopyPlan& plan) {
+  if (engine.connection().device_count() == 1) return true;
+  const auto is_here = [&](const BoxSide& side) {
+    const auto found = engine.device_memory().find(side.address);
+    return found && found->device == plan.mode.device;
+  };
+  return is_here(plan.box.target) && is_here(plan.box.source);
+}
+
 hipError_t complete_on_device(CopyEngine& engine, const CopyPlan& plan) {
-  const HostMemory& host = engine.host_memory();
   // A copy that reads or writes host memory is done when a synchronous call returns.
-  if (host.reaches(plan.box.target.address, 1) || host.reaches(plan.box.source.address, 1))
-    return await_stream(engine, plan.mode);
-  if (may_stay_posted(engine, plan.mode)) return hipSuccess;
-  return engine.connection().synchronize_stream(plan.mode.device, plan.mode.stream);
+  if (plan.touches_host) return await_stream(engine, plan.mode);
+  if (!may_stay_posted(engine, plan.mode) || !is_of_one_device(engine, plan))
+    return engine.connection().synchronize_stream(plan.mode.device, plan.mode.stream);
+  engine.streams().leave_copy(plan.mode.device);
+  return hipSuccess;
 }
 
 }  // namespace
@@ -46,8 +57,11 @@ hipError_t complete(CopyEngine& engine, const CopyPlan& plan, hipError_t made) {
   }
   if (made != hipSuccess || !mode.wait) return made;
   if (plan.way == CopyWay::kOnDevice) return complete_on_device(engine, plan);
-  if (may_stay_posted(engine, mode)) return hipSuccess;
-  return engine.connection().synchronize_stream(mode.device, mode.stream);
+  // Natively a synchronous copy to the device waits for what is before it.
+  if (plan.shows_work || !may_stay_posted(engine, mode))
+    return engine.connection().synchronize_stream(mode.device, mode.stream);
+  engine.streams().owe_wait(mode.device);
+  return hipSuccess;
 }
 
 }  // namespace tf::proxy

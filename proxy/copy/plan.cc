@@ -66,7 +66,7 @@ bool is_callers(CopyEngine& engine, const Route& route, CopyPlan& plan) {
     // A call that need not wait does not hold its caller longer than a message would.
     const bool pageable = plan.way == Way::kToDevice || plan.way == Way::kFromDevice;
     if (mode.wait || pageable || bytes <= kBriefCopyBytesMax) return true;
-  } else if (mode.wait && (plan.way != Way::kToDevice || bytes > kPostedCopyBytesMax)) {
+  } else if (mode.wait && (plan.way != Way::kToDevice || plan.shows_work || bytes > kPostedCopyBytesMax)) {
     plan.behind_stream = true;
     return true;
   }
@@ -156,6 +156,7 @@ void make_plan(CopyEngine& engine, const Route& route, CopyPlan& plan) {
   plan.way = route.among_hosts ? Way::kOnHost : route.way;
   plan.touches_host = route.touches_host;
   if (plan.way == Way::kFromDevice) plan.mode.wait = !may_return_early(engine, plan);
+  if (plan.way == Way::kToDevice) plan.shows_work = plan.mode.wait && engine.pending_work_shows();
   if (is_callers(engine, route, plan)) return;
   if (plan.way == Way::kOnDevice) {
     plan.carrier = Carrier::kOnDevice;

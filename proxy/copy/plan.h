@@ -69,6 +69,7 @@ struct CopyPlan {
   Carrier carrier = Carrier::kMapped;
   bool behind_stream = false;  // the caller must wait for the stream first
   bool touches_host = false;   // one end is host memory that devices reach
+  bool shows_work = false;     // CopyEngine::pending_work_shows(), if that decides how long the call waits
   // kBulk, and cases that fall back to it: the call may return while the payload moves. The payload has then
   // moved when the stream is done.
   bool early = false;

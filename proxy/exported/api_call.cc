@@ -135,6 +135,19 @@ hipError_t ApiCall::post_bytes(protocol::OpTraits what, std::span<const std::byt
   return finish(error);
 }
 
+void ApiCall::about_to_add_stream(unsigned flags) { client_->about_to_add_stream(flags); }
+
+void ApiCall::await_owed(const protocol::EventElapsedTimeRequest& request) {
+  Connection& connection = client_->connection();
+  for (const std::uint64_t event : {request.start, request.stop}) {
+    const auto recording = connection.streams().recordings().find(event);
+    if (!recording || recording->reached || !connection.streams().owes_wait(*recording)) continue;
+    client_->about_to_wait();
+    // What it answers, the call that follows answers too.
+    static_cast<void>(connection.call(device(), protocol::SynchronizeEventRequest{.event = event}));
+  }
+}
+
 hipError_t ApiCall::wait_for_fill(hipError_t error) {
   if (error != hipSuccess) return error;
   return finish(client_->connection().synchronize_stream(device(), 0));

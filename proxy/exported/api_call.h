@@ -72,6 +72,8 @@ class ApiCall {
   // POST/CREATE: queues the request and returns; hipSuccess unless the connection failed.
   template <typename Request>
   hipError_t post(const Request& request, std::span<const std::byte> tail = {}) {
+    if constexpr (protocol::kTraits<Request>.has(protocol::Trait::kNewStream))
+      about_to_add_stream(request.flags);
     const hipError_t error =
         post_bytes(protocol::kTraits<Request>, protocol::wire_of(request), tail, trace_of(request));
     if constexpr (protocol::kTraits<Request>.has(protocol::Trait::kFills)) {
@@ -80,9 +82,16 @@ class ApiCall {
     }
     return error;
   }
+  // Work that an earlier call should have waited for (Streams::owe_wait()) is over before the worker is
+  // asked.
+  template <typename Request>
+  void await_owed(const Request&) {}
+  void await_owed(const protocol::EventElapsedTimeRequest& request);
+
   // CALL: waits for the reply; `reply` is filled when the result is hipSuccess (or hipErrorNotReady).
   template <typename Request, typename Reply>
   hipError_t call(const Request& request, Reply& reply, std::span<const std::byte> tail = {}) {
+    await_owed(request);
     return call_bytes(Request::kOp, std::as_bytes(std::span(&request, 1)), tail,
                       std::as_writable_bytes(std::span(&reply, 1)));
   }
@@ -110,6 +119,7 @@ class ApiCall {
   bool translate_constant(protocol::HandleKind kind, std::uint64_t& handle);
   hipError_t post_bytes(protocol::OpTraits what, std::span<const std::byte> head,
                         std::span<const std::byte> tail, Trace trace);
+  void about_to_add_stream(unsigned flags);  // Client's
   // The host may read what hipMemset() has filled as soon as the call has returned.
   hipError_t wait_for_fill(hipError_t error);
   hipError_t call_bytes(protocol::Op op, std::span<const std::byte> head, std::span<const std::byte> tail,

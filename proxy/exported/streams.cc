@@ -46,6 +46,7 @@ hipError_t tf::composed::create_masked_stream(hipStream_t& stream, unsigned flag
   request.priority = priority;
   void* value = nullptr;
   if (!call.create(protocol::HandleKind::kStream, request.created, value)) return call.finish();
+  call.client().about_to_add_stream(flags);
   call.client().streams().note_new(request.created, flags);
   const hipError_t error = call.post(request, std::as_bytes(std::span(mask, words)));
   if (error == hipSuccess) stream = static_cast<hipStream_t>(value);

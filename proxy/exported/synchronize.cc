@@ -47,6 +47,8 @@ hipError_t hipStreamQuery(ApiCall& call, hipStream_t stream) {
   client.about_to_wait();
   if (client.streams().quiet())
     return call.finish(client.connection().synchronize_stream(call.device(), request.stream));
+  if (client.streams().owes_wait(call.device(), request.stream))
+    return call.finish(client.connection().synchronize_stream(call.device(), request.stream));
   // Done at the worker means that copies to here are in flight: waits for the rest.
   return call.finish(client.connection().synchronize_stream(
       call.device(), request.stream, [&] { return client.connection().call(call.device(), request); }));
@@ -70,7 +72,9 @@ hipError_t ask_event(Client& client, int device, const Request& request) {
   if (!reached) {
     client.about_to_wait();
     const EventRecordings::Question question = client.streams().recordings().ask(request.event);
-    error = client.connection().call(device, request);
+    error = client.streams().owes_wait(*recording)
+                ? client.connection().call(device, protocol::SynchronizeEventRequest{.event = request.event})
+                : client.connection().call(device, request);
     if (error == hipSuccess) client.streams().recordings().note_reached(request.event, question);
   }
   if (error != hipSuccess || !recording->recorded) return error;

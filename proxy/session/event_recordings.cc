@@ -34,13 +34,14 @@ class Writing {
 
 // Most events are recorded on the same stream again and again: nothing to write then.
 bool EventRecordings::says(const Slot& slot, std::uint64_t event, int device, std::uint64_t stream,
-                           std::uint64_t transfers) {
+                           std::uint64_t transfers, std::uint64_t owed_waits) {
   const std::uint32_t before = slot.version.load(std::memory_order_acquire);
   const std::uint32_t marks = static_cast<std::uint32_t>(device) << kDeviceShift | kRecorded;
   // Acquire: the version is read again only after these.
   const bool same = slot.event.load(std::memory_order_acquire) == event &&
                     slot.stream.load(std::memory_order_acquire) == stream &&
                     slot.transfers.load(std::memory_order_acquire) == transfers &&
+                    slot.owed_waits.load(std::memory_order_acquire) == owed_waits &&
                     (slot.device_and_marks.load(std::memory_order_acquire) & ~kShared) == marks;
   return same && before % 2 == 0 && slot.version.load(std::memory_order_relaxed) == before;
 }
@@ -52,9 +53,10 @@ EventRecordings::Slot& EventRecordings::slot_of(std::uint64_t event) {
   return slots_.grow(index);
 }
 
-void EventRecordings::record(std::uint64_t event, int device, std::uint64_t stream, std::uint64_t transfers) {
+void EventRecordings::record(std::uint64_t event, int device, std::uint64_t stream, std::uint64_t transfers,
+                             std::uint64_t owed_waits) {
   Slot& slot = slot_of(event);
-  if (says(slot, event, device, stream, transfers)) return;
+  if (says(slot, event, device, stream, transfers, owed_waits)) return;
   const Writing writing(slot.version);
   // Stores are releases, so that a reader that sees one of them sees the odd version.
   const std::uint32_t marks = slot.event.load(std::memory_order_relaxed) == event
@@ -63,6 +65,7 @@ void EventRecordings::record(std::uint64_t event, int device, std::uint64_t stre
   slot.event.store(event, std::memory_order_release);
   slot.stream.store(stream, std::memory_order_release);
   slot.transfers.store(transfers, std::memory_order_release);
+  slot.owed_waits.store(owed_waits, std::memory_order_release);
   slot.device_and_marks.store(static_cast<std::uint32_t>(device) << kDeviceShift | kRecorded | marks,
                               std::memory_order_release);
 }
@@ -117,7 +120,8 @@ std::optional<EventRecording> EventRecordings::find(std::uint64_t event) const {
                              (marks & kReached) != 0,
                              static_cast<int>(marks >> kDeviceShift),
                              slot->stream.load(std::memory_order_acquire),
-                             slot->transfers.load(std::memory_order_acquire)};
+                             slot->transfers.load(std::memory_order_acquire),
+                             slot->owed_waits.load(std::memory_order_acquire)};
     if (before % 2 == 0 && slot->version.load(std::memory_order_relaxed) == before)
       return whose == event ? std::optional(recording) : std::nullopt;
     std::this_thread::yield();

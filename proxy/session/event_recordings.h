@@ -21,13 +21,15 @@ struct EventRecording {
   bool reached = false;
   int device = 0;
   std::uint64_t stream = 0;
-  std::uint64_t transfers = 0;  // Transfers::last_sequence() at that moment
+  std::uint64_t transfers = 0;   // Transfers::last_sequence() at that moment
+  std::uint64_t owed_waits = 0;  // Streams::owed_waits() of the device at that moment
 };
 
 class EventRecordings {
  public:
   // A shared event stays shared, whatever is recorded. REQUIRES for both: `event` is a handle in use
-  void record(std::uint64_t event, int device, std::uint64_t stream, std::uint64_t transfers);
+  void record(std::uint64_t event, int device, std::uint64_t stream, std::uint64_t transfers,
+              std::uint64_t owed_waits);
   void share(std::uint64_t event);
   // Nothing: neither recorded nor shared.
   std::optional<EventRecording> find(std::uint64_t event) const;
@@ -46,6 +48,7 @@ class EventRecordings {
     std::atomic<std::uint64_t> event{0};  // the owner: another handle of the same slot has no recording
     std::atomic<std::uint64_t> stream{0};
     std::atomic<std::uint64_t> transfers{0};
+    std::atomic<std::uint64_t> owed_waits{0};
   };
   static constexpr std::uint32_t kRecorded = 1;
   static constexpr std::uint32_t kShared = 2;
@@ -55,7 +58,7 @@ class EventRecordings {
 
   Slot& slot_of(std::uint64_t event);
   static bool says(const Slot& slot, std::uint64_t event, int device, std::uint64_t stream,
-                   std::uint64_t transfers);
+                   std::uint64_t transfers, std::uint64_t owed_waits);
 
   SlotTable<Slot, protocol::kHandleSlotsMax> slots_;
   Mutex growing_;

@@ -12,6 +12,10 @@
 //
 // There are two sets of words: one for work that may read or write the program's memory, one for other work.
 //
+// A synchronous copy to the device waits natively for what is before it. Here it may return earlier, if the
+// program can only find out by asking (owe()). What was pending then is marked as owed until more work is
+// posted to its stream: who asks for it before that has to wait for it.
+//
 // Posting to the same stream again costs a load and a comparison. Any thread.
 #pragma once
 
@@ -79,6 +83,10 @@ class PendingWork {
     const std::uint64_t marked = marked_.load(std::memory_order_relaxed);  // the thread sees its own
     return static_cast<std::uint32_t>(marked) != 0;
   }
+  // Work of the stream of this mark may be left that does not touch the program's memory.
+  bool may_have_device_work(std::uint64_t mark) const {
+    return words_[word_of(mark) + kWords].load(std::memory_order_relaxed) != kNone;  // the thread's own
+  }
   // Also, no failure can still be reported.
   bool quiet() const { return idle() && !unheard_.load(std::memory_order_acquire); }
 
@@ -94,12 +102,42 @@ class PendingWork {
   // Call it after the wait. `waited`: the wait ended because the work had.
   void end(const Proof& proof, bool waited);
 
+  // A synchronous copy has returned while work of streams for whose marks `is_before` is true was left.
+  template <typename IsBefore>
+  void owe(IsBefore is_before) {
+    for (Word& word : words_) {
+      std::uint64_t now = word.load(std::memory_order_relaxed);
+      // A word that changes meanwhile has later work, or is waited for.
+      if (is_mark(now) && (now & kOwed) == 0 && is_before(now))
+        word.compare_exchange_strong(now, now | kOwed, std::memory_order_relaxed);
+    }
+  }
+  // Some work is left, and all of it is owed: of the stream of this mark, or of streams for whose marks
+  // `is_asked` is true.
+  bool owes(std::uint64_t mark) const {
+    const auto is_asked = [mark](std::uint64_t of) { return of == mark; };
+    Left left;
+    look(words_[word_of(mark)], is_asked, left);
+    look(words_[word_of(mark) + kWords], is_asked, left);
+    return left.owed && !left.later;
+  }
+  template <typename IsAsked>
+  bool owes_all(IsAsked is_asked) const {
+    Left left;
+    for (const Word& word : words_) look(word, is_asked, left);
+    return left.owed && !left.later;
+  }
+
  private:
   static constexpr std::uint64_t kNone = 0;
   static constexpr std::uint64_t kSeveral = ~std::uint64_t{0};
   static constexpr std::uint64_t kProof = std::uint64_t{1} << 63;       // | a number; handles have less
   static constexpr std::uint64_t kNullStream = std::uint64_t{1} << 62;  // | device
+  static constexpr std::uint64_t kOwed = std::uint64_t{1} << 61;        // | a mark
   using Word = std::atomic<std::uint64_t>;
+
+  // Of one stream, not "none", "several", or a proof.
+  static constexpr bool is_mark(std::uint64_t now) { return now != kNone && (now & kProof) == 0; }
 
   // Handles of streams that exist at the same time differ in their last bits; null streams use the last word.
   static constexpr std::size_t word_of(std::uint64_t mark) {
@@ -107,6 +145,17 @@ class PendingWork {
   }
   static constexpr std::uint64_t unit_of(std::size_t index) {
     return index < kWords ? 1 : std::uint64_t{1} << 32;
+  }
+  // What is left of some streams' work: such that is owed, and such that came later or may have.
+  struct Left {
+    bool owed = false;
+    bool later = false;
+  };
+  template <typename IsAsked>
+  static void look(const Word& word, IsAsked is_asked, Left& left) {
+    const std::uint64_t now = word.load(std::memory_order_relaxed);
+    if (now == kNone || (is_mark(now) && !is_asked(now & ~kOwed))) return;
+    ((is_mark(now) && (now & kOwed) != 0) ? left.owed : left.later) = true;
   }
   void change(std::size_t index, std::uint64_t now, std::uint64_t mark);
   void claim(Proof& proof, std::size_t index);

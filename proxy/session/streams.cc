@@ -23,6 +23,23 @@ void Streams::note_new(std::uint64_t stream, unsigned flags) {
   streams_.set_facts(stream, std::make_shared<Unordered>());
 }
 
+bool Streams::is_on(int device, std::uint64_t mark) const {
+  if (PendingWork::is_null_stream(mark)) return mark == PendingWork::mark_of(device, 0);
+  return streams_.device(mark) == device;
+}
+
+void Streams::owe_wait(int device) {
+  pending_work_.owe([&](std::uint64_t mark) { return is_on(device, mark); });
+  leave_copy(device);
+  owed_waits_[static_cast<std::size_t>(device)].fetch_add(1, std::memory_order_relaxed);
+}
+
+// The null stream waits for every other one.
+bool Streams::owes_wait(int device, std::uint64_t stream) const {
+  if (stream == 0) return pending_work_.owes_all([&](std::uint64_t mark) { return is_on(device, mark); });
+  return pending_work_.owes(PendingWork::mark_of(device, stream));
+}
+
 // The stream continues when the event's stream has reached it: copies before that land first, wherever the
 // wait is.
 void Streams::note_join(int device, std::uint64_t stream, std::uint64_t event) {

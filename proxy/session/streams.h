@@ -6,6 +6,7 @@
 
 #include <hip/hip_runtime_api.h>
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -65,7 +66,27 @@ class Streams {
   }
   // Behind the message that records: see EventRecordings::ask().
   void note_recording(std::uint64_t event, int device, std::uint64_t stream) {
-    recordings_.record(event, device, stream, transfers_.last_sequence());
+    recordings_.record(event, device, stream, transfers_.last_sequence(), owed_waits(device));
+  }
+
+  // A synchronous copy on the device's null stream returns before earlier work is over, which it waits for
+  // natively: who asks about that work has to wait for it (PendingWork::owe()). REQUIRES: !has_unordered()
+  void owe_wait(int device);
+  // A synchronous copy on the device's null stream returns before it is over. Only blocking streams are
+  // ordered behind it.
+  void leave_copy(int device) {
+    std::atomic<bool>& left = left_copies_[static_cast<std::size_t>(device)];
+    if (!left.load(std::memory_order_relaxed)) left.store(true, std::memory_order_relaxed);
+  }
+  // Such a copy may not be over.
+  bool may_have_left_copy(int device) const {
+    return left_copies_[static_cast<std::size_t>(device)].load(std::memory_order_relaxed) &&
+           pending_work_.may_have_device_work(PendingWork::mark_of(device, 0));
+  }
+  // Whether to wait instead of asking: for the stream, or for the event of this recording.
+  bool owes_wait(int device, std::uint64_t stream) const;
+  bool owes_wait(const EventRecording& recording) const {
+    return recording.recorded && recording.owed_waits != owed_waits(recording.device);
   }
 
   // The copies left running that are done when the stream reaches `through` (transfers.h): lists them, or
@@ -87,6 +108,12 @@ class Streams {
   }
 
  private:
+  std::uint64_t owed_waits(int device) const {
+    return owed_waits_[static_cast<std::size_t>(device)].load(std::memory_order_relaxed);  // the thread's own
+  }
+  // Whether the mark (PendingWork::mark_of()) is of a stream of the device.
+  bool is_on(int device, std::uint64_t mark) const;
+
   HandleTable& streams_;
   HandleTable& events_;
   EventRecordings recordings_;
@@ -96,6 +123,8 @@ class Streams {
   KernelOutput output_;
   // Set before the creating message is queued; any thread that uses the stream got its handle after that.
   std::atomic<bool> has_unordered_{false};
+  std::array<std::atomic<std::uint64_t>, protocol::kDevicesMax> owed_waits_{};  // numbers of calls
+  std::array<std::atomic<bool>, protocol::kDevicesMax> left_copies_{};  // the thread's own, or of before
 };
 
 }  // namespace tf::proxy

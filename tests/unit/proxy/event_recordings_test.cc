@@ -17,8 +17,9 @@ std::uint64_t event(std::uint32_t index, std::uint32_t generation = 1) {
 TEST(EventRecordings, TheLastOneIsKept) {
   EventRecordings recordings;
   EXPECT_FALSE(recordings.find(event(0)));
-  recordings.record(event(5000), 3, 77, 12);
-  recordings.record(event(5000), 2, 78, 13);
+  recordings.record(event(5000), 3, 77, 12, 0);
+  recordings.record(event(5000), 2, 78, 13, 0);
+  recordings.record(event(5000), 2, 78, 13, 4);
   const auto found = recordings.find(event(5000));
   ASSERT_TRUE(found);
   EXPECT_TRUE(found->recorded);
@@ -26,15 +27,16 @@ TEST(EventRecordings, TheLastOneIsKept) {
   EXPECT_EQ(found->device, 2);
   EXPECT_EQ(found->stream, 78u);
   EXPECT_EQ(found->transfers, 13u);
+  EXPECT_EQ(found->owed_waits, 4u);
   EXPECT_FALSE(recordings.find(event(4999)));
 }
 
 TEST(EventRecordings, AnotherEventOfTheSlotHasNone) {
   EventRecordings recordings;
-  recordings.record(event(1), 0, 7, 1);
+  recordings.record(event(1), 0, 7, 1, 0);
   recordings.share(event(1));
   EXPECT_FALSE(recordings.find(event(1, 2)));
-  recordings.record(event(1, 2), 0, 8, 2);
+  recordings.record(event(1, 2), 0, 8, 2, 0);
   EXPECT_FALSE(recordings.find(event(1, 2))->shared);
   EXPECT_FALSE(recordings.find(event(1)));
 }
@@ -44,7 +46,7 @@ TEST(EventRecordings, SharedIsForGood) {
   recordings.share(event(1));
   ASSERT_TRUE(recordings.find(event(1)));
   EXPECT_FALSE(recordings.find(event(1))->recorded);
-  recordings.record(event(1), 0, 7, 1);
+  recordings.record(event(1), 0, 7, 1, 0);
   EXPECT_TRUE(recordings.find(event(1))->shared);
   EXPECT_TRUE(recordings.find(event(1))->recorded);
   recordings.share(event(1));
@@ -53,26 +55,26 @@ TEST(EventRecordings, SharedIsForGood) {
 
 TEST(EventRecordings, WhatWasReachedIsRememberedUntilItIsRecordedAgain) {
   EventRecordings recordings;
-  recordings.record(event(3), 1, 7, 1);
+  recordings.record(event(3), 1, 7, 1, 0);
   EXPECT_FALSE(recordings.find(event(3))->reached);
   recordings.note_reached(event(3), recordings.ask(event(3)));
   EXPECT_TRUE(recordings.find(event(3))->reached);
   EXPECT_EQ(recordings.find(event(3))->device, 1);
-  recordings.record(event(3), 1, 7, 1);
+  recordings.record(event(3), 1, 7, 1, 0);
   EXPECT_FALSE(recordings.find(event(3))->reached) << "the same stream again, and yet another recording";
 }
 
 // The answer is of the recording before.
 TEST(EventRecordings, AnAnswerThatARecordingOvertookSaysNothing) {
   EventRecordings recordings;
-  recordings.record(event(3), 0, 7, 1);
+  recordings.record(event(3), 0, 7, 1, 0);
   const auto question = recordings.ask(event(3));
   EXPECT_EQ(recordings.ask(event(3)), question) << "two threads ask";
-  recordings.record(event(3), 0, 7, 1);
+  recordings.record(event(3), 0, 7, 1, 0);
   recordings.note_reached(event(3), question);
   EXPECT_FALSE(recordings.find(event(3))->reached);
   const auto of_old_handle = recordings.ask(event(3));
-  recordings.record(event(3, 2), 0, 7, 1);
+  recordings.record(event(3, 2), 0, 7, 1, 0);
   recordings.note_reached(event(3), of_old_handle);
   EXPECT_FALSE(recordings.find(event(3, 2))->reached);
 }
@@ -80,13 +82,14 @@ TEST(EventRecordings, AnAnswerThatARecordingOvertookSaysNothing) {
 // Whoever looks while others record sees one of their recordings, never a mixture.
 TEST(EventRecordings, NeverTorn) {
   EventRecordings recordings;
-  recordings.record(event(9), 0, 0, 0);
+  recordings.record(event(9), 0, 0, 0, 0);
   std::atomic<bool> stop{false};
   std::vector<std::thread> writers;
   for (int id = 1; id <= 2; ++id)
     writers.emplace_back([&recordings, id] {
       for (std::uint64_t i = 0; i < 50000; ++i)
-        recordings.record(event(9), id, i * 2 + static_cast<unsigned>(id), i * 2 + static_cast<unsigned>(id));
+        recordings.record(event(9), id, i * 2 + static_cast<unsigned>(id), i * 2 + static_cast<unsigned>(id),
+                          0);
     });
   std::thread reader([&] {
     while (!stop.load(std::memory_order_relaxed)) {

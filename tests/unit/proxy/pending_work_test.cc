@@ -153,6 +153,72 @@ TEST(PendingWork, KnowsWhetherWorkMayTouchTheProgramsMemory) {
   EXPECT_TRUE(work.idle()) << "one wait for both";
 }
 
+// A copy returned without waiting for what was before it.
+class OwedWork : public testing::Test {
+ protected:
+  static bool is_any(std::uint64_t) { return true; }
+  bool owes(std::uint64_t mark) const { return work_.owes(mark); }
+  PendingWork work_;
+};
+
+TEST_F(OwedWork, IsAskedForByItsStream) {
+  work_.started(kStream);
+  EXPECT_FALSE(owes(kStream));
+  work_.started(kNull, Leaves::kWork);
+  work_.owe(is_any);
+  EXPECT_TRUE(owes(kStream));
+  EXPECT_TRUE(owes(kNull));
+  EXPECT_FALSE(owes(kOther)) << "it has none";
+  EXPECT_TRUE(work_.owes_all(is_any));
+  EXPECT_FALSE(work_.idle());
+  work_.started(kOther);
+  EXPECT_TRUE(owes(kStream));
+  EXPECT_FALSE(work_.owes_all(is_any)) << "some came later";
+  wait_for(work_, kStream);
+  EXPECT_FALSE(owes(kStream)) << "it is over";
+}
+
+TEST_F(OwedWork, IsNotDistinguishedFromLaterWorkOfItsStream) {
+  work_.started(kStream);
+  work_.owe(is_any);
+  work_.started(kStream, Leaves::kWork);
+  EXPECT_FALSE(owes(kStream));
+  work_.owe(is_any);
+  EXPECT_TRUE(owes(kStream));
+  work_.started(kStream);
+  EXPECT_FALSE(owes(kStream));
+  wait_for(work_, kStream);
+  EXPECT_TRUE(work_.idle()) << "counted once for each kind of work";
+}
+
+TEST_F(OwedWork, StaysOwedIfAWaitFails) {
+  work_.started(kStream);
+  work_.owe(is_any);
+  work_.end(work_.begin(kStream, false), false);
+  EXPECT_TRUE(owes(kStream));
+  wait_for(work_, kStream);
+  EXPECT_TRUE(work_.idle());
+}
+
+TEST_F(OwedWork, IsThatOfOneDevice) {
+  constexpr std::uint64_t kSecond = PendingWork::mark_of(1, 0);
+  work_.started(kStream);
+  work_.owe([](std::uint64_t mark) { return mark == kSecond; });
+  EXPECT_FALSE(owes(kStream));
+}
+
+TEST_F(OwedWork, StreamsThatShareAWordOweNothing) {
+  constexpr std::uint64_t kTwin = kStream + PendingWork::kStreamWords;
+  work_.started(kStream);
+  work_.started(kTwin);
+  work_.owe(is_any);
+  EXPECT_FALSE(owes(kStream));
+  EXPECT_FALSE(owes(kTwin));
+  work_.started(kOther);
+  work_.owe(is_any);
+  EXPECT_TRUE(owes(kOther));
+}
+
 // A model of two threads that post, to one stream or to one each, and of one that waits for the streams in
 // turn: what a post has counted before it returned is either waited for or keeps the words from saying
 // "idle". `done` trails `posted`, as a worker does.
