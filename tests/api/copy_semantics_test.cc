@@ -3,6 +3,7 @@
 // form of copy, kind of memory and stream, idle and busy. Nothing here depends on how long anything takes.
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <string>
 #include <thread>
 
@@ -303,8 +304,25 @@ TEST(CopySemanticsOnDevice, KeepsTheOrderOfTheStream) {
 
 // --- on the host ---------------------------------------------------------------------------------------
 
-// A pageable end is the program's on return, each for itself.
-TEST(CopySemanticsOnHost, APageableEndIsDoneOnReturn) {
+// The device's address of mapped host memory is its own: a program that copies "back" relies on the wait
+// only.
+TEST(CopySemanticsOnHost, ACopyOfMemoryToItselfWaits) {
+  constexpr std::size_t kBytes = 4096;
+  const PinnedBuffer pinned(kBytes);
+  void* const memory = pinned.as<void>();
+  for (const hipMemcpyKind kind : {hipMemcpyHostToHost, hipMemcpyDeviceToHost, hipMemcpyDefault}) {
+    std::atomic<bool> ran{false};
+    HIP_OK(hipLaunchHostFunc(nullptr, sleep_a_little, nullptr));
+    HIP_OK(hipLaunchHostFunc(
+        nullptr, [](void* flag) { *static_cast<std::atomic<bool>*>(flag) = true; }, &ran));
+    HIP_OK(hipMemcpy(memory, memory, kBytes, kind));
+    EXPECT_TRUE(ran) << kind;
+    HIP_OK(hipDeviceSynchronize());
+  }
+}
+
+// Whatever the memory, but managed memory, which is the device's as well.
+TEST(CopySemanticsOnHost, ACopyIsDoneOnReturn) {
   constexpr std::size_t kBytes = 100'000;
   TestStream stream;
   for (const hipMemcpyKind kind : {hipMemcpyHostToHost, hipMemcpyDefault}) {
@@ -317,7 +335,7 @@ TEST(CopySemanticsOnHost, APageableEndIsDoneOnReturn) {
         std::fill_n(target.get(), kBytes, kUntouched);
         HIP_OK(hipLaunchHostFunc(stream, sleep_a_little, nullptr));
         HIP_OK(hipMemcpyAsync(target.get(), source.get(), kBytes, kind, stream));
-        if (to == Memory::kPageable) {
+        if (to == Memory::kPageable || (to != Memory::kManaged && from != Memory::kManaged)) {
           ASSERT_EQ(std::count(target.get(), target.get() + kBytes, std::byte{9}), kBytes);
         }
         if (from == Memory::kPageable) std::fill_n(source.get(), kBytes, kOverwritten);

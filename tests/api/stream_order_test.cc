@@ -105,8 +105,8 @@ TEST(StreamOrder, FillsWithoutAStreamWaitForHostFunctions) {
   }
 }
 
-// hipMemset() returns when the memory is filled (AMD's runtime waits for the command): what is called later
-// finds it so, on whichever stream.
+// hipMemset() may return before the memory is filled, but what is called later finds it so, on whichever
+// stream.
 TEST(StreamOrder, FillsWithoutAStreamAreDoneForEveryStream) {
   TestStream before(hipStreamNonBlocking);
   DeviceBuffer device(kFilledBytes);

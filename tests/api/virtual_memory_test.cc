@@ -62,7 +62,7 @@ TEST_F(VirtualMemory, MapUseUnmap) {
   HIP_OK(hipMemAddressFree(base, bytes));
 }
 
-// hipMemset() returns when the memory is filled, so the access may go.
+// hipMemset() may return before the memory is filled. Whoever takes the access away waits for it.
 TEST_F(VirtualMemory, AFillIsDoneBeforeItsAccessGoes) {
   void* base = nullptr;
   hipMemGenericAllocationHandle_t handle = nullptr;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // LateFills: fills without a stream, which nobody waits for, are done before whatever comes after them.
 //
-// HIP's hipMemset() returns when the memory is filled, so the program may use it on any stream. Here the fill
+// Programs may take it that hipMemset() returns when the memory is filled, and use it on any stream. The fill
 // is work of the null stream, and the call has returned. The null stream's own order covers most streams. The
 // others (non-blocking ones, those of other devices) wait for the fill when they are next used: on the
 // device, by an event. The executor waits only before it changes who may use memory, which no stream orders.

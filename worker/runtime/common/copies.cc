@@ -41,7 +41,6 @@ hipError_t copy_linear(void* target, const void* source, std::size_t bytes, hipM
   if (const hipError_t status = Backend::find_stream(handle, stream)) return status;
   if (bytes == 0) return hipSuccess;
   if (!target || !source) return hipErrorInvalidValue;
-  if (target == source) return hipSuccess;
   if (graph::Library* const library = capturing()) [[unlikely]]
     if (const auto verdict = capture_line(*library, target, source, bytes, kind, stream, wait))
       return *verdict;

@@ -38,6 +38,34 @@ bool reach(const graph::CopyWork& copy, std::size_t pitch, std::size_t slice, st
 
 bool pageable(const void* pointer) { return !Runtime::get().memory.find(pointer); }
 
+// Memory of hipHostMalloc or hipHostRegister.
+bool is_pinned(const Allocation& known) {
+  return known.kind == MemoryKind::kHost || known.kind == MemoryKind::kRegistered;
+}
+
+// What an asynchronous form does. As on a GPU, pageable memory cannot be used after the call has returned.
+// From host to host the call makes the copy, after its stream: the rule of CUDA and AMD.
+enum class Later { kPosted, kSnapshot, kWaits };
+Later later_of(const graph::CopyWork& copy, Stream& stream) {
+  const MemoryMap& memory = Runtime::get().memory;
+  const auto target = memory.find(copy.target.memory());
+  if (!target) return Later::kWaits;
+  const auto source = memory.find(copy.source.memory());
+  if (!source) return copy.bytes() <= kSnapshot_bytes && !stream.idle() ? Later::kSnapshot : Later::kWaits;
+  return is_pinned(*target) && is_pinned(*source) ? Later::kWaits : Later::kPosted;
+}
+
+// A synchronous copy within one device, which neither the host nor another process can see: AMD's rule. Its
+// order with other devices is not that of a stream, so between those the call waits.
+bool may_be_late(const graph::CopyWork& copy, const Device& device) {
+  const Runtime& runtime = Runtime::get();
+  const auto target = runtime.memory.find(copy.target.memory());
+  const auto source = runtime.memory.find(copy.source.memory());
+  if (!target || !runtime.is_devices_own(*target) || target->device != device.ordinal()) return false;
+  if (!source || !runtime.is_devices_own(*source) || source->device != device.ordinal()) return false;
+  return !(runtime.advice.is_synchronous(target->base) && runtime.advice.is_synchronous(source->base));
+}
+
 // The source may change as soon as we return, so its bytes travel with the command, packed.
 hipError_t submit_snapshot(const graph::CopyWork& copy, Stream& stream) {
   std::unique_ptr<std::byte[]> bytes(new (std::nothrow) std::byte[copy.bytes()]);
@@ -97,11 +125,10 @@ namespace {
 hipError_t submit_copy(const graph::CopyWork& copy, Stream& stream, Wait wait) {
   if (!within_memory(copy)) return hipErrorInvalidValue;
   if (!copy.is_line() && !kind_fits(copy)) return hipErrorInvalidValue;
-  // As on a GPU: pageable memory cannot be used after the call returned.
-  if (wait == Wait::kNo && pageable(copy.target.memory())) wait = Wait::kYes;
-  if (wait == Wait::kNo && pageable(copy.source.memory())) {
-    if (copy.bytes() <= kSnapshot_bytes && !stream.idle()) return submit_snapshot(copy, stream);
-    wait = Wait::kYes;
+  if (wait == Wait::kNo) {
+    const Later later = later_of(copy, stream);
+    if (later == Later::kSnapshot) return submit_snapshot(copy, stream);
+    if (later == Later::kWaits) wait = Wait::kYes;
   }
   const bool here = wait == Wait::kYes || copy.bytes() <= kCallerCopy_bytes;
   const auto task = [&device = stream.device(), copy] {
@@ -109,7 +136,8 @@ hipError_t submit_copy(const graph::CopyWork& copy, Stream& stream, Wait wait) {
   };
   const std::uint64_t position = stream.submit(task, here ? Where::kCaller : Where::kThread);
   if (wait == Wait::kNo) return hipSuccess;
-  stream.wait(position);
+  wait_unless_late(stream, position, Runtime::get().late_work,
+                   [&] { return may_be_late(copy, stream.device()); });
   return stream.device().failure();
 }
 
@@ -124,7 +152,7 @@ hipError_t Backend::copy(void* target, const void* source, std::size_t bytes, hi
 // All memory is one here.
 hipError_t Backend::copy_between_devices(void* target, int, const void* source, int, std::size_t bytes,
                                          const Stream& stream, Wait wait) {
-  return target == source ? hipSuccess : copy(target, source, bytes, hipMemcpyDeviceToDevice, stream, wait);
+  return copy(target, source, bytes, hipMemcpyDeviceToDevice, stream, wait);
 }
 
 hipError_t Backend::copy_rows(const graph::CopyWork& box, const Stream& stream, Wait wait) {

@@ -64,7 +64,7 @@ hipError_t Backend::pointer_attributes(const void* pointer, hipPointerAttribute_
   return hipSuccess;
 }
 
-// Synchronous copies wait here in any case.
+// may_be_late() in copy.cc asks for it.
 hipError_t Backend::set_synchronous(void* pointer, bool synchronous) {
   Runtime& runtime = Runtime::get();
   const auto known = runtime.memory.find(pointer);

@@ -197,6 +197,15 @@ std::optional<Allocation> Runtime::end_memory(const void* base) {
   return removed;
 }
 
+bool Runtime::is_devices_own(const Allocation& known) const {
+  switch (known.kind) {
+    case MemoryKind::kDevice: return known.flags == hipDeviceMallocDefault && known.descriptor < 0;
+    case MemoryKind::kMapped: return !virtual_memory_->may_be_shared();
+    case MemoryKind::kGlobal: return true;
+    default: return false;
+  }
+}
+
 ThreadOwned::~ThreadOwned() {
   thread_state().has_ended = true;
   for (const auto& stream : streams) {

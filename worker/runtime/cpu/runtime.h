@@ -21,6 +21,7 @@
 #include "worker/runtime/common/stream_handles.h"
 #include "worker/runtime/common/thread_state.h"
 #include "worker/runtime/cpu/handle_table.h"
+#include "worker/runtime/cpu/late_work.h"
 #include "worker/runtime/cpu/memory_map.h"
 #include "worker/runtime/cpu/stream.h"
 
@@ -146,10 +147,14 @@ class Runtime {
   HandleTable<Pool, hipMemPool_t> pools;
   MemoryMap memory;
   hipcore::MemoryAdvice advice;
+  LateWork late_work;
   Mutex sharing;  // held while an allocation becomes a memory file
   // Forgets the memory that starts here, and what was said about it, before anybody else can have its
   // addresses. Nothing: there is none.
   std::optional<Allocation> end_memory(const void* base);
+
+  // Whether only devices use this memory, and only those of this process.
+  bool is_devices_own(const Allocation& known) const;
 
   VirtualMemory& virtual_memory() { return *virtual_memory_; }
 

@@ -55,6 +55,7 @@ void Stream::submit_wait(const Marker& marker) {
 // The legacy default stream runs after the earlier work of the blocking streams, and they run after its
 // earlier work. The positions are read before our task is submitted, so no cycle can arise.
 void Stream::order_behind_peers() {
+  order_behind_late_work();
   if (!is_blocking()) return;
   if (!is_default_) {
     Stream* const first = device_.default_stream_if_made();
@@ -71,6 +72,18 @@ void Stream::order_behind_peers() {
     submit_wait(last);
     peer->default_waits_for_us_.store(last.position, std::memory_order_release);
   }
+}
+
+// The default stream's rule covers what is late there, for the streams that are ordered with it.
+void Stream::order_behind_late_work() {
+  const LateWork& late = Runtime::get().late_work;
+  const std::uint64_t count = late.count();
+  if (late_work_seen_.load(std::memory_order_acquire) == count) return;
+  for (const Marker& work : late.pending()) {
+    const bool ordered = work.stream->is_default() && is_blocking() && &work.stream->device_ == &device_;
+    if (!ordered) submit_wait(work);
+  }
+  late_work_seen_.store(count, std::memory_order_release);
 }
 
 // Only a callback could submit to its own stream, which HIP forbids; so this always ends.

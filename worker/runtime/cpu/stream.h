@@ -62,7 +62,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   bool is_blocking() const { return !(flags_ & hipStreamNonBlocking); }
 
   // Appends a task, hipError_t body(), after everything it must follow (its own stream; the legacy default
-  // stream's rule), and returns its position. If a task fails, the device fails.
+  // stream's rule; late_work.h), and returns its position. If a task fails, the device fails.
   template <typename Body>
   std::uint64_t submit(Body&& body, Where where) {
     order_behind_peers();
@@ -107,6 +107,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void wake_if_asleep();
 
   void order_behind_peers();
+  void order_behind_late_work();
   void run_thread();
   void wake();
   bool wait_for_work();
@@ -154,6 +155,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   // with release after the wait is queued, loaded with acquire by the next submitter who relies on it.
   std::atomic<std::uint64_t> default_waits_for_us_{0};
   std::atomic<std::uint64_t> we_wait_for_default_{0};
+  // LateWork::count() up to which we have queued waits. Stored and loaded likewise.
+  std::atomic<std::uint64_t> late_work_seen_{0};
 };
 
 inline bool Marker::done() const { return !stream || stream->reached(position); }

@@ -123,6 +123,7 @@ hipError_t VirtualMemory::import(hipMemGenericAllocationHandle_t* handle, int de
   properties.type = hipMemAllocationTypePinned;
   properties.location = {hipMemLocationTypeDevice, thread_state().device};
   properties.requestedHandleType = hipMemHandleTypePosixFileDescriptor;
+  may_be_shared_.store(true, std::memory_order_relaxed);
   return adopt(handle, std::make_shared<Physical>(thread_state().device, copy, bytes, properties,
                                                   Physical::Booked::kNo));
 }
@@ -130,6 +131,8 @@ hipError_t VirtualMemory::import(hipMemGenericAllocationHandle_t* handle, int de
 hipError_t VirtualMemory::export_to(hipMemGenericAllocationHandle_t handle, int& descriptor) {
   const auto physical = find(handle);
   if (!physical) return hipErrorInvalidValue;
+  may_be_shared_.store(true, std::memory_order_relaxed);
+  Runtime::get().late_work.wait();  // before others get the memory
   descriptor = ::fcntl(physical->descriptor(), F_DUPFD_CLOEXEC, 0);
   return descriptor < 0 ? hipErrorOutOfMemory : hipSuccess;
 }
@@ -249,6 +252,7 @@ hipError_t VirtualMemory::set_access(void* pointer, std::size_t bytes,
     if (wish.flags != hipMemAccessFlagsProtNone && wish.flags != hipMemAccessFlagsProtRead &&
         wish.flags != hipMemAccessFlagsProtReadWrite)
       return hipErrorInvalidValue;
+  Runtime::get().late_work.wait();  // its call was made before the memory changes
   const MutexLock lock(mutex_);
   const std::uintptr_t base = address_of(pointer);
   if (!mapped(base, bytes)) return hipErrorInvalidValue;

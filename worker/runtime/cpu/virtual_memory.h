@@ -5,6 +5,7 @@
 #include <hip/hip_runtime_api.h>
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -56,6 +57,8 @@ class VirtualMemory {
   // descriptor.
   hipError_t import(hipMemGenericAllocationHandle_t* handle, int descriptor);
   hipError_t export_to(hipMemGenericAllocationHandle_t handle, int& descriptor);
+  // Memory was exported or imported, so other processes may have some of it mapped.
+  bool may_be_shared() const { return may_be_shared_.load(std::memory_order_relaxed); }
   hipError_t properties(hipMemGenericAllocationHandle_t handle, hipMemAllocationProp& properties);
   hipError_t release(hipMemGenericAllocationHandle_t handle);
   hipError_t retain(hipMemGenericAllocationHandle_t* handle, void* address);
@@ -85,6 +88,8 @@ class VirtualMemory {
       TF_REQUIRES(mutex_);  // by whole mappings, side by side, exactly
   bool overlaps_mapping(std::uintptr_t base, std::size_t bytes) const TF_REQUIRES(mutex_);
 
+  // Relaxed: whoever uses memory that another thread shares has heard of it by means that order more.
+  std::atomic<bool> may_be_shared_{false};
   Mutex mutex_;
   std::map<std::uintptr_t, std::size_t> reservations_ TF_GUARDED_BY(mutex_);
   std::map<std::uintptr_t, Mapping> mappings_ TF_GUARDED_BY(mutex_);
