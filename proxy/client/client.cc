@@ -103,13 +103,24 @@ std::optional<hipError_t> Client::before_post(protocol::OpTraits what, int devic
 
 hipError_t Client::stream_waited(int device, std::uint64_t stream) {
   device_memory_.stream_idle(device, stream);
-  pools_.synchronized(device);
+  if (pools_.any()) pools_wait_for_stream(device, stream);
   return waited();
+}
+
+// The null stream waits for the blocking streams of its device.
+void Client::pools_wait_for_stream(int device, std::uint64_t stream) {
+  const Streams& streams = connection_.streams();
+  const bool all = streams.quiet();
+  pools_.synchronized(device, [&](const PoolOrder& freed) {
+    if (all || stream != 0) return all || freed.stream == stream;
+    return freed.device == device && streams.is_blocking(freed.stream);
+  });
 }
 
 hipError_t Client::device_waited(int device) {
   device_memory_.device_idle(device);
-  pools_.synchronized(device);
+  const bool all = connection_.streams().quiet();
+  pools_.synchronized(device, [&](const PoolOrder& freed) { return all || freed.device == device; });
   return waited();
 }
 

@@ -137,6 +137,7 @@ class Client final : private ConnectionObserver, private DeviceVariables, privat
   void after_post(protocol::OpTraits what) override { mirror_.posted(what); }
   void await_what_shows_of_pending();
   void await_left_copies();
+  void pools_wait_for_stream(int device, std::uint64_t stream);
   hipError_t stream_waited(int device, std::uint64_t stream) override;
   hipError_t device_waited(int device) override;
   void callback_due(std::uint64_t cookie, hipError_t error, std::uint32_t output) override;

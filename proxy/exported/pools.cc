@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory pools: stream-ordered allocation and the pools' settings. Answered here, except for the first query
-// of a device's default pool.
+// of a device's default pool, and for streams on which memory was freed before a pool is trimmed.
 #include <memory>
 #include <span>
 
@@ -62,6 +62,20 @@ std::uint64_t current_pool(ApiCall& call, int device, hipError_t& error) {
   return pool != 0 ? pool : default_pool(call, device, error);
 }
 
+PoolOrder order_of(ApiCall& call, std::uint64_t stream) {
+  return {call.client().streams().device_of(call.device(), stream), stream};
+}
+
+// Asks the worker where nobody here knows.
+bool has_reached(Client& client, const PoolOrder& freed) {
+  if (client.streams().idle()) return true;
+  if (freed.stream != 0 && !client.handles().of(HandleKind::kStream).contains(freed.stream)) return false;
+  protocol::QueryStreamRequest request{};
+  request.stream = freed.stream;
+  const hipError_t state = client.connection().call(freed.device, request);
+  return state != hipErrorNotReady;  // on a failed device nothing runs any more
+}
+
 hipError_t allocate(ApiCall& call, void** pointer, std::size_t bytes, std::shared_ptr<PoolFacts> pool,
                     hipStream_t stream) {
   Client& client = call.client();
@@ -85,7 +99,7 @@ hipError_t allocate(ApiCall& call, void** pointer, std::size_t bytes, std::share
   std::uint64_t address = 0;
   error = client.device_memory().allocate_on_stream(pool->device, handle, bytes, address);
   if (error != hipSuccess) return call.finish(error);
-  client.pools().allocated(pool, address, bytes);
+  client.pools().allocated(pool, address, bytes, order_of(call, handle));
   *pointer = reinterpret_cast<void*>(address);
   return call.finish(hipSuccess);
 }
@@ -130,7 +144,7 @@ hipError_t hipFreeAsync(ApiCall& call, void* pointer, hipStream_t stream) {
     if (block && block->base == to_raw(pointer)) client.advice().forget(block->base, block->bytes);
   }
   hipError_t error = client.device_memory().release_on_stream(to_raw(pointer), handle);
-  if (error == hipSuccess) client.pools().freed(to_raw(pointer));
+  if (error == hipSuccess) client.pools().freed(to_raw(pointer), order_of(call, handle));
   return call.finish(error);
 }
 
@@ -159,7 +173,10 @@ hipError_t hipMemPoolTrimTo(ApiCall& call, hipMemPool_t pool, size_t bytes_to_ho
   if (!call.connected()) return call.finish();
   auto facts = find_pool(call, pool);
   if (facts == nullptr) return call.finish(hipErrorInvalidValue);
-  call.client().pools().trim(*facts, bytes_to_hold);
+  Client& client = call.client();
+  for (const PoolOrder& freed : client.pools().pending(*facts))
+    if (has_reached(client, freed)) client.pools().reached(*facts, freed);
+  client.pools().trim(*facts, bytes_to_hold);
   return call.finish(hipSuccess);
 }
 

@@ -10,6 +10,10 @@
 namespace tf::proxy {
 namespace {
 
+std::uint64_t block_bytes(std::uint64_t bytes) {
+  return (bytes + kPoolBlockBytes - 1) / kPoolBlockBytes * kPoolBlockBytes;
+}
+
 std::size_t rule_index(hipMemPoolAttr attribute) {
   return static_cast<std::size_t>(attribute - hipMemPoolReuseFollowEventDependencies);
 }
@@ -30,8 +34,9 @@ hipError_t Pools::destroy(std::uint64_t pool) {
   auto facts = find(pool);
   if (facts == nullptr) return hipErrorInvalidValue;
   const MutexLock lock(mutex_);
+  if (handles_.is_permanent(pool)) return hipErrorInvalidValue;  // a default pool
   if (facts->used != 0) return hipErrorIllegalState;
-  if (!handles_.remove(pool)) return hipErrorInvalidValue;  // a default pool stays
+  if (!handles_.remove(pool)) return hipErrorInvalidValue;
   std::uint64_t& current = current_[static_cast<std::size_t>(facts->device)];
   if (current == pool) current = 0;
   return hipSuccess;
@@ -105,7 +110,14 @@ hipError_t Pools::get_attribute(const PoolFacts& pool, hipMemPoolAttr attribute,
 }
 
 void Pools::trim_locked(PoolFacts& pool, std::uint64_t keep_bytes) {
-  if (pool.reserved > keep_bytes) pool.reserved = std::max(pool.used, keep_bytes);
+  for (auto block = pool.free.begin(); block != pool.free.end() && pool.reserved > keep_bytes;) {
+    if (!block->second.is_reached) {
+      ++block;
+      continue;
+    }
+    pool.reserved -= block->first;
+    block = pool.free.erase(block);
+  }
 }
 
 void Pools::trim(PoolFacts& pool, std::uint64_t keep_bytes) {
@@ -113,21 +125,50 @@ void Pools::trim(PoolFacts& pool, std::uint64_t keep_bytes) {
   trim_locked(pool, keep_bytes);
 }
 
-void Pools::allocated(const std::shared_ptr<PoolFacts>& pool, std::uint64_t address, std::uint64_t bytes) {
-  std::uint64_t rounded = (bytes + kPoolBlockBytes - 1) / kPoolBlockBytes * kPoolBlockBytes;
+std::vector<PoolOrder> Pools::pending(const PoolFacts& pool) const {
   const MutexLock lock(mutex_);
-  blocks_.insert_or_assign(address, Block{pool, rounded});
-  pool->used += rounded;
+  std::vector<PoolOrder> streams;
+  for (const auto& [bytes, block] : pool.free)
+    if (!block.is_reached && std::find(streams.begin(), streams.end(), block.freed) == streams.end())
+      streams.push_back(block.freed);
+  return streams;
+}
+
+void Pools::reached(PoolFacts& pool, const PoolOrder& stream) {
+  const MutexLock lock(mutex_);
+  for (auto& [bytes, block] : pool.free)
+    if (block.freed == stream) block.is_reached = true;
+}
+
+// A free block of the size is used again, if it is free for this stream.
+void Pools::allocated(const std::shared_ptr<PoolFacts>& pool, std::uint64_t address, std::uint64_t bytes,
+                      const PoolOrder& order) {
+  const MutexLock lock(mutex_);
+  blocks_.insert_or_assign(address, Block{pool, bytes});
+  pool->used += bytes;
   pool->used_high = std::max(pool->used_high, pool->used);
-  pool->reserved = std::max(pool->reserved, pool->used);
+  const auto [first, last] = pool->free.equal_range(block_bytes(bytes));
+  const auto again = std::find_if(
+      first, last, [&](const auto& block) { return block.second.is_reached || block.second.freed == order; });
+  if (again != last) {
+    pool->free.erase(again);
+    return;
+  }
+  pool->reserved += block_bytes(bytes);
   pool->reserved_high = std::max(pool->reserved_high, pool->reserved);
 }
 
-void Pools::freed(std::uint64_t address) {
+void Pools::freed(std::uint64_t address) { take_back(address, {{}, true}); }
+
+void Pools::freed(std::uint64_t address, const PoolOrder& order) { take_back(address, {order, false}); }
+
+void Pools::take_back(std::uint64_t address, const PoolFacts::FreeBlock& free) {
   const MutexLock lock(mutex_);
   auto found = blocks_.find(address);
   if (found == blocks_.end()) return;
-  found->second.pool->used -= found->second.bytes;
+  PoolFacts& pool = *found->second.pool;
+  pool.used -= found->second.bytes;
+  pool.free.emplace(block_bytes(found->second.bytes), free);
   blocks_.erase(found);
 }
 
@@ -142,12 +183,14 @@ bool Pools::owns(std::uint64_t address) const {
   return blocks_.contains(address);
 }
 
-void Pools::synchronized(int device) {
-  if (!any_.load(std::memory_order_relaxed)) return;
+void Pools::synchronized(int device, const IsDone& is_done) {
+  if (!any()) return;
   const MutexLock lock(mutex_);
   for (std::uint64_t pool : handles_.all()) {
     auto facts = std::dynamic_pointer_cast<PoolFacts>(handles_.facts(pool));
-    if (facts != nullptr && facts->device == device) trim_locked(*facts, facts->threshold);
+    if (facts == nullptr) continue;
+    for (auto& [bytes, block] : facts->free) block.is_reached = block.is_reached || is_done(block.freed);
+    if (facts->device == device) trim_locked(*facts, facts->threshold);
   }
 }
 

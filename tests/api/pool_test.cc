@@ -74,6 +74,134 @@ TEST(Pool, AttributesCount) {
   EXPECT_NE(hipMemPoolDestroy(pool), hipSuccess);
 }
 
+// A pool of its own, and what it says.
+class OwnPool {
+ public:
+  explicit OwnPool(std::uint64_t threshold) {
+    hipMemPoolProps props = {};
+    props.allocType = hipMemAllocationTypePinned;
+    props.location = {hipMemLocationTypeDevice, 0};
+    EXPECT_EQ(hipMemPoolCreate(&pool_, &props), hipSuccess);
+    EXPECT_EQ(hipMemPoolSetAttribute(pool_, hipMemPoolAttrReleaseThreshold, &threshold), hipSuccess);
+  }
+  ~OwnPool() { EXPECT_EQ(hipMemPoolDestroy(pool_), hipSuccess); }
+  OwnPool(const OwnPool&) = delete;
+  OwnPool& operator=(const OwnPool&) = delete;
+
+  void* allocate(std::size_t bytes, hipStream_t stream) {
+    void* pointer = nullptr;
+    EXPECT_EQ(hipMallocFromPoolAsync(&pointer, bytes, pool_, stream), hipSuccess);
+    return pointer;
+  }
+  std::uint64_t get(hipMemPoolAttr attribute) const {
+    std::uint64_t value = 0;
+    EXPECT_EQ(hipMemPoolGetAttribute(pool_, attribute, &value), hipSuccess);
+    return value;
+  }
+  std::uint64_t used() const { return get(hipMemPoolAttrUsedMemCurrent); }
+  std::uint64_t reserved() const { return get(hipMemPoolAttrReservedMemCurrent); }
+  std::uint64_t trimmed_to(std::size_t bytes) {
+    EXPECT_EQ(hipMemPoolTrimTo(pool_, bytes), hipSuccess);
+    return reserved();
+  }
+
+ private:
+  hipMemPool_t pool_ = nullptr;
+};
+
+constexpr std::size_t kLarge = 64 << 20;
+constexpr std::size_t kSmall = 2 << 20;
+
+TEST(Pool, TrimmingKeepsWhatItsStreamHasNotFreedYet) {
+  if (!pools_supported()) GTEST_SKIP() << "no memory pools";
+  TestStream blocking;
+  TestStream unordered(hipStreamNonBlocking);
+  for (const hipStream_t stream : {hipStream_t{nullptr}, hipStream_t{blocking}, hipStream_t{unordered}}) {
+    OwnPool pool(UINT64_MAX);
+    void* const large = pool.allocate(kLarge, stream);
+    void* const small = pool.allocate(kSmall, stream);
+    HIP_OK(hipStreamSynchronize(stream));
+    const std::uint64_t reserved = pool.reserved();
+    Gate gate;
+    gate.close(stream);
+    HIP_OK(hipFreeAsync(large, stream));
+    EXPECT_EQ(pool.used(), kSmall);
+    EXPECT_EQ(pool.reserved(), reserved);
+    EXPECT_EQ(pool.trimmed_to(0), reserved) << "the stream stands before the free";
+    gate.open();
+    HIP_OK(hipStreamSynchronize(stream));
+    EXPECT_EQ(pool.reserved(), reserved) << "below the threshold";
+    EXPECT_LE(pool.trimmed_to(0), reserved - kLarge);
+    EXPECT_GE(pool.reserved(), kSmall);
+    EXPECT_EQ(pool.get(hipMemPoolAttrReservedMemHigh), reserved);
+    HIP_OK(hipFreeAsync(small, stream));
+    HIP_OK(hipStreamSynchronize(stream));
+  }
+}
+
+TEST(Pool, WaitingForOneStreamReleasesNothingThatAnotherHasNotFreedYet) {
+  if (!pools_supported()) GTEST_SKIP() << "no memory pools";
+  TestStream still(hipStreamNonBlocking);
+  TestStream other(hipStreamNonBlocking);
+  OwnPool pool(0);
+  void* const large = pool.allocate(kLarge, still);
+  void* const small = pool.allocate(kSmall, other);
+  const std::uint64_t reserved = pool.reserved();
+  Gate gate;
+  gate.close(still);
+  HIP_OK(hipFreeAsync(large, still));
+  HIP_OK(hipFreeAsync(small, other));
+  HIP_OK(hipStreamSynchronize(other));
+  EXPECT_GE(pool.reserved(), kLarge);
+  EXPECT_LE(pool.reserved(), reserved);
+  gate.open();
+  HIP_OK(hipStreamSynchronize(still));
+  EXPECT_EQ(pool.reserved(), 0u);
+  EXPECT_EQ(pool.used(), 0u);
+}
+
+// Nobody has waited for the stream.
+TEST(Pool, TrimmingFindsOutWhatItsStreamHasFreed) {
+  if (!pools_supported()) GTEST_SKIP() << "no memory pools";
+  TestStream stream;
+  OwnPool pool(UINT64_MAX);
+  void* const large = pool.allocate(kLarge, stream);
+  HIP_OK(hipMemsetAsync(large, 1, kLarge, stream));
+  HIP_OK(hipFreeAsync(large, stream));
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (pool.trimmed_to(0) != 0 && std::chrono::steady_clock::now() < deadline)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_EQ(pool.reserved(), 0u);
+  HIP_OK(hipStreamSynchronize(stream));
+}
+
+TEST(Pool, TheNullStreamsWaitCoversBlockingStreams) {
+  if (!pools_supported()) GTEST_SKIP() << "no memory pools";
+  TestStream blocking;
+  OwnPool pool(0);
+  void* const large = pool.allocate(kLarge, blocking);
+  HIP_OK(hipMemsetAsync(large, 1, kLarge, blocking));
+  HIP_OK(hipFreeAsync(large, blocking));
+  HIP_OK(hipStreamSynchronize(nullptr));
+  EXPECT_EQ(pool.reserved(), 0u);
+}
+
+TEST(Pool, TrimmingReleasesWholeBlocks) {
+  if (!pools_supported()) GTEST_SKIP() << "no memory pools";
+  if (is_nvidia()) GTEST_SKIP() << "NVIDIA's driver reserves in pieces of its own";
+  OwnPool pool(UINT64_MAX);
+  void* const large = pool.allocate(kLarge, nullptr);
+  void* const small = pool.allocate(1000, nullptr);
+  EXPECT_EQ(pool.used(), kLarge + 1000) << "as asked for";
+  HIP_OK(hipFreeAsync(large, nullptr));
+  HIP_OK(hipStreamSynchronize(nullptr));
+  const std::uint64_t reserved = pool.reserved();
+  EXPECT_EQ(pool.trimmed_to(reserved), reserved);
+  EXPECT_EQ(pool.trimmed_to(kLarge / 2), reserved - kLarge);
+  HIP_OK(hipFreeAsync(small, nullptr));
+  HIP_OK(hipStreamSynchronize(nullptr));
+}
+
 TEST(Pool, AccessIsForAsManyDevicesAsThereAre) {
   if (!pools_supported()) GTEST_SKIP() << "no memory pools";
   hipMemPoolProps props = {};

@@ -13,6 +13,8 @@ class PoolsTest : public ::testing::Test {
     EXPECT_EQ(pools_.get_attribute(pool, attribute, &value), hipSuccess);
     return value;
   }
+  static bool everything(const PoolOrder&) { return true; }
+  static constexpr PoolOrder kStream{0, 5};
   HandleTable handles_{protocol::HandleKind::kMemPool};
   Pools pools_{handles_};
 };
@@ -20,19 +22,19 @@ class PoolsTest : public ::testing::Test {
 TEST_F(PoolsTest, AccountsFollowTheBlocks) {
   auto pool = pools_.find(pools_.create(0));
   ASSERT_NE(pool, nullptr);
-  pools_.allocated(pool, 0x10000, 1);
-  pools_.allocated(pool, 0x20000, kPoolBlockBytes + 1);
-  EXPECT_EQ(get(*pool, hipMemPoolAttrUsedMemCurrent), 3 * kPoolBlockBytes);
-  pools_.freed(0x20000);
-  pools_.freed(0x20000);
-  pools_.freed(0x30000);  // of no pool
-  EXPECT_EQ(get(*pool, hipMemPoolAttrUsedMemCurrent), kPoolBlockBytes);
-  EXPECT_EQ(get(*pool, hipMemPoolAttrUsedMemHigh), 3 * kPoolBlockBytes);
+  pools_.allocated(pool, 0x10000, 1, kStream);
+  pools_.allocated(pool, 0x20000, kPoolBlockBytes + 1, kStream);
+  EXPECT_EQ(get(*pool, hipMemPoolAttrUsedMemCurrent), kPoolBlockBytes + 2);
+  pools_.freed(0x20000, kStream);
+  pools_.freed(0x20000, kStream);
+  pools_.freed(0x30000, kStream);  // of no pool
+  EXPECT_EQ(get(*pool, hipMemPoolAttrUsedMemCurrent), 1u);
+  EXPECT_EQ(get(*pool, hipMemPoolAttrUsedMemHigh), kPoolBlockBytes + 2);
   EXPECT_EQ(get(*pool, hipMemPoolAttrReservedMemCurrent), 3 * kPoolBlockBytes)
       << "until somebody synchronizes";
-  pools_.synchronized(1);
+  pools_.synchronized(1, everything);
   EXPECT_EQ(get(*pool, hipMemPoolAttrReservedMemCurrent), 3 * kPoolBlockBytes) << "another device";
-  pools_.synchronized(0);
+  pools_.synchronized(0, everything);
   EXPECT_EQ(get(*pool, hipMemPoolAttrReservedMemCurrent), kPoolBlockBytes);
   EXPECT_EQ(get(*pool, hipMemPoolAttrReservedMemHigh), 3 * kPoolBlockBytes);
 }
@@ -41,12 +43,14 @@ TEST_F(PoolsTest, ThresholdAndTrim) {
   auto pool = pools_.find(pools_.create(0));
   std::uint64_t threshold = 4 * kPoolBlockBytes;
   EXPECT_EQ(pools_.set_attribute(*pool, hipMemPoolAttrReleaseThreshold, &threshold), hipSuccess);
-  pools_.allocated(pool, 0x10000, 8 * kPoolBlockBytes);
-  pools_.freed(0x10000);
-  pools_.synchronized(0);
-  EXPECT_EQ(get(*pool, hipMemPoolAttrReservedMemCurrent), threshold);
+  pools_.allocated(pool, 0x10000, 3 * kPoolBlockBytes, kStream);
+  pools_.allocated(pool, 0x50000, 3 * kPoolBlockBytes, kStream);
+  pools_.freed(0x10000, kStream);
+  pools_.freed(0x50000, kStream);
+  pools_.synchronized(0, everything);
+  EXPECT_EQ(get(*pool, hipMemPoolAttrReservedMemCurrent), 3 * kPoolBlockBytes) << "whole blocks";
   pools_.trim(*pool, 8 * kPoolBlockBytes);
-  EXPECT_EQ(get(*pool, hipMemPoolAttrReservedMemCurrent), threshold) << "trimming never reserves";
+  EXPECT_EQ(get(*pool, hipMemPoolAttrReservedMemCurrent), 3 * kPoolBlockBytes) << "trimming never reserves";
   pools_.trim(*pool, 0);
   EXPECT_EQ(get(*pool, hipMemPoolAttrReservedMemCurrent), 0u);
   std::uint64_t value = 1;
@@ -56,11 +60,46 @@ TEST_F(PoolsTest, ThresholdAndTrim) {
   EXPECT_EQ(get(*pool, hipMemPoolAttrUsedMemHigh), 0u);
 }
 
+TEST_F(PoolsTest, BlocksAreReservedUntilTheirStreamHasFreedThem) {
+  auto pool = pools_.find(pools_.create(0));
+  const PoolOrder other{0, 6};
+  pools_.allocated(pool, 0x10000, 1, kStream);
+  pools_.allocated(pool, 0x20000, 1, kStream);
+  pools_.allocated(pool, 0x30000, 1, kStream);
+  pools_.freed(0x10000, kStream);
+  pools_.freed(0x20000, other);
+  pools_.freed(0x30000);
+  EXPECT_EQ(pools_.pending(*pool), (std::vector<PoolOrder>{kStream, other}));
+  pools_.trim(*pool, 0);
+  EXPECT_EQ(get(*pool, hipMemPoolAttrReservedMemCurrent), 2 * kPoolBlockBytes) << "one was freed at once";
+  pools_.synchronized(0, [&](const PoolOrder& freed) { return freed == other; });
+  EXPECT_EQ(get(*pool, hipMemPoolAttrReservedMemCurrent), kPoolBlockBytes);
+  pools_.reached(*pool, kStream);
+  EXPECT_TRUE(pools_.pending(*pool).empty());
+  pools_.trim(*pool, 0);
+  EXPECT_EQ(get(*pool, hipMemPoolAttrReservedMemCurrent), 0u);
+}
+
+TEST_F(PoolsTest, FreeBlocksAreUsedAgain) {
+  auto pool = pools_.find(pools_.create(0));
+  const PoolOrder other{0, 6};
+  pools_.allocated(pool, 0x10000, 1, kStream);
+  pools_.freed(0x10000, kStream);
+  pools_.allocated(pool, 0x20000, 1, other);
+  EXPECT_EQ(get(*pool, hipMemPoolAttrReservedMemCurrent), 2 * kPoolBlockBytes) << "not free for others yet";
+  pools_.allocated(pool, 0x10000, 2, kStream);
+  EXPECT_EQ(get(*pool, hipMemPoolAttrReservedMemCurrent), 2 * kPoolBlockBytes);
+  pools_.freed(0x10000, kStream);
+  pools_.reached(*pool, kStream);
+  pools_.allocated(pool, 0x30000, 3, other);
+  EXPECT_EQ(get(*pool, hipMemPoolAttrReservedMemCurrent), 2 * kPoolBlockBytes);
+}
+
 TEST_F(PoolsTest, DestroyingOnesInUseAndForeignOnesIsRefused) {
   std::uint64_t raw = pools_.create(2);
   auto pool = pools_.find(raw);
   pools_.set_current(2, raw);
-  pools_.allocated(pool, 0x10000, 1);
+  pools_.allocated(pool, 0x10000, 1, kStream);
   EXPECT_EQ(pools_.destroy(raw), hipErrorIllegalState);
   pools_.freed(0x10000);
   EXPECT_EQ(pools_.destroy(raw), hipSuccess);

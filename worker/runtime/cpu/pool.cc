@@ -83,7 +83,7 @@ hipError_t Pool::allocate(std::size_t bytes, Stream& stream, void** pointer) {
   allocation.pool = this;
   {
     const MutexLock lock(mutex_);
-    used_bytes_ += block_bytes;
+    used_bytes_ += bytes;
     used_high_bytes_ = std::max(used_high_bytes_, used_bytes_);
   }
   if (!Runtime::get().memory.add(allocation)) {
@@ -98,7 +98,7 @@ void Pool::give_back(const Allocation& allocation, Marker freed) {
   const bool shared = allocation.descriptor >= 0;
   if (shared) ::close(allocation.descriptor);
   const MutexLock lock(mutex_);
-  used_bytes_ -= allocation.mapped_bytes;
+  used_bytes_ -= allocation.bytes;
   auto& blocks = shared ? retired_ : free_;
   blocks.emplace(allocation.mapped_bytes,
                  FreeBlock{reinterpret_cast<void*>(allocation.base), std::move(freed)});
