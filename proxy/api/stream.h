@@ -21,15 +21,19 @@ hipError_t hipStreamWaitEvent(IN(stream) hipStream_t stream, IN(event) hipEvent_
 CACHED(0x0316) hipError_t hipStreamGetFlags(IN(stream) hipStream_t stream, OUT() unsigned int* flags);
 CACHED(0x0317) hipError_t hipStreamGetPriority(IN(stream) hipStream_t stream, OUT() int* priority);
 POST(0x0318) WORK(stream) CAPTURE(refused) REACHES_HOST
+CHECK(reinterpret_cast<std::uintptr_t>(pointer) % 4 == 0) CHECK(flags <= hipStreamWaitValueNor)
 hipError_t hipStreamWaitValue32(IN(stream) hipStream_t stream, IN(device, 4) void* pointer, uint32_t value,
                                 unsigned int flags, uint32_t mask);
 POST(0x0319) WORK(stream) CAPTURE(refused) REACHES_HOST
+CHECK(reinterpret_cast<std::uintptr_t>(pointer) % 8 == 0) CHECK(flags <= hipStreamWaitValueNor)
 hipError_t hipStreamWaitValue64(IN(stream) hipStream_t stream, IN(device, 8) void* pointer, uint64_t value,
                                 unsigned int flags, uint64_t mask);
 POST(0x031a) WORK(stream) CAPTURE(refused) REACHES_HOST
+CHECK(reinterpret_cast<std::uintptr_t>(pointer) % 4 == 0)
 hipError_t hipStreamWriteValue32(IN(stream) hipStream_t stream, IN(device, 4) void* pointer, uint32_t value,
                                  unsigned int flags);
 POST(0x031b) WORK(stream) CAPTURE(refused) REACHES_HOST
+CHECK(reinterpret_cast<std::uintptr_t>(pointer) % 8 == 0)
 hipError_t hipStreamWriteValue64(IN(stream) hipStream_t stream, IN(device, 8) void* pointer, uint64_t value,
                                  unsigned int flags);
 

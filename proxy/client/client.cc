@@ -207,4 +207,13 @@ hipError_t Client::free_block(std::uint64_t address) {
   return error != hipSuccess ? error : released;
 }
 
+void Client::free_memory(int device) {
+  for (const std::uint64_t address : device_memory_.blocks(device))
+    if (!graphs_.library().free_memory(reinterpret_cast<void*>(address)))
+      static_cast<void>(free_block(address));
+  for (const HostRange& range : host_memory_.managed(device))
+    static_cast<void>(host_allocations_.free(range));
+  pools_.synchronized(device, [](const PoolOrder&) { return false; });
+}
+
 }  // namespace tf::proxy

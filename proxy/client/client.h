@@ -93,6 +93,9 @@ class Client final : private ConnectionObserver, private DeviceVariables, privat
   // hipMalloc, and hipFree of what is no managed memory.
   hipError_t allocate_block(int device, std::size_t bytes, std::uint64_t& address) override;
   hipError_t free_block(std::uint64_t address) override;
+  // As if the program freed all memory of the device, and its managed memory. REQUIRES: no work uses it any
+  // more
+  void free_memory(int device);
   // Every call that has waited for some work calls this, if it found no failure.
   hipError_t waited() { return mirror_.any() ? mirror_.after_wait() : hipSuccess; }
   // Every call that waits, or asks whether work is done, begins with it: work may wait for what the program

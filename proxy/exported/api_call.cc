@@ -19,7 +19,8 @@ constexpr std::uint64_t kPerThreadStream = 2;  // hipStreamPerThread
 
 // AMD's error for an unknown handle.
 hipError_t unknown_handle(HandleKind kind) {
-  return kind == HandleKind::kStream ? hipErrorContextIsDestroyed : hipErrorInvalidHandle;
+  if (kind == HandleKind::kStream) return hipErrorContextIsDestroyed;
+  return kind == HandleKind::kFunction ? hipErrorInvalidDeviceFunction : hipErrorInvalidHandle;
 }
 
 // The calling thread's hipStreamPerThread on `device`. 0: no handle left or connection lost.

@@ -30,6 +30,7 @@ struct Known {
   std::uint64_t device_address = 0;  // where devices reach it; 0: nowhere
   std::uint64_t host_address = 0;    // where the program has it
   bool synchronous = false;          // HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS
+  bool registered = false;           // the program's own memory
 
   bool managed() const { return on_device && on_host; }
   abi::MemoryType type() const { return on_device ? abi::MemoryType::kDevice : abi::MemoryType::kHost; }
@@ -61,7 +62,8 @@ bool look_up(Client& client, const void* pointer, Known& known) {
   const std::uint64_t devices_have_it = reached_at(*host, address);
   known = {managed,         true,           host->device,
            host->base,      host->bytes,    host->flags,
-           devices_have_it, program_has_it, client.advice().is_synchronous(host->base)};
+           devices_have_it, program_has_it, client.advice().is_synchronous(host->base),
+           !host->owned()};
   return true;
 }
 
@@ -147,6 +149,8 @@ hipError_t hipHostRegister(void* pointer, size_t bytes, unsigned int flags) {
   hipError_t error = hipSuccess;
   Client* client = client_for(error);
   if (client == nullptr) return note_error(error);
+  if (client->device_memory().is_device(to_raw(pointer)))
+    return note_error(hipErrorHostMemoryAlreadyRegistered);
   return note_error(client->host_allocations().add(thread_state().device, pointer, bytes, flags));
 }
 
@@ -228,21 +232,18 @@ hipError_t hipDrvPointerGetAttributes(unsigned int count, hipPointer_attribute* 
 }
 
 hipError_t hipMemGetAddressRange(hipDeviceptr_t* base, size_t* bytes, hipDeviceptr_t pointer) {
-  if (base == nullptr || bytes == nullptr) return note_error(hipErrorInvalidValue);
   hipError_t error = hipSuccess;
   Client* client = client_for(error);
   if (client == nullptr) return note_error(error);
-  auto found = client->device_memory().find(to_raw(pointer));
-  if (!found) return note_error(hipErrorInvalidDevicePointer);
-  *base = reinterpret_cast<hipDeviceptr_t>(found->base);
-  *bytes = found->bytes;
+  Known known;
+  if (!look_up(*client, pointer, known) || known.registered) return note_error(hipErrorNotFound);
+  if (base != nullptr) *base = reinterpret_cast<hipDeviceptr_t>(known.base);
+  if (bytes != nullptr) *bytes = known.bytes;
   return note_error(hipSuccess);
 }
 
 hipError_t hipMemPtrGetInfo(void* pointer, size_t* bytes) {
   if (bytes == nullptr) return note_error(hipErrorInvalidValue);
-  *bytes = 0;
-  if (pointer == nullptr) return note_error(hipSuccess);
   hipError_t error = hipSuccess;
   Client* client = client_for(error);
   if (client == nullptr) return note_error(error);

@@ -78,7 +78,9 @@ hipError_t launch(ApiCall& call, std::uint64_t function, const Launch& launch) {
     const auto verdict = capture(client, call.device(), launch, *facts->layout, request, packed.bytes());
     if (verdict) return call.finish(*verdict);
   }
-  error = client.connection().post(facts->device, request, packed.bytes());
+  // Whether all blocks fit on the device at once is the runtime's to say, and natively it says so at once.
+  error = launch.cooperative ? client.connection().post_and_hear(facts->device, request, packed.bytes())
+                             : client.connection().post(facts->device, request, packed.bytes());
   if (facts->layout->can_print) client.streams().output().started();
   if (request.start_event != 0)
     client.streams().note_recording(request.start_event, facts->device, request.stream);

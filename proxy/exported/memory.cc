@@ -64,6 +64,8 @@ hipError_t hipMallocPitch(ApiCall& call, void** pointer, size_t* pitch, size_t w
   std::size_t bytes = 0;
   std::size_t row = 0;
   if (pointer == nullptr || pitch == nullptr) return call.finish(hipErrorInvalidValue);
+  *pointer = nullptr;
+  if (width == 0 || height == 0) return call.finish(hipSuccess);
   if (!pitched_size(width, height, 1, row, bytes)) return call.finish(hipErrorOutOfMemory);
   hipError_t error = allocate(call, pointer, bytes);
   if (error == hipSuccess) *pitch = row;
@@ -71,7 +73,9 @@ hipError_t hipMallocPitch(ApiCall& call, void** pointer, size_t* pitch, size_t w
 }
 
 hipError_t hipMemAllocPitch(ApiCall& call, hipDeviceptr_t* pointer, size_t* pitch, size_t width_bytes,
-                            size_t height, unsigned int) {
+                            size_t height, unsigned int element_bytes) {
+  if (element_bytes != 4 && element_bytes != 8 && element_bytes != 16)
+    return call.finish(hipErrorInvalidValue);
   return custom::hipMallocPitch(call, pointer, pitch, width_bytes, height);
 }
 
@@ -140,14 +144,14 @@ hipError_t hipFree(ApiCall& call, void* pointer) {
 hipError_t hipHostFree(ApiCall& call, void* pointer) { return custom::hipFree(call, pointer); }
 
 hipError_t hipMemGetInfo(ApiCall& call, size_t* free_bytes, size_t* total_bytes) {
-  if (free_bytes == nullptr || total_bytes == nullptr) return call.finish(hipErrorInvalidValue);
+  if (free_bytes == nullptr && total_bytes == nullptr) return call.finish(hipErrorInvalidValue);
   if (!call.connected()) return call.finish();
   // The worker would count our leases as used; what the program has allocated is known here.
   std::uint64_t free_now = 0;
   std::uint64_t total = 0;
   call.client().device_memory().info(call.device(), free_now, total);
-  *free_bytes = free_now;
-  *total_bytes = total;
+  if (free_bytes != nullptr) *free_bytes = free_now;
+  if (total_bytes != nullptr) *total_bytes = total;
   return call.finish(hipSuccess);
 }
 

@@ -35,9 +35,10 @@ class FileBytes {
   hipError_t open(const char* path) {
     net::OwnedFd fd(::open(path, O_RDONLY | O_CLOEXEC));
     struct stat facts {};
-    if (!fd || ::fstat(fd.get(), &facts) != 0 || !S_ISREG(facts.st_mode)) return hipErrorFileNotFound;
+    if (!fd || ::fstat(fd.get(), &facts) != 0) return hipErrorFileNotFound;
     const auto size = static_cast<std::uint64_t>(facts.st_size);
-    if (size == 0 || size > codeobject::kMaxImageBytes) return hipErrorInvalidImage;
+    if (!S_ISREG(facts.st_mode) || size == 0 || size > codeobject::kMaxImageBytes)
+      return hipErrorInvalidImage;
     data_.reset(new (std::nothrow) std::byte[static_cast<std::size_t>(size)]);
     if (data_ == nullptr) return hipErrorOutOfMemory;
     while (bytes_ < size) {
@@ -121,7 +122,7 @@ hipError_t hipModuleUnload(ApiCall& call, hipModule_t module) {
 
 hipError_t hipModuleGetFunction(ApiCall& call, hipFunction_t* function, hipModule_t module,
                                 const char* name) {
-  if (function == nullptr || name == nullptr) return call.finish(hipErrorInvalidValue);
+  if (function == nullptr || name == nullptr || *name == '\0') return call.finish(hipErrorInvalidValue);
   if (!call.connected()) return call.finish();
   std::uint64_t handle = 0;
   hipError_t error = call.client().modules().function(to_raw(module), name, handle);

@@ -20,11 +20,15 @@ hipError_t hipDeviceSynchronize(ApiCall& call) {
   return call.finish(client.connection().synchronize_device(call.device()));
 }
 
-// Finishes the device's work and clears its errors. The program keeps objects and memory, as with AMD's
-// runtime.
+// Finishes the device's work, clears its errors and flags, and frees its memory, as AMD's runtime does. The
+// program keeps its other objects.
 hipError_t hipDeviceReset(ApiCall& call) {
   if (!call.connected()) return call.finish();
-  const hipError_t error = call.client().connection().synchronize_device(call.device());
+  Client& client = call.client();
+  const hipError_t error = client.connection().synchronize_device(call.device());
+  client.free_memory(call.device());
+  client.pools().set_current(call.device(), 0);
+  client.set_device_flags(call.device(), hipDeviceScheduleAuto);
   return call.finish(error == kLostError ? error : hipSuccess);
 }
 

@@ -201,6 +201,14 @@ void DeviceMemory::device_idle(int device) {
   count_waiting_locked();
 }
 
+std::vector<std::uint64_t> DeviceMemory::blocks(int device) const {
+  const MutexLock lock(mutex_);
+  const Device& of = devices_[static_cast<std::size_t>(device)];
+  std::vector<std::uint64_t> found = of.ranges.blocks();
+  for (const StreamBlock& freed : of.stream_blocks) std::erase(found, freed.address);
+  return found;
+}
+
 std::optional<DevicePointer> DeviceMemory::find_block_locked(std::uint64_t address) const {
   for (std::size_t i = 0; i < devices_.size(); ++i) {
     if (auto block = devices_[i].ranges.find(address))
@@ -237,11 +245,18 @@ bool DeviceMemory::continues_locked(std::uint64_t mapping, std::uint64_t bytes) 
   return false;
 }
 
+// The windows are reserved in this process: no memory of the program lies there.
+bool DeviceMemory::in_window_locked(std::uint64_t address) const {
+  return std::any_of(devices_.begin(), devices_.end(), [address](const Device& device) {
+    return address - device.window.base < device.window.bytes;
+  });
+}
+
 DeviceMemory::Place DeviceMemory::place_of(std::uint64_t address, std::uint64_t bytes) const {
   const MutexLock lock(mutex_);
   const auto block = find_block_locked(address);
   const auto found = block ? block : find_locked(address);
-  if (!found) return Place::kNone;
+  if (!found) return in_window_locked(address) ? Place::kBeyond : Place::kNone;
   const std::uint64_t here = found->bytes - (address - found->base);
   if (bytes > here && !continues_locked(found->base, bytes - here)) return Place::kBeyond;
   return block ? Place::kLease : Place::kOther;

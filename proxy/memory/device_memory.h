@@ -68,12 +68,14 @@ class DeviceMemory {
   void stream_idle(int device, std::uint64_t stream);
   void device_idle(int device);
 
+  // Where the device's blocks start that were not freed, on a stream or otherwise.
+  std::vector<std::uint64_t> blocks(int device) const;
   std::optional<DevicePointer> find(std::uint64_t address) const;
   // Only blocks cut from a lease.
   std::optional<DevicePointer> find_block(std::uint64_t address) const;
   bool is_device(std::uint64_t address) const { return find(address).has_value(); }
   // What [address, address + bytes) is: not device memory; part of a block cut from a lease; part of other
-  // device memory; or it begins in either and goes beyond its end.
+  // device memory; or it begins in either and goes beyond its end, or in a window where nothing is allocated.
   enum class Place : std::uint8_t { kNone, kLease, kOther, kBeyond };
   Place place_of(std::uint64_t address, std::uint64_t bytes) const;
   // Whether all of [address, address + bytes) lies inside one allocation or variable. Zero bytes: always.
@@ -122,6 +124,7 @@ class DeviceMemory {
 
   bool none_waiting() const { return waiting_blocks_.load(std::memory_order_acquire) == 0; }
   bool find_whole(std::uint64_t address, std::uint64_t bytes) const;
+  bool in_window_locked(std::uint64_t address) const TF_REQUIRES(mutex_);
   void blocks_gone() { epoch_.store(next_epoch(), std::memory_order_release); }
   void count_waiting_locked() TF_REQUIRES(mutex_);
   hipError_t grow(int device, std::uint64_t bytes);

@@ -228,6 +228,14 @@ std::optional<HostRange> HostMemory::find(const void* pointer) const {
   return find_locked(reinterpret_cast<std::uint64_t>(pointer));
 }
 
+std::vector<HostRange> HostMemory::managed(int device) const {
+  const MutexLock lock(mutex_);
+  std::vector<HostRange> found;
+  for (const auto& [base, range] : ranges_)
+    if (range.kind == HostRange::Kind::kManaged && range.device == device) found.push_back(range);
+  return found;
+}
+
 bool HostMemory::contains(const void* pointer, std::uint64_t bytes) const {
   const MutexLock lock(mutex_);
   auto address = reinterpret_cast<std::uint64_t>(pointer);

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <vector>
 
 #include "proxy/memory/host_window.h"
 #include "transport/base/mutex.h"
@@ -100,6 +101,8 @@ class HostMemory {
   // `address`.
   std::uint64_t seen_here(std::uint64_t address) const;
   std::optional<HostRange> find(const void* pointer) const;
+  // The device's managed memory.
+  std::vector<HostRange> managed(int device) const;
   // Whether all of [pointer, pointer + bytes) lies in one such range.
   bool contains(const void* pointer, std::uint64_t bytes) const;
   // What [address, address + bytes) is: memory of one range that devices reach; memory of a range in the

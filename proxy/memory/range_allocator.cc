@@ -101,6 +101,12 @@ std::vector<std::uint64_t> RangeAllocator::unused_ranges() const {
   return unused;
 }
 
+std::vector<std::uint64_t> RangeAllocator::blocks() const {
+  std::vector<std::uint64_t> starts;
+  for (const auto& [address, block] : blocks_) starts.push_back(address);
+  return starts;
+}
+
 std::map<std::uint64_t, RangeAllocator::Range>::iterator RangeAllocator::range_iterator(
     std::uint64_t address) {
   return std::prev(ranges_.upper_bound(address));

@@ -40,6 +40,8 @@ class RangeAllocator {
   // The range that contains `address`: {base, bytes}.
   std::optional<std::pair<std::uint64_t, std::uint64_t>> range_of(std::uint64_t address) const;
   std::vector<std::uint64_t> unused_ranges() const;
+  // Where blocks start.
+  std::vector<std::uint64_t> blocks() const;
 
   std::uint64_t allocated_bytes() const { return allocated_bytes_; }
 

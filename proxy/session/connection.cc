@@ -168,6 +168,15 @@ hipError_t Connection::send_with_care(protocol::OpTraits what, int device, std::
   return is_sharing() ? finish_for_sharers(what, device, head) : hipSuccess;
 }
 
+hipError_t Connection::send_and_hear(protocol::OpTraits what, int device, std::span<const std::byte> head,
+                                     std::span<const std::byte> tail) {
+  if (!takes_care()) return exchange(what.op, device, head, tail, {});
+  if (const auto verdict = observer_.before_post(what, device, head, tail)) return *verdict;
+  const hipError_t error = exchange(what.op, device, head, tail, {});
+  observer_.after_post(what);
+  return error;
+}
+
 hipError_t Connection::transmit(protocol::Op op, int device, std::span<const std::byte> head,
                                 std::span<const std::byte> tail) {
   const std::uint32_t flags = kFlagNoReply | (tail.empty() ? 0 : kFlagInlineData) |

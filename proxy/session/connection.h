@@ -118,11 +118,22 @@ class Connection final : private MessageSink {
   // One message for `device`'s executor, posted or answered. `reply` gets what follows the error.
   hipError_t send(protocol::OpTraits what, int device, std::span<const std::byte> head,
                   std::span<const std::byte> tail);
+  // As send(), of a request that records, awaits and makes nothing.
+  hipError_t send_and_hear(protocol::OpTraits what, int device, std::span<const std::byte> head,
+                           std::span<const std::byte> tail);
   hipError_t exchange(protocol::Op op, int device, std::span<const std::byte> head,
                       std::span<const std::byte> tail, std::span<std::byte> reply);
   template <typename Request>
   hipError_t post(int device, const Request& request, std::span<const std::byte> tail = {}) {
     const hipError_t error = send(protocol::kTraits<Request>, device, protocol::wire_of(request), tail);
+    streams_.note_posted(device, trace_of(request));
+    return error;
+  }
+  // As post(), and waits for what the worker's runtime answers.
+  template <typename Request>
+  hipError_t post_and_hear(int device, const Request& request, std::span<const std::byte> tail) {
+    const hipError_t error =
+        send_and_hear(protocol::kTraits<Request>, device, protocol::wire_of(request), tail);
     streams_.note_posted(device, trace_of(request));
     return error;
   }

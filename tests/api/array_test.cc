@@ -99,6 +99,24 @@ TEST(Array, ShapesThatCannotBeAreRefused) {
   EXPECT_EQ(array, nullptr);
 }
 
+// Also where the device has not the memory either.
+TEST(Array, EdgesBeyondTheDeviceAreRefused) {
+  hipDeviceProp_t of{};
+  HIP_OK(hipGetDeviceProperties(&of, 0));
+  const auto edge = [](int limit) { return static_cast<std::size_t>(limit); };
+  const std::size_t row = edge(of.maxTexture1D);
+  const std::size_t rows[] = {edge(of.maxTexture2D[0]), edge(of.maxTexture2D[1])};
+  const std::size_t boxes[] = {edge(of.maxTexture3D[0]), edge(of.maxTexture3D[1]), edge(of.maxTexture3D[2])};
+  for (const hipExtent& extent :
+       {make_hipExtent(row + 1, 0, 0), make_hipExtent(rows[0] + 1, rows[1], 0),
+        make_hipExtent(rows[0] + 1, rows[1] + 1, 0), make_hipExtent(boxes[0] + 1, boxes[1], boxes[2]),
+        make_hipExtent(boxes[0], boxes[1] + 1, boxes[2]), make_hipExtent(boxes[0], boxes[1], boxes[2] + 1)}) {
+    hipArray_t array = nullptr;
+    EXPECT_EQ(hipMalloc3DArray(&array, &kByte, extent, 0), hipErrorInvalidValue)
+        << extent.width << " " << extent.height << " " << extent.depth;
+  }
+}
+
 TEST(Array, HandlesThatAreNoneAreRefused) {
   HIP_ARRAY_DESCRIPTOR flat{};
   HIP_ARRAY3D_DESCRIPTOR deep{};

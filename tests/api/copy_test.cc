@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies of every form: what arrives, and what is refused.
 #include <algorithm>
+#include <memory>
 #include <thread>
 #include <vector>
 
@@ -175,6 +176,32 @@ TEST(Copy, ADirectionThatDoesNotFit) {
         EXPECT_EQ(hipGraphAddMemcpyNode1D(&node, graph, nullptr, 0, to.memory, from.memory, kBytes, kind),
                   fits ? hipSuccess : hipErrorInvalidValue);
       }
+}
+
+// However the allocations lie.
+TEST(Copy, BeyondAnAllocation) {
+  constexpr std::size_t kBytes = 4096;
+  const std::vector<std::byte> host(2 * kBytes);
+  std::vector<std::unique_ptr<DeviceBuffer>> buffers;
+  for (int i = 0; i < 8; ++i) buffers.push_back(std::make_unique<DeviceBuffer>(kBytes));
+  for (const auto& buffer : buffers)
+    EXPECT_EQ(hipMemcpy(buffer->get(), host.data(), kBytes + 8, hipMemcpyHostToDevice), hipErrorInvalidValue);
+}
+
+TEST(Copy, BeyondPinnedMemory) {
+  constexpr std::size_t kBytes = 4096;
+  const PinnedBuffer pinned(kBytes);
+  const DeviceBuffer device(2 * kBytes);
+  char* const host = pinned.as<char>();
+  EXPECT_EQ(hipMemcpy(device.get(), host, kBytes + 1, hipMemcpyHostToDevice), hipErrorInvalidValue);
+  EXPECT_EQ(hipMemcpy(host, device.get(), kBytes + 1, hipMemcpyDeviceToHost), hipErrorInvalidValue);
+  hipGraph_t graph = nullptr;
+  hipGraphNode_t node = nullptr;
+  HIP_OK(hipGraphCreate(&graph, 0));
+  EXPECT_EQ(hipGraphAddMemcpyNode1D(&node, graph, nullptr, 0, device.get(), host + 1, kBytes,
+                                    hipMemcpyHostToDevice),
+            hipErrorInvalidValue);
+  HIP_OK(hipGraphDestroy(graph));
 }
 
 TEST(Copy, DriverForms) {

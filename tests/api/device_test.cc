@@ -122,6 +122,9 @@ TEST(Device, Flags) {
   HIP_OK(hipSetDeviceFlags(hipDeviceScheduleYield));
   HIP_OK(hipGetDeviceFlags(&flags));
   EXPECT_EQ(flags & hipDeviceScheduleMask, static_cast<unsigned>(hipDeviceScheduleYield));
+  HIP_OK(hipDeviceReset());
+  HIP_OK(hipGetDeviceFlags(&flags));
+  EXPECT_EQ(flags, 0u) << "as at the start";
   HIP_OK(hipSetDeviceFlags(hipDeviceScheduleAuto));
   EXPECT_EQ(hipSetDeviceFlags(0x1000), hipErrorInvalidValue);
 }
@@ -132,6 +135,31 @@ TEST(Device, HintsThatHipDoesNotKnow) {
   unsigned unknown = ~0U;
   EXPECT_EQ(hipDeviceSetCacheConfig(static_cast<hipFuncCache_t>(unknown)), hipErrorInvalidValue);
   EXPECT_EQ(hipDeviceSetSharedMemConfig(static_cast<hipSharedMemConfig>(unknown)), hipErrorInvalidValue);
+}
+
+TEST(Device, AResetFreesItsMemory) {
+  void* device = nullptr;
+  void* managed = nullptr;
+  void* pinned = nullptr;
+  std::size_t free_before = 0;
+  std::size_t free_after = 0;
+  std::size_t total = 0;
+  HIP_OK(hipMemGetInfo(&free_before, &total));
+  HIP_OK(hipMalloc(&device, 1 << 20));
+  const bool has_managed = hipMallocManaged(&managed, 4096, hipMemAttachGlobal) == hipSuccess;
+  HIP_OK(hipHostMalloc(&pinned, 4096, hipHostMallocDefault));
+  HIP_OK(hipMemsetAsync(device, 1, 1 << 20, nullptr));
+  HIP_OK(hipDeviceReset());
+  HIP_OK(hipMemGetInfo(&free_after, &total));
+  EXPECT_GE(free_after, free_before);
+  EXPECT_EQ(hipFree(device), hipErrorInvalidValue);
+  if (has_managed) {
+    EXPECT_EQ(hipFree(managed), hipErrorInvalidValue);
+  }
+  HIP_OK(hipHostFree(pinned));
+  HIP_OK(hipMalloc(&device, 4096));
+  HIP_OK(hipMemset(device, 1, 4096));
+  HIP_OK(hipFree(device));
 }
 
 TEST(Device, ALargeBarIsTheHostsToUse) {

@@ -244,7 +244,7 @@ TEST_F(MemoryAdvice, IsRoundedToPages) {
 TEST_F(MemoryAdvice, EndsWithAReset) {
   HIP_OK(hipMemAdvise(allocation_, 5 * kPage, hipMemAdviseSetReadMostly, 0));
   HIP_OK(hipDeviceReset());
-  void* next = nullptr;  // natively likely in the same place; remotely a reset leaves the program its memory
+  void* next = nullptr;  // likely in the same place
   HIP_OK(hipMallocManaged(&next, 5 * kPage, hipMemAttachGlobal));
   EXPECT_EQ(ask(hipMemRangeAttributeReadMostly, next, 5 * kPage), 0);
   HIP_OK(hipFree(next));

@@ -160,5 +160,30 @@ TEST(Memory, IsManagedWhereTheDeviceSaysSo) {
   HIP_OK(hipFree(memory));
 }
 
+TEST(Memory, RowsAreOfElementsOfFourEightOrSixteenBytes) {
+  hipDeviceptr_t memory = nullptr;
+  std::size_t pitch = 0;
+  for (const unsigned bytes : {0U, 3U, 17U})
+    EXPECT_EQ(hipMemAllocPitch(&memory, &pitch, 64, 4, bytes), hipErrorInvalidValue) << bytes;
+  for (const unsigned bytes : {4U, 8U, 16U}) {
+    HIP_OK(hipMemAllocPitch(&memory, &pitch, 64, 4, bytes));
+    HIP_OK(hipFree(memory));
+  }
+}
+
+// The call says so, not a later one.
+TEST(Memory, WordsOfStreamsAreAligned) {
+  char* memory = nullptr;
+  HIP_OK(hipMalloc(reinterpret_cast<void**>(&memory), 64));
+  EXPECT_EQ(hipStreamWriteValue32(nullptr, memory + 1, 1, 0), hipErrorInvalidValue);
+  EXPECT_EQ(hipStreamWriteValue64(nullptr, memory + 4, 1, 0), hipErrorInvalidValue);
+  EXPECT_EQ(hipStreamWaitValue32(nullptr, memory + 1, 0, hipStreamWaitValueGte, ~0U), hipErrorInvalidValue);
+  EXPECT_EQ(hipStreamWaitValue64(nullptr, memory + 4, 0, hipStreamWaitValueGte, ~0ULL), hipErrorInvalidValue);
+  EXPECT_EQ(hipStreamWaitValue32(nullptr, memory, 0, 4, ~0U), hipErrorInvalidValue);
+  EXPECT_EQ(hipStreamWaitValue64(nullptr, memory, 0, 4, ~0ULL), hipErrorInvalidValue);
+  HIP_OK(hipDeviceSynchronize());
+  HIP_OK(hipFree(memory));
+}
+
 }  // namespace
 }  // namespace tf::api_test

@@ -69,6 +69,7 @@ TEST_F(ModuleTextures, AreFoundByName) {
   textureReference* found = nullptr;
   EXPECT_EQ(hipModuleGetTexRef(&found, module_, "module_number"), hipErrorNotFound);
   EXPECT_NE(hipModuleGetTexRef(&found, module_, "nothing"), hipSuccess);
+  EXPECT_EQ(hipModuleGetTexRef(&found, module_, ""), hipErrorInvalidValue);
 }
 
 TEST_F(ModuleTextures, ReadMemory) {

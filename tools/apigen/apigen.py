@@ -8,6 +8,7 @@ import argparse
 import pathlib
 import sys
 
+import emit_differential
 import emit_protocol
 import emit_proxy
 import emit_tests
@@ -71,6 +72,7 @@ def generate(api, folder=ROOT / "hipcore/exports"):
     table_header, table_source = emit_protocol.hip_table(functions)
     dispatch_header, dispatch_source = emit_worker.dispatch(messages)
     libraries, symbols_of = library_outputs(functions, lists)
+    values = emit_differential.read_values(ROOT / "tests/differential/values.txt")
     outputs = {
         "hipcore/wire/gen/op.h": emit_protocol.op_header(messages),
         "hipcore/wire/gen/op_traits.h": emit_protocol.op_traits_header(messages),
@@ -90,6 +92,7 @@ def generate(api, folder=ROOT / "hipcore/exports"):
         "worker/gen/handlers.h": emit_worker.handlers_header(messages),
         "worker/gen/dispatch.h": dispatch_header,
         "worker/gen/dispatch.cc": dispatch_source,
+        "tests/gen/differential_table.cc": emit_differential.table(functions, symbols_of, values),
         "tests/gen/messages_test.cc": emit_tests.roundtrip_test(messages),
         "API.md": emit_tests.api_table(functions, set().union(*symbols_of.values())),
     }

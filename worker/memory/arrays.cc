@@ -2,6 +2,7 @@
 // Makes and destroys the runtime's arrays.
 #include "worker/memory/arrays.h"
 
+#include <limits>
 #include <utility>
 
 namespace tf::worker {
@@ -40,6 +41,22 @@ hipError_t Arrays::drop(const Owner& owner) {
                                     : hip_.hipArrayDestroy(owner.array);
 }
 
+bool Arrays::has_edges(const array::Shape& shape, int device) {
+  const auto limit = [this, device](hipDeviceAttribute_t attribute) {
+    int edge = 0;
+    const hipError_t answer = own_calls_.keep(hip_.hipDeviceGetAttribute(&edge, attribute, device));
+    const bool known = answer == hipSuccess && edge > 0;
+    return known ? static_cast<std::size_t>(edge) : std::numeric_limits<std::size_t>::max();
+  };
+  if (shape.height == 0) return shape.width <= limit(hipDeviceAttributeMaxTexture1DWidth);
+  if (shape.depth == 0 || shape.is_layered() || shape.is_cubemap())
+    return shape.width <= limit(hipDeviceAttributeMaxTexture2DWidth) &&
+           shape.height <= limit(hipDeviceAttributeMaxTexture2DHeight);
+  return shape.width <= limit(hipDeviceAttributeMaxTexture3DWidth) &&
+         shape.height <= limit(hipDeviceAttributeMaxTexture3DHeight) &&
+         shape.depth <= limit(hipDeviceAttributeMaxTexture3DDepth);
+}
+
 hipError_t Arrays::create(const protocol::CreateArrayRequest& request, int device) {
   const array::Shape shape = shape_of(request);
   if (array::check(shape) != hipSuccess || request.levels == 0 || request.mipmapped > 1)
@@ -56,7 +73,8 @@ hipError_t Arrays::create(const protocol::CreateArrayRequest& request, int devic
     return hipErrorInvalidValue;
   for (const array::Place& place : places) owner.levels.push_back({nullptr, place, request.base});
   const std::uint64_t bytes = array::memory_bytes(shape, request.levels);
-  if (!quota_.take(device, bytes)) return hipErrorOutOfMemory;
+  if (!quota_.take(device, bytes))
+    return has_edges(shape, device) ? hipErrorOutOfMemory : hipErrorInvalidValue;
   owner.share = std::make_shared<QuotaShare>(quota_, device, bytes);
   if (const hipError_t error = make(request, owner); error != hipSuccess) return error;
   for (const SessionArray& level : owner.levels) levels_.emplace(level.place.base, level);

@@ -66,6 +66,9 @@ class Arrays {
 
   hipError_t make(const protocol::CreateArrayRequest& request, Owner& owner);
   hipError_t drop(const Owner& owner);
+  // Whether the device has arrays with such edges. The quota does not ask the runtime, which would have said
+  // so.
+  bool has_edges(const array::Shape& shape, int device);
 
   const protocol::HipTable& hip_;
   OwnCalls& own_calls_;

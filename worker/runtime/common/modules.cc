@@ -22,7 +22,7 @@ hipError_t load_file(hipModule_t* module, const char* path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) return hipErrorFileNotFound;
   std::vector<char> bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (bytes.empty()) return hipErrorInvalidValue;
+  if (bytes.empty()) return hipErrorInvalidImage;
   // The image states its own length, which may be a lie: zeros behind a short file keep header reads inside,
   // and end PTX.
   constexpr std::size_t kSlack_bytes = 4096;

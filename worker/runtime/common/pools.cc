@@ -14,9 +14,9 @@ namespace {
 template <typename Allocate>
 hipError_t allocate(void** pointer, std::size_t bytes, hipStream_t handle, Allocate&& allocate_on) {
   if (!pointer) return hipErrorInvalidValue;
-  *pointer = nullptr;
   Backend::Stream stream{};
   if (const hipError_t status = Backend::find_stream(handle, stream)) return status;
+  *pointer = nullptr;
   if (bytes == 0) return hipSuccess;
   if (graph::Library* const library = capturing()) {
     const graph::StreamRef reference = Backend::reference(stream);

@@ -26,6 +26,11 @@ TF_EXPORT const char* amd_dbgapi_get_build_name() { return Backend::kName; }
 TF_EXPORT const char* amd_dbgapi_get_git_hash() { return ""; }
 TF_EXPORT size_t amd_dbgapi_get_build_id() { return 0; }
 
+// The records of a tracer come from the queues of AMD's devices.
+TF_EXPORT bool hipEnableActivityCallback(unsigned, bool) {
+  return static_cast<void>(remember(hipErrorNotSupported)), false;
+}
+
 // No precompiled header: hiprtc compiles from the sources.
 TF_EXPORT void __hipGetPCH(const char** header, unsigned* bytes) {
   if (header) *header = nullptr;

@@ -106,7 +106,7 @@ hipError_t hipModuleGetTexRef(textureReference** reference, hipModule_t module, 
   return api([&] {
     void* variable = nullptr;
     std::size_t bytes = 0;
-    if (!reference || !name) return hipErrorInvalidValue;
+    if (!reference || !name || !*name) return hipErrorInvalidValue;
     if (const hipError_t status = Backend::module_variable(module, name, variable, bytes)) return status;
     if (bytes != sizeof(textureReference)) return hipErrorNotFound;
     return references().of_module(reference, graph::address_of(module), graph::address_of(variable));

@@ -109,7 +109,7 @@ hipError_t Backend::address_range(void* pointer, void*& base, std::size_t& bytes
 
 hipError_t Backend::allocated_bytes(void* pointer, std::size_t& bytes) {
   const auto known = Runtime::get().memory.find(pointer);
-  if (!known || known->base != address_of(pointer)) return hipErrorInvalidValue;
+  if (!known) return hipErrorInvalidValue;
   bytes = known->bytes;
   return hipSuccess;
 }

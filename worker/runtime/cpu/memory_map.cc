@@ -72,19 +72,30 @@ bool MemoryMap::holds(const void* address, std::size_t bytes, KnownRange& known)
 
 bool MemoryMap::covers(const void* address, std::size_t bytes) const {
   const SharedLock lock(mutex_);
-  const auto range = holder(address_of(address));
-  return range == ranges_.end() || reaches(range, address_of(address), bytes);  // unknown: the program's own
+  const std::uintptr_t at = address_of(address);
+  const auto range = holder(at);
+  return range != ranges_.end() ? reaches(range, at, bytes) : !is_padding(at);  // unknown: the program's own
 }
 
-// Adjacent mapped ranges may be used as one.
+// Behind an allocation that does not fill its last page.
+bool MemoryMap::is_padding(std::uintptr_t at) const {
+  const auto next = ranges_.upper_bound(at);
+  if (next == ranges_.begin()) return false;
+  const Allocation& before = std::prev(next)->second;
+  return at - before.base < before.mapped_bytes;
+}
+
+// Adjacent ranges of hipMemMap may be used as one.
 bool MemoryMap::reaches(Ranges::const_iterator range, std::uintptr_t at, std::size_t bytes) const {
   std::size_t left = bytes;
   while (range != ranges_.end() && at >= range->second.base) {
     const std::size_t here = range->second.bytes - (at - range->second.base);
     if (left <= here) return true;
+    if (range->second.kind != MemoryKind::kMapped) return false;
     left -= here;
     at += here;
     ++range;
+    if (range != ranges_.end() && range->second.kind != MemoryKind::kMapped) return false;
   }
   return false;
 }

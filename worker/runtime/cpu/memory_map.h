@@ -70,7 +70,8 @@ class MemoryMap {
   bool holds(const void* address, std::size_t bytes) const;
   // The same, without a lock if `known`, which belongs to the calling thread, holds it.
   bool holds(const void* address, std::size_t bytes, KnownRange& known) const;
-  // False if `address` lies in a known range, but the known ranges end before address + bytes.
+  // False if `address` lies in a known range, but the known ranges end before address + bytes; and if it lies
+  // in the pages of one, behind its end.
   bool covers(const void* address, std::size_t bytes) const;
   // Removes and returns all ranges of a device that match.
   std::vector<Allocation> remove_all(int device, MemoryKind kind);
@@ -80,6 +81,7 @@ class MemoryMap {
 
   // The range that holds the address, or the end.
   Ranges::const_iterator holder(std::uintptr_t address) const TF_REQUIRES_SHARED(mutex_);
+  bool is_padding(std::uintptr_t at) const TF_REQUIRES_SHARED(mutex_);
   bool reaches(Ranges::const_iterator range, std::uintptr_t at, std::size_t bytes) const
       TF_REQUIRES_SHARED(mutex_);
 

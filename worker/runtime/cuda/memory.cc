@@ -51,7 +51,7 @@ hipError_t Backend::address_range(void* pointer, void*& base, std::size_t& bytes
 hipError_t Backend::allocated_bytes(void* pointer, std::size_t& bytes) {
   void* base = nullptr;
   std::size_t found_bytes = 0;
-  if (address_range(pointer, base, found_bytes) != hipSuccess || base != pointer) return hipErrorInvalidValue;
+  if (address_range(pointer, base, found_bytes) != hipSuccess) return hipErrorInvalidValue;
   bytes = found_bytes;
   return hipSuccess;
 }

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// One call with what it needs.
+#include "tests/differential/case.h"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <cstring>
+
+#include "hipcore/errors/error_text.h"
+
+namespace tf::differential {
+namespace {
+
+constexpr std::size_t kOutBytes = 4096;  // more than any struct that a call fills
+
+const Fixtures& fixtures() {
+  static const Fixtures all = [] {
+    Fixtures made;
+    add_handles(made);
+    add_graphs(made);
+    add_memory(made);
+    add_structs(made);
+    return made;
+  }();
+  return all;
+}
+
+}  // namespace
+
+Api::Api(int major)
+    : major_(major),
+      library_(::dlopen(("libamdhip64.so." + std::to_string(major)).c_str(), RTLD_NOW | RTLD_LOCAL)) {}
+
+void* Api::find(const char* symbol) const {
+  return library_ == nullptr ? nullptr : ::dlsym(library_, symbol);
+}
+
+bool is_known(std::string_view name) {
+  return name.starts_with('#') || name == "null" || name == "out" || fixtures().contains(name);
+}
+
+Case::~Case() {
+  for (auto end = ends_.rbegin(); end != ends_.rend(); ++end) (*end)();
+}
+
+Value Case::at(std::string_view name) {
+  if (name == "null") return number(0);
+  if (name == "out") return pointer(block(kOutBytes, 0xee));
+  if (name.starts_with('#')) {
+    const std::string digits(name.substr(1));
+    return number(digits.starts_with('-')
+                      ? static_cast<std::uintptr_t>(std::strtoll(digits.c_str(), nullptr, 0))
+                      : std::strtoull(digits.c_str(), nullptr, 0));
+  }
+  if (const auto found = made_.find(name); found != made_.end()) return found->second;
+  const auto fixture = fixtures().find(name);
+  if (fixture == fixtures().end()) std::abort();  // is_known() was asked
+  const Value value = fixture->second(*this);
+  made_.emplace(name, value);
+  return value;
+}
+
+void* Case::block(std::size_t bytes, int content) {
+  blocks_.push_back(std::make_unique<std::byte[]>(bytes));
+  std::memset(blocks_.back().get(), content, bytes);
+  return blocks_.back().get();
+}
+
+void Case::check(hipError_t result, const char* what) {
+  if (result != hipSuccess) troubles += std::string(" ") + what + ":" + hipdata::error_text(result).name;
+}
+
+}  // namespace tf::differential

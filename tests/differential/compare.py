@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Every call of hip_differential natively and over each transport: names each call whose record differs.
+
+usage: compare.py HIP-REMOTE PROGRAM MAJOR [--threads N,...] TRANSPORT...    fails on a difference, a crash and a hang
+
+With threads, the calls that leave the device and the process as they were are made by several threads at a time,
+natively too, and must give what they give alone.
+"""
+import argparse
+import os
+import re
+import subprocess
+import sys
+
+CALL_MS = 5000          # more than any call takes that does not wait for ever
+ALL_S = 120
+CALLS_MIN = 3000
+# Calls that other threads notice. What a case has freed may be another thread's when the case frees it again; a capture
+# forbids calls of all threads; what a stream waits for in memory depends on who had the memory before.
+NOT_AT_ONCE = re.compile(r"^hip\w*Free|freed|aptur|^hipStreamWaitValue")
+ENDINGS = ("hangs", "exits", "Segmentation", "Aborted", "Bus error", "Illegal")
+
+
+def records(options, how, threads=None, calls=()):
+    """Call -> what it gave. `calls`: with `threads`, those that are made."""
+    environment = os.environ | {"HIP_CPU_DEVICES": "2", "HIP_CPU_MEMORY_BYTES": str(1 << 30)}
+    words = [options.program, options.major, str(CALL_MS)] + ([str(threads)] if threads else [])
+    result = subprocess.run([options.hip_remote, "run", *how, "--", *words], check=True, input="\n".join(calls),
+                            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, timeout=ALL_S,
+                            env=environment)
+    return dict(line.split(" -> ", 1) for line in result.stdout.splitlines() if " -> " in line)
+
+
+def differences(expected, found, where):
+    return [f"{call}:\n  native {expected.get(call, 'not called')}\n  {where} {found.get(call, 'not called')}"
+            for call in sorted(expected.keys() | found.keys()) if expected.get(call) != found.get(call)]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("hip_remote")
+    parser.add_argument("program")
+    parser.add_argument("major")
+    parser.add_argument("--threads", type=lambda text: [int(word) for word in text.split(",")], default=[])
+    parser.add_argument("transports", nargs="*")
+    options = parser.parse_intermixed_args()
+    ways = {"native": ["--native"]} | {name: ["--local", "--runtime", "cpu", "--transport", name]
+                                       for name in options.transports}
+    native = records(options, ways["native"])
+    faults = [f"{call}: natively {record}" for call, record in native.items() if record.startswith(ENDINGS)]
+    made = len(native)
+    if not options.threads:
+        for transport in options.transports:
+            faults += differences(native, records(options, ways[transport]), transport)
+    harmless = {call: record for call, record in native.items()
+                if " then=hipSuccess" in record and not NOT_AT_ONCE.search(call)}
+    for threads in options.threads:
+        alone = records(options, ways["native"], 1, harmless)
+        made = min(made, len(alone))
+        for way, how in ways.items():
+            faults += differences(alone, records(options, how, threads, harmless), f"{way}, {threads} threads")
+    print("\n".join(faults))
+    print(f"{made} calls, {len(faults)} differences, crashes and hangs")
+    return 1 if faults or made < CALLS_MIN else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
