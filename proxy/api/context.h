@@ -19,8 +19,8 @@ ALIAS(hipDeviceGetCacheConfig) hipError_t hipCtxGetCacheConfig(OUT() hipFuncCach
 ALIAS(hipDeviceSetCacheConfig) hipError_t hipCtxSetCacheConfig(hipFuncCache_t config);
 ALIAS(hipDeviceGetSharedMemConfig) hipError_t hipCtxGetSharedMemConfig(OUT() hipSharedMemConfig* config);
 ALIAS(hipDeviceSetSharedMemConfig) hipError_t hipCtxSetSharedMemConfig(hipSharedMemConfig config);
-CUSTOM(thread) hipError_t hipCtxEnablePeerAccess(IN(ctx) hipCtx_t peer, unsigned int flags);
-CUSTOM(thread) hipError_t hipCtxDisablePeerAccess(IN(ctx) hipCtx_t peer);
+CUSTOM(thread) ASKS(always) hipError_t hipCtxEnablePeerAccess(IN(ctx) hipCtx_t peer, unsigned int flags);
+CUSTOM(thread) ASKS(always) hipError_t hipCtxDisablePeerAccess(IN(ctx) hipCtx_t peer);
 LOCAL(convert) hipError_t hipDevicePrimaryCtxGetState(hipDevice_t device, OUT() unsigned int* flags,
                                                       OUT() int* active);
 ANSWERS(hipSuccess) hipError_t hipDevicePrimaryCtxRelease(ORDINAL hipDevice_t device);

@@ -29,7 +29,7 @@ ALIAS(hipGetDeviceProperties)
 hipError_t hipGetDevicePropertiesR0000(OUT() hipDeviceProp_t* properties, int device);
 LOCAL(convert) hipError_t hipGetDevicePropertiesR0600(OUT() hipDeviceProp_tR0600* properties, int device);
 LOCAL(convert) hipError_t hipDeviceGetLimit(OUT() size_t* value, enum hipLimit_t limit);
-CUSTOM(convert) hipError_t hipDeviceSetLimit(enum hipLimit_t limit, size_t value);
+CUSTOM(convert) ASKS(always) hipError_t hipDeviceSetLimit(enum hipLimit_t limit, size_t value);
 ANSWERS(flags = client.device_flags(current)) hipError_t hipGetDeviceFlags(OUT() unsigned int* flags);
 LOCAL(convert) hipError_t hipSetDeviceFlags(unsigned int flags);
 LOCAL(convert) hipError_t hipChooseDevice(OUT() int* device, IN() const hipDeviceProp_t* properties);
@@ -55,8 +55,8 @@ LOCAL(constant) hipError_t hipGetDriverEntryPoint_spt(IN() STRING(256) const cha
 ANSWERS(least = snapshot.stream_priority_least, greatest = snapshot.stream_priority_greatest)
 hipError_t hipDeviceGetStreamPriorityRange(OUT() OPTIONAL int* least, OUT() OPTIONAL int* greatest);
 
-CUSTOM(wait) hipError_t hipDeviceSynchronize();
-CUSTOM(wait) hipError_t hipDeviceReset();
+CUSTOM(wait) ASKS(pending) hipError_t hipDeviceSynchronize();
+CUSTOM(wait) ASKS(pending) hipError_t hipDeviceReset();
 
 POST(0x0110) NO_WORK CHECK(static_cast<unsigned>(config) <= hipFuncCachePreferEqual)
 hipError_t hipDeviceSetCacheConfig(hipFuncCache_t config);

@@ -16,8 +16,8 @@ POST(0x0413) WORK(stream) RECORDS(event)
 hipError_t hipEventRecord(IN(event) hipEvent_t event, IN(stream) hipStream_t stream);
 CALL(0x0414) hipError_t hipEventElapsedTime(OUT() float* milliseconds, IN(event) hipEvent_t start,
                                             IN(event) hipEvent_t stop);
-CUSTOM(wait) hipError_t hipEventSynchronize(IN(event) hipEvent_t event);
-CUSTOM(wait) hipError_t hipEventQuery(IN(event) hipEvent_t event);
+CUSTOM(wait) ASKS(pending) hipError_t hipEventSynchronize(IN(event) hipEvent_t event);
+CUSTOM(wait) ASKS(pending) hipError_t hipEventQuery(IN(event) hipEvent_t event);
 
 ALIAS(hipEventRecord) hipError_t hipEventRecord_spt(IN(event) hipEvent_t event, IN(stream) hipStream_t stream);
 

@@ -7,8 +7,8 @@
 
 extern "C" {
 
-CUSTOM(books) hipError_t hipImportExternalMemory(OUT(opaque) hipExternalMemory_t* memory,
-                                                 IN() const hipExternalMemoryHandleDesc* description);
+CUSTOM(books) ASKS(always) hipError_t hipImportExternalMemory(OUT(opaque) hipExternalMemory_t* memory,
+                                                              IN() const hipExternalMemoryHandleDesc* description);
 LOCAL(books) hipError_t hipExternalMemoryGetMappedBuffer(OUT(device) void** pointer,
                                                          IN(opaque) hipExternalMemory_t memory,
                                                          IN() const hipExternalMemoryBufferDesc* description);

@@ -95,7 +95,7 @@ ANSWERS(graphs.instantiate(exec, graph, error_node, log, log_bytes))
 hipError_t hipGraphInstantiate(OUT(graph_exec) hipGraphExec_t* exec, IN(graph) hipGraph_t graph,
                                OUT(graph_node) OPTIONAL hipGraphNode_t* error_node, OUT() OPTIONAL char* log,
                                size_t log_bytes);
-ANSWERS(graphs.instantiate(exec, graph, flags))
+ANSWERS(graphs.instantiate(exec, graph, flags)) ASKS(always)
 hipError_t hipGraphInstantiateWithFlags(OUT(graph_exec) hipGraphExec_t* exec, IN(graph) hipGraph_t graph,
                                         unsigned long long flags);
 ANSWERS(graphs.update(exec, graph, error_node, result))
@@ -157,7 +157,7 @@ hipError_t hipGraphKernelNodeSetAttribute(IN(graph_node) hipGraphNode_t node, hi
                                           IN() const hipKernelNodeAttrValue* value);
 ANSWERS(graphs.copy_attributes(from, to))
 hipError_t hipGraphKernelNodeCopyAttributes(IN(graph_node) hipGraphNode_t from, IN(graph_node) hipGraphNode_t to);
-ANSWERS(graphs.set_enabled(exec, node, enabled))
+ANSWERS(graphs.set_enabled(exec, node, enabled)) ASKS(always)
 hipError_t hipGraphNodeSetEnabled(IN(graph_exec) hipGraphExec_t exec, IN(graph_node) hipGraphNode_t node,
                                   unsigned int enabled);
 ANSWERS(graphs.get_enabled(exec, node, enabled))
@@ -189,17 +189,18 @@ ANSWERS(graphs.set_event(nullptr, node, event, true))
 hipError_t hipGraphEventRecordNodeSetEvent(IN(graph_node) hipGraphNode_t node, IN(event) hipEvent_t event);
 ANSWERS(graphs.set_event(nullptr, node, event, false))
 hipError_t hipGraphEventWaitNodeSetEvent(IN(graph_node) hipGraphNode_t node, IN(event) hipEvent_t event);
-ANSWERS(exec == nullptr ? hipErrorInvalidValue : graphs.set_kernel(exec, node, parameters))
+ANSWERS(exec == nullptr ? hipErrorInvalidValue : graphs.set_kernel(exec, node, parameters)) ASKS(always)
 hipError_t hipGraphExecKernelNodeSetParams(IN(graph_exec) hipGraphExec_t exec, IN(graph_node) hipGraphNode_t node,
                                            IN() const hipKernelNodeParams* parameters);
-ANSWERS(exec == nullptr ? hipErrorInvalidValue : graphs.set_copy(exec, node, parameters))
+ANSWERS(exec == nullptr ? hipErrorInvalidValue : graphs.set_copy(exec, node, parameters)) ASKS(always)
 hipError_t hipGraphExecMemcpyNodeSetParams(IN(graph_exec) hipGraphExec_t exec, IN(graph_node) hipGraphNode_t node,
                                            IN() hipMemcpy3DParms* parameters);
 ANSWERS(exec == nullptr ? hipErrorInvalidValue : graphs.set_copy_1d(exec, node, target, source, bytes, kind))
+ASKS(always)
 hipError_t hipGraphExecMemcpyNodeSetParams1D(IN(graph_exec) hipGraphExec_t exec, IN(graph_node) hipGraphNode_t node,
                                              IN(address) void* target, IN(address) const void* source, size_t bytes,
                                              hipMemcpyKind kind);
-ANSWERS(exec == nullptr ? hipErrorInvalidValue : graphs.set_fill(exec, node, parameters))
+ANSWERS(exec == nullptr ? hipErrorInvalidValue : graphs.set_fill(exec, node, parameters)) ASKS(always)
 hipError_t hipGraphExecMemsetNodeSetParams(IN(graph_exec) hipGraphExec_t exec, IN(graph_node) hipGraphNode_t node,
                                            IN() const hipMemsetParams* parameters);
 ANSWERS(exec == nullptr ? hipErrorInvalidValue : graphs.set_host(exec, node, parameters))
@@ -233,13 +234,13 @@ hipError_t hipGraphMemcpyNodeSetParamsFromSymbol(IN(graph_node) hipGraphNode_t n
                                                  IN(symbol) const void* symbol, size_t bytes, size_t offset,
                                                  hipMemcpyKind kind);
 ANSWERS(exec == nullptr ? hipErrorInvalidValue : graphs.set_symbol_copy(exec, node, true, symbol, source, bytes,
-        offset, kind))
+        offset, kind)) ASKS(always)
 hipError_t hipGraphExecMemcpyNodeSetParamsToSymbol(IN(graph_exec) hipGraphExec_t exec,
                                                    IN(graph_node) hipGraphNode_t node,
                                                    IN(symbol) const void* symbol, IN(address) const void* source,
                                                    size_t bytes, size_t offset, hipMemcpyKind kind);
 ANSWERS(exec == nullptr ? hipErrorInvalidValue : graphs.set_symbol_copy(exec, node, false, symbol, target, bytes,
-        offset, kind))
+        offset, kind)) ASKS(always)
 hipError_t hipGraphExecMemcpyNodeSetParamsFromSymbol(IN(graph_exec) hipGraphExec_t exec,
                                                      IN(graph_node) hipGraphNode_t node, IN(address) void* target,
                                                      IN(symbol) const void* symbol, size_t bytes, size_t offset,

@@ -5,10 +5,12 @@
 
 extern "C" {
 
-CUSTOM(books) hipError_t hipIpcGetMemHandle(OUT() hipIpcMemHandle_t* handle, IN(device) void* pointer);
-CUSTOM(books) hipError_t hipIpcOpenMemHandle(OUT(device) void** pointer, hipIpcMemHandle_t handle, unsigned int flags);
-CUSTOM(books) hipError_t hipIpcCloseMemHandle(IN(device) void* pointer);
-CUSTOM(books) hipError_t hipIpcGetEventHandle(OUT() hipIpcEventHandle_t* handle, IN(event) hipEvent_t event);
-CUSTOM(books) hipError_t hipIpcOpenEventHandle(OUT(event) hipEvent_t* event, hipIpcEventHandle_t handle);
+CUSTOM(books) ASKS(always) hipError_t hipIpcGetMemHandle(OUT() hipIpcMemHandle_t* handle, IN(device) void* pointer);
+CUSTOM(books) ASKS(always)
+hipError_t hipIpcOpenMemHandle(OUT(device) void** pointer, hipIpcMemHandle_t handle, unsigned int flags);
+CUSTOM(books) ASKS(always) hipError_t hipIpcCloseMemHandle(IN(device) void* pointer);
+CUSTOM(books) ASKS(always)
+hipError_t hipIpcGetEventHandle(OUT() hipIpcEventHandle_t* handle, IN(event) hipEvent_t event);
+CUSTOM(books) ASKS(always) hipError_t hipIpcOpenEventHandle(OUT(event) hipEvent_t* event, hipIpcEventHandle_t handle);
 
 }  // extern "C"

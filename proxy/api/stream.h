@@ -13,8 +13,8 @@ hipError_t hipStreamCreateWithPriority(OUT(stream) hipStream_t* stream, unsigned
 CREATE(0x0313) CHECK(mask_words != 0)
 hipError_t hipExtStreamCreateWithCUMask(OUT(stream) hipStream_t* stream, uint32_t mask_words,
                                         IN() ARRAY(mask_words) const uint32_t* mask);
-CUSTOM(convert) hipError_t hipExtStreamGetCUMask(IN(stream) hipStream_t stream, uint32_t mask_words,
-                                                 OUT() ARRAY(mask_words) uint32_t* mask);
+CUSTOM(convert) ASKS(always) hipError_t hipExtStreamGetCUMask(IN(stream) hipStream_t stream, uint32_t mask_words,
+                                                              OUT() ARRAY(mask_words) uint32_t* mask);
 SENDS(DestroyStream) hipError_t hipStreamDestroy(CONSUMES(stream) hipStream_t stream);
 POST(0x0315) WORK(stream) AWAITS(event) CHECK(flags == 0)
 hipError_t hipStreamWaitEvent(IN(stream) hipStream_t stream, IN(event) hipEvent_t event, unsigned int flags);
@@ -38,8 +38,8 @@ hipError_t hipStreamWriteValue64(IN(stream) hipStream_t stream, IN(device, 8) vo
                                  unsigned int flags);
 
 CUSTOM(books) hipError_t hipStreamGetId(IN(stream) hipStream_t stream, OUT() unsigned long long* id);
-CUSTOM(wait) hipError_t hipStreamQuery(IN(stream) hipStream_t stream);
-CUSTOM(wait) hipError_t hipStreamSynchronize(IN(stream) hipStream_t stream);
+CUSTOM(wait) ASKS(pending) hipError_t hipStreamQuery(IN(stream) hipStream_t stream);
+CUSTOM(wait) ASKS(pending) hipError_t hipStreamSynchronize(IN(stream) hipStream_t stream);
 CUSTOM(wait) hipError_t hipStreamAddCallback(IN(stream) hipStream_t stream, IN(callback) hipStreamCallback_t callback,
                                              IN(opaque) OPTIONAL void* user_data, unsigned int flags);
 CUSTOM(wait) hipError_t hipLaunchHostFunc(IN(stream) hipStream_t stream, IN(callback) hipHostFn_t function,

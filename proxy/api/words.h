@@ -25,6 +25,9 @@
 // More in front:
 //   CHECK(condition)  false: hipErrorInvalidValue at the call, before anything is sent
 //   SINCE(node)       version node of a symbol that the symbol lists do not name
+//   ASKS(when)        a call may wait for an answer of the worker: one of CONDITIONS in tools/apigen/asks.py. Where how
+//                     it travels does not say so; without it a call never waits. API.md shows it, and a test counts
+//                     (tests/differential/round_trips.py)
 //   MANGLED(symbol)   C++ linkage under exactly this symbol, be it the name's own or another
 //   ALSO(symbol)      also under this C symbol, in the majors that have it
 // What it means: also in front, and in proxy/api/messages.h after the head of a MESSAGE. apigen makes the table
@@ -54,6 +57,7 @@
 #pragma once
 
 #define CALL(...)
+#define ASKS(...)
 #define POST(...)
 #define CREATE(...)
 #define CACHED(...)

@@ -2,6 +2,7 @@
 // Undefines the words of proxy/api/words.h: names as short as IN must not reach other headers. Included after
 // the last description header of a file, hence no include guard.
 #undef CALL
+#undef ASKS
 #undef POST
 #undef CREATE
 #undef CACHED

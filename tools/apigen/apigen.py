@@ -8,6 +8,7 @@ import argparse
 import pathlib
 import sys
 
+import asks
 import emit_differential
 import emit_protocol
 import emit_proxy
@@ -66,6 +67,7 @@ def generate(api, folder=ROOT / "hipcore/exports"):
     nodes = {name: node for symbols in reversed(lists.values()) for name, node in symbols.items()}
     paths, functions, messages = read_description(api, nodes)
     check_unique(functions, messages)
+    asks.check(functions)
     check_messages(messages, emit_worker.RANGES)
     by_name = {f.name: f for f in functions}
     sent = {m.name: m for m in messages if m.function is None}
@@ -94,7 +96,8 @@ def generate(api, folder=ROOT / "hipcore/exports"):
         "worker/gen/dispatch.cc": dispatch_source,
         "tests/gen/differential_table.cc": emit_differential.table(functions, symbols_of, values),
         "tests/gen/messages_test.cc": emit_tests.roundtrip_test(messages),
-        "API.md": emit_tests.api_table(functions, set().union(*symbols_of.values())),
+        "tests/gen/round_trips.json": asks.table(functions, sent),
+        "API.md": emit_tests.api_table(functions, sent, set().union(*symbols_of.values())),
     }
     for path in paths:
         own = [f for f in functions if f.domain == path.stem]

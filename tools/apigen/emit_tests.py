@@ -2,6 +2,7 @@
 """Round-trip tests and fuzz entry of every message, and API.md."""
 from collections import Counter
 
+import asks
 from model import BANNER, BY_HAND, NOT_DONE, REASONS, WIRE_TYPES
 
 
@@ -97,15 +98,19 @@ def _more(f):
     return [*f.alias[:1], *filter(None, (f.sends, f.reason))]
 
 
-def api_table(functions, symbols):
+def api_table(functions, messages, symbols):
+    by_name = {f.name: f for f in functions}
     counts = Counter(f.mode for f in functions)
     described = {f.name for f in functions} | {f.mangled for f in functions} | {f.also for f in functions}
     rest = sorted(set(symbols) - described)
-    rows = "".join(f"| `{f.name}` | {f.domain} | {f.mode}{''.join(' ' + word for word in _more(f))} | {f.where} |\n"
+    rows = "".join(f"| `{f.name}` | {f.domain} | {f.mode}{''.join(' ' + word for word in _more(f))} | "
+                   f"{asks.when(f, by_name, messages)} | {f.where} |\n"
                    for f in sorted(functions, key=lambda f: f.name))
     totals = "".join(f"| {mode} | {count} |\n" for mode, count in sorted(counts.items()))
     by_hand = Counter(f.reason for f in functions if f.mode in BY_HAND)
     reasons = "".join(f"| {reason} | {by_hand[reason]} | {why} |\n" for reason, why in REASONS.items())
+    not_described = f"\nNot described yet: {', '.join(f'`{name}`' for name in rest)}\n" if rest else ""
+    conditions = "".join(f"| {word} | {text} |\n" for word, text in asks.CONDITIONS.items())
     made = len(functions) - sum(by_hand.values()) - sum(counts[mode] for mode in ("COMPOSED", *NOT_DONE))
     return f"""# API
 
@@ -121,8 +126,13 @@ Of {len(functions)} functions {made} are generated; {counts["COMPOSED"]} are mad
 | reason | functions | why |
 |---|---|---|
 {reasons}
-| function | domain | travels | described at |
-|---|---|---|---|
-{rows}
-Not described yet: {', '.join(f'`{name}`' for name in rest)}
-"""
+When a call waits for an answer of the worker. Without an entry in the table below, a call never does: what it posts
+is done later, and a failure is returned by a later call. Over tcp and rdma, a call that uses host memory for the first
+time also waits until the worker has memory for it.
+
+| waits | when |
+|---|---|
+{conditions}
+| function | domain | travels | waits | described at |
+|---|---|---|---|---|
+{rows}{not_described}"""

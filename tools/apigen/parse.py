@@ -7,7 +7,7 @@ from model import (BY_HAND, HANDLE_KINDS, HANDLE_TYPES, MODES, ON_WIRE, OTHER_KI
                    Message, Parameter)
 from traits import TRAIT_WORDS
 
-FRONT_WORDS = set(MODES) | {"CHECK", "SINCE", "MANGLED", "ALSO"} | set(TRAIT_WORDS)
+FRONT_WORDS = set(MODES) | {"CHECK", "SINCE", "MANGLED", "ALSO", "ASKS"} | set(TRAIT_WORDS)
 DIRECTIONS = ("IN", "OUT", "INOUT", "CONSUMES")
 PARAMETER_WORDS = set(DIRECTIONS) | {"ARRAY", "STRING", "OPTIONAL", "ORDINAL"}
 # All others have brackets.
@@ -195,6 +195,7 @@ def parse_function(text, where, domain, c_linkage):
         function.answer, function.given = parse_answers(argument, where)
     function.reason = one_line(argument) if mode in BY_HAND + ("REFUSED",) else ""
     function.words = {w: a or "" for w, a in words if w in TRAIT_WORDS}
+    function.asks = next((one_line(a or "") for w, a in words if w == "ASKS"), None)
     function.mangled = next((a for w, a in words if w == "MANGLED"), "")
     function.also = next((a for w, a in words if w == "ALSO"), "")
     function.since = next((a for w, a in words if w == "SINCE"), "")

@@ -209,6 +209,10 @@ class ByHand(Refusals):
         self.stream("ANSWERS(ask(a_handle)) hipError_t hipPlain(int a);", "'a' is no parameter IN(handle kind)")
         self.stream("ANSWERS(ask(e)) hipError_t hipPlain(CONSUMES(event) hipEvent_t e);", "use SENDS")
 
+    def test_asks(self):
+        self.stream("CUSTOM(books) ASKS(sometimes) hipError_t hipPlain();", "ASKS(sometimes); possible: always, first,")
+        self.stream("CALL(0x0310) ASKS(always) hipError_t hipPlain();", "ASKS is not looked at in a CALL")
+
 
 class SymbolsAndAliases(Refusals):
     TARGET = "CUSTOM(books) hipError_t hipTarget(IN(address) void* p, size_t bytes, IN(stream) hipStream_t stream);\n"

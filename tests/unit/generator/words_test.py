@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """What the generator makes of every word of the description."""
+import json
 import pathlib
 import re
 import subprocess
@@ -283,6 +284,18 @@ class Alias(unittest.TestCase):
 
 
 class FrontWords(unittest.TestCase):
+    def test_asks(self):
+        outputs = generate(stream="""
+            CUSTOM(books) ASKS(pending) hipError_t hipPlain();
+            CALL(0x0310) hipError_t hipOther();
+            CUSTOM(copy) hipError_t hipTarget(IN(address) void* p, IN(stream) hipStream_t stream);
+            ALIAS(hipTarget) hipError_t hipTarget_spt(IN(address) void* p, IN(stream) hipStream_t stream);
+            LOCAL(thread) SINCE(hip_5.3) hipError_t hipNew();""")
+        self.assertEqual(json.loads(outputs["tests/gen/round_trips.json"]),
+                         {"hipPlain": ["pending", False], "hipOther": ["always", False], "hipTarget": ["copy", True],
+                          "hipTarget_spt": ["copy", True], "hipNew": ["", False]})
+        self.assertIn("| `hipPlain` | stream | CUSTOM books | pending |", outputs["API.md"])
+
     def test_check_may_be_repeated(self):
         text = stub(generate(stream="POST(0x0310) NO_WORK CHECK(a != 0) CHECK(a <\n 9) hipError_t hipPlain(int a);"),
                     "stream", "hipPlain")
