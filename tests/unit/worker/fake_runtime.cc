@@ -283,6 +283,11 @@ FAKE_API hipError_t hipStreamCreateWithFlags(hipStream_t* stream, unsigned) {
   return hipSuccess;
 }
 FAKE_API hipError_t hipStreamCreate(hipStream_t* stream) { return hipStreamCreateWithFlags(stream, 0); }
+FAKE_API hipError_t hipExtStreamCreateWithCUMask(hipStream_t* stream, std::uint32_t words,
+                                                 const std::uint32_t*) {
+  state().mask_words = static_cast<int>(words);
+  return hipStreamCreateWithFlags(stream, 0);
+}
 FAKE_API hipError_t hipStreamDestroy(hipStream_t stream) {
   const std::unique_ptr<Queue> owned(reinterpret_cast<Queue*>(stream));
   return hipSuccess;

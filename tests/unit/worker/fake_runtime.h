@@ -7,9 +7,10 @@
 namespace tf::worker {
 
 struct FakeRuntimeState {
-  std::atomic<int> copies{0};   // hipMemcpyAsync and hipMemcpy2DAsync
-  std::atomic<int> exports{0};  // hipMemGetHandleForAddressRange
-  std::atomic<int> flushes{0};  // hipRemoteFlushWrites
+  std::atomic<int> copies{0};      // hipMemcpyAsync and hipMemcpy2DAsync
+  std::atomic<int> exports{0};     // hipMemGetHandleForAddressRange
+  std::atomic<int> flushes{0};     // hipRemoteFlushWrites
+  std::atomic<int> mask_words{0};  // of the last hipExtStreamCreateWithCUMask
   // Called with the address before memory goes.
   std::atomic<void (*)(void* address)> on_free{nullptr};
 };

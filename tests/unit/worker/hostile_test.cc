@@ -55,6 +55,12 @@ TEST(Boxes, ThatOverlapThemselvesAreRefused) {
   for (const protocol::FaultNotice& fault : rig.faults()) EXPECT_EQ(fault.error, hipErrorInvalidValue);
 }
 
+// REQUIRES: a session has loaded the fake runtime
+FakeRuntimeState& runtime_state() {
+  void* library = ::dlopen(TF_FAKE_RUNTIME, RTLD_NOW | RTLD_NOLOAD);
+  return *reinterpret_cast<decltype(&fake_runtime_state)>(::dlsym(library, "fake_runtime_state"))();
+}
+
 // As many slices as the memory holds are few calls all the same.
 TEST(Boxes, OfManySlicesAreCopiedAtOnce) {
   SessionRig rig;
@@ -65,10 +71,44 @@ TEST(Boxes, OfManySlicesAreCopiedAtOnce) {
   rig.post(protocol::CopyBoxOnDeviceRequest{memory, 2, 8, memory + kHalf, 2, 8, 2, 4, kHalf / 8, 0});
   EXPECT_EQ(rig.synchronize(0), hipSuccess);
   EXPECT_TRUE(rig.faults().empty());
-  void* library = ::dlopen(TF_FAKE_RUNTIME, RTLD_NOW | RTLD_NOLOAD);
-  ASSERT_NE(library, nullptr);
-  const auto state = reinterpret_cast<decltype(&fake_runtime_state)>(::dlsym(library, "fake_runtime_state"));
-  EXPECT_EQ(state()->copies, 2);
+  EXPECT_EQ(runtime_state().copies, 2);
+}
+
+protocol::CreateMaskedStreamRequest masked_stream(protocol::Handle created) {
+  protocol::CreateMaskedStreamRequest request{};
+  request.created = created.raw();
+  return request;
+}
+
+TEST(MaskedStreams, HaveAMaskOfWholeWords) {
+  constexpr std::size_t kWordsMax = std::size(protocol::GetComputeUnitsReply{}.mask);
+  const protocol::Handle handle(protocol::HandleKind::kStream, 1, 5);
+  const std::vector<std::byte> mask((kWordsMax + 1) * sizeof(std::uint32_t), std::byte{0xff});
+  for (const std::size_t bytes : {std::size_t{0}, std::size_t{3}, std::size_t{6}, mask.size()}) {
+    SessionRig rig;
+    rig.start();
+    rig.post(masked_stream(handle), std::span(mask).first(bytes));
+    EXPECT_EQ(rig.wait_end().code(), Code::kProtocol) << bytes;
+  }
+  SessionRig rig;
+  rig.start();
+  rig.post(masked_stream(handle), std::span(mask).first(kWordsMax * sizeof(std::uint32_t)));
+  EXPECT_EQ(rig.synchronize(handle.raw()), hipSuccess);
+  EXPECT_EQ(runtime_state().mask_words, static_cast<int>(kWordsMax));
+}
+
+// A handle that is bound, or of another kind, is the call's error. The stream of before stays.
+TEST(MaskedStreams, HaveAHandleOfAStreamThatIsFree) {
+  const std::array<std::byte, sizeof(std::uint32_t)> mask{std::byte{1}};
+  const protocol::Handle good(protocol::HandleKind::kStream, 1, 5);
+  SessionRig rig;
+  rig.start();
+  rig.post(masked_stream(good), mask);
+  rig.post(masked_stream(good), mask);
+  rig.post(masked_stream(protocol::Handle(protocol::HandleKind::kEvent, 1, 6)), mask);
+  EXPECT_EQ(rig.synchronize(good.raw()), hipSuccess);
+  ASSERT_EQ(rig.faults().size(), 2u);
+  for (const protocol::FaultNotice& fault : rig.faults()) EXPECT_EQ(fault.error, hipErrorInvalidHandle);
 }
 
 std::vector<std::byte> elf_of(const Elf64_Ehdr& header, std::size_t bytes) {
