@@ -189,9 +189,12 @@ void add_copies(Driver& d) {
 
 void add_arrays(Driver& d) {
   d.Array3DCreate = [](Array* array, const ArrayDescription* wish) {
+    const Result result = asked("Array3DCreate");
+    if ((wish->flags & hipArraySurfaceLoadStore) != 0 && wish->width > State::kSurfaceMax)
+      return Result::INVALID_VALUE;
     state().array = *wish;
     *array = handle<Array>(State::kArray);
-    return asked("Array3DCreate");
+    return result;
   };
   d.MipmappedArrayCreate = [](MipmappedArray* array, const ArrayDescription* wish, unsigned) {
     state().array = *wish;

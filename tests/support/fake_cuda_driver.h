@@ -76,6 +76,7 @@ struct State {
   int place = hipInvalidDeviceId;                   // where memory was advised to be
   int range_type = 0;                               // of MemGetHandleForAddressRange
   static constexpr int kRangeHandle = 77;           // its descriptor
+  static constexpr std::size_t kSurfaceMax = 1024;  // elements of a row; textures may be larger
   static constexpr std::uintptr_t kArray = 0xa000;  // every array
   static constexpr std::uintptr_t kMipmapped = 0xb000;  // every mipmapped one, its levels follow
   static constexpr std::uintptr_t kTexture = 0xc000;    // every texture and surface object

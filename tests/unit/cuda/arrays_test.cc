@@ -86,6 +86,22 @@ TEST_F(CudaRuntime, LevelsOfMipmappedArrays) {
   EXPECT_EQ(calls("ArrayDestroy"), 0);
 }
 
+TEST_F(CudaRuntime, ArraysThatAreTooLargeForSurfacesAreForTextures) {
+  int images = 0;
+  EXPECT_EQ(hipDeviceGetAttribute(&images, hipDeviceAttributeImageSupport, 0), hipSuccess);
+  EXPECT_EQ(images, 1);
+  for (const auto& [width, flags] : {std::pair{State::kSurfaceMax, unsigned{hipArraySurfaceLoadStore}},
+                                     std::pair{State::kSurfaceMax + 1, unsigned{hipArrayDefault}}}) {
+    hipArray_t array = nullptr;
+    ASSERT_EQ(hipMallocArray(&array, &kFloat2, width, 0, hipArrayDefault), hipSuccess) << width;
+    EXPECT_EQ(driver_->array.flags, flags);
+    EXPECT_EQ(hipFreeArray(array), hipSuccess);
+  }
+  hipArray_t array = nullptr;
+  EXPECT_EQ(hipMallocArray(&array, &kFloat2, State::kSurfaceMax + 1, 0, hipArraySurfaceLoadStore),
+            hipErrorInvalidValue);
+}
+
 TEST_F(CudaRuntime, TexturesAndSurfacesAreTheDriversOwn) {
   hipArray_t array = nullptr;
   ASSERT_EQ(hipMallocArray(&array, &kFloat2, 16, 8, 0), hipSuccess);

@@ -10,9 +10,7 @@
 namespace tf::cuda {
 namespace {
 
-// HIP lets every array without flags be a surface; the driver wants to be told.
-driver::ArrayDescription describe(const array::Shape& shape) {
-  const unsigned flags = shape.flags == hipArrayDefault ? hipArraySurfaceLoadStore : shape.flags;
+driver::ArrayDescription describe(const array::Shape& shape, unsigned flags) {
   return {shape.width, shape.height, shape.depth, shape.format, shape.channels, flags};
 }
 
@@ -41,7 +39,13 @@ hipError_t Arrays::create(const array::Shape& shape, unsigned levels, bool mipma
                           std::vector<array::Place>& places) {
   Owner owner;
   std::vector<driver::Array> made;
-  const hipError_t error = make(describe(shape), levels, mipmapped, owner.mipmapped, made);
+  const auto make_as = [&](unsigned flags) {
+    return make(describe(shape, flags), levels, mipmapped, owner.mipmapped, made);
+  };
+  // HIP lets every array without flags be a surface; the driver wants to be told. Textures may be larger than
+  // surfaces (MAXIMUM_TEXTURE1D_WIDTH, MAXIMUM_SURFACE1D_WIDTH): then the array is for textures only.
+  hipError_t error = make_as(shape.flags == hipArrayDefault ? hipArraySurfaceLoadStore : shape.flags);
+  if (error == hipErrorInvalidValue && shape.flags == hipArrayDefault) error = make_as(hipArrayDefault);
   if (error != hipSuccess) return error;
   owner.array = made.front();
   const MutexLock lock(mutex_);

@@ -152,8 +152,8 @@ std::optional<int> fixed_attribute(const hipDeviceProp_t& p, hipDeviceAttribute_
     case hipDeviceAttributeGcnArch:
     case hipDeviceAttributeAsicRevision:
     case hipDeviceAttributeHdpMemFlushCntl:
-    case hipDeviceAttributeHdpRegFlushCntl:
-    case hipDeviceAttributeImageSupport: return 0;  // of this runtime: it has no textures
+    case hipDeviceAttributeHdpRegFlushCntl: return 0;
+    case hipDeviceAttributeImageSupport: return 1;
     default: return std::nullopt;
   }
 }
