@@ -60,7 +60,7 @@ TEST(Event, RecordedAgainItIsAnotherMatter) {
   TestStream stream;
   TestEvent event;
   Gate background;
-  background.close(busy);
+  if (runs_host_functions_at_once()) background.close(busy);
   for (int round = 0; round < 3; ++round) {
     Gate gate;
     gate.close(stream);

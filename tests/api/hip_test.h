@@ -151,6 +151,9 @@ inline bool is_nvidia() {
          std::strncmp(properties.gcnArchName, "sm_", 3) == 0;
 }
 
+// NVIDIA's driver calls host functions one at a time: one that waits for another stream's waits for ever.
+inline bool runs_host_functions_at_once() { return !is_nvidia(); }
+
 inline int device_count() {
   int count = 0;
   return hipGetDeviceCount(&count) == hipSuccess ? count : 0;
