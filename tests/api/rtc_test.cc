@@ -128,6 +128,16 @@ TEST(Rtc, BadArgumentsAreRefused) {
   EXPECT_EQ(hiprtcCreateProgram(nullptr, kSource, "x", 0, nullptr, nullptr), HIPRTC_ERROR_INVALID_INPUT);
   EXPECT_EQ(hiprtcCompileProgram(nullptr, 0, nullptr), HIPRTC_ERROR_INVALID_PROGRAM);
   EXPECT_EQ(hiprtcDestroyProgram(&program), HIPRTC_ERROR_INVALID_INPUT);
+  hiprtcProgram destroyed = nullptr;
+  ASSERT_EQ(hiprtcCreateProgram(&program, kSource, "x", 0, nullptr, nullptr), HIPRTC_SUCCESS);
+  destroyed = program;
+  EXPECT_EQ(hiprtcDestroyProgram(&program), HIPRTC_SUCCESS);
+  EXPECT_EQ(hiprtcCompileProgram(destroyed, 0, nullptr), HIPRTC_ERROR_INVALID_PROGRAM);
+  EXPECT_EQ(hiprtcAddNameExpression(destroyed, "name"), HIPRTC_ERROR_INVALID_PROGRAM);
+  std::size_t bytes = 0;
+  EXPECT_EQ(hiprtcGetProgramLogSize(reinterpret_cast<hiprtcProgram>(0x1234), &bytes),
+            HIPRTC_ERROR_INVALID_PROGRAM);
+  EXPECT_EQ(hiprtcDestroyProgram(&destroyed), HIPRTC_ERROR_INVALID_PROGRAM);
   EXPECT_STREQ(hiprtcGetErrorString(HIPRTC_ERROR_COMPILATION), "HIPRTC_ERROR_COMPILATION");
   int major = 0;
   int minor = 0;

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "worker/runtime/common/rtc/guarded.h"
+#include "worker/runtime/common/rtc/handles.h"
 
 #define EXPORT extern "C" __attribute__((visibility("default")))
 
@@ -21,6 +22,17 @@ struct _hiprtcProgram {
 namespace {
 
 using tf::runtime::rtc::guarded;
+
+auto& programs() { return tf::runtime::rtc::handles<_hiprtcProgram>(); }
+
+// Null: there is no such program.
+_hiprtcProgram* find(hiprtcProgram program) { return programs().find(program); }
+
+// The same for one that is compiled.
+_hiprtcProgram* find_compiled(hiprtcProgram program) {
+  _hiprtcProgram* const found = find(program);
+  return found != nullptr && found->result.ok ? found : nullptr;
+}
 
 hiprtcResult copy_out(const std::string& from, char* to, bool with_end) {
   if (to == nullptr) return HIPRTC_ERROR_INVALID_INPUT;
@@ -70,30 +82,32 @@ EXPORT hiprtcResult hiprtcCreateProgram(hiprtcProgram* program, const char* text
       if (headers[i] == nullptr || include_names[i] == nullptr) return HIPRTC_ERROR_INVALID_INPUT;
       made->source.headers[include_names[i]] = headers[i];
     }
-    *program = made.release();  // owned by the caller until hiprtcDestroyProgram
+    *program = programs().add(std::move(made));  // until hiprtcDestroyProgram
     return HIPRTC_SUCCESS;
   });
 }
 
 EXPORT hiprtcResult hiprtcDestroyProgram(hiprtcProgram* program) {
   if (program == nullptr || *program == nullptr) return HIPRTC_ERROR_INVALID_INPUT;
-  const std::unique_ptr<_hiprtcProgram> owned(*program);
+  if (programs().take(*program) == nullptr) return HIPRTC_ERROR_INVALID_PROGRAM;
   *program = nullptr;
   return HIPRTC_SUCCESS;
 }
 
 EXPORT hiprtcResult hiprtcAddNameExpression(hiprtcProgram program, const char* expression) {
-  if (program == nullptr) return HIPRTC_ERROR_INVALID_PROGRAM;
+  _hiprtcProgram* const found = find(program);
+  if (found == nullptr) return HIPRTC_ERROR_INVALID_PROGRAM;
   if (expression == nullptr || *expression == '\0') return HIPRTC_ERROR_INVALID_INPUT;
-  if (program->tried) return HIPRTC_ERROR_NO_NAME_EXPRESSIONS_AFTER_COMPILATION;
+  if (found->tried) return HIPRTC_ERROR_NO_NAME_EXPRESSIONS_AFTER_COMPILATION;
   return guarded([&] {
-    program->source.name_expressions.emplace_back(expression);
+    found->source.name_expressions.emplace_back(expression);
     return HIPRTC_SUCCESS;
   });
 }
 
 EXPORT hiprtcResult hiprtcCompileProgram(hiprtcProgram program, int option_count, const char** options) {
-  if (program == nullptr) return HIPRTC_ERROR_INVALID_PROGRAM;
+  _hiprtcProgram* const found = find(program);
+  if (found == nullptr) return HIPRTC_ERROR_INVALID_PROGRAM;
   if (option_count < 0 || (option_count > 0 && options == nullptr)) return HIPRTC_ERROR_INVALID_INPUT;
   return guarded([&] {
     std::vector<std::string> words;
@@ -101,69 +115,76 @@ EXPORT hiprtcResult hiprtcCompileProgram(hiprtcProgram program, int option_count
       if (options[i] == nullptr) return HIPRTC_ERROR_INVALID_OPTION;
       words.emplace_back(options[i]);
     }
-    program->tried = true;
-    program->relocatable = tf::runtime::rtc::is_relocatable(words);
-    auto compiled = tf::runtime::rtc::compile(program->source, words);
+    found->tried = true;
+    found->relocatable = tf::runtime::rtc::is_relocatable(words);
+    auto compiled = tf::runtime::rtc::compile(found->source, words);
     if (!compiled) {
-      program->result = {};
-      program->result.log = compiled.status().to_string();
+      found->result = {};
+      found->result.log = compiled.status().to_string();
       return HIPRTC_ERROR_INTERNAL_ERROR;
     }
-    program->result = std::move(*compiled);
-    return program->result.ok ? HIPRTC_SUCCESS : program->result.result;
+    found->result = std::move(*compiled);
+    return found->result.ok ? HIPRTC_SUCCESS : found->result.result;
   });
 }
 
 EXPORT hiprtcResult hiprtcGetLoweredName(hiprtcProgram program, const char* expression,
                                          const char** lowered) {
-  if (program == nullptr) return HIPRTC_ERROR_INVALID_PROGRAM;
+  _hiprtcProgram* const found = find(program);
+  if (found == nullptr) return HIPRTC_ERROR_INVALID_PROGRAM;
   if (expression == nullptr || lowered == nullptr) return HIPRTC_ERROR_INVALID_INPUT;
-  if (!program->result.ok) return HIPRTC_ERROR_NO_LOWERED_NAMES_BEFORE_COMPILATION;
+  if (!found->result.ok) return HIPRTC_ERROR_NO_LOWERED_NAMES_BEFORE_COMPILATION;
   return guarded([&] {
-    const auto found = program->result.lowered_names.find(expression);
-    if (found == program->result.lowered_names.end()) return HIPRTC_ERROR_NAME_EXPRESSION_NOT_VALID;
-    *lowered = found->second.c_str();  // lives as long as the program
+    const auto name = found->result.lowered_names.find(expression);
+    if (name == found->result.lowered_names.end()) return HIPRTC_ERROR_NAME_EXPRESSION_NOT_VALID;
+    *lowered = name->second.c_str();  // lives as long as the program
     return HIPRTC_SUCCESS;
   });
 }
 
 EXPORT hiprtcResult hiprtcGetProgramLogSize(hiprtcProgram program, size_t* bytes) {
-  if (program == nullptr) return HIPRTC_ERROR_INVALID_PROGRAM;
+  _hiprtcProgram* const found = find(program);
+  if (found == nullptr) return HIPRTC_ERROR_INVALID_PROGRAM;
   if (bytes == nullptr) return HIPRTC_ERROR_INVALID_INPUT;
-  *bytes = program->result.log.size() + (program->result.log.empty() ? 0 : 1);
+  *bytes = found->result.log.size() + (found->result.log.empty() ? 0 : 1);
   return HIPRTC_SUCCESS;
 }
 
 EXPORT hiprtcResult hiprtcGetProgramLog(hiprtcProgram program, char* log) {
-  if (program == nullptr) return HIPRTC_ERROR_INVALID_PROGRAM;
-  return copy_out(program->result.log, log, !program->result.log.empty());
+  _hiprtcProgram* const found = find(program);
+  if (found == nullptr) return HIPRTC_ERROR_INVALID_PROGRAM;
+  return copy_out(found->result.log, log, !found->result.log.empty());
 }
 
 // A module is no code object, and a code object no bitcode. Asked for the other one, AMD's library says
 // that there is no code, and that the program gives no bitcode.
 EXPORT hiprtcResult hiprtcGetCodeSize(hiprtcProgram program, size_t* bytes) {
-  if (program == nullptr) return HIPRTC_ERROR_INVALID_PROGRAM;
+  _hiprtcProgram* const found = find(program);
+  if (found == nullptr) return HIPRTC_ERROR_INVALID_PROGRAM;
   if (bytes == nullptr) return HIPRTC_ERROR_INVALID_INPUT;
-  if (!program->result.ok) return HIPRTC_ERROR_INVALID_PROGRAM;
-  *bytes = program->relocatable ? 0 : program->result.code.size();
+  if (!found->result.ok) return HIPRTC_ERROR_INVALID_PROGRAM;
+  *bytes = found->relocatable ? 0 : found->result.code.size();
   return HIPRTC_SUCCESS;
 }
 
 EXPORT hiprtcResult hiprtcGetCode(hiprtcProgram program, char* code) {
-  if (program == nullptr || !program->result.ok) return HIPRTC_ERROR_INVALID_PROGRAM;
-  return copy_out(program->relocatable ? std::string() : program->result.code, code, false);
+  const _hiprtcProgram* const found = find_compiled(program);
+  if (found == nullptr) return HIPRTC_ERROR_INVALID_PROGRAM;
+  return copy_out(found->relocatable ? std::string() : found->result.code, code, false);
 }
 
 // HIP 5.2's header does not declare these.
 EXPORT hiprtcResult hiprtcGetBitcodeSize(hiprtcProgram program, size_t* bytes) {
   if (bytes == nullptr) return HIPRTC_ERROR_INVALID_INPUT;
-  if (program == nullptr || !program->result.ok || !program->relocatable) return HIPRTC_ERROR_INVALID_PROGRAM;
-  *bytes = program->result.code.size();
+  const _hiprtcProgram* const found = find_compiled(program);
+  if (found == nullptr || !found->relocatable) return HIPRTC_ERROR_INVALID_PROGRAM;
+  *bytes = found->result.code.size();
   return HIPRTC_SUCCESS;
 }
 
 EXPORT hiprtcResult hiprtcGetBitcode(hiprtcProgram program, char* code) {
   if (code == nullptr) return HIPRTC_ERROR_INVALID_INPUT;
-  if (program == nullptr || !program->result.ok || !program->relocatable) return HIPRTC_ERROR_INVALID_PROGRAM;
-  return copy_out(program->result.code, code, false);
+  const _hiprtcProgram* const found = find_compiled(program);
+  if (found == nullptr || !found->relocatable) return HIPRTC_ERROR_INVALID_PROGRAM;
+  return copy_out(found->result.code, code, false);
 }

@@ -10,14 +10,13 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "transport/base/mutex.h"
 #include "worker/runtime/common/rtc/compile.h"
 #include "worker/runtime/common/rtc/guarded.h"
+#include "worker/runtime/common/rtc/handles.h"
 
 #define EXPORT extern "C" __attribute__((visibility("default")))
 
@@ -63,37 +62,7 @@ struct LinkState {
   }
 };
 
-// Those that exist. Never destroyed: programs call hiprtc from static destructors.
-class LinkStates {
- public:
-  void add(LinkState* state) {
-    const tf::MutexLock lock(mutex_);
-    states_.insert(state);
-  }
-  // Null: there is no such state.
-  LinkState* find(void* handle) const {
-    const tf::MutexLock lock(mutex_);
-    const auto found = states_.find(static_cast<LinkState*>(handle));
-    return found == states_.end() ? nullptr : *found;
-  }
-  std::unique_ptr<LinkState> take(void* handle) {
-    const tf::MutexLock lock(mutex_);
-    const auto found = states_.find(static_cast<LinkState*>(handle));
-    if (found == states_.end()) return nullptr;
-    std::unique_ptr<LinkState> owned(*found);
-    states_.erase(found);
-    return owned;
-  }
-
- private:
-  mutable tf::Mutex mutex_;
-  std::set<LinkState*> states_ TF_GUARDED_BY(mutex_);
-};
-
-LinkStates& states() {
-  static auto& all = *new LinkStates;
-  return all;
-}
+auto& states() { return tf::runtime::rtc::handles<LinkState>(); }
 
 // False: the option wants a buffer, and there is none.
 bool take_option(LinkState& state, int option, void* value) {
@@ -138,8 +107,7 @@ EXPORT hiprtcResult hiprtcLinkCreate(unsigned count, int* options, void** values
     auto state = std::make_unique<LinkState>();
     for (unsigned i = 0; i < count; ++i)
       if (!take_option(*state, options[i], values[i])) return HIPRTC_ERROR_INVALID_OPTION;
-    states().add(state.get());
-    *handle = state.release();  // until hiprtcLinkDestroy
+    *handle = states().add(std::move(state));  // until hiprtcLinkDestroy
     return HIPRTC_SUCCESS;
   });
 }
