@@ -30,6 +30,27 @@ inline hipError_t read_pointer_attribute(const void* value, hipPointer_attribute
   return hipSuccess;
 }
 
+// The value of an attribute that the memory does not have, or for memory that nobody knows: AMD's runtime
+// writes it and returns an error. It writes nothing for attributes that it has for no memory.
+inline void write_missing(hipPointer_attribute attribute, void* data) {
+  const auto write = [data](auto value) { std::memcpy(data, &value, sizeof value); };
+  constexpr int kNoDevice = -2;
+  switch (attribute) {
+    case HIP_POINTER_ATTRIBUTE_DEVICE_ORDINAL: return write(kNoDevice);
+    case HIP_POINTER_ATTRIBUTE_MEMORY_TYPE:
+    case HIP_POINTER_ATTRIBUTE_BUFFER_ID:
+    case HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS:
+    case HIP_POINTER_ATTRIBUTE_ACCESS_FLAGS: return write(0u);
+    case HIP_POINTER_ATTRIBUTE_IS_MANAGED:
+    case HIP_POINTER_ATTRIBUTE_MAPPED: return write(false);
+    case HIP_POINTER_ATTRIBUTE_DEVICE_POINTER:
+    case HIP_POINTER_ATTRIBUTE_HOST_POINTER:
+    case HIP_POINTER_ATTRIBUTE_RANGE_START_ADDR:
+    case HIP_POINTER_ATTRIBUTE_RANGE_SIZE: return write(std::uint64_t{0});
+    default: return;
+  }
+}
+
 // A stream is null, or was looked up.
 inline hipError_t check_attach(hipStream_t stream, unsigned flags) {
   if (flags != hipMemAttachGlobal && flags != hipMemAttachHost && flags != hipMemAttachSingle)

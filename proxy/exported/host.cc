@@ -93,6 +93,14 @@ hipError_t attribute_of(const Known& known, hipPointer_attribute attribute, void
   }
 }
 
+hipError_t attribute_of(Client& client, const void* pointer, hipPointer_attribute attribute, void* data) {
+  Known known;
+  const bool found = look_up(client, pointer, known);
+  const hipError_t error = found ? attribute_of(known, attribute, data) : hipErrorInvalidValue;
+  if (error != hipSuccess) hipcore::write_missing(attribute, data);
+  return error;
+}
+
 }  // namespace
 
 hipError_t hipHostMalloc(void** pointer, size_t bytes, unsigned int flags) {
@@ -188,9 +196,7 @@ hipError_t hipPointerGetAttribute(void* data, hipPointer_attribute attribute, hi
   hipError_t error = hipSuccess;
   Client* client = client_for(error);
   if (client == nullptr) return note_error(error);
-  Known known;
-  if (!look_up(*client, pointer, known)) return note_error(hipErrorInvalidValue);
-  return note_error(attribute_of(known, attribute, data));
+  return note_error(attribute_of(*client, pointer, attribute, data));
 }
 
 hipError_t hipPointerSetAttribute(const void* value, hipPointer_attribute attribute, hipDeviceptr_t pointer) {
@@ -214,7 +220,7 @@ hipError_t hipStreamAttachMemAsync(hipStream_t stream, void* pointer, size_t byt
   return note_error(hipcore::check_attached_bytes(known.on_host, known.bytes, bytes));
 }
 
-// Attributes that do not apply are left zero; only an unknown pointer is an error.
+// Succeeds whatever the pointer is, as AMD's runtime does.
 hipError_t hipDrvPointerGetAttributes(unsigned int count, hipPointer_attribute* attributes, void** data,
                                       hipDeviceptr_t pointer) {
   bool sane = attributes != nullptr && data != nullptr && pointer != nullptr && count != 0;
@@ -222,12 +228,8 @@ hipError_t hipDrvPointerGetAttributes(unsigned int count, hipPointer_attribute* 
   hipError_t error = hipSuccess;
   Client* client = client_for(error);
   if (client == nullptr) return note_error(error);
-  Known known;
-  if (!look_up(*client, pointer, known)) return note_error(hipErrorInvalidValue);
-  for (unsigned i = 0; i < count; ++i) {
-    if (data[i] == nullptr) return note_error(hipErrorInvalidValue);
-    (void)attribute_of(known, attributes[i], data[i]);
-  }
+  for (unsigned i = 0; i < count; ++i)
+    if (data[i] != nullptr) (void)attribute_of(*client, pointer, attributes[i], data[i]);
   return note_error(hipSuccess);
 }
 

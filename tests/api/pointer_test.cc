@@ -117,6 +117,32 @@ TEST(PointerAttribute, WrongOnesAreRefused) {
   EXPECT_EQ(hipPeekAtLastError(), hipErrorInvalidDevicePointer);
 }
 
+// As AMD's runtime: the values say that nobody knows the memory.
+TEST(PointerAttribute, SeveralOfUnknownMemoryAreGivenValues) {
+  int local = 0;
+  int type = 77, ordinal = 77;
+  bool managed = true;
+  void* start = &local;
+  hipPointer_attribute attributes[] = {HIP_POINTER_ATTRIBUTE_MEMORY_TYPE,
+                                       HIP_POINTER_ATTRIBUTE_DEVICE_ORDINAL, HIP_POINTER_ATTRIBUTE_IS_MANAGED,
+                                       HIP_POINTER_ATTRIBUTE_RANGE_START_ADDR};
+  void* data[] = {&type, &ordinal, &managed, &start};
+  HIP_OK(hipDrvPointerGetAttributes(4, attributes, data, &local));
+  EXPECT_EQ(type, 0);
+  EXPECT_EQ(ordinal, -2);
+  EXPECT_FALSE(managed);
+  EXPECT_EQ(start, nullptr);
+  ordinal = 77;
+  EXPECT_EQ(hipPointerGetAttribute(&ordinal, HIP_POINTER_ATTRIBUTE_DEVICE_ORDINAL, &local),
+            hipErrorInvalidValue);
+  EXPECT_EQ(ordinal, -2);
+  DeviceBuffer device(kBytes);
+  HIP_OK(hipDrvPointerGetAttributes(4, attributes, data, device.at(8)));
+  EXPECT_EQ(ordinal, 0);
+  EXPECT_EQ(start, device.get());
+  EXPECT_EQ(hipDrvPointerGetAttributes(0, attributes, data, device.get()), hipErrorInvalidValue);
+}
+
 TEST(AttachMemory, IsCheckedAndMakesNothing) {
   void* managed = nullptr;
   HIP_OK(hipMallocManaged(&managed, kBytes, hipMemAttachGlobal));

@@ -51,20 +51,21 @@ hipError_t attributes_of(hipPointerAttribute_t* attributes, const void* pointer)
 
 hipError_t pointer_attribute(void* data, hipPointer_attribute attribute, hipDeviceptr_t pointer) {
   if (!data || !pointer) return hipErrorInvalidValue;
-  if (attribute != HIP_POINTER_ATTRIBUTE_MEMORY_TYPE)
-    return Backend::pointer_attribute(data, attribute, pointer);
   hipPointerAttribute_t all;
-  if (const hipError_t status = attributes_of(&all, pointer)) return status;
-  std::memcpy(data, &all.memoryType, sizeof all.memoryType);
-  return hipSuccess;
+  const bool is_type = attribute == HIP_POINTER_ATTRIBUTE_MEMORY_TYPE;
+  const hipError_t status =
+      is_type ? attributes_of(&all, pointer) : Backend::pointer_attribute(data, attribute, pointer);
+  if (status != hipSuccess) hipcore::write_missing(attribute, data);
+  if (status == hipSuccess && is_type) std::memcpy(data, &all.memoryType, sizeof all.memoryType);
+  return status;
 }
 
+// Succeeds whatever the pointer is, as AMD's runtime does.
 hipError_t pointer_attributes(unsigned count, hipPointer_attribute* attributes, void** data,
                               hipDeviceptr_t pointer) {
   if (!attributes || !data || !pointer || count == 0 || count > kPointerAttributesMax)
     return hipErrorInvalidValue;
-  for (unsigned i = 0; i < count; ++i)  // an unknown one stays as it was
-    static_cast<void>(pointer_attribute(data[i], attributes[i], pointer));
+  for (unsigned i = 0; i < count; ++i) static_cast<void>(pointer_attribute(data[i], attributes[i], pointer));
   return hipSuccess;
 }
 
