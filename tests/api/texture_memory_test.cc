@@ -64,6 +64,21 @@ TEST_F(TextureReads, PinnedMemory) {
   EXPECT_EQ(hipCreateTextureObject(&texture, &resource, &how, nullptr), hipErrorInvalidValue);
 }
 
+TEST_F(TextureReads, FreedMemoryIsRefused) {
+  void* memory = nullptr;
+  HIP_OK(hipMalloc(&memory, 4096));
+  HIP_OK(hipFree(memory));
+  const auto how = sampling(hipAddressModeClamp, hipFilterModePoint, false);
+  hipTextureObject_t texture = nullptr;
+  hipResourceDesc resource = line_of(memory, 4096);
+  EXPECT_EQ(hipCreateTextureObject(&texture, &resource, &how, nullptr), hipErrorInvalidValue);
+  resource.resType = hipResourceTypePitch2D;
+  resource.res.pitch2D = {memory, kFloat, 16, 4, 512};
+  EXPECT_EQ(hipCreateTextureObject(&texture, &resource, &how, nullptr), hipErrorInvalidValue);
+  std::size_t offset = 0;
+  EXPECT_EQ(hipBindTexture2D(&offset, plane_texture(), memory, &kByte, 16, 4, 512), hipErrorInvalidValue);
+}
+
 // The memory of an array is used as long as an object reads it, whichever is destroyed first.
 TEST_F(TextureReads, ObjectsKeepTheMemoryOfTheirArray) {
   constexpr std::size_t kBytes = 1024 * 1024 * 4;

@@ -107,7 +107,7 @@ hipError_t set_view(const hipResourceViewDesc& view, bool layered, HiprImage& im
 
 bool is_known_memory(std::uint64_t address, std::uint64_t bytes) {
   return address % kPitchAlignment_bytes == 0 &&
-         Runtime::get().memory.covers(reinterpret_cast<void*>(address), bytes);
+         Runtime::get().memory.holds(reinterpret_cast<void*>(address), bytes);
 }
 
 // Memory as the one level of an image.
