@@ -24,7 +24,9 @@ std::size_t TextureReferences::bytes_from(const void* address) {
   if (const auto found = copies_.device_memory().find(to_raw(address)))
     return found->base + found->bytes - to_raw(address);
   const auto found = copies_.host_memory().find(address);
-  return found && found->reachable ? found->base + found->bytes - to_raw(address) : 0;
+  // What is dormant wakes when the texture is made.
+  const bool usable = found && copies_.host_memory().could_reach(to_raw(address), 1);
+  return usable ? found->base + found->bytes - to_raw(address) : 0;
 }
 
 }  // namespace tf::proxy

@@ -64,6 +64,15 @@ TEST_F(TextureReads, PinnedMemory) {
   EXPECT_EQ(hipCreateTextureObject(&texture, &resource, &how, nullptr), hipErrorInvalidValue);
 }
 
+// No texture object was made of the memory before.
+TEST_F(TextureReads, AReferenceOfPinnedMemory) {
+  if (!device_has(hipDeviceAttributeCanMapHostMemory)) GTEST_SKIP() << "devices do not reach pinned memory";
+  const PinnedBuffer memory(4096);
+  std::size_t offset = 0;
+  HIP_OK(hipBindTexture(&offset, line_texture(), memory.as<void>(), &kFloat, UINT_MAX));
+  HIP_OK(hipUnbindTexture(line_texture()));
+}
+
 TEST_F(TextureReads, FreedMemoryIsRefused) {
   void* memory = nullptr;
   HIP_OK(hipMalloc(&memory, 4096));
