@@ -93,6 +93,18 @@ TEST_F(Major, MemoryTypesHaveTheMajorsNumbers) {
   EXPECT_EQ(type, device_type());
 }
 
+TEST_F(Major, NothingElseIsAskedOfTwoDevices) {
+  const auto ask = get<hipError_t(int*, int, int, int)>("hipDeviceGetP2PAttribute");
+  int value = 77;
+  EXPECT_EQ(ask(&value, hipDevP2PAttrAccessSupported, 0, 1), hipSuccess);
+  EXPECT_NE(value, 77);
+  for (const int wrong : {-1, hipDevP2PAttrHipArrayAccessSupported + 1, 99}) {
+    value = 77;
+    EXPECT_EQ(ask(&value, wrong, 0, 1), kInvalid) << wrong;
+    EXPECT_EQ(value, 77);
+  }
+}
+
 // hipMemAllocationProp: its words are in another order since HIP 6.
 TEST_F(Major, PhysicalMemoryIsAskedForByTheMajorsLayout) {
   alignas(8) std::array<int, 8> wish{};  // pinned memory of device 0, to be shared by descriptor

@@ -64,7 +64,8 @@ hipError_t attribute_of(int* value, hipDeviceAttribute_t attribute, int ordinal)
 hipError_t p2p_attribute(int* value, hipDeviceP2PAttr attribute, int from, int to) {
   if (!value) return hipErrorInvalidValue;
   if (!valid_device(from) || !valid_device(to) || from == to) return hipErrorInvalidDevice;
-  if (attribute > hipDevP2PAttrHipArrayAccessSupported) return hipErrorInvalidValue;
+  if (attribute < hipDevP2PAttrPerformanceRank || attribute > hipDevP2PAttrHipArrayAccessSupported)
+    return hipErrorInvalidValue;
   return Backend::p2p_attribute(from, to, attribute, *value);
 }
 
