@@ -16,6 +16,9 @@ struct Rules {
   bool errors_stay;
   // From 7.0 on hipPointerGetAttributes of a null pointer succeeds: it is unregistered memory.
   bool null_has_attributes;
+  // hipIpcMemLazyEnablePeerAccess, the one flag of hipIpcOpenMemHandle: 0 in HIP 5.2, 1 since 6.0. Of HIP 5
+  // both are taken: a later release of it may have changed it.
+  bool takes_ipc_flags(unsigned flags) const { return flags == 1 || (flags == 0 && major < 6); }
   const char* library;      // "libamdhip64.so.<major>"
   const char* rtc_library;  // "libhiprtc.so.<major>"
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Device memory shared between processes: the worker knows the memory by a key, which the handles carry.
 
+#include "hipcore/abi/rules.h"
 #include "proxy/exported/sharing.h"
 #include "proxy/exported/support.h"
 #include "proxy/gen/custom.h"
@@ -20,7 +21,7 @@ hipError_t hipIpcGetMemHandle(ApiCall& call, hipIpcMemHandle_t* handle, void* po
 
 hipError_t hipIpcOpenMemHandle(ApiCall& call, void** pointer, hipIpcMemHandle_t handle, unsigned int flags) {
   auto ticket = read_handle(handle);
-  if (pointer == nullptr || flags != hipIpcMemLazyEnablePeerAccess || !ticket)
+  if (pointer == nullptr || !abi::kRules.takes_ipc_flags(flags) || !ticket)
     return call.finish(hipErrorInvalidValue);
   if (!call.connected()) return call.finish();
   if (call.client().shared_memory().is_ours(ticket->key)) return call.finish(hipErrorInvalidContext);

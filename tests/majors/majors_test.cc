@@ -129,6 +129,19 @@ TEST_F(Major, PhysicalMemoryIsAskedForByTheMajorsLayout) {
   EXPECT_EQ(create(&memory, bytes, nullptr, 0), kInvalid);
 }
 
+// hipIpcMemLazyEnablePeerAccess is 0 in HIP 5.2, and 1 since 6.0.
+TEST_F(Major, MemoryOfOtherProcessesIsOpenedWithTheMajorsFlag) {
+  void* const memory = allocate(4096);
+  hipIpcMemHandle_t handle{};
+  ASSERT_EQ(get<decltype(hipIpcGetMemHandle)>("hipIpcGetMemHandle")(&handle, memory), hipSuccess);
+  const auto open = get<decltype(hipIpcOpenMemHandle)>("hipIpcOpenMemHandle");
+  void* opened = nullptr;
+  EXPECT_EQ(open(&opened, handle, 1), hipErrorInvalidContext) << "it is this process's own";
+  EXPECT_EQ(open(&opened, handle, 0), major_ >= 6 ? kInvalid : hipErrorInvalidContext);
+  EXPECT_EQ(open(&opened, handle, 2), kInvalid);
+  EXPECT_EQ(get<hipError_t(void*)>("hipFree")(memory), hipSuccess);
+}
+
 TEST_F(Major, TheNullPointerHasAttributesSince7) {
   hipPointerAttribute_t attributes;
   const auto get_them = get<decltype(hipPointerGetAttributes)>("hipPointerGetAttributes");

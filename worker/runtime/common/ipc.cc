@@ -2,6 +2,7 @@
 // Memory and events shared between processes.
 #include <algorithm>
 
+#include "hipcore/abi/rules.h"
 #include "worker/runtime/common/api.h"
 
 namespace tf::runtime {
@@ -27,7 +28,7 @@ hipError_t hipIpcGetMemHandle(hipIpcMemHandle_t* handle, void* pointer) {
 
 hipError_t hipIpcOpenMemHandle(void** pointer, hipIpcMemHandle_t handle, unsigned flags) {
   return api([&] {
-    if (!pointer || flags != hipIpcMemLazyEnablePeerAccess || is_empty(handle)) return hipErrorInvalidValue;
+    if (!pointer || !tf::abi::kRules.takes_ipc_flags(flags) || is_empty(handle)) return hipErrorInvalidValue;
     return Backend::open_memory(handle, *pointer);
   });
 }
