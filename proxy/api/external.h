@@ -16,7 +16,7 @@ REFUSED(only the driver of the other API knows where the elements of its images 
 hipError_t hipExternalMemoryGetMappedMipmappedArray(OUT(opaque) hipMipmappedArray_t* mipmapped,
                                                     IN(opaque) hipExternalMemory_t memory,
                                                     IN(opaque) const hipExternalMemoryMipmappedArrayDesc* description);
-CUSTOM(books) hipError_t hipDestroyExternalMemory(IN(opaque) hipExternalMemory_t memory);
+CUSTOM(books) ASKS(pending) hipError_t hipDestroyExternalMemory(IN(opaque) hipExternalMemory_t memory);
 LOCAL(constant) hipError_t hipImportExternalSemaphore(OUT(opaque) hipExternalSemaphore_t* semaphore,
                                                       IN() const hipExternalSemaphoreHandleDesc* description);
 LOCAL(constant)

@@ -215,21 +215,21 @@ hipError_t hipGraphExecEventRecordNodeSetEvent(IN(graph_exec) hipGraphExec_t exe
 ANSWERS(exec == nullptr ? hipErrorInvalidValue : graphs.set_event(exec, node, event, false))
 hipError_t hipGraphExecEventWaitNodeSetEvent(IN(graph_exec) hipGraphExec_t exec, IN(graph_node) hipGraphNode_t node,
                                              IN(event) hipEvent_t event);
-ANSWERS(graphs.add_symbol_copy(node, graph, dependencies, count, true, symbol, source, bytes, offset, kind))
+ANSWERS(graphs.add_symbol_copy(node, graph, dependencies, count, true, symbol, source, bytes, offset, kind)) ASKS(code)
 hipError_t hipGraphAddMemcpyNodeToSymbol(OUT(graph_node) hipGraphNode_t* node, IN(graph) hipGraph_t graph,
                                          IN(opaque) OPTIONAL const hipGraphNode_t* dependencies, size_t count,
                                          IN(symbol) const void* symbol, IN(address) const void* source,
                                          size_t bytes, size_t offset, hipMemcpyKind kind);
-ANSWERS(graphs.add_symbol_copy(node, graph, dependencies, count, false, symbol, target, bytes, offset, kind))
+ANSWERS(graphs.add_symbol_copy(node, graph, dependencies, count, false, symbol, target, bytes, offset, kind)) ASKS(code)
 hipError_t hipGraphAddMemcpyNodeFromSymbol(OUT(graph_node) hipGraphNode_t* node, IN(graph) hipGraph_t graph,
                                            IN(opaque) OPTIONAL const hipGraphNode_t* dependencies, size_t count,
                                            IN(address) void* target, IN(symbol) const void* symbol, size_t bytes,
                                            size_t offset, hipMemcpyKind kind);
-ANSWERS(graphs.set_symbol_copy(nullptr, node, true, symbol, source, bytes, offset, kind))
+ANSWERS(graphs.set_symbol_copy(nullptr, node, true, symbol, source, bytes, offset, kind)) ASKS(code)
 hipError_t hipGraphMemcpyNodeSetParamsToSymbol(IN(graph_node) hipGraphNode_t node, IN(symbol) const void* symbol,
                                                IN(address) const void* source, size_t bytes, size_t offset,
                                                hipMemcpyKind kind);
-ANSWERS(graphs.set_symbol_copy(nullptr, node, false, symbol, target, bytes, offset, kind))
+ANSWERS(graphs.set_symbol_copy(nullptr, node, false, symbol, target, bytes, offset, kind)) ASKS(code)
 hipError_t hipGraphMemcpyNodeSetParamsFromSymbol(IN(graph_node) hipGraphNode_t node, IN(address) void* target,
                                                  IN(symbol) const void* symbol, size_t bytes, size_t offset,
                                                  hipMemcpyKind kind);
@@ -254,7 +254,7 @@ hipError_t hipGraphAddNode(OUT(graph_node) hipGraphNode_t* node, IN(graph) hipGr
                            INOUT(opaque) hipGraphNodeParams* parameters);
 ANSWERS(graphs.set_any(nullptr, node, parameters, abi::node_type_of))
 hipError_t hipGraphNodeSetParams(IN(graph_node) hipGraphNode_t node, IN(opaque) hipGraphNodeParams* parameters);
-ANSWERS(exec == nullptr ? hipErrorInvalidValue : graphs.set_any(exec, node, parameters, abi::node_type_of))
+ANSWERS(exec == nullptr ? hipErrorInvalidValue : graphs.set_any(exec, node, parameters, abi::node_type_of)) ASKS(always)
 hipError_t hipGraphExecNodeSetParams(IN(graph_exec) hipGraphExec_t exec, IN(graph_node) hipGraphNode_t node,
                                      IN(opaque) hipGraphNodeParams* parameters);
 ANSWERS(graphs.instantiate(exec, graph, parameters))
@@ -274,7 +274,7 @@ ANSWERS(parameters == nullptr ? hipErrorInvalidValue : graphs.set_driver_copy(nu
 hipError_t hipDrvGraphMemcpyNodeSetParams(IN(graph_node) hipGraphNode_t node,
                                           IN(opaque) const HIP_MEMCPY3D* parameters);
 ANSWERS(exec == nullptr || parameters == nullptr ? hipErrorInvalidValue : graphs.set_driver_copy(exec, node,
-        abi::from_program(*parameters), context))
+        abi::from_program(*parameters), context)) ASKS(always)
 hipError_t hipDrvGraphExecMemcpyNodeSetParams(IN(graph_exec) hipGraphExec_t exec, IN(graph_node) hipGraphNode_t node,
                                               IN(opaque) const HIP_MEMCPY3D* parameters,
                                               IN(ctx) OPTIONAL hipCtx_t context);
@@ -285,7 +285,7 @@ hipError_t hipDrvGraphAddMemsetNode(OUT(graph_node) hipGraphNode_t* node, IN(gra
                                     IN(opaque) OPTIONAL const hipGraphNode_t* dependencies, size_t count,
                                     IN(opaque) const hipMemsetParams* parameters, IN(ctx) OPTIONAL hipCtx_t context);
 ANSWERS(exec == nullptr || parameters == nullptr ? hipErrorInvalidValue : graphs.set_driver_fill(exec, node,
-        abi::driver_fill_from_program(parameters), context))
+        abi::driver_fill_from_program(parameters), context)) ASKS(always)
 hipError_t hipDrvGraphExecMemsetNodeSetParams(IN(graph_exec) hipGraphExec_t exec, IN(graph_node) hipGraphNode_t node,
                                               IN(opaque) const hipMemsetParams* parameters,
                                               IN(ctx) OPTIONAL hipCtx_t context);

@@ -10,33 +10,42 @@ extern "C" {
 
 // --- binding: a texture object for the reference, whose value the kernels' variable gets -----------------
 
-CUSTOM(code) hipError_t hipBindTexture(OUT() OPTIONAL size_t* offset, IN(opaque) const textureReference* reference,
-                                       IN(device) const void* memory, IN() const hipChannelFormatDesc* elements,
-                                       size_t bytes);
-CUSTOM(code) hipError_t hipBindTexture2D(OUT() OPTIONAL size_t* offset, IN(opaque) const textureReference* reference,
-                                         IN(device) const void* memory, IN() const hipChannelFormatDesc* elements,
-                                         size_t width, size_t height, size_t pitch);
-CUSTOM(code) hipError_t hipBindTextureToArray(IN(opaque) const textureReference* reference,
-                                              IN(opaque) hipArray_const_t array,
-                                              IN() const hipChannelFormatDesc* elements);
-CUSTOM(code) hipError_t hipBindTextureToMipmappedArray(IN(opaque) const textureReference* reference,
-                                                       IN(opaque) hipMipmappedArray_const_t mipmapped,
-                                                       IN() const hipChannelFormatDesc* elements);
+CUSTOM(code) ASKS(always)
+hipError_t hipBindTexture(OUT() OPTIONAL size_t* offset, IN(opaque) const textureReference* reference,
+                          IN(device) const void* memory, IN() const hipChannelFormatDesc* elements,
+                          size_t bytes);
+CUSTOM(code) ASKS(always)
+hipError_t hipBindTexture2D(OUT() OPTIONAL size_t* offset, IN(opaque) const textureReference* reference,
+                            IN(device) const void* memory, IN() const hipChannelFormatDesc* elements,
+                            size_t width, size_t height, size_t pitch);
+CUSTOM(code) ASKS(always)
+hipError_t hipBindTextureToArray(IN(opaque) const textureReference* reference,
+                                 IN(opaque) hipArray_const_t array,
+                                 IN() const hipChannelFormatDesc* elements);
+CUSTOM(code) ASKS(always)
+hipError_t hipBindTextureToMipmappedArray(IN(opaque) const textureReference* reference,
+                                          IN(opaque) hipMipmappedArray_const_t mipmapped,
+                                          IN() const hipChannelFormatDesc* elements);
 CUSTOM(code) hipError_t hipUnbindTexture(IN(opaque) const textureReference* reference);
-CUSTOM(code) hipError_t hipTexRefSetAddress(OUT() OPTIONAL size_t* offset, INOUT(opaque) textureReference* reference,
-                                            IN(device) hipDeviceptr_t memory, size_t bytes);
-CUSTOM(code) hipError_t hipTexRefSetAddress2D(INOUT(opaque) textureReference* reference,
-                                              IN() const HIP_ARRAY_DESCRIPTOR* description,
-                                              IN(device) hipDeviceptr_t memory, size_t pitch);
-CUSTOM(code) hipError_t hipTexRefSetArray(INOUT(opaque) textureReference* reference,
-                                          IN(opaque) hipArray_const_t array, unsigned int flags);
-CUSTOM(code) hipError_t hipTexRefSetMipmappedArray(INOUT(opaque) textureReference* reference,
-                                                   IN(opaque) struct hipMipmappedArray* mipmapped,
-                                                   unsigned int flags);
+CUSTOM(code) ASKS(always)
+hipError_t hipTexRefSetAddress(OUT() OPTIONAL size_t* offset, INOUT(opaque) textureReference* reference,
+                               IN(device) hipDeviceptr_t memory, size_t bytes);
+CUSTOM(code) ASKS(always)
+hipError_t hipTexRefSetAddress2D(INOUT(opaque) textureReference* reference,
+                                 IN() const HIP_ARRAY_DESCRIPTOR* description,
+                                 IN(device) hipDeviceptr_t memory, size_t pitch);
+CUSTOM(code) ASKS(always)
+hipError_t hipTexRefSetArray(INOUT(opaque) textureReference* reference,
+                             IN(opaque) hipArray_const_t array, unsigned int flags);
+CUSTOM(code) ASKS(always)
+hipError_t hipTexRefSetMipmappedArray(INOUT(opaque) textureReference* reference,
+                                      IN(opaque) struct hipMipmappedArray* mipmapped,
+                                      unsigned int flags);
 CUSTOM(code) hipError_t hipTexRefGetAddress(OUT(device) hipDeviceptr_t* memory,
                                             IN(opaque) const textureReference* reference);
-CUSTOM(code) hipError_t hipModuleGetTexRef(OUT(opaque) textureReference** reference, IN(module) hipModule_t module,
-                                           IN() STRING(4096) const char* name);
+CUSTOM(code) ASKS(code)
+hipError_t hipModuleGetTexRef(OUT(opaque) textureReference** reference, IN(module) hipModule_t module,
+                              IN() STRING(4096) const char* name);
 
 // --- what the reference itself says ----------------------------------------------------------------------
 
