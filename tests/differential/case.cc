@@ -6,13 +6,17 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <iterator>
+#include <mutex>
 
 #include "hipcore/errors/error_text.h"
 
 namespace tf::differential {
 namespace {
 
-constexpr std::size_t kOutBytes = 4096;  // more than any struct that a call fills
+constexpr std::size_t kOutBytes = 4096;         // more than any struct that a call fills
+constexpr std::size_t kOutLongBytes = 1 << 20;  // more than a code object
 
 const Fixtures& fixtures() {
   static const Fixtures all = [] {
@@ -21,6 +25,14 @@ const Fixtures& fixtures() {
     add_graphs(made);
     add_memory(made);
     add_structs(made);
+    add_code(made);
+    add_contexts(made);
+    add_copies(made);
+    add_launches(made);
+    add_sharing(made);
+    add_symbols(made);
+    add_textures(made);
+    add_virtual_memory(made);
     return made;
   }();
   return all;
@@ -36,8 +48,21 @@ void* Api::find(const char* symbol) const {
   return library_ == nullptr ? nullptr : ::dlsym(library_, symbol);
 }
 
+const std::vector<char>& bytes_of(const char* path) {
+  static std::mutex mutex;
+  static std::map<std::string, std::vector<char>> files;
+  const std::lock_guard lock(mutex);
+  std::vector<char>& bytes = files[path];
+  if (bytes.empty()) {
+    std::ifstream file(path, std::ios::binary);
+    bytes.assign(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+  }
+  return bytes;
+}
+
 bool is_known(std::string_view name) {
-  return name.starts_with('#') || name == "null" || name == "out" || fixtures().contains(name);
+  return name.starts_with('#') || name == "null" || name == "out" || name == "out_long" ||
+         fixtures().contains(name);
 }
 
 Case::~Case() {
@@ -47,6 +72,7 @@ Case::~Case() {
 Value Case::at(std::string_view name) {
   if (name == "null") return number(0);
   if (name == "out") return pointer(block(kOutBytes, 0xee));
+  if (name == "out_long") return pointer(block(kOutLongBytes, 0xee));
   if (name.starts_with('#')) {
     const std::string digits(name.substr(1));
     return number(digits.starts_with('-')

@@ -2,8 +2,6 @@
 // One call with what it needs: fixtures are made on demand, once per call, and ended after it.
 #pragma once
 
-#include <hip/hip_runtime_api.h>
-
 #include <array>
 #include <functional>
 #include <map>
@@ -12,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "hipcore/newer/hip_types.h"
 #include "tests/differential/table.h"
 
 namespace tf::differential {
@@ -58,7 +57,8 @@ class Case {
   // Zeros that live as long as the case.
   template <typename Struct>
   Struct* keep() {
-    return static_cast<Struct*>(block(sizeof(Struct)));
+    constexpr std::size_t kSpareBytes = 256;  // a later major may have made it longer
+    return static_cast<Struct*>(block(sizeof(Struct) + kSpareBytes));
   }
   void* block(std::size_t bytes, int content = 0);
   void after(std::function<void()> end) { ends_.push_back(std::move(end)); }
@@ -82,6 +82,31 @@ void add_handles(Fixtures& fixtures);
 void add_graphs(Fixtures& fixtures);
 void add_memory(Fixtures& fixtures);
 void add_structs(Fixtures& fixtures);
+void add_code(Fixtures& fixtures);
+void add_contexts(Fixtures& fixtures);
+void add_copies(Fixtures& fixtures);
+void add_launches(Fixtures& fixtures);
+void add_sharing(Fixtures& fixtures);
+void add_symbols(Fixtures& fixtures);
+void add_textures(Fixtures& fixtures);
+void add_virtual_memory(Fixtures& fixtures);
+
+// files.cc, the only source that knows where this build lies.
+extern const char* const kKernelFile;
+extern const char* const kTextureFile;
+// What stands in a file.
+const std::vector<char>& bytes_of(const char* path);
+
+template <typename Handle>
+Value ended(Case& c, Handle handle, const char* destroy) {
+  c.after([&api = c.api, handle, destroy] { api.quietly(destroy, handle); });
+  return pointer(handle);
+}
+template <typename Handle>
+Value gone(Case& c, Handle handle, const char* destroy) {
+  c.check(c.api(destroy, handle), destroy);
+  return pointer(handle);
+}
 
 // Whether there is such a value: a number, or a fixture.
 bool is_known(std::string_view name);

@@ -5,17 +5,6 @@
 namespace tf::differential {
 namespace {
 
-template <typename Handle>
-Value ended(Case& c, Handle handle, const char* destroy) {
-  c.after([&api = c.api, handle, destroy] { api.quietly(destroy, handle); });
-  return pointer(handle);
-}
-template <typename Handle>
-Value gone(Case& c, Handle handle, const char* destroy) {
-  c.check(c.api(destroy, handle), destroy);
-  return pointer(handle);
-}
-
 hipStream_t new_stream(Case& c) {
   hipStream_t stream = nullptr;
   c.check(c.api("hipStreamCreate", &stream), "hipStreamCreate");
@@ -49,7 +38,7 @@ Value captured(Case& c) {
 }
 hipModule_t new_module(Case& c) {
   hipModule_t module = nullptr;
-  c.check(c.api("hipModuleLoad", &module, KERNEL_FILE), "hipModuleLoad");
+  c.check(c.api("hipModuleLoad", &module, kKernelFile), "hipModuleLoad");
   return module;
 }
 hipFunction_t function_of(Case& c, hipModule_t module) {
@@ -73,11 +62,6 @@ Value default_pool(Case& c) {
   hipMemPool_t pool = nullptr;
   c.check(c.api("hipDeviceGetDefaultMemPool", &pool, 0), "hipDeviceGetDefaultMemPool");
   return pointer(pool);
-}
-Value context(Case& c) {
-  hipCtx_t ctx = nullptr;
-  c.check(c.api("hipCtxGetCurrent", &ctx), "hipCtxGetCurrent");
-  return pointer(ctx);
 }
 Value arguments(Case& c) {
   struct Three {
@@ -119,7 +103,6 @@ void add_handles(Fixtures& all) {
   all["pool"] = [](Case& c) { return ended(c, new_pool(c), "hipMemPoolDestroy"); };
   all["pool_destroyed"] = [](Case& c) { return gone(c, new_pool(c), "hipMemPoolDestroy"); };
   all["pool_default"] = default_pool;
-  all["ctx"] = context;
   all["arguments"] = arguments;
   all["callback"] = [](Case&) { return number(reinterpret_cast<std::uintptr_t>(&callback)); };
   all["text_kernel"] = [](Case&) { return pointer("fill"); };
@@ -128,7 +111,7 @@ void add_handles(Fixtures& all) {
   all["text_nobody"] = [](Case&) { return pointer("nobody"); };
   all["text_no_folder"] = [](Case&) { return pointer("/nowhere/file"); };
   all["text_null_device"] = [](Case&) { return pointer("/dev/null"); };
-  all["text_module"] = [](Case&) { return pointer(KERNEL_FILE); };
+  all["text_module"] = [](Case&) { return pointer(kKernelFile); };
   all["text_api"] = [](Case&) { return pointer("hipMalloc"); };
 }
 

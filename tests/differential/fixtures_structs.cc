@@ -95,8 +95,14 @@ void add_structs(Fixtures& all) {
   all["pool_properties_nowhere"] = pool_properties<hipMemAllocationTypePinned, 99>;
   all["elements"] = elements<32>;
   all["elements_odd"] = elements<7>;
+  all["elements_three"] = [](Case& c) {
+    auto* const elements = c.keep<hipChannelFormatDesc>();
+    *elements = {32, 32, 32, 0, hipChannelFormatKindFloat};
+    return pointer(elements);
+  };
   all["location"] = location<1, 0>;
   all["location_nowhere"] = location<1, 99>;
+  all["location_host"] = location<kHipMemLocationTypeHost, 0>;
   all["location_odd"] = location<77, 0>;
   all["location_pointer"] = location_pointer<0>;
   all["location_pointer_nowhere"] = location_pointer<99>;

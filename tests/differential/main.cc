@@ -39,7 +39,7 @@ std::vector<std::string> words_of(const char* text) {
   return words;
 }
 
-// `left_out`: functions without a valid call, because a fixture is missing.
+// `left_out`: what is not called, because a fixture is missing.
 std::vector<Call> calls_of(int major, std::vector<std::string>& left_out) {
   std::vector<Call> calls;
   for (const Function& function : functions()) {
@@ -54,7 +54,10 @@ std::vector<Call> calls_of(int major, std::vector<std::string>& left_out) {
     calls.push_back({&function, -1, ""});
     for (std::size_t i = 0; i < function.arguments.size(); ++i)
       for (const std::string& value : words_of(function.arguments[i].cases))
-        if (is_known(value)) calls.push_back({&function, static_cast<int>(i), value});
+        if (is_known(value))
+          calls.push_back({&function, static_cast<int>(i), value});
+        else
+          left_out.push_back(std::string(function.name) + ": no fixture " + value);
   }
   return calls;
 }
