@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "hipcore/memory/host_flags.h"
 #include "transport/base/mutex.h"
 
 namespace tf::hipcore {
@@ -73,7 +74,8 @@ bool takes_attributes(void* const* data, const std::size_t* data_bytes,
 
 // As in AMD's runtime: coherent by default, and if one of these flags asks for it.
 hipMemRangeCoherencyMode coherency_of_host(unsigned flags) {
-  constexpr unsigned kCoherent = hipHostMallocCoherent | hipHostMallocMapped | hipHostMallocNumaUser;
+  constexpr unsigned kCoherent =
+      hipHostMallocCoherent | hipHostMallocMapped | hipHostMallocNumaUser | kHostMallocUncached;
   return flags == 0 || (flags & kCoherent) != 0 ? hipMemRangeCoherencyModeFineGrain
                                                 : hipMemRangeCoherencyModeCoarseGrain;
 }

@@ -6,12 +6,13 @@
 #include <cstring>
 #include <span>
 
+#include "hipcore/memory/host_flags.h"
 #include "proxy/memory/shared_file.h"
 
 namespace tf::proxy {
 namespace {
 
-constexpr unsigned kMappedFlags = hipHostMallocMapped | hipHostMallocCoherent;
+constexpr unsigned kMappedFlags = hipHostMallocMapped | hipHostMallocCoherent | hipcore::kHostMallocUncached;
 
 std::span<std::byte> memory_of(const HostRange& range) {
   return {reinterpret_cast<std::byte*>(range.base), range.bytes};

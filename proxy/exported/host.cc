@@ -15,8 +15,6 @@
 namespace tf::proxy::local {
 namespace {
 
-using hipcore::kHostMallocFlags;
-using hipcore::kHostRegisterFlags;
 using hipcore::kPointerAttributesMax;
 
 // What is known about any pointer; false: nothing.
@@ -104,7 +102,8 @@ hipError_t attribute_of(Client& client, const void* pointer, hipPointer_attribut
 }  // namespace
 
 hipError_t hipHostMalloc(void** pointer, size_t bytes, unsigned int flags) {
-  if (pointer == nullptr || (flags & ~kHostMallocFlags) != 0) return note_error(hipErrorInvalidValue);
+  if (pointer == nullptr || !hipcore::takes_malloc_flags(flags, abi::kRules.major))
+    return note_error(hipErrorInvalidValue);
   bool both = (flags & hipHostMallocCoherent) != 0 && (flags & hipHostMallocNonCoherent) != 0;
   if (both) return note_error(hipErrorInvalidValue);
   hipError_t error = hipSuccess;
@@ -152,7 +151,7 @@ hipError_t hipHostGetFlags(unsigned int* flags, void* pointer) {
 }
 
 hipError_t hipHostRegister(void* pointer, size_t bytes, unsigned int flags) {
-  if (pointer == nullptr || bytes == 0 || (flags & ~kHostRegisterFlags) != 0)
+  if (pointer == nullptr || bytes == 0 || !hipcore::takes_register_flags(flags, abi::kRules.major))
     return note_error(hipErrorInvalidValue);
   hipError_t error = hipSuccess;
   Client* client = client_for(error);

@@ -2,7 +2,9 @@
 // hipMalloc and its relatives: cut from leases, without asking the worker.
 #include <cstdint>
 
+#include "hipcore/abi/rules.h"
 #include "hipcore/array/place.h"
+#include "hipcore/memory/device_flags.h"
 #include "proxy/base/log.h"
 #include "proxy/exported/sharing.h"
 #include "proxy/exported/support.h"
@@ -13,8 +15,6 @@ namespace {
 
 // Rows of pitched allocations start on this boundary, as on AMD's devices.
 constexpr std::size_t kPitchAlignmentBytes = 256;
-// The one size that signal memory comes in (hipMallocSignalMemory).
-constexpr std::size_t kSignalBytes = 8;
 
 hipError_t allocate(ApiCall& call, void** pointer, std::size_t bytes) {
   if (pointer == nullptr) return call.finish(hipErrorInvalidValue);
@@ -39,10 +39,11 @@ bool pitched_size(std::size_t width, std::size_t height, std::size_t depth, std:
 
 hipError_t hipMalloc(ApiCall& call, void** pointer, size_t bytes) { return allocate(call, pointer, bytes); }
 
-hipError_t hipExtMallocWithFlags(ApiCall& call, void** pointer, size_t bytes, unsigned int flags) {
-  if (flags > hipMallocSignalMemory) return call.finish(hipErrorInvalidValue);
+hipError_t hipExtMallocWithFlags(ApiCall& call, void** pointer, size_t bytes, unsigned int theirs) {
+  const auto asked = hipcore::device_flags_of(theirs, bytes, abi::kRules.major);
+  if (pointer == nullptr || !asked) return call.finish(hipErrorInvalidValue);
+  const unsigned flags = *asked;
   const bool signal = flags == hipMallocSignalMemory;
-  if (pointer == nullptr || (signal && bytes != kSignalBytes)) return call.finish(hipErrorInvalidValue);
   if (!call.connected()) return call.finish();
   // The host uses such memory too. Where device memory is not mapped here, that is host memory which devices
   // use.

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "hipcore/abi/layouts.h"
+#include "hipcore/abi/rules.h"
 #include "hipcore/memory/host_flags.h"
 #include "hipcore/memory/pointer_rules.h"
 #include "worker/runtime/common/api.h"
@@ -11,12 +12,10 @@
 namespace tf::runtime {
 namespace {
 
-using hipcore::kHostMallocFlags;
-using hipcore::kHostRegisterFlags;
 using hipcore::kPointerAttributesMax;
 
 hipError_t allocate_host(void** pointer, std::size_t bytes, unsigned flags) {
-  if (!pointer || (flags & ~kHostMallocFlags)) return hipErrorInvalidValue;
+  if (!pointer || !hipcore::takes_malloc_flags(flags, abi::kRules.major)) return hipErrorInvalidValue;
   if ((flags & hipHostMallocCoherent) && (flags & hipHostMallocNonCoherent)) return hipErrorInvalidValue;
   if (const hipError_t status = Backend::require_device()) return status;
   *pointer = nullptr;
@@ -26,7 +25,8 @@ hipError_t allocate_host(void** pointer, std::size_t bytes, unsigned flags) {
 hipError_t free_host(void* pointer) { return pointer ? Backend::free_host(pointer) : hipSuccess; }
 
 hipError_t register_host(void* pointer, std::size_t bytes, unsigned flags) {
-  if (!pointer || bytes == 0 || (flags & ~kHostRegisterFlags)) return hipErrorInvalidValue;
+  if (!pointer || bytes == 0 || !hipcore::takes_register_flags(flags, abi::kRules.major))
+    return hipErrorInvalidValue;
   if (bytes > UINTPTR_MAX - reinterpret_cast<std::uintptr_t>(pointer)) return hipErrorInvalidValue;
   if (const hipError_t status = Backend::require_device()) return status;
   return Backend::register_host(pointer, bytes, flags);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // hipMalloc, hipFree, managed memory and the questions about device memory.
+#include "hipcore/abi/rules.h"
+#include "hipcore/memory/device_flags.h"
 #include "worker/runtime/common/api.h"
 #include "worker/runtime/common/external.h"
 #include "worker/runtime/common/graph_library.h"
@@ -77,9 +79,8 @@ hipError_t hipMalloc(void** pointer, size_t bytes) {
 
 hipError_t hipExtMallocWithFlags(void** pointer, size_t bytes, unsigned flags) {
   return api([&] {
-    if (flags > hipMallocSignalMemory) return hipErrorInvalidValue;
-    if (flags == hipMallocSignalMemory && bytes != 8) return hipErrorInvalidValue;
-    return allocate(pointer, bytes, flags);
+    const auto ours = tf::hipcore::device_flags_of(flags, bytes, tf::abi::kRules.major);
+    return ours ? allocate(pointer, bytes, *ours) : hipErrorInvalidValue;
   });
 }
 

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Flags of memory that later releases have, and earlier ones refuse.
+#include <cstdint>
+
+#include "tests/majors/major.h"
+
+namespace tf::majors {
+namespace {
+
+constexpr std::size_t kBytes = 4096;
+// Since HIP 6.
+constexpr unsigned kUncached = 3, kContiguous = 4;
+// Since HIP 7.
+constexpr unsigned kHostMallocUncached = 0x10000000;
+constexpr unsigned kHostRegisterUncached = 0x80000000;
+
+class NewerMemory : public Major {
+ protected:
+  void release(void* memory) const { EXPECT_EQ(get<hipError_t(void*)>("hipFree")(memory), hipSuccess); }
+  void fill(void* memory, int value) const {
+    EXPECT_EQ((get<hipError_t(void*, int, std::size_t)>("hipMemset")(memory, value, kBytes)), hipSuccess);
+  }
+  void expect_filled(const void* memory, unsigned char value) const {
+    EXPECT_EQ(read<unsigned char>(memory, kBytes), std::vector<unsigned char>(kBytes, value));
+  }
+};
+
+TEST_F(NewerMemory, DeviceMemoryIsUncachedOrContiguousSince6) {
+  const auto allocate = get<hipError_t(void**, std::size_t, unsigned)>("hipExtMallocWithFlags");
+  for (const unsigned flags : {kUncached, kContiguous}) {
+    void* memory = nullptr;
+    ASSERT_EQ(allocate(&memory, kBytes, flags), major_ >= 6 ? hipSuccess : kInvalid) << flags;
+    if (memory == nullptr) continue;
+    fill(memory, 5);
+    expect_filled(memory, 5);
+    release(memory);
+  }
+  void* memory = nullptr;
+  EXPECT_EQ(allocate(&memory, kBytes, 5), kInvalid);
+  EXPECT_EQ(allocate(&memory, kBytes, 2), kInvalid) << "signals have eight bytes";
+}
+
+TEST_F(NewerMemory, HostMemoryIsUncachedSince7) {
+  const hipError_t expected = major_ >= 7 ? hipSuccess : kInvalid;
+  void* memory = nullptr;
+  ASSERT_EQ(
+      (get<hipError_t(void**, std::size_t, unsigned)>("hipHostMalloc")(&memory, kBytes, kHostMallocUncached)),
+      expected);
+  alignas(4096) static std::array<std::byte, kBytes> ours;
+  const auto add = get<hipError_t(void*, std::size_t, unsigned)>("hipHostRegister");
+  ASSERT_EQ(add(ours.data(), kBytes, kHostRegisterUncached), expected);
+  if (major_ < 7) return;
+  unsigned flags = 0;
+  EXPECT_EQ((get<hipError_t(unsigned*, void*)>("hipHostGetFlags")(&flags, memory)), hipSuccess);
+  EXPECT_EQ(flags, kHostMallocUncached);
+  EXPECT_EQ(get<hipError_t(void*)>("hipHostUnregister")(ours.data()), hipSuccess);
+  EXPECT_EQ(get<hipError_t(void*)>("hipHostFree")(memory), hipSuccess);
+}
+
+}  // namespace
+}  // namespace tf::majors
