@@ -42,7 +42,7 @@ MAY_INCLUDE = {
     "hipcore/graph": {"hipcore/abi", "hipcore/array", "hipcore/memory", "hipcore/newer", "transport/base"},
     "hipcore/errors": {"hipcore/newer"},
     "hipcore/launch": set(),
-    "hipcore/memory": {"transport/base"},
+    "hipcore/memory": {"hipcore/newer", "transport/base"},
     "hipcore/mirror": NET,
     "hipcore/wire": NET | {"hipcore/newer"},
     "docs/reference": set(),

@@ -48,7 +48,9 @@ using namespace tf::composed;  // NOLINT: these are C functions
 TF_COMPOSED hipError_t hipMemcpy2DArrayToArray(hipArray_t target, size_t target_x, size_t target_y,
                                                hipArray_const_t source, size_t source_x, size_t source_y,
                                                size_t width, size_t height, hipMemcpyKind kind) {
-  if (kind != hipMemcpyDeviceToDevice && kind != hipMemcpyDefault)
+  const bool fits = kind == hipMemcpyDeviceToDevice || kind == hipMemcpyDefault ||
+                    static_cast<int>(kind) == kHipMemcpyDeviceToDeviceNoCU;
+  if (!fits)
     return refuse(kind > hipMemcpyDefault ? hipErrorInvalidMemcpyDirection : hipErrorInvalidValue);
   return between_arrays({target, target_x, target_y}, {const_cast<hipArray_t>(source), source_x, source_y},
                         width, height);

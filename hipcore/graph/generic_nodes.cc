@@ -5,16 +5,17 @@
 #include "hipcore/abi/layouts.h"
 #include "hipcore/graph/box_forms.h"
 #include "hipcore/graph/library.h"
+#include "hipcore/memory/copy_kind.h"
 
 namespace tf::graph {
 namespace {
 
 abi::MemoryType type_of_end(hipMemcpyKind kind, bool is_source) {
+  if (hipdata::is_within_devices(kind)) return abi::MemoryType::kDevice;
   switch (kind) {
     case hipMemcpyHostToHost: return abi::MemoryType::kHost;
     case hipMemcpyHostToDevice: return is_source ? abi::MemoryType::kHost : abi::MemoryType::kDevice;
     case hipMemcpyDeviceToHost: return is_source ? abi::MemoryType::kDevice : abi::MemoryType::kHost;
-    case hipMemcpyDeviceToDevice: return abi::MemoryType::kDevice;
     default: return abi::MemoryType::kUnified;
   }
 }

@@ -96,7 +96,7 @@ void write_kernel(const KernelWork& work, ShownArguments& shown, hipKernelNodePa
 }
 
 bool may_be_array(bool target, hipMemcpyKind kind) {
-  return kind == hipMemcpyDeviceToDevice || kind == hipMemcpyDefault ||
+  return hipdata::is_within_devices(kind) || kind == hipMemcpyDefault ||
          kind == (target ? hipMemcpyHostToDevice : hipMemcpyDeviceToHost);
 }
 

@@ -6,17 +6,24 @@
 // hip_memory.cpp and hip_graph_internal.hpp).
 #pragma once
 
-#include <hip/hip_runtime_api.h>
+#include "hipcore/newer/hip_types.h"
 
 namespace tf::hipdata {
 
-constexpr bool is_kind(hipMemcpyKind kind) { return kind >= hipMemcpyHostToHost && kind <= hipMemcpyDefault; }
+// Whoever copies, it is the same here.
+constexpr bool is_within_devices(hipMemcpyKind kind) {
+  return kind == hipMemcpyDeviceToDevice || static_cast<int>(kind) == kHipMemcpyDeviceToDeviceNoCU;
+}
+
+constexpr bool is_kind(hipMemcpyKind kind) {
+  return (kind >= hipMemcpyHostToHost && kind <= hipMemcpyDefault) || is_within_devices(kind);
+}
 
 constexpr bool names_device_target(hipMemcpyKind kind) {
-  return kind == hipMemcpyHostToDevice || kind == hipMemcpyDeviceToDevice;
+  return kind == hipMemcpyHostToDevice || is_within_devices(kind);
 }
 constexpr bool names_device_source(hipMemcpyKind kind) {
-  return kind == hipMemcpyDeviceToHost || kind == hipMemcpyDeviceToDevice;
+  return kind == hipMemcpyDeviceToHost || is_within_devices(kind);
 }
 
 // `is_known(address)`: device memory, and host memory that was allocated by HIP, registered or managed. Asked

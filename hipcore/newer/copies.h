@@ -10,6 +10,9 @@ struct hipArrayMemoryRequirements {
   size_t size;  // bytes
 };
 
+// Of hipMemcpyKind since 6.0: within devices, by their copy engines.
+inline constexpr int kHipMemcpyDeviceToDeviceNoCU = 1024;
+
 // Of hipMemLocationType since 7.0.
 inline constexpr int kHipMemLocationTypeHost = 2;
 inline constexpr int kHipMemLocationTypeHostNuma = 3;

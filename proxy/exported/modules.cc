@@ -10,6 +10,7 @@
 #include <span>
 
 #include "hipcore/codeobject/fat_binary.h"
+#include "hipcore/memory/copy_kind.h"
 #include "proxy/exported/support.h"
 #include "proxy/gen/custom.h"
 #include "transport/net/fd.h"
@@ -71,7 +72,7 @@ hipError_t copy_symbol(ApiCall& call, const void* symbol, std::size_t bytes, std
 
 hipError_t to_symbol(ApiCall& call, const void* symbol, const void* source, std::size_t bytes,
                      std::size_t offset, hipMemcpyKind kind, hipStream_t stream, bool wait) {
-  if (kind != hipMemcpyHostToDevice && kind != hipMemcpyDeviceToDevice && kind != hipMemcpyDefault)
+  if (kind != hipMemcpyHostToDevice && !hipdata::is_within_devices(kind) && kind != hipMemcpyDefault)
     return call.finish(hipErrorInvalidMemcpyDirection);
   DeviceVariable variable;
   CopyMode mode;
@@ -83,7 +84,7 @@ hipError_t to_symbol(ApiCall& call, const void* symbol, const void* source, std:
 
 hipError_t from_symbol(ApiCall& call, void* target, const void* symbol, std::size_t bytes, std::size_t offset,
                        hipMemcpyKind kind, hipStream_t stream, bool wait) {
-  if (kind != hipMemcpyDeviceToHost && kind != hipMemcpyDeviceToDevice && kind != hipMemcpyDefault)
+  if (kind != hipMemcpyDeviceToHost && !hipdata::is_within_devices(kind) && kind != hipMemcpyDefault)
     return call.finish(hipErrorInvalidMemcpyDirection);
   DeviceVariable variable;
   CopyMode mode;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Flags of memory that later releases have, and earlier ones refuse.
+// Flags of memory and a direction of copies that later releases have, and earlier ones refuse.
 #include <cstdint>
 
 #include "tests/majors/major.h"
@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::size_t kBytes = 4096;
 // Since HIP 6.
+constexpr auto kByEngines = 1024;  // hipMemcpyDeviceToDeviceNoCU
 constexpr unsigned kUncached = 3, kContiguous = 4;
 // Since HIP 7.
 constexpr unsigned kHostMallocUncached = 0x10000000;
@@ -55,6 +56,36 @@ TEST_F(NewerMemory, HostMemoryIsUncachedSince7) {
   EXPECT_EQ(flags, kHostMallocUncached);
   EXPECT_EQ(get<hipError_t(void*)>("hipHostUnregister")(ours.data()), hipSuccess);
   EXPECT_EQ(get<hipError_t(void*)>("hipHostFree")(memory), hipSuccess);
+}
+
+// Each form fills its target from a source of its own.
+TEST_F(NewerMemory, CopiesWithinDevicesByTheirEngines) {
+  void* const target = allocate(kBytes);
+  void* const source = allocate(kBytes);
+  const auto linear = get<hipError_t(void*, const void*, std::size_t, int)>("hipMemcpy");
+  const auto rows =
+      get<hipError_t(void*, std::size_t, const void*, std::size_t, std::size_t, std::size_t, int)>(
+          "hipMemcpy2D");
+  fill(source, 1);
+  ASSERT_EQ(linear(target, source, kBytes, kByEngines), hipSuccess);
+  expect_filled(target, 1);
+  fill(source, 2);
+  ASSERT_EQ(rows(target, 64, source, 64, 64, kBytes / 64, kByEngines), hipSuccess);
+  expect_filled(target, 2);
+  fill(source, 3);
+  hipMemcpy3DParms box{};
+  box.srcPtr = {source, 64, 64, kBytes / 64};
+  box.dstPtr = {target, 64, 64, kBytes / 64};
+  box.extent = {64, kBytes / 64, 1};
+  std::memcpy(&box.kind, &kByEngines, sizeof kByEngines);
+  ASSERT_EQ(get<decltype(hipMemcpy3D)>("hipMemcpy3D")(&box), hipSuccess);
+  expect_filled(target, 3);
+  std::vector<unsigned char> host(kBytes);
+  EXPECT_EQ(rows(host.data(), 64, source, 64, 64, 4, kByEngines), kInvalid) << "it is no memory of a device";
+  for (const int wrong : {5, 1023, 1025, -1})
+    EXPECT_EQ(linear(target, source, kBytes, wrong), hipErrorInvalidMemcpyDirection) << wrong;
+  release(target);
+  release(source);
 }
 
 }  // namespace

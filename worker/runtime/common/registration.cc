@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "hipcore/codeobject/fat_binary.h"
+#include "hipcore/memory/copy_kind.h"
 #include "worker/runtime/common/api.h"
 #include "worker/runtime/common/call_configurations.h"
 #include "worker/runtime/common/copies.h"
@@ -31,7 +32,7 @@ hipError_t symbol_range(const void* symbol, std::size_t bytes, std::size_t offse
 
 hipError_t copy_to_symbol(const void* symbol, const void* source, std::size_t bytes, std::size_t offset,
                           hipMemcpyKind kind, hipStream_t stream, Wait wait) {
-  if (kind != hipMemcpyHostToDevice && kind != hipMemcpyDeviceToDevice && kind != hipMemcpyDefault)
+  if (kind != hipMemcpyHostToDevice && !hipdata::is_within_devices(kind) && kind != hipMemcpyDefault)
     return hipErrorInvalidMemcpyDirection;
   std::byte* start = nullptr;
   if (const hipError_t status = symbol_range(symbol, bytes, offset, start)) return status;
@@ -40,7 +41,7 @@ hipError_t copy_to_symbol(const void* symbol, const void* source, std::size_t by
 
 hipError_t copy_from_symbol(void* target, const void* symbol, std::size_t bytes, std::size_t offset,
                             hipMemcpyKind kind, hipStream_t stream, Wait wait) {
-  if (kind != hipMemcpyDeviceToHost && kind != hipMemcpyDeviceToDevice && kind != hipMemcpyDefault)
+  if (kind != hipMemcpyDeviceToHost && !hipdata::is_within_devices(kind) && kind != hipMemcpyDefault)
     return hipErrorInvalidMemcpyDirection;
   std::byte* start = nullptr;
   if (const hipError_t status = symbol_range(symbol, bytes, offset, start)) return status;
