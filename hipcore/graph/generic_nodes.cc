@@ -109,7 +109,8 @@ hipError_t Library::set_any(hipGraphExec_t exec, hipGraphNode_t node, hipGraphNo
 
 hipError_t Library::add_driver_copy(hipGraphNode_t* node, hipGraph_t graph,
                                     const hipGraphNode_t* dependencies, std::size_t count,
-                                    const abi::DriverCopy& parameters, hipCtx_t) {
+                                    const abi::DriverCopy& parameters, hipCtx_t context) {
+  if (context == nullptr) return hipErrorInvalidValue;
   CopyWork work;
   const hipError_t error = read_driver_copy(parameters, side_.arrays(), work);
   return error != hipSuccess ? error : add(node, graph, dependencies, count, work);

@@ -140,7 +140,7 @@ class Library {
                      int (*known_type)(int));
 
   // --- nodes in the driver's style. The context makes no difference: addresses say which device they belong
-  // to
+  // to. Who adds a copy must name one nevertheless, as for AMD's runtime.
   hipError_t add_driver_copy(hipGraphNode_t* node, hipGraph_t graph, const hipGraphNode_t* dependencies,
                              std::size_t count, const abi::DriverCopy& parameters, hipCtx_t context);
   hipError_t set_driver_copy(hipGraphExec_t exec, hipGraphNode_t node, const abi::DriverCopy& parameters,

@@ -44,6 +44,11 @@ class NewerGraphs : public Graphs {
     EXPECT_EQ(HIP(hipFree)(buffer_), hipSuccess);
   }
 
+  hipCtx_t context() const {
+    hipCtx_t current = nullptr;
+    EXPECT_EQ(get<hipError_t(hipCtx_t*)>("hipCtxGetCurrent")(&current), hipSuccess);
+    return current;
+  }
   // After `before`, unless that is null.
   hipGraphNode_t add(hipGraphNodeParams parameters, hipGraphNode_t before = nullptr) const {
     return add_to(graph_, parameters, before);
@@ -201,7 +206,7 @@ TEST_F(NewerGraphs, NodesInTheDriversStyle) {
   };
   ASSERT_EQ(with_fill(3, fill), hipSuccess);
   const Copy3D<std::size_t> copy = to_host(numbers_.data());
-  ASSERT_EQ(HIP(hipDrvGraphAddMemcpyNode)(&copied, graph_, &filled, 1, passed(copy), nullptr), hipSuccess);
+  ASSERT_EQ(HIP(hipDrvGraphAddMemcpyNode)(&copied, graph_, &filled, 1, passed(copy), context()), hipSuccess);
   Copy3D<std::size_t> told{};
   const auto tell = [&] {
     return HIP(hipDrvGraphMemcpyNodeGetParams)(copied, reinterpret_cast<HIP_MEMCPY3D*>(&told));
@@ -237,10 +242,12 @@ TEST_F(NewerGraphs, WrongNodesInTheDriversStyleAreRefused) {
   hipGraphNode_t node = nullptr;
   Copy3D<std::size_t> copy = to_host(numbers_.data());
   const auto add_copy = [&](hipGraphNode_t* made, const HIP_MEMCPY3D* parameters) {
-    return HIP(hipDrvGraphAddMemcpyNode)(made, graph_, nullptr, 0, parameters, nullptr);
+    return HIP(hipDrvGraphAddMemcpyNode)(made, graph_, nullptr, 0, parameters, context());
   };
   EXPECT_EQ(add_copy(&node, nullptr), kInvalid);
   EXPECT_EQ(add_copy(nullptr, passed(copy)), kInvalid);
+  EXPECT_EQ(HIP(hipDrvGraphAddMemcpyNode)(&node, graph_, nullptr, 0, passed(copy), nullptr), kInvalid)
+      << "no context";
   EXPECT_EQ(HIP(hipDrvGraphAddMemsetNode)(&node, graph_, nullptr, 0, nullptr, nullptr), kInvalid);
   copy.dst_host = nullptr;
   EXPECT_EQ(add_copy(&node, passed(copy)), kInvalid);
