@@ -21,6 +21,9 @@ constinit const Rules kRules = {
     .version = major().version,
     .errors_stay = major().number >= 7,
     .null_has_attributes = major().number >= 7,
+    .limit_range = major().number >= 7   ? 4099u
+                   : major().number == 6 ? 3u
+                                         : 0u,
     .library = major().library,
     .rtc_library = major().rtc_library,
 };

@@ -19,6 +19,11 @@ struct Rules {
   // hipIpcMemLazyEnablePeerAccess, the one flag of hipIpcOpenMemHandle: 0 in HIP 5.2, 1 since 6.0. Of HIP 5
   // both are taken: a later release of it may have changed it.
   bool takes_ipc_flags(unsigned flags) const { return flags == 1 || (flags == 0 && major < 6); }
+  // hipLimitRange: what is there and beyond is no limit, not one that the device lacks. 0: HIP 5.2 has none.
+  unsigned limit_range;
+  bool is_beyond_limits(hipLimit_t limit) const {
+    return limit_range != 0 && static_cast<unsigned>(limit) >= limit_range;
+  }
   const char* library;      // "libamdhip64.so.<major>"
   const char* rtc_library;  // "libhiprtc.so.<major>"
 };

@@ -70,7 +70,8 @@ hipError_t hipSetValidDevices(int* devices, int count) {
   hipError_t error = hipSuccess;
   const Client* const client = client_for(error);
   if (client == nullptr) return note_error(error);
-  if (devices == nullptr || count < 0 || count > client->device_count()) return note_error(hipErrorInvalidValue);
+  if (devices == nullptr || count < 0 || count > client->device_count())
+    return note_error(hipErrorInvalidValue);
   for (int i = 0; i < count; ++i) {
     if (device_for(devices[i], error) == nullptr) return note_error(error);
   }
@@ -138,7 +139,7 @@ hipError_t hipDeviceGetAttribute(int* value, hipDeviceAttribute_t attribute, int
 }
 
 hipError_t hipDeviceGetLimit(size_t* value, enum hipLimit_t limit) {
-  if (value == nullptr) return note_error(hipErrorInvalidValue);
+  if (value == nullptr || abi::kRules.is_beyond_limits(limit)) return note_error(hipErrorInvalidValue);
   hipError_t error = hipSuccess;
   Client* client = client_for(error);
   if (client == nullptr) return note_error(error);
@@ -164,6 +165,7 @@ hipError_t hipSetDeviceFlags(unsigned int flags) {
 namespace tf::proxy::custom {
 
 hipError_t hipDeviceSetLimit(ApiCall& call, enum hipLimit_t limit, size_t value) {
+  if (abi::kRules.is_beyond_limits(limit)) return call.finish(hipErrorInvalidValue);
   if (!call.connected()) return call.finish();
   protocol::SetLimitRequest request{};
   request.limit = static_cast<std::uint32_t>(limit);
@@ -171,7 +173,11 @@ hipError_t hipDeviceSetLimit(ApiCall& call, enum hipLimit_t limit, size_t value)
   protocol::SetLimitReply reply{};
   const hipError_t error = call.call(request, reply);
   if (error == hipSuccess) call.client().limits().set(call.device(), limit, reply.value);
-  return error;
+  // A runtime of another major may have its limits end elsewhere.
+  std::size_t known = 0;
+  const bool lacks =
+      error == hipErrorInvalidValue && call.client().limits().get(call.device(), limit, known) != hipSuccess;
+  return lacks ? call.finish(hipErrorUnsupportedLimit) : error;
 }
 
 }  // namespace tf::proxy::custom

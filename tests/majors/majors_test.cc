@@ -105,6 +105,22 @@ TEST_F(Major, NothingElseIsAskedOfTwoDevices) {
   }
 }
 
+// hipLimitRange is 3 in HIP 6 and 4099 in HIP 7; HIP 5.2 has none.
+TEST_F(Major, WhatIsBeyondTheMajorsLimitsIsNoLimit) {
+  const auto ask = get<hipError_t(std::size_t*, int)>("hipDeviceGetLimit");
+  const auto set = get<hipError_t(int, std::size_t)>("hipDeviceSetLimit");
+  const hipError_t beyond = major_ >= 6 ? kInvalid : hipErrorUnsupportedLimit;
+  const hipError_t within_7 = major_ == 6 ? kInvalid : hipErrorUnsupportedLimit;
+  std::size_t value = 77;
+  for (const int limit : {-1, 4099, 5000}) {
+    EXPECT_EQ(ask(&value, limit), beyond) << limit;
+    EXPECT_EQ(set(limit, 1024), beyond) << limit;
+  }
+  EXPECT_EQ(ask(&value, 3), within_7);
+  EXPECT_EQ(set(3, 1024), within_7);
+  EXPECT_EQ(value, 77u);
+}
+
 // hipMemAllocationProp: its words are in another order since HIP 6.
 TEST_F(Major, PhysicalMemoryIsAskedForByTheMajorsLayout) {
   alignas(8) std::array<int, 8> wish{};  // pinned memory of device 0, to be shared by descriptor

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "hipcore/abi/properties.h"
+#include "hipcore/abi/rules.h"
 #include "hipcore/errors/attributes.h"
 #include "hipcore/errors/limits.h"
 #include "hipcore/launch/function_attributes.h"
@@ -284,13 +285,16 @@ hipError_t hipDeviceGetSharedMemConfig(hipSharedMemConfig* config) {
 
 hipError_t hipDeviceGetLimit(size_t* value, hipLimit_t limit) {
   return api([&] {
-    if (!value) return hipErrorInvalidValue;
+    if (!value || tf::abi::kRules.is_beyond_limits(limit)) return hipErrorInvalidValue;
     return is_limit(limit) ? Backend::limit(limit, *value) : hipErrorUnsupportedLimit;
   });
 }
 
 TF_EXPORT hipError_t hipDeviceSetLimit(hipLimit_t limit, size_t value) {
-  return api([&] { return is_limit(limit) ? Backend::set_limit(limit, value) : hipErrorUnsupportedLimit; });
+  return api([&] {
+    if (tf::abi::kRules.is_beyond_limits(limit)) return hipErrorInvalidValue;
+    return is_limit(limit) ? Backend::set_limit(limit, value) : hipErrorUnsupportedLimit;
+  });
 }
 
 hipError_t hipSetDeviceFlags(unsigned flags) {
