@@ -15,6 +15,11 @@ add_library(tf_hip_headers INTERFACE)
 target_include_directories(tf_hip_headers SYSTEM INTERFACE ${TF_HIP_INCLUDE})
 target_compile_definitions(tf_hip_headers INTERFACE __HIP_PLATFORM_AMD__=1)
 
+# OpenSSL 3: types and prototypes only, never linked (transport/secure/openssl.h).
+find_path(TF_OPENSSL_INCLUDE openssl/ssl.h REQUIRED)
+add_library(tf_openssl_headers INTERFACE)
+target_include_directories(tf_openssl_headers SYSTEM INTERFACE ${TF_OPENSSL_INCLUDE})
+
 find_package(CLI11 REQUIRED)
 find_package(fmt REQUIRED)
 if(TF_TESTS)

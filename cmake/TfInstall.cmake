@@ -9,8 +9,8 @@ include(CMakePackageConfigHelpers)
 
 get_property(links GLOBAL PROPERTY TF_TRANSPORT_LINKS)
 list(REMOVE_DUPLICATES links)
-set(TF_EXPORTED tf_base tf_transport tf_net tf_transport_factory ${links})
-set(folders_of_headers transport transport/base transport/net transport/factory)
+set(TF_EXPORTED tf_base tf_secure tf_transport tf_net tf_transport_factory ${links})
+set(folders_of_headers transport transport/base transport/secure transport/net transport/factory)
 set(TF_TRANSPORT_LIBS)  # before what they need themselves
 set(TF_TRANSPORT_NEEDS)
 foreach(name ${links})
@@ -49,6 +49,7 @@ install(CODE "
 install(EXPORT hip-remote-targets NAMESPACE hip-remote:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/hip-remote)
 foreach(folder ${folders_of_headers})
   file(GLOB headers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${folder}/*.h)
+  list(FILTER headers EXCLUDE REGEX "/transport/secure/(openssl|tls)\\.h$")  # inside only: they need OpenSSL's headers
   install(FILES ${headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/hip-remote/${folder})
 endforeach()
 

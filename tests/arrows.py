@@ -13,7 +13,7 @@ import re
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TRANSPORTS = re.findall(r"^[^#\n].*$", (ROOT / "transport/factory/transports.txt").read_text(), re.MULTILINE)
 TRANSPORT = {"transport", "transport/base"}
-NET = TRANSPORT | {"transport/net"}
+NET = TRANSPORT | {"transport/net", "transport/secure"}
 WORKER = NET | {"hipcore/wire"}
 FRONT = {"hipcore/abi", "hipcore/array", "hipcore/codeobject", "hipcore/composed", "hipcore/graph", "hipcore/errors",
          "hipcore/launch", "hipcore/memory", "hipcore/newer", "transport/base"}
@@ -29,8 +29,9 @@ EXPORTED = PROXY | {"transport/factory", "hipcore/array", "hipcore/codeobject", 
 # lie in a folder with a rule, or below one: proxy, worker and hipcore themselves have none.
 MAY_INCLUDE = {
     "transport/base": set(),
+    "transport/secure": {"transport/base"},
     "transport": {"transport/base"},
-    "transport/net": TRANSPORT,
+    "transport/net": TRANSPORT | {"transport/secure"},
     "transport/shaper": TRANSPORT,
     **{name: NET for name in TRANSPORTS},
     "transport/factory": NET | set(TRANSPORTS),
