@@ -164,13 +164,13 @@ class RdmaTransport final : public net::Transport {
     return {Code::kUnavailable, "rdma needs a worker's TCP address (host:port), not " + address.to_string()};
   }
 
-  Result<std::unique_ptr<Endpoint>> connect(const net::Address& address, const net::Token& token,
+  Result<std::unique_ptr<Endpoint>> connect(const net::Address& address, const net::Lanes& lanes,
                                             Deadline deadline) const override {
     if (!setup_) return setup_.status();
     TF_RETURN_IF_ERROR(reaches(address));
     Result<Opening> opening = Opening::make(setup_.value());
     if (!opening) return opening.status();
-    Result<net::OwnedFd> socket = net::dial_lane(address, {token, kKind, 0}, deadline);
+    Result<net::OwnedFd> socket = net::dial_lane(address, lanes, kKind, 0, deadline);
     if (!socket) return socket.status();
     TF_RETURN_IF_ERROR(send_hello(socket->get(), opening->hello(), deadline));
     const Result<Hello> peer = receive_hello(socket->get(), deadline);
@@ -181,8 +181,8 @@ class RdmaTransport final : public net::Transport {
     return opening->finish(*socket, Side::kClient);
   }
 
-  std::unique_ptr<net::Acceptor> acceptor(const net::Token& token) const override {
-    return std::make_unique<RdmaAcceptor>(token, setup_);
+  std::unique_ptr<net::Acceptor> acceptor(const net::Lanes& lanes) const override {
+    return std::make_unique<RdmaAcceptor>(lanes.token, setup_);
   }
 
  private:

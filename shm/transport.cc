@@ -63,10 +63,10 @@ class ShmTransport final : public net::Transport {
             "shm needs a worker's Unix socket (unix:PATH), not the TCP address " + address.to_string()};
   }
 
-  Result<std::unique_ptr<Endpoint>> connect(const net::Address& address, const net::Token& token,
+  Result<std::unique_ptr<Endpoint>> connect(const net::Address& address, const net::Lanes& lanes,
                                             Deadline deadline) const override {
     TF_RETURN_IF_ERROR(reaches(address));
-    Result<net::OwnedFd> socket = net::dial_lane(address, {token, kKind, 0}, deadline);
+    Result<net::OwnedFd> socket = net::dial_lane(address, lanes, kKind, 0, deadline);
     if (!socket) return socket.status();
     TF_RETURN_IF_ERROR(check_worker(socket->get(), address));
     Result<Segment> segment = receive_segment(socket->get(), deadline);
@@ -74,8 +74,8 @@ class ShmTransport final : public net::Transport {
     return make_endpoint(std::move(*segment), std::move(*socket), Side::kClient);
   }
 
-  std::unique_ptr<net::Acceptor> acceptor(const net::Token& token) const override {
-    return std::make_unique<ShmAcceptor>(token);
+  std::unique_ptr<net::Acceptor> acceptor(const net::Lanes& lanes) const override {
+    return std::make_unique<ShmAcceptor>(lanes.token);
   }
 };
 

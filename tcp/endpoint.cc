@@ -21,6 +21,7 @@
 
 #include "tcp/bulk_lane.h"
 #include "tcp/message_lane.h"
+#include "tcp/sealed_io.h"
 #include "transport/base/mutex.h"
 #include "transport/base/spin.h"
 #include "transport/net/liveness.h"
@@ -40,16 +41,24 @@ constexpr std::size_t kInlinePayloadBytes = 16 << 10;
 constexpr int kLossSlice_ms = 5;    // while one lane has ended and the other has not
 constexpr int kNoSeatSlice_ms = 1;  // a third sleeper
 
+// The lane's engine, inside records if the session is encrypted.
+Result<LaneIo> make_io(int socket, Lane lane, Options options, const Protection& protection) {
+  options.records = protection.session != nullptr && protection.session->level == secure::Level::kEncrypt;
+  Result<LaneIo> io = make_lane_io(socket, lane, options);
+  if (!io || !options.records) return io;
+  return make_sealed_io(std::move(*io), *protection.session, lane, protection.own);
+}
+
 class TcpEndpoint final : public Endpoint, private QueuedBulkPlane {
  public:
   TcpEndpoint(net::OwnedFd message_socket, net::OwnedFd bulk_socket)
       : message_socket_(std::move(message_socket)), bulk_socket_(std::move(bulk_socket)) {}
 
-  Status open(const Options& options) {
+  Status open(const Options& options, const Protection& protection) {
     TF_RETURN_IF_ERROR(waker_.open());
-    Result<LaneIo> message_io = make_lane_io(message_socket_.get(), Lane::kMessage, options);
+    Result<LaneIo> message_io = make_io(message_socket_.get(), Lane::kMessage, options, protection);
     if (!message_io) return message_io.status();
-    Result<LaneIo> bulk_io = make_lane_io(bulk_socket_.get(), Lane::kBulk, options);
+    Result<LaneIo> bulk_io = make_io(bulk_socket_.get(), Lane::kBulk, options, protection);
     if (!bulk_io) return bulk_io.status();
     Result<std::unique_ptr<MessageLane>> lane = MessageLane::create(std::move(*message_io), waker_);
     if (!lane) return lane.status();
@@ -291,11 +300,11 @@ class TcpEndpoint final : public Endpoint, private QueuedBulkPlane {
 }  // namespace
 
 Result<std::unique_ptr<Endpoint>> make_endpoint(net::OwnedFd message_socket, net::OwnedFd bulk_socket,
-                                                const Options& options) {
+                                                const Options& options, const Protection& protection) {
   TF_RETURN_IF_ERROR(net::watch_idle(message_socket.get(), options.peer_timeout));
   TF_RETURN_IF_ERROR(net::watch_idle(bulk_socket.get(), options.peer_timeout));
   auto endpoint = std::make_unique<TcpEndpoint>(std::move(message_socket), std::move(bulk_socket));
-  TF_RETURN_IF_ERROR(endpoint->open(options));
+  TF_RETURN_IF_ERROR(endpoint->open(options, protection));
   return std::unique_ptr<Endpoint>(std::move(endpoint));
 }
 

@@ -9,11 +9,18 @@
 #include "tcp/options.h"
 #include "transport/endpoint.h"
 #include "transport/net/fd.h"
+#include "transport/secure/session.h"
 
 namespace tf::tcp {
 
-// Takes ownership of two connected sockets whose attach frames are done.
+// The session that the lanes belong to. Without one they are clear, and so they are at the level "auth".
+struct Protection {
+  std::shared_ptr<const secure::Session> session = nullptr;
+  secure::Side own = secure::Side::kClient;
+};
+
+// Takes ownership of two connected sockets whose attach frames, and proofs, are done.
 Result<std::unique_ptr<Endpoint>> make_endpoint(net::OwnedFd message_socket, net::OwnedFd bulk_socket,
-                                                const Options& options);
+                                                const Options& options, const Protection& protection = {});
 
 }  // namespace tf::tcp

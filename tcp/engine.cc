@@ -24,7 +24,9 @@ Result<LaneIo> make_lane_io(int socket, Lane lane, const Options& options) {
       (lane == Lane::kMessage || net::stays_on_host(socket) || !probe().available.is_ok()))
     return make_poll_io(socket);
   TF_RETURN_IF_ERROR(probe().available);
-  Result<LaneIo> io = make_uring_io(socket, lane, both(options.features, probe().features));
+  UringFeatures features = both(options.features, probe().features);
+  if (options.records) features.zero_copy_send = false;
+  Result<LaneIo> io = make_uring_io(socket, lane, features, lane == Lane::kBulk && !options.records);
   if (!io && options.engine == EngineKind::kAuto) return make_poll_io(socket);  // e.g. locked memory ran out
   return io;
 }

@@ -32,6 +32,9 @@ struct Options {
   UringFeatures features;
   // How long a dead host may go unnoticed.
   std::chrono::milliseconds peer_timeout = net::kIoTimeout;
+  // Sealed records travel (sealed_io.h), whose reader does not know how much is coming, and whose memory is
+  // used again at once: no receive waits until its memory is full, and no send is zero-copy.
+  bool records = false;
 };
 
 // From TF_TCP_ENGINE (auto, uring, poll), TF_TCP_FEATURES (multishot, send_zc, files, separated by commas;

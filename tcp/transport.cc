@@ -16,12 +16,12 @@ namespace {
 
 class TcpAcceptor final : public net::Acceptor {
  public:
-  TcpAcceptor(const net::Token& token, Result<Options> options)
-      : token_(token), options_(std::move(options)) {}
+  TcpAcceptor(net::Lanes lanes, Result<Options> options)
+      : session_(std::move(lanes)), options_(std::move(options)) {}
 
   Status attach(net::OwnedFd socket, const net::Attach& attach) override {
     if (!options_) return options_.status();
-    TF_RETURN_IF_ERROR(net::check_lane(attach, "tcp", token_, kKind, kLanes));
+    TF_RETURN_IF_ERROR(net::check_lane(attach, "tcp", session_.token, kKind, kLanes));
     net::OwnedFd& place = lanes_[attach.lane];
     if (place || finished_)
       return {Code::kProtocol, "tcp: lane " + std::to_string(attach.lane) + " was attached twice"};
@@ -33,11 +33,12 @@ class TcpAcceptor final : public net::Acceptor {
     if (!options_) return options_.status();
     if (!lanes_[0] || !lanes_[1]) return std::unique_ptr<Endpoint>();
     finished_ = true;
-    return make_endpoint(std::move(lanes_[0]), std::move(lanes_[1]), options_.value());
+    return make_endpoint(std::move(lanes_[0]), std::move(lanes_[1]), options_.value(),
+                         {.session = session_.session, .own = secure::Side::kWorker});
   }
 
  private:
-  const net::Token token_;
+  const net::Lanes session_;
   const Result<Options> options_;
   std::array<net::OwnedFd, kLanes> lanes_;
   bool finished_ = false;
@@ -55,21 +56,23 @@ class TcpTransport final : public net::Transport {
   }
   Status reaches(const net::Address&) const override { return Status::ok(); }
 
-  Result<std::unique_ptr<Endpoint>> connect(const net::Address& address, const net::Token& token,
+  bool encrypts() const override { return true; }
+
+  Result<std::unique_ptr<Endpoint>> connect(const net::Address& address, const net::Lanes& lanes,
                                             Deadline deadline) const override {
     TF_RETURN_IF_ERROR(available());
-    std::array<net::OwnedFd, kLanes> lanes;
+    std::array<net::OwnedFd, kLanes> sockets;
     for (unsigned lane = 0; lane < kLanes; ++lane) {
-      Result<net::OwnedFd> socket =
-          net::dial_lane(address, {.token = token, .kind = kKind, .lane = lane}, deadline);
+      Result<net::OwnedFd> socket = net::dial_lane(address, lanes, kKind, lane, deadline);
       if (!socket) return socket.status();
-      lanes[lane] = std::move(*socket);
+      sockets[lane] = std::move(*socket);
     }
-    return make_endpoint(std::move(lanes[0]), std::move(lanes[1]), options_.value());
+    return make_endpoint(std::move(sockets[0]), std::move(sockets[1]), options_.value(),
+                         {.session = lanes.session, .own = secure::Side::kClient});
   }
 
-  std::unique_ptr<net::Acceptor> acceptor(const net::Token& token) const override {
-    return std::make_unique<TcpAcceptor>(token, options_);
+  std::unique_ptr<net::Acceptor> acceptor(const net::Lanes& lanes) const override {
+    return std::make_unique<TcpAcceptor>(lanes, options_);
   }
 
  private:

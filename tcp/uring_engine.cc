@@ -394,7 +394,7 @@ class UringSender final : public Sender {
 
 }  // namespace
 
-Result<LaneIo> make_uring_io(int socket, Lane lane, const UringFeatures& features) {
+Result<LaneIo> make_uring_io(int socket, Lane lane, const UringFeatures& features, bool whole) {
   // On a non-blocking socket the kernel would return EAGAIN instead of waiting for us.
   const int flags = ::fcntl(socket, F_GETFL);
   if (flags < 0 || ::fcntl(socket, F_SETFL, flags & ~O_NONBLOCK) != 0)
@@ -405,7 +405,7 @@ Result<LaneIo> make_uring_io(int socket, Lane lane, const UringFeatures& feature
     TF_RETURN_IF_ERROR(receiver->open(features.registered_files));
     io.receiver = std::move(receiver);
   } else {
-    auto receiver = std::make_unique<DirectReceiver>(socket, lane == Lane::kBulk);
+    auto receiver = std::make_unique<DirectReceiver>(socket, whole);
     TF_RETURN_IF_ERROR(receiver->open(features.registered_files));
     io.receiver = std::move(receiver);
   }

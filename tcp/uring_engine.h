@@ -10,7 +10,7 @@
 
 namespace tf::tcp {
 
-// `features` must be what probe() allows.
-Result<LaneIo> make_uring_io(int socket, Lane lane, const UringFeatures& features);
+// `features` must be what probe() allows. `whole`: a receive ends when its memory is full.
+Result<LaneIo> make_uring_io(int socket, Lane lane, const UringFeatures& features, bool whole);
 
 }  // namespace tf::tcp

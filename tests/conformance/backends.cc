@@ -8,6 +8,7 @@
 
 #include "tcp/options.h"
 #include "tcp/transport.h"
+#include "tests/support/keyed_transport.h"
 #include "transport/factory/factory.h"
 #include "transport/shaper/endpoint.h"
 
@@ -20,6 +21,16 @@ Backend tcp_variant(std::string name, const tcp::Options& options, Result<net::L
   return {.name = std::move(name),
           .transport = [transport]() -> const net::Transport& { return *transport; },
           .listen = listen};
+}
+
+// The same in a session with keys.
+Backend keyed_variant(std::string name, const tcp::Options& options, secure::Level level,
+                      secure::Cipher cipher = secure::Cipher::kAes128Gcm) {
+  const std::shared_ptr<const net::Transport> inner = tcp::make_transport(options);
+  const std::shared_ptr<const net::Transport> keyed = test::make_keyed_transport(*inner, level, cipher);
+  return {.name = std::move(name),
+          .transport = [inner, keyed]() -> const net::Transport& { return *keyed; },
+          .listen = test::listen_tcp};
 }
 
 tcp::Options with(tcp::EngineKind engine, tcp::UringFeatures features = {}) {
@@ -73,6 +84,13 @@ std::vector<Backend> make_backends() {
       tcp_variant("tcp_uring_send_zc", with(Kind::kUring, kZeroCopy), test::listen_tcp),
       tcp_variant("tcp_uring_minimal", with(Kind::kUring, kMinimal), test::listen_tcp),
       tcp_variant("tcp_poll", with(Kind::kPoll), test::listen_tcp),
+      keyed_variant("tcp_proven", with(Kind::kAuto), secure::Level::kAuth),
+      keyed_variant("tcp_encrypted", with(Kind::kAuto), secure::Level::kEncrypt),
+      keyed_variant("tcp_encrypted_chacha", with(Kind::kAuto), secure::Level::kEncrypt,
+                    secure::Cipher::kChaCha20Poly1305),
+      keyed_variant("tcp_encrypted_uring", with(Kind::kUring), secure::Level::kEncrypt),
+      keyed_variant("tcp_encrypted_uring_no_multishot", with(Kind::kUring, kNoMultishot),
+                    secure::Level::kEncrypt),
   };
   add_transports(list);
   for (Backend& backend : rdma_backends()) list.push_back(std::move(backend));

@@ -20,10 +20,10 @@ class FakeTransport final : public net::Transport {
   net::TransportKind kind() const override { return net::TransportKind{net::kTransportKindMax}; }
   Status available() const override { return available_; }
   Status reaches(const net::Address&) const override { return reaches_; }
-  Result<std::unique_ptr<Endpoint>> connect(const net::Address&, const net::Token&, Deadline) const override {
+  Result<std::unique_ptr<Endpoint>> connect(const net::Address&, const net::Lanes&, Deadline) const override {
     return Status(Code::kUnavailable, "a fake transport");
   }
-  std::unique_ptr<net::Acceptor> acceptor(const net::Token&) const override { return nullptr; }
+  std::unique_ptr<net::Acceptor> acceptor(const net::Lanes&) const override { return nullptr; }
 
  private:
   const std::string_view name_;

@@ -19,10 +19,10 @@ class Absent final : public net::Transport {
   net::TransportKind kind() const override { return net::TransportKind::kControl; }
   Status available() const override { return refusal_; }
   Status reaches(const net::Address&) const override { return refusal_; }
-  Result<std::unique_ptr<Endpoint>> connect(const net::Address&, const net::Token&, Deadline) const override {
+  Result<std::unique_ptr<Endpoint>> connect(const net::Address&, const net::Lanes&, Deadline) const override {
     return refusal_;
   }
-  std::unique_ptr<net::Acceptor> acceptor(const net::Token&) const override {
+  std::unique_ptr<net::Acceptor> acceptor(const net::Lanes&) const override {
     return std::make_unique<Refusal>(refusal_);
   }
 

@@ -21,7 +21,8 @@ struct AttachPayload {
   std::array<std::uint8_t, 16> token{};
   std::uint32_t kind = 0;
   std::uint32_t lane = 0;
-  std::uint64_t reserved = 0;
+  std::uint32_t security = 0;
+  std::uint32_t reserved = 0;
 };
 static_assert(sizeof(AttachPayload) == 32 && offsetof(AttachPayload, kind) == 16);
 static_assert(kFrameHeaderBytes + sizeof(AttachPayload) == kAttachFrameBytes);
@@ -52,6 +53,7 @@ Status write_attach(int socket, const Attach& attach, Deadline deadline) {
   payload.token = attach.token.bytes;
   payload.kind = static_cast<std::uint32_t>(attach.kind);
   payload.lane = attach.lane;
+  payload.security = static_cast<std::uint32_t>(attach.security);
   std::array<std::byte, kAttachFrameBytes> frame;
   write_header(header, frame.data());
   std::memcpy(frame.data() + kFrameHeaderBytes, &payload, sizeof payload);
@@ -78,6 +80,9 @@ Result<Attach> decode_attach(const std::array<std::byte, kAttachFrameBytes>& fra
   Attach attach;
   attach.token.bytes = payload.token;
   if (payload.reserved != 0) return malformed("reserved field is not zero");
+  if (payload.security > static_cast<std::uint32_t>(secure::Level::kEncrypt))
+    return malformed("unknown security level " + std::to_string(payload.security));
+  attach.security = static_cast<secure::Level>(payload.security);
   if (payload.kind > kTransportKindMax)
     return malformed("unknown transport kind " + std::to_string(payload.kind));
   attach.kind = static_cast<TransportKind>(payload.kind);

@@ -7,7 +7,11 @@
 //                           otherwise the endpoint that this connection is a lane of
 //   16      4     kind      TransportKind that the lane belongs to; 0 on a control connection
 //   20      4     lane      0, 1, ... in the order the transport defines
-//   24      8     reserved  zero
+//   24      4     security  the level (transport/secure/level.h) that the client wants, or that its session
+//   has:
+//                           if it is not none, a control connection goes on with the handshake, and a lane
+//                           with its proof (lanes.h)
+//   28      4     reserved  zero
 #pragma once
 
 #include <array>
@@ -17,6 +21,7 @@
 #include "transport/base/deadline.h"
 #include "transport/base/status.h"
 #include "transport/net/fd.h"
+#include "transport/secure/level.h"
 
 namespace tf::net {
 
@@ -40,6 +45,7 @@ struct Attach {
   Token token;
   TransportKind kind = TransportKind::kControl;
   std::uint32_t lane = 0;
+  secure::Level security = secure::Level::kNone;
 };
 
 inline constexpr std::size_t kAttachFrameBytes = 24 + 32;

@@ -121,6 +121,13 @@ bool stays_on_host(int socket) {
                      &reinterpret_cast<sockaddr_in6*>(&peer.storage)->sin6_addr, sizeof(in6_addr)) == 0;
 }
 
+std::string peer_text(int socket) {
+  SocketAddress peer;
+  peer.length = sizeof peer.storage;
+  if (::getpeername(socket, reinterpret_cast<sockaddr*>(&peer.storage), &peer.length) != 0) return "nowhere";
+  return socket_address_text(peer);
+}
+
 Result<OwnedFd> dial(const Address& address, Deadline deadline) {
   Result<std::vector<SocketAddress>> candidates = address.resolve();
   if (!candidates) return candidates.status();

@@ -32,6 +32,9 @@ Result<OwnedFd> dial_lane(const Address& address, const Attach& attach, Deadline
 // cannot be determined.
 bool stays_on_host(int socket);
 
+// "ADDRESS:PORT" of the other end, for logs; "unix socket" where it has none.
+std::string peer_text(int socket);
+
 // How a Unix socket stands in the file system. To connect takes the right to write. An abstract socket has no
 // file, so these do not hold for it.
 struct SocketFile {

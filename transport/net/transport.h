@@ -16,6 +16,7 @@
 #include "transport/net/address.h"
 #include "transport/net/attach.h"
 #include "transport/net/fd.h"
+#include "transport/net/lanes.h"
 
 namespace tf::net {
 
@@ -23,7 +24,8 @@ namespace tf::net {
 class Acceptor {
  public:
   virtual ~Acceptor() = default;
-  // Takes ownership of a connected socket whose attach frame (already read) named our token.
+  // Takes ownership of a connected socket whose attach frame (already read) named our token. In a session
+  // with keys the lane is proven.
   virtual Status attach(OwnedFd socket, const Attach& attach) = 0;
   // The endpoint, once all lanes are here; nullptr while some are missing.
   virtual Result<std::unique_ptr<Endpoint>> finish() = 0;
@@ -42,11 +44,14 @@ class Transport {
   virtual std::vector<std::string> details() const { return {}; }
   // Ok, or why a worker at `address` cannot be reached this way ("a TCP address; shm needs unix:").
   virtual Status reaches(const Address& address) const = 0;
-  // Client side: dials, attaches every lane under `token`, returns the ready endpoint. Blocks.
-  virtual Result<std::unique_ptr<Endpoint>> connect(const Address& address, const Token& token,
+  // Whether all that its lanes carry is encrypted in a session whose level is that. If not, a session that
+  // has to be encrypted cannot use it.
+  virtual bool encrypts() const { return false; }
+  // Client side: dials, attaches every lane, returns the ready endpoint. Blocks.
+  virtual Result<std::unique_ptr<Endpoint>> connect(const Address& address, const Lanes& lanes,
                                                     Deadline deadline) const = 0;
   // Worker side.
-  virtual std::unique_ptr<Acceptor> acceptor(const Token& token) const = 0;
+  virtual std::unique_ptr<Acceptor> acceptor(const Lanes& lanes) const = 0;
 };
 
 }  // namespace tf::net

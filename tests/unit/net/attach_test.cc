@@ -78,7 +78,8 @@ TEST_F(AttachTest, EveryFlippedBitOutsideTokenAndLaneIsRefused) {
     const bool free = offset >= 24 && offset < 40;  // the token
     const bool kind = offset == 40;                 // another known kind is well-formed
     const bool lane = offset == 44;                 // another small lane too
-    if (free || kind || lane) continue;
+    const bool security = offset == 48;             // and another level
+    if (free || kind || lane || security) continue;
     for (unsigned bit = 0; bit < 8; ++bit) {
       auto bad = good;
       bad[offset] ^= static_cast<std::byte>(1u << bit);

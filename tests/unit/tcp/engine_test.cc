@@ -84,7 +84,7 @@ class UringSend : public testing::Test {
     ours_ = net::dial(listener->address(), Deadline::after(kLimit)).value();
     ASSERT_TRUE(net::wait_readable(listener->fd(), Deadline::after(kLimit)).is_ok());
     peer_ = listener->accept().value();
-    Result<LaneIo> io = make_uring_io(ours_.get(), Lane::kBulk, {.zero_copy_send = true});
+    Result<LaneIo> io = make_uring_io(ours_.get(), Lane::kBulk, {.zero_copy_send = true}, true);
     ASSERT_TRUE(io.is_ok()) << io.status().to_string();
     io_ = std::move(*io);
   }

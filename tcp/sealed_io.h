@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// A lane's engine with sealed records (transport/secure/records.h) between it and the lane. To the lane it is
+// an engine like any other: start() takes plain text, and finish() says how much of it is on its way, or has
+// come.
+//
+// What is sent is encrypted into memory of its own, up to kSealedBytesMax at a time, while the kernel still
+// sends what came before. What is received is decrypted where the lane wants it, if a whole record fits.
+#pragma once
+
+#include "tcp/engine.h"
+#include "transport/secure/records.h"
+#include "transport/secure/session.h"
+
+namespace tf::tcp {
+
+inline constexpr std::size_t kSealedBytesMax = 4 * secure::kRecordBytesMax;  // plain text, in one operation
+
+// REQUIRES: an engine without zero-copy sends. `own`: which end this is.
+Result<LaneIo> make_sealed_io(LaneIo io, const secure::Session& session, Lane lane, secure::Side own);
+
+}  // namespace tf::tcp

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lanes: what makes the lanes of one session its own. Also how they are proven, if the session has keys
+// (transport/secure/lane_proof.h).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "transport/base/deadline.h"
+#include "transport/base/status.h"
+#include "transport/net/address.h"
+#include "transport/net/attach.h"
+#include "transport/net/fd.h"
+#include "transport/secure/session.h"
+
+namespace tf::net {
+
+struct Lanes {
+  Lanes() = default;
+  Lanes(const Token& of) : token(of) {}  // NOLINT: implicit, a session without keys is its token
+  Lanes(const Token& of, std::shared_ptr<const secure::Session> keys) : token(of), session(std::move(keys)) {}
+
+  // Whether the lanes themselves are to be encrypted.
+  bool encrypted() const { return session != nullptr && session->level == secure::Level::kEncrypt; }
+
+  Token token;
+  std::shared_ptr<const secure::Session> session;  // null: without keys
+};
+
+// A client's: dials, writes the attach frame, and proves the lane. kPermission: what answers is not the
+// worker of the session, or no longer has it.
+Result<OwnedFd> dial_lane(const Address& address, const Lanes& lanes, TransportKind kind, std::uint32_t lane,
+                          Deadline deadline);
+
+// A worker's, where one may block: the rest of what dial_lane() does, after the attach frame was read.
+Status accept_proof(int socket, const Lanes& lanes, const Attach& attach, Deadline deadline);
+
+}  // namespace tf::net
