@@ -36,43 +36,47 @@ Status send_passed_file(int socket, std::uint64_t number, int file, Deadline dea
   return net::send_with_fds(socket, std::as_bytes(std::span(&wire, 1)), {&file, 1}, deadline);
 }
 
-Status send_callback_done(int socket, std::uint64_t cookie, Deadline deadline) {
+Status send_callback_done(const net::Stream& stream, std::uint64_t cookie, Deadline deadline) {
   const Wire wire{kCallbackDoneMagic, cookie};
-  return net::write_all(socket, std::as_bytes(std::span(&wire, 1)), deadline);
+  return net::write_all(stream, std::as_bytes(std::span(&wire, 1)), deadline);
 }
 
-Status send_output_written(int socket, std::uint64_t bytes, Deadline deadline) {
+Status send_output_written(const net::Stream& stream, std::uint64_t bytes, Deadline deadline) {
   const Wire wire{kOutputWrittenMagic, bytes};
-  return net::write_all(socket, std::as_bytes(std::span(&wire, 1)), deadline);
+  return net::write_all(stream, std::as_bytes(std::span(&wire, 1)), deadline);
 }
 
-Status send_output(int socket, const Output& output, Deadline deadline) {
+Status send_output(const net::Stream& stream, const Output& output, Deadline deadline) {
   const std::span<const char> text = output.text;
   const Wire wire{kOutputMagic, number_of(output.stream) << 32 | text.size()};
   std::array<std::byte, sizeof wire + kOutputChunkMax> message;  // one segment, one wake-up
   std::memcpy(message.data(), &wire, sizeof wire);
   std::memcpy(message.data() + sizeof wire, text.data(), text.size());
-  return net::write_all(socket, std::span(message).first(sizeof wire + text.size()), deadline);
+  return net::write_all(stream, std::span(message).first(sizeof wire + text.size()), deadline);
 }
 
-Result<Output> receive_output(int socket, std::span<char, kOutputChunkMax> buffer, Deadline deadline) {
+Result<Output> receive_output(const net::Stream& stream, std::span<char, kOutputChunkMax> buffer,
+                              Deadline deadline) {
   Wire wire;
-  TF_RETURN_IF_ERROR(net::read_all(socket, std::as_writable_bytes(std::span(&wire, 1)), deadline));
-  const std::uint64_t stream = wire.number >> 32;
+  TF_RETURN_IF_ERROR(net::read_all(stream, std::as_writable_bytes(std::span(&wire, 1)), deadline));
+  const std::uint64_t number = wire.number >> 32;
   const std::uint64_t bytes = wire.number & UINT32_MAX;
-  const bool known = stream == number_of(OutputStream::kOut) || stream == number_of(OutputStream::kError);
+  const bool known = number == number_of(OutputStream::kOut) || number == number_of(OutputStream::kError);
   if (wire.magic != kOutputMagic || !known || bytes == 0 || bytes > kOutputChunkMax)
     return Status(Code::kProtocol, "an unknown message on the control connection");
   const std::span<char> text = buffer.first(static_cast<std::size_t>(bytes));
-  TF_RETURN_IF_ERROR(net::read_all(socket, std::as_writable_bytes(text), deadline));
-  return Output{static_cast<OutputStream>(stream), text};
+  TF_RETURN_IF_ERROR(net::read_all(stream, std::as_writable_bytes(text), deadline));
+  return Output{static_cast<OutputStream>(number), text};
 }
 
-Result<ControlMessage> receive_control_message(int socket, Deadline deadline) {
+Result<ControlMessage> receive_control_message(const net::Stream& stream, Deadline deadline) {
   Wire wire;
   std::vector<net::OwnedFd> files;
-  TF_RETURN_IF_ERROR(
-      net::receive_with_fds(socket, std::as_writable_bytes(std::span(&wire, 1)), files, deadline));
+  const std::span<std::byte> bytes = std::as_writable_bytes(std::span(&wire, 1));
+  if (stream.records != nullptr)  // over TCP, which passes no files
+    TF_RETURN_IF_ERROR(net::read_all(stream, bytes, deadline));
+  else
+    TF_RETURN_IF_ERROR(net::receive_with_fds(stream.socket, bytes, files, deadline));
   if (wire.magic == kCallbackDoneMagic && files.empty())
     return ControlMessage{ControlMessage::Kind::kCallbackDone, wire.number, {}};
   if (wire.magic == kOutputWrittenMagic && files.empty())

@@ -18,6 +18,7 @@
 #include "transport/base/deadline.h"
 #include "transport/base/status.h"
 #include "transport/net/fd.h"
+#include "transport/net/stream.h"
 
 namespace tf::protocol {
 
@@ -45,13 +46,14 @@ struct Output {
 
 // Client side. One call at a time per connection.
 Status send_passed_file(int socket, std::uint64_t number, int file, Deadline deadline);
-Status send_callback_done(int socket, std::uint64_t cookie, Deadline deadline);
-Status send_output_written(int socket, std::uint64_t bytes, Deadline deadline);
+Status send_callback_done(const net::Stream& stream, std::uint64_t cookie, Deadline deadline);
+Status send_output_written(const net::Stream& stream, std::uint64_t bytes, Deadline deadline);
 // Into `buffer`. kProtocol: something else came.
-Result<Output> receive_output(int socket, std::span<char, kOutputChunkMax> buffer, Deadline deadline);
+Result<Output> receive_output(const net::Stream& stream, std::span<char, kOutputChunkMax> buffer,
+                              Deadline deadline);
 // Worker side. kProtocol: something else came.
-Result<ControlMessage> receive_control_message(int socket, Deadline deadline);
+Result<ControlMessage> receive_control_message(const net::Stream& stream, Deadline deadline);
 // REQUIRES: 0 < output.text.size() <= kOutputChunkMax
-Status send_output(int socket, const Output& output, Deadline deadline);
+Status send_output(const net::Stream& stream, const Output& output, Deadline deadline);
 
 }  // namespace tf::protocol

@@ -17,7 +17,8 @@ namespace {
 
 constexpr auto kLastCode = static_cast<std::uint32_t>(Code::kInternal);
 
-Status send_frame(int socket, std::uint32_t flags, std::span<const std::byte> payload, Deadline deadline) {
+Status send_frame(const net::Stream& stream, std::uint32_t flags, std::span<const std::byte> payload,
+                  Deadline deadline) {
   FrameHeader header;
   header.opcode = kOpHello;
   header.request_id = 1;
@@ -26,17 +27,18 @@ Status send_frame(int socket, std::uint32_t flags, std::span<const std::byte> pa
   std::vector<std::byte> frame(kFrameHeaderBytes + payload.size());
   write_header(header, frame.data());
   if (!payload.empty()) std::memcpy(frame.data() + kFrameHeaderBytes, payload.data(), payload.size());
-  return net::write_all(socket, frame, deadline);
+  return net::write_all(stream, frame, deadline);
 }
 
 // Reads the header, or finds out what else is talking. If the peer has no more to say, the bytes received so
 // far are enough.
-Status receive_header(int socket, std::span<std::byte> bytes, Deadline deadline) {
+Status receive_header(const net::Stream& stream, std::span<std::byte> bytes, Deadline deadline) {
+  if (stream.records != nullptr) return net::read_all(stream, bytes, deadline);  // it is known who talks
   std::size_t have = 0;
   while (have < bytes.size()) {
-    const Status ready = net::wait_readable(socket, deadline);
+    const Status ready = net::wait_readable(stream.socket, deadline);
     const ssize_t got =
-        ready ? ::recv(socket, bytes.data() + have, bytes.size() - have, MSG_DONTWAIT) : ssize_t{0};
+        ready ? ::recv(stream.socket, bytes.data() + have, bytes.size() - have, MSG_DONTWAIT) : ssize_t{0};
     const int error = got < 0 ? errno : 0;
     if (error == EINTR || error == EAGAIN) continue;
     if (got > 0) have += static_cast<std::size_t>(got);
@@ -54,16 +56,17 @@ Status receive_header(int socket, std::span<std::byte> bytes, Deadline deadline)
 
 // Reads one HELLO frame. Another wire version is named as such, since the two sides may be of different
 // releases; that is the one mismatch users meet in practice.
-Result<std::vector<std::byte>> receive_frame(int socket, std::uint32_t flags, Deadline deadline) {
+Result<std::vector<std::byte>> receive_frame(const net::Stream& stream, std::uint32_t flags,
+                                             Deadline deadline) {
   std::array<std::byte, kFrameHeaderBytes> bytes;
-  TF_RETURN_IF_ERROR(receive_header(socket, bytes, deadline));
+  TF_RETURN_IF_ERROR(receive_header(stream, bytes, deadline));
   Result<FrameHeader> header = read_header(bytes, kHelloBytesMax);
   if (!header) return header.status();
   if (header->opcode != kOpHello || header->flags != flags)
     return Status(Code::kProtocol, "expected HELLO, got opcode " + std::to_string(header->opcode) +
                                        " with flags " + std::to_string(header->flags));
   std::vector<std::byte> payload(static_cast<std::size_t>(header->payload_length));
-  TF_RETURN_IF_ERROR(net::read_all(socket, payload, deadline));
+  TF_RETURN_IF_ERROR(net::read_all(stream, payload, deadline));
   return payload;
 }
 
@@ -138,28 +141,28 @@ Result<HelloReply> decode_hello_reply(std::span<const std::byte> payload) {
   return reply;
 }
 
-Status send_hello(int socket, const HelloRequest& request, Deadline deadline) {
+Status send_hello(const net::Stream& stream, const HelloRequest& request, Deadline deadline) {
   Result<std::vector<std::byte>> payload = encode(request);
   if (!payload) return payload.status();
-  return send_frame(socket, 0, *payload, deadline);
+  return send_frame(stream, 0, *payload, deadline);
 }
 
-Result<HelloReply> receive_hello_reply(int socket, Deadline deadline) {
-  Result<std::vector<std::byte>> payload = receive_frame(socket, kFlagResponse, deadline);
+Result<HelloReply> receive_hello_reply(const net::Stream& stream, Deadline deadline) {
+  Result<std::vector<std::byte>> payload = receive_frame(stream, kFlagResponse, deadline);
   if (!payload) return payload.status();
   return decode_hello_reply(*payload);
 }
 
-Result<HelloRequest> receive_hello(int socket, Deadline deadline) {
-  Result<std::vector<std::byte>> payload = receive_frame(socket, 0, deadline);
+Result<HelloRequest> receive_hello(const net::Stream& stream, Deadline deadline) {
+  Result<std::vector<std::byte>> payload = receive_frame(stream, 0, deadline);
   if (!payload) return payload.status();
   return decode_hello_request(*payload);
 }
 
-Status send_hello_reply(int socket, const HelloReply& reply, Deadline deadline) {
+Status send_hello_reply(const net::Stream& stream, const HelloReply& reply, Deadline deadline) {
   Result<std::vector<std::byte>> payload = encode(reply);
   if (!payload) return payload.status();
-  return send_frame(socket, kFlagResponse, *payload, deadline);
+  return send_frame(stream, kFlagResponse, *payload, deadline);
 }
 
 }  // namespace tf::protocol

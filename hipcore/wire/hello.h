@@ -3,8 +3,8 @@
 //
 // Client to worker: one frame, opcode kOpHello, payload = HelloRequest. Worker to client: one frame, the same
 // opcode, flag RESPONSE, payload = HelloReply, and behind it the descriptors of shared_files.h. Afterwards
-// both may send what control_message.h lists. Nothing else ever travels on the control connection, and closing
-// it ends the session. The send/receive helpers block until their deadline.
+// both may send what control_message.h lists. Nothing else ever travels on the control connection, and
+// closing it ends the session. The send/receive helpers block until their deadline.
 #pragma once
 
 #include <cstddef>
@@ -18,6 +18,7 @@
 #include "transport/base/status.h"
 #include "transport/frame.h"
 #include "transport/net/attach.h"
+#include "transport/net/stream.h"
 
 namespace tf::protocol {
 
@@ -40,7 +41,7 @@ struct HelloRequest {
   std::uint32_t hip_major = 0;  // of the client library; for the log
   std::uint32_t pid = 0;
   std::string program;
-  std::string key;  // raw bytes, reserved for authentication; empty today
+  std::string key;  // reserved, empty
 };
 
 struct HelloReply {
@@ -59,11 +60,11 @@ Result<HelloRequest> decode_hello_request(std::span<const std::byte> payload);
 Result<HelloReply> decode_hello_reply(std::span<const std::byte> payload);
 
 // Client side: send, then receive.
-Status send_hello(int socket, const HelloRequest& request, Deadline deadline);
+Status send_hello(const net::Stream& stream, const HelloRequest& request, Deadline deadline);
 // Also Ok for a reply that refuses: check HelloReply::code.
-Result<HelloReply> receive_hello_reply(int socket, Deadline deadline);
+Result<HelloReply> receive_hello_reply(const net::Stream& stream, Deadline deadline);
 // Worker side.
-Result<HelloRequest> receive_hello(int socket, Deadline deadline);
-Status send_hello_reply(int socket, const HelloReply& reply, Deadline deadline);
+Result<HelloRequest> receive_hello(const net::Stream& stream, Deadline deadline);
+Status send_hello_reply(const net::Stream& stream, const HelloReply& reply, Deadline deadline);
 
 }  // namespace tf::protocol
