@@ -26,6 +26,16 @@ Result<long> number(std::string_view name, long least, long most) {
   return value;
 }
 
+Status read_keys(Settings& settings) {
+  settings.key_file = environment_value("TF_KEY_FILE");
+  settings.known_workers = environment_value("TF_KNOWN_WORKERS");
+  const std::string text = environment_value("TF_SECURITY");
+  if (text.empty()) return Status::ok();
+  settings.security = secure::parse_level(text);
+  if (settings.security) return Status::ok();
+  return {Code::kInvalidArgument, "TF_SECURITY=" + text + ": expected encrypt, auth or none"};
+}
+
 }  // namespace
 
 std::string environment_value(std::string_view name) {
@@ -65,6 +75,7 @@ Result<Settings> read_settings() {
     if (!shape) return Status(Code::kInvalidArgument, "TF_SHAPE: " + shape.status().message());
     settings.shape = shape.value();
   }
+  TF_RETURN_IF_ERROR(read_keys(settings));
   if (std::string path = environment_value("TF_WORKER_SOCKET"); !path.empty()) {
     settings.worker = path.starts_with("unix:") ? path : "unix:" + path;
     return settings;

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "transport/base/status.h"
+#include "transport/secure/level.h"
 #include "transport/shaper/shape.h"
 
 namespace tf::proxy {
@@ -31,6 +32,9 @@ struct Settings {
   int device = -1;  // -1: all devices of the worker are visible
   std::optional<unsigned> copy_threads;
   std::optional<shaper::Shape> shape;
+  std::optional<secure::Level> security;  // none: by what the worker's address is (session/keys.h)
+  std::string key_file;                   // empty: the usual one, where a key is needed
+  std::string known_workers;              // empty: the usual one
 };
 
 // kInvalidArgument names the variable and the values it takes.

@@ -9,6 +9,7 @@
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "hipcore/abi/rules.h"
 #include "hipcore/wire/gen/schema.h"
@@ -17,6 +18,7 @@
 #include "proxy/base/log.h"
 #include "proxy/session/best_transport.h"
 #include "proxy/session/connect_advice.h"
+#include "proxy/session/keys.h"
 #include "transport/factory/factory.h"
 #include "transport/net/address.h"
 #include "transport/net/liveness.h"
@@ -37,8 +39,8 @@ const net::Transport* by_name(std::string_view name) {
   return nullptr;
 }
 
-Result<protocol::HelloReply> say_hello(int control, const net::Transport& transport, const net::Token& token,
-                                       bool is_far, Deadline deadline) {
+Result<protocol::HelloReply> say_hello(const net::Stream& control, const net::Transport& transport,
+                                       const net::Token& token, bool is_far, Deadline deadline) {
   protocol::HelloRequest hello;
   hello.schema_hash = protocol::kSchemaHash;
   hello.transport = std::string(transport.name());
@@ -47,7 +49,9 @@ Result<protocol::HelloReply> say_hello(int control, const net::Transport& transp
   hello.hip_major = abi::kRules.major;
   hello.pid = static_cast<std::uint32_t>(::getpid());
   hello.program = std::string(program_invocation_short_name).substr(0, protocol::kProgramNameBytesMax);
-  Status said = net::write_attach(control, net::Attach{}, deadline);
+  // With keys, the attach frame was written before the handshake.
+  Status said =
+      control.records == nullptr ? net::write_attach(control.socket, net::Attach{}, deadline) : Status::ok();
   if (said) said = protocol::send_hello(control, hello, deadline);
   // A worker that does not let us in has read nothing when it hangs up, but it has said why.
   if (!said && said.code() != Code::kPeerLost) return said;
@@ -58,8 +62,8 @@ Result<protocol::HelloReply> say_hello(int control, const net::Transport& transp
 }
 
 struct Greeted {
-  net::OwnedFd control;
-  net::Token token;  // a fresh one per attempt: the last one may still be in use
+  net::OwnedStream control;
+  net::Lanes lanes;  // the token is a fresh one per attempt: the last one may still be in use
   protocol::HelloReply reply;
   protocol::SharedFiles files;
 };
@@ -68,16 +72,24 @@ Result<Greeted> greet_once(const Settings& settings, const net::Address& address
                            const net::Transport& transport, Deadline deadline) {
   Result<net::Token> token = net::Token::random();
   if (!token) return token.status();
-  Result<net::OwnedFd> control = net::dial(address, deadline);
-  if (!control) return advise_unreachable(control.status(), address, settings);
-  TF_RETURN_IF_ERROR(net::watch_silence(control->get(), settings.io_timeout));
+  Result<net::OwnedFd> socket = net::dial(address, deadline);
+  if (!socket) return advise_unreachable(socket.status(), address, settings);
+  TF_RETURN_IF_ERROR(net::watch_silence(socket->get(), settings.io_timeout));
+  Result<KeyPlan> plan = plan_keys(settings, address, net::stays_on_host(socket->get()));
+  if (!plan) return plan.status();
+  if (plan->level == secure::Level::kEncrypt && !transport.encrypts())
+    return Status(Code::kUnavailable, std::string(transport.name()) +
+                                          " cannot encrypt what it carries: use tcp, or TF_SECURITY=auth");
+  Result<SecuredControl> control = secure_control(std::move(*socket), *plan, address, deadline);
+  if (!control) return advise_handshake(control.status(), address, settings);
   Result<protocol::HelloReply> reply =
-      say_hello(control->get(), transport, *token, settings.shape.has_value(), deadline);
+      say_hello(control->control.stream(), transport, *token, settings.shape.has_value(), deadline);
   if (!reply) return advise_handshake(reply.status(), address, settings);
   Result<protocol::SharedFiles> files =
-      protocol::receive_shared_files(control->get(), reply->snapshot, deadline);
+      protocol::receive_shared_files(control->control.get(), reply->snapshot, deadline);
   if (!files) return files.status();
-  return Greeted{std::move(*control), *token, std::move(*reply), std::move(*files)};
+  return Greeted{std::move(control->control), net::Lanes(*token, std::move(control->session)),
+                 std::move(*reply), std::move(*files)};
 }
 
 // A worker's session process may die just as it gets our connection. The worker soon has another, so if a
@@ -99,12 +111,18 @@ Result<Connected> connect_over(const Settings& settings, const net::Address& add
   const net::Transport* granted = by_name(reply->transport);
   if (granted == nullptr)
     return Status(Code::kProtocol, "the worker granted transport '" + reply->transport + "'");
-  Result<std::unique_ptr<Endpoint>> endpoint = granted->connect(address, greeted->token, deadline);
+  if (greeted->lanes.encrypted() && !granted->encrypts())
+    return Status(Code::kProtocol, "the worker granted " + reply->transport + ", which encrypts nothing");
+  Result<std::unique_ptr<Endpoint>> endpoint = granted->connect(address, greeted->lanes, deadline);
   if (!endpoint) return endpoint.status();
   if (settings.shape) endpoint = shaper::make_shaped(std::move(*endpoint), *settings.shape);
   if (!endpoint) return endpoint.status();
-  log_debug("connected to " + address.to_string() + " over " + reply->transport + ", runtime " +
-            reply->snapshot.runtime + ", " + std::to_string(reply->snapshot.devices.size()) + " device(s)");
+  log_debug("connected to " + address.to_string() + " over " + reply->transport +
+            (greeted->lanes.session != nullptr
+                 ? " (level " + std::string(secure::name(greeted->lanes.session->level)) + ")"
+                 : "") +
+            ", runtime " + reply->snapshot.runtime + ", " + std::to_string(reply->snapshot.devices.size()) +
+            " device(s)");
   Connected parts;
   parts.endpoint = std::move(*endpoint);
   parts.snapshot = std::move(reply->snapshot);
@@ -113,6 +131,16 @@ Result<Connected> connect_over(const Settings& settings, const net::Address& add
   parts.only_device = settings.device;
   parts.mirrors_pinned = settings.mirrors_pinned;
   return parts;
+}
+
+// Those that can serve the session: all, or only those that encrypt. (greet_once() knows for certain.)
+std::vector<const net::Transport*> able_transports(const Settings& settings, const net::Address& address) {
+  const Result<KeyPlan> plan = plan_keys(settings, address, address.is_local());
+  const bool must_encrypt = plan && plan.value().level == secure::Level::kEncrypt;
+  std::vector<const net::Transport*> able;
+  for (const net::Transport* transport : transports())
+    if (!must_encrypt || transport->encrypts()) able.push_back(transport);
+  return able;
 }
 
 }  // namespace
@@ -124,7 +152,8 @@ Result<Connected> connect(const Settings& settings) {
   const auto attempt = [&](const net::Transport& transport, Deadline own) {
     return connect_over(settings, *address, transport, own);
   };
-  if (is_any(settings.transport)) return connect_over_best(transports(), *address, attempt, deadline);
+  if (is_any(settings.transport))
+    return connect_over_best(able_transports(settings, *address), *address, attempt, deadline);
   Result<const net::Transport*> chosen = choose(settings.transport, *address);
   return chosen ? attempt(**chosen, deadline) : Result<Connected>(chosen.status());
 }

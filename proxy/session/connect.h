@@ -10,7 +10,7 @@
 #include "proxy/base/environment.h"
 #include "transport/base/status.h"
 #include "transport/endpoint.h"
-#include "transport/net/fd.h"
+#include "transport/net/stream.h"
 
 namespace tf::proxy {
 
@@ -18,7 +18,7 @@ namespace tf::proxy {
 struct Connected {
   std::unique_ptr<Endpoint> endpoint;
   protocol::WorkerSnapshot snapshot;  // for all devices of the worker
-  net::OwnedFd control;
+  net::OwnedStream control;
   protocol::SharedFiles files;
   int only_device = -1;        // TF_DEVICE_ID
   bool mirrors_pinned = true;  // TF_MIRROR

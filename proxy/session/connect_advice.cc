@@ -15,9 +15,11 @@ std::string how_to_start(const net::Address& address) {
   if (address.is_unix()) return "To start a worker there: hip-worker --socket " + address.path();
   const std::string port = std::to_string(address.port());
   if (address.is_local()) return "To start a worker there: hip-worker --port " + port;
-  return "A worker listens on loopback only. Start hip-worker on " + address.host() +
-         ", then run here: ssh -N -L " + port + ":127.0.0.1:" + port + " " + address.host() +
-         ", and set TF_WORKER_HOST=localhost";
+  return "To start a worker for other hosts: hip-worker --listen 0.0.0.0 --port " + port +
+         " --key-file FILE --authorized-keys FILE (docs/operating.md). One without keys listens on loopback "
+         "only: "
+         "tunnel its port (ssh -N -L " +
+         port + ":127.0.0.1:" + port + " " + address.host() + "), and set TF_WORKER_HOST=localhost";
 }
 
 }  // namespace

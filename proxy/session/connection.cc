@@ -32,7 +32,7 @@ constexpr bool is_observed(protocol::OpTraits what) {
 
 }  // namespace
 
-Connection::Connection(std::unique_ptr<Endpoint> endpoint, net::OwnedFd control, Devices devices,
+Connection::Connection(std::unique_ptr<Endpoint> endpoint, net::OwnedStream control, Devices devices,
                        ConnectionObserver& observer)
     : observer_(observer),
       endpoint_(std::move(endpoint)),
@@ -70,7 +70,7 @@ void Connection::watch_control() {
 // Output of kernels, or the end.
 Status Connection::read_control() {
   std::array<char, protocol::kOutputChunkMax> buffer;
-  Result<protocol::Output> output = protocol::receive_output(control_.get(), buffer, Deadline::never());
+  Result<protocol::Output> output = protocol::receive_output(control_.stream(), buffer, Deadline::never());
   if (output.code() == Code::kPeerLost) return {Code::kPeerLost, "the worker closed the control connection"};
   if (!output) return output.status();
   KernelOutput& program = streams_.output();
@@ -79,7 +79,7 @@ Status Connection::read_control() {
   else
     program.write_error(output->text);
   const MutexLock lock(telling_);
-  return protocol::send_output_written(control_.get(), program.written(), Deadline::after(kTellTime));
+  return protocol::send_output_written(control_.stream(), program.written(), Deadline::after(kTellTime));
 }
 
 void Connection::lose(const Status& reason) {
@@ -262,7 +262,7 @@ void Connection::end_callback(std::uint64_t cookie) {
   Status told;
   {
     const MutexLock lock(telling_);
-    told = protocol::send_callback_done(control_.get(), cookie, Deadline::after(kTellTime));
+    told = protocol::send_callback_done(control_.stream(), cookie, Deadline::after(kTellTime));
   }
   if (!told) lose(told);
 }

@@ -75,7 +75,7 @@ class Connection final : private MessageSink {
   };
   // `control` may be missing in tests. `observer` outlives the connection; it is called from the first post
   // on.
-  Connection(std::unique_ptr<Endpoint> endpoint, net::OwnedFd control, Devices devices,
+  Connection(std::unique_ptr<Endpoint> endpoint, net::OwnedStream control, Devices devices,
              ConnectionObserver& observer);
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
@@ -240,7 +240,7 @@ class Connection final : private MessageSink {
   Mutex send_order_;
   std::atomic<bool> lost_{false};
   std::atomic<bool> leaving_{false};  // the worker was told so, or is being told
-  net::OwnedFd control_;
+  net::OwnedStream control_;
   Mutex telling_;  // one message at a time on the control connection
   std::uint64_t files_passed_ TF_GUARDED_BY(telling_) = 0;
   std::counting_semaphore<> files_under_way_{protocol::kPassedFilesMax};

@@ -31,6 +31,14 @@ struct RunOptions {
 };
 int run(const Layout& layout, const RunOptions& options, Ending& ending);
 
+struct KeygenOptions {
+  std::string file;  // empty: the usual one
+  std::string name;  // empty: USER@HOST
+  bool show = false;
+  bool too_many = false;  // files
+};
+int keygen(const KeygenOptions& options);
+
 struct BenchOptions {
   std::vector<std::string> transports;  // shm, rdma, tcp; empty: all that are possible
   bool json = false;

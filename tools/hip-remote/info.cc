@@ -15,6 +15,7 @@
 #include "tools/command_line/command_line.h"
 #include "tools/hip-remote/commands.h"
 #include "tools/hip-remote/json.h"
+#include "tools/hip-remote/key_facts.h"
 #include "tools/hip-remote/runtime_probe.h"
 #include "transport/factory/factory.h"
 
@@ -29,6 +30,7 @@ struct Found {
   std::vector<ProbedRuntime> workers;
   bool watches_pages = false;  // the kernel says which pages a client has written
   std::string wrong;           // with the variables of the client; empty: nothing
+  KeyFacts keys;
 };
 
 std::vector<ProbedRuntime> probe_all(const Layout& layout) {
@@ -83,6 +85,8 @@ void print_text(const Found& found) {
     fmt::print("\nThe worker that TF_WORKER_* names\n");
     for (const ProbedRuntime& worker : found.workers) print_runtime(worker);
   }
+  fmt::print("\nKeys (TF_SECURITY)\n");
+  for (const std::string& line : describe(found.keys)) fmt::print("  {}\n", line);
   fmt::print("\nEnvironment variables (hip-remote-environment(7) says who reads which)\n");
   if (!found.wrong.empty()) fmt::print("  wrong: {}\n", found.wrong);
   for (const reference::Variable& variable : reference::kVariables)
@@ -142,6 +146,7 @@ void print_json(const Found& found) {
                          .add("watches_written_pages", found.watches_pages)
                          .add_raw("runtimes", runtimes_json(found.runtimes))
                          .add_raw("workers", runtimes_json(found.workers))
+                         .add_raw("keys", to_json(found.keys))
                          .add_raw("environment", json_array(variable_items))
                          .add("environment_wrong", found.wrong)
                          .text());
@@ -200,6 +205,7 @@ int info(const Layout& layout, const InfoOptions& options) {
                : kProbeTime;
   if (worker_is_named())
     found.workers.push_back(probe_runtime("worker", layout.proxy_library().string(), asking, patience));
+  if (settings) found.keys = find_key_facts(settings.value());  // after it may have met the worker
   options.json ? print_json(found) : print_text(found);
   return 0;
 }

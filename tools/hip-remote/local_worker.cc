@@ -105,7 +105,8 @@ EnvironmentChanges LocalWorker::environment(const std::string& transport) const 
   EnvironmentChanges changes{{"TF_WORKER_HOST", "127.0.0.1"},
                              {"TF_WORKER_PORT", std::to_string(port_)},
                              {"TF_WORKER_SOCKET", socket_},
-                             {"TF_TRANSPORT", transport}};
+                             {"TF_TRANSPORT", transport},
+                             {"TF_SECURITY", "none"}};  // it is private, and has no keys
   if (goes_over_tcp(transport)) changes["TF_WORKER_SOCKET"] = std::nullopt;
   return changes;
 }

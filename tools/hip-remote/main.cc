@@ -52,6 +52,13 @@ tf::tools::InfoOptions info_options(const CommandLine& line) {
           .list = line.text(about::info::kList)};
 }
 
+tf::tools::KeygenOptions keygen_options(const CommandLine& line) {
+  return {.file = line.rest().empty() ? std::string() : line.rest().front(),
+          .name = line.text(about::keygen::kName),
+          .show = line.has(about::keygen::kShow),
+          .too_many = line.rest().size() > 1};
+}
+
 int help(const CommandLine& line) {
   if (line.rest().empty()) {
     fmt::print("{}", about::kProgram.own.help);
@@ -75,6 +82,7 @@ int main(int argc, char** argv) {
   CommandLine line(about::kProgram);
   if (const std::optional<int> code = line.parse(argc, argv)) return *code;
   if (line.is(about::help::kCommand)) return help(line);
+  if (line.is(about::keygen::kCommand)) return tf::tools::keygen(keygen_options(line));
   const tf::tools::Layout layout = tf::tools::find_layout();
   if (line.is(about::info::kCommand)) return tf::tools::info(layout, info_options(line));
   tf::tools::Ending ending;

@@ -27,6 +27,32 @@ void take(const reference::CommandLine& line, Options& options) {
   options.is_session = line.has(about::kSession);
 }
 
+Status wrong(std::string why) { return {Code::kInvalidArgument, std::move(why)}; }
+
+Status take_keys(const reference::CommandLine& line, Options& options) {
+  KeyOptions& keys = options.keys;
+  keys.key_file = line.text(about::kKeyFile);
+  keys.authorized_keys = line.text(about::kAuthorizedKeys);
+  keys.rdma_in_clear = line.has(about::kRdmaInClear);
+  if (options.is_session) return Status::ok();
+  const bool has_keys = !keys.key_file.empty();
+  if (has_keys != !keys.authorized_keys.empty())
+    return wrong(
+        "--key-file and --authorized-keys belong together: the worker's own key, and the keys that may come "
+        "in");
+  // The command line has checked the word.
+  keys.security = secure::parse_level(line.text(about::kSecurity, has_keys ? "encrypt" : "none"))
+                      .value_or(secure::Level::kEncrypt);
+  if (has_keys != (keys.security != secure::Level::kNone))
+    return wrong(
+        has_keys
+            ? "--security none and --key-file exclude each other: without keys there is nothing to prove"
+            : "--security " + std::string(name(keys.security)) + " needs --key-file and --authorized-keys");
+  if (keys.rdma_in_clear && keys.security != secure::Level::kAuth)
+    return wrong("--rdma-in-clear needs --security auth: at the level encrypt nothing travels in clear");
+  return Status::ok();
+}
+
 bool check(Options& options) {
   const Result<std::chrono::seconds> timeout = net::io_timeout_from_environment();
   if (!timeout) {
@@ -35,9 +61,10 @@ bool check(Options& options) {
   }
   options.io_timeout = timeout.value();
   if (options.is_session) return true;
-  if (options.tcp && !net::Address::tcp(options.listen, options.port).is_local()) {
+  const bool proven = options.keys.security != secure::Level::kNone;
+  if (options.tcp && !proven && !net::Address::tcp(options.listen, options.port).is_local()) {
     log("--listen {}: anyone who can reach this address could run code here. Listening off loopback needs "
-        "--key-file, which this release does not have; use an SSH tunnel to 127.0.0.1:{} instead.",
+        "--key-file and --authorized-keys (docs/operating.md), or use an SSH tunnel to 127.0.0.1:{}.",
         options.listen, options.port);
     return false;
   }
@@ -51,7 +78,9 @@ ParseResult parse_options(int argc, char** argv, Options& options) {
   if (const std::optional<int> code = line.parse(argc, argv))
     return *code == 0 ? ParseResult::kExitOk : ParseResult::kExitError;
   take(line, options);
-  if (const Status status = take_socket_options(line, options); !status) {
+  Status status = take_socket_options(line, options);
+  if (status) status = take_keys(line, options);
+  if (!status) {
     log("{}", status.message());
     return ParseResult::kExitError;
   }

@@ -5,7 +5,9 @@
 #include <fcntl.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -31,8 +33,18 @@ struct Wire {
   std::uint64_t first = 0;
   std::uint64_t bytes = 0;
   std::array<std::uint8_t, 64> ticket{};
+  std::uint32_t level = 0;
+  std::uint32_t cipher = 0;
+  std::array<std::uint8_t, 32> secret{};
+  std::array<char, kWhomBytesMax> whom{};  // zeros behind the text
 };
-static_assert(sizeof(Wire) == 144 && std::has_unique_object_representations_v<Wire>);
+static_assert(sizeof(Wire) == 376 && std::has_unique_object_representations_v<Wire>);
+
+// A part of it is secret.
+struct Wipe {
+  ~Wipe() { ::explicit_bzero(wire.secret.data(), wire.secret.size()); }
+  Wire& wire;
+};
 
 bool right_descriptors(Envelope kind, std::size_t count) {
   switch (kind) {
@@ -55,6 +67,7 @@ Result<ChannelPair> make_channel() {
 
 Status send_message(int channel, const ChannelMessage& message, Deadline deadline) {
   Wire wire;
+  const Wipe wipe{wire};
   wire.kind = static_cast<std::uint32_t>(message.kind);
   wire.transport = static_cast<std::uint32_t>(message.attach.kind);
   wire.lane = message.attach.lane;
@@ -69,6 +82,10 @@ Status send_message(int channel, const ChannelMessage& message, Deadline deadlin
   wire.first = message.piece.first;
   wire.bytes = message.piece.bytes;
   wire.ticket = message.piece.ticket;
+  wire.level = static_cast<std::uint32_t>(message.session.level);
+  wire.cipher = static_cast<std::uint32_t>(message.session.cipher);
+  std::ranges::copy(message.session.secret.bytes(), wire.secret.begin());
+  std::copy_n(message.whom.data(), std::min(message.whom.size(), kWhomBytesMax), wire.whom.begin());
   const int connection = message.connection.get();
   const std::span<const int> descriptors(&connection, message.connection ? 1 : 0);
   return net::send_with_fds(channel, std::as_bytes(std::span(&wire, 1)), descriptors, deadline);
@@ -76,6 +93,7 @@ Status send_message(int channel, const ChannelMessage& message, Deadline deadlin
 
 Result<ChannelMessage> receive_message(int channel, Deadline deadline) {
   Wire wire;
+  const Wipe wipe{wire};
   std::vector<net::OwnedFd> descriptors;
   TF_RETURN_IF_ERROR(
       net::receive_with_fds(channel, std::as_writable_bytes(std::span(&wire, 1)), descriptors, deadline));
@@ -99,6 +117,12 @@ Result<ChannelMessage> receive_message(int channel, Deadline deadline) {
                    wire.first,
                    wire.bytes,
                    wire.ticket};
+  if (wire.level > static_cast<std::uint32_t>(secure::Level::kEncrypt))
+    return Status(Code::kProtocol, "unknown security level on the session channel");
+  message.session.level = static_cast<secure::Level>(wire.level);
+  message.session.cipher = static_cast<secure::Cipher>(wire.cipher);
+  std::ranges::copy(wire.secret, message.session.secret.data());
+  message.whom.assign(wire.whom.begin(), std::ranges::find(wire.whom, '\0'));
   if (!descriptors.empty()) message.connection = std::move(descriptors.front());
   return message;
 }

@@ -7,11 +7,13 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include "transport/base/deadline.h"
 #include "transport/base/status.h"
 #include "transport/net/attach.h"
 #include "transport/net/fd.h"
+#include "transport/secure/session.h"
 
 namespace tf::worker {
 
@@ -44,6 +46,8 @@ struct SharedPiece {
   std::array<std::uint8_t, 64> ticket{};  // kEvent: the runtime's hipIpcEventHandle_t; clients never see it
 };
 
+inline constexpr std::size_t kWhomBytesMax = 192;  // the rest is cut
+
 struct ChannelMessage {
   Envelope kind = Envelope::kReady;
   net::Attach attach;            // kExpect (token), kLane
@@ -52,6 +56,8 @@ struct ChannelMessage {
   SharedPiece piece;             // kOffer; kAnswer: kind is kNone when the answer is no
   bool is_local = false;         // kControl: came over the Unix socket
   bool quiet = false;            // kControl: log nothing if no session can be set up
+  secure::Session session;       // kControl: what its client has proven; level none: nothing
+  std::string whom;              // kControl: who that is, for the log
   net::OwnedFd connection;       // kControl, kLane; kOffer: the memory; kAnswer: the memory, if wanted
 };
 

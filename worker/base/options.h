@@ -12,6 +12,7 @@
 
 #include "transport/net/address.h"
 #include "transport/net/socket.h"
+#include "transport/secure/level.h"
 
 namespace tf::worker {
 
@@ -21,12 +22,21 @@ struct Guests {
   std::vector<gid_t> groups;  // primary or supplementary
 };
 
+// What clients over TCP have to prove.
+struct KeyOptions {
+  std::string key_file;                           // the worker's own; empty: no keys
+  std::string authorized_keys;                    // the clients'
+  secure::Level security = secure::Level::kNone;  // the least that a session may have; none: no keys
+  bool rdma_in_clear = false;                     // payload over rdma may leave this host as it is
+};
+
 struct Options {
   std::uint16_t port = net::kDefaultPort;  // 0: the kernel chooses
   std::string listen = "127.0.0.1";
   std::string socket;  // Unix socket path or @name; empty: none
   net::SocketFile socket_file;
   Guests guests;
+  KeyOptions keys;
   std::string runtime = "auto";
   int device = -1;  // -1: all
   std::size_t spares = 1;

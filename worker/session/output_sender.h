@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "transport/base/status.h"
+#include "transport/net/stream.h"
 #include "worker/base/kernel_output.h"
 
 namespace tf::worker {
@@ -13,7 +14,7 @@ namespace tf::worker {
 class OutputSender {
  public:
   // `control`: of the session; outlives it, as does `output`.
-  OutputSender(KernelOutput& output, int control) : output_(output), control_(control) {}
+  OutputSender(KernelOutput& output, const net::Stream& control) : output_(output), control_(control) {}
 
   // Sends what there is, as far as there is room. Does not wait.
   Status send();
@@ -26,7 +27,7 @@ class OutputSender {
   bool has_room() const { return sent_ - written_ < protocol::kOutputInFlightMax; }
 
   KernelOutput& output_;
-  const int control_;
+  const net::Stream control_;
   std::uint64_t sent_ = 0;
   std::uint64_t written_ = 0;
 };

@@ -24,8 +24,11 @@
 #include "hipcore/wire/shared_files.h"
 #include "transport/factory/factory.h"
 #include "transport/net/liveness.h"
+#include "transport/net/records.h"
 #include "transport/net/socket.h"
+#include "transport/net/stream.h"
 #include "transport/net/transport.h"
+#include "transport/secure/session.h"
 #include "worker/base/channel.h"
 #include "worker/base/exit_codes.h"
 #include "worker/base/kernel_output.h"
@@ -52,7 +55,10 @@ constexpr auto kControlTime = 5s;   // from the first byte of a message to its l
 constexpr int kWatchPoll_ms = 500;  // without an eventfd
 
 struct Client {
-  net::OwnedFd control;
+  net::OwnedStream control;
+  std::shared_ptr<const secure::Session> session;  // null: it has proven nothing
+  std::string whom;                                // who has; for the log
+  bool rdma_in_clear = false;
   bool is_local = false;
   bool quiet = false;  // refusals are not worth a line: the supervisor has seen too many
   std::uint64_t session_id = 0;
@@ -74,11 +80,29 @@ std::string program_of(const Client& client) {
 }
 
 std::string describe(const Client& client) {
-  return fmt::format("session {} ({})", client.session_id, program_of(client));
+  if (client.whom.empty()) return fmt::format("session {} ({})", client.session_id, program_of(client));
+  return fmt::format("session {} ({}; {}, level {})", client.session_id, program_of(client), client.whom,
+                     name(client.session->level));
+}
+
+// Whether what the transport carries is as secret as it has to be.
+Status judge_secrecy(const Client& client, const net::Transport& transport) {
+  if (client.session == nullptr || transport.encrypts()) return Status::ok();
+  if (client.session->level == secure::Level::kEncrypt)
+    return {Code::kPermission,
+            fmt::format("{} cannot encrypt what it carries: use tcp, or the level auth on both "
+                        "sides (TF_SECURITY=auth, hip-worker --security auth)",
+                        transport.name())};
+  if (client.rdma_in_clear || net::stays_on_host(client.control.get())) return Status::ok();
+  return {Code::kPermission,
+          fmt::format("payload over {} would leave this host in clear, which only the worker's "
+                      "operator can allow (hip-worker --rdma-in-clear)",
+                      transport.name())};
 }
 
 // Whether this client can be served, and through which transport.
-Status judge(const protocol::HelloRequest& hello, bool is_local, const net::Transport*& transport) {
+Status judge(const Client& client, const net::Transport*& transport) {
+  const protocol::HelloRequest& hello = client.hello;
   if (hello.wire_version != kWireVersion)
     return {Code::kUnsupported,
             fmt::format("wire version {} of the client, {} of the worker", hello.wire_version, kWireVersion)};
@@ -88,14 +112,13 @@ Status judge(const protocol::HelloRequest& hello, bool is_local, const net::Tran
         fmt::format("the client was built from another API description ({:016x}, the worker has {:016x}): "
                     "install the same hip-remote release on both sides",
                     hello.schema_hash, protocol::kSchemaHash)};
-  if (!hello.key.empty()) return {Code::kPermission, "this worker has no key; connect without one"};
   // Any address of the client's kind: only Unix or TCP matters.
   const net::Address address =
-      is_local ? net::Address::unix_socket("@client") : net::Address::tcp("localhost", 1);
+      client.is_local ? net::Address::unix_socket("@client") : net::Address::tcp("localhost", 1);
   Result<const net::Transport*> chosen = choose(hello.transport, address);
   if (!chosen) return chosen.status();
   transport = *chosen;
-  return Status::ok();
+  return judge_secrecy(client, *transport);
 }
 
 // Client and worker are on one host exactly when they can pass each other descriptors.
@@ -122,17 +145,17 @@ protocol::SharedFiles share_memory(Client& client, protocol::WorkerSnapshot& sna
 // Makes the snapshot the client's own.
 Status greet(Client& client, protocol::WorkerSnapshot& snapshot) {
   const Deadline deadline = Deadline::after(kHelloTime);
-  Result<protocol::HelloRequest> hello = protocol::receive_hello(client.control.get(), deadline);
+  Result<protocol::HelloRequest> hello = protocol::receive_hello(client.control.stream(), deadline);
   protocol::HelloReply reply;
   Status verdict = hello.status();
   if (hello) {
     client.hello = std::move(*hello);
-    verdict = judge(client.hello, client.is_local, client.transport);
+    verdict = judge(client, client.transport);
   }
   if (!verdict.is_ok()) {
     reply.code = verdict.code();
     reply.message = verdict.message().substr(0, protocol::kHelloMessageBytesMax);
-    static_cast<void>(protocol::send_hello_reply(client.control.get(), reply, deadline));
+    static_cast<void>(protocol::send_hello_reply(client.control.stream(), reply, deadline));
     return verdict;
   }
   // The supervisor must know the token before the client learns that it may attach.
@@ -144,13 +167,14 @@ Status greet(Client& client, protocol::WorkerSnapshot& snapshot) {
   reply.session_id = client.session_id;
   const protocol::SharedFiles files = share_memory(client, snapshot);
   reply.snapshot = snapshot;
-  TF_RETURN_IF_ERROR(protocol::send_hello_reply(client.control.get(), reply, deadline));
+  TF_RETURN_IF_ERROR(protocol::send_hello_reply(client.control.stream(), reply, deadline));
   return protocol::send_shared_files(client.control.get(), snapshot, files, deadline);
 }
 
 Result<std::unique_ptr<Endpoint>> gather_lanes(const Client& client) {
   const Deadline deadline = Deadline::after(kLanesTime);
-  const std::unique_ptr<net::Acceptor> acceptor = client.transport->acceptor(client.hello.token);
+  const std::unique_ptr<net::Acceptor> acceptor =
+      client.transport->acceptor({client.hello.token, client.session});
   for (;;) {
     Result<std::unique_ptr<Endpoint>> endpoint = acceptor->finish();
     if (!endpoint || *endpoint != nullptr) return endpoint;
@@ -170,7 +194,7 @@ Result<std::unique_ptr<Endpoint>> gather_lanes(const Client& client) {
 // of the runtime never returns. Sends what kernels print.
 class Watcher {
  public:
-  Watcher(Executor& executor, MemoryBroker& broker, KernelOutput& output, int control)
+  Watcher(Executor& executor, MemoryBroker& broker, KernelOutput& output, const net::Stream& control)
       : executor_(executor),
         broker_(broker),
         output_(output),
@@ -192,7 +216,7 @@ class Watcher {
   void watch() {
     const bool is_woken = wake_ && output_.ready();
     while (!finished()) {
-      pollfd polled[4] = {{control_, POLLIN, 0},
+      pollfd polled[4] = {{control_.socket, POLLIN, 0},
                           {kSessionChannelFd, POLLIN, 0},
                           {wake_.get(), POLLIN, 0},
                           {sender_.waits_for(), POLLIN, 0}};
@@ -244,7 +268,7 @@ class Watcher {
   MemoryBroker& broker_;
   KernelOutput& output_;
   OutputSender sender_;
-  const int control_;
+  const net::Stream control_;
   const net::OwnedFd wake_;
   std::atomic<bool> finished_{false};
   std::thread thread_;
@@ -269,7 +293,7 @@ int serve(Client& client, const RuntimeLibrary& runtime, protocol::WorkerSnapsho
     if (!client.quiet) log("{} refused: {}", describe(client), status.to_string());
     return kExitNoClient;
   }
-  words.serve(program_of(client));
+  words.serve(client.whom.empty() ? program_of(client) : program_of(client) + "; " + client.whom);
   Result<std::unique_ptr<Endpoint>> endpoint = gather_lanes(client);
   if (!endpoint) {
     if (!client.quiet) log("{} could not start: {}", describe(client), endpoint.status().to_string());
@@ -291,7 +315,7 @@ int serve(Client& client, const RuntimeLibrary& runtime, protocol::WorkerSnapsho
         &FailureTeller::tell,
         std::make_unique<FailureTeller>(FailureTeller{describe(client), executor->state().sender}).release());
   {
-    Watcher watcher(*executor, broker, output, client.control.get());
+    Watcher watcher(*executor, broker, output, client.control.stream());
     status = executor->run();
   }
   output.close();
@@ -300,6 +324,21 @@ int serve(Client& client, const RuntimeLibrary& runtime, protocol::WorkerSnapsho
   executor->state().sender.close();  // those threads may still have replies
   endpoint->reset();  // what was published before still goes out, and the peer learns of the end
   return normal ? 0 : kExitBroken;
+}
+
+// The control connection, in records if its client has proven a key.
+Status take_keys(ChannelMessage& message, Client& client) {
+  client.whom = message.whom;
+  if (message.session.level == secure::Level::kNone) {
+    client.control = std::move(message.connection);
+    return Status::ok();
+  }
+  client.session = std::make_shared<const secure::Session>(message.session);
+  TF_RETURN_IF_ERROR(secure::load_library());
+  Result<std::unique_ptr<net::Records>> records = net::Records::make(*client.session, secure::Side::kWorker);
+  if (!records) return records.status();
+  client.control = net::OwnedStream(std::move(message.connection), std::move(*records));
+  return Status::ok();
 }
 
 // Waits as long as it takes for the supervisor to pass a client. Not ok: none will come.
@@ -313,7 +352,7 @@ Result<Client> wait_for_client() {
     taken.kind = Envelope::kTaken;
     TF_RETURN_IF_ERROR(send_message(kSessionChannelFd, taken, Deadline::after(kHelloTime)));
     Client client;
-    client.control = std::move(message->connection);
+    if (Status opened = take_keys(*message, client); !opened.is_ok()) return opened;
     client.is_local = message->is_local;
     client.quiet = message->quiet;
     client.session_id = message->session_id;
@@ -355,7 +394,12 @@ int run_session_process(const Options& options, const DispatchTable& handlers) {
   ready.kind = Envelope::kReady;
   if (!send_message(kSessionChannelFd, ready, Deadline::after(kHelloTime)).is_ok()) return 0;
   Result<Client> client = wait_for_client();
-  if (!client) return 0;
+  if (!client) {
+    if (client.code() != Code::kClosed && client.code() != Code::kPeerLost)
+      log("{}", client.status().message());
+    return 0;
+  }
+  client->rdma_in_clear = options.keys.rdma_in_clear;
   // Limits how long an unreachable client host goes unnoticed; works without it too.
   static_cast<void>(net::watch_silence(client->control.get(), options.io_timeout));
   return serve(*client, *runtime, snapshot, handlers, words, options.verbose);

@@ -7,10 +7,22 @@
 #include <cerrno>
 #include <utility>
 
-namespace tf::worker {
+#include "transport/net/socket.h"
 
-void Intake::add(net::OwnedFd socket, bool is_local) {
+namespace tf::worker {
+namespace {
+
+const char* why_late(const Intake::Connection& connection) {
+  if (connection.ready) return "no session process became free in time";
+  if (connection.prover != nullptr) return "its key was not proven in time";
+  return "its attach frame was not complete in time";
+}
+
+}  // namespace
+
+void Intake::add(net::OwnedFd socket, bool is_local, bool keyed) {
   Connection connection;
+  connection.keyed = keyed;
   connection.socket = std::move(socket);
   connection.is_local = is_local;
   connection.deadline = Deadline::after(kIdentifyTime);
@@ -47,7 +59,31 @@ bool Intake::read_frame(Connection& connection) {
   return true;
 }
 
-void Intake::progress(const std::vector<pollfd>& polled, const Take& take) {
+bool Intake::identify(Connection& connection, const Meet& meet) {
+  if (!read_frame(connection)) return false;
+  if (!connection.identified) return true;
+  Result<std::unique_ptr<Prover>> prover = meet(connection);
+  if (!prover) {
+    log_.line("refused a connection: {}", prover.status().message());
+    return false;
+  }
+  connection.prover = std::move(*prover);
+  return connection.prover == nullptr || prove(connection);
+}
+
+bool Intake::prove(Connection& connection) {
+  const Status status = connection.prover->step(connection.socket.get());
+  if (status.code() == Code::kWouldBlock) return true;
+  if (!status) {
+    log_.line("refused a connection from {}: {}", net::peer_text(connection.socket.get()), status.message());
+    return false;
+  }
+  connection.client = connection.prover->client();
+  connection.prover.reset();
+  return true;
+}
+
+void Intake::progress(const std::vector<pollfd>& polled, const Meet& meet, const Take& take) {
   std::size_t index = first_polled_;
   const std::size_t end = first_polled_ + polled_count_;
   for (auto entry = connections_.begin(); entry != connections_.end(); ++index) {
@@ -55,16 +91,18 @@ void Intake::progress(const std::vector<pollfd>& polled, const Take& take) {
     const bool readable = index < end && index < polled.size() && polled[index].revents != 0;
     bool keep = true;
     if (readable && !connection.identified) {
-      keep = read_frame(connection);
+      keep = identify(connection, meet);
+    } else if (readable && connection.prover != nullptr) {
+      keep = prove(connection);
     } else if (readable && !connection.ready) {
       connection.ready = true;  // HELLO, or the end: the session process will see which
       connection.deadline = Deadline::after(kSpareTime);
     }
-    const bool is_lane = connection.identified && !connection.attach.token.is_zero();
+    const bool is_lane =
+        connection.identified && connection.prover == nullptr && !connection.attach.token.is_zero();
     if (keep && (is_lane || connection.ready)) take(connection);
     if (keep && connection.socket && connection.deadline.passed()) {
-      log_.line("closed a connection: {}", connection.ready ? "no session process became free in time"
-                                                            : "its attach frame was not complete in time");
+      log_.line("closed a connection: {}", why_late(connection));
       keep = false;
     }
     entry = keep && connection.socket ? std::next(entry) : connections_.erase(entry);

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "hipcore/wire/hello.h"
+#include "transport/net/records.h"
 #include "worker/base/exit_codes.h"
 #include "worker/base/log.h"
 #include "worker/supervisor/descriptor_limit.h"
@@ -47,6 +48,7 @@ std::vector<std::string> session_arguments(const Options& options) {
   std::vector<std::string> arguments = {"hip-worker", "--session", "--runtime", options.runtime};
   if (options.device >= 0) arguments.insert(arguments.end(), {"--device", std::to_string(options.device)});
   if (options.verbose) arguments.push_back("--verbose");
+  if (options.keys.rdma_in_clear) arguments.push_back("--rdma-in-clear");
   return arguments;
 }
 
@@ -79,6 +81,11 @@ Status Supervisor::open_listeners() {
 
 Status Supervisor::open() {
   TF_RETURN_IF_ERROR(raise_descriptor_limit());
+  if (!options_.keys.key_file.empty() && options_.tcp) {
+    Result<std::unique_ptr<Gate>> gate = Gate::open(options_.keys);
+    if (!gate) return gate.status();
+    gate_ = std::move(*gate);
+  }
   TF_RETURN_IF_ERROR(open_listeners());
   const sigset_t set = handled_signals();
   if (::sigprocmask(SIG_BLOCK, &set, nullptr) != 0) return Status::from_errno("sigprocmask", errno);
@@ -121,11 +128,14 @@ Status Supervisor::round() {
     if (polled[first_child + index].revents != 0 && child != children_.end())
       read_channel(child->first, child->second);
   }
-  intake_.progress(polled, [this](Intake::Connection& connection) { take(connection); });
+  intake_.progress(
+      polled, [this](Intake::Connection& connection) { return meet(connection); },
+      [this](Intake::Connection& connection) { take(connection); });
   for (std::size_t index = 0; index < listeners_.size(); ++index)
     if (polled[1 + index].revents != 0) accept_from(listeners_[index]);
   if (polled[0].revents != 0) read_signals();
   replace_the_late();
+  if (has_keys() && keys_due_.passed()) end_the_unwelcome();
   return Status::ok();
 }
 
@@ -141,7 +151,12 @@ Deadline Supervisor::next_deadline() const {
 void Supervisor::announce() {
   if (std::exchange(announced_, true)) return;
   for (const net::Listener& listener : listeners_)
-    if (!options_.quiet) log("listening on {}", listener.address().to_string());
+    if (!options_.quiet)
+      log("listening on {}{}", listener.address().to_string(),
+          has_keys() && !listener.address().is_unix()
+              ? fmt::format(" (level {}, {} keys may come in; this worker's key is {})",
+                            name(options_.keys.security), gate_->size(), gate_->fingerprint())
+              : std::string());
   if (options_.ready_fd < 0) return;
   const std::string line = fmt::format("ready {} {}\n", options_.tcp ? options_.port : 0, options_.socket);
   if (::write(options_.ready_fd, line.data(), line.size()) < 0)
@@ -161,7 +176,7 @@ void Supervisor::accept_from(net::Listener& listener) {
     const bool is_local = listener.address().is_unix();
     // The one place: nothing has been read, and neither its attach frame nor its HELLO will be.
     if (is_local && !door_.admits(socket->get())) continue;
-    intake_.add(std::move(*socket), is_local);
+    intake_.add(std::move(*socket), is_local, !is_local && has_keys());
   }
 }
 
@@ -173,9 +188,11 @@ void Supervisor::take(Intake::Connection& connection) {
 }
 
 void Supervisor::take_control(Intake::Connection& connection) {
+  if (!still_welcome(connection)) return;
   if (busy() >= options_.sessions_max)
-    return refuse(connection, fmt::format("this worker serves {} clients already (--sessions-max)",
-                                          options_.sessions_max));
+    return refuse(
+        connection, Code::kResourceExhausted,
+        fmt::format("this worker serves {} clients already (--sessions-max)", options_.sessions_max));
   auto spare = std::find_if(children_.begin(), children_.end(),
                             [](const auto& entry) { return entry.second.state == State::kSpare; });
   if (spare == children_.end()) return;  // stays in the intake until one is warm
@@ -184,6 +201,10 @@ void Supervisor::take_control(Intake::Connection& connection) {
   message.session_id = next_session_id_;
   message.is_local = connection.is_local;
   message.quiet = !options_.verbose && intake_.log().exhausted(LogLimit::Clock::now());
+  if (connection.client) {
+    message.session = *connection.client->session;
+    message.whom = connection.client->whom;
+  }
   message.connection = std::move(connection.socket);
   const Status sent = send_message(spare->second.channel.get(), message, Deadline::now());
   connection.socket = std::move(message.connection);
@@ -192,6 +213,7 @@ void Supervisor::take_control(Intake::Connection& connection) {
   child.state = State::kOffered;
   child.deadline = Deadline::after(kTakeTime);
   child.session_id = next_session_id_++;
+  child.client = connection.client;
   child.offered = std::move(connection);
   if (options_.verbose) log("session {}: process {}", child.session_id, spare->first);
 }
@@ -219,32 +241,33 @@ void Supervisor::delay_respawn() {
 }
 
 void Supervisor::take_lane(Intake::Connection& connection) {
-  auto found = tokens_.find(connection.attach.token);
-  if (found == tokens_.end()) {
-    // The session may have announced the token after this round's look at its channel.
-    for (auto& [pid, child] : children_) read_channel(pid, child);
-    found = tokens_.find(connection.attach.token);
-  }
+  Child* const child = find_lanes_session(connection.attach.token);
   ChannelMessage message;
   message.kind = Envelope::kLane;
   message.attach = connection.attach;
   message.connection = std::move(connection.socket);  // closed when this returns, unless passed on
-  if (found == tokens_.end()) return intake_.log().line("a lane refused: no session expects its token");
-  const Status sent = send_message(children_.at(found->second).channel.get(), message, Deadline::now());
-  if (!sent.is_ok())
-    intake_.log().line("a lane lost: session process {}: {}", found->second, sent.to_string());
+  if (child == nullptr) return intake_.log().line("a lane refused: no session expects its token");
+  // Those of a session with keys were proven on their way here.
+  if (child->client.has_value() != connection.keyed)
+    return intake_.log().line("a lane refused: it did not come the way that its session came");
+  const Status sent = send_message(child->channel.get(), message, Deadline::now());
+  if (!sent.is_ok()) intake_.log().line("a lane lost: session {}: {}", child->session_id, sent.to_string());
 }
 
-void Supervisor::refuse(Intake::Connection& connection, const std::string& why) {
+void Supervisor::refuse(Intake::Connection& connection, Code code, const std::string& why) {
   intake_.log().line("a client refused: {}", why);
   const net::OwnedFd socket = std::move(connection.socket);
   // Closing a TCP socket with unread data resets the connection, and loses the answer.
   std::byte hello[4096];
   while (::recv(socket.get(), hello, sizeof hello, MSG_DONTWAIT) > 0) continue;
   protocol::HelloReply reply;
-  reply.code = Code::kResourceExhausted;
+  reply.code = code;
   reply.message = why;
-  const Status sent = protocol::send_hello_reply(socket.get(), reply, Deadline::now());
+  net::Stream stream = socket.get();
+  Result<std::unique_ptr<net::Records>> records = std::unique_ptr<net::Records>();
+  if (connection.client) records = net::Records::make(*connection.client->session, secure::Side::kWorker);
+  if (records) stream.records = records->get();
+  const Status sent = records ? protocol::send_hello_reply(stream, reply, Deadline::now()) : records.status();
   if (!sent.is_ok() && options_.verbose) log("cannot deliver the refusal: {}", sent.to_string());
 }
 
@@ -313,7 +336,10 @@ void Supervisor::read_signals() {
     if (info.ssi_signo == SIGCHLD) {
       reap();
     } else if (info.ssi_signo == SIGHUP) {
-      if (!options_.quiet) log("{}: ignored", ::strsignal(SIGHUP));
+      if (has_keys())
+        reload_keys();
+      else if (!options_.quiet)
+        log("{}: ignored", ::strsignal(SIGHUP));
     } else {
       if (!options_.quiet) log("stopping: {}", ::strsignal(static_cast<int>(info.ssi_signo)));
       stopping_ = true;

@@ -12,6 +12,7 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,6 +26,7 @@
 #include "worker/base/last_words.h"
 #include "worker/base/options.h"
 #include "worker/supervisor/door.h"
+#include "worker/supervisor/gate.h"
 #include "worker/supervisor/intake.h"
 #include "worker/supervisor/offers.h"
 
@@ -36,6 +38,7 @@ inline constexpr std::chrono::milliseconds kRespawnDelayMax{30000};
 inline constexpr std::chrono::seconds kStartTime{120};  // for a session process to get warm
 inline constexpr std::chrono::seconds kTakeTime{1};     // for a warm one to say that it has its client
 inline constexpr unsigned kTokensPerSessionMax = 1;     // a session has one endpoint
+inline constexpr std::chrono::seconds kKeysPeriod{1};   // between looks for keys that have expired
 
 class Supervisor {
  public:
@@ -60,6 +63,7 @@ class Supervisor {
     Deadline deadline = Deadline::after(kStartTime);  // kStarting, kOffered: then it is replaced
     std::optional<Intake::Connection> offered;        // ours until it is taken
     unsigned tokens = 0;
+    std::optional<ProvenClient> client;  // whom it serves, if that was proven
   };
   using Children = std::map<pid_t, Child>;
 
@@ -70,7 +74,15 @@ class Supervisor {
   void take(Intake::Connection& connection);
   void take_control(Intake::Connection& connection);
   void take_lane(Intake::Connection& connection);
-  void refuse(Intake::Connection& connection, const std::string& why);
+  void refuse(Intake::Connection& connection, Code code, const std::string& why);
+  // Keys: supervisor_keys.cc.
+  bool has_keys() const { return gate_ != nullptr; }
+  Result<std::unique_ptr<Prover>> meet(Intake::Connection& connection);
+  Result<std::unique_ptr<Prover>> meet_lane(const Intake::Connection& connection);
+  Child* find_lanes_session(const net::Token& token);
+  bool still_welcome(Intake::Connection& connection);
+  void reload_keys();
+  void end_the_unwelcome();
   void read_channel(pid_t pid, Child& child);
   // False: a session process must not send this at this time.
   bool take_message(pid_t pid, Child& child, ChannelMessage& message);
@@ -94,6 +106,8 @@ class Supervisor {
   std::vector<net::Listener> listeners_;
   net::OwnedFd signals_;
   Door door_;
+  std::unique_ptr<Gate> gate_;           // null: no keys, and so TCP on loopback only
+  Deadline keys_due_ = Deadline::now();  // to look for sessions whose keys have expired
   Intake intake_;
   Children children_;
   std::map<net::Token, pid_t> tokens_;

@@ -15,9 +15,12 @@ std::string advice(std::string_view worker) {
 TEST(ConnectAdvice, HowToStartAWorker) {
   EXPECT_EQ(advice("unix:/tmp/a"), "cannot reach it. To start a worker there: hip-worker --socket /tmp/a");
   EXPECT_EQ(advice("localhost:7"), "cannot reach it. To start a worker there: hip-worker --port 7");
-  EXPECT_EQ(advice("gpuhost:7"),
-            "cannot reach it. A worker listens on loopback only. Start hip-worker on gpuhost, then run here: "
-            "ssh -N -L 7:127.0.0.1:7 gpuhost, and set TF_WORKER_HOST=localhost");
+  EXPECT_EQ(
+      advice("gpuhost:7"),
+      "cannot reach it. To start a worker for other hosts: hip-worker --listen 0.0.0.0 --port 7 --key-file "
+      "FILE --authorized-keys FILE (docs/operating.md). One without keys listens on loopback only: tunnel "
+      "its "
+      "port (ssh -N -L 7:127.0.0.1:7 gpuhost), and set TF_WORKER_HOST=localhost");
 }
 
 TEST(ConnectAdvice, WhoMayOpenASocket) {

@@ -38,6 +38,20 @@ TEST_F(Environment, SocketWinsOverHost) {
   EXPECT_EQ(read_settings()->worker, "unix:@hip");
 }
 
+TEST_F(Environment, Keys) {
+  EXPECT_FALSE(read_settings()->security);
+  ::setenv("TF_SECURITY", "auth", 1);
+  ::setenv("TF_KEY_FILE", "/my/key", 1);
+  ::setenv("TF_KNOWN_WORKERS", "/my/known", 1);
+  Result<Settings> settings = read_settings();
+  ASSERT_TRUE(settings);
+  EXPECT_EQ(settings->security, secure::Level::kAuth);
+  EXPECT_EQ(settings->key_file, "/my/key");
+  EXPECT_EQ(settings->known_workers, "/my/known");
+  ::setenv("TF_SECURITY", "tls", 1);
+  EXPECT_EQ(read_settings().status().message(), "TF_SECURITY=tls: expected encrypt, auth or none");
+}
+
 TEST_F(Environment, Ipv6HostIsBracketed) {
   ::setenv("TF_WORKER_HOST", "::1", 1);
   EXPECT_EQ(read_settings()->worker, "[::1]:18515");

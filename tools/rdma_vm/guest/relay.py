@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""relay.py ADDRESS PORT TARGET_PORT: hands every connection to ADDRESS:PORT on to TARGET_PORT of loopback.
+"""relay.py ADDRESS PORT TARGET_PORT [TARGET]: hands connections to ADDRESS:PORT on to TARGET_PORT of TARGET (loopback).
 
 An end of file or a reset on one side becomes the same on the other, since that is how the ends learn of a death.
 """
@@ -26,12 +26,12 @@ def carry(source, target):
             pass
 
 
-def main(address, port, target_port):
+def main(address, port, target_port, target="127.0.0.1"):
     listener = socket.create_server((address, int(port)), backlog=CONNECTIONS_MAX)
     while True:
         client, _ = listener.accept()
         try:
-            worker = socket.create_connection(('127.0.0.1', int(target_port)), 5)
+            worker = socket.create_connection((target, int(target_port)), 5)
         except OSError:
             client.close()
             continue

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Two machines: a worker in the near one, a program in the far one. Each has one device, rxe0. From config: BUILD, ROLE.
-# The worker listens on loopback only, so relay.py carries the connections from the wire to it; what RDMA carries goes
-# from device to device.
+# The worker has no keys and listens on loopback only, and without a key the program connects to its own host only. So a
+# relay.py at either end carries the connections over the wire; what RDMA carries goes from device to device.
 source "$VM/config"
 source "$VM/guest/lib.sh"
 RELAY_PORT=18516
@@ -41,11 +41,15 @@ for ((try = 0; try < 60; try++)); do
 done
 progress "ibv_rc_pingpong"
 record verbs 60 ibv_rc_pingpong -d rxe0 -g 1 -p "$VERBS_PORT" -n 100 "$NEAR"
-CLIENT_DEVICE=rxe0 WORKER_AT=$NEAR:$RELAY_PORT
+python3 "$VM/guest/relay.py" 127.0.0.1 "$RELAY_PORT" "$RELAY_PORT" "$NEAR" >"$OUT/far_relay.txt" 2>&1 &
+far_relay=$!
+wait_listening "$RELAY_PORT" 20 "$far_relay" || broken verbs "the far relay does not listen" "$OUT/far_relay.txt"
+CLIENT_DEVICE=rxe0 WORKER_AT=127.0.0.1:$RELAY_PORT
 for transport in tcp rdma; do
   progress "hello_hip over $transport"
   remote "hello_$transport" 60 "$transport" "$BUILD/bin/hello_hip"
 done
 progress "hello_hip over auto"
 TF_DEBUG=1 remote auto 60 auto "$BUILD/bin/hello_hip"
+end "$far_relay"
 exit 0

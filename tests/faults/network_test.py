@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Two machines, as two network namespaces with a wire between them: a new user's way from keygen to a running program,
+by commands alone."""
+import os
+import signal
+import subprocess
+import sys
+import unittest
+
+from harness import BUILD, CLIENT, SLOWER, FaultTest, Worker, eventually, main
+from keys import HIP_REMOTE, Keys
+
+GPUHOST, LAPTOP = "10.213.77.1", "10.213.77.2"
+
+
+def command(*words, check=True):
+    return subprocess.run(words, check=check, capture_output=True, text=True, timeout=60)
+
+
+class Wire:
+    """Two namespaces and a veth pair; raises OSError where they cannot be had."""
+
+    def __init__(self):
+        self.near, self.far = (f"hip{side}{os.getpid()}" for side in "ab")
+        self.made = []
+        try:
+            for name in (self.near, self.far):
+                command("ip", "netns", "add", name)
+                self.made.append(name)
+                command("ip", "-n", name, "link", "set", "lo", "up")
+            command("ip", "-n", self.near, "link", "add", "wire", "type", "veth", "peer", "name", "wire", "netns",
+                    self.far)
+            for name, address in ((self.near, GPUHOST), (self.far, LAPTOP)):
+                command("ip", "-n", name, "address", "add", f"{address}/24", "dev", "wire")
+                command("ip", "-n", name, "link", "set", "wire", "up")
+        except (OSError, subprocess.CalledProcessError) as error:
+            self.close()
+            raise OSError(getattr(error, "stderr", None) or str(error)) from error
+
+    def close(self):
+        for name in self.made:
+            command("ip", "netns", "delete", name, check=False)
+
+    def program_in(self, folder, namespace, program):
+        """A script that is `program` in that namespace."""
+        path = os.path.join(folder, f"{os.path.basename(program)}-{namespace}")
+        with open(path, "w", encoding="ascii") as script:
+            script.write(f"#!/bin/sh\nexec ip netns exec {namespace} {program} \"$@\"\n")
+        os.chmod(path, 0o755)
+        return path
+
+
+class TwoMachines(FaultTest):
+    @classmethod
+    def setUpClass(cls):
+        if os.geteuid() != 0:
+            raise unittest.SkipTest("only root can make network namespaces")
+        try:
+            cls.wire = Wire()
+        except OSError as error:
+            raise unittest.SkipTest(f"no network namespaces here: {error}")
+        cls.addClassCleanup(cls.wire.close)
+
+    def setUp(self):
+        self.keys = Keys()
+        self.addCleanup(self.keys.directory.cleanup)
+        self.home = self.keys.path("home")
+        os.mkdir(self.home)
+
+    def worker(self, *extra):
+        program = self.wire.program_in(self.keys.directory.name, self.wire.near,
+                                       os.path.join(BUILD, "bin", "hip-worker"))
+        worker = Worker("--listen", GPUHOST, *self.keys.options(*extra), program=program)
+        self.addCleanup(worker.__exit__)
+        return worker
+
+    def laptop(self, *words, **variables):
+        """A command of the user, who has set nothing else."""
+        clean = {name: value for name, value in os.environ.items() if not name.startswith(("TF_", "XDG_"))}
+        return subprocess.run(["ip", "netns", "exec", self.wire.far, *words], capture_output=True, text=True,
+                              timeout=60 * SLOWER, env={**clean, "HOME": self.home, **variables}, check=False)
+
+    def run_program(self, worker, **variables):
+        return self.laptop(HIP_REMOTE, "run", "--worker", f"{GPUHOST}:{worker.port}", "--", CLIENT, "hello",
+                           **variables)
+
+    def test_from_keygen_to_a_running_program(self):
+        worker = self.worker("-v")
+        made = self.laptop(HIP_REMOTE, "keygen")
+        self.assertEqual(made.returncode, 0, made.stderr)
+        refused = self.run_program(worker)
+        self.assertNotEqual(refused.returncode, 0)
+        self.assertIn("this worker does not know the key", refused.stderr)
+        self.keys.authorize(made.stdout.strip())
+        os.kill(worker.pid, signal.SIGHUP)
+        self.assertTrue(eventually(lambda: "1 keys may come in" in worker.log().split("read again")[-1], 10))
+        for attempt in range(2):
+            ran = self.run_program(worker)
+            self.assertEqual(ran.returncode, 0, ran.stderr)
+            self.assertIn("hello 42", ran.stdout)
+            self.assertEqual("met the worker" in ran.stderr, attempt == 0 and "met the worker" not in refused.stderr)
+        self.assertIn(f"from {LAPTOP}:", worker.log())
+        self.assertIn("over tcp", worker.log())
+        self.assertIn("level encrypt", worker.log())
+
+    def test_without_a_key_nothing_leaves(self):
+        worker = self.worker()
+        told = self.run_program(worker)
+        self.assertNotEqual(told.returncode, 0)
+        self.assertIn("hip-remote keygen", told.stderr)
+        told = self.run_program(worker, TF_SECURITY="none")
+        self.assertIn("TF_SECURITY=none is for workers on this host", told.stderr)
+
+    def test_info_says_the_level_and_both_keys(self):
+        worker = self.worker()
+        made = self.laptop(HIP_REMOTE, "keygen", "--name", "alice")
+        self.keys.authorize(made.stdout.strip())
+        os.kill(worker.pid, signal.SIGHUP)
+        self.assertTrue(eventually(lambda: "read again" in worker.log(), 10))
+        info = self.laptop(HIP_REMOTE, "info", "--worker", f"{GPUHOST}:{worker.port}")
+        self.assertEqual(info.returncode, 0, info.stderr)
+        self.assertIn(f"worker   {GPUHOST}:{worker.port}: level encrypt, known as {self.keys.fingerprint('worker')}",
+                      info.stdout)
+        self.assertIn("/.config/hip-remote/key", info.stdout)
+
+
+if __name__ == "__main__":
+    if not os.path.exists(HIP_REMOTE):
+        sys.exit(f"TF_BUILD_DIR: no {HIP_REMOTE}")
+    main()
