@@ -105,7 +105,7 @@ void write_end(const DriverCopyEnd& from, decltype(Copy3D::source)& to) {
         static_cast<Length>(from.height)};
 }
 
-// hipGraphNodeType since 6.0: [number] -> ours. A linear copy is a copy there.
+// hipGraphNodeType since 6.0: [number] -> ours. A linear copy and copies of variables are copies there.
 constexpr std::array<int, 15> kNodeTypes = {
     hipGraphNodeTypeKernel,
     hipGraphNodeTypeMemcpy,
@@ -171,7 +171,9 @@ void set_memory_type(hipPointerAttribute_t& attributes, MemoryType type, bool is
 
 int node_type_number(int ours) {
   if constexpr (!kSince6) return ours;
-  if (ours == hipGraphNodeTypeMemcpy1D) ours = hipGraphNodeTypeMemcpy;
+  const bool is_copy = ours == hipGraphNodeTypeMemcpy1D || ours == hipGraphNodeTypeMemcpyFromSymbol ||
+                       ours == hipGraphNodeTypeMemcpyToSymbol;
+  if (is_copy) ours = hipGraphNodeTypeMemcpy;
   for (std::size_t i = 0; i < kNodeTypes.size(); ++i)
     if (kNodeTypes[i] == ours) return static_cast<int>(i);
   return -1;

@@ -161,6 +161,9 @@ Captures::Verdict Captures::refuse_device(int device) {
 
 CaptureInfo Captures::info(const StreamRef& stream) {
   CaptureInfo info;
+  info.implicit = stream.legacy && std::any_of(streams_.begin(), streams_.end(), [](const auto& entry) {
+                    return entry.second.stream.blocking;
+                  });
   const auto found = streams_.find(stream.id);
   if (stream.legacy || found == streams_.end()) return info;
   Participant& participant = found->second;
@@ -180,8 +183,12 @@ hipError_t Captures::update_dependencies(const StreamRef& stream, std::vector<No
   if (participant == nullptr) return verdict.value_or(hipErrorIllegalState);
   for (const Node* node : nodes)
     if (node->graph != participant->sequence->graph) return hipErrorInvalidValue;
-  if (replace) participant->last.clear();
   auto& last = participant->last;
+  if (replace) {
+    // The program has said that nothing comes behind these: they are no work that was left unjoined.
+    participant->sequence->earlier.insert(last.begin(), last.end());
+    last.clear();
+  }
   for (Node* node : nodes)
     if (std::find(last.begin(), last.end(), node) == last.end()) last.push_back(node);
   return hipSuccess;

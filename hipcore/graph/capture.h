@@ -33,6 +33,8 @@ struct StreamRef {
 
 // The answer to hipStreamGetCaptureInfo.
 struct CaptureInfo {
+  // The legacy default stream, while a stream that is ordered with it is captured: it cannot be asked.
+  bool implicit = false;
   hipStreamCaptureStatus status = hipStreamCaptureStatusNone;
   unsigned long long id = 0;
   Graph* graph = nullptr;
@@ -81,7 +83,7 @@ class Captures {
     hipStreamCaptureMode mode = hipStreamCaptureModeGlobal;
     std::thread::id thread;
     bool valid = true;
-    std::unordered_set<const Node*> earlier;  // the graph's nodes before the capture
+    std::unordered_set<const Node*> earlier;  // need not be joined: not captured, or dropped since
   };
   struct Participant {
     Sequence* sequence = nullptr;

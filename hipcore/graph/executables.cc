@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Executable graphs: made from a graph as it is then, and independent of it.
+#include <bit>
 #include <utility>
 
 #include "hipcore/graph/library.h"
@@ -38,9 +39,11 @@ hipError_t Library::instantiate(hipGraphExec_t* exec, hipGraph_t graph, unsigned
 hipError_t Library::instantiate(hipGraphExec_t* exec, hipGraph_t graph,
                                 hipGraphInstantiateParams* parameters) {
   if (exec == nullptr || parameters == nullptr) return hipErrorInvalidValue;
-  const bool known = (parameters->flags &
-                      ~(kFreeOnLaunch | kHipGraphInstantiateFlagUpload |
-                        kHipGraphInstantiateFlagDeviceLaunch | kHipGraphInstantiateFlagUseNodePriority)) == 0;
+  constexpr unsigned long long kKnown = kFreeOnLaunch | kHipGraphInstantiateFlagUpload |
+                                        kHipGraphInstantiateFlagDeviceLaunch |
+                                        kHipGraphInstantiateFlagUseNodePriority;
+  // One at most, as in AMD's runtime.
+  const bool known = (parameters->flags & ~kKnown) == 0 && std::popcount(parameters->flags) <= 1;
   const hipError_t error = known ? make_exec(exec, graph, parameters->flags) : hipErrorInvalidValue;
   parameters->result_out = error == hipSuccess ? hipGraphInstantiateSuccess : hipGraphInstantiateError;
   if (error == hipSuccess) parameters->errNode_out = nullptr;
@@ -89,15 +92,16 @@ hipError_t Library::update(hipGraphExec_t exec, hipGraph_t graph, hipGraphNode_t
   std::shared_ptr<Exec> found;
   std::unique_ptr<Graph> copy;
   Objects objects;
-  if (const hipError_t error = replace(exec, graph, *result, found, copy)) return error;
+  if (const hipError_t error = replace(exec, graph, *error_node, *result, found, copy)) return error;
   collect_objects(*copy, objects);
   end_behind_launches(*found, std::move(objects));
   return hipSuccess;
 }
 
 // `copy` is the old graph then.
-hipError_t Library::replace(hipGraphExec_t exec, hipGraph_t graph, hipGraphExecUpdateResult& result,
-                            std::shared_ptr<Exec>& found, std::unique_ptr<Graph>& copy) {
+hipError_t Library::replace(hipGraphExec_t exec, hipGraph_t graph, hipGraphNode_t& error_node,
+                            hipGraphExecUpdateResult& result, std::shared_ptr<Exec>& found,
+                            std::unique_ptr<Graph>& copy) {
   std::optional<Plan> plan;
   const MutexLock changing(change_mutex_);
   {
@@ -106,10 +110,14 @@ hipError_t Library::replace(hipGraphExec_t exec, hipGraph_t graph, hipGraphExecU
     const Graph* wanted = find(graph);
     if (found == nullptr || wanted == nullptr) return hipErrorInvalidValue;
     copy = wanted->clone();
+    plan = flatten(*wanted);
+    if (!plan) return hipErrorInvalidValue;
+    std::uint64_t node = 0;
+    result = compare_for_update(found->plan, *plan, node);
+    error_node = to_handle<hipGraphNode_t>(node);
     const bool paired = take_places(*found->graph, *copy);
     plan = flatten(*copy);
     if (!plan) return hipErrorInvalidValue;
-    result = compare(found->plan, *plan);
     if (result == hipGraphExecUpdateSuccess && !paired) result = hipGraphExecUpdateErrorTopologyChanged;
     if (result != hipGraphExecUpdateSuccess) return hipErrorGraphExecUpdateFailure;
   }

@@ -121,7 +121,7 @@ bool append(const Graph& graph, const Indices& entry, Plan& plan, Indices& exits
     } else {
       if (plan.size() >= kPlanItemsMax) return false;
       end.push_back(static_cast<std::uint32_t>(plan.size()));
-      plan.push_back({node->work, std::move(before), node->enabled});
+      plan.push_back({node->work, std::move(before), node->enabled, node->id});
     }
     if (node->dependents.empty()) add_all(exits, end);
   }
@@ -207,14 +207,38 @@ const Block* block_of(const Work& work) {
   return release != nullptr ? release->block.get() : nullptr;
 }
 
+hipGraphExecUpdateResult compare(const PlanItem& have, const PlanItem& wanted) {
+  if (have.dependencies != wanted.dependencies) return hipGraphExecUpdateErrorTopologyChanged;
+  if (!same_kind(*have.work, *wanted.work)) return hipGraphExecUpdateErrorNodeTypeChanged;
+  if (block_of(*have.work) != block_of(*wanted.work)) return hipGraphExecUpdateErrorParametersChanged;
+  return hipGraphExecUpdateSuccess;
+}
+
+bool same_direction(const Work& have, const Work& wanted) {
+  const auto* const before = std::get_if<CopyWork>(&have);
+  const auto* const after = std::get_if<CopyWork>(&wanted);
+  return before == nullptr || after == nullptr || before->kind == after->kind;
+}
+
 }  // namespace
 
 hipGraphExecUpdateResult compare(const Plan& have, const Plan& wanted) {
   if (have.size() != wanted.size()) return hipGraphExecUpdateErrorTopologyChanged;
+  for (std::size_t i = 0; i < have.size(); ++i)
+    if (const auto result = compare(have[i], wanted[i]); result != hipGraphExecUpdateSuccess) return result;
+  return hipGraphExecUpdateSuccess;
+}
+
+hipGraphExecUpdateResult compare_for_update(const Plan& have, const Plan& wanted, std::uint64_t& node) {
+  node = 0;
+  if (have.size() != wanted.size()) return hipGraphExecUpdateErrorTopologyChanged;
   for (std::size_t i = 0; i < have.size(); ++i) {
-    if (have[i].dependencies != wanted[i].dependencies) return hipGraphExecUpdateErrorTopologyChanged;
-    if (!same_kind(*have[i].work, *wanted[i].work)) return hipGraphExecUpdateErrorNodeTypeChanged;
-    if (block_of(*have[i].work) != block_of(*wanted[i].work)) return hipGraphExecUpdateErrorParametersChanged;
+    auto result = compare(have[i], wanted[i]);
+    if (result == hipGraphExecUpdateSuccess && !same_direction(*have[i].work, *wanted[i].work))
+      result = hipGraphExecUpdateErrorParametersChanged;
+    if (result == hipGraphExecUpdateSuccess) continue;
+    node = wanted[i].node;
+    return result;
   }
   return hipGraphExecUpdateSuccess;
 }

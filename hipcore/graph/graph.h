@@ -68,6 +68,7 @@ struct PlanItem {
   SharedWork work;
   std::vector<std::uint32_t> dependencies;  // indices of earlier items
   bool enabled = true;
+  std::uint64_t node = 0;  // the program's handle, if it has one
 };
 using Plan = std::vector<PlanItem>;
 
@@ -90,5 +91,8 @@ bool take_places(const Graph& have, Graph& wanted);
 
 // Whether `wanted` can replace `have` without a new instantiation.
 hipGraphExecUpdateResult compare(const Plan& have, const Plan& wanted);
+// The same for hipGraphExecUpdate, as AMD's runtime has it: copies keep their direction, too. `node` is the
+// one of `wanted` that cannot replace another; 0 where the graphs differ in size.
+hipGraphExecUpdateResult compare_for_update(const Plan& have, const Plan& wanted, std::uint64_t& node);
 
 }  // namespace tf::graph

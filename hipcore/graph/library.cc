@@ -188,8 +188,9 @@ hipError_t Library::destroy_node(hipGraphNode_t node) {
   SharedWork last;  // destroyed after the lock
   const MutexLock lock(mutex_);
   Node* found = nodes_.find(node);
-  // A capture refers to its nodes.
-  if (found == nullptr || found->graph->owned) return hipErrorInvalidValue;
+  if (found == nullptr) return hipErrorInvalidValue;
+  // A capture refers to its nodes; a graph inside a graph does not.
+  if (found->graph->owned && !children_.contains(found->graph->id)) return hipErrorInvalidValue;
   nodes_.forget(*found);
   forget_child(*found->work);
   last = found->work;
@@ -294,6 +295,7 @@ hipError_t Library::capture_info(const StreamRef& stream, hipStreamCaptureStatus
   if (status == nullptr) return hipErrorInvalidValue;
   const MutexLock lock(mutex_);
   const CaptureInfo info = captures_.info(stream);
+  if (info.implicit) return hipErrorStreamCaptureImplicit;
   *status = info.status;
   if (id != nullptr) *id = info.id;
   if (info.status != hipStreamCaptureStatusActive) return hipSuccess;

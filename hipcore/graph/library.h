@@ -274,8 +274,9 @@ class Library {
   hipError_t set_in_exec(hipGraphExec_t exec, hipGraphNode_t node, SharedWork work);
   // Gives the exec's node other work, and switches it on or off; returns what it had. All or nothing.
   hipError_t exchange(Exec& exec, Node& copy, SharedWork& work, bool& enabled) TF_REQUIRES(change_mutex_);
-  hipError_t replace(hipGraphExec_t exec, hipGraph_t graph, hipGraphExecUpdateResult& result,
-                     std::shared_ptr<Exec>& found, std::unique_ptr<Graph>& copy);
+  hipError_t replace(hipGraphExec_t exec, hipGraph_t graph, hipGraphNode_t& error_node,
+                     hipGraphExecUpdateResult& result, std::shared_ptr<Exec>& found,
+                     std::unique_ptr<Graph>& copy);
   // Takes no lock. The program's code may run, so call it without any.
   static void end_behind_launches(Exec& exec, Objects objects);
   static const KernelWork* kernel_of(const Node* node);  // null: none, or another kind of node

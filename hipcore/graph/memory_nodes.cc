@@ -234,11 +234,12 @@ hipError_t Library::get_memory_attribute(int device, hipGraphMemAttributeType at
 // High-water marks can only be reset.
 hipError_t Library::set_memory_attribute(int device, hipGraphMemAttributeType attribute, void* value) {
   if (device < 0 || device >= side_.device_count()) return hipErrorInvalidDevice;
+  const bool used = attribute == hipGraphMemAttrUsedMemHigh;
+  if (!used && attribute != hipGraphMemAttrReservedMemHigh) return hipErrorInvalidValue;
   if (value == nullptr) return hipErrorInvalidValue;
   std::uint64_t wish = 0;
   std::memcpy(&wish, value, sizeof wish);
-  const bool used = attribute == hipGraphMemAttrUsedMemHigh;
-  if (wish != 0 || (!used && attribute != hipGraphMemAttrReservedMemHigh)) return hipErrorInvalidValue;
+  if (wish != 0) return hipErrorInvalidValue;
   const MutexLock lock(mutex_);
   MemoryAccount& account = accounts_[device];
   (used ? account.used_high : account.reserved_high) = account.used;

@@ -222,6 +222,9 @@ TEST_F(GraphMemory, AttributesCheckTheirArguments) {
   EXPECT_EQ(hipDeviceGetGraphMemAttribute(0, hipGraphMemAttrUsedMemHigh, nullptr), hipErrorInvalidValue);
   EXPECT_EQ(hipDeviceSetGraphMemAttribute(-1, hipGraphMemAttrUsedMemHigh, &value), hipErrorInvalidDevice);
   EXPECT_EQ(hipDeviceSetGraphMemAttribute(0, hipGraphMemAttrUsedMemCurrent, &value), hipErrorInvalidValue);
+  // What cannot be set is not read.
+  EXPECT_EQ(hipDeviceSetGraphMemAttribute(0, hipGraphMemAttrUsedMemCurrent, reinterpret_cast<void*>(-1)),
+            hipErrorInvalidValue);
   EXPECT_EQ(hipDeviceSetGraphMemAttribute(0, hipGraphMemAttrUsedMemHigh, nullptr), hipErrorInvalidValue);
   value = 5;
   EXPECT_EQ(hipDeviceSetGraphMemAttribute(0, hipGraphMemAttrUsedMemHigh, &value), hipErrorInvalidValue);

@@ -284,6 +284,8 @@ TEST_F(NewerGraphs, InstantiatedWithParameters) {
   parameters.flags = 1024;
   EXPECT_EQ(with(&exec, graph_, &parameters), kInvalid);
   EXPECT_EQ(parameters.result_out, hipGraphInstantiateError);
+  parameters.flags = kUpload | kNodePriority;
+  EXPECT_EQ(with(&exec, graph_, &parameters), kInvalid) << "one at a time";
   EXPECT_EQ(with(&exec, graph_, nullptr), kInvalid);
   EXPECT_EQ(with(nullptr, graph_, &parameters), kInvalid);
   EXPECT_EQ(HIP(hipGraphInstantiateWithFlags)(&exec, graph_, kUpload), kInvalid);
