@@ -76,12 +76,21 @@ bool has_reached(Client& client, const PoolOrder& freed) {
   return state != hipErrorNotReady;  // on a failed device nothing runs any more
 }
 
+// These functions have a code of their own for what is no stream. True, or the call has ended with `error`.
+bool find_stream(ApiCall& call, hipStream_t stream, std::uint64_t& handle, hipError_t& error) {
+  if (call.translate(HandleKind::kStream, stream, handle)) return true;
+  error = call.finish();
+  if (error == hipErrorContextIsDestroyed) error = call.finish(hipErrorInvalidHandle);
+  return false;
+}
+
 hipError_t allocate(ApiCall& call, void** pointer, std::size_t bytes, std::shared_ptr<PoolFacts> pool,
                     hipStream_t stream) {
   Client& client = call.client();
   if (pointer == nullptr) return call.finish(hipErrorInvalidValue);
   std::uint64_t handle = 0;
-  if (!call.translate(HandleKind::kStream, stream, handle)) return call.finish();
+  hipError_t error = hipSuccess;
+  if (!find_stream(call, stream, handle, error)) return error;
   *pointer = nullptr;
   if (bytes == 0) return call.finish(hipSuccess);
   int device = client.streams().device_of(call.device(), handle);
@@ -90,7 +99,6 @@ hipError_t allocate(ApiCall& call, void** pointer, std::size_t bytes, std::share
         graphs.reference(call.device(), handle), pool != nullptr ? pool->device : device, bytes, pointer);
     if (verdict) return call.finish(*verdict);
   }
-  hipError_t error = hipSuccess;
   if (pool == nullptr) {
     std::uint64_t raw = current_pool(call, device, error);
     if (raw != 0) pool = find_pool(call, raw);
@@ -122,7 +130,8 @@ hipError_t hipFreeAsync(ApiCall& call, void* pointer, hipStream_t stream) {
   if (pointer == nullptr) return call.finish(hipErrorInvalidValue);
   if (!call.connected()) return call.finish();
   std::uint64_t handle = 0;
-  if (!call.translate(HandleKind::kStream, stream, handle)) return call.finish();
+  hipError_t error = hipSuccess;
+  if (!find_stream(call, stream, handle, error)) return error;
   Client& client = call.client();
   graph::Library& graphs = client.graphs().library();
   if (graphs.capturing()) {
@@ -143,7 +152,7 @@ hipError_t hipFreeAsync(ApiCall& call, void* pointer, hipStream_t stream) {
     const auto block = client.device_memory().find_block(to_raw(pointer));
     if (block && block->base == to_raw(pointer)) client.advice().forget(block->base, block->bytes);
   }
-  hipError_t error = client.device_memory().release_on_stream(to_raw(pointer), handle);
+  error = client.device_memory().release_on_stream(to_raw(pointer), handle);
   if (error == hipSuccess) client.pools().freed(to_raw(pointer), order_of(call, handle));
   return call.finish(error);
 }
@@ -196,7 +205,7 @@ hipError_t hipMemPoolGetAttribute(ApiCall& call, hipMemPool_t pool, hipMemPoolAt
   return call.finish(call.client().pools().get_attribute(*facts, attribute, value));
 }
 
-// Every device of the worker reaches leases; only removing the owner's access is refused.
+// Every device of the worker reaches leases.
 hipError_t hipMemPoolSetAccess(ApiCall& call, hipMemPool_t pool, const hipMemAccessDesc* descriptions,
                                size_t count) {
   if (!call.connected()) return call.finish();
@@ -207,8 +216,8 @@ hipError_t hipMemPoolSetAccess(ApiCall& call, hipMemPool_t pool, const hipMemAcc
     const hipMemLocation& where = descriptions[i].location;
     if (where.type != hipMemLocationTypeDevice) return call.finish(hipErrorInvalidValue);
     if (!valid_device(call, where.id)) return call.finish(hipErrorInvalidDevice);
-    if (where.id == facts->device && descriptions[i].flags == hipMemAccessFlagsProtNone)
-      return call.finish(hipErrorInvalidDevice);
+    if (descriptions[i].flags == hipMemAccessFlagsProtNone) return call.finish(hipErrorInvalidDevice);
+    if (descriptions[i].flags > hipMemAccessFlagsProtReadWrite) return call.finish(hipErrorInvalidValue);
   }
   return call.finish(hipSuccess);
 }

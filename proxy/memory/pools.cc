@@ -35,7 +35,6 @@ hipError_t Pools::destroy(std::uint64_t pool) {
   if (facts == nullptr) return hipErrorInvalidValue;
   const MutexLock lock(mutex_);
   if (handles_.is_permanent(pool)) return hipErrorInvalidValue;  // a default pool
-  if (facts->used != 0) return hipErrorIllegalState;
   if (!handles_.remove(pool)) return hipErrorInvalidValue;
   std::uint64_t& current = current_[static_cast<std::size_t>(facts->device)];
   if (current == pool) current = 0;

@@ -59,7 +59,7 @@ class Pools {
   enum class Kind : std::uint8_t { kPlain, kShareable, kImported };
   // A pool for memory of `device`. 0: no handle left.
   std::uint64_t create(int device, Kind kind = Kind::kPlain);
-  // hipErrorIllegalState while memory of the pool is allocated. The device falls back to its default pool.
+  // Memory of the pool stays until it is freed. The device falls back to its default pool.
   hipError_t destroy(std::uint64_t pool);
   // Null: no such pool, or a default pool that was not entered yet.
   std::shared_ptr<PoolFacts> find(std::uint64_t pool) const;

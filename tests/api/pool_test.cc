@@ -214,7 +214,53 @@ TEST(Pool, AccessIsForAsManyDevicesAsThereAre) {
   EXPECT_EQ(hipMemPoolSetAccess(pool, access.data(), devices), hipSuccess);
   EXPECT_EQ(hipMemPoolSetAccess(pool, access.data(), devices + 1), hipErrorInvalidDevice);
   EXPECT_EQ(hipMemPoolSetAccess(pool, nullptr, devices + 1), hipErrorInvalidValue);
+  volatile unsigned raw = 0xffff;
+  const hipMemAccessDesc unknown = {props.location, static_cast<hipMemAccessFlags>(raw)};
+  EXPECT_EQ(hipMemPoolSetAccess(pool, &unknown, 1), hipErrorInvalidValue);
+  const hipMemAccessDesc none = {{hipMemLocationTypeDevice, device_count() - 1}, hipMemAccessFlagsProtNone};
+  EXPECT_EQ(hipMemPoolSetAccess(pool, &none, 1), hipErrorInvalidDevice) << "no access can be taken away";
   HIP_OK(hipMemPoolDestroy(pool));
+}
+
+TEST(Pool, ItsMemoryOutlivesIt) {
+  if (!pools_supported()) GTEST_SKIP() << "no memory pools";
+  hipMemPoolProps props = {};
+  props.allocType = hipMemAllocationTypePinned;
+  props.location = {hipMemLocationTypeDevice, 0};
+  TestStream stream;
+  for (int round = 0; round < 3; ++round) {
+    hipMemPool_t pool = nullptr;
+    HIP_OK(hipMemPoolCreate(&pool, &props));
+    void* first = nullptr;
+    void* second = nullptr;
+    HIP_OK(hipMallocFromPoolAsync(&first, 5000, pool, stream));
+    HIP_OK(hipMallocFromPoolAsync(&second, 1 << 20, pool, stream));
+    HIP_OK(hipMemPoolDestroy(pool));
+    EXPECT_EQ(hipMemPoolDestroy(pool), hipErrorInvalidValue);
+    void* third = nullptr;
+    EXPECT_EQ(hipMallocFromPoolAsync(&third, 10, pool, stream), hipErrorInvalidValue);
+    HIP_OK(hipMemsetAsync(second, 7, 1 << 20, stream));
+    unsigned char back = 0;
+    HIP_OK(hipMemcpyAsync(&back, static_cast<char*>(second) + 999999, 1, hipMemcpyDeviceToHost, stream));
+    HIP_OK(hipFreeAsync(first, stream));
+    HIP_OK(hipFreeAsync(second, stream));
+    HIP_OK(hipStreamSynchronize(stream));
+    EXPECT_EQ(back, 7);
+  }
+}
+
+TEST(Pool, WhatIsNoStreamIsAnInvalidHandle) {
+  if (!pools_supported()) GTEST_SKIP() << "no memory pools";
+  const auto stray = reinterpret_cast<hipStream_t>(std::uintptr_t{0x7777});
+  hipMemPool_t pool = nullptr;
+  HIP_OK(hipDeviceGetDefaultMemPool(&pool, 0));
+  void* pointer = nullptr;
+  EXPECT_EQ(hipMallocAsync(&pointer, 10, stray), hipErrorInvalidHandle);
+  EXPECT_EQ(hipMallocFromPoolAsync(&pointer, 10, pool, stray), hipErrorInvalidHandle);
+  EXPECT_EQ(hipGetLastError(), hipErrorInvalidHandle);
+  HIP_OK(hipMallocAsync(&pointer, 10, nullptr));
+  EXPECT_EQ(hipFreeAsync(pointer, stray), hipErrorInvalidHandle);
+  HIP_OK(hipFreeAsync(pointer, nullptr));
 }
 
 TEST(Pool, DefaultAndCurrent) {

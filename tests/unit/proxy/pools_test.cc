@@ -95,14 +95,15 @@ TEST_F(PoolsTest, FreeBlocksAreUsedAgain) {
   EXPECT_EQ(get(*pool, hipMemPoolAttrReservedMemCurrent), 2 * kPoolBlockBytes);
 }
 
-TEST_F(PoolsTest, DestroyingOnesInUseAndForeignOnesIsRefused) {
+TEST_F(PoolsTest, DestroyingLeavesMemoryAndForeignPoolsAlone) {
   std::uint64_t raw = pools_.create(2);
   auto pool = pools_.find(raw);
   pools_.set_current(2, raw);
   pools_.allocated(pool, 0x10000, 1, kStream);
-  EXPECT_EQ(pools_.destroy(raw), hipErrorIllegalState);
-  pools_.freed(0x10000);
   EXPECT_EQ(pools_.destroy(raw), hipSuccess);
+  EXPECT_TRUE(pools_.owns(0x10000));
+  pools_.freed(0x10000);
+  EXPECT_FALSE(pools_.owns(0x10000));
   EXPECT_EQ(pools_.current(2), 0u) << "back to the default pool";
   EXPECT_EQ(pools_.destroy(raw), hipErrorInvalidValue);
   EXPECT_EQ(pools_.find(raw), nullptr);

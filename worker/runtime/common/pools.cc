@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stream-ordered memory and its pools.
 #include <cstring>
+#include <span>
 
 #include "hipcore/memory/os_handle.h"
 #include "worker/runtime/common/access.h"
@@ -10,12 +11,18 @@
 namespace tf::runtime {
 namespace {
 
+// These functions have a code of their own for what is no stream.
+hipError_t find_stream_or_refuse(hipStream_t handle, Backend::Stream& stream) {
+  const hipError_t status = Backend::find_stream(handle, stream);
+  return status == hipErrorContextIsDestroyed ? hipErrorInvalidHandle : status;
+}
+
 // On a stream that is captured, the memory is the graph's, of the stream's device.
 template <typename Allocate>
 hipError_t allocate(void** pointer, std::size_t bytes, hipStream_t handle, Allocate&& allocate_on) {
   if (!pointer) return hipErrorInvalidValue;
   Backend::Stream stream{};
-  if (const hipError_t status = Backend::find_stream(handle, stream)) return status;
+  if (const hipError_t status = find_stream_or_refuse(handle, stream)) return status;
   *pointer = nullptr;
   if (bytes == 0) return hipSuccess;
   if (graph::Library* const library = capturing()) {
@@ -59,8 +66,12 @@ hipError_t share(void* target, const Backend::Pool& pool) {
 
 hipError_t set_access(const Backend::Pool& pool, const hipMemAccessDesc* wishes, std::size_t count) {
   if (wishes && count > static_cast<std::size_t>(Backend::device_count())) return hipErrorInvalidDevice;
-  const hipError_t status = check_access(wishes, count);
-  return status == hipSuccess ? Backend::set_pool_access(pool, {wishes, count}) : status;
+  if (const hipError_t status = check_access(wishes, count)) return status;
+  for (const hipMemAccessDesc& wish : std::span(wishes, count)) {
+    if (wish.flags == hipMemAccessFlagsProtNone) return hipErrorInvalidDevice;
+    if (wish.flags > hipMemAccessFlagsProtReadWrite) return hipErrorInvalidValue;
+  }
+  return Backend::set_pool_access(pool, {wishes, count});
 }
 
 // The frame of queries of a device's pools.
@@ -99,7 +110,7 @@ hipError_t hipFreeAsync(void* pointer, hipStream_t handle) {
   return api([&] {
     if (!pointer) return hipErrorInvalidValue;
     Backend::Stream stream{};
-    const hipError_t status = Backend::find_stream(handle, stream);
+    const hipError_t status = find_stream_or_refuse(handle, stream);
     return status == hipSuccess ? free_async(pointer, stream) : status;
   });
 }

@@ -97,11 +97,15 @@ hipError_t Pool::allocate(std::size_t bytes, Stream& stream, void** pointer) {
 void Pool::give_back(const Allocation& allocation, Marker freed) {
   const bool shared = allocation.descriptor >= 0;
   if (shared) ::close(allocation.descriptor);
+  std::shared_ptr<Pool> last;  // goes after the lock
   const MutexLock lock(mutex_);
   used_bytes_ -= allocation.bytes;
   auto& blocks = shared ? retired_ : free_;
   blocks.emplace(allocation.mapped_bytes,
                  FreeBlock{reinterpret_cast<void*>(allocation.base), std::move(freed)});
+  if (!self_ || used_bytes_ != 0) return;
+  device_.default_pool().adopt(std::exchange(free_, {}), std::exchange(retired_, {}));
+  last = std::move(self_);
 }
 
 void Pool::trim(std::size_t keep_bytes) {
@@ -126,9 +130,19 @@ void Pool::trim_to_threshold() {
   trim(keep);
 }
 
-bool Pool::unused() const {
+void Pool::outlive(const std::shared_ptr<Pool>& self) {
   const MutexLock lock(mutex_);
-  return used_bytes_ == 0;
+  if (used_bytes_ != 0) self_ = self;
+}
+
+// No call waits for the blocks of a pool that ends with its last memory.
+void Pool::adopt(Blocks blocks, Blocks retired) {
+  const MutexLock lock(mutex_);
+  for (const Blocks* const more : {&blocks, &retired})
+    for (const auto& [bytes, block] : *more) reserved_bytes_ += bytes;
+  reserved_high_bytes_ = std::max(reserved_high_bytes_, reserved_bytes_);
+  free_.merge(blocks);
+  retired_.merge(retired);
 }
 
 hipError_t Pool::set_attribute(hipMemPoolAttr attribute, const void* value) {
@@ -226,10 +240,10 @@ hipError_t Backend::destroy_pool(hipMemPool_t handle) {
   Runtime& runtime = Runtime::get();
   const auto pool = runtime.pools.find(handle);
   if (!pool) return hipErrorInvalidValue;
-  if (!pool->unused()) return hipErrorIllegalState;  // its blocks still point to it
   if (!runtime.pools.remove(handle)) return hipErrorInvalidValue;
   Device& device = pool->device();
   if (device.current_pool() == pool.get()) device.set_current_pool(&device.default_pool());
+  pool->outlive(pool);
   return hipSuccess;
 }
 
@@ -246,14 +260,8 @@ hipError_t Backend::pool_attribute(const Pool& pool, hipMemPoolAttr attribute, v
   return pool->get_attribute(attribute, value);
 }
 
-// Every device can reach all memory here; only taking the owner's access away is refused.
-hipError_t Backend::set_pool_access(const Pool& pool, std::span<const hipMemAccessDesc> wishes) {
-  const int owner = pool->device().ordinal();
-  const bool locks_out_owner = std::any_of(wishes.begin(), wishes.end(), [&](const hipMemAccessDesc& wish) {
-    return wish.location.id == owner && wish.flags == hipMemAccessFlagsProtNone;
-  });
-  return locks_out_owner ? hipErrorInvalidDevice : hipSuccess;
-}
+// Every device can reach all memory here.
+hipError_t Backend::set_pool_access(const Pool&, std::span<const hipMemAccessDesc>) { return hipSuccess; }
 
 hipError_t Backend::pool_access(const Pool&, const hipMemLocation&, hipMemAccessFlags& flags) {
   flags = hipMemAccessFlagsProtReadWrite;

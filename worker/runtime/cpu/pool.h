@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 
 #include "transport/base/mutex.h"
 #include "worker/runtime/cpu/memory_map.h"
@@ -39,25 +40,30 @@ class Pool {
   void trim(std::size_t keep_bytes);
   void trim_to_threshold();
 
+  // The program has destroyed the pool. While memory of it is allocated it lives, and holds itself.
+  void outlive(const std::shared_ptr<Pool>& self);
+
   hipError_t set_attribute(hipMemPoolAttr attribute, const void* value);
   hipError_t get_attribute(hipMemPoolAttr attribute, void* value) const;
-  bool unused() const;
 
  private:
   struct FreeBlock {
     void* base;
     Marker freed;
   };
+  using Blocks = std::multimap<std::size_t, FreeBlock>;  // by size
 
   void* reuse(std::size_t bytes, const Stream& stream) TF_REQUIRES(mutex_);
   void* reserve(std::size_t bytes) TF_REQUIRES(mutex_);
+  void adopt(Blocks blocks, Blocks retired);
   void unreserve(void* base, std::size_t bytes) TF_REQUIRES(mutex_);
 
   Device& device_;
   const Kind kind_;
   mutable Mutex mutex_;
-  std::multimap<std::size_t, FreeBlock> free_ TF_GUARDED_BY(mutex_);     // by size
-  std::multimap<std::size_t, FreeBlock> retired_ TF_GUARDED_BY(mutex_);  // those without a next user
+  std::shared_ptr<Pool> self_ TF_GUARDED_BY(mutex_);
+  Blocks free_ TF_GUARDED_BY(mutex_);
+  Blocks retired_ TF_GUARDED_BY(mutex_);  // those without a next user
   std::uint64_t threshold_bytes_ TF_GUARDED_BY(mutex_) = 0;
   std::uint64_t reserved_bytes_ TF_GUARDED_BY(mutex_) = 0;
   std::uint64_t reserved_high_bytes_ TF_GUARDED_BY(mutex_) = 0;
