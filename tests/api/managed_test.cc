@@ -247,6 +247,16 @@ TEST_F(Managed, PrefetchAndAdvice) {
   EXPECT_EQ(hipMemAdvise(data_, kBytes, static_cast<hipMemoryAdvise>(77), 0), hipErrorInvalidValue);
 }
 
+TEST_F(Managed, MayBeMoreThanTheDeviceHas) {
+  std::size_t free_bytes = 0;
+  std::size_t total = 0;
+  HIP_OK(hipMemGetInfo(&free_bytes, &total));
+  std::uint32_t* large = nullptr;
+  HIP_OK(hipMallocManaged(reinterpret_cast<void**>(&large), free_bytes + 1, hipMemAttachGlobal));
+  large[free_bytes / sizeof *large - 1] = 5;
+  HIP_OK(hipFree(large));
+}
+
 TEST_F(Managed, EdgesOfAllocation) {
   void* pointer = nullptr;
   EXPECT_EQ(hipMallocManaged(static_cast<void**>(nullptr), 10, hipMemAttachGlobal), hipErrorInvalidValue);

@@ -10,12 +10,21 @@
 #include "worker/runtime/cpu/properties.h"
 
 namespace tf::cpu {
+namespace {
+
+// Managed memory may be more than a device has: on AMD's devices its pages come and go.
+bool is_booked(MemoryKind kind) { return kind != MemoryKind::kHost && kind != MemoryKind::kManaged; }
+
+constexpr std::size_t kManagedMax_bytes = std::size_t{1} << 46;  // half of what a process can address
+
+}  // namespace
 
 hipError_t allocate(Device& device, MemoryKind kind, unsigned flags, std::size_t bytes, void** pointer) {
   *pointer = nullptr;
   if (bytes == 0) return hipSuccess;
-  if (bytes > device.total_bytes()) return hipErrorOutOfMemory;
-  const bool booked = kind != MemoryKind::kHost;
+  if (bytes > (kind == MemoryKind::kManaged ? kManagedMax_bytes : device.total_bytes()))
+    return hipErrorOutOfMemory;
+  const bool booked = is_booked(kind);
   const std::size_t mapped_bytes = round_up(bytes, kPage_bytes);
   if (booked && !device.take_memory(mapped_bytes)) {
     device.default_pool().trim(0);
@@ -45,7 +54,7 @@ void release_pages(const Allocation& allocation) {
   }
   unmap_pages(reinterpret_cast<void*>(allocation.base), allocation.mapped_bytes);
   if (allocation.descriptor >= 0) ::close(allocation.descriptor);
-  if (allocation.kind != MemoryKind::kHost)
+  if (is_booked(allocation.kind))
     Runtime::get().device(allocation.device).give_memory(allocation.mapped_bytes);
 }
 

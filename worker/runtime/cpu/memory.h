@@ -13,7 +13,8 @@ namespace tf::cpu {
 
 class Device;
 
-// Maps memory, and counts it against the device (host memory is not counted). 0 bytes: null and success.
+// Maps memory, and counts it against the device (host memory and managed memory are not counted). 0 bytes:
+// null and success.
 hipError_t allocate(Device& device, MemoryKind kind, unsigned flags, std::size_t bytes, void** pointer);
 // Null is success. Waits until the devices are idle before the memory goes.
 hipError_t release(void* pointer);
