@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "hipcore/launch/module_shape.h"
 #include "hipcore/wire/launch_flags.h"
 #include "proxy/exported/support.h"
 #include "proxy/gen/custom.h"
@@ -105,6 +106,14 @@ bool blocks_of(const std::uint32_t (&global)[3], LaunchShape& shape) {
   return true;
 }
 
+// A function that does not exist is refused first.
+hipError_t launch_of_module(ApiCall& call, hipFunction_t function, Launch& what) {
+  const hipError_t error = hipdata::check_module_shape(what.shape.grid, what.shape.block);
+  if (error != hipSuccess && call.client().modules().borrow_facts(to_raw(function)) != nullptr)
+    return call.finish(error);
+  return launch_function(call, function, what);
+}
+
 }  // namespace
 
 hipError_t launch_function(ApiCall& call, hipFunction_t function, Launch& what) {
@@ -165,7 +174,7 @@ hipError_t hipModuleLaunchKernel(ApiCall& call, hipFunction_t function, unsigned
   what.stream = stream;
   what.arguments = arguments;
   what.extra = extra;
-  return launch_function(call, function, what);
+  return launch_of_module(call, function, what);
 }
 
 hipError_t hipModuleLaunchCooperativeKernel(ApiCall& call, hipFunction_t function, unsigned int grid_x,
@@ -178,7 +187,7 @@ hipError_t hipModuleLaunchCooperativeKernel(ApiCall& call, hipFunction_t functio
   what.stream = stream;
   what.arguments = arguments;
   what.cooperative = true;
-  return launch_function(call, function, what);
+  return launch_of_module(call, function, what);
 }
 
 hipError_t hipExtModuleLaunchKernel(ApiCall& call, hipFunction_t function, uint32_t global_x,
@@ -196,7 +205,7 @@ hipError_t hipExtModuleLaunchKernel(ApiCall& call, hipFunction_t function, uint3
   what.extra = extra;
   what.start = start_event;
   what.stop = stop_event;
-  return launch_function(call, function, what);
+  return launch_of_module(call, function, what);
 }
 
 hipError_t hipHccModuleLaunchKernel(ApiCall& call, hipFunction_t function, uint32_t global_x,

@@ -122,12 +122,18 @@ TEST(Launch, SharedMemory) {
 TEST(Launch, BadShapesAreRefused) {
   LoadedModule module;
   const hipFunction_t nothing = module.function("nothing");
-  EXPECT_EQ(launch_1d(nothing, 0, 1, nullptr), hipErrorInvalidConfiguration);
-  EXPECT_EQ(launch_1d(nothing, 1, 0, nullptr), hipErrorInvalidConfiguration);
-  EXPECT_EQ(launch_1d(nothing, 1, 1025, nullptr), hipErrorInvalidConfiguration);
+  EXPECT_EQ(launch_1d(nothing, 0, 1, nullptr), hipErrorInvalidValue);
+  EXPECT_EQ(launch_1d(nothing, 1, 0, nullptr), hipErrorInvalidValue);
+  EXPECT_EQ(launch_1d(nothing, 1, 1025, nullptr), hipErrorInvalidValue);
+  EXPECT_EQ(launch_1d(nothing, 1u << 31, 1, nullptr), hipErrorInvalidValue)
+      << "more blocks than a device takes";
   EXPECT_EQ(launch_1d(nothing, 1u << 24, 1024, nullptr), hipErrorInvalidConfiguration) << "2^34 threads";
   EXPECT_EQ(hipModuleLaunchKernel(nothing, 1, 1, 1, 64, 64, 1, 0, nullptr, nullptr, nullptr),
-            hipErrorInvalidConfiguration);
+            hipErrorInvalidValue);
+  EXPECT_EQ(
+      hipExtModuleLaunchKernel(nothing, 0, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr, nullptr, nullptr, 0),
+      hipErrorInvalidValue);
+  EXPECT_EQ(launch_1d(nullptr, 0, 0, nullptr), hipErrorInvalidHandle);
   DeviceBuffer device(1024);
   void* out = device.get();
   void* arguments[] = {&out};

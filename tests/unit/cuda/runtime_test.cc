@@ -131,7 +131,7 @@ TEST_F(CudaRuntime, CooperativeLaunchesGetMoreSharedMemoryToo) {
 TEST_F(CudaRuntime, ABadShapeIsCalledThat) {
   driver_->failures["LaunchKernel"] = cuda::driver::Result::INVALID_VALUE;
   EXPECT_EQ(hipModuleLaunchKernel(kernel_, 1, 1, 1, 2048, 1, 1, 0, stream_, nullptr, nullptr),
-            hipErrorInvalidConfiguration);
+            hipErrorInvalidValue);
   EXPECT_EQ(hipModuleLaunchKernel(kernel_, 1, 1, 1, 64, 1, 1, 0, stream_, nullptr, nullptr),
             hipErrorInvalidValue);
   driver_->threads_max = 63;

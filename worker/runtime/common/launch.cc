@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "hipcore/launch/module_shape.h"
 #include "worker/runtime/common/api.h"
 #include "worker/runtime/common/events.h"
 #include "worker/runtime/common/extensions.h"
@@ -34,6 +35,15 @@ hipError_t launch_found(const Backend::Kernel& kernel, const LaunchRequest& requ
   return record_around(request.stop, stream);
 }
 
+// A function that does not exist is refused first.
+hipError_t launch_of_module(hipFunction_t function, LaunchRequest& request) {
+  const hipError_t status =
+      hipdata::check_module_shape({request.blocks.x, request.blocks.y, request.blocks.z},
+                                  {request.threads.x, request.threads.y, request.threads.z});
+  if (status != hipSuccess && Backend::find_function(function)) return status;
+  return launch(function, request);
+}
+
 // `global` counts threads, not blocks; the last block may not be partial here.
 hipError_t launch_global(hipFunction_t function, const dim3& global, const dim3& local,
                          LaunchRequest& request) {
@@ -41,7 +51,7 @@ hipError_t launch_global(hipFunction_t function, const dim3& global, const dim3&
   if (global.x % local.x || global.y % local.y || global.z % local.z) return hipErrorInvalidConfiguration;
   request.blocks = dim3(global.x / local.x, global.y / local.y, global.z / local.z);
   request.threads = local;
-  return launch(function, request);
+  return launch_of_module(function, request);
 }
 
 }  // namespace
@@ -74,7 +84,7 @@ hipError_t hipModuleLaunchKernel(hipFunction_t function, unsigned grid_x, unsign
     request.arguments = arguments;
     request.extra = extra;
     request.stream = stream;
-    return launch(function, request);
+    return launch_of_module(function, request);
   });
 }
 
@@ -87,7 +97,7 @@ TF_EXPORT hipError_t hipModuleLaunchCooperativeKernel(hipFunction_t function, un
     LaunchRequest request{dim3(grid_x, grid_y, grid_z), dim3(block_x, block_y, block_z), shared_bytes, true};
     request.arguments = arguments;
     request.stream = stream;
-    return launch(function, request);
+    return launch_of_module(function, request);
   });
 }
 
