@@ -137,7 +137,8 @@ std::optional<int> limits_of(const hipDeviceProp_t& p, hipDeviceAttribute_t attr
     case hipDeviceAttributeMaxSharedMemoryPerMultiprocessor:
     case hipDeviceAttributeSharedMemPerMultiprocessor:
       return static_cast<int>(p.maxSharedMemoryPerMultiProcessor);
-    case hipDeviceAttributeReservedSharedMemPerBlock: return 0;
+    case hipDeviceAttributeReservedSharedMemPerBlock:
+    case hipDeviceAttributeAccessPolicyMaxWindowSize: return 0;
     case hipDeviceAttributeMaxRegistersPerBlock:
     case hipDeviceAttributeMaxRegistersPerMultiprocessor: return p.regsPerBlock;
     case hipDeviceAttributeMaxThreadsPerMultiProcessor: return p.maxThreadsPerMultiProcessor;
