@@ -15,8 +15,6 @@ namespace {
 constexpr std::size_t kShownBytesMax = 100;  // of what was wrong
 constexpr std::size_t kLikeMax = 3;          // letters that may differ in what was meant
 
-Status wrong(std::string message) { return {Code::kInvalidArgument, std::move(message)}; }
-
 std::string shown(std::string_view text) { return std::string(text.substr(0, kShownBytesMax)); }
 
 std::string did_you_mean(std::string_view text, std::span<const std::string_view> words) {
@@ -47,8 +45,9 @@ Status check_value(const Option& option, std::string_view what, std::string_view
   const bool is_library =
       value.find('/') != std::string_view::npos || value.find(".so") != std::string_view::npos;
   if (option.other && is_library) return Status::ok();
-  return wrong(shown(what) + " " + shown(value) + ": expected " + one_of(option.words) +
-               (option.other ? ", or the path of a library" : "") + did_you_mean(value, option.words));
+  return invalid_argument(shown(what) + " " + shown(value) + ": expected " + one_of(option.words) +
+                          (option.other ? ", or the path of a library" : "") +
+                          did_you_mean(value, option.words));
 }
 
 }  // namespace
@@ -80,8 +79,8 @@ Result<long> parse_number(std::string_view what, std::string_view text, long lea
   const char* const behind = text.data() + text.size();
   const auto [end, error] = std::from_chars(text.data(), behind, value);
   if (error == std::errc() && end == behind && value >= least && value <= most) return value;
-  return wrong(std::string(what) + " " + shown(text) + ": expected a number from " + std::to_string(least) +
-               " to " + std::to_string(most));
+  return invalid_argument(std::string(what) + " " + shown(text) + ": expected a number from " +
+                          std::to_string(least) + " to " + std::to_string(most));
 }
 
 namespace {
@@ -90,7 +89,7 @@ namespace {
 Status take(const Option& option, std::string_view value, std::vector<std::string>& values) {
   const std::string name(option.name);
   if (!option.list) values.clear();
-  if (option.value.empty() && !value.empty()) return wrong(name + " takes no value");
+  if (option.value.empty() && !value.empty()) return invalid_argument(name + " takes no value");
   if (option.value.empty() || (option.optional && value.empty())) {
     values.emplace_back();
     return Status::ok();
@@ -98,7 +97,7 @@ Status take(const Option& option, std::string_view value, std::vector<std::strin
   for (;;) {  // CLI11's delimiter() would drop empty values
     const std::size_t comma = option.list ? value.find(',') : std::string_view::npos;
     const std::string_view one = value.substr(0, comma);
-    if (one.empty()) return wrong(name + " needs a value: " + std::string(option.value));
+    if (one.empty()) return invalid_argument(name + " needs a value: " + std::string(option.value));
     TF_RETURN_IF_ERROR(check_value(option, option.name, one));
     values.emplace_back(one);
     if (comma == std::string_view::npos) return Status::ok();
@@ -124,7 +123,7 @@ Status check_needed(const Command& command, const auto& given) {
   for (const Option& option : command.options) {
     const auto is_given = [&](std::string_view other) { return given.contains(other); };
     if (!is_given(option.name) || option.with.empty() || std::ranges::any_of(option.with, is_given)) continue;
-    return wrong(std::string(option.name) + " needs " + one_of(option.with));
+    return invalid_argument(std::string(option.name) + " needs " + one_of(option.with));
   }
   return Status::ok();
 }
@@ -143,7 +142,7 @@ Status check_first(const Program& program, const Command& command, std::vector<s
   for (const Option& option : command.options) names.push_back(option.name);
   const std::string_view word = left.back();
   const std::string_view name = word.substr(0, word.starts_with("--") ? word.find('=') : 2);
-  return wrong("unknown option " + shown(name) + did_you_mean(name, names));
+  return invalid_argument("unknown option " + shown(name) + did_you_mean(name, names));
 }
 
 // The value as it was typed. CLI11 calls back when it has taken the option's last word: `left` of `words`,
@@ -154,7 +153,7 @@ Result<std::string_view> value_of(const Option& option, std::span<const std::str
   const std::string joined = std::string(option.name) + "=";
   const std::string_view last = left < words.size() ? std::string_view(words[left]) : std::string_view();
   if (last.starts_with(joined)) {
-    if (option.value.empty()) return wrong(std::string(option.name) + " takes no value");
+    if (option.value.empty()) return invalid_argument(std::string(option.name) + " takes no value");
     return last.substr(joined.size());
   }
   if (left + 1 < words.size() && words[left + 1] == joined) return std::string_view();
@@ -192,7 +191,7 @@ Status CommandLine::read_options(std::vector<std::string>& left) {
   } catch (const CLI::CallForVersion&) {
     version_ = true;
   } catch (const CLI::ParseError& error) {
-    return status.is_ok() ? wrong(error.what()) : status;
+    return status.is_ok() ? invalid_argument(error.what()) : status;
   }
   return help_ || version_ ? Status::ok() : check_first(program_, *command_, left);
 }
@@ -200,11 +199,11 @@ Status CommandLine::read_options(std::vector<std::string>& left) {
 Status CommandLine::choose(std::vector<std::string>& left) {
   std::vector<std::string_view> names;
   for (const Command& command : program_.commands) names.push_back(command.name);
-  if (left.empty()) return wrong("a command is missing: " + one_of(names));
+  if (left.empty()) return invalid_argument("a command is missing: " + one_of(names));
   const auto found = std::ranges::find(names, left.back());
   if (found == names.end())
-    return wrong("there is no command \"" + shown(left.back()) + "\"; expected " + one_of(names) +
-                 did_you_mean(left.back(), names));
+    return invalid_argument("there is no command \"" + shown(left.back()) + "\"; expected " + one_of(names) +
+                            did_you_mean(left.back(), names));
   command_ = &program_.commands[static_cast<std::size_t>(found - names.begin())];
   left.pop_back();
   return Status::ok();
@@ -219,7 +218,7 @@ Status CommandLine::read(std::span<const std::string_view> words) {
   }
   if (help_ || version_) return Status::ok();
   if (command_->rest.empty() && !left.empty())
-    return wrong("unexpected argument \"" + shown(left.back()) + "\"");
+    return invalid_argument("unexpected argument \"" + shown(left.back()) + "\"");
   rest_.assign(left.rbegin(), left.rend());
   TF_RETURN_IF_ERROR(take_variables(*command_, given_));
   return check_needed(*command_, given_);

@@ -27,8 +27,6 @@ void take(const reference::CommandLine& line, Options& options) {
   options.is_session = line.has(about::kSession);
 }
 
-Status wrong(std::string why) { return {Code::kInvalidArgument, std::move(why)}; }
-
 Status take_keys(const reference::CommandLine& line, Options& options) {
   KeyOptions& keys = options.keys;
   keys.key_file = line.text(about::kKeyFile);
@@ -37,19 +35,20 @@ Status take_keys(const reference::CommandLine& line, Options& options) {
   if (options.is_session) return Status::ok();
   const bool has_keys = !keys.key_file.empty();
   if (has_keys != !keys.authorized_keys.empty())
-    return wrong(
+    return invalid_argument(
         "--key-file and --authorized-keys belong together: the worker's own key, and the keys that may come "
         "in");
   // The command line has checked the word.
   keys.security = secure::parse_level(line.text(about::kSecurity, has_keys ? "encrypt" : "none"))
                       .value_or(secure::Level::kEncrypt);
   if (has_keys != (keys.security != secure::Level::kNone))
-    return wrong(
+    return invalid_argument(
         has_keys
             ? "--security none and --key-file exclude each other: without keys there is nothing to prove"
             : "--security " + std::string(name(keys.security)) + " needs --key-file and --authorized-keys");
   if (keys.rdma_in_clear && keys.security != secure::Level::kAuth)
-    return wrong("--rdma-in-clear needs --security auth: at the level encrypt nothing travels in clear");
+    return invalid_argument(
+        "--rdma-in-clear needs --security auth: at the level encrypt nothing travels in clear");
   return Status::ok();
 }
 

@@ -23,8 +23,6 @@ constexpr mode_t kOwnerOnly = 0600;
 constexpr mode_t kGroupToo = 0660;
 constexpr mode_t kEverybody = 0666;  // then the worker's check alone decides
 
-Status wrong(std::string text) { return {Code::kInvalidArgument, std::move(text)}; }
-
 std::string shown(std::string_view text) {
   constexpr std::size_t kShownBytesMax = 100;
   return std::string(text.substr(0, kShownBytesMax));
@@ -45,8 +43,9 @@ Result<std::uint32_t> read_id(const reference::Option& option, std::string_view 
   // What getpwnam(3) lists for a name that nobody has.
   if (errno != 0 && errno != ENOENT && errno != ESRCH && errno != EBADF && errno != EPERM)
     return Status::from_errno(what + ": looking it up", errno);
-  return wrong(what + ": there is no such " + std::string(whose) + " here; expected the name of a " +
-               std::string(whose) + " or its number, from 0 to " + std::to_string(kIdMax));
+  return invalid_argument(what + ": there is no such " + std::string(whose) +
+                          " here; expected the name of a " + std::string(whose) +
+                          " or its number, from 0 to " + std::to_string(kIdMax));
 }
 
 Result<uid_t> read_user(const reference::Option& option, const std::string& text) {
@@ -68,7 +67,7 @@ Result<mode_t> read_mode(const reference::Option& option, const std::string& tex
   const char* const behind = text.data() + text.size();
   const auto [end, error] = std::from_chars(text.data(), behind, mode, 8);
   if (error == std::errc() && end == behind && mode <= 0777) return mode;
-  return wrong(
+  return invalid_argument(
       std::string(option.name) + " " + shown(text) +
       ": expected an octal number from 0 to 777: 600 (the worker's user), 660 (its group too) or 666 "
       "(everybody; then --allow-uid and --allow-gid alone decide)");
@@ -123,7 +122,7 @@ Status take_file(const reference::CommandLine& line, Options& options) {
   options.socket_file = least_file(options.guests);
   for (const reference::Option* option : {&about::kSocketMode, &about::kSocketGroup})
     if (line.has(*option) && options.socket.starts_with('@'))
-      return wrong(
+      return invalid_argument(
           std::string(option->name) + ": " + shown(options.socket) +
           " is no file, so it has no mode and no group; --allow-uid and --allow-gid say who may connect");
   if (line.has(about::kSocketGroup)) {

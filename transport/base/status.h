@@ -85,6 +85,7 @@ class [[nodiscard]] Status {
 };
 
 inline Status would_block() { return Status(Code::kWouldBlock); }
+inline Status invalid_argument(std::string why) { return {Code::kInvalidArgument, std::move(why)}; }
 
 // A value or the Status that explains its absence (std::expected is missing in clang 14).
 template <typename T>

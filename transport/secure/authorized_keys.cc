@@ -12,8 +12,6 @@ namespace {
 
 constexpr std::string_view kExpires = "expires=";
 
-Status wrong(std::string why) { return {Code::kInvalidArgument, std::move(why)}; }
-
 // Digits only; none: it is no number.
 std::optional<int> number(std::string_view text) {
   int value = 0;
@@ -38,10 +36,10 @@ std::optional<std::chrono::sys_days> parse_day(std::string_view text) {
 
 Status take_option(std::string_view option, Tenant& tenant) {
   if (!option.starts_with(kExpires))
-    return wrong("unknown option \"" + shown(option) + "\"; possible: expires=YYYY-MM-DD");
-  if (tenant.expires) return wrong("expires= stands there twice");
+    return invalid_argument("unknown option \"" + shown(option) + "\"; possible: expires=YYYY-MM-DD");
+  if (tenant.expires) return invalid_argument("expires= stands there twice");
   tenant.expires = parse_day(option.substr(kExpires.size()));
-  if (!tenant.expires) return wrong("\"" + shown(option) + "\": expected expires=YYYY-MM-DD");
+  if (!tenant.expires) return invalid_argument("\"" + shown(option) + "\": expected expires=YYYY-MM-DD");
   return Status::ok();
 }
 
@@ -50,9 +48,10 @@ Status take_line(std::string_view line, PublicKey& key, Tenant& tenant) {
   TF_RETURN_IF_ERROR(check_tenant_name(name));
   tenant.name = name;
   if (const std::string_view type = take_word(line); type != kKeyType)
-    return wrong("\"" + shown(type) + "\" in the place of a key's type; expected NAME ed25519 BASE64");
+    return invalid_argument("\"" + shown(type) +
+                            "\" in the place of a key's type; expected NAME ed25519 BASE64");
   const std::optional<PublicKey> parsed = parse_public_key(take_word(line));
-  if (!parsed) return wrong("this is not the base64 of a public key (44 characters)");
+  if (!parsed) return invalid_argument("this is not the base64 of a public key (44 characters)");
   key = *parsed;
   while (!line.empty()) TF_RETURN_IF_ERROR(take_option(take_word(line), tenant));
   return Status::ok();
@@ -65,8 +64,8 @@ Status check_tenant_name(std::string_view name) {
   if (!name.empty() && name.size() <= kTenantNameBytesMax &&
       name.find_first_not_of(kAllowed) == std::string_view::npos)
     return Status::ok();
-  return wrong("\"" + shown(name) + "\" is no name: expected up to " + std::to_string(kTenantNameBytesMax) +
-               " letters, digits, and . _ @ -");
+  return invalid_argument("\"" + shown(name) + "\" is no name: expected up to " +
+                          std::to_string(kTenantNameBytesMax) + " letters, digits, and . _ @ -");
 }
 
 Result<AuthorizedKeys> AuthorizedKeys::parse(std::string_view text) {
@@ -78,7 +77,7 @@ Result<AuthorizedKeys> AuthorizedKeys::parse(std::string_view text) {
     if (taken && keys.tenants_.size() == kAuthorizedKeysMax)
       taken = {Code::kResourceExhausted, "more than " + std::to_string(kAuthorizedKeysMax) + " keys"};
     if (taken && !keys.tenants_.emplace(key, std::move(tenant)).second)
-      taken = wrong("this key stands there already");
+      taken = invalid_argument("this key stands there already");
     return taken ? taken : Status(taken.code(), "line " + std::to_string(number) + ": " + taken.message());
   });
   if (!status) return status;

@@ -16,16 +16,14 @@
 namespace tf::secure {
 namespace {
 
-Status wrong(std::string why) { return {Code::kInvalidArgument, std::move(why)}; }
-
 Status take_line(std::string_view line, KnownWorkers::Entry& entry) {
   const std::string_view worker = take_word(line);
-  if (worker.size() > kWorkerNameBytesMax) return wrong("the address is too long");
+  if (worker.size() > kWorkerNameBytesMax) return invalid_argument("the address is too long");
   entry.worker = worker;
-  if (take_word(line) != kKeyType) return wrong("expected HOST:PORT ed25519 BASE64");
+  if (take_word(line) != kKeyType) return invalid_argument("expected HOST:PORT ed25519 BASE64");
   const std::optional<PublicKey> key = parse_public_key(take_word(line));
-  if (!key) return wrong("this is not the base64 of a public key (44 characters)");
-  if (!line.empty()) return wrong("there is something behind the key");
+  if (!key) return invalid_argument("this is not the base64 of a public key (44 characters)");
+  if (!line.empty()) return invalid_argument("there is something behind the key");
   entry.key = *key;
   return Status::ok();
 }
