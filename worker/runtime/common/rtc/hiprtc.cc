@@ -23,10 +23,10 @@ namespace {
 
 using tf::runtime::rtc::guarded;
 
-auto& programs() { return tf::runtime::rtc::handles<_hiprtcProgram>(); }
+auto& rtc_programs() { return tf::runtime::rtc::handles<_hiprtcProgram>(); }
 
 // Null: there is no such program.
-_hiprtcProgram* find(hiprtcProgram program) { return programs().find(program); }
+_hiprtcProgram* find(hiprtcProgram program) { return rtc_programs().find(program); }
 
 // The same for one that is compiled.
 _hiprtcProgram* find_compiled(hiprtcProgram program) {
@@ -82,14 +82,14 @@ EXPORT hiprtcResult hiprtcCreateProgram(hiprtcProgram* program, const char* text
       if (headers[i] == nullptr || include_names[i] == nullptr) return HIPRTC_ERROR_INVALID_INPUT;
       made->source.headers[include_names[i]] = headers[i];
     }
-    *program = programs().add(std::move(made));  // until hiprtcDestroyProgram
+    *program = rtc_programs().add(std::move(made));  // until hiprtcDestroyProgram
     return HIPRTC_SUCCESS;
   });
 }
 
 EXPORT hiprtcResult hiprtcDestroyProgram(hiprtcProgram* program) {
   if (program == nullptr || *program == nullptr) return HIPRTC_ERROR_INVALID_INPUT;
-  if (programs().take(*program) == nullptr) return HIPRTC_ERROR_INVALID_PROGRAM;
+  if (rtc_programs().take(*program) == nullptr) return HIPRTC_ERROR_INVALID_PROGRAM;
   *program = nullptr;
   return HIPRTC_SUCCESS;
 }
