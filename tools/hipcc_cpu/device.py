@@ -13,6 +13,7 @@ CPU_ID = 'hipv4-x86_64-unknown-linux-gnu--' + CPU_TARGET
 NVIDIA_ID = 'hipv4-nvptx64-nvidia-cuda--'
 WAVE64_TARGET = 'gfx90a'  # AMD's headers know it, and its waves are as wide as the CPU runtime's
 PAGE_BYTES = 4096
+BEFORE_SOURCES = ('hip/hipr_words.h', 'hip/hipr_old_headers.h')
 DEVICE_SOURCES = ('printf', 'images', 'math', 'integers', 'support')  # in link order: each may need the next
 NVIDIA_SOURCES = ('ocml', 'special', 'elementary', 'support')
 CPU_SUPPORT = ('../device', '../../share/hip-remote/device', '../../worker/runtime/cpu/kernel/device')
@@ -34,12 +35,11 @@ def support_directory(places=CPU_SUPPORT):
     raise Failed('the device support files are missing beside ' + here)
 
 
-def header_words(old_names):
+def header_words():
     """Words for clang that put our headers before HIP's (device/include), and what stands before every source."""
-    directory = support_directory()
-    files = ['words.h'] + (['old_headers.h'] if old_names else [])
-    included = [word for file in files for word in ('-include', os.path.join(directory, file))]
-    return included + ['-isystem', os.path.join(directory, 'include')]
+    words = ['-isystem', os.path.join(support_directory(), 'include')]
+    # Found there, they are headers of the system, which -MM leaves out.
+    return words + [word for file in BEFORE_SOURCES for word in ('-include', file)]
 
 
 def has_code(text):

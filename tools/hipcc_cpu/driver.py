@@ -19,7 +19,6 @@ LANGUAGE = ['-nogpulib', '--rocm-path=/usr', '-Wno-unused-command-line-argument'
 LIBRARY_FOLDERS = ('lib', 'lib64', 'lib/x86_64-linux-gnu')
 ROCM_ROOT = 'hip-remote/rocm'  # in the folder of the library (cmake/TfHipPackage.cmake)
 USAGE_ERROR = 2
-FIRST_WITHOUT_OLD_NAMES = 22  # of clang: see old_headers.h
 
 
 def usage():
@@ -68,7 +67,7 @@ class Build:
             listed = self.runner.ask(architectures + ['--no-offload-new-driver'] + words, self.work)
         for job in listed:
             if job.is_compiler() and job.value('-x') == 'hip':
-                job.words[2:2] = device.header_words(self.runner.version >= FIRST_WITHOUT_OLD_NAMES)
+                job.words[2:2] = device.header_words()
         optimize = [w for job in listed for w in job.words if job.is_compiler() and w.startswith('-O')]
         self.compiler = device.DeviceCompiler(self.runner, self.work, self.options.march,
                                               optimize[0] if optimize else '-O2')
@@ -204,7 +203,7 @@ def pass_on(clang, options):
     if options.sources:
         side = '--cuda-device-only' if options.device_only else '--cuda-host-only'
         words = host_words(options)
-        words = [side, '--offload-arch=' + device.WAVE64_TARGET] + words
+        words = [side, '--offload-arch=' + device.WAVE64_TARGET] + device.header_words() + words
     return subprocess.run([clang] + words, check=False).returncode
 
 

@@ -70,7 +70,6 @@ class Runner:
         self.clang, self.verbose = clang, verbose
         self.show = verbose or bool(os.environ.get('HIPCC_CPU_VERBOSE'))
         self.standard_input = None
-        self.version = 0  # clang's, known when it was asked
 
     def run(self, words):
         if self.show:
@@ -94,8 +93,6 @@ class Runner:
                               env=dict(os.environ, TMPDIR=folder, TEMP=folder, TMP=folder), check=False,
                               encoding='utf-8', errors='surrogateescape')
         listed, lines, in_file = [], done.stderr.split('\n'), False
-        version = re.search(r'clang version (\d+)', done.stderr)
-        self.version = int(version.group(1)) if version else 0
         for line in lines:
             if line.startswith((' "', '"') if in_file else ' "'):
                 found = [re.sub(r'\\(.)', r'\1', w) for w in WORD.findall(line)]

@@ -152,6 +152,12 @@ class Passes(Case):
         self.write('wrong.hip', HEAD + 'int main() { return nothing; }\n')
         self.assertIn('nothing', self.hipcc('-fsyntax-only', 'wrong.hip', status=1).stderr)
 
+    def test_our_headers(self):
+        self.write('main.hip', '__host__ int zero();\n#include <hip/hip_bf16.h>\n__hip_bfloat16 value;\n')
+        self.hipcc('-fsyntax-only', 'main.hip')
+        self.assertIn('hip_bf16.h', self.hipcc('-M', 'main.hip').stdout)
+        self.assertIn('struct', self.hipcc('-E', 'main.hip').stdout)
+
     def test_device_only(self):
         self.write('main.hip', MAIN)
         self.hipcc('--cuda-device-only', '-c', 'main.hip', '-o', 'main.co')

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What HIP 5's headers need and clang 22 no longer has. Included before HIP sources only.
-#ifdef __HIP__
+#if defined(__HIP__) && __clang_major__ >= 22
 #ifndef __AMDGCN_WAVEFRONT_SIZE
 #ifdef __gfx1030__
 #define __AMDGCN_WAVEFRONT_SIZE 32
