@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The headers of ours that stand before HIP 5's: bfloat16, and what tiles know of their parent.
+// The headers of ours that stand before HIP 5's: bfloat16, what tiles know of their parent, wave functions
+// with masks, atomics of pairs.
 #include "tests/unit/cpu_kernel/kernel_fixture.h"
 
 #include <bit>
@@ -79,6 +80,72 @@ TEST_F(Headers, TilesKnowTheirPlace) {
     EXPECT_EQ(400 + t % 16 / 4, out[kThreads + t]) << t;
     EXPECT_EQ(500 + t / 16, out[2 * kThreads + t]) << t;
     EXPECT_EQ(2 * (t / 16 * 16 + 3) + t % 16 + 8, out[3 * kThreads + t]) << t;
+  }
+}
+
+TEST_F(Headers, AtomicsOfPairsCountEveryThread) {
+  std::uint32_t halves = 0, bfloats = 0;
+  ASSERT_EQ(hipSuccess, run("pair_atomics", line(4, 32), &halves, &bfloats));
+  EXPECT_EQ(0x58005400u, halves);  // 64 and 128: all sums up to there are exact
+  EXPECT_EQ(0x43004280u, bfloats);
+}
+
+// All lanes; the lower half; some, the first not among them.
+constexpr std::uint64_t kMasks[] = {~std::uint64_t{0}, 0xffffffffu, 0x00ff00ff00ff0ff0u};
+
+template <typename Test>
+void for_each_lane(std::uint64_t mask, Test test) {
+  for (unsigned lane = 0; lane < 64; ++lane)
+    if ((mask >> lane & 1) != 0) test(lane);
+}
+
+TEST_F(Headers, VotesWithMasks) {
+  constexpr unsigned kValues = 9;
+  for (const std::uint64_t mask : kMasks) {
+    std::vector<std::uint64_t> out(64 * kValues);
+    std::uint64_t odd = 0, same[3] = {0, 0, 0};
+    for_each_lane(mask, [&](unsigned lane) {
+      const std::uint64_t bit = std::uint64_t{1} << lane;
+      if (lane % 2 != 0) odd |= bit;
+      same[lane % 3] |= bit;
+    });
+    const bool is_low = (mask >> 40) == 0, is_mixed = (mask & 3) != 0;
+    ASSERT_EQ(hipSuccess, run("wave_votes", line(1, 64), mask, out.data()));
+    for_each_lane(mask, [&](unsigned lane) {
+      const std::uint64_t expected[kValues] = {
+          mask, odd, mask >> 5 & 1,       is_low ? 1u : 0u,  same[lane % 3],
+          mask, 1,   is_mixed ? 0 : mask, is_mixed ? 0u : 1u};
+      for (unsigned i = 0; i < kValues; ++i)
+        EXPECT_EQ(expected[i], out[lane * kValues + i]) << std::hex << mask << " lane " << lane << " " << i;
+    });
+  }
+}
+
+TEST_F(Headers, ExchangesWithMasks) {
+  constexpr unsigned kValues = 12;
+  for (const std::uint64_t mask : {kMasks[0], kMasks[1]}) {
+    const int lanes = std::popcount(mask);
+    std::vector<int> out(64 * kValues);
+    ASSERT_EQ(hipSuccess, run("wave_exchanges", line(1, 64), mask, out.data()));
+    for_each_lane(mask, [&](unsigned unsigned_lane) {
+      const int lane = static_cast<int>(unsigned_lane);
+      const std::vector<int> got(out.begin() + lane * kValues, out.begin() + (lane + 1) * kValues);
+      // A lane beyond the wave gives the own value; one that does not take part gives what nobody may use.
+      const int down = lane + 2 < lanes ? lane + 2 : lanes == 64 ? lane : got[2];
+      const std::vector<int> expected = {3,
+                                         lane < 2 ? lane : lane - 2,
+                                         down,
+                                         lane ^ 1,
+                                         lane / 8 * 8 + 1,
+                                         lanes * (lanes - 1) / 2,
+                                         51 - lanes,
+                                         lanes - 1,
+                                         64,
+                                         lanes - 1,
+                                         0,
+                                         100 + (lane ^ 1)};
+      EXPECT_EQ(expected, got) << std::hex << mask << " lane " << std::dec << lane;
+    });
   }
 }
 

@@ -5,6 +5,7 @@ __host__ __device__ inline unsigned twice(unsigned value) { return 2 * value; }
 
 #include <hip/hip_cooperative_groups.h>
 #include <hip/hip_bf16.h>
+#include <hip/hip_fp16.h>
 
 namespace cg = cooperative_groups;
 
@@ -61,4 +62,51 @@ extern "C" __global__ void meta_groups(unsigned* out) {
   out[n + t] = 100 * part.meta_group_size() + part.meta_group_rank();
   out[2 * n + t] = of_any<16>(tile);
   out[3 * n + t] = tile.shfl(twice(t), 3) + tile.thread_rank() + cg::tiled_partition(block, 8).size();
+}
+
+// Pairs of halves and of bfloat16: every thread adds (0.5, 1).
+extern "C" __global__ void pair_atomics(__half2* halves, __hip_bfloat162* bfloats) {
+  unsafeAtomicAdd(halves, __floats2half2_rn(0.5f, 1.0f));
+  unsafeAtomicAdd(bfloats, __floats2bfloat162_rn(0.5f, 1.0f));
+}
+
+// One wave: what the functions with masks give each lane. Lanes whose bit is clear do not take part.
+extern "C" __global__ void wave_votes(unsigned long long mask, unsigned long long* out) {
+  const unsigned lane = threadIdx.x;
+  if ((mask >> lane & 1) == 0) return;
+  int all_same = -1;
+  const unsigned long long values[] = {
+      __activemask(),
+      __ballot_sync(mask, lane % 2),
+      static_cast<unsigned long long>(__any_sync(mask, lane == 5)),
+      static_cast<unsigned long long>(__all_sync(mask, lane < 40)),
+      __match_any_sync(mask, static_cast<int>(lane % 3)),
+      __match_all_sync(mask, 7, &all_same),
+      static_cast<unsigned long long>(all_same),
+      __match_all_sync(mask, lane < 2 ? 1 : 0, &all_same),
+      static_cast<unsigned long long>(all_same)};
+  constexpr unsigned kValues = sizeof values / sizeof values[0];
+  for (unsigned i = 0; i < kValues; ++i) out[lane * kValues + i] = values[i];
+}
+
+extern "C" __global__ void wave_exchanges(unsigned long long mask, int* out) {
+  __shared__ int shared[64];
+  const int lane = static_cast<int>(threadIdx.x);
+  if ((mask >> lane & 1) == 0) return;
+  shared[lane] = 100 + lane;
+  __syncwarp(mask);
+  const int values[] = {__shfl_sync(mask, lane, 3),
+                        __shfl_up_sync(mask, lane, 2u),
+                        __shfl_down_sync(mask, lane, 2u),
+                        __shfl_xor_sync(mask, lane, 1),
+                        __shfl_sync(mask, lane, 1, 8),
+                        __reduce_add_sync(mask, lane),
+                        __reduce_min_sync(mask, 50 - lane),
+                        __reduce_max_sync(mask, lane),
+                        __reduce_and_sync(mask, lane | 64),
+                        __reduce_or_sync(mask, lane),
+                        __reduce_xor_sync(mask, lane),
+                        shared[lane ^ 1]};
+  constexpr int kValues = sizeof values / sizeof values[0];
+  for (int i = 0; i < kValues; ++i) out[lane * kValues + i] = values[i];
 }

@@ -8,6 +8,7 @@
 #else
 
 #include <hip/hip_runtime.h>
+#include <hip/hipr_pair_atomics.h>
 #include <math.h>
 
 #define HIPR_BF16 __host__ __device__ inline
@@ -181,5 +182,12 @@ HIPR_BF16_MATH(rint, ::rintf(x))
 HIPR_BF16_MATH(trunc, ::truncf(x))
 #undef HIPR_BF16_MATH
 #undef HIPR_BF16
+
+// ---- atomics; returns the pair that was there
+#ifdef __HIP__
+__device__ inline __hip_bfloat162 unsafeAtomicAdd(__hip_bfloat162* address, __hip_bfloat162 value) {
+  return hipr::add_to_pair(address, value, [](__hip_bfloat162 a, __hip_bfloat162 b) { return __hadd2(a, b); });
+}
+#endif
 
 #endif

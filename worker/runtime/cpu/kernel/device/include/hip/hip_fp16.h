@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// The vendor's half precision, and the atomic addition of pairs that HIP 6.3 adds where it is older.
+#pragma once
+
+#include <hip/hip_runtime.h>
+#include <hip/hip_version.h>
+
+#include_next <hip/hip_fp16.h>
+
+#if defined(__HIP__) && (HIP_VERSION_MAJOR < 6 || (HIP_VERSION_MAJOR == 6 && HIP_VERSION_MINOR < 3))
+#include <hip/hipr_pair_atomics.h>
+
+// Returns the pair that was there.
+__device__ inline __half2 unsafeAtomicAdd(__half2* address, __half2 value) {
+  return hipr::add_to_pair(address, value, [](__half2 a, __half2 b) { return __hadd2(a, b); });
+}
+#endif
