@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Limits of the system: few descriptors, none left."""
 import os
+import resource
 import subprocess
 
-from harness import BUILD, FaultTest, SLOWER, TRANSPORTS, Worker, eventually, limited_to, main
+from harness import BUILD, FaultTest, SLOWER, TRANSPORTS, Worker, descriptors_of, eventually, limited_to, main
 
 ENOUGH = 64
 
@@ -30,16 +31,26 @@ class Descriptors(FaultTest):
             for transport in TRANSPORTS:
                 self.expect_served(worker, transport)
 
+    def test_idle_connections_take_no_descriptor_that_a_session_needs(self):
+        with Worker(descriptors=ENOUGH) as worker:
+            strangers = [worker.connect(door) for _ in range(ENOUGH + 8) for door in ("tcp", "unix")]
+            for transport in TRANSPORTS:
+                self.expect_served(worker, transport)
+            self.assertNotIn("Too many open files", worker.log())
+            for connection in strangers:
+                connection.close()
+
     def test_none_left_has_words_and_costs_no_processor(self):
         with Worker(descriptors=ENOUGH) as worker:
-            strangers = [worker.connect("unix") for _ in range(ENOUGH + 8)]
-            words = f"Too many open files for this process, which may have {ENOUGH} (ulimit -n)"
+            resource.prlimit(worker.pid, resource.RLIMIT_NOFILE, (descriptors_of(worker.pid), ENOUGH))
+            stranger = worker.connect("unix")
+            words = "Too many open files for this process, which may have"
             self.assertTrue(eventually(lambda: words in worker.log(), 3), worker.log())
             before = processor_seconds(worker.pid)
             self.assertFalse(eventually(lambda: worker.process.poll() is not None, 1 / SLOWER))
             self.assertLess(processor_seconds(worker.pid) - before, 0.2)
-            for connection in strangers:
-                connection.close()
+            resource.prlimit(worker.pid, resource.RLIMIT_NOFILE, (ENOUGH, ENOUGH))
+            stranger.close()
             self.expect_served(worker)
 
 

@@ -2,6 +2,8 @@
 // Parses the command line of hip-worker.
 #include "tools/hip-worker/options.h"
 
+#include <algorithm>
+
 #include "reference/gen/programs.h"
 #include "tools/command_line/command_line.h"
 #include "tools/hip-worker/socket_options.h"
@@ -25,6 +27,14 @@ void take(const reference::CommandLine& line, Options& options) {
   options.verbose = line.has(about::kVerbose);
   options.quiet = line.has(about::kQuiet);
   options.is_session = line.has(about::kSession);
+}
+
+// What one tenant may have where others may come, if the command line does not say: not all places.
+std::size_t share_of_one(const Options& options) {
+  const bool alone =
+      options.keys.key_file.empty() && options.guests.users.empty() && options.guests.groups.empty();
+  if (alone || options.sessions_max == 1) return options.sessions_max;
+  return options.sessions_max - std::max<std::size_t>(1, options.sessions_max / 4);
 }
 
 Status take_keys(const reference::CommandLine& line, Options& options) {
@@ -83,6 +93,8 @@ ParseResult parse_options(int argc, char** argv, Options& options) {
     log("{}", status.message());
     return ParseResult::kExitError;
   }
+  options.sessions_per_tenant = static_cast<std::size_t>(
+      line.number(about::kSessionsPerTenant, static_cast<long>(share_of_one(options))));
   return check(options) ? ParseResult::kRun : ParseResult::kExitError;
 }
 

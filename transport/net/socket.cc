@@ -21,7 +21,7 @@
 namespace tf::net {
 namespace {
 
-constexpr int kListenBacklog = 128;
+constexpr int kListenBacklog = 4096;      // the kernel takes less if net.core.somaxconn is less
 constexpr int kWaitSliceMax_ms = 60'000;  // poll(2) takes an int; longer waits go round
 
 std::string socket_address_text(const SocketAddress& address) {
@@ -126,6 +126,23 @@ std::string peer_text(int socket) {
   peer.length = sizeof peer.storage;
   if (::getpeername(socket, reinterpret_cast<sockaddr*>(&peer.storage), &peer.length) != 0) return "nowhere";
   return socket_address_text(peer);
+}
+
+std::string peer_network(int socket) {
+  SocketAddress peer;
+  peer.length = sizeof peer.storage;
+  if (::getpeername(socket, reinterpret_cast<sockaddr*>(&peer.storage), &peer.length) != 0) return "nowhere";
+  if (peer.storage.ss_family == AF_UNIX) return "unix socket";
+  char text[INET6_ADDRSTRLEN] = "?";
+  if (peer.storage.ss_family == AF_INET) {
+    ::inet_ntop(AF_INET, &reinterpret_cast<sockaddr_in*>(&peer.storage)->sin_addr, text, sizeof text);
+    return text;
+  }
+  in6_addr address = reinterpret_cast<sockaddr_in6*>(&peer.storage)->sin6_addr;
+  const bool is_one = IN6_IS_ADDR_LOOPBACK(&address) || IN6_IS_ADDR_V4MAPPED(&address);
+  if (!is_one) std::memset(&address.s6_addr[8], 0, 8);
+  ::inet_ntop(AF_INET6, &address, text, sizeof text);
+  return is_one ? text : std::string(text) + "/64";
 }
 
 Result<OwnedFd> dial(const Address& address, Deadline deadline) {

@@ -35,6 +35,10 @@ bool stays_on_host(int socket);
 // "ADDRESS:PORT" of the other end, for logs; "unix socket" where it has none.
 std::string peer_text(int socket);
 
+// Whose connection it is, where each has a share: the other end's address without its port; of an IPv6
+// address, of which anybody has many, the first 64 bits ("2001:db8:0:1::/64").
+std::string peer_network(int socket);
+
 // How a Unix socket stands in the file system. To connect takes the right to write. An abstract socket has no
 // file, so these do not hold for it.
 struct SocketFile {

@@ -41,6 +41,7 @@ struct Options {
   int device = -1;  // -1: all
   std::size_t spares = 1;
   std::size_t sessions_max = 64;
+  std::size_t sessions_per_tenant = 64;  // of those; REQUIRES: not 0
   int ready_fd = -1;
   std::chrono::seconds io_timeout{};  // TF_IO_TIMEOUT, for the supervisor and its sessions alike
   bool verbose = false;

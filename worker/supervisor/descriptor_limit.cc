@@ -10,17 +10,19 @@
 
 namespace tf::worker {
 
-Status raise_descriptor_limit() {
+Result<std::size_t> raise_descriptor_limit() {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return Status::from_errno("getrlimit", errno);
   if (limit.rlim_max < kDescriptorsMin)
-    return {Code::kResourceExhausted,
-            fmt::format("the limit of open files is {} here (ulimit -Hn), and a worker needs at least {}",
-                        limit.rlim_max, kDescriptorsMin)};
+    return Status(
+        Code::kResourceExhausted,
+        fmt::format("the limit of open files is {} here (ulimit -Hn), and a worker needs at least {}",
+                    limit.rlim_max, kDescriptorsMin));
   const rlim_t wanted = std::min<rlim_t>(limit.rlim_max, kDescriptorsWanted);
-  if (limit.rlim_cur >= wanted) return Status::ok();
+  if (limit.rlim_cur >= wanted) return static_cast<std::size_t>(limit.rlim_cur);
   limit.rlim_cur = wanted;
-  return ::setrlimit(RLIMIT_NOFILE, &limit) == 0 ? Status::ok() : Status::from_errno("setrlimit", errno);
+  if (::setrlimit(RLIMIT_NOFILE, &limit) != 0) return Status::from_errno("setrlimit", errno);
+  return static_cast<std::size_t>(wanted);
 }
 
 }  // namespace tf::worker

@@ -2,6 +2,8 @@
 // The limit on open descriptors of the worker's processes (RLIMIT_NOFILE).
 #pragma once
 
+#include <cstddef>
+
 #include "transport/base/status.h"
 
 namespace tf::worker {
@@ -11,8 +13,8 @@ inline constexpr unsigned long kDescriptorsMin = 64;
 // What we ask for. Each session, and each offer, costs the supervisor one.
 inline constexpr unsigned long kDescriptorsWanted = 16384;
 
-// Raises the limit of this process, and of those it starts, as far as the system allows (the hard limit).
-// kResourceExhausted: that is less than kDescriptorsMin.
-Status raise_descriptor_limit();
+// Raises the limit of this process, and of those it starts, as far as the system allows (the hard limit), and
+// returns it. kResourceExhausted: that is less than kDescriptorsMin.
+Result<std::size_t> raise_descriptor_limit();
 
 }  // namespace tf::worker

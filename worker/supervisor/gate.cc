@@ -59,7 +59,7 @@ Result<secure::Level> Gate::judge(const secure::PublicKey& key, secure::Level wa
         Code::kPermission,
         fmt::format("this worker takes only sessions of the level {} (TF_SECURITY={} of {}, from {})",
                     name(options_.security), name(wanted), tenant.value().name, peer));
-  prover.call(fmt::format("{}, {}, from {}", tenant.value().name, print, peer));
+  prover.call(tenant.value().name, fmt::format("{}, {}, from {}", tenant.value().name, print, peer));
   return wanted;
 }
 

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the first frame of new connections.
+// Seats new connections, and reads what they have to say before they get a session process.
 #include "worker/supervisor/intake.h"
 
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 
+#include "transport/frame.h"
 #include "transport/net/socket.h"
 
 namespace tf::worker {
@@ -15,26 +18,58 @@ namespace {
 const char* why_late(const Intake::Connection& connection) {
   if (connection.ready) return "no session process became free in time";
   if (connection.prover != nullptr) return "its key was not proven in time";
+  if (connection.identified) return "its HELLO was not complete in time";
   return "its attach frame was not complete in time";
+}
+
+bool has_unread(int socket) {
+  std::byte first;
+  return ::recv(socket, &first, 1, MSG_DONTWAIT | MSG_PEEK) > 0;
+}
+
+// Whether more of a HELLO has to come. What is none, or is very long, need not be waited for: a session
+// process says what is wrong with it.
+bool is_part_of_hello(int socket) {
+  std::array<std::byte, kFrameHeaderBytes> bytes;
+  const ssize_t got = ::recv(socket, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_PEEK);
+  if (got <= 0) return false;  // its end
+  if (static_cast<std::size_t>(got) < bytes.size()) return true;
+  const Result<FrameHeader> header = read_header(bytes, kHelloAwaitedBytesMax);
+  int unread = 0;
+  return header && ::ioctl(socket, FIONREAD, &unread) == 0 &&
+         static_cast<std::size_t>(unread) < bytes.size() + header.value().payload_length;
 }
 
 }  // namespace
 
-void Intake::add(net::OwnedFd socket, bool is_local, bool keyed) {
-  Connection connection;
-  connection.keyed = keyed;
-  connection.socket = std::move(socket);
-  connection.is_local = is_local;
+std::optional<Intake::Connection> Intake::add(Connection connection) {
   connection.deadline = Deadline::after(kIdentifyTime);
+  const bool door = connection.is_local;
   connections_.push_back(std::move(connection));
+  std::vector<std::list<Connection>::iterator> here;
+  std::vector<Seat> seats;
+  for (auto entry = connections_.begin(); entry != connections_.end(); ++entry) {
+    if (entry->is_local != door) continue;
+    here.push_back(entry);
+    seats.push_back(
+        {.peer = entry->peer, .is_stranger = entry->keyed && !entry->client, .waits = entry->ready});
+  }
+  if (here.size() <= seats_) return std::nullopt;
+  const auto gone =
+      here[gives_way(seats, [&](std::size_t index) { return !has_unread(here[index]->socket.get()); })];
+  Connection given_way = std::move(*gone);
+  connections_.erase(gone);
+  return given_way;
 }
 
 void Intake::watch(std::vector<pollfd>& polled) {
   first_polled_ = polled.size();
   polled_count_ = connections_.size();
   // A connection that waits for a session process is not polled again for data already seen.
-  for (const Connection& connection : connections_)
-    polled.push_back({connection.ready ? -1 : connection.socket.get(), POLLIN, 0});
+  for (const Connection& connection : connections_) {
+    const bool wanted = !connection.ready && connection.look_at.passed();
+    polled.push_back({wanted ? connection.socket.get() : -1, POLLIN | POLLRDHUP, 0});
+  }
 }
 
 bool Intake::read_frame(Connection& connection) {
@@ -79,8 +114,31 @@ bool Intake::prove(Connection& connection) {
     return false;
   }
   connection.client = connection.prover->client();
+  if (connection.client) connection.peer = "tenant " + connection.client->tenant;
   connection.prover.reset();
   return true;
+}
+
+// Consumes nothing: a session process has to see all of it.
+bool Intake::await_hello(Connection& connection) {
+  const int socket = connection.socket.get();
+  pollfd end{socket, POLLRDHUP, 0};
+  const bool has_ended = ::poll(&end, 1, 0) > 0;  // before the look: then all that ever comes has come
+  if (connection.client || !is_part_of_hello(socket)) {
+    connection.ready = true;  // HELLO, or the end: the session process will see which
+    connection.deadline = Deadline::after(kSpareTime);
+  } else if (has_ended) {
+    log_.line("a connection of {} was closed before its HELLO was complete", connection.peer);
+    return false;
+  }
+  connection.look_at = Deadline::after(kHelloPause);
+  return true;
+}
+
+bool Intake::read(Connection& connection, const Meet& meet) {
+  if (!connection.identified) return identify(connection, meet);
+  if (connection.prover != nullptr) return prove(connection);
+  return connection.ready || await_hello(connection);
 }
 
 void Intake::progress(const std::vector<pollfd>& polled, const Meet& meet, const Take& take) {
@@ -89,18 +147,10 @@ void Intake::progress(const std::vector<pollfd>& polled, const Meet& meet, const
   for (auto entry = connections_.begin(); entry != connections_.end(); ++index) {
     Connection& connection = *entry;
     const bool readable = index < end && index < polled.size() && polled[index].revents != 0;
-    bool keep = true;
-    if (readable && !connection.identified) {
-      keep = identify(connection, meet);
-    } else if (readable && connection.prover != nullptr) {
-      keep = prove(connection);
-    } else if (readable && !connection.ready) {
-      connection.ready = true;  // HELLO, or the end: the session process will see which
-      connection.deadline = Deadline::after(kSpareTime);
-    }
+    bool keep = !readable || read(connection, meet);
     const bool is_lane =
         connection.identified && connection.prover == nullptr && !connection.attach.token.is_zero();
-    if (keep && (is_lane || connection.ready)) take(connection);
+    if (keep && is_lane) take(connection);
     if (keep && connection.socket && connection.deadline.passed()) {
       log_.line("closed a connection: {}", why_late(connection));
       keep = false;
@@ -109,9 +159,23 @@ void Intake::progress(const std::vector<pollfd>& polled, const Meet& meet, const
   }
 }
 
+std::vector<Intake::Connection*> Intake::waiting() {
+  std::vector<Connection*> found;
+  for (Connection& connection : connections_)
+    if (connection.ready) found.push_back(&connection);
+  return found;
+}
+
+void Intake::forget_taken() {
+  connections_.remove_if([](const Connection& connection) { return !connection.socket; });
+}
+
 Deadline Intake::deadline() const {
   Deadline soonest = Deadline::never();
-  for (const Connection& connection : connections_) soonest = soonest.sooner(connection.deadline);
+  for (const Connection& connection : connections_) {
+    soonest = soonest.sooner(connection.deadline);
+    if (!connection.ready && !connection.look_at.passed()) soonest = soonest.sooner(connection.look_at);
+  }
   return soonest;
 }
 

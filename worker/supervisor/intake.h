@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Intake: accepted connections that have not said yet what they are for. Reads their attach frames without
-// blocking, and lets them prove what they have to. Each has a deadline, and there are at most
-// kUnidentifiedMax. Belongs to the supervisor.
+// Intake: accepted connections that have no session process yet. Reads their attach frames without blocking,
+// lets them prove what they have to, and waits until their HELLO has come. Each has a deadline and holds a
+// seat (seats.h). Belongs to the supervisor.
 #pragma once
 
 #include <poll.h>
@@ -13,6 +13,7 @@
 #include <list>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -21,24 +22,28 @@
 #include "transport/net/fd.h"
 #include "worker/base/log_limit.h"
 #include "worker/supervisor/prover.h"
+#include "worker/supervisor/seats.h"
 
 namespace tf::worker {
 
-inline constexpr std::size_t kUnidentifiedMax = 64;
-inline constexpr std::chrono::seconds kIdentifyTime{5};  // from accept to the first byte of HELLO
-inline constexpr std::chrono::seconds kSpareTime{20};    // from there to a session process
+inline constexpr std::chrono::seconds kIdentifyTime{5};        // from accept to the last byte of HELLO
+inline constexpr std::chrono::seconds kSpareTime{20};          // from there to a session process
+inline constexpr std::chrono::milliseconds kHelloPause{20};    // between looks at a HELLO that comes in parts
+inline constexpr std::size_t kHelloAwaitedBytesMax = 1 << 12;  // a longer one is not waited for
 
 class Intake {
  public:
   struct Connection {
     net::OwnedFd socket;
-    bool is_local = false;
+    bool is_local = false;  // which door it came through: the Unix socket, or TCP
+    std::string peer;       // whose seat it holds: "user 1000", "address 10.0.0.1", "tenant alice"
     Deadline deadline = Deadline::never();
+    Deadline look_at = Deadline::now();  // not to be read before
     std::array<std::byte, net::kAttachFrameBytes> frame{};
     std::size_t have = 0;
     net::Attach attach;
     bool identified = false;             // the frame is complete
-    bool ready = false;                  // a control connection whose HELLO has begun to arrive
+    bool ready = false;                  // a control connection whose HELLO has come
     bool keyed = false;                  // it came where every client has to prove its key
     std::unique_ptr<Prover> prover;      // until it is proven
     std::optional<ProvenClient> client;  // of a control connection that is
@@ -49,15 +54,22 @@ class Intake {
   // Takes ownership of the connection (moves its socket out), or leaves it where it is for now.
   using Take = std::function<void(Connection&)>;
 
-  bool full() const { return connections_.size() >= kUnidentifiedMax; }
-  void add(net::OwnedFd socket, bool is_local, bool keyed = false);
+  explicit Intake(std::size_t seats = kSeatsPerDoor) : seats_(seats) {}
+  void set_seats(std::size_t seats) { seats_ = seats; }
+  std::size_t seats() const { return seats_; }  // of each door
+  // Gives it a seat, and kIdentifyTime. If its door has no free one, a connection gives way (perhaps this
+  // one), and is returned.
+  std::optional<Connection> add(Connection connection);
   // Returns a control connection that was taken and must be taken again; its deadline stays.
   void give_back(Connection connection) { connections_.push_back(std::move(connection)); }
   // Adds the descriptors to poll. progress(), called with the same array, reads the results.
   void watch(std::vector<pollfd>& polled);
-  // Reads what has arrived. `take` is called with lanes once they are identified, and with control
-  // connections once their HELLO begins, and then again each time until it takes them or their time is up.
+  // Reads what has arrived. `take` is called with lanes once they are identified.
   void progress(const std::vector<pollfd>& polled, const Meet& meet, const Take& take);
+  // Control connections whose HELLO has come, the oldest first; valid until the next call. Who takes one
+  // moves its socket out, and then calls forget_taken().
+  std::vector<Connection*> waiting();
+  void forget_taken();
   // The log for lines that anybody can cause; shares one budget with the supervisor.
   LogLimit& log() { return log_; }
   // When the next connection's time is up.
@@ -70,7 +82,10 @@ class Intake {
   bool read_frame(Connection& connection);
   bool identify(Connection& connection, const Meet& meet);
   bool prove(Connection& connection);
+  bool await_hello(Connection& connection);
+  bool read(Connection& connection, const Meet& meet);  // the one of them that is due
 
+  std::size_t seats_;
   LogLimit log_;
   std::list<Connection> connections_;
   std::size_t first_polled_ = 0;

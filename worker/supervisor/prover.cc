@@ -57,6 +57,7 @@ Status ControlProver::step(int socket) {
 std::optional<ProvenClient> ControlProver::client() const {
   if (!handshake_->done() || handshake_->peer() == nullptr) return std::nullopt;
   return ProvenClient{.key = *handshake_->peer(),
+                      .tenant = tenant_,
                       .whom = whom_,
                       .session = std::make_shared<const secure::Session>(handshake_->session())};
 }

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "transport/base/status.h"
 #include "transport/net/lanes.h"
@@ -22,6 +23,7 @@ namespace tf::worker {
 // Who has proven a key.
 struct ProvenClient {
   secure::PublicKey key;
+  std::string tenant;
   std::string whom;  // for the log: tenant, fingerprint, peer
   std::shared_ptr<const secure::Session> session;
 };
@@ -36,11 +38,14 @@ class Prover {
   virtual std::optional<ProvenClient> client() const { return std::nullopt; }
 };
 
-// `whom`: what the log calls the client, once its handshake knows its key.
+// `tenant`, `whom`: who the client is, and what the log calls it, once its handshake knows its key.
 class ControlProver : public Prover {
  public:
   explicit ControlProver(std::unique_ptr<secure::Handshake> handshake) : handshake_(std::move(handshake)) {}
-  void call(std::string whom) { whom_ = std::move(whom); }
+  void call(std::string tenant, std::string whom) {
+    tenant_ = std::move(tenant);
+    whom_ = std::move(whom);
+  }
 
   Status step(int socket) override;
   std::optional<ProvenClient> client() const override;
@@ -49,6 +54,7 @@ class ControlProver : public Prover {
   Status answer(int socket);
 
   const std::unique_ptr<secure::Handshake> handshake_;
+  std::string tenant_;
   std::string whom_;
 };
 

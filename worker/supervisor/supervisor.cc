@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Accepts connections, and starts and watches session processes.
+// Starts and watches session processes.
 #include "worker/supervisor/supervisor.h"
 
 #include <fcntl.h>
@@ -15,8 +15,6 @@
 #include <cstring>
 #include <utility>
 
-#include "hipcore/wire/hello.h"
-#include "transport/net/records.h"
 #include "worker/base/exit_codes.h"
 #include "worker/base/log.h"
 #include "worker/supervisor/descriptor_limit.h"
@@ -28,7 +26,6 @@ namespace {
 
 constexpr int kPollMax_ms = 1000;
 constexpr int kMessagesPerTurn = 256;  // of one session process, so that none keeps the others waiting
-constexpr int kAcceptsPerTurn = 64;    // of one listener: a flood of refused ones would go on without end
 
 sigset_t handled_signals() {
   sigset_t set;
@@ -80,7 +77,9 @@ Status Supervisor::open_listeners() {
 }
 
 Status Supervisor::open() {
-  TF_RETURN_IF_ERROR(raise_descriptor_limit());
+  const Result<std::size_t> descriptors = raise_descriptor_limit();
+  if (!descriptors) return descriptors.status();
+  intake_.set_seats(seats_per_door(descriptors.value()));
   if (!options_.keys.key_file.empty() && options_.tcp) {
     Result<std::unique_ptr<Gate>> gate = Gate::open(options_.keys);
     if (!gate) return gate.status();
@@ -107,9 +106,8 @@ Status Supervisor::round() {
   spawn_spares();
   std::vector<pollfd> polled;
   polled.push_back({signals_.get(), POLLIN, 0});
-  const bool accepting = !intake_.full() && accept_at_.passed();
   for (const net::Listener& listener : listeners_)
-    polled.push_back({accepting ? listener.fd() : -1, POLLIN, 0});
+    polled.push_back({accept_at_.passed() ? listener.fd() : -1, POLLIN, 0});
   const std::size_t first_child = polled.size();
   std::vector<pid_t> pids;
   for (const auto& [pid, child] : children_) {
@@ -130,7 +128,8 @@ Status Supervisor::round() {
   }
   intake_.progress(
       polled, [this](Intake::Connection& connection) { return meet(connection); },
-      [this](Intake::Connection& connection) { take(connection); });
+      [this](Intake::Connection& connection) { take_lane(connection); });
+  serve_waiting();
   for (std::size_t index = 0; index < listeners_.size(); ++index)
     if (polled[1 + index].revents != 0) accept_from(listeners_[index]);
   if (polled[0].revents != 0) read_signals();
@@ -163,61 +162,6 @@ void Supervisor::announce() {
     log("--ready-fd {}: {}", options_.ready_fd, std::strerror(errno));
 }
 
-void Supervisor::accept_from(net::Listener& listener) {
-  for (int count = 0; count < kAcceptsPerTurn && !intake_.full(); ++count) {
-    Result<net::OwnedFd> socket = listener.accept();
-    if (socket.code() == Code::kWouldBlock) return;
-    if (!socket) {
-      // Mostly out of descriptors: the listener stays readable, so without a pause this would spin.
-      intake_.log().line("cannot accept a connection: {}", socket.status().to_string());
-      accept_at_ = Deadline::after(std::chrono::milliseconds(200));
-      return;
-    }
-    const bool is_local = listener.address().is_unix();
-    // The one place: nothing has been read, and neither its attach frame nor its HELLO will be.
-    if (is_local && !door_.admits(socket->get())) continue;
-    intake_.add(std::move(*socket), is_local, !is_local && has_keys());
-  }
-}
-
-void Supervisor::take(Intake::Connection& connection) {
-  if (connection.attach.token.is_zero())
-    take_control(connection);
-  else
-    take_lane(connection);
-}
-
-void Supervisor::take_control(Intake::Connection& connection) {
-  if (!still_welcome(connection)) return;
-  if (busy() >= options_.sessions_max)
-    return refuse(
-        connection, Code::kResourceExhausted,
-        fmt::format("this worker serves {} clients already (--sessions-max)", options_.sessions_max));
-  auto spare = std::find_if(children_.begin(), children_.end(),
-                            [](const auto& entry) { return entry.second.state == State::kSpare; });
-  if (spare == children_.end()) return;  // stays in the intake until one is warm
-  ChannelMessage message;
-  message.kind = Envelope::kControl;
-  message.session_id = next_session_id_;
-  message.is_local = connection.is_local;
-  message.quiet = !options_.verbose && intake_.log().exhausted(LogLimit::Clock::now());
-  if (connection.client) {
-    message.session = *connection.client->session;
-    message.whom = connection.client->whom;
-  }
-  message.connection = std::move(connection.socket);
-  const Status sent = send_message(spare->second.channel.get(), message, Deadline::now());
-  connection.socket = std::move(message.connection);
-  if (!sent.is_ok()) return doom(spare->first, spare->second, sent.to_string());
-  Child& child = spare->second;
-  child.state = State::kOffered;
-  child.deadline = Deadline::after(kTakeTime);
-  child.session_id = next_session_id_++;
-  child.client = connection.client;
-  child.offered = std::move(connection);
-  if (options_.verbose) log("session {}: process {}", child.session_id, spare->first);
-}
-
 // A process that hangs costs its client kTakeTime; then the next one serves it.
 void Supervisor::replace_the_late() {
   for (auto& [pid, child] : children_)
@@ -238,37 +182,6 @@ void Supervisor::doom(pid_t pid, Child& child, std::string_view why) {
 void Supervisor::delay_respawn() {
   respawn_at_ = Deadline::after(respawn_delay_);
   respawn_delay_ = std::min(respawn_delay_ * 2, kRespawnDelayMax);
-}
-
-void Supervisor::take_lane(Intake::Connection& connection) {
-  Child* const child = find_lanes_session(connection.attach.token);
-  ChannelMessage message;
-  message.kind = Envelope::kLane;
-  message.attach = connection.attach;
-  message.connection = std::move(connection.socket);  // closed when this returns, unless passed on
-  if (child == nullptr) return intake_.log().line("a lane refused: no session expects its token");
-  // Those of a session with keys were proven on their way here.
-  if (child->client.has_value() != connection.keyed)
-    return intake_.log().line("a lane refused: it did not come the way that its session came");
-  const Status sent = send_message(child->channel.get(), message, Deadline::now());
-  if (!sent.is_ok()) intake_.log().line("a lane lost: session {}: {}", child->session_id, sent.to_string());
-}
-
-void Supervisor::refuse(Intake::Connection& connection, Code code, const std::string& why) {
-  intake_.log().line("a client refused: {}", why);
-  const net::OwnedFd socket = std::move(connection.socket);
-  // Closing a TCP socket with unread data resets the connection, and loses the answer.
-  std::byte hello[4096];
-  while (::recv(socket.get(), hello, sizeof hello, MSG_DONTWAIT) > 0) continue;
-  protocol::HelloReply reply;
-  reply.code = code;
-  reply.message = why;
-  net::Stream stream = socket.get();
-  Result<std::unique_ptr<net::Records>> records = std::unique_ptr<net::Records>();
-  if (connection.client) records = net::Records::make(*connection.client->session, secure::Side::kWorker);
-  if (records) stream.records = records->get();
-  const Status sent = records ? protocol::send_hello_reply(stream, reply, Deadline::now()) : records.status();
-  if (!sent.is_ok() && options_.verbose) log("cannot deliver the refusal: {}", sent.to_string());
 }
 
 void Supervisor::read_channel(pid_t pid, Child& child) {

@@ -63,18 +63,24 @@ class Supervisor {
     Deadline deadline = Deadline::after(kStartTime);  // kStarting, kOffered: then it is replaced
     std::optional<Intake::Connection> offered;        // ours until it is taken
     unsigned tokens = 0;
-    std::optional<ProvenClient> client;  // whom it serves, if that was proven
+    std::string peer;                    // whom it serves, as Intake::Connection has it
+    std::optional<ProvenClient> client;  // the same, if that was proven
   };
   using Children = std::map<pid_t, Child>;
 
   Status open_listeners();
   Status round();
   void announce();
+  // The way in: supervisor_doors.cc.
   void accept_from(net::Listener& listener);
-  void take(Intake::Connection& connection);
-  void take_control(Intake::Connection& connection);
+  void give_way(Intake::Connection& connection);
+  void serve_waiting();
+  // Refuses it if it may not (any longer) have a session; `sessions`: how many its peer has.
+  bool turned_away(Intake::Connection& connection, std::size_t sessions);
+  bool hand_over(Intake::Connection& connection);
   void take_lane(Intake::Connection& connection);
   void refuse(Intake::Connection& connection, Code code, const std::string& why);
+  void answer(Intake::Connection& connection, Code code, const std::string& why);
   // Keys: supervisor_keys.cc.
   bool has_keys() const { return gate_ != nullptr; }
   Result<std::unique_ptr<Prover>> meet(Intake::Connection& connection);
@@ -109,6 +115,8 @@ class Supervisor {
   std::unique_ptr<Gate> gate_;           // null: no keys, and so TCP on loopback only
   Deadline keys_due_ = Deadline::now();  // to look for sessions whose keys have expired
   Intake intake_;
+  LogLimit seats_log_;          // of its own, as the door's
+  std::uint64_t gave_way_ = 0;  // connections, to others that came later
   Children children_;
   std::map<net::Token, pid_t> tokens_;
   Offers offers_;

@@ -247,6 +247,17 @@ TEST_F(Descriptors, KnowTheirPeer) {
   EXPECT_FALSE(peer_groups(client->get()).is_ok());
 }
 
+TEST(Socket, APeersNetworkIsItsAddress) {
+  for (const std::string host : {"127.0.0.1", "::1"}) {
+    Result<Listener> listener = Listener::open(Address::tcp(host, 0));
+    if (!listener && host == "::1") GTEST_SKIP() << listener.status().message();
+    ASSERT_TRUE(listener.is_ok());
+    Result<OwnedFd> client = dial(listener->address(), soon());
+    ASSERT_TRUE(client.is_ok());
+    EXPECT_EQ(peer_network(client->get()), host);
+  }
+}
+
 TEST_F(Descriptors, KnowTheirPeersGroups) {
   std::vector<gid_t> own(static_cast<std::size_t>(::getgroups(0, nullptr)));
   ASSERT_EQ(::getgroups(static_cast<int>(own.size()), own.data()), static_cast<int>(own.size()));

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "tools/hip-worker/options.h"
+#include "transport/frame.h"
 #include "transport/net/attach.h"
 #include "worker/base/channel.h"
 #include "worker/supervisor/supervisor.h"
@@ -47,11 +48,11 @@ class Misbehaving : public testing::Test {
   }
   void TearDown() override { ::unsetenv("TF_TEST_SESSION"); }
 
-  // A control connection whose HELLO begins.
+  // A control connection that says something, though no HELLO.
   net::OwnedFd connect() {
     Result<net::OwnedFd> socket = net::dial_lane(worker_->tcp(), net::Attach{}, Deadline::after(10s));
     EXPECT_TRUE(socket.is_ok()) << socket.status().to_string();
-    const std::byte hello[1] = {};
+    const std::byte hello[kFrameHeaderBytes] = {};
     EXPECT_TRUE(net::write_all(socket->get(), hello, Deadline::after(10s)).is_ok());
     return std::move(*socket);
   }
