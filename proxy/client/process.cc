@@ -11,6 +11,7 @@
 #include "proxy/base/environment.h"
 #include "proxy/base/log.h"
 #include "proxy/session/connect.h"
+#include "proxy/session/find_worker.h"
 #include "proxy/stats/counting.h"
 #include "transport/base/mutex.h"
 
@@ -65,6 +66,7 @@ void connect_first(Process& state) {
   state.busy.store(true, std::memory_order_relaxed);
   Result<Settings> settings = read_settings();
   if (settings) set_debug(settings->debug);
+  if (settings) find_worker(*settings);
   const stats::WaitScope waiting(stats::Wait::kConnect);
   Result<Connected> parts = settings ? connect(*settings) : Result<Connected>(settings.status());
   Phase next = Phase::kFailed;

@@ -3,9 +3,15 @@
 #include "proxy/session/connect_advice.h"
 
 #include <string>
+#include <string_view>
+
+#include "proxy/base/own_worker.h"
+#include "transport/net/own_socket.h"
 
 namespace tf::proxy {
 namespace {
+
+constexpr std::string_view kUsualWorker = "localhost:18515";  // by the variables' defaults
 
 std::string patience(const Settings& settings) {
   return "TF_CONNECT_TIMEOUT (" + std::to_string(settings.connect_timeout.count() / 1000) + " s)";
@@ -34,6 +40,9 @@ Status advise_unreachable(const Status& failure, const net::Address& address, co
                 ", or of a folder above it, keeps this user out. Whoever runs the worker can let "
                 "others in: hip-worker --allow-uid, --allow-gid, --socket-mode"};
   if (failure.code() != Code::kUnavailable || failure.message().starts_with("cannot look up")) return failure;
+  if (settings.worker == kUsualWorker && has_choice(settings))
+    return {failure.code(), failure.message() + ", and no worker of this user listens on unix:" +
+                                net::own_socket() + ". To start one: hip-worker"};
   return {failure.code(), failure.message() + ". " + how_to_start(address)};
 }
 

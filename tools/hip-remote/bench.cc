@@ -84,7 +84,7 @@ class NativeReference {
 Result<int> remote_run(const Layout& layout, const BenchOptions& options, const std::string& transport,
                        const std::string& reference, Ending& ending) {
   fmt::print(stderr, "hip_bench through a worker over {} ...\n", transport);
-  Result<LocalWorker> worker = LocalWorker::start(layout, "cpu", false, ending);
+  Result<LocalWorker> worker = LocalWorker::start(layout, "cpu", false, transport, ending);
   if (!worker) return worker.status();
   Command command = hip_bench(layout, options, layout.lib, transport);
   command.arguments.insert(command.arguments.end(), {"--limits", reference});
@@ -92,14 +92,14 @@ Result<int> remote_run(const Layout& layout, const BenchOptions& options, const 
   if (!options.plot.empty()) {
     command.arguments.insert(command.arguments.end(), {"--plot", plot_name(options.plot, transport)});
   }
-  for (auto& [name, value] : worker->environment(transport)) command.environment[name] = value;
+  for (auto& [name, value] : worker->environment()) command.environment[name] = value;
   return run_helper(std::move(command), ending);
 }
 
 // Cost against distance, through a private worker.
 Result<int> distances(const Layout& layout, const BenchOptions& options, const std::string& transport,
                       Ending& ending) {
-  Result<LocalWorker> worker = LocalWorker::start(layout, "cpu", false, ending);
+  Result<LocalWorker> worker = LocalWorker::start(layout, "cpu", false, transport, ending);
   if (!worker) return worker.status();
   Command command = hip_bench(layout, options, layout.lib, transport);
   std::string rtts;
@@ -107,7 +107,7 @@ Result<int> distances(const Layout& layout, const BenchOptions& options, const s
   command.arguments.insert(command.arguments.end(), {"--rtt", rtts});
   if (!options.rate.empty()) command.arguments.insert(command.arguments.end(), {"--rate", options.rate});
   if (options.json) command.arguments.push_back("--json");
-  for (auto& [name, value] : worker->environment(transport)) command.environment[name] = value;
+  for (auto& [name, value] : worker->environment()) command.environment[name] = value;
   return run_helper(std::move(command), ending);
 }
 

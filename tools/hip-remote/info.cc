@@ -10,6 +10,7 @@
 #include "hipcore/mirror/written_pages.h"
 #include "hipcore/wire/gen/majors.h"
 #include "proxy/base/environment.h"
+#include "proxy/base/own_worker.h"
 #include "reference/gen/variables.h"
 #include "shm/huge_pages.h"
 #include "tools/command_line/command_line.h"
@@ -197,13 +198,18 @@ int info(const Layout& layout, const InfoOptions& options) {
   Found found;
   found.runtimes = probe_all(layout);
   found.watches_pages = mirror::WrittenPages().can_watch();
-  const Result<proxy::Settings> settings = proxy::read_settings();
+  Result<proxy::Settings> settings = proxy::read_settings();
   if (!settings) found.wrong = settings.status().message();
+  if (settings)
+    proxy::find_own_worker(*settings, [&settings](const net::Address& address) {
+      return choose(settings->transport, address).is_ok();
+    });
+  const bool has_own = settings && !worker_is_named() && settings->worker.starts_with("unix:");
   // Twice: over the best transport and the next.
   const std::chrono::seconds patience =
       settings ? 2 * std::chrono::ceil<std::chrono::seconds>(settings.value().connect_timeout) + kProbeTime
                : kProbeTime;
-  if (worker_is_named())
+  if (worker_is_named() || has_own)
     found.workers.push_back(probe_runtime("worker", layout.proxy_library().string(), asking, patience));
   if (settings) found.keys = find_key_facts(settings.value());  // after it may have met the worker
   options.json ? print_json(found) : print_text(found);

@@ -53,8 +53,9 @@ bool goes_over_tcp(std::string_view name) {
 }  // namespace
 
 Result<LocalWorker> LocalWorker::start(const Layout& layout, const std::string& runtime, bool verbose,
-                                       const Ending& ending) {
+                                       const std::string& transport, const Ending& ending) {
   LocalWorker worker;
+  worker.transport_ = transport;
   std::string pattern = (std::filesystem::temp_directory_path() / "hip-remote-XXXXXX").string();
   if (::mkdtemp(pattern.data()) == nullptr) return Status::from_errno("mkdtemp " + pattern, errno);
   worker.directory_ = pattern;
@@ -64,9 +65,13 @@ Result<LocalWorker> LocalWorker::start(const Layout& layout, const std::string& 
   net::OwnedFd read_end(pipe_fds[0]);
   net::OwnedFd write_end(pipe_fds[1]);
   Command command;
-  command.arguments = {
-      layout.program("hip-worker").string(), "--port", "0", "--socket", worker.socket_, "--ready-fd",
-      std::to_string(write_end.get())};
+  const bool needs_port = goes_over_tcp(transport);
+  command.arguments = {layout.program("hip-worker").string(), "--socket", worker.socket_, "--ready-fd",
+                       std::to_string(write_end.get())};
+  if (needs_port)
+    command.arguments.insert(command.arguments.end(), {"--port", "0"});
+  else
+    command.arguments.push_back("--no-tcp");  // whatever variables say
   if (!runtime.empty()) command.arguments.insert(command.arguments.end(), {"--runtime", runtime});
   command.arguments.push_back(verbose ? "-v" : "--quiet");
   command.keep_fd = write_end.get();
@@ -84,13 +89,14 @@ Result<LocalWorker> LocalWorker::start(const Layout& layout, const std::string& 
   if (!line->starts_with(kReady))
     return Status{Code::kProtocol, "hip-worker wrote '" + *line + "' instead of 'ready'"};
   std::from_chars(line->data() + kReady.size(), line->data() + line->size(), worker.port_);
-  if (worker.port_ == 0)
+  if (needs_port && worker.port_ == 0)
     return Status{Code::kProtocol, "hip-worker's ready line has no port: '" + *line + "'"};
   return worker;
 }
 
 LocalWorker::LocalWorker(LocalWorker&& other) noexcept
     : pid_(std::exchange(other.pid_, -1)),
+      transport_(std::move(other.transport_)),
       port_(other.port_),
       socket_(std::move(other.socket_)),
       directory_(std::exchange(other.directory_, {})) {}
@@ -101,13 +107,16 @@ LocalWorker::~LocalWorker() {
   if (!directory_.empty()) std::filesystem::remove_all(directory_, ignored);
 }
 
-EnvironmentChanges LocalWorker::environment(const std::string& transport) const {
-  EnvironmentChanges changes{{"TF_WORKER_HOST", "127.0.0.1"},
-                             {"TF_WORKER_PORT", std::to_string(port_)},
+EnvironmentChanges LocalWorker::environment() const {
+  EnvironmentChanges changes{{"TF_WORKER_HOST", std::nullopt},
+                             {"TF_WORKER_PORT", std::nullopt},
                              {"TF_WORKER_SOCKET", socket_},
-                             {"TF_TRANSPORT", transport},
+                             {"TF_TRANSPORT", transport_},
                              {"TF_SECURITY", "none"}};  // it is private, and has no keys
-  if (goes_over_tcp(transport)) changes["TF_WORKER_SOCKET"] = std::nullopt;
+  if (port_ == 0) return changes;
+  changes["TF_WORKER_HOST"] = "127.0.0.1";
+  changes["TF_WORKER_PORT"] = std::to_string(port_);
+  changes["TF_WORKER_SOCKET"] = std::nullopt;
   return changes;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// LocalWorker: a private hip-worker of this process, on loopback. Ends with its owner.
+// LocalWorker: a private hip-worker of this process. Ends with its owner.
 #pragma once
 
 #include <cstdint>
@@ -12,24 +12,23 @@ namespace tf::tools {
 
 class LocalWorker {
  public:
-  // Starts hip-worker on a free port and a private Unix socket and waits until it listens, or `ending` has
-  // something to take: then kClosed.
+  // Starts hip-worker on a private Unix socket, for a transport (auto, shm, tcp, ...) that goes over TCP also
+  // on a free port of loopback, and waits until it listens, or `ending` has something to take: then kClosed.
   static Result<LocalWorker> start(const Layout& layout, const std::string& runtime, bool verbose,
-                                   const Ending& ending);
+                                   const std::string& transport, const Ending& ending);
   LocalWorker(LocalWorker&& other) noexcept;
   LocalWorker& operator=(LocalWorker&&) = delete;
   ~LocalWorker();
 
-  std::uint16_t port() const { return port_; }
-  const std::string& socket() const { return socket_; }
-  // What a program needs to find this worker over `transport` (auto, shm, tcp, ...).
-  EnvironmentChanges environment(const std::string& transport) const;
+  // What a program needs to find this worker over the transport.
+  EnvironmentChanges environment() const;
 
  private:
   LocalWorker() = default;
 
   pid_t pid_ = -1;
-  std::uint16_t port_ = 0;
+  std::string transport_;
+  std::uint16_t port_ = 0;  // 0: none
   std::string socket_;
   std::string directory_;  // holds the socket; removed at the end
 };

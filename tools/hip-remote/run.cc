@@ -137,10 +137,10 @@ ProgramFile prepare_program(const std::filesystem::path& directory, const RunOpt
 
 Result<LocalWorker> start_worker(const Layout& layout, const RunOptions& options, const Ending& ending,
                                  EnvironmentChanges& environment) {
-  Result<LocalWorker> worker = LocalWorker::start(layout, options.runtime, options.verbose, ending);
+  Result<LocalWorker> worker = LocalWorker::start(layout, options.runtime, options.verbose,
+                                                  proxy::environment_value("TF_TRANSPORT"), ending);
   if (!worker) return worker;
-  for (auto& [name, value] : worker->environment(proxy::environment_value("TF_TRANSPORT")))
-    environment[name] = value;
+  for (auto& [name, value] : worker->environment()) environment[name] = value;
   return worker;
 }
 

@@ -8,6 +8,7 @@
 #include "tools/command_line/command_line.h"
 #include "tools/hip-worker/socket_options.h"
 #include "transport/net/io_timeout.h"
+#include "transport/net/own_socket.h"
 #include "worker/base/log.h"
 
 namespace tf::worker {
@@ -18,7 +19,9 @@ namespace about = reference::hip_worker;
 void take(const reference::CommandLine& line, Options& options) {
   options.port = static_cast<std::uint16_t>(line.number(about::kPort, options.port));
   options.listen = line.text(about::kListen, options.listen);
-  options.tcp = !line.has(about::kNoTcp);
+  // A door for every user of the machine, or for other machines: only if it is asked for.
+  options.tcp = !line.has(about::kNoTcp) &&
+                (line.has(about::kPort) || line.has(about::kListen) || line.has(about::kKeyFile));
   options.runtime = line.text(about::kRuntime, options.runtime);
   options.device = static_cast<int>(line.number(about::kDevice, options.device));
   options.spares = static_cast<std::size_t>(line.number(about::kSpares, 1));
@@ -70,6 +73,7 @@ bool check(Options& options) {
   }
   options.io_timeout = timeout.value();
   if (options.is_session) return true;
+  if (!options.tcp && options.socket.empty()) options.socket = net::own_socket();
   const bool proven = options.keys.security != secure::Level::kNone;
   if (options.tcp && !proven && !net::Address::tcp(options.listen, options.port).is_local()) {
     log("--listen {}: anyone who can reach this address could run code here. Listening off loopback needs "

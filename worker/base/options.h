@@ -46,7 +46,7 @@ struct Options {
   std::chrono::seconds io_timeout{};  // TF_IO_TIMEOUT, for the supervisor and its sessions alike
   bool verbose = false;
   bool quiet = false;  // log failures only
-  bool tcp = true;
+  bool tcp = false;
   bool is_session = false;  // internal: a session process of a supervisor
 };
 

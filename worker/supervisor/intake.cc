@@ -79,7 +79,8 @@ bool Intake::read_frame(Connection& connection) {
     if (got < 0 && errno == EINTR) continue;
     if (got < 0 && errno == EAGAIN) return true;
     if (got <= 0) {
-      log_.line("a connection was closed before its attach frame was complete ({} bytes)", connection.have);
+      if (connection.have != 0)  // else somebody only looked whether a worker listens
+        log_.line("a connection was closed before its attach frame was complete ({} bytes)", connection.have);
       return false;
     }
     connection.have += static_cast<std::size_t>(got);

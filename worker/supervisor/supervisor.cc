@@ -146,16 +146,19 @@ Deadline Supervisor::next_deadline() const {
   return soonest;
 }
 
+// For the log.
+std::string Supervisor::who_may_come(const net::Listener& listener) const {
+  if (listener.address().is_unix()) return {};
+  if (!has_keys()) return " (no keys: every user of this machine can connect)";
+  return fmt::format(" (level {}, {} keys may come in; this worker's key is {})",
+                     name(options_.keys.security), gate_->size(), gate_->fingerprint());
+}
+
 // Called once: the sockets are open and a session process is warm, so a client is served at once.
 void Supervisor::announce() {
   if (std::exchange(announced_, true)) return;
   for (const net::Listener& listener : listeners_)
-    if (!options_.quiet)
-      log("listening on {}{}", listener.address().to_string(),
-          has_keys() && !listener.address().is_unix()
-              ? fmt::format(" (level {}, {} keys may come in; this worker's key is {})",
-                            name(options_.keys.security), gate_->size(), gate_->fingerprint())
-              : std::string());
+    if (!options_.quiet) log("listening on {}{}", listener.address().to_string(), who_may_come(listener));
   if (options_.ready_fd < 0) return;
   const std::string line = fmt::format("ready {} {}\n", options_.tcp ? options_.port : 0, options_.socket);
   if (::write(options_.ready_fd, line.data(), line.size()) < 0)

@@ -71,6 +71,7 @@ class Supervisor {
   Status open_listeners();
   Status round();
   void announce();
+  std::string who_may_come(const net::Listener& listener) const;
   // The way in: supervisor_doors.cc.
   void accept_from(net::Listener& listener);
   void give_way(Intake::Connection& connection);

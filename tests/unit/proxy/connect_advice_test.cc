@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "transport/net/own_socket.h"
+
 namespace tf::proxy {
 namespace {
 
@@ -21,6 +23,16 @@ TEST(ConnectAdvice, HowToStartAWorker) {
       "FILE --authorized-keys FILE (docs/operating.md). One without keys listens on loopback only: tunnel "
       "its "
       "port (ssh -N -L 7:127.0.0.1:7 gpuhost), and set TF_WORKER_HOST=localhost");
+}
+
+TEST(ConnectAdvice, HowToStartAnOwnWorker) {
+  Settings settings;
+  settings.worker = "localhost:18515";
+  const Status refused(Code::kUnavailable, "cannot reach it");
+  const net::Address address = net::Address::parse("localhost:18515").value();
+  EXPECT_EQ(advise_unreachable(refused, address, settings).message(),
+            "cannot reach it, and no worker of this user listens on unix:" + net::own_socket() +
+                ". To start one: hip-worker");
 }
 
 TEST(ConnectAdvice, WhoMayOpenASocket) {

@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 
+#include "proxy/base/own_worker.h"
 #include "reference/gen/variables.h"
 
 namespace tf::proxy {
@@ -36,6 +37,21 @@ TEST_F(Environment, SocketWinsOverHost) {
   EXPECT_EQ(read_settings()->worker, "unix:/run/hip.sock");
   ::setenv("TF_WORKER_SOCKET", "unix:@hip", 1);
   EXPECT_EQ(read_settings()->worker, "unix:@hip");
+}
+
+TEST_F(Environment, WhatNamesAWorkerLeavesNoChoice) {
+  EXPECT_TRUE(has_choice(read_settings().value()));
+  for (const auto& [name, value] : {std::pair{"TF_WORKER_HOST", "localhost"},
+                                    {"TF_WORKER_PORT", "18515"},
+                                    {"TF_WORKER_SOCKET", "/a"},
+                                    {"TF_KEY_FILE", "/my/key"},
+                                    {"TF_SECURITY", "auth"}}) {
+    ::setenv(name, value, 1);
+    EXPECT_FALSE(has_choice(read_settings().value())) << name;
+    ::unsetenv(name);
+  }
+  ::setenv("TF_SECURITY", "none", 1);
+  EXPECT_TRUE(has_choice(read_settings().value()));
 }
 
 TEST_F(Environment, Keys) {
