@@ -13,9 +13,10 @@ constexpr std::size_t kSeatsPerDoorMin = 4;
 
 }  // namespace
 
-std::size_t seats_per_door(std::size_t descriptors) {
+std::size_t seats_per_door(std::size_t descriptors, std::size_t sessions_max) {
   const std::size_t left = descriptors - std::min(descriptors, kDescriptorsOfOthers);
-  return std::clamp(left / 4, kSeatsPerDoorMin, kSeatsPerDoor);  // two doors take a half
+  return std::clamp(left / 4, kSeatsPerDoorMin,
+                    std::max(kSeatsPerDoor, sessions_max));  // two doors take a half
 }
 
 std::size_t gives_way(std::span<const Seat> seats, const std::function<bool(std::size_t)>& is_silent) {

@@ -10,10 +10,11 @@
 
 namespace tf::worker {
 
-inline constexpr std::size_t kSeatsPerDoor = 256;
+inline constexpr std::size_t kSeatsPerDoor = 256;  // at least, where descriptors suffice
 
-// The seats of one door where this process may have so many descriptors: sessions need the most of them.
-std::size_t seats_per_door(std::size_t descriptors);
+// The seats of one door: enough for all clients that can be served to come at once, but where this process
+// may have few descriptors, sessions get the most of them.
+std::size_t seats_per_door(std::size_t descriptors, std::size_t sessions_max);
 
 struct Seat {
   std::string_view peer;     // who holds it

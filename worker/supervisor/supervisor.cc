@@ -79,7 +79,7 @@ Status Supervisor::open_listeners() {
 Status Supervisor::open() {
   const Result<std::size_t> descriptors = raise_descriptor_limit();
   if (!descriptors) return descriptors.status();
-  intake_.set_seats(seats_per_door(descriptors.value()));
+  intake_.set_seats(seats_per_door(descriptors.value(), options_.sessions_max));
   if (!options_.keys.key_file.empty() && options_.tcp) {
     Result<std::unique_ptr<Gate>> gate = Gate::open(options_.keys);
     if (!gate) return gate.status();

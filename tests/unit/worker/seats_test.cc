@@ -39,10 +39,11 @@ TEST(Seats, StrangersGiveWayFirst) {
 }
 
 TEST(Seats, SessionsGetMostOfTheDescriptors) {
-  EXPECT_EQ(seats_per_door(16384), kSeatsPerDoor);
-  EXPECT_EQ(seats_per_door(1024), 248u);
-  EXPECT_EQ(seats_per_door(64), 8u);
-  EXPECT_EQ(seats_per_door(0), 4u);
+  EXPECT_EQ(seats_per_door(16384, 64), kSeatsPerDoor);
+  EXPECT_EQ(seats_per_door(16384, 1000), 1000u);
+  EXPECT_EQ(seats_per_door(1024, 1000), 248u);
+  EXPECT_EQ(seats_per_door(64, 64), 8u);
+  EXPECT_EQ(seats_per_door(0, 64), 4u);
 }
 
 }  // namespace
