@@ -44,6 +44,11 @@ struct OptionalFunctions {
   decltype(&::hipRemoteUnavailableReason) unavailable_reason = nullptr;
   decltype(&::hipRemoteTellFailures) tell_failures = nullptr;
   decltype(&::hipRemoteRunsOnHost) runs_on_host = nullptr;
+  decltype(&::hipRemoteShareEvent) share_event = nullptr;
+  decltype(&::hipRemoteOpenSharedEvent) open_shared_event = nullptr;
+
+  // Events go to other processes as files.
+  bool shares_events() const { return share_event != nullptr && open_shared_event != nullptr; }
 };
 
 }  // namespace tf::worker

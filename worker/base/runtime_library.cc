@@ -16,16 +16,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Where hip-worker's own libraries may be: next to the executable's bin directory, in a build tree or an
-// installation (TF_INSTALL_LIBDIR; tools/hip-remote/layout.cc looks in the same places).
-std::vector<fs::path> own_library_directories() {
-  std::error_code error;
-  const fs::path executable = fs::read_symlink("/proc/self/exe", error);
-  if (error) return {};
-  const fs::path prefix = executable.parent_path().parent_path();
-  return {prefix / "lib", prefix / TF_INSTALL_LIBDIR};
-}
-
 std::vector<std::string> candidates(std::string_view name) {
   if (name == "cpu" || name == "cuda") {
     const std::string file = "libhip_" + std::string(name) + ".so";
@@ -101,6 +91,8 @@ OptionalFunctions find_optional(void* library) {
   find(library, "hipRemoteUnavailableReason", optional.unavailable_reason);
   find(library, "hipRemoteTellFailures", optional.tell_failures);
   find(library, "hipRemoteRunsOnHost", optional.runs_on_host);
+  find(library, "hipRemoteShareEvent", optional.share_event);
+  find(library, "hipRemoteOpenSharedEvent", optional.open_shared_event);
   return optional;
 }
 
@@ -136,6 +128,15 @@ std::string why_unusable(const RuntimeLibrary& runtime) {
 }
 
 }  // namespace
+
+// TF_INSTALL_LIBDIR; tools/hip-remote/layout.cc looks in the same places.
+std::vector<fs::path> own_library_directories() {
+  std::error_code error;
+  const fs::path executable = fs::read_symlink("/proc/self/exe", error);
+  if (error) return {};
+  const fs::path prefix = executable.parent_path().parent_path();
+  return {prefix / "lib", prefix / TF_INSTALL_LIBDIR};
+}
 
 Result<RuntimeLibrary> RuntimeLibrary::load_file(std::string name, const std::string& file) {
   void* library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);

@@ -5,6 +5,7 @@
 // read-only: any thread.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +16,10 @@
 #include "worker/base/optional_functions.h"
 
 namespace tf::worker {
+
+// Where hip-worker's own libraries may be: next to the executable's bin directory, in a build tree or an
+// installation.
+std::vector<std::filesystem::path> own_library_directories();
 
 class RuntimeLibrary {
  public:

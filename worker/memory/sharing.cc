@@ -61,14 +61,18 @@ hipError_t Sharing::share_event(std::uint64_t raw, net::Token& name) {
   if (object == nullptr) return hipErrorInvalidHandle;
   if (known(SharedPiece::Kind::kEvent, raw, name)) return hipSuccess;
   hipIpcEventHandle_t ticket{};
-  const hipError_t error = parts_.hip.hipIpcGetEventHandle(&ticket, static_cast<hipEvent_t>(object->object));
+  auto* const event = static_cast<hipEvent_t>(object->object);
+  int file = -1;
+  const hipError_t error = parts_.optional.shares_events()
+                               ? parts_.optional.share_event(&ticket, &file, event)
+                               : parts_.hip.hipIpcGetEventHandle(&ticket, event);
   if (error != hipSuccess) return error;
   SharedPiece piece;
   piece.kind = SharedPiece::Kind::kEvent;
   piece.device = object->device;
   static_assert(sizeof ticket.reserved == sizeof piece.ticket);
   std::memcpy(piece.ticket.data(), ticket.reserved, sizeof ticket.reserved);
-  return offer(piece, {}, raw, name);
+  return offer(piece, net::OwnedFd(file), raw, name);
 }
 
 hipError_t Sharing::share_lease(std::uint64_t address, std::uint64_t bytes, net::Token& name) {
@@ -149,6 +153,10 @@ hipError_t Sharing::open_event(const net::Token& name, hipEvent_t& event, int& d
   if (error != hipSuccess) return error;
   hipIpcEventHandle_t ticket{};
   std::memcpy(ticket.reserved, answer.piece.ticket.data(), sizeof ticket.reserved);
+  if (answer.connection) {
+    if (!parts_.optional.shares_events()) return hipErrorInvalidValue;
+    return parts_.optional.open_shared_event(&event, ticket, answer.connection.get());
+  }
   return parts_.hip.hipIpcOpenEventHandle(&event, ticket);
 }
 

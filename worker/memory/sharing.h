@@ -18,6 +18,7 @@
 #include "worker/base/current_device.h"
 #include "worker/base/life.h"
 #include "worker/base/object_table.h"
+#include "worker/base/optional_functions.h"
 #include "worker/memory/lease.h"
 #include "worker/memory/memory_broker.h"
 #include "worker/memory/physical_memory.h"
@@ -29,6 +30,7 @@ class Sharing {
   // What can be shared, and the places for what others share. All outlive it.
   struct Parts {
     const protocol::HipTable& hip;
+    const OptionalFunctions& optional;
     const protocol::WorkerSnapshot& snapshot;
     Life& life;
     CurrentDevice& device;

@@ -49,9 +49,15 @@ hipError_t hipRemoteFlushWrites(int device, int* always);
 typedef void (*hipRemoteFailureListener)(void* argument, int device, hipError_t error, const char* what);
 void hipRemoteTellFailures(hipRemoteFailureListener tell, void* argument);
 
-/* Not 0: whatever is written to memory, by kernels, copies or otherwise, is written by threads of this process, so
- * the system's page tables show it. */
+/* Not 0: whatever is written to memory, by kernels, copies or otherwise, is written by threads of this
+ * process, so the system's page tables show it. */
 int hipRemoteRunsOnHost(void);
+
+/* hipIpcGetEventHandle and hipIpcOpenEventHandle for processes that may not look into each other: what they
+ * share is a file, which the caller passes on. The one who asked closes `*descriptor`; the one who opens
+ * keeps `descriptor`. */
+hipError_t hipRemoteShareEvent(hipIpcEventHandle_t* handle, int* descriptor, hipEvent_t event);
+hipError_t hipRemoteOpenSharedEvent(hipEvent_t* event, hipIpcEventHandle_t handle, int descriptor);
 
 /* Why there is no device, in words; null if there is one. The text lives as long as the library. */
 const char* hipRemoteUnavailableReason(void);

@@ -18,6 +18,12 @@ IpcTicket make_ticket(const std::array<char, 8>& magic, int descriptor, std::uin
   return {magic, ::getpid(), descriptor, there ? status.st_ino : 0, bytes, 0, device, 0};
 }
 
+bool is_of_ticket(int descriptor, const IpcTicket& ticket) {
+  struct stat status = {};
+  return ::fstat(descriptor, &status) == 0 && status.st_ino == ticket.file &&
+         memory_file_bytes(descriptor) >= ticket.bytes;
+}
+
 int open_ticket(const IpcTicket& ticket) {
   const std::string path =
       "/proc/" + std::to_string(ticket.process) + "/fd/" + std::to_string(ticket.descriptor);
@@ -27,10 +33,7 @@ int open_ticket(const IpcTicket& ticket) {
   if (length <= 0 || std::string(name.data()).rfind(wanted, 0) != 0) return -1;
   const int descriptor = ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) return -1;
-  struct stat status = {};
-  const bool same = ::fstat(descriptor, &status) == 0 && status.st_ino == ticket.file &&
-                    memory_file_bytes(descriptor) >= ticket.bytes;
-  if (same) return descriptor;
+  if (is_of_ticket(descriptor, ticket)) return descriptor;
   ::close(descriptor);
   return -1;
 }

@@ -28,5 +28,7 @@ IpcTicket make_ticket(const std::array<char, 8>& magic, int descriptor, std::uin
 // Opens the file that the ticket names; -1: it does not exist, or is not what the ticket says. Opens nothing
 // but memory files: opening other things can have side effects.
 int open_ticket(const IpcTicket& ticket);
+// Whether the open file is the one that the ticket names.
+bool is_of_ticket(int descriptor, const IpcTicket& ticket);
 
 }  // namespace tf::cpu
