@@ -69,13 +69,27 @@ net::OwnedFd open_faults() {
   return faults && ::ioctl(faults.get(), UFFDIO_API, &wanted) == 0 ? std::move(faults) : net::OwnedFd();
 }
 
+// One descriptor for the process, if it was opened early.
+net::OwnedFd& kept_page_tables() {
+  static net::OwnedFd kept;
+  return kept;
+}
+
+net::OwnedFd open_page_tables() {
+  const int kept = kept_page_tables().get();
+  return net::OwnedFd(kept >= 0 ? ::fcntl(kept, F_DUPFD_CLOEXEC, kept)
+                                : ::open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC));
+}
+
 }  // namespace
+
+void keep_page_tables() { kept_page_tables() = open_page_tables(); }
 
 WrittenPages::WrittenPages(Use use) {
   if (use == Use::kNever) return;
   faults_ = open_faults();
   if (!faults_) return;
-  pages_ = net::OwnedFd(::open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC));
+  pages_ = open_page_tables();
   if (pages_ && !works()) pages_.reset();
 }
 

@@ -20,6 +20,10 @@
 
 namespace tf::mirror {
 
+// For a process that will not be allowed to open its page tables later (PR_SET_DUMPABLE): opens them now, for
+// all objects. REQUIRES: there are none yet
+void keep_page_tables();
+
 class WrittenPages {
  public:
   enum class Use : std::uint8_t {

@@ -45,8 +45,8 @@ struct HelloRequest {
 };
 
 struct HelloReply {
-  Code code = Code::kOk;  // otherwise `message` says why there is no session
-  std::string message;
+  Code code = Code::kOk;
+  std::string message;    // kOk: the walls around the session, in words; otherwise why there is none
   std::string transport;  // granted
   std::uint64_t session_id = 0;
   WorkerSnapshot snapshot;

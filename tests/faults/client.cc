@@ -355,6 +355,10 @@ int main(int argc, char** argv) {
   if (scenario.starts_with("busy-")) return busy(argv[1], number, std::atol(argc > 3 ? argv[3] : "0"));
   if (scenario == "closed") return closed(static_cast<int>(number));
   if (scenario == "exhaust") return exhaust();
+  if (scenario == "attack-process") return attack_process(static_cast<long>(number));
+  if (scenario == "attack-file") return attack_file(text);
+  if (scenario == "attack-system") return attack_system();
+  if (scenario == "attack-stay") return attack_stay();
   if (scenario == "flood") return Flood(static_cast<int>(number)).run();
   std::fprintf(stderr, "unknown scenario '%s'\n", scenario.c_str());
   return 2;

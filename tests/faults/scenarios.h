@@ -27,6 +27,13 @@ hipError_t launch(unsigned long long steps);
 // device while a host callback runs. Says "busy" with the time it took and the bytes that were wrong.
 int busy(const char* scenario, std::size_t bytes, long busy_ms);
 
+// attack.cc. System calls that a kernel makes in the session's process; each says its name, its result and
+// errno.
+int attack_process(long pid);       // against another process
+int attack_file(const char* path);  // against a file and its folder
+int attack_system();                // sockets, rings, namespaces
+int attack_stay();                  // leaves a process behind, then waits for a line
+
 // descriptors.cc.
 // Closes those of 0, 1 and 2 whose bit is set, then uses HIP. Says "ours" with the number of descriptors that
 // the library has below 3, and of those that exec would keep; then "closed" with the number of failures.

@@ -14,6 +14,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -28,8 +29,7 @@ class SlowCompiler {
     std::filesystem::create_directory(temporary());
     std::ofstream(home_ / "compiler")
         << "#!/bin/sh\nsleep 1000 &\n: > \"$TMPDIR/object\"\n"
-        << "echo $$ $! > \"" << (home_ / "new").string() << "\"\n"
-        << "mv \"" << (home_ / "new").string() << "\" \"" << (home_ / "pids").string() << "\"\nwait\n";
+        << "echo $$ $! > \"$TMPDIR/new\"\nmv \"$TMPDIR/new\" \"$TMPDIR/pids\"\nwait\n";
     EXPECT_EQ(::chmod((home_ / "compiler").c_str(), 0700), 0);
     ::setenv("TF_HIPCC_CPU", (home_ / "compiler").c_str(), 1);
     ::setenv("TMPDIR", temporary().c_str(), 1);
@@ -49,12 +49,12 @@ class SlowCompiler {
     for (int round = 0; round < 2000 && running().empty(); ++round) pause();
     return running();
   }
-  // Within a few seconds, nothing of it runs, and no file is left.
+  // Within a few seconds, nothing of it runs, and no file is left; a worker's empty folders may be.
   bool is_cleaned_up(const std::vector<pid_t>& pids) const {
     const auto clean = [&] {
       for (const pid_t pid : pids)
         if (is_running(pid)) return false;
-      return std::filesystem::is_empty(temporary());
+      return !has_files();
     };
     for (int round = 0; round < 1000 && !clean(); ++round) pause();
     return clean();
@@ -63,11 +63,30 @@ class SlowCompiler {
  private:
   static void pause() { std::this_thread::sleep_for(std::chrono::milliseconds(10)); }
   std::filesystem::path temporary() const { return home_ / "tmp"; }
-  std::vector<pid_t> running() const {
-    std::ifstream file(home_ / "pids");
-    std::vector<pid_t> pids;
-    for (pid_t pid = 0; file >> pid;) pids.push_back(pid);
-    return pids;
+  // What lies anywhere in the folder for temporary files, which others may remove meanwhile.
+  template <typename Take>
+  void each_file(Take take) const {
+    std::error_code error;
+    std::filesystem::recursive_directory_iterator entry(temporary(), error), end;
+    for (; !error && entry != end; entry.increment(error)) {
+      std::error_code gone;
+      if (!entry->is_directory(gone)) take(entry->path());
+    }
+  }
+  bool has_files() const {
+    bool found = false;
+    each_file([&](const std::filesystem::path&) { found = true; });
+    return found;
+  }
+  // As it has said itself, in the one place that it may write to.
+  const std::vector<pid_t>& running() const {
+    if (!pids_.empty()) return pids_;
+    each_file([&](const std::filesystem::path& path) {
+      if (path.filename() != "pids") return;
+      std::ifstream file(path);
+      for (pid_t pid = 0; file >> pid;) pids_.push_back(pid);
+    });
+    return pids_;
   }
   // Not one that has ended and nobody asks for.
   static bool is_running(pid_t pid) {
@@ -79,6 +98,7 @@ class SlowCompiler {
   }
 
   std::filesystem::path home_;
+  mutable std::vector<pid_t> pids_;
 };
 
 }  // namespace tf::test

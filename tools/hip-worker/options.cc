@@ -6,6 +6,7 @@
 
 #include "reference/gen/programs.h"
 #include "tools/command_line/command_line.h"
+#include "tools/hip-worker/sandbox_options.h"
 #include "tools/hip-worker/socket_options.h"
 #include "transport/net/io_timeout.h"
 #include "transport/net/own_socket.h"
@@ -93,6 +94,7 @@ ParseResult parse_options(int argc, char** argv, Options& options) {
   take(line, options);
   Status status = take_socket_options(line, options);
   if (status) status = take_keys(line, options);
+  if (status) status = take_sandbox_options(line, options);
   if (!status) {
     log("{}", status.message());
     return ParseResult::kExitError;

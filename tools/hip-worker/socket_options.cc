@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads paths, modes, users and groups; looks up names.
+// Reads paths and modes.
 #include "tools/hip-worker/socket_options.h"
 
-#include <grp.h>
-#include <pwd.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,55 +10,16 @@
 #include <string_view>
 
 #include "reference/gen/programs.h"
+#include "tools/hip-worker/accounts.h"
 
 namespace tf::worker {
 namespace {
 
 namespace about = reference::hip_worker;
 
-constexpr long kIdMax = 0xfffffffe;  // the one above is nobody's: it means "do not change" to chown(2)
 constexpr mode_t kOwnerOnly = 0600;
 constexpr mode_t kGroupToo = 0660;
 constexpr mode_t kEverybody = 0666;  // then the worker's check alone decides
-
-std::string shown(std::string_view text) {
-  constexpr std::size_t kShownBytesMax = 100;
-  return std::string(text.substr(0, kShownBytesMax));
-}
-
-// `whose`: "user" or "group". `look_up`: the number of a name, with errno 0 and none if there is no such
-// name.
-Result<std::uint32_t> read_id(const reference::Option& option, std::string_view whose,
-                              const std::string& text, std::optional<std::uint32_t> (*look_up)(const char*)) {
-  if (text.find_first_not_of("0123456789") == std::string::npos) {
-    const Result<long> number = reference::parse_number(option.name, text, 0, kIdMax);
-    if (!number) return number.status();
-    return static_cast<std::uint32_t>(number.value());
-  }
-  const std::string what = std::string(option.name) + " " + shown(text);
-  errno = 0;
-  if (const std::optional<std::uint32_t> found = look_up(text.c_str())) return *found;
-  // What getpwnam(3) lists for a name that nobody has.
-  if (errno != 0 && errno != ENOENT && errno != ESRCH && errno != EBADF && errno != EPERM)
-    return Status::from_errno(what + ": looking it up", errno);
-  return invalid_argument(what + ": there is no such " + std::string(whose) +
-                          " here; expected the name of a " + std::string(whose) +
-                          " or its number, from 0 to " + std::to_string(kIdMax));
-}
-
-Result<uid_t> read_user(const reference::Option& option, const std::string& text) {
-  return read_id(option, "user", text, [](const char* name) {
-    const passwd* const entry = ::getpwnam(name);
-    return entry != nullptr ? std::optional(entry->pw_uid) : std::nullopt;
-  });
-}
-
-Result<gid_t> read_group(const reference::Option& option, const std::string& text) {
-  return read_id(option, "group", text, [](const char* name) {
-    const group* const entry = ::getgrnam(name);
-    return entry != nullptr ? std::optional(entry->gr_gid) : std::nullopt;
-  });
-}
 
 Result<mode_t> read_mode(const reference::Option& option, const std::string& text) {
   unsigned mode = 0;

@@ -57,7 +57,7 @@ struct ChannelMessage {
   bool is_local = false;         // kControl: came over the Unix socket
   bool quiet = false;            // kControl: log nothing if no session can be set up
   secure::Session session;       // kControl: what its client has proven; level none: nothing
-  std::string whom;              // kControl: who that is, for the log
+  std::string whom;              // for the log: kControl: who that is; kReady: the walls around the process
   net::OwnedFd connection;       // kControl, kLane; kOffer: the memory; kAnswer: the memory, if wanted
 };
 

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,31 @@ struct KeyOptions {
   bool rdma_in_clear = false;                     // payload over rdma may leave this host as it is
 };
 
+// Whom a session process becomes.
+struct Account {
+  uid_t user = 0;
+  gid_t group = 0;
+};
+
+// Whom session processes become, if root starts the worker. At most one of them; none: the supervisor's user.
+struct UserOptions {
+  struct Range {
+    uid_t first = 0;
+    uid_t last = 0;
+  };
+  std::optional<Account> same;
+  std::optional<Range> range;  // each another one, with the group of that number
+};
+
+// The walls around session processes (worker/sandbox).
+struct SandboxOptions {
+  bool off = false;
+  bool required = false;              // without all of them the worker does not start
+  std::vector<std::string> readable;  // what sessions may read besides what the system has for all
+  std::optional<Account> user;        // of a session process; none: the supervisor's
+  std::string folder;                 // of a session process, for its files; empty: it makes none
+};
+
 struct Options {
   std::uint16_t port = net::kDefaultPort;  // 0: the kernel chooses
   std::string listen = "127.0.0.1";
@@ -37,6 +63,8 @@ struct Options {
   net::SocketFile socket_file;
   Guests guests;
   KeyOptions keys;
+  SandboxOptions sandbox;
+  UserOptions users;
   std::string runtime = "auto";
   int device = -1;  // -1: all
   std::size_t spares = 1;

@@ -38,6 +38,7 @@
 #include "worker/base/runtime_library.h"
 #include "worker/base/standard_streams.h"
 #include "worker/memory/host_window.h"
+#include "worker/sandbox/sandbox.h"
 #include "worker/session/device_facts.h"
 #include "worker/session/executor.h"
 #include "worker/session/output_sender.h"
@@ -58,6 +59,7 @@ struct Client {
   net::OwnedStream control;
   std::shared_ptr<const secure::Session> session;  // null: it has proven nothing
   std::string whom;                                // who has; for the log
+  const Sandbox* sandbox = nullptr;                // around this process; never null
   bool rdma_in_clear = false;
   bool is_local = false;
   bool quiet = false;  // refusals are not worth a line: the supervisor has seen too many
@@ -163,6 +165,7 @@ Status greet(Client& client, protocol::WorkerSnapshot& snapshot) {
   expect.kind = Envelope::kExpect;
   expect.attach.token = client.hello.token;
   TF_RETURN_IF_ERROR(send_message(kSessionChannelFd, expect, deadline));
+  reply.message = client.sandbox->text().substr(0, protocol::kHelloMessageBytesMax);
   reply.transport = client.transport->name();
   reply.session_id = client.session_id;
   const protocol::SharedFiles files = share_memory(client, snapshot);
@@ -299,6 +302,8 @@ int serve(Client& client, const RuntimeLibrary& runtime, protocol::WorkerSnapsho
     if (!client.quiet) log("{} could not start: {}", describe(client), endpoint.status().to_string());
     return kExitNoClient;
   }
+  if (const Status sealed = client.sandbox->seal(); !sealed.is_ok())
+    log("{}: it may make system calls through an io_uring: {}", describe(client), sealed.to_string());
   if (verbose) log("{} started", describe(client));
   // Never destroyed: kernels may print until the process is gone.
   KernelOutput& output = *std::make_unique<KernelOutput>().release();
@@ -370,6 +375,8 @@ int run_session_process(const Options& options, const DispatchTable& handlers) {
   // The supervisor's log can do without, and has said so if there is no page.
   Result<LastWords> opened = LastWords::open(net::OwnedFd(kLastWordsFd));
   LastWords words = opened ? std::move(*opened) : LastWords();
+  Sandbox sandbox(options.sandbox);
+  sandbox.enter(options.runtime);
   if (options.device >= 0) show_only(options.device);
   Result<RuntimeLibrary> runtime = RuntimeLibrary::load(options.runtime);
   if (!runtime) {
@@ -390,8 +397,14 @@ int run_session_process(const Options& options, const DispatchTable& handlers) {
         snapshot.devices.size(), snapshot.vmm_leases != 0 ? "in address windows" : "as allocations",
         runtime->missing().size());
 
+  sandbox.close();
+  if (options.sandbox.required && !sandbox.complete()) {
+    log("--require-sandbox: walls around sessions: {}", sandbox.text());
+    return kExitNoWalls;
+  }
   ChannelMessage ready;
   ready.kind = Envelope::kReady;
+  ready.whom = sandbox.text();
   if (!send_message(kSessionChannelFd, ready, Deadline::after(kHelloTime)).is_ok()) return 0;
   Result<Client> client = wait_for_client();
   if (!client) {
@@ -400,6 +413,7 @@ int run_session_process(const Options& options, const DispatchTable& handlers) {
     return 0;
   }
   client->rdma_in_clear = options.keys.rdma_in_clear;
+  client->sandbox = &sandbox;
   // Limits how long an unreachable client host goes unnoticed; works without it too.
   static_cast<void>(net::watch_silence(client->control.get(), options.io_timeout));
   return serve(*client, *runtime, snapshot, handlers, words, options.verbose);

@@ -4,7 +4,6 @@
 
 #include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -19,20 +18,11 @@
 #include "worker/base/log.h"
 #include "worker/supervisor/descriptor_limit.h"
 
-extern char** environ;
-
 namespace tf::worker {
 namespace {
 
 constexpr int kPollMax_ms = 1000;
 constexpr int kMessagesPerTurn = 256;  // of one session process, so that none keeps the others waiting
-
-sigset_t handled_signals() {
-  sigset_t set;
-  ::sigemptyset(&set);
-  for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGCHLD}) ::sigaddset(&set, number);
-  return set;
-}
 
 std::string how_it_ended(int status) {
   if (WIFSIGNALED(status))
@@ -40,16 +30,14 @@ std::string how_it_ended(int status) {
   return fmt::format("exit code {}", WEXITSTATUS(status));
 }
 
-// Our options that a session process needs, as its command line.
-std::vector<std::string> session_arguments(const Options& options) {
-  std::vector<std::string> arguments = {"hip-worker", "--session", "--runtime", options.runtime};
-  if (options.device >= 0) arguments.insert(arguments.end(), {"--device", std::to_string(options.device)});
-  if (options.verbose) arguments.push_back("--verbose");
-  if (options.keys.rdma_in_clear) arguments.push_back("--rdma-in-clear");
-  return arguments;
-}
-
 }  // namespace
+
+sigset_t handled_signals() {
+  sigset_t set;
+  ::sigemptyset(&set);
+  for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGCHLD}) ::sigaddset(&set, number);
+  return set;
+}
 
 Supervisor::~Supervisor() {
   for (const auto& [pid, child] : children_) ::kill(pid, SIGKILL);
@@ -86,6 +74,9 @@ Status Supervisor::open() {
     gate_ = std::move(*gate);
   }
   TF_RETURN_IF_ERROR(open_listeners());
+  strays_.adopt();
+  if (const Status opened = folders_.open(); !opened)
+    log("sessions have no folder for files, so their programs are not compiled here: {}", opened.message());
   const sigset_t set = handled_signals();
   if (::sigprocmask(SIG_BLOCK, &set, nullptr) != 0) return Status::from_errno("sigprocmask", errno);
   signals_ = net::OwnedFd(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
@@ -155,10 +146,11 @@ std::string Supervisor::who_may_come(const net::Listener& listener) const {
 }
 
 // Called once: the sockets are open and a session process is warm, so a client is served at once.
-void Supervisor::announce() {
+void Supervisor::announce(const std::string& walls) {
   if (std::exchange(announced_, true)) return;
   for (const net::Listener& listener : listeners_)
     if (!options_.quiet) log("listening on {}{}", listener.address().to_string(), who_may_come(listener));
+  if (!options_.quiet) log("walls around sessions: {}", walls);
   if (options_.ready_fd < 0) return;
   const std::string line = fmt::format("ready {} {}\n", options_.tcp ? options_.port : 0, options_.socket);
   if (::write(options_.ready_fd, line.data(), line.size()) < 0)
@@ -211,7 +203,7 @@ bool Supervisor::take_message(pid_t pid, Child& child, ChannelMessage& message) 
       child.state = State::kSpare;
       child.deadline = Deadline::never();
       respawn_delay_ = kRespawnDelayMin;
-      announce();
+      announce(message.whom);
       return true;
     case Envelope::kTaken:
       if (child.state != State::kOffered) return false;
@@ -278,12 +270,17 @@ void Supervisor::log_end(const Child& child, int status) {
 void Supervisor::reap() {
   int status = 0;
   for (pid_t pid = ::waitpid(-1, &status, WNOHANG); pid > 0; pid = ::waitpid(-1, &status, WNOHANG)) {
+    folders_.ended(pid, status == 0);
     auto found = children_.find(pid);
-    if (found == children_.end()) continue;
+    if (found == children_.end()) {
+      kill_strays();
+      continue;
+    }
     Child child = std::move(found->second);
     children_.erase(found);
     std::erase_if(tokens_, [pid](const auto& entry) { return entry.second == pid; });
     offers_.forget(pid);
+    clean_up_after(child);
     if (child.state == State::kServing) {
       log_end(child, status);
       continue;
@@ -297,6 +294,16 @@ void Supervisor::reap() {
   }
 }
 
+void Supervisor::kill_strays() const {
+  strays_.kill([this](pid_t pid) { return children_.contains(pid) || folders_.is_remover(pid); });
+}
+
+void Supervisor::clean_up_after(const Child& child) {
+  kill_strays();
+  folders_.remove(child.folder);
+  users_.give_back(child.user);
+}
+
 std::size_t Supervisor::count(State state) const {
   return static_cast<std::size_t>(
       std::count_if(children_.begin(), children_.end(),
@@ -305,58 +312,13 @@ std::size_t Supervisor::count(State state) const {
 
 void Supervisor::spawn_spares() {
   if (!respawn_at_.passed()) return;
-  while (count(State::kStarting) + count(State::kSpare) < options_.spares && busy() < options_.sessions_max) {
+  while (count(State::kStarting) + count(State::kSpare) < options_.spares && busy() < options_.sessions_max &&
+         users_.available()) {
     const Status spawned = spawn();
     if (spawned.is_ok()) continue;
     log("cannot start a session process: {}", spawned.to_string());
     return delay_respawn();
   }
-}
-
-// Always a fresh program image: a process that has used a HIP runtime must not be forked.
-Status Supervisor::spawn() {
-  Result<ChannelPair> channel = make_channel();
-  if (!channel) return channel.status();
-  net::OwnedFd words_file;
-  Result<LastWords> words = LastWords::make(words_file);
-  if (!words && !std::exchange(told_of_words_, true))
-    log("the log will not say whom a session served that ends: {}", words.status().to_string());
-  std::vector<std::string> arguments = session_arguments(options_);
-  std::vector<char*> argv;
-  for (std::string& argument : arguments) argv.push_back(argument.data());
-  argv.push_back(nullptr);
-
-  posix_spawn_file_actions_t actions;
-  posix_spawnattr_t attributes;
-  ::posix_spawn_file_actions_init(&actions);
-  ::posix_spawnattr_init(&attributes);
-  sigset_t none;
-  ::sigemptyset(&none);
-  sigset_t defaults = handled_signals();
-  ::sigdelset(&defaults, SIGHUP);  // ignored there
-  ::posix_spawnattr_setsigmask(&attributes, &none);
-  ::posix_spawnattr_setsigdefault(&attributes, &defaults);
-  // A process group of its own: Ctrl-C in a terminal reaches the supervisor, which lets sessions finish.
-  ::posix_spawnattr_setpgroup(&attributes, 0);
-  ::posix_spawnattr_setflags(&attributes,
-                             POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
-  // The copies made by dup2 are not close-on-exec; every other descriptor of ours is. Neither number is among
-  // those that are copied: a listener and the signals have been open for longer.
-  ::posix_spawn_file_actions_adddup2(&actions, channel->session.get(), kSessionChannelFd);
-  if (words)
-    ::posix_spawn_file_actions_adddup2(&actions, words_file.get(), kLastWordsFd);
-  else  // whoever started us may have left a file there
-    ::posix_spawn_file_actions_addclose(&actions, kLastWordsFd);
-  pid_t pid = -1;
-  const int error = ::posix_spawn(&pid, "/proc/self/exe", &actions, &attributes, argv.data(), environ);
-  ::posix_spawn_file_actions_destroy(&actions);
-  ::posix_spawnattr_destroy(&attributes);
-  if (error != 0) return Status::from_errno("posix_spawn", error);
-  Child child;
-  child.channel = std::move(channel->supervisor);
-  if (words) child.words = std::move(*words);
-  children_.emplace(pid, std::move(child));
-  return Status::ok();
 }
 
 // Takes no new clients; served ones may finish what they have sent, for a limited time.

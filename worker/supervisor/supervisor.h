@@ -6,6 +6,7 @@
 // One thread with one poll loop; nothing in it blocks.
 #pragma once
 
+#include <signal.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -29,6 +30,9 @@
 #include "worker/supervisor/gate.h"
 #include "worker/supervisor/intake.h"
 #include "worker/supervisor/offers.h"
+#include "worker/supervisor/session_folders.h"
+#include "worker/supervisor/session_users.h"
+#include "worker/supervisor/strays.h"
 
 namespace tf::worker {
 
@@ -40,9 +44,13 @@ inline constexpr std::chrono::seconds kTakeTime{1};     // for a warm one to say
 inline constexpr unsigned kTokensPerSessionMax = 1;     // a session has one endpoint
 inline constexpr std::chrono::seconds kKeysPeriod{1};   // between looks for keys that have expired
 
+// Those that the supervisor takes from a descriptor; sessions get them as usual.
+sigset_t handled_signals();
+
 class Supervisor {
  public:
-  explicit Supervisor(Options options) : options_(std::move(options)), door_(::geteuid(), options_.guests) {}
+  explicit Supervisor(Options options)
+      : options_(std::move(options)), door_(::geteuid(), options_.guests), users_(options_.users) {}
   Supervisor(const Supervisor&) = delete;
   Supervisor& operator=(const Supervisor&) = delete;
   ~Supervisor();
@@ -58,6 +66,8 @@ class Supervisor {
   struct Child {
     net::OwnedFd channel;
     LastWords words;
+    std::string folder;           // for its files
+    std::optional<Account> user;  // none: ours
     State state = State::kStarting;
     std::uint64_t session_id = 0;
     Deadline deadline = Deadline::after(kStartTime);  // kStarting, kOffered: then it is replaced
@@ -70,7 +80,7 @@ class Supervisor {
 
   Status open_listeners();
   Status round();
-  void announce();
+  void announce(const std::string& walls);
   std::string who_may_come(const net::Listener& listener) const;
   // The way in: supervisor_doors.cc.
   void accept_from(net::Listener& listener);
@@ -100,9 +110,12 @@ class Supervisor {
   void delay_respawn();
   void read_signals();
   void reap();
+  void kill_strays() const;
+  void clean_up_after(const Child& child);
   void log_end(const Child& child, int status);
   void spawn_spares();
   Status spawn();
+  Status start(Child& child);  // which is moved from, unless it fails
   Status shut_down();
   std::size_t count(State state) const;
   // Processes with a client, or about to get one.
@@ -113,6 +126,9 @@ class Supervisor {
   std::vector<net::Listener> listeners_;
   net::OwnedFd signals_;
   Door door_;
+  SessionUsers users_;
+  SessionFolders folders_;
+  Strays strays_;
   std::unique_ptr<Gate> gate_;           // null: no keys, and so TCP on loopback only
   Deadline keys_due_ = Deadline::now();  // to look for sessions whose keys have expired
   Intake intake_;

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// An attack on the worker: system calls that a kernel makes in the session's process.
+#include <fcntl.h>
+#include <hip/hip_runtime.h>
+#include <linux/io_uring.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <string>
+
+#include "tests/faults/scenarios.h"
+
+asm(".section .rodata\n.p2align 12\n.globl attack_image\nattack_image:\n.incbin \"" ATTACK_FILE
+    "\"\n.previous\n");
+extern "C" const char attack_image[];
+
+namespace faults {
+namespace {
+
+constexpr std::size_t kWords = 9;       // of attack.hip's kernels
+constexpr std::size_t kScratch = 4096;  // behind them: what the calls point at
+constexpr int kPidfdOpen = 434, kPidfdGetfd = 438;
+
+// Memory of the session that kernel and program share, and the kernel.
+class Attacker {
+ public:
+  bool open(const char* kernel) {
+    hipModule_t module = nullptr;
+    return hipModuleLoadData(&module, attack_image) == hipSuccess &&
+           hipModuleGetFunction(&function_, module, kernel) == hipSuccess &&
+           hipMalloc(&memory_, 2 * kScratch) == hipSuccess;
+  }
+
+  // The address of bytes in the session.
+  long place(const void* bytes, std::size_t count, std::size_t at = 0) {
+    char* const target = static_cast<char*>(memory_) + kScratch + at;
+    return hipMemcpy(target, bytes, count, hipMemcpyHostToDevice) == hipSuccess
+               ? static_cast<long>(reinterpret_cast<std::uintptr_t>(target))
+               : 0;
+  }
+  long place(const std::string& text) { return place(text.c_str(), text.size() + 1); }
+
+  // Says the name, the result, and errno if that is negative.
+  long call(const char* name, long number, std::array<long, 6> arguments = {}) {
+    std::array<long, kWords> words{number};
+    std::copy(arguments.begin(), arguments.end(), words.begin() + 1);
+    void* parameters[] = {&memory_};
+    if (hipMemcpy(memory_, words.data(), sizeof words, hipMemcpyHostToDevice) != hipSuccess ||
+        hipModuleLaunchKernel(function_, 1, 1, 1, 1, 1, 1, 0, nullptr, parameters, nullptr) != hipSuccess ||
+        hipMemcpy(words.data(), memory_, sizeof words, hipMemcpyDeviceToHost) != hipSuccess)
+      return say("lost"), -1;
+    say(name, words[7], words[7] < 0 ? words[8] : 0);
+    return words[7];
+  }
+
+ private:
+  hipFunction_t function_ = nullptr;
+  void* memory_ = nullptr;
+};
+
+void reach_into(Attacker& attacker, long pid) {
+  const long path = attacker.place("/proc/" + std::to_string(pid) + "/mem");
+  attacker.call("mem", SYS_openat, {AT_FDCWD, path, O_RDWR});
+  const long word = attacker.place("12345678", 8, 512);
+  const iovec vector{reinterpret_cast<void*>(word), 8};
+  const long vectors = attacker.place(&vector, sizeof vector, 1024);
+  attacker.call("read", SYS_process_vm_readv, {pid, vectors, 1, vectors, 1, 0});
+  attacker.call("write", SYS_process_vm_writev, {pid, vectors, 1, vectors, 1, 0});
+  attacker.call("trace", SYS_ptrace, {PTRACE_SEIZE, pid, 0, 0});
+  attacker.call("signal", SYS_kill, {pid, 0});
+  const long handle = attacker.call("pidfd", kPidfdOpen, {pid, 0});
+  attacker.call("getfd", kPidfdGetfd, {handle, 0, 0});
+  attacker.call("limit", SYS_prlimit64, {pid, RLIMIT_NOFILE, 0, attacker.place("", 1, 2048)});
+  attacker.call("nice", SYS_sched_setaffinity, {pid, 8, attacker.place("\xff\0\0\0\0\0\0", 8)});
+}
+
+}  // namespace
+
+int attack_process(long pid) {
+  Attacker attacker;
+  if (!attacker.open("call")) return 3;
+  reach_into(attacker, pid);
+  return 0;
+}
+
+int attack_file(const char* path) {
+  Attacker attacker;
+  if (!attacker.open("call")) return 3;
+  const long name = attacker.place(path);
+  attacker.call("open", SYS_openat, {AT_FDCWD, name, O_RDONLY});
+  attacker.call("change", SYS_openat, {AT_FDCWD, name, O_WRONLY});
+  attacker.call("mode", SYS_chmod, {name, 0600});
+  attacker.call("make", SYS_openat,
+                {AT_FDCWD, attacker.place(std::string(path) + ".made"), O_WRONLY | O_CREAT, 0600});
+  return 0;
+}
+
+int attack_system() {
+  Attacker attacker;
+  if (!attacker.open("call")) return 3;
+  attacker.call("unix", SYS_socket, {AF_UNIX, SOCK_STREAM, 0});
+  attacker.call("tcp", SYS_socket, {AF_INET, SOCK_STREAM, 0});
+  const long two = attacker.place("", 1);
+  attacker.call("datagrams", SYS_socketpair, {AF_UNIX, SOCK_DGRAM, 0, two});
+  io_uring_params parameters{};
+  attacker.call("ring", SYS_io_uring_setup, {4, attacker.place(&parameters, sizeof parameters)});
+  attacker.call("namespace", SYS_unshare, {CLONE_NEWUSER});
+  attacker.call("clone3", SYS_clone3, {0, 0});
+  attacker.call("segment", SYS_shmget, {4711, 4096, 01000 | 0600});
+  attacker.call("own", SYS_openat, {AT_FDCWD, attacker.place("/proc/self/status"), O_RDONLY});
+  attacker.call("pair", SYS_socketpair, {AF_UNIX, SOCK_STREAM, 0, two});
+  return 0;
+}
+
+int attack_stay() {
+  Attacker attacker;
+  if (!attacker.open("stay")) return 3;
+  attacker.call("stays", 0);
+  for (int letter = 0; letter != '\n' && letter != EOF;) letter = std::getchar();
+  return 0;
+}
+
+}  // namespace faults

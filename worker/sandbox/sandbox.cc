@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// Puts the walls up, and says which of them stand.
+#include "worker/sandbox/sandbox.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <sstream>
+#include <vector>
+
+#include "hipcore/mirror/written_pages.h"
+#include "worker/base/runtime_library.h"
+#include "worker/sandbox/call_filter.h"
+#include "worker/sandbox/landlock.h"
+#include "worker/sandbox/rights.h"
+
+namespace tf::worker {
+namespace {
+
+namespace fs = std::filesystem;
+using Access = Landlock::Access;
+
+// What programs, the loader and libraries read. Of /etc nothing that says who may do what.
+constexpr const char* kSystem[] = {"/usr",
+                                   "/lib",
+                                   "/lib32",
+                                   "/lib64",
+                                   "/libx32",
+                                   "/bin",
+                                   "/sbin",
+                                   "/opt",
+                                   "/nix/store",
+                                   "/gnu/store",
+                                   "/etc/ld.so.cache",
+                                   "/etc/ld.so.conf",
+                                   "/etc/ld.so.conf.d",
+                                   "/etc/ld.so.preload",
+                                   "/etc/localtime",
+                                   "/etc/ssl/openssl.cnf",
+                                   "/etc/nvidia",
+                                   "/etc/OpenCL",
+                                   "/etc/libibverbs.d"};
+// About processors, memory and devices; of other processes nothing.
+constexpr const char* kKernel[] = {"/sys/bus",       "/sys/class",     "/sys/dev",          "/sys/devices",
+                                   "/sys/fs/cgroup", "/sys/kernel/mm", "/sys/module",       "/proc/cpuinfo",
+                                   "/proc/devices",  "/proc/driver",   "/proc/filesystems", "/proc/meminfo",
+                                   "/proc/modules",  "/proc/stat",     "/proc/sys",         "/proc/version"};
+constexpr const char* kStreams[] = {"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"};
+
+constexpr std::size_t kWallsTextMax = 512;
+
+// The folders of a list with colons, where the operator has libraries. All of the system is none.
+void open_list(Landlock& rules, const char* variable) {
+  const char* const value = std::getenv(variable);
+  if (value == nullptr) return;
+  std::istringstream list(value);
+  for (std::string path; std::getline(list, path, ':');)
+    if (path.starts_with('/') && fs::path(path).lexically_normal() != "/") rules.open(path, Access::kRead);
+}
+
+// The runtime library, what belongs to it, and the compiler of the CPU runtime.
+void open_own(Landlock& rules, const SandboxOptions& options, const std::string& runtime) {
+  for (const fs::path& folder : own_library_directories()) {
+    rules.open(folder.string(), Access::kRead);
+    rules.open((folder.parent_path() / "bin" / "hipcc-cpu").string(), Access::kRead);
+    rules.open((folder.parent_path() / "share" / "hip-remote").string(), Access::kRead);
+  }
+  rules.open("/proc/self/exe", Access::kRead);
+  if (runtime.find('/') != std::string::npos) rules.open(runtime, Access::kRead);
+  for (const char* const variable : {"LD_LIBRARY_PATH", "LD_PRELOAD", "TF_HIPCC_CPU"})
+    open_list(rules, variable);
+  for (const std::string& path : options.readable) rules.open(path, Access::kRead);
+  if (!options.folder.empty()) rules.open(options.folder, Access::kOwn);
+}
+
+void open_devices(Landlock& rules) {
+  const std::vector<std::string> devices = device_files();
+  for (const std::string& file : devices) rules.open(file, Access::kDevice);
+  for (const char* const file : kStreams) rules.open(file, Access::kDevice);
+  // Drivers of GPUs share memory between processes by names there; the CPU runtime does not.
+  if (!devices.empty()) rules.open("/dev/shm", Access::kOwn);
+}
+
+}  // namespace
+
+Status Sandbox::close_files(const std::string& runtime) {
+  Result<Landlock> rules = Landlock::make();
+  if (!rules) return rules.status();
+  for (const char* const path : kSystem) rules->open(path, Access::kRead);
+  for (const char* const path : kKernel) rules->open(path, Access::kRead);
+  open_own(*rules, options_, runtime);
+  open_devices(*rules);
+  // Never closed: the rule is for this folder as it is now, and only an open one stays the same.
+  const int self = ::open("/proc/self", O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (self >= 0) TF_RETURN_IF_ERROR(rules->open(self, Access::kDevice));
+  TF_RETURN_IF_ERROR(rules->close_the_rest());
+  note("signals", rules->holds_signals() ? Status::ok() : Status(Code::kUnavailable, "Linux 6.12 and later"));
+  return Status::ok();
+}
+
+void Sandbox::note(const char* wall, const Status& status) {
+  std::string& list = status ? standing_ : missing_;
+  list += list.empty() ? "" : ", ";
+  list += wall;
+  if (!status) list += " (" + status.message() + ")";
+}
+
+void Sandbox::enter(const std::string& runtime) {
+  if (!options_.folder.empty()) ::setenv("TMPDIR", options_.folder.c_str(), 1);
+  if (options_.off) return;
+  if (options_.user) note("own user", become(options_.user->user, options_.user->group));
+  note("capabilities", drop_capabilities());
+  note("programs", gain_nothing());
+  note("files", close_files(runtime));
+}
+
+void Sandbox::close() {
+  if (options_.off) return;
+  mirror::keep_page_tables();
+  note("memory", hide_memory());
+  note("system calls", refuse_calls());
+}
+
+Status Sandbox::seal() const { return options_.off ? Status::ok() : refuse_new_rings(); }
+
+std::string Sandbox::text() const {
+  if (options_.off) return "none (--no-sandbox)";
+  if (missing_.empty()) return standing_;
+  const std::string text = (standing_.empty() ? "none" : standing_) + "; missing: " + missing_;
+  return text.substr(0, kWallsTextMax);
+}
+
+}  // namespace tf::worker

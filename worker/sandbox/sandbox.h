@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sandbox: the walls between a session process and all others. The process gives up what it will not need
+// before it reads the client's first byte: clients run native code in it. Three steps, since drivers start
+// threads when they are loaded, and some walls are only for threads that are started later, while others hold
+// for all that there are.
+//
+// Everything is tried; what cannot be had on this machine is said, and a worker that must have it
+// (--require-sandbox) does not start.
+#pragma once
+
+#include <string>
+
+#include "transport/base/status.h"
+#include "worker/base/options.h"
+
+namespace tf::worker {
+
+class Sandbox {
+ public:
+  explicit Sandbox(const SandboxOptions& options) : options_(options) {}
+
+  // User, capabilities, files. REQUIRES: the process has one thread. `runtime`: the name or path of the
+  // runtime that it will load.
+  void enter(const std::string& runtime);
+  // System calls, and the process's own memory. Once the runtime is loaded, before there is a client.
+  void close();
+  // What it took to set up the lanes. Before the client's first request.
+  Status seal() const;
+
+  // Whether all walls stand.
+  bool complete() const { return !options_.off && missing_.empty(); }
+  // Which, in words: "files, signals, ...; missing: network (why)". For the log and for users.
+  std::string text() const;
+
+ private:
+  void note(const char* wall, const Status& status);
+  Status close_files(const std::string& runtime);
+
+  const SandboxOptions& options_;
+  std::string standing_;
+  std::string missing_;
+};
+
+}  // namespace tf::worker
