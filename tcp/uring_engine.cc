@@ -12,6 +12,7 @@
 #include <cstring>
 #include <deque>
 #include <utility>
+#include <vector>
 
 #include "tcp/poll_engine.h"
 #include "tcp/zero_copy.h"
@@ -30,6 +31,26 @@ constexpr std::chrono::seconds kCancelLimit(5);
 // user_data. Senders count up from kOperation, so that a late notification names its send.
 enum Mark : std::uint64_t { kCancel = 1, kOperation = 2 };
 
+// From now on the ring sends and receives, and does nothing else for whoever has its descriptor: kernels of a
+// client share a process with it (worker/sandbox), and no filter of system calls sees its operations. 0, or
+// the errno.
+int restrict_to_sockets(io_uring& ring) {
+  std::vector<io_uring_restriction> allowed;
+  const auto allow = [&](unsigned what, unsigned value) {
+    io_uring_restriction entry{};
+    entry.opcode = static_cast<std::uint16_t>(what);
+    entry.sqe_op = static_cast<std::uint8_t>(value);  // one byte, whatever it is called
+    allowed.push_back(entry);
+  };
+  for (const unsigned operation : {IORING_OP_RECV, IORING_OP_SEND, IORING_OP_SEND_ZC, IORING_OP_ASYNC_CANCEL})
+    allow(IORING_RESTRICTION_SQE_OP, operation);
+  allow(IORING_RESTRICTION_SQE_FLAGS_ALLOWED, IOSQE_FIXED_FILE | IOSQE_BUFFER_SELECT);
+  allow(IORING_RESTRICTION_REGISTER_OP, IORING_REGISTER_PBUF_RING);
+  const int failed =
+      ::io_uring_register_restrictions(&ring, allowed.data(), static_cast<unsigned>(allowed.size()));
+  return -(failed != 0 ? failed : ::io_uring_enable_rings(&ring));
+}
+
 // A ring and the one socket it works on.
 class Ring {
  public:
@@ -41,7 +62,8 @@ class Ring {
   }
 
   Status open(int socket, bool register_file) {
-    const int result = ::io_uring_queue_init(kRingEntries, &ring_, IORING_SETUP_CLAMP);
+    const int result =
+        ::io_uring_queue_init(kRingEntries, &ring_, IORING_SETUP_CLAMP | IORING_SETUP_R_DISABLED);
     if (result < 0) return Status::from_errno("io_uring_queue_init", -result);
     open_ = true;
     // Its descriptor may be one of the program's three (transport/net/fd.h).
@@ -49,7 +71,8 @@ class Ring {
     if (ring_.ring_fd < 0) return Status::from_errno("a descriptor for io_uring", errno);
     socket_ = socket;
     fixed_ = register_file && ::io_uring_register_files(&ring_, &socket, 1) == 0;
-    return Status::ok();
+    const int failed = restrict_to_sockets(ring_);
+    return failed == 0 ? Status::ok() : Status::from_errno("restricting an io_uring", failed);
   }
 
   io_uring* get() { return &ring_; }
