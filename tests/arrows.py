@@ -228,6 +228,7 @@ EXPORTED_ALONE = {
     "texture_references": "texture objects (textures.cc), and a copy to a variable",
     "rtc": "compiled in the client, or by proxy/module/remote_compile.cc",
     "rtc_entry": "no domain: forwards to libhiprtc",
+    "worker_facts": "no domain: hip-remote info asks",
     "sharing": "no domain: what ipc.cc and pool_sharing.cc have in common",
 }
 HANDLED_ALONE = {

@@ -103,6 +103,11 @@ Result<Greeted> greet(const Settings& settings, const net::Address& address, con
   }
 }
 
+std::string& session_walls() {
+  static std::string& walls = *std::make_unique<std::string>().release();  // used until the process is gone
+  return walls;
+}
+
 Result<Connected> connect_over(const Settings& settings, const net::Address& address,
                                const net::Transport& transport, Deadline deadline) {
   Result<Greeted> greeted = greet(settings, address, transport, deadline);
@@ -123,6 +128,7 @@ Result<Connected> connect_over(const Settings& settings, const net::Address& add
                  : "") +
             ", runtime " + reply->snapshot.runtime + ", " + std::to_string(reply->snapshot.devices.size()) +
             " device(s)");
+  session_walls() = std::move(reply->message);
   Connected parts;
   parts.endpoint = std::move(*endpoint);
   parts.snapshot = std::move(reply->snapshot);
@@ -144,6 +150,8 @@ std::vector<const net::Transport*> able_transports(const Settings& settings, con
 }
 
 }  // namespace
+
+const std::string& walls_of_session() { return session_walls(); }
 
 Result<Connected> connect(const Settings& settings) {
   const Deadline deadline = Deadline::after(settings.connect_timeout);

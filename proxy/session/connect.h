@@ -28,4 +28,8 @@ struct Connected {
 // The failure says what was tried and what to do.
 Result<Connected> connect(const Settings& settings);
 
+// What the worker says about the walls around the session, in words; empty before connect(). Afterwards any
+// thread.
+const std::string& walls_of_session();
+
 }  // namespace tf::proxy

@@ -60,6 +60,7 @@ void print_runtime(const ProbedRuntime& runtime) {
     fmt::print("           device {}: {} ({}), {:.1f} GiB, {} compute units\n", index, device.name,
                device.architecture, static_cast<double>(device.memory_bytes) / kGib, device.compute_units);
   }
+  if (!runtime.walls.empty()) fmt::print("           walls around sessions: {}\n", runtime.walls);
 }
 
 std::string now_and_default(const reference::Variable& variable) {
@@ -111,6 +112,7 @@ std::string runtimes_json(const std::vector<ProbedRuntime>& runtimes) {
                         .add("library", runtime.library)
                         .add("usable", runtime.unusable.empty())
                         .add("why_not", runtime.unusable)
+                        .add("walls", runtime.walls)
                         .add_raw("devices", json_array(devices))
                         .text());
   }

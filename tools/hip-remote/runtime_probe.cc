@@ -11,11 +11,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <sstream>
 
+#include "hipcore/wire/worker_facts.h"
 #include "transport/net/fd.h"
 
 namespace tf::tools {
@@ -25,6 +27,7 @@ constexpr std::size_t kSaidBytesMax = 16 << 10;
 
 using CountFunction = hipError_t (*)(int*);
 using PropertiesFunction = hipError_t (*)(hipDeviceProp_t*, int);
+using WallsFunction = decltype(&::hip_remote_worker_walls);
 using ErrorFunction = const char* (*)(hipError_t);
 
 void write_text(int fd, const std::string& text) {
@@ -36,7 +39,7 @@ void write_text(int fd, const std::string& text) {
   }
 }
 
-// Runs in the child. One line a field: "error TEXT" or "device NAME\tARCH\tBYTES\tUNITS".
+// Runs in the child. One line a field: "error TEXT", "walls TEXT" or "device NAME\tARCH\tBYTES\tUNITS".
 std::string describe(const std::string& library) {
   void* handle = ::dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) return std::string("error ") + ::dlerror() + "\n";
@@ -45,6 +48,8 @@ std::string describe(const std::string& library) {
   auto text_of = reinterpret_cast<ErrorFunction>(::dlsym(handle, "hipGetErrorString"));
   if (count_of == nullptr || properties_of == nullptr || text_of == nullptr)
     return "error not a HIP runtime library: hipGetDeviceCount or hipGetDeviceProperties is missing\n";
+  auto walls_of = reinterpret_cast<WallsFunction>(::dlsym(handle, "hip_remote_worker_walls"));
+  std::array<char, kSaidBytesMax> walls{};
   int count = 0;
   if (hipError_t error = count_of(&count); error != hipSuccess)
     return std::string("error hipGetDeviceCount: ") + text_of(error) + "\n";
@@ -55,11 +60,17 @@ std::string describe(const std::string& library) {
     text << "device " << properties.name << '\t' << properties.gcnArchName << '\t'
          << properties.totalGlobalMem << '\t' << properties.multiProcessorCount << '\n';
   }
+  if (walls_of != nullptr && walls_of(walls.data(), walls.size()) != 0) {
+    for (char& letter : walls)
+      if (letter != '\0' && (letter < ' ' || letter > '~')) letter = '?';  // the worker's words
+    text << "walls " << walls.data() << '\n';
+  }
   return text.str();
 }
 
 void parse_line(const std::string& line, ProbedRuntime& runtime) {
   if (line.starts_with("error ")) runtime.unusable = line.substr(6);
+  if (line.starts_with("walls ")) runtime.walls = line.substr(6);
   if (!line.starts_with("device ")) return;
   std::istringstream fields(line.substr(7));
   ProbedDevice device;
@@ -108,7 +119,7 @@ std::string own_words(int fd) {
 
 ProbedRuntime probe_runtime(const std::string& name, const std::string& library,
                             const EnvironmentChanges& environment, std::chrono::seconds timeout) {
-  ProbedRuntime runtime{name, library, {}, {}};
+  ProbedRuntime runtime{name, library, {}, {}, {}};
   net::OwnedFd said(::memfd_create("standard error", MFD_CLOEXEC));
   int pipe_fds[2];
   if (::pipe2(pipe_fds, O_CLOEXEC) != 0) {

@@ -25,6 +25,7 @@ struct ProbedRuntime {
   std::string library;   // what was loaded
   std::string unusable;  // empty, or why it cannot be used
   std::vector<ProbedDevice> devices;
+  std::string walls = {};  // of a worker: those around its sessions
 };
 
 // `library` may be a path or a name for the dynamic loader. `environment` applies to the child.

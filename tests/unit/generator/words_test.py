@@ -218,7 +218,7 @@ class Majors(unittest.TestCase):
         self.assertEqual(script.count("local:\n    *;"), 1)
         self.assertTrue(script.startswith("hip_4.2 {\n"))
         self.assertIn("hip_remote {\n  global:\n    hip_remote_proxy_version;\n", script)
-        self.assertTrue(script.rstrip().endswith("    hip_remote_rtc_target;\n};"))
+        self.assertTrue(script.rstrip().endswith("    hip_remote_worker_walls;\n};"))
 
     def test_runtimes(self):
         with tempfile.TemporaryDirectory() as name:

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the worker has said about itself, for hip-remote info (hipcore/wire/worker_facts.h).
+#include "hipcore/wire/worker_facts.h"
+
+#include <cstring>
+#include <exception>
+#include <string>
+
+#include "proxy/client/process.h"
+#include "proxy/session/connect.h"
+
+extern "C" __attribute__((visibility("default"))) int hip_remote_worker_walls(char* text, size_t bytes) {
+  try {
+    if (tf::proxy::acquire_client() == nullptr) return 0;
+    const std::string& walls = tf::proxy::walls_of_session();
+    if (walls.size() >= bytes) return 0;
+    std::memcpy(text, walls.c_str(), walls.size() + 1);
+    return 1;
+  } catch (const std::exception&) {
+    return 0;
+  }
+}
