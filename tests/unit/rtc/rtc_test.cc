@@ -131,6 +131,24 @@ TEST(Rtc, AProgramThatIsKilledTakesItsCompilationAlong) {
   EXPECT_TRUE(compiler.is_cleaned_up(pids));
 }
 
+// By the kernel, so also if nobody is left to watch it.
+TEST(RtcProcess, ACommandThatReachesALimitIsEnded) {
+  tf::cpu::rtc::Surroundings surroundings{"/dev/null"};
+  surroundings.limits = tf::cpu::rtc::Limits{1, 1 << 20, 64};
+  const auto run = [&](const char* script) {
+    return tf::cpu::rtc::run_command({"sh", "-c", script}, surroundings, std::chrono::seconds(60));
+  };
+  auto endless = run("while :; do :; done");
+  ASSERT_TRUE(endless);
+  EXPECT_GT(*endless, 128) << "of processor time";
+  auto large = run("f=$(mktemp); head -c 100000 /dev/zero > $f; s=$?; rm $f; exit $s");
+  ASSERT_TRUE(large);
+  EXPECT_NE(*large, 0) << "of files";
+  auto small = run("f=$(mktemp); head -c 1000 /dev/zero > $f; s=$?; rm $f; exit $s");
+  ASSERT_TRUE(small);
+  EXPECT_EQ(*small, 0);
+}
+
 TEST(RtcProcess, ACommandThatTakesTooLongIsEnded) {
   const auto start = std::chrono::steady_clock::now();
   auto result = tf::cpu::rtc::run_command({"sleep", "30"}, {"/dev/null"}, std::chrono::seconds(1));

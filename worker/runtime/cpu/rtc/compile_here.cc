@@ -24,6 +24,7 @@ using runtime::rtc::Compiled;
 using runtime::rtc::Source;
 
 constexpr int kCompileLimitSeconds = 300;
+constexpr Limits kCompileLimits{kCompileLimitSeconds, 16ul << 20, 1ul << 20};  // 16 GiB, files of 1 GiB
 
 constexpr int kLevelsAbove =
     4;  // lib/native/x.so under the build folder, lib/x86_64-linux-gnu/x.so under a prefix
@@ -118,7 +119,8 @@ Status write_sources(const Source& source, const fs::path& directory) {
 Result<Compiled> run(const fs::path& in, Guard& guard, std::vector<std::string> command) {
   command.insert(command.begin(), compiler());
   command.insert(command.end(), {"-o", in / "code.co"});
-  auto status = run_command(command, {in / "log", in, &guard}, std::chrono::seconds(kCompileLimitSeconds));
+  auto status = run_command(command, {in / "log", in, kCompileLimits, &guard},
+                            std::chrono::seconds(kCompileLimitSeconds));
   Compiled compiled;
   compiled.log = read_file(in / "log");
   if (!status) {

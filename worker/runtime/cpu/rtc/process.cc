@@ -83,6 +83,21 @@ std::vector<char*> environment_with(std::string& variable) {
   return words;
 }
 
+// A shell that sets the limits and becomes the command. Lower limits that there are already stay.
+std::vector<std::string> with_limits(const std::vector<std::string>& command, const Limits& limits) {
+  std::string script;
+  const auto limit = [&](const char* option, unsigned long value) {
+    script += "ulimit " + std::string(option) + " " + std::to_string(value) + " 2>/dev/null || :; ";
+  };
+  limit("-c", 0);
+  limit("-t", limits.seconds);
+  limit("-v", limits.address_space_kib);
+  limit("-f", limits.file_kib * 2);  // in blocks of 512 bytes
+  std::vector<std::string> words = {"/bin/sh", "-c", script + "exec \"$@\"", "hiprtc"};
+  words.insert(words.end(), command.begin(), command.end());
+  return words;
+}
+
 }  // namespace
 
 bool wait_until_over(pid_t pid, std::chrono::milliseconds limit) {
@@ -92,8 +107,10 @@ bool wait_until_over(pid_t pid, std::chrono::milliseconds limit) {
 
 Result<int> run_command(const std::vector<std::string>& command, const Surroundings& surroundings,
                         std::chrono::seconds limit) {
+  const std::vector<std::string> words =
+      surroundings.limits ? with_limits(command, *surroundings.limits) : command;
   std::vector<char*> arguments;
-  for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
+  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
   std::string place = "TMPDIR=" + surroundings.temporary_files;
   SpawnSetup setup(surroundings.output_path);

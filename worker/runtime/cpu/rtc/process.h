@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,10 +15,19 @@ namespace tf::cpu::rtc {
 
 class Guard;
 
+// For the command and for each process that it starts; the kernel ends those that reach one, whoever is left
+// to watch them. No core files.
+struct Limits {
+  unsigned long seconds = 0;  // of processor time
+  unsigned long address_space_kib = 0;
+  unsigned long file_kib = 0;
+};
+
 struct Surroundings {
   std::string output_path;           // of the file that takes its output
   std::string temporary_files = {};  // TMPDIR for the command; empty: the usual one
-  Guard* guard = nullptr;            // ends it when this process ends; null: none
+  std::optional<Limits> limits = {};
+  Guard* guard = nullptr;  // ends it when this process ends; null: none
 };
 
 // Returns the exit status. kTimeout: time was up, and the command was killed with everything it had started.
