@@ -122,6 +122,13 @@ int attack_system() {
   return 0;
 }
 
+int attack_descriptor(long descriptor) {
+  Attacker attacker;
+  if (!attacker.open("call")) return 3;
+  attacker.call("descriptor", SYS_fcntl, {descriptor, F_GETFD});
+  return 0;
+}
+
 int attack_stay() {
   Attacker attacker;
   if (!attacker.open("stay")) return 3;

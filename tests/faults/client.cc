@@ -357,6 +357,7 @@ int main(int argc, char** argv) {
   if (scenario == "exhaust") return exhaust();
   if (scenario == "attack-process") return attack_process(static_cast<long>(number));
   if (scenario == "attack-file") return attack_file(text);
+  if (scenario == "attack-descriptor") return attack_descriptor(static_cast<long>(number));
   if (scenario == "attack-system") return attack_system();
   if (scenario == "attack-stay") return attack_stay();
   if (scenario == "flood") return Flood(static_cast<int>(number)).run();

@@ -89,7 +89,7 @@ class Lines:
 class Worker:
     """hip-worker with the CPU runtime, on loopback and a Unix socket in a directory of its own."""
 
-    def __init__(self, *extra, program=None, descriptors=None, user=None):
+    def __init__(self, *extra, program=None, descriptors=None, user=None, inherits=()):
         self.directory = tempfile.TemporaryDirectory(prefix="hip-faults-")
         if user is not None:
             os.chown(self.directory.name, user, user)
@@ -99,7 +99,7 @@ class Worker:
         command = [program or os.path.join(BUILD, "bin", "hip-worker"), "--port", "0", "--socket", self.socket,
                    "--runtime", "cpu", "--ready-fd", str(write_end), *extra]
         with open(self.log_path, "wb") as log:
-            self.process = subprocess.Popen(command, stderr=log, pass_fds=[write_end], **as_user(user),
+            self.process = subprocess.Popen(command, stderr=log, pass_fds=[write_end, *inherits], **as_user(user),
                                             preexec_fn=limited_to(descriptors) if descriptors else None)
         os.close(write_end)
         try:

@@ -5,13 +5,17 @@ Every attack is also made on a worker without walls, where it succeeds: else its
 """
 import ctypes
 import errno
+import fcntl
+import json
 import os
 import pathlib
 import re
+import subprocess
 import tempfile
 import unittest
 
-from harness import FaultTest, Worker, eventually, is_running, main
+from doors_test import reached_by
+from harness import BUILD, FaultTest, Worker, eventually, is_running, main
 
 IS_ROOT = os.geteuid() == 0
 FIRST_USER = 61000
@@ -27,12 +31,14 @@ def landlock_version():
 
 LANDLOCK = landlock_version()
 needs_landlock = unittest.skipUnless(LANDLOCK, "this kernel has no Landlock, so files cannot be walled off")
-needs_root = unittest.skipUnless(IS_ROOT, "only root can start sessions as other users: run the tests as root for this")
+HAS_USERS = IS_ROOT and reached_by(FIRST_USER)
+needs_root = unittest.skipUnless(HAS_USERS, "only root can start sessions as other users, and these must be able to "
+                                 "reach the build's programs")
 
 
 class Walls(FaultTest):
-    def worker(self, *extra):
-        worker = Worker(*extra)
+    def worker(self, *extra, **how):
+        worker = Worker(*extra, **how)
         self.addCleanup(worker.__exit__)
         return worker
 
@@ -86,7 +92,7 @@ class Walls(FaultTest):
                 self.assertIn(found[name], ((8, 0), (-1, errno.EFAULT)))
 
     def test_files(self):
-        for extra in ((), USERS) if IS_ROOT else ((),):
+        for extra in ((), USERS) if HAS_USERS else ((),):
             worker = self.worker(*extra)
             secret = pathlib.Path(worker.directory.name, "secret")
             secret.write_text("secret")
@@ -126,6 +132,25 @@ class Walls(FaultTest):
         self.assertEqual(found["clone3"], (-1, errno.ENOSYS))
         self.expect_done(found, "own", "pair")
         self.expect_done(self.attack(self.worker("--no-sandbox"), "attack-system"), "unix", "tcp", "datagrams")
+
+    def test_descriptors_of_whoever_started_the_worker(self):
+        with tempfile.TemporaryFile() as file:
+            high = fcntl.fcntl(file, fcntl.F_DUPFD, 200)  # above all that a session opens
+            try:
+                found = self.attack(self.worker(inherits=(high,)), "attack-descriptor", high)
+                self.assertEqual(found["descriptor"], (-1, errno.EBADF))
+                found = self.attack(self.worker("--no-sandbox", inherits=(high,)), "attack-descriptor", high)
+                self.expect_done(found, "descriptor")
+            finally:
+                os.close(high)
+
+    def test_info_says_which_walls_stand(self):
+        worker = self.worker()
+        clean = {name: value for name, value in os.environ.items() if not name.startswith("TF_")}
+        told = json.loads(subprocess.run([os.path.join(BUILD, "bin", "hip-remote"), "info", "--json", "--worker",
+                                          f"localhost:{worker.port}"], env=clean, check=True, timeout=120,
+                                         stdout=subprocess.PIPE).stdout)["workers"]
+        self.assertIn(f"walls around sessions: {told[0]['walls']}\n", worker.log())
 
     def test_no_process_stays(self):
         for extra in ((), ("--no-sandbox",)):

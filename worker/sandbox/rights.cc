@@ -87,14 +87,17 @@ Status gain_nothing() {
                                                        : Status::from_errno("no_new_privs", errno);
 }
 
-Status drop_capabilities() {
-  if (!has_capabilities()) return Status::ok();
+void bound_capabilities() {
   // Pages that devices reach are locked, and their number is limited for those without capabilities.
   const rlimit unlimited{RLIM_INFINITY, RLIM_INFINITY};
-  static_cast<void>(::setrlimit(RLIMIT_MEMLOCK, &unlimited));
+  if (has_capabilities()) static_cast<void>(::setrlimit(RLIMIT_MEMLOCK, &unlimited));
   static_cast<void>(::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0));
   for (int number = 0; number < kCapabilitiesMax; ++number)
     static_cast<void>(::prctl(PR_CAPBSET_DROP, number));
+}
+
+Status drop_capabilities() {
+  if (!has_capabilities()) return Status::ok();
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
   const __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3]{};
   return ::syscall(SYS_capset, &header, none) == 0 ? Status::ok() : Status::from_errno("capset", errno);

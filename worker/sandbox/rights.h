@@ -12,12 +12,15 @@
 
 namespace tf::worker {
 
+// Programs that it starts will have no capabilities. As far as it may say so: before become().
+void bound_capabilities();
+
 // Becomes that user for ever, with the group, and of other groups with those that own the machine's devices.
 Status become(uid_t user, gid_t group);
 
 // No program that it starts gets more rights than it has (PR_SET_NO_NEW_PRIVS).
 Status gain_nothing();
-// All capabilities, also for programs that it starts. Ok if there are none.
+// Ok also if there are none.
 Status drop_capabilities();
 // No core files, and no other process of the same user can trace it. A sanitizer's build stays traceable.
 Status hide_memory();

@@ -3,14 +3,16 @@
 #include "worker/sandbox/sandbox.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <sstream>
 #include <vector>
 
 #include "hipcore/mirror/written_pages.h"
+#include "worker/base/last_words.h"
 #include "worker/base/runtime_library.h"
 #include "worker/sandbox/call_filter.h"
 #include "worker/sandbox/landlock.h"
@@ -110,6 +112,11 @@ void Sandbox::note(const char* wall, const Status& status) {
 void Sandbox::enter(const std::string& runtime) {
   if (!options_.folder.empty()) ::setenv("TMPDIR", options_.folder.c_str(), 1);
   if (options_.off) return;
+  // What whoever started the worker had open, without close-on-exec; open files are behind no wall.
+  if (::close_range(kLastWordsFd + 1, ~0u, 0) != 0)
+    note("descriptors", Status::from_errno("close_range", errno));
+  mirror::keep_page_tables();  // later they may not be opened
+  bound_capabilities();
   if (options_.user) note("own user", become(options_.user->user, options_.user->group));
   note("capabilities", drop_capabilities());
   note("programs", gain_nothing());
@@ -118,7 +125,6 @@ void Sandbox::enter(const std::string& runtime) {
 
 void Sandbox::close() {
   if (options_.off) return;
-  mirror::keep_page_tables();
   note("memory", hide_memory());
   note("system calls", refuse_calls());
 }

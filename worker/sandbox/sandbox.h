@@ -19,7 +19,8 @@ class Sandbox {
  public:
   explicit Sandbox(const SandboxOptions& options) : options_(options) {}
 
-  // User, capabilities, files. REQUIRES: the process has one thread. `runtime`: the name or path of the
+  // Descriptors, user, capabilities, files. REQUIRES: the process has one thread, and of descriptors none but
+  // the standard ones, the channel and the last words. `runtime`: the name or path of the
   // runtime that it will load.
   void enter(const std::string& runtime);
   // System calls, and the process's own memory. Once the runtime is loaded, before there is a client.
