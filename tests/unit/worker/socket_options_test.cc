@@ -9,27 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "tools/hip-worker/options.h"
+#include "parsed_options.h"
 
 namespace tf::worker {
 namespace {
-
-struct Parsed {
-  ParseResult result = ParseResult::kExitOk;
-  Options options;
-  std::string said;
-};
-
-Parsed parse(std::vector<std::string> words, const std::string& socket = "/run/hip.sock") {
-  words.insert(words.begin(), {"hip-worker", "--no-tcp", "--socket", socket});
-  std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
-  Parsed parsed;
-  testing::internal::CaptureStderr();
-  parsed.result = parse_options(static_cast<int>(argv.size()), argv.data(), parsed.options);
-  parsed.said = testing::internal::GetCapturedStderr();
-  return parsed;
-}
 
 constexpr uid_t kOther = 54321;
 constexpr gid_t kForeign = 54321;
