@@ -6,6 +6,10 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <memory>
+#include <system_error>
+#include <thread>
 
 #include "hipcore/wire/rtc_program.h"
 #include "raw_client.h"
@@ -32,19 +36,27 @@ class CompileWalls : public testing::Test {
     fs::remove_all(home_);
   }
 
-  protocol::RtcResult compile(const std::vector<std::string>& arguments, const std::string& text) {
-    const WorkerProcess worker(arguments, TF_CPU_RUNTIME);
+  // A client whose program, number 1, is at the worker.
+  std::unique_ptr<RawClient> send(const WorkerProcess& worker, const std::string& text,
+                                  const std::vector<std::string>& options = {}) {
     EXPECT_TRUE(worker.ready());
-    RawClient client(worker, tcp::transport());
-    EXPECT_TRUE(client.status.is_ok()) << client.status.to_string();
+    auto client = std::make_unique<RawClient>(worker, tcp::transport());
+    EXPECT_TRUE(client->status.is_ok()) << client->status.to_string();
     protocol::RtcProgram program;
     program.text = text;
     program.name = "a.hip";
+    program.options = options;
     const std::vector<std::byte> bytes = protocol::encode(program).value();
     BulkCompletion sent;
-    EXPECT_TRUE(client.endpoint->bulk().send(1, bytes, sent).is_ok());
-    EXPECT_TRUE(client.post(protocol::SendProgramRequest{1, bytes.size()}).is_ok());
-    EXPECT_TRUE(client.queue->await(sent, Deadline::after(std::chrono::seconds(20))).is_ok());
+    EXPECT_TRUE(client->endpoint->bulk().send(1, bytes, sent).is_ok());
+    EXPECT_TRUE(client->post(protocol::SendProgramRequest{1, bytes.size()}).is_ok());
+    EXPECT_TRUE(client->queue->await(sent, Deadline::after(std::chrono::seconds(20))).is_ok());
+    return client;
+  }
+  protocol::RtcResult compile(const std::vector<std::string>& arguments, const std::string& text) {
+    const WorkerProcess worker(arguments, TF_CPU_RUNTIME);
+    const std::unique_ptr<RawClient> owned = send(worker, text);
+    RawClient& client = *owned;
     struct {
       std::int32_t error = -1;
       std::uint32_t output = 0;
@@ -66,15 +78,38 @@ class CompileWalls : public testing::Test {
     EXPECT_FALSE(has_files()) << "the compiler has left something";
     return result ? std::move(*result) : protocol::RtcResult();
   }
+  // Whether a compiler proper is at work for this test.
+  bool is_compiling() const {
+    std::error_code error;
+    for (fs::directory_iterator entry("/proc", error), end; !error && entry != end; entry.increment(error)) {
+      std::ifstream file(entry->path() / "cmdline");
+      std::string words;
+      std::getline(file, words);
+      if (words.find("-cc1") != std::string::npos && words.find(home_.string()) != std::string::npos)
+        return true;
+    }
+    return false;
+  }
+  static bool eventually(const std::function<bool()>& condition) {
+    const Deadline deadline = Deadline::after(std::chrono::seconds(60));
+    while (!condition() && !deadline.passed()) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    return condition();
+  }
   std::string with_secret() const { return "#include \"" + (home_ / "secret.h").string() + "\"\n"; }
+
+  // Which others may remove meanwhile.
+  bool has_files() const {
+    std::error_code error;
+    fs::recursive_directory_iterator entry(temporary(), error), end;
+    for (; !error && entry != end; entry.increment(error)) {
+      std::error_code gone;
+      if (!entry->is_directory(gone)) return true;
+    }
+    return false;
+  }
 
  private:
   fs::path temporary() const { return home_ / "tmp"; }
-  bool has_files() const {
-    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(temporary()))
-      if (!entry.is_directory()) return true;
-    return false;
-  }
 
   fs::path home_;
 };
@@ -98,6 +133,24 @@ TEST_F(CompileWalls, AFileOfTheOperatorIsNotIncluded) {
 TEST_F(CompileWalls, WithoutWallsItIs) {
   const protocol::RtcResult result = compile({"--no-sandbox"}, with_secret());
   EXPECT_NE(result.log.find("secret of"), std::string::npos) << result.log;
+}
+
+TEST_F(CompileWalls, ASourceThatTakesForEverEndsWithItsSession) {
+  constexpr char kBomb[] =
+      "constexpr unsigned long sum(unsigned long to) {\n"
+      "  unsigned long all = 0;\n"
+      "  for (unsigned long i = 0; i < to; ++i) all += i;\n"
+      "  return all;\n"
+      "}\n"
+      "static_assert(sum(1ul << 40) != 0);\n";
+  const WorkerProcess worker({}, TF_CPU_RUNTIME);
+  std::unique_ptr<RawClient> client = send(worker, kBomb, {"-fconstexpr-steps=2147483647"});
+  EXPECT_TRUE(client->post(protocol::CompileProgramRequest{1}).is_ok());
+  EXPECT_TRUE(client->synchronize().is_ok());
+  ASSERT_TRUE(eventually([this] { return is_compiling(); }));
+  client.reset();
+  EXPECT_TRUE(eventually([this] { return !is_compiling(); }));
+  EXPECT_TRUE(eventually([this] { return !has_files(); }));
 }
 
 }  // namespace
