@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <sstream>
+#include <system_error>
 #include <vector>
 
 #include "hipcore/mirror/written_pages.h"
@@ -62,6 +63,14 @@ void open_list(Landlock& rules, const char* variable) {
     if (path.starts_with('/') && fs::path(path).lexically_normal() != "/") rules.open(path, Access::kRead);
 }
 
+// A library by its path, and what lies beside it, if that is a folder for libraries and not somebody's home.
+void open_library(Landlock& rules, const fs::path& file) {
+  rules.open(file.string(), Access::kRead);
+  std::error_code error;
+  const fs::path folder = fs::canonical(file, error).parent_path();
+  if (folder.filename().string().starts_with("lib")) rules.open(folder.string(), Access::kRead);
+}
+
 // The runtime library, what belongs to it, and the compiler of the CPU runtime.
 void open_own(Landlock& rules, const SandboxOptions& options, const std::string& runtime) {
   for (const fs::path& folder : own_library_directories()) {
@@ -70,7 +79,7 @@ void open_own(Landlock& rules, const SandboxOptions& options, const std::string&
     rules.open((folder.parent_path() / "share" / "hip-remote").string(), Access::kRead);
   }
   rules.open("/proc/self/exe", Access::kRead);
-  if (runtime.find('/') != std::string::npos) rules.open(runtime, Access::kRead);
+  if (runtime.find('/') != std::string::npos) open_library(rules, runtime);
   for (const char* const variable : {"LD_LIBRARY_PATH", "LD_PRELOAD", "TF_HIPCC_CPU"})
     open_list(rules, variable);
   for (const std::string& path : options.readable) rules.open(path, Access::kRead);
