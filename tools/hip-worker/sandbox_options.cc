@@ -66,6 +66,7 @@ Status take_users(const reference::CommandLine& line, const Options& options, Us
 Status take_sandbox_options(const reference::CommandLine& line, Options& options) {
   SandboxOptions& sandbox = options.sandbox;
   sandbox.off = line.has(about::kNoSandbox);
+  sandbox.with_gpus = line.has(about::kSandbox);
   sandbox.required = line.has(about::kRequireSandbox);
   sandbox.readable = line.list(about::kReadable);
   sandbox.folder = line.text(about::kSessionFolder);

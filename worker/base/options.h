@@ -50,6 +50,7 @@ struct UserOptions {
 // The walls around session processes (worker/sandbox).
 struct SandboxOptions {
   bool off = false;
+  bool with_gpus = false;             // also where a GPU's driver may be loaded
   bool required = false;              // without all of them the worker does not start
   std::vector<std::string> readable;  // what sessions may read besides what the system has for all
   std::optional<Account> user;        // of a session process; none: the supervisor's

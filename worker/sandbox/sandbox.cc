@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
@@ -96,6 +97,14 @@ void open_devices(Landlock& rules) {
 
 }  // namespace
 
+bool spares_drivers(const SandboxOptions& options, const std::string& runtime,
+                    const std::vector<std::string>& devices) {
+  if (runtime == "cpu" || options.with_gpus || options.required || options.user) return false;
+  return std::any_of(devices.begin(), devices.end(), [](const std::string& file) {
+    return file == "/dev/kfd" || file.starts_with("/dev/nvidia");
+  });
+}
+
 Status Sandbox::close_files(const std::string& runtime) {
   Result<Landlock> rules = Landlock::make();
   if (!rules) return rules.status();
@@ -120,7 +129,8 @@ void Sandbox::note(const char* wall, const Status& status) {
 
 void Sandbox::enter(const std::string& runtime) {
   if (!options_.folder.empty()) ::setenv("TMPDIR", options_.folder.c_str(), 1);
-  if (options_.off) return;
+  off_ = options_.off || spares_drivers(options_, runtime, device_files());
+  if (off_) return;
   // What whoever started the worker had open, without close-on-exec; open files are behind no wall.
   if (::close_range(kLastWordsFd + 1, ~0u, 0) != 0)
     note("descriptors", Status::from_errno("close_range", errno));
@@ -133,15 +143,16 @@ void Sandbox::enter(const std::string& runtime) {
 }
 
 void Sandbox::close() {
-  if (options_.off) return;
+  if (off_) return;
   note("memory", hide_memory());
   note("system calls", refuse_calls());
 }
 
-Status Sandbox::seal() const { return options_.off ? Status::ok() : refuse_new_rings(); }
+Status Sandbox::seal() const { return off_ ? Status::ok() : refuse_new_rings(); }
 
 std::string Sandbox::text() const {
   if (options_.off) return "none (--no-sandbox)";
+  if (off_) return "none (a GPU's driver may be loaded, and none has been tried behind them: --sandbox)";
   if (missing_.empty()) return standing_;
   const std::string text = (standing_.empty() ? "none" : standing_) + "; missing: " + missing_;
   return text.substr(0, kWallsTextMax);

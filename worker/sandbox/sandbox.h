@@ -9,15 +9,21 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "transport/base/status.h"
 #include "worker/base/options.h"
 
 namespace tf::worker {
 
+// Whether the walls stay down because the runtime may load a GPU's driver, among whose `devices` (files)
+// there is one, and nobody has asked for walls: no driver has been tried behind them yet.
+bool spares_drivers(const SandboxOptions& options, const std::string& runtime,
+                    const std::vector<std::string>& devices);
+
 class Sandbox {
  public:
-  explicit Sandbox(const SandboxOptions& options) : options_(options) {}
+  explicit Sandbox(const SandboxOptions& options) : options_(options), off_(options.off) {}
 
   // Descriptors, user, capabilities, files. REQUIRES: the process has one thread, and of descriptors none but
   // the standard ones, the channel and the last words. `runtime`: the name or path of the
@@ -29,7 +35,7 @@ class Sandbox {
   Status seal() const;
 
   // Whether all walls stand.
-  bool complete() const { return !options_.off && missing_.empty(); }
+  bool complete() const { return !off_ && missing_.empty(); }
   // Which, in words: "files, signals, ...; missing: network (why)". For the log and for users.
   std::string text() const;
 
@@ -38,6 +44,7 @@ class Sandbox {
   Status close_files(const std::string& runtime);
 
   const SandboxOptions& options_;
+  bool off_;
   std::string standing_;
   std::string missing_;
 };

@@ -24,6 +24,7 @@ std::vector<std::string> session_arguments(const Options& options, const std::st
   if (options.keys.rdma_in_clear) arguments.push_back("--rdma-in-clear");
   const SandboxOptions& sandbox = options.sandbox;
   if (sandbox.off) arguments.push_back("--no-sandbox");
+  if (sandbox.with_gpus) arguments.push_back("--sandbox");
   if (sandbox.required) arguments.push_back("--require-sandbox");
   for (const std::string& path : sandbox.readable) arguments.insert(arguments.end(), {"--readable", path});
   if (!folder.empty()) arguments.insert(arguments.end(), {"--session-folder", folder});

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "parsed_options.h"
+#include "worker/sandbox/sandbox.h"
 #include "worker/supervisor/session_users.h"
 
 namespace tf::worker {
@@ -24,6 +25,26 @@ TEST(SandboxOptions, PathsAndSwitches) {
   EXPECT_TRUE(parsed.options.sandbox.required);
   EXPECT_EQ(parsed.options.sandbox.readable, (std::vector<std::string>{"/data", "/more", "/third"}));
   EXPECT_TRUE(parse({"--no-sandbox"}).options.sandbox.off);
+}
+
+TEST(SandboxOptions, DriversOfGpusAreBehindWallsOnlyIfAsked) {
+  const std::vector<std::string> none = {"/dev/dri", "/dev/infiniband"};
+  for (const std::string gpu : {"/dev/kfd", "/dev/nvidia0"}) {
+    const std::vector<std::string> devices = {"/dev/dri", gpu};
+    SandboxOptions options;
+    EXPECT_TRUE(spares_drivers(options, "auto", devices));
+    EXPECT_TRUE(spares_drivers(options, "/some/runtime.so", devices));
+    EXPECT_FALSE(spares_drivers(options, "cpu", devices));
+    EXPECT_FALSE(spares_drivers(options, "auto", none));
+    options.with_gpus = parse({"--sandbox"}).options.sandbox.with_gpus;
+    EXPECT_FALSE(spares_drivers(options, "auto", devices));
+  }
+  SandboxOptions required;
+  required.required = true;
+  EXPECT_FALSE(spares_drivers(required, "auto", {"/dev/kfd"}));
+  SandboxOptions users;
+  users.user = Account{};
+  EXPECT_FALSE(spares_drivers(users, "auto", {"/dev/kfd"}));
 }
 
 TEST(SandboxOptions, UsersTakeRoot) {
