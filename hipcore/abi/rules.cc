@@ -20,6 +20,8 @@ constinit const Rules kRules = {
     .major = major().number,
     .version = major().version,
     .errors_stay = major().number >= 7,
+    .tells_unregistered = major().number >= 6,
+    .tells_pointer_contexts = major().number >= 6,
     .null_has_attributes = major().number >= 7,
     .limit_range = major().number >= 7   ? 4099u
                    : major().number == 6 ? 3u

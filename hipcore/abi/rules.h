@@ -14,6 +14,10 @@ struct Rules {
   // From 7.0 on a thread's last error stays until it is taken: neither success nor hipErrorNotReady replaces
   // it.
   bool errors_stay;
+  // From 6.0 on hipPointerGetAttributes succeeds for memory that nobody knows: it is unregistered memory.
+  bool tells_unregistered;
+  // HIP_POINTER_ATTRIBUTE_CONTEXT, which is supported from 6.4.2 on.
+  bool tells_pointer_contexts;
   // From 7.0 on hipPointerGetAttributes of a null pointer succeeds: it is unregistered memory.
   bool null_has_attributes;
   // hipIpcMemLazyEnablePeerAccess, the one flag of hipIpcOpenMemHandle: 0 in HIP 5.2, 1 since 6.0. Of HIP 5

@@ -148,6 +148,15 @@ bool MemoryAdvice::find_synchronous(std::uint64_t address) const {
   return after != synchronous_.begin() && address < std::prev(after)->second;
 }
 
+hipError_t MemoryAdvice::id_of(std::uint64_t allocation, std::uint32_t& id) {
+  const MutexLock lock(mutex_);
+  const auto known = ids_.find(allocation);
+  if (known == ids_.end() && ids_.size() >= kIdsMax) return hipErrorOutOfMemory;
+  id = known != ids_.end() ? known->second : ids_[allocation] = ++last_id_;
+  any_id_.store(true, std::memory_order_relaxed);
+  return hipSuccess;
+}
+
 template <typename Change>
 hipError_t MemoryAdvice::change(const AdvisedRange& range, Change change) {
   const std::uint64_t begin = begin_of(range);
@@ -217,7 +226,9 @@ void MemoryAdvice::forget(std::uint64_t allocation, std::uint64_t allocated_byte
   parts_.erase(parts_.lower_bound(allocation), parts_.lower_bound(allocation + allocated_bytes));
   synchronous_.erase(synchronous_.lower_bound(allocation),
                      synchronous_.lower_bound(allocation + allocated_bytes));
+  ids_.erase(ids_.lower_bound(allocation), ids_.lower_bound(allocation + allocated_bytes));
   any_.store(!parts_.empty(), std::memory_order_relaxed);
+  any_id_.store(!ids_.empty(), std::memory_order_relaxed);
   any_synchronous_.store(!synchronous_.empty(), std::memory_order_relaxed);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // MemoryAdvice: stores what hipMemAdvise and hipMemPrefetchAsync said about memory, and answers
-// hipMemRangeGetAttribute.
+// hipMemRangeGetAttribute. It also has the ids of allocations that a program asked for.
 //
 // Stored by pages, since HIP rounds ranges to them, but never beyond an allocation, because small ones share
 // a page here. Thread-safe.
@@ -21,6 +21,7 @@ namespace tf::hipcore {
 inline constexpr std::uint64_t kAdvisedPageBytes = 4096;
 inline constexpr std::size_t kAdvisedRangesMax = 1 << 16;  // ranges of equal advice
 inline constexpr int kAdvisedDevicesMax = 64;
+inline constexpr std::size_t kIdsMax = 1 << 20;  // of live allocations
 
 // [address, address + bytes) inside the allocation [allocation, allocation + allocated_bytes).
 struct AdvisedRange {
@@ -69,8 +70,14 @@ class MemoryAdvice {
   // Costs one load where no memory is synchronous: every synchronous copy asks.
   bool is_synchronous(std::uint64_t address) const { return any_synchronous() && find_synchronous(address); }
   bool any_synchronous() const { return any_synchronous_.load(std::memory_order_relaxed); }
+  // HIP_POINTER_ATTRIBUTE_BUFFER_ID of an allocation: a number that no other one has had, also at the same
+  // address. hipErrorOutOfMemory: kIdsMax.
+  hipError_t id_of(std::uint64_t allocation, std::uint32_t& id);
   // Something is stored.
-  bool any() const { return any_.load(std::memory_order_relaxed) || any_synchronous(); }
+  bool any() const {
+    return any_.load(std::memory_order_relaxed) || any_synchronous() ||
+           any_id_.load(std::memory_order_relaxed);
+  }
   // The allocation ends. Costs almost nothing without advice.
   void forget(std::uint64_t allocation, std::uint64_t allocated_bytes);
   // hipMemRangeGetAttribute and hipMemRangeGetAttributes. For memory that is not managed only the coherency
@@ -112,9 +119,12 @@ class MemoryAdvice {
   mutable Mutex mutex_;
   Parts parts_ TF_GUARDED_BY(mutex_);
   std::map<std::uint64_t, std::uint64_t> synchronous_ TF_GUARDED_BY(mutex_);  // ends, by start
+  std::map<std::uint64_t, std::uint32_t> ids_ TF_GUARDED_BY(mutex_);
+  std::uint32_t last_id_ TF_GUARDED_BY(mutex_) = 0;
   // Relaxed: a thread that frees or copies such memory sees its own store.
   std::atomic<bool> any_{false};  // of parts_
   std::atomic<bool> any_synchronous_{false};
+  std::atomic<bool> any_id_{false};
 };
 
 }  // namespace tf::hipcore

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Host memory and what pointers are.
 #include <algorithm>
-#include <cstring>
+#include <optional>
 
-#include "hipcore/abi/layouts.h"
+#include "hipcore/abi/pointer_answers.h"
 #include "hipcore/abi/rules.h"
 #include "hipcore/memory/host_flags.h"
 #include "hipcore/memory/pointer_rules.h"
@@ -17,21 +17,9 @@ namespace {
 
 using hipcore::kPointerAttributesMax;
 
-// What is known about any pointer; false: nothing.
-struct Known {
-  bool on_device = false;
-  bool on_host = false;  // managed memory is both
-  int device = 0;
-  std::uint64_t base = 0;
-  std::uint64_t bytes = 0;
-  unsigned flags = 0;
-  std::uint64_t device_address = 0;  // where devices reach it; 0: nowhere
-  std::uint64_t host_address = 0;    // where the program has it
-  bool synchronous = false;          // HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS
-  bool registered = false;           // the program's own memory
-
-  bool managed() const { return on_device && on_host; }
-  abi::MemoryType type() const { return on_device ? abi::MemoryType::kDevice : abi::MemoryType::kHost; }
+struct Known : abi::PointerFacts {
+  bool registered = false;     // the program's own memory
+  std::uint64_t identity = 0;  // where the allocation is, also for an alias
 };
 
 // Where devices reach the memory at `address`, of this range, or will once they use it; 0: nowhere.
@@ -40,63 +28,56 @@ std::uint64_t reached_at(const HostRange& range, std::uint64_t address) {
   return range.other != 0 ? range.other + (address - range.base) : 0;
 }
 
-bool look_up(Client& client, const void* pointer, Known& known) {
-  if (auto found = client.device_memory().find(to_raw(pointer))) {
-    known = {true, false, found->device, found->base, found->bytes, 0, to_raw(pointer), 0, false};
-    known.synchronous = client.advice().is_synchronous(known.base);
-    return true;
-  }
-  auto host = client.host_memory().find(pointer);
-  if (!host) return false;
-  if (host->kind == HostRange::Kind::kFineGrained) {
-    known = {true, false, host->device, host->base, host->bytes, 0, to_raw(pointer), 0, false};
-    known.synchronous = client.advice().is_synchronous(known.base);
-    return true;
-  }
-  const bool managed = host->kind == HostRange::Kind::kManaged;
+Known known_on_device(Client& client, std::uint64_t address, const DevicePointer& found) {
+  Known known;
+  known.on_device = true;
+  known.device = found.device;
+  known.base = known.identity = found.base;
+  known.bytes = found.bytes;
+  known.device_address = address;
+  known.synchronous = client.advice().is_synchronous(found.base);
+  return known;
+}
+
+Known known_on_host(Client& client, std::uint64_t address, const HostRange& range) {
+  const bool alias = range.kind == HostRange::Kind::kAlias;
+  Known known;
+  known.on_device = range.kind == HostRange::Kind::kManaged;
+  known.on_host = true;
+  known.device = range.device;
+  known.base = range.base;
+  known.identity = alias ? range.other : range.base;
+  known.bytes = range.bytes;
+  known.flags = range.flags;
+  known.device_address = reached_at(range, address);
+  known.host_address = alias ? range.other + (address - range.base) : address;
+  known.synchronous = client.advice().is_synchronous(range.base);
+  known.registered = !range.owned();
+  return known;
+}
+
+std::optional<Known> look_up(Client& client, const void* pointer) {
   const std::uint64_t address = to_raw(pointer);
-  const bool alias = host->kind == HostRange::Kind::kAlias;
-  const std::uint64_t program_has_it = alias ? host->other + (address - host->base) : address;
-  const std::uint64_t devices_have_it = reached_at(*host, address);
-  known = {managed,         true,           host->device,
-           host->base,      host->bytes,    host->flags,
-           devices_have_it, program_has_it, client.advice().is_synchronous(host->base),
-           !host->owned()};
-  return true;
+  if (const auto found = client.device_memory().find(address))
+    return known_on_device(client, address, *found);
+  const auto host = client.host_memory().find(pointer);
+  if (!host) return std::nullopt;
+  if (host->kind != HostRange::Kind::kFineGrained) return known_on_host(client, address, *host);
+  Known known = known_on_device(client, address, {host->device, host->base, host->bytes});
+  known.flags = host->flags;
+  return known;
 }
 
-template <typename Value>
-hipError_t answer(void* data, Value value) {
-  std::memcpy(data, &value, sizeof value);
-  return hipSuccess;
-}
-
-hipError_t attribute_of(const Known& known, hipPointer_attribute attribute, void* data) {
-  switch (attribute) {
-    case HIP_POINTER_ATTRIBUTE_CONTEXT: return answer(data, context_of(known.device));
-    case HIP_POINTER_ATTRIBUTE_MEMORY_TYPE:
-      return answer(data, abi::memory_type_number(known.type(), known.managed()));
-    case HIP_POINTER_ATTRIBUTE_DEVICE_POINTER:
-      return known.device_address != 0 ? answer(data, known.device_address) : hipErrorInvalidValue;
-    case HIP_POINTER_ATTRIBUTE_HOST_POINTER:
-      return known.on_host ? answer(data, known.host_address) : hipErrorInvalidValue;
-    case HIP_POINTER_ATTRIBUTE_DEVICE_ORDINAL: return answer(data, known.device);
-    case HIP_POINTER_ATTRIBUTE_RANGE_START_ADDR: return answer(data, known.base);
-    case HIP_POINTER_ATTRIBUTE_RANGE_SIZE: return answer(data, known.bytes);
-    case HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS: return answer(data, known.synchronous ? 1u : 0u);
-    case HIP_POINTER_ATTRIBUTE_IS_MANAGED: return answer(data, known.managed());
-    case HIP_POINTER_ATTRIBUTE_MAPPED: return answer(data, known.device_address != 0);
-    case HIP_POINTER_ATTRIBUTE_BUFFER_ID: return answer(data, hipcore::buffer_id(known.base));
-    default: return hipErrorInvalidValue;
-  }
-}
+const Known* pointer_to(const std::optional<Known>& known) { return known ? &*known : nullptr; }
 
 hipError_t attribute_of(Client& client, const void* pointer, hipPointer_attribute attribute, void* data) {
-  Known known;
-  const bool found = look_up(client, pointer, known);
-  const hipError_t error = found ? attribute_of(known, attribute, data) : hipErrorInvalidValue;
-  if (error != hipSuccess) hipcore::write_missing(attribute, data);
-  return error;
+  std::optional<Known> known = look_up(client, pointer);
+  if (known) known->context = context_of(known->device);
+  if (known && attribute == HIP_POINTER_ATTRIBUTE_BUFFER_ID)
+    if (const hipError_t error = client.advice().id_of(known->identity, known->id)) return error;
+  const bool is_array =
+      !known && client.arrays().library().shape_of(static_cast<hipArray_const_t>(pointer)).has_value();
+  return abi::answer_attribute(data, attribute, pointer_to(known), is_array);
 }
 
 }  // namespace
@@ -171,23 +152,11 @@ hipError_t hipHostUnregister(void* pointer) {
 }
 
 hipError_t hipPointerGetAttributes(hipPointerAttribute_t* attributes, const void* pointer) {
-  const bool null_has_them = pointer == nullptr && abi::kRules.null_has_attributes;
-  if (attributes == nullptr || (pointer == nullptr && !null_has_them))
-    return note_error(hipErrorInvalidValue);
   hipError_t error = hipSuccess;
   Client* client = client_for(error);
   if (client == nullptr) return note_error(error);
-  Known known;
-  if (!null_has_them && !look_up(*client, pointer, known)) return note_error(hipErrorInvalidValue);
-  *attributes = {};
-  if (null_has_them) return note_error(hipSuccess);
-  abi::set_memory_type(*attributes, known.type(), known.managed());
-  attributes->device = known.device;
-  attributes->devicePointer = reinterpret_cast<void*>(known.device_address);
-  attributes->hostPointer = known.on_host ? reinterpret_cast<void*>(known.host_address) : nullptr;
-  attributes->isManaged = known.managed();
-  attributes->allocationFlags = known.flags;
-  return note_error(hipSuccess);
+  const std::optional<Known> known = look_up(*client, pointer);
+  return note_error(abi::answer_attributes(attributes, pointer, pointer_to(known)));
 }
 
 hipError_t hipPointerGetAttribute(void* data, hipPointer_attribute attribute, hipDeviceptr_t pointer) {
@@ -203,9 +172,9 @@ hipError_t hipPointerSetAttribute(const void* value, hipPointer_attribute attrib
   hipError_t error = hipcore::read_pointer_attribute(value, attribute, pointer, synchronous);
   Client* client = error == hipSuccess ? client_for(error) : nullptr;
   if (client == nullptr) return note_error(error);
-  Known known;
-  if (!look_up(*client, pointer, known)) return note_error(hipErrorInvalidDevicePointer);
-  return note_error(client->advice().set_synchronous(known.base, known.bytes, synchronous));
+  const auto known = look_up(*client, pointer);
+  if (!known) return note_error(hipErrorInvalidDevicePointer);
+  return note_error(client->advice().set_synchronous(known->base, known->bytes, synchronous));
 }
 
 hipError_t hipStreamAttachMemAsync(hipStream_t stream, void* pointer, size_t bytes, unsigned int flags) {
@@ -214,9 +183,9 @@ hipError_t hipStreamAttachMemAsync(hipStream_t stream, void* pointer, size_t byt
   Client* client = client_for(stream, error);
   if (client != nullptr) error = hipcore::check_attach(stream, flags);
   if (error != hipSuccess) return note_error(error);
-  Known known;
-  if (!look_up(*client, pointer, known)) return note_error(hipErrorInvalidValue);
-  return note_error(hipcore::check_attached_bytes(known.on_host, known.bytes, bytes));
+  const auto known = look_up(*client, pointer);
+  if (!known) return note_error(hipErrorInvalidValue);
+  return note_error(hipcore::check_attached_bytes(known->on_host, known->bytes, bytes));
 }
 
 // Succeeds whatever the pointer is, as AMD's runtime does.
@@ -236,10 +205,10 @@ hipError_t hipMemGetAddressRange(hipDeviceptr_t* base, size_t* bytes, hipDevicep
   hipError_t error = hipSuccess;
   Client* client = client_for(error);
   if (client == nullptr) return note_error(error);
-  Known known;
-  if (!look_up(*client, pointer, known) || known.registered) return note_error(hipErrorNotFound);
-  if (base != nullptr) *base = reinterpret_cast<hipDeviceptr_t>(known.base);
-  if (bytes != nullptr) *bytes = known.bytes;
+  const auto known = look_up(*client, pointer);
+  if (!known || known->registered) return note_error(hipErrorNotFound);
+  if (base != nullptr) *base = reinterpret_cast<hipDeviceptr_t>(known->base);
+  if (bytes != nullptr) *bytes = known->bytes;
   return note_error(hipSuccess);
 }
 
@@ -248,9 +217,9 @@ hipError_t hipMemPtrGetInfo(void* pointer, size_t* bytes) {
   hipError_t error = hipSuccess;
   Client* client = client_for(error);
   if (client == nullptr) return note_error(error);
-  Known known;
-  if (!look_up(*client, pointer, known)) return note_error(hipErrorInvalidValue);
-  *bytes = known.bytes;
+  const auto known = look_up(*client, pointer);
+  if (!known) return note_error(hipErrorInvalidValue);
+  *bytes = known->bytes;
   return note_error(hipSuccess);
 }
 

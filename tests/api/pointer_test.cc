@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can be set for a pointer: that synchronous copies wait, and which stream uses managed memory.
+// What pointers are asked for one by one, and what can be set for them: that synchronous copies wait, and
+// which stream uses managed memory.
+#include <array>
+#include <set>
+#include <vector>
+
 #include "tests/api/hip_test.h"
 
 extern "C" hipError_t hipPointerSetAttribute(const void* value, hipPointer_attribute attribute,
@@ -11,8 +16,8 @@ namespace {
 constexpr std::size_t kBytes = 1 << 16;
 constexpr auto kSync = HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS;
 
-unsigned is_synchronous(void* pointer) {
-  unsigned value = 77;
+bool is_synchronous(void* pointer) {
+  bool value = false;
   EXPECT_EQ(hipPointerGetAttribute(&value, kSync, pointer), hipSuccess);
   return value;
 }
@@ -22,13 +27,13 @@ TEST(PointerAttribute, BelongsToTheWholeAllocation) {
   const unsigned off = 0;
   DeviceBuffer device(kBytes);
   DeviceBuffer other(kBytes);
-  EXPECT_EQ(is_synchronous(device.get()), 0u);
+  EXPECT_FALSE(is_synchronous(device.get()));
   HIP_OK(hipPointerSetAttribute(&on, kSync, device.at(100)));
-  EXPECT_EQ(is_synchronous(device.get()), 1u);
-  EXPECT_EQ(is_synchronous(device.at(kBytes - 1)), 1u);
-  EXPECT_EQ(is_synchronous(other.get()), 0u);
+  EXPECT_TRUE(is_synchronous(device.get()));
+  EXPECT_TRUE(is_synchronous(device.at(kBytes - 1)));
+  EXPECT_FALSE(is_synchronous(other.get()));
   HIP_OK(hipPointerSetAttribute(&off, kSync, device.get()));
-  EXPECT_EQ(is_synchronous(device.get()), 0u);
+  EXPECT_FALSE(is_synchronous(device.get()));
 }
 
 TEST(PointerAttribute, EndsWithTheMemory) {
@@ -39,7 +44,7 @@ TEST(PointerAttribute, EndsWithTheMemory) {
   HIP_OK(hipFree(first));
   EXPECT_EQ(hipPointerSetAttribute(&on, kSync, first), hipErrorInvalidDevicePointer);
   DeviceBuffer again(kBytes);
-  EXPECT_EQ(is_synchronous(again.get()), 0u) << "also where it is the same memory";
+  EXPECT_FALSE(is_synchronous(again.get())) << "also where it is the same memory";
 }
 
 TEST(PointerAttribute, EndsWithMemoryOfAStream) {
@@ -48,7 +53,7 @@ TEST(PointerAttribute, EndsWithMemoryOfAStream) {
   void* memory = nullptr;
   for (int round = 0; round < 3; ++round) {
     HIP_OK(hipMallocAsync(&memory, kBytes, stream));
-    EXPECT_EQ(is_synchronous(memory), 0u) << "also where it is the same memory";
+    EXPECT_FALSE(is_synchronous(memory)) << "also where it is the same memory";
     HIP_OK(hipPointerSetAttribute(&on, kSync, memory));
     HIP_OK(hipFreeAsync(memory, stream));
   }
@@ -60,10 +65,10 @@ TEST(PointerAttribute, EndsWithTheRegistration) {
   std::vector<std::byte> memory(kBytes);
   for (int round = 0; round < 3; ++round) {
     HIP_OK(hipHostRegister(memory.data(), kBytes, hipHostRegisterDefault));
-    EXPECT_EQ(is_synchronous(memory.data()), 0u);
+    EXPECT_FALSE(is_synchronous(memory.data()));
     HIP_OK(hipPointerSetAttribute(&on, kSync, memory.data()));
     EXPECT_EQ(hipHostUnregister(memory.data() + 8), hipErrorHostMemoryNotRegistered);
-    EXPECT_EQ(is_synchronous(memory.data()), 1u) << "it is registered still";
+    EXPECT_TRUE(is_synchronous(memory.data())) << "it is registered still";
     HIP_OK(hipHostUnregister(memory.data()));
   }
 }
@@ -81,7 +86,7 @@ TEST(PointerAttribute, EndsWithTheMapping) {
   HIP_OK(hipMemCreate(&handle, bytes, &properties, 0));
   for (int round = 0; round < 2; ++round) {
     HIP_OK(hipMemMap(base, bytes, 0, handle, 0));
-    EXPECT_EQ(is_synchronous(base), 0u);
+    EXPECT_FALSE(is_synchronous(base));
     HIP_OK(hipPointerSetAttribute(&on, kSync, base));
     HIP_OK(hipMemUnmap(base, bytes));
   }
@@ -141,6 +146,122 @@ TEST(PointerAttribute, SeveralOfUnknownMemoryAreGivenValues) {
   EXPECT_EQ(ordinal, 0);
   EXPECT_EQ(start, device.get());
   EXPECT_EQ(hipDrvPointerGetAttributes(0, attributes, data, device.get()), hipErrorInvalidValue);
+}
+
+unsigned id_of(const void* pointer) {
+  std::array<unsigned, 2> answer{0, 0xeeeeeeee};
+  EXPECT_EQ(
+      hipPointerGetAttribute(answer.data(), HIP_POINTER_ATTRIBUTE_BUFFER_ID, const_cast<void*>(pointer)),
+      hipSuccess);
+  EXPECT_EQ(answer[1], 0xeeeeeeee) << "4 bytes";
+  EXPECT_NE(answer[0], 0u);
+  return answer[0];
+}
+
+// Also where the memory of the last one is used again.
+TEST(PointerId, IsNewForEachAllocation) {
+  std::set<unsigned> ids;
+  TestStream stream;
+  std::vector<std::byte> own(kBytes);
+  constexpr int kRounds = 4;
+  for (int round = 0; round < kRounds; ++round) {
+    void* memory = nullptr;
+    HIP_OK(hipMalloc(&memory, kBytes));
+    ids.insert(id_of(memory));
+    HIP_OK(hipFree(memory));
+    HIP_OK(hipHostMalloc(&memory, kBytes, hipHostMallocDefault));
+    ids.insert(id_of(memory));
+    HIP_OK(hipHostFree(memory));
+    HIP_OK(hipMallocManaged(&memory, kBytes, hipMemAttachGlobal));
+    ids.insert(id_of(memory));
+    HIP_OK(hipFree(memory));
+    HIP_OK(hipMallocAsync(&memory, kBytes, stream));
+    ids.insert(id_of(memory));
+    HIP_OK(hipFreeAsync(memory, stream));
+    HIP_OK(hipHostRegister(own.data(), kBytes, hipHostRegisterDefault));
+    ids.insert(id_of(own.data()));
+    HIP_OK(hipHostUnregister(own.data()));
+  }
+  EXPECT_EQ(ids.size(), 5u * kRounds);
+  HIP_OK(hipStreamSynchronize(stream));
+}
+
+TEST(PointerId, BelongsToTheWholeAllocation) {
+  DeviceBuffer first(kBytes);
+  DeviceBuffer second(kBytes);
+  EXPECT_NE(id_of(first.get()), id_of(second.get()));
+  EXPECT_EQ(id_of(first.at(kBytes - 1)), id_of(first.get()));
+  std::vector<std::byte> own(kBytes);
+  HIP_OK(hipHostRegister(own.data(), kBytes, hipHostRegisterMapped));
+  void* seen_by_devices = nullptr;
+  HIP_OK(hipHostGetDevicePointer(&seen_by_devices, own.data(), 0));
+  EXPECT_EQ(id_of(seen_by_devices), id_of(own.data() + 100));
+  HIP_OK(hipHostUnregister(own.data()));
+}
+
+// AMD's runtime of HIP 5 has no answer to these, whatever the memory is.
+TEST(PointerAttribute, SomeAreNotSupported) {
+  DeviceBuffer device(kBytes);
+  int local = 0;
+  for (const hipPointer_attribute attribute :
+       {HIP_POINTER_ATTRIBUTE_CONTEXT, HIP_POINTER_ATTRIBUTE_P2P_TOKENS,
+        HIP_POINTER_ATTRIBUTE_IS_LEGACY_HIP_IPC_CAPABLE, HIP_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES,
+        HIP_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE, HIP_POINTER_ATTRIBUTE_MEMPOOL_HANDLE}) {
+    std::uint64_t answer = 77;
+    EXPECT_EQ(hipPointerGetAttribute(&answer, attribute, device.get()), hipErrorNotSupported) << attribute;
+    EXPECT_EQ(hipPointerGetAttribute(&answer, attribute, &local), hipErrorNotSupported) << attribute;
+    EXPECT_EQ(answer, 77u);
+  }
+  for (const int wrong : {-1, 0, 99}) {
+    int answer = 77;
+    const auto attribute = static_cast<hipPointer_attribute>(wrong);
+    EXPECT_EQ(hipPointerGetAttribute(&answer, attribute, device.get()), hipErrorInvalidValue) << wrong;
+    EXPECT_EQ(answer, 77);
+  }
+}
+
+// What lies behind an answer stays.
+TEST(PointerAttribute, AnswersAreAsLongAsAmds) {
+  struct Length {
+    hipPointer_attribute attribute;
+    std::size_t bytes;
+  };
+  DeviceBuffer device(kBytes);
+  int local = 0;
+  for (const Length& length : {Length{HIP_POINTER_ATTRIBUTE_RANGE_SIZE, 4},
+                               {kSync, 1},
+                               {HIP_POINTER_ATTRIBUTE_ACCESS_FLAGS, 4},
+                               {HIP_POINTER_ATTRIBUTE_MAPPED, 1},
+                               {HIP_POINTER_ATTRIBUTE_MEMORY_TYPE, 4}}) {
+    for (void* const pointer : {device.get(), static_cast<void*>(&local)}) {
+      std::array<std::uint8_t, 8> answer;
+      answer.fill(0xee);
+      const bool known = pointer == device.get() || length.attribute == HIP_POINTER_ATTRIBUTE_ACCESS_FLAGS;
+      EXPECT_EQ(hipPointerGetAttribute(answer.data(), length.attribute, pointer),
+                known ? hipSuccess : hipErrorInvalidValue)
+          << length.attribute;
+      for (std::size_t i = 0; i < answer.size(); ++i)
+        EXPECT_EQ(answer[i] == 0xee, i >= length.bytes) << length.attribute << ", byte " << i;
+    }
+  }
+  unsigned bytes = 0;
+  HIP_OK(hipPointerGetAttribute(&bytes, HIP_POINTER_ATTRIBUTE_RANGE_SIZE, device.at(10)));
+  EXPECT_EQ(bytes, kBytes);
+}
+
+TEST(PointerAttribute, ArraysHaveATypeOnly) {
+  const hipChannelFormatDesc elements = {8, 0, 0, 0, hipChannelFormatKindUnsigned};
+  hipArray_t array = nullptr;
+  HIP_OK(hipMallocArray(&array, &elements, 16, 16, hipArrayDefault));
+  int type = 77;
+  HIP_OK(hipPointerGetAttribute(&type, HIP_POINTER_ATTRIBUTE_MEMORY_TYPE, array));
+  EXPECT_EQ(type, hipMemoryTypeArray);
+  EXPECT_EQ(hipPointerGetAttribute(&type, HIP_POINTER_ATTRIBUTE_BUFFER_ID, array), hipErrorInvalidValue);
+  hipPointerAttribute_t attributes = {};
+  EXPECT_EQ(hipPointerGetAttributes(&attributes, array), hipErrorInvalidValue);
+  HIP_OK(hipFreeArray(array));
+  EXPECT_EQ(hipPointerGetAttribute(&type, HIP_POINTER_ATTRIBUTE_MEMORY_TYPE, array), hipErrorInvalidValue);
+  EXPECT_EQ(type, 0);
 }
 
 TEST(AttachMemory, IsCheckedAndMakesNothing) {

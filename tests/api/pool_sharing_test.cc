@@ -187,9 +187,9 @@ void change(hipMemPool_t pool, hipMemPoolPtrExportData& data) {
   HIP_OK(hipFreeAsync(shared, nullptr));
   HIP_OK(hipDeviceSynchronize());
   HIP_OK(hipMemPoolImportPointer(&shared, pool, &data)) << "freed, so it can be had again";
-  unsigned synchronous = 1;
+  bool synchronous = true;
   HIP_OK(hipPointerGetAttribute(&synchronous, HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS, shared));
-  EXPECT_EQ(synchronous, 0u) << "other memory, though at the same address";
+  EXPECT_FALSE(synchronous) << "other memory, though at the same address";
   EXPECT_EQ(hipFree(static_cast<std::byte*>(shared) + 4), hipErrorInvalidValue);
   HIP_OK(hipFree(shared));
   EXPECT_EQ(hipFree(shared), hipErrorInvalidValue);

@@ -61,7 +61,7 @@ class Major : public testing::Test {
   // Of hipMemoryType.
   int host_type() const { return major_ >= 6 ? 1 : 0; }
   int device_type() const { return major_ >= 6 ? 2 : 1; }
-  int managed_type() const { return major_ >= 6 ? 3 : 1; }
+  int managed_type() const { return major_ >= 6 ? 3 : 0; }
 
   int memory_type(const void* pointer) const {
     hipPointerAttribute_t attributes;

@@ -91,6 +91,48 @@ TEST_F(Major, MemoryTypesHaveTheMajorsNumbers) {
   const auto one = get<decltype(hipPointerGetAttribute)>("hipPointerGetAttribute");
   ASSERT_EQ(one(&type, HIP_POINTER_ATTRIBUTE_MEMORY_TYPE, device), hipSuccess);
   EXPECT_EQ(type, device_type());
+  ASSERT_EQ(one(&type, HIP_POINTER_ATTRIBUTE_MEMORY_TYPE, managed), hipSuccess);
+  EXPECT_EQ(type, host_type()) << "asked alone";
+  const hipChannelFormatDesc elements = {8, 0, 0, 0, hipChannelFormatKindUnsigned};
+  hipArray_t array = nullptr;
+  ASSERT_EQ(get<decltype(hipMallocArray)>("hipMallocArray")(&array, &elements, 16, 16, 0), hipSuccess);
+  ASSERT_EQ(one(&type, HIP_POINTER_ATTRIBUTE_MEMORY_TYPE, array), hipSuccess);
+  EXPECT_EQ(type, major_ >= 6 ? 10 : 2);
+  EXPECT_EQ(get<decltype(hipFreeArray)>("hipFreeArray")(array), hipSuccess);
+}
+
+// What HIP 6 calls unregistered, HIP 5 calls an error.
+TEST_F(Major, MemoryThatNobodyKnowsIsUnregisteredSince6) {
+  const auto get_them = get<decltype(hipPointerGetAttributes)>("hipPointerGetAttributes");
+  const int on_stack = 0;
+  hipPointerAttribute_t attributes;
+  std::memset(&attributes, 0xee, sizeof attributes);
+  ASSERT_EQ(get_them(&attributes, &on_stack), major_ >= 6 ? hipSuccess : kInvalid);
+  if (major_ < 6) return;
+  EXPECT_EQ(attributes.memoryType, 0);
+  EXPECT_EQ(attributes.device, -2);
+  EXPECT_EQ(attributes.devicePointer, nullptr);
+  EXPECT_EQ(attributes.hostPointer, nullptr);
+  EXPECT_EQ(attributes.isManaged, 0);
+  EXPECT_EQ(attributes.allocationFlags, 0u);
+  int type = 77;
+  const auto one = get<decltype(hipPointerGetAttribute)>("hipPointerGetAttribute");
+  EXPECT_EQ(one(&type, HIP_POINTER_ATTRIBUTE_MEMORY_TYPE, const_cast<int*>(&on_stack)), kInvalid);
+  EXPECT_EQ(type, 0);
+}
+
+TEST_F(Major, MemoryHasAContextSince6) {
+  const auto one = get<decltype(hipPointerGetAttribute)>("hipPointerGetAttribute");
+  hipCtx_t current = nullptr;
+  ASSERT_EQ(get<hipError_t(hipCtx_t*, int)>("hipDevicePrimaryCtxRetain")(&current, 0), hipSuccess);
+  void* const device = allocate(4096);
+  hipCtx_t context = nullptr;
+  EXPECT_EQ(one(&context, HIP_POINTER_ATTRIBUTE_CONTEXT, device),
+            major_ >= 6 ? hipSuccess : hipErrorNotSupported);
+  EXPECT_EQ(context, major_ >= 6 ? current : nullptr);
+  int on_stack = 0;
+  EXPECT_EQ(one(&context, HIP_POINTER_ATTRIBUTE_CONTEXT, &on_stack),
+            major_ >= 6 ? kInvalid : hipErrorNotSupported);
 }
 
 TEST_F(Major, NothingElseIsAskedOfTwoDevices) {
@@ -162,6 +204,9 @@ TEST_F(Major, TheNullPointerHasAttributesSince7) {
   hipPointerAttribute_t attributes;
   const auto get_them = get<decltype(hipPointerGetAttributes)>("hipPointerGetAttributes");
   EXPECT_EQ(get_them(&attributes, nullptr), major_ >= 7 ? hipSuccess : kInvalid);
+  if (major_ >= 7) {
+    EXPECT_EQ(attributes.device, -2) << "none";
+  }
   EXPECT_EQ(get_them(nullptr, nullptr), kInvalid);
 }
 

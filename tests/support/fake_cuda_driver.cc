@@ -163,6 +163,8 @@ void add_copies(Driver& d) {
       std::memcpy(value, &State::kAllocation, sizeof State::kAllocation);
     else if (attribute == kPointerRangeBytes)
       std::memcpy(value, &State::kAllocation_bytes, sizeof State::kAllocation_bytes);
+    else if (attribute == kPointerBufferId)
+      std::memcpy(value, &State::kBufferId, sizeof State::kBufferId);
     else
       std::memcpy(value, &number, sizeof number);
     return asked("PointerGetAttribute");

@@ -42,6 +42,7 @@ struct State {
   static constexpr std::uintptr_t kEvent = 0x9900;       // every event
   static constexpr std::uintptr_t kAllocation = 0x4000;  // where every allocation begins
   static constexpr std::size_t kAllocation_bytes = 4096;
+  static constexpr std::uint64_t kBufferId = 0x1'0000'0007;
   static constexpr unsigned kFunctions = 3;      // of every module
   static constexpr std::size_t kParameters = 2;  // of every kernel: ints, 8 bytes apart
 

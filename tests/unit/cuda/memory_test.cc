@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <utility>
 
 #include "tests/unit/cuda/fixture.h"
 
@@ -260,6 +261,30 @@ TEST_F(CudaMemory, SharedMemoryIsSettledWhenASynchronousCallReturns) {
   EXPECT_EQ(calls("StreamSynchronize"), 1);
   EXPECT_EQ(hipMemsetAsync(at(State::kAllocation), 1, 64, stream_), hipSuccess);
   EXPECT_EQ(calls("StreamSynchronize"), 1);
+}
+
+// NVIDIA's driver writes longer answers, and answers more.
+TEST_F(CudaMemory, AttributesOfPointersAreAsLongAsHips) {
+  void* const inside = at(State::kAllocation + 8);
+  for (const auto& [attribute, expected] :
+       {std::pair{HIP_POINTER_ATTRIBUTE_BUFFER_ID, 7u},
+        {HIP_POINTER_ATTRIBUTE_RANGE_SIZE, 4096u},
+        {HIP_POINTER_ATTRIBUTE_MEMORY_TYPE, unsigned{hipMemoryTypeDevice}}}) {
+    unsigned answer[2] = {0xee, 0xee};
+    EXPECT_EQ(hipPointerGetAttribute(answer, attribute, inside), hipSuccess) << attribute;
+    EXPECT_EQ(answer[0], expected) << attribute;
+    EXPECT_EQ(answer[1], 0xeeu) << attribute;
+  }
+  void* start = nullptr;
+  EXPECT_EQ(hipPointerGetAttribute(&start, HIP_POINTER_ATTRIBUTE_RANGE_START_ADDR, inside), hipSuccess);
+  EXPECT_EQ(start, at(State::kAllocation));
+  std::uint64_t token[2] = {};
+  for (const auto attribute : {HIP_POINTER_ATTRIBUTE_P2P_TOKENS, HIP_POINTER_ATTRIBUTE_MEMPOOL_HANDLE,
+                               HIP_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE})
+    EXPECT_EQ(hipPointerGetAttribute(token, attribute, inside), hipErrorNotSupported);
+  int local = 0;
+  hipPointerAttribute_t all{};
+  EXPECT_EQ(hipPointerGetAttributes(&all, &local), hipErrorInvalidValue);
 }
 
 }  // namespace

@@ -126,5 +126,22 @@ TEST(MemoryAdvice, HasALimit) {
   EXPECT_EQ(advice.advise(more, hipMemAdviseSetReadMostly, 0, 1), hipSuccess);
 }
 
+TEST(MemoryAdvice, IdsAreNewForEachAllocationAndLimited) {
+  MemoryAdvice advice;
+  EXPECT_FALSE(advice.any());
+  std::uint32_t first = 0, again = 0;
+  ASSERT_EQ(advice.id_of(kBase, first), hipSuccess);
+  EXPECT_TRUE(advice.any()) << "or nobody would forget it";
+  ASSERT_EQ(advice.id_of(kBase, again), hipSuccess);
+  EXPECT_EQ(again, first);
+  advice.forget(kBase, 1);
+  EXPECT_FALSE(advice.any());
+  ASSERT_EQ(advice.id_of(kBase, again), hipSuccess);
+  EXPECT_NE(again, first);
+  for (std::uint64_t i = 1; i < kIdsMax; ++i) ASSERT_EQ(advice.id_of(kBase + i, again), hipSuccess);
+  EXPECT_EQ(advice.id_of(kBase + kIdsMax, again), hipErrorOutOfMemory);
+  EXPECT_EQ(advice.id_of(kBase + 5, again), hipSuccess) << "it has one";
+}
+
 }  // namespace
 }  // namespace tf::hipcore

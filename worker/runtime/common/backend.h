@@ -16,6 +16,7 @@
 #include <span>
 #include <vector>
 
+#include "hipcore/abi/pointer_answers.h"
 #include "hipcore/array/textures.h"
 #include "hipcore/graph/library.h"
 #include TF_RUNTIME_BACKEND  // worker/runtime/cpu/backend.h, or cuda's
@@ -135,8 +136,7 @@ static_assert(BackendOfStreamWork<Backend>);
 
 template <typename B>
 concept BackendOfMemory = requires(void*& pointer, const void* known, std::size_t& bytes, unsigned flags,
-                                   unsigned& told, void* data, hipPointerAttribute_t& attributes,
-                                   hipPointer_attribute attribute) {
+                                   unsigned& told, abi::PointerFacts& facts, std::uint32_t& id) {
   // More than 0 bytes. Flags of hipExtMallocWithFlags, hipMallocManaged, hipHostMalloc, hipHostRegister.
   { B::allocate(pointer, bytes, flags) } -> std::same_as<hipError_t>;
   { B::allocate_managed(pointer, bytes, flags) } -> std::same_as<hipError_t>;
@@ -155,9 +155,11 @@ concept BackendOfMemory = requires(void*& pointer, const void* known, std::size_
   { B::allocated_bytes(pointer, bytes) } -> std::same_as<hipError_t>;
   { B::device_pointer(pointer, pointer) } -> std::same_as<hipError_t>;
   { B::host_flags(pointer, told) } -> std::same_as<hipError_t>;
-  { B::pointer_attributes(known, attributes) } -> std::same_as<hipError_t>;
+  // False: nobody knows the memory. Leaves the context and the id alone.
+  { B::pointer_facts(known, facts) } -> std::same_as<bool>;
+  // Of known memory.
+  { B::buffer_id(known, id) } -> std::same_as<hipError_t>;
   { B::set_synchronous(pointer, true) } -> std::same_as<hipError_t>;
-  { B::pointer_attribute(data, attribute, pointer) } -> std::same_as<hipError_t>;
 };
 static_assert(BackendOfMemory<Backend>);
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Host memory that devices reach: allocated here, or registered by the program. And what a pointer is.
 #include <cstdint>
-#include <cstring>
 
-#include "hipcore/abi/layouts.h"
+#include "hipcore/abi/pointer_answers.h"
 #include "hipcore/abi/rules.h"
 #include "hipcore/memory/host_flags.h"
 #include "hipcore/memory/pointer_rules.h"
 #include "worker/runtime/common/api.h"
+#include "worker/runtime/common/arrays.h"
 
 namespace tf::runtime {
 namespace {
@@ -37,27 +37,22 @@ hipError_t device_pointer(void** device, void* host, unsigned flags) {
   return Backend::device_pointer(host, *device);
 }
 
-// In the numbers of the program's major.
 hipError_t attributes_of(hipPointerAttribute_t* attributes, const void* pointer) {
-  if (!attributes) return hipErrorInvalidValue;
-  if (!pointer && !abi::kRules.null_has_attributes) return hipErrorInvalidValue;
-  if (!pointer) return *attributes = {}, hipSuccess;
-  if (const hipError_t status = Backend::pointer_attributes(pointer, *attributes)) return status;
-  const bool on_host = attributes->memoryType == hipMemoryTypeHost;
-  abi::set_memory_type(*attributes, on_host ? abi::MemoryType::kHost : abi::MemoryType::kDevice,
-                       attributes->isManaged != 0);
-  return hipSuccess;
+  abi::PointerFacts facts;
+  const bool known = pointer && Backend::pointer_facts(pointer, facts);
+  return abi::answer_attributes(attributes, pointer, known ? &facts : nullptr);
 }
 
 hipError_t pointer_attribute(void* data, hipPointer_attribute attribute, hipDeviceptr_t pointer) {
   if (!data || !pointer) return hipErrorInvalidValue;
-  hipPointerAttribute_t all;
-  const bool is_type = attribute == HIP_POINTER_ATTRIBUTE_MEMORY_TYPE;
-  const hipError_t status =
-      is_type ? attributes_of(&all, pointer) : Backend::pointer_attribute(data, attribute, pointer);
-  if (status != hipSuccess) hipcore::write_missing(attribute, data);
-  if (status == hipSuccess && is_type) std::memcpy(data, &all.memoryType, sizeof all.memoryType);
-  return status;
+  abi::PointerFacts facts;
+  const bool known = Backend::pointer_facts(pointer, facts);
+  if (known && attribute == HIP_POINTER_ATTRIBUTE_CONTEXT)
+    if (const hipError_t status = Backend::context(facts.device, facts.context)) return status;
+  if (known && attribute == HIP_POINTER_ATTRIBUTE_BUFFER_ID)
+    if (const hipError_t status = Backend::buffer_id(pointer, facts.id)) return status;
+  const bool is_array = !known && arrays().shape_of(static_cast<hipArray_const_t>(pointer)).has_value();
+  return abi::answer_attribute(data, attribute, known ? &facts : nullptr, is_array);
 }
 
 // Succeeds whatever the pointer is, as AMD's runtime does.
@@ -80,14 +75,9 @@ hipError_t attach(hipStream_t handle, void* pointer, std::size_t bytes, unsigned
   Backend::Stream stream{};
   if (const hipError_t status = Backend::find_stream(handle, stream)) return status;
   if (const hipError_t status = hipcore::check_attach(handle, flags)) return status;
-  hipPointerAttribute_t known;
-  std::size_t allocated = 0;
-  if (const hipError_t status = Backend::pointer_attributes(pointer, known)) return status;
-  if (const hipError_t status =
-          Backend::pointer_attribute(&allocated, HIP_POINTER_ATTRIBUTE_RANGE_SIZE, pointer))
-    return status;
-  return hipcore::check_attached_bytes(known.memoryType == hipMemoryTypeHost || known.isManaged, allocated,
-                                       bytes);
+  abi::PointerFacts facts;
+  if (!Backend::pointer_facts(pointer, facts)) return hipErrorInvalidValue;
+  return hipcore::check_attached_bytes(facts.on_host, facts.bytes, bytes);
 }
 
 }  // namespace

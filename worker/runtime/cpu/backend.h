@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "hipcore/abi/pointer_answers.h"
 #include "hipcore/array/textures.h"
 #include "worker/runtime/common/compute_units.h"
 #include "worker/runtime/common/fill.h"
@@ -145,10 +146,10 @@ struct Backend {
   static hipError_t allocated_bytes(void* pointer, std::size_t& bytes);
   static hipError_t device_pointer(void* host, void*& device);
   static hipError_t host_flags(void* host, unsigned& flags);
-  static hipError_t pointer_attributes(const void* pointer, hipPointerAttribute_t& attributes);
+  static bool pointer_facts(const void* pointer, abi::PointerFacts& facts);
+  static hipError_t buffer_id(const void* pointer, std::uint32_t& id);
   // Of the whole allocation. hipErrorInvalidDevicePointer: there is none.
   static hipError_t set_synchronous(void* pointer, bool synchronous);
-  static hipError_t pointer_attribute(void* data, hipPointer_attribute attribute, void* pointer);
 
   // --- advice on memory
   static hipError_t prefetch(const void* pointer, std::size_t bytes, int device, const Stream& stream);
@@ -195,7 +196,9 @@ struct Backend {
   static hipError_t module_variable(hipModule_t module, const char* name, void*& address, std::size_t& bytes);
 
   static Kernel find_function(hipFunction_t handle) { return cpu::find_function(handle); }
-  static hipFunction_t handle_of(const Kernel& function) { return reinterpret_cast<hipFunction_t>(&*function); }
+  static hipFunction_t handle_of(const Kernel& function) {
+    return reinterpret_cast<hipFunction_t>(&*function);
+  }
   static hipError_t host_kernel(const void* host, hipStream_t stream, Kernel& kernel);
   static hipError_t function_name(const Kernel& kernel, const char*& name);
   static hipError_t function_attribute(const Kernel& kernel, hipFunction_attribute attribute, int& value);

@@ -74,6 +74,8 @@ static_assert(same<kPointerContext, CU_POINTER_ATTRIBUTE_CONTEXT>());
 static_assert(same<kPointerMemoryType, CU_POINTER_ATTRIBUTE_MEMORY_TYPE>());
 static_assert(same<kPointerDevicePointer, CU_POINTER_ATTRIBUTE_DEVICE_POINTER>());
 static_assert(same<kPointerHostPointer, CU_POINTER_ATTRIBUTE_HOST_POINTER>());
+static_assert(same<kPointerSynchronous, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS>());
+static_assert(same<kPointerBufferId, CU_POINTER_ATTRIBUTE_BUFFER_ID>());
 static_assert(same<kPointerIsManaged, CU_POINTER_ATTRIBUTE_IS_MANAGED>());
 static_assert(same<kPointerDeviceOrdinal, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL>());
 static_assert(same<kPointerRangeStart, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR>());

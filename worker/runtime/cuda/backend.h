@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "hipcore/abi/pointer_answers.h"
 #include "hipcore/array/textures.h"
 #include "worker/runtime/common/compute_units.h"
 #include "worker/runtime/common/fill.h"
@@ -143,10 +144,10 @@ struct Backend {
   static hipError_t allocated_bytes(void* pointer, std::size_t& bytes);
   static hipError_t device_pointer(void* host, void*& device);
   static hipError_t host_flags(void* host, unsigned& flags);
-  static hipError_t pointer_attributes(const void* pointer, hipPointerAttribute_t& attributes);
+  static bool pointer_facts(const void* pointer, abi::PointerFacts& facts);
+  static hipError_t buffer_id(const void* pointer, std::uint32_t& id);
   // Of the whole allocation. hipErrorInvalidDevicePointer: there is none.
   static hipError_t set_synchronous(void* pointer, bool synchronous);
-  static hipError_t pointer_attribute(void* data, hipPointer_attribute attribute, void* pointer);
 
   // --- advice on memory
   static hipError_t prefetch(const void* pointer, std::size_t bytes, int device, Stream stream);

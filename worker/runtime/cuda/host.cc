@@ -3,8 +3,6 @@
 //
 // All of it is portable and mapped whatever the flags say, as on AMD's runtime, and has one address
 // everywhere.
-#include <cstring>
-
 #include "worker/runtime/cuda/backend.h"
 
 namespace tf::cuda {
@@ -15,13 +13,6 @@ constexpr unsigned kAlways = driver::kHostPortable | driver::kHostMapped;
 template <typename Value>
 bool ask(void* pointer, int attribute, Value& value) {
   return cu().PointerGetAttribute(&value, attribute, pointer) == driver::Result::SUCCESS;
-}
-
-// Yes or no: a bool of HIP's, where the driver may write a whole word.
-bool is_flag(hipPointer_attribute attribute) {
-  return attribute == HIP_POINTER_ATTRIBUTE_IS_MANAGED || attribute == HIP_POINTER_ATTRIBUTE_MAPPED ||
-         attribute == HIP_POINTER_ATTRIBUTE_IS_LEGACY_HIP_IPC_CAPABLE ||
-         attribute == HIP_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE;
 }
 
 }  // namespace
@@ -66,49 +57,42 @@ hipError_t Backend::host_flags(void* host, unsigned& flags) {
   return check(cu().MemHostGetFlags(&flags, host));
 }
 
-hipError_t Backend::pointer_attributes(const void* address, hipPointerAttribute_t& attributes) {
+bool Backend::pointer_facts(const void* address, abi::PointerFacts& facts) {
   void* const pointer = const_cast<void*>(address);
   unsigned type = 0;
-  if (!ask(pointer, driver::kPointerMemoryType, type)) return hipErrorInvalidValue;
-  std::memset(&attributes, 0, sizeof attributes);
+  if (!ask(pointer, driver::kPointerMemoryType, type)) return false;
   unsigned managed = 0;
   static_cast<void>(ask(pointer, driver::kPointerIsManaged, managed));
-  const bool on_host = type == driver::kMemoryHost && !managed;
-  attributes.memoryType = on_host ? hipMemoryTypeHost : hipMemoryTypeDevice;
-  attributes.isManaged = managed != 0;
-  static_cast<void>(ask(pointer, driver::kPointerDeviceOrdinal, attributes.device));
-  if (!ask(pointer, driver::kPointerDevicePointer, attributes.devicePointer))
-    attributes.devicePointer = pointer;
-  if (on_host || managed) attributes.hostPointer = pointer;
-  if (on_host) static_cast<void>(host_flags(pointer, attributes.allocationFlags));
-  if (managed) attributes.allocationFlags = hipMemAttachGlobal;
-  return hipSuccess;
+  const bool pinned = type == driver::kMemoryHost && !managed;
+  facts.on_device = !pinned;
+  facts.on_host = pinned || managed;
+  static_cast<void>(ask(pointer, driver::kPointerDeviceOrdinal, facts.device));
+  static_cast<void>(ask(pointer, driver::kPointerRangeStart, facts.base));
+  static_cast<void>(ask(pointer, driver::kPointerRangeBytes, facts.bytes));
+  if (!ask(pointer, driver::kPointerDevicePointer, facts.device_address))
+    facts.device_address = graph::address_of(pointer);
+  facts.host_address = facts.on_host ? graph::address_of(pointer) : 0;
+  if (pinned) static_cast<void>(host_flags(pointer, facts.flags));
+  if (managed) facts.flags = hipMemAttachGlobal;
+  std::uint64_t synchronous = 0;
+  static_cast<void>(ask(pointer, driver::kPointerSynchronous, synchronous));
+  facts.synchronous = synchronous != 0;
+  return true;
+}
+
+// The driver counts all its allocations.
+hipError_t Backend::buffer_id(const void* pointer, std::uint32_t& id) {
+  std::uint64_t number = 0;
+  const hipError_t status =
+      check(cu().PointerGetAttribute(&number, driver::kPointerBufferId, const_cast<void*>(pointer)));
+  id = static_cast<std::uint32_t>(number);
+  return status;
 }
 
 hipError_t Backend::set_synchronous(void* pointer, bool synchronous) {
   const unsigned value = synchronous ? 1 : 0;
-  const hipError_t status =
-      check(cu().PointerSetAttribute(&value, HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS, pointer));
+  const hipError_t status = check(cu().PointerSetAttribute(&value, driver::kPointerSynchronous, pointer));
   return status == hipErrorInvalidValue ? hipErrorInvalidDevicePointer : status;
-}
-
-// HIP's numbers of the attributes are CUDA's, and but for the kind of memory they have the same values.
-hipError_t Backend::pointer_attribute(void* data, hipPointer_attribute attribute, void* pointer) {
-  if (attribute < HIP_POINTER_ATTRIBUTE_CONTEXT || attribute > HIP_POINTER_ATTRIBUTE_MEMPOOL_HANDLE)
-    return hipErrorInvalidValue;
-  if (is_flag(attribute)) {
-    std::uint64_t word = 0;
-    const hipError_t status = check(cu().PointerGetAttribute(&word, attribute, pointer));
-    const bool flag = word != 0;
-    if (status == hipSuccess) std::memcpy(data, &flag, sizeof flag);
-    return status;
-  }
-  if (attribute != HIP_POINTER_ATTRIBUTE_MEMORY_TYPE)
-    return check(cu().PointerGetAttribute(data, attribute, pointer));
-  hipPointerAttribute_t all;
-  if (const hipError_t status = pointer_attributes(pointer, all)) return status;
-  std::memcpy(data, &all.memoryType, sizeof all.memoryType);
-  return hipSuccess;
 }
 
 }  // namespace tf::cuda
