@@ -194,6 +194,16 @@ hipError_t Captures::update_dependencies(const StreamRef& stream, std::vector<No
   return hipSuccess;
 }
 
+void Captures::forget_graph(const Graph& graph) {
+  for (Sequence& sequence : sequences_) {
+    if (sequence.graph != &graph) continue;
+    sequence.graph = nullptr;
+    sequence.valid = false;
+    for (auto& [id, participant] : streams_)
+      if (participant.sequence == &sequence) participant.last.clear();
+  }
+}
+
 Graph* Captures::forget_stream(std::uint64_t stream) {
   const auto found = streams_.find(stream);
   if (found == streams_.end()) return nullptr;

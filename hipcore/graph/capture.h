@@ -73,12 +73,14 @@ class Captures {
   // The object is being destroyed. A capture that loses a stream is invalid. A capture that loses its origin
   // is over, and its graph is returned. Events are simply forgotten.
   Graph* forget_stream(std::uint64_t stream);
+  // A capture into this graph is invalid, and has no graph from now on.
+  void forget_graph(const Graph& graph);
   void forget_event(std::uint64_t event) { events_.erase(event); }
 
  private:
   struct Sequence {
     unsigned long long id = 0;
-    Graph* graph = nullptr;
+    Graph* graph = nullptr;  // null: it is gone, and the capture is invalid
     StreamRef origin;
     hipStreamCaptureMode mode = hipStreamCaptureModeGlobal;
     std::thread::id thread;

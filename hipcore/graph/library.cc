@@ -65,7 +65,9 @@ bool Library::enter(Graph& graph) {
 void Library::forget_child(const Work& work) {
   const auto* child = std::get_if<ChildWork>(&work);
   if (child == nullptr || children_.erase(child->graph->id) == 0) return;
+  captures_.forget_graph(*child->graph);
   nodes_.forget_all(*child->graph);
+  for (const auto& node : child->graph->nodes()) forget_child(*node->work);
 }
 
 void Library::erase(Graph& graph, Remains& remains) {
@@ -77,9 +79,13 @@ void Library::erase(Graph& graph, Remains& remains) {
   graphs_.erase(found);
 }
 
+void Library::release(Graph& graph) {
+  graph.given = false;
+  graph.owned = children_.contains(graph.id);
+}
+
 void Library::abandon(Graph& graph, Remains& remains) {
-  if (!graph.given) return erase(graph, remains);
-  graph.owned = graph.given = false;
+  return graph.given ? release(graph) : erase(graph, remains);
 }
 
 hipError_t Library::create(hipGraph_t* graph, unsigned flags) {
@@ -189,8 +195,7 @@ hipError_t Library::destroy_node(hipGraphNode_t node) {
   const MutexLock lock(mutex_);
   Node* found = nodes_.find(node);
   if (found == nullptr) return hipErrorInvalidValue;
-  // A capture refers to its nodes; a graph inside a graph does not.
-  if (found->graph->owned && !children_.contains(found->graph->id)) return hipErrorInvalidValue;
+  if (is_captured(*found->graph)) return hipErrorInvalidValue;  // the capture refers to its nodes
   nodes_.forget(*found);
   forget_child(*found->work);
   last = found->work;
@@ -265,10 +270,10 @@ hipError_t Library::begin_capture(const StreamRef& stream, hipStreamCaptureMode 
   const MutexLock lock(mutex_);
   Graph* found = find(graph);
   std::vector<Node*> after;
-  if (found == nullptr || found->owned || !find_nodes(dependencies, count, found, after))
+  if (found == nullptr || is_captured(*found) || !find_nodes(dependencies, count, found, after))
     return hipErrorInvalidValue;
   const hipError_t error = captures_.begin(stream, mode, *found, std::move(after));
-  found->owned = found->given = error == hipSuccess;
+  if (error == hipSuccess) found->owned = found->given = true;
   return error;
 }
 
@@ -284,7 +289,7 @@ hipError_t Library::end_capture(const StreamRef& stream, hipGraph_t* graph) {
     abandon(*captured, remains);
     return error;
   }
-  captured->owned = captured->given = false;
+  release(*captured);
   *graph = to_handle<hipGraph_t>(captured->id);
   return hipSuccess;
 }

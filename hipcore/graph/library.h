@@ -258,6 +258,12 @@ class Library {
                   std::vector<Node*>& nodes) const TF_REQUIRES(mutex_);
   bool enter(Graph& graph) TF_REQUIRES(mutex_);
   void erase(Graph& graph, Remains& remains) TF_REQUIRES(mutex_);
+  // Whether a stream is captured into it. A graph inside a graph is owned, too.
+  bool is_captured(const Graph& graph) const TF_REQUIRES(mutex_) {
+    return graph.given || (graph.owned && !children_.contains(graph.id));
+  }
+  // No stream is captured into it any more.
+  void release(Graph& graph) TF_REQUIRES(mutex_);
   // What a capture that has failed leaves.
   void abandon(Graph& graph, Remains& remains) TF_REQUIRES(mutex_);
   void forget_child(const Work& work) TF_REQUIRES(mutex_);

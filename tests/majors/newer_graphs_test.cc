@@ -323,6 +323,55 @@ TEST_F(NewerGraphs, AFailedCaptureLeavesTheGraphToTheProgram) {
   EXPECT_NE(add(parameters_of(kEmpty)), nullptr);
 }
 
+TEST_F(NewerGraphs, CapturedIntoAGraphInsideAGraph) {
+  const hipGraph_t inner = create();
+  hipGraphNodeParams fill = filling_node(3);
+  add_to(inner, fill);
+  hipGraphNodeParams whole = parameters_of(kGraph);
+  whole.graph.graph = inner;
+  const hipGraphNode_t outer = add(whole);
+  ASSERT_EQ(HIP(hipGraphDestroy)(inner), hipSuccess);
+  hipGraph_t copy = nullptr;
+  ASSERT_EQ(HIP(hipGraphChildGraphNodeGetGraph)(outer, &copy), hipSuccess);
+  std::size_t count = 1;
+  hipGraphNode_t first = nullptr;
+  ASSERT_EQ(HIP(hipGraphGetNodes)(copy, &first, &count), hipSuccess);
+  const auto begin = get<decltype(hipStreamBeginCaptureToGraph)>("hipStreamBeginCaptureToGraph");
+  ASSERT_EQ(begin(stream_, copy, &first, nullptr, 1, hipStreamCaptureModeGlobal), hipSuccess);
+  EXPECT_EQ(begin(stream_, copy, nullptr, nullptr, 0, hipStreamCaptureModeGlobal), kInvalid)
+      << "a second one";
+  EXPECT_EQ(HIP(hipGraphDestroyNode)(first), kInvalid) << "the capture refers to it";
+  ASSERT_EQ(HIP(hipMemcpyAsync)(numbers_.data(), buffer_, kBytes, hipMemcpyDeviceToHost, stream_),
+            hipSuccess);
+  hipGraph_t ended = nullptr;
+  ASSERT_EQ(HIP(hipStreamEndCapture)(stream_, &ended), hipSuccess);
+  EXPECT_EQ(ended, copy);
+  EXPECT_EQ(HIP(hipGraphDestroy)(copy), kInvalid) << "it is still the node's";
+  const hipGraphExec_t exec = instantiate();
+  run(exec);
+  EXPECT_EQ(numbers_, all(3));
+  destroy(exec);
+}
+
+TEST_F(NewerGraphs, ACaptureLosesTheGraphInsideAGraph) {
+  const hipGraph_t inner = create();
+  hipGraphNodeParams whole = parameters_of(kGraph);
+  whole.graph.graph = inner;
+  const hipGraphNode_t outer = add(whole);
+  ASSERT_EQ(HIP(hipGraphDestroy)(inner), hipSuccess);
+  hipGraph_t copy = nullptr;
+  ASSERT_EQ(HIP(hipGraphChildGraphNodeGetGraph)(outer, &copy), hipSuccess);
+  const auto begin = get<decltype(hipStreamBeginCaptureToGraph)>("hipStreamBeginCaptureToGraph");
+  ASSERT_EQ(begin(stream_, copy, nullptr, nullptr, 0, hipStreamCaptureModeGlobal), hipSuccess);
+  ASSERT_EQ(HIP(hipMemsetAsync)(buffer_, 1, kBytes, stream_), hipSuccess);
+  ASSERT_EQ(HIP(hipGraphDestroyNode)(outer), hipSuccess);
+  EXPECT_EQ(HIP(hipMemsetAsync)(buffer_, 1, kBytes, stream_), hipErrorStreamCaptureInvalidated);
+  hipGraph_t ended = nullptr;
+  EXPECT_EQ(HIP(hipStreamEndCapture)(stream_, &ended), hipErrorStreamCaptureInvalidated);
+  EXPECT_EQ(ended, nullptr);
+  EXPECT_EQ(HIP(hipMemsetAsync)(buffer_, 1, kBytes, stream_), hipSuccess) << "and works again";
+}
+
 TEST_F(NewerGraphs, WrongCapturesIntoAGraphAreRefused) {
   const hipGraph_t other = create();
   hipGraphNodeParams empty = parameters_of(kEmpty);
