@@ -197,10 +197,15 @@ hipError_t read_copy(const hipMemcpy3DParms& parameters, const array::Finder& ar
   work.depth = extent.depth;
   error = read_side(target, parameters.dstPtr, parameters.dstPos, work, work.target);
   if (error == hipSuccess) error = read_side(source, parameters.srcPtr, parameters.srcPos, work, work.source);
+  work.asked = std::make_shared<const hipMemcpy3DParms>(parameters);
   return error;
 }
 
 void write_copy(const CopyWork& work, const array::Finder& arrays, hipMemcpy3DParms& parameters) {
+  if (work.asked) {
+    parameters = *work.asked;
+    return;
+  }
   parameters = {};
   const std::uint32_t target =
       write_side(work, work.target, arrays, parameters.dstArray, parameters.dstPos, parameters.dstPtr);

@@ -56,6 +56,7 @@ struct KernelWork {
 struct CopyWork : Box {
   hipMemcpyKind kind = hipMemcpyDefault;
   hipGraphNodeType type = hipGraphNodeTypeMemcpy1D;  // as it was made
+  std::shared_ptr<const hipMemcpy3DParms> asked{};   // as the program gave them, if it did
 };
 
 struct FillWork {

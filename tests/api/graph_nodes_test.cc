@@ -220,6 +220,44 @@ TEST(GraphNodes, ParametersOfFillsAndCopies) {
             hipSuccess);
 }
 
+// Not the copy that they describe, which has other pointers and pitches.
+TEST(GraphNodes, ParametersOfBoxesAreReturnedAsGiven) {
+  DeviceBuffer device(4096);
+  std::vector<std::byte> host(4096);
+  TestGraph graph;
+  hipGraphNode_t node = nullptr;
+  hipMemcpy3DParms given{};
+  given.srcPtr = make_hipPitchedPtr(device.get(), 64, 17, 9);
+  given.srcPos = make_hipPos(4, 1, 2);
+  given.dstPtr = make_hipPitchedPtr(host.data(), 32, 3, 0);
+  given.extent = make_hipExtent(16, 2, 3);
+  given.kind = hipMemcpyDeviceToHost;
+  HIP_OK(hipGraphAddMemcpyNode(&node, graph, nullptr, 0, &given));
+  const auto expect_returned = [&] {
+    hipMemcpy3DParms told;
+    std::memset(&told, 0xee, sizeof told);
+    HIP_OK(hipGraphMemcpyNodeGetParams(node, &told));
+    EXPECT_EQ(std::memcmp(&told.srcPtr, &given.srcPtr, sizeof told.srcPtr), 0);
+    EXPECT_EQ(std::memcmp(&told.srcPos, &given.srcPos, sizeof told.srcPos), 0);
+    EXPECT_EQ(std::memcmp(&told.dstPtr, &given.dstPtr, sizeof told.dstPtr), 0);
+    EXPECT_EQ(std::memcmp(&told.dstPos, &given.dstPos, sizeof told.dstPos), 0);
+    EXPECT_EQ(std::memcmp(&told.extent, &given.extent, sizeof told.extent), 0);
+    EXPECT_EQ(told.srcArray, nullptr);
+    EXPECT_EQ(told.dstArray, nullptr);
+    EXPECT_EQ(told.kind, given.kind);
+  };
+  expect_returned();
+  given.srcPos = make_hipPos(8, 0, 1);
+  given.dstPtr.xsize = 5;
+  HIP_OK(hipGraphMemcpyNodeSetParams(node, &given));
+  expect_returned();
+  HIP_OK(hipGraphMemcpyNodeSetParams1D(node, host.data(), device.get(), 48, hipMemcpyDeviceToHost));
+  hipMemcpy3DParms told{};
+  HIP_OK(hipGraphMemcpyNodeGetParams(node, &told));
+  EXPECT_EQ(told.srcPtr.ptr, device.get());
+  EXPECT_EQ(told.extent.width, 48u);
+}
+
 TEST(GraphNodes, CopiesOfVariables) {
   TestStream stream;
   DeviceBuffer out(16 * sizeof(int));

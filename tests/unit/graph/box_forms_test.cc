@@ -151,6 +151,13 @@ TEST(Boxes, ThreeDimensionalCopiesCountElementsOfArrays) {
   EXPECT_EQ(told.dstArray, array_handle());
   EXPECT_EQ(told.dstPos.x, 3u);
   EXPECT_EQ(told.dstPos.z, 1u);
+  EXPECT_EQ(told.srcPtr.ptr, at(0x7000)) << "as it was given";
+  EXPECT_EQ(told.srcPos.x, 3u);
+  EXPECT_EQ(told.extent.width, 10u);
+  work.asked.reset();  // a copy of another function
+  write_copy(work, kArrays, told);
+  EXPECT_EQ(told.dstArray, array_handle());
+  EXPECT_EQ(told.dstPos.x, 3u);
   EXPECT_EQ(told.srcPtr.ptr, at(0x7003));
   EXPECT_EQ(told.extent.width, 10u);
   p.extent.depth = 4;
