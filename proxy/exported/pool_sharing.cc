@@ -67,8 +67,7 @@ hipError_t hipMemPoolImportPointer(ApiCall& call, void** pointer, hipMemPool_t p
   hipIpcMemHandle_t handle{};
   std::memcpy(handle.reserved, data->reserved, sizeof data->reserved);
   const auto ticket = read_handle(handle);
-  if (facts == nullptr || !facts->is_imported || !ticket || client.shared_memory().is_ours(ticket->key))
-    return call.finish(hipErrorInvalidValue);
+  if (facts == nullptr || !facts->is_imported || !ticket) return call.finish(hipErrorInvalidValue);
   const hipError_t error = open_shared(call, *ticket, SharedMemory::Way::kPool, pointer);
   return call.finish(error == hipErrorInvalidDevicePointer ? hipErrorInvalidValue : error);
 }

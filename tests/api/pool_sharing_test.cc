@@ -2,6 +2,7 @@
 // Memory of pools, shared between processes.
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <string>
 
@@ -126,10 +127,37 @@ TEST_F(PoolSharing, AnImportedPoolGivesNoMemory) {
   EXPECT_EQ(hipDeviceSetMemPool(0, imported), hipErrorInvalidValue);
   hipMemPoolPtrExportData data = {};
   HIP_OK(hipMemPoolExportPointer(&data, memory_));
-  EXPECT_EQ(hipMemPoolImportPointer(&memory, imported, &data), hipErrorInvalidValue) << "the process's own";
   EXPECT_EQ(hipMemPoolExportToShareableHandle(&file_, imported, kFile, 0), hipErrorInvalidValue);
   HIP_OK(hipMemPoolDestroy(imported));
   EXPECT_EQ(hipMemPoolImportPointer(&memory, imported, &data), hipErrorInvalidValue) << "it is gone";
+}
+
+// At another address, which lasts longer than the first.
+TEST_F(PoolSharing, TheProcessItselfHasASecondView) {
+  hipMemPool_t imported = nullptr;
+  HIP_OK(hipMemPoolImportFromShareableHandle(&imported, file(), kFile, 0));
+  hipMemPoolPtrExportData data = {};
+  HIP_OK(hipMemPoolExportPointer(&data, memory_));
+  void* view = nullptr;
+  HIP_OK(hipMemPoolImportPointer(&view, imported, &data));
+  EXPECT_NE(view, memory_);
+  HIP_OK(hipMemsetD32Async(view, 42, 1, stream_));
+  HIP_OK(hipMemsetD32Async(static_cast<std::uint32_t*>(memory_) + 1, 43, 1, stream_));
+  HIP_OK(hipStreamSynchronize(stream_));
+  std::vector<std::uint32_t> expected = counting(kCount, 7);
+  expected[0] = 42;
+  expected[1] = 43;
+  std::vector<std::uint32_t> seen(kCount);
+  HIP_OK(hipMemcpy(seen.data(), memory_, kBytes, hipMemcpyDeviceToHost));
+  EXPECT_TRUE(seen == expected);
+  HIP_OK(hipFreeAsync(memory_, stream_));
+  memory_ = nullptr;
+  HIP_OK(hipStreamSynchronize(stream_));
+  std::fill(seen.begin(), seen.end(), 0u);
+  HIP_OK(hipMemcpy(seen.data(), view, kBytes, hipMemcpyDeviceToHost));
+  EXPECT_TRUE(seen == expected);
+  HIP_OK(hipFree(view));
+  HIP_OK(hipMemPoolDestroy(imported));
 }
 
 // The descriptor by value, pointed to, and by value in the lower half of what the program passes.

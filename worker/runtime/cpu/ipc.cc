@@ -71,7 +71,8 @@ hipError_t share(const Allocation& allocation, const void* pointer, IpcTicket& t
 hipError_t open(const IpcTicket& ticket, MemoryKind kind, void*& pointer) {
   if (ticket.magic != kIpcMemoryMagic || ticket.bytes == 0 || ticket.offset >= ticket.bytes)
     return hipErrorInvalidValue;
-  if (ticket.process == ::getpid()) return hipErrorInvalidContext;
+  // Of a pool's memory a process may have a second view itself.
+  if (ticket.process == ::getpid() && kind != MemoryKind::kImported) return hipErrorInvalidContext;
   const Device* const device = Runtime::get().device_of_number(ticket.device);
   if (!device) return hipErrorInvalidDevicePointer;
   const int descriptor = open_ticket(ticket);
@@ -207,8 +208,7 @@ hipError_t Backend::open_pool_memory(const Pool& pool, const hipMemPoolPtrExport
   IpcTicket ticket;
   std::memcpy(&ticket, data.reserved, sizeof ticket);
   const hipError_t status = open(ticket, MemoryKind::kImported, pointer);
-  const bool wrong = status == hipErrorInvalidContext || status == hipErrorInvalidDevicePointer;
-  return wrong ? hipErrorInvalidValue : status;
+  return status == hipErrorInvalidDevicePointer ? hipErrorInvalidValue : status;
 }
 
 }  // namespace tf::cpu
