@@ -159,6 +159,29 @@ Captures::Verdict Captures::refuse_device(int device) {
   return verdict;
 }
 
+Captures::Verdict Captures::refuse_unsafe(hipStreamCaptureMode mode) {
+  if (mode == hipStreamCaptureModeRelaxed) return std::nullopt;
+  const auto invalidate_all = [this](auto is_harmed) {
+    Verdict verdict;
+    for (Sequence& sequence : sequences_) {
+      if (!is_harmed(sequence)) continue;
+      sequence.valid = false;
+      verdict = hipErrorStreamCaptureUnsupported;
+    }
+    return verdict;
+  };
+  const Verdict own = invalidate_all([](const Sequence& sequence) {
+    return sequence.mode != hipStreamCaptureModeRelaxed && sequence.thread == std::this_thread::get_id();
+  });
+  if (own || mode != hipStreamCaptureModeGlobal) return own;
+  return invalidate_all([](const Sequence& sequence) { return sequence.mode == hipStreamCaptureModeGlobal; });
+}
+
+Captures::Verdict Captures::refuse_wait(const StreamRef& stream, hipStreamCaptureMode mode) {
+  const Verdict verdict = refuse(stream);
+  return verdict || stream.legacy ? verdict : refuse_unsafe(mode);
+}
+
 CaptureInfo Captures::info(const StreamRef& stream) {
   CaptureInfo info;
   info.implicit = stream.legacy && std::any_of(streams_.begin(), streams_.end(), [](const auto& entry) {

@@ -66,6 +66,13 @@ class Captures {
   Verdict refuse(const StreamRef& stream);
   Verdict refuse_event(std::uint64_t event);
   Verdict refuse_device(int device);
+  // A call that HIP calls unsafe during a capture (hipMalloc), from this thread, whose mode says which
+  // captures it would harm: in mode "relaxed" none; else the thread's own; in mode "global", where the thread
+  // has none, all that were begun in that mode.
+  Verdict refuse_unsafe(hipStreamCaptureMode mode);
+  // The program waits for the stream or asks about it: as refuse(), and unsafe where the stream is no part of
+  // a capture, unless it is the legacy one.
+  Verdict refuse_wait(const StreamRef& stream, hipStreamCaptureMode mode);
 
   CaptureInfo info(const StreamRef& stream);
   hipError_t update_dependencies(const StreamRef& stream, std::vector<Node*> nodes, bool replace);

@@ -357,6 +357,16 @@ Library::Verdict Library::refuse_device(int device) {
   return captures_.refuse_device(device);
 }
 
+Library::Verdict Library::refuse_unsafe(hipStreamCaptureMode mode) {
+  const MutexLock lock(mutex_);
+  return captures_.refuse_unsafe(mode);
+}
+
+Library::Verdict Library::refuse_wait(const StreamRef& stream, hipStreamCaptureMode mode) {
+  const MutexLock lock(mutex_);
+  return captures_.refuse_wait(stream, mode);
+}
+
 void Library::forget_stream(std::uint64_t stream) {
   Remains remains;
   const MutexLock lock(mutex_);

@@ -219,8 +219,7 @@ class Library {
                           hipGraph_t* graph, const hipGraphNode_t** dependencies, std::size_t* count);
   hipError_t update_capture(const StreamRef& stream, hipGraphNode_t* nodes, std::size_t count,
                             unsigned flags);
-  // Exchanges the thread's mode, which its Side keeps. The mode changes nothing here: the calls that HIP
-  // calls unsafe during a capture (such as hipMalloc) do our captures no harm.
+  // Exchanges the thread's mode, which its Side keeps: see Captures::refuse_unsafe().
   static hipError_t exchange_mode(hipStreamCaptureMode& kept, hipStreamCaptureMode* mode);
 
   // See Captures. The Side checks capturing() first.
@@ -230,6 +229,8 @@ class Library {
   Verdict refuse(const StreamRef& stream);
   Verdict refuse_event(std::uint64_t event);
   Verdict refuse_device(int device);
+  Verdict refuse_unsafe(hipStreamCaptureMode mode);
+  Verdict refuse_wait(const StreamRef& stream, hipStreamCaptureMode mode);
   void forget_stream(std::uint64_t stream);
   void forget_event(std::uint64_t event);
 

@@ -7,38 +7,44 @@ extern "C" {
 
 // --- arrays: the program's structs are the client's (hipcore/array/library.h) --------------------------
 
-CUSTOM(books) ASKS(always)
+CUSTOM(books) ASKS(always) OUTSIDE_CAPTURES
 hipError_t hipMallocArray(OUT(opaque) hipArray** array, IN() const hipChannelFormatDesc* elements,
                           size_t width, size_t height, unsigned int flags);
-CUSTOM(books) ASKS(always)
+CUSTOM(books) ASKS(always) OUTSIDE_CAPTURES
 hipError_t hipMalloc3DArray(OUT(opaque) hipArray** array,
                             IN() const struct hipChannelFormatDesc* elements, struct hipExtent extent,
                             unsigned int flags);
-CUSTOM(books) ASKS(always)
+CUSTOM(books) ASKS(always) OUTSIDE_CAPTURES
 hipError_t hipArrayCreate(OUT(opaque) hipArray** array, IN() const HIP_ARRAY_DESCRIPTOR* description);
-CUSTOM(books) ASKS(always) hipError_t hipArray3DCreate(OUT(opaque) hipArray** array,
-                                                       IN() const HIP_ARRAY3D_DESCRIPTOR* description);
-CUSTOM(books) ASKS(pending) hipError_t hipFreeArray(IN(opaque) hipArray* array);
-CUSTOM(books) ASKS(pending) hipError_t hipArrayDestroy(IN(opaque) hipArray* array);
-CUSTOM(books) hipError_t hipArrayGetInfo(OUT() OPTIONAL hipChannelFormatDesc* elements,
-                                         OUT() OPTIONAL hipExtent* extent, OUT() OPTIONAL unsigned int* flags,
-                                         IN(opaque) hipArray* array);
-CUSTOM(books) hipError_t hipArrayGetDescriptor(OUT() HIP_ARRAY_DESCRIPTOR* description, IN(opaque) hipArray* array);
-CUSTOM(books) hipError_t hipArray3DGetDescriptor(OUT() HIP_ARRAY3D_DESCRIPTOR* description,
-                                                 IN(opaque) hipArray* array);
+CUSTOM(books) ASKS(always) OUTSIDE_CAPTURES
+hipError_t hipArray3DCreate(OUT(opaque) hipArray** array,
+                            IN() const HIP_ARRAY3D_DESCRIPTOR* description);
+CUSTOM(books) ASKS(pending) OUTSIDE_CAPTURES hipError_t hipFreeArray(IN(opaque) hipArray* array);
+CUSTOM(books) ASKS(pending) OUTSIDE_CAPTURES hipError_t hipArrayDestroy(IN(opaque) hipArray* array);
+CUSTOM(books) OUTSIDE_CAPTURES
+hipError_t hipArrayGetInfo(OUT() OPTIONAL hipChannelFormatDesc* elements,
+                           OUT() OPTIONAL hipExtent* extent, OUT() OPTIONAL unsigned int* flags,
+                           IN(opaque) hipArray* array);
+CUSTOM(books) OUTSIDE_CAPTURES
+hipError_t hipArrayGetDescriptor(OUT() HIP_ARRAY_DESCRIPTOR* description, IN(opaque) hipArray* array);
+CUSTOM(books) OUTSIDE_CAPTURES
+hipError_t hipArray3DGetDescriptor(OUT() HIP_ARRAY3D_DESCRIPTOR* description,
+                                   IN(opaque) hipArray* array);
 CUSTOM(books) hipError_t hipGetChannelDesc(OUT() hipChannelFormatDesc* elements, IN(opaque) hipArray_const_t array);
 
-CUSTOM(books) ASKS(always)
+CUSTOM(books) ASKS(always) OUTSIDE_CAPTURES
 hipError_t hipMallocMipmappedArray(OUT(opaque) hipMipmappedArray_t* mipmapped,
                                    IN() const struct hipChannelFormatDesc* elements,
                                    struct hipExtent extent, unsigned int levels, unsigned int flags);
-CUSTOM(books) ASKS(always)
+CUSTOM(books) ASKS(always) OUTSIDE_CAPTURES
 hipError_t hipMipmappedArrayCreate(OUT(opaque) hipMipmappedArray_t* mipmapped,
                                    IN() HIP_ARRAY3D_DESCRIPTOR* description, unsigned int levels);
-CUSTOM(books) ASKS(pending) hipError_t hipFreeMipmappedArray(IN(opaque) hipMipmappedArray_t mipmapped);
-CUSTOM(books) ASKS(pending) hipError_t hipMipmappedArrayDestroy(IN(opaque) hipMipmappedArray_t mipmapped);
-CUSTOM(books) hipError_t hipGetMipmappedArrayLevel(OUT(opaque) hipArray_t* array,
-                                                   IN(opaque) hipMipmappedArray_const_t mipmapped, unsigned int level);
+CUSTOM(books) ASKS(pending) OUTSIDE_CAPTURES hipError_t hipFreeMipmappedArray(IN(opaque) hipMipmappedArray_t mipmapped);
+CUSTOM(books) ASKS(pending) OUTSIDE_CAPTURES
+hipError_t hipMipmappedArrayDestroy(IN(opaque) hipMipmappedArray_t mipmapped);
+CUSTOM(books) OUTSIDE_CAPTURES
+hipError_t hipGetMipmappedArrayLevel(OUT(opaque) hipArray_t* array,
+                                     IN(opaque) hipMipmappedArray_const_t mipmapped, unsigned int level);
 CUSTOM(books) hipError_t hipMipmappedArrayGetMemoryRequirements(OUT() hipArrayMemoryRequirements* requirements,
                                                                 IN(opaque) hipMipmappedArray_t mipmapped,
                                                                 hipDevice_t device);

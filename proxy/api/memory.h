@@ -7,17 +7,18 @@ extern "C" {
 
 // --- allocation: cut from the client's leases ---------------------------------------------------------
 
-CUSTOM(books) ASKS(lease) hipError_t hipMalloc(OUT(device) void** pointer, size_t bytes);
+CUSTOM(books) ASKS(lease) OUTSIDE_CAPTURES hipError_t hipMalloc(OUT(device) void** pointer, size_t bytes);
 CUSTOM(books) ASKS(host) hipError_t hipExtMallocWithFlags(OUT(device) void** pointer, size_t bytes, unsigned int flags);
-CUSTOM(books) ASKS(lease)
+CUSTOM(books) ASKS(lease) OUTSIDE_CAPTURES
 hipError_t hipMallocPitch(OUT(device) void** pointer, OUT() size_t* pitch, size_t width, size_t height);
-CUSTOM(books) ASKS(lease)
+CUSTOM(books) ASKS(lease) OUTSIDE_CAPTURES
 hipError_t hipMemAllocPitch(OUT(device) hipDeviceptr_t* pointer, OUT() size_t* pitch, size_t width_bytes,
                             size_t height, unsigned int element_bytes);
-CUSTOM(books) ASKS(lease) hipError_t hipMalloc3D(OUT() hipPitchedPtr* pointer, hipExtent extent);
-CUSTOM(books) ASKS(pending) hipError_t hipFree(IN(device) OPTIONAL void* pointer);
+CUSTOM(books) ASKS(lease) OUTSIDE_CAPTURES hipError_t hipMalloc3D(OUT() hipPitchedPtr* pointer, hipExtent extent);
+CUSTOM(books) ASKS(pending) OUTSIDE_CAPTURES hipError_t hipFree(IN(device) OPTIONAL void* pointer);
 CUSTOM(books) hipError_t hipMemGetInfo(OUT() size_t* free_bytes, OUT() size_t* total_bytes);
-CUSTOM(books) ASKS(host) hipError_t hipMallocManaged(OUT(device) void** pointer, size_t bytes, unsigned int flags);
+CUSTOM(books) ASKS(host) OUTSIDE_CAPTURES
+hipError_t hipMallocManaged(OUT(device) void** pointer, size_t bytes, unsigned int flags);
 CUSTOM(books) hipError_t hipMemPrefetchAsync(IN(device) const void* pointer, size_t bytes, int device,
                                              IN(stream) hipStream_t stream);
 LOCAL(books) hipError_t hipMemAdvise(IN(device) const void* pointer, size_t bytes, hipMemoryAdvise advice, int device);

@@ -28,6 +28,8 @@
 //   ASKS(when)        a call may wait for an answer of the worker: one of CONDITIONS in tools/apigen/asks.py. Where how
 //                     it travels does not say so; without it a call never waits. API.md shows it, and a test counts
 //                     (tests/differential/round_trips.py)
+//   OUTSIDE_CAPTURES  HIP calls it unsafe during a capture: hipErrorStreamCaptureUnsupported, and captures that the
+//                     thread's mode covers are invalid (hipcore/graph/capture.h); unsafe_api() in the runtimes
 //   MANGLED(symbol)   C++ linkage under exactly this symbol, be it the name's own or another
 //   ALSO(symbol)      also under this C symbol, in the majors that have it
 // What it means: also in front, and in proxy/api/messages.h after the head of a MESSAGE. apigen makes the table
@@ -84,6 +86,7 @@
 #define BRIEF(...)
 #define CHECK(...)
 #define SINCE(...)
+#define OUTSIDE_CAPTURES
 #define MANGLED(...)
 #define ALSO(...)
 #define IN(...)

@@ -19,6 +19,10 @@ hipError_t unsupported(const char* name);
 // The same of what cannot be done remotely, for this reason.
 hipError_t refused(const char* name, const char* why);
 
+// For calls that HIP calls unsafe during a capture (OUTSIDE_CAPTURES): an error, noted, if a capture is in
+// their way, which is invalid from then on.
+hipError_t refuse_unsafe();
+
 // HIP's error for the exception that is being handled. One that ends the thread (pthread_cancel()) goes on.
 // REQUIRES: inside a catch block
 hipError_t error_of_exception();

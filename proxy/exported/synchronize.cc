@@ -32,11 +32,23 @@ hipError_t hipDeviceReset(ApiCall& call) {
   return call.finish(error == kLostError ? error : hipSuccess);
 }
 
+namespace {
+
+hipError_t refuse_wait(ApiCall& call, std::uint64_t stream) {
+  Graphs& graphs = call.client().graphs();
+  if (!graphs.capturing()) return hipSuccess;
+  return graphs.library()
+      .refuse_wait(graphs.reference(call.device(), stream), thread_state().capture_mode)
+      .value_or(hipSuccess);
+}
+
+}  // namespace
+
 hipError_t hipStreamSynchronize(ApiCall& call, hipStream_t stream) {
   if (!call.connected()) return call.finish();
   std::uint64_t handle = 0;
   if (!call.translate(HandleKind::kStream, stream, handle)) return call.finish();
-  if (hipError_t refused = refuse_captured(call, handle); refused != hipSuccess) return call.finish(refused);
+  if (hipError_t refused = refuse_wait(call, handle); refused != hipSuccess) return call.finish(refused);
   call.client().about_to_wait();
   return call.finish(call.client().connection().synchronize_stream(call.device(), handle));
 }
@@ -45,7 +57,7 @@ hipError_t hipStreamQuery(ApiCall& call, hipStream_t stream) {
   if (!call.connected()) return call.finish();
   protocol::QueryStreamRequest request{};
   if (!call.translate(HandleKind::kStream, stream, request.stream)) return call.finish();
-  if (hipError_t refused = refuse_captured(call, request.stream); refused != hipSuccess)
+  if (hipError_t refused = refuse_wait(call, request.stream); refused != hipSuccess)
     return call.finish(refused);
   Client& client = call.client();
   client.about_to_wait();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rules of capture: what it refuses, and what it says of itself.
+#include <functional>
 #include <thread>
+#include <vector>
 
 #include "tests/api/graph_fixture.h"
 
@@ -150,7 +152,6 @@ TEST(Capture, OtherStreamsGoOn) {
   HIP_OK(hipMemsetAsync(device.get(), 7, 64, other));
   HIP_OK(hipEventRecord(event, other));
   HIP_OK(hipEventSynchronize(event));
-  HIP_OK(hipStreamSynchronize(other));
   HIP_OK(hipMemsetAsync(device.get(), 8, 64, captured));
   TestGraph graph(captured);
   EXPECT_EQ(graph.nodes().size(), 1u);
@@ -284,6 +285,104 @@ TEST(Capture, ACopyIsALineByItsShape) {
       EXPECT_EQ(type_of([&] { return hipDrvMemcpy3DAsync(&driver, stream); }), type);
     }
   }
+}
+
+// What AMD's runtime refuses, too: it allocates, frees, or asks about arrays.
+TEST(Capture, UnsafeCallsInvalidate) {
+  TestStream stream;
+  DeviceBuffer device(64);
+  PinnedBuffer pinned(64);
+  std::vector<std::byte> own(64);
+  void* memory = nullptr;
+  std::size_t pitch = 0;
+  hipPitchedPtr pitched{};
+  hipArray_t array = nullptr;
+  const hipChannelFormatDesc elements = {8, 0, 0, 0, hipChannelFormatKindUnsigned};
+  const std::vector<std::function<hipError_t()>> calls = {
+      [&] { return hipMalloc(&memory, 64); },
+      [&] { return hipMallocPitch(&memory, &pitch, 64, 2); },
+      [&] { return hipMalloc3D(&pitched, make_hipExtent(64, 2, 2)); },
+      [&] { return hipMallocManaged(&memory, 64, hipMemAttachGlobal); },
+      [&] { return hipHostMalloc(&memory, 64, hipHostMallocDefault); },
+      [&] { return hipHostRegister(own.data(), 64, hipHostRegisterDefault); },
+      [&] { return hipMallocArray(&array, &elements, 16, 16, 0); },
+      [&] { return hipFree(device.get()); },
+      [&] { return hipFree(nullptr); },
+      [&] { return hipHostFree(pinned.as<void>()); },
+      [&] { return hipMalloc(nullptr, 64); },
+  };
+  for (const hipStreamCaptureMode mode : {hipStreamCaptureModeGlobal, hipStreamCaptureModeThreadLocal}) {
+    for (std::size_t i = 0; i < calls.size(); ++i) {
+      HIP_OK(hipStreamBeginCapture(stream, mode));
+      EXPECT_EQ(calls[i](), hipErrorStreamCaptureUnsupported) << i;
+      EXPECT_EQ(capture_status(stream), hipStreamCaptureStatusInvalidated);
+      EXPECT_EQ(calls[i](), hipErrorStreamCaptureUnsupported) << "until the capture has ended";
+      expect_end(stream, hipErrorStreamCaptureInvalidated);
+    }
+  }
+  EXPECT_EQ(memory, nullptr);
+}
+
+// Of streams that are not captured.
+TEST(Capture, WaitsForOtherStreamsAreUnsafe) {
+  TestStream stream;
+  TestStream other;
+  for (const hipStreamCaptureMode mode : {hipStreamCaptureModeGlobal, hipStreamCaptureModeThreadLocal}) {
+    HIP_OK(hipStreamBeginCapture(stream, mode));
+    EXPECT_EQ(hipStreamSynchronize(other), hipErrorStreamCaptureUnsupported);
+    expect_end(stream, hipErrorStreamCaptureInvalidated);
+    HIP_OK(hipStreamBeginCapture(stream, mode));
+    EXPECT_EQ(hipStreamQuery(other), hipErrorStreamCaptureUnsupported);
+    expect_end(stream, hipErrorStreamCaptureInvalidated);
+  }
+  HIP_OK(hipStreamBeginCapture(stream, hipStreamCaptureModeThreadLocal));
+  std::thread([&] { HIP_OK(hipStreamSynchronize(other)); }).join();
+  { TestGraph graph(stream); }
+  HIP_OK(hipStreamBeginCapture(stream, hipStreamCaptureModeRelaxed));
+  HIP_OK(hipStreamSynchronize(other));
+  TestGraph graph(stream);
+}
+
+// As PyTorch's allocator does.
+TEST(Capture, UnsafeCallsAreLeftToWhoSaysRelaxed) {
+  TestStream stream;
+  void* memory = nullptr;
+  HIP_OK(hipStreamBeginCapture(stream, hipStreamCaptureModeRelaxed));
+  HIP_OK(hipMalloc(&memory, 64));
+  HIP_OK(hipFree(memory));
+  { TestGraph graph(stream); }
+  begin_capture(stream);
+  hipStreamCaptureMode mode = hipStreamCaptureModeRelaxed;
+  HIP_OK(hipThreadExchangeStreamCaptureMode(&mode));
+  HIP_OK(hipMalloc(&memory, 64));
+  HIP_OK(hipFree(memory));
+  HIP_OK(hipThreadExchangeStreamCaptureMode(&mode));
+  EXPECT_EQ(mode, hipStreamCaptureModeRelaxed);
+  TestGraph graph(stream);
+}
+
+TEST(Capture, UnsafeCallsOfOtherThreadsHarmGlobalCaptures) {
+  TestStream stream;
+  const auto allocate_elsewhere = [](hipStreamCaptureMode mode) {
+    hipError_t error = hipSuccess;
+    std::thread([&] {
+      HIP_OK(hipThreadExchangeStreamCaptureMode(&mode));
+      void* memory = nullptr;
+      error = hipMalloc(&memory, 64);
+      if (error == hipSuccess) {
+        HIP_OK(hipFree(memory));
+      }
+    }).join();
+    return error;
+  };
+  HIP_OK(hipStreamBeginCapture(stream, hipStreamCaptureModeThreadLocal));
+  EXPECT_EQ(allocate_elsewhere(hipStreamCaptureModeGlobal), hipSuccess);
+  { TestGraph graph(stream); }
+  begin_capture(stream);
+  EXPECT_EQ(allocate_elsewhere(hipStreamCaptureModeThreadLocal), hipSuccess) << "only its own concern it";
+  EXPECT_EQ(capture_status(stream), hipStreamCaptureStatusActive);
+  EXPECT_EQ(allocate_elsewhere(hipStreamCaptureModeGlobal), hipErrorStreamCaptureUnsupported);
+  expect_end(stream, hipErrorStreamCaptureInvalidated);
 }
 
 }  // namespace

@@ -252,6 +252,8 @@ def stub(f, by_name, messages):
         lines = not_done_stub(f)
     else:
         lines = wire_stub(f)
+    if f.outside_captures:
+        lines.insert(0, "if (const hipError_t refused = refuse_unsafe()) return refused;")
     if f.mode not in NOT_DONE:
         lines.insert(0, f"const stats::CallScope scope(Function::{enumerator(f.name)});")
     linkage = 'extern "C" ' if f.c_linkage else ""

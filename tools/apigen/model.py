@@ -135,6 +135,7 @@ class Function:
     given: dict = field(default_factory=dict)  # SENDS: field -> expression; ANSWERS: OUT parameter -> expression
     answer: str = ""                # ANSWERS: the hipError_t, where it gives nothing
     asks: str = None                # ASKS: when a call waits for the worker
+    outside_captures: bool = False
     reason: str = ""                # of REASONS: why the body is written by hand; or why it is REFUSED
     words: dict = field(default_factory=dict)  # of traits.py -> what stands in the brackets
 

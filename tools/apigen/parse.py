@@ -3,15 +3,15 @@
 understood but cannot be carried is refused by check.py."""
 import re
 
-from model import (BY_HAND, HANDLE_KINDS, HANDLE_TYPES, MODES, ON_WIRE, OTHER_KINDS, DescriptionError, Field, Function,
-                   Message, Parameter)
+from model import (BY_HAND, HANDLE_KINDS, HANDLE_TYPES, MODES, NOT_DONE, ON_WIRE, OTHER_KINDS, DescriptionError, Field,
+                   Function, Message, Parameter)
 from traits import TRAIT_WORDS
 
-FRONT_WORDS = set(MODES) | {"CHECK", "SINCE", "MANGLED", "ALSO", "ASKS"} | set(TRAIT_WORDS)
+FRONT_WORDS = set(MODES) | {"CHECK", "SINCE", "MANGLED", "ALSO", "ASKS", "OUTSIDE_CAPTURES"} | set(TRAIT_WORDS)
 DIRECTIONS = ("IN", "OUT", "INOUT", "CONSUMES")
 PARAMETER_WORDS = set(DIRECTIONS) | {"ARRAY", "STRING", "OPTIONAL", "ORDINAL"}
 # All others have brackets.
-BARE_WORDS = ({"FORWARDS", "COMPOSED", "UNSUPPORTED", "OPTIONAL", "ORDINAL"}
+BARE_WORDS = ({"FORWARDS", "COMPOSED", "UNSUPPORTED", "OPTIONAL", "ORDINAL", "OUTSIDE_CAPTURES"}
               | {word for word, has_brackets in TRAIT_WORDS.items() if not has_brackets})
 KINDS = set(HANDLE_KINDS) | set(HANDLE_TYPES.values()) | set(OTHER_KINDS) | {""}
 OPCODE_MAX = 0xffff
@@ -196,6 +196,9 @@ def parse_function(text, where, domain, c_linkage):
     function.reason = one_line(argument) if mode in BY_HAND + ("REFUSED",) else ""
     function.words = {w: a or "" for w, a in words if w in TRAIT_WORDS}
     function.asks = next((one_line(a or "") for w, a in words if w == "ASKS"), None)
+    function.outside_captures = any(w == "OUTSIDE_CAPTURES" for w, _ in words)
+    if function.outside_captures and mode in ("ALIAS", "COMPOSED", "FORWARDS") + NOT_DONE:
+        raise DescriptionError(f"{where}: {name}: OUTSIDE_CAPTURES is not looked at in {mode}")
     function.mangled = next((a for w, a in words if w == "MANGLED"), "")
     function.also = next((a for w, a in words if w == "ALSO"), "")
     function.since = next((a for w, a in words if w == "SINCE"), "")

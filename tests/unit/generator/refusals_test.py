@@ -213,6 +213,9 @@ class ByHand(Refusals):
         self.stream("CUSTOM(books) ASKS(sometimes) hipError_t hipPlain();", "ASKS(sometimes); possible: always, first,")
         self.stream("CALL(0x0310) ASKS(always) hipError_t hipPlain();", "ASKS is not looked at in a CALL")
 
+    def test_outside_captures(self):
+        self.stream("UNSUPPORTED OUTSIDE_CAPTURES hipError_t hipPlain();", "OUTSIDE_CAPTURES is not looked at in")
+
 
 class SymbolsAndAliases(Refusals):
     TARGET = "CUSTOM(books) hipError_t hipTarget(IN(address) void* p, size_t bytes, IN(stream) hipStream_t stream);\n"

@@ -296,6 +296,11 @@ class FrontWords(unittest.TestCase):
                           "hipTarget_spt": ["copy", True], "hipNew": ["", False]})
         self.assertIn("| `hipPlain` | stream | CUSTOM books | pending |", outputs["API.md"])
 
+    def test_outside_captures_comes_first(self):
+        text = stub(generate(stream="CUSTOM(books) OUTSIDE_CAPTURES hipError_t hipPlain(int a);"), "stream", "hipPlain")
+        self.assertLess(text.index("if (const hipError_t refused = refuse_unsafe()) return refused;"),
+                        text.index("custom::hipPlain(call, a)"))
+
     def test_check_may_be_repeated(self):
         text = stub(generate(stream="POST(0x0310) NO_WORK CHECK(a != 0) CHECK(a <\n 9) hipError_t hipPlain(int a);"),
                     "stream", "hipPlain")

@@ -12,6 +12,7 @@
 #include "hipcore/abi/rules.h"
 #include "hipcore/errors/on_error.h"
 #include "worker/runtime/common/backend.h"
+#include "worker/runtime/common/graph_library.h"
 
 #define TF_EXPORT __attribute__((visibility("default")))
 
@@ -57,6 +58,16 @@ hipError_t quiet_api(Body&& body) noexcept {
 template <typename Body>
 hipError_t api(Body&& body) noexcept {
   return remember(quiet_api(std::forward<Body>(body)));
+}
+
+// For functions that HIP calls unsafe during a capture: OUTSIDE_CAPTURES in proxy/api.
+template <typename Body>
+hipError_t unsafe_api(Body&& body) noexcept {
+  return api([&]() -> hipError_t {
+    if (graph::Library* const library = capturing())
+      if (const auto verdict = library->refuse_unsafe(thread().capture_mode)) return *verdict;
+    return std::forward<Body>(body)();
+  });
 }
 
 }  // namespace tf::runtime

@@ -39,41 +39,41 @@ extern "C" {
 
 hipError_t hipMallocArray(hipArray** array, const hipChannelFormatDesc* elements, size_t width, size_t height,
                           unsigned int flags) {
-  return api([&] { return arrays().create(array, elements, {width, height, 0}, flags); });
+  return unsafe_api([&] { return arrays().create(array, elements, {width, height, 0}, flags); });
 }
 
 hipError_t hipMalloc3DArray(hipArray** array, const hipChannelFormatDesc* elements, hipExtent extent,
                             unsigned int flags) {
-  return api([&] { return arrays().create(array, elements, extent, flags); });
+  return unsafe_api([&] { return arrays().create(array, elements, extent, flags); });
 }
 
 hipError_t hipArrayCreate(hipArray** array, const HIP_ARRAY_DESCRIPTOR* description) {
-  return api([&] { return arrays().create(array, description); });
+  return unsafe_api([&] { return arrays().create(array, description); });
 }
 
 hipError_t hipArray3DCreate(hipArray** array, const HIP_ARRAY3D_DESCRIPTOR* description) {
-  return api([&] { return arrays().create(array, description); });
+  return unsafe_api([&] { return arrays().create(array, description); });
 }
 
 hipError_t hipFreeArray(hipArray* array) {
-  return api([&] { return arrays().destroy(array); });
+  return unsafe_api([&] { return arrays().destroy(array); });
 }
 
 hipError_t hipArrayDestroy(hipArray* array) {
-  return api([&] { return arrays().destroy(array); });
+  return unsafe_api([&] { return arrays().destroy(array); });
 }
 
 TF_EXPORT hipError_t hipArrayGetInfo(hipChannelFormatDesc* elements, hipExtent* extent, unsigned int* flags,
                                      hipArray* array) {
-  return api([&] { return arrays().get_info(elements, extent, flags, array); });
+  return unsafe_api([&] { return arrays().get_info(elements, extent, flags, array); });
 }
 
 TF_EXPORT hipError_t hipArrayGetDescriptor(HIP_ARRAY_DESCRIPTOR* description, hipArray* array) {
-  return api([&] { return arrays().get_description(description, array); });
+  return unsafe_api([&] { return arrays().get_description(description, array); });
 }
 
 TF_EXPORT hipError_t hipArray3DGetDescriptor(HIP_ARRAY3D_DESCRIPTOR* description, hipArray* array) {
-  return api([&] { return arrays().get_description(description, array); });
+  return unsafe_api([&] { return arrays().get_description(description, array); });
 }
 
 hipError_t hipGetChannelDesc(hipChannelFormatDesc* elements, hipArray_const_t array) {
@@ -82,20 +82,20 @@ hipError_t hipGetChannelDesc(hipChannelFormatDesc* elements, hipArray_const_t ar
 
 hipError_t hipMallocMipmappedArray(hipMipmappedArray_t* mipmapped, const hipChannelFormatDesc* elements,
                                    hipExtent extent, unsigned int levels, unsigned int flags) {
-  return api([&] { return arrays().create_mipmapped(mipmapped, elements, extent, levels, flags); });
+  return unsafe_api([&] { return arrays().create_mipmapped(mipmapped, elements, extent, levels, flags); });
 }
 
 hipError_t hipMipmappedArrayCreate(hipMipmappedArray_t* mipmapped, HIP_ARRAY3D_DESCRIPTOR* description,
                                    unsigned int levels) {
-  return api([&] { return arrays().create_mipmapped(mipmapped, description, levels); });
+  return unsafe_api([&] { return arrays().create_mipmapped(mipmapped, description, levels); });
 }
 
 hipError_t hipFreeMipmappedArray(hipMipmappedArray_t mipmapped) {
-  return api([&] { return arrays().destroy_mipmapped(mipmapped); });
+  return unsafe_api([&] { return arrays().destroy_mipmapped(mipmapped); });
 }
 
 hipError_t hipMipmappedArrayDestroy(hipMipmappedArray_t mipmapped) {
-  return api([&] { return arrays().destroy_mipmapped(mipmapped); });
+  return unsafe_api([&] { return arrays().destroy_mipmapped(mipmapped); });
 }
 
 TF_EXPORT hipError_t hipMipmappedArrayGetMemoryRequirements(hipArrayMemoryRequirements* requirements,
@@ -110,7 +110,7 @@ TF_EXPORT hipError_t hipMipmappedArrayGetMemoryRequirements(hipArrayMemoryRequir
 
 hipError_t hipGetMipmappedArrayLevel(hipArray_t* array, hipMipmappedArray_const_t mipmapped,
                                      unsigned int level) {
-  return api([&] { return arrays().get_level(array, mipmapped, level); });
+  return unsafe_api([&] { return arrays().get_level(array, mipmapped, level); });
 }
 
 hipError_t hipMipmappedArrayGetLevel(hipArray_t* array, hipMipmappedArray_t mipmapped, unsigned int level) {

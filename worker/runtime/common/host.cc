@@ -88,35 +88,35 @@ using namespace tf::runtime;
 extern "C" {
 
 hipError_t hipHostMalloc(void** pointer, size_t bytes, unsigned flags) {
-  return api([&] { return allocate_host(pointer, bytes, flags); });
+  return unsafe_api([&] { return allocate_host(pointer, bytes, flags); });
 }
 
 hipError_t hipHostAlloc(void** pointer, size_t bytes, unsigned flags) {
-  return api([&] { return allocate_host(pointer, bytes, flags); });
+  return unsafe_api([&] { return allocate_host(pointer, bytes, flags); });
 }
 
 hipError_t hipMallocHost(void** pointer, size_t bytes) {
-  return api([&] { return allocate_host(pointer, bytes, hipHostMallocDefault); });
+  return unsafe_api([&] { return allocate_host(pointer, bytes, hipHostMallocDefault); });
 }
 
 hipError_t hipMemAllocHost(void** pointer, size_t bytes) {
-  return api([&] { return allocate_host(pointer, bytes, hipHostMallocDefault); });
+  return unsafe_api([&] { return allocate_host(pointer, bytes, hipHostMallocDefault); });
 }
 
 hipError_t hipHostFree(void* pointer) {
-  return api([&] { return free_host(pointer); });
+  return unsafe_api([&] { return free_host(pointer); });
 }
 
 hipError_t hipFreeHost(void* pointer) {
-  return api([&] { return free_host(pointer); });
+  return unsafe_api([&] { return free_host(pointer); });
 }
 
 hipError_t hipHostRegister(void* pointer, size_t bytes, unsigned flags) {
-  return api([&] { return register_host(pointer, bytes, flags); });
+  return unsafe_api([&] { return register_host(pointer, bytes, flags); });
 }
 
 hipError_t hipHostUnregister(void* pointer) {
-  return api([&] { return pointer ? Backend::unregister_host(pointer) : hipErrorInvalidValue; });
+  return unsafe_api([&] { return pointer ? Backend::unregister_host(pointer) : hipErrorInvalidValue; });
 }
 
 hipError_t hipHostGetDevicePointer(void** device, void* host, unsigned flags) {

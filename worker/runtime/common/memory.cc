@@ -74,7 +74,7 @@ using namespace tf::runtime;
 extern "C" {
 
 hipError_t hipMalloc(void** pointer, size_t bytes) {
-  return api([&] { return allocate(pointer, bytes, hipDeviceMallocDefault); });
+  return unsafe_api([&] { return allocate(pointer, bytes, hipDeviceMallocDefault); });
 }
 
 hipError_t hipExtMallocWithFlags(void** pointer, size_t bytes, unsigned flags) {
@@ -85,27 +85,27 @@ hipError_t hipExtMallocWithFlags(void** pointer, size_t bytes, unsigned flags) {
 }
 
 hipError_t hipMallocManaged(void** pointer, size_t bytes, unsigned flags) {
-  return api([&] { return allocate_managed(pointer, bytes, flags); });
+  return unsafe_api([&] { return allocate_managed(pointer, bytes, flags); });
 }
 
 hipError_t hipMallocPitch(void** pointer, size_t* pitch, size_t width, size_t height) {
-  return api([&] { return allocate_pitched(pointer, pitch, width, height); });
+  return unsafe_api([&] { return allocate_pitched(pointer, pitch, width, height); });
 }
 
 hipError_t hipMemAllocPitch(hipDeviceptr_t* pointer, size_t* pitch, size_t width, size_t height,
                             unsigned element) {
-  return api([&] {
+  return unsafe_api([&] {
     if (element != 4 && element != 8 && element != 16) return hipErrorInvalidValue;
     return allocate_pitched(pointer, pitch, width, height);
   });
 }
 
 hipError_t hipMalloc3D(hipPitchedPtr* pitched, hipExtent extent) {
-  return api([&] { return allocate_3d(pitched, extent); });
+  return unsafe_api([&] { return allocate_3d(pitched, extent); });
 }
 
 hipError_t hipFree(void* pointer) {
-  return api([&]() -> hipError_t {
+  return unsafe_api([&]() -> hipError_t {
     if (!pointer || external_memories().free(pointer)) return hipSuccess;
     const auto verdict = free_graph_memory(pointer);
     return verdict ? *verdict : Backend::free(pointer);

@@ -49,6 +49,18 @@ hipError_t with_free_stream(hipStream_t handle, Body&& body) {
   });
 }
 
+// The frame of waits for a stream, and of queries.
+template <typename Body>
+hipError_t with_awaited_stream(hipStream_t handle, Body&& body) {
+  return with_stream(handle, [&](const Stream& stream) -> hipError_t {
+    if (graph::Library* const library = capturing()) [[unlikely]] {
+      const auto verdict = library->refuse_wait(Backend::reference(stream), thread().capture_mode);
+      if (verdict) return *verdict;
+    }
+    return body(stream);
+  });
+}
+
 hipError_t wait_event(const Stream& stream, hipEvent_t handle, unsigned flags) {
   if (flags != 0) return hipErrorInvalidValue;
   const Backend::Event event = Backend::find_event(handle);
@@ -147,11 +159,12 @@ hipError_t hipStreamDestroy(hipStream_t stream) {
 }
 
 hipError_t hipStreamQuery(hipStream_t handle) {
-  return with_free_stream(handle, [](const Backend::Stream& stream) { return Backend::query(stream); });
+  return with_awaited_stream(handle, [](const Backend::Stream& stream) { return Backend::query(stream); });
 }
 
 hipError_t hipStreamSynchronize(hipStream_t handle) {
-  return with_free_stream(handle, [](const Backend::Stream& stream) { return Backend::synchronize(stream); });
+  return with_awaited_stream(handle,
+                             [](const Backend::Stream& stream) { return Backend::synchronize(stream); });
 }
 
 hipError_t hipStreamWaitEvent(hipStream_t handle, hipEvent_t event, unsigned flags) {
