@@ -65,7 +65,7 @@ hipError_t hipSetupArgument(const void* argument, size_t bytes, size_t offset) {
     std::vector<std::byte>& packed = arguments_of(self.configuration_count - 1);
     packed.resize(top.argument_bytes);  // what an earlier launch left is not this one's
     packed.resize(std::max(packed.size(), offset + bytes));
-    std::memcpy(packed.data() + offset, argument, bytes);
+    if (bytes != 0) std::memcpy(packed.data() + offset, argument, bytes);
     top.argument_bytes = packed.size();
   } catch (const std::bad_alloc&) {
     return note_error(hipErrorOutOfMemory);

@@ -40,7 +40,7 @@ class CallConfigurations {
     if (stack_.empty()) return hipErrorMissingConfiguration;
     auto& packed = stack_.back().arguments;
     packed.resize(std::max(packed.size(), offset + bytes));
-    std::memcpy(packed.data() + offset, argument, bytes);
+    if (bytes != 0) std::memcpy(packed.data() + offset, argument, bytes);
     return hipSuccess;
   }
 

@@ -35,6 +35,7 @@ constexpr int kInfoLogBytes = 4;
 constexpr int kErrorLog = 5;
 constexpr int kErrorLogBytes = 6;
 constexpr std::size_t kModulesMax = 4096;  // of one link state, as on the wire
+constexpr std::size_t kModuleBytesMax = std::size_t{1} << 30;
 
 // A buffer of the program's.
 struct Log {
@@ -119,6 +120,7 @@ EXPORT hiprtcResult hiprtcLinkAddData(void* handle, int type, void* image, size_
     LinkState* const state = states().find(handle);
     if (state == nullptr) return HIPRTC_ERROR_INVALID_INPUT;
     if (const hiprtcResult wrong = check_type(*state, type); wrong != HIPRTC_SUCCESS) return wrong;
+    if (bytes > kModuleBytesMax) return HIPRTC_ERROR_OUT_OF_MEMORY;
     return add(*state,
                {name != nullptr ? name : "a module", std::string(static_cast<const char*>(image), bytes)});
   });
