@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rows out of the files that the guest's scripts left, and the table of them."""
 import json
+import re
 import statistics
 import time
 
@@ -58,6 +59,12 @@ def rows_of_conformance(out):
     return [row_of_suite(out, 'conformance', name)]
 
 
+def first_failure(text):
+    """What the first check that failed says: the file's line and the two lines behind it."""
+    found = re.search(r'^(\S+:\d+): Failure\n(.*\n?.*)', text, re.MULTILINE)
+    return f'; first: {found[1].rsplit("/", 1)[-1]}: {" ".join(found[2].split())}' if found else ''
+
+
 def row_of_suite(out, part, name):
     counts = figures.gtest_counts(text_of(out, part))
     note = f'{counts["passed"]} passed, {counts["failed"]} failed, {counts["skipped"]} skipped'
@@ -65,7 +72,7 @@ def row_of_suite(out, part, name):
     if counts['running']:
         note += f'; it ended (status {status}) in {counts["running"]}'
     if counts['names']:
-        note += ': ' + ', '.join(counts['names'])
+        note += ': ' + ', '.join(counts['names']) + first_failure(text_of(out, part))
     if counts['passed'] + counts['failed'] == 0:
         note += '; ' + why(out, part)
     # A suite that skips everything proves nothing.
