@@ -18,8 +18,9 @@ extern "C" __global__ void call(long* words) {
 
 // Leaves a process behind.
 extern "C" __global__ void stay(long* words) {
-  words[7] = syscall(kFork, 0, 0, 0, 0, 0, 0);
-  if (words[7] == 0) {
+  const long child = syscall(kFork, 0, 0, 0, 0, 0, 0);  // which shares the memory behind `words`
+  if (child == 0) {
     for (;;) syscall(kPause, 0, 0, 0, 0, 0, 0);
   }
+  words[7] = child;
 }
