@@ -116,7 +116,8 @@ void add_launches(Fixtures& all) {
   all["function_launches"] = function_launches;
   all["extra"] = extra;
   all["stub_configured"] = stub_configured;
-  all["words_configured"] = [](Case& c) { return configure(c), pointer(c.block(4096)); };
+  // The largest size in a call that is not refused is 4097.
+  all["words_configured"] = [](Case& c) { return configure(c), pointer(c.block(8192)); };
   all["out_configured"] = [](Case& c) { return configure(c), pointer(c.block(4096, 0xee)); };
   all["batch"] = batch;
   all["batch_odd"] = batch_odd;
