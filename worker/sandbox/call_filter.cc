@@ -80,23 +80,11 @@ class Filter {
   }
   // Refused unless the argument is among `values`.
   void only(int call, unsigned argument, std::initializer_list<unsigned> values) {
-    begin(call, 3 + values.size());
-    load(offset_of_argument(argument));
-    unsigned left = static_cast<unsigned>(values.size());
-    for (const unsigned value : values)
-      add(BPF_JMP | BPF_JEQ | BPF_K, value, static_cast<std::uint8_t>(left--), 0);
-    answer(refusal(EPERM));
-    answer(SECCOMP_RET_ALLOW);
+    by_value(call, argument, values, SECCOMP_RET_ALLOW, refusal(EPERM));
   }
   // Refused if the argument is one of these.
   void never(int call, unsigned argument, std::initializer_list<unsigned> values) {
-    begin(call, 3 + values.size());
-    load(offset_of_argument(argument));
-    unsigned left = static_cast<unsigned>(values.size());
-    for (const unsigned value : values)
-      add(BPF_JMP | BPF_JEQ | BPF_K, value, static_cast<std::uint8_t>(left--), 0);
-    answer(SECCOMP_RET_ALLOW);
-    answer(refusal(EPERM));
+    by_value(call, argument, values, refusal(EPERM), SECCOMP_RET_ALLOW);
   }
   // Refused if any of these bits is set (`set`), or if none is.
   void bits(int call, unsigned argument, unsigned mask, bool set) {
@@ -132,6 +120,16 @@ class Filter {
  private:
   static constexpr unsigned refusal(int error) {
     return SECCOMP_RET_ERRNO | (static_cast<unsigned>(error) & SECCOMP_RET_DATA);
+  }
+  void by_value(int call, unsigned argument, std::initializer_list<unsigned> values, unsigned among,
+                unsigned otherwise) {
+    begin(call, 3 + values.size());
+    load(offset_of_argument(argument));
+    unsigned left = static_cast<unsigned>(values.size());
+    for (const unsigned value : values)
+      add(BPF_JMP | BPF_JEQ | BPF_K, value, static_cast<std::uint8_t>(left--), 0);
+    answer(otherwise);
+    answer(among);
   }
   // The next `length` instructions are for this call, and say what becomes of it.
   void begin(int call, std::size_t length) {
