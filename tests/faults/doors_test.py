@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Other users at the worker's Unix socket: refused before a byte of theirs is read, unless an option names them.
+"""Other users at the worker's doors (its Unix socket, and its port on loopback): refused before a byte of theirs is
+read, unless an option names them.
 
 Another user is a child of this process that has become one, which takes root.
 """
@@ -67,10 +68,15 @@ class Another:
 
 
 def connected(address):
-    connection = socket.socket(socket.AF_UNIX)
+    """`address`: a Unix socket, or a port on loopback."""
+    of_port = isinstance(address, int)
+    connection = socket.socket(socket.AF_INET if of_port else socket.AF_UNIX)
     connection.settimeout(5)
     try:
-        connection.connect("\0" + address[1:] if address.startswith("@") else address)
+        if of_port:
+            connection.connect(("127.0.0.1", address))
+        else:
+            connection.connect("\0" + address[1:] if address.startswith("@") else address)
     except OSError:
         connection.close()
         raise
@@ -239,6 +245,54 @@ class Refused(DoorTest):
 
 
 @needs_root
+class Loopback(DoorTest):
+    """The TCP port on loopback, without keys: the same users as at the Unix socket."""
+
+    def expect_refused_over_tcp(self, worker, said, user=OTHER):
+        self.assertIn(b"user %d may not use this worker, which user %d has started" % (user, os.geteuid()), said)
+        self.assertIn(f"a connection refused: user {user}, over TCP; --allow-uid {user} would let it in", worker.log())
+        self.assertEqual(self.sessions(worker), 0, "its HELLO was read")
+
+    def test_another_user_is_refused(self):
+        worker = self.worker()
+        self.expect_refused_over_tcp(worker, Another(speaking(worker.port, b"")).said())
+        self.expect_refused_over_tcp(worker, Another(speaking(worker.port, HELLO_OF_A_STRANGER)).said())
+        self.assertIn(WAS_READ, self.heard_by_own(worker))
+
+    def heard_by_own(self, worker):
+        with connected(worker.port) as connection:
+            connection.sendall(HELLO_OF_A_STRANGER)
+            return closed_within(connection, 10)
+
+    def test_a_group_does_not_count(self):
+        worker = self.worker("--allow-gid", str(OTHER))
+        self.expect_refused_over_tcp(worker, Another(speaking(worker.port, b"")).said())
+
+    def test_a_guest_is_admitted(self):
+        worker = self.worker("--allow-uid", str(OTHER))
+        self.expect_read(Another(speaking(worker.port, HELLO_OF_A_STRANGER)).said())
+
+    def test_who_has_hung_up_is_nobody(self):
+        """The kernel then names root, and this worker is root's."""
+        worker = self.worker()
+
+        def hang_up(_):
+            for _ in range(300):
+                with connected(worker.port) as connection:
+                    connection.sendall(HELLO_OF_A_STRANGER)
+        self.assertEqual(Another(hang_up).said(), b"")
+        self.assertIn(WAS_READ, self.heard_by_own(worker))
+        self.assertEqual(self.sessions(worker), 1)
+
+    def test_a_worker_of_another_user(self):
+        worker = self.worker(user=OTHER)
+        self.expect_read(Another(speaking(worker.port, HELLO_OF_A_STRANGER)).said())
+        with connected(worker.port) as connection:
+            heard = closed_within(connection, 10)
+        self.assertIn(b"user 0 may not use this worker, which user %d has started" % OTHER, heard)
+
+
+@needs_root
 class Admitted(DoorTest):
     def expect_admitted(self, *extra, **who):
         for worker in (self.worker(*extra), self.abstract(*extra)):
@@ -302,6 +356,13 @@ class Programs(DoorTest):
         errors = self.errors_of(self.worker(), "shm", OTHER)
         self.assertIn("Permission denied", errors)
         self.assertIn("--allow-uid, --allow-gid, --socket-mode", errors)
+
+    def test_who_is_refused_at_the_port_hears_it(self):
+        worker = self.worker()
+        for _ in range(10):
+            with worker.client("tcp", "hello", user=OTHER, TF_WORKER=f"127.0.0.1:{worker.port}") as client:
+                self.assertNotEqual(client.wait(30), 0)
+                self.assertIn(f"the worker refused: user {OTHER} may not use this worker", "\n".join(client.errors()))
 
     def test_root_is_no_exception(self):
         worker = self.worker(user=OTHER)

@@ -14,7 +14,7 @@ import support
 
 REMOTE, WORKER, HELLO = sys.argv[1:4]
 PRELOAD = sys.argv[4:]
-ANY_USER = 'no keys: every user of this machine can connect'
+OWN_USER = f'no keys: for programs of user {os.geteuid()} only'
 
 
 class OwnWorker(unittest.TestCase):
@@ -88,7 +88,7 @@ class OwnWorker(unittest.TestCase):
             process, port, *_ = self.worker(*words, **changes)
             self.assertNotEqual(port, 0)
             text = '\n'.join(self.lines(process))
-            self.assertRegex(text, rf'listening on 127\.0\.0\.1:{port} \({ANY_USER}\)')
+            self.assertRegex(text, rf'listening on 127\.0\.0\.1:{port} \({OWN_USER}\)')
             self.assertNotIn(self.socket, text)
         port = support.free_port()
         self.assertEqual(self.worker(TF_WORKER_PORT=str(port))[1], port)
@@ -100,7 +100,7 @@ class OwnWorker(unittest.TestCase):
         for transport, has_port in (('auto', False), ('shm', False), ('tcp', True)):
             done = self.hello('--local', '--runtime', 'cpu', '-v', '-t', transport)
             self.assertEqual(done.returncode, 0, done.stderr)
-            self.assertEqual(ANY_USER in done.stderr, has_port, done.stderr)
+            self.assertEqual(OWN_USER in done.stderr, has_port, done.stderr)
             self.assertFalse(os.path.exists(self.socket))
 
 

@@ -140,7 +140,9 @@ Deadline Supervisor::next_deadline() const {
 // For the log.
 std::string Supervisor::who_may_come(const net::Listener& listener) const {
   if (listener.address().is_unix()) return {};
-  if (!has_keys()) return " (no keys: every user of this machine can connect)";
+  if (!has_keys())
+    return fmt::format(" (no keys: for programs of user {}{} only)", ::geteuid(),
+                       options_.guests.users.empty() ? "" : " and of those of --allow-uid");
   return fmt::format(" (level {}, {} keys may come in; this worker's key is {})",
                      name(options_.keys.security), gate_->size(), gate_->fingerprint());
 }

@@ -15,12 +15,6 @@ namespace {
 
 constexpr int kAcceptsPerTurn = 64;  // of one listener: a flood of refused ones would go on without end
 
-std::string holder_of(int socket, bool is_local) {
-  if (!is_local) return "address " + net::peer_network(socket);
-  const Result<net::PeerCredentials> peer = net::peer_credentials(socket);
-  return peer ? fmt::format("user {}", peer.value().uid) : "an unknown user";
-}
-
 }  // namespace
 
 void Supervisor::accept_from(net::Listener& listener) {
@@ -34,13 +28,18 @@ void Supervisor::accept_from(net::Listener& listener) {
       return;
     }
     const bool is_local = listener.address().is_unix();
-    // The one place: nothing has been read, and neither its attach frame nor its HELLO will be.
-    if (is_local && !door_.admits(socket->get())) continue;
     Intake::Connection connection;
-    connection.peer = holder_of(socket->get(), is_local);
-    connection.socket = std::move(*socket);
     connection.is_local = is_local;
     connection.keyed = !is_local && has_keys();
+    if (connection.keyed) {
+      connection.peer = "address " + net::peer_network(socket->get());
+    } else {
+      // The one place: nothing has been read, and neither its attach frame nor its HELLO will be.
+      const std::optional<uid_t> user = door_.admit(socket->get(), is_local);
+      if (!user) continue;
+      connection.peer = fmt::format("user {}", *user);
+    }
+    connection.socket = std::move(*socket);
     std::optional<Intake::Connection> gone = intake_.add(std::move(connection));
     if (gone) give_way(*gone);
   }

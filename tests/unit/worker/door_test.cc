@@ -74,7 +74,7 @@ TEST(Door, ReadsNothingAndSaysWhy) {
   Connection connection;
   const std::array<std::byte, 100> hello{};
   ASSERT_TRUE(net::write_all(connection.client.get(), hello, Deadline::now()).is_ok());
-  EXPECT_FALSE(door.admits(connection.worker.get()));
+  EXPECT_FALSE(door.admit(connection.worker.get(), true));
   int unread = 0;
   ASSERT_EQ(::ioctl(connection.worker.get(), FIONREAD, &unread), 0);
   EXPECT_EQ(unread, 100);
@@ -92,9 +92,9 @@ TEST(Door, ReadsNothingAndSaysWhy) {
 TEST(Door, SaysNothingToThoseWhoComeIn) {
   Connection connection;
   std::byte byte[1];
-  EXPECT_TRUE(Door(::geteuid(), {}).admits(connection.worker.get()));
-  EXPECT_TRUE(Door(::geteuid() + 1, {.users = {::geteuid()}, .groups = {}}).admits(connection.worker.get()));
-  EXPECT_TRUE(Door(::geteuid() + 1, {.users = {}, .groups = {::getegid()}}).admits(connection.worker.get()));
+  EXPECT_TRUE(Door(::geteuid(), {}).admit(connection.worker.get(), true));
+  EXPECT_TRUE(Door(::geteuid() + 1, {.users = {::geteuid()}, .groups = {}}).admit(connection.worker.get(), true));
+  EXPECT_TRUE(Door(::geteuid() + 1, {.users = {}, .groups = {::getegid()}}).admit(connection.worker.get(), true));
   EXPECT_EQ(::recv(connection.client.get(), byte, 1, MSG_DONTWAIT), -1);
 }
 
@@ -106,7 +106,7 @@ TEST(Door, SupplementaryGroupsAreThoseOfTheKernel) {
   const Connection connection;
   ASSERT_EQ(::setgroups(own.size(), own.data()), 0);
   const auto admits = [&](gid_t allowed) {
-    return Door(::geteuid() + 1, {.users = {}, .groups = {allowed}}).admits(connection.worker.get());
+    return Door(::geteuid() + 1, {.users = {}, .groups = {allowed}}).admit(connection.worker.get(), true);
   };
   EXPECT_TRUE(admits(kGiven[1]));
   EXPECT_FALSE(admits(54323));
@@ -124,7 +124,7 @@ TEST(Door, AFloodDoesNotFillTheLog) {
   testing::internal::CaptureStderr();
   for (int count = 0; count < 1000; ++count) {
     Connection connection;
-    EXPECT_FALSE(door.admits(connection.worker.get()));
+    EXPECT_FALSE(door.admit(connection.worker.get(), true));
   }
   const std::string log = testing::internal::GetCapturedStderr();
   const auto lines = static_cast<unsigned>(std::ranges::count(log, '\n'));
