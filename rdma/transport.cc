@@ -170,15 +170,16 @@ class RdmaTransport final : public net::Transport {
     TF_RETURN_IF_ERROR(reaches(address));
     Result<Opening> opening = Opening::make(setup_.value());
     if (!opening) return opening.status();
-    Result<net::OwnedFd> socket = net::dial_lane(address, lanes, kKind, 0, deadline);
-    if (!socket) return socket.status();
-    TF_RETURN_IF_ERROR(send_hello(socket->get(), opening->hello(), deadline));
-    const Result<Hello> peer = receive_hello(socket->get(), deadline);
+    Result<net::DialledLane> lane = net::dial_lane(address, lanes, kKind, 0, deadline);
+    if (!lane) return lane.status();
+    net::OwnedFd& socket = lane->socket;
+    TF_RETURN_IF_ERROR(send_hello(socket.get(), opening->hello(), deadline));
+    const Result<Hello> peer = receive_hello(socket.get(), deadline);
     if (!peer) return peer.status();
     TF_RETURN_IF_ERROR(opening->connect(peer.value()));
     TF_RETURN_IF_ERROR(opening->probe(deadline));
-    TF_RETURN_IF_ERROR(send_ready(socket->get(), deadline));
-    return opening->finish(*socket, Side::kClient);
+    TF_RETURN_IF_ERROR(send_ready(socket.get(), deadline));
+    return opening->finish(socket, Side::kClient);
   }
 
   std::unique_ptr<net::Acceptor> acceptor(const net::Lanes& lanes) const override {

@@ -66,12 +66,13 @@ class ShmTransport final : public net::Transport {
   Result<std::unique_ptr<Endpoint>> connect(const net::Address& address, const net::Lanes& lanes,
                                             Deadline deadline) const override {
     TF_RETURN_IF_ERROR(reaches(address));
-    Result<net::OwnedFd> socket = net::dial_lane(address, lanes, kKind, 0, deadline);
-    if (!socket) return socket.status();
-    TF_RETURN_IF_ERROR(check_worker(socket->get(), address));
-    Result<Segment> segment = receive_segment(socket->get(), deadline);
+    Result<net::DialledLane> lane = net::dial_lane(address, lanes, kKind, 0, deadline);
+    if (!lane) return lane.status();
+    net::OwnedFd& socket = lane->socket;
+    TF_RETURN_IF_ERROR(check_worker(socket.get(), address));
+    Result<Segment> segment = receive_segment(socket.get(), deadline);
     if (!segment) return segment.status();
-    return make_endpoint(std::move(*segment), std::move(*socket), Side::kClient);
+    return make_endpoint(std::move(*segment), std::move(socket), Side::kClient);
   }
 
   std::unique_ptr<net::Acceptor> acceptor(const net::Lanes& lanes) const override {

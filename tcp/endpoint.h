@@ -5,19 +5,12 @@
 
 #include <memory>
 
-#include "tcp/engine.h"
 #include "tcp/options.h"
+#include "tcp/protection.h"
 #include "transport/endpoint.h"
 #include "transport/net/fd.h"
-#include "transport/secure/session.h"
 
 namespace tf::tcp {
-
-// The session that the lanes belong to. Without one they are clear, and so they are at the level "auth".
-struct Protection {
-  std::shared_ptr<const secure::Session> session = nullptr;
-  secure::Side own = secure::Side::kClient;
-};
 
 // Takes ownership of two connected sockets whose attach frames, and proofs, are done.
 Result<std::unique_ptr<Endpoint>> make_endpoint(net::OwnedFd message_socket, net::OwnedFd bulk_socket,

@@ -191,12 +191,16 @@ class SealedReceiver final : public Receiver {
 
 }  // namespace
 
-Result<LaneIo> make_sealed_io(LaneIo io, const secure::Session& session, Lane lane, secure::Side own) {
+Result<LaneIo> make_sealed_io(LaneIo io, const Protection& protection, Lane lane) {
+  const secure::Session& session = *protection.session;
   const auto kind = static_cast<std::uint32_t>(kKind);
   const auto number = static_cast<std::uint32_t>(lane);
-  const Result<secure::Secret32> outgoing = secure::lane_secret(session, kind, number, own);
+  const secure::Proof& proof = protection.proofs[number];
+  const secure::Side own = protection.own;
+  const Result<secure::Secret32> outgoing = secure::lane_secret(session, kind, number, own, proof);
   if (!outgoing) return outgoing.status();
-  const Result<secure::Secret32> incoming = secure::lane_secret(session, kind, number, secure::other(own));
+  const Result<secure::Secret32> incoming =
+      secure::lane_secret(session, kind, number, secure::other(own), proof);
   if (!incoming) return incoming.status();
   Result<secure::Sealer> sealer = secure::Sealer::make(outgoing.value(), session.cipher);
   if (!sealer) return sealer.status();

@@ -8,14 +8,14 @@
 #pragma once
 
 #include "tcp/engine.h"
+#include "tcp/protection.h"
 #include "transport/secure/records.h"
-#include "transport/secure/session.h"
 
 namespace tf::tcp {
 
 inline constexpr std::size_t kSealedBytesMax = 4 * secure::kRecordBytesMax;  // plain text, in one operation
 
-// REQUIRES: an engine without zero-copy sends. `own`: which end this is.
-Result<LaneIo> make_sealed_io(LaneIo io, const secure::Session& session, Lane lane, secure::Side own);
+// REQUIRES: an engine without zero-copy sends, and a session.
+Result<LaneIo> make_sealed_io(LaneIo io, const Protection& protection, Lane lane);
 
 }  // namespace tf::tcp

@@ -26,6 +26,7 @@ class TcpAcceptor final : public net::Acceptor {
     if (place || finished_)
       return {Code::kProtocol, "tcp: lane " + std::to_string(attach.lane) + " was attached twice"};
     place = std::move(socket);
+    proofs_[attach.lane] = attach.proof;
     return Status::ok();
   }
 
@@ -34,13 +35,14 @@ class TcpAcceptor final : public net::Acceptor {
     if (!lanes_[0] || !lanes_[1]) return std::unique_ptr<Endpoint>();
     finished_ = true;
     return make_endpoint(std::move(lanes_[0]), std::move(lanes_[1]), options_.value(),
-                         {.session = session_.session, .own = secure::Side::kWorker});
+                         {.session = session_.session, .own = secure::Side::kWorker, .proofs = proofs_});
   }
 
  private:
   const net::Lanes session_;
   const Result<Options> options_;
   std::array<net::OwnedFd, kLanes> lanes_;
+  std::array<secure::Proof, kLanes> proofs_{};
   bool finished_ = false;
 };
 
@@ -62,13 +64,14 @@ class TcpTransport final : public net::Transport {
                                             Deadline deadline) const override {
     TF_RETURN_IF_ERROR(available());
     std::array<net::OwnedFd, kLanes> sockets;
+    Protection protection{.session = lanes.session, .own = secure::Side::kClient};
     for (unsigned lane = 0; lane < kLanes; ++lane) {
-      Result<net::OwnedFd> socket = net::dial_lane(address, lanes, kKind, lane, deadline);
-      if (!socket) return socket.status();
-      sockets[lane] = std::move(*socket);
+      Result<net::DialledLane> dialled = net::dial_lane(address, lanes, kKind, lane, deadline);
+      if (!dialled) return dialled.status();
+      sockets[lane] = std::move(dialled->socket);
+      protection.proofs[lane] = dialled->proof;
     }
-    return make_endpoint(std::move(sockets[0]), std::move(sockets[1]), options_.value(),
-                         {.session = lanes.session, .own = secure::Side::kClient});
+    return make_endpoint(std::move(sockets[0]), std::move(sockets[1]), options_.value(), protection);
   }
 
   std::unique_ptr<net::Acceptor> acceptor(const net::Lanes& lanes) const override {

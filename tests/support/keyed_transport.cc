@@ -17,8 +17,9 @@ class KeyedAcceptor final : public net::Acceptor {
       : inner_(std::move(inner)), lanes_(std::move(lanes)) {}
 
   Status attach(net::OwnedFd socket, const net::Attach& attach) override {
-    TF_RETURN_IF_ERROR(net::accept_proof(socket.get(), lanes_, attach, Deadline::after(kProofTime)));
-    return inner_->attach(std::move(socket), attach);
+    net::Attach proven = attach;
+    TF_RETURN_IF_ERROR(net::accept_proof(socket.get(), lanes_, proven, Deadline::after(kProofTime)));
+    return inner_->attach(std::move(socket), proven);
   }
   Result<std::unique_ptr<Endpoint>> finish() override { return inner_->finish(); }
 

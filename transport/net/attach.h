@@ -22,6 +22,7 @@
 #include "transport/base/status.h"
 #include "transport/net/fd.h"
 #include "transport/secure/level.h"
+#include "transport/secure/session.h"
 
 namespace tf::net {
 
@@ -46,6 +47,7 @@ struct Attach {
   TransportKind kind = TransportKind::kControl;
   std::uint32_t lane = 0;
   secure::Level security = secure::Level::kNone;
+  secure::Proof proof{};  // not in the frame: what a lane of a session with keys was proven with, once it was
 };
 
 inline constexpr std::size_t kAttachFrameBytes = 24 + 32;

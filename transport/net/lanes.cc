@@ -28,7 +28,7 @@ Status read_answer(int socket, secure::WorkersAnswer& answer, Deadline deadline)
   return read;
 }
 
-Status prove_lane(int socket, const secure::LaneProof& lane, Deadline deadline) {
+Result<secure::Proof> prove_lane(int socket, const secure::LaneProof& lane, Deadline deadline) {
   Result<secure::Nonce> nonce = secure::LaneProof::make_nonce();
   if (!nonce) return nonce.status();
   TF_RETURN_IF_ERROR(write_all(socket, bytes_of(*nonce), deadline));
@@ -37,22 +37,27 @@ Status prove_lane(int socket, const secure::LaneProof& lane, Deadline deadline) 
   TF_RETURN_IF_ERROR(lane.check(secure::Side::kWorker, *nonce, answer.nonce, answer.proof));
   Result<secure::Proof> proof = lane.prove(secure::Side::kClient, *nonce, answer.nonce);
   if (!proof) return proof.status();
-  return write_all(socket, bytes_of(*proof), deadline);
+  TF_RETURN_IF_ERROR(write_all(socket, bytes_of(*proof), deadline));
+  return proof;
 }
 
 }  // namespace
 
-Result<OwnedFd> dial_lane(const Address& address, const Lanes& lanes, TransportKind kind, std::uint32_t lane,
-                          Deadline deadline) {
+Result<DialledLane> dial_lane(const Address& address, const Lanes& lanes, TransportKind kind,
+                              std::uint32_t lane, Deadline deadline) {
   Attach attach{.token = lanes.token, .kind = kind, .lane = lane};
   if (lanes.session != nullptr) attach.security = lanes.session->level;
   Result<OwnedFd> socket = dial_lane(address, attach, deadline);
-  if (!socket || lanes.session == nullptr) return socket;
-  TF_RETURN_IF_ERROR(prove_lane(socket->get(), proof_of(lanes, kind, lane), deadline));
-  return socket;
+  if (!socket) return socket.status();
+  DialledLane dialled{.socket = std::move(*socket)};
+  if (lanes.session == nullptr) return dialled;
+  Result<secure::Proof> proof = prove_lane(dialled.socket.get(), proof_of(lanes, kind, lane), deadline);
+  if (!proof) return proof.status();
+  dialled.proof = *proof;
+  return dialled;
 }
 
-Status accept_proof(int socket, const Lanes& lanes, const Attach& attach, Deadline deadline) {
+Status accept_proof(int socket, const Lanes& lanes, Attach& attach, Deadline deadline) {
   const bool has_keys = lanes.session != nullptr;
   if (attach.security != (has_keys ? lanes.session->level : secure::Level::kNone))
     return {Code::kPermission, "a lane of another level than its session"};
@@ -64,9 +69,8 @@ Status accept_proof(int socket, const Lanes& lanes, const Attach& attach, Deadli
   if (!answer) return answer.status();
   TF_RETURN_IF_ERROR(write_all(socket, bytes_of(answer->nonce), deadline));
   TF_RETURN_IF_ERROR(write_all(socket, bytes_of(answer->proof), deadline));
-  secure::Proof proof{};
-  TF_RETURN_IF_ERROR(read_all(socket, bytes_of(proof), deadline));
-  return lane.check(secure::Side::kClient, clients, answer->nonce, proof);
+  TF_RETURN_IF_ERROR(read_all(socket, bytes_of(attach.proof), deadline));
+  return lane.check(secure::Side::kClient, clients, answer->nonce, attach.proof);
 }
 
 }  // namespace tf::net

@@ -28,12 +28,19 @@ struct Lanes {
   std::shared_ptr<const secure::Session> session;  // null: without keys
 };
 
+// A client's end of a lane.
+struct DialledLane {
+  OwnedFd socket;
+  secure::Proof proof{};  // what its keys follow from; zeros without keys
+};
+
 // A client's: dials, writes the attach frame, and proves the lane. kPermission: what answers is not the
 // worker of the session, or no longer has it.
-Result<OwnedFd> dial_lane(const Address& address, const Lanes& lanes, TransportKind kind, std::uint32_t lane,
-                          Deadline deadline);
+Result<DialledLane> dial_lane(const Address& address, const Lanes& lanes, TransportKind kind,
+                              std::uint32_t lane, Deadline deadline);
 
-// A worker's, where one may block: the rest of what dial_lane() does, after the attach frame was read.
-Status accept_proof(int socket, const Lanes& lanes, const Attach& attach, Deadline deadline);
+// A worker's, where one may block: the rest of what dial_lane() does, after the attach frame was read. Writes
+// attach.proof.
+Status accept_proof(int socket, const Lanes& lanes, Attach& attach, Deadline deadline);
 
 }  // namespace tf::net

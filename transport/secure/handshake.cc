@@ -15,7 +15,7 @@
 namespace tf::secure {
 namespace {
 
-constexpr std::uint8_t kVersion = 1;
+constexpr std::uint8_t kVersion = 2;
 constexpr std::string_view kLabel = "EXPORTER-hip-remote session";
 
 struct Wish {

@@ -6,7 +6,8 @@
 //   client -> worker   32 bytes   its proof
 //
 // A proof is HMAC-SHA256 with a key of the session over who proves, both nonces, token, transport and lane.
-// So neither a proof of another lane or moment fits, nor the peer's own. Then the lane carries payload.
+// So neither a proof of another lane or moment fits, nor the peer's own. Then the lane carries payload; if it
+// is encrypted, its keys follow from the client's proof (lane_secret()).
 #pragma once
 
 #include <array>
@@ -19,7 +20,6 @@
 namespace tf::secure {
 
 using Nonce = std::array<std::uint8_t, 32>;
-using Proof = std::array<std::uint8_t, 32>;
 
 struct WorkersAnswer {
   Nonce nonce{};

@@ -51,10 +51,12 @@ Result<Secret32> control_secret(const Session& session, Side sender) {
   return expand(session.secret, "hip-remote control " + std::string(who(sender)));
 }
 
-Result<Secret32> lane_secret(const Session& session, std::uint32_t transport, std::uint32_t lane,
-                             Side sender) {
-  return expand(session.secret, "hip-remote lane " + std::to_string(transport) + " " + std::to_string(lane) +
-                                    " " + std::string(who(sender)));
+Result<Secret32> lane_secret(const Session& session, std::uint32_t transport, std::uint32_t lane, Side sender,
+                             const Proof& proof) {
+  std::string info = "hip-remote lane " + std::to_string(transport) + " " + std::to_string(lane) + " " +
+                     std::string(who(sender)) + " ";
+  info.append(reinterpret_cast<const char*>(proof.data()), proof.size());
+  return expand(session.secret, info);
 }
 
 Result<Secret32> lane_proof_secret(const Session& session) {

@@ -6,6 +6,7 @@
 // two of them are alike, and none tells anything about another.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string_view>
 
@@ -26,6 +27,8 @@ std::string_view name(Cipher cipher);
 enum class Side : std::uint8_t { kClient = 1, kWorker = 2 };
 constexpr Side other(Side side) { return side == Side::kClient ? Side::kWorker : Side::kClient; }
 
+using Proof = std::array<std::uint8_t, 32>;
+
 struct Session {
   Level level = Level::kNone;
   Cipher cipher = Cipher::kAes128Gcm;
@@ -40,8 +43,10 @@ Result<Secret32> expand(const Secret32& secret, std::string_view info);
 
 // What protects the bytes that `sender` sends on the control connection, or on lane `lane` of a transport.
 Result<Secret32> control_secret(const Session& session, Side sender);
-Result<Secret32> lane_secret(const Session& session, std::uint32_t transport, std::uint32_t lane,
-                             Side sender);
+// `proof`: what the client proved the lane with (lane_proof.h). Random numbers of both sides are in it, so a
+// lane that is opened again has other keys, and no number of a record is ever used twice with one.
+Result<Secret32> lane_secret(const Session& session, std::uint32_t transport, std::uint32_t lane, Side sender,
+                             const Proof& proof);
 // What proves that a lane belongs to the session.
 Result<Secret32> lane_proof_secret(const Session& session);
 

@@ -36,9 +36,10 @@ struct Wire {
   std::uint32_t level = 0;
   std::uint32_t cipher = 0;
   std::array<std::uint8_t, 32> secret{};
+  std::array<std::uint8_t, 32> proof{};
   std::array<char, kWhomBytesMax> whom{};  // zeros behind the text
 };
-static_assert(sizeof(Wire) == 376 && std::has_unique_object_representations_v<Wire>);
+static_assert(sizeof(Wire) == 408 && std::has_unique_object_representations_v<Wire>);
 
 // A part of it is secret.
 struct Wipe {
@@ -85,6 +86,7 @@ Status send_message(int channel, const ChannelMessage& message, Deadline deadlin
   wire.level = static_cast<std::uint32_t>(message.session.level);
   wire.cipher = static_cast<std::uint32_t>(message.session.cipher);
   std::ranges::copy(message.session.secret.bytes(), wire.secret.begin());
+  wire.proof = message.attach.proof;
   std::copy_n(message.whom.data(), std::min(message.whom.size(), kWhomBytesMax), wire.whom.begin());
   const int connection = message.connection.get();
   const std::span<const int> descriptors(&connection, message.connection ? 1 : 0);
@@ -105,6 +107,7 @@ Result<ChannelMessage> receive_message(int channel, Deadline deadline) {
   if (!right_descriptors(message.kind, descriptors.size()))
     return Status(Code::kProtocol, "wrong number of descriptors on the session channel");
   message.attach = {net::Token{wire.token}, static_cast<net::TransportKind>(wire.transport), wire.lane};
+  message.attach.proof = wire.proof;
   message.session_id = wire.session_id;
   message.is_local = wire.is_local != 0;
   message.quiet = wire.quiet != 0;

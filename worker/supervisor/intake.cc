@@ -115,6 +115,7 @@ bool Intake::prove(Connection& connection) {
     return false;
   }
   connection.client = connection.prover->client();
+  connection.attach.proof = connection.prover->proof();
   if (connection.client) connection.peer = "tenant " + connection.client->tenant;
   connection.prover.reset();
   return true;

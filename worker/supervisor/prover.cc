@@ -70,9 +70,8 @@ Status LaneProver::step(int socket) {
       have_ += got.value();
     }
     if (answer_) {
-      secure::Proof proof;
-      std::memcpy(proof.data(), part_.data(), proof.size());
-      return lane_.check(secure::Side::kClient, clients_, answer_->nonce, proof);
+      std::memcpy(proof_.data(), part_.data(), proof_.size());
+      return lane_.check(secure::Side::kClient, clients_, answer_->nonce, proof_);
     }
     std::memcpy(clients_.data(), part_.data(), clients_.size());
     have_ = 0;

@@ -36,6 +36,8 @@ class Prover {
   virtual Status step(int socket) = 0;
   // Of a control connection that is proven.
   virtual std::optional<ProvenClient> client() const { return std::nullopt; }
+  // Of a lane that is proven: what its keys follow from.
+  virtual secure::Proof proof() const { return {}; }
 };
 
 // `tenant`, `whom`: who the client is, and what the log calls it, once its handshake knows its key.
@@ -64,6 +66,7 @@ class LaneProver : public Prover {
       : lane_(*lanes.session, lanes.token.bytes, static_cast<std::uint32_t>(attach.kind), attach.lane) {}
 
   Status step(int socket) override;
+  secure::Proof proof() const override { return proof_; }
 
  private:
   const secure::LaneProof lane_;
@@ -71,6 +74,7 @@ class LaneProver : public Prover {
   std::size_t have_ = 0;
   secure::Nonce clients_{};
   std::optional<secure::WorkersAnswer> answer_;
+  secure::Proof proof_{};  // the client's
 };
 
 }  // namespace tf::worker

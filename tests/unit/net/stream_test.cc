@@ -129,22 +129,43 @@ class LaneTest : public testing::Test {
       EXPECT_TRUE(wait_readable(listener_->fd(), soon()).is_ok());
       Result<OwnedFd> socket = listener_->accept();
       ASSERT_TRUE(socket.is_ok());
-      const Result<Attach> attach = read_attach(socket->get(), soon());
+      Result<Attach> attach = read_attach(socket->get(), soon());
       ASSERT_TRUE(attach.is_ok());
-      worker = accept_proof(socket->get(), workers, attach.value(), soon());
+      worker = accept_proof(socket->get(), workers, *attach, soon());
+      workers_proof_ = attach->proof;
     });
-    const Result<OwnedFd> client = dial_lane(listener_->address(), clients, kKind, 1, soon());
+    Result<DialledLane> client = dial_lane(listener_->address(), clients, kKind, 1, soon());
     accepting.join();
+    if (client) clients_proof_ = client->proof;
     return {client.status(), worker};
   }
   std::unique_ptr<Listener> listener_;
   const Token token_ = Token::random().value();
+  secure::Proof clients_proof_{};
+  secure::Proof workers_proof_{};
 };
 
 TEST_F(LaneTest, IsProvenToBothEnds) {
   const auto [client, worker] = meet({token_, make_session(1)}, {token_, make_session(1)});
   EXPECT_TRUE(client.is_ok()) << client.to_string();
   EXPECT_TRUE(worker.is_ok()) << worker.to_string();
+}
+
+TEST_F(LaneTest, ItsKeysAreItsOwnEachTimeItIsDialled) {
+  const auto key_of = [](const secure::Proof& proof) {
+    return secure::lane_secret(*make_session(1), static_cast<std::uint32_t>(kKind), 1, secure::Side::kClient,
+                               proof)
+        .value();
+  };
+  std::vector<secure::Secret32> keys;
+  for (int turn = 0; turn < 3; ++turn) {
+    const auto [client, worker] = meet({token_, make_session(1)}, {token_, make_session(1)});
+    ASSERT_TRUE(client.is_ok() && worker.is_ok());
+    EXPECT_EQ(clients_proof_, workers_proof_);
+    const secure::Secret32 key = key_of(clients_proof_);
+    for (const secure::Secret32& other : keys) EXPECT_FALSE(key == other);
+    keys.push_back(key);
+  }
 }
 
 TEST_F(LaneTest, WithoutKeysThereIsNothingToProve) {

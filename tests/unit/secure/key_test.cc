@@ -169,11 +169,18 @@ TEST(Session, KeysAreDerivedByHkdf) {
 TEST(Session, NoTwoKeysAreAlike) {
   ASSERT_TRUE(public_key_of(SecretKey()).is_ok());
   const Session session{.level = Level::kEncrypt, .cipher = Cipher::kAes128Gcm, .secret = {}};
-  const std::vector<Secret32> keys = {
-      control_secret(session, Side::kClient).value(),     control_secret(session, Side::kWorker).value(),
-      lane_secret(session, 1, 0, Side::kClient).value(),  lane_secret(session, 1, 0, Side::kWorker).value(),
-      lane_secret(session, 1, 1, Side::kClient).value(),  lane_secret(session, 2, 1, Side::kClient).value(),
-      lane_secret(session, 11, 0, Side::kClient).value(), lane_proof_secret(session).value()};
+  const auto lane = [&](std::uint32_t transport, std::uint32_t number, Side sender, std::uint8_t proof) {
+    return lane_secret(session, transport, number, sender, Proof{proof}).value();
+  };
+  const std::vector<Secret32> keys = {control_secret(session, Side::kClient).value(),
+                                      control_secret(session, Side::kWorker).value(),
+                                      lane(1, 0, Side::kClient, 7),
+                                      lane(1, 0, Side::kWorker, 7),
+                                      lane(1, 1, Side::kClient, 7),
+                                      lane(2, 1, Side::kClient, 7),
+                                      lane(11, 0, Side::kClient, 7),
+                                      lane(1, 0, Side::kClient, 8),
+                                      lane_proof_secret(session).value()};
   for (std::size_t one = 0; one < keys.size(); ++one)
     for (std::size_t other = 0; other < one; ++other) EXPECT_FALSE(keys[one] == keys[other]) << one << other;
 }
