@@ -5,9 +5,9 @@ from harness.processes import PINNED, UNPINNED, Unavailable
 from peers import measure as peers_measure
 
 from . import figures as figures_module
-from . import loads, rows
+from . import keyed, loads, rows
 
-LOAD_ROWS = ('idle session', 'processor time', 'threads posting', 'many clients')
+LOAD_ROWS = (keyed.ROW, 'idle session', 'processor time', 'threads posting', 'many clients')
 POSTS = ('event', 'memset', 'stream', 'launch')
 COPIES = ('h2d', 'd2h')
 
@@ -111,8 +111,10 @@ class Run:
         return found
 
     def watched(self):
-        """The rows of loads.py."""
+        """The rows of keyed.py and loads.py."""
         transports, turns, quick = self.options.transports, self.options.turns, self.options.quick
+        if self.wants(keyed.ROW) and 'tcp' in transports:
+            yield from keyed.lines(self.programs, turns, quick, self.say)
         if self.wants('idle session'):
             for transport in transports:
                 self.say('idle session over ' + transport)

@@ -10,7 +10,7 @@ import unittest.mock
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "benchmarks"))
 
-from compare import conduct, figures, rows  # noqa: E402
+from compare import conduct, figures, keyed, rows  # noqa: E402
 from harness.processes import Unavailable  # noqa: E402
 from peers import measure, peer  # noqa: E402
 
@@ -46,6 +46,43 @@ class Targets(unittest.TestCase):
         self.assertEqual(len(names), 10)
         for spec in rows.all_specs():
             self.assertIn(spec.limit, figures.LIMITS)
+
+
+class Keys(unittest.TestCase):
+    """Figures of two turns: each level is compared with what was in clear in its own turn."""
+
+    @staticmethod
+    def figures(call, launches, rate):
+        return {keyed.CALL: call, keyed.LAUNCH: launches, **{key: rate for key in keyed.COPIES}}
+
+    def lines(self, reasons=None, **more):
+        turns = keyed.Turns()
+        turns.found = {"clear": [self.figures(10_000, 4e5, 4.0), self.figures(90_000, 1e5, 1.0)],
+                       "encrypt": [self.figures(11_000, 3e5, 1.8), self.figures(91_500, 0.9e5, 0.5)], **more}
+        turns.reasons, turns.aead = reasons or {}, [2.0, 1.0]
+        with unittest.mock.patch.object(keyed, "Turns", return_value=turns):
+            return {line["metric"]: line for line in keyed.lines(None, 0, True, None)}
+
+    def test_a_call_is_longer_by_what_it_is_longer_in_its_turn(self):
+        line = self.lines()["sync_call_added_encrypt"]
+        self.assertEqual((line["value"], line["holds"]), (1250, True))
+
+    def test_copies_are_compared_with_encryption_itself(self):
+        line = self.lines()["h2d_pinned_encrypt"]
+        self.assertEqual((line["limit_name"], line["ratio"], line["holds"]), (keyed.AEAD, 0.7, False))
+
+    def test_launches_are_compared_with_those_in_clear(self):
+        self.assertEqual(self.lines()["launch_drained_encrypt"]["ratio"], (3 / 4 + 9 / 10) / 2)
+
+    def test_a_tunnel_that_is_faster_is_a_peer_that_is_ahead(self):
+        faster = {"stunnel": [self.figures(10_500, 3.5e5, 1.9)]}
+        lines = self.lines(**faster)
+        self.assertEqual(lines["sync_call_added_encrypt"]["peers"], {"stunnel": 500})
+        self.assertFalse(lines["launch_drained_encrypt"]["holds"])
+
+    def test_what_did_not_run_says_why(self):
+        line = self.lines({"auth": "no OpenSSL"})["sync_call_added_auth"]
+        self.assertEqual((line["value"], line["why"]), (None, "no OpenSSL"))
 
 
 class Network(unittest.TestCase):
