@@ -27,6 +27,24 @@ int main() {
 }
 '''
 
+# 1 + 2^-11 lies between two halves, and goes to the even one; three times as much goes up.
+HALVES = '''
+#include <hip/hip_fp16.h>
+void show(__half value) { std::printf("%g\\n", static_cast<double>(static_cast<float>(value))); }
+int main() {
+  const __half a(1.5f), b(2.0f), one(1.0f), little(0.00048828125f);
+  show(a + b); show(a - b); show(a * b); show(a / b); show(-(a + b));
+  __half c = a;
+  c += b; c -= b; show(++c); show(--c);
+  show(one + little); show(one + (little + little + little));
+  std::printf("%d%d%d%d%d%d\\n", a == a, a != b, a < b, b > a, a <= a, b >= a);
+  const __half2 pair(a, b);
+  __half2 d = pair + __half2(b, b);
+  show(__low2half(d)); show(__high2half(d)); show(__low2half(-pair)); ++d; d -= __half2(b, b); show(__low2half(d));
+  std::printf("%d%d%d\\n", pair == pair, pair < __half2(b, b), pair <= __half2(b, b));
+}
+'''
+
 
 class Case(unittest.TestCase):
     """A folder of its own for every test, and the commands in it."""
@@ -157,6 +175,14 @@ class Passes(Case):
         self.hipcc('-fsyntax-only', 'main.hip')
         self.assertIn('hip_bf16.h', self.hipcc('-M', 'main.hip').stdout)
         self.assertIn('struct', self.hipcc('-E', 'main.hip').stdout)
+
+    def test_operators_of_halves_on_the_host(self):
+        self.write('main.hip', HEAD + HALVES)
+        self.hipcc('main.hip', '-o', 'prog')
+        done = self.command('./prog', environment={'LD_LIBRARY_PATH': NATIVE})
+        expected = ('3.5 -0.5 3 0.75 -3.5 2.5 1.5 1 1.00195 111111 '  # halves
+                    '3.5 4 -1.5 2.5 101')                             # pairs
+        self.assertEqual(done.stdout.split(), expected.split(), done.stderr)
 
     def test_device_only(self):
         self.write('main.hip', MAIN)

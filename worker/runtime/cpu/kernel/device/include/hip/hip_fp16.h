@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The vendor's half precision, and the atomic addition of pairs that HIP 6.3 adds where it is older.
+// The vendor's half precision, and what newer HIP adds where it is older: operators on the host (6), the atomic
+// addition of pairs (6.3).
 #pragma once
 
 #include <hip/hip_runtime.h>
 #include <hip/hip_version.h>
 
 #include_next <hip/hip_fp16.h>
+
+#if defined(__HIP__) && HIP_VERSION_MAJOR < 6 && !defined(__HIP_NO_HALF_OPERATORS__)
+#include <hip/hipr_half_on_host.h>
+#endif
 
 #if defined(__HIP__) && (HIP_VERSION_MAJOR < 6 || (HIP_VERSION_MAJOR == 6 && HIP_VERSION_MINOR < 3))
 #include <hip/hipr_pair_atomics.h>
