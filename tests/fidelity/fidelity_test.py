@@ -173,6 +173,15 @@ class Fidelity(unittest.TestCase):
         self.assertEqual(self.rows('--filter', 'none')[2], 2)
         self.assertEqual(self.rows('--ways', 'native,smoke')[2], 2)
 
+    def test_long_output_keeps_its_verdict(self):
+        run = machine.Run(0, '', '', 0.0)
+        with tempfile.TemporaryFile() as file:
+            file.write(b'begins\n' + b'waiting\n' * machine.OUTPUT_LIMIT + b'\nAll tests passed (1 assertion)\n')
+            run.out = machine.text_of(file)
+        self.assertLess(len(run.out), machine.OUTPUT_LIMIT + 100)
+        self.assertTrue(run.out.startswith('begins\n'))
+        self.assertEqual(cases.Catch2.verdict(run, 'any').word, cases.PASS)
+
     def test_masks(self):
         for one, other in (('at 0x7ffe1234 in 3.5 ms', 'at 0x55a4bcd0 in 12 ms'), ('12.5 GB/s', '9 GB/s'),
                            ('[12:30:01] pid 77', '[09:10:59] pid 12345'), ('/tmp/a.Xy1/f', '/tmp/b/g')):

@@ -15,7 +15,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 NATIVE = 'native'
 WAYS = (NATIVE, 'shm', 'tcp')
 TRANSPORTS = re.findall(r'^[^#\n].*$', (ROOT / 'transport/factory/transports.txt').read_text(), re.M)
-OUTPUT_LIMIT = 4 << 20  # bytes of each stream that are read
+OUTPUT_LIMIT = 4 << 20  # bytes of each stream that are read: of longer ones the first and the last half of it
 GRACE_S = 2.0           # from the request to end until the kill
 SIGNAL_BASE = 128       # a shell's exit status of a process that signal n ended is 128 + n
 
@@ -75,8 +75,14 @@ def end(process):
 
 
 def text_of(file):
+    size = file.seek(0, os.SEEK_END)
     file.seek(0)
-    return file.read(OUTPUT_LIMIT).decode(errors='replace')
+    if size <= OUTPUT_LIMIT:
+        return file.read().decode(errors='replace')
+    first = file.read(OUTPUT_LIMIT // 2)
+    file.seek(-(OUTPUT_LIMIT // 2), os.SEEK_END)
+    last = file.read(OUTPUT_LIMIT // 2)  # a verdict stands at the end
+    return (first + b'\n[...]\n' + last).decode(errors='replace')
 
 
 class Machine:
