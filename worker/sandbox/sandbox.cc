@@ -99,10 +99,9 @@ void open_devices(Landlock& rules) {
 
 bool spares_drivers(const SandboxOptions& options, const std::string& runtime,
                     const std::vector<std::string>& devices) {
-  if (runtime == "cpu" || options.with_gpus || options.required || options.user) return false;
-  return std::any_of(devices.begin(), devices.end(), [](const std::string& file) {
-    return file == "/dev/kfd" || file.starts_with("/dev/nvidia");
-  });
+  if (runtime == "cpu" || runtime == "cuda" || options.with_gpus || options.required || options.user)
+    return false;
+  return std::ranges::count(devices, "/dev/kfd") != 0;
 }
 
 Status Sandbox::close_files(const std::string& runtime) {
@@ -152,7 +151,7 @@ Status Sandbox::seal() const { return off_ ? Status::ok() : refuse_new_rings(); 
 
 std::string Sandbox::text() const {
   if (options_.off) return "none (--no-sandbox)";
-  if (off_) return "none (a GPU's driver may be loaded, and none has been tried behind them: --sandbox)";
+  if (off_) return "none (AMD's driver may be loaded, which has not been tried behind them: --sandbox)";
   if (missing_.empty()) return standing_;
   const std::string text = (standing_.empty() ? "none" : standing_) + "; missing: " + missing_;
   return text.substr(0, kWallsTextMax);

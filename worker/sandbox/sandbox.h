@@ -16,8 +16,8 @@
 
 namespace tf::worker {
 
-// Whether the walls stay down because the runtime may load a GPU's driver, among whose `devices` (files)
-// there is one, and nobody has asked for walls: no driver has been tried behind them yet.
+// Whether the walls stay down because the runtime may load AMD's driver, whose device is among `devices` (files),
+// and nobody has asked for walls: that driver has not been tried behind them yet.
 bool spares_drivers(const SandboxOptions& options, const std::string& runtime,
                     const std::vector<std::string>& devices);
 

@@ -27,18 +27,17 @@ TEST(SandboxOptions, PathsAndSwitches) {
   EXPECT_TRUE(parse({"--no-sandbox"}).options.sandbox.off);
 }
 
-TEST(SandboxOptions, DriversOfGpusAreBehindWallsOnlyIfAsked) {
-  const std::vector<std::string> none = {"/dev/dri", "/dev/infiniband"};
-  for (const std::string gpu : {"/dev/kfd", "/dev/nvidia0"}) {
-    const std::vector<std::string> devices = {"/dev/dri", gpu};
-    SandboxOptions options;
-    EXPECT_TRUE(spares_drivers(options, "auto", devices));
-    EXPECT_TRUE(spares_drivers(options, "/some/runtime.so", devices));
-    EXPECT_FALSE(spares_drivers(options, "cpu", devices));
-    EXPECT_FALSE(spares_drivers(options, "auto", none));
-    options.with_gpus = parse({"--sandbox"}).options.sandbox.with_gpus;
-    EXPECT_FALSE(spares_drivers(options, "auto", devices));
-  }
+TEST(SandboxOptions, AmdsDriverIsBehindWallsOnlyIfAsked) {
+  const std::vector<std::string> none = {"/dev/dri", "/dev/infiniband", "/dev/nvidia0", "/dev/nvidia-uvm"};
+  const std::vector<std::string> devices = {"/dev/dri", "/dev/nvidia0", "/dev/kfd"};
+  SandboxOptions options;
+  EXPECT_TRUE(spares_drivers(options, "auto", devices));
+  EXPECT_TRUE(spares_drivers(options, "/some/runtime.so", devices));
+  EXPECT_FALSE(spares_drivers(options, "cpu", devices));
+  EXPECT_FALSE(spares_drivers(options, "cuda", devices));
+  EXPECT_FALSE(spares_drivers(options, "auto", none));
+  options.with_gpus = parse({"--sandbox"}).options.sandbox.with_gpus;
+  EXPECT_FALSE(spares_drivers(options, "auto", devices));
   SandboxOptions required;
   required.required = true;
   EXPECT_FALSE(spares_drivers(required, "auto", {"/dev/kfd"}));
