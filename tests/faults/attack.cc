@@ -130,6 +130,18 @@ int attack_descriptor(long descriptor) {
   return 0;
 }
 
+int attack_log(const std::string& text, long lines) {
+  Attacker attacker;
+  if (!attacker.open("call")) return 3;
+  // A backslash at the end: the line does not end.
+  const bool is_open = text.ends_with('\\');
+  const std::string line = is_open ? text.substr(0, text.size() - 1) : text + "\n";
+  const long place = attacker.place(line);
+  for (long count = 0; count < std::max(1l, lines); ++count)
+    attacker.call("write", SYS_write, {STDERR_FILENO, place, static_cast<long>(line.size())});
+  return 0;
+}
+
 int attack_stay() {
   Attacker attacker;
   if (!attacker.open("stay")) return 3;

@@ -359,6 +359,7 @@ int main(int argc, char** argv) {
   if (scenario == "attack-file") return attack_file(text);
   if (scenario == "attack-descriptor") return attack_descriptor(static_cast<long>(number));
   if (scenario == "attack-system") return attack_system();
+  if (scenario == "attack-log") return attack_log(text, argc > 3 ? std::atol(argv[3]) : 1);
   if (scenario == "attack-stay") return attack_stay();
   if (scenario == "flood") return Flood(static_cast<int>(number)).run();
   std::fprintf(stderr, "unknown scenario '%s'\n", scenario.c_str());

@@ -19,7 +19,7 @@ int run_supervisor(const tf::worker::Options& options) {
   tf::Status status = supervisor.open();
   if (status.is_ok()) status = supervisor.run();
   if (status.is_ok()) return 0;
-  tf::worker::log("{}", status.message());
+  tf::worker::log(tf::worker::LogLevel::kError, "{}", status.message());
   return 1;
 }
 
@@ -39,7 +39,7 @@ int main(int argc, char** argv) {
     if (options.is_session) ::_exit(tf::worker::run_session_process(options, tf::worker::dispatch_table()));
     return run_supervisor(options);
   } catch (const std::exception& error) {
-    tf::worker::log("ended by an unexpected failure: {}", error.what());
+    tf::worker::log(tf::worker::LogLevel::kError, "ended by an unexpected failure: {}", error.what());
     return 1;
   }
 }

@@ -31,6 +31,8 @@ void take(const reference::CommandLine& line, Options& options) {
   options.verbose = line.has(about::kVerbose);
   options.quiet = line.has(about::kQuiet);
   options.is_session = line.has(about::kSession);
+  options.log_form = line.text(about::kLogFormat, "text") == "json" ? LogForm::kJson : LogForm::kText;
+  if (options.is_session) options.log_form = LogForm::kBare;
 }
 
 // What one tenant may have where others may come, if the command line does not say: not all places.
@@ -69,7 +71,7 @@ Status take_keys(const reference::CommandLine& line, Options& options) {
 bool check(Options& options) {
   const Result<std::chrono::seconds> timeout = net::io_timeout_from_environment();
   if (!timeout) {
-    log("{}", timeout.status().message());
+    log(LogLevel::kError, "{}", timeout.status().message());
     return false;
   }
   options.io_timeout = timeout.value();
@@ -77,7 +79,8 @@ bool check(Options& options) {
   if (!options.tcp && options.socket.empty()) options.socket = net::own_socket();
   const bool proven = options.keys.security != secure::Level::kNone;
   if (options.tcp && !proven && !net::Address::tcp(options.listen, options.port).is_local()) {
-    log("--listen {}: anyone who can reach this address could run code here. Listening off loopback needs "
+    log(LogLevel::kError,
+        "--listen {}: anyone who can reach this address could run code here. Listening off loopback needs "
         "--key-file and --authorized-keys (docs/operating.md), or use an SSH tunnel to 127.0.0.1:{}.",
         options.listen, options.port);
     return false;
@@ -92,11 +95,12 @@ ParseResult parse_options(int argc, char** argv, Options& options) {
   if (const std::optional<int> code = line.parse(argc, argv))
     return *code == 0 ? ParseResult::kExitOk : ParseResult::kExitError;
   take(line, options);
+  set_log_style(options.log_form, options.is_session || goes_to_journal());
   Status status = take_socket_options(line, options);
   if (status) status = take_keys(line, options);
   if (status) status = take_sandbox_options(line, options);
   if (!status) {
-    log("{}", status.message());
+    log(LogLevel::kError, "{}", status.message());
     return ParseResult::kExitError;
   }
   options.sessions_per_tenant = static_cast<std::size_t>(

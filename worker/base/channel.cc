@@ -38,8 +38,9 @@ struct Wire {
   std::array<std::uint8_t, 32> secret{};
   std::array<std::uint8_t, 32> proof{};
   std::array<char, kWhomBytesMax> whom{};  // zeros behind the text
+  std::array<char, kTransportBytesMax> transport_name{};
 };
-static_assert(sizeof(Wire) == 408 && std::has_unique_object_representations_v<Wire>);
+static_assert(sizeof(Wire) == 440 && std::has_unique_object_representations_v<Wire>);
 
 // A part of it is secret.
 struct Wipe {
@@ -88,6 +89,8 @@ Status send_message(int channel, const ChannelMessage& message, Deadline deadlin
   std::ranges::copy(message.session.secret.bytes(), wire.secret.begin());
   wire.proof = message.attach.proof;
   std::copy_n(message.whom.data(), std::min(message.whom.size(), kWhomBytesMax), wire.whom.begin());
+  std::copy_n(message.transport.data(), std::min(message.transport.size(), kTransportBytesMax),
+              wire.transport_name.begin());
   const int connection = message.connection.get();
   const std::span<const int> descriptors(&connection, message.connection ? 1 : 0);
   return net::send_with_fds(channel, std::as_bytes(std::span(&wire, 1)), descriptors, deadline);
@@ -126,6 +129,7 @@ Result<ChannelMessage> receive_message(int channel, Deadline deadline) {
   message.session.cipher = static_cast<secure::Cipher>(wire.cipher);
   std::ranges::copy(wire.secret, message.session.secret.data());
   message.whom.assign(wire.whom.begin(), std::ranges::find(wire.whom, '\0'));
+  message.transport.assign(wire.transport_name.begin(), std::ranges::find(wire.transport_name, '\0'));
   if (!descriptors.empty()) message.connection = std::move(descriptors.front());
   return message;
 }

@@ -46,19 +46,23 @@ struct SharedPiece {
   std::array<std::uint8_t, 64> ticket{};  // kEvent: the runtime's hipIpcEventHandle_t; clients never see it
 };
 
-inline constexpr std::size_t kWhomBytesMax = 192;  // the rest is cut
+inline constexpr std::size_t kWhomBytesMax = 192;      // the rest is cut
+inline constexpr std::size_t kTransportBytesMax = 32;  // likewise
 
 struct ChannelMessage {
   Envelope kind = Envelope::kReady;
   net::Attach attach;            // kExpect (token), kLane
   std::uint64_t session_id = 0;  // kControl
-  std::uint64_t number = 0;      // kOffer, kWant and the kAnswer to them
-  SharedPiece piece;             // kOffer; kAnswer: kind is kNone when the answer is no
-  bool is_local = false;         // kControl: came over the Unix socket
-  bool quiet = false;            // kControl: log nothing if no session can be set up
-  secure::Session session;       // kControl: what its client has proven; level none: nothing
-  std::string whom;              // for the log: kControl: who that is; kReady: the walls around the process
-  net::OwnedFd connection;       // kControl, kLane; kOffer: the memory; kAnswer: the memory, if wanted
+  std::uint64_t number =
+      0;                  // kOffer, kWant and the kAnswer to them; kReady: devices; kExpect: the client's pid
+  SharedPiece piece;      // kOffer; kAnswer: kind is kNone when the answer is no
+  bool is_local = false;  // kControl: came over the Unix socket
+  bool quiet = false;     // kControl: log nothing if no session can be set up
+  secure::Session session;  // kControl: what its client has proven; level none: nothing
+  // For the log. kControl: who that is; kReady: the walls around the process; kExpect: the client's program.
+  std::string whom;
+  std::string transport;    // kExpect: what was granted, for the log
+  net::OwnedFd connection;  // kControl, kLane; kOffer: the memory; kAnswer: the memory, if wanted
 };
 
 struct ChannelPair {

@@ -46,6 +46,18 @@ std::string LastWords::read(int only) const {
   return fmt::format("{}, device {}", client, only >= 0 ? only : device - 1);
 }
 
+std::string LastWords::read_end() const {
+  if (page_ == nullptr) return {};
+  return {page_->end, std::min<std::size_t>(page_->end_bytes.load(std::memory_order_relaxed), kEndWordsMax)};
+}
+
+void LastWords::end(std::string_view why) {
+  if (page_ == nullptr || page_->end_taken.exchange(1, std::memory_order_relaxed) != 0) return;
+  const std::string_view kept = why.substr(0, kEndWordsMax);
+  std::memcpy(page_->end, kept.data(), kept.size());
+  page_->end_bytes.store(static_cast<std::uint32_t>(kept.size()), std::memory_order_relaxed);
+}
+
 void LastWords::serve(std::string_view client) {
   if (page_ == nullptr) return;
   const std::string_view kept = client.substr(0, kClientWordsMax);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // LastWords: a page that a session process shares with its supervisor. The process writes down whom it
-// serves, and the device it works with; the supervisor reads that when the process has ended. So the log has
+// serves, the device it works with, what it has used and why it ends; the supervisor reads that when the
+// process has ended. So the log has
 // it however the process ended: one that a signal kills, in a driver or in our code, says nothing itself.
 //
 // The process runs what its client makes it run, so the supervisor treats the content as untrusted bytes.
@@ -15,12 +16,14 @@
 
 #include "transport/base/status.h"
 #include "transport/net/fd.h"
+#include "worker/base/session_tally.h"
 
 namespace tf::worker {
 
 // The page's descriptor number in a session process.
 inline constexpr int kLastWordsFd = 4;
 inline constexpr std::size_t kClientWordsMax = 512;
+inline constexpr std::size_t kEndWordsMax = 512;
 
 class LastWords {
  public:
@@ -35,8 +38,16 @@ class LastWords {
   // shown, by the operator's number; negative: all, so their ordinals are the operator's numbers.
   std::string read(int only) const;
 
+  // Why the process ended, in its words; empty: it said nothing.
+  std::string read_end() const;
+  // Null: there is no page.
+  const SessionTally* tally() const { return page_ != nullptr ? &page_->tally : nullptr; }
+
   // REQUIRES for these: called in the session process. Text is cut after kClientWordsMax bytes.
   void serve(std::string_view client);
+  // Why it ends; the first time counts. Any thread.
+  void end(std::string_view why);
+  SessionTally* tally() { return page_ != nullptr ? &page_->tally : nullptr; }
   // For CurrentDevice, which stores its current device's number there. Null: there is no page.
   std::atomic<std::int32_t>* device() { return page_ != nullptr ? &page_->device : nullptr; }
 
@@ -46,6 +57,10 @@ class LastWords {
     std::atomic<std::int32_t> device;
     std::atomic<std::uint32_t> client_bytes;
     char client[kClientWordsMax];
+    std::atomic<std::uint32_t> end_taken;  // by the thread that says why
+    std::atomic<std::uint32_t> end_bytes;
+    char end[kEndWordsMax];
+    SessionTally tally;
   };
   struct Unmap {
     void operator()(Page* page) const;

@@ -7,9 +7,9 @@
 namespace tf::worker {
 
 bool LogLimit::allow(Clock::time_point now) {
-  const auto periods = (now - refilled_) / kLogPeriod;
+  const auto periods = (now - refilled_) / period_;
   if (periods > 0) {
-    tokens_ = static_cast<unsigned>(std::min<std::int64_t>(kLogBurst, tokens_ + periods));
+    tokens_ = static_cast<unsigned>(std::min<std::int64_t>(burst_, tokens_ + periods));
     refilled_ = now;
   }
   if (tokens_ == 0) {
@@ -22,7 +22,7 @@ bool LogLimit::allow(Clock::time_point now) {
 
 void LogLimit::tell_left_out() {
   if (const std::uint64_t count = std::exchange(left_out_, 0); count != 0)
-    log("{} lines about refused connections were left out", count);
+    log(LogLevel::kWarning, "{} lines {} were left out", count, about_);
 }
 
 }  // namespace tf::worker

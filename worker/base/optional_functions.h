@@ -44,6 +44,7 @@ struct OptionalFunctions {
   decltype(&::hipRemoteUnavailableReason) unavailable_reason = nullptr;
   decltype(&::hipRemoteTellFailures) tell_failures = nullptr;
   decltype(&::hipRemoteRunsOnHost) runs_on_host = nullptr;
+  decltype(&::hipRemoteShowBusyTime) show_busy_time = nullptr;
   decltype(&::hipRemoteShareEvent) share_event = nullptr;
   decltype(&::hipRemoteOpenSharedEvent) open_shared_event = nullptr;
 

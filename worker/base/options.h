@@ -14,6 +14,7 @@
 #include "transport/net/address.h"
 #include "transport/net/socket.h"
 #include "transport/secure/level.h"
+#include "worker/base/log.h"
 
 namespace tf::worker {
 
@@ -75,6 +76,7 @@ struct Options {
   std::chrono::seconds io_timeout{};  // TF_IO_TIMEOUT, for the supervisor and its sessions alike
   bool verbose = false;
   bool quiet = false;  // log failures only
+  LogForm log_form = LogForm::kText;
   bool tcp = false;
   bool is_session = false;  // internal: a session process of a supervisor
 };

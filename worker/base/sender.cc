@@ -35,6 +35,7 @@ bool Sender::try_send(std::span<const std::byte> frame, std::span<const std::byt
   }
   append(append(append(slot.bytes.data(), frame), head), tail);
   endpoint_.publish(slot);
+  SessionTally::add_alone(tally_.message_bytes_to_client, bytes);
   return true;
 }
 

@@ -16,6 +16,7 @@
 #include "transport/base/biased_mutex.h"
 #include "transport/endpoint.h"
 #include "worker/base/kernel_output.h"
+#include "worker/base/session_tally.h"
 
 namespace tf::worker {
 
@@ -23,9 +24,9 @@ inline constexpr std::size_t kOutboxMessagesMax = 16384;
 
 class Sender {
  public:
-  // `output`, which outlives it: what the session's kernels print; null: nobody collects it.
-  explicit Sender(Endpoint& endpoint, const KernelOutput* output = nullptr)
-      : endpoint_(endpoint), output_(output) {}
+  // All outlive it. `output`: what the session's kernels print; null: nobody collects it.
+  Sender(Endpoint& endpoint, const KernelOutput* output, SessionTally& tally)
+      : endpoint_(endpoint), output_(output), tally_(tally) {}
 
   // Sends header + head + tail; fills in payload_length. A failure becomes the endpoint's sticky failure.
   void send(FrameHeader header, std::span<const std::byte> head, std::span<const std::byte> tail = {});
@@ -50,6 +51,7 @@ class Sender {
 
   Endpoint& endpoint_;
   const KernelOutput* const output_;
+  SessionTally& tally_;
   BiasedMutex mutex_;  // the endpoint's producer role, and the outbox
   std::deque<std::vector<std::byte>> outbox_ TF_GUARDED_BY(mutex_);
   bool closed_ TF_GUARDED_BY(mutex_) = false;

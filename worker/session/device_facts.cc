@@ -184,7 +184,7 @@ WorkerSnapshot take_snapshot(const RuntimeLibrary& runtime) {
   if (error == hipSuccess) error = hip.hipGetDeviceCount(&count);
   snapshot.init_error = error;
   if (error != hipSuccess || count <= 0) {
-    log("{}: no device (error {})", runtime.path(), static_cast<int>(error));
+    log(LogLevel::kWarning, "{}: no device (error {})", runtime.path(), static_cast<int>(error));
     // AMD's runtime says "invalid device" for it too, depending on the release and on which call is first.
     if (error == hipSuccess || error == hipErrorInvalidDevice) snapshot.init_error = hipErrorNoDevice;
     return snapshot;

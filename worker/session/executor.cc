@@ -142,6 +142,8 @@ void Executor::execute(const Dispatch& what, const FrameHeader& header, std::spa
 }
 
 void Executor::run_handler(Handler handler, const FrameHeader& header, std::span<const std::byte> payload) {
+  SessionTally::add_alone(state_.tally.requests, 1);
+  SessionTally::add_alone(state_.tally.message_bytes_to_worker, kFrameHeaderBytes + payload.size());
   Call call(state_, header, payload);
   if (handler == nullptr) return call.reply(hipErrorNotSupported);
   try {

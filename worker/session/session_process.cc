@@ -164,6 +164,9 @@ Status greet(Client& client, protocol::WorkerSnapshot& snapshot) {
   ChannelMessage expect;
   expect.kind = Envelope::kExpect;
   expect.attach.token = client.hello.token;
+  expect.transport = client.transport->name();
+  expect.whom = client.hello.program;
+  expect.number = client.hello.pid;
   TF_RETURN_IF_ERROR(send_message(kSessionChannelFd, expect, deadline));
   reply.message = client.sandbox->text().substr(0, protocol::kHelloMessageBytesMax);
   reply.transport = client.transport->name();
@@ -197,12 +200,14 @@ Result<std::unique_ptr<Endpoint>> gather_lanes(const Client& client) {
 // of the runtime never returns. Sends what kernels print.
 class Watcher {
  public:
-  Watcher(Executor& executor, MemoryBroker& broker, KernelOutput& output, const net::Stream& control)
+  Watcher(Executor& executor, MemoryBroker& broker, KernelOutput& output, const net::Stream& control,
+          LastWords& words)
       : executor_(executor),
         broker_(broker),
         output_(output),
         sender_(output, control),
         control_(control),
+        words_(words),
         wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
         thread_([this] { watch(); }) {}
   ~Watcher() {
@@ -258,6 +263,7 @@ class Watcher {
   }
 
   void stop(Status reason) {
+    words_.end(reason.to_string());
     executor_.end(std::move(reason));
     output_.close();
     const Deadline grace = Deadline::after(kEndGrace);
@@ -272,6 +278,7 @@ class Watcher {
   KernelOutput& output_;
   OutputSender sender_;
   const net::Stream control_;
+  LastWords& words_;
   const net::OwnedFd wake_;
   std::atomic<bool> finished_{false};
   std::thread thread_;
@@ -284,7 +291,8 @@ struct FailureTeller {
 
   static void tell(void* self, int device, hipError_t error, const char* what) {
     auto& teller = *static_cast<FailureTeller*>(self);
-    log("{}: device {} has failed with error {}: {}", teller.whose, device, static_cast<int>(error), what);
+    log(LogLevel::kError, "{}: device {} has failed with error {}: {}", teller.whose, device,
+        static_cast<int>(error), what);
     send_device_failed(teller.sender, device, error, what);
   }
 };
@@ -293,39 +301,52 @@ int serve(Client& client, const RuntimeLibrary& runtime, protocol::WorkerSnapsho
           const DispatchTable& handlers, LastWords& words, bool verbose) {
   Status status = greet(client, snapshot);
   if (!status.is_ok()) {
-    if (!client.quiet) log("{} refused: {}", describe(client), status.to_string());
+    if (!client.quiet) log(LogLevel::kWarning, "{} refused: {}", describe(client), status.to_string());
     return kExitNoClient;
   }
   words.serve(client.whom.empty() ? program_of(client) : program_of(client) + "; " + client.whom);
   Result<std::unique_ptr<Endpoint>> endpoint = gather_lanes(client);
   if (!endpoint) {
-    if (!client.quiet) log("{} could not start: {}", describe(client), endpoint.status().to_string());
-    return kExitNoClient;
+    words.end(endpoint.status().to_string());
+    // A client that only looks at the devices may be gone before its lanes are here: no failure.
+    const bool has_left = endpoint.code() == Code::kPeerLost;
+    if (has_left ? verbose : !client.quiet)
+      log(has_left ? LogLevel::kInfo : LogLevel::kWarning, "{} {}: {}", describe(client),
+          has_left ? "left before it had started" : "could not start", endpoint.status().to_string());
+    return has_left ? 0 : kExitNoClient;
   }
   if (const Status sealed = client.sandbox->seal(); !sealed.is_ok())
-    log("{}: it may make system calls through an io_uring: {}", describe(client), sealed.to_string());
+    log(LogLevel::kWarning, "{}: it may make system calls through an io_uring: {}", describe(client),
+        sealed.to_string());
   if (verbose) log("{} started", describe(client));
   // Never destroyed: kernels may print until the process is gone.
   KernelOutput& output = *std::make_unique<KernelOutput>().release();
-  if (!capture_standard_streams(output)) log("{}: what kernels print is written here", describe(client));
+  if (!capture_standard_streams(output))
+    log(LogLevel::kWarning, "{}: what kernels print is written here", describe(client));
   // Never destroyed: waiter and callback threads may still be inside the runtime when the process leaves.
   MemoryBroker broker(kSessionChannelFd);
   SessionSetup setup{
       runtime.hip(), runtime.optional(), snapshot, **endpoint, &broker, std::move(client.lease_socket),
-      &output};
+      &output,       words.tally()};
   auto* executor = std::make_unique<Executor>(std::move(setup), handlers).release();
   if (std::atomic<std::int32_t>* const shown = words.device()) executor->state().device.show(*shown);
+  if (SessionTally* const tally = words.tally(); tally != nullptr && runtime.optional().show_busy_time) {
+    runtime.optional().show_busy_time(&tally->device_ns);
+    tally->has_device.store(1, std::memory_order_relaxed);
+  }
   if (runtime.optional().tell_failures != nullptr)
     runtime.optional().tell_failures(
         &FailureTeller::tell,
         std::make_unique<FailureTeller>(FailureTeller{describe(client), executor->state().sender}).release());
   {
-    Watcher watcher(*executor, broker, output, client.control.stream());
+    Watcher watcher(*executor, broker, output, client.control.stream(), words);
     status = executor->run();
   }
   output.close();
+  words.end(status.is_ok() ? "the client has left" : status.to_string());
   const bool normal = status.is_ok() || status.code() == Code::kPeerLost || status.code() == Code::kClosed;
-  if (!normal || verbose) log("{} ended: {}", describe(client), status.to_string());
+  if (!normal || verbose)
+    log(normal ? LogLevel::kInfo : LogLevel::kWarning, "{} ended: {}", describe(client), status.to_string());
   executor->state().sender.close();  // those threads may still have replies
   endpoint->reset();  // what was published before still goes out, and the peer learns of the end
   return normal ? 0 : kExitBroken;
@@ -369,7 +390,7 @@ Result<Client> wait_for_client() {
 
 int run_session_process(const Options& options, const DispatchTable& handlers) {
   if (::fcntl(kSessionChannelFd, F_SETFD, FD_CLOEXEC) != 0) {
-    log("--session is hip-worker's own option");
+    log(LogLevel::kError, "--session is hip-worker's own option");
     return 2;
   }
   // The supervisor's log can do without, and has said so if there is no page.
@@ -380,13 +401,13 @@ int run_session_process(const Options& options, const DispatchTable& handlers) {
   if (options.device >= 0) show_only(options.device);
   Result<RuntimeLibrary> runtime = RuntimeLibrary::load(options.runtime);
   if (!runtime) {
-    log("--runtime {}: {}", options.runtime, runtime.status().message());
+    log(LogLevel::kError, "--runtime {}: {}", options.runtime, runtime.status().message());
     return kExitNoRuntime;
   }
   protocol::WorkerSnapshot snapshot = take_snapshot(*runtime);
   if (options.device >= 0) {
     if (const Status only = check_only(options.device, *runtime, snapshot); !only.is_ok()) {
-      log("{}", only.message());
+      log(LogLevel::kError, "{}", only.message());
       return kExitNoRuntime;
     }
   }
@@ -399,17 +420,18 @@ int run_session_process(const Options& options, const DispatchTable& handlers) {
 
   sandbox.close();
   if (options.sandbox.required && !sandbox.complete()) {
-    log("--require-sandbox: walls around sessions: {}", sandbox.text());
+    log(LogLevel::kError, "--require-sandbox: walls around sessions: {}", sandbox.text());
     return kExitNoWalls;
   }
   ChannelMessage ready;
   ready.kind = Envelope::kReady;
   ready.whom = sandbox.text();
+  ready.number = snapshot.devices.size();
   if (!send_message(kSessionChannelFd, ready, Deadline::after(kHelloTime)).is_ok()) return 0;
   Result<Client> client = wait_for_client();
   if (!client) {
     if (client.code() != Code::kClosed && client.code() != Code::kPeerLost)
-      log("{}", client.status().message());
+      log(LogLevel::kError, "{}", client.status().message());
     return 0;
   }
   client->rdma_in_clear = options.keys.rdma_in_clear;

@@ -14,9 +14,10 @@ using protocol::HandleKind;
 SessionState::SessionState(SessionSetup setup, Life& session_life)
     : hip(setup.hip),
       life(session_life),
-      bulk(setup.endpoint.bulk()),
+      tally(setup.tally != nullptr ? *setup.tally : own_tally),
+      bulk(setup.endpoint.bulk(), tally),
       mover(setup.endpoint, life),
-      sender(setup.endpoint, setup.output),
+      sender(setup.endpoint, setup.output, tally),
       own_calls([this](hipError_t error, hipStream_t stream, int of) {
         // Failures on a stream that the client has destroyed are reported for the null stream.
         const int known = of == OwnCalls::kCurrent ? std::max(device.get(), 0) : of;

@@ -11,6 +11,7 @@
 #include "transport/endpoint.h"
 #include "transport/net/fd.h"
 #include "worker/base/address_map.h"
+#include "worker/base/counted_bulk.h"
 #include "worker/base/current_device.h"
 #include "worker/base/life.h"
 #include "worker/base/mover.h"
@@ -18,6 +19,7 @@
 #include "worker/base/optional_functions.h"
 #include "worker/base/own_calls.h"
 #include "worker/base/sender.h"
+#include "worker/base/session_tally.h"
 #include "worker/copy/direct_copies.h"
 #include "worker/copy/slot_copies.h"
 #include "worker/memory/arrays.h"
@@ -52,6 +54,7 @@ struct SessionSetup {
   MemoryBroker* broker = nullptr;        // null: it shares no memory with other sessions
   net::OwnedFd lease_socket = {};        // none: its client does not map leases
   const KernelOutput* output = nullptr;  // null: what its kernels print does not go to the client
+  SessionTally* tally = nullptr;         // null: what it uses interests nobody
 };
 
 struct SessionState {
@@ -65,7 +68,9 @@ struct SessionState {
 
   const protocol::HipTable& hip;
   Life& life;
-  BulkPlane& bulk;
+  SessionTally own_tally;  // if the setup has none
+  SessionTally& tally;
+  CountedBulk bulk;
   Mover mover;
   Sender sender;
   OwnCalls own_calls;

@@ -14,7 +14,6 @@
 #include <cstring>
 #include <utility>
 
-#include "worker/base/exit_codes.h"
 #include "worker/base/log.h"
 #include "worker/supervisor/descriptor_limit.h"
 
@@ -23,12 +22,6 @@ namespace {
 
 constexpr int kPollMax_ms = 1000;
 constexpr int kMessagesPerTurn = 256;  // of one session process, so that none keeps the others waiting
-
-std::string how_it_ended(int status) {
-  if (WIFSIGNALED(status))
-    return fmt::format("killed by signal {} ({})", WTERMSIG(status), ::strsignal(WTERMSIG(status)));
-  return fmt::format("exit code {}", WEXITSTATUS(status));
-}
 
 }  // namespace
 
@@ -76,7 +69,8 @@ Status Supervisor::open() {
   TF_RETURN_IF_ERROR(open_listeners());
   strays_.adopt();
   if (const Status opened = folders_.open(); !opened)
-    log("sessions have no folder for files, so their programs are not compiled here: {}", opened.message());
+    log(LogLevel::kWarning, "sessions have no folder for files, so their programs are not compiled here: {}",
+        opened.message());
   const sigset_t set = handled_signals();
   if (::sigprocmask(SIG_BLOCK, &set, nullptr) != 0) return Status::from_errno("sigprocmask", errno);
   signals_ = net::OwnedFd(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
@@ -103,6 +97,7 @@ Status Supervisor::round() {
   std::vector<pid_t> pids;
   for (const auto& [pid, child] : children_) {
     polled.push_back({child.channel.get(), POLLIN, 0});
+    polled.push_back({child.log.descriptor(), POLLIN, 0});
     pids.push_back(pid);
   }
   intake_.watch(polled);
@@ -114,8 +109,9 @@ Status Supervisor::round() {
   // Session processes first: a token they expect must be known before its lanes are looked at.
   for (std::size_t index = 0; index < pids.size(); ++index) {
     auto child = children_.find(pids[index]);
-    if (polled[first_child + index].revents != 0 && child != children_.end())
-      read_channel(child->first, child->second);
+    if (child == children_.end()) continue;
+    if (polled[first_child + 2 * index].revents != 0) read_channel(child->first, child->second);
+    if (polled[first_child + 2 * index + 1].revents != 0) child->second.log.relay(child->first);
   }
   intake_.progress(
       polled, [this](Intake::Connection& connection) { return meet(connection); },
@@ -156,7 +152,7 @@ void Supervisor::announce(const std::string& walls) {
   if (options_.ready_fd < 0) return;
   const std::string line = fmt::format("ready {} {}\n", options_.tcp ? options_.port : 0, options_.socket);
   if (::write(options_.ready_fd, line.data(), line.size()) < 0)
-    log("--ready-fd {}: {}", options_.ready_fd, std::strerror(errno));
+    log(LogLevel::kError, "--ready-fd {}: {}", options_.ready_fd, std::strerror(errno));
 }
 
 // A process that hangs costs its client kTakeTime; then the next one serves it.
@@ -168,7 +164,7 @@ void Supervisor::replace_the_late() {
 
 // Another process gets whatever it had. A process that hangs in the kernel may take long to end.
 void Supervisor::doom(pid_t pid, Child& child, std::string_view why) {
-  log("session process {} killed: {}", pid, why);
+  log(LogLevel::kWarning, "session process {} killed: {}", pid, why);
   ::kill(pid, SIGKILL);
   child.state = State::kDoomed;
   child.deadline = Deadline::never();
@@ -191,7 +187,8 @@ void Supervisor::read_channel(pid_t pid, Child& child) {
       return;
     }
     if (take_message(pid, child, *message)) continue;
-    intake_.log().line("session {}, process {}: killed: it sent an invalid message", child.session_id, pid);
+    child.end_reason = "killed: it sent an invalid message";
+    intake_.log().line("session {}, process {}: {}", child.session_id, pid, child.end_reason);
     child.channel.reset();
     ::kill(pid, SIGKILL);
   }
@@ -203,6 +200,7 @@ bool Supervisor::take_message(pid_t pid, Child& child, ChannelMessage& message) 
     case Envelope::kReady:
       if (child.state != State::kStarting) return false;
       child.state = State::kSpare;
+      child.devices = message.number;
       child.deadline = Deadline::never();
       respawn_delay_ = kRespawnDelayMin;
       announce(message.whom);
@@ -213,7 +211,10 @@ bool Supervisor::take_message(pid_t pid, Child& child, ChannelMessage& message) 
       child.deadline = Deadline::never();
       child.offered.reset();
       return true;
-    case Envelope::kExpect: return expect_lanes(pid, child, message.attach.token);
+    case Envelope::kExpect:
+      if (!expect_lanes(pid, child, message.attach.token)) return false;
+      audit_start(child, message);
+      return true;
     case Envelope::kOffer:
     case Envelope::kWant:
     case Envelope::kWithdraw:
@@ -257,21 +258,11 @@ void Supervisor::read_signals() {
   }
 }
 
-// The session process has logged a refused client, unless it was told to be quiet. Either way it counts, so
-// that a flood of them silences the next.
-void Supervisor::log_end(const Child& child, int status) {
-  const int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  std::string whose = child.words.read(options_.device);
-  if (!whose.empty()) whose = fmt::format(" ({})", whose);
-  if (options_.verbose) return log("session {}{} ended: {}", child.session_id, whose, how_it_ended(status));
-  if (code == 0) return;
-  if (code == kExitNoClient) return static_cast<void>(intake_.log().allow(LogLimit::Clock::now()));
-  intake_.log().line("session {}{} ended: {}", child.session_id, whose, how_it_ended(status));
-}
-
 void Supervisor::reap() {
   int status = 0;
-  for (pid_t pid = ::waitpid(-1, &status, WNOHANG); pid > 0; pid = ::waitpid(-1, &status, WNOHANG)) {
+  rusage usage = {};
+  for (pid_t pid = ::wait4(-1, &status, WNOHANG, &usage); pid > 0;
+       pid = ::wait4(-1, &status, WNOHANG, &usage)) {
     folders_.ended(pid, status == 0);
     auto found = children_.find(pid);
     if (found == children_.end()) {
@@ -280,10 +271,12 @@ void Supervisor::reap() {
     }
     Child child = std::move(found->second);
     children_.erase(found);
+    child.log.finish(pid);
     std::erase_if(tokens_, [pid](const auto& entry) { return entry.second == pid; });
     offers_.forget(pid);
     clean_up_after(child);
     if (child.state == State::kServing) {
+      audit_end(child, status, usage);
       log_end(child, status);
       continue;
     }
@@ -291,7 +284,7 @@ void Supervisor::reap() {
     if (stopping_) continue;
     if (!announced_) failure_ = {Code::kUnavailable, "no session process can start; see above"};
     if (child.state == State::kDoomed) continue;
-    log("a spare session process ended: {}", how_it_ended(status));
+    log_spare_end(status);
     delay_respawn();
   }
 }
@@ -318,7 +311,7 @@ void Supervisor::spawn_spares() {
          users_.available()) {
     const Status spawned = spawn();
     if (spawned.is_ok()) continue;
-    log("cannot start a session process: {}", spawned.to_string());
+    log(LogLevel::kError, "cannot start a session process: {}", spawned.to_string());
     return delay_respawn();
   }
 }
@@ -329,6 +322,7 @@ Status Supervisor::shut_down() {
   listeners_.clear();
   intake_.clear();
   for (auto& [pid, child] : children_) {
+    child.end_reason = "the worker was stopped";
     ChannelMessage drain;
     drain.kind = Envelope::kDrain;
     if (child.channel && send_message(child.channel.get(), drain, Deadline::now()).is_ok()) continue;
@@ -338,13 +332,16 @@ Status Supervisor::shut_down() {
   while (!children_.empty() && !deadline.passed()) {
     pollfd polled{signals_.get(), POLLIN, 0};
     ::poll(&polled, 1, deadline.poll_timeout_ms(kPollMax_ms));
+    for (auto& [pid, child] : children_) child.log.relay(pid);
     read_signals();
     reap();
   }
   for (const auto& [pid, child] : children_) {
-    log("session {} did not end in time; killed", child.session_id);
+    log(LogLevel::kWarning, "session {} did not end in time; killed", child.session_id);
     ::kill(pid, SIGKILL);
-    ::waitpid(pid, nullptr, 0);
+    int status = 0;
+    rusage usage = {};
+    if (::wait4(pid, &status, 0, &usage) == pid) audit_end(child, status, usage);
   }
   children_.clear();
   return Status::ok();

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -26,11 +27,13 @@
 #include "worker/base/channel.h"
 #include "worker/base/last_words.h"
 #include "worker/base/options.h"
+#include "worker/supervisor/audit.h"
 #include "worker/supervisor/door.h"
 #include "worker/supervisor/gate.h"
 #include "worker/supervisor/intake.h"
 #include "worker/supervisor/offers.h"
 #include "worker/supervisor/session_folders.h"
+#include "worker/supervisor/session_log.h"
 #include "worker/supervisor/session_users.h"
 #include "worker/supervisor/strays.h"
 
@@ -66,6 +69,7 @@ class Supervisor {
   struct Child {
     net::OwnedFd channel;
     LastWords words;
+    SessionLog log;
     std::string folder;           // for its files
     std::optional<Account> user;  // none: ours
     State state = State::kStarting;
@@ -75,6 +79,9 @@ class Supervisor {
     unsigned tokens = 0;
     std::string peer;                    // whom it serves, as Intake::Connection has it
     std::optional<ProvenClient> client;  // the same, if that was proven
+    std::uint64_t devices = 0;           // that it has found, as it says
+    AuditedSession audited;
+    std::string end_reason;  // why we have ended it; empty: we have not
   };
   using Children = std::map<pid_t, Child>;
 
@@ -112,7 +119,13 @@ class Supervisor {
   void reap();
   void kill_strays() const;
   void clean_up_after(const Child& child);
+  // For the log: supervisor_audit.cc.
+  AuditedSession identify(const Intake::Connection& connection, std::uint64_t session_id, pid_t process,
+                          std::uint64_t devices) const;
+  void audit_start(Child& child, ChannelMessage& message);
+  void audit_end(const Child& child, int status, const rusage& usage);
   void log_end(const Child& child, int status);
+  void log_spare_end(int status) const;
   void spawn_spares();
   Status spawn();
   Status start(Child& child);  // which is moved from, unless it fails

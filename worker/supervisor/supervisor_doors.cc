@@ -112,6 +112,7 @@ bool Supervisor::hand_over(Intake::Connection& connection) {
   }
   Child& child = spare->second;
   child.state = State::kOffered;
+  child.audited = identify(connection, next_session_id_, spare->first, child.devices);
   child.deadline = Deadline::after(kTakeTime);
   child.session_id = next_session_id_++;
   child.peer = connection.peer;
@@ -154,7 +155,8 @@ void Supervisor::answer(Intake::Connection& connection, Code code, const std::st
   if (connection.client) records = net::Records::make(*connection.client->session, secure::Side::kWorker);
   if (records) stream.records = records->get();
   const Status sent = records ? protocol::send_hello_reply(stream, reply, Deadline::now()) : records.status();
-  if (!sent.is_ok() && options_.verbose) log("cannot deliver the refusal: {}", sent.to_string());
+  if (!sent.is_ok() && options_.verbose)
+    log(LogLevel::kWarning, "cannot deliver the refusal: {}", sent.to_string());
 }
 
 }  // namespace tf::worker

@@ -58,7 +58,8 @@ bool Supervisor::still_welcome(Intake::Connection& connection) {
 
 void Supervisor::reload_keys() {
   const Status reloaded = gate_->reload();
-  if (!reloaded) return log("the authorized keys stay as they were: {}", reloaded.message());
+  if (!reloaded)
+    return log(LogLevel::kWarning, "the authorized keys stay as they were: {}", reloaded.message());
   if (!options_.quiet) log("the authorized keys were read again: {} keys may come in", gate_->size());
   end_the_unwelcome();
 }
@@ -69,7 +70,9 @@ void Supervisor::end_the_unwelcome() {
     if (!child.client || child.state == State::kDoomed) continue;
     const Status judged = gate_->judge(child.client->key);
     if (judged) continue;
-    log("session {} ({}) is ended: {}", child.session_id, child.client->whom, judged.message());
+    log(LogLevel::kWarning, "session {} ({}) is ended: {}", child.session_id, child.client->whom,
+        judged.message());
+    child.end_reason = judged.message();
     child.offered.reset();
     child.client.reset();  // so that this is said once
     ::kill(pid, SIGKILL);

@@ -50,10 +50,14 @@ Status Supervisor::start(Child& child) {
   child.folder = std::move(*folder);
   Result<ChannelPair> channel = make_channel();
   if (!channel) return channel.status();
+  net::OwnedFd log_end;
+  Result<SessionLog> log_of_it = SessionLog::make(log_end);
+  if (!log_of_it) return log_of_it.status();
   net::OwnedFd words_file;
   Result<LastWords> words = LastWords::make(words_file);
   if (!words && !std::exchange(told_of_words_, true))
-    log("the log will not say whom a session served that ends: {}", words.status().to_string());
+    log(LogLevel::kWarning, "the log will not say whom a session served that ends: {}",
+        words.status().to_string());
   std::vector<std::string> arguments = session_arguments(options_, child.folder, child.user);
   std::vector<char*> argv;
   for (std::string& argument : arguments) argv.push_back(argument.data());
@@ -76,6 +80,7 @@ Status Supervisor::start(Child& child) {
   // The copies made by dup2 are not close-on-exec; every other descriptor of ours is. Neither number is among
   // those that are copied: a listener and the signals have been open for longer.
   ::posix_spawn_file_actions_adddup2(&actions, channel->session.get(), kSessionChannelFd);
+  ::posix_spawn_file_actions_adddup2(&actions, log_end.get(), STDERR_FILENO);
   if (words)
     ::posix_spawn_file_actions_adddup2(&actions, words_file.get(), kLastWordsFd);
   else  // whoever started us may have left a file there
@@ -86,6 +91,7 @@ Status Supervisor::start(Child& child) {
   ::posix_spawnattr_destroy(&attributes);
   if (error != 0) return Status::from_errno("posix_spawn", error);
   child.channel = std::move(channel->supervisor);
+  child.log = std::move(*log_of_it);
   if (words) child.words = std::move(*words);
   children_.emplace(pid, std::move(child));
   return Status::ok();

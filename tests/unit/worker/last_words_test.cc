@@ -14,7 +14,7 @@
 
 #include "raw_client.h"
 #include "tcp/transport.h"
-#include "worker/base/log.h"
+#include "worker/base/printable.h"
 
 namespace tf::worker {
 namespace {

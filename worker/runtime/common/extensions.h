@@ -53,6 +53,11 @@ void hipRemoteTellFailures(hipRemoteFailureListener tell, void* argument);
  * process, so the system's page tables show it. */
 int hipRemoteRunsOnHost(void);
 
+/* From now on the nanoseconds for which devices are busy with work of this process are added to *nanoseconds,
+ * atomically, from any thread, while that goes on. Work of several streams at the same time counts for each.
+ * The number lives as long as the process. Call it once. */
+void hipRemoteShowBusyTime(uint64_t* nanoseconds);
+
 /* hipIpcGetEventHandle and hipIpcOpenEventHandle for processes that may not look into each other: what they
  * share is a file, which the caller passes on. The one who asked closes `*descriptor`; the one who opens
  * keeps `descriptor`. */

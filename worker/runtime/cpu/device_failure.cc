@@ -5,6 +5,7 @@
 #include <cxxabi.h>
 #include <signal.h>
 
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -91,6 +92,10 @@ extern "C" TF_CPU_EXPORT void hipRemoteTellFailures(hipRemoteFailureListener tel
   const tf::MutexLock lock(to.mutex);
   to.tell = tell;
   to.argument = argument;
+}
+
+extern "C" TF_CPU_EXPORT void hipRemoteShowBusyTime(std::uint64_t* nanoseconds) {
+  Runtime::get().busy_time.store(nanoseconds, std::memory_order_release);  // pairs with Stream::count_busy()
 }
 
 extern "C" TF_CPU_EXPORT int hipRemoteRunsOnHost(void) { return 1; }

@@ -148,6 +148,8 @@ class Runtime {
   MemoryMap memory;
   hipcore::MemoryAdvice advice;
   LateWork late_work;
+  std::atomic<std::uint64_t*> busy_time{
+      nullptr};   // of all streams (hipRemoteShowBusyTime); null: not counted
   Mutex sharing;  // held while an allocation becomes a memory file
   // Forgets the memory that starts here, and what was said about it, before anybody else can have its
   // addresses. Nothing: there is none.

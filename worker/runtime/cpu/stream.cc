@@ -3,6 +3,7 @@
 #include "worker/runtime/cpu/stream.h"
 
 #include <algorithm>
+#include <atomic>
 #include <thread>
 #include <utility>
 
@@ -32,6 +33,8 @@ bool spin(Done done, std::uint64_t start, SpinBudget& patience) {
   return done();
 }
 
+constexpr unsigned kTasksPerCount = 64;  // of a stream that never rests, whose time is still shown
+
 std::uint64_t next_id() {
   static std::atomic<std::uint64_t> last{0};
   return last.fetch_add(1, std::memory_order_relaxed) + 1;
@@ -49,7 +52,14 @@ Stream::Stream(Device& device, unsigned flags, int priority, bool is_default, ru
 
 void Stream::submit_wait(const Marker& marker) {
   if (marker.done() || marker.stream.get() == this) return;
-  push([marker] { return marker.wait(), hipSuccess; }, Where::kThread);
+  push(
+      [this, marker] {
+        const std::uint64_t start = now_ns();
+        marker.wait();
+        waited_ns_ += now_ns() - start;
+        return hipSuccess;
+      },
+      Where::kThread);
 }
 
 // The legacy default stream runs after the earlier work of the blocking streams, and they run after its
@@ -125,11 +135,13 @@ void Stream::wake() {
 void Stream::run_thread() {
   SpinBudget patience;
   thread_state().device = device_.ordinal();
-  for (;;) {
-    run_queued();
+  for (std::uint64_t began = now_ns();;) {
+    began = run_queued(began);
     const std::uint64_t start = now_ns();
+    count_busy(start - began);
     if (!spin([this] { return queue_.has_next(); }, start, patience) && !wait_for_work()) break;
-    patience.learn(now_ns() - start);
+    began = now_ns();
+    patience.learn(began - start);
   }
   device_.remove(*this);
 }
@@ -161,14 +173,28 @@ void Stream::sleep_for_work() {
   wake_.wait(sleep_mutex_, [this] { return !sleeping_.load(std::memory_order_relaxed); });
 }
 
-void Stream::run_queued() {
+// What other streams do while this one waits for them is theirs.
+void Stream::count_busy(std::uint64_t ns) {
+  ns -= std::min(ns, std::exchange(waited_ns_, 0));
+  std::uint64_t* const shown = Runtime::get().busy_time.load(std::memory_order_acquire);
+  if (shown != nullptr) std::atomic_ref(*shown).fetch_add(ns, std::memory_order_relaxed);
+}
+
+// Busy since `began`. Returns since when that is not counted yet.
+std::uint64_t Stream::run_queued(std::uint64_t began) {
+  unsigned run = 0;
   while (Task* const task = queue_.front()) {
     const hipError_t status = (*task)();
     task->reset();  // what it holds is released before anyone sees it done
     note(status);
     queue_.pop();
     complete();
+    if (++run % kTasksPerCount != 0) continue;
+    const std::uint64_t now = now_ns();
+    count_busy(now - began);
+    began = now;
   }
+  return began;
 }
 
 void Stream::note(hipError_t status) {

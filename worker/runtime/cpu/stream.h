@@ -113,7 +113,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   bool wait_for_work();
   bool has_ended();
   void sleep_for_work();
-  void run_queued();
+  std::uint64_t run_queued(std::uint64_t began);
+  void count_busy(std::uint64_t ns);
   void sleep_until(std::uint64_t position);
   void note(hipError_t status);
   void complete();
@@ -137,6 +138,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   // A lower bound; updated rarely, since the thread writes the real count.
   std::uint64_t known_completed_ TF_GUARDED_BY(mutex_) = 0;
   std::atomic<bool> closing_{false};  // relaxed: set under mutex_, and checked again under it
+
+  std::uint64_t waited_ns_ = 0;  // the thread's: for other streams, and not counted yet
 
   Mutex sleep_mutex_;  // for the thread's sleep, with wake_
   CondVar wake_;
