@@ -28,6 +28,7 @@ inline constexpr std::size_t kTransportNameBytesMax = 32;
 inline constexpr std::size_t kProgramNameBytesMax = 256;
 inline constexpr std::size_t kKeyBytesMax = 64;
 inline constexpr std::size_t kHelloMessageBytesMax = 4096;
+inline constexpr char kLimitsAfterWalls[] = "; limits: ";  // between the two, in HelloReply::message
 
 // Client capabilities (HelloRequest::capabilities).
 inline constexpr std::uint64_t kClientIsFar = 1u << 1;  // no memory is shared with it, even on the same host
@@ -46,7 +47,7 @@ struct HelloRequest {
 
 struct HelloReply {
   Code code = Code::kOk;
-  std::string message;    // kOk: the walls around the session, in words; otherwise why there is none
+  std::string message;    // kOk: the session's walls and limits, in words; otherwise why there is none
   std::string transport;  // granted
   std::uint64_t session_id = 0;
   WorkerSnapshot snapshot;

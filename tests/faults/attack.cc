@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -53,6 +54,13 @@ class Attacker {
 
   // Says the name, the result, and errno if that is negative.
   long call(const char* name, long number, std::array<long, 6> arguments = {}) {
+    const long result = run(number, arguments);
+    say(name, result, result < 0 || error_ == EAGAIN ? error_ : 0);
+    return result;
+  }
+  long error() const { return error_; }
+
+  long run(long number, std::array<long, 6> arguments) {
     std::array<long, kWords> words{number};
     std::copy(arguments.begin(), arguments.end(), words.begin() + 1);
     void* parameters[] = {&memory_};
@@ -60,11 +68,12 @@ class Attacker {
         hipModuleLaunchKernel(function_, 1, 1, 1, 1, 1, 1, 0, nullptr, parameters, nullptr) != hipSuccess ||
         hipMemcpy(words.data(), memory_, sizeof words, hipMemcpyDeviceToHost) != hipSuccess)
       return say("lost"), -1;
-    say(name, words[7], words[7] < 0 ? words[8] : 0);
+    error_ = words[8];
     return words[7];
   }
 
  private:
+  long error_ = 0;  // errno, as the last call left it
   hipFunction_t function_ = nullptr;
   void* memory_ = nullptr;
 };
@@ -139,6 +148,39 @@ int attack_log(const std::string& text, long lines) {
   const long place = attacker.place(line);
   for (long count = 0; count < std::max(1l, lines); ++count)
     attacker.call("write", SYS_write, {STDERR_FILENO, place, static_cast<long>(line.size())});
+  return 0;
+}
+
+int attack_bomb(long limit) {
+  Attacker attacker;
+  if (!attacker.open("bomb")) return 3;
+  attacker.call("bomb", limit);
+  return 0;
+}
+
+int attack_fill(const char* path, long mib) {
+  Attacker attacker;
+  if (!attacker.open("call")) return 3;
+  const long file =
+      attacker.call("open", SYS_openat, {AT_FDCWD, attacker.place(path), O_WRONLY | O_CREAT, 0600});
+  void* block = nullptr;
+  if (file < 0 || hipMalloc(&block, 1 << 20) != hipSuccess || hipMemset(block, 7, 1 << 20) != hipSuccess)
+    return 4;
+  const long from = static_cast<long>(reinterpret_cast<std::uintptr_t>(block));
+  long written = 0;
+  long last = 0;
+  for (long count = 0; count < mib && last >= 0; ++count, written += std::max(last, 0l))
+    last = attacker.run(SYS_write, {file, from, 1 << 20});
+  say("fill", written, last < 0 ? attacker.error() : 0);
+  return 0;
+}
+
+int attack_write(const char* path, const std::string& text) {
+  Attacker attacker;
+  if (!attacker.open("call")) return 3;
+  const long file = attacker.call("open", SYS_openat, {AT_FDCWD, attacker.place(path), O_WRONLY});
+  if (file < 0) return 0;
+  attacker.call("write", SYS_write, {file, attacker.place(text), static_cast<long>(text.size())});
   return 0;
 }
 

@@ -16,6 +16,20 @@ extern "C" __global__ void call(long* words) {
   words[8] = *__errno_location();
 }
 
+// Forks until that fails, at most words[0] times.
+extern "C" __global__ void bomb(long* words) {
+  long forked = 0;
+  for (; forked < words[0]; ++forked) {
+    const long child = syscall(kFork, 0, 0, 0, 0, 0, 0);
+    if (child < 0) break;
+    if (child == 0) {
+      for (;;) syscall(kPause, 0, 0, 0, 0, 0, 0);
+    }
+  }
+  words[7] = forked;
+  words[8] = *__errno_location();
+}
+
 // Leaves a process behind.
 extern "C" __global__ void stay(long* words) {
   const long child = syscall(kFork, 0, 0, 0, 0, 0, 0);  // which shares the memory behind `words`

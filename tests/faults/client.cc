@@ -360,6 +360,9 @@ int main(int argc, char** argv) {
   if (scenario == "attack-descriptor") return attack_descriptor(static_cast<long>(number));
   if (scenario == "attack-system") return attack_system();
   if (scenario == "attack-log") return attack_log(text, argc > 3 ? std::atol(argv[3]) : 1);
+  if (scenario == "attack-bomb") return attack_bomb(static_cast<long>(number));
+  if (scenario == "attack-fill") return attack_fill(text, argc > 3 ? std::atol(argv[3]) : 1);
+  if (scenario == "attack-write") return attack_write(text, argc > 3 ? argv[3] : "");
   if (scenario == "attack-stay") return attack_stay();
   if (scenario == "flood") return Flood(static_cast<int>(number)).run();
   std::fprintf(stderr, "unknown scenario '%s'\n", scenario.c_str());

@@ -30,12 +30,15 @@ int busy(const char* scenario, std::size_t bytes, long busy_ms);
 
 // attack.cc. System calls that a kernel makes in the session's process; each says its name, its result and
 // errno.
-int attack_process(long pid);                         // against another process
-int attack_file(const char* path);                    // against a file and its folder
-int attack_descriptor(long descriptor);               // whether the session has it
-int attack_system();                                  // sockets, rings, namespaces
-int attack_log(const std::string& text, long lines);  // writes lines to the session's standard error
-int attack_stay();                                    // leaves a process behind, then waits for a line
+int attack_process(long pid);                                 // against another process
+int attack_file(const char* path);                            // against a file and its folder
+int attack_descriptor(long descriptor);                       // whether the session has it
+int attack_system();                                          // sockets, rings, namespaces
+int attack_log(const std::string& text, long lines);          // writes lines to the session's standard error
+int attack_bomb(long limit);                                  // forks until that fails
+int attack_fill(const char* path, long mib);                  // writes to a file until that fails
+int attack_write(const char* path, const std::string& text);  // writes a text to a file
+int attack_stay();  // leaves a process behind, then waits for a line
 
 // descriptors.cc.
 // Closes those of 0, 1 and 2 whose bit is set, then uses HIP. Says "ours" with the number of descriptors that

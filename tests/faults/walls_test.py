@@ -151,6 +151,7 @@ class Walls(FaultTest):
                                           f"localhost:{worker.port}"], env=clean, check=True, timeout=120,
                                          stdout=subprocess.PIPE).stdout)["workers"]
         self.assertIn(f"walls around sessions: {told[0]['walls']}\n", worker.log())
+        self.assertIn(f"limits of sessions: {told[0]['limits']}\n", worker.log())
 
     def test_no_process_stays(self):
         for extra in ((), ("--no-sandbox",)):

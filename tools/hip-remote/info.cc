@@ -61,6 +61,7 @@ void print_runtime(const ProbedRuntime& runtime) {
                device.architecture, static_cast<double>(device.memory_bytes) / kGib, device.compute_units);
   }
   if (!runtime.walls.empty()) fmt::print("           walls around sessions: {}\n", runtime.walls);
+  if (!runtime.limits.empty()) fmt::print("           limits of sessions: {}\n", runtime.limits);
 }
 
 std::string now_and_default(const reference::Variable& variable) {
@@ -113,6 +114,7 @@ std::string runtimes_json(const std::vector<ProbedRuntime>& runtimes) {
                         .add("usable", runtime.unusable.empty())
                         .add("why_not", runtime.unusable)
                         .add("walls", runtime.walls)
+                        .add("limits", runtime.limits)
                         .add_raw("devices", json_array(devices))
                         .text());
   }

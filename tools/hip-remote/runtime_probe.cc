@@ -15,8 +15,10 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
+#include <cstring>
 #include <sstream>
 
+#include "hipcore/wire/hello.h"
 #include "hipcore/wire/worker_facts.h"
 #include "transport/net/fd.h"
 
@@ -70,7 +72,14 @@ std::string describe(const std::string& library) {
 
 void parse_line(const std::string& line, ProbedRuntime& runtime) {
   if (line.starts_with("error ")) runtime.unusable = line.substr(6);
-  if (line.starts_with("walls ")) runtime.walls = line.substr(6);
+  if (line.starts_with("walls ")) {
+    runtime.walls = line.substr(6);
+    const std::size_t end = runtime.walls.find(protocol::kLimitsAfterWalls);
+    if (end != std::string::npos) {
+      runtime.limits = runtime.walls.substr(end + std::strlen(protocol::kLimitsAfterWalls));
+      runtime.walls.resize(end);
+    }
+  }
   if (!line.starts_with("device ")) return;
   std::istringstream fields(line.substr(7));
   ProbedDevice device;

@@ -25,7 +25,8 @@ struct ProbedRuntime {
   std::string library;   // what was loaded
   std::string unusable;  // empty, or why it cannot be used
   std::vector<ProbedDevice> devices;
-  std::string walls = {};  // of a worker: those around its sessions
+  std::string walls = {};   // of a worker: those around its sessions
+  std::string limits = {};  // likewise: what one of them may have of the host
 };
 
 // `library` may be a path or a name for the dynamic loader. `environment` applies to the child.

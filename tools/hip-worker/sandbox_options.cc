@@ -70,6 +70,13 @@ Status take_sandbox_options(const reference::CommandLine& line, Options& options
   sandbox.required = line.has(about::kRequireSandbox);
   sandbox.readable = line.list(about::kReadable);
   sandbox.folder = line.text(about::kSessionFolder);
+  sandbox.limits = line.text(about::kSessionLimits);
+  LimitOptions& limits = options.limits;
+  limits.memory_mib = static_cast<std::size_t>(line.number(about::kSessionMemory, 0));
+  limits.processors = static_cast<unsigned>(line.number(about::kSessionProcessors, 0));
+  limits.disk_mib = static_cast<std::size_t>(line.number(about::kSessionDisk, 1024));
+  limits.processes = static_cast<std::size_t>(line.number(about::kSessionProcesses, 4096));
+  if (options.is_session && line.has(about::kSessionProcesses)) sandbox.processes = limits.processes;
   if (line.has(about::kSessionUser)) {
     auto account = read_two(about::kSessionUser, line.text(about::kSessionUser), ':');
     if (!account) return account.status();

@@ -48,6 +48,17 @@ struct UserOptions {
   std::optional<Range> range;  // each another one, with the group of that number
 };
 
+// What one session may have of the host.
+struct LimitOptions {
+  std::size_t memory_mib = 0;    // 0: all
+  std::size_t processes = 4096;  // threads included
+  unsigned processors = 0;       // 0: all
+  std::size_t disk_mib = 1024;   // for its files
+
+  // Some limit that only a cgroup can hold was asked for.
+  bool needs_cgroup() const { return memory_mib != 0 || processors != 0; }
+};
+
 // The walls around session processes (worker/sandbox).
 struct SandboxOptions {
   bool off = false;
@@ -56,6 +67,8 @@ struct SandboxOptions {
   std::vector<std::string> readable;  // what sessions may read besides what the system has for all
   std::optional<Account> user;        // of a session process; none: the supervisor's
   std::string folder;                 // of a session process, for its files; empty: it makes none
+  std::size_t processes = 0;          // of a session process: that its user may have; 0: no limit of its own
+  std::string limits;                 // of a session process: its limits, in the supervisor's words
 };
 
 struct Options {
@@ -67,6 +80,7 @@ struct Options {
   KeyOptions keys;
   SandboxOptions sandbox;
   UserOptions users;
+  LimitOptions limits;
   std::string runtime = "auto";
   int device = -1;  // -1: all
   std::size_t spares = 1;

@@ -18,6 +18,7 @@
 #include "worker/base/runtime_library.h"
 #include "worker/sandbox/call_filter.h"
 #include "worker/sandbox/landlock.h"
+#include "worker/sandbox/limits.h"
 #include "worker/sandbox/rights.h"
 
 namespace tf::worker {
@@ -128,6 +129,7 @@ void Sandbox::note(const char* wall, const Status& status) {
 
 void Sandbox::enter(const std::string& runtime) {
   if (!options_.folder.empty()) ::setenv("TMPDIR", options_.folder.c_str(), 1);
+  limit_process(options_.processes);
   off_ = options_.off || spares_drivers(options_, runtime, device_files());
   if (off_) return;
   // What whoever started the worker had open, without close-on-exec; open files are behind no wall.

@@ -71,6 +71,7 @@ Status Supervisor::open() {
   if (const Status opened = folders_.open(); !opened)
     log(LogLevel::kWarning, "sessions have no folder for files, so their programs are not compiled here: {}",
         opened.message());
+  TF_RETURN_IF_ERROR(open_limits());
   const sigset_t set = handled_signals();
   if (::sigprocmask(SIG_BLOCK, &set, nullptr) != 0) return Status::from_errno("sigprocmask", errno);
   signals_ = net::OwnedFd(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
@@ -149,6 +150,7 @@ void Supervisor::announce(const std::string& walls) {
   for (const net::Listener& listener : listeners_)
     if (!options_.quiet) log("listening on {}{}", listener.address().to_string(), who_may_come(listener));
   if (!options_.quiet) log("walls around sessions: {}", walls);
+  if (!options_.quiet) log("limits of sessions: {}", limits_text_);
   if (options_.ready_fd < 0) return;
   const std::string line = fmt::format("ready {} {}\n", options_.tcp ? options_.port : 0, options_.socket);
   if (::write(options_.ready_fd, line.data(), line.size()) < 0)
@@ -274,9 +276,9 @@ void Supervisor::reap() {
     child.log.finish(pid);
     std::erase_if(tokens_, [pid](const auto& entry) { return entry.second == pid; });
     offers_.forget(pid);
+    if (child.state == State::kServing) audit_end(child, status, usage);
     clean_up_after(child);
     if (child.state == State::kServing) {
-      audit_end(child, status, usage);
       log_end(child, status);
       continue;
     }
@@ -296,6 +298,7 @@ void Supervisor::kill_strays() const {
 void Supervisor::clean_up_after(const Child& child) {
   kill_strays();
   folders_.remove(child.folder);
+  cgroups_.remove(child.cgroup);
   users_.give_back(child.user);
 }
 

@@ -32,6 +32,7 @@
 #include "worker/supervisor/gate.h"
 #include "worker/supervisor/intake.h"
 #include "worker/supervisor/offers.h"
+#include "worker/supervisor/session_cgroups.h"
 #include "worker/supervisor/session_folders.h"
 #include "worker/supervisor/session_log.h"
 #include "worker/supervisor/session_users.h"
@@ -72,6 +73,7 @@ class Supervisor {
     SessionLog log;
     std::string folder;           // for its files
     std::optional<Account> user;  // none: ours
+    std::string cgroup;           // empty: none of its own
     State state = State::kStarting;
     std::uint64_t session_id = 0;
     Deadline deadline = Deadline::after(kStartTime);  // kStarting, kOffered: then it is replaced
@@ -128,6 +130,7 @@ class Supervisor {
   void log_spare_end(int status) const;
   void spawn_spares();
   Status spawn();
+  Status open_limits();        // supervisor_limits.cc
   Status start(Child& child);  // which is moved from, unless it fails
   Status shut_down();
   std::size_t count(State state) const;
@@ -141,6 +144,8 @@ class Supervisor {
   Door door_;
   SessionUsers users_;
   SessionFolders folders_;
+  SessionCgroups cgroups_;
+  std::string limits_text_;
   Strays strays_;
   std::unique_ptr<Gate> gate_;           // null: no keys, and so TCP on loopback only
   Deadline keys_due_ = Deadline::now();  // to look for sessions whose keys have expired

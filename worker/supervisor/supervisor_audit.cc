@@ -52,7 +52,7 @@ void Supervisor::audit_end(const Child& child, int status, const rusage& usage) 
   if (!child.audited.has_started || options_.quiet) return;
   SessionEnd end;
   end.tally = child.words.tally();
-  end.processor_seconds = processor_seconds(usage);
+  end.processor_seconds = cgroups_.processor_seconds(child.cgroup).value_or(processor_seconds(usage));
   end.reason = child.end_reason;
   if (end.reason.empty() && !WIFSIGNALED(status)) end.reason = child.words.read_end();
   if (end.reason.empty()) end.reason = how_it_ended(status);

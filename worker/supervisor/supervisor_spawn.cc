@@ -2,6 +2,7 @@
 // Starts session processes.
 #include <signal.h>
 #include <spawn.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -17,7 +18,7 @@ namespace {
 
 // Our options that a session process needs, as its command line.
 std::vector<std::string> session_arguments(const Options& options, const std::string& folder,
-                                           const std::optional<Account>& user) {
+                                           const std::optional<Account>& user, const std::string& limits) {
   std::vector<std::string> arguments = {"hip-worker", "--session", "--runtime", options.runtime};
   if (options.device >= 0) arguments.insert(arguments.end(), {"--device", std::to_string(options.device)});
   if (options.verbose) arguments.push_back("--verbose");
@@ -30,6 +31,10 @@ std::vector<std::string> session_arguments(const Options& options, const std::st
   if (!folder.empty()) arguments.insert(arguments.end(), {"--session-folder", folder});
   if (user)
     arguments.insert(arguments.end(), {"--session-user", fmt::format("{}:{}", user->user, user->group)});
+  // Only where each session has a number of its own does this count the session's processes.
+  if (options.users.range)
+    arguments.insert(arguments.end(), {"--session-processes", std::to_string(options.limits.processes)});
+  arguments.insert(arguments.end(), {"--session-limits", limits});
   return arguments;
 }
 
@@ -58,7 +63,7 @@ Status Supervisor::start(Child& child) {
   if (!words && !std::exchange(told_of_words_, true))
     log(LogLevel::kWarning, "the log will not say whom a session served that ends: {}",
         words.status().to_string());
-  std::vector<std::string> arguments = session_arguments(options_, child.folder, child.user);
+  std::vector<std::string> arguments = session_arguments(options_, child.folder, child.user, limits_text_);
   std::vector<char*> argv;
   for (std::string& argument : arguments) argv.push_back(argument.data());
   argv.push_back(nullptr);
@@ -90,6 +95,14 @@ Status Supervisor::start(Child& child) {
   ::posix_spawn_file_actions_destroy(&actions);
   ::posix_spawnattr_destroy(&attributes);
   if (error != 0) return Status::from_errno("posix_spawn", error);
+  // It has no client yet, so nothing of one runs outside.
+  Result<std::string> cgroup = cgroups_.enter(pid);
+  if (!cgroup) {
+    ::kill(pid, SIGKILL);
+    ::waitpid(pid, nullptr, 0);
+    return cgroup.status();
+  }
+  child.cgroup = std::move(*cgroup);
   child.channel = std::move(channel->supervisor);
   child.log = std::move(*log_of_it);
   if (words) child.words = std::move(*words);
