@@ -4,6 +4,8 @@
 #include <memory>
 #include <span>
 
+#include "hipcore/abi/pool_limit.h"
+#include "hipcore/abi/rules.h"
 #include "proxy/exported/sharing.h"
 #include "proxy/exported/support.h"
 #include "proxy/gen/custom.h"
@@ -104,9 +106,13 @@ hipError_t allocate(ApiCall& call, void** pointer, std::size_t bytes, std::share
     if (raw != 0) pool = find_pool(call, raw);
     if (pool == nullptr) return call.finish(error != hipSuccess ? error : hipErrorInvalidValue);
   }
+  if (!client.pools().book(*pool, bytes)) return call.finish(hipErrorOutOfMemory);
   std::uint64_t address = 0;
   error = client.device_memory().allocate_on_stream(pool->device, handle, bytes, address);
-  if (error != hipSuccess) return call.finish(error);
+  if (error != hipSuccess) {
+    client.pools().cancel(*pool, bytes);
+    return call.finish(error);
+  }
   client.pools().allocated(pool, address, bytes, order_of(call, handle));
   *pointer = reinterpret_cast<void*>(address);
   return call.finish(hipSuccess);
@@ -167,7 +173,8 @@ hipError_t hipMemPoolCreate(ApiCall& call, hipMemPool_t* pool, const hipMemPoolP
   if (!call.connected()) return call.finish();
   if (!valid_device(call, properties->location.id)) return call.finish(hipErrorInvalidValue);
   std::uint64_t raw = call.client().pools().create(properties->location.id,
-                                                   shareable ? Pools::Kind::kShareable : Pools::Kind::kPlain);
+                                                   shareable ? Pools::Kind::kShareable : Pools::Kind::kPlain,
+                                                   abi::pool_limit(abi::kRules.major, *properties));
   if (raw == 0) return call.finish(hipErrorOutOfMemory);
   *pool = pool_of(raw);
   return call.finish(hipSuccess);

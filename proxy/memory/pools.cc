@@ -20,11 +20,12 @@ std::size_t rule_index(hipMemPoolAttr attribute) {
 
 }  // namespace
 
-std::uint64_t Pools::create(int device, Kind kind) {
+std::uint64_t Pools::create(int device, Kind kind, std::uint64_t limit) {
   auto facts = std::make_shared<PoolFacts>();
   facts->device = device;
   facts->is_shareable = kind == Kind::kShareable;
   facts->is_imported = kind == Kind::kImported;
+  facts->limit = limit;
   any_.store(true, std::memory_order_relaxed);
   auto handle = handles_.create(device, std::move(facts));
   return handle ? handle->raw() : 0;
@@ -139,11 +140,25 @@ void Pools::reached(PoolFacts& pool, const PoolOrder& stream) {
     if (block.freed == stream) block.is_reached = true;
 }
 
+bool Pools::book(PoolFacts& pool, std::uint64_t bytes) {
+  const MutexLock lock(mutex_);
+  const std::uint64_t taken = pool.used + pool.booked;
+  if (pool.limit != 0 && (taken > pool.limit || bytes > pool.limit - taken)) return false;
+  pool.booked += bytes;
+  return true;
+}
+
+void Pools::cancel(PoolFacts& pool, std::uint64_t bytes) {
+  const MutexLock lock(mutex_);
+  pool.booked -= bytes;
+}
+
 // A free block of the size is used again, if it is free for this stream.
 void Pools::allocated(const std::shared_ptr<PoolFacts>& pool, std::uint64_t address, std::uint64_t bytes,
                       const PoolOrder& order) {
   const MutexLock lock(mutex_);
   blocks_.insert_or_assign(address, Block{pool, bytes});
+  pool->booked -= bytes;
   pool->used += bytes;
   pool->used_high = std::max(pool->used_high, pool->used);
   const auto [first, last] = pool->free.equal_range(block_bytes(bytes));

@@ -39,6 +39,8 @@ struct PoolFacts final : Facts {
   int device = 0;
   bool is_shareable = false;  // its memory may be named to other processes; constant
   bool is_imported = false;   // it holds another process's memory, and gives none; constant
+  std::uint64_t limit = 0;    // bytes in use at a time; 0: none but the device's; constant
+  std::uint64_t booked = 0;   // of the calls that are about to allocate
   std::uint64_t threshold = 0;
   std::uint64_t used = 0;  // as the application asked for it
   std::uint64_t used_high = 0;
@@ -58,7 +60,7 @@ class Pools {
 
   enum class Kind : std::uint8_t { kPlain, kShareable, kImported };
   // A pool for memory of `device`. 0: no handle left.
-  std::uint64_t create(int device, Kind kind = Kind::kPlain);
+  std::uint64_t create(int device, Kind kind = Kind::kPlain, std::uint64_t limit = 0);
   // Memory of the pool stays until it is freed. The device falls back to its default pool.
   hipError_t destroy(std::uint64_t pool);
   // Null: no such pool, or a default pool that was not entered yet.
@@ -78,6 +80,10 @@ class Pools {
   // The stream has done what it was given. What another thread frees there meanwhile counts as well.
   void reached(PoolFacts& pool, const PoolOrder& stream);
 
+  // Comes before an allocation; allocated() or cancel() follows. False: the pool's limit leaves no room for
+  // it.
+  bool book(PoolFacts& pool, std::uint64_t bytes);
+  void cancel(PoolFacts& pool, std::uint64_t bytes);
   // Account for blocks of pool memory. freed() ignores addresses outside any pool.
   void allocated(const std::shared_ptr<PoolFacts>& pool, std::uint64_t address, std::uint64_t bytes,
                  const PoolOrder& order);

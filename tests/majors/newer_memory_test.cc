@@ -41,6 +41,34 @@ TEST_F(NewerMemory, DeviceMemoryIsUncachedOrContiguousSince6) {
   EXPECT_EQ(allocate(&memory, kBytes, 2), kInvalid) << "signals have eight bytes";
 }
 
+TEST_F(NewerMemory, PoolsHaveALimitSince6) {
+  hipMemPoolProps wanted{};
+  wanted.allocType = hipMemAllocationTypePinned;
+  wanted.location = {hipMemLocationTypeDevice, 0};
+  constexpr std::uint64_t kLimit = 1 << 20;
+  std::memcpy(reinterpret_cast<std::byte*>(&wanted) + 24, &kLimit, sizeof kLimit);  // maxSize
+  hipMemPool_t pool = nullptr;
+  ASSERT_EQ(get<hipError_t(hipMemPool_t*, const hipMemPoolProps*)>("hipMemPoolCreate")(&pool, &wanted),
+            hipSuccess);
+  const auto take = get<hipError_t(void**, std::size_t, hipMemPool_t, hipStream_t)>("hipMallocFromPoolAsync");
+  const auto give = get<hipError_t(void*, hipStream_t)>("hipFreeAsync");
+  const hipError_t beyond = major_ >= 6 ? hipErrorOutOfMemory : hipSuccess;  // reserved bytes of HIP 5
+  void* first = nullptr;
+  void* second = nullptr;
+  ASSERT_EQ(take(&first, kLimit - 100, pool, nullptr), hipSuccess);
+  EXPECT_EQ(take(&second, 101, pool, nullptr), beyond);
+  if (second != nullptr) {
+    EXPECT_EQ(give(second, nullptr), hipSuccess);
+  }
+  EXPECT_EQ(take(&second, 100, pool, nullptr), hipSuccess) << "up to the limit";
+  EXPECT_EQ(give(second, nullptr), hipSuccess);
+  EXPECT_EQ(give(first, nullptr), hipSuccess);
+  synchronize();
+  EXPECT_EQ(take(&first, kLimit, pool, nullptr), hipSuccess) << "what is freed counts no more";
+  EXPECT_EQ(give(first, nullptr), hipSuccess);
+  EXPECT_EQ(get<hipError_t(hipMemPool_t)>("hipMemPoolDestroy")(pool), hipSuccess);
+}
+
 TEST_F(NewerMemory, HostMemoryIsUncachedSince7) {
   const hipError_t expected = major_ >= 7 ? hipSuccess : kInvalid;
   void* memory = nullptr;

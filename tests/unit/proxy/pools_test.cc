@@ -13,6 +13,11 @@ class PoolsTest : public ::testing::Test {
     EXPECT_EQ(pools_.get_attribute(pool, attribute, &value), hipSuccess);
     return value;
   }
+  void allocate(const std::shared_ptr<PoolFacts>& pool, std::uint64_t address, std::uint64_t bytes,
+                const PoolOrder& order) {
+    EXPECT_TRUE(pools_.book(*pool, bytes));
+    pools_.allocated(pool, address, bytes, order);
+  }
   static bool everything(const PoolOrder&) { return true; }
   static constexpr PoolOrder kStream{0, 5};
   HandleTable handles_{protocol::HandleKind::kMemPool};
@@ -22,8 +27,8 @@ class PoolsTest : public ::testing::Test {
 TEST_F(PoolsTest, AccountsFollowTheBlocks) {
   auto pool = pools_.find(pools_.create(0));
   ASSERT_NE(pool, nullptr);
-  pools_.allocated(pool, 0x10000, 1, kStream);
-  pools_.allocated(pool, 0x20000, kPoolBlockBytes + 1, kStream);
+  allocate(pool, 0x10000, 1, kStream);
+  allocate(pool, 0x20000, kPoolBlockBytes + 1, kStream);
   EXPECT_EQ(get(*pool, hipMemPoolAttrUsedMemCurrent), kPoolBlockBytes + 2);
   pools_.freed(0x20000, kStream);
   pools_.freed(0x20000, kStream);
@@ -43,8 +48,8 @@ TEST_F(PoolsTest, ThresholdAndTrim) {
   auto pool = pools_.find(pools_.create(0));
   std::uint64_t threshold = 4 * kPoolBlockBytes;
   EXPECT_EQ(pools_.set_attribute(*pool, hipMemPoolAttrReleaseThreshold, &threshold), hipSuccess);
-  pools_.allocated(pool, 0x10000, 3 * kPoolBlockBytes, kStream);
-  pools_.allocated(pool, 0x50000, 3 * kPoolBlockBytes, kStream);
+  allocate(pool, 0x10000, 3 * kPoolBlockBytes, kStream);
+  allocate(pool, 0x50000, 3 * kPoolBlockBytes, kStream);
   pools_.freed(0x10000, kStream);
   pools_.freed(0x50000, kStream);
   pools_.synchronized(0, everything);
@@ -63,9 +68,9 @@ TEST_F(PoolsTest, ThresholdAndTrim) {
 TEST_F(PoolsTest, BlocksAreReservedUntilTheirStreamHasFreedThem) {
   auto pool = pools_.find(pools_.create(0));
   const PoolOrder other{0, 6};
-  pools_.allocated(pool, 0x10000, 1, kStream);
-  pools_.allocated(pool, 0x20000, 1, kStream);
-  pools_.allocated(pool, 0x30000, 1, kStream);
+  allocate(pool, 0x10000, 1, kStream);
+  allocate(pool, 0x20000, 1, kStream);
+  allocate(pool, 0x30000, 1, kStream);
   pools_.freed(0x10000, kStream);
   pools_.freed(0x20000, other);
   pools_.freed(0x30000);
@@ -83,23 +88,36 @@ TEST_F(PoolsTest, BlocksAreReservedUntilTheirStreamHasFreedThem) {
 TEST_F(PoolsTest, FreeBlocksAreUsedAgain) {
   auto pool = pools_.find(pools_.create(0));
   const PoolOrder other{0, 6};
-  pools_.allocated(pool, 0x10000, 1, kStream);
+  allocate(pool, 0x10000, 1, kStream);
   pools_.freed(0x10000, kStream);
-  pools_.allocated(pool, 0x20000, 1, other);
+  allocate(pool, 0x20000, 1, other);
   EXPECT_EQ(get(*pool, hipMemPoolAttrReservedMemCurrent), 2 * kPoolBlockBytes) << "not free for others yet";
-  pools_.allocated(pool, 0x10000, 2, kStream);
+  allocate(pool, 0x10000, 2, kStream);
   EXPECT_EQ(get(*pool, hipMemPoolAttrReservedMemCurrent), 2 * kPoolBlockBytes);
   pools_.freed(0x10000, kStream);
   pools_.reached(*pool, kStream);
-  pools_.allocated(pool, 0x30000, 3, other);
+  allocate(pool, 0x30000, 3, other);
   EXPECT_EQ(get(*pool, hipMemPoolAttrReservedMemCurrent), 2 * kPoolBlockBytes);
+}
+
+TEST_F(PoolsTest, ALimitCountsWhatIsUsedAndWhatIsOnItsWay) {
+  auto pool = pools_.find(pools_.create(0, Pools::Kind::kPlain, 1000));
+  allocate(pool, 0x10000, 600, kStream);
+  EXPECT_FALSE(pools_.book(*pool, 401));
+  EXPECT_TRUE(pools_.book(*pool, 400));
+  EXPECT_FALSE(pools_.book(*pool, 1)) << "another thread is allocating that";
+  pools_.cancel(*pool, 400);
+  EXPECT_FALSE(pools_.book(*pool, UINT64_MAX)) << "no sum overflows";
+  pools_.freed(0x10000, kStream);
+  allocate(pool, 0x10000, 1000, kStream);
+  EXPECT_FALSE(pools_.book(*pool, 1));
 }
 
 TEST_F(PoolsTest, DestroyingLeavesMemoryAndForeignPoolsAlone) {
   std::uint64_t raw = pools_.create(2);
   auto pool = pools_.find(raw);
   pools_.set_current(2, raw);
-  pools_.allocated(pool, 0x10000, 1, kStream);
+  allocate(pool, 0x10000, 1, kStream);
   EXPECT_EQ(pools_.destroy(raw), hipSuccess);
   EXPECT_TRUE(pools_.owns(0x10000));
   pools_.freed(0x10000);

@@ -8,6 +8,8 @@
 #include <cstring>
 #include <utility>
 
+#include "hipcore/abi/pool_limit.h"
+#include "hipcore/abi/rules.h"
 #include "transport/base/mutex.h"
 #include "worker/runtime/cpu/backend.h"
 #include "worker/runtime/cpu/ipc.h"
@@ -59,22 +61,39 @@ void Pool::unreserve(void* base, std::size_t bytes) {
   device_.give_memory(bytes);
 }
 
-hipError_t Pool::allocate(std::size_t bytes, Stream& stream, void** pointer) {
-  if (kind_ == Kind::kImported) return hipErrorInvalidValue;
-  if (bytes > device_.total_bytes()) return hipErrorOutOfMemory;
-  const std::size_t block_bytes = round_up(bytes, kBlock_bytes);
-  void* base = nullptr;
+bool Pool::book(std::size_t bytes) {
+  const MutexLock lock(mutex_);
+  if (limit_bytes_ != 0 && (used_bytes_ > limit_bytes_ || bytes > limit_bytes_ - used_bytes_)) return false;
+  used_bytes_ += bytes;
+  return true;
+}
+
+void Pool::unbook(std::size_t bytes) {
+  const MutexLock lock(mutex_);
+  used_bytes_ -= bytes;
+}
+
+void* Pool::find_block(std::size_t block_bytes, const Stream& stream) {
   {
     const MutexLock lock(mutex_);
-    base = reuse(block_bytes, stream);
+    void* base = reuse(block_bytes, stream);
     if (!base) base = reserve(block_bytes);
+    if (base) return base;
   }
+  trim(0);
+  const MutexLock lock(mutex_);
+  return reserve(block_bytes);
+}
+
+hipError_t Pool::allocate(std::size_t bytes, Stream& stream, void** pointer) {
+  if (kind_ == Kind::kImported) return hipErrorInvalidValue;
+  if (bytes > device_.total_bytes() || !book(bytes)) return hipErrorOutOfMemory;
+  const std::size_t block_bytes = round_up(bytes, kBlock_bytes);
+  void* const base = find_block(block_bytes, stream);
   if (!base) {
-    trim(0);
-    const MutexLock lock(mutex_);
-    base = reserve(block_bytes);
+    unbook(bytes);
+    return hipErrorOutOfMemory;
   }
-  if (!base) return hipErrorOutOfMemory;
   Allocation allocation;
   allocation.base = reinterpret_cast<std::uintptr_t>(base);
   allocation.bytes = bytes;
@@ -83,7 +102,6 @@ hipError_t Pool::allocate(std::size_t bytes, Stream& stream, void** pointer) {
   allocation.pool = this;
   {
     const MutexLock lock(mutex_);
-    used_bytes_ += bytes;
     used_high_bytes_ = std::max(used_high_bytes_, used_bytes_);
   }
   if (!Runtime::get().memory.add(allocation)) {
@@ -232,7 +250,8 @@ hipError_t Backend::create_pool(hipMemPool_t& handle, const hipMemPoolProps& wis
   if (!shareable && wish.handleTypes != hipMemHandleTypeNone) return hipErrorNotSupported;
   Runtime& runtime = Runtime::get();
   const auto kind = shareable ? cpu::Pool::Kind::kShareable : cpu::Pool::Kind::kPlain;
-  handle = runtime.pools.add(std::make_shared<cpu::Pool>(runtime.device(wish.location.id), kind));
+  const std::uint64_t limit = abi::pool_limit(abi::kRules.major, wish);
+  handle = runtime.pools.add(std::make_shared<cpu::Pool>(runtime.device(wish.location.id), kind, limit));
   return handle ? hipSuccess : hipErrorOutOfMemory;
 }
 

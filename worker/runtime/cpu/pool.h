@@ -23,7 +23,9 @@ class Pool {
   // kShareable: other processes may open its memory. kImported: it holds what another process shares, and
   // gives no memory.
   enum class Kind { kPlain, kShareable, kImported };
-  explicit Pool(Device& device, Kind kind = Kind::kPlain) : device_(device), kind_(kind) {}
+  // `limit_bytes`: of the memory that is in use at a time; 0: no limit but the device's.
+  explicit Pool(Device& device, Kind kind = Kind::kPlain, std::uint64_t limit_bytes = 0)
+      : device_(device), kind_(kind), limit_bytes_(limit_bytes) {}
   ~Pool();
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
@@ -53,6 +55,10 @@ class Pool {
   };
   using Blocks = std::multimap<std::size_t, FreeBlock>;  // by size
 
+  // Counts memory as used; false: the pool has a limit, and this is beyond it.
+  bool book(std::size_t bytes);
+  void unbook(std::size_t bytes);
+  void* find_block(std::size_t block_bytes, const Stream& stream);
   void* reuse(std::size_t bytes, const Stream& stream) TF_REQUIRES(mutex_);
   void* reserve(std::size_t bytes) TF_REQUIRES(mutex_);
   void adopt(Blocks blocks, Blocks retired);
@@ -60,6 +66,7 @@ class Pool {
 
   Device& device_;
   const Kind kind_;
+  const std::uint64_t limit_bytes_;
   mutable Mutex mutex_;
   std::shared_ptr<Pool> self_ TF_GUARDED_BY(mutex_);
   Blocks free_ TF_GUARDED_BY(mutex_);

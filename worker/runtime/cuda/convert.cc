@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "hipcore/abi/pool_limit.h"
+#include "hipcore/abi/rules.h"
 #include "hipcore/graph/array_box.h"
 
 namespace tf::cuda {
@@ -141,6 +143,7 @@ driver::PoolProperties convert(const hipMemPoolProps& p) {
   to.handle_types = p.handleTypes;
   to.location = {p.location.type, p.location.id};
   to.win32_security = p.win32SecurityAttributes;
+  to.size_max = abi::pool_limit(abi::kRules.major, p);
   return to;
 }
 
