@@ -6,6 +6,7 @@
 #include "hipcore/abi/pointer_answers.h"
 #include "hipcore/abi/rules.h"
 #include "hipcore/memory/host_flags.h"
+#include "hipcore/memory/mapped.h"
 #include "hipcore/memory/pointer_rules.h"
 #include "proxy/base/log.h"
 #include "proxy/exported/context.h"
@@ -139,6 +140,8 @@ hipError_t hipHostRegister(void* pointer, size_t bytes, unsigned int flags) {
   if (client == nullptr) return note_error(error);
   if (client->device_memory().is_device(to_raw(pointer)))
     return note_error(hipErrorHostMemoryAlreadyRegistered);
+  if (bytes > UINTPTR_MAX - to_raw(pointer) || !hipcore::is_mapped(pointer, bytes))
+    return note_error(hipErrorInvalidValue);
   return note_error(client->host_allocations().add(thread_state().device, pointer, bytes, flags));
 }
 

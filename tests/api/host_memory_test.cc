@@ -51,6 +51,16 @@ TEST(HostMemory, EdgesOfMalloc) {
   HIP_OK(hipHostFree(nullptr));
 }
 
+TEST(HostMemory, OnlyWhatIsThereIsRegistered) {
+  std::vector<char> memory(10000);
+  constexpr std::size_t kBeyond = std::size_t{1} << 45;  // no program has that much in one piece
+  EXPECT_EQ(hipHostRegister(memory.data(), kBeyond, hipHostRegisterDefault), hipErrorInvalidValue);
+  EXPECT_EQ(hipHostRegister(memory.data(), SIZE_MAX, hipHostRegisterDefault), hipErrorInvalidValue);
+  EXPECT_EQ(hipHostUnregister(memory.data()), hipErrorHostMemoryNotRegistered);
+  HIP_OK(hipHostRegister(memory.data(), memory.size(), hipHostRegisterDefault));
+  HIP_OK(hipHostUnregister(memory.data()));
+}
+
 TEST(HostMemory, RegisterAndCopy) {
   const auto values = counting(100000, 9);
   std::vector<std::uint32_t> source = values;

@@ -2,10 +2,12 @@
 // Registered host memory, and what is known of a pointer.
 #include <cstdint>
 
+#include "hipcore/memory/mapped.h"
 #include "worker/runtime/cpu/backend.h"
 
 namespace tf::cpu {
 hipError_t Backend::register_host(void* pointer, std::size_t bytes, unsigned flags) {
+  if (!hipcore::is_mapped(pointer, bytes)) return hipErrorInvalidValue;
   Allocation allocation;
   allocation.base = address_of(pointer);
   allocation.bytes = bytes;
