@@ -135,12 +135,23 @@ bool kind_fits(CopyEngine& engine, const Box& box, hipMemcpyKind kind) {
 }
 
 CopyWay graph_way_between(CopyEngine& engine, std::uint64_t target, std::uint64_t source) {
-  const bool mirrored = engine.host_window().access() == protocol::HostAccess::kMirrored;
+  const HostMemory& host = engine.host_memory();
+  const bool all_mirrored = engine.host_window().access() == protocol::HostAccess::kMirrored;
+  // Registered private memory is mirrored beside a shared window, too: at an address of its own.
+  const auto is_mirrored = [&](std::uint64_t address) {
+    const std::uint64_t there = host.will_be_seen_by_devices(address, 1);
+    return host.could_reach(there, 1) && (all_mirrored || host.seen_here(there) != there);
+  };
   const auto end = [&](std::uint64_t address) {
     const End found = facts_of(engine, address, 1).end;
-    return mirrored && found == End::kReachedHost ? End::kDevice : found;
+    return found == End::kReachedHost && is_mirrored(address) ? End::kDevice : found;
   };
-  return way_between(end(target), end(source));
+  const Way way = way_between(end(target), end(source));
+  // What a host function copies into mirrored memory travels with the next launch, too late for the nodes
+  // behind it. So the launch makes these copies itself.
+  if (way != Way::kOnHost) return way;
+  if (is_mirrored(target)) return Way::kToDevice;
+  return is_mirrored(source) ? Way::kFromDevice : way;
 }
 
 bool may_return_early(CopyEngine& engine, const CopyMode& mode, std::uint64_t host, std::uint64_t bytes) {

@@ -207,6 +207,33 @@ TEST_P(HostAccess, InAGraph) {
   HIP_OK(hipGraphDestroy(graph));
 }
 
+// From memory that devices do not reach, a kernel on it, and back; by both addresses of the memory.
+TEST_P(HostAccess, AGraphCopiesOtherMemoryInAndOut) {
+  for (void* const place : {memory_->device(), static_cast<void*>(memory_->host())}) {
+    std::vector<int> in(kCount);
+    std::vector<int> out(kCount);
+    HIP_OK(hipStreamBeginCapture(stream_, hipStreamCaptureModeGlobal));
+    HIP_OK(hipMemcpyAsync(place, in.data(), kBytes, hipMemcpyDefault, stream_));
+    increment(memory_->device(), stream_);
+    HIP_OK(hipMemcpyAsync(out.data(), place, kBytes, hipMemcpyDefault, stream_));
+    hipGraph_t graph = nullptr;
+    HIP_OK(hipStreamEndCapture(stream_, &graph));
+    hipGraphExec_t exec = nullptr;
+    HIP_OK(hipGraphInstantiate(&exec, graph, nullptr, nullptr, 0));
+    for (int round = 1; round <= 3; ++round) {
+      std::iota(in.begin(), in.end(), 1000 * round);
+      HIP_OK(hipGraphLaunch(exec, stream_));
+      HIP_OK(hipStreamSynchronize(stream_));
+      std::vector<int> expected(kCount);
+      std::iota(expected.begin(), expected.end(), 1000 * round + 1);
+      EXPECT_EQ(out, expected) << round << (place == memory_->host() ? " by the host's address" : "");
+      EXPECT_EQ(memory_->seen(), expected) << round;
+    }
+    HIP_OK(hipGraphExecDestroy(exec));
+    HIP_OK(hipGraphDestroy(graph));
+  }
+}
+
 TEST_P(HostAccess, AChildHasACopy) {
   std::fill(memory_->host(), memory_->host() + kCount, 1);
   increment(memory_->device(), stream_);
