@@ -89,6 +89,8 @@ bool ApiCall::consume(HandleKind kind, const void* value, std::uint64_t& out) {
   failure_ = table.is_permanent(out) ? hipErrorInvalidValue : hipErrorInvalidHandle;
   if (kind == HandleKind::kStream)
     failure_ = out <= kPerThreadStream ? hipErrorInvalidHandle : unknown_handle(kind);
+  if (kind == HandleKind::kEvent && out != 0)
+    failure_ = hipErrorContextIsDestroyed;  // unlike other calls of events
   return false;
 }
 

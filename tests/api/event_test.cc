@@ -24,6 +24,14 @@ TEST(Event, BadArgumentsAreRefused) {
   EXPECT_EQ(hipEventDestroy(nullptr), hipErrorInvalidHandle);
 }
 
+TEST(Event, DestroyedTwice) {
+  hipEvent_t event = nullptr;
+  HIP_OK(hipEventCreate(&event));
+  HIP_OK(hipEventDestroy(event));
+  EXPECT_EQ(hipEventDestroy(event), hipErrorContextIsDestroyed);
+  EXPECT_EQ(hipEventQuery(event), hipErrorInvalidHandle);
+}
+
 TEST(Event, OneFlagOfItsVisibility) {
   for (const unsigned flag : std::array<unsigned, 3>{hipEventReleaseToDevice, hipEventReleaseToSystem,
                                                      hipEventDisableSystemFence}) {

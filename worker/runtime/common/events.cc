@@ -33,8 +33,10 @@ hipError_t record(hipEvent_t handle, hipStream_t stream_handle) {
 // The recording stays in its stream; only the handle goes away.
 hipError_t destroy(hipEvent_t handle) {
   if (!handle) return hipErrorInvalidHandle;
+  const Event event = Backend::find_event(handle);
+  if (!event) return hipErrorContextIsDestroyed;  // AMD's answer for what is no event any more
   if (graph::Library* const library = capturing()) [[unlikely]]
-    if (const Event event = Backend::find_event(handle)) library->forget_event(Backend::reference(event));
+    library->forget_event(Backend::reference(event));
   return Backend::destroy_event(handle);
 }
 
