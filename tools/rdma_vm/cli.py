@@ -4,6 +4,7 @@ import argparse
 import json
 import os
 import pathlib
+import shlex
 import signal
 import sys
 import time
@@ -25,14 +26,17 @@ EXAMPLES = """examples:
   tools/rdma-vm --faults               cut links, killed peers, no memory to lock
   tools/rdma-vm --two                  two machines with a device each: worker in one, program in the other
   tools/rdma-vm run my_script.sh       your own script in the guest, as root; exits with its code
+  tools/rdma-vm fidelity DIR -- --filter 'memory/*' --timeout 300
+                                       test programs of a folder, case by case, natively and over rdma: what stands
+                                       behind -- goes to tools/fidelity (--help), its table and exit code come back
   tools/rdma-vm build                  only fetch the kernel and make the machine, for example before going offline
   tools/rdma-vm --only figures --rounds 5
 The first run installs packages (as root; TF_SKIP_SETUP=1 leaves them alone), fetches a kernel package of 70 MB, which
 it never installs, and builds hip-remote. In a script: $VM/out is a folder whose files come back (--keep).
 exit codes: 0 all passed, 1 something failed, 2 wrong command, 3 the machine cannot be made here (the reason is
-printed), 99 the guest gave no result; run: the script's own."""
+printed), 99 the guest gave no result; run and fidelity: the script's own."""
 PARTS = ('conformance', 'verbs', 'hello', 'api', 'hip_bench', 'figures')
-LIMITS_S = {'run': 600, 'quick': 900, 'full': 2400, 'faults': 900, 'two': 300}
+LIMITS_S = {'run': 600, 'fidelity': 3600, 'quick': 900, 'full': 2400, 'faults': 900, 'two': 300}
 
 
 def positive(kind, least, most):
@@ -47,8 +51,10 @@ def positive(kind, least, most):
 def parser():
     made = argparse.ArgumentParser(prog='tools/rdma-vm', description=ABOUT, epilog=EXAMPLES,
                                    formatter_class=argparse.RawDescriptionHelpFormatter)
-    made.add_argument('command', nargs='?', choices=('build', 'run'), help='build: the machine only; run: a script')
-    made.add_argument('script', nargs='?', type=pathlib.Path, metavar='FILE.sh', help='with run: the script')
+    made.add_argument('command', nargs='?', choices=('build', 'run', 'fidelity'),
+                      help='build: the machine only; run: a script; fidelity: a folder of test programs')
+    made.add_argument('script', nargs='?', type=pathlib.Path, metavar='FILE.sh|DIR',
+                      help='the script, or the folder')
     kind = made.add_mutually_exclusive_group()
     kind.add_argument('--quick', action='store_true', help='conformance, verbs, hello_hip and a few figures')
     kind.add_argument('--faults', action='store_true', help='failures instead: links, peers, locked memory')
@@ -78,15 +84,26 @@ def parser():
     return made
 
 
-def parse(words):
-    made = parser()
-    options = made.parse_intermixed_args(words)
-    if options.command == 'run' and options.script is None:
-        made.error('run: which script? as in: tools/rdma-vm run my_script.sh')
+def check_place(made, options):
+    """What stands behind the command: a script for run, a folder for fidelity, nothing for build."""
+    if options.command in ('run', 'fidelity') and options.script is None:
+        made.error(f'{options.command}: which {"script" if options.command == "run" else "folder"}? see --help')
     if options.command == 'run' and not options.script.is_file():
         made.error(f'run: {options.script}: there is no such file')
-    if options.command != 'run' and options.script is not None:
-        made.error(f'{options.script}: only run takes a script')
+    if options.command == 'fidelity' and not options.script.is_dir():
+        made.error(f'fidelity: {options.script}: there is no such folder')
+    if options.command not in ('run', 'fidelity') and options.script is not None:
+        made.error(f'{options.script}: only run takes a script, and fidelity a folder')
+    if options.words and options.command != 'fidelity':
+        made.error('--: only fidelity takes more words')
+
+
+def parse(words):
+    made = parser()
+    end = words.index('--') if '--' in words else len(words)
+    options = made.parse_intermixed_args(words[:end])
+    options.words = words[end + 1:]
+    check_place(made, options)
     if options.command and (options.quick or options.faults or options.only):
         made.error(f'{options.command}: --quick, --faults and --only belong to the tests')
     if options.two and (options.command or options.only):
@@ -108,9 +125,9 @@ class Progress:
         print(f'rdma-vm {time.monotonic() - self.start:5.0f} s  {text}', file=sys.stderr, flush=True)
 
 
-def run_script(options, folder, work, say):
-    """`run`: the script's output is ours, and so is its exit status."""
-    with suite.made(options, say, work, options.script) as guest:
+def run_script(options, folder, work, say, script, settings=None):
+    """The script's output is ours, and so is its exit status."""
+    with suite.made(options, say, work, script, settings=settings) as guest:
         try:
             guest.start(folder)
             for line in guest.lines():
@@ -121,6 +138,14 @@ def run_script(options, folder, work, say):
             for line in guest.kernel_says():
                 say('kernel: ' + line)
             raise
+
+
+def run_fidelity(options, folder, work, say):
+    """`fidelity`: the tool of that name in the guest, with our build."""
+    with programs.held(ROOT, options, say, programs.TO_RUN) as built:
+        settings = {'BUILD': built, 'FIDELITY': ROOT / 'tools' / 'fidelity', 'PROGRAMS': options.script.resolve(),
+                    'WORDS': shlex.join(options.words)}
+        return run_script(options, folder, work, say, image.GUEST / 'fidelity.sh', settings)
 
 
 def results_folder():
@@ -135,7 +160,7 @@ def results_folder():
 
 
 def conduct(options, say):
-    wanted = packages.MACHINE + (() if options.kind in ('build', 'run') else packages.TOOLS)
+    wanted = packages.MACHINE + (() if options.command else packages.TOOLS)
     packages.require(wanted, say)
     with image.held(options.cache.absolute(), say, options.anew) as folder:
         if options.kind == 'build':
@@ -144,7 +169,9 @@ def conduct(options, say):
         work = results_folder()
         machine.clear(work, say)
         if options.kind == 'run':
-            return run_script(options, folder, work, say)
+            return run_script(options, folder, work, say, options.script)
+        if options.command == 'fidelity':
+            return run_fidelity(options, folder, work, say)
         return run_tests(options, folder, work, say)
 
 

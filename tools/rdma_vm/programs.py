@@ -15,6 +15,8 @@ NEEDED = ('bin/hip-remote', 'bin/hip-worker', 'bin/hello_hip', 'bin/transport_be
           'bin/tests/conformance', 'bin/tests/fault_client', 'bin/tests/hip_api_test', 'bin/tests/rdma_verbs_test')
 
 
+TO_RUN = ('bin/hip-remote', 'bin/hip-worker')  # what foreign programs need
+
 END_LIMIT_S = 10
 ENDING = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 
@@ -71,9 +73,9 @@ def build(root, preset, say):
 
 
 @contextlib.contextmanager
-def held(root, options, say):
-    """The folder of the build: --build as it is, else the preset, configured and brought up to date. No run of this
-    tool builds in it until the end of the block."""
+def held(root, options, say, needed=NEEDED):
+    """The folder of the build, with the files `needed`: --build as it is, else the preset, configured and brought up
+    to date. No run of this tool builds in it until the end of the block."""
     folder = options.build.resolve() if options.build else root / 'build' / options.preset
     if options.build is None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -84,7 +86,7 @@ def held(root, options, say):
             lock.take(locks.EXCLUSIVE, say, f'it builds in {folder} or runs what is there (--build would not build)')
             build(root, options.preset, say)
         lock.take(locks.SHARED, say, f'it builds in {folder}')
-        missing = [name for name in NEEDED if not (folder / name).exists()]
+        missing = [name for name in needed if not (folder / name).exists()]
         if missing:
             raise SystemExit(f'rdma-vm: {folder} lacks {", ".join(missing)}')
         yield folder

@@ -6,6 +6,7 @@ import io
 import json
 import os
 import pathlib
+import shlex
 import shutil
 import struct
 import subprocess
@@ -319,6 +320,28 @@ class CommandLine(unittest.TestCase):
         self.refuses("from 256", "--memory", "3")
         self.refuses("nothing else", "--two", "--only", "hello")
         self.refuses("invalid choice", "boot")
+        self.refuses("which folder", "fidelity")
+        self.refuses("no such folder", "fidelity", str(TOOLS / "test"))
+        self.refuses("only fidelity takes more", "run", str(TOOLS / "test"), "--", "--short")
+        self.refuses("belong to the tests", "fidelity", str(TOOLS), "--only", "hello")
+
+    def test_fidelity_in_the_guest(self):
+        words = ["--filter", "a b/*:*'s*", "--timeout", "300"]
+        options = cli.parse(["fidelity", str(TOOLS), "--memory", "3072", "--", *words])
+        self.assertEqual((options.words, options.memory, options.limit), (words, 3072, 3600))
+        with tempfile.TemporaryDirectory() as folder:
+            tool = pathlib.Path(folder) / "tool"
+            tool.write_text('#!/bin/sh\nprintf "%s\\n" "$@" "$TF_RDMA_DEVICE"; exit 7\n')
+            tool.chmod(0o755)
+            settings = {"BUILD": "/the build", "FIDELITY": tool, "PROGRAMS": "/pro grams",
+                        "WORDS": shlex.join(options.words)}
+            lines = [f"{name}={shlex.quote(str(value))}\n" for name, value in settings.items()]
+            (pathlib.Path(folder) / "config").write_text("".join(lines))
+            done = subprocess.run(["bash", str(image.GUEST / "fidelity.sh")], capture_output=True, text=True,
+                                  env=dict(os.environ, VM=folder))
+        self.assertEqual(done.returncode, 7, done.stderr)
+        self.assertEqual(done.stdout.splitlines(),
+                         ["/pro grams", "--build", "/the build", "--ways", "native,rdma", *words, "rxe0"])
 
     def test_help_teaches(self):
         done = subprocess.run([str(TOOLS / "rdma-vm"), "--help"], capture_output=True, text=True)
