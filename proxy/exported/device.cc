@@ -156,7 +156,7 @@ hipError_t hipSetDeviceFlags(unsigned int flags) {
   hipError_t error = hipSuccess;
   Client* client = client_for(error);
   if (client == nullptr) return note_error(error);
-  client->set_device_flags(thread_state().device, flags);
+  client->set_device_flags(thread_state().device, schedule);  // the others mean nothing here
   return note_error(hipSuccess);
 }
 

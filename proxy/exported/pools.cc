@@ -242,7 +242,7 @@ hipError_t hipMemPoolGetAccess(ApiCall& call, hipMemAccessFlags* flags, hipMemPo
 hipError_t hipDeviceGetMemPool(ApiCall& call, hipMemPool_t* pool, int device) {
   if (pool == nullptr) return call.finish(hipErrorInvalidValue);
   if (!call.connected()) return call.finish();
-  if (!valid_device(call, device)) return call.finish(hipErrorInvalidDevice);
+  if (!valid_device(call, device)) return call.finish(hipErrorInvalidValue);
   hipError_t error = hipSuccess;
   std::uint64_t raw = current_pool(call, device, error);
   if (raw != 0) *pool = pool_of(raw);
@@ -253,7 +253,8 @@ hipError_t hipDeviceSetMemPool(ApiCall& call, int device, hipMemPool_t pool) {
   if (!call.connected()) return call.finish();
   auto facts = find_pool(call, pool);
   if (facts == nullptr || facts->is_imported) return call.finish(hipErrorInvalidValue);
-  if (!valid_device(call, device) || facts->device != device) return call.finish(hipErrorInvalidDevice);
+  if (!valid_device(call, device)) return call.finish(hipErrorInvalidValue);
+  if (facts->device != device) return call.finish(hipErrorInvalidDevice);
   call.client().pools().set_current(device, to_raw(pool));
   return call.finish(hipSuccess);
 }

@@ -125,6 +125,9 @@ TEST(Device, Flags) {
   HIP_OK(hipDeviceReset());
   HIP_OK(hipGetDeviceFlags(&flags));
   EXPECT_EQ(flags, 0u) << "as at the start";
+  HIP_OK(hipSetDeviceFlags(hipDeviceScheduleSpin | hipDeviceMapHost | hipDeviceLmemResizeToMax));
+  HIP_OK(hipGetDeviceFlags(&flags));
+  EXPECT_EQ(flags, static_cast<unsigned>(hipDeviceScheduleSpin)) << "the others are ignored";
   HIP_OK(hipSetDeviceFlags(hipDeviceScheduleAuto));
   EXPECT_EQ(hipSetDeviceFlags(0x1000), hipErrorInvalidValue);
 }

@@ -272,6 +272,11 @@ TEST(Pool, DefaultAndCurrent) {
   EXPECT_EQ(first, current);
   HIP_OK(hipDeviceSetMemPool(0, first));
   EXPECT_NE(hipMemPoolDestroy(first), hipSuccess) << "the default pool stays";
+  for (const int none : {-1, device_count()}) {  // what AMD's library answers to whom is no device
+    EXPECT_EQ(hipDeviceGetDefaultMemPool(&current, none), hipErrorInvalidDevice);
+    EXPECT_EQ(hipDeviceGetMemPool(&current, none), hipErrorInvalidValue);
+    EXPECT_EQ(hipDeviceSetMemPool(none, first), hipErrorInvalidValue);
+  }
 }
 
 }  // namespace

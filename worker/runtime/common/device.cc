@@ -90,7 +90,7 @@ hipError_t set_flags(unsigned flags) {
                    schedule == hipDeviceScheduleBlockingSync;
   if (!one) return hipErrorInvalidValue;
   if (const hipError_t status = Backend::status()) return status;
-  return Backend::set_device_flags(thread().device, flags);
+  return Backend::set_device_flags(thread().device, schedule);  // the others mean nothing here
 }
 
 hipError_t newer_properties(hipDeviceProp_tR0600* properties, int ordinal) {

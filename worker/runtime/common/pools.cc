@@ -76,10 +76,10 @@ hipError_t set_access(const Backend::Pool& pool, const hipMemAccessDesc* wishes,
 
 // The frame of queries of a device's pools.
 template <typename Body>
-hipError_t with_device_pool(hipMemPool_t* pool, int device, Body&& body) {
+hipError_t with_device_pool(hipMemPool_t* pool, int device, hipError_t no_device, Body&& body) {
   return api([&]() -> hipError_t {
     if (!pool) return hipErrorInvalidValue;
-    return valid_device(device) ? body(*pool) : hipErrorInvalidDevice;
+    return valid_device(device) ? body(*pool) : no_device;
   });
 }
 
@@ -177,18 +177,18 @@ hipError_t hipMemPoolGetAccess(hipMemAccessFlags* flags, hipMemPool_t handle, hi
 }
 
 hipError_t hipDeviceGetDefaultMemPool(hipMemPool_t* pool, int device) {
-  return with_device_pool(pool, device,
+  return with_device_pool(pool, device, hipErrorInvalidDevice,
                           [&](hipMemPool_t& found) { return Backend::default_pool(device, found); });
 }
 
 hipError_t hipDeviceGetMemPool(hipMemPool_t* pool, int device) {
-  return with_device_pool(pool, device,
+  return with_device_pool(pool, device, hipErrorInvalidValue,
                           [&](hipMemPool_t& found) { return Backend::current_pool(device, found); });
 }
 
 hipError_t hipDeviceSetMemPool(int device, hipMemPool_t handle) {
   return with_pool(handle, [&](const Backend::Pool& pool) {
-    return valid_device(device) ? Backend::set_current_pool(device, pool) : hipErrorInvalidDevice;
+    return valid_device(device) ? Backend::set_current_pool(device, pool) : hipErrorInvalidValue;
   });
 }
 
