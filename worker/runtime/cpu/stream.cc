@@ -9,6 +9,7 @@
 
 #include "transport/base/mutex.h"
 #include "worker/runtime/cpu/clock.h"
+#include "worker/runtime/cpu/kernel/short_turns.h"
 #include "worker/runtime/cpu/runtime.h"
 
 namespace tf::cpu {
@@ -133,6 +134,7 @@ void Stream::wake() {
 }
 
 void Stream::run_thread() {
+  take_short_turns();
   SpinBudget patience;
   thread_state().device = device_.ordinal();
   for (std::uint64_t began = now_ns();;) {

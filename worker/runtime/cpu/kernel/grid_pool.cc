@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "transport/base/mutex.h"
+#include "worker/runtime/cpu/kernel/short_turns.h"
 
 namespace tf::cpu {
 namespace {
@@ -46,6 +47,7 @@ void GridPool::help(GridJob& job, BlockRunner& runner) {
 }
 
 void GridPool::serve() {
+  take_short_turns();
   BlockRunner runner;
   UniqueLock lock(mutex_);
   for (;;) {
