@@ -364,6 +364,11 @@ int main(int argc, char** argv) {
   if (scenario == "attack-fill") return attack_fill(text, argc > 3 ? std::atol(argv[3]) : 1);
   if (scenario == "attack-write") return attack_write(text, argc > 3 ? argv[3] : "");
   if (scenario == "attack-stay") return attack_stay();
+  if (scenario == "memory") return take_memory(text, std::strtoull(argc > 3 ? argv[3] : "0", nullptr, 10));
+  if (scenario == "devices") return tell_devices();
+  if (scenario == "streams") return make_streams(static_cast<long>(number));
+  if (scenario == "fill") return fill_queue();
+  if (scenario == "latency") return measure_latency(static_cast<long>(number));
   if (scenario == "flood") return Flood(static_cast<int>(number)).run();
   std::fprintf(stderr, "unknown scenario '%s'\n", scenario.c_str());
   return 2;

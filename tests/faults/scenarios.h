@@ -48,4 +48,19 @@ int closed(int subset);
 // with what fails when there are some again.
 int exhaust();
 
+// shares.cc. These go on when the driver sends a line.
+// Says "memory" with the error of an allocation: "malloc", "pitch", "async", "managed", "host", "array",
+// "graph", "physical".
+int take_memory(const char* form, std::size_t bytes);
+// Says "devices" with error and count; of each "device" with its bus, "total" as properties and as
+// hipMemGetInfo have it, and "free".
+int tell_devices();
+// Says "streams" with how many there were and the last error, and "after" with what later calls say. Then it
+// destroys one: "again", with the errors of that and of making another.
+int make_streams(long wanted);
+// Launches kernels for all cores without end; says "filling" when the first few have been posted.
+int fill_queue();
+// Says "latency_us" with the median and the 99th percentile of `count` small kernels that are waited for.
+int measure_latency(long count);
+
 }  // namespace faults

@@ -233,7 +233,7 @@ class Messages(unittest.TestCase):
 
     def test_a_device_that_there_is_not(self):
         for words, variables in ((('--device', '2'), {}), ((), {'TF_DEVICE_ID': '2'})):
-            done = self.said(1, ['--device 2: runtime cpu (', 'libhip_cpu.so) has no such device'], '--port', '0',
+            done = self.said(1, ['devices 2: runtime cpu (', 'libhip_cpu.so) has no such device'], '--port', '0',
                              '--runtime', 'cpu', *words, program=WORKER, HIP_CPU_DEVICES='2', **variables)
             self.assertNotIn('listening', done.stderr)
 

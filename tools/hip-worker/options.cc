@@ -24,7 +24,7 @@ void take(const reference::CommandLine& line, Options& options) {
   options.tcp = !line.has(about::kNoTcp) &&
                 (line.has(about::kPort) || line.has(about::kListen) || line.has(about::kKeyFile));
   options.runtime = line.text(about::kRuntime, options.runtime);
-  options.device = static_cast<int>(line.number(about::kDevice, options.device));
+  if (line.has(about::kDevice)) options.devices = {static_cast<int>(line.number(about::kDevice, 0))};
   options.spares = static_cast<std::size_t>(line.number(about::kSpares, 1));
   options.sessions_max = static_cast<std::size_t>(line.number(about::kSessionsMax, 64));
   options.ready_fd = static_cast<int>(line.number(about::kReadyFd, options.ready_fd));
@@ -48,6 +48,7 @@ Status take_keys(const reference::CommandLine& line, Options& options) {
   keys.key_file = line.text(about::kKeyFile);
   keys.authorized_keys = line.text(about::kAuthorizedKeys);
   keys.rdma_in_clear = line.has(about::kRdmaInClear);
+  keys.no_devices = line.has(about::kDevice);
   if (options.is_session) return Status::ok();
   const bool has_keys = !keys.key_file.empty();
   if (has_keys != !keys.authorized_keys.empty())
@@ -65,6 +66,25 @@ Status take_keys(const reference::CommandLine& line, Options& options) {
   if (keys.rdma_in_clear && keys.security != secure::Level::kAuth)
     return invalid_argument(
         "--rdma-in-clear needs --security auth: at the level encrypt nothing travels in clear");
+  return Status::ok();
+}
+
+Status take_limits(const reference::CommandLine& line, Options& options) {
+  const Result<Limits> shown = Limits::parse(line.text(about::kSessionDevices));
+  if (!shown) return shown.status();
+  if (!shown.value().devices().empty()) options.devices = shown.value().devices();
+  const Result<Limits> limits = Limits::parse(line.text(about::kLimit));
+  if (!limits) return Status(limits.code(), "--limit: " + limits.status().message());
+  options.tenant_limits = limits.value();
+  if (!options.tenant_limits.devices().empty() && !options.devices.empty())
+    return invalid_argument("--device and --limit devices= exclude each other");
+  if (!options.tenant_limits.has(Limit::kSessions))
+    options.tenant_limits.set(
+        Limit::kSessions, static_cast<std::uint64_t>(line.number(about::kSessionsPerTenant,
+                                                                 static_cast<long>(share_of_one(options)))));
+  else if (line.has(about::kSessionsPerTenant))
+    return invalid_argument(
+        "--sessions-per-tenant and --limit sessions= say the same: one of them is enough");
   return Status::ok();
 }
 
@@ -99,12 +119,11 @@ ParseResult parse_options(int argc, char** argv, Options& options) {
   Status status = take_socket_options(line, options);
   if (status) status = take_keys(line, options);
   if (status) status = take_sandbox_options(line, options);
+  if (status) status = take_limits(line, options);
   if (!status) {
     log(LogLevel::kError, "{}", status.message());
     return ParseResult::kExitError;
   }
-  options.sessions_per_tenant = static_cast<std::size_t>(
-      line.number(about::kSessionsPerTenant, static_cast<long>(share_of_one(options))));
   return check(options) ? ParseResult::kRun : ParseResult::kExitError;
 }
 

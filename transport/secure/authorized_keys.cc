@@ -35,15 +35,17 @@ std::optional<std::chrono::sys_days> parse_day(std::string_view text) {
 }
 
 Status take_option(std::string_view option, Tenant& tenant) {
-  if (!option.starts_with(kExpires))
-    return invalid_argument("unknown option \"" + shown(option) + "\"; possible: expires=YYYY-MM-DD");
+  if (!option.starts_with(kExpires)) {
+    tenant.options.emplace_back(option);
+    return Status::ok();
+  }
   if (tenant.expires) return invalid_argument("expires= stands there twice");
   tenant.expires = parse_day(option.substr(kExpires.size()));
   if (!tenant.expires) return invalid_argument("\"" + shown(option) + "\": expected expires=YYYY-MM-DD");
   return Status::ok();
 }
 
-Status take_line(std::string_view line, PublicKey& key, Tenant& tenant) {
+Status take_line(std::string_view line, const CheckOptions& check, PublicKey& key, Tenant& tenant) {
   const std::string_view name = take_word(line);
   TF_RETURN_IF_ERROR(check_tenant_name(name));
   tenant.name = name;
@@ -54,10 +56,15 @@ Status take_line(std::string_view line, PublicKey& key, Tenant& tenant) {
   if (!parsed) return invalid_argument("this is not the base64 of a public key (44 characters)");
   key = *parsed;
   while (!line.empty()) TF_RETURN_IF_ERROR(take_option(take_word(line), tenant));
-  return Status::ok();
+  return tenant.options.empty() ? Status::ok() : check(tenant.options);
 }
 
 }  // namespace
+
+Status no_other_options(std::span<const std::string> options) {
+  if (options.empty()) return Status::ok();
+  return invalid_argument("unknown option \"" + shown(options.front()) + "\"; possible: expires=YYYY-MM-DD");
+}
 
 Status check_tenant_name(std::string_view name) {
   constexpr std::string_view kAllowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._@-";
@@ -68,12 +75,12 @@ Status check_tenant_name(std::string_view name) {
                           std::to_string(kTenantNameBytesMax) + " letters, digits, and . _ @ -");
 }
 
-Result<AuthorizedKeys> AuthorizedKeys::parse(std::string_view text) {
+Result<AuthorizedKeys> AuthorizedKeys::parse(std::string_view text, const CheckOptions& check) {
   AuthorizedKeys keys;
   const Status status = for_each_line(text, [&](std::size_t number, std::string_view line) {
     PublicKey key;
     Tenant tenant;
-    Status taken = take_line(line, key, tenant);
+    Status taken = take_line(line, check, key, tenant);
     if (taken && keys.tenants_.size() == kAuthorizedKeysMax)
       taken = {Code::kResourceExhausted, "more than " + std::to_string(kAuthorizedKeysMax) + " keys"};
     if (taken && !keys.tenants_.emplace(key, std::move(tenant)).second)
@@ -84,10 +91,10 @@ Result<AuthorizedKeys> AuthorizedKeys::parse(std::string_view text) {
   return keys;
 }
 
-Result<AuthorizedKeys> AuthorizedKeys::read(const std::string& path) {
+Result<AuthorizedKeys> AuthorizedKeys::read(const std::string& path, const CheckOptions& check) {
   const Result<std::string> text = read_private_file(path, Privacy::kTrusted, kAuthorizedBytesMax);
   if (!text) return text.status();
-  Result<AuthorizedKeys> keys = parse(text.value());
+  Result<AuthorizedKeys> keys = parse(text.value(), check);
   if (!keys) return Status(keys.code(), path + ", " + keys.status().message());
   return keys;
 }

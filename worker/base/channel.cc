@@ -39,8 +39,9 @@ struct Wire {
   std::array<std::uint8_t, 32> proof{};
   std::array<char, kWhomBytesMax> whom{};  // zeros behind the text
   std::array<char, kTransportBytesMax> transport_name{};
+  LimitValues limits{};
 };
-static_assert(sizeof(Wire) == 440 && std::has_unique_object_representations_v<Wire>);
+static_assert(sizeof(Wire) == 504 && std::has_unique_object_representations_v<Wire>);
 
 // A part of it is secret.
 struct Wipe {
@@ -52,6 +53,7 @@ bool right_descriptors(Envelope kind, std::size_t count) {
   switch (kind) {
     case Envelope::kControl:
     case Envelope::kLane: return count == 1;
+    case Envelope::kGrant:
     case Envelope::kOffer:
     case Envelope::kAnswer: return count <= 1;
     default: return count == 0;
@@ -91,6 +93,8 @@ Status send_message(int channel, const ChannelMessage& message, Deadline deadlin
   std::copy_n(message.whom.data(), std::min(message.whom.size(), kWhomBytesMax), wire.whom.begin());
   std::copy_n(message.transport.data(), std::min(message.transport.size(), kTransportBytesMax),
               wire.transport_name.begin());
+  wire.limits = message.grant.limits;
+  if (message.kind == Envelope::kGrant) wire.lane = message.grant.slot;
   const int connection = message.connection.get();
   const std::span<const int> descriptors(&connection, message.connection ? 1 : 0);
   return net::send_with_fds(channel, std::as_bytes(std::span(&wire, 1)), descriptors, deadline);
@@ -105,12 +109,13 @@ Result<ChannelMessage> receive_message(int channel, Deadline deadline) {
   ChannelMessage message;
   message.kind = static_cast<Envelope>(wire.kind);
   if (wire.kind < static_cast<std::uint32_t>(Envelope::kReady) ||
-      wire.kind > static_cast<std::uint32_t>(Envelope::kTaken))
+      wire.kind > static_cast<std::uint32_t>(Envelope::kGrant))
     return Status(Code::kProtocol, "unknown envelope on the session channel");
   if (!right_descriptors(message.kind, descriptors.size()))
     return Status(Code::kProtocol, "wrong number of descriptors on the session channel");
   message.attach = {net::Token{wire.token}, static_cast<net::TransportKind>(wire.transport), wire.lane};
   message.attach.proof = wire.proof;
+  message.grant = {wire.limits, wire.lane};
   message.session_id = wire.session_id;
   message.is_local = wire.is_local != 0;
   message.quiet = wire.quiet != 0;

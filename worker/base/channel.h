@@ -14,6 +14,7 @@
 #include "transport/net/attach.h"
 #include "transport/net/fd.h"
 #include "transport/secure/session.h"
+#include "worker/base/limits.h"
 
 namespace tf::worker {
 
@@ -33,6 +34,7 @@ enum class Envelope : std::uint32_t {
   kWant = 8,      // session -> supervisor: asks for the memory with this name
   kAnswer = 9,    // supervisor -> session: the reply to each of these
   kTaken = 10,    // session -> supervisor: kControl arrived, no other process needs to serve it
+  kGrant = 11,    // supervisor -> session: before kControl: what its client may have
 };
 
 // What a session shares: a part of some physical memory, or an event.
@@ -46,6 +48,12 @@ struct SharedPiece {
   std::array<std::uint8_t, 64> ticket{};  // kEvent: the runtime's hipIpcEventHandle_t; clients never see it
 };
 
+// What a session may have of its tenant's share.
+struct Grant {
+  LimitValues limits{};
+  std::uint32_t slot = 0;  // of the tenant's page, which comes with it if there is one
+};
+
 inline constexpr std::size_t kWhomBytesMax = 192;      // the rest is cut
 inline constexpr std::size_t kTransportBytesMax = 32;  // likewise
 
@@ -56,13 +64,15 @@ struct ChannelMessage {
   std::uint64_t number =
       0;                  // kOffer, kWant and the kAnswer to them; kReady: devices; kExpect: the client's pid
   SharedPiece piece;      // kOffer; kAnswer: kind is kNone when the answer is no
+  Grant grant;            // kGrant
   bool is_local = false;  // kControl: came over the Unix socket
   bool quiet = false;     // kControl: log nothing if no session can be set up
   secure::Session session;  // kControl: what its client has proven; level none: nothing
   // For the log. kControl: who that is; kReady: the walls around the process; kExpect: the client's program.
   std::string whom;
-  std::string transport;    // kExpect: what was granted, for the log
-  net::OwnedFd connection;  // kControl, kLane; kOffer: the memory; kAnswer: the memory, if wanted
+  std::string transport;  // kExpect: what was granted, for the log
+  net::OwnedFd
+      connection;  // kControl, kLane; kOffer: the memory; kAnswer: the memory, if wanted; kGrant: the page
 };
 
 struct ChannelPair {

@@ -35,7 +35,7 @@ Result<LastWords> LastWords::make(net::OwnedFd& file) {
 
 Result<LastWords> LastWords::open(net::OwnedFd file) { return map(file.get(), PROT_READ | PROT_WRITE); }
 
-std::string LastWords::read(int only) const {
+std::string LastWords::read(std::span<const int> shown) const {
   if (page_ == nullptr) return {};
   const std::size_t bytes =
       std::min<std::size_t>(page_->client_bytes.load(std::memory_order_relaxed), kClientWordsMax);
@@ -43,7 +43,8 @@ std::string LastWords::read(int only) const {
   const std::string client(page_->client, bytes);
   const std::int32_t device = page_->device.load(std::memory_order_relaxed);
   if (device <= 0) return client;
-  return fmt::format("{}, device {}", client, only >= 0 ? only : device - 1);
+  const auto ordinal = static_cast<std::size_t>(device) - 1;
+  return fmt::format("{}, device {}", client, ordinal < shown.size() ? shown[ordinal] : device - 1);
 }
 
 std::string LastWords::read_end() const {

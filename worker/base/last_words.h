@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -34,9 +35,9 @@ class LastWords {
 
   // An object of no page knows nothing, and nothing is written down.
 
-  // "CLIENT, device N", as far as known; empty: nothing is known. `only`: the one device that the process was
-  // shown, by the operator's number; negative: all, so their ordinals are the operator's numbers.
-  std::string read(int only) const;
+  // "CLIENT, device N", as far as known; empty: nothing is known. `shown`: the devices that the process was
+  // shown, by the operator's numbers; empty: all, so their ordinals are the operator's numbers.
+  std::string read(std::span<const int> shown) const;
 
   // Why the process ended, in its words; empty: it said nothing.
   std::string read_end() const;

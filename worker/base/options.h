@@ -14,6 +14,7 @@
 #include "transport/net/address.h"
 #include "transport/net/socket.h"
 #include "transport/secure/level.h"
+#include "worker/base/limits.h"
 #include "worker/base/log.h"
 
 namespace tf::worker {
@@ -29,6 +30,7 @@ struct KeyOptions {
   std::string key_file;                           // the worker's own; empty: no keys
   std::string authorized_keys;                    // the clients'
   secure::Level security = secure::Level::kNone;  // the least that a session may have; none: no keys
+  bool no_devices = false;                        // keys cannot say which devices: --device does
   bool rdma_in_clear = false;                     // payload over rdma may leave this host as it is
 };
 
@@ -82,10 +84,10 @@ struct Options {
   UserOptions users;
   LimitOptions limits;
   std::string runtime = "auto";
-  int device = -1;  // -1: all
+  std::vector<int> devices;  // that a session process shows; of a supervisor: --device; empty: all
   std::size_t spares = 1;
   std::size_t sessions_max = 64;
-  std::size_t sessions_per_tenant = 64;  // of those; REQUIRES: not 0
+  Limits tenant_limits;  // of each, if its key says no other
   int ready_fd = -1;
   std::chrono::seconds io_timeout{};  // TF_IO_TIMEOUT, for the supervisor and its sessions alike
   bool verbose = false;

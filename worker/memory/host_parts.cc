@@ -39,12 +39,13 @@ void close_pages(std::uint64_t address, std::uint64_t bytes) {
 }  // namespace
 
 HostParts::HostParts(const protocol::HipTable& hip, OwnCalls& own_calls,
-                     const protocol::WorkerSnapshot& snapshot, AddressMap& addresses)
+                     const protocol::WorkerSnapshot& snapshot, AddressMap& addresses, Share& share)
     : hip_(hip),
       own_calls_(own_calls),
       window_(snapshot.host_window),
       access_(snapshot.host_access),
       addresses_(addresses),
+      share_(share),
       bytes_left_(machine_bytes()),
       files_window_(access_ == protocol::HostAccess::kShared ? protocol::host_files_of(window_)
                                                              : protocol::AddressWindow{}) {}
@@ -55,6 +56,17 @@ HostParts::~HostParts() {
     static_cast<void>(::madvise(pointer_to(address), bytes, is_mirror() ? MADV_DONTNEED : MADV_REMOVE));
   }
   for (const auto& [address, bytes] : files_) own_calls_.pass_on(hip_.hipHostUnregister(pointer_to(address)));
+}
+
+bool HostParts::take(std::uint64_t bytes) {
+  if (bytes > bytes_left_ || !share_.take(Limit::kHost, Counter::kHost, bytes)) return false;
+  bytes_left_ -= bytes;
+  return true;
+}
+
+void HostParts::give(std::uint64_t bytes) {
+  bytes_left_ += bytes;
+  share_.give(Counter::kHost, bytes);
 }
 
 bool HostParts::is_free(std::uint64_t address, std::uint64_t bytes) const {
@@ -81,13 +93,14 @@ hipError_t HostParts::open(std::uint64_t address, std::uint64_t bytes) {
                      bytes <= window_.bytes - (address - window_.base);
   if (access_ == protocol::HostAccess::kNone || !whole || !is_free(address, bytes))
     return hipErrorInvalidValue;
-  if (bytes > bytes_left_ || open_.size() >= kHostPartsMax) return hipErrorOutOfMemory;
   if (address + bytes > files_window_.base && files_window_.bytes != 0) return hipErrorInvalidValue;
+  if (open_.size() >= kHostPartsMax || !take(bytes)) return hipErrorOutOfMemory;
   const hipError_t error = tell_runtime(address, bytes);
-  if (error != hipSuccess) return error;
-  open_.emplace(address, bytes);
-  bytes_left_ -= bytes;
-  return hipSuccess;
+  if (error == hipSuccess)
+    open_.emplace(address, bytes);
+  else
+    give(bytes);
+  return error;
 }
 
 hipError_t HostParts::close(std::uint64_t address) {
@@ -98,7 +111,7 @@ hipError_t HostParts::close(std::uint64_t address) {
   open_.erase(part);
   const hipError_t error = hip_.hipHostUnregister(pointer_to(address));
   static_cast<void>(::madvise(pointer_to(address), bytes, is_mirror() ? MADV_DONTNEED : MADV_REMOVE));
-  bytes_left_ += bytes;
+  give(bytes);
   return error;
 }
 
@@ -107,19 +120,23 @@ hipError_t HostParts::map_file(std::uint64_t address, std::uint64_t bytes, int f
                      address % protocol::kHostPartBytes == 0 && is_for_files(address, bytes) &&
                      is_free(address, rounded(bytes, protocol::kHostPartBytes));
   if (!whole || !has_pages(file, bytes, offset)) return hipErrorInvalidValue;
-  if (bytes > bytes_left_ || files_.size() >= kHostFilesMax) return hipErrorOutOfMemory;
+  if (files_.size() >= kHostFilesMax || !take(bytes)) return hipErrorOutOfMemory;
+  const hipError_t error = map_pages(address, bytes, file, offset);
+  if (error == hipSuccess)
+    files_.emplace(address, bytes);
+  else
+    give(bytes);
+  return error;
+}
+
+hipError_t HostParts::map_pages(std::uint64_t address, std::uint64_t bytes, int file, std::uint64_t offset) {
   constexpr int kAccess = PROT_READ | PROT_WRITE;
   if (::mmap(pointer_to(address), bytes, kAccess, MAP_SHARED | MAP_FIXED, file, static_cast<off_t>(offset)) ==
       MAP_FAILED)
     return hipErrorInvalidValue;
   const hipError_t error = tell_runtime(address, bytes);
-  if (error != hipSuccess) {
-    close_pages(address, bytes);
-    return error;
-  }
-  files_.emplace(address, bytes);
-  bytes_left_ -= bytes;
-  return hipSuccess;
+  if (error != hipSuccess) close_pages(address, bytes);
+  return error;
 }
 
 hipError_t HostParts::unmap_file(std::uint64_t address) {
@@ -130,7 +147,7 @@ hipError_t HostParts::unmap_file(std::uint64_t address) {
   files_.erase(part);
   const hipError_t error = hip_.hipHostUnregister(pointer_to(address));
   close_pages(address, bytes);
-  bytes_left_ += bytes;
+  give(bytes);
   return error;
 }
 

@@ -20,6 +20,7 @@
 #include "hipcore/wire/gen/hip_table.h"
 #include "worker/base/address_map.h"
 #include "worker/base/own_calls.h"
+#include "worker/base/share.h"
 
 namespace tf::worker {
 
@@ -29,7 +30,7 @@ inline constexpr std::size_t kHostFilesMax = 4096;   // per session
 class HostParts {
  public:
   HostParts(const protocol::HipTable& hip, OwnCalls& own_calls, const protocol::WorkerSnapshot& snapshot,
-            AddressMap& addresses);
+            AddressMap& addresses, Share& share);
   HostParts(const HostParts&) = delete;
   HostParts& operator=(const HostParts&) = delete;
   ~HostParts();
@@ -51,8 +52,12 @@ class HostParts {
   hipMemcpyKind kind(std::uint64_t target, std::uint64_t source) const;
 
  private:
+  // The tenant may have them, and so may this session.
+  bool take(std::uint64_t bytes);
+  void give(std::uint64_t bytes);
   bool is_free(std::uint64_t address, std::uint64_t bytes) const;
   bool is_for_files(std::uint64_t address, std::uint64_t bytes) const;
+  hipError_t map_pages(std::uint64_t address, std::uint64_t bytes, int file, std::uint64_t offset);
   hipError_t tell_runtime(std::uint64_t address, std::uint64_t bytes);
   bool inside(std::uint64_t address) const { return address - window_.base < window_.bytes; }
 
@@ -61,6 +66,7 @@ class HostParts {
   const protocol::AddressWindow window_;
   const protocol::HostAccess access_;
   AddressMap& addresses_;
+  Share& share_;
   std::uint64_t bytes_left_;                     // limit: the machine's memory
   std::map<std::uint64_t, std::uint64_t> open_;  // address -> bytes
   const protocol::AddressWindow files_window_;

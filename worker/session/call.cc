@@ -56,10 +56,18 @@ bool Call::lookup_stream(std::uint64_t raw, void*& object) {
 }
 
 bool Call::bind(protocol::HandleKind kind, std::uint64_t raw, void* object) {
+  const bool is_stream = kind == protocol::HandleKind::kStream;
+  if (is_stream && !session_.share.take(Limit::kStreams, Counter::kStreams, 1)) {
+    session_.own_calls.pass_on(hip().hipStreamDestroy(static_cast<hipStream_t>(object)));
+    finish(hipErrorOutOfMemory);
+    return false;
+  }
   if (session_.objects.bind(kind, raw, {object, session_.device.get()})) return true;
   // A pool stays: it may be the device's own.
-  if (kind == protocol::HandleKind::kStream)
+  if (is_stream) {
+    session_.share.give(Counter::kStreams, 1);
     session_.own_calls.pass_on(hip().hipStreamDestroy(static_cast<hipStream_t>(object)));
+  }
   if (kind == protocol::HandleKind::kEvent)
     session_.own_calls.pass_on(hip().hipEventDestroy(static_cast<hipEvent_t>(object)));
   finish(hipErrorInvalidHandle);
@@ -80,6 +88,7 @@ bool Call::unbind(protocol::HandleKind kind, std::uint64_t raw, Object& object) 
   }
   // A program may destroy an object that another of its threads waits for; the wait ends first.
   session_.life.wait_until([&] { return !session_.is_awaited(object.object); });
+  if (kind == protocol::HandleKind::kStream) session_.share.give(Counter::kStreams, 1);
   if (kind == protocol::HandleKind::kEvent) session_.sharing.withdraw_event(raw);
   return true;
 }

@@ -59,8 +59,9 @@ class Call {
   // Handle -> runtime object. False: the request is finished with hipErrorInvalidHandle (post: a Fault is
   // sent).
   bool lookup(protocol::HandleKind kind, std::uint64_t raw, void*& object);
-  // CREATE: binds the client's handle to the object just created. False: the handle was malformed or in use;
-  // the object is destroyed, and the request is finished with hipErrorInvalidHandle.
+  // CREATE: binds the client's handle to the object just created. False: the handle was malformed or in use,
+  // or the tenant has all the streams that it may have; the object is destroyed, and the request is finished
+  // with hipErrorInvalidHandle or hipErrorOutOfMemory.
   bool bind(protocol::HandleKind kind, std::uint64_t raw, void* object);
   // Destroy: unbinds the object and returns it, once no waiter thread uses it. False: as for lookup().
   bool unbind(protocol::HandleKind kind, std::uint64_t raw, void*& object);

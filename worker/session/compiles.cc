@@ -38,6 +38,7 @@ struct Compiles::Shared {
 
   Mutex mutex;
   Sender* sender TF_GUARDED_BY(mutex) = nullptr;  // null once the session ends
+  Share* share TF_GUARDED_BY(mutex) = nullptr;    // the same
   unsigned threads TF_GUARDED_BY(mutex) = 0;
   std::deque<Job> jobs TF_GUARDED_BY(mutex);
   std::size_t jobs_bytes TF_GUARDED_BY(mutex) = 0;
@@ -50,16 +51,19 @@ Compiles::Compiles(const Parts& parts)
       copies_(parts.copies),
       life_(parts.life),
       mover_(parts.mover),
+      share_(parts.share),
       shared_(std::make_shared<Shared>()) {
   shared_->rtc = parts.rtc;
   shared_->set_device = parts.hip.hipSetDevice;
   shared_->sender = &parts.sender;
+  shared_->share = &parts.share;
 }
 
 Compiles::~Compiles() {
   {
     const MutexLock lock(shared_->mutex);
     shared_->sender = nullptr;
+    shared_->share = nullptr;
     shared_->jobs.clear();
   }
   // The transport may still read what has not arrived: leaked, for the process ends with its session.
@@ -89,6 +93,13 @@ hipError_t Compiles::start(const FrameHeader& request, std::uint64_t program, in
   if (sent == programs_.end()) return hipErrorOutOfMemory;  // of a correct client's: it was too much
   Job job{request, program, device, std::move(sent->bytes)};
   programs_.erase(sent);
+  if (!share_.take(Limit::kCompiles, Counter::kCompiles, 1)) return hipErrorOutOfMemory;
+  const hipError_t error = enqueue(std::move(job));
+  if (error != hipSuccess) share_.give(Counter::kCompiles, 1);
+  return error;
+}
+
+hipError_t Compiles::enqueue(Job job) {
   const MutexLock lock(shared_->mutex);
   if (shared_->jobs.size() >= kProgramsMax) return hipErrorOutOfMemory;
   if (shared_->threads < kCompilesAtOnce) {
@@ -142,6 +153,7 @@ void Compiles::work(const std::shared_ptr<Shared>& shared) {
 
 void Compiles::Shared::finish(const Job& job, hipError_t error, std::vector<std::byte> result) {
   if (sender == nullptr) return;
+  share->give(Counter::kCompiles, 1);
   if (error != hipSuccess) return end_request(*sender, job.request, error);
   protocol::CompileProgramReply reply{};
   reply.bytes = result.size();

@@ -23,6 +23,7 @@
 #include "worker/base/mover.h"
 #include "worker/base/rtc_functions.h"
 #include "worker/base/sender.h"
+#include "worker/base/share.h"
 #include "worker/copy/slot_copies.h"
 
 namespace tf::worker {
@@ -44,6 +45,7 @@ class Compiles {
     Life& life;
     Mover& mover;
     Sender& sender;
+    Share& share;
   };
   explicit Compiles(const Parts& parts);
   Compiles(const Compiles&) = delete;
@@ -75,6 +77,7 @@ class Compiles {
     BulkCompletion completion;
   };
 
+  hipError_t enqueue(Job job);
   std::size_t held_bytes() const;
   static void work(const std::shared_ptr<Shared>& shared);
 
@@ -82,6 +85,7 @@ class Compiles {
   SlotCopies& copies_;
   Life& life_;
   Mover& mover_;
+  Share& share_;
   std::shared_ptr<Shared> shared_;
   std::deque<Program> programs_;  // sent, compilation not requested yet
   std::list<std::unique_ptr<Sending>> sending_;

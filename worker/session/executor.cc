@@ -104,11 +104,30 @@ Status Executor::step() {
   if (current_.exhausted()) {
     const std::chrono::nanoseconds patience = state_.copies.pending() ? state_.copies.patience() : kIdleWait;
     Status waited = endpoint_.wait(Interest::kMessages, Deadline::after(patience));
-    return waited.code() == Code::kTimeout ? Status::ok() : waited;
+    return waited.code() == Code::kTimeout ? check_idle() : waited;
   }
   const Batch::Entry entry = current_.entries[current_.next++];
   execute(handlers_.find(entry.header.opcode), entry.header, current_.payload(entry));
   return Status::ok();
+}
+
+// Called while there is nothing to do. A session that has been so for too long ends, but not while the device
+// works for it.
+Status Executor::check_idle() {
+  const std::uint64_t limit = state_.share.of(Limit::kIdle);
+  if (limit == 0) return Status::ok();
+  const auto now = std::chrono::steady_clock::now();
+  const bool is_busy = state_.copies.pending() || state_.direct_copies.pending() ||
+                       !state_.short_waits.empty() || state_.compiles.sending() ||
+                       state_.share.used_here(Counter::kCompiles) != 0;
+  if (std::exchange(calls_seen_, calls_) != calls_ || is_busy) idle_since_ = now;
+  if (now - idle_since_ < std::chrono::seconds(limit)) return Status::ok();
+  if (!state_.streams.all_idle()) {
+    idle_since_ = now;
+    return Status::ok();
+  }
+  state_.share.reached(Limit::kIdle);
+  return {Code::kClosed, "no call for " + std::to_string(limit) + " s (the limit idle)"};
 }
 
 // The client has not read its replies yet.
@@ -145,6 +164,7 @@ void Executor::run_handler(Handler handler, const FrameHeader& header, std::span
   SessionTally::add_alone(state_.tally.requests, 1);
   SessionTally::add_alone(state_.tally.message_bytes_to_worker, kFrameHeaderBytes + payload.size());
   Call call(state_, header, payload);
+  ++calls_;
   if (handler == nullptr) return call.reply(hipErrorNotSupported);
   try {
     handler(call);

@@ -12,7 +12,9 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -61,6 +63,7 @@ class Executor final : public Life, private MessageSink {
   Status on_message(const FrameHeader& header, std::span<const std::byte> payload) override;
   Status serve();
   Status step();
+  Status check_idle();
   Status wait_for_room();
   void execute(const Dispatch& what, const FrameHeader& header, std::span<const std::byte> payload);
   void run_handler(Handler handler, const FrameHeader& header, std::span<const std::byte> payload);
@@ -73,6 +76,9 @@ class Executor final : public Life, private MessageSink {
   Batch current_;    // being executed: requests not executed while polling
   Batch lookahead_;  // taken from the ring while the executor waited
   bool in_wait_ = false;
+  std::uint64_t calls_ = 0;       // executed
+  std::uint64_t calls_seen_ = 0;  // when it was last asked whether the session is idle
+  std::chrono::steady_clock::time_point idle_since_ = std::chrono::steady_clock::now();
   std::atomic<bool> draining_{false};
 };
 

@@ -5,9 +5,11 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
@@ -36,7 +38,9 @@
 #include "worker/base/log.h"
 #include "worker/base/notices.h"
 #include "worker/base/runtime_library.h"
+#include "worker/base/share.h"
 #include "worker/base/standard_streams.h"
+#include "worker/base/weight.h"
 #include "worker/memory/host_window.h"
 #include "worker/sandbox/sandbox.h"
 #include "worker/session/device_facts.h"
@@ -67,7 +71,8 @@ struct Client {
   std::uint64_t session_id = 0;
   protocol::HelloRequest hello;
   const net::Transport* transport = nullptr;
-  net::OwnedFd lease_socket;  // our end
+  net::OwnedFd lease_socket;     // our end
+  std::unique_ptr<Share> share;  // never null
 };
 
 // The control connection carries nothing from HELLO to the last lane, so any event on it is its end.
@@ -145,6 +150,19 @@ protocol::SharedFiles share_memory(Client& client, protocol::WorkerSnapshot& sna
   return files;
 }
 
+// The client sees its tenant's part of the devices' memory as all that there is.
+void show_share(const Share& share, protocol::WorkerSnapshot& snapshot) {
+  for (std::size_t index = 0; index < snapshot.devices.size(); ++index) {
+    protocol::DeviceSnapshot& device = snapshot.devices[index];
+    const std::uint64_t limit = share.of(Limit::kMemory);
+    if (limit != 0) device.total_memory = std::min(device.total_memory, limit);
+    device.properties.total_global_mem = std::min(device.properties.total_global_mem, device.total_memory);
+    const std::uint64_t others = share.used_by_others(memory_of(static_cast<int>(index)));
+    device.free_memory =
+        std::min(device.free_memory, device.total_memory - std::min(others, device.total_memory));
+  }
+}
+
 // Makes the snapshot the client's own.
 Status greet(Client& client, protocol::WorkerSnapshot& snapshot) {
   const Deadline deadline = Deadline::after(kHelloTime);
@@ -173,6 +191,7 @@ Status greet(Client& client, protocol::WorkerSnapshot& snapshot) {
                       .substr(0, protocol::kHelloMessageBytesMax);
   reply.transport = client.transport->name();
   reply.session_id = client.session_id;
+  show_share(*client.share, snapshot);
   const protocol::SharedFiles files = share_memory(client, snapshot);
   reply.snapshot = snapshot;
   TF_RETURN_IF_ERROR(protocol::send_hello_reply(client.control.stream(), reply, deadline));
@@ -320,6 +339,7 @@ int serve(Client& client, const RuntimeLibrary& runtime, protocol::WorkerSnapsho
   if (const Status sealed = client.sandbox->seal(); !sealed.is_ok())
     log(LogLevel::kWarning, "{}: it may make system calls through an io_uring: {}", describe(client),
         sealed.to_string());
+  client.share->call(describe(client));
   if (verbose) log("{} started", describe(client));
   // Never destroyed: kernels may print until the process is gone.
   KernelOutput& output = *std::make_unique<KernelOutput>().release();
@@ -327,9 +347,11 @@ int serve(Client& client, const RuntimeLibrary& runtime, protocol::WorkerSnapsho
     log(LogLevel::kWarning, "{}: what kernels print is written here", describe(client));
   // Never destroyed: waiter and callback threads may still be inside the runtime when the process leaves.
   MemoryBroker broker(kSessionChannelFd);
-  SessionSetup setup{
-      runtime.hip(), runtime.optional(), snapshot, **endpoint, &broker, std::move(client.lease_socket),
-      &output,       words.tally()};
+  SessionSetup setup{runtime.hip(),     runtime.optional(),
+                     snapshot,          **endpoint,
+                     &broker,           std::move(client.lease_socket),
+                     &output,           words.tally(),
+                     client.share.get()};
   auto* executor = std::make_unique<Executor>(std::move(setup), handlers).release();
   if (std::atomic<std::int32_t>* const shown = words.device()) executor->state().device.show(*shown);
   if (SessionTally* const tally = words.tally(); tally != nullptr && runtime.optional().show_busy_time) {
@@ -349,6 +371,7 @@ int serve(Client& client, const RuntimeLibrary& runtime, protocol::WorkerSnapsho
   const bool normal = status.is_ok() || status.code() == Code::kPeerLost || status.code() == Code::kClosed;
   if (!normal || verbose)
     log(normal ? LogLevel::kInfo : LogLevel::kWarning, "{} ended: {}", describe(client), status.to_string());
+  if (verbose) log("{} had {}", describe(client), client.share->text());
   executor->state().sender.close();  // those threads may still have replies
   endpoint->reset();  // what was published before still goes out, and the peer learns of the end
   return normal ? 0 : kExitBroken;
@@ -369,12 +392,27 @@ Status take_keys(ChannelMessage& message, Client& client) {
   return Status::ok();
 }
 
+Status take_grant(const ChannelMessage& message, std::unique_ptr<Share>& share) {
+  Result<TenantPage> page = message.connection ? TenantPage::open(message.connection, message.grant.slot)
+                                               : Result<TenantPage>(TenantPage::alone());
+  if (!page) return page.status();
+  share = std::make_unique<Share>(message.grant.limits, std::move(*page));
+  // Threads that are started from now on get it from this one.
+  const std::uint64_t weight = share->of(Limit::kWeight);
+  const int nice = ::getpriority(PRIO_PROCESS, 0) + nice_of_weight(weight);
+  if (weight != 0 && ::setpriority(PRIO_PROCESS, 0, nice) != 0)
+    return Status::from_errno("a weight of " + std::to_string(weight), errno);
+  return Status::ok();
+}
+
 // Waits as long as it takes for the supervisor to pass a client. Not ok: none will come.
 Result<Client> wait_for_client() {
+  auto share = std::make_unique<Share>();
   for (;;) {
     Result<ChannelMessage> message = receive_message(kSessionChannelFd, Deadline::never());
     if (!message) return message.status();
     if (message->kind == Envelope::kDrain) return Status(Code::kClosed, "the worker is stopping");
+    if (message->kind == Envelope::kGrant) TF_RETURN_IF_ERROR(take_grant(*message, share));
     if (message->kind != Envelope::kControl) continue;
     ChannelMessage taken;
     taken.kind = Envelope::kTaken;
@@ -384,6 +422,7 @@ Result<Client> wait_for_client() {
     client.is_local = message->is_local;
     client.quiet = message->quiet;
     client.session_id = message->session_id;
+    client.share = std::move(share);
     return client;
   }
 }
@@ -400,15 +439,15 @@ int run_session_process(const Options& options, const DispatchTable& handlers) {
   LastWords words = opened ? std::move(*opened) : LastWords();
   Sandbox sandbox(options.sandbox);
   sandbox.enter(options.runtime);
-  if (options.device >= 0) show_only(options.device);
+  if (!options.devices.empty()) show_only(options.devices);
   Result<RuntimeLibrary> runtime = RuntimeLibrary::load(options.runtime);
   if (!runtime) {
     log(LogLevel::kError, "--runtime {}: {}", options.runtime, runtime.status().message());
     return kExitNoRuntime;
   }
   protocol::WorkerSnapshot snapshot = take_snapshot(*runtime);
-  if (options.device >= 0) {
-    if (const Status only = check_only(options.device, *runtime, snapshot); !only.is_ok()) {
+  if (!options.devices.empty()) {
+    if (const Status only = check_only(options.devices, *runtime, snapshot); !only.is_ok()) {
       log(LogLevel::kError, "{}", only.message());
       return kExitNoRuntime;
     }

@@ -23,18 +23,19 @@ SessionState::SessionState(SessionSetup setup, Life& session_life)
         const int known = of == OwnCalls::kCurrent ? std::max(device.get(), 0) : of;
         send_fault_of_work(sender, known, error, streams.name_of(stream));
       }),
+      share(setup.share != nullptr ? *setup.share : unlimited),
       device(hip, own_calls, setup.snapshot),
       late_fills(hip, own_calls, device, life),
       streams(hip, setup.optional, own_calls, objects, late_fills, device, life),
       host_reach(setup.snapshot, addresses),
-      quota(setup.snapshot),
+      quota(setup.snapshot, &share),
       foreign_quota(setup.snapshot),
       leases(hip, setup.optional.vmm, own_calls, setup.snapshot, addresses, {quota, foreign_quota}),
       lease_files(hip, own_calls, std::move(setup.lease_socket)),
       arrays(hip, own_calls, quota),
       textures(hip, setup.optional.surfaces, own_calls, addresses, arrays),
       physical(hip, own_calls, setup.snapshot, addresses, {quota, foreign_quota}),
-      host_parts(hip, own_calls, setup.snapshot, addresses),
+      host_parts(hip, own_calls, setup.snapshot, addresses, share),
       host_mirror(setup.optional.runs_on_host != nullptr && setup.optional.runs_on_host() != 0),
       sharing({hip, setup.optional, setup.snapshot, life, device, objects, leases, physical}, setup.broker),
       device_regions(setup.endpoint, own_calls, device, host_reach, setup.optional),
@@ -43,7 +44,7 @@ SessionState::SessionState(SessionSetup setup, Life& session_life)
       graphs(hip, own_calls, addresses, arrays, host_parts, objects),
       copies(hip, own_calls, bulk, life, mover, arrays),
       direct_copies({hip, own_calls, bulk, life, sender, device, host_reach, device_regions}),
-      compiles({hip, setup.optional.rtc, bulk, copies, life, mover, sender}) {}
+      compiles({hip, setup.optional.rtc, bulk, copies, life, mover, sender, share}) {}
 
 // REQUIRES: the session and the mover have ended.
 SessionState::~SessionState() {

@@ -20,6 +20,7 @@
 #include "worker/base/own_calls.h"
 #include "worker/base/sender.h"
 #include "worker/base/session_tally.h"
+#include "worker/base/share.h"
 #include "worker/copy/direct_copies.h"
 #include "worker/copy/slot_copies.h"
 #include "worker/memory/arrays.h"
@@ -55,6 +56,7 @@ struct SessionSetup {
   net::OwnedFd lease_socket = {};        // none: its client does not map leases
   const KernelOutput* output = nullptr;  // null: what its kernels print does not go to the client
   SessionTally* tally = nullptr;         // null: what it uses interests nobody
+  Share* share = nullptr;                // null: no limits
 };
 
 struct SessionState {
@@ -74,6 +76,8 @@ struct SessionState {
   Mover mover;
   Sender sender;
   OwnCalls own_calls;
+  Share unlimited;
+  Share& share;
   CurrentDevice device;
   ObjectTable objects;
   LateFills late_fills;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Limits a runtime to one device, by the variables that it reads.
+// Limits a runtime to some devices, by the variables that it reads.
 #include "worker/session/visible_device.h"
 
 #include <fmt/format.h>
@@ -44,32 +44,43 @@ std::string entry_of(std::string_view list, int index, Entries allowed) {
   }
 }
 
+std::string entries_of(std::string_view list, std::span<const int> devices, Entries allowed) {
+  std::string entries;
+  for (const int device : devices) entries += (entries.empty() ? "" : ",") + entry_of(list, device, allowed);
+  return entries;
+}
+
+std::string numbers_of(std::span<const int> devices) { return fmt::format("{}", fmt::join(devices, ",")); }
+
 }  // namespace
 
 // An empty list means all devices to HIP and none to CUDA. AMD's runtime reads CUDA's list where there is
 // none of HIP's, so the operator may have hidden devices by that one alone.
-void show_only(int device) {
+void show_only(std::span<const int> devices) {
   const char* const hip = std::getenv("HIP_VISIBLE_DEVICES");
   const char* const cuda = std::getenv("CUDA_VISIBLE_DEVICES");
   const bool hip_names_some = hip != nullptr && *hip != '\0';
   const bool cuda_names_some = cuda != nullptr && *cuda != '\0';
-  std::string for_cuda = std::to_string(device);
+  std::string for_cuda = numbers_of(devices);
   if (cuda != nullptr)
-    for_cuda = cuda_names_some ? entry_of(cuda, device, Entries::kNumbersAndNames) : kNobody;
-  std::string for_hip = cuda_names_some ? for_cuda : std::to_string(device);
-  if (hip_names_some) for_hip = entry_of(hip, device, Entries::kNumbers);
+    for_cuda = cuda_names_some ? entries_of(cuda, devices, Entries::kNumbersAndNames) : kNobody;
+  std::string for_hip = cuda_names_some ? for_cuda : numbers_of(devices);
+  if (hip_names_some) for_hip = entries_of(hip, devices, Entries::kNumbers);
   ::setenv("HIP_VISIBLE_DEVICES", for_hip.c_str(), 1);
   ::setenv("CUDA_VISIBLE_DEVICES", for_cuda.c_str(), 1);
 }
 
-Status check_only(int device, const RuntimeLibrary& runtime, const protocol::WorkerSnapshot& snapshot) {
+Status check_only(std::span<const int> devices, const RuntimeLibrary& runtime,
+                  const protocol::WorkerSnapshot& snapshot) {
   const std::size_t shown = snapshot.devices.size();
-  if (shown == 1) return Status::ok();
+  if (shown == devices.size()) return Status::ok();
   const std::string whose =
-      fmt::format("--device {}: runtime {} ({})", device, runtime.name(), runtime.path());
+      fmt::format("devices {}: runtime {} ({})", numbers_of(devices), runtime.name(), runtime.path());
   if (shown == 0 && snapshot.init_error != hipErrorNoDevice)
     return {Code::kUnavailable, fmt::format("{} does not start: error {}", whose, snapshot.init_error)};
-  if (shown == 0) return {Code::kInvalidArgument, fmt::format("{} has no such device", whose)};
+  if (shown < devices.size())
+    return {Code::kInvalidArgument,
+            fmt::format("{} has no such device{}", whose, shown == 0 ? "" : ", but some of them")};
   return {
       Code::kUnsupported,
       fmt::format("{} still shows {} devices: it reads neither HIP_VISIBLE_DEVICES nor CUDA_VISIBLE_DEVICES",

@@ -38,8 +38,8 @@ std::vector<LogField> who(const AuditedSession& session, std::string_view event)
 
 double processor_seconds(const rusage& usage) { return seconds(usage.ru_utime) + seconds(usage.ru_stime); }
 
-std::string device_numbers(std::uint64_t count, int only) {
-  if (only >= 0) return fmt::format("{}", only);
+std::string device_numbers(std::uint64_t count, std::span<const int> shown) {
+  if (!shown.empty()) return fmt::format("{}", fmt::join(shown, ","));
   if (count == 0) return "none";
   return count == 1 ? "0" : fmt::format("0-{}", count - 1);
 }

@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <span>
 #include <string>
 
 #include "worker/base/session_tally.h"
@@ -40,8 +41,8 @@ struct SessionEnd {
 // Of the process and of all that it had waited for.
 double processor_seconds(const rusage& usage);
 
-// "0-3"; `only`: the one device that sessions see; negative: all.
-std::string device_numbers(std::uint64_t count, int only);
+// "0-3"; `shown`: the devices that a session sees; empty: all.
+std::string device_numbers(std::uint64_t count, std::span<const int> shown);
 
 void write_start(const AuditedSession& session);
 // REQUIRES: session.has_started

@@ -4,12 +4,24 @@
 
 #include <fmt/format.h>
 
+#include <set>
+#include <span>
 #include <utility>
 
 #include "transport/net/socket.h"
 #include "transport/secure/key_file.h"
 
 namespace tf::worker {
+namespace {
+
+Status check_limits(std::span<const std::string> words, bool no_devices) {
+  const Result<Limits> limits = Limits::parse(words);
+  if (limits && no_devices && !limits.value().devices().empty())
+    return invalid_argument("devices=: hip-worker --device says which devices there are");
+  return limits.status();
+}
+
+}  // namespace
 
 Result<std::unique_ptr<Gate>> Gate::open(const KeyOptions& options) {
   const Result<secure::SecretKey> key = secure::read_key_file(options.key_file);
@@ -27,10 +39,26 @@ Result<std::unique_ptr<Gate>> Gate::open(const KeyOptions& options) {
 }
 
 Status Gate::reload() {
-  Result<secure::AuthorizedKeys> keys = secure::AuthorizedKeys::read(options_.authorized_keys);
+  Result<secure::AuthorizedKeys> keys = secure::AuthorizedKeys::read(
+      options_.authorized_keys,
+      [this](std::span<const std::string> words) { return check_limits(words, options_.no_devices); });
   if (!keys) return keys.status();
   keys_ = std::move(*keys);
   return Status::ok();
+}
+
+Result<Limits> Gate::limits_of(const secure::PublicKey& key) const {
+  const Result<secure::Tenant> tenant = keys_.find(key);
+  return tenant ? Limits::parse(tenant.value().options) : Result<Limits>(tenant.status());
+}
+
+std::vector<DeviceSet> Gate::device_sets() const {
+  std::set<DeviceSet> sets;
+  keys_.for_each([&sets](const secure::Tenant& tenant) {
+    const Result<Limits> limits = Limits::parse(tenant.options);  // checked when the file was read
+    if (limits && !limits.value().devices().empty()) sets.insert(limits.value().devices());
+  });
+  return {sets.begin(), sets.end()};
 }
 
 Result<std::unique_ptr<Prover>> Gate::meet(int socket) {

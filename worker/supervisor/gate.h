@@ -5,13 +5,16 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "transport/base/status.h"
 #include "transport/net/lanes.h"
 #include "transport/secure/authorized_keys.h"
 #include "transport/secure/identity.h"
+#include "worker/base/limits.h"
 #include "worker/base/options.h"
 #include "worker/supervisor/prover.h"
+#include "worker/supervisor/spares.h"
 
 namespace tf::worker {
 
@@ -26,6 +29,10 @@ class Gate {
   // For a fresh control connection whose attach frame wants a handshake.
   Result<std::unique_ptr<Prover>> meet(int socket);
 
+  // What the file says of a key that may be used.
+  Result<Limits> limits_of(const secure::PublicKey& key) const;
+  // Those that keys are granted, each once; without those of keys that may use all.
+  std::vector<DeviceSet> device_sets() const;
   // Ok, or why this key may not (any longer) be used.
   Status judge(const secure::PublicKey& key) const { return keys_.find(key).status(); }
 

@@ -14,6 +14,7 @@
 #include <cstring>
 #include <utility>
 
+#include "worker/base/exit_codes.h"
 #include "worker/base/log.h"
 #include "worker/supervisor/descriptor_limit.h"
 
@@ -22,6 +23,21 @@ namespace {
 
 constexpr int kPollMax_ms = 1000;
 constexpr int kMessagesPerTurn = 256;  // of one session process, so that none keeps the others waiting
+
+// Sessions number the devices that they show; offers have the worker's numbers, for sessions show different
+// ones. -1: the session does not show it.
+int workers_number(const DeviceSet& shown, int device) {
+  if (shown.empty()) return device;
+  return device >= 0 && static_cast<std::size_t>(device) < shown.size()
+             ? shown[static_cast<std::size_t>(device)]
+             : -1;
+}
+
+int shown_number(const DeviceSet& shown, int device) {
+  if (shown.empty()) return device;
+  const auto found = std::ranges::find(shown, device);
+  return found == shown.end() ? -1 : static_cast<int>(found - shown.begin());
+}
 
 }  // namespace
 
@@ -67,6 +83,7 @@ Status Supervisor::open() {
     gate_ = std::move(*gate);
   }
   TF_RETURN_IF_ERROR(open_listeners());
+  keep_spares();
   strays_.adopt();
   if (const Status opened = folders_.open(); !opened)
     log(LogLevel::kWarning, "sessions have no folder for files, so their programs are not compiled here: {}",
@@ -128,7 +145,7 @@ Status Supervisor::round() {
 
 Deadline Supervisor::next_deadline() const {
   Deadline soonest = intake_.deadline();
-  if (!respawn_at_.passed()) soonest = soonest.sooner(respawn_at_);
+  soonest = soonest.sooner(spares_.next());
   if (!accept_at_.passed()) soonest = soonest.sooner(accept_at_);
   for (const auto& [pid, child] : children_) soonest = soonest.sooner(child.deadline);
   return soonest;
@@ -170,13 +187,9 @@ void Supervisor::doom(pid_t pid, Child& child, std::string_view why) {
   ::kill(pid, SIGKILL);
   child.state = State::kDoomed;
   child.deadline = Deadline::never();
+  if (child.seat) ledger_.uncount(*child.seat);
   if (child.offered) intake_.give_back(*std::exchange(child.offered, std::nullopt));
-  delay_respawn();
-}
-
-void Supervisor::delay_respawn() {
-  respawn_at_ = Deadline::after(respawn_delay_);
-  respawn_delay_ = std::min(respawn_delay_ * 2, kRespawnDelayMax);
+  spares_.failed(child.shown, false);
 }
 
 void Supervisor::read_channel(pid_t pid, Child& child) {
@@ -204,7 +217,7 @@ bool Supervisor::take_message(pid_t pid, Child& child, ChannelMessage& message) 
       child.state = State::kSpare;
       child.devices = message.number;
       child.deadline = Deadline::never();
-      respawn_delay_ = kRespawnDelayMin;
+      spares_.ready(child.shown);
       announce(message.whom);
       return true;
     case Envelope::kTaken:
@@ -237,9 +250,20 @@ bool Supervisor::expect_lanes(pid_t pid, Child& child, const net::Token& token) 
 
 void Supervisor::share(pid_t pid, Child& child, ChannelMessage& message) {
   ChannelMessage answer;
+  if (message.kind == Envelope::kOffer) {
+    message.piece.device = workers_number(child.shown, message.piece.device);
+    if (message.piece.device < 0) message.piece.kind = SharedPiece::Kind::kNone;
+  }
   offers_.handle(pid, message, answer);
+  answer.piece.device = shown_number(child.shown, answer.piece.device);
+  net::OwnedFd kept;
+  if (answer.piece.device < 0) {
+    answer.piece = {};
+    kept = std::move(answer.connection);
+  }
   // A process that does not read its answers does not get them.
   static_cast<void>(send_message(child.channel.get(), answer, Deadline::now()));
+  if (kept) answer.connection = std::move(kept);
   offers_.sent(message.attach.token, answer);
 }
 
@@ -277,6 +301,7 @@ void Supervisor::reap() {
     std::erase_if(tokens_, [pid](const auto& entry) { return entry.second == pid; });
     offers_.forget(pid);
     if (child.state == State::kServing) audit_end(child, status, usage);
+    if (child.seat) ledger_.leave(*child.seat);
     clean_up_after(child);
     if (child.state == State::kServing) {
       log_end(child, status);
@@ -287,7 +312,7 @@ void Supervisor::reap() {
     if (!announced_) failure_ = {Code::kUnavailable, "no session process can start; see above"};
     if (child.state == State::kDoomed) continue;
     log_spare_end(status);
-    delay_respawn();
+    spares_.failed(child.shown, WIFEXITED(status) && WEXITSTATUS(status) == kExitNoRuntime);
   }
 }
 
@@ -308,14 +333,51 @@ std::size_t Supervisor::count(State state) const {
                     [state](const auto& entry) { return entry.second.state == state; }));
 }
 
+std::size_t Supervisor::spares_of(const DeviceSet& devices) const {
+  return static_cast<std::size_t>(std::ranges::count_if(children_, [&](const auto& entry) {
+    const Child& child = entry.second;
+    return (child.state == State::kStarting || child.state == State::kSpare) && child.shown == devices;
+  }));
+}
+
+// By --device, --limit and the keys.
+void Supervisor::keep_spares() {
+  const DeviceSet& common = options_.devices.empty() ? options_.tenant_limits.devices() : options_.devices;
+  spares_.keep(common, gate_ != nullptr ? gate_->device_sets() : std::vector<DeviceSet>());
+  for (auto& [pid, child] : children_)
+    if (child.state == State::kSpare && !spares_.keeps(child.shown)) end_spare(pid, child);
+}
+
+// Nobody has used it.
+void Supervisor::end_spare(pid_t pid, Child& child) {
+  ::kill(pid, SIGKILL);
+  child.state = State::kDoomed;
+}
+
+// Those for which somebody waits come first. Until one process has become ready, there is no other.
 void Supervisor::spawn_spares() {
-  if (!respawn_at_.passed()) return;
-  while (count(State::kStarting) + count(State::kSpare) < options_.spares && busy() < options_.sessions_max &&
-         users_.available()) {
-    const Status spawned = spawn();
+  if (!announced_) return spawn_spares_of(spares_.kept().front());
+  for (const Intake::Connection* waiting : intake_.waiting()) {
+    const DeviceSet devices = devices_of(*waiting);
+    if (spares_of(devices) == 0 && !users_.available()) end_spare_of_others(devices);
+    spawn_spares_of(devices);
+  }
+  for (const DeviceSet& devices : spares_.kept()) spawn_spares_of(devices);
+}
+
+void Supervisor::spawn_spares_of(const DeviceSet& devices) {
+  while (spares_.may_start(devices) && spares_of(devices) < options_.spares &&
+         busy() < options_.sessions_max && users_.available()) {
+    const Status spawned = spawn(devices);
     if (spawned.is_ok()) continue;
     log(LogLevel::kError, "cannot start a session process: {}", spawned.to_string());
-    return delay_respawn();
+    spares_.failed(devices, false);
+  }
+}
+
+void Supervisor::end_spare_of_others(const DeviceSet& devices) {
+  for (auto& [pid, child] : children_) {
+    if (child.state == State::kSpare && child.shown != devices) return end_spare(pid, child);
   }
 }
 

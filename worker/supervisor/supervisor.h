@@ -31,18 +31,18 @@
 #include "worker/supervisor/door.h"
 #include "worker/supervisor/gate.h"
 #include "worker/supervisor/intake.h"
+#include "worker/supervisor/ledger.h"
 #include "worker/supervisor/offers.h"
 #include "worker/supervisor/session_cgroups.h"
 #include "worker/supervisor/session_folders.h"
 #include "worker/supervisor/session_log.h"
 #include "worker/supervisor/session_users.h"
+#include "worker/supervisor/spares.h"
 #include "worker/supervisor/strays.h"
 
 namespace tf::worker {
 
 inline constexpr std::chrono::seconds kShutdownTime{5};
-inline constexpr std::chrono::milliseconds kRespawnDelayMin{200};
-inline constexpr std::chrono::milliseconds kRespawnDelayMax{30000};
 inline constexpr std::chrono::seconds kStartTime{120};  // for a session process to get warm
 inline constexpr std::chrono::seconds kTakeTime{1};     // for a warm one to say that it has its client
 inline constexpr unsigned kTokensPerSessionMax = 1;     // a session has one endpoint
@@ -54,7 +54,10 @@ sigset_t handled_signals();
 class Supervisor {
  public:
   explicit Supervisor(Options options)
-      : options_(std::move(options)), door_(::geteuid(), options_.guests), users_(options_.users) {}
+      : options_(std::move(options)),
+        door_(::geteuid(), options_.guests),
+        users_(options_.users),
+        ledger_(2 * options_.sessions_max) {}
   Supervisor(const Supervisor&) = delete;
   Supervisor& operator=(const Supervisor&) = delete;
   ~Supervisor();
@@ -74,12 +77,13 @@ class Supervisor {
     std::string folder;           // for its files
     std::optional<Account> user;  // none: ours
     std::string cgroup;           // empty: none of its own
+    DeviceSet shown;              // devices, to its client; empty: all
     State state = State::kStarting;
     std::uint64_t session_id = 0;
     Deadline deadline = Deadline::after(kStartTime);  // kStarting, kOffered: then it is replaced
     std::optional<Intake::Connection> offered;        // ours until it is taken
+    std::optional<Ledger::Seat> seat;                 // with a client, until the process has ended
     unsigned tokens = 0;
-    std::string peer;                    // whom it serves, as Intake::Connection has it
     std::optional<ProvenClient> client;  // the same, if that was proven
     std::uint64_t devices = 0;           // that it has found, as it says
     AuditedSession audited;
@@ -95,9 +99,12 @@ class Supervisor {
   void accept_from(net::Listener& listener);
   void give_way(Intake::Connection& connection);
   void serve_waiting();
-  // Refuses it if it may not (any longer) have a session; `sessions`: how many its peer has.
-  bool turned_away(Intake::Connection& connection, std::size_t sessions);
+  // Refuses it if it may not (any longer) have a session.
+  bool turned_away(Intake::Connection& connection);
+  Limits limits_of(const Intake::Connection& connection) const;
+  DeviceSet devices_of(const Intake::Connection& connection) const;
   bool hand_over(Intake::Connection& connection);
+  Status send_grant(const Child& child) const;
   void take_lane(Intake::Connection& connection);
   void refuse(Intake::Connection& connection, Code code, const std::string& why);
   void answer(Intake::Connection& connection, Code code, const std::string& why);
@@ -114,26 +121,31 @@ class Supervisor {
   bool take_message(pid_t pid, Child& child, ChannelMessage& message);
   bool expect_lanes(pid_t pid, Child& child, const net::Token& token);
   void share(pid_t pid, Child& child, ChannelMessage& message);
+  void keep_spares();
+  void end_spare(pid_t pid, Child& child);
   void replace_the_late();
   void doom(pid_t pid, Child& child, std::string_view why);
-  void delay_respawn();
   void read_signals();
   void reap();
   void kill_strays() const;
   void clean_up_after(const Child& child);
   // For the log: supervisor_audit.cc.
   AuditedSession identify(const Intake::Connection& connection, std::uint64_t session_id, pid_t process,
-                          std::uint64_t devices) const;
+                          const Child& child) const;
   void audit_start(Child& child, ChannelMessage& message);
   void audit_end(const Child& child, int status, const rusage& usage);
   void log_end(const Child& child, int status);
   void log_spare_end(int status) const;
   void spawn_spares();
-  Status spawn();
-  Status open_limits();        // supervisor_limits.cc
+  Status open_limits();  // supervisor_limits.cc
+  void spawn_spares_of(const DeviceSet& devices);
+  // So that its user's number is free for one that shows `devices`.
+  void end_spare_of_others(const DeviceSet& devices);
+  Status spawn(const DeviceSet& devices);
   Status start(Child& child);  // which is moved from, unless it fails
   Status shut_down();
   std::size_t count(State state) const;
+  std::size_t spares_of(const DeviceSet& devices) const;  // warm, or getting so
   // Processes with a client, or about to get one.
   std::size_t busy() const { return count(State::kServing) + count(State::kOffered); }
   Deadline next_deadline() const;
@@ -143,6 +155,7 @@ class Supervisor {
   net::OwnedFd signals_;
   Door door_;
   SessionUsers users_;
+  Ledger ledger_;
   SessionFolders folders_;
   SessionCgroups cgroups_;
   std::string limits_text_;
@@ -160,8 +173,7 @@ class Supervisor {
   bool told_of_words_ = false;  // that there is no page for them
   bool stopping_ = false;
   Status failure_;
-  Deadline respawn_at_ = Deadline::now();
-  std::chrono::milliseconds respawn_delay_ = kRespawnDelayMin;
+  Spares spares_;
   Deadline accept_at_ = Deadline::now();  // later, if descriptors ran out
 };
 

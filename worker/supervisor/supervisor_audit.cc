@@ -21,11 +21,11 @@ std::string how_it_ended(int status) {
 }  // namespace
 
 AuditedSession Supervisor::identify(const Intake::Connection& connection, std::uint64_t session_id,
-                                    pid_t process, std::uint64_t devices) const {
+                                    pid_t process, const Child& child) const {
   AuditedSession session;
   session.id = session_id;
   session.process = process;
-  session.devices = device_numbers(devices, options_.device);
+  session.devices = device_numbers(child.devices, child.shown);
   session.tenant = connection.client ? connection.client->tenant : connection.peer;
   session.key = connection.client ? secure::fingerprint(connection.client->key) : "none";
   session.peer = net::peer_text(connection.socket.get());
@@ -63,7 +63,7 @@ void Supervisor::audit_end(const Child& child, int status, const rusage& usage) 
 // that a flood of them silences the next.
 void Supervisor::log_end(const Child& child, int status) {
   const int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  std::string whose = child.words.read(options_.device);
+  std::string whose = child.words.read(child.shown);
   if (!whose.empty()) whose = fmt::format(" ({})", whose);
   if (options_.verbose) return log("session {}{} ended: {}", child.session_id, whose, how_it_ended(status));
   if (code == 0) return;

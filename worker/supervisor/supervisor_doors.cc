@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The way in: accepts connections, gives each a seat, and hands them to session processes or refuses them.
+#include <fcntl.h>
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <utility>
 
 #include "hipcore/wire/hello.h"
@@ -58,42 +60,67 @@ void Supervisor::give_way(Intake::Connection& connection) {
 void Supervisor::serve_waiting() {
   std::vector<Intake::Connection*> waiting = intake_.waiting();
   if (waiting.empty()) return;
-  std::map<std::string, std::size_t> sessions;
-  for (const auto& [pid, child] : children_)
-    if (child.state == State::kServing || child.state == State::kOffered) ++sessions[child.peer];
-  std::erase_if(waiting, [&](Intake::Connection* one) { return turned_away(*one, sessions[one->peer]); });
+  std::erase_if(waiting, [&](Intake::Connection* one) { return turned_away(*one); });
   // Who has the fewest sessions comes first, so that nobody's start is behind many of somebody else.
   while (!waiting.empty()) {
-    const auto next =
-        std::ranges::min_element(waiting, {}, [&](Intake::Connection* one) { return sessions[one->peer]; });
-    std::size_t& own = sessions[(*next)->peer];
-    if (!turned_away(**next, own)) {
-      if (!hand_over(**next)) break;
-      ++own;
-    }
+    const auto next = std::ranges::min_element(
+        waiting, {}, [&](Intake::Connection* one) { return ledger_.sessions_of(one->peer); });
+    if (!turned_away(**next)) static_cast<void>(hand_over(**next));
     waiting.erase(next);
   }
   intake_.forget_taken();
 }
 
-bool Supervisor::turned_away(Intake::Connection& connection, std::size_t sessions) {
+// What its key says, and else what holds for all.
+Limits Supervisor::limits_of(const Intake::Connection& connection) const {
+  if (!connection.client) return options_.tenant_limits;
+  const Result<Limits> own = gate_->limits_of(connection.client->key);
+  return own ? own.value().over(options_.tenant_limits) : options_.tenant_limits;
+}
+
+// --device is for all.
+DeviceSet Supervisor::devices_of(const Intake::Connection& connection) const {
+  return options_.devices.empty() ? limits_of(connection).devices() : options_.devices;
+}
+
+bool Supervisor::turned_away(Intake::Connection& connection) {
   if (!still_welcome(connection)) return true;
-  std::string why;
+  Status may = ledger_.may_start(connection.peer, limits_of(connection));
   if (busy() >= options_.sessions_max)
-    why = fmt::format("this worker serves {} clients already (--sessions-max)", options_.sessions_max);
-  else if (sessions >= options_.sessions_per_tenant)
-    why = fmt::format("{} has {} sessions already, as many as one may have here (--sessions-per-tenant)",
-                      connection.peer, sessions);
-  if (why.empty()) return false;
-  refuse(connection, Code::kResourceExhausted, why);
+    may = {Code::kResourceExhausted,
+           fmt::format("this worker serves {} clients already (--sessions-max)", options_.sessions_max)};
+  else if (const DeviceSet devices = devices_of(connection); may && spares_.unusable(devices))
+    may = {Code::kUnavailable, fmt::format("the devices of {} ({}) cannot be used; the worker's log says why",
+                                           connection.peer, fmt::join(devices, ","))};
+  if (may) return false;
+  refuse(connection, may.code(), may.message());
   return true;
+}
+
+// Before it gets its client.
+Status Supervisor::send_grant(const Child& child) const {
+  ChannelMessage message;
+  message.kind = Envelope::kGrant;
+  message.grant = {child.seat->limits.values(), static_cast<std::uint32_t>(child.seat->slot)};
+  const net::OwnedFd& page = ledger_.page_of(*child.seat);
+  if (page) message.connection = net::OwnedFd(::fcntl(page.get(), F_DUPFD_CLOEXEC, 0));
+  if (page && !message.connection) return Status::from_errno("a tenant's page", errno);
+  return send_message(child.channel.get(), message, Deadline::now());
 }
 
 // False: no session process is warm, so it stays in the intake.
 bool Supervisor::hand_over(Intake::Connection& connection) {
-  auto spare = std::find_if(children_.begin(), children_.end(),
-                            [](const auto& entry) { return entry.second.state == State::kSpare; });
+  const DeviceSet devices = devices_of(connection);
+  auto spare = std::find_if(children_.begin(), children_.end(), [&devices](const auto& entry) {
+    return entry.second.state == State::kSpare && entry.second.shown == devices;
+  });
   if (spare == children_.end()) return false;
+  Result<Ledger::Seat> seat = ledger_.enter(connection.peer, limits_of(connection));
+  if (!seat) {
+    refuse(connection, seat.code(), seat.status().message());
+    return true;
+  }
+  spare->second.seat = std::move(*seat);
   ChannelMessage message;
   message.kind = Envelope::kControl;
   message.session_id = next_session_id_;
@@ -104,7 +131,8 @@ bool Supervisor::hand_over(Intake::Connection& connection) {
     message.whom = connection.client->whom;
   }
   message.connection = std::move(connection.socket);
-  const Status sent = send_message(spare->second.channel.get(), message, Deadline::now());
+  Status sent = send_grant(spare->second);
+  if (sent) sent = send_message(spare->second.channel.get(), message, Deadline::now());
   connection.socket = std::move(message.connection);
   if (!sent.is_ok()) {
     doom(spare->first, spare->second, sent.to_string());
@@ -112,10 +140,9 @@ bool Supervisor::hand_over(Intake::Connection& connection) {
   }
   Child& child = spare->second;
   child.state = State::kOffered;
-  child.audited = identify(connection, next_session_id_, spare->first, child.devices);
+  child.audited = identify(connection, next_session_id_, spare->first, child);
   child.deadline = Deadline::after(kTakeTime);
   child.session_id = next_session_id_++;
-  child.peer = connection.peer;
   child.client = connection.client;
   child.offered = std::move(connection);
   if (options_.verbose) log("session {}: process {}", child.session_id, spare->first);

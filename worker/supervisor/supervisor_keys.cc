@@ -61,6 +61,7 @@ void Supervisor::reload_keys() {
   if (!reloaded)
     return log(LogLevel::kWarning, "the authorized keys stay as they were: {}", reloaded.message());
   if (!options_.quiet) log("the authorized keys were read again: {} keys may come in", gate_->size());
+  keep_spares();
   end_the_unwelcome();
 }
 

@@ -17,10 +17,13 @@ namespace tf::worker {
 namespace {
 
 // Our options that a session process needs, as its command line.
-std::vector<std::string> session_arguments(const Options& options, const std::string& folder,
-                                           const std::optional<Account>& user, const std::string& limits) {
+std::vector<std::string> session_arguments(const Options& options, const DeviceSet& devices,
+                                           const std::string& folder, const std::optional<Account>& user,
+                                           const std::string& limits) {
   std::vector<std::string> arguments = {"hip-worker", "--session", "--runtime", options.runtime};
-  if (options.device >= 0) arguments.insert(arguments.end(), {"--device", std::to_string(options.device)});
+  if (!devices.empty())
+    arguments.insert(arguments.end(),
+                     {"--session-devices", fmt::format("devices={}", fmt::join(devices, ","))});
   if (options.verbose) arguments.push_back("--verbose");
   if (options.keys.rdma_in_clear) arguments.push_back("--rdma-in-clear");
   const SandboxOptions& sandbox = options.sandbox;
@@ -41,8 +44,9 @@ std::vector<std::string> session_arguments(const Options& options, const std::st
 }  // namespace
 
 // Always a fresh program image: a process that has used a HIP runtime must not be forked.
-Status Supervisor::spawn() {
+Status Supervisor::spawn(const DeviceSet& devices) {
   Child child;
+  child.shown = devices;
   child.user = users_.take();
   Status started = start(child);
   if (!started.is_ok()) clean_up_after(child);
@@ -63,7 +67,8 @@ Status Supervisor::start(Child& child) {
   if (!words && !std::exchange(told_of_words_, true))
     log(LogLevel::kWarning, "the log will not say whom a session served that ends: {}",
         words.status().to_string());
-  std::vector<std::string> arguments = session_arguments(options_, child.folder, child.user, limits_text_);
+  std::vector<std::string> arguments =
+      session_arguments(options_, child.shown, child.folder, child.user, limits_text_);
   std::vector<char*> argv;
   for (std::string& argument : arguments) argv.push_back(argument.data());
   argv.push_back(nullptr);

@@ -4,7 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <span>
 #include <string>
+#include <vector>
 
 #include "tests/unit/secure/folder.h"
 
@@ -44,6 +46,22 @@ TEST(AuthorizedKeys, Expire) {
   const Result<Tenant> late = keys.value().find(key_number(1), day);
   EXPECT_EQ(late.code(), Code::kPermission);
   EXPECT_NE(late.status().message().find("expired"), std::string::npos);
+}
+
+TEST(AuthorizedKeys, OtherOptionsAreTheReadersToJudge) {
+  const CheckOptions check = [](std::span<const std::string> options) {
+    return options.front() == "memory=8G" ? Status::ok() : invalid_argument("no " + options.front());
+  };
+  const Result<AuthorizedKeys> keys = AuthorizedKeys::parse(
+      line("alice", 1, "memory=8G expires=2027-01-31 streams=4") + line("bob", 2), check);
+  ASSERT_TRUE(keys.is_ok()) << keys.status().to_string();
+  const Tenant alice = keys.value().find(key_number(1), sys_days(2026y / 1 / 1)).value();
+  EXPECT_EQ(alice.options, (std::vector<std::string>{"memory=8G", "streams=4"}));
+  EXPECT_TRUE(alice.expires.has_value());
+  EXPECT_TRUE(keys.value().find(key_number(2)).value().options.empty());
+  const Result<AuthorizedKeys> wrong =
+      AuthorizedKeys::parse(line("bob", 2) + line("alice", 1, "colour=red"), check);
+  EXPECT_EQ(wrong.status().message(), "line 2: no colour=red");
 }
 
 TEST(AuthorizedKeys, WhatIsNotUnderstoodIsAnErrorWithItsLine) {

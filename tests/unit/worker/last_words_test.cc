@@ -11,6 +11,7 @@
 #include <cstring>
 #include <limits>
 #include <string>
+#include <vector>
 
 #include "raw_client.h"
 #include "tcp/transport.h"
@@ -49,23 +50,24 @@ class Page : public ::testing::Test {
 };
 
 TEST_F(Page, SaysWhatTheProcessWroteDown) {
-  EXPECT_EQ(words_.read(-1), "");
+  EXPECT_EQ(words_.read({}), "");
   Result<LastWords> writer = LastWords::open(std::move(file_));
   ASSERT_TRUE(writer.is_ok()) << writer.status().to_string();
   writer->serve("saxpy");
-  EXPECT_EQ(words_.read(-1), "saxpy");
+  EXPECT_EQ(words_.read({}), "saxpy");
   writer->device()->store(3);
-  EXPECT_EQ(words_.read(-1), "saxpy, device 2");
-  EXPECT_EQ(words_.read(5), "saxpy, device 5") << "--device 5 shows it as number 0";
+  EXPECT_EQ(words_.read({}), "saxpy, device 2");
+  EXPECT_EQ(words_.read(std::vector<int>{9, 7, 5}), "saxpy, device 5") << "the third that it was shown";
+  EXPECT_EQ(words_.read(std::vector<int>{9}), "saxpy, device 2") << "which it invented";
   writer->serve(std::string(kClientWordsMax + 100, 'x'));
-  EXPECT_EQ(words_.read(-1), std::string(kClientWordsMax, 'x') + ", device 2");
+  EXPECT_EQ(words_.read({}), std::string(kClientWordsMax, 'x') + ", device 2");
 }
 
 TEST_F(Page, IsNotReadBeyondItsEnd) {
   say("x", 0);
   for (const std::uint32_t bytes : {std::uint32_t{kClientWordsMax + 1}, 0x80000000u, 0xffffffffu}) {
     content_->client_bytes = bytes;
-    EXPECT_EQ(words_.read(-1).size(), kClientWordsMax) << bytes;
+    EXPECT_EQ(words_.read({}).size(), kClientWordsMax) << bytes;
   }
 }
 
@@ -73,17 +75,17 @@ TEST_F(Page, AnyNumberOfADeviceCanBeRead) {
   constexpr auto kMax = std::numeric_limits<std::int32_t>::max();
   constexpr auto kMin = std::numeric_limits<std::int32_t>::min();
   say("x", kMax);
-  EXPECT_EQ(words_.read(-1), "x, device 2147483646");
+  EXPECT_EQ(words_.read({}), "x, device 2147483646");
   for (const std::int32_t device : {0, -1, kMin}) {
     say("x", device);
-    EXPECT_EQ(words_.read(-1), "x") << device;
+    EXPECT_EQ(words_.read({}), "x") << device;
   }
 }
 
 TEST_F(Page, ControlBytesAreForTheLogToEscape) {
   const std::string hostile("\x1b[2J\n\0hip-worker[1]: all is well", 32);
   say(hostile, 0);
-  EXPECT_EQ(words_.read(-1), hostile);
+  EXPECT_EQ(words_.read({}), hostile);
   EXPECT_EQ(printable(hostile), "\\x1b[2J\\x0a\\x00hip-worker[1]: all is well");
 }
 
@@ -96,7 +98,7 @@ TEST(LastWords, WithoutAPageNothingIsKnown) {
   LastWords none;
   none.serve("saxpy");
   EXPECT_EQ(none.device(), nullptr);
-  EXPECT_EQ(none.read(-1), "");
+  EXPECT_EQ(none.read({}), "");
   EXPECT_FALSE(LastWords::open(net::OwnedFd()).is_ok());
 }
 

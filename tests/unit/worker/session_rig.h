@@ -36,11 +36,11 @@ class SessionRig final : public MessageSink {
  public:
   using Ends = std::pair<std::unique_ptr<Endpoint>, std::unique_ptr<Endpoint>>;  // the client's, the worker's
 
-  // `adjust` may change what the session is made from.
+  // `adjust` may change what the session is made from. `share`: null: no limits.
   using Adjust = std::function<void(OptionalFunctions&, protocol::WorkerSnapshot&)>;
 
   explicit SessionRig(const char* library = kFakeRuntime, Ends ends = make_loopback_pair(),
-                      const Adjust& adjust = {}) {
+                      const Adjust& adjust = {}, Share* share = nullptr) {
     Result<RuntimeLibrary> runtime = RuntimeLibrary::load(library);
     EXPECT_TRUE(runtime.is_ok()) << runtime.status().to_string();
     runtime_ = std::make_unique<RuntimeLibrary>(std::move(*runtime));
@@ -53,8 +53,9 @@ class SessionRig final : public MessageSink {
     if (adjust) adjust(optional_, snapshot_);
     queue_ = std::make_unique<RequestQueue>(*client_end_, *this);
     hip_ = runtime_->hip();
-    session_ =
-        std::make_unique<Executor>(SessionSetup{hip_, optional_, snapshot_, *worker_end_}, dispatch_table());
+    SessionSetup setup{hip_, optional_, snapshot_, *worker_end_};
+    setup.share = share;
+    session_ = std::make_unique<Executor>(std::move(setup), dispatch_table());
   }
   ~SessionRig() {
     end_session();

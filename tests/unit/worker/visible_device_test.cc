@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace tf::worker {
 namespace {
@@ -33,7 +34,8 @@ class Variable {
 std::string shown(int device, const char* hip, const char* cuda) {
   const Variable first("HIP_VISIBLE_DEVICES", hip);
   const Variable second("CUDA_VISIBLE_DEVICES", cuda);
-  show_only(device);
+  const int devices[] = {device};
+  show_only(devices);
   return std::string(std::getenv("HIP_VISIBLE_DEVICES")) + " " + std::getenv("CUDA_VISIBLE_DEVICES");
 }
 
@@ -73,6 +75,15 @@ TEST(ShowOnly, ARepeatedDeviceCountsOnce) {
   EXPECT_EQ(shown(2, "2,2,0", nullptr), "-1 2");
 }
 
+TEST(ShowOnly, SeveralInTheirOwnOrder) {
+  const Variable first("HIP_VISIBLE_DEVICES", "4,5,6");
+  const Variable second("CUDA_VISIBLE_DEVICES", nullptr);
+  const int devices[] = {2, 0};
+  show_only(devices);
+  EXPECT_STREQ(std::getenv("HIP_VISIBLE_DEVICES"), "6,4");
+  EXPECT_STREQ(std::getenv("CUDA_VISIBLE_DEVICES"), "2,0");
+}
+
 TEST(ShowOnly, CudaHasNamesToo) {
   EXPECT_EQ(shown(1, "0,1", "GPU-8932f937,MIG-1/2/0"), "1 MIG-1/2/0");
   EXPECT_EQ(shown(1, "GPU-8932f937,1", nullptr), "-1 1");
@@ -83,16 +94,18 @@ TEST(CheckOnly, SaysWhyThereIsNotTheOneDevice) {
   ASSERT_TRUE(runtime.is_ok()) << runtime.status().to_string();
   protocol::WorkerSnapshot snapshot;
   snapshot.init_error = hipErrorNoDevice;
-  EXPECT_NE(check_only(3, *runtime, snapshot).message().find("has no such device"), std::string::npos);
+  EXPECT_NE(check_only(std::vector<int>{3}, *runtime, snapshot).message().find("has no such device"),
+            std::string::npos);
   snapshot.init_error = hipErrorInsufficientDriver;
-  const Status broken = check_only(3, *runtime, snapshot);
+  const Status broken = check_only(std::vector<int>{3}, *runtime, snapshot);
   EXPECT_EQ(broken.code(), Code::kUnavailable);
   EXPECT_NE(broken.message().find("does not start: error 35"), std::string::npos) << broken.message();
   snapshot.init_error = 0;
   snapshot.devices.resize(1);
-  EXPECT_TRUE(check_only(3, *runtime, snapshot).is_ok());
+  EXPECT_TRUE(check_only(std::vector<int>{3}, *runtime, snapshot).is_ok());
   snapshot.devices.resize(2);
-  EXPECT_NE(check_only(3, *runtime, snapshot).message().find("still shows 2 devices"), std::string::npos);
+  EXPECT_NE(check_only(std::vector<int>{3}, *runtime, snapshot).message().find("still shows 2 devices"),
+            std::string::npos);
 }
 
 }  // namespace

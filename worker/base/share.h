@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Share: what a session may have of what its tenant has, and what it uses. take() and refused() belong to the
+// executor thread; give() and the questions may be asked by any thread.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "worker/base/limits.h"
+#include "worker/base/log_limit.h"
+#include "worker/base/tenant_page.h"
+
+namespace tf::worker {
+
+class Share {
+ public:
+  // Without limits, and of no tenant.
+  Share() : page_(TenantPage::alone()) {}
+  Share(const LimitValues& limits, TenantPage page) : limits_(limits), page_(std::move(page)) {}
+  Share(const Share&) = delete;
+  Share& operator=(const Share&) = delete;
+
+  // How the log calls the session.
+  void call(std::string whose) { whose_ = std::move(whose); }
+
+  // 0: none.
+  std::uint64_t of(Limit limit) const { return limits_[static_cast<std::size_t>(limit)]; }
+  const LimitValues& limits() const { return limits_; }
+
+  // False: the tenant has no more. That is counted, and a line of the log unless there were many lately.
+  // `most`: the limit where the tenant has none of its own; 0: none.
+  bool take(Limit limit, Counter counter, std::uint64_t amount, std::uint64_t most = 0);
+  void give(Counter counter, std::uint64_t amount) { page_.give(counter, amount); }
+
+  // One without a counter is reached: counted and logged as the others.
+  void reached(Limit limit) { refuse(limit, of(limit)); }
+
+  std::uint64_t used_here(Counter counter) const { return page_.used_here(counter); }
+  // By other sessions of the tenant.
+  std::uint64_t used_by_others(Counter counter) const { return page_.used_by_others(counter); }
+
+  // "at most 1048576 bytes of device 0, 3 streams; refused: memory 2 times": for the log, at the end.
+  std::string text() const;
+
+ private:
+  void refuse(Limit limit, std::uint64_t most);
+
+  const LimitValues limits_{};
+  TenantPage page_;
+  std::string whose_ = "a session";
+  LogLimit log_;
+  std::array<std::uint64_t, static_cast<std::size_t>(Counter::kEnd)>
+      most_{};  // that the session had at a time
+  std::array<std::uint64_t, kLimits> refused_{};
+};
+
+}  // namespace tf::worker
