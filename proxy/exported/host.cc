@@ -142,7 +142,15 @@ hipError_t hipHostRegister(void* pointer, size_t bytes, unsigned int flags) {
     return note_error(hipErrorHostMemoryAlreadyRegistered);
   if (bytes > UINTPTR_MAX - to_raw(pointer) || !hipcore::is_mapped(pointer, bytes))
     return note_error(hipErrorInvalidValue);
-  return note_error(client->host_allocations().add(thread_state().device, pointer, bytes, flags));
+  const int device = thread_state().device;
+  error = client->host_allocations().add(device, pointer, bytes, flags);
+  if (error != hipErrorHostMemoryAlreadyRegistered) return note_error(error);
+  // The same address again: AMD's library allows it. The memory may be another one by now, freed without a
+  // word.
+  client->await_what_shows();
+  if (client->host_allocations().remove(pointer) == hipSuccess)
+    error = client->host_allocations().add(device, pointer, bytes, flags);
+  return note_error(error);
 }
 
 hipError_t hipHostUnregister(void* pointer) {

@@ -61,12 +61,30 @@ TEST(HostMemory, OnlyWhatIsThereIsRegistered) {
   HIP_OK(hipHostUnregister(memory.data()));
 }
 
+// As with AMD's runtime: a program may free registered memory, and get the address again.
+TEST(HostMemory, TheSameAddressIsRegisteredAgain) {
+  constexpr std::size_t kAll = 100'000;
+  std::vector<std::uint32_t> memory = counting(kAll, 3);
+  DeviceBuffer device(kAll * sizeof(std::uint32_t));
+  for (const std::size_t count : {kAll / 2, kAll, kAll / 4}) {
+    const std::size_t bytes = count * sizeof memory[0];
+    HIP_OK(hipHostRegister(memory.data(), bytes, hipHostRegisterMapped));
+    ++memory[count - 1];
+    HIP_OK(hipMemcpy(device.get(), memory.data(), bytes, hipMemcpyHostToDevice));
+    std::vector<std::uint32_t> back(count);
+    HIP_OK(hipMemcpy(back.data(), device.get(), bytes, hipMemcpyDeviceToHost));
+    EXPECT_TRUE(std::equal(back.begin(), back.end(), memory.begin())) << count;
+  }
+  HIP_OK(hipHostUnregister(memory.data()));
+  EXPECT_EQ(hipHostUnregister(memory.data()), hipErrorHostMemoryNotRegistered);
+}
+
 TEST(HostMemory, RegisterAndCopy) {
   const auto values = counting(100000, 9);
   std::vector<std::uint32_t> source = values;
   const std::size_t bytes = source.size() * sizeof source[0];
   HIP_OK(hipHostRegister(source.data(), bytes, hipHostRegisterDefault));
-  EXPECT_EQ(hipHostRegister(source.data(), bytes, hipHostRegisterDefault),
+  EXPECT_EQ(hipHostRegister(source.data() + 5, 4, hipHostRegisterDefault),
             hipErrorHostMemoryAlreadyRegistered);
   DeviceBuffer device(bytes);
   TestStream stream;

@@ -29,6 +29,11 @@ hipError_t register_host(void* pointer, std::size_t bytes, unsigned flags) {
     return hipErrorInvalidValue;
   if (bytes > UINTPTR_MAX - reinterpret_cast<std::uintptr_t>(pointer)) return hipErrorInvalidValue;
   if (const hipError_t status = Backend::require_device()) return status;
+  const hipError_t status = Backend::register_host(pointer, bytes, flags);
+  // The same address again: AMD's library allows it. The memory may be another one by now, freed without a
+  // word.
+  if (status != hipErrorHostMemoryAlreadyRegistered || Backend::unregister_host(pointer) != hipSuccess)
+    return status;
   return Backend::register_host(pointer, bytes, flags);
 }
 
