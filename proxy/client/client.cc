@@ -13,6 +13,7 @@ namespace tf::proxy {
 
 Client::Client(Connected connected, unsigned copy_helpers)
     : snapshot_(only_device(std::move(connected.snapshot), connected.only_device)),
+      walls_(std::move(connected.walls)),
       connection_(std::move(connected.endpoint), std::move(connected.control),
                   {std::max(connected.only_device, 0), static_cast<int>(snapshot_.devices.size())}, *this),
       callbacks_(connection_),

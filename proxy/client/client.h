@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "hipcore/memory/external_memory.h"
@@ -55,6 +56,8 @@ class Client final : private ConnectionObserver, private DeviceVariables, privat
   ~Client();
 
   const protocol::WorkerSnapshot& snapshot() const { return snapshot_; }
+  // Around the session, in the worker's words.
+  const std::string& walls() const { return walls_; }
   int device_count() const { return static_cast<int>(snapshot_.devices.size()); }
   bool has_devices() const { return !snapshot_.devices.empty(); }
   Connection& connection() { return connection_; }
@@ -153,6 +156,7 @@ class Client final : private ConnectionObserver, private DeviceVariables, privat
   void map_host_window(int file, bool mirrors_pinned);
 
   protocol::WorkerSnapshot snapshot_;
+  const std::string walls_;
   std::vector<ReservedWindow> windows_;
   Connection connection_;
   ReplyCache created_{protocol::kHandleSlotsMax};  // never full: there are no more than handles

@@ -7,12 +7,12 @@
 #include <string>
 
 #include "proxy/client/process.h"
-#include "proxy/session/connect.h"
 
 extern "C" __attribute__((visibility("default"))) int hip_remote_worker_walls(char* text, size_t bytes) {
   try {
-    if (tf::proxy::acquire_client() == nullptr) return 0;
-    const std::string& walls = tf::proxy::walls_of_session();
+    const tf::proxy::Client* const client = tf::proxy::acquire_client();
+    if (client == nullptr) return 0;
+    const std::string& walls = client->walls();
     if (walls.size() >= bytes) return 0;
     std::memcpy(text, walls.c_str(), walls.size() + 1);
     return 1;

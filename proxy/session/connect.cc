@@ -103,11 +103,6 @@ Result<Greeted> greet(const Settings& settings, const net::Address& address, con
   }
 }
 
-std::string& session_walls() {
-  static std::string& walls = *std::make_unique<std::string>().release();  // used until the process is gone
-  return walls;
-}
-
 Result<Connected> connect_over(const Settings& settings, const net::Address& address,
                                const net::Transport& transport, Deadline deadline) {
   Result<Greeted> greeted = greet(settings, address, transport, deadline);
@@ -128,10 +123,10 @@ Result<Connected> connect_over(const Settings& settings, const net::Address& add
                  : "") +
             ", runtime " + reply->snapshot.runtime + ", " + std::to_string(reply->snapshot.devices.size()) +
             " device(s)");
-  session_walls() = std::move(reply->message);
   Connected parts;
   parts.endpoint = std::move(*endpoint);
   parts.snapshot = std::move(reply->snapshot);
+  parts.walls = std::move(reply->message);
   parts.control = std::move(greeted->control);
   parts.files = std::move(greeted->files);
   parts.only_device = settings.device;
@@ -150,8 +145,6 @@ std::vector<const net::Transport*> able_transports(const Settings& settings, con
 }
 
 }  // namespace
-
-const std::string& walls_of_session() { return session_walls(); }
 
 Result<Connected> connect(const Settings& settings) {
   const Deadline deadline = Deadline::after(settings.connect_timeout);

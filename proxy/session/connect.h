@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "hipcore/wire/device_snapshot.h"
 #include "hipcore/wire/shared_files.h"
@@ -18,6 +19,7 @@ namespace tf::proxy {
 struct Connected {
   std::unique_ptr<Endpoint> endpoint;
   protocol::WorkerSnapshot snapshot;  // for all devices of the worker
+  std::string walls;                  // around the session, in the worker's words
   net::OwnedStream control;
   protocol::SharedFiles files;
   int only_device = -1;        // TF_DEVICE_ID
@@ -27,9 +29,5 @@ struct Connected {
 
 // The failure says what was tried and what to do.
 Result<Connected> connect(const Settings& settings);
-
-// What the worker says about the walls around the session, in words; empty before connect(). Afterwards any
-// thread.
-const std::string& walls_of_session();
 
 }  // namespace tf::proxy
