@@ -151,6 +151,13 @@ int attack_log(const std::string& text, long lines) {
   return 0;
 }
 
+int attack_see(const char* path) {
+  Attacker attacker;
+  if (!attacker.open("call")) return 3;
+  attacker.call("see", SYS_access, {attacker.place(path), F_OK});
+  return 0;
+}
+
 int attack_bomb(long limit) {
   Attacker attacker;
   if (!attacker.open("bomb")) return 3;

@@ -360,6 +360,7 @@ int main(int argc, char** argv) {
   if (scenario == "attack-descriptor") return attack_descriptor(static_cast<long>(number));
   if (scenario == "attack-system") return attack_system();
   if (scenario == "attack-log") return attack_log(text, argc > 3 ? std::atol(argv[3]) : 1);
+  if (scenario == "attack-see") return attack_see(text);
   if (scenario == "attack-bomb") return attack_bomb(static_cast<long>(number));
   if (scenario == "attack-fill") return attack_fill(text, argc > 3 ? std::atol(argv[3]) : 1);
   if (scenario == "attack-write") return attack_write(text, argc > 3 ? argv[3] : "");

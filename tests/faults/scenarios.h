@@ -35,6 +35,7 @@ int attack_file(const char* path);                            // against a file 
 int attack_descriptor(long descriptor);                       // whether the session has it
 int attack_system();                                          // sockets, rings, namespaces
 int attack_log(const std::string& text, long lines);          // writes lines to the session's standard error
+int attack_see(const char* path);                             // whether a file is there
 int attack_bomb(long limit);                                  // forks until that fails
 int attack_fill(const char* path, long mib);                  // writes to a file until that fails
 int attack_write(const char* path, const std::string& text);  // writes a text to a file

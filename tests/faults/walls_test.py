@@ -29,6 +29,15 @@ def landlock_version():
     return max(0, ctypes.CDLL(None).syscall(LANDLOCK_CREATE_RULESET, None, ctypes.c_size_t(0), 1))
 
 
+def may_separate():
+    """Whether this user, if it is root, may have namespaces of its own, and no device is there that may need the
+    host's."""
+    devices = [name for name in os.listdir("/dev") if name.startswith(("kfd", "nvidia", "infiniband"))]
+    done = subprocess.run(["unshare", "--ipc", "--net", "--mount", "true"], check=False, stderr=subprocess.DEVNULL)
+    return IS_ROOT and not devices and done.returncode == 0
+
+
+needs_namespaces = unittest.skipUnless(may_separate(), "no namespaces can be had, or a device may need the host's")
 LANDLOCK = landlock_version()
 needs_landlock = unittest.skipUnless(LANDLOCK, "this kernel has no Landlock, so files cannot be walled off")
 HAS_USERS = IS_ROOT and reached_by(FIRST_USER)
@@ -132,6 +141,49 @@ class Walls(FaultTest):
         self.assertEqual(found["clone3"], (-1, errno.ENOSYS))
         self.expect_done(found, "own", "pair")
         self.expect_done(self.attack(self.worker("--no-sandbox"), "attack-system"), "unix", "tcp", "datagrams")
+
+    def namespaces_of(self, pid):
+        return {name: os.readlink(f"/proc/{pid}/ns/{name}") for name in ("ipc", "mnt", "net")}
+
+    def expect_apart(self, worker):
+        """Two spares and the supervisor share none of these namespaces."""
+        self.assertTrue(eventually(lambda: len(worker.children()) == 2, 10))
+        self.assertTrue(eventually(lambda: all(self.namespaces_of(pid)["mnt"] != self.namespaces_of(worker.pid)["mnt"]
+                                               for pid in worker.children()), 10), worker.log())
+        for name in ("ipc", "mnt", "net"):
+            seen = {self.namespaces_of(pid)[name] for pid in (worker.pid, *worker.children())}
+            self.assertEqual(len(seen), 3, name)
+        for transport in ("shm", "tcp"):
+            self.expect_served(worker, transport)
+
+    @needs_namespaces
+    def test_namespaces(self):
+        for extra in ((), USERS) if HAS_USERS else ((),):
+            worker = self.worker("--spares", "2", *extra)
+            self.assertRegex(worker.log(), "walls around sessions: ipc, network, mounts, ")
+            self.expect_apart(worker)
+
+    @needs_root
+    @needs_namespaces
+    def test_namespaces_without_root(self):
+        worker = self.worker("--spares", "2", "--allow-uid", "0", user=FIRST_USER)
+        if "user namespace" in worker.log():
+            self.skipTest("this kernel gives no user namespaces to users")
+        self.assertRegex(worker.log(), "walls around sessions: ipc, network, mounts, ")
+        self.expect_apart(worker)
+
+    @needs_namespaces
+    def test_what_lies_elsewhere_is_not_seen(self):
+        for extra in ((), USERS) if HAS_USERS else ((),):
+            worker = self.worker(*extra)
+            with worker.client("tcp", "hold", 4096) as client:
+                client.expect("holding")
+                for path in (f"/proc/{worker.pid}", f"/proc/{os.getpid()}", "/var/lib"):
+                    self.assertEqual(self.attack(worker, "attack-see", path)["see"], (-1, errno.ENOENT), path)
+                self.expect_done(self.attack(worker, "attack-see", "/proc/self"), "see")
+        worker = self.worker("--no-sandbox")
+        for path in (f"/proc/{worker.pid}", "/var/lib"):
+            self.expect_done(self.attack(worker, "attack-see", path), "see")
 
     def test_descriptors_of_whoever_started_the_worker(self):
         with tempfile.TemporaryFile() as file:

@@ -44,6 +44,9 @@ class SlowCompiler {
   SlowCompiler(const SlowCompiler&) = delete;
   SlowCompiler& operator=(const SlowCompiler&) = delete;
 
+  // Files are also looked for where this process sees them: it may have mounts of its own.
+  void look_through(pid_t process) { view_ = "/proc/" + std::to_string(process) + "/root"; }
+
   // It and the process that it started, once there are both; empty when that takes too long.
   std::vector<pid_t> wait_for_start() const {
     for (int round = 0; round < 2000 && running().empty(); ++round) pause();
@@ -66,8 +69,13 @@ class SlowCompiler {
   // What lies anywhere in the folder for temporary files, which others may remove meanwhile.
   template <typename Take>
   void each_file(Take take) const {
+    each_file_in(temporary(), take);
+    if (!view_.empty()) each_file_in(view_ + temporary().string(), take);
+  }
+  template <typename Take>
+  static void each_file_in(const std::filesystem::path& folder, Take& take) {
     std::error_code error;
-    std::filesystem::recursive_directory_iterator entry(temporary(), error), end;
+    std::filesystem::recursive_directory_iterator entry(folder, error), end;
     for (; !error && entry != end; entry.increment(error)) {
       std::error_code gone;
       if (!entry->is_directory(gone)) take(entry->path());
@@ -98,6 +106,7 @@ class SlowCompiler {
   }
 
   std::filesystem::path home_;
+  std::string view_;
   mutable std::vector<pid_t> pids_;
 };
 

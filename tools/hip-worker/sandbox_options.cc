@@ -76,6 +76,7 @@ Status take_sandbox_options(const reference::CommandLine& line, Options& options
   limits.processors = static_cast<unsigned>(line.number(about::kSessionProcessors, 0));
   limits.disk_mib = static_cast<std::size_t>(line.number(about::kSessionDisk, 1024));
   limits.processes = static_cast<std::size_t>(line.number(about::kSessionProcesses, 4096));
+  if (options.is_session && line.has(about::kSessionDisk)) sandbox.disk_mib = limits.disk_mib;
   if (options.is_session && line.has(about::kSessionProcesses)) sandbox.processes = limits.processes;
   if (line.has(about::kSessionUser)) {
     auto account = read_two(about::kSessionUser, line.text(about::kSessionUser), ':');

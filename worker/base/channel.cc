@@ -41,7 +41,7 @@ struct Wire {
   std::array<char, kTransportBytesMax> transport_name{};
   LimitValues limits{};
 };
-static_assert(sizeof(Wire) == 504 && std::has_unique_object_representations_v<Wire>);
+static_assert(sizeof(Wire) == 1848 && std::has_unique_object_representations_v<Wire>);
 
 // A part of it is secret.
 struct Wipe {

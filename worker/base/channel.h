@@ -54,7 +54,7 @@ struct Grant {
   std::uint32_t slot = 0;  // of the tenant's page, which comes with it if there is one
 };
 
-inline constexpr std::size_t kWhomBytesMax = 192;      // the rest is cut
+inline constexpr std::size_t kWhomBytesMax = 1536;     // the rest is cut
 inline constexpr std::size_t kTransportBytesMax = 32;  // likewise
 
 struct ChannelMessage {

@@ -70,7 +70,8 @@ struct SandboxOptions {
   std::optional<Account> user;        // of a session process; none: the supervisor's
   std::string folder;                 // of a session process, for its files; empty: it makes none
   std::size_t processes = 0;          // of a session process: that its user may have; 0: no limit of its own
-  std::string limits;                 // of a session process: its limits, in the supervisor's words
+  std::size_t disk_mib = 0;           // of a session process: for its files; 0: no limit
+  std::string limits;                 // likewise: its other limits, in the supervisor's words
 };
 
 struct Options {

@@ -3,6 +3,7 @@
 #include "worker/sandbox/sandbox.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,6 +20,7 @@
 #include "worker/sandbox/call_filter.h"
 #include "worker/sandbox/landlock.h"
 #include "worker/sandbox/limits.h"
+#include "worker/sandbox/namespaces.h"
 #include "worker/sandbox/rights.h"
 
 namespace tf::worker {
@@ -127,6 +129,58 @@ void Sandbox::note(const char* wall, const Status& status) {
   if (!status) list += " (" + status.message() + ")";
 }
 
+// What a session reads, for which no folder may be hidden.
+std::vector<std::string> Sandbox::needed(const std::string& runtime) const {
+  std::vector<std::string> paths = options_.readable;
+  paths.push_back(options_.folder);
+  paths.push_back(runtime);
+  paths.push_back("/proc/self/exe");
+  for (const fs::path& folder : own_library_directories()) paths.push_back(folder.string());
+  for (const char* const variable : {"LD_LIBRARY_PATH", "LD_PRELOAD", "TF_HIPCC_CPU"}) {
+    const char* const value = std::getenv(variable);
+    std::istringstream list(value != nullptr ? value : "");
+    for (std::string path; std::getline(list, path, ':');) paths.push_back(path);
+  }
+  std::erase_if(paths, [](const std::string& path) { return !path.starts_with('/'); });
+  return paths;
+}
+
+// Without them nothing is lost that a wall keeps.
+void Sandbox::share(const char* what, const Status& why) {
+  shared_ += (shared_.empty() ? "" : ", ") + std::string(what) + " (" + why.message() + ")";
+}
+
+void Sandbox::separate(const std::string& runtime) {
+  const Status possible = ::geteuid() == 0 ? Status::ok() : become_root_of_itself();
+  const Status mounts = possible ? separate_mounts() : possible;
+  const Account owner = options_.user.value_or(Account{::geteuid(), ::getegid()});
+  disk_ = mounts ? limit_folder(options_.folder, options_.disk_mib, owner.user, owner.group) : mounts;
+  const std::string device = untried_device(device_files());
+  if (!device.empty()) return share("ipc, network, mounts, processes", {Code::kUnavailable, device});
+  if (!mounts) return share("ipc, network, mounts, processes", mounts);
+  const auto part = [&](const char* name, const Status& status) {
+    status ? note(name, status) : share(name, status);
+  };
+  part("ipc", separate_ipc());
+  part("network", separate_network());
+  hide_folders(needed(runtime));
+  part("mounts", mounts);
+  part("processes", hide_processes());
+}
+
+std::string Sandbox::limits() const {
+  const std::string disk = disk_ ? fmt::format("disk {} MiB", options_.disk_mib) : std::string();
+  const std::size_t middle = std::min(options_.limits.size(), options_.limits.find('|'));
+  std::string holds = options_.limits.substr(0, middle);
+  std::string lacks = options_.limits.substr(std::min(options_.limits.size(), middle + 1));
+  if (disk_)
+    holds = disk + (holds.empty() ? "" : ", " + holds);
+  else
+    lacks = "disk (" + disk_.message() + ")" + (lacks.empty() ? "" : ", " + lacks);
+  if (holds.empty()) holds = "none";
+  return lacks.empty() ? holds : holds + "; not limited: " + lacks;
+}
+
 void Sandbox::enter(const std::string& runtime) {
   if (!options_.folder.empty()) ::setenv("TMPDIR", options_.folder.c_str(), 1);
   limit_process(options_.processes);
@@ -135,6 +189,7 @@ void Sandbox::enter(const std::string& runtime) {
   // What whoever started the worker had open, without close-on-exec; open files are behind no wall.
   if (::close_range(kLastWordsFd + 1, ~0u, 0) != 0)
     note("descriptors", Status::from_errno("close_range", errno));
+  separate(runtime);
   mirror::keep_page_tables();  // later they may not be opened
   bound_capabilities();
   if (options_.user) note("own user", become(options_.user->user, options_.user->group));
@@ -154,8 +209,9 @@ Status Sandbox::seal() const { return off_ ? Status::ok() : refuse_new_rings(); 
 std::string Sandbox::text() const {
   if (options_.off) return "none (--no-sandbox)";
   if (off_) return "none (AMD's driver may be loaded, which has not been tried behind them: --sandbox)";
-  if (missing_.empty()) return standing_;
-  const std::string text = (standing_.empty() ? "none" : standing_) + "; missing: " + missing_;
+  std::string text = standing_.empty() ? "none" : standing_;
+  if (!missing_.empty()) text += "; missing: " + missing_;
+  if (!shared_.empty()) text += "; shared with the host: " + shared_;
   return text.substr(0, kWallsTextMax);
 }
 

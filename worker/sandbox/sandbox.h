@@ -16,8 +16,8 @@
 
 namespace tf::worker {
 
-// Whether the walls stay down because the runtime may load AMD's driver, whose device is among `devices` (files),
-// and nobody has asked for walls: that driver has not been tried behind them yet.
+// Whether the walls stay down because the runtime may load AMD's driver, whose device is among `devices`
+// (files), and nobody has asked for walls: that driver has not been tried behind them yet.
 bool spares_drivers(const SandboxOptions& options, const std::string& runtime,
                     const std::vector<std::string>& devices);
 
@@ -25,28 +25,36 @@ class Sandbox {
  public:
   explicit Sandbox(const SandboxOptions& options) : options_(options), off_(options.off) {}
 
-  // Descriptors, user, capabilities, files. REQUIRES: the process has one thread, and of descriptors none but
-  // the standard ones, the channel and the last words. `runtime`: the name or path of the
-  // runtime that it will load.
+  // Descriptors, namespaces, user, capabilities, files. REQUIRES: the process has one thread, and of
+  // descriptors none but the standard ones, the channel and the last words. `runtime`: the name or path of
+  // the runtime that it will load.
   void enter(const std::string& runtime);
   // System calls, and the process's own memory. Once the runtime is loaded, before there is a client.
   void close();
   // What it took to set up the lanes. Before the client's first request.
   Status seal() const;
 
-  // Whether all walls stand.
+  // Whether all walls stand that a worker can require: namespaces are not among them.
   bool complete() const { return !off_ && missing_.empty(); }
   // Which, in words: "files, signals, ...; missing: network (why)". For the log and for users.
   std::string text() const;
 
+  // What it may have of the host: "disk 16 MiB, ...; not limited: memory (why)".
+  std::string limits() const;
+
  private:
   void note(const char* wall, const Status& status);
   Status close_files(const std::string& runtime);
+  void separate(const std::string& runtime);
+  void share(const char* what, const Status& why);
+  std::vector<std::string> needed(const std::string& runtime) const;
 
   const SandboxOptions& options_;
   bool off_;
   std::string standing_;
   std::string missing_;
+  Status disk_{Code::kUnavailable, "no mounts of its own"};  // whether its files are limited
+  std::string shared_;  // namespaces that it does not have; they are no walls that can be required
 };
 
 }  // namespace tf::worker

@@ -22,6 +22,8 @@ namespace tf::worker {
 
 using protocol::HandleKind;
 
+// Whoever can make two images with one hash fools only itself: each session has code objects of its own. A
+// cache that sessions share would need a cryptographic hash.
 CodeHash hash_of(const CodeBytes& code) {
   const XXH128_hash_t hash = XXH3_128bits(code.data.get(), code.size);
   return {hash.low64, hash.high64};

@@ -64,7 +64,6 @@ struct Client {
   std::shared_ptr<const secure::Session> session;  // null: it has proven nothing
   std::string whom;                                // who has; for the log
   const Sandbox* sandbox = nullptr;                // around this process; never null
-  std::string limits;                              // of this process, in words
   bool rdma_in_clear = false;
   bool is_local = false;
   bool quiet = false;  // refusals are not worth a line: the supervisor has seen too many
@@ -187,7 +186,7 @@ Status greet(Client& client, protocol::WorkerSnapshot& snapshot) {
   expect.whom = client.hello.program;
   expect.number = client.hello.pid;
   TF_RETURN_IF_ERROR(send_message(kSessionChannelFd, expect, deadline));
-  reply.message = (client.sandbox->text() + protocol::kLimitsAfterWalls + client.limits)
+  reply.message = (client.sandbox->text() + protocol::kLimitsAfterWalls + client.sandbox->limits())
                       .substr(0, protocol::kHelloMessageBytesMax);
   reply.transport = client.transport->name();
   reply.session_id = client.session_id;
@@ -466,7 +465,7 @@ int run_session_process(const Options& options, const DispatchTable& handlers) {
   }
   ChannelMessage ready;
   ready.kind = Envelope::kReady;
-  ready.whom = sandbox.text();
+  ready.whom = sandbox.text() + protocol::kLimitsAfterWalls + sandbox.limits();
   ready.number = snapshot.devices.size();
   if (!send_message(kSessionChannelFd, ready, Deadline::after(kHelloTime)).is_ok()) return 0;
   Result<Client> client = wait_for_client();
@@ -477,7 +476,6 @@ int run_session_process(const Options& options, const DispatchTable& handlers) {
   }
   client->rdma_in_clear = options.keys.rdma_in_clear;
   client->sandbox = &sandbox;
-  client->limits = options.sandbox.limits;
   // Limits how long an unreachable client host goes unnoticed; works without it too.
   static_cast<void>(net::watch_silence(client->control.get(), options.io_timeout));
   return serve(*client, *runtime, snapshot, handlers, words, options.verbose);

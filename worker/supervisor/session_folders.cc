@@ -8,7 +8,6 @@
 #include <signal.h>
 #include <spawn.h>
 #include <sys/file.h>
-#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -31,7 +30,6 @@ namespace fs = std::filesystem;
 
 constexpr int kAttemptsMax =
     8;  // to make a root that no other worker takes for a stale one; to remove a folder
-constexpr int kFilesMax = 65536;  // in a session's folder, if it is limited
 constexpr mode_t kOwnerOnly = 0700;
 constexpr mode_t kPassage = 0711;  // sessions of other users reach theirs
 
@@ -59,13 +57,6 @@ pid_t start_removing(const std::string& folder) {
 void wait_for(pid_t pid, Deadline deadline) {
   while (pid > 0 && ::waitpid(pid, nullptr, WNOHANG) == 0 && !deadline.passed())
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
-}
-
-// What a worker that was killed had mounted.
-void detach_all_in(const fs::path& folder) {
-  std::error_code error;
-  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error))
-    static_cast<void>(::umount2(entry->path().c_str(), MNT_DETACH | UMOUNT_NOFOLLOW));
 }
 
 // The folder, locked for this process; empty: somebody else has it, or it is no folder of ours.
@@ -103,7 +94,6 @@ void SessionFolders::remove_stale(const std::string& above, const std::string& s
     if (!entry->path().filename().string().starts_with(start)) continue;
     const net::OwnedFd stale = lock_folder(entry->path().string());
     if (!stale) continue;
-    detach_all_in(entry->path());
     wait_for(start_removing(entry->path().string()), deadline);
   }
 }
@@ -112,12 +102,6 @@ Result<std::string> SessionFolders::make(const std::optional<Account>& owner) {
   if (root_.empty()) return std::string();
   const std::string path = fmt::format("{}/{}", root_, next_++);
   if (::mkdir(path.c_str(), kOwnerOnly) != 0) return Status::from_errno(path, errno);
-  if (mib_ != 0) {
-    if (owner && ::chmod(root_.c_str(), kPassage) != 0) return Status::from_errno(root_, errno);
-    const Status mounted = mount(path, owner);
-    if (!mounted) ::rmdir(path.c_str());
-    return mounted ? Result<std::string>(path) : mounted;
-  }
   if (!owner) return path;
   // Nobody else can write to the root, so the path is still this folder.
   if (::chmod(root_.c_str(), kPassage) != 0 || ::chown(path.c_str(), owner->user, owner->group) != 0)
@@ -125,29 +109,7 @@ Result<std::string> SessionFolders::make(const std::optional<Account>& owner) {
   return path;
 }
 
-Status SessionFolders::mount(const std::string& folder, const std::optional<Account>& owner) const {
-  const Account of = owner.value_or(Account{::geteuid(), ::getegid()});
-  const std::string how =
-      fmt::format("mode=700,size={}m,nr_inodes={},uid={},gid={}", mib_, kFilesMax, of.user, of.group);
-  return ::mount("hip-worker", folder.c_str(), "tmpfs", MS_NOSUID | MS_NODEV, how.c_str()) == 0
-             ? Status::ok()
-             : Status::from_errno("mount", errno);
-}
-
-Status SessionFolders::limit(std::size_t mib) {
-  if (root_.empty()) return {Code::kUnavailable, "sessions have no folders"};
-  mib_ = mib;
-  const Result<std::string> tried = make(std::nullopt);
-  if (tried)
-    remove(tried.value());
-  else
-    mib_ = 0;
-  return tried.status();
-}
-
 void SessionFolders::remove(const std::string& folder) {
-  if (mib_ != 0 && !folder.empty())
-    static_cast<void>(::umount2(folder.c_str(), MNT_DETACH | UMOUNT_NOFOLLOW));
   if (folder.empty() || ::rmdir(folder.c_str()) == 0) return;
   start_removal(folder, 0);
 }

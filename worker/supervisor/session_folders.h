@@ -30,9 +30,6 @@ class SessionFolders {
   ~SessionFolders();
 
   Status open();
-  // From now on each folder is a file system of its own of that size, in memory (tmpfs(5)). Not ok: that
-  // cannot be had, and why; nothing has changed. REQUIRES: open()
-  Status limit(std::size_t mib);
   // `owner`: none: this process's user.
   Result<std::string> make(const std::optional<Account>& owner);
   // Starts a process that removes it, if it is not empty.
@@ -42,13 +39,11 @@ class SessionFolders {
   bool is_remover(pid_t pid) const { return removers_.contains(pid); }
 
  private:
-  Status mount(const std::string& folder, const std::optional<Account>& owner) const;
   void remove_stale(const std::string& above, const std::string& start);
   void start_removal(const std::string& folder, int attempt);
 
   std::string root_;
-  std::size_t mib_ = 0;  // of each folder; 0: they are plain folders
-  net::OwnedFd lock_;    // of the root, held while this worker lives
+  net::OwnedFd lock_;  // of the root, held while this worker lives
   std::uint64_t next_ = 1;
   struct Removal {
     std::string folder;

@@ -14,6 +14,7 @@
 #include <cstring>
 #include <utility>
 
+#include "hipcore/wire/hello.h"
 #include "worker/base/exit_codes.h"
 #include "worker/base/log.h"
 #include "worker/supervisor/descriptor_limit.h"
@@ -166,8 +167,10 @@ void Supervisor::announce(const std::string& walls) {
   if (std::exchange(announced_, true)) return;
   for (const net::Listener& listener : listeners_)
     if (!options_.quiet) log("listening on {}{}", listener.address().to_string(), who_may_come(listener));
-  if (!options_.quiet) log("walls around sessions: {}", walls);
-  if (!options_.quiet) log("limits of sessions: {}", limits_text_);
+  const std::size_t end = std::min(walls.size(), walls.find(protocol::kLimitsAfterWalls));
+  if (!options_.quiet) log("walls around sessions: {}", walls.substr(0, end));
+  if (!options_.quiet && end != walls.size())
+    log("limits of sessions: {}", walls.substr(end + std::strlen(protocol::kLimitsAfterWalls)));
   if (options_.ready_fd < 0) return;
   const std::string line = fmt::format("ready {} {}\n", options_.tcp ? options_.port : 0, options_.socket);
   if (::write(options_.ready_fd, line.data(), line.size()) < 0)

@@ -8,17 +8,14 @@
 namespace tf::worker {
 namespace {
 
-// "disk 1024 MiB, processes 4096; not limited: memory (why)".
+// "processes 4096|memory (why)": what holds, and what does not (Sandbox::limits()).
 class Words {
  public:
   void holds(const std::string& limit) { add(standing_, limit); }
   void lacks(const std::string& limit, const std::string& why) {
     add(missing_, fmt::format("{} ({})", limit, why));
   }
-  std::string text() const {
-    const std::string text = standing_.empty() ? "none" : standing_;
-    return missing_.empty() ? text : text + "; not limited: " + missing_;
-  }
+  std::string text() const { return standing_ + "|" + missing_; }
 
  private:
   static void add(std::string& list, const std::string& limit) { list += (list.empty() ? "" : ", ") + limit; }
@@ -43,11 +40,6 @@ Status Supervisor::open_limits() {
           fmt::format("{} needs a cgroup that is delegated to the worker (docs/operating.md): {}", option,
                       grouped ? fmt::format("it has no controller \"{}\"", controller) : grouped.message())};
   Words words;
-  const Status disk = folders_.limit(limits.disk_mib);
-  if (disk)
-    words.holds(fmt::format("disk {} MiB", limits.disk_mib));
-  else
-    words.lacks("disk", disk.message());
   if (cgroups_.controls("pids") || options_.users.range)
     words.holds(fmt::format("processes {}", limits.processes));
   else

@@ -38,6 +38,7 @@ std::vector<std::string> session_arguments(const Options& options, const DeviceS
   if (options.users.range)
     arguments.insert(arguments.end(), {"--session-processes", std::to_string(options.limits.processes)});
   arguments.insert(arguments.end(), {"--session-limits", limits});
+  arguments.insert(arguments.end(), {"--session-disk", std::to_string(options.limits.disk_mib)});
   return arguments;
 }
 

@@ -19,6 +19,7 @@ class CompileDeath : public testing::Test {
     worker_ = std::make_unique<WorkerProcess>(std::vector<std::string>{}, TF_CPU_RUNTIME);
     EXPECT_TRUE(worker_->ready());
     session_ = worker_->children().front();
+    compiler_.look_through(session_);
     client_ = std::make_unique<RawClient>(*worker_, tcp::transport());
     EXPECT_TRUE(client_->status.is_ok()) << client_->status.to_string();
     protocol::RtcProgram program;
