@@ -135,7 +135,7 @@ class Counts(SharesTest):
         worker = self.enter_context(keys.worker())
         self.assertEqual(self.taken(worker, "malloc", 65 * MIB, **keys.environment("alice"))[1], OUT_OF_MEMORY)
         for words, said in ((" memory=1X", "line 1: \"memory=1X\": expected memory=BYTES"),
-                            (" colour=red", "line 1: unknown limit \"colour=red\"; possible: devices, memory, "),
+                            (" colour=red", "line 1: unknown option \"colour=red\"; possible: devices, memory, "),
                             (" memory=128M", "the authorized keys were read again: 1 keys")):
             with self.subTest(words):
                 keys.authorize(alice + words)

@@ -98,7 +98,8 @@ Status Limits::take(std::string_view word) {
   if (known == kWords.end() || word.size() == key.size()) {
     std::string possible(kDevices);
     for (const Word& one : kWords) possible += fmt::format(", {}", one.name);
-    return invalid_argument(fmt::format("unknown limit \"{}\"; possible: {}", secure::shown(word), possible));
+    return invalid_argument(
+        fmt::format("unknown option \"{}\"; possible: {}", secure::shown(word), possible));
   }
   std::optional<std::uint64_t>& value = values_[static_cast<std::size_t>(known - kWords.begin())];
   if (value) return invalid_argument(fmt::format("{}= stands there twice", known->name));

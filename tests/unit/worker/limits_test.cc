@@ -30,7 +30,7 @@ TEST(Limits, AreReadAsTheyAreWritten) {
 TEST(Limits, WhatIsNoLimitIsToldWithWhatIsOne) {
   EXPECT_EQ(
       said("colour=red"),
-      "unknown limit \"colour=red\"; possible: devices, memory, host, streams, compiles, sessions, starts, "
+      "unknown option \"colour=red\"; possible: devices, memory, host, streams, compiles, sessions, starts, "
       "idle, weight");
   for (const char* const wrong :
        {"memory", "memory=", "memory=8X", "memory=-1", "memory=8GB", "memory=99999999999G", "streams=8G",
