@@ -114,9 +114,10 @@ Result<std::vector<std::byte>> encode(const HelloReply& reply) {
   std::vector<std::byte> buffer(kHelloBytesMax);
   Encoder out(buffer);
   out.field(static_cast<std::uint32_t>(reply.code));
-  out.field(std::uint32_t{0});
+  out.field(std::uint32_t{reply.streams_limited ? 1u : 0u});
   out.field(reply.session_id);
   out.field(reply.message, kHelloMessageBytesMax);
+  out.field(reply.limits, kHelloLimitsBytesMax);
   out.field(reply.transport, kTransportNameBytesMax);
   encode(out, reply.snapshot);
   TF_RETURN_IF_ERROR(out.status());
@@ -128,16 +129,19 @@ Result<HelloReply> decode_hello_reply(std::span<const std::byte> payload) {
   Decoder in(payload);
   HelloReply reply;
   std::uint32_t code = 0;
-  std::uint32_t reserved = 0;
+  std::uint32_t streams_limited = 0;
   in.field(code);
-  in.field(reserved);
+  in.field(streams_limited);
   in.field(reply.session_id);
   in.field(reply.message, kHelloMessageBytesMax);
+  in.field(reply.limits, kHelloLimitsBytesMax);
   in.field(reply.transport, kTransportNameBytesMax);
   decode(in, reply.snapshot);
   TF_RETURN_IF_ERROR(in.finish());
-  if (code > kLastCode || reserved != 0) return Status(Code::kProtocol, "unknown status in the HELLO reply");
+  if (code > kLastCode || streams_limited > 1)
+    return Status(Code::kProtocol, "unknown status in the HELLO reply");
   reply.code = static_cast<Code>(code);
+  reply.streams_limited = streams_limited != 0;
   return reply;
 }
 

@@ -29,6 +29,7 @@ inline constexpr std::size_t kProgramNameBytesMax = 256;
 inline constexpr std::size_t kKeyBytesMax = 64;
 inline constexpr std::size_t kHelloMessageBytesMax = 4096;
 inline constexpr char kLimitsAfterWalls[] = "; limits: ";  // between the two, in HelloReply::message
+inline constexpr std::size_t kHelloLimitsBytesMax = 1024;
 
 // Client capabilities (HelloRequest::capabilities).
 inline constexpr std::uint64_t kClientIsFar = 1u << 1;  // no memory is shared with it, even on the same host
@@ -47,8 +48,10 @@ struct HelloRequest {
 
 struct HelloReply {
   Code code = Code::kOk;
-  std::string message;    // kOk: the session's walls and limits, in words; otherwise why there is none
-  std::string transport;  // granted
+  std::string message;           // kOk: the session's walls and limits, in words; otherwise why there is none
+  std::string limits;            // of the tenant, in the words of hip-worker --limit; empty: none
+  bool streams_limited = false;  // making a stream may fail, so the client waits for the answer
+  std::string transport;         // granted
   std::uint64_t session_id = 0;
   WorkerSnapshot snapshot;
 };

@@ -12,6 +12,8 @@ extern "C" {
  * at `text`, and returns 1. Connects if necessary. 0: there is no worker, or not enough room. The worker's
  * words are not checked. */
 int hip_remote_worker_walls(char* text, size_t bytes);
+/* The same for the limits of this client's tenant; no words: there are none. */
+int hip_remote_worker_limits(char* text, size_t bytes);
 
 #ifdef __cplusplus
 }

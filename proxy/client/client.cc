@@ -11,11 +11,27 @@
 
 namespace tf::proxy {
 
+namespace {
+
+Connection::Devices devices_of(const std::vector<int>& seen, const Connected& connected) {
+  Connection::Devices devices;
+  for (const int ordinal : seen) devices.ordinals[static_cast<std::size_t>(devices.count++)] = ordinal;
+  devices.streams_limited = connected.streams_limited;
+  return devices;
+}
+
+}  // namespace
+
 Client::Client(Connected connected, unsigned copy_helpers)
-    : snapshot_(only_device(std::move(connected.snapshot), connected.only_device)),
+    : Client(std::move(connected), seen_devices(connected.snapshot, connected.only_device, connected.visible),
+             copy_helpers) {}
+
+Client::Client(Connected&& connected, const std::vector<int>& seen, unsigned copy_helpers)
+    : snapshot_(keep_devices(std::move(connected.snapshot), seen)),
       walls_(std::move(connected.walls)),
-      connection_(std::move(connected.endpoint), std::move(connected.control),
-                  {std::max(connected.only_device, 0), static_cast<int>(snapshot_.devices.size())}, *this),
+      share_(std::move(connected.share)),
+      connection_(std::move(connected.endpoint), std::move(connected.control), devices_of(seen, connected),
+                  *this),
       callbacks_(connection_),
       leases_(connection_, snapshot_, lease_mappings_, huge_pages_),
       device_memory_(snapshot_, leases_),

@@ -58,6 +58,8 @@ class Client final : private ConnectionObserver, private DeviceVariables, privat
   const protocol::WorkerSnapshot& snapshot() const { return snapshot_; }
   // Around the session, in the worker's words.
   const std::string& walls() const { return walls_; }
+  // The limits of the session's tenant, as hip-worker --limit takes them; empty: none.
+  const std::string& share() const { return share_; }
   int device_count() const { return static_cast<int>(snapshot_.devices.size()); }
   bool has_devices() const { return !snapshot_.devices.empty(); }
   Connection& connection() { return connection_; }
@@ -138,6 +140,8 @@ class Client final : private ConnectionObserver, private DeviceVariables, privat
   }
 
  private:
+  // `seen`: as seen_devices() says.
+  Client(Connected&& connected, const std::vector<int>& seen, unsigned copy_helpers);
   std::optional<hipError_t> before_post(protocol::OpTraits what, int device, std::span<const std::byte> head,
                                         std::span<const std::byte> tail) override;
   void after_post(protocol::OpTraits what) override { mirror_.posted(what); }
@@ -157,6 +161,7 @@ class Client final : private ConnectionObserver, private DeviceVariables, privat
 
   protocol::WorkerSnapshot snapshot_;
   const std::string walls_;
+  const std::string share_;
   std::vector<ReservedWindow> windows_;
   Connection connection_;
   ReplyCache created_{protocol::kHandleSlotsMax};  // never full: there are no more than handles

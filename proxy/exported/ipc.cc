@@ -67,7 +67,7 @@ hipError_t hipIpcOpenEventHandle(ApiCall& call, hipEvent_t* event, hipIpcEventHa
     handles.remove(made->raw());
     return call.finish(error);
   }
-  int device = reply.device - client.connection().worker_ordinal(0);
+  int device = client.connection().own_ordinal(reply.device);
   if (device < 0 || device >= client.device_count()) {  // a device that this program does not see
     (void)client.connection().post(call.device(), protocol::EventDestroyRequest{made->raw()});
     handles.remove(made->raw());

@@ -38,7 +38,7 @@ hipError_t hipMemPoolImportFromShareableHandle(ApiCall& call, hipMemPool_t* pool
   if (!call.connected()) return call.finish();
   Client& client = call.client();
   const auto counted = read_pool_file(hipcore::descriptor_in(os_handle));
-  const int device = counted ? *counted - client.connection().worker_ordinal(0) : -1;
+  const int device = counted ? client.connection().own_ordinal(*counted) : -1;
   if (device < 0 || device >= client.device_count()) return call.finish(hipErrorInvalidValue);
   const std::uint64_t raw = client.pools().create(device, Pools::Kind::kImported);
   if (raw == 0) return call.finish(hipErrorOutOfMemory);

@@ -48,7 +48,7 @@ hipError_t open_shared(ApiCall& call, const MemoryTicket& ticket, SharedMemory::
   protocol::OpenSharedReply reply{};
   hipError_t error = client.connection().call(call.device(), request, reply);
   if (error != hipSuccess) return error;
-  int device = reply.device - client.connection().worker_ordinal(0);
+  int device = client.connection().own_ordinal(reply.device);
   // A device that this program does not see has no window here, and the worker must not place memory outside
   // a window.
   bool sane = ticket.offset < reply.bytes && device >= 0 && device < client.device_count() &&

@@ -48,9 +48,19 @@ hipError_t tf::composed::create_masked_stream(hipStream_t& stream, unsigned flag
   if (!call.create(protocol::HandleKind::kStream, request.created, value)) return call.finish();
   call.client().about_to_add_stream(flags);
   call.client().streams().note_new(request.created, flags);
-  const hipError_t error = call.post(request, std::as_bytes(std::span(mask, words)));
-  if (error == hipSuccess) stream = static_cast<hipStream_t>(value);
-  return error;
+  Connection& connection = call.client().connection();
+  const auto tail = std::as_bytes(std::span(mask, words));
+  if (!connection.streams_limited()) {
+    const hipError_t error = call.post(request, tail);
+    if (error == hipSuccess) stream = static_cast<hipStream_t>(value);
+    return error;
+  }
+  const hipError_t error = connection.post_and_hear(call.device(), request, tail);
+  if (error == hipSuccess)
+    stream = static_cast<hipStream_t>(value);
+  else
+    connection.forget_stream(request.created);
+  return call.finish(error);
 }
 
 namespace tf::proxy::custom {

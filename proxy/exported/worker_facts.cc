@@ -8,15 +8,28 @@
 
 #include "proxy/client/process.h"
 
-extern "C" __attribute__((visibility("default"))) int hip_remote_worker_walls(char* text, size_t bytes) {
+namespace {
+
+// 1: what the client says is in `text`.
+int tell(const std::string& (tf::proxy::Client::*what)() const, char* text, size_t bytes) {
   try {
     const tf::proxy::Client* const client = tf::proxy::acquire_client();
     if (client == nullptr) return 0;
-    const std::string& walls = client->walls();
-    if (walls.size() >= bytes) return 0;
-    std::memcpy(text, walls.c_str(), walls.size() + 1);
+    const std::string& words = (client->*what)();
+    if (words.size() >= bytes) return 0;
+    std::memcpy(text, words.c_str(), words.size() + 1);
     return 1;
   } catch (const std::exception&) {
     return 0;
   }
+}
+
+}  // namespace
+
+extern "C" __attribute__((visibility("default"))) int hip_remote_worker_walls(char* text, size_t bytes) {
+  return tell(&tf::proxy::Client::walls, text, bytes);
+}
+
+extern "C" __attribute__((visibility("default"))) int hip_remote_worker_limits(char* text, size_t bytes) {
+  return tell(&tf::proxy::Client::share, text, bytes);
 }

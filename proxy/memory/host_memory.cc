@@ -49,7 +49,8 @@ hipError_t HostMemory::allocate(HostRange::Kind kind, int device, std::uint64_t 
     range.home = Home::kReserved;
     range.dormant = true;
   }
-  if (error != hipSuccess && kind == Kind::kPinned) {
+  // Memory that devices cannot use is better than none, but not if the tenant may have no more.
+  if (error != hipSuccess && error != hipErrorOutOfMemory && kind == Kind::kPinned) {
     range.home = Home::kPrivate;
     range.reachable = range.dormant = false;
     error = map_private(bytes, range.base);

@@ -63,13 +63,22 @@ bool HostWindow::find_gap(const protocol::AddressWindow& window, const Ranges& r
   return window.bytes - (address - window.base) >= bytes;
 }
 
+// Where there is not enough for what is usually opened, what is needed may still be there.
 hipError_t HostWindow::grow(std::uint64_t bytes) {
+  const std::uint64_t exact = rounded(bytes, protocol::kHostPartBytes);
+  std::uint64_t part = exact;
+  if (bytes < kOwnHostPartBytes) {
+    const MutexLock lock(mutex_);
+    part = std::max(exact, next_part_bytes_);
+  }
+  const hipError_t error = open_part(part);
+  return error == hipErrorOutOfMemory && part != exact ? open_part(exact) : error;
+}
+
+hipError_t HostWindow::open_part(std::uint64_t part) {
   std::uint64_t address = 0;
-  std::uint64_t part = 0;
   {
     const MutexLock lock(mutex_);
-    part = bytes >= kOwnHostPartBytes ? rounded(bytes, protocol::kHostPartBytes)
-                                      : std::max(rounded(bytes, protocol::kHostPartBytes), next_part_bytes_);
     if (!find_gap(parts_window_, parts_, part, address)) return hipErrorOutOfMemory;
     parts_.emplace(address, part);
   }

@@ -83,6 +83,7 @@ class HostWindow {
   using Ranges = std::map<std::uint64_t, std::uint64_t>;  // address -> bytes
 
   hipError_t grow(std::uint64_t bytes);
+  hipError_t open_part(std::uint64_t part);
   void forget_file(std::uint64_t address);
   static bool find_gap(const protocol::AddressWindow& window, const Ranges& ranges, std::uint64_t bytes,
                        std::uint64_t& address);

@@ -127,9 +127,12 @@ Result<Connected> connect_over(const Settings& settings, const net::Address& add
   parts.endpoint = std::move(*endpoint);
   parts.snapshot = std::move(reply->snapshot);
   parts.walls = std::move(reply->message);
+  parts.share = std::move(reply->limits);
   parts.control = std::move(greeted->control);
   parts.files = std::move(greeted->files);
+  parts.streams_limited = reply->streams_limited;
   parts.only_device = settings.device;
+  parts.visible = settings.visible;
   parts.mirrors_pinned = settings.mirrors_pinned;
   return parts;
 }

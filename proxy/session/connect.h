@@ -20,11 +20,14 @@ struct Connected {
   std::unique_ptr<Endpoint> endpoint;
   protocol::WorkerSnapshot snapshot;  // for all devices of the worker
   std::string walls;                  // around the session, in the worker's words
+  std::string share;                  // of its tenant, as hip-worker --limit takes it; empty: no limits
   net::OwnedStream control;
   protocol::SharedFiles files;
-  int only_device = -1;        // TF_DEVICE_ID
-  bool mirrors_pinned = true;  // TF_MIRROR
-  bool watches_pages = true;   // false: as on a system that does not say which pages were written
+  int only_device = -1;          // TF_DEVICE_ID
+  VisibleDevices visible;        // of these, or of all
+  bool streams_limited = false;  // protocol::HelloReply
+  bool mirrors_pinned = true;    // TF_MIRROR
+  bool watches_pages = true;     // false: as on a system that does not say which pages were written
 };
 
 // The failure says what was tried and what to do.

@@ -128,6 +128,25 @@ hipError_t Connection::record_event(protocol::OpTraits what, int device, std::sp
   return error;
 }
 
+int Connection::own_ordinal(int worker_device) const {
+  for (int device = 0; device < devices_.count; ++device)
+    if (worker_ordinal(device) == worker_device) return device;
+  return -1;
+}
+
+hipError_t Connection::create_stream(protocol::OpTraits what, int device, std::span<const std::byte> head) {
+  const std::uint64_t stream = what.stream_of(head);
+  streams_.note_new(stream, what.flags_of(head));
+  if (!devices_.streams_limited) return transmit(what.op, device, head, {});
+  const hipError_t error = exchange(what.op, device, head, {}, {});
+  if (error != hipSuccess) forget_stream(stream);
+  return error;
+}
+
+void Connection::forget_stream(std::uint64_t stream) {
+  handles_.of(protocol::HandleKind::kStream).remove(stream);
+}
+
 void Connection::note_shared(std::uint64_t event) {
   take_care(Care::kSharing, true);
   streams_.recordings().share(event);
@@ -154,7 +173,7 @@ hipError_t Connection::send_observed(protocol::OpTraits what, int device, std::s
                                      std::span<const std::byte> tail) {
   if (what.has(Trait::kRecords)) return record_event(what, device, head);
   if (what.has(Trait::kAwaits)) streams_.note_join(device, what.stream_of(head), what.event_of(head));
-  if (what.has(Trait::kNewStream)) streams_.note_new(what.stream_of(head), what.flags_of(head));
+  if (what.has(Trait::kNewStream)) return create_stream(what, device, head);
   return transmit(what.op, device, head, tail);
 }
 

@@ -68,10 +68,11 @@ enum class Care : unsigned {
 
 class Connection final : private MessageSink {
  public:
-  // The worker's devices that the program sees: `count` of them from `first` on.
+  // The worker's devices that the program sees, in the program's order.
   struct Devices {
-    int first = 0;
+    std::array<int, protocol::kDevicesMax> ordinals{};  // the worker's
     int count = 0;
+    bool streams_limited = false;  // making a stream may fail: its answer is waited for
   };
   // `control` may be missing in tests. `observer` outlives the connection; it is called from the first post
   // on.
@@ -91,8 +92,14 @@ class Connection final : private MessageSink {
   ReplyCache& replies() { return replies_; }
   Streams& streams() { return streams_; }
   int device_count() const { return devices_.count; }
-  // The worker's ordinal of our device. REQUIRES: 0 <= device < device_count()
-  int worker_ordinal(int device) const { return device + devices_.first; }
+  // The worker's ordinal of our device. REQUIRES: 0 <= device < device_count(), or 0
+  int worker_ordinal(int device) const { return devices_.ordinals[static_cast<std::size_t>(device)]; }
+  // Our device with the worker's ordinal; -1: the program does not see it.
+  int own_ordinal(int worker_device) const;
+
+  // The worker has not made it.
+  void forget_stream(std::uint64_t stream);
+  bool streams_limited() const { return devices_.streams_limited; }
 
   // --- its end
   bool lost() const { return lost_.load(std::memory_order_acquire); }  // pairs with lose()
@@ -213,6 +220,7 @@ class Connection final : private MessageSink {
                            std::span<const std::byte> tail);
   hipError_t transmit(protocol::Op op, int device, std::span<const std::byte> head,
                       std::span<const std::byte> tail);
+  hipError_t create_stream(protocol::OpTraits what, int device, std::span<const std::byte> head);
   hipError_t record_event(protocol::OpTraits what, int device, std::span<const std::byte> head);
   hipError_t finish_for_sharers(protocol::OpTraits what, int device, std::span<const std::byte> head);
   hipError_t pass_file(int file, std::uint64_t& number);

@@ -15,8 +15,8 @@ constexpr std::size_t kFailureTextMax = 1024;  // of what the worker says of a d
 
 // For the program's user; the program learns of it from calls that wait.
 Status Connection::on_notice(const protocol::DeviceFailedNotice& failed, std::span<const std::byte> what) {
-  const auto device = static_cast<std::int64_t>(failed.device) - devices_.first;
-  if (device < 0 || device >= device_count()) return Status::ok();
+  const int device = own_ordinal(static_cast<int>(failed.device));
+  if (device < 0) return Status::ok();
   std::string text;
   for (const std::byte byte : what.first(std::min(what.size(), kFailureTextMax))) {
     const char letter = static_cast<char>(byte);
@@ -32,9 +32,9 @@ Status Connection::on_notice(const protocol::DeviceFailedNotice& failed, std::sp
 
 Status Connection::on_notice(const protocol::FaultNotice& fault, std::span<const std::byte>) {
   auto error = static_cast<hipError_t>(fault.error);
-  auto device = static_cast<std::int64_t>(fault.device) - devices_.first;
+  const int device = own_ordinal(static_cast<int>(fault.device));
   if (error == hipSuccess) return Status(Code::kProtocol, "a fault that reports success");
-  streams_.faults().note(static_cast<int>(device), fault.stream, error);
+  streams_.faults().note(device, fault.stream, error);
   if (fault.failed_opcode == 0) {
     failure_told_.line("work on device " + std::to_string(device) + " failed with error " +
                        std::to_string(fault.error) + "; calls that wait return it");

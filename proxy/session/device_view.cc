@@ -48,20 +48,35 @@ bool stays(std::int32_t attribute, const Allowed& may) {
 
 }  // namespace
 
-protocol::WorkerSnapshot only_device(protocol::WorkerSnapshot snapshot, int device) {
-  if (device < 0) return snapshot;
-  const auto index = static_cast<std::size_t>(device);
-  if (index >= snapshot.devices.size()) {
-    log_line("TF_DEVICE_ID=" + std::to_string(device) + ": the worker has " +
-             std::to_string(snapshot.devices.size()) + " device(s); the program sees none");
-    snapshot.devices.clear();
-    snapshot.peers.clear();
-    return snapshot;
+std::vector<int> seen_devices(const protocol::WorkerSnapshot& snapshot, int only,
+                              const VisibleDevices& visible) {
+  const int count = static_cast<int>(snapshot.devices.size());
+  if (only >= count) {
+    log_line("TF_DEVICE_ID=" + std::to_string(only) + ": the worker has " + std::to_string(count) +
+             " device(s); the program sees none");
+    return {};
   }
-  protocol::PeerLink self = snapshot.peer(index, index);
-  protocol::DeviceSnapshot kept = std::move(snapshot.devices[index]);
-  snapshot.devices.assign(1, std::move(kept));
-  snapshot.peers.assign(1, self);
+  std::vector<int> offered;
+  for (int device = 0; device < count; ++device)
+    if (only < 0 || device == only) offered.push_back(device);
+  std::vector<std::string> uuids;
+  for (const int device : offered)
+    uuids.push_back(uuid_text(snapshot.devices[static_cast<std::size_t>(device)].properties.uuid));
+  std::vector<int> seen;
+  for (const std::size_t chosen : choose_visible(visible, uuids)) seen.push_back(offered[chosen]);
+  return seen;
+}
+
+protocol::WorkerSnapshot keep_devices(protocol::WorkerSnapshot snapshot, std::span<const int> devices) {
+  std::vector<protocol::DeviceSnapshot> kept;
+  std::vector<protocol::PeerLink> peers;
+  for (const int from : devices)
+    for (const int to : devices)
+      peers.push_back(snapshot.peer(static_cast<std::size_t>(from), static_cast<std::size_t>(to)));
+  for (const int device : devices)
+    kept.push_back(std::move(snapshot.devices[static_cast<std::size_t>(device)]));
+  snapshot.devices = std::move(kept);
+  snapshot.peers = std::move(peers);
   return snapshot;
 }
 

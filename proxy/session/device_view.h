@@ -1,14 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// The worker's devices as the program sees them: those selected by TF_DEVICE_ID, and what they can do with
-// host memory, and the host with theirs, in this session.
+// The worker's devices as the program sees them: those that TF_DEVICE_ID, ROCR_VISIBLE_DEVICES and
+// HIP_VISIBLE_DEVICES choose, and what they can do with host memory, and the host with theirs, in this
+// session.
 #pragma once
 
+#include <span>
+#include <vector>
+
 #include "hipcore/wire/device_snapshot.h"
+#include "proxy/base/visible_devices.h"
 
 namespace tf::proxy {
 
-// Keeps only this device, as device 0; none if it does not exist. Negative: keeps all.
-protocol::WorkerSnapshot only_device(protocol::WorkerSnapshot snapshot, int device);
+// The worker's ordinals of the devices that the program sees, in its order. `only`: the one that TF_DEVICE_ID
+// names; negative: all. The lists choose among these.
+std::vector<int> seen_devices(const protocol::WorkerSnapshot& snapshot, int only,
+                              const VisibleDevices& visible);
+
+// Keeps these, in this order. REQUIRES: they are the snapshot's, and none stands there twice
+protocol::WorkerSnapshot keep_devices(protocol::WorkerSnapshot snapshot, std::span<const int> devices);
 
 // Sets properties and attributes to what `snapshot.host_access` provides, where the runtime could do more:
 // programs check them before they let kernels touch their own memory. `mirrors_pinned`: with a mirror,

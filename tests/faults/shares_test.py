@@ -3,18 +3,20 @@
 when a session ends, however it ends."""
 import contextlib
 import ctypes
+import json
 import os
 import struct
+import subprocess
 
 from harness import FaultTest, MIB, TRANSPORTS, Worker, eventually, main
-from keys import Keys
+from keys import HIP_REMOTE, Keys
 
 SUCCESS = 0
 OUT_OF_MEMORY = 2
 SHARE = 256 * MIB
 SCHED_GETATTR = 315  # on x86-64
 TURN_NS = 200_000  # kTurn of the CPU runtime
-FORMS = ("malloc", "pitch", "async", "managed", "array", "graph", "physical")
+FORMS = ("malloc", "pitch", "async", "managed", "host", "array", "graph", "physical")
 
 
 class SharesTest(FaultTest):
@@ -106,6 +108,21 @@ class Memory(SharesTest):
 
 
 class Counts(SharesTest):
+    def test_streams(self):
+        worker = self.worker("--limit", "streams=8", "-v")
+        first = self.client(worker, "streams", 5)
+        self.assertEqual(first.expect("streams"), [5, SUCCESS])
+        second = self.client(worker, "streams", 100)
+        self.assertEqual(second.expect("streams"), [3, OUT_OF_MEMORY])
+        self.assertEqual(second.expect("after"), [SUCCESS, OUT_OF_MEMORY])  # hipGetLastError: of the call itself
+        self.assertIn("its tenant's limit streams=8 is reached (1 times so far)", worker.log())
+        second.poke()
+        self.assertEqual(second.expect("again"), [SUCCESS, SUCCESS])
+        second.poke()
+        self.assertEqual(second.wait(), 0, second.errors())
+        ended = "had at most 3 streams; refused: streams 1 times"
+        self.assertTrue(eventually(lambda: ended in worker.log(), 5), worker.log())
+
     def test_sessions_by_key(self):
         keys = self.enter_context(Keys())
         keys.authorize(keys.make("alice") + " sessions=1", keys.make("bob"))
@@ -170,6 +187,19 @@ class Processors(SharesTest):
         self.assertTrue(eventually(lambda: TURN_NS in of_threads(slice_ns), 5), of_threads(slice_ns))
 
 
+class Info(SharesTest):
+    def test_it_tells_the_share(self):
+        keys = self.enter_context(Keys())
+        keys.authorize(keys.make("alice") + " memory=64M", keys.make("bob"))
+        worker = self.enter_context(keys.worker("--limit", "streams=9 sessions=0"))
+        clean = {name: value for name, value in os.environ.items() if not name.startswith("TF_")}
+        for name, share in (("alice", "memory=64M host=64M streams=9"), ("bob", "streams=9")):
+            told = json.loads(subprocess.run([HIP_REMOTE, "info", "--json", "--worker", f"localhost:{worker.port}"],
+                                             env={**clean, **keys.environment(name)}, check=True, timeout=120,
+                                             stdout=subprocess.PIPE).stdout)["workers"]
+            self.assertEqual(told[0]["share"], share)
+
+
 class Devices(SharesTest):
     def setUp(self):
         os.environ["HIP_CPU_DEVICES"] = "3"  # the worker's
@@ -196,6 +226,24 @@ class Devices(SharesTest):
         worker = self.enter_context(keys.worker())
         self.assertEqual(self.buses(worker, **keys.environment("alice")), [3, 1])
         self.assertEqual(self.buses(worker, **keys.environment("bob")), [1, 2, 3])
+
+    def test_the_programs_own_lists_choose_among_these(self):
+        worker = self.worker("--limit", "devices=2,1")
+        for transport in TRANSPORTS:
+            for lists, expected in (({}, [3, 2]), ({"HIP_VISIBLE_DEVICES": "1"}, [2]),
+                                    ({"HIP_VISIBLE_DEVICES": "1,0"}, [2, 3]), ({"HIP_VISIBLE_DEVICES": "1,2,0"}, [2]),
+                                    ({"CUDA_VISIBLE_DEVICES": "1"}, [2]), ({"HIP_VISIBLE_DEVICES": "2"}, []),
+                                    ({"ROCR_VISIBLE_DEVICES": "1,0", "HIP_VISIBLE_DEVICES": "1"}, [3]),
+                                    ({"ROCR_VISIBLE_DEVICES": ""}, []), ({"TF_DEVICE_ID": "1"}, [2])):
+                with self.subTest(f"{lists} over {transport}"):
+                    self.assertEqual(self.buses(worker, transport=transport, **lists), expected)
+
+    def test_memory_is_counted_for_each(self):
+        worker = self.worker("--limit", f"memory={SHARE} devices=1,2")
+        for device in ("0", "1"):
+            _, error = self.taken(worker, "malloc", SHARE, HIP_VISIBLE_DEVICES=device)
+            self.assertEqual(error, SUCCESS)
+        self.assertEqual(self.taken(worker, "malloc", MIB, HIP_VISIBLE_DEVICES="1")[1], OUT_OF_MEMORY)
 
     def test_devices_that_are_not_there_keep_nobody_else_out(self):
         keys = self.enter_context(Keys())

@@ -7,9 +7,9 @@ from model import BANNER, NOT_DONE, STRUCTS, flat
 
 RTC_DOMAIN = "rtc"
 # What the library exports besides the API: by the version a worker knows that what it is about to load is its own
-# client; two are libhiprtc's way to the worker, and hip-remote info asks the last.
+# client; two are libhiprtc's way to the worker, and hip-remote info asks those of the worker.
 OWN_SYMBOLS = ("hip_remote_proxy_version", "hip_remote_rtc_compile", "hip_remote_rtc_target",
-               "hip_remote_worker_walls")
+               "hip_remote_worker_limits", "hip_remote_worker_walls")
 
 
 def null_checks(function):

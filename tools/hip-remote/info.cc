@@ -62,6 +62,7 @@ void print_runtime(const ProbedRuntime& runtime) {
   }
   if (!runtime.walls.empty()) fmt::print("           walls around sessions: {}\n", runtime.walls);
   if (!runtime.limits.empty()) fmt::print("           limits of sessions: {}\n", runtime.limits);
+  if (!runtime.share.empty()) fmt::print("           the share of this tenant: {}\n", runtime.share);
 }
 
 std::string now_and_default(const reference::Variable& variable) {
@@ -115,6 +116,7 @@ std::string runtimes_json(const std::vector<ProbedRuntime>& runtimes) {
                         .add("why_not", runtime.unusable)
                         .add("walls", runtime.walls)
                         .add("limits", runtime.limits)
+                        .add("share", runtime.share)
                         .add_raw("devices", json_array(devices))
                         .text());
   }

@@ -77,8 +77,12 @@ Result<LocalWorker> LocalWorker::start(const Layout& layout, const std::string& 
   command.keep_fd = write_end.get();
   command.helper = true;
   // The worker loads the real runtime: it must not find our own proxy through the caller's settings. And it
-  // offers all of its devices, since the program's side picks the one that TF_DEVICE_ID names.
-  command.environment = {{"LD_PRELOAD", std::nullopt}, {"TF_DEVICE_ID", std::nullopt}};
+  // offers all of its devices, since the program's side picks those that these variables name.
+  command.environment = {{"LD_PRELOAD", std::nullopt},
+                         {"TF_DEVICE_ID", std::nullopt},
+                         {"ROCR_VISIBLE_DEVICES", std::nullopt},
+                         {"HIP_VISIBLE_DEVICES", std::nullopt},
+                         {"CUDA_VISIBLE_DEVICES", std::nullopt}};
   Result<pid_t> child = tf::tools::start(command);
   if (!child) return child.status();
   worker.pid_ = *child;

@@ -29,7 +29,7 @@ constexpr std::size_t kSaidBytesMax = 16 << 10;
 
 using CountFunction = hipError_t (*)(int*);
 using PropertiesFunction = hipError_t (*)(hipDeviceProp_t*, int);
-using WallsFunction = decltype(&::hip_remote_worker_walls);
+using WordsFunction = decltype(&::hip_remote_worker_walls);
 using ErrorFunction = const char* (*)(hipError_t);
 
 void write_text(int fd, const std::string& text) {
@@ -41,7 +41,18 @@ void write_text(int fd, const std::string& text) {
   }
 }
 
-// Runs in the child. One line a field: "error TEXT", "walls TEXT" or "device NAME\tARCH\tBYTES\tUNITS".
+// What our library says of its worker; empty: it is not ours, or has nothing to say.
+std::string words_of(void* library, const char* function) {
+  auto tell = reinterpret_cast<WordsFunction>(::dlsym(library, function));
+  std::array<char, kSaidBytesMax> words{};
+  if (tell == nullptr || tell(words.data(), words.size()) == 0) return {};
+  for (char& letter : words)
+    if (letter != '\0' && (letter < ' ' || letter > '~')) letter = '?';  // the worker's words
+  return words.data();
+}
+
+// Runs in the child. One line a field: "error TEXT", "walls TEXT", "share TEXT" or "device
+// NAME\tARCH\tBYTES\tUNITS".
 std::string describe(const std::string& library) {
   void* handle = ::dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) return std::string("error ") + ::dlerror() + "\n";
@@ -50,8 +61,6 @@ std::string describe(const std::string& library) {
   auto text_of = reinterpret_cast<ErrorFunction>(::dlsym(handle, "hipGetErrorString"));
   if (count_of == nullptr || properties_of == nullptr || text_of == nullptr)
     return "error not a HIP runtime library: hipGetDeviceCount or hipGetDeviceProperties is missing\n";
-  auto walls_of = reinterpret_cast<WallsFunction>(::dlsym(handle, "hip_remote_worker_walls"));
-  std::array<char, kSaidBytesMax> walls{};
   int count = 0;
   if (hipError_t error = count_of(&count); error != hipSuccess)
     return std::string("error hipGetDeviceCount: ") + text_of(error) + "\n";
@@ -62,11 +71,8 @@ std::string describe(const std::string& library) {
     text << "device " << properties.name << '\t' << properties.gcnArchName << '\t'
          << properties.totalGlobalMem << '\t' << properties.multiProcessorCount << '\n';
   }
-  if (walls_of != nullptr && walls_of(walls.data(), walls.size()) != 0) {
-    for (char& letter : walls)
-      if (letter != '\0' && (letter < ' ' || letter > '~')) letter = '?';  // the worker's words
-    text << "walls " << walls.data() << '\n';
-  }
+  text << "walls " << words_of(handle, "hip_remote_worker_walls") << '\n';
+  text << "share " << words_of(handle, "hip_remote_worker_limits") << '\n';
   return text.str();
 }
 
@@ -80,6 +86,7 @@ void parse_line(const std::string& line, ProbedRuntime& runtime) {
       runtime.walls.resize(end);
     }
   }
+  if (line.starts_with("share ")) runtime.share = line.substr(6);
   if (!line.starts_with("device ")) return;
   std::istringstream fields(line.substr(7));
   ProbedDevice device;

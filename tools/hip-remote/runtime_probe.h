@@ -27,6 +27,7 @@ struct ProbedRuntime {
   std::vector<ProbedDevice> devices;
   std::string walls = {};   // of a worker: those around its sessions
   std::string limits = {};  // likewise: what one of them may have of the host
+  std::string share = {};   // of a worker: what this tenant may have, as hip-worker --limit takes it
 };
 
 // `library` may be a path or a name for the dynamic loader. `environment` applies to the child.

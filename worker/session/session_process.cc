@@ -190,6 +190,8 @@ Status greet(Client& client, protocol::WorkerSnapshot& snapshot) {
                       .substr(0, protocol::kHelloMessageBytesMax);
   reply.transport = client.transport->name();
   reply.session_id = client.session_id;
+  reply.limits = limits_text(client.share->limits());
+  reply.streams_limited = client.share->of(Limit::kStreams) != 0;
   show_share(*client.share, snapshot);
   const protocol::SharedFiles files = share_memory(client, snapshot);
   reply.snapshot = snapshot;

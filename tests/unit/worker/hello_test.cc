@@ -35,6 +35,8 @@ HelloRequest sample_request() {
 HelloReply sample_reply() {
   HelloReply reply;
   reply.transport = "tcp";
+  reply.limits = "memory=8G";
+  reply.streams_limited = true;
   reply.session_id = 12;
   reply.snapshot.runtime = "cpu";
   reply.snapshot.vmm_leases = 1;
@@ -95,6 +97,8 @@ TEST(Hello, ReplyRoundTripKeepsEveryField) {
   ASSERT_TRUE(got.is_ok()) << got.status().to_string();
   EXPECT_EQ(got->snapshot, sent.snapshot);
   EXPECT_EQ(got->session_id, 12u);
+  EXPECT_EQ(got->limits, "memory=8G");
+  EXPECT_TRUE(got->streams_limited);
   EXPECT_EQ(got->snapshot.peer(1, 0).array_access, 5);
   ASSERT_NE(got->snapshot.devices[0].attribute(5), nullptr);
   EXPECT_EQ(got->snapshot.devices[0].attribute(5)->value, 2100000);
