@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Who keeps others out by being there: idle connections at each door, HELLOs in parts, many sessions of one tenant."""
 import contextlib
+import os
 import re
 import resource
 import select
+import signal
 import socket
 import struct
 import threading
@@ -11,6 +13,7 @@ import time
 
 from harness import FaultTest, SLOWER, Worker, eventually, main
 from keys import Keys
+from users import Another, OTHER, needs_root
 from wire_test import HELLO, attach, closed_within, frame, hello_payload
 
 SEATS = 256  # kSeatsPerDoor
@@ -119,15 +122,32 @@ class IdleConnections(AdmissionTest):
                 for connection in idle[-SEATS:]:
                     self.assertEqual(select.select([connection], [], [], 0)[0], [], "a later one gave way")
 
-    def test_other_addresses_and_the_other_door_keep_their_seats(self):
-        worker = self.worker()
-        own = [from_address(worker, "127.0.0.1"), worker.connect("unix")]
-        flood = [from_address(worker, "127.0.0.2") for _ in range(SEATS + 100)]
-        self.hold(own + flood)
-        self.assertIsNotNone(closed_within(flood[0], 10))
+    @needs_root
+    def test_other_users_and_the_other_door_keep_their_seats(self):
+        worker = self.worker("--allow-uid", str(OTHER))
+        own = self.hold([worker.connect(door) for door in DOORS])
+
+        def flood(answer):
+            held = [worker.connect("tcp") for _ in range(SEATS + 100)]
+            answer(b"none gave way" if closed_within(held[0], 10) is None else b"gave way")
+            signal.pause()
+        other = Another(flood)
+        self.open.callback(other.kill)
+        self.assertEqual(other.says(), b"gave way")
         for connection in own:
             connection.sendall(hello())
             self.assertIn(WAS_READ, closed_within(connection, 10))
+
+    def test_other_addresses_keep_their_seats_where_keys_are_needed(self):
+        keys = Keys()
+        self.open.callback(keys.directory.cleanup)
+        keys.authorize(keys.make("alice"))
+        worker = self.open.enter_context(keys.worker())
+        own = from_address(worker, "127.0.0.1")
+        flood = [from_address(worker, "127.0.0.2") for _ in range(SEATS + 100)]
+        self.hold([own, *flood])
+        self.assertIsNotNone(closed_within(flood[0], 10))
+        self.assertEqual(select.select([own], [], [], 0)[0], [], "its seat was taken")
 
     def test_who_has_proven_a_key_keeps_its_seat(self):
         keys = Keys()
@@ -180,22 +200,30 @@ class Sessions(AdmissionTest):
         with worker.client("tcp", "hello", **keys.environment("bob")) as client:
             self.assertEqual(client.wait(20), 0, client.errors())
 
-    def test_many_starts_of_one_peer_are_behind_the_first_of_another(self):
-        worker = self.worker()
+    @needs_root
+    def test_many_starts_of_one_user_are_behind_the_first_of_another(self):
+        worker = self.worker("--allow-uid", str(OTHER))
         with worker.connect("tcp") as asking:
             asking.sendall(hello())
             schema = int(re.search(rb"the worker has ([0-9a-f]{16})", closed_within(asking, 10)).group(1), 16)
-        said = hello(schema=schema)
-        many = self.hold([from_address(worker, "127.0.0.2") for _ in range(16)])
-        for connection in many:
-            connection.sendall(said)
-        self.assertTrue(select.select(many, [], [], 10 * SLOWER)[0])  # all of them have come
-        with from_address(worker, "127.0.0.1") as own:
+        said, count = hello(schema=schema), 16
+
+        def start(answer):
+            many = [worker.connect("tcp") for _ in range(count)]
+            signal.signal(signal.SIGTERM, lambda *_: answer(b"%d" % len(select.select(many, [], [], 0)[0])))
+            for connection in many:
+                connection.sendall(said)
+            answer(b"started" if select.select(many, [], [], 10 * SLOWER)[0] else b"none was answered")
+            signal.pause()
+        other = Another(start)
+        self.open.callback(other.kill)
+        self.assertEqual(other.says(), b"started")  # all of them have come
+        with worker.connect("tcp") as own:
             own.sendall(said)
             own.settimeout(10 * SLOWER)
             self.assertEqual(struct.unpack("<I", own.recv(HEADER_BYTES + 4)[HEADER_BYTES:])[0], 0)
-            answered = select.select(many, [], [], 0)[0]
-        self.assertLess(len(answered), len(many) - 1)
+            os.kill(other.pid, signal.SIGTERM)
+            self.assertLess(int(other.says()), count - 1)
 
 
 if __name__ == "__main__":

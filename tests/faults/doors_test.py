@@ -6,21 +6,17 @@ Another user is a child of this process that has become one, which takes root.
 """
 import os
 import re
-import signal
 import socket
 import stat
 import struct
 import time
-import unittest
 
 from harness import CLIENT, FaultTest, SLOWER, Worker, descriptors_of, eventually, main
+from users import Another, OTHER, needs_root
 from wire_test import HELLO, attach, closed_within, frame, hello_payload
 
-OTHER = 65534  # whose number is that of its primary group, too
 GROUP = 54321
 HEADER_BYTES = 24  # of a frame; HELLO's answer begins with its code
-IS_ROOT = os.geteuid() == 0
-needs_root = unittest.skipUnless(IS_ROOT, "only root can become another user: run the tests as root for this one")
 
 
 def reached_by(user):
@@ -32,39 +28,6 @@ def reached_by(user):
         if mode.st_uid != user and not mode.st_mode & stat.S_IXOTH:
             return False
     return True
-
-
-class Another:
-    """A child that has become another user, and does `work(answer)`; `answer` takes bytes for `said`."""
-
-    def __init__(self, work, user=OTHER, group=OTHER, groups=()):
-        self.read_end, write_end = os.pipe()
-        self.pid = os.fork()
-        if self.pid == 0:
-            code = 1
-            try:
-                os.setgroups(list(groups))
-                os.setgid(group)
-                os.setuid(user)
-                work(lambda text: os.write(write_end, text))
-                code = 0
-            except Exception as error:  # pylint: disable=broad-except
-                os.write(write_end, repr(error).encode())
-            finally:
-                os._exit(code)
-        os.close(write_end)
-
-    def said(self):
-        text = b""
-        while got := os.read(self.read_end, 65536):
-            text += got
-        os.close(self.read_end)
-        os.waitpid(self.pid, 0)
-        return text
-
-    def kill(self):
-        os.kill(self.pid, signal.SIGKILL)
-        return self.said()
 
 
 def connected(address):
@@ -360,7 +323,7 @@ class Programs(DoorTest):
     def test_who_is_refused_at_the_port_hears_it(self):
         worker = self.worker()
         for _ in range(10):
-            with worker.client("tcp", "hello", user=OTHER, TF_WORKER=f"127.0.0.1:{worker.port}") as client:
+            with worker.client("tcp", "hello", user=OTHER) as client:
                 self.assertNotEqual(client.wait(30), 0)
                 self.assertIn(f"the worker refused: user {OTHER} may not use this worker", "\n".join(client.errors()))
 

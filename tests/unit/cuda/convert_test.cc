@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
+
 #include "hipcore/errors/error_text.h"
 #include "worker/runtime/cuda/result.h"
 
@@ -111,6 +113,16 @@ TEST(CudaConvert, PropertiesOfPhysicalMemoryThereAndBack) {
   const hipMemAllocationProp back = convert_back(to);
   EXPECT_EQ(back.type, p.type);
   EXPECT_EQ(back.location.id, 3);
+}
+
+TEST(CudaConvert, APoolHasALimitSinceHip6) {
+  hipMemPoolProps properties{};
+  properties.allocType = hipMemAllocationTypePinned;
+  const std::uint64_t limit = 1 << 20;
+  std::memcpy(reinterpret_cast<std::byte*>(&properties) + 24, &limit, sizeof limit);
+  EXPECT_EQ(convert(properties, 5).size_max, 0u);
+  EXPECT_EQ(convert(properties, 6).size_max, limit);
+  EXPECT_EQ(convert(properties, 7).size_max, limit);
 }
 
 TEST(CudaConvert, FillsOfNodesCountElements) {

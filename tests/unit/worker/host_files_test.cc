@@ -47,7 +47,7 @@ class SharedWindow : public ::testing::Test {
     reserve_host_window(snapshot_);
     if (!share_host_window(snapshot_)) GTEST_SKIP() << "no room for a host window here";
     files_ = protocol::host_files_of(snapshot_.host_window);
-    window_.emplace(runtime_->hip(), own_calls_, snapshot_, addresses_);
+    window_.emplace(runtime_->hip(), own_calls_, snapshot_, addresses_, share_);
   }
   void TearDown() override {
     window_.reset();
@@ -62,6 +62,7 @@ class SharedWindow : public ::testing::Test {
   protocol::WorkerSnapshot snapshot_;
   protocol::AddressWindow files_;
   AddressMap addresses_;
+  Share share_;
   OwnCalls own_calls_{nullptr};
   std::optional<HostParts> window_;
 };

@@ -6,7 +6,6 @@
 #include <cstring>
 
 #include "hipcore/abi/pool_limit.h"
-#include "hipcore/abi/rules.h"
 #include "hipcore/graph/array_box.h"
 
 namespace tf::cuda {
@@ -137,13 +136,13 @@ hipMemAllocationProp convert_back(const driver::AllocationProperties& p) {
   return to;
 }
 
-driver::PoolProperties convert(const hipMemPoolProps& p) {
+driver::PoolProperties convert(const hipMemPoolProps& p, unsigned major) {
   driver::PoolProperties to{};
   to.type = p.allocType;
   to.handle_types = p.handleTypes;
   to.location = {p.location.type, p.location.id};
   to.win32_security = p.win32SecurityAttributes;
-  to.size_max = abi::pool_limit(abi::kRules.major, p);
+  to.size_max = abi::pool_limit(major, p);
   return to;
 }
 

@@ -43,7 +43,8 @@ hipError_t mask_wait_value(std::uint64_t& value, unsigned condition, std::uint64
 
 driver::AllocationProperties convert(const hipMemAllocationProp& properties);
 hipMemAllocationProp convert_back(const driver::AllocationProperties& properties);
-driver::PoolProperties convert(const hipMemPoolProps& properties);
+// `major`: of the HIP that the program was built for, whose structure it is.
+driver::PoolProperties convert(const hipMemPoolProps& properties, unsigned major);
 std::vector<driver::AccessDescription> convert(std::span<const hipMemAccessDesc> wishes);
 
 }  // namespace tf::cuda

@@ -2,6 +2,7 @@
 // Stream-ordered memory and pools: the driver's own. HIP's numbers of the pools' attributes are CUDA's.
 #include <vector>
 
+#include "hipcore/abi/rules.h"
 #include "worker/runtime/cuda/backend.h"
 #include "worker/runtime/cuda/convert.h"
 
@@ -21,7 +22,7 @@ hipError_t Backend::free_async(void* pointer, Stream stream) {
 }
 
 hipError_t Backend::create_pool(hipMemPool_t& handle, const hipMemPoolProps& wish) {
-  const driver::PoolProperties properties = convert(wish);
+  const driver::PoolProperties properties = convert(wish, abi::kRules.major);
   return check(cu().MemPoolCreate(&handle, &properties));
 }
 
