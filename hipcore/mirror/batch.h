@@ -9,6 +9,7 @@
 #include <span>
 
 #include "hipcore/mirror/piece.h"
+#include "transport/base/unwatched_payload.h"
 
 namespace tf::mirror {
 
@@ -34,7 +35,10 @@ inline Batch next_batch(std::span<const Piece> rest) {
   return batch.gathered ? batch : Batch{1, rest.front().bytes, false};
 }
 
+// Both: the program may write the pages at that moment, and work may read them. A page that is written again travels
+// again; programs must not rely on more (docs/limits.md).
 inline void gather(std::span<const Piece> pieces, std::byte* to) {
+  const UnwatchedPayload payload;
   for (const Piece& piece : pieces) {
     std::memcpy(to, piece.memory().data(), piece.bytes);
     to += piece.bytes;
@@ -42,6 +46,7 @@ inline void gather(std::span<const Piece> pieces, std::byte* to) {
 }
 
 inline void scatter(const std::byte* from, std::span<const Piece> pieces) {
+  const UnwatchedPayload payload;
   for (const Piece& piece : pieces) {
     std::memcpy(piece.memory().data(), from, piece.bytes);
     from += piece.bytes;

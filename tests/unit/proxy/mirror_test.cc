@@ -21,8 +21,9 @@ using mirror::kPageBytes;
 using mirror::Piece;
 
 constexpr std::uint64_t kWindowBytes = 4ull << 30;
-// Free in a plain process and above the shadow of the address sanitizer; what the thread sanitizer allows.
-constexpr std::uint64_t kBases[] = {0x1a00'0000'0000, 0x50'0000'0000};
+// What the thread sanitizer allows (it turns any other address into 0, so this one comes first), and what is above the
+// shadow of the address sanitizer.
+constexpr std::uint64_t kBases[] = {0x50'0000'0000, 0x1a00'0000'0000};
 constexpr std::uint64_t kMemoryBytes = 64ull << 20;
 
 std::uint64_t free_base() {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "hipcore/memory/copy_kind.h"
+#include "transport/base/unwatched_payload.h"
 #include "worker/runtime/cpu/backend.h"
 
 namespace tf::cpu {
@@ -19,6 +20,7 @@ constexpr std::size_t kCallerCopy_bytes = 1 << 20;
 constexpr std::size_t kSnapshot_bytes = 64 << 10;
 
 void copy_slice(const graph::CopyWork& copy, std::byte* target, const std::byte* source) {
+  const UnwatchedPayload payload;
   if (copy.target.pitch == copy.width && copy.source.pitch == copy.width) {
     std::memmove(target, source, copy.width * copy.height);
     return;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "transport/base/unwatched_payload.h"
 #include "worker/runtime/cpu/backend.h"
 
 namespace tf::cpu {
@@ -14,6 +15,7 @@ namespace {
 constexpr std::size_t kCallerFill_bytes = 16 << 10;
 
 void fill_row(std::byte* row, const Fill& wish, std::size_t bytes) {
+  const UnwatchedPayload payload;
   switch (wish.element_bytes) {
     case 2: {
       auto* const first = reinterpret_cast<std::uint16_t*>(row);
