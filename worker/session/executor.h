@@ -41,6 +41,8 @@ class Executor final : public Life, private MessageSink {
   Status run();
   void end(Status reason) override;
   void drain() override { draining_.store(true, std::memory_order_release); }  // pairs with serve()
+  // After Goodbye or drain(). Any thread.
+  bool draining() const { return draining_.load(std::memory_order_acquire); }
 
   SessionState& state() { return state_; }
 

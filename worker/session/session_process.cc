@@ -53,6 +53,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
+constexpr const char* kClientLeft = "the client has left";
 constexpr auto kHelloTime = 5s;
 constexpr auto kLanesTime = 15s;    // from the HELLO reply to the last lane
 constexpr auto kEndGrace = 2s;      // for calls of the runtime that are under way when the client is gone
@@ -285,7 +286,7 @@ class Watcher {
   }
 
   void stop(Status reason) {
-    words_.end(reason.to_string());
+    words_.end(executor_.draining() ? kClientLeft : reason.to_string());
     executor_.end(std::move(reason));
     output_.close();
     const Deadline grace = Deadline::after(kEndGrace);
@@ -368,7 +369,7 @@ int serve(Client& client, const RuntimeLibrary& runtime, protocol::WorkerSnapsho
     status = executor->run();
   }
   output.close();
-  words.end(status.is_ok() ? "the client has left" : status.to_string());
+  words.end(status.is_ok() ? kClientLeft : status.to_string());
   const bool normal = status.is_ok() || status.code() == Code::kPeerLost || status.code() == Code::kClosed;
   if (!normal || verbose)
     log(normal ? LogLevel::kInfo : LogLevel::kWarning, "{} ended: {}", describe(client), status.to_string());
