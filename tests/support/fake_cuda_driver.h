@@ -84,6 +84,8 @@ struct State {
   cuda::driver::ArrayDescription array{};
   cuda::driver::ResourceDescription resource{};
   cuda::driver::TextureDescription sampling{};
+  void** link_values = nullptr;  // of LinkCreate, which a driver uses until LinkDestroy
+  void* link_log = nullptr;      // the first of them
   int flush_scope = 0;
   hipCtx_t flushed = nullptr;  // the context that was current
 };

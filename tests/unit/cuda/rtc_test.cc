@@ -9,6 +9,14 @@
 #include <string>
 #include <vector>
 
+extern "C" {  // HIP 5.3; enums as ints
+hiprtcResult hiprtcLinkCreate(unsigned count, int* options, void** values, void** state);
+hiprtcResult hiprtcLinkAddData(void* state, int type, void* image, size_t bytes, const char* name,
+                               unsigned count, int* options, void** values);
+int hiprtcLinkComplete(void* state, void** image, size_t* bytes);
+hiprtcResult hiprtcLinkDestroy(void* state);
+}
+
 namespace {
 
 const int kFakes =
@@ -81,6 +89,22 @@ TEST_F(CudaRtc, NamesAndErrors) {
   ASSERT_EQ(hiprtcGetLoweredName(program_, "k<int>", &name), HIPRTC_SUCCESS);
   EXPECT_STREQ(name, "_Zlowered");
   EXPECT_EQ(hiprtcGetLoweredName(program_, "k<float>", &name), HIPRTC_ERROR_NAME_EXPRESSION_NOT_VALID);
+}
+
+// The driver writes into the options' values until the link is destroyed.
+TEST(CudaRtcLink, KeepsTheOptionsValuesForTheDriver) {
+  ASSERT_EQ(kFakes, 0);
+  constexpr int kBitcode = 100;  // HIPRTC_JIT_INPUT_LLVM_BITCODE
+  void* link = nullptr;
+  ASSERT_EQ(hiprtcLinkCreate(0, nullptr, nullptr, &link), HIPRTC_SUCCESS);
+  char part[] = ".version 7.0";
+  ASSERT_EQ(hiprtcLinkAddData(link, kBitcode, part, sizeof part, "part", 0, nullptr, nullptr),
+            HIPRTC_SUCCESS);
+  void* image = nullptr;
+  std::size_t bytes = 0;
+  ASSERT_EQ(hiprtcLinkComplete(link, &image, &bytes), 0);
+  EXPECT_EQ(std::string(static_cast<const char*>(image), bytes), "CUBIN of all parts");
+  EXPECT_EQ(hiprtcLinkDestroy(link), HIPRTC_SUCCESS);
 }
 
 TEST_F(CudaRtc, WhatDoesNotCompileSaysWhy) {

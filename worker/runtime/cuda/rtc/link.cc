@@ -18,10 +18,9 @@ constexpr std::string_view kElf(
 // One of the driver's link states, destroyed with the object. The driver writes what went wrong into log().
 class Link {
  public:
-  Link() : log_(kLogBytes, '\0') {
-    void* values[] = {log_.data(), reinterpret_cast<void*>(log_.size())};
+  Link() : log_(kLogBytes, '\0'), values_{log_.data(), reinterpret_cast<void*>(log_.size())} {
     int options[] = {cuda::driver::kJitErrorLogBuffer, cuda::driver::kJitErrorLogBufferBytes};
-    result_ = cuda::cu().LinkCreate(2, options, values, &state_);
+    result_ = cuda::cu().LinkCreate(2, options, values_, &state_);
   }
   ~Link() {
     if (state_ != nullptr) static_cast<void>(cuda::cu().LinkDestroy(state_));
@@ -51,6 +50,9 @@ class Link {
 
  private:
   std::string log_;
+  // The driver writes how long the log is into them whenever it writes the log: "must remain valid for the
+  // life of the CUlinkState if output options are used" (CUDA Driver API, cuLinkCreate).
+  void* values_[2];
   LinkState state_ = nullptr;
   cuda::driver::Result result_ = cuda::driver::Result::SUCCESS;
 };
