@@ -157,7 +157,7 @@ void Changes::put(std::span<const Piece> pieces, const std::byte* bytes) {
       while (count < pieces.size() && is_next(pieces.first(count), pieces[count])) ++count;
       put_mixed(pieces.first(count), bytes);
     } else if (rest.bytes != 0) {
-      std::memcpy(rest.memory().data(), bytes + (rest.address - first.address), rest.bytes);
+      scatter(bytes + (rest.address - first.address), {&rest, 1});
       agree(rest);
     }
     bytes += total(pieces.first(count));
@@ -177,6 +177,7 @@ void Changes::put_mixed(std::span<const Piece> pieces, const std::byte* bytes) {
 namespace {
 
 std::vector<std::byte> content_of(const Piece& memory) {
+  const UnwatchedPayload payload;  // as gather()
   return {memory.memory().begin(), memory.memory().end()};
 }
 
