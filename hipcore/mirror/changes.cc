@@ -36,7 +36,9 @@ Changes::~Changes() {
   if (watched_.bytes != 0) pages_.unwatch(watched_);
 }
 
+// Of bytes that the program may be writing: then it differs now or the next time.
 Changes::Hash Changes::hash_of(const Piece& block) {
+  const UnwatchedPayload payload;
   const XXH128_hash_t hash = XXH3_128bits(block.memory().data(), block.bytes);
   return {hash.low64, hash.high64};
 }

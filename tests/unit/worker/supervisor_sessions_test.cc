@@ -100,6 +100,8 @@ int send(Envelope kind, const net::Token& token = {}) {
 // A session process: 0 when it was let do all it wanted.
 int misbehave(std::string_view kind) {
   if (send(Envelope::kReady) != 0) return 1;
+  const Result<ChannelMessage> grant = receive_message(kSessionChannelFd, Deadline::never());
+  if (!grant || grant.value().kind != Envelope::kGrant) return 1;
   Result<ChannelMessage> control = receive_message(kSessionChannelFd, Deadline::never());
   if (!control || control->kind != Envelope::kControl || send(Envelope::kTaken) != 0) return 1;
   net::Token token;
