@@ -34,9 +34,28 @@ Handle handle(std::uintptr_t number) {
   return reinterpret_cast<Handle>(number);
 }
 
+void add_linking(Driver& d) {
+  d.LinkCreate = [](unsigned, int*, void** values, LinkState* link) {
+    state().link_values = values;
+    state().link_log = values[0];
+    *link = handle<LinkState>(0xd000);
+    return asked("LinkCreate");
+  };
+  d.LinkComplete = [](LinkState, void** image, std::size_t* bytes) {
+    static std::string linked = "CUBIN of all parts";
+    if (state().link_values[0] != state().link_log)
+      return Result::INVALID_VALUE;                             // not where they were any more
+    *reinterpret_cast<unsigned*>(&state().link_values[1]) = 0;  // bytes of the log
+    *image = linked.data();
+    *bytes = linked.size();
+    return asked("LinkComplete");
+  };
+}
+
 // Where the functions are that do more than count; the others stay null.
 Driver special_functions() {
   Driver d{};
+  add_linking(d);
   d.DeviceGetCount = [](int* count) {
     *count = State::kDevices;
     return asked("DeviceGetCount");
@@ -84,21 +103,6 @@ Driver special_functions() {
   d.EventCreate = [](hipEvent_t* event, unsigned) {
     *event = handle<hipEvent_t>(State::kEvent);
     return asked("EventCreate");
-  };
-  d.LinkCreate = [](unsigned, int*, void** values, LinkState* link) {
-    state().link_values = values;
-    state().link_log = values[0];
-    *link = handle<LinkState>(0xd000);
-    return asked("LinkCreate");
-  };
-  d.LinkComplete = [](LinkState, void** image, std::size_t* bytes) {
-    static std::string linked = "CUBIN of all parts";
-    if (state().link_values[0] != state().link_log)
-      return Result::INVALID_VALUE;                             // not where they were any more
-    *reinterpret_cast<unsigned*>(&state().link_values[1]) = 0;  // bytes of the log
-    *image = linked.data();
-    *bytes = linked.size();
-    return asked("LinkComplete");
   };
   d.ModuleLoadDataEx = [](hipModule_t* module, const void* image, unsigned, int*, void**) {
     *module = handle<hipModule_t>(0x2000);
