@@ -134,11 +134,12 @@ int Connection::own_ordinal(int worker_device) const {
   return -1;
 }
 
-hipError_t Connection::create_stream(protocol::OpTraits what, int device, std::span<const std::byte> head) {
+hipError_t Connection::create_stream(protocol::OpTraits what, int device, std::span<const std::byte> head,
+                                     std::span<const std::byte> tail) {
   const std::uint64_t stream = what.stream_of(head);
   streams_.note_new(stream, what.flags_of(head));
-  if (!devices_.streams_limited) return transmit(what.op, device, head, {});
-  const hipError_t error = exchange(what.op, device, head, {}, {});
+  if (!devices_.streams_limited) return transmit(what.op, device, head, tail);
+  const hipError_t error = exchange(what.op, device, head, tail, {});
   if (error != hipSuccess) forget_stream(stream);
   return error;
 }
@@ -173,7 +174,7 @@ hipError_t Connection::send_observed(protocol::OpTraits what, int device, std::s
                                      std::span<const std::byte> tail) {
   if (what.has(Trait::kRecords)) return record_event(what, device, head);
   if (what.has(Trait::kAwaits)) streams_.note_join(device, what.stream_of(head), what.event_of(head));
-  if (what.has(Trait::kNewStream)) return create_stream(what, device, head);
+  if (what.has(Trait::kNewStream)) return create_stream(what, device, head, tail);
   return transmit(what.op, device, head, tail);
 }
 

@@ -220,7 +220,8 @@ class Connection final : private MessageSink {
                            std::span<const std::byte> tail);
   hipError_t transmit(protocol::Op op, int device, std::span<const std::byte> head,
                       std::span<const std::byte> tail);
-  hipError_t create_stream(protocol::OpTraits what, int device, std::span<const std::byte> head);
+  hipError_t create_stream(protocol::OpTraits what, int device, std::span<const std::byte> head,
+                           std::span<const std::byte> tail);
   hipError_t record_event(protocol::OpTraits what, int device, std::span<const std::byte> head);
   hipError_t finish_for_sharers(protocol::OpTraits what, int device, std::span<const std::byte> head);
   hipError_t pass_file(int file, std::uint64_t& number);
