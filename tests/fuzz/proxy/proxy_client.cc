@@ -17,11 +17,11 @@
 #include <tuple>
 #include <vector>
 
-#include "hipcore/wire/device_snapshot.h"
 #include "hipcore/wire/gen/messages.h"
 #include "proxy/client/client.h"
 #include "proxy/copy/engine.h"
 #include "tests/fuzz/wire/input.h"
+#include "tests/unit/proxy/fake_worker.h"
 #include "transport/loopback.h"
 
 namespace {
@@ -37,18 +37,6 @@ constexpr auto kEndTime = 30s;   // far more than any session of this size takes
 constexpr std::size_t kSmall = 100;
 constexpr std::size_t kLarge = 40'000;  // does not fit into a message
 constexpr std::byte kGuard{0xa5};
-
-protocol::WorkerSnapshot snapshot() {
-  protocol::WorkerSnapshot snapshot;
-  snapshot.runtime = "hostile";
-  snapshot.devices.resize(1);
-  snapshot.peers.resize(1);
-  protocol::DeviceSnapshot& device = snapshot.devices[0];
-  device.total_memory = device.free_memory = kMemoryBytes;
-  device.lease_granularity_bytes = 1 << 16;
-  device.properties.gcn_arch_name = "x86_64-cpu";
-  return snapshot;
-}
 
 class HostileWorker final : private MessageSink {
  public:
@@ -238,7 +226,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   proxy::Connected parts;
   parts.endpoint = std::move(client_end);
   parts.control = net::OwnedFd(control[1]);
-  parts.snapshot = snapshot();
+  parts.snapshot = proxy::fake_snapshot(kMemoryBytes);
   HostileWorker worker(std::move(worker_end), net::OwnedFd(control[0]), fuzz::Input(data, size));
   const auto start = std::chrono::steady_clock::now();
   {
