@@ -61,18 +61,18 @@ struct ChannelMessage {
   Envelope kind = Envelope::kReady;
   net::Attach attach;            // kExpect (token), kLane
   std::uint64_t session_id = 0;  // kControl
-  std::uint64_t number =
-      0;                  // kOffer, kWant and the kAnswer to them; kReady: devices; kExpect: the client's pid
-  SharedPiece piece;      // kOffer; kAnswer: kind is kNone when the answer is no
-  Grant grant;            // kGrant
-  bool is_local = false;  // kControl: came over the Unix socket
-  bool quiet = false;     // kControl: log nothing if no session can be set up
+  // kOffer, kWant and the kAnswer to them. kReady: how many devices there are. kExpect: the client's pid.
+  std::uint64_t number = 0;
+  SharedPiece piece;        // kOffer; kAnswer: kind is kNone when the answer is no
+  Grant grant;              // kGrant
+  bool is_local = false;    // kControl: came over the Unix socket
+  bool quiet = false;       // kControl: log nothing if no session can be set up
   secure::Session session;  // kControl: what its client has proven; level none: nothing
   // For the log. kControl: who that is; kReady: the walls around the process; kExpect: the client's program.
   std::string whom;
   std::string transport;  // kExpect: what was granted, for the log
-  net::OwnedFd
-      connection;  // kControl, kLane; kOffer: the memory; kAnswer: the memory, if wanted; kGrant: the page
+  // kControl, kLane. kOffer: the memory; kAnswer: the memory, if wanted; kGrant: the tenant's page.
+  net::OwnedFd connection;
 };
 
 struct ChannelPair {

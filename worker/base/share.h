@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Share: what a session may have of what its tenant has, and what it uses. take() and refused() belong to the
+// Share: what a session may have of what its tenant has, and what it uses. take() and reached() belong to the
 // executor thread; give() and the questions may be asked by any thread.
 #pragma once
 
@@ -52,8 +52,8 @@ class Share {
   TenantPage page_;
   std::string whose_ = "a session";
   LogLimit log_;
-  std::array<std::uint64_t, static_cast<std::size_t>(Counter::kEnd)>
-      most_{};  // that the session had at a time
+  // That the session had at a time.
+  std::array<std::uint64_t, static_cast<std::size_t>(Counter::kEnd)> most_{};
   std::array<std::uint64_t, kLimits> refused_{};
 };
 

@@ -120,7 +120,8 @@ Status Executor::check_idle() {
   const bool is_busy = state_.copies.pending() || state_.direct_copies.pending() ||
                        !state_.short_waits.empty() || state_.compiles.sending() ||
                        state_.share.used_here(Counter::kCompiles) != 0;
-  if (std::exchange(calls_seen_, calls_) != calls_ || is_busy) idle_since_ = now;
+  const std::uint64_t calls = state_.tally.requests.load(std::memory_order_relaxed);
+  if (std::exchange(calls_seen_, calls) != calls || is_busy) idle_since_ = now;
   if (now - idle_since_ < std::chrono::seconds(limit)) return Status::ok();
   if (!state_.streams.all_idle()) {
     idle_since_ = now;
@@ -164,7 +165,6 @@ void Executor::run_handler(Handler handler, const FrameHeader& header, std::span
   SessionTally::add_alone(state_.tally.requests, 1);
   SessionTally::add_alone(state_.tally.message_bytes_to_worker, kFrameHeaderBytes + payload.size());
   Call call(state_, header, payload);
-  ++calls_;
   if (handler == nullptr) return call.reply(hipErrorNotSupported);
   try {
     handler(call);

@@ -78,8 +78,7 @@ class Executor final : public Life, private MessageSink {
   Batch current_;    // being executed: requests not executed while polling
   Batch lookahead_;  // taken from the ring while the executor waited
   bool in_wait_ = false;
-  std::uint64_t calls_ = 0;       // executed
-  std::uint64_t calls_seen_ = 0;  // when it was last asked whether the session is idle
+  std::uint64_t calls_seen_ = 0;  // the tally's, when it was last asked whether the session is idle
   std::chrono::steady_clock::time_point idle_since_ = std::chrono::steady_clock::now();
   std::atomic<bool> draining_{false};
 };
