@@ -58,6 +58,13 @@ int hipRemoteRunsOnHost(void);
  * The number lives as long as the process. Call it once. */
 void hipRemoteShowBusyTime(uint64_t* nanoseconds);
 
+/* Where the host's processors are the device: from now on kernels take turns with those of the other
+ * processes that were given the same file, which holds a TurnPage (worker/runtime/common/turn_page.h). `slot`
+ * is this process's own; `weight`, 1 to 100: its part, in proportion to theirs. The caller closes
+ * `descriptor`. Call it once, before the first kernel. hipErrorInvalidValue: there is no such page, or no
+ * such slot. */
+hipError_t hipRemoteShareProcessors(int descriptor, uint32_t slot, uint32_t weight);
+
 /* hipIpcGetEventHandle and hipIpcOpenEventHandle for processes that may not look into each other: what they
  * share is a file, which the caller passes on. The one who asked closes `*descriptor`; the one who opens
  * keeps `descriptor`. */

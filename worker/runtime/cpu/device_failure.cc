@@ -98,4 +98,9 @@ extern "C" TF_CPU_EXPORT void hipRemoteShowBusyTime(std::uint64_t* nanoseconds) 
   Runtime::get().busy_time.store(nanoseconds, std::memory_order_release);  // pairs with Stream::count_busy()
 }
 
+extern "C" TF_CPU_EXPORT hipError_t hipRemoteShareProcessors(int descriptor, std::uint32_t slot,
+                                                             std::uint32_t weight) {
+  return share_processors(descriptor, slot, weight);
+}
+
 extern "C" TF_CPU_EXPORT int hipRemoteRunsOnHost(void) { return 1; }

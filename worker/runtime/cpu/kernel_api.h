@@ -92,6 +92,15 @@ struct KernelFault {
 hipError_t run_grid(const Kernel& kernel, const Grid& grid, const void* arguments,
                     std::optional<KernelFault>* fault = nullptr);
 
+// The calling thread runs no grids for now. To be said by one that has run grids and is about to wait.
+void rest();
+
+// From now on grids take turns with those of other processes that share the host's processors by the page in
+// this file (worker/runtime/common/turn_page.h). `slot` is this process's own; `weight`, 1 to kTurnWeightMax:
+// its part, in proportion to the others'. Call it once. The descriptor stays the caller's.
+// hipErrorInvalidValue: that is no such page, or not its slot.
+hipError_t share_processors(int descriptor, std::uint32_t slot, std::uint32_t weight);
+
 // How many blocks of one cooperative grid can be resident at once with this many threads each.
 std::uint32_t max_cooperative_blocks(std::uint32_t threads_per_block);
 

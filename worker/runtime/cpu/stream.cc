@@ -9,7 +9,8 @@
 
 #include "transport/base/mutex.h"
 #include "worker/runtime/cpu/clock.h"
-#include "worker/runtime/cpu/kernel/short_turns.h"
+#include "worker/runtime/cpu/kernel/long_slice.h"
+#include "worker/runtime/cpu/kernel_api.h"
 #include "worker/runtime/cpu/runtime.h"
 
 namespace tf::cpu {
@@ -56,6 +57,7 @@ void Stream::submit_wait(const Marker& marker) {
   push(
       [this, marker] {
         const std::uint64_t start = now_ns();
+        rest();
         marker.wait();
         waited_ns_ += now_ns() - start;
         return hipSuccess;
@@ -134,11 +136,12 @@ void Stream::wake() {
 }
 
 void Stream::run_thread() {
-  take_short_turns();
+  take_long_slices();
   SpinBudget patience;
   thread_state().device = device_.ordinal();
   for (std::uint64_t began = now_ns();;) {
     began = run_queued(began);
+    rest();
     const std::uint64_t start = now_ns();
     count_busy(start - began);
     if (!spin([this] { return queue_.has_next(); }, start, patience) && !wait_for_work()) break;

@@ -95,6 +95,7 @@ hipError_t Backend::add_callback(const Stream& stream, hipStream_t handle, hipSt
                                  void* data) {
   cpu::Stream* const self = &*stream;  // alive while it runs its tasks
   const auto task = [=] {
+    rest();
     callback(handle, self->device().failure(), data);
     return hipSuccess;
   };
@@ -103,7 +104,7 @@ hipError_t Backend::add_callback(const Stream& stream, hipStream_t handle, hipSt
 }
 
 hipError_t Backend::call_host(const Stream& stream, hipHostFn_t function, void* data) {
-  stream->submit([=] { return function(data), hipSuccess; }, Where::kThread);
+  stream->submit([=] { return rest(), function(data), hipSuccess; }, Where::kThread);
   return hipSuccess;
 }
 

@@ -10,6 +10,7 @@
 #include <thread>
 #include <type_traits>
 
+#include "worker/runtime/cpu/kernel_api.h"
 #include "worker/runtime/cpu/runtime.h"
 
 namespace tf::cpu {
@@ -29,6 +30,7 @@ bool satisfied(Word now, Word wanted, unsigned condition) {
 // The program writes the value; as on a GPU it may take for ever. Returns early if the device fails.
 template <typename Word>
 void wait_for_value(const Device& device, Word* word, Word wanted, unsigned condition, Word mask) {
+  rest();
   // Acquire pairs with whoever writes the value and what it stands for.
   const auto now = [word] { return std::atomic_ref<Word>(*word).load(std::memory_order_acquire); };
   while (!satisfied<Word>(now() & mask, wanted & mask, condition) && device.failure() == hipSuccess)

@@ -10,6 +10,7 @@
 #include "worker/runtime/cpu/kernel/device/context.h"
 #include "worker/runtime/cpu/kernel/fiber_pool.h"
 #include "worker/runtime/cpu/kernel/grid.h"
+#include "worker/runtime/cpu/kernel/turns.h"
 
 #include <cstdint>
 #include <memory>
@@ -28,6 +29,9 @@ class BlockRunner {
   BlockRunner(const BlockRunner&) = delete;
   BlockRunner& operator=(const BlockRunner&) = delete;
 
+  // The thread runs no blocks for now, so it keeps no seat from others.
+  void rest() { seat_.end(); }
+
   // A runner's work for one grid; others may follow. At its end the fibers go back to the pool.
   class Turn {
    public:
@@ -36,8 +40,12 @@ class BlockRunner {
     Turn(const Turn&) = delete;
     Turn& operator=(const Turn&) = delete;
 
-    // Runs one block to its end. Failures go to the grid.
-    void run_block(std::uint64_t index) { runner_.run_block(index); }
+    // Runs one block to its end, when it is the thread's turn. Failures go to the grid.
+    void run_block(std::uint64_t index) {
+      // Blocks of a cooperative grid wait for each other: none of them may wait for a seat.
+      if (!runner_.grid_->shape().cooperative) runner_.seat_.keep();
+      runner_.run_block(index);
+    }
 
    private:
     const StackLimit own_limit_;
@@ -99,6 +107,7 @@ class BlockRunner {
   void abandon();
 
   Bound bound_{};
+  Seat seat_;
   RunningGrid* grid_ = nullptr;
   std::vector<HipThread> threads_;
   std::vector<Wave> waves_;

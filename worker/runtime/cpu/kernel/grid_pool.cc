@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pool of helping threads; see grid_pool.h.
 #include "worker/runtime/cpu/kernel/grid_pool.h"
+#include "worker/runtime/cpu/kernel/long_slice.h"
 
 #include <algorithm>
 
 #include "transport/base/mutex.h"
-#include "worker/runtime/cpu/kernel/short_turns.h"
 
 namespace tf::cpu {
 namespace {
@@ -41,13 +41,14 @@ void GridPool::help(GridJob& job, BlockRunner& runner) {
   }
   wanted_.notify_all();
   job.work(runner, piece(job.grid(), size_), never);
+  runner.rest();
   const MutexLock lock(mutex_);
   jobs_.remove(&job);  // no helper joins any more
   left_.wait(mutex_, [&job] { return job.helpers_ == 0; });
 }
 
 void GridPool::serve() {
-  take_short_turns();
+  take_long_slices();
   BlockRunner runner;
   UniqueLock lock(mutex_);
   for (;;) {
@@ -61,6 +62,7 @@ void GridPool::serve() {
     ++job.helpers_;
     lock.unlock();
     job.work(runner, piece(job.grid(), size_), never);
+    runner.rest();
     lock.lock();
     if (--job.helpers_ == 0) left_.notify_all();
   }

@@ -52,6 +52,8 @@ void run(RunningGrid& grid) {
 
 }  // namespace
 
+void rest() { own_runner().rest(); }
+
 std::uint32_t max_cooperative_blocks(std::uint32_t threads_per_block) {
   return std::min(kMaxCooperativeBlocks, kLaunchSlabs / slabs_for(std::max(1u, threads_per_block)));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sets the slice of a thread: sched_setattr(2), sched_runtime of an ordinary thread.
-#include "worker/runtime/cpu/kernel/short_turns.h"
+#include "worker/runtime/cpu/kernel/long_slice.h"
 
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -26,7 +26,7 @@ static_assert(sizeof(Attributes) == 48);
 
 }  // namespace
 
-bool take_short_turns() {
+bool take_long_slices() {
   Attributes attributes{};
   attributes.size = sizeof attributes;
   // The others stay as they are. Before 6.12 the runtime of an ordinary thread is 0.
@@ -34,7 +34,7 @@ bool take_short_turns() {
       ::syscall(SYS_sched_getattr, 0, &attributes, sizeof attributes, 0) == 0 && attributes.runtime_ns != 0;
   if (!known) return false;
   attributes.flags = 0;
-  attributes.runtime_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(kTurn).count());
+  attributes.runtime_ns *= 2;
   return ::syscall(SYS_sched_setattr, 0, &attributes, 0) == 0;
 }
 
