@@ -2,10 +2,9 @@
 """What one tenant may have: each limit says so at the call, holds for all its sessions together, and is free again
 when a session ends, however it ends."""
 import contextlib
-import ctypes
 import json
 import os
-import struct
+import signal
 import subprocess
 
 from harness import FaultTest, MIB, TRANSPORTS, Worker, eventually, main
@@ -14,8 +13,6 @@ from keys import HIP_REMOTE, Keys
 SUCCESS = 0
 OUT_OF_MEMORY = 2
 SHARE = 256 * MIB
-SCHED_GETATTR = 315  # on x86-64
-TURN_NS = 200_000  # kTurn of the CPU runtime
 FORMS = ("malloc", "pitch", "async", "managed", "host", "array", "graph", "physical")
 
 
@@ -161,30 +158,38 @@ class Counts(SharesTest):
         self.assertEqual(self.taken(worker, "malloc", 65 * MIB, **keys.environment("alice"))[1], SUCCESS)
 
 
-def slice_ns(thread):
-    """How long the thread may run before others; 0: Linux does not say (before 6.12)."""
-    attributes = ctypes.create_string_buffer(48)  # struct sched_attr, version 0
-    if ctypes.CDLL(None).syscall(SCHED_GETATTR, thread, attributes, len(attributes), 0) != 0:
-        return 0
-    return struct.unpack("IIQiIQQQ", attributes.raw)[5]
-
-
 class Processors(SharesTest):
-    def test_threads_of_kernels_take_short_turns_of_the_sessions_weight(self):
-        worker = self.worker("--limit", "weight=50")
-        before = set(worker.children())
-        client = self.client(worker, "fill")
+    def hog(self, worker, others=(), transport="tcp"):
+        """A client whose kernels fill the processors, and its session's process; `others`: those of earlier ones."""
+        def spare():
+            return [pid for pid in worker.children() if pid not in others]
+
+        self.assertTrue(eventually(lambda: len(spare()) == 1, 20), worker.children())
+        session, = spare()
+        client = self.client(worker, "fill", transport=transport)
         client.expect("filling", 20)
-        session = self.session_of(worker, before)
+        return client, session
+
+    def test_threads_of_a_session_have_its_weight(self):
+        worker = self.worker("--limit", "weight=50")
+        _, session = self.hog(worker)
         own = os.getpriority(os.PRIO_PROCESS, 0)
+        found = {os.getpriority(os.PRIO_PROCESS, int(name)) for name in os.listdir(f"/proc/{session}/task")}
+        self.assertIn(min(own + 3, 19), found)
 
-        def of_threads(fact):
-            return {fact(int(name)) for name in os.listdir(f"/proc/{session}/task")}
-
-        self.assertIn(min(own + 3, 19), of_threads(lambda thread: os.getpriority(os.PRIO_PROCESS, thread)))
-        if slice_ns(0) == 0:
-            self.skipTest("this Linux does not let threads choose how long their turns are")
-        self.assertTrue(eventually(lambda: TURN_NS in of_threads(slice_ns), 5), of_threads(slice_ns))
+    def test_sessions_that_fill_them_leave_turns_to_others_also_when_one_is_killed(self):
+        worker = self.worker()
+        hogs = []
+        for transport in ("tcp", "shm", "shm"):
+            hogs.append(self.hog(worker, [session for _, session in hogs], transport))
+        for filling, session in hogs:
+            for transport in TRANSPORTS:
+                client = self.client(worker, "latency", 100, transport=transport)
+                self.assertEqual(len(client.expect("latency_us", 60)), 2)
+                self.assertEqual(client.wait(), 0, client.errors())
+            os.kill(session, signal.SIGKILL)
+            filling.wait(20)
+        self.is_idle(worker)
 
 
 class Info(SharesTest):

@@ -31,6 +31,8 @@ void take(const reference::CommandLine& line, Options& options) {
   options.verbose = line.has(about::kVerbose);
   options.quiet = line.has(about::kQuiet);
   options.is_session = line.has(about::kSession);
+  if (line.has(about::kSessionTurns))
+    options.turns = static_cast<std::uint32_t>(line.number(about::kSessionTurns, 0));
   options.log_form = line.text(about::kLogFormat, "text") == "json" ? LogForm::kJson : LogForm::kText;
   if (options.is_session) options.log_form = LogForm::kBare;
 }

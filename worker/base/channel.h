@@ -18,8 +18,10 @@
 
 namespace tf::worker {
 
-// The number of the channel's descriptor in a session process.
+// The numbers of descriptors in a session process: the channel's, and that of the page of turns
+// (worker/runtime/common/turn_page.h). LastWords has one between them.
 inline constexpr int kSessionChannelFd = 3;
+inline constexpr int kTurnsFd = 5;
 inline constexpr std::size_t kOffersPerSessionMax = 128;  // that one session may have
 
 enum class Envelope : std::uint32_t {

@@ -45,6 +45,7 @@ struct OptionalFunctions {
   decltype(&::hipRemoteTellFailures) tell_failures = nullptr;
   decltype(&::hipRemoteRunsOnHost) runs_on_host = nullptr;
   decltype(&::hipRemoteShowBusyTime) show_busy_time = nullptr;
+  decltype(&::hipRemoteShareProcessors) share_processors = nullptr;
   decltype(&::hipRemoteShareEvent) share_event = nullptr;
   decltype(&::hipRemoteOpenSharedEvent) open_shared_event = nullptr;
 

@@ -85,7 +85,8 @@ struct Options {
   UserOptions users;
   LimitOptions limits;
   std::string runtime = "auto";
-  std::vector<int> devices;  // that a session process shows; of a supervisor: --device; empty: all
+  std::optional<std::uint32_t> turns;  // of a session process: its slot of the page of turns; none: no page
+  std::vector<int> devices;            // that a session process shows; of a supervisor: --device; empty: all
   std::size_t spares = 1;
   std::size_t sessions_max = 64;
   Limits tenant_limits;  // of each, if its key says no other

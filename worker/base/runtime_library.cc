@@ -92,6 +92,7 @@ OptionalFunctions find_optional(void* library) {
   find(library, "hipRemoteTellFailures", optional.tell_failures);
   find(library, "hipRemoteRunsOnHost", optional.runs_on_host);
   find(library, "hipRemoteShowBusyTime", optional.show_busy_time);
+  find(library, "hipRemoteShareProcessors", optional.share_processors);
   find(library, "hipRemoteShareEvent", optional.share_event);
   find(library, "hipRemoteOpenSharedEvent", optional.open_shared_event);
   return optional;

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "hipcore/mirror/written_pages.h"
+#include "worker/base/channel.h"
 #include "worker/base/last_words.h"
 #include "worker/base/runtime_library.h"
 #include "worker/sandbox/call_filter.h"
@@ -187,8 +188,7 @@ void Sandbox::enter(const std::string& runtime) {
   off_ = options_.off || spares_drivers(options_, runtime, device_files());
   if (off_) return;
   // What whoever started the worker had open, without close-on-exec; open files are behind no wall.
-  if (::close_range(kLastWordsFd + 1, ~0u, 0) != 0)
-    note("descriptors", Status::from_errno("close_range", errno));
+  if (::close_range(kTurnsFd + 1, ~0u, 0) != 0) note("descriptors", Status::from_errno("close_range", errno));
   separate(runtime);
   mirror::keep_page_tables();  // later they may not be opened
   bound_capabilities();

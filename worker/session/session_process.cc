@@ -46,6 +46,7 @@
 #include "worker/session/device_facts.h"
 #include "worker/session/executor.h"
 #include "worker/session/output_sender.h"
+#include "worker/session/shared_processors.h"
 #include "worker/session/visible_device.h"
 
 namespace tf::worker {
@@ -438,6 +439,7 @@ int run_session_process(const Options& options, const DispatchTable& handlers) {
   }
   // The supervisor's log can do without, and has said so if there is no page.
   Result<LastWords> opened = LastWords::open(net::OwnedFd(kLastWordsFd));
+  const net::OwnedFd turns = options.turns ? take_page_of_turns() : net::OwnedFd();
   LastWords words = opened ? std::move(*opened) : LastWords();
   Sandbox sandbox(options.sandbox);
   sandbox.enter(options.runtime);
@@ -481,6 +483,11 @@ int run_session_process(const Options& options, const DispatchTable& handlers) {
   client->sandbox = &sandbox;
   // Limits how long an unreachable client host goes unnoticed; works without it too.
   static_cast<void>(net::watch_silence(client->control.get(), options.io_timeout));
+  if (options.turns) {
+    const std::uint64_t weight = client->share->of(Limit::kWeight);
+    if (const Status shared = share_processors(runtime->optional(), turns, *options.turns, weight); !shared)
+      log(LogLevel::kWarning, "{}", shared.message());
+  }
   return serve(*client, *runtime, snapshot, handlers, words, options.verbose);
 }
 

@@ -94,9 +94,19 @@ Status Supervisor::open() {
   if (::sigprocmask(SIG_BLOCK, &set, nullptr) != 0) return Status::from_errno("sigprocmask", errno);
   signals_ = net::OwnedFd(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!signals_) return Status::from_errno("signalfd", errno);
+  open_turns();  // the last: see start() for the number of its descriptor
   if (options_.ready_fd > STDERR_FILENO && ::fcntl(options_.ready_fd, F_SETFD, FD_CLOEXEC) != 0)
     return Status::from_errno("--ready-fd", errno);
   return Status::ok();
+}
+
+void Supervisor::open_turns() {
+  Result<TurnTable> turns = TurnTable::make();
+  if (turns)
+    turns_ = std::move(*turns);
+  else
+    log(LogLevel::kWarning, "sessions share the host's processors as its scheduler has it: {}",
+        turns.status().to_string());
 }
 
 Status Supervisor::run() {
@@ -327,6 +337,7 @@ void Supervisor::clean_up_after(const Child& child) {
   kill_strays();
   folders_.remove(child.folder);
   cgroups_.remove(child.cgroup);
+  if (child.turns) turns_.give_back(*child.turns);
   users_.give_back(child.user);
 }
 

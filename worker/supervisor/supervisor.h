@@ -39,6 +39,7 @@
 #include "worker/supervisor/session_users.h"
 #include "worker/supervisor/spares.h"
 #include "worker/supervisor/strays.h"
+#include "worker/supervisor/turn_table.h"
 
 namespace tf::worker {
 
@@ -74,10 +75,11 @@ class Supervisor {
     net::OwnedFd channel;
     LastWords words;
     SessionLog log;
-    std::string folder;           // for its files
-    std::optional<Account> user;  // none: ours
-    std::string cgroup;           // empty: none of its own
-    DeviceSet shown;              // devices, to its client; empty: all
+    std::string folder;                  // for its files
+    std::optional<std::uint32_t> turns;  // its slot of the table; none: it takes no turns
+    std::optional<Account> user;         // none: ours
+    std::string cgroup;                  // empty: none of its own
+    DeviceSet shown;                     // devices, to its client; empty: all
     State state = State::kStarting;
     std::uint64_t session_id = 0;
     Deadline deadline = Deadline::after(kStartTime);  // kStarting, kOffered: then it is replaced
@@ -129,6 +131,7 @@ class Supervisor {
   void reap();
   void kill_strays() const;
   void clean_up_after(const Child& child);
+  void open_turns();
   // For the log: supervisor_audit.cc.
   AuditedSession identify(const Intake::Connection& connection, std::uint64_t session_id, pid_t process,
                           const Child& child) const;
@@ -158,6 +161,7 @@ class Supervisor {
   Ledger ledger_;
   SessionFolders folders_;
   SessionCgroups cgroups_;
+  TurnTable turns_;
   std::string limits_text_;
   Strays strays_;
   std::unique_ptr<Gate> gate_;           // null: no keys, and so TCP on loopback only

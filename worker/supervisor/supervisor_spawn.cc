@@ -19,6 +19,7 @@ namespace {
 // Our options that a session process needs, as its command line.
 std::vector<std::string> session_arguments(const Options& options, const DeviceSet& devices,
                                            const std::string& folder, const std::optional<Account>& user,
+                                           const std::optional<std::uint32_t>& turns,
                                            const std::string& limits) {
   std::vector<std::string> arguments = {"hip-worker", "--session", "--runtime", options.runtime};
   if (!devices.empty())
@@ -34,6 +35,7 @@ std::vector<std::string> session_arguments(const Options& options, const DeviceS
   if (!folder.empty()) arguments.insert(arguments.end(), {"--session-folder", folder});
   if (user)
     arguments.insert(arguments.end(), {"--session-user", fmt::format("{}:{}", user->user, user->group)});
+  if (turns) arguments.insert(arguments.end(), {"--session-turns", std::to_string(*turns)});
   // Only where each session has a number of its own does this count the session's processes.
   if (options.users.range)
     arguments.insert(arguments.end(), {"--session-processes", std::to_string(options.limits.processes)});
@@ -49,6 +51,7 @@ Status Supervisor::spawn(const DeviceSet& devices) {
   Child child;
   child.shown = devices;
   child.user = users_.take();
+  child.turns = turns_.take();
   Status started = start(child);
   if (!started.is_ok()) clean_up_after(child);
   return started;
@@ -69,7 +72,7 @@ Status Supervisor::start(Child& child) {
     log(LogLevel::kWarning, "the log will not say whom a session served that ends: {}",
         words.status().to_string());
   std::vector<std::string> arguments =
-      session_arguments(options_, child.shown, child.folder, child.user, limits_text_);
+      session_arguments(options_, child.shown, child.folder, child.user, child.turns, limits_text_);
   std::vector<char*> argv;
   for (std::string& argument : arguments) argv.push_back(argument.data());
   argv.push_back(nullptr);
@@ -96,6 +99,10 @@ Status Supervisor::start(Child& child) {
     ::posix_spawn_file_actions_adddup2(&actions, words_file.get(), kLastWordsFd);
   else  // whoever started us may have left a file there
     ::posix_spawn_file_actions_addclose(&actions, kLastWordsFd);
+  if (child.turns)
+    ::posix_spawn_file_actions_adddup2(&actions, turns_.file().get(), kTurnsFd);
+  else
+    ::posix_spawn_file_actions_addclose(&actions, kTurnsFd);
   pid_t pid = -1;
   const int error = ::posix_spawn(&pid, "/proc/self/exe", &actions, &attributes, argv.data(), environ);
   ::posix_spawn_file_actions_destroy(&actions);
