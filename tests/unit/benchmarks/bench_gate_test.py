@@ -37,7 +37,12 @@ class Gate(unittest.TestCase):
     def update(self, *rows):
         code, text = self.gate("--update", self.run_file(*rows))
         self.assertEqual(code, 0, text)
-        return json.loads(self.baseline.read_text())["rows"]
+        return self.rows()
+
+    def rows(self, machine=""):
+        """What the baseline has for this machine."""
+        entries = json.loads(self.baseline.read_text())["machines"]
+        return next(entry["rows"] for entry in entries if entry["machine"] == machine)
 
     def passes(self, *rows):
         code, text = self.gate(self.run_file(*rows))
@@ -67,7 +72,29 @@ class Gate(unittest.TestCase):
         self.update(row(2.0, limit=80))
         self.passes(row(2.0, limit=120))
 
-    def test_another_class_of_machine_is_not_compared(self):
+    def test_each_class_of_machine_has_rows_of_its_own(self):
+        for ratio, name in ((2.0, "2 x old"), (4.0, "2 x new")):
+            self.assertEqual(self.gate("--update", self.run_file(row(ratio, machine=name)))[0], 0)
+        self.passes(row(4.1, machine="2 x new"))
+        self.fails("BEHIND", row(4.1, machine="2 x old"))
+        self.assertEqual(self.gate("--update", self.run_file(row(3.0, machine="2 x new")))[0], 0)
+        self.assertEqual([self.rows(name)[0]["ratio"] for name in ("2 x old", "2 x new")], [2.0, 3.0])
+
+    def test_a_machine_without_rows_says_which_have_some(self):
+        self.assertEqual(self.gate("--update", self.run_file(row(2.0, machine="2 x old")))[0], 0)
+        code, text = self.gate(self.run_file(row(2.0, machine="16 x new")))
+        self.assertEqual(code, 2, text)
+        self.assertRegex(text, r"no rows for this class of machine: 16 x new; it has them for:\n +2 x old\n")
+        code, text = self.gate("--machine", "2 x old", self.run_file(row(2.0, machine="16 x new")))
+        self.assertEqual(code, 0, text)
+
+    def test_runs_of_several_machines_are_refused(self):
+        files = [self.run_file(row(2.0, machine="2 x old")), self.run_file(row(2.0, "event_query", machine="2 x new"))]
+        code, text = self.gate("--update", *files)
+        self.assertEqual(code, 2, text)
+        self.assertIn("several machines: 2 x new; 2 x old", text)
+
+    def test_a_machine_that_was_not_free_is_not_compared(self):
         self.update(row(8.0, limit=80))
         self.assertIn("OTHER", self.passes(row(20.0, limit=370)))
 
@@ -91,7 +118,7 @@ class Gate(unittest.TestCase):
         second = self.run_file(row(2.4, spread=0.9), row(3.0, metric="event_query"), row(1.0, metric="new"))
         code, text = self.gate("--update", "--margins", first, second)
         self.assertEqual(code, 0, text)
-        margins = {one["metric"]: one["margin"] for one in json.loads(self.baseline.read_text())["rows"]}
+        margins = {one["metric"]: one["margin"] for one in self.rows()}
         self.assertEqual(margins, {"stream_query": 0.27, "event_query": 0.15, "new": 0.3})
         for words in (("--update", "--margins", first), ("--margins", first, second)):
             code, text = self.gate(*words)
