@@ -28,7 +28,8 @@ Status damaged() {
 
 class RecordKey {
  public:
-  RecordKey(const Secret32& secret, std::uint64_t per_key) : secret_(secret), per_key_(per_key) {}
+  RecordKey(const Secret32& secret, std::uint64_t per_key)
+      : secret_(secret), per_key_(per_key), key_end_(per_key) {}
 
   Status open(Cipher cipher, bool seals) {
     ssl_ = &loaded_openssl();
@@ -41,18 +42,17 @@ class RecordKey {
     return load();
   }
 
-  // Advances to the next record, whose nonce this is.
-  Status next(RecordNonce& nonce) {
-    if (number_ != 0 && number_ % per_key_ == 0) {
+  // The nonce of record `number`, once the context has the key of that record.
+  Status use(std::uint64_t number, RecordNonce& nonce) {
+    for (; number >= key_end_; key_end_ += per_key_) {
       const Result<Secret32> following = expand(secret_, "next");
       if (!following) return following.status();
       secret_ = following.value();
       TF_RETURN_IF_ERROR(load());
     }
     std::copy(iv_.bytes().begin(), iv_.bytes().begin() + kNonceBytes, nonce.begin());
-    for (std::size_t index = 0; index < sizeof number_; ++index)
-      nonce[kNonceBytes - 1 - index] ^= static_cast<unsigned char>(number_ >> (8 * index));
-    ++number_;
+    for (std::size_t index = 0; index < sizeof number; ++index)
+      nonce[kNonceBytes - 1 - index] ^= static_cast<unsigned char>(number >> (8 * index));
     return Status::ok();
   }
 
@@ -75,12 +75,12 @@ class RecordKey {
 
   Secret32 secret_;
   const std::uint64_t per_key_;
+  std::uint64_t key_end_;  // the first record that has the next key
   const OpenSsl* ssl_ = nullptr;
   bool seals_ = false;
   Owned<EVP_CIPHER> cipher_;
   Owned<EVP_CIPHER_CTX> context_;
   Secret32 iv_;
-  std::uint64_t number_ = 0;
 };
 
 namespace {
@@ -105,13 +105,13 @@ Result<Sealer> Sealer::make(const Secret32& secret, Cipher cipher, std::uint64_t
   return Sealer(std::move(*key));
 }
 
-Status Sealer::seal(std::span<const std::byte> plain, std::span<std::byte> record) {
+Status Sealer::work(std::uint64_t number, std::span<const std::byte> plain, std::span<std::byte> record) {
   const auto length = static_cast<std::uint32_t>(plain.size());
   const std::uint32_t header[2] = {length, ~length};
   static_assert(sizeof header == kRecordHeaderBytes);
   std::memcpy(record.data(), header, sizeof header);
   RecordNonce nonce;
-  TF_RETURN_IF_ERROR(key_->next(nonce));
+  TF_RETURN_IF_ERROR(key_->use(number, nonce));
   const OpenSsl& ssl = key_->ssl();
   EVP_CIPHER_CTX* const context = key_->context();
   unsigned char* const text = raw(record.data() + kRecordHeaderBytes);
@@ -147,9 +147,9 @@ Result<std::size_t> Opener::plain_bytes(std::span<const std::byte, kRecordHeader
   return Status(Code::kProtocol, "a record of " + std::to_string(lengths[0]) + " bytes is not possible");
 }
 
-Status Opener::open(std::span<const std::byte> record, std::span<std::byte> plain) {
+Status Opener::work(std::uint64_t number, std::span<const std::byte> record, std::span<std::byte> plain) {
   RecordNonce nonce;
-  TF_RETURN_IF_ERROR(key_->next(nonce));
+  TF_RETURN_IF_ERROR(key_->use(number, nonce));
   const OpenSsl& ssl = key_->ssl();
   EVP_CIPHER_CTX* const context = key_->context();
   const unsigned char* const text = raw(record.data() + kRecordHeaderBytes);

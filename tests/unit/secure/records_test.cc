@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstring>
 #include <utility>
 #include <vector>
@@ -58,6 +59,37 @@ TEST_P(RecordsTest, RoundTripThroughChangesOfKeys) {
     ASSERT_TRUE(back.is_ok()) << size << back.status().to_string();
     EXPECT_EQ(*back, plain);
   }
+}
+
+// As threads that share the work do; each object changes keys when its own numbers do.
+TEST_P(RecordsTest, SeveralObjectsShareTheNumbersOfOneSecret) {
+  std::array<Sealer, 2> out = {sealer(), sealer()};
+  std::array<Opener, 2> in = {opener(), opener()};
+  Sealer alone = sealer();
+  const std::array<std::size_t, 10> sealers = {0, 1, 1, 0, 0, 1, 1, 1, 1, 0};
+  for (std::uint64_t number = 0; number < sealers.size(); ++number) {
+    const Bytes plain = text(30 + number);
+    Bytes record(plain.size() + kRecordOverhead);
+    ASSERT_TRUE(out[sealers[number]].work(number, plain, record).is_ok());
+    EXPECT_EQ(record, sealed(alone, plain)) << number;
+    Bytes back(plain.size());
+    ASSERT_TRUE(in[number % 2].work(number, record, back).is_ok()) << number;
+    EXPECT_EQ(back, plain);
+  }
+}
+
+TEST_P(RecordsTest, ARecordOpensUnderItsOwnNumberOnly) {
+  Sealer out = sealer();
+  const Bytes plain = text(10);
+  Bytes record(plain.size() + kRecordOverhead);
+  ASSERT_TRUE(out.work(7, plain, record).is_ok());
+  Bytes back(plain.size());
+  for (const std::uint64_t wrong : {0u, 6u, 8u, 10u}) {
+    Opener in = opener();
+    EXPECT_EQ(in.work(wrong, record, back).code(), Code::kProtocol) << wrong;
+  }
+  Opener in = opener();
+  EXPECT_TRUE(in.work(7, record, back).is_ok());
 }
 
 TEST_P(RecordsTest, TheSameTextNeverLooksTheSame) {
