@@ -120,6 +120,10 @@ Result<std::size_t> BulkLane::receive_body() {
 Result<std::size_t> BulkLane::move_out() {
   release_sent();
   if (out_header_ == sizeof out_ && out_body_ == 0 && !next_chunk()) {
+    if (!unreleased_.empty()) {
+      TF_RETURN_IF_ERROR(io_.sender->finish().status());
+      release_sent();
+    }
     blocked_.store(!unreleased_.empty(), std::memory_order_release);
     return std::size_t{0};
   }

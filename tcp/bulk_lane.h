@@ -43,6 +43,7 @@ struct ChunkHeader {
   std::uint64_t seal = 0;
 };
 static_assert(sizeof(ChunkHeader) == 32 && std::has_unique_object_representations_v<ChunkHeader>);
+static_assert(sizeof(ChunkHeader) < kHeldBytesMin);  // the next one is written where the last one was
 
 // The value of its last field.
 std::uint64_t seal_of(const ChunkHeader& header);

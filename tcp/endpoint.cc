@@ -46,7 +46,8 @@ Result<LaneIo> make_io(int socket, Lane lane, Options options, const Protection&
   options.records = protection.session != nullptr && protection.session->level == secure::Level::kEncrypt;
   Result<LaneIo> io = make_lane_io(socket, lane, options);
   if (!io || !options.records) return io;
-  return make_sealed_io(std::move(*io), protection, lane);
+  const unsigned helpers = lane == Lane::kBulk ? options.crypto_helpers : 0;
+  return make_sealed_io(std::move(*io), protection, lane, helpers);
 }
 
 class TcpEndpoint final : public Endpoint, private QueuedBulkPlane {

@@ -45,13 +45,17 @@ class Receiver {
   virtual bool uses_ring() const = 0;
 };
 
+// Nothing this short stays with a sender: its memory is free as soon as finish() has reported it.
+inline constexpr std::size_t kHeldBytesMin = 65;
+
 class Sender {
  public:
   virtual ~Sender() = default;
   // `more`: further bytes follow at once. REQUIRES: !busy()
   virtual void start(std::span<const std::byte> source, bool more) = 0;
   virtual bool busy() const = 0;
-  // Bytes taken from the front of the source (then no longer busy), or 0: nothing yet.
+  // Bytes taken from the front of the source (then no longer busy), or 0: nothing yet. Call it also while
+  // nothing was started and some bytes are held: it may go on with them, or say why it cannot.
   virtual Result<std::size_t> finish() = 0;
   // Of the bytes that finish() reported, in order: how many more the caller may overwrite now. Memory of
   // zero-copy sends is freed late, all other at once.

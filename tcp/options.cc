@@ -2,6 +2,9 @@
 // Parses the environment variables of the tcp transport.
 #include "tcp/options.h"
 
+#include <sched.h>
+
+#include <charconv>
 #include <cstdlib>
 #include <string>
 
@@ -9,6 +12,9 @@
 
 namespace tf::tcp {
 namespace {
+
+// One for the lane's thread, one for the program or the device, one to help.
+constexpr int kProcessorsForHelp = 3;
 
 std::string_view environment(const char* name) {
   const char* text = std::getenv(name);
@@ -48,6 +54,21 @@ Result<UringFeatures> parse_features(std::string_view text) {
   return features;
 }
 
+Result<unsigned> parse_crypto_helpers(std::string_view text) {
+  if (text.empty()) return default_crypto_helpers();
+  unsigned helpers = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), helpers);
+  if (error == std::errc() && end == text.data() + text.size() && helpers <= kCryptoHelpersMax)
+    return helpers;
+  return refuse("TF_TCP_CRYPTO_THREADS", text, "0 to " + std::to_string(kCryptoHelpersMax));
+}
+
+unsigned default_crypto_helpers() {
+  cpu_set_t allowed;
+  if (::sched_getaffinity(0, sizeof allowed, &allowed) != 0) return 0;
+  return CPU_COUNT(&allowed) >= kProcessorsForHelp ? 1 : 0;
+}
+
 Result<Options> options_from_environment() {
   Options options;
   Result<EngineKind> engine = parse_engine(environment("TF_TCP_ENGINE"));
@@ -58,6 +79,9 @@ Result<Options> options_from_environment() {
     if (!features) return features.status();
     options.features = *features;
   }
+  const Result<unsigned> helpers = parse_crypto_helpers(environment("TF_TCP_CRYPTO_THREADS"));
+  if (!helpers) return helpers.status();
+  options.crypto_helpers = helpers.value();
   const Result<std::chrono::seconds> timeout = net::io_timeout_from_environment();
   if (!timeout) return timeout.status();
   options.peer_timeout = timeout.value();

@@ -35,11 +35,19 @@ struct Options {
   // Sealed records travel (sealed_io.h), whose reader does not know how much is coming, and whose memory is
   // used again at once: no receive waits until its memory is full, and no send is zero-copy.
   bool records = false;
+  // Threads that help to encrypt, and as many that help to decrypt, the payload of one endpoint.
+  unsigned crypto_helpers = 0;
 };
 
+inline constexpr unsigned kCryptoHelpersMax = 8;
+
 // From TF_TCP_ENGINE (auto, uring, poll), TF_TCP_FEATURES (multishot, send_zc, files, separated by commas;
-// unset: multishot,files) and TF_IO_TIMEOUT (seconds). Unknown text is kInvalidArgument.
+// unset: multishot,files), TF_TCP_CRYPTO_THREADS (0 to kCryptoHelpersMax; unset: default_crypto_helpers())
+// and TF_IO_TIMEOUT (seconds). Unknown text is kInvalidArgument.
 Result<Options> options_from_environment();
+Result<unsigned> parse_crypto_helpers(std::string_view text);
+// As many as pay off on the processors that this process may use.
+unsigned default_crypto_helpers();
 Result<EngineKind> parse_engine(std::string_view text);
 Result<UringFeatures> parse_features(std::string_view text);
 

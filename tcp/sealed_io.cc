@@ -3,22 +3,21 @@
 #include "tcp/sealed_io.h"
 
 #include <algorithm>
-#include <cstring>
-#include <optional>
 #include <utility>
 #include <vector>
 
+#include "tcp/crew.h"
+#include "tcp/overlapped_sender.h"
+#include "tcp/sealed_receiver.h"
 #include "tcp/transport.h"
 
 namespace tf::tcp {
 namespace {
 
 using secure::kRecordBytesMax;
-using secure::kRecordHeaderBytes;
 using secure::kRecordOverhead;
 
 constexpr std::size_t kOutBytes = kSealedBytesMax + kSealedBytesMax / kRecordBytesMax * kRecordOverhead;
-constexpr std::size_t kInBytes = 4 * (kRecordBytesMax + kRecordOverhead);
 
 class SealedSender final : public Sender {
  public:
@@ -81,117 +80,42 @@ class SealedSender final : public Sender {
   std::size_t released_ = 0;
 };
 
-class SealedReceiver final : public Receiver {
- public:
-  SealedReceiver(std::unique_ptr<Receiver> inner, secure::Opener opener)
-      : inner_(std::move(inner)), opener_(std::move(opener)), in_(kInBytes), plain_(kRecordBytesMax) {}
-
-  void start(std::span<std::byte> target) override { target_ = target; }
-  bool busy() const override { return !target_.empty(); }
-
-  Result<std::size_t> finish() override {
-    if (target_.empty()) return std::size_t{0};
-    std::size_t got = 0;
-    while (got == 0) {
-      Result<std::size_t> step = deliver();
-      if (step && *step == 0) {
-        const Result<std::size_t> came = receive();
-        if (!came || came.value() == 0) {
-          // Busy, or to be begun again: the lane must not tell these apart from a plain engine's.
-          if (!came || !inner_->busy()) target_ = {};
-          return came;
-        }
-        continue;
-      }
-      if (!step) {
-        target_ = {};
-        return step;
-      }
-      got = *step;
-    }
-    target_ = {};
-    return got;
+// Of one secret, for as many threads.
+template <typename Worker>
+Result<std::unique_ptr<Crew>> make_crew(const secure::Secret32& secret, secure::Cipher cipher,
+                                        unsigned helpers) {
+  Crew::Workers workers;
+  for (unsigned index = 0; index <= helpers; ++index) {
+    Result<Worker> made = Worker::make(secret, cipher);
+    if (!made) return made.status();
+    workers.push_back(std::make_unique<Worker>(std::move(*made)));
   }
+  return std::make_unique<Crew>(std::move(workers));
+}
 
-  void cancel() override {
-    inner_->cancel();
-    target_ = {};
+Result<std::unique_ptr<Sender>> make_sender(std::unique_ptr<Sender> inner, const secure::Secret32& secret,
+                                            secure::Cipher cipher, unsigned helpers) {
+  if (helpers > 0) {
+    Result<std::unique_ptr<Crew>> crew = make_crew<secure::Sealer>(secret, cipher, helpers);
+    if (!crew) return crew.status();
+    return OverlappedSender::create(std::move(inner), std::move(*crew));
   }
-  pollfd wait_for() const override { return inner_->wait_for(); }
-  bool uses_ring() const override { return inner_->uses_ring(); }
+  Result<secure::Sealer> sealer = secure::Sealer::make(secret, cipher);
+  if (!sealer) return sealer.status();
+  return std::unique_ptr<Sender>(std::make_unique<SealedSender>(std::move(inner), std::move(*sealer)));
+}
 
- private:
-  // Plain text into the target, as much as there is and fits. 0: more has to come.
-  Result<std::size_t> deliver() {
-    std::size_t filled = take_rest();
-    while (filled < target_.size()) {
-      Result<std::optional<std::span<const std::byte>>> record = whole_record();
-      if (!record) return record.status();
-      if (!*record) break;
-      const std::size_t bytes = (*record)->size() - kRecordOverhead;
-      if (bytes <= target_.size() - filled) {
-        TF_RETURN_IF_ERROR(opener_.open(**record, target_.subspan(filled, bytes)));
-        filled += bytes;
-      } else {
-        TF_RETURN_IF_ERROR(opener_.open(**record, std::span(plain_).first(bytes)));
-        rest_ = std::span(plain_).first(bytes);
-        const std::size_t part = std::min(rest_.size(), target_.size() - filled);
-        std::memcpy(target_.data() + filled, rest_.data(), part);
-        rest_ = rest_.subspan(part);
-        filled += part;
-      }
-      first_ += bytes + kRecordOverhead;
-    }
-    return filled;
-  }
-
-  std::size_t take_rest() {
-    const std::size_t part = std::min(rest_.size(), target_.size());
-    if (part > 0) std::memcpy(target_.data(), rest_.data(), part);
-    rest_ = rest_.subspan(part);
-    return part;
-  }
-
-  Result<std::optional<std::span<const std::byte>>> whole_record() const {
-    const std::span<const std::byte> have = std::span(in_).subspan(first_, end_ - first_);
-    if (have.size() < kRecordHeaderBytes) return std::optional<std::span<const std::byte>>();
-    const Result<std::size_t> plain = secure::Opener::plain_bytes(have.first<kRecordHeaderBytes>());
-    if (!plain) return plain.status();
-    const std::size_t bytes = plain.value() + kRecordOverhead;
-    if (have.size() < bytes) return std::optional<std::span<const std::byte>>();
-    return std::optional(have.first(bytes));
-  }
-
-  // More cipher text. While the engine has the memory behind end_, nothing moves.
-  Result<std::size_t> receive() {
-    if (!inner_->busy()) {
-      if (first_ == end_ || in_.size() - end_ < kRecordBytesMax) make_room();
-      inner_->start(std::span(in_).subspan(end_));
-    }
-    Result<std::size_t> got = inner_->finish();
-    if (got) end_ += *got;
-    return got;
-  }
-
-  void make_room() {
-    std::memmove(in_.data(), in_.data() + first_, end_ - first_);
-    end_ -= first_;
-    first_ = 0;
-  }
-
-  const std::unique_ptr<Receiver> inner_;
-  secure::Opener opener_;
-  std::vector<std::byte> in_;  // cipher text: [first_, end_)
-  std::size_t first_ = 0;
-  std::size_t end_ = 0;
-  std::vector<std::byte> plain_;     // of a record that is larger than what the lane wanted
-  std::span<const std::byte> rest_;  // of plain_
-  std::span<std::byte> target_;
-};
+Result<std::unique_ptr<Receiver>> make_receiver(std::unique_ptr<Receiver> inner,
+                                                const secure::Secret32& secret, secure::Cipher cipher,
+                                                unsigned helpers) {
+  Result<std::unique_ptr<Crew>> crew = make_crew<secure::Opener>(secret, cipher, helpers);
+  if (!crew) return crew.status();
+  return SealedReceiver::create(std::move(inner), std::move(*crew));
+}
 
 }  // namespace
 
-Result<LaneIo> make_sealed_io(LaneIo io, const Protection& protection, Lane lane) {
+Result<LaneIo> make_sealed_io(LaneIo io, const Protection& protection, Lane lane, unsigned helpers) {
   const secure::Session& session = *protection.session;
   const auto kind = static_cast<std::uint32_t>(kKind);
   const auto number = static_cast<std::uint32_t>(lane);
@@ -202,12 +126,14 @@ Result<LaneIo> make_sealed_io(LaneIo io, const Protection& protection, Lane lane
   const Result<secure::Secret32> incoming =
       secure::lane_secret(session, kind, number, secure::other(own), proof);
   if (!incoming) return incoming.status();
-  Result<secure::Sealer> sealer = secure::Sealer::make(outgoing.value(), session.cipher);
-  if (!sealer) return sealer.status();
-  Result<secure::Opener> opener = secure::Opener::make(incoming.value(), session.cipher);
-  if (!opener) return opener.status();
-  return LaneIo{.receiver = std::make_unique<SealedReceiver>(std::move(io.receiver), std::move(*opener)),
-                .sender = std::make_unique<SealedSender>(std::move(io.sender), std::move(*sealer))};
+  const secure::Cipher cipher = session.cipher;
+  Result<std::unique_ptr<Sender>> sender =
+      make_sender(std::move(io.sender), outgoing.value(), cipher, helpers);
+  if (!sender) return sender.status();
+  Result<std::unique_ptr<Receiver>> receiver =
+      make_receiver(std::move(io.receiver), incoming.value(), cipher, helpers);
+  if (!receiver) return receiver.status();
+  return LaneIo{.receiver = std::move(*receiver), .sender = std::move(*sender)};
 }
 
 }  // namespace tf::tcp

@@ -3,8 +3,9 @@
 // an engine like any other: start() takes plain text, and finish() says how much of it is on its way, or has
 // come.
 //
-// What is sent is encrypted into memory of its own, up to kSealedBytesMax at a time, while the kernel still
-// sends what came before. What is received is decrypted where the lane wants it, if a whole record fits.
+// What is sent is encrypted into memory of its own. Without helpers the lane's thread does that, up to
+// kSealedBytesMax at a time, and then sends it: messages never go from thread to thread. With helpers
+// encryption overlaps with sending, and decryption with receiving (overlapped_sender.h, sealed_receiver.h).
 #pragma once
 
 #include "tcp/engine.h"
@@ -15,7 +16,8 @@ namespace tf::tcp {
 
 inline constexpr std::size_t kSealedBytesMax = 4 * secure::kRecordBytesMax;  // plain text, in one operation
 
-// REQUIRES: an engine without zero-copy sends, and a session.
-Result<LaneIo> make_sealed_io(LaneIo io, const Protection& protection, Lane lane);
+// `helpers`: threads of each direction besides the lane's own. REQUIRES: an engine without zero-copy sends,
+// and a session.
+Result<LaneIo> make_sealed_io(LaneIo io, const Protection& protection, Lane lane, unsigned helpers);
 
 }  // namespace tf::tcp

@@ -40,6 +40,13 @@ tcp::Options with(tcp::EngineKind engine, tcp::UringFeatures features = {}) {
   return options;
 }
 
+// Other threads than the lane's seal and open records, also where there are few processors.
+tcp::Options with_helpers(tcp::EngineKind engine) {
+  tcp::Options options = with(engine);
+  options.crypto_helpers = 2;
+  return options;
+}
+
 // Far enough that everything is under way for a while, near enough for a suite of so many messages.
 std::unique_ptr<Endpoint> shaped(std::unique_ptr<Endpoint> endpoint) {
   Result<shaper::Shape> shape = shaper::parse_shape("rtt=40us,rate=20Gbit");
@@ -88,6 +95,8 @@ std::vector<Backend> make_backends() {
       keyed_variant("tcp_encrypted", with(Kind::kAuto), secure::Level::kEncrypt),
       keyed_variant("tcp_encrypted_chacha", with(Kind::kAuto), secure::Level::kEncrypt,
                     secure::Cipher::kChaCha20Poly1305),
+      keyed_variant("tcp_encrypted_helped", with_helpers(Kind::kPoll), secure::Level::kEncrypt),
+      keyed_variant("tcp_encrypted_helped_uring", with_helpers(Kind::kUring), secure::Level::kEncrypt),
       keyed_variant("tcp_encrypted_uring", with(Kind::kUring), secure::Level::kEncrypt),
       keyed_variant("tcp_encrypted_uring_no_multishot", with(Kind::kUring, kNoMultishot),
                     secure::Level::kEncrypt),

@@ -74,6 +74,59 @@ TEST(TcpBulkLane, EndOfASendCountsAsMovement) {
   lane.stop({Code::kClosed, "end of the test"});
 }
 
+// Takes everything at once, and sends it when it is asked again.
+class LazySender final : public Sender {
+ public:
+  explicit LazySender(Status failure) : failure_(std::move(failure)) {}
+  void start(std::span<const std::byte> source, bool) override { started_ = source.size(); }
+  bool busy() const override { return started_ != 0; }
+  Result<std::size_t> finish() override {
+    if (started_ == 0 && !failure_.is_ok()) return failure_;
+    if (started_ == 0) released_ = held_;
+    held_ += started_;
+    return std::exchange(started_, 0);
+  }
+  std::size_t take_released() override {
+    held_ -= released_;
+    return std::exchange(released_, 0);
+  }
+  std::size_t held() const override { return held_; }
+  void cancel() override { started_ = 0; }
+  pollfd wait_for() const override { return {.fd = -1, .events = 0, .revents = 0}; }
+
+ private:
+  const Status failure_;
+  std::size_t started_ = 0;
+  std::size_t held_ = 0;
+  std::size_t released_ = 0;
+};
+
+// A sender that works ahead of the wire is asked again when there is nothing more to start.
+TEST(TcpBulkLane, GoesOnWithWhatItsSenderHolds) {
+  BulkLane lane(
+      {.receiver = std::make_unique<SilentReceiver>(), .sender = std::make_unique<LazySender>(Status::ok())});
+  const std::vector<std::byte> source(kBodyBytes);
+  BulkCompletion done;
+  ASSERT_TRUE(lane.queue().send(1, source, done).is_ok());
+  EXPECT_GT(lane.move().value(), 0u);
+  ASSERT_TRUE(done.done());
+  EXPECT_TRUE(done.status().is_ok());
+  lane.stop({Code::kClosed, "end of the test"});
+}
+
+TEST(TcpBulkLane, LearnsThatWhatItsSenderHoldsCannotBeSent) {
+  BulkLane lane({.receiver = std::make_unique<SilentReceiver>(),
+                 .sender = std::make_unique<LazySender>(Status(Code::kProtocol, "no"))});
+  const std::vector<std::byte> source(kBodyBytes);
+  BulkCompletion done;
+  ASSERT_TRUE(lane.queue().send(1, source, done).is_ok());
+  Result<std::size_t> moved = lane.move();
+  if (moved) moved = lane.move();
+  EXPECT_EQ(moved.code(), Code::kProtocol);
+  ASSERT_TRUE(done.done());
+  EXPECT_EQ(done.status().code(), Code::kProtocol);
+}
+
 class UringSend : public testing::Test {
  protected:
   void SetUp() override {

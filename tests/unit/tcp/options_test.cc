@@ -5,6 +5,7 @@
 #include <array>
 #include <bit>
 #include <cerrno>
+#include <string>
 
 #include "tcp/bulk_lane.h"
 #include "tcp/mirror_buffer.h"
@@ -23,6 +24,14 @@ TEST(TcpOptions, EnginesAndFeatures) {
   EXPECT_TRUE(parse_features("multishot,files").value().multishot_receive);
   EXPECT_FALSE(parse_features("multishot,files").value().zero_copy_send);
   EXPECT_EQ(parse_features("multishot,sqpoll").code(), Code::kInvalidArgument);
+}
+
+TEST(TcpOptions, ThreadsThatHelpToEncrypt) {
+  EXPECT_EQ(parse_crypto_helpers("").value(), default_crypto_helpers());
+  EXPECT_EQ(parse_crypto_helpers("0").value(), 0u);
+  EXPECT_EQ(parse_crypto_helpers(std::to_string(kCryptoHelpersMax)).value(), kCryptoHelpersMax);
+  for (const char* text : {"-1", "9", "1x", "x", " 1", "99999999999999999999"})
+    EXPECT_EQ(parse_crypto_helpers(text).code(), Code::kInvalidArgument) << text;
 }
 
 TEST(TcpProbe, SaysWhyNot) {
