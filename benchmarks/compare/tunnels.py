@@ -68,14 +68,14 @@ def serving(words, port, placement_cores):
 
 
 @contextlib.contextmanager
-def in_clear(programs, _):
+def in_clear(programs, _, placement):
     """A worker without keys on loopback, and the environment of its clients."""
-    with ours.Worker(programs, PINNED) as worker:
+    with ours.Worker(programs, placement) as worker:
         yield ours.hip_environment(programs, 'tcp', worker)
 
 
 @contextlib.contextmanager
-def keyed(programs, level):
+def keyed(programs, level, placement):
     """The same with keys, at a level of TF_SECURITY."""
     with folder() as place:
         remote = programs.path('hip-remote')
@@ -83,16 +83,16 @@ def keyed(programs, level):
             command(remote, 'keygen', place / name)
         shutil.copy(place / 'client.pub', place / 'authorized')
         words = ['--key-file', place / 'worker', '--authorized-keys', place / 'authorized', '--security', level]
-        with ours.Worker(programs, PINNED, words) as worker:
+        with ours.Worker(programs, placement, words) as worker:
             yield {**ours.hip_environment(programs, 'tcp', worker), 'TF_SECURITY': level,
                    'TF_KEY_FILE': place / 'client', 'TF_KNOWN_WORKERS': place / 'known'}
 
 
 @contextlib.contextmanager
-def through_ssh(programs, _):
+def through_ssh(programs, _, placement):
     """ssh -L with a private sshd on loopback."""
     sshd, ssh = found('sshd'), found('ssh')
-    with folder() as place, ours.Worker(programs, PINNED) as worker, contextlib.ExitStack() as stack:
+    with folder() as place, ours.Worker(programs, placement) as worker, contextlib.ExitStack() as stack:
         for name in ('host', 'user'):
             command('ssh-keygen', '-q', '-t', 'ed25519', '-N', '', '-f', place / name)
         if os.geteuid() == 0 and not SSH_RUN.exists():
@@ -100,26 +100,26 @@ def through_ssh(programs, _):
             stack.callback(SSH_RUN.rmdir)
         port, entry = network.free_port(), network.free_port()
         (place / 'sshd_config').write_text(SSHD % {'port': port, 'folder': place})
-        stack.enter_context(serving([sshd, '-D', '-e', '-f', place / 'sshd_config'], port, PINNED.server))
+        stack.enter_context(serving([sshd, '-D', '-e', '-f', place / 'sshd_config'], port, placement.server))
         forward = [ssh, '-F', 'none', '-N', '-p', port, '-i', place / 'user', '-c', SSH_CIPHER,
                    '-o', 'StrictHostKeyChecking=no', '-o', 'UserKnownHostsFile=/dev/null',
                    '-o', 'ExitOnForwardFailure=yes', '-L', '127.0.0.1:%d:127.0.0.1:%d' % (entry, worker.port),
                    '127.0.0.1']
-        stack.enter_context(serving(forward, entry, PINNED.client))
+        stack.enter_context(serving(forward, entry, placement.client))
         yield {**ours.hip_environment(programs, 'tcp', worker), 'TF_WORKER_PORT': entry}
 
 
 @contextlib.contextmanager
-def through_stunnel(programs, _):
+def through_stunnel(programs, _, placement):
     """A pair of stunnel processes, TLS 1.3 between them."""
     stunnel = found('stunnel')
-    with folder() as place, ours.Worker(programs, PINNED) as worker, contextlib.ExitStack() as stack:
+    with folder() as place, ours.Worker(programs, placement) as worker, contextlib.ExitStack() as stack:
         command('openssl', 'req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-subj', '/CN=localhost', '-days', '2',
                 '-keyout', place / 'key.pem', '-out', place / 'cert.pem')
         port, entry = network.free_port(), network.free_port()
         ends = (('server', {'client': 'no', 'accept': port, 'connect': worker.port,
-                            'more': 'cert = %s/cert.pem\nkey = %s/key.pem' % (place, place)}, PINNED.server),
-                ('client', {'client': 'yes', 'accept': entry, 'connect': port, 'more': ''}, PINNED.client))
+                            'more': 'cert = %s/cert.pem\nkey = %s/key.pem' % (place, place)}, placement.server),
+                ('client', {'client': 'yes', 'accept': entry, 'connect': port, 'more': ''}, placement.client))
         for name, words, cores in ends:
             (place / name).write_text(STUNNEL % words)
             stack.enter_context(serving([stunnel, place / name], words['accept'], cores))

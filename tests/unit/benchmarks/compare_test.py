@@ -55,21 +55,29 @@ class Keys(unittest.TestCase):
     def figures(call, launches, rate):
         return {keyed.CALL: call, keyed.LAUNCH: launches, **{key: rate for key in keyed.COPIES}}
 
-    def lines(self, reasons=None, **more):
-        turns = keyed.Turns()
-        turns.found = {"clear": [self.figures(10_000, 4e5, 4.0), self.figures(90_000, 1e5, 1.0)],
-                       "encrypt": [self.figures(11_000, 3e5, 1.8), self.figures(91_500, 0.9e5, 0.5)], **more}
-        turns.reasons, turns.aead = reasons or {}, [2.0, 1.0]
-        with unittest.mock.patch.object(keyed, "Turns", return_value=turns):
-            return {line["metric"]: line for line in keyed.lines(None, 0, True, None)}
+    def lines(self, reasons=None, placement="pinned", **more):
+        def turns(where):
+            made = original(where)
+            made.found = {"clear": [self.figures(10_000, 4e5, 4.0), self.figures(90_000, 1e5, 0.8)],
+                          "encrypt": [self.figures(11_000, 3e5, 1.8), self.figures(91_500, 0.9e5, 0.4)], **more}
+            made.reasons, made.aead = reasons or {}, [2.0, 1.0]
+            return made
+        original = keyed.Turns
+        with unittest.mock.patch.object(keyed, "Turns", turns):
+            found = list(keyed.lines(None, 0, True, None))
+        return {line["metric"]: line for line in found if line["placement"] == placement}
 
     def test_a_call_is_longer_by_what_it_is_longer_in_its_turn(self):
         line = self.lines()["sync_call_added_encrypt"]
         self.assertEqual((line["value"], line["holds"]), (1250, True))
 
-    def test_copies_are_compared_with_encryption_itself(self):
-        line = self.lines()["h2d_pinned_encrypt"]
-        self.assertEqual((line["limit_name"], line["ratio"], line["holds"]), (keyed.AEAD, 0.7, False))
+    def test_copies_are_compared_with_the_slower_of_encryption_and_lane(self):
+        for placement in ("pinned", "unpinned"):
+            line = self.lines(placement=placement)["h2d_pinned_encrypt"]
+            self.assertEqual((line["limit_name"], line["ratio"], line["holds"]), (keyed.SLOWER, 0.7, False))
+
+    def test_only_encrypted_copies_are_measured_unpinned(self):
+        self.assertEqual(set(self.lines(placement="unpinned")), {"h2d_pinned_encrypt", "d2h_pinned_encrypt"})
 
     def test_launches_are_compared_with_those_in_clear(self):
         self.assertEqual(self.lines()["launch_drained_encrypt"]["ratio"], (3 / 4 + 9 / 10) / 2)
