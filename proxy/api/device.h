@@ -64,7 +64,8 @@ CALL(0x0111) hipError_t hipDeviceGetCacheConfig(OUT() hipFuncCache_t* config);
 POST(0x0112) NO_WORK CHECK(static_cast<unsigned>(config) <= hipSharedMemBankSizeEightByte)
 hipError_t hipDeviceSetSharedMemConfig(hipSharedMemConfig config);
 CALL(0x0113) hipError_t hipDeviceGetSharedMemConfig(OUT() hipSharedMemConfig* config);
-CACHED(0x0114) hipError_t hipExtGetLinkTypeAndHopCount(ORDINAL int device1, ORDINAL int device2,
-                                                       OUT() uint32_t* link_type, OUT() uint32_t* hop_count);
+CACHED(0x0114) CHECK(device1 >= 0 && device2 >= 0)
+hipError_t hipExtGetLinkTypeAndHopCount(ORDINAL int device1, ORDINAL int device2, OUT() uint32_t* link_type,
+                                        OUT() uint32_t* hop_count);
 
 }  // extern "C"

@@ -18,7 +18,8 @@ CUSTOM(convert) ASKS(always) hipError_t hipExtStreamGetCUMask(IN(stream) hipStre
 SENDS(DestroyStream) hipError_t hipStreamDestroy(CONSUMES(stream) hipStream_t stream);
 POST(0x0315) WORK(stream) AWAITS(event) CHECK(flags == 0)
 hipError_t hipStreamWaitEvent(IN(stream) hipStream_t stream, IN(event) hipEvent_t event, unsigned int flags);
-CACHED(0x0316) hipError_t hipStreamGetFlags(IN(stream) hipStream_t stream, OUT() unsigned int* flags);
+CACHED(0x0316) CHECK(stream != nullptr)
+hipError_t hipStreamGetFlags(IN(stream) hipStream_t stream, OUT() unsigned int* flags);
 CACHED(0x0317) hipError_t hipStreamGetPriority(IN(stream) hipStream_t stream, OUT() int* priority);
 POST(0x0318) WORK(stream) CAPTURE(refused) REACHES_HOST
 CHECK(reinterpret_cast<std::uintptr_t>(pointer) % 4 == 0) CHECK(flags <= hipStreamWaitValueNor)

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Devices: count, choice, properties, attributes, peers.
+#include <cstdint>
 #include <cstring>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "tests/api/hip_test.h"
 
@@ -178,6 +181,18 @@ TEST(Device, ALargeBarIsTheHostsToUse) {
   HIP_OK(hipMemset(memory.get(), 7, 16));
   HIP_OK(hipDeviceSynchronize());
   EXPECT_EQ(static_cast<const char*>(memory.get())[15], 7);
+}
+
+TEST(Device, LinksAreBetweenDevicesThatThereAre) {
+  const int count = device_count();
+  std::uint32_t type = 0;
+  std::uint32_t hops = 0;
+  for (const auto& [first, second] : std::vector<std::pair<int, int>>{{0, 0}, {-1, 0}, {0, -1}, {-1, -2}})
+    EXPECT_EQ(hipExtGetLinkTypeAndHopCount(first, second, &type, &hops), hipErrorInvalidValue)
+        << first << " and " << second;
+  EXPECT_EQ(hipExtGetLinkTypeAndHopCount(count, 0, &type, &hops), hipErrorInvalidDevice);
+  EXPECT_EQ(hipExtGetLinkTypeAndHopCount(0, count, &type, &hops), hipErrorInvalidDevice);
+  EXPECT_EQ(hipExtGetLinkTypeAndHopCount(0, 1, nullptr, &hops), hipErrorInvalidValue);
 }
 
 TEST(Device, Peers) {

@@ -18,6 +18,8 @@ TEST(Stream, CreateAndAsk) {
   unsigned flags = 77;
   HIP_OK(hipStreamGetFlags(stream, &flags));
   EXPECT_EQ(flags, static_cast<unsigned>(hipStreamNonBlocking));
+  EXPECT_EQ(hipStreamGetFlags(stream, nullptr), hipErrorInvalidValue);
+  EXPECT_EQ(hipStreamGetFlags(nullptr, &flags), hipErrorInvalidValue) << "AMD's has none of the null stream";
   HIP_OK(hipStreamQuery(stream));
   HIP_OK(hipStreamSynchronize(stream));
   HIP_OK(hipStreamDestroy(stream));

@@ -33,7 +33,7 @@ hipError_t disable(int peer) {
 }
 
 hipError_t link_between(int first, int second, std::uint32_t* type, std::uint32_t* hops) {
-  if (!type || !hops || first == second) return hipErrorInvalidValue;
+  if (!type || !hops || first == second || first < 0 || second < 0) return hipErrorInvalidValue;
   if (const hipError_t status = check_pair(first, second)) return status;
   *type = static_cast<std::uint32_t>(Backend::link_type(first, second));
   *hops = 1;

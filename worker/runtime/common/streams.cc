@@ -171,9 +171,10 @@ hipError_t hipStreamWaitEvent(hipStream_t handle, hipEvent_t event, unsigned fla
   return with_stream(handle, [&](const Backend::Stream& stream) { return wait_event(stream, event, flags); });
 }
 
+// AMD's runtime has no flags of the null stream.
 hipError_t hipStreamGetFlags(hipStream_t handle, unsigned* flags) {
   return with_stream(handle, [&](const Backend::Stream& stream) {
-    return flags ? Backend::stream_flags(stream, *flags) : hipErrorInvalidValue;
+    return handle && flags ? Backend::stream_flags(stream, *flags) : hipErrorInvalidValue;
   });
 }
 
