@@ -114,16 +114,19 @@ TF_COMPOSED hipError_t hipLibraryGetGlobal(void** address, size_t* bytes, hipLib
   });
 }
 
-// Compilers keep the value of a managed variable under this other name. There are no managed variables here:
-// the one that a library has is refused, and no other is found.
+// The compiler keeps the first value of a managed variable under this other name; no other variable has one.
 TF_COMPOSED hipError_t hipLibraryGetManaged(void** address, size_t* bytes, hipLibrary_t library,
                                             const char* name) {
   if (const hipError_t error = check_variable(address, bytes, library, name)) return refuse(error);
   return guarded([&]() -> hipError_t {
     hipDeviceptr_t found = nullptr;
     size_t found_bytes = 0;
-    const std::string value = std::string(name) + ".managed";
-    const hipError_t error = libraries().get_global(library, value.c_str(), found, found_bytes);
-    return error == hipSuccess ? refuse(hipErrorNotSupported) : error;
+    const std::string value = std::string(name) + std::string(tf::codeobject::kManagedSuffix);
+    if (const hipError_t error = libraries().get_global(library, value.c_str(), found, found_bytes))
+      return error;
+    if (const hipError_t error = libraries().get_global(library, name, found, found_bytes)) return error;
+    if (address != nullptr) *address = found;
+    if (bytes != nullptr) *bytes = found_bytes;
+    return hipSuccess;
   });
 }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "hipcore/codeobject/fat_binary.h"
+#include "hipcore/codeobject/managed.h"
 #include "hipcore/codeobject/metadata.h"
 #include "hipcore/composed/composed.h"
 #include "transport/base/mutex.h"

@@ -93,6 +93,14 @@ REPLY(GetGlobal) {
   u64 bytes;
 };
 
+// The module's managed variable is this host memory that devices reach. Tail: its name, without terminator. A
+// module without it is none the worse: no kernel there uses it.
+MESSAGE(0x050b, post, BindManaged) NO_WORK {
+  u64 module;
+  u64 address;
+};
+TAIL(BindManaged)
+
 // Tail: the explicit kernel arguments, laid out as the code object's metadata says.
 MESSAGE(0x0510, post, Launch) WORK(stream) CAPTURE(asked) REACHES_HOST PROMPT {
   u64 function;

@@ -10,7 +10,7 @@ CUSTOM(code) ASKS(always) hipError_t hipModuleLoadData(OUT(module) hipModule_t* 
 CUSTOM(code) ASKS(always) hipError_t hipModuleLoadDataEx(OUT(module) hipModule_t* module, IN(opaque) const void* image,
                                                          unsigned int count, IN() ARRAY(count) hipJitOption* options,
                                                          IN(opaque) ARRAY(count) void** values);
-CUSTOM(code) hipError_t hipModuleUnload(CONSUMES(module) hipModule_t module);
+CUSTOM(code) ASKS(pending) hipError_t hipModuleUnload(CONSUMES(module) hipModule_t module);
 CUSTOM(code) hipError_t hipModuleGetFunction(OUT(function) hipFunction_t* function, IN(module) hipModule_t module,
                                              IN() STRING(4096) const char* name);
 CUSTOM(code) ASKS(code)

@@ -6,7 +6,7 @@
 extern "C" {
 
 CUSTOM(code) void** __hipRegisterFatBinary(IN(opaque) const void* data);
-CUSTOM(code) void __hipUnregisterFatBinary(IN(opaque) void** modules);
+CUSTOM(code) ASKS(pending) void __hipUnregisterFatBinary(IN(opaque) void** modules);
 CUSTOM(code) void __hipRegisterFunction(IN(opaque) void** modules, IN(opaque) const void* host_function,
                                         IN() STRING(4096) char* device_function,
                                         IN() STRING(4096) const char* device_name, unsigned int thread_limit,
@@ -16,9 +16,9 @@ CUSTOM(code) void __hipRegisterFunction(IN(opaque) void** modules, IN(opaque) co
 CUSTOM(code) void __hipRegisterVar(IN(opaque) void** modules, IN(opaque) void* variable,
                                    IN() STRING(4096) char* host_name, IN() STRING(4096) char* device_name,
                                    int is_extern, size_t bytes, int is_constant, int is_global);
-CUSTOM(code) void __hipRegisterManagedVar(IN(opaque) void* modules, IN(opaque) void** pointer,
-                                          IN(opaque) void* initial, IN() STRING(4096) const char* name, size_t bytes,
-                                          unsigned int alignment);
+CUSTOM(code) ASKS(host)
+void __hipRegisterManagedVar(IN(opaque) void* modules, IN(opaque) void** pointer, IN(opaque) void* initial,
+                             IN() STRING(4096) const char* name, size_t bytes, unsigned int alignment);
 CUSTOM(code) void __hipRegisterSurface(IN(opaque) void** modules, IN(opaque) void* variable,
                                        IN() STRING(4096) char* host_name, IN() STRING(4096) char* device_name,
                                        int type, int is_extern);

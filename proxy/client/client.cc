@@ -157,6 +157,25 @@ void Client::remove_variable(std::uint64_t address) {
 
 void Client::unloading(std::uint64_t module) { texture_references_.library().forget_module(module); }
 
+hipError_t Client::make_managed(int device, std::uint64_t initial, std::uint64_t bytes,
+                                std::uint64_t& address) {
+  void* memory = nullptr;
+  hipError_t error = host_allocations_.allocate_variable(device, bytes, memory);
+  if (error != hipSuccess) return error;
+  CopyMode mode;
+  mode.device = device;
+  mode.wait = true;
+  error = copy(copies_, mode, memory, reinterpret_cast<const void*>(initial), bytes, hipMemcpyDefault);
+  address = to_raw(memory);
+  if (error != hipSuccess) remove_managed(address);
+  return error;
+}
+
+void Client::remove_managed(std::uint64_t address) {
+  const auto range = host_memory_.find(reinterpret_cast<const void*>(address));
+  if (range && range->base == address) static_cast<void>(host_allocations_.free(*range));
+}
+
 std::optional<hipcore::AdvisedMemory> Client::advised(const void* pointer, std::uint64_t bytes) const {
   const std::uint64_t address = to_raw(pointer);
   if (const auto device = device_memory_.find(address)) {

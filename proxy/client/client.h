@@ -154,6 +154,9 @@ class Client final : private ConnectionObserver, private DeviceVariables, privat
   void add_variable(int device, std::uint64_t address, std::uint64_t bytes) override;
   void remove_variable(std::uint64_t address) override;
   void unloading(std::uint64_t module) override;
+  hipError_t make_managed(int device, std::uint64_t initial, std::uint64_t bytes,
+                          std::uint64_t& address) override;
+  void remove_managed(std::uint64_t address) override;
 
   bool reserve_windows();
   void map_leases(net::OwnedFd socket, bool reserved);

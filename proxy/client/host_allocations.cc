@@ -35,6 +35,12 @@ hipError_t HostAllocations::allocate(HostRange::Kind kind, int device, std::uint
   return hipSuccess;
 }
 
+hipError_t HostAllocations::allocate_variable(int device, std::uint64_t bytes, void*& pointer) {
+  const hipError_t error = allocate(HostRange::Kind::kManaged, device, bytes, hipMemAttachGlobal, pointer);
+  if (error == hipSuccess) memory_.keep_for_variable(pointer);
+  return error;
+}
+
 hipError_t HostAllocations::add(int device, void* pointer, std::uint64_t bytes, unsigned flags) {
   const hipError_t error = memory_.add(device, pointer, bytes, flags);
   if (error == hipSuccess) connection_.bulk().remember({static_cast<std::byte*>(pointer), bytes});

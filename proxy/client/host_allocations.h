@@ -27,6 +27,8 @@ class HostAllocations final : public HostWaker {
   // As HostMemory's functions.
   hipError_t allocate(HostRange::Kind kind, int device, std::uint64_t bytes, unsigned flags, void*& pointer);
   hipError_t add(int device, void* pointer, std::uint64_t bytes, unsigned flags);
+  // Managed memory of a variable (HostRange::is_variable).
+  hipError_t allocate_variable(int device, std::uint64_t bytes, void*& pointer);
   hipError_t wake(std::uint64_t address) override;
   // The same for all addresses that a message names. Cheap if nothing is dormant.
   hipError_t wake_named(std::span<const std::byte> message);
@@ -35,7 +37,8 @@ class HostAllocations final : public HostWaker {
   // hipHostUnregister; also waits for all devices.
   hipError_t remove(void* pointer);
 
-  // For calls that free memory: they do not report failures of a device, the program's next waiting call does.
+  // For calls that free memory: they do not report failures of a device, the program's next waiting call
+  // does.
   hipError_t wait_for_devices();
 
  private:

@@ -131,8 +131,10 @@ hipError_t hipFree(ApiCall& call, void* pointer) {
   Client& client = call.client();
   client.await_what_shows();
   std::uint64_t address = to_raw(pointer);
-  if (auto host = client.host_memory().find(pointer); host && host->owned())
-    return call.finish(host->base == address ? client.host_allocations().free(*host) : hipErrorInvalidValue);
+  if (auto host = client.host_memory().find(pointer); host && host->owned()) {
+    const bool whole = host->base == address && !host->is_variable;
+    return call.finish(whole ? client.host_allocations().free(*host) : hipErrorInvalidValue);
+  }
   if (const auto verdict = client.graphs().library().free_memory(pointer)) return call.finish(*verdict);
   if (client.external_memory().free(pointer)) return call.finish(hipSuccess);
   if (const auto imported = client.shared_memory().close(address, SharedMemory::Way::kPool))

@@ -233,8 +233,15 @@ std::vector<HostRange> HostMemory::managed(int device) const {
   const MutexLock lock(mutex_);
   std::vector<HostRange> found;
   for (const auto& [base, range] : ranges_)
-    if (range.kind == HostRange::Kind::kManaged && range.device == device) found.push_back(range);
+    if (range.kind == HostRange::Kind::kManaged && range.device == device && !range.is_variable)
+      found.push_back(range);
   return found;
+}
+
+void HostMemory::keep_for_variable(const void* pointer) {
+  const MutexLock lock(mutex_);
+  const auto found = ranges_.find(reinterpret_cast<std::uint64_t>(pointer));
+  if (found != ranges_.end()) found->second.is_variable = true;
 }
 
 bool HostMemory::contains(const void* pointer, std::uint64_t bytes) const {

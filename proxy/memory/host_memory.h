@@ -40,7 +40,8 @@ struct HostRange {
   // Whose pages, or addresses, it has: this process's alone, a block of the window, or reserved ones of it.
   enum class Home : std::uint8_t { kPrivate, kBlock, kReserved };
   Home home = Home::kPrivate;
-  bool dormant = false;  // kPinned, kRegistered and kAlias: devices will reach it after wake()
+  bool dormant = false;      // kPinned, kRegistered and kAlias: devices will reach it after wake()
+  bool is_variable = false;  // kManaged: of a variable, which no function of HIP frees
 
   // Allocated here.
   bool owned() const { return kind != Kind::kRegistered && kind != Kind::kAlias; }
@@ -101,7 +102,9 @@ class HostMemory {
   // `address`.
   std::uint64_t seen_here(std::uint64_t address) const;
   std::optional<HostRange> find(const void* pointer) const;
-  // The device's managed memory.
+  // The memory that starts there is a variable's.
+  void keep_for_variable(const void* pointer);
+  // The device's managed memory, but for variables.
   std::vector<HostRange> managed(int device) const;
   // Whether all of [pointer, pointer + bytes) lies in one such range.
   bool contains(const void* pointer, std::uint64_t bytes) const;

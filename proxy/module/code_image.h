@@ -15,6 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "hipcore/codeobject/managed.h"
 #include "proxy/module/kernel_layout.h"
 
 namespace tf::proxy {
@@ -46,6 +47,10 @@ class CodeImage {
   // Null if there is no such kernel.
   std::shared_ptr<const KernelLayout> kernel(std::string_view name) const;
   std::size_t kernel_count() const { return kernels_.size(); }
+  // Reads the image again.
+  std::vector<codeobject::ManagedVariable> managed_variables() const {
+    return codeobject::managed_variables(bytes_);
+  }
 
  private:
   hipError_t take_nvidia_code(std::span<const std::byte> code);

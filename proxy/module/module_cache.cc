@@ -2,6 +2,8 @@
 // Loads modules at the worker, and remembers their functions and variables.
 #include "proxy/module/module_cache.h"
 
+#include <utility>
+
 #include "proxy/base/thread_state.h"
 #include "proxy/module/registry.h"
 #include "proxy/session/payload.h"
@@ -24,21 +26,60 @@ const char* ModuleCache::target_of(int device) const {
   return snapshot_.devices[static_cast<std::size_t>(device)].properties.gcn_arch_name.c_str();
 }
 
-hipError_t ModuleCache::load(int device, const void* image, std::uint64_t& module) {
-  auto facts = std::make_shared<ModuleFacts>();
+hipError_t ModuleCache::read(int device, const void* image, std::shared_ptr<ModuleFacts>& facts) {
+  facts = std::make_shared<ModuleFacts>();
   facts->device = device;
-  hipError_t error = CodeImage::read(image, target_of(device), facts->image);
-  return error == hipSuccess ? load(std::move(facts), module) : error;
+  return CodeImage::read(image, target_of(device), facts->image);
+}
+
+hipError_t ModuleCache::load(int device, const void* image, std::uint64_t& module) {
+  std::shared_ptr<ModuleFacts> facts;
+  const hipError_t error = read(device, image, facts);
+  return error == hipSuccess ? load_with_managed(facts, module) : error;
 }
 
 hipError_t ModuleCache::load(int device, std::span<const std::byte> whole, std::uint64_t& module) {
   auto facts = std::make_shared<ModuleFacts>();
   facts->device = device;
   hipError_t error = CodeImage::read(whole, target_of(device), facts->image);
-  return error == hipSuccess ? load(std::move(facts), module) : error;
+  return error == hipSuccess ? load_with_managed(facts, module) : error;
 }
 
-hipError_t ModuleCache::load(std::shared_ptr<ModuleFacts> facts, std::uint64_t& module) {
+hipError_t ModuleCache::load_with_managed(const std::shared_ptr<ModuleFacts>& facts, std::uint64_t& module) {
+  std::uint64_t made = 0;
+  if (const hipError_t error = load(facts, made); error != hipSuccess) return error;
+  for (const codeobject::ManagedVariable& variable : facts->image->managed_variables()) {
+    const hipError_t error = place_managed(*facts, made, variable);
+    if (error == hipSuccess) continue;
+    static_cast<void>(unload(made));
+    return error;
+  }
+  module = made;
+  return hipSuccess;
+}
+
+hipError_t ModuleCache::place_managed(ModuleFacts& facts, std::uint64_t module,
+                                      const codeobject::ManagedVariable& variable) {
+  DeviceVariable initial;
+  hipError_t error = this->variable(module, variable.initial, initial);
+  std::uint64_t address = 0;
+  if (error == hipSuccess)
+    error = variables_.make_managed(facts.device, initial.address, initial.bytes, address);
+  if (error != hipSuccess) return error;
+  const MutexLock lock(facts.mutex);
+  facts.managed.emplace(variable.name, DeviceVariable{address, initial.bytes});
+  return bind_managed(facts.device, module, variable.name, address);
+}
+
+hipError_t ModuleCache::bind_managed(int device, std::uint64_t module, std::string_view name,
+                                     std::uint64_t address) {
+  protocol::BindManagedRequest request{};
+  request.module = module;
+  request.address = address;
+  return connection_.post(device, request, text(name));
+}
+
+hipError_t ModuleCache::load(const std::shared_ptr<ModuleFacts>& facts, std::uint64_t& module) {
   HandleTable& modules = connection_.handles().of(HandleKind::kModule);
   auto handle = modules.create(facts->device, facts);
   if (!handle) return hipErrorOutOfMemory;
@@ -73,18 +114,21 @@ hipError_t ModuleCache::unload(std::uint64_t module) {
   if (facts == nullptr || !modules.retire(module)) return hipErrorInvalidValue;
   variables_.unloading(module);
   std::vector<std::uint64_t> gone;
-  retire_functions(*facts, gone);
+  std::vector<std::uint64_t> managed;
+  retire_content(*facts, gone, managed);
   protocol::UnloadModuleRequest request{};
   request.module = module;
   hipError_t error = connection_.post(facts->device, request);
   // Not earlier: the next user of the slots must come after the worker has released them.
   modules.recycle(module);
   for (std::uint64_t function : gone) connection_.handles().of(HandleKind::kFunction).recycle(function);
+  for (const std::uint64_t address : managed) variables_.remove_managed(address);
   return error;
 }
 
 // Functions and variables of a module that is being unloaded.
-void ModuleCache::retire_functions(ModuleFacts& module, std::vector<std::uint64_t>& gone) {
+void ModuleCache::retire_content(ModuleFacts& module, std::vector<std::uint64_t>& gone,
+                                 std::vector<std::uint64_t>& managed) {
   HandleTable& functions = connection_.handles().of(HandleKind::kFunction);
   const MutexLock lock(module.mutex);
   const MutexLock retired_lock(retired_mutex_);
@@ -94,6 +138,7 @@ void ModuleCache::retire_functions(ModuleFacts& module, std::vector<std::uint64_
     if (functions.retire(function)) gone.push_back(function);
   }
   for (const auto& [name, variable] : module.variables) variables_.remove_variable(variable.address);
+  for (const auto& [name, variable] : std::exchange(module.managed, {})) managed.push_back(variable.address);
 }
 
 hipError_t ModuleCache::function(std::uint64_t module, std::string_view name, std::uint64_t& function) {
@@ -191,7 +236,9 @@ hipError_t ModuleCache::variable(std::uint64_t module, std::string_view name, De
       std::dynamic_pointer_cast<ModuleFacts>(connection_.handles().of(HandleKind::kModule).facts(module));
   if (facts == nullptr) return hipErrorInvalidValue;
   const MutexLock lock(facts->mutex);
-  if (auto known = facts->variables.find(name); known != facts->variables.end()) {
+  for (const auto& of_kind : {&facts->managed, &facts->variables}) {
+    const auto known = of_kind->find(name);
+    if (known == of_kind->end()) continue;
     variable = known->second;
     return hipSuccess;
   }
@@ -210,13 +257,27 @@ hipError_t ModuleCache::registered_module(int device, std::size_t binary, const 
                                           std::uint64_t& module) {
   const MutexLock lock(load_mutex_);
   auto key = std::pair(binary, device);
-  if (auto known = registered_.find(key); known != registered_.end()) {
-    module = known->second;
-    return hipSuccess;
+  auto known = registered_.find(key);
+  if (known == registered_.end()) {
+    std::shared_ptr<ModuleFacts> facts;
+    RegisteredModule made;
+    hipError_t error = read(device, wrapper, facts);
+    if (error == hipSuccess) error = load(facts, made.module);
+    if (error != hipSuccess) return error;
+    known = registered_.emplace(key, made).first;
   }
-  hipError_t error = load(device, wrapper, module);
-  if (error == hipSuccess) registered_.emplace(key, module);
-  return error;
+  module = known->second.module;
+  return bind_registered(device, binary, known->second);
+}
+
+hipError_t ModuleCache::bind_registered(int device, std::size_t binary, RegisteredModule& module) {
+  for (const ManagedVariable& variable : Registry::instance().managed(binary, module.bound)) {
+    const auto address = reinterpret_cast<std::uint64_t>(variable.memory);
+    const hipError_t error = bind_managed(device, module.module, variable.name, address);
+    if (error != hipSuccess) return error;
+    ++module.bound;
+  }
+  return hipSuccess;
 }
 
 hipError_t ModuleCache::registered_function(int device, const void* host_function,
@@ -257,6 +318,10 @@ hipError_t ModuleCache::find_registered(int device, const void* host_function,
 hipError_t ModuleCache::registered_variable(int device, const void* symbol, DeviceVariable& found) {
   auto registered = Registry::instance().variable(symbol);
   if (!registered) return hipErrorInvalidSymbol;
+  if (registered->memory != 0) {
+    found = {registered->memory, registered->bytes};
+    return hipSuccess;
+  }
   std::uint64_t module = 0;
   hipError_t error =
       registered_module(device, registered->binary->index, registered->binary->wrapper, module);

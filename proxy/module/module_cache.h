@@ -38,6 +38,11 @@ class DeviceVariables {
   virtual void remove_variable(std::uint64_t address) = 0;
   // Before the worker hears of it.
   virtual void unloading(std::uint64_t module) = 0;
+  // Managed memory for a variable of a module, with what lies at `initial` on the device.
+  virtual hipError_t make_managed(int device, std::uint64_t initial, std::uint64_t bytes,
+                                  std::uint64_t& address) = 0;
+  // REQUIRES: the module has been unloaded
+  virtual void remove_managed(std::uint64_t address) = 0;
 
  protected:
   ~DeviceVariables() = default;
@@ -50,6 +55,8 @@ struct ModuleFacts final : Facts {
   Mutex mutex;
   std::map<std::string, std::uint64_t, std::less<>> functions TF_GUARDED_BY(mutex);  // name -> handle
   std::map<std::string, DeviceVariable, std::less<>> variables TF_GUARDED_BY(mutex);
+  // Managed variables of a module that the program loads, which have memory of their own.
+  std::map<std::string, DeviceVariable, std::less<>> managed TF_GUARDED_BY(mutex);
 };
 
 struct FunctionFacts final : Facts {
@@ -86,7 +93,15 @@ class ModuleCache {
 
  private:
   const char* target_of(int device) const;
-  hipError_t load(std::shared_ptr<ModuleFacts> facts, std::uint64_t& module);
+  // Makes the facts of an image of the program.
+  hipError_t read(int device, const void* image, std::shared_ptr<ModuleFacts>& facts);
+  hipError_t load(const std::shared_ptr<ModuleFacts>& facts, std::uint64_t& module);
+  // The same for a module that the program loads.
+  hipError_t load_with_managed(const std::shared_ptr<ModuleFacts>& facts, std::uint64_t& module);
+  hipError_t place_managed(ModuleFacts& facts, std::uint64_t module,
+                           const codeobject::ManagedVariable& variable);
+  // Kernels of the module find its managed variable in this memory.
+  hipError_t bind_managed(int device, std::uint64_t module, std::string_view name, std::uint64_t address);
   // Creates the function in the worker, without a round trip if it is known to be in the module.
   hipError_t make_function(const ModuleFacts& module, std::uint64_t handle, std::uint64_t function,
                            std::string_view name, bool is_known);
@@ -94,7 +109,8 @@ class ModuleCache {
   hipError_t describe(const ModuleFacts& module, std::uint64_t function, std::string_view name,
                       std::shared_ptr<const KernelLayout>& described);
   hipError_t send_code(int device, std::uint64_t module, const CodeImage& image);
-  void retire_functions(ModuleFacts& module, std::vector<std::uint64_t>& gone);
+  void retire_content(ModuleFacts& module, std::vector<std::uint64_t>& gone,
+                      std::vector<std::uint64_t>& managed);
   hipError_t find_registered(int device, const void* host_function, std::uint64_t& function);
   hipError_t registered_module(int device, std::size_t binary, const void* wrapper, std::uint64_t& module);
 
@@ -102,7 +118,13 @@ class ModuleCache {
   const protocol::WorkerSnapshot& snapshot_;
   DeviceVariables& variables_;
   Mutex load_mutex_;  // one registered load at a time
-  std::map<std::pair<std::size_t, int>, std::uint64_t> registered_
+  struct RegisteredModule {
+    std::uint64_t module = 0;
+    std::size_t bound = 0;  // how many of the binary's managed variables it has been told of
+  };
+  hipError_t bind_registered(int device, std::size_t binary, RegisteredModule& module)
+      TF_REQUIRES(load_mutex_);
+  std::map<std::pair<std::size_t, int>, RegisteredModule> registered_
       TF_GUARDED_BY(load_mutex_);  // {fat binary, device}
   mutable SharedMutex function_mutex_;
   std::map<std::pair<const void*, int>, std::uint64_t> by_host_function_ TF_GUARDED_BY(function_mutex_);

@@ -339,7 +339,8 @@ def functions(lines, groups):
 
 def rewrite(text):
     """IR for NVPTX of a module that clang made for WAVE32_TARGET. Returns it and the kernels."""
-    lines, text = [], ir.writable(text)
+    # The first value of a managed variable (hipcore/codeobject/managed.h).
+    lines, text = [], re.sub(r'@([-\w$.]+)\.managed(?![\w$.])', r'@\1$managed', ir.writable(text))
     if ir.Spelling(text).opaque:
         raise ir.Unsupported('PTX is made with clang 14 only: HIPCC_CPU_CLANG=clang++-14')
     ir.refuse_assembly(text.split('\n'), 'NVIDIA\'s GPUs')

@@ -39,6 +39,7 @@ struct OptionalFunctions {
   decltype(&::hipModuleGetFunctionCount) function_count = nullptr;
   decltype(&::hipRemoteCreateMaskedStream) create_masked_stream = nullptr;
   decltype(&::hipRemoteFlushWrites) flush_writes = nullptr;
+  decltype(&::hipRemoteBindManaged) bind_managed = nullptr;
   decltype(&::hipRemoteKernelParameter) kernel_parameter = nullptr;
   decltype(&::hipRemoteLaunchCooperative) launch_cooperative = nullptr;
   decltype(&::hipRemoteUnavailableReason) unavailable_reason = nullptr;

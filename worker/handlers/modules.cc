@@ -123,4 +123,12 @@ void get_global(Call& call, const protocol::GetGlobalRequest& request) {
   call.reply(hipSuccess, std::as_bytes(std::span(&reply, 1)));
 }
 
+void bind_managed(Call& call, const protocol::BindManagedRequest& request) {
+  if (!call.use_device()) return;
+  SessionState& session = call.session();
+  const std::string name = name_of(call);
+  if (!usable_name(name)) return call.finish(hipErrorInvalidValue);
+  call.finish(session.modules.bind_managed(session.objects, request.module, name, request.address));
+}
+
 }  // namespace tf::worker::custom

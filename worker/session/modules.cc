@@ -15,6 +15,7 @@
 
 #include "hipcore/codeobject/elf.h"
 #include "hipcore/codeobject/fat_binary.h"
+#include "hipcore/codeobject/managed.h"
 #include "hipcore/codeobject/nvidia.h"
 #include "worker/session/launch_shape.h"
 
@@ -161,6 +162,38 @@ hipError_t Modules::get_global(const ObjectTable& objects, AddressMap& addresses
   // Known already when it is asked for again; the client may copy to and from it either way.
   if (addresses.add(address, bytes, object->device)) loaded_[module].globals.push_back(address);
   return hipSuccess;
+}
+
+hipError_t Modules::bind_managed(const ObjectTable& objects, std::uint64_t module, const std::string& name,
+                                 std::uint64_t address) {
+  const Object* object = objects.find(HandleKind::kModule, module);
+  const auto loaded = loaded_.find(module);
+  if (object == nullptr || loaded == loaded_.end()) return hipErrorInvalidHandle;
+  const auto handle = static_cast<hipModule_t>(object->object);
+  auto* const memory = reinterpret_cast<void*>(address);
+  const hipError_t error = optional_.bind_managed != nullptr
+                               ? optional_.bind_managed(handle, name.c_str(), memory)
+                               : set_pointer(handle, *loaded->second.code, name, memory);
+  return error == hipErrorNotFound ? hipSuccess : error;
+}
+
+// AMD's runtime says of a managed variable where its value lies (memory that it has allocated itself), not
+// where the pointer lies that kernels read. That is as far from the first value as in the image: the loader
+// keeps the distances within a code object.
+hipError_t Modules::set_pointer(hipModule_t module, const CodeBytes& code, const std::string& name,
+                                void* memory) {
+  for (const codeobject::ManagedVariable& variable :
+       codeobject::managed_variables(codeobject::Bytes(code.data.get(), code.size))) {
+    if (variable.name != name) continue;
+    hipDeviceptr_t initial = nullptr;
+    std::size_t bytes = 0;
+    const hipError_t error = hip_.hipModuleGetGlobal(&initial, &bytes, module, variable.initial.c_str());
+    if (error != hipSuccess) return error;
+    auto* const pointer = static_cast<std::byte*>(initial) +
+                          static_cast<std::ptrdiff_t>(variable.pointer_value - variable.initial_value);
+    return hip_.hipMemcpy(pointer, &memory, sizeof memory, hipMemcpyHostToDevice);
+  }
+  return hipErrorNotFound;
 }
 
 }  // namespace tf::worker

@@ -77,8 +77,13 @@ class Modules {
                     std::span<const std::byte> arguments) const;
   hipError_t get_global(const ObjectTable& objects, AddressMap& addresses, std::uint64_t module,
                         const std::string& name, std::uint64_t& address, std::uint64_t& bytes);
+  // Kernels find the module's managed variable of this name at `address`. hipSuccess if there is none.
+  hipError_t bind_managed(const ObjectTable& objects, std::uint64_t module, const std::string& name,
+                          std::uint64_t address);
 
  private:
+  hipError_t set_pointer(hipModule_t module, const CodeBytes& code, const std::string& name, void* memory);
+
   struct Loaded {
     std::shared_ptr<const CodeBytes> code;
     std::vector<std::uint64_t> functions;  // handles

@@ -67,6 +67,49 @@ inline std::string elf_with_note(const std::string& description, std::uint16_t m
   return raw(header) + raw(segment) + note;
 }
 
+// A symbol of an image.
+struct Wanted {
+  std::string name;
+  std::uint64_t value;
+  std::uint64_t bytes;
+  bool defined = true;
+  unsigned char type = STT_OBJECT;
+};
+
+// An ELF image with these dynamic symbols.
+inline std::string elf_with(const std::vector<Wanted>& symbols) {
+  std::string strings(1, '\0');
+  std::string table = raw(Elf64_Sym{});
+  for (const Wanted& wanted : symbols) {
+    Elf64_Sym symbol{};
+    symbol.st_name = static_cast<Elf64_Word>(strings.size());
+    symbol.st_info = ELF64_ST_INFO(STB_GLOBAL, wanted.type);
+    symbol.st_shndx = wanted.defined ? 1 : SHN_UNDEF;
+    symbol.st_value = wanted.value;
+    symbol.st_size = wanted.bytes;
+    table += raw(symbol);
+    strings += wanted.name + '\0';
+  }
+  Elf64_Ehdr header{};
+  std::memcpy(header.e_ident, ELFMAG, SELFMAG);
+  header.e_ident[EI_CLASS] = ELFCLASS64;
+  header.e_ident[EI_DATA] = ELFDATA2LSB;
+  header.e_machine = 224;
+  header.e_shoff = sizeof header;
+  header.e_shentsize = sizeof(Elf64_Shdr);
+  header.e_shnum = 3;
+  Elf64_Shdr dynamic{};
+  Elf64_Shdr text{};
+  dynamic.sh_type = SHT_DYNSYM;
+  dynamic.sh_link = 2;
+  dynamic.sh_offset = sizeof header + 3 * sizeof(Elf64_Shdr);
+  dynamic.sh_size = table.size();
+  text.sh_type = SHT_STRTAB;
+  text.sh_offset = dynamic.sh_offset + table.size();
+  text.sh_size = strings.size();
+  return raw(header) + raw(Elf64_Shdr{}) + raw(dynamic) + raw(text) + table + strings;
+}
+
 inline std::string bundle(const std::vector<std::pair<std::string, std::string>>& entries) {
   std::string out = "__CLANG_OFFLOAD_BUNDLE__" + raw(std::uint64_t{entries.size()});
   std::uint64_t at = 4096;

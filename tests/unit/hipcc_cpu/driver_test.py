@@ -393,6 +393,51 @@ int main() {
         self.assertIn('scaled', self.hipcc('-c', 'main.hip', status=1).stderr)
 
 
+class Managed(Case):
+    """__managed__ variables, also across files."""
+    SHARED = HEAD + 'extern __managed__ int total;\ninline __managed__ int of_header = 2;\nvoid show();\n'
+    MAIN = SHARED + '''
+static __managed__ int own[2] = {1, 4};
+__global__ void work() { total += own[threadIdx.x] * of_header; }
+int main() {
+  total += 10;
+  work<<<1, 1>>>();
+  if (hipDeviceSynchronize() != hipSuccess) return 2;
+  of_header += 1;
+  own[0] = 100;
+  work<<<1, 1>>>();
+  if (hipDeviceSynchronize() != hipSuccess) return 3;
+  std::printf("%d ", total);
+  show();
+}
+'''
+    PART = SHARED + '''
+__managed__ int total = 5;
+static __managed__ int own = 7;
+__global__ void add() { total += own + of_header; }
+void show() {
+  add<<<1, 1>>>();
+  if (hipDeviceSynchronize() == hipSuccess) std::printf("%d\\n", total);
+}
+'''
+
+    def test_across_files(self):
+        self.write('main.hip', self.MAIN)
+        self.write('part.hip', self.PART)
+        self.hipcc('-std=c++17', '-fgpu-rdc', 'main.hip', 'part.hip', '-o', 'prog')
+        self.assertEqual(self.run_program(), '317 327\n')
+
+    def test_in_one_file_each(self):
+        self.write('main.hip', HEAD + '''
+__managed__ int value = 3;
+__global__ void twice() { value *= 2; }
+struct AtEnd { ~AtEnd() { std::printf(" %d\\n", value); } } at_end;
+int main() { twice<<<1, 1>>>(); value += hipDeviceSynchronize(); std::printf("%d", value); }
+''')
+        self.hipcc('main.hip', '-o', 'prog')
+        self.assertEqual(self.run_program(), '6 6\n')
+
+
 class Refusals(Case):
     def test_amd_targets(self):
         self.write('main.hip', MAIN)

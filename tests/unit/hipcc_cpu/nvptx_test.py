@@ -115,6 +115,12 @@ class CommandLine(unittest.TestCase):
     def test_newer_gpus_get_the_newest_that_can_be_made(self):
         self.assertIn(b'.target sm_86', self.make('--offload-arch=sm_90a'))
 
+    def test_managed_variables(self):
+        self.KERNEL = '__managed__ int x = 5;\nextern "C" __global__ void k() { x += 1; }\n'
+        made = self.make('--offload-arch=sm_70')
+        self.assertIn(b'.visible .global .align 4 .u32 x$managed = 5;', made)
+        self.assertRegex(made, rb'\.visible \.global \.align \d \.u64 x;')
+
     def test_refusals(self):
         for words, text, said in (
                 (('--offload-arch=sm_61',), self.KERNEL, 'sm_61'),

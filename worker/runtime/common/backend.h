@@ -140,6 +140,9 @@ concept BackendOfMemory = requires(void*& pointer, const void* known, std::size_
   // More than 0 bytes. Flags of hipExtMallocWithFlags, hipMallocManaged, hipHostMalloc, hipHostRegister.
   { B::allocate(pointer, bytes, flags) } -> std::same_as<hipError_t>;
   { B::allocate_managed(pointer, bytes, flags) } -> std::same_as<hipError_t>;
+  // Managed memory of a program's variable: no function of HIP frees it.
+  { B::allocate_variable(pointer, bytes) } -> std::same_as<hipError_t>;
+  { B::release_variable(pointer, bytes) } -> std::same_as<void>;
   { B::allocate_pitched(pointer, bytes, bytes, bytes) } -> std::same_as<hipError_t>;
   { B::allocate_host(pointer, bytes, flags) } -> std::same_as<hipError_t>;
   { B::register_host(pointer, bytes, flags) } -> std::same_as<hipError_t>;
@@ -253,6 +256,8 @@ concept BackendOfModules = requires(const void* image, const char* name, int dev
   { B::load_program(image, device, module) } -> std::same_as<hipError_t>;
   { B::find_in_program(module, name, kernel) } -> std::same_as<bool>;
   { B::variable_in_program(module, name, address, bytes) } -> std::same_as<hipError_t>;
+  // Kernels find the managed variable of this name in the memory. hipErrorInvalidSymbol: there is none.
+  { B::bind_in_program(module, name, address) } -> std::same_as<hipError_t>;
   // Nothing of it is looked up any more; its kernels may still run.
   { B::unload_program(module) } -> std::same_as<void>;
   // For hipModule*. The front has not checked the handles.
@@ -261,7 +266,10 @@ concept BackendOfModules = requires(const void* image, const char* name, int dev
   { B::module_function(handle, name, function) } -> std::same_as<hipError_t>;
   // hipErrorInvalidHandle: no such module.
   { B::module_function_count(handle, count) } -> std::same_as<hipError_t>;
+  // A managed variable: its value.
   { B::module_variable(handle, name, address, bytes) } -> std::same_as<hipError_t>;
+  // As bind_in_program(). hipErrorInvalidHandle: no such module. hipErrorNotFound: no such variable.
+  { B::bind_in_module(handle, name, address) } -> std::same_as<hipError_t>;
 };
 static_assert(BackendOfModules<Backend>);
 

@@ -71,6 +71,11 @@ hipError_t hipRemoteShareProcessors(int descriptor, uint32_t slot, uint32_t weig
 hipError_t hipRemoteShareEvent(hipIpcEventHandle_t* handle, int* descriptor, hipEvent_t event);
 hipError_t hipRemoteOpenSharedEvent(hipEvent_t* event, hipIpcEventHandle_t handle, int descriptor);
 
+/* Kernels of the module find its managed variable of this name in `memory`, which they and the host reach and
+ * the caller owns, and no longer in the module's own. hipErrorInvalidHandle: there is no such module.
+ * hipErrorNotFound: it has no such variable. No kernel of the module runs. */
+hipError_t hipRemoteBindManaged(hipModule_t module, const char* name, void* memory);
+
 /* Why there is no device, in words; null if there is one. The text lives as long as the library. */
 const char* hipRemoteUnavailableReason(void);
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "worker/runtime/common/api.h"
+#include "worker/runtime/common/extensions.h"
 #include "worker/runtime/common/texture_references.h"
 
 namespace tf::runtime {
@@ -78,6 +79,12 @@ hipError_t hipModuleGetFunction(hipFunction_t* function, hipModule_t module, con
 
 TF_EXPORT hipError_t hipModuleGetFunctionCount(unsigned* count, hipModule_t module) {
   return api([&] { return count ? Backend::module_function_count(module, *count) : hipErrorInvalidValue; });
+}
+
+TF_EXPORT hipError_t hipRemoteBindManaged(hipModule_t module, const char* name, void* memory) {
+  return quiet_api([&] {
+    return name && *name && memory ? Backend::bind_in_module(module, name, memory) : hipErrorInvalidValue;
+  });
 }
 
 hipError_t hipModuleGetGlobal(hipDeviceptr_t* pointer, size_t* bytes, hipModule_t module, const char* name) {

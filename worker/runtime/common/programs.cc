@@ -60,6 +60,7 @@ void Programs::remove_binary(void** handle) {
   const MutexLock lock(last->mutex);
   for (const Module& module : last->modules)
     if (module) Backend::unload_program(module);
+  for (const auto& variable : last->managed) managed_variables().remove(*variable);
 }
 
 void Programs::add(Symbols& symbols, void** handle, const void* host, const char* name) {
@@ -79,13 +80,40 @@ void Programs::add_variable(void** handle, const void* host, const char* name) {
   add(variables_, handle, host, name);
 }
 
+void Programs::add_managed(void** handle, ManagedVariable wish) {
+  std::shared_ptr<Binary> binary;
+  {
+    const SharedLock lock(mutex_);
+    const auto found = binaries_.find(handle);
+    if (found == binaries_.end()) return;
+    binary = found->second;
+  }
+  const auto variable = managed_variables().add(std::move(wish));
+  if (!variable) return;
+  const MutexLock lock(binary->mutex);
+  binary->managed.push_back(variable);
+}
+
 hipError_t Programs::load(Binary& binary, int device, Module& module) {
   const MutexLock lock(binary.mutex);
   module = at(binary.modules, device);
-  if (module) return hipSuccess;
+  if (module) return bind_managed(binary, device, module);
   if (!binary.image) return hipErrorInvalidImage;
   if (const hipError_t status = Backend::load_program(binary.image, device, module)) return status;
   put(binary.modules, device, module);
+  put(binary.bound, device, std::size_t{0});
+  return bind_managed(binary, device, module);
+}
+
+// Code that was compiled for the device need not have what no kernel uses.
+hipError_t Programs::bind_managed(Binary& binary, int device, const Module& module) {
+  for (std::size_t i = at(binary.bound, device); i < binary.managed.size(); ++i) {
+    ManagedVariable& variable = *binary.managed[i];
+    if (const hipError_t status = managed_variables().place(variable)) return status;
+    const hipError_t status = Backend::bind_in_program(module, variable.name.c_str(), variable.memory);
+    if (status != hipSuccess && status != hipErrorInvalidSymbol) return status;
+    put(binary.bound, device, i + 1);
+  }
   return hipSuccess;
 }
 
@@ -112,6 +140,12 @@ hipError_t Programs::function(const void* host, int device, Kernel& found) {
 }
 
 hipError_t Programs::variable(const void* host, int device, void*& address, std::size_t& bytes) {
+  if (const auto managed = managed_variables().find(host)) {
+    if (const hipError_t status = managed_variables().place(*managed)) return status;
+    address = managed->memory;
+    bytes = managed->bytes;
+    return hipSuccess;
+  }
   std::shared_ptr<Binary> binary;
   std::string name;
   {

@@ -18,6 +18,7 @@
 
 #include "transport/base/mutex.h"
 #include "worker/runtime/common/backend.h"
+#include "worker/runtime/common/managed_variables.h"
 
 namespace tf::runtime {
 
@@ -32,6 +33,8 @@ class Programs {
   void remove_binary(void** handle);
   void add_function(void** handle, const void* host, const char* name);
   void add_variable(void** handle, const void* host, const char* name);
+  // Also sets the pointer that host code reads (managed_variables.h).
+  void add_managed(void** handle, ManagedVariable variable);
 
   // REQUIRES for these two: called in api(), on this device. The kernel; hipErrorInvalidDeviceFunction for an
   // address that was not registered.
@@ -51,6 +54,9 @@ class Programs {
     const void* image = nullptr;
     Mutex mutex;
     std::vector<Module> modules TF_GUARDED_BY(mutex);  // by device
+    std::vector<std::shared_ptr<ManagedVariable>> managed TF_GUARDED_BY(mutex);
+    // By device: how many of the managed variables the module there has been told of.
+    std::vector<std::size_t> bound TF_GUARDED_BY(mutex);
   };
   struct Symbol {
     std::shared_ptr<Binary> binary;
@@ -61,6 +67,7 @@ class Programs {
 
   void add(Symbols& symbols, void** handle, const void* host, const char* name) TF_REQUIRES(mutex_);
   hipError_t load(Binary& binary, int device, Module& module);
+  hipError_t bind_managed(Binary& binary, int device, const Module& module) TF_REQUIRES(binary.mutex);
 
   mutable SharedMutex mutex_;
   std::unordered_map<void**, std::shared_ptr<Binary>> binaries_ TF_GUARDED_BY(mutex_);

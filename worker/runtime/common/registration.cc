@@ -2,6 +2,7 @@
 // The functions that compiled programs call: registration before main(), launch configurations, variables by
 // host address.
 #include <cstdio>
+#include <utility>
 
 #include "hipcore/codeobject/fat_binary.h"
 #include "hipcore/memory/copy_kind.h"
@@ -71,8 +72,15 @@ TF_EXPORT void __hipRegisterVar(void** handle, void* host, char*, char* name, in
   programs().add_variable(handle, host, name);
 }
 
-TF_EXPORT void __hipRegisterManagedVar(void*, void**, void*, const char* name, size_t, unsigned) {
-  refuse("__managed__ variable", name);
+TF_EXPORT void __hipRegisterManagedVar(void* handle, void** pointer, void* initial, const char* name,
+                                       size_t bytes, unsigned) {
+  if (!pointer || !initial || !name || bytes == 0) return;
+  ManagedVariable variable;
+  variable.pointer = pointer;
+  variable.initial = initial;
+  variable.name = name;
+  variable.bytes = bytes;
+  programs().add_managed(static_cast<void**>(handle), std::move(variable));
 }
 
 TF_EXPORT void __hipRegisterSurface(void**, void*, char*, char* name, int, int) {

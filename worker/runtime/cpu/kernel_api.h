@@ -59,7 +59,14 @@ class CodeObject {
   virtual const Kernel* find(std::string_view name) const = 0;
   virtual std::size_t kernel_count() const = 0;
   // Address and size of a __device__ or __constant__ variable; null when there is none.
+  // Of a managed variable: where its value lies, and the value's size.
   virtual void* global(std::string_view name, std::size_t& bytes) const = 0;
+  // Kernels find the managed variable of this name in `memory` from now on; at first it lies in the object
+  // itself. False: there is none. REQUIRES: no grid of it runs
+  virtual bool bind_managed(std::string_view name, void* memory) = 0;
+  // Whether the value of a managed variable lies in the object, under this name
+  // (hipcore/codeobject/managed.h).
+  virtual bool has_managed(std::string_view name) const = 0;
 
  protected:
   CodeObject() = default;

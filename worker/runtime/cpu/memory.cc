@@ -83,6 +83,27 @@ hipError_t Backend::allocate_managed(void*& pointer, std::size_t bytes, unsigned
   return cpu::allocate(current_device(), MemoryKind::kManaged, flags, bytes, &pointer);
 }
 
+hipError_t Backend::allocate_variable(void*& pointer, std::size_t bytes) {
+  Allocation allocation;
+  pointer = map_pages(round_up(bytes, kPage_bytes));
+  if (!pointer) return hipErrorOutOfMemory;
+  allocation.base = address_of(pointer);
+  allocation.bytes = bytes;
+  allocation.kind = MemoryKind::kManaged;
+  allocation.is_variable = true;
+  allocation.device = thread_state().device;
+  allocation.flags = hipMemAttachGlobal;
+  if (Runtime::get().memory.add(allocation)) return hipSuccess;
+  unmap_pages(pointer, round_up(bytes, kPage_bytes));
+  return hipErrorOutOfMemory;
+}
+
+// Kernels may still use it: failed devices do not, and calls that wait for the program report the failure.
+void Backend::release_variable(void* pointer, std::size_t bytes) {
+  static_cast<void>(Runtime::get().synchronize());
+  if (Runtime::get().end_memory(pointer)) unmap_pages(pointer, round_up(bytes, kPage_bytes));
+}
+
 hipError_t Backend::allocate_pitched(void*& pointer, std::size_t& pitch, std::size_t width,
                                      std::size_t rows) {
   const std::size_t row_bytes = round_up(width, kPitchAlignment_bytes);

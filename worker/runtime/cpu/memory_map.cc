@@ -105,7 +105,8 @@ std::vector<Allocation> MemoryMap::remove_all(int device, MemoryKind kind) {
   removals_.fetch_add(1, std::memory_order_release);
   std::vector<Allocation> removed;
   for (auto range = ranges_.begin(); range != ranges_.end();) {
-    const bool match = range->second.device == device && range->second.kind == kind;
+    const Allocation& found = range->second;
+    const bool match = found.device == device && found.kind == kind && !found.is_variable;
     if (match) removed.push_back(range->second);
     range = match ? ranges_.erase(range) : std::next(range);
   }

@@ -40,9 +40,10 @@ struct Allocation {
   MemoryKind kind = MemoryKind::kDevice;
   int device = 0;
   unsigned flags = 0;
-  Pool* pool = nullptr;    // owner of the block, or null
-  int descriptor = -1;     // of the memory file behind the pages; -1: they are private
-  std::size_t offset = 0;  // kImported: of the pointer that the program got
+  Pool* pool = nullptr;      // owner of the block, or null
+  int descriptor = -1;       // of the memory file behind the pages; -1: they are private
+  std::size_t offset = 0;    // kImported: of the pointer that the program got
+  bool is_variable = false;  // goes with its code, whatever the program frees or resets
 
   bool on_host() const { return kind == MemoryKind::kHost || kind == MemoryKind::kRegistered; }
 };
@@ -73,7 +74,7 @@ class MemoryMap {
   // False if `address` lies in a known range, but the known ranges end before address + bytes; and if it lies
   // in the pages of one, behind its end.
   bool covers(const void* address, std::size_t bytes) const;
-  // Removes and returns all ranges of a device that match.
+  // Removes and returns all ranges of a device that match, but for variables.
   std::vector<Allocation> remove_all(int device, MemoryKind kind);
 
  private:

@@ -39,14 +39,23 @@ void* Module::global(std::string_view name, std::size_t& bytes) {
   void* const address = object_->global(name, bytes);
   if (!address || bytes == 0) return address;
   const MutexLock lock(mutex_);
-  if (globals_.find(name) != globals_.end()) return address;
+  const bool elsewhere = bound_.find(name) != bound_.end();  // and known to who has it
+  if (elsewhere || globals_.find(name) != globals_.end()) return address;
   Allocation variable;
   variable.base = reinterpret_cast<std::uintptr_t>(address);
   variable.bytes = bytes;
-  variable.kind = MemoryKind::kGlobal;
+  variable.kind = object_->has_managed(name) ? MemoryKind::kManaged : MemoryKind::kGlobal;
+  variable.is_variable = true;
   variable.device = device_;
   if (Runtime::get().memory.add(variable)) globals_.emplace(name, address);
   return address;
+}
+
+bool Module::bind_managed(std::string_view name, void* memory) {
+  const MutexLock lock(mutex_);
+  if (!object_->bind_managed(name, memory)) return false;
+  bound_.emplace(name);
+  return true;
 }
 
 hipError_t Backend::load_program(const void* image, int device, ProgramModule& module) {
@@ -66,6 +75,10 @@ hipError_t Backend::variable_in_program(const ProgramModule& module, const char*
   address = found;
   bytes = size;
   return hipSuccess;
+}
+
+hipError_t Backend::bind_in_program(const ProgramModule& module, const char* name, void* memory) {
+  return module->bind_managed(name, memory) ? hipSuccess : hipErrorInvalidSymbol;
 }
 
 // REQUIRES: nothing of the image runs when its last owner goes.
@@ -111,6 +124,12 @@ hipError_t Backend::module_variable(hipModule_t handle, const char* name, void*&
   if (!module) return hipErrorInvalidValue;
   address = module->global(name, bytes);
   return address ? hipSuccess : hipErrorNotFound;
+}
+
+hipError_t Backend::bind_in_module(hipModule_t handle, const char* name, void* memory) {
+  const auto module = Runtime::get().modules.find(handle);
+  if (!module) return hipErrorInvalidHandle;
+  return module->bind_managed(name, memory) ? hipSuccess : hipErrorNotFound;
 }
 
 }  // namespace tf::cpu

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -50,6 +51,8 @@ class Module {
   std::size_t function_count() const { return object_->kernel_count(); }
   // Adds the variable to known memory, so that copies and fills check it.
   void* global(std::string_view name, std::size_t& bytes);
+  // As CodeObject::bind_managed().
+  bool bind_managed(std::string_view name, void* memory);
 
  private:
   std::unique_ptr<CodeObject> object_;
@@ -57,6 +60,7 @@ class Module {
   Mutex mutex_;
   std::map<std::string, std::shared_ptr<Function>, std::less<>> functions_ TF_GUARDED_BY(mutex_);
   std::map<std::string, void*, std::less<>> globals_ TF_GUARDED_BY(mutex_);  // those added to known memory
+  std::set<std::string, std::less<>> bound_ TF_GUARDED_BY(mutex_);  // managed variables that lie elsewhere
 };
 
 // Runs a kernel, unless the device has failed. If the kernel fails, so does the device.

@@ -133,6 +133,8 @@ struct Backend {
   // --- memory
   static hipError_t allocate(void*& pointer, std::size_t bytes, unsigned flags);
   static hipError_t allocate_managed(void*& pointer, std::size_t bytes, unsigned flags);
+  static hipError_t allocate_variable(void*& pointer, std::size_t bytes);
+  static void release_variable(void* pointer, std::size_t bytes);
   static hipError_t allocate_pitched(void*& pointer, std::size_t& pitch, std::size_t width, std::size_t rows);
   static hipError_t allocate_host(void*& pointer, std::size_t bytes, unsigned flags);
   static hipError_t register_host(void* pointer, std::size_t bytes, unsigned flags);
@@ -182,6 +184,7 @@ struct Backend {
 
   static hipError_t load_program(const void* image, int device, ProgramModule& module);
   static bool find_in_program(const ProgramModule& module, const char* name, Kernel& kernel);
+  static hipError_t bind_in_program(const ProgramModule& module, const char* name, void* memory);
   static hipError_t variable_in_program(const ProgramModule& module, const char* name, void*& address,
                                         std::size_t& bytes);
   static void unload_program(const ProgramModule& module);
@@ -190,6 +193,7 @@ struct Backend {
   static hipError_t unload_module(hipModule_t module);
   static hipError_t module_function(hipModule_t module, const char* name, hipFunction_t& function);
   static hipError_t module_function_count(hipModule_t module, unsigned& count);
+  static hipError_t bind_in_module(hipModule_t module, const char* name, void* memory);
   static hipError_t module_variable(hipModule_t module, const char* name, void*& address, std::size_t& bytes);
 
   static Kernel find_function(hipFunction_t handle) { return handle; }

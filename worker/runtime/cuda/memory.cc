@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Allocation and release of memory, and the questions about it.
+#include "worker/runtime/common/managed_variables.h"
 #include "worker/runtime/cuda/backend.h"
 
 namespace tf::cuda {
@@ -24,6 +25,12 @@ hipError_t Backend::allocate_managed(void*& pointer, std::size_t bytes, unsigned
   return check(cu().MemAllocManaged(&pointer, bytes, flags));
 }
 
+hipError_t Backend::allocate_variable(void*& pointer, std::size_t bytes) {
+  return check(cu().MemAllocManaged(&pointer, bytes, hipMemAttachGlobal));
+}
+
+void Backend::release_variable(void* pointer, std::size_t) { static_cast<void>(cu().MemFree(pointer)); }
+
 hipError_t Backend::allocate_pitched(void*& pointer, std::size_t& pitch, std::size_t width,
                                      std::size_t rows) {
   return check(cu().MemAllocPitch(&pointer, &pitch, width, rows, kPitchElement_bytes));
@@ -31,6 +38,7 @@ hipError_t Backend::allocate_pitched(void*& pointer, std::size_t& pitch, std::si
 
 // Takes every kind of memory, as free_host() does. Each tries the likely kind first.
 hipError_t Backend::free(void* pointer) {
+  if (runtime::managed_variables().holds(pointer)) return hipErrorInvalidValue;
   Runtime::get().forget_advice(pointer);
   const driver::Result result = cu().MemFree(pointer);
   if (result != driver::Result::INVALID_VALUE) return check(result);

@@ -7,7 +7,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
+#include "hipcore/codeobject/managed.h"
 #include "worker/runtime/cuda/driver_types.h"
 
 namespace tf::cuda {
@@ -16,11 +18,13 @@ namespace tf::cuda {
 // offload bundles with entries for sm_NN, or a HIPF wrapper of any of these. From a bundle it takes the entry
 // for exactly this processor, else the one for the nearest older processor of its generation.
 // hipErrorNoBinaryForGpu: nothing in it fits this device. `options` go to the driver's compiler.
+// `managed`: gets the managed variables of the code that was loaded, if it is text.
 struct JitOptions {
   std::span<int> names;
   void** values = nullptr;
 };
-hipError_t load_image(hipModule_t& module, const void* image, const JitOptions& options);
+hipError_t load_image(hipModule_t& module, const void* image, const JitOptions& options,
+                      std::vector<codeobject::ManagedVariable>* managed = nullptr);
 
 // The module's kernel, loaded now. The driver would load it at the first launch, and might then wait for all
 // running work; but HIP programs let streams wait for work that they only submit later. Returns the driver's

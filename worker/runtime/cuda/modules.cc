@@ -3,6 +3,8 @@
 #include "worker/runtime/cuda/modules.h"
 
 #include <algorithm>
+#include <functional>
+#include <map>
 #include <unordered_map>
 
 #include "transport/base/mutex.h"
@@ -14,6 +16,8 @@ struct Modules {
   SharedMutex mutex;
   std::unordered_map<hipModule_t, int> devices TF_GUARDED_BY(mutex);
   std::unordered_map<const void*, hipModule_t> functions TF_GUARDED_BY(mutex);
+  std::unordered_map<hipModule_t, std::map<std::string, ManagedMemory, std::less<>>> managed
+      TF_GUARDED_BY(mutex);
 };
 
 Modules& modules() {
@@ -44,8 +48,33 @@ void remove_modules(int device) {
   Modules& all = modules();
   const MutexLock lock(all.mutex);
   std::erase_if(all.devices, [&](const auto& entry) { return entry.second == device; });
+  std::erase_if(all.managed,
+                [&](const auto& entry) TF_REQUIRES(all.mutex) { return !all.devices.contains(entry.first); });
   std::erase_if(all.functions, [&](const auto& entry)
                                    TF_REQUIRES(all.mutex) { return !all.devices.contains(entry.second); });
+}
+
+void add_managed(hipModule_t module, const std::string& name, ManagedMemory memory) {
+  const MutexLock lock(modules().mutex);
+  modules().managed[module].insert_or_assign(name, memory);
+}
+
+std::optional<ManagedMemory> find_managed(hipModule_t module, std::string_view name) {
+  Modules& all = modules();
+  const SharedLock lock(all.mutex);
+  const auto variables = all.managed.find(module);
+  if (variables == all.managed.end()) return std::nullopt;
+  const auto found = variables->second.find(name);
+  return found == variables->second.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::vector<ManagedMemory> take_managed(hipModule_t module) {
+  std::vector<ManagedMemory> taken;
+  const MutexLock lock(modules().mutex);
+  const auto variables = modules().managed.extract(module);
+  if (variables.empty()) return taken;
+  for (const auto& [name, memory] : variables.mapped()) taken.push_back(memory);
+  return taken;
 }
 
 void add_function(hipModule_t module, hipFunction_t function) {

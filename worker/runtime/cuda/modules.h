@@ -5,6 +5,12 @@
 
 #include <hip/hip_runtime_api.h>
 
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
 namespace tf::cuda {
 
 void add_module(hipModule_t module, int device);
@@ -13,6 +19,16 @@ bool remove_module(hipModule_t module);
 bool is_module(hipModule_t module);
 // Removes all modules of a device whose context goes away.
 void remove_modules(int device);
+
+// Memory of the managed variables of modules.
+struct ManagedMemory {
+  void* memory = nullptr;
+  std::size_t bytes = 0;
+};
+void add_managed(hipModule_t module, const std::string& name, ManagedMemory memory);
+std::optional<ManagedMemory> find_managed(hipModule_t module, std::string_view name);
+// They are the caller's to release.
+std::vector<ManagedMemory> take_managed(hipModule_t module);
 
 void add_function(hipModule_t module, hipFunction_t function);
 bool is_function(const void* function);

@@ -8,6 +8,7 @@
 
 #include "hipcore/graph/box.h"
 #include "transport/base/mutex.h"
+#include "worker/runtime/common/managed_variables.h"
 #include "worker/runtime/common/programs.h"
 #include "worker/runtime/cuda/modules.h"
 #include "worker/runtime/cuda/properties.h"
@@ -94,6 +95,7 @@ void Runtime::forget_advice(void* pointer) {
 
 hipError_t Runtime::reset(int ordinal) {
   Device& device = *devices_[static_cast<std::size_t>(ordinal)];
+  if (device.context.load(std::memory_order_acquire)) runtime::managed_variables().take_from(ordinal);
   runtime::programs().forget_modules(ordinal);
   remove_modules(ordinal);
   remove_streams(ordinal);

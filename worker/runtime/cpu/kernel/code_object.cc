@@ -5,6 +5,7 @@
 // kernels to this worker is trusted that far; the boundary is the worker's process per session.
 #include "hipcore/codeobject/elf.h"
 #include "hipcore/codeobject/fat_binary.h"
+#include "hipcore/codeobject/managed.h"
 #include "hipcore/codeobject/metadata.h"
 #include "worker/runtime/cpu/kernel/module.h"
 #include "worker/runtime/cpu/kernel_api.h"
@@ -80,6 +81,9 @@ class LoadedObject final : public CodeObject {
       const bool wanted = symbol.defined && symbol.type == 1 && !symbol.name.starts_with(kReservedPrefix);
       if (wanted) variable_bytes_.emplace(symbol.name, symbol.size);
     }
+    for (const codeobject::ManagedVariable& variable : codeobject::managed_variables(*elf)) {
+      if (!add(variable)) return hipErrorInvalidImage;
+    }
     for (const codeobject::KernelInfo& info : *kernels) {
       if (!add(info, *module)) return hipErrorInvalidImage;
     }
@@ -94,13 +98,47 @@ class LoadedObject final : public CodeObject {
   std::size_t kernel_count() const override { return kernels_.size(); }
 
   void* global(std::string_view name, std::size_t& bytes) const override {
+    if (const auto managed = managed_.find(name); managed != managed_.end()) {
+      bytes = managed->second.bytes;
+      return *managed->second.pointer;
+    }
     const auto found = variable_bytes_.find(name);
     if (found == variable_bytes_.end()) return nullptr;
     bytes = found->second;
     return dlsym(library_, found->first.c_str());
   }
 
+  bool bind_managed(std::string_view name, void* memory) override {
+    const auto found = managed_.find(name);
+    if (found == managed_.end()) return false;
+    *found->second.pointer = memory;
+    return true;
+  }
+
+  bool has_managed(std::string_view name) const override {
+    if (name.ends_with(codeobject::kManagedSuffix)) name.remove_suffix(codeobject::kManagedSuffix.size());
+    const auto found = managed_.find(name);
+    return found != managed_.end() && *found->second.pointer == found->second.value;
+  }
+
  private:
+  struct Managed {
+    void** pointer = nullptr;  // what kernels read
+    void* value = nullptr;     // in the object
+    std::size_t bytes = 0;
+  };
+
+  bool add(const codeobject::ManagedVariable& variable) {
+    Managed managed;
+    managed.pointer = static_cast<void**>(dlsym(library_, variable.name.c_str()));
+    managed.value = dlsym(library_, variable.initial.c_str());
+    managed.bytes = static_cast<std::size_t>(variable.bytes);
+    if (managed.pointer == nullptr || managed.value == nullptr) return false;
+    *managed.pointer = managed.value;
+    managed_.emplace(variable.name, managed);
+    return true;
+  }
+
   bool add(const codeobject::KernelInfo& info, const HiprModule& module) {
     const std::string symbol = kReservedPrefix + ("run_" + info.name);
     void* const entry = dlsym(library_, symbol.c_str());
@@ -123,6 +161,7 @@ class LoadedObject final : public CodeObject {
   void* library_ = nullptr;
   std::map<std::string, LoadedKernel, std::less<>> kernels_;
   std::map<std::string, std::size_t, std::less<>> variable_bytes_;
+  std::map<std::string, Managed, std::less<>> managed_;
 };
 
 }  // namespace
