@@ -16,7 +16,8 @@ hipError_t hipMemAllocPitch(OUT(device) hipDeviceptr_t* pointer, OUT() size_t* p
                             size_t height, unsigned int element_bytes);
 CUSTOM(books) ASKS(lease) OUTSIDE_CAPTURES hipError_t hipMalloc3D(OUT() hipPitchedPtr* pointer, hipExtent extent);
 CUSTOM(books) ASKS(pending) OUTSIDE_CAPTURES hipError_t hipFree(IN(device) OPTIONAL void* pointer);
-CUSTOM(books) hipError_t hipMemGetInfo(OUT() size_t* free_bytes, OUT() size_t* total_bytes);
+CUSTOM(books) ASKS(always)
+hipError_t hipMemGetInfo(OUT() size_t* free_bytes, OUT() size_t* total_bytes);
 CUSTOM(books) ASKS(host) OUTSIDE_CAPTURES
 hipError_t hipMallocManaged(OUT(device) void** pointer, size_t bytes, unsigned int flags);
 CUSTOM(books) hipError_t hipMemPrefetchAsync(IN(device) const void* pointer, size_t bytes, int device,

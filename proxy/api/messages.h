@@ -245,6 +245,10 @@ REPLY(LeaseMemory) {
 
 MESSAGE(0x0241, post, ReturnLease) NO_WORK { u64 address; };
 
+// What the session has of a device, and could have besides: others may have leased or returned memory meanwhile.
+MESSAGE(0x024a, call, FindFreeMemory) { u64 reserved; };
+REPLY(FindFreeMemory) { u64 bytes; };
+
 // hipFree of a block inside a lease: later requests run only after the device's earlier work is done,
 // so the client may hand the block out again at once.
 MESSAGE(0x0242, post, FreeMemory) NO_WORK { u64 address; };

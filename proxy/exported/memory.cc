@@ -152,7 +152,8 @@ hipError_t hipMemGetInfo(ApiCall& call, size_t* free_bytes, size_t* total_bytes)
   // The worker would count our leases as used; what the program has allocated is known here.
   std::uint64_t free_now = 0;
   std::uint64_t total = 0;
-  call.client().device_memory().info(call.device(), free_now, total);
+  if (const hipError_t error = call.client().device_memory().info(call.device(), free_now, total))
+    return call.finish(error);
   if (free_bytes != nullptr) *free_bytes = free_now;
   if (total_bytes != nullptr) *total_bytes = total;
   return call.finish(hipSuccess);

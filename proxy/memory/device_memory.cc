@@ -19,7 +19,6 @@ DeviceMemory::DeviceMemory(const protocol::WorkerSnapshot& snapshot, LeaseSource
   for (const protocol::DeviceSnapshot& from : snapshot.devices) {
     Device device;
     device.total_bytes = from.total_memory;
-    device.free_at_start_bytes = std::min(from.free_memory, from.total_memory);
     device.granularity_bytes = std::max<std::uint64_t>(from.lease_granularity_bytes, 1);
     device.window = from.window;
     devices_.push_back(std::move(device));
@@ -320,12 +319,16 @@ void DeviceMemory::unbook(int device, std::uint64_t bytes) {
   devices_[static_cast<std::size_t>(device)].booked_bytes -= bytes;
 }
 
-void DeviceMemory::info(int device, std::uint64_t& free_bytes, std::uint64_t& total_bytes) const {
+hipError_t DeviceMemory::info(int device, std::uint64_t& free_bytes, std::uint64_t& total_bytes) const {
+  std::uint64_t ours = 0;
+  if (const hipError_t error = source_.find_free(device, ours)) return error;
   const MutexLock lock(mutex_);
   const Device& of = devices_[static_cast<std::size_t>(device)];
-  std::uint64_t used = of.ranges.allocated_bytes() + of.booked_bytes;
+  const std::uint64_t used = of.ranges.allocated_bytes() + of.booked_bytes;
   total_bytes = of.total_bytes;
-  free_bytes = of.free_at_start_bytes > used ? of.free_at_start_bytes - used : 0;
+  ours = std::min(ours, total_bytes);
+  free_bytes = ours - std::min(used, ours);
+  return hipSuccess;
 }
 
 }  // namespace tf::proxy

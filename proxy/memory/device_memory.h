@@ -37,6 +37,8 @@ class LeaseSource {
   // Asks the worker for at least `bytes` on `device`.
   virtual hipError_t lease(int device, std::uint64_t bytes, Lease& lease) = 0;
   virtual void return_lease(int device, std::uint64_t address) = 0;
+  // Bytes of the device that this process has or could have, now.
+  virtual hipError_t find_free(int device, std::uint64_t& bytes) = 0;
   // Waits for the device; then blocks freed on its streams are free.
   virtual hipError_t drain(int device) = 0;
 
@@ -103,7 +105,8 @@ class DeviceMemory {
   // Returns unused leases, after waiting for blocks that only wait for their stream. False: there were none.
   bool give_back_unused(int device);
 
-  void info(int device, std::uint64_t& free_bytes, std::uint64_t& total_bytes) const;
+  // Asks the worker: other processes use the device, too.
+  hipError_t info(int device, std::uint64_t& free_bytes, std::uint64_t& total_bytes) const;
 
  private:
   struct StreamBlock {
@@ -116,7 +119,6 @@ class DeviceMemory {
     std::vector<StreamBlock> stream_blocks;
     std::uint64_t next_slab_bytes = kFirstSlabBytes;
     std::uint64_t total_bytes = 0;
-    std::uint64_t free_at_start_bytes = 0;
     std::uint64_t granularity_bytes = 1;
     std::uint64_t booked_bytes = 0;
     protocol::AddressWindow window;

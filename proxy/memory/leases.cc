@@ -31,4 +31,11 @@ void Leases::return_lease(int device, std::uint64_t address) {
   (void)connection_.post(device, request);
 }
 
+hipError_t Leases::find_free(int device, std::uint64_t& bytes) {
+  protocol::FindFreeMemoryReply reply{};
+  const hipError_t error = connection_.call(device, protocol::FindFreeMemoryRequest{}, reply);
+  bytes = reply.bytes;
+  return error;
+}
+
 }  // namespace tf::proxy

@@ -22,6 +22,7 @@ class Leases final : public LeaseSource {
 
   hipError_t lease(int device, std::uint64_t bytes, Lease& lease) override;
   void return_lease(int device, std::uint64_t address) override;
+  hipError_t find_free(int device, std::uint64_t& bytes) override;
   hipError_t drain(int device) override { return connection_.drain(device); }
 
  private:

@@ -51,7 +51,7 @@ int exhaust();
 
 // shares.cc. These go on when the driver sends a line.
 // Says "memory" with the error of an allocation: "malloc", "pitch", "async", "managed", "host", "array",
-// "graph", "physical".
+// "graph", "physical". After a line of input also "free", with the error and number of hipMemGetInfo.
 int take_memory(const char* form, std::size_t bytes);
 // Says "devices" with error and count; of each "device" with its bus, "total" as properties and as
 // hipMemGetInfo have it, and "free".

@@ -113,6 +113,10 @@ int measure_latency(long count) {
 int take_memory(const char* form, std::size_t bytes) {
   say("memory", take(form, bytes));
   await_line();
+  std::size_t free_bytes = 0;
+  std::size_t total_bytes = 0;
+  const hipError_t error = hipMemGetInfo(&free_bytes, &total_bytes);
+  say("free", error, static_cast<long>(free_bytes));
   return 0;
 }
 

@@ -86,6 +86,25 @@ class Memory(SharesTest):
                 self.assertEqual(client.expect("total"), [SHARE, SHARE])
                 self.assertEqual(client.expect("free")[0], SHARE)
 
+    def test_what_is_free_counts_the_tenants_other_sessions(self):
+        worker = self.worker("--limit", f"memory={SHARE}")
+        for transport in TRANSPORTS:
+            with self.subTest(transport):
+                first, _ = self.taken(worker, "malloc", 64 * MIB, transport=transport)
+                second, _ = self.taken(worker, "malloc", 32 * MIB, transport=transport)
+                first.poke()
+                error, free = first.expect("free")
+                self.assertEqual(error, SUCCESS)
+                # The other one has what it was leased, which may be more than it has allocated.
+                self.assertLessEqual(free, SHARE - 96 * MIB)
+                self.assertGreater(free, 0)
+                self.assertEqual(first.wait(), 0, first.errors())
+                # Of the second one, and a spare.
+                self.assertTrue(eventually(lambda: len(worker.children()) == 2, 10), worker.children())
+                second.poke()
+                self.assertEqual(second.expect("free"), [SUCCESS, SHARE - 32 * MIB])
+                self.assertEqual(second.wait(), 0, second.errors())
+
     def test_of_host_memory_is_another_one_if_the_operator_says_so(self):
         worker = self.worker("--limit", "memory=64M host=256M")
         for form, amount, expected in (("host", 192, SUCCESS), ("managed", 192, OUT_OF_MEMORY),

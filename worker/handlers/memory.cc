@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Leases and the barrier behind hipFree. Executor thread.
+// Leases, what is left, and the barrier behind hipFree. Executor thread.
+#include <algorithm>
+#include <span>
+
 #include "worker/gen/custom.h"
 #include "worker/session/call.h"
 
@@ -15,6 +18,22 @@ void lease_memory(Call& call, const protocol::LeaseMemoryRequest& request) {
   if (call.session().leases.memory_at(reply.address, memory))
     reply.mapped = call.session().lease_files.pass(reply.address, memory) ? 1 : 0;
   call.session().device_regions.add(reply.address, reply.bytes, static_cast<int>(call.header().device()));
+  call.reply(hipSuccess, std::as_bytes(std::span(&reply, 1)));
+}
+
+// The runtime counts what the session has leased as used, and knows nothing of the tenant's limit.
+void find_free_memory(Call& call, const protocol::FindFreeMemoryRequest&) {
+  if (!call.use_device()) return;
+  std::size_t free_bytes = 0;
+  std::size_t total_bytes = 0;
+  const hipError_t error = call.hip().hipMemGetInfo(&free_bytes, &total_bytes);
+  if (error != hipSuccess) return call.reply(error);
+  const Share& share = call.session().share;
+  const Counter memory = memory_of(static_cast<int>(call.header().device()));
+  protocol::FindFreeMemoryReply reply{};
+  reply.bytes = free_bytes + share.used_here(memory);
+  if (const std::uint64_t limit = share.of(Limit::kMemory); limit != 0)
+    reply.bytes = std::min(reply.bytes, limit - std::min(limit, share.used_by_others(memory)));
   call.reply(hipSuccess, std::as_bytes(std::span(&reply, 1)));
 }
 

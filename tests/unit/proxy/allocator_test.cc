@@ -79,7 +79,7 @@ TEST(RangeAllocator, RefusesBadRanges) {
 // Grants leases one after the other until its quota is used up.
 class Source final : public LeaseSource {
  public:
-  explicit Source(std::uint64_t quota) : left_(quota) {}
+  explicit Source(std::uint64_t quota) : elsewhere(0), quota_(quota), left_(quota) {}
   hipError_t lease(int, std::uint64_t bytes, Lease& lease) override {
     const MutexLock lock(mutex_);
     ++asked;
@@ -96,6 +96,10 @@ class Source final : public LeaseSource {
     given_.erase(address);
     ++returned;
   }
+  hipError_t find_free(int, std::uint64_t& bytes) override {
+    bytes = quota_ - elsewhere;
+    return hipSuccess;
+  }
   hipError_t drain(int) override {
     ++drained;
     return hipSuccess;
@@ -103,8 +107,10 @@ class Source final : public LeaseSource {
   std::atomic<int> asked{0};
   std::atomic<int> returned{0};
   std::atomic<int> drained{0};
+  std::atomic<std::uint64_t> elsewhere;  // bytes that other processes have
 
  private:
+  const std::uint64_t quota_;
   Mutex mutex_;
   std::uint64_t left_ TF_GUARDED_BY(mutex_);
   std::uint64_t next_ TF_GUARDED_BY(mutex_) = 0x200000000000;
@@ -145,7 +151,7 @@ TEST(DeviceMemory, OutOfMemoryIsAnsweredAndReturnedLeasesServeAgain) {
   ASSERT_EQ(memory.allocate(0, kQuota, big), hipSuccess) << "the unused slab was not given back";
   std::uint64_t free_bytes = 1;
   std::uint64_t total = 0;
-  memory.info(0, free_bytes, total);
+  ASSERT_EQ(memory.info(0, free_bytes, total), hipSuccess);
   EXPECT_EQ(free_bytes, 0u);
   EXPECT_EQ(total, kQuota);
   int before = source.returned;
@@ -207,8 +213,11 @@ TEST(DeviceMemory, Threads) {
   for (std::thread& thread : threads) thread.join();
   std::uint64_t free_bytes = 0;
   std::uint64_t total = 0;
-  memory.info(0, free_bytes, total);
+  ASSERT_EQ(memory.info(0, free_bytes, total), hipSuccess);
   EXPECT_EQ(free_bytes, total);
+  source.elsewhere = 4096;
+  ASSERT_EQ(memory.info(0, free_bytes, total), hipSuccess);
+  EXPECT_EQ(free_bytes, total - 4096);
 }
 
 }  // namespace

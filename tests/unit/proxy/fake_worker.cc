@@ -52,6 +52,7 @@ protocol::WorkerSnapshot fake_snapshot(std::uint64_t memory_bytes) {
 FakeWorker::FakeWorker(std::unique_ptr<Endpoint> endpoint, std::uint64_t memory_bytes, net::OwnedFd control)
     : endpoint_(std::move(endpoint)),
       control_(std::move(control)),
+      memory_bytes_(memory_bytes),
       memory_left_(memory_bytes),
       thread_([this] { run(); }) {}
 
@@ -125,6 +126,7 @@ Status FakeWorker::on_message(const FrameHeader& header, std::span<const std::by
   switch (static_cast<Op>(header.opcode)) {
     case Op::kGoodbye: goodbye = true; break;
     case Op::kLeaseMemory: lease(header, payload); break;
+    case Op::kFindFreeMemory: reply(header, 0, bytes_of(protocol::FindFreeMemoryReply{memory_bytes_})); break;
     case Op::kReturnLease: break;
     case Op::kFreeMemory: ++frees; break;
     case Op::kCopyToDevice: copy_to_device(payload); break;

@@ -99,6 +99,7 @@ class FakeWorker final : private MessageSink {
 
   std::unique_ptr<Endpoint> endpoint_;
   const net::OwnedFd control_;
+  const std::uint64_t memory_bytes_;
   std::uint64_t memory_left_;
   std::map<std::uint64_t, std::unique_ptr<std::byte[]>> memory_;
   std::deque<Step> steps_;
