@@ -320,6 +320,11 @@ void add_memory(Driver& d) {
     state().allocated_in = state().current;
     return asked("MemAlloc");
   };
+  d.MemAllocManaged = [](void** address, std::size_t bytes, unsigned) {
+    if (bytes > sizeof state().managed_memory) return Result::OUT_OF_MEMORY;
+    *address = state().managed_memory;
+    return asked("MemAllocManaged");
+  };
   d.MemAddressReserve = [](void** address, std::size_t, std::size_t, void* wish, unsigned long long) {
     *address = wish ? wish : handle<void*>(1 << 20);
     return asked("MemAddressReserve");

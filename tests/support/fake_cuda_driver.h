@@ -73,6 +73,7 @@ struct State {
   std::map<int, int> attributes;                    // of every device, besides those that tests seldom change
   cuda::driver::AllocationProperties physical{};    // of MemCreate
   cuda::driver::AllocationProperties granular{};    // of MemGetAllocationGranularity
+  char managed_memory[64] = {};                     // of MemAllocManaged; the host reaches it
   int managed = 0;                                  // every allocation is
   int place = hipInvalidDeviceId;                   // where memory was advised to be
   int range_type = 0;                               // of MemGetHandleForAddressRange

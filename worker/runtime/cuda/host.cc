@@ -4,6 +4,7 @@
 // All of it is portable and mapped whatever the flags say, as on AMD's runtime, and has one address
 // everywhere.
 #include "worker/runtime/cuda/backend.h"
+#include "worker/runtime/cuda/modules.h"
 
 namespace tf::cuda {
 namespace {
@@ -27,6 +28,7 @@ hipError_t Backend::allocate_host(void*& pointer, std::size_t bytes, unsigned fl
 }
 
 hipError_t Backend::free_host(void* pointer) {
+  if (is_managed_variable(pointer)) return hipErrorInvalidValue;
   Runtime::get().forget_advice(pointer);
   const driver::Result result = cu().MemFreeHost(pointer);
   if (result == driver::Result::SUCCESS) Runtime::get().host_memory.remove(pointer);

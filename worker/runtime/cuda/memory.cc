@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Allocation and release of memory, and the questions about it.
-#include "worker/runtime/common/managed_variables.h"
 #include "worker/runtime/cuda/backend.h"
+#include "worker/runtime/cuda/modules.h"
 
 namespace tf::cuda {
 namespace {
@@ -38,7 +38,7 @@ hipError_t Backend::allocate_pitched(void*& pointer, std::size_t& pitch, std::si
 
 // Takes every kind of memory, as free_host() does. Each tries the likely kind first.
 hipError_t Backend::free(void* pointer) {
-  if (runtime::managed_variables().holds(pointer)) return hipErrorInvalidValue;
+  if (is_managed_variable(pointer)) return hipErrorInvalidValue;
   Runtime::get().forget_advice(pointer);
   const driver::Result result = cu().MemFree(pointer);
   if (result != driver::Result::INVALID_VALUE) return check(result);

@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "transport/base/mutex.h"
+#include "worker/runtime/common/managed_variables.h"
 
 namespace tf::cuda {
 namespace {
@@ -66,6 +67,15 @@ std::optional<ManagedMemory> find_managed(hipModule_t module, std::string_view n
   if (variables == all.managed.end()) return std::nullopt;
   const auto found = variables->second.find(name);
   return found == variables->second.end() ? std::nullopt : std::optional(found->second);
+}
+
+bool is_managed_variable(const void* memory) {
+  if (runtime::managed_variables().holds(memory)) return true;
+  const SharedLock lock(modules().mutex);
+  return std::any_of(modules().managed.begin(), modules().managed.end(), [&](const auto& of_module) {
+    return std::any_of(of_module.second.begin(), of_module.second.end(),
+                       [&](const auto& variable) { return variable.second.memory == memory; });
+  });
 }
 
 std::vector<ManagedMemory> take_managed(hipModule_t module) {

@@ -27,6 +27,8 @@ struct ManagedMemory {
 };
 void add_managed(hipModule_t module, const std::string& name, ManagedMemory memory);
 std::optional<ManagedMemory> find_managed(hipModule_t module, std::string_view name);
+// Whether such memory starts there, or that of a program's managed variable: it is nobody's to free.
+bool is_managed_variable(const void* memory);
 // They are the caller's to release.
 std::vector<ManagedMemory> take_managed(hipModule_t module);
 
