@@ -14,13 +14,13 @@ using secure::kRecordBytesMax;
 using secure::kRecordOverhead;
 
 // How far sealing may be ahead of sending: seven whole records. They stay in a processor's cache.
-constexpr std::size_t kWireBytes = 512 << 10;
+constexpr std::size_t kSealedAheadBytes = 512 << 10;
 
 }  // namespace
 
 Result<std::unique_ptr<Sender>> OverlappedSender::create(std::unique_ptr<Sender> inner,
                                                          std::unique_ptr<Crew> crew) {
-  Result<MirrorBuffer> wire = MirrorBuffer::create(kWireBytes);
+  Result<MirrorBuffer> wire = MirrorBuffer::create(kSealedAheadBytes);
   if (!wire) return wire.status();
   return std::unique_ptr<Sender>(new OverlappedSender(std::move(inner), std::move(crew), std::move(*wire)));
 }

@@ -14,16 +14,16 @@ using secure::kRecordBytesMax;
 using secure::kRecordHeaderBytes;
 using secure::kRecordOverhead;
 
-constexpr std::size_t kWireBytes = 512 << 10;
+constexpr std::size_t kCipherBytes = 512 << 10;
 // Of one receive: while helpers open these records, the next ones are received.
 constexpr std::size_t kPieceBytes = 128 << 10;
-static_assert(kWireBytes >= kPieceBytes + kRecordBytesMax + kRecordOverhead);
+static_assert(kCipherBytes >= kPieceBytes + kRecordBytesMax + kRecordOverhead);
 
 }  // namespace
 
 Result<std::unique_ptr<Receiver>> SealedReceiver::create(std::unique_ptr<Receiver> inner,
                                                          std::unique_ptr<Crew> crew) {
-  Result<MirrorBuffer> wire = MirrorBuffer::create(kWireBytes);
+  Result<MirrorBuffer> wire = MirrorBuffer::create(kCipherBytes);
   if (!wire) return wire.status();
   return std::unique_ptr<Receiver>(new SealedReceiver(std::move(inner), std::move(crew), std::move(*wire)));
 }
