@@ -171,10 +171,11 @@ hipError_t hipStreamWaitEvent(hipStream_t handle, hipEvent_t event, unsigned fla
   return with_stream(handle, [&](const Backend::Stream& stream) { return wait_event(stream, event, flags); });
 }
 
-// AMD's runtime has no flags of the null stream.
+// AMD's runtime has no flags of the null stream, by either of its names.
 hipError_t hipStreamGetFlags(hipStream_t handle, unsigned* flags) {
+  const bool is_null = handle == nullptr || handle == kLegacyStream;
   return with_stream(handle, [&](const Backend::Stream& stream) {
-    return handle && flags ? Backend::stream_flags(stream, *flags) : hipErrorInvalidValue;
+    return !is_null && flags ? Backend::stream_flags(stream, *flags) : hipErrorInvalidValue;
   });
 }
 
