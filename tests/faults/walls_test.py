@@ -148,11 +148,13 @@ class Walls(FaultTest):
     def expect_apart(self, worker):
         """Two spares and the supervisor share none of these namespaces."""
         self.assertTrue(eventually(lambda: len(worker.children()) == 2, 10))
-        self.assertTrue(eventually(lambda: all(self.namespaces_of(pid)["mnt"] != self.namespaces_of(worker.pid)["mnt"]
-                                               for pid in worker.children()), 10), worker.log())
+
+        def seen(name):
+            return {self.namespaces_of(pid)[name] for pid in (worker.pid, *worker.children())}
+
+        # A process leaves one after the other.
         for name in ("ipc", "mnt", "net"):
-            seen = {self.namespaces_of(pid)[name] for pid in (worker.pid, *worker.children())}
-            self.assertEqual(len(seen), 3, name)
+            self.assertTrue(eventually(lambda name=name: len(seen(name)) == 3, 10), (name, seen(name), worker.log()))
         for transport in ("shm", "tcp"):
             self.expect_served(worker, transport)
 
