@@ -141,9 +141,9 @@ void Stream::run_thread() {
   thread_state().device = device_.ordinal();
   for (std::uint64_t began = now_ns();;) {
     began = run_queued(began);
-    rest();
     const std::uint64_t start = now_ns();
-    count_busy(start - began);
+    count_busy(start - began);  // before anything else: whoever waits for the work may end the process
+    rest();
     if (!spin([this] { return queue_.has_next(); }, start, patience) && !wait_for_work()) break;
     began = now_ns();
     patience.learn(began - start);
