@@ -66,8 +66,10 @@ hipError_t ModuleCache::place_managed(ModuleFacts& facts, std::uint64_t module,
   if (error == hipSuccess)
     error = variables_.make_managed(facts.device, initial.address, initial.bytes, address);
   if (error != hipSuccess) return error;
-  const MutexLock lock(facts.mutex);
-  facts.managed.emplace(variable.name, DeviceVariable{address, initial.bytes});
+  {
+    const MutexLock lock(facts.mutex);
+    facts.managed.emplace(variable.name, DeviceVariable{address, initial.bytes});
+  }
   return bind_managed(facts.device, module, variable.name, address);
 }
 
